@@ -101,8 +101,12 @@ link_and_keep(vyre_target *target, const char *label, const char *text, const ui
   VYRE_TRY(
       cuda_status(target, call->cuLinkCreate_v2(2, l.options, l.values, &link), "cuLinkCreate_v2", "compiling kernel '%s'", label));
   vyre_status status = with_log(finish_link(target, label, text, key, link, out), &l);
+  const bool is_loaded = !status;
   const cuda_result ended = call->cuLinkDestroy(link);
-  return vyre_status_join(status, cuda_status(target, ended, "cuLinkDestroy", "compiling kernel '%s'", label));
+  status = vyre_status_join(status, cuda_status(target, ended, "cuLinkDestroy", "compiling kernel '%s'", label));
+  if (is_loaded && status && !target->base.lost)
+    call->cuModuleUnload(*out); /* nobody is told of it */
+  return status;
 }
 
 vyre_status

@@ -36,13 +36,15 @@ run_targets_print(void)
 
 /* ---- devices ------------------------------------------------------------------------------------------------------------- */
 
-/* Its texts are the options' and the folder's, which is MOST_PATH long. */
+/* Its texts are the options' and the folder's, which is MOST_PATH long.  -device and -library are of -target; another target that is
+ * compared with has its own defaults, as one target's devices say nothing to another. */
 static vyre_target_options
-target_options(const run_options *options, char *folder)
+target_options(const run_options *options, run_target target, char *folder)
 {
   static char program[] = "vyre-run";
-  return (vyre_target_options){.library = options->library,
-                               .device = options->device,
+  const bool is_named = !options->target || target == options->target;
+  return (vyre_target_options){.library = is_named ? options->library : NULL,
+                               .device = is_named ? options->device : NULL,
                                .validate = options->validate,
                                .timeout = options->timeout,
                                .cache = vyre_cache_folder(options->cache_dir, folder, MOST_PATH),
@@ -54,7 +56,7 @@ vyre_status
 run_device_open(const run_options *options, run_target target, vyre_target **out)
 {
   char folder[MOST_PATH];
-  const vyre_target_options given = target_options(options, folder);
+  const vyre_target_options given = target_options(options, target, folder);
   return vyre_status_note(target->open(&given, NULL, out),
                           "-list-devices shows what there is, -device= chooses one, -target=interpreter needs none%s",
                           options->validate ? ", -validate asked for checks" : "");
@@ -112,7 +114,7 @@ static vyre_status
 list_target(const run_options *options, run_target target)
 {
   char folder[MOST_PATH];
-  const vyre_target_options given = target_options(options, folder);
+  const vyre_target_options given = target_options(options, target, folder);
   vyre_device_info info;
   if (target->list)
     return target->list(&given, print_device, (void *)(uintptr_t)target);

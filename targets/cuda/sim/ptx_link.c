@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_ALIGN = 128 };
+enum { FRAME_ALIGN = 128, BLOCK_REGISTERS = 64 << 10 };
 
 static uint32_t
 aligned(uint64_t value, uint64_t align)
@@ -111,6 +111,11 @@ link_kernel(ptx_parser *p, ptx_function *f, ptx_kernel *k)
   k->info.most_threads = f->most_threads;
   k->info.local_bytes = k->lane_bytes;
   k->info.registers = words < 16 ? 16 : words > 255 ? 255 : words; /* those that live at once are fewer */
+  const uint32_t required = f->required[0] * f->required[1] * f->required[2], threads = required ? required : f->most_threads;
+  if (threads) { /* the rest is spilled, so that blocks of the size that the text promises fit */
+    const uint32_t fitting = BLOCK_REGISTERS / ((threads + 31) / 32 * 32) / 8 * 8;
+    k->info.registers = k->info.registers < fitting ? k->info.registers : fitting;
+  }
   return true;
 }
 

@@ -1,0 +1,236 @@
+/* Integer instructions of the simulator against z3's values of SMT-LIB terms (ptx_terms.def), at corners and random points.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ptx_fixture.h"
+#include "smt/smt.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { POINTS = 64, SOURCES = 4 };
+
+typedef struct term {
+  const char *text, *signature;
+  uint32_t sm;
+  const char *term;
+} term;
+
+static const term terms[] = {
+#define TERM(text, signature, sm, term) {text, signature, sm, term},
+#include "ptx_terms.def"
+};
+
+enum { TERMS = sizeof terms / sizeof *terms };
+
+static const char names[] = "dabce"; /* of the result and the sources */
+static uint64_t in[TERMS][POINTS][SOURCES], out[TERMS][POINTS];
+
+static uint32_t
+bits_of(char letter)
+{
+  return letter == 'h' ? 16 : letter == 'w' ? 32 : letter == 'd' ? 64 : 1;
+}
+
+/* ---- the simulator ------------------------------------------------------------------------------------------------------- */
+
+/* Each thread has a point: its sources are loaded, so that nothing is folded, and its result is stored. */
+static void
+write_kernel(const term *t, char *to, size_t size)
+{
+  FILE *file = fmemopen(to, size, "w");
+  assert_non_null(file);
+  fprintf(file,
+          ".version %s\n.target sm_%u\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
+          ".reg .b64 %%out, %%in, %%wide;\n.reg .b32 %%lane;\n.reg .pred %%p, %%q;\n",
+          t->sm >= 90 ? "8.0" : "7.8", t->sm);
+  for (size_t k = 0; t->signature[k]; k++)
+    if (t->signature[k] == 'p')
+      fprintf(file, ".reg .pred %%%c;\n", names[k]);
+    else
+      fprintf(file, ".reg .b%u %%%c;\n", bits_of(t->signature[k]), names[k]);
+  fprintf(file, "ld.param.u64 %%out, [out];\nld.param.u64 %%in, [in];\nmov.u32 %%lane, %%tid.x;\n"
+                "mad.wide.u32 %%out, %%lane, 8, %%out;\nmad.wide.u32 %%in, %%lane, 32, %%in;\n");
+  for (size_t k = 1; t->signature[k]; k++)
+    if (t->signature[k] == 'p')
+      fprintf(file, "ld.global.u64 %%wide, [%%in+%zu];\nsetp.ne.u64 %%%c, %%wide, 0;\n", 8 * (k - 1), names[k]);
+    else
+      fprintf(file, "ld.global.b%u %%%c, [%%in+%zu];\n", bits_of(t->signature[k]), names[k], 8 * (k - 1));
+  fprintf(file, "%s;\nst.global.b%u [%%out], %%d;\nret;\n}\n", t->text, bits_of(t->signature[0]));
+  fclose(file);
+}
+
+static uint64_t
+next(uint64_t *random)
+{
+  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return *random >> 32 | *random << 32;
+}
+
+/* Corners in all pairs first; then random bits of a random length, and small numbers, which are what counts and lengths are. */
+static uint64_t
+draw(uint32_t point, uint32_t source, uint32_t bits, uint64_t *random)
+{
+  const uint64_t top = UINT64_C(1) << (bits - 1), corners[] = {0, 1, top - 1, top, 2 * top - 1};
+  const uint64_t value = next(random);
+  if (point < 25 && source < 2)
+    return corners[source ? point / 5 : point % 5];
+  switch (value % 4) {
+  case 0:
+    return corners[value / 4 % 5];
+  case 1:
+    return value / 4 % 80;
+  default:
+    return next(random) >> value / 4 % 64;
+  }
+}
+
+static void
+run_term(uint32_t index, uint64_t *random)
+{
+  const term *t = &terms[index];
+  char text[2048];
+  const bool divides = strncmp(t->text, "div", 3) == 0 || strncmp(t->text, "rem", 3) == 0;
+  for (uint32_t point = 0; point < POINTS; point++)
+    for (uint32_t source = 0; t->signature[source + 1]; source++) {
+      const uint32_t bits = bits_of(t->signature[source + 1]);
+      uint64_t value = draw(point, source, bits, random) & (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
+      in[index][point][source] = divides && source == 1 && value == 0 ? 3 : value; /* by 0 it has no documented value */
+    }
+  write_kernel(t, text, sizeof text);
+  ptx_test test = {.text = text, .launch = {.block = {POINTS}, .seed = index}};
+  ptx_test_buffer(&test, 0, out[index], sizeof out[index]);
+  ptx_test_buffer(&test, 1, in[index], sizeof in[index]);
+  if (!ptx_test_run(&test))
+    fail_msg("'%s': %s%s", t->text, test.log, test.fault.text);
+}
+
+/* ---- z3 ------------------------------------------------------------------------------------------------------------------ */
+
+/* With numbers for $n, $l and $m. */
+static void
+write_text(FILE *to, const char *text, uint32_t bits)
+{
+  for (const char *at = text; *at; at++)
+    if (*at != '$')
+      fputc(*at, to);
+    else
+      fprintf(to, "%u", *++at == 'n' ? bits : *at == 'l' ? bits - 1 : 2 * bits - 1);
+}
+
+/* `length` ones; the bits of a field from `at` on that the source has, and its sign above them where it is signed. */
+static const char fields[] =
+    "(define-fun ones$n ((length (_ BitVec $n))) (_ BitVec $n) (bvsub (bvshl (_ bv1 $n) length) (_ bv1 $n)))\n"
+    "(define-fun field$n ((x (_ BitVec $n)) (at (_ BitVec $n)) (length (_ BitVec $n)) (signed Bool)) (_ BitVec $n)\n"
+    "  (let ((there (bvand (ones$n length) (bvlshr (bvnot (_ bv0 $n)) at)))\n"
+    "        (end (bvsub (bvadd at length) (_ bv1 $n))))\n"
+    "    (let ((last (ite (bvugt end (_ bv$l $n)) (_ bv$l $n) end)))\n"
+    "      (bvor (bvand (bvlshr x at) there)\n"
+    "        (ite (and signed (not (= length (_ bv0 $n))) (= ((_ extract 0 0) (bvlshr x last)) #b1)) (bvnot there)\n"
+    "          (_ bv0 $n))))))\n"
+    "(define-fun put$n ((x (_ BitVec $n)) (into (_ BitVec $n)) (at (_ BitVec $n)) (length (_ BitVec $n)))\n"
+    "  (_ BitVec $n) (let ((there (bvshl (ones$n length) at)))\n"
+    "    (bvor (bvand into (bvnot there)) (bvand (bvshl x at) there))))\n";
+
+/* What depends on each bit is written out bit by bit. */
+static void
+define_bits(FILE *to, uint32_t bits)
+{
+  fprintf(to, "(define-fun popc%u ((x (_ BitVec %u))) (_ BitVec 32) (bvadd", bits, bits);
+  for (uint32_t i = 0; i < bits; i++)
+    fprintf(to, " ((_ zero_extend 31) ((_ extract %u %u) x))", i, i);
+  fprintf(to, "))\n(define-fun brev%u ((x (_ BitVec %u))) (_ BitVec %u) (concat", bits, bits, bits);
+  for (uint32_t i = 0; i < bits; i++)
+    fprintf(to, " ((_ extract %u %u) x)", i, i);
+  fprintf(to, "))\n(define-fun top%u ((x (_ BitVec %u))) (_ BitVec 32) ", bits, bits);
+  for (uint32_t i = bits; i-- > 0;)
+    fprintf(to, "(ite (= ((_ extract %u %u) x) #b1) (_ bv%u 32) ", i, i, i);
+  fprintf(to, "#xffffffff");
+  for (uint32_t i = 0; i <= bits; i++)
+    fprintf(to, ")");
+  fprintf(to, "\n");
+  write_text(to, fields, bits);
+}
+
+static const char helpers[] =
+    "(define-fun low8 ((x (_ BitVec 32))) (_ BitVec 32) (bvand x #x000000ff))\n"
+    "(define-fun sat32 ((x (_ BitVec 64))) (_ BitVec 32) (ite (bvslt x #xffffffff80000000) #x80000000\n"
+    "  (ite (bvsgt x #x000000007fffffff) #x7fffffff ((_ extract 31 0) x))))\n"
+    "(define-fun byte ((x (_ BitVec 64)) (n (_ BitVec 3))) (_ BitVec 8)\n"
+    "  ((_ extract 7 0) (bvlshr x (bvshl ((_ zero_extend 61) n) (_ bv3 64)))))\n"
+    "(define-fun picked ((x (_ BitVec 64)) (n (_ BitVec 4))) (_ BitVec 8) (let ((b (byte x ((_ extract 2 0) n))))\n"
+    "  (ite (= ((_ extract 3 3) n) #b0) b (ite (= ((_ extract 7 7) b) #b1) #xff #x00))))\n"
+    "(define-fun least16u ((x (_ BitVec 16)) (y (_ BitVec 16))) (_ BitVec 16) (ite (bvult x y) x y))\n"
+    "(define-fun most16s ((x (_ BitVec 16)) (y (_ BitVec 16))) (_ BitVec 16) (ite (bvslt x y) y x))\n";
+
+static void
+write_value(FILE *to, uint64_t value, char letter)
+{
+  if (letter == 'p')
+    fputs(value ? " true" : " false", to);
+  else
+    fprintf(to, " #x%0*" PRIx64, (int)bits_of(letter) / 4, value);
+}
+
+static void
+write_queries(FILE *to, void *context)
+{
+  (void)context;
+  define_bits(to, 32);
+  define_bits(to, 64);
+  fputs(helpers, to);
+  for (uint32_t i = 0; i < TERMS; i++) {
+    const term *t = &terms[i];
+    const uint32_t bits = bits_of(t->signature[1]);
+    fprintf(to, "(define-fun f%u (", i);
+    for (uint32_t k = 1; t->signature[k]; k++)
+      if (t->signature[k] == 'p')
+        fprintf(to, "(%c Bool)", names[k]);
+      else
+        fprintf(to, "(%c (_ BitVec %u))", names[k], bits_of(t->signature[k]));
+    fprintf(to, ") (_ BitVec %u) ", bits_of(t->signature[0]));
+    write_text(to, t->term, bits);
+    fprintf(to, ")\n");
+    for (uint32_t point = 0; point < POINTS; point++) {
+      fprintf(to, "(simplify (f%u", i);
+      for (uint32_t k = 1; t->signature[k]; k++)
+        write_value(to, in[i][point][k - 1], t->signature[k]);
+      fprintf(to, "))\n");
+    }
+  }
+}
+
+static void
+each_integer_instruction_is_its_term(void **state)
+{
+  (void)state;
+  uint64_t random = 7;
+  uint32_t wrong = 0;
+  for (uint32_t i = 0; i < TERMS; i++)
+    run_term(i, &random);
+  char *answer = smt_ask(write_queries, NULL, stderr), *at = answer;
+  assert_non_null(answer);
+  for (uint32_t i = 0; i < TERMS; i++)
+    for (uint32_t point = 0; point < POINTS; point++) {
+      char *end;
+      if (strncmp(at, "#x", 2) != 0)
+        fail_msg("'%s': z3 says: %.200s", terms[i].text, at);
+      const uint64_t wanted = strtoull(at + 2, &end, 16), got = out[i][point], *x = in[i][point];
+      if (got != wanted && wrong++ < 20)
+        print_error("%s of 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ": 0x%" PRIx64 ", not 0x%" PRIx64 "\n",
+                    terms[i].text, x[0], x[1], x[2], x[3], got, wanted);
+      at = end + (*end == '\n');
+    }
+  free(answer);
+  assert_int_equal(wrong, 0);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_integer_instruction_is_its_term)};
+  return cmocka_run_group_tests_name("cuda/ptx-terms", tests, NULL, NULL);
+}
