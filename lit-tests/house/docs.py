@@ -7,7 +7,7 @@ with cc.  They run in a folder that has the example shaders, examples/ and build
 their own.  A block after a line that is a file's name in backquotes and a colon is that file.  Code with `...`, brackets or a word in capitals is a
 form, not a command.
 
-usage: docs.py abi|commands|host|includes|passes|targets SOURCE BUILD
+usage: docs.py commands|host|includes|passes|targets SOURCE BUILD
 """
 import os
 import pathlib
@@ -132,21 +132,6 @@ def targets(source, build):
     return errors, f"{len(counters)} counters, {len(named)} tests", len(counters) > 10 and len(named) > 40
 
 
-def abi(source, build):
-    """unittests/abi/1.0 has the headers that plugin.h is made of, as they are: 1.0 is a candidate, and changes until it is frozen."""
-    own, copy = source / "include/vyre", source / "unittests/abi/1.0/vyre"
-    needed, left = set(), ["plugin.h"]
-    while left:
-        name = left.pop()
-        needed.add(name)
-        left += set(re.findall(r'^#include "vyre/([\w.]+)"', (own / name).read_text(), re.M)) - needed
-    there = {path.name for path in copy.iterdir()}
-    errors = [f"unittests/abi/1.0/vyre/{name} is not include/vyre's\nFix: copy it again: cp include/vyre/{name} unittests/abi/1.0/vyre/"
-              for name in sorted(needed) if name not in there or (own / name).read_bytes() != (copy / name).read_bytes()]
-    errors += [f"unittests/abi/1.0/vyre/{name} is none of plugin.h's headers\nFix: remove it" for name in sorted(there - needed)]
-    return errors, f"{len(needed)} headers", len(needed) > 4
-
-
 def may_include(text):
     """Folder -> the folders it may include, by the table of docs/architecture.md."""
     table = re.search(r"\n## Folders\n(.*?)\n## ", text, re.S).group(1)
@@ -191,7 +176,7 @@ def includes(source, build):
 
 
 def main(what, source, build):
-    errors, done, enough = {"abi": abi, "commands": commands, "host": host, "includes": includes, "passes": passes, "targets": targets}[what](pathlib.Path(source), pathlib.Path(build))
+    errors, done, enough = {"commands": commands, "host": host, "includes": includes, "passes": passes, "targets": targets}[what](pathlib.Path(source), pathlib.Path(build))
     print("\n".join([*errors, f"{done}, {len(errors)} errors"]))
     return 1 if errors or not enough else 0
 

@@ -9,8 +9,7 @@
  * Threads: query is called once, by one thread.  run may be called by several threads at once, each with its own context and
  * module.
  *
- * Versions.  The version of this interface is VYRE_PLUGIN_ABI, not the product's.  1.0 is a candidate: until it is frozen it may
- * change, and plugins are built anew; from then on, in all of 1.x:
+ * Versions.  The version of this interface is VYRE_PLUGIN_ABI, not the product's.  1.0 is frozen; in all of 1.x:
  *  - What there is stays as it is: no field, function, constant or meaning is changed or taken away.  Whatever is added (a field, a
  *    host function, a flag, an analysis, an op set) raises the minor number.
  *  - A host loads plugins of its own major number that need no newer minor one: `abi` of the descriptor is the least version that
