@@ -4,7 +4,7 @@
  *
  * Each pass runs on the simulator over programs of 1,000 rows, N in all, warm, and what it counts is printed: instructions of
  * lanes, launches, waits, bytes.  Where there is a ptxas it tells the registers of the pass' kernels, of which the threads that fit
- * on a multiprocessor follow by NVIDIA's documented limits.  The last columns are a model, not a measurement: launches times a
+ * on a multiprocessor follow by the limits in `devices`.  The last columns are a model, not a measurement: launches times a
  * launch in a graph, and the greater of what the instructions take at the rate that `devices` has, and the columns at its
  * bandwidth.
  *
@@ -23,8 +23,8 @@
 
 enum { PROGRAM = 1000, WARP = 32, REGISTERS = 64 << 10, REGISTER_UNIT = 256, COLUMNS = 44 };
 
-/* NVIDIA's figures: CUDA's programming guide (compute capabilities), and data sheets.  What a launch in a graph takes, and the
- * share of the peak that such branching code reaches, are assumptions. */
+/* Assumptions, none of them measured, and not held against NVIDIA's data sheets: how many lanes at which clock, which bandwidth;
+ * what a launch in a graph takes, and the share of the peak that such branching code reaches. */
 static const struct {
   const char *arch;
   uint32_t threads, blocks, processors;
