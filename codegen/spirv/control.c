@@ -179,11 +179,11 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
 
 /* ---- constructs ---- */
 
-/* An arm of an `if`: its region, or nothing if there is none. */
+/* An arm of an `if`: its region in a block, or, where its label is the merge block's, nothing but an edge from the head. */
 static void
 write_arm(vyre_spv *s, uint32_t region, uint32_t label, uint32_t merge, uint32_t head, vyre_spv_words *edges)
 {
-  if (!s->first[region]) {
+  if (label == merge) {
     vyre_spv_add_edge(s, edges, s->parent[region], region, head);
     return;
   }
@@ -234,6 +234,12 @@ begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t r
     vyre_spv_meet(s, edges, 0, row);
 }
 
+/* An arm that only sets needs no block, if the other one has one: the edge from the head brings what it sets.  `a || b` is such:
+ *
+ *   if %a { set %r, true } else { set %r, %b }
+ *
+ * There the branch is by `!a`, and the edge from the head brings `a`: this is what front ends write, and drivers know it.  By `a`
+ * they would make a constant of it, which some (radv) write in a block of its own. */
 static void
 write_if(vyre_spv *s, uint32_t row)
 {
@@ -243,10 +249,15 @@ write_if(vyre_spv *s, uint32_t row)
   if (!s->imm[row] && write_conditional_jump(s, condition, then, otherwise)) /* hints need a merge instruction */
     return;
   vyre_spv_begin_branches(s);
-  const uint32_t head = s->block, merge = s->next_id++;
-  const uint32_t yes = s->first[then] ? s->next_id++ : merge, no = s->first[otherwise] ? s->next_id++ : merge;
+  const bool skips = vyre_spv_is_silent(s, s->first[otherwise]), jumps = !skips && vyre_spv_is_silent(s, s->first[then]);
+  if (skips || jumps)
+    vyre_spv_region(s, skips ? otherwise : then);
+  const bool inverts = jumps && vyre_spv_brings_condition(s, row);
+  const uint32_t branch =
+      inverts ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
+  const uint32_t head = s->block, merge = s->next_id++, yes = jumps ? merge : s->next_id++, no = skips ? merge : s->next_id++;
   selection_merge(s, merge, s->imm[row]);
-  branch_conditional(s, condition, yes, no);
+  branch_conditional(s, branch, inverts ? no : yes, inverts ? yes : no);
   uint32_t list[2 * EDGE_WORDS];
   vyre_spv_words edges = {list, 0, 2 * EDGE_WORDS};
   write_arm(s, then, yes, merge, head, &edges);

@@ -27,6 +27,8 @@ void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
 
 /* ---- tails.c ---- */
 
+/* From the row on, to the end of its region (also 0, none), are few rows, and none of them is an instruction: gets, sets, constants. */
+bool vyre_spv_is_silent(vyre_spv *s, uint32_t row);
 /* Survey: whether what follows the construct is a tail, whose end is that of `target`; then it is marked. */
 bool vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target);
 /* The construct whose end is that of this one's tail; 0: it has none. */
@@ -62,6 +64,8 @@ typedef struct vyre_spv_meeting {
 uint32_t vyre_spv_gather(vyre_spv *s, const vyre_spv_meeting *meeting);
 /* The same for the joins of the block itself. */
 void vyre_spv_meet(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row);
+/* Whether the first arm of the `if` brings true, which there is its condition, to a join after it. */
+bool vyre_spv_brings_condition(vyre_spv *s, uint32_t row);
 /* Whether an edge is for that target, as a phi. */
 uint32_t vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target);
 

@@ -278,13 +278,41 @@ is_taken(const vyre_spv_meeting *m, const uint32_t *edge)
   return edge[EDGE_TO] == m->to || edge[EDGE_TO] == m->through;
 }
 
+/* Whether the source is what the condition of the `if` is known to be in that arm. */
+static bool
+is_its_condition(const vyre_spv *s, uint32_t row, uint32_t arm, uint32_t source)
+{
+  return !(source & VYRE_JOIN) && vyre_row_is_const(s->view, source) && vyre_spv_row_type(s, source) == VYRE_TYPE(VYRE_BOOL, 1) &&
+         s->imm[source] == (arm == s->first[row]);
+}
+
+bool
+vyre_spv_brings_condition(vyre_spv *s, uint32_t row)
+{
+  uint32_t part = 0;
+  for (uint32_t join = first_join(s, row); stands_at(s, join, row); join++)
+    if (is_phi(s, join) && is_its_condition(s, row, s->first[row], source_of(s, part_of(s, join, s->first[row], &part))))
+      return true;
+  return false;
+}
+
+/* The id of what an edge brings: of an arm where that is the condition, the condition itself (control.c, write_if). */
+static uint32_t
+id_on_edge(vyre_spv *s, const uint32_t *edge, uint32_t source)
+{
+  const uint32_t row = edge[EDGE_TO];
+  if (vyre_spv_opcode(s, row) == VYRE_OP_if && is_its_condition(s, row, edge[EDGE_FROM], source))
+    return vyre_spv_value(s, s->a[row]);
+  return id_of(s, source);
+}
+
 /* What a taken edge brings to a join after the construct that it leads to. */
 static uint32_t
 carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
 {
   if (edge[EDGE_VALUES])
     return s->carried.data[edge[EDGE_VALUES] + join - first_join(s, edge[EDGE_TO])];
-  return value_of(s, part_of(s, join, edge[EDGE_FROM], part));
+  return id_on_edge(s, edge, source_of(s, part_of(s, join, edge[EDGE_FROM], part)));
 }
 
 /* The same, also for edges of `through`, a construct with a tail that ends with `to`: they bring what the region of the tail

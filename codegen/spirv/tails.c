@@ -21,19 +21,29 @@
 enum { MOST_ROWS = 32 };
 
 bool
+vyre_spv_is_silent(vyre_spv *s, uint32_t row)
+{
+  uint32_t count = 0;
+  for (; row; row = s->next[row]) {
+    const vyre_opcode op = vyre_spv_opcode(s, row);
+    if (((op != VYRE_OP_get && op != VYRE_OP_set) || vyre_spv_is_in_memory(s, row)) && op != VYRE_OP_const)
+      return false;
+    if (++count > MOST_ROWS)
+      return false;
+  }
+  return true;
+}
+
+bool
 vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target)
 {
   const vyre_opcode op = vyre_spv_opcode(s, target);
-  uint32_t count = 0;
   if ((op != VYRE_OP_block && op != VYRE_OP_switch) || s->parent[s->parent[construct]] != target)
     return false;
   if (s->use[construct - s->base] & VYRE_SPV_HAS_TAIL)
     return true;
-  for (uint32_t row = s->next[construct]; row; row = s->next[row]) {
-    const vyre_opcode tail = vyre_spv_opcode(s, row);
-    if ((tail != VYRE_OP_get && tail != VYRE_OP_set) || vyre_spv_is_in_memory(s, row) || ++count > MOST_ROWS)
-      return false;
-  }
+  if (!vyre_spv_is_silent(s, s->next[construct]))
+    return false;
   s->use[construct - s->base] |= VYRE_SPV_HAS_TAIL;
   return true;
 }

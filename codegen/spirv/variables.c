@@ -71,7 +71,7 @@ local_variable(vyre_spv *s, uint32_t row)
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
   const uint32_t type = vyre_spv_type(s, s->imm[row], VYRE_SPV_BARE);
   uint32_t words[4] = {vyre_spv_pointer(s, SpvStorageClassFunction, type), 0, SpvStorageClassFunction, 0};
-  if (vyre_spv_has_null(s, s->imm[row]))
+  if (vyre_spv_has_null(s, s->imm[row]) && !(s->imm_hi[row] & VYRE_ACCESS_UNSET))
     words[3] =
         info && info->initializer != UINT32_MAX ? vyre_spv_initializer(s, s->imm[row], info->initializer) : vyre_spv_null(s, type);
   words[1] = s->next_id++;

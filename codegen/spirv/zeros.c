@@ -100,6 +100,8 @@ zero_private(vyre_spv *s)
     if (vyre_spv_opcode(s, row) != VYRE_OP_buffer || !s->id[row - s->base])
       continue;
     const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[row]);
+    if (s->imm_hi[row] & VYRE_ACCESS_UNSET)
+      continue;
     if ((space == VYRE_SPACE_PRIVATE || space == VYRE_SPACE_CONSTANT) && !vyre_spv_has_null(s, s->imm[row]))
       store_zero(s, SpvStorageClassFunction, s->id[row - s->base], s->imm[row]);
   }

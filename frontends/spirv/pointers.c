@@ -124,7 +124,11 @@ global_row(import *m, uint32_t index)
   uint32_t set = 0, binding = 0;
   (void)import_decoration(m, g.id, SpvDecorationDescriptorSet, &set);
   (void)import_decoration(m, g.id, SpvDecorationBinding, &binding);
-  uint32_t row = vyre_build_buffer(&m->b, made, g.space, access_of(m, g.id, pointee), set, binding).id;
+  const uint32_t *variable = m->words + m->ids[g.id].def;
+  uint32_t access = access_of(m, g.id, pointee);
+  if (g.space == VYRE_SPACE_PRIVATE && (variable[0] & 0xffff) == SpvOpVariable && variable[0] >> 16 <= 4)
+    access |= VYRE_ACCESS_UNSET;
+  uint32_t row = vyre_build_buffer(&m->b, made, g.space, access, set, binding).id;
   AT(global, m->globals, index)->row = row;
   vyre_buffer_info *info = vyre_buffer_info_of(m->module, (vyre_row){row});
   if (m->ids[g.id].kind == ID_GLOBAL)

@@ -72,8 +72,8 @@ typedef struct vyre_interp_stats {
  * program is undefined there; a strict one finds 0 bytes.  An array of descriptors whose length is open ends after its last
  * binding.
  *
- * With report_undefined, workgroup memory that nothing wrote and that has no initializer has no value: a load there gives an
- * undefined value.
+ * With report_undefined, workgroup memory that nothing wrote and that has no initializer has no value, nor has unset private
+ * memory: a load there gives an undefined value.
  *
  * Errors (INPUT) name the program, the row and its name, its source line if known, and the invocation: a barrier not
  * reached by all, the step budget, a trap; and where the options ask for it an undefined row, an access out of bounds, a data race.

@@ -397,6 +397,7 @@ typedef enum vyre_access {
   VYRE_ACCESS_VOLATILE = 1 << 11,
   VYRE_ACCESS_RESTRICT = 1 << 12,
   VYRE_ACCESS_ALIASED = 1 << 13,
+  VYRE_ACCESS_UNSET = 1 << 14, /* private memory of a relaxed program that holds no value until it is stored */
 } vyre_access;
 
 #define VYRE_BUFFER_SPACE(imm_hi) ((vyre_space)(15u & (imm_hi)))

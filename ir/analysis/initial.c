@@ -1,6 +1,7 @@
 /* What private memory or a table of the program holds at its start.
  *
  * Zero, or the words of its initializer, which are in layout order without gaps; then each step of the path must be a literal.
+ * Nothing, where it is unset: a pass that took a store of zero for needless would leave what was defined without a value.
  * O(steps, and the members before them).
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -69,7 +70,7 @@ vyre_path_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits)
   }
   const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[root]);
   const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){root});
-  if (space != VYRE_SPACE_PRIVATE && space != VYRE_SPACE_CONSTANT)
+  if ((space != VYRE_SPACE_PRIVATE && space != VYRE_SPACE_CONSTANT) || (v->imm_hi[root] & VYRE_ACCESS_UNSET))
     return false;
   *out_bits = 0;
   if (!info || info->initializer == UINT32_MAX)

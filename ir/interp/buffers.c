@@ -86,7 +86,8 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
   buffer->data = interp_take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
   if (!buffer->data)
     return false;
-  if (ip->report && space == VYRE_SPACE_WORKGROUP && !has_initializer) {
+  const bool unset = (ip->view->imm_hi[buffer->row] & VYRE_ACCESS_UNSET) != 0;
+  if (ip->report && (unset || (space == VYRE_SPACE_WORKGROUP && !has_initializer))) {
     buffer->written = interp_take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
     if (!buffer->written)
       return false;

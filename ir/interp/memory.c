@@ -130,10 +130,17 @@ is_written(const buffer_state *buffer, const uint8_t *place, uint32_t size)
 }
 
 static void
-note_written(const buffer_state *buffer, const uint8_t *place, uint32_t size)
+note_written(const buffer_state *buffer, const uint8_t *place, uint32_t size, bool known)
 {
   if (buffer->written)
-    memset(buffer->written + (place - buffer->data), 1, size);
+    memset(buffer->written + (place - buffer->data), known, size);
+}
+
+/* Copies of arrays and structs of which only parts are set, as functions take them by value, are no faults. */
+static bool
+may_copy_unwritten(const interp *ip, const buffer_state *from, const buffer_state *to)
+{
+  return to->written && (ip->view->imm_hi[from->row] & ip->view->imm_hi[to->row] & VYRE_ACCESS_UNSET) != 0;
 }
 
 /* False: the run has ended there. */
@@ -209,7 +216,7 @@ interp_store(interp *ip, uint32_t row, const uint64_t *active)
       return interp_out_of_bounds(ip, row, i, buffer, at[i]);
     for (uint32_t k = 0; to && k < lanes; k++) {
       write_scalar(to + (size_t)k * plan->lane_stride, kind, from[(size_t)k * ip->count + i]);
-      note_written(buffer, to + (size_t)k * plan->lane_stride, interp_scalar_size(kind));
+      note_written(buffer, to + (size_t)k * plan->lane_stride, interp_scalar_size(kind), true);
     }
   }
   return !ip->races || interp_race_plain(ip, row, active, RACE_WRITE);
@@ -286,13 +293,14 @@ copy_type(interp *ip, uint32_t row, vyre_type_id type, uint64_t invocation, side
     for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++) {
       const uint8_t *source = place_of_lane(&from, invocation, k, scalar);
       uint8_t *target = place_of_lane(&to, invocation, k, scalar);
-      if (target && source && !is_written(from.buffer, source, scalar)) {
+      const bool known = !target || !source || is_written(from.buffer, source, scalar);
+      if (!known && !may_copy_unwritten(ip, from.buffer, to.buffer)) {
         unwritten(ip, row, invocation, from.buffer);
         return outside;
       }
       if (target) {
         write_scalar(target, kind, source ? read_scalar(source, kind) : 0);
-        note_written(to.buffer, target, scalar);
+        note_written(to.buffer, target, scalar, known);
       }
       if (!outside.buffer && (!target || !source))
         outside = target ? from : to;
@@ -415,7 +423,7 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
     const uint64_t old = place ? read_scalar(place, kind) : 0;
     if (place && op != VYRE_OP_atomic_load) {
       write_scalar(place, kind, combine(ip, op, kind, old, value ? value[i] : 0, comparator ? comparator[i] : 0));
-      note_written(buffer, place, size);
+      note_written(buffer, place, size, true);
     }
     if (result)
       result[i] = old;

@@ -19,6 +19,7 @@ const text_bit_word text_access_words[] = {
     {"volatile", VYRE_ACCESS_VOLATILE},
     {"restrict", VYRE_ACCESS_RESTRICT},
     {"aliased", VYRE_ACCESS_ALIASED},
+    {"unset", VYRE_ACCESS_UNSET},
     {NULL, 0},
 };
 

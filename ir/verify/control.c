@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
+#include "vyre/view.h"
+
 #include <stdlib.h>
 
 #define U32  VYRE_TYPE(VYRE_U32, 1)
@@ -100,11 +102,23 @@ holds_handles(const verifier *k, vyre_type_id type)
 }
 
 static void
+check_unset(verifier *k, uint32_t row, vyre_space space)
+{
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){row});
+  if (space != VYRE_SPACE_PRIVATE)
+    vyre_verify_report(k, row, "is unset, which only private memory is");
+  else if (info && info->initializer != UINT32_MAX)
+    vyre_verify_report(k, row, "is unset and has an initializer");
+  else if (!(k->view->imm[vyre_program_of(k->view, row)] & VYRE_PROGRAM_RELAXED))
+    vyre_verify_report(k, row, "is unset in a strict program, where all memory has a value at the start");
+}
+
+static void
 check_buffer(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
   const uint32_t known = 15u | VYRE_ACCESS_NO_WRITE | VYRE_ACCESS_NO_READ | VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE |
-                         VYRE_ACCESS_RESTRICT | VYRE_ACCESS_ALIASED;
+                         VYRE_ACCESS_RESTRICT | VYRE_ACCESS_ALIASED | VYRE_ACCESS_UNSET;
   vyre_type_id type = v->imm[row];
   vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
   uint8_t facts;
@@ -136,6 +150,8 @@ check_buffer(verifier *k, uint32_t row)
   if (facts & TYPE_HAS_ROW)
     vyre_verify_type_rows(k, row, type);
   check_initializer(k, row, type, space);
+  if (v->imm_hi[row] & VYRE_ACCESS_UNSET)
+    check_unset(k, row, space);
 }
 
 static uint32_t

@@ -16,6 +16,7 @@ typedef struct generator {
   vyre_builder b;
   bool wide;    /* all types */
   bool tame;    /* nothing undefined runs */
+  bool unset;   /* the private array has no value until it is stored */
   bool inexact; /* a float mode flushes, or rounds another way */
   vyre_row out, in, wide_out, shared, uniform, blocks, lone, push, table, records, private_array, workgroup_array, workgroup_tile;
   vyre_row words[VYRE_KIND__COUNT]; /* workgroup arrays for atomics, by kind; 0: not made yet */
@@ -83,8 +84,9 @@ void beyond(generator *g);
 vyre_row workgroup_words(generator *g, vyre_type type, uint32_t count);  /* an array; of tame programs mostly one that is zero */
 vyre_row own_block_word(generator *g, uint32_t element, uint32_t index); /* the invocation's own, of an element of `blocks` */
 void declare_memory(generator *g);
-void memory(generator *g); /* any access */
-void meet(generator *g);   /* a barrier with what others wrote; where all invocations come */
+void set_private_array(generator *g); /* where it is unset: each element, often to zero, which a pass may not take for its start */
+void memory(generator *g);            /* any access */
+void meet(generator *g);              /* a barrier with what others wrote; where all invocations come */
 /* To an element of `out` that is the invocation's own. */
 void store_out(generator *g, vyre_row from);
 

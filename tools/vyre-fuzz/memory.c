@@ -70,7 +70,8 @@ declare_memory(generator *g)
   const vyre_type_id words = vyre_type_runtime_array(g->m, U32, 0);
   g->out = vyre_build_buffer(b, words, VYRE_SPACE_STORAGE, 0, 0, 0);
   g->in = vyre_build_buffer(b, words, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 1);
-  g->private_array = vyre_build_buffer(b, array_of(g, U32, 5), VYRE_SPACE_PRIVATE, 0, 0, 0);
+  g->unset = g->tame && below(g, 2);
+  g->private_array = vyre_build_buffer(b, array_of(g, U32, 5), VYRE_SPACE_PRIVATE, g->unset ? VYRE_ACCESS_UNSET : 0, 0, 0);
   g->workgroup_array = workgroup_words(g, U32, 4);
   if (!g->wide)
     return;
@@ -86,6 +87,15 @@ declare_memory(generator *g)
   g->blocks = vyre_build_buffer(b, below(g, 2) ? array_of(g, block, RANDOM_BLOCKS) : vyre_type_runtime_array(g->m, block, 0),
                                 VYRE_SPACE_STORAGE, 0, 0, 4);
   g->lone = vyre_build_buffer(b, uniform_type(g), VYRE_SPACE_UNIFORM, VYRE_ACCESS_NO_WRITE, 0, 5);
+}
+
+void
+set_private_array(generator *g)
+{
+  for (uint32_t i = 0; g->unset && i < 5; i++) {
+    const vyre_row word = below(g, 2) ? vyre_build_const(&g->b, U32, 0) : value(g, U32);
+    vyre_build_store(&g->b, vyre_build_at_literal(&g->b, g->private_array, i), word, 0);
+  }
 }
 
 /* ---- paths ---------------------------------------------------------------------------------------------------------------- */

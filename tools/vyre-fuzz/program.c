@@ -498,6 +498,7 @@ random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
   keep(&g, vyre_build_lane(&g.b, gid, 0));
   g.base = vyre_build_imm(&g.b, VYRE_OP_mul, g.pool[g.count - 1], RANDOM_WORDS);
   keep(&g, vyre_build_load(&g.b, vyre_build_at(&g.b, g.in, g.pool[g.count - 1]), 0));
+  set_private_array(&g);
   while (g.budget)
     statements(&g, g.budget);
   store_all(&g);

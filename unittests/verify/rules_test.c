@@ -341,6 +341,19 @@ BREAKS(initializer_in_storage)
   vyre_buffer_info_of(x->m, x->out)->initializer = vyre_module_add_initializer(x->m, (const uint32_t[]){1}, 1);
   return x->out.id;
 }
+BREAKS(unset_in_storage) { put(x->v->imm_hi, x->out, x->v->imm_hi[x->out.id] | VYRE_ACCESS_UNSET); return x->out.id; }
+static vyre_row
+unset_buffer(fixture *x)
+{
+  return fixture_buffer(x, vyre_type_array(x->m, F32X2, 3, NONE, 0), VYRE_SPACE_PRIVATE, VYRE_ACCESS_UNSET, 0);
+}
+BREAKS(unset_and_initialized)
+{
+  const vyre_row r = unset_buffer(x);
+  vyre_buffer_info_of(x->m, r)->initializer = vyre_module_add_initializer(x->m, (const uint32_t[]){1, 2, 3, 4, 5, 6}, 6);
+  return r.id;
+}
+BREAKS(unset_in_strict) { return unset_buffer(x).id; }
 static vyre_row
 constant_buffer(fixture *x, uint32_t initializer)
 {
