@@ -27,7 +27,8 @@ void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
 
 /* ---- tails.c ---- */
 
-/* From the row on, to the end of its region (also 0, none), are few rows, and none of them is an instruction: gets, sets, constants. */
+/* From the row on, to the end of its region (also 0, none), are few rows, and none of them is an instruction: gets, sets,
+ * constants. */
 bool vyre_spv_is_silent(vyre_spv *s, uint32_t row);
 /* Survey: whether what follows the construct is a tail, whose end is that of `target`; then it is marked. */
 bool vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target);
