@@ -5,6 +5,7 @@
  * in their order, as it does those of its threads; so only it writes outputs, and of a process that ended otherwise there is none.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "progress.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -69,6 +70,7 @@ process_isolated(tool *t, uint32_t index)
   t->end = index + 1;
   t->code = 0;
   t->options.threads = 1;
+  progress_begin(0);
   if (dup2(of->said, STDERR_FILENO) < 0)
     isolate_leave(VYRE_CODE_INTERNAL);
   isolate_leave(tool_process_here(t, 1));
@@ -139,6 +141,7 @@ tool_process_apart(tool *t, uint32_t most)
   if (!t->isolations)
     return tool_complain(VYRE_OUT_OF_MEMORY("for the inputs"));
   fflush(stdout);
+  progress_begin(count);
   for (uint32_t running = 0; t->finished < count;) {
     while (running < most && t->begun < count && t->begun - t->finished < 8 * most) {
       work *w = &t->works[t->begun];

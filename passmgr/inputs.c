@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cache_folder.h"
+#include "progress.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -19,8 +20,10 @@ int
 tool_complain(vyre_status status)
 {
   int code = (int)vyre_status_code(status);
-  if (status)
+  if (status) {
+    progress_clear();
     fprintf(stderr, "vyre-passmgr: error: %s\n", vyre_status_text(status));
+  }
   vyre_status_free(status);
   return code;
 }
@@ -46,7 +49,7 @@ tool_finish_input(tool *t, uint32_t index)
 {
   work *w = &t->works[index];
   if (w->said.size)
-    fwrite(w->said.data, 1, w->said.size, stderr);
+    process_say(NULL, w->said.data, w->said.size);
   if (!w->status && (!w->told || w->has_output))
     w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
   if (t->options.inputs.count > 1)
@@ -60,6 +63,7 @@ tool_finish_input(tool *t, uint32_t index)
   vyre_bytes_free(&w->said);
   vyre_bytes_free(&w->output);
   const int failed = tool_complain(w->status);
+  progress_step(failed || w->told);
   t->code = t->code ? t->code : failed ? failed : w->told;
 }
 
@@ -259,6 +263,16 @@ tool_find_target(const tool_options *o, const vyre_target_ops **out)
   return status;
 }
 
+/* From any thread. */
+static void
+remark(void *user, const char *text)
+{
+  flockfile(stderr);
+  progress_clear();
+  vyre_target_remark(user, text);
+  funlockfile(stderr);
+}
+
 /* So that nothing is begun where there is no device. */
 static vyre_status
 open_devices(tool *t, uint32_t threads)
@@ -272,7 +286,7 @@ open_devices(tool *t, uint32_t threads)
                                        .timeout = o->seconds,
                                        .threads = o->sweepers,
                                        .cache = vyre_cache_folder(o->cache_dir, folder, sizeof folder),
-                                       .remark = vyre_target_remark,
+                                       .remark = remark,
                                        .remark_user = program};
   const vyre_target_ops *target = NULL;
   const bool is_auto = tool_chooses_target(o);
@@ -311,6 +325,7 @@ tool_process_here(tool *t, uint32_t threads)
   const int code = tool_complain(open_devices(t, threads));
   if (code)
     return code;
+  progress_begin(t->options.inputs.count);
   worker workers[MOST_THREADS];
   uint32_t more = 1;
   for (uint32_t i = 0; i < threads; i++)

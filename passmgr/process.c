@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "outputs.h"
+#include "progress.h"
 #include "vyre/c.h"
 #include "vyre/glsl.h"
 #include "vyre/ptx.h"
@@ -41,8 +42,10 @@ typedef struct source {
 void
 process_say(vyre_bytes *said, const char *text, size_t length)
 {
-  if (!said || vyre_status_code(vyre_bytes_append(said, text, length)) != VYRE_CODE_OK)
-    fwrite(text, 1, length, stderr);
+  if (said && vyre_status_code(vyre_bytes_append(said, text, length)) == VYRE_CODE_OK)
+    return;
+  progress_clear();
+  fwrite(text, 1, length, stderr);
 }
 
 static void
