@@ -4,9 +4,9 @@
  *
  * Each pass runs on the simulator over programs of 1,000 rows, N in all, warm, and what it counts is printed: instructions of
  * lanes, launches, waits, bytes.  Where there is a ptxas it tells the registers of the pass' kernels, of which the threads that fit
- * on a multiprocessor follow by the limits in `devices`.  The last columns are a model, not a measurement: launches times a
- * launch in a graph, and the greater of what the instructions take at the rate that `devices` has, and the columns at its
- * bandwidth.
+ * on a multiprocessor follow by the simulator's occupancy, which is held against NVIDIA's calculator.  The last columns are a
+ * model, not a measurement: launches times a launch in a graph, and the greater of what the instructions take at the rate that
+ * `devices` has, and the columns at its bandwidth.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -21,18 +21,26 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PROGRAM = 1000, WARP = 32, REGISTERS = 64 << 10, REGISTER_UNIT = 256, COLUMNS = 44 };
+enum { PROGRAM = 1000, COLUMNS = 44 };
 
-/* Assumptions, none of them measured, and not held against NVIDIA's data sheets: how many lanes at which clock, which bandwidth;
- * what a launch in a graph takes, and the share of the peak that such branching code reaches. */
+/* An example of each architecture.  None of this is measured.
+ *   threads     at once on a multiprocessor: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
+ *   lanes       32-bit integer additions a clock and multiprocessor: the same guide, "Throughput of Native Arithmetic
+ * Instructions", has 64 for 7.x; for 8.0 and 9.0 they follow from the peak of 32-bit integers in the white papers of A100 (19.5
+ *               TOPS) and H100 (33.5 TOPS): processors * lanes * clock, a multiplication with its addition counted as two
+ *   clock       GHz, the boost clock of data sheet or white paper; of H200 the one that its 67 TFLOPS of 32-bit floats come to:
+ *               132 multiprocessors * 128 lanes * 2
+ *   bandwidth   GB/s, of the data sheet
+ * These were read in quotations of the documents.  The last row is assumed: nothing was found to hold it against. */
 static const struct {
-  const char *arch;
-  uint32_t threads, blocks, processors;
-  double lanes, clock, bandwidth; /* 32-bit integer instructions of lanes a clock and multiprocessor; GHz; GB/s */
-} devices[] = {{"sm_75", 1024, 16, 40, 64, 1.59, 320},
-               {"sm_80", 2048, 32, 108, 64, 1.41, 1555},
-               {"sm_90", 2048, 32, 132, 64, 1.98, 4800},
-               {"sm_100", 2048, 32, 148, 128, 1.85, 8000}};
+  const char *arch, *example;
+  uint32_t sm, threads, processors;
+  double lanes, clock, bandwidth;
+} devices[] = {{"sm_75", "T4", 75, 1024, 40, 64, 1.59, 320},
+               {"sm_80", "A100 40 GB", 80, 2048, 108, 64, 1.41, 1555},
+               {"sm_90", "H200", 90, 2048, 132, 64, 1.98, 4800},
+               {"sm_100", "B200, assumed", 100, 2048, 148, 64, 1.85, 8000}};
+/* Assumed: what a launch in a graph takes, and the share of the peak that such branching code reaches. */
 static const double launch_us = 1.5, share = 0.25;
 
 static const char *const passes[] = {"canon", "cf", "shash", "cid", "pm", "dce"};
@@ -43,17 +51,22 @@ check(vyre_status status)
   bench_check("bench-model", status);
 }
 
-/* Threads of blocks of that size that a multiprocessor has at once. */
-static uint32_t
-threads_at_once(uint32_t device, uint32_t registers, uint32_t block)
+/* The simulator's own functions. */
+typedef uint64_t count_function(const char *name);
+typedef uint32_t blocks_function(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared);
+static count_function *counted;
+static blocks_function *blocks_at_once;
+
+static void
+find_simulator(void)
 {
-  const uint32_t warps = (block + WARP - 1) / WARP, a_warp = (registers * WARP + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
-  uint32_t blocks = devices[device].threads / (warps * WARP);
-  if (blocks > devices[device].blocks)
-    blocks = devices[device].blocks;
-  if (a_warp && blocks > REGISTERS / (a_warp * warps))
-    blocks = REGISTERS / (a_warp * warps);
-  return blocks * warps * WARP;
+  void *library = dlopen("libvyre-cuda-sim.so", RTLD_NOW | RTLD_NOLOAD);
+  if (library) {
+    *(void **)(void *)&counted = dlsym(library, "vyre_cuda_sim_count");
+    *(void **)(void *)&blocks_at_once = dlsym(library, "vyre_cuda_sim_blocks");
+  }
+  if (!counted || !blocks_at_once)
+    check(VYRE_ERROR(VYRE_CODE_DEVICE, "the simulator is not there\nFix: it lies in the folder of libvyre.so"));
 }
 
 typedef struct fit {
@@ -65,7 +78,7 @@ static void
 fit_kernel(const vyre_phase_kernel *kernel, const char *ptxas, uint32_t device, fit *out)
 {
   char path[] = "/tmp/bench-modelXXXXXX", command[512], line[256];
-  unsigned registers = 0, block = 64, stored = 0, loaded = 0;
+  unsigned registers = 0, block = 64, shared = 0, stored = 0, loaded = 0;
   const int file = kernel->code ? mkstemp(path) : -1;
   if (file < 0)
     return;
@@ -78,6 +91,8 @@ fit_kernel(const vyre_phase_kernel *kernel, const char *ptxas, uint32_t device, 
     const char *at = strstr(line, "Used ");
     if (at)
       sscanf(at, "Used %u registers", &registers);
+    for (at = line; (at = strstr(at, ", ")) != NULL; at += 2)
+      sscanf(at, ", %u bytes smem", &shared);
     at = strstr(line, "bytes stack frame, ");
     if (at)
       sscanf(at, "bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stored, &loaded);
@@ -86,9 +101,9 @@ fit_kernel(const vyre_phase_kernel *kernel, const char *ptxas, uint32_t device, 
   if (said)
     pclose(said);
   unlink(path);
-  const uint32_t threads = threads_at_once(device, registers, block);
   if (!registers)
     return;
+  const uint32_t threads = blocks_at_once(devices[device].sm, registers, block, shared) * block;
   out->threads = !out->registers || threads < out->threads ? threads : out->threads;
   out->registers = registers > out->registers ? registers : out->registers;
   out->spilled += stored + loaded;
@@ -111,20 +126,6 @@ fit_pass(const vyre_registry *registry, const char *name, const char *ptxas, uin
     }
   }
   return result;
-}
-
-typedef uint64_t count_function(const char *name);
-
-static count_function *
-find_count(void)
-{
-  void *library = dlopen("libvyre-cuda-sim.so", RTLD_NOW | RTLD_NOLOAD);
-  count_function *count = NULL;
-  if (library)
-    *(void **)(void *)&count = dlsym(library, "vyre_cuda_sim_count");
-  if (!count)
-    check(VYRE_ERROR(VYRE_CODE_DEVICE, "the simulator is not there\nFix: it lies in the folder of libvyre.so"));
-  return count;
 }
 
 static void
@@ -167,12 +168,11 @@ main(int count, char **arguments)
   check(vyre_registry_create(NULL, &registry));
   check(vyre_registry_load_core(registry));
   check(vyre_device_open(&vyre_target_cuda, &(vyre_target_options){.device = "sim"}, NULL, &simulated));
-  count_function *counted = find_count();
-  printf("a model for %s, not a measurement; %u rows in programs of %u; %s\n\n", arch, rows, (unsigned)PROGRAM,
-         ptxas ? "registers by ptxas" : "ptxas is not given: no registers");
+  find_simulator();
+  printf("a model for %s (%s), not a measurement; %u rows in programs of %u; %s\n\n", arch, devices[device].example, rows,
+         (unsigned)PROGRAM, ptxas ? "registers by ptxas" : "ptxas is not given: no registers");
   printf("| pass | instructions a row | launches | waits | bytes up | bytes down | registers | spilled | threads at once | model, "
-         "ns a "
-         "row at 10M rows |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+         "ns a row at 10M rows |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   double sum = 0;
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
     vyre_report *report;

@@ -136,6 +136,7 @@ typedef struct vyre_device_info {
   uint32_t storage_align, uniform_align; /* of a bound range's offset */
   uint32_t subgroup;                     /* lanes of a subgroup; 0: the device does not say */
   uint32_t max_iterations; /* of all loops of an invocation together: after so many the driver leaves them without a word; 0: any */
+  char architecture[32];   /* what kernels are compiled for, such as sm_90; empty: the device does not say */
 } vyre_device_info;
 
 /* Handles; 0 is none. */

@@ -89,9 +89,9 @@ fill_capabilities(const cuda_library *library, cuda_device_choice *choice)
   info->capabilities = VYRE_TARGET_ADDRESSES | VYRE_TARGET_PARTS | VYRE_TARGET_INDIRECT | VYRE_TARGET_ASYNC |
                        VYRE_TARGET_DEVICE_TIME | (cooperative ? VYRE_TARGET_GRID_BARRIERS : 0) |
                        (registers && maps ? VYRE_TARGET_IMPORT : 0) | (library->is_emulated ? VYRE_TARGET_EMULATED : 0);
-  snprintf(info->driver, sizeof info->driver, "%s for CUDA %d.%d, sm_%u",
-           library->is_emulated ? "simulated driver" : "NVIDIA driver", library->version / 1000, library->version % 1000 / 10,
-           choice->sm);
+  snprintf(info->driver, sizeof info->driver, "%s for CUDA %d.%d", library->is_emulated ? "simulated driver" : "NVIDIA driver",
+           library->version / 1000, library->version % 1000 / 10);
+  snprintf(info->architecture, sizeof info->architecture, "sm_%u", choice->sm);
   return VYRE_OK;
 }
 

@@ -36,8 +36,8 @@ run_targets_print(void)
 
 /* ---- devices ------------------------------------------------------------------------------------------------------------- */
 
-/* Its texts are the options' and the folder's, which is MOST_PATH long.  -device and -library are of -target; another target that is
- * compared with has its own defaults, as one target's devices say nothing to another. */
+/* Its texts are the options' and the folder's, which is MOST_PATH long.  -device and -library are of -target; another target that
+ * is compared with has its own defaults, as one target's devices say nothing to another. */
 static vyre_target_options
 target_options(const run_options *options, run_target target, char *folder)
 {
@@ -97,9 +97,10 @@ print_device(void *user, const vyre_device_info *info)
                                           "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
   printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks what the target needs");
-  printf("   driver: %s\n   memory: %" PRIu64 " MiB, %" PRIu64
+  printf("   driver: %s%s%s\n   memory: %" PRIu64 " MiB, %" PRIu64
          " MiB of it for this process; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
-         info->driver, info->memory >> 20, info->budget >> 20, info->max_invocations, info->max_shared, info->subgroup);
+         info->driver, info->architecture[0] ? "; compiles for " : "", info->architecture, info->memory >> 20, info->budget >> 20,
+         info->max_invocations, info->max_shared, info->subgroup);
   print_words("types", types, 5, info->features & 31u);
   print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
   print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);

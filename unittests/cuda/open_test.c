@@ -56,6 +56,7 @@ the_simulator_is_a_device(void **state)
   assert_true(info.capabilities & VYRE_TARGET_GRID_BARRIERS);
   assert_int_equal(info.forms, 1u << VYRE_KERNEL_PTX);
   assert_int_equal(info.subgroup, 32);
+  assert_string_equal(info.architecture, "sm_80");
   assert_true(info.budget <= info.memory && info.budget > 0);
   test_ok(ops->close(target));
 }

@@ -483,6 +483,9 @@ cuda_result sim_device_uuid(cuda_uuid *uuid, cuda_device device);
 cuda_result sim_device_memory(size_t *bytes, cuda_device device);
 cuda_result sim_device_attribute(int *value, cuda_device_attribute attribute, cuda_device device);
 bool sim_device_fill(uint32_t sm, sim_device *out); /* false: unknown */
+/* Of a block of that many threads with that many registers each, and its shared memory; 0: none fits. */
+uint32_t sim_blocks(const sim_device *device, uint32_t registers, uint64_t threads, uint64_t shared);
+uint32_t sim_most_warps(const sim_device *device, uint32_t registers); /* of a multiprocessor, and so of a block */
 
 /* ---- the whole: driver_state.c, driver_messages.c, driver_error.c ---------------------------------------------------------- */
 

@@ -154,23 +154,9 @@ sim_module_global(cuda_address *address, size_t *size, cuda_module module, const
 /* ---- functions ----------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
-round_up(uint64_t value, uint32_t unit)
-{
-  return (uint32_t)((value + unit - 1) / unit * unit);
-}
-
-/* Registers that a warp has, which are given out 256 at a time. */
-static uint32_t
-warp_registers(const sim_function *function)
-{
-  const uint32_t registers = function->info.registers < 255 ? function->info.registers : 255;
-  return round_up((uint64_t)(registers ? registers : 1) * 32, 256);
-}
-
-static uint32_t
 most_threads(const sim_function *function)
 {
-  uint32_t threads = sim.device.block_registers / warp_registers(function) * 32;
+  uint32_t threads = sim_most_warps(&sim.device, function->info.registers) * 32;
   if (threads > 1024)
     threads = 1024;
   return function->info.most_threads && function->info.most_threads < threads ? function->info.most_threads : threads;
@@ -199,23 +185,13 @@ sim_function_attribute(int *value, cuda_function_attribute attribute, cuda_funct
   return SIM_REFUSE(CUDA_INVALID_VALUE, "cuFuncGetAttribute: the simulator does not know the attribute %d", (int)attribute);
 }
 
-/* Blocks that a multiprocessor holds at once: the least of what its threads, blocks, registers and shared memory allow. */
 uint32_t
 sim_occupancy(const sim_function *function, uint64_t threads, uint64_t dynamic_shared)
 {
-  const sim_device *device = &sim.device;
-  const uint64_t shared = function->info.shared_bytes + dynamic_shared;
-  const uint32_t warps = round_up(threads, 32) / 32, reserved = device->sm >= 80 ? 1024 : 0;
-  if (threads == 0 || threads > most_threads(function) || shared > device->block_shared)
+  const ptx_kernel_info *info = &function->info;
+  if (info->most_threads && threads > info->most_threads)
     return 0;
-  const uint32_t by_threads = device->processor_threads / (warps * 32);
-  const uint32_t by_registers = device->processor_registers / (warp_registers(function) * warps);
-  const uint32_t block_shared = round_up(shared + reserved, 128);
-  const uint32_t by_shared = block_shared ? device->processor_shared / block_shared : device->processor_blocks;
-  uint32_t least = device->processor_blocks;
-  least = by_threads < least ? by_threads : least;
-  least = by_registers < least ? by_registers : least;
-  return by_shared < least ? by_shared : least;
+  return sim_blocks(&sim.device, info->registers, threads, info->shared_bytes + dynamic_shared);
 }
 
 cuda_result

@@ -40,4 +40,8 @@ typedef uint64_t vyre_cuda_sim_count_function(const char *name);
 typedef const char *vyre_cuda_sim_messages_function(void);
 typedef void vyre_cuda_sim_clear_function(void);
 
+/* vyre_cuda_sim_blocks: how many blocks of so many threads with so many registers each, and with so many bytes of shared memory, a
+ * multiprocessor of that architecture holds at once.  0: none, or the simulator does not know the architecture. */
+typedef uint32_t vyre_cuda_sim_blocks_function(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared);
+
 #endif
