@@ -348,6 +348,11 @@ collect(run *r, const options *o, const ledger *known)
       r->holds[i] = true;
     else if (!o->only || !strcmp(o->only, rule->name))
       questions_of(rule, &r->list);
+    /* More time gave no answer: less gives none.  Lanes are not evaluated. */
+    uint64_t points = 0;
+    const bool open = !o->update && known && ledger_has(known, rule, &points) && points != 0;
+    for (uint32_t k = r->first[i]; open && k < r->list.count; k++)
+      r->list.data[k].open = r->list.data[k].lanes == 1;
     r->first[i + 1] = r->list.count;
   }
 }

@@ -18,6 +18,7 @@ typedef struct question {
   vyre_kind kinds[RULES_KINDS];
   uint32_t lanes; /* of every class but that of scalars */
   bool relaxed;
+  bool open; /* z3 has no answer, by the ledger: evaluated only */
 } question;
 
 typedef enum answer { UNASKED, PROVEN, REFUTED, UNKNOWN } answer;
@@ -31,7 +32,7 @@ typedef struct question_list {
  * no op can be undefined or hide an undefined operand, the relaxed claim is the strict one. */
 void questions_of(const rules_rule *rule, question_list *list);
 void question_write_kinds(FILE *to, const question *q); /* "u32, f32, 2 lanes, relaxed" */
-/* A function of a constant that SMT-LIB has not: evaluated only. */
+/* Not if it is open, nor if it has a function of a constant that SMT-LIB has not: evaluated only. */
 bool question_is_for_z3(const question *q);
 
 /* smt.c: the negation of the claim, so that `unsat` means it holds. */
@@ -39,8 +40,8 @@ void question_write(FILE *to, const question *q);
 /* Asks for the values of the rule's variables and of both its sides, after a `sat`. */
 void question_write_values(FILE *to, const question *q);
 
-/* check.c: evaluates both sides at so many points, or at all of them where that are fewer.  False: they differ; `report` says
- * where. */
+/* check.c: evaluates both sides at so many points, or at all where the variables have 24 bits or fewer together, if it is open 16:
+ * the ledger has the others.  False: they differ; `report` says where. */
 bool question_check(const question *q, uint64_t points, FILE *report);
 
 /* ledger.c: rules that were found to hold, by the hash of their text: `hash proven|checked=POINTS name`, a line each. */

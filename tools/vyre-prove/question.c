@@ -114,5 +114,5 @@ question_is_for_z3(const question *q)
   for (uint32_t id = 1; id < q->rule->node_count; id++)
     if (q->rule->nodes[id].sort == RULES_CALL)
       return false;
-  return true;
+  return !q->open;
 }
