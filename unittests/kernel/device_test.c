@@ -10,11 +10,14 @@
 #include "vyre/text.h"
 #include "vyre/vir0.h"
 
-#if defined VYRE_SANITIZED || defined FORMS_FEW
+#if defined VYRE_SANITIZED && defined FORMS_FEW /* the simulator is sanitized too */
+enum { PROGRAMS = 6, SEEDS = 1, FEW = 1 };
+static uint32_t small = 1, rows = 100;
+#elif defined VYRE_SANITIZED || defined FORMS_FEW
 enum { PROGRAMS = 20, SEEDS = 1, FEW = 1 };
 static uint32_t small = 1, rows = 300;
 #else
-enum { PROGRAMS = 80, SEEDS = 2, FEW = 3 };
+enum { PROGRAMS = 40, SEEDS = 2, FEW = 3 };
 static uint32_t small = 4, rows = 1000;
 #endif
 

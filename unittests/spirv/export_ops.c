@@ -77,13 +77,18 @@ has_width(vyre_opcode op, vyre_kind kind)
   return kind != VYRE_F64 || op < VYRE_OP_radians || op > VYRE_OP_pow;
 }
 
-/* Ops whose operands all have one type: as many of them in a program as it has room for. */
+/* Ops whose operands all have one type: as many of them in a program as it has room for.  A driver takes vectors apart, and
+ * compiling them takes it most of the test's time: of each kind it has scalars, and strict vectors of one size; of GLSL the
+ * scalars. */
 static void
 uniform_ops(uint32_t mode, vyre_type type)
 {
   export_case c;
   vyre_row operands[3];
+  const uint32_t lanes = VYRE_TYPE_LANES(type), kind = VYRE_TYPE_KIND(type);
+  const bool here = lanes == 1 || (export_is_direct() && lanes == 2 + kind % 3 && mode == 0);
   open_with_inputs(&c, mode, type, operands);
+  c.interpreted = !here;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
     if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL) || !(info->flags & VYRE_OP_PURE) ||
@@ -94,6 +99,7 @@ uniform_ops(uint32_t mode, vyre_type type)
       export_run(&c, NULL);
       export_close(&c);
       open_with_inputs(&c, mode, type, operands);
+      c.interpreted = !here;
     }
     uniform_op(&c, op, type, mode, operands);
   }

@@ -34,6 +34,7 @@ typedef struct export_case {
   bool zeros_agree;   /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
   const char *label;  /* what a difference is reported under */
   bool not_on_device; /* which lacks what the program needs */
+  bool interpreted;   /* only: the device runs others of its kind */
   struct {
     uint32_t tolerance;
     bool zeros_agree;
