@@ -17,7 +17,7 @@ static uint32_t small = 1, rows = 100;
 enum { PROGRAMS = 20, SEEDS = 1, FEW = 1 };
 static uint32_t small = 1, rows = 300;
 #else
-enum { PROGRAMS = 40, SEEDS = 2, FEW = 3 };
+enum { PROGRAMS = 80, SEEDS = 2, FEW = 3 };
 static uint32_t small = 4, rows = 1000;
 #endif
 
