@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define ENOUGH_NS UINT64_C(300000000) /* after so long no program is compiled once more */
+
 enum { COMPILES = 5, MOST_FIGURES = 128, NAME_SIZE = 128 };
 
 typedef struct figure {
@@ -192,7 +194,8 @@ print_one(figures *f)
   printf("%-32s  %12s\n", "figure", "value");
   for (uint32_t i = 0; i < f->count; i++)
     printf("%-32s  %12s  %s\n", f->items[i].name, value_text(&f->items[i], value), f->items[i].text ? f->items[i].text : "");
-  printf("%-32s  %12.1f  microseconds, the median of %u times\n", "compile time", median(f), f->compiles);
+  printf("%-32s  %12.1f  microseconds, the median of %u time%s\n", "compile time", median(f), f->compiles,
+         f->compiles == 1 ? "" : "s");
 }
 
 static void
@@ -245,10 +248,13 @@ ask_all(const run_options *options, vyre_target *target, const run_program *cons
                                        .workgroup = {1, 1, 1}}};
     VYRE_TRY(ask(ops, target, &empty, &a->empty)); /* before all others: the first compilation of a process takes longer */
   }
-  for (uint32_t round = 0; round < COMPILES; round++)
-    for (uint32_t i = 0; i < count; i++)
+  uint64_t taken = 0;
+  for (uint32_t round = 0; round < COMPILES && taken < ENOUGH_NS; round++)
+    for (uint32_t i = 0; i < count; i++) {
       VYRE_TRY(vyre_status_note(ask(ops, target, &a->kernels[i], &a->figures[i]), "while compiling '%s' of %s on %s",
                                 programs[i]->entry, programs[i]->path, ops->name));
+      taken += a->figures[i].compile_ns[round];
+    }
   return VYRE_OK;
 }
 
