@@ -37,6 +37,8 @@ typedef struct vyre_target_options {
   /* Hears what is no error: a line of text without its end, within a call of the target's.  NULL: nobody. */
   void (*remark)(void *user, const char *text);
   void *remark_user;
+  /* Kernels are made to be looked at, with `statistics`: each is compiled anew whatever was kept of it, and none is run. */
+  bool statistics;
 } vyre_target_options;
 
 typedef enum vyre_device_kind {
@@ -106,6 +108,7 @@ typedef enum vyre_target_capability {
   VYRE_TARGET_DEVICE_TIME = 128, /* timings tell device_ns */
   VYRE_TARGET_EMULATED = 256,    /* it is no device but an imitation of one, for tests */
   VYRE_TARGET_SHARED = 512,      /* its buffers lie in memory that the host sees: little or nothing is copied up or down */
+  VYRE_TARGET_STATISTICS = 1024, /* its driver tells what it made of a kernel: `statistics` */
 } vyre_target_capability;
 
 /* What a device is and takes; bytes unless said otherwise. */
@@ -237,6 +240,18 @@ typedef struct vyre_kernel_desc {
   uint32_t spec_count;
   uint32_t push_size; /* bytes of push constants, a multiple of 4 */
 } vyre_kernel_desc;
+
+/* One thing that a driver tells of a kernel as it compiled it.  Texts are there for the call that gives them. */
+typedef enum vyre_figure_kind { VYRE_FIGURE_U64, VYRE_FIGURE_F64, VYRE_FIGURE_BOOL } vyre_figure_kind;
+
+typedef struct vyre_kernel_figure {
+  const char *part;        /* what it is of, where the driver made several programs of the kernel; "" of all of it */
+  const char *name, *text; /* as the driver names it, and what it is, in a line */
+  vyre_figure_kind kind;
+  uint64_t u64; /* of its kind; of the others it is 0 */
+  double f64;
+  bool is_true;
+} vyre_kernel_figure;
 
 /* ---- sequences ----------------------------------------------------------------------------------------------------------- */
 
@@ -390,6 +405,10 @@ typedef struct vyre_target_ops {
   /* Counters since open, each by a stable name: docs/targets.md. */
   void (*metrics)(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user);
   const char *summary; /* what it is, in a line for help texts */
+  /* Calls `emit` for each figure of a kernel that was made with the option `statistics`: first "compile_ns", the nanoseconds that
+   * the driver took for it, then those that the driver names.  An error makes those before it worthless. */
+  vyre_status (*statistics)(vyre_target *target, vyre_kernel kernel, void (*emit)(void *user, const vyre_kernel_figure *figure),
+                            void *user);
 } vyre_target_ops;
 
 /* What a counter of `metrics` is: a total only grows, a level is what there is now. */

@@ -8,7 +8,7 @@
  *     .import = target_import, .describe = target_describe, .supports = target_supports, .compile = target_compile,
  *     .release = target_release, .submit = target_submit, .begin = target_begin, .poll = target_poll, .wait = target_wait,
  *     .flush = target_flush, .keep = target_keep, .drop = target_drop, .is_lost = target_is_lost, .recover = target_recover,
- *     .metrics = target_metrics
+ *     .metrics = target_metrics, .statistics = target_statistics
  *
  * `open` calls target_base_init first, fills `base.info`, then opens the device; `close` calls target_base_close before it closes
  * the device.  A failed `open` may call target_base_close too.
@@ -61,6 +61,7 @@ typedef struct target_kernel {
   uint32_t push_size;
   uint32_t workgroup[3];
   uint64_t in_flight;
+  uint64_t compile_ns; /* what the driver took for it */
 } target_kernel;
 
 /* Counters since open: counters.def has their names. */
@@ -108,6 +109,9 @@ typedef struct target_hooks {
   /* A new device instead of the one that was lost; everything on the old one was destroyed before.  NULL: what was lost stays
    * lost. */
   vyre_status (*reopen)(vyre_target *target);
+  /* What the driver tells of a kernel that was made for it (VYRE_TARGET_STATISTICS).  NULL: nothing. */
+  vyre_status (*statistics)(vyre_target *target, const target_kernel *kernel,
+                            void (*emit)(void *user, const vyre_kernel_figure *figure), void *user);
 } target_hooks;
 
 typedef struct target_base {
@@ -115,6 +119,7 @@ typedef struct target_base {
   vyre_allocator allocator;
   vyre_device_info info; /* the target fills it when it opens */
   bool lost;             /* the target sets it when its device is gone */
+  bool only_looks;       /* kernels are made for `statistics`; the target sets it when it opens, by its options */
   target_handles buffers, kernels, tickets;
   target_buffer *pool; /* newest of the smallest class */
   struct target_kept *kept;
@@ -177,6 +182,8 @@ vyre_status target_drop(vyre_target *target, const vyre_device_buffer *parts, ui
 vyre_status target_supports(vyre_target *target, const vyre_kernel_desc *desc);
 vyre_status target_compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out);
 vyre_status target_release(vyre_target *target, vyre_kernel kernel);
+vyre_status target_statistics(vyre_target *target, vyre_kernel kernel, void (*emit)(void *user, const vyre_kernel_figure *figure),
+                              void *user);
 /* submit.c */
 vyre_status target_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
 vyre_status target_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *out);

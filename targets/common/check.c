@@ -225,6 +225,11 @@ target_check_sequence(const vyre_target *target, const vyre_sequence *sequence)
   target_buffer *buffer;
   uint64_t size;
   VYRE_TRY(check_arrays(target, sequence));
+  if (sequence->step_count && target_base_of_const(target)->only_looks)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: a sequence has steps, and the target was opened to look at kernels alone\n"
+                      "Fix: run them on one that was opened without the option for statistics",
+                      target_base_of_const(target)->hooks->name);
   for (uint32_t i = 0; i < sequence->fill_count; i++)
     VYRE_TRY(check_fill(target, &sequence->fills[i], i));
   for (uint32_t i = 0; i < sequence->upload_count; i++) {

@@ -81,7 +81,7 @@ target_files_open(target_files *files, const vyre_target_options *options)
   files->descriptor = -1;
   files->remark = options->remark;
   files->remark_user = options->remark_user;
-  if (!options->cache)
+  if (!options->cache || options->statistics) /* what is looked at is compiled anew */
     return VYRE_OK;
   files->folder_size = strlen(options->cache) + strlen(files->target) + 2;
   files->folder = target_resize(files->allocator, NULL, 0, files->folder_size);

@@ -228,3 +228,31 @@ target_release(vyre_target *target, vyre_kernel handle)
   target_handles_remove(&base->kernels, handle.id);
   return base->hooks->release(target, kernel);
 }
+
+vyre_status
+target_statistics(vyre_target *target, vyre_kernel handle, void (*emit)(void *user, const vyre_kernel_figure *figure), void *user)
+{
+  const target_base *base = target_base_of(target);
+  VYRE_TRY(target_ready(target));
+  if (!(base->info.capabilities & VYRE_TARGET_STATISTICS) || !base->hooks->statistics)
+    return VYRE_ERROR(
+        VYRE_CODE_DEVICE,
+        "%s: the device '%s' has no statistics of kernels\n"
+        "Fix: use one whose driver compiles kernels and tells what it made of them (VK_KHR_pipeline_executable_properties "
+        "of Vulkan's)",
+        base->hooks->name, base->info.name);
+  if (!base->only_looks)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: the target was opened to run kernels, which have no statistics then\n"
+                      "Fix: open another one with the option for statistics",
+                      base->hooks->name);
+  const target_kernel *kernel = target_kernel_get(target, handle);
+  if (!kernel)
+    return target_no_such_kernel(target, handle.id);
+  emit(user, &(vyre_kernel_figure){.part = "",
+                                   .name = "compile_ns",
+                                   .text = "nanoseconds that the driver took to compile it",
+                                   .kind = VYRE_FIGURE_U64,
+                                   .u64 = kernel->compile_ns});
+  return base->hooks->statistics(target, kernel, emit, user);
+}

@@ -152,6 +152,7 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   target_base_init(&target->base, &hooks, own);
   target->validate = o->validate;
   target->timeout = o->timeout;
+  target->base.only_looks = o->statistics;
   vyre_status status = cpu_pool_open(own, o->threads, &target->pool);
   if (!status) {
     fill_info(&target->base.info, cpu_pool_threads(target->pool));
@@ -188,4 +189,5 @@ const vyre_target_ops vyre_target_cpu = {
     .recover = target_recover,
     .metrics = target_metrics,
     .summary = "this machine's processors: programs of .vir by the interpreter, passes as compiled C",
+    .statistics = target_statistics,
 };

@@ -86,7 +86,8 @@ finish_link(vyre_target *target, const char *label, const char *text, const uint
   VYRE_TRY(cuda_status(target, call->cuLinkComplete(link, &cubin, &size), "cuLinkComplete", "compiling kernel '%s' for sm_%u",
                        label, target->choice.sm));
   VYRE_TRY(load(target, label, cubin, out));
-  if (size <= TARGET_FILES_MOST)
+  target->linked_bytes = size;
+  if (target_files_are_kept(&target->files) && size <= TARGET_FILES_MOST)
     target_files_write(&target->files, key, cubin, size);
   return VYRE_OK;
 }
@@ -114,6 +115,8 @@ cuda_module_load(vyre_target *target, const char *label, const char *text, const
 {
   void *cubin;
   uint64_t size;
+  if (key && target->base.only_looks)
+    return link_and_keep(target, label, text, key, out);
   if (!key || !target_files_are_kept(&target->files))
     return load(target, label, text, out);
   if (target_files_read(&target->files, key, NULL, NULL, &cubin, &size)) {
@@ -164,7 +167,7 @@ cuda_loaded_take(vyre_target *target, const vyre_kernel_desc *desc, cuda_loaded 
 {
   const XXH128_hash_t hash = XXH3_128bits(desc->code, desc->size);
   const uint64_t key[2] = {hash.low64, hash.high64};
-  cuda_loaded *loaded = target->loaded;
+  cuda_loaded *loaded = target->base.only_looks ? NULL : target->loaded; /* what is looked at is compiled anew */
   while (loaded && memcmp(loaded->key, key, sizeof key) != 0)
     loaded = loaded->next;
   if (!loaded)

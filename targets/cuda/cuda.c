@@ -142,6 +142,12 @@ reopen(vyre_target *target)
                 : VYRE_OK;
 }
 
+static vyre_status
+statistics(vyre_target *target, const target_kernel *kernel, void (*emit)(void *user, const vyre_kernel_figure *figure), void *user)
+{
+  IN_CONTEXT(target, cuda_statistics(target, kernel, emit, user));
+}
+
 static const target_hooks hooks = {
     .name = "cuda",
     .create = create,
@@ -155,11 +161,13 @@ static const target_hooks hooks = {
     .poll = poll,
     .finish = finish,
     .reopen = reopen,
+    .statistics = statistics,
 };
 
 static vyre_status
 open_parts(vyre_target *target, const vyre_target_options *options)
 {
+  target->base.only_looks = options->statistics;
   VYRE_TRY(cuda_cache_open(target, options));
   VYRE_TRY(cuda_library_open(options, &target->library));
   VYRE_TRY(cuda_device_choose(&target->library, cuda_wanted_device(options), &target->choice));
@@ -242,4 +250,5 @@ const vyre_target_ops vyre_target_cuda = {
     .recover = target_recover,
     .metrics = target_metrics,
     .summary = "PTX on an NVIDIA GPU",
+    .statistics = target_statistics,
 };

@@ -65,6 +65,7 @@ typedef struct cuda_kernel {
   cuda_function function;
   cuda_text text;
   uint64_t most_blocks; /* resident at once; of a kernel whose blocks meet */
+  uint64_t code_bytes;  /* of a kernel that is looked at: what the driver's linker made of its text */
 } cuda_kernel;
 
 /* Where the steps go on: at the start of an iteration, or at a step that is in no repeat. */
@@ -170,6 +171,7 @@ struct vyre_target {
   uint64_t bytes_staged;    /* of pinned memory, and device memory of control */
   bool has_addresses;       /* somebody has a buffer's address: kernels may use any buffer */
   cuda_loaded *loaded;
+  uint64_t linked_bytes;                      /* of the cubin that was linked last */
   cuda_function control_prepare, control_end; /* NULL until they are needed */
   cuda_module control;
   uint64_t *shape; /* of what comes next */
@@ -238,6 +240,8 @@ vyre_status cuda_text_read(const vyre_kernel_desc *desc, cuda_text *out);
 vyre_status cuda_check_kernel(vyre_target *target, const vyre_kernel_desc *desc);
 vyre_status cuda_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out);
 vyre_status cuda_release(vyre_target *target, target_kernel *kernel);
+vyre_status cuda_statistics(vyre_target *target, const target_kernel *kernel,
+                            void (*emit)(void *user, const vyre_kernel_figure *figure), void *user);
 
 static inline cuda_kernel *
 cuda_kernel_get(const vyre_target *target, vyre_kernel kernel)

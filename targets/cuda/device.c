@@ -87,7 +87,7 @@ fill_capabilities(const cuda_library *library, cuda_device_choice *choice)
   info->usable =
       choice->sm >= VYRE_PTX_SM_LEAST && mode != CUDA_MODE_PROHIBITED && info->subgroup == VYRE_PTX_SUBGROUP && maps != 0;
   info->capabilities = VYRE_TARGET_ADDRESSES | VYRE_TARGET_PARTS | VYRE_TARGET_INDIRECT | VYRE_TARGET_ASYNC |
-                       VYRE_TARGET_DEVICE_TIME | (cooperative ? VYRE_TARGET_GRID_BARRIERS : 0) |
+                       VYRE_TARGET_STATISTICS | VYRE_TARGET_DEVICE_TIME | (cooperative ? VYRE_TARGET_GRID_BARRIERS : 0) |
                        (registers && maps ? VYRE_TARGET_IMPORT : 0) | (library->is_emulated ? VYRE_TARGET_EMULATED : 0);
   snprintf(info->driver, sizeof info->driver, "%s for CUDA %d.%d", library->is_emulated ? "simulated driver" : "NVIDIA driver",
            library->version / 1000, library->version % 1000 / 10);

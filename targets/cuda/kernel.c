@@ -46,7 +46,10 @@ fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, cuda_kernel *kern
 {
   VYRE_TRY(target_kernel_init(target, desc, &kernel->base));
   VYRE_TRY(cuda_text_read(desc, &kernel->text));
+  const uint64_t start = target_now();
   VYRE_TRY(cuda_loaded_take(target, desc, &kernel->loaded));
+  kernel->base.compile_ns = target_now() - start;
+  kernel->code_bytes = target->linked_bytes;
   kernel->serial = ++target->serials;
   VYRE_TRY(cuda_status(target, target->library.call.cuModuleGetFunction(&kernel->function, kernel->loaded->module, desc->entry),
                        "cuModuleGetFunction", "asking for the entry '%s' of kernel '%s'", desc->entry, desc->label));
@@ -74,5 +77,51 @@ cuda_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **
   if (status)
     return vyre_status_join(status, cuda_release(target, &kernel->base));
   *out = &kernel->base;
+  return VYRE_OK;
+}
+
+/* ---- statistics ---------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+ask_attributes(vyre_target *target, const cuda_kernel *kernel, vyre_kernel_figure *figures, uint32_t count)
+{
+  static const cuda_function_attribute attributes[] = {CUDA_FUNCTION_REGISTERS, CUDA_FUNCTION_LOCAL, CUDA_FUNCTION_SHARED,
+                                                       CUDA_FUNCTION_MAX_THREADS};
+  for (uint32_t i = 0; i < count; i++) {
+    int value = 0;
+    VYRE_TRY(cuda_status(target, target->library.call.cuFuncGetAttribute(&value, attributes[i], kernel->function),
+                         "cuFuncGetAttribute", "asking what kernel '%s' takes", kernel->base.label));
+    figures[i].u64 = value < 0 ? 0 : (uint64_t)value;
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+cuda_statistics(vyre_target *target, const target_kernel *base, void (*emit)(void *user, const vyre_kernel_figure *figure),
+                void *user)
+{
+  const cuda_kernel *kernel = (const cuda_kernel *)(const void *)base;
+  const int lanes = (int)(base->workgroup[0] * base->workgroup[1] * base->workgroup[2]);
+  enum { ATTRIBUTES = 4, BLOCKS = ATTRIBUTES, CODE };
+  vyre_kernel_figure figures[] = {
+      {.name = "Registers", .text = "32-bit registers of an invocation"},
+      {.name = "Local memory", .text = "bytes of an invocation: its arrays, and registers that are spilled"},
+      {.name = "Shared memory", .text = "bytes of a workgroup"},
+      {.name = "Most invocations", .text = "that a workgroup may have, for want of registers"},
+      {.name = "Workgroups", .text = "that a multiprocessor holds at once"},
+      {.name = "Code size", .text = "bytes of the cubin that the driver's linker made"}};
+  int blocks = 0;
+  VYRE_TRY(ask_attributes(target, kernel, figures, ATTRIBUTES));
+  VYRE_TRY(cuda_status(
+      target, target->library.call.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel->function, lanes, 0),
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor", "asking how many workgroups of kernel '%s' are there at once", base->label));
+  figures[BLOCKS].u64 = blocks < 0 ? 0 : (uint64_t)blocks;
+  figures[CODE].u64 = kernel->code_bytes;
+  /* What the simulator links is no code of a device's. */
+  const uint32_t count = target->base.info.capabilities & VYRE_TARGET_EMULATED ? CODE : CODE + 1;
+  for (uint32_t i = 0; i < count; i++) {
+    figures[i].part = "";
+    emit(user, &figures[i]);
+  }
   return VYRE_OK;
 }

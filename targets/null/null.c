@@ -164,4 +164,5 @@ const vyre_target_ops vyre_target_null = {
     .recover = target_recover,
     .metrics = target_metrics,
     .summary = "memory without kernels, the skeleton of a target",
+    .statistics = target_statistics,
 };

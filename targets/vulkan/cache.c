@@ -135,6 +135,8 @@ vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cac
   *out = (vulkan_cached){0};
   static_assert(sizeof(vulkan_identity) == TARGET_FILES_IDENTITY, "as files have it");
   memcpy(target->cache.identity, &target->choice.identity, sizeof target->cache.identity);
+  if (target->base.only_looks)
+    out->handle = make(target, desc, NULL, 0, "the driver may use its own cache"); /* one that is empty instead of the device's */
   if (!target_files_are_kept(&target->cache))
     return;
   const XXH128_hash_t key = key_of(desc);
@@ -159,7 +161,7 @@ vulkan_cache_end(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cache
 {
   if (!cached->handle)
     return;
-  if (is_compiled && !cached->is_found)
+  if (is_compiled && !cached->is_found && !target->base.only_looks)
     keep(target, desc, cached);
   target->call.vkDestroyPipelineCache(target->device, cached->handle, NULL);
   cached->handle = VK_NULL_HANDLE;

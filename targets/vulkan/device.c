@@ -126,6 +126,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   vulkan_features_get(instance, choice, &has);
   vulkan_features_describe(instance, &has, choice);
   info->capabilities |= has.v12.bufferDeviceAddress ? VYRE_TARGET_ADDRESSES : 0;
+  info->capabilities |= has.executables.pipelineExecutableInfo ? VYRE_TARGET_STATISTICS : 0;
   VkPhysicalDeviceMemoryProperties memory;
   instance->call.vkGetPhysicalDeviceMemoryProperties(choice->handle, &memory);
   info->capabilities |= is_shared(&memory) ? VYRE_TARGET_SHARED : 0;
@@ -273,6 +274,10 @@ load_device_functions(vyre_target *target)
   if (!target->call.name && !missing) \
     missing = #name;
 #include "symbols.def"
+  if (!missing && vulkan_tells_statistics(target) && !target->call.vkGetPipelineExecutablePropertiesKHR)
+    missing = "vkGetPipelineExecutablePropertiesKHR";
+  if (!missing && vulkan_tells_statistics(target) && !target->call.vkGetPipelineExecutableStatisticsKHR)
+    missing = "vkGetPipelineExecutableStatisticsKHR";
   if (!missing)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_DEVICE,
@@ -310,14 +315,14 @@ create_device(vyre_target *target)
                        "opening '%s'", target->base.info.name);
 }
 
-static vyre_status
-open_queue(vyre_target *target, vulkan_queue_role role)
+vyre_status
+vulkan_queue_follow(vyre_target *target, vulkan_queue *queue)
 {
-  vulkan_queue *queue = &target->queues[role];
+  if (queue->timeline)
+    return VYRE_OK;
   const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                               .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
   const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
-  target->call.vkGetDeviceQueue(target->device, target->choice.queue_families[role], 0, &queue->handle);
   return vulkan_status(target, target->call.vkCreateSemaphore(target->device, &info, NULL, &queue->timeline), "vkCreateSemaphore",
                        "to follow a queue");
 }
@@ -349,9 +354,8 @@ vulkan_device_open(vyre_target *target)
   target->addresses_batch = 0;
   VYRE_TRY(create_device(target));
   VYRE_TRY(load_device_functions(target));
-  VYRE_TRY(open_queue(target, VULKAN_COMPUTE));
-  if (target->choice.has_transfer)
-    VYRE_TRY(open_queue(target, VULKAN_TRANSFER));
+  for (uint32_t i = 0; i < (target->choice.has_transfer ? VULKAN_QUEUES : 1); i++)
+    target->call.vkGetDeviceQueue(target->device, target->choice.queue_families[i], 0, &target->queues[i].handle);
   target->tells_host_time = tells_host_time(target);
   return VYRE_OK;
 }

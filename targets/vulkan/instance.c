@@ -39,6 +39,8 @@ static const char *const advice_not_taken[] = {
     "UNASSIGNED-BestPractices-vkBindMemory-small-dedicated-allocation",
     /* A step of no workgroups is one that does nothing, to the contract as to Vulkan. */
     "UNASSIGNED-BestPractices-vkCmdDispatch-group-count-zero",
+    /* What a driver tells of kernels is for who develops them, and who asks for it does. */
+    "UNASSIGNED-BestPractices-vkCreateDevice-specialuse-extension-devtools",
     /* A kernel's image stays in the one layout that copies and every kind of its uses take. */
     "UNASSIGNED-CoreValidation-DrawState-InvalidImageLayout",
     /* Whatever a function returns is told by result.c, or was a question: whether a format is supported. */

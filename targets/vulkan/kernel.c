@@ -242,6 +242,7 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
   };
   VkComputePipelineCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+      .flags = vulkan_tells_statistics(target) ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR : 0,
       .stage =
           {
               .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -253,9 +254,11 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
       .layout = kernel->layout,
   };
   vulkan_cache_begin(target, desc, &cached);
+  const uint64_t start = target_now();
   vyre_status status =
       vulkan_status(target, target->call.vkCreateComputePipelines(target->device, cached.handle, 1, &info, NULL, &kernel->pipeline),
                     "vkCreateComputePipelines", "for entry point '%s' of kernel '%s'", desc->entry, kernel->base.label);
+  kernel->base.compile_ns = target_now() - start;
   vulkan_cache_end(target, desc, &cached, !status);
   target_resize(&target->base.allocator, memory, entries_size + data_size, 0);
   return status;
@@ -350,7 +353,8 @@ fill_descriptors(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kerne
       kernel->kinds[slot->kind]++;
     }
     kernel->has_images |= target_slot_has_texels(slot->kind);
-    VYRE_TRY(vulkan_images_create(target, kernel, slot, first));
+    if (!target->base.only_looks)
+      VYRE_TRY(vulkan_images_create(target, kernel, slot, first));
   }
   return VYRE_OK;
 }

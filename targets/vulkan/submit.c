@@ -47,6 +47,7 @@ give(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role,
                                                                    VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
                                                 [VULKAN_TRANSFER] = VK_PIPELINE_STAGE_TRANSFER_BIT};
   vulkan_queue *queue = &target->queues[role];
+  VYRE_TRY(vulkan_queue_follow(target, queue));
   const uint64_t number = queue->submitted + 1;
   const VkTimelineSemaphoreSubmitInfo numbers = {
       .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,

@@ -50,6 +50,7 @@ static const target_hooks hooks = {
     .poll = vulkan_poll,
     .finish = vulkan_finish,
     .reopen = reopen,
+    .statistics = vulkan_statistics,
 };
 
 static vyre_status
@@ -59,6 +60,9 @@ open_parts(vyre_target *target, const vyre_target_options *options)
   VYRE_TRY(vulkan_instance_open(options, &target->base.allocator, &target->instance));
   VYRE_TRY(vulkan_device_choose(&target->instance, &target->base.allocator, options->device, &target->choice));
   target->base.info = target->choice.info;
+  target->base.only_looks = options->statistics;
+  if (!options->statistics)
+    target->choice.extensions &= ~(1u << VULKAN_EXTENSION_EXECUTABLES);
   return vulkan_device_open(target);
 }
 
@@ -136,4 +140,5 @@ const vyre_target_ops vyre_target_vulkan = {
     .recover = target_recover,
     .metrics = target_metrics,
     .summary = "SPIR-V on a Vulkan device",
+    .statistics = target_statistics,
 };

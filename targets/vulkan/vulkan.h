@@ -45,6 +45,7 @@ typedef enum vulkan_extension {
   VULKAN_EXTENSION_SUBGROUP_VOTE,
   VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS,
   VULKAN_EXTENSION_MEMORY_BUDGET,
+  VULKAN_EXTENSION_EXECUTABLES, /* of a target that only looks at kernels */
   VULKAN_EXTENSION__COUNT
 } vulkan_extension;
 
@@ -55,6 +56,7 @@ typedef struct vulkan_features {
   VkPhysicalDeviceVulkan12Features v12;
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics;
   VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomics2;
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables;
 } vulkan_features;
 
 /* What compiled kernels are good for. */
@@ -229,6 +231,13 @@ struct vyre_target {
   bool was_left;           /* a device that hung was left: nothing of the instance can be destroyed */
 };
 
+/* It was opened for that, and its driver can. */
+static inline bool
+vulkan_tells_statistics(const vyre_target *target)
+{
+  return target->features.executables.pipelineExecutableInfo;
+}
+
 /* ---- result.c: every VkResult becomes a status here ---------------------------------------------------------------------- */
 
 /* OK for success codes.  `format` says what was asked for.  Device loss is remembered if `target` is not NULL. */
@@ -255,6 +264,8 @@ vyre_status vulkan_device_choose(const vulkan_instance *instance, const vyre_all
 /* The device, its queue, and what submissions use; under the lock. */
 vyre_status vulkan_device_open(vyre_target *target);
 void vulkan_device_close(vyre_target *target);
+/* What a queue's batches signal, which there is from the first one on: a device that only compiles may have no such semaphores. */
+vyre_status vulkan_queue_follow(vyre_target *target, vulkan_queue *queue);
 /* Before anything of a lost device is destroyed: waits until nothing uses it any more. */
 void vulkan_settle(vyre_target *target);
 
@@ -322,6 +333,11 @@ vulkan_kernel_get(const vyre_target *target, vyre_kernel kernel)
 {
   return (vulkan_kernel *)(void *)target_kernel_get(target, kernel);
 }
+
+/* ---- statistics.c: a hook ------------------------------------------------------------------------------------------------ */
+
+vyre_status vulkan_statistics(vyre_target *target, const target_kernel *kernel,
+                              void (*emit)(void *user, const vyre_kernel_figure *figure), void *user);
 
 /* ---- cache.c ------------------------------------------------------------------------------------------------------------- */
 

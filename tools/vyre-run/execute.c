@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
-#include "vyre/ptx.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,36 +97,6 @@ share_results(const run_options *options, const run_program *program, const run_
   return VYRE_OK;
 }
 
-static bool
-knows_subgroups(const run_program *program)
-{
-  const vyre_view *view = vyre_module_view(program->module);
-  const uint32_t end = view->next[program->row.id] ? view->next[program->row.id] : view->rows;
-  for (uint32_t row = program->row.id; row < end; row++) {
-    const uint32_t op = VYRE_ROW_OP(view->op[row]);
-    if (vyre_op_is_subgroup(op) || (vyre_op_is_invocation(op) && op >= VYRE_OP_subgroup_lane))
-      return true;
-  }
-  return false;
-}
-
-/* Lanes of a subgroup where .vir is run: as told; else, where it makes a difference, as a device of the other run has them that
- * cannot choose.  0: the default. */
-static vyre_status
-subgroup_size(const run_options *options, const run_program *program, uint32_t *out)
-{
-  const run_target targets[] = {options->target, options->compare ? options->compare_target : NULL};
-  *out = options->subgroup;
-  for (uint32_t i = 0; i < 2 && *out == 0 && knows_subgroups(program); i++) {
-    vyre_device_info info = {.forms = 1u << VYRE_KERNEL_VIR};
-    if (targets[i])
-      VYRE_TRY(run_device_describe(options, targets[i], &info));
-    if (!(info.forms >> VYRE_KERNEL_VIR & 1))
-      *out = info.subgroup;
-  }
-  return VYRE_OK;
-}
-
 /* More would take hours; a device has its own limits. */
 static vyre_status
 check_grid(const run_program *program, const run_inputs *inputs)
@@ -176,7 +145,7 @@ run_interpreter(const run_options *options, const run_program *program, const ru
                                 .report_undefined = options->report_undefined,
                                 .check_bounds = options->check_bounds,
                                 .check_races = options->check_races};
-  VYRE_TRY(subgroup_size(options, program, &interp.subgroup));
+  VYRE_TRY(run_subgroup_size(options, program, &interp.subgroup));
   uint32_t count;
   VYRE_TRY(bind_rows(options, program, inputs, results, NULL, &count));
   vyre_binding *bindings = calloc((size_t)count + 1, sizeof *bindings);
@@ -205,48 +174,26 @@ run_interpreter(const run_options *options, const run_program *program, const ru
 
 /* What one submission is made of; each list has an element for each of the program's buffers. */
 typedef struct device_run {
+  run_kernel kernel;
   const vyre_target_ops *ops;
   vyre_target *target;
-  vyre_kernel_slot *slots;
-  vyre_image *images; /* one for each descriptor */
   vyre_range *ranges;
   vyre_upload *uploads;
   vyre_read *reads;
-  vyre_kernel_spec *specs;
   vyre_device_buffer *buffers; /* of each of the program's; none of samplers and push constants */
-  uint32_t slot_count, descriptor_count, range_count, upload_count, read_count;
+  uint32_t upload_count, read_count;
   const void *push;
-  uint32_t push_size;
-  vyre_kernel_program vir; /* of a kernel of that form */
-  vyre_bytes ptx;          /* likewise */
 } device_run;
 
 static vyre_status
 allocate_lists(const run_program *program, device_run *run)
 {
   size_t count = (size_t)program->buffer_count + 1;
-  run->slots = calloc(count, sizeof *run->slots);
   run->buffers = calloc(count, sizeof *run->buffers);
-  run->images = calloc(count, sizeof *run->images);
   run->ranges = calloc(count, sizeof *run->ranges);
   run->uploads = calloc(count, sizeof *run->uploads);
   run->reads = calloc(count, sizeof *run->reads);
-  run->specs = calloc((size_t)program->spec_count + 1, sizeof *run->specs);
-  return run->slots && run->buffers && run->images && run->ranges && run->uploads && run->reads && run->specs
-             ? VYRE_OK
-             : VYRE_OUT_OF_MEMORY("for the buffers");
-}
-
-/* Its slot, or its index in the slot of its array. */
-static void
-add_descriptor(const run_buffer *buffer, device_run *run)
-{
-  vyre_image *image = &run->images[run->descriptor_count++];
-  *image = buffer->image;
-  if (buffer->element == 0)
-    run->slots[run->slot_count++] = (vyre_kernel_slot){
-        .set = buffer->set, .binding = buffer->binding, .kind = buffer->kind, .sampler = buffer->sampler, .images = image};
-  run->slots[run->slot_count - 1].count++;
+  return run->buffers && run->ranges && run->uploads && run->reads ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
 }
 
 static vyre_status
@@ -255,11 +202,8 @@ add_buffer(const run_program *program, uint32_t index, size_t size, unsigned cha
   const run_buffer *buffer = &program->buffers[index];
   if (buffer->space == VYRE_SPACE_PUSH) {
     run->push = data;
-    run->push_size = (uint32_t)((buffer->shape.fixed + 3) & ~(uint64_t)3); /* the data has room for whole words */
     return VYRE_OK;
   }
-  if (!buffer->path)
-    add_descriptor(buffer, run);
   if (buffer->kind == VYRE_SLOT_SAMPLER)
     return VYRE_OK;
   char name[128];
@@ -269,8 +213,6 @@ add_buffer(const run_program *program, uint32_t index, size_t size, unsigned cha
                             "for %s; -size sets its size, -device= chooses a device", name));
   run->buffers[index] = device;
   const vyre_range range = {device, 0, size};
-  if (!buffer->path)
-    run->ranges[run->range_count++] = range;
   run->uploads[run->upload_count++] = (vyre_upload){range, data};
   if (buffer->is_writable)
     run->reads[run->read_count++] = (vyre_read){range, data};
@@ -296,114 +238,6 @@ set_pointers(const run_program *program, const run_inputs *inputs, run_results *
   return VYRE_OK;
 }
 
-static uint32_t
-spec_size(const run_program *program, uint32_t id)
-{
-  const vyre_view *view = vyre_module_view(program->module);
-  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
-    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_spec && vyre_row_spec_id(program->module, (vyre_row){row}) == id)
-      return run_scalar_size(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])));
-  }
-  return 4;
-}
-
-/* The slot of that buffer row's binding, and how many ranges the slots before it have. */
-static uint32_t
-find_slot(const run_program *program, const device_run *run, vyre_row row, uint32_t *out_range)
-{
-  const vyre_buffer_info *info = vyre_buffer_info_of(program->module, row);
-  uint32_t slot = 0;
-  *out_range = 0;
-  while (slot + 1 < run->slot_count && (run->slots[slot].set != info->set || run->slots[slot].binding != info->binding))
-    *out_range += run->slots[slot++].count;
-  return slot;
-}
-
-/* Slots are by set and binding, and a kernel of PTX has its buffers as they are declared. */
-static vyre_status
-order_slots(const run_program *program, device_run *run)
-{
-  vyre_kernel_slot *slots = calloc((size_t)run->slot_count + 1, sizeof *slots);
-  vyre_range *ranges = calloc((size_t)run->range_count + 1, sizeof *ranges);
-  uint32_t slot_count = 0, range_count = 0;
-  for (vyre_row row; slots && ranges && (row = vyre_ptx_buffer_row(program->module, program->row, slot_count)).id;) {
-    uint32_t first;
-    const vyre_kernel_slot slot = run->slots[find_slot(program, run, row, &first)];
-    memcpy(ranges + range_count, run->ranges + first, sizeof *ranges * slot.count);
-    slots[slot_count++] = slot;
-    range_count += slot.count;
-  }
-  if (slots && ranges) {
-    memcpy(run->slots, slots, sizeof *slots * slot_count);
-    memcpy(run->ranges, ranges, sizeof *ranges * range_count);
-  }
-  const bool is_done = slots && ranges;
-  free(slots);
-  free(ranges);
-  return is_done ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
-}
-
-static vyre_status
-add_ptx(const run_program *program, device_run *run, vyre_kernel_desc *desc)
-{
-  const vyre_ptx_options options = {.name = "main", .specs = program->specs, .spec_count = program->spec_count, .is_robust = true};
-  VYRE_TRY(vyre_status_note(vyre_ptx_write(program->module, program->row, &options, &run->ptx), "%s, as PTX", program->path));
-  VYRE_TRY(order_slots(program, run));
-  desc->form = VYRE_KERNEL_PTX;
-  desc->code = run->ptx.data;
-  desc->size = run->ptx.size;
-  desc->entry = options.name;
-  return VYRE_OK;
-}
-
-/* As the target takes it: SPIR-V or PTX rather than .vir. */
-static vyre_status
-add_code(const run_options *options, const run_program *program, device_run *run, vyre_kernel_desc *desc)
-{
-  vyre_device_info info;
-  run->ops->describe(run->target, &info);
-  if (info.forms >> VYRE_KERNEL_SPIRV & 1) {
-    desc->form = VYRE_KERNEL_SPIRV;
-    desc->code = program->words.data;
-    desc->size = program->words.size;
-    return VYRE_OK;
-  }
-  if (info.forms >> VYRE_KERNEL_PTX & 1)
-    return add_ptx(program, run, desc);
-  if (!(info.forms >> VYRE_KERNEL_VIR & 1))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it runs neither SPIR-V nor PTX nor .vir\nFix: choose another target with -target",
-                      run->ops->name);
-  run->vir = (vyre_kernel_program){.module = program->module, .row = program->row.id};
-  desc->form = VYRE_KERNEL_VIR;
-  desc->code = &run->vir;
-  desc->size = sizeof run->vir;
-  return subgroup_size(options, program, &run->vir.subgroup);
-}
-
-static vyre_status
-compile(const run_options *options, const run_program *program, device_run *run, vyre_kernel *out)
-{
-  for (uint32_t i = 0; i < program->spec_count; i++)
-    run->specs[i] = (vyre_kernel_spec){
-        .id = program->specs[i].id,
-        .size = spec_size(program, program->specs[i].id),
-        .bits = program->specs[i].bits,
-    };
-  vyre_kernel_desc desc = {
-      .label = program->path,
-      .entry = program->entry,
-      .workgroup = {program->workgroup[0], program->workgroup[1], program->workgroup[2]},
-      .slots = run->slots,
-      .slot_count = run->slot_count,
-      .specs = run->specs,
-      .spec_count = program->spec_count,
-      .push_size = run->push_size,
-  };
-  VYRE_TRY(add_code(options, program, run, &desc));
-  return vyre_status_note(run->ops->compile(run->target, &desc, out),
-                          "-device= chooses another device, -target=interpreter needs none, -validate asks for checks");
-}
-
 static vyre_status
 submit(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results, device_run *run)
 {
@@ -413,14 +247,17 @@ submit(const run_options *options, const run_program *program, const run_inputs 
     VYRE_TRY(add_buffer(program, i, has_data ? inputs->items[input].size : 0, has_data ? results->items[input] : NULL, run));
   }
   VYRE_TRY(set_pointers(program, inputs, results, run, true));
+  VYRE_TRY(run_kernel_describe(options, run->ops, run->target, program, &run->kernel));
+  for (uint32_t i = 0; i < run->kernel.range_count; i++)
+    run->ranges[i].buffer = run->buffers[run->kernel.ranges[i]];
   vyre_step step = {
       .buffers = run->ranges,
-      .buffer_count = run->range_count,
+      .buffer_count = run->kernel.range_count,
       .push = run->push,
-      .push_size = run->push_size,
+      .push_size = run->kernel.desc.push_size,
       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
   };
-  VYRE_TRY(compile(options, program, run, &step.kernel));
+  VYRE_TRY(run_kernel_compile(run->ops, run->target, &run->kernel, &step.kernel));
   vyre_sequence sequence = {
       .uploads = run->uploads,
       .upload_count = run->upload_count,
@@ -463,14 +300,11 @@ run_device(const run_options *options, run_target target, const run_program *pro
   if (options->report)
     vyre_report_target_add(options->report, run.ops, run.target);
   status = vyre_status_join(status, run.ops->close(run.target));
-  free(run.slots);
   free(run.buffers);
-  free(run.images);
   free(run.ranges);
   free(run.uploads);
   free(run.reads);
-  free(run.specs);
-  vyre_bytes_free(&run.ptx);
+  run_kernel_free(&run.kernel);
   return status;
 }
 

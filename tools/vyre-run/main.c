@@ -51,6 +51,8 @@ do_work(const run_options *options, work *w, bool *out_equal)
   if (options->compare && !is_itself)
     VYRE_TRY(run_program_load(options->compare, options, diagnostics, &w->second));
   const run_program *second = is_itself ? &w->first : &w->second;
+  if (options->device_stats)
+    return run_statistics(options, &w->first, options->compare ? second : NULL);
   VYRE_TRY(run_inputs_make(options, &w->first, options->compare && !is_itself ? second : NULL, &w->inputs));
   VYRE_TRY(run_execute(options, options->target, &w->first, &w->inputs, &w->first_results));
   if (options->compare)

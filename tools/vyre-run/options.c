@@ -48,6 +48,9 @@ static const char help_text[] =
     "  -include-root=DIR        GLSL: #include reads nothing outside of that folder\n"
     "  -glsl-memory=MIB, -glsl-seconds=N, -glsl-expansion=MIB  what compiling it may take (1024, 60, 16)\n"
     "  -time                    what the run took\n"
+    "  -device-stats            runs nothing: what the target's driver makes of FILE (registers, instructions, spills: whatever "
+    "it\n"
+    "                           tells) and what that takes; with -compare of both, side by side\n"
     "  -stats[=text|json|prometheus]  what the targets counted\n"
     "  -stats-file=FILE         that goes there; -: standard output; default: standard error\n"
     "  -help, -version\n"
@@ -232,6 +235,7 @@ typedef enum option_id {
   OPTION_CHECK_BOUNDS,
   OPTION_CHECK_RACES,
   OPTION_TIME,
+  OPTION_DEVICE_STATS,
   OPTION_HELP,
   OPTION_VERSION,
 } option_id;
@@ -276,6 +280,7 @@ static const option_name option_names[] = {
     {"check-bounds", OPTION_CHECK_BOUNDS},
     {"check-races", OPTION_CHECK_RACES},
     {"time", OPTION_TIME},
+    {"device-stats", OPTION_DEVICE_STATS},
     {"help", OPTION_HELP},
     {"h", OPTION_HELP},
     {"version", OPTION_VERSION},
@@ -365,6 +370,7 @@ set_flag(option_id id, run_options *out)
   out->check_bounds |= id == OPTION_CHECK_BOUNDS;
   out->check_races |= id == OPTION_CHECK_RACES;
   out->time |= id == OPTION_TIME;
+  out->device_stats |= id == OPTION_DEVICE_STATS;
   out->help |= id == OPTION_HELP;
   out->version |= id == OPTION_VERSION;
 }
@@ -447,6 +453,12 @@ check_options(const run_options *options)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats is of a target, and the interpreter is none\nFix: choose one with -target");
   if (options->stats_file && !options->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
+  if (options->device_stats && !options->target)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats is of a target, and the interpreter is none\nFix: choose one with -target");
+  if (options->device_stats && options->compare && options->compare_target != options->target)
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-device-stats compares what one driver makes of two files, and -compare-target names another\n"
+                      "Fix: leave it out");
   if (!options->compare && options->tolerance.is_set)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-tolerance without -compare\nFix: name what to compare with");
   return VYRE_OK;

@@ -46,7 +46,7 @@ typedef struct run_options {
   uint64_t steps;
   uint32_t subgroup; /* 0: not said */
   uint32_t timeout;  /* seconds; 0: no limit */
-  bool report_undefined, check_bounds, check_races, validate, isolate, time, stats, list_devices, help, version;
+  bool report_undefined, check_bounds, check_races, validate, isolate, time, stats, device_stats, list_devices, help, version;
   const char *device, *library, *cache_dir;
   const char *stats_file;         /* NULL: standard error */
   vyre_stats_format stats_format; /* where `stats` */
@@ -205,6 +205,29 @@ VYRE_MUST_USE vyre_status run_inputs_make(const run_options *options, const run_
                                           run_inputs *out);
 void run_inputs_free(run_inputs *inputs);
 
+/* ---- kernel.c ------------------------------------------------------------------------------------------------------------ */
+
+/* What a target is given to compile; its lists are the kernel's, its words and names the program's. */
+typedef struct run_kernel {
+  vyre_kernel_desc desc;
+  vyre_kernel_slot *slots; /* owned, as all lists are */
+  vyre_image *images;      /* one for each descriptor */
+  vyre_kernel_spec *specs;
+  uint32_t *ranges; /* the program's buffer for each range that a step gives */
+  uint32_t slot_count, descriptor_count, range_count;
+  vyre_kernel_program vir; /* of a kernel of that form */
+  vyre_bytes ptx;          /* likewise; owned */
+} run_kernel;
+
+/* It stays where it is; to be freed after a failure, too. */
+VYRE_MUST_USE vyre_status run_kernel_describe(const run_options *options, const vyre_target_ops *ops, vyre_target *target,
+                                              const run_program *program, run_kernel *out);
+VYRE_MUST_USE vyre_status run_kernel_compile(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel,
+                                             vyre_kernel *out);
+void run_kernel_free(run_kernel *kernel);
+/* Lanes of a subgroup where .vir is run; 0: the default. */
+VYRE_MUST_USE vyre_status run_subgroup_size(const run_options *options, const run_program *program, uint32_t *out);
+
 /* ---- execute.c ----------------------------------------------------------------------------------------------------------- */
 
 /* The contents of each of the inputs afterwards; unchanged for one that the program does not have. */
@@ -229,6 +252,11 @@ VYRE_MUST_USE vyre_status run_list_devices(const run_options *options);
 /* The target's device that the options name. */
 VYRE_MUST_USE vyre_status run_device_open(const run_options *options, run_target target, vyre_target **out);
 VYRE_MUST_USE vyre_status run_device_describe(const run_options *options, run_target target, vyre_device_info *out);
+
+/* ---- statistics.c -------------------------------------------------------------------------------------------------------- */
+
+/* Prints what the target's driver makes of one program, or (`second` not NULL) of two side by side. */
+VYRE_MUST_USE vyre_status run_statistics(const run_options *options, const run_program *first, const run_program *second);
 
 /* ---- report.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -49,7 +49,8 @@ target_options(const run_options *options, run_target target, char *folder)
                                .timeout = options->timeout,
                                .cache = vyre_cache_folder(options->cache_dir, folder, MOST_PATH),
                                .remark = vyre_target_remark,
-                               .remark_user = program};
+                               .remark_user = program,
+                               .statistics = options->device_stats};
 }
 
 vyre_status
@@ -90,9 +91,9 @@ print_device(void *user, const vyre_device_info *info)
   static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
                                         "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
   static const char *const capabilities[] = {
-      "images",   "grid-barriers", "import",      "addresses", "parts",
-      "indirect", "async",         "device-time", "emulated"}; /* ORDER: vyre_target_capability */
-  static const char *const queues[] = {"compute", "transfer"}; /* ORDER: vyre_device_queue */
+      "images", "grid-barriers", "import",   "addresses", "parts",     "indirect",
+      "async",  "device-time",   "emulated", "shared",    "statistics"}; /* ORDER: vyre_target_capability */
+  static const char *const queues[] = {"compute", "transfer"};           /* ORDER: vyre_device_queue */
   static const char *const subgroups[] = {"basic",     "vote", "arithmetic", "ballot", "shuffle", "shuffle-relative",
                                           "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
   printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
@@ -105,7 +106,7 @@ print_device(void *user, const vyre_device_info *info)
   print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
   print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
   print_words("subgroup operations", subgroups, 8, info->subgroup_operations);
-  print_words("capabilities", capabilities, 9, info->capabilities);
+  print_words("capabilities", capabilities, 11, info->capabilities);
   print_words("queues", queues, 2, info->queues);
   printf("   ranges: storage buffers of at most %" PRIu64 " bytes, uniform buffers %" PRIu64 ", push constants %u\n",
          info->max_storage, info->max_uniform, info->max_push);

@@ -128,13 +128,38 @@ use(vyre_target *target)
   return use_meeting(&t);
 }
 
+static bool looks; /* at kernels alone */
+
+static void
+see(void *user, const vyre_kernel_figure *figure)
+{
+  uint32_t *count = user;
+  *count += figure->u64 != 0 || strcmp(figure->name, "Local memory") == 0 || strcmp(figure->name, "Shared memory") == 0;
+}
+
+/* Two kernels of one text: each is compiled. */
+static vyre_status
+use_statistics(vyre_target *target)
+{
+  const uint64_t before = sim.count("cuLinkComplete");
+  for (uint32_t i = 0; i < 2; i++) {
+    vyre_kernel kernel;
+    uint32_t count = 0;
+    VYRE_TRY(ops->compile(target, test_kernel_desc(TEST_DIGIT), &kernel));
+    VYRE_TRY(ops->statistics(target, kernel, see, &count));
+    assert_int_equal(count, 6);
+    assert_int_equal(sim.count("cuLinkComplete") - before, i + 1);
+  }
+  return VYRE_OK;
+}
+
 static char folder[] = "/tmp/vyre-cuda-failure-XXXXXX";
 
 static vyre_status
 open_use_close(void)
 {
   vyre_allocator allocator = *vyre_allocator_default();
-  const vyre_target_options options = {.library = test_file(SIMULATOR), .cache = folder, .timeout = 60};
+  const vyre_target_options options = {.library = test_file(SIMULATOR), .cache = folder, .timeout = 60, .statistics = looks};
   vyre_target *target;
   char command[100];
   allocator.resize = counting_resize;
@@ -143,7 +168,7 @@ open_use_close(void)
   assert_int_equal(system(command), 0);
   vyre_status status = ops->open(&options, &allocator, &target);
   if (!status) {
-    status = use(target);
+    status = looks ? use_statistics(target) : use(target);
     status = vyre_status_join(status, ops->close(target));
   }
   if (live_bytes)
@@ -209,6 +234,9 @@ check_what_is_left(const char *name, int number)
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (strcmp(name, all[i]) == 0)
       return;
+  if (looks &&
+      strcmp(name, "cuCtxPushCurrent_v2") == 0) /* so few calls are made that it fails at the end, too: nothing can be ended */
+    return;
   if (lines > ends)
     fail_msg("%s, call %d, fails, and this is left:\n%s", name, number, told);
 }
@@ -236,6 +264,14 @@ each_call_that_fails_is_named(void **state)
     }
   }
   test_ok(open_use_close());
+}
+
+static void
+each_call_that_fails_is_named_of_kernels_that_are_looked_at(void **state)
+{
+  looks = true;
+  each_call_that_fails_is_named(state);
+  looks = false;
 }
 
 /* Memory that is not there is asked for once more where something can be given back, and then the error says what there is. */
@@ -286,8 +322,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(with_nothing_failing_all_goes_well),    cmocka_unit_test(each_function_is_called),
-      cmocka_unit_test(each_call_that_fails_is_named),         cmocka_unit_test(memory_that_is_short_is_told),
+      cmocka_unit_test(with_nothing_failing_all_goes_well),
+      cmocka_unit_test(each_function_is_called),
+      cmocka_unit_test(each_call_that_fails_is_named),
+      cmocka_unit_test(each_call_that_fails_is_named_of_kernels_that_are_looked_at),
+      cmocka_unit_test(memory_that_is_short_is_told),
       cmocka_unit_test(memory_is_found_where_nothing_uses_it),
   };
   return cmocka_run_group_tests_name("cuda/failure", tests, prepare, NULL);

@@ -4,7 +4,7 @@
 #ifndef VYRE_UNITTESTS_RADV_H
 #define VYRE_UNITTESTS_RADV_H
 
-#include "vyre/status.h"
+#include "vyre/target.h"
 
 #define RADV_ICD "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json"
 
@@ -19,8 +19,8 @@ typedef struct radv_figures {
   uint32_t count;                                                                                 /* figures that it told */
 } radv_figures;
 
-/* A card family: "navi21".  Kernels have one storage buffer, set 0 binding 0, and push constants.  `out` is to be closed in any
- * case where it is not NULL. */
+/* A card family: "navi21".  Kernels have storage buffers, bindings 0 and 1 of set 0, and push constants.  `out` is to be closed in
+ * any case where it is not NULL. */
 vyre_status radv_open(const char *family, uint32_t push_size, radv **out);
 void radv_close(radv *r);
 vyre_status radv_compile(const radv *r, const vyre_bytes *code, const char *entry, radv_figures *out);

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
+#include "bundle.h"
+
 /* `supports` and `compile` say the same, and nothing was made. */
 static void
 is_refused(const conform *c, const vyre_kernel_desc *desc, const char *word)
@@ -225,6 +227,77 @@ a_grid_meets_at_its_barriers(conform *c)
     assert_int_equal(out[i], (i + 4) % 16 + 1);
 }
 
+/* ---- statistics ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct figures {
+  uint32_t count;
+  uint64_t compile_ns, most;
+  char names[64][96];
+} figures;
+
+static void
+take_figure(void *user, const vyre_kernel_figure *figure)
+{
+  figures *f = user;
+  assert_non_null(figure->part);
+  assert_non_null(figure->text);
+  assert_true(figure->name[0] != '\0' && f->count < 64);
+  if (f->count == 0) {
+    assert_string_equal(figure->name, "compile_ns");
+    assert_int_equal(figure->kind, VYRE_FIGURE_U64);
+    f->compile_ns = figure->u64;
+  } else if (figure->u64 > f->most) {
+    f->most = figure->u64;
+  }
+  snprintf(f->names[f->count], sizeof f->names[0], "%s: %s", figure->part, figure->name);
+  for (uint32_t i = 0; i < f->count; i++)
+    assert_string_not_equal(f->names[i], f->names[f->count]);
+  f->count++;
+}
+
+/* Each kernel is compiled, of the same code too, and none is run. */
+static void
+looks_at_kernels(const conform *c)
+{
+  const uint32_t words[4] = {1, 2, 3, 4};
+  const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY), .validate = test_validates(), .statistics = true};
+  conform looking = *c;
+  vyre_kernel kernel, others[2];
+  conform_desc d;
+  ok(c->ops->open(&options, NULL, &looking.target));
+  describe_kernel(&looking, "mark", &d);
+  ok(c->ops->compile(looking.target, &d.desc, &kernel));
+  for (uint32_t i = 0; i < 3; i++) {
+    figures f = {0};
+    if (i)
+      ok(c->ops->compile(looking.target, &d.desc, &others[i - 1]));
+    ok(c->ops->statistics(looking.target, i ? others[i - 1] : kernel, take_figure, &f));
+    assert_true(f.count > 1 && f.compile_ns > 0 && f.most > 0);
+  }
+  const vyre_range range = whole(buffer_with(&looking, words, 4));
+  const vyre_step step = step_of(kernel, &range, 1);
+  refused(c, c->ops->submit(looking.target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL), VYRE_CODE_INPUT,
+          "to look at kernels");
+  ok(c->ops->release(looking.target, kernel));
+  figures f = {0};
+  refused(c, c->ops->statistics(looking.target, kernel, take_figure, &f), VYRE_CODE_INPUT, "no kernel of this target");
+  assert_int_equal(f.count, 0);
+  free_description(&d);
+  ok(c->ops->close(looking.target));
+}
+
+static void
+a_driver_tells_what_it_made_of_a_kernel(conform *c)
+{
+  figures f = {0};
+  const bool can = c->info.capabilities & VYRE_TARGET_STATISTICS;
+  refused(c, c->ops->statistics(c->target, kernel_of(c, "mark"), take_figure, &f), can ? VYRE_CODE_INPUT : VYRE_CODE_DEVICE,
+          can ? "to run kernels" : "has no statistics");
+  assert_int_equal(f.count, 0);
+  if (can)
+    looks_at_kernels(c);
+}
+
 const conform_test conform_kernels[] = {
     CONFORM_TEST(forms_that_it_does_not_take_are_refused_by_name, 0),
     CONFORM_TEST(descriptions_that_are_wrong_are_refused, NEEDS_KERNELS),
@@ -235,5 +308,6 @@ const conform_test conform_kernels[] = {
     CONFORM_TEST(slots_of_every_kind_reach_the_kernel, NEEDS_KERNELS),
     CONFORM_TEST(a_fault_of_a_program_is_an_error, NEEDS_KERNELS | NEEDS_FAULTS),
     CONFORM_TEST(a_grid_meets_at_its_barriers, NEEDS_KERNELS | VYRE_TARGET_GRID_BARRIERS),
+    CONFORM_TEST(a_driver_tells_what_it_made_of_a_kernel, NEEDS_KERNELS),
     {0},
 };

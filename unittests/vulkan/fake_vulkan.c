@@ -187,6 +187,41 @@ submit(VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence fence)
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
+parts(VkDevice device, const VkPipelineInfoKHR *info, uint32_t *count, VkPipelineExecutablePropertiesKHR *out)
+{
+  (void)device;
+  (void)info;
+  *count = says.parts;
+  for (uint32_t i = 0; out && i < says.parts; i++) {
+    snprintf(out[i].name, sizeof out[i].name, "part %u", i);
+    out[i].subgroupSize = i * 8; /* of the first it is not known */
+  }
+  return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+figures(VkDevice device, const VkPipelineExecutableInfoKHR *info, uint32_t *count, VkPipelineExecutableStatisticKHR *out)
+{
+  static const struct {
+    const char *name;
+    VkPipelineExecutableStatisticFormatKHR format;
+    VkPipelineExecutableStatisticValueKHR value;
+  } made[] = {{"yes", VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR, {.b32 = VK_TRUE}},
+              {"below", VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR, {.i64 = -3}},
+              {"large", VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR, {.u64 = UINT64_MAX}},
+              {"half", VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR, {.f64 = 0.5}}};
+  (void)device;
+  *count = sizeof made / sizeof *made;
+  for (uint32_t i = 0; out && i < *count; i++) {
+    snprintf(out[i].name, sizeof out[i].name, "%s", made[i].name);
+    snprintf(out[i].description, sizeof out[i].description, "of part %u", info->executableIndex);
+    out[i].format = made[i].format;
+    out[i].value = made[i].value;
+  }
+  return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
 fail(void)
 {
   return chosen_result;
@@ -225,6 +260,10 @@ get_device(VkDevice device, const char *name)
   PFN_vkVoidFunction found = real_device(device, name);
   if (FAKE_DISCRETE)
     found = discrete_wrap_device(device, name, found);
+  if (says.parts && strcmp(name, "vkGetPipelineExecutablePropertiesKHR") == 0)
+    found = (PFN_vkVoidFunction)parts;
+  if (says.parts && strcmp(name, "vkGetPipelineExecutableStatisticsKHR") == 0)
+    found = (PFN_vkVoidFunction)figures;
   found = replace(name, found);
   if (!FAKE_DISCRETE && found && found != (PFN_vkVoidFunction)fail && strcmp(name, "vkQueueSubmit") == 0) {
     real_submit = (PFN_vkQueueSubmit)found;
