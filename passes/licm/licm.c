@@ -12,6 +12,7 @@
  *   what is bound      a load through a descriptor that is not used on some path may not run there, because it may be unbound: it
  *                      moves before a loop if another access to its buffer is before that, or surely runs in it
  *   what others write  a load of what the program writes, other invocations too, may not run where it did not: it might race
+ *   what is a test     a bool stays: where it is used it is one instruction, before the loop a register, too
  *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, because they
  *                      would run where they did not, only to save iterations that take the arm.  Cheap rows do
  *
@@ -306,10 +307,18 @@ may_load_early(motion *m, uint32_t load, uint32_t loop)
           (is_defined(v, v->a[load], &left) && is_bound(m, load, loop)));
 }
 
+/* A test where it is used is one instruction, whose outcome a branch or select takes as it is.  Before the loop it takes a register
+ * through each iteration, and is made a condition of the lanes that run anew there (by AMD's compiler an instruction too). */
+static bool
+is_test(const vyre_view *v, uint32_t row)
+{
+  return VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_BOOL;
+}
+
 static bool
 may_move(motion *m, uint32_t row, uint32_t loop)
 {
-  if (!is_invariant(m, row, loop))
+  if (!is_invariant(m, row, loop) || is_test(m->v, row))
     return false;
   if (m->flags[row] & SURE)
     return true;
