@@ -12,8 +12,7 @@
 
 #define HASH_NONFATAL_OOM         1
 #define uthash_malloc(size)       vyre_spv_memory(s, size)
-#define uthash_free(memory, size)          /* it goes with the export's memory */
-#define HASH_FUNCTION             HASH_SFH /* takes half a word at a time, the usual one bytes */
+#define uthash_free(memory, size) /* it goes with the export's memory */
 #include <uthash.h>
 
 #define ROOM 16u
@@ -181,11 +180,21 @@ copy_words(uint32_t *to, const uint32_t *from, size_t count)
     to[i] = from[i];
 }
 
+/* A multiplication a word: uthash's own functions take them in parts. */
+static uint32_t
+hash_of(const uint32_t *words, size_t count)
+{
+  uint64_t hash = count;
+  for (size_t i = 0; i < count; i++)
+    hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u ^ hash >> 32;
+  return (uint32_t)(hash >> 32);
+}
+
 /* The entry with these words, added if it is new.  NULL: no memory. */
 static struct vyre_spv_interned *
 find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint32_t *extra, size_t extra_count, bool *out_fresh)
 {
-  const size_t bytes = (1 + count + extra_count) * sizeof(uint32_t);
+  const size_t all = 1 + count + extra_count, bytes = all * sizeof(uint32_t);
   struct vyre_spv_interned *known, *made = vyre_spv_memory(s, sizeof(*made) + bytes);
   *out_fresh = false;
   if (!made)
@@ -193,13 +202,14 @@ find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint
   made->words[0] = opcode;
   copy_words(made->words + 1, key, count);
   copy_words(made->words + 1 + count, extra, extra_count);
-  HASH_FIND(hh, s->interned, made->words, bytes, known);
+  const uint32_t hash = hash_of(made->words, all);
+  HASH_FIND_BYHASHVALUE(hh, s->interned, made->words, bytes, hash, known);
   if (known) {
     s->chunk_left += (size_t)(s->chunk_at - (char *)made);
     s->chunk_at = (char *)made;
     return known;
   }
-  HASH_ADD_KEYPTR(hh, s->interned, made->words, bytes, made);
+  HASH_ADD_KEYPTR_BYHASHVALUE(hh, s->interned, made->words, bytes, hash, made);
   made->id = s->next_id++;
   *out_fresh = true;
   return made;

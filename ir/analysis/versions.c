@@ -221,7 +221,7 @@ find_slot(versions *k, uint32_t row, uint32_t klass)
   if (k->slots_used * 2 < k->slots.capacity)
     return probe(&k->slots, row, klass);
   const vector old = k->slots;
-  const uint32_t capacity = old.capacity ? old.capacity * 2 : 64;
+  const uint32_t capacity = old.capacity ? old.capacity * 2 : 128;
   void *data = k->allocator->resize(k->allocator->user, NULL, 0, capacity * sizeof(slot));
   if (!data) {
     k->out_of_memory = true;
