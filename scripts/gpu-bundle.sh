@@ -62,7 +62,7 @@ copy "$build"/unittests/unit-{vulkan,spirv-export}-* "$build"/unittests/unit-ker
   "$build"/unittests/unit-glsl-{ops,control,memory,subgroups} "$build/unittests/libfake-vulkan.so" "$bundle/unittests"
 copy "$build"/unittests/unit-conformance-cuda "$bundle/unittests"
 rm -f "$bundle"/unittests/unit-spirv-export-phis # of the interpreter alone
-rm -f "$bundle"/unittests/unit-vulkan-{*-discrete,barriers} # of what a library makes of lavapipe
+rm -f "$bundle"/unittests/unit-vulkan-{*-discrete,barriers,statistics} # of what a library makes of lavapipe, and of AMD's driver in Mesa
 mkdir -p "$bundle/unittests/targets"
 cp -r "$build"/unittests/targets/{*.vir,lists} "$bundle/unittests/targets"
 # Lit tests and examples are what git knows of, or would take.

@@ -183,7 +183,7 @@ static void
 print_pair(const char *name, const figure *first, const figure *second)
 {
   char a[32], b[32], ratio[32];
-  printf("%-32s  %12s  %12s  %7s\n", name, value_text(first, a), value_text(second, b),
+  printf("%-32s  %20s  %20s  %7s\n", name, value_text(first, a), value_text(second, b),
          first && second ? ratio_text(number_of(first), number_of(second), ratio) : "-");
 }
 
@@ -191,10 +191,10 @@ static void
 print_one(figures *f)
 {
   char value[32];
-  printf("%-32s  %12s\n", "figure", "value");
+  printf("%-32s  %20s\n", "figure", "value");
   for (uint32_t i = 0; i < f->count; i++)
-    printf("%-32s  %12s  %s\n", f->items[i].name, value_text(&f->items[i], value), f->items[i].text ? f->items[i].text : "");
-  printf("%-32s  %12.1f  microseconds, the median of %u time%s\n", "compile time", median(f), f->compiles,
+    printf("%-32s  %20s  %s\n", f->items[i].name, value_text(&f->items[i], value), f->items[i].text ? f->items[i].text : "");
+  printf("%-32s  %20.1f  microseconds, the median of %u time%s\n", "compile time", median(f), f->compiles,
          f->compiles == 1 ? "" : "s");
 }
 
@@ -202,14 +202,14 @@ static void
 print_two(figures *first, figures *second)
 {
   char ratio[32];
-  printf("%-32s  %12s  %12s  %7s\n", "figure", "first", "second", "ratio");
+  printf("%-32s  %20s  %20s  %7s\n", "figure", "first", "second", "ratio");
   for (uint32_t i = 0; i < first->count; i++)
     print_pair(first->items[i].name, &first->items[i], find(second, first->items[i].name));
   for (uint32_t i = 0; i < second->count; i++)
     if (!find(first, second->items[i].name))
       print_pair(second->items[i].name, NULL, &second->items[i]);
   const double a = median(first), b = median(second);
-  printf("%-32s  %12.1f  %12.1f  %7s\n", "compile time", a, b, ratio_text(a, b, ratio));
+  printf("%-32s  %20.1f  %20.1f  %7s\n", "compile time", a, b, ratio_text(a, b, ratio));
 }
 
 /* What the figures themselves do not say. */
