@@ -10,7 +10,7 @@ usage: gpu-check.sh [-targets=NAME,...] [-parts=NAME,...] [-cuda=sim] [-out=DIR]
 
   -targets=NAME,...  what to test: vulkan, cuda; default: those of them that this vyre has, each of which must have a device
   -parts=NAME,...    units, examples, fuzz, lit, compare, sanitizer, plain, bench; default: all.  Each fits into minutes; `plain` is lit
-                     as it is, compare runs the same inputs on the CUDA device and on its simulator
+                     as it is, compare holds the CPU target, the CUDA device and its simulator against each other
   -cuda=sim          the simulator is the CUDA driver, for a machine without one: it tests this script and vyre, and no device
   -out=DIR           what is written goes there; default: gpu-check in the current folder.  DIR/report.txt is the report
   -quick             a few of the tests and no benchmark, to see that it works
@@ -95,7 +95,8 @@ row() {
 }
 
 number() { grep -oE "$1" "$2" | grep -oE '[0-9]+' | head -n 1; }
-# tally LOG CODE: "RUN PASSED FAILED" of a program's output: cmocka's, the conformance suite's, lit's, vyre-fuzz's, or else one test.
+# tally LOG CODE: "RUN PASSED FAILED" of a program's output: cmocka's, the conformance suite's, lit's, vyre-fuzz's, gpu-compare.sh's, or
+# else one test.
 tally() {
   local run passed failed
   if grep -q '^Testing Time' "$1"; then
@@ -109,6 +110,9 @@ tally() {
   elif grep -q ' programs failed$' "$1"; then
     failed=$(number '[0-9]+ of [0-9]+ programs failed' "$1")
     run=$(grep -oE 'of [0-9]+ programs failed' "$1" | grep -oE '[0-9]+')
+  elif grep -q ' comparisons differ; ' "$1"; then
+    failed=$(number '^[0-9]+ of [0-9]+ comparisons differ' "$1")
+    run=$(grep -oE 'of [0-9]+ comparisons' "$1" | grep -oE '[0-9]+')
   elif grep -qE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: ' "$1"; then
     run=$(grep -cE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: (ok|FAILS|PASSES|fails)' "$1")
     failed=$(grep -cE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: (FAILS|PASSES)' "$1")
@@ -210,23 +214,27 @@ test_lit() { # TARGET: each test that means something there, with passes there
   lit "$1: lit, passes there" "$1-lit" --param "target=$1" "${folders[@]}"
 }
 
-# The same programs and data on the device and on the simulator: what vyre-run shows of all that was written, checksums too.
-compare_one='
-  "$1/bin/example-expected" "$2" prepare "$3" || exit 1
-  while read -r argument; do [[ $argument == -write=* ]] || arguments+=("$argument"); done <"$3/args"
-  for device in 0 sim; do
-    "$1/bin/vyre-run" "$1/examples/shaders/$2.comp" -target=cuda -device="$device" "${arguments[@]}" >"$3/$device" || exit 1
-  done
-  grep -q xxh64 "$3/sim" && diff "$3/0" "$3/sim"'
+# The CPU target, the device and the simulator give the same bytes: gpu-compare.sh.
 test_compare() {
-  local since=$SECONDS name names
+  local since=$SECONDS names count=100 jobs=10 part files
   names=$("$here/bin/example-expected" list)
-  [ -n "$quick" ] && names='saxpy scan'
+  mapfile -t files < <(find "$here/lit-tests" \( -name '*.vir' -o -name '*.comp' \) | sort)
+  [ "$cuda" = sim ] && count=20
+  [ -n "$quick" ] && names='saxpy scan' count=5 jobs=2 files=("${files[@]:0:20}")
   for name in $names; do
-    mkdir -p "$out/compare/$name"
-    in_parallel "cuda-compare-$name" bash -c "$compare_one" compare "$here" "$name" "$out/compare/$name"
+    in_parallel "cuda-compare-example-$name" "$here/gpu-compare.sh" "$out/compare/example-$name" example "$name"
   done
-  sum "cuda: device as simulator" cuda-compare- "$since"
+  sum 'cuda as CPU: examples' cuda-compare-example- "$since"
+  since=$SECONDS
+  for ((part = 0; part < ${#files[@]}; part += 20)); do
+    in_parallel "cuda-compare-lit-$part" "$here/gpu-compare.sh" "$out/compare/lit-$part" passes "${files[@]:part:20}"
+  done
+  sum 'cuda as CPU: lit inputs' cuda-compare-lit- "$since"
+  since=$SECONDS
+  for ((part = 0; part < jobs; part++)); do
+    in_parallel "cuda-compare-random-$part" "$here/gpu-compare.sh" "$out/compare/random-$part" random $((1 + part * count)) $count
+  done
+  sum 'cuda as CPU: random' cuda-compare-random- "$since"
 }
 
 # Of the kernels of passes, each tool over a run of its own.  A machine without it is told of in the table.
