@@ -36,11 +36,30 @@ scale(gen *g, reg x, reg n)
   return mul64(g, mul64(g, mul64(g, x, power), power), power_of_2(g, rest));
 }
 
-reg
-pgen_ldexp(gen *g, reg x, reg n)
+static reg
+limited(gen *g, reg n, int least, int greatest)
 {
-  const reg below = MAKE32(g, "min.s32", n, lit(2200));
-  return scale(g, pgen_in_register(g, REG_64, x), MAKE32(g, "max.s32", below, lit((uint32_t)-2200)));
+  return MAKE32(g, "max.s32", MAKE32(g, "min.s32", n, lit((uint32_t)greatest)), lit((uint32_t)least));
+}
+
+/* Rounded once.  Of the narrower kinds x 2^n, as far as it matters there, is exact in an f64, and rounding is the caller's.  Of f64
+ * one multiplication does for powers that an f64 holds.  Else there are more, and all before the last are by 2^-969, not less: what
+ * is a denormal after one of these is nothing in the end. */
+reg
+pgen_ldexp(gen *g, vyre_kind kind, reg x, reg n)
+{
+  const char *multiply = pgen_cuts(g, VYRE_F64) ? "mul.rz.f64" : "mul.rn.f64";
+  reg result = pgen_in_register(g, REG_64, x);
+  if (kind != VYRE_F64)
+    return mul64(g, result, power_of_2(g, limited(g, n, -500, 500)));
+  reg left = limited(g, n, -2200, 2200);
+  for (int i = 0; i < 2; i++) {
+    const reg is_small = PRED(g, "setp.lt.s32", left, lit((uint32_t)-1022)),
+              power = pgen_select(g, REG_32, lit((uint32_t)-969), MAKE32(g, "min.s32", left, lit(1023)), is_small);
+    result = MAKE64(g, multiply, result, power_of_2(g, power));
+    left = MAKE32(g, "sub.s32", left, power);
+  }
+  return MAKE64(g, multiply, result, power_of_2(g, left));
 }
 
 /* e^r 2^n, |r| <= ln 2 / 2: by its series. */

@@ -376,7 +376,7 @@ arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, re
   case VYRE_OP_fmix: *out = mix(g, kind, a, b, c); return true;
   case VYRE_OP_smoothstep: *out = smooth(g, kind, a, b, c); return true;
   case VYRE_OP_ldexp:
-    *out = pgen_narrow(g, kind, pgen_ldexp(g, pgen_widen(g, kind, a), pgen_right(g, row, lane)));
+    *out = pgen_narrow(g, kind, pgen_ldexp(g, kind, pgen_widen(g, kind, a), pgen_right(g, row, lane)));
     return true;
   default: return false;
   }

@@ -326,7 +326,7 @@ reg pgen_sin_cos(gen *g, vyre_opcode op, reg x);
 reg pgen_atan(gen *g, reg x);
 reg pgen_atan2(gen *g, reg y, reg x);
 reg pgen_remainder(gen *g, reg x, reg y, bool of_right);
-reg pgen_ldexp(gen *g, reg x, reg n);
+reg pgen_ldexp(gen *g, vyre_kind kind, reg x, reg n); /* x: widened; to be narrowed */
 void pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent);
 reg pgen_copysign(gen *g, reg magnitude, reg sign);
 
