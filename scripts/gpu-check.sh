@@ -12,7 +12,8 @@ usage: gpu-check.sh [-targets=NAME,...] [-parts=NAME,...] [-cuda=sim] [-out=DIR]
   -parts=NAME,...    units, examples, fuzz, lit, compare, sanitizer, plain, bench; default: all.  Each fits into minutes; `plain` is lit
                      as it is, compare holds the CPU target, the CUDA device and its simulator against each other
   -cuda=sim          the simulator is the CUDA driver, for a machine without one: it tests this script and vyre, and no device
-  -out=DIR           what is written goes there; default: gpu-check in the current folder.  DIR/report.txt is the report
+  -out=DIR           what is written goes there; default: gpu-check in the current folder.  DIR/report.txt is the report,
+                     DIR/results/ what was measured: a file of a date, target and device, for bench/results/
   -quick             a few of the tests and no benchmark, to see that it works
 
 Of the machine it needs the driver, glibc 2.36, bash and coreutils; it uses what it has of other libraries.
@@ -60,7 +61,7 @@ if [ ! -e "$out/.gpu-check" ] && [ -n "$(ls -A "$out")" ]; then
   exit 2
 fi
 touch "$out/.gpu-check"
-rm -rf "${out:?}"/{logs,libraries,lit,examples,compare,fuzz}
+rm -rf "${out:?}"/{logs,libraries,lit,examples,compare,fuzz,results}
 mkdir -p "$out"/{logs,libraries,cache,home,fuzz}
 started=$SECONDS
 cores=$(nproc)
@@ -276,7 +277,9 @@ ratios() {
     $4 ~ /Vulkan, fused/ && plain[$2 $3] > 0 { gsub(/ /, "", $2); gsub(/ /, "", $3); printf "bench-sequences: %s, %s rows: fused on the device / plain C: %.2f (%.0f us)\n", $2, $3, $6 / last, $6 }
     { if ($4 ~ /plain C/ && $4 !~ /A\/A/) last = $6 }' logs/bench-sequences.log
   cat logs/bench-batch-*.log 2>/dev/null | sed -n 's/^| \(.*\) | .* | \([0-9.]*\) |$/bench-batch: \1 \/ one by one: \2/p'
-  cat logs/bench-device-*.log 2>/dev/null | sed -n '1,/^$/p'
+  for name in logs/bench-device-*.log; do
+    [ -f "$name" ] && sed -n '1,/^$/p; /^1,000 rows of /p' "$name"
+  done
 }
 
 # ---- all of it -----------------------------------------------------------------------------------------------------------
@@ -348,6 +351,19 @@ done
     [ -f "$file" ] && echo && cat "$file"
   done
 } >report.txt
+# What was measured, of each target a file for bench/results/: DATE-TARGET-DEVICE.txt.
+mkdir -p results
+for target in ${targets//,/ }; do
+  [ -f "logs/bench-device-$target.log" ] || continue
+  device=$(sed -n 's/^device: \([^,;]*\).*/\1/p' "logs/bench-device-$target.log" | tr -cs '[:alnum:]\n' '-' | tr '[:upper:]' '[:lower:]')
+  {
+    date -u '+%Y-%m-%d %H:%M UTC'
+    cat "$here/version"
+    for name in "bench-device-$target" "bench-batch-$target" $([ "$target" = vulkan ] && echo bench-run bench-sequences); do
+      [ -f "logs/$name.log" ] && echo && echo "== $name" && cat "logs/$name.log"
+    done
+  } >"results/$(date -u +%Y-%m-%d)-$target-${device%-}.txt"
+done
 cat table.txt
 for file in logs/*.failed; do # their names; the rest is in the report
   [ -f "$file" ] && { head -n 1 "$file"; grep -hE '^\[  FAILED  \] [a-z]|: FAILS$|^FAIL: |^ *vyre::? .*\(.*\)$' "$file" | sort -u | head -n 20; }
