@@ -3,13 +3,16 @@
  *   bench-device [-target=NAME] [-device=NAME] [-rounds=N] [-min=ROWS] [-max=ROWS] [-bytes=N]
  *
  * First, in the same run, what sets the bounds: the floor, a warm sequence of one kernel of one workgroup (what a submission and a
- * wait cost), and the bandwidth, what a kernel that copies -bytes=N reaches.  Then for each number of rows, as one program and as
- * programs of 1,000: canon,cf,shash,cid,pm,dce on the device and by phases on all of this machine's processors, and the short
- * sequence canon,cf,shash,cid.  Times are medians of warm runs; `device` and the share of the bandwidth (44 bytes of columns a row,
- * read once and written once, against the copy) are of the kernels alone.  Per pass the last table has the device's time.
+ * wait cost); on CUDA below it that of a graph without nodes; and the bandwidth, what a kernel that copies -bytes=N reaches.  Then
+ * for each number of rows, as one program and as programs of 1,000: canon,cf,shash,cid,pm,dce on the device and by phases on all of
+ * this machine's processors, and the short sequence canon,cf,shash,cid.  Times are medians of warm runs; `device` and the share of
+ * the bandwidth (44 bytes of columns a row, read once and written once, against the copy) are of the kernels alone.  Per pass the
+ * last table has the device's time. Lines that begin with "1,000 rows" have the latency of small sequences as so many empty graphs,
+ * or floors where there is none.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
+#include "empty_graph.h"
 #include "program.h"
 #include "vyre/passmgr.h"
 #include "vyre/ptx.h"
@@ -39,6 +42,7 @@ typedef struct setup {
   const vyre_target_ops *ops;
   vyre_target_options options;
   uint32_t rounds, min, max, bytes;
+  double empty_us;            /* a graph without nodes; 0: the target has no graphs */
   double floor_us, bandwidth; /* bytes a second, each read and each written one counted */
   vyre_registry *registry;
   vyre_module *module;
@@ -134,6 +138,13 @@ measure_bounds(setup *s)
   }
   s->floor_us = (double)median(floors, s->rounds) / 1e3;
   s->bandwidth = 2.0 * s->bytes * 1e9 / (double)median(copies, s->rounds);
+  vyre_device_info info;
+  s->ops->describe(target, &info);
+  if (s->ops == &vyre_target_cuda) {
+    check(bench_empty_graph(s->options.device && strcmp(s->options.device, "sim") == 0, info.index, s->rounds, floors));
+    s->empty_us = (double)median(floors, s->rounds) / 1e3;
+  }
+  printf("device: %s%s%s; driver: %s\n", info.name, info.architecture[0] ? ", " : "", info.architecture, info.driver);
   check(s->ops->close(target));
 }
 
@@ -167,7 +178,7 @@ median_run(const setup *s, vyre_device *device, const char *text, uint32_t rows,
 }
 
 static void
-measure(const setup *s, const char *text, uint32_t rows, uint32_t each, vyre_bytes *passes)
+measure(const setup *s, const char *text, uint32_t rows, uint32_t each, vyre_bytes *small, vyre_bytes *passes)
 {
   vyre_report *report;
   check(vyre_report_create(NULL, &report));
@@ -184,6 +195,10 @@ measure(const setup *s, const char *text, uint32_t rows, uint32_t each, vyre_byt
          vyre_report_count(report, "(device)", "bytes down") / s->rounds, (double)there / 1e3 / s->floor_us,
          (double)there / (double)here);
   fflush(stdout);
+  if (rows == SMALL)
+    check(vyre_bytes_printf(small, "1,000 rows of %s, warm: %.1f us, %.2f times %s\n", text, (double)there / 1e3,
+                            (double)there / 1e3 / (s->empty_us > 0 ? s->empty_us : s->floor_us),
+                            s->empty_us > 0 ? "an empty graph" : "the floor"));
   check(vyre_bytes_printf(passes, "\n%s, %u rows, %s, %u runs:\n\n", text, rows, each < rows ? "programs of 1,000" : "one program",
                           s->rounds));
   check(vyre_report_times(report, passes));
@@ -226,7 +241,7 @@ int
 main(int count, char **arguments)
 {
   setup s = {.ops = &vyre_target_vulkan, .rounds = 11, .min = 1000, .max = 10000000, .bytes = 256 << 20};
-  vyre_bytes passes = {0};
+  vyre_bytes passes = {0}, small = {0};
   parse(count, arguments, &s);
   uint32_t rounded = GROUP * 4; /* a power of two, so that it is a whole number of grids */
   while (rounded <= s.bytes / 2)
@@ -238,6 +253,8 @@ main(int count, char **arguments)
   measure_bounds(&s);
   check(vyre_device_open(s.ops, &s.options, NULL, &s.device));
   check(vyre_device_open(&vyre_target_cpu, NULL, NULL, &s.processors));
+  if (s.empty_us > 0)
+    printf("empty graph: a launch and the wait for it: %.1f us\n", s.empty_us);
   printf("floor: a warm sequence of one kernel of one workgroup: %.1f us\nbandwidth: a kernel that copies %u bytes: %.2f GB/s\n\n",
          s.floor_us, s.bytes, s.bandwidth / 1e9);
   printf("| passes | rows | programs | whole, us | device, us | Mrows/s, whole | Mrows/s, device | of the copy | waits | launches "
@@ -245,12 +262,13 @@ main(int count, char **arguments)
          "down | whole / floor | whole / all processors |\n"
          "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   for (uint32_t rows = s.min; rows <= s.max; rows *= 10) {
-    measure(&s, brief, rows, SMALL, &passes);
-    measure(&s, whole, rows, SMALL, &passes);
+    measure(&s, brief, rows, SMALL, &small, &passes);
+    measure(&s, whole, rows, SMALL, &small, &passes);
     if (rows > SMALL)
-      measure(&s, whole, rows, rows, &passes);
+      measure(&s, whole, rows, rows, &small, &passes);
   }
-  printf("%s", passes.data ? passes.data : "");
+  printf("\n%s%s", small.data ? small.data : "", passes.data ? passes.data : "");
+  vyre_bytes_free(&small);
   vyre_bytes_free(&passes);
   check(vyre_device_close(s.processors));
   check(vyre_device_close(s.device));

@@ -38,7 +38,7 @@ fi
 rm -rf "$bundle" "$bundle.tar.gz"
 mkdir -p "$bundle"/{bin,lib,unittests,lit-tests,examples,tools/lib,libraries}
 bundle=$(cd "$bundle" && pwd)
-cp "$source/scripts/gpu-check.sh" "$bundle"
+cp "$source"/scripts/gpu-{check,compare}.sh "$bundle"
 
 copy() { # FILE... FOLDER: without what only a debugger reads
   local to=${*: -1}

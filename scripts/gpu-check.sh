@@ -10,9 +10,10 @@ usage: gpu-check.sh [-targets=NAME,...] [-parts=NAME,...] [-cuda=sim] [-out=DIR]
 
   -targets=NAME,...  what to test: vulkan, cuda; default: those of them that this vyre has, each of which must have a device
   -parts=NAME,...    units, examples, fuzz, lit, compare, sanitizer, plain, bench; default: all.  Each fits into minutes; `plain` is lit
-                     as it is, compare runs the same inputs on the CUDA device and on its simulator
+                     as it is, compare holds the CPU target, the CUDA device and its simulator against each other
   -cuda=sim          the simulator is the CUDA driver, for a machine without one: it tests this script and vyre, and no device
-  -out=DIR           what is written goes there; default: gpu-check in the current folder.  DIR/report.txt is the report
+  -out=DIR           what is written goes there; default: gpu-check in the current folder.  DIR/report.txt is the report,
+                     DIR/results/ what was measured: a file of a date, target and device, for bench/results/
   -quick             a few of the tests and no benchmark, to see that it works
 
 Of the machine it needs the driver, glibc 2.36, bash and coreutils; it uses what it has of other libraries.
@@ -60,7 +61,7 @@ if [ ! -e "$out/.gpu-check" ] && [ -n "$(ls -A "$out")" ]; then
   exit 2
 fi
 touch "$out/.gpu-check"
-rm -rf "${out:?}"/{logs,libraries,lit,examples,compare,fuzz}
+rm -rf "${out:?}"/{logs,libraries,lit,examples,compare,fuzz,results}
 mkdir -p "$out"/{logs,libraries,cache,home,fuzz}
 started=$SECONDS
 cores=$(nproc)
@@ -95,7 +96,8 @@ row() {
 }
 
 number() { grep -oE "$1" "$2" | grep -oE '[0-9]+' | head -n 1; }
-# tally LOG CODE: "RUN PASSED FAILED" of a program's output: cmocka's, the conformance suite's, lit's, vyre-fuzz's, or else one test.
+# tally LOG CODE: "RUN PASSED FAILED" of a program's output: cmocka's, the conformance suite's, lit's, vyre-fuzz's, gpu-compare.sh's, or
+# else one test.
 tally() {
   local run passed failed
   if grep -q '^Testing Time' "$1"; then
@@ -109,6 +111,9 @@ tally() {
   elif grep -q ' programs failed$' "$1"; then
     failed=$(number '[0-9]+ of [0-9]+ programs failed' "$1")
     run=$(grep -oE 'of [0-9]+ programs failed' "$1" | grep -oE '[0-9]+')
+  elif grep -q ' comparisons differ; ' "$1"; then
+    failed=$(number '^[0-9]+ of [0-9]+ comparisons differ' "$1")
+    run=$(grep -oE 'of [0-9]+ comparisons' "$1" | grep -oE '[0-9]+')
   elif grep -qE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: ' "$1"; then
     run=$(grep -cE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: (ok|FAILS|PASSES|fails)' "$1")
     failed=$(grep -cE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: (FAILS|PASSES)' "$1")
@@ -210,23 +215,27 @@ test_lit() { # TARGET: each test that means something there, with passes there
   lit "$1: lit, passes there" "$1-lit" --param "target=$1" "${folders[@]}"
 }
 
-# The same programs and data on the device and on the simulator: what vyre-run shows of all that was written, checksums too.
-compare_one='
-  "$1/bin/example-expected" "$2" prepare "$3" || exit 1
-  while read -r argument; do [[ $argument == -write=* ]] || arguments+=("$argument"); done <"$3/args"
-  for device in 0 sim; do
-    "$1/bin/vyre-run" "$1/examples/shaders/$2.comp" -target=cuda -device="$device" "${arguments[@]}" >"$3/$device" || exit 1
-  done
-  grep -q xxh64 "$3/sim" && diff "$3/0" "$3/sim"'
+# The CPU target, the device and the simulator give the same bytes: gpu-compare.sh.
 test_compare() {
-  local since=$SECONDS name names
+  local since=$SECONDS names count=100 jobs=10 part files
   names=$("$here/bin/example-expected" list)
-  [ -n "$quick" ] && names='saxpy scan'
+  mapfile -t files < <(find "$here/lit-tests" \( -name '*.vir' -o -name '*.comp' \) | sort)
+  [ "$cuda" = sim ] && count=20
+  [ -n "$quick" ] && names='saxpy scan' count=5 jobs=2 files=("${files[@]:0:20}")
   for name in $names; do
-    mkdir -p "$out/compare/$name"
-    in_parallel "cuda-compare-$name" bash -c "$compare_one" compare "$here" "$name" "$out/compare/$name"
+    in_parallel "cuda-compare-example-$name" "$here/gpu-compare.sh" "$out/compare/example-$name" example "$name"
   done
-  sum "cuda: device as simulator" cuda-compare- "$since"
+  sum 'cuda as CPU: examples' cuda-compare-example- "$since"
+  since=$SECONDS
+  for ((part = 0; part < ${#files[@]}; part += 20)); do
+    in_parallel "cuda-compare-lit-$part" "$here/gpu-compare.sh" "$out/compare/lit-$part" passes "${files[@]:part:20}"
+  done
+  sum 'cuda as CPU: lit inputs' cuda-compare-lit- "$since"
+  since=$SECONDS
+  for ((part = 0; part < jobs; part++)); do
+    in_parallel "cuda-compare-random-$part" "$here/gpu-compare.sh" "$out/compare/random-$part" random $((1 + part * count)) $count
+  done
+  sum 'cuda as CPU: random' cuda-compare-random- "$since"
 }
 
 # Of the kernels of passes, each tool over a run of its own.  A machine without it is told of in the table.
@@ -268,7 +277,9 @@ ratios() {
     $4 ~ /Vulkan, fused/ && plain[$2 $3] > 0 { gsub(/ /, "", $2); gsub(/ /, "", $3); printf "bench-sequences: %s, %s rows: fused on the device / plain C: %.2f (%.0f us)\n", $2, $3, $6 / last, $6 }
     { if ($4 ~ /plain C/ && $4 !~ /A\/A/) last = $6 }' logs/bench-sequences.log
   cat logs/bench-batch-*.log 2>/dev/null | sed -n 's/^| \(.*\) | .* | \([0-9.]*\) |$/bench-batch: \1 \/ one by one: \2/p'
-  cat logs/bench-device-*.log 2>/dev/null | sed -n '1,/^$/p'
+  for name in logs/bench-device-*.log; do
+    [ -f "$name" ] && sed -n '1,/^$/p; /^1,000 rows of /p' "$name"
+  done
 }
 
 # ---- all of it -----------------------------------------------------------------------------------------------------------
@@ -340,6 +351,19 @@ done
     [ -f "$file" ] && echo && cat "$file"
   done
 } >report.txt
+# What was measured, of each target a file for bench/results/: DATE-TARGET-DEVICE.txt.
+mkdir -p results
+for target in ${targets//,/ }; do
+  [ -f "logs/bench-device-$target.log" ] || continue
+  device=$(sed -n 's/^device: \([^,;]*\).*/\1/p' "logs/bench-device-$target.log" | tr -cs '[:alnum:]\n' '-' | tr '[:upper:]' '[:lower:]')
+  {
+    date -u '+%Y-%m-%d %H:%M UTC'
+    cat "$here/version"
+    for name in "bench-device-$target" "bench-batch-$target" $([ "$target" = vulkan ] && echo bench-run bench-sequences); do
+      [ -f "logs/$name.log" ] && echo && echo "== $name" && cat "logs/$name.log"
+    done
+  } >"results/$(date -u +%Y-%m-%d)-$target-${device%-}.txt"
+done
 cat table.txt
 for file in logs/*.failed; do # their names; the rest is in the report
   [ -f "$file" ] && { head -n 1 "$file"; grep -hE '^\[  FAILED  \] [a-z]|: FAILS$|^FAIL: |^ *vyre::? .*\(.*\)$' "$file" | sort -u | head -n 20; }

@@ -23,3 +23,10 @@ fi
 grep -q '^vulkan: device  *1  *0  *1' "$2/gpu-check-none.txt"
 grep -q '^cuda: device  *1  *0  *1' "$2/gpu-check-none.txt"
 grep -q '^no-such: device  *1  *0  *1' "$2/gpu-check-none.txt"
+# A comparison with a device that is not there does not pass.
+if env -i bash "$2/gpu-bundle-moved/gpu-compare.sh" "$2/gpu-check-none/compared" example saxpy >"$2/gpu-check-none.txt"; then
+  echo "a device that is not there computes the same"
+  exit 1
+fi
+grep -q '^saxpy-run: device is not as cpu: exit code 3' "$2/gpu-check-none.txt"
+grep -q '^2 of 2 comparisons differ' "$2/gpu-check-none.txt"
