@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ALIGN = 16 /* of a bound range: the widest access of a kernel */ };
+enum { ALIGN = VYRE_PTX_ALIGN /* of a bound range */ };
 
 /* ---- what a device says -------------------------------------------------------------------------------------------------- */
 
