@@ -290,7 +290,7 @@ bool
 vyre_spv_brings_condition(vyre_spv *s, uint32_t row)
 {
   uint32_t part = 0;
-  for (uint32_t join = first_join(s, row); stands_at(s, join, row); join++)
+  for (uint32_t join = first_join(s, row); stands_at(s, join, row) && !vyre_spv_failed(s); join++)
     if (is_phi(s, join) && is_its_condition(s, row, s->first[row], source_of(s, part_of(s, join, s->first[row], &part))))
       return true;
   return false;
