@@ -155,9 +155,12 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   vulkan_device_choice *choices = target_resize(allocator, NULL, 0, choices_size);
   vyre_status status = handles && choices ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the list of Vulkan devices");
   uint32_t got = count;
-  if (!status)
-    status = vulkan_status(NULL, instance->call.vkEnumeratePhysicalDevices(instance->handle, &got, handles),
-                           "vkEnumeratePhysicalDevices", "asking for the devices");
+  if (!status) {
+    VULKAN_LEAKS_BEGIN(); /* or at this one, where a layer answered the first */
+    result = instance->call.vkEnumeratePhysicalDevices(instance->handle, &got, handles);
+    VULKAN_LEAKS_END();
+    status = vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "asking for the devices");
+  }
   if (!status && got != count)
     status = vulkan_status(NULL, VK_INCOMPLETE, "vkEnumeratePhysicalDevices", "asking for the devices");
   if (choices)
