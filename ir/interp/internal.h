@@ -38,7 +38,8 @@ typedef struct buffer_state {
   uint64_t size;           /* bytes; of one copy, where owned */
   descriptor *descriptors; /* of an array of them, instead of data and size */
   uint32_t descriptor_count, descriptor_steps;
-  uint8_t *written; /* report, of unset memory and of workgroup memory without initializer: by byte, whether it was written; NULL: all has a value */
+  uint8_t *written; /* report, of unset memory and of workgroup memory without initializer: by byte, whether it was written; NULL:
+                       all has a value */
   uint64_t step;    /* bytes from one copy to the next; 0: there is one */
   uint32_t copies;  /* of `size` bytes, where owned */
   uint32_t sharers; /* consecutive invocations that share a copy */

@@ -66,9 +66,9 @@ errors_that_end_a_context_are_told_from_others(void **state)
   test_ok(ops->close(target));
 }
 
-/* What was begun before fails when it is waited for. */
+/* Until it is recovered. */
 static void
-what_was_begun_is_lost_too(void **state)
+nothing_begins_on_a_lost_context(void **state)
 {
   (void)state;
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
@@ -146,7 +146,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lost_context_is_made_anew),        cmocka_unit_test(errors_that_end_a_context_are_told_from_others),
-      cmocka_unit_test(what_was_begun_is_lost_too),         cmocka_unit_test(other_tickets_end_with_an_error),
+      cmocka_unit_test(nothing_begins_on_a_lost_context),   cmocka_unit_test(other_tickets_end_with_an_error),
       cmocka_unit_test(a_kernel_that_does_not_end_is_left),
   };
   return cmocka_run_group_tests_name("cuda/loss", tests, test_find_simulator, NULL);
