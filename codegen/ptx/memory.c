@@ -1,13 +1,9 @@
 /* Loads and stores: in bounds they touch the buffer's bytes, else a load gives zero and a store does nothing.
  *
- * Lanes that lie side by side are taken two or four at once where they surely begin at a multiple of that many (PTX ISA, "Vectors":
- * 16 bytes at most): what a kernel is given begins at multiples of 16, so strides and offsets decide.
- *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static uint64_t
 extent(const place *p, uint32_t lanes, vyre_kind kind)
@@ -89,80 +85,6 @@ manner(const gen *g, uint32_t row, const place *p, const char *op, char text[64]
   return pgen_format(text, "%s", op);
 }
 
-static bool
-is_plain(const char *how)
-{
-  return !strchr(how, '.');
-}
-
-/* ---- several lanes at once ------------------------------------------------------------------------------------------------ */
-
-/* What surely divides the address of the place, up to 16. */
-static uint64_t
-alignment_of(const gen *g, const place *p)
-{
-  const bool declared_so = p->space == VYRE_SPACE_PRIVATE || p->space == VYRE_SPACE_CONSTANT; /* start.c: by 8 */
-  uint64_t bits = p->fixed | (declared_so ? 8 : VYRE_PTX_ALIGN);
-  for (uint32_t i = 0; i < p->term_count; i++)
-    bits |= p->terms[i].stride;
-  if (p->space == VYRE_SPACE_WORKGROUP)
-    bits |= g->offsets[p->buffer - g->program];
-  return bits & (~bits + 1);
-}
-
-/* How many lanes from the k-th on one access takes. */
-static uint32_t
-lanes_at_once(vyre_kind kind, const place *p, uint64_t alignment, uint32_t k, uint32_t lanes)
-{
-  const uint64_t size = pgen_scalar_size(kind), at = alignment | (k * size);
-  for (uint32_t count = 4; count > 1; count /= 2)
-    if (kind != VYRE_BOOL && p->lane_stride == size && count <= lanes - k && count * size <= 16 && at % (count * size) == 0)
-      return count;
-  return 1;
-}
-
-static void
-put_lanes(gen *g, const reg *lanes, uint32_t count)
-{
-  for (uint32_t i = 0; i < count; i++) {
-    pgen_put(g, i ? ", " : "{");
-    pgen_put_reg(g, lanes[i]);
-  }
-  pgen_put(g, "}");
-}
-
-static void
-load_lanes(gen *g, vyre_kind kind, address a, reg guard, uint32_t count, reg *out)
-{
-  for (uint32_t i = 0; i < count; i++) {
-    out[i] = pgen_new(g, class_of(kind));
-    if (guard.klass)
-      pgen_move(g, out[i], lit(0));
-  }
-  put_guard(g, guard);
-  pgen_put(g, "ld.%s.v%u.%s ", a.space, count, unit_of(kind));
-  put_lanes(g, out, count);
-  pgen_put(g, ", ");
-  put_address(g, a);
-  pgen_put(g, ";\n");
-}
-
-static void
-store_lanes(gen *g, vyre_kind kind, address a, reg guard, uint32_t count, const reg *values)
-{
-  reg lanes[4];
-  for (uint32_t i = 0; i < count; i++)
-    lanes[i] = pgen_in_register(g, class_of(kind), values[i]);
-  put_guard(g, guard);
-  pgen_put(g, "st.%s.v%u.%s ", a.space, count, unit_of(kind));
-  put_address(g, a);
-  pgen_put(g, ", ");
-  put_lanes(g, lanes, count);
-  pgen_put(g, ";\n");
-}
-
-/* ---- rows ----------------------------------------------------------------------------------------------------------------- */
-
 void
 pgen_load(gen *g, uint32_t row)
 {
@@ -180,18 +102,9 @@ pgen_load(gen *g, uint32_t row)
   pgen_open_place(g, &p);
   const reg guard = pgen_in_bounds(g, &p, extent(&p, lanes, kind));
   const address a = pgen_address(g, &p);
-  const uint64_t alignment = is_plain(manner(g, row, &p, "ld", how)) ? alignment_of(g, &p) : 1;
-  for (uint32_t k = 0, count; k < lanes; k += count) {
-    const address at = pgen_address_after(g, a, (uint64_t)k * p.lane_stride);
-    reg values[4];
-    count = lanes_at_once(kind, &p, alignment, k, lanes);
-    if (count > 1)
-      load_lanes(g, kind, at, guard, count, values);
-    else
-      values[0] = pgen_load_scalar(g, how, kind, at, guard);
-    for (uint32_t i = 0; i < count; i++)
-      pgen_define(g, row, k + i, values[i]);
-  }
+  manner(g, row, &p, "ld", how);
+  for (uint32_t k = 0; k < lanes; k++)
+    pgen_define(g, row, k, pgen_load_scalar(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.lane_stride), guard));
 }
 
 void
@@ -206,16 +119,7 @@ pgen_store(gen *g, uint32_t row)
   pgen_open_place(g, &p);
   const reg guard = pgen_in_bounds(g, &p, extent(&p, lanes, kind));
   const address a = pgen_address(g, &p);
-  const uint64_t alignment = is_plain(manner(g, row, &p, "st", how)) ? alignment_of(g, &p) : 1;
-  for (uint32_t k = 0, count; k < lanes; k += count) {
-    const address at = pgen_address_after(g, a, (uint64_t)k * p.lane_stride);
-    reg values[4];
-    count = lanes_at_once(kind, &p, alignment, k, lanes);
-    for (uint32_t i = 0; i < count; i++)
-      values[i] = pgen_value(g, value, k + i);
-    if (count > 1)
-      store_lanes(g, kind, at, guard, count, values);
-    else
-      pgen_store_scalar(g, how, kind, at, values[0], guard);
-  }
+  manner(g, row, &p, "st", how);
+  for (uint32_t k = 0; k < lanes; k++)
+    pgen_store_scalar(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.lane_stride), pgen_value(g, value, k), guard);
 }

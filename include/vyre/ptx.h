@@ -20,8 +20,7 @@
 extern "C" {
 #endif
 
-/* Memory of one descriptor, in the device's address space, at a multiple of VYRE_PTX_ALIGN, which vectors are loaded
- * by; address 0: unbound, of no bytes. */
+/* Memory of one descriptor, in the device's address space, aligned as its widest scalar is; address 0: unbound, of no bytes. */
 typedef struct vyre_ptx_buffer {
   uint64_t address, bytes;
 } vyre_ptx_buffer;
@@ -43,7 +42,6 @@ enum {
   VYRE_PTX_SM_LEAST = 75,     /* what the text is for if nothing is said */
   VYRE_PTX_PARAMETERS = 4096, /* bytes of a kernel's parameters at most */
   VYRE_PTX_SHARED = 48 << 10, /* bytes of workgroup memory at most */
-  VYRE_PTX_ALIGN = 16,        /* of descriptors' addresses: the widest access */
   VYRE_PTX_SUBGROUP = 32,     /* lanes of a subgroup */
 };
 

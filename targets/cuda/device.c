@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ALIGN = VYRE_PTX_ALIGN /* of a bound range */ };
+enum { ALIGN = 16 /* of a bound range: the widest access of a kernel */ };
 
 /* ---- what a device says -------------------------------------------------------------------------------------------------- */
 

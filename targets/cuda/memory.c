@@ -96,10 +96,6 @@ cuda_import(vyre_target *target, void *data, uint64_t size, void **out)
 {
   const cuda_api *call = &target->library.call;
   cuda_buffer buffer = {.size = size, .imported = data};
-  if ((uintptr_t)data % VYRE_PTX_ALIGN)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cuda: memory to be imported begins at no multiple of %u bytes, which kernels take at once\nFix: align it",
-                      VYRE_PTX_ALIGN);
   VYRE_TRY(cuda_status(target, call->cuMemHostRegister_v2(data, size, CUDA_HOST_REGISTER_MAPPED), "cuMemHostRegister_v2",
                        "importing %" PRIu64 " bytes", size));
   vyre_status status = cuda_status(target, call->cuMemHostGetDevicePointer_v2(&buffer.address, data, 0),

@@ -273,20 +273,6 @@ what_is_begun_finds_its_graph(void **state)
 }
 
 /* A kernel waits for a word of the host's while another sequence begins and ends; then the host says the word. */
-/* Kernels load vectors of 16 bytes. */
-static void
-imported_memory_is_aligned(void **state)
-{
-  (void)state;
-  static _Alignas(16) uint8_t bytes[64];
-  vyre_target *target = test_open(NULL);
-  vyre_device_buffer buffer;
-  test_refused(ops->import(target, bytes + 8, 32, &buffer), "begins at no multiple of 16 bytes");
-  test_ok(ops->import(target, bytes + 16, 32, &buffer));
-  test_ok(ops->free(target, buffer));
-  test_ok(ops->close(target));
-}
-
 static void
 a_kernel_waits_for_the_host(void **state)
 {
@@ -431,7 +417,6 @@ main(void)
       cmocka_unit_test(parts_of_a_grid_come_and_go),
       cmocka_unit_test(what_is_begun_keeps_its_order),
       cmocka_unit_test(what_is_begun_finds_its_graph),
-      cmocka_unit_test(imported_memory_is_aligned),
       cmocka_unit_test(a_kernel_waits_for_the_host),
       cmocka_unit_test(a_grid_that_fits_meets),
       cmocka_unit_test(a_long_repeat_goes_on),
