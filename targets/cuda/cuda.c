@@ -48,9 +48,6 @@ finish(vyre_target *target, void *work, vyre_timing *timing)
 static vyre_status
 poll(vyre_target *target, void *work, bool *out_done)
 {
-  *out_done = target->base.lost; /* it ends with an error, which who waits is told */
-  if (*out_done)
-    return VYRE_OK;
   IN_CONTEXT(target, cuda_poll(target, work, out_done));
 }
 

@@ -163,16 +163,10 @@ go_on(vyre_target *target, cuda_submission *submission)
   submission->is_done = true;
 }
 
-/* A context that is gone is not asked any more. */
 static vyre_status
 complete(vyre_target *target, cuda_submission *submission)
 {
   while (!submission->is_done && !target->hangs) {
-    if (target->base.lost)
-      return VYRE_ERROR(VYRE_CODE_DEVICE,
-                        "cuda: the device '%s' was lost before this sequence of %u steps was waited for, and its results with it\n"
-                        "Fix: recover the target, and submit the sequence again",
-                        target->base.info.name, submission->sequence.step_count);
     VYRE_TRY(wait_for(target, submission));
     go_on(target, submission);
   }
