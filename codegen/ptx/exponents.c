@@ -36,21 +36,11 @@ scale(gen *g, reg x, reg n)
   return mul64(g, mul64(g, mul64(g, x, power), power), power_of_2(g, rest));
 }
 
-static reg
-clamp32(gen *g, reg n, int32_t least, int32_t greatest)
-{
-  return MAKE32(g, "max.s32", MAKE32(g, "min.s32", n, lit((uint32_t)greatest)), lit((uint32_t)least));
-}
-
-/* The significand goes as far as it stays normal, and only the last step rounds. */
 reg
-pgen_ldexp(gen *g, reg x, reg n, bool cuts)
+pgen_ldexp(gen *g, reg x, reg n)
 {
-  reg significand, exponent;
-  pgen_frexp(g, pgen_in_register(g, REG_64, x), &significand, &exponent);
-  const reg wanted = MAKE32(g, "add.s32", exponent, clamp32(g, n, -2200, 2200)), normal = clamp32(g, wanted, -1021, 1023);
-  const reg rest = clamp32(g, MAKE32(g, "sub.s32", wanted, normal), -1000, 1000);
-  return MAKE64(g, cuts ? "mul.rz.f64" : "mul.rn.f64", mul64(g, significand, power_of_2(g, normal)), power_of_2(g, rest));
+  const reg below = MAKE32(g, "min.s32", n, lit(2200));
+  return scale(g, pgen_in_register(g, REG_64, x), MAKE32(g, "max.s32", below, lit((uint32_t)-2200)));
 }
 
 /* e^r 2^n, |r| <= ln 2 / 2: by its series. */

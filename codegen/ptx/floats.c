@@ -288,25 +288,19 @@ in_singles(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b, reg *out)
   return true;
 }
 
-/* Of an f64, or in f64 of another kind.  What is a few operations rounds as the kind does; the rest is within bounds. */
+/* Of an f64. */
 static bool
-function(gen *g, vyre_kind kind, vyre_opcode op, reg a, reg b, reg *out)
+function(gen *g, vyre_opcode op, reg a, reg b, reg *out)
 {
   const double pi = 3.14159265358979323846;
-  const bool cuts = pgen_cuts(g, kind);
-  const char *mul = cuts ? "mul.rz.f64" : "mul.rn.f64";
   /* clang-format off */
   switch ((uint32_t)op) {
-  case VYRE_OP_frem: *out = pgen_remainder(g, a, b, false, cuts); return true;
-  case VYRE_OP_fmod: *out = pgen_remainder(g, a, b, true, cuts); return true;
-  case VYRE_OP_fract: *out = MAKE64(g, cuts ? "sub.rz.f64" : "sub.rn.f64", a, MAKE64(g, "cvt.rmi.f64.f64", a)); return true;
-  case VYRE_OP_rsqrt: {
-    const reg root = MAKE64(g, cuts ? "sqrt.rz.f64" : "sqrt.rn.f64", a);
-    *out = MAKE64(g, cuts ? "div.rz.f64" : "div.rn.f64", f64_lit(1.0), root);
-    return true;
-  }
-  case VYRE_OP_radians: *out = MAKE64(g, mul, a, f64_lit(pi / 180.0)); return true;
-  case VYRE_OP_degrees: *out = MAKE64(g, mul, a, f64_lit(180.0 / pi)); return true;
+  case VYRE_OP_frem: *out = pgen_remainder(g, a, b, false); return true;
+  case VYRE_OP_fmod: *out = pgen_remainder(g, a, b, true); return true;
+  case VYRE_OP_fract: *out = MAKE64(g, "sub.rn.f64", a, MAKE64(g, "cvt.rmi.f64.f64", a)); return true;
+  case VYRE_OP_rsqrt: *out = MAKE64(g, "div.rn.f64", f64_lit(1.0), MAKE64(g, "sqrt.rn.f64", a)); return true;
+  case VYRE_OP_radians: *out = MAKE64(g, "mul.rn.f64", a, f64_lit(pi / 180.0)); return true;
+  case VYRE_OP_degrees: *out = MAKE64(g, "mul.rn.f64", a, f64_lit(180.0 / pi)); return true;
   case VYRE_OP_sin: case VYRE_OP_cos: case VYRE_OP_tan: *out = pgen_sin_cos(g, op, a); return true;
   case VYRE_OP_atan: *out = pgen_atan(g, a); return true;
   case VYRE_OP_asin: case VYRE_OP_acos: {
@@ -382,7 +376,7 @@ arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, re
   case VYRE_OP_fmix: *out = mix(g, kind, a, b, c); return true;
   case VYRE_OP_smoothstep: *out = smooth(g, kind, a, b, c); return true;
   case VYRE_OP_ldexp:
-    *out = pgen_narrow(g, kind, pgen_ldexp(g, pgen_widen(g, kind, a), pgen_right(g, row, lane), pgen_cuts(g, kind)));
+    *out = pgen_narrow(g, kind, pgen_ldexp(g, pgen_widen(g, kind, a), pgen_right(g, row, lane)));
     return true;
   default: return false;
   }
@@ -409,7 +403,7 @@ pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out)
     if (number.klass == REG_NONE && !in_singles(g, op, kind, a, b, &number)) {
       const reg wide = pgen_in_register(g, REG_64, pgen_widen(g, kind, a));
       const reg right = b.klass ? pgen_in_register(g, REG_64, pgen_widen(g, kind, b)) : b;
-      if (!function(g, kind, op, wide, right, &number))
+      if (!function(g, op, wide, right, &number))
         return false;
       number = pgen_narrow(g, kind, number);
     }

@@ -325,8 +325,8 @@ reg pgen_area(gen *g, vyre_opcode op, reg x);
 reg pgen_sin_cos(gen *g, vyre_opcode op, reg x);
 reg pgen_atan(gen *g, reg x);
 reg pgen_atan2(gen *g, reg y, reg x);
-reg pgen_remainder(gen *g, reg x, reg y, bool of_right, bool cuts); /* cuts: rounded to zero */
-reg pgen_ldexp(gen *g, reg x, reg n, bool cuts);
+reg pgen_remainder(gen *g, reg x, reg y, bool of_right);
+reg pgen_ldexp(gen *g, reg x, reg n);
 void pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent);
 reg pgen_copysign(gen *g, reg magnitude, reg sign);
 

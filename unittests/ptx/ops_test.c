@@ -10,7 +10,6 @@
 #include "eval_shape.h"
 #include "run_ptx.h"
 
-#include "vyre/run.h"
 #include "vyre/verify.h"
 
 #include <math.h>
@@ -30,7 +29,6 @@ typedef struct trial {
   uint32_t parts;
   bool literal;
   uint64_t bits; /* of that */
-  uint32_t mode; /* of the program: what rounds or flushes in another way; 0: nothing */
 } trial;
 
 /* By operand, then the result: what an element of it takes in memory is `scalar_size`. */
@@ -130,7 +128,7 @@ build(vyre_module *module, const trial *t, uint32_t number)
   vyre_builder b;
   vyre_row operands[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE}, buffers[4] = {VYRE_NONE, VYRE_NONE, VYRE_NONE, VYRE_NONE};
   snprintf(name, sizeof name, "p%u", number);
-  vyre_build_program(module, name, t->mode, vyre_module_add_input(module, ""), &b);
+  vyre_build_program(module, name, 0, vyre_module_add_input(module, ""), &b);
   const vyre_row width = vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), 32), one = vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), 1);
   vyre_build_workgroup(&b, width, one, one);
   for (uint32_t k = 0; k < 4; k++)
@@ -190,8 +188,6 @@ is_near(vyre_opcode op, vyre_kind kind, uint64_t is, uint64_t want, uint64_t x)
   const bool turns = op == VYRE_OP_sin || op == VYRE_OP_cos || op == VYRE_OP_tan;
   if (is == want || (turns && kind == VYRE_F64 && fabs(angle) >= 0x1p30))
     return true;
-  if (isinf(a) && is == want + 1) /* rounded to zero, what is too great may be the greatest */
-    return true;
   if (isnan(a) || isnan(b) || isinf(b) || isinf(a))
     return op == VYRE_OP_pow && isinf(a) != isinf(b) && !isnan(a) && !isnan(b) && fabs(isinf(a) ? b : a) > 1e300;
   if (op == VYRE_OP_pow && kind == VYRE_F64) /* whose error grows with the exponent */
@@ -238,53 +234,6 @@ check_result(const trial *t, const memory *m, const memory *second, uint32_t inv
     }
 }
 
-/* From denormals to small numbers, moved up or down by little: there it shows how often a result is rounded. */
-static void
-make_small(trial *t)
-{
-  const uint32_t bits = vyre_kind_bits(t->kind), fraction = t->kind == VYRE_F64 ? 52 : t->kind == VYRE_F32 ? 23 : 10;
-  for (uint32_t k = 0; k < 4; k++) {
-    uint64_t *x = &t->sample.values[0][0].lane[k], *n = &t->sample.values[1][0].lane[k];
-    const uint64_t sign = *x & UINT64_C(1) << (bits - 1), below = (UINT64_C(1) << fraction) - 1;
-    *x = sign | (eval_random() % (t->kind == VYRE_F16 ? 4 : 80)) << fraction | (*x & below);
-    const uint64_t ones = (UINT64_C(1) << eval_random() % fraction) - 1; /* rounded twice, that may become the tie above it */
-    *x = (*x | ones) & ~(ones + 1);
-    *n = (uint32_t)(eval_random() % 160) - 80u;
-  }
-}
-
-static uint32_t
-bind_memory(vyre_module *module, vyre_row program, memory *m, memory *second, vyre_binding bindings[5])
-{
-  uint32_t count = 0;
-  for (uint32_t k = 0; vyre_ptx_buffer_row(module, program, k).id; k++) {
-    const vyre_row row = vyre_ptx_buffer_row(module, program, k);
-    const uint32_t binding = vyre_buffer_info_of(module, row)->binding;
-    bindings[count++] = (vyre_binding){row, binding < 4 ? m->bytes[binding] : second->bytes[0], sizeof m->bytes[0], 0};
-  }
-  return count;
-}
-
-/* What the interpreter computes of the operands in `m`, in the program's mode. */
-static void
-interpret(vyre_module *module, const trial *t, const memory *m, vyre_value want[INVOCATIONS][VYRE_EVAL_PARTS])
-{
-  static memory mine, second;
-  vyre_binding bindings[5];
-  const vyre_row program = {vyre_module_view(module)->first[0]};
-  vyre_dispatch dispatch = {.program = program, .groups = {INVOCATIONS / 32, 1, 1}, .bindings = bindings};
-  mine = *m;
-  dispatch.binding_count = bind_memory(module, program, &mine, &second, bindings);
-  assert_ok(vyre_interp_run(module, &dispatch, NULL, NULL), vyre_op_infos[t->op].text);
-  for (uint32_t i = 0; i < INVOCATIONS; i++)
-    for (uint32_t p = 0; p < t->parts; p++)
-      for (uint32_t lane = 0; lane < VYRE_TYPE_LANES(t->part_types[p]); lane++) {
-        const bool apart = t->op == VYRE_OP_frexp && p == 1;
-        want[i][p].lane[lane] =
-            read_scalar(apart ? &second : &mine, apart ? 0 : 3, VYRE_TYPE_KIND(t->part_types[p]), i * SCALARS + 4 * p + lane);
-      }
-}
-
 static void
 check_trial(vyre_module *module, trial *t, uint32_t seed)
 {
@@ -302,8 +251,6 @@ check_trial(vyre_module *module, trial *t, uint32_t seed)
   for (uint32_t i = 0; i < INVOCATIONS; i++) {
     bool undefined;
     eval_randomize(&t->sample);
-    if (t->op == VYRE_OP_ldexp && i % 2)
-      make_small(t);
     for (uint32_t k = 0; k < 4 && t->literal; k++)
       t->sample.values[1][0].lane[k] = t->bits;
     put_operands(t, &m, i);
@@ -311,9 +258,12 @@ check_trial(vyre_module *module, trial *t, uint32_t seed)
     const uint32_t imm = t->op == VYRE_OP_const ? 1 : t->sample.imm;
     assert_true(vyre_eval(VYRE_ROW(t->op, t->sample.type, 0), imm, 0, t->sample.operands, want[i], &undefined));
   }
-  if (t->mode)
-    interpret(module, t, &m, want);
-  dispatch.binding_count = bind_memory(module, dispatch.program, &m, &second, bindings);
+  for (uint32_t k = 0; vyre_ptx_buffer_row(module, dispatch.program, k).id; k++) {
+    const vyre_row row = vyre_ptx_buffer_row(module, dispatch.program, k);
+    const uint32_t binding = vyre_buffer_info_of(module, row)->binding;
+    bindings[dispatch.binding_count++] =
+        (vyre_binding){row, binding < 4 ? m.bytes[binding] : second.bytes[0], sizeof m.bytes[0], 0};
+  }
   write_ptx(module, dispatch.program.id, sm, &text);
   ptx_module *ptx = parse_ptx(&text, sm);
   assert_int_equal(run_ptx(ptx, module, &dispatch, seed, false, vyre_op_infos[t->op].text), 0);
@@ -378,14 +328,13 @@ for_each_trial(visitor visit, void *user, vyre_kind kind)
 
 typedef struct gathered {
   vyre_module *module;
-  uint32_t count, mode;
+  uint32_t count;
 } gathered;
 
 static void
 run_one(void *user, trial *t)
 {
   gathered *all = user;
-  t->mode = all->mode;
   check_trial(all->module, t, all->count++);
 }
 
@@ -405,24 +354,6 @@ each_op_computes_what_the_evaluator_does(void **state)
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
     for_each_trial(run_one, &all, (vyre_kind)kind);
   print_message("%u programs of one op\n", all.count);
-  vyre_module_destroy(all.module);
-}
-
-/* Where the program rounds to zero, flushes, or both. */
-static void
-each_op_computes_what_the_interpreter_does_in_each_mode(void **state)
-{
-  const uint32_t cuts = VYRE_PROGRAM_TO_ZERO_16 | VYRE_PROGRAM_TO_ZERO_32 | VYRE_PROGRAM_TO_ZERO_64;
-  const uint32_t flushes = VYRE_PROGRAM_FLUSH_16 | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_FLUSH_64;
-  const uint32_t modes[3] = {cuts, flushes, cuts | flushes};
-  gathered all = {0};
-  (void)state;
-  assert_ok(vyre_module_create(NULL, 0, &all.module), "module");
-  for (uint32_t i = 0; i < 3; i++)
-    for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
-      all.mode = modes[i];
-      for_each_trial(run_one, &all, (vyre_kind)kind);
-    }
   vyre_module_destroy(all.module);
 }
 
@@ -456,7 +387,6 @@ main(int argc, char **argv)
 {
   (void)argv;
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_op_computes_what_the_evaluator_does),
-                                     cmocka_unit_test(each_op_computes_what_the_interpreter_does_in_each_mode),
                                      cmocka_unit_test(ptxas_compiles_each_op)};
   cmocka_set_test_filter(argc > 1 ? "ptxas*" : NULL);
   cmocka_set_skip_filter(argc > 1 ? NULL : "ptxas*");
