@@ -27,20 +27,29 @@ power_of_2(gen *g, reg n)
   return MAKE64(g, "shl.b64", MAKE64(g, "cvt.s64.s32", MAKE32(g, "add.s32", n, lit(1023))), lit(52));
 }
 
-/* x 2^n, n from -2200 to 2200: in three steps, as a power alone may be none that an f64 holds. */
+/* x 2^n, rounded once.  A power alone may be none that an f64 holds: up to two steps come before the last.  What one of them makes
+ * a denormal of is multiplied by 2^-55 or less yet, which leaves 0: it is not rounded twice. */
+reg
+pgen_ldexp(gen *g, vyre_kind kind, reg x, reg n)
+{
+  for (uint32_t k = 0; k < 2; k++) {
+    const reg low = PRED(g, "setp.lt.s32", n, lit((uint32_t)-1022)), high = PRED(g, "setp.gt.s32", n, lit(1023));
+    const reg power = pick64(g, low, f64_lit(0x1p-968), pick64(g, high, f64_lit(0x1p1023), f64_lit(1.0)));
+    const reg step = MAKE32(g, "selp.s32", lit(968), MAKE32(g, "selp.s32", lit((uint32_t)-1023), lit(0), high), low);
+    x = pgen_wide_op(g, kind, "mul", x, power);
+    n = MAKE32(g, "add.s32", n, step);
+  }
+  n = MAKE32(g, "max.s32", MAKE32(g, "min.s32", n, lit(1023)), lit((uint32_t)-1022));
+  return pgen_wide_op(g, kind, "mul", x, power_of_2(g, n));
+}
+
+/* The same of |n| <= 2200, of a number that has been rounded already: in three steps. */
 static reg
 scale(gen *g, reg x, reg n)
 {
   const reg third = MAKE32(g, "div.s32", n, lit(3)), rest = MAKE32(g, "sub.s32", MAKE32(g, "sub.s32", n, third), third);
   const reg power = power_of_2(g, third);
   return mul64(g, mul64(g, mul64(g, x, power), power), power_of_2(g, rest));
-}
-
-reg
-pgen_ldexp(gen *g, reg x, reg n)
-{
-  const reg below = MAKE32(g, "min.s32", n, lit(2200));
-  return scale(g, pgen_in_register(g, REG_64, x), MAKE32(g, "max.s32", below, lit((uint32_t)-2200)));
 }
 
 /* e^r 2^n, |r| <= ln 2 / 2: by its series. */

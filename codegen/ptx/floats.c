@@ -160,6 +160,14 @@ pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step)
   return step ? pgen_float_step(g, kind, r) : r;
 }
 
+reg
+pgen_wide_op(gen *g, vyre_kind kind, const char *name, reg a, reg b)
+{
+  char text[64];
+  pgen_format(text, "%s.%s.f64", name, rounding(g, kind));
+  return b.klass == REG_NONE ? MAKE64(g, text, a) : MAKE64(g, text, a, b);
+}
+
 /* min, max, neg, abs: exact. */
 static reg
 plain(gen *g, vyre_kind kind, const char *name, reg a, reg b)
@@ -288,19 +296,20 @@ in_singles(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b, reg *out)
   return true;
 }
 
-/* Of an f64. */
+/* Of an f64, which is then rounded to the kind. */
 static bool
-function(gen *g, vyre_opcode op, reg a, reg b, reg *out)
+function(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b, reg *out)
 {
   const double pi = 3.14159265358979323846;
+  const reg none = {0};
   /* clang-format off */
   switch ((uint32_t)op) {
-  case VYRE_OP_frem: *out = pgen_remainder(g, a, b, false); return true;
-  case VYRE_OP_fmod: *out = pgen_remainder(g, a, b, true); return true;
-  case VYRE_OP_fract: *out = MAKE64(g, "sub.rn.f64", a, MAKE64(g, "cvt.rmi.f64.f64", a)); return true;
-  case VYRE_OP_rsqrt: *out = MAKE64(g, "div.rn.f64", f64_lit(1.0), MAKE64(g, "sqrt.rn.f64", a)); return true;
-  case VYRE_OP_radians: *out = MAKE64(g, "mul.rn.f64", a, f64_lit(pi / 180.0)); return true;
-  case VYRE_OP_degrees: *out = MAKE64(g, "mul.rn.f64", a, f64_lit(180.0 / pi)); return true;
+  case VYRE_OP_frem: *out = pgen_remainder(g, kind, a, b, false); return true;
+  case VYRE_OP_fmod: *out = pgen_remainder(g, kind, a, b, true); return true;
+  case VYRE_OP_fract: *out = pgen_wide_op(g, kind, "sub", a, MAKE64(g, "cvt.rmi.f64.f64", a)); return true;
+  case VYRE_OP_rsqrt: *out = pgen_wide_op(g, kind, "div", f64_lit(1.0), pgen_wide_op(g, kind, "sqrt", a, none)); return true;
+  case VYRE_OP_radians: *out = pgen_wide_op(g, kind, "mul", a, f64_lit(pi / 180.0)); return true;
+  case VYRE_OP_degrees: *out = pgen_wide_op(g, kind, "mul", a, f64_lit(180.0 / pi)); return true;
   case VYRE_OP_sin: case VYRE_OP_cos: case VYRE_OP_tan: *out = pgen_sin_cos(g, op, a); return true;
   case VYRE_OP_atan: *out = pgen_atan(g, a); return true;
   case VYRE_OP_asin: case VYRE_OP_acos: {
@@ -376,7 +385,8 @@ arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, re
   case VYRE_OP_fmix: *out = mix(g, kind, a, b, c); return true;
   case VYRE_OP_smoothstep: *out = smooth(g, kind, a, b, c); return true;
   case VYRE_OP_ldexp:
-    *out = pgen_narrow(g, kind, pgen_ldexp(g, pgen_widen(g, kind, a), pgen_right(g, row, lane)));
+    a = pgen_in_register(g, REG_64, pgen_widen(g, kind, a));
+    *out = pgen_narrow(g, kind, pgen_ldexp(g, kind, a, pgen_in_register(g, REG_32, pgen_right(g, row, lane))));
     return true;
   default: return false;
   }
@@ -403,7 +413,7 @@ pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out)
     if (number.klass == REG_NONE && !in_singles(g, op, kind, a, b, &number)) {
       const reg wide = pgen_in_register(g, REG_64, pgen_widen(g, kind, a));
       const reg right = b.klass ? pgen_in_register(g, REG_64, pgen_widen(g, kind, b)) : b;
-      if (!function(g, op, wide, right, &number))
+      if (!function(g, op, kind, wide, right, &number))
         return false;
       number = pgen_narrow(g, kind, number);
     }

@@ -299,6 +299,9 @@ reg pgen_number_literal(gen *g, vyre_kind kind, double value);
 reg pgen_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step);
 reg pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step);
 reg pgen_float_step(gen *g, vyre_kind kind, reg number);
+/* "add.rz.f64" where the kind is rounded toward zero, else .rn: for what is computed in f64 and then rounded to the kind, as that
+ * is the right result of one operation only if both round the same way. */
+reg pgen_wide_op(gen *g, vyre_kind kind, const char *name, reg a, reg b);
 reg pgen_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg b);
 /* A number becomes the value of a row: rounded, flushed, a NaN with the canonical bits if somebody looks. */
 reg pgen_float_result(gen *g, uint32_t row, vyre_kind kind, reg number);
@@ -325,8 +328,8 @@ reg pgen_area(gen *g, vyre_opcode op, reg x);
 reg pgen_sin_cos(gen *g, vyre_opcode op, reg x);
 reg pgen_atan(gen *g, reg x);
 reg pgen_atan2(gen *g, reg y, reg x);
-reg pgen_remainder(gen *g, reg x, reg y, bool of_right);
-reg pgen_ldexp(gen *g, reg x, reg n);
+reg pgen_remainder(gen *g, vyre_kind kind, reg x, reg y, bool of_right);
+reg pgen_ldexp(gen *g, vyre_kind kind, reg x, reg n);
 void pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent);
 reg pgen_copysign(gen *g, reg magnitude, reg sign);
 

@@ -67,7 +67,7 @@ magnitude(gen *g, reg x, reg y)
 }
 
 reg
-pgen_remainder(gen *g, reg x, reg y, bool of_right)
+pgen_remainder(gen *g, vyre_kind kind, reg x, reg y, bool of_right)
 {
   const reg infinite = test64(g, "eq", abs64(g, x), f64_lit(INFINITE)), zero = test64(g, "eq", y, f64_lit(0.0));
   const reg nans = PRED(g, "or.pred", test64(g, "nan", x, x), test64(g, "nan", y, y));
@@ -75,7 +75,7 @@ pgen_remainder(gen *g, reg x, reg y, bool of_right)
   reg r = pgen_copysign(g, magnitude(g, x, y), x);
   if (of_right) {
     const reg apart = PRED(g, "setp.lt.s64", MAKE64(g, "xor.b64", r, y), lit(0));
-    const reg moved = pick64(g, apart, add64(g, r, y), r);
+    const reg moved = pick64(g, apart, pgen_wide_op(g, kind, "add", r, y), r);
     r = pick64(g, test64(g, "eq", r, f64_lit(0.0)), pgen_copysign(g, r, y), moved);
   }
   return pick64(g, none, lit(UINT64_C(0x7ff8000000000000)), r);

@@ -1,5 +1,5 @@
-/* Each pure op on each kind that it takes, as PTX that the simulator runs, against the evaluator: the same bits where there is one
- * right result, else within the last bit of what libm gives in double.  And ptxas compiles each of them.
+/* Each pure op on each kind that it takes, under each float mode, as PTX that the simulator runs, against the interpreter: the same
+ * bits where there is one right result, else within the last bit of what libm gives in double.  And ptxas compiles each of them.
  *
  * A program is one op: an invocation loads its operands, scalar by scalar, and stores what comes of them.  Ops that take a literal
  * are written with one, too.  VYRE_RUNS in the environment: for how many architectures ptxas compiles each; one, in turn, by
@@ -19,10 +19,16 @@
 #define INVOCATIONS 64u
 #define SCALARS     16u /* of an operand or a result, at most: four parts of four lanes */
 
+#define FLUSH   (VYRE_PROGRAM_FLUSH_16 | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_FLUSH_64)
+#define TO_ZERO (VYRE_PROGRAM_TO_ZERO_16 | VYRE_PROGRAM_TO_ZERO_32 | VYRE_PROGRAM_TO_ZERO_64)
+
 static const uint32_t architectures[] = {75, 80, 90, 100};
+/* The last two: of one kind alone, whose conversions have the other's mode on one side. */
+static const uint32_t modes[] = {0, FLUSH, TO_ZERO, FLUSH | TO_ZERO, VYRE_PROGRAM_TO_ZERO_32, VYRE_PROGRAM_FLUSH_32};
 
 typedef struct trial {
   eval_sample sample;
+  uint32_t modes; /* of its program */
   vyre_opcode op;
   vyre_kind kind;
   vyre_type part_types[4]; /* of the result */
@@ -31,9 +37,9 @@ typedef struct trial {
   uint64_t bits; /* of that */
 } trial;
 
-/* By operand, then the result: what an element of it takes in memory is `scalar_size`. */
+/* By operand, then the result, and frexp's second one: what an element of it takes in memory is `scalar_size`. */
 typedef struct memory {
-  _Alignas(16) uint8_t bytes[4][INVOCATIONS * SCALARS * 8];
+  _Alignas(16) uint8_t bytes[5][INVOCATIONS * SCALARS * 8];
 } memory;
 
 static vyre_kind
@@ -128,7 +134,7 @@ build(vyre_module *module, const trial *t, uint32_t number)
   vyre_builder b;
   vyre_row operands[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE}, buffers[4] = {VYRE_NONE, VYRE_NONE, VYRE_NONE, VYRE_NONE};
   snprintf(name, sizeof name, "p%u", number);
-  vyre_build_program(module, name, 0, vyre_module_add_input(module, ""), &b);
+  vyre_build_program(module, name, t->modes, vyre_module_add_input(module, ""), &b);
   const vyre_row width = vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), 32), one = vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), 1);
   vyre_build_workgroup(&b, width, one, one);
   for (uint32_t k = 0; k < 4; k++)
@@ -177,15 +183,31 @@ double_of(vyre_kind kind, uint64_t bits)
   return word & 0x8000u ? -value : value;
 }
 
-/* Whether it is within the bounds of bounds.h of what libm gives, an f16 but for the last bit; an f64, which nobody rounds, for a
- * few. */
-static bool
-is_near(vyre_opcode op, vyre_kind kind, uint64_t is, uint64_t want, uint64_t x)
+/* The greatest number instead of infinity, which rounding toward zero gives where it is rounded at all. */
+static double
+bounded(vyre_kind kind, double x)
 {
-  const double a = double_of(kind, is), b = double_of(kind, want), angle = double_of(kind, x);
-  const double step = kind == VYRE_F64 ? 0x1p-50 : kind == VYRE_F32 ? (ulps_of(op) + 0.5) * 0x1p-23 : 0x1p-10;
-  const double least = kind == VYRE_F64 ? 0x1p-1050 : kind == VYRE_F32 ? 0x1p-149 : 0x1p-24;
+  const double greatest = kind == VYRE_F64 ? 0x1.fffffffffffffp1023 : kind == VYRE_F32 ? 0x1.fffffep127 : 65504.0;
+  return isinf(x) ? copysign(greatest, x) : x;
+}
+
+/* Whether it is within the bounds of bounds.h of what libm gives, an f16 but for the last bit; an f64, which nobody rounds, for a
+ * few.  One more where results are cut. */
+static bool
+is_near(vyre_opcode op, vyre_kind kind, uint32_t mode, uint64_t is, uint64_t want, uint64_t x)
+{
+  const bool cut = (mode & vyre_mode_to_zero(kind)) != 0, flush = (mode & vyre_mode_flush(kind)) != 0;
+  double a = double_of(kind, is), b = double_of(kind, want);
+  const double angle = double_of(kind, x), ulps = ulps_of(op) + (cut ? 1.5 : 0.5);
+  const double step = kind == VYRE_F64 ? 0x1p-50 : kind == VYRE_F32 ? ulps * 0x1p-23 : cut ? 0x1p-9 : 0x1p-10;
+  double least = kind == VYRE_F64 ? 0x1p-1050 : kind == VYRE_F32 ? 0x1p-149 : 0x1p-24;
   const bool turns = op == VYRE_OP_sin || op == VYRE_OP_cos || op == VYRE_OP_tan;
+  if (cut) {
+    a = bounded(kind, a);
+    b = bounded(kind, b);
+  }
+  if (flush)
+    least = kind == VYRE_F64 ? 0x1p-1022 : kind == VYRE_F32 ? 0x1p-126 : 0x1p-14;
   if (is == want || (turns && kind == VYRE_F64 && fabs(angle) >= 0x1p30))
     return true;
   if (isnan(a) || isnan(b) || isinf(b) || isinf(a))
@@ -216,29 +238,69 @@ put_operands(const trial *t, memory *m, uint32_t invocation)
 }
 
 static void
-check_result(const trial *t, const memory *m, const memory *second, uint32_t invocation, const vyre_value *want)
+check_result(const trial *t, const memory *m, const memory *wanted, uint32_t invocation)
 {
   const bool open = t->op >= VYRE_OP_sin && t->op <= VYRE_OP_pow;
   for (uint32_t p = 0; p < t->parts; p++)
     for (uint32_t i = 0; i < VYRE_TYPE_LANES(t->part_types[p]); i++) {
       const vyre_kind kind = VYRE_TYPE_KIND(t->part_types[p]);
-      const bool apart = t->op == VYRE_OP_frexp && p == 1;
-      const uint64_t is = read_scalar(apart ? second : m, apart ? 0 : 3, kind, invocation * SCALARS + 4 * p + i);
+      const uint32_t buffer = t->op == VYRE_OP_frexp && p == 1 ? 4 : 3, at = invocation * SCALARS + 4 * p + i;
+      const uint64_t is = read_scalar(m, buffer, kind, at), want = read_scalar(wanted, buffer, kind, at);
       const vyre_value *v = t->sample.values[0], *w = t->sample.values[1];
-      if (is == want[p].lane[i] || (open && is_near(t->op, kind, is, want[p].lane[i], v->lane[i])))
+      if (is == want || (open && is_near(t->op, kind, t->modes, is, want, v->lane[i])))
         continue;
-      fail_msg("%s of %u, lanes %u%s: 0x%llx, not 0x%llx, of 0x%llx 0x%llx 0x%llx", vyre_op_infos[t->op].text, t->kind,
-               VYRE_TYPE_LANES(t->part_types[p]), t->literal ? ", a literal" : "", (unsigned long long)is,
-               (unsigned long long)want[p].lane[i], (unsigned long long)v->lane[i], (unsigned long long)w->lane[i],
+      fail_msg("%s of %u, modes %u, lanes %u%s: 0x%llx, not 0x%llx, of 0x%llx 0x%llx 0x%llx", vyre_op_infos[t->op].text, t->kind,
+               t->modes, VYRE_TYPE_LANES(t->part_types[p]), t->literal ? ", a literal" : "", (unsigned long long)is,
+               (unsigned long long)want, (unsigned long long)v->lane[i], (unsigned long long)w->lane[i],
                (unsigned long long)t->sample.values[2][0].lane[i]);
     }
+}
+
+/* x and n with x 2^n a denormal f64 next to the middle of two. */
+static void
+near_middle(vyre_value *x, vyre_value *n, uint32_t lane)
+{
+  const uint64_t more = eval_random() % 16, kept = eval_random() & 0x3fff;
+  x->lane[lane] = (43 + more) << 52 | kept << 38 | UINT64_C(1) << 37 | (eval_random() & 1);
+  n->lane[lane] = (uint32_t)-80 - (uint32_t)more;
+}
+
+/* Any bits; and in turns numbers that are near each other, and exponents that leave numbers. */
+static void
+randomize(trial *t, uint32_t turn)
+{
+  eval_sample *s = &t->sample;
+  const vyre_kind kind = operand_kind(&s->operands[0]);
+  const uint32_t most = kind == VYRE_F64 ? 2200 : 300;
+  const bool near = turn % 4 == 1 && s->operands[1].value && operand_kind(&s->operands[1]) == kind;
+  eval_randomize(s);
+  for (uint32_t k = 0; k < 16; k++)
+    if (t->op == VYRE_OP_ldexp && turn % 8 == 7 && kind == VYRE_F64)
+      near_middle(&s->values[0][k / 4], &s->values[1][k / 4], k % 4);
+    else if (t->op == VYRE_OP_ldexp && turn % 2)
+      s->values[1][k / 4].lane[k % 4] = (uint32_t)(eval_random() % (2 * most)) - most;
+    else if (near)
+      s->values[1][k / 4].lane[k % 4] = eval_cut(kind, s->values[0][k / 4].lane[k % 4] ^ eval_random() >> (64 - turn));
+  for (uint32_t k = 0; k < 4 && t->literal; k++)
+    s->values[1][0].lane[k] = t->bits;
+}
+
+/* Binds them to that memory. */
+static void
+bind(vyre_module *module, vyre_dispatch *dispatch, memory *m, vyre_binding bindings[5])
+{
+  vyre_row row;
+  dispatch->bindings = bindings;
+  dispatch->binding_count = 0;
+  for (uint32_t k = 0; (row = vyre_ptx_buffer_row(module, dispatch->program, k)).id; k++)
+    bindings[dispatch->binding_count++] =
+        (vyre_binding){row, m->bytes[vyre_buffer_info_of(module, row)->binding], sizeof m->bytes[0], 0};
 }
 
 static void
 check_trial(vyre_module *module, trial *t, uint32_t seed)
 {
-  static memory m, second;
-  static vyre_value want[INVOCATIONS][VYRE_EVAL_PARTS];
+  static memory m, wanted;
   static trial all[INVOCATIONS];
   const uint32_t sm = architectures[seed % 4];
   vyre_bytes text = {0};
@@ -246,29 +308,21 @@ check_trial(vyre_module *module, trial *t, uint32_t seed)
   vyre_module_clear(module);
   build(module, t, 0);
   assert_ok(vyre_module_seal(module, NULL), "seal");
-  const vyre_view *v = vyre_module_view(module);
-  vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {INVOCATIONS / 32, 1, 1}, .bindings = bindings};
+  vyre_dispatch dispatch = {.program = {vyre_module_view(module)->first[0]}, .groups = {INVOCATIONS / 32, 1, 1}};
   for (uint32_t i = 0; i < INVOCATIONS; i++) {
-    bool undefined;
-    eval_randomize(&t->sample);
-    for (uint32_t k = 0; k < 4 && t->literal; k++)
-      t->sample.values[1][0].lane[k] = t->bits;
+    randomize(t, i);
     put_operands(t, &m, i);
     all[i] = *t;
-    const uint32_t imm = t->op == VYRE_OP_const ? 1 : t->sample.imm;
-    assert_true(vyre_eval(VYRE_ROW(t->op, t->sample.type, 0), imm, 0, t->sample.operands, want[i], &undefined));
   }
-  for (uint32_t k = 0; vyre_ptx_buffer_row(module, dispatch.program, k).id; k++) {
-    const vyre_row row = vyre_ptx_buffer_row(module, dispatch.program, k);
-    const uint32_t binding = vyre_buffer_info_of(module, row)->binding;
-    bindings[dispatch.binding_count++] =
-        (vyre_binding){row, binding < 4 ? m.bytes[binding] : second.bytes[0], sizeof m.bytes[0], 0};
-  }
+  wanted = m;
+  bind(module, &dispatch, &wanted, bindings);
+  assert_ok(vyre_interp_run(module, &dispatch, NULL, NULL), vyre_op_infos[t->op].text);
+  bind(module, &dispatch, &m, bindings);
   write_ptx(module, dispatch.program.id, sm, &text);
   ptx_module *ptx = parse_ptx(&text, sm);
   assert_int_equal(run_ptx(ptx, module, &dispatch, seed, false, vyre_op_infos[t->op].text), 0);
   for (uint32_t i = 0; i < INVOCATIONS; i++)
-    check_result(&all[i], &m, &second, i, want[i]);
+    check_result(&all[i], &m, &wanted, i);
   ptx_module_free(ptx);
   vyre_bytes_free(&text);
 }
@@ -286,9 +340,9 @@ next_kind(vyre_opcode op, vyre_kind from, uint32_t to)
 }
 
 static bool
-begin_trial(trial *t, vyre_opcode op, vyre_kind kind, uint32_t lanes, bool literal)
+begin_trial(trial *t, uint32_t mode, vyre_opcode op, vyre_kind kind, uint32_t lanes, bool literal)
 {
-  *t = (trial){.op = op, .kind = kind, .literal = literal};
+  *t = (trial){.modes = mode, .op = op, .kind = kind, .literal = literal};
   eval_shape(&t->sample, op, kind, lanes);
   if (literal && (!(vyre_op_infos[op].flags & VYRE_OP_TAKES_IMM) || t->sample.operands[1].parts))
     return false;
@@ -301,7 +355,7 @@ begin_trial(trial *t, vyre_opcode op, vyre_kind kind, uint32_t lanes, bool liter
 typedef void (*visitor)(void *user, trial *t);
 
 static void
-for_each_trial(visitor visit, void *user, vyre_kind kind)
+for_each_trial(visitor visit, void *user, uint32_t mode, vyre_kind kind)
 {
   trial t;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
@@ -312,7 +366,7 @@ for_each_trial(visitor visit, void *user, vyre_kind kind)
     for (uint32_t literal = 0; literal < 2; literal++) {
       const uint32_t turn = (op + kind + literal) % 4, lanes = is_matrix || crosses ? 2 + turn % 3 : 1 + turn;
       const bool scalar = op == VYRE_OP_splat || op == VYRE_OP_shuffle || op == VYRE_OP_lane || op == VYRE_OP_insert;
-      if (!begin_trial(&t, (vyre_opcode)op, kind, scalar ? 4 : lanes, literal != 0))
+      if (!begin_trial(&t, mode, (vyre_opcode)op, kind, scalar ? 4 : lanes, literal != 0))
         continue;
       for (uint32_t to = free_result ? next_kind((vyre_opcode)op, kind, 0) : 1; to;
            to = free_result ? next_kind((vyre_opcode)op, kind, to) : 0) {
@@ -346,13 +400,14 @@ add_one(void *user, trial *t)
 }
 
 static void
-each_op_computes_what_the_evaluator_does(void **state)
+each_op_computes_what_the_interpreter_does(void **state)
 {
   gathered all = {0};
   (void)state;
   assert_ok(vyre_module_create(NULL, 0, &all.module), "module");
-  for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
-    for_each_trial(run_one, &all, (vyre_kind)kind);
+  for (uint32_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
+      for_each_trial(run_one, &all, modes[i], (vyre_kind)kind);
   print_message("%u programs of one op\n", all.count);
   vyre_module_destroy(all.module);
 }
@@ -372,7 +427,7 @@ ptxas_compiles_each_op(void **state)
       vyre_bytes text = {0};
       vyre_module_clear(all.module);
       all.count = 0;
-      for_each_trial(add_one, &all, (vyre_kind)kind);
+      for_each_trial(add_one, &all, modes[(kind + i) % 4], (vyre_kind)kind);
       assert_ok(vyre_module_seal(all.module, NULL), "seal");
       write_ptx(all.module, 0, sm, &text);
       check_ptxas(&text, sm, "all ops of a kind");
@@ -386,7 +441,7 @@ int
 main(int argc, char **argv)
 {
   (void)argv;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_op_computes_what_the_evaluator_does),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_op_computes_what_the_interpreter_does),
                                      cmocka_unit_test(ptxas_compiles_each_op)};
   cmocka_set_test_filter(argc > 1 ? "ptxas*" : NULL);
   cmocka_set_skip_filter(argc > 1 ? NULL : "ptxas*");
