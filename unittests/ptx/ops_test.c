@@ -10,6 +10,8 @@
 #include "eval_shape.h"
 #include "run_ptx.h"
 
+#include "eval/scalar.h"
+
 #include "vyre/verify.h"
 
 #include <math.h>
@@ -161,28 +163,6 @@ build(vyre_module *module, const trial *t, uint32_t number)
 
 /* ---- results ---------------------------------------------------------------------------------------------------------------- */
 
-static double
-double_of(vyre_kind kind, uint64_t bits)
-{
-  float single;
-  double value;
-  const uint32_t word = (uint32_t)bits;
-  if (kind == VYRE_F64) {
-    memcpy(&value, &bits, sizeof value);
-    return value;
-  }
-  if (kind == VYRE_F32) {
-    memcpy(&single, &word, sizeof single);
-    return (double)single;
-  }
-  const int exponent = (int)(word >> 10 & 31u);
-  const double fraction = (double)(word & 1023u);
-  value = exponent == 31 ? fraction != 0.0 ? (double)NAN : (double)INFINITY
-          : exponent     ? ldexp(1024.0 + fraction, exponent - 25)
-                         : ldexp(fraction, -24);
-  return word & 0x8000u ? -value : value;
-}
-
 /* The greatest number instead of infinity, which rounding toward zero gives where it is rounded at all. */
 static double
 bounded(vyre_kind kind, double x)
@@ -197,8 +177,8 @@ static bool
 is_near(vyre_opcode op, vyre_kind kind, uint32_t mode, uint64_t is, uint64_t want, uint64_t x)
 {
   const bool cut = (mode & vyre_mode_to_zero(kind)) != 0, flush = (mode & vyre_mode_flush(kind)) != 0;
-  double a = double_of(kind, is), b = double_of(kind, want);
-  const double angle = double_of(kind, x), ulps = ulps_of(op) + (cut ? 1.5 : 0.5);
+  double a = double_of_lane(kind, is), b = double_of_lane(kind, want);
+  const double angle = double_of_lane(kind, x), ulps = ulps_of(op) + (cut ? 1.5 : 0.5);
   const double step = kind == VYRE_F64 ? 0x1p-50 : kind == VYRE_F32 ? ulps * 0x1p-23 : cut ? 0x1p-9 : 0x1p-10;
   double least = kind == VYRE_F64 ? 0x1p-1050 : kind == VYRE_F32 ? 0x1p-149 : 0x1p-24;
   const bool turns = op == VYRE_OP_sin || op == VYRE_OP_cos || op == VYRE_OP_tan;
