@@ -1,5 +1,6 @@
 /* Atomics.  PTX has those of integers; of floats a loop that exchanges what it computed, which also keeps denormals, as the
- * device's own addition to global memory does not: a relaxed program takes that one where there is one.
+ * device's own addition of f32 to global memory does not, and gives a NaN the canonical bits: a relaxed program takes the device's
+ * where it has no float mode of its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -85,7 +86,9 @@ put_integer(gen *g, uint32_t row, reg old, const char *order, address a, vyre_ki
     name = op == VYRE_OP_atomic_smin ? "min.s" : "max.s";
   else if (op != VYRE_OP_atomic_add)
     name = op == VYRE_OP_atomic_and ? "and.b" : op == VYRE_OP_atomic_or ? "or.b" : "xor.b";
-  pgen_put(g, "\tatom.%s.%s.%s%u ", order, a.space, vyre_kind_is_float(kind) ? "add.f" : name, bits);
+  if (vyre_kind_is_float(kind))
+    name = kind == VYRE_F16 ? "add.noftz.f" : "add.f";
+  pgen_put(g, "\tatom.%s.%s.%s%u ", order, a.space, name, bits);
   pgen_put_reg(g, old);
   pgen_put(g, ", ");
   put_access(g, a);
@@ -99,7 +102,8 @@ put_atomic(gen *g, uint32_t row, reg old, address a, vyre_kind kind)
 {
   const vyre_opcode op = op_of(g, row);
   const bool reads = op != VYRE_OP_atomic_store, writes = op != VYRE_OP_atomic_load, is_float = op >= VYRE_OP_atomic_fadd;
-  const bool native = op == VYRE_OP_atomic_fadd && !g->strict && kind != VYRE_F16;
+  const bool has_mode = (g->v->imm[g->program] & (vyre_mode_flush(kind) | vyre_mode_to_zero(kind))) != 0;
+  const bool native = op == VYRE_OP_atomic_fadd && !g->strict && !has_mode;
   char order[64], text[64];
   order_of(g->v->imm[row], reads, writes, order);
   if (op == VYRE_OP_atomic_load)
@@ -110,7 +114,7 @@ put_atomic(gen *g, uint32_t row, reg old, address a, vyre_kind kind)
     put_exchange(g, old, order, a, kind, "cas", word_of(g, g->v->c[row]), word_of(g, g->v->b[row]));
   else if (op == VYRE_OP_atomic_exchange && kind != VYRE_F16)
     put_exchange(g, old, order, a, kind, "exch", word_of(g, g->v->b[row]), (reg){0});
-  else if ((is_float && !native) || kind == VYRE_F16)
+  else if ((is_float && !native) || op == VYRE_OP_atomic_exchange)
     put_loop(g, row, old, order, a, kind);
   else
     put_integer(g, row, old, order, a, kind);

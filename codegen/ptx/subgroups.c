@@ -203,9 +203,9 @@ wanted(gen *g, uint32_t row)
   return MAKE32(g, "shl.b32", lit((1u << cluster) - 1), MAKE32(g, "and.b32", lane, lit(~(cluster - 1))));
 }
 
-/* From sm_80 on there is an instruction for 32 bits. */
-static bool
-reduce_at_once(gen *g, uint32_t row, uint32_t k)
+/* From sm_80 on there is an instruction for 32 bits; NULL: not for this. */
+static const char *
+reduction_of(const gen *g, uint32_t row)
 {
   const vyre_kind kind = kind_of(g, row);
   const vyre_opcode by = (vyre_opcode)vyre_op_infos[op_of(g, row)].combines;
@@ -218,19 +218,15 @@ reduce_at_once(gen *g, uint32_t row, uint32_t k)
                    : by == VYRE_OP_or   ? "or.b32"
                    : by == VYRE_OP_xor  ? "xor.b32"
                                         : NULL;
-  char text[64];
-  if (g->sm < 80 || !op || (kind != VYRE_I32 && kind != VYRE_U32) || VYRE_GROUP_OF(g->v->imm[row]) == VYRE_GROUP_INCLUSIVE ||
-      VYRE_GROUP_OF(g->v->imm[row]) == VYRE_GROUP_EXCLUSIVE || cluster_of(g, row) != VYRE_PTX_SUBGROUP)
-    return false;
-  const reg value = pgen_in_register(g, REG_32, pgen_value(g, g->v->a[row], k));
-  pgen_define(g, row, k, MAKE32(g, pgen_format(text, "redux.sync.%s", op), value, g->mask));
-  return true;
+  const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]);
+  const bool scans = group == VYRE_GROUP_INCLUSIVE || group == VYRE_GROUP_EXCLUSIVE;
+  return g->sm >= 80 && (kind == VYRE_I32 || kind == VYRE_U32) && !scans && cluster_of(g, row) == VYRE_PTX_SUBGROUP ? op : NULL;
 }
 
 /* Lane by lane, from the lowest one on: the order in which floats are to be rounded.  A lane's own value is where it begins, but
  * for an exclusive scan. */
 static void
-combine(gen *g, uint32_t row, uint32_t k)
+combine_in_order(gen *g, uint32_t row, uint32_t k)
 {
   const vyre_opcode op = op_of(g, row);
   const vyre_kind kind = kind_of(g, row);
@@ -238,7 +234,7 @@ combine(gen *g, uint32_t row, uint32_t k)
   const uint32_t again = pgen_new_label(g);
   reg own = pgen_value(g, g->v->a[row], k);
   if (vyre_kind_is_float(kind))
-    own = pgen_canonical(g, kind, pgen_in_register(g, class_of(kind), own));
+    own = pgen_canonical(g, kind, pgen_flushed(g, kind, own));
   const reg sum = pgen_copy(g, class_of(kind), pgen_literal(g, kind, identity_of(op, kind)));
   const reg any = pgen_copy(g, REG_32, lit(exclusive)), rest = pgen_copy(g, REG_32, g->mask), mine = wanted(g, row);
   pgen_label(g, again);
@@ -253,6 +249,81 @@ combine(gen *g, uint32_t row, uint32_t k)
   pgen_define(g, row, k, sum);
 }
 
+/* The lanes that a lane's value meets, in steps: the one before it among those of the mask in its cluster, then the one before that
+ * one's, two before, and so on, each twice as far as the last. */
+typedef struct chain {
+  uint32_t steps;
+  reg lanes[5], there[5]; /* lanes: its own where there is none */
+  reg last;               /* of its cluster */
+} chain;
+
+static void
+link(gen *g, uint32_t row, chain *c)
+{
+  const uint32_t cluster = cluster_of(g, row);
+  const reg own = own_lane(g);
+  reg peers = g->mask;
+  if (cluster < VYRE_PTX_SUBGROUP)
+    peers =
+        MAKE32(g, "and.b32", peers, MAKE32(g, "shl.b32", lit((1u << cluster) - 1), MAKE32(g, "and.b32", own, lit(~(cluster - 1)))));
+  reg before =
+      MAKE32(g, "bfind.u32", MAKE32(g, "and.b32", peers, MAKE32(g, "not.b32", MAKE32(g, "shl.b32", lit(UINT32_MAX), own))));
+  c->last = MAKE32(g, "bfind.u32", peers);
+  for (c->steps = 0; 1u << c->steps < cluster; c->steps++) {
+    c->there[c->steps] = PRED(g, "setp.ne.u32", before, lit(UINT32_MAX));
+    c->lanes[c->steps] = pgen_select(g, REG_32, before, own, c->there[c->steps]);
+    if (2u << c->steps < cluster) /* of a lane without one before it: still none */
+      before = fetch_word(g, before, c->lanes[c->steps]);
+  }
+}
+
+/* What comes out the same in any order: sums of all lanes up to this one, of twice as many with each step. */
+static void
+combine(gen *g, uint32_t row, uint32_t k, const chain *c)
+{
+  const vyre_opcode op = op_of(g, row);
+  const vyre_kind kind = kind_of(g, row);
+  const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]);
+  const reg identity = pgen_literal(g, kind, identity_of(op, kind));
+  reg sum = pgen_in_register(g, class_of(kind), pgen_value(g, g->v->a[row], k));
+  if (vyre_kind_is_float(kind))
+    sum = pgen_canonical(g, kind, pgen_flushed(g, kind, sum));
+  for (uint32_t i = 0; i < c->steps; i++) {
+    const reg both = combined(g, op, kind, fetch(g, kind, sum, c->lanes[i]), sum);
+    sum = pgen_select(g, class_of(kind), both, sum, c->there[i]);
+  }
+  if (group == VYRE_GROUP_EXCLUSIVE) {
+    reg before = fetch(g, kind, sum, c->lanes[0]);
+    if (vyre_kind_is_float(kind)) /* which a NaN is not equal to */
+      before = combined(g, op, kind, pgen_in_register(g, class_of(kind), identity), before);
+    sum = pgen_select(g, class_of(kind), before, identity, c->there[0]);
+  } else if (group != VYRE_GROUP_INCLUSIVE) {
+    sum = fetch(g, kind, sum, c->last);
+  }
+  pgen_define(g, row, k, sum);
+}
+
+static void
+combine_all(gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  const bool rounds = vyre_kind_is_float(kind_of(g, row)) && (op == VYRE_OP_subgroup_add || op == VYRE_OP_subgroup_mul);
+  const char *reduction = reduction_of(g, row);
+  char text[64];
+  chain c = {0};
+  if (!rounds && !reduction)
+    link(g, row, &c);
+  for (uint32_t k = 0; k < lanes_of(g, row); k++)
+    if (reduction)
+      pgen_define(g, row, k,
+                  MAKE32(g, pgen_format(text, "redux.sync.%s", reduction),
+                         pgen_in_register(g, REG_32, pgen_value(g, g->v->a[row], k)), g->mask));
+    else if (rounds)
+      combine_in_order(g, row, k);
+    else
+      combine(g, row, k, &c);
+}
+
 /* ---- entry ------------------------------------------------------------------------------------------------------------------ */
 
 void
@@ -261,9 +332,7 @@ pgen_subgroup(gen *g, uint32_t row)
   const vyre_opcode op = op_of(g, row);
   const uint32_t a = g->v->a[row];
   if (op >= VYRE_OP_subgroup_add) {
-    for (uint32_t k = 0; k < lanes_of(g, row); k++)
-      if (!reduce_at_once(g, row, k))
-        combine(g, row, k);
+    combine_all(g, row);
   } else if (op >= VYRE_OP_subgroup_inverse_ballot && op <= VYRE_OP_subgroup_ballot_findmsb) {
     pgen_define(g, row, 0, of_ballot(g, row));
   } else if (op == VYRE_OP_subgroup_elect) {
