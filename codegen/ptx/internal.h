@@ -383,6 +383,7 @@ reg pgen_terms_in_bounds(gen *g, const place *p); /* a predicate; none: always *
 reg pgen_in_bounds(gen *g, const place *p, uint64_t bytes);
 address pgen_address(gen *g, const place *p);
 address pgen_address_after(gen *g, address a, uint64_t more);
+uint64_t pgen_alignment(const gen *g, const place *p); /* a power of two that the address is a multiple of */
 void pgen_length(gen *g, uint32_t row);
 
 /* ---- memory.c, copies.c, atomics.c, barriers.c ---- */

@@ -1,4 +1,5 @@
-/* Loads and stores: in bounds they touch the buffer's bytes, else a load gives zero and a store does nothing.
+/* Loads and stores: in bounds they touch the buffer's bytes, else a load gives zero and a store does nothing.  Lanes that lie side
+ * by side are one access, as far as its address is known to be a multiple of its size.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -42,34 +43,85 @@ put_guard(gen *g, reg guard)
     pgen_put(g, "\t");
 }
 
-reg
-pgen_load_scalar(gen *g, const char *how, vyre_kind kind, address a, reg guard)
+static void
+put_registers(gen *g, const reg *regs, uint32_t count)
 {
-  const reg_class klass = kind == VYRE_BOOL ? REG_32 : class_of(kind);
-  const reg to = pgen_new(g, klass);
-  if (guard.klass)
-    pgen_move(g, to, lit(0));
+  if (count > 1)
+    pgen_put(g, "{");
+  for (uint32_t k = 0; k < count; k++) {
+    pgen_put(g, k ? ", " : "");
+    pgen_put_reg(g, regs[k]);
+  }
+  if (count > 1)
+    pgen_put(g, "}");
+}
+
+/* ".v4" */
+static const char *
+vector_of(uint32_t count)
+{
+  return count == 4 ? ".v4" : count == 2 ? ".v2" : "";
+}
+
+/* 1, 2 or 4 scalars. */
+static void
+load_scalars(gen *g, const char *how, vyre_kind kind, address a, reg guard, uint32_t count, reg *out)
+{
+  for (uint32_t k = 0; k < count; k++) {
+    out[k] = pgen_new(g, kind == VYRE_BOOL ? REG_32 : class_of(kind));
+    if (guard.klass)
+      pgen_move(g, out[k], lit(0));
+  }
   put_guard(g, guard);
-  pgen_put(g, "%s.%s.%s ", how, a.space, unit_of(kind));
-  pgen_put_reg(g, to);
+  pgen_put(g, "%s.%s%s.%s ", how, a.space, vector_of(count), unit_of(kind));
+  put_registers(g, out, count);
   pgen_put(g, ", ");
   put_address(g, a);
   pgen_put(g, ";\n");
-  return kind == VYRE_BOOL ? PRED(g, "setp.ne.u32", to, lit(0)) : to;
+  for (uint32_t k = 0; k < count && kind == VYRE_BOOL; k++)
+    out[k] = PRED(g, "setp.ne.u32", out[k], lit(0));
+}
+
+reg
+pgen_load_scalar(gen *g, const char *how, vyre_kind kind, address a, reg guard)
+{
+  reg out;
+  load_scalars(g, how, kind, a, guard, 1, &out);
+  return out;
+}
+
+static void
+store_scalars(gen *g, const char *how, vyre_kind kind, address a, reg *values, reg guard, uint32_t count)
+{
+  for (uint32_t k = 0; k < count; k++) {
+    if (kind == VYRE_BOOL)
+      values[k] = MAKE32(g, "selp.u32", lit(1), lit(0), values[k]);
+    values[k] = pgen_in_register(g, class_of(kind == VYRE_BOOL ? VYRE_U32 : kind), values[k]);
+  }
+  put_guard(g, guard);
+  pgen_put(g, "%s.%s%s.%s ", how, a.space, vector_of(count), unit_of(kind));
+  put_address(g, a);
+  pgen_put(g, ", ");
+  put_registers(g, values, count);
+  pgen_put(g, ";\n");
 }
 
 void
 pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value, reg guard)
 {
-  if (kind == VYRE_BOOL)
-    value = MAKE32(g, "selp.u32", lit(1), lit(0), value);
-  value = pgen_in_register(g, class_of(kind == VYRE_BOOL ? VYRE_U32 : kind), value);
-  put_guard(g, guard);
-  pgen_put(g, "%s.%s.%s ", how, a.space, unit_of(kind));
-  put_address(g, a);
-  pgen_put(g, ", ");
-  pgen_put_reg(g, value);
-  pgen_put(g, ";\n");
+  store_scalars(g, how, kind, a, &value, guard, 1);
+}
+
+/* How many lanes from that one on are one access. */
+static uint32_t
+together(const gen *g, const place *p, vyre_kind kind, uint32_t lane, uint32_t lanes)
+{
+  const uint32_t size = pgen_scalar_size(kind);
+  const uint64_t at = pgen_alignment(g, p) | (uint64_t)lane * size;
+  for (uint32_t count = 4; count > 1 && p->lane_stride == size; count /= 2)
+    if (lane + count <= lanes && count * size <= VYRE_PTX_ALIGN && at % (count * size) == 0)
+      return count;
+  return 1;
 }
 
 /* Only what others may see while it runs has an order at all. */
@@ -103,8 +155,13 @@ pgen_load(gen *g, uint32_t row)
   const reg guard = pgen_in_bounds(g, &p, extent(&p, lanes, kind));
   const address a = pgen_address(g, &p);
   manner(g, row, &p, "ld", how);
-  for (uint32_t k = 0; k < lanes; k++)
-    pgen_define(g, row, k, pgen_load_scalar(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.lane_stride), guard));
+  for (uint32_t k = 0, count; k < lanes; k += count) {
+    reg out[4];
+    count = together(g, &p, kind, k, lanes);
+    load_scalars(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.lane_stride), guard, count, out);
+    for (uint32_t i = 0; i < count; i++)
+      pgen_define(g, row, k + i, out[i]);
+  }
 }
 
 void
@@ -120,6 +177,11 @@ pgen_store(gen *g, uint32_t row)
   const reg guard = pgen_in_bounds(g, &p, extent(&p, lanes, kind));
   const address a = pgen_address(g, &p);
   manner(g, row, &p, "st", how);
-  for (uint32_t k = 0; k < lanes; k++)
-    pgen_store_scalar(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.lane_stride), pgen_value(g, value, k), guard);
+  for (uint32_t k = 0, count; k < lanes; k += count) {
+    reg values[4];
+    count = together(g, &p, kind, k, lanes);
+    for (uint32_t i = 0; i < count; i++)
+      values[i] = pgen_value(g, value, k + i);
+    store_scalars(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.lane_stride), values, guard, count);
+  }
 }

@@ -271,6 +271,18 @@ pgen_address(gen *g, const place *p)
   return a;
 }
 
+/* Each memory begins at a multiple of VYRE_PTX_ALIGN. */
+uint64_t
+pgen_alignment(const gen *g, const place *p)
+{
+  uint64_t sums = VYRE_PTX_ALIGN | p->fixed;
+  if (p->space == VYRE_SPACE_WORKGROUP)
+    sums |= g->offsets[p->buffer - g->program];
+  for (uint32_t i = 0; i < p->term_count; i++)
+    sums |= p->terms[i].stride;
+  return sums & (0 - sums);
+}
+
 /* An offset in the text has 31 bits. */
 address
 pgen_address_after(gen *g, address a, uint64_t more)

@@ -272,7 +272,7 @@ put_table(gen *g, uint32_t buffer)
   const uint64_t size = pgen_buffer_size(g, buffer);
   image t = image_of(g, buffer);
   g->out = &g->tables;
-  pgen_put(g, ".global .align 8 .b8 %s$t%u[%" PRIu64 "] = {", g->kernel, buffer - g->program, size ? size : 1);
+  pgen_put(g, ".global .align 16 .b8 %s$t%u[%" PRIu64 "] = {", g->kernel, buffer - g->program, size ? size : 1);
   walk_image(g, &t, g->v->imm[buffer], 0);
   pgen_put(g, t.written ? "};\n" : "0};\n");
   g->out = out;
@@ -303,7 +303,7 @@ pgen_put_memory(gen *g)
     pgen_put(g, "\t.shared .align 16 .b8 shared_memory[%" PRIu64 "];\n", g->shared_bytes);
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
     if (is_in(g, row, VYRE_SPACE_PRIVATE))
-      pgen_put(g, "\t.local .align 8 .b8 local_%u[%" PRIu64 "];\n", row - g->program,
+      pgen_put(g, "\t.local .align 16 .b8 local_%u[%" PRIu64 "];\n", row - g->program,
                (pgen_buffer_size(g, row) + 4) & ~UINT64_C(3));
 }
 

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* Memory of one descriptor, in the device's address space, aligned as its widest scalar is; address 0: unbound, of no bytes. */
+/* Memory of one descriptor, in the device's address space, at a multiple of VYRE_PTX_ALIGN; address 0: unbound, of no bytes. */
 typedef struct vyre_ptx_buffer {
   uint64_t address, bytes;
 } vyre_ptx_buffer;
@@ -43,6 +43,7 @@ enum {
   VYRE_PTX_PARAMETERS = 4096, /* bytes of a kernel's parameters at most */
   VYRE_PTX_SHARED = 48 << 10, /* bytes of workgroup memory at most */
   VYRE_PTX_SUBGROUP = 32,     /* lanes of a subgroup */
+  VYRE_PTX_ALIGN = 16,        /* bytes: of a descriptor's address, as a vector is one access where its offset is a multiple, too */
 };
 
 typedef struct vyre_ptx_options {

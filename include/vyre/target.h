@@ -383,8 +383,8 @@ typedef struct vyre_target_ops {
   /* All or none: when one fails, those before it are freed, in order, and `out` is zero. */
   vyre_status (*allocate_many)(vyre_target *target, const uint64_t *sizes, uint32_t count, vyre_device_buffer *out);
   vyre_status (*free_many)(vyre_target *target, const vyre_device_buffer *buffers, uint32_t count);
-  /* Optional.  A buffer over memory of the caller's, which stays until it is freed; what kernels write is there after the submit.
-   */
+  /* Optional.  A buffer over memory of the caller's, at a multiple of `storage_align`, which stays until it is freed; what kernels
+   * write is there after the submit. */
   vyre_status (*import)(vyre_target *target, void *data, uint64_t size, vyre_device_buffer *out);
   /* Read-only data that many sequences use: found again by its contents, else uploaded.  All of a set or none; `domain` tells sets
    * of one meaning from those of another.  Each `keep` has its `drop`; what nobody holds stays within a budget.  `out_found`: it

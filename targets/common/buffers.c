@@ -145,6 +145,11 @@ target_import(vyre_target *target, void *data, uint64_t size, vyre_device_buffer
   VYRE_TRY(check_size(base, size));
   if (!data)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a buffer over no memory\nFix: give the address of its first byte", base->hooks->name);
+  if (base->info.storage_align && (uintptr_t)data % base->info.storage_align)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: a buffer over memory at %p, which is no multiple of %u, as kernels may take it to be\n"
+                      "Fix: align it to %u bytes",
+                      base->hooks->name, data, base->info.storage_align, base->info.storage_align);
   target_buffer *buffer;
   VYRE_TRY(create_buffer(target, size, data, &buffer));
   return publish(target, buffer, out);

@@ -32,9 +32,6 @@ static vyre_status
 import(vyre_target *target, void *data, uint64_t size, void **out_memory)
 {
   (void)size;
-  if ((uintptr_t)data % target->base.info.storage_align)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cpu: memory at %p is to be a buffer, whose alignment is %u bytes\nFix: align it", data,
-                      target->base.info.storage_align);
   cpu_memory *memory = target_resize(&target->base.allocator, NULL, 0, sizeof *memory);
   if (!memory)
     return VYRE_OUT_OF_MEMORY("for a buffer over the caller's memory");

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ALIGN = 16 /* of a bound range: the widest access of a kernel */ };
-
 /* ---- what a device says -------------------------------------------------------------------------------------------------- */
 
 static vyre_status
@@ -65,7 +63,7 @@ fill_limits(const cuda_library *library, cuda_device device, vyre_device_info *i
                                "asking for the memory of device %d", device));
   info->memory = info->budget = info->max_buffer = info->max_storage = info->max_uniform = bytes;
   info->max_push = VYRE_PTX_PARAMETERS / 2; /* the rest is left to buffers */
-  info->storage_align = info->uniform_align = ALIGN;
+  info->storage_align = info->uniform_align = VYRE_PTX_ALIGN;
   return VYRE_OK;
 }
 

@@ -27,7 +27,7 @@ static const char *const modes[] = {"", FLUSH, CUT, FLUSH CUT};
 
 /* By binding: 0 and 2 are of the kind, 1 of u32. */
 typedef struct memory {
-  _Alignas(16) uint8_t bytes[3][COUNT * 32];
+  _Alignas(16) uint8_t bytes[3][COUNT * 40];
 } memory;
 
 static uint32_t
@@ -195,10 +195,48 @@ atomics_of_floats_keep_modes(void **state)
       }
 }
 
+/* ---- vectors ---------------------------------------------------------------------------------------------------------------- */
+
+/* Where a vector's bytes are: an element of an array, one after a number of bytes, in memory of the kernel's own. */
+static void
+check_vector(const struct named *kind, uint32_t lanes, uint32_t head, uint32_t stride, const char *own, bool is_guarded)
+{
+  char text[2048], vector[32], access[64];
+  const uint32_t size = vyre_kind_bits(kind->kind) / 8, half = 2 * size, whole = 4 * size;
+  const uint32_t common = (head | stride | 16) & (0 - (head | stride | 16)), least = (lanes + lanes % 2) * size;
+  if (stride < least || head % size || stride % size)
+    return;
+  const uint32_t width = lanes == 4 && whole <= 16 && common % whole == 0 ? 4 : half <= 16 && common % half == 0 ? 2 : 1;
+  snprintf(vector, sizeof vector, "%sx%u", kind->text, lanes);
+  snprintf(text, sizeof text,
+           "struct @E stride %u { v : %s @0 }\n"
+           "struct @A { head : u8 @0, all : @E[%u] @%u }\n"
+           "program @p %sworkgroup(64, 1, 1) {\n"
+           "  buffer %%a : @A storage set(0) binding(0)\n  buffer %%out : @A storage set(0) binding(2)\n"
+           "  buffer %%own : %s[64] %s\n  %%i = gid.x\n  %%l = lindex\n"
+           "  %%v = load %%a.all[%%i].v\n  store %%own[%%l], %%v\n  %%w = load %%own[%%l]\n"
+           "  store %%out.all[%%i].v, %%w\n}\n",
+           stride, vector, is_guarded ? COUNT - 1 : COUNT, head, is_guarded ? "" : "relaxed ", vector, own);
+  snprintf(access, sizeof access, "ld.global%s.", width == 4 ? ".v4" : width == 2 ? ".v2" : "");
+  check(text, kind->kind, 75, access, width == 1 ? "global.v" : NULL);
+}
+
+static void
+vectors_are_one_access_where_they_are_aligned(void **state)
+{
+  static const uint32_t heads[] = {4, 8, 16, 24}, strides[] = {8, 12, 16, 20, 24, 32};
+  (void)state;
+  for (uint32_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (uint32_t lanes = 2; lanes <= 4; lanes++)
+      for (uint32_t i = 0; i < sizeof heads / sizeof *heads * (sizeof strides / sizeof *strides); i++)
+        check_vector(&kinds[k], lanes, heads[i % 4], strides[i / 4], i % 2 ? "private" : "workgroup", i % 3 != 0);
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_are_combined_as_the_interpreter_does),
-                                     cmocka_unit_test(atomics_of_floats_keep_modes)};
+                                     cmocka_unit_test(atomics_of_floats_keep_modes),
+                                     cmocka_unit_test(vectors_are_one_access_where_they_are_aligned)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,8 @@ the_callers_memory_is_a_buffer(conform *c)
   vyre_device_buffer buffer;
   refused(c, c->ops->import(c->target, words, 0, &buffer), VYRE_CODE_INPUT, "0 bytes");
   refused(c, c->ops->import(c->target, NULL, 64, &buffer), VYRE_CODE_INPUT, "no memory");
+  for (uint32_t apart = c->info.storage_align / 2; apart; apart /= 2)
+    refused(c, c->ops->import(c->target, (char *)words + apart, 64, &buffer), VYRE_CODE_INPUT, "Fix: align it");
   for (uint32_t i = 0; i < 4096; i++)
     words[i] = i * 3;
   ok(c->ops->import(c->target, words, sizeof words, &buffer));
