@@ -2,39 +2,25 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx_fixture.h"
+#include "ptxas.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 enum { MUTANTS = 300, TEXT = 1 << 18 };
 
-static char folder[] = "/tmp/vyre-ptxas-XXXXXX";
-
-/* Its first message is in `message`. */
+/* Its first error is in `message`. */
 static bool
 ptxas_takes(const char *text, uint32_t sm, char *message, size_t size)
 {
-  char path[64], command[512];
-  snprintf(path, sizeof path, "%s/k.ptx", folder);
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-  snprintf(command, sizeof command, PTXAS " -O0 -arch=sm_%u %s -o /dev/null >%s/log 2>&1", sm, path, folder);
-  const int code = system(command);
-  snprintf(path, sizeof path, "%s/log", folder);
-  file = fopen(path, "r");
-  *message = 0;
-  while (file && fgets(message, (int)size, file) && !strstr(message, "error"))
-    ;
-  if (file)
-    fclose(file);
-  return code == 0;
+  ptxas_result result;
+  run_ptxas(text, strlen(text), sm, "-O0", &result);
+  snprintf(message, size, "%s", result.said);
+  return result.takes;
 }
 
 static bool
@@ -229,10 +215,8 @@ each_form_is_one_of_ptxas(void **state)
     const char *version;
   } targets[] = {{75, "7.8"}, {80, "7.8"}, {86, "7.8"}, {90, "8.0"}};
   (void)state;
-  if (!*PTXAS) {
-    print_message("there is no ptxas: skipped\n");
-    skip();
-  }
+  if (!needs_ptxas())
+    return;
   char *text = malloc(TEXT), message[512], log[256];
   uint32_t wrong = 0;
   for (size_t t = 0; t < sizeof targets / sizeof *targets; t++)
@@ -339,10 +323,8 @@ static void
 what_ptxas_refuses_is_refused(void **state)
 {
   (void)state;
-  if (!*PTXAS) {
-    print_message("there is no ptxas: skipped\n");
-    skip();
-  }
+  if (!needs_ptxas())
+    return;
   char *text = malloc(TEXT), message[512], log[256];
   uint32_t wrong = 0, both = 0, stricter = 0;
   assert_true(ptxas_takes(original, 80, message, sizeof message));
@@ -375,10 +357,8 @@ lines_that_ptxas_refuses_are_refused(void **state)
       ".reg .b32 %r<5>;\n.reg .f32 %f<4>;\n.reg .f64 %d<4>;\n.reg .b64 %x<5>;\n.reg .u32 %u<3>;\n.reg .s32 %s<3>;\n"
       ".shared .b32 sh[4];\n.local .b32 lo[4];\n";
   (void)state;
-  if (!*PTXAS) {
-    print_message("there is no ptxas: skipped\n");
-    skip();
-  }
+  if (!needs_ptxas())
+    return;
   FILE *file = fopen(PROBES, "r");
   assert_non_null(file);
   char line[256], text[2048], message[512], log[256];
@@ -399,22 +379,6 @@ lines_that_ptxas_refuses_are_refused(void **state)
   assert_true(taken > 60);
 }
 
-static int
-make_folder(void **state)
-{
-  (void)state;
-  return mkdtemp(folder) ? 0 : 1;
-}
-
-static int
-remove_folder(void **state)
-{
-  char command[64];
-  (void)state;
-  snprintf(command, sizeof command, "rm -r %s", folder);
-  return system(command);
-}
-
 int
 main(void)
 {
@@ -423,5 +387,5 @@ main(void)
       cmocka_unit_test(lines_that_ptxas_refuses_are_refused),
       cmocka_unit_test(what_ptxas_refuses_is_refused),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,58 +8,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "bundle.h"
 #include "passmgr/phases.h" /* there is another one beside this file */
+#include "ptxas.h"
 #include "sequence_parts.h"
 #include "vyre/passmgr.h"
 
 static const uint32_t devices[] = {75, 80, 90, 100};
 enum { DEVICES = sizeof devices / sizeof *devices };
 
-static char path[64];
-
-static bool
-has_ptxas(void)
-{
-  return VYRE_PTXAS[0] == '/' && access(VYRE_PTXAS, X_OK) == 0;
-}
-
-typedef struct outcome {
-  unsigned registers, stores, loads;
-} outcome;
-
-static outcome
+static uint32_t
 assemble(const vyre_phase_kernel *kernel, uint32_t sm, const char *what)
 {
-  char command[256], line[512], said[512] = "nothing";
-  outcome found = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  assert_int_equal(fwrite(kernel->code, 1, kernel->size, file), kernel->size);
-  assert_int_equal(fclose(file), 0);
-  snprintf(command, sizeof command, "%s -arch=sm_%u -v -o /dev/null %s 2>&1", VYRE_PTXAS, sm, path);
-  FILE *pipe = popen(command, "r");
-  assert_non_null(pipe);
-  while (fgets(line, sizeof line, pipe)) {
-    const char *used = strstr(line, "Used "), *frame = strstr(line, "stack frame, ");
-    if (strstr(line, "error"))
-      snprintf(said, sizeof said, "%s", line);
-    if (used)
-      sscanf(used, "Used %u", &found.registers);
-    if (frame)
-      sscanf(frame, "stack frame, %u bytes spill stores, %u", &found.stores, &found.loads);
-  }
-  if (pclose(pipe) != 0)
-    fail_msg("%s: ptxas for sm_%u said %s", what, sm, said);
-  if (found.registers == UINT32_MAX || found.stores == UINT32_MAX)
-    fail_msg("%s: ptxas for sm_%u said nothing of registers", what, sm);
-  if (found.stores || found.loads)
-    fail_msg("%s: spills for sm_%u, %u bytes of stores and %u of loads", what, sm, found.stores, found.loads);
-  return found;
+  ptxas_result result;
+  check_ptxas(kernel->code, kernel->size, sm, "-v", what, &result);
+  if (result.spilled)
+    fail_msg("%s: spills for sm_%u, %u bytes of stores and loads", what, sm, result.spilled);
+  return result.most;
 }
 
 static void
@@ -71,7 +39,7 @@ check(const vyre_phase_kernel *kernel, const char *pass, const char *kind, uint3
   snprintf(what, sizeof what, "%s, %s %u", pass, kind, index);
   print_message("%-32s %6u bytes, registers:", what, (unsigned)kernel->size);
   for (uint32_t i = 0; i < DEVICES; i++)
-    print_message(" %u", assemble(kernel, devices[i], what).registers);
+    print_message(" %u", assemble(kernel, devices[i], what));
   print_message("\n");
 }
 
@@ -95,11 +63,8 @@ no_kernel_of_a_pass_spills(void **state)
   vyre_registry *registry;
   uint32_t checked = 0;
   (void)state;
-  if (!has_ptxas()) {
-    print_message("ptxas is missing: nothing is said about what it makes of the kernels\n");
-    skip();
-  }
-  snprintf(path, sizeof path, "/tmp/vyre-kernel-ptxas-%ld.ptx", (long)getpid());
+  if (!needs_ptxas())
+    return;
   print_message("for sm_75, 80, 90, 100:\n");
   check_all(&compare_phases, "(compare)");
   assert_null(vyre_registry_create(NULL, &registry));
@@ -111,7 +76,6 @@ no_kernel_of_a_pass_spills(void **state)
     }
   assert_true(checked >= 8);
   vyre_registry_destroy(registry);
-  unlink(path);
 }
 
 int

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bounds.h"
 #include "eval_shape.h"
+#include "ptxas.h"
 #include "run_ptx.h"
 
 #include "eval/scalar.h"
@@ -405,12 +406,13 @@ ptxas_compiles_each_op(void **state)
     for (uint32_t i = 0; i < runs && i < 4; i++) {
       const uint32_t sm = architectures[(kind + i) % 4];
       vyre_bytes text = {0};
+      ptxas_result result;
       vyre_module_clear(all.module);
       all.count = 0;
       for_each_trial(add_one, &all, modes[(kind + i) % 4], (vyre_kind)kind);
       assert_ok(vyre_module_seal(all.module, NULL), "seal");
       write_ptx(all.module, 0, sm, &text);
-      check_ptxas(&text, sm, "all ops of a kind");
+      check_ptxas(text.data, text.size, sm, "-O1", "all ops of a kind", &result);
       vyre_bytes_free(&text);
     }
   vyre_module_destroy(all.module);

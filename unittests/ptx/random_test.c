@@ -5,6 +5,7 @@
  * others and more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ptxas.h"
 #include "random_program.h"
 #include "run_ptx.h"
 
@@ -130,6 +131,7 @@ ptxas_compiles_random_programs(void **state)
   assert_ok(vyre_module_create(NULL, 0, &module), "module");
   for (uint32_t i = 0; i < runs; i += batch) {
     vyre_bytes text = {0};
+    ptxas_result result;
     char what[32];
     vyre_module_clear(module);
     for (uint32_t k = 0; k < batch; k++)
@@ -137,7 +139,7 @@ ptxas_compiles_random_programs(void **state)
     assert_ok(vyre_module_seal(module, NULL), "seal");
     write_ptx(module, 0, architectures[i / batch % 4], &text);
     snprintf(what, sizeof what, "seeds from %u on", seed + i);
-    check_ptxas(&text, architectures[i / batch % 4], what);
+    check_ptxas(text.data, text.size, architectures[i / batch % 4], "-O1", what, &result);
     vyre_bytes_free(&text);
   }
   vyre_module_destroy(module);

@@ -1,4 +1,4 @@
-/* Programs as PTX, run by the simulator and given to ptxas.
+/* Programs as PTX, run by the simulator.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_ptx.h"
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 uint32_t
 from_environment(const char *name, uint32_t fallback)
@@ -164,41 +163,4 @@ run_ptx(const ptx_module *ptx, const vyre_module *module, const vyre_dispatch *d
       fail_msg("%s: line %u, block %u, thread %u: %s", what, fault.line, fault.block[0], fault.thread[0], fault.text);
   }
   return d.words.fault;
-}
-
-/* ---- ptxas ------------------------------------------------------------------------------------------------------------------ */
-
-static bool
-has_ptxas(void)
-{
-  return VYRE_PTXAS[0] == '/' && access(VYRE_PTXAS, X_OK) == 0;
-}
-
-bool
-needs_ptxas(void)
-{
-  if (has_ptxas())
-    return true;
-  print_message("ptxas is missing: nothing is said about what it makes of the texts\n");
-  skip();
-  return false;
-}
-
-void
-check_ptxas(const vyre_bytes *text, uint32_t sm, const char *what)
-{
-  char path[64], command[256], line[256] = "";
-  snprintf(path, sizeof path, "/tmp/vyre-unit-ptx-%ld.ptx", (long)getpid());
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  assert_int_equal(fwrite(text->data, 1, text->size, file), text->size);
-  assert_int_equal(fclose(file), 0);
-  snprintf(command, sizeof command, "%s -arch=sm_%u -O1 -o /dev/null %s 2>&1", VYRE_PTXAS, sm, path);
-  FILE *pipe = popen(command, "r");
-  assert_non_null(pipe);
-  const bool said = fgets(line, sizeof line, pipe) != NULL;
-  const int rc = pclose(pipe);
-  if (rc != 0)
-    fail_msg("%s: ptxas for sm_%u: %s (the text: %s)", what, sm, said ? line : "it failed", path);
-  unlink(path);
 }

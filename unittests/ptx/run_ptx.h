@@ -1,4 +1,4 @@
-/* Programs as PTX, run by the simulator and given to ptxas: what their tests share.
+/* Programs as PTX, run by the simulator: what their tests share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_PTX_RUN_PTX_H
@@ -27,9 +27,5 @@ ptx_module *parse_ptx(const vyre_bytes *text, uint32_t sm);
  * so with `what`.  In parts: the dispatch's words give each launch some workgroups of the grid. */
 uint32_t run_ptx(const ptx_module *ptx, const vyre_module *module, const vyre_dispatch *dispatch, uint64_t seed, bool parts,
                  const char *what);
-
-/* Whether ptxas compiles it for that architecture; without ptxas, skips the test and says so. */
-bool needs_ptxas(void);
-void check_ptxas(const vyre_bytes *text, uint32_t sm, const char *what);
 
 #endif

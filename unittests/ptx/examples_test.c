@@ -1,0 +1,67 @@
+/* What ptxas makes of the examples' shaders: it takes each for each architecture, and no kernel spills registers.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ptxas.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { MOST = 1 << 20 };
+
+static const uint32_t architectures[] = {75, 80, 90, 100};
+
+/* As vyre-passmgr writes it after the default passes. */
+static size_t
+write_shader(const char *path, uint32_t sm, char *text)
+{
+  char command[1024];
+  snprintf(command, sizeof command, "%s -passes='default<O2>' -ptx-sm=%u -emit=ptx %s -o -", PASSMGR, sm, path);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  const size_t size = fread(text, 1, MOST, pipe);
+  if (pclose(pipe) != 0)
+    fail_msg("%s: it failed", command);
+  assert_in_range(size, 1, MOST - 1);
+  return size;
+}
+
+static void
+no_example_spills(void **state)
+{
+  glob_t found;
+  (void)state;
+  if (!needs_ptxas())
+    return;
+  char *text = malloc(MOST);
+  assert_non_null(text);
+  assert_int_equal(glob(SHADERS "/*.comp", 0, NULL, &found), 0);
+  print_message("registers for sm_75, 80, 90, 100:\n");
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+    print_message("%-20s", name);
+    for (size_t k = 0; k < sizeof architectures / sizeof *architectures; k++) {
+      ptxas_result result;
+      const size_t size = write_shader(found.gl_pathv[i], architectures[k], text);
+      check_ptxas(text, size, architectures[k], "-v", name, &result);
+      print_message(" %u", result.most);
+      if (result.spilled)
+        fail_msg("%s: spills for sm_%u, %u bytes of stores and loads", name, architectures[k], result.spilled);
+    }
+    print_message("\n");
+  }
+  assert_true(found.gl_pathc >= 10);
+  globfree(&found);
+  free(text);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(no_example_spills)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

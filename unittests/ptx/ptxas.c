@@ -1,0 +1,66 @@
+/* What ptxas makes of a text.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ptxas.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+bool
+needs_ptxas(void)
+{
+  if (VYRE_PTXAS[0] == '/' && access(VYRE_PTXAS, X_OK) == 0)
+    return true;
+  print_message("ptxas is missing: nothing is said about what it makes of the texts\n");
+  skip();
+  return false;
+}
+
+/* With -v it tells of each kernel's spills, and then of its registers. */
+static void
+read_line(const char *line, ptxas_result *out)
+{
+  const char *used = strstr(line, "Used "), *frame = strstr(line, "stack frame, ");
+  uint32_t registers = 0, stores = 0, loads = 0;
+  if (!out->said[0] && strstr(line, "error"))
+    snprintf(out->said, sizeof out->said, "%s", line);
+  if (used && sscanf(used, "Used %u", &registers) == 1) {
+    out->kernels++;
+    out->most = registers > out->most ? registers : out->most;
+  }
+  if (frame && sscanf(frame, "stack frame, %u bytes spill stores, %u", &stores, &loads) == 2)
+    out->spilled += stores + loads;
+}
+
+void
+run_ptxas(const char *text, size_t size, uint32_t sm, const char *options, ptxas_result *out)
+{
+  char path[64], command[512], line[512];
+  *out = (ptxas_result){0};
+  snprintf(path, sizeof path, "/tmp/vyre-ptxas-%ld.ptx", (long)getpid());
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_int_equal(fwrite(text, 1, size, file), size);
+  assert_int_equal(fclose(file), 0);
+  snprintf(command, sizeof command, "%s %s -arch=sm_%u -o /dev/null %s 2>&1", VYRE_PTXAS, options, sm, path);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  while (fgets(line, sizeof line, pipe))
+    read_line(line, out);
+  out->takes = pclose(pipe) == 0;
+  unlink(path);
+}
+
+void
+check_ptxas(const char *text, size_t size, uint32_t sm, const char *options, const char *what, ptxas_result *out)
+{
+  run_ptxas(text, size, sm, options, out);
+  if (!out->takes)
+    fail_msg("%s: ptxas for sm_%u said: %s", what, sm, out->said[0] ? out->said : "nothing");
+  if (strstr(options, "-v") && !out->kernels)
+    fail_msg("%s: ptxas for sm_%u said nothing of registers", what, sm);
+}
