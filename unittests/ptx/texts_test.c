@@ -213,10 +213,10 @@ check_vector(const struct named *kind, uint32_t lanes, uint32_t head, uint32_t s
            "struct @A { head : u8 @0, all : @E[%u] @%u }\n"
            "program @p %sworkgroup(64, 1, 1) {\n"
            "  buffer %%a : @A storage set(0) binding(0)\n  buffer %%out : @A storage set(0) binding(2)\n"
-           "  buffer %%own : %s[64] %s\n  %%i = gid.x\n  %%l = lindex\n"
+           "  buffer %%before : u8[65] %s\n  buffer %%own : %s[64] %s\n  %%i = gid.x\n  %%l = lindex\n  store %%before[%%l], 7u8\n"
            "  %%v = load %%a.all[%%i].v\n  store %%own[%%l], %%v\n  %%w = load %%own[%%l]\n"
            "  store %%out.all[%%i].v, %%w\n}\n",
-           stride, vector, is_guarded ? COUNT - 1 : COUNT, head, is_guarded ? "" : "relaxed ", vector, own);
+           stride, vector, is_guarded ? COUNT - 1 : COUNT, head, is_guarded ? "" : "relaxed ", own, vector, own);
   snprintf(access, sizeof access, "ld.global%s.", width == 4 ? ".v4" : width == 2 ? ".v2" : "");
   check(text, kind->kind, 75, access, width == 1 ? "global.v" : NULL);
 }
