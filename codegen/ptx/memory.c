@@ -112,14 +112,14 @@ pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value,
   store_scalars(g, how, kind, a, &value, guard, 1);
 }
 
-/* How many lanes from that one on are one access. */
+/* How many lanes from that one on are one access: those before it took as many at a time or more. */
 static uint32_t
 together(const gen *g, const place *p, vyre_kind kind, uint32_t lane, uint32_t lanes)
 {
   const uint32_t size = pgen_scalar_size(kind);
-  const uint64_t at = pgen_alignment(g, p) | (uint64_t)lane * size;
+  const uint64_t align = pgen_alignment(g, p);
   for (uint32_t count = 4; count > 1 && p->lane_stride == size; count /= 2)
-    if (lane + count <= lanes && count * size <= VYRE_PTX_ALIGN && at % (count * size) == 0)
+    if (lane + count <= lanes && align % (count * size) == 0)
       return count;
   return 1;
 }
