@@ -116,6 +116,7 @@ fill_parameters(const vyre_module *module, const vyre_dispatch *dispatch, const 
       const vyre_ptx_buffer buffer = {(uint64_t)(uintptr_t)b->data, b->data ? b->size : 0};
       if (!is_of(module, b->buffer.id, row.id))
         continue;
+      assert_int_equal(buffer.address % VYRE_PTX_ALIGN, 0);
       memcpy(out + at + 16 * b->element, &buffer, sizeof buffer);
       if (b->data)
         give(d, b->data, b->size, false);
