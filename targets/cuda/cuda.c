@@ -48,6 +48,8 @@ finish(vyre_target *target, void *work, vyre_timing *timing)
 static vyre_status
 poll(vyre_target *target, void *work, bool *out_done)
 {
+  if (target->base.lost)
+    return cuda_poll(target, work, out_done); /* which asks nothing then */
   IN_CONTEXT(target, cuda_poll(target, work, out_done));
 }
 

@@ -147,6 +147,16 @@ find_next(cuda_submission *submission)
   return false;
 }
 
+/* `status`, after which nothing of the submission runs any more if it is an error: what it was given may have been a part of it. */
+static vyre_status
+end_failed(vyre_target *target, const cuda_submission *submission, vyre_status status)
+{
+  if (!status || target->base.lost)
+    return status;
+  return vyre_status_join(status, cuda_status(target, target->library.call.cuStreamSynchronize(submission->stream),
+                                              "cuStreamSynchronize", "ending a sequence that failed"));
+}
+
 /* What was given is done: gives what is left. */
 static void
 go_on(vyre_target *target, cuda_submission *submission)
@@ -155,7 +165,7 @@ go_on(vyre_target *target, cuda_submission *submission)
   if (!status)
     status = cuda_control_status(target, submission);
   if (!status && find_next(submission)) {
-    status = give_next(target, submission);
+    status = end_failed(target, submission, give_next(target, submission));
     if (!status)
       return;
   }
@@ -163,10 +173,11 @@ go_on(vyre_target *target, cuda_submission *submission)
   submission->is_done = true;
 }
 
+/* A target that is lost is asked nothing more, and what is not done stays so. */
 static vyre_status
 complete(vyre_target *target, cuda_submission *submission)
 {
-  while (!submission->is_done && !target->hangs) {
+  while (!submission->is_done && !target->base.lost) {
     VYRE_TRY(wait_for(target, submission));
     go_on(target, submission);
   }
@@ -194,15 +205,14 @@ start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, cuda_su
   for (cuda_submission *other = target->running; other; other = other->next)
     if (may_go_on(target, other))
       VYRE_TRY(complete(target, other));
+  VYRE_TRY(target_ready(target)); /* the other may have lost it */
   VYRE_TRY(cuda_submission_take(target, sequence, is_begun, &submission));
   submission->number = ++target->numbers;
   vyre_status status = follow_others(target, submission);
   if (!status)
     status = give_next(target, submission);
+  status = end_failed(target, submission, status);
   if (status) {
-    if (!target->base.lost)
-      status = vyre_status_join(status, cuda_status(target, target->library.call.cuStreamSynchronize(submission->stream),
-                                                    "cuStreamSynchronize", "ending a sequence that failed"));
     cuda_submission_give(target, submission);
     return status;
   }
@@ -225,7 +235,7 @@ vyre_status
 cuda_poll(vyre_target *target, void *work, bool *out_done)
 {
   cuda_submission *submission = work;
-  if (!submission->is_done) {
+  if (!submission->is_done && !target->base.lost) {
     const cuda_result result = target->library.call.cuEventQuery(submission->end);
     if (result == CUDA_NOT_READY)
       return VYRE_OK;
@@ -233,7 +243,7 @@ cuda_poll(vyre_target *target, void *work, bool *out_done)
     VYRE_TRY(wait_for(target, submission));
     go_on(target, submission);
   }
-  *out_done = submission->is_done;
+  *out_done = submission->is_done || target->base.lost; /* waiting for it has its error */
   return VYRE_OK;
 }
 
@@ -261,8 +271,10 @@ cuda_finish(vyre_target *target, void *work, vyre_timing *timing)
     status = submission->status;
     submission->status = VYRE_OK;
   } else if (!status)
-    status = VYRE_ERROR(VYRE_CODE_DEVICE, "cuda: the device '%s' does not finish what was submitted earlier\nFix: recover it",
-                        target->base.info.name);
+    status = VYRE_ERROR(VYRE_CODE_DEVICE,
+                        "cuda: the device '%s' was lost before %u steps that had been begun were done\n"
+                        "Fix: recover it, and begin them again",
+                        target->base.info.name, submission->sequence.step_count);
   if (!status)
     take_results(target, submission);
   const uint32_t allocations = timing->allocations; /* whoever calls counts them */

@@ -1,6 +1,7 @@
 /* The CUDA target after an error that ends its context: a new context is made.  A kernel that does not end is left.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
 #include "target.h"
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
@@ -87,6 +88,166 @@ what_was_begun_is_lost_too(void **state)
   test_ok(ops->close(target));
 }
 
+/* ---- several in flight --------------------------------------------------------------------------------------------------- */
+
+/* Entry points that were called, but for those that know no context. */
+static uint64_t
+count_calls(void)
+{
+  uint64_t all = 0;
+#define CUDA_SYM(name, parameters) all += sim.count(#name);
+#include "symbols.def"
+  return all - sim.count("cuGetErrorName") - sim.count("cuGetErrorString");
+}
+
+typedef struct flight {
+  vyre_target *target;
+  _Atomic uint32_t *bell;   /* rings, and then the first sequence loses the target */
+  vyre_ticket done;         /* was done before that */
+  vyre_ticket lost, others; /* after the first, and beside it */
+  vyre_ticket first;
+  uint32_t outs[3]; /* of done, lost and others */
+} flight;
+
+static vyre_ticket
+begin_digit(vyre_target *target, vyre_kernel kernel, vyre_range range, uint32_t *out)
+{
+  const uint32_t push = 2;
+  const vyre_step step = test_step(kernel, &range, 1, &push);
+  const vyre_read read = {test_words(range.buffer, 0, 1), out};
+  vyre_ticket ticket;
+  test_ok(ops->begin(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, &ticket));
+  return ticket;
+}
+
+static vyre_ticket
+begin_wild(vyre_target *target, vyre_range bell, vyre_range range)
+{
+  const uint64_t nowhere = 0x1000;
+  const vyre_step steps[] = {test_step(test_compile(target, TEST_BELL), &bell, 1, NULL),
+                             {.kernel = test_compile(target, TEST_WILD),
+                              .buffers = &range,
+                              .buffer_count = 1,
+                              .push = &nowhere,
+                              .push_size = sizeof nowhere,
+                              .groups = {1, 1, 1}}};
+  vyre_ticket ticket;
+  test_ok(ops->begin(target, &(vyre_sequence){.steps = steps, .step_count = 2}, &ticket));
+  return ticket;
+}
+
+static void
+begin_flight(flight *f, vyre_target *target)
+{
+  static _Alignas(4096) _Atomic uint32_t words[1024];
+  const vyre_kernel digit = test_compile(target, TEST_DIGIT);
+  const vyre_range range = test_range(test_buffer(target, 16, 5));
+  vyre_device_buffer bell;
+  bool is_done = false;
+  *f = (flight){.target = target, .bell = words, .outs = {88, 88, 88}};
+  words[0] = words[1] = 0;
+  f->done = begin_digit(target, digit, test_range(test_buffer(target, 1, 5)), &f->outs[0]);
+  while (!is_done)
+    test_ok(ops->poll(target, f->done, &is_done));
+  test_ok(ops->import(target, (void *)words, sizeof words, &bell));
+  f->first = begin_wild(target, test_range(bell), range);
+  f->lost = begin_digit(target, digit, range, &f->outs[1]);
+  f->others = begin_digit(target, digit, test_range(test_buffer(target, 1, 5)), &f->outs[2]);
+  assert_false(ops->is_lost(target));
+}
+
+/* What was not done is an error, without a question to the driver; what was done has its result. */
+static void
+assert_flight_ends(flight *f, bool is_first_over)
+{
+  const uint64_t calls = count_calls();
+  const vyre_ticket left[] = {f->lost, f->others, f->first};
+  assert_true(ops->is_lost(f->target));
+  for (size_t i = 0; i < (is_first_over ? 2 : 3); i++) {
+    bool is_done = false;
+    test_ok(ops->poll(f->target, left[i], &is_done));
+    assert_true(is_done);
+    test_refused(ops->wait(f->target, left[i], NULL), "was lost before ");
+  }
+  test_ok(ops->wait(f->target, f->done, NULL));
+  assert_int_equal(f->outs[0], 17);
+  assert_int_equal(f->outs[1], 88);
+  assert_int_equal(f->outs[2], 88);
+  assert_int_equal(count_calls(), calls);
+  test_ok(ops->recover(f->target));
+  assert_works(f->target);
+  test_ok(ops->close(f->target));
+}
+
+static void
+all_that_is_in_flight_is_lost_at_once(void **state)
+{
+  (void)state;
+  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
+  flight f;
+  begin_flight(&f, test_open(NULL));
+  f.bell[0] = 1;
+  test_refused(ops->wait(f.target, f.first, NULL), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  assert_flight_ends(&f, true);
+}
+
+static void
+a_loss_may_be_found_while_polling(void **state)
+{
+  (void)state;
+  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
+  flight f;
+  bool is_done;
+  vyre_status status = VYRE_OK;
+  begin_flight(&f, test_open(NULL));
+  f.bell[0] = 1;
+  while (!status) {
+    status = ops->poll(f.target, f.lost, &is_done);
+    assert_false(is_done);
+  }
+  test_refused(status, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  assert_flight_ends(&f, false);
+}
+
+/* Nobody waited for anything: what is closed ends, and nothing of the host's is left. */
+static void
+a_target_that_is_lost_in_flight_can_be_closed(void **state)
+{
+  (void)state;
+  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
+  flight f;
+  begin_flight(&f, test_open(NULL));
+  f.bell[0] = 1;
+  test_ok(ops->flush(f.target));
+  assert_true(ops->is_lost(f.target));
+  test_refused(ops->wait(f.target, f.others, NULL), "was lost before ");
+  test_ok(ops->close(f.target));
+}
+
+/* What is begun waits for a sequence that the host goes on with, and that one finds the context lost. */
+static void
+nothing_is_begun_after_a_loss(void **state)
+{
+  (void)state;
+  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
+  vyre_target *target = test_open(NULL);
+  target->most_iterations = 2;
+  const vyre_range left = test_range(test_buffer(target, 1, 5));
+  const vyre_step step = test_step(test_compile(target, TEST_DOWN), &left, 1, NULL);
+  const vyre_repeat repeat = {0, 1, 8, left};
+  vyre_repeat_end end;
+  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end};
+  vyre_ticket first, second;
+  test_ok(ops->begin(target, &sequence, &first));
+  assert_true(sim.make_fail("cuEventRecord", 1, CUDA_ILLEGAL_ADDRESS)); /* of its second part */
+  test_refused(ops->begin(target, &sequence, &second), "was lost in an earlier call");
+  sim.make_fail(NULL, 0, CUDA_OK);
+  test_refused(ops->wait(target, first, NULL), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  test_ok(ops->recover(target));
+  assert_works(target);
+  test_ok(ops->close(target));
+}
+
 static void
 a_kernel_that_does_not_end_is_left(void **state)
 {
@@ -107,17 +268,17 @@ a_kernel_that_does_not_end_is_left(void **state)
   words[0] = 1; /* so that the process can end */
   while (words[1] == 0) {
   }
-  test_ok(ops->close(target));
+  test_close(target); /* the second context with all of its own */
 }
 
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_lost_context_is_made_anew),
-      cmocka_unit_test(errors_that_end_a_context_are_told_from_others),
-      cmocka_unit_test(what_was_begun_is_lost_too),
-      cmocka_unit_test(a_kernel_that_does_not_end_is_left),
+      cmocka_unit_test(a_lost_context_is_made_anew),       cmocka_unit_test(errors_that_end_a_context_are_told_from_others),
+      cmocka_unit_test(what_was_begun_is_lost_too),        cmocka_unit_test(all_that_is_in_flight_is_lost_at_once),
+      cmocka_unit_test(a_loss_may_be_found_while_polling), cmocka_unit_test(a_target_that_is_lost_in_flight_can_be_closed),
+      cmocka_unit_test(nothing_is_begun_after_a_loss),     cmocka_unit_test(a_kernel_that_does_not_end_is_left),
   };
   return cmocka_run_group_tests_name("cuda/loss", tests, test_find_simulator, NULL);
 }
