@@ -165,6 +165,98 @@ pinned_memory_is_the_hosts(void **state)
   OK(cu.cuMemFreeHost(plain));
 }
 
+/* By their host's address: those of the page that are not the allocation's, and the pages around it, are nobody's. */
+static void
+copies_stay_within_pinned_memory(void **state)
+{
+  (void)state;
+  const cuda_address memory = driver_memory(128);
+  uint8_t *pinned = (uint8_t *)driver_pinned(64);
+  static const struct {
+    int first;
+    size_t size;
+    const char *told;
+  } cases[] = {{0, 65, "65 bytes from byte 0 of the host's pinned memory"},
+               {64, 4, "4 bytes from byte 64 of the host's pinned memory"},
+               {4092, 16, "16 bytes from byte 4092"},
+               {-4, 8, "8 bytes from byte -4"},
+               {-16, 8, "8 bytes from byte -16"}};
+  OK(cu.cuMemsetD8Async(memory, 7, 128, NULL));
+  OK(cu.cuCtxSynchronize());
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(cu.cuMemcpyHtoDAsync_v2(memory, pinned + cases[i].first, cases[i].size, NULL), CUDA_INVALID_VALUE);
+    driver_told(cases[i].told);
+    assert_int_equal(cu.cuMemcpyDtoHAsync_v2(pinned + cases[i].first, memory, cases[i].size, NULL), CUDA_INVALID_VALUE);
+    driver_told("out of its bounds");
+  }
+  OK(cu.cuMemcpyDtoHAsync_v2(pinned, memory, 64, NULL));
+  OK(cu.cuCtxSynchronize());
+  assert_int_equal(pinned[0], 7);
+  assert_int_equal(pinned[63], 7);
+  OK(cu.cuMemFreeHost(pinned));
+  pinned = (uint8_t *)driver_pinned(64);
+  pinned[66] = 1;
+  OK(cu.cuMemFreeHost(pinned));
+  driver_told("wrote to byte 66 of pinned memory");
+  OK(cu.cuMemFree_v2(memory));
+}
+
+/* By the device's address of mapped memory, fills and copies are held to the allocation's bytes, too. */
+static void
+device_addresses_stay_within_pinned_memory(void **state)
+{
+  (void)state;
+  static uint32_t registered[1024];
+  void *mapped;
+  cuda_address address[2];
+  const cuda_address memory = driver_memory(128);
+  OK(cu.cuMemHostAlloc(&mapped, 64, CUDA_HOST_ALLOC_MAPPED));
+  OK(cu.cuMemHostGetDevicePointer_v2(&address[0], mapped, 0));
+  OK(cu.cuMemHostRegister_v2(registered, 64, CUDA_HOST_REGISTER_MAPPED));
+  OK(cu.cuMemHostGetDevicePointer_v2(&address[1], registered, 0));
+  for (int i = 0; i < 2; i++) {
+    OK(cu.cuMemsetD8Async(address[i], 1, 64, NULL));
+    OK(cu.cuMemcpyDtoDAsync_v2(memory, address[i], 64, NULL));
+    OK(cu.cuCtxSynchronize());
+    assert_int_equal(cu.cuMemsetD8Async(address[i], 1, 65, NULL), CUDA_INVALID_VALUE);
+    driver_told("which has 64, out of its bounds");
+    assert_int_equal(cu.cuMemcpyDtoDAsync_v2(memory, address[i] + 60, 8, NULL), CUDA_INVALID_VALUE);
+    driver_told("which has 64, out of its bounds");
+    assert_int_equal(cu.cuMemcpyDtoDAsync_v2(address[i] + 64, memory, 4, NULL), CUDA_INVALID_VALUE);
+    driver_told(i ? "registered memory" : "pinned memory");
+  }
+  OK(cu.cuMemHostUnregister(registered));
+  OK(cu.cuMemFreeHost(mapped));
+  OK(cu.cuMemFree_v2(memory));
+}
+
+static void
+a_kernel_stays_within_pinned_memory(void **state)
+{
+  (void)state;
+  static const struct {
+    int offset;
+    const char *told;
+  } cases[] = {{64, "4 bytes from byte 64 of pinned memory"},
+               {4096, "4 bytes from byte 4096 of pinned memory"},
+               {-4, "outside of global memory"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    void *mapped;
+    cuda_address good, bad;
+    if (i)
+      driver_setup(state);
+    OK(cu.cuMemHostAlloc(&mapped, 64, CUDA_HOST_ALLOC_MAPPED));
+    OK(cu.cuMemHostGetDevicePointer_v2(&good, (char *)mapped + 60, 0));
+    bad = good - 60 + (cuda_address)(int64_t)cases[i].offset;
+    OK(driver_launch("load", 1, NULL, (void *[]){&good}));
+    OK(cu.cuCtxSynchronize());
+    OK(driver_launch("load", 1, NULL, (void *[]){&bad}));
+    assert_int_equal(cu.cuCtxSynchronize(), CUDA_ILLEGAL_ADDRESS);
+    driver_told(cases[i].told);
+    driver_end(CUDA_ILLEGAL_ADDRESS);
+  }
+}
+
 static void
 memory_is_registered_once(void **state)
 {
@@ -181,7 +273,7 @@ memory_is_registered_once(void **state)
   assert_int_equal(words[1001], 0);
   const cuda_address memory = driver_memory(4096);
   assert_int_equal(cu.cuMemcpyHtoDAsync_v2(memory, words, 16, NULL), CUDA_INVALID_VALUE);
-  driver_told("some are in pinned memory");
+  driver_told("from byte -4 of the host's registered memory");
   OK(cu.cuMemHostUnregister(words + 1));
   assert_int_equal(cu.cuMemHostUnregister(words + 1), CUDA_HOST_MEMORY_NOT_REGISTERED);
   driver_told("not the beginning of such memory");
@@ -218,6 +310,9 @@ main(void)
       TEST(a_kernel_finds_no_freed_memory),
       TEST(a_kernel_stays_within_bounds),
       TEST(pinned_memory_is_the_hosts),
+      TEST(copies_stay_within_pinned_memory),
+      TEST(device_addresses_stay_within_pinned_memory),
+      TEST(a_kernel_stays_within_pinned_memory),
       TEST(memory_is_registered_once),
       TEST(bytes_are_counted),
   };

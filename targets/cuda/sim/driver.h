@@ -113,13 +113,15 @@ void sim_memory_retain(sim_memory *memory);
 void sim_memory_release(sim_memory *memory);
 /* The allocation that has all these bytes, and is not freed.  NULL: there is none, which is told with what the call wants of it. */
 sim_memory *sim_memory_at(sim_context *context, uint64_t address, uint64_t size, const char *what);
-/* Of host memory: NULL where no byte is pinned.  False: some are and some are not, which is told. */
+/* Of host memory: NULL where no byte is pinned.  False: some are and some are not, or all are on pages of pinned memory and out of
+ * its bounds, which is told. */
 bool sim_pinned_at(sim_context *context, const void *host, uint64_t size, const char *what, sim_memory **out);
 /* What is at these addresses, in words. */
 void sim_memory_explain(const sim_context *context, uint64_t address, uint64_t size, char *text, size_t text_size);
 sim_map *sim_map_get(sim_context *context);
 void sim_map_release(sim_map *map);
 void sim_memory_poison(uint8_t *bytes, uint64_t size); /* without the lock, too */
+bool sim_memory_is_poison(const uint8_t *byte);
 /* Tells who still uses it. */
 void sim_memory_unused(sim_memory *memory);
 /* It is gone. */

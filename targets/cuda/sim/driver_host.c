@@ -53,7 +53,7 @@ sim_host_allocate(void **memory, size_t size, unsigned int flags)
   if (!bytes)
     return CUDA_OUT_OF_MEMORY;
   sim_memory *made;
-  sim_memory_poison(bytes, size);
+  sim_memory_poison(bytes, inside);
   sim_memory_new(sim_context_current(), SIM_PINNED, size, bytes, &made);
   made->host = pages + page;
   made->pages = pages;
@@ -80,6 +80,19 @@ sim_host_register(void *memory, size_t size, unsigned int flags)
   return CUDA_OK;
 }
 
+/* The rest of the last page is poisoned, and who writes there wrote too far. */
+static void
+check_rest(const sim_memory *memory)
+{
+  const uint64_t inside = memory->page_bytes - 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t at = memory->size;
+  while (at < inside && sim_memory_is_poison(memory->bytes + at))
+    at++;
+  if (at < inside)
+    sim_tell("cuMemFreeHost: the host wrote to byte %llu of pinned memory %u, which has %llu, out of its bounds",
+             (unsigned long long)at, memory->number, (unsigned long long)memory->size);
+}
+
 /* That which begins there; what still uses it is told, and waited for: its bytes may go. */
 static cuda_result
 end(void *memory, sim_memory_kind kind, cuda_result none)
@@ -91,6 +104,8 @@ end(void *memory, sim_memory_kind kind, cuda_result none)
   sim_memory_unused(found);
   if (found->references)
     sim_wait_context(found->context);
+  if (kind == SIM_PINNED)
+    check_rest(found);
   sim_memory_free(found);
   return CUDA_OK;
 }

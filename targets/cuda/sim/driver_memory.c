@@ -28,6 +28,12 @@ sim_memory_poison(uint8_t *bytes, uint64_t size)
   memset(bytes, POISON, size);
 }
 
+bool
+sim_memory_is_poison(const uint8_t *byte)
+{
+  return *byte == POISON;
+}
+
 void
 sim_memory_retain(sim_memory *memory)
 {
@@ -134,6 +140,8 @@ sim_memory_new(sim_context *context, sim_memory_kind kind, uint64_t size, uint8_
   return CUDA_OK;
 }
 
+static const char *const kinds[] = {"allocation", "pinned memory", "registered memory", "a module's variables in allocation"};
+
 static bool
 is_seen(const sim_memory *memory, const sim_context *context)
 {
@@ -158,7 +166,6 @@ last_before(uint64_t address)
 void
 sim_memory_explain(const sim_context *context, uint64_t address, uint64_t size, char *text, size_t text_size)
 {
-  static const char *const kinds[] = {"allocation", "pinned memory", "registered memory", "a module's variables in allocation"};
   const sim_memory *near = last_before(address);
   if (!near || address - near->address > near->size + GAP) {
     const bool is_host = address < UINT64_C(1) << 47;
@@ -188,6 +195,14 @@ sim_memory_at(sim_context *context, uint64_t address, uint64_t size, const char 
   return NULL;
 }
 
+/* Nothing else is in the pages of what the driver pinned, and in those before and after them. */
+static bool
+is_near(const sim_memory *memory, const uint8_t *first, const uint8_t *end)
+{
+  const uint8_t *from = memory->kind == SIM_PINNED ? memory->pages : memory->host;
+  return end > from && first < from + (memory->kind == SIM_PINNED ? memory->page_bytes : memory->size);
+}
+
 bool
 sim_pinned_at(sim_context *context, const void *host, uint64_t size, const char *what, sim_memory **out)
 {
@@ -195,13 +210,13 @@ sim_pinned_at(sim_context *context, const void *host, uint64_t size, const char 
   *out = NULL;
   for (uint32_t i = 0; i < table.count; i++) {
     sim_memory *memory = table.entries[i];
-    if ((memory->kind != SIM_PINNED && memory->kind != SIM_REGISTERED) || memory->is_freed || !is_seen(memory, context))
-      continue;
-    if (end <= memory->host || first >= memory->host + memory->size)
+    if ((memory->kind != SIM_PINNED && memory->kind != SIM_REGISTERED) || memory->is_freed || !is_seen(memory, context) ||
+        !is_near(memory, first, end))
       continue;
     if (first < memory->host || end > memory->host + memory->size) {
-      sim_tell("%s: %s: of its %llu bytes some are in pinned memory %u and some are not", sim_call_name(sim_called_now), what,
-               (unsigned long long)size, memory->number);
+      sim_tell("%s: %s: %llu bytes from byte %lld of the host's %s %u, which has %llu, out of its bounds",
+               sim_call_name(sim_called_now), what, (unsigned long long)size, (long long)(first - memory->host),
+               kinds[memory->kind], memory->number, (unsigned long long)memory->size);
       return false;
     }
     *out = memory;
