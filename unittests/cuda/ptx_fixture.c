@@ -56,12 +56,18 @@ add_globals(ptx_test *test, const ptx_module *module, uint64_t *addresses, uint3
   return true;
 }
 
+ptx_module *
+ptx_test_parse(const char *text, uint32_t sm, char *log, size_t size)
+{
+  return ptx_module_parse(text, strlen(text), sm ? sm : NEWEST_SM, NEWEST_VERSION, log, size);
+}
+
 bool
 ptx_test_run(ptx_test *test)
 {
   uint64_t addresses[4];
-  ptx_module *module = ptx_module_parse(test->text, strlen(test->text), test->sm ? test->sm : NEWEST_SM, NEWEST_VERSION, test->log,
-                                        sizeof test->log);
+  ptx_module *own = test->module ? NULL : ptx_test_parse(test->text, test->sm, test->log, sizeof test->log);
+  const ptx_module *module = own ? own : test->module;
   if (!module)
     return false;
   const ptx_kernel *kernel = ptx_kernel_find(module, test->kernel ? test->kernel : "k");
@@ -77,7 +83,7 @@ ptx_test_run(ptx_test *test)
   const bool is_good = ptx_run(&test->launch, &test->counts, &test->fault);
   for (uint32_t i = 0; i < ptx_global_count(module); i++)
     free(test->memories[PTX_TEST_MEMORIES - 1 - i].data);
-  ptx_module_free(module);
+  ptx_module_free(own);
   return is_good;
 }
 
@@ -102,7 +108,7 @@ void
 ptx_test_refused(const char *text, const char *words)
 {
   char log[256];
-  ptx_module *module = ptx_module_parse(text, strlen(text), NEWEST_SM, NEWEST_VERSION, log, sizeof log);
+  ptx_module *module = ptx_test_parse(text, 0, log, sizeof log);
   if (module || !strstr(log, words))
     fail_msg("'%s' is not in '%s', of:\n%s", words, module ? "(accepted)" : log, text);
   ptx_module_free(module);

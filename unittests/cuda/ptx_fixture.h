@@ -17,8 +17,9 @@ typedef struct ptx_test_memory {
 
 typedef struct ptx_test {
   const char *text;
-  const char *kernel; /* NULL: "k" */
-  uint32_t sm;        /* 0: 100, the device's */
+  const ptx_module *module; /* NULL: the text is parsed */
+  const char *kernel;       /* NULL: "k" */
+  uint32_t sm;              /* 0: 100, the device's */
   ptx_test_memory memories[PTX_TEST_MEMORIES];
   unsigned char parameters[512];
   ptx_launch launch; /* what is 0 in grid and block is 1 */
@@ -32,6 +33,8 @@ typedef struct ptx_test {
 uint64_t ptx_test_address(uint32_t k);
 /* Gives the kernel memory as its parameter of that number, and of the test's memories. */
 void ptx_test_buffer(ptx_test *test, uint32_t k, void *data, uint64_t size);
+/* For an architecture, 0 as above.  NULL: the log, of `size` bytes, says why. */
+ptx_module *ptx_test_parse(const char *text, uint32_t sm, char *log, size_t size);
 /* Parses and runs.  False: the log or the fault says why. */
 bool ptx_test_run(ptx_test *test);
 /* Must run without a fault. */
