@@ -9,7 +9,8 @@
 
 enum {
   ROWS_A_THREAD = 4096,  /* fewer are not worth a thread */
-  FEW_PROGRAMS = 16,     /* fewer have too few workgroups for a device */
+  FEW_PROGRAMS = 16,     /* fewer have too few workgroups for a device, */
+  SMALL_PROGRAM = 1024,  /* rows: but where they are small, a level is */
   LARGE_PROGRAM = 4096,  /* rows: a workgroup would take long */
   PART_OF_ITERATIONS = 8 /* that a walk may take of those which a driver lets an invocation have */
 };
@@ -50,7 +51,7 @@ vyre_plan_rows_count(plan_rows *r)
     r->largest = end - program > r->largest ? end - program : r->largest;
     r->programs++;
   }
-  r->by_program = r->programs >= FEW_PROGRAMS && r->largest <= LARGE_PROGRAM && r->most_iterations == 0;
+  r->by_program = r->largest <= (r->programs >= FEW_PROGRAMS ? LARGE_PROGRAM : SMALL_PROGRAM) && r->most_iterations == 0;
   r->walk = r->most_iterations ? most_joins(v) + deepest(v) : 0;
 }
 
