@@ -62,6 +62,8 @@ forms_open(form *forms, uint32_t count)
     forms_check(vyre_device_open(forms[i].target, &options, NULL, &forms[i].device));
     if (forms[i].by_program)
       forms[i].device->info.max_iterations = 0;
+    if (forms[i].by_level && !forms[i].device->info.max_iterations)
+      forms[i].device->info.max_iterations = FORMS_BOUND;
     if (forms[i].workgroup)
       forms[i].device->program_workgroup = forms[i].workgroup;
     if (forms[i].room)

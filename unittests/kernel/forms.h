@@ -24,12 +24,15 @@
 /* A device of it, under its checks where they are to be had. */
 vyre_target_options forms_options(const vyre_target_ops *target);
 
+enum { FORMS_BOUND = 65535 };
+
 typedef struct form {
   const char *name;
   const vyre_target_ops *target;
   uint32_t threads;
   bool fused;
   bool by_program;     /* also where the driver bounds iterations, which small programs do not come to */
+  bool by_level;       /* also where the driver bounds none, by a bound that is lavapipe's */
   uint32_t workgroup;  /* of kernels by program; 0: as it is */
   uint64_t room;       /* bytes that the device takes; 0: all that it can */
   vyre_device *device; /* from forms_open */
