@@ -185,10 +185,11 @@ measure(const setup *s, const char *text, uint32_t rows, uint32_t each, vyre_byt
   const uint64_t there = median_run(s, s->device, text, rows, each, report),
                  here = median_run(s, s->processors, text, rows, each, NULL);
   const double device_ns = (double)vyre_report_device_ns(report) / s->rounds;
-  printf("| %s | %u | %s | %.1f | %.1f | %.1f | %.1f | %.4f | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64
+  printf("| %s | %u | %s | %.1f | %.1f | %.1f | %.1f | %.4f | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64
          " | %.2f | %.2f |\n",
          text, rows, each < rows ? "1,000s" : "one", (double)there / 1e3, device_ns / 1e3, rows * 1e3 / (double)there,
          device_ns > 0 ? rows * 1e3 / device_ns : 0, device_ns > 0 ? 2e9 * ROW_BYTES * rows / device_ns / s->bandwidth : 0,
+         vyre_report_count(report, "(device)", "sequences") / s->rounds,
          vyre_report_count(report, "(device)", "host waits") / s->rounds,
          vyre_report_count(report, "(device)", "kernels launched") / s->rounds,
          vyre_report_count(report, "(device)", "bytes up") / s->rounds,
@@ -257,10 +258,11 @@ main(int count, char **arguments)
     printf("empty graph: a launch and the wait for it: %.1f us\n", s.empty_us);
   printf("floor: a warm sequence of one kernel of one workgroup: %.1f us\nbandwidth: a kernel that copies %u bytes: %.2f GB/s\n\n",
          s.floor_us, s.bytes, s.bandwidth / 1e9);
-  printf("| passes | rows | programs | whole, us | device, us | Mrows/s, whole | Mrows/s, device | of the copy | waits | launches "
+  printf("| passes | rows | programs | whole, us | device, us | Mrows/s, whole | Mrows/s, device | of the copy | sequences | waits "
+         "| launches "
          "| bytes up | bytes "
          "down | whole / floor | whole / all processors |\n"
-         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   for (uint32_t rows = s.min; rows <= s.max; rows *= 10) {
     measure(&s, brief, rows, SMALL, &small, &passes);
     measure(&s, whole, rows, SMALL, &small, &passes);
