@@ -363,6 +363,30 @@ a_long_repeat_goes_on(void **state)
   test_close(target);
 }
 
+/* Of a part that fails after the wait some may run already: staging is used again when it does no more. */
+static void
+a_part_that_fails_is_waited_for(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  target->most_iterations = 2;
+  const vyre_range left = test_range(test_buffer(target, 1, 5));
+  const vyre_step step = test_step(test_compile(target, TEST_DOWN), &left, 1, NULL);
+  const vyre_repeat repeat = {0, 1, 8, left};
+  vyre_repeat_end end;
+  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end};
+  sim.clear();
+  assert_true(sim.make_fail("cuEventRecord", 4, CUDA_OUT_OF_MEMORY)); /* after the second part's commands */
+  test_refused(ops->submit(target, &sequence, NULL), "cuEventRecord");
+  sim.make_fail(NULL, 0, CUDA_OK);
+  assert_int_equal(sim.count("cuStreamSynchronize"), 1);
+  assert_false(ops->is_lost(target));
+  test_ok(ops->submit(target, &sequence, NULL));
+  assert_int_equal(end.word, 0);
+  assert_int_equal(end.iterations, 1); /* the parts before have taken four of five */
+  test_close(target);
+}
+
 /* Every step of a repeat is stopped when it is over, the first one too. */
 static void
 a_repeat_that_is_over_does_nothing(void **state)
@@ -420,6 +444,7 @@ main(void)
       cmocka_unit_test(a_kernel_waits_for_the_host),
       cmocka_unit_test(a_grid_that_fits_meets),
       cmocka_unit_test(a_long_repeat_goes_on),
+      cmocka_unit_test(a_part_that_fails_is_waited_for),
       cmocka_unit_test(a_repeat_that_is_over_does_nothing),
       cmocka_unit_test(a_trap_of_a_program_is_an_error),
   };
