@@ -59,13 +59,21 @@ take_members(fused *f, const schedule *s)
   return wanted;
 }
 
+/* One that provides a column is of the run that it comes before. */
+static uint64_t
+number_of(const fused *f, uint32_t member)
+{
+  uint64_t number = f->r->number + (f->members[member].node == 0);
+  for (uint32_t i = 0; i <= member; i++)
+    number += f->members[i].node != 0;
+  return number;
+}
+
 static vyre_status
 note_of(const fused *f, uint32_t member, vyre_status status)
 {
-  uint64_t number = f->r->number;
-  for (uint32_t i = 0; i <= member; i++)
-    number += f->members[i].node != 0;
-  return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", f->members[member].record->pass.name, number);
+  return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", f->members[member].record->pass.name,
+                          number_of(f, member));
 }
 
 /* Nothing is wrong with it, but its run ends here. */
@@ -101,7 +109,7 @@ begin_all(fused *f)
     vyre_module_show_analyses(f->r->module, vyre_schedule_requirements(record, is_on_host(f->r)));
     f->contexts[i] = vyre_run_context(f->r, record, node ? vyre_node_values(f->r->pipeline, node) : NULL);
     const uint64_t start = vyre_run_start_clock(f->r);
-    vyre_run_enter(record);
+    vyre_run_enter(record, number_of(f, i));
     vyre_status status = vyre_phases_begin(&f->contexts[i], f->r->module);
     vyre_run_leave();
     vyre_run_stop_clock(f->r, "(prepare)", start, false);
@@ -122,13 +130,16 @@ end_one(fused *f, uint32_t member)
   const vyre_pass *pass = &context->record->pass;
   const vyre_node *node = node_of(f, member);
   vyre_result result = VYRE_UNCHANGED;
+  vyre_status printed = node ? vyre_run_print(r, node, number_of(f, member)) : VYRE_OK;
+  if (printed)
+    return end_call(f, member, printed);
   if (node && vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, pass->name);
     drop(f, member);
     return VYRE_OK;
   }
   vyre_module_show_analyses(r->module, vyre_schedule_requirements(context->record, is_on_host(r)));
-  vyre_run_enter(context->record);
+  vyre_run_enter(context->record, number_of(f, member));
   vyre_status status = vyre_phases_end(context, r->module, &result);
   vyre_run_leave();
   const bool changed = result == VYRE_CHANGED;
@@ -194,6 +205,18 @@ run_members(fused *f, bool *out_fits)
   return settle(f, before);
 }
 
+/* How many neighbouring passes are wanted from that node on. */
+static uint32_t
+count_wanted(const run *r, uint32_t node)
+{
+  const vyre_node *nodes = r->pipeline->nodes;
+  uint32_t count = 0;
+  for (; node && count < SCHEDULE_MOST && nodes[node].kind == VYRE_NODE_PASS; node = nodes[node].next)
+    if (!vyre_run_is_wanted(r, nodes[node].record, r->number + ++count))
+      return count - 1;
+  return count;
+}
+
 vyre_status
 vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
 {
@@ -207,7 +230,7 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
       vyre_run_is_settled(r, &pipeline->nodes[node]))
     return VYRE_OK;
   const vyre_schedule_options options = vyre_run_schedule_options(r);
-  vyre_schedule_make(pipeline, node, options, &s);
+  vyre_schedule_make(pipeline, node, count_wanted(r, node), options, &s);
   if (s.count < 2)
     return VYRE_OK;
   f.wanted = take_members(&f, &s);

@@ -25,6 +25,7 @@ static atomic_bool done;                      /* the program's own end has begun
 static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread says why the process ends before that, and ends it */
 static volatile sig_atomic_t own_code, thread_ended;
 static _Thread_local bool own_thread;
+static _Thread_local __attribute__((tls_model("initial-exec"))) const char *own_input;
 static const char *program = "";
 static pid_t owner;          /* children that a plugin forks end as they like */
 static guard_record *record; /* NULL: nobody waits for it to tell why this process ended */
@@ -40,9 +41,9 @@ append(guard_text *text, const char *more)
 }
 
 static void
-append_number(guard_text *text, unsigned number)
+append_number(guard_text *text, uint64_t number)
 {
-  char digits[12], *at = digits + sizeof(digits) - 1;
+  char digits[24], *at = digits + sizeof(digits) - 1;
   *at = '\0';
   do
     *--at = (char)('0' + number % 10);
@@ -50,7 +51,7 @@ append_number(guard_text *text, unsigned number)
   append(text, at);
 }
 
-/* "in pass 'acme.x' (/path/acme.so)". */
+/* "in pass 'acme.x' (/path/acme.so), run 3 of the pipeline". */
 static void
 append_code(guard_text *text, const vyre_plugin_code *code)
 {
@@ -59,12 +60,24 @@ append_code(guard_text *text, const vyre_plugin_code *code)
     append(text, code->pass);
     append(text, "' (");
     append(text, code->path);
-    append(text, ")");
+    append(text, "), run ");
+    append_number(text, code->run);
+    append(text, " of the pipeline");
   } else {
     append(text, " while plugin '");
     append(text, code->path);
     append(text, "' was loaded");
   }
+}
+
+static void
+append_input(guard_text *text, const guard_where *where)
+{
+  if (!where->input)
+    return;
+  append(text, "\n  input '");
+  append(text, where->input);
+  append(text, "'");
 }
 
 /* In a driver, whatever called it. */
@@ -75,6 +88,7 @@ append_driver(guard_text *text, const guard_where *where, const char *how)
     return false;
   vyre_driver_call_tell(&where->call, how, text->bytes + text->length, sizeof(text->bytes) - text->length);
   text->length += strlen(text->bytes + text->length);
+  append_input(text, where);
   append(text, "\nFix: update the driver, choose another -device, or -target=cpu, which has none");
   return true;
 }
@@ -91,6 +105,7 @@ tell_kill(const guard_where *where, guard_text *text)
     if (where->code.path)
       append_code(text, &where->code);
   }
+  append_input(text, where);
   append(text, "\nFix: leave it more memory, if the system killed it for want of that (dmesg tells)");
   return VYRE_CODE_INPUT;
 }
@@ -128,7 +143,7 @@ guard_tell_signal(const guard_where *where, int number, guard_text *text)
   if (append_driver(text, where, how.bytes))
     return code_of(where);
   append(text, "signal ");
-  append_number(text, (unsigned)number);
+  append_number(text, (uint64_t)number);
   if (name_of_signal(number)[0]) {
     append(text, " (");
     append(text, name_of_signal(number));
@@ -140,6 +155,7 @@ guard_tell_signal(const guard_where *where, int number, guard_text *text)
     append_code(text, &where->code);
   else
     append(text, " in vyre itself");
+  append_input(text, where);
   return code_of(where);
 }
 
@@ -157,7 +173,9 @@ guard_tell_exit(const guard_where *where, const char *how, guard_text *text)
     append(text, " in a thread that vyre did not start");
   else if (where->code.path)
     append_code(text, &where->code);
-  append(text, ", before its work was done\nFix: a pass returns, and fails by host->error");
+  append(text, ", before its work was done");
+  append_input(text, where);
+  append(text, "\nFix: a pass returns, and fails by host->error");
   return code_of(where);
 }
 
@@ -165,7 +183,8 @@ static guard_where
 where_now(void)
 {
   const vyre_driver_call call = vyre_driver_call_running(!own_thread);
-  return (guard_where){.call = call, .code = vyre_plugin_code_running(), .is_strange = !own_thread && !call.doing};
+  return (guard_where){
+      .call = call, .code = vyre_plugin_code_running(), .input = own_input, .is_strange = !own_thread && !call.doing};
 }
 
 /* To who waits for this process, or to standard error. */
@@ -315,6 +334,12 @@ guard_thread(void)
   own_thread = true;
   if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof(stack)}, NULL);
+}
+
+void
+guard_input(const char *path)
+{
+  own_input = path;
 }
 
 void

@@ -19,7 +19,8 @@ typedef struct guard_text {
 typedef struct guard_where {
   vyre_driver_call call;
   vyre_plugin_code code;
-  bool is_strange; /* a thread that vyre did not start */
+  const char *input; /* that the thread works on, of several; else NULL */
+  bool is_strange;   /* a thread that vyre did not start */
 } guard_where;
 
 /* What it leaves to one that waits for it, in memory that both have. */
@@ -42,6 +43,8 @@ void guard_begin(const char *program);
 int guard_end(int code);
 /* This thread is the program's, and signals of a stack that overflows are handled in it, too; guard_begin calls it. */
 void guard_thread(void);
+/* What this thread works on from here on, for messages.  NULL: nothing that has to be told from others. */
+void guard_input(const char *path);
 /* A plugin ended a thread; when the last thread ends, the process exits, and then the plugin is no longer known. */
 void guard_thread_ended(void);
 

@@ -127,7 +127,7 @@ next_count(const tool *t)
 {
   const name_list *inputs = &t->options.inputs;
   const uint32_t threads = t->options.threads, share = inputs->count / threads + (inputs->count % threads != 0);
-  const uint32_t left = inputs->count - t->begun, fair = share < left ? share : left;
+  const uint32_t left = t->end - t->begun, fair = share < left ? share : left;
   const uint32_t most = t->options.batch_most < fair ? t->options.batch_most : fair;
   uint32_t count = 0;
   for (uint64_t bytes = 0; count < most && bytes < BATCH_BYTES; count++) {
@@ -177,7 +177,8 @@ work_on(void *user)
   tool *t = self->tool;
   const uint32_t count = t->end;
   const uint64_t ahead = (uint64_t)t->options.threads * (t->options.batch_most > 4 ? 2 * (uint64_t)t->options.batch_most : 8);
-  process p = {.options = &t->options, .pipeline = t->pipeline, .device = self->device, .home = t->home};
+  process p = {
+      .options = &t->options, .pipeline = t->pipeline, .device = self->device, .is_apart = t->isolated != NULL, .home = t->home};
   guard_thread();
   pthread_mutex_lock(&t->lock);
   for (;;) {
@@ -354,7 +355,9 @@ tool_process_all(tool *t)
   const int unprepared = tool_complain(prepare_inputs(t));
   if (unprepared)
     return unprepared;
-  const int code = t->options.isolate ? tool_process_apart(t, threads) : tool_process_here(t, threads),
+  const int code = t->options.bisect    ? tool_bisect(t)
+                   : t->options.isolate ? tool_process_apart(t, threads)
+                                        : tool_process_here(t, threads),
             failed = tool_complain(print_report(t));
   return code ? code : failed;
 }

@@ -126,9 +126,9 @@ vyre_registry_load(vyre_registry *registry, const char *path, vyre_origin origin
   VYRE_TRY(check_file(full, &file));
   if (is_loaded(registry, &file))
     return VYRE_OK;
-  vyre_plugin_code_enter(NULL, NULL, full);
+  vyre_plugin_code_load(full);
   void *library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
-  vyre_plugin_code_enter(NULL, NULL, NULL);
+  vyre_plugin_code_load(NULL);
   if (!library)
     return cannot_load(full, dlerror());
   void *symbol = dlsym(library, VYRE_PLUGIN_ENTRY);

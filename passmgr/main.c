@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "guard.h"
+#include "reproducer.h"
 #include "tool.h"
 
 #include <fcntl.h>
@@ -49,6 +50,18 @@ no_pipeline(vyre_status why)
   return status;
 }
 
+/* Their names as the pipeline has them. */
+static vyre_status
+find_skipped(tool *t)
+{
+  name_list *names = &t->options.skip_pass;
+  for (uint32_t i = 0; i < names->count; i++)
+    VYRE_TRY(vyre_status_note(vyre_registry_name(t->registry, names->names[i], &names->names[i]), "for -skip-pass"));
+  t->options.runs.skips = names->names;
+  t->options.runs.skip_count = names->count;
+  return VYRE_OK;
+}
+
 static vyre_status
 read_pipeline(tool *t)
 {
@@ -65,6 +78,13 @@ read_pipeline(tool *t)
     status = no_pipeline(status);
   vyre_bytes_free(&text);
   return status;
+}
+
+vyre_status
+tool_read_pipeline(tool *t)
+{
+  VYRE_TRY(read_pipeline(t));
+  return find_skipped(t);
 }
 
 /* ---- the rest: questions ------------------------------------------------------------------------------------------------- */
@@ -103,7 +123,7 @@ run_tool(tool *t)
     return tool_complain(answer(vyre_registry_list(t->registry, &text), &text));
   if (o->help_pass)
     return tool_complain(answer(vyre_registry_help(t->registry, o->help_pass, &text), &text));
-  code = tool_complain(read_pipeline(t));
+  code = tool_complain(tool_read_pipeline(t));
   if (code)
     return code;
   if (o->print_schedule && !o->print_pipeline)
@@ -121,6 +141,7 @@ run_tool(tool *t)
 int
 main(int argc, char **argv)
 {
+  arguments of_reproducer = {0};
   static tool t; /* not of this stack: other threads use it still when a pass has ended this one */
   /* Memory that a pass gives back is for the next one: made and zeroed by the kernel again, it costs as much as a pass. */
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -128,6 +149,8 @@ main(int argc, char **argv)
   guard_begin("vyre-passmgr");
   t.home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   int code = tool_complain(options_parse(argc, argv, &t.options));
+  if (!code && t.options.run_reproducer)
+    code = tool_complain(reproducer_options(argc, argv, &t.options, &of_reproducer));
   if (!code)
     code = run_tool(&t);
   outputs_free(&t.outputs);
@@ -137,5 +160,6 @@ main(int argc, char **argv)
   vyre_pipeline_destroy(t.pipeline);
   vyre_registry_destroy(t.registry);
   options_free(&t.options);
+  arguments_free(&of_reproducer);
   return guard_end(code);
 }

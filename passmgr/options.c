@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,80 +20,111 @@ typedef enum option_kind {
   OPTION_OPTIONAL /* a value only after '='; else it is the first of `value`, "text" or "0" */
 } option_kind;
 
+/* Whether another run of the same needs it, too. */
+typedef enum option_use { OPTION_ONCE, OPTION_KEPT, OPTION_KEPT_FILE } option_use;
+
 typedef struct option {
   const char *name;
   option_kind kind;
   size_t field;
   const char *value, *help; /* value NULL: a flag; help NULL: an alias, not listed */
+  option_use use;
 } option;
 
 #define AT(field) offsetof(tool_options, field)
 
 static const option options[] = {
     {"passes", OPTION_VALUE, AT(passes), "TEXT",
-     "the pipeline: 'canon,cf,dce'; @FILE reads it from a file; without it nothing is changed, only converted"},
-    {"passes-file", OPTION_VALUE, AT(passes_file), "FILE", "the pipeline, from a file"},
+     "the pipeline: 'canon,cf,dce'; @FILE reads it from a file; without it nothing is changed, only converted", OPTION_ONCE},
+    {"passes-file", OPTION_VALUE, AT(passes_file), "FILE", "the pipeline, from a file", OPTION_ONCE},
     {"o", OPTION_VALUE, AT(output), "FILE",
-     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx"},
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx", OPTION_ONCE},
     {"outdir", OPTION_VALUE, AT(outdir), "DIR",
-     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c or .ptx, in the folders that tell the inputs apart"},
+     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c or .ptx, in the folders that tell the inputs apart",
+     OPTION_ONCE},
     {"emit", OPTION_VALUE, AT(emit), "vir|vir0|spirv|glsl|c|ptx",
-     "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
-    {"strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V"},
+     "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others", OPTION_ONCE},
+    {"strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V", OPTION_KEPT},
     {"exact-floats", OPTION_FLAG, AT(exact_floats), NULL,
-     "SPIR-V of strict programs asks for exact floats (denormals, signed zeros, NaNs, rounding), which a device may lack"},
-    {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there"},
-    {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
-    {"target-env", OPTION_VALUE, AT(target_env), "vulkan1.0|...|vulkan1.3", "GLSL: what the SPIR-V is for; default vulkan1.2"},
-    {"ptx-sm", OPTION_VALUE, AT(ptx_sm), "75|80|90|100|...", "PTX: the architecture that it is for, sm_75 or newer; default 75"},
-    {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines"},
-    {"include-root", OPTION_VALUE, AT(include_root), "DIR", "GLSL: #include reads nothing outside of that folder"},
-    {"glsl-memory", OPTION_VALUE, AT(glsl_memory), "MIB", "GLSL: what compiling one shader may take; default 1024"},
-    {"glsl-seconds", OPTION_VALUE, AT(glsl_seconds), "N", "GLSL: processor time for one shader; default 60"},
-    {"glsl-expansion", OPTION_VALUE, AT(glsl_expansion), "MIB", "GLSL: a shader's text, macros and includes expanded; default 16"},
-    {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
+     "SPIR-V of strict programs asks for exact floats (denormals, signed zeros, NaNs, rounding), which a device may lack",
+     OPTION_KEPT},
+    {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there", OPTION_ONCE},
+    {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro", OPTION_ONCE},
+    {"target-env", OPTION_VALUE, AT(target_env), "vulkan1.0|...|vulkan1.3", "GLSL: what the SPIR-V is for; default vulkan1.2",
+     OPTION_ONCE},
+    {"ptx-sm", OPTION_VALUE, AT(ptx_sm), "75|80|90|100|...", "PTX: the architecture that it is for, sm_75 or newer; default 75",
+     OPTION_KEPT},
+    {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines", OPTION_ONCE},
+    {"include-root", OPTION_VALUE, AT(include_root), "DIR", "GLSL: #include reads nothing outside of that folder", OPTION_ONCE},
+    {"glsl-memory", OPTION_VALUE, AT(glsl_memory), "MIB", "GLSL: what compiling one shader may take; default 1024", OPTION_ONCE},
+    {"glsl-seconds", OPTION_VALUE, AT(glsl_seconds), "N", "GLSL: processor time for one shader; default 60", OPTION_ONCE},
+    {"glsl-expansion", OPTION_VALUE, AT(glsl_expansion), "MIB", "GLSL: a shader's text, macros and includes expanded; default 16",
+     OPTION_ONCE},
+    {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same",
+     OPTION_ONCE},
     {"isolate", OPTION_FLAG, AT(isolate), NULL,
-     "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once"},
+     "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once", OPTION_ONCE},
+    {"pass-timeout", OPTION_VALUE, AT(pass_timeout), "SECONDS",
+     "a pass that takes longer is an error; the input has a process of its own (-isolate)", OPTION_KEPT},
     {"batch", OPTION_OPTIONAL, AT(batch), "0|N",
      "many inputs, N at most (0: as their size allows), become one module and one run of the pipeline; the outputs and messages "
-     "are the same"},
+     "are the same",
+     OPTION_ONCE},
     {"max-growth", OPTION_VALUE, AT(max_growth), "N",
-     "a module that inlining would make larger than 256 KiB and N times its size goes out word for word; default 8"},
-    {"load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process"},
-    {"plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder"},
-    {"list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},
-    {"help-pass", OPTION_VALUE, AT(help_pass), "NAME", "print what a pass does and its parameters"},
-    {"print-pipeline", OPTION_FLAG, AT(print_pipeline), NULL, "print the pipeline in its canonical form, and run nothing"},
+     "a module that inlining would make larger than 256 KiB and N times its size goes out word for word; default 8", OPTION_KEPT},
+    {"load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process", OPTION_KEPT_FILE},
+    {"plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder", OPTION_KEPT_FILE},
+    {"list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are", OPTION_ONCE},
+    {"help-pass", OPTION_VALUE, AT(help_pass), "NAME", "print what a pass does and its parameters", OPTION_ONCE},
+    {"print-pipeline", OPTION_FLAG, AT(print_pipeline), NULL, "print the pipeline in its canonical form, and run nothing",
+     OPTION_ONCE},
     {"print-schedule", OPTION_OPTIONAL, AT(print_schedule), "text|json|dot",
-     "print which passes run where, and what goes to the device and comes back; run nothing"},
+     "print which passes run where, and what goes to the device and comes back; run nothing", OPTION_ONCE},
     {"verify-each", OPTION_FLAG, AT(verify_each), NULL,
-     "after each pass verify the module, and that the pass told the truth about changes"},
-    {"print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
-    {"print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
-    {"print-changed", OPTION_FLAG, AT(print_changed), NULL, "print the module at the start and after each pass that changed it"},
+     "after each pass verify the module, and that the pass told the truth about changes", OPTION_KEPT},
+    {"print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)",
+     OPTION_ONCE},
+    {"print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass", OPTION_ONCE},
+    {"print-changed", OPTION_FLAG, AT(print_changed), NULL, "print the module at the start and after each pass that changed it",
+     OPTION_ONCE},
+    {"opt-bisect", OPTION_VALUE, AT(opt_bisect), "RUNS|list",
+     "only these runs of passes: 1-3,5,8- are runs 1 to 3, 5, and from 8 on; list: a line for each run (standard error)",
+     OPTION_ONCE},
+    {"skip-pass", OPTION_LIST, AT(skip_pass), "NAME", "leave the runs of that pass out", OPTION_ONCE},
+    {"bisect", OPTION_VALUE, AT(bisect), "COMMAND",
+     "find the first run of a pass after which a command fails; {} in it is the file of the output", OPTION_ONCE},
+    {"reproducer", OPTION_VALUE, AT(reproducer), "DIR",
+     "write there, of an input that fails, a file that fails alike: what the failing pass got, and options; implies -isolate",
+     OPTION_ONCE},
+    {"run-reproducer", OPTION_VALUE, AT(run_reproducer), "FILE", "run such a file; options of yours are added, or replace its own",
+     OPTION_ONCE},
     {"phases", OPTION_FLAG, AT(phases), NULL,
-     "run GPU passes by their phases on this machine's processors, those too that have plain C; the result is the same"},
-    {"phase-threads", OPTION_VALUE, AT(phase_threads), "N",
-     "the same, and N threads share the rows of a phase; 0: one a processor"},
+     "run GPU passes by their phases on this machine's processors, those too that have plain C; the result is the same",
+     OPTION_KEPT},
+    {"phase-threads", OPTION_VALUE, AT(phase_threads), "N", "the same, and N threads share the rows of a phase; 0: one a processor",
+     OPTION_KEPT},
     {"target", OPTION_VALUE, AT(target), "NAME",
      "run GPU passes there; the result is the same; default cpu, where most have plain C; auto: where it takes less time; vyre-run "
-     "-list-devices lists targets"},
+     "-list-devices lists targets",
+     OPTION_KEPT},
     {"device", OPTION_VALUE, AT(device), "NUMBER|KIND|NAME",
-     "of the target: by its number, its kind (discrete, integrated, virtual, cpu), or a part of its name"},
-    {"library", OPTION_VALUE, AT(library), "FILE", "of the target: the driver library; default: the platform's"},
+     "of the target: by its number, its kind (discrete, integrated, virtual, cpu), or a part of its name", OPTION_KEPT},
+    {"library", OPTION_VALUE, AT(library), "FILE", "of the target: the driver library; default: the platform's", OPTION_KEPT_FILE},
     {"cache-dir", OPTION_VALUE, AT(cache_dir), "DIR|none",
-     "where a target keeps what its driver compiled; default: vyre in $XDG_CACHE_HOME or $HOME/.cache"},
+     "where a target keeps what its driver compiled; default: vyre in $XDG_CACHE_HOME or $HOME/.cache", OPTION_KEPT},
     {"validate", OPTION_FLAG, AT(validate), NULL,
-     "with the target's own checks (Vulkan's validation layer); a message of theirs is an error"},
+     "with the target's own checks (Vulkan's validation layer); a message of theirs is an error", OPTION_KEPT},
     {"timeout", OPTION_VALUE, AT(timeout), "SECONDS",
-     "after which a device that is not done counts as hanging, an error; default 120, 0: never"},
-    {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence"},
-    {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
-    {"stats", OPTION_OPTIONAL, AT(stats), "text|json|prometheus", "print what the passes counted, and the target of a device"},
-    {"stats-file", OPTION_VALUE, AT(stats_file), "FILE", "print that there; -: standard output; default: standard error"},
-    {"version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
-    {"help", OPTION_FLAG, AT(help), NULL, "print this"},
-    {"h", OPTION_FLAG, AT(help), NULL, NULL},
+     "after which a device that is not done counts as hanging, an error; default 120, 0: never", OPTION_KEPT},
+    {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence", OPTION_KEPT},
+    {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times", OPTION_ONCE},
+    {"stats", OPTION_OPTIONAL, AT(stats), "text|json|prometheus", "print what the passes counted, and the target of a device",
+     OPTION_ONCE},
+    {"stats-file", OPTION_VALUE, AT(stats_file), "FILE", "print that there; -: standard output; default: standard error",
+     OPTION_ONCE},
+    {"version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set", OPTION_ONCE},
+    {"help", OPTION_FLAG, AT(help), NULL, "print this", OPTION_ONCE},
+    {"h", OPTION_FLAG, AT(help), NULL, NULL, OPTION_ONCE},
 };
 
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
@@ -251,7 +283,8 @@ count_bounds(tool_options *o)
                 {"glsl-seconds", o->glsl_seconds, 1, &o->most_seconds},
                 {"glsl-expansion", o->glsl_expansion, 1, &o->most_expansion},
                 {"ptx-sm", o->ptx_sm, VYRE_PTX_SM_LEAST, &o->sm},
-                {"timeout", o->timeout, 0, &o->seconds}};
+                {"timeout", o->timeout, 0, &o->seconds},
+                {"pass-timeout", o->pass_timeout, 1, &o->pass_seconds}};
   o->seconds = 120;
   for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
     const char *text = bounds[i].text;
@@ -279,7 +312,13 @@ check(const tool_options *o)
   if (o->stats_file && !o->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
   if (o->isolate && o->batch)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-isolate takes inputs apart, and -batch puts them together\nFix: give one of them");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s takes inputs apart, and -batch puts them together\nFix: give one of them",
+                      o->bisect         ? "bisect"
+                      : o->reproducer   ? "reproducer"
+                      : o->pass_timeout ? "pass-timeout"
+                                        : "isolate");
+  if (o->bisect && (o->opt_bisect || o->inputs.count != 1))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-bisect chooses the runs of one input\nFix: give it one input, and no -opt-bisect");
   if (o->passes && o->passes_file)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
   if (o->output && o->outdir)
@@ -311,13 +350,47 @@ options_parse(int argc, char **argv, tool_options *out)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
   VYRE_TRY(count_growth(out));
   VYRE_TRY(count_bounds(out));
+  out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;
+  if (out->opt_bisect && !out->list_runs)
+    VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
+  out->isolate |= out->pass_timeout || out->reproducer || out->bisect;
   return check(out);
+}
+
+static vyre_status
+print_kept(const option *o, const char *value, const char *before, vyre_bytes *out)
+{
+  char full[PATH_MAX];
+  if (o->use == OPTION_KEPT_FILE && realpath(value, full))
+    value = full;
+  if (value[strcspn(value, "\r\n")])
+    return VYRE_ERROR(VYRE_CODE_INPUT, "-%s has a line end", o->name);
+  return vyre_bytes_printf(out, "%s-%s=%s\n", before, o->name, value);
+}
+
+vyre_status
+options_print_kept(const tool_options *from, const char *before, vyre_bytes *out)
+{
+  for (size_t i = 0; i < OPTION_COUNT; i++) {
+    const option *o = &options[i];
+    const void *field = (const char *)from + o->field;
+    if (o->use == OPTION_ONCE)
+      continue;
+    if (o->kind == OPTION_FLAG && *(const bool *)field)
+      VYRE_TRY(vyre_bytes_printf(out, "%s-%s\n", before, o->name));
+    else if (o->kind == OPTION_VALUE && *(const char *const *)field)
+      VYRE_TRY(print_kept(o, *(const char *const *)field, before, out));
+    else if (o->kind == OPTION_LIST)
+      for (uint32_t k = 0; k < ((const name_list *)field)->count; k++)
+        VYRE_TRY(print_kept(o, ((const name_list *)field)->names[k], before, out));
+  }
+  return VYRE_OK;
 }
 
 void
 options_free(tool_options *o)
 {
-  name_list *const lists[] = {&o->load, &o->plugin_dir, &o->include_dirs, &o->defines, &o->jobs, &o->inputs};
+  name_list *const lists[] = {&o->load, &o->plugin_dir, &o->include_dirs, &o->defines, &o->jobs, &o->skip_pass, &o->inputs};
   for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
     free(lists[i]->names);
 }

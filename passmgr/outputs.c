@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const endings[] = {".vir", ".vir0", ".spv", ".glsl", ".c", ".ptx"};
+const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl", ".c", ".ptx"};
+const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl", "c", "ptx"};
 static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "C", "PTX"};
 
 static bool
@@ -24,12 +25,11 @@ ends_with(const char *text, const char *end)
 output_form
 outputs_form(const tool_options *options, vyre_input_kind kind)
 {
-  static const char *const words[] = {"vir", "vir0", "spirv", "glsl", "c", "ptx"};
   for (int form = OUTPUT_VIR; options->emit && form < OUTPUT__COUNT; form++)
-    if (strcmp(options->emit, words[form]) == 0)
+    if (strcmp(options->emit, output_words[form]) == 0)
       return (output_form)form;
   for (int form = OUTPUT_VIR; options->output && form < OUTPUT__COUNT; form++)
-    if (ends_with(options->output, endings[form]))
+    if (ends_with(options->output, output_endings[form]))
       return (output_form)form;
   return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
 }
@@ -121,7 +121,7 @@ name_in_outdir(const outputs *o, uint32_t input, output_form form)
   const size_t size = strlen(o->options->outdir) + strlen(o->places[input]) + 8;
   char *name = malloc(size);
   if (name)
-    snprintf(name, size, "%s/%s%s", o->options->outdir, o->places[input], endings[form]);
+    snprintf(name, size, "%s/%s%s", o->options->outdir, o->places[input], output_endings[form]);
   return name;
 }
 

@@ -17,6 +17,9 @@ typedef struct outputs {
   uint32_t *alike;             /* owned, one an input: 1 + an earlier input whose output differs in its ending at most; 0: none */
 } outputs;
 
+/* "spirv", as -emit has it; ".spv". */
+extern const char *const output_words[OUTPUT__COUNT], *const output_endings[OUTPUT__COUNT];
+
 /* By -emit, or the ending of -o, or the input's own form. */
 output_form outputs_form(const tool_options *options, vyre_input_kind kind);
 /* Before anything is run: an error where outputs of two inputs would be one file, or one an input.  O(inputs * log inputs). */

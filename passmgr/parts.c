@@ -42,7 +42,7 @@ is_wanted(const vyre_pipeline *pipeline, const vyre_module *module, const vyre_p
   const vyre_device *device = options->device;
   const vyre_view *view = vyre_module_view(module);
   return device && device->ops && !device->threads && !device->choices && view->rows > vyre_device_part_rows(device) &&
-         view->first[0] != view->last[0] && !vyre_run_is_observed(options) && !prints(pipeline);
+         view->first[0] != view->last[0] && !vyre_run_is_observed(options) && !options->print_runs && !prints(pipeline);
 }
 
 static void

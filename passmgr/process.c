@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "outputs.h"
 #include "progress.h"
 #include "vyre/c.h"
@@ -162,7 +163,11 @@ static vyre_status
 run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, vyre_bytes *printed)
 {
   const tool_options *o = p->options;
+  run_choice runs = o->runs;
   const vyre_pipeline_options options = {
+      .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
+      .wants_user = &runs,
+      .print_runs = o->list_runs,
       .verify_each = o->verify_each,
       .device = p->device,
       .no_fuse = o->no_fuse,
@@ -231,7 +236,7 @@ static void
 say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(o->print_before_all || o->print_after_all || o->print_changed))
+  if (o->inputs.count < 2 || !(o->print_before_all || o->print_after_all || o->print_changed || o->list_runs))
     return;
   process_say(said, what, strlen(what));
   process_say(said, path, strlen(path));
@@ -252,11 +257,13 @@ run_input(const process *p, vyre_module *module, work *w, const source *from)
 static void
 process_alone(const process *p, vyre_module *module, work *w, source *from)
 {
+  guard_input(p->is_apart || p->options->inputs.count < 2 ? NULL : w->path);
   say_whose(p, "; *** input '", w->path, from->diagnostics.user);
   w->status = read_input(p, module, w, from);
   if (!w->status)
     w->status = run_input(p, module, w, from);
   vyre_module_clear(module);
+  guard_input(NULL);
 }
 
 /* ---- a batch ------------------------------------------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ typedef struct process {
   vyre_device *device;           /* NULL: passes run here */
   vyre_module *module, *taken;   /* without rows, and again afterwards */
   vyre_batch *batch;             /* the same; it and `taken` are for more inputs than one */
+  bool is_apart;                 /* a process of its own, of which another one tells the input */
   int home;                      /* the folder that relative paths are meant from; -1: it could not be opened */
 } process;
 

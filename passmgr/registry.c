@@ -198,9 +198,9 @@ vyre_registry_add_descriptor(vyre_registry *registry, const vyre_plugin *theirs,
 vyre_status
 vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *path, vyre_origin origin)
 {
-  vyre_plugin_code_enter(NULL, NULL, path);
+  vyre_plugin_code_load(path);
   const vyre_plugin *theirs = query(vyre_host_table());
-  vyre_plugin_code_enter(NULL, NULL, NULL);
+  vyre_plugin_code_load(NULL);
   return vyre_registry_add_descriptor(registry, theirs, path, origin);
 }
 
@@ -313,7 +313,7 @@ help_params(const char *name, const vyre_param *params, uint32_t count, vyre_byt
 }
 
 static vyre_status
-help_unknown(const vyre_registry *registry, const char *name)
+unknown_name(const vyre_registry *registry, const char *name)
 {
   if (vyre_reserved_name(name, strlen(name)) == VYRE_RESERVED_LATER)
     return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not available in this version", name);
@@ -323,6 +323,25 @@ help_unknown(const vyre_registry *registry, const char *name)
   if (near.best)
     return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'; did you mean '%s'?", name, near.best);
   return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: -list-passes shows what there is, -load=FILE adds more", name);
+}
+
+static vyre_status
+find_named(const vyre_registry *registry, const char *name, const vyre_pass_record **out)
+{
+  const vyre_pass_record *other = NULL;
+  *out = vyre_registry_find(registry, name, strlen(name), &other);
+  if (!*out && other)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "two plugins have a pass '%s'\nFix: say which, as in '%s'", name, other->pass.name);
+  return *out ? VYRE_OK : unknown_name(registry, name);
+}
+
+vyre_status
+vyre_registry_name(const vyre_registry *registry, const char *name, const char **out)
+{
+  const vyre_pass_record *record;
+  VYRE_TRY(find_named(registry, name, &record));
+  *out = record->pass.name;
+  return VYRE_OK;
 }
 
 const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT] = {{VYRE_VERSIONS, "versions"},   {VYRE_LOOPS, "loops"},
@@ -364,9 +383,8 @@ help(const vyre_registry *registry, const char *name, vyre_bytes *out)
   }
   if (vyre_reserved_name(name, strlen(name)) == VYRE_RESERVED_DEFAULT)
     return help_default(out);
-  const vyre_pass_record *other, *record = vyre_registry_find(registry, name, strlen(name), &other);
-  if (!record)
-    return help_unknown(registry, name);
+  const vyre_pass_record *record;
+  VYRE_TRY(find_named(registry, name, &record));
   const vyre_pass *pass = &record->pass;
   VYRE_TRY(vyre_bytes_printf(out, "%s%s%s%s: %s\n", pass->name, pass->long_name ? " (" : "", pass->long_name ? pass->long_name : "",
                              pass->long_name ? ")" : "", pass->summary));

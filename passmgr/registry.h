@@ -81,8 +81,8 @@ vyre_reserved vyre_reserved_name(const char *name, size_t length);
 /* "acme.unroll", "dce": what a pass may be called; dot: with a plugin's name or not. */
 bool vyre_name_is_valid(const char *name, bool *out_has_dot);
 
-/* runner.c: what vyre_plugin_code_running gives in this thread; all NULL: none. */
-void vyre_plugin_code_enter(const char *pass, const char *plugin, const char *path);
+/* running.c: what vyre_plugin_code_running gives in this thread while a plugin is loaded; NULL: it is. */
+void vyre_plugin_code_load(const char *path);
 
 /* host.c, builtin.c */
 const vyre_host *vyre_host_table(void);

@@ -21,11 +21,20 @@ typedef struct run {
   uint64_t *settled;  /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
 } run;
 
+/* running.c */
+
+/* The plugin's code runs, in the run of that number, until it is left; none has run. */
+void vyre_run_enter(const vyre_pass_record *record, uint64_t number);
+void vyre_run_leave(void);
+void vyre_run_none(void);
+bool vyre_run_is_own(const vyre_pass_record *record);
+/* Whether the run of that number is to be done. */
+bool vyre_run_is_wanted(const run *r, const vyre_pass_record *record, uint64_t number);
+/* options.print_runs */
+VYRE_MUST_USE vyre_status vyre_run_print(const run *r, const vyre_node *node, uint64_t number);
+
 /* runner.c */
 
-/* The plugin's code runs, until it is left. */
-void vyre_run_enter(const vyre_pass_record *record);
-void vyre_run_leave(void);
 /* The clock is read only if times are wanted. */
 uint64_t vyre_run_start_clock(const run *r);
 void vyre_run_stop_clock(const run *r, const char *name, uint64_t start, bool changed);

@@ -22,43 +22,6 @@
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
-/* A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
-static _Thread_local __attribute__((tls_model("initial-exec"))) vyre_plugin_code running;
-
-static vyre_plugin_code *copy; /* NULL: none is wanted */
-
-void
-vyre_plugin_code_copy(vyre_plugin_code *where)
-{
-  copy = where;
-}
-
-vyre_plugin_code
-vyre_plugin_code_running(void)
-{
-  return running;
-}
-
-void
-vyre_plugin_code_enter(const char *pass, const char *plugin, const char *path)
-{
-  running = (vyre_plugin_code){pass, plugin, path};
-  if (copy)
-    *copy = running;
-}
-
-void
-vyre_run_enter(const vyre_pass_record *record)
-{
-  vyre_plugin_code_enter(record->pass.name, record->plugin->plugin.name, record->plugin->path);
-}
-
-void
-vyre_run_leave(void)
-{
-  vyre_plugin_code_enter(NULL, NULL, NULL);
-}
-
 uint64_t
 vyre_now(void)
 {
@@ -302,7 +265,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   VYRE_TRY(check_opset(r, record));
   vyre_context context = vyre_run_context(r, record, values);
   uint64_t start = vyre_run_start_clock(r);
-  vyre_run_enter(record);
+  vyre_run_enter(record, r->number);
   vyre_status status = run_and_learn(r, &context, out);
   vyre_run_leave();
   vyre_run_stop_clock(r, shown, start, *out == VYRE_CHANGED);
@@ -431,9 +394,7 @@ verify_after(run *r, const vyre_pass *pass)
 bool
 vyre_run_is_settled(const run *r, const vyre_node *node)
 {
-  const vyre_pass_record *record = node->record;
-  return r->fixpoints > 0 && strcmp(record->plugin->plugin.name, "vyre") != 0 &&
-         r->settled[node - r->pipeline->nodes] == r->changes + 1;
+  return r->fixpoints > 0 && !vyre_run_is_own(node->record) && r->settled[node - r->pipeline->nodes] == r->changes + 1;
 }
 
 static vyre_status
@@ -470,6 +431,9 @@ run_pass(run *r, uint32_t id, bool *out_changed)
 {
   const vyre_node *node = &r->pipeline->nodes[id];
   r->number++;
+  VYRE_TRY(vyre_run_print(r, node, r->number));
+  if (!vyre_run_is_wanted(r, node->record, r->number))
+    return VYRE_OK;
   vyre_bytes what = {.allocator = vyre_module_allocator(r->module)};
   vyre_status status = VYRE_OK;
   if (r->options.print_before_all || r->options.print_after_all || r->options.print_changed)
@@ -567,6 +531,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   if (!vyre_module_is_sealed(module))
     VYRE_TRY(vyre_module_seal(module, NULL));
   bool is_done;
+  vyre_run_none();
   VYRE_TRY(vyre_parts_run(pipeline, module, options, &is_done));
   if (is_done)
     return VYRE_OK;

@@ -127,11 +127,11 @@ add(builder *b, const vyre_pass_record *record, uint32_t node)
 }
 
 void
-vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, vyre_schedule_options options, schedule *out)
+vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, vyre_schedule_options options, schedule *out)
 {
   builder b = {.pipeline = pipeline, .out = out, .where = &options, .holds = UINT32_MAX, .keeps_order = true};
   out->count = out->passes = 0;
-  for (; node && !(options.no_fuse && out->passes); node = pipeline->nodes[node].next) {
+  for (; node && out->passes < (options.no_fuse ? 1 : most); node = pipeline->nodes[node].next) {
     const builder before = b;
     const uint32_t count = out->count;
     if (pipeline->nodes[node].kind != VYRE_NODE_PASS || !add(&b, pipeline->nodes[node].record, node)) {

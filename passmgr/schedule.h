@@ -29,8 +29,8 @@ typedef struct schedule {
 bool vyre_schedule_fits(const vyre_pass_record *record, const vyre_schedule_options *where);
 /* Analyses and columns that it requires there. */
 uint32_t vyre_schedule_requirements(const vyre_pass_record *record, bool on_host);
-/* The sequence that begins with this node and has as many of those after it as can be; count 0: its pass has no phases that can run
- * there. */
-void vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, vyre_schedule_options options, schedule *out);
+/* The sequence that begins with this node and has as many of those after it as can be, `most` nodes at most; count 0: its pass has
+ * no phases that can run there. */
+void vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, vyre_schedule_options options, schedule *out);
 
 #endif

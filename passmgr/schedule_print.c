@@ -244,7 +244,7 @@ print_children(printer *p, uint32_t id)
     schedule s = {0};
     next = nodes[child].next;
     if (p->options->on_device)
-      vyre_schedule_make(p->pipeline, child, *p->options, &s);
+      vyre_schedule_make(p->pipeline, child, SCHEDULE_MOST, *p->options, &s);
     if (s.count) {
       VYRE_TRY(print_sequence(p, &s));
       next = nodes[s.members[s.count - 1].node].next;

@@ -24,7 +24,9 @@ typedef struct isolated_work {
 /* Of who waits for it. */
 typedef struct isolation {
   isolated process;
-  int said, output; /* files without a name */
+  vyre_plugin_code late; /* which pass took too long; else NULLs */
+  int said, output;      /* files without a name */
+  bool is_running;
 } isolation;
 
 typedef struct tool {
@@ -63,6 +65,11 @@ void tool_finish_input(tool *t, uint32_t index);
 /* All inputs; gives the exit code. */
 int tool_process_all(tool *t);
 
+/* ---- main.c -------------------------------------------------------------------------------------------------------------- */
+
+/* The pipeline of the options, and the passes that they skip. */
+VYRE_MUST_USE vyre_status tool_read_pipeline(tool *t);
+
 /* ---- apart.c ------------------------------------------------------------------------------------------------------------- */
 
 /* All inputs, each in a process of its own, so many at once; gives the exit code. */
@@ -70,5 +77,21 @@ int tool_process_apart(tool *t, uint32_t most);
 /* In such a process: what it leaves for who waits for it. */
 VYRE_MUST_USE vyre_status tool_hand_over(const tool *t, work *w);
 VYRE_MUST_USE vyre_status tool_create_report(const tool *t, vyre_report **out);
+
+/* Makes of this process's copy of the tool what is to run there. */
+typedef vyre_status (*tool_change)(tool *t, uint32_t index, const void *user);
+/* The input once more, in a process of its own, where `change` is called first.  *out has what was said and, unless it failed, the
+ * output, which is written nowhere; *out_run is the last run of a pass that was begun there. */
+VYRE_MUST_USE vyre_status tool_attempt(tool *t, uint32_t index, tool_change change, const void *user, work *out, uint64_t *out_run);
+void tool_free_attempt(work *w);
+/* Its exit code. */
+int work_code(const work *w);
+/* Standard input can be read more than once from here on, if that may be needed. */
+VYRE_MUST_USE vyre_status tool_keep_stdin(const tool *t);
+
+/* ---- bisect.c ------------------------------------------------------------------------------------------------------------ */
+
+/* -bisect of the one input; gives the exit code. */
+int tool_bisect(tool *t);
 
 #endif

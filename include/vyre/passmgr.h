@@ -45,6 +45,8 @@ VYRE_MUST_USE vyre_status vyre_registry_load_core(vyre_registry *registry);
  * while a plugin is loaded only the path is known.  May be asked in a signal handler. */
 typedef struct vyre_plugin_code {
   const char *pass, *plugin, *path;
+  uint64_t run;   /* of the pipeline, from 1 on: the last one that this thread began; 0: none */
+  uint64_t since; /* where it is copied: when the pass was entered, in nanoseconds of CLOCK_MONOTONIC; 0: it is in none */
 } vyre_plugin_code;
 
 vyre_plugin_code vyre_plugin_code_running(void);
@@ -60,6 +62,8 @@ typedef struct vyre_pass_info {
 uint32_t vyre_registry_pass_count(const vyre_registry *registry);
 vyre_pass_info vyre_registry_pass(const vyre_registry *registry, uint32_t index); /* sorted by name */
 
+/* The pass of that short or long name, by the name that pipelines are printed with; the registry's.  USAGE: none, or two. */
+VYRE_MUST_USE vyre_status vyre_registry_name(const vyre_registry *registry, const char *name, const char **out);
 /* What -list-passes and -help-pass= print. */
 VYRE_MUST_USE vyre_status vyre_registry_list(const vyre_registry *registry, vyre_bytes *out);
 VYRE_MUST_USE vyre_status vyre_registry_help(const vyre_registry *registry, const char *name, vyre_bytes *out);
@@ -146,6 +150,11 @@ typedef struct vyre_pipeline_options {
   /* Where printed modules go; NULL: nowhere. */
   void (*print)(void *user, const char *text, size_t length);
   void *print_user;
+  bool print_runs; /* a line for each run of a pass: its number, from 1 on, and the pass */
+  /* Whether a run of a pass is done; one that is not leaves the module as it is.  May be asked twice, with the same answer.  The
+   * manager's own passes are not asked for.  NULL: all are. */
+  bool (*wants_run)(void *user, uint64_t number, const char *pass);
+  void *wants_user;
   vyre_diagnostics diagnostics; /* remarks, warnings */
   vyre_report *report;          /* NULL: none */
   /* Runs the phases of GPU passes, of those too that have plain C, if it has room for so many rows.  Borrowed.  NULL: passes run as

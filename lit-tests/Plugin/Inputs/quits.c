@@ -114,6 +114,7 @@ QUITS(by_kill, raise(SIGKILL))
 QUITS(by_abort, abort())
 QUITS(by_null, *(volatile int *)(uintptr_t)zero = 1)
 QUITS(by_depth, zero = descend(0))
+QUITS(by_hanging, for (;;) pause())
 QUITS(by_thread, pthread_exit(NULL))
 QUITS(by_request, raise(SIGTERM))
 QUITS(child, fork_one())
@@ -161,7 +162,8 @@ PASS(by_thread, "thread");
 PASS(by_request, "request");
 PASS(child, "child");
 PASS(elsewhere, "elsewhere");
+PASS(by_hanging, "hang");
 
 VYRE_PLUGIN("quits", "1.0", &by_crowd_pass, &fail_pass, &by_exit_pass, &by_quick_exit_pass, &by_underscore_exit_pass,
             &by_abort_pass, &by_null_pass, &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &elsewhere_pass,
-            &starve_pass, &by_libc_pass, &by_kill_pass)
+            &starve_pass, &by_libc_pass, &by_kill_pass, &by_hanging_pass)

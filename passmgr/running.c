@@ -1,0 +1,91 @@
+/* Whose code a thread is in, and in which run of a pipeline: for saying why a process ended.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) vyre_plugin_code running;
+
+static vyre_plugin_code *copy; /* NULL: none is wanted */
+
+static void
+note(void)
+{
+  if (copy)
+    *copy = running;
+}
+
+void
+vyre_plugin_code_copy(vyre_plugin_code *where)
+{
+  copy = where;
+}
+
+vyre_plugin_code
+vyre_plugin_code_running(void)
+{
+  return running;
+}
+
+void
+vyre_plugin_code_load(const char *path)
+{
+  running = (vyre_plugin_code){.path = path};
+  note();
+}
+
+void
+vyre_run_enter(const vyre_pass_record *record, uint64_t number)
+{
+  running = (vyre_plugin_code){record->pass.name, record->plugin->plugin.name, record->plugin->path, number, copy ? vyre_now() : 0};
+  note();
+}
+
+void
+vyre_run_leave(void)
+{
+  running = (vyre_plugin_code){.run = running.run};
+  note();
+}
+
+void
+vyre_run_none(void)
+{
+  running = (vyre_plugin_code){0};
+  note();
+}
+
+/* The manager's own passes look at the module, and always run. */
+bool
+vyre_run_is_own(const vyre_pass_record *record)
+{
+  return strcmp(record->plugin->plugin.name, "vyre") == 0;
+}
+
+bool
+vyre_run_is_wanted(const run *r, const vyre_pass_record *record, uint64_t number)
+{
+  const vyre_pipeline_options *o = &r->options;
+  return !o->wants_run || vyre_run_is_own(record) || o->wants_run(o->wants_user, number, record->pass.name);
+}
+
+vyre_status
+vyre_run_print(const run *r, const vyre_node *node, uint64_t number)
+{
+  const vyre_pipeline_options *o = &r->options;
+  if (!o->print_runs || !o->print)
+    return VYRE_OK;
+  vyre_bytes line = {.allocator = vyre_module_allocator(r->module)};
+  vyre_status status = vyre_bytes_printf(&line, "run %" PRIu64 ": ", number);
+  if (!status)
+    status = vyre_print_node(r->pipeline, (uint32_t)(node - r->pipeline->nodes), false, &line);
+  if (!status)
+    status = vyre_bytes_printf(&line, vyre_run_is_wanted(r, node->record, number) ? "\n" : " (skipped)\n");
+  if (!status)
+    o->print(o->print_user, line.data, line.size);
+  vyre_bytes_free(&line);
+  return status;
+}
