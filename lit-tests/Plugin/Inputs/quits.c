@@ -84,6 +84,17 @@ exit_last(void)
     exit(0);
 }
 
+/* It takes its time, and is done. */
+static vyre_status
+nap(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)ctx;
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  usleep(200000);
+  return VYRE_OK;
+}
+
 static vyre_status
 fail(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -163,7 +174,8 @@ PASS(by_request, "request");
 PASS(child, "child");
 PASS(elsewhere, "elsewhere");
 PASS(by_hanging, "hang");
+PASS(nap, "nap");
 
 VYRE_PLUGIN("quits", "1.0", &by_crowd_pass, &fail_pass, &by_exit_pass, &by_quick_exit_pass, &by_underscore_exit_pass,
             &by_abort_pass, &by_null_pass, &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &elsewhere_pass,
-            &starve_pass, &by_libc_pass, &by_kill_pass, &by_hanging_pass)
+            &starve_pass, &by_libc_pass, &by_kill_pass, &by_hanging_pass, &nap_pass)
