@@ -60,12 +60,13 @@ sizes_that_cannot_be_are_refused(void **state)
   assert_int_equal(buffer.id, 0);
   assert_fails(target_allocate(target, 4097, &buffer), VYRE_CODE_INPUT, "4097 bytes", "at most 4096");
   assert_ok(target_free(target, allocate(target, 4096)));
-  unsigned char own[8];
+  _Alignas(16) unsigned char own[16];
   assert_fails(target_import(target, own, 8, &buffer), VYRE_CODE_INPUT, "did not allocate", "upload");
   assert_ok(fake_close(target));
   target = fake_open(true, NULL);
   assert_fails(target_import(target, own, 0, &buffer), VYRE_CODE_INPUT, "0 bytes", "");
   assert_fails(target_import(target, NULL, 8, &buffer), VYRE_CODE_INPUT, "over no memory", "");
+  assert_fails(target_import(target, own + 8, 8, &buffer), VYRE_CODE_INPUT, "no multiple of 16", "align it to 16 bytes");
   assert_ok(target_import(target, own, 8, &buffer));
   assert_ok(target_free(target, buffer));
   assert_int_equal(fake_of(target)->gone, 1); /* the caller's memory is nobody else's next */
