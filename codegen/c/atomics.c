@@ -42,7 +42,7 @@ put_call(cgen *g, uint32_t row, const cgen_place *p)
   const vyre_opcode op = cgen_op(g, row);
   const bool reads = op != VYRE_OP_atomic_store, writes = op != VYRE_OP_atomic_load;
   const char *order = order_of(v->imm[row], reads, writes);
-  cgen_call(g, vyre_op_infos[op].text, VYRE_TYPE_KIND((vyre_type)p->type));
+  cgen_call(g, vyre_op_infos[op].text, VYRE_TYPE_KIND((vyre_type)p->at.type));
   cgen_put_address(g, p, 0);
   if (v->b[row]) {
     cgen_put(g, ", ");
@@ -56,7 +56,10 @@ put_call(cgen *g, uint32_t row, const cgen_place *p)
   if (op == VYRE_OP_atomic_compare_exchange)
     cgen_put(g, ", %s", order_of(v->imm[row], true, false));
   else if (reads && writes)
-    cgen_put(g, ", %s", !cgen_is_outside(g, p->buffer) ? "true" : strcmp(order, "__ATOMIC_RELAXED") == 0 ? "alone" : "false");
+    cgen_put(g, ", %s",
+             !code_is_outside(&g->memory, p->at.buffer) ? "true"
+             : strcmp(order, "__ATOMIC_RELAXED") == 0   ? "alone"
+                                                        : "false");
   cgen_put(g, ")");
 }
 
@@ -67,12 +70,12 @@ cgen_atomic(cgen *g, uint32_t row)
   cgen_place p;
   if (!cgen_place_of(g, row, g->v->a[row], &p))
     return;
-  const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)p.type);
+  const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)p.at.type);
   const bool is_float = kind == VYRE_F32 || kind == VYRE_F64, narrow = vyre_kind_bits(kind) < 32;
-  const uint64_t size = cgen_scalar_size(kind);
+  const uint64_t size = code_scalar_size(kind);
   const bool bounded = cgen_put_bounds(g, &p, size, true);
   cgen_open_place(g, &p);
-  if (!is_value && p.never)
+  if (!is_value && p.at.never)
     return;
   if (is_value)
     cgen_begin_definition(g, row, kind, UINT32_MAX, UINT32_MAX);
@@ -82,18 +85,18 @@ cgen_atomic(cgen *g, uint32_t row)
     cgen_put(g, "if (");
   else if (is_value && narrow)
     cgen_put(g, "(uint16_t)(");
-  if (bounded && !p.never)
+  if (bounded && !p.at.never)
     cgen_put_bounds(g, &p, size, false);
-  if (bounded && !p.never)
+  if (bounded && !p.at.never)
     cgen_put(g, is_value ? " ? " : ") ");
-  if (!p.never) {
+  if (!p.at.never) {
     if (is_value && is_float)
       cgen_call(g, "of_bits", kind);
     put_call(g, row, &p);
     cgen_put(g, is_value && is_float ? ")" : "");
   }
   if (is_value && bounded) {
-    cgen_put(g, p.never ? "" : " : ");
+    cgen_put(g, p.at.never ? "" : " : ");
     cgen_literal(g, kind, 0);
   }
   cgen_put(g, is_value && narrow ? ");\n" : ";\n");

@@ -9,15 +9,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-uint32_t
-cgen_region_of(const cgen *g, uint32_t control, vyre_role role)
-{
-  for (uint32_t row = g->v->first[control]; row; row = g->v->next[row])
-    if (cgen_is(g, row, VYRE_OP_region) && g->v->imm[row] == (uint32_t)role)
-      return row;
-  return 0;
-}
-
 static void
 block(cgen *g, uint32_t region)
 {
@@ -68,7 +59,7 @@ breaks(const cgen *g, uint32_t row, uint32_t target)
 static bool
 continues(const cgen *g, uint32_t loop)
 {
-  const uint32_t continuing = cgen_region_of(g, loop, VYRE_CONTINUING);
+  const uint32_t continuing = code_region_of(g->v, loop, VYRE_CONTINUING);
   return !continuing || !g->v->first[continuing];
 }
 
@@ -147,7 +138,7 @@ cgen_jump(cgen *g, uint32_t row)
 static void
 put_if(cgen *g, uint32_t row)
 {
-  const uint32_t then_region = cgen_region_of(g, row, VYRE_THEN), else_region = cgen_region_of(g, row, VYRE_ELSE);
+  const uint32_t then_region = code_region_of(g->v, row, VYRE_THEN), else_region = code_region_of(g->v, row, VYRE_ELSE);
   if (g->inside && g->known[g->v->a[row] - g->program] == CGEN_FALSE && !(else_region && g->v->first[else_region]))
     return;
   cgen_begin_line(g);
@@ -188,7 +179,7 @@ put_for(cgen *g, uint32_t row)
 static void
 put_loop(cgen *g, uint32_t row)
 {
-  const uint32_t body = cgen_region_of(g, row, VYRE_BODY), continuing = cgen_region_of(g, row, VYRE_CONTINUING);
+  const uint32_t body = code_region_of(g->v, row, VYRE_BODY), continuing = code_region_of(g->v, row, VYRE_CONTINUING);
   const bool goes_on = continuing && g->v->first[continuing];
   cgen_line(g, "for (;;) {");
   g->indent += goes_on;
@@ -215,7 +206,7 @@ put_labels(cgen *g, uint32_t case_row)
   for (uint32_t k = 0; k < count; k++) {
     cgen_begin_line(g);
     cgen_put(g, "case ");
-    cgen_value(g, several ? cgen_tuple_part(g, labels, k) : labels, 0, false);
+    cgen_value(g, several ? code_tuple_part(g->v, labels, k) : labels, 0, false);
     cgen_put(g, ":\n");
   }
   if (g->v->imm[case_row] & VYRE_CASE_DEFAULT)
@@ -258,7 +249,7 @@ put_switch(cgen *g, uint32_t row)
 static void
 put_block(cgen *g, uint32_t row)
 {
-  const uint32_t region = cgen_region_of(g, row, VYRE_BLOCK);
+  const uint32_t region = code_region_of(g->v, row, VYRE_BLOCK);
   cgen_line(g, "{");
   if (region)
     block(g, region);

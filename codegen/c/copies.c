@@ -10,8 +10,8 @@
 /* One side: where the path leads, and what the way from there to the scalar adds. */
 typedef struct side {
   cgen_place place;
-  bool packed;
-  uint64_t fixed, lane_stride;
+  uint64_t fixed;
+  uint32_t lane_stride;
   uint64_t strides[DEEPEST]; /* by loop */
 } side;
 
@@ -36,7 +36,7 @@ static void
 put_measure(cgen *g, const copy *c, const side *s, const char *name, uint64_t more)
 {
   cgen_put(g, "%s_in", name);
-  if (!cgen_is_outside(g, s->place.buffer) || s->place.vouched)
+  if (!code_is_outside(&g->memory, s->place.at.buffer) || s->place.at.vouched)
     return;
   cgen_put(g, " && ");
   put_offset(g, c, s, name, more);
@@ -47,9 +47,9 @@ put_measure(cgen *g, const copy *c, const side *s, const char *name, uint64_t mo
 static void
 copy_lane(cgen *g, const copy *c, vyre_kind kind, uint32_t lane)
 {
-  const uint32_t size = cgen_scalar_size(kind);
+  const uint32_t size = code_scalar_size(kind);
   const bool narrow = kind != VYRE_BOOL && size < 4;
-  const uint64_t to = lane * c->to.lane_stride, from = lane * c->from.lane_stride;
+  const uint64_t to = (uint64_t)lane * c->to.lane_stride, from = (uint64_t)lane * c->from.lane_stride;
   cgen_begin_line(g);
   cgen_put(g, "if (");
   put_measure(g, c, &c->to, "to", to + size);
@@ -61,7 +61,7 @@ copy_lane(cgen *g, const copy *c, vyre_kind kind, uint32_t lane)
   cgen_put(g, " + ");
   put_offset(g, c, &c->to, "to", to);
   cgen_put(g, ", ");
-  if (!c->from.place.never) {
+  if (!c->from.place.at.never) {
     if (narrow)
       cgen_put(g, "(%s)(", cgen_type_name(kind));
     put_measure(g, c, &c->from, "of", from + size);
@@ -73,24 +73,8 @@ copy_lane(cgen *g, const copy *c, vyre_kind kind, uint32_t lane)
     cgen_put(g, ") : ");
   }
   cgen_literal(g, kind, 0);
-  cgen_put(g, narrow && !c->from.place.never ? "));\n" : ");\n");
+  cgen_put(g, narrow && !c->from.place.at.never ? "));\n" : ");\n");
   g->indent--;
-}
-
-/* A step from an array or matrix into its k-th part. */
-static uint64_t
-stride_of(const cgen *g, side *s, const vyre_type_info *info)
-{
-  const vyre_type_id part = info->element;
-  const uint32_t scalar = part < 256 ? cgen_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
-  s->lane_stride = scalar;
-  if (s->packed)
-    return cgen_packed_size(g, part);
-  if (info->form == VYRE_FORM_MATRIX && (info->flags & VYRE_TYPE_ROW_MAJOR)) {
-    s->lane_stride = info->stride;
-    return scalar;
-  }
-  return info->stride;
 }
 
 static void
@@ -102,26 +86,23 @@ copy_type(cgen *g, const copy *outer, vyre_type_id type)
     return;
   }
   const vyre_type_info info = vyre_type_get(g->module, type);
-  const uint64_t count = cgen_count_of(g, type);
-  uint64_t packed_before = 0;
+  const uint64_t count = code_count_of(&g->memory, type);
   if (info.form == VYRE_FORM_STRUCT) {
     for (uint32_t k = 0; k < info.count; k++) {
       const vyre_type_id part = info.members[k].type;
-      const uint32_t scalar = part < 256 ? cgen_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
       copy c = *outer;
-      c.to.fixed += c.to.packed ? packed_before : info.members[k].offset;
-      c.from.fixed += c.from.packed ? packed_before : info.members[k].offset;
-      c.to.lane_stride = c.from.lane_stride = scalar;
+      c.to.fixed += code_member_offset(&g->memory, c.to.place.at.buffer, &info, k);
+      c.from.fixed += code_member_offset(&g->memory, c.from.place.at.buffer, &info, k);
+      c.to.lane_stride = c.from.lane_stride = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
       copy_type(g, &c, part);
-      packed_before += cgen_packed_size(g, part);
     }
     return;
   }
   if (count == 0 || outer->depth == DEEPEST)
     return;
   copy c = *outer;
-  c.to.strides[c.depth] = stride_of(g, &c.to, &info);
-  c.from.strides[c.depth] = stride_of(g, &c.from, &info);
+  c.to.strides[c.depth] = code_part_stride(&g->memory, c.to.place.at.buffer, &info, &c.to.lane_stride);
+  c.from.strides[c.depth] = code_part_stride(&g->memory, c.from.place.at.buffer, &info, &c.from.lane_stride);
   cgen_line(g, "for (size_t k_%u = 0; k_%u < %" PRIu64 "u; k_%u++) {", c.depth, c.depth, count, c.depth);
   c.depth++;
   g->indent++;
@@ -135,7 +116,7 @@ static void
 begin_side(cgen *g, const side *s, const char *name)
 {
   const cgen_place *p = &s->place;
-  if (p->never)
+  if (p->at.never)
     return;
   cgen_open_place(g, p);
   cgen_begin_line(g);
@@ -153,21 +134,20 @@ void
 cgen_copy(cgen *g, uint32_t row)
 {
   copy c = {.row = row};
-  if (!cgen_place_of(g, row, g->v->a[row], &c.to.place) || !cgen_place_of(g, row, g->v->b[row], &c.from.place) || c.to.place.never)
+  if (!cgen_place_of(g, row, g->v->a[row], &c.to.place) || !cgen_place_of(g, row, g->v->b[row], &c.from.place) ||
+      c.to.place.at.never)
     return;
-  if (c.to.place.choices || c.from.place.choices) {
+  if (c.to.place.at.choices || c.from.place.at.choices) {
     cgen_fail(g, row, "a copy of arrays of buffers\nFix: copy what is in each");
     return;
   }
-  c.to.packed = cgen_is_packed(g, c.to.place.buffer);
-  c.from.packed = cgen_is_packed(g, c.from.place.buffer);
-  c.to.lane_stride = c.to.place.lane_stride;
-  c.from.lane_stride = c.from.place.lane_stride;
+  c.to.lane_stride = c.to.place.at.lane_stride;
+  c.from.lane_stride = c.from.place.at.lane_stride;
   cgen_line(g, "{");
   g->indent++;
   begin_side(g, &c.to, "to");
   begin_side(g, &c.from, "of");
-  copy_type(g, &c, c.to.place.type);
+  copy_type(g, &c, c.to.place.at.type);
   g->indent--;
   cgen_line(g, "}");
 }

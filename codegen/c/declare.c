@@ -17,12 +17,12 @@ is_in(const cgen *g, uint32_t row, vyre_space space)
 bool
 cgen_is_alone(const cgen *g, uint32_t row)
 {
-  bool unused;
-  const uint32_t slot = cgen_slot(g, row, &unused);
+  const uint32_t slot = code_slot_of(&g->memory, row);
   if (g->v->imm_hi[row] & VYRE_ACCESS_ALIASED)
     return false;
   for (uint32_t other = g->v->first[g->program]; other; other = g->v->next[other])
-    if (other != row && cgen_is(g, other, VYRE_OP_buffer) && cgen_is_outside(g, other) && cgen_slot(g, other, &unused) == slot)
+    if (other != row && cgen_is(g, other, VYRE_OP_buffer) && code_is_outside(&g->memory, other) &&
+        code_slot_of(&g->memory, other) == slot)
       return false;
   return true;
 }
@@ -34,13 +34,12 @@ cgen_note_buffers(cgen *g)
   static const char *const spaces[VYRE_SPACE__COUNT] = {"storage", "uniform", "push constants", "", "", "", ""};
   char name[CGEN_NAME];
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
-    bool first = false;
-    if (!cgen_is(g, row, VYRE_OP_buffer) || !cgen_is_outside(g, row))
+    if (!cgen_is(g, row, VYRE_OP_buffer) || !code_is_outside(&g->memory, row))
       continue;
-    const uint32_t slot = cgen_slot(g, row, &first);
+    const uint32_t slot = code_slot_of(&g->memory, row);
     const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[row]);
-    const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){row});
-    if (!first)
+    const vyre_buffer_info *info = code_buffer_info(&g->memory, row);
+    if (code_buffer_row(g->module, g->program, true, slot) != row)
       continue;
     cgen_put(g, "\n *   buffers[%u]: %s, %s", slot, cgen_name(g, row, name), spaces[space]);
     if (space != VYRE_SPACE_PUSH)
@@ -51,14 +50,13 @@ cgen_note_buffers(cgen *g)
 static bool
 is_used_outside(const cgen *g, uint32_t row)
 {
-  return cgen_is(g, row, VYRE_OP_buffer) && cgen_is_outside(g, row) && g->uses[row - g->program] != 0;
+  return cgen_is(g, row, VYRE_OP_buffer) && code_is_outside(&g->memory, row) && g->uses[row - g->program] != 0;
 }
 
 void
 cgen_put_buffers(cgen *g, bool parameters)
 {
   char name[CGEN_NAME];
-  bool unused;
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
     if (!is_used_outside(g, row) || vyre_buffer_descriptor_steps(g->module, row))
       continue;
@@ -66,7 +64,7 @@ cgen_put_buffers(cgen *g, bool parameters)
       cgen_put(g, ", %suint8_t *%s%s", (g->v->imm_hi[row] & VYRE_ACCESS_NO_WRITE) != 0 ? "const " : "",
                cgen_is_alone(g, row) ? "restrict " : "", cgen_name(g, row, name));
     else
-      cgen_put(g, ", d->buffers[%u].data", cgen_slot(g, row, &unused));
+      cgen_put(g, ", d->buffers[%u].data", code_slot_of(&g->memory, row));
   }
 }
 
@@ -74,11 +72,10 @@ void
 cgen_declare_outside(cgen *g)
 {
   char name[CGEN_NAME], size[CGEN_NAME + 2];
-  bool unused;
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
     if (!is_used_outside(g, row))
       continue;
-    const uint32_t slot = cgen_slot(g, row, &unused);
+    const uint32_t slot = code_slot_of(&g->memory, row);
     snprintf(size, sizeof(size), "%s_n", cgen_name(g, row, name));
     if (vyre_buffer_descriptor_steps(g->module, row))
       cgen_line(g, "const vyre_c_buffer %s = d->buffers[%u];", name, slot);
@@ -108,13 +105,29 @@ is_finite(vyre_kind kind, uint64_t bits)
 }
 
 static void
+begin_unit(cgen *g, table *t)
+{
+  cgen_put(g, t->written % 8 == 0 ? t->written ? ",\n    " : "\n    " : ", ");
+  t->written++;
+}
+
+/* Bytes up to there; scalars of one kind have none between them. */
+static void
+put_gap(cgen *g, table *t, uint64_t offset)
+{
+  while (t->kind == VYRE_VOID && t->written < offset) {
+    begin_unit(g, t);
+    cgen_put(g, "0x00");
+  }
+}
+
+static void
 put_scalar(cgen *g, table *t, vyre_kind kind, uint64_t bits)
 {
-  const uint32_t size = cgen_scalar_size(kind);
+  const uint32_t size = code_scalar_size(kind);
   const uint32_t units = t->kind == VYRE_VOID ? size : 1;
   for (uint32_t k = 0; k < units; k++) {
-    cgen_put(g, t->written % 8 == 0 ? t->written ? ",\n    " : "\n    " : ", ");
-    t->written++;
+    begin_unit(g, t);
     if (t->kind == VYRE_VOID)
       cgen_put(g, "0x%02x", (uint32_t)(bits >> (8 * k)) & 0xffu);
     else if (vyre_kind_is_float(kind) && t->finite && kind != VYRE_F16)
@@ -126,7 +139,7 @@ put_scalar(cgen *g, table *t, vyre_kind kind, uint64_t bits)
 
 /* Scalars in order, out of the initializer's words; missing ones are zero. */
 static void
-walk_table(cgen *g, table *t, vyre_type_id type)
+walk_table(cgen *g, table *t, vyre_type_id type, uint64_t offset)
 {
   const vyre_kind kind = type < 256 ? VYRE_TYPE_KIND((vyre_type)type) : VYRE_VOID;
   for (uint32_t i = 0; type < 256 && i < VYRE_TYPE_LANES((vyre_type)type); i++) {
@@ -134,7 +147,9 @@ walk_table(cgen *g, table *t, vyre_type_id type)
     if (vyre_kind_bits(kind) == 64)
       bits |= (uint64_t)(t->next < t->count ? t->words[t->next++] : 0) << 32;
     if (!t->dry) {
+      put_gap(g, t, offset);
       put_scalar(g, t, kind, bits);
+      offset += code_scalar_size(kind);
       continue;
     }
     t->kind = !t->any || t->kind == kind ? kind : VYRE_VOID;
@@ -144,33 +159,37 @@ walk_table(cgen *g, table *t, vyre_type_id type)
   if (type < 256)
     return;
   const vyre_type_info info = vyre_type_get(g->module, type);
-  for (uint64_t i = 0; i < cgen_count_of(g, type) && !g->status; i++)
-    walk_table(g, t, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element);
+  for (uint64_t i = 0; i < code_count_of(&g->memory, type) && !g->status; i++)
+    if (info.form == VYRE_FORM_STRUCT)
+      walk_table(g, t, info.members[i].type, offset + code_own_offset(&g->memory, &info, (uint32_t)i));
+    else
+      walk_table(g, t, info.element, offset + i * code_own_size(&g->memory, info.element));
 }
 
 static bool
 has_image(const cgen *g, uint32_t buffer)
 {
-  return vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){buffer})->initializer != UINT32_MAX;
+  return code_buffer_info(&g->memory, buffer)->initializer != UINT32_MAX;
 }
 
 /* What the buffer holds at the start, above the function. */
 static void
 put_table(cgen *g, uint32_t buffer)
 {
-  const uint32_t initializer = vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){buffer})->initializer;
+  const uint32_t initializer = code_buffer_info(&g->memory, buffer)->initializer;
   vyre_bytes *out = g->out;
   char name[CGEN_NAME];
   table t = {.dry = true, .finite = true};
   if (initializer != UINT32_MAX)
     t.words = vyre_module_initializer(g->module, initializer, &t.count);
-  if (cgen_buffer_size(g, buffer) > CGEN_MOST_STATE) {
-    cgen_fail(g, buffer, "a table of %" PRIu64 " bytes\nFix: make it a buffer of the dispatch", cgen_buffer_size(g, buffer));
+  if (code_buffer_size(&g->memory, buffer) > CGEN_MOST_STATE) {
+    cgen_fail(g, buffer, "a table of %" PRIu64 " bytes\nFix: make it a buffer of the dispatch",
+              code_buffer_size(&g->memory, buffer));
     return;
   }
-  walk_table(g, &t, g->v->imm[buffer]);
+  walk_table(g, &t, g->v->imm[buffer], 0);
   const vyre_kind kind = t.kind;
-  const uint32_t size = kind == VYRE_VOID ? 1 : cgen_scalar_size(kind);
+  const uint32_t size = kind == VYRE_VOID ? 1 : code_scalar_size(kind);
   const bool is_float = (kind == VYRE_F32 || kind == VYRE_F64) && t.finite;
   g->out = &g->tables;
   cgen_put(g, "static const %s %s_%s_n[] = {",
@@ -182,7 +201,8 @@ put_table(cgen *g, uint32_t buffer)
            g->function, cgen_name(g, buffer, name));
   t.dry = false;
   t.next = 0;
-  walk_table(g, &t, g->v->imm[buffer]);
+  walk_table(g, &t, g->v->imm[buffer], 0);
+  put_gap(g, &t, code_buffer_size(&g->memory, buffer));
   cgen_put(g, t.any ? "};\n\n" : "0};\n\n");
   g->out = out;
 }
@@ -192,7 +212,7 @@ put_table(cgen *g, uint32_t buffer)
 static uint64_t
 bytes_of(const cgen *g, uint32_t buffer)
 {
-  const uint64_t size = cgen_buffer_size(g, buffer);
+  const uint64_t size = code_buffer_size(&g->memory, buffer);
   return size ? size : 1;
 }
 
@@ -201,7 +221,7 @@ static void
 declare_bytes(cgen *g, uint32_t buffer, const char *zero)
 {
   char name[CGEN_NAME];
-  const bool overlaid = cgen_is_overlaid(g, buffer),
+  const bool overlaid = code_is_overlaid(&g->memory, buffer),
              each = g->wide && VYRE_BUFFER_SPACE(g->v->imm_hi[buffer]) == VYRE_SPACE_PRIVATE;
   cgen_begin_line(g);
   cgen_put(g, "_Alignas(16) uint8_t %s", overlaid ? "shared_n" : cgen_name(g, buffer, name));
@@ -218,7 +238,7 @@ put_image(cgen *g, uint32_t buffer)
   cgen_begin_line(g);
   cgen_put(g, "memcpy(");
   cgen_put_buffer(g, buffer);
-  cgen_put(g, ", %s_%s_n, %" PRIu64 ");\n", g->function, cgen_name(g, buffer, name), cgen_buffer_size(g, buffer));
+  cgen_put(g, ", %s_%s_n, %" PRIu64 ");\n", g->function, cgen_name(g, buffer, name), code_buffer_size(&g->memory, buffer));
 }
 
 void
@@ -235,9 +255,9 @@ cgen_declare_shared(cgen *g)
       put_image(g, row);
       g->indent--;
     }
-    if (g->wide || !is_in(g, row, VYRE_SPACE_WORKGROUP) || (overlaid && cgen_is_overlaid(g, row)))
+    if (g->wide || !is_in(g, row, VYRE_SPACE_WORKGROUP) || (overlaid && code_is_overlaid(&g->memory, row)))
       continue;
-    overlaid = overlaid || cgen_is_overlaid(g, row);
+    overlaid = overlaid || code_is_overlaid(&g->memory, row);
     declare_bytes(g, row, " = {0}");
   }
 }
@@ -293,7 +313,7 @@ declare_field(cgen *g, uint32_t row)
       cgen_put(g, "[%u]", g->count);
     }
     cgen_put(g, ";\n");
-    g->state_bytes += (uint64_t)g->count * lanes * (kind == VYRE_BOOL ? 1 : cgen_scalar_size(kind));
+    g->state_bytes += (uint64_t)g->count * lanes * (kind == VYRE_BOOL ? 1 : code_scalar_size(kind));
   }
 }
 
@@ -316,9 +336,9 @@ cgen_declare_state(cgen *g)
       declare_field(g, row);
     if (v->parent[row] != g->program || (!is_in(g, row, VYRE_SPACE_WORKGROUP) && !is_in(g, row, VYRE_SPACE_PRIVATE)))
       continue;
-    if (!(overlaid && cgen_is_overlaid(g, row)))
+    if (!(overlaid && code_is_overlaid(&g->memory, row)))
       declare_bytes(g, row, "");
-    overlaid = overlaid || cgen_is_overlaid(g, row);
+    overlaid = overlaid || code_is_overlaid(&g->memory, row);
   }
   g->indent = indent;
   g->out = out;

@@ -87,7 +87,7 @@ cgen_float_operand(cgen *g, uint32_t row, uint32_t lane, bool tight)
   const vyre_kind kind = cgen_kind(g, row);
   uint64_t bits;
   float_op o;
-  if (cgen_constant(g, row, &bits)) {
+  if (code_constant(&g->memory, row, &bits)) {
     cgen_float_literal(g, kind, bits);
   } else if (kind == VYRE_F16) {
     cgen_call(g, "value", kind);
@@ -107,7 +107,7 @@ static void
 put_right(cgen *g, uint32_t row, uint32_t lane, bool tight)
 {
   uint64_t bits;
-  if (cgen_has_literal(g, row) && cgen_right_constant(g, row, &bits))
+  if (cgen_has_literal(g, row) && code_right_constant(&g->memory, row, &bits))
     cgen_float_literal(g, VYRE_TYPE_KIND(cgen_right_type(g, row)), bits);
   else
     cgen_float_operand(g, g->v->b[row], lane, tight);

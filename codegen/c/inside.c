@@ -35,7 +35,7 @@ is_constant_memory(const cgen *g, uint32_t path)
     path = g->v->a[path];
   const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[path]);
   const bool is_read_alone = space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH || (g->v->imm_hi[path] & VYRE_ACCESS_NO_WRITE);
-  return cgen_is_outside(g, path) && is_read_alone && cgen_is_alone(g, path);
+  return code_is_outside(&g->memory, path) && is_read_alone && cgen_is_alone(g, path);
 }
 
 static bool
@@ -83,8 +83,9 @@ limit_access(cgen *g, uint32_t row)
   if (cgen_form_of(g, row) != CGEN_NAMED || (op != VYRE_OP_load && op != VYRE_OP_store && !vyre_op_is_atomic(op)) ||
       !cgen_place_of(g, row, g->v->a[row], &p))
     return false;
-  uint8_t *known = &g->known[p.buffer - g->program];
-  if (*known || p.never || p.chosen || !p.open || p.open_literal || p.vouched || !cgen_is_grid_index(g, p.terms[0].index))
+  uint8_t *known = &g->known[p.at.buffer - g->program];
+  if (*known || p.at.never || p.at.chosen || !p.at.open || p.at.open_literal || p.at.vouched ||
+      !cgen_is_grid_index(g, p.at.terms[0].index))
     return false;
   *known = true;
   begin_limit(g);

@@ -141,7 +141,7 @@ void
 cgen_compare_indices(cgen *g, uint32_t index, uint32_t to, bool is_signed)
 {
   side l = {.row = index}, r = {.row = to};
-  r.constant = cgen_constant(g, to, &r.bits);
+  r.constant = code_constant(&g->memory, to, &r.bits);
   put_comparison(g, vyre_op_infos[is_signed ? VYRE_OP_slt : VYRE_OP_ult].compares, cgen_kind(g, index), &l, &r);
 }
 
@@ -149,8 +149,8 @@ static void
 compare(cgen *g, uint32_t row, uint32_t lane)
 {
   side l = {.row = g->v->a[row], .lane = lane}, r = {.row = g->v->b[row], .lane = lane};
-  l.constant = cgen_constant(g, l.row, &l.bits);
-  r.constant = cgen_right_constant(g, row, &r.bits);
+  l.constant = code_constant(&g->memory, l.row, &l.bits);
+  r.constant = code_right_constant(&g->memory, row, &r.bits);
   put_comparison(g, vyre_op_infos[cgen_op(g, row)].compares, cgen_kind(g, l.row), &l, &r);
 }
 
@@ -202,7 +202,7 @@ shift(cgen *g, uint32_t row, uint32_t lane)
     cgen_put(g, "(%s)((uint32_t)", cgen_type_name(kind));
   cgen_value(g, g->v->a[row], lane, true);
   cgen_put(g, cgen_is(g, row, VYRE_OP_shl) ? " << " : " >> ");
-  if (cgen_right_constant(g, row, &count)) {
+  if (code_right_constant(&g->memory, row, &count)) {
     cgen_put(g, "%uu", (uint32_t)count & (bits - 1));
   } else {
     cgen_put(g, "(");
@@ -240,7 +240,7 @@ call(cgen *g, uint32_t row, uint32_t lane)
   for (uint32_t k = 0; k < 2 && v->c[row]; k++) {
     if (k == 1 && !field)
       break;
-    const uint32_t operand = field ? cgen_tuple_part(g, field, k) : v->c[row];
+    const uint32_t operand = field ? code_tuple_part(g->v, field, k) : v->c[row];
     cgen_put(g, ", ");
     cgen_value(g, operand, cgen_lanes(g, operand) == 1 ? 0 : lane, false);
   }
@@ -262,7 +262,7 @@ cgen_integer(cgen *g, uint32_t row, uint32_t lane)
     shift(g, row, lane);
   else if (op == VYRE_OP_neg || op == VYRE_OP_not)
     unary(g, row, lane);
-  else if ((op == VYRE_OP_udiv || op == VYRE_OP_umod) && !(cgen_right_constant(g, row, &right) && right))
+  else if ((op == VYRE_OP_udiv || op == VYRE_OP_umod) && !(code_right_constant(&g->memory, row, &right) && right))
     call(g, row, lane); /* by zero, perhaps */
   else if (sign)
     binary(g, row, lane, sign);

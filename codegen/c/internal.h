@@ -5,7 +5,7 @@
  * helpers.c    functions that the text calls, written above it once they are asked for; helpers_*.c: their texts
  * values.c     values as expressions, a lane at a time; integers.c, floats.c, vectors.c: arithmetic
  * inside.c     workgroups in two parts, of which one has fewer checks
- * layout.c     where things lie in memory; places.c paths as conditions and offsets; memory.c loads and stores; atomics.c; copies.c
+ * places.c     places as conditions and addresses; memory.c loads and stores; atomics.c; copies.c
  * control.c    control of one invocation; wide.c control of a workgroup together; subgroups.c what lanes do together
  * declare.c    a function's head: buffers, shared memory, tables
  * write.c      the whole
@@ -31,6 +31,7 @@
 #ifndef VYRE_CODEGEN_C_INTERNAL_H
 #define VYRE_CODEGEN_C_INTERNAL_H
 
+#include "common.h"
 #include "vyre/c.h"
 #include "vyre/ir.h"
 #include "vyre/view.h"
@@ -52,10 +53,6 @@ typedef enum cgen_form {
 /* What is known of a comparison in the part of a workgroup that is inside. */
 enum { CGEN_OPEN, CGEN_TRUE, CGEN_FALSE };
 
-typedef struct cgen_type {
-  uint64_t count, packed; /* elements; bytes with scalars side by side */
-} cgen_type;
-
 /* What a file's programs share. */
 typedef struct cgen_file {
   vyre_bytes helpers;
@@ -67,6 +64,7 @@ typedef struct cgen {
   const vyre_view *v;
   const vyre_allocator *allocator;
   const vyre_c_options *options;
+  code_memory memory;
   cgen_file *file;
   vyre_status status;
   uint32_t program, end;    /* its rows: from program to before end */
@@ -79,7 +77,7 @@ typedef struct cgen {
   const char *function;
 
   /* by row less program */
-  uint32_t *memory;
+  uint32_t *words;
   uint32_t *uses, *writes; /* how many; rows so far that a read may not be moved over */
   uint32_t *segment;       /* that it stands in */
   uint32_t *seen;          /* the segment where its text stands, CGEN_MANY, or 0 */
@@ -91,7 +89,6 @@ typedef struct cgen {
   uint8_t *uniform;      /* the same for all invocations */
   uint8_t *known;        /* of a comparison how it comes out inside; of a buffer whether the place in the grid is in bounds there */
   uint8_t *left, *again; /* constructs: some jump goes to the label after it, or to its continuing region */
-  cgen_type *types;      /* by type id less 256 */
 
   /* text */
   vyre_bytes *out; /* where put() writes: one of these */
@@ -162,7 +159,6 @@ cgen_form_of(const cgen *g, uint32_t row)
 void cgen_survey(cgen *g);
 bool cgen_waits(const cgen *g, uint32_t row); /* a row at which invocations wait for each other */
 bool cgen_is_wide(const cgen *g, uint32_t row);
-uint32_t cgen_tuple_part(const cgen *g, uint32_t tuple, uint32_t k);
 
 /* ---- names.c ---- */
 /* A row's identifier, which no other row of the program has; for lane UINT32_MAX without a lane's ending, part UINT32_MAX without a
@@ -179,8 +175,6 @@ const char *cgen_suffix(vyre_kind kind);    /* "u32" */
 void cgen_literal(cgen *g, vyre_kind kind, uint64_t bits);
 /* What a float is computed with: the value as a float or, of an f16 or f64, a double. */
 void cgen_float_literal(cgen *g, vyre_kind kind, uint64_t bits);
-/* A const or spec row, under the specialization values. */
-bool cgen_constant(const cgen *g, uint32_t row, uint64_t *out);
 
 /* ---- helpers.c ---- */
 /* "vyre_NAME_u32(" of a function that is written above once it is asked for. */
@@ -203,8 +197,6 @@ void cgen_value(cgen *g, uint32_t row, uint32_t lane, bool tight);
 /* The right operand, be it a row or a literal. */
 void cgen_right(cgen *g, uint32_t row, uint32_t lane, bool tight);
 vyre_type cgen_right_type(const cgen *g, uint32_t row);
-/* A literal right operand, or one that is a const row. */
-bool cgen_right_constant(const cgen *g, uint32_t row, uint64_t *out);
 void cgen_put_lindex(cgen *g); /* the invocation's number in its workgroup */
 /* A row that is a statement: defines its name. */
 void cgen_define(cgen *g, uint32_t row);
@@ -236,44 +228,12 @@ uint32_t cgen_parts(const cgen *g, uint32_t row, vyre_type *out_type, uint32_t k
 /* Whether a workgroup is written in two parts: then what stands above them is. */
 void cgen_put_inside(cgen *g);
 
-/* ---- layout.c ---- */
-bool cgen_layouts_make(cgen *g);
-uint32_t cgen_scalar_size(vyre_kind kind);
-uint64_t cgen_packed_size(const cgen *g, vyre_type_id type);
-uint64_t cgen_count_of(const cgen *g, vyre_type_id type);
-bool cgen_is_outside(const cgen *g, uint32_t buffer); /* given with the dispatch */
-bool cgen_is_overlaid(const cgen *g, uint32_t buffer);
-bool cgen_is_packed(const cgen *g, uint32_t buffer); /* scalars side by side; else the type's own layout */
-uint64_t cgen_buffer_size(const cgen *g, uint32_t buffer);
-uint32_t cgen_slot(const cgen *g, uint32_t buffer, bool *out_first); /* its place in the dispatch's buffers */
-
 /* ---- places.c ---- */
-#define CGEN_MOST_TERMS 64u
-typedef struct cgen_term {
-  uint32_t index;  /* a row */
-  uint64_t stride; /* bytes; of a descriptor how many descriptors */
-  uint64_t bound;  /* index < bound; 0: the runtime array's length */
-} cgen_term;
-
-/* Where a path leads. */
+/* Where a path leads, of the row that accesses it: what is chosen of an array of descriptors is called by its number. */
 typedef struct cgen_place {
-  uint32_t row, buffer; /* that accesses it: what is chosen of an array of descriptors is called by it */
-  bool second;          /* of a copy: where it comes from */
-  bool vouched;         /* it is in bounds, as the caller says */
-  vyre_type_id type;
-  uint32_t lane_stride;
-  uint64_t fixed;             /* bytes */
-  bool never;                 /* out of bounds, as literals say */
-  bool open;                  /* within an element of a runtime array */
-  uint64_t head, open_stride; /* where that begins; its stride */
-  bool open_literal;
-  uint64_t open_index;
-  uint64_t behind;  /* most bytes from its element's start to here */
-  uint32_t choices; /* steps that choose a descriptor yet */
-  bool chosen;      /* there were such steps */
-  uint64_t choice;  /* literal part of which */
-  cgen_term picks[8], terms[CGEN_MOST_TERMS];
-  uint32_t pick_count, term_count;
+  code_place at;
+  uint32_t row;
+  bool second; /* of a copy: where it comes from */
 } cgen_place;
 
 /* Whether the index is the invocation's place in the grid along x, which the text has as a size_t that does not wrap, too: what is
@@ -303,8 +263,7 @@ void cgen_copy(cgen *g, uint32_t row);
 void cgen_fence(cgen *g, uint32_t row);
 
 /* ---- control.c ---- */
-uint32_t cgen_region_of(const cgen *g, uint32_t control, vyre_role role); /* 0: it has none */
-void cgen_region(cgen *g, uint32_t region);                               /* the rows in it, of one invocation */
+void cgen_region(cgen *g, uint32_t region); /* the rows in it, of one invocation */
 void cgen_statement(cgen *g, uint32_t row);
 void cgen_jump(cgen *g, uint32_t row);
 

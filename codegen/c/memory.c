@@ -3,12 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-static uint64_t
-extent(const cgen_place *p, uint32_t lanes, vyre_kind kind)
-{
-  return (uint64_t)(lanes - 1) * p->lane_stride + cgen_scalar_size(kind);
-}
-
 void
 cgen_load(cgen *g, uint32_t row)
 {
@@ -18,33 +12,33 @@ cgen_load(cgen *g, uint32_t row)
   cgen_place p;
   if (!cgen_place_of(g, row, g->v->a[row], &p))
     return;
-  const bool bounded = cgen_put_bounds(g, &p, extent(&p, lanes, kind), true);
+  const bool bounded = cgen_put_bounds(g, &p, code_extent(&p.at, lanes, kind), true);
   cgen_open_place(g, &p);
-  if (bounded && !p.never && lanes > 1) {
+  if (bounded && !p.at.never && lanes > 1) {
     cgen_begin_line(g);
     cgen_put(g, "const bool in_%u = ", row - g->program);
-    cgen_put_bounds(g, &p, extent(&p, lanes, kind), false);
+    cgen_put_bounds(g, &p, code_extent(&p.at, lanes, kind), false);
     cgen_put(g, ";\n");
   }
   for (uint32_t k = 0; k < lanes; k++) {
     cgen_begin_definition(g, row, kind, UINT32_MAX, lanes > 1 ? k : UINT32_MAX);
-    if (bounded && !p.never) {
+    if (bounded && !p.at.never) {
       if (narrow)
         cgen_put(g, "(%s)(", cgen_type_name(kind));
       if (lanes > 1)
         cgen_put(g, "in_%u", row - g->program);
       else
-        cgen_put_bounds(g, &p, extent(&p, lanes, kind), false);
+        cgen_put_bounds(g, &p, code_extent(&p.at, lanes, kind), false);
       cgen_put(g, " ? ");
     }
-    if (!p.never) {
+    if (!p.at.never) {
       cgen_call(g, "load", plain);
-      cgen_put_address(g, &p, (uint64_t)k * p.lane_stride);
+      cgen_put_address(g, &p, (uint64_t)k * p.at.lane_stride);
       cgen_put(g, bounded ? ") : " : ")");
     }
     if (bounded)
       cgen_literal(g, kind, 0);
-    cgen_put(g, narrow && bounded && !p.never ? ");\n" : ";\n");
+    cgen_put(g, narrow && bounded && !p.at.never ? ");\n" : ";\n");
   }
 }
 
@@ -54,21 +48,21 @@ cgen_store(cgen *g, uint32_t row)
   const uint32_t value = g->v->b[row], lanes = cgen_lanes(g, value);
   const vyre_kind kind = cgen_kind(g, value);
   cgen_place p;
-  if (!cgen_place_of(g, row, g->v->a[row], &p) || p.never)
+  if (!cgen_place_of(g, row, g->v->a[row], &p) || p.at.never)
     return;
-  const bool bounded = cgen_put_bounds(g, &p, extent(&p, lanes, kind), true);
+  const bool bounded = cgen_put_bounds(g, &p, code_extent(&p.at, lanes, kind), true);
   cgen_open_place(g, &p);
   if (bounded) {
     cgen_begin_line(g);
     cgen_put(g, "if (");
-    cgen_put_bounds(g, &p, extent(&p, lanes, kind), false);
+    cgen_put_bounds(g, &p, code_extent(&p.at, lanes, kind), false);
     cgen_put(g, lanes > 1 ? ") {\n" : ")\n");
     g->indent++;
   }
   for (uint32_t k = 0; k < lanes; k++) {
     cgen_begin_line(g);
     cgen_call(g, "store", cgen_plain(kind));
-    cgen_put_address(g, &p, (uint64_t)k * p.lane_stride);
+    cgen_put_address(g, &p, (uint64_t)k * p.at.lane_stride);
     cgen_put(g, ", ");
     cgen_value(g, value, k, false);
     cgen_put(g, ");\n");

@@ -244,33 +244,6 @@ put_move(cgen *g, uint32_t row)
 
 /* ---- sums and the like ---------------------------------------------------------------------------------------------------- */
 
-/* What an exclusive scan starts with. */
-static uint64_t
-identity_of(vyre_opcode op, vyre_kind kind)
-{
-  const uint32_t bits = vyre_kind_bits(kind);
-  const uint64_t ones = UINT64_MAX >> (64 - bits), half = ones ^ ones >> 1;
-  const uint64_t infinity = kind == VYRE_F16 ? 0x7c00u : kind == VYRE_F32 ? 0x7f800000u : UINT64_C(0x7ff) << 52;
-  const uint64_t one = kind == VYRE_F16 ? 0x3c00u : kind == VYRE_F32 ? 0x3f800000u : kind == VYRE_F64 ? UINT64_C(0x3ff) << 52 : 1;
-  switch ((uint32_t)op) {
-  case VYRE_OP_subgroup_mul:
-    return one;
-  case VYRE_OP_subgroup_umin:
-  case VYRE_OP_subgroup_and:
-    return ones;
-  case VYRE_OP_subgroup_smin:
-    return ones >> 1;
-  case VYRE_OP_subgroup_smax:
-    return half;
-  case VYRE_OP_subgroup_fmin:
-    return infinity;
-  case VYRE_OP_subgroup_fmax:
-    return infinity | half;
-  default:
-    return 0;
-  }
-}
-
 /* "sum + own", rounded or cut. */
 static void
 put_step(cgen *g, vyre_opcode step, vyre_kind kind)
@@ -307,7 +280,7 @@ combine(cgen *g, uint32_t row, uint32_t k)
   const bool is_float = vyre_kind_is_float(kind);
   cgen_begin_line(g);
   cgen_put(g, "%s sum = ", cgen_type_name(kind));
-  cgen_literal(g, kind, identity_of(op, kind));
+  cgen_literal(g, kind, code_identity(op, kind));
   cgen_put(g, ";\n");
   cgen_line(g, "bool any = %s;", exclusive ? "true" : "false");
   begin_lanes(g);

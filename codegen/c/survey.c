@@ -17,15 +17,6 @@ info_of(const cgen *g, uint32_t row)
   return &vyre_op_infos[VYRE_ROW_OP(g->v->op[row])];
 }
 
-uint32_t
-cgen_tuple_part(const cgen *g, uint32_t tuple, uint32_t k)
-{
-  const vyre_view *v = g->v;
-  for (uint32_t left = VYRE_TUPLE_COUNT(v->imm[tuple]); left > 3 && k >= 2; left -= 2, k -= 2)
-    tuple = v->c[tuple];
-  return k == 0 ? v->a[tuple] : k == 1 ? v->b[tuple] : v->c[tuple];
-}
-
 /* ---- segments ------------------------------------------------------------------------------------------------------------- */
 
 bool

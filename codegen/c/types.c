@@ -38,14 +38,6 @@ cgen_plain(vyre_kind kind)
   return vyre_kind_is_int(kind) ? (vyre_kind)((uint32_t)kind | 1u) : kind;
 }
 
-bool
-cgen_constant(const cgen *g, uint32_t row, uint64_t *out)
-{
-  if (cgen_op(g, row) != VYRE_OP_const && cgen_op(g, row) != VYRE_OP_spec)
-    return false;
-  return vyre_constant_value(g->module, (vyre_row){row}, g->options->specs, g->options->spec_count, out);
-}
-
 static double
 half_value(uint32_t bits)
 {

@@ -176,7 +176,7 @@ put_lane(cgen *g, uint32_t row)
 {
   const uint32_t a = g->v->a[row], b = g->v->b[row], lanes = cgen_lanes(g, a);
   uint64_t index = 0;
-  if (cgen_right_constant(g, row, &index)) {
+  if (code_right_constant(&g->memory, row, &index)) {
     if (index < lanes)
       cgen_value(g, a, (uint32_t)index, false);
     else
@@ -196,7 +196,7 @@ static void
 put_insert(cgen *g, uint32_t row, uint32_t lane)
 {
   uint64_t index = 0;
-  if (cgen_constant(g, g->v->c[row], &index)) {
+  if (code_constant(&g->memory, g->v->c[row], &index)) {
     cgen_value(g, index == lane ? g->v->b[row] : g->v->a[row], index == lane ? 0 : lane, false);
     return;
   }
@@ -235,7 +235,7 @@ put_select(cgen *g, uint32_t row, uint32_t lane)
   const vyre_kind kind = cgen_kind(g, row);
   uint64_t bits;
   if (vyre_kind_is_int(kind) && vyre_kind_bits(kind) >= 32 &&
-      !(cgen_constant(g, g->v->b[row], &bits) && cgen_constant(g, g->v->c[row], &bits))) {
+      !(code_constant(&g->memory, g->v->b[row], &bits) && code_constant(&g->memory, g->v->c[row], &bits))) {
     cgen_call(g, "select", kind);
     cgen_value(g, a, cgen_lanes(g, a) > 1 ? lane : 0, false);
     cgen_put(g, ", ");
@@ -257,7 +257,7 @@ put_part(cgen *g, uint32_t row, uint32_t lane)
 {
   const uint32_t tuple = g->v->a[row], k = g->v->imm[row];
   if (cgen_is(g, tuple, VYRE_OP_tuple))
-    cgen_value(g, cgen_tuple_part(g, tuple, k), lane, false);
+    cgen_value(g, code_tuple_part(g->v, tuple, k), lane, false);
   else
     cgen_put_name(g, tuple, k, cgen_lanes(g, row) > 1 ? lane : UINT32_MAX);
 }
@@ -326,21 +326,11 @@ cgen_right_type(const cgen *g, uint32_t row)
   return cgen_is(g, row, VYRE_OP_lane) || cgen_is(g, row, VYRE_OP_at) ? VYRE_TYPE(VYRE_U32, 1) : cgen_row_type(g, g->v->a[row]);
 }
 
-bool
-cgen_right_constant(const cgen *g, uint32_t row, uint64_t *out)
-{
-  if (cgen_has_literal(g, row)) {
-    *out = (uint64_t)g->v->imm_hi[row] << 32 | g->v->imm[row];
-    return true;
-  }
-  return cgen_constant(g, g->v->b[row], out);
-}
-
 void
 cgen_right(cgen *g, uint32_t row, uint32_t lane, bool tight)
 {
   uint64_t bits;
-  if (cgen_has_literal(g, row) && cgen_right_constant(g, row, &bits))
+  if (cgen_has_literal(g, row) && code_right_constant(&g->memory, row, &bits))
     cgen_literal(g, VYRE_TYPE_KIND(cgen_right_type(g, row)), bits);
   else
     cgen_value(g, g->v->b[row], lane, tight);
@@ -405,7 +395,7 @@ cgen_value(cgen *g, uint32_t row, uint32_t lane, bool tight)
 {
   const size_t start = g->out->size;
   uint64_t bits;
-  if (cgen_constant(g, row, &bits))
+  if (code_constant(&g->memory, row, &bits))
     cgen_literal(g, cgen_kind(g, row), bits);
   else if (cgen_form_of(g, row) == CGEN_INLINE)
     put_expression(g, row, lane);

@@ -144,7 +144,7 @@ part_by(cgen *g, uint32_t condition, bool on, const char *what, uint32_t row)
 static void
 put_if(cgen *g, uint32_t row)
 {
-  const uint32_t then_region = cgen_region_of(g, row, VYRE_THEN), else_region = cgen_region_of(g, row, VYRE_ELSE);
+  const uint32_t then_region = code_region_of(g->v, row, VYRE_THEN), else_region = code_region_of(g->v, row, VYRE_ELSE);
   part_by(g, g->v->a[row], false, "ELSE", row);
   if (then_region)
     cgen_wide_region(g, then_region);
@@ -161,7 +161,7 @@ put_if(cgen *g, uint32_t row)
 static void
 put_loop(cgen *g, uint32_t row)
 {
-  const uint32_t body = cgen_region_of(g, row, VYRE_BODY), continuing = cgen_region_of(g, row, VYRE_CONTINUING);
+  const uint32_t body = code_region_of(g->v, row, VYRE_BODY), continuing = code_region_of(g->v, row, VYRE_CONTINUING);
   cgen_begin_line(g);
   cgen_put(g, "while (");
   put_any_here(g);
@@ -245,7 +245,7 @@ put_selection(cgen *g, uint32_t row)
     for (uint32_t k = 0; k < count; k++) {
       cgen_begin_line(g);
       cgen_put(g, "case ");
-      cgen_value(g, several ? cgen_tuple_part(g, labels, k) : labels, 0, false);
+      cgen_value(g, several ? code_tuple_part(g->v, labels, k) : labels, 0, false);
       cgen_put(g, ":\n");
     }
     if (count)
@@ -293,7 +293,7 @@ put_barrier(cgen *g, uint32_t row)
 static void
 put_wide(cgen *g, uint32_t row)
 {
-  const uint32_t region = cgen_is(g, row, VYRE_OP_block) ? cgen_region_of(g, row, VYRE_BLOCK) : 0;
+  const uint32_t region = cgen_is(g, row, VYRE_OP_block) ? code_region_of(g->v, row, VYRE_BLOCK) : 0;
   switch ((uint32_t)cgen_op(g, row)) {
   case VYRE_OP_if:
     put_if(g, row);

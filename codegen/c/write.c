@@ -23,19 +23,12 @@ cgen_resize(cgen *g, void *memory, size_t old_size, size_t new_size)
 bool
 cgen_fail(cgen *g, uint32_t row, const char *format, ...)
 {
-  char text[512];
-  const char *name = vyre_row_name(g->module, (vyre_row){g->program}), *own = vyre_row_name(g->module, (vyre_row){row});
   va_list arguments;
   if (g->status)
     return false;
   va_start(arguments, format);
-  vsnprintf(text, sizeof(text), format, arguments);
+  g->status = code_error(g->module, g->program, row, format, arguments);
   va_end(arguments);
-  if (row == g->program)
-    g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s: %s", name ? name : "?", text);
-  else
-    g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "",
-                           own ? own : "", text);
   return false;
 }
 
@@ -98,14 +91,14 @@ make_columns(cgen *g)
   uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->writes, &g->segment, &g->seen, &g->user};
   uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->twice,   &g->is_wide, &g->spilled,
                                           &g->left, &g->again, &g->uniform, &g->known};
-  g->memory = cgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  g->words = cgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   g->bytes = cgen_resize(g, NULL, 0, BYTE_COLUMNS * rows);
-  if (!g->memory || !g->bytes)
+  if (!g->words || !g->bytes)
     return false;
-  memset(g->memory, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  memset(g->words, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   memset(g->bytes, 0, BYTE_COLUMNS * rows);
   for (size_t i = 0; i < WORD_COLUMNS; i++)
-    *wide[i] = g->memory + i * rows;
+    *wide[i] = g->words + i * rows;
   for (size_t i = 0; i < BYTE_COLUMNS; i++)
     *narrow[i] = g->bytes + i * rows;
   return true;
@@ -146,7 +139,15 @@ find_sizes(cgen *g)
   g->subgroup = o->subgroup ? o->subgroup : 32;
   if (g->subgroup > 128 || (g->subgroup & (g->subgroup - 1)) != 0)
     return cgen_fail(g, g->program, "a subgroup cannot have %u lanes\nFix: take a power of two, 1 to 128", g->subgroup);
-  return cgen_layouts_make(g);
+  g->memory = (code_memory){.module = g->module,
+                            .program = g->program,
+                            .specs = o->specs,
+                            .spec_count = o->spec_count,
+                            .in_bounds = o->in_bounds,
+                            .has_push = true,
+                            .open_descriptors = CODE_UNBOUNDED};
+  g->status = code_memory_make(&g->memory);
+  return !g->status;
 }
 
 static bool
@@ -277,10 +278,10 @@ write_program(const vyre_module *module, uint32_t program, const vyre_c_options 
     cgen_survey(&g);
     write_function(&g, out);
   }
-  const size_t rows = g.end - g.program, types = vyre_type_count(module) > 256 ? vyre_type_count(module) - 256 : 1;
-  cgen_resize(&g, g.memory, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
+  const size_t rows = g.end - g.program;
+  cgen_resize(&g, g.words, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
   cgen_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
-  cgen_resize(&g, g.types, types * sizeof(*g.types), 0);
+  code_memory_free(&g.memory);
   vyre_bytes_free(&g.body);
   vyre_bytes_free(&g.state);
   vyre_bytes_free(&g.tables);
@@ -323,6 +324,12 @@ write_programs(const vyre_module *module, vyre_row program, const vyre_c_options
     VYRE_TRY(write_program(module, row, options, name, file, functions));
   }
   return VYRE_OK;
+}
+
+vyre_row
+vyre_c_buffer_row(const vyre_module *module, vyre_row program, uint32_t k)
+{
+  return (vyre_row){code_buffer_row(module, program.id, true, k)};
 }
 
 vyre_status

@@ -126,18 +126,18 @@ pgen_atomic(gen *g, uint32_t row)
   const vyre_opcode op = op_of(g, row);
   const bool is_value = op != VYRE_OP_atomic_store;
   place p;
-  if (!pgen_place_of(g, row, g->v->a[row], &p))
+  if (!pgen_place_of(g, g->v->a[row], &p))
     return;
-  const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)p.type);
+  const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)p.at.type);
   const reg old = pgen_new(g, class_of(kind));
   if (is_value)
     pgen_define(g, row, 0, old);
-  if (p.never) {
+  if (p.at.never) {
     pgen_move(g, old, lit(0));
     return;
   }
   pgen_open_place(g, &p);
-  const reg guard = pgen_in_bounds(g, &p, pgen_scalar_size(kind));
+  const reg guard = pgen_in_bounds(g, &p, code_scalar_size(kind));
   const uint32_t after = pgen_new_label(g);
   if (guard.klass) {
     pgen_move(g, old, lit(0));

@@ -7,15 +7,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-uint32_t
-pgen_region_of(const gen *g, uint32_t control, vyre_role role)
-{
-  for (uint32_t row = g->v->first[control]; row; row = g->v->next[row])
-    if (op_of(g, row) == VYRE_OP_region && g->v->imm[row] == (uint32_t)role)
-      return row;
-  return 0;
-}
-
 /* ---- pieces ----------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
@@ -65,7 +56,7 @@ pgen_case_test(gen *g, uint32_t row, uint32_t region)
   const char *op = is_long(kind_of(g, selector)) ? "setp.eq.u64" : "setp.eq.u32";
   reg any = {0};
   for (uint32_t k = 0; k < count; k++) {
-    const reg same = PRED(g, op, pgen_value(g, selector, 0), pgen_value(g, several ? pgen_tuple_part(g, labels, k) : labels, 0));
+    const reg same = PRED(g, op, pgen_value(g, selector, 0), pgen_value(g, several ? code_tuple_part(g->v, labels, k) : labels, 0));
     any = k == 0 ? same : PRED(g, "or.pred", any, same);
   }
   return any;
@@ -89,7 +80,7 @@ pgen_fault(gen *g, uint32_t row)
 static void
 put_if(gen *g, uint32_t row, uint32_t exit)
 {
-  const uint32_t yes = pgen_region_of(g, row, VYRE_THEN), no = pgen_region_of(g, row, VYRE_ELSE);
+  const uint32_t yes = code_region_of(g->v, row, VYRE_THEN), no = code_region_of(g->v, row, VYRE_ELSE);
   const bool has_else = no && g->v->first[no];
   const uint32_t other = has_else ? pgen_new_label(g) : exit;
   pgen_branch_unless(g, pgen_value(g, g->v->a[row], 0), other);
@@ -118,10 +109,10 @@ put_for(gen *g, uint32_t row, uint32_t exit)
 static void
 put_loop(gen *g, uint32_t row)
 {
-  const uint32_t head = pgen_new_label(g), again = pgen_new_label(g), continuing = pgen_region_of(g, row, VYRE_CONTINUING);
+  const uint32_t head = pgen_new_label(g), again = pgen_new_label(g), continuing = code_region_of(g->v, row, VYRE_CONTINUING);
   g->agains[row - g->program] = again;
   pgen_label(g, head);
-  pgen_region(g, pgen_region_of(g, row, VYRE_BODY));
+  pgen_region(g, code_region_of(g->v, row, VYRE_BODY));
   pgen_label(g, again);
   if (continuing)
     pgen_region(g, continuing);
@@ -169,7 +160,7 @@ pgen_construct(gen *g, uint32_t row)
   else if (op == VYRE_OP_switch)
     put_switch(g, row, exit);
   else
-    pgen_region(g, pgen_region_of(g, row, VYRE_BLOCK));
+    pgen_region(g, code_region_of(g->v, row, VYRE_BLOCK));
   pgen_label(g, exit);
 }
 

@@ -12,7 +12,8 @@ typedef struct side {
   reg inside;    /* its indices; none: they are */
   reg offset;    /* from its buffer's start, where it is measured */
   bool measured; /* each scalar is held against the buffer's bytes */
-  uint64_t fixed, lane_stride;
+  uint64_t fixed;
+  uint32_t lane_stride;
   uint64_t strides[DEEPEST]; /* by loop */
 } side;
 
@@ -44,32 +45,16 @@ guard_of(gen *g, const copy *c, const side *s, uint64_t end)
 static void
 copy_lane(gen *g, const copy *c, vyre_kind kind, uint32_t lane)
 {
-  const uint32_t size = pgen_scalar_size(kind);
-  const uint64_t to = lane * c->to.lane_stride, from = lane * c->from.lane_stride;
+  const uint32_t size = code_scalar_size(kind);
+  const uint64_t to = (uint64_t)lane * c->to.lane_stride, from = (uint64_t)lane * c->from.lane_stride;
   address out = c->to.at, in = c->from.at;
   reg value = pgen_literal(g, kind, 0);
-  if (!c->from.place.never) {
+  if (!c->from.place.at.never) {
     in.base = moved(g, c, &c->from, in.base);
     value = pgen_load_scalar(g, "ld", kind, pgen_address_after(g, in, c->from.fixed + from), guard_of(g, c, &c->from, from + size));
   }
   out.base = moved(g, c, &c->to, out.base);
   pgen_store_scalar(g, "st", kind, pgen_address_after(g, out, c->to.fixed + to), value, guard_of(g, c, &c->to, to + size));
-}
-
-/* A step from an array or matrix into its k-th part. */
-static uint64_t
-stride_of(const gen *g, side *s, const vyre_type_info *info)
-{
-  const vyre_type_id part = info->element;
-  const uint32_t scalar = part < 256 ? pgen_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
-  s->lane_stride = scalar;
-  if (pgen_is_own(g, s->place.buffer))
-    return pgen_own_size(g, part);
-  if (info->form == VYRE_FORM_MATRIX && (info->flags & VYRE_TYPE_ROW_MAJOR)) {
-    s->lane_stride = info->stride;
-    return scalar;
-  }
-  return info->stride;
 }
 
 static void copy_type(gen *g, const copy *outer, vyre_type_id type);
@@ -79,13 +64,10 @@ copy_struct(gen *g, const copy *outer, const vyre_type_info *info)
 {
   for (uint32_t k = 0; k < info->count; k++) {
     const vyre_type_id part = info->members[k].type;
-    const uint32_t scalar = part < 256 ? pgen_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
     copy c = *outer;
-    side *const sides[2] = {&c.to, &c.from};
-    for (uint32_t i = 0; i < 2; i++) {
-      sides[i]->fixed += pgen_is_own(g, sides[i]->place.buffer) ? pgen_own_offset(g, info, k) : info->members[k].offset;
-      sides[i]->lane_stride = scalar;
-    }
+    c.to.fixed += code_member_offset(&g->memory, c.to.place.at.buffer, info, k);
+    c.from.fixed += code_member_offset(&g->memory, c.from.place.at.buffer, info, k);
+    c.to.lane_stride = c.from.lane_stride = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
     copy_type(g, &c, part);
   }
 }
@@ -99,7 +81,7 @@ copy_type(gen *g, const copy *outer, vyre_type_id type)
     return;
   }
   const vyre_type_info info = vyre_type_get(g->module, type);
-  const uint64_t count = pgen_count_of(g, type);
+  const uint64_t count = code_count_of(&g->memory, type);
   if (info.form == VYRE_FORM_STRUCT) {
     copy_struct(g, outer, &info);
     return;
@@ -109,8 +91,8 @@ copy_type(gen *g, const copy *outer, vyre_type_id type)
   copy c = *outer;
   const uint32_t again = pgen_new_label(g);
   const reg counter = pgen_copy(g, REG_32, lit(0));
-  c.to.strides[c.depth] = stride_of(g, &c.to, &info);
-  c.from.strides[c.depth] = stride_of(g, &c.from, &info);
+  c.to.strides[c.depth] = code_part_stride(&g->memory, c.to.place.at.buffer, &info, &c.to.lane_stride);
+  c.from.strides[c.depth] = code_part_stride(&g->memory, c.from.place.at.buffer, &info, &c.from.lane_stride);
   c.counters[c.depth++] = counter;
   pgen_label(g, again);
   copy_type(g, &c, info.element);
@@ -122,14 +104,14 @@ static void
 begin_side(gen *g, side *s)
 {
   place *p = &s->place;
-  if (p->never)
+  if (p->at.never)
     return;
-  s->lane_stride = p->lane_stride;
+  s->lane_stride = p->at.lane_stride;
   pgen_open_place(g, p);
   s->inside = pgen_terms_in_bounds(g, p);
   s->at = pgen_address(g, p);
   s->at = pgen_address_after(g, s->at, 0);
-  s->measured = pgen_is_bound(g, p->buffer) && !p->vouched;
+  s->measured = code_is_bound(&g->memory, p->at.buffer) && !p->at.vouched;
   if (s->measured)
     s->offset = MAKE64(g, "sub.u64", MAKE64(g, "add.u64", s->at.base, lit(s->at.offset)), p->base);
 }
@@ -139,13 +121,13 @@ pgen_copy_row(gen *g, uint32_t row)
 {
   static const copy none;
   copy c = none;
-  if (!pgen_place_of(g, row, g->v->a[row], &c.to.place) || !pgen_place_of(g, row, g->v->b[row], &c.from.place) || c.to.place.never)
+  if (!pgen_place_of(g, g->v->a[row], &c.to.place) || !pgen_place_of(g, g->v->b[row], &c.from.place) || c.to.place.at.never)
     return;
-  if (c.to.place.choices || c.from.place.choices) {
+  if (c.to.place.at.choices || c.from.place.at.choices) {
     pgen_fail(g, row, "a copy of arrays of buffers\nFix: copy what is in each");
     return;
   }
   begin_side(g, &c.to);
   begin_side(g, &c.from);
-  copy_type(g, &c, c.to.place.type);
+  copy_type(g, &c, c.to.place.at.type);
 }

@@ -3,12 +3,11 @@
  * write.c      the whole: a module's head, a kernel's, what cannot be written
  * text.c       registers and instructions as text
  * survey.c     which rows are used, whose bits are looked at, and which constructs lanes go through together
- * layout.c     where things lie in memory; the order of descriptors
  * start.c      what a kernel begins with: parameters, which workgroup it is, memory of its own
  * rows.c       which function writes a row; composition, built-ins
  * integers.c, bits.c, floats.c, convert.c, vectors.c, pack.c: arithmetic
  * singles.c    what PTX has no instruction for, of f32; exponents.c, angles.c, parts.c of f64
- * paths.c      paths as addresses and guards; memory.c, copies.c, atomics.c, barriers.c
+ * paths.c      places as addresses and guards; memory.c, copies.c, atomics.c, barriers.c
  * control.c    control of lanes that need not meet; wide.c of those that must
  * subgroups.c  what lanes do together
  *
@@ -27,6 +26,7 @@
 #ifndef VYRE_CODEGEN_PTX_INTERNAL_H
 #define VYRE_CODEGEN_PTX_INTERNAL_H
 
+#include "common.h"
 #include "vyre/ir.h"
 #include "vyre/ptx.h"
 #include "vyre/view.h"
@@ -58,12 +58,6 @@ typedef struct reg {
 
 enum { TID_X, TID_Y, TID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z, LANEID };
 
-/* Where a type lies in memory of the program's own: scalars are aligned to their size. */
-typedef struct pgen_type {
-  uint64_t count, size;
-  uint32_t align;
-} pgen_type;
-
 /* What is known of a binding of the kernel's. */
 typedef struct pgen_slot {
   reg base, bytes;
@@ -74,6 +68,7 @@ typedef struct gen {
   const vyre_view *v;
   const vyre_allocator *allocator;
   const vyre_ptx_options *options;
+  code_memory memory;
   vyre_status status;
   uint32_t program, end; /* its rows: from program to before end */
   uint32_t local[3], count;
@@ -91,7 +86,6 @@ typedef struct gen {
   uint8_t *is_wide; /* a construct whose lanes meet at its end */
   uint8_t *leaks;   /* a construct that some lane may leave for further out than its end */
 
-  pgen_type *types;  /* by type id less 256 */
   uint32_t *offsets; /* by buffer row less program: of workgroup memory, where it begins */
   pgen_slot *slots;  /* by binding */
   uint32_t slot_count;
@@ -240,23 +234,6 @@ uint32_t pgen_target(const gen *g,
                      uint32_t jump);         /* the construct that a jump leaves or goes on with; the program: of return, trap */
 bool pgen_meets(const gen *g, uint32_t row); /* a row that lanes do together */
 
-/* ---- layout.c ---- */
-bool pgen_layouts_make(gen *g);
-uint32_t pgen_scalar_size(vyre_kind kind);
-uint64_t pgen_count_of(const gen *g, vyre_type_id type);
-uint64_t pgen_own_size(const gen *g, vyre_type_id type);
-uint32_t pgen_own_align(const gen *g, vyre_type_id type);
-uint64_t pgen_own_offset(const gen *g, const vyre_type_info *info, uint32_t member);
-bool pgen_is_outside(const gen *g, uint32_t buffer); /* given with the dispatch */
-bool pgen_is_bound(const gen *g, uint32_t buffer);   /* in `buffers` */
-bool pgen_is_overlaid(const gen *g, uint32_t buffer);
-bool pgen_is_own(const gen *g, uint32_t buffer); /* lies as pgen_type says; else as its type does */
-uint64_t pgen_buffer_size(const gen *g, uint32_t buffer);
-uint32_t pgen_slot_of(const gen *g, uint32_t buffer);
-uint32_t pgen_first_descriptor(const gen *g, uint32_t slot);
-uint64_t pgen_descriptors(const gen *g, vyre_type_id type); /* elements of an array of them */
-const vyre_buffer_info *pgen_info(const gen *g, uint32_t buffer);
-
 /* ---- start.c ---- */
 void pgen_start(gen *g);
 void pgen_put_memory(gen *g); /* declarations of local and shared memory */
@@ -269,12 +246,9 @@ void pgen_region(gen *g, uint32_t region);
 reg pgen_value(gen *g, uint32_t row, uint32_t lane);
 reg pgen_part(gen *g, uint32_t row, uint32_t part, uint32_t lane); /* of a row whose type is a tuple */
 reg pgen_right(gen *g, uint32_t row, uint32_t lane);
-bool pgen_constant(const gen *g, uint32_t row, uint64_t *out);
-bool pgen_right_constant(const gen *g, uint32_t row, uint64_t *out);
 vyre_kind pgen_right_kind(const gen *g, uint32_t row);
 void pgen_define(gen *g, uint32_t row, uint32_t lane, reg r);
 void pgen_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r);
-uint32_t pgen_tuple_part(const gen *g, uint32_t tuple, uint32_t k);
 
 /* ---- integers.c, bits.c ---- */
 bool pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out);
@@ -341,32 +315,10 @@ bool pgen_vector(gen *g, uint32_t row);
 bool pgen_matrix(gen *g, uint32_t row);
 
 /* ---- paths.c ---- */
-#define PTX_MOST_TERMS 64u
-typedef struct term {
-  uint32_t index;  /* a row */
-  uint64_t stride; /* bytes; of a descriptor how many descriptors */
-  uint64_t bound;  /* index < bound; 0: the runtime array's length */
-} term;
-
 /* Where a path leads. */
 typedef struct place {
-  uint32_t row, buffer;
+  code_place at;
   vyre_space space;
-  bool vouched; /* in bounds, as the caller says, or as a relaxed program promises */
-  vyre_type_id type;
-  uint32_t lane_stride;
-  uint64_t fixed; /* bytes */
-  bool never;     /* out of bounds, as literals say */
-  bool open;      /* within an element of a runtime array */
-  uint64_t head, open_stride;
-  bool open_literal;
-  uint64_t open_index;
-  uint64_t beyond;  /* most bytes from its element's start to here */
-  uint32_t choices; /* steps that choose a descriptor yet */
-  bool chosen;      /* there were such steps */
-  uint64_t choice;  /* literal part of which */
-  term picks[8], terms[PTX_MOST_TERMS];
-  uint32_t pick_count, term_count;
   reg base, bytes; /* of what is chosen or bound */
 } place;
 
@@ -377,7 +329,7 @@ typedef struct address {
   uint64_t offset;
 } address;
 
-bool pgen_place_of(gen *g, uint32_t row, uint32_t path, place *out);
+bool pgen_place_of(gen *g, uint32_t path, place *out);
 void pgen_open_place(gen *g, place *p);           /* before what follows: finds the descriptor */
 reg pgen_terms_in_bounds(gen *g, const place *p); /* a predicate; none: always */
 reg pgen_in_bounds(gen *g, const place *p, uint64_t bytes);
@@ -400,7 +352,6 @@ void pgen_fence(gen *g, uint32_t semantics, uint32_t scope);
 enum { PTX_ACQUIRE = 0x2, PTX_RELEASE = 0x4, PTX_ACQ_REL = 0x8, PTX_SEQ_CST = 0x10, PTX_ORDERS = 0x1e };
 
 /* ---- control.c, wide.c ---- */
-uint32_t pgen_region_of(const gen *g, uint32_t control, vyre_role role); /* 0: it has none */
 void pgen_construct(gen *g, uint32_t row);
 void pgen_jump(gen *g, uint32_t row);
 reg pgen_for_test(gen *g, uint32_t row);

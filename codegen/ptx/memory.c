@@ -6,17 +6,11 @@
 
 #include <inttypes.h>
 
-static uint64_t
-extent(const place *p, uint32_t lanes, vyre_kind kind)
-{
-  return (uint64_t)(lanes - 1) * p->lane_stride + pgen_scalar_size(kind);
-}
-
 /* How it lies in memory: a bool has 4 bytes. */
 static const char *
 unit_of(vyre_kind kind)
 {
-  switch (pgen_scalar_size(kind)) {
+  switch (code_scalar_size(kind)) {
   case 1:
     return "u8";
   case 2:
@@ -116,9 +110,9 @@ pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value,
 static uint32_t
 together(const gen *g, const place *p, vyre_kind kind, uint32_t lane, uint32_t lanes)
 {
-  const uint32_t size = pgen_scalar_size(kind);
+  const uint32_t size = code_scalar_size(kind);
   const uint64_t align = pgen_alignment(g, p);
-  for (uint32_t count = 4; count > 1 && p->lane_stride == size; count /= 2)
+  for (uint32_t count = 4; count > 1 && p->at.lane_stride == size; count /= 2)
     if (lane + count <= lanes && align % (count * size) == 0)
       return count;
   return 1;
@@ -128,7 +122,7 @@ together(const gen *g, const place *p, vyre_kind kind, uint32_t lane, uint32_t l
 static const char *
 manner(const gen *g, uint32_t row, const place *p, const char *op, char text[64])
 {
-  const uint32_t flags = VYRE_ROW_FLAGS(g->v->op[row]), access = g->v->imm_hi[p->buffer];
+  const uint32_t flags = VYRE_ROW_FLAGS(g->v->op[row]), access = g->v->imm_hi[p->at.buffer];
   const bool shared = p->space == VYRE_SPACE_STORAGE || p->space == VYRE_SPACE_WORKGROUP;
   if (shared && ((flags & VYRE_ROW_VOLATILE) || (access & VYRE_ACCESS_VOLATILE)))
     return pgen_format(text, "%s.volatile", op);
@@ -144,21 +138,21 @@ pgen_load(gen *g, uint32_t row)
   const uint32_t lanes = lanes_of(g, row);
   char how[64];
   place p;
-  if (!pgen_place_of(g, row, g->v->a[row], &p))
+  if (!pgen_place_of(g, g->v->a[row], &p))
     return;
-  if (p.never) {
+  if (p.at.never) {
     for (uint32_t k = 0; k < lanes; k++)
       pgen_define(g, row, k, pgen_literal(g, kind, 0));
     return;
   }
   pgen_open_place(g, &p);
-  const reg guard = pgen_in_bounds(g, &p, extent(&p, lanes, kind));
+  const reg guard = pgen_in_bounds(g, &p, code_extent(&p.at, lanes, kind));
   const address a = pgen_address(g, &p);
   manner(g, row, &p, "ld", how);
   for (uint32_t k = 0, count; k < lanes; k += count) {
     reg out[4];
     count = together(g, &p, kind, k, lanes);
-    load_scalars(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.lane_stride), guard, count, out);
+    load_scalars(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.at.lane_stride), guard, count, out);
     for (uint32_t i = 0; i < count; i++)
       pgen_define(g, row, k + i, out[i]);
   }
@@ -171,10 +165,10 @@ pgen_store(gen *g, uint32_t row)
   const vyre_kind kind = kind_of(g, value);
   char how[64];
   place p;
-  if (!pgen_place_of(g, row, g->v->a[row], &p) || p.never)
+  if (!pgen_place_of(g, g->v->a[row], &p) || p.at.never)
     return;
   pgen_open_place(g, &p);
-  const reg guard = pgen_in_bounds(g, &p, extent(&p, lanes, kind));
+  const reg guard = pgen_in_bounds(g, &p, code_extent(&p.at, lanes, kind));
   const address a = pgen_address(g, &p);
   manner(g, row, &p, "st", how);
   for (uint32_t k = 0, count; k < lanes; k += count) {
@@ -182,6 +176,6 @@ pgen_store(gen *g, uint32_t row)
     count = together(g, &p, kind, k, lanes);
     for (uint32_t i = 0; i < count; i++)
       values[i] = pgen_value(g, value, k + i);
-    store_scalars(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.lane_stride), values, guard, count);
+    store_scalars(g, how, kind, pgen_address_after(g, a, (uint64_t)k * p.at.lane_stride), values, guard, count);
   }
 }

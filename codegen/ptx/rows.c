@@ -5,24 +5,6 @@
 
 /* ---- what a row's value is ------------------------------------------------------------------------------------------------ */
 
-bool
-pgen_constant(const gen *g, uint32_t row, uint64_t *out)
-{
-  const vyre_opcode op = op_of(g, row);
-  return (op == VYRE_OP_const || op == VYRE_OP_spec) &&
-         vyre_constant_value(g->module, (vyre_row){row}, g->options->specs, g->options->spec_count, out);
-}
-
-bool
-pgen_right_constant(const gen *g, uint32_t row, uint64_t *out)
-{
-  if (has_literal(g, row)) {
-    *out = vyre_row_imm(g->v, row);
-    return true;
-  }
-  return pgen_constant(g, g->v->b[row], out);
-}
-
 vyre_kind
 pgen_right_kind(const gen *g, uint32_t row)
 {
@@ -73,20 +55,11 @@ pgen_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r)
   *slot(g, row, 4 * part + lane) = r;
 }
 
-uint32_t
-pgen_tuple_part(const gen *g, uint32_t tuple, uint32_t k)
-{
-  const vyre_view *v = g->v;
-  for (uint32_t left = VYRE_TUPLE_COUNT(v->imm[tuple]); left > 3 && k >= 2; left -= 2, k -= 2)
-    tuple = v->c[tuple];
-  return k == 0 ? v->a[tuple] : k == 1 ? v->b[tuple] : v->c[tuple];
-}
-
 reg
 pgen_value(gen *g, uint32_t row, uint32_t lane)
 {
   uint64_t bits;
-  if (pgen_constant(g, row, &bits))
+  if (code_constant(&g->memory, row, &bits))
     return pgen_literal(g, kind_of(g, row), bits);
   return *slot(g, row, lane);
 }
@@ -95,7 +68,7 @@ reg
 pgen_part(gen *g, uint32_t row, uint32_t part, uint32_t lane)
 {
   if (op_of(g, row) == VYRE_OP_tuple)
-    return pgen_value(g, pgen_tuple_part(g, row, part), lane);
+    return pgen_value(g, code_tuple_part(g->v, row, part), lane);
   return *slot(g, row, 4 * part + lane);
 }
 
@@ -135,7 +108,7 @@ lane(gen *g, uint32_t row)
   const uint32_t a = g->v->a[row];
   const vyre_kind kind = kind_of(g, row);
   uint64_t index = 0;
-  if (pgen_right_constant(g, row, &index)) {
+  if (code_right_constant(&g->memory, row, &index)) {
     pgen_define(g, row, 0, index < lanes_of(g, a) ? pgen_value(g, a, (uint32_t)index) : pgen_literal(g, kind, 0));
     return;
   }
@@ -151,7 +124,7 @@ static void
 insert(gen *g, uint32_t row)
 {
   uint64_t index = 0;
-  const bool constant = pgen_constant(g, g->v->c[row], &index);
+  const bool constant = code_constant(&g->memory, g->v->c[row], &index);
   for (uint32_t k = 0; k < lanes_of(g, row); k++) {
     const reg old = pgen_value(g, g->v->a[row], k), new = pgen_value(g, g->v->b[row], 0);
     if (constant) {

@@ -153,14 +153,11 @@ static void
 place_shared(gen *g)
 {
   bool overlaid = false;
-  uint64_t overlay = 0, most = 0;
-  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
-    if (is_in(g, row, VYRE_SPACE_WORKGROUP) && pgen_is_overlaid(g, row))
-      most = pgen_buffer_size(g, row) > most ? pgen_buffer_size(g, row) : most;
+  uint64_t overlay = 0;
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
     if (!is_in(g, row, VYRE_SPACE_WORKGROUP))
       continue;
-    const bool shares = pgen_is_overlaid(g, row);
+    const bool shares = code_is_overlaid(&g->memory, row);
     if (shares && overlaid) {
       g->offsets[row - g->program] = (uint32_t)overlay;
       continue;
@@ -169,7 +166,7 @@ place_shared(gen *g)
     overlay = shares ? begin : overlay;
     overlaid = overlaid || shares;
     g->offsets[row - g->program] = begin < UINT32_MAX ? (uint32_t)begin : UINT32_MAX;
-    g->shared_bytes = begin + (shares ? most : pgen_buffer_size(g, row));
+    g->shared_bytes = begin + code_buffer_size(&g->memory, row);
   }
   g->shared_bytes = (g->shared_bytes + 3) & ~UINT64_C(3);
 }
@@ -195,7 +192,7 @@ clear_shared(gen *g)
 {
   bool any = (g->strict || g->options->is_robust) && g->shared_bytes;
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
-    any = any || (is_in(g, row, VYRE_SPACE_WORKGROUP) && pgen_info(g, row)->initializer != UINT32_MAX);
+    any = any || (is_in(g, row, VYRE_SPACE_WORKGROUP) && code_buffer_info(&g->memory, row)->initializer != UINT32_MAX);
   if (!any || g->shared_bytes > VYRE_PTX_SHARED)
     return;
   const reg base = pgen_new(g, REG_64);
@@ -223,7 +220,7 @@ put_bytes(gen *g, image *t, uint64_t bits, uint32_t bytes)
 static void
 put_scalar(gen *g, image *t, uint64_t offset, vyre_kind kind)
 {
-  const uint32_t size = pgen_scalar_size(kind);
+  const uint32_t size = code_scalar_size(kind);
   uint64_t bits = t->next < t->count ? t->words[t->next++] : 0;
   if (size == 8)
     bits |= (uint64_t)(t->next < t->count ? t->words[t->next++] : 0) << 32;
@@ -244,21 +241,21 @@ walk_image(gen *g, image *t, vyre_type_id type, uint64_t offset)
   if (type < 256) {
     const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
     for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++)
-      put_scalar(g, t, offset + k * pgen_scalar_size(kind), kind);
+      put_scalar(g, t, offset + k * code_scalar_size(kind), kind);
     return;
   }
   const vyre_type_info info = vyre_type_get(g->module, type);
-  for (uint64_t k = 0; k < pgen_count_of(g, type) && !g->status; k++)
+  for (uint64_t k = 0; k < code_count_of(&g->memory, type) && !g->status; k++)
     if (info.form == VYRE_FORM_STRUCT)
-      walk_image(g, t, info.members[k].type, offset + pgen_own_offset(g, &info, (uint32_t)k));
+      walk_image(g, t, info.members[k].type, offset + code_own_offset(&g->memory, &info, (uint32_t)k));
     else
-      walk_image(g, t, info.element, offset + k * pgen_own_size(g, info.element));
+      walk_image(g, t, info.element, offset + k * code_own_size(&g->memory, info.element));
 }
 
 static image
 image_of(const gen *g, uint32_t buffer)
 {
-  const uint32_t initializer = pgen_info(g, buffer)->initializer;
+  const uint32_t initializer = code_buffer_info(&g->memory, buffer)->initializer;
   image t = {0};
   if (initializer != UINT32_MAX)
     t.words = vyre_module_initializer(g->module, initializer, &t.count);
@@ -269,7 +266,7 @@ static void
 put_table(gen *g, uint32_t buffer)
 {
   vyre_bytes *out = g->out;
-  const uint64_t size = pgen_buffer_size(g, buffer);
+  const uint64_t size = code_buffer_size(&g->memory, buffer);
   image t = image_of(g, buffer);
   g->out = &g->tables;
   pgen_put(g, ".global .align 16 .b8 %s$t%u[%" PRIu64 "] = {", g->kernel, buffer - g->program, size ? size : 1);
@@ -281,7 +278,7 @@ put_table(gen *g, uint32_t buffer)
 static void
 clear_private(gen *g, uint32_t buffer)
 {
-  const uint64_t size = pgen_buffer_size(g, buffer);
+  const uint64_t size = code_buffer_size(&g->memory, buffer);
   image t = image_of(g, buffer);
   const reg base = pgen_new(g, REG_64);
   pgen_put(g, "\tmov.b64 %%d%u, local_%u;\n", base.number, buffer - g->program);
@@ -304,7 +301,7 @@ pgen_put_memory(gen *g)
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
     if (is_in(g, row, VYRE_SPACE_PRIVATE))
       pgen_put(g, "\t.local .align 16 .b8 local_%u[%" PRIu64 "];\n", row - g->program,
-               (pgen_buffer_size(g, row) + 4) & ~UINT64_C(3));
+               (code_buffer_size(&g->memory, row) + 4) & ~UINT64_C(3));
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------------------- */
@@ -313,12 +310,12 @@ static void
 put_buffers(gen *g)
 {
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
-    if (op_of(g, row) != VYRE_OP_buffer || !pgen_is_bound(g, row) || !g->uses[row - g->program])
+    if (op_of(g, row) != VYRE_OP_buffer || !code_is_bound(&g->memory, row) || !g->uses[row - g->program])
       continue;
-    pgen_slot *slot = &g->slots[pgen_slot_of(g, row)];
+    pgen_slot *slot = &g->slots[code_slot_of(&g->memory, row)];
     if (slot->base.klass || vyre_buffer_descriptor_steps(g->module, row))
       continue;
-    const uint32_t at = 16 * pgen_first_descriptor(g, pgen_slot_of(g, row));
+    const uint32_t at = 16 * code_first_descriptor(&g->memory, code_slot_of(&g->memory, row));
     const reg base = pgen_new(g, REG_64);
     slot->bytes = pgen_new(g, REG_64);
     pgen_put(g, "\tld.param.u64 %%d%u, [buffers+%u];\n\tld.param.u64 %%d%u, [buffers+%u];\n", base.number, at, slot->bytes.number,

@@ -154,33 +154,6 @@ of_ballot(gen *g, uint32_t row)
 
 /* ---- sums and the like ------------------------------------------------------------------------------------------------------ */
 
-/* What an exclusive scan starts with. */
-static uint64_t
-identity_of(vyre_opcode op, vyre_kind kind)
-{
-  const uint32_t bits = vyre_kind_bits(kind);
-  const uint64_t ones = UINT64_MAX >> (64 - bits), half = ones ^ ones >> 1;
-  const uint64_t infinity = kind == VYRE_F16 ? 0x7c00u : kind == VYRE_F32 ? 0x7f800000u : UINT64_C(0x7ff) << 52;
-  const uint64_t one = kind == VYRE_F16 ? 0x3c00u : kind == VYRE_F32 ? 0x3f800000u : kind == VYRE_F64 ? UINT64_C(0x3ff) << 52 : 1;
-  switch ((uint32_t)op) {
-  case VYRE_OP_subgroup_mul:
-    return one;
-  case VYRE_OP_subgroup_umin:
-  case VYRE_OP_subgroup_and:
-    return ones;
-  case VYRE_OP_subgroup_smin:
-    return ones >> 1;
-  case VYRE_OP_subgroup_smax:
-    return half;
-  case VYRE_OP_subgroup_fmin:
-    return infinity;
-  case VYRE_OP_subgroup_fmax:
-    return infinity | half;
-  default:
-    return 0;
-  }
-}
-
 static reg
 combined(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
 {
@@ -235,7 +208,7 @@ combine_in_order(gen *g, uint32_t row, uint32_t k)
   reg own = pgen_value(g, g->v->a[row], k);
   if (vyre_kind_is_float(kind))
     own = pgen_canonical(g, kind, pgen_flushed(g, kind, own));
-  const reg sum = pgen_copy(g, class_of(kind), pgen_literal(g, kind, identity_of(op, kind)));
+  const reg sum = pgen_copy(g, class_of(kind), pgen_literal(g, kind, code_identity(op, kind)));
   const reg any = pgen_copy(g, REG_32, lit(exclusive)), rest = pgen_copy(g, REG_32, g->mask), mine = wanted(g, row);
   pgen_label(g, again);
   const reg lane = lowest(g, rest), value = fetch(g, kind, own, lane);
@@ -284,7 +257,7 @@ combine(gen *g, uint32_t row, uint32_t k, const chain *c)
   const vyre_opcode op = op_of(g, row);
   const vyre_kind kind = kind_of(g, row);
   const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]);
-  const reg identity = pgen_literal(g, kind, identity_of(op, kind));
+  const reg identity = pgen_literal(g, kind, code_identity(op, kind));
   reg sum = pgen_in_register(g, class_of(kind), pgen_value(g, g->v->a[row], k));
   if (vyre_kind_is_float(kind))
     sum = pgen_canonical(g, kind, pgen_flushed(g, kind, sum));

@@ -23,19 +23,12 @@ pgen_resize(gen *g, void *memory, size_t old_size, size_t new_size)
 bool
 pgen_fail(gen *g, uint32_t row, const char *format, ...)
 {
-  char text[512];
-  const char *name = vyre_row_name(g->module, (vyre_row){g->program}), *own = vyre_row_name(g->module, (vyre_row){row});
   va_list arguments;
   if (g->status)
     return false;
   va_start(arguments, format);
-  vsnprintf(text, sizeof(text), format, arguments);
+  g->status = code_error(g->module, g->program, row, format, arguments);
   va_end(arguments);
-  if (row == g->program)
-    g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s: %s", name ? name : "?", text);
-  else
-    g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "",
-                           own ? own : "", text);
   return false;
 }
 
@@ -106,17 +99,25 @@ find_sizes(gen *g)
         "a workgroup of %u x %u x %u invocations\nFix: take 1 to 1024, of which at most 64 along z: the device has no larger ones",
         g->local[0], g->local[1], g->local[2]);
   g->count = (uint32_t)plane * g->local[2];
-  if (!pgen_layouts_make(g))
+  g->memory = (code_memory){.module = g->module,
+                            .program = g->program,
+                            .specs = o->specs,
+                            .spec_count = o->spec_count,
+                            .in_bounds = o->in_bounds,
+                            .all_in_bounds = !g->strict && !o->is_robust,
+                            .open_descriptors = o->open_descriptors};
+  g->status = code_memory_make(&g->memory);
+  if (g->status)
     return false;
-  descriptors = pgen_first_descriptor(g, g->slot_count);
+  descriptors = code_first_descriptor(&g->memory, g->slot_count);
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
     if (op_of(g, row) != VYRE_OP_buffer)
       continue;
-    if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && pgen_buffer_size(g, row) > g->push_bytes)
-      g->push_bytes = pgen_buffer_size(g, row) < UINT32_MAX ? (uint32_t)pgen_buffer_size(g, row) : UINT32_MAX;
-    for (vyre_type_id type = g->v->imm[row], k = vyre_buffer_descriptor_steps(g->module, row); k > 0 && pgen_is_bound(g, row);
-         k--) {
-      if (pgen_descriptors(g, type) == 0)
+    if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && code_buffer_size(&g->memory, row) > g->push_bytes)
+      g->push_bytes = code_buffer_size(&g->memory, row) < UINT32_MAX ? (uint32_t)code_buffer_size(&g->memory, row) : UINT32_MAX;
+    for (vyre_type_id type = g->v->imm[row], k = vyre_buffer_descriptor_steps(g->module, row);
+         k > 0 && code_is_bound(&g->memory, row); k--) {
+      if (code_descriptors(&g->memory, type) == 0)
         return pgen_fail(g, row, "an array of buffers whose length is open\nFix: give it a length, or say open_descriptors");
       type = vyre_type_get(g->module, type).element;
     }
@@ -147,8 +148,8 @@ put_head(gen *g)
   pgen_put(g, "// @%s\n", name && is_printable(name) ? name : g->kernel);
   for (uint32_t k = 0; k < g->slot_count; k++) {
     const uint32_t row = vyre_ptx_buffer_row(g->module, (vyre_row){g->program}, k).id;
-    const vyre_buffer_info info = *pgen_info(g, row);
-    pgen_put(g, "//   buffers[%u]: set %u, binding %u\n", pgen_first_descriptor(g, k), info.set, info.binding);
+    const vyre_buffer_info info = *code_buffer_info(&g->memory, row);
+    pgen_put(g, "//   buffers[%u]: set %u, binding %u\n", code_first_descriptor(&g->memory, k), info.set, info.binding);
   }
   pgen_put(g, ".visible .entry %s(.param .u64 dispatch", g->kernel);
   if (g->descriptors)
@@ -213,12 +214,11 @@ write_program(const vyre_module *module, uint32_t program, const vyre_ptx_option
            .body = {.allocator = allocator},
            .tables = {.allocator = allocator}};
   const size_t rows = g.end - program;
-  const uint32_t types = vyre_type_count(module);
   if (can_be_written(&g) && make_columns(&g) && find_sizes(&g))
     write_kernel(&g, kernels);
   pgen_resize(&g, g.words, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
   pgen_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
-  pgen_resize(&g, g.types, (types > 256 ? types - 256 : 1) * sizeof(*g.types), 0);
+  code_memory_free(&g.memory);
   pgen_resize(&g, g.slots, (g.slot_count + 1) * sizeof(*g.slots), 0);
   pgen_resize(&g, g.regs, g.reg_capacity * sizeof(*g.regs), 0);
   vyre_bytes_free(&g.body);
@@ -280,6 +280,12 @@ write_programs(const vyre_module *module, vyre_row program, const vyre_ptx_optio
     VYRE_TRY(write_program(module, row, options, name, kernels));
   }
   return VYRE_OK;
+}
+
+vyre_row
+vyre_ptx_buffer_row(const vyre_module *module, vyre_row program, uint32_t k)
+{
+  return (vyre_row){code_buffer_row(module, program.id, false, k)};
 }
 
 vyre_status

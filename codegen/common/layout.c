@@ -1,0 +1,292 @@
+/* Where things lie in memory.  What is given with a dispatch, and workgroup blocks that are `aliased` and so begin at one place,
+ * lie as their types say.  Memory of the program's own has each scalar aligned to its size, as lengths may come from specialization
+ * values, which the offsets of types know nothing of.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "common.h"
+
+#include <string.h>
+
+#define LARGEST (UINT64_C(1) << 40)
+
+bool
+code_constant(const code_memory *m, uint32_t row, uint64_t *out)
+{
+  const uint32_t op = VYRE_ROW_OP(m->v->op[row]);
+  return (op == VYRE_OP_const || op == VYRE_OP_spec) &&
+         vyre_constant_value(m->module, (vyre_row){row}, m->specs, m->spec_count, out);
+}
+
+bool
+code_right_constant(const code_memory *m, uint32_t row, uint64_t *out)
+{
+  if (VYRE_ROW_FLAGS(m->v->op[row]) & VYRE_ROW_IMM) {
+    *out = vyre_row_imm(m->v, row);
+    return true;
+  }
+  return code_constant(m, m->v->b[row], out);
+}
+
+/* ---- types ---------------------------------------------------------------------------------------------------------------- */
+
+uint32_t
+code_scalar_size(vyre_kind kind)
+{
+  return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
+}
+
+uint64_t
+code_count_of(const code_memory *m, vyre_type_id type)
+{
+  return m->types[type - 256].count;
+}
+
+uint64_t
+code_own_size(const code_memory *m, vyre_type_id type)
+{
+  if (type >= 256)
+    return m->types[type - 256].size;
+  return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * code_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+}
+
+static uint32_t
+own_align(const code_memory *m, vyre_type_id type)
+{
+  return type >= 256 ? m->types[type - 256].align : code_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+}
+
+static uint64_t
+aligned(uint64_t offset, uint32_t align)
+{
+  return align ? (offset + align - 1) / align * align : offset;
+}
+
+uint64_t
+code_own_offset(const code_memory *m, const vyre_type_info *info, uint32_t member)
+{
+  uint64_t offset = 0;
+  for (uint32_t i = 0; i <= member; i++) {
+    offset = aligned(offset, own_align(m, info->members[i].type));
+    offset += i < member ? code_own_size(m, info->members[i].type) : 0;
+  }
+  return offset;
+}
+
+static uint64_t
+product(uint64_t a, uint64_t b)
+{
+  return b != 0 && a >= LARGEST / b ? LARGEST : a * b;
+}
+
+static void
+measure_struct(const code_memory *m, const vyre_type_info *info, code_type *to)
+{
+  to->align = 1;
+  for (uint32_t k = 0; k < info->count; k++) {
+    const uint32_t align = own_align(m, info->members[k].type);
+    to->align = align > to->align ? align : to->align;
+    to->size = aligned(to->size, align) + code_own_size(m, info->members[k].type);
+    to->size = to->size < LARGEST ? to->size : LARGEST;
+  }
+  to->size = aligned(to->size, to->align);
+}
+
+static vyre_status
+error_at(const code_memory *m, uint32_t row, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  vyre_status status = code_error(m->module, m->program, row, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+static size_t
+types_bytes(const code_memory *m)
+{
+  const uint32_t types = vyre_type_count(m->module);
+  return (types > 256 ? types - 256 : 1) * sizeof(*m->types);
+}
+
+/* A type is after its parts in the type table, so one walk along it is enough. */
+vyre_status
+code_memory_make(code_memory *m)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(m->module);
+  const uint32_t types = vyre_type_count(m->module);
+  m->v = vyre_module_view(m->module);
+  m->end = m->v->next[m->program] ? m->v->next[m->program] : m->v->rows;
+  m->types = allocator->resize(allocator->user, NULL, 0, types_bytes(m));
+  if (!m->types)
+    return VYRE_OUT_OF_MEMORY("while laying out memory");
+  memset(m->types, 0, types_bytes(m));
+  for (uint32_t type = 256; type < types; type++) {
+    const vyre_type_info info = vyre_type_get(m->module, type);
+    code_type *to = &m->types[type - 256];
+    uint64_t length = info.count;
+    if (info.form == VYRE_FORM_ARRAY && info.count_row >= m->program && info.count_row < m->end &&
+        !vyre_constant_value(m->module, (vyre_row){info.count_row}, m->specs, m->spec_count, &length))
+      return error_at(m, info.count_row, "the length of an array is not constant");
+    to->count = info.form == VYRE_FORM_WORDS ? 0 : (uint32_t)length;
+    if (info.form == VYRE_FORM_STRUCT)
+      measure_struct(m, &info, to);
+    if (info.form != VYRE_FORM_ARRAY && info.form != VYRE_FORM_MATRIX)
+      continue;
+    to->size = product(to->count, code_own_size(m, info.element));
+    to->align = own_align(m, info.element);
+  }
+  return VYRE_OK;
+}
+
+void
+code_memory_free(code_memory *m)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(m->module);
+  if (m->types)
+    allocator->resize(allocator->user, m->types, types_bytes(m), 0);
+  m->types = NULL;
+}
+
+/* ---- buffers -------------------------------------------------------------------------------------------------------------- */
+
+const vyre_buffer_info *
+code_buffer_info(const code_memory *m, uint32_t buffer)
+{
+  return vyre_buffer_info_of((vyre_module *)(uintptr_t)m->module, (vyre_row){buffer});
+}
+
+bool
+code_is_bound(const code_memory *m, uint32_t buffer)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]);
+  return space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM;
+}
+
+bool
+code_is_outside(const code_memory *m, uint32_t buffer)
+{
+  return code_is_bound(m, buffer) || VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]) == VYRE_SPACE_PUSH;
+}
+
+bool
+code_is_overlaid(const code_memory *m, uint32_t buffer)
+{
+  const uint32_t access = m->v->imm_hi[buffer];
+  return VYRE_BUFFER_SPACE(access) == VYRE_SPACE_WORKGROUP && (access & VYRE_ACCESS_ALIASED) != 0 &&
+         vyre_type_get(m->module, m->v->imm[buffer]).form == VYRE_FORM_STRUCT;
+}
+
+bool
+code_is_own(const code_memory *m, uint32_t buffer)
+{
+  return !code_is_outside(m, buffer) && !code_is_overlaid(m, buffer);
+}
+
+static uint64_t
+overlaid_size(const code_memory *m)
+{
+  uint64_t most = 1;
+  for (uint32_t row = m->v->first[m->program]; row; row = m->v->next[row]) {
+    const bool is_part = VYRE_ROW_OP(m->v->op[row]) == VYRE_OP_buffer && code_is_overlaid(m, row);
+    const uint64_t size = is_part ? vyre_type_get(m->module, m->v->imm[row]).size : 0;
+    most = size > most ? size : most;
+  }
+  return most;
+}
+
+uint64_t
+code_buffer_size(const code_memory *m, uint32_t buffer)
+{
+  const vyre_type_id type = m->v->imm[buffer];
+  if (code_is_overlaid(m, buffer))
+    return overlaid_size(m);
+  if (code_is_own(m, buffer) || type < 256)
+    return code_own_size(m, type);
+  return vyre_type_get(m->module, type).size;
+}
+
+/* ---- the order of a dispatch's buffers ------------------------------------------------------------------------------------ */
+
+static bool
+is_given(const vyre_view *v, bool has_push, uint32_t row)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
+  return VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer &&
+         (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || (has_push && space == VYRE_SPACE_PUSH));
+}
+
+/* All push constants are one buffer. */
+static bool
+is_same(const vyre_module *module, uint32_t a, uint32_t b)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const bool a_is_push = VYRE_BUFFER_SPACE(v->imm_hi[a]) == VYRE_SPACE_PUSH;
+  if (a_is_push || VYRE_BUFFER_SPACE(v->imm_hi[b]) == VYRE_SPACE_PUSH)
+    return a_is_push && VYRE_BUFFER_SPACE(v->imm_hi[b]) == VYRE_SPACE_PUSH;
+  const vyre_buffer_info *x = vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){a});
+  const uint32_t set = x->set, binding = x->binding;
+  const vyre_buffer_info *y = vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){b});
+  return set == y->set && binding == y->binding;
+}
+
+/* The first row that is of one binding with this one. */
+static uint32_t
+first_of(const vyre_module *module, uint32_t program, bool has_push, uint32_t row)
+{
+  const vyre_view *v = vyre_module_view(module);
+  uint32_t first = v->first[program];
+  while (first != row && !(is_given(v, has_push, first) && is_same(module, first, row)))
+    first = v->next[first];
+  return first;
+}
+
+uint32_t
+code_buffer_row(const vyre_module *module, uint32_t program, bool has_push, uint32_t k)
+{
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = v->first[program]; row; row = v->next[row])
+    if (is_given(v, has_push, row) && first_of(module, program, has_push, row) == row && k-- == 0)
+      return row;
+  return 0;
+}
+
+uint32_t
+code_slot_of(const code_memory *m, uint32_t buffer)
+{
+  const uint32_t first = first_of(m->module, m->program, m->has_push, buffer);
+  uint32_t slot = 0;
+  for (uint32_t row = m->v->first[m->program]; row != first; row = m->v->next[row])
+    slot += is_given(m->v, m->has_push, row) && first_of(m->module, m->program, m->has_push, row) == row;
+  return slot;
+}
+
+uint64_t
+code_descriptors(const code_memory *m, vyre_type_id type)
+{
+  const bool open = (vyre_type_get(m->module, type).flags & VYRE_TYPE_RUNTIME) != 0;
+  return open ? m->open_descriptors : code_count_of(m, type);
+}
+
+/* How many descriptors a row has. */
+static uint64_t
+descriptors_of(const code_memory *m, uint32_t buffer)
+{
+  uint64_t count = 1;
+  vyre_type_id type = m->v->imm[buffer];
+  for (uint32_t k = vyre_buffer_descriptor_steps(m->module, buffer); k > 0; k--) {
+    count = product(count, code_descriptors(m, type));
+    type = vyre_type_get(m->module, type).element;
+  }
+  return count;
+}
+
+uint32_t
+code_first_descriptor(const code_memory *m, uint32_t slot)
+{
+  uint64_t first = 0;
+  for (uint32_t k = 0; k < slot; k++) {
+    const uint32_t row = code_buffer_row(m->module, m->program, m->has_push, k);
+    first += row ? descriptors_of(m, row) : 0;
+  }
+  return first < UINT32_MAX ? (uint32_t)first : UINT32_MAX;
+}
