@@ -83,34 +83,6 @@ shift(const operation *g, uint32_t opcode)
   return op(g, opcode, g->a, op(g, SpvOpBitwiseAnd, g->b, literal(g, g->bits - 1)));
 }
 
-/* min(-0, +0) is -0 and max(-0, +0) is +0: where the operands compare equal, the result is the bitwise or (min) or and (max) of
- * both, which is either operand unless they are zeros of two signs. */
-static uint32_t
-float_minmax(const operation *g, uint32_t a, uint32_t b, bool max)
-{
-  vyre_spv *s = g->s;
-  const uint32_t operands[2] = {a, b};
-  const uint32_t bits = vyre_spv_value_type(s, VYRE_TYPE(vyre_spv_bits_kind(VYRE_TYPE_KIND(g->type)), VYRE_TYPE_LANES(g->type)));
-  const uint32_t result = vyre_spv_ext(s, max ? GLSLstd450NMax : GLSLstd450NMin, g->type_id, operands, 2);
-  const uint32_t equal = compare(g, SpvOpFOrdEqual, a, b);
-  const uint32_t a_bits = vyre_spv_op1(s, SpvOpBitcast, bits, a), b_bits = vyre_spv_op1(s, SpvOpBitcast, bits, b);
-  const uint32_t mixed = vyre_spv_op2(s, max ? SpvOpBitwiseAnd : SpvOpBitwiseOr, bits, a_bits, b_bits);
-  return choose(g, equal, vyre_spv_op1(s, SpvOpBitcast, g->type_id, mixed), result);
-}
-
-/* min(max(x, low), high), whatever low and high are. */
-static uint32_t
-clamp(const operation *g, vyre_opcode opcode, uint32_t high)
-{
-  if (opcode == VYRE_OP_fclamp || opcode == VYRE_OP_nclamp)
-    return float_minmax(g, float_minmax(g, g->a, g->b, true), high, false);
-  const bool is_signed = opcode == VYRE_OP_sclamp;
-  uint32_t operands[2] = {g->a, g->b};
-  operands[0] = vyre_spv_ext(g->s, is_signed ? GLSLstd450SMax : GLSLstd450UMax, g->type_id, operands, 2);
-  operands[1] = high;
-  return vyre_spv_ext(g->s, is_signed ? GLSLstd450SMin : GLSLstd450UMin, g->type_id, operands, 2);
-}
-
 static bool
 is_infinite(vyre_kind kind, uint32_t power)
 {
@@ -124,6 +96,59 @@ power_of_two(vyre_kind kind, uint32_t power)
   if (kind == VYRE_F16)
     return (uint64_t)(is_infinite(kind, power) ? 31 : power + 15) << 10;
   return kind == VYRE_F32 ? (uint64_t)(power + 127) << 23 : (uint64_t)(power + 1023) << 52;
+}
+
+/* The bits of 3. */
+static uint64_t
+three_of(vyre_kind kind)
+{
+  return power_of_two(kind, 1) | UINT64_C(1) << (kind == VYRE_F16 ? 9 : kind == VYRE_F32 ? 22 : 51);
+}
+
+/* min(-0, +0) is -0 and max(-0, +0) is +0: where the operands compare equal, the result is the bitwise or (min) or and (max) of
+ * both, which is either operand unless they are zeros of two signs.  Where denormals are flushed these compare as zeros, so the
+ * bits are, too, by the product with 1. */
+static uint32_t
+float_minmax(const operation *g, uint32_t a, uint32_t b, bool max)
+{
+  vyre_spv *s = g->s;
+  const uint32_t operands[2] = {a, b};
+  const uint32_t bits = vyre_spv_value_type(s, VYRE_TYPE(vyre_spv_bits_kind(VYRE_TYPE_KIND(g->type)), VYRE_TYPE_LANES(g->type)));
+  const uint32_t result = vyre_spv_ext(s, max ? GLSLstd450NMax : GLSLstd450NMin, g->type_id, operands, 2);
+  const uint32_t equal = compare(g, SpvOpFOrdEqual, a, b);
+  const uint32_t a_bits = vyre_spv_op1(s, SpvOpBitcast, bits, a), b_bits = vyre_spv_op1(s, SpvOpBitcast, bits, b);
+  uint32_t mixed = vyre_spv_op2(s, max ? SpvOpBitwiseAnd : SpvOpBitwiseOr, bits, a_bits, b_bits);
+  mixed = vyre_spv_op1(s, SpvOpBitcast, g->type_id, mixed);
+  if (s->imm[s->program] & vyre_mode_flush(VYRE_TYPE_KIND(g->type)))
+    mixed = op(g, SpvOpFMul, mixed, vyre_spv_constant(s, g->type, power_of_two(VYRE_TYPE_KIND(g->type), 0)));
+  return choose(g, equal, mixed, result);
+}
+
+/* SPIR-V's own is undefined where low >= high. */
+static uint32_t
+smoothstep(const operation *g, uint32_t x)
+{
+  vyre_spv *s = g->s;
+  const vyre_kind kind = VYRE_TYPE_KIND(g->type);
+  const uint32_t ratio = op(g, SpvOpFDiv, op(g, SpvOpFSub, x, g->a), op(g, SpvOpFSub, g->b, g->a));
+  const uint32_t clamped[3] = {ratio, literal(g, 0), literal(g, power_of_two(kind, 0))};
+  const uint32_t t = vyre_spv_ext(s, GLSLstd450NClamp, g->type_id, clamped, 3);
+  const uint32_t three = literal(g, three_of(kind));
+  const uint32_t slope = op(g, SpvOpFSub, three, op(g, SpvOpFMul, literal(g, power_of_two(kind, 1)), t));
+  return op(g, SpvOpFMul, op(g, SpvOpFMul, t, t), slope);
+}
+
+/* min(max(x, low), high), whatever low and high are. */
+static uint32_t
+clamp(const operation *g, vyre_opcode opcode, uint32_t high)
+{
+  if (opcode == VYRE_OP_fclamp || opcode == VYRE_OP_nclamp)
+    return float_minmax(g, float_minmax(g, g->a, g->b, true), high, false);
+  const bool is_signed = opcode == VYRE_OP_sclamp;
+  uint32_t operands[2] = {g->a, g->b};
+  operands[0] = vyre_spv_ext(g->s, is_signed ? GLSLstd450SMax : GLSLstd450UMax, g->type_id, operands, 2);
+  operands[1] = high;
+  return vyre_spv_ext(g->s, is_signed ? GLSLstd450SMin : GLSLstd450UMin, g->type_id, operands, 2);
 }
 
 /* Saturating, NaN gives 0. */
@@ -251,6 +276,8 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
   case VYRE_OP_fclamp:
   case VYRE_OP_nclamp:
     return clamp(&g, opcode, vyre_spv_value(s, s->c[row]));
+  case VYRE_OP_smoothstep:
+    return smoothstep(&g, vyre_spv_value(s, s->c[row]));
   case VYRE_OP_round:
     /* GLSL.std.450 leaves the direction of halves open */
     return vyre_spv_ext(s, GLSLstd450RoundEven, g.type_id, &g.a, 1);

@@ -115,16 +115,25 @@ is_uniform_layout(const vyre_spv *s, vyre_type_id type)
 static void
 check_uniform(vyre_spv *s, uint32_t row)
 {
-  const vyre_type_id type = s->imm[row];
+  vyre_type_id type = s->imm[row];
+  for (uint32_t k = vyre_buffer_descriptor_steps(s->module, row); k > 0; k--)
+    type = vyre_type_get(s->module, type).element;
   if (VYRE_BUFFER_SPACE(s->imm_hi[row]) != VYRE_SPACE_UNIFORM || vyre_spv_failed(s) ||
-      vyre_module_input(s->module, s->input)->capabilities.count != 0 || vyre_spv_is_descriptor_array(s, type) ||
-      is_uniform_layout(s, type))
+      vyre_module_input(s->module, s->input)->capabilities.count != 0 || is_uniform_layout(s, type))
     return;
   const char *name = vyre_row_name(s->module, (vyre_row){row});
   vyre_spv_fail(s,
                 "uniform buffer %s%s holds an array, a matrix or a struct whose stride or offset is no multiple of 16\n"
                 "Fix: give it one, as in u32[64, stride 16], or make the buffer storage",
                 name ? "%" : "", name ? name : "without a name");
+}
+
+/* An array of descriptors whose length is open. */
+static void
+need_open_array(vyre_spv *s, vyre_type_id type)
+{
+  if (vyre_spv_is_descriptor_array(s, type) && (vyre_type_get(s->module, type).flags & VYRE_TYPE_RUNTIME))
+    vyre_spv_need(s, SpvCapabilityRuntimeDescriptorArray, 0x10500, "SPV_EXT_descriptor_indexing");
 }
 
 void
@@ -142,6 +151,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   const uint32_t type_id = wrapped ? vyre_spv_wrapper(s, type) : vyre_spv_type(s, type, bare ? VYRE_SPV_BARE : VYRE_SPV_TOP);
   const uint32_t pointer = vyre_spv_pointer(s, class_, type_id);
   check_uniform(s, row);
+  need_open_array(s, type);
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
   vyre_spv_made *made = &s->no_made;
   made->id = 0;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
+#include "vyre/spirv.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
@@ -18,7 +19,8 @@ verdict_text(verdict of)
                                       "what came out does not run",
                                       "it computes something else",
                                       "something undefined runs that did not run before",
-                                      "of its text, by phases, the pipeline makes something else"};
+                                      "of its text, by phases, the pipeline makes something else",
+                                      "as SPIR-V, read again, it is something else"};
   return texts[of];
 }
 
@@ -46,9 +48,8 @@ run_pipeline(const trial *t, vyre_device *device, vyre_module *module)
   return status;
 }
 
-/* Of a program in which nothing undefined ran. */
 static verdict
-compare(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
+compare_memory(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
 {
   random_memory got;
   if (!settle(random_program_run(after, t->seed, false, unbound, &got), message))
@@ -59,6 +60,17 @@ compare(const trial *t, const vyre_module *after, uint32_t unbound, const random
       snprintf(message, 256, "word %u of memory is 0x%08x, was 0x%08x", i, is[i], was[i]);
       return VERDICT_RESULT;
     }
+  return VERDICT_FINE;
+}
+
+/* Of a program in which nothing undefined ran. */
+static verdict
+compare(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
+{
+  random_memory got;
+  const verdict found = compare_memory(t, after, unbound, wanted, message);
+  if (found != VERDICT_FINE)
+    return found;
   return settle(random_program_run(after, t->seed, true, unbound, &got), message) ? VERDICT_FINE : VERDICT_UNDEFINED;
 }
 
@@ -104,6 +116,52 @@ compare_text(const trial *t, const vyre_module *program, const vyre_module *afte
   return found;
 }
 
+/* Whether some row is undefined outside of its operation's domain, as pow is of negative numbers: in a strict program it has a
+ * value, but nothing guards it in SPIR-V. */
+static bool
+has_domain(const vyre_module *module)
+{
+  const vyre_view *v = vyre_module_view(module);
+  bool found = false;
+  for (uint32_t row = 1; row < v->rows; row++)
+    found = found || vyre_op_infos[VYRE_ROW_OP(v->op[row])].undefined == VYRE_UNDEFINED_DOMAIN;
+  return found;
+}
+
+/* What came out, by way of SPIR-V: written, read and run.  What SPIR-V cannot say (a float function of 64 bits, say) is no failure.
+ * Nor can it say that a descriptor is bound to nothing, as a strict program may ask: it is run with all of them. */
+static verdict
+compare_spirv(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
+{
+  const vyre_view *v = vyre_module_view(after);
+  const bool is_strict = (v->imm[v->first[0]] & VYRE_PROGRAM_RELAXED) == 0;
+  vyre_bytes words = {0};
+  vyre_module *again = NULL;
+  verdict found = VERDICT_FINE;
+  random_memory bound;
+  if (is_strict && unbound) {
+    unbound = 0;
+    wanted = &bound;
+    if (!settle(random_program_run(after, t->seed, false, 0, &bound), message))
+      return VERDICT_RUN;
+  }
+  vyre_status status = vyre_spirv_write(after, 0, NULL, &words);
+  const bool refused = status && vyre_status_code(status) == VYRE_CODE_INPUT;
+  if (!status)
+    status = vyre_module_create(NULL, 1u << 20, &again);
+  if (!status)
+    status = vyre_spirv_read(again, words.data, words.size, "spirv");
+  if (!status)
+    status = vyre_module_seal(again, NULL);
+  if (!settle(status, message))
+    found = refused ? VERDICT_FINE : VERDICT_SPIRV;
+  else if ((is_strict && has_domain(after) ? compare_memory : compare)(t, again, unbound, wanted, message) != VERDICT_FINE)
+    found = VERDICT_SPIRV;
+  vyre_bytes_free(&words);
+  vyre_module_destroy(again);
+  return found;
+}
+
 verdict
 check_program(const trial *t, const vyre_module *program, char message[256])
 {
@@ -124,6 +182,8 @@ check_program(const trial *t, const vyre_module *program, char message[256])
   verdict found = VERDICT_PASS;
   if (settle(run_pipeline(t, NULL, after), message)) /* where something undefined ran nothing is promised */
     found = defined ? compare(t, after, unbound, &wanted, message) : VERDICT_FINE;
+  if (found == VERDICT_FINE && defined)
+    found = compare_spirv(t, after, unbound, &wanted, message);
   if (found == VERDICT_FINE && t->text)
     found = compare_text(t, program, after, message);
   vyre_module_destroy(after);

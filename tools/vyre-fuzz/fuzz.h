@@ -16,6 +16,7 @@ typedef enum verdict {
   VERDICT_RESULT,    /* it computes something else */
   VERDICT_UNDEFINED, /* something undefined runs that did not run before */
   VERDICT_TEXT,      /* of its text, read again, and by the phases of GPU passes, the pipeline makes something else */
+  VERDICT_SPIRV,     /* as SPIR-V, read again, it is refused or computes something else */
 } verdict;
 
 typedef struct trial {
