@@ -20,7 +20,7 @@ if [ -f "$stamp" ] && [ -z "$(find "$root/lit-tests" "$root/unittests/text/corpu
   exit 0
 fi
 rm -rf "$out"
-mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,rules,table}
+mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,ptx,rules,table}
 
 name() { echo "${1#"$root"/}" | tr '/ ' '--'; }
 
@@ -49,6 +49,7 @@ convert() { # FORM FOLDER FILE...
   }
 }
 convert vir text "$out"/spirv/*.spv
+convert ptx ptx "$out"/text/*.vir
 convert spirv spirv/made "$out"/text/*.vir
 
 # VIR0: of both, and the frozen sample.

@@ -158,11 +158,12 @@ begin_levels(writer *w, kernel_direction direction)
       "  %%\"the levels' end\" = load %%\"what is not written\"[add(%%\"the program\", 1u32)]\n"
       "  %%\"the from\" = load %%\"the arguments\".level\n"
       "  %%\"the to\" = umin(add(%%\"the from\", load %%\"the arguments\".levels), sub(%%\"the levels' end\", %%\"the levels\"))\n"
+      "  %%\"the levels from there\" = add(%%\"the starts\", %s)\n"
       "  for %%\"the level\" = %%\"the from\" to %%\"the to\" {\n"
-      "  %%\"the start\" = add(%%\"the starts\", %s)\n"
+      "  %%\"the start\" = %s(%%\"the levels from there\", %%\"the level\")\n"
       "  %%\"the first\" = load %%\"what is not written\"[%%\"the start\"]\n"
       "  %%\"the end\" = load %%\"what is not written\"[add(%%\"the start\", 1u32)]\n",
-      from_end ? "sub(sub(%\"the levels' end\", 1u32), %\"the level\")" : "add(%\"the levels\", %\"the level\")");
+      from_end ? "sub(%\"the levels' end\", 1u32)" : "%\"the levels\"", from_end ? "sub" : "add");
   return VYRE_OK;
 }
 

@@ -44,7 +44,9 @@ pgen_for_step(gen *g, uint32_t row)
   const uint32_t body = body_of(g, row);
   const vyre_kind kind = kind_of(g, body);
   const reg index = pgen_value(g, body, 0);
-  pgen_move(g, index, pgen_cut(g, kind, pgen_int_op(g, kind, "add", "u", index, pgen_value(g, g->v->c[row], 0))));
+  CODE(g, is_long(kind) ? "add.u64" : "add.u32", index, index, pgen_value(g, g->v->c[row], 0));
+  if (is_narrow(kind))
+    CODE(g, "and.b32", index, index, lit(UINT64_MAX >> (64 - vyre_kind_bits(kind))));
 }
 
 reg
@@ -98,12 +100,12 @@ put_for(gen *g, uint32_t row, uint32_t exit)
   const uint32_t head = pgen_new_label(g), again = pgen_new_label(g);
   g->agains[row - g->program] = again;
   pgen_for_begin(g, row);
-  pgen_label(g, head);
   pgen_branch_unless(g, pgen_for_test(g, row), exit);
+  pgen_label(g, head);
   pgen_region(g, body_of(g, row));
   pgen_label(g, again);
   pgen_for_step(g, row);
-  pgen_branch(g, head);
+  pgen_branch_if(g, pgen_for_test(g, row), head);
 }
 
 static void

@@ -50,33 +50,41 @@ find_workgroup(gen *g, reg number)
 }
 
 static void
+put_exit_if(gen *g, reg condition)
+{
+  pgen_when(g, condition, false);
+  pgen_code(g, "exit", NULL, 0);
+}
+
+/* A block that is stopped, or beyond the last one, ends before all else. */
+static void
 put_dispatch(gen *g)
 {
-  const uint32_t alone = pgen_new_label(g), told = pgen_new_label(g);
+  const uint32_t told = pgen_new_label(g), begun = pgen_new_label(g);
   const bool wants_wid = is_used(g, VYRE_OP_wid) || is_used(g, VYRE_OP_gid), wants_groups = wants_wid || is_used(g, VYRE_OP_groups);
   const reg parameter = pgen_new(g, REG_64), stops = pgen_new(g, REG_32), first = pgen_new(g, REG_64), count = pgen_new(g, REG_64);
   pgen_put(g, "\tld.param.u64 %%d%u, [dispatch];\n", parameter.number);
   g->dispatch = MAKE64(g, "cvta.to.global.u64", parameter);
+  pgen_branch_if(g, PRED(g, "setp.ne.u64", parameter, lit(0)), told);
   for (uint32_t k = 0; k < 3; k++) {
     g->wid[k] = wants_wid ? MAKE32(g, "mov.u32", special(CTAID_X + k)) : (reg){0};
     g->groups[k] = wants_groups ? MAKE32(g, "mov.u32", special(NCTAID_X + k)) : (reg){0};
   }
-  pgen_branch_if(g, PRED(g, "setp.eq.u64", parameter, lit(0)), alone);
+  pgen_branch(g, begun);
+  pgen_label(g, told);
   const unsigned d = g->dispatch.number;
   pgen_put(g, "\tld.global.u32 %%r%u, [%%d%u+12];\n", stops.number, d);
+  put_exit_if(g, PRED(g, "setp.ne.u32", stops, lit(0)));
   pgen_put(g, "\tld.global.u64 %%d%u, [%%d%u+24];\n", count.number, d);
   const reg block = block_number(g);
-  const reg none = PRED(g, "or.pred", PRED(g, "setp.ne.u32", stops, lit(0)), PRED(g, "setp.ge.u64", block, count));
-  pgen_branch_unless(g, none, told);
-  pgen_code(g, "exit", NULL, 0);
-  pgen_label(g, told);
+  put_exit_if(g, PRED(g, "setp.ge.u64", block, count));
   for (uint32_t k = 0; k < 3 && wants_groups; k++)
     pgen_put(g, "\tld.global.u32 %%r%u, [%%d%u+%u];\n", g->groups[k].number, d, 4 * k);
   if (wants_wid) {
     pgen_put(g, "\tld.global.u64 %%d%u, [%%d%u+16];\n", first.number, d);
     find_workgroup(g, MAKE64(g, "add.u64", first, block));
   }
-  pgen_label(g, alone);
+  pgen_label(g, begun);
 }
 
 /* ---- which invocation it is ------------------------------------------------------------------------------------------------- */
