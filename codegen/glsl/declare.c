@@ -152,7 +152,7 @@ put_access(glsl *g, uint32_t access)
 }
 
 static const char *
-choose_layout(glsl *g, uint32_t buffer, glsl_layout *out)
+choose_layout(glsl *g, uint32_t buffer, vyre_type_id type, glsl_layout *out)
 {
   static const glsl_layout storage[] = {GLSL_STD430, GLSL_SCALAR, GLSL_STD140}, uniform[] = {GLSL_STD140, GLSL_SCALAR, GLSL_STD430};
   static const char *const names[] = {"std430", "std140", "scalar"};
@@ -160,7 +160,7 @@ choose_layout(glsl *g, uint32_t buffer, glsl_layout *out)
   const glsl_layout *order = is_uniform ? uniform : storage;
   for (uint32_t i = 0; i < GLSL_LAYOUT__COUNT; i++) {
     *out = order[i];
-    if (!glsl_layout_fits_block(g, g->v->imm[buffer], order[i]))
+    if (!glsl_layout_fits_block(g, type, order[i]))
       continue;
     if (order[i] == GLSL_SCALAR || (is_uniform && order[i] == GLSL_STD430))
       glsl_need(g, GLSL_SCALAR_LAYOUT);
@@ -194,17 +194,28 @@ end_paragraph(glsl *g)
     glsl_put(g, "\n");
 }
 
+/* What is bound to a descriptor of the buffer. */
+static vyre_type_id
+bound_type(const glsl *g, uint32_t buffer)
+{
+  vyre_type_id type = g->v->imm[buffer];
+  for (uint32_t k = vyre_buffer_descriptor_steps(g->module, buffer); k > 0; k--)
+    type = vyre_type_get(g->module, type).element;
+  return type;
+}
+
+/* An array of descriptors is an array of blocks. */
 static void
 put_block(glsl *g, uint32_t buffer)
 {
   const vyre_view *v = g->v;
-  const vyre_type_id type = v->imm[buffer];
+  const vyre_type_id type = bound_type(g, buffer);
   const vyre_type_info info = vyre_type_get(g->module, type);
   const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
   const vyre_buffer_info *place = vyre_buffer_info_of((vyre_module *)g->module, (vyre_row){buffer});
   const bool is_struct = info.form == VYRE_FORM_STRUCT;
   glsl_layout layout;
-  const char *name = choose_layout(g, buffer, &layout);
+  const char *name = choose_layout(g, buffer, type, &layout);
   end_paragraph(g);
   if (space == VYRE_SPACE_PUSH)
     glsl_put(g, "layout(%s, push_constant) ", name);
@@ -227,6 +238,10 @@ put_block(glsl *g, uint32_t buffer)
   glsl_put(g, "}");
   if (is_struct && !glsl_is_anonymous(g, buffer))
     glsl_put(g, " %s", glsl_row_name(g, buffer));
+  if (type != v->imm[buffer])
+    put_dimensions(g, v->imm[buffer]);
+  if (vyre_type_get(g->module, v->imm[buffer]).flags & VYRE_TYPE_RUNTIME && type != v->imm[buffer])
+    glsl_need(g, GLSL_NONUNIFORM);
   glsl_put(g, ";\n\n");
 }
 

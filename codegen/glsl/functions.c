@@ -75,6 +75,9 @@ static const function_body bodies[] = {
      "if (c >= $Wu || d == 0u)\n    return a;\n  uint n = min(d, $Wu - c);\n  $U mask = $U($U(~$U(0)) >> ($Wu - n)) << c;\n"
      "  return $T(($U(a) & ~mask) | (($U(b) << c) & mask));",
      NULL, NULL},
+    /* GLSL's own is undefined where a >= b */
+    {"smoothstep", "TTT", "$T t = (c - a) / (b - a);\n  t = t > $0 ? min(t, $T(1)) : $0;\n  return t * t * ($T(3) - $T(2) * t);",
+     NULL, NULL},
     {"quantize16", "T",
      "if (abs(a) < 6.103515625e-05)\n    return uintBitsToFloat(floatBitsToUint(a) & 0x80000000u);\n"
      "  return unpackHalf2x16(packHalf2x16(vec2(a, 0.0))).x;",

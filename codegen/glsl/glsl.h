@@ -46,6 +46,7 @@ typedef enum glsl_extension {
   GLSL_SUBGROUP_INT64,
   GLSL_SUBGROUP_FLOAT16,
   GLSL_CONTROL_HINTS,
+  GLSL_NONUNIFORM,
   GLSL_EXTENSION__COUNT
 } glsl_extension;
 
@@ -150,6 +151,7 @@ void glsl_put(glsl *g, const char *format, ...) VYRE_PRINTF(2, 3);
 void glsl_put_text(glsl *g, const char *text, size_t length);
 void glsl_begin_line(glsl *g); /* indentation */
 void glsl_need(glsl *g, glsl_extension extension);
+void glsl_need_kind(glsl *g, vyre_kind kind); /* what the kind takes */
 
 /* ---- names.c: identifiers, which stay where they are until the end ---- */
 /* An identifier like `base` that nothing else in the scope has: 0, or the struct type whose members it is one of. */

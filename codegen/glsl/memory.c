@@ -43,9 +43,12 @@ step(glsl *g, uint32_t at)
   } else if (is_literal(g, at)) {
     glsl_put(g, "[%u]", literal_index(g, at));
   } else {
-    glsl_put(g, "[");
+    const bool differs = (VYRE_ROW_FLAGS(g->v->op[at]) & VYRE_ROW_NONUNIFORM) != 0;
+    if (differs)
+      glsl_need(g, GLSL_NONUNIFORM);
+    glsl_put(g, differs ? "[nonuniformEXT(" : "[");
     glsl_value(g, g->v->b[at], GLSL_COMMA);
-    glsl_put(g, "]");
+    glsl_put(g, differs ? ")]" : "]");
   }
 }
 
@@ -99,6 +102,10 @@ put_bound(glsl *g, uint32_t at, bool any)
     glsl_put(g, " < uint(%s)", glsl_row_name(g, info.count_row));
     return true;
   }
+  if (glsl_is(g, g->v->a[at], VYRE_OP_buffer) && vyre_buffer_descriptor_steps(g->module, g->v->a[at]))
+    glsl_fail(g, g->v->a[at],
+              "an array of buffers whose length is open, in a strict program: GLSL cannot ask how many there are\n"
+              "Fix: give it a length");
   glsl_put(g, " < uint(");
   glsl_path(g, g->v->a[at]);
   glsl_put(g, ".length())");
@@ -257,7 +264,8 @@ copy(glsl *g, uint32_t row)
 {
   const uint32_t to = g->v->a[row], from = g->v->b[row];
   const vyre_type_info info = vyre_type_get(g->module, type_of(g, to));
-  const bool blocks = info.form == VYRE_FORM_STRUCT && (glsl_is(g, to, VYRE_OP_buffer) || glsl_is(g, from, VYRE_OP_buffer));
+  const bool blocks = info.form == VYRE_FORM_STRUCT &&
+                      (glsl_is(g, to, VYRE_OP_buffer) || glsl_is(g, from, VYRE_OP_buffer) || (info.flags & VYRE_TYPE_BLOCK));
   if (is_outside(g, to) || (is_outside(g, from) && !g->strict))
     return;
   for (uint32_t k = blocks ? 0 : UINT32_MAX; k == UINT32_MAX || k < info.count; k++) {
@@ -395,7 +403,8 @@ put_atomic(glsl *g, uint32_t row)
   if (vyre_kind_bits(kind) == 64)
     glsl_need(g, GLSL_ATOMIC_INT64);
   if (vyre_kind_is_float(kind))
-    glsl_need(g, op == VYRE_OP_atomic_fmin || op == VYRE_OP_atomic_fmax ? GLSL_ATOMIC_FLOAT2 : GLSL_ATOMIC_FLOAT);
+    glsl_need(g,
+              kind == VYRE_F16 || op == VYRE_OP_atomic_fmin || op == VYRE_OP_atomic_fmax ? GLSL_ATOMIC_FLOAT2 : GLSL_ATOMIC_FLOAT);
   glsl_put(g, "%s(", atomic_name(op));
   glsl_path(g, v->a[row]);
   if (op == VYRE_OP_atomic_compare_exchange) { /* the comparator first */

@@ -306,20 +306,49 @@ static const function_text same[] = {
 
 /* Those that vyre writes: GLSL has none, or not for all kinds, or leaves open what vyre defines. */
 static const function_text own[] = {
-    {VYRE_OP_udiv, "udiv"},         {VYRE_OP_umod, "umod"},         {VYRE_OP_sdiv, "sdiv"},
-    {VYRE_OP_srem, "srem"},         {VYRE_OP_smod, "smod"},         {VYRE_OP_frem, "frem"},
-    {VYRE_OP_fmod, "fmod"},         {VYRE_OP_sabs, "sabs"},         {VYRE_OP_ssign, "ssign"},
-    {VYRE_OP_umin, "least"},        {VYRE_OP_smin, "least"},        {VYRE_OP_umax, "greatest"},
-    {VYRE_OP_smax, "greatest"},     {VYRE_OP_fmin, "nmin"},         {VYRE_OP_nmin, "nmin"},
-    {VYRE_OP_fmax, "nmax"},         {VYRE_OP_nmax, "nmax"},         {VYRE_OP_uclamp, "limit"},
-    {VYRE_OP_sclamp, "limit"},      {VYRE_OP_fclamp, "nclamp"},     {VYRE_OP_nclamp, "nclamp"},
-    {VYRE_OP_bitcount, "bitcount"}, {VYRE_OP_bitrev, "bitrev"},     {VYRE_OP_findlsb, "findlsb"},
-    {VYRE_OP_findumsb, "findumsb"}, {VYRE_OP_findsmsb, "findsmsb"}, {VYRE_OP_ubfe, "ubfe"},
-    {VYRE_OP_sbfe, "sbfe"},         {VYRE_OP_bfi, "bfi"},           {VYRE_OP_quantize16, "quantize16"},
-    {VYRE_OP_umulhi, "umulhi"},     {VYRE_OP_smulhi, "smulhi"},     {VYRE_OP_uaddsat, "uaddsat"},
-    {VYRE_OP_saddsat, "saddsat"},   {VYRE_OP_usubsat, "usubsat"},   {VYRE_OP_ssubsat, "ssubsat"},
-    {VYRE_OP_umulsat, "umulsat"},   {VYRE_OP_smulsat, "smulsat"},   {VYRE_OP_uabsdiff, "absdiff"},
-    {VYRE_OP_sabsdiff, "absdiff"},  {VYRE_OP_rotl, "rotl"},         {VYRE_OP_rotr, "rotr"},
+    {VYRE_OP_udiv, "udiv"},
+    {VYRE_OP_umod, "umod"},
+    {VYRE_OP_sdiv, "sdiv"},
+    {VYRE_OP_srem, "srem"},
+    {VYRE_OP_smod, "smod"},
+    {VYRE_OP_frem, "frem"},
+    {VYRE_OP_fmod, "fmod"},
+    {VYRE_OP_sabs, "sabs"},
+    {VYRE_OP_ssign, "ssign"},
+    {VYRE_OP_umin, "least"},
+    {VYRE_OP_smin, "least"},
+    {VYRE_OP_umax, "greatest"},
+    {VYRE_OP_smax, "greatest"},
+    {VYRE_OP_fmin, "nmin"},
+    {VYRE_OP_nmin, "nmin"},
+    {VYRE_OP_fmax, "nmax"},
+    {VYRE_OP_nmax, "nmax"},
+    {VYRE_OP_uclamp, "limit"},
+    {VYRE_OP_sclamp, "limit"},
+    {VYRE_OP_fclamp, "nclamp"},
+    {VYRE_OP_nclamp, "nclamp"},
+    {VYRE_OP_bitcount, "bitcount"},
+    {VYRE_OP_bitrev, "bitrev"},
+    {VYRE_OP_findlsb, "findlsb"},
+    {VYRE_OP_findumsb, "findumsb"},
+    {VYRE_OP_findsmsb, "findsmsb"},
+    {VYRE_OP_ubfe, "ubfe"},
+    {VYRE_OP_sbfe, "sbfe"},
+    {VYRE_OP_bfi, "bfi"},
+    {VYRE_OP_quantize16, "quantize16"},
+    {VYRE_OP_umulhi, "umulhi"},
+    {VYRE_OP_smulhi, "smulhi"},
+    {VYRE_OP_uaddsat, "uaddsat"},
+    {VYRE_OP_saddsat, "saddsat"},
+    {VYRE_OP_usubsat, "usubsat"},
+    {VYRE_OP_ssubsat, "ssubsat"},
+    {VYRE_OP_umulsat, "umulsat"},
+    {VYRE_OP_smulsat, "smulsat"},
+    {VYRE_OP_uabsdiff, "absdiff"},
+    {VYRE_OP_sabsdiff, "absdiff"},
+    {VYRE_OP_rotl, "rotl"},
+    {VYRE_OP_rotr, "rotr"},
+    {VYRE_OP_smoothstep, "smoothstep"},
 };
 
 /* GLSL functions for 32 bits, or for floats, if the program does not need vyre's meaning to the last bit. */
@@ -357,6 +386,13 @@ glsl_arguments(glsl *g, uint32_t row)
   glsl_put(g, ")");
 }
 
+/* Functions that GLSL has for no f64.  ORDER: ops.def, whose numbers stay. */
+static bool
+lacks_f64(vyre_opcode op)
+{
+  return op >= VYRE_OP_radians && op <= VYRE_OP_pow;
+}
+
 static bool
 call(glsl *g, uint32_t row)
 {
@@ -367,9 +403,13 @@ call(glsl *g, uint32_t row)
   const char *text = FIND(same, op);
   if (op == VYRE_OP_round)
     text = g->strict ? "roundEven" : "round";
+  if (op == VYRE_OP_smoothstep && g->strict)
+    text = NULL;
   const bool total = vyre_op_infos[op].undefined == VYRE_UNDEFINED_NEVER;
   if (!text && (is_float ? !g->strict : vyre_kind_bits(kind) == 32 && (total || !g->strict)))
     text = FIND(relaxed, op);
+  if (text && kind == VYRE_F64 && lacks_f64(op))
+    glsl_fail(g, row, "GLSL has no '%s' of 64 bits\nFix: compute it in f32", vyre_op_infos[op].text);
   if (text) {
     glsl_put(g, "%s(", text);
   } else {

@@ -28,8 +28,8 @@ glsl_payload(const glsl *g, uint32_t row)
   return (uint64_t)g->v->imm_hi[row] << 32 | g->v->imm[row];
 }
 
-static void
-need_kind(glsl *g, vyre_kind kind)
+void
+glsl_need_kind(glsl *g, vyre_kind kind)
 {
   static const uint8_t needs[VYRE_KIND__COUNT] = {
       [VYRE_I8] = GLSL_INT8 + 1,   [VYRE_U8] = GLSL_INT8 + 1,   [VYRE_I16] = GLSL_INT16 + 1,   [VYRE_U16] = GLSL_INT16 + 1,
@@ -66,7 +66,7 @@ glsl_value_type(glsl *g, vyre_type type)
                                   : "a type that is no value's");
     return "void";
   }
-  need_kind(g, kind);
+  glsl_need_kind(g, kind);
   return type_names[kind][VYRE_TYPE_LANES(type) - 1];
 }
 
@@ -74,7 +74,7 @@ const char *
 glsl_matrix_type(glsl *g, vyre_type column, uint32_t columns, char buffer[16])
 {
   const vyre_kind kind = VYRE_TYPE_KIND(column);
-  need_kind(g, kind);
+  glsl_need_kind(g, kind);
   snprintf(buffer, 16, "%smat%ux%u", kind == VYRE_F16 ? "f16" : kind == VYRE_F64 ? "d" : "", columns & 7u, VYRE_TYPE_LANES(column));
   return buffer;
 }
@@ -114,7 +114,7 @@ float_literal(glsl *g, vyre_kind kind, uint64_t bits)
 {
   static const uint64_t exponents[] = {[VYRE_F16] = 0x7c00u, [VYRE_F32] = 0x7f800000u, [VYRE_F64] = UINT64_C(0x7ff) << 52};
   char text[48];
-  need_kind(g, kind);
+  glsl_need_kind(g, kind);
   if ((bits & exponents[kind]) == exponents[kind]) {
     float_bits(g, kind, bits);
     return;
@@ -140,7 +140,7 @@ int_literal(glsl *g, vyre_kind kind, uint64_t bits)
   const uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
   const uint64_t magnitude = negative ? (0 - bits) & mask : bits & mask;
   const char *suffix = width == 64 ? is_signed ? "l" : "ul" : is_signed ? "" : "u";
-  need_kind(g, kind);
+  glsl_need_kind(g, kind);
   if (negative && (bits & mask) == minimum && width >= 32) /* its magnitude is no literal of the type */
     glsl_put(g, "%s(0x%" PRIx64 "%s)", type_names[kind][0], minimum, width == 64 ? "ul" : "u");
   else if (width < 32)

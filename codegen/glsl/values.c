@@ -43,6 +43,8 @@ open_reinterpretation(glsl *g, vyre_type from, vyre_type to)
 {
   const vyre_kind f = VYRE_TYPE_KIND(from), t = VYRE_TYPE_KIND(to);
   const uint32_t bits = vyre_kind_bits(f);
+  glsl_need_kind(g, f);
+  glsl_need_kind(g, t);
   if (f == t)
     glsl_put(g, "(");
   else if (vyre_kind_is_int(f) && vyre_kind_is_int(t))

@@ -36,6 +36,7 @@ static const char *const extension_names[GLSL_EXTENSION__COUNT] = {
     [GLSL_SUBGROUP_INT64] = "GL_EXT_shader_subgroup_extended_types_int64",
     [GLSL_SUBGROUP_FLOAT16] = "GL_EXT_shader_subgroup_extended_types_float16",
     [GLSL_CONTROL_HINTS] = "GL_EXT_control_flow_attributes",
+    [GLSL_NONUNIFORM] = "GL_EXT_nonuniform_qualifier",
 };
 
 void *
