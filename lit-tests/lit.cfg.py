@@ -40,6 +40,8 @@ config.substitutions += [
     ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} '{config.vyre_bin}{PASS_OPTIONS}'"),
     # %batched DIR FOLDER... -- PIPELINE...: in batches everything in the folders comes out as one by one.
     ("%batched", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'batched.py')} {config.vyre_bin} {config.spirv_as}"),
+    # %functions DIR COUNT SEED PIPELINE [OPTION...]: random GLSL with functions stores what it should, before and after the pipeline.
+    ("%functions", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'functions.py')} {config.vyre_bin} {config.spirv_val}"),
     # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same after it.
     ("%pointers", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'pointers.py')} {config.vyre_bin} {config.spirv_as} {config.spirv_dis} {config.spirv_val}"),
     # %cc: the compiler that built vyre, with the flags that docs/c.md gives.
