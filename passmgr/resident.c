@@ -200,11 +200,29 @@ has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
   return entry != NULL;
 }
 
+/* PTX says itself how many invocations a workgroup has; 0: it does not. */
+static uint32_t
+workgroup_of_text(const vyre_phase_kernel *kernel)
+{
+  static const char word[] = ".reqntid ";
+  const char *text = kernel->code;
+  uint64_t at = 0;
+  uint32_t count = 0;
+  while (at + sizeof word <= kernel->size && memcmp(text + at, word, sizeof word - 1) != 0)
+    at++;
+  for (at += sizeof word - 1; at < kernel->size && text[at] >= '0' && text[at] <= '9' && count < 1024; at++)
+    count = 10 * count + (uint32_t)(text[at] - '0');
+  return count;
+}
+
 vyre_status
 vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program, const char *label,
                    vyre_kernel *out)
 {
-  const uint32_t workgroup = by_program ? device->program_workgroup : DEVICE_WORKGROUP;
+  if (has_kernel(device, kernel->code, out))
+    return VYRE_OK;
+  const uint32_t chosen = by_program ? device->program_workgroup : DEVICE_WORKGROUP;
+  const uint32_t workgroup = form == VYRE_PHASE_PTX ? workgroup_of_text(kernel) : chosen;
   static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE},
                                            {.binding = 1, .kind = VYRE_SLOT_STORAGE, .is_read_only = true}};
   const vyre_kernel_spec spec = {VYRE_PHASE_WORKGROUP_SPEC, sizeof(uint32_t), workgroup};
@@ -219,7 +237,7 @@ vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_
                            .slots = slots,
                            .slot_count = sizeof slots / sizeof *slots,
                            .push_size = (by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS) * sizeof(uint32_t)};
-  return has_kernel(device, kernel->code, out) ? VYRE_OK : add_kernel(device, kernel->code, &desc, NULL, out);
+  return add_kernel(device, kernel->code, &desc, NULL, out);
 }
 
 vyre_status

@@ -49,8 +49,7 @@ struct vyre_device {
   const vyre_target_ops *ops; /* NULL: it is not open */
   vyre_target *target;
   vyre_device_info info;
-  uint32_t program_workgroup; /* invocations of a kernel that takes programs; not changed once one is compiled, nor where code has
-                                 no such constant */
+  uint32_t program_workgroup; /* invocations of a kernel that takes programs; not changed once one is compiled; PTX has its own */
   uint32_t threads;           /* of a target that is this machine's processors; 0: it is another */
   device_kernel **kernels;    /* owned, elements too; a table by the code's address, at most half full */
   uint32_t kernel_count, kernel_capacity;

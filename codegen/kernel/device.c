@@ -328,10 +328,12 @@ append_lean(vyre_bytes *text, vyre_bytes *out)
 static vyre_status
 write_ptx(const kernel_device *device, uint32_t kernel, const uint8_t *in_bounds, vyre_bytes *out)
 {
-  const vyre_ptx_options options = {.name = KERNEL_ENTRY, .in_bounds = in_bounds};
+  const kernel_device_kernel *k = &device->kernels[kernel];
+  const vyre_spec_value width = {KERNEL_WORKGROUP_SPEC, k->by_program ? KERNEL_PTX_PROGRAM : KERNEL_WORKGROUP};
+  const vyre_ptx_options options = {.name = KERNEL_ENTRY, .in_bounds = in_bounds, .specs = &width, .spec_count = 1};
   const size_t start = out->size;
   vyre_bytes text = {.allocator = vyre_module_allocator(device->module)};
-  vyre_status status = vyre_ptx_write(device->module, (vyre_row){device->kernels[kernel].program}, &options, &text);
+  vyre_status status = vyre_ptx_write(device->module, (vyre_row){k->program}, &options, &text);
   if (!status)
     status = append_lean(&text, out);
   while (!status && (out->size - start) % sizeof(uint32_t))

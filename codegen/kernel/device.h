@@ -15,6 +15,7 @@
 enum {
   KERNEL_WORKGROUP = 64, /* invocations, unless this specialization constant says another number: */
   KERNEL_WORKGROUP_SPEC = 0,
+  KERNEL_PTX_PROGRAM = 32,  /* and of PTX by program: a warp, as most levels have fewer rows than that */
   KERNEL_ARENA_ZERO = 0,    /* this word of the arena is 0: what a load out of bounds reads */
   KERNEL_ARENA_NOWHERE = 1, /* and this one takes what is scattered out of bounds */
 };

@@ -208,6 +208,7 @@ refusals(void **state)
   ptx_test_refused(".version 7.8\n.target sm_100\n", "sm_100 needs PTX 8.6");
   ptx_test_refused(BODY("redux.sync.add.u32 %r4, %r1, -1;\n"), "line 9: this form of 'redux' needs PTX 7.0 and sm_80");
   ptx_test_refused(BODY("wmma.load.a %r4, %r1;\n"), "line 9: unknown word '.load' of 'wmma'");
+  ptx_test_refused(PTX_HEAD ".global .align 2 .b32 g;\n", "an alignment is below that of the type"); /* ptxas takes it */
   ptx_test_refused(BODY("bra nowhere;\n"), "line 9: there is no label 'nowhere'");
   ptx_test_refused(BODY("add.u32 %x1, %r1, %r2;\n"), "line 9: operands of 'add' do not agree");
   ptx_test_refused(PTX_HEAD ".func f()\n{\ncall f, ();\nret;\n}\n.entry k()\n{\ncall f, ();\nret;\n}\n", "calls itself");
