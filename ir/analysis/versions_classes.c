@@ -282,11 +282,11 @@ versions_find_sets(versions *k, uint32_t program, uint32_t end)
   for (uint32_t row = v->first[program]; row && !k->out_of_memory; row = v->next[row])
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_var)
       k->class_of[row] = add_class(k, row, GROUP_NONE);
-  for (uint32_t row = program; row < end && !k->out_of_memory; row++) {
-    const uint32_t op = VYRE_ROW_OP(ops[row]);
+  for (uint32_t row = program; row < end; row++) {
+    const uint32_t op = VYRE_ROW_OP(ops[row]), flags = vyre_op_infos[op].flags;
     stops[count] = row;
-    count += op == VYRE_OP_get || (vyre_op_infos[op].flags & control) != 0;
-    if (op == VYRE_OP_set)
+    count += (op == VYRE_OP_get) | ((flags & control) != 0);
+    if (op == VYRE_OP_set && !k->out_of_memory)
       note_write(k, row, k->class_of[a[row]]);
   }
   k->stop_count = count;
