@@ -345,6 +345,8 @@ vyre_run_settle_change(run *r)
 {
   uint32_t held = r->fresh;
   r->fresh &= r->preserved;
+  vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed); /* sealing takes others along */
+  held = r->fresh;
   if (!vyre_module_is_sealed(r->module)) {
     uint64_t start = vyre_run_start_clock(r);
     VYRE_TRY(vyre_module_seal(r->module, NULL));

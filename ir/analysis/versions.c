@@ -121,8 +121,9 @@ next_write(const versions *k, uint32_t klass, uint32_t row)
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
+/* Until it has its parts, `first` is the first edge that is known to bring a write, and `count` the version that it brings. */
 static uint32_t
-add_join(versions *k, uint32_t klass, uint32_t row)
+add_join(versions *k, uint32_t klass, uint32_t row, uint32_t first, uint32_t version)
 {
   vyre_state_graph *out = k->out;
   uint32_t *asked = versions_append(k, &k->asked);
@@ -131,7 +132,7 @@ add_join(versions *k, uint32_t klass, uint32_t row)
     return 0;
   }
   *asked = klass;
-  out->joins[out->join_count] = (vyre_join){.row = row};
+  out->joins[out->join_count] = (vyre_join){row, first, version};
   return out->join_count++;
 }
 
@@ -191,17 +192,19 @@ next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32
   return end;
 }
 
-/* Whether there is a join at that row, the construct or a head of it: whether an edge there brings a write of the construct.  In a
+/* The join at that row, the construct or a head of it; 0: there is none, as no edge there brings a write of the construct.  In a
  * loop that writes the class each head has one, and its end if control comes there.  A head has one even if no edge brings a write
  * (each iteration may end by a jump out of the loop): rows in the loop never have the version before it. */
-static bool
-has_join(versions *k, uint32_t klass, uint32_t row, uint32_t construct)
+static uint32_t
+make_join(versions *k, uint32_t klass, uint32_t row)
 {
-  uint32_t version;
+  const uint32_t construct = versions_is_region(k, row) ? k->view->parent[row] : row;
   const uint32_t first = k->edge_first[row], end = first + k->edge_count[row];
   if (vyre_row_is_loop(k->view, construct))
-    return row != construct || first < end;
-  return next_edge(k, klass, construct, first, end, &version) < end;
+    return row != construct || first < end ? add_join(k, klass, row, UINT32_MAX, 0) : 0;
+  uint32_t version;
+  const uint32_t found = next_edge(k, klass, construct, first, end, &version);
+  return found < end ? add_join(k, klass, row, found, version) : 0;
 }
 
 static slot *
@@ -241,15 +244,15 @@ find_slot(versions *k, uint32_t row, uint32_t klass)
 static uint32_t
 join_at(versions *k, uint32_t klass, uint32_t row)
 {
-  const uint32_t construct = versions_is_region(k, row) ? k->view->parent[row] : row;
-  const slot *known = find_slot(k, row, klass);
-  if (known && known->row)
-    return known->join;
-  const uint32_t join = has_join(k, klass, row, construct) ? add_join(k, klass, row) : 0;
-  slot *new = find_slot(k, row, klass); /* others were noted meanwhile */
-  if (!new)
+  slot *at = find_slot(k, row, klass);
+  if (at && at->row)
+    return at->join;
+  const uint32_t used = k->slots_used, join = make_join(k, klass, row);
+  if (k->slots_used != used) /* others were noted meanwhile */
+    at = find_slot(k, row, klass);
+  if (!at)
     return 0;
-  *new = (slot){row, klass, join};
+  *at = (slot){row, klass, join};
   k->slots_used++;
   return join;
 }
@@ -317,14 +320,16 @@ find_parts(versions *k, uint32_t join, uint32_t klass)
   const uint32_t row = k->out->joins[join].row, construct = versions_is_region(k, row) ? k->view->parent[row] : row;
   const uint32_t first = k->edge_first[row], end = first + k->edge_count[row];
   const bool each = row != construct || versions_op(k, construct) == VYRE_OP_if;
-  uint32_t version, brought = 0;
+  const uint32_t known = k->out->joins[join].first, known_version = k->out->joins[join].count;
+  uint32_t version = known_version, brought = 0;
   k->out->joins[join].first = k->out->part_count;
+  k->out->joins[join].count = 0;
   if (versions_op(k, row) == VYRE_OP_for) { /* the edge of its test */
     add_part(k, join, VYRE_JOIN | join_at(k, klass, k->view->first[row]), row);
     brought++;
   }
   for (uint32_t i = first; i < end && !k->out_of_memory; i++) {
-    const uint32_t next = next_edge(k, klass, construct, i, end, &version);
+    const uint32_t next = i == first && known != UINT32_MAX ? known : next_edge(k, klass, construct, i, end, &version);
     for (; each && i < next; i++)
       add_part(k, join, before(k, klass, construct), ((const edge *)k->edges.data)[i].from);
     i = next;
@@ -459,9 +464,10 @@ find_states(versions *k, uint32_t program, uint32_t end, vyre_join_filter filter
   }
   for (uint32_t i = 0; i < k->asked.count && !k->out_of_memory; i++) {
     const uint32_t klass = ((const uint32_t *)k->asked.data)[i], row = k->out->joins[first + i].row;
-    k->out->joins[first + i].first = k->out->part_count;
     if (!filter || filter(user, versions_state(k, klass)->row, row, k->edge_count[row]))
       find_parts(k, first + i, klass);
+    else
+      k->out->joins[first + i] = (vyre_join){row, k->out->part_count, 0};
   }
   if (!k->out_of_memory)
     order_joins(k, first, program, end);
