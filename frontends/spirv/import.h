@@ -388,6 +388,9 @@ bool import_call(import *m);
 bool import_entry_body(import *m, uint32_t function);
 void import_return(import *m, uint32_t id, bool reached); /* id 0: no value; reached: false for OpUnreachable */
 
+/* ---- returns.c ---- */
+void import_nest_returns(import *m, instance *of, uint32_t body); /* the block of its rows, closed; it goes if none leaves it */
+
 /* ---- instructions.c ---- */
 bool import_instructions(import *m, uint32_t at, uint32_t end); /* the words of a block from `at` to `end` */
 

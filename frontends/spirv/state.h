@@ -278,6 +278,7 @@ typedef struct instance {
   uint32_t constructs;           /* where its own begin */
   uint32_t result, result_count; /* leaves of the result, if it leaves early; NONE: it has none */
   uint32_t returned;             /* else: its rows, index of `leaves`; NONE: none */
+  uint32_t leaves, nested;       /* jumps of its returns; those that became arms (returns.c) */
   bool is_entry;
 } instance;
 
