@@ -100,9 +100,9 @@ walk_body(import *m, uint32_t index, instance *of)
   flow_walk(m, f->blocks, false);
   if (c != NONE) {
     flow_close(m, CONSTRUCT(m, c)->mark, serial);
-    const uint32_t row = CONSTRUCT(m, c)->row;
+    const uint32_t body = CONSTRUCT(m, c)->row, leaves = CONSTRUCT(m, c)->leaves;
     flow_pop(m);
-    import_nest_returns(m, of, row);
+    import_nest_returns(m, body, leaves);
   }
   return !failed(m);
 }
@@ -197,10 +197,8 @@ import_return(import *m, uint32_t id, bool reached)
     locals_edge(m, c, &l);
     CONSTRUCT(m, c)->joined = l;
   }
-  if (m->region != CONSTRUCT(m, c)->region) {
+  if (m->region != CONSTRUCT(m, c)->region)
     flow_jump_out(m, c);
-    of->leaves++;
-  }
 }
 
 bool

@@ -389,7 +389,8 @@ bool import_entry_body(import *m, uint32_t function);
 void import_return(import *m, uint32_t id, bool reached); /* id 0: no value; reached: false for OpUnreachable */
 
 /* ---- returns.c ---- */
-void import_nest_returns(import *m, instance *of, uint32_t body); /* the block of its rows, closed; it goes if none leaves it */
+/* A block, or a switch of a default alone, that is closed; it goes if none of so many jumps leaves it any more. */
+void import_nest_returns(import *m, uint32_t row, uint32_t leaves);
 
 /* ---- instructions.c ---- */
 bool import_instructions(import *m, uint32_t at, uint32_t end); /* the words of a block from `at` to `end` */

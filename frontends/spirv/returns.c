@@ -1,4 +1,4 @@
-/* Early returns of inlined functions as arms.
+/* Early returns of inlined functions, and what else leaves a block or the one case of a switch, as arms.
  *
  *   block %b {                                   if %c {
  *     if %c { set %r, 1u32  leave %b }             set %r, 1u32
@@ -8,17 +8,23 @@
  *                                                }
  *
  * Where one arm of an `if` returns, what follows it is reached through the other arm alone, and is put at its end; then the return
- * needs no jump.  A function all of whose returns are such needs no block, which drivers would take for a switch with flags.
+ * needs no jump.  Where all are such no block is needed, which drivers would take for a switch with flags.  Tools that inline write
+ * a switch for it.
  *
- * Regions are walked from their last row to their first, so that what follows an `if` has its own returns done when it moves: a row
- * moves once for each return that it follows within MOST levels.
+ * Regions are walked from their last row to their first, so that what follows an `if` has its own returns done when it moves: a
+ * row moves once for each return that it follows, MOST times at most.
  *
  * Limits: returns in loops and switches stay leaves, and so do those of which both arms may go on.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-enum { MOST = 24 }; /* levels that the returns of a function add */
+enum { MOST = 24 }; /* levels that it adds to a construct */
+
+typedef struct whole {
+  uint32_t row;            /* the construct that is left */
+  uint32_t leaves, nested; /* jumps that leave it; those that became arms with what follows them */
+} whole;
 
 static bool
 is_leave(const import *m, uint32_t row, uint32_t body)
@@ -34,10 +40,10 @@ is_ended(const import *m, uint32_t region)
 }
 
 static void
-drop_leave(import *m, uint32_t region, instance *of, uint32_t body)
+drop_leave(import *m, uint32_t region, whole *of)
 {
   const uint32_t last = m->view->last[region];
-  if (!is_leave(m, last, body))
+  if (!is_leave(m, last, of->row))
     return;
   vyre_row_kill(m->module, (vyre_row){last});
   of->leaves--;
@@ -53,40 +59,41 @@ move_behind(import *m, uint32_t row, uint32_t arm)
   }
 }
 
-/* The rows up to `row` of a region whose end is the block's. */
+/* The rows up to `row` of a region whose end is that of the construct. */
 static void
-nest(import *m, uint32_t row, instance *of, uint32_t body)
+nest(import *m, uint32_t row, whole *of)
 {
   const vyre_view *v = m->view;
   for (; row && of->leaves && !failed(m); row = v->prev[row]) {
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_if)
       continue;
     const uint32_t arms[2] = {v->first[row], v->last[row]};
-    const uint32_t returning = is_leave(m, v->last[arms[0]], body) ? 0 : 1;
+    const uint32_t returning = is_leave(m, v->last[arms[0]], of->row) ? 0 : 1;
     const uint32_t other = arms[!returning], moved_behind = v->next[row] ? v->last[other] : 0;
     if (v->next[row]) {
-      if (of->nested == MOST || is_ended(m, other) || !is_leave(m, v->last[arms[returning]], body))
+      if (of->nested == MOST || is_ended(m, other) || !is_leave(m, v->last[arms[returning]], of->row))
         continue;
       move_behind(m, row, other);
       of->nested++;
-      nest(m, moved_behind, of, body);
+      nest(m, moved_behind, of);
     } else {
-      drop_leave(m, other, of, body);
-      nest(m, v->last[other], of, body);
+      drop_leave(m, other, of);
+      nest(m, v->last[other], of);
     }
-    drop_leave(m, arms[returning], of, body);
-    nest(m, v->last[arms[returning]], of, body);
+    drop_leave(m, arms[returning], of);
+    nest(m, v->last[arms[returning]], of);
   }
 }
 
 void
-import_nest_returns(import *m, instance *of, uint32_t body)
+import_nest_returns(import *m, uint32_t row, uint32_t leaves)
 {
-  const uint32_t region = vyre_region_of(m->module, (vyre_row){body}, 0).id;
-  nest(m, m->view->last[region], of, body);
-  if (of->leaves || failed(m))
+  const uint32_t region = m->view->first[row];
+  whole of = {.row = row, .leaves = leaves};
+  nest(m, m->view->last[region], &of);
+  if (of.leaves || failed(m))
     return;
   while (m->view->first[region])
-    vyre_row_move_before(m->module, (vyre_row){m->view->first[region]}, (vyre_row){body});
-  vyre_row_kill(m->module, (vyre_row){body});
+    vyre_row_move_before(m->module, (vyre_row){m->view->first[region]}, (vyre_row){row});
+  vyre_row_kill(m->module, (vyre_row){row});
 }
