@@ -145,6 +145,7 @@ flow_jump_out(import *m, uint32_t index)
     vyre_build_jump(&m->b, VYRE_OP_leave, (vyre_row){c->block_row});
   } else {
     vyre_build_jump(&m->b, VYRE_OP_leave, (vyre_row){c->row});
+    CONSTRUCT(m, index)->leaves++;
   }
 }
 

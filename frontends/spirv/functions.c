@@ -100,7 +100,9 @@ walk_body(import *m, uint32_t index, instance *of)
   flow_walk(m, f->blocks, false);
   if (c != NONE) {
     flow_close(m, CONSTRUCT(m, c)->mark, serial);
+    const uint32_t body = CONSTRUCT(m, c)->row, leaves = CONSTRUCT(m, c)->leaves;
     flow_pop(m);
+    import_nest_returns(m, body, leaves);
   }
   return !failed(m);
 }

@@ -388,6 +388,10 @@ bool import_call(import *m);
 bool import_entry_body(import *m, uint32_t function);
 void import_return(import *m, uint32_t id, bool reached); /* id 0: no value; reached: false for OpUnreachable */
 
+/* ---- returns.c ---- */
+/* A block, or a switch of a default alone, that is closed; it goes if none of so many jumps leaves it any more. */
+void import_nest_returns(import *m, uint32_t row, uint32_t leaves);
+
 /* ---- instructions.c ---- */
 bool import_instructions(import *m, uint32_t at, uint32_t end); /* the words of a block from `at` to `end` */
 

@@ -341,6 +341,22 @@ begin_program(import *m, const entry *e)
   m->region = m->program;
 }
 
+/* Puts the program's workgroup buffers in the order of their variables, in which drivers lay them out: where each begins decides
+ * how its accesses are made wide.  They were made as they were met, those of specialized sizes behind these. */
+static void
+order_shared(import *m)
+{
+  for (uint32_t k = 0; k < m->variables.count && !failed(m); k++) {
+    const id_info *info = &m->ids[*AT(uint32_t, m->variables, k)];
+    if (info->kind != ID_GLOBAL || info->epoch != m->program_epoch)
+      continue;
+    const pointer *p = AT(pointer, m->pointers, info->value);
+    const global *g = p->base == BASE_BUFFER ? AT(global, m->globals, p->first) : NULL;
+    if (g && g->space == VYRE_SPACE_WORKGROUP && g->row)
+      vyre_row_move_before(m->module, (vyre_row){g->row}, (vyre_row){m->first_decl});
+  }
+}
+
 static bool
 read_entry(import *m, const entry *e)
 {
@@ -366,6 +382,7 @@ read_entry(import *m, const entry *e)
   if (failed(m) || !make_size(m, e) || !import_make_globals(m, e) || !import_entry_body(m, f))
     return false;
   locals_finish(m);
+  order_shared(m);
   vyre_row_kill(m->module, (vyre_row){m->first_decl});
   vyre_row_kill(m->module, (vyre_row){m->first_body});
   return !failed(m);

@@ -241,6 +241,7 @@ typedef struct construct {
   uint32_t mark;              /* of the log, at its start */
   uint32_t leaf_limit;        /* leaves from this index on are younger than it */
   uint32_t edges;             /* to its end; loop: breaks */
+  uint32_t leaves;            /* block, switch: jumps that leave it */
   uint32_t joined;            /* list of leaves changed on some edge */
   uint32_t cases, case_count; /* switch: in `cases` */
   uint32_t fell, fell_leaves; /* switch: the case that the last one falls into, or NONE; the leaves changed on that way */

@@ -296,7 +296,10 @@ flow_switch(import *m, uint32_t index)
   m->at = at;
   m->cases.count = cases;
   m->case_labels.count = labels ? labels : m->case_labels.count;
-  uint32_t edges = CONSTRUCT(m, c)->edges;
+  const uint32_t edges = CONSTRUCT(m, c)->edges, leaves = CONSTRUCT(m, c)->leaves;
   flow_pop(m);
+  const uint32_t only = m->view->first[row];
+  if (only && only == m->view->last[row] && (m->view->imm[only] & VYRE_CASE_DEFAULT) && !failed(m))
+    import_nest_returns(m, row, leaves);
   return failed(m) || edges == 0 ? NONE : flow_goto(m, merge);
 }
