@@ -81,6 +81,7 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(cid, "cid")                   \
   P(pm, "pm")                     \
   P(expand, "expand")             \
+  P(contract, "contract")         \
   P(number, "canon,cf,shash,cid") \
   P(cse, "cse")                   \
   P(simplify, "simplify")         \
