@@ -87,6 +87,7 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(simplify, "simplify")         \
   P(cprop, "cprop")               \
   P(dbe, "dbe")                   \
+  P(early, "early")               \
   P(licm, "licm")                 \
   P(dse, "dse")                   \
   P(dce, "dce")                   \
