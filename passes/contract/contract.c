@@ -10,15 +10,16 @@
  * requires: nothing      preserves: versions
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "vyre/plugin.h"
+#include "../state/pinned.h"
 
-enum { MANY = 2, PINNED = 3 }; /* uses */
+enum { MANY = 2 };
 
 typedef struct contractor {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint8_t *uses; /* by row: 0, 1, MANY or PINNED */
+  const bool *pinned; /* by row */
+  uint8_t *uses;      /* by row: 0, 1 or MANY */
 } contractor;
 
 static void
@@ -26,13 +27,6 @@ count_use(const contractor *k, uint32_t row)
 {
   if (k->uses[row] < MANY)
     k->uses[row]++;
-}
-
-static void
-pin(void *user, uint32_t row)
-{
-  const contractor *k = user;
-  k->uses[row] = PINNED;
 }
 
 static bool
@@ -46,7 +40,7 @@ may_round_otherwise(const vyre_view *v, uint32_t row)
 static bool
 is_product(const contractor *k, uint32_t row)
 {
-  return VYRE_ROW_OP(k->v->op[row]) == VYRE_OP_mul && k->uses[row] == 1 && may_round_otherwise(k->v, row);
+  return VYRE_ROW_OP(k->v->op[row]) == VYRE_OP_mul && k->uses[row] == 1 && !k->pinned[row] && may_round_otherwise(k->v, row);
 }
 
 static bool
@@ -87,35 +81,23 @@ contract_sum(const contractor *k, uint32_t sum, uint32_t product)
     k->host->rewrite(k->module, sum, VYRE_ROW(VYRE_OP_fma, VYRE_ROW_TYPE(v->op[sum]), relaxed), 0, 0, a, b, c);
 }
 
-/* Of a sealed module: users come after what they use.  What a size is made of is pinned, so that no product there has one use. */
-static void
-count_uses(contractor *k)
-{
-  const vyre_view *v = k->v;
-  k->host->each_pinned(k->module, pin, k);
-  for (uint32_t row = v->rows; row-- > 1;) {
-    const bool is_size = k->uses[row] == PINNED || VYRE_ROW_OP(v->op[row]) == VYRE_OP_workgroup;
-    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
-    for (uint32_t i = 0; i < 3; i++) {
-      if (is_size)
-        pin(k, operands[i]);
-      else
-        count_use(k, operands[i]);
-    }
-  }
-}
-
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   const uint32_t rows = v->rows;
-  contractor k = {.host = ctx->host, .module = module, .v = v, .uses = ctx->host->alloc(ctx, rows)};
+  contractor k = {.host = ctx->host, .module = module, .v = v};
   uint64_t sums = 0;
   *out = VYRE_UNCHANGED;
-  if (!k.uses)
+  k.pinned = pinned_find(ctx, module);
+  k.uses = ctx->host->alloc(ctx, rows);
+  if (!k.pinned || !k.uses)
     return ctx->host->out_of_memory(ctx);
-  count_uses(&k);
+  for (uint32_t row = 1; row < rows; row++) {
+    count_use(&k, v->a[row]);
+    count_use(&k, v->b[row]);
+    count_use(&k, v->c[row]);
+  }
   for (uint32_t row = 1; row < rows; row++) {
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
     if ((op != VYRE_OP_add && op != VYRE_OP_sub) || !may_round_otherwise(v, row))

@@ -63,8 +63,10 @@ random_pipeline(const vyre_registry *registry, uint64_t seed, char text[MOST_PIP
     put(&w, "default<O1>");
     break;
   case 1:
-  case 2:
     put(&w, "default<O2>");
+    break;
+  case 2:
+    put(&w, "default<O3>");
     break;
   case 3:
     put(&w, "fixpoint<on-limit=quiet>(");

@@ -21,8 +21,8 @@
 #include "test_allocator.h"
 
 /* Each pass of the core; after adding one, a RUN below too. */
-static const char *const names[] = {"canon", "cf",    "cid",    "contract", "cprop",  "cse", "dbe",   "dce",
-                                    "dse",   "early", "expand", "licm",     "limits", "pm",  "shash", "simplify"};
+static const char *const names[] = {"canon", "cf",     "cid",  "contract", "cprop", "cse",       "dbe",   "dce",     "dse",
+                                    "early", "expand", "licm", "limits",   "pm",    "remainder", "shash", "simplify"};
 enum { PASSES = sizeof names / sizeof names[0] };
 
 static const vyre_pass *real[PASSES];
@@ -99,12 +99,13 @@ RUN(12)
 RUN(13)
 RUN(14)
 RUN(15)
+RUN(16)
 #undef RUN
 static vyre_status (*const runs[])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {
-    run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12, run_13, run_14, run_15};
+    run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12, run_13, run_14, run_15, run_16};
 static vyre_status (*const prepares[])(vyre_pass_ctx *, const vyre_module *) = {
-    prepare_0, prepare_1, prepare_2,  prepare_3,  prepare_4,  prepare_5,  prepare_6,  prepare_7,
-    prepare_8, prepare_9, prepare_10, prepare_11, prepare_12, prepare_13, prepare_14, prepare_15};
+    prepare_0, prepare_1,  prepare_2,  prepare_3,  prepare_4,  prepare_5,  prepare_6,  prepare_7, prepare_8,
+    prepare_9, prepare_10, prepare_11, prepare_12, prepare_13, prepare_14, prepare_15, prepare_16};
 static_assert(sizeof prepares / sizeof prepares[0] == PASSES, "a RUN for each name");
 static_assert(sizeof runs / sizeof runs[0] == PASSES, "a RUN for each name");
 
@@ -165,7 +166,7 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
 static void
 passes_without_memory(void **state)
 {
-  static const char text[] = "limits,canon,cf,pm,cse,default<O2>,expand,contract,shash,cid,dce";
+  static const char text[] = "limits,canon,cf,pm,cse,default<O2>,remainder,expand,contract,shash,cid,dce";
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   (void)state;
