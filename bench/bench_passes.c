@@ -81,18 +81,22 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(cid, "cid")                   \
   P(pm, "pm")                     \
   P(expand, "expand")             \
+  P(contract, "contract")         \
   P(number, "canon,cf,shash,cid") \
   P(cse, "cse")                   \
   P(simplify, "simplify")         \
   P(cprop, "cprop")               \
   P(dbe, "dbe")                   \
+  P(early, "early")               \
+  P(remainder, "remainder")       \
   P(licm, "licm")                 \
   P(dse, "dse")                   \
   P(dce, "dce")                   \
   P(limits, "limits")             \
   P(clean, "canon,cf,dce")        \
   P(o1, "default<O1>")            \
-  P(o2, "default<O2>")
+  P(o2, "default<O2>")            \
+  P(o3, "default<O3>")
 // clang-format on
 
 #define FUNCTIONS(name, text)                                   \

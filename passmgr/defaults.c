@@ -1,4 +1,4 @@
-/* default<O0>, default<O1>, default<O2>: what each level is replaced by.  They are changed here; bench-shaders and
+/* default<O0> to default<O3>: what each level is replaced by.  They are changed here; bench-shaders and
  * scripts/ measure their effect, docs/passmgr.md gives the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -7,5 +7,6 @@
 const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
     {"O0", "no-op"},
     {"O1", "dbe,simplify,dbe,dce"},
-    {"O2", "fixpoint<max=32;on-limit=quiet>(fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop)"},
+    {"O2", "fixpoint<max=32;on-limit=quiet>(early,fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop)"},
+    {"O3", "fixpoint<max=32;on-limit=quiet>(early,fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop,remainder,expand)"},
 };

@@ -333,7 +333,7 @@ parse_level(vyre_parser *p, size_t at, const vyre_default **out)
                             (*out)->level);
   if (!*out)
     return vyre_parser_fail(p, at, p->at - at + (vyre_parser_peek(p) == '>'), NULL,
-                            "'default' needs a level: default<O0>, default<O1> or default<O2>");
+                            "'default' needs a level: default<O0>, default<O1>, default<O2> or default<O3>");
   p->at++;
   return VYRE_OK;
 }

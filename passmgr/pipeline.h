@@ -46,7 +46,7 @@ typedef struct vyre_default {
   const char *level, *text;
 } vyre_default;
 
-enum { VYRE_DEFAULTS = 3 };
+enum { VYRE_DEFAULTS = 4 };
 extern const vyre_default vyre_defaults[VYRE_DEFAULTS];
 
 vyre_schema vyre_node_schema(const vyre_node *node);

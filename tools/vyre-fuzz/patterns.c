@@ -435,6 +435,34 @@ int_by_literal(generator *g)
   store_out(g, vyre_build_imm(&g->b, VYRE_OP_eq, result, literal * below(g, 4) & most));
 }
 
+/* A quotient and a remainder of the same two, in either order, the later one perhaps in an arm. */
+static void
+quotient_and_rest(generator *g)
+{
+  static const vyre_opcode rests[] = {VYRE_OP_umod, VYRE_OP_srem, VYRE_OP_smod};
+  const vyre_opcode rest = rests[below(g, 3)], quotient = rest == VYRE_OP_umod ? VYRE_OP_udiv : VYRE_OP_sdiv;
+  const bool rest_first = below(g, 2);
+  vyre_kind kind;
+  class_kind(g, (vyre_class)vyre_op_infos[rest].klass, &kind);
+  const vyre_type type = VYRE_TYPE(kind, 1);
+  vyre_row x = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), UINT64_MAX >> (64 - vyre_kind_bits(kind)) >> 1);
+  vyre_row y = vyre_build_imm(&g->b, VYRE_OP_or, vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), 15), 1);
+  if (rest != VYRE_OP_umod && below(g, 2))
+    x = vyre_build_unary(&g->b, VYRE_OP_neg, x);
+  if (rest != VYRE_OP_umod && below(g, 2))
+    y = vyre_build_unary(&g->b, VYRE_OP_neg, y);
+  store_out(g, vyre_build_binary(&g->b, rest_first ? rest : quotient, x, y));
+  if (below(g, 2)) {
+    store_out(g, vyre_build_binary(&g->b, rest_first ? quotient : rest, x, y));
+    return;
+  }
+  const vyre_row control = begin_if(g, value(g, BOOL));
+  store_out(g, vyre_build_binary(&g->b, rest_first ? quotient : rest, x, y));
+  begin_else(g, control);
+  store_out(g, vyre_build_binary(&g->b, below(g, 2) ? quotient : rest, x, y));
+  vyre_builder_leave(&g->b, control);
+}
+
 /* Two shifts, or a shift and a mask, of some lanes: fields of bits, also such as no op takes out. */
 static void
 bit_field(generator *g)
@@ -485,7 +513,7 @@ pattern(generator *g)
       carried_by_falling,  same_place,     copied_behind,   early_ends,
       guarded_continuing,  float_identity, int_by_literal,  bit_field,
       conversions,         literal_bounds, tested_at_head,  two_elements,
-      seldom_bound,        never_written,  beyond,
+      seldom_bound,        never_written,  beyond,          quotient_and_rest,
   };
   const uint32_t mark = g->count;
   if (g->inexact && below(g, 2))

@@ -21,8 +21,8 @@
 #include "test_allocator.h"
 
 /* Each pass of the core; after adding one, a RUN below too. */
-static const char *const names[] = {"canon", "cf",     "cid",  "cprop",  "cse", "dbe",   "dce",
-                                    "dse",   "expand", "licm", "limits", "pm",  "shash", "simplify"};
+static const char *const names[] = {"canon", "cf",     "cid",  "contract", "cprop", "cse",       "dbe",   "dce",     "dse",
+                                    "early", "expand", "licm", "limits",   "pm",    "remainder", "shash", "simplify"};
 enum { PASSES = sizeof names / sizeof names[0] };
 
 static const vyre_pass *real[PASSES];
@@ -97,12 +97,15 @@ RUN(10)
 RUN(11)
 RUN(12)
 RUN(13)
+RUN(14)
+RUN(15)
+RUN(16)
 #undef RUN
 static vyre_status (*const runs[])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {
-    run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12, run_13};
+    run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12, run_13, run_14, run_15, run_16};
 static vyre_status (*const prepares[])(vyre_pass_ctx *, const vyre_module *) = {
-    prepare_0, prepare_1, prepare_2, prepare_3,  prepare_4,  prepare_5,  prepare_6,
-    prepare_7, prepare_8, prepare_9, prepare_10, prepare_11, prepare_12, prepare_13};
+    prepare_0, prepare_1,  prepare_2,  prepare_3,  prepare_4,  prepare_5,  prepare_6,  prepare_7, prepare_8,
+    prepare_9, prepare_10, prepare_11, prepare_12, prepare_13, prepare_14, prepare_15, prepare_16};
 static_assert(sizeof prepares / sizeof prepares[0] == PASSES, "a RUN for each name");
 static_assert(sizeof runs / sizeof runs[0] == PASSES, "a RUN for each name");
 
@@ -163,7 +166,7 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
 static void
 passes_without_memory(void **state)
 {
-  static const char text[] = "limits,canon,cf,pm,cse,default<O2>,expand,shash,cid,dce";
+  static const char text[] = "limits,canon,cf,pm,cse,default<O2>,remainder,expand,contract,shash,cid,dce";
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   (void)state;
@@ -174,7 +177,7 @@ passes_without_memory(void **state)
     for (uint64_t n = 1; fail_one(pipeline, seed > 6, seed % 6 + 1, n); n++)
       ;
   for (uint32_t i = 0; i < PASSES; i++) {
-    static const char *const silent[] = {"canon", "shash", "cf" /* seldom */};
+    static const char *const silent[] = {"canon", "shash", "early", "cf" /* seldom */};
     bool asks = true;
     for (size_t k = 0; k < sizeof silent / sizeof silent[0]; k++)
       asks &= strcmp(names[i], silent[k]) != 0;

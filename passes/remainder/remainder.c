@@ -1,0 +1,143 @@
+/* Remainders of quotients that are there: where x / y and x % y are both computed, the remainder becomes x - x / y * y.
+ *
+ * No GPU divides integers: a quotient is twenty instructions, a remainder as many again, and what is left of one where the quotient
+ * is known is a product and a difference.  `smod`, which has the divisor's sign, then takes a divisor where the signs differ.  A
+ * quotient counts if it dominates the remainder; where the remainder dominates it, one is made in front of the remainder, and
+ * `simplify` merges the two.  O(rows), and for each remainder the quotients of its dividend.
+ *
+ * Limits: relaxed programs, where a division by zero has no meaning: a strict one says that x % 0 is 0, and this would be x.  Equal
+ * operands are one row: `simplify` and `cse` make them so.
+ *
+ * requires: dominance      preserves: versions
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "../state/pinned.h"
+
+enum { MOST_QUOTIENTS = 16 }; /* of one dividend that are looked at */
+
+typedef struct finder {
+  const vyre_host *host;
+  vyre_module *module;
+  const vyre_view *v;
+  const bool *pinned; /* by row */
+  uint32_t *last;     /* by row: the last quotient of which it is the dividend; 0: none */
+  uint32_t *before;   /* by quotient: the one before it of the same dividend */
+} finder;
+
+static uint32_t
+quotient_op(uint32_t op)
+{
+  switch (op) {
+  case VYRE_OP_umod:
+    return VYRE_OP_udiv;
+  case VYRE_OP_srem:
+  case VYRE_OP_smod:
+    return VYRE_OP_sdiv;
+  default:
+    return 0;
+  }
+}
+
+/* The quotient of the remainder's operands that runs where it does; 0: none. */
+static uint32_t
+quotient_of(const finder *f, uint32_t row)
+{
+  const vyre_view *v = f->v;
+  const uint32_t wanted = quotient_op(VYRE_ROW_OP(v->op[row]));
+  uint32_t seen = 0;
+  for (uint32_t q = f->last[v->a[row]]; q && seen < MOST_QUOTIENTS; q = f->before[q], seen++)
+    if (VYRE_ROW_OP(v->op[q]) == wanted && v->b[q] == v->b[row] && (vyre_row_dominates(v, q, row) || vyre_row_dominates(v, row, q)))
+      return q;
+  return 0;
+}
+
+/* Whether it can be taken apart: its divisor is no literal, for which `expand` knows better, and it means nothing where that is 0;
+ * no size is made of it. */
+static bool
+is_candidate(const finder *f, uint32_t row)
+{
+  const vyre_view *v = f->v;
+  return vyre_row_is_pure(v, row) && !f->pinned[row] && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 &&
+         !vyre_row_is_const(v, v->b[row]) && (v->imm[vyre_program_of(v, row)] & VYRE_PROGRAM_RELAXED) != 0;
+}
+
+static uint32_t
+make(const finder *f, uint32_t before, uint32_t op, vyre_type type, uint32_t a, uint32_t b)
+{
+  return f->host->insert_row(f->module, before, VYRE_ROW(op, type, 0), 0, 0, a, b, 0);
+}
+
+static uint32_t
+compare_with_zero(const finder *f, uint32_t before, uint32_t op, uint32_t a)
+{
+  const vyre_type type = VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(VYRE_ROW_TYPE(f->v->op[a])));
+  return f->host->insert_row(f->module, before, VYRE_ROW(op, type, VYRE_ROW_IMM), 0, 0, a, 0, 0);
+}
+
+/* False: out of memory. */
+static bool
+take_apart(const finder *f, uint32_t row, uint32_t quotient)
+{
+  const vyre_host *host = f->host;
+  const vyre_view *v = f->v;
+  const uint32_t x = v->a[row], y = v->b[row];
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  if (quotient > row)
+    quotient = make(f, row, quotient_op(VYRE_ROW_OP(v->op[row])), type, x, y);
+  const uint32_t product = quotient ? make(f, row, VYRE_OP_mul, type, quotient, y) : 0;
+  if (product && VYRE_ROW_OP(v->op[row]) != VYRE_OP_smod) {
+    host->rewrite(f->module, row, VYRE_ROW(VYRE_OP_sub, type, 0), 0, 0, x, product, 0);
+    return true;
+  }
+  const uint32_t rest = product ? make(f, row, VYRE_OP_sub, type, x, product) : 0;
+  const uint32_t signs = rest ? make(f, row, VYRE_OP_xor, type, rest, y) : 0;
+  const uint32_t differ = signs ? compare_with_zero(f, row, VYRE_OP_slt, signs) : 0;
+  const uint32_t some = differ ? compare_with_zero(f, row, VYRE_OP_ne, rest) : 0;
+  const uint32_t adjusts = some ? make(f, row, VYRE_OP_and, VYRE_ROW_TYPE(v->op[differ]), differ, some) : 0;
+  const uint32_t sum = adjusts ? make(f, row, VYRE_OP_add, type, rest, y) : 0;
+  if (sum)
+    host->rewrite(f->module, row, VYRE_ROW(VYRE_OP_select, type, 0), 0, 0, adjusts, sum, rest);
+  return sum != 0;
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  const uint32_t rows = v->rows;
+  finder f = {.host = ctx->host, .module = module, .v = v};
+  uint64_t found = 0;
+  *out = VYRE_UNCHANGED;
+  f.pinned = pinned_find(ctx, module);
+  f.last = ctx->host->alloc(ctx, sizeof(uint32_t) * rows);
+  f.before = ctx->host->alloc(ctx, sizeof(uint32_t) * rows);
+  if (!f.pinned || !f.last || !f.before)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t row = 1; row < rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    if ((op != VYRE_OP_udiv && op != VYRE_OP_sdiv) || !vyre_row_is_pure(v, row))
+      continue;
+    f.before[row] = f.last[v->a[row]];
+    f.last[v->a[row]] = row;
+  }
+  for (uint32_t row = 1; row < rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    const uint32_t quotient = quotient_op(op) && is_candidate(&f, row) ? quotient_of(&f, row) : 0;
+    if (quotient && !take_apart(&f, row, quotient))
+      return ctx->host->out_of_memory(ctx);
+    found += quotient != 0;
+  }
+  ctx->host->count(ctx, "remainders of quotients", found);
+  *out = found ? VYRE_CHANGED : VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_pass remainder_ = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "remainder",
+    .summary = "remainders by the quotients that are there",
+    .requires_ = VYRE_DOMINANCE,
+    .preserves = VYRE_VERSIONS,
+    .run = run,
+};
+VYRE_PLUGIN("remainder", "1.0", &remainder_)
