@@ -253,7 +253,7 @@ tool_find_target(const tool_options *o, const vyre_target_ops **out)
 {
   const char *name = o->target ? o->target : "cpu";
   const vyre_target_ops *target = vyre_target_find(name);
-  *out = target == &vyre_target_cpu && !o->phases && !o->phase_threads ? NULL : target;
+  *out = target == &vyre_target_cpu && !o->phases && !o->phase_threads.text ? NULL : target;
   if (target)
     return VYRE_OK;
   vyre_bytes names = {0};
@@ -281,24 +281,25 @@ open_devices(tool *t, uint32_t threads)
   const tool_options *o = &t->options;
   static char program[] = "vyre-passmgr";
   char folder[MOST_PATH];
-  const vyre_target_options options = {.library = o->library,
-                                       .device = o->device,
-                                       .validate = o->validate,
-                                       .timeout = o->seconds,
+  const vyre_target_options options = {.library = o->on.library,
+                                       .device = o->on.device,
+                                       .validate = o->on.validate,
+                                       .timeout = (uint32_t)o->on.timeout.value,
                                        .threads = o->sweepers,
-                                       .cache = vyre_cache_folder(o->cache_dir, folder, sizeof folder),
+                                       .cache = vyre_cache_folder(o->on.cache_dir, folder, sizeof folder),
                                        .remark = remark,
                                        .remark_user = program};
   const vyre_target_ops *target = NULL;
   const bool is_auto = tool_chooses_target(o);
   vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
-  if (!status && !is_auto && !vyre_target_find(o->target ? o->target : "cpu")->list && (o->device || o->library || o->validate))
+  if (!status && !is_auto && !vyre_target_find(o->target ? o->target : "cpu")->list &&
+      (o->on.device || o->on.library || o->on.validate))
     status = VYRE_ERROR(VYRE_CODE_USAGE,
                         "-%s is of a target's device, and passes run on this machine's processors\n"
                         "Fix: -target=NAME says where they run",
-                        o->device    ? "device"
-                        : o->library ? "library"
-                                     : "validate");
+                        o->on.device    ? "device"
+                        : o->on.library ? "library"
+                                        : "validate");
   for (uint32_t i = 0; i < threads && is_auto && !status; i++)
     status = vyre_device_open_auto(vyre_targets, &options, NULL, &t->devices[i]);
   for (uint32_t i = 0; i < threads && target && !status; i++)

@@ -111,7 +111,7 @@ run_tool(tool *t)
   const tool_options *o = &t->options;
   vyre_bytes text = {0};
   if (o->help)
-    return tool_complain(answer(options_help(&text), &text));
+    return tool_complain(answer(options_help(o, &text), &text));
   if (o->version)
     return tool_complain(answer(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION,
                                                   VYRE_PLUGIN_ABI >> 16, VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),

@@ -102,16 +102,16 @@ find_source(const process *p, const work *w, vyre_bytes *said, source *out)
 {
   const tool_options *o = p->options;
   out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
-  out->glsl = (vyre_glsl_options){.include_dirs = o->include_dirs.names,
-                                  .include_dir_count = o->include_dirs.count,
-                                  .defines = o->defines.names,
-                                  .define_count = o->defines.count,
+  out->glsl = (vyre_glsl_options){.include_dirs = o->glsl.include_dirs.names,
+                                  .include_dir_count = o->glsl.include_dirs.count,
+                                  .defines = o->glsl.defines.names,
+                                  .define_count = o->glsl.defines.count,
                                   .debug = o->debug,
                                   .target_env = o->env,
-                                  .include_root = o->include_root,
-                                  .most_memory = o->most_memory,
-                                  .most_seconds = o->most_seconds,
-                                  .most_expansion = o->most_expansion};
+                                  .include_root = o->glsl.include_root,
+                                  .most_memory = (uint32_t)o->glsl.memory.value,
+                                  .most_seconds = (uint32_t)o->glsl.seconds.value,
+                                  .most_expansion = (uint32_t)o->glsl.expansion.value};
   out->diagnostics = (vyre_diagnostics){emit, said};
 }
 
@@ -146,7 +146,7 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   if (!from->is_read)
     VYRE_TRY(vyre_file_read(w->path, &from->bytes));
   from->is_read = true;
-  vyre_module_set_growth(module, p->options->growth);
+  vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
   start = add_time(w->report, "read", start);
@@ -212,7 +212,7 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
 {
   const tool_options *o = p->options;
   const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
-  const vyre_ptx_options ptx_options = {.sm = o->sm};
+  const vyre_ptx_options ptx_options = {.sm = (uint32_t)o->ptx_sm.value};
   const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
   switch (outputs_form(o, w->kind)) {
   case OUTPUT_SPIRV:

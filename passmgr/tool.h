@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "isolate.h"
-#include "options.h"
+#include "tool_options.h"
 #include "outputs.h"
 #include "process.h"
 

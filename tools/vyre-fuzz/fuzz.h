@@ -24,7 +24,7 @@ typedef struct trial {
   const char *pipeline; /* text */
   bool text;            /* its passes make the same of a program's text: those of the core do, others need not */
   vyre_device *device;  /* which the phases of GPU passes run on for `text` */
-  const char *where;    /* " -target=NAME", or nothing */
+  const char *where;    /* " -load=FILE -target=NAME", or nothing */
   vyre_report *report;  /* NULL: none */
 } trial;
 

@@ -1,0 +1,266 @@
+/* The command line of vyre-passmgr: its options, and what they may not be together.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tool_options.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "vyre/ir.h"
+#include "vyre/ptx.h"
+
+#define AT(field)        offsetof(tool_options, field)
+#define AT_GLSL(field)   offsetof(tool_options, glsl.field)
+#define AT_DEVICE(field) offsetof(tool_options, on.field)
+
+static const option_row options[] = {
+    {.name = "Pipeline", OPTION_SECTION},
+    {.name = "passes",
+     OPTION_TEXT,
+     AT(passes),
+     "TEXT",
+     "the pipeline: 'canon,cf,dce'; @FILE reads it from a file; without it nothing is changed, only converted",
+     OPTION_EMPTY},
+    {.name = "passes-file", OPTION_TEXT, AT(passes_file), "FILE", "the pipeline, from a file"},
+    {.name = "load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process", OPTION_KEPT_FILE},
+    {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder", OPTION_KEPT_FILE},
+    {.name = "list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},
+    {.name = "help-pass", OPTION_TEXT, AT(help_pass), "NAME", "print what a pass does and its parameters"},
+    {.name = "print-pipeline", OPTION_FLAG, AT(print_pipeline), NULL, "print the pipeline in its canonical form, and run nothing"},
+    {.name = "print-schedule",
+     OPTION_WORD,
+     AT(print_schedule),
+     "text|json|dot",
+     "print which passes run where, and what goes to the device and comes back; run nothing",
+     .alone = "text"},
+
+    {.name = "Output", OPTION_SECTION},
+    {.name = "o",
+     OPTION_TEXT,
+     AT(output),
+     "FILE",
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx"},
+    {.name = "outdir",
+     OPTION_TEXT,
+     AT(outdir),
+     "DIR",
+     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c or .ptx, in the folders that tell the inputs apart"},
+    {.name = "emit",
+     OPTION_WORD,
+     AT(emit),
+     "vir|vir0|spirv|glsl|c|ptx",
+     "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
+    {.name = "strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V", OPTION_KEPT},
+    {.name = "exact-floats",
+     OPTION_FLAG,
+     AT(exact_floats),
+     NULL,
+     "SPIR-V of strict programs asks for exact floats (denormals, signed zeros, NaNs, rounding), which a device may lack",
+     OPTION_KEPT},
+    {.name = "ptx-sm",
+     OPTION_NUMBER,
+     AT(ptx_sm),
+     "75|80|90|100|...",
+     "PTX: the architecture that it is for, sm_75 or newer; default 75",
+     OPTION_KEPT,
+     .least = VYRE_PTX_SM_LEAST,
+     .most = OPTION_BOUND},
+
+    {.name = "GLSL and SPIR-V that comes in", OPTION_SECTION},
+    OPTION_GLSL_ROWS(AT_GLSL),
+    {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines"},
+    {.name = "max-growth",
+     OPTION_NUMBER,
+     AT(max_growth),
+     "N",
+     "a module that inlining would make larger than 256 KiB and N times its size goes out word for word; default 8",
+     OPTION_KEPT,
+     .least = 1,
+     .most = 1000000},
+
+    {.name = "Many inputs", OPTION_SECTION},
+    {.name = "j",
+     OPTION_NUMBER,
+     AT(jobs),
+     "N",
+     "work on N inputs at once; 0: one a processor; the outputs and messages are the same; the last one counts",
+     OPTION_JOINED | OPTION_LAST,
+     .most = MOST_THREADS},
+    {.name = "isolate",
+     OPTION_FLAG,
+     AT(isolate),
+     NULL,
+     "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once"},
+    {.name = "batch",
+     OPTION_NUMBER,
+     AT(batch),
+     "0|N",
+     "many inputs, N at most (0: as their size allows), become one module and one run of the pipeline; the outputs and messages "
+     "are the same",
+     .most = MOST_BATCH,
+     .alone = "0"},
+
+    {.name = "To see what passes do", OPTION_SECTION},
+    {.name = "verify-each",
+     OPTION_FLAG,
+     AT(verify_each),
+     NULL,
+     "after each pass verify the module, and that the pass told the truth about changes",
+     OPTION_KEPT},
+    {.name = "print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
+    {.name = "print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
+    {.name = "print-changed",
+     OPTION_FLAG,
+     AT(print_changed),
+     NULL,
+     "print the module at the start and after each pass that changed it"},
+    {.name = "time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
+    OPTION_STATS_ROWS(AT(stats), AT(stats_file)),
+
+    {.name = "To find what is wrong", OPTION_SECTION},
+    {.name = "opt-bisect",
+     OPTION_TEXT,
+     AT(opt_bisect),
+     "RUNS|list",
+     "only these runs of passes: 1-3,5,8- are runs 1 to 3, 5, and from 8 on; list: a line for each run (standard error)"},
+    {.name = "skip-pass", OPTION_LIST, AT(skip_pass), "NAME", "leave the runs of that pass out"},
+    {.name = "bisect",
+     OPTION_TEXT,
+     AT(bisect),
+     "COMMAND",
+     "find the first run of a pass after which a command fails; {} in it is the file of the output"},
+    {.name = "pass-timeout",
+     OPTION_NUMBER,
+     AT(pass_timeout),
+     "SECONDS",
+     "a pass that takes longer is an error; the input has a process of its own (-isolate)",
+     OPTION_KEPT,
+     .least = 1,
+     .most = OPTION_BOUND},
+    {.name = "reproducer",
+     OPTION_TEXT,
+     AT(reproducer),
+     "DIR",
+     "write there, of an input that fails, a file that fails alike: what the failing pass got, and options; implies -isolate"},
+    {.name = "run-reproducer",
+     OPTION_TEXT,
+     AT(run_reproducer),
+     "FILE",
+     "run such a file; options of yours are added, or replace its own"},
+
+    {.name = "Where GPU passes run", OPTION_SECTION},
+    {.name = "target",
+     OPTION_TEXT,
+     AT(target),
+     "NAME",
+     "run GPU passes there; the result is the same; default cpu, where most have plain C; auto: where it takes less time; vyre-run "
+     "-list-devices lists targets",
+     OPTION_KEPT},
+    OPTION_DEVICE_ROWS(AT_DEVICE),
+    {.name = "no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence", OPTION_KEPT},
+    {.name = "phases",
+     OPTION_FLAG,
+     AT(phases),
+     NULL,
+     "run GPU passes by their phases on this machine's processors, those too that have plain C; the result is the same",
+     OPTION_KEPT},
+    {.name = "phase-threads",
+     OPTION_NUMBER,
+     AT(phase_threads),
+     "N",
+     "the same, and N threads share the rows of a phase; 0: one a processor",
+     OPTION_KEPT,
+     .most = MOST_THREADS},
+
+    {.name = "Of the program", OPTION_SECTION},
+    {.name = "version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
+    OPTION_HELP_ROWS(AT(help)),
+};
+
+/* Levels, as of other compilers. */
+static const char *
+instead_of(const char *name, size_t length)
+{
+  if (name[0] != 'O' || length > 2)
+    return NULL;
+  return length < 2 || name[1] > '1' ? "-passes='default<O2>'" : name[1] == '1' ? "-passes='default<O1>'" : "-passes='default<O0>'";
+}
+
+static const option_table table = {
+    .program = "vyre-passmgr",
+    .usage = "[options] INPUT...",
+    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
+             "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
+    .after = "The pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
+             "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n",
+    .rows = options,
+    .count = sizeof(options) / sizeof(options[0]),
+    .inputs = AT(inputs),
+    .instead = instead_of};
+
+/* So many threads; without a number one. */
+static uint32_t
+count_threads(const option_number *number)
+{
+  const long processors = number->text && !number->value ? sysconf(_SC_NPROCESSORS_ONLN) : (long)number->value;
+  return processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
+}
+
+static vyre_status
+check(const tool_options *o)
+{
+  if (o->stats_file && !o->stats)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
+  if (o->isolate && o->batch.text)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s takes inputs apart, and -batch puts them together\nFix: give one of them",
+                      o->bisect              ? "bisect"
+                      : o->reproducer        ? "reproducer"
+                      : o->pass_timeout.text ? "pass-timeout"
+                                             : "isolate");
+  if (o->bisect && (o->opt_bisect || o->inputs.count != 1))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-bisect chooses the runs of one input\nFix: give it one input, and no -opt-bisect");
+  if (o->passes && o->passes_file)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
+  if (o->output && o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir both say where to write");
+  if (o->inputs.count > 1 && !o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, and one output\nFix: -outdir=DIR takes an output for each", o->inputs.count);
+  return VYRE_OK;
+}
+
+vyre_status
+options_parse(int argc, char **argv, tool_options *out)
+{
+  *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
+  VYRE_TRY(option_table_parse(&table, argc, argv, out));
+  out->threads = count_threads(&out->jobs);
+  out->sweepers = count_threads(&out->phase_threads);
+  out->batch_most = !out->batch.text ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
+  if (out->glsl.target_env)
+    VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->env));
+  if (out->stats)
+    VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
+  out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;
+  if (out->opt_bisect && !out->list_runs)
+    VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
+  out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect;
+  return check(out);
+}
+
+vyre_status
+options_print_kept(const tool_options *from, const char *before, vyre_bytes *out)
+{
+  return option_table_print_kept(&table, from, before, out);
+}
+
+void
+options_free(tool_options *o)
+{
+  option_table_free(&table, o);
+}
+
+vyre_status
+options_help(const tool_options *o, vyre_bytes *out)
+{
+  return option_table_help(&table, o->help, VYRE_VERSION, out);
+}
