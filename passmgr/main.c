@@ -31,13 +31,22 @@ answer(vyre_status status, vyre_bytes *text)
 static vyre_status
 load_plugins(tool *t)
 {
-  VYRE_TRY(vyre_registry_create(NULL, &t->registry));
-  VYRE_TRY(vyre_registry_load_core(t->registry));
   for (uint32_t i = 0; i < t->options.plugin_dir.count; i++)
     VYRE_TRY(vyre_registry_load_folder(t->registry, t->options.plugin_dir.names[i], VYRE_ORIGIN_OUTSIDE));
   for (uint32_t i = 0; i < t->options.load.count; i++)
     VYRE_TRY(vyre_registry_load(t->registry, t->options.load.names[i], VYRE_ORIGIN_OUTSIDE));
   return VYRE_OK;
+}
+
+static vyre_status
+load_all(tool *t)
+{
+  VYRE_TRY(vyre_registry_create(NULL, &t->registry));
+  VYRE_TRY(vyre_registry_load_core(t->registry));
+  guard_limit((uint32_t)t->options.pass_timeout.value);
+  vyre_status status = load_plugins(t);
+  guard_limit(0);
+  return status;
 }
 
 /* It is the command line that is wrong, not an input. */
@@ -116,7 +125,7 @@ run_tool(tool *t)
     return tool_complain(answer(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION,
                                                   VYRE_PLUGIN_ABI >> 16, VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),
                                 &text));
-  int code = tool_complain(load_plugins(t));
+  int code = tool_complain(load_all(t));
   if (code)
     return code;
   if (o->list_passes)

@@ -133,7 +133,7 @@ static const option_row options[] = {
      OPTION_NUMBER,
      AT(pass_timeout),
      "SECONDS",
-     "a pass that takes longer is an error; the input has a process of its own (-isolate)",
+     "a pass that takes longer, or loading plugins, is an error; inputs have processes of their own (-isolate)",
      OPTION_KEPT,
      .least = 1,
      .most = OPTION_BOUND},
