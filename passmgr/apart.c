@@ -244,7 +244,7 @@ tool_keep_stdin(const tool *t)
   bool is_read = false;
   for (uint32_t i = 0; i < t->options.inputs.count; i++)
     is_read |= strcmp(t->options.inputs.names[i], "-") == 0;
-  if (!is_read || !(t->options.reproducer || t->options.bisect))
+  if (!is_read || !(t->options.reproducer || t->options.bisect || t->options.reduce))
     return VYRE_OK;
   vyre_bytes text = {0};
   const int file = memfd_create("input", MFD_CLOEXEC);

@@ -356,7 +356,8 @@ tool_process_all(tool *t)
   const int unprepared = tool_complain(prepare_inputs(t));
   if (unprepared)
     return unprepared;
-  const int code = t->options.bisect    ? tool_bisect(t)
+  const int code = t->options.reduce    ? tool_reduce(t)
+                   : t->options.bisect  ? tool_bisect(t)
                    : t->options.isolate ? tool_process_apart(t, threads)
                                         : tool_process_here(t, threads),
             failed = tool_complain(print_report(t));

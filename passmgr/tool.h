@@ -94,4 +94,9 @@ VYRE_MUST_USE vyre_status tool_keep_stdin(const tool *t);
 /* -bisect of the one input; gives the exit code. */
 int tool_bisect(tool *t);
 
+/* ---- tool_reduce.c ------------------------------------------------------------------------------------------------------- */
+
+/* -reduce of the one input; gives the exit code. */
+int tool_reduce(tool *t);
+
 #endif

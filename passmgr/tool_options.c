@@ -142,6 +142,13 @@ static const option_row options[] = {
      AT(reproducer),
      "DIR",
      "write there, of an input that fails, a file that fails alike: what the failing pass got, and options; implies -isolate"},
+    {.name = "reduce",
+     OPTION_TEXT,
+     AT(reduce),
+     "FILE",
+     "make the program and the pipeline of the one input that fails as small as they fail alike, and write such a file; with "
+     "-bisect: as "
+     "the command says that the output is bad, and the program without passes, {in}, good"},
     {.name = "run-reproducer",
      OPTION_TEXT,
      AT(run_reproducer),
@@ -213,12 +220,14 @@ check(const tool_options *o)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
   if (o->isolate && o->batch.text)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s takes inputs apart, and -batch puts them together\nFix: give one of them",
-                      o->bisect              ? "bisect"
+                      o->reduce              ? "reduce"
+                      : o->bisect            ? "bisect"
                       : o->reproducer        ? "reproducer"
                       : o->pass_timeout.text ? "pass-timeout"
                                              : "isolate");
-  if (o->bisect && (o->opt_bisect || o->inputs.count != 1))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-bisect chooses the runs of one input\nFix: give it one input, and no -opt-bisect");
+  if ((o->bisect || o->reduce) && (o->opt_bisect || o->inputs.count != 1))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s chooses the runs of one input\nFix: give it one input, and no -opt-bisect",
+                      o->reduce ? "reduce" : "bisect");
   if (o->passes && o->passes_file)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
   if (o->output && o->outdir)
@@ -243,7 +252,7 @@ options_parse(int argc, char **argv, tool_options *out)
   out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;
   if (out->opt_bisect && !out->list_runs)
     VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
-  out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect;
+  out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect || out->reduce;
   return check(out);
 }
 

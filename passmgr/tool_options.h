@@ -16,7 +16,7 @@
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
-      *run_reproducer, *opt_bisect, *bisect, *help;
+      *run_reproducer, *reduce, *opt_bisect, *bisect, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, pass_timeout; /* the last one in seconds; 0: none */
   name_list load, plugin_dir, skip_pass, inputs;
   option_glsl glsl;

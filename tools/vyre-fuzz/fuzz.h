@@ -36,9 +36,6 @@ const char *verdict_text(verdict of);
 #define MOST_PIPELINE 512u
 void random_pipeline(const vyre_registry *registry, uint64_t seed, char text[MOST_PIPELINE]);
 
-/* reduce.c: a smaller program and a shorter pipeline of which the same is found.  *program is replaced. */
-VYRE_MUST_USE vyre_status reduce_failure(const trial *t, verdict found, vyre_module **program, char text[MOST_PIPELINE]);
-
 /* coverage.c */
 typedef struct coverage {
   uint64_t programs, strict, defined;

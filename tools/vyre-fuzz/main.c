@@ -7,6 +7,7 @@
 
 #include "cache_folder.h"
 #include "option_rows.h"
+#include "reduce.h"
 
 #include "vyre/text.h"
 #include "vyre/vir0.h"
@@ -125,14 +126,32 @@ write_failure(const trial *t, const vyre_module *program, verdict found, const c
   return file ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "cannot write '%s'", path);
 }
 
+typedef struct failure {
+  const trial *trial;
+  verdict found;
+} failure;
+
+static bool
+fails_alike(void *user, const vyre_module *program, const char *pipeline)
+{
+  const failure *of = user;
+  char message[256];
+  trial t = *of->trial;
+  t.report = NULL;
+  t.pipeline = pipeline;
+  return check_program(&t, program, message) == of->found;
+}
+
 static vyre_status
 report_failure(fuzzer *f, const trial *t, vyre_module **program, verdict found)
 {
-  char text[MOST_PIPELINE], message[256] = "", path[4096];
+  char text[REDUCE_MOST_PIPELINE], message[256] = "", path[4096];
+  failure of = {t, found};
+  const reduction how = {f->registry, fails_alike, &of};
   snprintf(text, sizeof text, "%s", t->pipeline);
   printf("seed %" PRIu64 ", -passes='%s'%s: %s\n", t->seed, t->pipeline, t->where, verdict_text(found));
   if (!f->o.no_reduce && found != VERDICT_PROGRAM)
-    VYRE_TRY(reduce_failure(t, found, program, text));
+    VYRE_TRY(vyre_reduce(&how, program, text));
   trial reduced = *t;
   reduced.pipeline = text;
   reduced.report = NULL;
