@@ -4,10 +4,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cache_folder.h"
+#include "depfile.h"
 #include "progress.h"
 #include "tool.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,37 @@ tool_complain(vyre_status status)
 
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
+/* "OUTPUT: FILES", of what the output came from. */
+static vyre_status
+write_dependencies(const tool *t, const work *w, const char *output)
+{
+  const tool_options *o = &t->options;
+  const char *files[] = {strcmp(w->path, "-") == 0 ? NULL : w->path, o->passes && o->passes[0] == '@' ? o->passes + 1 : NULL,
+                         o->passes_file};
+  char path[PATH_MAX];
+  vyre_bytes text = {0};
+  vyre_status status = depfile_add_path(&text, o->dep_target ? o->dep_target : output);
+  if (!status)
+    status = vyre_bytes_append(&text, ":", 1);
+  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) + o->load.count && !status; i++) {
+    const char *file = i < sizeof(files) / sizeof(files[0]) ? files[i] : o->load.names[i - sizeof(files) / sizeof(files[0])];
+    if (file)
+      status = vyre_bytes_append(&text, " ", 1);
+    if (file && !status)
+      status = depfile_add_path(&text, file);
+  }
+  if (!status && files[0] && w->kind == VYRE_INPUT_GLSL)
+    status = depfile_add_includes(&text, w->path, o->glsl.include_dirs.names, o->glsl.include_dirs.count);
+  if (!status)
+    status = vyre_bytes_append(&text, "\n", 1);
+  if (!status && !o->depfile && (size_t)snprintf(path, sizeof(path), "%s.d", output) >= sizeof(path))
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "the path of '%s.d' is too long", output);
+  if (!status)
+    status = vyre_file_write(o->depfile ? o->depfile : path, text.data, text.size);
+  vyre_bytes_free(&text);
+  return status;
+}
+
 static vyre_status
 write_output(tool *t, uint32_t index)
 {
@@ -38,6 +71,8 @@ write_output(tool *t, uint32_t index)
   VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
   const uint64_t start = process_now();
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
+  if (t->options.depends)
+    VYRE_TRY(write_dependencies(t, w, path));
   if (w->report)
     vyre_report_add_time(w->report, "write", process_now() - start + w->making);
   return VYRE_OK;

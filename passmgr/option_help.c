@@ -13,7 +13,7 @@ enum { HELP_INDENT = 24, HELP_WIDTH = 118 };
 static int
 print_form(const option_row *o, char *out, size_t size)
 {
-  const char *between = !o->value ? "" : o->alone ? "[=" : o->name[1] ? "=" : " ";
+  const char *between = !o->value ? "" : o->alone ? (o->name[1] ? "[=" : "[") : o->name[1] ? "=" : " ";
   return snprintf(out, size, "%s%s%s%s%s", o->kind == OPTION_SECTION ? "" : "-", o->name, between, o->value ? o->value : "",
                   o->alone ? "]" : "");
 }

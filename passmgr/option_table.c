@@ -4,6 +4,7 @@
 #include "option_table.h"
 
 #include "suggest.h"
+#include "vyre/io.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_DEPTH = 16 }; /* of response files */
 
 static void *
 field_of(void *fields, const option_row *o)
@@ -34,9 +37,6 @@ unknown(const option_table *table, const char *argument, size_t dashes, size_t l
 {
   vyre_suggestion near = {.word = argument + dashes, .length = length};
   const int shown = (int)(dashes + (length > 200 ? 200 : length));
-  const char *instead = table->instead ? table->instead(near.word, length) : NULL;
-  if (instead)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown option '%.*s'\nFix: %s", shown, argument, instead);
   for (size_t i = 0; i < table->count; i++)
     if (table->rows[i].help)
       vyre_suggest(&near, table->rows[i].name);
@@ -128,8 +128,10 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
   const char *name = argument + dashes;
   const size_t length = strcspn(name, "=");
   const option_row *o = find(table, name, length);
-  if (!o)
-    return unknown(table, argument, dashes, length);
+  if (!o) {
+    vyre_status status = VYRE_OK;
+    return table->other && table->other(name, length, fields, &status) ? status : unknown(table, argument, dashes, length);
+  }
   const char *value = name[length] == '=' ? name + length + 1 : NULL;
   if (o->kind == OPTION_FLAG) {
     if (value)
@@ -148,8 +150,76 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
   return store(o, value, fields);
 }
 
-vyre_status
-option_table_parse(const option_table *table, int argc, char **argv, void *fields)
+/* ---- response files ------------------------------------------------------------------------------------------------------ */
+
+/* The next argument at *at, in place; NULL: there is none. */
+static char *
+cut_argument(char **at)
+{
+  char *from = *at + strspn(*at, " \t\r\n"), *to = from, *begin = from, quote = '\0';
+  if (!*from)
+    return NULL;
+  for (; *from && (quote || !strchr(" \t\r\n", *from)); from++) {
+    if (*from == quote)
+      quote = '\0';
+    else if (!quote && (*from == '"' || *from == '\''))
+      quote = *from;
+    else
+      *to++ = *from == '\\' && from[1] ? *++from : *from;
+  }
+  *at = from + (*from != '\0');
+  *to = '\0';
+  return begin;
+}
+
+static vyre_status parse(const option_table *table, int argc, char **argv, void *fields, uint32_t depth);
+
+static vyre_status
+parse_text(const option_table *table, char *text, void *fields, uint32_t depth)
+{
+  char **argv = malloc((strlen(text) / 2 + 2) * sizeof *argv); /* an argument and a blank have two bytes at least */
+  int argc = 1;
+  if (!argv)
+    return VYRE_OUT_OF_MEMORY("for the command line");
+  argv[0] = NULL; /* the program */
+  while ((argv[argc] = cut_argument(&text)))
+    argc++;
+  vyre_status status = parse(table, argc, argv, fields, depth);
+  free(argv);
+  return status;
+}
+
+static vyre_status
+parse_file(const option_table *table, const char *path, void *fields, uint32_t depth)
+{
+  option_texts *files = (void *)((char *)fields + table->files);
+  vyre_bytes bytes = {0};
+  if (depth == MOST_DEPTH)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'@%s': files of arguments name each other, %u deep\nFix: name each once", path, MOST_DEPTH);
+  vyre_status status = vyre_file_read(path, &bytes);
+  if (status) {
+    vyre_status why = VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: @FILE names a file of arguments; ./@FILE and -- @FILE are an input",
+                                 vyre_status_text(status));
+    vyre_status_free(status);
+    return why;
+  }
+  char *text = calloc(bytes.size + 1, 1), **texts = realloc(files->texts, ((size_t)files->count + 1) * sizeof *texts);
+  if (texts)
+    files->texts = texts;
+  if (text && texts) {
+    memcpy(text, bytes.size ? bytes.data : "", bytes.size);
+    texts[files->count++] = text;
+    status = vyre_status_note(parse_text(table, text, fields, depth + 1), "in '@%s'", path);
+  } else {
+    free(text);
+    status = VYRE_OUT_OF_MEMORY("for the command line");
+  }
+  vyre_bytes_free(&bytes);
+  return status;
+}
+
+static vyre_status
+parse(const option_table *table, int argc, char **argv, void *fields, uint32_t depth)
 {
   name_list *inputs = (void *)((char *)fields + table->inputs);
   bool only_inputs = false;
@@ -157,6 +227,8 @@ option_table_parse(const option_table *table, int argc, char **argv, void *field
     const char *argument = argv[at];
     if (!only_inputs && strcmp(argument, "--") == 0)
       only_inputs = true;
+    else if (!only_inputs && argument[0] == '@' && argument[1])
+      VYRE_TRY(parse_file(table, argument + 1, fields, depth));
     else if (only_inputs || argument[0] != '-' || argument[1] == '\0')
       VYRE_TRY(append(inputs, argument));
     else
@@ -165,10 +237,23 @@ option_table_parse(const option_table *table, int argc, char **argv, void *field
   return VYRE_OK;
 }
 
+vyre_status
+option_table_parse(const option_table *table, int argc, char **argv, void *fields)
+{
+  return parse(table, argc, argv, fields, 0);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------------- */
+
 void
 option_table_free(const option_table *table, void *fields)
 {
   name_list *inputs = (void *)((char *)fields + table->inputs);
+  option_texts *files = (void *)((char *)fields + table->files);
+  for (uint32_t i = 0; i < files->count; i++)
+    free(files->texts[i]);
+  free(files->texts);
+  *files = (option_texts){0};
   free(inputs->names);
   *inputs = (name_list){0};
   for (size_t i = 0; i < table->count; i++)

@@ -1,7 +1,8 @@
 /* Command lines: a table of options gives parsing, checks, -help, a man page and the completions of shells.
  *
  * Options begin with one dash or two, in any order, also after inputs; "--" ends them.  A value follows '=' or is the next
- * argument, which does not begin with a dash then, unless it is "-" alone.
+ * argument, which does not begin with a dash then, unless it is "-" alone.  @FILE stands for what is in that file: arguments
+ * between blanks and line ends, each as it is or with parts in quotes, and a character after a backslash as it is.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_OPTION_TABLE_H
@@ -37,6 +38,12 @@ typedef struct name_list {
   uint32_t count;
 } name_list;
 
+/* What the table's own code allocates. */
+typedef struct option_texts {
+  char **texts;
+  uint32_t count;
+} option_texts;
+
 typedef struct option_number {
   const char *text; /* NULL: not given; `value` is what it was before, the default */
   uint64_t value;
@@ -60,8 +67,9 @@ typedef struct option_table {
   const option_row *rows;
   size_t count;
   size_t inputs; /* the field of what is no option, a name_list */
-  /* What to write for an unknown option, as "-passes=x"; NULL, of it or as its value: nothing is known. */
-  const char *(*instead)(const char *name, size_t length);
+  size_t files;  /* an option_texts */
+  /* Takes an option that the table does not have, and tells so; NULL: there is none. */
+  bool (*other)(const char *name, size_t length, void *fields, vyre_status *out_status);
 } option_table;
 
 /* Reads all of argv before anything is done, so that the order of options never matters, into *fields, which hold the defaults.

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tool_options.h"
 
+#include "spirv_opt.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +24,14 @@ static const option_row options[] = {
      "the pipeline: 'canon,cf,dce'; @FILE reads it from a file; without it nothing is changed, only converted",
      OPTION_EMPTY},
     {.name = "passes-file", OPTION_TEXT, AT(passes_file), "FILE", "the pipeline, from a file"},
+    {.name = "O",
+     OPTION_TAKEN,
+     0,
+     "0|1|2|3|s",
+     "the pipeline default<O0>, default<O1>, or, of 2, 3 and s, default<O2>; default 2",
+     OPTION_JOINED,
+     .alone = "2",
+     .take = spirv_opt_take_level},
     {.name = "load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process", OPTION_KEPT_FILE},
     {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder", OPTION_KEPT_FILE},
     {.name = "list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},
@@ -51,6 +61,7 @@ static const option_row options[] = {
      "vir|vir0|spirv|glsl|c|ptx",
      "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
     {.name = "strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V", OPTION_KEPT},
+    {.name = "strip-debug", OPTION_FLAG, AT(strip), NULL, NULL},
     {.name = "exact-floats",
      OPTION_FLAG,
      AT(exact_floats),
@@ -65,6 +76,10 @@ static const option_row options[] = {
      OPTION_KEPT,
      .least = VYRE_PTX_SM_LEAST,
      .most = OPTION_BOUND},
+
+    {.name = "MD", OPTION_FLAG, AT(depends), NULL, "write OUTPUT.d, too: for make and ninja, which files the output depends on"},
+    {.name = "MF", OPTION_TEXT, AT(depfile), "FILE", "write that there; implies -MD"},
+    {.name = "MT", OPTION_TEXT, AT(dep_target), "TARGET", "name the output so in it"},
 
     {.name = "GLSL and SPIR-V that comes in", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
@@ -107,14 +122,17 @@ static const option_row options[] = {
      NULL,
      "after each pass verify the module, and that the pass told the truth about changes",
      OPTION_KEPT},
+    {.name = "validate-after-all", OPTION_FLAG, AT(verify_each), NULL, NULL},
     {.name = "print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
     {.name = "print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
+    {.name = "print-all", OPTION_FLAG, AT(print_after_all), NULL, NULL},
     {.name = "print-changed",
      OPTION_FLAG,
      AT(print_changed),
      NULL,
      "print the module at the start and after each pass that changed it"},
     {.name = "time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
+    {.name = "time-report", OPTION_FLAG, AT(time_passes), NULL, NULL},
     OPTION_STATS_ROWS(AT(stats), AT(stats_file)),
 
     {.name = "To find what is wrong", OPTION_SECTION},
@@ -179,19 +197,17 @@ static const option_row options[] = {
      OPTION_KEPT,
      .most = MOST_THREADS},
 
+    {.name = "As of other compilers; docs/passmgr.md has spirv-opt's", OPTION_SECTION},
+    {.name = "fshader-stage", OPTION_WORD, AT(stage), "compute|comp", "glslc: it is compute in any case"},
+    {.name = "S", OPTION_WORD, AT(short_stage), "comp", "glslangValidator: the same"},
+    {.name = "x", OPTION_WORD, AT(language), "glsl", "glslc: the language; content tells it"},
+    {.name = "V", OPTION_FLAG, AT(ignored), NULL, "glslangValidator: SPIR-V for Vulkan; the default"},
+    {.name = "c", OPTION_FLAG, AT(ignored), NULL, "glslc: compile only; the default"},
+
     {.name = "Of the program", OPTION_SECTION},
     {.name = "version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
     OPTION_HELP_ROWS(AT(help)),
 };
-
-/* Levels, as of other compilers. */
-static const char *
-instead_of(const char *name, size_t length)
-{
-  if (name[0] != 'O' || length > 2)
-    return NULL;
-  return length < 2 || name[1] > '1' ? "-passes='default<O2>'" : name[1] == '1' ? "-passes='default<O1>'" : "-passes='default<O0>'";
-}
 
 static const option_table table = {
     .program = "vyre-passmgr",
@@ -203,7 +219,8 @@ static const option_table table = {
     .rows = options,
     .count = sizeof(options) / sizeof(options[0]),
     .inputs = AT(inputs),
-    .instead = instead_of};
+    .files = AT(responses),
+    .other = spirv_opt_take};
 
 /* So many threads; without a number one. */
 static uint32_t
@@ -218,6 +235,28 @@ check(const tool_options *o)
 {
   if (o->stats_file && !o->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
+  if ((o->bisect || o->reduce) && (o->opt_bisect || o->inputs.count != 1))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s chooses the runs of one input\nFix: give it one input, and no -opt-bisect",
+                      o->reduce ? "reduce" : "bisect");
+  if (!!o->passes + !!o->passes_file + (o->others.size > 0) > 1)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%s and %s both give the pipeline\nFix: give one of them",
+                      o->passes ? "-passes" : "-passes-file", o->others.size ? "-O and the like" : "-passes-file");
+  if (o->depends && !o->depfile && !o->outdir && (!o->output || strcmp(o->output, "-") == 0))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-MD writes beside the output, and that is standard output\nFix: -MF=FILE says where");
+  if ((o->depfile || o->dep_target) && o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is of one output, and -outdir has many\nFix: -MD alone writes OUTPUT.d of each",
+                      o->depfile ? "MF" : "MT");
+  if (o->output && o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir both say where to write");
+  if (o->inputs.count > 1 && !o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, and one output\nFix: -outdir=DIR takes an output for each", o->inputs.count);
+  return VYRE_OK;
+}
+
+/* After what implies -isolate. */
+static vyre_status
+check_isolation(const tool_options *o)
+{
   if (o->isolate && o->batch.text)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s takes inputs apart, and -batch puts them together\nFix: give one of them",
                       o->reduce              ? "reduce"
@@ -225,15 +264,6 @@ check(const tool_options *o)
                       : o->reproducer        ? "reproducer"
                       : o->pass_timeout.text ? "pass-timeout"
                                              : "isolate");
-  if ((o->bisect || o->reduce) && (o->opt_bisect || o->inputs.count != 1))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s chooses the runs of one input\nFix: give it one input, and no -opt-bisect",
-                      o->reduce ? "reduce" : "bisect");
-  if (o->passes && o->passes_file)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
-  if (o->output && o->outdir)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir both say where to write");
-  if (o->inputs.count > 1 && !o->outdir)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, and one output\nFix: -outdir=DIR takes an output for each", o->inputs.count);
   return VYRE_OK;
 }
 
@@ -252,8 +282,12 @@ options_parse(int argc, char **argv, tool_options *out)
   out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;
   if (out->opt_bisect && !out->list_runs)
     VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
+  out->depends |= out->depfile || out->dep_target;
+  VYRE_TRY(check(out));
+  if (out->others.size)
+    out->passes = out->others.data;
   out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect || out->reduce;
-  return check(out);
+  return check_isolation(out);
 }
 
 vyre_status
@@ -266,6 +300,7 @@ void
 options_free(tool_options *o)
 {
   option_table_free(&table, o);
+  vyre_bytes_free(&o->others);
 }
 
 vyre_status

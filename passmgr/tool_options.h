@@ -16,11 +16,13 @@
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
-      *run_reproducer, *reduce, *opt_bisect, *bisect, *help;
+      *run_reproducer, *reduce, *depfile, *dep_target, *stage, *short_stage, *language, *opt_bisect, *bisect, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, pass_timeout; /* the last one in seconds; 0: none */
   name_list load, plugin_dir, skip_pass, inputs;
   option_glsl glsl;
   option_device on;
+  option_texts responses;
+  vyre_bytes others;              /* passes of spirv-opt's flags, as a pipeline; owned */
   vyre_stats_format stats_format; /* of stats */
   vyre_glsl_env env;              /* of glsl.target_env */
   uint32_t threads;               /* of jobs: 1 to MOST_THREADS */
@@ -28,8 +30,8 @@ typedef struct tool_options {
   uint32_t batch_most;            /* inputs that become one module: of batch; 1: they do not */
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
-  bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, phases, no_fuse,
-      isolate, debug, strip, exact_floats, version;
+  bool list_passes, depends, ignored, print_all, print_pipeline, verify_each, print_before_all, print_after_all, print_changed,
+      time_passes, phases, no_fuse, isolate, debug, strip, exact_floats, version;
 } tool_options;
 
 /* Borrows argv. */

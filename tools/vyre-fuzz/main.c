@@ -26,6 +26,7 @@ typedef struct options {
   option_number seed, count;
   const char *passes, *input, *out, *target, *help;
   name_list load, inputs;
+  option_texts responses;
   option_device on;
   bool strict, relaxed, narrow, print, first, no_reduce, quiet;
 } options;
@@ -85,7 +86,8 @@ static const option_table table = {
              "Exit codes: 0 all agree, 1 something does not, 2 usage, 70 a crash.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .inputs = AT(inputs)};
+    .inputs = AT(inputs),
+    .files = AT(responses)};
 
 /* ---- a crash says which seed ---------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* vyre-kernelc: compiles the phases of a GPU pass.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "depfile.h"
 #include "kernel.h"
 #include "option_table.h"
 #include "vyre/c.h"
@@ -14,6 +15,7 @@
 typedef struct options {
   const char *output, *depfile, *emit, *name, *help;
   name_list inputs;
+  option_texts responses;
   bool to_plugin; /* of emit */
 } options;
 
@@ -41,7 +43,8 @@ static const option_table table = {
     .after = "What stands in such a file: docs/gpu-passes.md.  Exit codes: 0 done, 1 the file is wrong, 2 wrong use.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .inputs = AT(inputs)};
+    .inputs = AT(inputs),
+    .files = AT(responses)};
 
 enum { MOST_NAME = 64 };
 
@@ -89,27 +92,17 @@ check_options(options *o, char name[MOST_NAME])
   return VYRE_OK;
 }
 
-/* A path as make reads it, and ninja. */
-static vyre_status
-add_path(vyre_bytes *text, const char *path)
-{
-  vyre_status status = NULL;
-  for (; *path && !status; path++)
-    status = vyre_bytes_printf(text, *path == '$' ? "$%c" : *path == ' ' || *path == '#' || *path == ':' ? "\\%c" : "%c", *path);
-  return status;
-}
-
 static vyre_status
 write_depfile(const kernel_file *file, const options *o)
 {
   vyre_bytes text = {0};
-  vyre_status status = add_path(&text, o->output ? o->output : "-");
+  vyre_status status = depfile_add_path(&text, o->output ? o->output : "-");
   if (!status)
     status = vyre_bytes_printf(&text, ":");
   for (uint32_t i = 1; i < file->source_count && !status; i++) {
     status = vyre_bytes_printf(&text, " ");
     if (!status)
-      status = add_path(&text, kernel_source_path(file, i));
+      status = depfile_add_path(&text, kernel_source_path(file, i));
   }
   if (!status)
     status = vyre_bytes_printf(&text, "\n");

@@ -17,6 +17,7 @@ typedef struct options {
   const char *ledger, *only, *help;
   option_number limit, points, jobs;
   name_list files;
+  option_texts responses;
   bool update, fresh, print;
 } options;
 
@@ -66,7 +67,8 @@ static const option_table table = {
     .after = "Exit code: 0 all hold; 1 one is refuted, or neither proven nor in the ledger; 2 wrong use.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .inputs = AT(files)};
+    .inputs = AT(files),
+    .files = AT(responses)};
 
 /* Every jobs-th question, from `first` on. */
 typedef struct slice {

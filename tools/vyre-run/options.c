@@ -241,7 +241,8 @@ static const option_table table = {
     .after = "",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .inputs = AT(inputs)};
+    .inputs = AT(inputs),
+    .files = AT(responses)};
 
 void
 run_options_help(const run_options *o)

@@ -58,6 +58,7 @@ typedef struct run_options {
   option_glsl glsl;
   vyre_glsl_env target_env; /* of glsl.target_env */
   name_list inputs;
+  option_texts responses;
 } run_options;
 
 /* Lists are allocated; run_options_free ends them.  USAGE for an unknown option or a wrong value. */
