@@ -93,7 +93,7 @@ store_number(const option_row *o, const char *value, option_number *out)
   char *end;
   errno = 0;
   const unsigned long long number = strtoull(value, &end, is_hex ? 16 : 10);
-  if (value[0] < '0' || value[0] > '9' || *end || end == value + 2 * is_hex || errno || number < o->least || number > o->most)
+  if (value[0] < '0' || value[0] > '9' || *end || errno || number < o->least || number > o->most)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'", o->name, o->least, o->most,
                       value);
   *out = (option_number){value, number};
