@@ -59,13 +59,23 @@ no_pipeline(vyre_status why)
   return status;
 }
 
-/* Their names as the pipeline has them. */
+/* Passes by the names that the pipeline has, but for numbers of runs. */
 static vyre_status
-find_skipped(tool *t)
+find_names(const tool *t, const char *option, name_list *names)
+{
+  for (uint32_t i = 0; i < names->count; i++)
+    if (names->names[i][strspn(names->names[i], "0123456789")])
+      VYRE_TRY(vyre_status_note(vyre_registry_name(t->registry, names->names[i], &names->names[i]), "for -%s", option));
+  return VYRE_OK;
+}
+
+static vyre_status
+find_passes(tool *t)
 {
   name_list *names = &t->options.skip_pass;
-  for (uint32_t i = 0; i < names->count; i++)
-    VYRE_TRY(vyre_status_note(vyre_registry_name(t->registry, names->names[i], &names->names[i]), "for -skip-pass"));
+  VYRE_TRY(find_names(t, "skip-pass", names));
+  VYRE_TRY(find_names(t, "print-before", &t->options.print_before));
+  VYRE_TRY(find_names(t, "print-after", &t->options.print_after));
   t->options.runs.skips = names->names;
   t->options.runs.skip_count = names->count;
   return VYRE_OK;
@@ -93,7 +103,7 @@ vyre_status
 tool_read_pipeline(tool *t)
 {
   VYRE_TRY(read_pipeline(t));
-  return find_skipped(t);
+  return find_passes(t);
 }
 
 /* ---- the rest: questions ------------------------------------------------------------------------------------------------- */
@@ -129,7 +139,8 @@ run_tool(tool *t)
   if (code)
     return code;
   if (o->list_passes)
-    return tool_complain(answer(vyre_registry_list(t->registry, &text), &text));
+    return tool_complain(answer(
+        o->list_passes[0] == 'j' ? vyre_registry_list_json(t->registry, &text) : vyre_registry_list(t->registry, &text), &text));
   if (o->help_pass)
     return tool_complain(answer(vyre_registry_help(t->registry, o->help_pass, &text), &text));
   code = tool_complain(tool_read_pipeline(t));

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reproducer.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -29,13 +28,11 @@ reason(const work *w, size_t *out_length)
   return text;
 }
 
-/* Past a number, or the name of a value, %x, there. */
+/* Past the digits there. */
 static const char *
-skip_name(const char *text, const char *end)
+skip_number(const char *text, const char *end)
 {
-  const bool is_name = text < end && *text == '%';
-  text += is_name;
-  while (text < end && ((*text >= '0' && *text <= '9') || (is_name && (isalnum((unsigned char)*text) || *text == '_'))))
+  while (text < end && *text >= '0' && *text <= '9')
     text++;
   return text;
 }
@@ -46,7 +43,7 @@ reproducer_fails_alike(const work *a, const work *b)
   size_t la, lb;
   const char *ta = reason(a, &la), *tb = reason(b, &lb), *const ea = ta + la, *const eb = tb + lb;
   while (ta < ea && tb < eb) {
-    const char *na = skip_name(ta, ea), *nb = skip_name(tb, eb);
+    const char *na = skip_number(ta, ea), *nb = skip_number(tb, eb);
     if ((na == ta) != (nb == tb) || (na == ta && *ta != *tb))
       return false;
     ta = na + (na == ta);
@@ -80,7 +77,9 @@ as_text(tool *t)
 {
   tool_options *o = &t->options;
   o->emit = "vir";
-  o->verify_each = o->print_before_all = o->print_after_all = o->print_changed = false;
+  o->verify_each = o->print_before_all = o->print_after_all = false;
+  o->print_before.count = o->print_after.count = 0;
+  o->print_changed = o->dump_dir = o->roundtrip = NULL;
 }
 
 static vyre_status

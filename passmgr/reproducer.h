@@ -20,7 +20,7 @@ typedef struct arguments {
 
 /* In the folder of -reproducer, of that input, which failed in or after that run; `told` is what there is to say of it. */
 void reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told);
-/* Whether both failed, and for one reason: numbers and names of values in it are those of rows and steps, and do not count. */
+/* Whether both failed, and for one reason: numbers in it are those of rows and steps, and do not count. */
 bool reproducer_fails_alike(const work *a, const work *b);
 /* A file of that module, pipeline and the options; `failed` is how it failed. */
 VYRE_MUST_USE vyre_status reproducer_print(const tool *t, const work *failed, const char *path, const char *passes,
