@@ -173,6 +173,7 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
       .wants_user = &runs,
       .print_runs = o->list_runs,
       .verify_each = o->verify_each,
+      .run_twice = o->run_twice,
       .device = p->device,
       .no_fuse = o->no_fuse,
       .look = look_is_wanted(o) ? look_at : NULL,

@@ -77,7 +77,7 @@ as_text(tool *t)
 {
   tool_options *o = &t->options;
   o->emit = "vir";
-  o->verify_each = o->print_before_all = o->print_after_all = false;
+  o->verify_each = o->run_twice = o->print_before_all = o->print_after_all = false;
   o->print_before.count = o->print_after.count = 0;
   o->print_changed = o->dump_dir = o->roundtrip = NULL;
 }

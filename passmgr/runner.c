@@ -269,9 +269,8 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   return vyre_run_finish_call(r, record, &context, status);
 }
 
-/* Calls the pass and checks its result.  The column that it provides is fresh from here on. */
-static vyre_status
-call_and_check(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
+vyre_status
+vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
 {
   uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
   VYRE_TRY(call_pass(r, record, values, shown, out));
@@ -292,7 +291,7 @@ make_one(run *r, const vyre_analysis *analysis)
     const bool is_chosen = r->is_chosen;
     r->is_chosen = false; /* which is of the pass that requires it */
     vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
-    vyre_status status = call_and_check(r, provider, NULL, name, &unchanged);
+    vyre_status status = vyre_run_call(r, provider, NULL, name, &unchanged);
     r->is_chosen = is_chosen;
     return vyre_status_note(status, "in pass '%s', which provides %s", provider->pass.name, analysis->name);
   }
@@ -402,18 +401,24 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
     vyre_report_skip_add(r->options.report, record->pass.name);
     return show(r, VYRE_LOOK_AFTER, node, what, false);
   }
+  uint64_t hash = 0;
+  const bool is_twice = r->options.run_twice && !vyre_run_is_own(record);
+  if (is_twice)
+    VYRE_TRY(vyre_run_twin(r, node, &hash));
   r->is_chosen = false;
   if (record->pass.phases)
     VYRE_TRY(vyre_run_choose(r, &record, 1));
   VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record)));
   vyre_result result;
-  VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
+  VYRE_TRY(vyre_run_call(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
   bool changed = result == VYRE_CHANGED;
   *out_changed |= changed;
   r->changes += changed;
   r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   if (changed)
     VYRE_TRY(vyre_run_settle_change(r));
+  if (is_twice)
+    VYRE_TRY(vyre_run_check_twin(r, node, hash));
   if (r->options.verify_each)
     VYRE_TRY(verify_after(r, &record->pass));
   return show(r, VYRE_LOOK_AFTER, node, what, changed);

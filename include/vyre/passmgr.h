@@ -159,6 +159,7 @@ typedef struct vyre_look {
 typedef struct vyre_pipeline_options {
   bool verify_each;   /* verify after each pass; also: */
   bool check_changed; /* compare the module with what the pass says it did; always in debug builds */
+  bool run_twice;     /* each run once more, before, over a copy and as plain C: it must leave the same; also one by one: */
   /* Is shown the module; an error of it ends the run.  Passes run one by one then.  NULL: nobody looks. */
   vyre_status (*look)(void *user, const vyre_look *at);
   void *look_user;
