@@ -29,7 +29,9 @@ file(RENAME ${prefix} ${prefix}-moved)
 set(prefix ${prefix}-moved)
 foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-fuzz bin/vyre-kernelc bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
     ${LIBDIR}/vyre/passes/dce.so
-    ${LIBDIR}/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre/vyre-glsl)
+    ${LIBDIR}/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre/vyre-glsl
+    share/man/man1/vyre-passmgr.1 share/bash-completion/completions/vyre-run share/zsh/site-functions/_vyre-kernelc
+    share/fish/vendor_completions.d/vyre-prove.fish)
   if(NOT EXISTS ${prefix}/${path})
     message(FATAL_ERROR "not installed: ${path}")
   endif()
@@ -82,6 +84,41 @@ endforeach()
 run(${prefix}/bin/vyre-passmgr -load ${work}/plugin/names.so -load ${work}/plugin/nots.so -passes=names.loads,rusty.nots -verify-each
   -emit=vir ${SOURCE}/examples/shaders/saxpy.comp -o -)
 expect_match("%X_value = load %X")
+
+# Shaders of a project: made once, and again when what they include has changed; by CMake and by make.
+file(WRITE ${work}/project/blur.comp "#version 450\n#include \"b.glsl\"\nlayout(binding = 0) buffer Y { uint y[]; };\nvoid main() { y[0] = B + 1; }\n")
+file(WRITE ${work}/project/include/b.glsl "#define B 2\n")
+file(WRITE ${work}/project/main.c "int main(void) { return 0; }\n")
+file(WRITE ${work}/project/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p C)\nfind_package(vyre REQUIRED)\n"
+  "vyre_optimize_shaders(TARGET shaders SHADERS blur.comp INCLUDES include)\nadd_executable(there main.c)\n"
+  "vyre_optimize_shaders(TARGET there SHADERS blur.comp PASSES no-op INCLUDES include OPTIONS -g FOLDER \${CMAKE_BINARY_DIR}/sub)\n"
+  "if(NOT shaders_OUTPUTS STREQUAL \"\${CMAKE_CURRENT_BINARY_DIR}/blur.spv\")\n  message(FATAL_ERROR \"\${shaders_OUTPUTS}\")\nendif()\n")
+run(${CMAKE_COMMAND} -S ${work}/project -B ${work}/project/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C_COMPILER})
+run(${CMAKE_COMMAND} --build ${work}/project/build)
+expect_match("Optimizing blur.spv")
+run(${prefix}/bin/vyre-passmgr -emit=vir ${work}/project/build/blur.spv)
+expect_match("store %Y.y.0., 3u32")
+run(${prefix}/bin/vyre-passmgr -emit=vir ${work}/project/build/sub/blur.spv)
+expect_match("store ")
+run(${CMAKE_COMMAND} --build ${work}/project/build)
+if(output MATCHES "Optimizing")
+  message(FATAL_ERROR "shaders are made again, and nothing has changed:\n${output}")
+endif()
+execute_process(COMMAND ${CMAKE_COMMAND} -E sleep 1)
+file(WRITE ${work}/project/include/b.glsl "#define B 6\n")
+run(${CMAKE_COMMAND} --build ${work}/project/build)
+expect_match("Optimizing blur.spv")
+run(${prefix}/bin/vyre-passmgr -emit=vir ${work}/project/build/blur.spv)
+expect_match("store %Y.y.0., 7u32")
+
+vyre_need(make find_program make make)
+file(COPY ${SOURCE}/examples/shaders/ DESTINATION ${work}/make/shaders)
+file(COPY ${SOURCE}/examples/make/Makefile DESTINATION ${work}/make)
+run(${make} -C ${work}/make VYRE=${prefix}/bin/vyre-passmgr SHADERS=shaders)
+run(${prefix}/bin/vyre-run ${work}/make/shaders/saxpy.comp -compare ${work}/make/out/saxpy.spv)
+expect_match("equal: ")
+run(${make} -C ${work}/make VYRE=${prefix}/bin/vyre-passmgr SHADERS=shaders)
+expect_match("Nothing to be done")
 
 # What is exported and imported.
 run(nm -D --defined-only ${prefix}/${LIBDIR}/libvyre.so)

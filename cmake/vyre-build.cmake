@@ -69,13 +69,15 @@ function(vyre_add_part name)
 endfunction()
 
 # vyre_add_program(NAME [INTERNAL] [EXPORT NAME] LIBRARIES... SOURCES in its folder): a program in build/bin, installed unless it is internal;
-# exported: who finds the package has it as vyre::NAME, as this project has.
+# exported: who finds the package has it as vyre::NAME, as this project has.  Those installed say their own manual page and what makes shells
+# complete their options: they are in build/share, and installed.
 function(vyre_add_program name)
   cmake_parse_arguments(arg "INTERNAL" "EXPORT" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES})
   file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(${name} PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/${to_lib}")
+  target_compile_definitions(${name} PRIVATE VYRE_VERSION="${PROJECT_VERSION}")
   if(arg_EXPORT)
     add_executable(vyre::${arg_EXPORT} ALIAS ${name})
     set_target_properties(${name} PROPERTIES EXPORT_NAME ${arg_EXPORT})
@@ -83,6 +85,17 @@ function(vyre_add_program name)
   elseif(NOT arg_INTERNAL)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
+  if(arg_INTERNAL OR CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  foreach(page man=man/man1/${name}.1 bash=bash-completion/completions/${name} zsh=zsh/site-functions/_${name} fish=fish/vendor_completions.d/${name}.fish)
+    string(REGEX MATCH "^[a-z]+" format ${page})
+    string(REGEX REPLACE "^[a-z]+=" "" path ${page})
+    cmake_path(GET path PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/${folder})
+    add_custom_command(TARGET ${name} POST_BUILD COMMAND ${name} -help=${format} > ${PROJECT_BINARY_DIR}/share/${path} VERBATIM)
+    install(FILES ${PROJECT_BINARY_DIR}/share/${path} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+  endforeach()
 endfunction()
 
 # vyre_add_shared_objects(NAME SOURCES...): what several programs are made of, compiled once; they link NAME.

@@ -12,7 +12,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/vyreConfig.cmake.in ${PR
   INSTALL_DESTINATION ${VYRE_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR VYRE_PASS_INSTALL_DIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake DESTINATION ${VYRE_CMAKE_DIR})
+  ${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake ${CMAKE_CURRENT_LIST_DIR}/vyre-shaders.cmake DESTINATION ${VYRE_CMAKE_DIR})
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-pc.cmake)
 vyre_make_pc(${PROJECT_BINARY_DIR}/vyre.pc)
 install(FILES ${PROJECT_BINARY_DIR}/vyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

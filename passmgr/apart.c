@@ -129,7 +129,7 @@ take_isolated(const tool *t, isolation *of, int status, work *w)
   of->is_running = false;
   const isolated_work *gave = of->process.more;
   vyre_status read = read_all(of->said, &w->said);
-  w->status = of->late.pass ? was_late(of, t->options.pass_seconds) : isolate_end(&of->process, status, &w->told);
+  w->status = of->late.pass ? was_late(of, (uint32_t)t->options.pass_timeout.value) : isolate_end(&of->process, status, &w->told);
   if (!w->status)
     w->report = gave->report;
   if (!w->status && gave->is_done) {
@@ -157,7 +157,7 @@ static void
 end_late(const tool *t, isolation *of)
 {
   const vyre_plugin_code code = of->process.record->where.code;
-  const uint64_t most = t->options.pass_seconds * UINT64_C(1000000000), now = process_now();
+  const uint64_t most = t->options.pass_timeout.value * UINT64_C(1000000000), now = process_now();
   if (!of->late.pass && code.pass && code.since && now > code.since && now - code.since > most) {
     of->late = code;
     kill(of->process.pid, SIGKILL);
@@ -169,7 +169,7 @@ static isolation *
 wait_for_one(const tool *t, isolation *all, uint32_t count, int *out_status)
 {
   for (;;) {
-    const pid_t ended = waitpid(-1, out_status, t->options.pass_seconds ? WNOHANG : 0);
+    const pid_t ended = waitpid(-1, out_status, t->options.pass_timeout.value ? WNOHANG : 0);
     for (uint32_t i = 0; i < count; i++) {
       if (ended > 0 && all[i].process.pid == ended)
         return &all[i];
@@ -244,7 +244,7 @@ tool_keep_stdin(const tool *t)
   bool is_read = false;
   for (uint32_t i = 0; i < t->options.inputs.count; i++)
     is_read |= strcmp(t->options.inputs.names[i], "-") == 0;
-  if (!is_read || !(t->options.reproducer || t->options.bisect))
+  if (!is_read || !(t->options.reproducer || t->options.bisect || t->options.reduce))
     return VYRE_OK;
   vyre_bytes text = {0};
   const int file = memfd_create("input", MFD_CLOEXEC);
@@ -265,7 +265,7 @@ tool_attempt(tool *t, uint32_t index, tool_change change, const void *user, work
   *out = (work){.path = t->works[index].path};
   vyre_status status = begin_isolated(t, index, change, user, &of);
   if (!status) {
-    while (waitpid(of.process.pid, &ended, t->options.pass_seconds ? WNOHANG : 0) != of.process.pid) {
+    while (waitpid(of.process.pid, &ended, t->options.pass_timeout.value ? WNOHANG : 0) != of.process.pid) {
       end_late(t, &of);
       nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }

@@ -4,25 +4,16 @@
  * that is not so it still ends with a run before which it does not fail, and after which it does.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "judge.h"
 #include "progress.h"
 #include "reproducer.h"
-#include "tool.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-enum { NO_SUCH_COMMAND = 126 /* and 127: of a shell */ };
 
 typedef struct bisection {
   tool *tool;
-  char folder[PATH_MAX - 64]; /* of the output that the command gets, */
-  char path[PATH_MAX];        /* ... and the file */
+  judge judge;
 } bisection;
 
 static vyre_status
@@ -35,35 +26,6 @@ up_to(tool *t, uint32_t index, const void *user)
   return VYRE_OK;
 }
 
-/* The command with the file's name for each {}. */
-static vyre_status
-make_command(const bisection *b, vyre_bytes *out)
-{
-  const char *at = b->tool->options.bisect;
-  for (const char *hole; (hole = strstr(at, "{}")); at = hole + 2) {
-    VYRE_TRY(vyre_bytes_append(out, at, (size_t)(hole - at)));
-    VYRE_TRY(vyre_bytes_append(out, b->path, strlen(b->path)));
-  }
-  return vyre_bytes_append(out, at, strlen(at) + 1);
-}
-
-static vyre_status
-run_command(const bisection *b, bool *out_bad)
-{
-  vyre_bytes command = {0};
-  vyre_status status = make_command(b, &command);
-  const int ended = status ? 0 : system(command.data);
-  if (!status && ended < 0)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "-bisect: no command can be run: %s", strerror(errno));
-  if (!status && WIFEXITED(ended) && WEXITSTATUS(ended) >= NO_SUCH_COMMAND && WEXITSTATUS(ended) <= NO_SUCH_COMMAND + 1)
-    status =
-        VYRE_ERROR(VYRE_CODE_USAGE, "-bisect: the command cannot be run: %s\nFix: it is a shell's command, and {} in it the output",
-                   b->tool->options.bisect);
-  *out_bad = ended != 0;
-  vyre_bytes_free(&command);
-  return status;
-}
-
 /* With the runs up to that one.  The text of the last run's pass goes to `pass`. */
 static vyre_status
 try_runs(bisection *b, uint64_t last, bool *out_bad, uint64_t *out_run, vyre_bytes *pass)
@@ -74,11 +36,10 @@ try_runs(bisection *b, uint64_t last, bool *out_bad, uint64_t *out_run, vyre_byt
   const char *text = pass ? reproducer_find_run(&w.said, last, &length) : NULL;
   vyre_status status = text ? vyre_bytes_append(pass, text, length) : VYRE_OK;
   *out_bad = work_code(&w) != 0;
-  snprintf(b->path, sizeof(b->path), "%s/output%s", b->folder, output_endings[outputs_form(&b->tool->options, w.kind)]);
   if (!status && !*out_bad)
-    status = vyre_file_write(b->path, w.output.data, w.output.size);
+    status = judge_write(&b->judge, &w, "output", b->judge.path);
   if (!status && !*out_bad)
-    status = run_command(b, out_bad);
+    status = judge_ask(&b->judge, out_bad);
   tool_free_attempt(&w);
   return status;
 }
@@ -135,16 +96,12 @@ int
 tool_bisect(tool *t)
 {
   bisection b = {.tool = t};
-  const char *temporary = getenv("TMPDIR");
   int code = tool_complain(tool_keep_stdin(t));
+  if (!code)
+    code = tool_complain(judge_begin(&t->options, &b.judge));
   if (code)
     return code;
-  snprintf(b.folder, sizeof(b.folder) - 16, "%s/vyre-bisect-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-  if (!mkdtemp(b.folder))
-    return tool_complain(VYRE_ERROR(VYRE_CODE_INPUT, "-bisect: no folder for the output, '%s': %s\nFix: let TMPDIR name one",
-                                    b.folder, strerror(errno)));
   code = tool_complain(search(&b));
-  unlink(b.path);
-  rmdir(b.folder);
+  judge_end(&b.judge);
   return code;
 }

@@ -27,7 +27,7 @@ typedef struct fused {
 bool
 vyre_run_is_observed(const vyre_pipeline_options *o)
 {
-  return o->verify_each || o->print_before_all || o->print_after_all || o->print_changed;
+  return o->verify_each || o->run_twice || o->look;
 }
 
 static bool

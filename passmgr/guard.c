@@ -317,6 +317,43 @@ end_by_fault(int number)
   raise(number);
 }
 
+static volatile sig_atomic_t loading_limit;
+
+/* Loading a plugin takes too long.  The program's own code is waited for. */
+static void
+end_late_loading(int number)
+{
+  const guard_where where = where_now();
+  if (!where.code.path || getpid() != owner || atomic_flag_test_and_set(&ending)) {
+    alarm(1);
+    return;
+  }
+  guard_text text = {0};
+  append(&text, "after ");
+  append_number(&text, (uint64_t)loading_limit);
+  append(&text, " s it was not done");
+  append_code(&text, &where.code);
+  append(&text, "\nFix: give it more by -pass-timeout, or tell its author");
+  give(&text, VYRE_CODE_USAGE);
+  vyre_file_abandon();
+  (void)number;
+  end_now(VYRE_CODE_USAGE);
+}
+
+void
+guard_limit(uint32_t seconds)
+{
+  static struct sigaction before;
+  const struct sigaction action = {.sa_handler = end_late_loading, .sa_flags = SA_ONSTACK};
+  alarm(0);
+  if (!seconds && loading_limit)
+    sigaction(SIGALRM, &before, NULL);
+  else if (seconds)
+    sigaction(SIGALRM, &action, &before);
+  loading_limit = (sig_atomic_t)seconds;
+  alarm(seconds);
+}
+
 /* A signal that is ignored (nohup) or has a handler (a sanitizer's) stays so. */
 static void
 handle(int number, void (*handler)(int number))

@@ -45,6 +45,8 @@ int guard_end(int code);
 void guard_thread(void);
 /* What this thread works on from here on, for messages.  NULL: nothing that has to be told from others. */
 void guard_input(const char *path);
+/* Code of a plugin that is loaded from here on takes so many seconds at most: then the process ends with a message.  0: any. */
+void guard_limit(uint32_t seconds);
 /* A plugin ended a thread; when the last thread ends, the process exits, and then the plugin is no longer known. */
 void guard_thread_ended(void);
 

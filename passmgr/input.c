@@ -63,6 +63,14 @@ has_version_line(const char *text, size_t size)
   return false;
 }
 
+/* What spirv-dis prints begins with a comment that says so; other texts with an instruction. */
+static bool
+is_assembly(const char *text, size_t size)
+{
+  const size_t start = skip_comments(text, size);
+  return (size > 8 && memcmp(text, "; SPIR-V", 8) == 0) || starts_with_word(text + start, size - start, "OpCapability");
+}
+
 vyre_input_kind
 vyre_input_detect(const char *path, const void *data, size_t size)
 {
@@ -181,6 +189,9 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   case VYRE_INPUT_GLSL:
     return read_glsl(module, path, data, size, glsl, diagnostics);
   default:
+    if (is_assembly(data, size))
+      return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is SPIR-V's assembly, which vyre does not read\nFix: spirv-as makes SPIR-V of it",
+                        path);
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, "
                       "struct or func at its start\n"

@@ -4,10 +4,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cache_folder.h"
+#include "depfile.h"
 #include "progress.h"
 #include "tool.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,37 @@ tool_complain(vyre_status status)
 
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
+/* "OUTPUT: FILES", of what the output came from. */
+static vyre_status
+write_dependencies(const tool *t, const work *w, const char *output)
+{
+  const tool_options *o = &t->options;
+  const char *files[] = {strcmp(w->path, "-") == 0 ? NULL : w->path, o->passes && o->passes[0] == '@' ? o->passes + 1 : NULL,
+                         o->passes_file};
+  char path[PATH_MAX];
+  vyre_bytes text = {0};
+  vyre_status status = depfile_add_path(&text, o->dep_target ? o->dep_target : output);
+  if (!status)
+    status = vyre_bytes_append(&text, ":", 1);
+  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) + o->load.count && !status; i++) {
+    const char *file = i < sizeof(files) / sizeof(files[0]) ? files[i] : o->load.names[i - sizeof(files) / sizeof(files[0])];
+    if (file)
+      status = vyre_bytes_append(&text, " ", 1);
+    if (file && !status)
+      status = depfile_add_path(&text, file);
+  }
+  if (!status && files[0] && w->kind == VYRE_INPUT_GLSL)
+    status = depfile_add_includes(&text, w->path, o->glsl.include_dirs.names, o->glsl.include_dirs.count);
+  if (!status)
+    status = vyre_bytes_append(&text, "\n", 1);
+  if (!status && !o->depfile && (size_t)snprintf(path, sizeof(path), "%s.d", output) >= sizeof(path))
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "the path of '%s.d' is too long", output);
+  if (!status)
+    status = vyre_file_write(o->depfile ? o->depfile : path, text.data, text.size);
+  vyre_bytes_free(&text);
+  return status;
+}
+
 static vyre_status
 write_output(tool *t, uint32_t index)
 {
@@ -38,6 +71,8 @@ write_output(tool *t, uint32_t index)
   VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
   const uint64_t start = process_now();
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
+  if (t->options.depends)
+    VYRE_TRY(write_dependencies(t, w, path));
   if (w->report)
     vyre_report_add_time(w->report, "write", process_now() - start + w->making);
   return VYRE_OK;
@@ -253,7 +288,7 @@ tool_find_target(const tool_options *o, const vyre_target_ops **out)
 {
   const char *name = o->target ? o->target : "cpu";
   const vyre_target_ops *target = vyre_target_find(name);
-  *out = target == &vyre_target_cpu && !o->phases && !o->phase_threads ? NULL : target;
+  *out = target == &vyre_target_cpu && !o->phases && !o->phase_threads.text ? NULL : target;
   if (target)
     return VYRE_OK;
   vyre_bytes names = {0};
@@ -281,24 +316,25 @@ open_devices(tool *t, uint32_t threads)
   const tool_options *o = &t->options;
   static char program[] = "vyre-passmgr";
   char folder[MOST_PATH];
-  const vyre_target_options options = {.library = o->library,
-                                       .device = o->device,
-                                       .validate = o->validate,
-                                       .timeout = o->seconds,
+  const vyre_target_options options = {.library = o->on.library,
+                                       .device = o->on.device,
+                                       .validate = o->on.validate,
+                                       .timeout = (uint32_t)o->on.timeout.value,
                                        .threads = o->sweepers,
-                                       .cache = vyre_cache_folder(o->cache_dir, folder, sizeof folder),
+                                       .cache = vyre_cache_folder(o->on.cache_dir, folder, sizeof folder),
                                        .remark = remark,
                                        .remark_user = program};
   const vyre_target_ops *target = NULL;
   const bool is_auto = tool_chooses_target(o);
   vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
-  if (!status && !is_auto && !vyre_target_find(o->target ? o->target : "cpu")->list && (o->device || o->library || o->validate))
+  if (!status && !is_auto && !vyre_target_find(o->target ? o->target : "cpu")->list &&
+      (o->on.device || o->on.library || o->on.validate))
     status = VYRE_ERROR(VYRE_CODE_USAGE,
                         "-%s is of a target's device, and passes run on this machine's processors\n"
                         "Fix: -target=NAME says where they run",
-                        o->device    ? "device"
-                        : o->library ? "library"
-                                     : "validate");
+                        o->on.device    ? "device"
+                        : o->on.library ? "library"
+                                        : "validate");
   for (uint32_t i = 0; i < threads && is_auto && !status; i++)
     status = vyre_device_open_auto(vyre_targets, &options, NULL, &t->devices[i]);
   for (uint32_t i = 0; i < threads && target && !status; i++)
@@ -355,7 +391,8 @@ tool_process_all(tool *t)
   const int unprepared = tool_complain(prepare_inputs(t));
   if (unprepared)
     return unprepared;
-  const int code = t->options.bisect    ? tool_bisect(t)
+  const int code = t->options.reduce    ? tool_reduce(t)
+                   : t->options.bisect  ? tool_bisect(t)
                    : t->options.isolate ? tool_process_apart(t, threads)
                                         : tool_process_here(t, threads),
             failed = tool_complain(print_report(t));

@@ -31,13 +31,22 @@ answer(vyre_status status, vyre_bytes *text)
 static vyre_status
 load_plugins(tool *t)
 {
-  VYRE_TRY(vyre_registry_create(NULL, &t->registry));
-  VYRE_TRY(vyre_registry_load_core(t->registry));
   for (uint32_t i = 0; i < t->options.plugin_dir.count; i++)
     VYRE_TRY(vyre_registry_load_folder(t->registry, t->options.plugin_dir.names[i], VYRE_ORIGIN_OUTSIDE));
   for (uint32_t i = 0; i < t->options.load.count; i++)
     VYRE_TRY(vyre_registry_load(t->registry, t->options.load.names[i], VYRE_ORIGIN_OUTSIDE));
   return VYRE_OK;
+}
+
+static vyre_status
+load_all(tool *t)
+{
+  VYRE_TRY(vyre_registry_create(NULL, &t->registry));
+  VYRE_TRY(vyre_registry_load_core(t->registry));
+  guard_limit((uint32_t)t->options.pass_timeout.value);
+  vyre_status status = load_plugins(t);
+  guard_limit(0);
+  return status;
 }
 
 /* It is the command line that is wrong, not an input. */
@@ -50,13 +59,23 @@ no_pipeline(vyre_status why)
   return status;
 }
 
-/* Their names as the pipeline has them. */
+/* Passes by the names that the pipeline has, but for numbers of runs. */
 static vyre_status
-find_skipped(tool *t)
+find_names(const tool *t, const char *option, name_list *names)
+{
+  for (uint32_t i = 0; i < names->count; i++)
+    if (names->names[i][strspn(names->names[i], "0123456789")])
+      VYRE_TRY(vyre_status_note(vyre_registry_name(t->registry, names->names[i], &names->names[i]), "for -%s", option));
+  return VYRE_OK;
+}
+
+static vyre_status
+find_passes(tool *t)
 {
   name_list *names = &t->options.skip_pass;
-  for (uint32_t i = 0; i < names->count; i++)
-    VYRE_TRY(vyre_status_note(vyre_registry_name(t->registry, names->names[i], &names->names[i]), "for -skip-pass"));
+  VYRE_TRY(find_names(t, "skip-pass", names));
+  VYRE_TRY(find_names(t, "print-before", &t->options.print_before));
+  VYRE_TRY(find_names(t, "print-after", &t->options.print_after));
   t->options.runs.skips = names->names;
   t->options.runs.skip_count = names->count;
   return VYRE_OK;
@@ -84,7 +103,7 @@ vyre_status
 tool_read_pipeline(tool *t)
 {
   VYRE_TRY(read_pipeline(t));
-  return find_skipped(t);
+  return find_passes(t);
 }
 
 /* ---- the rest: questions ------------------------------------------------------------------------------------------------- */
@@ -111,16 +130,17 @@ run_tool(tool *t)
   const tool_options *o = &t->options;
   vyre_bytes text = {0};
   if (o->help)
-    return tool_complain(answer(options_help(&text), &text));
+    return tool_complain(answer(options_help(o, &text), &text));
   if (o->version)
     return tool_complain(answer(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION,
                                                   VYRE_PLUGIN_ABI >> 16, VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),
                                 &text));
-  int code = tool_complain(load_plugins(t));
+  int code = tool_complain(load_all(t));
   if (code)
     return code;
   if (o->list_passes)
-    return tool_complain(answer(vyre_registry_list(t->registry, &text), &text));
+    return tool_complain(answer(
+        o->list_passes[0] == 'j' ? vyre_registry_list_json(t->registry, &text) : vyre_registry_list(t->registry, &text), &text));
   if (o->help_pass)
     return tool_complain(answer(vyre_registry_help(t->registry, o->help_pass, &text), &text));
   code = tool_complain(tool_read_pipeline(t));

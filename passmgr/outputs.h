@@ -4,7 +4,7 @@
 #ifndef VYRE_PASSMGR_OUTPUTS_H
 #define VYRE_PASSMGR_OUTPUTS_H
 
-#include "options.h"
+#include "tool_options.h"
 
 #include "vyre/io.h"
 

@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
+#include "look.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,16 +104,16 @@ find_source(const process *p, const work *w, vyre_bytes *said, source *out)
 {
   const tool_options *o = p->options;
   out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
-  out->glsl = (vyre_glsl_options){.include_dirs = o->include_dirs.names,
-                                  .include_dir_count = o->include_dirs.count,
-                                  .defines = o->defines.names,
-                                  .define_count = o->defines.count,
+  out->glsl = (vyre_glsl_options){.include_dirs = o->glsl.include_dirs.names,
+                                  .include_dir_count = o->glsl.include_dirs.count,
+                                  .defines = o->glsl.defines.names,
+                                  .define_count = o->glsl.defines.count,
                                   .debug = o->debug,
                                   .target_env = o->env,
-                                  .include_root = o->include_root,
-                                  .most_memory = o->most_memory,
-                                  .most_seconds = o->most_seconds,
-                                  .most_expansion = o->most_expansion};
+                                  .include_root = o->glsl.include_root,
+                                  .most_memory = (uint32_t)o->glsl.memory.value,
+                                  .most_seconds = (uint32_t)o->glsl.seconds.value,
+                                  .most_expansion = (uint32_t)o->glsl.expansion.value};
   out->diagnostics = (vyre_diagnostics){emit, said};
 }
 
@@ -146,7 +148,7 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   if (!from->is_read)
     VYRE_TRY(vyre_file_read(w->path, &from->bytes));
   from->is_read = true;
-  vyre_module_set_growth(module, p->options->growth);
+  vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
   start = add_time(w->report, "read", start);
@@ -160,20 +162,22 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
 
 /* Runs the pipeline, and verifies what it leaves. */
 static vyre_status
-run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, vyre_bytes *printed)
+run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, const char *path,
+           vyre_bytes *printed)
 {
   const tool_options *o = p->options;
   run_choice runs = o->runs;
+  looker looking = {.options = o, .path = path, .said = printed};
   const vyre_pipeline_options options = {
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
       .wants_user = &runs,
       .print_runs = o->list_runs,
       .verify_each = o->verify_each,
+      .run_twice = o->run_twice,
       .device = p->device,
       .no_fuse = o->no_fuse,
-      .print_before_all = o->print_before_all,
-      .print_after_all = o->print_after_all,
-      .print_changed = o->print_changed,
+      .look = look_is_wanted(o) ? look_at : NULL,
+      .look_user = &looking,
       .print = print,
       .print_user = printed,
       .diagnostics = diagnostics,
@@ -182,6 +186,7 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
   if (!p->pipeline)
     return VYRE_OK;
   vyre_status status = vyre_pipeline_run(p->pipeline, module, &options);
+  look_end(&looking);
   if (p->home >= 0 && fchdir(p->home) != 0) /* a pass may have changed it */
     status = vyre_status_join(status,
                               VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
@@ -212,7 +217,7 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
 {
   const tool_options *o = p->options;
   const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
-  const vyre_ptx_options ptx_options = {.sm = o->sm};
+  const vyre_ptx_options ptx_options = {.sm = (uint32_t)o->ptx_sm.value};
   const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
   switch (outputs_form(o, w->kind)) {
   case OUTPUT_SPIRV:
@@ -236,7 +241,7 @@ static void
 say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(o->print_before_all || o->print_after_all || o->print_changed || o->list_runs))
+  if (o->inputs.count < 2 || !(look_is_wanted(o) || o->list_runs))
     return;
   process_say(said, what, strlen(what));
   process_say(said, path, strlen(path));
@@ -247,7 +252,7 @@ say_whose(const process *p, const char *what, const char *path, vyre_bytes *said
 static vyre_status
 run_input(const process *p, vyre_module *module, work *w, const source *from)
 {
-  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, from->diagnostics.user));
+  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->diagnostics.user));
   const uint64_t start = process_now();
   VYRE_TRY(make_output(p, module, w, from));
   w->making = process_now() - start;
@@ -290,7 +295,8 @@ run_together(const together *b, vyre_report *report, vyre_bytes *printed)
 {
   bool heard = false;
   vyre_module *module = vyre_batch_module(b->process->batch);
-  vyre_status status = run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, printed);
+  vyre_status status =
+      run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, b->works[b->members[0]].path, printed);
   if (!status)
     status = vyre_module_seal(module, NULL); /* if there were no passes */
   const bool right = !status && !heard;

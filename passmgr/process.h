@@ -4,7 +4,7 @@
 #ifndef VYRE_PASSMGR_PROCESS_H
 #define VYRE_PASSMGR_PROCESS_H
 
-#include "options.h"
+#include "tool_options.h"
 
 #include "vyre/batch.h"
 #include "vyre/io.h"

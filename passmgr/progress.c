@@ -66,6 +66,19 @@ progress_step(int failed)
 }
 
 void
+progress_tell(const char *text)
+{
+  const uint64_t now = process_now();
+  if (!isatty(STDERR_FILENO) || now - line.drawn < SECOND / 10)
+    return;
+  flockfile(stderr);
+  fprintf(stderr, "%-*s\r", line.length, text);
+  line.length = (int)strlen(text);
+  line.drawn = now;
+  funlockfile(stderr);
+}
+
+void
 progress_clear(void)
 {
   flockfile(stderr);

@@ -10,6 +10,8 @@
 void progress_begin(uint32_t total);
 /* One more is done, or failed.  By one thread at a time. */
 void progress_step(int failed);
+/* The line is that text, where standard error is a terminal. */
+void progress_tell(const char *text);
 /* The line goes, before something else is written to standard error, and comes again with a later step.  By any thread. */
 void progress_clear(void);
 

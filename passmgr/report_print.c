@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
+#include "json.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,23 +34,10 @@ print_text(const vyre_report *report, vyre_bytes *out)
 /* ---- JSON ---------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
-json_text(vyre_bytes *out, const char *text)
-{
-  VYRE_TRY(vyre_bytes_append(out, "\"", 1));
-  for (; *text; text++) {
-    if ((unsigned char)*text < ' ')
-      VYRE_TRY(vyre_bytes_printf(out, "\\u%04x", (unsigned)*text));
-    else
-      VYRE_TRY(vyre_bytes_printf(out, "%s%c", *text == '"' || *text == '\\' ? "\\" : "", *text));
-  }
-  return vyre_bytes_append(out, "\"", 1);
-}
-
-static vyre_status
 json_key(vyre_bytes *out, bool is_first, const char *key, const char *value)
 {
   VYRE_TRY(vyre_bytes_printf(out, "%s\"%s\": ", is_first ? "" : ", ", key));
-  return json_text(out, value);
+  return vyre_json_text(value, out);
 }
 
 static vyre_status

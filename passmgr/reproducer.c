@@ -28,12 +28,28 @@ reason(const work *w, size_t *out_length)
   return text;
 }
 
-static bool
-fails_alike(const work *a, const work *b)
+/* Past the digits there. */
+static const char *
+skip_number(const char *text, const char *end)
+{
+  while (text < end && *text >= '0' && *text <= '9')
+    text++;
+  return text;
+}
+
+bool
+reproducer_fails_alike(const work *a, const work *b)
 {
   size_t la, lb;
-  const char *ta = reason(a, &la), *tb = reason(b, &lb);
-  return work_code(a) == work_code(b) && la == lb && memcmp(ta, tb, la) == 0;
+  const char *ta = reason(a, &la), *tb = reason(b, &lb), *const ea = ta + la, *const eb = tb + lb;
+  while (ta < ea && tb < eb) {
+    const char *na = skip_number(ta, ea), *nb = skip_number(tb, eb);
+    if ((na == ta) != (nb == tb) || (na == ta && *ta != *tb))
+      return false;
+    ta = na + (na == ta);
+    tb = nb + (nb == tb);
+  }
+  return ta == ea && tb == eb && work_code(a) == work_code(b);
 }
 
 const char *
@@ -61,7 +77,9 @@ as_text(tool *t)
 {
   tool_options *o = &t->options;
   o->emit = "vir";
-  o->verify_each = o->print_before_all = o->print_after_all = o->print_changed = false;
+  o->verify_each = o->run_twice = o->print_before_all = o->print_after_all = false;
+  o->print_before.count = o->print_after.count = 0;
+  o->print_changed = o->dump_dir = o->roundtrip = NULL;
 }
 
 static vyre_status
@@ -195,14 +213,20 @@ write_one(const tool *t, const work *failed, const char *path, const char *passe
   return status;
 }
 
-/* Runs the file.  *out_same: it fails as the input did. */
-static vyre_status
-check_one(tool *t, uint32_t index, const char *path, bool *out_same)
+vyre_status
+reproducer_print(const tool *t, const work *failed, const char *path, const char *passes, const vyre_bytes *module,
+                 const char *remark)
+{
+  return write_one(t, failed, path, passes, strlen(passes), module, remark);
+}
+
+vyre_status
+reproducer_check(tool *t, uint32_t index, const char *path, const work *failed, bool *out_same)
 {
   uint64_t run;
   work again;
   vyre_status status = tool_attempt(t, index, as_reproducer, path, &again, &run);
-  *out_same = !status && fails_alike(&again, &t->works[index]);
+  *out_same = !status && reproducer_fails_alike(&again, failed);
   tool_free_attempt(&again);
   return status;
 }
@@ -215,13 +239,18 @@ write_least(tool *t, uint32_t index, uint64_t run, const char *path, bool *out_s
   size_t length = 0;
   work before;
   *out_same = false;
-  VYRE_TRY(tool_attempt(t, index, only_before, &run, &before, &last));
+  for (;; run--) { /* of a sequence on a device it may be an earlier one */
+    VYRE_TRY(tool_attempt(t, index, only_before, &run, &before, &last));
+    if (run == 1 || !reproducer_fails_alike(&before, &t->works[index]))
+      break;
+    tool_free_attempt(&before);
+  }
   const char *pass = reproducer_find_run(&before.said, run, &length);
   vyre_status status = VYRE_OK;
   if (before.has_output && pass)
     status = write_one(t, &t->works[index], path, pass, length, &before.output, "; what the pass got, and that pass alone\n");
   if (!status && before.has_output && pass)
-    status = check_one(t, index, path, out_same);
+    status = reproducer_check(t, index, path, &t->works[index], out_same);
   tool_free_attempt(&before);
   return status;
 }
@@ -235,7 +264,7 @@ write_whole(tool *t, uint32_t index, const char *path, bool *out_same)
   const work *failed = &t->works[index];
   vyre_status status = write_one(t, failed, path, NULL, 0, &input.output, "; the whole input and the whole pipeline\n");
   if (!status)
-    status = check_one(t, index, path, out_same);
+    status = reproducer_check(t, index, path, &t->works[index], out_same);
   if (!status && !*out_same)
     status = write_one(t, failed, path, NULL, 0, &input.output, "; run again, it did not fail as it did\n");
   tool_free_attempt(&input);

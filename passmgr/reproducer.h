@@ -20,6 +20,13 @@ typedef struct arguments {
 
 /* In the folder of -reproducer, of that input, which failed in or after that run; `told` is what there is to say of it. */
 void reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told);
+/* Whether both failed, and for one reason: numbers in it are those of rows and steps, and do not count. */
+bool reproducer_fails_alike(const work *a, const work *b);
+/* A file of that module, pipeline and the options; `failed` is how it failed. */
+VYRE_MUST_USE vyre_status reproducer_print(const tool *t, const work *failed, const char *path, const char *passes,
+                                           const vyre_bytes *module, const char *remark);
+/* Runs the file.  *out_same: it fails alike. */
+VYRE_MUST_USE vyre_status reproducer_check(tool *t, uint32_t index, const char *path, const work *failed, bool *out_same);
 /* The text of that run's pass, as -opt-bisect=list gave it; NULL: it is not there.  *out_length is its length. */
 const char *reproducer_find_run(const vyre_bytes *said, uint64_t run, size_t *out_length);
 /* The options of that command line and of the file that its -run-reproducer names, which is the input then.  Replaces *options,

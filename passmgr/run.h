@@ -51,6 +51,9 @@ uint32_t vyre_run_requirements(const run *r, const vyre_pass_record *record);
 VYRE_MUST_USE vyre_status vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count);
 /* Where passes run, if there is a device. */
 vyre_schedule_options vyre_run_schedule_options(const run *r);
+/* Calls the pass and checks its result.  The column that it provides is fresh from here on.  `shown` is its name in the report. */
+VYRE_MUST_USE vyre_status vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown,
+                                        vyre_result *out);
 /* Those that do not hold are made; the module shows these and no others. */
 VYRE_MUST_USE vyre_status vyre_run_make_analyses(run *r, uint32_t wanted);
 /* After a change: r->preserved says what of r->fresh holds; the module is sealed. */
@@ -59,6 +62,10 @@ VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r);
 void vyre_run_settle_rows(run *r);
 /* Whether the pass, in a round of a fixpoint, would find nothing to do. */
 bool vyre_run_is_settled(const run *r, const vyre_node *node);
+
+/* twice.c: the run over a copy, before it is done; then whether it left the same. */
+VYRE_MUST_USE vyre_status vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash);
+VYRE_MUST_USE vyre_status vyre_run_check_twin(const run *r, const vyre_node *node, uint64_t hash);
 
 /* fuse.c: whether somebody looks at the module between passes. */
 bool vyre_run_is_observed(const vyre_pipeline_options *options);

@@ -77,18 +77,14 @@ vyre_module_check(const vyre_module *module, const vyre_pipeline_options *option
   return status;
 }
 
-/* "; *** after acme.unroll<factor=4> (run 3) ***", and the module.  `what` NULL: no pass. */
+/* `what` NULL: at the start. */
 static vyre_status
-print_with_banner(const run *r, const char *when, const char *what, bool module)
+show(const run *r, vyre_look_when when, const vyre_node *node, const char *what, bool changed)
 {
-  vyre_bytes banner = {.allocator = vyre_module_allocator(r->module)};
-  vyre_status status =
-      what ? vyre_bytes_printf(&banner, "; *** %s %s (run %" PRIu64 ")%s ***\n", when, what, r->number, module ? "" : ": no change")
-           : vyre_bytes_printf(&banner, "; *** %s ***\n", when);
-  if (!status && r->options.print)
-    r->options.print(r->options.print_user, banner.data, banner.size);
-  vyre_bytes_free(&banner);
-  return status || !module ? status : vyre_print_module(r->module, &r->options);
+  if (!r->options.look)
+    return VYRE_OK;
+  const vyre_look at = {when, r->module, r->number, node ? node->record->pass.name : NULL, what, changed};
+  return r->options.look(r->options.look_user, &at);
 }
 
 /* Every column of every row: all that a pass can change but names and lines. */
@@ -273,9 +269,8 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   return vyre_run_finish_call(r, record, &context, status);
 }
 
-/* Calls the pass and checks its result.  The column that it provides is fresh from here on. */
-static vyre_status
-call_and_check(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
+vyre_status
+vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
 {
   uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
   VYRE_TRY(call_pass(r, record, values, shown, out));
@@ -296,7 +291,7 @@ make_one(run *r, const vyre_analysis *analysis)
     const bool is_chosen = r->is_chosen;
     r->is_chosen = false; /* which is of the pass that requires it */
     vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
-    vyre_status status = call_and_check(r, provider, NULL, name, &unchanged);
+    vyre_status status = vyre_run_call(r, provider, NULL, name, &unchanged);
     r->is_chosen = is_chosen;
     return vyre_status_note(status, "in pass '%s', which provides %s", provider->pass.name, analysis->name);
   }
@@ -403,29 +398,32 @@ static vyre_status
 run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_changed)
 {
   const vyre_pass_record *record = node->record;
-  if (r->options.print_before_all)
-    VYRE_TRY(print_with_banner(r, "before", what, true));
+  VYRE_TRY(show(r, VYRE_LOOK_BEFORE, node, what, false));
   if (vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, record->pass.name);
-    return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
+    return show(r, VYRE_LOOK_AFTER, node, what, false);
   }
+  uint64_t hash = 0;
+  const bool is_twice = r->options.run_twice && !vyre_run_is_own(record);
+  if (is_twice)
+    VYRE_TRY(vyre_run_twin(r, node, &hash));
   r->is_chosen = false;
   if (record->pass.phases)
     VYRE_TRY(vyre_run_choose(r, &record, 1));
   VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record)));
   vyre_result result;
-  VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
+  VYRE_TRY(vyre_run_call(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
   bool changed = result == VYRE_CHANGED;
   *out_changed |= changed;
   r->changes += changed;
   r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   if (changed)
     VYRE_TRY(vyre_run_settle_change(r));
+  if (is_twice)
+    VYRE_TRY(vyre_run_check_twin(r, node, hash));
   if (r->options.verify_each)
     VYRE_TRY(verify_after(r, &record->pass));
-  if (r->options.print_after_all || (r->options.print_changed && changed))
-    return print_with_banner(r, "after", what, true);
-  return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
+  return show(r, VYRE_LOOK_AFTER, node, what, changed);
 }
 
 static vyre_status
@@ -438,7 +436,7 @@ run_pass(run *r, uint32_t id, bool *out_changed)
     return VYRE_OK;
   vyre_bytes what = {.allocator = vyre_module_allocator(r->module)};
   vyre_status status = VYRE_OK;
-  if (r->options.print_before_all || r->options.print_after_all || r->options.print_changed)
+  if (r->options.look)
     status = vyre_print_node(r->pipeline, id, false, &what);
   if (!status)
     status = run_pass_between(r, node, what.data ? what.data : "", out_changed);
@@ -537,8 +535,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   VYRE_TRY(vyre_parts_run(pipeline, module, options, &is_done));
   if (is_done)
     return VYRE_OK;
-  if (r.options.print_changed)
-    VYRE_TRY(print_with_banner(&r, "at the start", NULL, true));
+  VYRE_TRY(show(&r, VYRE_LOOK_START, NULL, NULL, false));
   const vyre_allocator *allocator = vyre_module_allocator(module);
   bool changed = false;
   r.settled = vyre_take(allocator, pipeline->node_count * sizeof(*r.settled));

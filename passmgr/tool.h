@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "isolate.h"
-#include "options.h"
+#include "tool_options.h"
 #include "outputs.h"
 #include "process.h"
 
@@ -93,5 +93,10 @@ VYRE_MUST_USE vyre_status tool_keep_stdin(const tool *t);
 
 /* -bisect of the one input; gives the exit code. */
 int tool_bisect(tool *t);
+
+/* ---- tool_reduce.c ------------------------------------------------------------------------------------------------------- */
+
+/* -reduce of the one input; gives the exit code. */
+int tool_reduce(tool *t);
 
 #endif

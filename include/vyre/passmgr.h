@@ -66,6 +66,8 @@ vyre_pass_info vyre_registry_pass(const vyre_registry *registry, uint32_t index)
 VYRE_MUST_USE vyre_status vyre_registry_name(const vyre_registry *registry, const char *name, const char **out);
 /* What -list-passes and -help-pass= print. */
 VYRE_MUST_USE vyre_status vyre_registry_list(const vyre_registry *registry, vyre_bytes *out);
+/* The same passes for programs: an array of objects, of what the plugins say. */
+VYRE_MUST_USE vyre_status vyre_registry_list_json(const vyre_registry *registry, vyre_bytes *out);
 VYRE_MUST_USE vyre_status vyre_registry_help(const vyre_registry *registry, const char *name, vyre_bytes *out);
 
 /* ---- pipelines -------------------------------------------------------------------------------------------------------------- */
@@ -143,11 +145,25 @@ void vyre_device_report(const vyre_device *device, vyre_report *report);
 /* NULL is ignored. */
 VYRE_MUST_USE vyre_status vyre_device_close(vyre_device *device);
 
+/* The module between runs of passes, for who wants to see it. */
+typedef enum vyre_look_when { VYRE_LOOK_START, VYRE_LOOK_BEFORE, VYRE_LOOK_AFTER } vyre_look_when;
+
+typedef struct vyre_look {
+  vyre_look_when when;       /* before the first run; before and after each */
+  const vyre_module *module; /* sealed */
+  uint64_t run;              /* its number, from 1 on; 0 at the start, where there is no pass: */
+  const char *pass, *text;   /* its name, and how the pipeline has it, "acme.unroll<factor=4>" */
+  bool changed;              /* the run changed it */
+} vyre_look;
+
 typedef struct vyre_pipeline_options {
   bool verify_each;   /* verify after each pass; also: */
   bool check_changed; /* compare the module with what the pass says it did; always in debug builds */
-  bool print_before_all, print_after_all, print_changed;
-  /* Where printed modules go; NULL: nowhere. */
+  bool run_twice;     /* each run once more, before, over a copy and as plain C: it must leave the same; also one by one: */
+  /* Is shown the module; an error of it ends the run.  Passes run one by one then.  NULL: nobody looks. */
+  vyre_status (*look)(void *user, const vyre_look *at);
+  void *look_user;
+  /* Where modules go that `print` and broken rules show; NULL: nowhere. */
   void (*print)(void *user, const char *text, size_t length);
   void *print_user;
   bool print_runs; /* a line for each run of a pass: its number, from 1 on, and the pass */

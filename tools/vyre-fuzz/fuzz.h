@@ -25,7 +25,7 @@ typedef struct trial {
   const char *pipeline; /* text */
   bool text;            /* its passes make the same of a program's text: those of the core do, others need not */
   vyre_device *device;  /* which the phases of GPU passes run on for `text` */
-  const char *where;    /* " -target=NAME", or nothing */
+  const char *where;    /* " -load=FILE -target=NAME", or nothing */
   vyre_report *report;  /* NULL: none */
 } trial;
 
@@ -36,9 +36,6 @@ const char *verdict_text(verdict of);
 /* pipelines.c */
 #define MOST_PIPELINE 512u
 void random_pipeline(const vyre_registry *registry, uint64_t seed, char text[MOST_PIPELINE]);
-
-/* reduce.c: a smaller program and a shorter pipeline of which the same is found.  *program is replaced. */
-VYRE_MUST_USE vyre_status reduce_failure(const trial *t, verdict found, vyre_module **program, char text[MOST_PIPELINE]);
 
 /* coverage.c */
 typedef struct coverage {

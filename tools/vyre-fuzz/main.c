@@ -5,11 +5,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
+#include "cache_folder.h"
+#include "option_rows.h"
+#include "reduce.h"
+
 #include "vyre/text.h"
 #include "vyre/vir0.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,52 +23,75 @@
 #include <unistd.h>
 
 typedef struct options {
-  uint64_t seed, count;
-  const char *passes, *input, *out, *target, *device;
-  const char *load[16];
-  uint32_t loads;
-  bool strict, relaxed, narrow, print, first, no_reduce, quiet, counted, validate;
+  option_number seed, count;
+  const char *passes, *input, *out, *target, *help;
+  name_list load, inputs;
+  option_texts responses;
+  option_device on;
+  bool strict, relaxed, narrow, print, first, no_reduce, quiet;
 } options;
 
 typedef struct fuzzer {
   options o;
   vyre_registry *registry;
   vyre_device *device;
-  char where[256]; /* " -target=NAME -device=NAME", where it is not cpu */
+  vyre_bytes kept; /* " -load=FILE -target=NAME": options that a failure needs to be the same again */
   coverage c;
   uint64_t failures;
 } fuzzer;
 
-static const char help[] = "usage: vyre-fuzz [options]\n"
-                           "\n"
-                           "Makes random programs, takes each through a pipeline of passes, and runs it on the interpreter before "
-                           "and after,\n"
-                           "and again by way of SPIR-V.  A failure is reduced and written to a file.  Ends with a table of what "
-                           "was met.\n"
-                           "\n"
-                           "  -seed=N        the first seed (default 1); each program has the next one.  Built by\n"
-                           "                 another C compiler it may give another program\n"
-                           "  -count=N       programs (default 1000)\n"
-                           "  -passes=TEXT   this pipeline (default: a random one for each program)\n"
-                           "  -load=FILE     a plugin; its passes are drawn, too\n"
-                           "  -target=NAME   where the phases of GPU passes run, which must do the same (default cpu)\n"
-                           "  -device=NAME   the target's device, by its number, kind, or a part of its name\n"
-                           "  -validate      with the target's own checks, whose messages are failures\n"
-                           "  -strict, -relaxed   only such programs\n"
-                           "  -narrow        32-bit types and bool alone\n"
-                           "  -out=DIR       where failures are written (default .)\n"
-                           "  -first         ends at the first failure\n"
-                           "  -no-reduce     writes it as it is\n"
-                           "  -input=FILE    this program (.vir), with -seed's memory and -passes\n"
-                           "  -print         the program of -seed, and nothing else\n"
-                           "  -quiet         no table\n"
-                           "\n"
-                           "Numbers are decimal, or hexadecimal after 0x, of 64 bits.\n"
-                           "Exit codes: 0 all agree, 1 something does not, 2 usage, 70 a crash.\n";
+#define AT(field)        offsetof(options, field)
+#define AT_DEVICE(field) offsetof(options, on.field)
+
+static const option_row rows[] = {
+    {.name = "Programs", OPTION_SECTION},
+    {.name = "seed",
+     OPTION_NUMBER,
+     AT(seed),
+     "N",
+     "the first seed (default 1); each program has the next one; built by another C compiler it may give another program",
+     .most = UINT64_MAX},
+    {.name = "count", OPTION_NUMBER, AT(count), "N", "programs (default 1000)", .most = UINT64_MAX},
+    {.name = "strict", OPTION_FLAG, AT(strict), NULL, "only strict programs", OPTION_KEPT},
+    {.name = "relaxed", OPTION_FLAG, AT(relaxed), NULL, "only relaxed programs", OPTION_KEPT},
+    {.name = "narrow", OPTION_FLAG, AT(narrow), NULL, "32-bit types and bool alone", OPTION_KEPT},
+    {.name = "input", OPTION_TEXT, AT(input), "FILE", "this program (.vir), with -seed's memory and -passes"},
+    {.name = "print", OPTION_FLAG, AT(print), NULL, "the program of -seed, and nothing else"},
+
+    {.name = "Passes", OPTION_SECTION},
+    {.name = "passes", OPTION_TEXT, AT(passes), "TEXT", "this pipeline (default: a random one for each program)"},
+    {.name = "load", OPTION_LIST, AT(load), "FILE", "a plugin; its passes are drawn, too", OPTION_KEPT_FILE},
+    {.name = "target",
+     OPTION_TEXT,
+     AT(target),
+     "NAME",
+     "where the phases of GPU passes run, which must do the same (default cpu)",
+     OPTION_KEPT},
+    OPTION_DEVICE_ROWS(AT_DEVICE),
+
+    {.name = "Failures", OPTION_SECTION},
+    {.name = "out", OPTION_TEXT, AT(out), "DIR", "where failures are written (default .)"},
+    {.name = "first", OPTION_FLAG, AT(first), NULL, "ends at the first failure"},
+    {.name = "no-reduce", OPTION_FLAG, AT(no_reduce), NULL, "writes it as it is"},
+    {.name = "quiet", OPTION_FLAG, AT(quiet), NULL, "no table"},
+    OPTION_HELP_ROWS(AT(help)),
+};
+
+static const option_table table = {
+    .program = "vyre-fuzz",
+    .usage = "[options]",
+    .about = "Makes random programs, takes each through a pipeline of passes, and runs it on the interpreter before and after.  A\n"
+             "failure is reduced and written to a file.  Ends with a table of what was met.\n",
+    .after = "Numbers are decimal, or hexadecimal after 0x, of 64 bits.\n"
+             "Exit codes: 0 all agree, 1 something does not, 2 usage, 70 a crash.\n",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+    .inputs = AT(inputs),
+    .files = AT(responses)};
 
 /* ---- a crash says which seed ---------------------------------------------------------------------------------------------- */
 
-static char running[MOST_PIPELINE + 128]; /* what to say; written before each trial */
+static char running[MOST_PIPELINE + 2 * PATH_MAX]; /* what to say; written before each trial */
 
 static void
 on_crash(int number)
@@ -100,14 +128,32 @@ write_failure(const trial *t, const vyre_module *program, verdict found, const c
   return file ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "cannot write '%s'", path);
 }
 
+typedef struct failure {
+  const trial *trial;
+  verdict found;
+} failure;
+
+static bool
+fails_alike(void *user, const vyre_module *program, const char *pipeline)
+{
+  const failure *of = user;
+  char message[256];
+  trial t = *of->trial;
+  t.report = NULL;
+  t.pipeline = pipeline;
+  return check_program(&t, program, message) == of->found;
+}
+
 static vyre_status
 report_failure(fuzzer *f, const trial *t, vyre_module **program, verdict found)
 {
-  char text[MOST_PIPELINE], message[256] = "", path[4096];
+  char text[REDUCE_MOST_PIPELINE], message[256] = "", path[4096];
+  failure of = {t, found};
+  const reduction how = {f->registry, fails_alike, &of};
   snprintf(text, sizeof text, "%s", t->pipeline);
   printf("seed %" PRIu64 ", -passes='%s'%s: %s\n", t->seed, t->pipeline, t->where, verdict_text(found));
   if (!f->o.no_reduce && found != VERDICT_PROGRAM)
-    VYRE_TRY(reduce_failure(t, found, program, text));
+    VYRE_TRY(vyre_reduce(&how, program, text));
   trial reduced = *t;
   reduced.pipeline = text;
   reduced.report = NULL;
@@ -177,13 +223,13 @@ try_seed(fuzzer *f, uint64_t seed)
   random_memory unused;
   trial t = {.registry = f->registry,
              .device = f->device,
-             .text = f->o.loads == 0,
+             .text = f->o.load.count == 0,
              .seed = seed,
              .pipeline = f->o.passes ? f->o.passes : pipeline,
-             .where = f->where};
+             .where = f->kept.data};
   random_pipeline(f->registry, seed, pipeline);
   snprintf(running, sizeof running, "vyre-fuzz: crashed at -seed=%" PRIu64 " -count=1 -passes='%s'%s\n", seed, t.pipeline,
-           f->where);
+           f->kept.data);
   VYRE_TRY(vyre_report_create(NULL, &t.report));
   vyre_status status = make_program(&f->o, seed, &program);
   if (!status) {
@@ -243,10 +289,10 @@ try_input(fuzzer *f)
   vyre_module *program = NULL;
   const trial t = {.registry = f->registry,
                    .device = f->device,
-                   .text = f->o.loads == 0,
-                   .seed = f->o.seed,
+                   .text = f->o.load.count == 0,
+                   .seed = f->o.seed.value,
                    .pipeline = f->o.passes ? f->o.passes : "default<O2>",
-                   .where = f->where};
+                   .where = f->kept.data};
   vyre_status status = read_program(f->o.input, &program);
   if (!status) {
     const verdict found = check_program(&t, program, message);
@@ -262,7 +308,7 @@ print_program(const fuzzer *f)
 {
   vyre_module *program = NULL;
   vyre_bytes text = {0};
-  vyre_status status = make_program(&f->o, f->o.seed, &program);
+  vyre_status status = make_program(&f->o, f->o.seed.value, &program);
   if (!status)
     status = vyre_text_print(program, NULL, &text);
   if (!status)
@@ -274,75 +320,20 @@ print_program(const fuzzer *f)
 
 /* ---- the command line ------------------------------------------------------------------------------------------------------ */
 
-static bool
-parse_number(const char *text, uint64_t *out)
-{
-  const bool hex = text[0] == '0' && (text[1] | 32) == 'x';
-  char *end;
-  errno = 0;
-  *out = strtoull(text, &end, hex ? 16 : 10);
-  return *text >= '0' && *text <= '9' && *end == '\0' && end - text > 2 * hex && errno == 0;
-}
-
-/* -name=value or --name=value: the value, else NULL. */
-static const char *
-value_of(const char *argument, const char *name)
-{
-  const size_t length = strlen(name);
-  argument += argument[0] == '-' && argument[1] == '-';
-  return strncmp(argument, name, length) == 0 && argument[length] == '=' ? argument + length + 1 : NULL;
-}
-
-static bool
-is_flag(const char *argument, const char *name, bool *out)
-{
-  argument += argument[0] == '-' && argument[1] == '-';
-  const bool is = strcmp(argument, name) == 0;
-  *out |= is;
-  return is;
-}
-
-static bool
-parse_option(options *o, const char *argument)
-{
-  const char *value;
-  if ((value = value_of(argument, "-seed")))
-    return parse_number(value, &o->seed);
-  if ((value = value_of(argument, "-count"))) {
-    o->counted = true;
-    return parse_number(value, &o->count);
-  }
-  if ((value = value_of(argument, "-load"))) {
-    if (o->loads == sizeof o->load / sizeof o->load[0])
-      return false;
-    o->load[o->loads++] = value;
-    return true;
-  }
-  const char **texts[] = {&o->passes, &o->input, &o->out, &o->target, &o->device};
-  static const char *const names[] = {"-passes", "-input", "-out", "-target", "-device"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if ((value = value_of(argument, names[i]))) {
-      *texts[i] = value;
-      return true;
-    }
-  return is_flag(argument, "-strict", &o->strict) || is_flag(argument, "-relaxed", &o->relaxed) ||
-         is_flag(argument, "-narrow", &o->narrow) || is_flag(argument, "-print", &o->print) ||
-         is_flag(argument, "-first", &o->first) || is_flag(argument, "-no-reduce", &o->no_reduce) ||
-         is_flag(argument, "-quiet", &o->quiet) || is_flag(argument, "-validate", &o->validate);
-}
-
 /* Options that contradict each other, and a folder that is not there: before any program is made. */
 static vyre_status
 check_options(const options *o)
 {
   struct stat folder;
+  if (o->inputs.count)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is no option\nFix: -input=FILE takes a program", o->inputs.names[0]);
   if (o->strict && o->relaxed)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-strict and -relaxed leave no program\nFix: give one of them, or none for both kinds");
-  if (o->print && (o->counted || o->passes || o->input))
+  if (o->print && (o->count.text || o->passes || o->input))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-print prints the one program of -seed\nFix: leave out -%s",
-                      o->counted  ? "count"
-                      : o->passes ? "passes"
-                                  : "input");
+                      o->count.text ? "count"
+                      : o->passes   ? "passes"
+                                    : "input");
   if (o->print || o->input)
     return VYRE_OK;
   if (stat(o->out, &folder) != 0)
@@ -366,17 +357,39 @@ check_passes(const fuzzer *f)
              : VYRE_ERROR(VYRE_CODE_USAGE, "-passes: the pipeline's text has more than %u bytes", MOST_PIPELINE - 1);
 }
 
+/* Options that a failure needs, as a shell reads them. */
+static vyre_status
+quote_kept(fuzzer *f)
+{
+  vyre_bytes lines = {0};
+  vyre_status status = option_table_print_kept(&table, &f->o, "", &lines);
+  for (const char *at = lines.data; !status && at && *at; at += strcspn(at, "\n") + 1) {
+    const size_t length = strcspn(at, "\n");
+    const bool is_plain = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+") >= length;
+    status = vyre_bytes_printf(&f->kept, is_plain ? " " : " '");
+    for (size_t i = 0; i < length && !status; i++)
+      status = at[i] == '\'' ? vyre_bytes_append(&f->kept, "'\\''", 4) : vyre_bytes_append(&f->kept, at + i, 1);
+    if (!status && !is_plain)
+      status = vyre_bytes_append(&f->kept, "'", 1);
+  }
+  vyre_bytes_free(&lines);
+  return status ? status : vyre_bytes_append(&f->kept, "", 0);
+}
+
 static vyre_status
 open_device(fuzzer *f)
 {
-  const vyre_target_options one_thread = {.threads = 1, .validate = f->o.validate, .device = f->o.device};
-  const vyre_target_ops *target = vyre_target_find(f->o.target);
+  char folder[PATH_MAX];
+  const vyre_target_options one_thread = {.threads = 1,
+                                          .validate = f->o.on.validate,
+                                          .device = f->o.on.device,
+                                          .library = f->o.on.library,
+                                          .timeout = (uint32_t)f->o.on.timeout.value,
+                                          .cache = vyre_cache_folder(f->o.on.cache_dir, folder, sizeof folder)};
+  const vyre_target_ops *target = vyre_target_find(f->o.target ? f->o.target : "cpu");
   if (!target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",
                       f->o.target);
-  if (target != &vyre_target_cpu)
-    snprintf(f->where, sizeof f->where, " -target=%s%s%s", target->name, f->o.device ? " -device=" : "",
-             f->o.device ? f->o.device : "");
   return vyre_device_open(target, &one_thread, NULL, &f->device);
 }
 
@@ -384,10 +397,11 @@ static vyre_status
 fuzz(fuzzer *f)
 {
   VYRE_TRY(check_options(&f->o));
+  VYRE_TRY(quote_kept(f));
   VYRE_TRY(vyre_registry_create(NULL, &f->registry));
   VYRE_TRY(vyre_registry_load_core(f->registry));
-  for (uint32_t i = 0; i < f->o.loads; i++)
-    VYRE_TRY(vyre_registry_load(f->registry, f->o.load[i], VYRE_ORIGIN_OUTSIDE));
+  for (uint32_t i = 0; i < f->o.load.count; i++)
+    VYRE_TRY(vyre_registry_load(f->registry, f->o.load.names[i], VYRE_ORIGIN_OUTSIDE));
   VYRE_TRY(check_passes(f));
   if (f->o.print)
     return print_program(f);
@@ -395,8 +409,8 @@ fuzz(fuzzer *f)
   if (f->o.input)
     return try_input(f);
   uint64_t done = 0;
-  for (; done < f->o.count && !(f->o.first && f->failures); done++)
-    VYRE_TRY(try_seed(f, f->o.seed + done));
+  for (; done < f->o.count.value && !(f->o.first && f->failures); done++)
+    VYRE_TRY(try_seed(f, f->o.seed.value + done));
   if (!f->o.quiet)
     coverage_print(&f->c, f->registry);
   printf("%" PRIu64 " of %" PRIu64 " programs failed\n", f->failures, done);
@@ -406,27 +420,27 @@ fuzz(fuzzer *f)
 int
 main(int count, char **arguments)
 {
-  static fuzzer f = {.o = {.seed = 1, .count = 1000, .out = ".", .target = "cpu"}};
-  bool wants_help = false;
-  for (int i = 1; i < count; i++)
-    if (!is_flag(arguments[i], "-help", &wants_help) && !parse_option(&f.o, arguments[i])) {
-      fprintf(stderr, "vyre-fuzz: error: '%s' is no option, or has no value it may have\nFix: vyre-fuzz -help lists them\n",
-              arguments[i]);
-      return VYRE_CODE_USAGE;
-    }
-  if (wants_help) {
-    fputs(help, stdout);
-    return 0;
+  static fuzzer f = {.o = {.seed = {.value = 1}, .count = {.value = 1000}, .on = {.timeout = {.value = OPTION_TIMEOUT}}}};
+  vyre_bytes text = {0};
+  vyre_status status = option_table_parse(&table, count, arguments, &f.o);
+  f.o.out = f.o.out ? f.o.out : ".";
+  if (!status && f.o.help) {
+    status = option_table_help(&table, f.o.help, VYRE_VERSION, &text);
+    fwrite(text.data, 1, text.size, stdout);
+  } else if (!status) {
+    watch_crashes();
+    status = fuzz(&f);
+    status = vyre_status_join(status, vyre_device_close(f.device));
   }
-  watch_crashes();
-  vyre_status status = fuzz(&f);
-  status = vyre_status_join(status, vyre_device_close(f.device));
   int code = f.failures ? 1 : 0;
   if (status) {
     fprintf(stderr, "vyre-fuzz: error: %s\n", vyre_status_text(status));
     code = (int)vyre_status_code(status);
     vyre_status_free(status);
   }
+  vyre_bytes_free(&text);
+  vyre_bytes_free(&f.kept);
   vyre_registry_destroy(f.registry);
+  option_table_free(&table, &f.o);
   return code;
 }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "smt/smt.h"
+#include "option_table.h"
 #include "prove.h"
 
 #include <errno.h>
@@ -10,25 +11,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: vyre-prove [options] FILE.rules...\n"
-    "Asks z3 of each rule whether it holds in strict and in relaxed programs, at every type it applies at.\n"
-    "  -limit=N      z3's work a question, in its own units (default 2000000, about two seconds); 0: none\n"
-    "  -points=N     evaluate what z3 leaves open at so many points (default 100000), at all\n"
-    "                where the variables have 24 bits or fewer together\n"
-    "  -ledger=FILE  rules that were found to hold before: a rule left open must be in it\n"
-    "  -update       write the ledger, with what holds; rules that it has are not asked about again\n"
-    "  -fresh        but for -update all are\n"
-    "  -only=NAME    this rule alone\n"
-    "  -j N          so many z3 and threads at a time (default 2, at most 16)\n"
-    "  -print        print the questions only\n"
-    "Exit code: 0 all hold; 1 one is refuted, or neither proven nor in the ledger; 2 wrong use.\n";
+enum { MOST_JOBS = 16, MOST_POINTS = 1 << 30, MOST_LIMIT = INT32_MAX };
 
 typedef struct options {
-  const char *ledger, *only;
-  uint64_t limit, points, jobs;
+  const char *ledger, *only, *help;
+  option_number limit, points, jobs;
+  name_list files;
+  option_texts responses;
   bool update, fresh, print;
 } options;
+
+#define AT(field) offsetof(options, field)
+
+static const option_row rows[] = {
+    {.name = "Questions", OPTION_SECTION},
+    {.name = "limit",
+     OPTION_NUMBER,
+     AT(limit),
+     "N",
+     "z3's work a question, in its own units (default 2000000, about two seconds); 0: none",
+     .most = MOST_LIMIT},
+    {.name = "points",
+     OPTION_NUMBER,
+     AT(points),
+     "N",
+     "evaluate what z3 leaves open at so many points (default 100000), at all where the variables have 24 bits or fewer together",
+     .least = 1,
+     .most = MOST_POINTS},
+    {.name = "only", OPTION_TEXT, AT(only), "NAME", "this rule alone"},
+    {.name = "j",
+     OPTION_NUMBER,
+     AT(jobs),
+     "N",
+     "so many z3 and threads at a time (default 2, at most 16)",
+     OPTION_JOINED | OPTION_LAST,
+     1,
+     MOST_JOBS},
+    {.name = "print", OPTION_FLAG, AT(print), NULL, "print the questions only"},
+
+    {.name = "What was found before", OPTION_SECTION},
+    {.name = "ledger", OPTION_TEXT, AT(ledger), "FILE", "rules that were found to hold before: a rule left open must be in it"},
+    {.name = "update",
+     OPTION_FLAG,
+     AT(update),
+     NULL,
+     "write the ledger, with what holds; rules that it has are not asked about again"},
+    {.name = "fresh", OPTION_FLAG, AT(fresh), NULL, "but for -update all are"},
+    OPTION_HELP_ROWS(AT(help)),
+};
+
+static const option_table table = {
+    .program = "vyre-prove",
+    .usage = "[options] FILE.rules...",
+    .about = "Asks z3 of each rule whether it holds in strict and in relaxed programs, at every type it applies at.\n",
+    .after = "Exit code: 0 all hold; 1 one is refuted, or neither proven nor in the ledger; 2 wrong use.\n",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+    .inputs = AT(files),
+    .files = AT(responses)};
 
 /* Every jobs-th question, from `first` on. */
 typedef struct slice {
@@ -78,8 +118,6 @@ ask_slice(void *context)
   return NULL;
 }
 
-enum { MOST_JOBS = 16 };
-
 /* Runs `work` in so many threads, each with its own part of `data`, `stride` bytes apart (0: all with the same). */
 static void
 in_threads(uint32_t jobs, void *(*work)(void *), void *data, size_t stride)
@@ -97,9 +135,9 @@ ask_all(const question_list *list, answer *answers, const options *o)
 {
   slice slices[MOST_JOBS];
   bool answered = true;
-  const uint32_t jobs = (uint32_t)o->jobs;
+  const uint32_t jobs = (uint32_t)o->jobs.value;
   for (uint32_t k = 0; k < jobs; k++)
-    slices[k] = (slice){list, answers, o->limit, k, jobs, false};
+    slices[k] = (slice){list, answers, o->limit.value, k, jobs, false};
   in_threads(jobs, ask_slice, slices, sizeof *slices);
   for (uint32_t k = 0; k < jobs; k++)
     answered &= slices[k].answered;
@@ -228,51 +266,6 @@ read_file(const char *name, memory *m, size_t *out_length)
 }
 
 static bool
-read_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *out)
-{
-  char *end;
-  errno = 0;
-  *out = strtoull(text, &end, 10);
-  if (text[0] >= '0' && text[0] <= '9' && !*end && errno == 0 && *out >= least && *out <= most)
-    return true;
-  fprintf(stderr, "vyre-prove: error: '%s' is a number from %llu to %llu, not '%s'\nFix: vyre-prove -help lists the options\n",
-          option, (unsigned long long)least, (unsigned long long)most, text);
-  return false;
-}
-
-/* False: it is none, or has a value that it may not have, which is said. */
-static bool
-read_option(const char *arg, const char *next, options *o, bool *out_took_next)
-{
-  enum { MOST_POINTS = 1 << 30, MOST_LIMIT = INT32_MAX };
-  *out_took_next = false;
-  if (!strncmp(arg, "-limit=", 7))
-    return read_number("-limit", arg + 7, 0, MOST_LIMIT, &o->limit);
-  if (!strncmp(arg, "-points=", 8))
-    return read_number("-points", arg + 8, 1, MOST_POINTS, &o->points);
-  if (!strcmp(arg, "-j") && next) {
-    *out_took_next = true;
-    return read_number("-j", next, 1, MOST_JOBS, &o->jobs);
-  }
-  if (!strncmp(arg, "-ledger=", 8))
-    o->ledger = arg + 8;
-  else if (!strncmp(arg, "-only=", 6))
-    o->only = arg + 6;
-  else if (!strcmp(arg, "-update"))
-    o->update = true;
-  else if (!strcmp(arg, "-fresh"))
-    o->fresh = true;
-  else if (!strcmp(arg, "-print"))
-    o->print = true;
-  else {
-    fprintf(stderr, "vyre-prove: error: %s '%s'\nFix: vyre-prove -help lists the options\n",
-            !strcmp(arg, "-j") ? "a number is missing after" : "unknown option", arg);
-    return false;
-  }
-  return true;
-}
-
-static bool
 has_rule(const rules_set *set, const char *name)
 {
   for (uint32_t i = 0; i < set->count; i++)
@@ -296,32 +289,41 @@ check_options(const options *o, const rules_set *set)
   return 2;
 }
 
+/* 0, or the exit code with what is wrong. */
 static int
-read_arguments(int argc, char **argv, options *o, memory *m, rules_set *set)
+read_rules(const options *o, memory *m, rules_set *set)
 {
-  for (int i = 1; i < argc; i++) {
-    bool took;
-    if (argv[i][0] == '-') {
-      if (!strcmp(argv[i], "-help") || !strcmp(argv[i], "--help")) {
-        fputs(usage, stdout);
-        exit(0);
-      }
-      if (!read_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL, o, &took))
-        return 2;
-      i += took;
-      continue;
-    }
+  for (uint32_t i = 0; i < o->files.count; i++) {
+    const char *name = o->files.names[i];
     size_t length;
-    char *text = read_file(argv[i], m, &length);
+    char *text = read_file(name, m, &length);
     rules_error error;
     if (!text)
       return 1;
-    if (!rules_parse((rules_memory){take, m}, argv[i], text, length, set, &error)) {
-      fprintf(stderr, "%s:%u:%u: error: %s\nFix: %s\n", argv[i], error.line, error.column, error.message, error.fix);
+    if (!rules_parse((rules_memory){take, m}, name, text, length, set, &error)) {
+      fprintf(stderr, "%s:%u:%u: error: %s\nFix: %s\n", name, error.line, error.column, error.message, error.fix);
       return 1;
     }
   }
   return check_options(o, set);
+}
+
+/* -help, or what is wrong with the command line; false: go on. */
+static bool
+ends_here(vyre_status status, const options *o, int *out_code)
+{
+  vyre_bytes text = {0};
+  const bool is_help = !status && o->help;
+  if (is_help) {
+    status = option_table_help(&table, o->help, VYRE_VERSION, &text);
+    fwrite(text.data, 1, text.size, stdout);
+    vyre_bytes_free(&text);
+  }
+  *out_code = status ? (int)vyre_status_code(status) : 0;
+  if (status)
+    fprintf(stderr, "vyre-prove: error: %s\n", vyre_status_text(status));
+  vyre_status_free(status);
+  return is_help || *out_code;
 }
 
 typedef struct run {
@@ -391,7 +393,7 @@ count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *
   }
   fputs(j->report, stderr);
   r->holds[i] = j->holds;
-  r->points[i] = j->unknown ? o->points : 0;
+  r->points[i] = j->unknown ? o->points.value : 0;
   if (!j->holds) {
     r->refuted++;
   } else if (!j->unknown) {
@@ -403,7 +405,7 @@ count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *
     r->proven += points == 0;
   } else {
     fprintf(stderr, "open: %s (line %u): z3 has no answer within %llu\nFix: scripts/prove.sh takes longer, and writes the ledger\n",
-            rule->name, rule->line, (unsigned long long)o->limit);
+            rule->name, rule->line, (unsigned long long)o->limit.value);
     r->open++;
   }
 }
@@ -411,10 +413,10 @@ count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *
 static void
 judge_all(run *r, const answer *answers, const options *o, const ledger *known)
 {
-  judges js = {.r = r, .answers = answers, .judged = calloc(r->set.count, sizeof(judged)), .points = o->points};
+  judges js = {.r = r, .answers = answers, .judged = calloc(r->set.count, sizeof(judged)), .points = o->points.value};
   if (!js.judged)
     abort();
-  in_threads((uint32_t)o->jobs, judge_rules, &js, 0);
+  in_threads((uint32_t)o->jobs.value, judge_rules, &js, 0);
   for (uint32_t i = 0; i < r->set.count; i++) {
     count_rule(r, i, &js.judged[i], o, known);
     free(js.judged[i].report);
@@ -447,16 +449,19 @@ prove(run *r, const options *o, ledger *known)
 int
 main(int argc, char **argv)
 {
-  options o = {.limit = 2000000, .points = 100000, .jobs = 2};
+  options o = {.limit = {.value = 2000000}, .points = {.value = 100000}, .jobs = {.value = 2}};
   run r = {0};
-  int code = read_arguments(argc, argv, &o, &r.memory, &r.set);
-  ledger *known = code == 0 && o.ledger ? ledger_read(o.ledger, o.update, stderr) : NULL;
-  if (code == 0 && o.ledger && !known)
+  int code;
+  const bool ends = ends_here(option_table_parse(&table, argc, argv, &o), &o, &code);
+  if (!ends)
+    code = read_rules(&o, &r.memory, &r.set);
+  ledger *known = !ends && code == 0 && o.ledger ? ledger_read(o.ledger, o.update, stderr) : NULL;
+  if (!ends && code == 0 && o.ledger && !known)
     code = 1;
-  if (code == 0) {
+  if (!ends && code == 0) {
     collect(&r, &o, known);
     if (o.print)
-      write_slice(stdout, &(slice){&r.list, NULL, o.limit, 0, 1, false});
+      write_slice(stdout, &(slice){&r.list, NULL, o.limit.value, 0, 1, false});
     else
       code = prove(&r, &o, known) ? 0 : 1;
   }
@@ -466,5 +471,6 @@ main(int argc, char **argv)
   free(r.holds);
   free(r.points);
   free_memory(&r.memory);
+  option_table_free(&table, &o);
   return code;
 }

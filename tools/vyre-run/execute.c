@@ -141,7 +141,7 @@ run_interpreter(const run_options *options, const run_program *program, const ru
 {
   VYRE_TRY(check_grid(program, inputs));
   VYRE_TRY(check_plain(program));
-  vyre_interp_options interp = {.steps = options->steps,
+  vyre_interp_options interp = {.steps = options->steps.value,
                                 .report_undefined = options->report_undefined,
                                 .check_bounds = options->check_bounds,
                                 .check_races = options->check_races};

@@ -82,7 +82,7 @@ run(run_options *options, bool *out_equal)
 {
   *out_equal = true;
   if (options->help) {
-    run_options_help();
+    run_options_help(options);
     return VYRE_OK;
   }
   if (options->version) {

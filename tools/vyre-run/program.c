@@ -60,16 +60,16 @@ load(run_program *program, vyre_bytes *file, const run_options *options, vyre_di
   VYRE_TRY(vyre_module_create(NULL, 0, &program->module));
   VYRE_TRY(vyre_file_read(program->path, file));
   vyre_glsl_options glsl = {
-      .include_dirs = options->include_dirs,
-      .include_dir_count = options->include_dir_count,
-      .defines = options->defines,
-      .define_count = options->define_count,
+      .include_dirs = options->glsl.include_dirs.names,
+      .include_dir_count = options->glsl.include_dirs.count,
+      .defines = options->glsl.defines.names,
+      .define_count = options->glsl.defines.count,
       .target_env = options->target_env,
       .debug = true, /* names and lines for messages */
-      .include_root = options->include_root,
-      .most_memory = options->glsl_memory,
-      .most_seconds = options->glsl_seconds,
-      .most_expansion = options->glsl_expansion,
+      .include_root = options->glsl.include_root,
+      .most_memory = (uint32_t)options->glsl.memory.value,
+      .most_seconds = (uint32_t)options->glsl.seconds.value,
+      .most_expansion = (uint32_t)options->glsl.expansion.value,
   };
   vyre_input_kind kind = vyre_input_detect(program->path, file->data, file->size);
   if (kind == VYRE_INPUT_GLSL)

@@ -7,6 +7,9 @@
 #ifndef VYRE_TOOLS_RUN_H
 #define VYRE_TOOLS_RUN_H
 
+#include "option_rows.h"
+
+#include "vyre/glsl.h"
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 #include "vyre/run.h"
@@ -34,7 +37,7 @@ typedef struct run_tolerance {
 } run_tolerance;
 
 typedef struct run_options {
-  const char *input;
+  const char *input;   /* of inputs */
   const char *compare; /* NULL: none */
   run_target target, compare_target;
   const char *entry;
@@ -43,24 +46,25 @@ typedef struct run_options {
   run_settings buffers, sizes, binds, specs, writes;
   run_settings prints; /* value NULL */
   run_tolerance tolerance;
-  uint64_t steps;
-  uint32_t subgroup; /* 0: not said */
-  uint32_t timeout;  /* seconds; 0: no limit */
-  bool report_undefined, check_bounds, check_races, validate, isolate, time, stats, device_stats, list_devices, help, version;
-  const char *device, *library, *cache_dir;
+  option_number steps, subgroup; /* 0: not said */
+  const char *undefined, *stats, *help;
+  bool report_undefined; /* of undefined */
+  bool check_bounds, check_races, isolate, time, device_stats, list_devices, version;
+  bool has_compare_target;
+  option_device on;
   const char *stats_file;         /* NULL: standard error */
-  vyre_stats_format stats_format; /* where `stats` */
+  vyre_stats_format stats_format; /* of stats */
   vyre_report *report;            /* owned by main; what targets counted.  NULL: nobody asks */
-  const char **include_dirs, **defines, *include_root;
-  uint32_t glsl_memory, glsl_seconds, glsl_expansion; /* 0: the default */
-  uint32_t include_dir_count, define_count;
-  vyre_glsl_env target_env;
+  option_glsl glsl;
+  vyre_glsl_env target_env; /* of glsl.target_env */
+  name_list inputs;
+  option_texts responses;
 } run_options;
 
 /* Lists are allocated; run_options_free ends them.  USAGE for an unknown option or a wrong value. */
 VYRE_MUST_USE vyre_status run_options_parse(int argc, char **argv, run_options *out);
 void run_options_free(run_options *options);
-void run_options_help(void);
+void run_options_help(const run_options *options);
 
 /* ---- layout.c: the scalars of a buffer, in order ------------------------------------------------------------------------- */
 

@@ -43,11 +43,11 @@ target_options(const run_options *options, run_target target, char *folder)
 {
   static char program[] = "vyre-run";
   const bool is_named = !options->target || target == options->target;
-  return (vyre_target_options){.library = is_named ? options->library : NULL,
-                               .device = is_named ? options->device : NULL,
-                               .validate = options->validate,
-                               .timeout = options->timeout,
-                               .cache = vyre_cache_folder(options->cache_dir, folder, MOST_PATH),
+  return (vyre_target_options){.library = is_named ? options->on.library : NULL,
+                               .device = is_named ? options->on.device : NULL,
+                               .validate = options->on.validate,
+                               .timeout = (uint32_t)options->on.timeout.value,
+                               .cache = vyre_cache_folder(options->on.cache_dir, folder, MOST_PATH),
                                .remark = vyre_target_remark,
                                .remark_user = program,
                                .statistics = options->device_stats};
@@ -60,7 +60,7 @@ run_device_open(const run_options *options, run_target target, vyre_target **out
   const vyre_target_options given = target_options(options, target, folder);
   return vyre_status_note(target->open(&given, NULL, out),
                           "-list-devices shows what there is, -device= chooses one, -target=interpreter needs none%s",
-                          options->validate ? ", -validate asked for checks" : "");
+                          options->on.validate ? ", -validate asked for checks" : "");
 }
 
 vyre_status

@@ -112,6 +112,14 @@ fill_module(vyre_module *module, uint32_t rows)
   check(vyre_text_parse(module, text, (size_t)size, "chain", (vyre_diagnostics){0}));
 }
 
+/* How many rows there are to see is what it counts. */
+static vyre_status
+count_look(void *user, const vyre_look *at)
+{
+  *(uint32_t *)user += vyre_module_view(at->module)->rows;
+  return VYRE_OK;
+}
+
 static result
 run_with(const char *passes, uint32_t rows, vyre_pipeline_options options)
 {
@@ -126,7 +134,7 @@ run_with(const char *passes, uint32_t rows, vyre_pipeline_options options)
   options.report = report;
   options.diagnostics = (vyre_diagnostics){count_message, &r.messages};
   options.print = count_text;
-  options.print_user = &r.messages;
+  options.print_user = options.look_user = &r.messages;
   r.status = vyre_pipeline_run(pipeline, module, &options);
   if (!r.status)
     check(vyre_vir0_write(module, NULL, 0, &r.bytes));
@@ -353,8 +361,8 @@ what_is_said_is_of_the_whole(void **state)
   vyre_device *device = open_small_device();
   for (uint32_t i = 0; i < 3; i++) {
     const bool is_observed = i == 2;
-    result plain = run_with(texts[i], 6000, (vyre_pipeline_options){.print_after_all = is_observed});
-    result r = run_with(texts[i], 6000, (vyre_pipeline_options){.device = device, .print_after_all = is_observed});
+    result plain = run_with(texts[i], 6000, (vyre_pipeline_options){.look = is_observed ? count_look : NULL});
+    result r = run_with(texts[i], 6000, (vyre_pipeline_options){.device = device, .look = is_observed ? count_look : NULL});
     assert_true(plain.messages > 0);
     assert_int_equal(r.messages, plain.messages);
     vyre_bytes_free(&r.stats);

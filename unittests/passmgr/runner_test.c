@@ -456,6 +456,14 @@ threads_share_a_pipeline(void **state)
   vyre_pipeline_destroy(pipeline);
 }
 
+static vyre_status
+look_at_nothing(void *user, const vyre_look *at)
+{
+  (void)user;
+  (void)at;
+  return VYRE_OK;
+}
+
 /* A run under an allocator whose fail_at-th call fails; `reported`: with a report.  Gives whether it said that all went well. */
 static bool
 run_with_failure(test_memory *memory, uint64_t fail_at, bool reported)
@@ -480,7 +488,7 @@ run_with_failure(test_memory *memory, uint64_t fail_at, bool reported)
     vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &builder);
     status = vyre_module_status(module);
   }
-  const vyre_pipeline_options options = {.report = report, .print_after_all = true};
+  const vyre_pipeline_options options = {.report = report, .look = look_at_nothing};
   if (!status)
     status = vyre_pipeline_run(pipeline, module, &options);
   bool well = !status;

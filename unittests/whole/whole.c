@@ -98,19 +98,22 @@ clone(whole *w)
   return vyre_module_clone(w->module, &w->copy);
 }
 
-static void
-print_module(void *user, const char *text, size_t length)
+/* In the module's own memory. */
+static vyre_status
+print_module(void *user, const vyre_look *at)
 {
+  vyre_bytes text = {.allocator = vyre_module_allocator(at->module)};
   (void)user;
-  (void)text;
-  (void)length;
+  vyre_status status = vyre_text_print(at->module, NULL, &text);
+  vyre_bytes_free(&text);
+  return status;
 }
 
 static vyre_status
 run_passes(whole *w)
 {
   const vyre_pipeline_options options = {
-      .verify_each = true, .check_changed = true, .print_after_all = true, .print = print_module, .diagnostics = w->diagnostics};
+      .verify_each = true, .check_changed = true, .look = print_module, .diagnostics = w->diagnostics};
   return vyre_pipeline_run(w->shared ? w->shared : w->pipeline, w->copy, &options);
 }
 

@@ -55,11 +55,21 @@ escape(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+/* What it does depends on how often it did it. */
+static vyre_status
+moody(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  static int calls;
+  *out = VYRE_UNCHANGED;
+  return calls++ % 2 ? exchange(ctx, module, out) : VYRE_OK;
+}
+
 #define PASS(id, text, about) \
   static const vyre_pass id##_pass = {.struct_size = sizeof(vyre_pass), .name = text, .summary = about, .run = id}
 
 PASS(exchange, "fault.exchange", "exchange operands that may not be");
 PASS(speculate, "fault.speculate", "run what did not run");
 PASS(escape, "fault.escape", "use what is not visible");
+PASS(moody, "fault.moody", "do something else each time");
 
-VYRE_PLUGIN("fault", "1.0", &exchange_pass, &speculate_pass, &escape_pass)
+VYRE_PLUGIN("fault", "1.0", &exchange_pass, &speculate_pass, &escape_pass, &moody_pass)

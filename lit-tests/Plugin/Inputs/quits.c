@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,12 +22,15 @@ end_it(void)
 }
 #endif
 
+/* Of a module with a program @fine nothing is ended. */
+static bool is_named(vyre_pass_ctx *ctx, const vyre_module *module, const char *name);
+
 #define QUITS(id, statement)                                                       \
   static vyre_status id(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out) \
   {                                                                                \
-    (void)ctx, (void)module;                                                       \
     *out = VYRE_UNCHANGED;                                                         \
-    statement;                                                                     \
+    if (!is_named(ctx, module, "fine"))                                            \
+      statement;                                                                   \
     return VYRE_OK;                                                                \
   }
 
@@ -84,6 +88,24 @@ exit_last(void)
     exit(0);
 }
 
+/* Where its column has room, but no row. */
+static void
+write_outside(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *(volatile uint32_t *)(uintptr_t)&v->op[900000] = 1;
+}
+
+static bool
+is_named(vyre_pass_ctx *ctx, const vyre_module *module, const char *name)
+{
+  const vyre_view *v = ctx->host->view(module);
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_program && strcmp(ctx->host->name(module, row), name) == 0)
+      return true;
+  return false;
+}
+
 /* It takes its time, and is done. */
 static vyre_status
 nap(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
@@ -128,6 +150,7 @@ QUITS(by_depth, zero = descend(0))
 QUITS(by_hanging, for (;;) pause())
 QUITS(by_thread, pthread_exit(NULL))
 QUITS(by_request, raise(SIGTERM))
+QUITS(by_writing, write_outside(ctx, module))
 QUITS(child, fork_one())
 QUITS(elsewhere, out = chdir("/") == 0 ? out : NULL)
 
@@ -171,6 +194,7 @@ PASS(by_null, "null");
 PASS(by_depth, "depth");
 PASS(by_thread, "thread");
 PASS(by_request, "request");
+PASS(by_writing, "outside");
 PASS(child, "child");
 PASS(elsewhere, "elsewhere");
 PASS(by_hanging, "hang");
@@ -178,4 +202,4 @@ PASS(nap, "nap");
 
 VYRE_PLUGIN("quits", "1.0", &by_crowd_pass, &fail_pass, &by_exit_pass, &by_quick_exit_pass, &by_underscore_exit_pass,
             &by_abort_pass, &by_null_pass, &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &elsewhere_pass,
-            &starve_pass, &by_libc_pass, &by_kill_pass, &by_hanging_pass, &nap_pass)
+            &starve_pass, &by_libc_pass, &by_kill_pass, &by_hanging_pass, &nap_pass, &by_writing_pass)

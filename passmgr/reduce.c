@@ -1,13 +1,12 @@
-/* Reduction: the failure stays, program and pipeline shrink.
+/* Docs at reduce.h.
  *
- * The pipeline loses elements, and groups become what is in them.  The program loses rows with all that is in them, first large
- * ones, then from the end on; constructs are replaced by a region of theirs, values by zero or by an operand of their type.  Each
- * attempt is made on a copy, verified, and kept if it still fails; until nothing more can be taken.  O(rows^2) runs at worst.
+ * The pipeline loses elements, and groups become what is in them.  The program loses rows with all that is in them, then parts of
+ * it, halves first, then single rows from the end on; constructs are replaced by a region of theirs, values by zero or by an
+ * operand of their type.  Each attempt is made on a copy, verified, and kept if it still fails; until nothing more can be taken.
+ * O(rows^2) runs at worst.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "fuzz.h"
-
-#include "vyre/verify.h"
+#include "reduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,20 +15,16 @@
 #define MOST_ATTEMPTS 50000u
 
 typedef struct reducer {
-  trial t;
+  const reduction *how;
   vyre_module *program;
-  verdict found; /* what must stay */
+  const char *pipeline;
   uint32_t attempts;
 } reducer;
 
 static bool
-still_fails(reducer *r, const vyre_module *program)
+still_fails(reducer *r, const vyre_module *program, const char *pipeline)
 {
-  char message[256];
-  if (r->attempts >= MOST_ATTEMPTS)
-    return false;
-  r->attempts++;
-  return check_program(&r->t, program, message) == r->found;
+  return r->attempts < MOST_ATTEMPTS && (r->attempts++, r->how->fails(r->how->user, program, pipeline));
 }
 
 /* ---- the pipeline -------------------------------------------------------------------------------------------------------- */
@@ -46,33 +41,32 @@ element_end(const char *text, size_t from)
 
 /* Text with [from, to) replaced; false: nothing is left, or it is too long. */
 static bool
-replace(const char *text, size_t from, size_t to, const char *by, size_t length, char out[MOST_PIPELINE])
+replace(const char *text, size_t from, size_t to, const char *by, size_t length, char out[REDUCE_MOST_PIPELINE])
 {
   if (length == 0 && text[to] == ',')
     to++;
   else if (length == 0 && from > 0)
     from--;
-  return snprintf(out, MOST_PIPELINE, "%.*s%.*s%s", (int)from, text, (int)length, by, text + to) < (int)MOST_PIPELINE && out[0];
+  return snprintf(out, REDUCE_MOST_PIPELINE, "%.*s%.*s%s", (int)from, text, (int)length, by, text + to) <
+             (int)REDUCE_MOST_PIPELINE &&
+         out[0];
 }
 
 /* One element less, or one group without its parentheses. */
 static bool
-shorten_pipeline(reducer *r, char text[MOST_PIPELINE])
+shorten_pipeline(reducer *r, char text[REDUCE_MOST_PIPELINE])
 {
-  char shorter[MOST_PIPELINE];
+  char shorter[REDUCE_MOST_PIPELINE];
   for (size_t from = 0, to; text[from]; from = text[to] ? to + 1 : to) {
     to = element_end(text, from);
     const char *open = memchr(text + from, '(', to - from);
     for (uint32_t way = 0; way < 2; way++) {
       const bool made = way == 0 ? replace(text, from, to, "", 0, shorter)
                                  : open && replace(text, from, to, open + 1, (size_t)(text + to - open) - 2, shorter);
-      r->t.pipeline = shorter;
-      if (made && still_fails(r, r->program)) {
-        memcpy(text, shorter, MOST_PIPELINE);
-        r->t.pipeline = text;
+      if (made && still_fails(r, r->program, shorter)) {
+        memcpy(text, shorter, REDUCE_MOST_PIPELINE);
         return true;
       }
-      r->t.pipeline = text;
     }
   }
   return false;
@@ -80,13 +74,13 @@ shorten_pipeline(reducer *r, char text[MOST_PIPELINE])
 
 /* default<...> replaced by its passes. */
 static vyre_status
-expand_pipeline(const trial *t, char text[MOST_PIPELINE])
+expand_pipeline(const vyre_registry *registry, char text[REDUCE_MOST_PIPELINE])
 {
   vyre_pipeline *pipeline;
   vyre_bytes bytes = {0};
-  VYRE_TRY(vyre_pipeline_parse(t->registry, text, strlen(text), "-passes", &pipeline));
+  VYRE_TRY(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
   vyre_status status = vyre_pipeline_print(pipeline, &bytes);
-  if (!status && bytes.size < MOST_PIPELINE)
+  if (!status && bytes.size < REDUCE_MOST_PIPELINE)
     memcpy(text, bytes.data, bytes.size + 1);
   vyre_bytes_free(&bytes);
   vyre_pipeline_destroy(pipeline);
@@ -171,11 +165,35 @@ replace_by_region(vyre_module *m, uint32_t row, uint32_t which)
   return true;
 }
 
-/* Makes the change to the module, where it can be made. */
+/* Rows that nothing uses any more, from `last` back to `first`; none that holds others. */
 static bool
-change(vyre_module *m, uint32_t row, uint32_t way)
+kill_part(vyre_module *m, uint32_t first, uint32_t last)
 {
   const vyre_view *v = vyre_module_view(m);
+  const uint32_t *const operands[] = {v->a, v->b, v->c};
+  uint32_t *uses = calloc(v->rows, sizeof *uses), killed = 0;
+  for (uint32_t row = 1; row < v->rows && uses; row++)
+    for (uint32_t k = 0; k < 3; k++)
+      uses[operands[k][row]]++;
+  for (uint32_t row = last; row >= first && row && uses; row--) {
+    if (uses[row] || v->first[row] || VYRE_ROW_OP(v->op[row]) == VYRE_OP_program)
+      continue;
+    for (uint32_t k = 0; k < 3; k++)
+      uses[operands[k][row]]--;
+    vyre_row_kill(m, (vyre_row){row});
+    killed++;
+  }
+  free(uses);
+  return killed > 1;
+}
+
+/* Makes the change to the module, where it can be made. */
+static bool
+change(vyre_module *m, uint32_t row, uint32_t way, uint32_t part)
+{
+  const vyre_view *v = vyre_module_view(m);
+  if (part)
+    return kill_part(m, row - part + 1, row);
   if (way == WAY_KILL) {
     if (is_used_outside(v, row, end_of(v, row)))
       return false;
@@ -185,16 +203,16 @@ change(vyre_module *m, uint32_t row, uint32_t way)
   return way >= WAY_REGION_0 ? replace_by_region(m, row, way - WAY_REGION_0) : replace_value(m, row, way);
 }
 
-/* Keeps the change if it still fails. */
+/* Keeps the change if it still fails.  `part`: of so many rows that end with this one; 0: of this one. */
 static bool
-try_change(reducer *r, uint32_t row, uint32_t way)
+try_change(reducer *r, uint32_t row, uint32_t way, uint32_t part)
 {
   vyre_module *smaller;
   vyre_status status = vyre_module_clone(r->program, &smaller);
   bool kept = false;
-  if (!status && change(smaller, row, way)) {
+  if (!status && change(smaller, row, way, part)) {
     status = vyre_module_seal(smaller, NULL);
-    kept = !status && still_fails(r, smaller);
+    kept = !status && still_fails(r, smaller, r->pipeline);
   }
   vyre_status_free(status);
   if (kept) {
@@ -211,25 +229,26 @@ shrink_program(reducer *r)
 {
   bool any = false;
   for (uint32_t row = 2; row < vyre_module_view(r->program)->rows; row++) /* what holds others */
-    if (vyre_module_view(r->program)->first[row] && try_change(r, row, WAY_KILL)) {
+    if (vyre_module_view(r->program)->first[row] && try_change(r, row, WAY_KILL, 0)) {
       any = true;
       row--;
     }
+  for (uint32_t part = vyre_module_view(r->program)->rows / 2; part > 2; part /= 2)
+    for (uint32_t last = vyre_module_view(r->program)->rows - 1; last >= part; last -= part)
+      any |= try_change(r, last, WAY_KILL, part);
   for (uint32_t row = vyre_module_view(r->program)->rows; --row > 1;)
     for (uint32_t way = 0; way < WAYS && row < vyre_module_view(r->program)->rows; way++)
-      any |= try_change(r, row, way);
+      any |= try_change(r, row, way, 0);
   return any;
 }
 
 vyre_status
-reduce_failure(const trial *t, verdict found, vyre_module **program, char text[MOST_PIPELINE])
+vyre_reduce(const reduction *how, vyre_module **program, char pipeline[REDUCE_MOST_PIPELINE])
 {
-  reducer r = {.t = *t, .program = *program, .found = found};
-  r.t.report = NULL;
-  r.t.pipeline = text;
-  VYRE_TRY(expand_pipeline(t, text));
+  reducer r = {.how = how, .program = *program, .pipeline = pipeline};
+  VYRE_TRY(expand_pipeline(how->registry, pipeline));
   do {
-    while (shorten_pipeline(&r, text)) {
+    while (shorten_pipeline(&r, pipeline)) {
     }
   } while (shrink_program(&r));
   *program = r.program;

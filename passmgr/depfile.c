@@ -1,0 +1,113 @@
+/* Docs at depfile.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "depfile.h"
+
+#include "vyre/io.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+vyre_status
+depfile_add_path(vyre_bytes *text, const char *path)
+{
+  vyre_status status = NULL;
+  for (; *path && !status; path++)
+    status = vyre_bytes_printf(text, *path == '$' ? "$%c" : *path == ' ' || *path == '#' || *path == ':' ? "\\%c" : "%c", *path);
+  return status;
+}
+
+/* Paths of files that are there, in the order in which they were met; all but the first are what is included. */
+typedef struct paths {
+  char **all;
+  uint32_t count;
+} paths;
+
+static bool
+is_file(const char *path)
+{
+  struct stat file;
+  return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+static vyre_status
+add(paths *to, const char *path)
+{
+  for (uint32_t i = 0; i < to->count; i++)
+    if (strcmp(to->all[i], path) == 0)
+      return VYRE_OK;
+  char **all = realloc(to->all, ((size_t)to->count + 1) * sizeof *all), *copy = strdup(path);
+  if (all)
+    to->all = all;
+  if (!all || !copy) {
+    free(copy);
+    return VYRE_OUT_OF_MEMORY("for a dependency file");
+  }
+  all[to->count++] = copy;
+  return VYRE_OK;
+}
+
+/* "name" in the folder of `from` first, <name> not; then in the others. */
+static vyre_status
+add_found(paths *to, const char *from, const char *name, size_t length, bool is_local, const char *const *folders, uint32_t count)
+{
+  char path[PATH_MAX];
+  const char *slash = strrchr(from, '/');
+  if (is_local) {
+    const int folder = slash ? (int)(slash - from) + 1 : 0;
+    if ((size_t)snprintf(path, sizeof path, "%.*s%.*s", folder, from, (int)length, name) < sizeof path && is_file(path))
+      return add(to, path);
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if ((size_t)snprintf(path, sizeof path, "%s/%.*s", folders[i], (int)length, name) < sizeof path && is_file(path))
+      return add(to, path);
+  return VYRE_OK;
+}
+
+/* The #include lines of one text. */
+static vyre_status
+scan(paths *to, const char *from, const char *text, const char *const *folders, uint32_t count)
+{
+  for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    const char *word = at + strspn(at, " \t");
+    if (*word != '#')
+      continue;
+    word += 1 + strspn(word + 1, " \t");
+    if (strncmp(word, "include", 7) != 0)
+      continue;
+    word += 7 + strspn(word + 7, " \t");
+    const size_t length = *word == '"' ? strcspn(word + 1, "\"\n") : *word == '<' ? strcspn(word + 1, ">\n") : 0;
+    if (length)
+      VYRE_TRY(add_found(to, from, word + 1, length, *word == '"', folders, count));
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+depfile_add_includes(vyre_bytes *text, const char *path, const char *const *include_dirs, uint32_t include_dir_count)
+{
+  paths found = {0};
+  vyre_status status = add(&found, path);
+  for (uint32_t i = 0; i < found.count && !status; i++) {
+    vyre_bytes content = {0};
+    status = vyre_file_read(found.all[i], &content);
+    if (!status)
+      status = vyre_bytes_append(&content, "", 1);
+    if (!status)
+      status = scan(&found, found.all[i], content.data, include_dirs, include_dir_count);
+    vyre_bytes_free(&content);
+  }
+  for (uint32_t i = 0; i < found.count; i++) {
+    if (i && !status)
+      status = vyre_bytes_append(text, " ", 1);
+    if (i && !status)
+      status = depfile_add_path(text, found.all[i]);
+    free(found.all[i]);
+  }
+  free(found.all);
+  return status;
+}

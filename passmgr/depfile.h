@@ -1,0 +1,18 @@
+/* Dependency files, as make and ninja read them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_DEPFILE_H
+#define VYRE_PASSMGR_DEPFILE_H
+
+#include "vyre/status.h"
+
+#include <stdint.h>
+
+/* Appends a path, with what make would not read as it is escaped. */
+VYRE_MUST_USE vyre_status depfile_add_path(vyre_bytes *text, const char *path);
+/* Appends " PATH" of each file that a GLSL text may include, and of those that these may, each once: by its #include lines,
+ * whatever #if they are in, found where glslang looks.  `path` is the text's. */
+VYRE_MUST_USE vyre_status depfile_add_includes(vyre_bytes *text, const char *path, const char *const *include_dirs,
+                                               uint32_t include_dir_count);
+
+#endif

@@ -1,0 +1,23 @@
+/* Looking at the module between runs of passes: what -print-... print, -dump-dir keeps, and -roundtrip-each asks of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_LOOK_H
+#define VYRE_PASSMGR_LOOK_H
+
+#include "tool_options.h"
+
+/* Of one run of the pipeline.  look_end frees what it keeps. */
+typedef struct looker {
+  const tool_options *options; /* borrowed */
+  const char *path;            /* of the input, for names of files; borrowed */
+  vyre_bytes *said;            /* as process_say has it */
+  vyre_bytes shown;            /* the text that was last shown, of which -print-changed=diff tells the next one */
+} looker;
+
+/* Whether somebody looks. */
+bool look_is_wanted(const tool_options *options);
+/* vyre_pipeline_options.look; `user` is a looker. */
+VYRE_MUST_USE vyre_status look_at(void *user, const vyre_look *at);
+void look_end(looker *l);
+
+#endif

@@ -1,0 +1,335 @@
+/* The command line of vyre-passmgr: its options, and what they may not be together.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tool_options.h"
+
+#include "spirv_opt.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "vyre/ir.h"
+#include "vyre/ptx.h"
+
+#define AT(field)        offsetof(tool_options, field)
+#define AT_GLSL(field)   offsetof(tool_options, glsl.field)
+#define AT_DEVICE(field) offsetof(tool_options, on.field)
+
+static const option_row options[] = {
+    {.name = "Pipeline", OPTION_SECTION},
+    {.name = "passes",
+     OPTION_TEXT,
+     AT(passes),
+     "TEXT",
+     "the pipeline: 'canon,cf,dce'; @FILE reads it from a file; without it nothing is changed, only converted",
+     OPTION_EMPTY},
+    {.name = "passes-file", OPTION_TEXT, AT(passes_file), "FILE", "the pipeline, from a file"},
+    {.name = "O",
+     OPTION_TAKEN,
+     0,
+     "0|1|2|3|s",
+     "the pipeline default<O0>, default<O1>, or, of 2, 3 and s, default<O2>; default 2",
+     OPTION_JOINED,
+     .alone = "2",
+     .take = spirv_opt_take_level},
+    {.name = "load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process", OPTION_KEPT_FILE},
+    {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder", OPTION_KEPT_FILE},
+    {.name = "list-passes", OPTION_WORD, AT(list_passes), "text|json", "print the passes there are", .alone = "text"},
+    {.name = "help-pass", OPTION_TEXT, AT(help_pass), "NAME", "print what a pass does and its parameters"},
+    {.name = "print-pipeline", OPTION_FLAG, AT(print_pipeline), NULL, "print the pipeline in its canonical form, and run nothing"},
+    {.name = "print-schedule",
+     OPTION_WORD,
+     AT(print_schedule),
+     "text|json|dot",
+     "print which passes run where, and what goes to the device and comes back; run nothing",
+     .alone = "text"},
+
+    {.name = "Output", OPTION_SECTION},
+    {.name = "o",
+     OPTION_TEXT,
+     AT(output),
+     "FILE",
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx"},
+    {.name = "outdir",
+     OPTION_TEXT,
+     AT(outdir),
+     "DIR",
+     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c or .ptx, in the folders that tell the inputs apart"},
+    {.name = "emit",
+     OPTION_WORD,
+     AT(emit),
+     "vir|vir0|spirv|glsl|c|ptx",
+     "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
+    {.name = "strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V", OPTION_KEPT},
+    {.name = "strip-debug", OPTION_FLAG, AT(strip), NULL, NULL},
+    {.name = "exact-floats",
+     OPTION_FLAG,
+     AT(exact_floats),
+     NULL,
+     "SPIR-V of strict programs asks for exact floats (denormals, signed zeros, NaNs, rounding), which a device may lack",
+     OPTION_KEPT},
+    {.name = "ptx-sm",
+     OPTION_NUMBER,
+     AT(ptx_sm),
+     "75|80|90|100|...",
+     "PTX: the architecture that it is for, sm_75 or newer; default 75",
+     OPTION_KEPT,
+     .least = VYRE_PTX_SM_LEAST,
+     .most = OPTION_BOUND},
+
+    {.name = "MD", OPTION_FLAG, AT(depends), NULL, "write OUTPUT.d, too: for make and ninja, which files the output depends on"},
+    {.name = "MF", OPTION_TEXT, AT(depfile), "FILE", "write that there; implies -MD"},
+    {.name = "MT", OPTION_TEXT, AT(dep_target), "TARGET", "name the output so in it"},
+
+    {.name = "GLSL and SPIR-V that comes in", OPTION_SECTION},
+    OPTION_GLSL_ROWS(AT_GLSL),
+    {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines"},
+    {.name = "max-growth",
+     OPTION_NUMBER,
+     AT(max_growth),
+     "N",
+     "a module that inlining would make larger than 256 KiB and N times its size goes out word for word; default 8",
+     OPTION_KEPT,
+     .least = 1,
+     .most = 1000000},
+
+    {.name = "Many inputs", OPTION_SECTION},
+    {.name = "j",
+     OPTION_NUMBER,
+     AT(jobs),
+     "N",
+     "work on N inputs at once; 0: one a processor; the outputs and messages are the same; the last one counts",
+     OPTION_JOINED | OPTION_LAST,
+     .most = MOST_THREADS},
+    {.name = "isolate",
+     OPTION_FLAG,
+     AT(isolate),
+     NULL,
+     "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once"},
+    {.name = "batch",
+     OPTION_NUMBER,
+     AT(batch),
+     "0|N",
+     "many inputs, N at most (0: as their size allows), become one module and one run of the pipeline; the outputs and messages "
+     "are the same",
+     .most = MOST_BATCH,
+     .alone = "0"},
+
+    {.name = "To see what passes do", OPTION_SECTION},
+    {.name = "verify-each",
+     OPTION_FLAG,
+     AT(verify_each),
+     NULL,
+     "after each pass verify the module, and that the pass told the truth about changes",
+     OPTION_KEPT},
+    {.name = "run-twice",
+     OPTION_FLAG,
+     AT(run_twice),
+     NULL,
+     "do each run over a copy, too, as plain C: it must leave the same, as a pass depends on the module and its parameters alone",
+     OPTION_KEPT},
+    {.name = "validate-after-all", OPTION_FLAG, AT(verify_each), NULL, NULL},
+    {.name = "print-before",
+     OPTION_LIST,
+     AT(print_before),
+     "PASS|RUN",
+     "print the module before runs of that pass, or before that run"},
+    {.name = "print-after", OPTION_LIST, AT(print_after), "PASS|RUN", "the same after them"},
+    {.name = "print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
+    {.name = "print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
+    {.name = "print-all", OPTION_FLAG, AT(print_after_all), NULL, NULL},
+    {.name = "print-changed",
+     OPTION_WORD,
+     AT(print_changed),
+     "text|diff",
+     "print the module at the start and after each pass that changed it; diff: the lines that it changed",
+     .alone = "text"},
+    {.name = "dump-dir",
+     OPTION_TEXT,
+     AT(dump_dir),
+     "DIR",
+     "write the module there at the start and after each run that changed it: INPUT.0003-canon.vir after run 3"},
+    {.name = "roundtrip-each",
+     OPTION_WORD,
+     AT(roundtrip),
+     "all|text|vir0|clone",
+     "there, too, see that its text and VIR0, read again, and a copy are the same",
+     OPTION_KEPT,
+     .alone = "all"},
+    {.name = "time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
+    {.name = "time-report", OPTION_FLAG, AT(time_passes), NULL, NULL},
+    OPTION_STATS_ROWS(AT(stats), AT(stats_file)),
+
+    {.name = "To find what is wrong", OPTION_SECTION},
+    {.name = "opt-bisect",
+     OPTION_TEXT,
+     AT(opt_bisect),
+     "RUNS|list",
+     "only these runs of passes: 1-3,5,8- are runs 1 to 3, 5, and from 8 on; list: a line for each run (standard error)"},
+    {.name = "skip-pass", OPTION_LIST, AT(skip_pass), "NAME", "leave the runs of that pass out"},
+    {.name = "bisect",
+     OPTION_TEXT,
+     AT(bisect),
+     "COMMAND",
+     "find the first run of a pass after which a command fails; {} in it is the file of the output"},
+    {.name = "pass-timeout",
+     OPTION_NUMBER,
+     AT(pass_timeout),
+     "SECONDS",
+     "a pass that takes longer, or loading plugins, is an error; inputs have processes of their own (-isolate)",
+     OPTION_KEPT,
+     .least = 1,
+     .most = OPTION_BOUND},
+    {.name = "reproducer",
+     OPTION_TEXT,
+     AT(reproducer),
+     "DIR",
+     "write there, of an input that fails, a file that fails alike: what the failing pass got, and options; implies -isolate"},
+    {.name = "reduce",
+     OPTION_TEXT,
+     AT(reduce),
+     "FILE",
+     "make the program and the pipeline of the one input that fails as small as they fail alike, and write such a file; with "
+     "-bisect: as "
+     "the command says that the output is bad, and the program without passes, {in}, good"},
+    {.name = "run-reproducer",
+     OPTION_TEXT,
+     AT(run_reproducer),
+     "FILE",
+     "run such a file; options of yours are added, or replace its own"},
+
+    {.name = "Where GPU passes run", OPTION_SECTION},
+    {.name = "target",
+     OPTION_TEXT,
+     AT(target),
+     "NAME",
+     "run GPU passes there; the result is the same; default cpu, where most have plain C; auto: where it takes less time; vyre-run "
+     "-list-devices lists targets",
+     OPTION_KEPT},
+    OPTION_DEVICE_ROWS(AT_DEVICE),
+    {.name = "no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence", OPTION_KEPT},
+    {.name = "phases",
+     OPTION_FLAG,
+     AT(phases),
+     NULL,
+     "run GPU passes by their phases on this machine's processors, those too that have plain C; the result is the same",
+     OPTION_KEPT},
+    {.name = "phase-threads",
+     OPTION_NUMBER,
+     AT(phase_threads),
+     "N",
+     "the same, and N threads share the rows of a phase; 0: one a processor",
+     OPTION_KEPT,
+     .most = MOST_THREADS},
+
+    {.name = "As of other compilers; docs/passmgr.md has spirv-opt's", OPTION_SECTION},
+    {.name = "fshader-stage", OPTION_WORD, AT(stage), "compute|comp", "glslc: it is compute in any case"},
+    {.name = "S", OPTION_WORD, AT(short_stage), "comp", "glslangValidator: the same"},
+    {.name = "x", OPTION_WORD, AT(language), "glsl", "glslc: the language; content tells it"},
+    {.name = "V", OPTION_FLAG, AT(ignored), NULL, "glslangValidator: SPIR-V for Vulkan; the default"},
+    {.name = "c", OPTION_FLAG, AT(ignored), NULL, "glslc: compile only; the default"},
+
+    {.name = "Of the program", OPTION_SECTION},
+    {.name = "version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
+    OPTION_HELP_ROWS(AT(help)),
+};
+
+static const option_table table = {
+    .program = "vyre-passmgr",
+    .usage = "[options] INPUT...",
+    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
+             "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
+    .after = "The pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
+             "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n",
+    .rows = options,
+    .count = sizeof(options) / sizeof(options[0]),
+    .inputs = AT(inputs),
+    .files = AT(responses),
+    .other = spirv_opt_take};
+
+/* So many threads; without a number one. */
+static uint32_t
+count_threads(const option_number *number)
+{
+  const long processors = number->text && !number->value ? sysconf(_SC_NPROCESSORS_ONLN) : (long)number->value;
+  return processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
+}
+
+static vyre_status
+check(const tool_options *o)
+{
+  if (o->stats_file && !o->stats)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
+  if ((o->bisect || o->reduce) && (o->opt_bisect || o->inputs.count != 1))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s chooses the runs of one input\nFix: give it one input, and no -opt-bisect",
+                      o->reduce ? "reduce" : "bisect");
+  if (!!o->passes + !!o->passes_file + (o->others.size > 0) > 1)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%s and %s both give the pipeline\nFix: give one of them",
+                      o->passes ? "-passes" : "-passes-file", o->others.size ? "-O and the like" : "-passes-file");
+  if (o->depends && !o->depfile && !o->outdir && (!o->output || strcmp(o->output, "-") == 0))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-MD writes beside the output, and that is standard output\nFix: -MF=FILE says where");
+  if ((o->depfile || o->dep_target) && o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is of one output, and -outdir has many\nFix: -MD alone writes OUTPUT.d of each",
+                      o->depfile ? "MF" : "MT");
+  if (o->output && o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir both say where to write");
+  if (o->inputs.count > 1 && !o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, and one output\nFix: -outdir=DIR takes an output for each", o->inputs.count);
+  return VYRE_OK;
+}
+
+/* After what implies -isolate. */
+static vyre_status
+check_isolation(const tool_options *o)
+{
+  if (o->isolate && o->batch.text)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s takes inputs apart, and -batch puts them together\nFix: give one of them",
+                      o->reduce              ? "reduce"
+                      : o->bisect            ? "bisect"
+                      : o->reproducer        ? "reproducer"
+                      : o->pass_timeout.text ? "pass-timeout"
+                                             : "isolate");
+  return VYRE_OK;
+}
+
+vyre_status
+options_parse(int argc, char **argv, tool_options *out)
+{
+  *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
+  VYRE_TRY(option_table_parse(&table, argc, argv, out));
+  out->threads = count_threads(&out->jobs);
+  out->sweepers = count_threads(&out->phase_threads);
+  out->batch_most = !out->batch.text ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
+  if (out->glsl.target_env)
+    VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->env));
+  if (out->stats)
+    VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
+  out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;
+  if (out->opt_bisect && !out->list_runs)
+    VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
+  out->depends |= out->depfile || out->dep_target;
+  VYRE_TRY(check(out));
+  if (out->others.size)
+    out->passes = out->others.data;
+  out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect || out->reduce;
+  return check_isolation(out);
+}
+
+vyre_status
+options_print_kept(const tool_options *from, const char *before, vyre_bytes *out)
+{
+  return option_table_print_kept(&table, from, before, out);
+}
+
+void
+options_free(tool_options *o)
+{
+  option_table_free(&table, o);
+  vyre_bytes_free(&o->others);
+}
+
+vyre_status
+options_help(const tool_options *o, vyre_bytes *out)
+{
+  return option_table_help(&table, o->help, VYRE_VERSION, out);
+}
