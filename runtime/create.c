@@ -108,6 +108,16 @@ parse(const vyre_bytes *text, vyre_module *module)
   return vyre_status_note(status, "in the megakernel's text with the handlers' functions");
 }
 
+/* Each workgroup has slots that no other one looks at.  One that waits for others to end, before it begins, would never begin where
+ * these do not end. */
+static bool
+must_meet(const vyre_mega *mega)
+{
+  const vyre_mega_build build = mega->options.program.build;
+  return mega->form == VYRE_KERNEL_PTX && mega->groups > 1 &&
+         (build == VYRE_MEGA_PERSISTENT || build == VYRE_MEGA_PERSISTENT_BY_PRIORITY);
+}
+
 static vyre_status
 make_module(const vyre_mega *mega, vyre_module **out)
 {
@@ -115,7 +125,8 @@ make_module(const vyre_mega *mega, vyre_module **out)
   const bool can = (mega->info.subgroup_operations & needed) == needed && mega->workgroup > 1;
   const vyre_mega_form form = {.workgroup = mega->workgroup,
                                .is_together = can && !mega->options.is_alone,
-                               .is_device_scope = mega->form == VYRE_KERNEL_SPIRV};
+                               .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
+                               .meets = must_meet(mega)};
   vyre_bytes text = {0};
   vyre_module *module = NULL;
   vyre_status status = vyre_mega_source(&mega->options.program, &form, &text);

@@ -101,6 +101,8 @@ put_word(const writer *w, const char *word, size_t length)
     return put_operation(w);
   if (IS("SIZE"))
     return vyre_bytes_printf(w->out, "%" PRIu32, w->form->workgroup ? w->form->workgroup : 1);
+  if (IS("MEET"))
+    return vyre_bytes_printf(w->out, "%s", w->form->meets ? "barrier device" : "");
   if (IS("LEVELS"))
     return vyre_bytes_printf(w->out, "%d", has_priorities(w->program) ? VYRE_MEGA_LEVELS : 1);
   if (IS("PRIORITY"))

@@ -302,6 +302,7 @@ typedef struct vyre_mega_form {
   uint32_t workgroup;   /* invocations; 0: 1 */
   bool is_together;     /* lanes of a subgroup count together: the device has vote, ballot and elect */
   bool is_device_scope; /* what is ordered is ordered for the device, as Vulkan has it; else for the host too */
+  bool meets;           /* all workgroups meet before the first round: then they are all there at once, or the launch is refused */
 } vyre_mega_form;
 
 /* Appends the kernel's text: one program, @mega.  What is wrong with the handlers' list is an error; with their text the parser's.
@@ -410,6 +411,57 @@ VYRE_MUST_USE vyre_status vyre_mega_batch_dispatch(vyre_mega *mega, vyre_mega_ba
 /* There are no rows, and the outputs are empty; all memory stays. */
 void vyre_mega_batch_clear(vyre_mega_batch *batch);
 void vyre_mega_batch_free(vyre_mega_batch *batch);
+
+/* ---- live ---------------------------------------------------------------------------------------------------------------- */
+
+/* A persistent kernel that is kept running by a thread of its own, which has the target as long as it lives: nobody else uses the
+ * target, or the vyre_mega, meanwhile.  Its functions may be called by any number of threads, but start and stop; a ticket belongs
+ * to one. */
+typedef struct vyre_mega_live vyre_mega_live;
+
+/* How a target keeps it live. */
+typedef enum vyre_mega_way {
+  VYRE_MEGA_MAPPED,  /* the kernel and the host have the ring in common, and one launch goes on until it is shut down */
+  VYRE_MEGA_SLICED,  /* they have it in common, and launches have bounded slices, one after the other while there is work */
+  VYRE_MEGA_MIRRORED /* the device has a ring of its own: each slice takes what was published up, and what is under way down */
+} vyre_mega_way;
+
+typedef struct vyre_mega_live_options {
+  uint32_t observables;
+  uint32_t tenants; /* that have masks and quotas; 0: all */
+  /* Rounds of a launch.  0: as many as there are until it is shut down, where the target can (MAPPED), else 64; so a watchdog of a
+   * display's driver is no danger where this is said. */
+  uint32_t slice;
+  vyre_range data; /* of programs that have it */
+} vyre_mega_live_options;
+
+/* An item that was published. */
+typedef struct vyre_mega_ticket {
+  uint32_t slot, turn;
+} vyre_mega_ticket;
+
+/* The kernel is one of a persistent build, and stays until the end. */
+VYRE_MUST_USE vyre_status vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyre_mega_live **out);
+vyre_mega_way vyre_mega_live_way(const vyre_mega_live *live);
+/* `out_published` false: the ring, or the part of it for this priority, is full; try again later.  With a ticket the slot is its
+ * owner's until poll or wait has told the end; without one (NULL) nobody hears of the end but the counters of the control image. */
+VYRE_MUST_USE vyre_status vyre_mega_live_publish(vyre_mega_live *live, const vyre_mega_item *item, vyre_mega_ticket *ticket,
+                                                 bool *out_published);
+/* Whether the item came to its end, and then what its slot has become; the ticket is used up by that. */
+VYRE_MUST_USE vyre_status vyre_mega_live_poll(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slot *out, bool *out_ended);
+/* Until then.  An error where the kernel ended before. */
+VYRE_MUST_USE vyre_status vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slot *out);
+/* Until all that was published has ended: nobody publishes meanwhile, and no item waits for a tenant whose mask is 0. */
+VYRE_MUST_USE vyre_status vyre_mega_live_drain(vyre_mega_live *live);
+/* A word of the control image, as it is now or as the last slice left it; and one that the kernel is to see: masks, quotas,
+ * scratch. */
+VYRE_MUST_USE vyre_status vyre_mega_live_word(vyre_mega_live *live, uint32_t word, uint32_t *out);
+VYRE_MUST_USE vyre_status vyre_mega_live_set(vyre_mega_live *live, uint32_t word, uint32_t value);
+/* The IO queue's image, for whoever does what LOAD_MISS asks for.  Refused where the device has its own (MIRRORED). */
+VYRE_MUST_USE vyre_status vyre_mega_live_io(vyre_mega_live *live, void **out_image, size_t *out_size);
+/* Shuts the kernel down, and frees all but the vyre_mega, whatever the status says, which is what went wrong while it was live.
+ * What was not begun is left undone: drain first.  `control` and `stats` of the whole time may be NULL. */
+VYRE_MUST_USE vyre_status vyre_mega_live_stop(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats);
 
 #ifdef __cplusplus
 }
