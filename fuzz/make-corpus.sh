@@ -20,7 +20,7 @@ if [ -f "$stamp" ] && [ -z "$(find "$root/lit-tests" "$root/unittests/text/corpu
   exit 0
 fi
 rm -rf "$out"
-mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,ptx,rules,table}
+mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,ptx,rules,table,megakernel}
 
 name() { echo "${1#"$root"/}" | tr '/ ' '--'; }
 
@@ -72,6 +72,12 @@ done < <(grep -rhoE -e "-passes='[^']*'" "$root/lit-tests" | sed "s/^-passes='//
 # Edits of nothing.
 printf '\0' >"$out/plugin/none"
 printf '\1\110\0\0\0' >"$out/plugin/core"
+
+# Images of the megakernel: control, a ring, an IO queue and a debug log of zeros, and some that are published.
+{ printf '\0'; head -c 8 /dev/zero; printf '\3\0\0\0'; head -c 628 /dev/zero; } >"$out/megakernel/control"
+{ printf '\1'; head -c 256 /dev/zero; printf '\1\0\0\0'; head -c 60 /dev/zero; } >"$out/megakernel/ring"
+{ printf '\2'; head -c 2040 /dev/zero; printf '\1\0\0\0\0\0\0\0'; } >"$out/megakernel/io"
+{ printf '\3\10\0\0\0'; head -c 1024 /dev/zero; } >"$out/megakernel/debug"
 for base in $(seq 0 127); do
   # shellcheck disable=SC2059
   printf "\\$(printf '%o' "$base")\\0" >"$out/table/base-$base"

@@ -56,6 +56,8 @@ config.substitutions += [
     ("%terminal", f"env LD_PRELOAD={config.vyre_plugins}/terminal.so"),
     ("%prove", program("vyre-prove")),
     ("%kernelc", program("vyre-kernelc")),
+    ("%megac", program("vyre-megac")),
+    ("%mega", program("vyre-mega")),
     ("%run", program("vyre-run")),
     ("%fuzz", program("vyre-fuzz")),
     ("%spirv-val", config.spirv_val),

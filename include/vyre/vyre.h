@@ -10,6 +10,7 @@
 #include "vyre/glsl.h"
 #include "vyre/io.h"
 #include "vyre/ir.h"
+#include "vyre/megakernel.h"
 #include "vyre/opaque.h"
 #include "vyre/passmgr.h"
 #include "vyre/plugin.h"

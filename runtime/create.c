@@ -1,0 +1,273 @@
+/* A kernel for a target: its text, compiled in the form that the target takes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mega.h"
+
+#include "vyre/ptx.h"
+#include "vyre/spirv.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEFAULT_WORKGROUP = 256, DEFAULT_GROUPS = 4, ROOM = 1 << 16 };
+
+/* ---- geometry ------------------------------------------------------------------------------------------------------------ */
+
+static bool
+is_once(const vyre_mega *mega)
+{
+  return mega->options.program.build == VYRE_MEGA_ONCE;
+}
+
+/* lavapipe (of Mesa 22.3) ends, without a word, the invocations of all subgroups of a workgroup but the first at an atomic
+ * operation with an order in a loop that lanes leave one by one. */
+static uint32_t
+most_invocations(const vyre_mega *mega)
+{
+  const vyre_device_info *i = &mega->info;
+  const uint32_t most = i->max_invocations < i->max_workgroup[0] ? i->max_invocations : i->max_workgroup[0];
+  return mega->form == VYRE_KERNEL_SPIRV && i->kind == VYRE_DEVICE_CPU && i->subgroup && i->subgroup < most ? i->subgroup : most;
+}
+
+/* The greatest that divides the slots, of at most 256 and what the device takes. */
+static uint32_t
+choose_workgroup(const vyre_mega *mega)
+{
+  const uint32_t most = most_invocations(mega);
+  uint32_t size = most < DEFAULT_WORKGROUP ? most : DEFAULT_WORKGROUP;
+  if (mega->form == VYRE_KERNEL_C || mega->form == VYRE_KERNEL_VIR)
+    return 1;
+  while (size > 1 && mega->options.slots % size)
+    size--;
+  return size ? size : 1;
+}
+
+static uint32_t
+choose_groups(const vyre_mega *mega)
+{
+  const uint32_t all = (mega->options.slots + mega->workgroup - 1) / mega->workgroup;
+  const uint32_t some = all < DEFAULT_GROUPS ? all : DEFAULT_GROUPS;
+  if (is_once(mega))
+    return all;
+  if (mega->form != VYRE_KERNEL_C)
+    return mega->options.groups ? mega->options.groups : some;
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  const uint32_t threads = mega->options.threads ? mega->options.threads : processors > 0 ? (uint32_t)processors : 1;
+  return threads < MEGA_MOST_THREADS ? threads : MEGA_MOST_THREADS;
+}
+
+static vyre_status
+choose_geometry(vyre_mega *mega)
+{
+  const uint32_t slots = mega->options.slots;
+  if (slots == 0 || slots > VYRE_MEGA_MOST_SLOTS)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " slots; a ring has 1 to %d\nFix: as many as that", slots,
+                      VYRE_MEGA_MOST_SLOTS);
+  mega->workgroup = mega->options.workgroup ? mega->options.workgroup : choose_workgroup(mega);
+  if (mega->workgroup > most_invocations(mega))
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: a workgroup of %" PRIu32 " invocations; of %s they are right up to %" PRIu32 "\n"
+                      "Fix: a smaller workgroup",
+                      mega->workgroup, mega->info.name, most_invocations(mega));
+  if (is_once(mega) && slots % mega->workgroup)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: %" PRIu32 " slots are no multiple of a workgroup's %" PRIu32 "\nFix: slots that are", slots,
+                      mega->workgroup);
+  mega->groups = choose_groups(mega);
+  mega->is_beside = !is_once(mega) && mega->form == VYRE_KERNEL_C;
+  return VYRE_OK;
+}
+
+/* ---- the program --------------------------------------------------------------------------------------------------------- */
+
+static void
+take_diagnostic(void *user, const vyre_diagnostic *diagnostic)
+{
+  char text[1024];
+  vyre_bytes *all = user;
+  vyre_diagnostic_format(diagnostic, text, sizeof text);
+  vyre_status_free(vyre_bytes_printf(all, "%s", text));
+}
+
+static vyre_status
+parse(const vyre_bytes *text, vyre_module *module)
+{
+  vyre_bytes said = {0};
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){take_diagnostic, &said});
+  if (status)
+    status = vyre_status_note(status, "%s", said.data ? said.data : "");
+  else
+    status = vyre_verify(module, &errors);
+  vyre_verify_errors_free(&errors);
+  vyre_bytes_free(&said);
+  return vyre_status_note(status, "in the megakernel's text with the handlers' functions");
+}
+
+/* Each workgroup has slots that no other one looks at.  One that waits for others to end, before it begins, would never begin where
+ * these do not end. */
+static bool
+must_meet(const vyre_mega *mega)
+{
+  const vyre_mega_build build = mega->options.program.build;
+  return mega->form == VYRE_KERNEL_PTX && mega->groups > 1 &&
+         (build == VYRE_MEGA_PERSISTENT || build == VYRE_MEGA_PERSISTENT_BY_PRIORITY);
+}
+
+static vyre_status
+make_module(const vyre_mega *mega, vyre_module **out)
+{
+  const uint32_t needed = VYRE_DEVICE_SUBGROUP_BASIC | VYRE_DEVICE_SUBGROUP_VOTE | VYRE_DEVICE_SUBGROUP_BALLOT;
+  const bool can = (mega->info.subgroup_operations & needed) == needed && mega->workgroup > 1;
+  const vyre_mega_form form = {.workgroup = mega->workgroup,
+                               .is_together = can && !mega->options.is_alone,
+                               .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
+                               .meets = must_meet(mega)};
+  vyre_bytes text = {0};
+  vyre_module *module = NULL;
+  vyre_status status = vyre_mega_source(&mega->options.program, &form, &text);
+  if (!status)
+    status = vyre_module_create(NULL, ROOM, &module);
+  if (!status)
+    status = parse(&text, module);
+  vyre_bytes_free(&text);
+  if (status) {
+    vyre_module_destroy(module);
+    return status;
+  }
+  *out = module;
+  return VYRE_OK;
+}
+
+/* ---- for a target -------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_users(const vyre_mega_program *program)
+{
+  return program->source || program->handler_count || program->fused || program->has_data;
+}
+
+static vyre_status
+choose_form(vyre_mega *mega)
+{
+  const uint32_t forms = mega->info.forms;
+  mega->native = mega->options.native;
+  if (!mega->native.run && !is_users(&mega->options.program) && mega->options.workgroup <= 1)
+    mega->native = mega_natives[mega->options.program.build];
+  if (forms >> VYRE_KERNEL_SPIRV & 1)
+    mega->form = VYRE_KERNEL_SPIRV;
+  else if (forms >> VYRE_KERNEL_PTX & 1)
+    mega->form = VYRE_KERNEL_PTX;
+  else if (forms >> VYRE_KERNEL_C & 1 && mega->native.run)
+    mega->form = VYRE_KERNEL_C;
+  else if (forms >> VYRE_KERNEL_VIR & 1)
+    mega->form = VYRE_KERNEL_VIR;
+  else
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: the target %s takes no kernel of the form that there is one of\n"
+                      "Fix: a target that runs SPIR-V, PTX, C or .vir",
+                      mega->ops->name);
+  return VYRE_OK;
+}
+
+static vyre_status
+compile_module(vyre_mega *mega, vyre_module *module, vyre_kernel_desc *desc)
+{
+  const vyre_row program = {vyre_module_view(module)->first[0]};
+  vyre_bytes code = {0};
+  vyre_status status = VYRE_OK;
+  if (mega->form == VYRE_KERNEL_VIR) {
+    mega->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
+    desc->code = &mega->program;
+    desc->size = sizeof mega->program;
+    return mega->ops->compile(mega->target, desc, &mega->kernel);
+  }
+  status = mega->form == VYRE_KERNEL_PTX ? vyre_ptx_write(module, program, &(vyre_ptx_options){.name = "mega"}, &code)
+                                         : vyre_spirv_write(module, 0, NULL, &code);
+  desc->code = code.data;
+  desc->size = code.size;
+  if (!status)
+    status = mega->ops->compile(mega->target, desc, &mega->kernel);
+  vyre_bytes_free(&code);
+  return status;
+}
+
+static vyre_status
+compile(vyre_mega *mega)
+{
+  const uint32_t count = MEGA_BUFFERS + mega->options.program.has_data;
+  vyre_kernel_slot slots[MEGA_MOST_BUFFERS];
+  for (uint32_t i = 0; i < count; i++)
+    slots[i] = (vyre_kernel_slot){.binding = i, .kind = VYRE_SLOT_STORAGE};
+  vyre_kernel_desc desc = {.label = "megakernel",
+                           .form = mega->form,
+                           .entry = "mega",
+                           .workgroup = {mega->workgroup, 1, 1},
+                           .slots = slots,
+                           .slot_count = count};
+  if (mega->form == VYRE_KERNEL_C) {
+    desc.code = &mega->native;
+    desc.size = sizeof mega->native;
+    return mega->ops->compile(mega->target, &desc, &mega->kernel);
+  }
+  vyre_module *module = NULL;
+  VYRE_TRY(make_module(mega, &module));
+  vyre_status status = compile_module(mega, module, &desc);
+  if (mega->form == VYRE_KERNEL_VIR && !status)
+    mega->module = module;
+  else
+    vyre_module_destroy(module);
+  return status;
+}
+
+vyre_status
+vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_mega_options *options, vyre_mega **out)
+{
+  *out = NULL;
+  vyre_mega *mega = calloc(1, sizeof *mega);
+  if (!mega)
+    return VYRE_OUT_OF_MEMORY("for a megakernel");
+  *mega = (vyre_mega){.ops = ops, .target = target, .options = *options};
+  ops->describe(target, &mega->info);
+  vyre_status status = choose_form(mega);
+  if (!status)
+    status = choose_geometry(mega);
+  if (!status)
+    status = compile(mega);
+  if (status) {
+    free(mega);
+    return status;
+  }
+  *out = mega;
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_destroy(vyre_mega *mega)
+{
+  if (!mega)
+    return VYRE_OK;
+  vyre_status status = mega->ops->release(mega->target, mega->kernel);
+  for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
+    if (mega->sizes[k])
+      status = vyre_status_join(status, mega->ops->free(mega->target, mega->buffers[k]));
+  vyre_module_destroy(mega->module);
+  free(mega);
+  return status;
+}
+
+uint32_t
+vyre_mega_slots(const vyre_mega *mega)
+{
+  return mega->options.slots;
+}
+
+vyre_kernel_form
+vyre_mega_kernel_form(const vyre_mega *mega)
+{
+  return mega->form;
+}

@@ -1,0 +1,27 @@
+/* One launch of the kernel as steps of a sequence.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mega.h"
+
+/* Groups that are threads of a cpu are steps beside each other.  The grid has a second row, which never runs: a call of compiled C
+ * with all of a grid would take its buffers for its own, and the host looks on. */
+uint32_t
+mega_launch(const vyre_mega *mega, const vyre_range *ranges, vyre_step *out)
+{
+  const vyre_step step = {.kernel = mega->kernel,
+                          .buffers = ranges,
+                          .buffer_count = MEGA_BUFFERS + mega->options.program.has_data,
+                          .groups = {mega->groups, 1, 1}};
+  if (!mega->is_beside) {
+    out[0] = step;
+    return 1;
+  }
+  for (uint32_t i = 0; i < mega->groups; i++) {
+    out[i] = step;
+    out[i].groups[1] = 2;
+    out[i].first = i;
+    out[i].count = 1;
+    out[i].beside = i > 0;
+  }
+  return mega->groups;
+}

@@ -1,0 +1,386 @@
+/* A kernel that is live, as its users see it: start, publish, ask, stop.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "live.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SPINS = 256 };
+
+/* ---- start and stop ------------------------------------------------------------------------------------------------------ */
+
+static bool
+has_priorities(const vyre_mega *mega)
+{
+  return mega->options.program.build == VYRE_MEGA_PERSISTENT_BY_PRIORITY;
+}
+
+static vyre_mega_way
+choose_way(const vyre_mega *mega, uint32_t slice)
+{
+  if (!(mega->info.capabilities & VYRE_TARGET_IMPORT))
+    return VYRE_MEGA_MIRRORED;
+  return slice || !(mega->info.capabilities & VYRE_TARGET_ASYNC) ? VYRE_MEGA_SLICED : VYRE_MEGA_MAPPED;
+}
+
+static vyre_status
+make_images(vyre_mega_live *live)
+{
+  const long page = sysconf(_SC_PAGESIZE);
+  const vyre_mega_control_desc desc = {.tenants = live->options.tenants ? live->options.tenants : VYRE_MEGA_TABLE,
+                                       .slots = live->slots,
+                                       .observables = live->options.observables};
+  const size_t sizes[MEGA_BUFFERS] = {vyre_mega_control_size(desc.observables), vyre_mega_ring_size(live->slots),
+                                      VYRE_MEGA_DEBUG_BYTES, VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_BYTES};
+  for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
+    live->sizes[k] = sizes[k];
+    live->pages[k] = (sizes[k] + (size_t)page - 1) / (size_t)page * (size_t)page;
+    live->images[k] = aligned_alloc((size_t)page, live->pages[k] ? live->pages[k] : (size_t)page);
+    if (!live->images[k])
+      return VYRE_OUT_OF_MEMORY("for a live megakernel");
+    memset(live->images[k], 0, live->pages[k]);
+  }
+  VYRE_TRY(vyre_mega_control_encode(&desc, live->images[0], sizes[0]));
+  VYRE_TRY(vyre_mega_control_set(live->images[0], sizes[0], VYRE_MEGA_SLICE,
+                                 live->way == VYRE_MEGA_MAPPED ? 0
+                                 : live->options.slice         ? live->options.slice
+                                                               : LIVE_SLICE));
+  for (uint32_t i = 0; i <= VYRE_MEGA_LEVELS; i++)
+    VYRE_TRY(vyre_mega_control_word(live->images[0], sizes[0], VYRE_MEGA_PARTITIONS + i, &live->first[i]));
+  return VYRE_OK;
+}
+
+static vyre_status
+make_lists(vyre_mega_live *live)
+{
+  live->owners = calloc(live->slots, sizeof *live->owners);
+  live->turns = calloc(live->slots, sizeof *live->turns);
+  live->is_there = calloc(live->slots, sizeof *live->is_there);
+  live->is_set = calloc(live->sizes[0] / 4, sizeof *live->is_set);
+  live->down = malloc(live->sizes[0] + live->sizes[1]);
+  return live->owners && live->turns && live->is_there && live->is_set && live->down ? VYRE_OK
+                                                                                     : VYRE_OUT_OF_MEMORY("for a live megakernel");
+}
+
+/* Over the images, or on the device with what is in them. */
+static vyre_status
+make_buffers(vyre_mega_live *live)
+{
+  const vyre_mega *m = live->mega;
+  for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
+    vyre_range *range = &live->row.buffers[k];
+    VYRE_TRY(live->way == VYRE_MEGA_MIRRORED ? m->ops->allocate(m->target, live->sizes[k], &range->buffer)
+                                             : m->ops->import(m->target, live->images[k], live->pages[k], &range->buffer));
+    live->has_buffer[k] = true;
+    range->size = live->sizes[k];
+    live->stats.device_allocation_events++;
+    live->stats.device_allocation_bytes += range->size;
+    if (live->way == VYRE_MEGA_MIRRORED) {
+      VYRE_TRY(vyre_target_write(m->ops, m->target, range->buffer, 0, range->size, live->images[k]));
+      live->stats.input_bytes += range->size;
+      live->stats.bytes_moved += range->size;
+    }
+  }
+  live->row.buffers[MEGA_BUFFERS] = live->options.data;
+  return VYRE_OK;
+}
+
+static vyre_status
+free_live(vyre_mega_live *live)
+{
+  vyre_status status = VYRE_OK;
+  for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
+    if (live->has_buffer[k])
+      status = vyre_status_join(status, live->mega->ops->free(live->mega->target, live->row.buffers[k].buffer));
+    free(live->images[k]);
+  }
+  pthread_cond_destroy(&live->woken);
+  pthread_mutex_destroy(&live->lock);
+  free(live->owners);
+  free(live->turns);
+  free(live->is_there);
+  free(live->is_set);
+  free(live->down);
+  free(live);
+  return status;
+}
+
+static vyre_status
+begin(vyre_mega_live *live)
+{
+  VYRE_TRY(make_images(live));
+  VYRE_TRY(make_lists(live));
+  VYRE_TRY(make_buffers(live));
+  if (pthread_create(&live->thread, NULL, live_drive, live) != 0)
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "megakernel: there is no thread to keep it live\nFix: fewer threads");
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyre_mega_live **out)
+{
+  const vyre_mega_build build = mega->options.program.build;
+  *out = NULL;
+  if (build != VYRE_MEGA_PERSISTENT && build != VYRE_MEGA_PERSISTENT_BY_PRIORITY)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: it was built for one launch\nFix: a persistent build");
+  if (mega->form == VYRE_KERNEL_VIR)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: %s would interpret it, which nothing else may look at\n"
+                      "Fix: `native`, the same program compiled by vyre-megac",
+                      mega->ops->name);
+  if (mega->options.program.has_data && options->data.buffer.id == 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no buffer of data\nFix: the options' `data`");
+  if (has_priorities(mega) && mega->options.slots < VYRE_MEGA_LEVELS)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " slots are no part for each priority\nFix: more slots",
+                      mega->options.slots);
+  vyre_mega_live *live = calloc(1, sizeof *live);
+  if (!live)
+    return VYRE_OUT_OF_MEMORY("for a live megakernel");
+  live->mega = mega;
+  live->options = *options;
+  live->slots = mega->options.slots;
+  live->way = choose_way(mega, options->slice);
+  live->started = mega_now();
+  pthread_mutex_init(&live->lock, NULL);
+  pthread_cond_init(&live->woken, NULL);
+  vyre_status status = begin(live);
+  if (status)
+    return vyre_status_join(status, free_live(live));
+  *out = live;
+  return VYRE_OK;
+}
+
+static vyre_status
+failure_of(const vyre_mega_live *live)
+{
+  return VYRE_ERROR(live->code, "%s", live->message);
+}
+
+vyre_status
+vyre_mega_live_stop(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats)
+{
+  vyre_status status = vyre_mega_control_set(live->images[0], live->sizes[0], VYRE_MEGA_SHUTDOWN, 1);
+  __atomic_store_n(&live->stops, true, __ATOMIC_SEQ_CST);
+  live_wake(live);
+  pthread_join(live->thread, NULL);
+  if (live->failed)
+    status = vyre_status_join(status, failure_of(live));
+  live->stats.latency_ns = mega_now() - live->started;
+  if (stats)
+    *stats = live->stats;
+  if (control)
+    status = vyre_status_join(status, vyre_mega_control_decode(live->images[0], live->sizes[0], control));
+  return vyre_status_join(status, free_live(live));
+}
+
+vyre_mega_way
+vyre_mega_live_way(const vyre_mega_live *live)
+{
+  return live->way;
+}
+
+/* ---- publishing ---------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+status_of(const vyre_mega_live *live, uint32_t slot)
+{
+  return __atomic_load_n((const uint32_t *)live->images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS, __ATOMIC_ACQUIRE);
+}
+
+static bool
+has_ended(uint32_t state)
+{
+  return state == VYRE_MEGA_DONE || state == VYRE_MEGA_FAULT;
+}
+
+/* A slot that is free, or whose item nobody waits for and that ended.  Between the look and the swap others may have published such
+ * an item there: it is looked at again once it is this caller's. */
+static bool
+take(vyre_mega_live *live, uint32_t slot)
+{
+  uint32_t owner = __atomic_load_n(&live->owners[slot], __ATOMIC_ACQUIRE);
+  if (owner == LIVE_TAKEN || (owner == LIVE_FORGOTTEN && !has_ended(status_of(live, slot))))
+    return false;
+  if (!__atomic_compare_exchange_n(&live->owners[slot], &owner, LIVE_TAKEN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return false;
+  if (owner == LIVE_FREE || has_ended(status_of(live, slot)))
+    return true;
+  __atomic_store_n(&live->owners[slot], LIVE_FORGOTTEN, __ATOMIC_RELEASE);
+  return false;
+}
+
+/* A slot that may have this priority's items, taken; UINT32_MAX: there is none now. */
+static uint32_t
+find_slot(vyre_mega_live *live, uint32_t priority)
+{
+  const uint32_t level = has_priorities(live->mega) ? priority : 0;
+  const uint32_t first = has_priorities(live->mega) ? live->first[level] : 0;
+  const uint32_t count = (has_priorities(live->mega) ? live->first[level + 1] : live->slots) - first;
+  const uint32_t start = __atomic_fetch_add(&live->cursors[level], 1, __ATOMIC_RELAXED);
+  for (uint32_t n = 0; n < count; n++) {
+    const uint32_t slot = first + (start % count + n) % count;
+    if (!take(live, slot))
+      continue;
+    if (n)
+      __atomic_fetch_add(&live->cursors[level], n, __ATOMIC_RELAXED); /* those between are not free: the next one begins behind */
+    return slot;
+  }
+  return UINT32_MAX;
+}
+
+static vyre_status
+check_end(const vyre_mega_live *live)
+{
+  if (!__atomic_load_n(&live->ended, __ATOMIC_ACQUIRE))
+    return VYRE_OK;
+  return live->failed ? failure_of(live) : VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: it was shut down\nFix: start it again");
+}
+
+void
+live_wake(vyre_mega_live *live)
+{
+  if (!__atomic_load_n(&live->sleeps, __ATOMIC_SEQ_CST))
+    return;
+  pthread_mutex_lock(&live->lock);
+  pthread_cond_signal(&live->woken);
+  pthread_mutex_unlock(&live->lock);
+}
+
+vyre_status
+vyre_mega_live_publish(vyre_mega_live *live, const vyre_mega_item *item, vyre_mega_ticket *ticket, bool *out_published)
+{
+  *out_published = false;
+  VYRE_TRY(check_end(live));
+  if (item->op == VYRE_MEGA_OP_LOAD_MISS && live->way == VYRE_MEGA_MIRRORED)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: LOAD_MISS, and the IO queue is the device's own on %s\n"
+                      "Fix: a target whose kernels and host have memory in common",
+                      live->mega->ops->name);
+  if (item->priority >= VYRE_MEGA_LEVELS)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: priority %" PRIu32 "; there are %d\nFix: a priority below that", item->priority,
+                      VYRE_MEGA_LEVELS);
+  const uint32_t slot = find_slot(live, item->priority);
+  if (slot == UINT32_MAX)
+    return VYRE_OK;
+  const uint32_t turn = __atomic_add_fetch(&live->turns[slot], 1, __ATOMIC_RELAXED);
+  vyre_status status = vyre_mega_publish_io(live->images[1], live->sizes[1], slot, item);
+  if (!status)
+    __atomic_fetch_add(&live->published, 1, __ATOMIC_SEQ_CST);
+  if (status || !ticket)
+    __atomic_store_n(&live->owners[slot], status ? LIVE_FREE : LIVE_FORGOTTEN, __ATOMIC_RELEASE);
+  VYRE_TRY(status);
+  if (ticket)
+    *ticket = (vyre_mega_ticket){slot, turn};
+  *out_published = true;
+  __atomic_fetch_add((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, 1, __ATOMIC_SEQ_CST);
+  live_wake(live);
+  return VYRE_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+vyre_mega_live_poll(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slot *out, bool *out_ended)
+{
+  *out_ended = false;
+  if (ticket.slot >= live->slots || __atomic_load_n(&live->owners[ticket.slot], __ATOMIC_ACQUIRE) != LIVE_TAKEN ||
+      __atomic_load_n(&live->turns[ticket.slot], __ATOMIC_RELAXED) != ticket.turn)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: slot %" PRIu32 " is no longer this ticket's\nFix: ask no more of an item that ended",
+                      ticket.slot);
+  if (!has_ended(status_of(live, ticket.slot)))
+    return VYRE_OK;
+  VYRE_TRY(vyre_mega_slot_read(live->images[1], live->sizes[1], ticket.slot, out));
+  *out_ended = true;
+  __atomic_store_n(&live->owners[ticket.slot], LIVE_FREE, __ATOMIC_RELEASE);
+  return VYRE_OK;
+}
+
+/* The longer nothing happens the longer. */
+static void
+pause_for(uint32_t *spins)
+{
+  if ((*spins)++ < SPINS)
+    sched_yield();
+  else
+    nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+vyre_status
+vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slot *out)
+{
+  bool ended = false;
+  for (uint32_t spins = 0;; pause_for(&spins)) {
+    const bool was_over = __atomic_load_n(&live->ended, __ATOMIC_ACQUIRE); /* before the slot is looked at for the last time */
+    VYRE_TRY(vyre_mega_live_poll(live, ticket, out, &ended));
+    if (ended)
+      return VYRE_OK;
+    if (was_over)
+      return vyre_status_note(check_end(live), "while an item in slot %" PRIu32 " was waited for", ticket.slot);
+  }
+}
+
+static bool
+is_drained(const vyre_mega_live *live)
+{
+  for (uint32_t slot = 0; slot < live->slots; slot++)
+    if (vyre_mega_state_is_active(status_of(live, slot)))
+      return false;
+  return true;
+}
+
+vyre_status
+vyre_mega_live_drain(vyre_mega_live *live)
+{
+  for (uint32_t spins = 0;; pause_for(&spins)) {
+    const bool was_over = __atomic_load_n(&live->ended, __ATOMIC_ACQUIRE);
+    if (is_drained(live))
+      return VYRE_OK;
+    if (was_over)
+      return check_end(live);
+  }
+}
+
+vyre_status
+vyre_mega_live_word(vyre_mega_live *live, uint32_t word, uint32_t *out)
+{
+  return vyre_mega_control_word(live->images[0], live->sizes[0], word, out);
+}
+
+vyre_status
+vyre_mega_live_set(vyre_mega_live *live, uint32_t word, uint32_t value)
+{
+  if (word == VYRE_MEGA_SHUTDOWN || word == VYRE_MEGA_TENANT_BASE || word == VYRE_MEGA_SLICE || word == VYRE_MEGA_DOORBELL ||
+      (word >= VYRE_MEGA_PARTITIONS && word <= VYRE_MEGA_PARTITIONS + VYRE_MEGA_LEVELS))
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: control word %" PRIu32 " stays as it is while the kernel is live\n"
+                      "Fix: stop, and start with other options",
+                      word);
+  pthread_mutex_lock(&live->lock);
+  vyre_status status = vyre_mega_control_set(live->images[0], live->sizes[0], word, value);
+  if (!status)
+    live->is_set[word] = true;
+  pthread_mutex_unlock(&live->lock);
+  VYRE_TRY(status);
+  __atomic_fetch_add((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, 1, __ATOMIC_SEQ_CST);
+  live_wake(live);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_live_io(vyre_mega_live *live, void **out_image, size_t *out_size)
+{
+  if (live->way == VYRE_MEGA_MIRRORED)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: the IO queue is the device's own on %s\n"
+                      "Fix: a target whose kernels and host have memory in common",
+                      live->mega->ops->name);
+  *out_image = live->images[3];
+  *out_size = live->sizes[3];
+  return VYRE_OK;
+}

@@ -1,0 +1,219 @@
+/* The thread that keeps a kernel live: launch after launch, asleep while there is nothing to do.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "live.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint32_t
+word_of(const void *image, size_t word)
+{
+  return __atomic_load_n((const uint32_t *)image + word, __ATOMIC_ACQUIRE);
+}
+
+static bool
+is_over(vyre_mega_live *live)
+{
+  return __atomic_load_n(&live->stops, __ATOMIC_SEQ_CST) || word_of(live->images[0], VYRE_MEGA_SHUTDOWN) != 0;
+}
+
+static vyre_status
+submit(vyre_mega_live *live, const vyre_sequence *sequence)
+{
+  vyre_timing timing = {0};
+  VYRE_TRY(live->mega->ops->submit(live->mega->target, sequence, &timing));
+  live->stats.input_bytes += timing.bytes_up;
+  live->stats.readback_bytes += timing.bytes_down;
+  live->stats.bytes_moved += timing.bytes_up + timing.bytes_down;
+  live->stats.kernel_launches += timing.launches;
+  live->stats.sync_points += timing.waits;
+  return VYRE_OK;
+}
+
+/* ---- a ring in common ---------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+launch(vyre_mega_live *live)
+{
+  vyre_step steps[MEGA_MOST_THREADS];
+  const vyre_sequence sequence = {.steps = steps, .step_count = mega_launch(live->mega, live->row.buffers, steps)};
+  return submit(live, &sequence);
+}
+
+/* ---- a ring of the device's own ------------------------------------------------------------------------------------------ */
+
+typedef struct slice {
+  vyre_upload *uploads;
+  vyre_read *reads;
+  uint32_t *words; /* of control */
+  uint32_t upload_count, read_count;
+} slice;
+
+/* Neighbours go up, or come down, together. */
+static void
+add_slot(vyre_mega_live *live, slice *s, uint32_t slot, bool is_up)
+{
+  const uint64_t offset = (uint64_t)slot * VYRE_MEGA_SLOT_BYTES;
+  const vyre_range range = {live->row.buffers[1].buffer, offset, VYRE_MEGA_SLOT_BYTES};
+  vyre_range *last = is_up           ? s->upload_count ? &s->uploads[s->upload_count - 1].range : NULL
+                     : s->read_count ? &s->reads[s->read_count - 1].range
+                                     : NULL;
+  if (last && last->buffer.id == range.buffer.id && last->offset + last->size == offset)
+    last->size += range.size;
+  else if (is_up)
+    s->uploads[s->upload_count++] = (vyre_upload){range, (unsigned char *)live->images[1] + offset};
+  else
+    s->reads[s->read_count++] = (vyre_read){range, live->down + live->sizes[0] + offset};
+}
+
+/* Words that the host has set; the others are the device's. */
+static void
+add_words(vyre_mega_live *live, slice *s)
+{
+  pthread_mutex_lock(&live->lock);
+  for (uint32_t word = 0; word < live->sizes[0] / 4; word++) {
+    if (!live->is_set[word])
+      continue;
+    live->is_set[word] = false;
+    s->words[word] = word_of(live->images[0], word);
+    s->uploads[s->upload_count++] = (vyre_upload){{live->row.buffers[0].buffer, word * 4, 4}, &s->words[word]};
+  }
+  pthread_mutex_unlock(&live->lock);
+}
+
+/* A word that the host has set meanwhile stays, and so does the doorbell, which is the host's; the kernel is shut down once either
+ * says so. */
+static void
+take_control(vyre_mega_live *live)
+{
+  pthread_mutex_lock(&live->lock);
+  for (uint32_t word = 0; word < live->sizes[0] / 4; word++) {
+    uint32_t value;
+    memcpy(&value, live->down + (size_t)word * 4, 4);
+    if (word != VYRE_MEGA_DOORBELL && !live->is_set[word] && (word != VYRE_MEGA_SHUTDOWN || value))
+      __atomic_store_n((uint32_t *)live->images[0] + word, value, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&live->lock);
+}
+
+/* Slots that came to their end; the others stay as they are for the host. */
+static void
+take_slots(vyre_mega_live *live)
+{
+  const unsigned char *ring = live->down + live->sizes[0];
+  for (uint32_t slot = 0; slot < live->slots; slot++) {
+    uint32_t words[VYRE_MEGA_SLOT_WORDS], *to = (uint32_t *)live->images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS;
+    if (!live->is_there[slot])
+      continue;
+    memcpy(words, ring + (size_t)slot * VYRE_MEGA_SLOT_BYTES, sizeof words);
+    live->is_there[slot] = vyre_mega_state_is_active(words[VYRE_MEGA_SLOT_STATUS]);
+    if (live->is_there[slot])
+      continue;
+    for (uint32_t i = VYRE_MEGA_SLOT_ARGS; i < VYRE_MEGA_SLOT_WORDS; i++)
+      __atomic_store_n(&to[i], words[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&to[VYRE_MEGA_SLOT_STATUS], words[VYRE_MEGA_SLOT_STATUS], __ATOMIC_RELEASE);
+  }
+}
+
+static vyre_status
+run_slice(vyre_mega_live *live, slice *s)
+{
+  vyre_step steps[MEGA_MOST_THREADS];
+  s->reads[s->read_count++] = (vyre_read){{live->row.buffers[0].buffer, 0, live->sizes[0]}, live->down};
+  for (uint32_t slot = 0; slot < live->slots; slot++) {
+    const bool is_new =
+        !live->is_there[slot] && word_of(live->images[1], (size_t)slot * VYRE_MEGA_SLOT_WORDS) == VYRE_MEGA_PUBLISHED;
+    if (is_new)
+      add_slot(live, s, slot, true);
+    live->is_there[slot] |= is_new;
+    if (live->is_there[slot])
+      add_slot(live, s, slot, false);
+  }
+  add_words(live, s);
+  const vyre_sequence sequence = {.uploads = s->uploads,
+                                  .upload_count = s->upload_count,
+                                  .steps = steps,
+                                  .step_count = mega_launch(live->mega, live->row.buffers, steps),
+                                  .reads = s->reads,
+                                  .read_count = s->read_count};
+  VYRE_TRY(submit(live, &sequence));
+  take_control(live);
+  take_slots(live);
+  return VYRE_OK;
+}
+
+static vyre_status
+mirror(vyre_mega_live *live)
+{
+  slice s = {.uploads = calloc(live->slots + live->sizes[0] / 4, sizeof *s.uploads),
+             .reads = calloc((size_t)live->slots + 1, sizeof *s.reads),
+             .words = malloc(live->sizes[0])};
+  vyre_status status = s.uploads && s.reads && s.words ? run_slice(live, &s) : VYRE_OUT_OF_MEMORY("for a slice");
+  free(s.uploads);
+  free(s.reads);
+  free(s.words);
+  return status;
+}
+
+/* ---- the thread ---------------------------------------------------------------------------------------------------------- */
+
+/* How many items came to their end. */
+static uint32_t
+count_ended(const vyre_mega_live *live)
+{
+  return word_of(live->images[0], VYRE_MEGA_DONE_COUNT) + word_of(live->images[0], VYRE_MEGA_FAULT_COUNT);
+}
+
+/* Until something is published, or for a millisecond where something waits that this thread does not see: a mask, a handler that is
+ * to be called again, IO. */
+static void
+sleep_for(vyre_mega_live *live, uint32_t seen)
+{
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 1000000;
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&live->lock);
+  __atomic_store_n(&live->sleeps, true, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, __ATOMIC_SEQ_CST) == seen && !is_over(live)) {
+    const bool waits = __atomic_load_n(&live->published, __ATOMIC_SEQ_CST) != count_ended(live);
+    if (!waits)
+      pthread_cond_wait(&live->woken, &live->lock);
+    else if (pthread_cond_timedwait(&live->woken, &live->lock, &until) != 0)
+      break;
+  }
+  __atomic_store_n(&live->sleeps, false, __ATOMIC_SEQ_CST);
+  pthread_mutex_unlock(&live->lock);
+}
+
+static vyre_status
+drive(vyre_mega_live *live)
+{
+  while (!is_over(live)) {
+    const uint32_t bell = word_of(live->images[0], VYRE_MEGA_DOORBELL), before = count_ended(live);
+    VYRE_TRY(live->way == VYRE_MEGA_MIRRORED ? mirror(live) : launch(live));
+    if (live->way != VYRE_MEGA_MAPPED && count_ended(live) == before)
+      sleep_for(live, bell);
+  }
+  return VYRE_OK;
+}
+
+void *
+live_drive(void *user)
+{
+  vyre_mega_live *live = user;
+  vyre_status status = drive(live);
+  if (status) {
+    snprintf(live->message, sizeof live->message, "%s", vyre_status_text(status));
+    live->code = vyre_status_code(status);
+    live->failed = true;
+    vyre_status_free(status);
+  }
+  __atomic_store_n(&live->ended, true, __ATOMIC_RELEASE);
+  return NULL;
+}

@@ -1,0 +1,45 @@
+/* The runtime's own declarations: what its files share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_RUNTIME_MEGA_H
+#define VYRE_RUNTIME_MEGA_H
+
+#include "vyre/ir.h"
+#include "vyre/megakernel.h"
+
+enum { MEGA_BUFFERS = 4, MEGA_MOST_BUFFERS = 5, MEGA_MOST_THREADS = 64 };
+
+struct vyre_mega {
+  const vyre_target_ops *ops;
+  vyre_target *target; /* borrowed */
+  vyre_device_info info;
+  vyre_mega_options options; /* its pointers are not used after create */
+  vyre_kernel_form form;
+  uint32_t workgroup, groups; /* of a launch */
+  bool is_beside;             /* each group is a step of its own: threads of a cpu */
+  vyre_kernel_function native;
+  vyre_kernel_program program; /* of form VIR, whose module is: */
+  vyre_module *module;         /* owned; NULL of other forms */
+  vyre_kernel kernel;
+  /* Of dispatches of the host's images: buffers of the sizes that the last one had. */
+  vyre_device_buffer buffers[MEGA_BUFFERS];
+  uint64_t sizes[MEGA_BUFFERS];
+  unsigned char no_io[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_BYTES]; /* an empty IO queue */
+};
+
+/* Programs without functions of a user's, as C: by build.  Made by vyre-megac. */
+extern const vyre_kernel_function mega_natives[VYRE_MEGA_BUILD__COUNT];
+
+/* ---- launch.c ------------------------------------------------------------------------------------------------------------ */
+
+/* The steps of one launch with these ranges (control, ring, debug log, IO queue, data), at most MEGA_MOST_THREADS. */
+uint32_t mega_launch(const vyre_mega *mega, const vyre_range *ranges, vyre_step *out);
+
+/* ---- dispatch.c ---------------------------------------------------------------------------------------------------------- */
+
+/* Submits uploads of `data` (NULL: of none) into the ranges of each row, a launch a row, and reads. */
+vyre_status mega_submit(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, const void *const *data,
+                        vyre_mega_output *outputs, vyre_mega_stats *stats);
+uint64_t mega_now(void);
+
+#endif

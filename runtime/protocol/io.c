@@ -1,0 +1,177 @@
+/* The IO queue.  A slot has one owner: EMPTY whoever asks, PUBLISHED whoever claims it first, CLAIMED who did, OK and ERROR again
+ * who asked.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "words.h"
+
+#include <string.h>
+
+/* Words of a slot. */
+enum { OP, SOURCE, DESTINATION, LOW, HIGH, BYTES, STATE, TAG };
+
+static vyre_status
+check(const void *image, size_t size)
+{
+  VYRE_TRY(words_check(image, size, "IO queue"));
+  if (size == 0 || size % VYRE_MEGA_IO_BYTES || size / VYRE_MEGA_IO_BYTES > VYRE_MEGA_IO_SLOTS)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: an IO queue of %zu bytes; it has 1 to %d slots of %d\nFix: one that was encoded here", size,
+                      VYRE_MEGA_IO_SLOTS, VYRE_MEGA_IO_BYTES);
+  return VYRE_OK;
+}
+
+static bool
+is_state(uint32_t state)
+{
+  return state < VYRE_MEGA_STATE__COUNT || state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR;
+}
+
+static const char *
+state_text(uint32_t state)
+{
+  return state == VYRE_MEGA_IO_OK ? "OK" : state == VYRE_MEGA_IO_ERROR ? "ERROR" : vyre_mega_state_text(state);
+}
+
+static vyre_status
+check_slot(const void *image, size_t size, uint32_t slot)
+{
+  VYRE_TRY(check(image, size));
+  if (slot >= size / VYRE_MEGA_IO_BYTES)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: an IO queue of %zu slots has no slot %" PRIu32 "\nFix: one of its slots",
+                      size / VYRE_MEGA_IO_BYTES, slot);
+  const uint32_t state = word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + STATE);
+  if (!is_state(state))
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: IO slot %" PRIu32 " has the state %" PRIu32 ", which there is not\nFix: a queue that only "
+                      "kernels and these functions write",
+                      slot, state);
+  return VYRE_OK;
+}
+
+static vyre_status
+refuse(uint32_t slot, uint32_t state, const char *wanted)
+{
+  return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " is %s\nFix: a slot that is %s", slot, state_text(state),
+                    wanted);
+}
+
+size_t
+vyre_mega_io_size(uint32_t slots)
+{
+  return slots > VYRE_MEGA_IO_SLOTS ? 0 : (size_t)slots * VYRE_MEGA_IO_BYTES;
+}
+
+vyre_status
+vyre_mega_io_encode(uint32_t slots, void *image, size_t size)
+{
+  VYRE_TRY(words_check_just(image, size, vyre_mega_io_size(slots), "IO queue"));
+  memset(image, 0, size);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_io_validate(const void *image, size_t size)
+{
+  VYRE_TRY(check(image, size));
+  for (uint32_t slot = 0; slot < size / VYRE_MEGA_IO_BYTES; slot++)
+    VYRE_TRY(check_slot(image, size, slot));
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_io_read(const void *image, size_t size, uint32_t slot, vyre_mega_io *out)
+{
+  const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
+  memset(out, 0, sizeof *out);
+  VYRE_TRY(check_slot(image, size, slot));
+  out->state = word_acquire(image, base + STATE);
+  out->op = word_get(image, base + OP);
+  out->source = word_get(image, base + SOURCE);
+  out->destination = word_get(image, base + DESTINATION);
+  out->offset = word_get(image, base + LOW) | (uint64_t)word_get(image, base + HIGH) << 32;
+  out->bytes = word_get(image, base + BYTES);
+  out->tag = word_get(image, base + TAG);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_io_publish(void *image, size_t size, uint32_t slot, const vyre_mega_io *request)
+{
+  const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
+  VYRE_TRY(check_slot(image, size, slot));
+  if (request->op < VYRE_MEGA_IO_READ || request->op > VYRE_MEGA_IO_FENCE)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no IO operation %" PRIu32 "\nFix: READ, WRITE or FENCE", request->op);
+  if (!word_swap(image, base + STATE, VYRE_MEGA_EMPTY, VYRE_MEGA_CLAIMED))
+    return refuse(slot, word_acquire(image, base + STATE), "EMPTY");
+  word_put(image, base + OP, request->op);
+  word_put(image, base + SOURCE, request->source);
+  word_put(image, base + DESTINATION, request->destination);
+  word_put(image, base + LOW, (uint32_t)request->offset);
+  word_put(image, base + HIGH, (uint32_t)(request->offset >> 32));
+  word_put(image, base + BYTES, request->bytes);
+  word_put(image, base + TAG, request->tag);
+  word_release(image, base + STATE, VYRE_MEGA_PUBLISHED);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_io_poll(const void *image, size_t size, uint32_t *out, uint32_t *out_count)
+{
+  *out_count = 0;
+  VYRE_TRY(vyre_mega_io_validate(image, size));
+  for (uint32_t slot = 0; slot < size / VYRE_MEGA_IO_BYTES; slot++)
+    if (word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + STATE) == VYRE_MEGA_PUBLISHED)
+      out[(*out_count)++] = slot;
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_io_claim(void *image, size_t size, uint32_t slot, bool *out_claimed)
+{
+  *out_claimed = false;
+  VYRE_TRY(check_slot(image, size, slot));
+  *out_claimed = word_swap(image, (size_t)slot * VYRE_MEGA_IO_WORDS + STATE, VYRE_MEGA_PUBLISHED, VYRE_MEGA_CLAIMED);
+  return VYRE_OK;
+}
+
+/* Results that nobody waits for. */
+static void
+sweep(void *image, size_t size)
+{
+  for (size_t base = 0; base < size / 4; base += VYRE_MEGA_IO_WORDS) {
+    const uint32_t state = word_acquire(image, base + STATE);
+    if ((state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR) && word_get(image, base + OP) == 0)
+      word_release(image, base + STATE, VYRE_MEGA_EMPTY);
+  }
+}
+
+vyre_status
+vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const bool *is_ok, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++) {
+    VYRE_TRY(check_slot(image, size, slots[i]));
+    const uint32_t state = word_acquire(image, (size_t)slots[i] * VYRE_MEGA_IO_WORDS + STATE);
+    if (state != VYRE_MEGA_CLAIMED)
+      return refuse(slots[i], state, "CLAIMED");
+    for (uint32_t k = 0; k < i; k++)
+      if (slots[k] == slots[i])
+        return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " is completed twice\nFix: each slot once", slots[i]);
+  }
+  for (uint32_t i = 0; i < count; i++)
+    word_release(image, (size_t)slots[i] * VYRE_MEGA_IO_WORDS + STATE, is_ok[i] ? VYRE_MEGA_IO_OK : VYRE_MEGA_IO_ERROR);
+  if (count)
+    sweep(image, size);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_io_recycle(void *image, size_t size, uint32_t slot)
+{
+  const size_t at = (size_t)slot * VYRE_MEGA_IO_WORDS + STATE;
+  VYRE_TRY(check_slot(image, size, slot));
+  const uint32_t state = word_acquire(image, at);
+  if (state != VYRE_MEGA_IO_OK && state != VYRE_MEGA_IO_ERROR)
+    return refuse(slot, state, "OK or ERROR");
+  word_release(image, at, VYRE_MEGA_EMPTY);
+  return VYRE_OK;
+}

@@ -1,0 +1,70 @@
+/* Words of an image, which a kernel or another thread may look at.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_RUNTIME_WORDS_H
+#define VYRE_RUNTIME_WORDS_H
+
+#include "vyre/megakernel.h"
+
+#include <endian.h>
+#include <inttypes.h>
+
+static inline uint32_t
+word_get(const void *image, size_t word)
+{
+  return le32toh(__atomic_load_n((const uint32_t *)image + word, __ATOMIC_RELAXED));
+}
+
+static inline void
+word_put(void *image, size_t word, uint32_t value)
+{
+  __atomic_store_n((uint32_t *)image + word, htole32(value), __ATOMIC_RELAXED);
+}
+
+static inline uint32_t
+word_acquire(const void *image, size_t word)
+{
+  return le32toh(__atomic_load_n((const uint32_t *)image + word, __ATOMIC_ACQUIRE));
+}
+
+static inline void
+word_release(void *image, size_t word, uint32_t value)
+{
+  __atomic_store_n((uint32_t *)image + word, htole32(value), __ATOMIC_RELEASE);
+}
+
+static inline bool
+word_swap(void *image, size_t word, uint32_t expected, uint32_t value)
+{
+  uint32_t old = htole32(expected);
+  return __atomic_compare_exchange_n((uint32_t *)image + word, &old, htole32(value), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* An image of whole words at an address of a word's. */
+static inline vyre_status
+words_check(const void *image, size_t size, const char *what)
+{
+  if (!image)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no %s\nFix: an image that its encoder made", what);
+  if (size % 4)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the %s has %zu bytes, which are no whole words\nFix: an image of whole words",
+                      what, size);
+  if ((uintptr_t)image % 4)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the %s is at an address that is no word's\nFix: memory aligned to 4 bytes",
+                      what);
+  return VYRE_OK;
+}
+
+/* The image that an encoder writes to. */
+static inline vyre_status
+words_check_just(const void *image, size_t size, size_t wanted, const char *what)
+{
+  VYRE_TRY(words_check(image, size, what));
+  if (wanted == 0 || size != wanted)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: the %s has %zu bytes, and %zu were to be\nFix: as many as its size function says", what, size,
+                      wanted);
+  return VYRE_OK;
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* The kernel's text, put together of those in runtime/kernel: words that begin with a dollar are replaced.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "source.h"
+
+#include "vyre/megakernel.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct writer {
+  const vyre_mega_program *program;
+  const vyre_mega_form *form;
+  vyre_bytes *out;
+} writer;
+
+static const char buffers[] = "buffer %control : u32[] storage rw set(0) binding(0)\n"
+                              "  buffer %ring : u32[] storage rw set(0) binding(1)\n"
+                              "  buffer %debug : u32[] storage rw set(0) binding(2)\n"
+                              "  buffer %io : u32[] storage rw set(0) binding(3)\n";
+static const char data_buffer[] = "  buffer %data : u32[] storage rw set(0) binding(4)\n";
+
+static bool
+is_persistent(const vyre_mega_program *p)
+{
+  return p->build == VYRE_MEGA_PERSISTENT || p->build == VYRE_MEGA_PERSISTENT_BY_PRIORITY;
+}
+
+static bool
+has_priorities(const vyre_mega_program *p)
+{
+  return p->build == VYRE_MEGA_BY_PRIORITY || p->build == VYRE_MEGA_PERSISTENT_BY_PRIORITY;
+}
+
+/* ---- what an operation does ---------------------------------------------------------------------------------------------- */
+
+static vyre_status
+put_call(const writer *w, const char *function)
+{
+  return vyre_bytes_printf(w->out, "@%s(%%control, %%ring, %%debug, %%io, %s%%base, %%op, %%a0, %%a1, %%a2)", function,
+                           w->program->has_data ? "%data, " : "");
+}
+
+/* The protocol's, and its own for each handler.  The compiler may make a table of it: no code is tried after the other. */
+static vyre_status
+put_switch(const writer *w)
+{
+  static const struct {
+    const char *label, *call;
+  } cases[] = {
+      {"0u32", NULL},
+      {"1u32", "@mega_store(%control, %a0, %a1)"},
+      {"2u32", "@mega_add(%control, %a0, %a1)"},
+      {"3u32", "@mega_load(%control, %a0, %a1)"},
+      {"4u32", "@mega_swap(%control, %a0, %a1, %a2)"},
+      {"5u32", "@mega_copy(%control, %a0, %a1, %a2)"},
+      {"7u32", "@mega_fence(%control, %a1)"},
+      {"0xfffdu32", "@mega_load_miss(%ring, %io, %base, %state)"},
+      {"0xfffeu32", "@mega_print(%control, %debug, %base, %a0, %a1, %a2)"},
+      {"0xffffffffu32", "@mega_shut_down(%control, %ring, %base)"},
+  };
+  VYRE_TRY(vyre_bytes_printf(w->out, "switch %%op {\n"));
+  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    VYRE_TRY(cases[i].call ? vyre_bytes_printf(w->out, "    case %s { set %%result, %s }\n", cases[i].label, cases[i].call)
+                           : vyre_bytes_printf(w->out, "    case %s { }\n", cases[i].label));
+  for (uint32_t i = 0; i < w->program->handler_count; i++) {
+    VYRE_TRY(vyre_bytes_printf(w->out, "    case %" PRIu32 "u32 { set %%result, ", w->program->handlers[i].op));
+    VYRE_TRY(put_call(w, w->program->handlers[i].function));
+    VYRE_TRY(vyre_bytes_printf(w->out, " }\n"));
+  }
+  return vyre_bytes_printf(w->out, "    default { set %%result, 1u32 }\n  }");
+}
+
+static vyre_status
+put_operation(const writer *w)
+{
+  if (!w->program->fused)
+    return put_switch(w);
+  VYRE_TRY(vyre_bytes_printf(w->out, "set %%result, "));
+  return put_call(w, w->program->fused);
+}
+
+/* ---- text ---------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+put_word(const writer *w, const char *word, size_t length)
+{
+  const bool has_data = w->program->has_data;
+#define IS(text) (length == sizeof(text) - 1 && memcmp(word, text, length) == 0)
+  if (IS("SCOPE"))
+    return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device");
+  if (IS("PARAMETERS"))
+    return vyre_bytes_printf(w->out, "%%control : path u32[], %%ring : path u32[], %%debug : path u32[], %%io : path u32[]%s",
+                             has_data ? ", %data : path u32[]" : "");
+  if (IS("ARGUMENTS"))
+    return vyre_bytes_printf(w->out, "%%control, %%ring, %%debug, %%io%s", has_data ? ", %data" : "");
+  if (IS("BUFFERS"))
+    return vyre_bytes_printf(w->out, "%s%s", buffers, has_data ? data_buffer : "");
+  if (IS("OPERATION"))
+    return put_operation(w);
+  if (IS("SIZE"))
+    return vyre_bytes_printf(w->out, "%" PRIu32, w->form->workgroup ? w->form->workgroup : 1);
+  if (IS("MEET"))
+    return vyre_bytes_printf(w->out, "%s", w->form->meets ? "barrier device" : "");
+  if (IS("LEVELS"))
+    return vyre_bytes_printf(w->out, "%d", has_priorities(w->program) ? VYRE_MEGA_LEVELS : 1);
+  if (IS("PRIORITY"))
+    return vyre_bytes_printf(w->out, "%s", has_priorities(w->program) ? "true" : "false");
+  if (IS("LIVE"))
+    return vyre_bytes_printf(w->out, "%s", is_persistent(w->program) ? "true" : "false");
+  if (IS("PARTITION"))
+    return vyre_bytes_printf(w->out, "%s",
+                             has_priorities(w->program) ? "return load(%control[add(%level, 129u32)])"
+                                                        : "return select(eq(%level, 0u32), 0u32, %slots)");
+#undef IS
+  return VYRE_ERROR(VYRE_CODE_INTERNAL, "megakernel: its text has the word $%.*s\nFix: report this", (int)length, word);
+}
+
+static bool
+is_letter(char c)
+{
+  return c >= 'A' && c <= 'Z';
+}
+
+static vyre_status
+put_text(const writer *w, const char *text)
+{
+  for (const char *dollar; (dollar = strchr(text, '$'));) {
+    const char *word = dollar + 1;
+    size_t length = 0;
+    VYRE_TRY(vyre_bytes_append(w->out, text, (size_t)(dollar - text)));
+    while (is_letter(word[length]))
+      length++;
+    VYRE_TRY(put_word(w, word, length));
+    text = word + length;
+  }
+  return vyre_bytes_append(w->out, text, strlen(text));
+}
+
+/* ---- what may be asked for ----------------------------------------------------------------------------------------------- */
+
+/* A name that stands for itself in the text: nothing else can be said by it. */
+static bool
+is_name(const char *text)
+{
+  size_t i = 0;
+  if (!text)
+    return false;
+  while (isalnum((unsigned char)text[i]) || text[i] == '_' || text[i] == '.')
+    i++;
+  return i > 0 && text[i] == '\0' && !isdigit((unsigned char)text[0]) && text[0] != '.';
+}
+
+static vyre_status
+check(const vyre_mega_program *p)
+{
+  if ((uint32_t)p->build >= VYRE_MEGA_BUILD__COUNT)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no build %d\nFix: one of vyre_mega_build", (int)p->build);
+  if (p->fused && !is_name(p->fused))
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: '%s' is no function's name\nFix: letters, digits, dots and _", p->fused);
+  for (uint32_t i = 0; i < p->handler_count; i++) {
+    const vyre_mega_handler *h = &p->handlers[i];
+    if (vyre_mega_op_is_system(h->op))
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "megakernel: handler %" PRIu32 " is for the op code 0x%" PRIx32 ", which is reserved\n"
+                        "Fix: 8 to 0xffef, or from 0x10000 on without the high bit",
+                        i, h->op);
+    if (!is_name(h->function))
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "megakernel: handler %" PRIu32 " has no function's name, but '%s'\n"
+                        "Fix: letters, digits, dots and _",
+                        i, h->function ? h->function : "");
+    for (uint32_t k = 0; k < i; k++)
+      if (p->handlers[k].op == h->op)
+        return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: two handlers for the op code %" PRIu32 "\nFix: one", h->op);
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+put_all(const writer *w)
+{
+  VYRE_TRY(put_text(w, w->form->is_together ? mega_text_together : mega_text_alone));
+  VYRE_TRY(put_text(w, mega_text_handlers));
+  if (w->program->source)
+    VYRE_TRY(vyre_bytes_printf(w->out, "%s\n", w->program->source));
+  VYRE_TRY(put_text(w, mega_text_item));
+  return put_text(w, w->program->build == VYRE_MEGA_ONCE ? mega_text_once : mega_text_rounds);
+}
+
+vyre_status
+vyre_mega_source(const vyre_mega_program *program, const vyre_mega_form *form, vyre_bytes *out)
+{
+  const writer w = {program, form, out};
+  const size_t size = out->size;
+  VYRE_TRY(check(program));
+  return vyre_bytes_undo(out, size, put_all(&w));
+}

@@ -1,0 +1,10 @@
+/* The texts that the kernel is made of: runtime/kernel/NAME.vir, terminated.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_RUNTIME_SOURCE_H
+#define VYRE_RUNTIME_SOURCE_H
+
+extern const char mega_text_alone[], mega_text_together[], mega_text_handlers[], mega_text_item[], mega_text_once[],
+    mega_text_rounds[];
+
+#endif

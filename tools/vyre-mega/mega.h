@@ -1,0 +1,41 @@
+/* vyre-mega's own declarations: a queue as text, and the options.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_TOOLS_MEGA_H
+#define VYRE_TOOLS_MEGA_H
+
+#include "vyre/io.h"
+#include "vyre/megakernel.h"
+
+enum { MOST_HANDLERS = 256 };
+
+typedef struct mega_options {
+  const char *input, *handlers_path, *device, *library, *cache_dir;
+  const vyre_target_ops *target;
+  vyre_mega_handler handlers[MOST_HANDLERS];
+  uint32_t handler_count, slots, observables, timeout;
+  bool by_priority, is_live, validate;
+} mega_options;
+
+/* A line of the file. */
+typedef struct mega_line {
+  vyre_mega_item item;
+  uint32_t number; /* in the file */
+  const char *text;
+  size_t length;
+} mega_line;
+
+typedef struct mega_queue {
+  vyre_bytes text;
+  mega_line *lines;
+  uint32_t count;
+} mega_queue;
+
+/* An error has the line. */
+VYRE_MUST_USE vyre_status mega_queue_read(const char *path, mega_queue *out);
+void mega_queue_free(mega_queue *queue);
+
+/* Runs it and prints what came of each line; `out_faults` counts those that ended FAULT, or did not end. */
+VYRE_MUST_USE vyre_status mega_run(const mega_options *options, const mega_queue *queue, uint32_t *out_faults);
+
+#endif

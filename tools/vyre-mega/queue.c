@@ -1,0 +1,120 @@
+/* A queue as text: an item a line.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mega.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  uint32_t op;
+} ops[] = {{"nop", VYRE_MEGA_OP_NOP},     {"store", VYRE_MEGA_OP_STORE}, {"add", VYRE_MEGA_OP_ADD},
+           {"load", VYRE_MEGA_OP_LOAD},   {"swap", VYRE_MEGA_OP_SWAP},   {"copy", VYRE_MEGA_OP_COPY},
+           {"fence", VYRE_MEGA_OP_FENCE}, {"print", VYRE_MEGA_OP_PRINT}, {"shutdown", VYRE_MEGA_OP_SHUT_DOWN}};
+
+static bool
+read_number(const char *word, uint32_t *out)
+{
+  char *end;
+  const unsigned long long value = strtoull(word, &end, 0);
+  *out = (uint32_t)value;
+  return word[0] >= '0' && word[0] <= '9' && *end == '\0' && value <= UINT32_MAX;
+}
+
+static bool
+read_op(const char *word, uint32_t *out)
+{
+  for (uint32_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    if (strcmp(word, ops[i].name) == 0) {
+      *out = ops[i].op;
+      return true;
+    }
+  return read_number(word, out);
+}
+
+static bool
+read_priority(const char *word, uint32_t *out)
+{
+  for (uint32_t i = 0; i < VYRE_MEGA_LEVELS; i++)
+    if (strcmp(word, vyre_mega_priority_text(i)) == 0) {
+      *out = i;
+      return true;
+    }
+  return read_number(word, out) && *out < VYRE_MEGA_LEVELS;
+}
+
+/* False: the word is none of a line's. */
+static bool
+read_word(const char *word, uint32_t *args, vyre_mega_item *item)
+{
+  if (strncmp(word, "tenant=", 7) == 0)
+    return read_number(word + 7, &item->tenant);
+  if (strncmp(word, "priority=", 9) == 0)
+    return read_priority(word + 9, &item->priority);
+  return *args < VYRE_MEGA_ARGS && read_number(word, &item->args[(*args)++]);
+}
+
+static vyre_status
+read_line(const char *path, mega_line *line)
+{
+  char copy[1024], *rest = copy;
+  uint32_t args = 0, words = 0;
+  if (line->length >= sizeof copy)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s:%" PRIu32 ": the line is too long\nFix: an op code, and 12 arguments at most", path,
+                      line->number);
+  memcpy(copy, line->text, line->length);
+  copy[line->length] = '\0';
+  line->item = (vyre_mega_item){.priority = VYRE_MEGA_NORMAL};
+  for (char *word; (word = strtok_r(rest, " \t\r", &rest)); words++)
+    if (words ? !read_word(word, &args, &line->item) : !read_op(word, &line->item.op))
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s:%" PRIu32 ": '%s' is no %s\n"
+                        "Fix: OP [tenant=N] [priority=NAME] ARGUMENT..., with a code or a name, and at most 12 numbers",
+                        path, line->number, word, words ? "tenant, priority or argument" : "op code");
+  return VYRE_OK;
+}
+
+static vyre_status
+read_lines(const char *path, mega_queue *queue)
+{
+  const char *at = queue->text.data;
+  for (uint32_t number = 1; at && *at; number++) {
+    const size_t length = strcspn(at, "\n"), used = strcspn(at, "#\n");
+    mega_line line = {.number = number, .text = at + strspn(at, " \t\r"), .length = used};
+    line.length -= (size_t)(line.text - at) < used ? (size_t)(line.text - at) : used;
+    while (line.length && strchr(" \t\r", line.text[line.length - 1]))
+      line.length--;
+    if (line.length) {
+      VYRE_TRY(read_line(path, &line));
+      queue->lines[queue->count++] = line;
+    }
+    at += length + (at[length] == '\n');
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+mega_queue_read(const char *path, mega_queue *out)
+{
+  size_t lines = 1;
+  *out = (mega_queue){0};
+  VYRE_TRY(vyre_file_read(path, &out->text));
+  for (size_t i = 0; i < out->text.size; i++)
+    lines += out->text.data[i] == '\n';
+  out->lines = calloc(lines, sizeof *out->lines);
+  if (!out->lines)
+    return VYRE_OUT_OF_MEMORY("for a queue");
+  VYRE_TRY(read_lines(path, out));
+  if (out->count == 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: there is no item\nFix: an item a line, such as: store 77 160", path);
+  return VYRE_OK;
+}
+
+void
+mega_queue_free(mega_queue *queue)
+{
+  free(queue->lines);
+  vyre_bytes_free(&queue->text);
+}

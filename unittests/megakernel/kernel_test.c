@@ -1,0 +1,697 @@
+/* What the kernel does with a ring: each op code, each fault, tenants, packed slots, the debug log, IO, priorities and fairness.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mega.h"
+
+typedef void test_body(world *w, const way *how);
+
+static void
+each_way(test_body *body, uint32_t slots, uint32_t observables)
+{
+  for (const way *how = ways; how->name; how++) {
+    world *w = world_make(slots, observables);
+    print_message("  %s\n", how->name);
+    body(w, how);
+    world_free(w);
+  }
+}
+
+/* One dispatch of the plain kernel. */
+static void
+run_once(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
+  go(w, mega);
+  ok(vyre_mega_destroy(mega));
+}
+
+#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
+
+/* ---- op codes ------------------------------------------------------------------------------------------------------------ */
+
+static void
+op_codes(world *w, const way *how)
+{
+  w->control[162] = 1000;
+  w->control[165] = 5;
+  memcpy(w->control + 170, (uint32_t[]){1, 2, 3, 4}, 16);
+  put(w, 0, ITEM(.op = 0));
+  put(w, 1, ITEM(.op = 1, .args = {77, 161}));
+  put(w, 2, ITEM(.op = 2, .args = {0xffffffff, 162}));
+  put(w, 3, ITEM(.op = 3, .args = {2, 3}));
+  put(w, 4, ITEM(.op = 4, .args = {165, 5, 9}));
+  put(w, 5, ITEM(.op = 4, .args = {166, 5, 9}));
+  put(w, 6, ITEM(.op = 5, .args = {170, 180, 4}));
+  put(w, 7, ITEM(.op = 7, .args = {3, 4711}));
+  put(w, 8, ITEM(.op = 1, .args = {13, 145})); /* scratch */
+  put(w, 10, ITEM(.op = 5, .args = {0, 145, 0}));
+  run_once(w, how);
+  for (uint32_t slot = 0; slot < 9; slot++)
+    is_done(w, slot);
+  is_done(w, 10);
+  assert_int_equal(state_of(w, 9), VYRE_MEGA_EMPTY);
+  assert_int_equal(w->control[161], 77);
+  assert_int_equal(w->control[162], 999);
+  assert_int_equal(w->control[163], 3);
+  assert_int_equal(w->control[165], 9);
+  assert_int_equal(w->control[160 + 165], 5);
+  assert_int_equal(w->control[166], 0);
+  assert_int_equal(w->control[160 + 166], 0);
+  assert_memory_equal(w->control + 180, ((uint32_t[]){1, 2, 3, 4, 0}), 20);
+  assert_int_equal(w->control[128], 1);
+  assert_int_equal(w->control[160], 4711);
+  assert_int_equal(w->control[145], 13);
+  assert_int_equal(w->results.control.done, 10);
+  assert_int_equal(w->results.control.faults, 0);
+  assert_memory_equal(w->results.control.metrics, ((uint32_t[]){1, 2, 1, 1, 2, 2, 0, 1, 0}), 36);
+  assert_int_equal(w->results.control.served[0], 10);
+  assert_int_equal(w->results.control.quotas[0], 1000000 - 10);
+}
+
+static void
+each_op_code_does_what_it_says(void **state)
+{
+  (void)state;
+  each_way(op_codes, 16, 200);
+}
+
+static void
+bad_words(world *w, const way *how)
+{
+  const uint32_t end = 160 + 8;
+  put(w, 0, ITEM(.op = 1, .args = {1, 0}));   /* SHUTDOWN */
+  put(w, 1, ITEM(.op = 1, .args = {1, 144})); /* the last word before scratch */
+  put(w, 2, ITEM(.op = 1, .args = {1, end}));
+  put(w, 3, ITEM(.op = 2, .args = {1, 32})); /* a quota */
+  put(w, 4, ITEM(.op = 3, .args = {end, 0}));
+  put(w, 5, ITEM(.op = 3, .args = {0, 8}));
+  put(w, 6, ITEM(.op = 3, .args = {0, 0xffffff60})); /* 160 more are 0 */
+  put(w, 7, ITEM(.op = 4, .args = {3, 0, 0}));
+  put(w, 8, ITEM(.op = 4, .args = {160, 0, 1})); /* the result would be word 320 */
+  put(w, 9, ITEM(.op = 5, .args = {0, 160, 9}));
+  put(w, 10, ITEM(.op = 5, .args = {0, 161, 0xffffffff}));
+  put(w, 11, ITEM(.op = 5, .args = {0xffffffff, 161, 2}));
+  put(w, 12, ITEM(.op = 5, .args = {0, 144, 1}));
+  put(w, 13, ITEM(.op = 6));
+  put(w, 14, ITEM(.op = 99));
+  put(w, 15, ITEM(.op = 1, .args = {8, end - 1}));
+  run_once(w, how);
+  static const uint32_t reasons[] = {4, 4, 4, 4, 4, 5, 5, 4, 5, 4, 4, 4, 4, 1, 1};
+  for (uint32_t slot = 0; slot < 15; slot++)
+    is_fault(w, slot, reasons[slot]);
+  is_done(w, 15);
+  assert_int_equal(w->results.control.faults, 15);
+  assert_int_equal(w->results.control.done, 1);
+  assert_int_equal(w->control[0], 0);
+  for (uint32_t i = 145; i < 160 + 7; i++)
+    assert_int_equal(w->control[i], 0);
+}
+
+static void
+words_that_items_may_not_use_are_faults(void **state)
+{
+  (void)state;
+  each_way(bad_words, 16, 8);
+}
+
+static void
+no_observables(world *w, const way *how)
+{
+  put(w, 0, ITEM(.op = 7, .args = {1, 2}));
+  put(w, 1, ITEM(.op = 3));
+  put(w, 2, ITEM(.op = 1, .args = {5, 159}));
+  put(w, 3, ITEM(.op = 1, .args = {5, 160}));
+  run_once(w, how);
+  is_fault(w, 0, VYRE_MEGA_REASON_OBSERVABLE);
+  is_fault(w, 1, VYRE_MEGA_REASON_OBSERVABLE);
+  is_done(w, 2);
+  is_fault(w, 3, VYRE_MEGA_REASON_WORD);
+  assert_int_equal(w->results.control.epoch, 0);
+  assert_int_equal(w->control[159], 5);
+}
+
+static void
+without_observables_there_are_no_results(void **state)
+{
+  (void)state;
+  each_way(no_observables, 8, 0);
+}
+
+static void
+shutdown(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
+  put(w, 0, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN, .tenant = 1));
+  go(w, mega);
+  is_fault(w, 0, VYRE_MEGA_REASON_PERMISSION);
+  assert_false(w->results.control.is_shut_down);
+  put(w, 0, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN));
+  go(w, mega);
+  is_done(w, 0);
+  assert_true(w->results.control.is_shut_down);
+  put(w, 0, ITEM(.op = 0));
+  go(w, mega);
+  assert_int_equal(state_of(w, 0), VYRE_MEGA_PUBLISHED);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+only_tenant_0_shuts_it_down(void **state)
+{
+  (void)state;
+  each_way(shutdown, 8, 0);
+}
+
+/* ---- tenants ------------------------------------------------------------------------------------------------------------- */
+
+static void
+tenants(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
+  static const uint32_t bad[] = {29, 31, 32, 61, 64, 0xffffffff};
+  for (uint32_t i = 0; i < 6; i++) {
+    put(w, i, ITEM(.op = 0));
+    w->ring[i * 16 + 2] = bad[i];
+  }
+  put(w, 6, ITEM(.op = 0, .tenant = 28));
+  put(w, 7, ITEM(.op = 0, .tenant = 5));
+  for (uint32_t i = 8; i < 12; i++)
+    put(w, i, ITEM(.op = 0, .tenant = 6));
+  put(w, 12, ITEM(.op = 0, .tenant = 7));
+  w->control[3 + 5] = 0;
+  w->control[32 + 6] = 3;
+  w->control[32 + 7] = 0xffffffff;
+  go(w, mega);
+  for (uint32_t i = 0; i < 6; i++)
+    is_fault(w, i, VYRE_MEGA_REASON_TENANT);
+  is_done(w, 6);
+  is_done(w, 12);
+  assert_int_equal(state_of(w, 7), VYRE_MEGA_PUBLISHED);
+  uint32_t done = 0;
+  for (uint32_t i = 8; i < 12; i++) {
+    done += state_of(w, i) == VYRE_MEGA_DONE;
+    if (state_of(w, i) != VYRE_MEGA_DONE)
+      is_fault(w, i, VYRE_MEGA_REASON_QUOTA);
+  }
+  assert_int_equal(done, 3);
+  assert_int_equal(w->results.control.quotas[6], 0);
+  assert_int_equal(w->results.control.quotas[7], 0xffffffff);
+  assert_int_equal(w->results.control.served[28], 1);
+  assert_int_equal(w->results.control.served[6], 4);
+  assert_int_equal(w->results.control.served[31], 0);
+  w->control[3 + 5] = 1;
+  go(w, mega);
+  is_done(w, 7);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+tenants_are_checked_masked_and_have_quotas(void **state)
+{
+  (void)state;
+  each_way(tenants, 16, 0);
+}
+
+/* ---- packed slots, the debug log ----------------------------------------------------------------------------------------- */
+
+static vyre_mega_item
+packed(const vyre_mega_packed *operations, uint32_t count)
+{
+  vyre_mega_item item = {.op = VYRE_MEGA_OP_PACKED};
+  ok(vyre_mega_pack(operations, count, item.args));
+  return item;
+}
+
+static void
+packed_slots(world *w, const way *how)
+{
+  const vyre_mega_packed good[] = {{1, {11, 160, 0}}, {2, {12, 161, 0}}, {0, {0, 0, 0}}};
+  const vyre_mega_packed bad[] = {{1, {13, 162, 0}}, {99, {0, 0, 0}}, {1, {14, 163, 0}}};
+  put(w, 0, packed(good, 3));
+  put(w, 1, packed(bad, 3));
+  put(w, 2, ITEM(.op = VYRE_MEGA_OP_PACKED));
+  put(w, 3, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {5}));
+  put(w, 4, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {0x00000b02}));
+  put(w, 5, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {0x08010a02, 0, 99, 164}));
+  /* Four operations, of which two have the same arguments. */
+  put(w, 6, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {0x00020904, 0x06020302, 0x00000602, 1, 165, 0, 1, 165, 0, 1, 165, 0}));
+  run_once(w, how);
+  is_done(w, 0);
+  is_fault(w, 1, VYRE_MEGA_REASON_OP | 1 << 16);
+  for (uint32_t slot = 2; slot < 6; slot++)
+    is_fault(w, slot, VYRE_MEGA_REASON_PACKED);
+  is_done(w, 6);
+  assert_memory_equal(w->control + 160, ((uint32_t[]){11, 12, 13, 0, 0, 4, 0}), 28);
+  assert_memory_equal(w->results.control.metrics, ((uint32_t[]){1, 2, 5, 0}), 16);
+}
+
+static void
+packed_slots_do_all_their_operations(void **state)
+{
+  (void)state;
+  each_way(packed_slots, 8, 8);
+}
+
+static void
+debug_log(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
+  uint32_t seen[80] = {0};
+  for (uint32_t i = 0; i < 40; i++)
+    put(w, i, ITEM(.op = VYRE_MEGA_OP_PRINT, .args = {7, i, i * i}));
+  go(w, mega);
+  assert_int_equal(w->results.record_count, 40);
+  for (uint32_t i = 0; i < 40; i++) {
+    const vyre_mega_record *r = &w->results.records[i];
+    assert_int_equal(r->format, 7);
+    assert_int_equal(r->args[1], r->args[0] * r->args[0]);
+    assert_int_equal(r->base, r->args[0] * 16);
+    seen[r->args[0]]++;
+  }
+  for (uint32_t i = 0; i < 40; i++)
+    assert_int_equal(seen[i], 1);
+  assert_int_equal(w->results.control.debug_lost, 0);
+  for (uint32_t i = 0; i < 40; i++)
+    put(w, i, ITEM(.op = VYRE_MEGA_OP_PRINT, .args = {7, i, i * i}));
+  go(w, mega);
+  assert_int_equal(w->results.record_count, 64);
+  assert_int_equal(w->debug[0], 256);
+  assert_int_equal(w->results.control.debug_lost, 16);
+  assert_int_equal(w->results.control.done, 80);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+the_debug_log_ends_and_counts_what_is_lost(void **state)
+{
+  (void)state;
+  each_way(debug_log, 40, 0);
+}
+
+/* ---- IO ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+io(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
+  uint32_t requests[64], count;
+  bool claimed;
+  for (uint32_t slot = 0; slot < 4; slot++)
+    put(w, slot, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {100 + slot, 200, 300, 400, 500, slot == 3 ? 2 : 0}));
+  go(w, mega);
+  ok(vyre_mega_io_poll(w->io, sizeof w->io, requests, &count));
+  assert_int_equal(count, 4);
+  for (uint32_t i = 0; i < 4; i++) {
+    vyre_mega_io request;
+    ok(vyre_mega_io_read(w->io, sizeof w->io, requests[i], &request));
+    assert_int_equal(state_of(w, i), VYRE_MEGA_WAIT_IO);
+    assert_int_equal(request.op, VYRE_MEGA_IO_READ);
+    assert_int_equal(request.source, 100 + request.tag);
+    assert_int_equal(request.destination, 200);
+    assert_int_equal(request.bytes, 300);
+    assert_true(request.offset == (400 | UINT64_C(500) << 32));
+    if (request.tag > 1)
+      continue; /* of these nobody cares */
+    ok(vyre_mega_io_claim(w->io, sizeof w->io, requests[i], &claimed));
+    ok(vyre_mega_io_complete(w->io, sizeof w->io, &requests[i], (bool[]){request.tag == 0}, 1));
+  }
+  go(w, mega);
+  is_done(w, 0);
+  is_fault(w, 1, VYRE_MEGA_REASON_IO);
+  assert_int_equal(state_of(w, 3), VYRE_MEGA_WAIT_IO);
+  go(w, mega);
+  go(w, mega);
+  is_fault(w, 3, VYRE_MEGA_REASON_IO_PATIENCE);
+  assert_int_equal(state_of(w, 2), VYRE_MEGA_WAIT_IO);
+  ok(vyre_mega_io_poll(w->io, sizeof w->io, requests, &count));
+  assert_int_equal(count, 1); /* that of slot 2: what was done, and what was given up, is EMPTY */
+  assert_int_equal(w->results.control.quotas[0], 1000000 - 4);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+misses_ask_wait_and_give_up(void **state)
+{
+  (void)state;
+  each_way(io, 8, 0);
+}
+
+static void
+io_queue_is_full(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
+  uint32_t seen[72] = {0};
+  for (uint32_t slot = 0; slot < 72; slot++)
+    put(w, slot, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {slot, 0, 0, 0, 0, 1}));
+  go(w, mega);
+  uint32_t waiting = 0;
+  for (uint32_t slot = 0; slot < 72; slot++)
+    waiting += state_of(w, slot) == VYRE_MEGA_WAIT_IO;
+
+  assert_int_equal(waiting, 64);
+  assert_int_equal(w->results.states[VYRE_MEGA_REQUEUE], 8);
+  for (uint32_t i = 0; i < 64; i++)
+    seen[w->io[i * 8 + 7]]++; /* each request is another slot's */
+  for (uint32_t slot = 0; slot < 72; slot++)
+    assert_int_equal(seen[slot], state_of(w, slot) == VYRE_MEGA_WAIT_IO);
+  go(w, mega);
+  go(w, mega);
+  for (uint32_t slot = 0; slot < 72; slot++)
+    is_fault(w, slot, VYRE_MEGA_REASON_IO_PATIENCE);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+a_full_io_queue_is_no_loss(void **state)
+{
+  (void)state;
+  each_way(io_queue_is_full, 72, 0);
+}
+
+static void
+io_that_is_under_way(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
+  uint32_t request, count;
+  bool claimed;
+  put(w, 0, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {1, 0, 0, 0, 0, 1}));
+  go(w, mega);
+  ok(vyre_mega_io_poll(w->io, sizeof w->io, &request, &count));
+  ok(vyre_mega_io_claim(w->io, sizeof w->io, request, &claimed));
+  go(w, mega);
+  go(w, mega);
+  is_fault(w, 0, VYRE_MEGA_REASON_IO_PATIENCE);
+  assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_CLAIMED); /* it is the host's */
+  ok(vyre_mega_io_complete(w->io, sizeof w->io, &request, (bool[]){true}, 1));
+  assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_EMPTY);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+io_that_is_given_up_under_way_is_swept(void **state)
+{
+  (void)state;
+  each_way(io_that_is_under_way, 8, 0);
+}
+
+/* ---- handlers ------------------------------------------------------------------------------------------------------------ */
+
+#define HANDLER(name)                                                                                                          \
+  "func @" name "(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[], %base : u32, %op : u32,\n" \
+  "               %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
+
+static const char functions[] =
+    /* In which order items were begun. */
+    HANDLER("note") "  %at = atomic_add %control[160], 1u32\n"
+                    "  if ult(%at, sub(length(%control), 161u32)) { store %control[add(%at, 161u32)], %a0 }\n"
+                    "  return 0u32\n}\n" HANDLER("fail") "  return %a0\n}\n"
+    /* The sum of all twelve arguments, once it was begun a0 times. */
+    HANDLER("again") "  var %sum : u32\n"
+                     "  %times = atomic_add %control[160], 1u32\n"
+                     "  if ult(add(%times, 1u32), %a0) { return 0x80000005u32 }\n"
+                     "  for %i = 0u32 to 12u32 step 1u32 {\n"
+                     "    set %sum, add(get(%sum), load(%ring[add(add(%base, 4u32), %i)]))\n"
+                     "  }\n"
+                     "  store %control[161], get(%sum)\n"
+                     "  store %control[162], %op\n"
+                     "  return 0u32\n}\n";
+
+static const vyre_mega_handler handlers[] = {{8, "note"}, {9, "fail"}, {0x40000000, "again"}};
+
+static vyre_mega_program
+with_handlers(vyre_mega_build build)
+{
+  return (vyre_mega_program){.build = build, .source = functions, .handlers = handlers, .handler_count = 3};
+}
+
+static void
+users(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, with_handlers(VYRE_MEGA_ONCE));
+  const vyre_mega_packed inner[] = {{8, {3, 0, 0}}, {9, {0x80000005, 0, 0}}};
+  put(w, 0, ITEM(.op = 9, .args = {256}));
+  put(w, 1, ITEM(.op = 9, .args = {0xffff}));
+  put(w, 2, ITEM(.op = 9, .args = {0x10000}));
+  put(w, 3, ITEM(.op = 9, .args = {0x80000001}));
+  put(w, 4, ITEM(.op = 9, .args = {0}));
+  put(w, 5, ITEM(.op = 0x40000000, .args = {3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  put(w, 6, ITEM(.op = 10));
+  go(w, mega);
+  is_fault(w, 0, 256);
+  is_fault(w, 1, 0xffff);
+  is_fault(w, 2, VYRE_MEGA_REASON_RESULT);
+  is_fault(w, 3, VYRE_MEGA_REASON_RESULT);
+  is_done(w, 4);
+  is_fault(w, 6, VYRE_MEGA_REASON_OP);
+  assert_int_equal(state_of(w, 5), VYRE_MEGA_YIELD);
+  go(w, mega);
+  assert_int_equal(state_of(w, 5), VYRE_MEGA_YIELD);
+  go(w, mega);
+  is_done(w, 5);
+  assert_int_equal(w->control[160], 3);
+  assert_int_equal(w->control[161], 14);
+  assert_int_equal(w->control[162], 0x40000000);
+  assert_int_equal(w->results.control.done, 2);
+  assert_int_equal(w->results.control.quotas[0], 1000000 - 7);
+  put(w, 7, packed(inner, 2));
+  go(w, mega);
+  is_fault(w, 7, VYRE_MEGA_REASON_RESULT | 1 << 16);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+users_add_handlers(void **state)
+{
+  (void)state;
+  each_way(users, 8, 8);
+}
+
+static void
+fused(world *w, const way *how)
+{
+  vyre_mega_program program = {.build = VYRE_MEGA_ONCE, .source = functions, .fused = "note"};
+  vyre_mega *mega = mega_make(w, how, program);
+  for (uint32_t i = 0; i < 4; i++)
+    put(w, i, ITEM(.op = 50 + i, .args = {i}));
+  go(w, mega);
+  assert_int_equal(w->control[160], 4);
+  for (uint32_t i = 0; i < 4; i++)
+    is_done(w, i);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+a_program_is_fused_into_it(void **state)
+{
+  (void)state;
+  each_way(fused, 8, 8);
+}
+
+static void
+data(world *w, const way *how)
+{
+  static const char source[] =
+      "func @sum(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[], %data : path u32[],\n"
+      "          %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
+      "  store %data[%a2], add(load(%data[%a0]), load(%data[%a1]))\n"
+      "  return 0u32\n}\n";
+  const vyre_mega_handler sum = {77, "sum"};
+  vyre_mega *mega = mega_make(
+      w, how,
+      (vyre_mega_program){.build = VYRE_MEGA_ONCE, .source = source, .handlers = &sum, .handler_count = 1, .has_data = true});
+  uint32_t words[] = {5, 6, 0};
+  vyre_device_buffer buffer;
+  ok(ops->allocate(w->target, sizeof words, &buffer));
+  ok(vyre_target_write(ops, w->target, buffer, 0, sizeof words, words));
+  put(w, 0, ITEM(.op = 77, .args = {0, 1, 2}));
+  vyre_mega_input input = input_of(w);
+  refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "data");
+  input.data = (vyre_range){buffer, 0, sizeof words};
+  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+  ok(vyre_target_read(ops, w->target, buffer, 0, sizeof words, words));
+  assert_int_equal(words[2], 11);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+handlers_have_data_of_their_own(void **state)
+{
+  (void)state;
+  each_way(data, 8, 0);
+}
+
+static void
+what_is_wrong_with_handlers_is_said(void **state)
+{
+  world *w = world_make(4, 0);
+  vyre_mega *mega;
+  vyre_mega_options options = {.program = with_handlers(VYRE_MEGA_ONCE), .slots = 4};
+  vyre_mega_handler bad[2] = {{7, "note"}};
+  (void)state;
+  options.program.handlers = bad;
+  options.program.handler_count = 1;
+  refused(vyre_mega_create(ops, w->target, &options, &mega), "0x7, which is reserved");
+  bad[0] = (vyre_mega_handler){8, "note() return"};
+  refused(vyre_mega_create(ops, w->target, &options, &mega), "no function's name");
+  bad[0] = bad[1] = (vyre_mega_handler){8, "note"};
+  options.program.handler_count = 2;
+  refused(vyre_mega_create(ops, w->target, &options, &mega), "two handlers for the op code 8");
+  options.program.handler_count = 1;
+  bad[0].function = "nobody";
+  refused(vyre_mega_create(ops, w->target, &options, &mega), "nobody");
+  assert_null(mega);
+  options.slots = 0;
+  bad[0].function = "note";
+  refused(vyre_mega_create(ops, w->target, &options, &mega), "0 slots");
+  options.slots = 6;
+  options.workgroup = 4;
+  refused(vyre_mega_create(ops, w->target, &options, &mega), "no multiple");
+  options.slots = options.workgroup = 1 << 20;
+  refused(vyre_mega_create(ops, w->target, &options, &mega), "1048576 invocations");
+  world_free(w);
+}
+
+/* ---- priorities and fairness --------------------------------------------------------------------------------------------- */
+
+/* Slots of partition `level` of 50: ten each. */
+static void
+priorities(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, with_handlers(VYRE_MEGA_BY_PRIORITY));
+  for (uint32_t i = 0; i < 50; i++)
+    put(w, i, ITEM(.op = 8, .priority = i / 10, .args = {i}));
+  go(w, mega);
+  uint32_t seen[50] = {0};
+  for (uint32_t i = 0; i < 50; i++) {
+    is_done(w, i);
+    seen[w->control[161 + i]]++;
+  }
+  for (uint32_t i = 0; i < 50; i++)
+    assert_int_equal(seen[i], 1);
+  for (uint32_t level = 0; level < 5; level++)
+    assert_int_equal(w->results.control.priorities[level], 10);
+  assert_int_equal(w->results.control.done, 50);
+  assert_int_equal(w->control[160], 50);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+all_priorities_are_taken(void **state)
+{
+  (void)state;
+  each_way(priorities, 50, 60);
+}
+
+/* One lane, so that the order is one: after 16 of CRITICAL and HIGH one of the others is let through. */
+static void
+starving(world *w, const way *how)
+{
+  (void)how;
+  vyre_mega_options options = {
+      .program = with_handlers(VYRE_MEGA_BY_PRIORITY), .slots = w->slots, .workgroup = 1, .groups = 1, .threads = 1};
+  vyre_mega *mega;
+  ok(vyre_mega_create(ops, w->target, &options, &mega));
+  for (uint32_t i = 0; i < 40; i++) { /* 80 of CRITICAL and HIGH, 40 of NORMAL */
+    put(w, i, ITEM(.op = 8, .priority = 0, .args = {0}));
+    put(w, 40 + i, ITEM(.op = 8, .priority = 1, .args = {1}));
+    put(w, 80 + i, ITEM(.op = 8, .priority = 2, .args = {2}));
+  }
+  go(w, mega);
+  uint32_t in_a_row = 0, others = 0;
+  for (uint32_t i = 0; i < 120; i++) {
+    const uint32_t level = w->control[161 + i];
+    in_a_row = level < 2 ? in_a_row + 1 : 0;
+    others += level == 2;
+    assert_true(in_a_row <= 16);
+    if (level == 2 && others <= 5)
+      assert_int_equal(i, others * 17 - 1);
+  }
+  assert_int_equal(w->results.control.done, 120);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+lower_priorities_do_not_starve(void **state)
+{
+  (void)state;
+  each_way(starving, 200, 130);
+}
+
+/* One lane, one tenant with 150 items in front of another with 3. */
+static void
+fairness(world *w, const way *how)
+{
+  vyre_mega_options options = {
+      .program = with_handlers(VYRE_MEGA_BY_PRIORITY), .slots = w->slots, .workgroup = 1, .groups = 1, .threads = 1};
+  vyre_mega *mega;
+  (void)how;
+  ok(vyre_mega_create(ops, w->target, &options, &mega));
+  ok(vyre_mega_control_set(w->control, vyre_mega_control_size(w->observables), 129 + 1, 200)); /* all of it is CRITICAL's */
+  for (uint32_t i = 2; i < 6; i++)
+    ok(vyre_mega_control_set(w->control, vyre_mega_control_size(w->observables), 129 + i, 200));
+  for (uint32_t i = 0; i < 150; i++)
+    put(w, i, ITEM(.op = 8, .tenant = 1, .args = {1}));
+  for (uint32_t i = 150; i < 153; i++)
+    put(w, i, ITEM(.op = 8, .tenant = 2, .args = {2}));
+  go(w, mega);
+  for (uint32_t i = 0; i < 153; i++)
+    assert_int_equal(w->control[161 + i], i >= 64 && i < 67 ? 2 : 1);
+  assert_int_equal(w->results.control.done, 153);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+a_tenant_with_much_lets_others_through(void **state)
+{
+  (void)state;
+  each_way(fairness, 200, 160);
+}
+
+/* What nothing comes of does not keep a launch from its end. */
+static void
+left_over(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, with_handlers(VYRE_MEGA_BY_PRIORITY));
+  w->control[3 + 4] = 0;
+  put(w, 0, ITEM(.op = 0x40000000, .args = {0xffffffff}));
+  put(w, 1, ITEM(.op = 0, .tenant = 4));
+  put(w, 49, ITEM(.op = 0));
+  go(w, mega);
+  assert_int_equal(state_of(w, 0), VYRE_MEGA_YIELD);
+  assert_int_equal(state_of(w, 1), VYRE_MEGA_PUBLISHED);
+  is_done(w, 49);
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+a_launch_ends_when_nothing_comes_of_it(void **state)
+{
+  (void)state;
+  each_way(left_over, 50, 8);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_op_code_does_what_it_says),
+      cmocka_unit_test(words_that_items_may_not_use_are_faults),
+      cmocka_unit_test(without_observables_there_are_no_results),
+      cmocka_unit_test(only_tenant_0_shuts_it_down),
+      cmocka_unit_test(tenants_are_checked_masked_and_have_quotas),
+      cmocka_unit_test(packed_slots_do_all_their_operations),
+      cmocka_unit_test(the_debug_log_ends_and_counts_what_is_lost),
+      cmocka_unit_test(misses_ask_wait_and_give_up),
+      cmocka_unit_test(a_full_io_queue_is_no_loss),
+      cmocka_unit_test(io_that_is_given_up_under_way_is_swept),
+      cmocka_unit_test(users_add_handlers),
+      cmocka_unit_test(a_program_is_fused_into_it),
+      cmocka_unit_test(handlers_have_data_of_their_own),
+      cmocka_unit_test(what_is_wrong_with_handlers_is_said),
+      cmocka_unit_test(all_priorities_are_taken),
+      cmocka_unit_test(lower_priorities_do_not_starve),
+      cmocka_unit_test(a_tenant_with_much_lets_others_through),
+      cmocka_unit_test(a_launch_ends_when_nothing_comes_of_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,436 @@
+/* Kernels that are live: items by ticket, full rings, masks, IO, shutdown; and many items of many threads, each done once.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mega.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
+
+typedef struct living {
+  world *w;
+  vyre_mega *mega;
+  vyre_mega_live *live;
+} living;
+
+static living
+start_build(vyre_mega_build build, uint32_t slots, vyre_mega_live_options options)
+{
+  living l = {.w = world_make(slots, 0)};
+  vyre_mega_options kernel = {.program = {.build = build}, .slots = slots};
+#ifdef MEGA_CUDA /* each lane takes a simulator's time */
+  kernel.workgroup = 32;
+  kernel.groups = slots > 64 ? 2 : 1;
+#endif
+  ok(vyre_mega_create(ops, l.w->target, &kernel, &l.mega));
+  ok(vyre_mega_live_start(l.mega, &options, &l.live));
+  return l;
+}
+
+static living
+start(uint32_t slots, uint32_t observables)
+{
+  return start_build(VYRE_MEGA_PERSISTENT, slots, (vyre_mega_live_options){.observables = observables});
+}
+
+static void
+stop(living *l, vyre_mega_control *control, vyre_mega_stats *stats)
+{
+  ok(vyre_mega_live_stop(l->live, control, stats));
+  ok(vyre_mega_destroy(l->mega));
+  world_free(l->w);
+}
+
+static vyre_mega_ticket
+publish(const living *l, vyre_mega_item item)
+{
+  vyre_mega_ticket ticket;
+  bool published;
+  ok(vyre_mega_live_publish(l->live, &item, &ticket, &published));
+  assert_true(published);
+  return ticket;
+}
+
+static vyre_mega_slot
+wait_for(const living *l, vyre_mega_ticket ticket)
+{
+  vyre_mega_slot slot;
+  ok(vyre_mega_live_wait(l->live, ticket, &slot));
+  return slot;
+}
+
+static uint32_t
+word_of(const living *l, uint32_t word)
+{
+  uint32_t value;
+  ok(vyre_mega_live_word(l->live, word, &value));
+  return value;
+}
+
+static void
+each_target_has_its_way(void **state)
+{
+  (void)state;
+  for (uint32_t slice = 0; slice < 2; slice++) {
+    living l = start_build(VYRE_MEGA_PERSISTENT, 16, (vyre_mega_live_options){.slice = slice});
+#ifdef MEGA_CPU
+    const vyre_mega_way expected = VYRE_MEGA_SLICED;
+#elif defined(MEGA_CUDA)
+    const vyre_mega_way expected = slice ? VYRE_MEGA_SLICED : VYRE_MEGA_MAPPED;
+#else
+    const vyre_mega_way expected = VYRE_MEGA_MIRRORED;
+#endif
+    assert_int_equal(vyre_mega_live_way(l.live), expected);
+    wait_for(&l, publish(&l, ITEM(.op = 0)));
+    stop(&l, NULL, NULL);
+  }
+}
+
+static void
+items_end_by_their_tickets(void **state)
+{
+  living l = start(16, 100);
+  vyre_mega_control control;
+  (void)state;
+  for (uint32_t i = 0; i < 100; i++) {
+    const vyre_mega_slot slot = wait_for(&l, publish(&l, ITEM(.op = 1, .args = {i + 1, 160 + i})));
+    assert_int_equal(slot.state, VYRE_MEGA_DONE);
+    assert_int_equal(slot.item.args[0], i + 1);
+    assert_int_equal(word_of(&l, 160 + i), i + 1);
+  }
+  const vyre_mega_slot fault = wait_for(&l, publish(&l, ITEM(.op = 6)));
+  assert_int_equal(fault.state, VYRE_MEGA_FAULT);
+  assert_int_equal(fault.reason, VYRE_MEGA_REASON_OP);
+  stop(&l, &control, NULL);
+  assert_int_equal(control.done, 100);
+  assert_int_equal(control.faults, 1);
+  assert_int_equal(control.metrics[1], 100);
+}
+
+static void
+tickets_are_good_once(void **state)
+{
+  living l = start(16, 0);
+  vyre_mega_slot slot;
+  bool ended;
+  (void)state;
+  const vyre_mega_ticket ticket = publish(&l, ITEM(.op = 0));
+  wait_for(&l, ticket);
+  refused(vyre_mega_live_poll(l.live, ticket, &slot, &ended), "no longer this ticket's");
+  for (uint32_t i = 0; i < 16; i++) /* its slot is taken again */
+    publish(&l, ITEM(.op = 0));
+  refused(vyre_mega_live_poll(l.live, ticket, &slot, &ended), "no longer this ticket's");
+  refused(vyre_mega_live_poll(l.live, (vyre_mega_ticket){16, 1}, &slot, &ended), "no longer this ticket's");
+  stop(&l, NULL, NULL);
+}
+
+static void
+items_that_are_wrong_take_no_slot(void **state)
+{
+  living l = start(16, 0);
+  bool published = true;
+  (void)state;
+  for (uint32_t i = 0; i < 40; i++) {
+    refused(vyre_mega_live_publish(l.live, &ITEM(.op = 0x80000000), NULL, &published), "reserved");
+    refused(vyre_mega_live_publish(l.live, &ITEM(.priority = 5), NULL, &published), "priority 5");
+    assert_false(published);
+  }
+  wait_for(&l, publish(&l, ITEM(.op = 0)));
+  stop(&l, NULL, NULL);
+}
+
+static void
+a_full_ring_says_so_and_masks_hold_items_back(void **state)
+{
+  living l = start(16, 0);
+  vyre_mega_control control;
+  bool published;
+  (void)state;
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 0));
+  for (uint32_t i = 0; i < 16; i++) {
+    ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 3), NULL, &published));
+    assert_true(published);
+  }
+  ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 4), NULL, &published));
+  assert_false(published);
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 1));
+  ok(vyre_mega_live_drain(l.live));
+  wait_for(&l, publish(&l, ITEM(.tenant = 4)));
+  refused(vyre_mega_live_set(l.live, VYRE_MEGA_SHUTDOWN, 1), "stays as it is");
+  refused(vyre_mega_live_set(l.live, VYRE_MEGA_PARTITIONS + 5, 1), "stays as it is");
+  refused(vyre_mega_live_set(l.live, 160, 1), "no word 160");
+  stop(&l, &control, NULL);
+  assert_int_equal(control.done, 17);
+}
+
+static void
+priorities_have_parts_of_the_ring(void **state)
+{
+  living l = start_build(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 20, (vyre_mega_live_options){0});
+  vyre_mega_control control;
+  bool published;
+  (void)state;
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
+  for (uint32_t i = 0; i < 5; i++) {
+    ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 1, .priority = 4), NULL, &published));
+    assert_int_equal(published, i < 4);
+  }
+  for (uint32_t i = 0; i < 40; i++)
+    assert_int_equal(wait_for(&l, publish(&l, ITEM(.priority = i % 4))).state, VYRE_MEGA_DONE);
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 1));
+  ok(vyre_mega_live_drain(l.live));
+  stop(&l, &control, NULL);
+  for (uint32_t level = 0; level < 5; level++)
+    assert_int_equal(control.priorities[level], level < 4 ? 10 : 4);
+}
+
+static void
+an_item_shuts_it_down(void **state)
+{
+  living l = start(16, 0);
+  vyre_mega_slot slot;
+  bool published;
+  (void)state;
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
+  const vyre_mega_ticket never = publish(&l, ITEM(.tenant = 1));
+  publish(&l, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN));
+  refused(vyre_mega_live_wait(l.live, never, &slot), "shut down");
+  refused(vyre_mega_live_publish(l.live, &ITEM(.op = 0), NULL, &published), "shut down");
+  refused(vyre_mega_live_drain(l.live), "shut down");
+  stop(&l, NULL, NULL);
+}
+
+static void
+nothing_is_published_and_it_ends(void **state)
+{
+  (void)state;
+  for (uint32_t i = 0; i < 5; i++) {
+    living l = start(64, 0);
+    stop(&l, NULL, NULL);
+  }
+}
+
+static void
+quotas_can_be_given_while_it_is_live(void **state)
+{
+  living l = start(16, 0);
+  (void)state;
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 2, 1));
+  assert_int_equal(wait_for(&l, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
+  assert_int_equal(wait_for(&l, publish(&l, ITEM(.tenant = 2))).reason, VYRE_MEGA_REASON_QUOTA);
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 2, 1));
+  assert_int_equal(wait_for(&l, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
+  stop(&l, NULL, NULL);
+}
+
+static void
+only_what_changed_goes_up_and_down(void **state)
+{
+  enum { RING = 512 };
+  living l = start(RING, 0);
+  vyre_mega_stats stats;
+  (void)state;
+  const uint64_t images = 640 + RING * 64 + 1028 + 2048;
+  for (uint32_t i = 0; i < 10; i++)
+    wait_for(&l, publish(&l, ITEM(.op = 0)));
+  const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
+  stop(&l, NULL, &stats);
+  assert_int_equal(stats.device_allocation_events, 4);
+  assert_int_equal(stats.device_allocation_bytes, images);
+  assert_int_equal(stats.input_bytes, is_mirrored ? images + 10 * 64 : 0);
+  if (is_mirrored) { /* the control image of each slice, and the slots: no ring */
+    assert_true(stats.readback_bytes == stats.kernel_launches * 640 + 10 * 64);
+  } else {
+    assert_int_equal(stats.bytes_moved, 0);
+  }
+  assert_true(stats.kernel_launches >= 1);
+}
+
+static void
+io_is_done_by_a_thread_of_the_hosts(void **state)
+{
+  living l = start(16, 0);
+  bool published, claimed;
+  void *queue;
+  size_t size;
+  (void)state;
+  if (vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED) {
+    refused(vyre_mega_live_io(l.live, &queue, &size), "the device's own");
+    refused(vyre_mega_live_publish(l.live, &ITEM(.op = VYRE_MEGA_OP_LOAD_MISS), NULL, &published), "the device's own");
+    stop(&l, NULL, NULL);
+    return;
+  }
+  ok(vyre_mega_live_io(l.live, &queue, &size));
+  vyre_mega_ticket tickets[8];
+  for (uint32_t i = 0; i < 8; i++)
+    tickets[i] = publish(&l, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {i, 0, 0, 0, 0, 0xffffffff}));
+  for (uint32_t done = 0; done < 8;) {
+    uint32_t slots[VYRE_MEGA_IO_SLOTS], count;
+    ok(vyre_mega_io_poll(queue, size, slots, &count));
+    for (uint32_t i = count; i-- > 0; done++) { /* in no order of theirs */
+      vyre_mega_io request;
+      ok(vyre_mega_io_claim(queue, size, slots[i], &claimed));
+      assert_true(claimed);
+      ok(vyre_mega_io_read(queue, size, slots[i], &request));
+      ok(vyre_mega_io_complete(queue, size, &slots[i], (bool[]){request.source % 2 == 0}, 1));
+    }
+    if (count == 0)
+      sched_yield();
+  }
+  for (uint32_t i = 0; i < 8; i++) {
+    const vyre_mega_slot slot = wait_for(&l, tickets[i]);
+    assert_int_equal(slot.state, i % 2 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
+    assert_int_equal(slot.reason, i % 2 ? VYRE_MEGA_REASON_IO : 0);
+  }
+  stop(&l, NULL, NULL);
+}
+
+static void
+what_cannot_be_kept_live_is_refused(void **state)
+{
+  world *w = world_make(16, 0);
+  vyre_mega *mega;
+  vyre_mega_live *live;
+  (void)state;
+  ok(vyre_mega_create(ops, w->target, &(vyre_mega_options){.slots = 16}, &mega));
+  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){0}, &live), "a persistent build");
+  assert_null(live);
+  ok(vyre_mega_destroy(mega));
+  ok(vyre_mega_create(ops, w->target, &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT_BY_PRIORITY}, .slots = 4},
+                      &mega));
+  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){0}, &live), "4 slots");
+  ok(vyre_mega_destroy(mega));
+#ifdef MEGA_CPU
+  ok(vyre_mega_create(ops, w->target,
+                      &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT, .has_data = true}, .slots = 16}, &mega));
+  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){0}, &live), "vyre-megac");
+  ok(vyre_mega_destroy(mega));
+#endif
+  world_free(w);
+}
+
+/* ---- many items ---------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 4 };
+#ifdef MEGA_CPU
+enum { ITEMS = 1000000, FEWER = 100000, SLOTS = 4096 };
+#elif defined(MEGA_CUDA) /* a simulator has not the patience */
+enum { ITEMS = 20000, FEWER = 2000, SLOTS = 320 };
+#else
+enum { ITEMS = 20000, FEWER = 10000, SLOTS = 4096 };
+#endif
+
+typedef struct publisher {
+  const living *l;
+  uint32_t first, items; /* of its items the first one, and where all end */
+  uint32_t refusals;
+  bool failed;
+  char text[512];
+} publisher;
+
+/* Item i adds 1 to observable i; one in a hundred is waited for, and one in a thousand is to fail. */
+static void *
+publish_many(void *user)
+{
+  publisher *p = user;
+  for (uint32_t i = p->first; i < p->items && !p->failed; i += THREADS) {
+    const vyre_mega_item item = {.op = i % 1000 == 7 ? 6 : 2, .tenant = i % 29, .priority = i % 5, .args = {1, 160 + i}};
+    vyre_mega_ticket ticket;
+    vyre_mega_slot slot;
+    for (bool published = false; !published && !p->failed;) {
+      vyre_status status = vyre_mega_live_publish(p->l->live, &item, i % 100 == 7 ? &ticket : NULL, &published);
+      if (!published)
+        sched_yield();
+      p->refusals += !published;
+      p->failed = status != NULL;
+      if (status)
+        snprintf(p->text, sizeof p->text, "%s", vyre_status_text(status));
+      vyre_status_free(status);
+    }
+    if (i % 100 == 7 && !p->failed) {
+      vyre_status status = vyre_mega_live_wait(p->l->live, ticket, &slot);
+      if (status || slot.state == VYRE_MEGA_FAULT)
+        snprintf(p->text, sizeof p->text, "%s, reason 0x%x", vyre_status_text(status), slot.reason);
+      p->failed = status || slot.item.args[1] != item.args[1] || slot.state != (i % 1000 == 7 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
+      vyre_status_free(status);
+    }
+  }
+  return NULL;
+}
+
+static void
+many(vyre_mega_build build, uint32_t slice, uint32_t items)
+{
+  living l = start_build(build, SLOTS, (vyre_mega_live_options){.observables = items, .slice = slice});
+  publisher publishers[THREADS];
+  pthread_t threads[THREADS];
+  vyre_mega_control control;
+  for (uint32_t t = 0; t < VYRE_MEGA_TENANTS; t++)
+    ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + t, 0xffffffff));
+  for (uint32_t i = 0; i < THREADS; i++) {
+    publishers[i] = (publisher){.l = &l, .first = i, .items = items};
+    assert_int_equal(pthread_create(&threads[i], NULL, publish_many, &publishers[i]), 0);
+  }
+  for (uint32_t i = 0; i < THREADS; i++)
+    pthread_join(threads[i], NULL);
+  for (uint32_t i = 0; i < THREADS; i++)
+    if (publishers[i].failed)
+      fail_msg("a publisher: %s", publishers[i].text);
+  ok(vyre_mega_live_drain(l.live));
+  /* The counts are the kernel's last step; a launch that is over has made them. */
+  for (uint32_t i = 0; i < items; i++)
+    if (word_of(&l, 160 + i) != (i % 1000 != 7))
+      fail_msg("item %u was done %u times", i, word_of(&l, 160 + i));
+  stop(&l, &control, NULL);
+  assert_int_equal(control.done, items - items / 1000);
+  assert_int_equal(control.faults, items / 1000);
+  assert_int_equal(control.metrics[2], items - items / 1000);
+  if (build == VYRE_MEGA_PERSISTENT_BY_PRIORITY)
+    for (uint32_t level = 0; level < 5; level++)
+      assert_int_equal(control.priorities[level], items / 5);
+}
+
+static void
+many_items_of_many_threads_are_done_once_each(void **state)
+{
+  (void)state;
+  many(VYRE_MEGA_PERSISTENT, 0, ITEMS);
+}
+
+static void
+and_by_priority(void **state)
+{
+  (void)state;
+  many(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 0, FEWER);
+}
+
+static void
+and_in_short_slices(void **state)
+{
+  (void)state;
+  many(VYRE_MEGA_PERSISTENT, 2, FEWER);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_target_has_its_way),
+      cmocka_unit_test(items_end_by_their_tickets),
+      cmocka_unit_test(tickets_are_good_once),
+      cmocka_unit_test(items_that_are_wrong_take_no_slot),
+      cmocka_unit_test(a_full_ring_says_so_and_masks_hold_items_back),
+      cmocka_unit_test(priorities_have_parts_of_the_ring),
+      cmocka_unit_test(an_item_shuts_it_down),
+      cmocka_unit_test(nothing_is_published_and_it_ends),
+      cmocka_unit_test(quotas_can_be_given_while_it_is_live),
+      cmocka_unit_test(only_what_changed_goes_up_and_down),
+      cmocka_unit_test(io_is_done_by_a_thread_of_the_hosts),
+      cmocka_unit_test(what_cannot_be_kept_live_is_refused),
+      cmocka_unit_test(many_items_of_many_threads_are_done_once_each),
+      cmocka_unit_test(and_by_priority),
+      cmocka_unit_test(and_in_short_slices),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

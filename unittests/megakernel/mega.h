@@ -1,0 +1,174 @@
+/* What tests of the megakernel share: one source, built for each target, and on each target the ways in which its kernel can be
+ * made.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_UNITTESTS_MEGA_H
+#define VYRE_UNITTESTS_MEGA_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bundle.h"
+#include "vyre/megakernel.h"
+
+#ifndef MEGA_LIBRARY
+#define MEGA_LIBRARY NULL
+#endif
+
+/* How a kernel is made. */
+typedef struct way {
+  const char *name;
+  uint32_t workgroup; /* 0: the default */
+  bool is_alone;
+  uint32_t subgroup;
+} way;
+
+/* Ends with one without a name: those of the target that the test is built for. */
+static const way ways[] = {
+#ifdef MEGA_CPU
+    {"compiled C, or interpreted where there are handlers", 0, false, 0},
+    {"interpreted, subgroups of 4 count together", 8, false, 4},
+    {"interpreted, each counts alone", 8, true, 4},
+#else
+    {"lanes count together", 0, false, 0},
+    {"each counts alone", 0, true, 0},
+    {"workgroups of 4", 4, false, 0},
+#endif
+    {0},
+};
+
+static inline void
+ok(vyre_status status)
+{
+  if (status)
+    print_error("%s\n", vyre_status_text(status));
+  assert_null(status);
+}
+
+static inline void
+refused(vyre_status status, const char *word)
+{
+  const char *text = vyre_status_text(status);
+  if (!status || !strstr(text, word) || !strstr(text, "Fix: "))
+    fail_msg("'%s' was to be said, and this was: %s", word, text);
+  vyre_status_free(status);
+}
+
+/* The target, open, and images of a ring. */
+typedef struct world {
+  vyre_target *target;
+  uint32_t slots, observables;
+  uint32_t *control, *ring, debug[VYRE_MEGA_DEBUG_WORDS], io[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_WORDS];
+  vyre_mega_output output;
+  vyre_mega_results results;
+  vyre_mega_stats stats;
+} world;
+
+static const vyre_target_ops *const ops = &MEGA_TARGET;
+
+static inline void
+world_reset(world *w)
+{
+  ok(vyre_mega_control_encode(&(vyre_mega_control_desc){.tenants = 29, .slots = w->slots, .observables = w->observables},
+                              w->control, vyre_mega_control_size(w->observables)));
+  ok(vyre_mega_ring_encode(w->slots, w->ring, vyre_mega_ring_size(w->slots)));
+  ok(vyre_mega_debug_encode(w->debug, sizeof w->debug));
+  ok(vyre_mega_io_encode(VYRE_MEGA_IO_SLOTS, w->io, sizeof w->io));
+}
+
+static inline world *
+world_make(uint32_t slots, uint32_t observables)
+{
+  world *w = calloc(1, sizeof *w);
+  assert_non_null(w);
+  w->slots = slots;
+  w->observables = observables;
+  w->control = malloc(vyre_mega_control_size(observables));
+  w->ring = malloc(vyre_mega_ring_size(slots));
+  const vyre_target_options options = {.library = test_library(MEGA_LIBRARY)};
+  ok(ops->open(&options, NULL, &w->target));
+  world_reset(w);
+  return w;
+}
+
+static inline void
+world_free(world *w)
+{
+  vyre_mega_output_free(&w->output);
+  vyre_mega_results_free(&w->results);
+  free(w->control);
+  free(w->ring);
+  ok(ops->close(w->target));
+  free(w);
+}
+
+static inline vyre_mega *
+mega_make(world *w, const way *how, vyre_mega_program program)
+{
+  const vyre_mega_options options = {
+      .program = program, .slots = w->slots, .workgroup = how->workgroup, .is_alone = how->is_alone, .subgroup = how->subgroup};
+  vyre_mega *mega;
+  ok(vyre_mega_create(ops, w->target, &options, &mega));
+  return mega;
+}
+
+static inline void
+put(world *w, uint32_t slot, vyre_mega_item item)
+{
+  ok(vyre_mega_publish_io(w->ring, vyre_mega_ring_size(w->slots), slot, &item));
+}
+
+static inline vyre_mega_input
+input_of(const world *w)
+{
+  return (vyre_mega_input){.control = w->control,
+                           .ring = w->ring,
+                           .debug = w->debug,
+                           .io = w->io,
+                           .control_size = vyre_mega_control_size(w->observables),
+                           .ring_size = vyre_mega_ring_size(w->slots),
+                           .debug_size = sizeof w->debug,
+                           .io_size = sizeof w->io};
+}
+
+/* Dispatches, and the images are what came back. */
+static inline void
+go(world *w, vyre_mega *mega)
+{
+  const vyre_mega_input input = input_of(w);
+  ok(vyre_mega_readback(mega, &input, &w->output, &w->results, &w->stats));
+  memcpy(w->control, w->results.images[0].data, input.control_size);
+  memcpy(w->ring, w->results.images[1].data, input.ring_size);
+  memcpy(w->debug, w->results.images[2].data, input.debug_size);
+  memcpy(w->io, w->results.images[3].data, input.io_size);
+}
+
+static inline uint32_t
+state_of(const world *w, uint32_t slot)
+{
+  return w->ring[slot * 16];
+}
+
+static inline void
+is_done(const world *w, uint32_t slot)
+{
+  if (state_of(w, slot) != VYRE_MEGA_DONE)
+    fail_msg("slot %u is %s: %s", slot, vyre_mega_state_text(state_of(w, slot)), vyre_mega_reason_text(w->ring[slot * 16 + 15]));
+}
+
+static inline void
+is_fault(const world *w, uint32_t slot, uint32_t reason)
+{
+  if (state_of(w, slot) != VYRE_MEGA_FAULT || w->ring[slot * 16 + 15] != reason)
+    fail_msg("slot %u is %s, 0x%x (%s), and was to be FAULT, 0x%x (%s)", slot, vyre_mega_state_text(state_of(w, slot)),
+             w->ring[slot * 16 + 15], vyre_mega_reason_text(w->ring[slot * 16 + 15]), reason, vyre_mega_reason_text(reason));
+}
+
+#endif
