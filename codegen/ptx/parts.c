@@ -58,9 +58,7 @@ magnitude(gen *g, reg x, reg y)
   const reg t = mul64(g, mul64(g, by, low), high);
   const reg whole = MAKE64(g, "cvt.rzi.f64.f64", MAKE64(g, "div.rz.f64", r, t));
   const reg quotient = MAKE64(g, "min.f64", whole, f64_lit(0x1p50));
-  const reg left = fma64(g, neg64(g, quotient), t, r);
-  const reg under = test64(g, "lt", left, f64_lit(0.0));
-  pgen_move(g, r, pick64(g, under, add64(g, left, t), left));
+  pgen_move(g, r, fma64(g, neg64(g, quotient), t, r)); /* no less than 0: the quotient was cut */
   pgen_branch(g, again);
   pgen_label(g, done);
   return r;

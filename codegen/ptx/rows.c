@@ -97,8 +97,7 @@ shuffle(gen *g, uint32_t row)
 {
   for (uint32_t i = 0; i < lanes_of(g, row); i++) {
     const uint32_t from = VYRE_SHUFFLE_LANE(g->v->imm[row], i), side = from < 4 ? g->v->a[row] : g->v->b[row];
-    const bool there = side != 0 && (from & 3u) < lanes_of(g, side);
-    pgen_define(g, row, i, there ? pgen_value(g, side, from & 3u) : pgen_literal(g, kind_of(g, row), 0));
+    pgen_define(g, row, i, pgen_value(g, side, from & 3u));
   }
 }
 
