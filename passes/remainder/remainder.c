@@ -5,7 +5,8 @@
  * quotient counts if it dominates the remainder; where the remainder dominates it, one is made in front of the remainder, and
  * `simplify` merges the two.  O(rows), and for each remainder the quotients of its dividend.
  *
- * Limits: relaxed programs, where a division by zero has no meaning: a strict one says that x % 0 is 0, and this would be x.  Equal
+ * Limits: divisors that an invocation computes: by a specialization constant the driver divides as by a literal, perhaps by a mask.
+ * Relaxed programs, where a division by zero has no meaning: a strict one says that x % 0 is 0, and this would be x.  Equal
  * operands are one row: `simplify` and `cse` make them so.
  *
  * requires: dominance      preserves: versions
@@ -14,6 +15,7 @@
 #include "../state/pinned.h"
 
 enum { MOST_QUOTIENTS = 16 }; /* of one dividend that are looked at */
+enum { DEEPEST = 4 };         /* operands of operands of a divisor */
 
 typedef struct finder {
   const vyre_host *host;
@@ -51,14 +53,25 @@ quotient_of(const finder *f, uint32_t row)
   return 0;
 }
 
-/* Whether it can be taken apart: its divisor is no literal, for which `expand` knows better, and it means nothing where that is 0;
+/* Whether the row is made of literals and specialization constants alone, as far as it is looked into. */
+static bool
+is_fixed(const vyre_view *v, uint32_t row, uint32_t depth)
+{
+  const uint32_t op = VYRE_ROW_OP(v->op[row]), a = v->a[row], b = v->b[row], c = v->c[row];
+  if (op == VYRE_OP_const || op == VYRE_OP_spec)
+    return true;
+  return vyre_row_is_pure(v, row) && a && depth < DEEPEST && is_fixed(v, a, depth + 1) && (!b || is_fixed(v, b, depth + 1)) &&
+         (!c || is_fixed(v, c, depth + 1));
+}
+
+/* Whether it can be taken apart: its divisor is nothing that a driver knows, and it means nothing where that is 0;
  * no size is made of it. */
 static bool
 is_candidate(const finder *f, uint32_t row)
 {
   const vyre_view *v = f->v;
   return vyre_row_is_pure(v, row) && !f->pinned[row] && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 &&
-         !vyre_row_is_const(v, v->b[row]) && (v->imm[vyre_program_of(v, row)] & VYRE_PROGRAM_RELAXED) != 0;
+         !is_fixed(v, v->b[row], 0) && (v->imm[vyre_program_of(v, row)] & VYRE_PROGRAM_RELAXED) != 0;
 }
 
 static uint32_t

@@ -15,10 +15,10 @@ static const char *const pipelines[] = {
     "cprop", "fixpoint(canon,cprop,cf,dce)", "dse", "fixpoint(canon,cprop,cf,dse,dce)", "cse", "limits,canon,cf,shash,cid,cse,dce",
     "fixpoint(cf,cse,canon,dce)", "fixpoint(canon,cprop,cf,cse,licm,cse,dce)", "canon,cf,cprop,pm,licm,cse,dse,dce", "dbe",
     "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)", "default<O1>", "default<O2>", "pm", "expand", "canon,pm,dce",
-    "fixpoint(canon,cf,pm,expand,dce)", "fixpoint(canon,cprop,cf,pm,cse,licm,expand,dce)",
+    "fixpoint(canon,cf,pm,expand,dce)", "fixpoint(canon,cprop,cf,pm,cse,licm,expand,dce)", "early,simplify,dce",
+    "simplify,remainder,simplify,expand,dce", "default<O3>", "simplify", "simplify,dbe,dce", "fixpoint(licm,simplify,dse)",
     /* passes of a test's plugin that live on analyses */
-    "simplify", "simplify,dbe,dce", "fixpoint(licm,simplify,dse)", "probe.hoist", "probe.merge",
-    "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
+    "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 
 /* Changes that passes must have made: once in so many programs at least. */
 static const struct {
