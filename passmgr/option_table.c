@@ -177,7 +177,8 @@ static vyre_status parse(const option_table *table, int argc, char **argv, void 
 static vyre_status
 parse_text(const option_table *table, char *text, void *fields, uint32_t depth)
 {
-  char **argv = malloc((strlen(text) / 2 + 2) * sizeof *argv); /* an argument and a blank have two bytes at least */
+  char **argv =
+      malloc((strlen(text) / 2 + 3) * sizeof *argv); /* an argument and a blank are two bytes; the program, a last one, NULL */
   int argc = 1;
   if (!argv)
     return VYRE_OUT_OF_MEMORY("for the command line");
