@@ -412,6 +412,23 @@ VYRE_MUST_USE vyre_status vyre_mega_batch_dispatch(vyre_mega *mega, vyre_mega_ba
 void vyre_mega_batch_clear(vyre_mega_batch *batch);
 void vyre_mega_batch_free(vyre_mega_batch *batch);
 
+/* Images of the host's with buffers on the device, for dispatch after dispatch: what was published or set goes up, the rest is
+ * there. */
+typedef struct vyre_mega_mirror vyre_mega_mirror;
+
+/* `observables` and `tenants` as for a control image; the ring has the kernel's slots.  The kernel stays until the end. */
+VYRE_MUST_USE vyre_status vyre_mega_mirror_create(vyre_mega *mega, uint32_t observables, uint32_t tenants, vyre_mega_mirror **out);
+VYRE_MUST_USE vyre_status vyre_mega_mirror_destroy(vyre_mega_mirror *mirror); /* NULL is ignored */
+VYRE_MUST_USE vyre_status vyre_mega_mirror_publish(vyre_mega_mirror *mirror, uint32_t slot, const vyre_mega_item *item);
+VYRE_MUST_USE vyre_status vyre_mega_mirror_set(vyre_mega_mirror *mirror, uint32_t word, uint32_t value);
+/* All images are as if they were new. */
+VYRE_MUST_USE vyre_status vyre_mega_mirror_reset(vyre_mega_mirror *mirror);
+/* One launch: what changed goes up; control, the debug log, the IO queue and the slots that the kernel had to do with come down
+ * into the images (of a kernel that reports control alone only that and these slots).  `data` of programs that have it. */
+VYRE_MUST_USE vyre_status vyre_mega_mirror_dispatch(vyre_mega_mirror *mirror, vyre_range data, vyre_mega_stats *stats);
+/* Image 0 to 3, as the last dispatch left it, with what was published since. */
+const void *vyre_mega_mirror_image(const vyre_mega_mirror *mirror, uint32_t k, size_t *out_size);
+
 /* ---- live ---------------------------------------------------------------------------------------------------------------- */
 
 /* A persistent kernel that is kept running by a thread of its own, which has the target as long as it lives: nobody else uses the

@@ -341,6 +341,65 @@ a_batch_grows(void **state)
   vyre_mega_batch_free(&batch);
 }
 
+static uint32_t
+word_of(const vyre_mega_mirror *mirror, uint32_t k, uint32_t word)
+{
+  size_t size;
+  const uint32_t *words = vyre_mega_mirror_image(mirror, k, &size);
+  assert_true(word < size / 4);
+  return words[word];
+}
+
+static void
+a_mirror_takes_up_and_down_what_changed(void **state)
+{
+  enum { SLOTS = 100, ALL = 648 + SLOTS * 64 + 1028 + 2048, OTHERS = 1028 + 2048 };
+  world *w = world_make(SLOTS, 0);
+  vyre_mega *mega = make(w, false);
+  vyre_mega_mirror *mirror;
+  vyre_mega_stats stats;
+  const vyre_range none = {0};
+  (void)state;
+  refused(vyre_mega_mirror_create(mega, UINT32_MAX, 29, &mirror), "too many observables");
+  ok(vyre_mega_mirror_create(mega, 2, 29, &mirror));
+  assert_int_equal(word_of(mirror, 0, 134), SLOTS);
+  ok(vyre_mega_mirror_publish(mirror, 3, &ITEM(.op = 1, .args = {7, 160})));
+  ok(vyre_mega_mirror_dispatch(mirror, none, &stats)); /* the first one takes all */
+  assert_int_equal(stats.input_bytes, ALL);
+  assert_int_equal(stats.readback_bytes, 648 + 64 + OTHERS);
+  assert_int_equal(stats.output_buffers, 4);
+  assert_int_equal(stats.device_allocation_events, 0);
+  assert_int_equal(word_of(mirror, 1, 48), VYRE_MEGA_DONE);
+  assert_int_equal(word_of(mirror, 0, 160), 7);
+  /* Now two slots and a word; one slot's tenant is to wait. */
+  ok(vyre_mega_mirror_set(mirror, VYRE_MEGA_MASKS + 1, 0));
+  ok(vyre_mega_mirror_publish(mirror, 4, &ITEM(.op = 2, .args = {1, 160})));
+  ok(vyre_mega_mirror_publish(mirror, 99, &ITEM(.tenant = 1)));
+  refused(vyre_mega_mirror_publish(mirror, 99, &ITEM(.op = 0)), "PUBLISHED");
+  ok(vyre_mega_mirror_dispatch(mirror, none, &stats));
+  assert_int_equal(stats.input_bytes, 4 + 2 * 64);
+  assert_int_equal(stats.readback_bytes, 648 + 2 * 64 + OTHERS);
+  assert_int_equal(word_of(mirror, 0, 160), 8);
+  assert_int_equal(word_of(mirror, 0, 1), 2);
+  assert_int_equal(word_of(mirror, 1, 99 * 16), VYRE_MEGA_PUBLISHED);
+  ok(vyre_mega_mirror_set(mirror, VYRE_MEGA_MASKS + 1, 1));
+  ok(vyre_mega_mirror_dispatch(mirror, none, &stats));
+  assert_int_equal(stats.input_bytes, 4);
+  assert_int_equal(stats.readback_bytes, 648 + 64 + OTHERS);
+  assert_int_equal(word_of(mirror, 1, 99 * 16), VYRE_MEGA_DONE);
+  ok(vyre_mega_mirror_dispatch(mirror, none, &stats)); /* nothing changed */
+  assert_int_equal(stats.input_bytes, 0);
+  assert_int_equal(stats.readback_bytes, 648 + OTHERS);
+  ok(vyre_mega_mirror_reset(mirror));
+  ok(vyre_mega_mirror_dispatch(mirror, none, &stats));
+  assert_int_equal(stats.input_bytes, ALL);
+  assert_int_equal(word_of(mirror, 0, 160), 0);
+  assert_int_equal(word_of(mirror, 0, 1), 0);
+  ok(vyre_mega_mirror_destroy(mirror));
+  ok(vyre_mega_destroy(mega));
+  world_free(w);
+}
+
 static void
 rates_are_bytes_a_second(void **state)
 {
@@ -366,6 +425,7 @@ main(void)
       cmocka_unit_test(buffers_on_the_device_are_not_uploaded),
       cmocka_unit_test(a_batch_is_one_submission),
       cmocka_unit_test(a_batch_grows),
+      cmocka_unit_test(a_mirror_takes_up_and_down_what_changed),
       cmocka_unit_test(rates_are_bytes_a_second),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -617,6 +617,32 @@ lower_priorities_do_not_starve(void **state)
   each_way(starving, 200, 130);
 }
 
+/* Some lanes' items bring the upper priorities to their limit while others have not looked at theirs: 13 and 4 of CRITICAL are more
+ * than 16. */
+static void
+tired(world *w, const way *how)
+{
+  vyre_mega *mega = mega_make(w, how, with_handlers(VYRE_MEGA_BY_PRIORITY));
+  w->control[135] = 13;
+  for (uint32_t i = 0; i < 4; i++) {
+    put(w, i, ITEM(.op = 0, .priority = 0));
+    put(w, 12 + i, ITEM(.op = 0, .priority = 1));
+  }
+  go(w, mega);
+  for (uint32_t i = 0; i < 4; i++) {
+    is_done(w, i);
+    is_done(w, 12 + i);
+  }
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+what_had_to_wait_is_done_in_the_end(void **state)
+{
+  (void)state;
+  each_way(tired, 40, 0);
+}
+
 /* One lane, one tenant with 150 items in front of another with 3. */
 static void
 fairness(world *w, const way *how)
@@ -690,6 +716,7 @@ main(void)
       cmocka_unit_test(what_is_wrong_with_handlers_is_said),
       cmocka_unit_test(all_priorities_are_taken),
       cmocka_unit_test(lower_priorities_do_not_starve),
+      cmocka_unit_test(what_had_to_wait_is_done_in_the_end),
       cmocka_unit_test(a_tenant_with_much_lets_others_through),
       cmocka_unit_test(a_launch_ends_when_nothing_comes_of_it),
   };
