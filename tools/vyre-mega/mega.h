@@ -4,17 +4,22 @@
 #ifndef VYRE_TOOLS_MEGA_H
 #define VYRE_TOOLS_MEGA_H
 
+#include "option_rows.h"
 #include "vyre/io.h"
 #include "vyre/megakernel.h"
 
 enum { MOST_HANDLERS = 256 };
 
 typedef struct mega_options {
-  const char *input, *handlers_path, *device, *library, *cache_dir;
-  const vyre_target_ops *target;
+  const char *handlers_path, *target_name, *help;
+  option_device on;
+  option_number slots, observables;
+  name_list inputs;
+  option_texts responses;
+  bool by_priority, is_live;
+  const vyre_target_ops *target; /* of that name */
   vyre_mega_handler handlers[MOST_HANDLERS];
-  uint32_t handler_count, slots, observables, timeout;
-  bool by_priority, is_live, validate;
+  uint32_t handler_count;
 } mega_options;
 
 /* A line of the file. */

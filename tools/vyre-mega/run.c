@@ -116,8 +116,10 @@ dispatch_all(run *r, images *i, uint32_t *slots)
 static vyre_status
 run_dispatches(run *r)
 {
-  images i = {.control_size = vyre_mega_control_size(r->options->observables), .ring_size = vyre_mega_ring_size(r->slots)};
-  const vyre_mega_control_desc desc = {.tenants = VYRE_MEGA_TABLE, .slots = r->slots, .observables = r->options->observables};
+  images i = {.control_size = vyre_mega_control_size((uint32_t)r->options->observables.value),
+              .ring_size = vyre_mega_ring_size(r->slots)};
+  const vyre_mega_control_desc desc = {
+      .tenants = VYRE_MEGA_TABLE, .slots = r->slots, .observables = (uint32_t)r->options->observables.value};
   uint32_t *slots = calloc(r->slots, sizeof *slots);
   i.control = malloc(i.control_size);
   i.ring = malloc(i.ring_size);
@@ -156,7 +158,7 @@ publish_all(run *r, vyre_mega_live *live)
 static vyre_status
 print_observables(const run *r, vyre_mega_live *live)
 {
-  for (uint32_t i = 0; i < r->options->observables; i++) {
+  for (uint32_t i = 0; i < (uint32_t)r->options->observables.value; i++) {
     uint32_t value;
     VYRE_TRY(vyre_mega_live_word(live, VYRE_MEGA_OBSERVABLES + i, &value));
     if (value)
@@ -169,7 +171,7 @@ static vyre_status
 run_live(run *r)
 {
   static const char *const ways[] = {"mapped", "in slices", "mirrored, in slices"};
-  const vyre_mega_live_options options = {.observables = r->options->observables};
+  const vyre_mega_live_options options = {.observables = (uint32_t)r->options->observables.value};
   vyre_mega_live *live;
   vyre_mega_control control;
   VYRE_TRY(vyre_mega_live_start(r->mega, &options, &live));
@@ -211,12 +213,12 @@ mega_run(const mega_options *options, const mega_queue *queue, uint32_t *out_fau
 {
   char folder[4096];
   static char program[] = "vyre-mega";
-  run r = {.options = options, .queue = queue, .slots = options->slots ? options->slots : 64};
-  const vyre_target_options opens = {.device = options->device,
-                                     .library = options->library,
-                                     .validate = options->validate,
-                                     .timeout = options->timeout,
-                                     .cache = vyre_cache_folder(options->cache_dir, folder, sizeof folder),
+  run r = {.options = options, .queue = queue, .slots = options->slots.text ? (uint32_t)options->slots.value : 64};
+  const vyre_target_options opens = {.device = options->on.device,
+                                     .library = options->on.library,
+                                     .validate = options->on.validate,
+                                     .timeout = (uint32_t)options->on.timeout.value,
+                                     .cache = vyre_cache_folder(options->on.cache_dir, folder, sizeof folder),
                                      .remark = vyre_target_remark,
                                      .remark_user = program};
   vyre_target *target;

@@ -1,6 +1,7 @@
 /* vyre-megac: compiles a megakernel with handlers ahead of time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "option_table.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
 #include "vyre/megakernel.h"
@@ -11,30 +12,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: vyre-megac [options] [FILE.vir]\n"
-    "\n"
-    "Puts the megakernel and the functions of FILE.vir together, and writes them as C, for a cpu, or as .vir, to be looked at.\n"
-    "\n"
-    "  -build=BUILD        once (default), priority, persistent or persistent-priority\n"
-    "  -op=CODE:FUNCTION   what items of this op code do; any number of these\n"
-    "  -fused=FUNCTION     what all items do, whatever their op code\n"
-    "  -data               there is a fifth buffer, which handlers are given\n"
-    "  -emit=c|vir         what is written; default: c\n"
-    "  -name=NAME          of the C function; default: mega\n"
-    "  -o FILE             write there; default: standard output\n"
-    "  -help               print this\n"
-    "\n"
-    "What a handler is: docs/megakernel.md.  Exit codes: 0 done, 1 the file is wrong, 2 wrong use.\n";
-
 enum { MOST_HANDLERS = 256, ROOM = 1 << 16 };
 
 typedef struct options {
-  vyre_mega_program program;
+  const char *build, *fused, *emit, *name, *output, *help;
+  name_list inputs;
+  option_texts responses;
+  bool has_data;
   vyre_mega_handler handlers[MOST_HANDLERS];
-  const char *input, *output, *name;
-  bool is_vir;
+  uint32_t handler_count;
 } options;
+
+static vyre_status
+take_handler(const char *text, void *fields)
+{
+  options *o = fields;
+  char *end;
+  const unsigned long op = strtoul(text, &end, 0);
+  if (end == text || *end != ':' || op > UINT32_MAX)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'-op=%s' names no op code and function\nFix: -op=8:twice, say", text);
+  if (o->handler_count == MOST_HANDLERS)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "more than %d handlers\nFix: let one function tell its op codes apart", MOST_HANDLERS);
+  o->handlers[o->handler_count++] = (vyre_mega_handler){(uint32_t)op, end + 1};
+  return VYRE_OK;
+}
+
+#define AT(field) offsetof(options, field)
+
+static const option_row rows[] = {
+    {.name = "Kernel", OPTION_SECTION},
+    {.name = "build",
+     OPTION_WORD,
+     AT(build),
+     "once|priority|persistent|persistent-priority",
+     "how it goes over the ring; default: once"},
+    {.name = "op", OPTION_TAKEN, 0, "CODE:FUNCTION", "what items of this op code do; any number of these", .take = take_handler},
+    {.name = "fused", OPTION_TEXT, AT(fused), "FUNCTION", "what all items do, whatever their op code"},
+    {.name = "data", OPTION_FLAG, AT(has_data), NULL, "there is a fifth buffer, which handlers are given"},
+    {.name = "Output", OPTION_SECTION},
+    {.name = "emit", OPTION_WORD, AT(emit), "c|vir", "c, the default: for a cpu; vir: to be looked at"},
+    {.name = "name", OPTION_TEXT, AT(name), "NAME", "of the C function; default: mega"},
+    {.name = "o", OPTION_TEXT, AT(output), "FILE", "write there; default: standard output"},
+    OPTION_HELP_ROWS(AT(help)),
+};
+
+static const option_table table = {
+    .program = "vyre-megac",
+    .usage = "[options] [FILE.vir]",
+    .about = "Puts the megakernel and the functions of FILE.vir together, and compiles them.\n",
+    .after = "What a handler is: docs/megakernel.md.  Exit codes: 0 done, 1 the file is wrong, 2 wrong use.\n",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+    .inputs = AT(inputs),
+    .files = AT(responses)};
 
 static void
 print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
@@ -45,91 +75,23 @@ print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
   fputs(text, stderr);
 }
 
-static bool
-take(const char *word, const char *option, const char **out)
+static vyre_mega_build
+build_of(const options *o)
 {
-  const size_t length = strlen(option);
-  if (strncmp(word, option, length) != 0)
-    return false;
-  *out = word + length;
-  return true;
-}
-
-static bool
-read_build(const char *text, vyre_mega_build *out)
-{
-  static const char *const words[] = {"once", "priority", "persistent", "persistent-priority"};
-  for (uint32_t i = 0; i < VYRE_MEGA_BUILD__COUNT; i++)
-    if (strcmp(text, words[i]) == 0) {
-      *out = (vyre_mega_build)i;
-      return true;
-    }
-  return false;
-}
-
-static bool
-read_handler(const char *text, options *out)
-{
-  char *end;
-  const unsigned long op = strtoul(text, &end, 0);
-  if (end == text || *end != ':' || op > UINT32_MAX || out->program.handler_count == MOST_HANDLERS)
-    return false;
-  out->handlers[out->program.handler_count++] = (vyre_mega_handler){(uint32_t)op, end + 1};
-  return true;
-}
-
-static bool
-read_option(const char *word, options *out)
-{
-  const char *value;
-  if (take(word, "-build=", &value))
-    return read_build(value, &out->program.build);
-  if (take(word, "-op=", &value))
-    return read_handler(value, out);
-  if (take(word, "-emit=", &value)) {
-    out->is_vir = strcmp(value, "vir") == 0;
-    return out->is_vir || strcmp(value, "c") == 0;
-  }
-  if (strcmp(word, "-data") == 0)
-    return out->program.has_data = true;
-  return take(word, "-fused=", &out->program.fused) || take(word, "-name=", &out->name);
-}
-
-/* -1: go on; else the exit code. */
-static int
-read_options(int argc, char **argv, options *out)
-{
-  *out = (options){.name = "mega"};
-  out->program.handlers = out->handlers;
-  for (int i = 1; i < argc; i++) {
-    const char *word = argv[i][0] == '-' && argv[i][1] == '-' ? argv[i] + 1 : argv[i];
-    if (strcmp(word, "-help") == 0) {
-      fputs(usage, stdout);
-      return 0;
-    }
-    if (strcmp(word, "-o") == 0 && i + 1 < argc) {
-      out->output = argv[++i];
-    } else if (word[0] == '-') {
-      if (read_option(word, out))
-        continue;
-      fprintf(stderr, "error: unknown option or value '%s'\nFix: vyre-megac -help lists them\n", argv[i]);
-      return 2;
-    } else if (out->input) {
-      fprintf(stderr, "error: two inputs, '%s' and '%s'\nFix: one file with all functions\n", out->input, word);
-      return 2;
-    } else {
-      out->input = word;
-    }
-  }
-  return -1;
+  static const char *const words[VYRE_MEGA_BUILD__COUNT] = {"once", "priority", "persistent", "persistent-priority"};
+  uint32_t build = 0;
+  while (o->build && strcmp(o->build, words[build]) != 0)
+    build++;
+  return (vyre_mega_build)build;
 }
 
 static vyre_status
 emit(const options *o, const vyre_module *module, vyre_bytes *out)
 {
-  if (o->is_vir)
+  if (o->emit && strcmp(o->emit, "vir") == 0)
     return vyre_text_print(module, NULL, out);
-  return vyre_c_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &(vyre_c_options){.name = o->name}, out);
+  return vyre_c_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &(vyre_c_options){.name = o->name ? o->name : "mega"},
+                      out);
 }
 
 static vyre_status
@@ -144,15 +106,20 @@ compile(const options *o, const vyre_bytes *text, vyre_module *module, vyre_byte
 }
 
 static vyre_status
-run(options *o)
+run(const options *o)
 {
   const vyre_mega_form form = {.workgroup = 1};
+  vyre_mega_program program = {
+      .build = build_of(o), .handlers = o->handlers, .handler_count = o->handler_count, .fused = o->fused, .has_data = o->has_data};
   vyre_bytes source = {0}, text = {0}, out = {0};
   vyre_module *module = NULL;
-  vyre_status status = o->input ? vyre_file_read(o->input, &source) : VYRE_OK;
-  o->program.source = source.data;
+  if (o->inputs.count > 1)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: one file with all functions", o->inputs.names[0],
+                      o->inputs.names[1]);
+  vyre_status status = o->inputs.count ? vyre_file_read(o->inputs.names[0], &source) : VYRE_OK;
+  program.source = source.data;
   if (!status)
-    status = vyre_mega_source(&o->program, &form, &text);
+    status = vyre_mega_source(&program, &form, &text);
   if (!status)
     status = vyre_module_create(NULL, ROOM, &module);
   if (!status)
@@ -172,13 +139,19 @@ int
 main(int argc, char **argv)
 {
   static options o;
-  int code = read_options(argc, argv, &o);
-  if (code >= 0)
-    return code;
-  vyre_status status = run(&o);
-  code = (int)vyre_status_code(status);
+  vyre_bytes text = {0};
+  vyre_status status = option_table_parse(&table, argc, argv, &o);
+  if (!status && o.help) {
+    status = option_table_help(&table, o.help, VYRE_VERSION, &text);
+    fwrite(text.data, 1, text.size, stdout);
+    vyre_bytes_free(&text);
+  } else if (!status) {
+    status = run(&o);
+  }
+  option_table_free(&table, &o);
+  const int code = (int)vyre_status_code(status);
   if (status)
-    fprintf(stderr, "error: %s\n", vyre_status_text(status));
+    fprintf(stderr, "vyre-megac: error: %s\n", vyre_status_text(status));
   vyre_status_free(status);
   return code;
 }
