@@ -92,7 +92,8 @@ typedef enum vyre_phase_form {
 #define VYRE_PHASE_KERNELS_VERSION 1u
 
 /* Its entry point is "main", its workgroups have as many invocations, along x, as specialization constant 0 says: a u32, 64 if the
- * host does not choose.  Code that has no such constant has 64: PTX, whose block is a number in its text (.reqntid). */
+ * host does not choose.  PTX has no such constant: its block is a number in its text (.reqntid), which the host reads there; 64 of
+ * one that takes rows. */
 #define VYRE_PHASE_WORKGROUP_SPEC 0u
 
 typedef struct vyre_phase_kernel {
