@@ -115,10 +115,20 @@ put_right(cgen *g, uint32_t row, uint32_t lane, bool tight)
 
 /* ---- arithmetic ----------------------------------------------------------------------------------------------------------- */
 
+/* GCC 12 makes -x of 0 - x where x cannot be -0, which is -0 for a zero, if it sees how x is made: from an integer, by fabs. */
+static bool
+is_from_zero(const cgen *g, uint32_t row)
+{
+  uint64_t bits;
+  return cgen_is(g, row, VYRE_OP_sub) && code_constant(&g->memory, g->v->a[row], &bits) && bits == 0;
+}
+
 static void
 put_raw(cgen *g, uint32_t row, uint32_t lane, const float_op *o)
 {
+  static const float_op minus = {VYRE_OP_sub, SORT_HELPER, "minus"};
   const vyre_view *v = g->v;
+  o = is_from_zero(g, row) ? &minus : o;
   const vyre_kind kind = cgen_kind(g, v->a[row]);
   const bool has_right = v->b[row] || cgen_has_literal(g, row), is_operator = o->sort == SORT_OPERATOR;
   if (o->sort == SORT_HELPER)
