@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The behaviours of docs/testing.md: each file and @program that is named there is there, and all of lit-tests/Behaviours is named.
+"""Tests that documents name are there: the behaviours of docs/testing.md, with each @program, and all of lit-tests/Behaviours is named;
+the rows of docs/design-notes.md, each of which names a test or says `none`.
 
 usage: named.py ROOT
 """
@@ -9,11 +10,15 @@ import re
 import sys
 
 
-def main(root):
-    root = pathlib.Path(root)
+def tests(line):
+    """(file, its @programs) of a line."""
+    return re.findall(r"`((?:lit-tests|unittests|cmake)/[^`]*\.\w+)`((?:,? @\w+)*)", line)
+
+
+def behaviours(root):
     named, errors = set(), []
     for line in (root / "docs/testing.md").read_text().split("\n"):
-        for file, programs in re.findall(r"`((?:lit-tests|unittests)/[^`]*\.\w+)`((?:,? @\w+)*)", line):
+        for file, programs in tests(line):
             text = (root / file).read_text() if (root / file).is_file() else None
             if text is None:
                 errors.append(f"{file} is not there")
@@ -25,8 +30,31 @@ def main(root):
         for program in re.findall(r"^program (@\w+)", path.read_text(), re.M):
             if (str(path.relative_to(root)), program) not in named:
                 errors.append(f"{path.relative_to(root)} {program} is not named")
-    print("\n".join([*(f"docs/testing.md: {error}" for error in errors), f"{len(named)} programs named, {len(errors)} errors"]))
-    return 1 if errors or not named else 0
+    return len(named), errors
+
+
+def complaints(root):
+    rows, errors = 0, []
+    for line in (root / "docs/design-notes.md").read_text().split("\n"):
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) != 3 or not cells[1] or cells[1] in ("vyre", "---"):
+            continue  # no row, or one that is a heading
+        rows += 1
+        named = [file for file, _ in tests(cells[2])]
+        errors += [f"{file} is not there" for file in named if not (root / file).is_file()]
+        if not named and cells[2] != "none":
+            errors.append(f"no test is named for '{cells[0]}'")
+    return rows, errors
+
+
+def main(root):
+    root = pathlib.Path(root)
+    failed = False
+    for document, what, check in (("testing.md", "programs", behaviours), ("design-notes.md", "complaints", complaints)):
+        count, errors = check(root)
+        print("\n".join([*(f"docs/{document}: {error}" for error in errors), f"{count} {what} named, {len(errors)} errors"]))
+        failed |= bool(errors) or not count
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
