@@ -141,9 +141,10 @@ code_memory_make(code_memory *m)
 void
 code_memory_free(code_memory *m)
 {
+  if (!m->types) /* nothing was made, nor anything set perhaps */
+    return;
   const vyre_allocator *allocator = vyre_module_allocator(m->module);
-  if (m->types)
-    allocator->resize(allocator->user, m->types, types_bytes(m), 0);
+  allocator->resize(allocator->user, m->types, types_bytes(m), 0);
   m->types = NULL;
 }
 
