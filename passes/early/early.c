@@ -5,8 +5,8 @@
  * branch, because drivers make a `select` of an `if` only where its arms load nothing, and equal loads in two arms are two.  A load
  * moves with the steps of its path.  O(rows + loads * depth).
  *
- *   uniform blocks     one that no invocation uses may be unbound: a load of the same block stands in front of the construct, at
- * the program's top.  No memory that can be written may be the same, and no row touch all memory.
+ * A uniform block may be unbound where no invocation uses it, so a load of one moves only where a load of the same block stands at
+ * the program's top in front of the construct; and only where no memory that can be written may be the same.
  *
  * Limits: paths of literal steps in bounds; nothing volatile, coherent or decorated; no element of an array of descriptors.
  *
