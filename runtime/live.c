@@ -227,7 +227,7 @@ find_slot(vyre_mega_live *live, uint32_t priority)
     if (!take(live, slot))
       continue;
     if (n)
-      __atomic_fetch_add(&live->cursors[level], n, __ATOMIC_RELAXED); /* those between are not free: the next one begins behind */
+      __atomic_fetch_add(&live->cursors[level], n, __ATOMIC_RELAXED); /* those between are not free: on after them */
     return slot;
   }
   return UINT32_MAX;

@@ -342,7 +342,7 @@ begin_program(import *m, const entry *e)
 }
 
 /* Puts the program's workgroup buffers in the order of their variables, in which drivers lay them out: where each begins decides
- * how its accesses are made wide.  They were made as they were met, those of specialized sizes behind these. */
+ * how its accesses are made wide.  They were made as they were met, those of specialized sizes after these. */
 static void
 order_shared(import *m)
 {

@@ -121,7 +121,7 @@ class Generator:
         return ("return", self.expression(scope, 1) if scope["returns"] else None)
 
     def block(self, scope, depth):
-        """Declares a variable at times, which is there to its end; ends behind a jump."""
+        """Declares a variable at times, which is there to its end; ends after a jump."""
         scope = dict(scope, read=list(scope["read"]), write=list(scope["write"]), local=list(scope["local"]))
         out = []
         for _ in range(self.r.randrange(1, 4)):

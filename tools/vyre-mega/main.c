@@ -4,21 +4,12 @@
 #include "mega.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static vyre_status
 take_handler(const char *text, void *fields)
 {
-  mega_options *o = fields;
-  char *end;
-  const unsigned long long op = strtoull(text, &end, 0);
-  if (end == text || *end != ':' || op > UINT32_MAX)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'-op=%s' names no op code and function\nFix: -op=8:twice, say", text);
-  if (o->handler_count == MOST_HANDLERS)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "more than %d handlers\nFix: let one function tell its op codes apart", MOST_HANDLERS);
-  o->handlers[o->handler_count++] = (vyre_mega_handler){(uint32_t)op, end + 1};
-  return VYRE_OK;
+  return mega_handlers_take(&((mega_options *)fields)->handlers, text);
 }
 
 #define AT(field)        offsetof(mega_options, field)

@@ -4,11 +4,10 @@
 #ifndef VYRE_TOOLS_MEGA_H
 #define VYRE_TOOLS_MEGA_H
 
+#include "../mega_handlers.h"
 #include "option_rows.h"
 #include "vyre/io.h"
 #include "vyre/megakernel.h"
-
-enum { MOST_HANDLERS = 256 };
 
 typedef struct mega_options {
   const char *handlers_path, *target_name, *help;
@@ -18,8 +17,7 @@ typedef struct mega_options {
   option_texts responses;
   bool by_priority, is_live;
   const vyre_target_ops *target; /* of that name */
-  vyre_mega_handler handlers[MOST_HANDLERS];
-  uint32_t handler_count;
+  mega_handlers handlers;
 } mega_options;
 
 /* A line of the file. */

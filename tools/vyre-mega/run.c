@@ -198,7 +198,7 @@ run_on(run *r, vyre_target *target)
                                 : o->by_priority ? VYRE_MEGA_BY_PRIORITY
                                                  : VYRE_MEGA_ONCE;
   const vyre_mega_options options = {
-      .program = {.build = build, .source = source.data, .handlers = o->handlers, .handler_count = o->handler_count},
+      .program = {.build = build, .source = source.data, .handlers = o->handlers.all, .handler_count = o->handlers.count},
       .slots = r->slots};
   vyre_status status = vyre_mega_create(o->target, target, &options, &r->mega);
   vyre_bytes_free(&source);

@@ -1,6 +1,7 @@
 /* vyre-megac: compiles a megakernel with handlers ahead of time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../mega_handlers.h"
 #include "option_table.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
@@ -9,32 +10,22 @@
 #include "vyre/verify.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HANDLERS = 256, ROOM = 1 << 16 };
+enum { ROOM = 1 << 16 };
 
 typedef struct options {
   const char *build, *fused, *emit, *name, *output, *help;
   name_list inputs;
   option_texts responses;
   bool has_data;
-  vyre_mega_handler handlers[MOST_HANDLERS];
-  uint32_t handler_count;
+  mega_handlers handlers;
 } options;
 
 static vyre_status
 take_handler(const char *text, void *fields)
 {
-  options *o = fields;
-  char *end;
-  const unsigned long op = strtoul(text, &end, 0);
-  if (end == text || *end != ':' || op > UINT32_MAX)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'-op=%s' names no op code and function\nFix: -op=8:twice, say", text);
-  if (o->handler_count == MOST_HANDLERS)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "more than %d handlers\nFix: let one function tell its op codes apart", MOST_HANDLERS);
-  o->handlers[o->handler_count++] = (vyre_mega_handler){(uint32_t)op, end + 1};
-  return VYRE_OK;
+  return mega_handlers_take(&((options *)fields)->handlers, text);
 }
 
 #define AT(field) offsetof(options, field)
@@ -109,8 +100,11 @@ static vyre_status
 run(const options *o)
 {
   const vyre_mega_form form = {.workgroup = 1};
-  vyre_mega_program program = {
-      .build = build_of(o), .handlers = o->handlers, .handler_count = o->handler_count, .fused = o->fused, .has_data = o->has_data};
+  vyre_mega_program program = {.build = build_of(o),
+                               .handlers = o->handlers.all,
+                               .handler_count = o->handlers.count,
+                               .fused = o->fused,
+                               .has_data = o->has_data};
   vyre_bytes source = {0}, text = {0}, out = {0};
   vyre_module *module = NULL;
   if (o->inputs.count > 1)
