@@ -51,7 +51,7 @@ drop_leave(import *m, uint32_t region, whole *of)
 
 /* What follows the `if` goes to the end of that arm. */
 static void
-move_behind(import *m, uint32_t row, uint32_t arm)
+move_after(import *m, uint32_t row, uint32_t arm)
 {
   for (uint32_t next = m->view->next[row]; next && !failed(m); next = m->view->next[row]) {
     vyre_row_unlink(m->module, (vyre_row){next});
@@ -69,13 +69,13 @@ nest(import *m, uint32_t row, whole *of)
       continue;
     const uint32_t arms[2] = {v->first[row], v->last[row]};
     const uint32_t returning = is_leave(m, v->last[arms[0]], of->row) ? 0 : 1;
-    const uint32_t other = arms[!returning], moved_behind = v->next[row] ? v->last[other] : 0;
+    const uint32_t other = arms[!returning], moved = v->next[row] ? v->last[other] : 0;
     if (v->next[row]) {
       if (of->nested == MOST || is_ended(m, other) || !is_leave(m, v->last[arms[returning]], of->row))
         continue;
-      move_behind(m, row, other);
+      move_after(m, row, other);
       of->nested++;
-      nest(m, moved_behind, of);
+      nest(m, moved, of);
     } else {
       drop_leave(m, other, of);
       nest(m, v->last[other], of);
