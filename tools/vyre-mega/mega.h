@@ -4,7 +4,7 @@
 #ifndef VYRE_TOOLS_MEGA_H
 #define VYRE_TOOLS_MEGA_H
 
-#include "../mega_handlers.h"
+#include "../mega/handlers.h"
 #include "option_rows.h"
 #include "vyre/io.h"
 #include "vyre/megakernel.h"

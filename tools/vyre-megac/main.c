@@ -1,7 +1,7 @@
 /* vyre-megac: compiles a megakernel with handlers ahead of time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../mega_handlers.h"
+#include "../mega/handlers.h"
 #include "option_table.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
