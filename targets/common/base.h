@@ -2,13 +2,8 @@
  * sequences, what was begun and not yet waited for, counters.
  *
  * A target's `struct vyre_target` has a target_base as its first member and gives it a table of hooks: what is the device's own.
- * Functions of this folder then stand in its table of operations directly:
- *
- *     .allocate = target_allocate, .free = target_free, .allocate_many = target_allocate_many, .free_many = target_free_many,
- *     .import = target_import, .describe = target_describe, .supports = target_supports, .compile = target_compile,
- *     .release = target_release, .submit = target_submit, .begin = target_begin, .poll = target_poll, .wait = target_wait,
- *     .flush = target_flush, .keep = target_keep, .drop = target_drop, .is_lost = target_is_lost, .recover = target_recover,
- *     .metrics = target_metrics, .statistics = target_statistics
+ * Functions of this folder then stand in its table of operations directly: TARGET_OPERATIONS, and `.import = target_import` where
+ * there is a hook for that.
  *
  * `open` calls target_base_init first, fills `base.info`, then opens the device; `close` calls target_base_close before it closes
  * the device.  A failed `open` may call target_base_close too.
@@ -223,6 +218,8 @@ vyre_status target_sequence_copy(const vyre_target *target, const vyre_sequence 
 /* `ends` has how the repeats until a word is 0 ended; all others are filled in.  Returns how many kernels ran, without those that
  * took their groups from a buffer. */
 uint32_t target_sequence_end(const vyre_sequence *sequence, vyre_repeat_end *ends);
+/* Launches from a place in it on, where a repeat until a word is 0 is given `most_iterations` at once. */
+uint64_t target_sequence_launches(const vyre_sequence *sequence, uint32_t step, uint32_t repeat, uint32_t most_iterations);
 /* Sums that cannot go wrong unseen: an error, and the sum as it was, where it would leave 64 bits or fall below 0. */
 vyre_status target_add(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
 vyre_status target_subtract(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
@@ -281,5 +278,15 @@ vyre_status target_check_repeats(const vyre_target *target, const vyre_sequence 
 /* submit.c: finishes what was begun; each ticket stays for its `wait`, or is forgotten too. */
 void target_tickets_finish(vyre_target *target);
 void target_tickets_forget(vyre_target *target);
+
+/* What all tables of operations have. */
+/* clang-format off */
+#define TARGET_OPERATIONS \
+  .describe = target_describe, .supports = target_supports, \
+  .allocate = target_allocate, .free = target_free, .allocate_many = target_allocate_many, .free_many = target_free_many, \
+  .compile = target_compile, .release = target_release, .keep = target_keep, .drop = target_drop, \
+  .submit = target_submit, .begin = target_begin, .poll = target_poll, .wait = target_wait, .flush = target_flush, \
+  .is_lost = target_is_lost, .recover = target_recover, .metrics = target_metrics, .statistics = target_statistics
+/* clang-format on */
 
 #endif

@@ -86,3 +86,15 @@ target_sequence_end(const vyre_sequence *sequence, vyre_repeat_end *ends)
   }
   return launches;
 }
+
+uint64_t
+target_sequence_launches(const vyre_sequence *sequence, uint32_t step, uint32_t repeat, uint32_t most_iterations)
+{
+  uint64_t launches = sequence->step_count - step;
+  for (uint32_t i = repeat; i < sequence->repeat_count; i++) {
+    const vyre_repeat *r = &sequence->repeats[i];
+    const bool is_bound = r->until.buffer.id && r->times > most_iterations;
+    launches += r->count * (uint64_t)(is_bound ? most_iterations : r->times);
+  }
+  return launches;
+}

@@ -22,20 +22,6 @@ since_start(vyre_target *target, const cuda_submission *submission, cuda_event e
   return VYRE_OK;
 }
 
-/* Launches from the position on. */
-static uint64_t
-most_launches(const vyre_target *target, const cuda_submission *submission)
-{
-  const vyre_sequence *sequence = &submission->sequence;
-  uint64_t launches = sequence->step_count - submission->at.step;
-  for (uint32_t i = submission->at.repeat; i < sequence->repeat_count; i++) {
-    const vyre_repeat *repeat = &sequence->repeats[i];
-    const bool is_bound = repeat->until.buffer.id && repeat->times > target->most_iterations;
-    launches += repeat->count * (uint64_t)(is_bound ? target->most_iterations : repeat->times);
-  }
-  return launches;
-}
-
 vyre_status
 cuda_stamps_prepare(vyre_target *target, cuda_submission *submission)
 {
@@ -43,7 +29,8 @@ cuda_stamps_prepare(vyre_target *target, cuda_submission *submission)
   submission->stamps_wanted = 0;
   if (!submission->sequence.step_ns)
     return VYRE_OK;
-  const uint64_t launches = most_launches(target, submission);
+  const uint64_t launches =
+      target_sequence_launches(&submission->sequence, submission->at.step, submission->at.repeat, target->most_iterations);
   if (launches > CUDA_MOST_STAMPS)
     return VYRE_OK; /* they stay 0 */
   submission->stamps_wanted = (uint32_t)launches + 1;

@@ -28,26 +28,13 @@ vulkan_stamp(vyre_target *target, const vulkan_submission *submission, bool is_e
 
 /* ---- steps --------------------------------------------------------------------------------------------------------------- */
 
-/* Launches that are recorded at most, from the submission's position on. */
-static uint64_t
-most_launches(const vyre_target *target, const vulkan_submission *submission)
-{
-  const vyre_sequence *sequence = &submission->sequence;
-  uint64_t launches = sequence->step_count - submission->at.step;
-  for (uint32_t i = submission->at.repeat; i < sequence->repeat_count; i++) {
-    const vyre_repeat *repeat = &sequence->repeats[i];
-    const bool is_bound = repeat->until.buffer.id && repeat->times > target->most_iterations;
-    launches += repeat->count * (uint64_t)(is_bound ? target->most_iterations : repeat->times);
-  }
-  return launches;
-}
-
 vyre_status
 vulkan_stamps_prepare(vyre_target *target, const vulkan_submission *submission, vulkan_recording *recording)
 {
   if (!submission->sequence.step_ns || !target->choice.timestamp_mask)
     return VYRE_OK;
-  const uint64_t launches = most_launches(target, submission);
+  const uint64_t launches =
+      target_sequence_launches(&submission->sequence, submission->at.step, submission->at.repeat, target->most_iterations);
   if (launches > VULKAN_MOST_STAMPS)
     return VYRE_OK; /* they stay 0 */
   recording->query_count = (uint32_t)launches + 1;
