@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cache_folder.h"
+#include "console.h"
 #include "depfile.h"
 #include "progress.h"
 #include "tool.h"
@@ -21,13 +22,9 @@ enum { MOST_PATH = 4096 };
 int
 tool_complain(vyre_status status)
 {
-  int code = (int)vyre_status_code(status);
-  if (status) {
+  if (status)
     progress_clear();
-    fprintf(stderr, "vyre-passmgr: error: %s\n", vyre_status_text(status));
-  }
-  vyre_status_free(status);
-  return code;
+  return console_complain("vyre-passmgr", status);
 }
 
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "console.h"
 #include "guard.h"
 #include "outputs.h"
 #include "progress.h"
@@ -52,25 +53,17 @@ process_say(vyre_bytes *said, const char *text, size_t length)
 }
 
 static void
+say(void *user, const char *text, size_t length)
+{
+  process_say(user, text, length);
+}
+
+static void
 emit(void *user, const vyre_diagnostic *diagnostic)
 {
-  char small[2048], *text = small;
-  size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof(small));
-  if (needed >= sizeof(small)) {
-    text = malloc(needed + 1);
-    if (text)
-      vyre_diagnostic_format(diagnostic, text, needed + 1);
-    else
-      text = small;
-  }
-  size_t length = strlen(text);
   if (!diagnostic->file)
     process_say(user, "vyre-passmgr: ", 14);
-  process_say(user, text, length);
-  if (length == 0 || text[length - 1] != '\n')
-    process_say(user, "\n", 1);
-  if (text != small)
-    free(text);
+  console_format(diagnostic, say, user);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "fuzz.h"
 
 #include "cache_folder.h"
+#include "console.h"
 #include "option_rows.h"
 #include "reduce.h"
 
@@ -254,15 +255,6 @@ try_seed(fuzzer *f, uint64_t seed)
 
 /* ---- one program ---------------------------------------------------------------------------------------------------------- */
 
-static void
-say(void *user, const vyre_diagnostic *diagnostic)
-{
-  char text[2048];
-  (void)user;
-  vyre_diagnostic_format(diagnostic, text, sizeof text);
-  fprintf(stderr, "%s\n", text);
-}
-
 static vyre_status
 read_program(const char *path, vyre_module **out)
 {
@@ -277,7 +269,7 @@ read_program(const char *path, vyre_module **out)
   if (!status)
     status = vyre_module_create(NULL, 1u << 20, out);
   if (!status)
-    status = vyre_text_parse(*out, text, length > 0 ? (size_t)length : 0, path, (vyre_diagnostics){say, NULL});
+    status = vyre_text_parse(*out, text, length > 0 ? (size_t)length : 0, path, console_diagnostics);
   free(text);
   return status;
 }
@@ -421,24 +413,16 @@ int
 main(int count, char **arguments)
 {
   static fuzzer f = {.o = {.seed = {.value = 1}, .count = {.value = 1000}, .on = {.timeout = {.value = OPTION_TIMEOUT}}}};
-  vyre_bytes text = {0};
   vyre_status status = option_table_parse(&table, count, arguments, &f.o);
   f.o.out = f.o.out ? f.o.out : ".";
   if (!status && f.o.help) {
-    status = option_table_help(&table, f.o.help, VYRE_VERSION, &text);
-    fwrite(text.data, 1, text.size, stdout);
+    status = console_help(&table, f.o.help, VYRE_VERSION);
   } else if (!status) {
     watch_crashes();
     status = fuzz(&f);
     status = vyre_status_join(status, vyre_device_close(f.device));
   }
-  int code = f.failures ? 1 : 0;
-  if (status) {
-    fprintf(stderr, "vyre-fuzz: error: %s\n", vyre_status_text(status));
-    code = (int)vyre_status_code(status);
-    vyre_status_free(status);
-  }
-  vyre_bytes_free(&text);
+  const int code = console_end("vyre-fuzz", status, f.failures ? 1 : 0);
   vyre_bytes_free(&f.kept);
   vyre_registry_destroy(f.registry);
   option_table_free(&table, &f.o);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "depfile.h"
 #include "kernel.h"
-#include "option_table.h"
+#include "console.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
 #include "vyre/text.h"
@@ -47,24 +47,6 @@ static const option_table table = {
     .files = AT(responses)};
 
 enum { MOST_NAME = 64 };
-
-static void
-print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
-{
-  char text[4096];
-  (void)user;
-  vyre_diagnostic_format(diagnostic, text, sizeof text);
-  fputs(text, stderr);
-}
-
-static int
-fail(vyre_status status)
-{
-  const int code = (int)vyre_status_code(status);
-  fprintf(stderr, "error: %s\n", vyre_status_text(status));
-  vyre_status_free(status);
-  return code;
-}
 
 /* Of FILE without its folders and what follows its first dot. */
 static void
@@ -116,7 +98,7 @@ static vyre_status
 compile(kernel_file *file, const options *o, vyre_module *module, vyre_bytes *out)
 {
   kernel_expansion expansion;
-  VYRE_TRY(kernel_read(file, o->inputs.names[0], (vyre_diagnostics){print_diagnostic, NULL}));
+  VYRE_TRY(kernel_read(file, o->inputs.names[0], console_diagnostics));
   vyre_status status = kernel_expand(file, &expansion);
   if (!status)
     status = vyre_text_parse_lines(module, expansion.text.data, expansion.text.size, o->inputs.names[0],
@@ -161,8 +143,7 @@ main(int argc, char **argv)
   char name[MOST_NAME];
   vyre_status status = option_table_parse(&table, argc, argv, &o);
   if (!status && o.help) {
-    status = option_table_help(&table, o.help, VYRE_VERSION, &out);
-    fwrite(out.data, 1, out.size, stdout);
+    status = console_help(&table, o.help, VYRE_VERSION);
   } else {
     if (!status)
       status = check_options(&o, name);
@@ -171,5 +152,5 @@ main(int argc, char **argv)
   }
   vyre_bytes_free(&out);
   option_table_free(&table, &o);
-  return status ? fail(status) : 0;
+  return console_end("vyre-kernelc", status, 0);
 }

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
 
+#include "console.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -55,17 +57,13 @@ static const option_table table = {
 static vyre_status
 print_help(const char *format)
 {
-  vyre_bytes text = {0};
-  vyre_status status = option_table_help(&table, format, VYRE_VERSION, &text);
-  if (!status)
-    fwrite(text.data, 1, text.size, stdout);
-  vyre_bytes_free(&text);
-  if (!status && strcmp(format, "text") == 0) {
+  VYRE_TRY(console_help(&table, format, VYRE_VERSION));
+  if (strcmp(format, "text") == 0) {
     fputs("\nWhere it runs:\n\n", stdout);
     for (const vyre_target_ops *const *at = vyre_targets; *at; at++)
       printf("  %-12s %s\n", (*at)->name, (*at)->summary);
   }
-  return status;
+  return VYRE_OK;
 }
 
 static vyre_status
@@ -101,9 +99,5 @@ main(int argc, char **argv)
   if (!status)
     status = options.help ? print_help(options.help) : run(&options, &faults);
   option_table_free(&table, &options);
-  const int code = status ? (int)vyre_status_code(status) : faults != 0;
-  if (status)
-    fprintf(stderr, "vyre-mega: error: %s\n", vyre_status_text(status));
-  vyre_status_free(status);
-  return code;
+  return console_end("vyre-mega", status, faults != 0);
 }

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../mega/handlers.h"
-#include "option_table.h"
+#include "console.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
 #include "vyre/megakernel.h"
@@ -57,15 +57,6 @@ static const option_table table = {
     .inputs = AT(inputs),
     .files = AT(responses)};
 
-static void
-print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
-{
-  char text[4096];
-  (void)user;
-  vyre_diagnostic_format(diagnostic, text, sizeof text);
-  fputs(text, stderr);
-}
-
 static vyre_mega_build
 build_of(const options *o)
 {
@@ -89,7 +80,7 @@ static vyre_status
 compile(const options *o, const vyre_bytes *text, vyre_module *module, vyre_bytes *out)
 {
   vyre_verify_errors errors = {0};
-  VYRE_TRY(vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){print_diagnostic, NULL}));
+  VYRE_TRY(vyre_text_parse(module, text->data, text->size, "megakernel", console_diagnostics));
   vyre_status status = vyre_verify(module, &errors);
   vyre_verify_errors_free(&errors);
   VYRE_TRY(status);
@@ -133,19 +124,9 @@ int
 main(int argc, char **argv)
 {
   static options o;
-  vyre_bytes text = {0};
   vyre_status status = option_table_parse(&table, argc, argv, &o);
-  if (!status && o.help) {
-    status = option_table_help(&table, o.help, VYRE_VERSION, &text);
-    fwrite(text.data, 1, text.size, stdout);
-    vyre_bytes_free(&text);
-  } else if (!status) {
-    status = run(&o);
-  }
+  if (!status)
+    status = o.help ? console_help(&table, o.help, VYRE_VERSION) : run(&o);
   option_table_free(&table, &o);
-  const int code = (int)vyre_status_code(status);
-  if (status)
-    fprintf(stderr, "vyre-megac: error: %s\n", vyre_status_text(status));
-  vyre_status_free(status);
-  return code;
+  return console_end("vyre-megac", status, 0);
 }

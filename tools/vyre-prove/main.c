@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "smt/smt.h"
-#include "option_table.h"
+#include "console.h"
 #include "prove.h"
 
 #include <errno.h>
@@ -312,17 +312,10 @@ read_rules(const options *o, memory *m, rules_set *set)
 static bool
 ends_here(vyre_status status, const options *o, int *out_code)
 {
-  vyre_bytes text = {0};
   const bool is_help = !status && o->help;
-  if (is_help) {
-    status = option_table_help(&table, o->help, VYRE_VERSION, &text);
-    fwrite(text.data, 1, text.size, stdout);
-    vyre_bytes_free(&text);
-  }
-  *out_code = status ? (int)vyre_status_code(status) : 0;
-  if (status)
-    fprintf(stderr, "vyre-prove: error: %s\n", vyre_status_text(status));
-  vyre_status_free(status);
+  if (is_help)
+    status = console_help(&table, o->help, VYRE_VERSION);
+  *out_code = console_complain("vyre-prove", status);
   return is_help || *out_code;
 }
 
@@ -472,5 +465,5 @@ main(int argc, char **argv)
   free(r.points);
   free_memory(&r.memory);
   option_table_free(&table, &o);
-  return code;
+  return console_end("vyre-prove", VYRE_OK, code);
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "console.h"
 #include "guard.h"
 #include "isolate.h"
 
@@ -16,25 +17,6 @@
 #error "the build says which version this is"
 #endif
 
-static void
-emit(void *user, const vyre_diagnostic *diagnostic)
-{
-  (void)user;
-  char small[2048], *text = small;
-  size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof small);
-  if (needed >= sizeof small) {
-    text = malloc(needed + 1);
-    if (text)
-      vyre_diagnostic_format(diagnostic, text, needed + 1);
-    else
-      text = small;
-  }
-  size_t length = strlen(text);
-  fprintf(stderr, "%s%s", text, length && text[length - 1] == '\n' ? "" : "\n");
-  if (text != small)
-    free(text);
-}
-
 /* What one run owns. */
 typedef struct work {
   run_program first, second;
@@ -45,7 +27,7 @@ typedef struct work {
 static vyre_status
 do_work(const run_options *options, work *w, bool *out_equal)
 {
-  vyre_diagnostics diagnostics = {emit, NULL};
+  const vyre_diagnostics diagnostics = console_diagnostics;
   bool is_itself = options->compare == options->input;
   VYRE_TRY(run_program_load(options->input, options, diagnostics, &w->first));
   if (options->compare && !is_itself)
@@ -81,10 +63,8 @@ static vyre_status
 run(run_options *options, bool *out_equal)
 {
   *out_equal = true;
-  if (options->help) {
-    run_options_help(options);
-    return VYRE_OK;
-  }
+  if (options->help)
+    return run_options_help(options);
   if (options->version) {
     printf("vyre-run %s, op set %u\n", VYRE_VERSION, VYRE_OPSET_VERSION);
     return VYRE_OK;
@@ -106,29 +86,13 @@ run(run_options *options, bool *out_equal)
   return status;
 }
 
-/* Says why it failed, and gives the exit code. */
-static int
-complain(vyre_status status)
-{
-  const int code = (int)vyre_status_code(status);
-  if (status)
-    fprintf(stderr, "vyre-run: error: %s\n", vyre_status_text(status));
-  vyre_status_free(status);
-  return code;
-}
-
 /* All of it, and what is on standard output is there.  Gives the exit code. */
 static int
 run_here(run_options *options)
 {
   bool is_equal = true;
   vyre_status status = run(options, &is_equal);
-  errno = 0;
-  if ((fflush(stdout) || ferror(stdout)) && !status)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "standard output could not be written: %s\nFix: give it room, and a reader",
-                        errno ? strerror(errno) : "an earlier write failed");
-  const int code = complain(status);
-  return code ? code : is_equal ? 0 : 1;
+  return console_end("vyre-run", status, is_equal ? 0 : 1);
 }
 
 static int
@@ -138,14 +102,14 @@ run_isolated(run_options *options)
   int code = 0, ended = 0;
   vyre_status status = isolate_begin(0, &process);
   if (status)
-    return complain(status);
+    return console_complain("vyre-run", status);
   if (process.pid == 0)
     isolate_leave(run_here(options));
   while (waitpid(process.pid, &ended, 0) < 0 && errno == EINTR)
     ;
   status = isolate_end(&process, ended, &code);
   isolate_free(&process);
-  return status ? complain(status) : code;
+  return status ? console_complain("vyre-run", status) : code;
 }
 
 int
@@ -153,7 +117,7 @@ main(int argc, char **argv)
 {
   guard_begin("vyre-run");
   run_options options;
-  int code = complain(run_options_parse(argc, argv, &options));
+  int code = console_complain("vyre-run", run_options_parse(argc, argv, &options));
   if (!code)
     code = options.isolate ? run_isolated(&options) : run_here(&options);
   run_options_free(&options);

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "console.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -244,19 +246,15 @@ static const option_table table = {
     .inputs = AT(inputs),
     .files = AT(responses)};
 
-void
+vyre_status
 run_options_help(const run_options *o)
 {
-  vyre_bytes text = {0};
-  vyre_status status = option_table_help(&table, o->help, VYRE_VERSION, &text);
-  if (!status)
-    fwrite(text.data, 1, text.size, stdout);
-  vyre_bytes_free(&text);
-  vyre_status_free(status);
+  VYRE_TRY(console_help(&table, o->help, VYRE_VERSION));
   if (strcmp(o->help, "text") == 0) {
     fputs("\nWhere programs run:\n\n", stdout);
     run_targets_print();
   }
+  return VYRE_OK;
 }
 
 static vyre_status

@@ -64,7 +64,7 @@ typedef struct run_options {
 /* Lists are allocated; run_options_free ends them.  USAGE for an unknown option or a wrong value. */
 VYRE_MUST_USE vyre_status run_options_parse(int argc, char **argv, run_options *out);
 void run_options_free(run_options *options);
-void run_options_help(const run_options *options);
+VYRE_MUST_USE vyre_status run_options_help(const run_options *options);
 
 /* ---- layout.c: the scalars of a buffer, in order ------------------------------------------------------------------------- */
 
