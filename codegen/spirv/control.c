@@ -14,68 +14,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
-void
-vyre_spv_label(vyre_spv *s, uint32_t label)
-{
-  vyre_spv_instruction(s, &s->code, SpvOpLabel, &label, 1);
-  s->block = label;
-  s->line = 0;
-}
-
-void
-vyre_spv_branch(vyre_spv *s, uint32_t label)
-{
-  vyre_spv_instruction(s, &s->code, SpvOpBranch, &label, 1);
-}
-
-static void
-branch_conditional(vyre_spv *s, uint32_t condition, uint32_t yes, uint32_t no)
-{
-  uint32_t *words = vyre_spv_room(s, &s->code, 4);
-  words[0] = 4u << 16 | SpvOpBranchConditional;
-  words[1] = condition;
-  words[2] = yes;
-  words[3] = no;
-}
-
-static void
-selection_merge(vyre_spv *s, uint32_t merge, uint32_t hints)
-{
-  uint32_t *words = vyre_spv_room(s, &s->code, 3);
-  words[0] = 3u << 16 | SpvOpSelectionMerge;
-  words[1] = merge;
-  words[2] = hints;
-}
-
-static void
-unreachable(vyre_spv *s)
-{
-  vyre_spv_instruction(s, &s->code, SpvOpUnreachable, NULL, 0);
-}
-
-vyre_spv_branching
-vyre_spv_if_begin(vyre_spv *s, uint32_t condition)
-{
-  const vyre_spv_branching result = {s->block, s->next_id++};
-  const uint32_t then = s->next_id++;
-  selection_merge(s, result.merge, 0);
-  branch_conditional(s, condition, then, result.merge);
-  vyre_spv_label(s, then);
-  return result;
-}
-
-uint32_t
-vyre_spv_if_end(vyre_spv *s, vyre_spv_branching branching, uint32_t type, uint32_t value, uint32_t otherwise)
-{
-  const uint32_t operands[6] = {type, s->next_id, value, s->block, otherwise, branching.head};
-  vyre_spv_branch(s, branching.merge);
-  vyre_spv_label(s, branching.merge);
-  if (!type)
-    return 0;
-  vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-  return s->next_id++;
-}
-
 /* ---- leaving ---- */
 
 /* The branch that ends the block being written, and its edge. */
@@ -146,7 +84,7 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
   s->depth--;
   s->dead = edges->count == 0;
   if (s->dead) {
-    unreachable(s);
+    vyre_spv_unreachable(s);
     return;
   }
   const bool stays = find_leaving(s, scope, target);
@@ -164,8 +102,8 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
   for (size_t i = 0; i < s->leaving.count && !vyre_spv_failed(s); i += 2) {
     const uint32_t leaving = i < tests ? s->next_id++ : 0, staying = i < tests ? s->next_id++ : 0;
     if (leaving) {
-      selection_merge(s, staying, 0);
-      branch_conditional(s, s->scratch.data[i / 2], leaving, staying);
+      vyre_spv_selection_merge(s, staying, 0);
+      vyre_spv_branch_conditional(s, s->scratch.data[i / 2], leaving, staying);
       vyre_spv_label(s, leaving);
     }
     s->carry = s->leaving.data[i + 1];
@@ -219,7 +157,7 @@ write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t 
     vyre_spv_add_edge(s, &loop->merge_edges, loop->row, row, s->block);
   else
     vyre_spv_add_edge(s, &loop->next_edges, s->last[loop->row], row, s->block);
-  branch_conditional(s, condition, arm == then ? target : on, arm == then ? on : target);
+  vyre_spv_branch_conditional(s, condition, arm == then ? target : on, arm == then ? on : target);
   vyre_spv_label(s, on);
   return true;
 }
@@ -256,15 +194,15 @@ write_if(vyre_spv *s, uint32_t row)
   const uint32_t branch =
       inverts ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
   const uint32_t head = s->block, merge = s->next_id++, yes = jumps ? merge : s->next_id++, no = skips ? merge : s->next_id++;
-  selection_merge(s, merge, s->imm[row]);
-  branch_conditional(s, branch, inverts ? no : yes, inverts ? yes : no);
+  vyre_spv_selection_merge(s, merge, s->imm[row]);
+  vyre_spv_branch_conditional(s, branch, inverts ? no : yes, inverts ? yes : no);
   uint32_t list[2 * EDGE_WORDS];
   vyre_spv_words edges = {list, 0, 2 * EDGE_WORDS};
   write_arm(s, then, yes, merge, head, &edges);
   write_arm(s, otherwise, no, merge, head, &edges);
   begin_block(s, &edges, merge, row);
   if (s->dead)
-    unreachable(s);
+    vyre_spv_unreachable(s);
 }
 
 /* Hints that the version lacks are left out. */
@@ -301,7 +239,7 @@ write_for(vyre_spv *s, uint32_t row)
   const uint32_t inside = vyre_spv_op2(s, is_signed ? SpvOpSLessThan : SpvOpULessThan, bool_id, index, to);
   vyre_spv_begin_branches(s);
   loop_merge(s, scope);
-  branch_conditional(s, inside, body, scope->merge);
+  vyre_spv_branch_conditional(s, inside, body, scope->merge);
   vyre_spv_add_edge(s, &scope->merge_edges, row, row, head);
   vyre_spv_label(s, body);
   s->id[body_row - s->base] = index;
@@ -350,7 +288,7 @@ write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, si
   vyre_spv_patch_phis(s, s->first[scope->row], phis, 0, live);
   if (live && s->breakif) {
     vyre_spv_add_edge(s, &scope->merge_edges, scope->row, s->breakif, s->block);
-    branch_conditional(s, vyre_spv_value(s, s->a[s->breakif]), scope->merge, head);
+    vyre_spv_branch_conditional(s, vyre_spv_value(s, s->a[s->breakif]), scope->merge, head);
   } else {
     vyre_spv_branch(s, head);
   }
@@ -452,7 +390,7 @@ write_switch(vyre_spv *s, uint32_t row)
     return;
   vyre_spv_begin_branches(s);
   s->scratch.data[start + 1] = otherwise ? otherwise : scope->merge;
-  selection_merge(s, scope->merge, s->imm[row]);
+  vyre_spv_selection_merge(s, scope->merge, s->imm[row]);
   vyre_spv_long_instruction(s, &s->code, SpvOpSwitch, s->scratch.data + start, s->scratch.count - start);
   s->scratch.count = start;
   if (!otherwise)
@@ -482,7 +420,7 @@ write_block(vyre_spv *s, uint32_t row)
   const uint32_t depth = s->depth - 1;
   const uint32_t inside = s->next_id++;
   const uint32_t operands[2] = {vyre_spv_u32(s, 0), inside};
-  selection_merge(s, scope->merge, 0);
+  vyre_spv_selection_merge(s, scope->merge, 0);
   vyre_spv_instruction(s, &s->code, SpvOpSwitch, operands, 2);
   vyre_spv_label(s, inside);
   vyre_spv_region(s, region);

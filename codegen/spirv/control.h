@@ -13,6 +13,13 @@ vyre_spv_is_in_memory(const vyre_spv *s, uint32_t row)
   const uint32_t var = s->a[row];
   return var > s->base && var < row && (s->use[var - s->base] & VYRE_SPV_IN_MEMORY) != 0;
 }
+
+/* ---- blocks.c ---- */
+
+void vyre_spv_branch_conditional(vyre_spv *s, uint32_t condition, uint32_t yes, uint32_t no);
+void vyre_spv_selection_merge(vyre_spv *s, uint32_t merge, uint32_t hints);
+void vyre_spv_unreachable(vyre_spv *s);
+
 /* ---- demote.c ---- */
 
 enum { VYRE_SPV_PHI_WORDS = 3, VYRE_SPV_EDGE_WORDS = 2, VYRE_SPV_GET_WORDS = 4, VYRE_SPV_SET_WORDS = 3 };

@@ -442,8 +442,6 @@ vyre_spv_op3(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b
   return words[2] = s->next_id++;
 }
 uint32_t vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *operands, size_t count);
-void vyre_spv_label(vyre_spv *s, uint32_t label);
-void vyre_spv_branch(vyre_spv *s, uint32_t label);
 /* Scalar bool `condition` as `lanes` lanes, where OpSelect needs it. */
 uint32_t vyre_spv_select(vyre_spv *s, vyre_type type, uint32_t condition, vyre_type condition_type, uint32_t yes, uint32_t no);
 void vyre_spv_decorate(vyre_spv *s, uint32_t id, uint32_t decoration);
@@ -546,6 +544,11 @@ vyre_spv_order vyre_spv_barrier_order(const vyre_spv *s, uint32_t imm);
 /* What is written where, and which rows are used how: one pass over the program's rows. */
 void vyre_spv_survey(vyre_spv *s);
 void vyre_spv_region(vyre_spv *s, uint32_t region);
+
+/* ---- blocks.c ---- */
+
+void vyre_spv_label(vyre_spv *s, uint32_t label);
+void vyre_spv_branch(vyre_spv *s, uint32_t label);
 /* A guard's `if`: the instructions to be done are written between begin and end; the result is a phi of `value` and `otherwise`, if
  * type.
  */
