@@ -113,7 +113,8 @@ agree(gen *g, uint32_t row)
   const reg leader = lowest(g, g->mask);
   reg all = {0};
   for (uint32_t k = 0; k < lanes_of(g, a); k++) {
-    const reg own = pgen_value(g, a, k), other = fetch(g, kind, own, leader);
+    const reg value = pgen_value(g, a, k), own = vyre_kind_is_float(kind) ? pgen_flushed(g, kind, value) : value,
+              other = fetch(g, kind, own, leader);
     reg same;
     if (vyre_kind_is_float(kind))
       same = pgen_float_compare(g, kind, "eq", pgen_number(g, kind, own), pgen_number(g, kind, other));

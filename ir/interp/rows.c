@@ -355,7 +355,8 @@ is_arithmetic(vyre_opcode op, const vyre_op_info *info)
 {
   if (op >= VYRE_OP_matvec && op <= VYRE_OP_inverse)
     return op != VYRE_OP_transpose;
-  return op == VYRE_OP_ldexp || (op != VYRE_OP_bitcast && (info->klass == VYRE_CLASS_FLOAT || info->klass == VYRE_CLASS_NUM));
+  return op == VYRE_OP_ldexp || op == VYRE_OP_subgroup_alleq ||
+         (op != VYRE_OP_bitcast && (info->klass == VYRE_CLASS_FLOAT || info->klass == VYRE_CLASS_NUM));
 }
 
 /* The kind of the result: of its parts, if it is a tuple of one type. */

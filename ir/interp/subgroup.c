@@ -135,7 +135,15 @@ lanes_differ(const task *t, const uint64_t *planes, uint32_t count)
 
 /* ---- votes ---------------------------------------------------------------------------------------------------------- */
 
-/* Floats compare as numbers: zeros are equal, and a NaN is not even equal to itself. */
+/* Of a float, in the program's float mode. */
+static double
+number_of(const task *t, uint64_t lane)
+{
+  return double_of_lane(t->kind, interp_flushed(t->ip, t->kind, lane));
+}
+
+/* Floats compare as feq has it: zeros are equal, where denormals are flushed they are zeros, and a NaN is not even equal to itself.
+ */
 static bool
 lanes_agree(const task *t)
 {
@@ -143,7 +151,7 @@ lanes_agree(const task *t)
     for_each_lane(t, lane)
     {
       const uint64_t x = value_of(t, k, lane), y = value_of(t, k, t->leader);
-      if (vyre_kind_is_float(t->kind) ? !(double_of_lane(t->kind, x) == double_of_lane(t->kind, y)) : x != y)
+      if (vyre_kind_is_float(t->kind) ? number_of(t, x) != number_of(t, y) : x != y)
         return false;
     }
   return true;

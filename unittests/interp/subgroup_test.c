@@ -540,6 +540,12 @@ float_modes_hold(void **state)
   l = prepare(text, "flush_f32", "%a = subgroup_add 0x1p-127f32\nstore %y[%i], bitcast(%a : u32)\n", 4);
   launch_ok(&l);
   assert_int_equal(results[5], 0); /* the sum of four would be no denormal */
+  l = prepare(text, "flush_f32",
+              "%a = subgroup_alleq select(eq(subgroup_lane, 0u32), 0x1p-130f32, -0x1p-131f32)\n"
+              "store %y[%i], select(%a, 3u32, 4u32)\n",
+              4);
+  launch_ok(&l);
+  assert_int_equal(results[5], 3);
   l = prepare(text, "rtz_f32",
               "%a = subgroup_add select(eq(subgroup_lane, 0u32), 16777216.0f32, 1.5f32)\n"
               "store %y[%i], bitcast(%a : u32)\n",
