@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_ELEMENTS = 1024 };
-
 /* ---- contents ------------------------------------------------------------------------------------------------------------ */
 
 typedef enum contents_kind {
@@ -241,7 +239,8 @@ elements_for(const run_data *data, uint64_t count)
 }
 
 static vyre_status
-find_size(run_data *data, const run_setting *setting, const source *contents, const vyre_bytes *file, uint64_t *out)
+find_size(run_data *data, uint64_t elements, const run_setting *setting, const source *contents, const vyre_bytes *file,
+          uint64_t *out)
 {
   const run_shape *shape = &data->buffer->shape;
   if (setting && !run_buffer_is_image(data->buffer))
@@ -250,7 +249,7 @@ find_size(run_data *data, const run_setting *setting, const source *contents, co
   if (contents->kind == CONTENTS_FILE && shape->stride)
     *out = file->size > shape->fixed ? file->size : shape->fixed;
   else if (shape->stride) {
-    uint64_t elements = contents->kind == CONTENTS_VALUES ? elements_for(data, count_values(contents->text)) : DEFAULT_ELEMENTS;
+    elements = contents->kind == CONTENTS_VALUES ? elements_for(data, count_values(contents->text)) : elements;
     *out = shape->offset + elements * shape->stride;
     *out = *out > shape->fixed ? *out : shape->fixed;
   }
@@ -267,7 +266,7 @@ make_with_file(const run_setup *setup, const source *contents, const vyre_bytes 
   char name[128];
   run_buffer_describe(data->buffer, name, sizeof name);
   uint64_t size = 0;
-  VYRE_TRY(find_size(data, run_setting_find(&setup->sizes, data->buffer), contents, file, &size));
+  VYRE_TRY(find_size(data, setup->elements, run_setting_find(&setup->sizes, data->buffer), contents, file, &size));
   size = size > at_least ? size : at_least;
   if (size == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s has 0 bytes\nFix: give its arrays a length", data->program->path, name);

@@ -28,10 +28,13 @@ typedef struct run_tolerance {
   double limit;
 } run_tolerance;
 
+enum { RUN_ELEMENTS = 1024 }; /* the usual `elements` */
+
 /* What a run is of, beside the program. */
 typedef struct run_setup {
   run_settings buffers, sizes, binds, specs;
-  uint64_t seed; /* of what buffers hold that no setting names */
+  uint64_t seed;     /* of what buffers hold that no setting names */
+  uint64_t elements; /* of runtime arrays that no setting names */
   bool has_groups;
   uint32_t groups[3];
   uint64_t steps; /* as in vyre_interp_options, and so are these: */

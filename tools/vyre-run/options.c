@@ -154,11 +154,18 @@ static const option_row rows[] = {
      "default random:1",
      .take = take_buffer},
     {.name = "seed", OPTION_NUMBER, AT(seed), "N", "buffers that no -buffer names hold random:N; default 1", .most = UINT64_MAX},
+    {.name = "elements",
+     OPTION_NUMBER,
+     AT(elements),
+     "N",
+     "of runtime arrays that no -size names; default 1024",
+     .least = 1,
+     .most = 1u << 30},
     {.name = "size",
      OPTION_TAKEN,
      0,
      "NAME=COUNT",
-     "elements of its runtime array (default 1024); COUNTb: bytes of the buffer; WxH...: of an image",
+     "elements of its runtime array; COUNTb: bytes of the buffer; WxH...: of an image",
      .take = take_size},
     {.name = "bind",
      OPTION_TAKEN,
@@ -306,7 +313,7 @@ check_options(const run_options *options)
 vyre_status
 run_options_parse(int argc, char **argv, run_options *out)
 {
-  *out = (run_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .seed = {.value = 1}};
+  *out = (run_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .seed = {.value = 1}, .elements = {.value = RUN_ELEMENTS}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   out->input = out->inputs.count ? out->inputs.names[0] : NULL;
   if (out->glsl.target_env)
@@ -316,6 +323,7 @@ run_options_parse(int argc, char **argv, run_options *out)
   out->setup.steps = out->steps.value;
   out->setup.subgroup = (uint32_t)out->subgroup.value;
   out->setup.seed = out->seed.value;
+  out->setup.elements = out->elements.value;
   out->setup.report_undefined = out->undefined && strcmp(out->undefined, "report") == 0;
   if (out->has_compare_target && !out->compare)
     out->compare = out->input; /* the same program on two targets */

@@ -27,8 +27,8 @@ typedef struct run_options {
   const char *entry;
   run_setup setup;
   run_settings writes;
-  run_settings prints;                 /* value NULL */
-  option_number steps, subgroup, seed; /* of the setup; 0: not said */
+  run_settings prints;                           /* value NULL */
+  option_number steps, subgroup, seed, elements; /* of the setup; 0: not said */
   const char *undefined, *stats, *help;
   bool isolate, time, device_stats, list_devices, version;
   bool has_compare_target;
