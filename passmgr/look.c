@@ -22,7 +22,7 @@ bool
 look_is_wanted(const tool_options *o)
 {
   return o->print_before_all || o->print_after_all || o->print_changed || o->print_before.count || o->print_after.count ||
-         o->dump_dir || o->roundtrip;
+         o->dump_dir || o->roundtrip || o->tv.text;
 }
 
 /* By a pass's name, as the pipeline has it, or a run's number. */
@@ -192,6 +192,8 @@ look_at(void *user, const vyre_look *at)
   if (!status && checks)
     status = roundtrip(o->roundtrip, at, &text);
   vyre_bytes_free(&text);
+  if (!status && o->tv.text)
+    status = validator_look(&l->validator, at);
   return status;
 }
 
@@ -199,4 +201,5 @@ void
 look_end(looker *l)
 {
   vyre_bytes_free(&l->shown);
+  validator_end(&l->validator);
 }

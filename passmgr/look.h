@@ -1,10 +1,12 @@
-/* Looking at the module between runs of passes: what -print-... print, -dump-dir keeps, and -roundtrip-each asks of it.
+/* Looking at the module between runs of passes: what -print-... print, -dump-dir keeps, and -roundtrip-each
+ * and -tv ask of it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_LOOK_H
 #define VYRE_PASSMGR_LOOK_H
 
 #include "tool_options.h"
+#include "validate.h"
 
 /* Of one run of the pipeline.  look_end frees what it keeps. */
 typedef struct looker {
@@ -12,6 +14,7 @@ typedef struct looker {
   const char *path;            /* of the input, for names of files; borrowed */
   vyre_bytes *said;            /* as process_say has it */
   vyre_bytes shown;            /* the text that was last shown, of which -print-changed=diff tells the next one */
+  validator validator;
 } looker;
 
 /* Whether somebody looks. */

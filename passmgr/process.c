@@ -160,7 +160,7 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
 {
   const tool_options *o = p->options;
   run_choice runs = o->runs;
-  looker looking = {.options = o, .path = path, .said = printed};
+  looker looking = {.options = o, .path = path, .said = printed, .validator = {.inputs = o->tv.value, .said = printed}};
   const vyre_pipeline_options options = {
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
       .wants_user = &runs,

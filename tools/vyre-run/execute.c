@@ -17,157 +17,20 @@ milliseconds(const struct timespec *from)
   return (double)(to.tv_sec - from->tv_sec) * 1e3 + (double)(to.tv_nsec - from->tv_nsec) / 1e6;
 }
 
-/* The index of a buffer among the inputs, which have all. */
-static uint32_t
-find_input(const run_inputs *inputs, const run_buffer *buffer)
-{
-  uint32_t i = 0;
-  while (i + 1 < inputs->count && !run_buffer_same(inputs->items[i].buffer, buffer))
-    i++;
-  return i;
-}
-
-#define MOST_INVOCATIONS (UINT64_C(1) << 32)
-
 /* ---- the interpreter ----------------------------------------------------------------------------------------------------- */
-
-/* The input whose memory a buffer is given; UINT32_MAX: none, it is left unbound. */
-static vyre_status
-find_memory(const run_options *options, const run_program *program, const run_inputs *inputs, const run_buffer *buffer,
-            uint32_t *out)
-{
-  const run_setting *setting = run_setting_find(&options->binds, buffer);
-  *out = find_input(inputs, buffer);
-  if (!setting)
-    return VYRE_OK;
-  *out = UINT32_MAX;
-  if (strcmp(setting->value, "none") == 0)
-    return VYRE_OK;
-  for (uint32_t i = 0; i < program->buffer_count; i++)
-    if (run_buffer_is(&program->buffers[i], setting->value, strlen(setting->value)))
-      *out = find_input(inputs, &program->buffers[i]);
-  if (*out == UINT32_MAX)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-bind %.*s: no buffer '%s'\nFix: name a buffer whose memory it has as well, or none",
-                      (int)setting->name_length, setting->name, setting->value);
-  return VYRE_OK;
-}
-
-/* Every row of the program that is a buffer with bytes from outside, each of its descriptors bound.  `out` NULL: only counts. */
-static vyre_status
-bind_rows(const run_options *options, const run_program *program, const run_inputs *inputs, const run_results *results,
-          vyre_binding *out, uint32_t *out_count)
-{
-  const vyre_view *view = vyre_module_view(program->module);
-  *out_count = 0;
-  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
-    const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
-    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || space > VYRE_SPACE_PUSH)
-      continue;
-    const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
-    for (uint32_t k = 0; k < program->buffer_count; k++) {
-      const run_buffer *buffer = &program->buffers[k];
-      const run_buffer wanted = {.space = space, .set = info->set, .binding = info->binding, .element = buffer->element};
-      uint32_t memory;
-      if (!run_buffer_same(buffer, &wanted))
-        continue;
-      VYRE_TRY(find_memory(options, program, inputs, buffer, &memory));
-      if (out && memory != UINT32_MAX)
-        out[*out_count] = (vyre_binding){{row}, results->items[memory], inputs->items[memory].size, buffer->element};
-      else if (out)
-        out[*out_count] = (vyre_binding){{row}, NULL, 0, buffer->element};
-      ++*out_count;
-    }
-  }
-  return VYRE_OK;
-}
-
-/* A buffer that shares another's memory gets its results. */
-static vyre_status
-share_results(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
-{
-  for (uint32_t k = 0; k < program->buffer_count; k++) {
-    const uint32_t own = find_input(inputs, &program->buffers[k]);
-    uint32_t memory;
-    VYRE_TRY(find_memory(options, program, inputs, &program->buffers[k], &memory));
-    if (memory == own || memory == UINT32_MAX)
-      continue;
-    const size_t size = inputs->items[own].size < inputs->items[memory].size ? inputs->items[own].size : inputs->items[memory].size;
-    memcpy(results->items[own], results->items[memory], size);
-  }
-  return VYRE_OK;
-}
-
-/* More would take hours; a device has its own limits. */
-static vyre_status
-check_grid(const run_program *program, const run_inputs *inputs)
-{
-  uint64_t left = MOST_INVOCATIONS;
-  for (int i = 0; i < 3; i++)
-    left = left / (program->workgroup[i] ? program->workgroup[i] : 1) / inputs->groups[i];
-  if (left)
-    return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_USAGE,
-                    "-groups %" PRIu32 ",%" PRIu32 ",%" PRIu32 ": with %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                    " invocations each these are more than the %" PRIu64 " that the interpreter runs\n"
-                    "Fix: fewer of them, or choose a device with -target",
-                    inputs->groups[0], inputs->groups[1], inputs->groups[2], program->workgroup[0], program->workgroup[1],
-                    program->workgroup[2], MOST_INVOCATIONS);
-}
-
-/* The interpreter is given plain buffers alone. */
-static vyre_status
-check_plain(const run_program *program)
-{
-  if (program->pointer_count)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: uses addresses of buffers, which the interpreter does not have\n"
-                      "Fix: choose a device with -target",
-                      program->path);
-  for (uint32_t i = 0; i < program->buffer_count; i++) {
-    const run_buffer *buffer = &program->buffers[i];
-    char name[128];
-    run_buffer_describe(buffer, name, sizeof name);
-    if (buffer->kind > VYRE_SLOT_UNIFORM)
-      return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: %s is an image or a sampler, which the interpreter does not have\nFix: choose a device "
-                        "with -target",
-                        program->path, name);
-  }
-  return VYRE_OK;
-}
 
 static vyre_status
 run_interpreter(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
-  VYRE_TRY(check_grid(program, inputs));
-  VYRE_TRY(check_plain(program));
-  vyre_interp_options interp = {.steps = options->steps.value,
-                                .report_undefined = options->report_undefined,
-                                .check_bounds = options->check_bounds,
-                                .check_races = options->check_races};
-  VYRE_TRY(run_subgroup_size(options, program, &interp.subgroup));
-  uint32_t count;
-  VYRE_TRY(bind_rows(options, program, inputs, results, NULL, &count));
-  vyre_binding *bindings = calloc((size_t)count + 1, sizeof *bindings);
-  if (!bindings)
-    return VYRE_OUT_OF_MEMORY("for the buffers");
-  VYRE_TRY(bind_rows(options, program, inputs, results, bindings, &count)); /* whose names are right by now */
-  vyre_dispatch dispatch = {
-      .program = program->row,
-      .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
-      .bindings = bindings,
-      .binding_count = count,
-      .specs = program->specs,
-      .spec_count = program->spec_count,
-  };
+  run_setup setup = options->setup; /* whose lists it borrows */
   vyre_interp_stats stats = {0};
   struct timespec start;
+  VYRE_TRY(run_subgroup_size(options, program, &setup.subgroup));
   clock_gettime(CLOCK_MONOTONIC, &start);
-  vyre_status status = vyre_interp_run(program->module, &dispatch, &interp, &stats);
-  if (!status && options->time)
+  VYRE_TRY(run_interpret(&setup, program, inputs, results, &stats));
+  if (options->time)
     printf("time: %s on the interpreter: %.3f ms, %" PRIu64 " rows\n", program->path, milliseconds(&start), stats.rows);
-  free(bindings);
-  return status ? status : share_results(options, program, inputs, results);
+  return VYRE_OK;
 }
 
 /* ---- a target ------------------------------------------------------------------------------------------------------------ */
@@ -229,7 +92,7 @@ set_pointers(const run_program *program, const run_inputs *inputs, run_results *
                       program->path, run->ops->name);
   for (uint32_t i = 0; i < program->pointer_count; i++) {
     const run_pointer *pointer = &program->pointers[i];
-    const uint32_t input = find_input(inputs, &program->buffers[pointer->holder]);
+    const uint32_t input = run_inputs_find(inputs, &program->buffers[pointer->holder]);
     uint64_t value = run_scalar_get(inputs->items[input].initial + pointer->offset, VYRE_U64);
     if (is_address)
       VYRE_TRY(run->ops->address(run->target, run->buffers[pointer->target], &value));
@@ -243,7 +106,7 @@ submit(const run_options *options, const run_program *program, const run_inputs 
 {
   for (uint32_t i = 0; i < program->buffer_count; i++) {
     const bool has_data = program->buffers[i].kind != VYRE_SLOT_SAMPLER;
-    const uint32_t input = has_data ? find_input(inputs, &program->buffers[i]) : 0;
+    const uint32_t input = has_data ? run_inputs_find(inputs, &program->buffers[i]) : 0;
     VYRE_TRY(add_buffer(program, i, has_data ? inputs->items[input].size : 0, has_data ? results->items[input] : NULL, run));
   }
   VYRE_TRY(set_pointers(program, inputs, results, run, true));
@@ -289,7 +152,7 @@ static vyre_status
 run_device(const run_options *options, run_target target, const run_program *program, const run_inputs *inputs,
            run_results *results)
 {
-  if (options->binds.count)
+  if (options->setup.binds.count)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-bind: on a device each buffer has memory of its own\nFix: run it on the interpreter: "
                                        "-target=interpreter");
   device_run run = {.ops = target};
@@ -310,41 +173,14 @@ run_device(const run_options *options, run_target target, const run_program *pro
 
 /* ---- both ---------------------------------------------------------------------------------------------------------------- */
 
-static vyre_status
-copy_inputs(const run_inputs *inputs, run_results *results)
-{
-  results->items = calloc((size_t)inputs->count + 1, sizeof *results->items);
-  if (!results->items)
-    return VYRE_OUT_OF_MEMORY("for the results");
-  results->count = inputs->count;
-  for (uint32_t i = 0; i < inputs->count; i++) {
-    results->items[i] = calloc(1, inputs->items[i].size + 3); /* push constants go out in whole words */
-    if (!results->items[i])
-      return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a result of %zu bytes\nFix: make the buffers smaller with -size",
-                        inputs->items[i].size);
-    memcpy(results->items[i], inputs->items[i].initial, inputs->items[i].size);
-  }
-  return VYRE_OK;
-}
-
 vyre_status
 run_execute(const run_options *options, run_target target, const run_program *program, const run_inputs *inputs, run_results *out)
 {
-  *out = (run_results){0};
-  vyre_status status = copy_inputs(inputs, out);
+  vyre_status status = run_results_copy(inputs, out);
   if (!status)
     status = target ? run_device(options, target, program, inputs, out) : run_interpreter(options, program, inputs, out);
   if (!status)
     return VYRE_OK;
   run_results_free(out);
   return vyre_status_note(status, "while running '%s' of %s on %s", program->entry, program->path, run_target_name(target));
-}
-
-void
-run_results_free(run_results *results)
-{
-  for (uint32_t i = 0; i < results->count; i++)
-    free(results->items[i]);
-  free(results->items);
-  *results = (run_results){0};
 }

@@ -26,7 +26,7 @@ vyre_status
 run_subgroup_size(const run_options *options, const run_program *program, uint32_t *out)
 {
   const run_target targets[] = {options->target, options->compare ? options->compare_target : NULL};
-  *out = (uint32_t)options->subgroup.value;
+  *out = options->setup.subgroup;
   for (uint32_t i = 0; i < 2 && *out == 0 && knows_subgroups(program); i++) {
     vyre_device_info info = {.forms = 1u << VYRE_KERNEL_VIR};
     if (targets[i])

@@ -35,13 +35,15 @@ do_work(const run_options *options, work *w, bool *out_equal)
   const run_program *second = is_itself ? &w->first : &w->second;
   if (options->device_stats)
     return run_statistics(options, &w->first, options->compare ? second : NULL);
-  VYRE_TRY(run_inputs_make(options, &w->first, options->compare && !is_itself ? second : NULL, &w->inputs));
+  VYRE_TRY(run_inputs_make(&options->setup, &w->first, options->compare ? second : NULL, &w->inputs));
+  VYRE_TRY(run_inputs_check(&w->inputs, &options->prints, "print", false));
+  VYRE_TRY(run_inputs_check(&w->inputs, &options->writes, "write", true));
   VYRE_TRY(run_execute(options, options->target, &w->first, &w->inputs, &w->first_results));
   if (options->compare)
     VYRE_TRY(run_execute(options, options->compare_target, second, &w->inputs, &w->second_results));
   VYRE_TRY(run_report(options, &w->inputs, &w->first_results));
   if (options->compare)
-    VYRE_TRY(run_compare(options, &w->inputs, &w->first, &w->first_results, second, &w->second_results, out_equal));
+    VYRE_TRY(run_report_comparison(options, &w->inputs, &w->first, &w->first_results, second, &w->second_results, out_equal));
   return VYRE_OK;
 }
 

@@ -56,8 +56,8 @@ take_groups(const char *value, void *user)
       return bad_value("groups", value, fix);
     at = end + 1;
   }
-  memcpy(out->groups, groups, sizeof groups);
-  out->has_groups = true;
+  memcpy(out->setup.groups, groups, sizeof groups);
+  out->setup.has_groups = true;
   return VYRE_OK;
 }
 
@@ -65,7 +65,7 @@ static vyre_status
 take_tolerance(const char *value, void *user)
 {
   static const char fix[] = "a difference (-tolerance=1e-5), or units in the last place (-tolerance=4ulps)";
-  run_tolerance *out = &((run_options *)user)->tolerance;
+  run_tolerance *out = &((run_options *)user)->setup.tolerance;
   char *end;
   out->limit = strtod(value, &end);
   out->in_ulps = strcmp(end, "ulps") == 0 || strcmp(end, "ulp") == 0;
@@ -94,25 +94,25 @@ add_setting(const char *option, const char *value, bool has_value, run_settings 
 static vyre_status
 take_buffer(const char *value, void *user)
 {
-  return add_setting("buffer", value, true, &((run_options *)user)->buffers);
+  return add_setting("buffer", value, true, &((run_options *)user)->setup.buffers);
 }
 
 static vyre_status
 take_size(const char *value, void *user)
 {
-  return add_setting("size", value, true, &((run_options *)user)->sizes);
+  return add_setting("size", value, true, &((run_options *)user)->setup.sizes);
 }
 
 static vyre_status
 take_bind(const char *value, void *user)
 {
-  return add_setting("bind", value, true, &((run_options *)user)->binds);
+  return add_setting("bind", value, true, &((run_options *)user)->setup.binds);
 }
 
 static vyre_status
 take_spec(const char *value, void *user)
 {
-  return add_setting("spec", value, true, &((run_options *)user)->specs);
+  return add_setting("spec", value, true, &((run_options *)user)->setup.specs);
 }
 
 static vyre_status
@@ -155,11 +155,19 @@ static const option_row rows[] = {
      "NAME: a name, a block's name, SET.BINDING, or push; CONTENTS: random:SEED, bits:SEED, zero, iota, values:V,V,..., or a file; "
      "default random:1",
      .take = take_buffer},
+    {.name = "seed", OPTION_NUMBER, AT(seed), "N", "buffers that no -buffer names hold random:N; default 1", .most = UINT64_MAX},
+    {.name = "elements",
+     OPTION_NUMBER,
+     AT(elements),
+     "N",
+     "of runtime arrays that no -size names; default 1024",
+     .least = 1,
+     .most = 1u << 30},
     {.name = "size",
      OPTION_TAKEN,
      0,
      "NAME=COUNT",
-     "elements of its runtime array (default 1024); COUNTb: bytes of the buffer; WxH...: of an image",
+     "elements of its runtime array; COUNTb: bytes of the buffer; WxH...: of an image",
      .take = take_size},
     {.name = "bind",
      OPTION_TAKEN,
@@ -223,8 +231,8 @@ static const option_row rows[] = {
      AT(undefined),
      "strict|report",
      "report: stop where a relaxed program is undefined; default: strict, which gives it a value"},
-    {.name = "check-bounds", OPTION_FLAG, AT(check_bounds), NULL, "stop at an access out of bounds, in any program"},
-    {.name = "check-races", OPTION_FLAG, AT(check_races), NULL, "stop at a data race"},
+    {.name = "check-bounds", OPTION_FLAG, AT(setup.check_bounds), NULL, "stop at an access out of bounds, in any program"},
+    {.name = "check-races", OPTION_FLAG, AT(setup.check_races), NULL, "stop at a data race"},
 
     {.name = "GLSL that comes in", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
@@ -271,12 +279,12 @@ check_options(const run_options *options)
     return bad_value("subgroup", options->subgroup.text, "a number of lanes, a power of two, 1 to 128");
   const bool on_target = options->target || (options->compare && options->compare_target);
   const bool on_interpreter = !options->target || (options->compare && !options->compare_target);
-  const char *interpreter_only = options->steps.text         ? "steps"
-                                 : options->subgroup.text    ? "subgroup"
-                                 : options->report_undefined ? "undefined"
-                                 : options->check_bounds     ? "check-bounds"
-                                 : options->check_races      ? "check-races"
-                                                             : NULL;
+  const char *interpreter_only = options->steps.text               ? "steps"
+                                 : options->subgroup.text          ? "subgroup"
+                                 : options->setup.report_undefined ? "undefined"
+                                 : options->setup.check_bounds     ? "check-bounds"
+                                 : options->setup.check_races      ? "check-races"
+                                                                   : NULL;
   if (!on_interpreter && interpreter_only)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for the interpreter, and nothing runs there\nFix: -target=interpreter",
                       interpreter_only);
@@ -295,7 +303,7 @@ check_options(const run_options *options)
     return VYRE_ERROR(VYRE_CODE_USAGE,
                       "-device-stats compares what one driver makes of two files, and -compare-target names another\n"
                       "Fix: leave it out");
-  if (!options->compare && options->tolerance.is_set)
+  if (!options->compare && options->setup.tolerance.is_set)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-tolerance without -compare\nFix: name what to compare with");
   return VYRE_OK;
 }
@@ -303,14 +311,18 @@ check_options(const run_options *options)
 vyre_status
 run_options_parse(int argc, char **argv, run_options *out)
 {
-  *out = (run_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}};
+  *out = (run_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .seed = {.value = 1}, .elements = {.value = RUN_ELEMENTS}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   out->input = out->inputs.count ? out->inputs.names[0] : NULL;
   if (out->glsl.target_env)
     VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->target_env));
   if (out->stats)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
-  out->report_undefined = out->undefined && strcmp(out->undefined, "report") == 0;
+  out->setup.steps = out->steps.value;
+  out->setup.subgroup = (uint32_t)out->subgroup.value;
+  out->setup.seed = out->seed.value;
+  out->setup.elements = out->elements.value;
+  out->setup.report_undefined = out->undefined && strcmp(out->undefined, "report") == 0;
   if (out->has_compare_target && !out->compare)
     out->compare = out->input; /* the same program on two targets */
   if (!out->has_compare_target)
@@ -321,10 +333,7 @@ run_options_parse(int argc, char **argv, run_options *out)
 void
 run_options_free(run_options *options)
 {
-  free(options->buffers.items);
-  free(options->sizes.items);
-  free(options->binds.items);
-  free(options->specs.items);
+  run_setup_free(&options->setup);
   free(options->prints.items);
   free(options->writes.items);
   option_table_free(&table, options);

@@ -1,8 +1,5 @@
 /* What came out: buffers shown, written to files, compared.
  *
- * A comparison is of scalars, not bytes: padding is not compared.  Bit for bit, but for NaNs, whose bits are open: any
- * two are equal.
- *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
@@ -10,7 +7,6 @@
 #include <xxhash.h>
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,79 +88,22 @@ run_report(const run_options *options, const run_inputs *inputs, const run_resul
 
 /* ---- comparing ----------------------------------------------------------------------------------------------------------- */
 
-typedef struct comparison {
-  run_tolerance tolerance;
-  const run_data *data;
-  const unsigned char *first, *second;
-  uint64_t differing, changed; /* elements */
-  double largest;              /* difference that the tolerance let pass */
-  const run_data *where;       /* of the first that differs; NULL: none */
-  uint64_t index, offset, first_bits, second_bits;
-  vyre_kind kind;
-} comparison;
-
-/* Floats in their order as integers: neighbours differ by 1, and -0 is 0. */
-static int64_t
-ordered(vyre_kind kind, uint64_t bits)
-{
-  uint64_t sign = (uint64_t)1 << (vyre_kind_bits(kind) - 1);
-  return bits & sign ? -(int64_t)(bits & ~sign) : (int64_t)bits;
-}
-
-static bool
-floats_are_equal(comparison *c, vyre_kind kind, uint64_t a, uint64_t b)
-{
-  double x = run_float_value(kind, a), y = run_float_value(kind, b);
-  if (isnan(x) || isnan(y))
-    return isnan(x) && isnan(y);
-  if (!c->tolerance.is_set || isinf(x) || isinf(y))
-    return false;
-  double difference = c->tolerance.in_ulps ? fabs((double)ordered(kind, a) - (double)ordered(kind, b)) : fabs(x - y);
-  if (!(difference <= c->tolerance.limit))
-    return false;
-  c->largest = difference > c->largest ? difference : c->largest;
-  return true;
-}
-
-static bool
-compare_element(void *user, uint64_t index, uint64_t offset, vyre_kind kind)
-{
-  comparison *c = user;
-  uint64_t a = run_scalar_get(c->first + offset, kind), b = run_scalar_get(c->second + offset, kind);
-  c->changed += a != run_scalar_get(c->data->initial + offset, kind);
-  if (a == b || (vyre_kind_is_float(kind) && floats_are_equal(c, kind, a, b)))
-    return true;
-  c->differing++;
-  if (c->where)
-    return true;
-  c->where = c->data;
-  c->index = index;
-  c->offset = offset;
-  c->kind = kind;
-  c->first_bits = a;
-  c->second_bits = b;
-  return true;
-}
-
 static void
-print_difference(const run_options *options, const comparison *c, const run_program *first, const run_program *second,
-                 uint64_t elements)
+print_difference(const run_options *options, const run_comparison *c, const run_program *first, const run_program *second)
 {
-  char name[128], path[256], a[48], b[48];
-  run_buffer_describe(c->where->buffer, name, sizeof name);
-  run_layout layout = run_program_layout(c->where->program);
-  run_layout_path(&layout, c->where->buffer->type, c->offset, path, sizeof path);
+  char place[512], a[48], b[48];
+  run_comparison_place(c, place, sizeof place);
   run_scalar_print(c->kind, c->first_bits, a);
   run_scalar_print(c->kind, c->second_bits, b);
   int digits = (int)(2 * run_scalar_size(c->kind));
-  printf("different: %s, element %" PRIu64 "%s%s\n", name, c->index, path[0] ? ", " : "", path[0] == '.' ? path + 1 : path);
+  printf("different: %s\n", place);
   printf("  %s (0x%0*" PRIx64 ")  %s on %s\n", a, digits, c->first_bits, first->path, run_target_name(options->target));
   printf("  %s (0x%0*" PRIx64 ")  %s on %s\n", b, digits, c->second_bits, second->path, run_target_name(options->compare_target));
-  printf("  %" PRIu64 " of %" PRIu64 " elements differ", c->differing, elements);
+  printf("  %" PRIu64 " of %" PRIu64 " elements differ", c->differing, c->elements);
 }
 
 static void
-print_tolerance(const comparison *c)
+print_tolerance(const run_comparison *c)
 {
   if (!c->tolerance.is_set)
     printf(", bit for bit\n");
@@ -174,43 +113,22 @@ print_tolerance(const comparison *c)
     printf(", floats within %g (the largest difference that passed: %g)\n", c->tolerance.limit, c->largest);
 }
 
-static bool
-is_written(const run_program *program, const run_buffer *buffer)
-{
-  for (uint32_t i = 0; i < program->buffer_count; i++) {
-    if (run_buffer_same(&program->buffers[i], buffer) && program->buffers[i].is_writable)
-      return true;
-  }
-  return false;
-}
-
 vyre_status
-run_compare(const run_options *options, const run_inputs *inputs, const run_program *first, const run_results *first_results,
-            const run_program *second, const run_results *second_results, bool *out_equal)
+run_report_comparison(const run_options *options, const run_inputs *inputs, const run_program *first,
+                      const run_results *first_results, const run_program *second, const run_results *second_results,
+                      bool *out_equal)
 {
+  run_comparison c;
   *out_equal = false;
-  comparison c = {.tolerance = options->tolerance};
-  uint32_t buffers = 0;
-  uint64_t elements = 0;
-  for (uint32_t i = 0; i < inputs->count; i++) {
-    const run_buffer *buffer = inputs->items[i].buffer;
-    if (!is_written(first, buffer) && !is_written(second, buffer))
-      continue;
-    c.data = &inputs->items[i];
-    c.first = first_results->items[i];
-    c.second = second_results->items[i];
-    run_layout layout = run_program_layout(c.data->program);
-    elements += run_layout_each(&layout, buffer->type, c.data->size, compare_element, &c);
-    buffers++;
-  }
-  if (elements == 0)
+  run_compare(&options->setup, inputs, first, first_results, second, second_results, &c);
+  if (c.elements == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "nothing to compare: neither %s nor %s writes a storage buffer\nFix: compare programs that do", first->path,
                       second->path);
   if (c.where)
-    print_difference(options, &c, first, second, elements);
+    print_difference(options, &c, first, second);
   else
-    printf("equal: %u buffer%s, %" PRIu64 " elements", buffers, buffers == 1 ? "" : "s", elements);
+    printf("equal: %u buffer%s, %" PRIu64 " elements", c.buffers, c.buffers == 1 ? "" : "s", c.elements);
   print_tolerance(&c);
   if (c.changed == 0)
     fprintf(stderr, "vyre-run: warning: %s changed no element: this may show nothing\n", first->path);

@@ -1,7 +1,7 @@
 /* vyre-run's walk over the scalars of a buffer, and their text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "run.h"
+#include "run_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

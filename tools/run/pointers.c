@@ -6,7 +6,7 @@
  * limits: a runtime array of what holds pointers has 4 elements; addresses that a program makes of integers are refused.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "run.h"
+#include "run_parts.h"
 
 #include "vyre/opaque.h"
 

@@ -4,7 +4,7 @@
  * the types say.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "run.h"
+#include "run_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
  * limits: one level, one sample; how a sampler is used is seen where it is loaded and used in one expression, as SPIR-V has it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "run.h"
+#include "run_parts.h"
 
 #include "vyre/opaque.h"
 
@@ -218,7 +218,7 @@ set_type(run_program *program, run_buffer *buffer)
 
 /* Its extent, by -size or as it is without, and its type. */
 vyre_status
-run_image_size(run_program *program, const run_options *options, run_buffer *buffer)
+run_image_size(run_program *program, const run_setup *setup, run_buffer *buffer)
 {
   static const uint32_t axis_counts[VYRE_IMAGE__COUNT] = {1, 2, 3, 1};
   static const uint32_t defaults[VYRE_IMAGE__COUNT][3] = {{1024}, {32, 32}, {16, 16, 4}, {16}};
@@ -228,7 +228,7 @@ run_image_size(run_program *program, const run_options *options, run_buffer *buf
   memcpy(axes, defaults[image->dim], sizeof defaults[0]);
   if (image->arrayed)
     axes[own] = 4;
-  const run_setting *setting = run_setting_find(&options->sizes, buffer);
+  const run_setting *setting = run_setting_find(&setup->sizes, buffer);
   if (setting)
     VYRE_TRY(parse_axes(setting, count, axes));
   for (uint32_t i = 0; i < 3; i++)

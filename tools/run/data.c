@@ -5,7 +5,7 @@
  * counts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "run.h"
+#include "run_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { DEFAULT_ELEMENTS = 1024 };
 
 /* ---- contents ------------------------------------------------------------------------------------------------------------ */
 
@@ -35,13 +33,13 @@ typedef struct source {
 } source;
 
 static vyre_status
-parse_contents(const run_setting *setting, source *out)
+parse_contents(const run_setting *setting, uint64_t seed, source *out)
 {
   static const struct {
     const char *text;
     contents_kind kind;
   } kinds[] = {{"random", CONTENTS_RANDOM}, {"bits", CONTENTS_BITS}, {"zero", CONTENTS_ZERO}, {"iota", CONTENTS_IOTA}};
-  *out = (source){CONTENTS_RANDOM, 1, NULL};
+  *out = (source){CONTENTS_RANDOM, seed, NULL};
   if (!setting)
     return VYRE_OK;
   const char *value = setting->value;
@@ -241,7 +239,8 @@ elements_for(const run_data *data, uint64_t count)
 }
 
 static vyre_status
-find_size(run_data *data, const run_setting *setting, const source *contents, const vyre_bytes *file, uint64_t *out)
+find_size(run_data *data, uint64_t elements, const run_setting *setting, const source *contents, const vyre_bytes *file,
+          uint64_t *out)
 {
   const run_shape *shape = &data->buffer->shape;
   if (setting && !run_buffer_is_image(data->buffer))
@@ -250,7 +249,7 @@ find_size(run_data *data, const run_setting *setting, const source *contents, co
   if (contents->kind == CONTENTS_FILE && shape->stride)
     *out = file->size > shape->fixed ? file->size : shape->fixed;
   else if (shape->stride) {
-    uint64_t elements = contents->kind == CONTENTS_VALUES ? elements_for(data, count_values(contents->text)) : DEFAULT_ELEMENTS;
+    elements = contents->kind == CONTENTS_VALUES ? elements_for(data, count_values(contents->text)) : elements;
     *out = shape->offset + elements * shape->stride;
     *out = *out > shape->fixed ? *out : shape->fixed;
   }
@@ -261,13 +260,13 @@ find_size(run_data *data, const run_setting *setting, const source *contents, co
 
 /* `room`: bytes that buffers may still take.  Memory that is not there is given all the same, until it is touched. */
 static vyre_status
-make_with_file(const run_options *options, const source *contents, const vyre_bytes *file, uint64_t at_least, uint64_t *room,
+make_with_file(const run_setup *setup, const source *contents, const vyre_bytes *file, uint64_t at_least, uint64_t *room,
                run_data *data)
 {
   char name[128];
   run_buffer_describe(data->buffer, name, sizeof name);
   uint64_t size = 0;
-  VYRE_TRY(find_size(data, run_setting_find(&options->sizes, data->buffer), contents, file, &size));
+  VYRE_TRY(find_size(data, setup->elements, run_setting_find(&setup->sizes, data->buffer), contents, file, &size));
   size = size > at_least ? size : at_least;
   if (size == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s has 0 bytes\nFix: give its arrays a length", data->program->path, name);
@@ -292,19 +291,28 @@ make_with_file(const run_options *options, const source *contents, const vyre_by
 }
 
 static vyre_status
-make_data(const run_options *options, uint64_t at_least, uint64_t *room, run_data *data)
+make_data(const run_setup *setup, uint64_t at_least, uint64_t *room, run_data *data)
 {
   source contents;
-  VYRE_TRY(parse_contents(run_setting_find(&options->buffers, data->buffer), &contents));
+  VYRE_TRY(parse_contents(run_setting_find(&setup->buffers, data->buffer), setup->seed, &contents));
   vyre_bytes file = {0};
   vyre_status status = contents.kind == CONTENTS_FILE ? vyre_file_read(contents.text, &file) : VYRE_OK;
   if (!status)
-    status = make_with_file(options, &contents, &file, at_least, room, data);
+    status = make_with_file(setup, &contents, &file, at_least, room, data);
   vyre_bytes_free(&file);
   return status;
 }
 
 /* ---- all buffers --------------------------------------------------------------------------------------------------------- */
+
+uint32_t
+run_inputs_find(const run_inputs *inputs, const run_buffer *buffer)
+{
+  uint32_t i = 0;
+  while (i + 1 < inputs->count && !run_buffer_same(inputs->items[i].buffer, buffer))
+    i++;
+  return i;
+}
 
 static const run_buffer *
 find_same(const run_program *program, const run_buffer *buffer)
@@ -316,8 +324,8 @@ find_same(const run_program *program, const run_buffer *buffer)
   return NULL;
 }
 
-static vyre_status
-check_names(const run_settings *settings, const char *option, const run_inputs *inputs)
+vyre_status
+run_inputs_check(const run_inputs *inputs, const run_settings *settings, const char *option, bool is_one)
 {
   for (uint32_t i = 0; i < settings->count; i++) {
     uint32_t found = 0;
@@ -329,7 +337,7 @@ check_names(const run_settings *settings, const char *option, const run_inputs *
       vyre_status_free(vyre_bytes_printf(&names, "%s%s", k ? ", " : "", name)); /* without memory the list is shorter */
     }
     vyre_status status = VYRE_OK;
-    if (found > 1 && strcmp(option, "write") == 0)
+    if (found > 1 && is_one)
       status = VYRE_ERROR(VYRE_CODE_USAGE, "-%s: %.*s are %u, and a file takes one\nFix: name one of them, as in %.*s[0]", option,
                           (int)settings->items[i].name_length, settings->items[i].name, found, (int)settings->items[i].name_length,
                           settings->items[i].name);
@@ -344,7 +352,7 @@ check_names(const run_settings *settings, const char *option, const run_inputs *
 
 /* An invocation a texel of the images that are written; or else enough in x for one an element of the longest runtime array. */
 static void
-choose_groups(const run_options *options, const run_program *program, run_inputs *inputs)
+choose_groups(const run_setup *setup, const run_program *program, run_inputs *inputs)
 {
   uint64_t invocations = 1, groups[3] = {1, 1, 1}, longest = 0;
   bool has_images = false;
@@ -368,12 +376,12 @@ choose_groups(const run_options *options, const run_program *program, run_inputs
     groups[0] = (longest + invocations - 1) / invocations;
   for (uint32_t i = 0; i < 3; i++)
     inputs->groups[i] = groups[i] > 65535 ? 65535 : (uint32_t)groups[i];
-  if (options->has_groups)
-    memcpy(inputs->groups, options->groups, sizeof inputs->groups);
+  if (setup->has_groups)
+    memcpy(inputs->groups, setup->groups, sizeof inputs->groups);
 }
 
 static vyre_status
-fill_inputs(const run_options *options, const run_program *first, const run_program *second, run_inputs *inputs)
+fill_inputs(const run_setup *setup, const run_program *first, const run_program *second, run_inputs *inputs)
 {
   uint32_t most = first->buffer_count + (second ? second->buffer_count : 0);
   inputs->items = calloc((size_t)most + 1, sizeof *inputs->items);
@@ -387,26 +395,24 @@ fill_inputs(const run_options *options, const run_program *first, const run_prog
     if (!find_same(first, &second->buffers[i]) && second->buffers[i].kind != VYRE_SLOT_SAMPLER)
       inputs->items[inputs->count++] = (run_data){.program = second, .buffer = &second->buffers[i]};
   }
-  VYRE_TRY(check_names(&options->buffers, "buffer", inputs));
-  VYRE_TRY(check_names(&options->sizes, "size", inputs));
-  VYRE_TRY(check_names(&options->binds, "bind", inputs));
-  VYRE_TRY(check_names(&options->prints, "print", inputs));
-  VYRE_TRY(check_names(&options->writes, "write", inputs));
+  VYRE_TRY(run_inputs_check(inputs, &setup->buffers, "buffer", false));
+  VYRE_TRY(run_inputs_check(inputs, &setup->sizes, "size", false));
+  VYRE_TRY(run_inputs_check(inputs, &setup->binds, "bind", false));
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  uint64_t room = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / (options->compare ? 3 : 2) : UINT64_MAX;
+  uint64_t room = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / (second ? 3 : 2) : UINT64_MAX;
   for (uint32_t i = 0; i < inputs->count; i++) {
     const run_buffer *other = find_same(second, inputs->items[i].buffer);
-    VYRE_TRY(make_data(options, other ? other->shape.fixed : 0, &room, &inputs->items[i]));
+    VYRE_TRY(make_data(setup, other ? other->shape.fixed : 0, &room, &inputs->items[i]));
   }
-  choose_groups(options, first, inputs);
+  choose_groups(setup, first, inputs);
   return VYRE_OK;
 }
 
 vyre_status
-run_inputs_make(const run_options *options, const run_program *first, const run_program *second, run_inputs *out)
+run_inputs_make(const run_setup *setup, const run_program *first, const run_program *second, run_inputs *out)
 {
   *out = (run_inputs){0};
-  vyre_status status = fill_inputs(options, first, second, out);
+  vyre_status status = fill_inputs(setup, first, second, out);
   if (status)
     run_inputs_free(out);
   return status;
