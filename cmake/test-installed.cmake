@@ -27,7 +27,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 # Moved, to see that it may be.
 file(RENAME ${prefix} ${prefix}-moved)
 set(prefix ${prefix}-moved)
-foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-fuzz bin/vyre-kernelc bin/vyre-mega bin/vyre-megac bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
+foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-fuzz bin/vyre-kernelc bin/vyre-mega bin/vyre-megac bin/vyre-new-pass bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
     ${LIBDIR}/vyre/passes/dce.so
     ${LIBDIR}/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre/vyre-glsl
     share/man/man1/vyre-passmgr.1 share/bash-completion/completions/vyre-run share/zsh/site-functions/_vyre-kernelc
@@ -84,6 +84,32 @@ endforeach()
 run(${prefix}/bin/vyre-passmgr -load ${work}/plugin/names.so -load ${work}/plugin/nots.so -passes=names.loads,rusty.nots -verify-each
   -emit=vir ${SOURCE}/examples/shaders/saxpy.comp -o -)
 expect_match("%X_value = load %X")
+
+# A pass to begin from, of each kind: it builds, and its tests pass; and they notice what breaks it.
+foreach(kind cpu gpu)
+  set(option)
+  set(source twice.c)
+  set(line "vyre_row_imm(v, row) == 2")
+  set(wrong "vyre_row_imm(v, row) <= 3")
+  if(kind STREQUAL gpu)
+    set(option -gpu)
+    set(source twice.vir)
+    set(line "xor(load(%imm[%row]), 2u32)")
+    set(wrong "xor(load(%imm[%row]), 3u32)")
+  endif()
+  run(${prefix}/bin/vyre-new-pass ${option} acme.twice -o ${work}/${kind})
+  run(${CMAKE_COMMAND} -S ${work}/${kind} -B ${work}/${kind}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C_COMPILER}
+    -DCMAKE_C_FLAGS=-Werror)
+  run(${CMAKE_COMMAND} --build ${work}/${kind}/build)
+  run(${CMAKE_CTEST_COMMAND} --test-dir ${work}/${kind}/build)
+  expect_match("100% tests passed, 0 tests failed out of 3")
+  file(READ ${work}/${kind}/${source} text)
+  string(REPLACE "${line}" "${wrong}" text "${text}")
+  file(WRITE ${work}/${kind}/${source} "${text}")
+  run(${CMAKE_COMMAND} --build ${work}/${kind}/build)
+  execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${work}/${kind}/build --output-on-failure OUTPUT_VARIABLE output)
+  expect_match("leaves[ .]+\\*\\*\\*Failed")
+endforeach()
 
 # Shaders of a project: made once, and again when what they include has changed; by CMake and by make.
 file(WRITE ${work}/project/blur.comp "#version 450\n#include \"b.glsl\"\nlayout(binding = 0) buffer Y { uint y[]; };\nvoid main() { y[0] = B + 1; }\n")

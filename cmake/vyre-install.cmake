@@ -4,18 +4,18 @@
 include(CMakePackageConfigHelpers)
 set(VYRE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
 
-install(TARGETS vyre vyre_plugin EXPORT vyreTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT vyreTargets NAMESPACE vyre:: DESTINATION ${VYRE_CMAKE_DIR})
+install(TARGETS vyre vyre_plugin EXPORT vyreTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries NAMELINK_COMPONENT dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(EXPORT vyreTargets NAMESPACE vyre:: DESTINATION ${VYRE_CMAKE_DIR} COMPONENT dev)
 set(VYRE_PASS_INSTALL_DIR ${CMAKE_INSTALL_LIBDIR}/vyre/passes)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/vyreConfig.cmake.in ${PROJECT_BINARY_DIR}/vyreConfig.cmake
   INSTALL_DESTINATION ${VYRE_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR VYRE_PASS_INSTALL_DIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake ${CMAKE_CURRENT_LIST_DIR}/vyre-shaders.cmake DESTINATION ${VYRE_CMAKE_DIR})
+  ${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake ${CMAKE_CURRENT_LIST_DIR}/vyre-shaders.cmake DESTINATION ${VYRE_CMAKE_DIR} COMPONENT dev)
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-pc.cmake)
 vyre_make_pc(${PROJECT_BINARY_DIR}/vyre.pc)
-install(FILES ${PROJECT_BINARY_DIR}/vyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/vyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 if(VYRE_TESTS)
   vyre_add_test(installed ${CMAKE_COMMAND}

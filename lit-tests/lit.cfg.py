@@ -56,6 +56,7 @@ config.substitutions += [
     ("%terminal", f"env LD_PRELOAD={config.vyre_plugins}/terminal.so"),
     ("%prove", program("vyre-prove")),
     ("%kernelc", program("vyre-kernelc")),
+    ("%new-pass", program("vyre-new-pass")),
     ("%megac", program("vyre-megac")),
     ("%mega", program("vyre-mega")),
     ("%run", program("vyre-run")),

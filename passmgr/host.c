@@ -304,6 +304,26 @@ vyre_host_is_given(const vyre_module *module, const char *call, const char *what
 /* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
+build(vyre_builder *builder, uint32_t word, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b, vyre_row c)
+{
+  const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(word);
+  if (vyre_op_is_invocation(op) && VYRE_ROW_FLAGS(word) == 0)
+    return vyre_build_invocation(builder, op).id;
+  switch ((uint32_t)op) {
+  case VYRE_OP_if:
+    return vyre_build_if(builder, a).id;
+  case VYRE_OP_for:
+    return vyre_build_for(builder, a, b, c).id;
+  case VYRE_OP_loop:
+    return vyre_build_loop(builder).id;
+  case VYRE_OP_block:
+    return vyre_build_block(builder).id;
+  default:
+    return vyre_build(builder, op, VYRE_ROW_TYPE(word), VYRE_ROW_FLAGS(word), imm, imm_hi, a, b, c).id;
+  }
+}
+
+static uint32_t
 host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
                 uint32_t c)
 {
@@ -312,11 +332,70 @@ host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm,
     return 0;
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){before});
-  if (vyre_op_is_invocation(VYRE_ROW_OP(op)) && VYRE_ROW_FLAGS(op) == 0)
-    return vyre_build_invocation(&builder, (vyre_opcode)VYRE_ROW_OP(op)).id;
-  return vyre_build(&builder, (vyre_opcode)VYRE_ROW_OP(op), VYRE_ROW_TYPE(op), VYRE_ROW_FLAGS(op), imm, imm_hi, (vyre_row){a},
-                    (vyre_row){b}, (vyre_row){c})
-      .id;
+  return build(&builder, op, imm, imm_hi, (vyre_row){a}, (vyre_row){b}, (vyre_row){c});
+}
+
+static uint32_t
+host_append_row(vyre_module *module, uint32_t region, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
+                uint32_t c)
+{
+  static const char call[] = "append_row";
+  if (!vyre_host_is_there(module, call, "region", region) || !is_op(module, call, op) || !are_operands(module, call, a, b, c))
+    return 0;
+  if ((vyre_op_infos[VYRE_ROW_OP(vyre_module_view(module)->op[region])].flags & VYRE_OP_REGION) == 0) {
+    vyre_module_fail(module, "host->append_row: row %u is no region", region);
+    return 0;
+  }
+  vyre_builder builder = {.module = module};
+  vyre_builder_at_end(&builder, (vyre_row){region});
+  return build(&builder, op, imm, imm_hi, (vyre_row){a}, (vyre_row){b}, (vyre_row){c});
+}
+
+/* The buffer row of the program that is at that set and binding, or 0. */
+static uint32_t
+buffer_at(vyre_module *module, uint32_t program, uint32_t set, uint32_t binding)
+{
+  const vyre_view *view = vyre_module_view(module);
+  for (uint32_t row = view->first[program]; row; row = view->next[row]) {
+    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer)
+      continue;
+    const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+    const vyre_buffer_info *info = vyre_buffer_info_of(module, (vyre_row){row});
+    const bool is_bound = space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE;
+    if (is_bound && info->set == set && info->binding == binding)
+      return row;
+  }
+  return 0;
+}
+
+static uint32_t
+host_add_buffer(vyre_module *module, uint32_t near_row, vyre_type element, uint32_t count, uint32_t space_and_access, uint32_t set,
+                uint32_t binding)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(space_and_access);
+  if (!vyre_host_is_there(module, "add_buffer", "near_row", near_row))
+    return 0;
+  if (vyre_kind_bits(VYRE_TYPE_KIND(element)) == 0 || VYRE_TYPE_KIND(element) == VYRE_BOOL) {
+    vyre_module_fail(module, "host->add_buffer: type %u is nothing that memory has", element);
+    return 0;
+  }
+  if (space != VYRE_SPACE_STORAGE && ((space != VYRE_SPACE_PRIVATE && space != VYRE_SPACE_WORKGROUP) || count == 0)) {
+    vyre_module_fail(module, "host->add_buffer: there are no %u elements in space %u", count, (unsigned)space);
+    return 0;
+  }
+  uint32_t program = near_row;
+  for (const uint32_t *parent = vyre_module_view(module)->parent; parent[program];)
+    program = parent[program];
+  vyre_builder builder = {.module = module};
+  vyre_builder_at_end(&builder, (vyre_row){program});
+  const uint32_t other = space == VYRE_SPACE_STORAGE ? buffer_at(module, program, set, binding) : 0;
+  if (other) {
+    vyre_module_fail(module, "host->add_buffer: set %u, binding %u is that of row %u", set, binding, other);
+    return 0;
+  }
+  const vyre_type_id type =
+      count ? vyre_type_array(module, element, count, VYRE_NONE, 0) : vyre_type_runtime_array(module, element, 0);
+  return vyre_build_buffer(&builder, type, space, space_and_access & ~15u, set, binding).id;
 }
 
 static uint32_t
@@ -490,6 +569,8 @@ vyre_host_table(void)
       .type_info = vyre_host_type_info,
       .member_info = vyre_host_member_info,
       .clone = vyre_host_clone,
+      .append_row = host_append_row,
+      .add_buffer = host_add_buffer,
   };
   return &table;
 }

@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
-# Installs what vyre is built and tested with: Debian 12's packages.  Does nothing if all are there.  As root, or through sudo.
+# Installs what vyre is built with: Debian 12's packages; with `tests` what it is tested with, too, with `packages` what makes packages of it.  Does nothing
+# if all are there.  As root, or through sudo.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
 build=(gcc g++ cmake ninja-build pkg-config libc6-dev
   libvulkan-dev libvulkan-volk-dev glslang-dev glslang-tools spirv-headers spirv-tools uthash-dev libxxhash-dev)
 run=(mesa-vulkan-drivers vulkan-validationlayers)
-test=(clang libclang-rt-14-dev llvm-14-tools libcmocka-dev locales make python3 rustc z3)
+package=(dpkg-dev file)
+test=("${package[@]}" clang libclang-rt-14-dev llvm-14-tools libcmocka-dev locales make python3 rustc z3)
 
 packages=("${build[@]}" "${run[@]}")
-[ "${1:-}" = tests ] && packages+=("${test[@]}")
+case ${1:-} in
+  tests) packages+=("${test[@]}") ;;
+  packages) packages+=("${package[@]}") ;;
+esac
 
 missing=()
 for package in "${packages[@]}"; do

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 #define VYRE_ABI(major, minor) ((major)*65536u + (minor))
-#define VYRE_PLUGIN_ABI        VYRE_ABI(1, 0)
+#define VYRE_PLUGIN_ABI        VYRE_ABI(1, 1)
 
 typedef struct vyre_module vyre_module;
 typedef struct vyre_pass_ctx vyre_pass_ctx;
@@ -225,6 +225,17 @@ typedef struct vyre_host {
    * in turn with one map, where the element of a `body` is what stands for its index.  Names, lines, decorations and hints follow.
    * Regions alone and what a program declares cannot be copied. */
   uint32_t (*clone)(vyre_module *module, uint32_t row, uint32_t before, uint32_t *map, uint32_t map_rows);
+
+  /* Since 1.1.  An `if`, `for`, `loop` or `block` that insert_row or append_row makes has its region rows, which are empty. */
+
+  /* As insert_row: the last row of a region. */
+  uint32_t (*append_row)(vyre_module *module, uint32_t region, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
+                         uint32_t c);
+  /* A `buffer` of near_row's program, an array of scalars or vectors with std430's stride: of `count` elements, in private or
+   * workgroup memory; or in storage, where 0 are as many as there is memory, at a set and binding that no other buffer of the
+   * program has. */
+  uint32_t (*add_buffer)(vyre_module *module, uint32_t near_row, vyre_type element, uint32_t count, uint32_t space_and_access,
+                         uint32_t set, uint32_t binding);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

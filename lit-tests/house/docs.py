@@ -42,7 +42,7 @@ def parts(text):
         fence = re.match(r"```(\w*)$", lines[i])
         if fence:
             end = lines.index("```", i + 1)
-            name = next((m.group(1) for m in [re.fullmatch(r"`([\w.]+)`:", line) for line in lines[max(i - 2, 0):i]] if m), None)
+            name = next((m.group(1) for m in [re.fullmatch(r"`([\w./]+)`:", line) for line in lines[max(i - 2, 0):i]] if m), None)
             block = lines[i + 1:end]
             if name:
                 yield name, "\n".join(block) + "\n"

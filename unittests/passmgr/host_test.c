@@ -115,6 +115,18 @@ row_of(const vyre_view *v, vyre_opcode op)
   X(insert_a, h->insert_row(m, ADD, WORD, 0, 0, BEYOND, 0, 0), "host->insert_row: operand a is row 100000; ")                     \
   X(insert_b, h->insert_row(m, ADD, WORD, 0, 0, 0, BEYOND, 0), "host->insert_row: operand b is row 100000; ")                     \
   X(insert_c, h->insert_row(m, ADD, WORD, 0, 0, 0, 0, UINT32_MAX), "host->insert_row: operand c is row 4294967295; ")             \
+  X(append_region, h->append_row(m, BEYOND, WORD, 0, 0, 0, 0, 0), "host->append_row: region is row 100000; ")                     \
+  X(append_no_region, h->append_row(m, ADD, WORD, 0, 0, 0, 0, 0), "host->append_row: row ")                                       \
+  X(append_control, h->append_row(m, row_of(v, VYRE_OP_if), WORD, 0, 0, 0, 0, 0), "host->append_row: row ")                       \
+  X(append_op, h->append_row(m, 1, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->append_row: there is no op ")                           \
+  X(append_a, h->append_row(m, 1, WORD, 0, 0, BEYOND, 0, 0), "host->append_row: operand a is row 100000; ")                       \
+  X(buffer_row, h->add_buffer(m, BEYOND, 28, 0, 0, 1, 0), "host->add_buffer: near_row is row 100000; ")                           \
+  X(buffer_type, h->add_buffer(m, ADD, VYRE_TYPE(VYRE_BOOL, 1), 0, 0, 1, 0),                                                      \
+    "host->add_buffer: type 4 is nothing that memory has")                                                                        \
+  X(buffer_path, h->add_buffer(m, ADD, VYRE_TYPE(VYRE_PATH, 1), 0, 0, 1, 0), "host->add_buffer: type 56 is nothing that ")        \
+  X(buffer_none, h->add_buffer(m, ADD, 28, 0, VYRE_SPACE_PRIVATE, 0, 0), "host->add_buffer: there are no 0 elements in space 4")  \
+  X(buffer_space, h->add_buffer(m, ADD, 28, 4, VYRE_SPACE_PUSH, 0, 0), "host->add_buffer: there are no 4 elements in space 2")    \
+  X(buffer_taken, h->add_buffer(m, ADD, 28, 4, 0, 0, 0), "host->add_buffer: set 0, binding 0 is that of row ")                    \
   X(constant_row, h->constant(m, BEYOND, VYRE_TYPE(VYRE_U32, 1), 1), "host->constant: near_row is row 100000; ")                  \
   X(constant_type, h->constant(m, ADD, VYRE_TYPE(VYRE_PATH, 1), 1), "host->constant: type 56 has no literals")                    \
   X(rewrite_row, h->rewrite(m, BEYOND, WORD, 0, 0, 0, 0, 0), "host->rewrite: row is row 100000; ")                                \
@@ -468,7 +480,7 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
     vyre_type type;
     uint32_t map[ROWS] = {0}, words[VYRE_HINT_BITS] = {next_random(99), next_random(3), b, c};
     const char *file;
-    switch (next_random(15)) {
+    switch (next_random(17)) {
     case 0:
       h->insert_row(m, a, some_word(), imm, 0, b, c, d);
       break;
@@ -512,6 +524,12 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
       break;
     case 13:
       (void)h->type_info(m, h->path_type(m, a), &(vyre_memory_type){.struct_size = sizeof(vyre_memory_type)});
+      break;
+    case 14:
+      (void)h->append_row(m, a, some_word(), imm, 0, b, c, d);
+      break;
+    case 15:
+      (void)h->add_buffer(m, a, (vyre_type)next_random(64), next_random(3), next_random(8), next_random(2), next_random(2));
       break;
     default:
       (void)h->initial(m, a, lanes);

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# test-packages.sh SOURCE BUILD VERSION CPACK: the `packages` test.  Makes the Debian packages of the build, looks at what they say and hold, and runs what
+# is in them from a folder that they are unpacked to.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$1 build=$2 version=$3 cpack=$4
+work=$build/packages-test
+root=$work/root
+
+fail() {
+  echo "test-packages.sh: $*" >&2
+  exit 1
+}
+
+rm -rf "$work"
+mkdir -p "$root"
+"$cpack" --config "$build/CPackConfig.cmake" -B "$work/made" >"$work/log" 2>&1 || {
+  cat "$work/log" >&2
+  fail "cpack fails"
+}
+! grep -i warning "$work/log" || fail "cpack warns"
+
+# PACKAGE, what it depends on in this order, and some of what is in it.
+architecture=$(dpkg --print-architecture)
+abi=${version%%.*}
+libc='libc6 \(>= 2\.[0-9]+\)'
+check() {
+  local package=$1 depends=$2 deb=$work/made/$1_${version}_$architecture.deb
+  shift 2
+  [ -f "$deb" ] || fail "there is no $deb"
+  dpkg-deb -f "$deb" Package Version Architecture Maintainer Section Description >"$work/$package.control"
+  grep -qx "Package: $package" "$work/$package.control" || fail "$package has another name"
+  grep -qx "Version: $version" "$work/$package.control" || fail "$package has another version"
+  grep -qx "Architecture: $architecture" "$work/$package.control" || fail "$package has another architecture"
+  grep -qx "Description: optimizer for GPU compute shaders.*" "$work/$package.control" || fail "$package does not say what it is"
+  dpkg-deb -f "$deb" Depends | grep -qxE "$depends" || fail "$package depends on: $(dpkg-deb -f "$deb" Depends)"
+  dpkg-deb --fsys-tarfile "$deb" | tar -t | sed -n 's,^\.\(/.*[^/]\)$,\1,p' >"$work/$package.files"
+  for file in "$@" "/usr/share/doc/$package/copyright"; do
+    grep -qx "$file" "$work/$package.files" || fail "$package has no $file"
+  done
+  dpkg-deb --fsys-tarfile "$deb" | tar -tv | awk '$2 != "root/root" || $1 ~ /^[^l].{4}w|^[^l].{7}w/' >"$work/owners"
+  [ ! -s "$work/owners" ] || fail "$package has files that others may write: $(cat "$work/owners")"
+  dpkg-deb -x "$deb" "$root"
+}
+check vyre "libvyre$abi \(= $version\), $libc" \
+  /usr/bin/vyre-passmgr /usr/bin/vyre-run /usr/share/man/man1/vyre-passmgr.1 /usr/share/bash-completion/completions/vyre-passmgr \
+  /usr/share/zsh/site-functions/_vyre-run /usr/share/fish/vendor_completions.d/vyre-run.fish /usr/share/doc/vyre/README.md /usr/share/doc/vyre/CHANGELOG.md
+check "libvyre$abi" "vyre-passes \(= $version\), $libc, libgcc-s1 \(.*\), libstdc\+\+6 \(.*\)" \
+  "/usr/lib/.*libvyre\\.so\\.$version" "/usr/lib/.*libvyre\\.so\\.$abi" '/usr/lib/.*vyre/vyre-glsl'
+check vyre-passes "$libc" '/usr/lib/.*vyre/passes/dce\.so' '/usr/lib/.*vyre/passes/simplify\.so'
+check libvyre-dev "vyre \(= $version\), libvyre$abi \(= $version\), $libc" \
+  /usr/include/vyre/plugin.h /usr/include/vyre/ops.def '/usr/lib/.*libvyre\.so' '/usr/lib/.*cmake/vyre/vyreConfig\.cmake' \
+  '/usr/lib/.*pkgconfig/vyre\.pc' /usr/bin/vyre-kernelc /usr/bin/vyre-new-pass /usr/bin/vyre-prove /usr/share/man/man1/vyre-kernelc.1 \
+  /usr/share/doc/vyre/examples/plugins/acme.c
+[ "$(find "$work/made" -maxdepth 1 -name '*.deb' | wc -l)" = 4 ] || fail "there are other packages, too: $(ls "$work/made")"
+grep -q 'Built in, of the package glslang-dev' "$root/usr/share/doc/libvyre$abi/copyright" || fail "no word of glslang's authors"
+dpkg-deb -I "$work/made/libvyre${abi}_${version}_$architecture.deb" postinst | grep -q ldconfig || fail "ldconfig does not run"
+
+# Together they are what `cmake --install` installs; no file is in two of them, or outside of /usr.
+cmake --install "$build" --prefix "$work/installed/usr" >/dev/null
+(cd "$work/installed" && find . -not -type d | sed 's,^\.,,' | sort) >"$work/installed.files"
+sort "$work"/{vyre,vyre-passes,libvyre-dev,"libvyre$abi"}.files | diff "$work/installed.files" - || fail "the packages are not what is installed"
+! grep -v '^/usr/' "$work/installed.files" || fail "files are outside of /usr"
+! grep -rlF "$build" "$root" || fail "these files name the build's folder"
+! grep -rlF "$source" "$root" || fail "these files name the source's folder"
+
+# The version is everywhere that of CMakeLists.txt.
+[ "$(sed -n 's/^## //p' "$source/CHANGELOG.md" | head -n 1)" = "$version" ] || fail "CHANGELOG.md does not begin with $version"
+out() { env -i HOME="$work" "$@"; }
+out "$root/usr/bin/vyre-passmgr" -version | grep -q "^vyre-passmgr $version " || fail "vyre-passmgr says another version"
+
+# It runs where it is unpacked, with the passes that are there, and makes what the build makes.
+shader=$root/usr/share/doc/vyre/examples/shaders/sha256.comp
+out "$root/usr/bin/vyre-passmgr" -passes='default<O2>' "$shader" -o "$work/unpacked.spv"
+"$build/bin/vyre-passmgr" -passes='default<O2>' "$shader" -o "$work/built.spv"
+cmp "$work/unpacked.spv" "$work/built.spv"
+out "$root/usr/bin/vyre-run" "$shader" -compare "$work/unpacked.spv" | grep -q '^equal: ' || fail "vyre-run does not find them equal"
+out "$root/usr/bin/vyre-kernelc" "$root/usr/share/doc/vyre/examples/plugins/half.vir" -emit=vir -o "$work/half.vir"
+mv "$(find "$root/usr/lib" -name passes)" "$work/passes"
+! out "$root/usr/bin/vyre-passmgr" -passes=dce "$shader" -o "$work/without.spv" 2>"$work/log" || fail "it runs without the package vyre-passes"
+grep -q "no folder '$root/usr/lib/.*vyre/passes'" "$work/log" || fail "it looks for passes elsewhere: $(cat "$work/log")"
+echo "4 packages of $version: $(wc -l <"$work/installed.files") files"
