@@ -150,6 +150,12 @@ statistics(vyre_target *target, const target_kernel *kernel, void (*emit)(void *
   IN_CONTEXT(target, cuda_statistics(target, kernel, emit, user));
 }
 
+static bool
+hangs(const vyre_target *target)
+{
+  return target->hangs;
+}
+
 static const target_hooks hooks = {
     .name = "cuda",
     .create = create,
@@ -253,4 +259,5 @@ const vyre_target_ops vyre_target_cuda = {
     .metrics = target_metrics,
     .summary = "PTX on an NVIDIA GPU",
     .statistics = target_statistics,
+    .hangs = hangs,
 };

@@ -37,6 +37,12 @@ reopen(vyre_target *target)
   return vulkan_take_messages(target->instance.messages, status);
 }
 
+static bool
+hangs(const vyre_target *target)
+{
+  return target->hangs;
+}
+
 static const target_hooks hooks = {
     .name = "vulkan",
     .create = vulkan_create,
@@ -141,4 +147,5 @@ const vyre_target_ops vyre_target_vulkan = {
     .metrics = target_metrics,
     .summary = "SPIR-V on a Vulkan device",
     .statistics = target_statistics,
+    .hangs = hangs,
 };
