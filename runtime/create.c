@@ -174,31 +174,32 @@ choose_form(vyre_mega *mega)
   return VYRE_OK;
 }
 
+/* In the form that the target takes; it stays, for a target that was made anew. */
 static vyre_status
-compile_module(vyre_mega *mega, vyre_module *module, vyre_kernel_desc *desc)
+make_code(vyre_mega *mega)
 {
+  vyre_module *module = NULL;
+  if (mega->form == VYRE_KERNEL_C)
+    return VYRE_OK;
+  VYRE_TRY(make_module(mega, &module));
   const vyre_row program = {vyre_module_view(module)->first[0]};
-  vyre_bytes code = {0};
-  vyre_status status = VYRE_OK;
   if (mega->form == VYRE_KERNEL_VIR) {
+    mega->module = module;
     mega->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
-    desc->code = &mega->program;
-    desc->size = sizeof mega->program;
-    return mega->ops->compile(mega->target, desc, &mega->kernel);
+    return VYRE_OK;
   }
-  status = mega->form == VYRE_KERNEL_PTX ? vyre_ptx_write(module, program, &(vyre_ptx_options){.name = "mega"}, &code)
-                                         : vyre_spirv_write(module, 0, NULL, &code);
-  desc->code = code.data;
-  desc->size = code.size;
-  if (!status)
-    status = mega->ops->compile(mega->target, desc, &mega->kernel);
-  vyre_bytes_free(&code);
+  vyre_status status = mega->form == VYRE_KERNEL_PTX
+                           ? vyre_ptx_write(module, program, &(vyre_ptx_options){.name = "mega"}, &mega->code)
+                           : vyre_spirv_write(module, 0, NULL, &mega->code);
+  vyre_module_destroy(module);
   return status;
 }
 
-static vyre_status
-compile(vyre_mega *mega)
+vyre_status
+mega_compile(vyre_mega *mega)
 {
+  if (mega->kernel.id)
+    return VYRE_OK;
   const uint32_t count = MEGA_BUFFERS + mega->options.program.has_data;
   vyre_kernel_slot slots[MEGA_MOST_BUFFERS];
   for (uint32_t i = 0; i < count; i++)
@@ -212,16 +213,22 @@ compile(vyre_mega *mega)
   if (mega->form == VYRE_KERNEL_C) {
     desc.code = &mega->native;
     desc.size = sizeof mega->native;
-    return mega->ops->compile(mega->target, &desc, &mega->kernel);
+  } else if (mega->form == VYRE_KERNEL_VIR) {
+    desc.code = &mega->program;
+    desc.size = sizeof mega->program;
+  } else {
+    desc.code = mega->code.data;
+    desc.size = mega->code.size;
   }
-  vyre_module *module = NULL;
-  VYRE_TRY(make_module(mega, &module));
-  vyre_status status = compile_module(mega, module, &desc);
-  if (mega->form == VYRE_KERNEL_VIR && !status)
-    mega->module = module;
-  else
-    vyre_module_destroy(module);
-  return status;
+  return mega->ops->compile(mega->target, &desc, &mega->kernel);
+}
+
+static void
+free_mega(vyre_mega *mega)
+{
+  vyre_module_destroy(mega->module);
+  vyre_bytes_free(&mega->code);
+  free(mega);
 }
 
 vyre_status
@@ -237,9 +244,11 @@ vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_meg
   if (!status)
     status = choose_geometry(mega);
   if (!status)
-    status = compile(mega);
+    status = make_code(mega);
+  if (!status)
+    status = mega_compile(mega);
   if (status) {
-    free(mega);
+    free_mega(mega);
     return status;
   }
   *out = mega;
@@ -251,12 +260,9 @@ vyre_mega_destroy(vyre_mega *mega)
 {
   if (!mega)
     return VYRE_OK;
-  vyre_status status = mega->ops->release(mega->target, mega->kernel);
-  for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
-    if (mega->sizes[k])
-      status = vyre_status_join(status, mega->ops->free(mega->target, mega->buffers[k]));
-  vyre_module_destroy(mega->module);
-  free(mega);
+  vyre_status status = mega->kernel.id ? mega->ops->release(mega->target, mega->kernel) : VYRE_OK;
+  status = vyre_status_join(status, mega_give_back(mega));
+  free_mega(mega);
   return status;
 }
 

@@ -144,6 +144,7 @@ mega_submit(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, const vo
   submission s = {0};
   for (uint32_t i = 0; i < count; i++)
     VYRE_TRY(check_row(mega, &rows[i]));
+  VYRE_TRY(mega_compile(mega));
   vyre_status status = make_submission(mega, rows, count, &s);
   if (!status)
     status = reserve_outputs(mega, rows, count, outputs);
@@ -157,8 +158,9 @@ mega_submit(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, const vo
 
 /* ---- resident rows ------------------------------------------------------------------------------------------------------- */
 
+/* Rows that are done are not done again by a second try: their slots have ended. */
 static vyre_status
-dispatch_rows(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, vyre_mega_output *outputs, vyre_mega_stats *stats)
+dispatch_rows(vyre_mega *mega, vyre_mega_row *rows, uint32_t count, vyre_mega_output *outputs, vyre_mega_stats *stats)
 {
   const uint64_t start = mega_now();
   vyre_mega_stats own = {.resident_rows = count, .resident_handles = (uint64_t)count * MEGA_BUFFERS};
@@ -166,7 +168,11 @@ dispatch_rows(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, vyre_m
     *stats = (vyre_mega_stats){0};
   if (count == 0)
     return VYRE_OK;
-  VYRE_TRY(mega_submit(mega, rows, count, NULL, outputs, &own));
+  vyre_status status = mega_submit(mega, rows, count, NULL, outputs, &own);
+  if (status) {
+    VYRE_TRY(mega_try_again(mega, status, rows, count, true, &own.was_recovered));
+    VYRE_TRY(mega_note_again(mega_submit(mega, rows, count, NULL, outputs, &own), own.was_recovered));
+  }
   own.latency_ns = mega_now() - start;
   if (stats)
     *stats = own;
@@ -176,7 +182,8 @@ dispatch_rows(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, vyre_m
 vyre_status
 vyre_mega_dispatch_resident(vyre_mega *mega, const vyre_mega_row *row, vyre_mega_output *output, vyre_mega_stats *stats)
 {
-  return dispatch_rows(mega, row, 1, output, stats);
+  vyre_mega_row own = *row;
+  return dispatch_rows(mega, &own, 1, output, stats);
 }
 
 vyre_status
@@ -273,13 +280,12 @@ check_input(const vyre_mega *mega, const vyre_mega_input *input)
 }
 
 static vyre_status
-dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_mega_output *output, vyre_mega_stats *stats)
+dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_range users, vyre_mega_output *output, vyre_mega_stats *stats)
 {
   const void *data[MEGA_BUFFERS] = {input->control, input->ring, input->debug, input->io ? input->io : mega->no_io};
   const uint64_t sizes[MEGA_BUFFERS] = {input->control_size, input->ring_size, input->debug_size,
                                         input->io ? input->io_size : sizeof mega->no_io};
-  vyre_mega_row row = {.buffers = {[MEGA_BUFFERS] = input->data}};
-  VYRE_TRY(check_input(mega, input));
+  vyre_mega_row row = {.buffers = {[MEGA_BUFFERS] = users}};
   VYRE_TRY(take_buffers(mega, sizes, stats));
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
     row.buffers[k] = (vyre_range){mega->buffers[k], 0, sizes[k]};
@@ -293,7 +299,13 @@ vyre_mega_dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_mega_outp
   vyre_mega_stats own = {0};
   if (stats)
     *stats = own;
-  VYRE_TRY(dispatch(mega, input, output, &own));
+  VYRE_TRY(check_input(mega, input));
+  vyre_status status = dispatch(mega, input, input->data, output, &own);
+  if (status) {
+    vyre_mega_row row = {.buffers = {[MEGA_BUFFERS] = input->data}};
+    VYRE_TRY(mega_try_again(mega, status, &row, 1, mega->options.program.has_data, &own.was_recovered));
+    VYRE_TRY(mega_note_again(dispatch(mega, input, row.buffers[MEGA_BUFFERS], output, &own), own.was_recovered));
+  }
   own.latency_ns = mega_now() - start;
   if (stats)
     *stats = own;

@@ -60,18 +60,18 @@ make_lists(vyre_mega_live *live)
 {
   live->owners = calloc(live->slots, sizeof *live->owners);
   live->turns = calloc(live->slots, sizeof *live->turns);
-  live->is_there = calloc(live->slots, sizeof *live->is_there);
+  live->there = calloc(live->slots, sizeof *live->there);
   live->is_set = calloc(live->sizes[0] / 4, sizeof *live->is_set);
   live->down = malloc(live->sizes[0] + live->sizes[1]);
-  return live->owners && live->turns && live->is_there && live->is_set && live->down ? VYRE_OK
-                                                                                     : VYRE_OUT_OF_MEMORY("for a live megakernel");
+  return live->owners && live->turns && live->there && live->is_set && live->down ? VYRE_OK
+                                                                                  : VYRE_OUT_OF_MEMORY("for a live megakernel");
 }
 
-/* Over the images, or on the device with what is in them. */
-static vyre_status
-make_buffers(vyre_mega_live *live)
+vyre_status
+live_make_buffers(vyre_mega_live *live)
 {
   const vyre_mega *m = live->mega;
+  live->losses = m->losses;
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
     vyre_range *range = &live->row.buffers[k];
     VYRE_TRY(live->way == VYRE_MEGA_MIRRORED ? m->ops->allocate(m->target, live->sizes[k], &range->buffer)
@@ -80,13 +80,7 @@ make_buffers(vyre_mega_live *live)
     range->size = live->sizes[k];
     live->stats.device_allocation_events++;
     live->stats.device_allocation_bytes += range->size;
-    if (live->way == VYRE_MEGA_MIRRORED) {
-      VYRE_TRY(vyre_target_write(m->ops, m->target, range->buffer, 0, range->size, live->images[k]));
-      live->stats.input_bytes += range->size;
-      live->stats.bytes_moved += range->size;
-    }
   }
-  live->row.buffers[MEGA_BUFFERS] = live->options.data;
   return VYRE_OK;
 }
 
@@ -95,7 +89,7 @@ free_live(vyre_mega_live *live)
 {
   vyre_status status = VYRE_OK;
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
-    if (live->has_buffer[k])
+    if (live->has_buffer[k] && live->losses == live->mega->losses)
       status = vyre_status_join(status, live->mega->ops->free(live->mega->target, live->row.buffers[k].buffer));
     free(live->images[k]);
   }
@@ -103,7 +97,7 @@ free_live(vyre_mega_live *live)
   pthread_mutex_destroy(&live->lock);
   free(live->owners);
   free(live->turns);
-  free(live->is_there);
+  free(live->there);
   free(live->is_set);
   free(live->down);
   free(live);
@@ -115,7 +109,10 @@ begin(vyre_mega_live *live)
 {
   VYRE_TRY(make_images(live));
   VYRE_TRY(make_lists(live));
-  VYRE_TRY(make_buffers(live));
+  VYRE_TRY(mega_compile(live->mega));
+  VYRE_TRY(live_make_buffers(live));
+  if (live->way == VYRE_MEGA_MIRRORED)
+    VYRE_TRY(live_upload(live));
   if (pthread_create(&live->thread, NULL, live_drive, live) != 0)
     return VYRE_ERROR(VYRE_CODE_DEVICE, "megakernel: there is no thread to keep it live\nFix: fewer threads");
   return VYRE_OK;
@@ -146,6 +143,7 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
   live->slots = mega->options.slots;
   live->way = choose_way(mega, options->slice);
   live->started = mega_now();
+  live->row.buffers[MEGA_BUFFERS] = options->data;
   pthread_mutex_init(&live->lock, NULL);
   pthread_cond_init(&live->woken, NULL);
   vyre_status status = begin(live);
@@ -269,8 +267,6 @@ vyre_mega_live_publish(vyre_mega_live *live, const vyre_mega_item *item, vyre_me
     return VYRE_OK;
   const uint32_t turn = __atomic_add_fetch(&live->turns[slot], 1, __ATOMIC_RELAXED);
   vyre_status status = vyre_mega_publish_io(live->images[1], live->sizes[1], slot, item);
-  if (!status)
-    __atomic_fetch_add(&live->published, 1, __ATOMIC_SEQ_CST);
   if (status || !ticket)
     __atomic_store_n(&live->owners[slot], status ? LIVE_FREE : LIVE_FORGOTTEN, __ATOMIC_RELEASE);
   VYRE_TRY(status);
@@ -325,8 +321,8 @@ vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slo
   }
 }
 
-static bool
-is_drained(const vyre_mega_live *live)
+bool
+live_is_drained(const vyre_mega_live *live)
 {
   for (uint32_t slot = 0; slot < live->slots; slot++)
     if (vyre_mega_state_is_active(status_of(live, slot)))
@@ -339,7 +335,7 @@ vyre_mega_live_drain(vyre_mega_live *live)
 {
   for (uint32_t spins = 0;; pause_for(&spins)) {
     const bool was_over = __atomic_load_n(&live->ended, __ATOMIC_ACQUIRE);
-    if (is_drained(live))
+    if (live_is_drained(live))
       return VYRE_OK;
     if (was_over)
       return check_end(live);

@@ -14,6 +14,9 @@
 
 enum { LIVE_SLICE = 64, LIVE_MESSAGE = 2048 };
 
+/* Of MIRRORED, of a slot: the device does not have it; it goes up with this slice; it is there, and `down` has what it became. */
+enum { LIVE_NOT_THERE, LIVE_GOES_UP, LIVE_IS_THERE };
+
 /* Of a slot: nobody's; a ticket's, or a publisher's who writes it; an item's that nobody waits for, until it ends. */
 enum { LIVE_FREE, LIVE_TAKEN, LIVE_FORGOTTEN };
 
@@ -23,16 +26,16 @@ struct vyre_mega_live {
   vyre_mega_live_options options;
   vyre_mega_row row;
   bool has_buffer[MEGA_BUFFERS];
+  uint32_t losses;            /* of the mega's, when they were made */
   void *images[MEGA_BUFFERS]; /* whole pages each */
   size_t sizes[MEGA_BUFFERS]; /* of the images: what counts of them */
   size_t pages[MEGA_BUFFERS];
   uint32_t slots;
   uint32_t *owners, *turns; /* by slot */
   uint32_t first[VYRE_MEGA_LEVELS + 1], cursors[VYRE_MEGA_LEVELS];
-  uint32_t published; /* items */
-  bool stops;         /* asked for */
-  bool ended;         /* the kernel is not launched again, */
-  bool failed;        /* because of this: */
+  bool stops;  /* asked for */
+  bool ended;  /* the kernel is not launched again, */
+  bool failed; /* because of this: */
   char message[LIVE_MESSAGE];
   vyre_code code;
   pthread_t thread;
@@ -41,13 +44,43 @@ struct vyre_mega_live {
   bool sleeps;
   vyre_mega_stats stats; /* the thread's until it was joined */
   uint64_t started;
-  /* Of MIRRORED, by slot: the device has it; by control word: the host has set it. */
-  bool *is_there, *is_set;
+  /* Of MIRRORED, by slot: whether the device has it; by control word: the host has set it. */
+  uint8_t *there;
+  bool *is_set;
   unsigned char *down; /* what was read: a control image, then a ring */
+  /* Since the last recovery no launch went well, and how many items had ended then: there is no second one before one goes well, or
+   * another item has ended. */
+  bool has_recovered;
+  uint32_t ended_before;
 };
+
+/* ---- live.c -------------------------------------------------------------------------------------------------------------- */
+
+/* Buffers over the images, or on the device and without contents. */
+vyre_status live_make_buffers(vyre_mega_live *live);
+/* No slot is the kernel's. */
+bool live_is_drained(const vyre_mega_live *live);
+void live_wake(vyre_mega_live *live);
+
+/* ---- live_drive.c -------------------------------------------------------------------------------------------------------- */
 
 /* The thread's function. */
 void *live_drive(void *live);
-void live_wake(vyre_mega_live *live);
+vyre_status live_submit(vyre_mega_live *live, const vyre_sequence *sequence);
+/* How many items came to their end. */
+uint32_t live_count_ended(const vyre_mega_live *live);
+
+/* ---- live_recover.c ------------------------------------------------------------------------------------------------------ */
+
+/* After a launch failed: makes anew what it takes to go on, or returns `status`. */
+vyre_status live_recover(vyre_mega_live *live, vyre_status status);
+/* Of MIRRORED: all that the device is to have of the images goes up. */
+vyre_status live_upload(vyre_mega_live *live);
+
+static inline uint32_t
+live_word(const void *image, size_t word)
+{
+  return __atomic_load_n((const uint32_t *)image + word, __ATOMIC_ACQUIRE);
+}
 
 #endif

@@ -9,20 +9,14 @@
 #include <string.h>
 #include <time.h>
 
-static uint32_t
-word_of(const void *image, size_t word)
-{
-  return __atomic_load_n((const uint32_t *)image + word, __ATOMIC_ACQUIRE);
-}
-
 static bool
 is_over(vyre_mega_live *live)
 {
-  return __atomic_load_n(&live->stops, __ATOMIC_SEQ_CST) || word_of(live->images[0], VYRE_MEGA_SHUTDOWN) != 0;
+  return __atomic_load_n(&live->stops, __ATOMIC_SEQ_CST) || live_word(live->images[0], VYRE_MEGA_SHUTDOWN) != 0;
 }
 
-static vyre_status
-submit(vyre_mega_live *live, const vyre_sequence *sequence)
+vyre_status
+live_submit(vyre_mega_live *live, const vyre_sequence *sequence)
 {
   vyre_timing timing = {0};
   VYRE_TRY(live->mega->ops->submit(live->mega->target, sequence, &timing));
@@ -41,7 +35,7 @@ launch(vyre_mega_live *live)
 {
   vyre_step steps[MEGA_MOST_THREADS];
   const vyre_sequence sequence = {.steps = steps, .step_count = mega_launch(live->mega, live->row.buffers, steps)};
-  return submit(live, &sequence);
+  return live_submit(live, &sequence);
 }
 
 /* ---- a ring of the device's own ------------------------------------------------------------------------------------------ */
@@ -79,7 +73,7 @@ add_words(vyre_mega_live *live, slice *s)
     if (!live->is_set[word])
       continue;
     live->is_set[word] = false;
-    s->words[word] = word_of(live->images[0], word);
+    s->words[word] = live_word(live->images[0], word);
     s->uploads[s->upload_count++] = (vyre_upload){{live->row.buffers[0].buffer, word * 4, 4}, &s->words[word]};
   }
   pthread_mutex_unlock(&live->lock);
@@ -107,11 +101,11 @@ take_slots(vyre_mega_live *live)
   const unsigned char *ring = live->down + live->sizes[0];
   for (uint32_t slot = 0; slot < live->slots; slot++) {
     uint32_t words[VYRE_MEGA_SLOT_WORDS], *to = (uint32_t *)live->images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS;
-    if (!live->is_there[slot])
+    if (live->there[slot] == LIVE_NOT_THERE)
       continue;
     memcpy(words, ring + (size_t)slot * VYRE_MEGA_SLOT_BYTES, sizeof words);
-    live->is_there[slot] = vyre_mega_state_is_active(words[VYRE_MEGA_SLOT_STATUS]);
-    if (live->is_there[slot])
+    live->there[slot] = vyre_mega_state_is_active(words[VYRE_MEGA_SLOT_STATUS]) ? LIVE_IS_THERE : LIVE_NOT_THERE;
+    if (live->there[slot] == LIVE_IS_THERE)
       continue;
     for (uint32_t i = VYRE_MEGA_SLOT_ARGS; i < VYRE_MEGA_SLOT_WORDS; i++)
       __atomic_store_n(&to[i], words[i], __ATOMIC_RELAXED);
@@ -125,12 +119,12 @@ run_slice(vyre_mega_live *live, slice *s)
   vyre_step steps[MEGA_MOST_THREADS];
   s->reads[s->read_count++] = (vyre_read){{live->row.buffers[0].buffer, 0, live->sizes[0]}, live->down};
   for (uint32_t slot = 0; slot < live->slots; slot++) {
-    const bool is_new =
-        !live->is_there[slot] && word_of(live->images[1], (size_t)slot * VYRE_MEGA_SLOT_WORDS) == VYRE_MEGA_PUBLISHED;
-    if (is_new)
+    if (live->there[slot] == LIVE_NOT_THERE &&
+        live_word(live->images[1], (size_t)slot * VYRE_MEGA_SLOT_WORDS) == VYRE_MEGA_PUBLISHED) {
+      live->there[slot] = LIVE_GOES_UP;
       add_slot(live, s, slot, true);
-    live->is_there[slot] |= is_new;
-    if (live->is_there[slot])
+    }
+    if (live->there[slot] != LIVE_NOT_THERE)
       add_slot(live, s, slot, false);
   }
   add_words(live, s);
@@ -140,7 +134,7 @@ run_slice(vyre_mega_live *live, slice *s)
                                   .step_count = mega_launch(live->mega, live->row.buffers, steps),
                                   .reads = s->reads,
                                   .read_count = s->read_count};
-  VYRE_TRY(submit(live, &sequence));
+  VYRE_TRY(live_submit(live, &sequence));
   take_control(live);
   take_slots(live);
   return VYRE_OK;
@@ -161,11 +155,10 @@ mirror(vyre_mega_live *live)
 
 /* ---- the thread ---------------------------------------------------------------------------------------------------------- */
 
-/* How many items came to their end. */
-static uint32_t
-count_ended(const vyre_mega_live *live)
+uint32_t
+live_count_ended(const vyre_mega_live *live)
 {
-  return word_of(live->images[0], VYRE_MEGA_DONE_COUNT) + word_of(live->images[0], VYRE_MEGA_FAULT_COUNT);
+  return live_word(live->images[0], VYRE_MEGA_DONE_COUNT) + live_word(live->images[0], VYRE_MEGA_FAULT_COUNT);
 }
 
 /* Until something is published, or for a millisecond where something waits that this thread does not see: a mask, a handler that is
@@ -181,8 +174,7 @@ sleep_for(vyre_mega_live *live, uint32_t seen)
   pthread_mutex_lock(&live->lock);
   __atomic_store_n(&live->sleeps, true, __ATOMIC_SEQ_CST);
   while (__atomic_load_n((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, __ATOMIC_SEQ_CST) == seen && !is_over(live)) {
-    const bool waits = __atomic_load_n(&live->published, __ATOMIC_SEQ_CST) != count_ended(live);
-    if (!waits)
+    if (live_is_drained(live))
       pthread_cond_wait(&live->woken, &live->lock);
     else if (pthread_cond_timedwait(&live->woken, &live->lock, &until) != 0)
       break;
@@ -195,9 +187,14 @@ static vyre_status
 drive(vyre_mega_live *live)
 {
   while (!is_over(live)) {
-    const uint32_t bell = word_of(live->images[0], VYRE_MEGA_DOORBELL), before = count_ended(live);
-    VYRE_TRY(live->way == VYRE_MEGA_MIRRORED ? mirror(live) : launch(live));
-    if (live->way != VYRE_MEGA_MAPPED && count_ended(live) == before)
+    const uint32_t bell = live_word(live->images[0], VYRE_MEGA_DOORBELL), before = live_count_ended(live);
+    vyre_status status = live->way == VYRE_MEGA_MIRRORED ? mirror(live) : launch(live);
+    if (status) {
+      VYRE_TRY(live_recover(live, status));
+      continue;
+    }
+    live->has_recovered = false;
+    if (live->way != VYRE_MEGA_MAPPED && live_count_ended(live) == before)
       sleep_for(live, bell);
   }
   return VYRE_OK;

@@ -20,7 +20,9 @@ struct vyre_mega {
   vyre_kernel_function native;
   vyre_kernel_program program; /* of form VIR, whose module is: */
   vyre_module *module;         /* owned; NULL of other forms */
-  vyre_kernel kernel;
+  vyre_bytes code;             /* SPIR-V or PTX */
+  vyre_kernel kernel;          /* 0: the target was made anew, and has none yet */
+  uint32_t losses;             /* how often the target was made anew: handles from before are stale */
   /* Of dispatches of the host's images: buffers of the sizes that the last one had. */
   vyre_device_buffer buffers[MEGA_BUFFERS];
   uint64_t sizes[MEGA_BUFFERS];
@@ -29,6 +31,23 @@ struct vyre_mega {
 
 /* Programs without functions of a user's, as C: by build.  Made by vyre-megac. */
 extern const vyre_kernel_function mega_natives[VYRE_MEGA_BUILD__COUNT];
+
+/* ---- create.c ------------------------------------------------------------------------------------------------------------ */
+
+/* If the target has no kernel. */
+vyre_status mega_compile(vyre_mega *mega);
+
+/* ---- recover.c ----------------------------------------------------------------------------------------------------------- */
+
+/* Frees the buffers of dispatches of the host's images. */
+vyre_status mega_give_back(vyre_mega *mega);
+/* What `status` failed for may be tried once more where this is OK: a lost device was made anew, without kernels and buffers, and
+ * the caller has put its new ones into the rows if any are its own (`are_theirs`); or memory was given back.  Else it is `status`,
+ * with what else went wrong. */
+vyre_status mega_try_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_t count, bool are_theirs,
+                           bool *out_was_lost);
+/* As a note of what fails then. */
+vyre_status mega_note_again(vyre_status status, bool was_lost);
 
 /* ---- launch.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -13,10 +13,33 @@ struct vyre_mega_mirror {
   size_t sizes[MEGA_BUFFERS];
   vyre_mega_row row;
   bool *is_set, *is_new; /* by control word, by slot */
-  bool is_reset;         /* the device has none of it */
+  bool is_reset;         /* the device has none of it, or nobody knows what */
+  uint32_t losses;       /* of the mega's, when the buffers were made */
   vyre_upload *uploads;
   vyre_read *reads;
 };
+
+/* Buffers of a target that was made anew are not there, whoever noticed. */
+static vyre_status
+take_buffers(vyre_mega_mirror *m, vyre_mega_stats *stats)
+{
+  if (m->losses != m->mega->losses) {
+    for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
+      m->row.buffers[k].buffer = (vyre_device_buffer){0};
+    m->losses = m->mega->losses;
+    m->is_reset = true;
+  }
+  for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
+    vyre_range *range = &m->row.buffers[k];
+    if (range->buffer.id)
+      continue;
+    VYRE_TRY(m->mega->ops->allocate(m->mega->target, m->sizes[k], &range->buffer));
+    range->size = m->sizes[k];
+    stats->device_allocation_bytes += m->sizes[k];
+    stats->device_allocation_events++;
+  }
+  return VYRE_OK;
+}
 
 static vyre_status
 allocate(vyre_mega_mirror *m)
@@ -33,11 +56,7 @@ allocate(vyre_mega_mirror *m)
   m->reads = calloc((size_t)m->desc.slots + MEGA_BUFFERS, sizeof *m->reads);
   if (!has_all || !m->is_set || !m->is_new || !m->uploads || !m->reads)
     return VYRE_OUT_OF_MEMORY("for a mirror");
-  for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
-    vyre_range *range = &m->row.buffers[k];
-    VYRE_TRY(m->mega->ops->allocate(m->mega->target, m->sizes[k], &range->buffer));
-    range->size = m->sizes[k];
-  }
+  VYRE_TRY(take_buffers(m, &(vyre_mega_stats){0}));
   return vyre_mega_mirror_reset(m);
 }
 
@@ -51,6 +70,7 @@ vyre_mega_mirror_create(vyre_mega *mega, uint32_t observables, uint32_t tenants,
   if (!m)
     return VYRE_OUT_OF_MEMORY("for a mirror");
   *m = (vyre_mega_mirror){.mega = mega,
+                          .losses = mega->losses,
                           .desc = {.tenants = tenants, .slots = mega->options.slots, .observables = observables},
                           .sizes = {vyre_mega_control_size(observables), vyre_mega_ring_size(mega->options.slots),
                                     VYRE_MEGA_DEBUG_BYTES, VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_BYTES}};
@@ -68,7 +88,7 @@ vyre_mega_mirror_destroy(vyre_mega_mirror *m)
   if (!m)
     return VYRE_OK;
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
-    if (m->row.buffers[k].buffer.id)
+    if (m->row.buffers[k].buffer.id && m->losses == m->mega->losses)
       status = vyre_status_join(status, m->mega->ops->free(m->mega->target, m->row.buffers[k].buffer));
     free(m->images[k]);
     free(m->down[k]);
@@ -177,29 +197,44 @@ take(vyre_mega_mirror *m, uint32_t reads, vyre_mega_stats *stats)
   m->is_reset = false;
 }
 
-vyre_status
-vyre_mega_mirror_dispatch(vyre_mega_mirror *m, vyre_range data, vyre_mega_stats *stats)
+/* What is on the device after a failure nobody knows: then all of it goes up the next time. */
+static vyre_status
+dispatch(vyre_mega_mirror *m, vyre_mega_stats *stats)
 {
-  const uint64_t start = mega_now();
-  vyre_mega_stats own = {.resident_rows = 1, .resident_handles = MEGA_BUFFERS};
   vyre_step steps[MEGA_MOST_THREADS];
   vyre_timing timing = {0};
-  if (stats)
-    *stats = (vyre_mega_stats){0};
-  m->row.buffers[MEGA_BUFFERS] = data;
+  VYRE_TRY(mega_compile(m->mega));
+  VYRE_TRY(take_buffers(m, stats));
   const vyre_sequence sequence = {.uploads = m->uploads,
                                   .upload_count = list_uploads(m),
                                   .steps = steps,
                                   .step_count = mega_launch(m->mega, m->row.buffers, steps),
                                   .reads = m->reads,
                                   .read_count = list_reads(m)};
+  m->is_reset = true;
   VYRE_TRY(m->mega->ops->submit(m->mega->target, &sequence, &timing));
-  take(m, sequence.read_count, &own);
-  own.input_bytes = timing.bytes_up;
-  own.readback_bytes = timing.bytes_down;
-  own.bytes_moved = timing.bytes_up + timing.bytes_down;
-  own.kernel_launches = timing.launches;
-  own.sync_points = timing.waits;
+  take(m, sequence.read_count, stats);
+  stats->input_bytes = timing.bytes_up;
+  stats->readback_bytes = timing.bytes_down;
+  stats->bytes_moved = timing.bytes_up + timing.bytes_down;
+  stats->kernel_launches = timing.launches;
+  stats->sync_points = timing.waits;
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_mirror_dispatch(vyre_mega_mirror *m, vyre_range data, vyre_mega_stats *stats)
+{
+  const uint64_t start = mega_now();
+  vyre_mega_stats own = {.resident_rows = 1, .resident_handles = MEGA_BUFFERS};
+  if (stats)
+    *stats = (vyre_mega_stats){0};
+  m->row.buffers[MEGA_BUFFERS] = data;
+  vyre_status status = dispatch(m, &own);
+  if (status) {
+    VYRE_TRY(mega_try_again(m->mega, status, &m->row, 1, m->mega->options.program.has_data, &own.was_recovered));
+    VYRE_TRY(mega_note_again(dispatch(m, &own), own.was_recovered));
+  }
   own.latency_ns = mega_now() - start;
   if (stats)
     *stats = own;

@@ -147,6 +147,7 @@ typedef enum vyre_mega_reason {
   VYRE_MEGA_REASON_IO,          /* the read failed */
   VYRE_MEGA_REASON_IO_PATIENCE, /* nobody did the read, or the queue stayed full */
   VYRE_MEGA_REASON_RESULT,      /* a handler gave what is no result */
+  VYRE_MEGA_REASON_LOST,        /* the device was lost while it was under way; written by the host */
   VYRE_MEGA_REASON__COUNT,
   VYRE_MEGA_REASON_USER = 256
 } vyre_mega_reason;
@@ -311,6 +312,21 @@ VYRE_MUST_USE vyre_status vyre_mega_source(const vyre_mega_program *program, con
 
 typedef struct vyre_mega vyre_mega; /* a kernel that was compiled for a target */
 
+/* Buffers that are on the device.  Each range has a size. */
+typedef struct vyre_mega_row {
+  vyre_range buffers[5]; /* control, ring, debug log, IO queue, data */
+} vyre_mega_row;
+
+/* A device that is lost is made anew, and a dispatch for which memory ran out gives back what was kept; then it is tried once more,
+ * and an error tells both.  All handles of the target are stale after a loss, those of the caller's own too. */
+typedef struct vyre_mega_recovery {
+  bool is_off; /* errors are told at once, and the target stays lost */
+  /* Puts new buffers of the caller's, with what belongs in them, into the rows: all ranges of rows that are dispatched, of others
+   * the fifth alone.  The target may be used for that.  NULL: dispatches with such buffers are not tried again after a loss. */
+  vyre_status (*remake)(void *user, vyre_mega_row *rows, uint32_t count);
+  void *user;
+} vyre_mega_recovery;
+
 typedef struct vyre_mega_options {
   vyre_mega_program program;
   uint32_t slots;       /* of the ring; of ONCE a multiple of the workgroup */
@@ -323,6 +339,7 @@ typedef struct vyre_mega_options {
   /* The program as vyre-megac compiled it to C, for a cpu; `run` NULL: programs without functions of the user's have one already,
    * others are interpreted, by one thread. */
   vyre_kernel_function native;
+  vyre_mega_recovery recovery;
 } vyre_mega_options;
 
 /* The target stays open as long as the kernel is there. */
@@ -347,7 +364,7 @@ typedef struct vyre_mega_stats {
   uint64_t output_buffers;
   uint64_t resident_rows, resident_handles;
   uint64_t kernel_launches, sync_points;
-  bool was_recovered;
+  bool was_recovered; /* the device was lost, and this was done on one that was made anew */
 } vyre_mega_stats;
 
 /* Bytes a second; 0 where no time was taken, UINT64_MAX where there are more. */
@@ -389,11 +406,7 @@ VYRE_MUST_USE vyre_status vyre_mega_readback(vyre_mega *mega, const vyre_mega_in
                                              vyre_mega_results *results, vyre_mega_stats *stats);
 void vyre_mega_results_free(vyre_mega_results *results);
 
-/* Buffers that are on the device: nothing goes up.  Each range has a size. */
-typedef struct vyre_mega_row {
-  vyre_range buffers[5]; /* control, ring, debug log, IO queue, data */
-} vyre_mega_row;
-
+/* Of what is on the device: nothing goes up. */
 VYRE_MUST_USE vyre_status vyre_mega_dispatch_resident(vyre_mega *mega, const vyre_mega_row *row, vyre_mega_output *output,
                                                       vyre_mega_stats *stats);
 

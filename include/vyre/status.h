@@ -48,8 +48,10 @@ vyre_status vyre_status_join(vyre_status first, vyre_status second);
 vyre_code vyre_status_code(vyre_status status);
 /* The whole text, lines split by \n, none at the end.  Borrowed from the status; "" for success. */
 const char *vyre_status_text(vyre_status status);
-/* Whether the error is that memory ran out: then there is no fallback. */
+/* Whether the error is that memory ran out, the host's or a device's: then there is no fallback that takes as much. */
 bool vyre_status_is_out_of_memory(vyre_status status);
+/* The same error, which is that; VYRE_OUT_OF_MEMORY's is without being told.  Returns its argument. */
+vyre_status vyre_status_mark_out_of_memory(vyre_status status);
 void vyre_status_free(vyre_status status);
 
 #define VYRE_ERROR(code, ...)    vyre_status_make((code), __FILE__, __LINE__, __VA_ARGS__)

@@ -7,8 +7,8 @@
  * Ownership: what is passed in is borrowed for the call, what a begun submission names until it was waited for.  Handles are
  * numbers that a target checks: one that is none, stale or another target's kind is an error, not a crash.  Errors: DEVICE for no
  * library, no symbol, no device, and what the device reports; INPUT for a sequence or kernel that the contract or the device's
- * limits refuse.  They carry the API's name, code and text, what was asked, and a "Fix:" line that names no program's options: a
- * program adds a note with its own.
+ * limits refuse; vyre_status_is_out_of_memory tells that the device's, or the host's, memory ran out.  They carry the API's name,
+ * code and text, what was asked, and a "Fix:" line that names no program's options: a program adds a note with its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGET_H
@@ -409,6 +409,8 @@ typedef struct vyre_target_ops {
    * the driver took for it, then those that the driver names.  An error makes those before it worthless. */
   vyre_status (*statistics)(vyre_target *target, vyre_kernel kernel, void (*emit)(void *user, const vyre_kernel_figure *figure),
                             void *user);
+  /* Of one that is lost: something that was submitted may still run, and write to memory that was imported.  NULL: never. */
+  bool (*hangs)(const vyre_target *target);
 } vyre_target_ops;
 
 /* What a counter of `metrics` is: a total only grows, a level is what there is now. */

@@ -14,12 +14,13 @@
 
 struct vyre_status_data {
   vyre_code code;
+  bool is_out_of_memory;
   char *text;
   size_t length;
 };
 
 static char no_memory_text[] = "out of memory";
-static struct vyre_status_data no_memory = {VYRE_CODE_INPUT, no_memory_text, sizeof(no_memory_text) - 1};
+static struct vyre_status_data no_memory = {VYRE_CODE_INPUT, true, no_memory_text, sizeof(no_memory_text) - 1};
 
 /* vsnprintf into malloc'ed memory; NULL: no memory, or a format that cannot be printed. */
 static char *
@@ -85,7 +86,8 @@ vyre_status_make(vyre_code code, const char *file, int line, const char *format,
     free(text);
     return &no_memory;
   }
-  *status = (struct vyre_status_data){code, text, length};
+  /* as VYRE_OUT_OF_MEMORY begins it, wherever it comes from: of plugins the text alone comes */
+  *status = (struct vyre_status_data){code, strncmp(text, no_memory_text, sizeof(no_memory_text) - 1) == 0, text, length};
   if (code == VYRE_CODE_INTERNAL) /* a report of a bug needs the source line; a mistake in a shader does not */
     return vyre_status_note(status, "at %s:%d", file, line);
   return status;
@@ -135,7 +137,15 @@ vyre_status_text(vyre_status status)
 bool
 vyre_status_is_out_of_memory(vyre_status status)
 {
-  return status && strncmp(status->text, no_memory_text, sizeof(no_memory_text) - 1) == 0; /* as VYRE_OUT_OF_MEMORY begins it */
+  return status && status->is_out_of_memory;
+}
+
+vyre_status
+vyre_status_mark_out_of_memory(vyre_status status)
+{
+  if (status && !status->is_out_of_memory) /* the static one, which threads share, is not written */
+    status->is_out_of_memory = true;
+  return status;
 }
 
 void

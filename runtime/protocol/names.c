@@ -32,6 +32,7 @@ vyre_mega_reason_text(uint32_t reason)
       "the read failed",
       "nobody did the read in time",
       "a handler gave what is no result",
+      "the device was lost while it was under way",
   };
   const uint32_t code = reason & 0xffff;
   return code < VYRE_MEGA_REASON__COUNT ? texts[code] : code >= VYRE_MEGA_REASON_USER ? "the handler's own reason" : "unknown";

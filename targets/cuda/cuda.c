@@ -150,6 +150,12 @@ statistics(vyre_target *target, const target_kernel *kernel, void (*emit)(void *
   IN_CONTEXT(target, cuda_statistics(target, kernel, emit, user));
 }
 
+static bool
+hangs(const vyre_target *target)
+{
+  return target->hangs;
+}
+
 static const target_hooks hooks = {
     .name = "cuda",
     .create = create,
@@ -235,4 +241,5 @@ const vyre_target_ops vyre_target_cuda = {
     .address = cuda_find_address,
     .import = target_import,
     .summary = "PTX on an NVIDIA GPU",
+    .hangs = hangs,
 };

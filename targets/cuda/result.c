@@ -92,8 +92,10 @@ cuda_library_status(const cuda_library *library, vyre_target *target, cuda_resul
     library->call.cuGetErrorName(result, &name);
   if (library->call.cuGetErrorString)
     library->call.cuGetErrorString(result, &text);
-  return VYRE_ERROR(VYRE_CODE_DEVICE, "cuda: %s failed: %s (%d), %s, %s\nFix: %s", api, name ? name : "a code without a name",
-                    (int)result, text ? text : "of which the driver says nothing", asked, found.fix);
+  vyre_status status =
+      VYRE_ERROR(VYRE_CODE_DEVICE, "cuda: %s failed: %s (%d), %s, %s\nFix: %s", api, name ? name : "a code without a name",
+                 (int)result, text ? text : "of which the driver says nothing", asked, found.fix);
+  return result == CUDA_OUT_OF_MEMORY ? vyre_status_mark_out_of_memory(status) : status;
 }
 
 vyre_status

@@ -61,8 +61,10 @@ vulkan_status(vyre_target *target, VkResult result, const char *api, const char 
     if (result_texts[i].result == result)
       found = result_texts[i];
   }
-  return VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: %s failed: %s (%d)%s%s, %s\nFix: %s", api, found.name, (int)result,
-                    found.text[0] ? ", " : "", found.text, asked, found.fix);
+  vyre_status status = VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: %s failed: %s (%d)%s%s, %s\nFix: %s", api, found.name, (int)result,
+                                  found.text[0] ? ", " : "", found.text, asked, found.fix);
+  return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY ? vyre_status_mark_out_of_memory(status)
+                                                                                          : status;
 }
 
 vyre_status

@@ -37,6 +37,12 @@ reopen(vyre_target *target)
   return vulkan_take_messages(target->instance.messages, status);
 }
 
+static bool
+hangs(const vyre_target *target)
+{
+  return target->hangs;
+}
+
 static const target_hooks hooks = {
     .name = "vulkan",
     .create = vulkan_create,
@@ -123,4 +129,5 @@ const vyre_target_ops vyre_target_vulkan = {
     .address = vulkan_address,
     .import = target_import,
     .summary = "SPIR-V on a Vulkan device",
+    .hangs = hangs,
 };

@@ -49,6 +49,23 @@ the_first_error_wins(void **state)
   vyre_status_free(status);
 }
 
+/* Of the first error, as its code is. */
+static void
+that_memory_ran_out_can_be_told(void **state)
+{
+  (void)state;
+  assert_false(vyre_status_is_out_of_memory(VYRE_OK));
+  assert_null(vyre_status_mark_out_of_memory(VYRE_OK));
+  vyre_status status = VYRE_OUT_OF_MEMORY("for a test");
+  assert_true(vyre_status_is_out_of_memory(status));
+  status = vyre_status_join(VYRE_ERROR(VYRE_CODE_DEVICE, "the device is out of memory"), status);
+  assert_false(vyre_status_is_out_of_memory(status));
+  status = vyre_status_note(vyre_status_mark_out_of_memory(status), "while allocating");
+  assert_true(vyre_status_is_out_of_memory(status));
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  vyre_status_free(status);
+}
+
 static void
 a_bug_names_its_place(void **state)
 {
@@ -231,6 +248,7 @@ main(void)
       cmocka_unit_test(a_status_is_its_message),
       cmocka_unit_test(notes_stand_before_the_fix),
       cmocka_unit_test(the_first_error_wins),
+      cmocka_unit_test(that_memory_ran_out_can_be_told),
       cmocka_unit_test(a_bug_names_its_place),
       cmocka_unit_test(diagnostics_have_place_caret_and_fix),
       cmocka_unit_test(the_caret_follows_tabs_and_characters),

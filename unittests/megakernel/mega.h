@@ -71,7 +71,10 @@ typedef struct world {
   vyre_mega_stats stats;
 } world;
 
-static const vyre_target_ops *const ops = &MEGA_TARGET;
+#ifndef MEGA_OPS
+#define MEGA_OPS MEGA_TARGET
+#endif
+static const vyre_target_ops *const ops = &MEGA_OPS;
 
 static inline void
 world_reset(world *w)

@@ -301,9 +301,10 @@ each_call_that_fails_is_named(void **state)
       vyre_status status = open_use_close();
       failed = has_failed();
       const char *text = vyre_status_text(status);
-      const bool is_right = status ? strstr(text, failing[i]) && strstr(text, "VK_ERROR_OUT_OF_DEVICE_MEMORY (-2)") &&
-                                         has_fix(text) && !strstr(text, "validation layer has")
-                                   : !failed || strcmp(failing[i], "vkAllocateMemory") == 0;
+      const bool is_right = status
+                                ? strstr(text, failing[i]) && strstr(text, "VK_ERROR_OUT_OF_DEVICE_MEMORY (-2)") && has_fix(text) &&
+                                      !strstr(text, "validation layer has") && vyre_status_is_out_of_memory(status)
+                                : !failed || strcmp(failing[i], "vkAllocateMemory") == 0;
       if (!is_right)
         fail_msg("%s, call %d: '%s'", failing[i], (int)passes, text);
       vyre_status_free(status);

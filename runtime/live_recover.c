@@ -1,0 +1,98 @@
+/* A live kernel whose device is lost, or has no memory left, goes on where it was.
+ *
+ * MIRRORED: what came down with the last slice that went well is what there is; items that the device had are begun again from
+ * there, as if the slice that failed had not been.  Where the ring is in common, items that had ended have; those that were under
+ * way are FAULT, because nobody knows how far they came; all others are still to be taken.  So no item is done twice, and none is
+ * dropped in silence.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "live.h"
+
+#include <stdlib.h>
+
+/* ---- a ring of the device's own ------------------------------------------------------------------------------------------ */
+
+/* Words that the host sets from now on go up with the next slice; slots that are PUBLISHED here and not there, too. */
+static void
+copy_control(vyre_mega_live *live)
+{
+  pthread_mutex_lock(&live->lock);
+  for (uint32_t word = 0; word < live->sizes[0] / 4; word++) {
+    const uint32_t value = live_word(live->images[0], word);
+    memcpy(live->down + (size_t)word * 4, &value, sizeof value);
+    live->is_set[word] = false;
+  }
+  pthread_mutex_unlock(&live->lock);
+}
+
+vyre_status
+live_upload(vyre_mega_live *live)
+{
+  const vyre_range *to = live->row.buffers;
+  const vyre_fill fills[] = {{to[1], 0}, {to[2], 0}, {to[3], 0}};
+  vyre_upload *uploads = calloc((size_t)live->slots + 1, sizeof *uploads);
+  uint32_t count = 0;
+  if (!uploads)
+    return VYRE_OUT_OF_MEMORY("for a ring that goes up");
+  copy_control(live);
+  uploads[count++] = (vyre_upload){to[0], live->down};
+  for (uint32_t slot = 0; slot < live->slots; slot++) {
+    const uint64_t offset = (uint64_t)slot * VYRE_MEGA_SLOT_BYTES;
+    if (live->there[slot] == LIVE_IS_THERE)
+      uploads[count++] = (vyre_upload){{to[1].buffer, offset, VYRE_MEGA_SLOT_BYTES}, live->down + live->sizes[0] + offset};
+    else
+      live->there[slot] = LIVE_NOT_THERE;
+  }
+  const vyre_sequence sequence = {.fills = fills, .fill_count = 3, .uploads = uploads, .upload_count = count};
+  vyre_status status = live_submit(live, &sequence);
+  free(uploads);
+  return status;
+}
+
+/* ---- a ring in common ---------------------------------------------------------------------------------------------------- */
+
+/* No kernel runs.  Publishers write other slots alone. */
+static void
+end_what_was_under_way(vyre_mega_live *live)
+{
+  for (uint32_t slot = 0; slot < live->slots; slot++) {
+    uint32_t *words = (uint32_t *)live->images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS;
+    if (live_word(words, VYRE_MEGA_SLOT_STATUS) != VYRE_MEGA_CLAIMED)
+      continue;
+    __atomic_store_n(&words[VYRE_MEGA_SLOT_REASON], VYRE_MEGA_REASON_LOST, __ATOMIC_RELAXED);
+    __atomic_fetch_add((uint32_t *)live->images[0] + VYRE_MEGA_FAULT_COUNT, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&words[VYRE_MEGA_SLOT_STATUS], VYRE_MEGA_FAULT, __ATOMIC_RELEASE);
+  }
+}
+
+/* ---- both ---------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+make_anew(vyre_mega_live *live)
+{
+  for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
+    live->has_buffer[k] = false;
+  live->stats.was_recovered = true;
+  VYRE_TRY(mega_compile(live->mega));
+  VYRE_TRY(live_make_buffers(live));
+  if (live->way != VYRE_MEGA_MIRRORED)
+    end_what_was_under_way(live);
+  return VYRE_OK;
+}
+
+vyre_status
+live_recover(vyre_mega_live *live, vyre_status status)
+{
+  const vyre_mega *mega = live->mega;
+  const bool may_write = live->way != VYRE_MEGA_MIRRORED && mega->ops->hangs && mega->ops->hangs(mega->target);
+  const uint32_t ended = live_count_ended(live);
+  bool was_lost;
+  if (may_write || (live->has_recovered && ended == live->ended_before))
+    return status;
+  VYRE_TRY(mega_try_again(live->mega, status, &live->row, 1, mega->options.program.has_data, &was_lost));
+  live->has_recovered = true;
+  live->ended_before = ended;
+  if (was_lost)
+    VYRE_TRY(mega_note_again(make_anew(live), was_lost));
+  return live->way == VYRE_MEGA_MIRRORED ? mega_note_again(live_upload(live), was_lost) : VYRE_OK;
+}

@@ -1,0 +1,251 @@
+/* A target that fails when it is told to: another one with a table of functions around it.  What is lost is closed and opened again
+ * by `recover`, so that handles from before are stale, as they are after a real loss.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_UNITTESTS_FRAIL_H
+#define VYRE_UNITTESTS_FRAIL_H
+
+#include "vyre/target.h"
+
+static const vyre_target_ops frail_ops;
+#define MEGA_OPS frail_ops
+#include "mega.h"
+
+typedef enum frail_call { FRAIL_SUBMIT, FRAIL_ALLOCATE, FRAIL_COMPILE, FRAIL_RECOVER, FRAIL_IMPORT, FRAIL__COUNT } frail_call;
+
+typedef enum frail_fault {
+  FRAIL_LOST,       /* nothing was done, and the device is lost */
+  FRAIL_LOST_AFTER, /* all was done, but nobody hears of it, and the device is lost */
+  FRAIL_NO_MEMORY,
+  FRAIL_FAILED
+} frail_fault;
+
+enum { FRAIL_PLANS = 8 };
+
+typedef struct frail {
+  vyre_target *inner;
+  vyre_target_options options;
+  char library[PATH_MAX];
+  bool is_lost, hangs;
+  uint32_t calls[FRAIL__COUNT], recoveries;
+  struct {
+    frail_call call;
+    uint32_t first, count; /* of the calls of its kind, counted from 1 since the target was opened */
+    frail_fault fault;
+  } plans[FRAIL_PLANS];
+  uint32_t plan_count;
+  uint32_t every;         /* submission fails too, with one fault after the other; 0: none does */
+  uint32_t *imported[8];  /* in their order: the second is a ring */
+  uint64_t imported_size; /* of that one */
+  uint32_t imports;
+  /* So many submissions lose it as soon as a slot of that ring is PUBLISHED, which is CLAIMED then. */
+  uint32_t claims, claimed;
+} frail;
+
+static inline frail *
+frail_of(const vyre_target *target)
+{
+  return (frail *)(uintptr_t)target;
+}
+
+/* The next `count` calls of that kind fail. */
+static inline void
+frail_plan(vyre_target *target, frail_call call, uint32_t after, uint32_t count, frail_fault fault)
+{
+  frail *f = frail_of(target);
+  assert_true(f->plan_count < FRAIL_PLANS);
+  f->plans[f->plan_count].call = call;
+  f->plans[f->plan_count].first = __atomic_load_n(&f->calls[call], __ATOMIC_RELAXED) + 1 + after;
+  f->plans[f->plan_count].count = count;
+  f->plans[f->plan_count++].fault = fault;
+}
+
+static inline bool
+frail_claim(frail *f)
+{
+  for (uint64_t slot = 0; f->claims && f->imports >= 2 && slot < f->imported_size / 64; slot++) {
+    uint32_t published = VYRE_MEGA_PUBLISHED;
+    if (__atomic_compare_exchange_n(f->imported[1] + slot * 16, &published, VYRE_MEGA_CLAIMED, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+      f->claims--;
+      f->claimed++;
+      return true;
+    }
+  }
+  return false;
+}
+
+static inline vyre_status
+frail_say(frail *f, frail_fault fault)
+{
+  if (fault == FRAIL_NO_MEMORY)
+    return vyre_status_mark_out_of_memory(VYRE_ERROR(VYRE_CODE_DEVICE, "frail: there is no room\nFix: use less"));
+  if (fault == FRAIL_FAILED)
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: it failed\nFix: try again");
+  f->is_lost = true;
+  return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: it is gone\nFix: recover it");
+}
+
+/* Whether this call fails, and how. */
+static inline bool
+frail_fails(frail *f, frail_call call, frail_fault *out)
+{
+  const uint32_t number = __atomic_add_fetch(&f->calls[call], 1, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < f->plan_count; i++)
+    if (f->plans[i].call == call && number >= f->plans[i].first && number - f->plans[i].first < f->plans[i].count) {
+      *out = f->plans[i].fault;
+      return true;
+    }
+  *out = (frail_fault)(f->every ? number / f->every % 3 : FRAIL_LOST);
+  if (call == FRAIL_SUBMIT && frail_claim(f))
+    return true;
+  return call == FRAIL_SUBMIT && f->every && number % f->every == 0;
+}
+
+static inline vyre_status
+frail_begin(frail *f, frail_call call, frail_fault *out)
+{
+  *out = FRAIL_FAILED;
+  if (f->is_lost)
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: it was lost in an earlier call\nFix: recover it");
+  const bool fails = frail_fails(f, call, out);
+  if (!fails)
+    *out = FRAIL_FAILED;
+  return fails && *out != FRAIL_LOST_AFTER ? frail_say(f, *out) : VYRE_OK;
+}
+
+static vyre_status
+frail_close(vyre_target *target)
+{
+  vyre_status status = MEGA_TARGET.close(frail_of(target)->inner);
+  free(frail_of(target));
+  return status;
+}
+
+static vyre_status
+frail_open(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
+{
+  frail *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  f->options = *options;
+  if (options->library) {
+    snprintf(f->library, sizeof f->library, "%s", options->library);
+    f->options.library = f->library;
+  }
+  *out = (vyre_target *)(void *)f;
+  return MEGA_TARGET.open(options, allocator, &f->inner);
+}
+
+static void
+frail_describe(const vyre_target *target, vyre_device_info *out)
+{
+  MEGA_TARGET.describe(frail_of(target)->inner, out);
+}
+
+static vyre_status
+frail_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out)
+{
+  frail_fault fault;
+  VYRE_TRY(frail_begin(frail_of(target), FRAIL_ALLOCATE, &fault));
+  return MEGA_TARGET.allocate(frail_of(target)->inner, size, out);
+}
+
+static vyre_status
+frail_free(vyre_target *target, vyre_device_buffer buffer)
+{
+  return MEGA_TARGET.free(frail_of(target)->inner, buffer);
+}
+
+static vyre_status
+frail_import(vyre_target *target, void *data, uint64_t size, vyre_device_buffer *out)
+{
+  frail *f = frail_of(target);
+  frail_fault fault;
+  VYRE_TRY(frail_begin(f, FRAIL_IMPORT, &fault));
+  f->imported_size = f->imports == 1 ? size : f->imported_size;
+  f->imported[f->imports++ % 8] = data;
+  return MEGA_TARGET.import(f->inner, data, size, out);
+}
+
+static vyre_status
+frail_compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out)
+{
+  frail_fault fault;
+  VYRE_TRY(frail_begin(frail_of(target), FRAIL_COMPILE, &fault));
+  return MEGA_TARGET.compile(frail_of(target)->inner, desc, out);
+}
+
+static vyre_status
+frail_release(vyre_target *target, vyre_kernel kernel)
+{
+  return MEGA_TARGET.release(frail_of(target)->inner, kernel);
+}
+
+static vyre_status
+frail_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+{
+  frail *f = frail_of(target);
+  frail_fault fault;
+  VYRE_TRY(frail_begin(f, FRAIL_SUBMIT, &fault));
+  if (fault != FRAIL_LOST_AFTER)
+    return MEGA_TARGET.submit(f->inner, sequence, timing);
+  /* Nothing is read. */
+  vyre_sequence unread = *sequence;
+  unread.read_count = 0;
+  VYRE_TRY(MEGA_TARGET.submit(f->inner, &unread, NULL));
+  return frail_say(f, fault);
+}
+
+static bool
+frail_is_lost(const vyre_target *target)
+{
+  return frail_of(target)->is_lost;
+}
+
+static bool
+frail_hangs(const vyre_target *target)
+{
+  return frail_of(target)->hangs;
+}
+
+/* Numbers of what was there before are those of buffers of a word. */
+static vyre_status
+frail_recover(vyre_target *target)
+{
+  frail *f = frail_of(target);
+  f->calls[FRAIL_RECOVER]++;
+  if (!f->is_lost)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "frail: it was not lost\nFix: recover it only when it was");
+  for (uint32_t i = 0; i < f->plan_count; i++)
+    if (f->plans[i].call == FRAIL_RECOVER)
+      return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: there is no new one\nFix: restart the process");
+  VYRE_TRY(MEGA_TARGET.close(f->inner));
+  VYRE_TRY(MEGA_TARGET.open(&f->options, NULL, &f->inner));
+  for (uint32_t i = 0; i < 16; i++) {
+    vyre_device_buffer buffer;
+    VYRE_TRY(MEGA_TARGET.allocate(f->inner, 4, &buffer));
+  }
+  f->imports = 0;
+  f->is_lost = f->hangs = false;
+  f->recoveries++;
+  return VYRE_OK;
+}
+
+static const vyre_target_ops frail_ops = {
+    .struct_size = sizeof(vyre_target_ops),
+    .name = "frail",
+    .open = frail_open,
+    .close = frail_close,
+    .describe = frail_describe,
+    .allocate = frail_allocate,
+    .free = frail_free,
+    .compile = frail_compile,
+    .release = frail_release,
+    .submit = frail_submit,
+    .import = frail_import,
+    .is_lost = frail_is_lost,
+    .recover = frail_recover,
+    .hangs = frail_hangs,
+};
+
+#endif

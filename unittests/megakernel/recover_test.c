@@ -1,0 +1,681 @@
+/* Dispatches and live kernels whose device is lost, or has no memory left: what is made anew, what is tried again, and what is not.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frail.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#ifdef MEGA_CUDA
+#include "sim/simulator.h"
+#elif !defined(MEGA_CPU)
+#include "fake_vulkan.h"
+#endif
+
+#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
+
+enum { IMAGES = 660 + 64 * 16 + 1028 + 2048 };
+
+static vyre_mega *
+make(world *w, vyre_mega_program program, vyre_mega_recovery recovery)
+{
+  const vyre_mega_options options = {.program = program, .slots = w->slots, .recovery = recovery};
+  vyre_mega *mega;
+  ok(vyre_mega_create(ops, w->target, &options, &mega));
+  return mega;
+}
+
+/* A ring of 16 slots with an item that adds to each of 5 observables. */
+static world *
+make_world(void)
+{
+  world *w = world_make(16, 5);
+  for (uint32_t i = 0; i < 5; i++)
+    put(w, i, ITEM(.op = 2, .args = {i + 1, 160 + i}));
+  return w;
+}
+
+static void
+is_right(const vyre_mega_output *output, uint32_t times)
+{
+  for (uint32_t i = 0; i < 5; i++) {
+    uint32_t value;
+    ok(vyre_mega_observable(output->images[0].data, output->images[0].size, i, &value));
+    assert_int_equal(value, times * (i + 1));
+  }
+}
+
+static void
+both_told(vyre_status status, const char *first, const char *second)
+{
+  if (!status || !strstr(vyre_status_text(status), second))
+    fail_msg("'%s' was to be said, and this was: %s", second, vyre_status_text(status));
+  refused(status, first);
+}
+
+/* ---- images of the host's ------------------------------------------------------------------------------------------------ */
+
+static void
+a_lost_device_is_made_anew(void **state)
+{
+  static const struct {
+    frail_call call;
+    frail_fault fault;
+  } cases[] = {{FRAIL_SUBMIT, FRAIL_LOST}, {FRAIL_SUBMIT, FRAIL_LOST_AFTER}, {FRAIL_ALLOCATE, FRAIL_LOST}};
+  (void)state;
+  for (uint32_t i = 0; i < 3; i++) {
+    world *w = make_world();
+    vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
+    vyre_mega_input input = input_of(w);
+    if (cases[i].call == FRAIL_SUBMIT) /* the buffers are there */
+      ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
+    else
+      for (uint32_t k = 0; k < 4; k++)
+        ok(vyre_bytes_reserve(&w->output.images[k], 4096));
+    const char *at[4];
+    for (uint32_t k = 0; k < 4; k++)
+      at[k] = w->output.images[k].data;
+    frail_plan(w->target, cases[i].call, 0, 1, cases[i].fault);
+    ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
+    is_right(&w->output, 1);
+    assert_true(w->stats.was_recovered);
+    assert_int_equal(w->stats.device_allocation_events, 4);
+    assert_int_equal(w->stats.device_allocation_bytes, IMAGES);
+    assert_int_equal(w->stats.input_bytes, IMAGES);
+    assert_int_equal(frail_of(w->target)->recoveries, 1);
+    assert_int_equal(frail_of(w->target)->calls[FRAIL_COMPILE], 2);
+    for (uint32_t k = 0; k < 4; k++)
+      assert_ptr_equal(w->output.images[k].data, at[k]);
+    ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
+    assert_false(w->stats.was_recovered);
+    assert_int_equal(w->stats.device_allocation_events, 0);
+    ok(vyre_mega_destroy(mega));
+    world_free(w);
+  }
+}
+
+static void
+a_second_loss_is_an_error_and_the_callers_results_stay(void **state)
+{
+  world *w = make_world();
+  vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
+  vyre_mega_input input = input_of(w);
+  (void)state;
+  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_LOST_AFTER);
+  both_told(vyre_mega_dispatch(mega, &input, &w->output, &w->stats), "it is gone", "made anew for one more try");
+  assert_int_equal(frail_of(w->target)->calls[FRAIL_SUBMIT], 3);
+  assert_int_equal(w->output.count, 4);
+  is_right(&w->output, 1);
+  ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats)); /* the next one begins with a lost device */
+  assert_true(w->stats.was_recovered);
+  is_right(&w->output, 1);
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+  frail_plan(w->target, FRAIL_COMPILE, 0, 1, FRAIL_FAILED);
+  refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "it failed");
+  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL)); /* has its kernel now */
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+  frail_plan(w->target, FRAIL_RECOVER, 0, 1, FRAIL_FAILED);
+  both_told(vyre_mega_dispatch(mega, &input, &w->output, NULL), "it is gone", "there is no new one");
+  is_right(&w->output, 1);
+  ok(vyre_mega_destroy(mega));
+  world_free(w);
+}
+
+static void
+where_memory_ran_out_it_is_tried_once_more(void **state)
+{
+  world *w = make_world();
+  vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
+  vyre_mega_input input = input_of(w);
+  (void)state;
+  frail_plan(w->target, FRAIL_ALLOCATE, 2, 1, FRAIL_NO_MEMORY);
+  ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
+  assert_false(w->stats.was_recovered);
+  assert_int_equal(w->stats.device_allocation_events, 6); /* two were given back */
+  is_right(&w->output, 1);
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_NO_MEMORY);
+  ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
+  assert_int_equal(w->stats.device_allocation_events, 4);
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_NO_MEMORY);
+  both_told(vyre_mega_dispatch(mega, &input, &w->output, NULL), "there is no room", "was given back");
+  assert_int_equal(frail_of(w->target)->recoveries, 0);
+  ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
+  ok(vyre_mega_destroy(mega));
+  world_free(w);
+}
+
+static void
+other_failures_and_wrong_input_are_errors_at_once(void **state)
+{
+  world *w = make_world();
+  vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
+  vyre_mega_input input = input_of(w);
+  (void)state;
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_FAILED);
+  refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "it failed");
+  assert_int_equal(frail_of(w->target)->calls[FRAIL_SUBMIT], 1);
+  input.ring_size -= 64;
+  refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "ring");
+  assert_int_equal(frail_of(w->target)->calls[FRAIL_SUBMIT], 1);
+  ok(vyre_mega_destroy(mega));
+  world_free(w);
+}
+
+static void
+recovery_may_be_off(void **state)
+{
+  world *w = make_world();
+  vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){.is_off = true});
+  vyre_mega_input input = input_of(w);
+  (void)state;
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_NO_MEMORY);
+  refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "there is no room");
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+  refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "it is gone");
+  assert_true(frail_of(w->target)->is_lost);
+  ok(vyre_mega_destroy(mega));
+  world_free(w);
+}
+
+/* ---- buffers of the caller's --------------------------------------------------------------------------------------------- */
+
+typedef struct remaker {
+  world *w;
+  uint32_t calls, fails;
+} remaker;
+
+static vyre_status
+upload(world *w, vyre_mega_row *row)
+{
+  const vyre_mega_input input = input_of(w);
+  const void *data[] = {input.control, input.ring, input.debug, input.io};
+  const uint64_t sizes[] = {input.control_size, input.ring_size, input.debug_size, input.io_size};
+  for (uint32_t k = 0; k < 4; k++) {
+    row->buffers[k].size = sizes[k];
+    VYRE_TRY(ops->allocate(w->target, sizes[k], &row->buffers[k].buffer));
+    VYRE_TRY(vyre_target_write(ops, w->target, row->buffers[k].buffer, 0, sizes[k], data[k]));
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+remake_rows(void *user, vyre_mega_row *rows, uint32_t count)
+{
+  remaker *r = user;
+  r->calls++;
+  if (r->fails)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "remaker: it has them no more\nFix: keep them");
+  for (uint32_t i = 0; i < count; i++)
+    VYRE_TRY(upload(r->w, &rows[i]));
+  return VYRE_OK;
+}
+
+static void
+rows_are_made_anew_by_their_owner(void **state)
+{
+  (void)state;
+  for (uint32_t has_remaker = 0; has_remaker < 2; has_remaker++) {
+    world *w = make_world();
+    remaker r = {.w = w};
+    vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){.remake = has_remaker ? remake_rows : NULL, .user = &r});
+    vyre_mega_batch batch = {0};
+    for (uint32_t i = 0; i < 3; i++) {
+      vyre_mega_row row = {0};
+      ok(upload(w, &row));
+      ok(vyre_mega_batch_add(&batch, &row));
+    }
+    frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST_AFTER);
+    if (!has_remaker) {
+      refused(vyre_mega_batch_dispatch(mega, &batch, &w->stats), "it is gone");
+      assert_true(frail_of(w->target)->is_lost);
+    } else {
+      ok(vyre_mega_batch_dispatch(mega, &batch, &w->stats));
+      assert_true(w->stats.was_recovered);
+      assert_int_equal(w->stats.input_bytes, 0);
+      for (uint32_t i = 0; i < 3; i++)
+        is_right(&batch.outputs[i], 1);
+      assert_int_equal(r.calls, 1);
+      frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+      ok(vyre_mega_dispatch_resident(mega, &batch.rows[0], &w->output, &w->stats)); /* the batch has the new ones */
+      is_right(&w->output, 1);
+      assert_int_equal(r.calls, 2);
+      r.fails = 1;
+      frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+      both_told(vyre_mega_dispatch_resident(mega, &batch.rows[0], &w->output, &w->stats), "it is gone", "has them no more");
+    }
+    vyre_mega_batch_free(&batch);
+    ok(vyre_mega_destroy(mega));
+    world_free(w);
+  }
+}
+
+static const char take_text[] = "func @take(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[],\n"
+                                "          %data : path u32[], %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
+                                "  store %control[add(%a1, 160u32)], load(%data[%a0])\n"
+                                "  return 0u32\n"
+                                "}\n";
+
+static vyre_status
+remake_data(void *user, vyre_mega_row *rows, uint32_t count)
+{
+  static const uint32_t data[2] = {11, 22};
+  remaker *r = user;
+  r->calls++;
+  for (uint32_t i = 0; i < count; i++) {
+    rows[i].buffers[4] = (vyre_range){.size = 8};
+    VYRE_TRY(ops->allocate(r->w->target, 8, &rows[i].buffers[4].buffer));
+    VYRE_TRY(vyre_target_write(ops, r->w->target, rows[i].buffers[4].buffer, 0, 8, data));
+  }
+  return VYRE_OK;
+}
+
+static void
+so_is_data(void **state)
+{
+  static const vyre_mega_handler handler = {8, "take"};
+  const vyre_mega_program program = {.source = take_text, .handlers = &handler, .handler_count = 1, .has_data = true};
+  (void)state;
+  for (uint32_t has_remaker = 0; has_remaker < 2; has_remaker++) {
+    world *w = world_make(16, 5);
+    remaker r = {.w = w};
+    vyre_mega_row row = {0};
+    uint32_t value;
+    vyre_mega *mega = make(w, program, (vyre_mega_recovery){.remake = has_remaker ? remake_data : NULL, .user = &r});
+    put(w, 3, ITEM(.op = 8, .args = {1, 2}));
+    ok(remake_data(&r, &row, 1));
+    vyre_mega_input input = input_of(w);
+    input.data = row.buffers[4];
+    ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+    frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+    if (has_remaker)
+      ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+    else
+      refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "it is gone");
+    ok(vyre_mega_observable(w->output.images[0].data, w->output.images[0].size, 2, &value));
+    assert_int_equal(value, 22);
+    assert_int_equal(r.calls, 1 + has_remaker);
+    ok(vyre_mega_destroy(mega));
+    world_free(w);
+  }
+}
+
+/* ---- a mirror ------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t
+observable(const vyre_mega_mirror *mirror, uint32_t number)
+{
+  size_t size;
+  uint32_t value;
+  const void *image = vyre_mega_mirror_image(mirror, 0, &size);
+  ok(vyre_mega_observable(image, size, number, &value));
+  return value;
+}
+
+static void
+a_mirror_goes_on_where_it_was(void **state)
+{
+  static const frail_fault faults[] = {FRAIL_LOST, FRAIL_LOST_AFTER, FRAIL_NO_MEMORY, FRAIL_FAILED};
+  (void)state;
+  for (uint32_t i = 0; i < 4; i++) {
+    const bool is_told = faults[i] == FRAIL_FAILED, is_loss = i < 2;
+    world *w = world_make(16, 5);
+    vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
+    vyre_mega_mirror *mirror;
+    ok(vyre_mega_mirror_create(mega, 5, 29, &mirror));
+    ok(vyre_mega_mirror_publish(mirror, 0, &ITEM(.op = 2, .args = {5, 160})));
+    ok(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, &w->stats));
+    ok(vyre_mega_mirror_publish(mirror, 1, &ITEM(.op = 2, .args = {7, 160})));
+    ok(vyre_mega_mirror_set(mirror, VYRE_MEGA_SCRATCH, 3));
+    frail_plan(w->target, FRAIL_SUBMIT, 0, 1, faults[i]);
+    if (is_told)
+      refused(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, NULL), "it failed");
+    assert_int_equal(observable(mirror, 0), 5);
+    ok(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, &w->stats));
+    assert_int_equal(observable(mirror, 0), 12);
+    assert_int_equal(w->stats.was_recovered, is_loss);
+    assert_int_equal(w->stats.device_allocation_events, is_loss ? 4 : 0);
+    assert_int_equal(w->stats.input_bytes, IMAGES);
+    ok(vyre_mega_mirror_publish(mirror, 2, &ITEM(.op = 3, .args = {VYRE_MEGA_SCRATCH, 1})));
+    ok(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, &w->stats));
+    assert_int_equal(observable(mirror, 1), 3);
+    assert_int_equal(w->stats.input_bytes, 64);
+    ok(vyre_mega_mirror_destroy(mirror));
+    ok(vyre_mega_destroy(mega));
+    world_free(w);
+  }
+}
+
+/* A dispatch of images noticed it. */
+static void
+a_mirror_hears_of_a_loss_that_another_dispatch_met(void **state)
+{
+  world *w = make_world();
+  vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
+  vyre_mega_mirror *mirror;
+  vyre_mega_input input = input_of(w);
+  (void)state;
+  ok(vyre_mega_mirror_create(mega, 5, 29, &mirror));
+  ok(vyre_mega_mirror_publish(mirror, 0, &ITEM(.op = 2, .args = {5, 160})));
+  ok(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, &w->stats));
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+  ok(vyre_mega_mirror_publish(mirror, 1, &ITEM(.op = 2, .args = {7, 160})));
+  ok(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, &w->stats));
+  assert_int_equal(observable(mirror, 0), 12);
+  assert_int_equal(w->stats.device_allocation_events, 4);
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+  ok(vyre_mega_mirror_destroy(mirror)); /* without buffers */
+  ok(vyre_mega_destroy(mega));
+  world_free(w);
+}
+
+/* ---- live ---------------------------------------------------------------------------------------------------------------- */
+
+enum { SLOTS = 16 };
+
+typedef struct living {
+  world *w;
+  uint32_t observables;
+  vyre_mega *mega;
+  vyre_mega_live *live;
+} living;
+
+static living
+start(vyre_mega_program program, uint32_t observables, vyre_mega_recovery recovery)
+{
+  living l = {.w = world_make(SLOTS, 0), .observables = observables};
+  vyre_mega_options options = {.program = program, .slots = SLOTS, .recovery = recovery};
+#ifdef MEGA_CUDA /* each lane takes a simulator's time */
+  options.workgroup = 16;
+  options.groups = 1;
+#endif
+  options.program.build = VYRE_MEGA_PERSISTENT;
+  ok(vyre_mega_create(ops, l.w->target, &options, &l.mega));
+  return l;
+}
+
+/* Slices everywhere: a mapped kernel is one launch. */
+static frail *
+go_live(living *l)
+{
+  ok(vyre_mega_live_start(l->mega, &(vyre_mega_live_options){.observables = l->observables, .slice = 8}, &l->live));
+  return frail_of(l->w->target);
+}
+
+static void
+finish(living *l)
+{
+  ok(vyre_mega_destroy(l->mega));
+  world_free(l->w);
+}
+
+static vyre_mega_ticket
+publish(const living *l, vyre_mega_item item)
+{
+  vyre_mega_ticket ticket;
+  bool published = false;
+  while (!published)
+    ok(vyre_mega_live_publish(l->live, &item, &ticket, &published));
+  return ticket;
+}
+
+static vyre_mega_slot
+run_item(const living *l, vyre_mega_item item)
+{
+  vyre_mega_slot slot;
+  ok(vyre_mega_live_wait(l->live, publish(l, item), &slot));
+  return slot;
+}
+
+static uint32_t
+word_of(const living *l, uint32_t word)
+{
+  uint32_t value;
+  ok(vyre_mega_live_word(l->live, word, &value));
+  return value;
+}
+
+static void
+a_live_kernel_does_each_item_once(void **state)
+{
+  enum { ITEMS = 200 };
+  living l = start((vyre_mega_program){0}, ITEMS, (vyre_mega_recovery){0});
+  vyre_mega_control control;
+  vyre_mega_stats stats;
+  (void)state;
+  frail_of(l.w->target)->every = 3;
+  go_live(&l);
+  for (uint32_t i = 0; i < ITEMS; i++)
+    assert_int_equal(run_item(&l, ITEM(.op = 2, .args = {1, 160 + i})).state, VYRE_MEGA_DONE);
+  for (uint32_t i = 0; i < ITEMS; i++)
+    assert_int_equal(word_of(&l, 160 + i), 1);
+  ok(vyre_mega_live_stop(l.live, &control, &stats));
+  assert_true(stats.was_recovered);
+  assert_true(frail_of(l.w->target)->recoveries > 10);
+  assert_int_equal(control.faults, 0);
+  finish(&l);
+}
+
+/* Nobody knows how far what was claimed came where the ring is in common; of a device's own ring nothing is left.  Items may be
+ * done by the launch that is under way: some are tried. */
+static void
+what_was_under_way_is_a_fault(void **state)
+{
+  enum { MOST = 10000 };
+  living l = start((vyre_mega_program){0}, MOST + 1, (vyre_mega_recovery){0});
+  vyre_mega_control control;
+  uint32_t lost = 0;
+  (void)state;
+  frail_of(l.w->target)->claims = 1;
+  const frail *f = go_live(&l);
+  const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
+  const uint32_t most = is_mirrored ? 4 : MOST;
+  uint32_t i = 0;
+  for (; i < most && !lost; i++) {
+    const vyre_mega_slot slot = run_item(&l, ITEM(.op = 2, .args = {1, 160 + i}));
+    lost += slot.state != VYRE_MEGA_DONE;
+    assert_int_equal(slot.reason, lost ? VYRE_MEGA_REASON_LOST : 0);
+    assert_int_equal(word_of(&l, 160 + i), !lost);
+  }
+  assert_int_equal(run_item(&l, ITEM(.op = 2, .args = {1, 160 + i})).state, VYRE_MEGA_DONE);
+  ok(vyre_mega_live_stop(l.live, &control, NULL));
+  assert_int_equal(lost, !is_mirrored);
+  assert_int_equal(f->claimed, lost);
+  assert_int_equal(control.faults, lost);
+  assert_int_equal(control.done, i + 1 - lost);
+  finish(&l);
+}
+
+/* Slots that the device had, with what they remember, and words that were set. */
+static void
+what_waits_on_the_device_goes_on_waiting(void **state)
+{
+  living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+  (void)state;
+  frail_plan(l.w->target, FRAIL_SUBMIT, 6, 1, FRAIL_LOST_AFTER);
+  go_live(&l);
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 1, 2));
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
+  const vyre_mega_ticket waiting = publish(&l, ITEM(.op = 2, .tenant = 1, .args = {1, 160}));
+  for (uint32_t i = 0; i < 20; i++)
+    run_item(&l, ITEM(.op = 2, .args = {1, 161}));
+  assert_int_equal(word_of(&l, 160), 0);
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 1));
+  vyre_mega_slot slot;
+  ok(vyre_mega_live_wait(l.live, waiting, &slot));
+  assert_int_equal(slot.state, VYRE_MEGA_DONE);
+  assert_int_equal(word_of(&l, 160), 1);
+  assert_int_equal(word_of(&l, 161), 20);
+  assert_int_equal(word_of(&l, VYRE_MEGA_QUOTAS + 1), 1);
+  ok(vyre_mega_live_stop(l.live, NULL, NULL));
+  assert_int_equal(frail_of(l.w->target)->recoveries, 1);
+  finish(&l);
+}
+
+static void
+a_live_kernel_that_is_lost_again_and_again_ends(void **state)
+{
+  static const frail_fault faults[] = {FRAIL_LOST, FRAIL_NO_MEMORY};
+  (void)state;
+  for (uint32_t i = 0; i < 2; i++) {
+    living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+    vyre_mega_slot slot;
+    vyre_mega_ticket ticket;
+    bool published;
+    frail_plan(l.w->target, FRAIL_SUBMIT, 2, UINT32_MAX / 2, faults[i]);
+    go_live(&l);
+    const char *text = i ? "there is no room" : "it is gone";
+    vyre_status status = VYRE_OK;
+    while (!status) {
+      status = vyre_mega_live_publish(l.live, &ITEM(.op = 0), &ticket, &published);
+      if (!status && published)
+        status = vyre_mega_live_wait(l.live, ticket, &slot);
+    }
+    refused(status, text);
+    refused(vyre_mega_live_stop(l.live, NULL, NULL), text);
+    finish(&l);
+  }
+}
+
+static void
+a_live_kernel_says_what_else_went_wrong(void **state)
+{
+  static const frail_call calls[] = {FRAIL_RECOVER, FRAIL_COMPILE, FRAIL_ALLOCATE, FRAIL_IMPORT};
+  (void)state;
+  for (uint32_t i = 0; i < 4; i++) {
+    living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+    frail_plan(l.w->target, FRAIL_SUBMIT, 1, 1, FRAIL_LOST);
+    if (calls[i] == FRAIL_RECOVER || calls[i] == FRAIL_COMPILE)
+      frail_plan(l.w->target, calls[i], 0, 1, FRAIL_FAILED);
+    else
+      frail_plan(l.w->target, calls[i], 4 + 2, 1, FRAIL_FAILED);
+    go_live(&l);
+    const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
+    const bool fails = calls[i] != (is_mirrored ? FRAIL_IMPORT : FRAIL_ALLOCATE);
+    vyre_status status = VYRE_OK;
+    for (uint32_t k = 0; k < 3 || (fails && !status); k++) {
+      bool published;
+      status = vyre_mega_live_publish(l.live, &ITEM(.op = 0), NULL, &published);
+      if (!fails)
+        ok(vyre_mega_live_drain(l.live));
+      sched_yield();
+    }
+    vyre_status end = vyre_mega_live_stop(l.live, NULL, NULL);
+    if (fails) {
+      vyre_status_free(status);
+      refused(end, calls[i] == FRAIL_RECOVER ? "there is no new one" : "it failed");
+    } else {
+      ok(status);
+      ok(end);
+    }
+    finish(&l);
+  }
+}
+
+/* A kernel that may still run writes a ring in common. */
+static void
+what_hangs_is_not_gone_on_with(void **state)
+{
+  living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+  bool published;
+  (void)state;
+  frail_plan(l.w->target, FRAIL_SUBMIT, 2, 1, FRAIL_LOST);
+  frail_of(l.w->target)->hangs = true;
+  go_live(&l);
+  if (vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED) {
+    for (uint32_t i = 0; i < 4; i++)
+      run_item(&l, ITEM(.op = 0));
+    ok(vyre_mega_live_stop(l.live, NULL, NULL));
+    assert_int_equal(frail_of(l.w->target)->recoveries, 1);
+  } else {
+    vyre_status status = VYRE_OK;
+    while (!status)
+      status = vyre_mega_live_publish(l.live, &ITEM(.op = 0), NULL, &published);
+    refused(status, "it is gone");
+    refused(vyre_mega_live_stop(l.live, NULL, NULL), "it is gone");
+    assert_int_equal(frail_of(l.w->target)->recoveries, 0);
+  }
+  finish(&l);
+}
+
+/* ---- losses of the driver's own ------------------------------------------------------------------------------------------ */
+
+#ifndef MEGA_CPU
+
+#ifdef MEGA_CUDA
+static void
+lose(void *library)
+{
+  vyre_cuda_sim_fail_function *make_fail;
+  void *symbol = dlsym(library, "vyre_cuda_sim_fail");
+  memcpy(&make_fail, &symbol, sizeof symbol);
+  assert_true(make_fail("run:kernel", 2, 719));
+}
+#define LOSING MEGA_LIBRARY
+#else
+static void
+lose(void *library)
+{
+  fake_vulkan_lose_function lose_some;
+  void *symbol = dlsym(library, "fake_vulkan_lose");
+  memcpy(&lose_some, &symbol, sizeof symbol);
+  lose_some(1, 1);
+}
+#define LOSING "unittests/libfake-vulkan.so"
+#endif
+
+/* The second of three dispatches. */
+static void
+a_drivers_own_loss_is_met(void **state)
+{
+  world *w = make_world();
+  vyre_target *target;
+  vyre_mega *mega;
+  const vyre_target_options options = {.library = test_file("%s", LOSING)};
+  void *library = dlopen(options.library, RTLD_NOW | RTLD_LOCAL);
+  vyre_mega_input input = input_of(w);
+  (void)state;
+  assert_non_null(library);
+  ok(MEGA_TARGET.open(&options, NULL, &target));
+  ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.slots = w->slots}, &mega));
+  lose(library);
+  for (uint32_t i = 0; i < 3; i++) {
+    ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
+    assert_int_equal(w->stats.was_recovered, i == 1);
+    is_right(&w->output, 1);
+  }
+  ok(vyre_mega_destroy(mega));
+  ok(MEGA_TARGET.close(target));
+  dlclose(library);
+  world_free(w);
+}
+
+#endif
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_lost_device_is_made_anew),
+      cmocka_unit_test(a_second_loss_is_an_error_and_the_callers_results_stay),
+      cmocka_unit_test(where_memory_ran_out_it_is_tried_once_more),
+      cmocka_unit_test(other_failures_and_wrong_input_are_errors_at_once),
+      cmocka_unit_test(recovery_may_be_off),
+      cmocka_unit_test(rows_are_made_anew_by_their_owner),
+      cmocka_unit_test(so_is_data),
+      cmocka_unit_test(a_mirror_goes_on_where_it_was),
+      cmocka_unit_test(a_mirror_hears_of_a_loss_that_another_dispatch_met),
+      cmocka_unit_test(a_live_kernel_does_each_item_once),
+      cmocka_unit_test(what_was_under_way_is_a_fault),
+      cmocka_unit_test(what_waits_on_the_device_goes_on_waiting),
+      cmocka_unit_test(a_live_kernel_that_is_lost_again_and_again_ends),
+      cmocka_unit_test(a_live_kernel_says_what_else_went_wrong),
+      cmocka_unit_test(what_hangs_is_not_gone_on_with),
+#ifndef MEGA_CPU
+      cmocka_unit_test(a_drivers_own_loss_is_met),
+#endif
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
