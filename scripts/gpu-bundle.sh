@@ -49,9 +49,10 @@ copy() { # FILE... FOLDER: without what only a debugger reads
 }
 
 # ---- vyre ----------------------------------------------------------------------------------------------------------------
-for name in vyre-passmgr vyre-run vyre-fuzz vyre-kernelc bench-sequences bench-batch bench-run bench-device example-expected; do
+for name in vyre-passmgr vyre-run vyre-fuzz vyre-kernelc bench-sequences bench-batch bench-device example-expected; do
   copy "$build/bin/$name" "$bundle/bin"
 done
+cp "$source/bench/bench-run" "$bundle/bin"
 copy "$build"/lib/{libvyre.so.0,libvyre-cuda-sim.so} "$bundle/lib"
 mkdir -p "$bundle/lib/vyre/passes" "$bundle/lit-tests/plugins"
 copy "$build/lib/vyre/vyre-glsl" "$bundle/lib/vyre"

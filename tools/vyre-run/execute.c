@@ -35,21 +35,8 @@ run_interpreter(const run_options *options, const run_program *program, const ru
 
 /* ---- a target ------------------------------------------------------------------------------------------------------------ */
 
-/* What one submission is made of; each list has an element for each of the program's buffers. */
-typedef struct device_run {
-  run_kernel kernel;
-  const vyre_target_ops *ops;
-  vyre_target *target;
-  vyre_range *ranges;
-  vyre_upload *uploads;
-  vyre_read *reads;
-  vyre_device_buffer *buffers; /* of each of the program's; none of samplers and push constants */
-  uint32_t upload_count, read_count;
-  const void *push;
-} device_run;
-
 static vyre_status
-allocate_lists(const run_program *program, device_run *run)
+allocate_lists(const run_program *program, run_dispatch *run)
 {
   size_t count = (size_t)program->buffer_count + 1;
   run->buffers = calloc(count, sizeof *run->buffers);
@@ -60,7 +47,7 @@ allocate_lists(const run_program *program, device_run *run)
 }
 
 static vyre_status
-add_buffer(const run_program *program, uint32_t index, size_t size, unsigned char *data, device_run *run)
+add_buffer(const run_program *program, uint32_t index, size_t size, unsigned char *data, run_dispatch *run)
 {
   const run_buffer *buffer = &program->buffers[index];
   if (buffer->space == VYRE_SPACE_PUSH) {
@@ -84,7 +71,7 @@ add_buffer(const run_program *program, uint32_t index, size_t size, unsigned cha
 
 /* Every pointer gets the address of what it leads to, or, once that address is freed, what it held at first. */
 static vyre_status
-set_pointers(const run_program *program, const run_inputs *inputs, run_results *results, const device_run *run, bool is_address)
+set_pointers(const run_program *program, const run_inputs *inputs, run_results *results, const run_dispatch *run, bool is_address)
 {
   if (program->pointer_count && !run->ops->address)
     return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -101,30 +88,52 @@ set_pointers(const run_program *program, const run_inputs *inputs, run_results *
   return VYRE_OK;
 }
 
-static vyre_status
-submit(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results, device_run *run)
+vyre_status
+run_dispatch_make(const run_options *options, const vyre_target_ops *ops, vyre_target *target, const run_program *program,
+                  const run_inputs *inputs, run_results *results, run_dispatch *run)
 {
+  *run = (run_dispatch){.ops = ops, .target = target};
+  if (options->setup.binds.count)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-bind: on a device each buffer has memory of its own\nFix: run it on the interpreter: "
+                                       "-target=interpreter");
+  VYRE_TRY(allocate_lists(program, run));
   for (uint32_t i = 0; i < program->buffer_count; i++) {
     const bool has_data = program->buffers[i].kind != VYRE_SLOT_SAMPLER;
     const uint32_t input = has_data ? run_inputs_find(inputs, &program->buffers[i]) : 0;
     VYRE_TRY(add_buffer(program, i, has_data ? inputs->items[input].size : 0, has_data ? results->items[input] : NULL, run));
   }
   VYRE_TRY(set_pointers(program, inputs, results, run, true));
-  VYRE_TRY(run_kernel_describe(options, run->ops, run->target, program, &run->kernel));
+  VYRE_TRY(run_kernel_describe(options, ops, target, program, &run->kernel));
   for (uint32_t i = 0; i < run->kernel.range_count; i++)
     run->ranges[i].buffer = run->buffers[run->kernel.ranges[i]];
-  vyre_step step = {
+  run->step = (vyre_step){
       .buffers = run->ranges,
       .buffer_count = run->kernel.range_count,
       .push = run->push,
       .push_size = run->kernel.desc.push_size,
       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
   };
-  VYRE_TRY(run_kernel_compile(run->ops, run->target, &run->kernel, &step.kernel));
+  return run_kernel_compile(ops, target, &run->kernel, &run->step.kernel);
+}
+
+void
+run_dispatch_free(run_dispatch *run)
+{
+  free(run->buffers);
+  free(run->ranges);
+  free(run->uploads);
+  free(run->reads);
+  run_kernel_free(&run->kernel);
+}
+
+static vyre_status
+submit(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results,
+       const run_dispatch *run)
+{
   vyre_sequence sequence = {
       .uploads = run->uploads,
       .upload_count = run->upload_count,
-      .steps = &step,
+      .steps = &run->step,
       .step_count = 1,
       .reads = run->reads,
       .read_count = run->read_count,
@@ -149,25 +158,18 @@ submit(const run_options *options, const run_program *program, const run_inputs 
 }
 
 static vyre_status
-run_device(const run_options *options, run_target target, const run_program *program, const run_inputs *inputs,
-           run_results *results)
+run_device(const run_options *options, run_target ops, const run_program *program, const run_inputs *inputs, run_results *results)
 {
-  if (options->setup.binds.count)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-bind: on a device each buffer has memory of its own\nFix: run it on the interpreter: "
-                                       "-target=interpreter");
-  device_run run = {.ops = target};
-  VYRE_TRY(run_device_open(options, target, &run.target));
-  vyre_status status = allocate_lists(program, &run);
+  vyre_target *target;
+  run_dispatch run;
+  VYRE_TRY(run_device_open(options, ops, &target));
+  vyre_status status = run_dispatch_make(options, ops, target, program, inputs, results, &run);
   if (!status)
     status = submit(options, program, inputs, results, &run);
   if (options->report)
-    vyre_report_target_add(options->report, run.ops, run.target);
-  status = vyre_status_join(status, run.ops->close(run.target));
-  free(run.buffers);
-  free(run.ranges);
-  free(run.uploads);
-  free(run.reads);
-  run_kernel_free(&run.kernel);
+    vyre_report_target_add(options->report, ops, target);
+  status = vyre_status_join(status, ops->close(target));
+  run_dispatch_free(&run);
   return status;
 }
 

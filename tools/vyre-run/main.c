@@ -44,7 +44,7 @@ do_work(const run_options *options, work *w, bool *out_equal)
   VYRE_TRY(run_report(options, &w->inputs, &w->first_results));
   if (options->compare)
     VYRE_TRY(run_report_comparison(options, &w->inputs, &w->first, &w->first_results, second, &w->second_results, out_equal));
-  return VYRE_OK;
+  return options->bench.value ? run_bench(options, &w->first, options->compare ? second : NULL, &w->inputs) : VYRE_OK;
 }
 
 /* Also of a run that failed, as far as it came. */

@@ -193,6 +193,14 @@ static const option_row rows[] = {
      "floats may differ by N, or by N units in the last place (Nulps); default: bit for bit",
      .take = take_tolerance},
     {.name = "time", OPTION_FLAG, AT(time), NULL, "what the run took"},
+    {.name = "bench",
+     OPTION_NUMBER,
+     AT(bench),
+     "N",
+     "then what a dispatch takes on the target: the median of N rounds; with -compare of both, by turns",
+     .least = 3,
+     .most = RUN_MOST_ROUNDS,
+     .alone = "11"},
     {.name = "device-stats",
      OPTION_FLAG,
      AT(device_stats),
@@ -297,12 +305,15 @@ check_options(const run_options *options)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats is of a target, and the interpreter is none\nFix: choose one with -target");
   if (options->stats_file && !options->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
-  if (options->device_stats && !options->target)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats is of a target, and the interpreter is none\nFix: choose one with -target");
-  if (options->device_stats && options->compare && options->compare_target != options->target)
+  const char *of_one_target = options->device_stats ? "device-stats" : options->bench.value ? "bench" : NULL;
+  if (of_one_target && !options->target)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is of a target, and the interpreter is none\nFix: choose one with -target",
+                      of_one_target);
+  if (of_one_target && options->compare && options->compare_target != options->target)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-device-stats compares what one driver makes of two files, and -compare-target names another\n"
-                      "Fix: leave it out");
+                      "-%s compares two files on one target, and -compare-target names another\n"
+                      "Fix: leave it out",
+                      of_one_target);
   if (!options->compare && options->setup.tolerance.is_set)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-tolerance without -compare\nFix: name what to compare with");
   return VYRE_OK;

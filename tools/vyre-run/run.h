@@ -20,6 +20,8 @@
 
 typedef const vyre_target_ops *run_target; /* NULL: the interpreter */
 
+enum { RUN_MOST_ROUNDS = 101 };
+
 typedef struct run_options {
   const char *input;   /* of inputs */
   const char *compare; /* NULL: none */
@@ -29,6 +31,7 @@ typedef struct run_options {
   run_settings writes;
   run_settings prints;                           /* value NULL */
   option_number steps, subgroup, seed, elements; /* of the setup; 0: not said */
+  option_number bench;                           /* rounds; 0: none */
   const char *undefined, *stats, *help;
   bool isolate, time, device_stats, list_devices, version;
   bool has_compare_target;
@@ -77,6 +80,27 @@ VYRE_MUST_USE vyre_status run_subgroup_size(const run_options *options, const ru
 
 /* ---- execute.c ----------------------------------------------------------------------------------------------------------- */
 
+/* What a submission is made of; each list has an element for each of the program's buffers.  Handles are the target's, which frees
+ * them when it is closed. */
+typedef struct run_dispatch {
+  run_kernel kernel;
+  const vyre_target_ops *ops;
+  vyre_target *target;
+  vyre_range *ranges;
+  vyre_upload *uploads; /* of the results' memory, as are reads */
+  vyre_read *reads;
+  vyre_device_buffer *buffers; /* of each of the program's; none of samplers and push constants */
+  uint32_t upload_count, read_count;
+  const void *push;
+  vyre_step step;
+} run_dispatch;
+
+/* To be freed after a failure, too. */
+VYRE_MUST_USE vyre_status run_dispatch_make(const run_options *options, const vyre_target_ops *ops, vyre_target *target,
+                                            const run_program *program, const run_inputs *inputs, run_results *results,
+                                            run_dispatch *out);
+void run_dispatch_free(run_dispatch *run);
+
 VYRE_MUST_USE vyre_status run_execute(const run_options *options, run_target target, const run_program *program,
                                       const run_inputs *inputs, run_results *out);
 
@@ -97,6 +121,12 @@ VYRE_MUST_USE vyre_status run_device_describe(const run_options *options, run_ta
 
 /* Prints what the target's driver makes of one program, or (`second` not NULL) of two side by side. */
 VYRE_MUST_USE vyre_status run_statistics(const run_options *options, const run_program *first, const run_program *second);
+
+/* ---- bench.c ------------------------------------------------------------------------------------------------------------- */
+
+/* Prints what a dispatch of one program takes on the target, or (`second` not NULL) of two by turns. */
+VYRE_MUST_USE vyre_status run_bench(const run_options *options, const run_program *first, const run_program *second,
+                                    const run_inputs *inputs);
 
 /* ---- report.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -1,0 +1,162 @@
+/* What a dispatch takes on a target: of one program, or of two beside each other.
+ *
+ * A measurement is one submission of as many dispatches as take LEAST_NS or more, of a kernel that has run before; buffers are
+ * written anew before each.  A round measures the first program, the second one, and the first again (A/A); ratios are of one
+ * round, as a machine may be faster in one round than in the next, and their medians count.  On a device that is a CPU it is the
+ * processor time of this whole process, so that other programs disturb little, else the device's own time.  What differs by less
+ * than 1 percent, or than A/A does in the median round, is noise.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define LEAST_NS UINT64_C(50000000)
+enum { MOST_STEPS = 4096 };
+enum { FIRST, SECOND, AGAIN, KINDS };
+
+typedef struct contender {
+  run_results results; /* what goes up before each measurement */
+  run_dispatch dispatch;
+} contender;
+
+typedef struct bench {
+  const vyre_target_ops *ops;
+  vyre_target *target;
+  bool device_is_cpu;
+  uint32_t steps;
+  contender contenders[2];
+  vyre_step list[MOST_STEPS];
+} bench;
+
+static uint64_t
+now_of_process(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Nanoseconds of `steps` dispatches. */
+static vyre_status
+measure(bench *b, const contender *of, uint64_t *out)
+{
+  const vyre_sequence up = {.uploads = of->dispatch.uploads, .upload_count = of->dispatch.upload_count};
+  const vyre_sequence work = {.steps = b->list, .step_count = b->steps};
+  vyre_timing timing;
+  VYRE_TRY(b->ops->submit(b->target, &up, NULL));
+  for (uint32_t i = 0; i < b->steps; i++)
+    b->list[i] = of->dispatch.step;
+  const uint64_t start = now_of_process();
+  VYRE_TRY(b->ops->submit(b->target, &work, &timing));
+  const uint64_t used = now_of_process() - start;
+  *out = b->device_is_cpu ? used : timing.device_ns ? timing.device_ns : timing.host_ns;
+  return VYRE_OK;
+}
+
+/* The driver compiles when a kernel first runs; then how many dispatches are enough. */
+static vyre_status
+warm_up(bench *b, uint32_t count)
+{
+  uint64_t ns = 0;
+  b->steps = 1;
+  for (uint32_t i = count; i-- > 0;)
+    VYRE_TRY(measure(b, &b->contenders[i], &ns));
+  VYRE_TRY(measure(b, &b->contenders[0], &ns));
+  while (b->steps < MOST_STEPS && ns < LEAST_NS) {
+    b->steps *= 2;
+    VYRE_TRY(measure(b, &b->contenders[0], &ns));
+  }
+  return VYRE_OK;
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+  const double *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+static double
+median(double *values, uint64_t count)
+{
+  qsort(values, count, sizeof *values, by_size);
+  return values[count / 2];
+}
+
+/* Microseconds of a dispatch. */
+static double
+median_time(const bench *b, const uint64_t *times, uint64_t rounds)
+{
+  double values[RUN_MOST_ROUNDS];
+  for (uint64_t i = 0; i < rounds; i++)
+    values[i] = (double)times[i] / 1e3 / b->steps;
+  return median(values, rounds);
+}
+
+static void
+print(const bench *b, uint64_t rounds, uint64_t times[KINDS][RUN_MOST_ROUNDS], const run_program *first, const run_program *second)
+{
+  double ratios[RUN_MOST_ROUNDS], same[RUN_MOST_ROUNDS], apart[RUN_MOST_ROUNDS];
+  for (uint64_t i = 0; i < rounds; i++) {
+    const double before = (double)times[FIRST][i], again = (double)times[AGAIN][i];
+    ratios[i] = (double)times[SECOND][i] / ((before + again) / 2);
+    same[i] = again / before;
+    apart[i] = fabs(same[i] - 1);
+  }
+  const double ratio = median(ratios, rounds), noise = fmax(0.01, median(apart, rounds));
+  printf("%s of a dispatch, the median of %u rounds of %u each:\n", b->device_is_cpu ? "processor time" : "device time",
+         (unsigned)rounds, b->steps);
+  printf("  %14.3f us            %s\n", median_time(b, times[FIRST], rounds), first->path);
+  if (second)
+    printf("  %14.3f us  %8.3f  %s: %s\n", median_time(b, times[SECOND], rounds), ratio, second->path,
+           ratio > 1 + noise   ? "slower"
+           : ratio < 1 - noise ? "faster"
+                               : "the same");
+  printf("  %14.3f us  %8.3f  %s again\n", median_time(b, times[AGAIN], rounds), median(same, rounds), first->path);
+}
+
+static vyre_status
+compete(bench *b, const run_options *options, const run_program *first, const run_program *second)
+{
+  uint64_t times[KINDS][RUN_MOST_ROUNDS] = {0};
+  VYRE_TRY(warm_up(b, second ? 2 : 1));
+  for (uint64_t round = 0; round < options->bench.value; round++) {
+    VYRE_TRY(measure(b, &b->contenders[0], &times[FIRST][round]));
+    if (second)
+      VYRE_TRY(measure(b, &b->contenders[1], &times[SECOND][round]));
+    VYRE_TRY(measure(b, &b->contenders[0], &times[AGAIN][round]));
+  }
+  print(b, options->bench.value, times, first, second);
+  return VYRE_OK;
+}
+
+vyre_status
+run_bench(const run_options *options, const run_program *first, const run_program *second, const run_inputs *inputs)
+{
+  static bench b; /* it is large */
+  const run_program *const programs[] = {first, second};
+  vyre_device_info info;
+  b.ops = options->target;
+  VYRE_TRY(run_device_open(options, options->target, &b.target));
+  b.ops->describe(b.target, &info);
+  b.device_is_cpu = info.kind == VYRE_DEVICE_CPU;
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < 2 && programs[i] && !status; i++) {
+    contender *c = &b.contenders[i];
+    status = run_results_copy(inputs, &c->results);
+    if (!status)
+      status = run_dispatch_make(options, b.ops, b.target, programs[i], inputs, &c->results, &c->dispatch);
+  }
+  if (!status)
+    status = compete(&b, options, first, second);
+  status = vyre_status_join(status, b.ops->close(b.target));
+  for (uint32_t i = 0; i < 2; i++) {
+    run_dispatch_free(&b.contenders[i].dispatch);
+    run_results_free(&b.contenders[i].results);
+  }
+  return vyre_status_note(status, "while timing %s", first->path);
+}
