@@ -365,7 +365,20 @@ is_in(const motion *m, uint32_t row, uint32_t loop)
   return around != 0;
 }
 
-/* The lanes from before the loop that are used in it. */
+/* The lanes of the row if it is from before the loop and not counted yet. */
+static uint32_t
+count(motion *m, uint32_t row, uint32_t loop)
+{
+  const vyre_view *v = m->v;
+  const uint32_t type = VYRE_ROW_TYPE(v->op[row]);
+  if (m->common[row] || m->counted[row] == m->counts || is_in(m, row, loop) || vyre_op_of(v, row) == VYRE_OP_var)
+    return 0;
+  m->counted[row] = m->counts;
+  return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) ? VYRE_TYPE_LANES(type) : 0;
+}
+
+/* The lanes from before the loop that are used in it.  Of a path the indices are used where it is, not where its rows are: they may
+ * be anywhere before. */
 static uint32_t
 count_alive(motion *m, uint32_t loop)
 {
@@ -373,13 +386,14 @@ count_alive(motion *m, uint32_t loop)
   uint32_t lanes = 0;
   m->counts++;
   for (uint32_t row = vyre_body_first(v, loop); row; row = vyre_body_next(v, loop, row)) {
+    if (!is_in(m, row, loop) || vyre_op_of(v, row) == VYRE_OP_at)
+      continue;
     const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
-    for (uint32_t i = 0; i < 3 && is_in(m, row, loop); i++) {
-      const uint32_t type = VYRE_ROW_TYPE(v->op[operands[i]]);
-      if (m->common[operands[i]] || m->counted[operands[i]] == m->counts || is_in(m, operands[i], loop))
-        continue;
-      m->counted[operands[i]] = m->counts;
-      lanes += vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) && vyre_op_of(v, operands[i]) != VYRE_OP_var ? VYRE_TYPE_LANES(type) : 0;
+    for (uint32_t i = 0; i < 3; i++) {
+      uint32_t operand = operands[i];
+      for (; vyre_op_of(v, operand) == VYRE_OP_at; operand = v->a[operand])
+        lanes += count(m, v->b[operand], loop);
+      lanes += count(m, operand, loop);
     }
   }
   return lanes;
@@ -408,7 +422,7 @@ keep_cheap(motion *m, uint32_t leaving, uint32_t loop)
   }
   for (uint32_t i = leaving; i-- > 0;) {
     const uint32_t row = m->leaving[i];
-    if (unrolled ? (m->flags[row] & ARM) != 0 : is_costly(m, row))
+    if (unrolled ? (m->flags[row] & ARM) && vyre_op_of(v, row) != VYRE_OP_at : is_costly(m, row))
       m->loop[row] = outside;
     if (m->loop[row] == loop)
       continue;
