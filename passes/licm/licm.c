@@ -15,11 +15,16 @@
  *   what is a test     a bool stays: where it is used it is one instruction, before the loop a register, too
  *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, because they
  *                      would run where they did not, only to save iterations that take the arm.  Cheap rows do
+ *   what takes registers  what moves has a register through each iteration, and where a GPU runs out of them it runs fewer
+ *                      invocations at once.  If more than MOST_ALIVE would be taken by what is from before the loop, and more
+ *                      than without this pass, only what is costly moves, with what it needs.  What a subgroup has in
+ *                      common does not count.  Drivers compute once what the iterations of an unrolled loop have in common, but
+ *                      not from arms: out of such a loop only rows of arms move then
  *
  * That the first iteration does not take an arm is known from the condition (`i < 16`) and from what the loop starts with: the
  * index of a `for` from a literal, or a variable that holds a literal before the loop, as the join at its head says.
  *
- * Limits: register pressure is not counted; nothing is sunk back; writes do not move.
+ * Limits: registers are counted for a loop as a whole, not by place; nothing is sunk back; writes do not move.
  *
  * requires: versions, loops      preserves: versions
  *
@@ -33,6 +38,7 @@ enum {
 };
 
 enum { MOST_STEPS = 32 }; /* of a path's computation that are followed */
+enum { MOST_ALIVE = 16 }; /* lanes.  8, 20, 24 and 32 were worse or no better after AMD's driver: bench/README.md */
 
 typedef struct motion {
   const vyre_host *host;
@@ -46,6 +52,10 @@ typedef struct motion {
   bool *written;     /* by class: the program writes it; of row 0: perhaps any memory */
   uint32_t *sure;    /* by buffer: the last loop that was looked at in which an access surely runs */
   uint32_t surveyed; /* the last loop that was looked at */
+  bool *common;      /* by row: the invocations of a subgroup have one value */
+  uint32_t *counted; /* by row: the last count of what is alive that it is in */
+  uint32_t counts;   /* so far */
+  uint32_t *leaving; /* rows that may leave the loop that is looked at, in program order */
   uint64_t moved;
 } motion;
 
@@ -216,6 +226,21 @@ note_write(const motion *m, uint32_t row)
     m->written[m->alias[vyre_buffer_of(m->v, m->v->a[row])] & ~VYRE_ALIAS_SHARED] = true;
 }
 
+/* Whether the invocations of a subgroup have one value of the row, for which GPUs have other registers. */
+static bool
+is_common(const motion *m, uint32_t row)
+{
+  const vyre_view *v = m->v;
+  const uint32_t op = vyre_op_of(v, row),
+                 space = VYRE_BUFFER_SPACE(v->imm_hi[op == VYRE_OP_load ? vyre_buffer_of(v, v->a[row]) : 0]);
+  const vyre_op_info *info = vyre_op_info_of(v, op);
+  if (op == VYRE_OP_buffer || op == VYRE_OP_const || op == VYRE_OP_spec || op == VYRE_OP_wid || op == VYRE_OP_groups)
+    return true;
+  if ((info->flags & VYRE_OP_PURE) == 0 && (op != VYRE_OP_load || (space != VYRE_SPACE_PUSH && space != VYRE_SPACE_UNIFORM)))
+    return false;
+  return info->operands > 0 && m->common[v->a[row]] && m->common[v->b[row]] && m->common[v->c[row]];
+}
+
 /* One sweep in program order. */
 static void
 find_flags(const motion *m)
@@ -224,6 +249,7 @@ find_flags(const motion *m)
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), flags = vyre_op_info_of(v, op)->flags;
     m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
+    m->common[row] = is_common(m, row);
     if ((flags & VYRE_OP_WRITES) && op != VYRE_OP_set)
       note_write(m, row);
     if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
@@ -327,18 +353,103 @@ may_move(motion *m, uint32_t row, uint32_t loop)
   return vyre_row_may_speculate(m->v, row) || (vyre_op_of(m->v, row) == VYRE_OP_load && may_load_early(m, row, loop));
 }
 
+/* ---- what takes registers ------------------------------------------------------------------------------------------------ */
+
+/* Rows that are about to leave are not. */
+static bool
+is_in(const motion *m, uint32_t row, uint32_t loop)
+{
+  uint32_t around = m->loop[row];
+  while (around && around != loop)
+    around = m->loop[around];
+  return around != 0;
+}
+
+/* The lanes of the row if it is from before the loop and not counted yet. */
+static uint32_t
+count(motion *m, uint32_t row, uint32_t loop)
+{
+  const vyre_view *v = m->v;
+  const uint32_t type = VYRE_ROW_TYPE(v->op[row]);
+  if (m->common[row] || m->counted[row] == m->counts || is_in(m, row, loop) || vyre_op_of(v, row) == VYRE_OP_var)
+    return 0;
+  m->counted[row] = m->counts;
+  return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) ? VYRE_TYPE_LANES(type) : 0;
+}
+
+/* The lanes from before the loop that are used in it.  Of a path the indices are used where it is, not where its rows are: they may
+ * be anywhere before. */
+static uint32_t
+count_alive(motion *m, uint32_t loop)
+{
+  const vyre_view *v = m->v;
+  uint32_t lanes = 0;
+  m->counts++;
+  for (uint32_t row = vyre_body_first(v, loop); row; row = vyre_body_next(v, loop, row)) {
+    if (!is_in(m, row, loop) || vyre_op_of(v, row) == VYRE_OP_at)
+      continue;
+    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+    for (uint32_t i = 0; i < 3; i++) {
+      uint32_t operand = operands[i];
+      for (; vyre_op_of(v, operand) == VYRE_OP_at; operand = v->a[operand])
+        lanes += count(m, v->b[operand], loop);
+      lanes += count(m, operand, loop);
+    }
+  }
+  return lanes;
+}
+
+static void
+put(const motion *m, uint32_t leaving, uint32_t loop)
+{
+  for (uint32_t i = 0; i < leaving; i++)
+    m->loop[m->leaving[i]] = loop;
+}
+
+/* Keeps what is not worth its register where it is, if there are too many. */
+static void
+keep_cheap(motion *m, uint32_t leaving, uint32_t loop)
+{
+  const vyre_view *v = m->v;
+  const bool unrolled = (v->imm[loop] & VYRE_HINT_UNROLL) != 0;
+  const uint32_t after = count_alive(m, loop), outside = m->v->loop[loop];
+  if (after <= MOST_ALIVE)
+    return;
+  put(m, leaving, loop);
+  if (after <= count_alive(m, loop)) {
+    put(m, leaving, outside);
+    return;
+  }
+  for (uint32_t i = leaving; i-- > 0;) {
+    const uint32_t row = m->leaving[i];
+    if (unrolled ? (m->flags[row] & ARM) && vyre_op_of(v, row) != VYRE_OP_at : is_costly(m, row))
+      m->loop[row] = outside;
+    if (m->loop[row] == loop)
+      continue;
+    const uint32_t needed[3] = {v->a[row], v->b[row], v->c[row]};
+    for (uint32_t k = 0; k < 3; k++)
+      m->loop[needed[k]] = m->loop[needed[k]] == loop ? outside : m->loop[needed[k]];
+  }
+}
+
 static void
 empty_loop(motion *m, uint32_t loop)
 {
-  for (uint32_t row = next_in(m->v, loop, loop), next; row; row = next) {
-    next = next_in(m->v, loop, row); /* before the row leaves */
+  const uint32_t outside = m->v->loop[loop];
+  uint32_t leaving = 0;
+  for (uint32_t row = next_in(m->v, loop, loop); row; row = next_in(m->v, loop, row)) {
     if (!may_move(m, row, loop))
       continue;
-    const uint32_t buffer = m->flags[row] & SURE ? bound_by(m, row) : 0;
-    if (buffer && !is_array(m, buffer))
-      m->sure[buffer] = loop; /* it will not be met in the loop any more */
+    m->loop[row] = outside;
+    m->leaving[leaving++] = row;
+  }
+  if (leaving)
+    keep_cheap(m, leaving, loop);
+  for (uint32_t i = 0; i < leaving; i++) {
+    const uint32_t row = m->leaving[i];
+    if (m->loop[row] == loop)
+      continue;
     m->host->move_before(m->module, row, loop);
-    m->loop[row] = m->v->loop[loop];
     m->flags[row] = m->flags[loop];
     m->moved++;
   }
@@ -360,10 +471,15 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   m.sure = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.alias = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.written = host->alloc(ctx, v->rows * sizeof(bool));
-  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.alias || !m.written || !host->aliases(module, m.alias))
+  m.common = host->alloc(ctx, v->rows * sizeof(bool));
+  m.counted = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  m.leaving = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.alias || !m.written || !m.common || !m.counted || !m.leaving ||
+      !host->aliases(module, m.alias))
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
     m.loop[row] = v->loop[row];
+  m.common[0] = true; /* an operand that is not there */
   find_flags(&m);
   for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop))
     empty_loop(&m, loop);
@@ -378,8 +494,8 @@ static const vyre_pass licm = {
     .long_name = "loop-invariant-code-motion",
     .summary = "hoist rows that a loop does not change out of it",
     .help = "Out of as many loops as it can: pure rows, and reads of what the loop does not write.  What may be undefined moves\n"
-            "only where it surely runs.  Loads, divisions and float functions stay in arms of an if or a switch.  Values that\n"
-            "move live longer: register pressure is not counted.",
+            "only where it surely runs.  Loads, divisions and float functions stay in arms of an if or a switch.  If a loop\n"
+            "would use more than 16 lanes from before it, and more than it did, cheap rows stay.",
     .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
     .preserves = VYRE_VERSIONS,
     .run = run,
