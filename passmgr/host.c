@@ -284,8 +284,8 @@ are_operands(const vyre_module *module, const char *call, uint32_t a, uint32_t b
          vyre_host_is_known(module, call, "operand c", c);
 }
 
-static bool
-is_op(const vyre_module *module, const char *call, uint32_t word)
+bool
+vyre_host_is_op(const vyre_module *module, const char *call, uint32_t word)
 {
   if (VYRE_ROW_OP(word) < VYRE_OP__COUNT && vyre_op_infos[VYRE_ROW_OP(word)].text)
     return true;
@@ -308,7 +308,8 @@ host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm,
                 uint32_t c)
 {
   static const char call[] = "insert_row";
-  if (!vyre_host_is_placed(module, call, "before", before) || !is_op(module, call, op) || !are_operands(module, call, a, b, c))
+  if (!vyre_host_is_placed(module, call, "before", before) || !vyre_host_is_op(module, call, op) ||
+      !are_operands(module, call, a, b, c))
     return 0;
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){before});
@@ -337,7 +338,7 @@ static void
 host_rewrite(vyre_module *module, uint32_t row, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c)
 {
   static const char call[] = "rewrite";
-  if (vyre_host_is_there(module, call, "row", row) && is_op(module, call, op) && are_operands(module, call, a, b, c))
+  if (vyre_host_is_there(module, call, "row", row) && vyre_host_is_op(module, call, op) && are_operands(module, call, a, b, c))
     vyre_row_rewrite(module, (vyre_row){row}, op, imm, imm_hi, (vyre_row){a}, (vyre_row){b}, (vyre_row){c});
 }
 
@@ -490,6 +491,7 @@ vyre_host_table(void)
       .type_info = vyre_host_type_info,
       .member_info = vyre_host_member_info,
       .clone = vyre_host_clone,
+      .cost = vyre_host_cost,
   };
   return &table;
 }

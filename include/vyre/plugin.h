@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 #define VYRE_ABI(major, minor) ((major)*65536u + (minor))
-#define VYRE_PLUGIN_ABI        VYRE_ABI(1, 0)
+#define VYRE_PLUGIN_ABI        VYRE_ABI(1, 1)
 
 typedef struct vyre_module vyre_module;
 typedef struct vyre_pass_ctx vyre_pass_ctx;
@@ -225,6 +225,12 @@ typedef struct vyre_host {
    * in turn with one map, where the element of a `body` is what stands for its index.  Names, lines, decorations and hints follow.
    * Regions alone and what a program declares cannot be copied. */
   uint32_t (*clone)(vyre_module *module, uint32_t row, uint32_t before, uint32_t *map, uint32_t map_rows);
+
+  /* From 1.1 on. */
+
+  /* What a row of the op costs by the run's cost model, where it works on values of that type (vyre_row_works_on).  The same in
+   * each run that is given the same model, wherever passes run. */
+  void (*cost)(vyre_pass_ctx *ctx, uint32_t op, vyre_type type, vyre_cost *out);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);
@@ -254,6 +260,7 @@ VYRE_LAYOUT(sizeof(vyre_phase_memory) == 24 && sizeof(vyre_phase) == 48 && sizeo
             sizeof(vyre_phase_kernel) == 16);
 VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, opset) == 25 && sizeof(vyre_join) == 12 && sizeof(vyre_part) == 8);
 VYRE_LAYOUT(sizeof(vyre_memory_type) == 40 && sizeof(vyre_memory_member) == 24 && sizeof(vyre_pass_ctx) == 16);
+VYRE_LAYOUT(sizeof(vyre_cost) == 16);
 VYRE_LAYOUT(offsetof(vyre_view, op_infos) == 96 && offsetof(vyre_view, op_info_stride) == 204 && sizeof(vyre_view) == 208);
 VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
 #undef VYRE_LAYOUT

@@ -144,7 +144,9 @@ run_interpreter(const run_options *options, const run_program *program, const ru
   vyre_interp_options interp = {.steps = options->steps.value,
                                 .report_undefined = options->report_undefined,
                                 .check_bounds = options->check_bounds,
-                                .check_races = options->check_races};
+                                .check_races = options->check_races,
+                                .weigh = options->time,
+                                .cost_model = options->costs};
   VYRE_TRY(run_subgroup_size(options, program, &interp.subgroup));
   uint32_t count;
   VYRE_TRY(bind_rows(options, program, inputs, results, NULL, &count));
@@ -165,7 +167,8 @@ run_interpreter(const run_options *options, const run_program *program, const ru
   clock_gettime(CLOCK_MONOTONIC, &start);
   vyre_status status = vyre_interp_run(program->module, &dispatch, &interp, &stats);
   if (!status && options->time)
-    printf("time: %s on the interpreter: %.3f ms, %" PRIu64 " rows\n", program->path, milliseconds(&start), stats.rows);
+    printf("time: %s on the interpreter: %.3f ms, %" PRIu64 " rows\nwork: %s: %" PRIu64 ", by the cost model\n", program->path,
+           milliseconds(&start), stats.rows, program->path, stats.work);
   free(bindings);
   return status ? status : share_results(options, program, inputs, results);
 }

@@ -182,7 +182,11 @@ static const option_row rows[] = {
      "N",
      "floats may differ by N, or by N units in the last place (Nulps); default: bit for bit",
      .take = take_tolerance},
-    {.name = "time", OPTION_FLAG, AT(time), NULL, "what the run took"},
+    {.name = "time",
+     OPTION_FLAG,
+     AT(time),
+     NULL,
+     "what the run took; of the interpreter the rows that it ran, and their work by the cost model, too"},
     {.name = "device-stats",
      OPTION_FLAG,
      AT(device_stats),
@@ -216,6 +220,11 @@ static const option_row rows[] = {
      "lanes of a subgroup: a power of two, 1 to 128; default 32, or the device's where one runs too",
      .least = 1,
      .most = 128},
+    {.name = "cost-model",
+     OPTION_TEXT,
+     AT(cost_model),
+     "FILE",
+     "what rows cost on your GPU, for the work that -time tells; default: vyre's own"},
     {.name = "undefined",
      OPTION_WORD,
      AT(undefined),
@@ -329,6 +338,7 @@ run_options_free(run_options *options)
   free(options->specs.items);
   free(options->prints.items);
   free(options->writes.items);
+  vyre_cost_model_destroy(options->costs);
   option_table_free(&table, options);
   *options = (run_options){0};
 }
