@@ -284,8 +284,8 @@ are_operands(const vyre_module *module, const char *call, uint32_t a, uint32_t b
          vyre_host_is_known(module, call, "operand c", c);
 }
 
-static bool
-is_op(const vyre_module *module, const char *call, uint32_t word)
+bool
+vyre_host_is_op(const vyre_module *module, const char *call, uint32_t word)
 {
   if (VYRE_ROW_OP(word) < VYRE_OP__COUNT && vyre_op_infos[VYRE_ROW_OP(word)].text)
     return true;
@@ -328,7 +328,8 @@ host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm,
                 uint32_t c)
 {
   static const char call[] = "insert_row";
-  if (!vyre_host_is_placed(module, call, "before", before) || !is_op(module, call, op) || !are_operands(module, call, a, b, c))
+  if (!vyre_host_is_placed(module, call, "before", before) || !vyre_host_is_op(module, call, op) ||
+      !are_operands(module, call, a, b, c))
     return 0;
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){before});
@@ -340,7 +341,8 @@ host_append_row(vyre_module *module, uint32_t region, uint32_t op, uint32_t imm,
                 uint32_t c)
 {
   static const char call[] = "append_row";
-  if (!vyre_host_is_there(module, call, "region", region) || !is_op(module, call, op) || !are_operands(module, call, a, b, c))
+  if (!vyre_host_is_there(module, call, "region", region) || !vyre_host_is_op(module, call, op) ||
+      !are_operands(module, call, a, b, c))
     return 0;
   if ((vyre_op_infos[VYRE_ROW_OP(vyre_module_view(module)->op[region])].flags & VYRE_OP_REGION) == 0) {
     vyre_module_fail(module, "host->append_row: row %u is no region", region);
@@ -416,7 +418,7 @@ static void
 host_rewrite(vyre_module *module, uint32_t row, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c)
 {
   static const char call[] = "rewrite";
-  if (vyre_host_is_there(module, call, "row", row) && is_op(module, call, op) && are_operands(module, call, a, b, c))
+  if (vyre_host_is_there(module, call, "row", row) && vyre_host_is_op(module, call, op) && are_operands(module, call, a, b, c))
     vyre_row_rewrite(module, (vyre_row){row}, op, imm, imm_hi, (vyre_row){a}, (vyre_row){b}, (vyre_row){c});
 }
 
@@ -571,6 +573,7 @@ vyre_host_table(void)
       .clone = vyre_host_clone,
       .append_row = host_append_row,
       .add_buffer = host_add_buffer,
+      .cost = vyre_host_cost,
   };
   return &table;
 }

@@ -15,6 +15,8 @@ void vyre_host_refuse(const vyre_module *module, const char *call, const char *w
 bool vyre_host_is_path(const vyre_module *module, const char *call, uint32_t path);
 /* Whether a row may be put before this one: it is in a region. */
 bool vyre_host_is_placed(const vyre_module *module, const char *call, const char *what, uint32_t row);
+/* Whether the op of a row's word has a meaning. */
+bool vyre_host_is_op(const vyre_module *module, const char *call, uint32_t word);
 /* An address that the call cannot do without. */
 bool vyre_host_is_given(const vyre_module *module, const char *call, const char *what, bool given);
 
@@ -50,6 +52,7 @@ void vyre_host_set_hints(vyre_module *module, uint32_t row, uint32_t hints, cons
 uint32_t vyre_host_path_type(const vyre_module *module, uint32_t path);
 bool vyre_host_type_info(const vyre_module *module, uint32_t type, vyre_memory_type *out);
 bool vyre_host_member_info(const vyre_module *module, uint32_t type, uint32_t index, vyre_memory_member *out);
+void vyre_host_cost(vyre_pass_ctx *ctx, uint32_t op, vyre_type type, vyre_cost *out);
 uint32_t vyre_host_clone(vyre_module *module, uint32_t row, uint32_t before, uint32_t *map, uint32_t map_rows);
 
 #endif

@@ -1,4 +1,5 @@
-/* The host table: what is kept beside the columns (names, source lines, decorations, hints, types of memory), and copies of rows.
+/* The host table: what is kept beside the columns (names, source lines, decorations, hints, types of memory), costs, and copies of
+ * rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "host.h"
@@ -195,6 +196,23 @@ vyre_host_member_info(const vyre_module *module, uint32_t type, uint32_t index, 
   const vyre_memory_member known = {
       .type = member->type, .offset = member->offset, .access = member->access, .name = vyre_string_text(module, member->name)};
   return give(module, call, &known, sizeof known, out);
+}
+
+/* ---- costs --------------------------------------------------------------------------------------------------------------- */
+
+void
+vyre_host_cost(vyre_pass_ctx *ctx, uint32_t op, vyre_type type, vyre_cost *out)
+{
+  static const char call[] = "cost";
+  const vyre_context *context = vyre_context_of(ctx);
+  if (!vyre_host_is_op(context->module, call, op))
+    return;
+  if (VYRE_TYPE_KIND(type) >= VYRE_KIND__COUNT) {
+    vyre_module_fail(context->module, "host->cost: there is no type %u", type);
+    return;
+  }
+  const vyre_cost cost = vyre_cost_of(context->options.cost_model, VYRE_ROW_OP(op), type);
+  (void)give(context->module, call, &cost, sizeof cost, out);
 }
 
 /* ---- copies of rows ------------------------------------------------------------------------------------------------------ */

@@ -228,3 +228,22 @@ vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_op
     return vyre_bytes_append(out, source->data, source->size);
   return vyre_glsl_compile(source->data, source->size, source->path, source->glsl, (vyre_diagnostics){0}, out);
 }
+
+vyre_status
+vyre_cost_model_read(const char *path, vyre_cost_model **out)
+{
+  vyre_bytes text = {0};
+  *out = NULL;
+  if (!path)
+    return VYRE_OK;
+  vyre_status status = vyre_file_read(path, &text);
+  if (vyre_status_code(status) == VYRE_CODE_INPUT) { /* it is the command line that is wrong, not an input */
+    vyre_status why = status;
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: -cost-model=FILE names the text of a cost model", vyre_status_text(why));
+    vyre_status_free(why);
+  }
+  if (!status)
+    status = vyre_cost_model_parse(text.data ? text.data : "", text.size, path, NULL, out);
+  vyre_bytes_free(&text);
+  return status;
+}

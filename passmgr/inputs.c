@@ -35,7 +35,7 @@ write_dependencies(const tool *t, const work *w, const char *output)
 {
   const tool_options *o = &t->options;
   const char *files[] = {strcmp(w->path, "-") == 0 ? NULL : w->path, o->passes && o->passes[0] == '@' ? o->passes + 1 : NULL,
-                         o->passes_file};
+                         o->passes_file, o->cost_model};
   char path[PATH_MAX];
   vyre_bytes text = {0};
   vyre_status status = depfile_add_path(&text, o->dep_target ? o->dep_target : output);
@@ -209,8 +209,12 @@ work_on(void *user)
   tool *t = self->tool;
   const uint32_t count = t->end;
   const uint64_t ahead = (uint64_t)t->options.threads * (t->options.batch_most > 4 ? 2 * (uint64_t)t->options.batch_most : 8);
-  process p = {
-      .options = &t->options, .pipeline = t->pipeline, .device = self->device, .is_apart = t->isolated != NULL, .home = t->home};
+  process p = {.options = &t->options,
+               .pipeline = t->pipeline,
+               .device = self->device,
+               .cost_model = t->cost_model,
+               .is_apart = t->isolated != NULL,
+               .home = t->home};
   guard_thread();
   pthread_mutex_lock(&t->lock);
   for (;;) {

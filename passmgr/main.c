@@ -144,6 +144,8 @@ run_tool(tool *t)
   if (o->help_pass)
     return tool_complain(answer(vyre_registry_help(t->registry, o->help_pass, &text), &text));
   code = tool_complain(tool_read_pipeline(t));
+  if (!code)
+    code = tool_complain(vyre_cost_model_read(o->cost_model, &t->cost_model));
   if (code)
     return code;
   if (o->print_schedule && !o->print_pipeline)
@@ -178,6 +180,7 @@ main(int argc, char **argv)
   free(t.isolations);
   vyre_report_destroy(t.report);
   vyre_pipeline_destroy(t.pipeline);
+  vyre_cost_model_destroy(t.cost_model);
   vyre_registry_destroy(t.registry);
   options_free(&t.options);
   arguments_free(&of_reproducer);

@@ -169,6 +169,7 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
       .run_twice = o->run_twice,
       .device = p->device,
       .no_fuse = o->no_fuse,
+      .cost_model = p->cost_model,
       .look = look_is_wanted(o) ? look_at : NULL,
       .look_user = &looking,
       .print = print,

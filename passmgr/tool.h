@@ -32,8 +32,9 @@ typedef struct isolation {
 typedef struct tool {
   tool_options options;
   vyre_registry *registry;
-  vyre_pipeline *pipeline; /* NULL: no passes */
-  vyre_report *report;     /* NULL: not asked for */
+  vyre_pipeline *pipeline;     /* NULL: no passes */
+  vyre_cost_model *cost_model; /* NULL: vyre's own */
+  vyre_report *report;         /* NULL: not asked for */
   outputs outputs;
   work *works;          /* one an input */
   pthread_mutex_t lock; /* of all below, and of what is written */

@@ -6,6 +6,7 @@
 #ifndef VYRE_IO_H
 #define VYRE_IO_H
 
+#include "vyre/cost.h"
 #include "vyre/glsl.h"
 #include "vyre/ir.h"
 #include "vyre/spirv.h"
@@ -50,6 +51,10 @@ VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path,
 /* The same of bytes that are there already; path is for messages and the name rule. */
 VYRE_MUST_USE vyre_status vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t size,
                                            const vyre_glsl_options *glsl, vyre_diagnostics diagnostics, vyre_input_kind *out_kind);
+
+/* The cost model of a file (-cost-model=FILE); path NULL: NULL, which stands for vyre's own.  USAGE: it cannot be read, or is none.
+ */
+VYRE_MUST_USE vyre_status vyre_cost_model_read(const char *path, vyre_cost_model **out);
 
 /* An input as it was read, for when it is written. */
 typedef struct vyre_source {

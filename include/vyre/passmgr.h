@@ -10,6 +10,7 @@
 #ifndef VYRE_PASSMGR_H
 #define VYRE_PASSMGR_H
 
+#include "vyre/cost.h"
 #include "vyre/ir.h"
 #include "vyre/plugin.h"
 #include "vyre/target.h"
@@ -176,7 +177,8 @@ typedef struct vyre_pipeline_options {
   /* Runs the phases of GPU passes, of those too that have plain C, if it has room for so many rows.  Borrowed.  NULL: passes run as
    * plain C, and phases alone on one of this machine's processors. */
   vyre_device *device;
-  bool no_fuse; /* each GPU pass by itself, not with its neighbours in one sequence */
+  bool no_fuse;                      /* each GPU pass by itself, not with its neighbours in one sequence */
+  const vyre_cost_model *cost_model; /* what passes ask for costs.  Borrowed.  NULL: vyre's own */
 } vyre_pipeline_options;
 
 /* Runs it over a sealed, verified module, and leaves a sealed one.  options NULL: all off.  After an error the module is fit only

@@ -236,6 +236,10 @@ typedef struct vyre_host {
    * program has. */
   uint32_t (*add_buffer)(vyre_module *module, uint32_t near_row, vyre_type element, uint32_t count, uint32_t space_and_access,
                          uint32_t set, uint32_t binding);
+
+  /* What a row of the op costs by the run's cost model, where it works on values of that type (vyre_row_works_on).  The same in
+   * each run that is given the same model, wherever passes run. */
+  void (*cost)(vyre_pass_ctx *ctx, uint32_t op, vyre_type type, vyre_cost *out);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);
@@ -265,6 +269,7 @@ VYRE_LAYOUT(sizeof(vyre_phase_memory) == 24 && sizeof(vyre_phase) == 48 && sizeo
             sizeof(vyre_phase_kernel) == 16);
 VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, opset) == 25 && sizeof(vyre_join) == 12 && sizeof(vyre_part) == 8);
 VYRE_LAYOUT(sizeof(vyre_memory_type) == 40 && sizeof(vyre_memory_member) == 24 && sizeof(vyre_pass_ctx) == 16);
+VYRE_LAYOUT(sizeof(vyre_cost) == 16);
 VYRE_LAYOUT(offsetof(vyre_view, op_infos) == 96 && offsetof(vyre_view, op_info_stride) == 204 && sizeof(vyre_view) == 208);
 VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
 #undef VYRE_LAYOUT

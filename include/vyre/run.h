@@ -4,6 +4,7 @@
 #ifndef VYRE_RUN_H
 #define VYRE_RUN_H
 
+#include "vyre/cost.h"
 #include "vyre/ir.h"
 
 #ifdef __cplusplus
@@ -41,11 +42,13 @@ bool vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre
                          uint32_t out[3]);
 
 typedef struct vyre_interp_options {
-  uint64_t steps;        /* row executions of one invocation before it counts as endless; 0: 2^28 */
-  bool report_undefined; /* stop at an undefined row of a relaxed program */
-  uint32_t subgroup;     /* lanes of a subgroup, a power of two of at most 128; 0: 32 */
-  bool check_bounds;     /* stop at an access out of bounds, of a strict program too */
-  bool check_races;      /* stop at a data race: see below */
+  uint64_t steps;                    /* row executions of one invocation before it counts as endless; 0: 2^28 */
+  bool report_undefined;             /* stop at an undefined row of a relaxed program */
+  uint32_t subgroup;                 /* lanes of a subgroup, a power of two of at most 128; 0: 32 */
+  bool check_bounds;                 /* stop at an access out of bounds, of a strict program too */
+  bool check_races;                  /* stop at a data race: see below */
+  bool weigh;                        /* count the work: */
+  const vyre_cost_model *cost_model; /* ... by it.  Borrowed.  NULL: vyre's own */
 } vyre_interp_options;
 
 /* A data race: two invocations access the same bytes, one at least writes, not both atomically, and nothing orders the two
@@ -65,6 +68,7 @@ typedef struct vyre_interp_options {
 
 typedef struct vyre_interp_stats {
   uint64_t rows; /* row executions, each lane of the mask counted */
+  uint64_t work; /* a model: the issue of each row, once for each subgroup that has an active invocation there; 0: not weighed */
 } vyre_interp_stats;
 
 /* Runs the grid; the bindings' data are read and written in place.  A buffer that is used and has no binding is an error that

@@ -256,6 +256,15 @@ vyre_invocation_type(uint32_t op)
   return VYRE_TYPE(VYRE_U32, op >= VYRE_OP_subgroup_eq_mask ? 4 : op < VYRE_OP_lindex ? 3 : 1);
 }
 
+/* What a row costs on a GPU, by the cost model (docs/cost-model.md).  Asked through a host table, the asker fills in struct_size.
+ */
+typedef struct vyre_cost {
+  uint32_t struct_size;
+  uint32_t issue;     /* quarters of the time that an addition of 32 bits keeps a GPU's lanes busy */
+  uint32_t latency;   /* cycles until what needs the result may begin */
+  uint32_t registers; /* of 32 bits, that the result takes while it is kept */
+} vyre_cost;
+
 /* A row id.  0 is the null row: "none".  Hot loops over columns use a plain uint32_t. */
 typedef struct vyre_row {
   uint32_t id;

@@ -72,6 +72,25 @@ vyre_row_imm(const vyre_view *view, uint32_t row)
   return (uint64_t)view->imm_hi[row] << 32 | view->imm[row];
 }
 
+/* What the row works on, which its cost goes by: the widest scalar kind among its result and operands (of equal ones the result's),
+ * and as many lanes as one of them has; VYRE_VOID if none has lanes. */
+static inline vyre_type
+vyre_row_works_on(const vyre_view *view, uint32_t row)
+{
+  const uint32_t rows[] = {row, view->a[row], view->b[row], view->c[row]};
+  vyre_kind kind = VYRE_VOID;
+  uint32_t lanes = 1;
+  for (uint32_t i = 0; i < 4; i++) {
+    const vyre_type type = VYRE_ROW_TYPE(view->op[rows[i]]);
+    if (vyre_kind_bits(VYRE_TYPE_KIND(type)) == 0)
+      continue;
+    if (vyre_kind_bits(VYRE_TYPE_KIND(type)) > vyre_kind_bits(kind))
+      kind = VYRE_TYPE_KIND(type);
+    lanes = VYRE_TYPE_LANES(type) > lanes ? VYRE_TYPE_LANES(type) : lanes;
+  }
+  return VYRE_TYPE(kind, lanes);
+}
+
 /* The next row in program order: what is in it first, then what follows; 0 at the end of the module. */
 static inline uint32_t
 vyre_view_after(const vyre_view *view, uint32_t row)

@@ -92,6 +92,8 @@ typedef struct interp {
   uint32_t group[3]; /* not together: the one that runs */
   uint64_t budget;
   uint64_t rows_executed;
+  uint32_t *issue; /* by row - begin: what it costs a subgroup; NULL: nobody asks */
+  uint64_t work;
   uint32_t modes;      /* VYRE_PROGRAM_FLOAT_MODES */
   uint32_t flush;      /* those by which the row at hand takes denormals for zeros */
   bool report;         /* undefined rows of a relaxed program */

@@ -71,11 +71,35 @@ split_mask(const interp *ip, uint64_t *mask, const uint64_t *lane, uint64_t *yes
   }
 }
 
-/* Counts `rows` for each active invocation. */
+static uint32_t
+issue_of(const interp *ip, uint32_t row)
+{
+  return ip->issue ? ip->issue[row - ip->begin] : 0;
+}
+
+/* Subgroups with an active invocation. */
+static uint32_t
+count_subgroups(const interp *ip, const uint64_t *active)
+{
+  const uint32_t a_group = (ip->per_group + ip->subgroup - 1) / ip->subgroup;
+  uint32_t count = 0;
+  uint64_t last = UINT64_MAX;
+  for_each_active(ip, active, i)
+  {
+    const uint64_t subgroup = i / ip->per_group * a_group + i % ip->per_group / ip->subgroup;
+    count += subgroup != last;
+    last = subgroup;
+  }
+  return count;
+}
+
+/* Counts `rows` for each active invocation, and their issue for each subgroup of these. */
 static bool
-charge(interp *ip, uint32_t row, const uint64_t *active, uint64_t rows)
+charge(interp *ip, uint32_t row, const uint64_t *active, uint64_t rows, uint64_t issue)
 {
   uint64_t over = UINT64_MAX;
+  if (issue)
+    ip->work += issue * count_subgroups(ip, active);
   for_each_active(ip, active, i)
   {
     ip->steps[i] += rows;
@@ -133,7 +157,7 @@ run_loop(interp *ip, frame *within, uint32_t row, uint64_t *active)
   frame here = {.outer = within, .row = row, .is_loop = true, .done = take_mask(ip), .again = take_mask(ip)};
   const uint32_t body = region_of(ip, row, VYRE_BODY), continuing = region_of(ip, row, VYRE_CONTINUING);
   while (!is_empty(ip, active)) {
-    if (!charge(ip, row, active, 1) || (body && !run_region(ip, &here, body, active)))
+    if (!charge(ip, row, active, 1, issue_of(ip, row)) || (body && !run_region(ip, &here, body, active)))
       return false;
     move_mask(ip, active, here.again);
     if (continuing && !run_region(ip, &here, continuing, active))
@@ -172,7 +196,7 @@ run_for(interp *ip, frame *within, uint32_t row, uint64_t *active)
       }
     if (is_empty(ip, active))
       break;
-    if (!charge(ip, row, active, 1) || !run_region(ip, &here, body, active))
+    if (!charge(ip, row, active, 1, issue_of(ip, row)) || !run_region(ip, &here, body, active))
       return false;
     move_mask(ip, active, here.again);
     for (uint32_t i = 0; i < ip->count; i++)
@@ -412,7 +436,7 @@ static bool
 run_region(interp *ip, frame *within, uint32_t region, uint64_t *active)
 {
   const vyre_view *v = ip->view;
-  uint64_t rows = 0; /* not charged yet; the active ones change only at control */
+  uint64_t rows = 0, issue = 0; /* not charged yet; the active ones change only at control */
   uint32_t last = region;
   if (is_empty(ip, active))
     return true;
@@ -420,18 +444,19 @@ run_region(interp *ip, frame *within, uint32_t region, uint64_t *active)
     const uint32_t flags = v->op_infos[VYRE_ROW_OP(v->op[row])].flags;
     last = row;
     rows++;
+    issue += issue_of(ip, row);
     if (!(flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS))) {
       if (!run_row(ip, within, row, active))
         return false;
       continue;
     }
-    if (!charge(ip, row, active, rows) || !run_row(ip, within, row, active))
+    if (!charge(ip, row, active, rows, issue) || !run_row(ip, within, row, active))
       return false;
-    rows = 0;
+    rows = issue = 0;
     if (is_empty(ip, active))
       return true;
   }
-  return rows == 0 || charge(ip, last, active, rows);
+  return rows == 0 || charge(ip, last, active, rows, issue);
 }
 
 /* ---- entry ---------------------------------------------------------------------------------------------------------- */
@@ -491,6 +516,6 @@ vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch, const 
     run_grid(&ip);
   interp_release(&ip);
   if (stats)
-    stats->rows = ip.rows_executed;
+    *stats = (vyre_interp_stats){.rows = ip.rows_executed, .work = ip.work};
   return ip.status;
 }

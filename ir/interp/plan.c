@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "vyre/view.h"
 
 #include "eval/row.h"
 #include "eval/scalar.h"
@@ -295,6 +296,16 @@ plan_size(interp *ip)
   return true;
 }
 
+static bool
+plan_issue(interp *ip, const vyre_cost_model *model)
+{
+  const vyre_view *v = ip->view;
+  ip->issue = interp_take(ip, ip->end - ip->begin, sizeof *ip->issue);
+  for (uint32_t row = ip->begin; ip->issue && row < ip->end; row++)
+    ip->issue[row - ip->begin] = vyre_cost_of(model, VYRE_ROW_OP(v->op[row]), vyre_row_works_on(v, row)).issue;
+  return ip->issue != NULL;
+}
+
 bool
 interp_prepare(interp *ip, const vyre_interp_options *options)
 {
@@ -322,6 +333,8 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
       !plan_masks(ip))
     return false;
   interp_fill_fixed(ip);
+  if (options && options->weigh && !plan_issue(ip, options->cost_model))
+    return false;
   return !options || !options->check_races || interp_races_start(ip);
 }
 
@@ -344,6 +357,7 @@ interp_release(interp *ip)
   interp_give(ip, ip->plane, rows, sizeof *ip->plane);
   interp_give(ip, ip->literal, rows, sizeof *ip->literal);
   interp_give(ip, ip->path, rows, sizeof *ip->path);
+  interp_give(ip, ip->issue, rows, sizeof *ip->issue);
   interp_give(ip, ip->lanes, ip->plane_count * ip->count, sizeof *ip->lanes);
   interp_give(ip, ip->scratch, (size_t)12 * ip->count, sizeof *ip->scratch);
   interp_give(ip, ip->origin, rows * ip->count, sizeof *ip->origin);

@@ -1,7 +1,8 @@
 /* Expansion: the rules of the bank whose replacement is several rows, where it pays: division by constants, factoring.
  *
- * A rule pays if the rows it makes cost less (the column `cost` of ops.def) than its root and those rows of the pattern that have
- * no other use, which are dead then; dce removes them.  New rows go before the root, which becomes the last of them.  One
+ * A rule pays if the rows it makes cost less (issue, by the cost model) than its root and those rows of the pattern that have
+ * no other use, which are dead then; dce removes them.  It pays too where both cost the same and nothing else uses rows of the
+ * pattern: by the order of rules every replacement is lighter.  New rows go before the root, which becomes the last of them.  One
  * sweep in program order, each row until no rule is used there.  O(rows).
  *
  * Limits: a row of the pattern that has another use makes a rule cost more; the rules are as for pm.
@@ -25,18 +26,65 @@ count_use(const rules_sweep *s, const uses *u, uint32_t row)
     u->of[row]++;
 }
 
+static uint32_t
+issue_of(const rules_sweep *s, uint32_t op, vyre_type type)
+{
+  vyre_cost cost = {.struct_size = sizeof(cost)};
+  s->host->cost(s->ctx, op, type, &cost);
+  return cost.issue;
+}
+
+static uint32_t
+issue_of_row(const rules_sweep *s, uint32_t row)
+{
+  return issue_of(s, VYRE_ROW_OP(s->v->op[row]), vyre_row_works_on(s->v, row));
+}
+
 /* Which registers' rows die with the root, by the rule's pairs; the cost that saves. */
 static uint32_t
 count_saved(const rules_sweep *s, const uses *u, const rules_match *m, bool dies[RULES_REGISTERS])
 {
-  uint32_t saved = rules_weight(VYRE_ROW_OP(s->v->op[m->reg[0]]));
+  uint32_t saved = issue_of_row(s, m->reg[0]);
   dies[0] = true;
   for (uint32_t k = 0; k < m->action[0] >> 16; k++) {
-    const uint32_t word = m->action[1 + 2 * k], row = m->reg[word & 255u];
+    const uint32_t word = m->action[1 + k], row = m->reg[word & 255u];
     dies[word & 255u] = dies[word >> 8] && row < s->rows && u->of[row] < 2;
-    saved += dies[word & 255u] ? m->action[2 + 2 * k] : 0;
+    saved += dies[word & 255u] ? issue_of_row(s, row) : 0;
   }
   return saved;
+}
+
+/* The words of row k of the replacement. */
+static const uint32_t *
+words_of(const uint32_t *make, uint32_t k)
+{
+  return make + 1 + (make[0] >> 8) + 2 * k;
+}
+
+static vyre_type
+type_of_made(const rules_sweep *s, const rules_match *m, const uint32_t *row)
+{
+  const uint32_t kind_code = row[0] >> 16 & 31u, lanes_register = row[0] >> 21;
+  const uint32_t kind = kind_code < 16 ? kind_code : m->kind[kind_code - 16];
+  return VYRE_TYPE(kind, lanes_register == RULES_SCALAR ? 1 : VYRE_TYPE_LANES(rules_value_type(s->v, m->reg[lanes_register])));
+}
+
+/* What the rows of the replacement cost.  What a row works on is told by its result or, of a bool or a tuple, by its first operand.
+ */
+static uint32_t
+count_spent(const rules_sweep *s, const rules_match *m, const uint32_t *make)
+{
+  uint32_t spent = 0;
+  for (uint32_t k = 0; k < (make[0] >> 4 & 15u); k++) {
+    const uint32_t *row = words_of(make, k), first = row[1] & 255u;
+    vyre_type type = type_of_made(s, m, row);
+    if (vyre_kind_bits(VYRE_TYPE_KIND(type)) < 8 && (first & RULES_OPERAND_MADE) != 0)
+      type = type_of_made(s, m, words_of(make, first & 15u));
+    else if (vyre_kind_bits(VYRE_TYPE_KIND(type)) < 8 && (first & RULES_OPERAND_REGISTER) != 0)
+      type = rules_value_type(s->v, m->reg[first & 15u]);
+    spent += issue_of(s, VYRE_ROW_OP(row[0]), type);
+  }
+  return spent;
 }
 
 typedef struct operand {
@@ -77,13 +125,11 @@ make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match
          const uint32_t *made)
 {
   const uint32_t count = make[0] >> 4 & 15u, root = m->reg[0];
-  const uint32_t *row = make + 1 + (make[0] >> 8) + 2 * k;
-  const uint32_t op = VYRE_ROW_OP(row[0]), kind_code = row[0] >> 16 & 31u, lanes_register = row[0] >> 21;
-  const uint32_t kind = kind_code < 16 ? kind_code : m->kind[kind_code - 16];
-  const uint32_t lanes = lanes_register == RULES_SCALAR ? 1 : VYRE_TYPE_LANES(rules_value_type(s->v, m->reg[lanes_register]));
+  const uint32_t *row = words_of(make, k), op = VYRE_ROW_OP(row[0]);
+  const vyre_type type = type_of_made(s, m, row);
   operand o[3];
   for (uint32_t i = 0; i < 3; i++)
-    o[i] = read_operand(s, table, m, make, made, lanes, row[1] >> 8 * i & 255u);
+    o[i] = read_operand(s, table, m, make, made, VYRE_TYPE_LANES(type), row[1] >> 8 * i & 255u);
   if (o[0].literal && (vyre_op_info_of(s->v, op)->flags & VYRE_OP_COMMUTES) != 0) {
     const operand left = o[0];
     o[0] = o[1];
@@ -100,7 +146,7 @@ make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match
     rules_sweep_rewrite(s, m, op, flags, imm, a, b, c);
     return root;
   }
-  return s->host->insert_row(s->module, root, VYRE_ROW(op, VYRE_TYPE(kind, lanes), flags | m->exact | m->relaxed), (uint32_t)imm,
+  return s->host->insert_row(s->module, root, VYRE_ROW(op, type, flags | m->exact | m->relaxed), (uint32_t)imm,
                              (uint32_t)(imm >> 32), a, b, c);
 }
 
@@ -109,7 +155,7 @@ static bool
 is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
 {
   for (uint32_t k = 0; k < (make[0] >> 4 & 15u); k++) {
-    const uint32_t *row = make + 1 + (make[0] >> 8) + 2 * k, left = row[1] & 255u;
+    const uint32_t *row = words_of(make, k), left = row[1] & 255u;
     const vyre_op_info *info = vyre_op_info_of(s->v, VYRE_ROW_OP(row[0]));
     if (info->rule == VYRE_RULE_BOOL && (info->flags & VYRE_OP_COMMUTES) == 0 && (left & ~15u) == RULES_OPERAND_REGISTER &&
         rules_value_is_literal(s->v, m->reg[left & 15u]))
@@ -118,17 +164,28 @@ is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
   return false;
 }
 
+/* Whether the rule is used.  *dies says of which registers the rows are dead then. */
+static bool
+pays(const rules_sweep *s, const uses *u, const rules_match *m, const uint32_t *make, bool dies[RULES_REGISTERS])
+{
+  const uint32_t saved = count_saved(s, u, m, dies), spent = count_spent(s, m, make);
+  bool all = true;
+  for (uint32_t k = 0; k < m->action[0] >> 16; k++)
+    all = all && dies[m->action[1 + k] & 255u];
+  return saved > spent || (saved == spent && all);
+}
+
 static bool
 apply(rules_sweep *s, void *user, const uint32_t *table, const rules_match *m, vyre_status *out_status)
 {
   const uses *u = user;
-  const uint32_t *make = m->action + 1 + 2 * (m->action[0] >> 16);
+  const uint32_t *make = m->action + 1 + (m->action[0] >> 16);
   uint32_t made[RULES_MADE] = {0};
   bool dies[RULES_REGISTERS] = {false};
   (void)out_status;
   if (m->reg[0] < s->rows && u->of[m->reg[0]] == 0)
     return false;
-  if (is_backward(s, m, make) || count_saved(s, u, m, dies) <= (m->action[0] >> 4 & 0xfffu))
+  if (is_backward(s, m, make) || !pays(s, u, m, make, dies))
     return false;
   for (uint32_t reg = 1; reg < RULES_REGISTERS; reg++)
     if (dies[reg])

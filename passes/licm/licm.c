@@ -12,9 +12,11 @@
  *   what is bound      a load through a descriptor that is not used on some path may not run there, because it may be unbound: it
  *                      moves before a loop if another access to its buffer is before that, or surely runs in it
  *   what others write  a load of what the program writes, other invocations too, may not run where it did not: it might race
- *   what is a test     a bool stays: where it is used it is one instruction, before the loop a register, too
- *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, because they
- *                      would run where they did not, only to save iterations that take the arm.  Cheap rows do
+ *   what is cheap      stays, by the cost model: what costs less in each iteration than the registers of its value, which is a
+ *                      test, a bool: where it is used it is one instruction, whose outcome a branch or select takes as it is
+ *   what is costly     by the cost model what takes longer than a branch, loads, divisions, some float functions: out of an arm of
+ *                      an `if` or `switch` it does not move, because it would run where it did not, only to save iterations that
+ *                      take the arm.  The rest does
  *   what takes registers  what moves has a register through each iteration, and where a GPU runs out of them it runs fewer
  *                      invocations at once.  If more than MOST_ALIVE would be taken by what is from before the loop, and more
  *                      than without this pass, only what is costly moves, with what it needs.  What a subgroup has in
@@ -41,6 +43,7 @@ enum { MOST_STEPS = 32 }; /* of a path's computation that are followed */
 enum { MOST_ALIVE = 16 }; /* lanes.  8, 20, 24 and 32 were worse or no better after AMD's driver: bench/README.md */
 
 typedef struct motion {
+  vyre_pass_ctx *ctx;
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
@@ -56,6 +59,8 @@ typedef struct motion {
   uint32_t *counted; /* by row: the last count of what is alive that it is in */
   uint32_t counts;   /* so far */
   uint32_t *leaving; /* rows that may leave the loop that is looked at, in program order */
+  uint32_t branch;   /* the latency of a branch */
+  uint32_t sum;      /* the issue of an addition of 32 bits */
   uint64_t moved;
 } motion;
 
@@ -261,13 +266,33 @@ find_flags(const motion *m)
 
 /* ---- what moves ---------------------------------------------------------------------------------------------------------- */
 
+static vyre_cost
+cost_of(const motion *m, uint32_t op, vyre_type type)
+{
+  vyre_cost cost = {.struct_size = sizeof(cost)};
+  m->host->cost(m->ctx, op, type, &cost);
+  return cost;
+}
+
+static vyre_cost
+cost_of_row(const motion *m, uint32_t row)
+{
+  return cost_of(m, vyre_op_of(m->v, row), vyre_row_works_on(m->v, row));
+}
+
+/* Whether the row takes longer than the branch around it: it is worth skipping where iterations do not take the arm. */
 static bool
 is_costly(const motion *m, uint32_t row)
 {
-  const vyre_view *v = m->v;
-  const vyre_op_info *info = vyre_op_info_of(v, vyre_op_of(v, row));
-  const bool divides = info->undefined == VYRE_UNDEFINED_DIV_BY_0 || info->undefined == VYRE_UNDEFINED_DIV_OVERFLOW;
-  return vyre_op_of(v, row) == VYRE_OP_load || divides || info->fold == VYRE_FOLD_LIBM;
+  return cost_of_row(m, row).latency > m->branch;
+}
+
+/* Whether the row costs less in each iteration than keeping its value does: a register through the loop counts as an addition. */
+static bool
+is_cheap(const motion *m, uint32_t row)
+{
+  const vyre_cost cost = cost_of_row(m, row);
+  return cost.issue < cost.registers * m->sum;
 }
 
 /* Whether the row computes the same in all iterations. */
@@ -333,18 +358,10 @@ may_load_early(motion *m, uint32_t load, uint32_t loop)
           (is_defined(v, v->a[load], &left) && is_bound(m, load, loop)));
 }
 
-/* A test where it is used is one instruction, whose outcome a branch or select takes as it is.  Before the loop it takes a register
- * through each iteration, and is made a condition of the lanes that run anew there (by AMD's compiler an instruction too). */
-static bool
-is_test(const vyre_view *v, uint32_t row)
-{
-  return VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_BOOL;
-}
-
 static bool
 may_move(motion *m, uint32_t row, uint32_t loop)
 {
-  if (!is_invariant(m, row, loop) || is_test(m->v, row))
+  if (!is_invariant(m, row, loop) || is_cheap(m, row))
     return false;
   if (m->flags[row] & SURE)
     return true;
@@ -460,10 +477,12 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_host *host = ctx->host;
   const vyre_view *v = host->view(module);
-  motion m = {.host = host, .module = module, .v = v};
+  motion m = {.ctx = ctx, .host = host, .module = module, .v = v};
   *out = VYRE_UNCHANGED;
   if (!vyre_loops_innermost_first(v))
     return VYRE_OK;
+  m.branch = cost_of(&m, VYRE_OP_if, VYRE_TYPE(VYRE_BOOL, 1)).latency;
+  m.sum = cost_of(&m, VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1)).issue;
   m.loop = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.flags = host->alloc(ctx, v->rows);
   m.used = host->alloc(ctx, v->rows * sizeof(uint32_t));
@@ -493,9 +512,11 @@ static const vyre_pass licm = {
     .name = "licm",
     .long_name = "loop-invariant-code-motion",
     .summary = "hoist rows that a loop does not change out of it",
-    .help = "Out of as many loops as it can: pure rows, and reads of what the loop does not write.  What may be undefined moves\n"
-            "only where it surely runs.  Loads, divisions and float functions stay in arms of an if or a switch.  If a loop\n"
-            "would use more than 16 lanes from before it, and more than it did, cheap rows stay.",
+    .help =
+        "Out of as many loops as it can: pure rows, and reads of what the loop does not write.  What may be undefined moves\n"
+        "only where it surely runs.  By the cost model: what takes longer than a branch, as loads and divisions do, stays\n"
+        "in arms of an if or a switch, and what costs less than the registers of its value, as tests do, stays in its loop.  If\n"
+        "a loop would use more than 16 lanes from before it, and more than it did, only what takes longer than a branch moves.",
     .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
     .preserves = VYRE_VERSIONS,
     .run = run,

@@ -1,9 +1,10 @@
 /* Remainders of quotients that are there: where x / y and x % y are both computed, the remainder becomes x - x / y * y.
  *
  * No GPU divides integers: a quotient is twenty instructions, a remainder as many again, and what is left of one where the quotient
- * is known is a product and a difference.  `smod`, which has the divisor's sign, then takes a divisor where the signs differ.  A
- * quotient counts if it dominates the remainder; where the remainder dominates it, one is made in front of the remainder, and
- * `simplify` merges the two.  O(rows), and for each remainder the quotients of its dividend.
+ * is known is a product and a difference, where the cost model says that these are less.  `smod`, which has the divisor's sign,
+ * then takes a divisor where the signs differ.  A quotient counts if it dominates the remainder; where the remainder dominates it,
+ * one is made in front of the remainder, and `simplify` merges the two.  O(rows), and for each remainder the quotients of its
+ * dividend.
  *
  * Limits: divisors that an invocation computes: by a specialization constant the driver divides as by a literal, perhaps by a mask.
  * Relaxed programs, where a division by zero has no meaning: a strict one says that x % 0 is 0, and this would be x.  Equal
@@ -18,6 +19,7 @@ enum { MOST_QUOTIENTS = 16 }; /* of one dividend that are looked at */
 enum { DEEPEST = 4 };         /* operands of operands of a divisor */
 
 typedef struct finder {
+  vyre_pass_ctx *ctx;
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
@@ -64,6 +66,26 @@ is_fixed(const vyre_view *v, uint32_t row, uint32_t depth)
          (!c || is_fixed(v, c, depth + 1));
 }
 
+static uint32_t
+issue_of(const finder *f, uint32_t op, vyre_type type)
+{
+  vyre_cost cost = {.struct_size = sizeof(cost)};
+  f->host->cost(f->ctx, op, type, &cost);
+  return cost.issue;
+}
+
+/* Whether what a remainder of that type is made of costs less than it does. */
+static bool
+pays(const finder *f, uint32_t op, vyre_type type)
+{
+  uint32_t spent = issue_of(f, VYRE_OP_mul, type) + issue_of(f, VYRE_OP_sub, type);
+  if (op == VYRE_OP_smod)
+    spent += issue_of(f, VYRE_OP_xor, type) + issue_of(f, VYRE_OP_slt, type) + issue_of(f, VYRE_OP_ne, type) +
+             issue_of(f, VYRE_OP_and, VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(type))) + issue_of(f, VYRE_OP_add, type) +
+             issue_of(f, VYRE_OP_select, type);
+  return spent < issue_of(f, op, type);
+}
+
 /* Whether it can be taken apart: its divisor is nothing that a driver knows, and it means nothing where that is 0;
  * no size is made of it. */
 static bool
@@ -71,7 +93,8 @@ is_candidate(const finder *f, uint32_t row)
 {
   const vyre_view *v = f->v;
   return vyre_row_is_pure(v, row) && !f->pinned[row] && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 &&
-         !is_fixed(v, v->b[row], 0) && (v->imm[vyre_program_of(v, row)] & VYRE_PROGRAM_RELAXED) != 0;
+         !is_fixed(v, v->b[row], 0) && pays(f, VYRE_ROW_OP(v->op[row]), VYRE_ROW_TYPE(v->op[row])) &&
+         (v->imm[vyre_program_of(v, row)] & VYRE_PROGRAM_RELAXED) != 0;
 }
 
 static uint32_t
@@ -118,7 +141,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   const uint32_t rows = v->rows;
-  finder f = {.host = ctx->host, .module = module, .v = v};
+  finder f = {.ctx = ctx, .host = ctx->host, .module = module, .v = v};
   uint64_t found = 0;
   *out = VYRE_UNCHANGED;
   f.pinned = pinned_find(ctx, module);

@@ -253,17 +253,6 @@ register_of(const rules_writer *w, uint32_t id)
   return node->sort == RULES_VARIABLE ? w->variable_register[node->variable] : w->node_register[rules_in_pattern(w->rule, id)];
 }
 
-static bool
-is_made(const rules_rule *rule, uint32_t id)
-{
-  if (rule->nodes[id].sort != RULES_OP || rule->nodes[id].constant || rules_in_pattern(rule, id))
-    return false;
-  for (uint32_t before = (uint32_t)rule->pattern + 1; before < id; before++)
-    if (rules_same(rule, before, id))
-      return false; /* once */
-  return true;
-}
-
 static uint32_t
 parent_of(const rules_rule *rule, uint32_t id)
 {
@@ -280,25 +269,22 @@ static void
 put_pays(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
-  uint32_t cost = 0, pairs = 0;
+  uint32_t pairs = 0;
   bool used[RULES_NODES] = {false};
   const uint32_t head = w->table->count;
   rules_put(w, 0);
-  for (uint32_t id = (uint32_t)rule->pattern + 1; id < rule->node_count; id++) {
-    cost += is_made(rule, id) ? rules_weight(rule->nodes[id].op) : 0;
+  for (uint32_t id = (uint32_t)rule->pattern + 1; id < rule->node_count; id++)
     used[rules_in_pattern(rule, id)] = true;
-  }
   for (uint32_t id = (uint32_t)rule->pattern - 1; id; id--) {
     const uint32_t parent = parent_of(rule, id);
     used[id] |= parent != rule->pattern && used[parent];
     if (rule->nodes[id].sort != RULES_OP || used[id])
       continue;
     rules_put(w, (uint32_t)w->node_register[id] | (uint32_t)w->node_register[parent] << 8);
-    rules_put(w, rules_weight(rule->nodes[id].op));
     pairs++;
   }
   if (!w->wrong)
-    w->table->words[head] = RULES_PAYS | cost << 4 | pairs << 16;
+    w->table->words[head] = RULES_PAYS | pairs << 16;
 }
 
 /* Whether the op's k-th operand has one lane whatever the row has. */

@@ -42,7 +42,7 @@ typedef enum rules_code {
   RULES_LANES,     /* reg 8, reg 4: as many lanes; RULES_SCALAR: one */
   RULES_WIDTH,     /* number 16.., right 12, relation 8, left 4; right RULES_KINDS: the number */
   RULES_WHEN,      /* an expression follows: it is true */
-  RULES_PAYS, /* pairs 16.., cost 4: what the new rows weigh; then of each row that may go | parent 8 | reg 0 |, and its weight */
+  RULES_PAYS,      /* pairs 16..: then of each row that may go | parent 8 | reg 0 | */
   RULES_FORWARD,   /* reg 4: it replaces the root */
   RULES_LITERALLY, /* an expression follows: the root's value */
   RULES_MAKE,      /* expressions 8, rows 4: then offsets of the expressions, then two words a row */

@@ -124,7 +124,9 @@ run_interpret(const run_setup *setup, const run_program *program, const run_inpu
                                       .subgroup = setup->subgroup,
                                       .report_undefined = setup->report_undefined,
                                       .check_bounds = setup->check_bounds,
-                                      .check_races = setup->check_races};
+                                      .check_races = setup->check_races,
+                                      .weigh = setup->weigh,
+                                      .cost_model = setup->cost_model};
   uint32_t count;
   VYRE_TRY(bind_rows(setup, program, inputs, results, NULL, &count));
   vyre_binding *bindings = calloc((size_t)count + 1, sizeof *bindings);

@@ -39,7 +39,8 @@ typedef struct run_setup {
   uint32_t groups[3];
   uint64_t steps; /* as in vyre_interp_options, and so are these: */
   uint32_t subgroup;
-  bool report_undefined, check_bounds, check_races;
+  bool report_undefined, check_bounds, check_races, weigh;
+  const vyre_cost_model *cost_model; /* borrowed */
   run_tolerance tolerance;
 } run_setup;
 

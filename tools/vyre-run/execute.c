@@ -23,13 +23,16 @@ static vyre_status
 run_interpreter(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
   run_setup setup = options->setup; /* whose lists it borrows */
+  setup.weigh = options->time;
+  setup.cost_model = options->costs;
   vyre_interp_stats stats = {0};
   struct timespec start;
   VYRE_TRY(run_subgroup_size(options, program, &setup.subgroup));
   clock_gettime(CLOCK_MONOTONIC, &start);
   VYRE_TRY(run_interpret(&setup, program, inputs, results, &stats));
   if (options->time)
-    printf("time: %s on the interpreter: %.3f ms, %" PRIu64 " rows\n", program->path, milliseconds(&start), stats.rows);
+    printf("time: %s on the interpreter: %.3f ms, %" PRIu64 " rows\nwork: %s: %" PRIu64 ", by the cost model\n", program->path,
+           milliseconds(&start), stats.rows, program->path, stats.work);
   return VYRE_OK;
 }
 

@@ -192,7 +192,11 @@ static const option_row rows[] = {
      "N",
      "floats may differ by N, or by N units in the last place (Nulps); default: bit for bit",
      .take = take_tolerance},
-    {.name = "time", OPTION_FLAG, AT(time), NULL, "what the run took"},
+    {.name = "time",
+     OPTION_FLAG,
+     AT(time),
+     NULL,
+     "what the run took; of the interpreter the rows that it ran, and their work by the cost model, too"},
     {.name = "bench",
      OPTION_NUMBER,
      AT(bench),
@@ -234,6 +238,11 @@ static const option_row rows[] = {
      "lanes of a subgroup: a power of two, 1 to 128; default 32, or the device's where one runs too",
      .least = 1,
      .most = 128},
+    {.name = "cost-model",
+     OPTION_TEXT,
+     AT(cost_model),
+     "FILE",
+     "what rows cost on your GPU, for the work that -time tells; default: vyre's own"},
     {.name = "undefined",
      OPTION_WORD,
      AT(undefined),
@@ -347,6 +356,7 @@ run_options_free(run_options *options)
   run_setup_free(&options->setup);
   free(options->prints.items);
   free(options->writes.items);
+  vyre_cost_model_destroy(options->costs);
   option_table_free(&table, options);
   *options = (run_options){0};
 }

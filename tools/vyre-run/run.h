@@ -32,12 +32,13 @@ typedef struct run_options {
   run_settings prints;                           /* value NULL */
   option_number steps, subgroup, seed, elements; /* of the setup; 0: not said */
   option_number bench;                           /* rounds; 0: none */
-  const char *undefined, *stats, *help;
+  const char *undefined, *stats, *cost_model, *help;
   bool isolate, time, device_stats, list_devices, version;
   bool has_compare_target;
   option_device on;
   const char *stats_file;         /* NULL: standard error */
   vyre_stats_format stats_format; /* of stats */
+  vyre_cost_model *costs;         /* owned by main; of cost_model, NULL: vyre's own */
   vyre_report *report;            /* owned by main; what targets counted.  NULL: nobody asks */
   option_glsl glsl;
   vyre_glsl_env target_env; /* of glsl.target_env */

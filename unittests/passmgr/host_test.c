@@ -148,6 +148,9 @@ row_of(const vyre_view *v, vyre_opcode op)
   X(given_row, h->fold_given(m, BEYOND, none, lanes), "host->fold_given: row is row 100000; ")                                    \
   X(given_null, h->fold_given(m, ADD, NULL, lanes), "host->fold_given: given or out_lanes is NULL")                               \
   X(pinned_null, h->each_pinned(m, NULL, NULL), "host->each_pinned: pin is NULL")                                                 \
+  X(cost_op, h->cost(ctx, VYRE_OP__COUNT, VYRE_TYPE(VYRE_U32, 1), &cost), "host->cost: there is no op ")                          \
+  X(cost_type, h->cost(ctx, VYRE_OP_add, VYRE_TYPE(16, 1), &cost), "host->cost: there is no type 64")                             \
+  X(cost_out, h->cost(ctx, VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1), NULL), "host->cost: out, or its struct_size, is NULL")            \
   X(in_bounds, h->in_bounds(m, BEYOND), "host->in_bounds: path is row 100000; ")                                                  \
   X(ring, (h->set_operand(m, AT, 0, AT), h->in_bounds(m, AT)), "host->in_bounds: path is row ")                                   \
   X(aliases, h->aliases(m, NULL), "host->aliases: out is NULL")                                                                   \
@@ -210,8 +213,9 @@ row_of(const vyre_view *v, vyre_opcode op)
     const char *word_text;                                                                                                    \
     vyre_memory_type info = {.struct_size = sizeof info}, no_info = {.struct_size = 4};                                       \
     vyre_memory_member member = {.struct_size = sizeof member};                                                               \
+    vyre_cost cost = {.struct_size = sizeof cost};                                                                            \
     (void)v, (void)none, (void)lanes, (void)type, (void)words, (void)map, (void)huge, (void)own, (void)word_text, (void)info, \
-        (void)no_info, (void)member;                                                                                          \
+        (void)no_info, (void)member, (void)cost;                                                                              \
     (void)(call);                                                                                                             \
   }
 BAD_CALLS(AS_ACT)
