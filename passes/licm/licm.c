@@ -56,7 +56,7 @@ typedef struct motion {
   uint32_t *sure;    /* by buffer: the last loop that was looked at in which an access surely runs */
   uint32_t surveyed; /* the last loop that was looked at */
   bool *common;      /* by row: the invocations of a subgroup have one value */
-  uint32_t *counted; /* by row: the last count of what is alive that it is in */
+  uint32_t *counted; /* by row: the last count of what is alive that met it */
   uint32_t counts;   /* so far */
   uint32_t *leaving; /* rows that may leave the loop that is looked at, in program order */
   uint32_t branch;   /* the latency of a branch */
@@ -372,30 +372,20 @@ may_move(motion *m, uint32_t row, uint32_t loop)
 
 /* ---- what takes registers ------------------------------------------------------------------------------------------------ */
 
-/* Rows that are about to leave are not. */
-static bool
-is_in(const motion *m, uint32_t row, uint32_t loop)
-{
-  uint32_t around = m->loop[row];
-  while (around && around != loop)
-    around = m->loop[around];
-  return around != 0;
-}
-
-/* The lanes of the row if it is from before the loop and not counted yet. */
+/* The lanes of the row, if it is not counted yet. */
 static uint32_t
-count(motion *m, uint32_t row, uint32_t loop)
+count(motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
   const uint32_t type = VYRE_ROW_TYPE(v->op[row]);
-  if (m->common[row] || m->counted[row] == m->counts || is_in(m, row, loop) || vyre_op_of(v, row) == VYRE_OP_var)
+  if (m->common[row] || m->counted[row] == m->counts)
     return 0;
   m->counted[row] = m->counts;
-  return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) ? VYRE_TYPE_LANES(type) : 0;
+  return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) && vyre_op_of(v, row) != VYRE_OP_var ? VYRE_TYPE_LANES(type) : 0;
 }
 
-/* The lanes from before the loop that are used in it.  Of a path the indices are used where it is, not where its rows are: they may
- * be anywhere before. */
+/* The lanes from before the loop that are used in it, by rows that are not about to leave.  Of a path the indices are used where it
+ * is, not where its rows are: they may be anywhere before. */
 static uint32_t
 count_alive(motion *m, uint32_t loop)
 {
@@ -403,14 +393,17 @@ count_alive(motion *m, uint32_t loop)
   uint32_t lanes = 0;
   m->counts++;
   for (uint32_t row = vyre_body_first(v, loop); row; row = vyre_body_next(v, loop, row)) {
-    if (!is_in(m, row, loop) || vyre_op_of(v, row) == VYRE_OP_at)
+    if (m->loop[row] == v->loop[loop])
+      continue;
+    m->counted[row] = m->counts; /* it is in the loop */
+    if (vyre_op_of(v, row) == VYRE_OP_at)
       continue;
     const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
     for (uint32_t i = 0; i < 3; i++) {
       uint32_t operand = operands[i];
       for (; vyre_op_of(v, operand) == VYRE_OP_at; operand = v->a[operand])
-        lanes += count(m, v->b[operand], loop);
-      lanes += count(m, operand, loop);
+        lanes += count(m, v->b[operand]);
+      lanes += count(m, operand);
     }
   }
   return lanes;
