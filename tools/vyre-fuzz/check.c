@@ -39,8 +39,11 @@ settle(vyre_status status, char message[256])
 static vyre_status
 run_pipeline(const trial *t, vyre_device *device, vyre_module *module)
 {
-  const vyre_pipeline_options options = {
-      .verify_each = !device, .check_changed = true, .report = device ? NULL : t->report, .device = device};
+  const vyre_pipeline_options options = {.verify_each = !device,
+                                         .check_changed = true,
+                                         .report = device ? NULL : t->report,
+                                         .device = device,
+                                         .cost_model = t->cost_model};
   vyre_pipeline *pipeline;
   VYRE_TRY(vyre_pipeline_parse(t->registry, t->pipeline, strlen(t->pipeline), "-passes", &pipeline));
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);

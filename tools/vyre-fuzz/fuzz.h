@@ -21,12 +21,13 @@ typedef enum verdict {
 
 typedef struct trial {
   const vyre_registry *registry;
-  uint64_t seed;        /* of the memory */
-  const char *pipeline; /* text */
-  bool text;            /* its passes make the same of a program's text: those of the core do, others need not */
-  vyre_device *device;  /* which the phases of GPU passes run on for `text` */
-  const char *where;    /* " -load=FILE -target=NAME", or nothing */
-  vyre_report *report;  /* NULL: none */
+  uint64_t seed;                     /* of the memory */
+  const char *pipeline;              /* text */
+  bool text;                         /* its passes make the same of a program's text: those of the core do, others need not */
+  vyre_device *device;               /* which the phases of GPU passes run on for `text` */
+  const vyre_cost_model *cost_model; /* NULL: vyre's own */
+  const char *where;                 /* " -load=FILE -target=NAME", or nothing */
+  vyre_report *report;               /* NULL: none */
 } trial;
 
 /* check.c: runs the trial's pipeline on the program; `message` gives details (256 bytes). */

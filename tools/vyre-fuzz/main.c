@@ -10,6 +10,7 @@
 #include "option_rows.h"
 #include "reduce.h"
 
+#include "vyre/io.h"
 #include "vyre/text.h"
 #include "vyre/vir0.h"
 
@@ -25,7 +26,7 @@
 
 typedef struct options {
   option_number seed, count;
-  const char *passes, *input, *out, *target, *help;
+  const char *passes, *input, *out, *target, *cost_model, *help;
   name_list load, inputs;
   option_texts responses;
   option_device on;
@@ -36,7 +37,8 @@ typedef struct fuzzer {
   options o;
   vyre_registry *registry;
   vyre_device *device;
-  vyre_bytes kept; /* " -load=FILE -target=NAME": options that a failure needs to be the same again */
+  vyre_cost_model *cost_model; /* NULL: vyre's own */
+  vyre_bytes kept;             /* " -load=FILE -target=NAME": options that a failure needs to be the same again */
   coverage c;
   uint64_t failures;
 } fuzzer;
@@ -62,6 +64,12 @@ static const option_row rows[] = {
     {.name = "Passes", OPTION_SECTION},
     {.name = "passes", OPTION_TEXT, AT(passes), "TEXT", "this pipeline (default: a random one for each program)"},
     {.name = "load", OPTION_LIST, AT(load), "FILE", "a plugin; its passes are drawn, too", OPTION_KEPT_FILE},
+    {.name = "cost-model",
+     OPTION_TEXT,
+     AT(cost_model),
+     "FILE",
+     "what passes weigh rows by, instead of vyre's own",
+     OPTION_KEPT_FILE},
     {.name = "target",
      OPTION_TEXT,
      AT(target),
@@ -224,6 +232,7 @@ try_seed(fuzzer *f, uint64_t seed)
   random_memory unused;
   trial t = {.registry = f->registry,
              .device = f->device,
+             .cost_model = f->cost_model,
              .text = f->o.load.count == 0,
              .seed = seed,
              .pipeline = f->o.passes ? f->o.passes : pipeline,
@@ -281,6 +290,7 @@ try_input(fuzzer *f)
   vyre_module *program = NULL;
   const trial t = {.registry = f->registry,
                    .device = f->device,
+                   .cost_model = f->cost_model,
                    .text = f->o.load.count == 0,
                    .seed = f->o.seed.value,
                    .pipeline = f->o.passes ? f->o.passes : "default<O2>",
@@ -390,6 +400,7 @@ fuzz(fuzzer *f)
 {
   VYRE_TRY(check_options(&f->o));
   VYRE_TRY(quote_kept(f));
+  VYRE_TRY(vyre_cost_model_read(f->o.cost_model, &f->cost_model));
   VYRE_TRY(vyre_registry_create(NULL, &f->registry));
   VYRE_TRY(vyre_registry_load_core(f->registry));
   for (uint32_t i = 0; i < f->o.load.count; i++)
@@ -425,6 +436,7 @@ main(int count, char **arguments)
   const int code = console_end("vyre-fuzz", status, f.failures ? 1 : 0);
   vyre_bytes_free(&f.kept);
   vyre_registry_destroy(f.registry);
+  vyre_cost_model_destroy(f.cost_model);
   option_table_free(&table, &f.o);
   return code;
 }
