@@ -5,6 +5,8 @@
  * is left of them is copied with the outer one.  Copies keep names, decorations and source lines; the row of the body, which is
  * the loop's index, becomes a literal, or the later index less the steps from the copy to it.
  *
+ * With `hinted` only loops that the program asks to be unrolled.
+ *
  * Limits: no loop with a break, a continue, a leave, a return or a trap in it, nor one with the hint dont_unroll; at most `most`
  * iterations, and 65536 rows that a loop becomes.  Cost: the rows that are made.
  *
@@ -78,7 +80,8 @@ copies_of(const unroller *u, uint32_t loop, const loop_shape *shape)
 {
   uint32_t literals[VYRE_HINT_BITS];
   const uint64_t factor = u->host->param(u->ctx, "factor"), copies = factor ? factor : shape->iterations;
-  if (u->host->hints(u->module, loop, literals) & VYRE_HINT_DONT_UNROLL)
+  const uint32_t hints = u->host->hints(u->module, loop, literals);
+  if ((hints & VYRE_HINT_DONT_UNROLL) || (u->host->param(u->ctx, "hinted") && !(hints & VYRE_HINT_UNROLL)))
     return 0;
   if (u->v->loop_exit[loop] || shape->iterations > u->host->param(u->ctx, "most") || shape->iterations % copies != 0)
     return 0;
@@ -157,6 +160,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 
 static const vyre_param params[] = {
     {sizeof(vyre_param), VYRE_PARAM_UINT, "factor", "iterations that become one; 0: all of them", 0, 64, 0, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_FLAG, "hinted", "only loops with the hint unroll", 0, 0, 0, NULL},
     {sizeof(vyre_param), VYRE_PARAM_UINT, "most", "leave loops alone that have more iterations", 1, 4096, 64, NULL},
 };
 
