@@ -39,6 +39,7 @@ typedef struct run_tolerance {
 typedef struct run_options {
   const char *input;   /* of inputs */
   const char *compare; /* NULL: none */
+  const char *profile; /* the source whose lines are shown; NULL: none */
   run_target target, compare_target;
   const char *entry;
   bool has_groups;
@@ -261,6 +262,12 @@ VYRE_MUST_USE vyre_status run_device_describe(const run_options *options, run_ta
 
 /* Prints what the target's driver makes of one program, or (`second` not NULL) of two side by side. */
 VYRE_MUST_USE vyre_status run_statistics(const run_options *options, const run_program *first, const run_program *second);
+
+/* ---- profile.c ----------------------------------------------------------------------------------------------------------- */
+
+/* Prints how often each line of the source ran. */
+VYRE_MUST_USE vyre_status run_profile(const run_options *options, const run_program *program, const run_inputs *inputs,
+                                      const run_results *results);
 
 /* ---- report.c ------------------------------------------------------------------------------------------------------------ */
 
