@@ -17,6 +17,10 @@ include(${CMAKE_CURRENT_LIST_DIR}/vyre-pc.cmake)
 vyre_make_pc(${PROJECT_BINARY_DIR}/vyre.pc)
 install(FILES ${PROJECT_BINARY_DIR}/vyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
+# Vim looks there by itself; the folder of VS Code is to be linked into ~/.vscode/extensions.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/editors/vim/ DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles COMPONENT dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/editors/vscode DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre COMPONENT dev)
+
 if(VYRE_TESTS)
   vyre_add_test(installed ${CMAKE_COMMAND}
     -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR} -DLIBDIR=${CMAKE_INSTALL_LIBDIR} -DC_COMPILER=${CMAKE_C_COMPILER}

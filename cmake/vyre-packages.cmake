@@ -22,7 +22,7 @@ endforeach()
 # Readable where they are: README.md names documents and examples by folders beside it.
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/vyre)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${doc} COMPONENT tool)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${doc} COMPONENT tool)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${doc} COMPONENT tool FILES_MATCHING PATTERN *.md)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${doc} COMPONENT dev
   PATTERN examples/CMakeLists.txt EXCLUDE PATTERN expected.c EXCLUDE PATTERN run-example.sh EXCLUDE)
 

@@ -1,12 +1,16 @@
 /* An example of a pass that makes rows: loops between literals are unrolled.
  *
- * A `for` whose bounds and step are literals, and whose iterations nothing ends early, becomes its iterations one after another
- * (factor 0), or goes through `factor` of them at a time, if that divides their number.  Inner loops come first, so that what
- * is left of them is copied with the outer one.  Copies keep names, decorations and source lines; the row of the body, which is
- * the loop's index, becomes a literal, or the later index less the steps from the copy to it.
+ * A `loop` that counts from a literal to a literal, as those of GLSL and SPIR-V do, becomes its iterations one after another; what
+ * their counter is in each is left to cprop.  A `for` whose bounds and step are literals, and whose iterations nothing ends early,
+ * becomes its iterations one after another (factor 0), or goes through `factor` of them at a time, if that divides their number.
+ * Inner loops come first, so that what is left of them is copied with the outer one.  Copies keep names, decorations and source
+ * lines; the row of the body, which is the loop's index, becomes a literal, or the later index less the steps from the copy to it.
  *
- * Limits: no loop with a break, a continue, a leave, a return or a trap in it, nor one with the hint dont_unroll; at most `most`
- * iterations, and 65536 rows that a loop becomes.  Cost: the rows that are made.
+ * With `hinted` only loops that the program asks to be unrolled: GLSL's [[unroll]].
+ *
+ * Limits: no `for` with a break, a continue, a leave, a return or a trap in it, no `loop` with a second break or a continue, nor
+ * one with the hint dont_unroll; a `loop` as a whole or not at all; at most `most` iterations, and 65536 rows that a loop becomes.
+ * Cost: the rows that are made.
  *
  * requires: loops      preserves: nothing
  *
@@ -72,14 +76,20 @@ rows_in(const vyre_view *v, uint32_t loop)
   return rows;
 }
 
+/* Whether the loop may be unrolled, by its hints. */
+static bool
+is_wanted(const unroller *u, uint32_t loop)
+{
+  uint32_t literals[VYRE_HINT_BITS];
+  const uint32_t hints = u->host->hints(u->module, loop, literals);
+  return !(hints & VYRE_HINT_DONT_UNROLL) && (!u->host->param(u->ctx, "hinted") || (hints & VYRE_HINT_UNROLL));
+}
+
 /* How many iterations become one; 0: the loop stays as it is. */
 static uint64_t
 copies_of(const unroller *u, uint32_t loop, const loop_shape *shape)
 {
-  uint32_t literals[VYRE_HINT_BITS];
   const uint64_t factor = u->host->param(u->ctx, "factor"), copies = factor ? factor : shape->iterations;
-  if (u->host->hints(u->module, loop, literals) & VYRE_HINT_DONT_UNROLL)
-    return 0;
   if (u->v->loop_exit[loop] || shape->iterations > u->host->param(u->ctx, "most") || shape->iterations % copies != 0)
     return 0;
   if (copies != shape->iterations && (copies == 1 || shape->step > shape->room / copies))
@@ -122,6 +132,139 @@ unroll_part(const unroller *u, uint32_t loop, const loop_shape *shape, uint64_t 
   host->set_hints(u->module, loop, VYRE_HINT_DONT_UNROLL, NULL); /* what was said of its iterations does not hold any more */
 }
 
+/* ---- `loop`, which is what the loops of GLSL and SPIR-V are -------------------------------------------------------------- */
+
+/* What a loop like this does, where the literals are known, and nothing else ends it, begins it anew or sets its counter:
+ *
+ *   set %k, FROM  loop { %now = get %k  %goes_on = ult %now, TO  if %goes_on { } else { break }  ...  set %k, add(%now, BY) } */
+typedef struct counted_loop {
+  uint32_t test;    /* the `if` */
+  bool ends_if;     /* the condition's value at the end */
+  uint32_t counter; /* the var */
+  uint32_t set;     /* the row that sets it, once in each iteration */
+  uint32_t jumps;   /* breaks, and what begins it anew, but for that of the test */
+} counted_loop;
+
+/* The region has one row, a break. */
+static bool
+is_break(const vyre_view *v, uint32_t region)
+{
+  const uint32_t row = v->first[region];
+  return row && vyre_op_of(v, row) == VYRE_OP_break;
+}
+
+/* The first row of the body that is more than a value: an `if` of which one arm breaks, and the other one is empty. */
+static bool
+find_test(const vyre_view *v, uint32_t body, counted_loop *out)
+{
+  uint32_t row = v->first[body];
+  while (row && (vyre_row_is_pure(v, row) || vyre_op_of(v, row) == VYRE_OP_get))
+    row = v->next[row];
+  if (!row || vyre_op_of(v, row) != VYRE_OP_if)
+    return false;
+  const uint32_t yes = v->first[row], no = v->next[yes];
+  out->test = row;
+  out->ends_if = is_break(v, yes);
+  return out->ends_if ? !v->first[no] : is_break(v, no) && !v->first[yes];
+}
+
+/* The row is computed from a `get` of the counter and a literal. */
+static bool
+is_of_counter(const vyre_view *v, uint32_t row, uint32_t counter)
+{
+  return vyre_row_is_pure(v, row) && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) && vyre_op_of(v, v->a[row]) == VYRE_OP_get &&
+         v->a[v->a[row]] == counter;
+}
+
+/* Jumps of the loop, and what sets its counter, in the rows under `row`; `is_inner`: in a loop of its own. */
+static void
+look_for_more(const vyre_view *v, uint32_t row, bool is_inner, counted_loop *out, uint32_t *sets)
+{
+  const uint32_t op = vyre_op_of(v, row);
+  out->jumps += !is_inner && (op == VYRE_OP_break || op == VYRE_OP_continue || op == VYRE_OP_breakif);
+  if (op == VYRE_OP_set && v->a[row] == out->counter) {
+    out->set = row;
+    (*sets)++;
+  }
+  for (uint32_t in = v->first[row]; in; in = v->next[in])
+    look_for_more(v, in, is_inner || vyre_row_is_loop(v, row), out, sets);
+}
+
+/* The literal that the counter has where the loop begins. */
+static bool
+find_start(const vyre_view *v, uint32_t loop, uint32_t counter, uint64_t *out)
+{
+  for (uint32_t row = v->prev[loop]; row; row = v->prev[row]) {
+    counted_loop other = {.counter = counter};
+    uint32_t sets = 0;
+    look_for_more(v, row, true, &other, &sets);
+    if (sets == 0)
+      continue;
+    *out = vyre_row_imm(v, v->b[row]);
+    return other.set == row && vyre_row_is_const(v, v->b[row]);
+  }
+  return false;
+}
+
+static bool
+has_counter(const vyre_view *v, uint32_t loop, counted_loop *out)
+{
+  const uint32_t body = v->first[loop];
+  uint32_t sets = 0;
+  if (vyre_op_of(v, loop) != VYRE_OP_loop || !find_test(v, body, out))
+    return false;
+  const uint32_t condition = v->a[out->test];
+  out->counter = v->a[v->a[condition]];
+  if (VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[out->counter])) != 1 || !is_of_counter(v, condition, out->counter) ||
+      v->parent[v->a[condition]] != body)
+    return false;
+  for (uint32_t region = body; region; region = v->next[region])
+    for (uint32_t row = v->first[region]; row; row = v->next[row])
+      if (row != out->test)
+        look_for_more(v, row, false, out, &sets);
+  const uint32_t step = sets ? v->b[out->set] : 0;
+  return sets == 1 && out->jumps == 0 && v->parent[v->parent[out->set]] == loop && is_of_counter(v, step, out->counter) &&
+         v->parent[v->parent[v->a[step]]] == loop;
+}
+
+/* How many iterations there are, as the host computes them; 0: nobody knows, or too many. */
+static uint64_t
+iterations_of(const unroller *u, uint32_t loop, const counted_loop *counted)
+{
+  const uint64_t most = u->host->param(u->ctx, "most");
+  const uint32_t condition = u->v->a[counted->test], step = u->v->b[counted->set];
+  uint64_t value[4] = {0}, goes_on[4];
+  const uint64_t *given[3] = {value, NULL, NULL};
+  if (!find_start(u->v, loop, counted->counter, &value[0]))
+    return 0;
+  for (uint64_t count = 0; count <= most; count++) {
+    for (uint32_t lane = 1; lane < 4; lane++)
+      value[lane] = value[0];
+    if (!u->host->fold_given(u->module, condition, given, goes_on))
+      return 0;
+    if ((goes_on[0] != 0) == counted->ends_if)
+      return count;
+    uint64_t next[4];
+    if (!u->host->fold_given(u->module, step, given, next))
+      return 0;
+    value[0] = next[0];
+  }
+  return 0;
+}
+
+/* Its iterations one after another, without the test. */
+static void
+unroll_counted(const unroller *u, uint32_t loop, const counted_loop *counted, uint64_t iterations)
+{
+  const vyre_view *v = u->v;
+  for (uint64_t i = 0; i < iterations; i++)
+    for (uint32_t region = v->first[loop]; region; region = v->next[region])
+      for (uint32_t row = v->first[region]; row; row = v->next[row])
+        if (row != counted->test)
+          (void)u->host->clone(u->module, row, loop, u->map, u->map_rows);
+  u->host->kill(u->module, loop);
+}
+
 /* Room for the rows that there are by now. */
 static bool
 cover_rows(unroller *u)
@@ -140,12 +283,20 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   *out = VYRE_UNCHANGED;
   for (uint32_t loop = vyre_loops_innermost_first(u.v); loop; loop = vyre_loops_next(u.v, loop)) {
     loop_shape shape;
+    counted_loop counted = {0};
+    if (!is_wanted(&u, loop))
+      continue;
     const uint64_t copies = has_shape(u.v, loop, &shape) ? copies_of(&u, loop, &shape) : 0;
-    if (copies == 0)
+    const uint64_t iterations = has_counter(u.v, loop, &counted) ? iterations_of(&u, loop, &counted) : 0;
+    const uint64_t factor = ctx->host->param(ctx, "factor");
+    const bool is_whole = iterations && (!factor || factor == iterations) && iterations * rows_in(u.v, loop) <= MOST_ROWS;
+    if (copies == 0 && !is_whole)
       continue;
     if (!cover_rows(&u))
       return ctx->host->out_of_memory(ctx);
-    if (copies == shape.iterations)
+    if (is_whole)
+      unroll_counted(&u, loop, &counted, iterations);
+    else if (copies == shape.iterations)
       unroll_whole(&u, loop, &shape);
     else
       unroll_part(&u, loop, &shape, copies);
@@ -157,6 +308,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 
 static const vyre_param params[] = {
     {sizeof(vyre_param), VYRE_PARAM_UINT, "factor", "iterations that become one; 0: all of them", 0, 64, 0, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_FLAG, "hinted", "only loops with the hint unroll", 0, 0, 0, NULL},
     {sizeof(vyre_param), VYRE_PARAM_UINT, "most", "leave loops alone that have more iterations", 1, 4096, 64, NULL},
 };
 

@@ -226,9 +226,8 @@ typedef struct vyre_host {
    * Regions alone and what a program declares cannot be copied. */
   uint32_t (*clone)(vyre_module *module, uint32_t row, uint32_t before, uint32_t *map, uint32_t map_rows);
 
-  /* Since 1.1.  An `if`, `for`, `loop` or `block` that insert_row or append_row makes has its region rows, which are empty. */
-
-  /* As insert_row: the last row of a region. */
+  /* Since 1.1, as what follows.  As insert_row: the last row of a region.  From then on an `if`, `for`, `loop` or `block` that one
+   * of the two makes has its region rows, which are empty. */
   uint32_t (*append_row)(vyre_module *module, uint32_t region, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
                          uint32_t c);
   /* A `buffer` of near_row's program, an array of scalars or vectors with std430's stride: of `count` elements, in private or

@@ -42,6 +42,8 @@ do_work(const run_options *options, work *w, bool *out_equal)
   if (options->compare)
     VYRE_TRY(run_execute(options, options->compare_target, second, &w->inputs, &w->second_results));
   VYRE_TRY(run_report(options, &w->inputs, &w->first_results));
+  if (options->profile)
+    VYRE_TRY(run_profile(options, &w->first, &w->inputs, &w->first_results));
   if (options->compare)
     VYRE_TRY(run_report_comparison(options, &w->inputs, &w->first, &w->first_results, second, &w->second_results, out_equal));
   return options->bench.value ? run_bench(options, &w->first, options->compare ? second : NULL, &w->inputs) : VYRE_OK;

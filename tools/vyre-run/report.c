@@ -77,7 +77,7 @@ run_report(const run_options *options, const run_inputs *inputs, const run_resul
       if (run_buffer_is(inputs->items[k].buffer, write->name, write->name_length))
         VYRE_TRY(vyre_file_write(write->value, results->items[k], inputs->items[k].size));
   }
-  if (options->compare || options->prints.count)
+  if (options->compare || options->profile || options->prints.count)
     return VYRE_OK;
   for (uint32_t i = 0; i < inputs->count; i++) {
     if (inputs->items[i].buffer->is_writable)

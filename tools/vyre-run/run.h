@@ -25,6 +25,7 @@ enum { RUN_MOST_ROUNDS = 101 };
 typedef struct run_options {
   const char *input;   /* of inputs */
   const char *compare; /* NULL: none */
+  const char *profile; /* the source whose lines are shown; NULL: none */
   run_target target, compare_target;
   const char *entry;
   run_setup setup;
@@ -128,6 +129,12 @@ VYRE_MUST_USE vyre_status run_statistics(const run_options *options, const run_p
 /* Prints what a dispatch of one program takes on the target, or (`second` not NULL) of two by turns. */
 VYRE_MUST_USE vyre_status run_bench(const run_options *options, const run_program *first, const run_program *second,
                                     const run_inputs *inputs);
+
+/* ---- profile.c ----------------------------------------------------------------------------------------------------------- */
+
+/* Prints how often each line of the source ran. */
+VYRE_MUST_USE vyre_status run_profile(const run_options *options, const run_program *program, const run_inputs *inputs,
+                                      const run_results *results);
 
 /* ---- report.c ------------------------------------------------------------------------------------------------------------ */
 
