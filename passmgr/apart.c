@@ -32,7 +32,6 @@ tool_hand_over(const tool *t, work *w)
     at += (size_t)wrote;
   }
   to->kind = w->kind;
-  to->making = w->making;
   to->is_done = true;
   return VYRE_OK;
 }
@@ -60,7 +59,7 @@ tool_create_report(const tool *t, vyre_report **out)
   vyre_allocator shared = *vyre_allocator_default();
   shared.resize = resize_shared;
   shared.user = t->isolated;
-  return vyre_report_create(t->isolated ? &shared : NULL, out);
+  return vyre_report_create_like(t->report, t->isolated ? &shared : NULL, out);
 }
 
 /* In the process: what it says goes to the file. */
@@ -135,7 +134,6 @@ take_isolated(const tool *t, isolation *of, int status, work *w)
   if (!w->status && gave->is_done) {
     w->has_output = true;
     w->kind = gave->kind;
-    w->making = gave->making;
     read = vyre_status_join(read, read_all(of->output, &w->output));
   }
   w->status = vyre_status_join(w->status, read);

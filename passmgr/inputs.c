@@ -69,12 +69,12 @@ write_output(tool *t, uint32_t index)
   const work *w = &t->works[index];
   const char *path;
   VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
-  const uint64_t start = process_now();
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(write)");
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
   if (t->options.depends)
     VYRE_TRY(write_dependencies(t, w, path));
-  if (w->report)
-    vyre_report_add_time(w->report, "write", process_now() - start + w->making);
+  vyre_report_stop(w->report, &watch);
   return VYRE_OK;
 }
 
@@ -252,29 +252,37 @@ prepare_inputs(tool *t)
     t->works[i].path = inputs->names[i];
   t->end = inputs->count;
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
-  return t->options.time_passes || t->options.stats ? vyre_report_create(NULL, &t->report) : VYRE_OK;
+  if (t->options.time_passes || t->options.time_trace || t->options.stats)
+    VYRE_TRY(vyre_report_create(NULL, &t->report));
+  if (t->options.time_trace)
+    vyre_report_keep_events(t->report);
+  return VYRE_OK;
+}
+
+/* To a file, or (NULL) to standard error. */
+static vyre_status
+write_report(vyre_status status, const char *path, vyre_bytes *text)
+{
+  if (!status && path)
+    status = vyre_file_write(path, text->data, text->size);
+  else if (!status)
+    process_say(NULL, text->data, text->size);
+  vyre_bytes_free(text);
+  return status;
 }
 
 static vyre_status
 print_report(const tool *t)
 {
+  const tool_options *o = &t->options;
   vyre_bytes text = {0};
-  vyre_status status = VYRE_OK;
-  if (t->options.time_passes)
-    status = vyre_report_times(t->report, &text);
-  if (!status && t->options.stats && t->options.stats_file) {
-    vyre_bytes stats = {0};
-    status = vyre_report_stats(t->report, t->options.stats_format, &stats);
-    if (!status)
-      status = vyre_file_write(t->options.stats_file, stats.data, stats.size);
-    vyre_bytes_free(&stats);
-  } else if (!status && t->options.stats) {
-    status = vyre_report_stats(t->report, t->options.stats_format, &text);
-  }
-  if (!status && text.size)
-    process_say(NULL, text.data, text.size);
-  vyre_bytes_free(&text);
-  return status;
+  if (o->time_passes)
+    VYRE_TRY(write_report(strcmp(o->time_passes, "json") == 0 ? vyre_report_times_json(t->report, &text)
+                                                              : vyre_report_times(t->report, &text),
+                          NULL, &text));
+  if (o->stats)
+    VYRE_TRY(write_report(vyre_report_stats(t->report, o->stats_format, &text), o->stats_file, &text));
+  return o->time_trace ? write_report(vyre_report_trace(t->report, &text), o->time_trace, &text) : VYRE_OK;
 }
 
 bool

@@ -87,16 +87,6 @@ process_now(void)
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Since `start`; gives the time now. */
-static uint64_t
-add_time(vyre_report *report, const char *what, uint64_t start)
-{
-  uint64_t end = process_now();
-  if (report)
-    vyre_report_add_time(report, what, end - start);
-  return end;
-}
-
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -144,17 +134,24 @@ static vyre_status
 read_input(const process *p, vyre_module *module, work *w, source *from)
 {
   const vyre_pipeline_options options = {.print = print, .print_user = from->diagnostics.user};
-  uint64_t start = process_now();
+  vyre_stopwatch watch;
+  uint64_t glslang = 0;
+  vyre_stopwatch_start(&watch, NULL, "(read)");
+  from->glsl.nanoseconds = &glslang;
   if (!from->is_read)
     VYRE_TRY(vyre_file_read(w->path, &from->bytes));
   from->is_read = true;
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
-  start = add_time(w->report, "read", start);
+  watch.inner_wall = glslang;
+  vyre_report_stop(w->report, &watch);
+  if (glslang && w->report) /* which is what reading begins with */
+    vyre_report_add_time(w->report, "glslang", watch.wall, glslang);
+  vyre_stopwatch_start(&watch, NULL, "(verify)");
   if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
     VYRE_TRY(check_input(module, from, &options));
-  add_time(w->report, "verify", start);
+  vyre_report_stop(w->report, &watch);
   return VYRE_OK;
 }
 
@@ -191,10 +188,11 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
     status = vyre_status_join(status,
                               VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
   VYRE_TRY(status);
-  const uint64_t start = process_now();
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(verify)");
   if (!o->verify_each)
     VYRE_TRY(vyre_status_note(vyre_module_check(module, &options), "after the last pass; -verify-each tells which one it was"));
-  add_time(report, "verify", start);
+  vyre_report_stop(report, &watch);
   return VYRE_OK;
 }
 
@@ -212,8 +210,7 @@ write_glsl(const vyre_module *module, vyre_bytes *out)
   return vyre_glsl_write(module, (vyre_row){program}, out);
 }
 
-static vyre_status
-make_output(const process *p, const vyre_module *module, work *w, const source *from)
+static vyre_status export(const process *p, const vyre_module *module, work *w, const source *from)
 {
   const tool_options *o = p->options;
   const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
@@ -235,6 +232,16 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
   }
 }
 
+static vyre_status
+make_output(const process *p, const vyre_module *module, work *w, const source *from)
+{
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(export)");
+  VYRE_TRY(export(p, module, w, from));
+  vyre_report_stop(w->report, &watch);
+  return VYRE_OK;
+}
+
 /* ---- one input ----------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -253,10 +260,7 @@ static vyre_status
 run_input(const process *p, vyre_module *module, work *w, const source *from)
 {
   VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->diagnostics.user));
-  const uint64_t start = process_now();
-  VYRE_TRY(make_output(p, module, w, from));
-  w->making = process_now() - start;
-  return VYRE_OK;
+  return make_output(p, module, w, from);
 }
 
 static void
@@ -264,9 +268,12 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
 {
   guard_input(p->is_apart || p->options->inputs.count < 2 ? NULL : w->path);
   say_whose(p, "; *** input '", w->path, from->diagnostics.user);
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(input)");
   w->status = read_input(p, module, w, from);
   if (!w->status)
     w->status = run_input(p, module, w, from);
+  vyre_report_add_input(w->report, w->path, &watch);
   vyre_module_clear(module);
   guard_input(NULL);
 }
@@ -310,13 +317,11 @@ finish_member(const together *b, uint32_t member)
 {
   const process *p = b->process;
   work *w = &b->works[b->members[member]];
-  const uint64_t start = process_now();
   vyre_status status = vyre_batch_take(p->batch, member, p->taken);
   const bool taken = !status;
   vyre_status_free(status);
   if (taken)
     w->status = make_output(p, p->taken, w, &b->sources[b->members[member]]);
-  w->making = process_now() - start;
   vyre_module_clear(p->taken);
   return taken;
 }
@@ -338,7 +343,7 @@ finish_together(together *b)
   work *first = &b->works[b->members[0]];
   vyre_report *report = NULL;
   vyre_bytes printed = {0};
-  vyre_status status = first->report ? vyre_report_create(NULL, &report) : VYRE_OK;
+  vyre_status status = first->report ? vyre_report_create_like(first->report, NULL, &report) : VYRE_OK;
   say_whose(b->process, "; *** inputs from '", first->path, &printed);
   const bool right = !status && run_together(b, report, &printed);
   if (right && report)

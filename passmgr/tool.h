@@ -15,7 +15,6 @@
 typedef struct isolated_work {
   bool is_done; /* there is an output */
   vyre_input_kind kind;
-  uint64_t making;
   vyre_report *report; /* its memory is here */
   size_t used;
   char memory[1 << 20];

@@ -16,7 +16,8 @@
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
-      *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *stage, *short_stage, *language, *opt_bisect, *bisect, *help;
+      *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *stage, *short_stage,
+      *language, *opt_bisect, *bisect, *time_passes, *time_trace, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* the last one in seconds; 0: none */
   name_list load, plugin_dir, skip_pass, print_before, print_after, inputs;
   option_glsl glsl;
@@ -30,8 +31,8 @@ typedef struct tool_options {
   uint32_t batch_most;            /* inputs that become one module: of batch; 1: they do not */
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
-  bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all,
-      time_passes, phases, no_fuse, isolate, debug, strip, exact_floats, version;
+  bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, phases, no_fuse,
+      isolate, debug, strip, exact_floats, version;
 } tool_options;
 
 /* Borrows argv. */
