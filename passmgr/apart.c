@@ -21,16 +21,29 @@
 #include <unistd.h>
 
 /* Who waits for this process writes it. */
+static vyre_status
+write_all(int file, const vyre_bytes *what, const char *name)
+{
+  for (size_t at = 0; at < what->size;) {
+    const ssize_t wrote = write(file, what->data + at, what->size - at);
+    if (wrote <= 0)
+      return VYRE_ERROR(VYRE_CODE_INPUT, "%s cannot be kept: %s\nFix: give the machine room", name, strerror(errno));
+    at += (size_t)wrote;
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+tool_hand_over_remarks(const tool *t, const work *w)
+{
+  return write_all(t->isolated_remarks, &w->remarks, "remarks");
+}
+
 vyre_status
 tool_hand_over(const tool *t, work *w)
 {
   isolated_work *to = t->isolated;
-  for (size_t at = 0; at < w->output.size;) {
-    const ssize_t wrote = write(t->isolated_output, w->output.data + at, w->output.size - at);
-    if (wrote <= 0)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "the output cannot be kept: %s\nFix: give the machine room", strerror(errno));
-    at += (size_t)wrote;
-  }
+  VYRE_TRY(write_all(t->isolated_output, &w->output, "the output"));
   to->kind = w->kind;
   to->is_done = true;
   return VYRE_OK;
@@ -69,6 +82,7 @@ process_isolated(tool *t, uint32_t index, const isolation *of)
   t->works[index] = (work){.path = t->works[index].path}; /* it may have been done before */
   t->isolated = of->process.more;
   t->isolated_output = of->output;
+  t->isolated_remarks = of->remarks;
   t->begun = t->finished = index;
   t->end = index + 1;
   t->code = 0;
@@ -85,7 +99,8 @@ begin_isolated(tool *t, uint32_t index, tool_change change, const void *user, is
 {
   of->said = memfd_create("said", MFD_CLOEXEC);
   of->output = memfd_create("output", MFD_CLOEXEC);
-  if (of->said < 0 || of->output < 0)
+  of->remarks = memfd_create("remarks", MFD_CLOEXEC);
+  if (of->said < 0 || of->output < 0 || of->remarks < 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "no file for a process of its own: %s\nFix: leave out -isolate", strerror(errno));
   lseek(STDIN_FILENO, 0, SEEK_SET); /* if it was kept */
   VYRE_TRY(isolate_begin(sizeof(isolated_work), &of->process));
@@ -127,7 +142,7 @@ take_isolated(const tool *t, isolation *of, int status, work *w)
 {
   of->is_running = false;
   const isolated_work *gave = of->process.more;
-  vyre_status read = read_all(of->said, &w->said);
+  vyre_status read = vyre_status_join(read_all(of->said, &w->said), read_all(of->remarks, &w->remarks));
   w->status = of->late.pass ? was_late(of, (uint32_t)t->options.pass_timeout.value) : isolate_end(&of->process, status, &w->told);
   if (!w->status)
     w->report = gave->report;
@@ -147,6 +162,8 @@ free_isolated(isolation *of)
     close(of->said);
   if (of->output > 0)
     close(of->output);
+  if (of->remarks > 0)
+    close(of->remarks);
   isolate_free(&of->process);
 }
 
@@ -281,6 +298,7 @@ tool_free_attempt(work *w)
   vyre_status_free(w->status);
   vyre_bytes_free(&w->said);
   vyre_bytes_free(&w->output);
+  vyre_bytes_free(&w->remarks);
 }
 
 int

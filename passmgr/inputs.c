@@ -78,6 +78,15 @@ write_output(tool *t, uint32_t index)
   return VYRE_OK;
 }
 
+static vyre_status
+take_remarks(tool *t, work *w)
+{
+  vyre_status status =
+      t->isolated ? tool_hand_over_remarks(t, w) : vyre_bytes_append(&t->remarks, w->remarks.data, w->remarks.size);
+  vyre_bytes_free(&w->remarks);
+  return status;
+}
+
 /* It is its turn. */
 void
 tool_finish_input(tool *t, uint32_t index)
@@ -87,6 +96,8 @@ tool_finish_input(tool *t, uint32_t index)
     process_say(NULL, w->said.data, w->said.size);
   if (!w->status && (!w->told || w->has_output))
     w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
+  if (w->remarks.size)
+    w->status = vyre_status_join(w->status, take_remarks(t, w));
   if (t->options.inputs.count > 1)
     w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
   if (w->report && t->isolated)
@@ -282,6 +293,8 @@ print_report(const tool *t)
                           NULL, &text));
   if (o->stats)
     VYRE_TRY(write_report(vyre_report_stats(t->report, o->stats_format, &text), o->stats_file, &text));
+  if (o->remarks)
+    VYRE_TRY(vyre_file_write(o->remarks, t->remarks.data ? t->remarks.data : "", t->remarks.size));
   return o->time_trace ? write_report(vyre_report_trace(t->report, &text), o->time_trace, &text) : VYRE_OK;
 }
 

@@ -22,7 +22,7 @@ bool
 look_is_wanted(const tool_options *o)
 {
   return o->print_before_all || o->print_after_all || o->print_changed || o->print_before.count || o->print_after.count ||
-         o->dump_dir || o->roundtrip || o->tv.text;
+         o->dump_dir || o->roundtrip || o->tv.text || o->remarks;
 }
 
 /* By a pass's name, as the pipeline has it, or a run's number. */
@@ -194,6 +194,8 @@ look_at(void *user, const vyre_look *at)
   vyre_bytes_free(&text);
   if (!status && o->tv.text)
     status = validator_look(&l->validator, at);
+  if (!status && l->remarker.out)
+    status = remarks_look(&l->remarker, at);
   return status;
 }
 
@@ -202,4 +204,5 @@ look_end(looker *l)
 {
   vyre_bytes_free(&l->shown);
   validator_end(&l->validator);
+  remarks_end(&l->remarker);
 }

@@ -1,10 +1,11 @@
-/* Looking at the module between runs of passes: what -print-... print, -dump-dir keeps, and -roundtrip-each
- * and -tv ask of it.
+/* Looking at the module between runs of passes: what -print-... print, -dump-dir keeps, and -roundtrip-each,
+ * -tv and -remarks ask of it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_LOOK_H
 #define VYRE_PASSMGR_LOOK_H
 
+#include "remarks.h"
 #include "tool_options.h"
 #include "validate.h"
 
@@ -15,6 +16,7 @@ typedef struct looker {
   vyre_bytes *said;            /* as process_say has it */
   vyre_bytes shown;            /* the text that was last shown, of which -print-changed=diff tells the next one */
   validator validator;
+  remarker remarker;
 } looker;
 
 /* Whether somebody looks. */

@@ -177,6 +177,7 @@ main(int argc, char **argv)
   free(t.works);
   free(t.isolations);
   vyre_report_destroy(t.report);
+  vyre_bytes_free(&t.remarks);
   vyre_pipeline_destroy(t.pipeline);
   vyre_registry_destroy(t.registry);
   options_free(&t.options);

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
+#include "dot.h"
 #include "look.h"
 
 #include <errno.h>
@@ -38,6 +39,8 @@ typedef struct source {
   bool is_read;
   vyre_glsl_options glsl;
   vyre_diagnostics diagnostics;
+  vyre_bytes *said;    /* as process_say has it */
+  vyre_bytes *remarks; /* the work's; NULL: nobody asks */
 } source;
 
 /* ---- messages and times -------------------------------------------------------------------------------------------------- */
@@ -54,6 +57,9 @@ process_say(vyre_bytes *said, const char *text, size_t length)
 static void
 emit(void *user, const vyre_diagnostic *diagnostic)
 {
+  const source *from = user;
+  if (from->remarks) /* without memory one is lost */
+    vyre_status_free(remarks_add(from->remarks, from->path, diagnostic));
   char small[2048], *text = small;
   size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof(small));
   if (needed >= sizeof(small)) {
@@ -65,10 +71,10 @@ emit(void *user, const vyre_diagnostic *diagnostic)
   }
   size_t length = strlen(text);
   if (!diagnostic->file)
-    process_say(user, "vyre-passmgr: ", 14);
-  process_say(user, text, length);
+    process_say(from->said, "vyre-passmgr: ", 14);
+  process_say(from->said, text, length);
   if (length == 0 || text[length - 1] != '\n')
-    process_say(user, "\n", 1);
+    process_say(from->said, "\n", 1);
   if (text != small)
     free(text);
 }
@@ -90,7 +96,7 @@ process_now(void)
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 static void
-find_source(const process *p, const work *w, vyre_bytes *said, source *out)
+find_source(const process *p, work *w, vyre_bytes *said, source *out)
 {
   const tool_options *o = p->options;
   out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
@@ -104,7 +110,9 @@ find_source(const process *p, const work *w, vyre_bytes *said, source *out)
                                   .most_memory = (uint32_t)o->glsl.memory.value,
                                   .most_seconds = (uint32_t)o->glsl.seconds.value,
                                   .most_expansion = (uint32_t)o->glsl.expansion.value};
-  out->diagnostics = (vyre_diagnostics){emit, said};
+  out->said = said;
+  out->remarks = o->remarks ? &w->remarks : NULL;
+  out->diagnostics = (vyre_diagnostics){emit, out};
 }
 
 /* Verifies a text, which was read without lines: if it breaks a rule it is read again with lines, so that the message has
@@ -133,7 +141,7 @@ check_input(const vyre_module *module, const source *from, const vyre_pipeline_o
 static vyre_status
 read_input(const process *p, vyre_module *module, work *w, source *from)
 {
-  const vyre_pipeline_options options = {.print = print, .print_user = from->diagnostics.user};
+  const vyre_pipeline_options options = {.print = print, .print_user = from->said};
   vyre_stopwatch watch;
   uint64_t glslang = 0;
   vyre_stopwatch_start(&watch, NULL, "(read)");
@@ -160,11 +168,15 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
 /* Runs the pipeline, and verifies what it leaves. */
 static vyre_status
 run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, const char *path,
-           vyre_bytes *printed)
+           vyre_bytes *printed, vyre_bytes *remarks)
 {
   const tool_options *o = p->options;
   run_choice runs = o->runs;
-  looker looking = {.options = o, .path = path, .said = printed, .validator = {.inputs = o->tv.value, .said = printed}};
+  looker looking = {.options = o,
+                    .path = path,
+                    .said = printed,
+                    .validator = {.inputs = o->tv.value, .said = printed},
+                    .remarker = {.input = path, .out = remarks}};
   const vyre_pipeline_options options = {
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
       .wants_user = &runs,
@@ -225,6 +237,8 @@ static vyre_status export(const process *p, const vyre_module *module, work *w, 
     return write_glsl(module, &w->output);
   case OUTPUT_C:
     return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
+  case OUTPUT_DOT:
+    return dot_write(module, &w->output);
   case OUTPUT_PTX:
     return vyre_ptx_write(module, VYRE_NONE, &ptx_options, &w->output);
   default:
@@ -259,7 +273,7 @@ say_whose(const process *p, const char *what, const char *path, vyre_bytes *said
 static vyre_status
 run_input(const process *p, vyre_module *module, work *w, const source *from)
 {
-  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->diagnostics.user));
+  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->said, from->remarks));
   return make_output(p, module, w, from);
 }
 
@@ -267,7 +281,7 @@ static void
 process_alone(const process *p, vyre_module *module, work *w, source *from)
 {
   guard_input(p->is_apart || p->options->inputs.count < 2 ? NULL : w->path);
-  say_whose(p, "; *** input '", w->path, from->diagnostics.user);
+  say_whose(p, "; *** input '", w->path, from->said);
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(input)");
   w->status = read_input(p, module, w, from);
@@ -303,7 +317,7 @@ run_together(const together *b, vyre_report *report, vyre_bytes *printed)
   bool heard = false;
   vyre_module *module = vyre_batch_module(b->process->batch);
   vyre_status status =
-      run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, b->works[b->members[0]].path, printed);
+      run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, b->works[b->members[0]].path, printed, NULL);
   if (!status)
     status = vyre_module_seal(module, NULL); /* if there were no passes */
   const bool right = !status && !heard;

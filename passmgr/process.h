@@ -14,7 +14,7 @@
 typedef struct work {
   const char *path;    /* borrowed */
   vyre_report *report; /* owned; NULL: not asked for */
-  vyre_bytes said, output;
+  vyre_bytes said, output, remarks;
   vyre_input_kind kind;
   vyre_status status;
   int told; /* the exit code of a failure that was told in `said` */

@@ -49,17 +49,17 @@ static const option_row options[] = {
      OPTION_TEXT,
      AT(output),
      "FILE",
-     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx"},
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx, .dot"},
     {.name = "outdir",
      OPTION_TEXT,
      AT(outdir),
      "DIR",
-     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c or .ptx, in the folders that tell the inputs apart"},
+     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c, .ptx or .dot, in the folders that tell the inputs apart"},
     {.name = "emit",
      OPTION_WORD,
      AT(emit),
-     "vir|vir0|spirv|glsl|c|ptx",
-     "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
+     "vir|vir0|spirv|glsl|c|ptx|dot",
+     "what to write; dot: a graph for people; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
     {.name = "strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V", OPTION_KEPT},
     {.name = "strip-debug", OPTION_FLAG, AT(strip), NULL, NULL},
     {.name = "exact-floats",
@@ -178,6 +178,11 @@ static const option_row options[] = {
      AT(time_trace),
      "FILE",
      "write when each thing was done there, for Perfetto or Chrome's trace viewer: lanes of threads and of devices"},
+    {.name = "remarks",
+     OPTION_TEXT,
+     AT(remarks),
+     "FILE",
+     "write there what passes and vyre have to say of inputs and their lines, as JSON, an object a line"},
     OPTION_STATS_ROWS(AT(stats), AT(stats_file)),
 
     {.name = "To find what is wrong", OPTION_SECTION},
@@ -319,7 +324,7 @@ options_parse(int argc, char **argv, tool_options *out)
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
-  out->batch_most = !out->batch.text ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
+  out->batch_most = !out->batch.text || out->remarks ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
   if (out->glsl.target_env)
     VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->env));
   if (out->stats)
