@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cache_folder.h"
 #include "depfile.h"
+#include "look.h"
 #include "progress.h"
 #include "tool.h"
 
@@ -223,8 +224,12 @@ work_on(void *user)
   tool *t = self->tool;
   const uint32_t count = t->end;
   const uint64_t ahead = (uint64_t)t->options.threads * (t->options.batch_most > 4 ? 2 * (uint64_t)t->options.batch_most : 8);
-  process p = {
-      .options = &t->options, .pipeline = t->pipeline, .device = self->device, .is_apart = t->isolated != NULL, .home = t->home};
+  process p = {.options = &t->options,
+               .pipeline = t->pipeline,
+               .device = self->device,
+               .cache = t->cache.folder ? &t->cache : NULL,
+               .is_apart = t->isolated != NULL,
+               .home = t->home};
   guard_thread();
   pthread_mutex_lock(&t->lock);
   for (;;) {
@@ -247,6 +252,13 @@ work_on(void *user)
   return NULL;
 }
 
+/* Who wants to see passes at work gets them to work. */
+static bool
+is_cached(const tool_options *o)
+{
+  return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->stats && !o->reproducer && !o->bisect && !o->reduce;
+}
+
 static vyre_status
 prepare_inputs(tool *t)
 {
@@ -263,6 +275,8 @@ prepare_inputs(tool *t)
     t->works[i].path = inputs->names[i];
   t->end = inputs->count;
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
+  if (is_cached(&t->options))
+    VYRE_TRY(output_cache_begin(&t->options, t->registry, t->pipeline, &t->cache));
   if (t->options.time_passes || t->options.time_trace || t->options.stats)
     VYRE_TRY(vyre_report_create(NULL, &t->report));
   if (t->options.time_trace)

@@ -178,6 +178,7 @@ main(int argc, char **argv)
   free(t.isolations);
   vyre_report_destroy(t.report);
   vyre_bytes_free(&t.remarks);
+  output_cache_end(&t.cache);
   vyre_pipeline_destroy(t.pipeline);
   vyre_registry_destroy(t.registry);
   options_free(&t.options);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "guard.h"
+#include "output_cache.h"
 #include "outputs.h"
 #include "progress.h"
 #include "vyre/c.h"
@@ -41,6 +42,7 @@ typedef struct source {
   vyre_diagnostics diagnostics;
   vyre_bytes *said;    /* as process_say has it */
   vyre_bytes *remarks; /* the work's; NULL: nobody asks */
+  output_key key;
 } source;
 
 /* ---- messages and times -------------------------------------------------------------------------------------------------- */
@@ -137,6 +139,15 @@ check_input(const vyre_module *module, const source *from, const vyre_pipeline_o
   return vyre_status_note(status, "as read from '%s'", from->path);
 }
 
+static vyre_status
+read_file(const work *w, source *from)
+{
+  if (!from->is_read)
+    VYRE_TRY(vyre_file_read(w->path, &from->bytes));
+  from->is_read = true;
+  return VYRE_OK;
+}
+
 /* Into the module, verified.  What was read from a file is there still if this is done again: standard input is read once. */
 static vyre_status
 read_input(const process *p, vyre_module *module, work *w, source *from)
@@ -146,9 +157,7 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   uint64_t glslang = 0;
   vyre_stopwatch_start(&watch, NULL, "(read)");
   from->glsl.nanoseconds = &glslang;
-  if (!from->is_read)
-    VYRE_TRY(vyre_file_read(w->path, &from->bytes));
-  from->is_read = true;
+  VYRE_TRY(read_file(w, from));
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
@@ -256,6 +265,35 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
   return VYRE_OK;
 }
 
+/* Whether the output is there already. */
+static bool
+take_cached(const process *p, work *w, source *from)
+{
+  vyre_stopwatch watch;
+  if (!p->cache)
+    return false;
+  vyre_stopwatch_start(&watch, NULL, "(cache)");
+  vyre_status status = read_file(w, from);
+  if (!status)
+    from->key = output_cache_key(p->cache, p->options, w->path, &from->bytes);
+  const bool is_there = !status && output_cache_take(p->cache, &from->key, w);
+  vyre_status_free(status); /* reading says so again */
+  if (is_there)
+    vyre_report_stop(w->report, &watch);
+  return is_there;
+}
+
+/* Unless a file was changed meanwhile. */
+static void
+keep_cached(const process *p, const work *w, const source *from)
+{
+  if (!p->cache || w->status)
+    return;
+  const output_key now = output_cache_key(p->cache, p->options, w->path, &from->bytes);
+  if (memcmp(now.hash, from->key.hash, sizeof now.hash) == 0)
+    output_cache_keep(p->cache, &now, w);
+}
+
 /* ---- one input ----------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -284,9 +322,12 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
   say_whose(p, "; *** input '", w->path, from->said);
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(input)");
-  w->status = read_input(p, module, w, from);
-  if (!w->status)
-    w->status = run_input(p, module, w, from);
+  if (!take_cached(p, w, from)) {
+    w->status = read_input(p, module, w, from);
+    if (!w->status)
+      w->status = run_input(p, module, w, from);
+    keep_cached(p, w, from);
+  }
   vyre_report_add_input(w->report, w->path, &watch);
   vyre_module_clear(module);
   guard_input(NULL);
@@ -336,6 +377,8 @@ finish_member(const together *b, uint32_t member)
   vyre_status_free(status);
   if (taken)
     w->status = make_output(p, p->taken, w, &b->sources[b->members[member]]);
+  if (taken)
+    keep_cached(p, w, &b->sources[b->members[member]]);
   vyre_module_clear(p->taken);
   return taken;
 }
@@ -390,10 +433,13 @@ add_input(together *b, uint32_t index)
   source *from = &b->sources[index];
   const uint32_t most = most_rows(p);
   find_source(p, w, &w->said, from);
+  if (take_cached(p, w, from))
+    return;
   w->status = read_input(p, p->module, w, from);
   if (!w->status && vyre_module_view(p->module)->rows >= most) {
     say_whose(p, "; *** input '", w->path, &w->said);
     w->status = run_input(p, p->module, w, from);
+    keep_cached(p, w, from);
   } else if (!w->status) {
     if (vyre_module_view(p->module)->rows > most - vyre_module_view(vyre_batch_module(p->batch))->rows)
       finish_together(b);
@@ -417,7 +463,7 @@ process_inputs(const process *p, work *works, uint32_t count, bool at_once)
     } else if (count > 1) {
       add_input(&b, i);
     } else {
-      find_source(p, &works[i], at_once ? NULL : &works[i].said, &b.sources[i]);
+      find_source(p, &works[i], at_once && !p->cache ? NULL : &works[i].said, &b.sources[i]);
       process_alone(p, p->module, &works[i], &b.sources[i]);
     }
   }

@@ -24,12 +24,13 @@ typedef struct work {
 /* What a thread works with.  Everything is borrowed. */
 typedef struct process {
   const tool_options *options;
-  const vyre_pipeline *pipeline; /* NULL: no passes */
-  vyre_device *device;           /* NULL: passes run here */
-  vyre_module *module, *taken;   /* without rows, and again afterwards */
-  vyre_batch *batch;             /* the same; it and `taken` are for more inputs than one */
-  bool is_apart;                 /* a process of its own, of which another one tells the input */
-  int home;                      /* the folder that relative paths are meant from; -1: it could not be opened */
+  const vyre_pipeline *pipeline;    /* NULL: no passes */
+  vyre_device *device;              /* NULL: passes run here */
+  const struct output_cache *cache; /* NULL: none */
+  vyre_module *module, *taken;      /* without rows, and again afterwards */
+  vyre_batch *batch;                /* the same; it and `taken` are for more inputs than one */
+  bool is_apart;                    /* a process of its own, of which another one tells the input */
+  int home;                         /* the folder that relative paths are meant from; -1: it could not be opened */
 } process;
 
 /* Files of so many bytes are a batch. */

@@ -8,6 +8,7 @@
 
 #include "isolate.h"
 #include "tool_options.h"
+#include "output_cache.h"
 #include "outputs.h"
 #include "process.h"
 
@@ -35,6 +36,7 @@ typedef struct tool {
   vyre_report *report;     /* NULL: not asked for */
   vyre_bytes remarks;      /* of all inputs that are finished */
   outputs outputs;
+  output_cache cache;   /* without a folder: there is none */
   work *works;          /* one an input */
   pthread_mutex_t lock; /* of all below, and of what is written */
   pthread_cond_t turn;
