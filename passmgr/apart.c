@@ -34,9 +34,11 @@ write_all(int file, const vyre_bytes *what, const char *name)
 }
 
 vyre_status
-tool_hand_over_remarks(const tool *t, const work *w)
+tool_hand_over_notes(const tool *t, const work *w)
 {
-  return write_all(t->isolated_remarks, &w->remarks, "remarks");
+  for (note i = 0; i < NOTE__COUNT; i++)
+    VYRE_TRY(write_all(t->isolated_notes[i], &w->notes[i], "notes"));
+  return VYRE_OK;
 }
 
 vyre_status
@@ -82,7 +84,7 @@ process_isolated(tool *t, uint32_t index, const isolation *of)
   t->works[index] = (work){.path = t->works[index].path}; /* it may have been done before */
   t->isolated = of->process.more;
   t->isolated_output = of->output;
-  t->isolated_remarks = of->remarks;
+  t->isolated_notes = of->notes;
   t->begun = t->finished = index;
   t->end = index + 1;
   t->code = 0;
@@ -99,8 +101,12 @@ begin_isolated(tool *t, uint32_t index, tool_change change, const void *user, is
 {
   of->said = memfd_create("said", MFD_CLOEXEC);
   of->output = memfd_create("output", MFD_CLOEXEC);
-  of->remarks = memfd_create("remarks", MFD_CLOEXEC);
-  if (of->said < 0 || of->output < 0 || of->remarks < 0)
+  bool has_files = of->said >= 0 && of->output >= 0;
+  for (note i = 0; i < NOTE__COUNT; i++) {
+    of->notes[i] = memfd_create("notes", MFD_CLOEXEC);
+    has_files = has_files && of->notes[i] >= 0;
+  }
+  if (!has_files)
     return VYRE_ERROR(VYRE_CODE_INPUT, "no file for a process of its own: %s\nFix: leave out -isolate", strerror(errno));
   lseek(STDIN_FILENO, 0, SEEK_SET); /* if it was kept */
   VYRE_TRY(isolate_begin(sizeof(isolated_work), &of->process));
@@ -142,7 +148,9 @@ take_isolated(const tool *t, isolation *of, int status, work *w)
 {
   of->is_running = false;
   const isolated_work *gave = of->process.more;
-  vyre_status read = vyre_status_join(read_all(of->said, &w->said), read_all(of->remarks, &w->remarks));
+  vyre_status read = read_all(of->said, &w->said);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    read = vyre_status_join(read, read_all(of->notes[i], &w->notes[i]));
   w->status = of->late.pass ? was_late(of, (uint32_t)t->options.pass_timeout.value) : isolate_end(&of->process, status, &w->told);
   if (!w->status)
     w->report = gave->report;
@@ -162,8 +170,9 @@ free_isolated(isolation *of)
     close(of->said);
   if (of->output > 0)
     close(of->output);
-  if (of->remarks > 0)
-    close(of->remarks);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    if (of->notes[i] > 0)
+      close(of->notes[i]);
   isolate_free(&of->process);
 }
 
@@ -298,7 +307,8 @@ tool_free_attempt(work *w)
   vyre_status_free(w->status);
   vyre_bytes_free(&w->said);
   vyre_bytes_free(&w->output);
-  vyre_bytes_free(&w->remarks);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    vyre_bytes_free(&w->notes[i]);
 }
 
 int

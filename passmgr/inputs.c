@@ -6,6 +6,7 @@
 #include "cache_folder.h"
 #include "depfile.h"
 #include "look.h"
+#include "page.h"
 #include "progress.h"
 #include "tool.h"
 
@@ -79,12 +80,29 @@ write_output(tool *t, uint32_t index)
   return VYRE_OK;
 }
 
+/* The input's part of the page, which a process of its own has ended already, unless it was lost. */
 static vyre_status
-take_remarks(tool *t, work *w)
+end_page(const tool *t, work *w)
 {
-  vyre_status status =
-      t->isolated ? tool_hand_over_remarks(t, w) : vyre_bytes_append(&t->remarks, w->remarks.data, w->remarks.size);
-  vyre_bytes_free(&w->remarks);
+  vyre_bytes *page = &w->notes[NOTE_PAGE];
+  if (!t->options.html || (t->isolations && !t->isolated && page->size))
+    return VYRE_OK;
+  if (!page->size)
+    VYRE_TRY(page_begin(page, w->path));
+  return page_end(page, w->status ? vyre_status_text(w->status) : NULL);
+}
+
+static vyre_status
+take_notes(tool *t, work *w)
+{
+  vyre_status status = end_page(t, w);
+  if (!status && t->isolated)
+    status = tool_hand_over_notes(t, w);
+  for (note i = 0; i < NOTE__COUNT; i++) {
+    if (!status && !t->isolated)
+      status = vyre_bytes_append(&t->notes[i], w->notes[i].data, w->notes[i].size);
+    vyre_bytes_free(&w->notes[i]);
+  }
   return status;
 }
 
@@ -97,8 +115,7 @@ tool_finish_input(tool *t, uint32_t index)
     process_say(NULL, w->said.data, w->said.size);
   if (!w->status && (!w->told || w->has_output))
     w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
-  if (w->remarks.size)
-    w->status = vyre_status_join(w->status, take_remarks(t, w));
+  w->status = vyre_status_join(w->status, take_notes(t, w));
   if (t->options.inputs.count > 1)
     w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
   if (w->report && t->isolated)
@@ -297,6 +314,19 @@ write_report(vyre_status status, const char *path, vyre_bytes *text)
 }
 
 static vyre_status
+write_page(const tool *t)
+{
+  vyre_bytes pipeline = {0};
+  vyre_status status = t->pipeline ? vyre_pipeline_print(t->pipeline, &pipeline) : VYRE_OK;
+  if (!status)
+    status = vyre_bytes_append(&pipeline, "", 1);
+  if (!status)
+    status = page_write(t->options.html, pipeline.data, &t->notes[NOTE_PAGE]);
+  vyre_bytes_free(&pipeline);
+  return status;
+}
+
+static vyre_status
 print_report(const tool *t)
 {
   const tool_options *o = &t->options;
@@ -307,8 +337,11 @@ print_report(const tool *t)
                           NULL, &text));
   if (o->stats)
     VYRE_TRY(write_report(vyre_report_stats(t->report, o->stats_format, &text), o->stats_file, &text));
+  const vyre_bytes *remarks = &t->notes[NOTE_REMARKS];
   if (o->remarks)
-    VYRE_TRY(vyre_file_write(o->remarks, t->remarks.data ? t->remarks.data : "", t->remarks.size));
+    VYRE_TRY(vyre_file_write(o->remarks, remarks->data ? remarks->data : "", remarks->size));
+  if (o->html)
+    VYRE_TRY(write_page(t));
   return o->time_trace ? write_report(vyre_report_trace(t->report, &text), o->time_trace, &text) : VYRE_OK;
 }
 

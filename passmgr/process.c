@@ -20,6 +20,7 @@
 #include "guard.h"
 #include "output_cache.h"
 #include "outputs.h"
+#include "page.h"
 #include "progress.h"
 #include "vyre/c.h"
 #include "vyre/glsl.h"
@@ -41,7 +42,8 @@ typedef struct source {
   vyre_glsl_options glsl;
   vyre_diagnostics diagnostics;
   vyre_bytes *said;    /* as process_say has it */
-  vyre_bytes *remarks; /* the work's; NULL: nobody asks */
+  vyre_bytes *remarks; /* the work's, and so is */
+  vyre_bytes *page;    /* ... this; NULL: nobody asks */
   output_key key;
 } source;
 
@@ -62,6 +64,8 @@ emit(void *user, const vyre_diagnostic *diagnostic)
   const source *from = user;
   if (from->remarks) /* without memory one is lost */
     vyre_status_free(remarks_add(from->remarks, from->path, diagnostic));
+  if (from->page)
+    vyre_status_free(page_add_message(from->page, diagnostic));
   char small[2048], *text = small;
   size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof(small));
   if (needed >= sizeof(small)) {
@@ -113,7 +117,8 @@ find_source(const process *p, work *w, vyre_bytes *said, source *out)
                                   .most_seconds = (uint32_t)o->glsl.seconds.value,
                                   .most_expansion = (uint32_t)o->glsl.expansion.value};
   out->said = said;
-  out->remarks = o->remarks ? &w->remarks : NULL;
+  out->remarks = o->remarks ? &w->notes[NOTE_REMARKS] : NULL;
+  out->page = o->html ? &w->notes[NOTE_PAGE] : NULL;
   out->diagnostics = (vyre_diagnostics){emit, out};
 }
 
@@ -177,7 +182,7 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
 /* Runs the pipeline, and verifies what it leaves. */
 static vyre_status
 run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, const char *path,
-           vyre_bytes *printed, vyre_bytes *remarks)
+           vyre_bytes *printed, const source *from)
 {
   const tool_options *o = p->options;
   run_choice runs = o->runs;
@@ -185,7 +190,8 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
                     .path = path,
                     .said = printed,
                     .validator = {.inputs = o->tv.value, .said = printed},
-                    .remarker = {.input = path, .out = remarks}};
+                    .remarker = {.input = path, .out = from ? from->remarks : NULL},
+                    .pager = {.out = from ? from->page : NULL}};
   const vyre_pipeline_options options = {
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
       .wants_user = &runs,
@@ -204,7 +210,7 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
   if (!p->pipeline)
     return VYRE_OK;
   vyre_status status = vyre_pipeline_run(p->pipeline, module, &options);
-  look_end(&looking);
+  status = vyre_status_join(status, look_end(&looking));
   if (p->home >= 0 && fchdir(p->home) != 0) /* a pass may have changed it */
     status = vyre_status_join(status,
                               VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
@@ -300,7 +306,7 @@ static void
 say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(look_is_wanted(o) || o->list_runs))
+  if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs))
     return;
   process_say(said, what, strlen(what));
   process_say(said, path, strlen(path));
@@ -311,7 +317,7 @@ say_whose(const process *p, const char *what, const char *path, vyre_bytes *said
 static vyre_status
 run_input(const process *p, vyre_module *module, work *w, const source *from)
 {
-  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->said, from->remarks));
+  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->said, from));
   return make_output(p, module, w, from);
 }
 
@@ -322,7 +328,9 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
   say_whose(p, "; *** input '", w->path, from->said);
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(input)");
-  if (!take_cached(p, w, from)) {
+  if (from->page)
+    w->status = page_begin(from->page, from->path);
+  if (!w->status && !take_cached(p, w, from)) {
     w->status = read_input(p, module, w, from);
     if (!w->status)
       w->status = run_input(p, module, w, from);

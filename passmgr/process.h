@@ -10,11 +10,14 @@
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 
+/* What is noted of inputs, beside what is said: the objects of -remarks, and the parts of the page of -html. */
+typedef enum note { NOTE_REMARKS, NOTE_PAGE, NOTE__COUNT } note;
+
 /* One input, and what comes of it. */
 typedef struct work {
   const char *path;    /* borrowed */
   vyre_report *report; /* owned; NULL: not asked for */
-  vyre_bytes said, output, remarks;
+  vyre_bytes said, output, notes[NOTE__COUNT];
   vyre_input_kind kind;
   vyre_status status;
   int told; /* the exit code of a failure that was told in `said` */

@@ -24,17 +24,17 @@ typedef struct isolated_work {
 /* Of who waits for it. */
 typedef struct isolation {
   isolated process;
-  vyre_plugin_code late;     /* which pass took too long; else NULLs */
-  int said, output, remarks; /* files without a name */
+  vyre_plugin_code late;                /* which pass took too long; else NULLs */
+  int said, output, notes[NOTE__COUNT]; /* files without a name */
   bool is_running;
 } isolation;
 
 typedef struct tool {
   tool_options options;
   vyre_registry *registry;
-  vyre_pipeline *pipeline; /* NULL: no passes */
-  vyre_report *report;     /* NULL: not asked for */
-  vyre_bytes remarks;      /* of all inputs that are finished */
+  vyre_pipeline *pipeline;       /* NULL: no passes */
+  vyre_report *report;           /* NULL: not asked for */
+  vyre_bytes notes[NOTE__COUNT]; /* of all inputs that are finished */
   outputs outputs;
   output_cache cache;   /* without a folder: there is none */
   work *works;          /* one an input */
@@ -48,7 +48,8 @@ typedef struct tool {
   int home;                /* the folder that relative paths are meant from; -1: it could not be opened */
   isolation *isolations;   /* one an input; NULL: they are not in processes of their own */
   isolated_work *isolated; /* this is such a process; NULL: it is not */
-  int isolated_output, isolated_remarks;
+  int isolated_output;
+  const int *isolated_notes;
   vyre_device *devices[MOST_THREADS]; /* one a thread, where passes do not run here */
 } tool;
 
@@ -78,7 +79,7 @@ VYRE_MUST_USE vyre_status tool_read_pipeline(tool *t);
 int tool_process_apart(tool *t, uint32_t most);
 /* In such a process: what it leaves for who waits for it. */
 VYRE_MUST_USE vyre_status tool_hand_over(const tool *t, work *w);
-VYRE_MUST_USE vyre_status tool_hand_over_remarks(const tool *t, const work *w);
+VYRE_MUST_USE vyre_status tool_hand_over_notes(const tool *t, const work *w);
 VYRE_MUST_USE vyre_status tool_create_report(const tool *t, vyre_report **out);
 
 /* Makes of this process's copy of the tool what is to run there. */

@@ -209,6 +209,12 @@ static const option_row options[] = {
      "FILE",
      "write when each thing was done there, for Perfetto or Chrome's trace viewer: lanes of threads and of devices",
      .flags = OPTION_ASIDE},
+    {.name = "html",
+     OPTION_TEXT,
+     AT(html),
+     "FILE",
+     "write a page there that shows the pipeline run by run: what each changed, its time and rows, and what was said",
+     .flags = OPTION_ASIDE},
     {.name = "remarks",
      OPTION_TEXT,
      AT(remarks),
@@ -362,7 +368,7 @@ options_parse(int argc, char **argv, tool_options *out)
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
-  out->batch_most = !out->batch.text || out->remarks ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
+  out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
   if (out->glsl.target_env)
     VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->env));
   if (out->stats)
