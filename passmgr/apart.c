@@ -21,18 +21,32 @@
 #include <unistd.h>
 
 /* Who waits for this process writes it. */
+static vyre_status
+write_all(int file, const vyre_bytes *what, const char *name)
+{
+  for (size_t at = 0; at < what->size;) {
+    const ssize_t wrote = write(file, what->data + at, what->size - at);
+    if (wrote <= 0)
+      return VYRE_ERROR(VYRE_CODE_INPUT, "%s cannot be kept: %s\nFix: give the machine room", name, strerror(errno));
+    at += (size_t)wrote;
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+tool_hand_over_notes(const tool *t, const work *w)
+{
+  for (note i = 0; i < NOTE__COUNT; i++)
+    VYRE_TRY(write_all(t->isolated_notes[i], &w->notes[i], "notes"));
+  return VYRE_OK;
+}
+
 vyre_status
 tool_hand_over(const tool *t, work *w)
 {
   isolated_work *to = t->isolated;
-  for (size_t at = 0; at < w->output.size;) {
-    const ssize_t wrote = write(t->isolated_output, w->output.data + at, w->output.size - at);
-    if (wrote <= 0)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "the output cannot be kept: %s\nFix: give the machine room", strerror(errno));
-    at += (size_t)wrote;
-  }
+  VYRE_TRY(write_all(t->isolated_output, &w->output, "the output"));
   to->kind = w->kind;
-  to->making = w->making;
   to->is_done = true;
   return VYRE_OK;
 }
@@ -60,7 +74,7 @@ tool_create_report(const tool *t, vyre_report **out)
   vyre_allocator shared = *vyre_allocator_default();
   shared.resize = resize_shared;
   shared.user = t->isolated;
-  return vyre_report_create(t->isolated ? &shared : NULL, out);
+  return vyre_report_create_like(t->report, t->isolated ? &shared : NULL, out);
 }
 
 /* In the process: what it says goes to the file. */
@@ -70,6 +84,7 @@ process_isolated(tool *t, uint32_t index, const isolation *of)
   t->works[index] = (work){.path = t->works[index].path}; /* it may have been done before */
   t->isolated = of->process.more;
   t->isolated_output = of->output;
+  t->isolated_notes = of->notes;
   t->begun = t->finished = index;
   t->end = index + 1;
   t->code = 0;
@@ -86,7 +101,12 @@ begin_isolated(tool *t, uint32_t index, tool_change change, const void *user, is
 {
   of->said = memfd_create("said", MFD_CLOEXEC);
   of->output = memfd_create("output", MFD_CLOEXEC);
-  if (of->said < 0 || of->output < 0)
+  bool has_files = of->said >= 0 && of->output >= 0;
+  for (note i = 0; i < NOTE__COUNT; i++) {
+    of->notes[i] = memfd_create("notes", MFD_CLOEXEC);
+    has_files = has_files && of->notes[i] >= 0;
+  }
+  if (!has_files)
     return VYRE_ERROR(VYRE_CODE_INPUT, "no file for a process of its own: %s\nFix: leave out -isolate", strerror(errno));
   lseek(STDIN_FILENO, 0, SEEK_SET); /* if it was kept */
   VYRE_TRY(isolate_begin(sizeof(isolated_work), &of->process));
@@ -129,13 +149,14 @@ take_isolated(const tool *t, isolation *of, int status, work *w)
   of->is_running = false;
   const isolated_work *gave = of->process.more;
   vyre_status read = read_all(of->said, &w->said);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    read = vyre_status_join(read, read_all(of->notes[i], &w->notes[i]));
   w->status = of->late.pass ? was_late(of, (uint32_t)t->options.pass_timeout.value) : isolate_end(&of->process, status, &w->told);
   if (!w->status)
     w->report = gave->report;
   if (!w->status && gave->is_done) {
     w->has_output = true;
     w->kind = gave->kind;
-    w->making = gave->making;
     read = vyre_status_join(read, read_all(of->output, &w->output));
   }
   w->status = vyre_status_join(w->status, read);
@@ -149,6 +170,9 @@ free_isolated(isolation *of)
     close(of->said);
   if (of->output > 0)
     close(of->output);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    if (of->notes[i] > 0)
+      close(of->notes[i]);
   isolate_free(&of->process);
 }
 
@@ -283,6 +307,8 @@ tool_free_attempt(work *w)
   vyre_status_free(w->status);
   vyre_bytes_free(&w->said);
   vyre_bytes_free(&w->output);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    vyre_bytes_free(&w->notes[i]);
 }
 
 int

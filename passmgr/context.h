@@ -48,9 +48,12 @@ const char *vyre_context_file(vyre_module *module, uint32_t row);
 
 /* report.c: adds to a counter; NULL report: nothing. */
 void vyre_report_count_add(vyre_report *report, const char *pass, const char *name, uint64_t amount);
-void vyre_report_run_add(vyre_report *report, const char *pass, uint64_t nanoseconds, bool changed);
+/* A run of a pass, of that number, that took no time of its own; and one that did. */
+void vyre_report_run_add(vyre_report *report, const char *pass, bool changed);
+void vyre_report_stop_run(vyre_report *report, const vyre_stopwatch *watch, uint64_t number, bool changed);
 void vyre_report_skip_add(vyre_report *report, const char *pass);
-void vyre_report_device_add(vyre_report *report, const char *pass, uint64_t nanoseconds);
+/* What a device took for a pass, from that time on, by CLOCK_MONOTONIC. */
+void vyre_report_device_add(vyre_report *report, const char *pass, uint64_t start, uint64_t nanoseconds);
 uint64_t vyre_now(void);
 
 /* runner.c */

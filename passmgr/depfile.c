@@ -68,46 +68,95 @@ add_found(paths *to, const char *from, const char *name, size_t length, bool is_
   return VYRE_OK;
 }
 
-/* The #include lines of one text. */
-static vyre_status
-scan(paths *to, const char *from, const char *text, const char *const *folders, uint32_t count)
+/* How often "include" is there, a line that goes on after a backslash taken as one. */
+static uint32_t
+count_words(const char *text, size_t length)
 {
+  static const char word[] = "include";
+  uint32_t count = 0, matched = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '\\' && i + 1 < length && (text[i + 1] == '\n' || text[i + 1] == '\r')) {
+      i += text[i + 1] == '\r' && i + 2 < length && text[i + 2] == '\n' ? 2 : 1;
+      continue;
+    }
+    matched = text[i] == word[matched] ? matched + 1 : text[i] == word[0];
+    count += word[matched] == '\0';
+    matched = word[matched] ? matched : 0;
+  }
+  return count;
+}
+
+/* The #include lines of one text.  *out_sure: there are no others, as the word is nowhere else but in #extension lines. */
+static vyre_status
+scan(paths *to, const char *from, const char *text, const char *const *folders, uint32_t count, bool *out_sure)
+{
+  uint32_t seen = 0;
   for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
     const char *word = at + strspn(at, " \t");
     if (*word != '#')
       continue;
     word += 1 + strspn(word + 1, " \t");
+    const uint32_t words = count_words(at, strcspn(at, "\n"));
+    if (strncmp(word, "extension", 9) == 0)
+      seen += words;
     if (strncmp(word, "include", 7) != 0)
       continue;
     word += 7 + strspn(word + 7, " \t");
     const size_t length = *word == '"' ? strcspn(word + 1, "\"\n") : *word == '<' ? strcspn(word + 1, ">\n") : 0;
+    seen += length ? words : 0;
     if (length)
       VYRE_TRY(add_found(to, from, word + 1, length, *word == '"', folders, count));
   }
+  *out_sure = seen == count_words(text, strlen(text));
   return VYRE_OK;
 }
 
 vyre_status
-depfile_add_includes(vyre_bytes *text, const char *path, const char *const *include_dirs, uint32_t include_dir_count)
+depfile_each_include(const char *path, const vyre_bytes *text, const char *const *include_dirs, uint32_t include_dir_count,
+                     depfile_visit visit, void *user)
 {
   paths found = {0};
   vyre_status status = add(&found, path);
   for (uint32_t i = 0; i < found.count && !status; i++) {
     vyre_bytes content = {0};
-    status = vyre_file_read(found.all[i], &content);
+    bool is_sure = false;
+    status = i || !text ? vyre_file_read(found.all[i], &content) : vyre_bytes_append(&content, text->data, text->size);
     if (!status)
       status = vyre_bytes_append(&content, "", 1);
     if (!status)
-      status = scan(&found, found.all[i], content.data, include_dirs, include_dir_count);
+      status = scan(&found, found.all[i], content.data, include_dirs, include_dir_count, &is_sure);
+    if (!status)
+      visit(user, found.all[i], content.data, is_sure);
     vyre_bytes_free(&content);
   }
-  for (uint32_t i = 0; i < found.count; i++) {
-    if (i && !status)
-      status = vyre_bytes_append(text, " ", 1);
-    if (i && !status)
-      status = depfile_add_path(text, found.all[i]);
+  for (uint32_t i = 0; i < found.count; i++)
     free(found.all[i]);
-  }
   free(found.all);
   return status;
+}
+
+typedef struct rule {
+  vyre_bytes *text;
+  uint32_t count;
+  vyre_status status;
+} rule;
+
+static void
+add_to_rule(void *user, const char *path, const char *text, bool is_sure)
+{
+  rule *r = user;
+  (void)text;
+  (void)is_sure;
+  if (r->count++ && !r->status) /* the first one is the input, which is there */
+    r->status = vyre_bytes_append(r->text, " ", 1);
+  if (r->count > 1 && !r->status)
+    r->status = depfile_add_path(r->text, path);
+}
+
+vyre_status
+depfile_add_includes(vyre_bytes *text, const char *path, const char *const *include_dirs, uint32_t include_dir_count)
+{
+  rule r = {.text = text};
+  vyre_status status = depfile_each_include(path, NULL, include_dirs, include_dir_count, add_to_rule, &r);
+  return vyre_status_join(status, r.status);
 }

@@ -6,6 +6,7 @@
 
 #include "vyre/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Appends a path, with what make would not read as it is escaped. */
@@ -14,5 +15,11 @@ VYRE_MUST_USE vyre_status depfile_add_path(vyre_bytes *text, const char *path);
  * whatever #if they are in, found where glslang looks.  `path` is the text's. */
 VYRE_MUST_USE vyre_status depfile_add_includes(vyre_bytes *text, const char *path, const char *const *include_dirs,
                                                uint32_t include_dir_count);
+
+/* A file, as a text; `is_sure`: whatever it includes is among the files, as each "include" in it is of an #include line. */
+typedef void (*depfile_visit)(void *user, const char *path, const char *text, bool is_sure);
+/* The same files, after the text itself, which has been read. */
+VYRE_MUST_USE vyre_status depfile_each_include(const char *path, const vyre_bytes *text, const char *const *include_dirs,
+                                               uint32_t include_dir_count, depfile_visit visit, void *user);
 
 #endif

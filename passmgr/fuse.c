@@ -108,11 +108,12 @@ begin_all(fused *f)
     const vyre_node *node = node_of(f, i);
     vyre_module_show_analyses(f->r->module, vyre_schedule_requirements(record, is_on_host(f->r)));
     f->contexts[i] = vyre_run_context(f->r, record, node ? vyre_node_values(f->r->pipeline, node) : NULL);
-    const uint64_t start = vyre_run_start_clock(f->r);
+    vyre_stopwatch watch = {0};
+    vyre_run_start(f->r, &watch, "(prepare)");
     vyre_run_enter(record, number_of(f, i));
     vyre_status status = vyre_phases_begin(&f->contexts[i], f->r->module);
     vyre_run_leave();
-    vyre_run_stop_clock(f->r, "(prepare)", start, false);
+    vyre_run_stop(f->r, &watch, 0, false);
     if (status) {
       drop_between(f, 0, i);
       return end_call(f, i, status);
@@ -144,7 +145,7 @@ end_one(fused *f, uint32_t member)
   vyre_run_leave();
   const bool changed = result == VYRE_CHANGED;
   if (r->options.report)
-    vyre_report_run_add(r->options.report, pass->name, 0, changed);
+    vyre_report_run_add(r->options.report, pass->name, changed);
   f->preserved &= changed ? pass->preserves | context->preserved : UINT32_MAX;
   f->preserved |= pass->provides;
   r->fresh |= pass->provides;
@@ -192,11 +193,13 @@ run_members(fused *f, bool *out_fits)
   const uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
   VYRE_TRY(begin_all(f));
   vyre_module_show_analyses(r->module, f->wanted);
-  const uint64_t start = vyre_run_start_clock(r), asked = r->options.device->choices ? vyre_now() : 0;
+  vyre_stopwatch watch = {0};
+  const uint64_t asked = r->options.device->choices ? vyre_now() : 0;
+  vyre_run_start(r, &watch, "(sequence)");
   vyre_status status = vyre_sequence_run(r->options.device, f->contexts, f->count, r->module, out_fits);
   if (r->options.device->choices && !status && *out_fits)
     vyre_choose_learn_there(r->options.device, vyre_now() - asked);
-  vyre_run_stop_clock(r, "(sequence)", start, false);
+  vyre_run_stop(r, &watch, 0, false);
   if (status || !*out_fits) {
     drop_between(f, 1, f->count);
     return end_call(f, 0, status);

@@ -6,6 +6,8 @@
 #include "cache_folder.h"
 #include "console.h"
 #include "depfile.h"
+#include "look.h"
+#include "page.h"
 #include "progress.h"
 #include "tool.h"
 
@@ -66,13 +68,39 @@ write_output(tool *t, uint32_t index)
   const work *w = &t->works[index];
   const char *path;
   VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
-  const uint64_t start = process_now();
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(write)");
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
   if (t->options.depends)
     VYRE_TRY(write_dependencies(t, w, path));
-  if (w->report)
-    vyre_report_add_time(w->report, "write", process_now() - start + w->making);
+  vyre_report_stop(w->report, &watch);
   return VYRE_OK;
+}
+
+/* The input's part of the page, which a process of its own has ended already, unless it was lost. */
+static vyre_status
+end_page(const tool *t, work *w)
+{
+  vyre_bytes *page = &w->notes[NOTE_PAGE];
+  if (!t->options.html || (t->isolations && !t->isolated && page->size))
+    return VYRE_OK;
+  if (!page->size)
+    VYRE_TRY(page_begin(page, w->path));
+  return page_end(page, w->status ? vyre_status_text(w->status) : NULL);
+}
+
+static vyre_status
+take_notes(tool *t, work *w)
+{
+  vyre_status status = end_page(t, w);
+  if (!status && t->isolated)
+    status = tool_hand_over_notes(t, w);
+  for (note i = 0; i < NOTE__COUNT; i++) {
+    if (!status && !t->isolated)
+      status = vyre_bytes_append(&t->notes[i], w->notes[i].data, w->notes[i].size);
+    vyre_bytes_free(&w->notes[i]);
+  }
+  return status;
 }
 
 /* It is its turn. */
@@ -84,6 +112,7 @@ tool_finish_input(tool *t, uint32_t index)
     process_say(NULL, w->said.data, w->said.size);
   if (!w->status && (!w->told || w->has_output))
     w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
+  w->status = vyre_status_join(w->status, take_notes(t, w));
   if (t->options.inputs.count > 1)
     w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
   if (w->report && t->isolated)
@@ -213,6 +242,7 @@ work_on(void *user)
                .pipeline = t->pipeline,
                .device = self->device,
                .cost_model = t->cost_model,
+               .cache = t->cache.folder ? &t->cache : NULL,
                .is_apart = t->isolated != NULL,
                .home = t->home};
   guard_thread();
@@ -237,6 +267,13 @@ work_on(void *user)
   return NULL;
 }
 
+/* Who wants to see passes at work gets them to work. */
+static bool
+is_cached(const tool_options *o)
+{
+  return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->stats && !o->reproducer && !o->bisect && !o->reduce;
+}
+
 static vyre_status
 prepare_inputs(tool *t)
 {
@@ -253,29 +290,57 @@ prepare_inputs(tool *t)
     t->works[i].path = inputs->names[i];
   t->end = inputs->count;
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
-  return t->options.time_passes || t->options.stats ? vyre_report_create(NULL, &t->report) : VYRE_OK;
+  if (is_cached(&t->options))
+    VYRE_TRY(output_cache_begin(&t->options, t->registry, t->pipeline, &t->cache));
+  if (t->options.time_passes || t->options.time_trace || t->options.stats)
+    VYRE_TRY(vyre_report_create(NULL, &t->report));
+  if (t->options.time_trace)
+    vyre_report_keep_events(t->report);
+  return VYRE_OK;
+}
+
+/* To a file, or (NULL) to standard error. */
+static vyre_status
+write_report(vyre_status status, const char *path, vyre_bytes *text)
+{
+  if (!status && path)
+    status = vyre_file_write(path, text->data, text->size);
+  else if (!status)
+    process_say(NULL, text->data, text->size);
+  vyre_bytes_free(text);
+  return status;
+}
+
+static vyre_status
+write_page(const tool *t)
+{
+  vyre_bytes pipeline = {0};
+  vyre_status status = t->pipeline ? vyre_pipeline_print(t->pipeline, &pipeline) : VYRE_OK;
+  if (!status)
+    status = vyre_bytes_append(&pipeline, "", 1);
+  if (!status)
+    status = page_write(t->options.html, pipeline.data, &t->notes[NOTE_PAGE]);
+  vyre_bytes_free(&pipeline);
+  return status;
 }
 
 static vyre_status
 print_report(const tool *t)
 {
+  const tool_options *o = &t->options;
   vyre_bytes text = {0};
-  vyre_status status = VYRE_OK;
-  if (t->options.time_passes)
-    status = vyre_report_times(t->report, &text);
-  if (!status && t->options.stats && t->options.stats_file) {
-    vyre_bytes stats = {0};
-    status = vyre_report_stats(t->report, t->options.stats_format, &stats);
-    if (!status)
-      status = vyre_file_write(t->options.stats_file, stats.data, stats.size);
-    vyre_bytes_free(&stats);
-  } else if (!status && t->options.stats) {
-    status = vyre_report_stats(t->report, t->options.stats_format, &text);
-  }
-  if (!status && text.size)
-    process_say(NULL, text.data, text.size);
-  vyre_bytes_free(&text);
-  return status;
+  if (o->time_passes)
+    VYRE_TRY(write_report(strcmp(o->time_passes, "json") == 0 ? vyre_report_times_json(t->report, &text)
+                                                              : vyre_report_times(t->report, &text),
+                          NULL, &text));
+  if (o->stats)
+    VYRE_TRY(write_report(vyre_report_stats(t->report, o->stats_format, &text), o->stats_file, &text));
+  const vyre_bytes *remarks = &t->notes[NOTE_REMARKS];
+  if (o->remarks)
+    VYRE_TRY(vyre_file_write(o->remarks, remarks->data ? remarks->data : "", remarks->size));
+  if (o->html)
+    VYRE_TRY(write_page(t));
+  return o->time_trace ? write_report(vyre_report_trace(t->report, &text), o->time_trace, &text) : VYRE_OK;
 }
 
 bool

@@ -19,10 +19,16 @@
 #include <sys/stat.h>
 
 bool
-look_is_wanted(const tool_options *o)
+look_is_told(const tool_options *o)
 {
   return o->print_before_all || o->print_after_all || o->print_changed || o->print_before.count || o->print_after.count ||
          o->dump_dir || o->roundtrip || o->tv.text;
+}
+
+bool
+look_is_wanted(const tool_options *o)
+{
+  return look_is_told(o) || o->remarks || o->html;
 }
 
 /* By a pass's name, as the pipeline has it, or a run's number. */
@@ -194,12 +200,18 @@ look_at(void *user, const vyre_look *at)
   vyre_bytes_free(&text);
   if (!status && o->tv.text)
     status = validator_look(&l->validator, at);
+  if (!status && l->remarker.out)
+    status = remarks_look(&l->remarker, at);
+  if (!status && l->pager.out)
+    status = pager_look(&l->pager, at);
   return status;
 }
 
-void
+vyre_status
 look_end(looker *l)
 {
   vyre_bytes_free(&l->shown);
   validator_end(&l->validator);
+  remarks_end(&l->remarker);
+  return l->pager.out ? pager_end(&l->pager) : VYRE_OK;
 }

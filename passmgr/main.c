@@ -179,6 +179,9 @@ main(int argc, char **argv)
   free(t.works);
   free(t.isolations);
   vyre_report_destroy(t.report);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    vyre_bytes_free(&t.notes[i]);
+  output_cache_end(&t.cache);
   vyre_pipeline_destroy(t.pipeline);
   vyre_cost_model_destroy(t.cost_model);
   vyre_registry_destroy(t.registry);

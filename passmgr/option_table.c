@@ -278,23 +278,35 @@ print_kept(const option_row *o, const char *value, const char *before, vyre_byte
   return vyre_bytes_printf(out, "%s-%s=%s\n", before, o->name, value);
 }
 
+static vyre_status
+print_row(const option_row *o, const void *fields, const char *before, vyre_bytes *out)
+{
+  const void *field = (const char *)fields + o->field;
+  if (o->kind == OPTION_FLAG && *(const bool *)field)
+    return vyre_bytes_printf(out, "%s-%s\n", before, o->name);
+  if (o->kind == OPTION_TEXT || o->kind == OPTION_WORD)
+    return print_kept(o, *(const char *const *)field, before, out);
+  if (o->kind == OPTION_NUMBER)
+    return print_kept(o, ((const option_number *)field)->text, before, out);
+  for (uint32_t k = 0; o->kind == OPTION_LIST && k < ((const name_list *)field)->count; k++)
+    VYRE_TRY(print_kept(o, ((const name_list *)field)->names[k], before, out));
+  return VYRE_OK;
+}
+
 vyre_status
 option_table_print_kept(const option_table *table, const void *fields, const char *before, vyre_bytes *out)
 {
-  for (size_t i = 0; i < table->count; i++) {
-    const option_row *o = &table->rows[i];
-    const void *field = (const char *)fields + o->field;
-    if (!(o->flags & (OPTION_KEPT | OPTION_KEPT_FILE)))
-      continue;
-    if (o->kind == OPTION_FLAG && *(const bool *)field)
-      VYRE_TRY(vyre_bytes_printf(out, "%s-%s\n", before, o->name));
-    else if (o->kind == OPTION_TEXT || o->kind == OPTION_WORD)
-      VYRE_TRY(print_kept(o, *(const char *const *)field, before, out));
-    else if (o->kind == OPTION_NUMBER)
-      VYRE_TRY(print_kept(o, ((const option_number *)field)->text, before, out));
-    else if (o->kind == OPTION_LIST)
-      for (uint32_t k = 0; k < ((const name_list *)field)->count; k++)
-        VYRE_TRY(print_kept(o, ((const name_list *)field)->names[k], before, out));
-  }
+  for (size_t i = 0; i < table->count; i++)
+    if (table->rows[i].flags & (OPTION_KEPT | OPTION_KEPT_FILE))
+      VYRE_TRY(print_row(&table->rows[i], fields, before, out));
+  return VYRE_OK;
+}
+
+vyre_status
+option_table_print_shaping(const option_table *table, const void *fields, vyre_bytes *out)
+{
+  for (size_t i = 0; i < table->count; i++)
+    if (!(table->rows[i].flags & OPTION_ASIDE))
+      VYRE_TRY(print_row(&table->rows[i], fields, "", out));
   return VYRE_OK;
 }

@@ -26,11 +26,12 @@ typedef enum option_kind {
 } option_kind;
 
 enum {
-  OPTION_JOINED = 1,    /* the value may follow the name, which is a letter: -Idir */
-  OPTION_LAST = 2,      /* of several the last one counts */
-  OPTION_EMPTY = 4,     /* the value may be empty */
-  OPTION_KEPT = 8,      /* another run of the same needs it, too */
-  OPTION_KEPT_FILE = 16 /* likewise, and it is a path */
+  OPTION_JOINED = 1,     /* the value may follow the name, which is a letter: -Idir */
+  OPTION_LAST = 2,       /* of several the last one counts */
+  OPTION_EMPTY = 4,      /* the value may be empty */
+  OPTION_KEPT = 8,       /* another run of the same needs it, too */
+  OPTION_KEPT_FILE = 16, /* likewise, and it is a path */
+  OPTION_ASIDE = 32      /* what an output is does not depend on it, beside what it is of */
 };
 
 typedef struct name_list {
@@ -80,6 +81,8 @@ void option_table_free(const option_table *table, void *fields);
 /* Appends those that are kept, "-name=value" each on a line after `before`; paths whole.  INPUT: one has a line end. */
 VYRE_MUST_USE vyre_status option_table_print_kept(const option_table *table, const void *fields, const char *before,
                                                   vyre_bytes *out);
+/* Appends those that outputs may depend on: all that are given but for OPTION_ASIDE, OPTION_TAKEN and inputs. */
+VYRE_MUST_USE vyre_status option_table_print_shaping(const option_table *table, const void *fields, vyre_bytes *out);
 
 /* ---- option_help.c ------------------------------------------------------------------------------------------------------- */
 

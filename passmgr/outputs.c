@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl", ".c", ".ptx"};
-const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl", "c", "ptx"};
+const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl", ".c", ".ptx", ".dot"};
+const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl", "c", "ptx", "dot"};
 static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "C", "PTX"};
 
 static bool

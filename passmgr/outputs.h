@@ -8,7 +8,16 @@
 
 #include "vyre/io.h"
 
-typedef enum output_form { OUTPUT_VIR, OUTPUT_VIR0, OUTPUT_SPIRV, OUTPUT_GLSL, OUTPUT_C, OUTPUT_PTX, OUTPUT__COUNT } output_form;
+typedef enum output_form {
+  OUTPUT_VIR,
+  OUTPUT_VIR0,
+  OUTPUT_SPIRV,
+  OUTPUT_GLSL,
+  OUTPUT_C,
+  OUTPUT_PTX,
+  OUTPUT_DOT,
+  OUTPUT__COUNT
+} output_form;
 
 typedef struct outputs {
   const tool_options *options; /* borrowed */

@@ -85,7 +85,7 @@ run_all(parts *p)
   VYRE_TRY(vyre_batch_create(allocator, &p->batch));
   VYRE_TRY(vyre_module_create(allocator, 0, &p->joined));
   if (p->options.report)
-    VYRE_TRY(vyre_report_create(allocator, &p->options.report));
+    VYRE_TRY(vyre_report_create_like(p->options.report, allocator, &p->options.report));
   for (uint32_t first = vyre_module_view(p->module)->first[0], end; first < rows && !p->heard; first = end) {
     end = find_end(p, first);
     VYRE_TRY(run_part(p, first, end));

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
+#include "dot.h"
 #include "look.h"
 
 #include <errno.h>
@@ -18,7 +19,9 @@
 
 #include "console.h"
 #include "guard.h"
+#include "output_cache.h"
 #include "outputs.h"
+#include "page.h"
 #include "progress.h"
 #include "vyre/c.h"
 #include "vyre/glsl.h"
@@ -39,6 +42,10 @@ typedef struct source {
   bool is_read;
   vyre_glsl_options glsl;
   vyre_diagnostics diagnostics;
+  vyre_bytes *said;    /* as process_say has it */
+  vyre_bytes *remarks; /* the work's, and so is */
+  vyre_bytes *page;    /* ... this; NULL: nobody asks */
+  output_key key;
 } source;
 
 /* ---- messages and times -------------------------------------------------------------------------------------------------- */
@@ -61,9 +68,14 @@ say(void *user, const char *text, size_t length)
 static void
 emit(void *user, const vyre_diagnostic *diagnostic)
 {
+  const source *from = user;
+  if (from->remarks) /* without memory one is lost */
+    vyre_status_free(remarks_add(from->remarks, from->path, diagnostic));
+  if (from->page)
+    vyre_status_free(page_add_message(from->page, diagnostic));
   if (!diagnostic->file)
-    process_say(user, "vyre-passmgr: ", 14);
-  console_format(diagnostic, say, user);
+    process_say(from->said, "vyre-passmgr: ", 14);
+  console_format(diagnostic, say, from->said);
 }
 
 static void
@@ -80,20 +92,10 @@ process_now(void)
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Since `start`; gives the time now. */
-static uint64_t
-add_time(vyre_report *report, const char *what, uint64_t start)
-{
-  uint64_t end = process_now();
-  if (report)
-    vyre_report_add_time(report, what, end - start);
-  return end;
-}
-
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 static void
-find_source(const process *p, const work *w, vyre_bytes *said, source *out)
+find_source(const process *p, work *w, vyre_bytes *said, source *out)
 {
   const tool_options *o = p->options;
   out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
@@ -107,7 +109,10 @@ find_source(const process *p, const work *w, vyre_bytes *said, source *out)
                                   .most_memory = (uint32_t)o->glsl.memory.value,
                                   .most_seconds = (uint32_t)o->glsl.seconds.value,
                                   .most_expansion = (uint32_t)o->glsl.expansion.value};
-  out->diagnostics = (vyre_diagnostics){emit, said};
+  out->said = said;
+  out->remarks = o->remarks ? &w->notes[NOTE_REMARKS] : NULL;
+  out->page = o->html ? &w->notes[NOTE_PAGE] : NULL;
+  out->diagnostics = (vyre_diagnostics){emit, out};
 }
 
 /* Verifies a text, which was read without lines: if it breaks a rule it is read again with lines, so that the message has
@@ -132,22 +137,36 @@ check_input(const vyre_module *module, const source *from, const vyre_pipeline_o
   return vyre_status_note(status, "as read from '%s'", from->path);
 }
 
+static vyre_status
+read_file(const work *w, source *from)
+{
+  if (!from->is_read)
+    VYRE_TRY(vyre_file_read(w->path, &from->bytes));
+  from->is_read = true;
+  return VYRE_OK;
+}
+
 /* Into the module, verified.  What was read from a file is there still if this is done again: standard input is read once. */
 static vyre_status
 read_input(const process *p, vyre_module *module, work *w, source *from)
 {
-  const vyre_pipeline_options options = {.print = print, .print_user = from->diagnostics.user};
-  uint64_t start = process_now();
-  if (!from->is_read)
-    VYRE_TRY(vyre_file_read(w->path, &from->bytes));
-  from->is_read = true;
+  const vyre_pipeline_options options = {.print = print, .print_user = from->said};
+  vyre_stopwatch watch;
+  uint64_t glslang = 0;
+  vyre_stopwatch_start(&watch, NULL, "(read)");
+  from->glsl.nanoseconds = &glslang;
+  VYRE_TRY(read_file(w, from));
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
-  start = add_time(w->report, "read", start);
+  watch.inner_wall = glslang;
+  vyre_report_stop(w->report, &watch);
+  if (glslang && w->report) /* which is what reading begins with */
+    vyre_report_add_time(w->report, "glslang", watch.wall, glslang);
+  vyre_stopwatch_start(&watch, NULL, "(verify)");
   if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
     VYRE_TRY(check_input(module, from, &options));
-  add_time(w->report, "verify", start);
+  vyre_report_stop(w->report, &watch);
   return VYRE_OK;
 }
 
@@ -156,11 +175,16 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
 /* Runs the pipeline, and verifies what it leaves. */
 static vyre_status
 run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, const char *path,
-           vyre_bytes *printed)
+           vyre_bytes *printed, const source *from)
 {
   const tool_options *o = p->options;
   run_choice runs = o->runs;
-  looker looking = {.options = o, .path = path, .said = printed, .validator = {.inputs = o->tv.value, .said = printed}};
+  looker looking = {.options = o,
+                    .path = path,
+                    .said = printed,
+                    .validator = {.inputs = o->tv.value, .said = printed},
+                    .remarker = {.input = path, .out = from ? from->remarks : NULL},
+                    .pager = {.out = from ? from->page : NULL}};
   const vyre_pipeline_options options = {
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
       .wants_user = &runs,
@@ -180,15 +204,16 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
   if (!p->pipeline)
     return VYRE_OK;
   vyre_status status = vyre_pipeline_run(p->pipeline, module, &options);
-  look_end(&looking);
+  status = vyre_status_join(status, look_end(&looking));
   if (p->home >= 0 && fchdir(p->home) != 0) /* a pass may have changed it */
     status = vyre_status_join(status,
                               VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
   VYRE_TRY(status);
-  const uint64_t start = process_now();
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(verify)");
   if (!o->verify_each)
     VYRE_TRY(vyre_status_note(vyre_module_check(module, &options), "after the last pass; -verify-each tells which one it was"));
-  add_time(report, "verify", start);
+  vyre_report_stop(report, &watch);
   return VYRE_OK;
 }
 
@@ -206,8 +231,7 @@ write_glsl(const vyre_module *module, vyre_bytes *out)
   return vyre_glsl_write(module, (vyre_row){program}, out);
 }
 
-static vyre_status
-make_output(const process *p, const vyre_module *module, work *w, const source *from)
+static vyre_status export(const process *p, const vyre_module *module, work *w, const source *from)
 {
   const tool_options *o = p->options;
   const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
@@ -222,11 +246,52 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
     return write_glsl(module, &w->output);
   case OUTPUT_C:
     return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
+  case OUTPUT_DOT:
+    return dot_write(module, &w->output);
   case OUTPUT_PTX:
     return vyre_ptx_write(module, VYRE_NONE, &ptx_options, &w->output);
   default:
     return vyre_text_print(module, NULL, &w->output);
   }
+}
+
+static vyre_status
+make_output(const process *p, const vyre_module *module, work *w, const source *from)
+{
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(export)");
+  VYRE_TRY(export(p, module, w, from));
+  vyre_report_stop(w->report, &watch);
+  return VYRE_OK;
+}
+
+/* Whether the output is there already. */
+static bool
+take_cached(const process *p, work *w, source *from)
+{
+  vyre_stopwatch watch;
+  if (!p->cache)
+    return false;
+  vyre_stopwatch_start(&watch, NULL, "(cache)");
+  vyre_status status = read_file(w, from);
+  if (!status)
+    from->key = output_cache_key(p->cache, p->options, w->path, &from->bytes);
+  const bool is_there = !status && output_cache_take(p->cache, &from->key, w);
+  vyre_status_free(status); /* reading says so again */
+  if (is_there)
+    vyre_report_stop(w->report, &watch);
+  return is_there;
+}
+
+/* Unless a file was changed meanwhile. */
+static void
+keep_cached(const process *p, const work *w, const source *from)
+{
+  if (!p->cache || w->status)
+    return;
+  const output_key now = output_cache_key(p->cache, p->options, w->path, &from->bytes);
+  if (memcmp(now.hash, from->key.hash, sizeof now.hash) == 0)
+    output_cache_keep(p->cache, &now, w);
 }
 
 /* ---- one input ----------------------------------------------------------------------------------------------------------- */
@@ -235,7 +300,7 @@ static void
 say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(look_is_wanted(o) || o->list_runs))
+  if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs))
     return;
   process_say(said, what, strlen(what));
   process_say(said, path, strlen(path));
@@ -246,21 +311,26 @@ say_whose(const process *p, const char *what, const char *path, vyre_bytes *said
 static vyre_status
 run_input(const process *p, vyre_module *module, work *w, const source *from)
 {
-  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->diagnostics.user));
-  const uint64_t start = process_now();
-  VYRE_TRY(make_output(p, module, w, from));
-  w->making = process_now() - start;
-  return VYRE_OK;
+  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->said, from));
+  return make_output(p, module, w, from);
 }
 
 static void
 process_alone(const process *p, vyre_module *module, work *w, source *from)
 {
   guard_input(p->is_apart || p->options->inputs.count < 2 ? NULL : w->path);
-  say_whose(p, "; *** input '", w->path, from->diagnostics.user);
-  w->status = read_input(p, module, w, from);
-  if (!w->status)
-    w->status = run_input(p, module, w, from);
+  say_whose(p, "; *** input '", w->path, from->said);
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(input)");
+  if (from->page)
+    w->status = page_begin(from->page, from->path);
+  if (!w->status && !take_cached(p, w, from)) {
+    w->status = read_input(p, module, w, from);
+    if (!w->status)
+      w->status = run_input(p, module, w, from);
+    keep_cached(p, w, from);
+  }
+  vyre_report_add_input(w->report, w->path, &watch);
   vyre_module_clear(module);
   guard_input(NULL);
 }
@@ -290,7 +360,7 @@ run_together(const together *b, vyre_report *report, vyre_bytes *printed)
   bool heard = false;
   vyre_module *module = vyre_batch_module(b->process->batch);
   vyre_status status =
-      run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, b->works[b->members[0]].path, printed);
+      run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, b->works[b->members[0]].path, printed, NULL);
   if (!status)
     status = vyre_module_seal(module, NULL); /* if there were no passes */
   const bool right = !status && !heard;
@@ -304,13 +374,13 @@ finish_member(const together *b, uint32_t member)
 {
   const process *p = b->process;
   work *w = &b->works[b->members[member]];
-  const uint64_t start = process_now();
   vyre_status status = vyre_batch_take(p->batch, member, p->taken);
   const bool taken = !status;
   vyre_status_free(status);
   if (taken)
     w->status = make_output(p, p->taken, w, &b->sources[b->members[member]]);
-  w->making = process_now() - start;
+  if (taken)
+    keep_cached(p, w, &b->sources[b->members[member]]);
   vyre_module_clear(p->taken);
   return taken;
 }
@@ -332,7 +402,7 @@ finish_together(together *b)
   work *first = &b->works[b->members[0]];
   vyre_report *report = NULL;
   vyre_bytes printed = {0};
-  vyre_status status = first->report ? vyre_report_create(NULL, &report) : VYRE_OK;
+  vyre_status status = first->report ? vyre_report_create_like(first->report, NULL, &report) : VYRE_OK;
   say_whose(b->process, "; *** inputs from '", first->path, &printed);
   const bool right = !status && run_together(b, report, &printed);
   if (right && report)
@@ -365,10 +435,13 @@ add_input(together *b, uint32_t index)
   source *from = &b->sources[index];
   const uint32_t most = most_rows(p);
   find_source(p, w, &w->said, from);
+  if (take_cached(p, w, from))
+    return;
   w->status = read_input(p, p->module, w, from);
   if (!w->status && vyre_module_view(p->module)->rows >= most) {
     say_whose(p, "; *** input '", w->path, &w->said);
     w->status = run_input(p, p->module, w, from);
+    keep_cached(p, w, from);
   } else if (!w->status) {
     if (vyre_module_view(p->module)->rows > most - vyre_module_view(vyre_batch_module(p->batch))->rows)
       finish_together(b);
@@ -392,7 +465,7 @@ process_inputs(const process *p, work *works, uint32_t count, bool at_once)
     } else if (count > 1) {
       add_input(&b, i);
     } else {
-      find_source(p, &works[i], at_once ? NULL : &works[i].said, &b.sources[i]);
+      find_source(p, &works[i], at_once && !p->cache ? NULL : &works[i].said, &b.sources[i]);
       process_alone(p, p->module, &works[i], &b.sources[i]);
     }
   }

@@ -10,12 +10,14 @@
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 
+/* What is noted of inputs, beside what is said: the objects of -remarks, and the parts of the page of -html. */
+typedef enum note { NOTE_REMARKS, NOTE_PAGE, NOTE__COUNT } note;
+
 /* One input, and what comes of it. */
 typedef struct work {
   const char *path;    /* borrowed */
   vyre_report *report; /* owned; NULL: not asked for */
-  vyre_bytes said, output;
-  uint64_t making; /* the output, in nanoseconds */
+  vyre_bytes said, output, notes[NOTE__COUNT];
   vyre_input_kind kind;
   vyre_status status;
   int told; /* the exit code of a failure that was told in `said` */
@@ -28,6 +30,7 @@ typedef struct process {
   const vyre_pipeline *pipeline;     /* NULL: no passes */
   vyre_device *device;               /* NULL: passes run here */
   const vyre_cost_model *cost_model; /* NULL: vyre's own */
+  const struct output_cache *cache;  /* NULL: none */
   vyre_module *module, *taken;       /* without rows, and again afterwards */
   vyre_batch *batch;                 /* the same; it and `taken` are for more inputs than one */
   bool is_apart;                     /* a process of its own, of which another one tells the input */

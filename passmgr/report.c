@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "grow.h"
 #include "report.h"
@@ -21,6 +23,15 @@ vyre_report_create(const vyre_allocator *allocator, vyre_report **out)
   if (!*out)
     return VYRE_OUT_OF_MEMORY("for the report");
   (*out)->allocator = *allocator;
+  (*out)->created = vyre_now();
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_report_create_like(const vyre_report *like, const vyre_allocator *allocator, vyre_report **out)
+{
+  VYRE_TRY(vyre_report_create(allocator, out));
+  (*out)->keeps_events = like->keeps_events;
   return VYRE_OK;
 }
 
@@ -56,6 +67,10 @@ vyre_report_destroy(vyre_report *report)
   }
   for (uint32_t i = 0; i < report->meter_count; i++)
     release_metered(&allocator, &report->meters[i]);
+  for (uint32_t i = 0; i < report->event_count; i++)
+    vyre_release_text(&allocator, report->events[i].name);
+  vyre_release(&allocator, report->events, report->event_capacity * sizeof(event));
+  vyre_release(&allocator, report->threads, report->thread_capacity * sizeof(uint32_t));
   vyre_release(&allocator, report->meters, report->meter_capacity * sizeof(metered));
   vyre_release(&allocator, report->times, report->time_capacity * sizeof(timed));
   vyre_release(&allocator, report->counts, report->count_capacity * sizeof(counted));
@@ -78,13 +93,99 @@ find_timed(vyre_report *report, const char *name)
   return entry;
 }
 
+/* The thread's index among those of the events, which come by thread mostly. */
+static uint32_t
+find_thread(vyre_report *report, uint32_t id)
+{
+  for (uint32_t i = report->thread_count; i-- > 0;)
+    if (report->threads[i] == id)
+      return i;
+  if (!vyre_grow(&report->allocator, &report->threads, &report->thread_capacity, report->thread_count + 1, sizeof(uint32_t)))
+    return 0;
+  report->threads[report->thread_count] = id;
+  return report->thread_count++;
+}
+
+/* what.thread is an id. */
+static void
+add_event(vyre_report *report, event what)
+{
+  if (!report->keeps_events ||
+      !vyre_grow(&report->allocator, &report->events, &report->event_capacity, report->event_count + 1, sizeof(event)))
+    return;
+  what.thread = find_thread(report, what.thread);
+  what.name = vyre_take_text(&report->allocator, what.name);
+  if (what.name)
+    report->events[report->event_count++] = what;
+}
+
 void
-vyre_report_run_add(vyre_report *report, const char *pass, uint64_t nanoseconds, bool changed)
+vyre_report_keep_events(vyre_report *report)
+{
+  report->keeps_events = true;
+}
+
+static uint64_t
+cpu_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void
+vyre_stopwatch_start(vyre_stopwatch *watch, vyre_stopwatch *outer, const char *name)
+{
+  *watch = (vyre_stopwatch){.name = name, .outer = outer, .wall = vyre_now(), .cpu = cpu_now()};
+}
+
+/* A fixpoint in a fixpoint: the outer one has its time. */
+static bool
+is_within_its_like(const vyre_stopwatch *watch)
+{
+  const vyre_stopwatch *outer = watch->outer;
+  while (outer && strcmp(outer->name, watch->name) != 0)
+    outer = outer->outer;
+  return outer != NULL;
+}
+
+void
+vyre_report_stop_run(vyre_report *report, const vyre_stopwatch *watch, uint64_t number, bool changed)
+{
+  timed *entry = report ? find_timed(report, watch->name) : NULL;
+  if (!entry)
+    return;
+  const uint64_t end = vyre_now(), wall = end - watch->wall, cpu = cpu_now() - watch->cpu;
+  entry->wall += wall - watch->inner_wall;
+  entry->cpu += cpu - watch->inner_cpu;
+  entry->total += is_within_its_like(watch) ? 0 : wall;
+  vyre_report_run_add(report, watch->name, changed);
+  if (watch->outer) {
+    watch->outer->inner_wall += wall;
+    watch->outer->inner_cpu += cpu;
+  }
+  add_event(report, (event){(char *)watch->name, watch->wall, end, number, (uint32_t)gettid(), EVENT_WORK, changed});
+}
+
+void
+vyre_report_stop(vyre_report *report, const vyre_stopwatch *watch)
+{
+  vyre_report_stop_run(report, watch, 0, false);
+}
+
+void
+vyre_report_add_input(vyre_report *report, const char *path, const vyre_stopwatch *watch)
+{
+  if (report)
+    add_event(report, (event){(char *)path, watch->wall, vyre_now(), 0, (uint32_t)gettid(), EVENT_INPUT, false});
+}
+
+void
+vyre_report_run_add(vyre_report *report, const char *pass, bool changed)
 {
   timed *entry = report ? find_timed(report, pass) : NULL;
   if (!entry)
     return;
-  entry->nanoseconds += nanoseconds;
   entry->runs++;
   entry->changed += changed;
 }
@@ -98,11 +199,13 @@ vyre_report_skip_add(vyre_report *report, const char *pass)
 }
 
 void
-vyre_report_device_add(vyre_report *report, const char *pass, uint64_t nanoseconds)
+vyre_report_device_add(vyre_report *report, const char *pass, uint64_t start, uint64_t nanoseconds)
 {
   timed *entry = report ? find_timed(report, pass) : NULL;
-  if (entry)
-    entry->device += nanoseconds;
+  if (!entry)
+    return;
+  entry->device += nanoseconds;
+  add_event(report, (event){(char *)pass, start, start + nanoseconds, 0, (uint32_t)gettid(), EVENT_DEVICE, false});
 }
 
 uint64_t
@@ -127,11 +230,17 @@ vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_chan
 }
 
 void
-vyre_report_add_time(vyre_report *report, const char *what, uint64_t nanoseconds)
+vyre_report_add_time(vyre_report *report, const char *what, uint64_t start, uint64_t nanoseconds)
 {
   char name[64];
   snprintf(name, sizeof(name), "(%.60s)", what);
-  vyre_report_run_add(report, name, nanoseconds, false);
+  timed *entry = find_timed(report, name);
+  if (!entry)
+    return;
+  entry->wall += nanoseconds;
+  entry->total += nanoseconds;
+  entry->runs++;
+  add_event(report, (event){name, start, start + nanoseconds, 0, (uint32_t)gettid(), EVENT_WORK, false});
 }
 
 void
@@ -205,11 +314,18 @@ vyre_report_add(vyre_report *to, const vyre_report *from)
     timed *entry = find_timed(to, from->times[i].name);
     if (!entry)
       continue;
-    entry->nanoseconds += from->times[i].nanoseconds;
+    entry->wall += from->times[i].wall;
+    entry->cpu += from->times[i].cpu;
+    entry->total += from->times[i].total;
     entry->runs += from->times[i].runs;
     entry->changed += from->times[i].changed;
     entry->skipped += from->times[i].skipped;
     entry->device += from->times[i].device;
+  }
+  for (uint32_t i = 0; i < from->event_count; i++) {
+    event copy = from->events[i];
+    copy.thread = from->threads[copy.thread];
+    add_event(to, copy);
   }
   for (uint32_t i = 0; i < from->count_count; i++)
     vyre_report_count_add(to, from->counts[i].pass, from->counts[i].name, from->counts[i].amount);
@@ -228,43 +344,4 @@ vyre_report_count(const vyre_report *report, const char *pass, const char *name)
     if (strcmp(report->counts[i].pass, pass) == 0 && strcmp(report->counts[i].name, name) == 0)
       return report->counts[i].amount;
   return 0;
-}
-
-/* Milliseconds and percent, by integers: the program's locale may have a decimal comma. */
-static vyre_status
-print_time(vyre_bytes *out, uint64_t nanoseconds, uint64_t total)
-{
-  const uint64_t micros = (nanoseconds + 500) / 1000;
-  const uint64_t tenths = total ? (uint64_t)(1000.0 * (double)nanoseconds / (double)total + 0.5) : 0;
-  return vyre_bytes_printf(out, "%8" PRIu64 ".%03" PRIu64 " %4" PRIu64 ".%" PRIu64, micros / 1000, micros % 1000, tenths / 10,
-                           tenths % 10);
-}
-
-static vyre_status
-print_times(const vyre_report *report, vyre_bytes *out)
-{
-  uint64_t total = 0;
-  for (uint32_t i = 0; i < report->time_count; i++)
-    total += report->times[i].nanoseconds;
-  VYRE_TRY(vyre_bytes_printf(out, "%12s %6s %8s %8s  %s\n", "wall ms", "%", "runs", "changed", "pass (or the manager's work)"));
-  for (uint32_t i = 0; i < report->time_count; i++) {
-    const timed *entry = &report->times[i];
-    VYRE_TRY(print_time(out, entry->nanoseconds, total));
-    VYRE_TRY(vyre_bytes_printf(out, " %8" PRIu64 " %8" PRIu64 "  %s", entry->runs, entry->changed, entry->name));
-    if (entry->skipped)
-      VYRE_TRY(vyre_bytes_printf(out, " (skipped %" PRIu64 ")", entry->skipped));
-    if (entry->device)
-      VYRE_TRY(vyre_bytes_printf(out, " (on the device %" PRIu64 ".%03" PRIu64 " ms)", entry->device / 1000000,
-                                 entry->device / 1000 % 1000));
-    VYRE_TRY(vyre_bytes_printf(out, "\n"));
-  }
-  VYRE_TRY(print_time(out, total, total));
-  return vyre_bytes_printf(out, " %8s %8s  total\n", "", "");
-}
-
-vyre_status
-vyre_report_times(const vyre_report *report, vyre_bytes *out)
-{
-  size_t before = out->size;
-  return vyre_bytes_undo(out, before, print_times(report, out));
 }

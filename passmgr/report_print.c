@@ -41,22 +41,6 @@ json_key(vyre_bytes *out, bool is_first, const char *key, const char *value)
 }
 
 static vyre_status
-json_times(const vyre_report *report, vyre_bytes *out)
-{
-  VYRE_TRY(vyre_bytes_printf(out, "{\n  \"passes\": ["));
-  for (uint32_t i = 0; i < report->time_count; i++) {
-    const timed *t = &report->times[i];
-    VYRE_TRY(vyre_bytes_printf(out, "%s\n    {", i ? "," : ""));
-    VYRE_TRY(json_key(out, true, "name", t->name));
-    VYRE_TRY(vyre_bytes_printf(out,
-                               ", \"runs\": %" PRIu64 ", \"changed\": %" PRIu64 ", \"skipped\": %" PRIu64 ", \"wall_ns\": %" PRIu64
-                               ", \"device_ns\": %" PRIu64 "}",
-                               t->runs, t->changed, t->skipped, t->nanoseconds, t->device));
-  }
-  return vyre_bytes_printf(out, "\n  ],\n");
-}
-
-static vyre_status
 json_counts(const vyre_report *report, vyre_bytes *out)
 {
   VYRE_TRY(vyre_bytes_printf(out, "  \"counts\": ["));
@@ -72,7 +56,9 @@ json_counts(const vyre_report *report, vyre_bytes *out)
 static vyre_status
 print_json(const vyre_report *report, vyre_bytes *out)
 {
-  VYRE_TRY(json_times(report, out));
+  VYRE_TRY(vyre_bytes_printf(out, "{\n  \"version\": 1,\n"));
+  VYRE_TRY(vyre_report_json_times(report, out));
+  VYRE_TRY(vyre_bytes_printf(out, ",\n"));
   VYRE_TRY(json_counts(report, out));
   VYRE_TRY(vyre_bytes_printf(out, "  \"targets\": ["));
   for (uint32_t i = 0; i < report->meter_count; i++) {
@@ -156,7 +142,7 @@ prometheus_passes(const vyre_report *report, vyre_bytes *out)
     VYRE_TRY(family(out, "vyre_pass_seconds_total", "counter", "wall time of it"));
   for (uint32_t i = 0; i < report->time_count; i++) {
     VYRE_TRY(label(out, "vyre_pass_seconds_total{", "pass", report->times[i].name));
-    VYRE_TRY(seconds(out, report->times[i].nanoseconds));
+    VYRE_TRY(seconds(out, report->times[i].wall));
   }
   return VYRE_OK;
 }

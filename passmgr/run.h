@@ -11,14 +11,15 @@ typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
-  uint64_t number;    /* of pass runs so far */
-  uint32_t fresh;     /* analyses and columns that hold */
-  uint32_t preserved; /* ... after the last call of a pass, if it changed the module */
-  uint32_t fixpoints; /* around the pass at hand */
-  uint64_t changes;   /* of the module so far */
-  bool is_chosen;     /* of a device that is chosen: what is at hand goes there */
-  vyre_device *host;  /* for phases that have no other device; NULL: there were none */
-  uint64_t *settled;  /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
+  uint64_t number;       /* of pass runs so far */
+  uint32_t fresh;        /* analyses and columns that hold */
+  uint32_t preserved;    /* ... after the last call of a pass, if it changed the module */
+  uint32_t fixpoints;    /* around the pass at hand */
+  uint64_t changes;      /* of the module so far */
+  vyre_stopwatch *watch; /* that runs */
+  bool is_chosen;        /* of a device that is chosen: what is at hand goes there */
+  vyre_device *host;     /* for phases that have no other device; NULL: there were none */
+  uint64_t *settled;     /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
 } run;
 
 /* running.c */
@@ -35,9 +36,10 @@ VYRE_MUST_USE vyre_status vyre_run_print(const run *r, const vyre_node *node, ui
 
 /* runner.c */
 
-/* The clock is read only if times are wanted. */
-uint64_t vyre_run_start_clock(const run *r);
-void vyre_run_stop_clock(const run *r, const char *name, uint64_t start, bool changed);
+/* The clock is read only if times are wanted.  Whoever starts a watch and fails without stopping it ends the run. */
+void vyre_run_start(run *r, vyre_stopwatch *watch, const char *name);
+/* `number` 0: it is no run of a pass. */
+void vyre_run_stop(run *r, const vyre_stopwatch *watch, uint64_t number, bool changed);
 /* Every column of every row: all that a pass can change but names and lines. */
 uint64_t vyre_run_hash_module(const vyre_module *module);
 
@@ -51,9 +53,8 @@ uint32_t vyre_run_requirements(const run *r, const vyre_pass_record *record);
 VYRE_MUST_USE vyre_status vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count);
 /* Where passes run, if there is a device. */
 vyre_schedule_options vyre_run_schedule_options(const run *r);
-/* Calls the pass and checks its result.  The column that it provides is fresh from here on.  `shown` is its name in the report. */
-VYRE_MUST_USE vyre_status vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown,
-                                        vyre_result *out);
+/* Calls the pass and checks its result.  The column that it provides is fresh from here on. */
+VYRE_MUST_USE vyre_status vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out);
 /* Those that do not hold are made; the module shows these and no others. */
 VYRE_MUST_USE vyre_status vyre_run_make_analyses(run *r, uint32_t wanted);
 /* After a change: r->preserved says what of r->fresh holds; the module is sealed. */
@@ -62,6 +63,12 @@ VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r);
 void vyre_run_settle_rows(run *r);
 /* Whether the pass, in a round of a fixpoint, would find nothing to do. */
 bool vyre_run_is_settled(const run *r, const vyre_node *node);
+
+/* One run of the pass of that node, with all that belongs to it; *out_changed is set where it changed the module. */
+VYRE_MUST_USE vyre_status vyre_run_pass(run *r, uint32_t node, bool *out_changed);
+
+/* combinators.c: all that the node has in it. */
+VYRE_MUST_USE vyre_status vyre_run_children(run *r, uint32_t node, bool *out_changed);
 
 /* twice.c: the run over a copy, before it is done; then whether it left the same. */
 VYRE_MUST_USE vyre_status vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash);

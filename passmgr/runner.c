@@ -30,18 +30,22 @@ vyre_now(void)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The clock is read only if times are wanted. */
-uint64_t
-vyre_run_start_clock(const run *r)
+void
+vyre_run_start(run *r, vyre_stopwatch *watch, const char *name)
 {
-  return r->options.report ? vyre_now() : 0;
+  if (!r->options.report)
+    return;
+  vyre_stopwatch_start(watch, r->watch, name);
+  r->watch = watch;
 }
 
 void
-vyre_run_stop_clock(const run *r, const char *name, uint64_t start, bool changed)
+vyre_run_stop(run *r, const vyre_stopwatch *watch, uint64_t number, bool changed)
 {
-  if (r->options.report)
-    vyre_report_run_add(r->options.report, name, vyre_now() - start, changed);
+  if (!r->options.report)
+    return;
+  vyre_report_stop_run(r->options.report, watch, number, changed);
+  r->watch = watch->outer;
 }
 
 /* ---- looking at the module ----------------------------------------------------------------------------------------------- */
@@ -79,12 +83,16 @@ vyre_module_check(const vyre_module *module, const vyre_pipeline_options *option
 
 /* `what` NULL: at the start. */
 static vyre_status
-show(const run *r, vyre_look_when when, const vyre_node *node, const char *what, bool changed)
+show(run *r, vyre_look_when when, const vyre_node *node, const char *what, bool changed)
 {
   if (!r->options.look)
     return VYRE_OK;
   const vyre_look at = {when, r->module, r->number, node ? node->record->pass.name : NULL, what, changed};
-  return r->options.look(r->options.look_user, &at);
+  vyre_stopwatch watch;
+  vyre_run_start(r, &watch, "(look)");
+  VYRE_TRY(r->options.look(r->options.look_user, &at));
+  vyre_run_stop(r, &watch, 0, false);
+  return VYRE_OK;
 }
 
 /* Every column of every row: all that a pass can change but names and lines. */
@@ -106,8 +114,20 @@ vyre_run_hash_module(const vyre_module *module)
 
 /* ---- one pass ------------------------------------------------------------------------------------------------------------ */
 
+static uint64_t
+hash_if_checked(run *r)
+{
+  vyre_stopwatch watch = {0};
+  if (!r->options.check_changed)
+    return 0;
+  vyre_run_start(r, &watch, "(compare)");
+  const uint64_t hash = vyre_run_hash_module(r->module);
+  vyre_run_stop(r, &watch, 0, false);
+  return hash;
+}
+
 static vyre_status
-check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_result result)
+check_claim(run *r, const vyre_pass_record *record, uint64_t before, vyre_result result)
 {
   if (result > VYRE_CHANGED)
     return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed",
@@ -115,7 +135,7 @@ check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_
   if (record->pass.provides && result == VYRE_CHANGED)
     return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) provides a column, and said that it changed the module", record->pass.name,
                       record->plugin->path);
-  if (r->options.check_changed && result == VYRE_UNCHANGED && vyre_run_hash_module(r->module) != before)
+  if (r->options.check_changed && result == VYRE_UNCHANGED && hash_if_checked(r) != before)
     return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one",
                       record->pass.name, record->plugin->path);
   return VYRE_OK;
@@ -253,27 +273,24 @@ check_opset(const run *r, const vyre_pass_record *record)
                     vyre_op_infos[VYRE_ROW_OP(view->op[row])].text);
 }
 
-/* Calls it.  `shown` is its name in the report. */
 static vyre_status
-call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
+call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out)
 {
   *out = VYRE_UNCHANGED;
   VYRE_TRY(check_opset(r, record));
   vyre_context context = vyre_run_context(r, record, values);
-  uint64_t start = vyre_run_start_clock(r);
   vyre_run_enter(record, r->number);
   vyre_status status = run_and_learn(r, &context, out);
   vyre_run_leave();
-  vyre_run_stop_clock(r, shown, start, *out == VYRE_CHANGED);
   r->preserved = record->pass.preserves | context.preserved;
   return vyre_run_finish_call(r, record, &context, status);
 }
 
 vyre_status
-vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
+vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out)
 {
-  uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
-  VYRE_TRY(call_pass(r, record, values, shown, out));
+  const uint64_t before = hash_if_checked(r);
+  VYRE_TRY(call_pass(r, record, values, out));
   VYRE_TRY(check_claim(r, record, before, *out));
   r->fresh |= record->pass.provides;
   return VYRE_OK;
@@ -285,21 +302,23 @@ make_one(run *r, const vyre_analysis *analysis)
 {
   char name[32];
   vyre_result unchanged;
+  vyre_stopwatch watch = {0};
   snprintf(name, sizeof(name), "(%s)", analysis->name);
+  vyre_run_start(r, &watch, name);
   if (analysis->bit & VYRE_COLUMNS) {
     const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
     const bool is_chosen = r->is_chosen;
     r->is_chosen = false; /* which is of the pass that requires it */
     vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
-    vyre_status status = vyre_run_call(r, provider, NULL, name, &unchanged);
+    vyre_status status = vyre_run_call(r, provider, NULL, &unchanged);
     r->is_chosen = is_chosen;
+    vyre_run_stop(r, &watch, 0, false);
     return vyre_status_note(status, "in pass '%s', which provides %s", provider->pass.name, analysis->name);
   }
-  uint64_t start = vyre_run_start_clock(r);
   vyre_device_forget(r->options.device, analysis->bit);
   VYRE_TRY(vyre_module_make_analyses(r->module, analysis->bit));
   r->fresh |= analysis->bit;
-  vyre_run_stop_clock(r, name, start, false);
+  vyre_run_stop(r, &watch, 0, false);
   return VYRE_OK;
 }
 
@@ -343,10 +362,11 @@ vyre_run_settle_change(run *r)
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed); /* sealing takes others along */
   held = r->fresh;
   if (!vyre_module_is_sealed(r->module)) {
-    uint64_t start = vyre_run_start_clock(r);
+    vyre_stopwatch watch = {0};
+    vyre_run_start(r, &watch, "(seal)");
     VYRE_TRY(vyre_module_seal(r->module, NULL));
     vyre_device_forget(r->options.device, DEVICE_ALL);
-    vyre_run_stop_clock(r, "(seal)", start, false);
+    vyre_run_stop(r, &watch, 0, false);
     r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
@@ -376,13 +396,14 @@ verify_column(run *r, const vyre_analysis *column)
 static vyre_status
 verify_after(run *r, const vyre_pass *pass)
 {
-  uint64_t start = vyre_run_start_clock(r);
+  vyre_stopwatch watch = {0};
+  vyre_run_start(r, &watch, "(verify)");
   VYRE_TRY(vyre_module_check(r->module, &r->options));
   vyre_status status = vyre_verify_analyses(r->module, r->fresh);
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT && !status; i++)
     if (vyre_analyses[i].bit & VYRE_COLUMNS & r->fresh & ~pass->provides)
       status = verify_column(r, &vyre_analyses[i]);
-  vyre_run_stop_clock(r, "(verify)", start, false);
+  vyre_run_stop(r, &watch, 0, false);
   return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
 }
 
@@ -394,40 +415,56 @@ vyre_run_is_settled(const run *r, const vyre_node *node)
   return r->fixpoints > 0 && !vyre_run_is_own(node->record) && r->settled[node - r->pipeline->nodes] == r->changes + 1;
 }
 
+/* With all that belongs to it. */
 static vyre_status
-run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_changed)
+run_whole(run *r, const vyre_node *node, bool *out_changed)
 {
   const vyre_pass_record *record = node->record;
-  VYRE_TRY(show(r, VYRE_LOOK_BEFORE, node, what, false));
-  if (vyre_run_is_settled(r, node)) {
-    vyre_report_skip_add(r->options.report, record->pass.name);
-    return show(r, VYRE_LOOK_AFTER, node, what, false);
-  }
   uint64_t hash = 0;
   const bool is_twice = r->options.run_twice && !vyre_run_is_own(record);
-  if (is_twice)
+  if (is_twice) {
+    vyre_stopwatch watch = {0};
+    vyre_run_start(r, &watch, "(twice)");
     VYRE_TRY(vyre_run_twin(r, node, &hash));
+    vyre_run_stop(r, &watch, 0, false);
+  }
   r->is_chosen = false;
   if (record->pass.phases)
     VYRE_TRY(vyre_run_choose(r, &record, 1));
   VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record)));
   vyre_result result;
-  VYRE_TRY(vyre_run_call(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
-  bool changed = result == VYRE_CHANGED;
-  *out_changed |= changed;
+  VYRE_TRY(vyre_run_call(r, record, vyre_node_values(r->pipeline, node), &result));
+  const bool changed = result == VYRE_CHANGED;
+  *out_changed = changed;
   r->changes += changed;
   r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   if (changed)
     VYRE_TRY(vyre_run_settle_change(r));
   if (is_twice)
     VYRE_TRY(vyre_run_check_twin(r, node, hash));
-  if (r->options.verify_each)
-    VYRE_TRY(verify_after(r, &record->pass));
-  return show(r, VYRE_LOOK_AFTER, node, what, changed);
+  return r->options.verify_each ? verify_after(r, &record->pass) : VYRE_OK;
 }
 
 static vyre_status
-run_pass(run *r, uint32_t id, bool *out_changed)
+run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_changed)
+{
+  const char *name = node->record->pass.name;
+  bool changed = false;
+  VYRE_TRY(show(r, VYRE_LOOK_BEFORE, node, what, false));
+  if (vyre_run_is_settled(r, node)) {
+    vyre_report_skip_add(r->options.report, name);
+  } else {
+    vyre_stopwatch watch = {0};
+    vyre_run_start(r, &watch, name);
+    VYRE_TRY(run_whole(r, node, &changed));
+    vyre_run_stop(r, &watch, r->number, changed);
+  }
+  *out_changed |= changed;
+  return show(r, VYRE_LOOK_AFTER, node, what, changed);
+}
+
+vyre_status
+vyre_run_pass(run *r, uint32_t id, bool *out_changed)
 {
   const vyre_node *node = &r->pipeline->nodes[id];
   r->number++;
@@ -442,80 +479,6 @@ run_pass(run *r, uint32_t id, bool *out_changed)
     status = run_pass_between(r, node, what.data ? what.data : "", out_changed);
   vyre_bytes_free(&what);
   return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", node->record->pass.name, r->number);
-}
-
-/* ---- combinators --------------------------------------------------------------------------------------------------------- */
-
-static vyre_status run_children(run *r, uint32_t id, bool *out_changed);
-
-static vyre_status
-not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
-{
-  if (on_limit == VYRE_ON_LIMIT_QUIET)
-    return VYRE_OK;
-  vyre_bytes text = {.allocator = vyre_module_allocator(r->module)};
-  vyre_status status = vyre_print_node(r->pipeline, id, true, &text);
-  if (!status && on_limit == VYRE_ON_LIMIT_ERROR)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "%.400s still changed the module in round %" PRIu64, text.data, max);
-  if (!status && r->options.diagnostics.emit) {
-    char message[600];
-    snprintf(message, sizeof(message), "%.400s still changed the module in round %" PRIu64, text.data, max);
-    const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING,
-                                        .file = vyre_context_file(r->module, 0),
-                                        .message = message,
-                                        .fix = "raise max, or choose on-limit=quiet if that is expected"};
-    r->options.diagnostics.emit(r->options.diagnostics.user, &diagnostic);
-  }
-  vyre_bytes_free(&text);
-  return status;
-}
-
-static vyre_status
-run_fixpoint(run *r, uint32_t id, bool *out_changed)
-{
-  const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
-  uint64_t max = values[VYRE_FIXPOINT_MAX], round = 0;
-  bool changed = true;
-  r->fixpoints++;
-  while (changed && round < max) {
-    changed = false;
-    round++;
-    VYRE_TRY(run_children(r, id, &changed));
-    *out_changed |= changed;
-  }
-  r->fixpoints--;
-  vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
-  if (changed)
-    vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
-  return changed ? not_settled(r, id, max, values[VYRE_FIXPOINT_ON_LIMIT]) : VYRE_OK;
-}
-
-static vyre_status
-run_node(run *r, uint32_t id, bool *out_changed)
-{
-  const vyre_node *node = &r->pipeline->nodes[id];
-  if (node->kind == VYRE_NODE_PASS)
-    return run_pass(r, id, out_changed);
-  if (node->kind == VYRE_NODE_FIXPOINT)
-    return run_fixpoint(r, id, out_changed);
-  for (uint64_t i = 0; i < r->pipeline->values[node->values]; i++)
-    VYRE_TRY(run_children(r, id, out_changed));
-  return VYRE_OK;
-}
-
-static vyre_status
-run_children(run *r, uint32_t id, bool *out_changed)
-{
-  uint32_t child = r->pipeline->nodes[id].first, next;
-  while (child) {
-    VYRE_TRY(vyre_run_fused(r, child, out_changed, &next));
-    if (next == child) {
-      VYRE_TRY(run_node(r, child, out_changed));
-      next = r->pipeline->nodes[child].next;
-    }
-    child = next;
-  }
-  return VYRE_OK;
 }
 
 vyre_status
@@ -544,7 +507,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
                             false); /* the caller may have made some, and changed the module since */
   vyre_device_forget(r.options.device, DEVICE_ALL);
-  vyre_status status = run_children(&r, 0, &changed);
+  vyre_status status = vyre_run_children(&r, 0, &changed);
   status = vyre_status_join(status, vyre_device_close(r.host));
   vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);

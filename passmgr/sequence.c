@@ -163,6 +163,23 @@ iterations_at_once(const sequence *s, const plan_repeat *repeat)
   return first->kind == PLAN_LIST && first->count < FEW_ROWS ? FEW_ITERATIONS : MOST_ITERATIONS;
 }
 
+/* A device tells how long a step took, not when it was: they are told as if each began when the one before it ended. */
+static void
+report_steps(const submission *u, uint32_t first, uint32_t count, uint64_t start)
+{
+  const sequence *s = u->s;
+  const plan_step *steps = s->plan.steps + first;
+  for (uint32_t i = 0; i < count && u->step_ns;) {
+    const vyre_context *context = s->members[steps[i].pass].context;
+    const uint32_t pass = steps[i].pass;
+    uint64_t took = 0;
+    for (; i < count && steps[i].pass == pass; i++)
+      took += u->step_ns[i];
+    vyre_report_device_add(context->options.report, context->record->pass.name, start, took);
+    start += took;
+  }
+}
+
 /* All steps from `first` on: what goes up goes with the first submission; what comes down comes with each, and is right in the last
  * one.  Repeats before that step are done. */
 static vyre_status
@@ -189,10 +206,7 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
   VYRE_TRY(s->device->ops->submit(s->device->target, &what, &timing));
   u->is_begun = true;
   add_timing(&u->timing, &timing);
-  for (uint32_t i = 0; i < what.step_count && u->step_ns; i++) {
-    const vyre_context *context = s->members[p->steps[first + i].pass].context;
-    vyre_report_device_add(context->options.report, context->record->pass.name, u->step_ns[i]);
-  }
+  report_steps(u, first, what.step_count, timing.device_start_ns ? timing.device_start_ns : vyre_now() - timing.device_ns);
   return VYRE_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include "isolate.h"
 #include "tool_options.h"
+#include "output_cache.h"
 #include "outputs.h"
 #include "process.h"
 
@@ -15,7 +16,6 @@
 typedef struct isolated_work {
   bool is_done; /* there is an output */
   vyre_input_kind kind;
-  uint64_t making;
   vyre_report *report; /* its memory is here */
   size_t used;
   char memory[1 << 20];
@@ -24,18 +24,20 @@ typedef struct isolated_work {
 /* Of who waits for it. */
 typedef struct isolation {
   isolated process;
-  vyre_plugin_code late; /* which pass took too long; else NULLs */
-  int said, output;      /* files without a name */
+  vyre_plugin_code late;                /* which pass took too long; else NULLs */
+  int said, output, notes[NOTE__COUNT]; /* files without a name */
   bool is_running;
 } isolation;
 
 typedef struct tool {
   tool_options options;
   vyre_registry *registry;
-  vyre_pipeline *pipeline;     /* NULL: no passes */
-  vyre_cost_model *cost_model; /* NULL: vyre's own */
-  vyre_report *report;         /* NULL: not asked for */
+  vyre_pipeline *pipeline;       /* NULL: no passes */
+  vyre_cost_model *cost_model;   /* NULL: vyre's own */
+  vyre_report *report;           /* NULL: not asked for */
+  vyre_bytes notes[NOTE__COUNT]; /* of all inputs that are finished */
   outputs outputs;
+  output_cache cache;   /* without a folder: there is none */
   work *works;          /* one an input */
   pthread_mutex_t lock; /* of all below, and of what is written */
   pthread_cond_t turn;
@@ -48,6 +50,7 @@ typedef struct tool {
   isolation *isolations;   /* one an input; NULL: they are not in processes of their own */
   isolated_work *isolated; /* this is such a process; NULL: it is not */
   int isolated_output;
+  const int *isolated_notes;
   vyre_device *devices[MOST_THREADS]; /* one a thread, where passes do not run here */
 } tool;
 
@@ -77,6 +80,7 @@ VYRE_MUST_USE vyre_status tool_read_pipeline(tool *t);
 int tool_process_apart(tool *t, uint32_t most);
 /* In such a process: what it leaves for who waits for it. */
 VYRE_MUST_USE vyre_status tool_hand_over(const tool *t, work *w);
+VYRE_MUST_USE vyre_status tool_hand_over_notes(const tool *t, const work *w);
 VYRE_MUST_USE vyre_status tool_create_report(const tool *t, vyre_report **out);
 
 /* Makes of this process's copy of the tool what is to run there. */

@@ -22,8 +22,8 @@ static const option_row options[] = {
      AT(passes),
      "TEXT",
      "the pipeline: 'canon,cf,dce'; @FILE reads it from a file; without it nothing is changed, only converted",
-     OPTION_EMPTY},
-    {.name = "passes-file", OPTION_TEXT, AT(passes_file), "FILE", "the pipeline, from a file"},
+     OPTION_EMPTY | OPTION_ASIDE},
+    {.name = "passes-file", OPTION_TEXT, AT(passes_file), "FILE", "the pipeline, from a file", .flags = OPTION_ASIDE},
     {.name = "O",
      OPTION_TAKEN,
      0,
@@ -40,32 +40,48 @@ static const option_row options[] = {
      OPTION_KEPT_FILE},
     {.name = "load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process", OPTION_KEPT_FILE},
     {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder", OPTION_KEPT_FILE},
-    {.name = "list-passes", OPTION_WORD, AT(list_passes), "text|json", "print the passes there are", .alone = "text"},
-    {.name = "help-pass", OPTION_TEXT, AT(help_pass), "NAME", "print what a pass does and its parameters"},
-    {.name = "print-pipeline", OPTION_FLAG, AT(print_pipeline), NULL, "print the pipeline in its canonical form, and run nothing"},
+    {.name = "list-passes",
+     OPTION_WORD,
+     AT(list_passes),
+     "text|json",
+     "print the passes there are",
+     .alone = "text",
+     .flags = OPTION_ASIDE},
+    {.name = "help-pass", OPTION_TEXT, AT(help_pass), "NAME", "print what a pass does and its parameters", .flags = OPTION_ASIDE},
+    {.name = "print-pipeline",
+     OPTION_FLAG,
+     AT(print_pipeline),
+     NULL,
+     "print the pipeline in its canonical form, and run nothing",
+     .flags = OPTION_ASIDE},
     {.name = "print-schedule",
      OPTION_WORD,
      AT(print_schedule),
      "text|json|dot",
      "print which passes run where, and what goes to the device and comes back; run nothing",
-     .alone = "text"},
+     .alone = "text",
+     .flags = OPTION_ASIDE},
 
     {.name = "Output", OPTION_SECTION},
     {.name = "o",
      OPTION_TEXT,
      AT(output),
      "FILE",
-     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx"},
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx, .dot",
+     .flags = OPTION_ASIDE},
     {.name = "outdir",
      OPTION_TEXT,
      AT(outdir),
      "DIR",
-     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c or .ptx, in the folders that tell the inputs apart"},
+     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c, .ptx or .dot, in the folders that tell the inputs apart",
+     .flags = OPTION_ASIDE},
     {.name = "emit",
      OPTION_WORD,
      AT(emit),
-     "vir|vir0|spirv|glsl|c|ptx",
-     "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
+     "vir|vir0|spirv|glsl|c|ptx|dot",
+     "what to write; dot: a graph for people; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all "
+     "others",
+     .flags = OPTION_ASIDE},
     {.name = "strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V", OPTION_KEPT},
     {.name = "strip-debug", OPTION_FLAG, AT(strip), NULL, NULL},
     {.name = "exact-floats",
@@ -83,9 +99,14 @@ static const option_row options[] = {
      .least = VYRE_PTX_SM_LEAST,
      .most = OPTION_BOUND},
 
-    {.name = "MD", OPTION_FLAG, AT(depends), NULL, "write OUTPUT.d, too: for make and ninja, which files the output depends on"},
-    {.name = "MF", OPTION_TEXT, AT(depfile), "FILE", "write that there; implies -MD"},
-    {.name = "MT", OPTION_TEXT, AT(dep_target), "TARGET", "name the output so in it"},
+    {.name = "MD",
+     OPTION_FLAG,
+     AT(depends),
+     NULL,
+     "write OUTPUT.d, too: for make and ninja, which files the output depends on",
+     .flags = OPTION_ASIDE},
+    {.name = "MF", OPTION_TEXT, AT(depfile), "FILE", "write that there; implies -MD", .flags = OPTION_ASIDE},
+    {.name = "MT", OPTION_TEXT, AT(dep_target), "TARGET", "name the output so in it", .flags = OPTION_ASIDE},
 
     {.name = "GLSL and SPIR-V that comes in", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
@@ -105,13 +126,20 @@ static const option_row options[] = {
      AT(jobs),
      "N",
      "work on N inputs at once; 0: one a processor; the outputs and messages are the same; the last one counts",
-     OPTION_JOINED | OPTION_LAST,
+     OPTION_JOINED | OPTION_LAST | OPTION_ASIDE,
      .most = MOST_THREADS},
     {.name = "isolate",
      OPTION_FLAG,
      AT(isolate),
      NULL,
-     "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once"},
+     "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once",
+     .flags = OPTION_ASIDE},
+    {.name = "output-cache",
+     OPTION_TEXT,
+     AT(output_cache),
+     "DIR",
+     "take an input's output from there if nothing that it depends on has changed, and keep it there else",
+     .flags = OPTION_ASIDE},
     {.name = "batch",
      OPTION_NUMBER,
      AT(batch),
@@ -119,7 +147,8 @@ static const option_row options[] = {
      "many inputs, N at most (0: as their size allows), become one module and one run of the pipeline; the outputs and messages "
      "are the same",
      .most = MOST_BATCH,
-     .alone = "0"},
+     .alone = "0",
+     .flags = OPTION_ASIDE},
 
     {.name = "To see what passes do", OPTION_SECTION},
     {.name = "verify-each",
@@ -172,8 +201,32 @@ static const option_row options[] = {
      "there, too, see that its text and VIR0, read again, and a copy are the same",
      OPTION_KEPT,
      .alone = "all"},
-    {.name = "time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
-    {.name = "time-report", OPTION_FLAG, AT(time_passes), NULL, NULL},
+    {.name = "time-passes",
+     OPTION_WORD,
+     AT(time_passes),
+     "text|json",
+     "print a table of times: wall, processor, device; of each alone, and with what was done for it",
+     .alone = "text",
+     .flags = OPTION_ASIDE},
+    {.name = "time-report", OPTION_WORD, AT(time_passes), "text|json", NULL, .flags = OPTION_ASIDE, .alone = "text"},
+    {.name = "time-trace",
+     OPTION_TEXT,
+     AT(time_trace),
+     "FILE",
+     "write when each thing was done there, for Perfetto or Chrome's trace viewer: lanes of threads and of devices",
+     .flags = OPTION_ASIDE},
+    {.name = "html",
+     OPTION_TEXT,
+     AT(html),
+     "FILE",
+     "write a page there that shows the pipeline run by run: what each changed, its time and rows, and what was said",
+     .flags = OPTION_ASIDE},
+    {.name = "remarks",
+     OPTION_TEXT,
+     AT(remarks),
+     "FILE",
+     "write there what passes and vyre have to say of inputs and their lines, as JSON, an object a line",
+     .flags = OPTION_ASIDE},
     OPTION_STATS_ROWS(AT(stats), AT(stats_file)),
 
     {.name = "To find what is wrong", OPTION_SECTION},
@@ -200,7 +253,8 @@ static const option_row options[] = {
      OPTION_TEXT,
      AT(reproducer),
      "DIR",
-     "write there, of an input that fails, a file that fails alike: what the failing pass got, and options; implies -isolate"},
+     "write there, of an input that fails, a file that fails alike: what the failing pass got, and options; implies -isolate",
+     .flags = OPTION_ASIDE},
     {.name = "reduce",
      OPTION_TEXT,
      AT(reduce),
@@ -246,7 +300,12 @@ static const option_row options[] = {
     {.name = "c", OPTION_FLAG, AT(ignored), NULL, "glslc: compile only; the default"},
 
     {.name = "Of the program", OPTION_SECTION},
-    {.name = "version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
+    {.name = "version",
+     OPTION_FLAG,
+     AT(version),
+     NULL,
+     "print the versions of vyre, its plugin API and its op set",
+     .flags = OPTION_ASIDE},
     OPTION_HELP_ROWS(AT(help)),
 };
 
@@ -315,7 +374,7 @@ options_parse(int argc, char **argv, tool_options *out)
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
-  out->batch_most = !out->batch.text ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
+  out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
   if (out->glsl.target_env)
     VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->env));
   if (out->stats)
@@ -335,6 +394,12 @@ vyre_status
 options_print_kept(const tool_options *from, const char *before, vyre_bytes *out)
 {
   return option_table_print_kept(&table, from, before, out);
+}
+
+vyre_status
+options_print_shaping(const tool_options *from, vyre_bytes *out)
+{
+  return option_table_print_shaping(&table, from, out);
 }
 
 void

@@ -17,7 +17,7 @@
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
       *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *stage, *short_stage,
-      *language, *opt_bisect, *bisect, *cost_model, *help;
+      *language, *opt_bisect, *bisect, *time_passes, *time_trace, *remarks, *html, *output_cache, *cost_model, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* the last one in seconds; 0: none */
   name_list load, plugin_dir, skip_pass, print_before, print_after, inputs;
   option_glsl glsl;
@@ -31,8 +31,8 @@ typedef struct tool_options {
   uint32_t batch_most;            /* inputs that become one module: of batch; 1: they do not */
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
-  bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, time_passes, phases,
-      no_fuse, isolate, debug, strip, exact_floats, version;
+  bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, phases, no_fuse,
+      isolate, debug, strip, exact_floats, version;
 } tool_options;
 
 /* Borrows argv. */
@@ -40,6 +40,8 @@ VYRE_MUST_USE vyre_status options_parse(int argc, char **argv, tool_options *out
 /* Appends those that say how passes run and what is written of them, "-name=value" each on a line after `before`; files that they
  * name by their whole paths.  Not the pipeline, the runs, inputs and outputs.  INPUT: one has a line end. */
 VYRE_MUST_USE vyre_status options_print_kept(const tool_options *options, const char *before, vyre_bytes *out);
+/* Appends those that an output may depend on. */
+VYRE_MUST_USE vyre_status options_print_shaping(const tool_options *options, vyre_bytes *out);
 void options_free(tool_options *options);
 /* What -help prints. */
 VYRE_MUST_USE vyre_status options_help(const tool_options *options, vyre_bytes *out);

@@ -18,7 +18,7 @@ vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash)
   vyre_module_drop_analyses(twin.module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   vyre_status status = vyre_run_make_analyses(&twin, vyre_run_requirements(&twin, node->record));
   if (!status)
-    status = vyre_run_call(&twin, node->record, vyre_node_values(r->pipeline, node), node->record->pass.name, &result);
+    status = vyre_run_call(&twin, node->record, vyre_node_values(r->pipeline, node), &result);
   if (!status && result == VYRE_CHANGED)
     status = vyre_run_settle_change(&twin);
   *out_hash = status ? 0 : vyre_run_hash_module(twin.module);

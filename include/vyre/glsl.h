@@ -40,6 +40,7 @@ typedef struct vyre_glsl_options {
   uint32_t most_memory;    /* of glslang's process, MiB of address space */
   uint32_t most_seconds;   /* of processor time */
   uint32_t most_expansion; /* the shader's text with macros and includes expanded, MiB */
+  uint64_t *nanoseconds;   /* how long compiling takes is added there; NULL: nowhere */
 } vyre_glsl_options;
 
 #define VYRE_GLSL_MEMORY    1024u

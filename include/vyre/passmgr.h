@@ -102,12 +102,36 @@ VYRE_MUST_USE vyre_status vyre_pipeline_print_schedule(const vyre_pipeline *pipe
 typedef struct vyre_report vyre_report;
 
 VYRE_MUST_USE vyre_status vyre_report_create(const vyre_allocator *allocator, vyre_report **out);
+/* An empty one that keeps what `like` does, for a part of the work. */
+VYRE_MUST_USE vyre_status vyre_report_create_like(const vyre_report *like, const vyre_allocator *allocator, vyre_report **out);
 void vyre_report_destroy(vyre_report *report);
-/* Wall time that is no pass's: "read", "write".  If memory runs out the entry is lost, and nothing fails. */
-void vyre_report_add_time(vyre_report *report, const char *what, uint64_t nanoseconds);
+/* Wall time that is no pass's, from when it began on: "read", "write".  If memory runs out the entry is lost, and nothing fails. */
+void vyre_report_add_time(vyre_report *report, const char *what, uint64_t start, uint64_t nanoseconds);
+
+/* A time as one thread takes it.  What is taken within another one counts in that one's total, and not in what is its own. */
+typedef struct vyre_stopwatch {
+  const char *name;               /* in the report; borrowed */
+  struct vyre_stopwatch *outer;   /* NULL: none */
+  uint64_t wall, cpu;             /* nanoseconds, of CLOCK_MONOTONIC and of the thread's processor time: when it began, */
+  uint64_t inner_wall, inner_cpu; /* ... and what those within took */
+} vyre_stopwatch;
+
+/* "(read)": in parentheses, as it is no pass's. */
+void vyre_stopwatch_start(vyre_stopwatch *watch, vyre_stopwatch *outer, const char *name);
+/* Adds it.  NULL report: nothing. */
+void vyre_report_stop(vyre_report *report, const vyre_stopwatch *watch);
+
+/* From now on the report also has when each thing was done, for vyre_report_trace. */
+void vyre_report_keep_events(vyre_report *report);
+/* What the calling thread did with an input up to now. */
+void vyre_report_add_input(vyre_report *report, const char *path, const vyre_stopwatch *watch);
+/* All of it as JSON for Chrome's trace viewer and for Perfetto: a lane for each thread, and one for its device. */
+VYRE_MUST_USE vyre_status vyre_report_trace(const vyre_report *report, vyre_bytes *out);
 /* Adds what `from` has: for runs that had a report of their own, such as each thread's. */
 void vyre_report_add(vyre_report *to, const vyre_report *from);
+/* A table for people, and the same as JSON.  docs/passmgr.md tells what its columns are. */
 VYRE_MUST_USE vyre_status vyre_report_times(const vyre_report *report, vyre_bytes *out);
+VYRE_MUST_USE vyre_status vyre_report_times_json(const vyre_report *report, vyre_bytes *out);
 /* Adds what the target has counted since it was opened, under its name and its device's.  Counters of several that are of one
  * device are summed; so a target is added once, before it is closed. */
 void vyre_report_target_add(vyre_report *report, const vyre_target_ops *ops, const vyre_target *target);

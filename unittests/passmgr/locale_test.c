@@ -59,9 +59,10 @@ write_all(vyre_bytes *out)
 
   vyre_report *report;
   assert_null(vyre_report_create(NULL, &report));
-  vyre_report_add_time(report, "read", 1234567);
-  vyre_report_add_time(report, "write", 1999999);
+  vyre_report_add_time(report, "read", 0, 1234567);
+  vyre_report_add_time(report, "write", 0, 1999999);
   assert_null(vyre_report_times(report, out));
+  out->size = (size_t)(strstr(out->data, "  total\n") - out->data); /* what passed is another time each time */
   vyre_report_destroy(report);
 
   assert_null(vyre_glsl_compile(shader, sizeof(shader) - 1, "s.comp", NULL, (vyre_diagnostics){0}, &words));
@@ -95,7 +96,7 @@ a_point_is_a_point(void **state)
   write_all(&before);
   const uint64_t half = rule_constant();
   assert_non_null(strstr(before.data, "0.1f32"));
-  assert_non_null(strstr(before.data, "       1.235   38.2"));
+  assert_non_null(strstr(before.data, "       1.235   38.2        0.000        1.235 "));
   assert_non_null(setlocale(LC_ALL, "de_DE.UTF-8"));
   snprintf(comma, sizeof(comma), "%.1f", 0.5);
   assert_string_equal(comma, "0,5"); /* or nothing is shown here */

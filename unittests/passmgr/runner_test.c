@@ -397,7 +397,7 @@ what_is_counted(void **state)
   assert_int_equal(vyre_report_count(report, "a", "runs"), 6);
   assert_int_equal(vyre_report_count(report, "b", "runs"), 0);
   assert_int_equal(vyre_report_count(report, "fixpoint", "rounds"), 4);
-  vyre_report_add_time(report, "read", 1000000);
+  vyre_report_add_time(report, "read", 0, 1000000);
   vyre_bytes text = {0};
   assert_null(vyre_report_times(report, &text));
   assert_non_null(strstr(text.data, "        6        0  a\n"));

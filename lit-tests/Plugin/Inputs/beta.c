@@ -19,6 +19,16 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+static vyre_status
+miss(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)module;
+  ctx->host->remark(ctx, 0, "missed: a loop \"of\" 4 rounds");
+  *out = VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
 static const vyre_pass unroll = {.struct_size = sizeof(vyre_pass), .name = "beta.unroll", .summary = "another one", .run = run};
 static const vyre_pass only = {.struct_size = sizeof(vyre_pass), .name = "beta.only", .summary = "not in acme", .run = run};
-VYRE_PLUGIN("beta", "1", &unroll, &only)
+static const vyre_pass sorry = {.struct_size = sizeof(vyre_pass), .name = "beta.sorry", .summary = "it could not", .run = miss};
+VYRE_PLUGIN("beta", "1", &unroll, &only, &sorry)

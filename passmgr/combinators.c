@@ -1,0 +1,87 @@
+/* What a pipeline is made of beside passes: repeat, fixpoint, groups.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static vyre_status
+not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
+{
+  if (on_limit == VYRE_ON_LIMIT_QUIET)
+    return VYRE_OK;
+  vyre_bytes text = {.allocator = vyre_module_allocator(r->module)};
+  vyre_status status = vyre_print_node(r->pipeline, id, true, &text);
+  if (!status && on_limit == VYRE_ON_LIMIT_ERROR)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "%.400s still changed the module in round %" PRIu64, text.data, max);
+  if (!status && r->options.diagnostics.emit) {
+    char message[600];
+    snprintf(message, sizeof(message), "%.400s still changed the module in round %" PRIu64, text.data, max);
+    const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING,
+                                        .file = vyre_context_file(r->module, 0),
+                                        .message = message,
+                                        .fix = "raise max, or choose on-limit=quiet if that is expected"};
+    r->options.diagnostics.emit(r->options.diagnostics.user, &diagnostic);
+  }
+  vyre_bytes_free(&text);
+  return status;
+}
+
+static vyre_status
+run_fixpoint(run *r, uint32_t id, bool *out_changed)
+{
+  const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
+  uint64_t max = values[VYRE_FIXPOINT_MAX], round = 0;
+  bool changed = true;
+  r->fixpoints++;
+  while (changed && round < max) {
+    changed = false;
+    round++;
+    VYRE_TRY(vyre_run_children(r, id, &changed));
+    *out_changed |= changed;
+  }
+  r->fixpoints--;
+  vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
+  if (changed)
+    vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
+  return changed ? not_settled(r, id, max, values[VYRE_FIXPOINT_ON_LIMIT]) : VYRE_OK;
+}
+
+static vyre_status
+run_repeat(run *r, uint32_t id, bool *out_changed)
+{
+  for (uint64_t i = 0; i < r->pipeline->values[r->pipeline->nodes[id].values]; i++)
+    VYRE_TRY(vyre_run_children(r, id, out_changed));
+  return VYRE_OK;
+}
+
+static vyre_status
+run_node(run *r, uint32_t id, bool *out_changed)
+{
+  const vyre_node *node = &r->pipeline->nodes[id];
+  bool changed = false;
+  vyre_stopwatch watch = {0};
+  if (node->kind == VYRE_NODE_PASS)
+    return vyre_run_pass(r, id, out_changed);
+  vyre_run_start(r, &watch, node->kind == VYRE_NODE_FIXPOINT ? "(fixpoint)" : "(repeat)");
+  VYRE_TRY(node->kind == VYRE_NODE_FIXPOINT ? run_fixpoint(r, id, &changed) : run_repeat(r, id, &changed));
+  vyre_run_stop(r, &watch, 0, changed);
+  *out_changed |= changed;
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_run_children(run *r, uint32_t id, bool *out_changed)
+{
+  uint32_t child = r->pipeline->nodes[id].first, next;
+  while (child) {
+    VYRE_TRY(vyre_run_fused(r, child, out_changed, &next));
+    if (next == child) {
+      VYRE_TRY(run_node(r, child, out_changed));
+      next = r->pipeline->nodes[child].next;
+    }
+    child = next;
+  }
+  return VYRE_OK;
+}

@@ -1,0 +1,33 @@
+/* -html: one page that shows the pipeline run by run: what each changed, its time, rows, and what was said.
+ *
+ * The page is page.html, with all of that as JSON in it; it needs nothing else.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_PAGE_H
+#define VYRE_PASSMGR_PAGE_H
+
+#include "vyre/passmgr.h"
+
+/* page.html. */
+extern const unsigned char page_html[];
+extern const size_t page_html_size;
+
+/* Of one run of the pipeline.  pager_end frees what it keeps. */
+typedef struct pager {
+  vyre_bytes *out;  /* the input's part; borrowed; NULL: nobody asks */
+  vyre_bytes shown; /* the module's text as it was last */
+  uint64_t start;   /* of the run at hand */
+} pager;
+
+/* An input's part of the page: begun, filled by the others, and ended; `error` NULL: it did not fail. */
+VYRE_MUST_USE vyre_status page_begin(vyre_bytes *out, const char *input);
+VYRE_MUST_USE vyre_status page_add_message(vyre_bytes *out, const vyre_diagnostic *diagnostic);
+VYRE_MUST_USE vyre_status page_end(vyre_bytes *out, const char *error);
+VYRE_MUST_USE vyre_status pager_look(pager *p, const vyre_look *at);
+/* The module as it was last is told, too. */
+VYRE_MUST_USE vyre_status pager_end(pager *p);
+
+/* The whole page, of the parts one after the other. */
+VYRE_MUST_USE vyre_status page_write(const char *path, const char *pipeline, const vyre_bytes *parts);
+
+#endif
