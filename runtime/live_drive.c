@@ -128,6 +128,10 @@ run_slice(vyre_mega_live *live, slice *s)
       add_slot(live, s, slot, false);
   }
   add_words(live, s);
+  if (live->pump) {
+    s->upload_count += live_io_put(live, s->uploads + s->upload_count);
+    s->reads[s->read_count++] = (vyre_read){{live->row.buffers[3].buffer, 0, sizeof live->io_down}, live->io_down};
+  }
   const vyre_sequence sequence = {.uploads = s->uploads,
                                   .upload_count = s->upload_count,
                                   .steps = steps,
@@ -137,14 +141,14 @@ run_slice(vyre_mega_live *live, slice *s)
   VYRE_TRY(live_submit(live, &sequence));
   take_control(live);
   take_slots(live);
-  return VYRE_OK;
+  return live->pump ? live_io_take(live) : VYRE_OK;
 }
 
 static vyre_status
 mirror(vyre_mega_live *live)
 {
-  slice s = {.uploads = calloc(live->slots + live->sizes[0] / 4, sizeof *s.uploads),
-             .reads = calloc((size_t)live->slots + 1, sizeof *s.reads),
+  slice s = {.uploads = calloc(live->slots + live->sizes[0] / 4 + LIVE_IO_UPLOADS, sizeof *s.uploads),
+             .reads = calloc((size_t)live->slots + 2, sizeof *s.reads),
              .words = malloc(live->sizes[0])};
   vyre_status status = s.uploads && s.reads && s.words ? run_slice(live, &s) : VYRE_OUT_OF_MEMORY("for a slice");
   free(s.uploads);

@@ -471,20 +471,25 @@ an_io_slot_goes_through_its_states(void **state)
   assert_int_equal(count, 2);
   assert_int_equal(slots[0], 0);
   assert_int_equal(slots[1], 2);
-  refused(vyre_mega_io_complete(words, 96, slots, (bool[]){true, true}, 2), "PUBLISHED");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, 1}, 2), "PUBLISHED");
   ok(vyre_mega_io_claim(words, 96, 0, &claimed));
   assert_true(claimed);
   ok(vyre_mega_io_claim(words, 96, 0, &claimed));
   assert_false(claimed);
   /* The second one is not claimed, so none is completed. */
-  refused(vyre_mega_io_complete(words, 96, slots, (bool[]){true, true}, 2), "IO slot 2");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, 1}, 2), "IO slot 2");
   assert_int_equal(words[6], 2);
   ok(vyre_mega_io_claim(words, 96, 2, &claimed));
-  refused(vyre_mega_io_complete(words, 96, (uint32_t[]){0, 0}, (bool[]){true, true}, 2), "twice");
+  refused(vyre_mega_io_complete(words, 96, (uint32_t[]){0, 0}, (int64_t[]){1, 1}, 2), "twice");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, -4096}, 2), "IO slot 2 came to -4096");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){INT64_C(1) << 32, 1}, 2), "IO slot 0 came to");
+  assert_int_equal(words[6], 2);
   refused(vyre_mega_io_recycle(words, 96, 0), "CLAIMED");
-  ok(vyre_mega_io_complete(words, 96, slots, (bool[]){true, false}, 2));
+  ok(vyre_mega_io_complete(words, 96, slots, (int64_t[]){UINT32_MAX, -4095}, 2));
   assert_int_equal(words[6], 16);
   assert_int_equal(words[22], 17);
+  assert_int_equal(words[5], UINT32_MAX);
+  assert_int_equal(words[21], 4095);
   ok(vyre_mega_io_recycle(words, 96, 0));
   ok(vyre_mega_io_recycle(words, 96, 2));
   assert_int_equal(words[6], 0);
@@ -501,8 +506,28 @@ io_that_nobody_waits_for_is_swept(void **state)
   ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_claim(words, 64, 1, &claimed));
   words[8] = 0; /* its asker gave up */
-  ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (bool[]){true}, 1));
+  ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (int64_t[]){9}, 1));
   assert_int_equal(words[14], 0);
+  /* By the host's own function: what nobody has claimed at once, what was claimed once it is completed. */
+  refused(vyre_mega_io_give_up(words, 64, 1), "EMPTY");
+  ok(vyre_mega_io_publish(words, 64, 0, &(vyre_mega_io){.op = 1}));
+  ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
+  ok(vyre_mega_io_give_up(words, 64, 0));
+  assert_int_equal(words[6], 0);
+  ok(vyre_mega_io_claim(words, 64, 1, &claimed));
+  ok(vyre_mega_io_give_up(words, 64, 1));
+  assert_int_equal(words[14], 2);
+  ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (int64_t[]){9}, 1));
+  assert_int_equal(words[14], 0);
+  /* Just after it was completed. */
+  ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
+  ok(vyre_mega_io_claim(words, 64, 1, &claimed));
+  ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (int64_t[]){9}, 1));
+  ok(vyre_mega_io_give_up(words, 64, 1));
+  assert_int_equal(words[14], 16);
+  ok(vyre_mega_io_sweep(words, 64));
+  assert_int_equal(words[14], 0);
+  refused(vyre_mega_io_sweep(words, 60), "IO queue");
 }
 
 static void
