@@ -22,6 +22,12 @@ has_result(uint32_t state)
   return state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR;
 }
 
+static bool
+is_asked(uint32_t state)
+{
+  return state != VYRE_MEGA_EMPTY && state != VYRE_MEGA_FAULT;
+}
+
 /* The region that an operation has to do with; NULL: there is none, and the pump has refused it. */
 static const vyre_mega_region *
 region_of(const vyre_mega_live *live, const uint32_t *words)
@@ -45,11 +51,11 @@ live_io_put(vyre_mega_live *live, vyre_upload *out)
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS], state = state_of(live, slot);
     uint32_t *words = live->io_words[slot];
-    const bool is_over = has_result(state) || state == VYRE_MEGA_EMPTY, is_given_up = down[OP] == 0;
+    const bool is_over = has_result(state) || state == VYRE_MEGA_EMPTY;
     if (!live->io_taken[slot] || (!is_over && !live->io_untold[slot]))
       continue;
     words[0] = has_result(state) ? live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + BYTES) : down[BYTES];
-    words[1] = !is_over ? VYRE_MEGA_CLAIMED : is_given_up ? VYRE_MEGA_EMPTY : state;
+    words[1] = is_over ? state : VYRE_MEGA_CLAIMED;
     const vyre_mega_region *region = region_of(live, down);
     if (state == VYRE_MEGA_IO_OK && down[OP] == VYRE_MEGA_IO_READ && words[0] && region) {
       out[count++] = (vyre_upload){range_of(live, region, words[0]), region->data};
@@ -95,11 +101,10 @@ live_io_take(vyre_mega_live *live)
         live->io_taken[slot] = false;
       if (has_result(told))
         VYRE_TRY(vyre_mega_io_recycle(live->images[3], live->sizes[3], slot));
-      else if (live->io_taken[slot] && down[OP] == 0 && state_of(live, slot) != VYRE_MEGA_EMPTY)
+      else if (live->io_taken[slot] && down[STATE] == VYRE_MEGA_FAULT && is_asked(state_of(live, slot)))
         VYRE_TRY(vyre_mega_io_give_up(live->images[3], live->sizes[3], slot));
     }
-    /* The pump may still have to sweep what was given up. */
-    if (live->io_taken[slot] || down[STATE] != VYRE_MEGA_PUBLISHED || state_of(live, slot) != VYRE_MEGA_EMPTY)
+    if (live->io_taken[slot] || down[STATE] != VYRE_MEGA_PUBLISHED)
       continue;
     VYRE_TRY(publish(live, slot, down));
     live->io_taken[slot] = live->io_untold[slot] = true;

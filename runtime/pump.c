@@ -135,7 +135,7 @@ begin(vyre_mega_pump *p, uint32_t slot, const vyre_mega_io *request)
   const int error = prepare(p, request, work);
   p->under_way |= bit(slot);
   if (error) {
-    *work = (pump_work){.is_there = true, .op = request->op, .is_given_up = request->op == 0, .file = -1};
+    *work = (pump_work){.is_there = true, .op = request->op, .file = -1};
     end(p, slot, -error);
   } else if (work->left == 0) {
     end(p, slot, 0);
@@ -198,12 +198,12 @@ cancel(vyre_mega_pump *p, bool all)
 {
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     pump_work *work = &p->works[slot];
-    vyre_mega_io request = {.op = 0};
+    vyre_mega_io request = {.state = VYRE_MEGA_FAULT};
     if (!work->is_there || work->is_given_up)
       continue;
     if (!all)
       vyre_status_free(vyre_mega_io_read(p->queue, p->size, slot, &request));
-    if (request.op != 0)
+    if (request.state != VYRE_MEGA_FAULT)
       continue;
     work->is_given_up = true;
     if (work->is_given)
@@ -236,7 +236,6 @@ run(void *user)
     else if (!has_new)
       pump_rest(rest);
     rest = has_new || p->under_way ? SHORT_REST : rest < LONG_REST ? rest * 2 : rest;
-    vyre_status_free(vyre_mega_io_sweep(p->queue, p->size));
     tell(p);
   }
   while (p->under_way) {

@@ -240,7 +240,7 @@ typedef enum vyre_mega_io_op { VYRE_MEGA_IO_READ = 1, VYRE_MEGA_IO_WRITE, VYRE_M
 
 /* ORDER: the words of a slot, but the two of the offset are one, and the state is between bytes and tag. */
 typedef struct vyre_mega_io {
-  uint32_t op; /* vyre_mega_io_op; 0: whoever asked no longer waits */
+  uint32_t op; /* vyre_mega_io_op */
   uint32_t source, destination;
   uint64_t offset;
   uint32_t bytes; /* that are asked for; of OK those that were moved: fewer where the file ends; of ERROR an errno */
@@ -265,10 +265,9 @@ VYRE_MUST_USE vyre_status vyre_mega_io_complete(void *image, size_t size, const 
                                                 uint32_t count);
 /* OK or ERROR back to EMPTY, by whoever asked. */
 VYRE_MUST_USE vyre_status vyre_mega_io_recycle(void *image, size_t size, uint32_t slot);
-/* By whoever asked: it no longer waits.  What nobody has claimed is EMPTY at once; whoever claimed it ends it, and then it is. */
+/* By whoever asked: it no longer waits.  What nobody has claimed, or what has ended, is EMPTY at once; what is CLAIMED is FAULT,
+ * until whoever claimed it completes it. */
 VYRE_MUST_USE vyre_status vyre_mega_io_give_up(void *image, size_t size, uint32_t slot);
-/* Results of what was given up just when it was completed: EMPTY.  Completions do it, too. */
-VYRE_MUST_USE vyre_status vyre_mega_io_sweep(void *image, size_t size);
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------------- */
 

@@ -38,9 +38,6 @@ temporary(void)
 static vyre_status
 make_data(living *l)
 {
-  vyre_device_info info;
-  ops->describe(l->w->target, &info);
-  l->is_imported = info.capabilities & VYRE_TARGET_IMPORT;
   l->data.size = REGIONS * REGION;
   return l->is_imported ? ops->import(l->w->target, l->memory, REGIONS * REGION, &l->data.buffer)
                         : ops->allocate(l->w->target, REGIONS * REGION, &l->data.buffer);
@@ -103,6 +100,9 @@ start(bool is_plain, uint32_t every)
   l->w = world_make(SLOTS, 0);
   l->memory = aligned_alloc(4096, REGIONS * REGION);
   memset(l->memory, 0, REGIONS * REGION);
+  vyre_device_info info;
+  ops->describe(l->w->target, &info);
+  l->is_imported = info.capabilities & VYRE_TARGET_IMPORT;
   ok(make_data(l));
   for (uint32_t i = 0; i < FILE_WORDS; i++)
     words[i] = i * 3 + 1;

@@ -59,7 +59,7 @@ start(bench *b, vyre_mega_pump_options options)
 {
   vyre_mega_region regions[REGIONS];
   for (uint32_t i = 0; i < REGIONS; i++)
-    regions[i] = (vyre_mega_region){b->memory[i], REGION};
+    regions[i] = (vyre_mega_region){.data = b->memory[i], .size = REGION};
   options.files = b->files;
   options.file_count = FILES;
   options.regions = regions;
