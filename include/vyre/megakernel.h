@@ -344,6 +344,10 @@ typedef struct vyre_mega_options {
   /* The program as vyre-megac compiled it to C, for a cpu; `run` NULL: programs without functions of the user's have one already,
    * others are interpreted, by one thread. */
   vyre_kernel_function native;
+  /* Called by create with the kernel's module before code is made of it, to run passes, say; not of native code.  NULL: it is as it
+   * is. */
+  vyre_status (*optimize)(void *user, struct vyre_module *module);
+  void *optimize_user;
   vyre_mega_recovery recovery;
 } vyre_mega_options;
 
