@@ -4,10 +4,13 @@
 #include "live.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { SPINS = 100 };
 
 static bool
 is_over(vyre_mega_live *live)
@@ -165,19 +168,28 @@ live_count_ended(const vyre_mega_live *live)
   return live_word(live->images[0], VYRE_MEGA_DONE_COUNT) + live_word(live->images[0], VYRE_MEGA_FAULT_COUNT);
 }
 
+static bool
+has_rung(vyre_mega_live *live, uint32_t seen)
+{
+  return __atomic_load_n((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, __ATOMIC_SEQ_CST) != seen || is_over(live);
+}
+
 /* Until something is published, or for a millisecond where something waits that this thread does not see: a mask, a handler that is
  * to be called again, IO. */
 static void
 sleep_for(vyre_mega_live *live, uint32_t seen)
 {
   struct timespec until;
+  for (uint32_t i = 0; i < SPINS; i++, sched_yield()) /* about as long as it takes to wake a thread */
+    if (has_rung(live, seen))
+      return;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_nsec += 1000000;
   until.tv_sec += until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
   pthread_mutex_lock(&live->lock);
   __atomic_store_n(&live->sleeps, true, __ATOMIC_SEQ_CST);
-  while (__atomic_load_n((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, __ATOMIC_SEQ_CST) == seen && !is_over(live)) {
+  while (!has_rung(live, seen)) {
     if (live_is_drained(live))
       pthread_cond_wait(&live->woken, &live->lock);
     else if (pthread_cond_timedwait(&live->woken, &live->lock, &until) != 0)
