@@ -64,11 +64,12 @@ static void
 try_io(unsigned char *image, size_t size)
 {
   uint32_t slots[VYRE_MEGA_IO_SLOTS], count;
-  bool results[VYRE_MEGA_IO_SLOTS], claimed;
+  int64_t results[VYRE_MEGA_IO_SLOTS];
+  bool claimed;
   if (!fuzz_allow(vyre_mega_io_poll(image, size, slots, &count), "poll"))
     return;
   for (uint32_t i = 0; i < count; i++) {
-    results[i] = i & 1;
+    results[i] = i & 1 ? -(int64_t)i : i;
     fuzz_require(vyre_mega_io_claim(image, size, slots[i], &claimed), "claim");
     must(claimed, "what is PUBLISHED can be claimed");
   }

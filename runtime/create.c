@@ -134,6 +134,8 @@ make_module(const vyre_mega *mega, vyre_module **out)
     status = vyre_module_create(NULL, ROOM, &module);
   if (!status)
     status = parse(&text, module);
+  if (!status && mega->options.optimize)
+    status = mega->options.optimize(mega->options.optimize_user, module);
   vyre_bytes_free(&text);
   if (status) {
     vyre_module_destroy(module);

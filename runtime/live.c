@@ -88,6 +88,7 @@ static vyre_status
 free_live(vyre_mega_live *live)
 {
   vyre_status status = VYRE_OK;
+  vyre_mega_pump_stop(live->pump, NULL);
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
     if (live->has_buffer[k] && live->losses == live->mega->losses)
       status = vyre_status_join(status, live->mega->ops->free(live->mega->target, live->row.buffers[k].buffer));
@@ -97,11 +98,49 @@ free_live(vyre_mega_live *live)
   pthread_mutex_destroy(&live->lock);
   free(live->owners);
   free(live->turns);
+  free(live->regions);
   free(live->there);
   free(live->is_set);
   free(live->down);
   free(live);
   return status;
+}
+
+/* By the pump's thread. */
+static void
+io_ended(void *user)
+{
+  vyre_mega_live *live = user;
+  __atomic_fetch_add((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, 1, __ATOMIC_SEQ_CST);
+  live_wake(live);
+}
+
+static vyre_status
+start_pump(vyre_mega_live *live)
+{
+  vyre_mega_pump_options options;
+  if (!live->options.io)
+    return VYRE_OK;
+  options = *live->options.io;
+  options.ended = io_ended;
+  options.user = live;
+  live->region_count = options.region_count;
+  live->regions = calloc(options.region_count + 1, sizeof *live->regions);
+  if (!live->regions)
+    return VYRE_OUT_OF_MEMORY("for a live megakernel");
+  const vyre_range *data = &live->options.data;
+  for (uint32_t i = 0; i < options.region_count; i++) {
+    const vyre_mega_region *region = &options.regions[i];
+    const bool is_inside = region->size <= data->size && region->at <= data->size - region->size;
+    live->regions[i] = *region;
+    if (live->way == VYRE_MEGA_MIRRORED && (!is_inside || region->size % 4 || region->at % 4))
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "megakernel: region %" PRIu32 " is %" PRIu64 " bytes at %" PRIu64 " of a data buffer of %" PRIu64
+                        ", and %s "
+                        "has its own memory\nFix: whole words within the options' `data`",
+                        i, region->size, region->at, data->size, live->mega->ops->name);
+  }
+  return vyre_mega_pump_start(live->images[3], live->sizes[3], &options, &live->pump);
 }
 
 static vyre_status
@@ -111,6 +150,7 @@ begin(vyre_mega_live *live)
   VYRE_TRY(make_lists(live));
   VYRE_TRY(mega_compile(live->mega));
   VYRE_TRY(live_make_buffers(live));
+  VYRE_TRY(start_pump(live));
   if (live->way == VYRE_MEGA_MIRRORED)
     VYRE_TRY(live_upload(live));
   if (pthread_create(&live->thread, NULL, live_drive, live) != 0)
@@ -159,13 +199,32 @@ failure_of(const vyre_mega_live *live)
   return VYRE_ERROR(live->code, "%s", live->message);
 }
 
+/* The bytes that the driving thread copied are counted there. */
+static void
+stop_pump(vyre_mega_live *live, vyre_mega_pump_stats *out)
+{
+  const uint64_t bounced = live->io_stats.bytes_bounced;
+  vyre_mega_pump_stop(live->pump, &live->io_stats);
+  live->pump = NULL;
+  live->io_stats.bytes_bounced = bounced;
+  if (out)
+    *out = live->io_stats;
+}
+
 vyre_status
 vyre_mega_live_stop(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats)
+{
+  return vyre_mega_live_stop_io(live, control, stats, NULL);
+}
+
+vyre_status
+vyre_mega_live_stop_io(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats, vyre_mega_pump_stats *io)
 {
   vyre_status status = vyre_mega_control_set(live->images[0], live->sizes[0], VYRE_MEGA_SHUTDOWN, 1);
   __atomic_store_n(&live->stops, true, __ATOMIC_SEQ_CST);
   live_wake(live);
   pthread_join(live->thread, NULL);
+  stop_pump(live, io);
   if (live->failed)
     status = vyre_status_join(status, failure_of(live));
   live->stats.latency_ns = mega_now() - live->started;
@@ -254,10 +313,10 @@ vyre_mega_live_publish(vyre_mega_live *live, const vyre_mega_item *item, vyre_me
 {
   *out_published = false;
   VYRE_TRY(check_end(live));
-  if (item->op == VYRE_MEGA_OP_LOAD_MISS && live->way == VYRE_MEGA_MIRRORED)
+  if (item->op == VYRE_MEGA_OP_LOAD_MISS && live->way == VYRE_MEGA_MIRRORED && !live->pump)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "megakernel: LOAD_MISS, and the IO queue is the device's own on %s\n"
-                      "Fix: a target whose kernels and host have memory in common",
+                      "Fix: the options' `io`, or a target whose kernels and host have memory in common",
                       live->mega->ops->name);
   if (item->priority >= VYRE_MEGA_LEVELS)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: priority %" PRIu32 "; there are %d\nFix: a priority below that", item->priority,

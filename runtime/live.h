@@ -9,6 +9,7 @@
 #define VYRE_RUNTIME_LIVE_H
 
 #include "mega.h"
+#include "vyre/megakernel_io.h"
 
 #include <pthread.h>
 
@@ -47,7 +48,16 @@ struct vyre_mega_live {
   /* Of MIRRORED, by slot: whether the device has it; by control word: the host has set it. */
   uint8_t *there;
   bool *is_set;
-  unsigned char *down; /* what was read: a control image, then a ring */
+  unsigned char *down;  /* what was read: a control image, then a ring */
+  vyre_mega_pump *pump; /* NULL: there is none */
+  vyre_mega_pump_stats io_stats;
+  /* Of MIRRORED with a pump: the device's queue as the last slice left it; by slot: the host has taken the request, and the device
+   * is to be told so. */
+  uint32_t io_down[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_WORDS];
+  bool io_taken[VYRE_MEGA_IO_SLOTS], io_untold[VYRE_MEGA_IO_SLOTS];
+  uint32_t io_words[VYRE_MEGA_IO_SLOTS][2]; /* that go up: bytes and state */
+  vyre_mega_region *regions;                /* a copy */
+  uint32_t region_count;
   /* Since the last recovery no launch went well, and how many items had ended then: there is no second one before one goes well, or
    * another item has ended. */
   bool has_recovered;
@@ -76,6 +86,17 @@ uint32_t live_count_ended(const vyre_mega_live *live);
 vyre_status live_recover(vyre_mega_live *live, vyre_status status);
 /* Of MIRRORED: all that the device is to have of the images goes up. */
 vyre_status live_upload(vyre_mega_live *live);
+
+/* ---- live_io.c: of MIRRORED with a pump ---------------------------------------------------------------------------------- */
+
+enum { LIVE_IO_UPLOADS = 2 * VYRE_MEGA_IO_SLOTS };
+
+/* What the pump did since the last slice goes up: at most LIVE_IO_UPLOADS of them.  Returns how many. */
+uint32_t live_io_put(vyre_mega_live *live, vyre_upload *out);
+/* That slice went well: requests that are done are the device's again, and new ones the pump's. */
+vyre_status live_io_take(vyre_mega_live *live);
+/* After a loss all that was taken is to be told again. */
+void live_io_forget(vyre_mega_live *live);
 
 static inline uint32_t
 live_word(const void *image, size_t word)

@@ -4,10 +4,13 @@
 #include "live.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { SPINS = 100 };
 
 static bool
 is_over(vyre_mega_live *live)
@@ -128,6 +131,10 @@ run_slice(vyre_mega_live *live, slice *s)
       add_slot(live, s, slot, false);
   }
   add_words(live, s);
+  if (live->pump) {
+    s->upload_count += live_io_put(live, s->uploads + s->upload_count);
+    s->reads[s->read_count++] = (vyre_read){{live->row.buffers[3].buffer, 0, sizeof live->io_down}, live->io_down};
+  }
   const vyre_sequence sequence = {.uploads = s->uploads,
                                   .upload_count = s->upload_count,
                                   .steps = steps,
@@ -137,14 +144,14 @@ run_slice(vyre_mega_live *live, slice *s)
   VYRE_TRY(live_submit(live, &sequence));
   take_control(live);
   take_slots(live);
-  return VYRE_OK;
+  return live->pump ? live_io_take(live) : VYRE_OK;
 }
 
 static vyre_status
 mirror(vyre_mega_live *live)
 {
-  slice s = {.uploads = calloc(live->slots + live->sizes[0] / 4, sizeof *s.uploads),
-             .reads = calloc((size_t)live->slots + 1, sizeof *s.reads),
+  slice s = {.uploads = calloc(live->slots + live->sizes[0] / 4 + LIVE_IO_UPLOADS, sizeof *s.uploads),
+             .reads = calloc((size_t)live->slots + 2, sizeof *s.reads),
              .words = malloc(live->sizes[0])};
   vyre_status status = s.uploads && s.reads && s.words ? run_slice(live, &s) : VYRE_OUT_OF_MEMORY("for a slice");
   free(s.uploads);
@@ -161,19 +168,28 @@ live_count_ended(const vyre_mega_live *live)
   return live_word(live->images[0], VYRE_MEGA_DONE_COUNT) + live_word(live->images[0], VYRE_MEGA_FAULT_COUNT);
 }
 
+static bool
+has_rung(vyre_mega_live *live, uint32_t seen)
+{
+  return __atomic_load_n((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, __ATOMIC_SEQ_CST) != seen || is_over(live);
+}
+
 /* Until something is published, or for a millisecond where something waits that this thread does not see: a mask, a handler that is
  * to be called again, IO. */
 static void
 sleep_for(vyre_mega_live *live, uint32_t seen)
 {
   struct timespec until;
+  for (uint32_t i = 0; i < SPINS; i++, sched_yield()) /* about as long as it takes to wake a thread */
+    if (has_rung(live, seen))
+      return;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_nsec += 1000000;
   until.tv_sec += until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
   pthread_mutex_lock(&live->lock);
   __atomic_store_n(&live->sleeps, true, __ATOMIC_SEQ_CST);
-  while (__atomic_load_n((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, __ATOMIC_SEQ_CST) == seen && !is_over(live)) {
+  while (!has_rung(live, seen)) {
     if (live_is_drained(live))
       pthread_cond_wait(&live->woken, &live->lock);
     else if (pthread_cond_timedwait(&live->woken, &live->lock, &until) != 0)

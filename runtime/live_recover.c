@@ -30,12 +30,16 @@ live_upload(vyre_mega_live *live)
 {
   const vyre_range *to = live->row.buffers;
   const vyre_fill fills[] = {{to[1], 0}, {to[2], 0}, {to[3], 0}};
-  vyre_upload *uploads = calloc((size_t)live->slots + 1, sizeof *uploads);
+  vyre_upload *uploads = calloc((size_t)live->slots + 2, sizeof *uploads);
   uint32_t count = 0;
   if (!uploads)
     return VYRE_OUT_OF_MEMORY("for a ring that goes up");
   copy_control(live);
   uploads[count++] = (vyre_upload){to[0], live->down};
+  if (live->pump) {
+    live_io_forget(live);
+    uploads[count++] = (vyre_upload){to[3], live->io_down};
+  }
   for (uint32_t slot = 0; slot < live->slots; slot++) {
     const uint64_t offset = (uint64_t)slot * VYRE_MEGA_SLOT_BYTES;
     if (live->there[slot] == LIVE_IS_THERE)
@@ -89,7 +93,7 @@ live_recover(vyre_mega_live *live, vyre_status status)
   bool was_lost;
   if (may_write || (live->has_recovered && ended == live->ended_before))
     return status;
-  VYRE_TRY(mega_try_again(live->mega, status, &live->row, 1, mega->options.program.has_data, &was_lost));
+  VYRE_TRY(mega_try_again(live->mega, status, &live->row, 1, live->options.data.buffer.id != 0, &was_lost));
   live->has_recovered = true;
   live->ended_before = ended;
   if (was_lost)

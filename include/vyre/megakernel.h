@@ -240,10 +240,10 @@ typedef enum vyre_mega_io_op { VYRE_MEGA_IO_READ = 1, VYRE_MEGA_IO_WRITE, VYRE_M
 
 /* ORDER: the words of a slot, but the two of the offset are one, and the state is between bytes and tag. */
 typedef struct vyre_mega_io {
-  uint32_t op; /* vyre_mega_io_op; 0: whoever asked no longer waits */
+  uint32_t op; /* vyre_mega_io_op */
   uint32_t source, destination;
   uint64_t offset;
-  uint32_t bytes;
+  uint32_t bytes; /* that are asked for; of OK those that were moved: fewer where the file ends; of ERROR an errno */
   uint32_t state;
   uint32_t tag; /* of LOAD_MISS the ring slot */
 } vyre_mega_io;
@@ -259,10 +259,15 @@ VYRE_MUST_USE vyre_status vyre_mega_io_publish(void *image, size_t size, uint32_
 VYRE_MUST_USE vyre_status vyre_mega_io_poll(const void *image, size_t size, uint32_t *out, uint32_t *out_count);
 /* PUBLISHED to CLAIMED by compare and swap: `out_claimed` tells whether this call did it, and who did owns the slot. */
 VYRE_MUST_USE vyre_status vyre_mega_io_claim(void *image, size_t size, uint32_t slot, bool *out_claimed);
-/* CLAIMED slots to OK or ERROR: all are checked before any is written.  One whose asker gave up is EMPTY at once. */
-VYRE_MUST_USE vyre_status vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const bool *is_ok, uint32_t count);
-/* OK or ERROR back to EMPTY, by whoever asked.  What gave up before its completion is swept by the next one. */
+/* CLAIMED slots to OK or ERROR: all are checked before any is written.  Of each how many bytes were moved, or an errno less than 0,
+ * which stands in its `bytes` then.  One whose asker gave up is EMPTY at once. */
+VYRE_MUST_USE vyre_status vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const int64_t *results,
+                                                uint32_t count);
+/* OK or ERROR back to EMPTY, by whoever asked. */
 VYRE_MUST_USE vyre_status vyre_mega_io_recycle(void *image, size_t size, uint32_t slot);
+/* By whoever asked: it no longer waits.  What nobody has claimed, or what has ended, is EMPTY at once; what is CLAIMED is FAULT,
+ * until whoever claimed it completes it. */
+VYRE_MUST_USE vyre_status vyre_mega_io_give_up(void *image, size_t size, uint32_t slot);
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------------- */
 
@@ -339,6 +344,10 @@ typedef struct vyre_mega_options {
   /* The program as vyre-megac compiled it to C, for a cpu; `run` NULL: programs without functions of the user's have one already,
    * others are interpreted, by one thread. */
   vyre_kernel_function native;
+  /* Called by create with the kernel's module before code is made of it, to run passes, say; not of native code.  NULL: it is as it
+   * is. */
+  vyre_status (*optimize)(void *user, struct vyre_module *module);
+  void *optimize_user;
   vyre_mega_recovery recovery;
 } vyre_mega_options;
 
@@ -463,6 +472,9 @@ typedef struct vyre_mega_live_options {
    * display's driver is no danger where this is said. */
   uint32_t slice;
   vyre_range data; /* of programs that have it */
+  /* A pump does what LOAD_MISS and handlers ask the IO queue for, until the end (megakernel_io.h); its `ended` is not called. NULL:
+   * the caller does that by vyre_mega_live_io, or nobody. */
+  const struct vyre_mega_pump_options *io;
 } vyre_mega_live_options;
 
 /* An item that was published. */
@@ -487,11 +499,15 @@ VYRE_MUST_USE vyre_status vyre_mega_live_drain(vyre_mega_live *live);
  * scratch. */
 VYRE_MUST_USE vyre_status vyre_mega_live_word(vyre_mega_live *live, uint32_t word, uint32_t *out);
 VYRE_MUST_USE vyre_status vyre_mega_live_set(vyre_mega_live *live, uint32_t word, uint32_t value);
-/* The IO queue's image, for whoever does what LOAD_MISS asks for.  Refused where the device has its own (MIRRORED). */
+/* The IO queue's image, for whoever does what LOAD_MISS asks for, or asks too.  Refused where the device has its own (MIRRORED). */
 VYRE_MUST_USE vyre_status vyre_mega_live_io(vyre_mega_live *live, void **out_image, size_t *out_size);
 /* Shuts the kernel down, and frees all but the vyre_mega, whatever the status says, which is what went wrong while it was live.
  * What was not begun is left undone: drain first.  `control` and `stats` of the whole time may be NULL. */
 VYRE_MUST_USE vyre_status vyre_mega_live_stop(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats);
+/* The same, and what the pump did. */
+struct vyre_mega_pump_stats;
+VYRE_MUST_USE vyre_status vyre_mega_live_stop_io(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats,
+                                                 struct vyre_mega_pump_stats *io);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* The IO queue.  A slot has one owner: EMPTY whoever asks, PUBLISHED whoever claims it first, CLAIMED who did, OK and ERROR again
- * who asked.
+ * who asked.  FAULT is CLAIMED, and who asked no longer waits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
@@ -8,6 +8,7 @@
 
 /* Words of a slot. */
 enum { OP, SOURCE, DESTINATION, LOW, HIGH, BYTES, STATE, TAG };
+enum { MOST_ERRNO = 4095 };
 
 static vyre_status
 check(const void *image, size_t size)
@@ -134,33 +135,33 @@ vyre_mega_io_claim(void *image, size_t size, uint32_t slot, bool *out_claimed)
   return VYRE_OK;
 }
 
-/* Results that nobody waits for. */
-static void
-sweep(void *image, size_t size)
+static vyre_status
+check_complete(void *image, size_t size, const uint32_t *slots, const int64_t *results, uint32_t i)
 {
-  for (size_t base = 0; base < size / 4; base += VYRE_MEGA_IO_WORDS) {
-    const uint32_t state = word_acquire(image, base + STATE);
-    if ((state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR) && word_get(image, base + OP) == 0)
-      word_release(image, base + STATE, VYRE_MEGA_EMPTY);
-  }
+  VYRE_TRY(check_slot(image, size, slots[i]));
+  const uint32_t state = word_acquire(image, (size_t)slots[i] * VYRE_MEGA_IO_WORDS + STATE);
+  if (state != VYRE_MEGA_CLAIMED && state != VYRE_MEGA_FAULT)
+    return refuse(slots[i], state, "CLAIMED");
+  if (results[i] > UINT32_MAX || results[i] < -(int64_t)MOST_ERRNO)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " came to %" PRId64 "\nFix: bytes that were moved, or -errno",
+                      slots[i], results[i]);
+  for (uint32_t k = 0; k < i; k++)
+    if (slots[k] == slots[i])
+      return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " is completed twice\nFix: each slot once", slots[i]);
+  return VYRE_OK;
 }
 
 vyre_status
-vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const bool *is_ok, uint32_t count)
+vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const int64_t *results, uint32_t count)
 {
-  for (uint32_t i = 0; i < count; i++) {
-    VYRE_TRY(check_slot(image, size, slots[i]));
-    const uint32_t state = word_acquire(image, (size_t)slots[i] * VYRE_MEGA_IO_WORDS + STATE);
-    if (state != VYRE_MEGA_CLAIMED)
-      return refuse(slots[i], state, "CLAIMED");
-    for (uint32_t k = 0; k < i; k++)
-      if (slots[k] == slots[i])
-        return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " is completed twice\nFix: each slot once", slots[i]);
-  }
   for (uint32_t i = 0; i < count; i++)
-    word_release(image, (size_t)slots[i] * VYRE_MEGA_IO_WORDS + STATE, is_ok[i] ? VYRE_MEGA_IO_OK : VYRE_MEGA_IO_ERROR);
-  if (count)
-    sweep(image, size);
+    VYRE_TRY(check_complete(image, size, slots, results, i));
+  for (uint32_t i = 0; i < count; i++) {
+    const size_t base = (size_t)slots[i] * VYRE_MEGA_IO_WORDS;
+    word_put(image, base + BYTES, (uint32_t)(results[i] < 0 ? -results[i] : results[i]));
+    if (!word_swap(image, base + STATE, VYRE_MEGA_CLAIMED, results[i] < 0 ? VYRE_MEGA_IO_ERROR : VYRE_MEGA_IO_OK))
+      word_release(image, base + STATE, VYRE_MEGA_EMPTY); /* it was given up */
+  }
   return VYRE_OK;
 }
 
@@ -173,5 +174,19 @@ vyre_mega_io_recycle(void *image, size_t size, uint32_t slot)
   if (state != VYRE_MEGA_IO_OK && state != VYRE_MEGA_IO_ERROR)
     return refuse(slot, state, "OK or ERROR");
   word_release(image, at, VYRE_MEGA_EMPTY);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_mega_io_give_up(void *image, size_t size, uint32_t slot)
+{
+  const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
+  VYRE_TRY(check_slot(image, size, slot));
+  const uint32_t state = word_acquire(image, base + STATE);
+  if (state == VYRE_MEGA_EMPTY || state == VYRE_MEGA_FAULT)
+    return refuse(slot, state, "asked for");
+  if (!word_swap(image, base + STATE, VYRE_MEGA_PUBLISHED, VYRE_MEGA_EMPTY) &&
+      !word_swap(image, base + STATE, VYRE_MEGA_CLAIMED, VYRE_MEGA_FAULT))
+    word_release(image, base + STATE, VYRE_MEGA_EMPTY);
   return VYRE_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "console.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,10 @@ static const option_row rows[] = {
      .least = 1,
      .most = VYRE_MEGA_MOST_SLOTS},
     {.name = "observables", OPTION_NUMBER, AT(observables), "N", "words for results (64)", .most = VYRE_MEGA_MOST_OBSERVABLES},
+    {.name = "Looking on", OPTION_SECTION},
+    {.name = "log", OPTION_TEXT, AT(log_path), "FILE", "append the items, and how they end, to a log for replay"},
+    {.name = "watch", OPTION_FLAG, AT(watches), NULL, "with -live: a line of telemetry on the error stream, five a second"},
+    {.name = "metrics", OPTION_TEXT, AT(metrics_path), "FILE", "with -live: telemetry at the end, as Prometheus takes it"},
     {.name = "Handlers", OPTION_SECTION},
     {.name = "handlers", OPTION_TEXT, AT(handlers_path), "FILE", "functions of .vir"},
     {.name = "op", OPTION_TAKEN, 0, "CODE:FUNCTION", "which of them is for an op code; any number of these", .take = take_handler},
@@ -40,15 +45,18 @@ static const option_row rows[] = {
 
 static const option_table table = {
     .program = "vyre-mega",
-    .usage = "[options] FILE",
+    .usage = "[options] FILE | [options] replay LOG",
     .about =
         "Runs the items of FILE by the megakernel, and prints what came of each, the counters, the debug log and the results.\n"
         "An item a line; from # on it is a comment:\n"
         "\n"
         "  OP [tenant=N] [priority=CRITICAL|HIGH|NORMAL|LOW|IDLE] ARGUMENT...\n"
         "\n"
-        "OP is a code, or nop, store, add, load, swap, copy, fence, print or shutdown: docs/megakernel.md has what each does.\n",
-    .after = "Exit codes: 0 all are DONE, 1 some are not, or the file is wrong, 2 wrong use, 3 the device failed.\n",
+        "OP is a code, or nop, store, add, load, swap, copy, fence, print or shutdown: docs/megakernel.md has what each does.\n"
+        "\n"
+        "`replay LOG` runs the items that -log appended to LOG, and says which end otherwise than they did.\n",
+    .after = "Exit codes: 0 all are DONE (or ended as they did), 1 some are not, or the file is wrong, 2 wrong use, 3 the device\n"
+             "failed.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .inputs = AT(inputs),
@@ -66,10 +74,20 @@ print_help(const char *format)
   return VYRE_OK;
 }
 
+static bool
+is_replay(const mega_options *o)
+{
+  return o->inputs.count == 2 && strcmp(o->inputs.names[0], "replay") == 0;
+}
+
 static vyre_status
 check_options(mega_options *o)
 {
-  if (o->inputs.count != 1)
+  if ((o->watches || o->metrics_path) && !o->is_live)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is of a live kernel\nFix: -live, too", o->watches ? "watch" : "metrics");
+  if (o->is_live && !o->on.timeout.text) /* one launch goes on to the end, and hangs not */
+    o->on.timeout.value = 0;
+  if (o->inputs.count != 1 && !is_replay(o))
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: vyre-mega [options] FILE; -help shows more",
                       o->inputs.count ? "more than one file" : "no file");
   o->target = o->target_name ? vyre_target_find(o->target_name) : vyre_targets[0];
@@ -83,7 +101,12 @@ run(mega_options *o, uint32_t *out_faults)
 {
   mega_queue queue;
   VYRE_TRY(check_options(o));
-  vyre_status status = mega_queue_read(o->inputs.names[0], &queue);
+  uint64_t dropped = 0;
+  vyre_status status =
+      is_replay(o) ? mega_queue_replay(o->inputs.names[1], &queue, &dropped) : mega_queue_read(o->inputs.names[0], &queue);
+  if (dropped)
+    fprintf(stderr, "vyre-mega: warning: %s: %" PRIu64 " bytes behind item %" PRIu32 " are damaged\n", o->inputs.names[1], dropped,
+            queue.count);
   if (!status)
     status = mega_run(o, &queue, out_faults);
   mega_queue_free(&queue);

@@ -112,6 +112,57 @@ mega_queue_read(const char *path, mega_queue *out)
   return VYRE_OK;
 }
 
+/* As a line of a queue has it, without zeros at the end. */
+static vyre_status
+write_line(const vyre_mega_item *item, vyre_bytes *out)
+{
+  uint32_t args = VYRE_MEGA_ARGS;
+  VYRE_TRY(vyre_bytes_printf(out, "%" PRIu32, item->op));
+  while (args && item->args[args - 1] == 0)
+    args--;
+  for (uint32_t i = 0; i < args; i++)
+    VYRE_TRY(vyre_bytes_printf(out, " %" PRIu32, item->args[i]));
+  if (item->tenant)
+    VYRE_TRY(vyre_bytes_printf(out, " tenant=%" PRIu32, item->tenant));
+  return item->priority == VYRE_MEGA_NORMAL ? VYRE_OK
+                                            : vyre_bytes_printf(out, " priority=%s", vyre_mega_priority_text(item->priority));
+}
+
+static vyre_status
+take_logs(const vyre_mega_logs *logs, mega_queue *out)
+{
+  out->lines = calloc(logs->count + 1, sizeof *out->lines);
+  if (!out->lines)
+    return VYRE_OUT_OF_MEMORY("for a queue");
+  for (; out->count < logs->count; out->count++) {
+    const vyre_mega_logged *logged = &logs->items[out->count];
+    const size_t size = out->text.size;
+    VYRE_TRY(write_line(&logged->item, &out->text));
+    out->lines[out->count] = (mega_line){.item = logged->item,
+                                         .number = out->count + 1,
+                                         .length = out->text.size - size,
+                                         .is_known = logged->has_ended,
+                                         .state = logged->state,
+                                         .reason = logged->reason};
+  }
+  const char *at = out->text.data;
+  for (uint32_t i = 0; i < out->count; at += out->lines[i++].length)
+    out->lines[i].text = at;
+  return VYRE_OK;
+}
+
+vyre_status
+mega_queue_replay(const char *path, mega_queue *out, uint64_t *out_dropped)
+{
+  vyre_mega_logs logs;
+  *out = (mega_queue){0};
+  VYRE_TRY(vyre_mega_log_read(path, &logs));
+  *out_dropped = logs.dropped;
+  vyre_status status = take_logs(&logs, out);
+  vyre_mega_logs_free(&logs);
+  return status;
+}
+
 void
 mega_queue_free(mega_queue *queue)
 {

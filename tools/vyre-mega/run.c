@@ -14,17 +14,36 @@ typedef struct run {
   const mega_options *options;
   const mega_queue *queue;
   vyre_mega *mega;
+  vyre_mega_log *log; /* NULL: there is none */
+  uint64_t *numbers;  /* of lines, in the log */
   uint32_t slots, faults;
 } run;
 
-static void
-print_line(run *r, const mega_line *line, const vyre_mega_slot *slot)
+static vyre_status
+log_line(run *r, uint32_t k)
 {
+  return r->log ? vyre_mega_log_item(r->log, &r->queue->lines[k].item, &r->numbers[k]) : VYRE_OK;
+}
+
+/* Of a log an item that ended as it did then is right. */
+static bool
+is_right(const mega_line *line, const vyre_mega_slot *slot)
+{
+  return line->is_known ? line->state == (uint32_t)slot->state && line->reason == slot->reason : slot->state == VYRE_MEGA_DONE;
+}
+
+static vyre_status
+end_line(run *r, uint32_t k, const vyre_mega_slot *slot)
+{
+  const mega_line *line = &r->queue->lines[k];
   printf("%" PRIu32 ": %.*s: %s", line->number, (int)line->length, line->text, vyre_mega_state_text((uint32_t)slot->state));
   if (slot->state == VYRE_MEGA_FAULT)
     printf(", reason 0x%" PRIx32 ": %s", slot->reason, vyre_mega_reason_text(slot->reason));
+  if (line->is_known && !is_right(line, slot))
+    printf(", and was %s, reason 0x%" PRIx32, vyre_mega_state_text(line->state), line->reason);
   printf("\n");
-  r->faults += slot->state != VYRE_MEGA_DONE;
+  r->faults += !is_right(line, slot);
+  return r->log ? vyre_mega_log_end(r->log, r->numbers[k], slot) : VYRE_OK;
 }
 
 static void
@@ -82,6 +101,7 @@ fill_ring(run *r, images *i, uint32_t first, uint32_t *slots, uint32_t *out_coun
     slots[(*out_count)++] = next[level];
     VYRE_TRY(vyre_status_note(vyre_mega_publish(i->ring, i->ring_size, next[level]++, &r->queue->lines[k].item), "in line %" PRIu32,
                               r->queue->lines[k].number));
+    VYRE_TRY(log_line(r, k));
   }
   return VYRE_OK;
 }
@@ -105,7 +125,7 @@ dispatch_all(run *r, images *i, uint32_t *slots)
     for (uint32_t k = 0; k < count; k++) {
       vyre_mega_slot slot;
       VYRE_TRY(vyre_mega_slot_read(i->results.images[1].data, i->ring_size, slots[k], &slot));
-      print_line(r, &r->queue->lines[first + k], &slot);
+      VYRE_TRY(end_line(r, first + k, &slot));
     }
   }
   print_records(&i->results);
@@ -149,8 +169,9 @@ publish_all(run *r, vyre_mega_live *live)
     vyre_mega_slot slot;
     for (bool published = false; !published; sched_yield())
       VYRE_TRY(vyre_status_note(vyre_mega_live_publish(live, &line->item, &ticket, &published), "in line %" PRIu32, line->number));
+    VYRE_TRY(log_line(r, k));
     VYRE_TRY(vyre_mega_live_wait(live, ticket, &slot));
-    print_line(r, line, &slot);
+    VYRE_TRY(end_line(r, k, &slot));
   }
   return VYRE_OK;
 }
@@ -174,11 +195,17 @@ run_live(run *r)
   const vyre_mega_live_options options = {.observables = (uint32_t)r->options->observables.value};
   vyre_mega_live *live;
   vyre_mega_control control;
+  mega_watch *watch = NULL;
   VYRE_TRY(vyre_mega_live_start(r->mega, &options, &live));
   printf("live: %s\n", ways[vyre_mega_live_way(live)]);
-  vyre_status status = publish_all(r, live);
+  vyre_status status = r->options->watches ? mega_watch_start(live, &watch) : VYRE_OK;
+  if (!status)
+    status = publish_all(r, live);
   if (!status)
     status = print_observables(r, live);
+  if (!status && r->options->metrics_path)
+    status = mega_write_metrics(live, r->options->metrics_path);
+  status = vyre_status_join(status, mega_watch_stop(watch));
   vyre_status end = vyre_mega_live_stop(live, &control, NULL);
   if (!status && !end)
     print_control(NULL, 0, &control);
@@ -223,7 +250,14 @@ mega_run(const mega_options *options, const mega_queue *queue, uint32_t *out_fau
                                      .remark_user = program};
   vyre_target *target;
   VYRE_TRY(options->target->open(&opens, NULL, &target));
-  vyre_status status = run_on(&r, target);
+  vyre_status status = options->log_path ? vyre_mega_log_open(options->log_path, &r.log) : VYRE_OK;
+  r.numbers = calloc(queue->count, sizeof *r.numbers);
+  if (!status && !r.numbers)
+    status = VYRE_OUT_OF_MEMORY("for a log");
+  if (!status)
+    status = run_on(&r, target);
+  status = vyre_status_join(status, vyre_mega_log_close(r.log));
+  free(r.numbers);
   status = vyre_status_join(status, options->target->close(target));
   *out_faults = r.faults;
   return status;

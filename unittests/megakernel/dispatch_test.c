@@ -10,7 +10,7 @@
 /* The sizes of one slot and no observables: 640, 64, 1,028 and 2,048 bytes. */
 enum { INPUT = 3780 };
 
-static const way plain = {"plain", 1, false, 0};
+static const way plain = {"plain", 1, false, 0, false};
 
 static vyre_mega *
 make(world *w, bool reports_control)

@@ -11,6 +11,8 @@ static const vyre_target_ops frail_ops;
 #define MEGA_OPS frail_ops
 #include "mega.h"
 
+#include <sched.h>
+
 typedef enum frail_call { FRAIL_SUBMIT, FRAIL_ALLOCATE, FRAIL_COMPILE, FRAIL_RECOVER, FRAIL_IMPORT, FRAIL__COUNT } frail_call;
 
 typedef enum frail_fault {
@@ -38,8 +40,11 @@ typedef struct frail {
   uint32_t *imported[8];  /* in their order: the second is a ring */
   uint64_t imported_size; /* of that one */
   uint32_t imports;
-  /* So many submissions lose it as soon as a slot of that ring is PUBLISHED, which is CLAIMED then. */
+  /* So many submissions lose it as soon as a slot of that ring is PUBLISHED and is to add, which is CLAIMED then. */
   uint32_t claims, claimed;
+  /* Each submission gives one such slot an op code that there is not. */
+  uint32_t damages, damaged;
+  bool is_held; /* launches wait */
 } frail;
 
 static inline frail *
@@ -64,15 +69,30 @@ static inline bool
 frail_claim(frail *f)
 {
   for (uint64_t slot = 0; f->claims && f->imports >= 2 && slot < f->imported_size / 64; slot++) {
-    uint32_t published = VYRE_MEGA_PUBLISHED;
-    if (__atomic_compare_exchange_n(f->imported[1] + slot * 16, &published, VYRE_MEGA_CLAIMED, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED)) {
+    uint32_t *words = f->imported[1] + slot * 16, published = VYRE_MEGA_PUBLISHED;
+    if (__atomic_load_n(words, __ATOMIC_ACQUIRE) == published && words[1] == VYRE_MEGA_OP_ADD &&
+        __atomic_compare_exchange_n(words, &published, VYRE_MEGA_CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
       f->claims--;
       f->claimed++;
       return true;
     }
   }
   return false;
+}
+
+/* No kernel runs: nobody else has to do with what is PUBLISHED. */
+static inline void
+frail_damage(frail *f)
+{
+  for (uint64_t slot = 0; f->damages && f->imports >= 2 && slot < f->imported_size / 64; slot++) {
+    uint32_t *words = f->imported[1] + slot * 16;
+    if (__atomic_load_n(words, __ATOMIC_ACQUIRE) != VYRE_MEGA_PUBLISHED || words[1] != VYRE_MEGA_OP_ADD)
+      continue;
+    __atomic_store_n(&words[1], 0x80000077, __ATOMIC_RELAXED);
+    f->damages--;
+    f->damaged++;
+    return;
+  }
 }
 
 static inline vyre_status
@@ -97,8 +117,8 @@ frail_fails(frail *f, frail_call call, frail_fault *out)
       return true;
     }
   *out = (frail_fault)(f->every ? number / f->every % 3 : FRAIL_LOST);
-  if (call == FRAIL_SUBMIT && frail_claim(f))
-    return true;
+  if (call == FRAIL_SUBMIT && number % (f->every ? f->every : 1) == f->every / 2 && frail_claim(f))
+    return true; /* not just after another fault, after which one ends it */
   return call == FRAIL_SUBMIT && f->every && number % f->every == 0;
 }
 
@@ -186,6 +206,9 @@ frail_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *ti
 {
   frail *f = frail_of(target);
   frail_fault fault;
+  while (sequence->step_count && __atomic_load_n(&f->is_held, __ATOMIC_ACQUIRE))
+    sched_yield();
+  frail_damage(f);
   VYRE_TRY(frail_begin(f, FRAIL_SUBMIT, &fault));
   if (fault != FRAIL_LOST_AFTER)
     return MEGA_TARGET.submit(f->inner, sequence, timing);

@@ -278,7 +278,7 @@ io_is_done_by_a_thread_of_the_hosts(void **state)
       ok(vyre_mega_io_claim(queue, size, slots[i], &claimed));
       assert_true(claimed);
       ok(vyre_mega_io_read(queue, size, slots[i], &request));
-      ok(vyre_mega_io_complete(queue, size, &slots[i], (bool[]){request.source % 2 == 0}, 1));
+      ok(vyre_mega_io_complete(queue, size, &slots[i], (int64_t[]){request.source % 2 ? -17 : 33}, 1));
     }
     if (count == 0)
       sched_yield();
@@ -287,6 +287,7 @@ io_is_done_by_a_thread_of_the_hosts(void **state)
     const vyre_mega_slot slot = wait_for(&l, tickets[i]);
     assert_int_equal(slot.state, i % 2 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
     assert_int_equal(slot.reason, i % 2 ? VYRE_MEGA_REASON_IO : 0);
+    assert_int_equal(slot.item.args[10], i % 2 ? 17 : 33);
   }
   stop(&l, NULL, NULL);
 }

@@ -17,6 +17,10 @@
 
 #include "bundle.h"
 #include "vyre/megakernel.h"
+#ifdef MEGA_PASSES
+#include "vyre/ir.h"
+#include "vyre/passmgr.h"
+#endif
 
 #ifndef MEGA_LIBRARY
 #define MEGA_LIBRARY NULL
@@ -28,18 +32,25 @@ typedef struct way {
   uint32_t workgroup; /* 0: the default */
   bool is_alone;
   uint32_t subgroup;
+  bool is_optimized;
 } way;
 
 /* Ends with one without a name: those of the target that the test is built for. */
 static const way ways[] = {
 #ifdef MEGA_CPU
-    {"compiled C, or interpreted where there are handlers", 0, false, 0},
-    {"interpreted, subgroups of 4 count together", 8, false, 4},
-    {"interpreted, each counts alone", 8, true, 4},
+    {"compiled C, or interpreted where there are handlers", 0, false, 0, false},
+    {"interpreted, subgroups of 4 count together", 8, false, 4, false},
+    {"interpreted, each counts alone", 8, true, 4, false},
+#ifdef MEGA_PASSES
+    {"interpreted, optimized", 8, false, 4, true},
+#endif
 #else
-    {"lanes count together", 0, false, 0},
-    {"each counts alone", 0, true, 0},
-    {"workgroups of 4", 4, false, 0},
+    {"lanes count together", 0, false, 0, false},
+    {"each counts alone", 0, true, 0, false},
+    {"workgroups of 4", 4, false, 0, false},
+#ifdef MEGA_PASSES
+    {"optimized", 0, false, 0, true},
+#endif
 #endif
     {0},
 };
@@ -112,11 +123,37 @@ world_free(world *w)
   free(w);
 }
 
+#ifdef MEGA_PASSES
+static vyre_status
+mega_optimize(void *user, vyre_module *module)
+{
+  static const char passes[] = "default<O2>";
+  vyre_registry *registry = NULL;
+  vyre_pipeline *pipeline = NULL;
+  (void)user;
+  vyre_status status = vyre_registry_create(NULL, &registry);
+  if (!status)
+    status = vyre_registry_load_folder(registry, test_file("lib/vyre/passes"), VYRE_ORIGIN_CORE);
+  if (!status)
+    status = vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline);
+  const uint32_t rows = vyre_module_view(module)->rows;
+  if (!status)
+    status = vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.verify_each = true});
+  assert_true(status || vyre_module_view(module)->rows < rows);
+  vyre_pipeline_destroy(pipeline);
+  vyre_registry_destroy(registry);
+  return status;
+}
+#endif
+
 static inline vyre_mega *
 mega_make(world *w, const way *how, vyre_mega_program program)
 {
-  const vyre_mega_options options = {
+  vyre_mega_options options = {
       .program = program, .slots = w->slots, .workgroup = how->workgroup, .is_alone = how->is_alone, .subgroup = how->subgroup};
+#ifdef MEGA_PASSES
+  options.optimize = how->is_optimized ? mega_optimize : NULL;
+#endif
   vyre_mega *mega;
   ok(vyre_mega_create(ops, w->target, &options, &mega));
   return mega;

@@ -471,20 +471,25 @@ an_io_slot_goes_through_its_states(void **state)
   assert_int_equal(count, 2);
   assert_int_equal(slots[0], 0);
   assert_int_equal(slots[1], 2);
-  refused(vyre_mega_io_complete(words, 96, slots, (bool[]){true, true}, 2), "PUBLISHED");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, 1}, 2), "PUBLISHED");
   ok(vyre_mega_io_claim(words, 96, 0, &claimed));
   assert_true(claimed);
   ok(vyre_mega_io_claim(words, 96, 0, &claimed));
   assert_false(claimed);
   /* The second one is not claimed, so none is completed. */
-  refused(vyre_mega_io_complete(words, 96, slots, (bool[]){true, true}, 2), "IO slot 2");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, 1}, 2), "IO slot 2");
   assert_int_equal(words[6], 2);
   ok(vyre_mega_io_claim(words, 96, 2, &claimed));
-  refused(vyre_mega_io_complete(words, 96, (uint32_t[]){0, 0}, (bool[]){true, true}, 2), "twice");
+  refused(vyre_mega_io_complete(words, 96, (uint32_t[]){0, 0}, (int64_t[]){1, 1}, 2), "twice");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, -4096}, 2), "IO slot 2 came to -4096");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){INT64_C(1) << 32, 1}, 2), "IO slot 0 came to");
+  assert_int_equal(words[6], 2);
   refused(vyre_mega_io_recycle(words, 96, 0), "CLAIMED");
-  ok(vyre_mega_io_complete(words, 96, slots, (bool[]){true, false}, 2));
+  ok(vyre_mega_io_complete(words, 96, slots, (int64_t[]){UINT32_MAX, -4095}, 2));
   assert_int_equal(words[6], 16);
   assert_int_equal(words[22], 17);
+  assert_int_equal(words[5], UINT32_MAX);
+  assert_int_equal(words[21], 4095);
   ok(vyre_mega_io_recycle(words, 96, 0));
   ok(vyre_mega_io_recycle(words, 96, 2));
   assert_int_equal(words[6], 0);
@@ -493,15 +498,29 @@ an_io_slot_goes_through_its_states(void **state)
 }
 
 static void
-io_that_nobody_waits_for_is_swept(void **state)
+io_that_nobody_waits_for_is_empty_in_the_end(void **state)
 {
   uint32_t words[16] = {0};
   bool claimed;
   (void)state;
+  refused(vyre_mega_io_give_up(words, 64, 1), "EMPTY");
+  /* What nobody has claimed at once, what was claimed once it is completed. */
+  ok(vyre_mega_io_publish(words, 64, 0, &(vyre_mega_io){.op = 1}));
+  ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
+  ok(vyre_mega_io_give_up(words, 64, 0));
+  assert_int_equal(words[6], 0);
+  ok(vyre_mega_io_claim(words, 64, 1, &claimed));
+  ok(vyre_mega_io_give_up(words, 64, 1));
+  assert_int_equal(words[14], 7);
+  refused(vyre_mega_io_give_up(words, 64, 1), "FAULT");
+  refused(vyre_mega_io_recycle(words, 64, 1), "FAULT");
+  ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (int64_t[]){9}, 1));
+  assert_int_equal(words[14], 0);
+  /* Just after it was completed. */
   ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_claim(words, 64, 1, &claimed));
-  words[8] = 0; /* its asker gave up */
-  ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (bool[]){true}, 1));
+  ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (int64_t[]){9}, 1));
+  ok(vyre_mega_io_give_up(words, 64, 1));
   assert_int_equal(words[14], 0);
 }
 
@@ -548,7 +567,7 @@ main(void)
       cmocka_unit_test(debug_records_are_decoded),
       cmocka_unit_test(an_io_request_has_these_words),
       cmocka_unit_test(an_io_slot_goes_through_its_states),
-      cmocka_unit_test(io_that_nobody_waits_for_is_swept),
+      cmocka_unit_test(io_that_nobody_waits_for_is_empty_in_the_end),
       cmocka_unit_test(io_queues_that_are_wrong_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,319 @@
+/* The megakernel: what an item costs from publication to its end, live against a launch an item and against launches of many, and
+ * how many items end a second; with a baseline of plain C.
+ *
+ *   bench-mega [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N]
+ *   bench-mega -rows                     of the kernel itself, before default<O2> and after it
+ *
+ * Cases take turns; medians are of the wall clock, and ratios are of medians of one run.  An item adds 1 to a word of the results,
+ * and the baseline does that, too: as many threads as there are processors take items from an array that is there before the clock
+ * starts, with an atomic addition each, and nothing is allocated meanwhile.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+#include "vyre/ir.h"
+#include "vyre/megakernel.h"
+#include "vyre/passmgr.h"
+#include "vyre/text.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_ROUNDS = 10001, WORDS = 64, MOST_THREADS = 64 };
+
+typedef struct setup {
+  const vyre_target_ops *ops;
+  vyre_target *target, *other;         /* a live kernel has one for itself */
+  vyre_mega *once, *each, *persistent; /* of all slots, of one slot */
+  vyre_mega_mirror *mirror, *one;
+  vyre_mega_live *live;
+  vyre_mega_item *items;
+  uint32_t slots, rounds, threads, words[WORDS];
+} setup;
+
+static void
+check(vyre_status status)
+{
+  bench_check("bench-mega", status);
+}
+
+static uint64_t
+wall_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the ways: each takes `count` items to their end, and returns the nanoseconds ------------------------------------------ */
+
+/* The last one is waited for by its ticket, the others by the counters: a drain. */
+static uint64_t
+live(setup *s, uint32_t count)
+{
+  const uint64_t start = wall_now();
+  vyre_mega_ticket ticket;
+  vyre_mega_slot slot;
+  for (uint32_t i = 0; i < count; i++)
+    for (bool published = false; !published;) {
+      check(vyre_mega_live_publish(s->live, &s->items[i], i + 1 < count ? NULL : &ticket, &published));
+      if (!published)
+        sched_yield();
+    }
+  check(vyre_mega_live_wait(s->live, ticket, &slot));
+  if (count > 1)
+    check(vyre_mega_live_drain(s->live));
+  return wall_now() - start;
+}
+
+/* One launch of all, with buffers that are there: what was published goes up, and what came of it down. */
+static uint64_t
+launch(setup *s, uint32_t count)
+{
+  const uint64_t start = wall_now();
+  for (uint32_t i = 0; i < count; i++)
+    check(vyre_mega_mirror_publish(s->mirror, i, &s->items[i]));
+  check(vyre_mega_mirror_dispatch(s->mirror, (vyre_range){0}, NULL));
+  return wall_now() - start;
+}
+
+static uint64_t
+launch_each(setup *s, uint32_t count)
+{
+  const uint64_t start = wall_now();
+  for (uint32_t i = 0; i < count; i++) {
+    check(vyre_mega_mirror_publish(s->one, 0, &s->items[i]));
+    check(vyre_mega_mirror_dispatch(s->one, (vyre_range){0}, NULL));
+  }
+  return wall_now() - start;
+}
+
+typedef struct worker {
+  setup *s;
+  uint32_t first, count;
+  pthread_t thread;
+} worker;
+
+static void *
+work(void *user)
+{
+  const worker *w = user;
+  for (uint32_t i = w->first; i < w->count; i += w->s->threads)
+    __atomic_fetch_add(&w->s->words[w->s->items[i].args[1] % WORDS], w->s->items[i].args[0], __ATOMIC_RELAXED);
+  return NULL;
+}
+
+static uint64_t
+plain(setup *s, uint32_t count)
+{
+  worker workers[MOST_THREADS];
+  const uint64_t start = wall_now();
+  for (uint32_t i = 0; i < s->threads; i++) {
+    workers[i] = (worker){.s = s, .first = i, .count = count};
+    if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
+      exit(3);
+  }
+  for (uint32_t i = 0; i < s->threads; i++)
+    pthread_join(workers[i].thread, NULL);
+  return wall_now() - start;
+}
+
+static const struct {
+  const char *name;
+  uint64_t (*run)(setup *s, uint32_t count);
+  uint32_t most; /* items: more would take too long */
+} ways[] = {{"live", live, UINT32_MAX},
+            {"one launch of all", launch, UINT32_MAX},
+            {"a launch an item", launch_each, 64},
+            {"plain C, threads made for it", plain, UINT32_MAX}};
+
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* ---- tables -------------------------------------------------------------------------------------------------------------- */
+
+static int
+compare(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void
+print_latency(setup *s)
+{
+  uint64_t *times = calloc((size_t)s->rounds * WAYS, sizeof *times);
+  if (!times)
+    check(VYRE_OUT_OF_MEMORY("for times"));
+  for (uint32_t round = 0; round < s->rounds; round++)
+    for (uint32_t k = 0; k < WAYS; k++)
+      times[k * s->rounds + round] = ways[k].run(s, 1);
+  printf("From publication to the end, one item, %" PRIu32 " times:\n\n", s->rounds);
+  printf("  %-30s %12s %12s %10s\n", "", "median us", "p99 us", "x live");
+  double first = 0;
+  for (uint32_t k = 0; k < WAYS; k++) {
+    uint64_t *own = times + k * s->rounds;
+    qsort(own, s->rounds, sizeof *own, compare);
+    const double median = (double)own[s->rounds / 2] / 1e3;
+    first = k ? first : median;
+    printf("  %-30s %12.1f %12.1f %10.2f\n", ways[k].name, median, (double)own[s->rounds * 99 / 100] / 1e3, median / first);
+  }
+  free(times);
+}
+
+static uint64_t
+median_of(setup *s, uint32_t k, uint32_t count, uint32_t rounds)
+{
+  uint64_t times[101];
+  for (uint32_t i = 0; i < rounds; i++)
+    times[i] = ways[k].run(s, count);
+  qsort(times, rounds, sizeof *times, compare);
+  return times[rounds / 2];
+}
+
+static void
+print_many(setup *s)
+{
+  printf("\nItems at once, and how many end a second (median of 11):\n\n  %-8s", "items");
+  for (uint32_t k = 0; k < WAYS; k++)
+    printf(" %28s", ways[k].name);
+  printf("   live x launch\n");
+  for (uint32_t count = 1; count <= s->slots; count *= 4) {
+    uint64_t times[WAYS] = {0};
+    printf("  %-8" PRIu32, count);
+    for (uint32_t k = 0; k < WAYS; k++) {
+      times[k] = count <= ways[k].most ? median_of(s, k, count, 11) : 0;
+      if (times[k])
+        printf(" %28.0f", (double)count * 1e9 / (double)times[k]);
+      else
+        printf(" %28s", "-");
+    }
+    printf("   %.2f\n", (double)times[1] / (double)times[0]);
+  }
+}
+
+/* ---- the kernel itself --------------------------------------------------------------------------------------------------- */
+
+/* Without those that nothing is made of: the module is sealed. */
+static uint32_t
+rows_of(const vyre_pipeline *pipeline, vyre_mega_build build, bool is_together, uint32_t *out_after)
+{
+  const vyre_mega_program program = {.build = build};
+  const vyre_mega_form form = {.workgroup = 64, .is_together = is_together};
+  vyre_bytes text = {0};
+  vyre_module *module;
+  check(vyre_mega_source(&program, &form, &text));
+  check(vyre_module_create(NULL, 1 << 16, &module));
+  check(vyre_text_parse(module, text.data, text.size, "megakernel", (vyre_diagnostics){0}));
+  const uint32_t before = vyre_module_view(module)->rows;
+  check(vyre_pipeline_run(pipeline, module, NULL));
+  *out_after = vyre_module_view(module)->rows;
+  vyre_module_destroy(module);
+  vyre_bytes_free(&text);
+  return before;
+}
+
+static int
+print_rows(void)
+{
+  static const char *const names[] = {"once", "priority", "persistent", "persistent-priority"};
+  static const char passes[] = "default<O2>";
+  vyre_registry *registry;
+  vyre_pipeline *pipeline;
+  check(vyre_registry_create(NULL, &registry));
+  check(vyre_registry_load_core(registry));
+  check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
+  printf("| build | lanes | rows | after %s | left |\n| --- | --- | ---: | ---: | ---: |\n", passes);
+  for (uint32_t k = 0; k < 2 * VYRE_MEGA_BUILD__COUNT; k++) {
+    uint32_t after;
+    const uint32_t before = rows_of(pipeline, (vyre_mega_build)(k / 2), k % 2, &after);
+    printf("| %s | %s | %" PRIu32 " | %" PRIu32 " | %.1f %% |\n", names[k / 2], k % 2 ? "together" : "alone", before, after,
+           100.0 * after / before);
+  }
+  vyre_pipeline_destroy(pipeline);
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+/* ---- start and end ------------------------------------------------------------------------------------------------------- */
+
+static const char *
+value_of(int count, char **arguments, const char *name)
+{
+  for (int i = 1; i < count; i++)
+    if (strncmp(arguments[i], name, strlen(name)) == 0)
+      return arguments[i] + strlen(name);
+  return NULL;
+}
+
+static uint32_t
+number_of(int count, char **arguments, const char *name, uint32_t normal, uint32_t most)
+{
+  const char *text = value_of(count, arguments, name);
+  const unsigned long value = text ? strtoul(text, NULL, 10) : normal;
+  return value == 0 || value > most ? normal : (uint32_t)value;
+}
+
+static void
+make(setup *s, const char *device)
+{
+  const vyre_target_options options = {.device = device};
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  s->threads = processors < 1 ? 1 : processors > MOST_THREADS ? MOST_THREADS : (uint32_t)processors;
+  check(s->ops->open(&options, NULL, &s->target));
+  check(s->ops->open(&options, NULL, &s->other));
+  check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = s->slots}, &s->once));
+  check(vyre_mega_create(s->ops, s->other, &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = s->slots},
+                         &s->persistent));
+  check(vyre_mega_mirror_create(s->once, WORDS, VYRE_MEGA_TENANTS, &s->mirror));
+  check(vyre_mega_mirror_set(s->mirror, VYRE_MEGA_QUOTAS, UINT32_MAX));
+  check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = 1}, &s->each));
+  check(vyre_mega_mirror_create(s->each, WORDS, VYRE_MEGA_TENANTS, &s->one));
+  check(vyre_mega_mirror_set(s->one, VYRE_MEGA_QUOTAS, UINT32_MAX));
+  check(vyre_mega_live_start(s->persistent, &(vyre_mega_live_options){.observables = WORDS}, &s->live));
+  check(vyre_mega_live_set(s->live, VYRE_MEGA_QUOTAS, UINT32_MAX));
+  s->items = calloc(s->slots, sizeof *s->items);
+  if (!s->items)
+    check(VYRE_OUT_OF_MEMORY("for items"));
+  for (uint32_t i = 0; i < s->slots; i++)
+    s->items[i] = (vyre_mega_item){.op = VYRE_MEGA_OP_ADD, .args = {1, VYRE_MEGA_OBSERVABLES + i % WORDS}};
+}
+
+int
+main(int count, char **arguments)
+{
+  static const char *const texts[] = {"mapped", "in slices", "mirrored, in slices"};
+  const char *name = value_of(count, arguments, "-target="), *device = value_of(count, arguments, "-device=");
+  setup s = {.ops = name ? vyre_target_find(name) : vyre_targets[0],
+             .slots = number_of(count, arguments, "-slots=", 4096, VYRE_MEGA_MOST_SLOTS),
+             .rounds = number_of(count, arguments, "-rounds=", 1001, MOST_ROUNDS)};
+  if (value_of(count, arguments, "-rows"))
+    return print_rows();
+  if (!s.ops) {
+    fprintf(stderr, "usage: bench-mega [-rows] [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N]\n");
+    return 2;
+  }
+  make(&s, device);
+  vyre_device_info info;
+  s.ops->describe(s.target, &info);
+  printf("%s: %s; live: %s; a ring of %" PRIu32 " slots; %" PRIu32 " processors\n\n", s.ops->name, info.name,
+         texts[vyre_mega_live_way(s.live)], s.slots, s.threads);
+  print_latency(&s);
+  print_many(&s);
+  vyre_mega_stats stats;
+  check(vyre_mega_live_stop(s.live, NULL, &stats));
+  printf("\nlive, in all: %" PRIu64 " launches, %" PRIu64 " bytes moved\n", stats.kernel_launches, stats.bytes_moved);
+  check(vyre_mega_mirror_destroy(s.mirror));
+  check(vyre_mega_mirror_destroy(s.one));
+  check(vyre_mega_destroy(s.once));
+  check(vyre_mega_destroy(s.each));
+  check(vyre_mega_destroy(s.persistent));
+  check(s.ops->close(s.target));
+  check(s.ops->close(s.other));
+  free(s.items);
+  return 0;
+}

@@ -1,0 +1,123 @@
+/* The IO queue of a kernel whose device has its own.  Nothing runs there between slices: then requests come down and are the
+ * pump's, as CLAIMED as they are on the device, and results go up with the bytes that were read.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Words of a slot. */
+enum { OP, SOURCE, DESTINATION, BYTES = 5, STATE };
+
+static uint32_t
+state_of(const vyre_mega_live *live, uint32_t slot)
+{
+  return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + STATE);
+}
+
+static bool
+has_result(uint32_t state)
+{
+  return state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR;
+}
+
+static bool
+is_asked(uint32_t state)
+{
+  return state != VYRE_MEGA_EMPTY && state != VYRE_MEGA_FAULT;
+}
+
+/* The region that an operation has to do with; NULL: there is none, and the pump has refused it. */
+static const vyre_mega_region *
+region_of(const vyre_mega_live *live, const uint32_t *words)
+{
+  const uint32_t number = words[words[OP] == VYRE_MEGA_IO_WRITE ? SOURCE : DESTINATION];
+  return number < live->region_count ? &live->regions[number] : NULL;
+}
+
+/* Where so many bytes of it are on the device, in whole words. */
+static vyre_range
+range_of(const vyre_mega_live *live, const vyre_mega_region *region, uint32_t bytes)
+{
+  const vyre_range *data = &live->row.buffers[MEGA_BUFFERS];
+  return (vyre_range){data->buffer, data->offset + region->at, ((uint64_t)bytes + 3) / 4 * 4};
+}
+
+uint32_t
+live_io_put(vyre_mega_live *live, vyre_upload *out)
+{
+  uint32_t count = 0;
+  for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
+    const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS], state = state_of(live, slot);
+    uint32_t *words = live->io_words[slot];
+    const bool is_over = has_result(state) || state == VYRE_MEGA_EMPTY;
+    if (!live->io_taken[slot] || (!is_over && !live->io_untold[slot]))
+      continue;
+    words[0] = has_result(state) ? live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + BYTES) : down[BYTES];
+    words[1] = is_over ? state : VYRE_MEGA_CLAIMED;
+    const vyre_mega_region *region = region_of(live, down);
+    if (state == VYRE_MEGA_IO_OK && down[OP] == VYRE_MEGA_IO_READ && words[0] && region) {
+      out[count++] = (vyre_upload){range_of(live, region, words[0]), region->data};
+      live->io_stats.bytes_bounced += words[0];
+    }
+    out[count++] = (vyre_upload){{live->row.buffers[3].buffer, (slot * VYRE_MEGA_IO_WORDS + BYTES) * 4, 8}, words};
+  }
+  return count;
+}
+
+/* What is to be written comes down first. */
+static vyre_status
+fetch(vyre_mega_live *live, const uint32_t *words)
+{
+  const vyre_mega_region *region = region_of(live, words);
+  if (words[OP] != VYRE_MEGA_IO_WRITE || !region || words[BYTES] == 0 || words[BYTES] > region->size)
+    return VYRE_OK;
+  const vyre_read read = {range_of(live, region, words[BYTES]), region->data};
+  live->io_stats.bytes_bounced += words[BYTES];
+  return live_submit(live, &(vyre_sequence){.reads = &read, .read_count = 1});
+}
+
+static vyre_status
+publish(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
+{
+  vyre_mega_io request;
+  VYRE_TRY(vyre_mega_io_read(live->io_down, sizeof live->io_down, slot, &request));
+  VYRE_TRY(fetch(live, words));
+  if (request.op < VYRE_MEGA_IO_READ || request.op > VYRE_MEGA_IO_FENCE)
+    request = (vyre_mega_io){.op = VYRE_MEGA_IO_READ, .source = UINT32_MAX}; /* which the pump refuses */
+  return vyre_mega_io_publish(live->images[3], live->sizes[3], slot, &request);
+}
+
+vyre_status
+live_io_take(vyre_mega_live *live)
+{
+  for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
+    const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS];
+    const uint32_t told = live->io_words[slot][1];
+    if (live->io_taken[slot]) {
+      live->io_untold[slot] = false;
+      if (has_result(told) || told == VYRE_MEGA_EMPTY)
+        live->io_taken[slot] = false;
+      if (has_result(told))
+        VYRE_TRY(vyre_mega_io_recycle(live->images[3], live->sizes[3], slot));
+      else if (live->io_taken[slot] && down[STATE] == VYRE_MEGA_FAULT && is_asked(state_of(live, slot)))
+        VYRE_TRY(vyre_mega_io_give_up(live->images[3], live->sizes[3], slot));
+    }
+    if (live->io_taken[slot] || down[STATE] != VYRE_MEGA_PUBLISHED)
+      continue;
+    VYRE_TRY(publish(live, slot, down));
+    live->io_taken[slot] = live->io_untold[slot] = true;
+    live->io_words[slot][1] = VYRE_MEGA_CLAIMED;
+  }
+  return VYRE_OK;
+}
+
+void
+live_io_forget(vyre_mega_live *live)
+{
+  for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
+    live->io_untold[slot] = live->io_taken[slot];
+    live->io_words[slot][1] = VYRE_MEGA_CLAIMED;
+  }
+}

@@ -1,0 +1,335 @@
+/* A live kernel whose items read files: LOAD_MISS with a pump, and handlers that look at what was read.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frail.h"
+#include "vyre/megakernel_io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
+
+enum { SLOTS = 16, REGIONS = 16, REGION_WORDS = 64, REGION = REGION_WORDS * 4, FILE_WORDS = 4096, OBSERVABLES = 64 };
+enum { PLAIN, PIPE_OUT, PIPE_IN, SINK, FILES };
+
+typedef struct living {
+  world *w;
+  vyre_mega *mega;
+  vyre_mega_live *live;
+  uint32_t *memory; /* of the regions: the data buffer's, where the target takes that */
+  vyre_range data;
+  int files[FILES];
+  vyre_mega_pump_options io;
+  bool is_imported;
+} living;
+
+static int
+temporary(void)
+{
+  char name[] = "/tmp/vyre-live-XXXXXX";
+  const int file = mkstemp(name);
+  assert_true(file >= 0);
+  unlink(name);
+  return file;
+}
+
+static vyre_status
+make_data(living *l)
+{
+  l->data.size = REGIONS * REGION;
+  return l->is_imported ? ops->import(l->w->target, l->memory, REGIONS * REGION, &l->data.buffer)
+                        : ops->allocate(l->w->target, REGIONS * REGION, &l->data.buffer);
+}
+
+static vyre_status
+remake(void *user, vyre_mega_row *rows, uint32_t count)
+{
+  living *l = user;
+  for (uint32_t i = 0; i < count; i++) {
+    VYRE_TRY(make_data(l));
+    rows[i].buffers[4] = l->data;
+  }
+  return VYRE_OK;
+}
+
+static void
+make_io(living *l, bool is_plain)
+{
+  static vyre_mega_region regions[REGIONS];
+  for (uint32_t i = 0; i < REGIONS; i++)
+    regions[i] = (vyre_mega_region){l->memory + i * REGION_WORDS, REGION, i * REGION};
+  l->io = (vyre_mega_pump_options){
+      .files = l->files, .file_count = FILES, .regions = regions, .region_count = REGIONS, .is_plain = is_plain};
+}
+
+#ifndef MEGA_CPU /* which would interpret it */
+/* A handler that puts a word into a region and has it written to a file, by a slot of the queue that is the region's. */
+#ifdef MEGA_CUDA
+#define SCOPE "cross_device"
+#else
+#define SCOPE "device"
+#endif
+static const char save_text[] =
+    "func @save(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[],\n"
+    "          %data : path u32[], %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
+    "  %at = shl(add(%a1, 40u32), 3u32)\n"
+    "  %old = atomic_compare_exchange %io[add(%at, 6u32)], 2u32, 0u32 " SCOPE " acq_rel uniform_memory\n"
+    "  if ne(%old, 0u32) { return 300u32 }\n"
+    "  store %data[mul(%a1, 64u32)], %a2\n"
+    "  store %io[%at], 2u32\n"
+    "  store %io[add(%at, 1u32)], %a1\n"
+    "  store %io[add(%at, 2u32)], %a0\n"
+    "  store %io[add(%at, 3u32)], mul(%a1, 4u32)\n"
+    "  store %io[add(%at, 4u32)], 0u32\n"
+    "  store %io[add(%at, 5u32)], 4u32\n"
+    "  atomic_store %io[add(%at, 6u32)], 1u32 " SCOPE " release uniform_memory\n"
+    "  return 0u32\n"
+    "}\n";
+static const vyre_mega_handler save = {8, "save"};
+#endif
+static uint32_t seen[REGIONS * REGION_WORDS]; /* of the data buffer, at the end */
+
+static living *
+start(bool is_plain, uint32_t every)
+{
+  uint32_t words[FILE_WORDS];
+  living *l = calloc(1, sizeof *l);
+  assert_non_null(l);
+  l->w = world_make(SLOTS, 0);
+  l->memory = aligned_alloc(4096, REGIONS * REGION);
+  memset(l->memory, 0, REGIONS * REGION);
+  vyre_device_info info;
+  ops->describe(l->w->target, &info);
+  l->is_imported = info.capabilities & VYRE_TARGET_IMPORT;
+  ok(make_data(l));
+  for (uint32_t i = 0; i < FILE_WORDS; i++)
+    words[i] = i * 3 + 1;
+  l->files[PLAIN] = temporary();
+  l->files[SINK] = temporary();
+  assert_int_equal(write(l->files[PLAIN], words, sizeof words), sizeof words);
+  assert_int_equal(pipe(&l->files[PIPE_OUT]), 0);
+  make_io(l, is_plain);
+  vyre_mega_options options = {
+      .program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS, .recovery = {.remake = remake, .user = l}};
+#ifndef MEGA_CPU
+  options.program.source = save_text;
+  options.program.handlers = &save;
+  options.program.handler_count = 1;
+  options.program.has_data = true;
+#endif
+#ifdef MEGA_CUDA /* each lane takes a simulator's time */
+  options.workgroup = 16;
+  options.groups = 1;
+#endif
+  ok(vyre_mega_create(ops, l->w->target, &options, &l->mega));
+  frail_of(l->w->target)->every = every;
+  ok(vyre_mega_live_start(
+      l->mega, &(vyre_mega_live_options){.observables = OBSERVABLES, .slice = every ? 8 : 0, .data = l->data, .io = &l->io},
+      &l->live));
+  return l;
+}
+
+static void
+stop(living *l, vyre_mega_pump_stats *stats)
+{
+  ok(vyre_mega_live_stop_io(l->live, NULL, NULL, stats));
+  ok(vyre_mega_destroy(l->mega));
+  frail_of(l->w->target)->every = 0;
+  ok(vyre_target_read(ops, l->w->target, l->data.buffer, 0, sizeof seen, seen));
+  ok(ops->free(l->w->target, l->data.buffer));
+  world_free(l->w);
+  for (uint32_t i = 0; i < FILES; i++)
+    close(l->files[i]);
+  free(l->memory);
+  free(l);
+}
+
+static vyre_mega_ticket
+publish(const living *l, vyre_mega_item item)
+{
+  vyre_mega_ticket ticket;
+  bool published = false;
+  while (!published)
+    ok(vyre_mega_live_publish(l->live, &item, &ticket, &published));
+  return ticket;
+}
+
+static vyre_mega_slot
+wait_for(const living *l, vyre_mega_ticket ticket)
+{
+  vyre_mega_slot slot;
+  ok(vyre_mega_live_wait(l->live, ticket, &slot));
+  return slot;
+}
+
+static vyre_mega_item
+load(uint32_t file, uint32_t region, uint32_t bytes, uint32_t offset, uint32_t patience)
+{
+  return ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {file, region, bytes, offset, 0, patience});
+}
+
+/* What is in the data buffer, as the device sees it. */
+static void
+region_is(const living *l, uint32_t region, uint32_t first, uint32_t words)
+{
+  if (l->is_imported) /* of others it is looked at once the kernel is over */
+    for (uint32_t i = 0; i < words; i++)
+      assert_int_equal(l->memory[region * REGION_WORDS + i], (first + i) * 3 + 1);
+}
+
+static void
+items_read_files(void **state)
+{
+  vyre_mega_pump_stats stats;
+  for (uint32_t is_plain = 0; is_plain < 2; is_plain++) {
+    living *l = start(is_plain, 0);
+    vyre_mega_ticket tickets[REGIONS];
+    (void)state;
+    for (uint32_t round = 0; round < 4; round++) {
+      for (uint32_t i = 0; i < REGIONS; i++)
+        tickets[i] = publish(l, load(PLAIN, i, REGION, (round * REGIONS + i) * 40 * 4, UINT32_MAX));
+      for (uint32_t i = 0; i < REGIONS; i++) {
+        const vyre_mega_slot slot = wait_for(l, tickets[i]);
+        assert_int_equal(slot.state, VYRE_MEGA_DONE);
+        assert_int_equal(slot.item.args[10], REGION);
+        region_is(l, i, (round * REGIONS + i) * 40, REGION_WORDS);
+      }
+    }
+    const bool is_mirrored = vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED;
+    stop(l, &stats);
+    assert_int_equal(stats.reads, 4 * REGIONS);
+    assert_int_equal(stats.bytes_read, 4 * REGIONS * REGION);
+    assert_int_equal(stats.bytes_bounced, is_mirrored ? 4 * REGIONS * REGION : 0);
+    assert_int_equal(stats.is_uring, !is_plain);
+    for (uint32_t i = 0; i < REGIONS * REGION_WORDS; i++)
+      assert_int_equal(seen[i], ((3 * REGIONS + i / REGION_WORDS) * 40 + i % REGION_WORDS) * 3 + 1);
+  }
+}
+
+static void
+what_goes_wrong_is_a_fault_with_its_errno(void **state)
+{
+  living *l = start(false, 0);
+  vyre_mega_pump_stats stats;
+  (void)state;
+  const struct {
+    vyre_mega_item item;
+    uint32_t error, bytes;
+  } cases[] = {{load(FILES, 0, 4, 0, UINT32_MAX), EBADF, 0},
+               {load(PIPE_IN, 0, 4, 0, UINT32_MAX), EBADF, 0},
+               {load(PLAIN, REGIONS, 4, 0, UINT32_MAX), EFAULT, 0},
+               {load(PLAIN, 0, REGION + 4, 0, UINT32_MAX), ERANGE, 0},
+               {load(PLAIN, 0, REGION, FILE_WORDS * 4 - 12, UINT32_MAX), 0, 12},
+               {load(PLAIN, 0, REGION, FILE_WORDS * 4, UINT32_MAX), 0, 0}};
+  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const vyre_mega_slot slot = wait_for(l, publish(l, cases[i].item));
+    assert_int_equal(slot.state, cases[i].error ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
+    assert_int_equal(slot.reason, cases[i].error ? VYRE_MEGA_REASON_IO : 0);
+    assert_int_equal(slot.item.args[10], cases[i].error ? cases[i].error : cases[i].bytes);
+  }
+  stop(l, &stats);
+  assert_int_equal(stats.errors, 4);
+}
+
+/* A read that nothing comes of, whose item's patience ends; then its slot of the queue, and the pipe, are there for others. */
+static void
+what_is_given_up_is_cancelled(void **state)
+{
+  living *l = start(false, 0);
+  vyre_mega_pump_stats stats;
+  uint32_t got = 0;
+  (void)state;
+  for (uint32_t i = 0; i < 3; i++) {
+    const vyre_mega_slot slot = wait_for(l, publish(l, load(PIPE_OUT, 0, 4, 0, 20)));
+    assert_int_equal(slot.state, VYRE_MEGA_FAULT);
+    assert_int_equal(slot.reason, VYRE_MEGA_REASON_IO_PATIENCE);
+  }
+  const vyre_mega_ticket waiting = publish(l, load(PIPE_OUT, 1, 4, 0, UINT32_MAX));
+  for (uint32_t i = 0; i < 80; i++) /* more than the queue has slots */
+    assert_int_equal(wait_for(l, publish(l, load(PLAIN, 2, 4, 4 * i, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  assert_int_equal(write(l->files[PIPE_IN], &(uint32_t){77}, 4), 4);
+  assert_int_equal(wait_for(l, waiting).state, VYRE_MEGA_DONE);
+  assert_int_equal(write(l->files[PIPE_IN], &(uint32_t){88}, 4), 4);
+  assert_int_equal(read(l->files[PIPE_OUT], &got, 4), 4);
+  assert_int_equal(got, 88);
+  stop(l, &stats);
+  assert_int_equal(stats.reads, 81);
+  assert_int_equal(stats.errors, 0);
+}
+
+#ifndef MEGA_CPU
+static void
+handlers_write_files(void **state)
+{
+  living *l = start(false, 0);
+  vyre_mega_pump_stats stats;
+  (void)state;
+  const bool is_mirrored = vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED;
+  for (uint32_t i = 0; i < 8; i++)
+    assert_int_equal(wait_for(l, publish(l, ITEM(.op = 8, .args = {SINK, i, 1000 + i}))).state, VYRE_MEGA_DONE);
+  for (uint32_t i = 0; i < 8; i++) {
+    uint32_t got = 0;
+    while (pread(l->files[SINK], &got, 4, 4 * i) != 4 || got == 0)
+      wait_for(l, publish(l, ITEM(.op = 0)));
+    assert_int_equal(got, 1000 + i);
+  }
+  stop(l, &stats);
+  assert_int_equal(stats.writes, 8);
+  assert_int_equal(stats.bytes_bounced, is_mirrored ? 32 : 0);
+}
+#endif
+
+/* With every third submission lost, or refused. */
+static void
+a_lost_device_reads_on(void **state)
+{
+  living *l = start(true, 3);
+  uint32_t done = 0;
+  (void)state;
+  for (uint32_t i = 0; i < 60; i++) {
+    const vyre_mega_slot slot = wait_for(l, publish(l, load(PLAIN, i % REGIONS, REGION, 4 * i, UINT32_MAX)));
+    done += slot.state == VYRE_MEGA_DONE && slot.item.args[10] == REGION;
+    region_is(l, i % REGIONS, i, REGION_WORDS);
+  }
+  assert_int_equal(done, 60);
+  assert_true(frail_of(l->w->target)->recoveries > 5);
+  stop(l, NULL);
+}
+
+static void
+regions_are_within_the_data(void **state)
+{
+  living *l = start(true, 0);
+  (void)state;
+  if (vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED) {
+    vyre_mega_live *live;
+    static const vyre_mega_region wrong[] = {{NULL, 10, 0}, {NULL, 12, 2}, {NULL, REGION, REGIONS * REGION - 4}};
+    vyre_mega *mega;
+    ok(vyre_mega_create(ops, l->w->target, &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS},
+                        &mega));
+    for (uint32_t i = 0; i < 3; i++) {
+      const vyre_mega_pump_options io = {.regions = &wrong[i], .region_count = 1};
+      refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){.io = &io, .data = l->data}, &live), "region 0 is");
+    }
+    ok(vyre_mega_destroy(mega));
+  }
+  stop(l, NULL);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(items_read_files),
+      cmocka_unit_test(what_goes_wrong_is_a_fault_with_its_errno),
+      cmocka_unit_test(what_is_given_up_is_cancelled),
+#ifndef MEGA_CPU
+      cmocka_unit_test(handlers_write_files),
+#endif
+      cmocka_unit_test(a_lost_device_reads_on),
+      cmocka_unit_test(regions_are_within_the_data),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
