@@ -85,7 +85,13 @@ run(${prefix}/bin/vyre-passmgr -load ${work}/plugin/names.so -load ${work}/plugi
   -emit=vir ${SOURCE}/examples/shaders/saxpy.comp -o -)
 expect_match("%X_value = load %X")
 
-# A pass to begin from, of each kind: it builds, and its tests pass; and they notice what breaks it.
+# A pass to begin from, of each kind: it builds, and its tests pass; and they notice what breaks it.  vyre-fuzz takes long with sanitizers.
+set(some)
+set(tests 3)
+if(SANITIZE)
+  set(some -E random-programs)
+  set(tests 2)
+endif()
 foreach(kind cpu gpu)
   set(option)
   set(source twice.c)
@@ -101,13 +107,13 @@ foreach(kind cpu gpu)
   run(${CMAKE_COMMAND} -S ${work}/${kind} -B ${work}/${kind}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C_COMPILER}
     -DCMAKE_C_FLAGS=-Werror)
   run(${CMAKE_COMMAND} --build ${work}/${kind}/build)
-  run(${CMAKE_CTEST_COMMAND} --test-dir ${work}/${kind}/build)
-  expect_match("100% tests passed, 0 tests failed out of 3")
+  run(${CMAKE_CTEST_COMMAND} --test-dir ${work}/${kind}/build ${some})
+  expect_match("100% tests passed, 0 tests failed out of ${tests}")
   file(READ ${work}/${kind}/${source} text)
   string(REPLACE "${line}" "${wrong}" text "${text}")
   file(WRITE ${work}/${kind}/${source} "${text}")
   run(${CMAKE_COMMAND} --build ${work}/${kind}/build)
-  execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${work}/${kind}/build --output-on-failure OUTPUT_VARIABLE output)
+  execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${work}/${kind}/build -R leaves OUTPUT_VARIABLE output)
   expect_match("leaves[ .]+\\*\\*\\*Failed")
 endforeach()
 
