@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tool_options.h"
 
+#include "patterns.h"
 #include "spirv_opt.h"
 
 #include <string.h>
@@ -372,6 +373,7 @@ options_parse(int argc, char **argv, tool_options *out)
 {
   *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
+  VYRE_TRY(patterns_expand(&out->inputs, &out->responses));
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
   out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;

@@ -1,0 +1,71 @@
+/* Docs at patterns.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "patterns.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static vyre_status
+append(name_list *to, const char *name)
+{
+  const char **names = realloc(to->names, ((size_t)to->count + 1) * sizeof *names);
+  if (!names)
+    return VYRE_OUT_OF_MEMORY("for the inputs");
+  to->names = names;
+  to->names[to->count++] = name;
+  return VYRE_OK;
+}
+
+/* The copy is the texts'. */
+static vyre_status
+append_copy(name_list *to, const char *path, option_texts *texts)
+{
+  char **all = realloc(texts->texts, ((size_t)texts->count + 1) * sizeof *all), *copy = strdup(path);
+  if (all)
+    texts->texts = all;
+  if (!all || !copy) {
+    free(copy);
+    return VYRE_OUT_OF_MEMORY("for the inputs");
+  }
+  all[texts->count++] = copy;
+  return append(to, copy);
+}
+
+static vyre_status
+append_matches(name_list *to, const char *pattern, option_texts *texts)
+{
+  glob_t found;
+  vyre_status status = VYRE_OK;
+  const int ended = glob(pattern, 0, NULL, &found);
+  if (ended == GLOB_NOMATCH)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "no file matches '%s'\nFix: * is any part of a name, ? one character, [ab] one of these",
+                      pattern);
+  if (ended)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the files that match '%s' cannot be found", pattern);
+  for (size_t i = 0; i < found.gl_pathc && !status; i++)
+    status = append_copy(to, found.gl_pathv[i], texts);
+  globfree(&found);
+  return status;
+}
+
+vyre_status
+patterns_expand(name_list *inputs, option_texts *texts)
+{
+  name_list all = {0};
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < inputs->count && !status; i++) {
+    const char *input = inputs->names[i];
+    const bool is_pattern = strpbrk(input, "*?[") && access(input, F_OK) != 0;
+    status = is_pattern ? append_matches(&all, input, texts) : append(&all, input);
+  }
+  if (status) {
+    free(all.names);
+    return status;
+  }
+  free(inputs->names);
+  *inputs = all;
+  return VYRE_OK;
+}
