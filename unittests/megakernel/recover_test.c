@@ -555,7 +555,7 @@ a_live_kernel_says_what_else_went_wrong(void **state)
     const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
     const bool fails = calls[i] != (is_mirrored ? FRAIL_IMPORT : FRAIL_ALLOCATE);
     vyre_status status = VYRE_OK;
-    for (uint32_t k = 0; k < 3 || (fails && !status); k++) {
+    for (uint32_t k = 0; !status && (k < 3 || fails); k++) {
       bool published;
       status = vyre_mega_live_publish(l.live, &ITEM(.op = 0), NULL, &published);
       if (!fails)
