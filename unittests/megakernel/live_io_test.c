@@ -254,7 +254,9 @@ what_is_given_up_is_cancelled(void **state)
   assert_int_equal(write(l->files[PIPE_IN], &(uint32_t){88}, 4), 4);
   assert_int_equal(read(l->files[PIPE_OUT], &got, 4), 4);
   assert_int_equal(got, 88);
+  const bool is_mirrored = vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED;
   stop(l, &stats);
+  assert_true(!is_mirrored || stats.cancelled > 0); /* elsewhere it may be given up before the pump has seen it */
   assert_int_equal(stats.reads, 81);
   assert_int_equal(stats.errors, 0);
 }

@@ -237,6 +237,26 @@ short_reads_are_continued(void **state)
   destroy(b);
 }
 
+/* Its reads may say EAGAIN. */
+static void
+a_pipe_that_does_not_block_is_waited_for(void **state)
+{
+  bench *b = make(ways(state));
+  assert_int_equal(fcntl(b->files[PIPE_OUT], F_SETFL, O_NONBLOCK), 0);
+  ask(b, 5, READ(PIPE_OUT, 3, 0, 100));
+  ask(b, 6, FENCE);
+  await_state(b, 6, VYRE_MEGA_CLAIMED); /* the read was begun */
+  for (uint32_t i = 0; i < 5; i++) {    /* and had its time */
+    ask(b, 7, READ(PLAIN, 0, 0, 10));
+    came_to(b, 7, 10);
+  }
+  assert_int_equal(look(b, 5).state, VYRE_MEGA_CLAIMED);
+  assert_int_equal(write(b->files[PIPE_IN], b->content, 100), 100);
+  came_to(b, 5, 100);
+  came_to(b, 6, 0);
+  destroy(b);
+}
+
 static void
 what_goes_wrong_has_its_errno(void **state)
 {
@@ -404,11 +424,11 @@ without_the_library_it_goes_without(void **state)
 }
 
 #define EACH(test, way) cmocka_unit_test_prestate(test, &(way))
-#define ALL(way)                                                                                                                \
-  EACH(bytes_go_from_files_to_memory_and_back, way), EACH(a_file_that_ends_gives_what_it_has, way),                             \
-      EACH(short_reads_are_continued, way), EACH(what_goes_wrong_has_its_errno, way),                                           \
-      EACH(requests_end_in_any_order_and_a_fence_after_what_came_before_it, way), EACH(fences_follow_what_is_in_any_slot, way), \
-      EACH(what_was_given_up_is_cancelled, way), EACH(threads_may_ask, way)
+#define ALL(way)                                                                                                            \
+  EACH(bytes_go_from_files_to_memory_and_back, way), EACH(a_file_that_ends_gives_what_it_has, way),                         \
+      EACH(short_reads_are_continued, way), EACH(a_pipe_that_does_not_block_is_waited_for, way),                            \
+      EACH(what_goes_wrong_has_its_errno, way), EACH(requests_end_in_any_order_and_a_fence_after_what_came_before_it, way), \
+      EACH(fences_follow_what_is_in_any_slot, way), EACH(what_was_given_up_is_cancelled, way), EACH(threads_may_ask, way)
 
 int
 main(void)

@@ -539,6 +539,25 @@ a_live_kernel_that_is_lost_again_and_again_ends(void **state)
   }
 }
 
+/* Nothing ends in between, but launches go well. */
+static void
+an_idle_kernel_may_be_lost_more_than_once(void **state)
+{
+  living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+  (void)state;
+  frail_plan(l.w->target, FRAIL_SUBMIT, 3, 1, FRAIL_LOST);
+  frail_plan(l.w->target, FRAIL_SUBMIT, 7, 1, FRAIL_LOST);
+  const frail *f = go_live(&l);
+  for (uint32_t i = 0; __atomic_load_n(&f->calls[FRAIL_SUBMIT], __ATOMIC_RELAXED) < 12; i++) {
+    ok(vyre_mega_live_set(l.live, VYRE_MEGA_SCRATCH, i));
+    sched_yield();
+  }
+  assert_int_equal(run_item(&l, ITEM(.op = 0)).state, VYRE_MEGA_DONE);
+  ok(vyre_mega_live_stop(l.live, NULL, NULL));
+  assert_int_equal(f->recoveries, 2);
+  finish(&l);
+}
+
 static void
 a_live_kernel_says_what_else_went_wrong(void **state)
 {
@@ -555,7 +574,7 @@ a_live_kernel_says_what_else_went_wrong(void **state)
     const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
     const bool fails = calls[i] != (is_mirrored ? FRAIL_IMPORT : FRAIL_ALLOCATE);
     vyre_status status = VYRE_OK;
-    for (uint32_t k = 0; k < 3 || (fails && !status); k++) {
+    for (uint32_t k = 0; !status && (k < 3 || fails); k++) {
       bool published;
       status = vyre_mega_live_publish(l.live, &ITEM(.op = 0), NULL, &published);
       if (!fails)
@@ -671,6 +690,7 @@ main(void)
       cmocka_unit_test(what_was_under_way_is_a_fault),
       cmocka_unit_test(what_waits_on_the_device_goes_on_waiting),
       cmocka_unit_test(a_live_kernel_that_is_lost_again_and_again_ends),
+      cmocka_unit_test(an_idle_kernel_may_be_lost_more_than_once),
       cmocka_unit_test(a_live_kernel_says_what_else_went_wrong),
       cmocka_unit_test(what_hangs_is_not_gone_on_with),
 #ifndef MEGA_CPU
