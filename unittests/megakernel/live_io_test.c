@@ -290,13 +290,13 @@ a_lost_device_reads_on(void **state)
   living *l = start(true, 3);
   uint32_t done = 0;
   (void)state;
-  for (uint32_t i = 0; i < 60; i++) {
+  for (uint32_t i = 0; i < 20; i++) {
     const vyre_mega_slot slot = wait_for(l, publish(l, load(PLAIN, i % REGIONS, REGION, 4 * i, UINT32_MAX)));
     done += slot.state == VYRE_MEGA_DONE && slot.item.args[10] == REGION;
     region_is(l, i % REGIONS, i, REGION_WORDS);
   }
-  assert_int_equal(done, 60);
-  assert_true(frail_of(l->w->target)->recoveries > 5);
+  assert_int_equal(done, 20);
+  assert_true(frail_of(l->w->target)->recoveries > 1);
   stop(l, NULL);
 }
 

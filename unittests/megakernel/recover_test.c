@@ -440,7 +440,7 @@ word_of(const living *l, uint32_t word)
 static void
 a_live_kernel_does_each_item_once(void **state)
 {
-  enum { ITEMS = 200 };
+  enum { ITEMS = 40 };
   living l = start((vyre_mega_program){0}, ITEMS, (vyre_mega_recovery){0});
   vyre_mega_control control;
   vyre_mega_stats stats;
@@ -453,7 +453,7 @@ a_live_kernel_does_each_item_once(void **state)
     assert_int_equal(word_of(&l, 160 + i), 1);
   ok(vyre_mega_live_stop(l.live, &control, &stats));
   assert_true(stats.was_recovered);
-  assert_true(frail_of(l.w->target)->recoveries > 10);
+  assert_true(frail_of(l.w->target)->recoveries > 2);
   assert_int_equal(control.faults, 0);
   finish(&l);
 }
@@ -495,11 +495,12 @@ what_waits_on_the_device_goes_on_waiting(void **state)
   living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
   (void)state;
   frail_plan(l.w->target, FRAIL_SUBMIT, 6, 1, FRAIL_LOST_AFTER);
-  go_live(&l);
+  const frail *f = go_live(&l);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 1, 2));
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
   const vyre_mega_ticket waiting = publish(&l, ITEM(.op = 2, .tenant = 1, .args = {1, 160}));
-  for (uint32_t i = 0; i < 20; i++)
+  uint32_t count = 0;
+  for (; __atomic_load_n(&f->calls[FRAIL_SUBMIT], __ATOMIC_RELAXED) < 10; count++)
     run_item(&l, ITEM(.op = 2, .args = {1, 161}));
   assert_int_equal(word_of(&l, 160), 0);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 1));
@@ -507,10 +508,10 @@ what_waits_on_the_device_goes_on_waiting(void **state)
   ok(vyre_mega_live_wait(l.live, waiting, &slot));
   assert_int_equal(slot.state, VYRE_MEGA_DONE);
   assert_int_equal(word_of(&l, 160), 1);
-  assert_int_equal(word_of(&l, 161), 20);
+  assert_int_equal(word_of(&l, 161), count);
   assert_int_equal(word_of(&l, VYRE_MEGA_QUOTAS + 1), 1);
   ok(vyre_mega_live_stop(l.live, NULL, NULL));
-  assert_int_equal(frail_of(l.w->target)->recoveries, 1);
+  assert_int_equal(f->recoveries, 1);
   finish(&l);
 }
 
