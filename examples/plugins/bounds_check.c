@@ -9,8 +9,8 @@
  *
  * All else is as it was: the access is made, and does what it does.  vyre-run -print=bounds shows the buffer.
  *
- * Limits: an index of 64 bits is written down by its low half; a step into descriptors without a number of them is not looked at,
- * nor is what depends on it.  Cost: a compare and a branch for each step that is not surely in bounds.
+ * Limits: a step into descriptors without a number of them is not looked at, nor is what depends on it.  Cost: a compare and a
+ * branch for each step that is not surely in bounds.
  *
  * requires: nothing      preserves: nothing
  *
