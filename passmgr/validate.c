@@ -247,6 +247,8 @@ tell(const validator *v, const vyre_look *at, const char *program, const pair *p
 static vyre_status
 complain(const char *program, const pair *p)
 {
+  const vyre_view *view = vyre_module_view(p->before.module);
+  const bool is_one = view->next[view->first[0]] == 0;
   char larger[96] = "";
   if (p->setup.has_groups)
     snprintf(larger, sizeof larger, " -elements=%" PRIu64 " -groups=%" PRIu32 ",%" PRIu32 ",%" PRIu32, p->setup.elements,
@@ -254,8 +256,8 @@ complain(const char *program, const pair *p)
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "-tv: incorrect, on input %" PRIu64 " of @%s: %s\n"
                     "Fix: it is a fault of the pass; of the files of -dump-dir, vyre-run BEFORE -compare AFTER -seed=%" PRIu64
-                    "%s shows it again",
-                    p->setup.seed, program, p->why, p->setup.seed, larger);
+                    "%s%s%s shows it again",
+                    p->setup.seed, program, p->why, p->setup.seed, larger, is_one ? "" : " -entry=", is_one ? "" : program);
 }
 
 static vyre_status
