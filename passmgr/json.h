@@ -6,7 +6,7 @@
 
 #include "vyre/status.h"
 
-/* Appends it in quotes. */
+/* Appends it in quotes.  What is no UTF-8, as names of files and of SPIR-V may have it, becomes U+FFFD. */
 VYRE_MUST_USE vyre_status vyre_json_text(const char *text, vyre_bytes *out);
 
 #endif

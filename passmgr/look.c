@@ -198,12 +198,12 @@ look_at(void *user, const vyre_look *at)
   if (!status && checks)
     status = roundtrip(o->roundtrip, at, &text);
   vyre_bytes_free(&text);
-  if (!status && o->tv.text)
-    status = validator_look(&l->validator, at);
   if (!status && l->remarker.out)
     status = remarks_look(&l->remarker, at);
   if (!status && l->pager.out)
     status = pager_look(&l->pager, at);
+  if (!status && o->tv.text) /* the last: what it finds wrong has been shown */
+    status = validator_look(&l->validator, at);
   return status;
 }
 

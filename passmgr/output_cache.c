@@ -108,10 +108,11 @@ output_cache_begin(const tool_options *options, const vyre_registry *registry, c
 {
   hasher h;
   vyre_bytes given = {0};
+  struct stat folder;
   *out = (output_cache){.folder = options->output_cache};
-  if (mkdir(out->folder, 0777) != 0 && errno != EEXIST)
+  if (mkdir(out->folder, 0777) != 0 && (errno != EEXIST || (stat(out->folder, &folder) == 0 && !S_ISDIR(folder.st_mode))))
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -output-cache=DIR names one that can be written",
-                      out->folder, strerror(errno));
+                      out->folder, strerror(errno == EEXIST ? ENOTDIR : errno));
   XXH3_128bits_reset(&h.state);
   vyre_status status = add_vyre(&h);
   if (!status)

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows that an invocation executes: what takes more afterwards than the second has become endless.  And elements of runtime arrays
- * where they are to be many. */
-enum { MOST_STEPS = 1 << 20, MOST_STEPS_AFTER = 1 << 26, LARGE_ELEMENTS = 65536 };
+/* Rows that an invocation executes: what takes more afterwards than the second has become endless.  Elements of runtime arrays
+ * where they are to be many.  And bytes of a program's buffers, which are there several times. */
+enum { MOST_STEPS = 1 << 20, MOST_STEPS_AFTER = 1 << 26, LARGE_ELEMENTS = 65536, MOST_BYTES = 1 << 28 };
 
 typedef enum verdict { VERDICT_CORRECT, VERDICT_INCORRECT, VERDICT_UNPROVED, VERDICT_UNSUPPORTED } verdict;
 
@@ -34,6 +34,20 @@ reason(pair *p, const char *what, vyre_status status)
   for (char *c = p->why; *c; c++)
     *c = *c == '\n' ? ' ' : *c;
   vyre_status_free(status);
+}
+
+/* Whether its buffers are no larger than MOST_BYTES with so many elements of runtime arrays. */
+static bool
+fits(const run_program *program, uint64_t elements)
+{
+  uint64_t left = MOST_BYTES;
+  for (uint32_t i = 0; i < program->buffer_count; i++) {
+    const run_shape *shape = &program->buffers[i].shape;
+    if (shape->fixed > left || (shape->stride && elements > (left - shape->fixed) / shape->stride))
+      return false;
+    left -= shape->fixed + elements * shape->stride;
+  }
+  return true;
 }
 
 /* ---- one input ----------------------------------------------------------------------------------------------------------- */
@@ -155,7 +169,7 @@ check_input(run_setup *setup, pair *p, verdict *out)
   run_results before = {0};
   VYRE_TRY(run_inputs_make(setup, &p->before, &p->after, &inputs));
   vyre_status status = run_once(setup, &p->before, &inputs, &before);
-  if (status) {
+  if (status && fits(&p->before, LARGE_ELEMENTS) && fits(&p->after, LARGE_ELEMENTS)) {
     vyre_status_free(status);
     run_results_free(&before);
     VYRE_TRY(enlarge(setup, p, &inputs));
@@ -180,6 +194,8 @@ reflect(run_program *program, vyre_module *module, uint32_t row)
   static const run_setup none = {0};
   *program = (run_program){.path = "the program", .module = module, .row = {row}};
   VYRE_TRY(run_program_reflect(program, &none, false));
+  if (!fits(program, RUN_ELEMENTS))
+    return VYRE_ERROR(VYRE_CODE_INPUT, "its buffers take more than %d MiB", MOST_BYTES >> 20);
   return run_check_plain(program);
 }
 
@@ -231,6 +247,8 @@ tell(const validator *v, const vyre_look *at, const char *program, const pair *p
 static vyre_status
 complain(const char *program, const pair *p)
 {
+  const vyre_view *view = vyre_module_view(p->before.module);
+  const bool is_one = view->next[view->first[0]] == 0;
   char larger[96] = "";
   if (p->setup.has_groups)
     snprintf(larger, sizeof larger, " -elements=%" PRIu64 " -groups=%" PRIu32 ",%" PRIu32 ",%" PRIu32, p->setup.elements,
@@ -238,8 +256,8 @@ complain(const char *program, const pair *p)
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "-tv: incorrect, on input %" PRIu64 " of @%s: %s\n"
                     "Fix: it is a fault of the pass; of the files of -dump-dir, vyre-run BEFORE -compare AFTER -seed=%" PRIu64
-                    "%s shows it again",
-                    p->setup.seed, program, p->why, p->setup.seed, larger);
+                    "%s%s%s shows it again",
+                    p->setup.seed, program, p->why, p->setup.seed, larger, is_one ? "" : " -entry=", is_one ? "" : program);
 }
 
 static vyre_status

@@ -7,10 +7,11 @@
  *   word 0                how many accesses were out, more than there are records for too
  *   8 * k, for k from 1   line and column of the source (0: unknown), row, gid.x, gid.y, gid.z, index, length
  *
- * All else is as it was: the access is made, and does what it does.  vyre-run -print=bounds shows the buffer.
+ * All else is as it was: the access is made, and does what it does.  The buffer has to hold zeros at first:
+ * vyre-run -buffer=bounds=zero -print=bounds does that, and shows it.
  *
- * Limits: an index of 64 bits is written down by its low half; a step into descriptors without a number of them is not looked at,
- * nor is what depends on it.  Cost: a compare and a branch for each step that is not surely in bounds.
+ * Limits: a step into descriptors without a number of them is not looked at, nor is what depends on it.  Cost: a compare and a
+ * branch for each step that is not surely in bounds.
  *
  * requires: nothing      preserves: nothing
  *

@@ -29,19 +29,11 @@ typedef struct profiler {
 static bool
 is_declared(const vyre_view *v, uint32_t row)
 {
-  switch (vyre_op_of(v, row)) {
-  case VYRE_OP_const:
-  case VYRE_OP_spec:
-  case VYRE_OP_workgroup:
-  case VYRE_OP_buffer:
-  case VYRE_OP_var:
-    return true;
-  default:
-    return vyre_op_is_invocation(vyre_op_of(v, row));
-  }
+  const uint32_t op = vyre_op_of(v, row);
+  return op == VYRE_OP_spec || op == VYRE_OP_workgroup || op == VYRE_OP_buffer || op == VYRE_OP_var;
 }
 
-/* The first row that is run; 0: there is none. */
+/* The first row that is run; 0: there is none.  Literals and what an invocation is given may stand between others, too. */
 static uint32_t
 first_run(const vyre_view *v, uint32_t program)
 {
@@ -49,6 +41,8 @@ first_run(const vyre_view *v, uint32_t program)
   for (uint32_t row = first; row; row = v->next[row])
     if (is_declared(v, row))
       first = v->next[row];
+  while (first && (vyre_op_of(v, first) == VYRE_OP_const || vyre_op_is_invocation(vyre_op_of(v, first))))
+    first = v->next[first];
   return first;
 }
 

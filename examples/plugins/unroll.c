@@ -8,8 +8,9 @@
  *
  * With `hinted` only loops that the program asks to be unrolled: GLSL's [[unroll]].
  *
- * Limits: no `for` with a break, a continue, a leave, a return or a trap in it, no `loop` with a second break or a continue, nor
- * one with the hint dont_unroll; a `loop` as a whole or not at all; at most `most` iterations, and 65536 rows that a loop becomes.
+ * Limits: no `for` with a break, a continue, a leave, a return or a trap in it, no `loop` with a second break or a continue, none
+ * that ends in a leave, a return or a trap, none with the hint dont_unroll; a `loop` as a whole or not at all; at most `most`
+ * iterations, and 65536 rows that a loop becomes.
  * Cost: the rows that are made.
  *
  * requires: loops      preserves: nothing
@@ -92,6 +93,8 @@ copies_of(const unroller *u, uint32_t loop, const loop_shape *shape)
   const uint64_t factor = u->host->param(u->ctx, "factor"), copies = factor ? factor : shape->iterations;
   if (u->v->loop_exit[loop] || shape->iterations > u->host->param(u->ctx, "most") || shape->iterations % copies != 0)
     return 0;
+  if (copies != shape->iterations && !u->v->first[u->v->first[loop]])
+    return 0; /* nothing in it */
   if (copies != shape->iterations && (copies == 1 || shape->step > shape->room / copies))
     return 0;
   return copies * rows_in(u->v, loop) > MOST_ROWS ? 0 : copies;
@@ -168,6 +171,16 @@ find_test(const vyre_view *v, uint32_t body, counted_loop *out)
   return out->ends_if ? !v->first[no] : is_break(v, no) && !v->first[yes];
 }
 
+/* Whether nothing can follow the region's rows: the last of them leaves. */
+static bool
+ends(const vyre_view *v, uint32_t region)
+{
+  uint32_t last = v->first[region];
+  while (last && v->next[last])
+    last = v->next[last];
+  return last && (vyre_op_flags_of(v, last) & VYRE_OP_ENDS);
+}
+
 /* The row is computed from a `get` of the counter and a literal. */
 static bool
 is_of_counter(const vyre_view *v, uint32_t row, uint32_t counter)
@@ -218,10 +231,13 @@ has_counter(const vyre_view *v, uint32_t loop, counted_loop *out)
   if (VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[out->counter])) != 1 || !is_of_counter(v, condition, out->counter) ||
       v->parent[v->a[condition]] != body)
     return false;
-  for (uint32_t region = body; region; region = v->next[region])
+  for (uint32_t region = body; region; region = v->next[region]) {
+    if (ends(v, region))
+      return false;
     for (uint32_t row = v->first[region]; row; row = v->next[row])
       if (row != out->test)
         look_for_more(v, row, false, out, &sets);
+  }
   const uint32_t step = sets ? v->b[out->set] : 0;
   return sets == 1 && out->jumps == 0 && v->parent[v->parent[out->set]] == loop && is_of_counter(v, step, out->counter) &&
          v->parent[v->parent[v->a[step]]] == loop;

@@ -3,7 +3,7 @@
  * Its files are those of templates/, where @WORD@ stands for what the pass is called (templates.cmake makes C of them).
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "option_table.h"
+#include "console.h"
 #include "templates.inc"
 #include "vyre/io.h"
 
@@ -194,19 +194,9 @@ int
 main(int argc, char **argv)
 {
   options o = {0};
-  vyre_bytes out = {0};
   vyre_status status = option_table_parse(&table, argc, argv, &o);
-  if (!status && o.help) {
-    status = option_table_help(&table, o.help, VYRE_VERSION, &out);
-    fwrite(out.data, 1, out.size, stdout);
-  } else if (!status) {
-    status = make(&o);
-  }
-  const int code = status ? (int)vyre_status_code(status) : 0;
-  if (status)
-    fprintf(stderr, "error: %s\n", vyre_status_text(status));
-  vyre_status_free(status);
-  vyre_bytes_free(&out);
+  if (!status)
+    status = o.help ? console_help(&table, o.help, VYRE_VERSION) : make(&o);
   option_table_free(&table, &o);
-  return code;
+  return console_end("vyre-new-pass", status, 0);
 }
