@@ -87,11 +87,9 @@ make_anew(vyre_mega_live *live)
 vyre_status
 live_recover(vyre_mega_live *live, vyre_status status)
 {
-  const vyre_mega *mega = live->mega;
-  const bool may_write = live->way != VYRE_MEGA_MIRRORED && mega->ops->hangs && mega->ops->hangs(mega->target);
   const uint32_t ended = live_count_ended(live);
   bool was_lost;
-  if (may_write || (live->has_recovered && ended == live->ended_before))
+  if (live_may_be_written(live) || (live->has_recovered && ended == live->ended_before))
     return status;
   VYRE_TRY(mega_try_again(live->mega, status, &live->row, 1, live->options.data.buffer.id != 0, &was_lost));
   live->has_recovered = true;
