@@ -141,6 +141,31 @@ a_tenant_is_held_back_by_its_own_items(void **state)
   stop(&l);
 }
 
+/* Counts of one are not changed by items of another. */
+static void
+tickets_are_their_tenants(void **state)
+{
+  living l = start();
+  vyre_mega_ticket ticket, hosts;
+  vyre_mega_published published;
+  vyre_mega_slot slot;
+  bool ended;
+  (void)state;
+  const uint32_t tenant = add(&l, 1, ANY), other = add(&l, 1, ANY);
+  assert_int_equal(publish(&l, tenant, &ticket), VYRE_MEGA_IS_PUBLISHED);
+  ok(vyre_mega_live_publish(l.live, &ITEM(.op = 0), &hosts, &ended));
+  ok(vyre_mega_live_drain(l.live));
+  refused(vyre_mega_tenants_poll(l.tenants, other, ticket, &slot, &ended), "none of tenant 2's");
+  refused(vyre_mega_tenants_poll(l.tenants, other, hosts, &slot, &ended), "none of tenant 2's");
+  refused(vyre_mega_tenants_poll(l.tenants, other, (vyre_mega_ticket){.slot = SLOTS}, &slot, &ended), "none of tenant 2's");
+  assert_false(ended);
+  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, other), 0);
+  await(&l, tenant, ticket);
+  refused(vyre_mega_tenants_publish(l.tenants, tenant, &ITEM(.op = vyre_mega_window(tenant)), NULL, &published), "a ticket");
+  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, tenant), 0);
+  stop(&l);
+}
+
 static void
 what_is_revoked_becomes_quiet_and_its_number_is_free(void **state)
 {
@@ -482,6 +507,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tenants_have_windows_that_fit),
       cmocka_unit_test(a_tenant_is_held_back_by_its_own_items),
+      cmocka_unit_test(tickets_are_their_tenants),
       cmocka_unit_test(what_is_revoked_becomes_quiet_and_its_number_is_free),
       cmocka_unit_test(threads_share_a_tenant),
       cmocka_unit_test(telemetry_is_what_there_is),
