@@ -44,7 +44,7 @@ typedef struct frail {
   uint32_t claims, claimed;
   /* Each submission gives one such slot an op code that there is not. */
   uint32_t damages, damaged;
-  bool is_held; /* launches wait */
+  bool is_held, waits; /* launches are to wait; one does */
 } frail;
 
 static inline frail *
@@ -206,8 +206,8 @@ frail_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *ti
 {
   frail *f = frail_of(target);
   frail_fault fault;
-  while (sequence->step_count && __atomic_load_n(&f->is_held, __ATOMIC_ACQUIRE))
-    sched_yield();
+  for (; sequence->step_count && __atomic_load_n(&f->is_held, __ATOMIC_ACQUIRE); sched_yield())
+    __atomic_store_n(&f->waits, true, __ATOMIC_RELEASE);
   frail_damage(f);
   VYRE_TRY(frail_begin(f, FRAIL_SUBMIT, &fault));
   if (fault != FRAIL_LOST_AFTER)
