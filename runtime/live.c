@@ -84,15 +84,25 @@ live_make_buffers(vyre_mega_live *live)
   return VYRE_OK;
 }
 
+bool
+live_may_be_written(const vyre_mega_live *live)
+{
+  const vyre_mega *m = live->mega;
+  return live->way != VYRE_MEGA_MIRRORED && m->ops->hangs && m->ops->hangs(m->target);
+}
+
+/* Images that a kernel may still write are left to the process. */
 static vyre_status
 free_live(vyre_mega_live *live)
 {
+  const bool is_left = live_may_be_written(live);
   vyre_status status = VYRE_OK;
   vyre_mega_pump_stop(live->pump, NULL);
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
     if (live->has_buffer[k] && live->losses == live->mega->losses)
       status = vyre_status_join(status, live->mega->ops->free(live->mega->target, live->row.buffers[k].buffer));
-    free(live->images[k]);
+    if (!is_left)
+      free(live->images[k]);
   }
   pthread_cond_destroy(&live->woken);
   pthread_mutex_destroy(&live->lock);

@@ -68,6 +68,8 @@ struct vyre_mega_live {
 
 /* Buffers over the images, or on the device and without contents. */
 vyre_status live_make_buffers(vyre_mega_live *live);
+/* The device hangs: a kernel that nobody waits for any more may write what is in common. */
+bool live_may_be_written(const vyre_mega_live *live);
 /* No slot is the kernel's. */
 bool live_is_drained(const vyre_mega_live *live);
 void live_wake(vyre_mega_live *live);

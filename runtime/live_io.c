@@ -89,21 +89,30 @@ publish(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
   return vyre_mega_io_publish(live->images[3], live->sizes[3], slot, &request);
 }
 
+/* What the slice told is told, and what was given up there is here, too. */
+static vyre_status
+end_told(vyre_mega_live *live, uint32_t slot)
+{
+  const uint32_t state = live->io_down[slot * VYRE_MEGA_IO_WORDS + STATE], told = live->io_words[slot][1];
+  live->io_untold[slot] = false;
+  if (has_result(told) || told == VYRE_MEGA_EMPTY)
+    live->io_taken[slot] = false;
+  if (has_result(told))
+    return vyre_mega_io_recycle(live->images[3], live->sizes[3], slot);
+  return live->io_taken[slot] && state == VYRE_MEGA_FAULT && is_asked(state_of(live, slot))
+             ? vyre_mega_io_give_up(live->images[3], live->sizes[3], slot)
+             : VYRE_OK;
+}
+
+/* All slots are told before one is taken, which may fail: what was told would be told again, to whoever asks there now. */
 vyre_status
 live_io_take(vyre_mega_live *live)
 {
+  for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++)
+    if (live->io_taken[slot])
+      VYRE_TRY(end_told(live, slot));
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS];
-    const uint32_t told = live->io_words[slot][1];
-    if (live->io_taken[slot]) {
-      live->io_untold[slot] = false;
-      if (has_result(told) || told == VYRE_MEGA_EMPTY)
-        live->io_taken[slot] = false;
-      if (has_result(told))
-        VYRE_TRY(vyre_mega_io_recycle(live->images[3], live->sizes[3], slot));
-      else if (live->io_taken[slot] && down[STATE] == VYRE_MEGA_FAULT && is_asked(state_of(live, slot)))
-        VYRE_TRY(vyre_mega_io_give_up(live->images[3], live->sizes[3], slot));
-    }
     if (live->io_taken[slot] || down[STATE] != VYRE_MEGA_PUBLISHED)
       continue;
     VYRE_TRY(publish(live, slot, down));

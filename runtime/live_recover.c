@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+enum { ASKED = 14 /* of a slot's words: where in the IO queue LOAD_MISS asked, from 1 (kernel/handlers.vir) */ };
+
 /* ---- a ring of the device's own ------------------------------------------------------------------------------------------ */
 
 /* Words that the host sets from now on go up with the next slice; slots that are PUBLISHED here and not there, too. */
@@ -55,6 +57,21 @@ live_upload(vyre_mega_live *live)
 
 /* ---- a ring in common ---------------------------------------------------------------------------------------------------- */
 
+/* What an item asked the IO queue for, which now nobody waits for.  The tag says that it is still this item's. */
+static void
+give_up_io(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
+{
+  const uint32_t request = live_word(words, ASKED);
+  vyre_mega_io asked;
+  if (live_word(words, VYRE_MEGA_SLOT_OP) != VYRE_MEGA_OP_LOAD_MISS || request == 0 || request > VYRE_MEGA_IO_SLOTS)
+    return;
+  /* What is EMPTY by now is refused, and all is well. */
+  vyre_status status = vyre_mega_io_read(live->images[3], live->sizes[3], request - 1, &asked);
+  if (!status && asked.tag == slot)
+    status = vyre_mega_io_give_up(live->images[3], live->sizes[3], request - 1);
+  vyre_status_free(status);
+}
+
 /* No kernel runs.  Publishers write other slots alone. */
 static void
 end_what_was_under_way(vyre_mega_live *live)
@@ -63,6 +80,7 @@ end_what_was_under_way(vyre_mega_live *live)
     uint32_t *words = (uint32_t *)live->images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS;
     if (live_word(words, VYRE_MEGA_SLOT_STATUS) != VYRE_MEGA_CLAIMED)
       continue;
+    give_up_io(live, slot, words);
     __atomic_store_n(&words[VYRE_MEGA_SLOT_REASON], VYRE_MEGA_REASON_LOST, __ATOMIC_RELAXED);
     __atomic_fetch_add((uint32_t *)live->images[0] + VYRE_MEGA_FAULT_COUNT, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&words[VYRE_MEGA_SLOT_STATUS], VYRE_MEGA_FAULT, __ATOMIC_RELEASE);
@@ -87,11 +105,9 @@ make_anew(vyre_mega_live *live)
 vyre_status
 live_recover(vyre_mega_live *live, vyre_status status)
 {
-  const vyre_mega *mega = live->mega;
-  const bool may_write = live->way != VYRE_MEGA_MIRRORED && mega->ops->hangs && mega->ops->hangs(mega->target);
   const uint32_t ended = live_count_ended(live);
   bool was_lost;
-  if (may_write || (live->has_recovered && ended == live->ended_before))
+  if (live_may_be_written(live) || (live->has_recovered && ended == live->ended_before))
     return status;
   VYRE_TRY(mega_try_again(live->mega, status, &live->row, 1, live->options.data.buffer.id != 0, &was_lost));
   live->has_recovered = true;

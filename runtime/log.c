@@ -88,6 +88,12 @@ is_good(const unsigned char *record)
   return get32(record, 0) == MAGIC && get64(record, AT_SUM) == XXH64(record, AT_SUM, 0);
 }
 
+static bool
+may_be_item(uint32_t priority, uint32_t tenant)
+{
+  return priority < VYRE_MEGA_LEVELS && tenant < VYRE_MEGA_TENANTS;
+}
+
 /* False: the record makes no sense behind those before it. */
 static bool
 take(vyre_mega_logs *logs, const unsigned char *record)
@@ -102,7 +108,8 @@ take(vyre_mega_logs *logs, const unsigned char *record)
     item->reason = get32(record, AT_REASON);
     return true;
   }
-  if (get32(record, AT_KIND) != VYRE_MEGA_LOG_ITEM || number != logs->count)
+  if (get32(record, AT_KIND) != VYRE_MEGA_LOG_ITEM || number != logs->count ||
+      !may_be_item(get32(record, AT_PRIORITY), get32(record, AT_TENANT)))
     return false;
   *item = (vyre_mega_logged){.ns = get64(record, AT_TIME),
                              .item = {get32(record, AT_OP), get32(record, AT_TENANT), get32(record, AT_PRIORITY), {0}}};
@@ -160,15 +167,18 @@ failed(const char *path, const char *what)
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it cannot be %s: %s\nFix: a path that can be written to", path, what, strerror(errno));
 }
 
+/* What was not written whole is written over by the next one. */
 static vyre_status
-append(const vyre_mega_log *log, const unsigned char *data, size_t size)
+put(const vyre_mega_log *log, uint64_t at, const unsigned char *data, size_t size)
 {
   while (size) {
-    const ssize_t written = write(log->file, data, size);
+    const ssize_t written = pwrite(log->file, data, size, (off_t)at);
     if (written < 0 && errno != EINTR)
       return failed(log->path, "written");
-    data += written < 0 ? 0 : written;
-    size -= written < 0 ? 0 : (size_t)written;
+    const size_t more = written < 0 ? 0 : (size_t)written;
+    at += more;
+    data += more;
+    size -= more;
   }
   return VYRE_OK;
 }
@@ -181,12 +191,14 @@ begin(vyre_mega_log *log)
   const off_t size = lseek(log->file, 0, SEEK_END);
   if (size == 0) {
     make_header(header);
-    return append(log, header, sizeof header);
+    return put(log, 0, header, sizeof header);
   }
+  if (size < 0)
+    return failed(log->path, "appended to");
   vyre_status status = vyre_mega_log_read(log->path, &logs);
   log->items = logs.count;
   log->records = logs.bytes / VYRE_MEGA_LOG_RECORD; /* the header is less than one */
-  if (!status && (ftruncate(log->file, (off_t)logs.bytes) != 0 || lseek(log->file, 0, SEEK_END) < 0))
+  if (!status && ftruncate(log->file, (off_t)logs.bytes) != 0)
     status = failed(log->path, "cut where it is damaged");
   vyre_mega_logs_free(&logs);
   return status;
@@ -216,7 +228,7 @@ append_record(vyre_mega_log *log, unsigned char record[VYRE_MEGA_LOG_RECORD])
                       VYRE_MEGA_LOG_MOST);
   put32(record, 0, MAGIC);
   put64(record, AT_SUM, XXH64(record, AT_SUM, 0));
-  VYRE_TRY(append(log, record, VYRE_MEGA_LOG_RECORD));
+  VYRE_TRY(put(log, VYRE_MEGA_LOG_HEADER + log->records * VYRE_MEGA_LOG_RECORD, record, VYRE_MEGA_LOG_RECORD));
   log->records++;
   return VYRE_OK;
 }
@@ -226,6 +238,10 @@ vyre_mega_log_item(vyre_mega_log *log, const vyre_mega_item *item, uint64_t *out
 {
   unsigned char record[VYRE_MEGA_LOG_RECORD] = {0};
   struct timespec now;
+  if (!may_be_item(item->priority, item->tenant))
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: no item has priority %" PRIu32 " and tenant %" PRIu32 "\nFix: one that can be published", log->path,
+                      item->priority, item->tenant);
   clock_gettime(CLOCK_REALTIME, &now);
   put32(record, AT_KIND, VYRE_MEGA_LOG_ITEM);
   put64(record, AT_TIME, (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -228,6 +229,10 @@ run(void *user)
 {
   vyre_mega_pump *p = user;
   uint32_t rest = SHORT_REST;
+  sigset_t no_reader; /* of a pipe: EPIPE says it, too */
+  sigemptyset(&no_reader);
+  sigaddset(&no_reader, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &no_reader, NULL);
   while (!__atomic_load_n(&p->stops, __ATOMIC_ACQUIRE)) {
     const bool has_new = take_requests(p);
     cancel(p, false);

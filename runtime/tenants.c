@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/megakernel_host.h"
 
-#include "mega.h"
+#include "live.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -104,6 +104,9 @@ vyre_mega_tenants_publish(vyre_mega_tenants *t, uint32_t tenant, const vyre_mega
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "megakernel: the op code 0x%" PRIx32 " is none of tenant %" PRIu32 "'s\nFix: 0x%" PRIx32 " to 0x%" PRIx32,
                       item->op, tenant, vyre_mega_window(tenant), vyre_mega_window(tenant) + VYRE_MEGA_WINDOW_SIZE - 1);
+  if (!ticket)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: an item of tenant %" PRIu32 " without a ticket would never end\nFix: a ticket",
+                      tenant);
   if (!reserve(t, tenant))
     return VYRE_OK;
   own.tenant = tenant;
@@ -120,6 +123,11 @@ vyre_mega_tenants_poll(vyre_mega_tenants *t, uint32_t tenant, vyre_mega_ticket t
 {
   *out_ended = false;
   VYRE_TRY(check(t, tenant));
+  if (ticket.slot >= t->live->slots ||
+      live_word(t->live->images[1], (size_t)ticket.slot * VYRE_MEGA_SLOT_WORDS + VYRE_MEGA_SLOT_TENANT) != tenant)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: the item in slot %" PRIu32 " is none of tenant %" PRIu32 "'s\nFix: its own tickets", ticket.slot,
+                      tenant);
   VYRE_TRY(vyre_mega_live_poll(t->live, ticket, out, out_ended));
   if (*out_ended)
     __atomic_fetch_sub(&t->words[tenant], 1, __ATOMIC_ACQ_REL);

@@ -502,7 +502,8 @@ VYRE_MUST_USE vyre_status vyre_mega_live_set(vyre_mega_live *live, uint32_t word
 /* The IO queue's image, for whoever does what LOAD_MISS asks for, or asks too.  Refused where the device has its own (MIRRORED). */
 VYRE_MUST_USE vyre_status vyre_mega_live_io(vyre_mega_live *live, void **out_image, size_t *out_size);
 /* Shuts the kernel down, and frees all but the vyre_mega, whatever the status says, which is what went wrong while it was live.
- * What was not begun is left undone: drain first.  `control` and `stats` of the whole time may be NULL. */
+ * What was not begun is left undone: drain first.  `control` and `stats` of the whole time may be NULL.  Where the device hangs, a
+ * kernel may still write what was in common: that memory is left to the process, and so must be what the caller imported. */
 VYRE_MUST_USE vyre_status vyre_mega_live_stop(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats);
 /* The same, and what the pump did. */
 struct vyre_mega_pump_stats;

@@ -36,10 +36,11 @@ typedef enum vyre_mega_published {
   VYRE_MEGA_IS_HELD_BACK  /* the tenant has as many under way as it may: ask for the end of one first */
 } vyre_mega_published;
 
-/* Its tenant is set; its op code is one of the window, else it is an error, as it is of a tenant that was revoked. */
+/* Its tenant is set; its op code is one of the window, else it is an error, as it is of a tenant that was revoked, and without a
+ * ticket: an item is under way until its tenant has polled its end. */
 VYRE_MUST_USE vyre_status vyre_mega_tenants_publish(vyre_mega_tenants *tenants, uint32_t tenant, const vyre_mega_item *item,
                                                     vyre_mega_ticket *ticket, vyre_mega_published *out);
-/* As vyre_mega_live_poll, and an item that ended is no longer under way. */
+/* As vyre_mega_live_poll, and an item that ended is no longer under way.  Another tenant's ticket is an error. */
 VYRE_MUST_USE vyre_status vyre_mega_tenants_poll(vyre_mega_tenants *tenants, uint32_t tenant, vyre_mega_ticket ticket,
                                                  vyre_mega_slot *out, bool *out_ended);
 /* Items whose end nobody has been told; 0 of what is no tenant. */

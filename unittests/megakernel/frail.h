@@ -36,15 +36,18 @@ typedef struct frail {
     frail_fault fault;
   } plans[FRAIL_PLANS];
   uint32_t plan_count;
-  uint32_t every;         /* submission fails too, with one fault after the other; 0: none does */
-  uint32_t *imported[8];  /* in their order: the second is a ring */
-  uint64_t imported_size; /* of that one */
+  uint32_t every;        /* submission fails too, with one fault after the other; 0: none does */
+  uint32_t *imported[8]; /* in their order: the second is a ring, but for what a test has imported before */
+  uint64_t imported_sizes[8];
+  uint32_t before;
   uint32_t imports;
-  /* So many submissions lose it as soon as a slot of that ring is PUBLISHED and is to add, which is CLAIMED then. */
+  /* So many submissions lose it as soon as a slot of that ring is PUBLISHED and is to add, which is CLAIMED then; or waits for
+   * IO. */
   uint32_t claims, claimed;
+  bool claims_io;
   /* Each submission gives one such slot an op code that there is not. */
   uint32_t damages, damaged;
-  bool is_held; /* launches wait */
+  bool is_held, waits; /* launches are to wait; one does */
 } frail;
 
 static inline frail *
@@ -68,10 +71,11 @@ frail_plan(vyre_target *target, frail_call call, uint32_t after, uint32_t count,
 static inline bool
 frail_claim(frail *f)
 {
-  for (uint64_t slot = 0; f->claims && f->imports >= 2 && slot < f->imported_size / 64; slot++) {
-    uint32_t *words = f->imported[1] + slot * 16, published = VYRE_MEGA_PUBLISHED;
-    if (__atomic_load_n(words, __ATOMIC_ACQUIRE) == published && words[1] == VYRE_MEGA_OP_ADD &&
-        __atomic_compare_exchange_n(words, &published, VYRE_MEGA_CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  for (uint64_t slot = 0; f->claims && f->imports >= f->before + 2 && slot < f->imported_sizes[f->before + 1] / 64; slot++) {
+    uint32_t *words = f->imported[f->before + 1] + slot * 16, state = f->claims_io ? VYRE_MEGA_WAIT_IO : VYRE_MEGA_PUBLISHED;
+    const uint32_t op = f->claims_io ? VYRE_MEGA_OP_LOAD_MISS : VYRE_MEGA_OP_ADD;
+    if (__atomic_load_n(words, __ATOMIC_ACQUIRE) == state && words[1] == op &&
+        __atomic_compare_exchange_n(words, &state, VYRE_MEGA_CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
       f->claims--;
       f->claimed++;
       return true;
@@ -84,8 +88,8 @@ frail_claim(frail *f)
 static inline void
 frail_damage(frail *f)
 {
-  for (uint64_t slot = 0; f->damages && f->imports >= 2 && slot < f->imported_size / 64; slot++) {
-    uint32_t *words = f->imported[1] + slot * 16;
+  for (uint64_t slot = 0; f->damages && f->imports >= f->before + 2 && slot < f->imported_sizes[f->before + 1] / 64; slot++) {
+    uint32_t *words = f->imported[f->before + 1] + slot * 16;
     if (__atomic_load_n(words, __ATOMIC_ACQUIRE) != VYRE_MEGA_PUBLISHED || words[1] != VYRE_MEGA_OP_ADD)
       continue;
     __atomic_store_n(&words[1], 0x80000077, __ATOMIC_RELAXED);
@@ -182,7 +186,7 @@ frail_import(vyre_target *target, void *data, uint64_t size, vyre_device_buffer 
   frail *f = frail_of(target);
   frail_fault fault;
   VYRE_TRY(frail_begin(f, FRAIL_IMPORT, &fault));
-  f->imported_size = f->imports == 1 ? size : f->imported_size;
+  f->imported_sizes[f->imports % 8] = size;
   f->imported[f->imports++ % 8] = data;
   return MEGA_TARGET.import(f->inner, data, size, out);
 }
@@ -206,8 +210,8 @@ frail_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *ti
 {
   frail *f = frail_of(target);
   frail_fault fault;
-  while (sequence->step_count && __atomic_load_n(&f->is_held, __ATOMIC_ACQUIRE))
-    sched_yield();
+  for (; sequence->step_count && __atomic_load_n(&f->is_held, __ATOMIC_ACQUIRE); sched_yield())
+    __atomic_store_n(&f->waits, true, __ATOMIC_RELEASE);
   frail_damage(f);
   VYRE_TRY(frail_begin(f, FRAIL_SUBMIT, &fault));
   if (fault != FRAIL_LOST_AFTER)

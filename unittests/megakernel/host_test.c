@@ -5,10 +5,17 @@
 #include "vyre/io.h"
 #include "vyre/megakernel_host.h"
 
+#include <endian.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
 
@@ -131,6 +138,31 @@ a_tenant_is_held_back_by_its_own_items(void **state)
   assert_int_equal(publish(&l, tenant, &tickets[0]), VYRE_MEGA_IS_PUBLISHED);
   for (uint32_t i = 0; i < 3; i++)
     await(&l, tenant, tickets[i]);
+  stop(&l);
+}
+
+/* Counts of one are not changed by items of another. */
+static void
+tickets_are_their_tenants(void **state)
+{
+  living l = start();
+  vyre_mega_ticket ticket, hosts;
+  vyre_mega_published published;
+  vyre_mega_slot slot;
+  bool ended;
+  (void)state;
+  const uint32_t tenant = add(&l, 1, ANY), other = add(&l, 1, ANY);
+  assert_int_equal(publish(&l, tenant, &ticket), VYRE_MEGA_IS_PUBLISHED);
+  ok(vyre_mega_live_publish(l.live, &ITEM(.op = 0), &hosts, &ended));
+  ok(vyre_mega_live_drain(l.live));
+  refused(vyre_mega_tenants_poll(l.tenants, other, ticket, &slot, &ended), "none of tenant 2's");
+  refused(vyre_mega_tenants_poll(l.tenants, other, hosts, &slot, &ended), "none of tenant 2's");
+  refused(vyre_mega_tenants_poll(l.tenants, other, (vyre_mega_ticket){.slot = SLOTS}, &slot, &ended), "none of tenant 2's");
+  assert_false(ended);
+  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, other), 0);
+  await(&l, tenant, ticket);
+  refused(vyre_mega_tenants_publish(l.tenants, tenant, &ITEM(.op = vyre_mega_window(tenant)), NULL, &published), "a ticket");
+  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, tenant), 0);
   stop(&l);
 }
 
@@ -374,6 +406,10 @@ damage_ends_a_log_and_no_more(void **state)
     } else {
       const size_t records = (at - 32) / 104;
       log_has(records < 2 ? records : 2, whole.size - 32 - records * 104);
+      if (at % 16 == 0) {
+        append(0, 0); /* which cuts it */
+        log_has(records < 2 ? records : 2, 0);
+      }
     }
     whole.data[at] ^= 0x10;
   }
@@ -401,6 +437,68 @@ what_cannot_be_a_log_is_refused(void **state)
   unlink(path);
 }
 
+/* A record with a right checksum is not one that can be trusted. */
+static void
+no_item_has_what_no_item_can_have(void **state)
+{
+  enum { PRIORITY = 32 + 40, TENANT = 32 + 36, SUM = 32 + 96 };
+  static const struct {
+    size_t at;
+    unsigned char value;
+  } cases[] = {{PRIORITY, VYRE_MEGA_LEVELS}, {PRIORITY + 3, 0x80}, {TENANT, VYRE_MEGA_TENANTS}};
+  vyre_mega_log *log;
+  uint64_t number;
+  (void)state;
+  for (uint32_t i = 0; i < 3; i++) {
+    vyre_bytes whole = {0};
+    make_path();
+    append(0, 1);
+    ok(vyre_file_read(path, &whole));
+    whole.data[cases[i].at] = (char)cases[i].value;
+    const uint64_t sum = htole64(XXH64(whole.data + 32, SUM - 32, 0));
+    memcpy(whole.data + SUM, &sum, sizeof sum);
+    ok(vyre_file_write(path, whole.data, whole.size));
+    log_has(0, 104);
+    vyre_bytes_free(&whole);
+    ok(vyre_mega_log_open(path, &log));
+    refused(vyre_mega_log_item(log, &ITEM(.priority = VYRE_MEGA_LEVELS), &number), "no item has priority 5");
+    refused(vyre_mega_log_item(log, &ITEM(.tenant = VYRE_MEGA_TENANTS), &number), "tenant 29");
+    ok(vyre_mega_log_close(log));
+    unlink(path);
+  }
+}
+
+/* A disk that is full for a while. */
+static void
+a_record_that_was_not_written_whole_is_written_over(void **state)
+{
+  const vyre_mega_item items[] = {item_of(0), item_of(1), item_of(2)};
+  vyre_mega_log *log;
+  struct rlimit whole, small;
+  uint64_t number;
+  (void)state;
+  make_path();
+  ok(vyre_mega_log_open(path, &log));
+  ok(vyre_mega_log_item(log, &items[0], &number));
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &whole), 0);
+  small = (struct rlimit){32 + 104 + 50, whole.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  vyre_status status = vyre_mega_log_item(log, &items[1], &number);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &whole), 0);
+  refused(status, "cannot be written");
+  for (uint32_t i = 1; i < 3; i++) {
+    ok(vyre_mega_log_item(log, &items[i], &number));
+    assert_int_equal(number, i);
+  }
+  ok(vyre_mega_log_close(log));
+  log_has(3, 0);
+  unlink(path);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  refused(vyre_mega_log_open(path, &log), "cannot be appended to");
+  unlink(path);
+}
+
 #endif
 
 int
@@ -409,6 +507,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tenants_have_windows_that_fit),
       cmocka_unit_test(a_tenant_is_held_back_by_its_own_items),
+      cmocka_unit_test(tickets_are_their_tenants),
       cmocka_unit_test(what_is_revoked_becomes_quiet_and_its_number_is_free),
       cmocka_unit_test(threads_share_a_tenant),
       cmocka_unit_test(telemetry_is_what_there_is),
@@ -416,6 +515,8 @@ main(void)
       cmocka_unit_test(a_log_has_what_was_appended),
       cmocka_unit_test(damage_ends_a_log_and_no_more),
       cmocka_unit_test(what_cannot_be_a_log_is_refused),
+      cmocka_unit_test(no_item_has_what_no_item_can_have),
+      cmocka_unit_test(a_record_that_was_not_written_whole_is_written_over),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,8 @@ make_io(living *l, bool is_plain)
 }
 
 #ifndef MEGA_CPU /* which would interpret it */
-/* A handler that puts a word into a region and has it written to a file, by a slot of the queue that is the region's. */
+/* A handler that puts a word into a region and has it written to a file, by a slot of the queue that is the region's, and may have
+ * what it was asked for last. */
 #ifdef MEGA_CUDA
 #define SCOPE "cross_device"
 #else
@@ -75,6 +76,8 @@ static const char save_text[] =
     "func @save(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[],\n"
     "          %data : path u32[], %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
     "  %at = shl(add(%a1, 40u32), 3u32)\n"
+    "  %state = atomic_load %io[add(%at, 6u32)] " SCOPE " acquire uniform_memory\n"
+    "  if eq(%state, 16u32) { atomic_store %io[add(%at, 6u32)], 0u32 " SCOPE " release uniform_memory }\n"
     "  %old = atomic_compare_exchange %io[add(%at, 6u32)], 2u32, 0u32 " SCOPE " acq_rel uniform_memory\n"
     "  if ne(%old, 0u32) { return 300u32 }\n"
     "  store %data[mul(%a1, 64u32)], %a2\n"
@@ -283,6 +286,100 @@ handlers_write_files(void **state)
 }
 #endif
 
+#ifndef MEGA_CUDA /* whose kernel is one launch */
+static void
+hold(living *l)
+{
+  bool published;
+  __atomic_store_n(&frail_of(l->w->target)->is_held, true, __ATOMIC_RELEASE);
+  ok(vyre_mega_live_publish(l->live, &ITEM(.op = 0), NULL, &published));
+  while (!__atomic_load_n(&frail_of(l->w->target)->waits, __ATOMIC_ACQUIRE))
+    sched_yield();
+}
+
+static void
+release(living *l)
+{
+  __atomic_store_n(&frail_of(l->w->target)->is_held, false, __ATOMIC_RELEASE);
+}
+#endif
+
+#ifdef MEGA_CPU
+/* The queue has its slot again, though nobody is there to take what comes of it. */
+static void
+what_an_item_that_was_lost_asked_for_is_given_up(void **state)
+{
+  living *l = start(true, 0);
+  vyre_mega_pump_stats stats;
+  vyre_mega_io request;
+  void *image;
+  size_t size;
+  (void)state;
+  hold(l);
+  frail_of(l->w->target)->before = 1; /* the data */
+  frail_of(l->w->target)->claims_io = true;
+  frail_of(l->w->target)->claims = 1;
+  release(l);
+  const vyre_mega_slot slot = wait_for(l, publish(l, load(PIPE_OUT, 0, 4, 0, UINT32_MAX)));
+  assert_int_equal(slot.state, VYRE_MEGA_FAULT);
+  assert_int_equal(slot.reason, VYRE_MEGA_REASON_LOST);
+  ok(vyre_mega_live_io(l->live, &image, &size));
+  do
+    ok(vyre_mega_io_read(image, size, 0, &request));
+  while (request.state != VYRE_MEGA_EMPTY);
+  assert_int_equal(wait_for(l, publish(l, load(PLAIN, 0, 4, 0, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  stop(l, &stats);
+  assert_int_equal(stats.reads, 1);
+}
+#endif
+
+#if !defined(MEGA_CPU) && !defined(MEGA_CUDA) /* MIRRORED */
+static uint32_t
+bell(const living *l)
+{
+  uint32_t value;
+  ok(vyre_mega_live_word(l->live, VYRE_MEGA_DOORBELL, &value));
+  return value;
+}
+
+/* In one slice slot 45 is told its end, and asks anew; then what slot 40 is to write does not come down. */
+static void
+a_slot_that_was_told_is_not_told_again(void **state)
+{
+  enum { ROOM = 1 << 20, TRIES = 10000 };
+  living *l = start(true, 0);
+  vyre_mega_pump_stats stats;
+  char *full = calloc(1, ROOM);
+  (void)state;
+  assert_int_equal(fcntl(l->files[PIPE_IN], F_SETFL, O_NONBLOCK), 0);
+  ssize_t size = write(l->files[PIPE_IN], full, ROOM);
+  assert_true(size > 0);
+  assert_int_equal(wait_for(l, publish(l, ITEM(.op = 8, .args = {PIPE_IN, 5, 1}))).state, VYRE_MEGA_DONE);
+  hold(l);
+  const vyre_mega_ticket other = publish(l, ITEM(.op = 8, .args = {SINK, 0, 2})),
+                         again = publish(l, ITEM(.op = 8, .args = {SINK, 5, 3}));
+  const uint32_t before = bell(l);
+  for (size += 4; size > 0;)
+    size -= read(l->files[PIPE_OUT], full, (size_t)size);
+  while (bell(l) == before)
+    sched_yield();
+  frail_plan(l->w->target, FRAIL_SUBMIT, 2, 1, FRAIL_NO_MEMORY);
+  release(l);
+  assert_int_equal(wait_for(l, other).state, VYRE_MEGA_DONE);
+  assert_int_equal(wait_for(l, again).state, VYRE_MEGA_DONE);
+  uint32_t got[6] = {0};
+  for (uint32_t i = 0; i < TRIES && got[5] != 3; i++) {
+    wait_for(l, publish(l, ITEM(.op = 0)));
+    assert_true(pread(l->files[SINK], got, sizeof got, 0) >= 0);
+  }
+  assert_int_equal(got[0], 2);
+  assert_int_equal(got[5], 3);
+  stop(l, &stats);
+  assert_int_equal(stats.writes, 3);
+  free(full);
+}
+#endif
+
 /* With every third submission lost, or refused. */
 static void
 a_lost_device_reads_on(void **state)
@@ -327,8 +424,13 @@ main(void)
       cmocka_unit_test(items_read_files),
       cmocka_unit_test(what_goes_wrong_is_a_fault_with_its_errno),
       cmocka_unit_test(what_is_given_up_is_cancelled),
-#ifndef MEGA_CPU
+#ifdef MEGA_CPU
+      cmocka_unit_test(what_an_item_that_was_lost_asked_for_is_given_up),
+#else
       cmocka_unit_test(handlers_write_files),
+#ifndef MEGA_CUDA
+      cmocka_unit_test(a_slot_that_was_told_is_not_told_again),
+#endif
 #endif
       cmocka_unit_test(a_lost_device_reads_on),
       cmocka_unit_test(regions_are_within_the_data),

@@ -286,6 +286,18 @@ what_goes_wrong_has_its_errno(void **state)
   destroy(b);
 }
 
+/* An errno, and no signal. */
+static void
+a_pipe_that_nobody_reads_is_an_error(void **state)
+{
+  bench *b = make(ways(state));
+  close(b->files[PIPE_OUT]);
+  ask(b, 3, WRITE(0, PIPE_IN, 0, 10));
+  came_to(b, 3, -EPIPE);
+  b->files[PIPE_OUT] = open("/dev/null", O_RDONLY);
+  destroy(b);
+}
+
 static void
 requests_end_in_any_order_and_a_fence_after_what_came_before_it(void **state)
 {
@@ -424,11 +436,12 @@ without_the_library_it_goes_without(void **state)
 }
 
 #define EACH(test, way) cmocka_unit_test_prestate(test, &(way))
-#define ALL(way)                                                                                                            \
-  EACH(bytes_go_from_files_to_memory_and_back, way), EACH(a_file_that_ends_gives_what_it_has, way),                         \
-      EACH(short_reads_are_continued, way), EACH(a_pipe_that_does_not_block_is_waited_for, way),                            \
-      EACH(what_goes_wrong_has_its_errno, way), EACH(requests_end_in_any_order_and_a_fence_after_what_came_before_it, way), \
-      EACH(fences_follow_what_is_in_any_slot, way), EACH(what_was_given_up_is_cancelled, way), EACH(threads_may_ask, way)
+#define ALL(way)                                                                                                                \
+  EACH(bytes_go_from_files_to_memory_and_back, way), EACH(a_file_that_ends_gives_what_it_has, way),                             \
+      EACH(short_reads_are_continued, way), EACH(a_pipe_that_does_not_block_is_waited_for, way),                                \
+      EACH(what_goes_wrong_has_its_errno, way), EACH(a_pipe_that_nobody_reads_is_an_error, way),                                \
+      EACH(requests_end_in_any_order_and_a_fence_after_what_came_before_it, way), EACH(fences_follow_what_is_in_any_slot, way), \
+      EACH(what_was_given_up_is_cancelled, way), EACH(threads_may_ask, way)
 
 int
 main(void)

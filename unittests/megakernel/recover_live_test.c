@@ -1,0 +1,276 @@
+/* Live kernels whose device is lost, or has no memory left: items that go on, those that do not, and when it is over.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frail.h"
+
+#include <sched.h>
+
+#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
+
+enum { SLOTS = 16 };
+
+typedef struct living {
+  world *w;
+  uint32_t observables;
+  vyre_mega *mega;
+  vyre_mega_live *live;
+} living;
+
+static living
+start(vyre_mega_program program, uint32_t observables, vyre_mega_recovery recovery)
+{
+  living l = {.w = world_make(SLOTS, 0), .observables = observables};
+  vyre_mega_options options = {.program = program, .slots = SLOTS, .recovery = recovery};
+#ifdef MEGA_CUDA /* each lane takes a simulator's time */
+  options.workgroup = 16;
+  options.groups = 1;
+#endif
+  options.program.build = VYRE_MEGA_PERSISTENT;
+  ok(vyre_mega_create(ops, l.w->target, &options, &l.mega));
+  return l;
+}
+
+/* Slices everywhere: a mapped kernel is one launch. */
+static frail *
+go_live(living *l)
+{
+  ok(vyre_mega_live_start(l->mega, &(vyre_mega_live_options){.observables = l->observables, .slice = 8}, &l->live));
+  return frail_of(l->w->target);
+}
+
+static void
+finish(living *l)
+{
+  ok(vyre_mega_destroy(l->mega));
+  world_free(l->w);
+}
+
+static vyre_mega_ticket
+publish(const living *l, vyre_mega_item item)
+{
+  vyre_mega_ticket ticket;
+  bool published = false;
+  while (!published)
+    ok(vyre_mega_live_publish(l->live, &item, &ticket, &published));
+  return ticket;
+}
+
+static vyre_mega_slot
+run_item(const living *l, vyre_mega_item item)
+{
+  vyre_mega_slot slot;
+  ok(vyre_mega_live_wait(l->live, publish(l, item), &slot));
+  return slot;
+}
+
+static uint32_t
+word_of(const living *l, uint32_t word)
+{
+  uint32_t value;
+  ok(vyre_mega_live_word(l->live, word, &value));
+  return value;
+}
+
+static void
+a_live_kernel_does_each_item_once(void **state)
+{
+  enum { ITEMS = 40 };
+  living l = start((vyre_mega_program){0}, ITEMS, (vyre_mega_recovery){0});
+  vyre_mega_control control;
+  vyre_mega_stats stats;
+  (void)state;
+  frail_of(l.w->target)->every = 3;
+  go_live(&l);
+  for (uint32_t i = 0; i < ITEMS; i++)
+    assert_int_equal(run_item(&l, ITEM(.op = 2, .args = {1, 160 + i})).state, VYRE_MEGA_DONE);
+  for (uint32_t i = 0; i < ITEMS; i++)
+    assert_int_equal(word_of(&l, 160 + i), 1);
+  ok(vyre_mega_live_stop(l.live, &control, &stats));
+  assert_true(stats.was_recovered);
+  assert_true(frail_of(l.w->target)->recoveries > 2);
+  assert_int_equal(control.faults, 0);
+  finish(&l);
+}
+
+/* Nobody knows how far what was claimed came where the ring is in common; of a device's own ring nothing is left.  Items may be
+ * done by the launch that is under way: some are tried. */
+static void
+what_was_under_way_is_a_fault(void **state)
+{
+  enum { MOST = 10000 };
+  living l = start((vyre_mega_program){0}, MOST + 1, (vyre_mega_recovery){0});
+  vyre_mega_control control;
+  uint32_t lost = 0;
+  (void)state;
+  frail_of(l.w->target)->claims = 1;
+  const frail *f = go_live(&l);
+  const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
+  const uint32_t most = is_mirrored ? 4 : MOST;
+  uint32_t i = 0;
+  for (; i < most && !lost; i++) {
+    const vyre_mega_slot slot = run_item(&l, ITEM(.op = 2, .args = {1, 160 + i}));
+    lost += slot.state != VYRE_MEGA_DONE;
+    assert_int_equal(slot.reason, lost ? VYRE_MEGA_REASON_LOST : 0);
+    assert_int_equal(word_of(&l, 160 + i), !lost);
+  }
+  assert_int_equal(run_item(&l, ITEM(.op = 2, .args = {1, 160 + i})).state, VYRE_MEGA_DONE);
+  ok(vyre_mega_live_stop(l.live, &control, NULL));
+  assert_int_equal(lost, !is_mirrored);
+  assert_int_equal(f->claimed, lost);
+  assert_int_equal(control.faults, lost);
+  assert_int_equal(control.done, i + 1 - lost);
+  finish(&l);
+}
+
+/* Slots that the device had, with what they remember, and words that were set. */
+static void
+what_waits_on_the_device_goes_on_waiting(void **state)
+{
+  living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+  (void)state;
+  frail_plan(l.w->target, FRAIL_SUBMIT, 6, 1, FRAIL_LOST_AFTER);
+  const frail *f = go_live(&l);
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 1, 2));
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
+  const vyre_mega_ticket waiting = publish(&l, ITEM(.op = 2, .tenant = 1, .args = {1, 160}));
+  uint32_t count = 0;
+  for (; __atomic_load_n(&f->calls[FRAIL_SUBMIT], __ATOMIC_RELAXED) < 10; count++)
+    run_item(&l, ITEM(.op = 2, .args = {1, 161}));
+  assert_int_equal(word_of(&l, 160), 0);
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 1));
+  vyre_mega_slot slot;
+  ok(vyre_mega_live_wait(l.live, waiting, &slot));
+  assert_int_equal(slot.state, VYRE_MEGA_DONE);
+  assert_int_equal(word_of(&l, 160), 1);
+  assert_int_equal(word_of(&l, 161), count);
+  assert_int_equal(word_of(&l, VYRE_MEGA_QUOTAS + 1), 1);
+  ok(vyre_mega_live_stop(l.live, NULL, NULL));
+  assert_int_equal(f->recoveries, 1);
+  finish(&l);
+}
+
+static void
+a_live_kernel_that_is_lost_again_and_again_ends(void **state)
+{
+  static const frail_fault faults[] = {FRAIL_LOST, FRAIL_NO_MEMORY};
+  (void)state;
+  for (uint32_t i = 0; i < 2; i++) {
+    living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+    vyre_mega_slot slot;
+    vyre_mega_ticket ticket;
+    bool published;
+    frail_plan(l.w->target, FRAIL_SUBMIT, 2, UINT32_MAX / 2, faults[i]);
+    go_live(&l);
+    const char *text = i ? "there is no room" : "it is gone";
+    vyre_status status = VYRE_OK;
+    while (!status) {
+      status = vyre_mega_live_publish(l.live, &ITEM(.op = 0), &ticket, &published);
+      if (!status && published)
+        status = vyre_mega_live_wait(l.live, ticket, &slot);
+    }
+    refused(status, text);
+    refused(vyre_mega_live_stop(l.live, NULL, NULL), text);
+    finish(&l);
+  }
+}
+
+/* Nothing ends in between, but launches go well. */
+static void
+an_idle_kernel_may_be_lost_more_than_once(void **state)
+{
+  living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+  (void)state;
+  frail_plan(l.w->target, FRAIL_SUBMIT, 3, 1, FRAIL_LOST);
+  frail_plan(l.w->target, FRAIL_SUBMIT, 7, 1, FRAIL_LOST);
+  const frail *f = go_live(&l);
+  for (uint32_t i = 0; __atomic_load_n(&f->calls[FRAIL_SUBMIT], __ATOMIC_RELAXED) < 12; i++) {
+    ok(vyre_mega_live_set(l.live, VYRE_MEGA_SCRATCH, i));
+    sched_yield();
+  }
+  assert_int_equal(run_item(&l, ITEM(.op = 0)).state, VYRE_MEGA_DONE);
+  ok(vyre_mega_live_stop(l.live, NULL, NULL));
+  assert_int_equal(f->recoveries, 2);
+  finish(&l);
+}
+
+static void
+a_live_kernel_says_what_else_went_wrong(void **state)
+{
+  static const frail_call calls[] = {FRAIL_RECOVER, FRAIL_COMPILE, FRAIL_ALLOCATE, FRAIL_IMPORT};
+  (void)state;
+  for (uint32_t i = 0; i < 4; i++) {
+    living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+    frail_plan(l.w->target, FRAIL_SUBMIT, 1, 1, FRAIL_LOST);
+    if (calls[i] == FRAIL_RECOVER || calls[i] == FRAIL_COMPILE)
+      frail_plan(l.w->target, calls[i], 0, 1, FRAIL_FAILED);
+    else
+      frail_plan(l.w->target, calls[i], 4 + 2, 1, FRAIL_FAILED);
+    go_live(&l);
+    const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
+    const bool fails = calls[i] != (is_mirrored ? FRAIL_IMPORT : FRAIL_ALLOCATE);
+    vyre_status status = VYRE_OK;
+    for (uint32_t k = 0; !status && (k < 3 || fails); k++) {
+      bool published;
+      status = vyre_mega_live_publish(l.live, &ITEM(.op = 0), NULL, &published);
+      if (!fails)
+        ok(vyre_mega_live_drain(l.live));
+      sched_yield();
+    }
+    vyre_status end = vyre_mega_live_stop(l.live, NULL, NULL);
+    if (fails) {
+      vyre_status_free(status);
+      refused(end, calls[i] == FRAIL_RECOVER ? "there is no new one" : "it failed");
+    } else {
+      ok(status);
+      ok(end);
+    }
+    finish(&l);
+  }
+}
+
+/* A kernel that may still run writes a ring in common, after the end, too. */
+static void
+what_hangs_is_not_gone_on_with(void **state)
+{
+  living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+  uint32_t *images[4] = {0};
+  bool published;
+  (void)state;
+  frail_plan(l.w->target, FRAIL_SUBMIT, 2, 1, FRAIL_LOST);
+  frail_of(l.w->target)->hangs = true;
+  go_live(&l);
+  if (vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED) {
+    for (uint32_t i = 0; i < 4; i++)
+      run_item(&l, ITEM(.op = 0));
+    ok(vyre_mega_live_stop(l.live, NULL, NULL));
+    assert_int_equal(frail_of(l.w->target)->recoveries, 1);
+  } else {
+    vyre_status status = VYRE_OK;
+    while (!status)
+      status = vyre_mega_live_publish(l.live, &ITEM(.op = 0), NULL, &published);
+    refused(status, "it is gone");
+    memcpy(images, frail_of(l.w->target)->imported, sizeof images);
+    refused(vyre_mega_live_stop(l.live, NULL, NULL), "it is gone");
+    assert_int_equal(frail_of(l.w->target)->recoveries, 0);
+    for (uint32_t k = 0; k < 4; k++)
+      images[k][0]++;
+  }
+  finish(&l);
+  for (uint32_t k = 0; k < 4; k++)
+    free(images[k]);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_live_kernel_does_each_item_once),
+      cmocka_unit_test(what_was_under_way_is_a_fault),
+      cmocka_unit_test(what_waits_on_the_device_goes_on_waiting),
+      cmocka_unit_test(a_live_kernel_that_is_lost_again_and_again_ends),
+      cmocka_unit_test(an_idle_kernel_may_be_lost_more_than_once),
+      cmocka_unit_test(a_live_kernel_says_what_else_went_wrong),
+      cmocka_unit_test(what_hangs_is_not_gone_on_with),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
