@@ -38,6 +38,12 @@ go_live(living *l)
   return frail_of(l->w->target);
 }
 
+static uint32_t
+recoveries(const living *l)
+{
+  return __atomic_load_n(&frail_of(l->w->target)->recoveries, __ATOMIC_RELAXED);
+}
+
 static void
 finish(living *l)
 {
@@ -85,9 +91,10 @@ a_live_kernel_does_each_item_once(void **state)
     assert_int_equal(run_item(&l, ITEM(.op = 2, .args = {1, 160 + i})).state, VYRE_MEGA_DONE);
   for (uint32_t i = 0; i < ITEMS; i++)
     assert_int_equal(word_of(&l, 160 + i), 1);
+  while (recoveries(&l) < 3) /* how many items a launch does is the machine's business */
+    assert_int_equal(run_item(&l, ITEM(.op = 0)).state, VYRE_MEGA_DONE);
   ok(vyre_mega_live_stop(l.live, &control, &stats));
   assert_true(stats.was_recovered);
-  assert_true(frail_of(l.w->target)->recoveries > 2);
   assert_int_equal(control.faults, 0);
   finish(&l);
 }
