@@ -331,6 +331,30 @@ count_threads(const option_number *number)
   return processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
 }
 
+/* One would replace the other, or the input, and nobody would know. */
+static vyre_status
+check_written(const tool_options *o)
+{
+  const struct {
+    const char *name, *path;
+  } written[] = {
+      {"o", o->output},  {"html", o->html}, {"remarks", o->remarks}, {"time-trace", o->time_trace}, {"stats-file", o->stats_file},
+      {"MF", o->depfile}};
+  for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+    if (!written[i].path || strcmp(written[i].path, "-") == 0)
+      continue;
+    for (size_t k = 0; k < i; k++)
+      if (written[k].path && strcmp(written[i].path, written[k].path) == 0)
+        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s and -%s both write '%s'\nFix: give each a file of its own", written[k].name,
+                          written[i].name, written[i].path);
+    for (uint32_t k = 0; i > 0 && k < o->inputs.count; k++)
+      if (strcmp(written[i].path, o->inputs.names[k]) == 0)
+        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is an input\nFix: give it another file", written[i].name,
+                          written[i].path);
+  }
+  return VYRE_OK;
+}
+
 static vyre_status
 check(const tool_options *o)
 {
@@ -351,7 +375,7 @@ check(const tool_options *o)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir both say where to write");
   if (o->inputs.count > 1 && !o->outdir)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, and one output\nFix: -outdir=DIR takes an output for each", o->inputs.count);
-  return VYRE_OK;
+  return check_written(o);
 }
 
 /* After what implies -isolate. */
