@@ -52,7 +52,8 @@ copy() { # FILE... FOLDER: without what only a debugger reads
 for name in vyre-passmgr vyre-run vyre-fuzz vyre-kernelc bench-sequences bench-batch bench-device example-expected; do
   copy "$build/bin/$name" "$bundle/bin"
 done
-cp "$source/bench/bench-run" "$bundle/bin"
+mkdir -p "$bundle/bench"
+cp "$source/bench/bench-run" "$bundle/bench"
 copy "$build"/lib/{libvyre.so.0,libvyre-cuda-sim.so} "$bundle/lib"
 mkdir -p "$bundle/lib/vyre/passes" "$bundle/lit-tests/plugins"
 copy "$build/lib/vyre/vyre-glsl" "$bundle/lib/vyre"

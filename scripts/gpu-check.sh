@@ -260,7 +260,7 @@ bench() { # TARGET
   [ "$1$cuda" = cudasim ] && most=1000 extra='-rounds=1 -bytes=65536'
   one "bench-device-$1" "$here/bin/bench-device" -target="$1" -max=$most $extra
   if [ "$1" = vulkan ]; then
-    one bench-run python3 "$here/bin/bench-run" --bin "$here/bin" --rounds 5 "$here"/examples/shaders/*.comp
+    one bench-run python3 "$here/bench/bench-run" --bin "$here/bin" --rounds 5 "$here"/examples/shaders/*.comp
     grep -q ' measured, 0 not: ' logs/bench-run.log && rm -f logs/bench-run.failed && echo '1 1 0' >logs/bench-run.tally # it measured
     one bench-sequences "$here/bin/bench-sequences" -rounds=5 -max=100000
   fi
