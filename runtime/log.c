@@ -1,4 +1,4 @@
-/* The log of items: records with checksums, behind each other.
+/* The log of items: records with checksums, one after the other.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/megakernel_host.h"
@@ -94,7 +94,7 @@ may_be_item(uint32_t priority, uint32_t tenant)
   return priority < VYRE_MEGA_LEVELS && tenant < VYRE_MEGA_TENANTS;
 }
 
-/* False: the record makes no sense behind those before it. */
+/* False: the record makes no sense after those before it. */
 static bool
 take(vyre_mega_logs *logs, const unsigned char *record)
 {

@@ -132,7 +132,7 @@ check_step(const checker *c, uint32_t access, uint32_t step, uint32_t length)
   host->count(c->ctx, "steps checked", 1);
 }
 
-/* Steps from the buffer on, as what lies behind one that is out does not matter any more; but all are checked. */
+/* Steps from the buffer on, as what comes after one that is out does not matter any more; but all are checked. */
 static bool
 check_path(checker *c, uint32_t access, uint32_t path)
 {

@@ -1,6 +1,6 @@
 /* An example of a pass that instruments a program: it counts how often each block runs.
  *
- * A block is the rows of a region up to the next `if`, `switch` or loop that is left early, and those behind it.  The k-th block of
+ * A block is the rows of a region up to the next `if`, `switch` or loop that is left early, and those after it.  The k-th block of
  * a program adds 1 to word k of the storage buffer `profile` where it begins.  vyre-run -profile=SOURCE runs such a program, and
  * prints the counts beside the lines.
  *
@@ -55,7 +55,7 @@ is_kept(const vyre_view *v, uint32_t program)
   return false;
 }
 
-/* Whether what is behind it may run less often than what is in front of it: something in it jumps. */
+/* Whether what is after it may run less often than what is before it: something in it jumps. */
 static bool
 may_jump(const vyre_view *v, uint32_t row)
 {

@@ -79,10 +79,10 @@ typedef struct vyre_mega_logs {
   vyre_mega_logged *items; /* owned, by number */
   uint64_t count;
   uint64_t bytes;   /* that are good */
-  uint64_t dropped; /* bytes behind them */
+  uint64_t dropped; /* bytes after them */
 } vyre_mega_logs;
 
-/* A new file, or one that goes on behind what is good of it: what is damaged is cut off. */
+/* A new file, or one that goes on after what is good of it: what is damaged is cut off. */
 VYRE_MUST_USE vyre_status vyre_mega_log_open(const char *path, vyre_mega_log **out);
 VYRE_MUST_USE vyre_status vyre_mega_log_item(vyre_mega_log *log, const vyre_mega_item *item, uint64_t *out_number);
 VYRE_MUST_USE vyre_status vyre_mega_log_end(vyre_mega_log *log, uint64_t number, const vyre_mega_slot *slot);

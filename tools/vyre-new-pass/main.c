@@ -25,7 +25,7 @@ typedef struct options {
 
 static const option_row rows[] = {
     {.name = "gpu", OPTION_FLAG, AT(gpu), NULL, "a GPU pass: functions over one row, in .vir"},
-    {.name = "o", OPTION_TEXT, AT(folder), "DIR", "the folder, which is made; default: what stands behind the dot of the name"},
+    {.name = "o", OPTION_TEXT, AT(folder), "DIR", "the folder, which is made; default: what stands after the dot of the name"},
     OPTION_HELP_ROWS(AT(help)),
 };
 

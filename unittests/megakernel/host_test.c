@@ -375,7 +375,7 @@ a_log_has_what_was_appended(void **state)
   unlink(path);
 }
 
-/* Cut at each byte, and each byte wrong: what is before the damage is good, and appending goes on behind that. */
+/* Cut at each byte, and each byte wrong: what is before the damage is good, and appending goes on after that. */
 static void
 damage_ends_a_log_and_no_more(void **state)
 {
@@ -430,7 +430,7 @@ what_cannot_be_a_log_is_refused(void **state)
   ok(vyre_mega_log_close(NULL));
   make_path();
   append(0, 1);
-  ok(vyre_mega_log_open(path, &log)); /* records that make no sense behind those before them */
+  ok(vyre_mega_log_open(path, &log)); /* records that make no sense after those before them */
   ok(vyre_mega_log_end(log, 1, &(vyre_mega_slot){.state = VYRE_MEGA_DONE}));
   ok(vyre_mega_log_close(log));
   log_has(1, 104);

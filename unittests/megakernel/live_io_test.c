@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frail.h"
+#include "live_items.h"
 #include "vyre/megakernel_io.h"
 
 #include <errno.h>
@@ -149,24 +150,6 @@ stop(living *l, vyre_mega_pump_stats *stats)
   free(l);
 }
 
-static vyre_mega_ticket
-publish(const living *l, vyre_mega_item item)
-{
-  vyre_mega_ticket ticket;
-  bool published = false;
-  while (!published)
-    ok(vyre_mega_live_publish(l->live, &item, &ticket, &published));
-  return ticket;
-}
-
-static vyre_mega_slot
-wait_for(const living *l, vyre_mega_ticket ticket)
-{
-  vyre_mega_slot slot;
-  ok(vyre_mega_live_wait(l->live, ticket, &slot));
-  return slot;
-}
-
 static vyre_mega_item
 load(uint32_t file, uint32_t region, uint32_t bytes, uint32_t offset, uint32_t patience)
 {
@@ -192,9 +175,9 @@ items_read_files(void **state)
     (void)state;
     for (uint32_t round = 0; round < 4; round++) {
       for (uint32_t i = 0; i < REGIONS; i++)
-        tickets[i] = publish(l, load(PLAIN, i, REGION, (round * REGIONS + i) * 40 * 4, UINT32_MAX));
+        tickets[i] = live_publish(l->live, load(PLAIN, i, REGION, (round * REGIONS + i) * 40 * 4, UINT32_MAX));
       for (uint32_t i = 0; i < REGIONS; i++) {
-        const vyre_mega_slot slot = wait_for(l, tickets[i]);
+        const vyre_mega_slot slot = live_wait(l->live, tickets[i]);
         assert_int_equal(slot.state, VYRE_MEGA_DONE);
         assert_int_equal(slot.item.args[10], REGION);
         region_is(l, i, (round * REGIONS + i) * 40, REGION_WORDS);
@@ -227,7 +210,7 @@ what_goes_wrong_is_a_fault_with_its_errno(void **state)
                {load(PLAIN, 0, REGION, FILE_WORDS * 4 - 12, UINT32_MAX), 0, 12},
                {load(PLAIN, 0, REGION, FILE_WORDS * 4, UINT32_MAX), 0, 0}};
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const vyre_mega_slot slot = wait_for(l, publish(l, cases[i].item));
+    const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, cases[i].item));
     assert_int_equal(slot.state, cases[i].error ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
     assert_int_equal(slot.reason, cases[i].error ? VYRE_MEGA_REASON_IO : 0);
     assert_int_equal(slot.item.args[10], cases[i].error ? cases[i].error : cases[i].bytes);
@@ -245,15 +228,15 @@ what_is_given_up_is_cancelled(void **state)
   uint32_t got = 0;
   (void)state;
   for (uint32_t i = 0; i < 3; i++) {
-    const vyre_mega_slot slot = wait_for(l, publish(l, load(PIPE_OUT, 0, 4, 0, 20)));
+    const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, load(PIPE_OUT, 0, 4, 0, 20)));
     assert_int_equal(slot.state, VYRE_MEGA_FAULT);
     assert_int_equal(slot.reason, VYRE_MEGA_REASON_IO_PATIENCE);
   }
-  const vyre_mega_ticket waiting = publish(l, load(PIPE_OUT, 1, 4, 0, UINT32_MAX));
+  const vyre_mega_ticket waiting = live_publish(l->live, load(PIPE_OUT, 1, 4, 0, UINT32_MAX));
   for (uint32_t i = 0; i < 80; i++) /* more than the queue has slots */
-    assert_int_equal(wait_for(l, publish(l, load(PLAIN, 2, 4, 4 * i, UINT32_MAX))).state, VYRE_MEGA_DONE);
+    assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 2, 4, 4 * i, UINT32_MAX))).state, VYRE_MEGA_DONE);
   assert_int_equal(write(l->files[PIPE_IN], &(uint32_t){77}, 4), 4);
-  assert_int_equal(wait_for(l, waiting).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->live, waiting).state, VYRE_MEGA_DONE);
   assert_int_equal(write(l->files[PIPE_IN], &(uint32_t){88}, 4), 4);
   assert_int_equal(read(l->files[PIPE_OUT], &got, 4), 4);
   assert_int_equal(got, 88);
@@ -273,11 +256,11 @@ handlers_write_files(void **state)
   (void)state;
   const bool is_mirrored = vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED;
   for (uint32_t i = 0; i < 8; i++)
-    assert_int_equal(wait_for(l, publish(l, ITEM(.op = 8, .args = {SINK, i, 1000 + i}))).state, VYRE_MEGA_DONE);
+    assert_int_equal(live_wait(l->live, live_publish(l->live, ITEM(.op = 8, .args = {SINK, i, 1000 + i}))).state, VYRE_MEGA_DONE);
   for (uint32_t i = 0; i < 8; i++) {
     uint32_t got = 0;
     while (pread(l->files[SINK], &got, 4, 4 * i) != 4 || got == 0)
-      wait_for(l, publish(l, ITEM(.op = 0)));
+      live_wait(l->live, live_publish(l->live, ITEM(.op = 0)));
     assert_int_equal(got, 1000 + i);
   }
   stop(l, &stats);
@@ -320,14 +303,14 @@ what_an_item_that_was_lost_asked_for_is_given_up(void **state)
   frail_of(l->w->target)->claims_io = true;
   frail_of(l->w->target)->claims = 1;
   release(l);
-  const vyre_mega_slot slot = wait_for(l, publish(l, load(PIPE_OUT, 0, 4, 0, UINT32_MAX)));
+  const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, load(PIPE_OUT, 0, 4, 0, UINT32_MAX)));
   assert_int_equal(slot.state, VYRE_MEGA_FAULT);
   assert_int_equal(slot.reason, VYRE_MEGA_REASON_LOST);
   ok(vyre_mega_live_io(l->live, &image, &size));
   do
     ok(vyre_mega_io_read(image, size, 0, &request));
   while (request.state != VYRE_MEGA_EMPTY);
-  assert_int_equal(wait_for(l, publish(l, load(PLAIN, 0, 4, 0, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 0, 4, 0, UINT32_MAX))).state, VYRE_MEGA_DONE);
   stop(l, &stats);
   assert_int_equal(stats.reads, 1);
 }
@@ -354,10 +337,10 @@ a_slot_that_was_told_is_not_told_again(void **state)
   assert_int_equal(fcntl(l->files[PIPE_IN], F_SETFL, O_NONBLOCK), 0);
   ssize_t size = write(l->files[PIPE_IN], full, ROOM);
   assert_true(size > 0);
-  assert_int_equal(wait_for(l, publish(l, ITEM(.op = 8, .args = {PIPE_IN, 5, 1}))).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->live, live_publish(l->live, ITEM(.op = 8, .args = {PIPE_IN, 5, 1}))).state, VYRE_MEGA_DONE);
   hold(l);
-  const vyre_mega_ticket other = publish(l, ITEM(.op = 8, .args = {SINK, 0, 2})),
-                         again = publish(l, ITEM(.op = 8, .args = {SINK, 5, 3}));
+  const vyre_mega_ticket other = live_publish(l->live, ITEM(.op = 8, .args = {SINK, 0, 2})),
+                         again = live_publish(l->live, ITEM(.op = 8, .args = {SINK, 5, 3}));
   const uint32_t before = bell(l);
   for (size += 4; size > 0;)
     size -= read(l->files[PIPE_OUT], full, (size_t)size);
@@ -365,11 +348,11 @@ a_slot_that_was_told_is_not_told_again(void **state)
     sched_yield();
   frail_plan(l->w->target, FRAIL_SUBMIT, 2, 1, FRAIL_NO_MEMORY);
   release(l);
-  assert_int_equal(wait_for(l, other).state, VYRE_MEGA_DONE);
-  assert_int_equal(wait_for(l, again).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->live, other).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->live, again).state, VYRE_MEGA_DONE);
   uint32_t got[6] = {0};
   for (uint32_t i = 0; i < TRIES && got[5] != 3; i++) {
-    wait_for(l, publish(l, ITEM(.op = 0)));
+    live_wait(l->live, live_publish(l->live, ITEM(.op = 0)));
     assert_true(pread(l->files[SINK], got, sizeof got, 0) >= 0);
   }
   assert_int_equal(got[0], 2);
@@ -388,13 +371,13 @@ a_lost_device_reads_on(void **state)
   uint32_t done = 0;
   (void)state;
   for (uint32_t i = 0; i < 20; i++) {
-    const vyre_mega_slot slot = wait_for(l, publish(l, load(PLAIN, i % REGIONS, REGION, 4 * i, UINT32_MAX)));
+    const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, load(PLAIN, i % REGIONS, REGION, 4 * i, UINT32_MAX)));
     done += slot.state == VYRE_MEGA_DONE && slot.item.args[10] == REGION;
     region_is(l, i % REGIONS, i, REGION_WORDS);
   }
   assert_int_equal(done, 20);
   while (__atomic_load_n(&frail_of(l->w->target)->recoveries, __ATOMIC_RELAXED) < 2) /* how many are in a launch is open */
-    wait_for(l, publish(l, ITEM(.op = 0)));
+    live_wait(l->live, live_publish(l->live, ITEM(.op = 0)));
   stop(l, NULL);
 }
 

@@ -1,7 +1,7 @@
 /* Kernels that are live: items by ticket, full rings, masks, IO, shutdown; and many items of many threads, each done once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "mega.h"
+#include "live_items.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -52,22 +52,6 @@ publish(const living *l, vyre_mega_item item)
   return ticket;
 }
 
-static vyre_mega_slot
-wait_for(const living *l, vyre_mega_ticket ticket)
-{
-  vyre_mega_slot slot;
-  ok(vyre_mega_live_wait(l->live, ticket, &slot));
-  return slot;
-}
-
-static uint32_t
-word_of(const living *l, uint32_t word)
-{
-  uint32_t value;
-  ok(vyre_mega_live_word(l->live, word, &value));
-  return value;
-}
-
 static void
 each_target_has_its_way(void **state)
 {
@@ -82,7 +66,7 @@ each_target_has_its_way(void **state)
     const vyre_mega_way expected = VYRE_MEGA_MIRRORED;
 #endif
     assert_int_equal(vyre_mega_live_way(l.live), expected);
-    wait_for(&l, publish(&l, ITEM(.op = 0)));
+    live_wait(l.live, publish(&l, ITEM(.op = 0)));
     stop(&l, NULL, NULL);
   }
 }
@@ -94,12 +78,12 @@ items_end_by_their_tickets(void **state)
   vyre_mega_control control;
   (void)state;
   for (uint32_t i = 0; i < 100; i++) {
-    const vyre_mega_slot slot = wait_for(&l, publish(&l, ITEM(.op = 1, .args = {i + 1, 160 + i})));
+    const vyre_mega_slot slot = live_wait(l.live, publish(&l, ITEM(.op = 1, .args = {i + 1, 160 + i})));
     assert_int_equal(slot.state, VYRE_MEGA_DONE);
     assert_int_equal(slot.item.args[0], i + 1);
-    assert_int_equal(word_of(&l, 160 + i), i + 1);
+    assert_int_equal(live_word(l.live, 160 + i), i + 1);
   }
-  const vyre_mega_slot fault = wait_for(&l, publish(&l, ITEM(.op = 6)));
+  const vyre_mega_slot fault = live_wait(l.live, publish(&l, ITEM(.op = 6)));
   assert_int_equal(fault.state, VYRE_MEGA_FAULT);
   assert_int_equal(fault.reason, VYRE_MEGA_REASON_OP);
   stop(&l, &control, NULL);
@@ -116,7 +100,7 @@ tickets_are_good_once(void **state)
   bool ended;
   (void)state;
   const vyre_mega_ticket ticket = publish(&l, ITEM(.op = 0));
-  wait_for(&l, ticket);
+  live_wait(l.live, ticket);
   refused(vyre_mega_live_poll(l.live, ticket, &slot, &ended), "no longer this ticket's");
   for (uint32_t i = 0; i < 16; i++) /* its slot is taken again */
     publish(&l, ITEM(.op = 0));
@@ -136,7 +120,7 @@ items_that_are_wrong_take_no_slot(void **state)
     refused(vyre_mega_live_publish(l.live, &ITEM(.priority = 5), NULL, &published), "priority 5");
     assert_false(published);
   }
-  wait_for(&l, publish(&l, ITEM(.op = 0)));
+  live_wait(l.live, publish(&l, ITEM(.op = 0)));
   stop(&l, NULL, NULL);
 }
 
@@ -156,7 +140,7 @@ a_full_ring_says_so_and_masks_hold_items_back(void **state)
   assert_false(published);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 1));
   ok(vyre_mega_live_drain(l.live));
-  wait_for(&l, publish(&l, ITEM(.tenant = 4)));
+  live_wait(l.live, publish(&l, ITEM(.tenant = 4)));
   refused(vyre_mega_live_set(l.live, VYRE_MEGA_SHUTDOWN, 1), "stays as it is");
   refused(vyre_mega_live_set(l.live, VYRE_MEGA_PARTITIONS + 5, 1), "stays as it is");
   refused(vyre_mega_live_set(l.live, 160, 1), "no word 160");
@@ -177,7 +161,7 @@ priorities_have_parts_of_the_ring(void **state)
     assert_int_equal(published, i < 4);
   }
   for (uint32_t i = 0; i < 40; i++)
-    assert_int_equal(wait_for(&l, publish(&l, ITEM(.priority = i % 4))).state, VYRE_MEGA_DONE);
+    assert_int_equal(live_wait(l.live, publish(&l, ITEM(.priority = i % 4))).state, VYRE_MEGA_DONE);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 1));
   ok(vyre_mega_live_drain(l.live));
   stop(&l, &control, NULL);
@@ -217,10 +201,10 @@ quotas_can_be_given_while_it_is_live(void **state)
   living l = start(16, 0);
   (void)state;
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 2, 1));
-  assert_int_equal(wait_for(&l, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
-  assert_int_equal(wait_for(&l, publish(&l, ITEM(.tenant = 2))).reason, VYRE_MEGA_REASON_QUOTA);
+  assert_int_equal(live_wait(l.live, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l.live, publish(&l, ITEM(.tenant = 2))).reason, VYRE_MEGA_REASON_QUOTA);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 2, 1));
-  assert_int_equal(wait_for(&l, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l.live, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
   stop(&l, NULL, NULL);
 }
 
@@ -237,7 +221,7 @@ only_what_changed_goes_up_and_down(void **state)
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
   ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 1), NULL, &published));
   for (uint32_t i = 0; i < 10; i++)
-    wait_for(&l, publish(&l, ITEM(.op = 0)));
+    live_wait(l.live, publish(&l, ITEM(.op = 0)));
   const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
   stop(&l, NULL, &stats);
   assert_int_equal(stats.device_allocation_events, 4);
@@ -284,7 +268,7 @@ io_is_done_by_a_thread_of_the_hosts(void **state)
       sched_yield();
   }
   for (uint32_t i = 0; i < 8; i++) {
-    const vyre_mega_slot slot = wait_for(&l, tickets[i]);
+    const vyre_mega_slot slot = live_wait(l.live, tickets[i]);
     assert_int_equal(slot.state, i % 2 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
     assert_int_equal(slot.reason, i % 2 ? VYRE_MEGA_REASON_IO : 0);
     assert_int_equal(slot.item.args[10], i % 2 ? 17 : 33);
@@ -386,8 +370,8 @@ many(vyre_mega_build build, uint32_t slice, uint32_t items)
   ok(vyre_mega_live_drain(l.live));
   /* The counts are the kernel's last step; a launch that is over has made them. */
   for (uint32_t i = 0; i < items; i++)
-    if (word_of(&l, 160 + i) != (i % 1000 != 7))
-      fail_msg("item %u was done %u times", i, word_of(&l, 160 + i));
+    if (live_word(l.live, 160 + i) != (i % 1000 != 7))
+      fail_msg("item %u was done %u times", i, live_word(l.live, 160 + i));
   stop(&l, &control, NULL);
   assert_int_equal(control.done, items - items / 1000);
   assert_int_equal(control.faults, items / 1000);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frail.h"
+#include "live_items.h"
 
 #include <sched.h>
 
@@ -51,30 +52,10 @@ finish(living *l)
   world_free(l->w);
 }
 
-static vyre_mega_ticket
-publish(const living *l, vyre_mega_item item)
-{
-  vyre_mega_ticket ticket;
-  bool published = false;
-  while (!published)
-    ok(vyre_mega_live_publish(l->live, &item, &ticket, &published));
-  return ticket;
-}
-
 static vyre_mega_slot
 run_item(const living *l, vyre_mega_item item)
 {
-  vyre_mega_slot slot;
-  ok(vyre_mega_live_wait(l->live, publish(l, item), &slot));
-  return slot;
-}
-
-static uint32_t
-word_of(const living *l, uint32_t word)
-{
-  uint32_t value;
-  ok(vyre_mega_live_word(l->live, word, &value));
-  return value;
+  return live_wait(l->live, live_publish(l->live, item));
 }
 
 static void
@@ -90,7 +71,7 @@ a_live_kernel_does_each_item_once(void **state)
   for (uint32_t i = 0; i < ITEMS; i++)
     assert_int_equal(run_item(&l, ITEM(.op = 2, .args = {1, 160 + i})).state, VYRE_MEGA_DONE);
   for (uint32_t i = 0; i < ITEMS; i++)
-    assert_int_equal(word_of(&l, 160 + i), 1);
+    assert_int_equal(live_word(l.live, 160 + i), 1);
   while (recoveries(&l) < 3) /* how many items a launch does is the machine's business */
     assert_int_equal(run_item(&l, ITEM(.op = 0)).state, VYRE_MEGA_DONE);
   ok(vyre_mega_live_stop(l.live, &control, &stats));
@@ -118,7 +99,7 @@ what_was_under_way_is_a_fault(void **state)
     const vyre_mega_slot slot = run_item(&l, ITEM(.op = 2, .args = {1, 160 + i}));
     lost += slot.state != VYRE_MEGA_DONE;
     assert_int_equal(slot.reason, lost ? VYRE_MEGA_REASON_LOST : 0);
-    assert_int_equal(word_of(&l, 160 + i), !lost);
+    assert_int_equal(live_word(l.live, 160 + i), !lost);
   }
   assert_int_equal(run_item(&l, ITEM(.op = 2, .args = {1, 160 + i})).state, VYRE_MEGA_DONE);
   ok(vyre_mega_live_stop(l.live, &control, NULL));
@@ -139,18 +120,18 @@ what_waits_on_the_device_goes_on_waiting(void **state)
   const frail *f = go_live(&l);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 1, 2));
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
-  const vyre_mega_ticket waiting = publish(&l, ITEM(.op = 2, .tenant = 1, .args = {1, 160}));
+  const vyre_mega_ticket waiting = live_publish(l.live, ITEM(.op = 2, .tenant = 1, .args = {1, 160}));
   uint32_t count = 0;
   for (; __atomic_load_n(&f->calls[FRAIL_SUBMIT], __ATOMIC_RELAXED) < 10; count++)
     run_item(&l, ITEM(.op = 2, .args = {1, 161}));
-  assert_int_equal(word_of(&l, 160), 0);
+  assert_int_equal(live_word(l.live, 160), 0);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 1));
   vyre_mega_slot slot;
   ok(vyre_mega_live_wait(l.live, waiting, &slot));
   assert_int_equal(slot.state, VYRE_MEGA_DONE);
-  assert_int_equal(word_of(&l, 160), 1);
-  assert_int_equal(word_of(&l, 161), count);
-  assert_int_equal(word_of(&l, VYRE_MEGA_QUOTAS + 1), 1);
+  assert_int_equal(live_word(l.live, 160), 1);
+  assert_int_equal(live_word(l.live, 161), count);
+  assert_int_equal(live_word(l.live, VYRE_MEGA_QUOTAS + 1), 1);
   ok(vyre_mega_live_stop(l.live, NULL, NULL));
   assert_int_equal(f->recoveries, 1);
   finish(&l);

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frail.h"
+#include "live_items.h"
 
 #include <pthread.h>
 
@@ -59,14 +60,6 @@ finish(living *l)
 {
   ok(vyre_mega_destroy(l->mega));
   world_free(l->w);
-}
-
-static uint32_t
-word_of(const living *l, uint32_t word)
-{
-  uint32_t value;
-  ok(vyre_mega_live_word(l->live, word, &value));
-  return value;
 }
 
 /* ---- each once ----------------------------------------------------------------------------------------------------------- */
@@ -145,7 +138,7 @@ every_item_is_done_once_or_a_fault(void **state)
   run_publishers(&l, publishers);
   ok(vyre_mega_live_drain(l.live));
   for (uint32_t i = 0; i < items; i++) {
-    const uint32_t value = word_of(&l, 160 + i);
+    const uint32_t value = live_word(l.live, 160 + i);
     if (value > 1)
       fail_msg("item %u was done %u times", i, value);
     done += value;
@@ -205,8 +198,8 @@ upper_priorities_end_first_while_it_is_live(void **state)
                         : ITEM(.op = 0, .priority = 0));
   let_go(&l);
   for (uint32_t i = EACH; i < VYRE_MEGA_LEVELS * EACH; i++)
-    if (word_of(&l, 160 + i) != EACH)
-      fail_msg("an item of priority %u was done after %u of %d above it", i / EACH, word_of(&l, 160 + i), EACH);
+    if (live_word(l.live, 160 + i) != EACH)
+      fail_msg("an item of priority %u was done after %u of %d above it", i / EACH, live_word(l.live, 160 + i), EACH);
   ok(vyre_mega_live_stop(l.live, NULL, NULL));
   finish(&l);
 }
@@ -223,7 +216,7 @@ lower_priorities_are_not_starved_while_it_is_live(void **state)
   for (uint32_t i = 0; i < 2; i++)
     publish(&l, ITEM(.op = 3, .priority = VYRE_MEGA_IDLE, .args = {VYRE_MEGA_DONE_COUNT, i}));
   let_go(&l);
-  const uint32_t before = word_of(&l, 160);
+  const uint32_t before = live_word(l.live, 160);
   if (before < VYRE_MEGA_STARVED || before > VYRE_MEGA_STARVED + 2 * LANES)
     fail_msg("the lowest had its turn after %u items of the upper two", before);
   ok(vyre_mega_live_stop(l.live, NULL, NULL));
