@@ -6,12 +6,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 usage() {
   cat <<'TEXT'
-usage: gpu-check.sh [-targets=NAME,...] [-parts=NAME,...] [-cuda=sim] [-out=DIR] [-quick]
+usage: gpu-check.sh [-targets=NAME,...] [-parts=NAME,...] [-cuda=sim] [-limit=SECONDS] [-out=DIR] [-quick]
 
   -targets=NAME,...  what to test: vulkan, cuda; default: those of them that this vyre has, each of which must have a device
   -parts=NAME,...    units, examples, fuzz, lit, compare, sanitizer, plain, bench; default: all.  Each fits into minutes; `plain` is lit
                      as it is, compare holds the CPU target, the CUDA device and its simulator against each other
   -cuda=sim          the simulator is the CUDA driver, for a machine without one: it tests this script and vyre, and no device
+  -limit=SECONDS     ends a test that has not ended by then, as one that hangs; default: 400, and an hour on few cores
   -out=DIR           what is written goes there; default: gpu-check in the current folder.  DIR/report.txt is the report,
                      DIR/results/ what was measured: a file of a date, target and device, for bench/results/
   -quick             a few of the tests and no benchmark, to see that it works
@@ -21,13 +22,14 @@ Exit codes: 0 all passed, 1 something failed, 2 usage.
 TEXT
 }
 
-targets='' out=$PWD/gpu-check quick='' parts='' cuda=device
+targets='' out=$PWD/gpu-check quick='' parts='' cuda=device limit=''
 for argument in "$@"; do
   case $argument in
     -targets=?*) targets=${argument#-targets=} ;;
     -out=?*) out=${argument#-out=} ;;
     -parts=?*) parts=,${argument#-parts=}, ;;
     -cuda=sim) cuda=sim ;;
+    -limit=[1-9]*) limit=${argument#-limit=} ;;
     -quick) quick=1 ;;
     -help | --help | -h)
       usage
@@ -66,8 +68,8 @@ mkdir -p "$out"/{logs,libraries,cache,home,fuzz}
 started=$SECONDS
 cores=$(nproc)
 checks=-validate
-limit=400 # seconds: no test waits for the clock, this only ends what hangs
-[ "$cores" -ge 8 ] || limit=3600
+# Seconds: no test waits for the clock, this only ends what hangs.
+[ -n "$limit" ] || limit=$([ "$cores" -ge 8 ] && echo 400 || echo 3600)
 count_failed=0
 
 # ---- what the machine lacks ----------------------------------------------------------------------------------------------
@@ -84,7 +86,7 @@ fi
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$out/libraries
 export PATH=$here/tools:$here/tools/bin:${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
 export HOME=$out/home XDG_CACHE_HOME=$out/cache MESA_SHADER_CACHE_DIR=$out/cache __GL_SHADER_DISK_CACHE_PATH=$out/cache
-export VYRE_OUT=$out PYTHONDONTWRITEBYTECODE=1
+export VYRE_OUT=$out PYTHONDONTWRITEBYTECODE=1 VYRE_TEST_ON_DEVICE=1
 cd "$out" || exit 2
 
 # ---- groups --------------------------------------------------------------------------------------------------------------
@@ -171,7 +173,9 @@ test_units() { # TARGET
   else
     # The longest first.
     names=("unit-conformance-$1")
-    [ "$1" = vulkan ] && names+=(unit-kernel-device unit-kernel-choose)
+    [ "$1" = cuda ] && names+=(unit-kernel-device-cuda unit-kernel-shapes-cuda)
+    [ "$1" = vulkan ] && names+=(unit-kernel-device unit-kernel-shapes unit-kernel-choose)
+    names+=($(cd "$here/unittests" && ls | grep "^unit-mega-.*-$1$"))
     [ "$1" = vulkan ] && names+=($(cd "$here/unittests" && ls | grep -E '^unit-(spirv|glsl)-'))
     names+=($(cd "$here/unittests" && ls | grep "^unit-$1-"))
   fi
@@ -258,6 +262,7 @@ bench() { # TARGET
   local since=$SECONDS most=10000000 extra=''
   [ -n "$quick" ] && return
   [ "$1$cuda" = cudasim ] && most=1000 extra='-rounds=1 -bytes=65536'
+  one "bench-mega-$1" "$here/bin/bench-mega" -target="$1" $([ "$1$cuda" = cudasim ] && echo -rounds=3)
   one "bench-device-$1" "$here/bin/bench-device" -target="$1" -max=$most $extra
   if [ "$1" = vulkan ]; then
     one bench-run python3 "$here/bench/bench-run" --bin "$here/bin" --rounds 5 "$here"/examples/shaders/*.comp
@@ -344,7 +349,7 @@ done
 } >table.txt
 {
   cat table.txt
-  for name in bench-device-{vulkan,cuda} bench-run bench-sequences bench-batch-{vulkan,cuda}; do
+  for name in bench-device-{vulkan,cuda} bench-run bench-sequences bench-batch-{vulkan,cuda} bench-mega-{vulkan,cuda}; do
     [ -f "logs/$name.log" ] && echo && echo "== $name" && cat "logs/$name.log"
   done
   for file in logs/*.failed; do
@@ -359,7 +364,7 @@ for target in ${targets//,/ }; do
   {
     date -u '+%Y-%m-%d %H:%M UTC'
     cat "$here/version"
-    for name in "bench-device-$target" "bench-batch-$target" $([ "$target" = vulkan ] && echo bench-run bench-sequences); do
+    for name in "bench-device-$target" "bench-batch-$target" "bench-mega-$target" $([ "$target" = vulkan ] && echo bench-run bench-sequences); do
       [ -f "logs/$name.log" ] && echo && echo "== $name" && cat "logs/$name.log"
     done
   } >"results/$(date -u +%Y-%m-%d)-$target-${device%-}.txt"

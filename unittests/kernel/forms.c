@@ -42,7 +42,7 @@ forms_check(vyre_status status)
 vyre_target_options
 forms_options(const vyre_target_ops *target)
 {
-  const bool is_simulated = strcmp(target->name, "cuda") == 0, is_vulkan = strcmp(target->name, "vulkan") == 0;
+  const bool is_simulated = strcmp(target->name, "cuda") == 0 && !test_on_device(), is_vulkan = strcmp(target->name, "vulkan") == 0;
   return (vyre_target_options){.device = is_simulated ? "sim" : NULL, .validate = is_simulated || (is_vulkan && test_validates())};
 }
 

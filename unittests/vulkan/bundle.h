@@ -35,11 +35,19 @@ test_file(const char *format, ...)
   return path;
 }
 
-/* The same of a library that a target is opened with; NULL, the platform's, stays NULL. */
+/* Whether tests of the CUDA target are for the machine's own driver, as gpu-check.sh has them, and not for the simulator. */
+static inline bool
+test_on_device(void)
+{
+  return getenv("VYRE_TEST_ON_DEVICE") != NULL;
+}
+
+/* The file of a library that a target is opened with; NULL is the platform's, which takes the simulator's place where
+ * test_on_device. */
 static inline const char *
 test_library(const char *name)
 {
-  return name ? test_file("%s", name) : NULL;
+  return !name || (test_on_device() && strstr(name, "cuda-sim")) ? NULL : test_file("%s", name);
 }
 
 /* Whether an API's own checks are asked for: always, but where who runs the tests says that there are none. */
