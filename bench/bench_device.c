@@ -3,16 +3,15 @@
  *   bench-device [-target=NAME] [-device=NAME] [-rounds=N] [-min=ROWS] [-max=ROWS] [-bytes=N]
  *
  * First, in the same run, what sets the bounds: the floor, a warm sequence of one kernel of one workgroup (what a submission and a
- * wait cost); on CUDA below it that of a graph without nodes; and the bandwidth, what a kernel that copies -bytes=N reaches.  Then
+ * wait cost); and the bandwidth, what a kernel that copies -bytes=N reaches, 16 bytes an invocation.  Then
  * for each number of rows, as one program and as programs of 1,000: canon,cf,shash,cid,pm,dce on the device and by phases on all of
  * this machine's processors, and the short sequence canon,cf,shash,cid.  Times are medians of warm runs; `device` and the share of
  * the bandwidth (44 bytes of columns a row, read once and written once, against the copy) are of the kernels alone.  Per pass the
- * last table has the device's time. Lines that begin with "1,000 rows" have the latency of small sequences as so many empty graphs,
- * or floors where there is none.
+ * last table has the device's time. Lines that begin with "1,000 rows" have the latency of small sequences as so many floors.
+ * From 1,000,000 rows on there are at most 3 rounds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
-#include "empty_graph.h"
 #include "program.h"
 #include "vyre/passmgr.h"
 #include "vyre/ptx.h"
@@ -26,13 +25,22 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_ROUNDS = 101, ROW_BYTES = 44, SMALL = 1000, GROUP = 64, AXIS = 1 << 15 };
+enum {
+  MOST_ROUNDS = 101,
+  ROW_BYTES = 44,
+  SMALL = 1000,
+  GROUP = 256,
+  LANES = 4,
+  FEW_ROUNDS = 3,
+  MANY_ROWS = 1000000,
+  AXIS = 1 << 15
+};
 
-static const char copy_text[] = "program @copy workgroup(64, 1, 1) {\n"
-                                "  buffer %x : u32[] storage set(0) binding(0)\n"
-                                "  buffer %y : u32[] storage rw set(0) binding(1)\n"
+static const char copy_text[] = "program @copy workgroup(256, 1, 1) {\n"
+                                "  buffer %x : u32x4[] storage set(0) binding(0)\n"
+                                "  buffer %y : u32x4[] storage rw set(0) binding(1)\n"
                                 "  %g = gid\n"
-                                "  %i = add(mul(%g.y, 2097152u32), %g.x)\n"
+                                "  %i = add(mul(%g.y, 8388608u32), %g.x)\n"
                                 "  store %y[%i], load(%x[%i])\n"
                                 "}\n";
 
@@ -42,7 +50,6 @@ typedef struct setup {
   const vyre_target_ops *ops;
   vyre_target_options options;
   uint32_t rounds, min, max, bytes;
-  double empty_us;            /* a graph without nodes; 0: the target has no graphs */
   double floor_us, bandwidth; /* bytes a second, each read and each written one counted */
   vyre_registry *registry;
   vyre_module *module;
@@ -117,13 +124,17 @@ measure_bounds(setup *s)
   uint64_t floors[MOST_ROUNDS], copies[MOST_ROUNDS];
   vyre_target *target;
   vyre_device_buffer from, to;
+  vyre_device_info info;
   check(s->ops->open(&s->options, NULL, &target));
+  s->ops->describe(target, &info);
+  while (s->bytes > info.max_storage)
+    s->bytes /= 2;
   check(s->ops->allocate(target, s->bytes, &from));
   check(s->ops->allocate(target, s->bytes, &to));
   const vyre_range ranges[] = {{.buffer = from}, {.buffer = to}};
   const vyre_fill fill = {ranges[0], 7};
   check(s->ops->submit(target, &(vyre_sequence){.fills = &fill, .fill_count = 1}, NULL));
-  const uint32_t groups = s->bytes / 4 / GROUP, x = groups < AXIS ? groups : AXIS;
+  const uint32_t groups = s->bytes / (4 * LANES * GROUP), x = groups < AXIS ? groups : AXIS;
   const vyre_step one = {.kernel = compile(s->ops, target), .buffers = ranges, .buffer_count = 2, .groups = {1, 1, 1}};
   vyre_step all = one;
   all.groups[0] = x;
@@ -138,12 +149,6 @@ measure_bounds(setup *s)
   }
   s->floor_us = (double)median(floors, s->rounds) / 1e3;
   s->bandwidth = 2.0 * s->bytes * 1e9 / (double)median(copies, s->rounds);
-  vyre_device_info info;
-  s->ops->describe(target, &info);
-  if (s->ops == &vyre_target_cuda) {
-    check(bench_empty_graph(s->options.device && strcmp(s->options.device, "sim") == 0, info.index, s->rounds, floors));
-    s->empty_us = (double)median(floors, s->rounds) / 1e3;
-  }
   printf("device: %s%s%s; driver: %s\n", info.name, info.architecture[0] ? ", " : "", info.architecture, info.driver);
   check(s->ops->close(target));
 }
@@ -167,41 +172,45 @@ run(const setup *s, vyre_device *device, const char *text, uint32_t rows, uint32
   return time;
 }
 
+static uint32_t
+rounds_of(const setup *s, uint32_t rows)
+{
+  return rows >= MANY_ROWS && s->rounds > FEW_ROUNDS ? FEW_ROUNDS : s->rounds;
+}
+
 static uint64_t
 median_run(const setup *s, vyre_device *device, const char *text, uint32_t rows, uint32_t each, vyre_report *report)
 {
   uint64_t times[MOST_ROUNDS];
   run(s, device, text, rows, each, NULL); /* compiles and takes memory */
-  for (uint32_t i = 0; i < s->rounds; i++)
+  for (uint32_t i = 0; i < rounds_of(s, rows); i++)
     times[i] = run(s, device, text, rows, each, report);
-  return median(times, s->rounds);
+  return median(times, rounds_of(s, rows));
 }
 
 static void
 measure(const setup *s, const char *text, uint32_t rows, uint32_t each, vyre_bytes *small, vyre_bytes *passes)
 {
+  const uint32_t rounds = rounds_of(s, rows);
   vyre_report *report;
   check(vyre_report_create(NULL, &report));
   const uint64_t there = median_run(s, s->device, text, rows, each, report),
                  here = median_run(s, s->processors, text, rows, each, NULL);
-  const double device_ns = (double)vyre_report_device_ns(report) / s->rounds;
+  const double device_ns = (double)vyre_report_device_ns(report) / rounds;
   printf("| %s | %u | %s | %.1f | %.1f | %.1f | %.1f | %.4f | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64
          " | %.2f | %.2f |\n",
          text, rows, each < rows ? "1,000s" : "one", (double)there / 1e3, device_ns / 1e3, rows * 1e3 / (double)there,
          device_ns > 0 ? rows * 1e3 / device_ns : 0, device_ns > 0 ? 2e9 * ROW_BYTES * rows / device_ns / s->bandwidth : 0,
-         vyre_report_count(report, "(device)", "sequences") / s->rounds,
-         vyre_report_count(report, "(device)", "host waits") / s->rounds,
-         vyre_report_count(report, "(device)", "kernels launched") / s->rounds,
-         vyre_report_count(report, "(device)", "bytes up") / s->rounds,
-         vyre_report_count(report, "(device)", "bytes down") / s->rounds, (double)there / 1e3 / s->floor_us,
-         (double)there / (double)here);
+         vyre_report_count(report, "(device)", "sequences") / rounds, vyre_report_count(report, "(device)", "host waits") / rounds,
+         vyre_report_count(report, "(device)", "kernels launched") / rounds,
+         vyre_report_count(report, "(device)", "bytes up") / rounds, vyre_report_count(report, "(device)", "bytes down") / rounds,
+         (double)there / 1e3 / s->floor_us, (double)there / (double)here);
   fflush(stdout);
   if (rows == SMALL)
-    check(vyre_bytes_printf(small, "1,000 rows of %s, warm: %.1f us, %.2f times %s\n", text, (double)there / 1e3,
-                            (double)there / 1e3 / (s->empty_us > 0 ? s->empty_us : s->floor_us),
-                            s->empty_us > 0 ? "an empty graph" : "the floor"));
+    check(vyre_bytes_printf(small, "1,000 rows of %s, warm: %.1f us, %.2f times the floor\n", text, (double)there / 1e3,
+                            (double)there / 1e3 / s->floor_us));
   check(vyre_bytes_printf(passes, "\n%s, %u rows, %s, %u runs:\n\n", text, rows, each < rows ? "programs of 1,000" : "one program",
-                          s->rounds));
+                          rounds));
   check(vyre_report_times(report, passes));
   vyre_report_destroy(report);
 }
@@ -244,7 +253,7 @@ main(int count, char **arguments)
   setup s = {.ops = &vyre_target_vulkan, .rounds = 11, .min = 1000, .max = 10000000, .bytes = 256 << 20};
   vyre_bytes passes = {0}, small = {0};
   parse(count, arguments, &s);
-  uint32_t rounded = GROUP * 4; /* a power of two, so that it is a whole number of grids */
+  uint32_t rounded = GROUP * LANES * 4; /* a power of two, so that it is a whole number of grids */
   while (rounded <= s.bytes / 2)
     rounded *= 2;
   s.bytes = rounded;
@@ -254,8 +263,6 @@ main(int count, char **arguments)
   measure_bounds(&s);
   check(vyre_device_open(s.ops, &s.options, NULL, &s.device));
   check(vyre_device_open(&vyre_target_cpu, NULL, NULL, &s.processors));
-  if (s.empty_us > 0)
-    printf("empty graph: a launch and the wait for it: %.1f us\n", s.empty_us);
   printf("floor: a warm sequence of one kernel of one workgroup: %.1f us\nbandwidth: a kernel that copies %u bytes: %.2f GB/s\n\n",
          s.floor_us, s.bytes, s.bandwidth / 1e9);
   printf("| passes | rows | programs | whole, us | device, us | Mrows/s, whole | Mrows/s, device | of the copy | sequences | waits "

@@ -23,7 +23,7 @@ pgen_fence(gen *g, uint32_t semantics, uint32_t scope)
 static void
 put_workgroup(gen *g)
 {
-  CODE(g, "barrier.sync", lit(0));
+  CODE(g, "bar.sync", lit(0));
 }
 
 static void
