@@ -100,6 +100,7 @@ assert_refused(const vyre_target *target, vyre_status status, const char *left, 
   const uint32_t heap = target->memory.memoryTypes[own_memory_type(target)].heapIndex;
   snprintf(words, sizeof words, "%s bytes left for this process in memory heap %u, of ", left, heap);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  assert_true(vyre_status_is_out_of_memory(status));
   const char *text = vyre_status_text(status), *found = strstr(text, words);
   snprintf(words, sizeof words, "asking for %" PRIu64 "\n", asked);
   if (!found || !strstr(text, words) || !has_fix(text))
