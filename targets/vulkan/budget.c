@@ -52,9 +52,10 @@ vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size)
   const uint64_t left = found.budget[heap] > found.usage[heap] ? found.budget[heap] - found.usage[heap] : 0;
   if (size <= left)
     return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_DEVICE,
-                    "vulkan: the device '%s' has %" PRIu64 " bytes left for this process in memory heap %u, of %" PRIu64
-                    " (vkGetPhysicalDeviceMemoryProperties2), asking for %" PRIu64 "\n"
-                    "Fix: use smaller buffers, or a device with more memory",
-                    target->base.info.name, left, heap, found.size[heap], size);
+  return vyre_status_mark_out_of_memory(VYRE_ERROR(VYRE_CODE_DEVICE,
+                                                   "vulkan: the device '%s' has %" PRIu64
+                                                   " bytes left for this process in memory heap %u, of %" PRIu64
+                                                   " (vkGetPhysicalDeviceMemoryProperties2), asking for %" PRIu64 "\n"
+                                                   "Fix: use smaller buffers, or a device with more memory",
+                                                   target->base.info.name, left, heap, found.size[heap], size));
 }

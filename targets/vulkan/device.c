@@ -31,10 +31,12 @@ kind_of(VkPhysicalDeviceType type)
   }
 }
 
-/* Kernels go to the first family that can run them, copies to one that can do nothing else, if there is one. */
+/* Kernels go to the first family that can run them, copies to one that can do nothing else (those of video copy, too), if there is
+ * one. */
 static vyre_status
 find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice)
 {
+  const VkQueueFlags copying = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
   uint32_t *queues = &choice->info.queues;
   uint32_t count = 0;
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, NULL);
@@ -51,8 +53,7 @@ find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vu
       choice->timestamp_mask = bits == 0 ? 0 : UINT64_MAX >> (64u - bits);
       *queues |= VYRE_DEVICE_QUEUE_COMPUTE;
     }
-    if ((flags & VK_QUEUE_TRANSFER_BIT) && !(flags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT)) &&
-        !(*queues & VYRE_DEVICE_QUEUE_TRANSFER)) {
+    if ((flags & VK_QUEUE_TRANSFER_BIT) && !(flags & ~copying) && !(*queues & VYRE_DEVICE_QUEUE_TRANSFER)) {
       choice->queue_families[VULKAN_TRANSFER] = i;
       choice->has_transfer = true;
       *queues |= VYRE_DEVICE_QUEUE_TRANSFER;

@@ -283,8 +283,8 @@ vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc
 
 /* The device's memory, and what of it this process may have now. */
 void vulkan_budget_describe(const vulkan_instance *instance, vulkan_device_choice *choice);
-/* An error where so many bytes of a memory type are more than is left for this process, or than its heap has where the driver does
- * not say what is left. */
+/* An error, of memory that ran out, where so many bytes of a memory type are more than is left for this process, or than its heap
+ * has where the driver does not say what is left. */
 vyre_status vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size);
 
 /* ---- memory.c: hooks, and buffers of the target's own ------------------------------------------------------------------- */

@@ -128,15 +128,16 @@ families(VkPhysicalDevice device, uint32_t *count, VkQueueFamilyProperties *out)
 {
   const uint32_t room = *count;
   real_families(device, count, out);
-  if (says.transfers && out && *count < room)
-    out[*count] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1};
-  if (says.transfers && (!out || *count < room))
-    ++*count;
+  static const VkQueueFlags more[] = {VK_QUEUE_TRANSFER_BIT | VK_QUEUE_VIDEO_DECODE_BIT_KHR, VK_QUEUE_TRANSFER_BIT};
+  for (uint32_t i = 0; says.transfers && i < 2 && (!out || *count < room); i++, ++*count)
+    if (out)
+      out[*count] = (VkQueueFamilyProperties){.queueFlags = more[i], .queueCount = 1};
   for (uint32_t i = 0; listed && out && i < *count; i++)
     if (asked && !listed->devices[asked - 1].computes)
       out[i].queueFlags &= ~(VkQueueFlags)VK_QUEUE_COMPUTE_BIT;
 }
 
+/* The real device may have the extension, too: it is listed twice then. */
 static VKAPI_ATTR VkResult VKAPI_CALL
 extensions(VkPhysicalDevice device, const char *layer, uint32_t *count, VkExtensionProperties *out)
 {
@@ -156,6 +157,10 @@ static VKAPI_ATTR void VKAPI_CALL
 memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out)
 {
   VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget = out->pNext;
+  if (!says.heap_budget) {
+    real_memory(device, out);
+    return;
+  }
   out->pNext = NULL;
   real_memory(device, out);
   out->pNext = budget;
@@ -165,7 +170,7 @@ memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out)
   }
 }
 
-/* The real device knows nothing of the extension. */
+/* The real device may know nothing of the extension. */
 static VKAPI_ATTR VkResult VKAPI_CALL
 create(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
 {

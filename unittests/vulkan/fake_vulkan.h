@@ -35,7 +35,7 @@ typedef void (*fake_vulkan_devices_function)(const fake_vulkan_list *list);
 /* What the device says of itself, which the real one does not.  All zero: nothing else than that. */
 typedef struct fake_vulkan_says {
   uint64_t heap_budget, heap_usage; /* of each heap, by VK_EXT_memory_budget; 0: it has no such extension */
-  bool transfers;                   /* it has one more queue family, for transfers alone */
+  bool transfers;                   /* it has two more queue families: for transfers and video, and for transfers alone */
   uint32_t max_storage;             /* bytes of a storage buffer's range; 0: the real device's */
   uint32_t
       parts; /* programs that a kernel became, "part 0" and so on, with a figure of each kind of value; 0: what the real one made */
