@@ -399,6 +399,25 @@ matrix_op(export_case *c, vyre_opcode op, uint32_t columns, uint32_t rows, vyre_
   return build(c, op, VYRE_TYPE(VYRE_TUPLE, 1), VYRE_TUPLE_OF(columns, VYRE_TYPE(VYRE_F32, rows)), a, b, VYRE_NONE);
 }
 
+/* Ties, both limits of a half, and what lies next to them, but not what a device may round up to the least normal half. */
+static void
+halves(void **state)
+{
+  (void)state;
+  static const uint32_t edges[] = {0x3f801000, 0x3f803000, 0x3f801001, 0x3f802fff, 0x387fc000, 0x38800000, 0x38801000, 0x38803000,
+                                   0x477fe000, 0x477fefff, 0x477ff000, 0x47800000, 0x7f800000, 0x80000001, 0x7f800001, 0xc7802000};
+  static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
+  for (uint32_t i = 0; i < EXPORT_INVOCATIONS; i++)
+    words[i * EXPORT_SLOTS] = edges[i];
+  export_case c;
+  export_open(&c, 0);
+  c.label = "quantize16";
+  c.device_tolerance = export_is_direct() ? 0x2000 : 0; /* OpQuantizeToF16 may round up or down */
+  export_output(&c, vyre_build_unary(&c.b, VYRE_OP_quantize16, export_input(&c, F32)));
+  export_run(&c, words);
+  export_close(&c);
+}
+
 static void
 matrices(void **state)
 {
@@ -472,6 +491,7 @@ main(void)
       cmocka_unit_test(pairs),
       cmocka_unit_test(float_functions),
       cmocka_unit_test(packing),
+      cmocka_unit_test(halves),
       cmocka_unit_test(matrices),
       cmocka_unit_test(multiplication_by_a_splat),
   };
