@@ -54,7 +54,7 @@ for name in vyre-passmgr vyre-run vyre-fuzz vyre-kernelc vyre-mega bench-sequenc
   copy "$build/bin/$name" "$bundle/bin"
 done
 mkdir -p "$bundle/bench"
-cp "$source/bench/bench-run" "$bundle/bench"
+cp "$source"/bench/bench-{run,drivers} "$bundle/bench"
 copy "$build"/lib/{libvyre.so.0,libvyre-cuda-sim.so} "$bundle/lib"
 mkdir -p "$bundle/lib/vyre/passes" "$bundle/lit-tests/plugins"
 copy "$build/lib/vyre/vyre-glsl" "$bundle/lib/vyre"

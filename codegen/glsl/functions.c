@@ -33,9 +33,9 @@ static const function_body bodies[] = {
     {"greatest", "TT", "return a < b ? b : a;", NULL, NULL},
     {"limit", "TTT", "return @least(@greatest(a, b), c);", NULL, NULL},
     {"nclamp", "TTT", "return @nmin(@nmax(a, b), c);", NULL, NULL},
-    /* min(-0, +0) is -0, max(-0, +0) is +0: of equal operands, or and and of their bits */
-    {"nmin", "TT", "return isnan(a) ? b : isnan(b) ? a : a == b ? $F($G(a) | $G(b)) : min(a, b);", NULL, NULL},
-    {"nmax", "TT", "return isnan(a) ? b : isnan(b) ? a : a == b ? $F($G(a) & $G(b)) : max(a, b);", NULL, NULL},
+    /* min(-0, +0) is -0, max(-0, +0) is +0: of zeros, or and and of their bits; by these, as devices compare denormals as zeros */
+    {"nmin", "TT", "return isnan(a) ? b : isnan(b) ? a : ($G(a) | $G(b)) << 1 == 0 ? $F($G(a) | $G(b)) : min(a, b);", NULL, NULL},
+    {"nmax", "TT", "return isnan(a) ? b : isnan(b) ? a : ($G(a) | $G(b)) << 1 == 0 ? $F($G(a) & $G(b)) : max(a, b);", NULL, NULL},
     {"umulhi", "TT", "return $T(uint(a) * uint(b) >> $W);",
      "uint64_t al = a & 0xfffffffful, ah = a >> 32, bl = b & 0xfffffffful, bh = b >> 32;\n"
      "  uint64_t m = ah * bl + (al * bl >> 32), n = al * bh + (m & 0xfffffffful);\n"
@@ -78,9 +78,11 @@ static const function_body bodies[] = {
     /* GLSL's own is undefined where a >= b */
     {"smoothstep", "TTT", "$T t = (c - a) / (b - a);\n  t = t > $0 ? min(t, $T(1)) : $0;\n  return t * t * ($T(3) - $T(2) * t);",
      NULL, NULL},
+    /* by its bits: some drivers make nothing of unpackHalf2x16(packHalf2x16(a)) */
     {"quantize16", "T",
-     "if (abs(a) < 6.103515625e-05)\n    return uintBitsToFloat(floatBitsToUint(a) & 0x80000000u);\n"
-     "  return unpackHalf2x16(packHalf2x16(vec2(a, 0.0))).x;",
+     "uint u = floatBitsToUint(a), m = u & 0x7fffffffu;\n  if (m > 0x7f800000u)\n    return a;\n"
+     "  m = m < 0x38800000u ? 0u : (m + 0xfffu + (m >> 13 & 1u)) & 0xffffe000u;\n"
+     "  return uintBitsToFloat((u & 0x80000000u) | (m < 0x47800000u ? m : 0x7f800000u));",
      NULL, NULL},
 };
 

@@ -105,23 +105,32 @@ three_of(vyre_kind kind)
   return power_of_two(kind, 1) | UINT64_C(1) << (kind == VYRE_F16 ? 9 : kind == VYRE_F32 ? 22 : 51);
 }
 
-/* min(-0, +0) is -0 and max(-0, +0) is +0: where the operands compare equal, the result is the bitwise or (min) or and (max) of
- * both, which is either operand unless they are zeros of two signs.  Where denormals are flushed these compare as zeros, so the
- * bits are, too, by the product with 1. */
+/* min(-0, +0) is -0 and max(-0, +0) is +0: of two zeros the result is the bitwise or (min) or and (max).  Zeros are told by their
+ * bits, because a device may compare denormals as zeros, and their bits mixed are neither operand.  In a program that flushes
+ * they are to be zeros: there what compares equal is mixed, which of others than zeros is either, and flushed by the product with
+ * 1. */
 static uint32_t
 float_minmax(const operation *g, uint32_t a, uint32_t b, bool max)
 {
   vyre_spv *s = g->s;
   const uint32_t operands[2] = {a, b};
-  const uint32_t bits = vyre_spv_value_type(s, VYRE_TYPE(vyre_spv_bits_kind(VYRE_TYPE_KIND(g->type)), VYRE_TYPE_LANES(g->type)));
+  const vyre_type bits_type = VYRE_TYPE(vyre_spv_bits_kind(VYRE_TYPE_KIND(g->type)), VYRE_TYPE_LANES(g->type));
+  const uint32_t bits = vyre_spv_value_type(s, bits_type);
+  const vyre_kind kind = VYRE_TYPE_KIND(g->type);
+  const bool flushes = (s->imm[s->program] & vyre_mode_flush(kind)) != 0;
   const uint32_t result = vyre_spv_ext(s, max ? GLSLstd450NMax : GLSLstd450NMin, g->type_id, operands, 2);
-  const uint32_t equal = compare(g, SpvOpFOrdEqual, a, b);
+  const uint32_t equal = flushes ? compare(g, SpvOpFOrdEqual, a, b) : 0;
   const uint32_t a_bits = vyre_spv_op1(s, SpvOpBitcast, bits, a), b_bits = vyre_spv_op1(s, SpvOpBitcast, bits, b);
   uint32_t mixed = vyre_spv_op2(s, max ? SpvOpBitwiseAnd : SpvOpBitwiseOr, bits, a_bits, b_bits);
-  mixed = vyre_spv_op1(s, SpvOpBitcast, g->type_id, mixed);
-  if (s->imm[s->program] & vyre_mode_flush(VYRE_TYPE_KIND(g->type)))
-    mixed = op(g, SpvOpFMul, mixed, vyre_spv_constant(s, g->type, power_of_two(VYRE_TYPE_KIND(g->type), 0)));
-  return choose(g, equal, mixed, result);
+  if (flushes) {
+    mixed = vyre_spv_op1(s, SpvOpBitcast, g->type_id, mixed);
+    mixed = op(g, SpvOpFMul, mixed, vyre_spv_constant(s, g->type, power_of_two(kind, 0)));
+    return choose(g, equal, mixed, result);
+  }
+  const uint32_t either = max ? vyre_spv_op2(s, SpvOpBitwiseOr, bits, a_bits, b_bits) : mixed;
+  const uint32_t magnitude = vyre_spv_op2(s, SpvOpShiftLeftLogical, bits, either, vyre_spv_constant(s, bits_type, 1));
+  const uint32_t zeros = compare(g, SpvOpIEqual, magnitude, vyre_spv_constant(s, bits_type, 0));
+  return choose(g, zeros, vyre_spv_op1(s, SpvOpBitcast, g->type_id, mixed), result);
 }
 
 /* SPIR-V's own is undefined where low >= high. */

@@ -96,6 +96,8 @@ print_device(void *user, const vyre_device_info *info)
   static const char *const queues[] = {"compute", "transfer"};           /* ORDER: vyre_device_queue */
   static const char *const subgroups[] = {"basic",     "vote", "arithmetic", "ballot", "shuffle", "shuffle-relative",
                                           "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
+  static const char *const controls[] = {"keep-denormals", "flush-denormals", "keep-signed-zero-inf-nan", "round-to-even",
+                                         "round-to-zero"}; /* ORDER: types.h */
   printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks what the target needs");
   printf("   driver: %s%s%s\n   memory: %" PRIu64 " MiB, %" PRIu64
@@ -106,6 +108,13 @@ print_device(void *user, const vyre_device_info *info)
   print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
   print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
   print_words("subgroup operations", subgroups, 8, info->subgroup_operations);
+  for (uint32_t k = 0; k < 3; k++) {
+    char title[40];
+    snprintf(title, sizeof(title), "float controls of %u bits", 16u << k);
+    print_words(title, controls, 5, info->float_controls >> 5 * k & 31u);
+  }
+  if (!info->free_float_controls)
+    printf("   float controls of one kind bind another's\n");
   print_words("capabilities", capabilities, 11, info->capabilities);
   print_words("queues", queues, 2, info->queues);
   printf("   ranges: storage buffers of at most %" PRIu64 " bytes, uniform buffers %" PRIu64 ", push constants %u\n",

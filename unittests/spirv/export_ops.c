@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const vyre_kind kinds[] = {VYRE_BOOL, VYRE_I32, VYRE_U32, VYRE_F32};
-static const vyre_kind other_kinds[] = {VYRE_I8, VYRE_U8, VYRE_I16, VYRE_U16, VYRE_I64, VYRE_U64, VYRE_F16, VYRE_F64};
+static const vyre_kind other_kinds[] = {VYRE_I8, VYRE_U8, VYRE_I16, VYRE_U16, VYRE_F16, VYRE_F64, VYRE_I64, VYRE_U64};
 
 /* Relaxed programs are compared only where ops.def gives a result for all operands and the device computes it exactly. */
 static uint32_t
@@ -33,6 +33,23 @@ zeros_agree(vyre_opcode op, vyre_kind kind)
   return vyre_kind_is_float(kind) && (op < VYRE_OP_fmin || (kind == VYRE_F64 && rounds));
 }
 
+/* What Vulkan leaves to a device: 2.5 ULP of a division, at most 5 steps where they become finer; of 1 / inversesqrt of a number
+ * that is 2 ULP off. */
+static uint32_t
+device_tolerance(vyre_opcode op)
+{
+  return op == VYRE_OP_fdiv ? 5 : op == VYRE_OP_sqrt ? 10 : 0;
+}
+
+/* Under DenormPreserve arithmetic keeps them.  So do FAbs, FSign, comparisons, minima and maxima by Vulkan's list; NVIDIA's driver
+ * 580 flushes their operands. */
+static export_denormals
+denormals_of(vyre_opcode op)
+{
+  const bool arithmetic = op == VYRE_OP_add || op == VYRE_OP_sub || op == VYRE_OP_mul || op == VYRE_OP_neg;
+  return arithmetic ? EXPORT_DENORMALS_KEPT : EXPORT_DENORMALS_FLUSHED;
+}
+
 /* The op on rows, and with literals on its right. */
 static void
 uniform_op(export_case *c, uint32_t op, vyre_type type, uint32_t mode, const vyre_row operands[3])
@@ -45,6 +62,8 @@ uniform_op(export_case *c, uint32_t op, vyre_type type, uint32_t mode, const vyr
   const vyre_type result = VYRE_TYPE(info->rule == VYRE_RULE_BOOL ? VYRE_BOOL : kind, VYRE_TYPE_LANES(type));
   c->label = info->text;
   c->tolerance = tolerance_of((vyre_opcode)op, mode);
+  c->device_tolerance = device_tolerance((vyre_opcode)op);
+  c->denormals = denormals_of((vyre_opcode)op);
   c->zeros_agree = zeros_agree((vyre_opcode)op, kind);
   export_output(c, vyre_build(&c->b, (vyre_opcode)op, result, 0, 0, 0, operands[0], info->operands > 1 ? operands[1] : VYRE_NONE,
                               info->operands > 2 ? operands[2] : VYRE_NONE));
@@ -347,7 +366,9 @@ packing(void **state)
   for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
     const vyre_type type = VYRE_TYPE(VYRE_F32, ops[i].lanes);
     const vyre_row packed = build(&c, ops[i].op, U32, 0, export_input(&c, type), VYRE_NONE, VYRE_NONE);
+    c.device_tolerance = 0;
     export_output(&c, packed);
+    c.device_tolerance = device_tolerance(VYRE_OP_fdiv); /* which GLSL.std.450 unpacks by */
     export_output(&c, build(&c, (vyre_opcode)(ops[i].op + 5), type, 0, packed, VYRE_NONE, VYRE_NONE));
   }
   export_run(&c, words);
@@ -376,6 +397,25 @@ static vyre_row
 matrix_op(export_case *c, vyre_opcode op, uint32_t columns, uint32_t rows, vyre_row a, vyre_row b)
 {
   return build(c, op, VYRE_TYPE(VYRE_TUPLE, 1), VYRE_TUPLE_OF(columns, VYRE_TYPE(VYRE_F32, rows)), a, b, VYRE_NONE);
+}
+
+/* Ties, both limits of a half, and what lies next to them, but not what a device may round up to the least normal half. */
+static void
+halves(void **state)
+{
+  (void)state;
+  static const uint32_t edges[] = {0x3f801000, 0x3f803000, 0x3f801001, 0x3f802fff, 0x387fc000, 0x38800000, 0x38801000, 0x38803000,
+                                   0x477fe000, 0x477fefff, 0x477ff000, 0x47800000, 0x7f800000, 0x80000001, 0x7f800001, 0xc7802000};
+  static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
+  for (uint32_t i = 0; i < EXPORT_INVOCATIONS; i++)
+    words[i * EXPORT_SLOTS] = edges[i];
+  export_case c;
+  export_open(&c, 0);
+  c.label = "quantize16";
+  c.device_tolerance = export_is_direct() ? 0x2000 : 0; /* OpQuantizeToF16 may round up or down */
+  export_output(&c, vyre_build_unary(&c.b, VYRE_OP_quantize16, export_input(&c, F32)));
+  export_run(&c, words);
+  export_close(&c);
 }
 
 static void
@@ -451,6 +491,7 @@ main(void)
       cmocka_unit_test(pairs),
       cmocka_unit_test(float_functions),
       cmocka_unit_test(packing),
+      cmocka_unit_test(halves),
       cmocka_unit_test(matrices),
       cmocka_unit_test(multiplication_by_a_splat),
   };

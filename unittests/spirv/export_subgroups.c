@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export_support.h"
 
-#include "vyre/target.h"
-
 #include <spirv/unified1/spirv.h>
 
 #define MASK VYRE_TYPE(VYRE_U32, 4)
@@ -52,9 +50,11 @@ combined(export_case *c, vyre_opcode op, vyre_type type)
 {
   c->label = vyre_op_infos[op].text;
   c->zeros_agree = vyre_kind_is_float(VYRE_TYPE_KIND(type));
+  c->denormals = EXPORT_DENORMALS_ALIKE;
   for (uint32_t group = VYRE_GROUP_REDUCE; group <= VYRE_GROUP_EXCLUSIVE; group++)
     export_output(c, build(c, op, type, VYRE_GROUP(group, 0), input(c, op, type), VYRE_NONE));
   c->zeros_agree = false;
+  c->denormals = EXPORT_DENORMALS_FLUSHED;
 }
 
 /* In a branch that lanes 2, 7 and 12 do not take, nor any that a random word holds back. */
@@ -128,12 +128,13 @@ clusters(void **state)
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     const vyre_row branch = open_branch(&c, mode);
-    c.not_on_device = !(export_subgroup_operations() & VYRE_DEVICE_SUBGROUP_CLUSTERED);
+    c.not_on_device = !(export_device()->subgroup_operations & VYRE_DEVICE_SUBGROUP_CLUSTERED);
     for (uint32_t i = 0; i < 5; i++)
       for (uint32_t cluster = 1; cluster <= (mode ? 8 : 64); cluster *= 2) {
         const vyre_type type = VYRE_TYPE(kinds[i], 1);
         c.label = vyre_op_infos[ops[i]].text;
         c.zeros_agree = kinds[i] == VYRE_F32;
+        c.denormals = EXPORT_DENORMALS_ALIKE;
         export_output(&c, build(&c, ops[i], type, VYRE_GROUP(VYRE_GROUP_CLUSTERED, cluster),
                                 i == 3 ? export_input(&c, type) : input(&c, VYRE_OP_subgroup_add, type), VYRE_NONE));
       }

@@ -3,12 +3,12 @@
 
 #include "vyre/glsl.h"
 #include "vyre/run.h"
-#include "vyre/target.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
 #include <math.h>
 #include <spirv-tools/libspirv.h>
+#include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,19 +80,14 @@ export_open_wide(export_case *c, uint32_t mode)
   open_case(c, mode, EXPORT_INVOCATIONS);
 }
 
-static vyre_device_info
-device_info(void)
+const vyre_device_info *
+export_device(void)
 {
-  vyre_device_info info = {.subgroup = 8, .subgroup_operations = UINT32_MAX};
+  static vyre_device_info info;
+  info = (vyre_device_info){.subgroup = 8, .subgroup_operations = UINT32_MAX, .shared_atomics = UINT32_MAX};
   if (device)
     vyre_target_vulkan.describe(device, &info);
-  return info;
-}
-
-uint32_t
-export_subgroup_operations(void)
-{
-  return device_info().subgroup_operations;
+  return &info;
 }
 
 static void
@@ -193,7 +188,9 @@ export_output(export_case *c, vyre_row value)
       lane = vyre_build_convert(&c->b, VYRE_OP_bitcast, U32, lane);
     assert_true(c->stores < EXPORT_SLOTS);
     c->slots[c->stores].tolerance = c->tolerance;
+    c->slots[c->stores].device_tolerance = c->device_tolerance;
     c->slots[c->stores].zeros_agree = c->zeros_agree;
+    c->slots[c->stores].denormals = c->denormals;
     c->slots[c->stores].label = c->label;
     vyre_build_store(&c->b, vyre_build_at(&c->b, c->out, word_index(c, c->stores++)), lane, 0);
   }
@@ -262,7 +259,7 @@ export_write(export_case *c)
 #ifdef EXPORT_THROUGH_GLSL
   write_through_glsl(c);
 #else
-  const vyre_spirv_options options = {.float_controls = c->not_on_device ? 0 : device_info().float_controls};
+  const vyre_spirv_options options = {.float_controls = c->not_on_device ? 0 : export_device()->float_controls};
   export_must(vyre_spirv_write(c->module, 0, &options, &c->code));
   export_validate(&c->code);
   /* the same bytes again */
@@ -317,7 +314,7 @@ interpret(const export_case *c, const uint32_t *in, uint32_t *out, bool report)
   }
   const vyre_dispatch dispatch = {
       .program = c->program, .groups = {EXPORT_INVOCATIONS / c->workgroup, 1, 1}, .bindings = bindings, .binding_count = count};
-  const vyre_interp_options options = {.subgroup = device_info().subgroup, .report_undefined = report};
+  const vyre_interp_options options = {.subgroup = export_device()->subgroup, .report_undefined = report};
   export_must(vyre_interp_run(c->module, &dispatch, &options, NULL));
 }
 
@@ -360,9 +357,8 @@ as_float(uint32_t bits)
 }
 
 static bool
-agree(const export_case *c, uint32_t slot, uint32_t a, uint32_t b)
+agree(const export_case *c, uint32_t slot, uint32_t tolerance, uint32_t a, uint32_t b)
 {
-  const uint32_t tolerance = c->slots[slot].tolerance;
   if (a == b || tolerance == UINT32_MAX || (isnan(as_float(a)) && isnan(as_float(b))))
     return true;
   if (c->slots[slot].zeros_agree && ((a | b) & 0x7fffffffu) == 0)
@@ -374,13 +370,54 @@ agree(const export_case *c, uint32_t slot, uint32_t a, uint32_t b)
   return llabs(left - right) <= (int64_t)tolerance;
 }
 
-static void
-compare(const export_case *c, const char *what, const uint32_t *expected, const uint32_t *found)
+/* Whether the module asks for denormals of a kind to be kept. */
+static bool
+asks_for_denormals(const export_case *c)
 {
+  const uint32_t *words = (const uint32_t *)(const void *)c->code.data;
+  for (size_t at = 5; at < c->code.size / 4; at += words[at] >> 16)
+    if ((words[at] & 0xffffu) == SpvOpExecutionMode && words[at + 2] == SpvExecutionModeDenormPreserve)
+      return true;
+  return false;
+}
+
+/* Zero, or a denormal f32. */
+static bool
+is_tiny(uint32_t bits)
+{
+  return (bits & 0x7fffffffu) < 0x00800000u;
+}
+
+/* What Vulkan leaves to a device that is no processor.  `flushed`: what a program without denormals computes. */
+static bool
+device_may(const export_case *c, bool keeps_denormals, uint32_t slot, uint32_t expected, uint32_t flushed, uint32_t found)
+{
+  const uint32_t exact = c->slots[slot].tolerance, open = c->slots[slot].device_tolerance, tolerance = exact > open ? exact : open;
+  if (agree(c, slot, tolerance, expected, found))
+    return true;
+  switch (c->slots[slot].denormals) {
+  case EXPORT_DENORMALS_ALIKE:
+    return is_tiny(expected) && is_tiny(found);
+  case EXPORT_DENORMALS_KEPT:
+    if (keeps_denormals)
+      return false;
+    break;
+  default:
+    break;
+  }
+  return agree(c, slot, tolerance, flushed, found);
+}
+
+/* `flushed`: NULL where results are exact. */
+static void
+compare(const export_case *c, const char *what, const uint32_t *expected, const uint32_t *flushed, const uint32_t *found)
+{
+  const bool keeps_denormals = flushed && asks_for_denormals(c);
   unsigned differ = 0;
   for (uint32_t i = 0; i < WORDS; i++) {
     const uint32_t slot = i % EXPORT_SLOTS;
-    if (agree(c, slot, expected[i], found[i]))
+    if (agree(c, slot, c->slots[slot].tolerance, expected[i], found[i]) ||
+        (flushed && device_may(c, keeps_denormals, slot, expected[i], flushed[i], found[i])))
       continue;
     differ++;
     print_error("%s: %s: invocation %u, word %u: expected 0x%08x, found 0x%08x\n", what,
@@ -401,6 +438,17 @@ edge_cases(uint32_t words[WORDS])
     noise = noise * 1664525u + 1013904223u;
     words[i] = noise >> 30 ? edges[(noise >> 8) % (sizeof(edges) / sizeof(edges[0]))] : noise;
   }
+}
+
+/* As it would be, did the program ask for floats without denormals. */
+static void
+interpret_flushed(const export_case *c, const uint32_t *in, uint32_t *out)
+{
+  uint32_t *mode = (uint32_t *)(uintptr_t)&vyre_module_view(c->module)->imm[c->program.id];
+  const uint32_t own = *mode;
+  *mode |= VYRE_PROGRAM_FLUSH_16 | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_FLUSH_64;
+  interpret(c, in, out, false);
+  *mode = own;
 }
 
 /* Read back, run there, and written again. */
@@ -431,7 +479,7 @@ round_trip(const export_case *c, const uint32_t *in, const uint32_t *expected)
   for (uint32_t i = 0; i < c->stores; i++)
     defined = defined && c->slots[i].tolerance != UINT32_MAX;
   interpret(&again, in, found, defined);
-  compare(c, "read back", expected, found);
+  compare(c, "read back", expected, NULL, found);
   export_must(vyre_spirv_write(again.module, 0, NULL, &again.code));
   export_validate(&again.code);
   vyre_bytes_free(&again.code);
@@ -455,7 +503,7 @@ runs_on_device(const export_case *c)
 void
 export_run(export_case *c, const uint32_t *words)
 {
-  static uint32_t in[WORDS], expected[WORDS], found[WORDS];
+  static uint32_t in[WORDS], expected[WORDS], flushed[WORDS], found[WORDS];
   if (words)
     memcpy(in, words, sizeof(in));
   else
@@ -464,11 +512,14 @@ export_run(export_case *c, const uint32_t *words)
   if (!c->code.size)
     return;
   for (uint32_t i = 0; i < WORDS; i++)
-    expected[i] = found[i] = 0xdeadbeef;
+    expected[i] = flushed[i] = found[i] = 0xdeadbeef;
   interpret(c, in, expected, false);
   round_trip(c, in, expected);
   if (!runs_on_device(c))
     return;
   run_on_device(c, in, found);
-  compare(c, "Vulkan", expected, found);
+  const bool is_processor = export_device()->kind == VYRE_DEVICE_CPU; /* which computes as the interpreter does, to the bit */
+  if (!is_processor)
+    interpret_flushed(c, in, flushed);
+  compare(c, "Vulkan", expected, is_processor ? NULL : flushed, found);
 }

@@ -13,6 +13,7 @@
 
 #include "vyre/ir.h"
 #include "vyre/spirv.h"
+#include "vyre/target.h"
 
 #define EXPORT_INVOCATIONS 16u  /* four workgroups of four */
 #define EXPORT_SLOTS       256u /* words of input and of output for each invocation */
@@ -21,6 +22,13 @@
 #define I32  VYRE_TYPE(VYRE_I32, 1)
 #define F32  VYRE_TYPE(VYRE_F32, 1)
 #define BOOL VYRE_TYPE(VYRE_BOOL, 1)
+
+/* What a device that is no processor may make of denormals; others keep them. */
+typedef enum export_denormals {
+  EXPORT_DENORMALS_FLUSHED, /* what the interpreter makes of the program when it flushes them, too */
+  EXPORT_DENORMALS_KEPT,    /* the same, but where the module says DenormPreserve */
+  EXPORT_DENORMALS_ALIKE,   /* a zero or any of them for one of them, too: some of the lanes' are flushed */
+} export_denormals;
 
 /* A module with one program: buffers `in` and `out`, u32[], and the first of the invocation's words in both. */
 typedef struct export_case {
@@ -32,12 +40,16 @@ typedef struct export_case {
   /* of the outputs to come: */
   uint32_t tolerance; /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
   bool zeros_agree;   /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
+  /* On a device that is no processor, where Vulkan leaves more open ("Precision and Operation of SPIR-V Instructions"): */
+  uint32_t device_tolerance; /* as `tolerance` */
+  export_denormals denormals;
   const char *label;  /* what a difference is reported under */
   bool not_on_device; /* which lacks what the program needs */
   bool interpreted;   /* only: the device runs others of its kind */
   struct {
-    uint32_t tolerance;
+    uint32_t tolerance, device_tolerance;
     bool zeros_agree;
+    export_denormals denormals;
     const char *label;
   } slots[EXPORT_SLOTS];
   vyre_bytes code; /* after export_write */
@@ -47,8 +59,8 @@ typedef struct export_case {
 void export_open(export_case *c, uint32_t mode);
 /* One workgroup of all invocations, for what is done in subgroups. */
 void export_open_wide(export_case *c, uint32_t mode);
-/* The subgroup operations (vyre_device_subgroup) of the device; all of them if there is none. */
-uint32_t export_subgroup_operations(void);
+/* The device at hand; one with all operations if there is none. */
+const vyre_device_info *export_device(void);
 /* The program of a text instead; its buffers at bindings 0 and 1 are `in` and `out`, in words, EXPORT_SLOTS an invocation. */
 void export_parse(export_case *c, const char *text);
 void export_close(export_case *c);
