@@ -385,7 +385,8 @@ io_that_is_under_way(world *w, const way *how)
   go(w, mega);
   go(w, mega);
   is_fault(w, 0, VYRE_MEGA_REASON_IO_PATIENCE);
-  assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_FAULT); /* it is the host's */
+  assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_CLAIMED); /* its state is the host's */
+  assert_int_equal(w->io[request * 8], VYRE_MEGA_IO_GIVEN_UP);
   ok(vyre_mega_io_complete(w->io, sizeof w->io, &request, (int64_t[]){0}, 1));
   assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_EMPTY);
   ok(vyre_mega_destroy(mega));

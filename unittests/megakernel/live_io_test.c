@@ -382,6 +382,31 @@ a_slot_that_was_told_is_not_told_again(void **state)
 }
 #endif
 
+#if !defined(MEGA_CPU) && !defined(MEGA_CUDA)
+/* A tenant that had enough makes a slice go on until the other one's patience is over: the host hears of the request when it was
+ * given up. */
+static void
+what_was_given_up_before_the_host_saw_it_is_free_again(void **state)
+{
+  living *l = start(true, 0);
+  vyre_mega_pump_stats stats;
+  (void)state;
+  for (uint32_t i = 0; i < 64; i++)
+    live_wait(l->live, live_publish(l->live, ITEM(.op = 0, .tenant = 1)));
+  hold(l);
+  const vyre_mega_ticket given_up = live_publish(l->live, load(PIPE_OUT, 0, 4, 0, 1)),
+                         other = live_publish(l->live, ITEM(.op = 0, .tenant = 1));
+  release(l);
+  assert_int_equal(live_wait(l->live, given_up).reason, VYRE_MEGA_REASON_IO_PATIENCE);
+  assert_int_equal(live_wait(l->live, other).state, VYRE_MEGA_DONE);
+  for (uint32_t i = 0; i < 80; i++) /* more than the queue has slots */
+    assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 2, 4, 4 * i, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  stop(l, &stats);
+  assert_int_equal(stats.reads, 80);
+  assert_int_equal(stats.errors, 0);
+}
+#endif
+
 /* With every third submission lost, or refused. */
 static void
 a_lost_device_reads_on(void **state)
@@ -433,6 +458,7 @@ main(void)
       cmocka_unit_test(handlers_write_files),
 #ifndef MEGA_CUDA
       cmocka_unit_test(a_slot_that_was_told_is_not_told_again),
+      cmocka_unit_test(what_was_given_up_before_the_host_saw_it_is_free_again),
 #endif
 #endif
       cmocka_unit_test(a_lost_device_reads_on),
