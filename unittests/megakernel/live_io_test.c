@@ -85,7 +85,7 @@ static const char save_text[] =
     "  %old = atomic_compare_exchange %io[add(%at, 6u32)], 2u32, 0u32 " SCOPE " acq_rel uniform_memory\n"
     "  if ne(%old, 0u32) { return 300u32 }\n"
     "  store %data[mul(%a1, 64u32)], %a2\n"
-    "  store %io[%at], 2u32\n"
+    "  atomic_store %io[%at], 2u32 " SCOPE "\n"
     "  store %io[add(%at, 1u32)], %a1\n"
     "  store %io[add(%at, 2u32)], %a0\n"
     "  store %io[add(%at, 3u32)], mul(%a1, 4u32)\n"
