@@ -1,12 +1,13 @@
-/* The megakernel: what an item costs from publication to its end, live against a launch an item and against launches of many, and
- * how many items end a second; with a baseline of plain C.
+/* The megakernel: what an item costs from publication to its end, live against a launch an item and against launches of many, how
+ * many items end a second, and how long it takes to start and to stop; with a baseline of plain C.
  *
- *   bench-mega [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N]
+ *   bench-mega [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N] [-groups=N] [-items=N]
  *   bench-mega -rows                     of the kernel itself, before default<O2> and after it
  *
- * Cases take turns; medians are of the wall clock, and ratios are of medians of one run.  An item adds 1 to a word of the results,
- * and the baseline does that, too: as many threads as there are processors take items from an array that is there before the clock
- * starts, with an atomic addition each, and nothing is allocated meanwhile.
+ * No kernel is live while others are measured: a device would share its time between them.  Medians are of the wall clock, and
+ * ratios are of medians of one run.  An item adds 1 to a word of the results, and the baseline does that, too: as many threads as
+ * there are processors take items from an array that is there before the clock starts, with an atomic addition each, and nothing is
+ * allocated meanwhile.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -24,16 +25,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ROUNDS = 10001, WORDS = 64, MOST_THREADS = 64 };
+enum { MOST_ROUNDS = 10001, WORDS = 64, MOST_THREADS = 64, PUBLISHERS = 4, REPEATS = 11, WARM = 10 };
 
 typedef struct setup {
   const vyre_target_ops *ops;
-  vyre_target *target, *other;         /* a live kernel has one for itself */
+  vyre_target *target;
   vyre_mega *once, *each, *persistent; /* of all slots, of one slot */
   vyre_mega_mirror *mirror, *one;
   vyre_mega_live *live;
   vyre_mega_item *items;
-  uint32_t slots, rounds, threads, words[WORDS];
+  vyre_mega_stats stats; /* of live kernels, in all */
+  uint32_t slots, groups, rounds, many, threads, words[WORDS];
 } setup;
 
 static void
@@ -48,6 +50,23 @@ wall_now(void)
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void
+start_live(setup *s)
+{
+  check(vyre_mega_live_start(s->persistent, &(vyre_mega_live_options){.observables = WORDS}, &s->live));
+  check(vyre_mega_live_set(s->live, VYRE_MEGA_QUOTAS, UINT32_MAX));
+}
+
+static void
+stop_live(setup *s)
+{
+  vyre_mega_stats stats;
+  check(vyre_mega_live_stop(s->live, NULL, &stats));
+  s->live = NULL;
+  s->stats.kernel_launches += stats.kernel_launches;
+  s->stats.bytes_moved += stats.bytes_moved;
 }
 
 /* ---- the ways: each takes `count` items to their end, and returns the nanoseconds ------------------------------------------ */
@@ -127,10 +146,11 @@ static const struct {
   const char *name;
   uint64_t (*run)(setup *s, uint32_t count);
   uint32_t most; /* items: more would take too long */
-} ways[] = {{"live", live, UINT32_MAX},
-            {"one launch of all", launch, UINT32_MAX},
-            {"a launch an item", launch_each, 64},
-            {"plain C, threads made for it", plain, UINT32_MAX}};
+  bool is_live;
+} ways[] = {{"live", live, UINT32_MAX, true},
+            {"one launch of all", launch, UINT32_MAX, false},
+            {"a launch an item", launch_each, 64, false},
+            {"plain C, threads made for it", plain, UINT32_MAX, false}};
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -143,57 +163,123 @@ compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+/* Of so many runs of a way, in their order; none but these are under way. */
+static void
+measure(setup *s, uint32_t k, uint32_t count, uint64_t *times, uint32_t rounds)
+{
+  if (ways[k].is_live)
+    start_live(s);
+  for (uint32_t i = 0; i < WARM; i++)
+    ways[k].run(s, count);
+  for (uint32_t i = 0; i < rounds; i++)
+    times[i] = ways[k].run(s, count);
+  if (ways[k].is_live)
+    stop_live(s);
+  qsort(times, rounds, sizeof *times, compare);
+}
+
 static void
 print_latency(setup *s)
 {
-  uint64_t *times = calloc((size_t)s->rounds * WAYS, sizeof *times);
+  uint64_t *times = calloc(s->rounds, sizeof *times);
   if (!times)
     check(VYRE_OUT_OF_MEMORY("for times"));
-  for (uint32_t round = 0; round < s->rounds; round++)
-    for (uint32_t k = 0; k < WAYS; k++)
-      times[k * s->rounds + round] = ways[k].run(s, 1);
   printf("From publication to the end, one item, %" PRIu32 " times:\n\n", s->rounds);
-  printf("  %-30s %12s %12s %10s\n", "", "median us", "p99 us", "x live");
+  printf("| way | median us | p99 us | x live |\n| --- | ---: | ---: | ---: |\n");
   double first = 0;
   for (uint32_t k = 0; k < WAYS; k++) {
-    uint64_t *own = times + k * s->rounds;
-    qsort(own, s->rounds, sizeof *own, compare);
-    const double median = (double)own[s->rounds / 2] / 1e3;
+    measure(s, k, 1, times, s->rounds);
+    const double median = (double)times[s->rounds / 2] / 1e3;
     first = k ? first : median;
-    printf("  %-30s %12.1f %12.1f %10.2f\n", ways[k].name, median, (double)own[s->rounds * 99 / 100] / 1e3, median / first);
+    printf("| %s | %.1f | %.1f | %.2f |\n", ways[k].name, median, (double)times[s->rounds * 99 / 100] / 1e3, median / first);
   }
   free(times);
 }
 
 static uint64_t
-median_of(setup *s, uint32_t k, uint32_t count, uint32_t rounds)
+median_of(setup *s, uint32_t k, uint32_t count)
 {
-  uint64_t times[101];
-  for (uint32_t i = 0; i < rounds; i++)
-    times[i] = ways[k].run(s, count);
-  qsort(times, rounds, sizeof *times, compare);
-  return times[rounds / 2];
+  uint64_t times[REPEATS];
+  measure(s, k, count, times, REPEATS);
+  return times[REPEATS / 2];
 }
 
 static void
 print_many(setup *s)
 {
-  printf("\nItems at once, and how many end a second (median of 11):\n\n  %-8s", "items");
+  printf("\nItems at once, and how many end a second (median of %d):\n\n| items |", REPEATS);
   for (uint32_t k = 0; k < WAYS; k++)
-    printf(" %28s", ways[k].name);
-  printf("   live x launch\n");
+    printf(" %s |", ways[k].name);
+  printf(" live x launch |\n| ---: | ---: | ---: | ---: | ---: | ---: |\n");
   for (uint32_t count = 1; count <= s->slots; count *= 4) {
     uint64_t times[WAYS] = {0};
-    printf("  %-8" PRIu32, count);
+    printf("| %" PRIu32 " |", count);
     for (uint32_t k = 0; k < WAYS; k++) {
-      times[k] = count <= ways[k].most ? median_of(s, k, count, 11) : 0;
+      times[k] = count <= ways[k].most ? median_of(s, k, count) : 0;
       if (times[k])
-        printf(" %28.0f", (double)count * 1e9 / (double)times[k]);
+        printf(" %.0f |", (double)count * 1e9 / (double)times[k]);
       else
-        printf(" %28s", "-");
+        printf(" - |");
     }
-    printf("   %.2f\n", (double)times[1] / (double)times[0]);
+    printf(" %.2f |\n", (double)times[1] / (double)times[0]);
   }
+}
+
+/* ---- many threads -------------------------------------------------------------------------------------------------------- */
+
+static void *
+publish_part(void *user)
+{
+  const worker *w = user;
+  for (uint32_t i = w->first; i < w->count; i += PUBLISHERS)
+    for (bool published = false; !published;) {
+      check(vyre_mega_live_publish(w->s->live, &w->s->items[i % w->s->slots], NULL, &published));
+      if (!published)
+        sched_yield();
+    }
+  return NULL;
+}
+
+static void
+print_stream(setup *s)
+{
+  worker publishers[PUBLISHERS];
+  start_live(s);
+  const uint64_t start = wall_now();
+  for (uint32_t i = 0; i < PUBLISHERS; i++) {
+    publishers[i] = (worker){.s = s, .first = i, .count = s->many};
+    if (pthread_create(&publishers[i].thread, NULL, publish_part, &publishers[i]) != 0)
+      exit(3);
+  }
+  for (uint32_t i = 0; i < PUBLISHERS; i++)
+    pthread_join(publishers[i].thread, NULL);
+  check(vyre_mega_live_drain(s->live));
+  const double seconds = (double)(wall_now() - start) / 1e9;
+  stop_live(s);
+  printf("\n%" PRIu32 " items of %d threads through the ring: %.2f s, %.0f a second\n", s->many, PUBLISHERS, seconds,
+         (double)s->many / seconds);
+}
+
+/* A kernel that has done an item and found nothing since for a millisecond. */
+static void
+print_start_and_stop(setup *s)
+{
+  uint64_t starts[REPEATS], stops[REPEATS];
+  for (uint32_t i = 0; i < REPEATS; i++) {
+    const uint64_t begun = wall_now();
+    start_live(s);
+    live(s, 1);
+    starts[i] = wall_now() - begun;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    const uint64_t asked = wall_now();
+    stop_live(s);
+    stops[i] = wall_now() - asked;
+  }
+  qsort(starts, REPEATS, sizeof *starts, compare);
+  qsort(stops, REPEATS, sizeof *stops, compare);
+  printf("from start to the end of the first item: median %.0f us; from stop until all is over and given back: median %.0f us, "
+         "longest %.0f us (of %d)\n",
+         (double)starts[REPEATS / 2] / 1e3, (double)stops[REPEATS / 2] / 1e3, (double)stops[REPEATS - 1] / 1e3, REPEATS);
 }
 
 /* ---- the kernel itself --------------------------------------------------------------------------------------------------- */
@@ -265,17 +351,15 @@ make(setup *s, const char *device)
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   s->threads = processors < 1 ? 1 : processors > MOST_THREADS ? MOST_THREADS : (uint32_t)processors;
   check(s->ops->open(&options, NULL, &s->target));
-  check(s->ops->open(&options, NULL, &s->other));
   check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = s->slots}, &s->once));
-  check(vyre_mega_create(s->ops, s->other, &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = s->slots},
+  check(vyre_mega_create(s->ops, s->target,
+                         &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = s->slots, .groups = s->groups},
                          &s->persistent));
   check(vyre_mega_mirror_create(s->once, WORDS, VYRE_MEGA_TENANTS, &s->mirror));
   check(vyre_mega_mirror_set(s->mirror, VYRE_MEGA_QUOTAS, UINT32_MAX));
   check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = 1}, &s->each));
   check(vyre_mega_mirror_create(s->each, WORDS, VYRE_MEGA_TENANTS, &s->one));
   check(vyre_mega_mirror_set(s->one, VYRE_MEGA_QUOTAS, UINT32_MAX));
-  check(vyre_mega_live_start(s->persistent, &(vyre_mega_live_options){.observables = WORDS}, &s->live));
-  check(vyre_mega_live_set(s->live, VYRE_MEGA_QUOTAS, UINT32_MAX));
   s->items = calloc(s->slots, sizeof *s->items);
   if (!s->items)
     check(VYRE_OUT_OF_MEMORY("for items"));
@@ -290,30 +374,36 @@ main(int count, char **arguments)
   const char *name = value_of(count, arguments, "-target="), *device = value_of(count, arguments, "-device=");
   setup s = {.ops = name ? vyre_target_find(name) : vyre_targets[0],
              .slots = number_of(count, arguments, "-slots=", 4096, VYRE_MEGA_MOST_SLOTS),
-             .rounds = number_of(count, arguments, "-rounds=", 1001, MOST_ROUNDS)};
+             .groups = number_of(count, arguments, "-groups=", 0, VYRE_MEGA_MOST_SLOTS),
+             .rounds = number_of(count, arguments, "-rounds=", 1001, MOST_ROUNDS),
+             .many = number_of(count, arguments, "-items=", 0, UINT32_MAX)};
   if (value_of(count, arguments, "-rows"))
     return print_rows();
   if (!s.ops) {
-    fprintf(stderr, "usage: bench-mega [-rows] [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N]\n");
+    fprintf(stderr, "usage: bench-mega [-rows] [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N] [-groups=N] [-items=N]\n");
     return 2;
   }
+  setvbuf(stdout, NULL, _IOLBF, 0); /* what was measured is there, whatever comes then */
   make(&s, device);
   vyre_device_info info;
   s.ops->describe(s.target, &info);
-  printf("%s: %s; live: %s; a ring of %" PRIu32 " slots; %" PRIu32 " processors\n\n", s.ops->name, info.name,
-         texts[vyre_mega_live_way(s.live)], s.slots, s.threads);
+  if (s.many == 0)
+    s.many = info.capabilities & VYRE_TARGET_EMULATED ? s.slots : 100000;
+  start_live(&s);
+  printf("%s: %s; driver: %s; live: %s; a ring of %" PRIu32 " slots; %" PRIu32 " processors\n\n", s.ops->name, info.name,
+         info.driver, texts[vyre_mega_live_way(s.live)], s.slots, s.threads);
+  stop_live(&s);
   print_latency(&s);
   print_many(&s);
-  vyre_mega_stats stats;
-  check(vyre_mega_live_stop(s.live, NULL, &stats));
-  printf("\nlive, in all: %" PRIu64 " launches, %" PRIu64 " bytes moved\n", stats.kernel_launches, stats.bytes_moved);
+  print_stream(&s);
+  print_start_and_stop(&s);
+  printf("live, in all: %" PRIu64 " launches, %" PRIu64 " bytes moved\n", s.stats.kernel_launches, s.stats.bytes_moved);
   check(vyre_mega_mirror_destroy(s.mirror));
   check(vyre_mega_mirror_destroy(s.one));
   check(vyre_mega_destroy(s.once));
   check(vyre_mega_destroy(s.each));
   check(vyre_mega_destroy(s.persistent));
   check(s.ops->close(s.target));
-  check(s.ops->close(s.other));
   free(s.items);
   return 0;
 }

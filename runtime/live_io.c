@@ -23,9 +23,9 @@ has_result(uint32_t state)
 }
 
 static bool
-is_asked(uint32_t state)
+is_given_up(const vyre_mega_live *live, uint32_t slot)
 {
-  return state != VYRE_MEGA_EMPTY && state != VYRE_MEGA_FAULT;
+  return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + OP) == VYRE_MEGA_IO_GIVEN_UP;
 }
 
 /* The region that an operation has to do with; NULL: there is none, and the pump has refused it. */
@@ -51,13 +51,13 @@ live_io_put(vyre_mega_live *live, vyre_upload *out)
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS], state = state_of(live, slot);
     uint32_t *words = live->io_words[slot];
-    const bool is_over = has_result(state) || state == VYRE_MEGA_EMPTY;
+    const bool is_over = state == VYRE_MEGA_EMPTY || (has_result(state) && !is_given_up(live, slot)); /* else it will be EMPTY */
     if (!live->io_taken[slot] || (!is_over && !live->io_untold[slot]))
       continue;
-    words[0] = has_result(state) ? live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + BYTES) : down[BYTES];
+    words[0] = is_over && has_result(state) ? live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + BYTES) : down[BYTES];
     words[1] = is_over ? state : VYRE_MEGA_CLAIMED;
     const vyre_mega_region *region = region_of(live, down);
-    if (state == VYRE_MEGA_IO_OK && down[OP] == VYRE_MEGA_IO_READ && words[0] && region) {
+    if (is_over && state == VYRE_MEGA_IO_OK && down[OP] == VYRE_MEGA_IO_READ && words[0] && region) {
       out[count++] = (vyre_upload){range_of(live, region, words[0]), region->data};
       live->io_stats.bytes_bounced += words[0];
     }
@@ -93,13 +93,13 @@ publish(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
 static vyre_status
 end_told(vyre_mega_live *live, uint32_t slot)
 {
-  const uint32_t state = live->io_down[slot * VYRE_MEGA_IO_WORDS + STATE], told = live->io_words[slot][1];
+  const uint32_t op = live->io_down[slot * VYRE_MEGA_IO_WORDS + OP], told = live->io_words[slot][1];
   live->io_untold[slot] = false;
   if (has_result(told) || told == VYRE_MEGA_EMPTY)
     live->io_taken[slot] = false;
   if (has_result(told))
     return vyre_mega_io_recycle(live->images[3], live->sizes[3], slot);
-  return live->io_taken[slot] && state == VYRE_MEGA_FAULT && is_asked(state_of(live, slot))
+  return live->io_taken[slot] && op == VYRE_MEGA_IO_GIVEN_UP && state_of(live, slot) != VYRE_MEGA_EMPTY && !is_given_up(live, slot)
              ? vyre_mega_io_give_up(live->images[3], live->sizes[3], slot)
              : VYRE_OK;
 }
@@ -115,7 +115,8 @@ live_io_take(vyre_mega_live *live)
     const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS];
     if (live->io_taken[slot] || down[STATE] != VYRE_MEGA_PUBLISHED)
       continue;
-    VYRE_TRY(publish(live, slot, down));
+    if (down[OP] != VYRE_MEGA_IO_GIVEN_UP) /* which is EMPTY here, and there with the next slice */
+      VYRE_TRY(publish(live, slot, down));
     live->io_taken[slot] = live->io_untold[slot] = true;
     live->io_words[slot][1] = VYRE_MEGA_CLAIMED;
   }

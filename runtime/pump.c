@@ -133,10 +133,11 @@ static void
 begin(vyre_mega_pump *p, uint32_t slot, const vyre_mega_io *request)
 {
   pump_work *work = &p->works[slot];
-  const int error = prepare(p, request, work);
+  const bool is_given_up = request->op == VYRE_MEGA_IO_GIVEN_UP;
+  const int error = is_given_up ? ECANCELED : prepare(p, request, work);
   p->under_way |= bit(slot);
   if (error) {
-    *work = (pump_work){.is_there = true, .op = request->op, .file = -1};
+    *work = (pump_work){.is_there = true, .is_given_up = is_given_up, .op = request->op, .file = -1};
     end(p, slot, -error);
   } else if (work->left == 0) {
     end(p, slot, 0);
@@ -199,12 +200,12 @@ cancel(vyre_mega_pump *p, bool all)
 {
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     pump_work *work = &p->works[slot];
-    vyre_mega_io request = {.state = VYRE_MEGA_FAULT};
+    vyre_mega_io request = {.op = VYRE_MEGA_IO_GIVEN_UP};
     if (!work->is_there || work->is_given_up)
       continue;
     if (!all)
       vyre_status_free(vyre_mega_io_read(p->queue, p->size, slot, &request));
-    if (request.state != VYRE_MEGA_FAULT)
+    if (request.op != VYRE_MEGA_IO_GIVEN_UP)
       continue;
     work->is_given_up = true;
     if (work->is_given)

@@ -120,7 +120,9 @@ CFG
 # All that anything here asks for and glibc has not; gpu-check.sh uses those that the machine lacks.
 find "$bundle" -type f \( -perm -u+x -o -name '*.so*' \) -print0 | { xargs -0 ldd 2>/dev/null || true; } |
   sed -n 's/^\t.* => \(\/[^ ]*\) .*/\1/p' | sort -u | grep -vE "/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*|libvyre)\.so" >"$bundle/libraries.list"
-ldconfig -p | sed -n 's/^\tlibvulkan\.so\.1 (.*x86-64.* => //p' | head -n 1 >>"$bundle/libraries.list"
+for name in vulkan.so.1 uring.so.2; do # which are opened when they are needed
+  ldconfig -p | sed -n "s/^\tlib${name//./\\.} (.*x86-64.* => //p" | head -n 1 >>"$bundle/libraries.list"
+done
 while read -r file; do copy "$file" "$bundle/libraries"; done <"$bundle/libraries.list"
 rm "$bundle/libraries.list"
 

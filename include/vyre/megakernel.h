@@ -236,7 +236,8 @@ enum {
   VYRE_MEGA_IO_PATIENCE = 1024 /* rounds that LOAD_MISS waits unless it says how many */
 };
 
-typedef enum vyre_mega_io_op { VYRE_MEGA_IO_READ = 1, VYRE_MEGA_IO_WRITE, VYRE_MEGA_IO_FENCE } vyre_mega_io_op;
+/* GIVEN_UP is no operation: whoever asked has written it in the operation's place, and has no more to do with the slot. */
+typedef enum vyre_mega_io_op { VYRE_MEGA_IO_GIVEN_UP, VYRE_MEGA_IO_READ, VYRE_MEGA_IO_WRITE, VYRE_MEGA_IO_FENCE } vyre_mega_io_op;
 
 /* ORDER: the words of a slot, but the two of the offset are one, and the state is between bytes and tag. */
 typedef struct vyre_mega_io {
@@ -255,18 +256,19 @@ VYRE_MUST_USE vyre_status vyre_mega_io_validate(const void *image, size_t size);
 VYRE_MUST_USE vyre_status vyre_mega_io_read(const void *image, size_t size, uint32_t slot, vyre_mega_io *out);
 /* Into an EMPTY slot, by whoever asks. */
 VYRE_MUST_USE vyre_status vyre_mega_io_publish(void *image, size_t size, uint32_t slot, const vyre_mega_io *request);
-/* The numbers of PUBLISHED slots; claims none.  `out` has room for VYRE_MEGA_IO_SLOTS. */
-VYRE_MUST_USE vyre_status vyre_mega_io_poll(const void *image, size_t size, uint32_t *out, uint32_t *out_count);
+/* The numbers of PUBLISHED slots; claims none.  `out` has room for VYRE_MEGA_IO_SLOTS.  What was given up and nobody does is EMPTY
+ * then. */
+VYRE_MUST_USE vyre_status vyre_mega_io_poll(void *image, size_t size, uint32_t *out, uint32_t *out_count);
 /* PUBLISHED to CLAIMED by compare and swap: `out_claimed` tells whether this call did it, and who did owns the slot. */
 VYRE_MUST_USE vyre_status vyre_mega_io_claim(void *image, size_t size, uint32_t slot, bool *out_claimed);
 /* CLAIMED slots to OK or ERROR: all are checked before any is written.  Of each how many bytes were moved, or an errno less than 0,
- * which stands in its `bytes` then.  One whose asker gave up is EMPTY at once. */
+ * which stands in its `bytes` then.  One whose asker gave up is EMPTY then, or with the next poll. */
 VYRE_MUST_USE vyre_status vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const int64_t *results,
                                                 uint32_t count);
 /* OK or ERROR back to EMPTY, by whoever asked. */
 VYRE_MUST_USE vyre_status vyre_mega_io_recycle(void *image, size_t size, uint32_t slot);
-/* By whoever asked: it no longer waits.  What nobody has claimed, or what has ended, is EMPTY at once; what is CLAIMED is FAULT,
- * until whoever claimed it completes it. */
+/* By whoever asked: it no longer waits.  What has ended is EMPTY at once; what is PUBLISHED or CLAIMED is, with op GIVEN_UP, theirs
+ * who do requests, who make it EMPTY by a poll or by completing it. */
 VYRE_MUST_USE vyre_status vyre_mega_io_give_up(void *image, size_t size, uint32_t slot);
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------------- */
@@ -496,7 +498,8 @@ VYRE_MUST_USE vyre_status vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ti
 /* Until all that was published has ended: nobody publishes meanwhile, and no item waits for a tenant whose mask is 0. */
 VYRE_MUST_USE vyre_status vyre_mega_live_drain(vyre_mega_live *live);
 /* A word of the control image, as it is now or as the last slice left it; and one that the kernel is to see: masks, quotas,
- * scratch. */
+ * scratch.  A word that items change meanwhile (a quota, where items of its tenant are begun; scratch that they write) may keep
+ * what either side wrote: a device's atomics need not be atomic towards the host. */
 VYRE_MUST_USE vyre_status vyre_mega_live_word(vyre_mega_live *live, uint32_t word, uint32_t *out);
 VYRE_MUST_USE vyre_status vyre_mega_live_set(vyre_mega_live *live, uint32_t word, uint32_t value);
 /* The IO queue's image, for whoever does what LOAD_MISS asks for, or asks too.  Refused where the device has its own (MIRRORED). */

@@ -1,5 +1,8 @@
 /* The IO queue.  A slot has one owner: EMPTY whoever asks, PUBLISHED whoever claims it first, CLAIMED who did, OK and ERROR again
- * who asked.  FAULT is CLAIMED, and who asked no longer waits.
+ * who asked; and if that one gave up, those who do requests.
+ *
+ * Askers compare and swap EMPTY slots among themselves, those who do requests PUBLISHED ones: a device's atomics need not be atomic
+ * towards the host, and never have to be, because either side only stores what the other one may be looking at.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
@@ -115,14 +118,27 @@ vyre_mega_io_publish(void *image, size_t size, uint32_t slot, const vyre_mega_io
   return VYRE_OK;
 }
 
+/* By those who do requests: OK and ERROR are looked at after they were written here, and PUBLISHED is nobody's yet. */
+static void
+free_given_up(void *image, uint32_t slot)
+{
+  const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
+  const uint32_t state = word_acquire(image, base + STATE);
+  const bool is_open = state == VYRE_MEGA_PUBLISHED || state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR;
+  if (is_open && word_acquire(image, base + OP) == VYRE_MEGA_IO_GIVEN_UP)
+    word_swap(image, base + STATE, state, VYRE_MEGA_EMPTY);
+}
+
 vyre_status
-vyre_mega_io_poll(const void *image, size_t size, uint32_t *out, uint32_t *out_count)
+vyre_mega_io_poll(void *image, size_t size, uint32_t *out, uint32_t *out_count)
 {
   *out_count = 0;
   VYRE_TRY(vyre_mega_io_validate(image, size));
-  for (uint32_t slot = 0; slot < size / VYRE_MEGA_IO_BYTES; slot++)
+  for (uint32_t slot = 0; slot < size / VYRE_MEGA_IO_BYTES; slot++) {
+    free_given_up(image, slot);
     if (word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + STATE) == VYRE_MEGA_PUBLISHED)
       out[(*out_count)++] = slot;
+  }
   return VYRE_OK;
 }
 
@@ -140,7 +156,7 @@ check_complete(void *image, size_t size, const uint32_t *slots, const int64_t *r
 {
   VYRE_TRY(check_slot(image, size, slots[i]));
   const uint32_t state = word_acquire(image, (size_t)slots[i] * VYRE_MEGA_IO_WORDS + STATE);
-  if (state != VYRE_MEGA_CLAIMED && state != VYRE_MEGA_FAULT)
+  if (state != VYRE_MEGA_CLAIMED)
     return refuse(slots[i], state, "CLAIMED");
   if (results[i] > UINT32_MAX || results[i] < -(int64_t)MOST_ERRNO)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " came to %" PRId64 "\nFix: bytes that were moved, or -errno",
@@ -159,8 +175,8 @@ vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const int
   for (uint32_t i = 0; i < count; i++) {
     const size_t base = (size_t)slots[i] * VYRE_MEGA_IO_WORDS;
     word_put(image, base + BYTES, (uint32_t)(results[i] < 0 ? -results[i] : results[i]));
-    if (!word_swap(image, base + STATE, VYRE_MEGA_CLAIMED, results[i] < 0 ? VYRE_MEGA_IO_ERROR : VYRE_MEGA_IO_OK))
-      word_release(image, base + STATE, VYRE_MEGA_EMPTY); /* it was given up */
+    word_release(image, base + STATE, results[i] < 0 ? VYRE_MEGA_IO_ERROR : VYRE_MEGA_IO_OK);
+    free_given_up(image, slots[i]);
   }
   return VYRE_OK;
 }
@@ -183,10 +199,10 @@ vyre_mega_io_give_up(void *image, size_t size, uint32_t slot)
   const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
   VYRE_TRY(check_slot(image, size, slot));
   const uint32_t state = word_acquire(image, base + STATE);
-  if (state == VYRE_MEGA_EMPTY || state == VYRE_MEGA_FAULT)
+  if (state == VYRE_MEGA_EMPTY || word_acquire(image, base + OP) == VYRE_MEGA_IO_GIVEN_UP)
     return refuse(slot, state, "asked for");
-  if (!word_swap(image, base + STATE, VYRE_MEGA_PUBLISHED, VYRE_MEGA_EMPTY) &&
-      !word_swap(image, base + STATE, VYRE_MEGA_CLAIMED, VYRE_MEGA_FAULT))
-    word_release(image, base + STATE, VYRE_MEGA_EMPTY);
+  if (state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR)
+    return vyre_mega_io_recycle(image, size, slot);
+  word_release(image, base + OP, VYRE_MEGA_IO_GIVEN_UP);
   return VYRE_OK;
 }

@@ -428,5 +428,5 @@ main(void)
       cmocka_unit_test(a_mirror_takes_up_and_down_what_changed),
       cmocka_unit_test(rates_are_bytes_a_second),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, device_end);
 }

@@ -9,6 +9,7 @@
 
 static const vyre_target_ops frail_ops;
 #define MEGA_OPS frail_ops
+#define MEGA_IS_FRAIL
 #include "mega.h"
 
 #include <sched.h>
@@ -24,10 +25,10 @@ typedef enum frail_fault {
 
 enum { FRAIL_PLANS = 8 };
 
+enum { FRAIL_OTHERS = 16 };
+
 typedef struct frail {
-  vyre_target *inner;
-  vyre_target_options options;
-  char library[PATH_MAX];
+  vyre_target *inner; /* the device */
   bool is_lost, hangs;
   uint32_t calls[FRAIL__COUNT], recoveries;
   struct {
@@ -37,6 +38,7 @@ typedef struct frail {
   } plans[FRAIL_PLANS];
   uint32_t plan_count;
   uint32_t every;        /* submission fails too, with one fault after the other; 0: none does */
+  uint32_t most;         /* after so many recoveries they do not: a device takes its time to be opened again; 0: always */
   uint32_t *imported[8]; /* in their order: the second is a ring, but for what a test has imported before */
   uint64_t imported_sizes[8];
   uint32_t before;
@@ -47,7 +49,8 @@ typedef struct frail {
   bool claims_io;
   /* Each submission gives one such slot an op code that there is not. */
   uint32_t damages, damaged;
-  bool is_held, waits; /* launches are to wait; one does */
+  bool is_held, waits;                     /* launches are to wait; one does */
+  vyre_device_buffer others[FRAIL_OTHERS]; /* that have the first numbers of a device that was opened again */
 } frail;
 
 static inline frail *
@@ -123,7 +126,7 @@ frail_fails(frail *f, frail_call call, frail_fault *out)
   *out = (frail_fault)(f->every ? number / f->every % 3 : FRAIL_LOST);
   if (call == FRAIL_SUBMIT && number % (f->every ? f->every : 1) == f->every / 2 && frail_claim(f))
     return true; /* not just after another fault, after which one ends it */
-  return call == FRAIL_SUBMIT && f->every && number % f->every == 0;
+  return call == FRAIL_SUBMIT && f->every && number % f->every == 0 && (f->most == 0 || f->recoveries < f->most);
 }
 
 static inline vyre_status
@@ -138,26 +141,26 @@ frail_begin(frail *f, frail_call call, frail_fault *out)
   return fails && *out != FRAIL_LOST_AFTER ? frail_say(f, *out) : VYRE_OK;
 }
 
-static vyre_status
-frail_close(vyre_target *target)
-{
-  vyre_status status = MEGA_TARGET.close(frail_of(target)->inner);
-  free(frail_of(target));
-  return status;
-}
-
-static vyre_status
-frail_open(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
+static vyre_target *
+world_target(void)
 {
   frail *f = calloc(1, sizeof *f);
   assert_non_null(f);
-  f->options = *options;
-  if (options->library) {
-    snprintf(f->library, sizeof f->library, "%s", options->library);
-    f->options.library = f->library;
-  }
-  *out = (vyre_target *)(void *)f;
-  return MEGA_TARGET.open(options, allocator, &f->inner);
+  ok(device_open());
+  f->inner = device;
+  return (vyre_target *)(void *)f;
+}
+
+static void
+world_target_end(vyre_target *target)
+{
+  frail *f = frail_of(target);
+  if (f->is_lost) /* what was left there is gone, too */
+    ok(device_close());
+  for (uint32_t i = 0; i < FRAIL_OTHERS && !f->is_lost; i++)
+    if (f->others[i].id)
+      ok(MEGA_TARGET.free(f->inner, f->others[i]));
+  free(f);
 }
 
 static void
@@ -246,12 +249,11 @@ frail_recover(vyre_target *target)
   for (uint32_t i = 0; i < f->plan_count; i++)
     if (f->plans[i].call == FRAIL_RECOVER)
       return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: there is no new one\nFix: restart the process");
-  VYRE_TRY(MEGA_TARGET.close(f->inner));
-  VYRE_TRY(MEGA_TARGET.open(&f->options, NULL, &f->inner));
-  for (uint32_t i = 0; i < 16; i++) {
-    vyre_device_buffer buffer;
-    VYRE_TRY(MEGA_TARGET.allocate(f->inner, 4, &buffer));
-  }
+  VYRE_TRY(device_close());
+  VYRE_TRY(device_open());
+  f->inner = device;
+  for (uint32_t i = 0; i < FRAIL_OTHERS; i++)
+    VYRE_TRY(MEGA_TARGET.allocate(f->inner, 4, &f->others[i]));
   f->imports = 0;
   f->is_lost = f->hangs = false;
   __atomic_add_fetch(&f->recoveries, 1, __ATOMIC_RELAXED); /* tests look meanwhile */
@@ -261,8 +263,6 @@ frail_recover(vyre_target *target)
 static const vyre_target_ops frail_ops = {
     .struct_size = sizeof(vyre_target_ops),
     .name = "frail",
-    .open = frail_open,
-    .close = frail_close,
     .describe = frail_describe,
     .allocate = frail_allocate,
     .free = frail_free,

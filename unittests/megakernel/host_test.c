@@ -519,5 +519,5 @@ main(void)
       cmocka_unit_test(a_record_that_was_not_written_whole_is_written_over),
 #endif
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, device_end);
 }

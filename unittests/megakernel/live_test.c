@@ -19,9 +19,11 @@ start_build(vyre_mega_build build, uint32_t slots, vyre_mega_live_options option
 {
   living l = {.w = world_make(slots, 0)};
   vyre_mega_options kernel = {.program = {.build = build}, .slots = slots};
-#ifdef MEGA_CUDA /* each lane takes a simulator's time */
-  kernel.workgroup = 32;
-  kernel.groups = slots > 64 ? 2 : 1;
+#ifdef MEGA_CUDA
+  if (!device_is_real()) { /* each lane takes a simulator's time */
+    kernel.workgroup = 32;
+    kernel.groups = slots > 64 ? 2 : 1;
+  }
 #endif
   ok(vyre_mega_create(ops, l.w->target, &kernel, &l.mega));
   ok(vyre_mega_live_start(l.mega, &options, &l.live));
@@ -303,13 +305,24 @@ what_cannot_be_kept_live_is_refused(void **state)
 /* ---- many items ---------------------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 4 };
+
+/* Of the ring, and of items. */
+typedef struct amount {
+  uint32_t slots, items, fewer;
+} amount;
+
+/* A device has more patience than what plays one. */
+static amount
+amounts(void)
+{
 #ifdef MEGA_CPU
-enum { ITEMS = 1000000, FEWER = 100000, SLOTS = 4096 };
-#elif defined(MEGA_CUDA) /* a simulator has not the patience */
-enum { ITEMS = 20000, FEWER = 2000, SLOTS = 320 };
+  return (amount){4096, 1000000, 100000};
+#elif defined(MEGA_CUDA)
+  return device_is_real() ? (amount){4096, 1000000, 100000} : (amount){320, 20000, 2000};
 #else
-enum { ITEMS = 20000, FEWER = 10000, SLOTS = 4096 };
+  return device_is_real() ? (amount){4096, 100000, 10000} : (amount){4096, 20000, 10000};
 #endif
+}
 
 typedef struct publisher {
   const living *l;
@@ -352,7 +365,7 @@ publish_many(void *user)
 static void
 many(vyre_mega_build build, uint32_t slice, uint32_t items)
 {
-  living l = start_build(build, SLOTS, (vyre_mega_live_options){.observables = items, .slice = slice});
+  living l = start_build(build, amounts().slots, (vyre_mega_live_options){.observables = items, .slice = slice});
   publisher publishers[THREADS];
   pthread_t threads[THREADS];
   vyre_mega_control control;
@@ -385,21 +398,21 @@ static void
 many_items_of_many_threads_are_done_once_each(void **state)
 {
   (void)state;
-  many(VYRE_MEGA_PERSISTENT, 0, ITEMS);
+  many(VYRE_MEGA_PERSISTENT, 0, amounts().items);
 }
 
 static void
 and_by_priority(void **state)
 {
   (void)state;
-  many(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 0, FEWER);
+  many(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 0, amounts().fewer);
 }
 
 static void
 and_in_short_slices(void **state)
 {
   (void)state;
-  many(VYRE_MEGA_PERSISTENT, 2, FEWER);
+  many(VYRE_MEGA_PERSISTENT, 2, amounts().fewer);
 }
 
 int
@@ -422,5 +435,5 @@ main(void)
       cmocka_unit_test(and_by_priority),
       cmocka_unit_test(and_in_short_slices),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, device_end);
 }

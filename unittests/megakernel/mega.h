@@ -87,6 +87,65 @@ typedef struct world {
 #endif
 static const vyre_target_ops *const ops = &MEGA_OPS;
 
+/* The device stays open from one test to the next, and what its driver compiled is kept: either takes a real one longer than most
+ * tests. */
+static vyre_target *device;
+
+static inline vyre_status
+device_open(void)
+{
+  char cache[PATH_MAX];
+  snprintf(cache, sizeof cache, "%s", test_file("unittests/mega-cache"));
+  const vyre_target_options options = {.library = test_library(MEGA_LIBRARY), .cache = cache};
+  return device ? VYRE_OK : MEGA_TARGET.open(&options, NULL, &device);
+}
+
+static inline vyre_status
+device_close(void)
+{
+  vyre_target *closed = device;
+  device = NULL;
+  return closed ? MEGA_TARGET.close(closed) : VYRE_OK;
+}
+
+/* A group's teardown. */
+static inline int
+device_end(void **state)
+{
+  (void)state;
+  ok(device_close());
+  return 0;
+}
+
+/* No simulator, and no driver that is a program of the processor's. */
+static inline bool
+device_is_real(void)
+{
+  vyre_device_info info;
+  ok(device_open());
+  MEGA_TARGET.describe(device, &info);
+  return info.kind != VYRE_DEVICE_CPU && !(info.capabilities & VYRE_TARGET_EMULATED);
+}
+
+/* The device as `ops` have it, for one test. */
+#ifdef MEGA_IS_FRAIL
+static vyre_target *world_target(void);
+static void world_target_end(vyre_target *target);
+#else
+static inline vyre_target *
+world_target(void)
+{
+  ok(device_open());
+  return device;
+}
+
+static inline void
+world_target_end(vyre_target *target)
+{
+  (void)target;
+}
+#endif
+
 static inline void
 world_reset(world *w)
 {
@@ -106,8 +165,7 @@ world_make(uint32_t slots, uint32_t observables)
   w->observables = observables;
   w->control = malloc(vyre_mega_control_size(observables));
   w->ring = malloc(vyre_mega_ring_size(slots));
-  const vyre_target_options options = {.library = test_library(MEGA_LIBRARY)};
-  ok(ops->open(&options, NULL, &w->target));
+  w->target = world_target();
   world_reset(w);
   return w;
 }
@@ -119,7 +177,7 @@ world_free(world *w)
   vyre_mega_results_free(&w->results);
   free(w->control);
   free(w->ring);
-  ok(ops->close(w->target));
+  world_target_end(w->target);
   free(w);
 }
 

@@ -22,10 +22,6 @@ start(vyre_mega_program program, uint32_t observables, vyre_mega_recovery recove
 {
   living l = {.w = world_make(SLOTS, 0), .observables = observables};
   vyre_mega_options options = {.program = program, .slots = SLOTS, .recovery = recovery};
-#ifdef MEGA_CUDA /* each lane takes a simulator's time */
-  options.workgroup = 16;
-  options.groups = 1;
-#endif
   options.program.build = VYRE_MEGA_PERSISTENT;
   ok(vyre_mega_create(ops, l.w->target, &options, &l.mega));
   return l;
@@ -67,6 +63,7 @@ a_live_kernel_does_each_item_once(void **state)
   vyre_mega_stats stats;
   (void)state;
   frail_of(l.w->target)->every = 3;
+  frail_of(l.w->target)->most = 6;
   go_live(&l);
   for (uint32_t i = 0; i < ITEMS; i++)
     assert_int_equal(run_item(&l, ITEM(.op = 2, .args = {1, 160 + i})).state, VYRE_MEGA_DONE);
@@ -260,5 +257,5 @@ main(void)
       cmocka_unit_test(a_live_kernel_says_what_else_went_wrong),
       cmocka_unit_test(what_hangs_is_not_gone_on_with),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, device_end);
 }

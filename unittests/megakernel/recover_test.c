@@ -441,5 +441,5 @@ main(void)
       cmocka_unit_test(a_drivers_own_loss_is_met),
 #endif
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, device_end);
 }

@@ -12,25 +12,34 @@
 #define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
 
 enum { THREADS = 4, TICKETS = 50 };
-#ifdef MEGA_CUDA /* a simulator has not the patience */
-enum { SLOTS = 320, EVERY = 6 };
-static uint32_t items = 4000;
-#elif defined(MEGA_CPU)
-enum { SLOTS = 4096, EVERY = 6 };
 #ifdef __has_feature
-#if __has_feature(thread_sanitizer) /* nor has this */
+#if __has_feature(thread_sanitizer) /* it has not the patience */
 #define FEWER
 #endif
 #endif
+
+/* Slots and items, which submissions fail, and after how many recoveries they do no more: a device takes its time for each. */
+typedef struct amount {
+  uint32_t slots, items, every, most;
+} amount;
+
+static amount
+amounts(void)
+{
+#ifdef MEGA_CPU
 #ifdef FEWER
-static uint32_t items = 50000;
+  return (amount){4096, 50000, 6, 0};
 #else
-static uint32_t items = 1000000;
+  return (amount){4096, 1000000, 6, 0};
 #endif
+#elif defined(MEGA_CUDA) /* nor has a simulator */
+  return device_is_real() ? (amount){4096, 1000000, 6, 10} : (amount){320, 4000, 6, 0};
 #else
-enum { SLOTS = 4096, EVERY = 16 };
-static uint32_t items = 8000;
+  return device_is_real() ? (amount){4096, 100000, 16, 10} : (amount){4096, 8000, 16, 0};
 #endif
+}
+
+static uint32_t items; /* of the first test */
 
 typedef struct living {
   world *w;
@@ -44,9 +53,11 @@ make(vyre_mega_build build, uint32_t slots, uint32_t workgroup)
   living l = {.w = world_make(slots, 0)};
   vyre_mega_options options = {.program = {.build = build}, .slots = slots, .workgroup = workgroup};
   options.groups = options.threads = workgroup ? 1 : 0;
-#ifdef MEGA_CUDA /* each lane takes its time */
-  options.workgroup = workgroup ? workgroup : 32;
-  options.groups = 1;
+#ifdef MEGA_CUDA
+  if (!device_is_real()) { /* each lane takes its time */
+    options.workgroup = workgroup ? workgroup : 32;
+    options.groups = 1;
+  }
 #endif
 #ifdef MEGA_CPU
   options.workgroup = 0;
@@ -124,13 +135,15 @@ run_publishers(living *l, publisher *publishers)
 static void
 every_item_is_done_once_or_a_fault(void **state)
 {
-  living l = make(VYRE_MEGA_PERSISTENT_BY_PRIORITY, SLOTS, 0);
+  const amount a = amounts();
+  living l = make(VYRE_MEGA_PERSISTENT_BY_PRIORITY, a.slots, 0);
   frail *f = frail_of(l.w->target);
   publisher publishers[THREADS];
   vyre_mega_control control;
   uint32_t published = 0, done = 0;
   (void)state;
-  f->every = EVERY;
+  f->every = a.every;
+  f->most = a.most;
   f->claims = f->damages = 10;
   ok(vyre_mega_live_start(l.mega, &(vyre_mega_live_options){.observables = items, .slice = 16}, &l.live));
   for (uint32_t t = 0; t < VYRE_MEGA_TENANTS; t++)
@@ -231,7 +244,8 @@ main(int argc, char **argv)
       cmocka_unit_test(upper_priorities_end_first_while_it_is_live),
       cmocka_unit_test(lower_priorities_are_not_starved_while_it_is_live),
   };
+  items = amounts().items;
   if (argc == 2 && strncmp(argv[1], "-items=", 7) == 0)
     items = (uint32_t)strtoul(argv[1] + 7, NULL, 10);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, device_end);
 }
