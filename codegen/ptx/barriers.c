@@ -20,8 +20,11 @@ pgen_fence(gen *g, uint32_t semantics, uint32_t scope)
     pgen_code(g, pgen_format(text, "fence.%s.%s", semantics & PTX_SEQ_CST ? "sc" : "acq_rel", pgen_scope(scope)), NULL, 0);
 }
 
-static void
-put_workgroup(gen *g)
+/* The aligned form, for all invocations of a warp come to the same barrier, be it at different times.  That for those that come to
+ * different ones, `barrier.sync`, is no alternative: as the linker of drivers compiles it (CUDA 13.0, sm_90), lanes of a warp that
+ * came apart may leave it one barrier early. */
+void
+pgen_barrier_of_workgroup(gen *g)
 {
   CODE(g, "bar.sync", lit(0));
 }
@@ -33,7 +36,7 @@ put_grid(gen *g)
   const unsigned d = g->dispatch.number;
   const reg first = PRED(g, "setp.eq.u32", pgen_lindex(g), lit(0)), generation = pgen_new(g, REG_32), arrived = pgen_new(g, REG_32);
   const reg now = pgen_new(g, REG_32), fault = pgen_new(g, REG_32), count = pgen_new(g, REG_32);
-  put_workgroup(g);
+  pgen_barrier_of_workgroup(g);
   pgen_branch_unless(g, first, meet);
   pgen_put(g, "\tfence.acq_rel.gpu;\n\tld.relaxed.gpu.global.u32 %%r%u, [%%d%u+40];\n", generation.number, d);
   pgen_put(g, "\tld.global.u32 %%r%u, [%%d%u+24];\n", count.number, d);
@@ -49,7 +52,7 @@ put_grid(gen *g)
   pgen_label(g, last);
   pgen_put(g, "\tst.relaxed.gpu.global.u32 [%%d%u+36], 0;\n\tred.release.gpu.global.add.u32 [%%d%u+40], 1;\n", d, d);
   pgen_label(g, meet);
-  put_workgroup(g);
+  pgen_barrier_of_workgroup(g);
 }
 
 void
@@ -68,7 +71,7 @@ pgen_barrier(gen *g, uint32_t row)
   if (execution == 3)
     CODE(g, "bar.warp.sync", g->mask);
   else if (execution == 2)
-    put_workgroup(g);
+    pgen_barrier_of_workgroup(g);
   if (farther && execution != 4)
     pgen_fence(g, semantics, memory);
 }

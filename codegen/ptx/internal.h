@@ -347,6 +347,7 @@ void pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg v
 void pgen_copy_row(gen *g, uint32_t row);
 void pgen_atomic(gen *g, uint32_t row);
 void pgen_barrier(gen *g, uint32_t row);
+void pgen_barrier_of_workgroup(gen *g);
 const char *pgen_scope(uint32_t scope); /* "cta" */
 void pgen_fence(gen *g, uint32_t semantics, uint32_t scope);
 enum { PTX_ACQUIRE = 0x2, PTX_RELEASE = 0x4, PTX_ACQ_REL = 0x8, PTX_SEQ_CST = 0x10, PTX_ORDERS = 0x1e };

@@ -206,7 +206,7 @@ clear_shared(gen *g)
   const reg base = pgen_new(g, REG_64);
   pgen_put(g, "\tmov.b64 %%d%u, shared_memory;\n", base.number);
   put_zeros(g, "shared", base, MAKE32(g, "shl.b32", g->lindex, lit(2)), g->shared_bytes, 4 * g->count);
-  CODE(g, "bar.sync", lit(0));
+  pgen_barrier_of_workgroup(g);
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------------------- */
