@@ -16,5 +16,7 @@ cmp "$work.expected" "$work.got" || exit 1
 "$example" -target="$2" ${3:+-device="$3"} "$work/none" "$work/3" >"$work.got" 2>"$work.said" && exit 1
 grep -q "none: Bad file descriptor" "$work.said"
 grep -q "$(sha256sum <"$work/3" | cut -c1-64)" "$work.got"
+"$example" -target="$2" -fast "$work/3" >"$work.got" 2>"$work.said" && exit 1
+grep -q '^usage: ' "$work.said"
 rm -f "$work.expected" "$work.got" "$work.said"
 echo "the same sums"

@@ -203,8 +203,10 @@ main(int count, char **arguments)
   for (; first < count && arguments[first][0] == '-' && arguments[first][1]; first++) {
     if (strncmp(arguments[first], "-target=", 8) == 0)
       target = arguments[first] + 8;
-    if (strncmp(arguments[first], "-device=", 8) == 0)
+    else if (strncmp(arguments[first], "-device=", 8) == 0)
       device = arguments[first] + 8;
+    else
+      target = ""; /* there is none of that name */
   }
   h.ops = vyre_target_find(target);
   h.names = arguments + first;
