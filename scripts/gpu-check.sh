@@ -175,7 +175,7 @@ sum() {
 }
 
 test_units() { # TARGET
-  local since=$SECONDS name names=()
+  local since=$SECONDS name part names=()
   if [ -n "$quick" ] && [ "$1" = cuda ]; then
     names=(unit-conformance-cuda)
   elif [ -n "$quick" ]; then
@@ -187,10 +187,18 @@ test_units() { # TARGET
     [ "$1" = vulkan ] && names+=(unit-kernel-device unit-kernel-shapes unit-kernel-choose)
     [ "$1" = vulkan ] && names+=($(cd "$here/unittests" && ls | grep -E '^unit-(spirv|glsl)-'))
     names+=($(cd "$here/unittests" && ls | grep "^unit-$1-"))
+    [ "$1" = cuda ] && names+=(unit-ptx-texts)
   fi
   for name in "${names[@]}"; do
     [ -x "$here/unittests/$name" ] && in_parallel "$1-unit-${name#unit-}" "$here/unittests/$name"
   done
+  # Programs as PTX: of one op each, and random ones, which are compiled by the thousand.
+  if [ -z "$quick" ] && [ "$1" = cuda ]; then
+    for ((part = 0; part < 8; part++)); do
+      in_parallel "cuda-unit-ptx-ops-$part" env VYRE_PARTS=8 VYRE_PART=$part "$here/unittests/unit-ptx-ops"
+      in_parallel "cuda-unit-ptx-$part" env VYRE_SEED=$((1 + 200 * part)) VYRE_RUNS=200 "$here/unittests/unit-ptx"
+    done
+  fi
   wait
   running=0
   # A live kernel spins, and takes the device from all that runs beside it.

@@ -55,7 +55,7 @@ build_exact(vyre_module *module, uint64_t seed)
 }
 
 static uint32_t
-check_run(const ptx_module *ptx, const vyre_module *module, uint32_t program, uint64_t seed, random_memory *got)
+check_run(const ptx_program *ptx, const vyre_module *module, uint32_t program, uint64_t seed, random_memory *got)
 {
   const bool relaxed = (vyre_module_view(module)->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
   const uint32_t unbound = relaxed ? 0 : (uint32_t)(seed >> 2) * 2654435761u >> 27;
@@ -86,12 +86,12 @@ check_program(vyre_module *module, uint64_t seed)
   assert_ok(vyre_module_seal(module, NULL), "seal");
   const uint32_t program = vyre_module_view(module)->first[0];
   write_ptx(module, program, sm, &text);
-  ptx_module *ptx = parse_ptx(&text, sm);
+  ptx_program ptx = parse_ptx(&text, sm);
   const uint32_t failed = check_run(NULL, module, program, seed, &wanted);
   const bool open = failed && (vyre_module_view(module)->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
   if (getenv("VYRE_TEST_KEEP"))
     print_program(module, program, &text);
-  const uint32_t fault = open ? failed : check_run(ptx, module, program, seed, &got);
+  const uint32_t fault = open ? failed : check_run(&ptx, module, program, seed, &got);
   if ((fault != 0) != (failed != 0)) {
     print_program(module, program, &text);
     fail_msg("seed %" PRIu64 ": fault %u; the interpreter %s", seed, fault, failed ? "stopped" : "did not stop");
@@ -102,7 +102,7 @@ check_program(vyre_module *module, uint64_t seed)
       print_program(module, program, &text);
       fail_msg("seed %" PRIu64 ": word %u of memory is 0x%08x, the interpreter has 0x%08x", seed, i, is[i], was[i]);
     }
-  ptx_module_free(ptx);
+  free_ptx(&ptx);
   vyre_bytes_free(&text);
 }
 

@@ -1,7 +1,9 @@
-/* Programs as PTX, run by the simulator.
+/* Programs as PTX, run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_ptx.h"
+
+#include "run_driver.h"
 
 #include "vyre/text.h"
 
@@ -27,18 +29,26 @@ assert_ok(vyre_status status, const char *what)
 void
 write_ptx(const vyre_module *module, uint32_t program, uint32_t sm, vyre_bytes *out)
 {
-  const vyre_ptx_options options = {.sm = sm, .open_descriptors = OPEN_DESCRIPTORS};
+  const uint32_t most = run_by_driver() ? driver_architecture() : sm;
+  const vyre_ptx_options options = {.sm = sm < most ? sm : most, .open_descriptors = OPEN_DESCRIPTORS};
   assert_ok(vyre_ptx_write(module, (vyre_row){program}, &options, out), "PTX");
 }
 
-ptx_module *
+ptx_program
 parse_ptx(const vyre_bytes *text, uint32_t sm)
 {
   char log[512] = "";
-  ptx_module *module = ptx_module_parse(text->data, text->size, sm, 90, log, sizeof log);
-  if (!module)
+  const ptx_program ptx = {ptx_module_parse(text->data, text->size, sm, 90, log, sizeof log), text};
+  if (!ptx.module)
     fail_msg("the simulator refuses the text: %s", log);
-  return module;
+  return ptx;
+}
+
+void
+free_ptx(ptx_program *ptx)
+{
+  ptx_module_free(ptx->module);
+  *ptx = (ptx_program){0};
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------------------------------- */
@@ -51,7 +61,6 @@ typedef struct device {
     bool is_read_only;
   } all[MOST_BINDINGS + 40];
   uint32_t count;
-  vyre_ptx_dispatch words;
 } device;
 
 static void *
@@ -102,66 +111,121 @@ is_of(const vyre_module *module, uint32_t a, uint32_t b)
          x.set == y.set && x.binding == y.binding;
 }
 
-/* The parameters as ptx.h lays them out. */
-static void
-fill_parameters(const vyre_module *module, const vyre_dispatch *dispatch, const vyre_ptx_dispatch *words, device *d, uint8_t *out)
+/* The parameters as ptx.h lays them out, with the addresses of what is bound; out: where each parameter is, and how many there are.
+ */
+static uint32_t
+fill_parameters(const vyre_module *module, const vyre_dispatch *dispatch, uint64_t words, const uint64_t *addresses, uint8_t *out,
+                uint32_t offsets[3])
 {
   vyre_row row;
-  uint32_t at = 8;
-  const uint64_t address = (uint64_t)(uintptr_t)words;
-  memcpy(out, &address, 8);
+  uint32_t at = 8, count = 1;
+  memcpy(out, &words, 8);
+  offsets[0] = 0;
   for (uint32_t k = 0; (row = vyre_ptx_buffer_row(module, dispatch->program, k)).id; k++) {
     for (uint32_t i = 0; i < dispatch->binding_count; i++) {
       const vyre_binding *b = &dispatch->bindings[i];
-      const vyre_ptx_buffer buffer = {(uint64_t)(uintptr_t)b->data, b->data ? b->size : 0};
+      const vyre_ptx_buffer buffer = {b->data ? addresses[i] : 0, b->data ? b->size : 0};
       if (!is_of(module, b->buffer.id, row.id))
         continue;
       assert_int_equal(buffer.address % VYRE_PTX_ALIGN, 0);
       memcpy(out + at + 16 * b->element, &buffer, sizeof buffer);
-      if (b->data)
-        give(d, b->data, b->size, false);
     }
     at += 16 * elements_of(module, row.id);
   }
+  if (at > 8)
+    offsets[count++] = 8;
   at = (at + 15) & ~15u;
   for (uint32_t i = 0; i < dispatch->binding_count; i++)
-    if (VYRE_BUFFER_SPACE(vyre_module_view(module)->imm_hi[dispatch->bindings[i].buffer.id]) == VYRE_SPACE_PUSH)
+    if (VYRE_BUFFER_SPACE(vyre_module_view(module)->imm_hi[dispatch->bindings[i].buffer.id]) == VYRE_SPACE_PUSH) {
       memcpy(out + at, dispatch->bindings[i].data, dispatch->bindings[i].size);
+      offsets[count] = at;
+    }
+  return count + (offsets[count] != 0);
 }
 
-uint32_t
-run_ptx(const ptx_module *ptx, const vyre_module *module, const vyre_dispatch *dispatch, uint64_t seed, bool parts,
-        const char *what)
+/* Of the grid: all of it, or by two launches. */
+static bool
+next_part(vyre_ptx_dispatch *words, uint64_t blocks, bool parts)
+{
+  words->first += words->count;
+  words->count = !parts ? blocks : words->first == 0 ? 1 : blocks - words->first;
+  return words->first < blocks;
+}
+
+static void
+run_on_driver(const ptx_program *ptx, const vyre_module *module, const vyre_dispatch *dispatch, vyre_ptx_dispatch *words,
+              uint64_t blocks, bool parts)
+{
+  _Alignas(16) uint8_t parameters[VYRE_PTX_PARAMETERS] = {0};
+  driver_range ranges[MOST_BINDINGS + 1] = {{words, sizeof *words, 0}};
+  uint64_t addresses[MOST_BINDINGS];
+  uint32_t block[3], of[MOST_BINDINGS], count = 1, offsets[3] = {0};
+  for (uint32_t i = 0; i < dispatch->binding_count; i++) { /* what is bound twice has one copy */
+    for (of[i] = 0; of[i] < count && ranges[of[i]].data != dispatch->bindings[i].data; of[i]++)
+      ;
+    if (of[i] == count)
+      ranges[count++] = (driver_range){dispatch->bindings[i].data, dispatch->bindings[i].size, 0};
+  }
+  assert_true(vyre_workgroup_size(module, dispatch->program, NULL, 0, block));
+  while (next_part(words, blocks, parts)) {
+    const uint32_t grid[3] = {(uint32_t)words->count + 1, 1, 1}; /* one block that has nothing to do */
+    driver_copy(ranges, count);
+    for (uint32_t i = 0; i < dispatch->binding_count; i++)
+      addresses[i] = ranges[of[i]].address;
+    const uint32_t given = fill_parameters(module, dispatch, ranges[0].address, addresses, parameters, offsets);
+    driver_run(ptx->text, vyre_row_name(module, dispatch->program), grid, block, parameters, offsets, given);
+  }
+}
+
+static void
+run_on_simulator(const ptx_program *ptx, const vyre_module *module, const vyre_dispatch *dispatch, vyre_ptx_dispatch *words,
+                 uint64_t blocks, uint64_t seed, bool parts, const char *what)
 {
   _Alignas(16) uint8_t parameters[VYRE_PTX_PARAMETERS] = {0};
   static device d;
-  uint64_t globals[32];
-  const char *name = vyre_row_name(module, dispatch->program);
-  const ptx_kernel *kernel = ptx_kernel_find(ptx, name);
-  const uint64_t blocks = (uint64_t)dispatch->groups[0] * dispatch->groups[1] * dispatch->groups[2];
-  ptx_launch launch = {
-      .kernel = kernel, .memory = {.user = &d, .find = find, .globals = globals}, .parameters = parameters, .seed = seed};
+  uint64_t globals[32], addresses[MOST_BINDINGS];
+  uint32_t offsets[3] = {0};
+  ptx_launch launch = {.kernel = ptx_kernel_find(ptx->module, vyre_row_name(module, dispatch->program)),
+                       .memory = {.user = &d, .find = find, .globals = globals},
+                       .parameters = parameters,
+                       .seed = seed};
   ptx_fault fault;
   ptx_counts counts;
-  if (!kernel)
-    fail_msg("there is no kernel %s", name);
-  memset(&d, 0, sizeof d);
-  memcpy(d.words.groups, dispatch->groups, sizeof d.words.groups);
-  give(&d, &d.words, sizeof d.words, false);
-  fill_parameters(module, dispatch, &d.words, &d, parameters);
-  assert_true(ptx_global_count(ptx) <= 32);
-  for (uint32_t i = 0; i < ptx_global_count(ptx); i++) {
-    globals[i] = (uint64_t)(uintptr_t)ptx_global_get(ptx, i)->initial;
-    give(&d, ptx_global_get(ptx, i)->initial, ptx_global_get(ptx, i)->size, true);
+  d.count = 0;
+  give(&d, words, sizeof *words, false);
+  for (uint32_t i = 0; i < dispatch->binding_count; i++) {
+    const vyre_binding *b = &dispatch->bindings[i];
+    addresses[i] = (uint64_t)(uintptr_t)b->data;
+    if (b->data && VYRE_BUFFER_SPACE(vyre_module_view(module)->imm_hi[b->buffer.id]) != VYRE_SPACE_PUSH)
+      give(&d, b->data, b->size, false);
+  }
+  fill_parameters(module, dispatch, (uint64_t)(uintptr_t)words, addresses, parameters, offsets);
+  assert_true(ptx_global_count(ptx->module) <= 32);
+  for (uint32_t i = 0; i < ptx_global_count(ptx->module); i++) {
+    globals[i] = (uint64_t)(uintptr_t)ptx_global_get(ptx->module, i)->initial;
+    give(&d, ptx_global_get(ptx->module, i)->initial, ptx_global_get(ptx->module, i)->size, true);
   }
   assert_true(vyre_workgroup_size(module, dispatch->program, NULL, 0, launch.block));
-  for (uint64_t first = 0; first < blocks; first += d.words.count) {
-    d.words.first = first;
-    d.words.count = !parts ? blocks : first == 0 ? 1 : blocks - first;
-    launch.grid[0] = (uint32_t)d.words.count + (uint32_t)(seed % 2); /* one block that has nothing to do */
+  while (next_part(words, blocks, parts)) {
+    launch.grid[0] = (uint32_t)words->count + (uint32_t)(seed % 2); /* one block that has nothing to do */
     launch.grid[1] = launch.grid[2] = 1;
     if (!ptx_run(&launch, &counts, &fault))
       fail_msg("%s: line %u, block %u, thread %u: %s", what, fault.line, fault.block[0], fault.thread[0], fault.text);
   }
-  return d.words.fault;
+}
+
+uint32_t
+run_ptx(const ptx_program *ptx, const vyre_module *module, const vyre_dispatch *dispatch, uint64_t seed, bool parts,
+        const char *what)
+{
+  vyre_ptx_dispatch words = {.groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}};
+  const uint64_t blocks = (uint64_t)dispatch->groups[0] * dispatch->groups[1] * dispatch->groups[2];
+  if (!ptx_kernel_find(ptx->module, vyre_row_name(module, dispatch->program)))
+    fail_msg("there is no kernel %s", vyre_row_name(module, dispatch->program));
+  assert_true(dispatch->binding_count <= MOST_BINDINGS);
+  if (run_by_driver())
+    run_on_driver(ptx, module, dispatch, &words, blocks, parts);
+  else
+    run_on_simulator(ptx, module, dispatch, &words, blocks, seed, parts, what);
+  return words.fault;
 }

@@ -67,7 +67,7 @@ is_same(vyre_kind kind, bool relaxed, uint64_t a, uint64_t b)
 }
 
 static void
-run(const vyre_module *module, const ptx_module *ptx, memory *m, uint32_t seed, const char *text)
+run(const vyre_module *module, const ptx_program *ptx, memory *m, uint32_t seed, const char *text)
 {
   vyre_binding bindings[3];
   vyre_row row;
@@ -103,13 +103,13 @@ check(const char *text, vyre_kind kind, uint32_t sm, const char *has, const char
   if (has_not && strstr(out.data, has_not))
     fail_msg("a %s in what is written of\n%s\n%s", has_not, text, out.data);
   out.size--;
-  ptx_module *ptx = parse_ptx(&out, sm);
-  run(module, ptx, &is, seed++, text);
+  ptx_program ptx = parse_ptx(&out, sm);
+  run(module, &ptx, &is, seed++, text);
   for (uint32_t at = 0; at < sizeof is.bytes[2]; at += size_of(kind))
     if (!is_same(kind, relaxed, read(&is, kind, at), read(&wanted, kind, at)))
       fail_msg("at %u there is 0x%llx, not 0x%llx, of\n%s", at, (unsigned long long)read(&is, kind, at),
                (unsigned long long)read(&wanted, kind, at), text);
-  ptx_module_free(ptx);
+  free_ptx(&ptx);
   vyre_bytes_free(&out);
   vyre_module_destroy(module);
 }
