@@ -243,6 +243,17 @@ has_any_size(const vyre_phase_memory *memory)
   return memory->kind == VYRE_MEMORY_TABLE || memory->stride == 0;
 }
 
+/* Whether a step of levels goes by it, which is looked at before anything runs. */
+static bool
+says_levels(const vyre_phases *phases, uint32_t index)
+{
+  bool does = false;
+  for (uint32_t i = 0; i < phases->step_count; i++)
+    does |= phases->steps[i].kind == VYRE_STEP_LEVELS && phases->steps[i].times && phases->steps[i].memory == index;
+  return does;
+}
+
+/* A side column is on the host only if somebody asks for it there: on a device it begins as zeros without the host's help. */
 static bool
 take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
 {
@@ -262,6 +273,8 @@ take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
     buffer->data = column;
   } else if (memory->kind == VYRE_MEMORY_COLUMN) {
     memcpy(&buffer->data, (const char *)view + source->column, sizeof buffer->data);
+  } else if (memory->kind == VYRE_MEMORY_SIDE && !says_levels(context->record->pass.phases, index)) {
+    return true;
   } else if (buffer->bytes) {
     buffer->data = context->base.host->alloc(&context->base, buffer->bytes);
     if (buffer->data && memory->kind == VYRE_MEMORY_VERDICT)
@@ -331,10 +344,11 @@ vyre_phases_memory(vyre_pass_ctx *ctx, const char *name, uint32_t words)
     const bool any_size = has_any_size(&phases->memory[i]);
     if (context->swept ? kind != VYRE_MEMORY_COUNTER && kind != VYRE_MEMORY_VERDICT : kind != VYRE_MEMORY_SIDE && !any_size)
       break;
-    if (any_size && !context->swept && buffer->bytes == 0 && words) {
-      buffer->data = ctx->host->alloc(ctx, words * sizeof(uint32_t));
-      buffer->bytes = buffer->data ? words * sizeof(uint32_t) : 0;
-    }
+    if (any_size && !context->swept && buffer->bytes == 0)
+      buffer->bytes = words * sizeof(uint32_t);
+    if (!buffer->data && buffer->bytes)
+      buffer->data = ctx->host->alloc(ctx, buffer->bytes);
+    buffer->bytes = buffer->data ? buffer->bytes : 0;
     context->given |= context->swept ? 0 : UINT64_C(1) << i;
     return buffer->data;
   }

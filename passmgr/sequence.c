@@ -35,8 +35,13 @@ add_block(sequence *s, const vyre_context *context, uint32_t index)
 {
   const vyre_phase_memory *memory = &context->record->pass.phases->memory[index];
   const vyre_phase_source *source = &context->record->sources[index];
-  const vyre_c_buffer *buffer = &context->memory[index];
+  vyre_c_buffer *buffer = &context->memory[index];
   uint32_t at = s->block_count;
+  if (s->rows.on_host && !buffer->data && buffer->bytes) {
+    buffer->data = sequence_take(s, buffer->bytes, 1);
+    if (!buffer->data)
+      return UINT32_MAX;
+  }
   for (uint32_t i = 0; i < s->block_count && is_shared(memory); i++)
     at = s->blocks[i].host == buffer->data ? i : at;
   if (at == s->block_count) {
