@@ -284,7 +284,7 @@ open_float_atomics(export_case *c, uint32_t mode, vyre_kind kind, size_t count)
   export_open(c, mode);
   const vyre_row own = at(c, shared_array(c, type), lid(c));
   const uint32_t order = VYRE_ORDER(0, SpvScopeWorkgroup, 0);
-  c->zeros_agree = true; /* which of -0 and +0 is less, devices do not say */
+  c->to_come.zeros_agree = true; /* which of -0 and +0 is less, devices do not say */
   for (size_t i = 0; i < count; i++) {
     vyre_build_store(&c->b, own, export_input(c, type), 0);
     export_output(c, vyre_build(&c->b, ops[i], type, 0, order, 0, own, export_input(c, type), VYRE_NONE));

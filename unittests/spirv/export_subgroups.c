@@ -36,7 +36,7 @@ static void
 moved(export_case *c, vyre_opcode op, vyre_type type, vyre_row b)
 {
   const vyre_row value = export_input(c, type);
-  c->label = vyre_op_infos[op].text;
+  c->to_come.label = vyre_op_infos[op].text;
   if (op != VYRE_OP_subgroup_quad_swap) {
     export_output(c, build(c, op, type, 0, value, b));
     return;
@@ -48,13 +48,13 @@ moved(export_case *c, vyre_opcode op, vyre_type type, vyre_row b)
 static void
 combined(export_case *c, vyre_opcode op, vyre_type type)
 {
-  c->label = vyre_op_infos[op].text;
-  c->zeros_agree = vyre_kind_is_float(VYRE_TYPE_KIND(type));
-  c->denormals = EXPORT_DENORMALS_ALIKE;
+  c->to_come.label = vyre_op_infos[op].text;
+  c->to_come.zeros_agree = vyre_kind_is_float(VYRE_TYPE_KIND(type));
+  c->to_come.denormals = EXPORT_DENORMALS_ALIKE;
   for (uint32_t group = VYRE_GROUP_REDUCE; group <= VYRE_GROUP_EXCLUSIVE; group++)
     export_output(c, build(c, op, type, VYRE_GROUP(group, 0), input(c, op, type), VYRE_NONE));
-  c->zeros_agree = false;
-  c->denormals = EXPORT_DENORMALS_FLUSHED;
+  c->to_come.zeros_agree = false;
+  c->to_come.denormals = EXPORT_DENORMALS_FLUSHED;
 }
 
 /* In a branch that lanes 2, 7 and 12 do not take, nor any that a random word holds back. */
@@ -132,9 +132,9 @@ clusters(void **state)
     for (uint32_t i = 0; i < 5; i++)
       for (uint32_t cluster = 1; cluster <= (mode ? 8 : 64); cluster *= 2) {
         const vyre_type type = VYRE_TYPE(kinds[i], 1);
-        c.label = vyre_op_infos[ops[i]].text;
-        c.zeros_agree = kinds[i] == VYRE_F32;
-        c.denormals = EXPORT_DENORMALS_ALIKE;
+        c.to_come.label = vyre_op_infos[ops[i]].text;
+        c.to_come.zeros_agree = kinds[i] == VYRE_F32;
+        c.to_come.denormals = EXPORT_DENORMALS_ALIKE;
         export_output(&c, build(&c, ops[i], type, VYRE_GROUP(VYRE_GROUP_CLUSTERED, cluster),
                                 i == 3 ? export_input(&c, type) : input(&c, VYRE_OP_subgroup_add, type), VYRE_NONE));
       }
@@ -149,7 +149,7 @@ votes_and_ballots(void **state)
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     const vyre_row branch = open_branch(&c, mode);
-    c.label = "votes";
+    c.to_come.label = "votes";
     const vyre_row vote = export_input(&c, BOOL), same = vyre_build_const(&c.b, VYRE_TYPE(VYRE_I32, 3), 7);
     const vyre_row masks[2] = {build(&c, VYRE_OP_subgroup_ballot, MASK, 0, vote, VYRE_NONE), export_input(&c, MASK)};
     export_output(&c, place(&c, VYRE_OP_subgroup_elect, BOOL));

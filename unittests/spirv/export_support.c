@@ -6,7 +6,7 @@
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <spirv-tools/libspirv.h>
 #include <spirv/unified1/spirv.h>
 #include <stdio.h>
@@ -157,17 +157,12 @@ void
 export_output(export_case *c, vyre_row value)
 {
   vyre_type type = type_of(c, value);
-  const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(type));
-  if (VYRE_TYPE_KIND(type) == VYRE_F16 || VYRE_TYPE_KIND(type) == VYRE_F64) { /* what f32 has `agree` for */
-    const vyre_row nan = vyre_build_const(&c->b, type, bits == 16 ? 0x7e00 : 0x7ff8000000000000u);
-    const vyre_row zero = vyre_build_const(&c->b, type, 0);
-    value = vyre_build_select(&c->b, vyre_build_unary(&c->b, VYRE_OP_isnan, value), nan, value);
-    if (c->zeros_agree)
-      value = vyre_build_select(&c->b, vyre_build_binary(&c->b, VYRE_OP_feq, value, zero), zero, value);
-  }
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  const uint32_t bits = vyre_kind_bits(kind), fixed = c->fixed;
   if (bits == 64 && VYRE_TYPE_LANES(type) > 1) { /* a lane at a time, each as two words */
-    for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++)
+    for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++, c->fixed += fixed != 0)
       export_output(c, vyre_build_lane(&c->b, value, i));
+    c->fixed = fixed;
     return;
   }
   if (bits == 64) {
@@ -187,13 +182,25 @@ export_output(export_case *c, vyre_row value)
     else if (VYRE_TYPE_KIND(type) != VYRE_U32)
       lane = vyre_build_convert(&c->b, VYRE_OP_bitcast, U32, lane);
     assert_true(c->stores < EXPORT_SLOTS);
-    c->slots[c->stores].tolerance = c->tolerance;
-    c->slots[c->stores].device_tolerance = c->device_tolerance;
-    c->slots[c->stores].zeros_agree = c->zeros_agree;
-    c->slots[c->stores].denormals = c->denormals;
-    c->slots[c->stores].label = c->label;
+    export_slot *slot = &c->slots[c->stores];
+    *slot = c->to_come;
+    slot->bits = kind == VYRE_F16 ? 16 : kind != VYRE_F64 ? 32 : i == 0 ? 64 : 0;
+    slot->fixed = fixed == 0 || kind == VYRE_F64 ? fixed : fixed + i;
     vyre_build_store(&c->b, vyre_build_at(&c->b, c->out, word_index(c, c->stores++)), lane, 0);
   }
+}
+
+void
+export_fixed_where(export_case *c, vyre_row where)
+{
+  const export_slot own = c->to_come;
+  const uint32_t first = c->stores + 1;
+  c->to_come = (export_slot){.label = own.label};
+  c->fixed = 0;
+  if (where.id)
+    export_output(c, where);
+  c->to_come = own;
+  c->fixed = where.id ? first : 0;
 }
 
 void
@@ -348,80 +355,105 @@ run_on_device(const export_case *c, const uint32_t *in, uint32_t *out)
     export_must(vyre_target_vulkan.free(device, buffers[i]));
 }
 
-static float
-as_float(uint32_t bits)
+/* A value of a width of floats. */
+static uint64_t
+value_at(const uint32_t *words, uint32_t bits)
 {
-  float value;
-  memcpy(&value, &bits, 4);
-  return value;
+  return bits == 64 ? words[0] | (uint64_t)words[1] << 32 : words[0];
+}
+
+static uint64_t
+magnitude(uint32_t bits, uint64_t value)
+{
+  return value & ((UINT64_C(1) << (bits - 1)) - 1);
+}
+
+/* Infinity's is the largest that is no NaN. */
+static bool
+is_nan(uint32_t bits, uint64_t value)
+{
+  return magnitude(bits, value) > (bits == 16 ? 0x7c00u : bits == 32 ? 0x7f800000u : 0x7ff0000000000000u);
+}
+
+/* Zero, or a denormal. */
+static bool
+is_tiny(uint32_t bits, uint64_t value)
+{
+  return magnitude(bits, value) < (bits == 16 ? 0x0400u : bits == 32 ? 0x00800000u : 0x0010000000000000u);
+}
+
+static int64_t
+place_in_order(uint32_t bits, uint64_t value)
+{
+  const int64_t place = (int64_t)magnitude(bits, value);
+  return value >> (bits - 1) & 1 ? -place : place;
 }
 
 static bool
-agree(const export_case *c, uint32_t slot, uint32_t tolerance, uint32_t a, uint32_t b)
+agree(const export_slot *slot, uint32_t tolerance, uint64_t a, uint64_t b)
 {
-  if (a == b || tolerance == UINT32_MAX || (isnan(as_float(a)) && isnan(as_float(b))))
+  const uint32_t bits = slot->bits;
+  if (a == b || tolerance == UINT32_MAX || (is_nan(bits, a) && is_nan(bits, b)))
     return true;
-  if (c->slots[slot].zeros_agree && ((a | b) & 0x7fffffffu) == 0)
+  const int64_t left = place_in_order(bits, a), right = place_in_order(bits, b);
+  if (slot->zeros_agree && left == 0 && right == 0)
     return true;
-  if (!tolerance || isnan(as_float(a)) || isnan(as_float(b)))
+  if (!tolerance || is_nan(bits, a) || is_nan(bits, b))
     return false;
-  const int64_t left = a & 0x80000000u ? -(int64_t)(a & 0x7fffffffu) : (int64_t)a;
-  const int64_t right = b & 0x80000000u ? -(int64_t)(b & 0x7fffffffu) : (int64_t)b;
-  return llabs(left - right) <= (int64_t)tolerance;
+  return (left > right ? (uint64_t)left - (uint64_t)right : (uint64_t)right - (uint64_t)left) <= tolerance;
 }
 
-/* Whether the module asks for denormals of a kind to be kept. */
+/* Whether the module asks for denormals of that width to be kept. */
 static bool
-asks_for_denormals(const export_case *c)
+asks_for_denormals(const export_case *c, uint32_t bits)
 {
   const uint32_t *words = (const uint32_t *)(const void *)c->code.data;
   for (size_t at = 5; at < c->code.size / 4; at += words[at] >> 16)
-    if ((words[at] & 0xffffu) == SpvOpExecutionMode && words[at + 2] == SpvExecutionModeDenormPreserve)
+    if ((words[at] & 0xffffu) == SpvOpExecutionMode && words[at + 2] == SpvExecutionModeDenormPreserve && words[at + 3] == bits)
       return true;
   return false;
 }
 
-/* Zero, or a denormal f32. */
-static bool
-is_tiny(uint32_t bits)
-{
-  return (bits & 0x7fffffffu) < 0x00800000u;
-}
-
 /* What Vulkan leaves to a device that is no processor.  `flushed`: what a program without denormals computes. */
 static bool
-device_may(const export_case *c, bool keeps_denormals, uint32_t slot, uint32_t expected, uint32_t flushed, uint32_t found)
+device_may(const export_case *c, const export_slot *slot, uint64_t expected, uint64_t flushed, uint64_t found)
 {
-  const uint32_t exact = c->slots[slot].tolerance, open = c->slots[slot].device_tolerance, tolerance = exact > open ? exact : open;
-  if (agree(c, slot, tolerance, expected, found))
+  const uint32_t exact = slot->tolerance, open = slot->device_tolerance, tolerance = exact > open ? exact : open;
+  if (agree(slot, tolerance, expected, found))
     return true;
-  switch (c->slots[slot].denormals) {
+  switch (slot->denormals) {
   case EXPORT_DENORMALS_ALIKE:
-    return is_tiny(expected) && is_tiny(found);
+    return is_tiny(slot->bits, expected) && is_tiny(slot->bits, found);
   case EXPORT_DENORMALS_KEPT:
-    if (keeps_denormals)
+    if (asks_for_denormals(c, slot->bits))
       return false;
     break;
   default:
     break;
   }
-  return agree(c, slot, tolerance, flushed, found);
+  return agree(slot, tolerance, flushed, found);
 }
 
 /* `flushed`: NULL where results are exact. */
 static void
 compare(const export_case *c, const char *what, const uint32_t *expected, const uint32_t *flushed, const uint32_t *found)
 {
-  const bool keeps_denormals = flushed && asks_for_denormals(c);
   unsigned differ = 0;
   for (uint32_t i = 0; i < WORDS; i++) {
-    const uint32_t slot = i % EXPORT_SLOTS;
-    if (agree(c, slot, c->slots[slot].tolerance, expected[i], found[i]) ||
-        (flushed && device_may(c, keeps_denormals, slot, expected[i], flushed[i], found[i])))
+    static const export_slot unused = {.bits = 32};
+    const uint32_t number = i % EXPORT_SLOTS;
+    const export_slot *slot = number < c->stores ? &c->slots[number] : &unused;
+    if (slot->bits == 0) /* the second word of two */
+      continue;
+    const uint64_t right = value_at(expected + i, slot->bits), got = value_at(found + i, slot->bits);
+    if (agree(slot, slot->tolerance, right, got))
+      continue;
+    if (flushed && ((slot->fixed && expected[i - number + slot->fixed - 1] == 0) ||
+                    device_may(c, slot, right, value_at(flushed + i, slot->bits), got)))
       continue;
     differ++;
-    print_error("%s: %s: invocation %u, word %u: expected 0x%08x, found 0x%08x\n", what,
-                c->slots[slot].label ? c->slots[slot].label : "", i / EXPORT_SLOTS, slot, expected[i], found[i]);
+    print_error("%s: %s: invocation %u, word %u: expected 0x%08" PRIx64 ", found 0x%08" PRIx64 "\n", what,
+                slot->label ? slot->label : "", i / EXPORT_SLOTS, number, right, got);
   }
   assert_int_equal(differ, 0);
 }

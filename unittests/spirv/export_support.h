@@ -30,6 +30,18 @@ typedef enum export_denormals {
   EXPORT_DENORMALS_ALIKE,   /* a zero or any of them for one of them, too: some of the lanes' are flushed */
 } export_denormals;
 
+/* A word of output, and what it is compared by. */
+typedef struct export_slot {
+  uint32_t tolerance; /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
+  bool zeros_agree;   /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
+  /* On a device that is no processor, where Vulkan leaves more open ("Precision and Operation of SPIR-V Instructions"): */
+  uint32_t device_tolerance; /* as `tolerance` */
+  export_denormals denormals;
+  uint32_t fixed;    /* the number of a word and 1: where that is 0, anything; 0: there is none */
+  uint32_t bits;     /* of the float: 16, 32 (and of what is none), 64 with the next word, whose own are 0 */
+  const char *label; /* what a difference is reported under */
+} export_slot;
+
 /* A module with one program: buffers `in` and `out`, u32[], and the first of the invocation's words in both. */
 typedef struct export_case {
   vyre_module *module;
@@ -37,21 +49,11 @@ typedef struct export_case {
   vyre_row program, in, out, gid, base;
   uint32_t workgroup;
   uint32_t loads, stores; /* words of `in` and `out` that are used */
-  /* of the outputs to come: */
-  uint32_t tolerance; /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
-  bool zeros_agree;   /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
-  /* On a device that is no processor, where Vulkan leaves more open ("Precision and Operation of SPIR-V Instructions"): */
-  uint32_t device_tolerance; /* as `tolerance` */
-  export_denormals denormals;
-  const char *label;  /* what a difference is reported under */
-  bool not_on_device; /* which lacks what the program needs */
-  bool interpreted;   /* only: the device runs others of its kind */
-  struct {
-    uint32_t tolerance, device_tolerance;
-    bool zeros_agree;
-    export_denormals denormals;
-    const char *label;
-  } slots[EXPORT_SLOTS];
+  export_slot to_come;    /* what holds for the outputs to come, but `bits` and `fixed` */
+  uint32_t fixed;         /* export_fixed_where */
+  bool not_on_device;     /* which lacks what the program needs */
+  bool interpreted;       /* only: the device runs others of its kind */
+  export_slot slots[EXPORT_SLOTS];
   vyre_bytes code; /* after export_write */
 } export_case;
 
@@ -68,6 +70,9 @@ void export_close(export_case *c);
 vyre_row export_input(export_case *c, vyre_type type);
 /* A value to the next output words. */
 void export_output(export_case *c, vyre_row value);
+/* Of the outputs to come, which have as many lanes: where a lane of these bools is false, Vulkan leaves that of a device that is no
+ * processor open.  VYRE_NONE: nowhere. */
+void export_fixed_where(export_case *c, vyre_row where);
 vyre_row export_u32(export_case *c, uint32_t value);
 void export_must(vyre_status status);
 /* Seals, writes, and has it validated. */

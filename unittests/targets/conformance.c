@@ -1,4 +1,4 @@
-/* The runner: which tests a target is to pass, and a process for each.
+/* The runner: which tests a target is to pass, and the processes that run them.
  *
  * A target's list (lists/NAME.txt) says what it takes and what it lacks, with a reason each:
  *
@@ -13,6 +13,7 @@
 
 #include "bundle.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,51 +183,140 @@ typedef struct job {
   vyre_kernel_form form;
 } job;
 
+static conform shared; /* of a process that runs tests */
+
 static void
 run_job(void **state)
 {
   const job *j = *state;
   const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY), .validate = test_validates(), .threads = 3};
-  conform c = {.ops = &CONFORM_TARGET, .form = j->form};
-  ok(c.ops->open(&options, NULL, &c.target));
+  shared.ops = &CONFORM_TARGET;
+  if (!shared.target)
+    ok(shared.ops->open(&options, NULL, &shared.target));
+  conform c = shared;
+  c.form = j->form;
   c.ops->describe(c.target, &c.info);
   j->test->run(&c);
-  ok(c.ops->close(c.target));
 }
 
 static void
-show(FILE *file)
+close_shared(void **state)
+{
+  (void)state;
+  ok(CONFORM_TARGET.close(shared.target));
+}
+
+static bool
+runs_well(const char *name, CMUnitTestFunction function, job *j)
+{
+  const struct CMUnitTest one = {name, function, NULL, NULL, j};
+  const bool well = _cmocka_run_group_tests(name, &one, 1, NULL, NULL) == 0;
+  fflush(NULL);
+  return well;
+}
+
+/* Runs the tests that it is told of, on one target, until one fails: who knows what that left.  What it returns: 0 where all and
+ * the target's end went well. */
+static int
+serve(int jobs, int verdicts)
+{
+  job j;
+  while (read(jobs, &j, sizeof j) == sizeof j) {
+    const bool well = runs_well(j.test->name, run_job, &j);
+    if (write(verdicts, &well, sizeof well) != sizeof well || !well)
+      return 1;
+  }
+  return runs_well("closing", close_shared, NULL) ? 0 : 1;
+}
+
+/* A process that runs tests. */
+typedef struct server {
+  pid_t pid; /* 0: there is none */
+  int jobs, verdicts;
+  FILE *messages;
+} server;
+
+static server one_for_all;
+
+static void
+start(server *s)
+{
+  int jobs[2], verdicts[2];
+  s->messages = tmpfile();
+  fflush(stdout);
+  s->pid = s->messages && pipe(jobs) == 0 && pipe(verdicts) == 0 ? fork() : -1;
+  if (s->pid < 0)
+    die("no process", "to run tests in");
+  if (s->pid == 0) {
+    close(jobs[1]);
+    close(verdicts[0]);
+    dup2(fileno(s->messages), STDOUT_FILENO);
+    dup2(fileno(s->messages), STDERR_FILENO);
+    exit(serve(jobs[0], verdicts[1]));
+  }
+  close(jobs[0]);
+  close(verdicts[1]);
+  s->jobs = jobs[1];
+  s->verdicts = verdicts[0];
+}
+
+static void
+show_messages(const server *s)
 {
   char text[4096];
-  rewind(file);
-  for (size_t size; (size = fread(text, 1, sizeof text, file)) != 0;)
+  rewind(s->messages);
+  for (size_t size; (size = fread(text, 1, sizeof text, s->messages)) != 0;)
     fwrite(text, 1, size, stdout);
 }
 
-/* In a process of its own, whose messages are shown where the outcome is not as it should be. */
+/* Whether all went well to its end; what it says is shown if that is not as it should be. */
+static bool
+end(server *s, bool should)
+{
+  int status = 0;
+  if (s->pid == 0)
+    return true;
+  close(s->jobs);
+  while (waitpid(s->pid, &status, 0) < 0)
+    ;
+  close(s->verdicts);
+  const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (well != should)
+    show_messages(s);
+  fclose(s->messages);
+  s->pid = 0;
+  return well;
+}
+
+/* Whether the target that tests shared could be closed. */
+static bool
+end_shared(void)
+{
+  const bool well = end(&one_for_all, true);
+  if (!well)
+    printf("none closing the target: FAILS\n");
+  return well;
+}
+
+/* Its messages are shown where the outcome is not as it should be. */
 static bool
 passes(const conform_test *test, vyre_kernel_form form, bool should)
 {
-  job j = {test, form};
-  FILE *messages = tmpfile();
-  fflush(stdout);
-  const pid_t child = messages ? fork() : -1;
-  if (child < 0)
-    die("no process", test->name);
-  if (child == 0) {
-    const struct CMUnitTest one = {test->name, run_job, NULL, NULL, &j};
-    dup2(fileno(messages), STDOUT_FILENO);
-    dup2(fileno(messages), STDERR_FILENO);
-    exit(_cmocka_run_group_tests(test->name, &one, 1, NULL, NULL) == 0 ? 0 : 1);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    ;
-  const bool passed = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  if (passed != should)
-    show(messages);
-  fclose(messages);
-  return passed;
+  const job j = {test, form};
+  server own = {0}, *s = test->needs & NEEDS_ITS_OWN ? &own : &one_for_all;
+  bool well = false;
+  if (s->pid == 0)
+    start(s);
+  if (ftruncate(fileno(s->messages), 0) != 0)
+    die("no messages", test->name);
+  rewind(s->messages);
+  if (write(s->jobs, &j, sizeof j) != sizeof j || read(s->verdicts, &well, sizeof well) != sizeof well)
+    well = false;
+  if (!well || s == &own)
+    return end(s, should) && well;
+  if (!should)
+    show_messages(s);
+  return true;
 }
 
 /* Whether the outcome is the one that the list says. */
@@ -272,9 +362,11 @@ main(int argc, char **argv)
   const char *only = argc > 1 && argv[1][0] ? argv[1] : NULL;
   list_path = argc > 2 ? argv[2] : strdup(test_file("unittests/targets/lists/%s.txt", CONFORM_NAME));
   read_lists();
+  signal(SIGPIPE, SIG_IGN);
   uint32_t wrong = 0;
   for (uint32_t i = 0; i < LISTS; i++)
     wrong += run_list(tests[i], only);
+  wrong += !end_shared();
   printf("%u wrong\n", wrong);
   return wrong ? 1 : 0;
 }

@@ -1,7 +1,8 @@
 /* The conformance suite: what every target does, one source linked against each.  docs/targets.md tells how to use it.
  *
- * Each test has a process and a target of its own, so that one that crashes or leaves a device lost fails alone.  A test runs once
- * for each form of kernel that the target takes; one without kernels runs once.
+ * Tests share a target, as a driver may take long to open one, in a process which is not the runner's and ends where one of them
+ * fails or crashes: the next ones have another.  A test runs once for each form of kernel that the target takes; one without
+ * kernels runs once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_CONFORMANCE_H
@@ -29,6 +30,7 @@ enum {
   NEEDS_KERNELS = 1 << 16, /* any */
   NEEDS_SPECS = 1 << 17,   /* specialization values, given when a kernel is compiled */
   NEEDS_FAULTS = 1 << 18,  /* a program that stops at a fault fails its submission */
+  NEEDS_ITS_OWN = 1 << 19, /* a target where nothing was done before it, and nothing is after */
 };
 
 enum { NO_FORM = VYRE_KERNEL_FORM__COUNT };

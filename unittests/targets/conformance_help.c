@@ -225,7 +225,7 @@ free_description(conform_desc *desc)
 }
 
 /* Modules of kernels that a test keeps. */
-static vyre_module *kept[64];
+static vyre_module *kept[512];
 
 static void
 free_modules(void)

@@ -280,7 +280,9 @@ run_worker(void *user)
 {
   worker *w = user;
   const vyre_target_ops *ops = w->c->ops;
-  for (uint32_t turn = 0; turn < 3; turn++) {
+  const uint32_t turns =
+      w->c->info.kind == VYRE_DEVICE_CPU ? 3 : 1; /* a GPU's driver takes its time to open, one after the other */
+  for (uint32_t turn = 0; turn < turns; turn++) {
     vyre_target *target = NULL;
     const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
     vyre_status status = ops->open(&options, NULL, &target);
@@ -313,7 +315,7 @@ threads_have_targets_of_their_own(conform *c)
 const conform_test conform_hostile[] = {
     CONFORM_TEST(ranges_stay_in_their_buffers, 0),
     CONFORM_TEST(fills_are_of_words, 0),
-    CONFORM_TEST(handles_are_checked, 0),
+    CONFORM_TEST(handles_are_checked, NEEDS_ITS_OWN),
     CONFORM_TEST(counts_without_arrays_are_refused, 0),
     CONFORM_TEST(steps_are_what_their_kernels_take, NEEDS_KERNELS),
     CONFORM_TEST(kernels_of_another_target_are_none, NEEDS_KERNELS),

@@ -154,11 +154,11 @@ kernels_write_no_kept_data(conform *c)
 }
 
 const conform_test conform_kept[] = {
-    CONFORM_TEST(a_warm_set_uploads_nothing, 0),
-    CONFORM_TEST(sets_are_told_apart_by_all_that_they_are, 0),
-    CONFORM_TEST(a_set_is_dropped_as_often_as_it_was_kept, 0),
+    CONFORM_TEST(a_warm_set_uploads_nothing, NEEDS_ITS_OWN),
+    CONFORM_TEST(sets_are_told_apart_by_all_that_they_are, NEEDS_ITS_OWN),
+    CONFORM_TEST(a_set_is_dropped_as_often_as_it_was_kept, NEEDS_ITS_OWN),
     CONFORM_TEST(kept_data_is_nobodys_to_write_or_free, 0),
-    CONFORM_TEST(a_set_that_cannot_be_kept_leaves_nothing, 0),
+    CONFORM_TEST(a_set_that_cannot_be_kept_leaves_nothing, NEEDS_ITS_OWN),
     CONFORM_TEST(kernels_read_kept_data, NEEDS_KERNELS),
     CONFORM_TEST(kernels_write_no_kept_data, NEEDS_KERNELS),
     {0},

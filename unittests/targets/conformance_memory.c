@@ -186,12 +186,12 @@ what_is_left_at_the_end_is_freed(conform *c)
 }
 
 const conform_test conform_memory[] = {
-    CONFORM_TEST(sizes_that_no_buffer_has_are_refused, 0),
+    CONFORM_TEST(sizes_that_no_buffer_has_are_refused, NEEDS_ITS_OWN),
     CONFORM_TEST(bytes_of_any_number_come_back, 0),
-    CONFORM_TEST(what_was_freed_is_used_again_for_just_its_size, 0),
-    CONFORM_TEST(many_are_allocated_or_none, 0),
-    CONFORM_TEST(freeing_many_frees_all_that_are_there, 0),
-    CONFORM_TEST(the_callers_memory_is_a_buffer, VYRE_TARGET_IMPORT),
+    CONFORM_TEST(what_was_freed_is_used_again_for_just_its_size, NEEDS_ITS_OWN),
+    CONFORM_TEST(many_are_allocated_or_none, NEEDS_ITS_OWN),
+    CONFORM_TEST(freeing_many_frees_all_that_are_there, NEEDS_ITS_OWN),
+    CONFORM_TEST(the_callers_memory_is_a_buffer, NEEDS_ITS_OWN | VYRE_TARGET_IMPORT),
     CONFORM_TEST(buffers_have_addresses, VYRE_TARGET_ADDRESSES),
     CONFORM_TEST(what_is_lacked_is_refused, 0),
     CONFORM_TEST(what_is_left_at_the_end_is_freed, 0),

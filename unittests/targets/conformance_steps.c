@@ -320,7 +320,7 @@ const conform_test conform_steps[] = {
     CONFORM_TEST(a_grid_without_groups_runs_nothing, NEEDS_KERNELS),
     CONFORM_TEST(a_part_of_a_grid_runs, NEEDS_KERNELS | VYRE_TARGET_PARTS),
     CONFORM_TEST(a_buffer_says_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
-    CONFORM_TEST(a_buffer_that_says_too_much_is_an_error, NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
+    CONFORM_TEST(a_buffer_that_says_too_much_is_an_error, NEEDS_ITS_OWN | NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
     CONFORM_TEST(steps_are_repeated_so_many_times, NEEDS_KERNELS),
     CONFORM_TEST(steps_are_repeated_until_a_word_is_zero, NEEDS_KERNELS),
     CONFORM_TEST(repeats_end_with_the_steps, NEEDS_KERNELS),

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
+#include "messages.h"
 #include "vyre/target.h"
 #include "watcher.h"
 
@@ -53,13 +54,6 @@ typedef struct fixture {
   uint32_t words[BUFFERS][WORDS]; /* the model's */
   uint32_t random;
 } fixture;
-
-static void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
 
 static uint32_t
 draw(fixture *f, uint32_t below)

@@ -2,8 +2,10 @@
  * calls is a remark, and kernels compile all the same.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "alone.h"
 #include "bundle.h"
 #include "fake_vulkan.h"
+#include "messages.h"
 #include "sweep.h"
 #include "vyre/target.h"
 
@@ -105,7 +107,7 @@ use(const char *cache, uint32_t kernels)
   vyre_target *target;
   vyre_kernel kernel = {0};
   vyre_device_buffer buffer;
-  assert_null(ops->open(&options, NULL, &target));
+  assert_ok(ops->open(&options, NULL, &target));
   for (uint32_t i = 0; i < kernels; i++) {
     const vyre_kernel_spec spec = {.id = 7, .size = 4, .bits = i}; /* the code has no such */
     vyre_kernel_desc desc = mix_kernel;
@@ -117,18 +119,18 @@ use(const char *cache, uint32_t kernels)
   }
   uint32_t word = 5;
   const mix_push push = {0, 3, 2};
-  assert_null(ops->allocate(target, 4, &buffer));
+  assert_ok(ops->allocate(target, 4, &buffer));
   const vyre_range all = {.buffer = buffer};
   const vyre_upload upload = {all, &word};
   const vyre_step step = mix_step(kernel, &all, &push);
   const vyre_read read = {all, &word};
-  assert_null(ops->submit(
+  assert_ok(ops->submit(
       target,
       &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1},
       NULL));
   assert_int_equal(word, 17);
   ops->metrics(target, count, &s);
-  assert_null(ops->close(target));
+  assert_ok(ops->close(target));
   assert_int_equal(s.compiles, kernels);
   return s;
 }
@@ -365,7 +367,7 @@ processes_share_the_folder(void **state)
     children[i] = fork();
     assert_true(children[i] >= 0);
     if (children[i] == 0) {
-      execl("/proc/self/exe", "unit-vulkan-cache", given(), (char *)NULL);
+      execl("/proc/self/exe", "unit-vulkan-cache", "share", given(), (char *)NULL);
       _exit(2);
     }
   }
@@ -449,12 +451,12 @@ what_is_used_is_not_the_oldest(void **state)
   assert_false(is_there(young));
 }
 
-/* An argument: the folder of which it is one of several processes. */
+/* Arguments: a test's name, or "share" and the folder of which it is one of several processes. */
 int
 main(int argc, char **argv)
 {
-  if (argc > 1)
-    return share(argv[1]);
+  if (argc > 2)
+    return share(argv[2]);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
       TEST(what_was_compiled_comes_back),       TEST(files_that_are_wrong_are_made_anew),
@@ -462,5 +464,5 @@ main(int argc, char **argv)
       TEST(calls_that_fail_are_survived),       TEST(processes_share_the_folder),
       TEST(what_was_not_used_for_longest_goes), TEST(what_is_used_is_not_the_oldest),
   };
-  return cmocka_run_group_tests(tests, prepare, NULL);
+  return run_alone(argc, argv, tests, sizeof tests / sizeof *tests, prepare, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "messages.h"
 #include "mix.h"
 
 enum { WORDS = 16 };
@@ -37,13 +38,6 @@ typedef struct fixture {
   vyre_sequence sequence;
   vyre_timing timing;
 } fixture;
-
-static void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
 
 /* Word 1 goes up until word 0 is 0, which is so after `times` iterations. */
 static void

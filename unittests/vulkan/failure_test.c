@@ -5,13 +5,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
+#include "alone.h"
 #include "bundle.h"
 #include "fake_vulkan.h"
 #include "leaks.h"
 #include "messages.h"
 #include "sweep.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,6 +28,8 @@ static fake_vulkan_set_function set_failure;
 static fake_vulkan_devices_function set_devices;
 static fake_vulkan_set_once_function set_once;
 static fake_vulkan_has_failed_function has_failed;
+static fake_vulkan_count_function count_calls;
+static fake_vulkan_left_function left;
 static spv_binary kernel_code;
 
 /* One storage buffer and one push constant: x[0] = push. */
@@ -67,6 +72,10 @@ prepare(void **state)
   memcpy(&set_once, &symbol, sizeof symbol);
   symbol = library ? dlsym(library, "fake_vulkan_has_failed") : NULL;
   memcpy(&has_failed, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_count") : NULL;
+  memcpy(&count_calls, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_left") : NULL;
+  memcpy(&left, &symbol, sizeof symbol);
   symbol = library ? dlsym(library, "fake_vulkan_devices") : NULL;
   memcpy(&set_devices, &symbol, sizeof symbol);
   spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
@@ -190,20 +199,64 @@ use(vyre_target *target)
 
 static bool validates;
 
+static int
+count_library(struct dl_phdr_info *info, size_t size, void *user)
+{
+  (void)info;
+  (void)size;
+  ++*(uint32_t *)user;
+  return 0;
+}
+
+static uint32_t
+count_entries(const char *folder)
+{
+  uint32_t entries = 0;
+  DIR *open = opendir(folder);
+  assert_non_null(open);
+  while (readdir(open))
+    entries++;
+  closedir(open);
+  return entries;
+}
+
+/* What was made is destroyed, and the process has as many files, threads and libraries as after the first time; but where the
+ * function that destroys is the one that is missing. */
+static void
+assert_nothing_left(const char *missing)
+{
+  static const char *const names[] = {"open files", "threads", "libraries"};
+  static uint32_t before[3];
+  uint32_t now[3] = {count_entries("/proc/self/fd"), count_entries("/proc/self/task"), 0};
+  const bool can_destroy = !missing || (strcmp(missing, "vkDestroyDevice") != 0 && strcmp(missing, "vkDestroyInstance") != 0);
+  dl_iterate_phdr(count_library, &now[2]);
+  if (can_destroy && left())
+    fail_msg("not all is destroyed that %s made", left());
+  for (uint32_t i = 0; i < 3; i++) {
+    if (before[i] == 0 || !can_destroy)
+      before[i] = now[i];
+    if (now[i] > before[i] && !sweep_is_sparse()) /* whose drivers keep what they like */
+      fail_msg("there are %u %s, and were %u", now[i], names[i], before[i]);
+  }
+}
+
+/* `missing`: the function that is not there, if one is. */
 static vyre_status
-open_use_close(void)
+open_use_close(const char *missing)
 {
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.resize = counting_resize;
   vyre_target_options options = {.library = test_file(FAKE_VULKAN), .validate = validates && test_validates()};
   vyre_target *target;
   live_bytes = 0;
+  count_calls(NULL);
   vyre_status status = ops->open(&options, &allocator, &target);
   if (!status) {
     status = use(target);
     status = vyre_status_join(status, ops->close(target));
   }
   assert_int_equal(live_bytes, 0);
+  assert_nothing_left(missing);
   return status;
 }
 
@@ -211,7 +264,7 @@ static void
 assert_fails(const char *name, VkResult result, const char *word)
 {
   set_failure(name, result);
-  vyre_status status = open_use_close();
+  vyre_status status = open_use_close(result == VK_SUCCESS ? name : NULL);
   const char *text = vyre_status_text(status);
   if (vyre_status_code(status) != VYRE_CODE_DEVICE || !strstr(text, name) || !strstr(text, word) || !has_fix(text) ||
       strstr(text, "validation layer has"))
@@ -224,7 +277,7 @@ with_nothing_failing_all_goes_well(void **state)
 {
   (void)state;
   set_failure("", VK_SUCCESS);
-  vyre_status status = open_use_close();
+  vyre_status status = open_use_close(NULL);
   if (status)
     fail_msg("%s", vyre_status_text(status));
 }
@@ -300,7 +353,7 @@ static bool
 fail_call(const char *name, int32_t passes)
 {
   set_once(name, VK_ERROR_OUT_OF_DEVICE_MEMORY, passes);
-  vyre_status status = open_use_close();
+  vyre_status status = open_use_close(NULL);
   const bool failed = has_failed();
   const char *text = vyre_status_text(status);
   const bool is_right = status ? strstr(text, name) && strstr(text, "VK_ERROR_OUT_OF_DEVICE_MEMORY (-2)") && has_fix(text) &&
@@ -353,7 +406,7 @@ assert_needs_are_named(const char *not_asked, const need *needs, size_t need_cou
   set_failure(not_asked, VK_NOT_READY);
   vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target;
-  assert_null(ops->open(&options, NULL, &target));
+  assert_ok(ops->open(&options, NULL, &target));
   for (size_t i = 0; i < need_count; i++) {
     words[5] = 2u << 16 | 17u; /* OpCapability */
     words[6] = needs[i].capability;
@@ -373,7 +426,7 @@ assert_needs_are_named(const char *not_asked, const need *needs, size_t need_cou
       fail_msg("%s: '%s'", needs[i].name, vyre_status_text(status));
     vyre_status_free(status);
   }
-  assert_null(ops->close(target));
+  assert_ok(ops->close(target));
   set_failure("", VK_SUCCESS);
 }
 
@@ -452,27 +505,27 @@ the_best_usable_device_is_taken(void **state)
   vyre_device_info info;
   seen_devices seen = {0};
   set_devices(&list);
-  assert_null(ops->list(&options, see_device, &seen));
+  assert_ok(ops->list(&options, see_device, &seen));
   assert_int_equal(seen.count, 6);
   for (uint32_t i = 0; i < 6; i++) {
     assert_int_equal(seen.usable[i], i != 1 && i != 2);
     assert_int_equal(seen.kinds[i], kinds[i]);
   }
-  assert_null(ops->open(&options, NULL, &target));
+  assert_ok(ops->open(&options, NULL, &target));
   ops->describe(target, &info);
   assert_string_equal(info.name, "good one");
   assert_int_equal(info.index, 3);
-  assert_null(ops->close(target));
+  assert_ok(ops->close(target));
   static const struct {
     const char *wanted;
     uint32_t index;
   } named[] = {{"GUEST", 4}, {"Virtual", 4}, {"integrated", 3}, {"cpu", 0}, {"5", 5}};
   for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
     options.device = named[i].wanted;
-    assert_null(ops->open(&options, NULL, &target));
+    assert_ok(ops->open(&options, NULL, &target));
     ops->describe(target, &info);
     assert_int_equal(info.index, named[i].index);
-    assert_null(ops->close(target));
+    assert_ok(ops->close(target));
   }
   assert_no_device("discrete", "none that fits 'discrete'"); /* neither of them can be used */
   assert_no_device("old", "1 'old one' (lacks compute or Vulkan 1.2)");
@@ -535,7 +588,7 @@ an_atomic_that_is_missing_is_named(void **state)
   set_failure("vkGetPhysicalDeviceFeatures2", VK_NOT_READY);
   vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target;
-  assert_null(ops->open(&options, NULL, &target));
+  assert_ok(ops->open(&options, NULL, &target));
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[4096];
     char *at = strstr(strcpy(text, atomic_text), "%s\n");
@@ -553,7 +606,7 @@ an_atomic_that_is_missing_is_named(void **state)
     vyre_status_free(status);
     spvBinaryDestroy(binary);
   }
-  assert_null(ops->close(target));
+  assert_ok(ops->close(target));
   set_failure("", VK_SUCCESS);
 }
 
@@ -566,7 +619,7 @@ a_device_that_hangs_is_left(void **state)
   vyre_target_options options = {.library = test_file(FAKE_VULKAN), .timeout = 1};
   vyre_target *target;
   VULKAN_LEAKS_BEGIN();
-  assert_null(ops->open(&options, NULL, &target));
+  assert_ok(ops->open(&options, NULL, &target));
   vyre_status status = use(target);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
   assert_non_null(strstr(vyre_status_text(status), "VK_TIMEOUT"));
@@ -576,10 +629,10 @@ a_device_that_hangs_is_left(void **state)
   set_failure("", VK_SUCCESS);
   if (recovers) {
     assert_true(ops->is_lost(target));
-    assert_null(ops->recover(target));
-    assert_null(use(target));
+    assert_ok(ops->recover(target));
+    assert_ok(use(target));
   }
-  assert_null(ops->close(target));
+  assert_ok(ops->close(target));
   VULKAN_LEAKS_END();
 }
 
@@ -592,7 +645,7 @@ a_lost_device_stays_lost(void **state)
     set_failure(names[i], VK_ERROR_DEVICE_LOST);
     vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
     vyre_target *target;
-    assert_null(ops->open(&options, NULL, &target));
+    assert_ok(ops->open(&options, NULL, &target));
     vyre_status status = use(target);
     assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
     assert_non_null(strstr(vyre_status_text(status), "VK_ERROR_DEVICE_LOST"));
@@ -601,11 +654,11 @@ a_lost_device_stays_lost(void **state)
     assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
     assert_non_null(strstr(vyre_status_text(status), "was lost in an earlier call"));
     vyre_status_free(status);
-    assert_null(ops->close(target));
+    assert_ok(ops->close(target));
     set_failure("", VK_SUCCESS);
-    assert_null(ops->open(&options, NULL, &target)); /* and opens again */
-    assert_null(use(target));
-    assert_null(ops->close(target));
+    assert_ok(ops->open(&options, NULL, &target)); /* and opens again */
+    assert_ok(use(target));
+    assert_ok(ops->close(target));
   }
 }
 
@@ -616,35 +669,35 @@ a_lost_device_is_made_anew(void **state)
   set_failure("vkWaitSemaphores", VK_ERROR_DEVICE_LOST);
   vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target, *other;
-  assert_null(ops->open(&options, NULL, &target));
+  assert_ok(ops->open(&options, NULL, &target));
   vyre_device_buffer buffer;
-  assert_null(ops->allocate(target, 16, &buffer));
+  assert_ok(ops->allocate(target, 16, &buffer));
   vyre_ticket ticket;
   uint32_t got = 0;
   const vyre_read read = {{buffer, 0, 4}, &got};
-  assert_null(ops->begin(target, &(vyre_sequence){.reads = &read, .read_count = 1}, &ticket));
+  assert_ok(ops->begin(target, &(vyre_sequence){.reads = &read, .read_count = 1}, &ticket));
   vyre_status_free(use(target));
   assert_true(ops->is_lost(target));
   set_failure("", VK_SUCCESS);
-  assert_null(ops->open(NULL, NULL, &other)); /* by another library, whose functions are not this target's */
+  assert_ok(ops->open(NULL, NULL, &other)); /* by another library, whose functions are not this target's */
   set_failure("vkCmdCopyBuffer", VK_SUCCESS);
   vyre_status status = ops->recover(target);
   assert_non_null(strstr(vyre_status_text(status), "lacks vkCmdCopyBuffer"));
   vyre_status_free(status);
   assert_true(ops->is_lost(target));
   set_failure("", VK_SUCCESS);
-  assert_null(ops->recover(target));
+  assert_ok(ops->recover(target));
   assert_false(ops->is_lost(target));
   status = ops->free(target, buffer);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
   vyre_status_free(status);
-  assert_null(use(target));
-  assert_null(ops->close(other));
-  assert_null(ops->close(target));
+  assert_ok(use(target));
+  assert_ok(ops->close(other));
+  assert_ok(ops->close(target));
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
   static bool recovering = true;
   const struct CMUnitTest tests[] = {
@@ -662,5 +715,5 @@ main(void)
       cmocka_unit_test(a_device_that_hangs_is_left),
       {"a_device_that_hung_is_made_anew", a_device_that_hangs_is_left, NULL, NULL, &recovering},
   };
-  return cmocka_run_group_tests(tests, prepare, finish);
+  return run_alone(argc, argv, tests, sizeof tests / sizeof *tests, prepare, finish);
 }

@@ -293,7 +293,7 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
 #define WRAP(function, real, ours)                                                  \
   if (found && strcmp(name, #function) == 0 && found != (PFN_vkVoidFunction)fail) { \
     real = (PFN_##function)found;                                                   \
-    return (PFN_vkVoidFunction)ours;                                                \
+    found = (PFN_vkVoidFunction)ours;                                               \
   }
   WRAP(vkEnumeratePhysicalDevices, real_enumerate, enumerate)
   WRAP(vkGetPhysicalDeviceProperties, real_properties, properties)
@@ -302,7 +302,7 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
   WRAP(vkGetPhysicalDeviceMemoryProperties2, real_memory, memory)
   WRAP(vkCreateDevice, real_create, create)
   if (!found || strcmp(name, "vkGetDeviceProcAddr") != 0)
-    return found;
+    return counted_wrap(name, found);
   real_device = (PFN_vkGetDeviceProcAddr)found;
   return (PFN_vkVoidFunction)get_device;
 }

@@ -48,11 +48,14 @@ typedef void (*fake_vulkan_say_function)(const fake_vulkan_says *says);
 __attribute__((visibility("default"))) void fake_vulkan_lose(uint32_t first, uint32_t count);
 typedef void (*fake_vulkan_lose_function)(uint32_t first, uint32_t count);
 
-/* counted.c: calls of device functions whose names begin so, since it was called with NULL last.  Devices that are made from the
- * first call on are counted, of one kind of layers at a time. */
+/* counted.c: calls of functions whose names begin so, since it was called with NULL last.  What is made from the first call on is
+ * counted, of one kind of layers at a time. */
 __attribute__((visibility("default"))) uint32_t fake_vulkan_count(const char *prefix);
 typedef uint32_t (*fake_vulkan_count_function)(const char *prefix);
-/* Instead of a device's function, if it is counted. */
+/* Since then: a function that made more objects than were destroyed, or fewer; NULL: there is none. */
+__attribute__((visibility("default"))) const char *fake_vulkan_left(void);
+typedef const char *(*fake_vulkan_left_function)(void);
+/* Instead of a function, if it is counted. */
 PFN_vkVoidFunction counted_wrap(const char *name, PFN_vkVoidFunction real);
 
 /* watcher.h */

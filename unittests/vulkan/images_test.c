@@ -88,13 +88,6 @@ compile(const vyre_kernel_slot *slots, uint32_t count, vyre_kernel *out)
 }
 
 static void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
-
-static void
 assert_refused(const vyre_kernel_slot *slot, const char *word)
 {
   vyre_kernel kernel;

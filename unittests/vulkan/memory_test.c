@@ -1,6 +1,7 @@
 /* Host memory that fails once, at each allocation of a submission: it is an error, and the target goes on as if nothing had been.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "messages.h"
 #include "sweep.h"
 #include "vyre/target.h"
 
@@ -18,13 +19,6 @@ enum { BUFFERS = 40 };
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 static int32_t left = -1; /* allocations that go well before one that fails; negative: all do */
-
-static void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
 
 static void *
 resize(void *user, void *data, size_t old_size, size_t size)

@@ -1,16 +1,31 @@
-/* What is asked of every message of a target.
+/* What is asked of every status of a target, and of its message.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_MESSAGES_H
 #define VYRE_UNITTESTS_MESSAGES_H
 
+#include "vyre/status.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 /* The library that a test's targets are opened with; NULL: the platform's. */
 #ifndef VULKAN_LIBRARY
 #define VULKAN_LIBRARY NULL
 #endif
+
+static inline void
+assert_ok(vyre_status status)
+{
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+}
 
 /* It says what can be done, and knows no program's options for that: no word begins with a dash. */
 static inline bool

@@ -38,13 +38,6 @@ typedef struct fixture {
 } fixture;
 
 static void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
-
-static void
 assert_fails(vyre_status status, vyre_code code, const char *word1, const char *word2)
 {
   const char *text = vyre_status_text(status);

@@ -113,13 +113,6 @@ ask(seen *out)
 }
 
 static void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
-
-static void
 assert_fails(vyre_status status, vyre_code code, const char *word)
 {
   const char *text = vyre_status_text(status);

@@ -20,14 +20,6 @@ static const vyre_target_ops *const ops = &vyre_target_vulkan;
 
 /* ---- helpers ------------------------------------------------------------------------------------------------------------- */
 
-static void
-assert_ok(vyre_status status)
-{
-  if (status)
-    print_error("%s\n", vyre_status_text(status));
-  assert_null(status);
-}
-
 /* It failed with that code, its text has all of these words and a Fix line without options. */
 static void
 assert_fails(vyre_status status, vyre_code code, const char *word1, const char *word2)
