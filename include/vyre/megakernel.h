@@ -291,7 +291,8 @@ typedef enum vyre_mega_build {
  *                %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32
  *
  * With data `%data : path u32[]` follows %io.  It gives 0, or a reason from VYRE_MEGA_REASON_USER to 0xffff, or VYRE_MEGA_AGAIN:
- * the slot is YIELD, and the item is begun again when its turn comes. */
+ * the slot is YIELD, and the item is begun again when its turn comes.  It does not wait for another item, whose turn may come after
+ * its own. */
 typedef struct vyre_mega_handler {
   uint32_t op;          /* a user's */
   const char *function; /* without @ */
