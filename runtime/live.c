@@ -420,11 +420,10 @@ vyre_mega_live_word(vyre_mega_live *live, uint32_t word, uint32_t *out)
 vyre_status
 vyre_mega_live_set(vyre_mega_live *live, uint32_t word, uint32_t value)
 {
-  if (word == VYRE_MEGA_SHUTDOWN || word == VYRE_MEGA_TENANT_BASE || word == VYRE_MEGA_SLICE || word == VYRE_MEGA_DOORBELL ||
-      (word >= VYRE_MEGA_PARTITIONS && word <= VYRE_MEGA_PARTITIONS + VYRE_MEGA_LEVELS))
+  if (word < VYRE_MEGA_MASKS || (word >= VYRE_MEGA_SERVED && word < VYRE_MEGA_SCRATCH))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: control word %" PRIu32 " stays as it is while the kernel is live\n"
-                      "Fix: stop, and start with other options",
+                      "megakernel: control word %" PRIu32 " stays as it is while the kernel is live, or is its own\n"
+                      "Fix: a mask, a quota, scratch or an observable; else stop, and start with other options",
                       word);
   pthread_mutex_lock(&live->lock);
   vyre_status status = vyre_mega_control_set(live->images[0], live->sizes[0], word, value);

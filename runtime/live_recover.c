@@ -76,6 +76,8 @@ give_up_io(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
 static void
 end_what_was_under_way(vyre_mega_live *live)
 {
+  for (uint32_t i = 0; i < VYRE_MEGA_IO_CLAIM_WORDS; i++)
+    __atomic_store_n((uint32_t *)live->images[0] + VYRE_MEGA_IO_CLAIMS + i, 0, __ATOMIC_RELAXED);
   for (uint32_t slot = 0; slot < live->slots; slot++) {
     uint32_t *words = (uint32_t *)live->images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS;
     if (live_word(words, VYRE_MEGA_SLOT_STATUS) != VYRE_MEGA_CLAIMED)

@@ -56,7 +56,7 @@ put_switch(const writer *w)
       {"4u32", "@mega_swap(%control, %a0, %a1, %a2)"},
       {"5u32", "@mega_copy(%control, %a0, %a1, %a2)"},
       {"7u32", "@mega_fence(%control, %a1)"},
-      {"0xfffdu32", "@mega_load_miss(%ring, %io, %base, %state)"},
+      {"0xfffdu32", "@mega_load_miss(%control, %ring, %io, %base, %state)"},
       {"0xfffeu32", "@mega_print(%control, %debug, %base, %a0, %a1, %a2)"},
       {"0xffffffffu32", "@mega_shut_down(%control, %ring, %base)"},
   };
@@ -90,6 +90,8 @@ put_word(const writer *w, const char *word, size_t length)
 #define IS(text) (length == sizeof(text) - 1 && memcmp(word, text, length) == 0)
   if (IS("SCOPE"))
     return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device");
+  if (IS("RELAXED")) /* a row that says `cross_device` and no more is one that says nothing, and is the device's */
+    return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device uniform_memory");
   if (IS("PARAMETERS"))
     return vyre_bytes_printf(w->out, "%%control : path u32[], %%ring : path u32[], %%debug : path u32[], %%io : path u32[]%s",
                              has_data ? ", %data : path u32[]" : "");
@@ -103,6 +105,9 @@ put_word(const writer *w, const char *word, size_t length)
     return vyre_bytes_printf(w->out, "%" PRIu32, w->form->workgroup ? w->form->workgroup : 1);
   if (IS("MEET"))
     return vyre_bytes_printf(w->out, "%s", w->form->meets ? "barrier device" : "");
+  if (IS("TOGETHER"))
+    return vyre_bytes_printf(w->out, "%s",
+                             w->form->workgroup > 1 ? "barrier workgroup workgroup acq_rel uniform_memory workgroup_memory" : "");
   if (IS("LEVELS"))
     return vyre_bytes_printf(w->out, "%d", has_priorities(w->program) ? VYRE_MEGA_LEVELS : 1);
   if (IS("PRIORITY"))
@@ -111,7 +116,7 @@ put_word(const writer *w, const char *word, size_t length)
     return vyre_bytes_printf(w->out, "%s", is_persistent(w->program) ? "true" : "false");
   if (IS("PARTITION"))
     return vyre_bytes_printf(w->out, "%s",
-                             has_priorities(w->program) ? "return load(%control[add(%level, 129u32)])"
+                             has_priorities(w->program) ? "return load(%shared[add(%level, 2u32)])"
                                                         : "return select(eq(%level, 0u32), 0u32, %slots)");
 #undef IS
   return VYRE_ERROR(VYRE_CODE_INTERNAL, "megakernel: its text has the word $%.*s\nFix: report this", (int)length, word);

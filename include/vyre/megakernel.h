@@ -27,6 +27,7 @@ enum {
   VYRE_MEGA_MASKS = 3,         /* of tenant t not 0: its items are taken, else they stay PUBLISHED */
   VYRE_MEGA_QUOTAS = 32,       /* items that tenant t may still begin; all ones: any number */
   VYRE_MEGA_SERVED = 64,       /* items of tenant t that were taken in this round (fairness) */
+  VYRE_MEGA_IO_CLAIMS = 93,    /* two words beyond the tenants: bits of IO queue slots that a lane just takes, else 0; no host's */
   VYRE_MEGA_METRICS = 96,      /* items and packed operations of op code 0 to 31 that were done */
   VYRE_MEGA_EPOCH = 128,       /* batch fences */
   VYRE_MEGA_PARTITIONS = 129,  /* first slots of the five priorities, and the end */
@@ -39,6 +40,7 @@ enum {
   VYRE_MEGA_SCRATCH = 145,     /* from here on items may write */
   VYRE_MEGA_OBSERVABLES = 160, /* words for results, as many as the buffer has */
   VYRE_MEGA_CONTROL_WORDS = 160,
+  VYRE_MEGA_IO_CLAIM_WORDS = 2,
   VYRE_MEGA_TENANTS = 29, /* that a mask can be of */
   VYRE_MEGA_TABLE = 32,   /* entries of the tables of quotas, served items and metrics */
   VYRE_MEGA_LEVELS = 5,
@@ -254,7 +256,8 @@ size_t vyre_mega_io_size(uint32_t slots);
 VYRE_MUST_USE vyre_status vyre_mega_io_encode(uint32_t slots, void *image, size_t size);
 VYRE_MUST_USE vyre_status vyre_mega_io_validate(const void *image, size_t size);
 VYRE_MUST_USE vyre_status vyre_mega_io_read(const void *image, size_t size, uint32_t slot, vyre_mega_io *out);
-/* Into an EMPTY slot, by whoever asks. */
+/* Into an EMPTY slot, by whoever asks.  Those who ask one queue are all of a host's threads or all of a device's lanes: the two
+ * take slots by different words, since no word is changed by atomic operations of both. */
 VYRE_MUST_USE vyre_status vyre_mega_io_publish(void *image, size_t size, uint32_t slot, const vyre_mega_io *request);
 /* The numbers of PUBLISHED slots; claims none.  `out` has room for VYRE_MEGA_IO_SLOTS.  What was given up and nobody does is EMPTY
  * then. */
@@ -288,7 +291,8 @@ typedef enum vyre_mega_build {
  *                %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32
  *
  * With data `%data : path u32[]` follows %io.  It gives 0, or a reason from VYRE_MEGA_REASON_USER to 0xffff, or VYRE_MEGA_AGAIN:
- * the slot is YIELD, and the item is begun again when its turn comes. */
+ * the slot is YIELD, and the item is begun again when its turn comes.  It does not wait for another item, whose turn may come after
+ * its own. */
 typedef struct vyre_mega_handler {
   uint32_t op;          /* a user's */
   const char *function; /* without @ */
@@ -498,11 +502,13 @@ VYRE_MUST_USE vyre_status vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ti
 /* Until all that was published has ended: nobody publishes meanwhile, and no item waits for a tenant whose mask is 0. */
 VYRE_MUST_USE vyre_status vyre_mega_live_drain(vyre_mega_live *live);
 /* A word of the control image, as it is now or as the last slice left it; and one that the kernel is to see: masks, quotas,
- * scratch.  A word that items change meanwhile (a quota, where items of its tenant are begun; scratch that they write) may keep
- * what either side wrote: a device's atomics need not be atomic towards the host. */
+ * scratch, observables; all others are refused.  A word that items change meanwhile (a quota, where items of its tenant are begun;
+ * scratch that they write) may keep what either side wrote: a device's atomics need not be atomic towards the host.  A mask keeps
+ * what was set. */
 VYRE_MUST_USE vyre_status vyre_mega_live_word(vyre_mega_live *live, uint32_t word, uint32_t *out);
 VYRE_MUST_USE vyre_status vyre_mega_live_set(vyre_mega_live *live, uint32_t word, uint32_t value);
-/* The IO queue's image, for whoever does what LOAD_MISS asks for, or asks too.  Refused where the device has its own (MIRRORED). */
+/* The IO queue's image, for whoever does what LOAD_MISS asks for, or asks where no item does.  Refused where the device has its own
+ * (MIRRORED). */
 VYRE_MUST_USE vyre_status vyre_mega_live_io(vyre_mega_live *live, void **out_image, size_t *out_size);
 /* Shuts the kernel down, and frees all but the vyre_mega, whatever the status says, which is what went wrong while it was live.
  * What was not begun is left undone: drain first.  `control` and `stats` of the whole time may be NULL.  Where the device hangs, a

@@ -1,8 +1,9 @@
 /* The IO queue.  A slot has one owner: EMPTY whoever asks, PUBLISHED whoever claims it first, CLAIMED who did, OK and ERROR again
  * who asked; and if that one gave up, those who do requests.
  *
- * Askers compare and swap EMPTY slots among themselves, those who do requests PUBLISHED ones: a device's atomics need not be atomic
- * towards the host, and never have to be, because either side only stores what the other one may be looking at.
+ * A device's atomics need not be atomic towards the host: one that fails writes back what it read, over what the host stored
+ * meanwhile.  So a device's lanes only load and store what is here, and keep each other out by control words
+ * (VYRE_MEGA_IO_CLAIMS); compare and swap is the host's threads' among themselves.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"

@@ -23,6 +23,17 @@ const char driver_text[] = //
     "  mul.wide.u32 %rd2, %r3, 4; add.s64 %rd1, %rd1, %rd2;\n"
     "  ld.global.u32 %r4, [%rd1]; add.u32 %r4, %r4, %r2; st.global.u32 [%rd1], %r4;\n"
     "  ret;\n}\n"
+    /* Tries to swap word 0, which is never what it expects, until word 1 is not 0. */
+    ".visible .entry clash(.param .u64 words)\n{\n"
+    "  .reg .pred %p<2>;\n  .reg .b32 %r<5>;\n  .reg .b64 %d<2>;\n"
+    "  ld.param.u64 %d1, [words];\n"
+    "  mov.u32 %r1, 0xffffffff;\n"
+    "AGAIN:\n"
+    "  atom.relaxed.sys.global.cas.b32 %r2, [%d1], %r1, %r1;\n"
+    "  ld.relaxed.sys.global.u32 %r3, [%d1+4];\n"
+    "  setp.eq.u32 %p1, %r3, 0;\n"
+    "  @%p1 bra AGAIN;\n"
+    "  ret;\n}\n"
     /* Says that it runs in word 1, waits until word 0 is not 0, and answers in word 2. */
     ".visible .entry bell(.param .u64 words)\n{\n"
     "  .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p<2>;\n"

@@ -273,6 +273,31 @@ a_kernel_waits_for_the_hosts_bell(void **state)
   OK(cu.cuMemFreeHost(shared));
 }
 
+/* A compare and swap that fails writes what it read, and the host's word is gone, sooner or later. */
+static void
+what_the_host_writes_under_a_swap_is_lost(void **state)
+{
+  enum { TRIES = 100000000, LOOKS = 4 };
+  (void)state;
+  void *shared;
+  cuda_address address;
+  uint32_t tries = 0;
+  OK(cu.cuMemHostAlloc(&shared, 64, CUDA_HOST_ALLOC_MAPPED));
+  OK(cu.cuMemHostGetDevicePointer_v2(&address, shared, 0));
+  _Atomic uint32_t *words = shared;
+  words[0] = words[1] = 0;
+  OK(driver_launch("clash", 1, one, (void *[]){&address}));
+  for (bool is_lost = false; !is_lost && tries < TRIES; tries++) {
+    atomic_store(&words[0], tries);
+    for (uint32_t i = 0; i < LOOKS; i++)
+      is_lost |= atomic_load(&words[0]) != tries;
+  }
+  atomic_store(&words[1], 1);
+  OK(cu.cuStreamSynchronize(one));
+  assert_true(tries < TRIES);
+  OK(cu.cuMemFreeHost(shared));
+}
+
 static void
 events_have_their_time(void **state)
 {
@@ -335,6 +360,7 @@ main(void)
       TEST(different_bytes_do_not_race),
       TEST(the_stream_without_a_handle_orders_blocking_ones),
       TEST(a_kernel_waits_for_the_hosts_bell),
+      TEST(what_the_host_writes_under_a_swap_is_lost),
       TEST(events_have_their_time),
       TEST(a_context_ends_when_its_streams_have),
   };

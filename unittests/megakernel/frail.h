@@ -44,7 +44,7 @@ typedef struct frail {
   uint32_t before;
   uint32_t imports;
   /* So many submissions lose it as soon as a slot of that ring is PUBLISHED and is to add, which is CLAIMED then; or waits for
-   * IO. */
+   * IO, while lanes were about to take slots of the queue. */
   uint32_t claims, claimed;
   bool claims_io;
   /* Each submission gives one such slot an op code that there is not. */
@@ -79,6 +79,8 @@ frail_claim(frail *f)
     const uint32_t op = f->claims_io ? VYRE_MEGA_OP_LOAD_MISS : VYRE_MEGA_OP_ADD;
     if (__atomic_load_n(words, __ATOMIC_ACQUIRE) == state && words[1] == op &&
         __atomic_compare_exchange_n(words, &state, VYRE_MEGA_CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      for (uint32_t i = 0; f->claims_io && i < VYRE_MEGA_IO_CLAIM_WORDS; i++)
+        f->imported[f->before][VYRE_MEGA_IO_CLAIMS + i] = UINT32_MAX;
       f->claims--;
       f->claimed++;
       return true;

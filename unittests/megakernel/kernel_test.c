@@ -701,6 +701,32 @@ a_launch_ends_when_nothing_comes_of_it(void **state)
   each_way(left_over, 50, 8);
 }
 
+/* ---- what the host writes ------------------------------------------------------------------------------------------------ */
+
+/* A device's atomic operation on a word that the host may write undoes that: slots of the ring and of the IO queue are loaded and
+ * stored. */
+static void
+slots_are_loaded_and_stored(void **state)
+{
+  (void)state;
+  for (uint32_t build = 0; build < VYRE_MEGA_BUILD__COUNT; build++) {
+    vyre_bytes text = {0};
+    uint32_t swaps = 0;
+    ok(vyre_mega_source(&(vyre_mega_program){.build = build}, &(vyre_mega_form){0}, &text));
+    ok(vyre_bytes_append(&text, "", 1));
+    for (const char *at = (const char *)text.data; (at = strstr(at, "atomic_")); at++) {
+      const char *path = strchr(at, '%');
+      if (!strncmp(at, "atomic_load", 11) || !strncmp(at, "atomic_store", 12))
+        continue;
+      swaps++;
+      if (!strncmp(path, "%ring", 5) || !strncmp(path, "%io", 3))
+        fail_msg("the kernel has %.60s", at);
+    }
+    assert_true(swaps > 8);
+    vyre_bytes_free(&text);
+  }
+}
+
 int
 main(void)
 {
@@ -724,6 +750,7 @@ main(void)
       cmocka_unit_test(what_had_to_wait_is_done_in_the_end),
       cmocka_unit_test(a_tenant_with_much_lets_others_through),
       cmocka_unit_test(a_launch_ends_when_nothing_comes_of_it),
+      cmocka_unit_test(slots_are_loaded_and_stored),
   };
   return cmocka_run_group_tests(tests, NULL, device_end);
 }

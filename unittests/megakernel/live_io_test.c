@@ -15,7 +15,7 @@
 
 #define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
 
-enum { SLOTS = 16, REGIONS = 16, REGION_WORDS = 64, REGION = REGION_WORDS * 4, FILE_WORDS = 4096, OBSERVABLES = 64 };
+enum { SLOTS = 16, REGIONS = 16, REGION_WORDS = 64, REGION = REGION_WORDS * 4, FILE_WORDS = 4096, OBSERVABLES = 64, ROUNDS = 4 };
 enum { PLAIN, PIPE_OUT, PIPE_IN, SINK, FILES };
 
 typedef struct living {
@@ -76,35 +76,33 @@ make_io(living *l, bool is_plain)
 #else
 #define SCOPE "device"
 #endif
-static const char save_text[] =
-    "func @save(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[],\n"
-    "          %data : path u32[], %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
-    "  %at = shl(add(%a1, 40u32), 3u32)\n"
-    "  %state = atomic_load %io[add(%at, 6u32)] " SCOPE " acquire uniform_memory\n"
-    "  if eq(%state, 16u32) { atomic_store %io[add(%at, 6u32)], 0u32 " SCOPE " release uniform_memory }\n"
-    "  %old = atomic_compare_exchange %io[add(%at, 6u32)], 2u32, 0u32 " SCOPE " acq_rel uniform_memory\n"
-    "  if ne(%old, 0u32) { return 300u32 }\n"
-    "  store %data[mul(%a1, 64u32)], %a2\n"
-    "  atomic_store %io[%at], 2u32 " SCOPE "\n"
-    "  store %io[add(%at, 1u32)], %a1\n"
-    "  store %io[add(%at, 2u32)], %a0\n"
-    "  store %io[add(%at, 3u32)], mul(%a1, 4u32)\n"
-    "  store %io[add(%at, 4u32)], 0u32\n"
-    "  store %io[add(%at, 5u32)], 4u32\n"
-    "  atomic_store %io[add(%at, 6u32)], 1u32 " SCOPE " release uniform_memory\n"
-    "  return 0u32\n"
-    "}\n";
+static const char save_text[] = "func @save(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[],\n"
+                                "          %data : path u32[], %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
+                                "  %at = shl(add(%a1, 40u32), 3u32)\n"
+                                "  %state = atomic_load %io[add(%at, 6u32)] " SCOPE " acquire uniform_memory\n"
+                                "  if not(or(eq(%state, 0u32), eq(%state, 16u32))) { return 300u32 }\n"
+                                "  atomic_store %io[add(%at, 6u32)], 2u32 " SCOPE "\n"
+                                "  store %data[mul(%a1, 64u32)], %a2\n"
+                                "  atomic_store %io[%at], 2u32 " SCOPE "\n"
+                                "  store %io[add(%at, 1u32)], %a1\n"
+                                "  store %io[add(%at, 2u32)], %a0\n"
+                                "  store %io[add(%at, 3u32)], mul(%a1, 4u32)\n"
+                                "  store %io[add(%at, 4u32)], 0u32\n"
+                                "  store %io[add(%at, 5u32)], 4u32\n"
+                                "  atomic_store %io[add(%at, 6u32)], 1u32 " SCOPE " release uniform_memory\n"
+                                "  return 0u32\n"
+                                "}\n";
 static const vyre_mega_handler save = {8, "save"};
 #endif
 static uint32_t seen[REGIONS * REGION_WORDS]; /* of the data buffer, at the end */
 
 static living *
-start(bool is_plain, uint32_t every)
+start_ring(uint32_t slots, bool is_plain, uint32_t every)
 {
   uint32_t words[FILE_WORDS];
   living *l = calloc(1, sizeof *l);
   assert_non_null(l);
-  l->w = world_make(SLOTS, 0);
+  l->w = world_make(slots, 0);
   l->memory = aligned_alloc(4096, REGIONS * REGION);
   memset(l->memory, 0, REGIONS * REGION);
   vyre_device_info info;
@@ -119,7 +117,7 @@ start(bool is_plain, uint32_t every)
   assert_int_equal(pipe(&l->files[PIPE_OUT]), 0);
   make_io(l, is_plain);
   vyre_mega_options options = {
-      .program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS, .recovery = {.remake = remake, .user = l}};
+      .program = {.build = VYRE_MEGA_PERSISTENT}, .slots = slots, .recovery = {.remake = remake, .user = l}};
 #ifndef MEGA_CPU
   options.program.source = save_text;
   options.program.handlers = &save;
@@ -133,6 +131,12 @@ start(bool is_plain, uint32_t every)
       l->mega, &(vyre_mega_live_options){.observables = OBSERVABLES, .slice = every ? 8 : 0, .data = l->data, .io = &l->io},
       &l->live));
   return l;
+}
+
+static living *
+start(bool is_plain, uint32_t every)
+{
+  return start_ring(SLOTS, is_plain, every);
 }
 
 static void
@@ -211,6 +215,25 @@ items_read_files(void **state)
     for (uint32_t i = 0; i < REGIONS * REGION_WORDS; i++)
       assert_int_equal(seen[i], ((3 * REGIONS + i / REGION_WORDS) * 40 + i % REGION_WORDS) * 3 + 1);
   }
+}
+
+/* More than the queue has slots, of several subgroups: while some look for a slot the pump has to do with it. */
+static void
+many_ask_at_once(void **state)
+{
+  enum { RING = 512, PATIENCE = 1 << 16 };
+  living *l = start_ring(RING, false, 0);
+  vyre_mega_pump_stats stats;
+  vyre_mega_ticket tickets[RING];
+  (void)state;
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    for (uint32_t i = 0; i < RING; i++)
+      tickets[i] = live_publish(l->live, load(PLAIN, i % REGIONS, 4, i * 4, PATIENCE));
+    for (uint32_t i = 0; i < RING; i++)
+      assert_int_equal(live_wait(l->live, tickets[i]).state, VYRE_MEGA_DONE);
+  }
+  stop(l, &stats);
+  assert_int_equal(stats.reads, ROUNDS * RING);
 }
 
 static void
@@ -450,6 +473,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(items_read_files),
+      cmocka_unit_test(many_ask_at_once),
       cmocka_unit_test(what_goes_wrong_is_a_fault_with_its_errno),
       cmocka_unit_test(what_is_given_up_is_cancelled),
 #ifdef MEGA_CPU

@@ -145,6 +145,8 @@ a_full_ring_says_so_and_masks_hold_items_back(void **state)
   live_wait(l.live, publish(&l, ITEM(.tenant = 4)));
   refused(vyre_mega_live_set(l.live, VYRE_MEGA_SHUTDOWN, 1), "stays as it is");
   refused(vyre_mega_live_set(l.live, VYRE_MEGA_PARTITIONS + 5, 1), "stays as it is");
+  refused(vyre_mega_live_set(l.live, VYRE_MEGA_SERVED, 1), "stays as it is");
+  refused(vyre_mega_live_set(l.live, VYRE_MEGA_DOORBELL, 1), "stays as it is");
   refused(vyre_mega_live_set(l.live, 160, 1), "no word 160");
   stop(&l, &control, NULL);
   assert_int_equal(control.done, 17);

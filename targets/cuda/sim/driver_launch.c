@@ -163,6 +163,15 @@ find(void *user, uint64_t address, uint64_t size, bool is_write)
 }
 
 /* After `find`, which has found it. */
+static bool
+is_common(void *user)
+{
+  const launched *l = user;
+  const sim_memory_kind kind = l->map->memories[l->recent]->kind;
+  return kind == SIM_PINNED || kind == SIM_REGISTERED;
+}
+
+/* Likewise. */
 static void
 note(void *user, uint64_t address, uint64_t size, bool is_write, bool is_strong)
 {
@@ -278,7 +287,11 @@ sim_launch_run(sim_context *context, const sim_work *work, sim_uses *uses, uint3
       .block = {work->block[0], work->block[1], work->block[2]},
       .dynamic_shared = work->dynamic_shared,
       .parameters = work->parameters,
-      .memory = {.user = &l, .find = find, .globals = work->function->module->addresses, .note = uses->is_alone ? NULL : note},
+      .memory = {.user = &l,
+                 .find = find,
+                 .is_common = is_common,
+                 .globals = work->function->module->addresses,
+                 .note = uses->is_alone ? NULL : note},
       .is_cooperative = work->is_cooperative,
       .resident = draw_resident(work),
       .seed = sim_draw(UINT64_MAX),

@@ -76,6 +76,8 @@ typedef struct ptx_fault {
 typedef struct ptx_memory {
   void *user;
   void *(*find)(void *user, uint64_t address, uint64_t size, bool is_write);
+  /* Whether the host has in common with the device what `find` gave last.  NULL: nothing is. */
+  bool (*is_common)(void *user);
   /* Device addresses of the module's variables, in their order. */
   const uint64_t *globals;
   /* Told of each access to what `find` gave; strong: atomic, volatile, relaxed, acquire or release.  NULL: nobody asks. */

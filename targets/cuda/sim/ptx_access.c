@@ -18,7 +18,9 @@ place_shared(ptx_bundle *b, uint64_t offset, uint32_t size, ptx_place *out)
   if (offset < PTX_SHARED_START || offset - PTX_SHARED_START > b->machine->shared_bytes ||
       b->machine->shared_bytes - (offset - PTX_SHARED_START) < size)
     return false;
-  *out = (ptx_place){block->shared + (offset - PTX_SHARED_START), block->shared_poison + (offset - PTX_SHARED_START), true, false};
+  *out = (ptx_place){.data = block->shared + (offset - PTX_SHARED_START),
+                     .poison = block->shared_poison + (offset - PTX_SHARED_START),
+                     .is_shared = true};
   return true;
 }
 
@@ -29,7 +31,7 @@ place_lane(ptx_bundle *b, uint32_t lane, uint64_t offset, uint32_t size, ptx_pla
   const size_t start = (size_t)lane * b->machine->kernel->lane_stride;
   if (offset > bytes || bytes - offset < size)
     return false;
-  *out = (ptx_place){b->warp->memory + start + offset, b->warp->memory_poison + start + offset, false, false};
+  *out = (ptx_place){.data = b->warp->memory + start + offset, .poison = b->warp->memory_poison + start + offset};
   return true;
 }
 
@@ -44,7 +46,7 @@ place_parameter(ptx_bundle *b, uint32_t lane, uint64_t offset, uint32_t size, bo
   /* Only read: a parameter of the kernel's. */
   out->data = (unsigned char *)(uintptr_t)b->machine->launch->parameters + offset;
   out->poison = NULL;
-  out->is_shared = out->is_device = false;
+  out->is_shared = out->is_device = out->is_common = false;
   return true;
 }
 
@@ -52,7 +54,8 @@ static bool
 place_device(ptx_bundle *b, uint64_t address, uint32_t size, bool is_write, ptx_place *out)
 {
   const ptx_memory *memory = &b->machine->launch->memory;
-  *out = (ptx_place){memory->find ? memory->find(memory->user, address, size, is_write) : NULL, NULL, false, true};
+  *out = (ptx_place){.data = memory->find ? memory->find(memory->user, address, size, is_write) : NULL, .is_device = true};
+  out->is_common = out->data && memory->is_common && memory->is_common(memory->user);
   return out->data != NULL;
 }
 
@@ -112,8 +115,8 @@ ptx_note_device(const ptx_bundle *b, uint64_t address, uint32_t size, bool is_wr
 /* ---- bytes --------------------------------------------------------------------------------------------------------------- */
 
 /* Whole at once where a host thread may look on. */
-static uint64_t
-get_bytes(const unsigned char *data, uint32_t bytes)
+uint64_t
+ptx_get_bytes(const unsigned char *data, uint32_t bytes)
 {
   switch (bytes) {
   case 1:
@@ -130,7 +133,7 @@ get_bytes(const unsigned char *data, uint32_t bytes)
 void
 ptx_put_bytes(ptx_machine *m, unsigned char *data, uint64_t value, uint32_t bytes)
 {
-  m->changes += get_bytes(data, bytes) != ptx_low(value, bytes * 8);
+  m->changes += ptx_get_bytes(data, bytes) != ptx_low(value, bytes * 8);
   switch (bytes) {
   case 1:
     *data = (unsigned char)value;
@@ -180,7 +183,7 @@ load_lane(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t *poisoned)
   if (at.is_device && b->warp->pending >> lane & 1)
     ptx_finish_overlapping(b->machine, b->warp, lane, address, bytes * count);
   for (uint32_t k = 0; k < count; k++) {
-    uint64_t value = get_bytes(at.data + k * bytes, bytes);
+    uint64_t value = ptx_get_bytes(at.data + k * bytes, bytes);
     if (at.is_device && is_strong(insn))
       ptx_forget_read(b->warp->block, address + k * bytes); /* what it read before is older */
     else if (at.is_device && b->machine->is_weak)

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx_machine.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 static uint64_t
 add_floats(ptx_word type, uint64_t a, uint64_t b)
 {
@@ -82,6 +85,22 @@ swap(ptx_bundle *b, unsigned char *data, uint32_t bytes, uint64_t x, uint64_t y)
   }
 }
 
+/* On memory that the host has, too, it is atomic among devices' accesses alone: read, then written, even where a compare and swap
+ * has failed, and what the host writes in between is lost. */
+static uint64_t
+swap_in_common(ptx_bundle *b, unsigned char *data, uint32_t bytes, uint64_t x, uint64_t y)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  const bool is_late = ptx_draw(b->machine) % 4 == 0;
+  pthread_mutex_lock(&lock);
+  const uint64_t old = ptx_get_bytes(data, bytes);
+  if (is_late)
+    sched_yield();
+  ptx_put_bytes(b->machine, data, result_of(b->insn, old, x, y), bytes);
+  pthread_mutex_unlock(&lock);
+  return old;
+}
+
 bool
 ptx_atom(ptx_bundle *b)
 {
@@ -125,7 +144,7 @@ ptx_atom(ptx_bundle *b)
     if (was_poisoned && insn->what != PTX_exch)
       return ptx_fail(b->machine, b->warp, lane, insn, PTX_FAULT_POISON, addresses[lane],
                       "an atomic operation on memory that was never written");
-    const uint64_t old = swap(b, at.data, bytes, x, y);
+    const uint64_t old = at.is_common ? swap_in_common(b, at.data, bytes, x, y) : swap(b, at.data, bytes, x, y);
     b->machine->changes += result_of(insn, old, x, y) != old;
     if (insn->d_count) {
       ptx_write(b, 0, lane, ptx_is_signed((ptx_word)insn->type[0]) ? (uint64_t)ptx_signed(old, bytes * 8) : old);

@@ -170,11 +170,13 @@ typedef struct ptx_place {
   unsigned char *data;
   bool *poison; /* NULL: device memory, whose state nobody knows */
   bool is_shared, is_device;
+  bool is_common; /* with the host */
 } ptx_place;
 
 /* Tells who asks of an access to device memory. */
 void ptx_note_device(const ptx_bundle *b, uint64_t address, uint32_t size, bool is_write, bool is_strong);
 bool ptx_find_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, uint32_t align, bool is_write, ptx_place *out);
+uint64_t ptx_get_bytes(const unsigned char *data, uint32_t bytes);
 void ptx_put_bytes(ptx_machine *machine, unsigned char *data, uint64_t value, uint32_t bytes);
 bool ptx_load(ptx_bundle *b);
 bool ptx_store(ptx_bundle *b);
