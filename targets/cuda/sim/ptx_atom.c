@@ -3,19 +3,31 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx_machine.h"
 
+#include <float.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 
-static uint64_t
-add_floats(ptx_word type, uint64_t a, uint64_t b)
+static float
+flushed(float x)
 {
+  return fabsf(x) < FLT_MIN ? copysignf(0.0f, x) : x;
+}
+
+/* In global memory f32 loses its denormals, before and after; in shared memory it keeps them (PTX ISA 7.8, atom; seen on an H200).
+ */
+static uint64_t
+add_floats(const ptx_insn *i, uint64_t a, uint64_t b)
+{
+  const ptx_word type = (ptx_word)i->type[0];
   static const uint64_t canonical = UINT64_C(0x7ff8000000000000);
   if (type == PTX_f64) {
     const double sum = ptx_as_double(a) + ptx_as_double(b);
     return sum == sum ? ptx_double_bits(sum) : canonical;
   }
   if (type == PTX_f32) {
-    const float sum = ptx_as_float(a) + ptx_as_float(b);
+    const bool keeps = ptx_has(i, PTX_shared);
+    const float x = ptx_as_float(a), y = ptx_as_float(b), sum = keeps ? x + y : flushed(flushed(x) + flushed(y));
     return sum == sum ? ptx_float_bits(sum) : 0x7fffffff;
   }
   uint64_t result = 0;
@@ -53,7 +65,7 @@ result_of(const ptx_insn *i, uint64_t old, uint64_t a, uint64_t b)
   case PTX_max:
     return is_less ? old : a;
   default:
-    return type >= PTX_f16 && type <= PTX_bf16x2 ? add_floats(type, old, a) : ptx_low(old + a, bits);
+    return type >= PTX_f16 && type <= PTX_bf16x2 ? add_floats(i, old, a) : ptx_low(old + a, bits);
   }
 }
 
