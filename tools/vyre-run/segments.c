@@ -6,7 +6,6 @@
 
 #include "vyre/split.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 static uint32_t
