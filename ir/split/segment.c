@@ -300,7 +300,7 @@ take_rows(segment *g)
   const split *s = g->s;
   for (uint32_t row = s->program + 1; row < s->end;) {
     const uint32_t end = s->rows[row].end;
-    if (s->rows[row].role == SPLIT_CONTAINER && end >= g->low && row < g->high) {
+    if (s->rows[row].role == SPLIT_CONTAINER && end > g->low && row < g->high) {
       row++;
       continue;
     }

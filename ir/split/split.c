@@ -77,12 +77,12 @@ vyre_segments_bytes(const vyre_segments *segments, const uint32_t groups[3], con
   if (segments->invocation_words == 0 && segments->group_words == 0)
     return true;
   for (uint32_t i = 0; i < 3; i++) {
-    if (groups[i] && count > most / groups[i])
+    if ((groups[i] && count > most / groups[i]) || (workgroup[i] && size > most / workgroup[i]))
       return false;
     count *= groups[i];
     size *= workgroup[i];
   }
-  if (size > most || (size && count > most / size))
+  if (size && count > most / size)
     return false;
   const uint64_t own = count * size, words = segments->invocation_words, shared = segments->group_words;
   if ((words && own > most / words) || (shared && count > most / shared) || own * words + count * shared > most)
