@@ -345,7 +345,7 @@ bytes_are_counted_or_refused(void **state)
   assert_int_equal(bytes, 4); /* a buffer has some */
   assert_false(vyre_segments_bytes(&two, large, one, &bytes));
   assert_false(vyre_segments_bytes(&both, large, many, &bytes));
-  assert_false(vyre_segments_bytes(&both, large, large, &bytes)); /* 2^64 invocations */
+  assert_false(vyre_segments_bytes(&two, large, large, &bytes)); /* 2^64 invocations */
 }
 
 /* A program without barriers is one segment, which needs no buffer; other programs of the module are left out. */
