@@ -5,6 +5,7 @@
 
 #include "vyre/ptx.h"
 #include "vyre/spirv.h"
+#include "vyre/split.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
@@ -118,6 +119,19 @@ must_meet(const vyre_mega *mega)
          (build == VYRE_MEGA_PERSISTENT || build == VYRE_MEGA_PERSISTENT_BY_PRIORITY);
 }
 
+/* A workgroup takes items by itself, so that all of the grid never comes to a barrier in one. */
+static vyre_status
+check_barriers(const vyre_module *module, const vyre_mega_form *form)
+{
+  if (vyre_grid_barriers(module, (vyre_row){vyre_module_view(module)->first[0]}) == (form->meets ? 1u : 0u))
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "megakernel: a handler, or the fused program, has a barrier for the whole grid, and each workgroup takes items "
+                    "by itself\n"
+                    "Fix: make what follows the barrier an operation of its own, to be published when all items of the first part "
+                    "are done, or run the program as a dispatch of its own");
+}
+
 static vyre_status
 make_module(const vyre_mega *mega, vyre_module **out)
 {
@@ -134,6 +148,8 @@ make_module(const vyre_mega *mega, vyre_module **out)
     status = vyre_module_create(NULL, ROOM, &module);
   if (!status)
     status = parse(&text, module);
+  if (!status)
+    status = check_barriers(module, &form);
   if (!status && mega->options.optimize)
     status = mega->options.optimize(mega->options.optimize_user, module);
   vyre_bytes_free(&text);

@@ -99,7 +99,7 @@ typedef enum vyre_device_queue {
 /* What of this contract is optional.  What a target lacks it refuses by name. */
 typedef enum vyre_target_capability {
   VYRE_TARGET_IMAGES = 1,        /* slots of texels, images and samplers */
-  VYRE_TARGET_GRID_BARRIERS = 2, /* kernels with barriers for the whole grid; else who submits splits them there */
+  VYRE_TARGET_GRID_BARRIERS = 2, /* kernels with barriers for the whole grid; else who submits splits them there: vyre/split.h */
   VYRE_TARGET_IMPORT = 4,        /* buffers over the caller's memory: `import` */
   VYRE_TARGET_ADDRESSES = 8,     /* kernels may be given buffers by address: `address` */
   VYRE_TARGET_PARTS = 16,        /* steps of a part of a grid */
@@ -411,6 +411,9 @@ typedef struct vyre_target_ops {
                             void *user);
   /* Of one that is lost: something that was submitted may still run, and write to memory that was imported.  NULL: never. */
   bool (*hangs)(const vyre_target *target);
+  /* Optional.  How many workgroups of a kernel with barriers for the whole grid run at once, and so how many it may have.  NULL:
+   * any number, of a target with such kernels. */
+  vyre_status (*resident)(vyre_target *target, vyre_kernel kernel, uint64_t *out_groups);
 } vyre_target_ops;
 
 /* What a counter of `metrics` is: a total only grows, a level is what there is now. */

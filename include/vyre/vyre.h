@@ -18,6 +18,7 @@
 #include "vyre/ptx.h"
 #include "vyre/run.h"
 #include "vyre/spirv.h"
+#include "vyre/split.h"
 #include "vyre/status.h"
 #include "vyre/target.h"
 #include "vyre/text.h"

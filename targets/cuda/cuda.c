@@ -156,6 +156,17 @@ hangs(const vyre_target *target)
   return target->hangs;
 }
 
+static vyre_status
+resident(vyre_target *target, vyre_kernel handle, uint64_t *out_groups)
+{
+  VYRE_TRY(target_ready(target));
+  if (!target_kernel_get(target, handle))
+    return target_no_such_kernel(target, handle.id);
+  const cuda_kernel *kernel = cuda_kernel_get(target, handle);
+  *out_groups = kernel->text.meets ? kernel->most_blocks : UINT64_MAX;
+  return VYRE_OK;
+}
+
 static const target_hooks hooks = {
     .name = "cuda",
     .create = create,
@@ -242,4 +253,5 @@ const vyre_target_ops vyre_target_cuda = {
     .import = target_import,
     .summary = "PTX on an NVIDIA GPU",
     .hangs = hangs,
+    .resident = resident,
 };

@@ -27,7 +27,7 @@ typedef struct bench {
   const vyre_target_ops *ops;
   vyre_target *target;
   bool device_is_cpu;
-  uint32_t steps;
+  uint32_t dispatches, most; /* of a measurement; at most */
   contender contenders[2];
   vyre_step list[MOST_STEPS];
 } bench;
@@ -40,16 +40,17 @@ now_of_process(void)
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Nanoseconds of `steps` dispatches. */
+/* Nanoseconds of so many dispatches. */
 static vyre_status
 measure(bench *b, const contender *of, uint64_t *out)
 {
   const vyre_sequence up = {.uploads = of->dispatch.uploads, .upload_count = of->dispatch.upload_count};
-  const vyre_sequence work = {.steps = b->list, .step_count = b->steps};
+  const uint32_t own = of->dispatch.step_count, count = b->dispatches * own;
+  const vyre_sequence work = {.steps = b->list, .step_count = count};
   vyre_timing timing;
   VYRE_TRY(b->ops->submit(b->target, &up, NULL));
-  for (uint32_t i = 0; i < b->steps; i++)
-    b->list[i] = of->dispatch.step;
+  for (uint32_t i = 0; i < count; i++)
+    b->list[i] = of->dispatch.steps[i % own];
   const uint64_t start = now_of_process();
   VYRE_TRY(b->ops->submit(b->target, &work, &timing));
   const uint64_t used = now_of_process() - start;
@@ -62,12 +63,12 @@ static vyre_status
 warm_up(bench *b, uint32_t count)
 {
   uint64_t ns = 0;
-  b->steps = 1;
+  b->dispatches = 1;
   for (uint32_t i = count; i-- > 0;)
     VYRE_TRY(measure(b, &b->contenders[i], &ns));
   VYRE_TRY(measure(b, &b->contenders[0], &ns));
-  while (b->steps < MOST_STEPS && ns < LEAST_NS) {
-    b->steps *= 2;
+  while (b->dispatches * 2 <= b->most && ns < LEAST_NS) {
+    b->dispatches *= 2;
     VYRE_TRY(measure(b, &b->contenders[0], &ns));
   }
   return VYRE_OK;
@@ -93,7 +94,7 @@ median_time(const bench *b, const uint64_t *times, uint64_t rounds)
 {
   double values[RUN_MOST_ROUNDS];
   for (uint64_t i = 0; i < rounds; i++)
-    values[i] = (double)times[i] / 1e3 / b->steps;
+    values[i] = (double)times[i] / 1e3 / b->dispatches;
   return median(values, rounds);
 }
 
@@ -109,7 +110,7 @@ print(const bench *b, uint64_t rounds, uint64_t times[KINDS][RUN_MOST_ROUNDS], c
   }
   const double ratio = median(ratios, rounds), noise = fmax(0.01, median(apart, rounds));
   printf("%s of a dispatch, the median of %u rounds of %u each:\n", b->device_is_cpu ? "processor time" : "device time",
-         (unsigned)rounds, b->steps);
+         (unsigned)rounds, b->dispatches);
   printf("  %14.3f us            %s\n", median_time(b, times[FIRST], rounds), first->path);
   if (second)
     printf("  %14.3f us  %8.3f  %s: %s\n", median_time(b, times[SECOND], rounds), ratio, second->path,
@@ -141,6 +142,7 @@ run_bench(const run_options *options, const run_program *first, const run_progra
   const run_program *const programs[] = {first, second};
   vyre_device_info info;
   b.ops = options->target;
+  b.most = MOST_STEPS;
   VYRE_TRY(run_device_open(options, options->target, &b.target));
   b.ops->describe(b.target, &info);
   b.device_is_cpu = info.kind == VYRE_DEVICE_CPU;
@@ -150,6 +152,11 @@ run_bench(const run_options *options, const run_program *first, const run_progra
     status = run_results_copy(inputs, &c->results);
     if (!status)
       status = run_dispatch_make(options, b.ops, b.target, programs[i], inputs, &c->results, &c->dispatch);
+    if (!status && c->dispatch.step_count > MOST_STEPS)
+      status = VYRE_ERROR(VYRE_CODE_INPUT, "-bench: it has %u segments\nFix: measure a program of %d at most",
+                          c->dispatch.step_count, MOST_STEPS);
+    else if (!status && MOST_STEPS / c->dispatch.step_count < b.most)
+      b.most = MOST_STEPS / c->dispatch.step_count;
   }
   if (!status)
     status = compete(&b, options, first, second);

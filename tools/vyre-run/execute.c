@@ -43,10 +43,9 @@ allocate_lists(const run_program *program, run_dispatch *run)
 {
   size_t count = (size_t)program->buffer_count + 1;
   run->buffers = calloc(count, sizeof *run->buffers);
-  run->ranges = calloc(count, sizeof *run->ranges);
   run->uploads = calloc(count, sizeof *run->uploads);
   run->reads = calloc(count, sizeof *run->reads);
-  return run->buffers && run->ranges && run->uploads && run->reads ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
+  return run->buffers && run->uploads && run->reads ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
 }
 
 static vyre_status
@@ -106,27 +105,33 @@ run_dispatch_make(const run_options *options, const vyre_target_ops *ops, vyre_t
     VYRE_TRY(add_buffer(program, i, has_data ? inputs->items[input].size : 0, has_data ? results->items[input] : NULL, run));
   }
   VYRE_TRY(set_pointers(program, inputs, results, run, true));
-  VYRE_TRY(run_kernel_describe(options, ops, target, program, &run->kernel));
-  for (uint32_t i = 0; i < run->kernel.range_count; i++)
-    run->ranges[i].buffer = run->buffers[run->kernel.ranges[i]];
-  run->step = (vyre_step){
-      .buffers = run->ranges,
-      .buffer_count = run->kernel.range_count,
-      .push = run->push,
-      .push_size = run->kernel.desc.push_size,
-      .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
-  };
-  return run_kernel_compile(ops, target, &run->kernel, &run->step.kernel);
+  return run_parts_make(options, program, inputs->groups, run);
 }
 
 void
 run_dispatch_free(run_dispatch *run)
 {
   free(run->buffers);
-  free(run->ranges);
   free(run->uploads);
   free(run->reads);
-  run_kernel_free(&run->kernel);
+  run_parts_free(run);
+}
+
+static void
+print_times(const run_program *program, const run_dispatch *run, const vyre_timing *timing, const uint64_t *times)
+{
+  uint64_t kernel_ns = 0;
+  for (uint32_t i = 0; i < run->step_count; i++)
+    kernel_ns += times[i];
+  printf("time: %s on %s: %.3f ms (recording %.3f, submitting %.3f, waiting %.3f), of these on the device %.3f ms, of these the "
+         "kernel %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64 " down\n",
+         program->path, run->ops->name, (double)timing->host_ns / 1e6, (double)timing->record_ns / 1e6,
+         (double)timing->submit_ns / 1e6, (double)timing->wait_ns / 1e6, (double)timing->device_ns / 1e6, (double)kernel_ns / 1e6,
+         timing->launches, timing->launches == 1 ? "" : "es", timing->waits, timing->waits == 1 ? "" : "s", timing->bytes_up,
+         timing->bytes_down);
+  if (run->step_count > 1)
+    printf("segments: %s on %s: %u, cut at barriers for the whole grid; %" PRIu64 " bytes are kept between them\n", program->path,
+           run->ops->name, run->step_count, run->kept);
 }
 
 static vyre_status
@@ -136,28 +141,26 @@ submit(const run_options *options, const run_program *program, const run_inputs 
   vyre_sequence sequence = {
       .uploads = run->uploads,
       .upload_count = run->upload_count,
-      .steps = &run->step,
-      .step_count = 1,
+      .steps = run->steps,
+      .step_count = run->step_count,
       .reads = run->reads,
       .read_count = run->read_count,
   };
   vyre_timing timing;
-  uint64_t kernel_ns = 0;
-  if (options->time)
-    sequence.step_ns = &kernel_ns;
-  VYRE_TRY(
+  uint64_t *times = options->time ? calloc(run->step_count, sizeof *times) : NULL;
+  if (options->time && !times)
+    return VYRE_OUT_OF_MEMORY("for the times of kernels");
+  sequence.step_ns = times;
+  vyre_status status =
       vyre_status_note(run->ops->submit(run->target, &sequence, &timing),
                        "-groups sets how much work it is, -timeout how long it may take; -target=interpreter -undefined=report "
-                       "stops at what is undefined; -validate asks for checks"));
-  VYRE_TRY(set_pointers(program, inputs, results, run, false));
-  if (options->time)
-    printf("time: %s on %s: %.3f ms (recording %.3f, submitting %.3f, waiting %.3f), of these on the device %.3f ms, of these the "
-           "kernel %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64 " down\n",
-           program->path, run->ops->name, (double)timing.host_ns / 1e6, (double)timing.record_ns / 1e6,
-           (double)timing.submit_ns / 1e6, (double)timing.wait_ns / 1e6, (double)timing.device_ns / 1e6, (double)kernel_ns / 1e6,
-           timing.launches, timing.launches == 1 ? "" : "es", timing.waits, timing.waits == 1 ? "" : "s", timing.bytes_up,
-           timing.bytes_down);
-  return VYRE_OK;
+                       "stops at what is undefined; -validate asks for checks");
+  if (!status)
+    status = set_pointers(program, inputs, results, run, false);
+  if (!status && options->time)
+    print_times(program, run, &timing, times);
+  free(times);
+  return status;
 }
 
 static vyre_status

@@ -150,6 +150,10 @@ add_code(const run_options *options, const vyre_target_ops *ops, vyre_target *ta
   vyre_kernel_desc *desc = &kernel->desc;
   ops->describe(target, &info);
   if (info.forms >> VYRE_KERNEL_SPIRV & 1) {
+    if (program->words.size == 0) /* not a part of a dispatch: those have words */
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s: barriers for the whole grid make several kernels of it on %s\nFix: measure a program without them",
+                        program->path, ops->name);
     desc->form = VYRE_KERNEL_SPIRV;
     desc->code = program->words.data;
     desc->size = program->words.size;

@@ -5,6 +5,7 @@
 
 #include "vyre/glsl.h"
 #include "vyre/spirv.h"
+#include "vyre/split.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
@@ -131,21 +132,27 @@ choose_program(run_program *program, const char *wanted)
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
-/* SPIR-V for a target that takes it, unless the input was that; a strict program asks for floats that are as exact as the device
- * can have them. */
-static vyre_status
-write_words(run_program *program, const run_options *options, run_target target, uint32_t input)
+/* A strict program asks for floats that are as exact as the device can have them.  One with barriers for the whole grid is written
+ * in segments, where it runs. */
+vyre_status
+run_program_write(run_program *program, const vyre_device_info *info)
 {
   vyre_spirv_options spirv = {0};
+  if (program->words.size || !(info->forms >> VYRE_KERNEL_SPIRV & 1) || vyre_grid_barriers(program->module, program->row))
+    return VYRE_OK;
+  if (!(vyre_module_view(program->module)->imm[program->row.id] & VYRE_PROGRAM_RELAXED))
+    spirv.float_controls = info->free_float_controls ? info->float_controls : 0;
+  return vyre_spirv_write(program->module, vyre_program_info_of(program->module, program->row)->input, &spirv, &program->words);
+}
+
+static vyre_status
+write_words(run_program *program, const run_options *options, run_target target)
+{
   vyre_device_info info;
   if (!target || program->words.size)
     return VYRE_OK;
   VYRE_TRY(run_device_describe(options, target, &info));
-  if (!(info.forms >> VYRE_KERNEL_SPIRV & 1))
-    return VYRE_OK;
-  if (!(vyre_module_view(program->module)->imm[program->row.id] & VYRE_PROGRAM_RELAXED))
-    spirv.float_controls = info.free_float_controls ? info.float_controls : 0;
-  return vyre_spirv_write(program->module, input, &spirv, &program->words);
+  return run_program_write(program, &info);
 }
 
 static vyre_status
@@ -156,9 +163,8 @@ fill_program(run_program *program, vyre_bytes *file, const run_options *options,
   VYRE_TRY(choose_program(program, options->entry));
   VYRE_TRY(
       run_program_reflect(program, &options->setup, !is_second)); /* what compares may have lost a constant that it does not use */
-  uint32_t input = vyre_program_info_of(program->module, program->row)->input;
-  VYRE_TRY(write_words(program, options, is_second ? options->compare_target : options->target, input));
-  return options->compare == options->input ? write_words(program, options, options->compare_target, input) : VYRE_OK;
+  VYRE_TRY(write_words(program, options, is_second ? options->compare_target : options->target));
+  return options->compare == options->input ? write_words(program, options, options->compare_target) : VYRE_OK;
 }
 
 vyre_status

@@ -57,6 +57,9 @@ VYRE_MUST_USE vyre_status run_options_help(const run_options *options);
 VYRE_MUST_USE vyre_status run_program_load(const char *path, const run_options *options, vyre_diagnostics diagnostics,
                                            run_program *out);
 
+/* SPIR-V for a target that takes it, unless the program has words or has barriers for the whole grid. */
+VYRE_MUST_USE vyre_status run_program_write(run_program *program, const vyre_device_info *info);
+
 /* ---- kernel.c ------------------------------------------------------------------------------------------------------------ */
 
 /* What a target is given to compile; its lists are the kernel's, its words and names the program's. */
@@ -82,19 +85,27 @@ VYRE_MUST_USE vyre_status run_subgroup_size(const run_options *options, const ru
 
 /* ---- execute.c ----------------------------------------------------------------------------------------------------------- */
 
-/* What a submission is made of; each list has an element for each of the program's buffers.  Handles are the target's, which frees
- * them when it is closed. */
-typedef struct run_dispatch {
+/* One of a dispatch's steps. */
+typedef struct run_part {
+  run_program segment; /* owned; of a program that is not split empty */
   run_kernel kernel;
+  vyre_range *ranges; /* owned */
+} run_part;
+
+/* What a submission is made of; uploads and reads have room for each of the program's buffers.  Handles are the target's, which
+ * frees them when it is closed. */
+typedef struct run_dispatch {
   const vyre_target_ops *ops;
   vyre_target *target;
-  vyre_range *ranges;
+  run_part *parts;  /* one; or, where the program is split at its barriers for the whole grid, one a segment */
+  vyre_step *steps; /* one a part */
+  uint32_t step_count;
+  uint64_t kept;        /* bytes of the buffer that the segments share */
   vyre_upload *uploads; /* of the results' memory, as are reads */
   vyre_read *reads;
   vyre_device_buffer *buffers; /* of each of the program's; none of samplers and push constants */
   uint32_t upload_count, read_count;
   const void *push;
-  vyre_step step;
 } run_dispatch;
 
 /* To be freed after a failure, too. */
@@ -105,6 +116,14 @@ void run_dispatch_free(run_dispatch *run);
 
 VYRE_MUST_USE vyre_status run_execute(const run_options *options, run_target target, const run_program *program,
                                       const run_inputs *inputs, run_results *out);
+
+/* ---- segments.c ---------------------------------------------------------------------------------------------------------- */
+
+/* The parts and steps of a dispatch whose buffers are there: the program's kernel, or, where the target has no barriers for the
+ * whole grid or not for so large a one, those of its segments. */
+VYRE_MUST_USE vyre_status run_parts_make(const run_options *options, const run_program *program, const uint32_t groups[3],
+                                         run_dispatch *run);
+void run_parts_free(run_dispatch *run);
 
 /* ---- targets.c ----------------------------------------------------------------------------------------------------------- */
 

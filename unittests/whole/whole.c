@@ -191,6 +191,30 @@ interpret(whole *w)
   return VYRE_OK;
 }
 
+/* A barrier at the end of each program's top, and then the segments. */
+static vyre_status
+split_grid(whole *w)
+{
+  const vyre_view *v = vyre_module_view(w->copy);
+  vyre_module *module;
+  vyre_segments segments;
+  VYRE_TRY(vyre_module_clone(w->copy, &module));
+  vyre_builder b = {.module = module};
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    vyre_builder_before(&b, (vyre_row){v->last[program]});
+    vyre_build_barrier(&b, VYRE_ORDER(1, 1, 0x148u));
+  }
+  vyre_status status = vyre_module_status(module);
+  if (!status)
+    status = vyre_module_seal(module, NULL);
+  if (!status)
+    status = vyre_split_grid(module, (vyre_row){vyre_module_view(module)->first[0]}, &segments);
+  if (!status)
+    vyre_segments_free(&segments);
+  vyre_module_destroy(module);
+  return status;
+}
+
 const whole_step whole_steps[] = {
     {"loading plugins", load_plugins},
     {"listing passes", list_passes},
@@ -210,6 +234,7 @@ const whole_step whole_steps[] = {
     {"writing SPIR-V", write_spirv},
     {"writing GLSL", write_glsl},
     {"interpreting", interpret},
+    {"splitting", split_grid},
 };
 
 const unsigned whole_step_count = sizeof(whole_steps) / sizeof(*whole_steps);
