@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cache_folder.h"
 #include "console.h"
-#include "depfile.h"
+#include "depends.h"
 #include "look.h"
 #include "page.h"
 #include "progress.h"
@@ -31,37 +31,6 @@ tool_complain(vyre_status status)
 
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
-/* "OUTPUT: FILES", of what the output came from. */
-static vyre_status
-write_dependencies(const tool *t, const work *w, const char *output)
-{
-  const tool_options *o = &t->options;
-  const char *files[] = {strcmp(w->path, "-") == 0 ? NULL : w->path, o->passes && o->passes[0] == '@' ? o->passes + 1 : NULL,
-                         o->passes_file, o->cost_model};
-  char path[PATH_MAX];
-  vyre_bytes text = {0};
-  vyre_status status = depfile_add_path(&text, o->dep_target ? o->dep_target : output);
-  if (!status)
-    status = vyre_bytes_append(&text, ":", 1);
-  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) + o->load.count && !status; i++) {
-    const char *file = i < sizeof(files) / sizeof(files[0]) ? files[i] : o->load.names[i - sizeof(files) / sizeof(files[0])];
-    if (file)
-      status = vyre_bytes_append(&text, " ", 1);
-    if (file && !status)
-      status = depfile_add_path(&text, file);
-  }
-  if (!status && files[0] && w->kind == VYRE_INPUT_GLSL)
-    status = depfile_add_includes(&text, w->path, o->glsl.include_dirs.names, o->glsl.include_dirs.count);
-  if (!status)
-    status = vyre_bytes_append(&text, "\n", 1);
-  if (!status && !o->depfile && (size_t)snprintf(path, sizeof(path), "%s.d", output) >= sizeof(path))
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "the path of '%s.d' is too long", output);
-  if (!status)
-    status = vyre_file_write(o->depfile ? o->depfile : path, text.data, text.size);
-  vyre_bytes_free(&text);
-  return status;
-}
-
 static vyre_status
 write_output(tool *t, uint32_t index)
 {
@@ -72,7 +41,7 @@ write_output(tool *t, uint32_t index)
   vyre_stopwatch_start(&watch, NULL, "(write)");
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
   if (t->options.depends)
-    VYRE_TRY(write_dependencies(t, w, path));
+    VYRE_TRY(depends_write(&t->options, w->path, w->kind, path));
   vyre_report_stop(w->report, &watch);
   return VYRE_OK;
 }
@@ -108,6 +77,8 @@ void
 tool_finish_input(tool *t, uint32_t index)
 {
   work *w = &t->works[index];
+  if (w->is_left_out)
+    return;
   if (w->said.size)
     process_say(NULL, w->said.data, w->said.size);
   if (!w->status && (!w->told || w->has_output))
@@ -206,7 +177,8 @@ prepare_works(const tool *t, process *p, work *works, uint32_t count)
   VYRE_TRY(p->taken || count < 2 ? VYRE_OK : vyre_module_create(NULL, 0, &p->taken));
   VYRE_TRY(p->batch || count < 2 ? VYRE_OK : vyre_batch_create(NULL, &p->batch));
   for (uint32_t i = 0; i < count && t->report; i++)
-    VYRE_TRY(tool_create_report(t, &works[i].report));
+    if (!works[i].is_left_out)
+      VYRE_TRY(tool_create_report(t, &works[i].report));
   return VYRE_OK;
 }
 
@@ -287,7 +259,7 @@ prepare_inputs(tool *t)
   if (!t->works)
     return VYRE_OUT_OF_MEMORY("for the inputs");
   for (uint32_t i = 0; i < inputs->count; i++)
-    t->works[i].path = inputs->names[i];
+    t->works[i] = (work){.path = inputs->names[i], .is_left_out = t->left_out && t->left_out[i]};
   t->end = inputs->count;
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
   if (is_cached(&t->options))
@@ -422,13 +394,22 @@ close_devices(tool *t)
   return status;
 }
 
+uint32_t
+tool_count_due(const tool *t)
+{
+  uint32_t due = 0;
+  for (uint32_t i = 0; i < t->options.inputs.count; i++)
+    due += !t->works[i].is_left_out;
+  return due;
+}
+
 int
 tool_process_here(tool *t, uint32_t threads)
 {
   const int code = tool_complain(open_devices(t, threads));
   if (code)
     return code;
-  progress_begin(t->options.inputs.count);
+  progress_begin(tool_count_due(t));
   worker workers[MOST_THREADS];
   uint32_t more = 1;
   for (uint32_t i = 0; i < threads; i++)

@@ -160,6 +160,13 @@ run_tool(tool *t)
   return tool_complain(answer(status, &text));
 }
 
+/* What ends when it is answered. */
+static bool
+is_question(const tool_options *o)
+{
+  return o->help || o->version || o->list_passes || o->help_pass || o->print_pipeline || o->print_schedule;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -168,9 +175,13 @@ main(int argc, char **argv)
   /* Memory that a pass gives back is for the next one: made and zeroed by the kernel again, it costs as much as a pass. */
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  int code = tool_complain(options_parse(argc, argv, &t.options));
+  if (!code && t.options.watch && !is_question(&t.options) && !tool_watch(argc, argv, &t, &code)) {
+    options_free(&t.options);
+    return code;
+  }
   guard_begin("vyre-passmgr");
   t.home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  int code = tool_complain(options_parse(argc, argv, &t.options));
   if (!code && t.options.run_reproducer)
     code = tool_complain(reproducer_options(argc, argv, &t.options, &of_reproducer));
   if (!code)

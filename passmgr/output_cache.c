@@ -174,6 +174,8 @@ static void
 see_include(void *user, const char *path, const char *text, bool is_sure)
 {
   including *to = user;
+  if (!text)
+    return;
   to->is_sure = to->is_sure && is_sure;
   add_text(to->h, path);
   add_text(to->h, text);

@@ -462,6 +462,8 @@ process_inputs(const process *p, work *works, uint32_t count, bool at_once)
   for (uint32_t i = 0; i < count; i++) {
     if (!b.sources || !b.members) {
       works[i].status = VYRE_OUT_OF_MEMORY("for the inputs");
+    } else if (works[i].is_left_out) {
+      continue;
     } else if (count > 1) {
       add_input(&b, i);
     } else {

@@ -150,6 +150,12 @@ static const option_row options[] = {
      .most = MOST_BATCH,
      .alone = "0",
      .flags = OPTION_ASIDE},
+    {.name = "watch",
+     OPTION_FLAG,
+     AT(watch),
+     NULL,
+     "then wait until an input, or what it includes, changes, and do again what that changes, until ^C",
+     .flags = OPTION_ASIDE},
 
     {.name = "To see what passes do", OPTION_SECTION},
     {.name = "verify-each",
