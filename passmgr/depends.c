@@ -42,7 +42,7 @@ vyre_status
 depends_each_included(const tool_options *o, const char *path, vyre_input_kind kind, depends_visit visit, void *user)
 {
   passing p = {visit, user, false};
-  if (kind != VYRE_INPUT_GLSL)
+  if (kind != VYRE_INPUT_GLSL && kind != VYRE_INPUT_HLSL)
     return VYRE_OK;
   return depfile_each_include(path, NULL, o->glsl.include_dirs.names, o->glsl.include_dirs.count, pass_on, &p);
 }

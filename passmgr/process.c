@@ -99,16 +99,7 @@ find_source(const process *p, work *w, vyre_bytes *said, source *out)
 {
   const tool_options *o = p->options;
   out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
-  out->glsl = (vyre_glsl_options){.include_dirs = o->glsl.include_dirs.names,
-                                  .include_dir_count = o->glsl.include_dirs.count,
-                                  .defines = o->glsl.defines.names,
-                                  .define_count = o->glsl.defines.count,
-                                  .debug = o->debug,
-                                  .target_env = o->env,
-                                  .include_root = o->glsl.include_root,
-                                  .most_memory = (uint32_t)o->glsl.memory.value,
-                                  .most_seconds = (uint32_t)o->glsl.seconds.value,
-                                  .most_expansion = (uint32_t)o->glsl.expansion.value};
+  out->glsl = o->compile;
   out->said = said;
   out->remarks = o->remarks ? &w->notes[NOTE_REMARKS] : NULL;
   out->page = o->html ? &w->notes[NOTE_PAGE] : NULL;

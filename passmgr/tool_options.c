@@ -109,7 +109,7 @@ static const option_row options[] = {
     {.name = "MF", OPTION_TEXT, AT(depfile), "FILE", "write that there; implies -MD", .flags = OPTION_ASIDE},
     {.name = "MT", OPTION_TEXT, AT(dep_target), "TARGET", "name the output so in it", .flags = OPTION_ASIDE},
 
-    {.name = "GLSL and SPIR-V that comes in", OPTION_SECTION},
+    {.name = "GLSL, HLSL and SPIR-V that comes in", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
     {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines"},
     {.name = "max-growth",
@@ -302,7 +302,6 @@ static const option_row options[] = {
     {.name = "As of other compilers; docs/passmgr.md has spirv-opt's", OPTION_SECTION},
     {.name = "fshader-stage", OPTION_WORD, AT(stage), "compute|comp", "glslc: it is compute in any case"},
     {.name = "S", OPTION_WORD, AT(short_stage), "comp", "glslangValidator: the same"},
-    {.name = "x", OPTION_WORD, AT(language), "glsl", "glslc: the language; content tells it"},
     {.name = "V", OPTION_FLAG, AT(ignored), NULL, "glslangValidator: SPIR-V for Vulkan; the default"},
     {.name = "c", OPTION_FLAG, AT(ignored), NULL, "glslc: compile only; the default"},
 
@@ -319,8 +318,9 @@ static const option_row options[] = {
 static const option_table table = {
     .program = "vyre-passmgr",
     .usage = "[options] INPUT...",
-    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
-             "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
+    .about =
+        "Runs passes over compute programs: .vir text, VIR0, SPIR-V, GLSL or HLSL, told apart by content; - is standard input.\n"
+        "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
     .after = "The pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
              "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n",
     .rows = options,
@@ -407,8 +407,8 @@ options_parse(int argc, char **argv, tool_options *out)
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
   out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
-  if (out->glsl.target_env)
-    VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->env));
+  VYRE_TRY(option_glsl_take(&out->glsl, &out->compile));
+  out->compile.debug = out->debug;
   if (out->stats)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
   out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;

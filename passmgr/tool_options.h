@@ -17,7 +17,7 @@
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
       *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *stage, *short_stage,
-      *language, *opt_bisect, *bisect, *time_passes, *time_trace, *remarks, *html, *output_cache, *cost_model, *help;
+      *opt_bisect, *bisect, *time_passes, *time_trace, *remarks, *html, *output_cache, *cost_model, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* the last one in seconds; 0: none */
   name_list load, plugin_dir, skip_pass, print_before, print_after, inputs;
   option_glsl glsl;
@@ -25,7 +25,7 @@ typedef struct tool_options {
   option_texts responses;
   vyre_bytes others;              /* passes of spirv-opt's flags, as a pipeline; owned */
   vyre_stats_format stats_format; /* of stats */
-  vyre_glsl_env env;              /* of glsl.target_env */
+  vyre_glsl_options compile;      /* of glsl and debug */
   uint32_t threads;               /* of jobs: 1 to MOST_THREADS */
   uint32_t sweepers;              /* of phase_threads, likewise */
   uint32_t batch_most;            /* inputs that become one module: of batch; 1: they do not */

@@ -201,8 +201,8 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
   hash_text(&input.state, place);
   look_at_bytes(&input, path, is_there ? &bytes : NULL);
   if (is_there) /* what of it cannot be read is looked at again when it can be */
-    vyre_status_free(
-        depends_each_included(o, path, vyre_input_detect(path, bytes.data ? bytes.data : "", bytes.size), look_at_file, &input));
+    vyre_status_free(depends_each_included(
+        o, path, vyre_input_detect_as(path, bytes.data ? bytes.data : "", bytes.size, o->compile.language), look_at_file, &input));
   vyre_bytes_free(&bytes);
   if (is_there)
     finish(&input.state, hash);

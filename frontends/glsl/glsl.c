@@ -1,4 +1,4 @@
-/* GLSL in: has it compiled by vyre-glsl, and turns glslang's log into diagnostics.
+/* GLSL and HLSL in: has it compiled by vyre-glsl, and turns glslang's log into diagnostics.
  *
  * glslang reports lines, not columns: "ERROR: blur.comp:12: 'x' : undeclared identifier".
  *
@@ -94,7 +94,10 @@ take_log(void *user, const char *text)
   diagnostic.file = file ? file : state->path;
   if (!file || strcmp(file, state->path) == 0)
     find_line(state, diagnostic.line, &diagnostic.source, &diagnostic.source_length);
-  if (strstr(diagnostic.message, "Could not process include directive"))
+  if (strstr(diagnostic.message, "Entry point not found")) { /* a warning, and no shader comes of it */
+    severity = diagnostic.severity = VYRE_SEVERE;
+    diagnostic.fix = "-fentry-point=NAME names the function that is the shader";
+  } else if (strstr(diagnostic.message, "Could not process include directive"))
     diagnostic.fix = "give the folder of the included file with -I";
   else if (strstr(diagnostic.message, "no such file in the include root"))
     diagnostic.fix = "give its folder with -I; what lies outside of -include-root is not read";
@@ -175,6 +178,7 @@ write_request(const char *text, size_t length, const char *path, const vyre_glsl
   VYRE_TRY(append_text(out, path));
   VYRE_TRY(append_text(out, getcwd(here, sizeof here) ? here : ""));
   VYRE_TRY(append_text(out, root));
+  VYRE_TRY(append_text(out, options->entry_point ? options->entry_point : "main"));
   for (uint32_t i = 0; i < options->include_dir_count; i++)
     VYRE_TRY(append_text(out, options->include_dirs[i]));
   for (uint32_t i = 0; i < options->define_count; i++)
@@ -242,6 +246,8 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
     VYRE_TRY(check_define(options->defines[i]));
   if ((uint32_t)options->target_env >= VYRE_GLSL_ENV__COUNT)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_env", (unsigned)options->target_env);
+  if ((uint32_t)options->language >= VYRE_LANGUAGE__COUNT)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_language", (unsigned)options->language);
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang takes for a token */
     text += 3;
     length -= 3;
@@ -256,6 +262,7 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
       .define_count = options->define_count,
       .debug = options->debug,
       .target_env = (uint32_t)options->target_env,
+      .language = (uint32_t)options->language,
       .most_seconds = or_default(options->most_seconds, VYRE_GLSL_SECONDS),
       .most_memory = or_default(options->most_memory, VYRE_GLSL_MEMORY),
       .most_expansion = or_default(options->most_expansion, VYRE_GLSL_EXPANSION),

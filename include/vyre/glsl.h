@@ -1,4 +1,4 @@
-/* GLSL compute shaders in and out: to SPIR-V by glslang, and from a program of a module.
+/* GLSL compute shaders in and out, and HLSL in: to SPIR-V by glslang, and from a program of a module.
  *
  * glslang runs in processes of its own (the program vyre-glsl, in vyre/ beside libvyre.so), one a shader, with bounds of memory and
  * time: a shader that is too much for it is an error like any other.  They are started by the first call, one for each of those
@@ -26,6 +26,14 @@ typedef enum vyre_glsl_env {
 /* By name; an unknown name is a USAGE error that lists them. */
 VYRE_MUST_USE vyre_status vyre_glsl_env_parse(const char *name, vyre_glsl_env *out);
 
+/* Of a text that is compiled. */
+typedef enum vyre_glsl_language {
+  VYRE_LANGUAGE_TOLD, /* by content and name (vyre/io.h); vyre_glsl_compile takes it for GLSL */
+  VYRE_LANGUAGE_GLSL,
+  VYRE_LANGUAGE_HLSL,
+  VYRE_LANGUAGE__COUNT
+} vyre_glsl_language;
+
 typedef struct vyre_glsl_options {
   const char *const *include_dirs; /* -I, in order; the including file's own folder comes first */
   uint32_t include_dir_count;
@@ -41,13 +49,16 @@ typedef struct vyre_glsl_options {
   uint32_t most_seconds;   /* of processor time */
   uint32_t most_expansion; /* the shader's text with macros and includes expanded, MiB */
   uint64_t *nanoseconds;   /* how long compiling takes is added there; NULL: nowhere */
+  vyre_glsl_language language;
+  const char *entry_point; /* HLSL: the function that is the shader; NULL: main */
 } vyre_glsl_options;
 
 #define VYRE_GLSL_MEMORY    1024u
 #define VYRE_GLSL_SECONDS   60u
 #define VYRE_GLSL_EXPANSION 16u
 
-/* Appends SPIR-V words to `out`.  glslang's messages are emitted with file and line. */
+/* Appends SPIR-V words to `out`.  glslang's messages are emitted with file and line.  Of HLSL, registers are bindings, spaces sets,
+ * what has no register gets a binding that is free, and what Vulkan does not allow is rewritten where SPIRV-Tools can. */
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
 
