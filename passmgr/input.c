@@ -1,5 +1,5 @@
-/* Reading whatever a program comes in: .vir text, SPIR-V, GLSL, HLSL.  And writing it as it came, where it cannot be written
- * otherwise.
+/* Reading whatever a program comes in: .vir text, SPIR-V and its assembly, GLSL, HLSL.  And writing it as it came, where it cannot
+ * be written otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
@@ -91,20 +91,25 @@ vyre_input_detect(const char *path, const void *data, size_t size)
   for (int i = 0; i < 3; i++)
     if (starts_with_word(text + start, size - start, words[i]) && !(i == 1 && has_version_line(text, size)))
       return VYRE_INPUT_VIR;
+  if (is_assembly(text, size))
+    return VYRE_INPUT_ASSEMBLY;
   if (has_version_line(text, size) || ends_with(path, ".comp") || ends_with(path, ".glsl"))
     return VYRE_INPUT_GLSL;
   if (ends_with(path, ".vir"))
     return VYRE_INPUT_VIR;
   if (ends_with(path, ".vir0"))
     return VYRE_INPUT_VIR0;
+  if (ends_with(path, ".spvasm"))
+    return VYRE_INPUT_ASSEMBLY;
   return ends_with(path, ".spv") ? VYRE_INPUT_SPIRV : VYRE_INPUT_UNKNOWN;
 }
 
 vyre_input_kind
 vyre_input_detect_as(const char *path, const void *data, size_t size, vyre_glsl_language language)
 {
-  static const vyre_input_kind kinds[VYRE_LANGUAGE__COUNT] = {
-      [VYRE_LANGUAGE_GLSL] = VYRE_INPUT_GLSL, [VYRE_LANGUAGE_HLSL] = VYRE_INPUT_HLSL};
+  static const vyre_input_kind kinds[VYRE_LANGUAGE__COUNT] = {[VYRE_LANGUAGE_GLSL] = VYRE_INPUT_GLSL,
+                                                              [VYRE_LANGUAGE_HLSL] = VYRE_INPUT_HLSL,
+                                                              [VYRE_LANGUAGE_ASSEMBLY] = VYRE_INPUT_ASSEMBLY};
   if (language == VYRE_LANGUAGE_TOLD || vyre_spirv_is(data, size) || vyre_vir0_is(data, size))
     return vyre_input_detect(path, data, size);
   return kinds[language];
@@ -165,7 +170,9 @@ static vyre_glsl_options
 options_for(vyre_input_kind kind, const vyre_glsl_options *glsl)
 {
   vyre_glsl_options options = glsl ? *glsl : (vyre_glsl_options){0};
-  options.language = kind == VYRE_INPUT_HLSL ? VYRE_LANGUAGE_HLSL : VYRE_LANGUAGE_GLSL;
+  options.language = kind == VYRE_INPUT_HLSL       ? VYRE_LANGUAGE_HLSL
+                     : kind == VYRE_INPUT_ASSEMBLY ? VYRE_LANGUAGE_ASSEMBLY
+                                                   : VYRE_LANGUAGE_GLSL;
   return options;
 }
 
@@ -209,11 +216,9 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
     return vyre_vir0_read(module, data, size, path, NULL, 0);
   case VYRE_INPUT_GLSL:
   case VYRE_INPUT_HLSL:
+  case VYRE_INPUT_ASSEMBLY:
     return read_source(module, path, data, size, options_for(*out_kind, glsl), diagnostics);
   default:
-    if (is_assembly(data, size))
-      return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is SPIR-V's assembly, which vyre does not read\nFix: spirv-as makes SPIR-V of it",
-                        path);
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, "
                       "struct or func at its start\n"

@@ -26,7 +26,7 @@ typedef struct option_glsl {
       {.name = "x",                                                                                                                \
        OPTION_WORD,                                                                                                                \
        at(language),                                                                                                               \
-       "glsl|hlsl",                                                                                                                \
+       "glsl|hlsl|spvasm",                                                                                                         \
        "the language of what is neither SPIR-V nor VIR0; else content and name tell it"},                                          \
       {.name = "fentry-point", OPTION_TEXT, at(entry_point), "NAME", "HLSL: the function that is the shader; default main"},       \
       {.name = "e", OPTION_TEXT, at(entry_point), "NAME", NULL},                                                                   \
@@ -64,7 +64,8 @@ option_glsl_take(const option_glsl *from, vyre_glsl_options *out)
                              .most_expansion = (uint32_t)from->expansion.value,
                              .language = !from->language                       ? VYRE_LANGUAGE_TOLD
                                          : strcmp(from->language, "hlsl") == 0 ? VYRE_LANGUAGE_HLSL
-                                                                               : VYRE_LANGUAGE_GLSL,
+                                         : strcmp(from->language, "glsl") == 0 ? VYRE_LANGUAGE_GLSL
+                                                                               : VYRE_LANGUAGE_ASSEMBLY,
                              .entry_point = from->entry_point};
   return from->target_env ? vyre_glsl_env_parse(from->target_env, &out->target_env) : VYRE_OK;
 }

@@ -318,9 +318,9 @@ static const option_row options[] = {
 static const option_table table = {
     .program = "vyre-passmgr",
     .usage = "[options] INPUT...",
-    .about =
-        "Runs passes over compute programs: .vir text, VIR0, SPIR-V, GLSL or HLSL, told apart by content; - is standard input.\n"
-        "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
+    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V (as assembly, too), GLSL or HLSL, told apart by content; "
+             "- is standard input.\n"
+             "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
     .after = "The pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
              "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n",
     .rows = options,

@@ -1,4 +1,5 @@
-/* vyre-glsl: compiles the GLSL and HLSL that comes through the socket at its standard input, each shader in its own process.
+/* vyre-glsl: compiles the GLSL, HLSL and SPIR-V's assembly that comes through the socket at its standard input, each shader in its
+ * own process.
  *
  * This process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks;
  * it never compiles the request itself.  The child bounds its memory and its time, compiles, and writes the result to the
@@ -211,6 +212,8 @@ void
 make_tables(const request &r)
 {
   static std::set<std::string> known;
+  if (r.options.language == VYRE_LANGUAGE_ASSEMBLY)
+    return;
   const bool is_hlsl = r.options.language == VYRE_LANGUAGE_HLSL;
   const std::string version = is_hlsl ? "hlsl" : version_of(r.text, r.head.text_bytes);
   if (known.size() >= 32 || !known.insert(version + "/" + std::to_string(r.head.target_env)).second)
@@ -252,7 +255,8 @@ compile_alone(const request &r)
     _exit(GLSL_FAILED);
   glsl_result result = GLSL_FAILED;
   try {
-    result = glsl_compile(r.text, r.head.text_bytes, r.path, &r.options, {send_line, send_words});
+    result = (r.options.language == VYRE_LANGUAGE_ASSEMBLY ? assembly_compile : glsl_compile)(r.text, r.head.text_bytes, r.path,
+                                                                                              &r.options, {send_line, send_words});
   } catch (...) {
   }
   _exit(result); /* at once: the memory goes with the process */

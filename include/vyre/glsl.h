@@ -1,4 +1,5 @@
-/* GLSL compute shaders in and out, and HLSL in: to SPIR-V by glslang, and from a program of a module.
+/* GLSL compute shaders in and out, HLSL and SPIR-V's assembly in: to SPIR-V by glslang and SPIRV-Tools, and from a program of a
+ * module.
  *
  * glslang runs in processes of its own (the program vyre-glsl, in vyre/ beside libvyre.so), one a shader, with bounds of memory and
  * time: a shader that is too much for it is an error like any other.  They are started by the first call, one for each of those
@@ -31,6 +32,7 @@ typedef enum vyre_glsl_language {
   VYRE_LANGUAGE_TOLD, /* by content and name (vyre/io.h); vyre_glsl_compile takes it for GLSL */
   VYRE_LANGUAGE_GLSL,
   VYRE_LANGUAGE_HLSL,
+  VYRE_LANGUAGE_ASSEMBLY, /* SPIR-V's, as spirv-dis prints it */
   VYRE_LANGUAGE__COUNT
 } vyre_glsl_language;
 
@@ -58,7 +60,8 @@ typedef struct vyre_glsl_options {
 #define VYRE_GLSL_EXPANSION 16u
 
 /* Appends SPIR-V words to `out`.  glslang's messages are emitted with file and line.  Of HLSL, registers are bindings, spaces sets,
- * what has no register gets a binding that is free, and what Vulkan does not allow is rewritten where SPIRV-Tools can. */
+ * what has no register gets a binding that is free, and what Vulkan does not allow is rewritten where SPIRV-Tools can. Of assembly
+ * the version is that of a comment as spirv-dis writes it ("; Version: 1.3"), else that of target_env; numbers of ids stay. */
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
 

@@ -57,7 +57,9 @@ load(run_program *program, vyre_bytes *file, const run_options *options, vyre_di
   vyre_input_kind kind = vyre_input_detect_as(program->path, file->data, file->size, glsl.language);
   if (kind == VYRE_INPUT_HLSL)
     glsl.language = VYRE_LANGUAGE_HLSL;
-  if (kind == VYRE_INPUT_GLSL || kind == VYRE_INPUT_HLSL)
+  if (kind == VYRE_INPUT_ASSEMBLY)
+    glsl.language = VYRE_LANGUAGE_ASSEMBLY;
+  if (kind == VYRE_INPUT_GLSL || kind == VYRE_INPUT_HLSL || kind == VYRE_INPUT_ASSEMBLY)
     VYRE_TRY(vyre_glsl_compile(file->data, file->size, program->path, &glsl, diagnostics, &program->words));
   else if (kind == VYRE_INPUT_SPIRV)
     VYRE_TRY(vyre_bytes_append(&program->words, file->data, file->size));
