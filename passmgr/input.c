@@ -93,7 +93,7 @@ vyre_input_detect(const char *path, const void *data, size_t size)
       return VYRE_INPUT_VIR;
   if (is_assembly(text, size))
     return VYRE_INPUT_ASSEMBLY;
-  if (has_version_line(text, size) || ends_with(path, ".comp") || ends_with(path, ".glsl"))
+  if (has_version_line(text, size) || vyre_glsl_stage_of(path) || ends_with(path, ".glsl"))
     return VYRE_INPUT_GLSL;
   if (ends_with(path, ".vir"))
     return VYRE_INPUT_VIR;

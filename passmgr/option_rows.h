@@ -14,7 +14,7 @@
 
 typedef struct option_glsl {
   name_list include_dirs, defines;
-  const char *target_env, *include_root, *language, *entry_point;
+  const char *target_env, *include_root, *language, *entry_point, *stage;
   option_number memory, seconds, expansion; /* 0: the default */
 } option_glsl;
 
@@ -67,6 +67,8 @@ option_glsl_take(const option_glsl *from, vyre_glsl_options *out)
                                          : strcmp(from->language, "glsl") == 0 ? VYRE_LANGUAGE_GLSL
                                                                                : VYRE_LANGUAGE_ASSEMBLY,
                              .entry_point = from->entry_point};
+  if (from->stage)
+    VYRE_TRY(vyre_glsl_stage_parse(from->stage, &out->stage));
   return from->target_env ? vyre_glsl_env_parse(from->target_env, &out->target_env) : VYRE_OK;
 }
 

@@ -300,8 +300,12 @@ static const option_row options[] = {
      .most = MOST_THREADS},
 
     {.name = "As of other compilers; docs/passmgr.md has spirv-opt's", OPTION_SECTION},
-    {.name = "fshader-stage", OPTION_WORD, AT(stage), "compute|comp", "glslc: it is compute in any case"},
-    {.name = "S", OPTION_WORD, AT(short_stage), "comp", "glslangValidator: the same"},
+    {.name = "fshader-stage",
+     OPTION_TEXT,
+     AT_GLSL(stage),
+     "compute|vertex|fragment|...",
+     "glslc: the stage of GLSL and HLSL; default: by the name's end (.comp, .vert), else compute"},
+    {.name = "S", OPTION_TEXT, AT_GLSL(stage), "comp|vert|frag|...", "glslangValidator: the same"},
     {.name = "V", OPTION_FLAG, AT(ignored), NULL, "glslangValidator: SPIR-V for Vulkan; the default"},
     {.name = "c", OPTION_FLAG, AT(ignored), NULL, "glslc: compile only; the default"},
 
@@ -318,8 +322,8 @@ static const option_row options[] = {
 static const option_table table = {
     .program = "vyre-passmgr",
     .usage = "[options] INPUT...",
-    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V (as assembly, too), GLSL or HLSL, told apart by content; "
-             "- is standard input.\n"
+    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V (as assembly, too), GLSL or HLSL; - is\n"
+             "standard input.\n"
              "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
     .after = "The pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
              "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n",

@@ -16,8 +16,8 @@
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
-      *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *stage, *short_stage,
-      *opt_bisect, *bisect, *time_passes, *time_trace, *remarks, *html, *output_cache, *cost_model, *help;
+      *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *opt_bisect, *bisect,
+      *time_passes, *time_trace, *remarks, *html, *output_cache, *cost_model, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* the last one in seconds; 0: none */
   name_list load, plugin_dir, skip_pass, print_before, print_after, inputs;
   option_glsl glsl;

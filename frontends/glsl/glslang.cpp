@@ -32,6 +32,16 @@ is_hlsl(const vyre_glsl_options *options)
   return options->language == VYRE_LANGUAGE_HLSL;
 }
 
+EShLanguage
+stage_of(const vyre_glsl_options *options)
+{
+  static const EShLanguage stages[VYRE_STAGE__COUNT] = {
+      EShLangCompute,   EShLangCompute,  EShLangVertex,     EShLangTessControl, EShLangTessEvaluation,
+      EShLangGeometry,  EShLangFragment, EShLangTask,       EShLangMesh,        EShLangRayGen,
+      EShLangIntersect, EShLangAnyHit,   EShLangClosestHit, EShLangMiss,        EShLangCallable}; /* ORDER: vyre_glsl_stage */
+  return stages[options->stage];
+}
+
 EShMessages
 messages_of(const vyre_glsl_options *options)
 {
@@ -90,8 +100,8 @@ set_up(glslang::TShader *shader, const char *const *text, const int *length, con
 {
   shader->setStringsWithLengthsAndNames(text, length, path, 1);
   shader->setPreamble(preamble.c_str());
-  shader->setEnvInput(is_hlsl(options) ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, EShLangCompute, glslang::EShClientVulkan,
-                      100);
+  shader->setEnvInput(is_hlsl(options) ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, stage_of(options),
+                      glslang::EShClientVulkan, 100);
   set_target(shader, options->target_env);
   if (is_hlsl(options)) {
     shader->setEntryPoint(options->entry_point);
@@ -106,7 +116,7 @@ bool
 is_too_large(const char *text, int length, const char *path, const vyre_glsl_options *options, const std::string &preamble)
 {
   const size_t most = static_cast<size_t>(options->most_expansion) << 20;
-  glslang::TShader shader(EShLangCompute);
+  glslang::TShader shader(stage_of(options));
   set_up(&shader, &text, &length, &path, preamble, options);
   folder_includer includer(path, options);
   std::string expanded;
@@ -145,7 +155,7 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   if (options->most_expansion && is_too_large(text, text_length, path, options, preamble))
     return GLSL_TOO_LARGE;
 
-  glslang::TShader shader(EShLangCompute);
+  glslang::TShader shader(stage_of(options));
   set_up(&shader, &text, &text_length, &path, preamble, options);
   folder_includer includer(path, options);
   const EShMessages messages = messages_of(options);
@@ -164,12 +174,12 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   std::vector<unsigned int> words;
   /* TShader::setDebugInfo would do this too, but makes invalid modules of some shaders. */
   if (options->debug)
-    program.getIntermediate(EShLangCompute)->setSourceFile(path);
+    program.getIntermediate(stage_of(options))->setSourceFile(path);
   spv::SpvBuildLogger logger;
   glslang::SpvOptions spv_options;
   spv_options.generateDebugInfo = options->debug;
   spv_options.disableOptimizer = !is_hlsl(options); /* what it writes of HLSL may need it to be valid */
-  glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &spv_options);
+  glslang::GlslangToSpv(*program.getIntermediate(stage_of(options)), words, &logger, &spv_options);
   log_lines(sink, logger.getAllMessages().c_str());
   if (words.empty())
     return GLSL_REJECTED;

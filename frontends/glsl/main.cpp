@@ -165,6 +165,7 @@ take_request(request *r)
   r->options.debug = r->head.debug != 0;
   r->options.target_env = static_cast<vyre_glsl_env>(r->head.target_env);
   r->options.most_expansion = r->head.most_expansion;
+  r->options.stage = static_cast<vyre_glsl_stage>(r->head.stage);
   r->options.language = static_cast<vyre_glsl_language>(r->head.language);
   return true;
 }
@@ -223,6 +224,7 @@ make_tables(const request &r)
   vyre_glsl_options plain = {};
   plain.target_env = r.options.target_env;
   plain.language = r.options.language;
+  plain.stage = VYRE_STAGE_COMPUTE;
   plain.entry_point = "main";
   glsl_compile(text.data(), text.size(), "tables", &plain, {ignore_line, ignore_words});
 }

@@ -1,4 +1,4 @@
-/* GLSL compute shaders in and out, HLSL and SPIR-V's assembly in: to SPIR-V by glslang and SPIRV-Tools, and from a program of a
+/* GLSL compute shaders in and out, shaders of other stages, HLSL and SPIR-V's assembly in: to SPIR-V by glslang and SPIRV-Tools, and from a program of a
  * module.
  *
  * glslang runs in processes of its own (the program vyre-glsl, in vyre/ beside libvyre.so), one a shader, with bounds of memory and
@@ -36,6 +36,32 @@ typedef enum vyre_glsl_language {
   VYRE_LANGUAGE__COUNT
 } vyre_glsl_language;
 
+/* ORDER: vyre_glsl_stages of frontends/glsl/. */
+typedef enum vyre_glsl_stage {
+  VYRE_STAGE_TOLD, /* by the name, as vyre_glsl_stage_of says; else compute */
+  VYRE_STAGE_COMPUTE,
+  VYRE_STAGE_VERTEX,
+  VYRE_STAGE_TESSELLATION_CONTROL,
+  VYRE_STAGE_TESSELLATION_EVALUATION,
+  VYRE_STAGE_GEOMETRY,
+  VYRE_STAGE_FRAGMENT,
+  VYRE_STAGE_TASK,
+  VYRE_STAGE_MESH,
+  VYRE_STAGE_RAY_GENERATION,
+  VYRE_STAGE_INTERSECTION,
+  VYRE_STAGE_ANY_HIT,
+  VYRE_STAGE_CLOSEST_HIT,
+  VYRE_STAGE_MISS,
+  VYRE_STAGE_CALLABLE,
+  VYRE_STAGE__COUNT
+} vyre_glsl_stage;
+
+/* By the names that glslc and glslangValidator have: compute, comp, vertex, vert and so on; an unknown name is a USAGE error that lists
+ * them. */
+VYRE_MUST_USE vyre_status vyre_glsl_stage_parse(const char *name, vyre_glsl_stage *out);
+/* Of a file's name: blur.frag, blur.frag.glsl, blur.frag.hlsl.  TOLD: it says none. */
+vyre_glsl_stage vyre_glsl_stage_of(const char *path);
+
 typedef struct vyre_glsl_options {
   const char *const *include_dirs; /* -I, in order; the including file's own folder comes first */
   uint32_t include_dir_count;
@@ -53,6 +79,7 @@ typedef struct vyre_glsl_options {
   uint64_t *nanoseconds;   /* how long compiling takes is added there; NULL: nowhere */
   vyre_glsl_language language;
   const char *entry_point; /* HLSL: the function that is the shader; NULL: main */
+  vyre_glsl_stage stage;
 } vyre_glsl_options;
 
 #define VYRE_GLSL_MEMORY    1024u

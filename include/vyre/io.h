@@ -41,7 +41,7 @@ typedef enum vyre_input_kind {
 } vyre_input_kind;
 
 /* The kind, by content: the magic number of SPIR-V or VIR0; text that (after comments) starts with `program`, `struct` or
- * `func`, or as SPIR-V's assembly does; text with a #version line; and only then by name: .comp, .glsl, .vir, .spv, .vir0, .spvasm.
+ * `func`, or as SPIR-V's assembly does; text with a #version line; and only then by name: .comp, .vert and so on, .glsl, .vir, .spv, .vir0, .spvasm.
  * HLSL has nothing that tells it: text
  * without a #version line is that under the name .hlsl. */
 vyre_input_kind vyre_input_detect(const char *path, const void *data, size_t size);

@@ -368,6 +368,8 @@ inputs_are_told_by_content(void **state)
       {"a", "struct S { int x; };\n#version 450\n", VYRE_INPUT_GLSL, 0},
       {"a.comp", "void main() {}", VYRE_INPUT_GLSL, 0},
       {"a.comp", "", VYRE_INPUT_GLSL, 0},
+      {"a.vert", "void main() {}", VYRE_INPUT_GLSL, 0},
+      {"a.vertex", "void main() {}", VYRE_INPUT_UNKNOWN, 0},
       {"a.vir", "", VYRE_INPUT_VIR, 0},
       {"a.vir", "programme", VYRE_INPUT_VIR, 0},
       {"a", "programme", VYRE_INPUT_UNKNOWN, 0},
