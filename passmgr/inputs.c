@@ -31,11 +31,63 @@ tool_complain(vyre_status status)
 
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
+/* The archive of -o FILE.foz; NULL: it is another output. */
+static const foz *
+archive_of(const tool *t)
+{
+  const char *key;
+  const tool_options *o = &t->options;
+  return o->output && archives_is_name(o->output) ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
+}
+
+/* Until all are there. */
+static vyre_status
+keep_for_archive(tool *t, work *w)
+{
+  const char *key;
+  const foz *archive = archives_find(&t->options.archives, w->path, &key);
+  const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
+  if (entry == UINT32_MAX)
+    return VYRE_OK;
+  vyre_bytes_free(&t->packed[entry]);
+  t->packed[entry] = w->output;
+  w->output = (vyre_bytes){0};
+  return VYRE_OK;
+}
+
+/* What failed is in it as it was. */
+static vyre_status
+write_archive(const tool *t)
+{
+  const foz *archive = archive_of(t);
+  vyre_bytes all = {0};
+  if (!archive)
+    return VYRE_OK;
+  vyre_status status = foz_write(archive, t->packed, &all);
+  if (!status)
+    status = vyre_file_write(t->options.output, all.data, all.size);
+  if (!status && t->options.depends)
+    status = depends_write(&t->options, archive->path, VYRE_INPUT_SPIRV, t->options.output);
+  vyre_bytes_free(&all);
+  return status;
+}
+
+void
+tool_free_packed(tool *t)
+{
+  const foz *archive = t->packed ? archive_of(t) : NULL;
+  for (uint32_t i = 0; archive && i < archive->count; i++)
+    vyre_bytes_free(&t->packed[i]);
+  free(t->packed);
+}
+
 static vyre_status
 write_output(tool *t, uint32_t index)
 {
-  const work *w = &t->works[index];
+  work *w = &t->works[index];
   const char *path;
+  if (t->packed)
+    return keep_for_archive(t, w);
   VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(write)");
@@ -261,6 +313,8 @@ prepare_inputs(tool *t)
   for (uint32_t i = 0; i < inputs->count; i++)
     t->works[i] = (work){.path = inputs->names[i], .is_left_out = t->left_out && t->left_out[i]};
   t->end = inputs->count;
+  if (archive_of(t) && !(t->packed = calloc((size_t)archive_of(t)->count + 1, sizeof *t->packed)))
+    return VYRE_OUT_OF_MEMORY("for the inputs");
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
   if (is_cached(&t->options))
     VYRE_TRY(output_cache_begin(&t->options, t->registry, t->pipeline, &t->cache));
@@ -442,6 +496,6 @@ tool_process_all(tool *t)
                    : t->options.bisect  ? tool_bisect(t)
                    : t->options.isolate ? tool_process_apart(t, threads)
                                         : tool_process_here(t, threads),
-            failed = tool_complain(print_report(t));
+            failed = tool_complain(vyre_status_join(write_archive(t), print_report(t)));
   return code ? code : failed;
 }

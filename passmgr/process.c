@@ -129,10 +129,10 @@ check_input(const vyre_module *module, const source *from, const vyre_pipeline_o
 }
 
 static vyre_status
-read_file(const work *w, source *from)
+read_file(const process *p, const work *w, source *from)
 {
   if (!from->is_read)
-    VYRE_TRY(vyre_file_read(w->path, &from->bytes));
+    VYRE_TRY(archives_read(&p->options->archives, w->path, &from->bytes));
   from->is_read = true;
   return VYRE_OK;
 }
@@ -146,7 +146,7 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   uint64_t glslang = 0;
   vyre_stopwatch_start(&watch, NULL, "(read)");
   from->glsl.nanoseconds = &glslang;
-  VYRE_TRY(read_file(w, from));
+  VYRE_TRY(read_file(p, w, from));
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
@@ -264,7 +264,7 @@ take_cached(const process *p, work *w, source *from)
   if (!p->cache)
     return false;
   vyre_stopwatch_start(&watch, NULL, "(cache)");
-  vyre_status status = read_file(w, from);
+  vyre_status status = read_file(p, w, from);
   if (!status)
     from->key = output_cache_key(p->cache, p->options, w->path, &from->bytes);
   const bool is_there = !status && output_cache_take(p->cache, &from->key, w);

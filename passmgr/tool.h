@@ -39,6 +39,7 @@ typedef struct tool {
   outputs outputs;
   output_cache cache;   /* without a folder: there is none */
   work *works;          /* one an input */
+  vyre_bytes *packed;   /* of -o FILE.foz: one an entry of the archive; NULL: it is another output */
   const bool *left_out; /* likewise: nothing is to come of it now; NULL: of none */
   pthread_mutex_t lock; /* of all below, and of what is written */
   pthread_cond_t turn;
@@ -67,6 +68,7 @@ bool tool_chooses_target(const tool_options *options);
 int tool_process_here(tool *t, uint32_t threads);
 /* The input's turn: it is written, and what there is to say of it is said. */
 void tool_finish_input(tool *t, uint32_t index);
+void tool_free_packed(tool *t);
 /* Those of which something is to come. */
 uint32_t tool_count_due(const tool *t);
 /* All inputs; gives the exit code. */

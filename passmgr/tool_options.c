@@ -129,6 +129,12 @@ static const option_row options[] = {
      "work on N inputs at once; 0: one a processor; the outputs and messages are the same; the last one counts",
      OPTION_JOINED | OPTION_LAST | OPTION_ASIDE,
      .most = MOST_THREADS},
+    {.name = "list-inputs",
+     OPTION_FLAG,
+     AT(list_inputs),
+     NULL,
+     "print the inputs, one a line: of patterns, lists and archives each one",
+     .flags = OPTION_ASIDE},
     {.name = "isolate",
      OPTION_FLAG,
      AT(isolate),
@@ -365,6 +371,26 @@ check_written(const tool_options *o)
   return VYRE_OK;
 }
 
+/* -o FILE.foz: the archive that all inputs are of, with what they became. */
+static vyre_status
+check_archive(const tool_options *o)
+{
+  const char *key;
+  const foz *of = o->inputs.count ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
+  for (uint32_t i = 0; i < o->inputs.count; i++)
+    if (!of || archives_find(&o->archives, o->inputs.names[i], &key) != of)
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "'%s' is an archive, and input '%s' is not of the one that it is made from\nFix: name one archive, "
+                        "or give another output",
+                        o->output, o->inputs.names[i]);
+  if (of && strcmp(of->path, o->output) == 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-o writes '%s', which is an input\nFix: give it another file", o->output);
+  if (o->emit && strcmp(o->emit, "spirv") != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "an archive has SPIR-V, and -emit asks for %s\nFix: -outdir=DIR takes a file for each",
+                      o->emit);
+  return VYRE_OK;
+}
+
 static vyre_status
 check(const tool_options *o)
 {
@@ -383,7 +409,9 @@ check(const tool_options *o)
                       o->depfile ? "MF" : "MT");
   if (o->output && o->outdir)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir both say where to write");
-  if (o->inputs.count > 1 && !o->outdir)
+  if (o->output && archives_is_name(o->output))
+    VYRE_TRY(check_archive(o));
+  else if (o->inputs.count > 1 && !o->outdir && !o->list_inputs)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, and one output\nFix: -outdir=DIR takes an output for each", o->inputs.count);
   return check_written(o);
 }
@@ -408,6 +436,7 @@ options_parse(int argc, char **argv, tool_options *out)
   *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   VYRE_TRY(patterns_expand(&out->inputs, &out->responses));
+  VYRE_TRY(archives_expand(&out->inputs, &out->responses, &out->archives));
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
   out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
@@ -441,6 +470,7 @@ options_print_shaping(const tool_options *from, vyre_bytes *out)
 void
 options_free(tool_options *o)
 {
+  archives_close(&o->archives);
   option_table_free(&table, o);
   vyre_bytes_free(&o->others);
 }

@@ -4,6 +4,7 @@
 #ifndef VYRE_PASSMGR_TOOL_OPTIONS_H
 #define VYRE_PASSMGR_TOOL_OPTIONS_H
 
+#include "archives.h"
 #include "option_rows.h"
 #include "runs.h"
 
@@ -23,6 +24,7 @@ typedef struct tool_options {
   option_glsl glsl;
   option_device on;
   option_texts responses;
+  archives archives;              /* that inputs are in */
   vyre_bytes others;              /* passes of spirv-opt's flags, as a pipeline; owned */
   vyre_stats_format stats_format; /* of stats */
   vyre_glsl_options compile;      /* of glsl and debug */
@@ -32,7 +34,7 @@ typedef struct tool_options {
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, phases, no_fuse,
-      isolate, debug, strip, exact_floats, watch, version;
+      isolate, debug, strip, exact_floats, watch, list_inputs, version;
 } tool_options;
 
 /* Borrows argv. */

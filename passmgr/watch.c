@@ -179,6 +179,8 @@ look_at_options(int argc, char **argv, const tool_options *o, sight *out)
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     hash_text(&common.state, texts[i] ? texts[i] : "");
   depends_each_of_all(o, look_at_file, &common);
+  for (uint32_t i = 0; o->output && archives_is_name(o->output) && i < o->archives.count; i++) /* all of it is made anew */
+    look_at_file(&common, o->archives.all[i]->path, true);
   finish(&common.state, out->common);
   for (int i = 1; i < argc; i++) /* lists: what they say is looked at above */
     if (argv[i][0] == '@')
@@ -193,7 +195,7 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
   looking input = {.files = &out->files};
   uint64_t hash[2] = {0};
   vyre_bytes bytes = {0};
-  vyre_status status = vyre_file_read(path, &bytes);
+  vyre_status status = archives_read(&o->archives, path, &bytes);
   const bool is_there = !status;
   vyre_status_free(status); /* a run tells */
   XXH3_128bits_reset(&input.state);
