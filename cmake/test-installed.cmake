@@ -120,10 +120,11 @@ endforeach()
 # Shaders of a project: made once, and again when what they include has changed; by CMake and by make.
 file(WRITE ${work}/project/blur.comp "#version 450\n#include \"b.glsl\"\nlayout(binding = 0) buffer Y { uint y[]; };\nvoid main() { y[0] = B + 1; }\n")
 file(WRITE ${work}/project/include/b.glsl "#define B 2\n")
+file(WRITE ${work}/project/blur.vert "#version 450\nvoid main() { gl_Position = vec4(0.0); }\n")
 file(WRITE ${work}/project/main.c "int main(void) { return 0; }\n")
 file(WRITE ${work}/project/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p C)\nfind_package(vyre REQUIRED)\n"
   "vyre_optimize_shaders(TARGET shaders SHADERS blur.comp INCLUDES include)\nadd_executable(there main.c)\n"
-  "vyre_optimize_shaders(TARGET there SHADERS blur.comp PASSES no-op INCLUDES include OPTIONS -g FOLDER \${CMAKE_BINARY_DIR}/sub)\n"
+  "vyre_optimize_shaders(TARGET there SHADERS blur.comp blur.vert PASSES no-op INCLUDES include OPTIONS -g FOLDER \${CMAKE_BINARY_DIR}/sub)\n"
   "if(NOT shaders_OUTPUTS STREQUAL \"\${CMAKE_CURRENT_BINARY_DIR}/blur.spv\")\n  message(FATAL_ERROR \"\${shaders_OUTPUTS}\")\nendif()\n")
 run(${CMAKE_COMMAND} -S ${work}/project -B ${work}/project/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C_COMPILER})
 run(${CMAKE_COMMAND} --build ${work}/project/build)
@@ -132,6 +133,8 @@ run(${prefix}/bin/vyre-passmgr -emit=vir ${work}/project/build/blur.spv)
 expect_match("store %Y.y.0., 3u32")
 run(${prefix}/bin/vyre-passmgr -emit=vir ${work}/project/build/sub/blur.spv)
 expect_match("store ")
+run(${prefix}/bin/vyre-passmgr -emit=vir ${work}/project/build/sub/blur.vert.spv)
+expect_match("verbatim")
 run(${CMAKE_COMMAND} --build ${work}/project/build)
 if(output MATCHES "Optimizing")
   message(FATAL_ERROR "shaders are made again, and nothing has changed:\n${output}")

@@ -3,7 +3,7 @@
 # the COMPONENT of each install(); the version is that of project().  Copyright: vyre's, then that of the packages whose code is built in.
 set(copyright ${PROJECT_BINARY_DIR}/copyright)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/copyright text)
-foreach(package glslang-dev libvulkan-dev libvulkan-volk-dev libxxhash-dev spirv-headers uthash-dev)
+foreach(package glslang-dev libvulkan-dev libvulkan-volk-dev libxxhash-dev spirv-headers spirv-tools uthash-dev)
   if(EXISTS /usr/share/doc/${package}/copyright)
     file(READ /usr/share/doc/${package}/copyright part)
     string(APPEND text "\n==== Built in, of the package ${package}:\n\n${part}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # vyre_optimize_shaders(TARGET name SHADERS files... [PASSES pipeline] [INCLUDES folders...] [OPTIONS options of vyre-passmgr...]
 #   [FOLDER folder]): optimizes each shader into
-# FOLDER/STEM.spv when it, a file that it includes, or vyre has changed.  TARGET is made, or depends on them if it is there; name_OUTPUTS lists them.
+# FOLDER/STEM.spv, or NAME.vert.spv of other stages than compute, when it, a file that it includes, or vyre has changed.  TARGET is made, or depends on them if it is there; name_OUTPUTS lists them.
 function(vyre_optimize_shaders)
   cmake_parse_arguments(arg "" "TARGET;PASSES;FOLDER" "SHADERS;INCLUDES;OPTIONS" ${ARGN})
   if(NOT arg_TARGET OR NOT arg_SHADERS OR arg_UNPARSED_ARGUMENTS)
@@ -23,6 +23,9 @@ function(vyre_optimize_shaders)
   foreach(shader ${arg_SHADERS})
     get_filename_component(path ${shader} ABSOLUTE)
     get_filename_component(stem ${shader} NAME_WLE)
+    if(shader MATCHES "[.](vert|tesc|tese|geom|frag|task|mesh|rgen|rint|rahit|rchit|rmiss|rcall)$") # as -outdir names them
+      get_filename_component(stem ${shader} NAME)
+    endif()
     set(output ${arg_FOLDER}/${stem}.spv)
     if(output IN_LIST outputs)
       message(FATAL_ERROR "vyre_optimize_shaders: two shaders become ${output}: give one of them another FOLDER")

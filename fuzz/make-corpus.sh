@@ -20,7 +20,7 @@ if [ -f "$stamp" ] && [ -z "$(find "$root/lit-tests" "$root/unittests/text/corpu
   exit 0
 fi
 rm -rf "$out"
-mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,ptx,rules,table,megakernel}
+mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,ptx,rules,table,megakernel,foz}
 
 name() { echo "${1#"$root"/}" | tr '/ ' '--'; }
 
@@ -56,6 +56,29 @@ convert spirv spirv/made "$out"/text/*.vir
 cp "$root/unittests/vir0/version1.vir0" "$out/vir0/"
 convert vir0 vir0/text "$out"/text/*.vir
 convert vir0 vir0/spirv "$out"/spirv/*.spv
+
+# Archives of the examples' SPIR-V, packed and not.  Without sums, so that what is changed is looked at further.
+python3 - "$out/foz" "$out"/spirv/*.comp.O.spv <<'END'
+import pathlib, struct, sys, zlib
+
+def packed(words):
+    for (word,) in struct.iter_unpack("<I", words):
+        while word > 127:
+            yield word & 127 | 128
+            word >>= 7
+        yield word
+
+for level, strategy in ((None, 0), (0, 0), (9, 0), (9, zlib.Z_FIXED)):
+    all = b"\x81FOSSILIZEDB\0\0\0\6"
+    for k, path in enumerate(sys.argv[2:5]):
+        spirv = pathlib.Path(path).read_bytes()
+        words = bytes(packed(spirv))
+        data = b'{"version":6,"shaderModules":{"%016x":{"varintOffset":0,"varintSize":%d,"codeSize":%d,"flags":0}}}\0' % (k, len(words), len(spirv)) + words
+        pack = zlib.compressobj(level or 0, zlib.DEFLATED, 15, 8, strategy)
+        stored = data if level is None else pack.compress(data) + pack.flush()
+        all += b"%024x%016x" % (4, k) + struct.pack("<4I", len(stored), 1 if level is None else 2, 0, len(data)) + stored
+    pathlib.Path(sys.argv[1], f"{level}-{strategy}.foz").write_bytes(all)
+END
 
 # Rules: a few of a file, so that inputs are small.
 for file in "$root"/passes/pm/*.rules; do

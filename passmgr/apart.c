@@ -239,14 +239,14 @@ tool_process_apart(tool *t, uint32_t most)
   const int failed = tool_complain(tool_keep_stdin(t));
   if (failed)
     return failed;
-  progress_begin(count);
+  progress_begin(tool_count_due(t));
   for (uint32_t running = 0; t->finished < count;) {
     while (running < most && t->begun < count && t->begun - t->finished < 8 * most) {
       const uint32_t index = t->begun++;
       work *w = &t->works[index];
-      w->status = begin_isolated(t, index, NULL, NULL, &t->isolations[index]);
-      w->done = w->status != VYRE_OK;
-      running += w->status == VYRE_OK;
+      w->status = w->is_left_out ? VYRE_OK : begin_isolated(t, index, NULL, NULL, &t->isolations[index]);
+      w->done = w->is_left_out || w->status != VYRE_OK;
+      running += !w->done;
     }
     if (running) {
       int status;

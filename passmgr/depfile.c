@@ -21,11 +21,18 @@ depfile_add_path(vyre_bytes *text, const char *path)
   return status;
 }
 
-/* Paths of files that are there, in the order in which they were met; all but the first are what is included. */
+/* In the order in which they were met. */
 typedef struct paths {
   char **all;
   uint32_t count;
 } paths;
+
+typedef struct inclusion {
+  paths files; /* that are there; all but the first are what is included */
+  paths missing;
+  const char *const *folders;
+  uint32_t folder_count;
+} inclusion;
 
 static bool
 is_file(const char *path)
@@ -51,20 +58,33 @@ add(paths *to, const char *path)
   return VYRE_OK;
 }
 
+static void
+free_paths(paths *p)
+{
+  for (uint32_t i = 0; i < p->count; i++)
+    free(p->all[i]);
+  free(p->all);
+}
+
 /* "name" in the folder of `from` first, <name> not; then in the others. */
 static vyre_status
-add_found(paths *to, const char *from, const char *name, size_t length, bool is_local, const char *const *folders, uint32_t count)
+add_found(inclusion *to, const char *from, const char *name, size_t length, bool is_local)
 {
   char path[PATH_MAX];
   const char *slash = strrchr(from, '/');
+  bool is_found = false;
   if (is_local) {
     const int folder = slash ? (int)(slash - from) + 1 : 0;
-    if ((size_t)snprintf(path, sizeof path, "%.*s%.*s", folder, from, (int)length, name) < sizeof path && is_file(path))
-      return add(to, path);
+    if ((size_t)snprintf(path, sizeof path, "%.*s%.*s", folder, from, (int)length, name) < sizeof path) {
+      is_found = is_file(path);
+      VYRE_TRY(add(is_found ? &to->files : &to->missing, path));
+    }
   }
-  for (uint32_t i = 0; i < count; i++)
-    if ((size_t)snprintf(path, sizeof path, "%s/%.*s", folders[i], (int)length, name) < sizeof path && is_file(path))
-      return add(to, path);
+  for (uint32_t i = 0; i < to->folder_count && !is_found; i++)
+    if ((size_t)snprintf(path, sizeof path, "%s/%.*s", to->folders[i], (int)length, name) < sizeof path) {
+      is_found = is_file(path);
+      VYRE_TRY(add(is_found ? &to->files : &to->missing, path));
+    }
   return VYRE_OK;
 }
 
@@ -88,7 +108,7 @@ count_words(const char *text, size_t length)
 
 /* The #include lines of one text.  *out_sure: there are no others, as the word is nowhere else but in #extension lines. */
 static vyre_status
-scan(paths *to, const char *from, const char *text, const char *const *folders, uint32_t count, bool *out_sure)
+scan(inclusion *to, const char *from, const char *text, bool *out_sure)
 {
   uint32_t seen = 0;
   for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
@@ -105,7 +125,7 @@ scan(paths *to, const char *from, const char *text, const char *const *folders, 
     const size_t length = *word == '"' ? strcspn(word + 1, "\"\n") : *word == '<' ? strcspn(word + 1, ">\n") : 0;
     seen += length ? words : 0;
     if (length)
-      VYRE_TRY(add_found(to, from, word + 1, length, *word == '"', folders, count));
+      VYRE_TRY(add_found(to, from, word + 1, length, *word == '"'));
   }
   *out_sure = seen == count_words(text, strlen(text));
   return VYRE_OK;
@@ -115,48 +135,24 @@ vyre_status
 depfile_each_include(const char *path, const vyre_bytes *text, const char *const *include_dirs, uint32_t include_dir_count,
                      depfile_visit visit, void *user)
 {
-  paths found = {0};
-  vyre_status status = add(&found, path);
-  for (uint32_t i = 0; i < found.count && !status; i++) {
+  inclusion found = {.folders = include_dirs, .folder_count = include_dir_count};
+  const paths *files = &found.files;
+  vyre_status status = add(&found.files, path);
+  for (uint32_t i = 0; i < files->count && !status; i++) {
     vyre_bytes content = {0};
     bool is_sure = false;
-    status = i || !text ? vyre_file_read(found.all[i], &content) : vyre_bytes_append(&content, text->data, text->size);
+    status = i || !text ? vyre_file_read(files->all[i], &content) : vyre_bytes_append(&content, text->data, text->size);
     if (!status)
       status = vyre_bytes_append(&content, "", 1);
     if (!status)
-      status = scan(&found, found.all[i], content.data, include_dirs, include_dir_count, &is_sure);
+      status = scan(&found, files->all[i], content.data, &is_sure);
     if (!status)
-      visit(user, found.all[i], content.data, is_sure);
+      visit(user, files->all[i], content.data, is_sure);
     vyre_bytes_free(&content);
   }
-  for (uint32_t i = 0; i < found.count; i++)
-    free(found.all[i]);
-  free(found.all);
+  for (uint32_t i = 0; i < found.missing.count && !status; i++)
+    visit(user, found.missing.all[i], NULL, true);
+  free_paths(&found.files);
+  free_paths(&found.missing);
   return status;
-}
-
-typedef struct rule {
-  vyre_bytes *text;
-  uint32_t count;
-  vyre_status status;
-} rule;
-
-static void
-add_to_rule(void *user, const char *path, const char *text, bool is_sure)
-{
-  rule *r = user;
-  (void)text;
-  (void)is_sure;
-  if (r->count++ && !r->status) /* the first one is the input, which is there */
-    r->status = vyre_bytes_append(r->text, " ", 1);
-  if (r->count > 1 && !r->status)
-    r->status = depfile_add_path(r->text, path);
-}
-
-vyre_status
-depfile_add_includes(vyre_bytes *text, const char *path, const char *const *include_dirs, uint32_t include_dir_count)
-{
-  rule r = {.text = text};
-  vyre_status status = depfile_each_include(path, NULL, include_dirs, include_dir_count, add_to_rule, &r);
-  return vyre_status_join(status, r.status);
 }

@@ -392,7 +392,11 @@ host_add_buffer(vyre_module *module, uint32_t near_row, vyre_type element, uint3
   vyre_builder_at_end(&builder, (vyre_row){program});
   const uint32_t other = space == VYRE_SPACE_STORAGE ? buffer_at(module, program, set, binding) : 0;
   if (other) {
-    vyre_module_fail(module, "host->add_buffer: set %u, binding %u is that of row %u", set, binding, other);
+    const char *name = vyre_row_name(module, (vyre_row){other});
+    vyre_module_fail(module,
+                     "host->add_buffer: set %u, binding %u is that of row %u, %%%.100s\n"
+                     "Fix: give the pass another set or binding, if it has parameters for them (-help-pass=NAME tells)",
+                     set, binding, other, name ? name : "?");
     return 0;
   }
   const vyre_type_id type =

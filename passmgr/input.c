@@ -1,4 +1,5 @@
-/* Reading whatever a program comes in: .vir text, SPIR-V, GLSL.  And writing it as it came, where it cannot be written otherwise.
+/* Reading whatever a program comes in: .vir text, SPIR-V and its assembly, GLSL, HLSL.  And writing it as it came, where it cannot
+ * be written otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
@@ -83,18 +84,35 @@ vyre_input_detect(const char *path, const void *data, size_t size)
     text += 3;
     size -= 3;
   }
+  if (ends_with(path, ".hlsl") && !has_version_line(text, size)) /* it may begin with a struct, too */
+    return VYRE_INPUT_HLSL;
   size_t start = skip_comments(text, size);
   static const char *const words[] = {"program", "struct", "func"};
   for (int i = 0; i < 3; i++)
     if (starts_with_word(text + start, size - start, words[i]) && !(i == 1 && has_version_line(text, size)))
       return VYRE_INPUT_VIR;
-  if (has_version_line(text, size) || ends_with(path, ".comp") || ends_with(path, ".glsl"))
+  if (is_assembly(text, size))
+    return VYRE_INPUT_ASSEMBLY;
+  if (has_version_line(text, size) || vyre_glsl_stage_of(path) || ends_with(path, ".glsl"))
     return VYRE_INPUT_GLSL;
   if (ends_with(path, ".vir"))
     return VYRE_INPUT_VIR;
   if (ends_with(path, ".vir0"))
     return VYRE_INPUT_VIR0;
+  if (ends_with(path, ".spvasm"))
+    return VYRE_INPUT_ASSEMBLY;
   return ends_with(path, ".spv") ? VYRE_INPUT_SPIRV : VYRE_INPUT_UNKNOWN;
+}
+
+vyre_input_kind
+vyre_input_detect_as(const char *path, const void *data, size_t size, vyre_glsl_language language)
+{
+  static const vyre_input_kind kinds[VYRE_LANGUAGE__COUNT] = {[VYRE_LANGUAGE_GLSL] = VYRE_INPUT_GLSL,
+                                                              [VYRE_LANGUAGE_HLSL] = VYRE_INPUT_HLSL,
+                                                              [VYRE_LANGUAGE_ASSEMBLY] = VYRE_INPUT_ASSEMBLY};
+  if (language == VYRE_LANGUAGE_TOLD || vyre_spirv_is(data, size) || vyre_vir0_is(data, size))
+    return vyre_input_detect(path, data, size);
+  return kinds[language];
 }
 
 /* The first line of `which`. */
@@ -147,11 +165,21 @@ read_spirv(vyre_module *module, const char *path, const void *data, size_t size,
   return VYRE_OK;
 }
 
-static vyre_status
-read_glsl(vyre_module *module, const char *path, const char *text, size_t size, const vyre_glsl_options *glsl,
-          vyre_diagnostics diagnostics)
+/* Of a text that glslang compiles. */
+static vyre_glsl_options
+options_for(vyre_input_kind kind, const vyre_glsl_options *glsl)
 {
   vyre_glsl_options options = glsl ? *glsl : (vyre_glsl_options){0};
+  options.language = kind == VYRE_INPUT_HLSL       ? VYRE_LANGUAGE_HLSL
+                     : kind == VYRE_INPUT_ASSEMBLY ? VYRE_LANGUAGE_ASSEMBLY
+                                                   : VYRE_LANGUAGE_GLSL;
+  return options;
+}
+
+static vyre_status
+read_source(vyre_module *module, const char *path, const char *text, size_t size, vyre_glsl_options options,
+            vyre_diagnostics diagnostics)
+{
   vyre_bytes words = {.allocator = vyre_module_allocator(module)};
   vyre_status status = vyre_glsl_compile(text, size, path, &options, diagnostics, &words);
   if (!status) {
@@ -178,7 +206,7 @@ vyre_status
 vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t size, const vyre_glsl_options *glsl,
                  vyre_diagnostics diagnostics, vyre_input_kind *out_kind)
 {
-  *out_kind = vyre_input_detect(path, data, size);
+  *out_kind = vyre_input_detect_as(path, data, size, glsl ? glsl->language : VYRE_LANGUAGE_TOLD);
   switch (*out_kind) {
   case VYRE_INPUT_VIR:
     return vyre_text_parse(module, data, size, path, diagnostics);
@@ -187,15 +215,14 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   case VYRE_INPUT_VIR0:
     return vyre_vir0_read(module, data, size, path, NULL, 0);
   case VYRE_INPUT_GLSL:
-    return read_glsl(module, path, data, size, glsl, diagnostics);
+  case VYRE_INPUT_HLSL:
+  case VYRE_INPUT_ASSEMBLY:
+    return read_source(module, path, data, size, options_for(*out_kind, glsl), diagnostics);
   default:
-    if (is_assembly(data, size))
-      return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is SPIR-V's assembly, which vyre does not read\nFix: spirv-as makes SPIR-V of it",
-                        path);
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, "
                       "struct or func at its start\n"
-                      "Fix: for GLSL without #version or an empty text, a name that ends with .comp or .vir says it",
+                      "Fix: for HLSL, GLSL without #version or an empty text, a name that ends with .hlsl, .comp or .vir says it",
                       path);
   }
 }
@@ -219,14 +246,15 @@ vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_op
                   vyre_bytes *out)
 {
   vyre_status status = vyre_spirv_write(module, input, options, out);
-  if (vyre_status_code(status) != VYRE_CODE_INPUT || vyre_status_is_out_of_memory(status) ||
-      (source->kind != VYRE_INPUT_SPIRV && source->kind != VYRE_INPUT_GLSL))
+  if (vyre_status_code(status) != VYRE_CODE_INPUT || vyre_status_is_out_of_memory(status) || source->kind == VYRE_INPUT_VIR ||
+      source->kind == VYRE_INPUT_VIR0)
     return status;
   remark(source->path, word_for_word, vyre_status_text(status), source->diagnostics);
   vyre_status_free(status);
   if (source->kind == VYRE_INPUT_SPIRV)
     return vyre_bytes_append(out, source->data, source->size);
-  return vyre_glsl_compile(source->data, source->size, source->path, source->glsl, (vyre_diagnostics){0}, out);
+  const vyre_glsl_options glsl = options_for(source->kind, source->glsl);
+  return vyre_glsl_compile(source->data, source->size, source->path, &glsl, (vyre_diagnostics){0}, out);
 }
 
 vyre_status

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cache_folder.h"
 #include "console.h"
-#include "depfile.h"
+#include "depends.h"
 #include "look.h"
 #include "page.h"
 #include "progress.h"
@@ -31,48 +31,69 @@ tool_complain(vyre_status status)
 
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
-/* "OUTPUT: FILES", of what the output came from. */
-static vyre_status
-write_dependencies(const tool *t, const work *w, const char *output)
+/* The archive of -o FILE.foz; NULL: it is another output. */
+static const foz *
+archive_of(const tool *t)
 {
+  const char *key;
   const tool_options *o = &t->options;
-  const char *files[] = {strcmp(w->path, "-") == 0 ? NULL : w->path, o->passes && o->passes[0] == '@' ? o->passes + 1 : NULL,
-                         o->passes_file, o->cost_model};
-  char path[PATH_MAX];
-  vyre_bytes text = {0};
-  vyre_status status = depfile_add_path(&text, o->dep_target ? o->dep_target : output);
+  return o->output && archives_is_name(o->output) ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
+}
+
+/* Until all are there. */
+static vyre_status
+keep_for_archive(tool *t, work *w)
+{
+  const char *key;
+  const foz *archive = archives_find(&t->options.archives, w->path, &key);
+  const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
+  if (entry == UINT32_MAX)
+    return VYRE_OK;
+  vyre_bytes_free(&t->packed[entry]);
+  t->packed[entry] = w->output;
+  w->output = (vyre_bytes){0};
+  return VYRE_OK;
+}
+
+/* What failed is in it as it was. */
+static vyre_status
+write_archive(const tool *t)
+{
+  const foz *archive = archive_of(t);
+  vyre_bytes all = {0};
+  if (!archive)
+    return VYRE_OK;
+  vyre_status status = foz_write(archive, t->packed, &all);
   if (!status)
-    status = vyre_bytes_append(&text, ":", 1);
-  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) + o->load.count && !status; i++) {
-    const char *file = i < sizeof(files) / sizeof(files[0]) ? files[i] : o->load.names[i - sizeof(files) / sizeof(files[0])];
-    if (file)
-      status = vyre_bytes_append(&text, " ", 1);
-    if (file && !status)
-      status = depfile_add_path(&text, file);
-  }
-  if (!status && files[0] && w->kind == VYRE_INPUT_GLSL)
-    status = depfile_add_includes(&text, w->path, o->glsl.include_dirs.names, o->glsl.include_dirs.count);
-  if (!status)
-    status = vyre_bytes_append(&text, "\n", 1);
-  if (!status && !o->depfile && (size_t)snprintf(path, sizeof(path), "%s.d", output) >= sizeof(path))
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "the path of '%s.d' is too long", output);
-  if (!status)
-    status = vyre_file_write(o->depfile ? o->depfile : path, text.data, text.size);
-  vyre_bytes_free(&text);
+    status = vyre_file_write(t->options.output, all.data, all.size);
+  if (!status && t->options.depends)
+    status = depends_write(&t->options, archive->path, VYRE_INPUT_SPIRV, t->options.output);
+  vyre_bytes_free(&all);
   return status;
+}
+
+void
+tool_free_packed(tool *t)
+{
+  const foz *archive = t->packed ? archive_of(t) : NULL;
+  for (uint32_t i = 0; archive && i < archive->count; i++)
+    vyre_bytes_free(&t->packed[i]);
+  free(t->packed);
 }
 
 static vyre_status
 write_output(tool *t, uint32_t index)
 {
-  const work *w = &t->works[index];
+  work *w = &t->works[index];
   const char *path;
+  if (t->packed)
+    return keep_for_archive(t, w);
   VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(write)");
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
   if (t->options.depends)
-    VYRE_TRY(write_dependencies(t, w, path));
+    VYRE_TRY(depends_write(&t->options, w->path, w->kind, path));
   vyre_report_stop(w->report, &watch);
   return VYRE_OK;
 }
@@ -108,6 +129,8 @@ void
 tool_finish_input(tool *t, uint32_t index)
 {
   work *w = &t->works[index];
+  if (w->is_left_out)
+    return;
   if (w->said.size)
     process_say(NULL, w->said.data, w->said.size);
   if (!w->status && (!w->told || w->has_output))
@@ -206,7 +229,8 @@ prepare_works(const tool *t, process *p, work *works, uint32_t count)
   VYRE_TRY(p->taken || count < 2 ? VYRE_OK : vyre_module_create(NULL, 0, &p->taken));
   VYRE_TRY(p->batch || count < 2 ? VYRE_OK : vyre_batch_create(NULL, &p->batch));
   for (uint32_t i = 0; i < count && t->report; i++)
-    VYRE_TRY(tool_create_report(t, &works[i].report));
+    if (!works[i].is_left_out)
+      VYRE_TRY(tool_create_report(t, &works[i].report));
   return VYRE_OK;
 }
 
@@ -287,8 +311,10 @@ prepare_inputs(tool *t)
   if (!t->works)
     return VYRE_OUT_OF_MEMORY("for the inputs");
   for (uint32_t i = 0; i < inputs->count; i++)
-    t->works[i].path = inputs->names[i];
+    t->works[i] = (work){.path = inputs->names[i], .is_left_out = t->left_out && t->left_out[i]};
   t->end = inputs->count;
+  if (archive_of(t) && !(t->packed = calloc((size_t)archive_of(t)->count + 1, sizeof *t->packed)))
+    return VYRE_OUT_OF_MEMORY("for the inputs");
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
   if (is_cached(&t->options))
     VYRE_TRY(output_cache_begin(&t->options, t->registry, t->pipeline, &t->cache));
@@ -422,13 +448,22 @@ close_devices(tool *t)
   return status;
 }
 
+uint32_t
+tool_count_due(const tool *t)
+{
+  uint32_t due = 0;
+  for (uint32_t i = 0; i < t->options.inputs.count; i++)
+    due += !t->works[i].is_left_out;
+  return due;
+}
+
 int
 tool_process_here(tool *t, uint32_t threads)
 {
   const int code = tool_complain(open_devices(t, threads));
   if (code)
     return code;
-  progress_begin(t->options.inputs.count);
+  progress_begin(tool_count_due(t));
   worker workers[MOST_THREADS];
   uint32_t more = 1;
   for (uint32_t i = 0; i < threads; i++)
@@ -461,6 +496,6 @@ tool_process_all(tool *t)
                    : t->options.bisect  ? tool_bisect(t)
                    : t->options.isolate ? tool_process_apart(t, threads)
                                         : tool_process_here(t, threads),
-            failed = tool_complain(print_report(t));
+            failed = tool_complain(vyre_status_join(write_archive(t), print_report(t)));
   return code ? code : failed;
 }

@@ -124,6 +124,14 @@ print_schedule(const tool *t, vyre_bytes *out)
   return t->pipeline ? vyre_pipeline_print_schedule(t->pipeline, &options, out) : VYRE_OK;
 }
 
+static vyre_status
+list_inputs(const tool_options *o, vyre_bytes *out)
+{
+  for (uint32_t i = 0; i < o->inputs.count; i++)
+    VYRE_TRY(vyre_bytes_printf(out, "%s\n", o->inputs.names[i]));
+  return VYRE_OK;
+}
+
 static int
 run_tool(tool *t)
 {
@@ -135,6 +143,8 @@ run_tool(tool *t)
     return tool_complain(answer(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION,
                                                   VYRE_PLUGIN_ABI >> 16, VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),
                                 &text));
+  if (o->list_inputs)
+    return tool_complain(answer(list_inputs(o, &text), &text));
   int code = tool_complain(load_all(t));
   if (code)
     return code;
@@ -160,6 +170,13 @@ run_tool(tool *t)
   return tool_complain(answer(status, &text));
 }
 
+/* What ends when it is answered. */
+static bool
+is_question(const tool_options *o)
+{
+  return o->help || o->version || o->list_passes || o->help_pass || o->print_pipeline || o->print_schedule || o->list_inputs;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -168,15 +185,20 @@ main(int argc, char **argv)
   /* Memory that a pass gives back is for the next one: made and zeroed by the kernel again, it costs as much as a pass. */
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  int code = tool_complain(options_parse(argc, argv, &t.options));
+  if (!code && t.options.watch && !is_question(&t.options) && !tool_watch(argc, argv, &t, &code)) {
+    options_free(&t.options);
+    return code;
+  }
   guard_begin("vyre-passmgr");
   t.home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  int code = tool_complain(options_parse(argc, argv, &t.options));
   if (!code && t.options.run_reproducer)
     code = tool_complain(reproducer_options(argc, argv, &t.options, &of_reproducer));
   if (!code)
     code = run_tool(&t);
   outputs_free(&t.outputs);
   free(t.works);
+  tool_free_packed(&t);
   free(t.isolations);
   vyre_report_destroy(t.report);
   for (note i = 0; i < NOTE__COUNT; i++)

@@ -174,6 +174,8 @@ static void
 see_include(void *user, const char *path, const char *text, bool is_sure)
 {
   including *to = user;
+  if (!text)
+    return;
   to->is_sure = to->is_sure && is_sure;
   add_text(to->h, path);
   add_text(to->h, text);
@@ -185,14 +187,14 @@ output_cache_key(const output_cache *cache, const tool_options *options, const c
   hasher h;
   including to = {&h, true};
   output_key key = {.is_known = true};
-  const vyre_input_kind kind = vyre_input_detect(path, text->data, text->size);
+  const vyre_input_kind kind = vyre_input_detect_as(path, text->data, text->size, options->compile.language);
   XXH3_128bits_reset(&h.state);
   add(&h, cache->base, sizeof cache->base);
   add_text(&h, path); /* which is in lines, and in messages */
   add_text(&h, output_words[outputs_form(options, kind)]);
   add(&h, text->data, text->size);
   add_named_files(&h, cache->pipeline.data);
-  if (kind == VYRE_INPUT_GLSL) {
+  if (kind == VYRE_INPUT_GLSL || kind == VYRE_INPUT_HLSL) {
     vyre_status status =
         depfile_each_include(path, text, options->glsl.include_dirs.names, options->glsl.include_dirs.count, see_include, &to);
     key.is_known = !status && to.is_sure;

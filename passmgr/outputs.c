@@ -94,8 +94,11 @@ find_places(outputs *o)
   for (uint32_t i = 0; i < count; i++) {
     memmove(o->places[i], o->places[i] + common, strlen(o->places[i] + common) + 1);
     char *slash = strrchr(o->places[i], '/'), *base = slash ? slash + 1 : o->places[i], *dot = strrchr(base, '.');
+    const vyre_glsl_stage stage = vyre_glsl_stage_of(base);
     if (dot && dot > base)
       *dot = '\0';
+    if (stage > VYRE_STAGE_COMPUTE && !vyre_glsl_stage_of(base)) /* a.vert and a.frag are two */
+      *dot = '.';
   }
   return VYRE_OK;
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static vyre_status
-append(name_list *to, const char *name)
+vyre_status
+patterns_append(name_list *to, const char *name)
 {
   const char **names = realloc(to->names, ((size_t)to->count + 1) * sizeof *names);
   if (!names)
@@ -19,9 +19,8 @@ append(name_list *to, const char *name)
   return VYRE_OK;
 }
 
-/* The copy is the texts'. */
-static vyre_status
-append_copy(name_list *to, const char *path, option_texts *texts)
+vyre_status
+patterns_append_copy(name_list *to, const char *path, option_texts *texts)
 {
   char **all = realloc(texts->texts, ((size_t)texts->count + 1) * sizeof *all), *copy = strdup(path);
   if (all)
@@ -31,7 +30,7 @@ append_copy(name_list *to, const char *path, option_texts *texts)
     return VYRE_OUT_OF_MEMORY("for the inputs");
   }
   all[texts->count++] = copy;
-  return append(to, copy);
+  return patterns_append(to, copy);
 }
 
 static vyre_status
@@ -46,7 +45,7 @@ append_matches(name_list *to, const char *pattern, option_texts *texts)
   if (ended)
     return VYRE_ERROR(VYRE_CODE_INPUT, "the files that match '%s' cannot be found", pattern);
   for (size_t i = 0; i < found.gl_pathc && !status; i++)
-    status = append_copy(to, found.gl_pathv[i], texts);
+    status = patterns_append_copy(to, found.gl_pathv[i], texts);
   globfree(&found);
   return status;
 }
@@ -59,7 +58,7 @@ patterns_expand(name_list *inputs, option_texts *texts)
   for (uint32_t i = 0; i < inputs->count && !status; i++) {
     const char *input = inputs->names[i];
     const bool is_pattern = strpbrk(input, "*?[") && access(input, F_OK) != 0;
-    status = is_pattern ? append_matches(&all, input, texts) : append(&all, input);
+    status = is_pattern ? append_matches(&all, input, texts) : patterns_append(&all, input);
   }
   if (status) {
     free(all.names);

@@ -99,16 +99,7 @@ find_source(const process *p, work *w, vyre_bytes *said, source *out)
 {
   const tool_options *o = p->options;
   out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
-  out->glsl = (vyre_glsl_options){.include_dirs = o->glsl.include_dirs.names,
-                                  .include_dir_count = o->glsl.include_dirs.count,
-                                  .defines = o->glsl.defines.names,
-                                  .define_count = o->glsl.defines.count,
-                                  .debug = o->debug,
-                                  .target_env = o->env,
-                                  .include_root = o->glsl.include_root,
-                                  .most_memory = (uint32_t)o->glsl.memory.value,
-                                  .most_seconds = (uint32_t)o->glsl.seconds.value,
-                                  .most_expansion = (uint32_t)o->glsl.expansion.value};
+  out->glsl = o->compile;
   out->said = said;
   out->remarks = o->remarks ? &w->notes[NOTE_REMARKS] : NULL;
   out->page = o->html ? &w->notes[NOTE_PAGE] : NULL;
@@ -138,10 +129,10 @@ check_input(const vyre_module *module, const source *from, const vyre_pipeline_o
 }
 
 static vyre_status
-read_file(const work *w, source *from)
+read_file(const process *p, const work *w, source *from)
 {
   if (!from->is_read)
-    VYRE_TRY(vyre_file_read(w->path, &from->bytes));
+    VYRE_TRY(archives_read(&p->options->archives, w->path, &from->bytes));
   from->is_read = true;
   return VYRE_OK;
 }
@@ -155,7 +146,7 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   uint64_t glslang = 0;
   vyre_stopwatch_start(&watch, NULL, "(read)");
   from->glsl.nanoseconds = &glslang;
-  VYRE_TRY(read_file(w, from));
+  VYRE_TRY(read_file(p, w, from));
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
@@ -273,7 +264,7 @@ take_cached(const process *p, work *w, source *from)
   if (!p->cache)
     return false;
   vyre_stopwatch_start(&watch, NULL, "(cache)");
-  vyre_status status = read_file(w, from);
+  vyre_status status = read_file(p, w, from);
   if (!status)
     from->key = output_cache_key(p->cache, p->options, w->path, &from->bytes);
   const bool is_there = !status && output_cache_take(p->cache, &from->key, w);
@@ -462,6 +453,8 @@ process_inputs(const process *p, work *works, uint32_t count, bool at_once)
   for (uint32_t i = 0; i < count; i++) {
     if (!b.sources || !b.members) {
       works[i].status = VYRE_OUT_OF_MEMORY("for the inputs");
+    } else if (works[i].is_left_out) {
+      continue;
     } else if (count > 1) {
       add_input(&b, i);
     } else {

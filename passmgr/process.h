@@ -22,6 +22,7 @@ typedef struct work {
   vyre_status status;
   int told; /* the exit code of a failure that was told in `said` */
   bool has_output, done;
+  bool is_left_out; /* nothing is to come of it in this run */
 } work;
 
 /* What a thread works with.  Everything is borrowed. */

@@ -167,10 +167,9 @@ vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *conte
   vyre_context_give_back(context);
   const char *fault = vyre_module_fault(r->module);
   if (fault)
-    status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT,
-                                         "plugin '%s' pass '%s' (%s) asked its host for what cannot be: %s\n"
-                                         "Fix: it is a fault of the plugin; tell its author",
-                                         record->plugin->plugin.name, record->pass.name, record->plugin->path, fault),
+    status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' (%s) asked its host for what cannot be: %s%s",
+                                         record->plugin->plugin.name, record->pass.name, record->plugin->path, fault,
+                                         strstr(fault, "\nFix: ") ? "" : "\nFix: it is a fault of the plugin; tell its author"),
                               status);
   /* A builder that had no memory said so to the module alone. */
   return status ? status : vyre_module_status(r->module);

@@ -39,6 +39,8 @@ typedef struct tool {
   outputs outputs;
   output_cache cache;   /* without a folder: there is none */
   work *works;          /* one an input */
+  vyre_bytes *packed;   /* of -o FILE.foz: one an entry of the archive; NULL: it is another output */
+  const bool *left_out; /* likewise: nothing is to come of it now; NULL: of none */
   pthread_mutex_t lock; /* of all below, and of what is written */
   pthread_cond_t turn;
   uint32_t end;             /* of the inputs: their count, or, in a process that has one of its own, that one's index + 1 */
@@ -66,6 +68,9 @@ bool tool_chooses_target(const tool_options *options);
 int tool_process_here(tool *t, uint32_t threads);
 /* The input's turn: it is written, and what there is to say of it is said. */
 void tool_finish_input(tool *t, uint32_t index);
+void tool_free_packed(tool *t);
+/* Those of which something is to come. */
+uint32_t tool_count_due(const tool *t);
 /* All inputs; gives the exit code. */
 int tool_process_all(tool *t);
 
@@ -93,6 +98,12 @@ void tool_free_attempt(work *w);
 int work_code(const work *w);
 /* Standard input can be read more than once from here on, if that may be needed. */
 VYRE_MUST_USE vyre_status tool_keep_stdin(const tool *t);
+
+/* ---- watch.c ------------------------------------------------------------------------------------------------------------- */
+
+/* -watch.  True in a process that has one run to do, with the options and the inputs that are left out in *t; false in the one that
+ * waited, when it is to end, with *out_code. */
+bool tool_watch(int argc, char **argv, tool *t, int *out_code);
 
 /* ---- bisect.c ------------------------------------------------------------------------------------------------------------ */
 

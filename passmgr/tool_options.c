@@ -109,7 +109,7 @@ static const option_row options[] = {
     {.name = "MF", OPTION_TEXT, AT(depfile), "FILE", "write that there; implies -MD", .flags = OPTION_ASIDE},
     {.name = "MT", OPTION_TEXT, AT(dep_target), "TARGET", "name the output so in it", .flags = OPTION_ASIDE},
 
-    {.name = "GLSL and SPIR-V that comes in", OPTION_SECTION},
+    {.name = "GLSL, HLSL and SPIR-V that comes in", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
     {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines"},
     {.name = "max-growth",
@@ -129,6 +129,12 @@ static const option_row options[] = {
      "work on N inputs at once; 0: one a processor; the outputs and messages are the same; the last one counts",
      OPTION_JOINED | OPTION_LAST | OPTION_ASIDE,
      .most = MOST_THREADS},
+    {.name = "list-inputs",
+     OPTION_FLAG,
+     AT(list_inputs),
+     NULL,
+     "print the inputs, one a line: of patterns, lists and archives each one",
+     .flags = OPTION_ASIDE},
     {.name = "isolate",
      OPTION_FLAG,
      AT(isolate),
@@ -149,6 +155,12 @@ static const option_row options[] = {
      "are the same",
      .most = MOST_BATCH,
      .alone = "0",
+     .flags = OPTION_ASIDE},
+    {.name = "watch",
+     OPTION_FLAG,
+     AT(watch),
+     NULL,
+     "then wait until an input, or what it includes, changes, and do again what that changes, until ^C",
      .flags = OPTION_ASIDE},
 
     {.name = "To see what passes do", OPTION_SECTION},
@@ -294,9 +306,12 @@ static const option_row options[] = {
      .most = MOST_THREADS},
 
     {.name = "As of other compilers; docs/passmgr.md has spirv-opt's", OPTION_SECTION},
-    {.name = "fshader-stage", OPTION_WORD, AT(stage), "compute|comp", "glslc: it is compute in any case"},
-    {.name = "S", OPTION_WORD, AT(short_stage), "comp", "glslangValidator: the same"},
-    {.name = "x", OPTION_WORD, AT(language), "glsl", "glslc: the language; content tells it"},
+    {.name = "fshader-stage",
+     OPTION_TEXT,
+     AT_GLSL(stage),
+     "compute|vertex|fragment|...",
+     "glslc: the stage of GLSL and HLSL; default: by the name's end (.comp, .vert), else compute"},
+    {.name = "S", OPTION_TEXT, AT_GLSL(stage), "comp|vert|frag|...", "glslangValidator: the same"},
     {.name = "V", OPTION_FLAG, AT(ignored), NULL, "glslangValidator: SPIR-V for Vulkan; the default"},
     {.name = "c", OPTION_FLAG, AT(ignored), NULL, "glslc: compile only; the default"},
 
@@ -313,7 +328,8 @@ static const option_row options[] = {
 static const option_table table = {
     .program = "vyre-passmgr",
     .usage = "[options] INPUT...",
-    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
+    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V (as assembly, too), GLSL or HLSL; - is\n"
+             "standard input.\n"
              "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
     .after = "The pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
              "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n",
@@ -355,6 +371,26 @@ check_written(const tool_options *o)
   return VYRE_OK;
 }
 
+/* -o FILE.foz: the archive that all inputs are of, with what they became. */
+static vyre_status
+check_archive(const tool_options *o)
+{
+  const char *key;
+  const foz *of = o->inputs.count ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
+  for (uint32_t i = 0; i < o->inputs.count; i++)
+    if (!of || archives_find(&o->archives, o->inputs.names[i], &key) != of)
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "'%s' is an archive, and input '%s' is not of the one that it is made from\nFix: name one archive, "
+                        "or give another output",
+                        o->output, o->inputs.names[i]);
+  if (of && strcmp(of->path, o->output) == 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-o writes '%s', which is an input\nFix: give it another file", o->output);
+  if (o->emit && strcmp(o->emit, "spirv") != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "an archive has SPIR-V, and -emit asks for %s\nFix: -outdir=DIR takes a file for each",
+                      o->emit);
+  return VYRE_OK;
+}
+
 static vyre_status
 check(const tool_options *o)
 {
@@ -373,7 +409,9 @@ check(const tool_options *o)
                       o->depfile ? "MF" : "MT");
   if (o->output && o->outdir)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir both say where to write");
-  if (o->inputs.count > 1 && !o->outdir)
+  if (o->output && archives_is_name(o->output))
+    VYRE_TRY(check_archive(o));
+  else if (o->inputs.count > 1 && !o->outdir && !o->list_inputs)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, and one output\nFix: -outdir=DIR takes an output for each", o->inputs.count);
   return check_written(o);
 }
@@ -398,11 +436,12 @@ options_parse(int argc, char **argv, tool_options *out)
   *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   VYRE_TRY(patterns_expand(&out->inputs, &out->responses));
+  VYRE_TRY(archives_expand(&out->inputs, &out->responses, &out->archives));
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
   out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
-  if (out->glsl.target_env)
-    VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->env));
+  VYRE_TRY(option_glsl_take(&out->glsl, &out->compile));
+  out->compile.debug = out->debug;
   if (out->stats)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
   out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;
@@ -431,6 +470,7 @@ options_print_shaping(const tool_options *from, vyre_bytes *out)
 void
 options_free(tool_options *o)
 {
+  archives_close(&o->archives);
   option_table_free(&table, o);
   vyre_bytes_free(&o->others);
 }

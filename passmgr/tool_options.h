@@ -4,6 +4,7 @@
 #ifndef VYRE_PASSMGR_TOOL_OPTIONS_H
 #define VYRE_PASSMGR_TOOL_OPTIONS_H
 
+#include "archives.h"
 #include "option_rows.h"
 #include "runs.h"
 
@@ -16,23 +17,24 @@
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
-      *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *stage, *short_stage,
-      *language, *opt_bisect, *bisect, *time_passes, *time_trace, *remarks, *html, *output_cache, *cost_model, *help;
+      *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *opt_bisect, *bisect,
+      *time_passes, *time_trace, *remarks, *html, *output_cache, *cost_model, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* the last one in seconds; 0: none */
   name_list load, plugin_dir, skip_pass, print_before, print_after, inputs;
   option_glsl glsl;
   option_device on;
   option_texts responses;
+  archives archives;              /* that inputs are in */
   vyre_bytes others;              /* passes of spirv-opt's flags, as a pipeline; owned */
   vyre_stats_format stats_format; /* of stats */
-  vyre_glsl_env env;              /* of glsl.target_env */
+  vyre_glsl_options compile;      /* of glsl and debug */
   uint32_t threads;               /* of jobs: 1 to MOST_THREADS */
   uint32_t sweepers;              /* of phase_threads, likewise */
   uint32_t batch_most;            /* inputs that become one module: of batch; 1: they do not */
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, phases, no_fuse,
-      isolate, debug, strip, exact_floats, version;
+      isolate, debug, strip, exact_floats, watch, list_inputs, version;
 } tool_options;
 
 /* Borrows argv. */

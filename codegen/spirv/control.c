@@ -521,7 +521,8 @@ static void
 write_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
-  if (s->lined && op > VYRE_OP_buffer && op != VYRE_OP_get && op != VYRE_OP_set)
+  const bool is_value = (op == VYRE_OP_get || op == VYRE_OP_set) && !vyre_spv_is_in_memory(s, row); /* nothing is written */
+  if (s->lined && op > VYRE_OP_buffer && !is_value)
     vyre_spv_new_line(s, row);
   if (op < VYRE_OP_gid)
     write_first_row(s, row, op);

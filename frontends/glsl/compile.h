@@ -1,4 +1,4 @@
-/* One shader by glslang, within vyre-glsl.
+/* One shader by glslang or SPIRV-Tools, within vyre-glsl.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTENDS_GLSL_COMPILE_H
@@ -18,6 +18,10 @@ struct glsl_sink {
 /* glslang::InitializeProcess was called.  most_expansion 0: no bound. */
 glsl_result glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                          const glsl_sink &sink);
+
+/* assembly.cpp: the same of SPIR-V's assembly, by SPIRV-Tools. */
+glsl_result assembly_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
+                             const glsl_sink &sink);
 
 /* main: from here on a single allocation of more than that ends the process with GLSL_TOO_LARGE; 0: no bound. */
 void glsl_bound_string(size_t bytes);

@@ -1,4 +1,4 @@
-/* GLSL in: has it compiled by vyre-glsl, and turns glslang's log into diagnostics.
+/* GLSL and HLSL in: has it compiled by vyre-glsl, and turns glslang's log into diagnostics.
  *
  * glslang reports lines, not columns: "ERROR: blur.comp:12: 'x' : undeclared identifier".
  *
@@ -94,7 +94,10 @@ take_log(void *user, const char *text)
   diagnostic.file = file ? file : state->path;
   if (!file || strcmp(file, state->path) == 0)
     find_line(state, diagnostic.line, &diagnostic.source, &diagnostic.source_length);
-  if (strstr(diagnostic.message, "Could not process include directive"))
+  if (strstr(diagnostic.message, "Entry point not found")) { /* a warning, and no shader comes of it */
+    severity = diagnostic.severity = VYRE_SEVERE;
+    diagnostic.fix = "-fentry-point=NAME names the function that is the shader";
+  } else if (strstr(diagnostic.message, "Could not process include directive"))
     diagnostic.fix = "give the folder of the included file with -I";
   else if (strstr(diagnostic.message, "no such file in the include root"))
     diagnostic.fix = "give its folder with -I; what lies outside of -include-root is not read";
@@ -130,6 +133,53 @@ vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
     }
   return VYRE_ERROR(VYRE_CODE_USAGE,
                     "'%s' is no target environment\nFix: vulkan1.0, vulkan1.1, vulkan1.2 (the default) or vulkan1.3", name);
+}
+
+/* Of glslc, and of glslangValidator, which are the ends of names, too. */
+static const char *const stages[VYRE_STAGE__COUNT][2] = {
+    [VYRE_STAGE_COMPUTE] = {"compute", "comp"},
+    [VYRE_STAGE_VERTEX] = {"vertex", "vert"},
+    [VYRE_STAGE_TESSELLATION_CONTROL] = {"tesscontrol", "tesc"},
+    [VYRE_STAGE_TESSELLATION_EVALUATION] = {"tesseval", "tese"},
+    [VYRE_STAGE_GEOMETRY] = {"geometry", "geom"},
+    [VYRE_STAGE_FRAGMENT] = {"fragment", "frag"},
+    [VYRE_STAGE_TASK] = {"task", "task"},
+    [VYRE_STAGE_MESH] = {"mesh", "mesh"},
+    [VYRE_STAGE_RAY_GENERATION] = {"rgen", "rgen"},
+    [VYRE_STAGE_INTERSECTION] = {"rint", "rint"},
+    [VYRE_STAGE_ANY_HIT] = {"rahit", "rahit"},
+    [VYRE_STAGE_CLOSEST_HIT] = {"rchit", "rchit"},
+    [VYRE_STAGE_MISS] = {"rmiss", "rmiss"},
+    [VYRE_STAGE_CALLABLE] = {"rcall", "rcall"},
+};
+
+vyre_status
+vyre_glsl_stage_parse(const char *name, vyre_glsl_stage *out)
+{
+  for (int stage = VYRE_STAGE_COMPUTE; stage < VYRE_STAGE__COUNT; stage++)
+    if (strcmp(name, stages[stage][0]) == 0 || strcmp(name, stages[stage][1]) == 0) {
+      *out = (vyre_glsl_stage)stage;
+      return VYRE_OK;
+    }
+  return VYRE_ERROR(
+      VYRE_CODE_USAGE,
+      "'%.100s' is no stage\nFix: compute (comp), vertex (vert), tesscontrol (tesc), tesseval (tese), geometry (geom), "
+      "fragment (frag), task, mesh, rgen, rint, rahit, rchit, rmiss or rcall",
+      name);
+}
+
+vyre_glsl_stage
+vyre_glsl_stage_of(const char *path)
+{
+  size_t length = strlen(path);
+  if (length > 5 && (strcmp(path + length - 5, ".glsl") == 0 || strcmp(path + length - 5, ".hlsl") == 0))
+    length -= 5;
+  for (int stage = VYRE_STAGE_COMPUTE; stage < VYRE_STAGE__COUNT; stage++) {
+    const size_t size = strlen(stages[stage][1]);
+    if (length > size && path[length - size - 1] == '.' && strncmp(path + length - size, stages[stage][1], size) == 0)
+      return (vyre_glsl_stage)stage;
+  }
+  return VYRE_STAGE_TOLD;
 }
 
 /* An absolute path without links.  False: it is not there, or no folder. */
@@ -175,6 +225,7 @@ write_request(const char *text, size_t length, const char *path, const vyre_glsl
   VYRE_TRY(append_text(out, path));
   VYRE_TRY(append_text(out, getcwd(here, sizeof here) ? here : ""));
   VYRE_TRY(append_text(out, root));
+  VYRE_TRY(append_text(out, options->entry_point ? options->entry_point : "main"));
   for (uint32_t i = 0; i < options->include_dir_count; i++)
     VYRE_TRY(append_text(out, options->include_dirs[i]));
   for (uint32_t i = 0; i < options->define_count; i++)
@@ -242,6 +293,13 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
     VYRE_TRY(check_define(options->defines[i]));
   if ((uint32_t)options->target_env >= VYRE_GLSL_ENV__COUNT)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_env", (unsigned)options->target_env);
+  if ((uint32_t)options->language >= VYRE_LANGUAGE__COUNT)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_language", (unsigned)options->language);
+  vyre_glsl_stage stage = options->stage ? options->stage : vyre_glsl_stage_of(path);
+  if (!stage)
+    stage = VYRE_STAGE_COMPUTE;
+  if ((uint32_t)stage >= VYRE_STAGE__COUNT)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_stage", (unsigned)stage);
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang takes for a token */
     text += 3;
     length -= 3;
@@ -256,6 +314,8 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
       .define_count = options->define_count,
       .debug = options->debug,
       .target_env = (uint32_t)options->target_env,
+      .language = (uint32_t)options->language,
+      .stage = (uint32_t)stage,
       .most_seconds = or_default(options->most_seconds, VYRE_GLSL_SECONDS),
       .most_memory = or_default(options->most_memory, VYRE_GLSL_MEMORY),
       .most_expansion = or_default(options->most_expansion, VYRE_GLSL_EXPANSION),

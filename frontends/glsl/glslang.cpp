@@ -1,4 +1,4 @@
-/* GLSL to SPIR-V through glslang's C++ interface: its C interface takes neither file names nor an includer.
+/* GLSL and HLSL to SPIR-V through glslang's C++ interface: its C interface takes neither file names nor an includer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glslang.h"
@@ -26,12 +26,32 @@
 namespace
 {
 
-constexpr EShMessages messages = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules);
+bool
+is_hlsl(const vyre_glsl_options *options)
+{
+  return options->language == VYRE_LANGUAGE_HLSL;
+}
+
+EShLanguage
+stage_of(const vyre_glsl_options *options)
+{
+  static const EShLanguage stages[VYRE_STAGE__COUNT] = {
+      EShLangCompute,   EShLangCompute,  EShLangVertex,     EShLangTessControl, EShLangTessEvaluation,
+      EShLangGeometry,  EShLangFragment, EShLangTask,       EShLangMesh,        EShLangRayGen,
+      EShLangIntersect, EShLangAnyHit,   EShLangClosestHit, EShLangMiss,        EShLangCallable}; /* ORDER: vyre_glsl_stage */
+  return stages[options->stage];
+}
+
+EShMessages
+messages_of(const vyre_glsl_options *options)
+{
+  return static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules | (is_hlsl(options) ? EShMsgReadHlsl : EShMsgDefault));
+}
 
 std::string
 preamble_of(const vyre_glsl_options *options)
 {
-  std::string preamble = "#extension GL_GOOGLE_include_directive : enable\n";
+  std::string preamble = is_hlsl(options) ? "" : "#extension GL_GOOGLE_include_directive : enable\n";
   for (uint32_t i = 0; i < options->define_count; i++) {
     std::string define = options->defines[i];
     const std::string::size_type equals = define.find('=');
@@ -76,12 +96,18 @@ set_target(glslang::TShader *shader, vyre_glsl_env env)
 /* Sets a shader's options, before it is parsed or preprocessed; it borrows its arguments. */
 void
 set_up(glslang::TShader *shader, const char *const *text, const int *length, const char *const *path, const std::string &preamble,
-       vyre_glsl_env env)
+       const vyre_glsl_options *options)
 {
   shader->setStringsWithLengthsAndNames(text, length, path, 1);
   shader->setPreamble(preamble.c_str());
-  shader->setEnvInput(glslang::EShSourceGlsl, EShLangCompute, glslang::EShClientVulkan, 100);
-  set_target(shader, env);
+  shader->setEnvInput(is_hlsl(options) ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, stage_of(options),
+                      glslang::EShClientVulkan, 100);
+  set_target(shader, options->target_env);
+  if (is_hlsl(options)) {
+    shader->setEntryPoint(options->entry_point);
+    shader->setSourceEntryPoint(options->entry_point);
+    shader->setAutoMapBindings(true);
+  }
 }
 
 /* Whether the text with macros and includes expanded, one string of glslang's, is too large.  Errors in it are reported
@@ -90,12 +116,13 @@ bool
 is_too_large(const char *text, int length, const char *path, const vyre_glsl_options *options, const std::string &preamble)
 {
   const size_t most = static_cast<size_t>(options->most_expansion) << 20;
-  glslang::TShader shader(EShLangCompute);
-  set_up(&shader, &text, &length, &path, preamble, options->target_env);
+  glslang::TShader shader(stage_of(options));
+  set_up(&shader, &text, &length, &path, preamble, options);
   folder_includer includer(path, options);
   std::string expanded;
   glsl_bound_string(2 * most); /* a string doubles as it grows: one of more than twice as much is too long */
-  const bool done = shader.preprocess(GetDefaultResources(), 460, ENoProfile, false, false, messages, &expanded, includer);
+  const bool done =
+      shader.preprocess(GetDefaultResources(), 460, ENoProfile, false, false, messages_of(options), &expanded, includer);
   glsl_bound_string(0);
   return done && expanded.size() > most;
 }
@@ -128,9 +155,10 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   if (options->most_expansion && is_too_large(text, text_length, path, options, preamble))
     return GLSL_TOO_LARGE;
 
-  glslang::TShader shader(EShLangCompute);
-  set_up(&shader, &text, &text_length, &path, preamble, options->target_env);
+  glslang::TShader shader(stage_of(options));
+  set_up(&shader, &text, &text_length, &path, preamble, options);
   folder_includer includer(path, options);
+  const EShMessages messages = messages_of(options);
   const bool parsed = shader.parse(GetDefaultResources(), 460, ENoProfile, false, false, messages, includer);
   log_lines(sink, shader.getInfoLog());
   if (!parsed)
@@ -138,7 +166,7 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
 
   glslang::TProgram program;
   program.addShader(&shader);
-  const bool linked = program.link(messages);
+  const bool linked = program.link(messages) && (!is_hlsl(options) || program.mapIO());
   log_lines(sink, program.getInfoLog());
   if (!linked)
     return GLSL_REJECTED;
@@ -146,12 +174,12 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   std::vector<unsigned int> words;
   /* TShader::setDebugInfo would do this too, but makes invalid modules of some shaders. */
   if (options->debug)
-    program.getIntermediate(EShLangCompute)->setSourceFile(path);
+    program.getIntermediate(stage_of(options))->setSourceFile(path);
   spv::SpvBuildLogger logger;
   glslang::SpvOptions spv_options;
   spv_options.generateDebugInfo = options->debug;
-  spv_options.disableOptimizer = true;
-  glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &spv_options);
+  spv_options.disableOptimizer = !is_hlsl(options); /* what it writes of HLSL may need it to be valid */
+  glslang::GlslangToSpv(*program.getIntermediate(stage_of(options)), words, &logger, &spv_options);
   log_lines(sink, logger.getAllMessages().c_str());
   if (words.empty())
     return GLSL_REJECTED;

@@ -19,12 +19,12 @@ extern "C" {
 
 enum { GLSL_PIECE = 65536 }; /* bytes of a packet at most */
 
-/* Followed by strings, each with its zero byte: path, current folder, include root (both empty: none), the include folders, the
- * defines; then the text. */
+/* Followed by strings, each with its zero byte: path, current folder, include root (both empty: none), entry point, the include
+ * folders, the defines; then the text. */
 typedef struct glsl_request {
   uint64_t bytes, text_bytes; /* of all that follows; of the text at its end */
   uint32_t include_dir_count, define_count;
-  uint32_t debug, target_env;
+  uint32_t debug, target_env, language, stage;        /* the stage: not TOLD */
   uint32_t most_seconds, most_memory, most_expansion; /* MiB */
 } glsl_request;
 

@@ -1,4 +1,5 @@
-/* vyre-glsl: compiles the GLSL that comes through the socket at its standard input, each shader in its own process.
+/* vyre-glsl: compiles the GLSL, HLSL and SPIR-V's assembly that comes through the socket at its standard input, each shader in its
+ * own process.
  *
  * This process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks;
  * it never compiles the request itself.  The child bounds its memory and its time, compiles, and writes the result to the
@@ -149,20 +150,23 @@ take_request(request *r)
     r->strings.push_back(at);
     at += std::strlen(at) + 1;
   }
-  if (at != end || r->strings.size() != 3 + size_t{r->head.include_dir_count} + r->head.define_count)
+  if (at != end || r->strings.size() != 4 + size_t{r->head.include_dir_count} + r->head.define_count)
     return false;
   r->path = r->strings[0];
   r->folder = r->strings[1];
   r->text = end;
   r->options = {};
   r->options.include_root = r->strings[2][0] ? r->strings[2] : nullptr;
-  r->options.include_dirs = r->strings.data() + 3;
+  r->options.entry_point = r->strings[3];
+  r->options.include_dirs = r->strings.data() + 4;
   r->options.include_dir_count = r->head.include_dir_count;
-  r->options.defines = r->strings.data() + 3 + r->head.include_dir_count;
+  r->options.defines = r->strings.data() + 4 + r->head.include_dir_count;
   r->options.define_count = r->head.define_count;
   r->options.debug = r->head.debug != 0;
   r->options.target_env = static_cast<vyre_glsl_env>(r->head.target_env);
   r->options.most_expansion = r->head.most_expansion;
+  r->options.stage = static_cast<vyre_glsl_stage>(r->head.stage);
+  r->options.language = static_cast<vyre_glsl_language>(r->head.language);
   return true;
 }
 
@@ -204,17 +208,24 @@ ignore_words(const std::vector<unsigned int> &)
 {
 }
 
-/* glslang keeps what it has made for a version and a target. */
+/* glslang keeps what it has made for a language, its version and a target. */
 void
 make_tables(const request &r)
 {
   static std::set<std::string> known;
-  const std::string version = version_of(r.text, r.head.text_bytes);
+  if (r.options.language == VYRE_LANGUAGE_ASSEMBLY)
+    return;
+  const bool is_hlsl = r.options.language == VYRE_LANGUAGE_HLSL;
+  const std::string version = is_hlsl ? "hlsl" : version_of(r.text, r.head.text_bytes);
   if (known.size() >= 32 || !known.insert(version + "/" + std::to_string(r.head.target_env)).second)
     return;
-  const std::string text = (version.empty() ? "" : "#version " + version + "\n") + "void main() {}\n";
+  const std::string text = is_hlsl ? "[numthreads(1, 1, 1)] void main() {}\n"
+                                   : (version.empty() ? "" : "#version " + version + "\n") + "void main() {}\n";
   vyre_glsl_options plain = {};
   plain.target_env = r.options.target_env;
+  plain.language = r.options.language;
+  plain.stage = VYRE_STAGE_COMPUTE;
+  plain.entry_point = "main";
   glsl_compile(text.data(), text.size(), "tables", &plain, {ignore_line, ignore_words});
 }
 
@@ -246,7 +257,8 @@ compile_alone(const request &r)
     _exit(GLSL_FAILED);
   glsl_result result = GLSL_FAILED;
   try {
-    result = glsl_compile(r.text, r.head.text_bytes, r.path, &r.options, {send_line, send_words});
+    result = (r.options.language == VYRE_LANGUAGE_ASSEMBLY ? assembly_compile : glsl_compile)(r.text, r.head.text_bytes, r.path,
+                                                                                              &r.options, {send_line, send_words});
   } catch (...) {
   }
   _exit(result); /* at once: the memory goes with the process */

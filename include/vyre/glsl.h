@@ -1,4 +1,5 @@
-/* GLSL compute shaders in and out: to SPIR-V by glslang, and from a program of a module.
+/* GLSL compute shaders in and out, shaders of other stages, HLSL and SPIR-V's assembly in: to SPIR-V by glslang and SPIRV-Tools, and from a program of a
+ * module.
  *
  * glslang runs in processes of its own (the program vyre-glsl, in vyre/ beside libvyre.so), one a shader, with bounds of memory and
  * time: a shader that is too much for it is an error like any other.  They are started by the first call, one for each of those
@@ -26,6 +27,41 @@ typedef enum vyre_glsl_env {
 /* By name; an unknown name is a USAGE error that lists them. */
 VYRE_MUST_USE vyre_status vyre_glsl_env_parse(const char *name, vyre_glsl_env *out);
 
+/* Of a text that is compiled. */
+typedef enum vyre_glsl_language {
+  VYRE_LANGUAGE_TOLD, /* by content and name (vyre/io.h); vyre_glsl_compile takes it for GLSL */
+  VYRE_LANGUAGE_GLSL,
+  VYRE_LANGUAGE_HLSL,
+  VYRE_LANGUAGE_ASSEMBLY, /* SPIR-V's, as spirv-dis prints it */
+  VYRE_LANGUAGE__COUNT
+} vyre_glsl_language;
+
+/* ORDER: vyre_glsl_stages of frontends/glsl/. */
+typedef enum vyre_glsl_stage {
+  VYRE_STAGE_TOLD, /* by the name, as vyre_glsl_stage_of says; else compute */
+  VYRE_STAGE_COMPUTE,
+  VYRE_STAGE_VERTEX,
+  VYRE_STAGE_TESSELLATION_CONTROL,
+  VYRE_STAGE_TESSELLATION_EVALUATION,
+  VYRE_STAGE_GEOMETRY,
+  VYRE_STAGE_FRAGMENT,
+  VYRE_STAGE_TASK,
+  VYRE_STAGE_MESH,
+  VYRE_STAGE_RAY_GENERATION,
+  VYRE_STAGE_INTERSECTION,
+  VYRE_STAGE_ANY_HIT,
+  VYRE_STAGE_CLOSEST_HIT,
+  VYRE_STAGE_MISS,
+  VYRE_STAGE_CALLABLE,
+  VYRE_STAGE__COUNT
+} vyre_glsl_stage;
+
+/* By the names that glslc and glslangValidator have: compute, comp, vertex, vert and so on; an unknown name is a USAGE error that lists
+ * them. */
+VYRE_MUST_USE vyre_status vyre_glsl_stage_parse(const char *name, vyre_glsl_stage *out);
+/* Of a file's name: blur.frag, blur.frag.glsl, blur.frag.hlsl.  TOLD: it says none. */
+vyre_glsl_stage vyre_glsl_stage_of(const char *path);
+
 typedef struct vyre_glsl_options {
   const char *const *include_dirs; /* -I, in order; the including file's own folder comes first */
   uint32_t include_dir_count;
@@ -41,13 +77,18 @@ typedef struct vyre_glsl_options {
   uint32_t most_seconds;   /* of processor time */
   uint32_t most_expansion; /* the shader's text with macros and includes expanded, MiB */
   uint64_t *nanoseconds;   /* how long compiling takes is added there; NULL: nowhere */
+  vyre_glsl_language language;
+  const char *entry_point; /* HLSL: the function that is the shader; NULL: main */
+  vyre_glsl_stage stage;
 } vyre_glsl_options;
 
 #define VYRE_GLSL_MEMORY    1024u
 #define VYRE_GLSL_SECONDS   60u
 #define VYRE_GLSL_EXPANSION 16u
 
-/* Appends SPIR-V words to `out`.  glslang's messages are emitted with file and line. */
+/* Appends SPIR-V words to `out`.  glslang's messages are emitted with file and line.  Of HLSL, registers are bindings, spaces sets,
+ * what has no register gets a binding that is free, and what Vulkan does not allow is rewritten where SPIRV-Tools can. Of assembly
+ * the version is that of a comment as spirv-dis writes it ("; Version: 1.3"), else that of target_env; numbers of ids stay. */
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
 

@@ -35,15 +35,21 @@ typedef enum vyre_input_kind {
   VYRE_INPUT_VIR,
   VYRE_INPUT_SPIRV,
   VYRE_INPUT_GLSL,
-  VYRE_INPUT_VIR0
+  VYRE_INPUT_VIR0,
+  VYRE_INPUT_HLSL,
+  VYRE_INPUT_ASSEMBLY
 } vyre_input_kind;
 
 /* The kind, by content: the magic number of SPIR-V or VIR0; text that (after comments) starts with `program`, `struct` or
- * `func`; text with a #version line; and only then by name: .comp, .glsl, .vir, .spv, .vir0. */
+ * `func`, or as SPIR-V's assembly does; text with a #version line; and only then by name: .comp, .vert and so on, .glsl, .vir, .spv, .vir0, .spvasm.
+ * HLSL has nothing that tells it: text
+ * without a #version line is that under the name .hlsl. */
 vyre_input_kind vyre_input_detect(const char *path, const void *data, size_t size);
+/* The same; but what has no magic number is of that language, where one is given. */
+vyre_input_kind vyre_input_detect_as(const char *path, const void *data, size_t size, vyre_glsl_language language);
 
 /* Reads, detects, parses or imports, and seals: the programs become one more input of the module, or those of a VIR0 file,
- * which is read into an empty module only.  VIR0 is verified; so are SPIR-V and GLSL where they are the first input, and what
+ * which is read into an empty module only.  VIR0 is verified; so is all other input where it is the first input, and what
  * breaks a rule of the table there is kept word for word (vyre_spirv_keep).  Nothing else is verified.  glsl NULL: default
  * options.  Messages of the parsers are emitted; the status says how many they were. */
 VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl,
@@ -66,8 +72,8 @@ typedef struct vyre_source {
   vyre_diagnostics diagnostics;
 } vyre_source;
 
-/* As vyre_spirv_write; but SPIR-V or GLSL that has become a program that SPIR-V cannot express, such as one that inlining made too
- * deep, is written as it came, with a remark.  Running out of memory stays an error. */
+/* As vyre_spirv_write; but SPIR-V, or what was compiled to it, that has become a program that SPIR-V cannot express, such as one
+ * that inlining made too deep, is written as it came, with a remark.  Running out of memory stays an error. */
 VYRE_MUST_USE vyre_status vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options,
                                             const vyre_source *source, vyre_bytes *out);
 

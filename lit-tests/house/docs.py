@@ -21,6 +21,7 @@ import tempfile
 ELSEWHERE = {"real-shaders.md": "its commands are over the public shaders that it tells of"}
 NOT_RUN = {
     "scripts/": "they build or prove everything: scripts/test.sh is what runs this test, scripts/demo.sh has the examples' tests",
+    "vyre-passmgr -watch": "it ends by ^C: lit-tests/Tool/watch.test gives it one",
     "gpu-bundle/": "the test gpu-bundle makes one and runs what is in it",
 }
 PROGRAMS = r"(?:vyre-passmgr|vyre-run|vyre-fuzz|vyre-prove|vyre-kernelc|cc) "

@@ -48,26 +48,19 @@ verify(const vyre_module *module)
   return status;
 }
 
-/* The module, and the input's own SPIR-V if the input is SPIR-V or GLSL. */
+/* The module, and the input's own SPIR-V if the input is SPIR-V or a text that is compiled. */
 static vyre_status
 load(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
 {
   VYRE_TRY(vyre_module_create(NULL, 0, &program->module));
   VYRE_TRY(vyre_file_read(program->path, file));
-  vyre_glsl_options glsl = {
-      .include_dirs = options->glsl.include_dirs.names,
-      .include_dir_count = options->glsl.include_dirs.count,
-      .defines = options->glsl.defines.names,
-      .define_count = options->glsl.defines.count,
-      .target_env = options->target_env,
-      .debug = true, /* names and lines for messages */
-      .include_root = options->glsl.include_root,
-      .most_memory = (uint32_t)options->glsl.memory.value,
-      .most_seconds = (uint32_t)options->glsl.seconds.value,
-      .most_expansion = (uint32_t)options->glsl.expansion.value,
-  };
-  vyre_input_kind kind = vyre_input_detect(program->path, file->data, file->size);
-  if (kind == VYRE_INPUT_GLSL)
+  vyre_glsl_options glsl = options->compile;
+  vyre_input_kind kind = vyre_input_detect_as(program->path, file->data, file->size, glsl.language);
+  if (kind == VYRE_INPUT_HLSL)
+    glsl.language = VYRE_LANGUAGE_HLSL;
+  if (kind == VYRE_INPUT_ASSEMBLY)
+    glsl.language = VYRE_LANGUAGE_ASSEMBLY;
+  if (kind == VYRE_INPUT_GLSL || kind == VYRE_INPUT_HLSL || kind == VYRE_INPUT_ASSEMBLY)
     VYRE_TRY(vyre_glsl_compile(file->data, file->size, program->path, &glsl, diagnostics, &program->words));
   else if (kind == VYRE_INPUT_SPIRV)
     VYRE_TRY(vyre_bytes_append(&program->words, file->data, file->size));

@@ -339,8 +339,8 @@ run_options_parse(int argc, char **argv, run_options *out)
   *out = (run_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .seed = {.value = 1}, .elements = {.value = RUN_ELEMENTS}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   out->input = out->inputs.count ? out->inputs.names[0] : NULL;
-  if (out->glsl.target_env)
-    VYRE_TRY(vyre_glsl_env_parse(out->glsl.target_env, &out->target_env));
+  VYRE_TRY(option_glsl_take(&out->glsl, &out->compile));
+  out->compile.debug = true; /* names and lines for messages */
   if (out->stats)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
   out->setup.steps = out->steps.value;

@@ -42,7 +42,7 @@ typedef struct run_options {
   vyre_cost_model *costs;         /* owned by main; of cost_model, NULL: vyre's own */
   vyre_report *report;            /* owned by main; what targets counted.  NULL: nobody asks */
   option_glsl glsl;
-  vyre_glsl_env target_env; /* of glsl.target_env */
+  vyre_glsl_options compile; /* of glsl, with lines */
   name_list inputs;
   option_texts responses;
 } run_options;

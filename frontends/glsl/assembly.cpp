@@ -1,0 +1,58 @@
+/* SPIR-V's assembly to SPIR-V by SPIRV-Tools, whose assembler needs no validator and no optimizer.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "compile.h"
+
+#include <cstring>
+
+#include <spirv-tools/libspirv.h>
+
+namespace
+{
+
+/* "; Version: 1.3", as spirv-dis writes it, among the comments at the start.  0: none says it. */
+unsigned
+version_of(const char *text, size_t length)
+{
+  static const char word[] = "; Version: 1.";
+  constexpr size_t size = sizeof word - 1;
+  for (size_t at = 0; at < length && (text[at] == ';' || text[at] == '\n' || text[at] == '\r');) {
+    if (length - at > size && std::memcmp(text + at, word, size) == 0 && text[at + size] >= '0' && text[at + size] <= '6')
+      return 100 + static_cast<unsigned>(text[at + size] - '0');
+    const void *end = std::memchr(text + at, '\n', length - at);
+    at = end ? static_cast<size_t>(static_cast<const char *>(end) - text) + 1 : length;
+  }
+  return 0;
+}
+
+spv_target_env
+env_of(const char *text, size_t length, vyre_glsl_env env)
+{
+  static const spv_target_env by_version[] = {SPV_ENV_UNIVERSAL_1_0, SPV_ENV_UNIVERSAL_1_1, SPV_ENV_UNIVERSAL_1_2,
+                                              SPV_ENV_UNIVERSAL_1_3, SPV_ENV_UNIVERSAL_1_4, SPV_ENV_UNIVERSAL_1_5,
+                                              SPV_ENV_UNIVERSAL_1_6};
+  static const spv_target_env by_env[VYRE_GLSL_ENV__COUNT] = {/* ORDER: vyre_glsl_env */
+                                                              SPV_ENV_UNIVERSAL_1_5, SPV_ENV_UNIVERSAL_1_0, SPV_ENV_UNIVERSAL_1_3,
+                                                              SPV_ENV_UNIVERSAL_1_6};
+  const unsigned version = version_of(text, length);
+  return version ? by_version[version - 100] : by_env[env];
+}
+
+} // namespace
+
+glsl_result
+assembly_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, const glsl_sink &sink)
+{
+  spv_context context = spvContextCreate(env_of(text, length, options->target_env));
+  spv_binary binary = nullptr;
+  spv_diagnostic wrong = nullptr;
+  const spv_result_t result =
+      spvTextToBinaryWithOptions(context, text, length, SPV_TEXT_TO_BINARY_OPTION_PRESERVE_NUMERIC_IDS, &binary, &wrong);
+  if (result == SPV_SUCCESS)
+    sink.words(std::vector<unsigned int>(binary->code, binary->code + binary->wordCount));
+  else
+    sink.log(("ERROR: " + std::string(path) + ":" + std::to_string(wrong ? wrong->position.line + 1 : 1) + ": " +
+              (wrong ? wrong->error : "not SPIR-V's assembly"))
+                 .c_str());
+  return result == SPV_SUCCESS ? GLSL_OK : GLSL_REJECTED; /* the memory goes with the process */
+}

@@ -1,0 +1,25 @@
+/* Archives among the inputs: FILE.foz is all compute shaders that are in it, and FILE.foz/KEY one of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_ARCHIVES_H
+#define VYRE_PASSMGR_ARCHIVES_H
+
+#include "foz.h"
+#include "option_table.h"
+
+typedef struct archives {
+  foz **all; /* owned */
+  uint32_t count;
+} archives;
+
+/* Opens them, and replaces the name of each by those of its shaders, which are the texts'. */
+VYRE_MUST_USE vyre_status archives_expand(name_list *inputs, option_texts *texts, archives *out);
+void archives_close(archives *a);
+/* The archive that the input is of, and its key there; NULL: of none. */
+const foz *archives_find(const archives *a, const char *input, const char **out_key);
+/* Appends what the input is: a file, or a module of an archive. */
+VYRE_MUST_USE vyre_status archives_read(const archives *a, const char *input, vyre_bytes *out);
+/* Whether it is an archive's name. */
+bool archives_is_name(const char *path);
+
+#endif
