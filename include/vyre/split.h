@@ -4,9 +4,9 @@
  *
  * The end of a step orders all that the barrier did.  What an invocation had before a barrier and uses after it is kept in a
  * storage buffer of the segments' own: values (never computed again from memory, which may hold something newer by then),
- * variables, private memory; of a workgroup its memory; and whether the invocation has returned, after which it takes no part in
- * later segments.  Constants, specialization constants, built-ins, paths, and integers that are made of these alone are made
- * anew.
+ * variables, private memory; of a workgroup its memory; and whether the invocation has returned, or come to a trap, after which it
+ * takes no part in later segments.  Constants, specialization constants, built-ins, paths, and integers that are made of these
+ * alone are made anew.
  *
  * A barrier can be cut at if every invocation that has not returned comes to it once: at the top of the program, or in blocks
  * there that nothing before it leaves.

@@ -197,7 +197,7 @@ note_accesses(split *s, uint32_t row)
       of->first_write = segment;
     if (reads && segment > of->last_read)
       of->last_read = segment;
-    if (op_of(s, row) == VYRE_OP_tuple) /* operands of an opaque row, which may be anywhere behind it */
+    if (s->rows[row].role == SPLIT_ANEW) /* a tuple, a pointer: what accesses by it may be anywhere behind it */
       of->last_read = s->cut_count;
   }
 }
@@ -311,7 +311,7 @@ split_survey(split *s)
   for (uint32_t row = s->program; row < s->end; row++) {
     if (s->rows[row].role != SPLIT_CONTAINER)
       s->rows[row].role = (uint8_t)role_of(s, row);
-    if (op_of(s, row) == VYRE_OP_return && s->rows[row].segment < s->first_return)
+    if (split_is_end(op_of(s, row)) && s->rows[row].segment < s->first_return)
       s->first_return = s->rows[row].segment;
     note_accesses(s, row);
   }
