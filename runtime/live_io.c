@@ -36,12 +36,12 @@ region_of(const vyre_mega_live *live, const uint32_t *words)
   return number < live->region_count ? &live->regions[number] : NULL;
 }
 
-/* Where so many bytes of it are on the device, in whole words. */
+/* Where so many bytes of it are on the device: no more, as what is behind them is the kernel's. */
 static vyre_range
 range_of(const vyre_mega_live *live, const vyre_mega_region *region, uint32_t bytes)
 {
   const vyre_range *data = &live->row.buffers[MEGA_BUFFERS];
-  return (vyre_range){data->buffer, data->offset + region->at, ((uint64_t)bytes + 3) / 4 * 4};
+  return (vyre_range){data->buffer, data->offset + region->at, bytes};
 }
 
 uint32_t

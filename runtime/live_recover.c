@@ -98,10 +98,7 @@ make_anew(vyre_mega_live *live)
     live->has_buffer[k] = false;
   live->stats.was_recovered = true;
   VYRE_TRY(mega_compile(live->mega));
-  VYRE_TRY(live_make_buffers(live));
-  if (live->way != VYRE_MEGA_MIRRORED)
-    end_what_was_under_way(live);
-  return VYRE_OK;
+  return live_make_buffers(live);
 }
 
 vyre_status
@@ -116,5 +113,8 @@ live_recover(vyre_mega_live *live, vyre_status status)
   live->ended_before = ended;
   if (was_lost)
     VYRE_TRY(mega_note_again(make_anew(live), was_lost));
-  return live->way == VYRE_MEGA_MIRRORED ? mega_note_again(live_upload(live), was_lost) : VYRE_OK;
+  if (live->way == VYRE_MEGA_MIRRORED)
+    return mega_note_again(live_upload(live), was_lost);
+  end_what_was_under_way(live); /* a launch that ran out of memory may have begun, too */
+  return VYRE_OK;
 }

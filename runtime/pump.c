@@ -179,8 +179,8 @@ take_requests(vyre_mega_pump *p)
     fences = 0;
     vyre_status_free(vyre_mega_io_poll(p->queue, p->size, slots, &count));
     for (uint32_t i = 0; i < count; i++) {
-      if (!take(p, slots[i], &request))
-        continue;
+      if ((p->under_way & bit(slots[i])) != 0 || !take(p, slots[i], &request))
+        continue; /* under way: what was written over is published anew, and waits for the end of what was there */
       has_new = true;
       if (request.op == VYRE_MEGA_IO_FENCE)
         fences |= bit(slots[i]);
@@ -194,7 +194,7 @@ take_requests(vyre_mega_pump *p)
   return has_new;
 }
 
-/* What was given up. */
+/* What was given up, or is no longer claimed, because its slot was written over. */
 static void
 cancel(vyre_mega_pump *p, bool all)
 {
@@ -205,7 +205,7 @@ cancel(vyre_mega_pump *p, bool all)
       continue;
     if (!all)
       vyre_status_free(vyre_mega_io_read(p->queue, p->size, slot, &request));
-    if (request.op != VYRE_MEGA_IO_GIVEN_UP)
+    if (request.op != VYRE_MEGA_IO_GIVEN_UP && request.state == VYRE_MEGA_CLAIMED)
       continue;
     work->is_given_up = true;
     if (work->is_given)

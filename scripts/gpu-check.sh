@@ -163,13 +163,14 @@ in_parallel() {
   running=$((running + 1))
 }
 
-# sum GROUP PREFIX SINCE: the row of the jobs whose names begin so, all of which have ended
+# sum GROUP PREFIX SINCE: the row of the jobs whose names begin so and that are in no other row yet, all of which have ended
 sum() {
   local run=0 passed=0 failed=0 a b c file
   wait
   running=0
   for file in logs/"$2"*.tally; do
     read -r a b c <"$file" && run=$((run + a)) passed=$((passed + b)) failed=$((failed + c))
+    rm -f "$file"
   done
   row "$1" "$run" "$passed" "$failed" $((SECONDS - $3))
 }

@@ -149,7 +149,7 @@ typedef enum vyre_mega_reason {
   VYRE_MEGA_REASON_IO,          /* the read failed */
   VYRE_MEGA_REASON_IO_PATIENCE, /* nobody did the read, or the queue stayed full */
   VYRE_MEGA_REASON_RESULT,      /* a handler gave what is no result */
-  VYRE_MEGA_REASON_LOST,        /* the device was lost while it was under way; written by the host */
+  VYRE_MEGA_REASON_LOST,        /* the device was lost, or had no memory left, while it was under way; written by the host */
   VYRE_MEGA_REASON__COUNT,
   VYRE_MEGA_REASON_USER = 256
 } vyre_mega_reason;
@@ -260,7 +260,7 @@ VYRE_MUST_USE vyre_status vyre_mega_io_read(const void *image, size_t size, uint
  * take slots by different words, since no word is changed by atomic operations of both. */
 VYRE_MUST_USE vyre_status vyre_mega_io_publish(void *image, size_t size, uint32_t slot, const vyre_mega_io *request);
 /* The numbers of PUBLISHED slots; claims none.  `out` has room for VYRE_MEGA_IO_SLOTS.  What was given up and nobody does is EMPTY
- * then. */
+ * then, and a slot whose state is none is ERROR (EIO). */
 VYRE_MUST_USE vyre_status vyre_mega_io_poll(void *image, size_t size, uint32_t *out, uint32_t *out_count);
 /* PUBLISHED to CLAIMED by compare and swap: `out_claimed` tells whether this call did it, and who did owns the slot. */
 VYRE_MUST_USE vyre_status vyre_mega_io_claim(void *image, size_t size, uint32_t slot, bool *out_claimed);

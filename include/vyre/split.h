@@ -4,9 +4,9 @@
  *
  * The end of a step orders all that the barrier did.  What an invocation had before a barrier and uses after it is kept in a
  * storage buffer of the segments' own: values (never computed again from memory, which may hold something newer by then),
- * variables, private memory; of a workgroup its memory; and whether the invocation has returned, after which it takes no part in
- * later segments.  Constants, specialization constants, built-ins, paths, and integers that are made of these alone are made
- * anew.
+ * variables, private memory; of a workgroup its memory; and whether the invocation has returned, or come to a trap, after which it
+ * takes no part in later segments.  Constants, specialization constants, built-ins, paths, and integers that are made of these
+ * alone are made anew.
  *
  * A barrier can be cut at if every invocation that has not returned comes to it once: at the top of the program, or in blocks
  * there that nothing before it leaves.
@@ -39,7 +39,8 @@ typedef struct vyre_segments {
 /* How many barriers for the whole grid the program has, wherever they are.  O(its rows). */
 uint32_t vyre_grid_barriers(const vyre_module *module, vyre_row program);
 /* The module is sealed and verified.  INPUT, with the row's name and a "Fix:", for a barrier that cannot be cut at, and for what
- * cannot be kept: images and pointers, memory whose length is not literal, workgroup memory that is `aliased`.  A program without
+ * cannot be kept: images and pointers, memory whose length is not literal, workgroup memory that is `aliased`, more than 2^31
+ * words.  A program without
  * such barriers is one segment.  O(segments * rows of the module). */
 VYRE_MUST_USE vyre_status vyre_split_grid(const vyre_module *module, vyre_row program, vyre_segments *out);
 /* Bytes that the buffer needs for so many workgroups of so many invocations; 0: there is none.  False: more than 2^32 words, which

@@ -52,7 +52,7 @@ mark_row(segment *g, uint32_t row)
     const uint32_t memory = split_accessed(s, row, operands[i], &reads, &writes);
     if (operands[i] > s->program && operands[i] < g->low)
       g->marks[operands[i]] |= NEEDED;
-    if (row > g->low && memory)
+    if (memory)
       g->marks[memory] |= (uint8_t)(ACCESSED | (writes ? WRITTEN : 0));
   }
 }
@@ -223,7 +223,7 @@ static void
 note_returns(segment *g)
 {
   for (uint32_t row = g->low + 1; row < g->high && !is_last(g); row++)
-    if (op_of(g, row) == VYRE_OP_return) {
+    if (split_is_end(op_of(g, row))) {
       vyre_builder_before(&g->b, (vyre_row){row});
       split_store_word(&g->b, &g->own, g->s->returned, vyre_build_const(&g->b, VYRE_TYPE(VYRE_U32, 1), 1));
     }

@@ -49,6 +49,13 @@ split_is_container(const split *s, uint32_t row)
   return row == s->program || s->rows[row].role == SPLIT_CONTAINER;
 }
 
+/* Ends an invocation, which then takes no part in later segments; a target that does not stop at a trap goes on without it. */
+static inline bool
+split_is_end(uint32_t op)
+{
+  return op == VYRE_OP_return || op == VYRE_OP_trap;
+}
+
 /* Whether the row is kept: memory and variables, too. */
 static inline bool
 split_is_kept(const split *s, uint32_t row)

@@ -197,15 +197,25 @@ note_accesses(split *s, uint32_t row)
       of->first_write = segment;
     if (reads && segment > of->last_read)
       of->last_read = segment;
-    if (op_of(s, row) == VYRE_OP_tuple) /* operands of an opaque row, which may be anywhere behind it */
+    if (s->rows[row].role == SPLIT_ANEW) /* a tuple, a pointer: what accesses by it may be anywhere behind it */
       of->last_read = s->cut_count;
   }
 }
 
 static vyre_status
+take_words(split *s, uint32_t row, uint32_t own, uint32_t *words)
+{
+  if (own > UINT32_MAX / 2 - *words)
+    return split_refuse(s, row, "it and all that is kept before it are more than 2^31 words", "keep less across the barrier");
+  s->rows[row].slot = *words;
+  *words += own;
+  return VYRE_OK;
+}
+
+static vyre_status
 keep_memory(split *s, uint32_t row)
 {
-  split_row *of = &s->rows[row];
+  const split_row *of = &s->rows[row];
   const bool is_var = op_of(s, row) == VYRE_OP_var;
   const bool is_shared = !is_var && VYRE_BUFFER_SPACE(s->view->imm_hi[row]) == VYRE_SPACE_WORKGROUP;
   uint32_t *words = is_shared ? &s->group_words : &s->invocation_words;
@@ -221,9 +231,7 @@ keep_memory(split *s, uint32_t row)
     return split_refuse(s, row,
                         "it is 'aliased' workgroup memory, written before a barrier for the whole grid and accessed behind it",
                         "give it memory of its own, or write it anew behind the barrier");
-  of->slot = *words;
-  *words += own;
-  return VYRE_OK;
+  return take_words(s, row, own, words);
 }
 
 /* Aliased workgroup memory is one: what is written to one is read from another. */
@@ -266,22 +274,20 @@ note_uses(split *s, uint32_t row)
 static vyre_status
 keep_value(split *s, uint32_t row)
 {
-  split_row *of = &s->rows[row];
+  const split_row *of = &s->rows[row];
   if (of->role != SPLIT_VALUE || of->last_read <= of->segment)
     return VYRE_OK;
   const uint32_t words = split_words(s->module, row);
   if (words == 0)
     return split_refuse(s, row, "its value is used behind a barrier for the whole grid, and cannot be kept: it is no number",
                         "compute it behind the barrier");
-  of->slot = s->invocation_words;
-  s->invocation_words += words;
-  return VYRE_OK;
+  return take_words(s, row, words, &s->invocation_words);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------------------------- */
 
 /* A binding of the set of another buffer, which no device lacks. */
-static void
+static vyre_status
 choose_binding(split *s)
 {
   bool found = false;
@@ -293,10 +299,14 @@ choose_binding(split *s)
     const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)s->module, (vyre_row){row});
     if (!found)
       s->set = info->set;
+    if (info->set == s->set && info->binding == UINT32_MAX)
+      return split_refuse(s, row, "behind its binding there is none for the buffer that keeps what crosses a barrier",
+                          "give it a smaller binding");
     if (info->set == s->set && info->binding >= s->binding)
       s->binding = info->binding + 1;
     found = true;
   }
+  return VYRE_OK;
 }
 
 vyre_status
@@ -311,7 +321,7 @@ split_survey(split *s)
   for (uint32_t row = s->program; row < s->end; row++) {
     if (s->rows[row].role != SPLIT_CONTAINER)
       s->rows[row].role = (uint8_t)role_of(s, row);
-    if (op_of(s, row) == VYRE_OP_return && s->rows[row].segment < s->first_return)
+    if (split_is_end(op_of(s, row)) && s->rows[row].segment < s->first_return)
       s->first_return = s->rows[row].segment;
     note_accesses(s, row);
   }
@@ -325,6 +335,5 @@ split_survey(split *s)
   }
   if (s->first_return < s->cut_count)
     s->returned = s->invocation_words++;
-  choose_binding(s);
-  return VYRE_OK;
+  return choose_binding(s);
 }

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Words of a slot. */
@@ -130,12 +131,25 @@ free_given_up(void *image, uint32_t slot)
     word_swap(image, base + STATE, state, VYRE_MEGA_EMPTY);
 }
 
+/* Whoever wrote over it: who waits for the slot hears of it, and all other slots go on. */
+static void
+end_damaged(void *image, uint32_t slot)
+{
+  const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
+  const uint32_t state = word_acquire(image, base + STATE);
+  if (is_state(state))
+    return;
+  word_put(image, base + BYTES, EIO);
+  word_swap(image, base + STATE, state, VYRE_MEGA_IO_ERROR);
+}
+
 vyre_status
 vyre_mega_io_poll(void *image, size_t size, uint32_t *out, uint32_t *out_count)
 {
   *out_count = 0;
-  VYRE_TRY(vyre_mega_io_validate(image, size));
+  VYRE_TRY(check(image, size));
   for (uint32_t slot = 0; slot < size / VYRE_MEGA_IO_BYTES; slot++) {
+    end_damaged(image, slot);
     free_given_up(image, slot);
     if (word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + STATE) == VYRE_MEGA_PUBLISHED)
       out[(*out_count)++] = slot;

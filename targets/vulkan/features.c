@@ -12,6 +12,7 @@ static const char *const extension_names[VULKAN_EXTENSION__COUNT] = {
     [VULKAN_EXTENSION_ATOMIC_FLOAT_2] = VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME,
     [VULKAN_EXTENSION_SUBGROUP_BALLOT] = VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME,
     [VULKAN_EXTENSION_SUBGROUP_VOTE] = VK_EXT_SHADER_SUBGROUP_VOTE_EXTENSION_NAME,
+    [VULKAN_EXTENSION_ZERO_WORKGROUP] = VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_EXTENSION_NAME,
     [VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME,
     [VULKAN_EXTENSION_MEMORY_BUDGET] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME,
     [VULKAN_EXTENSION_EXECUTABLES] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
@@ -56,6 +57,7 @@ chain_features(const vulkan_device_choice *choice, vulkan_features *chain)
       .v12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
       .atomics = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT},
       .atomics2 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT},
+      .zeros = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ZERO_INITIALIZE_WORKGROUP_MEMORY_FEATURES_KHR},
       .executables = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR},
   };
   void **end = &chain->v12.pNext;
@@ -66,6 +68,10 @@ chain_features(const vulkan_device_choice *choice, vulkan_features *chain)
   if (choice->extensions & 1u << VULKAN_EXTENSION_ATOMIC_FLOAT_2) {
     *end = &chain->atomics2;
     end = &chain->atomics2.pNext;
+  }
+  if (choice->extensions & 1u << VULKAN_EXTENSION_ZERO_WORKGROUP) {
+    *end = &chain->zeros;
+    end = &chain->zeros.pNext;
   }
   if (choice->extensions & 1u << VULKAN_EXTENSION_EXECUTABLES)
     *end = &chain->executables;
@@ -143,6 +149,7 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   TAKE(atomics2, shaderSharedFloat16AtomicMinMax);
   TAKE(atomics2, shaderSharedFloat32AtomicMinMax);
   TAKE(atomics2, shaderSharedFloat64AtomicMinMax);
+  TAKE(zeros, shaderZeroInitializeWorkgroupMemory);
   TAKE(executables, pipelineExecutableInfo);
 #undef TAKE
   out->v12.timelineSemaphore = VK_TRUE; /* the target's own, which every device of 1.2 has */

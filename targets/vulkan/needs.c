@@ -296,6 +296,15 @@ check_group(const vyre_target *target, const vyre_kernel_desc *desc, size_t at, 
   return lacks(target, desc, "a subgroup operation on integers that are not of 32 bits, or on f16", "shaderSubgroupExtendedTypes");
 }
 
+/* Of a variable of that storage class. */
+static vyre_status
+check_initializer(const vyre_target *target, const vyre_kernel_desc *desc, uint32_t storage_class)
+{
+  if (storage_class != SpvStorageClassWorkgroup || target->features.zeros.shaderZeroInitializeWorkgroupMemory)
+    return VYRE_OK;
+  return lacks(target, desc, "workgroup memory that begins as zeros", "shaderZeroInitializeWorkgroupMemory");
+}
+
 static vyre_status
 check_types(const vyre_target *target, const vyre_kernel_desc *desc)
 {
@@ -312,6 +321,8 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
   vyre_status status = VYRE_OK;
   for (size_t at = HEADER_WORDS; at < desc->size / 4 && !status; at += word_at(desc, at) >> 16) {
     const uint32_t length = word_at(desc, at) >> 16;
+    if ((0xffffu & word_at(desc, at)) == SpvOpVariable && length > 4)
+      status = check_initializer(target, desc, word_at(desc, at + 3));
     if (is_atomic(0xffffu & word_at(desc, at)))
       status = check_atomic(target, desc, at, length, ids, bound);
     else if (is_group(0xffffu & word_at(desc, at)))

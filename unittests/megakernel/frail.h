@@ -47,6 +47,7 @@ typedef struct frail {
    * IO, while lanes were about to take slots of the queue. */
   uint32_t claims, claimed;
   bool claims_io;
+  frail_fault claim_fault; /* where `every` is 0 */
   /* Each submission gives one such slot an op code that there is not. */
   uint32_t damages, damaged;
   bool is_held, waits;                     /* launches are to wait; one does */
@@ -125,7 +126,7 @@ frail_fails(frail *f, frail_call call, frail_fault *out)
       *out = f->plans[i].fault;
       return true;
     }
-  *out = (frail_fault)(f->every ? number / f->every % 3 : FRAIL_LOST);
+  *out = (frail_fault)(f->every ? number / f->every % 3 : f->claim_fault);
   if (call == FRAIL_SUBMIT && number % (f->every ? f->every : 1) == f->every / 2 && frail_claim(f))
     return true; /* not just after another fault, after which one ends it */
   return call == FRAIL_SUBMIT && f->every && number % f->every == 0 && (f->most == 0 || f->recoveries < f->most);

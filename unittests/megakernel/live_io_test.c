@@ -430,6 +430,21 @@ what_was_given_up_before_the_host_saw_it_is_free_again(void **state)
 }
 #endif
 
+#if !defined(MEGA_CPU) && !defined(MEGA_CUDA) /* MIRRORED */
+/* What is behind the bytes that were read is the kernel's: here it is no longer what the host has there. */
+static void
+what_is_behind_a_read_stays(void **state)
+{
+  living *l = start(true, 0);
+  (void)state;
+  assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 5, REGION, 4 * 1000, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  l->memory[5 * REGION_WORDS] = 0;
+  assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 5, 1, 4, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  stop(l, NULL);
+  assert_int_equal(seen[5 * REGION_WORDS], ((1000 * 3 + 1) & ~0xff) | (1 * 3 + 1));
+}
+#endif
+
 /* With every third submission lost, or refused. */
 static void
 a_lost_device_reads_on(void **state)
@@ -483,6 +498,7 @@ main(void)
 #ifndef MEGA_CUDA
       cmocka_unit_test(a_slot_that_was_told_is_not_told_again),
       cmocka_unit_test(what_was_given_up_before_the_host_saw_it_is_free_again),
+      cmocka_unit_test(what_is_behind_a_read_stays),
 #endif
 #endif
       cmocka_unit_test(a_lost_device_reads_on),

@@ -553,10 +553,18 @@ io_queues_that_are_wrong_are_refused(void **state)
   ok(vyre_mega_io_validate(words, 2048));
   refused(vyre_mega_io_read(words, 64, 2, &out), "no slot 2");
   refused(vyre_mega_io_claim(words, 64, 2, &claimed), "no slot 2");
+  words[0] = 1;
   words[6] = 0x12;
-  refused(vyre_mega_io_poll(words, 64, words + 100, &count), "state 18");
+  refused(vyre_mega_io_read(words, 64, 0, &out), "state 18");
   refused(vyre_mega_io_validate(words, 64), "IO slot 0");
-  words[6] = 0x11;
+  refused(vyre_mega_io_poll(words, 48, words + 100, &count), "48 bytes");
+  /* Of a queue that is in use one slot ends, and the others go on. */
+  ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
+  ok(vyre_mega_io_poll(words, 64, words + 100, &count));
+  assert_int_equal(count, 1);
+  assert_int_equal(words[100], 1);
+  assert_int_equal(words[6], VYRE_MEGA_IO_ERROR);
+  assert_int_equal(words[5], 5); /* EIO */
   ok(vyre_mega_io_validate(words, 64));
 }
 

@@ -367,6 +367,31 @@ what_was_given_up_is_cancelled(void **state)
   destroy(b);
 }
 
+/* The pump goes on, and what was under way there is cancelled. */
+static void
+a_slot_that_was_written_over_ends_alone(void **state)
+{
+  bench *b = make(ways(state));
+  uint32_t *word = b->queue + 4 * VYRE_MEGA_IO_WORDS + 6;
+  unsigned char got[10];
+  ask(b, 4, READ(PIPE_OUT, 0, 0, 10));
+  await_state(b, 4, VYRE_MEGA_CLAIMED);
+  __atomic_store_n(word, 99, __ATOMIC_RELEASE);
+  ask(b, 5, READ(PLAIN, 1, 0, 10));
+  came_to(b, 5, 10);
+  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 99)
+    sched_yield();
+  came_to(b, 4, -EIO);
+  ask(b, 4, READ(PLAIN, 2, 20, 30));
+  came_to(b, 4, 30);
+  assert_int_equal(write(b->files[PIPE_IN], b->content, 10), 10);
+  assert_int_equal(read(b->files[PIPE_OUT], got, 10), 10); /* nobody took them */
+  finish(b);
+  assert_int_equal(b->stats.reads, 2);
+  assert_int_equal(b->stats.cancelled, 1);
+  destroy(b);
+}
+
 /* ---- many ---------------------------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, ROUNDS = 200 };
@@ -441,7 +466,7 @@ without_the_library_it_goes_without(void **state)
       EACH(short_reads_are_continued, way), EACH(a_pipe_that_does_not_block_is_waited_for, way),                                \
       EACH(what_goes_wrong_has_its_errno, way), EACH(a_pipe_that_nobody_reads_is_an_error, way),                                \
       EACH(requests_end_in_any_order_and_a_fence_after_what_came_before_it, way), EACH(fences_follow_what_is_in_any_slot, way), \
-      EACH(what_was_given_up_is_cancelled, way), EACH(threads_may_ask, way)
+      EACH(what_was_given_up_is_cancelled, way), EACH(a_slot_that_was_written_over_ends_alone, way), EACH(threads_may_ask, way)
 
 int
 main(void)

@@ -80,14 +80,14 @@ a_live_kernel_does_each_item_once(void **state)
 /* Nobody knows how far what was claimed came where the ring is in common; of a device's own ring nothing is left.  Items may be
  * done by the launch that is under way: some are tried. */
 static void
-what_was_under_way_is_a_fault(void **state)
+loses_what_was_under_way(frail_fault fault)
 {
   enum { MOST = 10000 };
   living l = start((vyre_mega_program){0}, MOST + 1, (vyre_mega_recovery){0});
   vyre_mega_control control;
   uint32_t lost = 0;
-  (void)state;
   frail_of(l.w->target)->claims = 1;
+  frail_of(l.w->target)->claim_fault = fault;
   const frail *f = go_live(&l);
   const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
   const uint32_t most = is_mirrored ? 4 : MOST;
@@ -105,6 +105,14 @@ what_was_under_way_is_a_fault(void **state)
   assert_int_equal(control.faults, lost);
   assert_int_equal(control.done, i + 1 - lost);
   finish(&l);
+}
+
+static void
+what_was_under_way_is_a_fault(void **state)
+{
+  (void)state;
+  loses_what_was_under_way(FRAIL_LOST);
+  loses_what_was_under_way(FRAIL_NO_MEMORY);
 }
 
 /* Slots that the device had, with what they remember, and words that were set. */

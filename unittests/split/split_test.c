@@ -374,6 +374,100 @@ a_program_without_barriers_is_one_segment(void **state)
   vyre_module_destroy(module);
 }
 
+static void
+split_is_refused(const char *text, const char *word)
+{
+  vyre_module *module = parse(text);
+  vyre_segments segments;
+  vyre_status status = vyre_split_grid(module, (vyre_row){vyre_module_view(module)->first[0]}, &segments);
+  if (!status || !strstr(vyre_status_text(status), word) || !strstr(vyre_status_text(status), "\nFix: "))
+    fail_msg("'%s' was to be said, and this was: %s", word, vyre_status_text(status));
+  vyre_status_free(status);
+  vyre_module_destroy(module);
+}
+
+/* Words and bindings that would begin at 0 again, and be others'. */
+static void
+numbers_do_not_run_over(void **state)
+{
+  (void)state;
+  split_is_refused("program @a workgroup(1, 1, 1) {\n"
+                   "  buffer %x : u32[] storage set(0) binding(0)\n"
+                   "  buffer %a : u32[1000000000] private\n"
+                   "  buffer %b : u32[1000000000] private\n"
+                   "  buffer %c : u32[1000000000] private\n"
+                   "  store %a[0], 1u32\n"
+                   "  store %b[0], 1u32\n"
+                   "  store %c[0], 1u32\n"
+                   "  barrier device\n"
+                   "  store %x[0], add(load(%a[0]), add(load(%b[0]), load(%c[0])))\n"
+                   "}\n",
+                   "(buffer %c): it and all that is kept before it are more than 2^31 words");
+  split_is_refused("program @a workgroup(1, 1, 1) {\n"
+                   "  buffer %x : u32[] storage set(0) binding(0)\n"
+                   "  buffer %y : u32[] storage set(0) binding(4294967295)\n"
+                   "  %v = load %x[0]\n"
+                   "  barrier device\n"
+                   "  store %y[0], %v\n"
+                   "}\n",
+                   "(buffer %y): behind its binding there is none");
+}
+
+/* The last row of an op. */
+static uint32_t
+last_of(const vyre_module *module, vyre_opcode op)
+{
+  const vyre_view *v = vyre_module_view(module);
+  uint32_t found = 0;
+  for (uint32_t row = 1; row < v->rows; row++)
+    found = VYRE_ROW_OP(v->op[row]) == op ? row : found;
+  return found;
+}
+
+/* Memory that a row behind a barrier accesses by a tuple, or by a pointer, that stands before it, is kept. */
+static void
+memory_that_is_accessed_by_what_was_made_before_is_kept(void **state)
+{
+  (void)state;
+  vyre_module *module = parse("program @a workgroup(1, 1, 1) {\n"
+                              "  buffer %x : u32[] storage set(0) binding(0)\n"
+                              "  buffer %own : u32[2] private\n"
+                              "  buffer %other : u32 private\n"
+                              "  buffer %left : u32 private\n"
+                              "  %v = load %x[0]\n"
+                              "  store %left, %v\n"
+                              "  store %own[1], %v\n"
+                              "  store %other, %v\n"
+                              "  %p = opaque_pure CopyObject(%other) : spirv TypePointer(6, type u32)\n"
+                              "  opaque AtomicCompareExchange(%own[0], 1u32, 0u32, 0u32, %v, %v) : u32\n"
+                              "  barrier device\n"
+                              "  opaque AtomicCompareExchange(%own[0], 1u32, 0u32, 0u32, %v, %v) : u32\n"
+                              "  %w = opaque_read Load(%p, 0) : u32\n"
+                              "  store %x[1], %w\n"
+                              "}\n");
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t second = last_of(module, VYRE_OP_opaque), late = v->c[second];
+  uint32_t first = second - 1;
+  while (VYRE_ROW_OP(v->op[first]) != VYRE_OP_opaque)
+    first--;
+  vyre_row_set_operand(module, (vyre_row){second}, 2, (vyre_row){v->c[first]}); /* as where equal rows are merged */
+  vyre_row_set_operand(module, (vyre_row){second}, 0, (vyre_row){v->a[first]});
+  vyre_row_kill(module, (vyre_row){late});
+  ok(vyre_module_seal(module, NULL), module);
+  verify(module);
+  vyre_segments segments;
+  vyre_bytes text = {0};
+  ok(vyre_split_grid(module, (vyre_row){vyre_module_view(module)->first[0]}, &segments), module);
+  assert_int_equal(segments.invocation_words, 4); /* %own, %other, and %v */
+  ok(vyre_text_print(segments.modules[1], NULL, &text), module);
+  assert_non_null(strstr(text.data, "store %other"));
+  assert_non_null(strstr(text.data, "store %own"));
+  assert_null(strstr(text.data, "store %left"));
+  vyre_bytes_free(&text);
+  vyre_segments_free(&segments);
+  vyre_module_destroy(module);
+}
+
 int
 main(void)
 {
@@ -382,6 +476,8 @@ main(void)
       cmocka_unit_test(segments_are_steps_that_repeat),
       cmocka_unit_test(bytes_are_counted_or_refused),
       cmocka_unit_test(a_program_without_barriers_is_one_segment),
+      cmocka_unit_test(numbers_do_not_run_over),
+      cmocka_unit_test(memory_that_is_accessed_by_what_was_made_before_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -394,38 +394,47 @@ typedef struct need {
   const char *name;
 } need;
 
+/* The kernel with one instruction more, before all others. */
+static void
+assert_refused(vyre_target *target, const uint32_t *instruction, uint32_t length, const char *name)
+{
+  uint32_t words[512] = {0};
+  const size_t count = kernel_code->wordCount;
+  assert_true(count + length <= 512);
+  memcpy(words, kernel_code->code, 5 * 4);
+  memcpy(words + 5, instruction, length * 4);
+  memcpy(words + 5 + length, kernel_code->code + 5, (count - 5) * 4);
+  vyre_kernel_slot slot = {.set = 1, .binding = 0, .kind = VYRE_SLOT_STORAGE};
+  vyre_kernel_desc desc = {.label = "kernel",
+                           .code = words,
+                           .size = (count + length) * 4,
+                           .entry = "main",
+                           .workgroup = {1, 1, 1},
+                           .slots = &slot,
+                           .slot_count = 1,
+                           .push_size = 4};
+  vyre_kernel kernel;
+  vyre_status status = ops->compile(target, &desc, &kernel);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  if (!strstr(vyre_status_text(status), name))
+    fail_msg("%s: '%s'", name, vyre_status_text(status));
+  vyre_status_free(status);
+}
+
 /* A device that says it has nothing, because it is not asked: what the kernel needs is named before a driver sees it. */
 static void
 assert_needs_are_named(const char *not_asked, const need *needs, size_t need_count)
 {
-  uint32_t words[512] = {0};
-  size_t count = kernel_code->wordCount;
-  assert_true(count + 2 <= 512);
-  memcpy(words, kernel_code->code, 5 * 4);
-  memcpy(words + 7, kernel_code->code + 5, (count - 5) * 4);
+  static const uint32_t zeros[] = {5u << 16 | 59u, 1, 2, 4, 3}; /* OpVariable, Workgroup, with an initializer */
+  const bool has_features = strcmp(not_asked, "vkGetPhysicalDeviceFeatures2") != 0;
   set_failure(not_asked, VK_NOT_READY);
   vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target;
   assert_ok(ops->open(&options, NULL, &target));
-  for (size_t i = 0; i < need_count; i++) {
-    words[5] = 2u << 16 | 17u; /* OpCapability */
-    words[6] = needs[i].capability;
-    vyre_kernel_slot slot = {.set = 1, .binding = 0, .kind = VYRE_SLOT_STORAGE};
-    vyre_kernel_desc desc = {.label = "kernel",
-                             .code = words,
-                             .size = (count + 2) * 4,
-                             .entry = "main",
-                             .workgroup = {1, 1, 1},
-                             .slots = &slot,
-                             .slot_count = 1,
-                             .push_size = 4};
-    vyre_kernel kernel;
-    vyre_status status = ops->compile(target, &desc, &kernel);
-    assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-    if (!strstr(vyre_status_text(status), needs[i].name))
-      fail_msg("%s: '%s'", needs[i].name, vyre_status_text(status));
-    vyre_status_free(status);
-  }
+  for (size_t i = 0; i < need_count; i++)
+    assert_refused(target, (uint32_t[]){2u << 16 | 17u, needs[i].capability}, 2, needs[i].name); /* OpCapability */
+  if (!has_features)
+    assert_refused(target, zeros, 5, "(shaderZeroInitializeWorkgroupMemory)");
   assert_ok(ops->close(target));
   set_failure("", VK_SUCCESS);
 }
