@@ -55,13 +55,16 @@ keep_for_archive(tool *t, work *w)
   return VYRE_OK;
 }
 
-/* What failed is in it as it was. */
+/* What failed is in it as it was; none is made where nothing was. */
 static vyre_status
 write_archive(const tool *t)
 {
   const foz *archive = archive_of(t);
   vyre_bytes all = {0};
-  if (!archive)
+  bool is_made = false;
+  for (uint32_t i = 0; archive && i < archive->count; i++)
+    is_made |= t->packed[i].size > 0;
+  if (!is_made)
     return VYRE_OK;
   vyre_status status = foz_write(archive, t->packed, &all);
   if (!status)

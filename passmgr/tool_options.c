@@ -347,6 +347,12 @@ count_threads(const option_number *number)
   return processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
 }
 
+static vyre_status
+writes_input(const char *option, const char *path)
+{
+  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is an input\nFix: give it another file", option, path);
+}
+
 /* One would replace the other, or the input, and nobody would know. */
 static vyre_status
 check_written(const tool_options *o)
@@ -365,8 +371,10 @@ check_written(const tool_options *o)
                           written[i].name, written[i].path);
     for (uint32_t k = 0; i > 0 && k < o->inputs.count; k++)
       if (strcmp(written[i].path, o->inputs.names[k]) == 0)
-        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is an input\nFix: give it another file", written[i].name,
-                          written[i].path);
+        return writes_input(written[i].name, written[i].path);
+    for (uint32_t k = 0; i > 0 && k < o->archives.count; k++)
+      if (strcmp(written[i].path, o->archives.all[k]->path) == 0)
+        return writes_input(written[i].name, written[i].path);
   }
   return VYRE_OK;
 }
@@ -377,6 +385,8 @@ check_archive(const tool_options *o)
 {
   const char *key;
   const foz *of = o->inputs.count ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
+  if (!of && o->inputs.count == 1 && archives_is_name(o->inputs.names[0])) /* reading it tells why it is none */
+    return VYRE_OK;
   for (uint32_t i = 0; i < o->inputs.count; i++)
     if (!of || archives_find(&o->archives, o->inputs.names[i], &key) != of)
       return VYRE_ERROR(VYRE_CODE_USAGE,
@@ -384,7 +394,7 @@ check_archive(const tool_options *o)
                         "or give another output",
                         o->output, o->inputs.names[i]);
   if (of && strcmp(of->path, o->output) == 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-o writes '%s', which is an input\nFix: give it another file", o->output);
+    return writes_input("o", o->output);
   if (o->emit && strcmp(o->emit, "spirv") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "an archive has SPIR-V, and -emit asks for %s\nFix: -outdir=DIR takes a file for each",
                       o->emit);
