@@ -68,7 +68,9 @@ static const option_row options[] = {
      OPTION_TEXT,
      AT(output),
      "FILE",
-     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx, .dot",
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx, .dot; .foz "
+     "takes "
+     "those of an archive",
      .flags = OPTION_ASIDE},
     {.name = "outdir",
      OPTION_TEXT,
@@ -328,8 +330,8 @@ static const option_row options[] = {
 static const option_table table = {
     .program = "vyre-passmgr",
     .usage = "[options] INPUT...",
-    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V (as assembly, too), GLSL or HLSL; - is\n"
-             "standard input.\n"
+    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V (as assembly, too), GLSL or HLSL, or all\n"
+             "that are in an archive of Fossilize's (.foz); - is standard input.\n"
              "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
     .after = "The pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
              "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n",
