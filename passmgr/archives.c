@@ -153,3 +153,15 @@ archives_read(const archives *a, const char *input, vyre_bytes *out)
   snprintf(path, sizeof path, "%.*s", (int)length, input);
   return is_folder(path) ? vyre_file_read(input, out) : tell(path);
 }
+
+uint64_t
+archives_size(const archives *a, const char *input)
+{
+  const char *key;
+  struct stat file;
+  const foz *archive = archives_find(a, input, &key);
+  const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
+  if (entry != UINT32_MAX)
+    return archive->entries[entry].size;
+  return stat(input, &file) == 0 && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
+}

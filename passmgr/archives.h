@@ -20,6 +20,8 @@ void archives_close(archives *a);
 const foz *archives_find(const archives *a, const char *input, const char **out_key);
 /* Appends what the input is: a file, or a module of an archive. */
 VYRE_MUST_USE vyre_status archives_read(const archives *a, const char *input, vyre_bytes *out);
+/* The bytes of that, unpacked, as far as they are known before it is read. */
+uint64_t archives_size(const archives *a, const char *input);
 /* Whether it is an archive's name. */
 bool archives_is_name(const char *path);
 
