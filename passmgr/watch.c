@@ -252,9 +252,9 @@ watch_folder(folders *f, const char *path, bool *is_new)
     watch = inotify_add_watch(f->fd, folder, NOTICES);
   } while (watch < 0 && (errno == ENOENT || errno == ENOTDIR) && strcmp(folder, "/") != 0 && strcmp(folder, ".") != 0);
   if (watch < 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "the folder '%s' cannot be watched: %s\nFix: allow more watches (/proc/sys/fs/inotify/max_user_watches)",
-                      folder, strerror(errno));
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the folder '%s' cannot be watched: %s\nFix: %s", folder, strerror(errno),
+                      errno == ENOSPC ? "allow more watches (/proc/sys/fs/inotify/max_user_watches)"
+                                      : "name a file in a folder that can be read");
   if (watch >= f->count) {
     char **paths = realloc(f->paths, ((size_t)watch + 1) * sizeof *paths);
     if (!paths)
