@@ -45,6 +45,7 @@ archives_find(const archives *a, const char *input, const char **out_key)
   return NULL;
 }
 
+/* What cannot be read is told as that of any input is: when it is its turn. */
 static vyre_status
 open_one(archives *a, const char *path)
 {
@@ -52,14 +53,17 @@ open_one(archives *a, const char *path)
   if (!all)
     return VYRE_OUT_OF_MEMORY("for the archives");
   a->all = all;
-  VYRE_TRY(foz_open(path, &all[a->count]));
-  a->count++;
+  vyre_status status = foz_open(path, &all[a->count]);
+  if (vyre_status_is_out_of_memory(status))
+    return status;
+  a->count += !status;
+  vyre_status_free(status);
   return VYRE_OK;
 }
 
-/* "FILE/KEY" of each of its shaders, in the file's order. */
+/* "FILE/KEY" of each of its shaders, in the file's order; where it has none its own name. */
 static vyre_status
-append_shaders(name_list *to, const foz *archive, option_texts *texts)
+append_shaders(name_list *to, const foz *archive, const char *input, option_texts *texts)
 {
   char name[PATH_MAX + FOZ_KEY + 2];
   const uint32_t before = to->count;
@@ -70,9 +74,14 @@ append_shaders(name_list *to, const foz *archive, option_texts *texts)
     snprintf(name, sizeof name, "%.*s/%s", PATH_MAX, archive->path, e->key);
     VYRE_TRY(patterns_append_copy(to, name, texts));
   }
-  if (to->count == before)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no compute shader\nFix: leave it out", archive->path);
-  return VYRE_OK;
+  return to->count == before ? patterns_append(to, input) : VYRE_OK;
+}
+
+static bool
+is_folder(const char *path)
+{
+  struct stat file;
+  return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
 static vyre_status
@@ -80,16 +89,16 @@ expand_one(name_list *to, const char *input, option_texts *texts, archives *a)
 {
   char path[PATH_MAX];
   const char *key;
-  struct stat file;
   const size_t length = name_length(input);
   if (length == 0 || length >= sizeof path)
     return patterns_append(to, input);
   snprintf(path, sizeof path, "%.*s", (int)length, input);
-  if (stat(path, &file) == 0 && S_ISDIR(file.st_mode)) /* a folder may be called so */
+  if (is_folder(path)) /* which may be called so */
     return patterns_append(to, input);
   if (!archives_find(a, path, &key))
     VYRE_TRY(open_one(a, path));
-  return input[length] ? patterns_append(to, input) : append_shaders(to, archives_find(a, path, &key), texts);
+  const foz *archive = archives_find(a, path, &key);
+  return !archive || input[length] ? patterns_append(to, input) : append_shaders(to, archive, input, texts);
 }
 
 vyre_status
@@ -117,10 +126,42 @@ archives_close(archives *a)
   *a = (archives){0};
 }
 
+/* Why it could not be opened. */
+static vyre_status
+tell(const char *path)
+{
+  foz *archive = NULL;
+  vyre_status status = foz_open(path, &archive);
+  foz_close(archive);
+  return status ? status : VYRE_ERROR(VYRE_CODE_INPUT, "%s has changed while it was read\nFix: read it again", path);
+}
+
 vyre_status
 archives_read(const archives *a, const char *input, vyre_bytes *out)
 {
+  char path[PATH_MAX];
   const char *key;
   const foz *archive = archives_find(a, input, &key);
-  return archive ? foz_read(archive, key, out) : vyre_file_read(input, out);
+  const size_t length = name_length(input);
+  if (archive && *key)
+    return foz_read(archive, key, out);
+  if (archive)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no compute shader%s\nFix: leave it out", input,
+                      archive->is_cut ? ", and its last entry is cut off" : "");
+  if (length == 0 || length >= sizeof path)
+    return vyre_file_read(input, out);
+  snprintf(path, sizeof path, "%.*s", (int)length, input);
+  return is_folder(path) ? vyre_file_read(input, out) : tell(path);
+}
+
+uint64_t
+archives_size(const archives *a, const char *input)
+{
+  const char *key;
+  struct stat file;
+  const foz *archive = archives_find(a, input, &key);
+  const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
+  if (entry != UINT32_MAX)
+    return archive->entries[entry].size;
+  return stat(input, &file) == 0 && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
 }

@@ -12,13 +12,16 @@ typedef struct archives {
   uint32_t count;
 } archives;
 
-/* Opens them, and replaces the name of each by those of its shaders, which are the texts'. */
+/* Opens them, and replaces the name of each by those of its shaders, which are the texts'.  One that is none, or has none, stays,
+ * and reading it tells why. */
 VYRE_MUST_USE vyre_status archives_expand(name_list *inputs, option_texts *texts, archives *out);
 void archives_close(archives *a);
-/* The archive that the input is of, and its key there; NULL: of none. */
+/* The archive that the input is of, and its key there ("": it is the archive, which has no shader); NULL: of none. */
 const foz *archives_find(const archives *a, const char *input, const char **out_key);
 /* Appends what the input is: a file, or a module of an archive. */
 VYRE_MUST_USE vyre_status archives_read(const archives *a, const char *input, vyre_bytes *out);
+/* The bytes of that, unpacked, as far as they are known before it is read. */
+uint64_t archives_size(const archives *a, const char *input);
 /* Whether it is an archive's name. */
 bool archives_is_name(const char *path);
 

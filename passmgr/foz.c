@@ -197,8 +197,10 @@ find_entries(foz *archive)
     return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is no archive of Fossilize's\nFix: another name for what is another file",
                       archive->path);
   if (data[MAGIC - 1] < OLDEST || data[MAGIC - 1] > NEWEST)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is of version %d of Fossilize's archives, and vyre knows %d and %d", archive->path,
-                      data[MAGIC - 1], OLDEST, NEWEST);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "'%s' is of version %d of Fossilize's archives, and vyre knows %d and %d\n"
+                      "Fix: record it anew with a Fossilize of one of these",
+                      archive->path, (uint8_t)data[MAGIC - 1], OLDEST, NEWEST);
   for (size_t at = MAGIC; at < size && !archive->is_cut;) {
     archive->is_cut = size - at < HEADER || size - at - HEADER < word_at(data + at + NAME);
     if (!archive->is_cut) {

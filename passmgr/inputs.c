@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_PATH = 4096 };
@@ -55,13 +54,16 @@ keep_for_archive(tool *t, work *w)
   return VYRE_OK;
 }
 
-/* What failed is in it as it was. */
+/* What failed is in it as it was; none is made where nothing was. */
 static vyre_status
 write_archive(const tool *t)
 {
   const foz *archive = archive_of(t);
   vyre_bytes all = {0};
-  if (!archive)
+  bool is_made = false;
+  for (uint32_t i = 0; archive && i < archive->count; i++)
+    is_made |= t->packed[i].size > 0;
+  if (!is_made)
     return VYRE_OK;
   vyre_status status = foz_write(archive, t->packed, &all);
   if (!status)
@@ -214,11 +216,8 @@ next_count(const tool *t)
   const uint32_t left = t->end - t->begun, fair = share < left ? share : left;
   const uint32_t most = t->options.batch_most < fair ? t->options.batch_most : fair;
   uint32_t count = 0;
-  for (uint64_t bytes = 0; count < most && bytes < BATCH_BYTES; count++) {
-    struct stat file;
-    if (most > 1 && stat(inputs->names[t->begun + count], &file) == 0 && S_ISREG(file.st_mode))
-      bytes += (uint64_t)file.st_size;
-  }
+  for (uint64_t bytes = 0; count < most && bytes < BATCH_BYTES; count++)
+    bytes += most > 1 ? archives_size(&t->options.archives, inputs->names[t->begun + count]) : 0;
   return count;
 }
 

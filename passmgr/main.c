@@ -129,6 +129,12 @@ list_inputs(const tool_options *o, vyre_bytes *out)
 {
   for (uint32_t i = 0; i < o->inputs.count; i++)
     VYRE_TRY(vyre_bytes_printf(out, "%s\n", o->inputs.names[i]));
+  for (uint32_t i = 0; i < o->inputs.count; i++) /* of which nobody knows what is in it */
+    if (archives_is_name(o->inputs.names[i])) {
+      vyre_bytes none = {0};
+      VYRE_TRY(archives_read(&o->archives, o->inputs.names[i], &none));
+      vyre_bytes_free(&none);
+    }
   return VYRE_OK;
 }
 

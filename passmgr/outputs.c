@@ -153,7 +153,7 @@ form_by_content(const tool_options *options, uint32_t input)
   struct stat file;
   if (!options->emit && stat(path, &file) == 0 && S_ISREG(file.st_mode)) { /* others can be read once only */
     vyre_status status = vyre_file_read(path, &bytes);
-    kind = status ? VYRE_INPUT_UNKNOWN : vyre_input_detect(path, bytes.data, bytes.size);
+    kind = status ? VYRE_INPUT_UNKNOWN : vyre_input_detect_as(path, bytes.data, bytes.size, options->compile.language);
     vyre_status_free(status); /* said when it is read again */
     vyre_bytes_free(&bytes);
   }

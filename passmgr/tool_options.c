@@ -68,7 +68,9 @@ static const option_row options[] = {
      OPTION_TEXT,
      AT(output),
      "FILE",
-     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx, .dot",
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx, .dot; .foz "
+     "takes "
+     "those of an archive",
      .flags = OPTION_ASIDE},
     {.name = "outdir",
      OPTION_TEXT,
@@ -328,8 +330,8 @@ static const option_row options[] = {
 static const option_table table = {
     .program = "vyre-passmgr",
     .usage = "[options] INPUT...",
-    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V (as assembly, too), GLSL or HLSL; - is\n"
-             "standard input.\n"
+    .about = "Runs passes over compute programs: .vir text, VIR0, SPIR-V (as assembly, too), GLSL or HLSL, or all\n"
+             "that are in an archive of Fossilize's (.foz); - is standard input.\n"
              "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n",
     .after = "The pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
              "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n",
@@ -345,6 +347,12 @@ count_threads(const option_number *number)
 {
   const long processors = number->text && !number->value ? sysconf(_SC_NPROCESSORS_ONLN) : (long)number->value;
   return processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
+}
+
+static vyre_status
+writes_input(const char *option, const char *path)
+{
+  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is an input\nFix: give it another file", option, path);
 }
 
 /* One would replace the other, or the input, and nobody would know. */
@@ -365,8 +373,10 @@ check_written(const tool_options *o)
                           written[i].name, written[i].path);
     for (uint32_t k = 0; i > 0 && k < o->inputs.count; k++)
       if (strcmp(written[i].path, o->inputs.names[k]) == 0)
-        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is an input\nFix: give it another file", written[i].name,
-                          written[i].path);
+        return writes_input(written[i].name, written[i].path);
+    for (uint32_t k = 0; i > 0 && k < o->archives.count; k++)
+      if (strcmp(written[i].path, o->archives.all[k]->path) == 0)
+        return writes_input(written[i].name, written[i].path);
   }
   return VYRE_OK;
 }
@@ -377,6 +387,8 @@ check_archive(const tool_options *o)
 {
   const char *key;
   const foz *of = o->inputs.count ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
+  if (!of && o->inputs.count == 1 && archives_is_name(o->inputs.names[0])) /* reading it tells why it is none */
+    return VYRE_OK;
   for (uint32_t i = 0; i < o->inputs.count; i++)
     if (!of || archives_find(&o->archives, o->inputs.names[i], &key) != of)
       return VYRE_ERROR(VYRE_CODE_USAGE,
@@ -384,7 +396,7 @@ check_archive(const tool_options *o)
                         "or give another output",
                         o->output, o->inputs.names[i]);
   if (of && strcmp(of->path, o->output) == 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-o writes '%s', which is an input\nFix: give it another file", o->output);
+    return writes_input("o", o->output);
   if (o->emit && strcmp(o->emit, "spirv") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "an archive has SPIR-V, and -emit asks for %s\nFix: -outdir=DIR takes a file for each",
                       o->emit);

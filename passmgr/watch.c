@@ -195,7 +195,9 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
   looking input = {.files = &out->files};
   uint64_t hash[2] = {0};
   vyre_bytes bytes = {0};
-  vyre_status status = archives_read(&o->archives, path, &bytes);
+  const char *key = "";
+  const bool is_module = archives_find(&o->archives, path, &key) && *key; /* else the archive is none: a run tells */
+  vyre_status status = is_module ? archives_read(&o->archives, path, &bytes) : vyre_file_read(path, &bytes);
   const bool is_there = !status;
   vyre_status_free(status); /* a run tells */
   XXH3_128bits_reset(&input.state);
@@ -250,9 +252,9 @@ watch_folder(folders *f, const char *path, bool *is_new)
     watch = inotify_add_watch(f->fd, folder, NOTICES);
   } while (watch < 0 && (errno == ENOENT || errno == ENOTDIR) && strcmp(folder, "/") != 0 && strcmp(folder, ".") != 0);
   if (watch < 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "the folder '%s' cannot be watched: %s\nFix: allow more watches (/proc/sys/fs/inotify/max_user_watches)",
-                      folder, strerror(errno));
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the folder '%s' cannot be watched: %s\nFix: %s", folder, strerror(errno),
+                      errno == ENOSPC ? "allow more watches (/proc/sys/fs/inotify/max_user_watches)"
+                                      : "name a file in a folder that can be read");
   if (watch >= f->count) {
     char **paths = realloc(f->paths, ((size_t)watch + 1) * sizeof *paths);
     if (!paths)
@@ -535,11 +537,18 @@ wait_for_change(watcher *w, int argc, char **argv, tool_options *o)
   for (;;) {
     if (!wait_for(w, 0, NULL))
       return STEP_ENDS;
-    if (!take_notices(&w->folders))
-      continue;
-    options_free(o);
-    if (!tool_complain(options_parse(argc, argv, o))) /* a list may be written at this moment */
-      return STEP_WAITS;
+    bool is_new = take_notices(&w->folders);
+    vyre_status status = VYRE_OK, watched = VYRE_OK;
+    while (is_new && !watched) {
+      vyre_status_free(status);
+      options_free(o);
+      status = options_parse(argc, argv, o);
+      if (!status)
+        return STEP_WAITS;
+      watched = watch_folders(&w->folders, &w->last.files, &is_new); /* one may be gone, or there again */
+    }
+    tool_complain(status); /* a list may be written at this moment */
+    tool_complain(watched);
   }
 }
 
