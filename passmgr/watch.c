@@ -361,6 +361,9 @@ tell_changes(const watcher *w, const sight *now)
     first = first ? first : at->path;
     count++;
   }
+  /* A file that came between the two looks of one sight, at inputs and at files, was seen in the sight before. */
+  for (uint32_t i = 0; i < now->inputs.count && !count; i++)
+    first = first || w->left_out[i] ? first : now->inputs.all[i].path;
   if (first)
     fprintf(stderr, "'%s'", first);
   if (count > 1)

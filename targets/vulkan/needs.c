@@ -321,8 +321,6 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
   vyre_status status = VYRE_OK;
   for (size_t at = HEADER_WORDS; at < desc->size / 4 && !status; at += word_at(desc, at) >> 16) {
     const uint32_t length = word_at(desc, at) >> 16;
-    if ((0xffffu & word_at(desc, at)) == SpvOpVariable && length > 4)
-      status = check_initializer(target, desc, word_at(desc, at + 3));
     if (is_atomic(0xffffu & word_at(desc, at)))
       status = check_atomic(target, desc, at, length, ids, bound);
     else if (is_group(0xffffu & word_at(desc, at)))
@@ -346,6 +344,8 @@ vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc)
       VYRE_TRY(check_capability(target, desc, word_at(desc, at + 1)));
     if (op == SpvOpExecutionMode && word_at(desc, at) >> 16 == 4)
       VYRE_TRY(check_float_mode(target, desc, word_at(desc, at + 2), word_at(desc, at + 3)));
+    if (op == SpvOpVariable && word_at(desc, at) >> 16 == 5)
+      VYRE_TRY(check_initializer(target, desc, word_at(desc, at + 3)));
     typed |= is_atomic(op) || is_group(op);
   }
   return typed ? check_types(target, desc) : VYRE_OK;

@@ -415,8 +415,7 @@ assert_refused(vyre_target *target, const uint32_t *instruction, uint32_t length
                            .push_size = 4};
   vyre_kernel kernel;
   vyre_status status = ops->compile(target, &desc, &kernel);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-  if (!strstr(vyre_status_text(status), name))
+  if (vyre_status_code(status) != VYRE_CODE_INPUT || !strstr(vyre_status_text(status), name))
     fail_msg("%s: '%s'", name, vyre_status_text(status));
   vyre_status_free(status);
 }
