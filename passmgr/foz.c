@@ -11,11 +11,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "foz.h"
 
-#include "inflate.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <zlib.h>
 
 #include "vyre/io.h"
 
@@ -43,13 +43,16 @@ put_word(char *at, uint32_t word)
 static uint32_t
 crc_of(const char *data, size_t size)
 {
-  uint32_t crc = UINT32_MAX;
-  for (size_t i = 0; i < size; i++) {
-    crc ^= (uint8_t)data[i];
-    for (uint32_t k = 0; k < 8; k++)
-      crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xedb88320) : 0);
-  }
-  return ~crc;
+  return (uint32_t)crc32_z(0, (const Bytef *)data, size);
+}
+
+/* Exactly `size` bytes, of all that is stored. */
+static bool
+inflates(const char *stored, uint32_t stored_size, char *out, uint32_t size)
+{
+  uLong used = stored_size;
+  uLongf got = size;
+  return uncompress2((Bytef *)out, &got, (const Bytef *)stored, &used) == Z_OK && got == size && used == stored_size;
 }
 
 /* ---- an entry ------------------------------------------------------------------------------------------------------------ */
@@ -71,7 +74,7 @@ unpack(const foz *archive, const foz_entry *e, vyre_bytes *out)
   VYRE_TRY(vyre_bytes_reserve(out, (size_t)e->size + 1));
   if (e->form == FORM_AS_IT_IS)
     memcpy(out->data, stored, e->size);
-  else if (e->form != FORM_ZLIB || !inflate_zlib((const uint8_t *)stored, e->stored, (uint8_t *)out->data, e->size))
+  else if (e->form != FORM_ZLIB || !inflates(stored, e->stored, out->data, e->size))
     return damaged(archive, e, "it cannot be unpacked");
   out->size = e->size;
   out->data[e->size] = '\0';

@@ -1,4 +1,4 @@
-/* One segment out of a copy of the whole: what is before its first barrier becomes loads of what was kept, what is behind its last
+/* One segment out of a copy of the whole: what is before its first barrier becomes loads of what was kept, what is after its last
  * one goes.
  *
  * A kept row is loaded in its own place, so operands stay before their users.
@@ -111,7 +111,7 @@ sum(segment *g, vyre_row a, vyre_row b)
   return vyre_build_binary(&g->b, VYRE_OP_add, a, b);
 }
 
-/* Workgroup memory that counts who comes to the barrier behind the segment.  It is zero before anybody may return. */
+/* Workgroup memory that counts who comes to the barrier after the segment.  It is zero before anybody may return. */
 static void
 build_counter(segment *g, vyre_row buffer)
 {
@@ -124,7 +124,7 @@ build_counter(segment *g, vyre_row buffer)
   vyre_build_barrier(b, WORKGROUP_BARRIER);
 }
 
-/* Invocations and workgroups are numbered, x fastest; word w of all of them lies side by side, behind word w - 1. */
+/* Invocations and workgroups are numbered, x fastest; word w of all of them lies side by side, after word w - 1. */
 static void
 build_places(segment *g)
 {

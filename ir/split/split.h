@@ -13,9 +13,9 @@
 
 #define SPLIT_NO_SLOT UINT32_MAX
 
-/* What a row is to the segments behind its own. */
+/* What a row is to the segments after its own. */
 typedef enum split_role {
-  SPLIT_VALUE,     /* kept, where it is used behind a cut */
+  SPLIT_VALUE,     /* kept, where it is used after a cut */
   SPLIT_ANEW,      /* made anew there from its operands: integers over built-ins and constants, paths, tuples, handles */
   SPLIT_FIXED,     /* in every segment: declarations, constants, built-ins, and what lengths and workgroup sizes are made of */
   SPLIT_CONTAINER, /* a block, or its region, that has a cut in it */
@@ -33,7 +33,7 @@ typedef struct split_row {
 typedef struct split {
   const vyre_module *module;
   const vyre_view *view;
-  uint32_t program, end; /* its row, and the one behind all of it */
+  uint32_t program, end; /* its row, and the one after all of it */
   split_row *rows;       /* by row */
   uint32_t row_count;
   uint32_t *cuts; /* barriers, in program order */

@@ -67,7 +67,7 @@ check_leave(const split *s, uint32_t row)
   if (next == s->cut_count || s->cuts[next] > s->rows[block].end)
     return VYRE_OK;
   return split_refuse(s, s->cuts[next], "a barrier for the whole grid is in a block that is left before it",
-                      "put the barrier behind the block, or run the program on a target that has such barriers");
+                      "put the barrier after the block, or run the program on a target that has such barriers");
 }
 
 static vyre_status
@@ -197,7 +197,7 @@ note_accesses(split *s, uint32_t row)
       of->first_write = segment;
     if (reads && segment > of->last_read)
       of->last_read = segment;
-    if (s->rows[row].role == SPLIT_ANEW) /* a tuple, a pointer: what accesses by it may be anywhere behind it */
+    if (s->rows[row].role == SPLIT_ANEW) /* a tuple, a pointer: what accesses by it may be anywhere after it */
       of->last_read = s->cut_count;
   }
 }
@@ -224,13 +224,13 @@ keep_memory(split *s, uint32_t row)
   const uint32_t own = is_var ? split_words(s->module, row) : split_memory_words(s->module, s->view->imm[row]);
   if (own == 0)
     return split_refuse(s, row,
-                        "it is written before a barrier for the whole grid and read behind it, and cannot be kept: it holds "
+                        "it is written before a barrier for the whole grid and read after it, and cannot be kept: it holds "
                         "what is no number, or has no literal length",
-                        "give it a literal length, or write it anew behind the barrier");
+                        "give it a literal length, or write it anew after the barrier");
   if (is_shared && (s->view->imm_hi[row] & VYRE_ACCESS_ALIASED) != 0)
     return split_refuse(s, row,
-                        "it is 'aliased' workgroup memory, written before a barrier for the whole grid and accessed behind it",
-                        "give it memory of its own, or write it anew behind the barrier");
+                        "it is 'aliased' workgroup memory, written before a barrier for the whole grid and accessed after it",
+                        "give it memory of its own, or write it anew after the barrier");
   return take_words(s, row, own, words);
 }
 
@@ -279,8 +279,8 @@ keep_value(split *s, uint32_t row)
     return VYRE_OK;
   const uint32_t words = split_words(s->module, row);
   if (words == 0)
-    return split_refuse(s, row, "its value is used behind a barrier for the whole grid, and cannot be kept: it is no number",
-                        "compute it behind the barrier");
+    return split_refuse(s, row, "its value is used after a barrier for the whole grid, and cannot be kept: it is no number",
+                        "compute it after the barrier");
   return take_words(s, row, words, &s->invocation_words);
 }
 
@@ -300,7 +300,7 @@ choose_binding(split *s)
     if (!found)
       s->set = info->set;
     if (info->set == s->set && info->binding == UINT32_MAX)
-      return split_refuse(s, row, "behind its binding there is none for the buffer that keeps what crosses a barrier",
+      return split_refuse(s, row, "after its binding there is none for the buffer that keeps what crosses a barrier",
                           "give it a smaller binding");
     if (info->set == s->set && info->binding >= s->binding)
       s->binding = info->binding + 1;

@@ -410,7 +410,7 @@ numbers_do_not_run_over(void **state)
                    "  barrier device\n"
                    "  store %y[0], %v\n"
                    "}\n",
-                   "(buffer %y): behind its binding there is none");
+                   "(buffer %y): after its binding there is none");
 }
 
 /* The last row of an op. */
