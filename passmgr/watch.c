@@ -327,6 +327,7 @@ typedef struct watcher {
   sigset_t before; /* what was blocked */
   sight last;      /* inputs sorted by path */
   uint32_t runs;
+  uint32_t looks; /* since the last that was complete, see LOOKS_MOST */
   bool *left_out; /* one an input of this run */
 } watcher;
 
@@ -404,7 +405,7 @@ wait_for(const watcher *w, pid_t run, int *out_status)
   }
 }
 
-typedef enum step { STEP_WAITS, STEP_IS_RUN, STEP_ENDS } step;
+typedef enum step { STEP_WAITS, STEP_LOOKS_AGAIN, STEP_IS_RUN, STEP_ENDS } step;
 
 /* STEP_IS_RUN: this is the process of the run. */
 static step
@@ -447,7 +448,20 @@ remember(watcher *w, sight *now)
   w->runs++;
 }
 
-/* Looks until all that it sees is watched; then does what is due. */
+/* A header that changes while inputs are looked at is an old one to some of them and a new one to others: that look is taken again.
+ * Where something is written all the time it has to do at last; what it has not seen is another change then. */
+#define LOOKS_MOST 16
+
+static bool
+is_complete(watcher *w, bool has_new_folders)
+{
+  struct pollfd notices = {.fd = w->folders.fd, .events = POLLIN};
+  const bool is = !has_new_folders && (w->looks >= LOOKS_MOST || poll(&notices, 1, 0) == 0);
+  w->looks = is ? 0 : w->looks + 1;
+  return is;
+}
+
+/* Does what is due, when all that is seen was watched before it was seen. */
 static step
 look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *out_status)
 {
@@ -455,14 +469,15 @@ look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *ou
   sight now = {0};
   step then = STEP_WAITS;
   uint32_t due = 0;
-  bool is_new = true;
+  bool has_new_folders = false;
   vyre_status status = outputs_prepare(o, &places);
-  while (!status && is_new) {
-    status = look_at_all(argc, argv, o, &places, &now);
-    if (!status)
-      status = watch_folders(&w->folders, &now.files, &is_new);
-  }
   if (!status)
+    status = look_at_all(argc, argv, o, &places, &now);
+  if (!status)
+    status = watch_folders(&w->folders, &now.files, &has_new_folders);
+  if (!status && !is_complete(w, has_new_folders))
+    then = STEP_LOOKS_AGAIN;
+  if (!status && then == STEP_WAITS)
     status = choose_inputs(w, &now, &due);
   if (!status && due)
     then = run_once(w, &now, due, &status);
@@ -535,12 +550,12 @@ end(watcher *w)
 
 /* Until something may have changed, and the command line, which may have lists and patterns, can be read again. */
 static step
-wait_for_change(watcher *w, int argc, char **argv, tool_options *o)
+wait_for_change(watcher *w, bool is_changed, int argc, char **argv, tool_options *o)
 {
-  for (;;) {
-    if (!wait_for(w, 0, NULL))
+  for (;; is_changed = false) {
+    if (!is_changed && !wait_for(w, 0, NULL))
       return STEP_ENDS;
-    bool is_new = take_notices(&w->folders);
+    bool is_new = take_notices(&w->folders) || is_changed;
     vyre_status status = VYRE_OK, watched = VYRE_OK;
     while (is_new && !watched) {
       vyre_status_free(status);
@@ -567,9 +582,9 @@ tool_watch(int argc, char **argv, tool *t, int *out_code)
     status = begin(&w);
   if (!status)
     next = look_and_run(&w, argc, argv, &t->options, &status);
-  while (next == STEP_WAITS && w.runs) {
+  while (next == STEP_LOOKS_AGAIN || (next == STEP_WAITS && w.runs)) {
     tool_complain(status);
-    next = wait_for_change(&w, argc, argv, &t->options);
+    next = wait_for_change(&w, next == STEP_LOOKS_AGAIN, argc, argv, &t->options);
     if (next == STEP_WAITS)
       next = look_and_run(&w, argc, argv, &t->options, &status);
   }
