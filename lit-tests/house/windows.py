@@ -8,6 +8,7 @@ usage: windows.py SOURCE BUILD CMAKE WINE DLLS
 """
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -134,8 +135,28 @@ def make_corpus(t):
     return {kind: sorted(str(path.relative_to(WORK)) for path in (WORK / kind).iterdir()) for kind in ("vir", "vir0", "spirv")}
 
 
+def make_sums():
+    """Products and sums to be folded: some at random, some that nearly cancel, some denormal."""
+    chance, lines = random.Random(1), []
+    for i in range(3000):
+        kind, digits, most = (("f64", 53, 400), ("f32", 24, 40))[i % 2]
+        a, b = (chance.getrandbits(digits) | 1 << (digits - 1) for _ in range(2))
+        p, q = (chance.randint(-most, most) for _ in range(2))
+        c, r = chance.getrandbits(digits) | 1, p + q + chance.randint(-8, digits + 8)
+        if i % 3 == 0:  # all of the product but for its last bits
+            c, r = -((a * b) >> digits) or 1, p + q + digits
+        lines.append(f"  %v{i} = fma 0x{a:x}.0p{p}{kind}, 0x{b:x}.0p{q}{kind}, {'-' if c < 0 else ''}0x{abs(c):x}.0p{r}{kind}\n  store %{kind}[{i}u32], %v{i}\n")
+    (WORK / "vir/sums.vir").write_text(
+        "program @sums workgroup(1, 1, 1) {\n"
+        + "".join(f"  buffer %{kind} : {kind}[] storage rw set(0) binding({at})\n" for at, kind in enumerate(("f32", "f64"))) + "".join(lines) + "}\n")
+
+
 def check_corpus(t):
     corpus = make_corpus(t)
+    make_sums()
+    corpus["vir"].append("vir/sums.vir")
+    folded = t.native("vir/sums.vir", "-passes=cf,dce").stdout.decode()
+    t.check(folded.count("store") == 3000 and " fma " not in folded, f"sums are not folded: {folded[:300]}")
     least = {"vir": 100, "vir0": 100, "spirv": 100}
     t.check(all(len(corpus[kind]) >= count for kind, count in least.items()), f"a small corpus: { {kind: len(files) for kind, files in corpus.items()} }")
     runs = [("vir", []), ("vir0", []), ("spirv", []), ("vir", ["-passes=default<O2>", "-j4"]), ("vir0", ["-passes=default<O1>"]),
