@@ -208,10 +208,10 @@ look_at(void *user, const vyre_look *at)
 }
 
 vyre_status
-look_end(looker *l)
+look_end(looker *l, const vyre_module *module)
 {
   vyre_bytes_free(&l->shown);
   validator_end(&l->validator);
   remarks_end(&l->remarker);
-  return l->pager.out ? pager_end(&l->pager) : VYRE_OK;
+  return l->pager.out ? pager_end(&l->pager, module) : VYRE_OK;
 }

@@ -54,6 +54,7 @@ typedef struct tool {
   int isolated_output;
   const int *isolated_notes;
   vyre_device *devices[MOST_THREADS]; /* one a thread, where passes do not run here */
+  driver drivers[MOST_THREADS];       /* likewise, for -device-stats */
 } tool;
 
 /* ---- inputs.c ------------------------------------------------------------------------------------------------------------ */

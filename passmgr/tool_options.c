@@ -11,6 +11,7 @@
 
 #include "vyre/ir.h"
 #include "vyre/ptx.h"
+#include "vyre/target.h"
 
 #define AT(field)        offsetof(tool_options, field)
 #define AT_GLSL(field)   offsetof(tool_options, glsl.field)
@@ -236,6 +237,12 @@ static const option_row options[] = {
      "FILE",
      "write a page there that shows the pipeline run by run: what each changed, its time and rows, and what was said",
      .flags = OPTION_ASIDE},
+    {.name = "device-stats",
+     OPTION_TEXT,
+     AT(device_stats),
+     "TARGET",
+     "in that page, too: what that target's driver makes of the input, of what each run left, and of the output",
+     .flags = OPTION_ASIDE},
     {.name = "remarks",
      OPTION_TEXT,
      AT(remarks),
@@ -349,6 +356,19 @@ count_threads(const option_number *number)
   return processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
 }
 
+vyre_status
+options_no_target(const char *option, const char *name, const char *more)
+{
+  vyre_bytes names = {0};
+  vyre_status status = VYRE_OK;
+  for (const vyre_target_ops *const *at = vyre_targets; *at && !status; at++)
+    status = vyre_bytes_printf(&names, "%s%s", at == vyre_targets ? "" : ", ", (*at)->name);
+  if (!status)
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -%s is one of %s%s", name, option, names.data, more);
+  vyre_bytes_free(&names);
+  return status;
+}
+
 static vyre_status
 writes_input(const char *option, const char *path)
 {
@@ -408,6 +428,11 @@ check(const tool_options *o)
 {
   if (o->stats_file && !o->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
+  if (o->device_stats && !o->html)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats is of the page of -html, and there is none\n"
+                                       "Fix: add -html=FILE; vyre-run -device-stats prints figures of files");
+  if (o->device_stats && !vyre_target_find(o->device_stats))
+    return options_no_target("device-stats", o->device_stats, "");
   if ((o->bisect || o->reduce) && (o->opt_bisect || o->inputs.count != 1))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s chooses the runs of one input\nFix: give it one input, and no -opt-bisect",
                       o->reduce ? "reduce" : "bisect");
