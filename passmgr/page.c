@@ -154,13 +154,13 @@ add_change(pager *p, const vyre_look *at)
   return status;
 }
 
-/* With figures, which it frees. */
+/* With figures, if there are some. */
 static vyre_status
-end_item(vyre_bytes *out, vyre_bytes *figures)
+end_item(vyre_bytes *out, const vyre_bytes *figures)
 {
-  vyre_status status = figures->size ? vyre_bytes_append(out, figures->data, figures->size) : VYRE_OK;
-  vyre_bytes_free(figures);
-  return status ? status : vyre_bytes_append(out, "}", 1);
+  if (figures->size)
+    VYRE_TRY(vyre_bytes_append(out, figures->data, figures->size));
+  return vyre_bytes_append(out, "}", 1);
 }
 
 static vyre_status
@@ -180,6 +180,7 @@ add_run(pager *p, const vyre_look *at)
     status = add_change(p, at);
   if (!status)
     status = end_item(p->out, &figures);
+  vyre_bytes_free(&figures);
   return status;
 }
 
@@ -202,6 +203,7 @@ add_start(pager *p, const vyre_look *at)
     status = vyre_bytes_printf(p->out, ", \"rows\": %" PRIu32, vyre_module_view(at->module)->rows - 1);
   if (!status)
     status = end_item(p->out, &figures);
+  vyre_bytes_free(&figures);
   vyre_bytes_free(&text);
   return status;
 }
