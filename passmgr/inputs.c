@@ -490,6 +490,7 @@ tool_process_all(tool *t)
   const int unprepared = tool_complain(prepare_inputs(t));
   if (unprepared)
     return unprepared;
+  archives_warn(&t->options.archives, console_diagnostics);
   const int code = t->options.reduce    ? tool_reduce(t)
                    : t->options.bisect  ? tool_bisect(t)
                    : t->options.isolate ? tool_process_apart(t, threads)

@@ -5,6 +5,7 @@
 
 #include "diff.h"
 #include "process.h"
+#include "same_file.h"
 
 #include "vyre/ir.h"
 #include "vyre/text.h"
@@ -92,6 +93,11 @@ dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
   if ((size_t)snprintf(path, sizeof path, "%s/%s.%04" PRIu64 "-%s.vir", folder, name, at->run, at->pass ? at->pass : "start") >=
       sizeof path)
     return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir: the path of a file is too long\nFix: name a nearer folder");
+  for (uint32_t i = 0; i < l->options->inputs.count; i++) { /* that was dumped before */
+    const char *input = l->options->inputs.names[i];
+    if (strcmp(file_base(input), file_base(path)) == 0 && same_file(input, path))
+      return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir writes '%s', which is an input\nFix: name another folder", path);
+  }
   return vyre_file_write(path, text->data, text->size);
 }
 

@@ -4,6 +4,7 @@
 #include "tool_options.h"
 
 #include "patterns.h"
+#include "same_file.h"
 #include "spirv_opt.h"
 
 #include <string.h>
@@ -369,34 +370,66 @@ options_no_target(const char *option, const char *name, const char *more)
   return status;
 }
 
+typedef struct written_file {
+  const char *option, *path;
+} written_file;
+
+enum { WRITTEN_FILES = 7 };
+
+/* The output is the first; paths are NULL where there is none. */
+static void
+list_written(const tool_options *o, written_file out[WRITTEN_FILES])
+{
+  const written_file all[WRITTEN_FILES] = {
+      {"o", o->output},
+      {"html", o->html},
+      {"remarks", o->remarks},
+      {"time-trace", o->time_trace},
+      {"stats-file", o->stats_file},
+      {"MF", o->depfile},
+      {"reduce", o->reduce},
+  };
+  memcpy(out, all, sizeof all);
+}
+
 static vyre_status
 writes_input(const char *option, const char *path)
 {
   return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is an input\nFix: give it another file", option, path);
 }
 
-/* One would replace the other, or the input, and nobody would know. */
+vyre_status
+options_check_report(const tool_options *o, const char *path, const char *of)
+{
+  written_file all[WRITTEN_FILES];
+  list_written(o, all);
+  for (size_t i = 1; i < WRITTEN_FILES; i++)
+    if (all[i].path && strcmp(file_base(all[i].path), file_base(path)) == 0 && same_file(all[i].path, path))
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is the output of '%s'\nFix: give it another file", all[i].option,
+                        all[i].path, of);
+  return VYRE_OK;
+}
+
+/* One would replace the other, or the input, and nobody would know.  -o may be its own input, which has been read by then. */
 static vyre_status
 check_written(const tool_options *o)
 {
-  const struct {
-    const char *name, *path;
-  } written[] = {
-      {"o", o->output},  {"html", o->html}, {"remarks", o->remarks}, {"time-trace", o->time_trace}, {"stats-file", o->stats_file},
-      {"MF", o->depfile}};
-  for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
-    if (!written[i].path || strcmp(written[i].path, "-") == 0)
+  written_file written[WRITTEN_FILES];
+  list_written(o, written);
+  for (size_t i = 0; i < WRITTEN_FILES; i++) {
+    const char *path = written[i].path;
+    if (!path || strcmp(path, "-") == 0)
       continue;
     for (size_t k = 0; k < i; k++)
-      if (written[k].path && strcmp(written[i].path, written[k].path) == 0)
-        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s and -%s both write '%s'\nFix: give each a file of its own", written[k].name,
-                          written[i].name, written[i].path);
+      if (written[k].path && same_file(path, written[k].path))
+        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s and -%s both write '%s'\nFix: give each a file of its own", written[k].option,
+                          written[i].option, path);
     for (uint32_t k = 0; i > 0 && k < o->inputs.count; k++)
-      if (strcmp(written[i].path, o->inputs.names[k]) == 0)
-        return writes_input(written[i].name, written[i].path);
+      if (same_file(path, o->inputs.names[k]))
+        return writes_input(written[i].option, path);
     for (uint32_t k = 0; i > 0 && k < o->archives.count; k++)
-      if (strcmp(written[i].path, o->archives.all[k]->path) == 0)
-        return writes_input(written[i].name, written[i].path);
+      if (same_file(path, o->archives.all[k]->path))
+        return writes_input(written[i].option, path);
   }
   return VYRE_OK;
 }
@@ -415,7 +448,7 @@ check_archive(const tool_options *o)
                         "'%s' is an archive, and input '%s' is not of the one that it is made from\nFix: name one archive, "
                         "or give another output",
                         o->output, o->inputs.names[i]);
-  if (of && strcmp(of->path, o->output) == 0)
+  if (of && same_file(of->path, o->output))
     return writes_input("o", o->output);
   if (o->emit && strcmp(o->emit, "spirv") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "an archive has SPIR-V, and -emit asks for %s\nFix: -outdir=DIR takes a file for each",

@@ -45,6 +45,8 @@ VYRE_MUST_USE vyre_status options_print_kept(const tool_options *options, const 
 /* Appends those that an output may depend on. */
 VYRE_MUST_USE vyre_status options_print_shaping(const tool_options *options, vyre_bytes *out);
 void options_free(tool_options *options);
+/* USAGE: a report is to go where the output of the input `of` goes. */
+VYRE_MUST_USE vyre_status options_check_report(const tool_options *options, const char *path, const char *of);
 /* USAGE: -`option` names a target that there is not; `more` ends the list of those that there are. */
 VYRE_MUST_USE vyre_status options_no_target(const char *option, const char *name, const char *more);
 /* What -help prints. */
