@@ -28,6 +28,18 @@ tool_complain(vyre_status status)
   return console_complain("vyre-passmgr", status);
 }
 
+void
+tool_complain_anew(vyre_status status, char **said)
+{
+  char *text = status ? strdup(vyre_status_text(status)) : NULL;
+  if (text && *said && strcmp(text, *said) == 0)
+    vyre_status_free(status);
+  else
+    tool_complain(status);
+  free(*said);
+  *said = text;
+}
+
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
 /* The archive of -o FILE.foz; NULL: it is another output. */
