@@ -308,7 +308,8 @@ work_on(void *user)
 static bool
 is_cached(const tool_options *o)
 {
-  return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->stats && !o->reproducer && !o->bisect && !o->reduce;
+  return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->debug_manager && !o->stats && !o->reproducer && !o->bisect &&
+         !o->reduce;
 }
 
 static vyre_status

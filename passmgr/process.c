@@ -187,7 +187,8 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
   const vyre_pipeline_options options = {
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
       .wants_user = &runs,
-      .print_runs = o->list_runs,
+      .print_runs = o->list_runs || o->debug_manager,
+      .print_work = o->debug_manager,
       .verify_each = o->verify_each,
       .run_twice = o->run_twice,
       .device = p->device,
@@ -299,7 +300,7 @@ static void
 say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs))
+  if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs || o->debug_manager))
     return;
   process_say(said, what, strlen(what));
   process_say(said, path, strlen(path));

@@ -33,8 +33,8 @@ typedef struct tool_options {
   uint32_t batch_most;            /* inputs that become one module: of batch; 1: they do not */
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
-  bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, phases, no_fuse,
-      isolate, debug, strip, exact_floats, watch, list_inputs, version;
+  bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
+      phases, no_fuse, isolate, debug, strip, exact_floats, watch, list_inputs, version;
 } tool_options;
 
 /* Borrows argv. */
