@@ -6,5 +6,7 @@
 
 /* A whole path, with slashes, of what is there; links stay. */
 char *realpath(const char *path, char *out);
+/* Whether one that is there is replaced is not asked: it is. */
+#define setenv(name, value, replaces) _putenv_s(name, value)
 
 #endif
