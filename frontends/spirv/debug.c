@@ -163,7 +163,9 @@ inlined_at(import *m, uint32_t id)
     chain[count] = def = at;
     id = words[0] >> 16 > 7 ? words[7] : 0;
   }
-  vyre_scope_info around = m->around;
+  vyre_scope_info around = {0};
+  if (count < VYRE_SCOPE_DEPTH) /* else there is no room for more around it */
+    around = m->around;
   while (count-- > 0) {
     const uint32_t *words = m->words + chain[count];
     around.file = m->where.file;
