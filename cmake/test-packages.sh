@@ -23,6 +23,7 @@ mkdir -p "$root"
 # PACKAGE, what it depends on in this order, and some of what is in it.
 architecture=$(dpkg --print-architecture)
 abi=${version%%.*}
+lib=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 libc='libc6 \(>= 2\.[0-9]+\)'
 check() {
   local package=$1 depends=$2 deb=$work/made/$1_${version}_$architecture.deb
@@ -46,11 +47,11 @@ check vyre "libvyre$abi \(= $version\), $libc, zlib1g \(.*\)" \
   /usr/bin/vyre-passmgr /usr/bin/vyre-run /usr/share/man/man1/vyre-passmgr.1 /usr/share/bash-completion/completions/vyre-passmgr \
   /usr/share/zsh/site-functions/_vyre-run /usr/share/fish/vendor_completions.d/vyre-run.fish /usr/share/doc/vyre/README.md /usr/share/doc/vyre/CHANGELOG.md
 check "libvyre$abi" "vyre-passes \(= $version\), $libc, libgcc-s1 \(.*\), libstdc\+\+6 \(.*\)" \
-  "/usr/lib/.*libvyre\\.so\\.$version" "/usr/lib/.*libvyre\\.so\\.$abi" '/usr/lib/.*vyre/vyre-glsl'
-check vyre-passes "$libc" '/usr/lib/.*vyre/passes/dce\.so' '/usr/lib/.*vyre/passes/simplify\.so'
+  "$lib/libvyre\\.so\\.$version" "$lib/libvyre\\.so\\.$abi" "$lib/vyre/vyre-glsl"
+check vyre-passes "$libc" "$lib/vyre/passes/dce\.so" "$lib/vyre/passes/simplify\.so"
 check libvyre-dev "vyre \(= $version\), libvyre$abi \(= $version\), $libc" \
-  /usr/include/vyre/plugin.h /usr/include/vyre/ops.def '/usr/lib/.*libvyre\.so' '/usr/lib/.*cmake/vyre/vyreConfig\.cmake' \
-  '/usr/lib/.*pkgconfig/vyre\.pc' /usr/bin/vyre-kernelc /usr/bin/vyre-new-pass /usr/bin/vyre-prove /usr/share/man/man1/vyre-kernelc.1 \
+  /usr/include/vyre/plugin.h /usr/include/vyre/ops.def "$lib/libvyre\.so" "$lib/cmake/vyre/vyreConfig\.cmake" \
+  "$lib/pkgconfig/vyre\.pc" /usr/bin/vyre-kernelc /usr/bin/vyre-new-pass /usr/bin/vyre-prove /usr/share/man/man1/vyre-kernelc.1 \
   /usr/share/doc/vyre/examples/plugins/acme.c /usr/share/vim/vimfiles/syntax/vir.vim /usr/share/vyre/vscode/package.json
 [ "$(find "$work/made" -maxdepth 1 -name '*.deb' | wc -l)" = 4 ] || fail "there are other packages, too: $(ls "$work/made")"
 grep -q 'Built in, of the package glslang-dev' "$root/usr/share/doc/libvyre$abi/copyright" || fail "no word of glslang's authors"
@@ -61,6 +62,7 @@ cmake --install "$build" --prefix "$work/installed/usr" >/dev/null
 (cd "$work/installed" && find . -not -type d | sed 's,^\.,,' | sort) >"$work/installed.files"
 sort "$work"/{vyre,vyre-passes,libvyre-dev,"libvyre$abi"}.files | diff "$work/installed.files" - || fail "the packages are not what is installed"
 ! grep -v '^/usr/' "$work/installed.files" || fail "files are outside of /usr"
+! grep '^/usr/lib' "$work/installed.files" | grep -v "^$lib/" || fail "these are not in the folder of the architecture"
 ! grep -rlF "$build" "$root" || fail "these files name the build's folder"
 
 # The version is everywhere that of CMakeLists.txt.
@@ -75,7 +77,7 @@ out "$root/usr/bin/vyre-passmgr" -passes='default<O2>' "$shader" -o "$work/unpac
 cmp "$work/unpacked.spv" "$work/built.spv"
 out "$root/usr/bin/vyre-run" "$shader" -compare "$work/unpacked.spv" | grep -q '^equal: ' || fail "vyre-run does not find them equal"
 out "$root/usr/bin/vyre-kernelc" "$root/usr/share/doc/vyre/examples/plugins/half.vir" -emit=vir -o "$work/half.vir"
-mv "$(find "$root/usr/lib" -name passes)" "$work/passes"
+mv "$root$lib/vyre/passes" "$work/passes"
 ! out "$root/usr/bin/vyre-passmgr" -passes=dce "$shader" -o "$work/without.spv" 2>"$work/log" || fail "it runs without the package vyre-passes"
-grep -q "no folder '$root/usr/lib/.*vyre/passes'" "$work/log" || fail "it looks for passes elsewhere: $(cat "$work/log")"
+grep -q "no folder '$root$lib/vyre/passes'" "$work/log" || fail "it looks for passes elsewhere: $(cat "$work/log")"
 echo "4 packages of $version: $(wc -l <"$work/installed.files") files"

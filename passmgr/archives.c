@@ -118,6 +118,19 @@ archives_expand(name_list *inputs, option_texts *texts, archives *out)
 }
 
 void
+archives_warn(const archives *a, vyre_diagnostics diagnostics)
+{
+  char text[120];
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (a->all[i]->cut == 0 || a->all[i]->module_count == 0) /* of one without modules reading tells */
+      continue;
+    snprintf(text, sizeof text, "its last entry is cut off, and left out: %zu bytes", a->all[i]->cut);
+    const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING, .file = a->all[i]->path, .message = text};
+    diagnostics.emit(diagnostics.user, &diagnostic);
+  }
+}
+
+void
 archives_close(archives *a)
 {
   for (uint32_t i = 0; i < a->count; i++)
@@ -147,7 +160,7 @@ archives_read(const archives *a, const char *input, vyre_bytes *out)
     return foz_read(archive, key, out);
   if (archive)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no compute shader%s\nFix: leave it out", input,
-                      archive->is_cut ? ", and its last entry is cut off" : "");
+                      archive->cut ? ", and its last entry is cut off" : "");
   if (length == 0 || length >= sizeof path)
     return vyre_file_read(input, out);
   snprintf(path, sizeof path, "%.*s", (int)length, input);

@@ -16,6 +16,8 @@ typedef struct archives {
  * and reading it tells why. */
 VYRE_MUST_USE vyre_status archives_expand(name_list *inputs, option_texts *texts, archives *out);
 void archives_close(archives *a);
+/* Tells of those whose last entry is left out. */
+void archives_warn(const archives *a, vyre_diagnostics diagnostics);
 /* The archive that the input is of, and its key there ("": it is the archive, which has no shader); NULL: of none. */
 const foz *archives_find(const archives *a, const char *input, const char **out_key);
 /* Appends what the input is: a file, or a module of an archive. */

@@ -6,7 +6,8 @@
  * of seven bits from the lowest on, of which all but the last have the eighth one.  The JSON tells where they are, and how many:
  * {"version":6,"shaderModules":{"KEY":{"varintOffset":0,"varintSize":N,"codeSize":M,"flags":0}}}.
  *
- * Limits: one module an entry; none as text (base64), as old versions have it; 256 MiB unpacked.
+ * Limits: one module an entry; none as text ("code", in base64), which Fossilize reads and writes into no archive; 256 MiB
+ * unpacked.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "foz.h"
@@ -121,7 +122,12 @@ read_entry(const foz *archive, const foz_entry *e, vyre_bytes *out)
   const size_t json = status ? 0 : strlen(all.data);
   const char *offset = status ? NULL : find_number(all.data, "varintOffset"),
              *size = status ? NULL : find_number(all.data, "varintSize"), *code = status ? NULL : find_number(all.data, "codeSize");
-  if (!status && (!offset || !size || !code || json == all.size))
+  if (!status && !offset && strstr(all.data, "\"code\":"))
+    status = VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s: module %s is text (base64), and vyre reads the binary form\n"
+                        "Fix: fossilize-rehash --input-db FILE --output-db FILE writes it so",
+                        archive->path, e->key);
+  else if (!status && (!offset || !size || !code || json == all.size))
     status = damaged(archive, e, "it does not tell its words");
   if (!status) {
     const uint64_t from = strtoull(offset, NULL, 10), bytes = strtoull(size, NULL, 10), words = strtoull(code, NULL, 10) / 4;
@@ -157,6 +163,12 @@ is_compute(const vyre_bytes *module)
 
 /* ---- the archive --------------------------------------------------------------------------------------------------------- */
 
+static bool
+is_digit(char c)
+{
+  return c && strchr("0123456789abcdefABCDEF", c);
+}
+
 static vyre_status
 add_entry(foz *archive, size_t at)
 {
@@ -175,7 +187,7 @@ add_entry(foz *archive, size_t at)
   memcpy(tag, name, NAME - FOZ_KEY);
   memcpy(e->key, name + NAME - FOZ_KEY, FOZ_KEY);
   for (uint32_t k = 0; k < FOZ_KEY; k++)
-    if (!strchr("0123456789abcdefABCDEF", e->key[k]) || !e->key[k])
+    if (!is_digit(e->key[k]))
       return VYRE_ERROR(VYRE_CODE_INPUT, "%s: entry %u has no key\nFix: record the archive anew", archive->path, archive->count);
   if (strtoull(tag, NULL, 16) != TAG_MODULE)
     return VYRE_OK;
@@ -191,6 +203,33 @@ add_entry(foz *archive, size_t at)
   return status;
 }
 
+/* Whether a whole entry seems to begin there: a tag and a key, digits all, and a size and a form that can be. */
+static bool
+is_entry(const foz *archive, size_t at)
+{
+  const char *data = archive->bytes.data;
+  const size_t room = archive->bytes.size - at;
+  for (uint32_t k = 0; k < NAME; k++)
+    if (!is_digit(data[at + k]))
+      return false;
+  const uint32_t form = word_at(data + at + NAME + 4);
+  return word_at(data + at + NAME) <= room - HEADER && (form == FORM_AS_IT_IS || form == FORM_ZLIB);
+}
+
+/* There is less of an entry than it tells.  Where others are behind it, who wrote the archive went on: it was damaged later. */
+static vyre_status
+check_end(const foz *archive, size_t at)
+{
+  for (size_t next = at + HEADER; next + HEADER <= archive->bytes.size; next++)
+    if (is_entry(archive, next))
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "'%s' is damaged: entry %u, '%.*s', tells %u bytes, and another one begins after %zu\n"
+                        "Fix: record the archive anew",
+                        archive->path, archive->count + 1, FOZ_KEY, archive->bytes.data + at + NAME - FOZ_KEY,
+                        word_at(archive->bytes.data + at + NAME), next - at - HEADER);
+  return VYRE_OK;
+}
+
 static vyre_status
 find_entries(foz *archive)
 {
@@ -204,12 +243,13 @@ find_entries(foz *archive)
                       "'%s' is of version %d of Fossilize's archives, and vyre knows %d and %d\n"
                       "Fix: record it anew with a Fossilize of one of these",
                       archive->path, (uint8_t)data[MAGIC - 1], OLDEST, NEWEST);
-  for (size_t at = MAGIC; at < size && !archive->is_cut;) {
-    archive->is_cut = size - at < HEADER || size - at - HEADER < word_at(data + at + NAME);
-    if (!archive->is_cut) {
-      VYRE_TRY(add_entry(archive, at));
-      at += HEADER + (size_t)word_at(data + at + NAME);
+  for (size_t at = MAGIC; at < size;) {
+    if (size - at < HEADER || size - at - HEADER < word_at(data + at + NAME)) {
+      archive->cut = size - at;
+      return check_end(archive, at);
     }
+    VYRE_TRY(add_entry(archive, at));
+    at += HEADER + (size_t)word_at(data + at + NAME);
   }
   return VYRE_OK;
 }

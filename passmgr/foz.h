@@ -30,10 +30,10 @@ typedef struct foz {
   foz_entry *entries; /* owned, in the file's order */
   foz_key *modules;   /* owned; sorted */
   uint32_t count, module_count;
-  bool is_cut; /* the last entry is not whole, and left out: who wrote it was ended */
+  size_t cut; /* bytes of the last entry, which is not whole and left out: who wrote it was ended; 0: it is whole */
 } foz;
 
-/* Reads it whole.  INPUT: it is none. */
+/* Reads it whole.  INPUT: it is none, or an entry before the last one is not whole. */
 VYRE_MUST_USE vyre_status foz_open(const char *path, foz **out);
 /* The same of bytes that are there, which it takes, on failure too; the path is for messages. */
 VYRE_MUST_USE vyre_status foz_take(const char *path, vyre_bytes *bytes, foz **out);

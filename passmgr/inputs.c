@@ -28,6 +28,18 @@ tool_complain(vyre_status status)
   return console_complain("vyre-passmgr", status);
 }
 
+void
+tool_complain_anew(vyre_status status, char **said)
+{
+  char *text = status ? strdup(vyre_status_text(status)) : NULL;
+  if (text && *said && strcmp(text, *said) == 0)
+    vyre_status_free(status);
+  else
+    tool_complain(status);
+  free(*said);
+  *said = text;
+}
+
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
 /* The archive of -o FILE.foz; NULL: it is another output. */
@@ -203,6 +215,7 @@ end_with_thread(void *user)
 typedef struct worker {
   tool *tool;
   vyre_device *device;
+  const driver *driver;
   pthread_t thread;
 } worker;
 
@@ -264,6 +277,7 @@ work_on(void *user)
   process p = {.options = &t->options,
                .pipeline = t->pipeline,
                .device = self->device,
+               .driver = self->driver,
                .cost_model = t->cost_model,
                .cache = t->cache.folder ? &t->cache : NULL,
                .is_apart = t->isolated != NULL,
@@ -294,7 +308,8 @@ work_on(void *user)
 static bool
 is_cached(const tool_options *o)
 {
-  return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->stats && !o->reproducer && !o->bisect && !o->reduce;
+  return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->debug_manager && !o->stats && !o->reproducer && !o->bisect &&
+         !o->reduce;
 }
 
 static vyre_status
@@ -380,14 +395,7 @@ tool_find_target(const tool_options *o, const vyre_target_ops **out)
   const char *name = o->target ? o->target : "cpu";
   const vyre_target_ops *target = vyre_target_find(name);
   *out = target == &vyre_target_cpu && !o->phases && !o->phase_threads.text ? NULL : target;
-  if (target)
-    return VYRE_OK;
-  vyre_bytes names = {0};
-  for (const vyre_target_ops *const *at = vyre_targets; *at; at++)
-    VYRE_TRY(vyre_bytes_printf(&names, "%s, ", (*at)->name));
-  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target is one of %sauto", name, names.data);
-  vyre_bytes_free(&names);
-  return status;
+  return target ? VYRE_OK : options_no_target("target", name, ", auto");
 }
 
 /* From any thread. */
@@ -418,7 +426,7 @@ open_devices(tool *t, uint32_t threads)
   const vyre_target_ops *target = NULL;
   const bool is_auto = tool_chooses_target(o);
   vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
-  if (!status && !is_auto && !vyre_target_find(o->target ? o->target : "cpu")->list &&
+  if (!status && !is_auto && !o->device_stats && !vyre_target_find(o->target ? o->target : "cpu")->list &&
       (o->on.device || o->on.library || o->on.validate))
     status = VYRE_ERROR(VYRE_CODE_USAGE,
                         "-%s is of a target's device, and passes run on this machine's processors\n"
@@ -430,7 +438,11 @@ open_devices(tool *t, uint32_t threads)
     status = vyre_device_open_auto(vyre_targets, &options, NULL, &t->devices[i]);
   for (uint32_t i = 0; i < threads && target && !status; i++)
     status = vyre_device_open(target, &options, NULL, &t->devices[i]);
-  return status && target ? vyre_status_note(status, "-target=cpu needs no device") : status;
+  if (status && target)
+    return vyre_status_note(status, "-target=cpu needs no device");
+  for (uint32_t i = 0; i < threads && o->device_stats && !status; i++)
+    status = driver_open(o, &t->drivers[i]);
+  return status;
 }
 
 /* What their targets counted is in the report then; in a process of its own that is the one it hands over, if it came so far. */
@@ -443,7 +455,7 @@ close_devices(tool *t)
     if (t->devices[i])
       vyre_device_report(t->devices[i], report);
   for (uint32_t i = 0; i < MOST_THREADS; i++)
-    status = vyre_status_join(status, vyre_device_close(t->devices[i]));
+    status = vyre_status_join(vyre_status_join(status, vyre_device_close(t->devices[i])), driver_close(&t->drivers[i]));
   return status;
 }
 
@@ -466,7 +478,7 @@ tool_process_here(tool *t, uint32_t threads)
   worker workers[MOST_THREADS];
   uint32_t more = 1;
   for (uint32_t i = 0; i < threads; i++)
-    workers[i] = (worker){.tool = t, .device = t->devices[i]};
+    workers[i] = (worker){.tool = t, .device = t->devices[i], .driver = t->options.device_stats ? &t->drivers[i] : NULL};
   pthread_mutex_init(&t->lock, NULL);
   pthread_cond_init(&t->turn, NULL);
   t->alive = threads;
@@ -491,6 +503,7 @@ tool_process_all(tool *t)
   const int unprepared = tool_complain(prepare_inputs(t));
   if (unprepared)
     return unprepared;
+  archives_warn(&t->options.archives, console_diagnostics);
   const int code = t->options.reduce    ? tool_reduce(t)
                    : t->options.bisect  ? tool_bisect(t)
                    : t->options.isolate ? tool_process_apart(t, threads)

@@ -5,6 +5,7 @@
 
 #include "diff.h"
 #include "process.h"
+#include "same_file.h"
 
 #include "vyre/ir.h"
 #include "vyre/text.h"
@@ -57,10 +58,26 @@ say_banner(const looker *l, const vyre_look *at)
   return VYRE_OK;
 }
 
+/* A diff's lines in a terminal's colours: what goes red, what comes green. */
+static void
+say_in_colours(const looker *l, const vyre_bytes *lines)
+{
+  for (size_t at = 0; at < lines->size;) {
+    const char *line = lines->data + at, *end = memchr(line, '\n', lines->size - at);
+    const size_t length = end ? (size_t)(end - line) : lines->size - at;
+    const char *colour = *line == '-' ? "\033[31m" : *line == '+' ? "\033[32m" : *line == '@' ? "\033[36m" : "";
+    process_say(l->said, colour, strlen(colour));
+    process_say(l->said, line, length);
+    process_say(l->said, *colour ? "\033[0m\n" : "\n", *colour ? 5 : 1);
+    at += length + 1;
+  }
+}
+
 static vyre_status
 say_module(looker *l, const vyre_bytes *text)
 {
-  const bool wants_diff = l->options->print_changed && strcmp(l->options->print_changed, "diff") == 0;
+  const char *form = l->options->print_changed ? l->options->print_changed : "";
+  const bool in_colours = strcmp(form, "cdiff") == 0, wants_diff = in_colours || strcmp(form, "diff") == 0;
   const bool is_diff = wants_diff && l->shown.size;
   vyre_bytes lines = {0};
   vyre_status status = VYRE_OK;
@@ -68,7 +85,9 @@ say_module(looker *l, const vyre_bytes *text)
     process_say(l->said, text->data, text->size);
   else
     status = diff_lines(l->shown.data, text->data, &lines);
-  if (lines.size)
+  if (lines.size && in_colours)
+    say_in_colours(l, &lines);
+  else if (lines.size)
     process_say(l->said, lines.data, lines.size);
   vyre_bytes_free(&lines);
   l->shown.size = 0;
@@ -92,6 +111,11 @@ dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
   if ((size_t)snprintf(path, sizeof path, "%s/%s.%04" PRIu64 "-%s.vir", folder, name, at->run, at->pass ? at->pass : "start") >=
       sizeof path)
     return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir: the path of a file is too long\nFix: name a nearer folder");
+  for (uint32_t i = 0; i < l->options->inputs.count; i++) { /* that was dumped before */
+    const char *input = l->options->inputs.names[i];
+    if (strcmp(file_base(input), file_base(path)) == 0 && same_file(input, path))
+      return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir writes '%s', which is an input\nFix: name another folder", path);
+  }
   return vyre_file_write(path, text->data, text->size);
 }
 
@@ -208,10 +232,10 @@ look_at(void *user, const vyre_look *at)
 }
 
 vyre_status
-look_end(looker *l)
+look_end(looker *l, const vyre_module *module)
 {
   vyre_bytes_free(&l->shown);
   validator_end(&l->validator);
   remarks_end(&l->remarker);
-  return l->pager.out ? pager_end(&l->pager) : VYRE_OK;
+  return l->pager.out ? pager_end(&l->pager, module) : VYRE_OK;
 }

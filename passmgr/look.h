@@ -27,6 +27,7 @@ bool look_is_wanted(const tool_options *options);
 bool look_is_told(const tool_options *options);
 /* vyre_pipeline_options.look; `user` is a looker. */
 VYRE_MUST_USE vyre_status look_at(void *user, const vyre_look *at);
-VYRE_MUST_USE vyre_status look_end(looker *l);
+/* `module`: what the last run left; NULL: the pipeline failed. */
+VYRE_MUST_USE vyre_status look_end(looker *l, const vyre_module *module);
 
 #endif

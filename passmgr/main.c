@@ -1,6 +1,7 @@
 /* vyre-passmgr: reads programs, runs a pipeline of passes over each, writes them; and answers questions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "console.h"
 #include "guard.h"
 #include "reproducer.h"
 #include "tool.h"
@@ -127,6 +128,7 @@ print_schedule(const tool *t, vyre_bytes *out)
 static vyre_status
 list_inputs(const tool_options *o, vyre_bytes *out)
 {
+  archives_warn(&o->archives, console_diagnostics);
   for (uint32_t i = 0; i < o->inputs.count; i++)
     VYRE_TRY(vyre_bytes_printf(out, "%s\n", o->inputs.names[i]));
   for (uint32_t i = 0; i < o->inputs.count; i++) /* of which nobody knows what is in it */

@@ -264,6 +264,24 @@ check_inputs_stay(const outputs *o)
   return status;
 }
 
+/* A report in the place of an output. */
+static vyre_status
+check_reports(const outputs *o, uint32_t input)
+{
+  vyre_status status = VYRE_OK;
+  for (output_form form = 0; form < OUTPUT__COUNT && !status; form++) {
+    char *name = name_in_outdir(o, input, form);
+    status =
+        name ? options_check_report(o->options, name, o->options->inputs.names[input]) : VYRE_OUT_OF_MEMORY("for an output's name");
+    free(name);
+    if (vyre_status_code(status) == VYRE_CODE_USAGE && form_by_content(o->options, input) != form) {
+      vyre_status_free(status);
+      status = VYRE_OK;
+    }
+  }
+  return status;
+}
+
 /* ---- the interface ----------------------------------------------------------------------------------------------------------- */
 
 vyre_status
@@ -282,6 +300,8 @@ outputs_prepare(const tool_options *options, outputs *out)
   VYRE_TRY(find_alike(out));
   for (uint32_t i = 0; i < count; i++)
     VYRE_TRY(check_alike(out, i));
+  for (uint32_t i = 0; i < count; i++)
+    VYRE_TRY(check_reports(out, i));
   return check_inputs_stay(out);
 }
 

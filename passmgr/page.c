@@ -9,6 +9,7 @@
 #include "vyre/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Where the data go. */
@@ -56,6 +57,74 @@ page_end(vyre_bytes *out, const char *error)
   return vyre_bytes_printf(out, "},\n");
 }
 
+/* ---- what a driver tells ------------------------------------------------------------------------------------------------- */
+
+/* No figures of this input any more, and why.  That is an item by itself: never within one. */
+static vyre_status
+refuse(pager *p, vyre_status status)
+{
+  if (!status || vyre_status_is_out_of_memory(status))
+    return status;
+  char message[600];
+  const char *text = vyre_status_text(status);
+  const size_t length = strlen(p->path);
+  if (strncmp(text, p->path, length) == 0 && strncmp(text + length, ": ", 2) == 0) /* the diagnostic names the file */
+    text += length + 2;
+  snprintf(message, sizeof message, "no figures of a driver: %.*s", (int)strcspn(text, "\n"), text);
+  const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = p->path, .message = message};
+  if (p->messages.emit)
+    p->messages.emit(p->messages.user, &diagnostic);
+  vyre_status_free(status);
+  p->driver = NULL;
+  return VYRE_OK;
+}
+
+/* Appends those of the module as it is. */
+static vyre_status
+print_figures(pager *p, const vyre_module *module, vyre_bytes *out)
+{
+  subjects *s = NULL;
+  vyre_bytes list = {0};
+  if (!p->driver)
+    return VYRE_OK;
+  vyre_status status = subjects_make(p->driver, module, p->path, NULL, &s);
+  if (!status)
+    status = subjects_ask(p->driver, s, &list);
+  if (!status)
+    status = vyre_bytes_printf(out, ", \"figures\": %s", list.data);
+  subjects_free(s);
+  vyre_bytes_free(&list);
+  return refuse(p, status);
+}
+
+/* Appends those of the output beside the input's. */
+static vyre_status
+print_comparison(pager *p, const vyre_module *module, vyre_bytes *out)
+{
+  subjects *s = NULL;
+  vyre_bytes given = {0}, made = {0};
+  vyre_device_info info;
+  if (!p->driver)
+    return VYRE_OK;
+  vyre_status status = subjects_make(p->driver, module, p->path, NULL, &s);
+  if (!status)
+    status = subjects_compare(p->driver, p->given, s, &given, &made);
+  if (!status) {
+    p->driver->ops->describe(p->driver->target, &info);
+    status = vyre_bytes_printf(out, ", \"given\": %s, \"figures\": %s", given.data, made.data);
+  }
+  if (!status)
+    status = add_text(out, "device", info.name);
+  if (!status)
+    status = add_text(out, "driver", info.driver);
+  subjects_free(s);
+  vyre_bytes_free(&given);
+  vyre_bytes_free(&made);
+  return refuse(p, status);
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------------------------------- */
+
 static vyre_status
 keep(pager *p, const vyre_bytes *text)
 {
@@ -85,31 +154,58 @@ add_change(pager *p, const vyre_look *at)
   return status;
 }
 
+/* With figures, if there are some. */
+static vyre_status
+end_item(vyre_bytes *out, const vyre_bytes *figures)
+{
+  if (figures->size)
+    VYRE_TRY(vyre_bytes_append(out, figures->data, figures->size));
+  return vyre_bytes_append(out, "}", 1);
+}
+
 static vyre_status
 add_run(pager *p, const vyre_look *at)
 {
   const uint64_t took = process_now() - p->start;
-  VYRE_TRY(begin_item(p->out, "run"));
-  VYRE_TRY(add_text(p->out, "pass", at->text));
-  VYRE_TRY(vyre_bytes_printf(p->out, ", \"run\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"rows\": %" PRIu32 ", \"changed\": %s", at->run,
-                             took, vyre_module_view(at->module)->rows - 1, at->changed ? "true" : "false"));
-  if (at->changed)
-    VYRE_TRY(add_change(p, at));
-  return vyre_bytes_append(p->out, "}", 1);
+  vyre_bytes figures = {0};
+  vyre_status status = at->changed ? print_figures(p, at->module, &figures) : VYRE_OK;
+  if (!status)
+    status = begin_item(p->out, "run");
+  if (!status)
+    status = add_text(p->out, "pass", at->text);
+  if (!status)
+    status = vyre_bytes_printf(p->out, ", \"run\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"rows\": %" PRIu32 ", \"changed\": %s",
+                               at->run, took, vyre_module_view(at->module)->rows - 1, at->changed ? "true" : "false");
+  if (!status && at->changed)
+    status = add_change(p, at);
+  if (!status)
+    status = end_item(p->out, &figures);
+  vyre_bytes_free(&figures);
+  return status;
 }
 
 static vyre_status
 add_start(pager *p, const vyre_look *at)
 {
-  vyre_bytes text = {0};
+  vyre_bytes text = {0}, figures = {0};
   vyre_status status = vyre_text_print(at->module, NULL, &text);
   if (!status)
     status = keep(p, &text);
+  if (!status && p->driver)
+    status = refuse(p, subjects_make(p->driver, at->module, p->path, p->words, &p->given));
+  if (!status)
+    status = print_figures(p, at->module, &figures);
+  if (!status)
+    status = begin_item(p->out, "start");
+  if (!status)
+    status = add_text(p->out, "text", p->shown.data);
+  if (!status)
+    status = vyre_bytes_printf(p->out, ", \"rows\": %" PRIu32, vyre_module_view(at->module)->rows - 1);
+  if (!status)
+    status = end_item(p->out, &figures);
+  vyre_bytes_free(&figures);
   vyre_bytes_free(&text);
-  VYRE_TRY(status);
-  VYRE_TRY(begin_item(p->out, "start"));
-  VYRE_TRY(add_text(p->out, "text", p->shown.data));
-  return vyre_bytes_printf(p->out, ", \"rows\": %" PRIu32 "}", vyre_module_view(at->module)->rows - 1);
+  return status;
 }
 
 vyre_status
@@ -121,16 +217,19 @@ pager_look(pager *p, const vyre_look *at)
 }
 
 vyre_status
-pager_end(pager *p)
+pager_end(pager *p, const vyre_module *module)
 {
-  vyre_status status = VYRE_OK;
-  if (p->shown.size) {
+  vyre_bytes figures = {0};
+  vyre_status status = module ? print_comparison(p, module, &figures) : VYRE_OK;
+  if (!status && p->shown.size)
     status = begin_item(p->out, "end");
-    if (!status)
-      status = add_text(p->out, "text", p->shown.data);
-    if (!status)
-      status = vyre_bytes_append(p->out, "}", 1);
-  }
+  if (!status && p->shown.size)
+    status = add_text(p->out, "text", p->shown.data);
+  if (!status && p->shown.size)
+    status = end_item(p->out, &figures);
+  subjects_free(p->given);
+  p->given = NULL;
+  vyre_bytes_free(&figures);
   vyre_bytes_free(&p->shown);
   return status;
 }

@@ -23,6 +23,7 @@
 #include "outputs.h"
 #include "page.h"
 #include "progress.h"
+#include "run_parts.h"
 #include "vyre/c.h"
 #include "vyre/glsl.h"
 #include "vyre/ptx.h"
@@ -45,6 +46,7 @@ typedef struct source {
   vyre_bytes *said;    /* as process_say has it */
   vyre_bytes *remarks; /* the work's, and so is */
   vyre_bytes *page;    /* ... this; NULL: nobody asks */
+  vyre_bytes words;    /* for a driver: the SPIR-V that it is or is compiled to */
   output_key key;
 } source;
 
@@ -148,8 +150,10 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   from->glsl.nanoseconds = &glslang;
   VYRE_TRY(read_file(p, w, from));
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
-  VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
-                            from->diagnostics, &w->kind));
+  vyre_status status = vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
+                                        from->diagnostics, &w->kind);
+  from->glsl.nanoseconds = NULL; /* it may be compiled again, to go out word for word */
+  VYRE_TRY(status);
   watch.inner_wall = glslang;
   vyre_report_stop(w->report, &watch);
   if (glslang && w->report) /* which is what reading begins with */
@@ -175,11 +179,16 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
                     .said = printed,
                     .validator = {.inputs = o->tv.value, .said = printed},
                     .remarker = {.input = path, .out = from ? from->remarks : NULL},
-                    .pager = {.out = from ? from->page : NULL}};
+                    .pager = {.out = from ? from->page : NULL,
+                              .driver = p->driver,
+                              .path = path,
+                              .words = from ? &from->words : NULL,
+                              .messages = diagnostics}};
   const vyre_pipeline_options options = {
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
       .wants_user = &runs,
-      .print_runs = o->list_runs,
+      .print_runs = o->list_runs || o->debug_manager,
+      .print_work = o->debug_manager,
       .verify_each = o->verify_each,
       .run_twice = o->run_twice,
       .device = p->device,
@@ -195,7 +204,7 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
   if (!p->pipeline)
     return VYRE_OK;
   vyre_status status = vyre_pipeline_run(p->pipeline, module, &options);
-  status = vyre_status_join(status, look_end(&looking));
+  status = vyre_status_join(status, look_end(&looking, status ? NULL : module));
   if (p->home >= 0 && fchdir(p->home) != 0) /* a pass may have changed it */
     status = vyre_status_join(status,
                               VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
@@ -291,7 +300,7 @@ static void
 say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs))
+  if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs || o->debug_manager))
     return;
   process_say(said, what, strlen(what));
   process_say(said, path, strlen(path));
@@ -300,8 +309,10 @@ say_whose(const process *p, const char *what, const char *path, vyre_bytes *said
 
 /* The module has it. */
 static vyre_status
-run_input(const process *p, vyre_module *module, work *w, const source *from)
+run_input(const process *p, vyre_module *module, work *w, source *from)
 {
+  if (p->driver)
+    VYRE_TRY(run_words_take(w->kind, &from->bytes, from->path, &from->glsl, (vyre_diagnostics){0}, &from->words));
   VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->said, from));
   return make_output(p, module, w, from);
 }
@@ -463,8 +474,10 @@ process_inputs(const process *p, work *works, uint32_t count, bool at_once)
     }
   }
   finish_together(&b);
-  for (uint32_t i = 0; i < count && b.sources; i++)
+  for (uint32_t i = 0; i < count && b.sources; i++) {
     vyre_bytes_free(&b.sources[i].bytes);
+    vyre_bytes_free(&b.sources[i].words);
+  }
   free(b.sources);
   free(b.members);
 }

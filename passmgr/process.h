@@ -4,6 +4,7 @@
 #ifndef VYRE_PASSMGR_PROCESS_H
 #define VYRE_PASSMGR_PROCESS_H
 
+#include "figures.h"
 #include "tool_options.h"
 
 #include "vyre/batch.h"
@@ -30,6 +31,7 @@ typedef struct process {
   const tool_options *options;
   const vyre_pipeline *pipeline;     /* NULL: no passes */
   vyre_device *device;               /* NULL: passes run here */
+  const driver *driver;              /* that tells what it makes of inputs and outputs; NULL: none */
   const vyre_cost_model *cost_model; /* NULL: vyre's own */
   const struct output_cache *cache;  /* NULL: none */
   vyre_module *module, *taken;       /* without rows, and again afterwards */

@@ -33,6 +33,10 @@ bool vyre_run_is_own(const vyre_pass_record *record);
 bool vyre_run_is_wanted(const run *r, const vyre_pass_record *record, uint64_t number);
 /* options.print_runs */
 VYRE_MUST_USE vyre_status vyre_run_print(const run *r, const vyre_node *node, uint64_t number);
+/* options.print_work: a line, in two parts */
+void vyre_run_tell(const run *r, const char *what, const char *of);
+/* The same of analyses. */
+void vyre_run_tell_dropped(const run *r, uint32_t analyses);
 
 /* runner.c */
 

@@ -33,6 +33,8 @@ vyre_now(void)
 void
 vyre_run_start(run *r, vyre_stopwatch *watch, const char *name)
 {
+  if (name[0] == '(' && strcmp(name, "(look)") != 0 && strcmp(name, "(compare)") != 0) /* which passes have nothing of */
+    vyre_run_tell(r, name, "");
   if (!r->options.report)
     return;
   vyre_stopwatch_start(watch, r->watch, name);
@@ -356,7 +358,8 @@ vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
 vyre_status
 vyre_run_settle_change(run *r)
 {
-  uint32_t held = r->fresh;
+  const uint32_t before = r->fresh;
+  uint32_t held = before;
   r->fresh &= r->preserved;
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed); /* sealing takes others along */
   held = r->fresh;
@@ -369,6 +372,7 @@ vyre_run_settle_change(run *r)
     r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
+  vyre_run_tell_dropped(r, before & ~r->fresh);
   return VYRE_OK;
 }
 
@@ -452,11 +456,13 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   VYRE_TRY(show(r, VYRE_LOOK_BEFORE, node, what, false));
   if (vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, name);
+    vyre_run_tell(r, "skipped: ", "nothing changed since it last ran");
   } else {
     vyre_stopwatch watch = {0};
     vyre_run_start(r, &watch, name);
     VYRE_TRY(run_whole(r, node, &changed));
     vyre_run_stop(r, &watch, r->number, changed);
+    vyre_run_tell(r, changed ? "changed" : "unchanged", "");
   }
   *out_changed |= changed;
   return show(r, VYRE_LOOK_AFTER, node, what, changed);

@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
@@ -88,4 +89,22 @@ vyre_run_print(const run *r, const vyre_node *node, uint64_t number)
     o->print(o->print_user, line.data, line.size);
   vyre_bytes_free(&line);
   return status;
+}
+
+void
+vyre_run_tell(const run *r, const char *what, const char *of)
+{
+  char line[80];
+  if (!r->options.print_work || !r->options.print)
+    return;
+  const int length = snprintf(line, sizeof line, "  %.30s%.40s\n", what, of);
+  r->options.print(r->options.print_user, line, (size_t)length);
+}
+
+void
+vyre_run_tell_dropped(const run *r, uint32_t analyses)
+{
+  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
+    if (analyses & vyre_analyses[i].bit)
+      vyre_run_tell(r, "drops ", vyre_analyses[i].name);
 }

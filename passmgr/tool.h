@@ -54,12 +54,15 @@ typedef struct tool {
   int isolated_output;
   const int *isolated_notes;
   vyre_device *devices[MOST_THREADS]; /* one a thread, where passes do not run here */
+  driver drivers[MOST_THREADS];       /* likewise, for -device-stats */
 } tool;
 
 /* ---- inputs.c ------------------------------------------------------------------------------------------------------------ */
 
 /* Says it on standard error, and gives the exit code. */
 int tool_complain(vyre_status status);
+/* The same of what may come again and again: not what was said last.  `said` keeps that, NULL at first, and is to be freed. */
+void tool_complain_anew(vyre_status status, char **said);
 /* The target of GPU passes.  NULL: they run as plain C. */
 VYRE_MUST_USE vyre_status tool_find_target(const tool_options *options, const vyre_target_ops **out);
 /* -target=auto. */

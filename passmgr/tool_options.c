@@ -4,6 +4,7 @@
 #include "tool_options.h"
 
 #include "patterns.h"
+#include "same_file.h"
 #include "spirv_opt.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "vyre/ir.h"
 #include "vyre/ptx.h"
+#include "vyre/target.h"
 
 #define AT(field)        offsetof(tool_options, field)
 #define AT_GLSL(field)   offsetof(tool_options, glsl.field)
@@ -204,11 +206,16 @@ static const option_row options[] = {
     {.name = "print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
     {.name = "print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
     {.name = "print-all", OPTION_FLAG, AT(print_after_all), NULL, NULL},
+    {.name = "debug-pass-manager",
+     OPTION_FLAG,
+     AT(debug_manager),
+     NULL,
+     "print each run, what is done for it (analyses made and dropped, sealing), and whether it changed the module"},
     {.name = "print-changed",
      OPTION_WORD,
      AT(print_changed),
-     "text|diff",
-     "print the module at the start and after each pass that changed it; diff: the lines that it changed",
+     "text|diff|cdiff",
+     "print the module at the start and after each pass that changed it; diff: the lines that it changed; cdiff: in colours",
      .alone = "text"},
     {.name = "dump-dir",
      OPTION_TEXT,
@@ -241,6 +248,12 @@ static const option_row options[] = {
      AT(html),
      "FILE",
      "write a page there that shows the pipeline run by run: what each changed, its time and rows, and what was said",
+     .flags = OPTION_ASIDE},
+    {.name = "device-stats",
+     OPTION_TEXT,
+     AT(device_stats),
+     "TARGET",
+     "in that page, too: what that target's driver makes of the input, of what each run left, and of the output",
      .flags = OPTION_ASIDE},
     {.name = "remarks",
      OPTION_TEXT,
@@ -355,34 +368,79 @@ count_threads(const option_number *number)
   return processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
 }
 
+vyre_status
+options_no_target(const char *option, const char *name, const char *more)
+{
+  vyre_bytes names = {0};
+  vyre_status status = VYRE_OK;
+  for (const vyre_target_ops *const *at = vyre_targets; *at && !status; at++)
+    status = vyre_bytes_printf(&names, "%s%s", at == vyre_targets ? "" : ", ", (*at)->name);
+  if (!status)
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -%s is one of %s%s", name, option, names.data, more);
+  vyre_bytes_free(&names);
+  return status;
+}
+
+typedef struct written_file {
+  const char *option, *path;
+} written_file;
+
+enum { WRITTEN_FILES = 7 };
+
+/* The output is the first; paths are NULL where there is none. */
+static void
+list_written(const tool_options *o, written_file out[WRITTEN_FILES])
+{
+  const written_file all[WRITTEN_FILES] = {
+      {"o", o->output},
+      {"html", o->html},
+      {"remarks", o->remarks},
+      {"time-trace", o->time_trace},
+      {"stats-file", o->stats_file},
+      {"MF", o->depfile},
+      {"reduce", o->reduce},
+  };
+  memcpy(out, all, sizeof all);
+}
+
 static vyre_status
 writes_input(const char *option, const char *path)
 {
   return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is an input\nFix: give it another file", option, path);
 }
 
-/* One would replace the other, or the input, and nobody would know. */
+vyre_status
+options_check_report(const tool_options *o, const char *path, const char *of)
+{
+  written_file all[WRITTEN_FILES];
+  list_written(o, all);
+  for (size_t i = 1; i < WRITTEN_FILES; i++)
+    if (all[i].path && strcmp(file_base(all[i].path), file_base(path)) == 0 && same_file(all[i].path, path))
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is the output of '%s'\nFix: give it another file", all[i].option,
+                        all[i].path, of);
+  return VYRE_OK;
+}
+
+/* One would replace the other, or the input, and nobody would know.  -o may be its own input, which has been read by then. */
 static vyre_status
 check_written(const tool_options *o)
 {
-  const struct {
-    const char *name, *path;
-  } written[] = {
-      {"o", o->output},  {"html", o->html}, {"remarks", o->remarks}, {"time-trace", o->time_trace}, {"stats-file", o->stats_file},
-      {"MF", o->depfile}};
-  for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
-    if (!written[i].path || strcmp(written[i].path, "-") == 0)
+  written_file written[WRITTEN_FILES];
+  list_written(o, written);
+  for (size_t i = 0; i < WRITTEN_FILES; i++) {
+    const char *path = written[i].path;
+    if (!path || strcmp(path, "-") == 0)
       continue;
     for (size_t k = 0; k < i; k++)
-      if (written[k].path && strcmp(written[i].path, written[k].path) == 0)
-        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s and -%s both write '%s'\nFix: give each a file of its own", written[k].name,
-                          written[i].name, written[i].path);
+      if (written[k].path && same_file(path, written[k].path))
+        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s and -%s both write '%s'\nFix: give each a file of its own", written[k].option,
+                          written[i].option, path);
     for (uint32_t k = 0; i > 0 && k < o->inputs.count; k++)
-      if (strcmp(written[i].path, o->inputs.names[k]) == 0)
-        return writes_input(written[i].name, written[i].path);
+      if (same_file(path, o->inputs.names[k]))
+        return writes_input(written[i].option, path);
     for (uint32_t k = 0; i > 0 && k < o->archives.count; k++)
-      if (strcmp(written[i].path, o->archives.all[k]->path) == 0)
-        return writes_input(written[i].name, written[i].path);
+      if (same_file(path, o->archives.all[k]->path))
+        return writes_input(written[i].option, path);
   }
   return VYRE_OK;
 }
@@ -401,7 +459,7 @@ check_archive(const tool_options *o)
                         "'%s' is an archive, and input '%s' is not of the one that it is made from\nFix: name one archive, "
                         "or give another output",
                         o->output, o->inputs.names[i]);
-  if (of && strcmp(of->path, o->output) == 0)
+  if (of && same_file(of->path, o->output))
     return writes_input("o", o->output);
   if (o->emit && strcmp(o->emit, "spirv") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "an archive has SPIR-V, and -emit asks for %s\nFix: -outdir=DIR takes a file for each",
@@ -414,6 +472,11 @@ check(const tool_options *o)
 {
   if (o->stats_file && !o->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
+  if (o->device_stats && !o->html)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats is of the page of -html, and there is none\n"
+                                       "Fix: add -html=FILE; vyre-run -device-stats prints figures of files");
+  if (o->device_stats && !vyre_target_find(o->device_stats))
+    return options_no_target("device-stats", o->device_stats, "");
   if ((o->bisect || o->reduce) && (o->opt_bisect || o->inputs.count != 1))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s chooses the runs of one input\nFix: give it one input, and no -opt-bisect",
                       o->reduce ? "reduce" : "bisect");

@@ -18,7 +18,7 @@
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
       *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *opt_bisect, *bisect,
-      *time_passes, *time_trace, *remarks, *html, *output_cache, *cost_model, *help;
+      *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* the last one in seconds; 0: none */
   name_list load, plugin_dir, skip_pass, print_before, print_after, inputs;
   option_glsl glsl;
@@ -33,8 +33,8 @@ typedef struct tool_options {
   uint32_t batch_most;            /* inputs that become one module: of batch; 1: they do not */
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
-  bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, phases, no_fuse,
-      isolate, debug, debug_info, debug_source, strip, exact_floats, watch, list_inputs, version;
+  bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
+      phases, no_fuse, isolate, debug, debug_info, debug_source, strip, exact_floats, watch, list_inputs, version;
 } tool_options;
 
 /* Borrows argv. */
@@ -45,6 +45,10 @@ VYRE_MUST_USE vyre_status options_print_kept(const tool_options *options, const 
 /* Appends those that an output may depend on. */
 VYRE_MUST_USE vyre_status options_print_shaping(const tool_options *options, vyre_bytes *out);
 void options_free(tool_options *options);
+/* USAGE: a report is to go where the output of the input `of` goes. */
+VYRE_MUST_USE vyre_status options_check_report(const tool_options *options, const char *path, const char *of);
+/* USAGE: -`option` names a target that there is not; `more` ends the list of those that there are. */
+VYRE_MUST_USE vyre_status options_no_target(const char *option, const char *name, const char *more);
 /* What -help prints. */
 VYRE_MUST_USE vyre_status options_help(const tool_options *options, vyre_bytes *out);
 

@@ -329,6 +329,7 @@ typedef struct watcher {
   uint32_t runs;
   uint32_t looks; /* since the last that was complete, see LOOKS_MOST */
   bool *left_out; /* one an input of this run */
+  char *said;     /* the error that it waits with */
 } watcher;
 
 /* Which inputs are not as they were.  One that is gone is waited for: an editor may be writing it anew. */
@@ -545,6 +546,7 @@ end(watcher *w)
   for (int i = 0; i < w->folders.count; i++)
     free(w->folders.paths[i]);
   free(w->folders.paths);
+  free(w->said);
   free_sight(&w->last);
 }
 
@@ -565,8 +567,8 @@ wait_for_change(watcher *w, bool is_changed, int argc, char **argv, tool_options
         return STEP_WAITS;
       watched = watch_folders(&w->folders, &w->last.files, &is_new); /* one may be gone, or there again */
     }
-    tool_complain(status); /* a list may be written at this moment */
-    tool_complain(watched);
+    if (status || watched) /* a list may be written at this moment */
+      tool_complain_anew(vyre_status_join(status, watched), &w->said);
   }
 }
 
@@ -583,7 +585,7 @@ tool_watch(int argc, char **argv, tool *t, int *out_code)
   if (!status)
     next = look_and_run(&w, argc, argv, &t->options, &status);
   while (next == STEP_LOOKS_AGAIN || (next == STEP_WAITS && w.runs)) {
-    tool_complain(status);
+    tool_complain_anew(status, &w.said);
     next = wait_for_change(&w, next == STEP_LOOKS_AGAIN, argc, argv, &t->options);
     if (next == STEP_WAITS)
       next = look_and_run(&w, argc, argv, &t->options, &status);

@@ -258,6 +258,7 @@ vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_meg
     return VYRE_OUT_OF_MEMORY("for a megakernel");
   *mega = (vyre_mega){.ops = ops, .target = target, .options = *options};
   ops->describe(target, &mega->info);
+  mega_forget_stale(mega);
   vyre_status status = choose_form(mega);
   if (!status)
     status = choose_geometry(mega);
@@ -278,6 +279,7 @@ vyre_mega_destroy(vyre_mega *mega)
 {
   if (!mega)
     return VYRE_OK;
+  mega_forget_stale(mega);
   vyre_status status = mega->kernel.id ? mega->ops->release(mega->target, mega->kernel) : VYRE_OK;
   status = vyre_status_join(status, mega_give_back(mega));
   free_mega(mega);

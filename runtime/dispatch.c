@@ -158,6 +158,45 @@ mega_submit(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, const vo
 
 /* ---- resident rows ------------------------------------------------------------------------------------------------------- */
 
+/* Where memory ran out in a launch that had begun, perhaps. */
+static vyre_status
+end_claimed(const vyre_mega *mega, const vyre_mega_row *row)
+{
+  void *images[MEGA_BUFFERS] = {NULL};
+  size_t sizes[MEGA_BUFFERS];
+  vyre_read reads[MEGA_BUFFERS];
+  vyre_upload uploads[MEGA_BUFFERS];
+  vyre_status status = VYRE_OK;
+  for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
+    sizes[k] = (size_t)row->buffers[k].size;
+    images[k] = malloc(sizes[k]);
+    if (!images[k] && !status)
+      status = VYRE_OUT_OF_MEMORY("for a dispatch that is tried again");
+    reads[k] = (vyre_read){row->buffers[k], images[k]};
+    uploads[k] = (vyre_upload){row->buffers[k], images[k]};
+  }
+  if (!status)
+    status = mega->ops->submit(mega->target, &(vyre_sequence){.reads = reads, .read_count = MEGA_BUFFERS}, NULL);
+  if (!status && mega_end_claimed(images, sizes, mega->options.slots))
+    status = mega->ops->submit(mega->target, &(vyre_sequence){.uploads = uploads, .upload_count = MEGA_BUFFERS}, NULL);
+  for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
+    free(images[k]);
+  return status;
+}
+
+static vyre_status
+try_rows_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_t count, vyre_mega_output *outputs,
+               vyre_mega_stats *stats)
+{
+  VYRE_TRY(mega_try_again(mega, status, rows, count, true, &stats->was_recovered));
+  vyre_status again = VYRE_OK;
+  for (uint32_t i = 0; i < count && !stats->was_recovered && !again; i++)
+    again = end_claimed(mega, &rows[i]);
+  if (!again)
+    again = mega_submit(mega, rows, count, NULL, outputs, stats);
+  return mega_note_again(again, stats->was_recovered);
+}
+
 /* Rows that are done are not done again by a second try: their slots have ended. */
 static vyre_status
 dispatch_rows(vyre_mega *mega, vyre_mega_row *rows, uint32_t count, vyre_mega_output *outputs, vyre_mega_stats *stats)
@@ -169,10 +208,8 @@ dispatch_rows(vyre_mega *mega, vyre_mega_row *rows, uint32_t count, vyre_mega_ou
   if (count == 0)
     return VYRE_OK;
   vyre_status status = mega_submit(mega, rows, count, NULL, outputs, &own);
-  if (status) {
-    VYRE_TRY(mega_try_again(mega, status, rows, count, true, &own.was_recovered));
-    VYRE_TRY(mega_note_again(mega_submit(mega, rows, count, NULL, outputs, &own), own.was_recovered));
-  }
+  if (status)
+    VYRE_TRY(try_rows_again(mega, status, rows, count, outputs, &own));
   own.latency_ns = mega_now() - start;
   if (stats)
     *stats = own;

@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-enum { ASKED = 14 /* of a slot's words: where in the IO queue LOAD_MISS asked, from 1 (kernel/handlers.vir) */ };
-
 /* ---- a ring of the device's own ------------------------------------------------------------------------------------------ */
 
 /* Words that the host sets from now on go up with the next slice; slots that are PUBLISHED here and not there, too. */
@@ -55,40 +53,6 @@ live_upload(vyre_mega_live *live)
   return status;
 }
 
-/* ---- a ring in common ---------------------------------------------------------------------------------------------------- */
-
-/* What an item asked the IO queue for, which now nobody waits for.  The tag says that it is still this item's. */
-static void
-give_up_io(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
-{
-  const uint32_t request = live_word(words, ASKED);
-  vyre_mega_io asked;
-  if (live_word(words, VYRE_MEGA_SLOT_OP) != VYRE_MEGA_OP_LOAD_MISS || request == 0 || request > VYRE_MEGA_IO_SLOTS)
-    return;
-  /* What is EMPTY by now is refused, and all is well. */
-  vyre_status status = vyre_mega_io_read(live->images[3], live->sizes[3], request - 1, &asked);
-  if (!status && asked.tag == slot)
-    status = vyre_mega_io_give_up(live->images[3], live->sizes[3], request - 1);
-  vyre_status_free(status);
-}
-
-/* No kernel runs.  Publishers write other slots alone. */
-static void
-end_what_was_under_way(vyre_mega_live *live)
-{
-  for (uint32_t i = 0; i < VYRE_MEGA_IO_CLAIM_WORDS; i++)
-    __atomic_store_n((uint32_t *)live->images[0] + VYRE_MEGA_IO_CLAIMS + i, 0, __ATOMIC_RELAXED);
-  for (uint32_t slot = 0; slot < live->slots; slot++) {
-    uint32_t *words = (uint32_t *)live->images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS;
-    if (live_word(words, VYRE_MEGA_SLOT_STATUS) != VYRE_MEGA_CLAIMED)
-      continue;
-    give_up_io(live, slot, words);
-    __atomic_store_n(&words[VYRE_MEGA_SLOT_REASON], VYRE_MEGA_REASON_LOST, __ATOMIC_RELAXED);
-    __atomic_fetch_add((uint32_t *)live->images[0] + VYRE_MEGA_FAULT_COUNT, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&words[VYRE_MEGA_SLOT_STATUS], VYRE_MEGA_FAULT, __ATOMIC_RELEASE);
-  }
-}
-
 /* ---- both ---------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
@@ -115,6 +79,6 @@ live_recover(vyre_mega_live *live, vyre_status status)
     VYRE_TRY(mega_note_again(make_anew(live), was_lost));
   if (live->way == VYRE_MEGA_MIRRORED)
     return mega_note_again(live_upload(live), was_lost);
-  end_what_was_under_way(live); /* a launch that ran out of memory may have begun, too */
+  mega_end_claimed(live->images, live->sizes, live->slots); /* a launch that ran out of memory may have begun, too */
   return VYRE_OK;
 }

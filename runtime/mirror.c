@@ -87,6 +87,7 @@ vyre_mega_mirror_destroy(vyre_mega_mirror *m)
   vyre_status status = VYRE_OK;
   if (!m)
     return VYRE_OK;
+  mega_forget_stale(m->mega);
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
     if (m->row.buffers[k].buffer.id && m->losses == m->mega->losses)
       status = vyre_status_join(status, m->mega->ops->free(m->mega->target, m->row.buffers[k].buffer));

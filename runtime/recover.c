@@ -1,11 +1,16 @@
 /* Recovery: what a failure leaves to try, by what the target says of it and not by its text.
  *
  *   the device is lost   a new one is made; kernel and buffers are made anew and uploaded when the dispatch begins again
+ *   it was made anew     by another megakernel on the same target, with the same end
  *   memory ran out       what is kept for the next dispatch is given back
  *   anything else        is an error at once
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
+
+#include <string.h>
+
+enum { ASKED = 14 /* of a slot's words: where in the IO queue LOAD_MISS asked, from 1 (kernel/handlers.vir) */ };
 
 vyre_status
 mega_give_back(vyre_mega *mega)
@@ -25,15 +30,47 @@ is_lost(const vyre_mega *mega)
   return mega->ops->is_lost && mega->ops->is_lost(mega->target);
 }
 
-static vyre_status
-make_anew(vyre_mega *mega, vyre_mega_row *rows, uint32_t count, bool are_theirs)
+static void
+take_recoveries(void *user, const char *name, uint64_t value)
 {
-  const vyre_mega_recovery *r = &mega->options.recovery;
-  VYRE_TRY(mega->ops->recover(mega->target));
+  if (strcmp(name, "recoveries") == 0)
+    *(uint64_t *)user = value;
+}
+
+static bool
+was_made_anew(const vyre_mega *mega, uint64_t *out_recoveries)
+{
+  *out_recoveries = mega->recoveries;
+  if (mega->ops->metrics)
+    mega->ops->metrics(mega->target, take_recoveries, out_recoveries);
+  return *out_recoveries != mega->recoveries;
+}
+
+static void
+forget_handles(vyre_mega *mega)
+{
+  (void)was_made_anew(mega, &mega->recoveries);
   mega->losses++;
   mega->kernel = (vyre_kernel){0};
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
     mega->sizes[k] = 0;
+}
+
+void
+mega_forget_stale(vyre_mega *mega)
+{
+  uint64_t recoveries;
+  if (was_made_anew(mega, &recoveries))
+    forget_handles(mega);
+}
+
+static vyre_status
+make_anew(vyre_mega *mega, vyre_mega_row *rows, uint32_t count, bool are_theirs)
+{
+  const vyre_mega_recovery *r = &mega->options.recovery;
+  if (is_lost(mega))
+    VYRE_TRY(mega->ops->recover(mega->target));
+  forget_handles(mega);
   return are_theirs ? r->remake(r->user, rows, count) : VYRE_OK;
 }
 
@@ -41,7 +78,8 @@ vyre_status
 mega_try_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_t count, bool are_theirs, bool *out_was_lost)
 {
   const vyre_mega_recovery *r = &mega->options.recovery;
-  const bool was_lost = is_lost(mega), can = !was_lost || !are_theirs || r->remake;
+  uint64_t recoveries;
+  const bool was_lost = is_lost(mega) || was_made_anew(mega, &recoveries), can = !was_lost || !are_theirs || r->remake;
   *out_was_lost = false;
   if (r->is_off || !can || (!was_lost && !vyre_status_is_out_of_memory(status)))
     return status;
@@ -56,6 +94,40 @@ mega_try_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_
 vyre_status
 mega_note_again(vyre_status status, bool was_lost)
 {
-  return vyre_status_note(status, was_lost ? "on a device that was lost in this dispatch before, and made anew for one more try"
+  return vyre_status_note(status, was_lost ? "on a device that was lost before, and made anew for one more try"
                                            : "after memory had run out before, and what could be was given back for one more try");
+}
+
+/* What an item asked the IO queue for, which now nobody waits for.  The tag says that it is still this item's. */
+static void
+give_up_io(void *image, size_t size, uint32_t slot, const uint32_t *words)
+{
+  const uint32_t request = words[ASKED];
+  vyre_mega_io asked;
+  if (words[VYRE_MEGA_SLOT_OP] != VYRE_MEGA_OP_LOAD_MISS || request == 0 || request > VYRE_MEGA_IO_SLOTS)
+    return;
+  /* What is EMPTY by now is refused, and all is well. */
+  vyre_status status = vyre_mega_io_read(image, size, request - 1, &asked);
+  if (!status && asked.tag == slot)
+    status = vyre_mega_io_give_up(image, size, request - 1);
+  vyre_status_free(status);
+}
+
+uint32_t
+mega_end_claimed(void *const images[MEGA_BUFFERS], const size_t sizes[MEGA_BUFFERS], uint32_t slots)
+{
+  uint32_t *control = images[0], count = 0;
+  for (uint32_t i = 0; i < VYRE_MEGA_IO_CLAIM_WORDS; i++)
+    __atomic_store_n(&control[VYRE_MEGA_IO_CLAIMS + i], 0, __ATOMIC_RELAXED);
+  for (uint32_t slot = 0; slot < slots; slot++) {
+    uint32_t *words = (uint32_t *)images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS;
+    if (__atomic_load_n(&words[VYRE_MEGA_SLOT_STATUS], __ATOMIC_ACQUIRE) != VYRE_MEGA_CLAIMED)
+      continue;
+    give_up_io(images[3], sizes[3], slot, words);
+    __atomic_store_n(&words[VYRE_MEGA_SLOT_REASON], VYRE_MEGA_REASON_LOST, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&control[VYRE_MEGA_FAULT_COUNT], 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&words[VYRE_MEGA_SLOT_STATUS], VYRE_MEGA_FAULT, __ATOMIC_RELEASE);
+    count++;
+  }
+  return count;
 }

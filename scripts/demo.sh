@@ -5,9 +5,17 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-packages.sh
-echo "building in build/"
+# How far the build is, where somebody looks.
+show() {
+  if [ -t 1 ]; then
+    awk '/^\[[0-9]+\/[0-9]+\]/ { printf "\rbuilding in build/ %s", $1; fflush() } END { print "" }'
+  else
+    echo "building in build/"
+    cat >/dev/null
+  fi
+}
 mkdir -p build
-{ cmake --preset release -DVYRE_TESTS=OFF && cmake --build build; } >build/demo.log 2>&1 || {
+{ cmake --preset release -DVYRE_TESTS=OFF && cmake --build build; } 2>&1 | tee build/demo.log | show || {
   cat build/demo.log >&2
   exit 1
 }

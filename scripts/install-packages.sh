@@ -8,7 +8,7 @@ build=(gcc g++ cmake ninja-build pkg-config libc6-dev
   libvulkan-dev libvulkan-volk-dev liburing-dev glslang-dev glslang-tools spirv-headers spirv-tools uthash-dev libxxhash-dev zlib1g-dev)
 run=(mesa-vulkan-drivers vulkan-validationlayers)
 package=(dpkg-dev file)
-test=("${package[@]}" clang doxygen libclang-rt-14-dev llvm-14-tools libcmocka-dev locales make meson python3 python3-markdown rustc z3)
+test=("${package[@]}" chromium clang doxygen libclang-rt-14-dev llvm-14-tools libcmocka-dev locales make meson python3 python3-markdown rustc z3)
 
 packages=("${build[@]}" "${run[@]}")
 case ${1:-} in

@@ -1,11 +1,13 @@
-/* A program's run, but for what a device has to do with it: the program's buffers (reflected), what they hold at first, the
- * interpreter, and a comparison of what is in them afterwards.
+/* A program's run, but for running it on a device: the program's buffers (reflected), what they hold at first, the interpreter, and
+ * a comparison of what is in them afterwards; and the program as a kernel, and what a driver tells of that.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_RUN_PARTS_H
 #define VYRE_TOOLS_RUN_PARTS_H
 
+#include "vyre/glsl.h"
 #include "vyre/io.h"
+#include "vyre/passmgr.h"
 #include "vyre/run.h"
 #include "vyre/target.h"
 
@@ -232,5 +234,65 @@ void run_compare(const run_setup *setup, const run_inputs *inputs, const run_pro
                  const run_program *second, const run_results *second_results, run_comparison *out);
 /* "'out' (set 0 binding 1), element 3, [3].x" */
 void run_comparison_place(const run_comparison *c, char *out, size_t capacity);
+
+/* ---- kernel.c ------------------------------------------------------------------------------------------------------------ */
+
+/* The SPIR-V that an input is or is compiled to, in this machine's byte order; nothing of .vir and VIR0. */
+VYRE_MUST_USE vyre_status run_words_take(vyre_input_kind kind, const vyre_bytes *file, const char *path,
+                                         const vyre_glsl_options *options, vyre_diagnostics diagnostics, vyre_bytes *out);
+/* SPIR-V for a target that takes it, unless the program has words or has barriers for the whole grid. */
+VYRE_MUST_USE vyre_status run_program_write(run_program *program, const vyre_device_info *info);
+
+/* What a target is given to compile; its lists are the kernel's, its words and names the program's. */
+typedef struct run_kernel {
+  vyre_kernel_desc desc;
+  vyre_kernel_slot *slots; /* owned, as all lists are */
+  vyre_image *images;      /* one for each descriptor */
+  vyre_kernel_spec *specs;
+  uint32_t *ranges; /* the program's buffer for each range that a step gives */
+  uint32_t slot_count, descriptor_count, range_count;
+  vyre_kernel_program vir; /* of a kernel of that form */
+  vyre_bytes ptx;          /* likewise; owned */
+} run_kernel;
+
+/* It stays where it is; to be freed after a failure, too. */
+VYRE_MUST_USE vyre_status run_kernel_describe(const vyre_target_ops *ops, vyre_target *target, const run_program *program,
+                                              run_kernel *out);
+void run_kernel_free(run_kernel *kernel);
+
+/* ---- figures.c ----------------------------------------------------------------------------------------------------------- */
+
+enum { RUN_COMPILES = 5, RUN_MOST_FIGURES = 128, RUN_FIGURE_NAME = 128 };
+
+typedef struct run_figure {
+  char name[RUN_FIGURE_NAME];
+  char *text; /* owned; what it is */
+  vyre_figure_kind kind;
+  uint64_t u64; /* of its kind */
+  double f64;
+  bool is_true;
+} run_figure;
+
+/* What a driver tells of one kernel; zero at first. */
+typedef struct run_figures {
+  run_figure items[RUN_MOST_FIGURES]; /* of the compilation that was last asked */
+  uint32_t count, left_out;
+  uint64_t compile_ns[RUN_COMPILES];
+  uint32_t compiles;
+} run_figures;
+
+/* Before the target is opened, for statistics: from now on drivers find nothing that they kept by themselves. */
+void run_figures_begin(void);
+/* Compiles it once more; at most RUN_COMPILES times. */
+VYRE_MUST_USE vyre_status run_figures_ask(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel,
+                                          run_figures *out);
+/* Each some times, by turns.  A failure's note names the kernel's label and entry. */
+VYRE_MUST_USE vyre_status run_figures_ask_all(const vyre_target_ops *ops, vyre_target *target, const run_kernel *const *kernels,
+                                              uint32_t count, run_figures *const *out);
+/* What compiling took, the median; nanoseconds. */
+uint64_t run_figures_median(run_figures *figures);
+const run_figure *run_figures_find(const run_figures *figures, const char *name);
+double run_figure_number(const run_figure *figure);
+void run_figures_free(run_figures *figures);
 
 #endif

@@ -4,8 +4,6 @@
 #include "run.h"
 
 #include "vyre/glsl.h"
-#include "vyre/spirv.h"
-#include "vyre/split.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
@@ -14,22 +12,6 @@
 #include <string.h>
 
 /* ---- loading ------------------------------------------------------------------------------------------------------------- */
-
-/* A SPIR-V module of the other byte order becomes one of this machine's. */
-static void
-swap_words(vyre_bytes *words)
-{
-  uint32_t first;
-  memcpy(&first, words->data, 4);
-  if (first != 0x03022307)
-    return;
-  for (size_t at = 0; at + 4 <= words->size; at += 4) {
-    uint32_t word;
-    memcpy(&word, words->data + at, 4);
-    word = __builtin_bswap32(word);
-    memcpy(words->data + at, &word, 4);
-  }
-}
 
 static vyre_status
 verify(const vyre_module *module)
@@ -54,26 +36,15 @@ load(run_program *program, vyre_bytes *file, const run_options *options, vyre_di
 {
   VYRE_TRY(vyre_module_create(NULL, 0, &program->module));
   VYRE_TRY(vyre_file_read(program->path, file));
-  vyre_glsl_options glsl = options->compile;
-  vyre_input_kind kind = vyre_input_detect_as(program->path, file->data, file->size, glsl.language);
-  if (kind == VYRE_INPUT_HLSL)
-    glsl.language = VYRE_LANGUAGE_HLSL;
-  if (kind == VYRE_INPUT_ASSEMBLY)
-    glsl.language = VYRE_LANGUAGE_ASSEMBLY;
-  if (kind == VYRE_INPUT_GLSL || kind == VYRE_INPUT_HLSL || kind == VYRE_INPUT_ASSEMBLY)
-    VYRE_TRY(vyre_glsl_compile(file->data, file->size, program->path, &glsl, diagnostics, &program->words));
-  else if (kind == VYRE_INPUT_SPIRV)
-    VYRE_TRY(vyre_bytes_append(&program->words, file->data, file->size));
+  vyre_input_kind kind = vyre_input_detect_as(program->path, file->data, file->size, options->compile.language);
+  VYRE_TRY(run_words_take(kind, file, program->path, &options->compile, diagnostics, &program->words));
   const vyre_bytes *source = program->words.size ? &program->words : file;
   const char *data = source->data ? source->data : "";
   if (kind == VYRE_INPUT_VIR) /* what is said of its rows points at the text */
     VYRE_TRY(vyre_text_parse_lines(program->module, data, source->size, program->path, diagnostics));
   else
-    VYRE_TRY(vyre_input_parse(program->module, program->path, data, source->size, &glsl, diagnostics, &kind));
-  VYRE_TRY(verify(program->module));
-  if (program->words.size)
-    swap_words(&program->words);
-  return VYRE_OK;
+    VYRE_TRY(vyre_input_parse(program->module, program->path, data, source->size, &options->compile, diagnostics, &kind));
+  return verify(program->module);
 }
 
 /* ---- which program ------------------------------------------------------------------------------------------------------- */
@@ -124,19 +95,6 @@ choose_program(run_program *program, const char *wanted)
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
-
-/* A strict program asks for floats that are as exact as the device can have them.  One with barriers for the whole grid is written
- * in segments, where it runs. */
-vyre_status
-run_program_write(run_program *program, const vyre_device_info *info)
-{
-  vyre_spirv_options spirv = {0};
-  if (program->words.size || !(info->forms >> VYRE_KERNEL_SPIRV & 1) || vyre_grid_barriers(program->module, program->row))
-    return VYRE_OK;
-  if (!(vyre_module_view(program->module)->imm[program->row.id] & VYRE_PROGRAM_RELAXED))
-    spirv.float_controls = info->free_float_controls ? info->float_controls : 0;
-  return vyre_spirv_write(program->module, vyre_program_info_of(program->module, program->row)->input, &spirv, &program->words);
-}
 
 static vyre_status
 write_words(run_program *program, const run_options *options, run_target target)

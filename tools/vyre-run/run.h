@@ -57,29 +57,13 @@ VYRE_MUST_USE vyre_status run_options_help(const run_options *options);
 VYRE_MUST_USE vyre_status run_program_load(const char *path, const run_options *options, vyre_diagnostics diagnostics,
                                            run_program *out);
 
-/* SPIR-V for a target that takes it, unless the program has words or has barriers for the whole grid. */
-VYRE_MUST_USE vyre_status run_program_write(run_program *program, const vyre_device_info *info);
-
 /* ---- kernel.c ------------------------------------------------------------------------------------------------------------ */
 
-/* What a target is given to compile; its lists are the kernel's, its words and names the program's. */
-typedef struct run_kernel {
-  vyre_kernel_desc desc;
-  vyre_kernel_slot *slots; /* owned, as all lists are */
-  vyre_image *images;      /* one for each descriptor */
-  vyre_kernel_spec *specs;
-  uint32_t *ranges; /* the program's buffer for each range that a step gives */
-  uint32_t slot_count, descriptor_count, range_count;
-  vyre_kernel_program vir; /* of a kernel of that form */
-  vyre_bytes ptx;          /* likewise; owned */
-} run_kernel;
-
-/* It stays where it is; to be freed after a failure, too. */
-VYRE_MUST_USE vyre_status run_kernel_describe(const run_options *options, const vyre_target_ops *ops, vyre_target *target,
-                                              const run_program *program, run_kernel *out);
+/* As run_kernel_describe, with the options' lanes of a subgroup. */
+VYRE_MUST_USE vyre_status run_kernel_prepare(const run_options *options, const vyre_target_ops *ops, vyre_target *target,
+                                             const run_program *program, run_kernel *out);
 VYRE_MUST_USE vyre_status run_kernel_compile(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel,
                                              vyre_kernel *out);
-void run_kernel_free(run_kernel *kernel);
 /* Lanes of a subgroup where .vir is run; 0: the default. */
 VYRE_MUST_USE vyre_status run_subgroup_size(const run_options *options, const run_program *program, uint32_t *out);
 

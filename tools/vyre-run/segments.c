@@ -23,7 +23,7 @@ make_part(const run_options *options, const run_program *whole, const run_progra
           vyre_device_buffer kept, run_dispatch *run, uint32_t index)
 {
   run_part *part = &run->parts[index];
-  VYRE_TRY(run_kernel_describe(options, run->ops, run->target, program, &part->kernel));
+  VYRE_TRY(run_kernel_prepare(options, run->ops, run->target, program, &part->kernel));
   part->ranges = calloc((size_t)part->kernel.range_count + 1, sizeof *part->ranges);
   if (!part->ranges)
     return VYRE_OUT_OF_MEMORY("for the buffers");

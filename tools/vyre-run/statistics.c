@@ -12,27 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define ENOUGH_NS UINT64_C(300000000) /* after so long no program is compiled once more */
-
-enum { COMPILES = 5, MOST_FIGURES = 128, NAME_SIZE = 128 };
-
-typedef struct figure {
-  char name[NAME_SIZE];
-  char *text; /* owned */
-  vyre_figure_kind kind;
-  uint64_t u64;
-  double f64;
-  bool is_true;
-} figure;
-
-/* Of one program. */
-typedef struct figures {
-  figure items[MOST_FIGURES]; /* of the compilation that was last asked */
-  uint32_t count, left_out;
-  uint64_t compile_ns[COMPILES];
-  uint32_t compiles;
-} figures;
-
 /* A program whose end is its beginning, for what the driver tells of nothing at all. */
 static const uint32_t empty_words[] = {
     0x07230203,
@@ -72,71 +51,9 @@ static const uint32_t empty_words[] = {
     1u << 16 | 56, /* OpReturn, OpFunctionEnd */
 };
 
-/* ---- taking figures ------------------------------------------------------------------------------------------------------ */
-
-static void
-take_figure(void *user, const vyre_kernel_figure *given)
-{
-  figures *f = user;
-  if (strcmp(given->name, "compile_ns") == 0) {
-    f->compile_ns[f->compiles++] = given->u64;
-    return;
-  }
-  if (f->count == MOST_FIGURES) {
-    f->left_out++;
-    return;
-  }
-  figure *out = &f->items[f->count++];
-  *out =
-      (figure){.text = strdup(given->text), .kind = given->kind, .u64 = given->u64, .f64 = given->f64, .is_true = given->is_true};
-  snprintf(out->name, sizeof out->name, "%s%s%s", given->part, given->part[0] ? ": " : "", given->name);
-}
-
-static void
-forget_figures(figures *f)
-{
-  for (uint32_t i = 0; i < f->count; i++)
-    free(f->items[i].text);
-  f->count = f->left_out = 0;
-}
-
-static vyre_status
-ask(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel, figures *out)
-{
-  vyre_kernel handle;
-  forget_figures(out);
-  VYRE_TRY(run_kernel_compile(ops, target, kernel, &handle));
-  vyre_status status = ops->statistics(target, handle, take_figure, out);
-  return vyre_status_join(status, ops->release(target, handle));
-}
-
-static int
-by_size(const void *a, const void *b)
-{
-  const uint64_t *x = a, *y = b;
-  return *x < *y ? -1 : *x > *y;
-}
-
-/* Microseconds. */
-static double
-median(figures *f)
-{
-  qsort(f->compile_ns, f->compiles, sizeof *f->compile_ns, by_size);
-  return (double)f->compile_ns[f->compiles / 2] / 1e3;
-}
-
-static const figure *
-find(const figures *f, const char *name)
-{
-  for (uint32_t i = 0; i < f->count; i++)
-    if (strcmp(f->items[i].name, name) == 0)
-      return &f->items[i];
-  return NULL;
-}
-
 /* How long the code is, whatever the driver calls that.  NULL: it does not tell. */
-static const figure *
-find_length(const figures *f)
+static const run_figure *
+find_length(const run_figures *f)
 {
   static const char *const words[] = {"Instruction", "Code size", "Binary size"};
   for (size_t w = 0; w < sizeof words / sizeof *words; w++)
@@ -149,13 +66,13 @@ find_length(const figures *f)
 /* ---- printing ------------------------------------------------------------------------------------------------------------ */
 
 static double
-number_of(const figure *f)
+microseconds(run_figures *f)
 {
-  return f->kind == VYRE_FIGURE_U64 ? (double)f->u64 : f->kind == VYRE_FIGURE_F64 ? f->f64 : f->is_true;
+  return (double)run_figures_median(f) / 1e3;
 }
 
 static const char *
-value_text(const figure *f, char out[32])
+value_text(const run_figure *f, char out[32])
 {
   if (!f)
     snprintf(out, 32, "-");
@@ -180,43 +97,43 @@ ratio_text(double first, double second, char out[32])
 }
 
 static void
-print_pair(const char *name, const figure *first, const figure *second)
+print_pair(const char *name, const run_figure *first, const run_figure *second)
 {
   char a[32], b[32], ratio[32];
   printf("%-32s  %20s  %20s  %7s\n", name, value_text(first, a), value_text(second, b),
-         first && second ? ratio_text(number_of(first), number_of(second), ratio) : "-");
+         first && second ? ratio_text(run_figure_number(first), run_figure_number(second), ratio) : "-");
 }
 
 static void
-print_one(figures *f)
+print_one(run_figures *f)
 {
   char value[32];
   printf("%-32s  %20s\n", "figure", "value");
   for (uint32_t i = 0; i < f->count; i++)
     printf("%-32s  %20s  %s\n", f->items[i].name, value_text(&f->items[i], value), f->items[i].text ? f->items[i].text : "");
-  printf("%-32s  %20.1f  microseconds, the median of %u time%s\n", "compile time", median(f), f->compiles,
+  printf("%-32s  %20.1f  microseconds, the median of %u time%s\n", "compile time", microseconds(f), f->compiles,
          f->compiles == 1 ? "" : "s");
 }
 
 static void
-print_two(figures *first, figures *second)
+print_two(run_figures *first, run_figures *second)
 {
   char ratio[32];
   printf("%-32s  %20s  %20s  %7s\n", "figure", "first", "second", "ratio");
   for (uint32_t i = 0; i < first->count; i++)
-    print_pair(first->items[i].name, &first->items[i], find(second, first->items[i].name));
+    print_pair(first->items[i].name, &first->items[i], run_figures_find(second, first->items[i].name));
   for (uint32_t i = 0; i < second->count; i++)
-    if (!find(first, second->items[i].name))
+    if (!run_figures_find(first, second->items[i].name))
       print_pair(second->items[i].name, NULL, &second->items[i]);
-  const double a = median(first), b = median(second);
+  const double a = microseconds(first), b = microseconds(second);
   printf("%-32s  %20.1f  %20.1f  %7s\n", "compile time", a, b, ratio_text(a, b, ratio));
 }
 
 /* What the figures themselves do not say. */
 static void
-print_notes(const run_program *program, const figures *f, const figures *empty)
+print_notes(const run_program *program, const run_figures *f, const run_figures *empty)
 {
-  const figure *length = find_length(f), *least = find_length(empty);
+  const run_figure *length = find_length(f), *least = find_length(empty);
   if (length && least && length->u64 <= least->u64)
     printf("note: %s: the driver drops the whole program: %s is %" PRIu64 ", as of an empty one\n", program->path, length->name,
            length->u64);
@@ -228,7 +145,7 @@ print_notes(const run_program *program, const figures *f, const figures *empty)
 
 typedef struct asked {
   run_kernel kernels[2];
-  figures figures[2], empty;
+  run_figures figures[2], empty;
 } asked;
 
 static vyre_status
@@ -236,7 +153,7 @@ ask_all(const run_options *options, vyre_target *target, const run_program *cons
 {
   const vyre_target_ops *ops = options->target;
   for (uint32_t i = 0; i < count; i++)
-    VYRE_TRY(run_kernel_describe(options, ops, target, programs[i], &a->kernels[i]));
+    VYRE_TRY(run_kernel_prepare(options, ops, target, programs[i], &a->kernels[i]));
   if (a->kernels[0].desc.form == VYRE_KERNEL_SPIRV) {
     a->kernels[1].desc.specs = a->kernels[0].desc.specs; /* by their ids: the second may have lost the names */
     a->kernels[1].desc.spec_count = a->kernels[0].desc.spec_count;
@@ -246,16 +163,12 @@ ask_all(const run_options *options, vyre_target *target, const run_program *cons
                                        .size = sizeof empty_words,
                                        .entry = "main",
                                        .workgroup = {1, 1, 1}}};
-    VYRE_TRY(ask(ops, target, &empty, &a->empty)); /* before all others: the first compilation of a process takes longer */
+    VYRE_TRY(
+        run_figures_ask(ops, target, &empty, &a->empty)); /* before all others: the first compilation of a process takes longer */
   }
-  uint64_t taken = 0;
-  for (uint32_t round = 0; round < COMPILES && taken < ENOUGH_NS; round++)
-    for (uint32_t i = 0; i < count; i++) {
-      VYRE_TRY(vyre_status_note(ask(ops, target, &a->kernels[i], &a->figures[i]), "while compiling '%s' of %s on %s",
-                                programs[i]->entry, programs[i]->path, ops->name));
-      taken += a->figures[i].compile_ns[round];
-    }
-  return VYRE_OK;
+  return vyre_status_note(run_figures_ask_all(ops, target, (const run_kernel *const[]){&a->kernels[0], &a->kernels[1]}, count,
+                                              (run_figures *const[]){&a->figures[0], &a->figures[1]}),
+                          "-device= chooses another device, -validate asks for checks");
 }
 
 static void
@@ -272,7 +185,8 @@ print_all(const run_options *options, vyre_target *target, const run_program *co
   }
   for (uint32_t i = 0; i < count; i++)
     print_notes(programs[i], &a->figures[i], &a->empty);
-  const figure *first = find(&a->figures[0], "Subgroup size"), *second = find(&a->figures[1], "Subgroup size");
+  const run_figure *first = run_figures_find(&a->figures[0], "Subgroup size"),
+                   *second = run_figures_find(&a->figures[1], "Subgroup size");
   if (first && second && first->u64 != second->u64)
     printf("note: the driver chose subgroups of two sizes, so the figures do not compare\n");
 }
@@ -283,10 +197,7 @@ run_statistics(const run_options *options, const run_program *first, const run_p
   const run_program *const programs[] = {first, second};
   const uint32_t count = second ? 2 : 1;
   vyre_target *target;
-  /* What drivers keep by themselves would be found instead of made. */
-  setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
-  setenv("__GL_SHADER_DISK_CACHE", "0", 1);
-  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  run_figures_begin();
   asked *a = calloc(1, sizeof *a);
   if (!a)
     return VYRE_OUT_OF_MEMORY("for the driver's figures");
@@ -301,9 +212,9 @@ run_statistics(const run_options *options, const run_program *first, const run_p
   }
   for (uint32_t i = 0; i < 2; i++) {
     run_kernel_free(&a->kernels[i]);
-    forget_figures(&a->figures[i]);
+    run_figures_free(&a->figures[i]);
   }
-  forget_figures(&a->empty);
+  run_figures_free(&a->empty);
   free(a);
   return status;
 }

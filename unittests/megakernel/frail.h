@@ -241,6 +241,12 @@ frail_hangs(const vyre_target *target)
   return frail_of(target)->hangs;
 }
 
+static void
+frail_metrics(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user)
+{
+  emit(user, "recoveries", __atomic_load_n(&frail_of(target)->recoveries, __ATOMIC_RELAXED));
+}
+
 /* Numbers of what was there before are those of buffers of a word. */
 static vyre_status
 frail_recover(vyre_target *target)
@@ -276,6 +282,7 @@ static const vyre_target_ops frail_ops = {
     .is_lost = frail_is_lost,
     .recover = frail_recover,
     .hangs = frail_hangs,
+    .metrics = frail_metrics,
 };
 
 #endif

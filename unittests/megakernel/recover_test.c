@@ -249,6 +249,37 @@ rows_are_made_anew_by_their_owner(void **state)
   }
 }
 
+/* The launch that found no memory had taken an item, which was to take a slot of the IO queue. */
+static void
+what_a_launch_had_begun_when_memory_ran_out_is_a_fault(void **state)
+{
+  static const uint32_t claimed = VYRE_MEGA_CLAIMED, bits = 7;
+  world *w = make_world();
+  vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
+  vyre_mega_row row = {0};
+  uint32_t value;
+  (void)state;
+  ok(upload(w, &row));
+  ok(vyre_target_write(ops, w->target, row.buffers[1].buffer, 2 * VYRE_MEGA_SLOT_BYTES, 4, &claimed));
+  ok(vyre_target_write(ops, w->target, row.buffers[0].buffer, VYRE_MEGA_IO_CLAIMS * 4, 4, &bits));
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_NO_MEMORY);
+  ok(vyre_mega_dispatch_resident(mega, &row, &w->output, &w->stats));
+  const uint32_t *control = (const uint32_t *)(const void *)w->output.images[0].data;
+  const uint32_t *ring = (const uint32_t *)(const void *)w->output.images[1].data;
+  for (uint32_t i = 0; i < 5; i++) {
+    ok(vyre_mega_observable(control, w->output.images[0].size, i, &value));
+    assert_int_equal(value, i == 2 ? 0 : i + 1);
+    assert_int_equal(ring[i * VYRE_MEGA_SLOT_WORDS], i == 2 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
+  }
+  assert_int_equal(ring[2 * VYRE_MEGA_SLOT_WORDS + VYRE_MEGA_SLOT_REASON], VYRE_MEGA_REASON_LOST);
+  assert_int_equal(control[VYRE_MEGA_FAULT_COUNT], 1);
+  assert_int_equal(control[VYRE_MEGA_DONE_COUNT], 4);
+  assert_int_equal(control[VYRE_MEGA_IO_CLAIMS], 0);
+  assert_false(w->stats.was_recovered);
+  ok(vyre_mega_destroy(mega));
+  world_free(w);
+}
+
 static const char take_text[] = "func @take(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[],\n"
                                 "          %data : path u32[], %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
                                 "  store %control[add(%a1, 160u32)], load(%data[%a0])\n"
@@ -370,6 +401,47 @@ a_mirror_hears_of_a_loss_that_another_dispatch_met(void **state)
   world_free(w);
 }
 
+/* Each finds that its handles are stale when it is used, or destroyed, and not before. */
+static void
+megakernels_of_one_target_hear_of_a_loss_that_another_met(void **state)
+{
+  world *w = make_world();
+  remaker r = {.w = w};
+  vyre_mega *all[4];
+  vyre_mega_mirror *mirrors[2];
+  vyre_mega_input input = input_of(w);
+  vyre_mega_row row = {0};
+  (void)state;
+  for (uint32_t i = 0; i < 4; i++) {
+    all[i] = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){.remake = remake_rows, .user = &r});
+    ok(vyre_mega_dispatch(all[i], &input, &w->output, NULL));
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    ok(vyre_mega_mirror_create(all[i + 2], 5, 29, &mirrors[i]));
+    ok(vyre_mega_mirror_publish(mirrors[i], 0, &ITEM(.op = 2, .args = {5, 160})));
+    ok(vyre_mega_mirror_dispatch(mirrors[i], (vyre_range){0}, &w->stats));
+  }
+  ok(upload(w, &row));
+  frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
+  ok(vyre_mega_dispatch(all[0], &input, &w->output, NULL));
+  ok(vyre_mega_dispatch_resident(all[1], &row, &w->output, &w->stats));
+  assert_true(w->stats.was_recovered);
+  is_right(&w->output, 1);
+  assert_int_equal(r.calls, 1);
+  ok(vyre_mega_dispatch(all[1], &input, &w->output, &w->stats));
+  assert_false(w->stats.was_recovered);
+  ok(vyre_mega_mirror_publish(mirrors[0], 1, &ITEM(.op = 2, .args = {7, 160})));
+  ok(vyre_mega_mirror_dispatch(mirrors[0], (vyre_range){0}, &w->stats));
+  assert_true(w->stats.was_recovered);
+  assert_int_equal(observable(mirrors[0], 0), 12);
+  assert_int_equal(frail_of(w->target)->recoveries, 1);
+  for (uint32_t i = 0; i < 2; i++)
+    ok(vyre_mega_mirror_destroy(mirrors[i]));
+  for (uint32_t i = 0; i < 4; i++)
+    ok(vyre_mega_destroy(all[i]));
+  world_free(w);
+}
+
 /* ---- losses of the driver's own ------------------------------------------------------------------------------------------ */
 
 #ifndef MEGA_CPU
@@ -402,7 +474,7 @@ a_drivers_own_loss_is_met(void **state)
 {
   world *w = make_world();
   vyre_target *target;
-  vyre_mega *mega;
+  vyre_mega *mega, *other;
   const vyre_target_options options = {.library = test_file("%s", LOSING)};
   void *library = dlopen(options.library, RTLD_NOW | RTLD_LOCAL);
   vyre_mega_input input = input_of(w);
@@ -410,12 +482,17 @@ a_drivers_own_loss_is_met(void **state)
   assert_non_null(library);
   ok(MEGA_TARGET.open(&options, NULL, &target));
   ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.slots = w->slots}, &mega));
+  ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.slots = w->slots}, &other));
   lose(library);
   for (uint32_t i = 0; i < 3; i++) {
     ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
     assert_int_equal(w->stats.was_recovered, i == 1);
     is_right(&w->output, 1);
   }
+  ok(vyre_mega_dispatch(other, &input, &w->output, &w->stats));
+  assert_true(w->stats.was_recovered);
+  is_right(&w->output, 1);
+  ok(vyre_mega_destroy(other));
   ok(vyre_mega_destroy(mega));
   ok(MEGA_TARGET.close(target));
   dlclose(library);
@@ -433,6 +510,8 @@ main(void)
       cmocka_unit_test(where_memory_ran_out_it_is_tried_once_more),
       cmocka_unit_test(other_failures_and_wrong_input_are_errors_at_once),
       cmocka_unit_test(recovery_may_be_off),
+      cmocka_unit_test(what_a_launch_had_begun_when_memory_ran_out_is_a_fault),
+      cmocka_unit_test(megakernels_of_one_target_hear_of_a_loss_that_another_met),
       cmocka_unit_test(rows_are_made_anew_by_their_owner),
       cmocka_unit_test(so_is_data),
       cmocka_unit_test(a_mirror_goes_on_where_it_was),
