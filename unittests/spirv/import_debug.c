@@ -92,6 +92,24 @@ calls_are_around_what_is_inlined(void **state)
   vyre_bytes_free(&words);
 }
 
+/* What is no function or block is no scope. */
+static void
+types_are_no_scopes(void **state)
+{
+  (void)state;
+  char text[sizeof(whole)];
+  memcpy(text, whole, sizeof(whole));
+  char *scope = strstr(text, "DebugScope %dmain");
+  assert_non_null(scope);
+  memcpy(scope + 11, "%basic", 6);
+  vyre_bytes words = assemble(text);
+  vyre_module *m = import_read(&words);
+  assert_int_equal(scope_of(m, VYRE_OP_load).entity, 0);
+  assert_string_equal(vyre_string_text(m, scope_of(m, VYRE_OP_load).file), "a.comp");
+  vyre_module_destroy(m);
+  vyre_bytes_free(&words);
+}
+
 /* Longer than callers nest: the outermost are left out. */
 static void
 chains_end(void **state)
@@ -171,6 +189,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(calls_are_around_what_is_inlined),
+      cmocka_unit_test(types_are_no_scopes),
       cmocka_unit_test(chains_end),
       cmocka_unit_test(damaged_instructions),
   };
