@@ -117,6 +117,12 @@ static const option_row options[] = {
     {.name = "GLSL, HLSL and SPIR-V that comes in", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
     {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines"},
+    {.name = "gV",
+     OPTION_FLAG,
+     AT(debug_info),
+     NULL,
+     "the same with functions, blocks, calls, types and variables, as NonSemantic.Shader.DebugInfo.100"},
+    {.name = "gVS", OPTION_FLAG, AT(debug_source), NULL, "the same with the source's text"},
     {.name = "max-growth",
      OPTION_NUMBER,
      AT(max_growth),
@@ -522,7 +528,9 @@ options_parse(int argc, char **argv, tool_options *out)
   out->sweepers = count_threads(&out->phase_threads);
   out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
   VYRE_TRY(option_glsl_take(&out->glsl, &out->compile));
-  out->compile.debug = out->debug;
+  out->compile.debug_source = out->debug_source;
+  out->compile.debug_info = out->debug_info || out->debug_source;
+  out->compile.debug = out->debug || out->compile.debug_info;
   if (out->stats)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
   out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;

@@ -252,7 +252,9 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
       .text_bytes = length,
       .include_dir_count = options->include_dir_count,
       .define_count = options->define_count,
-      .debug = options->debug,
+      .debug = options->debug_source ? 3
+               : options->debug_info ? 2
+                                     : options->debug,
       .target_env = (uint32_t)options->target_env,
       .language = (uint32_t)options->language,
       .stage = (uint32_t)stage,
