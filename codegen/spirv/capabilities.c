@@ -12,6 +12,18 @@
 
 enum { NARROW_8 = 1u << VYRE_I8 | 1u << VYRE_U8, NARROW_16 = 1u << VYRE_I16 | 1u << VYRE_U16 | 1u << VYRE_F16 };
 
+static const char NON_SEMANTIC[] = "SPV_KHR_non_semantic_info";
+
+/* Whether the instruction has `skip` words, and then a text that begins so. */
+static bool
+is_named(const uint32_t *words, uint32_t skip, const char *begin, size_t length)
+{
+  const uint32_t count = words[0] >> 16;
+  size_t all;
+  const char *text = vyre_words_string(words + skip, count > skip ? count - skip : 0, &all);
+  return text && strncmp(text, begin, length) == 0;
+}
+
 /* Whether the words have an instruction like the `count` words at their end. */
 static bool
 repeats(const vyre_spv_words *words, size_t start)
@@ -39,6 +51,26 @@ vyre_spv_need_extension(vyre_spv *s, const char *extension)
   vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, extension);
   if (!s->out_of_memory && repeats(&s->extensions, start))
     s->extensions.count = start;
+}
+
+void
+vyre_spv_input_extensions(vyre_spv *s, const vyre_word_list *extensions)
+{
+  for (uint32_t at = 0; at < extensions->count; at += extensions->words[at] >> 16) {
+    const uint32_t *words = extensions->words + at, count = words[0] >> 16;
+    if (!is_named(words, 1, NON_SEMANTIC, sizeof(NON_SEMANTIC)))
+      vyre_spv_append(s, &s->extensions, words, count);
+  }
+}
+
+void
+vyre_spv_set_extension(vyre_spv *s)
+{
+  bool any = false;
+  for (size_t at = 0; at < s->imports.count && !any; at += s->imports.data[at] >> 16)
+    any = is_named(s->imports.data + at, 2, "NonSemantic.", 12);
+  if (any && s->version < 0x10600)
+    vyre_spv_need_extension(s, NON_SEMANTIC);
 }
 
 void

@@ -103,9 +103,7 @@ vyre_spv_begin_debug(vyre_spv *s)
   }
   s->debug_set = s->next_id++;
   s->debug_void = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
-  vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &s->debug_set, 1, "NonSemantic.Shader.DebugInfo.100");
-  if (s->version < 0x10600)
-    vyre_spv_need_extension(s, "SPV_KHR_non_semantic_info");
+  vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &s->debug_set, 1, VYRE_SPV_DEBUG_SET);
   for (uint32_t at = 0; at < all->count; at += all->words[at] >> 16)
     if (vyre_words_is_debug(all->words + at) && all->words[at + 4] != VYRE_DEBUG_GLOBAL)
       write(s, all->words + at);
@@ -151,8 +149,8 @@ inlined_at(vyre_spv *s, const vyre_scope_info *info)
   const uint64_t key = (uint64_t)info->caller << 32 | info->call_line;
   uint32_t id = vyre_spv_made_of(s, VYRE_SPV_AN_INLINED_AT, key, info->call)->id;
   if (!id) {
-    const uint32_t operands[3] = {vyre_spv_u32(s, info->call_line), scope, inlined_at(s, &caller)};
-    id = put(s, &s->globals, VYRE_DEBUG_INLINED_AT, operands, operands[2] ? 3 : 2);
+    const uint32_t around = inlined_at(s, &caller), operands[3] = {vyre_spv_u32(s, info->call_line), scope, around};
+    id = put(s, &s->globals, VYRE_DEBUG_INLINED_AT, operands, around ? 3 : 2);
     vyre_spv_made_of(s, VYRE_SPV_AN_INLINED_AT, key, info->call)->id = id;
   }
   return id;

@@ -363,6 +363,7 @@ uint32_t vyre_spv_string_of(vyre_spv *s, vyre_string text); /* an OpString, one 
 
 /* ---- debug_info.c: where the input has debug instructions ---- */
 
+#define VYRE_SPV_DEBUG_SET "NonSemantic.Shader.DebugInfo.100"
 void vyre_spv_begin_debug(vyre_spv *s);
 void vyre_spv_end_debug(vyre_spv *s); /* all programs have been written */
 void vyre_spv_debug_variable(vyre_spv *s, uint32_t spirv_id, uint32_t id);
@@ -533,6 +534,10 @@ uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializ
 void vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension);
 void vyre_spv_need_extension(vyre_spv *s, const char *extension);
 bool vyre_spv_declares(const vyre_spv *s, uint32_t capability);
+
+/* The input's extensions, but for that of non-semantic sets: it goes with the last of them, and comes where one was written. */
+void vyre_spv_input_extensions(vyre_spv *s, const vyre_word_list *extensions);
+void vyre_spv_set_extension(vyre_spv *s);
 
 /* Capabilities and extensions that a module from text needs for the types in it. */
 void vyre_spv_type_capabilities(vyre_spv *s);

@@ -223,7 +223,7 @@ write_head(vyre_spv *s, const vyre_input *input)
     vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &input->capabilities.words[i], 1);
   if (input->capabilities.count == 0)
     vyre_spv_need(s, SpvCapabilityShader, 0, NULL);
-  vyre_spv_append(s, &s->extensions, input->extensions.words, input->extensions.count);
+  vyre_spv_input_extensions(s, &input->extensions);
   vyre_spv_debug(s, input);
 }
 
@@ -312,6 +312,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   vyre_spv_end_debug(&s);
   vyre_spv_resolve_rest(&s);
   vyre_spv_stages(&s, from);
+  vyre_spv_set_extension(&s);
   if (from->capabilities.count == 0)
     vyre_spv_type_capabilities(&s);
   vyre_status status = s.status;

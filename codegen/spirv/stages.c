@@ -2,8 +2,8 @@
  * after the programs, as they came but for their ids.
  *
  * A type that the programs have is shared, because no type may be declared twice but aggregates and pointers; so is a constant
- * without decorations.  Everything else is written again: variables and specialization constants of one binding or number may be
- * several.
+ * without decorations, and debug information.  Everything else is written again: variables and specialization constants of one
+ * binding or number may be several.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
@@ -12,7 +12,7 @@
 
 #define MOST_IDS 0x400000u /* SPIR-V's own limit */
 
-enum { DECORATED = 1, FORWARD = 2, STRING = 4 }; /* FORWARD: named before it is declared */
+enum { DECORATED = 1, FORWARD = 2, STRING = 4, STRIPPED = 8 }; /* FORWARD: named before it is declared; STRIPPED: a set that goes */
 
 typedef struct stages {
   vyre_spv *s;
@@ -39,7 +39,7 @@ is_decoration(uint32_t op)
          op == SpvOpMemberDecorateString;
 }
 
-/* Whether all that is kept is of SPIR-V's grammar, and whether it is more than debug information; finds the bound. */
+/* Whether all that stages need is of SPIR-V's grammar, and whether there is any; finds the bound.  debug.c writes the rest. */
 static bool
 check(stages *g)
 {
@@ -71,6 +71,13 @@ check(stages *g)
   return any;
 }
 
+static const char *
+set_of(const uint32_t *import)
+{
+  size_t length;
+  return vyre_words_string(import + 2, (import[0] >> 16) - 2, &length);
+}
+
 static bool
 make_maps(stages *g)
 {
@@ -88,6 +95,9 @@ make_maps(stages *g)
       g->marks[words[1]] |= FORWARD;
     if (op == SpvOpString && words[0] >> 16 > 1 && words[1] < g->bound)
       g->marks[words[1]] |= STRING;
+    const char *set = op == SpvOpExtInstImport ? set_of(words) : NULL;
+    if (set && vyre_words_set_says_nothing(set))
+      g->marks[words[1]] |= STRIPPED;
   }
   return true;
 }
@@ -124,6 +134,28 @@ is_shared(const stages *g, uint32_t op, uint32_t result)
   }
 }
 
+/* What debug_info.c wrote for the set, or for an instruction of a set; 0: nothing. */
+static uint32_t
+debug_of(stages *g, const uint32_t *words)
+{
+  const uint32_t op = words[0] & 0xffffu;
+  if (!g->s->debug_set)
+    return 0;
+  if (op == SpvOpExtInst)
+    return vyre_spv_made_of(g->s, VYRE_SPV_A_DEBUG, words[2], 0)->id;
+  const char *name = op == SpvOpExtInstImport ? set_of(words) : NULL;
+  return name && strcmp(name, VYRE_SPV_DEBUG_SET) == 0 ? g->s->debug_set : 0;
+}
+
+/* Whether the instruction goes with -strip. */
+static bool
+is_stripped(const stages *g, const uint32_t *words)
+{
+  const uint32_t op = words[0] & 0xffffu;
+  return g->s->strip && (op == SpvOpLine || op == SpvOpNoLine || (op == SpvOpExtInstImport && g->marks[words[1]] & STRIPPED) ||
+                         (op == SpvOpExtInst && g->marks[words[3]] & STRIPPED));
+}
+
 /* The instruction with the module's ids, into `to`; or its equal that is there. */
 static void
 put(stages *g, vyre_spv_words *to, const uint32_t *words)
@@ -136,6 +168,11 @@ put(stages *g, vyre_spv_words *to, const uint32_t *words)
   for (uint32_t k = 1; k < count; k++) {
     typed |= g->kinds[k] == VYRE_WORD_KIND_TYPE;
     result = g->kinds[k] == VYRE_WORD_KIND_RESULT ? words[k] : result;
+  }
+  const uint32_t debug = to == &g->s->globals || to == &g->s->imports ? debug_of(g, words) : 0;
+  if (debug) {
+    g->ids[result] = debug;
+    return;
   }
   const bool shared = to == &g->s->globals && result && is_shared(g, op, result);
   scratch->count = 0;
@@ -165,7 +202,7 @@ section_of(vyre_spv *s, const uint32_t *words)
   case SpvOpMemberName:
     return s->strip ? NULL : &s->names;
   default:
-    return is_decoration(op) ? &s->decorations : is_debug(words) ? NULL : &s->globals;
+    return is_decoration(op) ? &s->decorations : &s->globals;
   }
 }
 
@@ -179,9 +216,8 @@ vyre_spv_stages(vyre_spv *s, const vyre_input *input)
     for (uint32_t at = 0, inside = 0; at < g.kept->count && !vyre_spv_failed(s); at += g.kept->words[at] >> 16) {
       const uint32_t *words = g.kept->words + at, op = words[0] & 0xffffu;
       inside |= op == SpvOpFunction;
-      vyre_spv_words *to = inside ? &s->code : section_of(s, words);
-      const bool line = op == SpvOpLine || op == SpvOpNoLine;
-      if (to && declared == (to != &s->globals && to != &s->imports) && !(line && s->strip))
+      vyre_spv_words *to = is_debug(words) ? NULL : inside ? &s->code : section_of(s, words);
+      if (to && declared == (to != &s->globals && to != &s->imports) && !is_stripped(&g, words))
         put(&g, to, words);
       inside &= op != SpvOpFunctionEnd;
     }

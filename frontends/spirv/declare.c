@@ -246,10 +246,7 @@ declare_set(import *m, const uint32_t *words, uint32_t count)
   if (!text || !import_define(m, words[1], ID_SET, 0))
     return import_fail(m, "a name without end");
   const bool is_debug_info = strcmp(text, "NonSemantic.Shader.DebugInfo.100") == 0;
-  const bool acts = strcmp(text, "NonSemantic.DebugPrintf") == 0 || strcmp(text, "NonSemantic.DebugBreak") == 0;
-  const bool says_nothing = (strncmp(text, "NonSemantic.", 12) == 0 && !acts) || strcmp(text, "OpenCL.DebugInfo.100") == 0 ||
-                            strcmp(text, "DebugInfo") == 0;
-  m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : is_debug_info ? 3 : says_nothing ? 2 : 0;
+  m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : is_debug_info ? 3 : vyre_words_set_says_nothing(text) ? 2 : 0;
   if (m->ids[words[1]].value == 2)
     import_drop(m, text);
   return true;

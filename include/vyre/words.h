@@ -31,6 +31,9 @@ bool vyre_words_kinds(const uint32_t *words, uint32_t count, uint8_t *out);
 /* The string at `words`, which ends before words[count]; NULL: it does not.  Its length in bytes: it has length / 4 + 1 words. */
 const char *vyre_words_string(const uint32_t *words, uint32_t count, size_t *out_length);
 
+/* Whether a shader is the same without the instructions of the set of that name: debug information, and what is for tools alone. */
+bool vyre_words_set_says_nothing(const char *set);
+
 /* ---- NonSemantic.Shader.DebugInfo.100 ---------------------------------------------------------------------------------------- */
 
 /* What is kept of it: an OpExtInst of each instruction before the functions, whose type and set are 0, with constants in the place

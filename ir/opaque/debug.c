@@ -1,4 +1,5 @@
-/* What instructions of NonSemantic.Shader.DebugInfo.100 have as operands: those that stand before the functions.
+/* Sets of instructions that say nothing of what a shader does, and what those of NonSemantic.Shader.DebugInfo.100 that stand before
+ * the functions have as operands.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/words.h"
@@ -44,6 +45,14 @@ static const char *
 find(uint32_t instruction)
 {
   return instruction < sizeof(operands) / sizeof(*operands) ? operands[instruction] : NULL;
+}
+
+bool
+vyre_words_set_says_nothing(const char *set)
+{
+  if (strcmp(set, "NonSemantic.DebugPrintf") == 0 || strcmp(set, "NonSemantic.DebugBreak") == 0)
+    return false;
+  return strncmp(set, "NonSemantic.", 12) == 0 || strcmp(set, "OpenCL.DebugInfo.100") == 0 || strcmp(set, "DebugInfo") == 0;
 }
 
 bool
