@@ -184,8 +184,8 @@ how_it_ended(const char *path, const glsl_request *asked, const glsl_end *end, u
   if (end->signal)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: the GLSL compiler ended by signal %u (%s)\n"
-                      "Fix: the shader is too much for it; make it simpler, or give SPIR-V made by another compiler",
-                      path, end->signal, strsignal((int)end->signal));
+                      "Fix: the shader is too much for it; %smake it simpler, or give SPIR-V made by another compiler",
+                      path, end->signal, strsignal((int)end->signal), asked->debug >= 2 ? "leave out -gV or -gVS, " : "");
   switch (end->result) {
   case GLSL_OK:
     return VYRE_OK;

@@ -88,6 +88,15 @@ keep(import *m, const uint32_t *words, uint32_t operands)
   return true;
 }
 
+/* Whether it is of a variable that rows may have, which private ones and built-ins are not. */
+static bool
+is_of_memory(const import *m, const uint32_t *words, uint32_t count)
+{
+  const id_info *info = &m->ids[count > 12 && words[12] < m->bound ? words[12] : 0];
+  const uint32_t class_ = info->kind == ID_GLOBAL ? m->words[info->def + 3] : SpvStorageClassPrivate;
+  return class_ != SpvStorageClassPrivate && class_ != SpvStorageClassInput && class_ != SpvStorageClassOutput;
+}
+
 void
 import_keep_debug(import *m, const uint32_t *words, uint32_t count)
 {
@@ -96,6 +105,8 @@ import_keep_debug(import *m, const uint32_t *words, uint32_t count)
     return; /* scopes are made of them; or they are of no use without variables of functions */
   if (number == VYRE_DEBUG_LOCAL)
     import_drop(m, "the variables of functions of NonSemantic.Shader.DebugInfo.100");
+  else if (number == VYRE_DEBUG_GLOBAL && !is_of_memory(m, words, count))
+    import_drop(m, "private variables and built-ins of NonSemantic.Shader.DebugInfo.100");
   else if (keep(m, words, count - 5))
     m->ids[words[2]].value = 1 + number;
   else

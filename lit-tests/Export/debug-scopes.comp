@@ -3,7 +3,7 @@
 // RUN: rm -rf %t && mkdir %t && cp %s %t/a.comp
 // RUN: %passmgr -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID <%t/said
-// SAID:     remark: is left out: the variables of functions of NonSemantic.Shader.DebugInfo.100{{$}}
+// SAID:     remark: is left out: the variables of functions of NonSemantic.Shader.DebugInfo.100, private variables and built-ins of NonSemantic.Shader.DebugInfo.100{{$}}
 // SAID-NOT: remark
 
 // It is the same shader: stripped it is what it is without.
@@ -37,6 +37,7 @@
 // CHECK:      [[CALL:%[0-9]+]] = OpExtInst %void [[SET]] DebugInlinedAt %uint_107 [[MAIN]]{{$}}
 // CHECK:      [[INNER:%[0-9]+]] = OpExtInst %void [[SET]] DebugInlinedAt %uint_105 [[SUM]] [[CALL]]
 // CHECK:      DebugGlobalVariable {{.*}} %X_0 %uint_8
+// CHECK-NOT:  DebugGlobalVariable
 // CHECK:      %main = OpFunction
 // CHECK-NEXT: OpLabel
 // CHECK-NEXT: OpExtInst %void [[SET]] DebugFunctionDefinition [[MAIN]] %main
