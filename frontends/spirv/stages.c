@@ -243,9 +243,12 @@ name_entries(const stages *s)
     m->at = at;
     if (!is_function(s, words[2]))
       return import_fail(m, "id %u is no function", words[2]);
-    for (uint32_t i = 0; i < m->entries.count; i++)
-      if (AT(entry, m->entries, i)->function == words[2])
-        return import_uncovered(m, "function %u is an entry point of several stages, which is not covered", words[2]);
+  }
+  for (uint32_t i = 0; i < m->entries.count; i++) { /* another stage's debug instruction may name one, too */
+    const entry *e = AT(entry, m->entries, i);
+    m->at = e->word;
+    if (m->marks[e->function] & NEEDED)
+      return import_uncovered(m, "function %u is an entry point of several stages, which is not covered", e->function);
   }
   if (m->workgroup_size && (m->marks[m->workgroup_size] & NEEDED))
     return import_uncovered(m, "a WorkgroupSize that several stages share is not covered");
