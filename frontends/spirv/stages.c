@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CALLED = 1, NEEDED = 2 }; /* by a compute entry point; by another */
+enum { CALLED = 1, NEEDED = 2, THERE = 4 }; /* by a compute entry point; by another; what is kept defines it */
 
 typedef struct body {
   uint32_t start, end; /* first word of OpFunction; after OpFunctionEnd */
@@ -256,21 +256,38 @@ name_entries(const stages *s)
   return true;
 }
 
+/* Appends whole instructions to what is kept. */
+static void
+keep_words(import *m, uint32_t start, uint32_t end)
+{
+  vyre_word_list_append(m->module, &vyre_module_input(m->module, m->input)->kept, m->words + start, end - start);
+  for (uint32_t at = start; at < end; at += m->words[at] >> 16) {
+    bool has_result, has_type;
+    import_op_results(m->words[at] & 0xffffu, &has_result, &has_type);
+    if (has_result)
+      m->marks[m->words[at + 1 + has_type]] |= THERE; /* all have been in mark_ids */
+  }
+}
+
 static bool
 keep(const stages *s)
 {
   import *m = s->m;
-  vyre_word_list *kept = &vyre_module_input(m->module, m->input)->kept;
   for (uint32_t k = 0; k < s->declarations.count; k++) {
-    const declaration *d = AT(declaration, s->declarations, k);
-    if (d->kept)
-      vyre_word_list_append(m->module, kept, m->words + d->at, m->words[d->at] >> 16);
+    const uint32_t at = AT(declaration, s->declarations, k)->at, *words = m->words + at;
+    if (AT(declaration, s->declarations, k)->kept)
+      keep_words(m, at, at + (words[0] >> 16));
+    else if ((words[0] & 0xffffu) == SpvOpString && words[0] >> 16 > 1 && words[1] < m->bound)
+      m->marks[words[1]] |= THERE;
   }
   for (uint32_t k = 0; k < s->bodies.count; k++) {
     const body *b = AT(body, s->bodies, k);
     if (b->walked & NEEDED)
-      vyre_word_list_append(m->module, kept, m->words + b->start, b->end - b->start);
+      keep_words(m, b->start, b->end);
   }
+  for (uint32_t id = 1; id < m->bound; id++) /* debug information may name anything */
+    if ((m->marks[id] & (NEEDED | THERE)) == NEEDED)
+      return import_uncovered(m, "id %u, which another stage than compute names, is of a compute shader, which is not covered", id);
   return true;
 }
 
