@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# vyre_add_plugin(NAME SOURCES... [KERNELS FILES.vir...]): a pass plugin, NAME.so.  It imports nothing of vyre: a symbol that is not its own or libc's
+# vyre_add_plugin(NAME SOURCES... [KERNELS FILES.vir...]): a pass plugin, NAME.so, on Windows NAME.dll.  It imports nothing of vyre: a symbol that is not its own or libc's
 # fails the link.  Each kernel file K.vir gives it a `const vyre_phases K_phases`, of the phases that are in it (vyre/phases.h).
 function(vyre_add_plugin name)
   cmake_parse_arguments(arg "" "" "KERNELS" ${ARGN})
@@ -19,8 +19,8 @@ function(vyre_add_plugin name)
     PREFIX ""
     C_STANDARD 17 C_STANDARD_REQUIRED ON
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  # Sanitizers leave their own symbols to the program.
-  if(NOT VYRE_SANITIZE AND NOT "${CMAKE_C_FLAGS}${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize")
+  # Sanitizers leave their own symbols to the program; a .dll has none that are missing.
+  if(NOT WIN32 AND NOT VYRE_SANITIZE AND NOT "${CMAKE_C_FLAGS}${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize")
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
 endfunction()

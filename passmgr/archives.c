@@ -141,7 +141,7 @@ archives_close(archives *a)
 
 /* Why it could not be opened. */
 static vyre_status
-tell(const char *path)
+tell_why(const char *path)
 {
   foz *archive = NULL;
   vyre_status status = foz_open(path, &archive);
@@ -164,7 +164,7 @@ archives_read(const archives *a, const char *input, vyre_bytes *out)
   if (length == 0 || length >= sizeof path)
     return vyre_file_read(input, out);
   snprintf(path, sizeof path, "%.*s", (int)length, input);
-  return is_folder(path) ? vyre_file_read(input, out) : tell(path);
+  return is_folder(path) ? vyre_file_read(input, out) : tell_why(path);
 }
 
 uint64_t

@@ -32,153 +32,6 @@ static guard_record *record; /* NULL: nobody waits for it to tell why this proce
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
-static void
-append(guard_text *text, const char *more)
-{
-  while (*more && text->length + 1 < sizeof(text->bytes))
-    text->bytes[text->length++] = *more++;
-  text->bytes[text->length] = '\0';
-}
-
-static void
-append_number(guard_text *text, uint64_t number)
-{
-  char digits[24], *at = digits + sizeof(digits) - 1;
-  *at = '\0';
-  do
-    *--at = (char)('0' + number % 10);
-  while (number /= 10);
-  append(text, at);
-}
-
-/* "in pass 'acme.x' (/path/acme.so), run 3 of the pipeline". */
-static void
-append_code(guard_text *text, const vyre_plugin_code *code)
-{
-  if (code->pass) {
-    append(text, " in pass '");
-    append(text, code->pass);
-    append(text, "' (");
-    append(text, code->path);
-    append(text, "), run ");
-    append_number(text, code->run);
-    append(text, " of the pipeline");
-  } else {
-    append(text, " while plugin '");
-    append(text, code->path);
-    append(text, "' was loaded");
-  }
-}
-
-static void
-append_input(guard_text *text, const guard_where *where)
-{
-  if (!where->input)
-    return;
-  append(text, "\n  input '");
-  append(text, where->input);
-  append(text, "'");
-}
-
-/* In a driver, whatever called it. */
-static bool
-append_driver(guard_text *text, const guard_where *where, const char *how)
-{
-  if (!where->call.doing)
-    return false;
-  vyre_driver_call_tell(&where->call, how, text->bytes + text->length, sizeof(text->bytes) - text->length);
-  text->length += strlen(text->bytes + text->length);
-  append_input(text, where);
-  append(text, "\nFix: update the driver, choose another -device, or -target=cpu, which has none");
-  return true;
-}
-
-/* Nothing that runs here does that to itself. */
-static int
-tell_kill(const guard_where *where, guard_text *text)
-{
-  if (where->call.doing) {
-    vyre_driver_call_tell(&where->call, "was killed (SIGKILL)", text->bytes, sizeof(text->bytes));
-    text->length = strlen(text->bytes);
-  } else {
-    append(text, "the process was killed (SIGKILL)");
-    if (where->code.path)
-      append_code(text, &where->code);
-  }
-  append_input(text, where);
-  append(text, "\nFix: leave it more memory, if the system killed it for want of that (dmesg tells)");
-  return VYRE_CODE_INPUT;
-}
-
-static int
-code_of(const guard_where *where)
-{
-  return where->call.doing ? VYRE_CODE_DEVICE : where->code.path || where->is_strange ? VYRE_CODE_USAGE : VYRE_CODE_INTERNAL;
-}
-
-static const char *
-name_of_signal(int number)
-{
-  return number == SIGSEGV   ? "segmentation fault"
-         : number == SIGABRT ? "abort"
-         : number == SIGFPE  ? "division by zero"
-         : number == SIGILL  ? "illegal instruction"
-         : number == SIGBUS  ? "bus error"
-                             : "";
-}
-
-int
-guard_tell_signal(const guard_where *where, int number, guard_text *text)
-{
-  guard_text how = {0};
-  if (number == SIGKILL)
-    return tell_kill(where, text);
-  append(&how, "crashed (");
-  append(&how, number == SIGSEGV   ? "SIGSEGV"
-               : number == SIGABRT ? "SIGABRT"
-               : number == SIGFPE  ? "SIGFPE"
-               : number == SIGILL  ? "SIGILL"
-                                   : "SIGBUS");
-  append(&how, ")");
-  if (append_driver(text, where, how.bytes))
-    return code_of(where);
-  append(text, "signal ");
-  append_number(text, (uint64_t)number);
-  if (name_of_signal(number)[0]) {
-    append(text, " (");
-    append(text, name_of_signal(number));
-    append(text, ")");
-  }
-  if (where->is_strange)
-    append(text, " in a thread that vyre did not start");
-  else if (where->code.path)
-    append_code(text, &where->code);
-  else
-    append(text, " in vyre itself");
-  append_input(text, where);
-  return code_of(where);
-}
-
-int
-guard_tell_exit(const guard_where *where, const char *how, guard_text *text)
-{
-  guard_text by = {0};
-  append(&by, "ended the process by ");
-  append(&by, how);
-  if (append_driver(text, where, by.bytes))
-    return code_of(where);
-  append(text, "the process was ended by ");
-  append(text, how);
-  if (where->is_strange)
-    append(text, " in a thread that vyre did not start");
-  else if (where->code.path)
-    append_code(text, &where->code);
-  append(text, ", before its work was done");
-  append_input(text, where);
-  append(text, "\nFix: a pass returns, and fails by host->error");
-  return code_of(where);
-}
-
 static guard_where
 where_now(void)
 {
@@ -197,10 +50,10 @@ give(const guard_text *text, int code)
     return;
   }
   guard_text all = {0};
-  append(&all, program);
-  append(&all, ": error: ");
-  append(&all, text->bytes);
-  append(&all, "\n");
+  guard_append(&all, program);
+  guard_append(&all, ": error: ");
+  guard_append(&all, text->bytes);
+  guard_append(&all, "\n");
   const char *at = all.bytes;
   for (size_t left = all.length; left > 0;) {
     const ssize_t wrote = write(STDERR_FILENO, at, left);
@@ -329,11 +182,11 @@ end_late_loading(int number)
     return;
   }
   guard_text text = {0};
-  append(&text, "after ");
-  append_number(&text, (uint64_t)loading_limit);
-  append(&text, " s it was not done");
-  append_code(&text, &where.code);
-  append(&text, "\nFix: give it more by -pass-timeout, or tell its author");
+  guard_append(&text, "after ");
+  guard_append_number(&text, (uint64_t)loading_limit);
+  guard_append(&text, " s it was not done");
+  guard_append_code(&text, &where.code);
+  guard_append(&text, "\nFix: give it more by -pass-timeout, or tell its author");
   give(&text, VYRE_CODE_USAGE);
   vyre_file_abandon();
   (void)number;

@@ -30,9 +30,16 @@ typedef struct guard_record {
   int code;          /* the exit code for that */
 } guard_record;
 
-/* What is said of a process that a signal ended, or a call of exit or the like, there.  Appends, and gives the exit code for it. */
+/* guard_tell.c: what is said of a process that a signal ended, or a call of exit or the like, there.  Appends, and gives the exit
+ * code for it. */
 int guard_tell_signal(const guard_where *where, int number, guard_text *text);
 int guard_tell_exit(const guard_where *where, const char *how, guard_text *text);
+/* The same of any crash: a driver "crashed (SIGSEGV)", else it was "signal 11 (segmentation fault)". */
+int guard_tell_crash(const guard_where *where, const char *how, const char *what, guard_text *text);
+void guard_append(guard_text *text, const char *more);
+void guard_append_number(guard_text *text, uint64_t number);
+/* "in pass 'acme.x' (/path/acme.so), run 3 of the pipeline". */
+void guard_append_code(guard_text *text, const vyre_plugin_code *code);
 /* In a process that was just forked: it is guarded itself, and says there what it would say on standard error. */
 void guard_isolated(guard_record *shared);
 

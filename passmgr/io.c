@@ -7,10 +7,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
 
+#include "temporaries.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,42 +177,6 @@ write_direct(const char *path, const char *shown, const struct stat *old, const 
   return error ? failed("write", shown, error) : VYRE_OK;
 }
 
-/* Names of the temporary files that exist: few, because few threads write at once.  A signal handler reads them; the
- * text is on the stack of a thread that is in write_beside. */
-static const char *_Atomic temporaries[64];
-
-enum { TEMPORARY_COUNT = sizeof(temporaries) / sizeof(temporaries[0]) };
-
-static uint32_t
-note_temporary(const char *name)
-{
-  for (uint32_t i = 0; i < TEMPORARY_COUNT; i++) {
-    const char *none = NULL;
-    if (atomic_compare_exchange_strong(&temporaries[i], &none, name))
-      return i;
-  }
-  return TEMPORARY_COUNT;
-}
-
-static void
-forget_temporary(uint32_t slot)
-{
-  if (slot < TEMPORARY_COUNT)
-    atomic_store(&temporaries[slot], NULL);
-}
-
-void
-vyre_file_abandon(void)
-{
-  const int before = errno;
-  for (uint32_t i = 0; i < TEMPORARY_COUNT; i++) {
-    const char *name = atomic_load(&temporaries[i]);
-    if (name)
-      unlink(name);
-  }
-  errno = before;
-}
-
 /* Creates folder/.vyre-PID-N for path; its name goes to `out`.  -1: errno says why. */
 static int
 open_beside(const char *path, mode_t mode, char out[PATH_MAX])
@@ -237,11 +202,11 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
 {
   char beside[PATH_MAX] = "";
   if (old && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-    return failed("write", shown, errno);       /* a rename would not ask */
-  const uint32_t slot = note_temporary(beside); /* before it is there */
+    return failed("write", shown, errno);          /* a rename would not ask */
+  const uint32_t slot = io_note_temporary(beside); /* before it is there */
   int fd = open_beside(path, 0666, beside);
   if (fd < 0)
-    forget_temporary(slot);
+    io_forget_temporary(slot);
   if (fd < 0 && old && (errno == EACCES || errno == EPERM || errno == EROFS))
     return write_direct(path, shown, old, data, size);
   if (fd < 0)
@@ -255,7 +220,7 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
     error = errno;
   if (error)
     unlink(beside);
-  forget_temporary(slot);
+  io_forget_temporary(slot);
   return error ? failed("write", shown, error) : VYRE_OK;
 }
 

@@ -9,11 +9,9 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +19,7 @@
 #include <unistd.h>
 
 #include "grow.h"
+#include "paths.h"
 #include "vyre/io.h"
 
 static vyre_status
@@ -35,7 +34,7 @@ absolute(const char *path, char out[PATH_MAX])
 {
   if (realpath(path, out))
     return true;
-  if (path[0] == '/')
+  if (path_is_whole(path))
     return (size_t)snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
   char here[PATH_MAX];
   if (!getcwd(here, sizeof(here)))
@@ -46,25 +45,6 @@ absolute(const char *path, char out[PATH_MAX])
   memcpy(out, here, folder);
   out[folder] = '/';
   memcpy(out + folder + 1, path, name + 1);
-  return true;
-}
-
-/* Whether all that its program headers name is in the file; a file that is no ELF is left to dlopen's message. */
-static bool
-is_whole(int fd, off_t size)
-{
-  ElfW(Ehdr) header;
-  if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-    return true;
-  for (unsigned i = 0; i < header.e_phnum; i++) {
-    ElfW(Phdr) segment;
-    off_t at = (off_t)(header.e_phoff + i * sizeof(segment));
-    if (at < 0 || pread(fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
-      return false;
-    if (segment.p_type == PT_LOAD && (segment.p_filesz > (uint64_t)size || segment.p_offset > (uint64_t)size - segment.p_filesz))
-      return false;
-  }
   return true;
 }
 
@@ -80,7 +60,7 @@ check_file(const char *path, struct stat *out)
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return cannot_load(path, strerror(errno));
-  bool whole = is_whole(fd, out->st_size);
+  bool whole = vyre_library_is_whole(fd, (uint64_t)out->st_size);
   close(fd);
   return whole ? VYRE_OK : cannot_load(path, "the file is cut short");
 }
@@ -147,8 +127,9 @@ vyre_registry_load(vyre_registry *registry, const char *path, vyre_origin origin
 static int
 is_plugin_file(const struct dirent *entry)
 {
-  size_t length = strlen(entry->d_name);
-  return entry->d_name[0] != '.' && length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0;
+  static const char ending[] = VYRE_PLUGIN_ENDING;
+  size_t length = strlen(entry->d_name), tail = sizeof(ending) - 1;
+  return entry->d_name[0] != '.' && length > tail && strcmp(entry->d_name + length - tail, ending) == 0;
 }
 
 static int

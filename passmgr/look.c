@@ -4,6 +4,7 @@
 #include "look.h"
 
 #include "diff.h"
+#include "paths.h"
 #include "process.h"
 #include "same_file.h"
 
@@ -104,7 +105,7 @@ dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
   const char *folder = l->options->dump_dir;
   snprintf(name, sizeof name, "%s", strcmp(l->path, "-") == 0 ? "stdin" : l->path);
   for (char *c = name; *c; c++)
-    *c = *c == '/' ? '_' : *c;
+    *c = path_is_mark(*c) ? '_' : *c;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -dump-dir=DIR names one that can be written", folder,
                       strerror(errno));

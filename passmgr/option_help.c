@@ -9,6 +9,12 @@
 
 enum { HELP_INDENT = 24, HELP_WIDTH = 118 };
 
+static bool
+is_listed(const option_row *o)
+{
+  return o->help && !(o->flags & OPTION_ABSENT);
+}
+
 /* "-load=FILE" or "-o FILE" of one that needs a value, "-stats[=text|json]" of one that may have it; a heading as it is. */
 static int
 print_form(const option_row *o, char *out, size_t size)
@@ -49,7 +55,7 @@ print_text(const option_table *table, vyre_bytes *out)
     char form[160];
     if (o->kind == OPTION_SECTION)
       VYRE_TRY(vyre_bytes_printf(out, "\n%s:\n", o->name));
-    if (o->kind == OPTION_SECTION || !o->help)
+    if (o->kind == OPTION_SECTION || !is_listed(o))
       continue;
     if (print_form(o, form, sizeof form) < HELP_INDENT - 3)
       VYRE_TRY(vyre_bytes_printf(out, "  %-*s", HELP_INDENT - 2, form));
@@ -108,7 +114,7 @@ print_man(const option_table *table, const char *version, vyre_bytes *out)
   for (size_t i = 0; i < table->count; i++) {
     const option_row *o = &table->rows[i];
     char form[160];
-    if (o->kind != OPTION_SECTION && !o->help)
+    if (o->kind != OPTION_SECTION && !is_listed(o))
       continue;
     print_form(o, form, sizeof form);
     VYRE_TRY(vyre_bytes_printf(out, o->kind == OPTION_SECTION ? ".SS " : ".TP\n.B "));
@@ -197,7 +203,7 @@ print_bash(const option_table *table, vyre_bytes *out)
   bool is_first = true;
   for (size_t i = 0; i < table->count; i++) {
     const option_row *o = &table->rows[i];
-    if (o->kind == OPTION_SECTION || !o->help)
+    if (o->kind == OPTION_SECTION || !is_listed(o))
       continue;
     VYRE_TRY(vyre_bytes_printf(out, "%s-%s%s", is_first ? "" : " ", o->name, o->value && !o->alone ? "=" : ""));
     is_first = false;
@@ -247,7 +253,7 @@ print_fish(const option_table *table, vyre_bytes *out)
   for (size_t i = 0; i < table->count; i++) {
     const option_row *o = &table->rows[i];
     const value_is is = value_of(o);
-    if (o->kind == OPTION_SECTION || !o->help)
+    if (o->kind == OPTION_SECTION || !is_listed(o))
       continue;
     const char *value = !o->value || o->alone ? ""
                         : is == VALUE_FILE    ? " -r -F"

@@ -132,6 +132,8 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
     vyre_status status = VYRE_OK;
     return table->other && table->other(name, length, fields, &status) ? status : unknown(table, argument, dashes, length);
   }
+  if (o->flags & OPTION_ABSENT)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is not there on Windows\nFix: leave it out, or use vyre on Linux", o->name);
   const char *value = name[length] == '=' ? name + length + 1 : NULL;
   if (o->kind == OPTION_FLAG) {
     if (value)

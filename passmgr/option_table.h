@@ -31,8 +31,15 @@ enum {
   OPTION_EMPTY = 4,      /* the value may be empty */
   OPTION_KEPT = 8,       /* another run of the same needs it, too */
   OPTION_KEPT_FILE = 16, /* likewise, and it is a path */
-  OPTION_ASIDE = 32      /* what an output is does not depend on it, beside what it is of */
+  OPTION_ASIDE = 32,     /* what an output is does not depend on it, beside what it is of */
+  OPTION_POSIX = 64      /* Windows has not what it takes: there it is refused, and not in -help */
 };
+
+#ifdef _WIN32
+#define OPTION_ABSENT OPTION_POSIX
+#else
+#define OPTION_ABSENT 0
+#endif
 
 typedef struct name_list {
   const char **names; /* owned array of borrowed arguments */

@@ -17,6 +17,7 @@
 
 #include "depfile.h"
 #include "outputs.h"
+#include "paths.h"
 #include "pipeline.h"
 
 typedef struct header {
@@ -81,7 +82,7 @@ add_vyre(hasher *h)
   if (!dladdr((void *)(uintptr_t)vyre_file_read, &library) || !library.dli_fname)
     return VYRE_ERROR(VYRE_CODE_INPUT, "-output-cache: vyre's library is not found\nFix: leave the option out");
   VYRE_TRY(add_file(h, library.dli_fname));
-  VYRE_TRY(add_file(h, "/proc/self/exe"));
+  VYRE_TRY(add_file(h, path_of_program()));
   const char *slash = strrchr(library.dli_fname, '/');
   snprintf(path, sizeof path, "%.*s/vyre/vyre-glsl", slash ? (int)(slash - library.dli_fname) : 1, slash ? library.dli_fname : ".");
   struct stat file;

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "outputs.h"
 
+#include "paths.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +43,8 @@ outputs_form(const tool_options *options, vyre_input_kind kind)
 static char *
 absolute(const char *path)
 {
-  char *here = path[0] == '/' ? NULL : getcwd(NULL, 0); /* a folder that was removed has no name: its files count as in the root */
+  char *here =
+      path_is_whole(path) ? NULL : getcwd(NULL, 0); /* a folder that was removed has no name: its files count as in the root */
   const size_t size = (here ? strlen(here) : 0) + strlen(path) + 3;
   char *out = malloc(size), *joined = malloc(size);
   size_t used = 0;

@@ -81,6 +81,10 @@ vyre_reserved vyre_reserved_name(const char *name, size_t length);
 /* "acme.unroll", "dce": what a pass may be called; dot: with a plugin's name or not. */
 bool vyre_name_is_valid(const char *name, bool *out_has_dot);
 
+/* elf.c, windows/pe.c: whether all of an open shared object is there, as far as its headers tell; a file that is none is left to
+ * who loads it. */
+bool vyre_library_is_whole(int file, uint64_t size);
+
 /* running.c: what vyre_plugin_code_running gives in this thread while a plugin is loaded; NULL: it is. */
 void vyre_plugin_code_load(const char *path);
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tool_options.h"
 
+#include "paths.h"
 #include "patterns.h"
 #include "same_file.h"
 #include "spirv_opt.h"
@@ -42,7 +43,7 @@ static const option_row options[] = {
      "what rows cost on your GPU, which passes weigh; what it does not say is as in the model of vyre",
      OPTION_KEPT_FILE},
     {.name = "load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process", OPTION_KEPT_FILE},
-    {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder", OPTION_KEPT_FILE},
+    {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every plugin of a folder", OPTION_KEPT_FILE},
     {.name = "list-passes",
      OPTION_WORD,
      AT(list_passes),
@@ -116,6 +117,12 @@ static const option_row options[] = {
     {.name = "GLSL, HLSL and SPIR-V that comes in", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
     {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines"},
+    {.name = "gV",
+     OPTION_FLAG,
+     AT(debug_info),
+     NULL,
+     "the same with functions, blocks, calls, types and variables, as NonSemantic.Shader.DebugInfo.100"},
+    {.name = "gVS", OPTION_FLAG, AT(debug_source), NULL, "the same with the source's text"},
     {.name = "max-growth",
      OPTION_NUMBER,
      AT(max_growth),
@@ -144,7 +151,7 @@ static const option_row options[] = {
      AT(isolate),
      NULL,
      "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once",
-     .flags = OPTION_ASIDE},
+     .flags = OPTION_ASIDE | OPTION_POSIX},
     {.name = "output-cache",
      OPTION_TEXT,
      AT(output_cache),
@@ -165,7 +172,7 @@ static const option_row options[] = {
      AT(watch),
      NULL,
      "then wait until an input, or what it includes, changes, and do again what that changes, until ^C",
-     .flags = OPTION_ASIDE},
+     .flags = OPTION_ASIDE | OPTION_POSIX},
 
     {.name = "To see what passes do", OPTION_SECTION},
     {.name = "verify-each",
@@ -268,13 +275,14 @@ static const option_row options[] = {
      OPTION_TEXT,
      AT(bisect),
      "COMMAND",
-     "find the first run of a pass after which a command fails; {} in it is the file of the output"},
+     "find the first run of a pass after which a command fails; {} in it is the file of the output",
+     OPTION_POSIX},
     {.name = "pass-timeout",
      OPTION_NUMBER,
      AT(pass_timeout),
      "SECONDS",
      "a pass that takes longer, or loading plugins, is an error; inputs have processes of their own (-isolate)",
-     OPTION_KEPT,
+     OPTION_KEPT | OPTION_POSIX,
      .least = 1,
      .most = OPTION_BOUND},
     {.name = "reproducer",
@@ -282,19 +290,21 @@ static const option_row options[] = {
      AT(reproducer),
      "DIR",
      "write there, of an input that fails, a file that fails alike: what the failing pass got, and options; implies -isolate",
-     .flags = OPTION_ASIDE},
+     .flags = OPTION_ASIDE | OPTION_POSIX},
     {.name = "reduce",
      OPTION_TEXT,
      AT(reduce),
      "FILE",
      "make the program and the pipeline of the one input that fails as small as they fail alike, and write such a file; with "
      "-bisect: as "
-     "the command says that the output is bad, and the program without passes, {in}, good"},
+     "the command says that the output is bad, and the program without passes, {in}, good",
+     OPTION_POSIX},
     {.name = "run-reproducer",
      OPTION_TEXT,
      AT(run_reproducer),
      "FILE",
-     "run such a file; options of yours are added, or replace its own"},
+     "run such a file; options of yours are added, or replace its own",
+     OPTION_POSIX},
 
     {.name = "Where GPU passes run", OPTION_SECTION},
     {.name = "target",
@@ -510,13 +520,17 @@ options_parse(int argc, char **argv, tool_options *out)
 {
   *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
+  for (uint32_t i = 0; i < out->inputs.count; i++)
+    path_take((char *)(uintptr_t)out->inputs.names[i]); /* of argv, or of a file of arguments */
   VYRE_TRY(patterns_expand(&out->inputs, &out->responses));
   VYRE_TRY(archives_expand(&out->inputs, &out->responses, &out->archives));
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
   out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
   VYRE_TRY(option_glsl_take(&out->glsl, &out->compile));
-  out->compile.debug = out->debug;
+  out->compile.debug_source = out->debug_source;
+  out->compile.debug_info = out->debug_info || out->debug_source;
+  out->compile.debug = out->debug || out->compile.debug_info;
   if (out->stats)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
   out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;

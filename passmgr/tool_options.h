@@ -34,7 +34,7 @@ typedef struct tool_options {
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
-      phases, no_fuse, isolate, debug, strip, exact_floats, watch, list_inputs, version;
+      phases, no_fuse, isolate, debug, debug_info, debug_source, strip, exact_floats, watch, list_inputs, version;
 } tool_options;
 
 /* Borrows argv. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what vyre is built with: Debian 12's packages; with `tests` what it is tested with, too, with `packages` what makes packages of it.  Does nothing
-# if all are there.  As root, or through sudo.
+# Installs what vyre is built with: Debian 12's packages; with `tests` what it is tested with, too, with `packages` what makes packages of it, with `windows`
+# what builds it for Windows (docs/windows.md).  Does nothing if all are there.  As root, or through sudo.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
@@ -9,10 +9,12 @@ build=(gcc g++ cmake ninja-build pkg-config libc6-dev
 run=(mesa-vulkan-drivers vulkan-validationlayers)
 package=(dpkg-dev file)
 test=("${package[@]}" chromium clang doxygen libclang-rt-14-dev llvm-14-tools libcmocka-dev locales make meson python3 python3-markdown rustc z3)
+windows=(gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64)
 
 packages=("${build[@]}" "${run[@]}")
 case ${1:-} in
-  tests) packages+=("${test[@]}") ;;
+  tests) packages+=("${test[@]}" "${windows[@]}") ;;
+  windows) packages+=("${windows[@]}") ;;
   packages) packages+=("${package[@]}") ;;
 esac
 

@@ -8,7 +8,7 @@ vyre_spv_label(vyre_spv *s, uint32_t label)
 {
   vyre_spv_instruction(s, &s->code, SpvOpLabel, &label, 1);
   s->block = label;
-  s->line = 0;
+  s->here.line = 0;
 }
 
 void

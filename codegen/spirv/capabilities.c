@@ -33,16 +33,21 @@ vyre_spv_declares(const vyre_spv *s, uint32_t capability)
 }
 
 void
-vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension)
+vyre_spv_need_extension(vyre_spv *s, const char *extension)
 {
-  if (!vyre_spv_declares(s, capability))
-    vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capability, 1);
-  if (!extension || s->version >= version)
-    return;
   const size_t start = s->extensions.count;
   vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, extension);
   if (!s->out_of_memory && repeats(&s->extensions, start))
     s->extensions.count = start;
+}
+
+void
+vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension)
+{
+  if (!vyre_spv_declares(s, capability))
+    vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capability, 1);
+  if (extension && s->version < version)
+    vyre_spv_need_extension(s, extension);
 }
 
 /* The kinds, as bits, that each type from 256 on is made of: parts come before what is made of them. */

@@ -18,33 +18,38 @@ text_of(const uint32_t *words, uint32_t skip)
   return vyre_words_string(words + skip, count > skip ? count - skip : 0, &length);
 }
 
+/* Where the string of that id is; UINT32_MAX: there is none. */
+static uint32_t
+find_string(vyre_spv *s, uint32_t id)
+{
+  const vyre_word_list *debug = s->debug;
+  uint32_t at = s->debug_set ? vyre_spv_made_of(s, VYRE_SPV_A_KEPT, id, 0)->id - 1 : 0;
+  for (; at < debug->count; at = s->debug_set ? UINT32_MAX : at + (debug->words[at] >> 16)) {
+    const uint32_t *words = debug->words + at;
+    if ((words[0] & 0xffff) == SpvOpString && words[0] >> 16 > 2 && words[1] == id)
+      return at;
+  }
+  return UINT32_MAX;
+}
+
 uint32_t
 vyre_spv_string(vyre_spv *s, uint32_t id)
 {
-  const vyre_word_list *debug = s->debug;
-  for (uint32_t at = 0; at < debug->count; at += debug->words[at] >> 16) {
-    const uint32_t *words = debug->words + at;
-    if ((words[0] & 0xffff) != SpvOpString || words[0] >> 16 < 3 || words[1] != id)
-      continue;
-    for (size_t i = 0; i + 1 < s->kept_strings.count; i += 2)
-      if (s->kept_strings.data[i] == at)
-        return s->kept_strings.data[i + 1];
-    const char *text = text_of(words, 2);
-    uint32_t made = 0;
-    if (!text)
-      return 0;
-    for (size_t i = 0; i + 1 < s->files.count && !made; i += 2) /* a line may have written it */
-      if (strcmp(vyre_string_text(s->module, s->files.data[i]), text) == 0)
-        made = s->files.data[i + 1];
-    if (!made) {
-      made = s->next_id++;
-      vyre_spv_text(s, &s->strings, SpvOpString, &made, 1, text);
-    }
-    vyre_spv_push(s, &s->kept_strings, at);
-    vyre_spv_push(s, &s->kept_strings, made);
-    return made;
+  const uint32_t known = vyre_spv_made_of(s, VYRE_SPV_A_STRING, id, 0)->id, at = known ? 0 : find_string(s, id);
+  const char *text = at < s->debug->count ? text_of(s->debug->words + at, 2) : NULL;
+  uint32_t made = 0;
+  if (known || at == UINT32_MAX || !text)
+    return known;
+  for (size_t i = 0; i + 1 < s->files.count && !made; i += 2) /* a line may have written it */
+    if (strcmp(vyre_string_text(s->module, s->files.data[i]), text) == 0)
+      made = s->files.data[i + 1];
+  if (!made) {
+    made = s->next_id++;
+    vyre_spv_text(s, &s->strings, SpvOpString, &made, 1, text);
   }
-  return 0;
+  vyre_spv_push(s, &s->kept_strings, at);
+  vyre_spv_push(s, &s->kept_strings, made);
+  return vyre_spv_made_of(s, VYRE_SPV_A_STRING, id, 0)->id = made;
 }
 
 /* Whether it has its text too, so that an OpSourceContinued may follow. */
@@ -78,6 +83,8 @@ vyre_spv_debug(vyre_spv *s, const vyre_input *input)
       vyre_spv_append(s, &s->strings, words, count);
     else if (op == SpvOpModuleProcessed)
       vyre_spv_append(s, &s->processed, words, count);
+    else if (vyre_words_is_debug(words) && !s->debug_set)
+      vyre_spv_begin_debug(s);
     may_continue = may_continue && (op == SpvOpSource || op == SpvOpSourceContinued);
   }
 }
@@ -102,27 +109,36 @@ vyre_spv_string_of(vyre_spv *s, vyre_string file)
   return id;
 }
 
+/* An OpLine, or OpNoLine, where neither position has a scope. */
+static void
+put_line(vyre_spv *s, vyre_string file)
+{
+  const uint32_t operands[3] = {s->here.line ? vyre_spv_string_of(s, file) : 0, s->here.line, s->here.column};
+  if (s->here.line)
+    vyre_spv_instruction(s, &s->code, SpvOpLine, operands, 3);
+  else
+    vyre_spv_instruction(s, &s->code, SpvOpNoLine, NULL, 0);
+}
+
 void
 vyre_spv_new_line(vyre_spv *s, uint32_t row)
 {
-  vyre_string file;
-  uint32_t line, column;
-  if (!vyre_row_line(s->module, (vyre_row){row}, &file, &line, &column)) {
-    if (s->line)
-      vyre_spv_instruction(s, &s->code, SpvOpNoLine, NULL, 0);
-    s->line = 0;
+  vyre_string file = 0;
+  vyre_spv_position to = {0};
+  if (vyre_row_line(s->module, (vyre_row){row}, &file, &to.line, &to.column))
+    to.scope = vyre_row_scope(s->module, (vyre_row){row});
+  if (to.line == s->here.line && (to.line == 0 || (to.column == s->here.column && to.scope == s->here.scope)))
     return;
+  if (s->here.line && to.line && s->code.count == s->line_end) { /* nothing was written with the last one */
+    s->code.count = s->line_start;
+    s->here = s->before;
   }
-  if (s->line == line && s->column == column && s->line_file == file)
-    return;
-  const uint32_t operands[3] = {vyre_spv_string_of(s, file), line, column};
-  if (s->line && s->code.count == s->line_end) /* nothing was written with the last one */
-    s->code.count -= 4;
-  vyre_spv_instruction(s, &s->code, SpvOpLine, operands, 3);
+  s->before = s->here;
+  s->line_start = s->code.count;
+  s->here = to;
+  if (!s->debug_set || row == s->program || !vyre_spv_debug_place(s, &s->before, &to))
+    put_line(s, file);
   s->line_end = s->code.count;
-  s->line = line;
-  s->column = column;
-  s->line_file = file;
 }
 
 void

@@ -72,15 +72,22 @@ enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
 
 /* What is known by a few words, and the id that was made of it. */
 enum {
-  VYRE_SPV_A_SCALAR = 1, /* bits, kind */
-  VYRE_SPV_A_POINTER,    /* storage class, type's id */
-  VYRE_SPV_A_TYPE,       /* vyre_type_id, mode */
-  VYRE_SPV_LISTED,       /* in the interface of a program: program row, variable's id */
-  VYRE_SPV_A_SET,        /* of instructions: vyre_string */
-  VYRE_SPV_AN_INPUT,     /* that no op gives: built-in's number, pointer's id */
-  VYRE_SPV_A_ZERO,       /* vyre_type_id: 1 + what it has */
-  VYRE_SPV_A_STRUCT,     /* with layout, written: vyre_string of its name */
-  VYRE_SPV_A_VARIABLE,   /* the last, as the set is added: the input's id and pointer's id, binding */
+  VYRE_SPV_A_SCALAR = 1,     /* bits, kind */
+  VYRE_SPV_A_POINTER,        /* storage class, type's id */
+  VYRE_SPV_A_TYPE,           /* vyre_type_id, mode */
+  VYRE_SPV_LISTED,           /* in the interface of a program: program row, variable's id */
+  VYRE_SPV_A_SET,            /* of instructions: vyre_string */
+  VYRE_SPV_AN_INPUT,         /* that no op gives: built-in's number, pointer's id */
+  VYRE_SPV_A_ZERO,           /* vyre_type_id: 1 + what it has */
+  VYRE_SPV_A_STRUCT,         /* with layout, written: vyre_string of its name */
+  VYRE_SPV_A_STRING,         /* of what the input kept: its id there */
+  VYRE_SPV_A_KEPT,           /* a string or debug instruction's id there: 1 + where it is */
+  VYRE_SPV_A_DEBUG,          /* the same: what was written for it; 0: DebugInfoNone */
+  VYRE_SPV_A_DEBUG_VARIABLE, /* a variable's id there */
+  VYRE_SPV_A_DEFINITION,     /* a function's id there: 1, where its DebugFunctionDefinition was written */
+  VYRE_SPV_A_SOURCE,         /* vyre_string */
+  VYRE_SPV_AN_INLINED_AT,    /* caller, line, call */
+  VYRE_SPV_A_VARIABLE,       /* the last, as the set is added: the input's id and pointer's id, binding */
 };
 #define VYRE_SPV_FIRST_MADE 128u
 #define VYRE_SPV_SMALL      32u /* integers of 32 bits below it are found without a search */
@@ -91,6 +98,12 @@ typedef struct vyre_spv_made {
 } vyre_spv_made;
 
 #define VYRE_SPV_DEPTH 1023u /* SPIR-V's universal limit for nested constructs */
+
+/* Where the code being written comes from. */
+typedef struct vyre_spv_position {
+  vyre_scope scope;
+  uint32_t line, column; /* line 0: nobody knows */
+} vyre_spv_position;
 
 typedef struct vyre_spv {
   vyre_module *module; /* never changed: side tables are reached through it */
@@ -106,9 +119,9 @@ typedef struct vyre_spv {
   bool out_of_memory;
   bool failed; /* either */
   bool strip;
-  uint32_t float_controls;   /* that may be asked for */
+  uint32_t float_controls;  /* that may be asked for */
   const uint8_t *in_bounds; /* by row of the module; NULL: none */
-  bool shared_blocks; /* the input declares that workgroup memory has layouts */
+  bool shared_blocks;       /* the input declares that workgroup memory has layouts */
   uint32_t input;
   uint32_t version;
   uint32_t memory_model;
@@ -164,13 +177,13 @@ typedef struct vyre_spv {
   vyre_spv_words places; /* rows of places that lanes are taken of */
   vyre_spv_scope *scopes;
   uint32_t depth, scope_capacity;
-  vyre_string line_file;
-  uint32_t line, column;
-  vyre_spv_words forward;      /* (id, storage class, stride, vyre_string): pointers to structs that are not written yet */
-  size_t line_end;             /* of the code, where the last OpLine was written */
-  vyre_spv_words files;        /* pairs: vyre_string, id */
-  vyre_spv_words kept_strings; /* pairs: its index in the input's debug list, id */
-  const vyre_word_list *debug; /* what is kept */
+  vyre_spv_position here, before; /* of what is written next; of what was before the last change, at line_start */
+  vyre_spv_words forward;         /* (id, storage class, stride, vyre_string): pointers to structs that are not written yet */
+  size_t line_start, line_end;    /* of the code, where the last OpLine, or what is in its place, was written */
+  uint32_t debug_set, debug_void; /* 0: the input has no debug instructions */
+  vyre_spv_words files;           /* pairs: vyre_string, id */
+  vyre_spv_words kept_strings;    /* pairs: its index in the input's debug list, id */
+  const vyre_word_list *debug;    /* what is kept */
   vyre_spv_words scratch, marks;
 } vyre_spv;
 
@@ -347,6 +360,18 @@ void vyre_spv_debug(vyre_spv *s, const vyre_input *input); /* what was kept of t
 /* The new id of the input's string `id`, which is written now if it was not; 0: there is none. */
 uint32_t vyre_spv_string(vyre_spv *s, uint32_t id);
 uint32_t vyre_spv_string_of(vyre_spv *s, vyre_string text); /* an OpString, one a text */
+
+/* ---- debug_info.c: where the input has debug instructions ---- */
+
+void vyre_spv_begin_debug(vyre_spv *s);
+void vyre_spv_end_debug(vyre_spv *s); /* all programs have been written */
+void vyre_spv_debug_variable(vyre_spv *s, uint32_t spirv_id, uint32_t id);
+/* What goes from one position to the next, if either has a scope.  False: an OpLine, or nothing, is to do that. */
+bool vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_position *to);
+void vyre_spv_debug_definition(vyre_spv *s, uint32_t function); /* of the program at hand */
+
+/* ---- debug.c ---- */
+
 void vyre_spv_new_line(vyre_spv *s, uint32_t row);
 /* The line of what is written next is the row's. */
 static inline void
@@ -506,6 +531,7 @@ uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializ
 
 /* What is written needs the capability, and in versions before `version`, the extension: declared, where they are not yet. */
 void vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension);
+void vyre_spv_need_extension(vyre_spv *s, const char *extension);
 bool vyre_spv_declares(const vyre_spv *s, uint32_t capability);
 
 /* Capabilities and extensions that a module from text needs for the types in it. */

@@ -185,7 +185,7 @@ write_program(vyre_spv *s, uint32_t program)
   vyre_spv_survey(s);
   if (vyre_spv_failed(s))
     return;
-  s->line = 0;
+  s->here.line = 0;
   vyre_spv_line(s, program);
   vyre_spv_instruction(s, &s->code, SpvOpFunction, function, 4);
   vyre_spv_label(s, s->next_id++);
@@ -202,6 +202,8 @@ write_program(vyre_spv *s, uint32_t program)
   s->row = 0;
   if (!vyre_spv_failed(s))
     vyre_spv_memory_start(s);
+  if (s->debug_set)
+    vyre_spv_debug_definition(s, entry);
   vyre_spv_region(s, program);
   s->row = 0;
   if (vyre_spv_failed(s))
@@ -307,6 +309,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   if (!from->first_program && !vyre_spv_failed(&s))
     s.status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: '%s' has no program\nFix: give an input with an entry point",
                           vyre_string_text(module, from->path));
+  vyre_spv_end_debug(&s);
   vyre_spv_resolve_rest(&s);
   vyre_spv_stages(&s, from);
   if (from->capabilities.count == 0)

@@ -25,10 +25,11 @@ typedef struct stages {
 
 /* Instructions that are always kept: debug.c. */
 static bool
-is_debug(uint32_t op)
+is_debug(const uint32_t *words)
 {
-  return op == SpvOpString || op == SpvOpSource || op == SpvOpSourceContinued || op == SpvOpSourceExtension ||
-         op == SpvOpModuleProcessed;
+  const uint32_t op = words[0] & 0xffffu;
+  return vyre_words_is_debug(words) || op == SpvOpString || op == SpvOpSource || op == SpvOpSourceContinued ||
+         op == SpvOpSourceExtension || op == SpvOpModuleProcessed;
 }
 
 static bool
@@ -48,7 +49,7 @@ check(stages *g)
     count = words[0] >> 16;
     if (count == 0 || count > g->kept->count - at)
       return false;
-    if (is_debug(op))
+    if (is_debug(words))
       continue;
     any = true;
     if (!g->kinds)
@@ -149,8 +150,9 @@ put(stages *g, vyre_spv_words *to, const uint32_t *words)
 
 /* Where an instruction before the functions goes; NULL: nowhere. */
 static vyre_spv_words *
-section_of(vyre_spv *s, uint32_t op)
+section_of(vyre_spv *s, const uint32_t *words)
 {
+  const uint32_t op = words[0] & 0xffffu;
   switch (op) {
   case SpvOpEntryPoint:
     return &s->entries;
@@ -163,7 +165,7 @@ section_of(vyre_spv *s, uint32_t op)
   case SpvOpMemberName:
     return s->strip ? NULL : &s->names;
   default:
-    return is_decoration(op) ? &s->decorations : is_debug(op) ? NULL : &s->globals;
+    return is_decoration(op) ? &s->decorations : is_debug(words) ? NULL : &s->globals;
   }
 }
 
@@ -177,7 +179,7 @@ vyre_spv_stages(vyre_spv *s, const vyre_input *input)
     for (uint32_t at = 0, inside = 0; at < g.kept->count && !vyre_spv_failed(s); at += g.kept->words[at] >> 16) {
       const uint32_t *words = g.kept->words + at, op = words[0] & 0xffffu;
       inside |= op == SpvOpFunction;
-      vyre_spv_words *to = inside ? &s->code : section_of(s, op);
+      vyre_spv_words *to = inside ? &s->code : section_of(s, words);
       const bool line = op == SpvOpLine || op == SpvOpNoLine;
       if (to && declared == (to != &s->globals && to != &s->imports) && !(line && s->strip))
         put(&g, to, words);

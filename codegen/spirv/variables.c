@@ -165,6 +165,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   list(s, id);
   if (known)
     return;
+  vyre_spv_debug_variable(s, info->spirv_id, id);
   const bool zeroed = space == VYRE_SPACE_WORKGROUP && info->initializer != UINT32_MAX;
   const uint32_t words[4] = {pointer, id, class_, zeroed ? vyre_spv_null(s, type_id) : 0};
   vyre_spv_instruction(s, &s->globals, SpvOpVariable, words, zeroed ? 4 : 3);

@@ -122,66 +122,6 @@ check_define(const char *define)
   return VYRE_OK;
 }
 
-vyre_status
-vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
-{
-  static const char *const names[VYRE_GLSL_ENV__COUNT] = {"vulkan1.2", "vulkan1.0", "vulkan1.1", "vulkan1.3"};
-  for (int env = 0; env < VYRE_GLSL_ENV__COUNT; env++)
-    if (strcmp(name, names[env]) == 0) {
-      *out = (vyre_glsl_env)env;
-      return VYRE_OK;
-    }
-  return VYRE_ERROR(VYRE_CODE_USAGE,
-                    "'%s' is no target environment\nFix: vulkan1.0, vulkan1.1, vulkan1.2 (the default) or vulkan1.3", name);
-}
-
-/* Of glslc, and of glslangValidator, which are the ends of names, too. */
-static const char *const stages[VYRE_STAGE__COUNT][2] = {
-    [VYRE_STAGE_COMPUTE] = {"compute", "comp"},
-    [VYRE_STAGE_VERTEX] = {"vertex", "vert"},
-    [VYRE_STAGE_TESSELLATION_CONTROL] = {"tesscontrol", "tesc"},
-    [VYRE_STAGE_TESSELLATION_EVALUATION] = {"tesseval", "tese"},
-    [VYRE_STAGE_GEOMETRY] = {"geometry", "geom"},
-    [VYRE_STAGE_FRAGMENT] = {"fragment", "frag"},
-    [VYRE_STAGE_TASK] = {"task", "task"},
-    [VYRE_STAGE_MESH] = {"mesh", "mesh"},
-    [VYRE_STAGE_RAY_GENERATION] = {"rgen", "rgen"},
-    [VYRE_STAGE_INTERSECTION] = {"rint", "rint"},
-    [VYRE_STAGE_ANY_HIT] = {"rahit", "rahit"},
-    [VYRE_STAGE_CLOSEST_HIT] = {"rchit", "rchit"},
-    [VYRE_STAGE_MISS] = {"rmiss", "rmiss"},
-    [VYRE_STAGE_CALLABLE] = {"rcall", "rcall"},
-};
-
-vyre_status
-vyre_glsl_stage_parse(const char *name, vyre_glsl_stage *out)
-{
-  for (int stage = VYRE_STAGE_COMPUTE; stage < VYRE_STAGE__COUNT; stage++)
-    if (strcmp(name, stages[stage][0]) == 0 || strcmp(name, stages[stage][1]) == 0) {
-      *out = (vyre_glsl_stage)stage;
-      return VYRE_OK;
-    }
-  return VYRE_ERROR(
-      VYRE_CODE_USAGE,
-      "'%.100s' is no stage\nFix: compute (comp), vertex (vert), tesscontrol (tesc), tesseval (tese), geometry (geom), "
-      "fragment (frag), task, mesh, rgen, rint, rahit, rchit, rmiss or rcall",
-      name);
-}
-
-vyre_glsl_stage
-vyre_glsl_stage_of(const char *path)
-{
-  size_t length = strlen(path);
-  if (length > 5 && (strcmp(path + length - 5, ".glsl") == 0 || strcmp(path + length - 5, ".hlsl") == 0))
-    length -= 5;
-  for (int stage = VYRE_STAGE_COMPUTE; stage < VYRE_STAGE__COUNT; stage++) {
-    const size_t size = strlen(stages[stage][1]);
-    if (length > size && path[length - size - 1] == '.' && strncmp(path + length - size, stages[stage][1], size) == 0)
-      return (vyre_glsl_stage)stage;
-  }
-  return VYRE_STAGE_TOLD;
-}
-
 /* An absolute path without links.  False: it is not there, or no folder. */
 static bool
 resolve_folder(const char *path, char out[PATH_MAX])
@@ -312,7 +252,9 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
       .text_bytes = length,
       .include_dir_count = options->include_dir_count,
       .define_count = options->define_count,
-      .debug = options->debug,
+      .debug = options->debug_source ? 3
+               : options->debug_info ? 2
+                                     : options->debug,
       .target_env = (uint32_t)options->target_env,
       .language = (uint32_t)options->language,
       .stage = (uint32_t)stage,

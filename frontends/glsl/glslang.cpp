@@ -157,6 +157,7 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
 
   glslang::TShader shader(stage_of(options));
   set_up(&shader, &text, &text_length, &path, preamble, options);
+  shader.setDebugInfo(options->debug_info); /* for blocks */
   folder_includer includer(path, options);
   const EShMessages messages = messages_of(options);
   const bool parsed = shader.parse(GetDefaultResources(), 460, ENoProfile, false, false, messages, includer);
@@ -172,12 +173,16 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
     return GLSL_REJECTED;
 
   std::vector<unsigned int> words;
-  /* TShader::setDebugInfo would do this too, but makes invalid modules of some shaders. */
+  /* TShader::setDebugInfo would do this too, but makes invalid modules of some shaders, where they have no debug instructions. */
   if (options->debug)
     program.getIntermediate(stage_of(options))->setSourceFile(path);
+  if (options->debug_source)
+    program.getIntermediate(stage_of(options))->addSourceText(text, length);
   spv::SpvBuildLogger logger;
   glslang::SpvOptions spv_options;
   spv_options.generateDebugInfo = options->debug;
+  spv_options.emitNonSemanticShaderDebugInfo = options->debug_info;
+  spv_options.emitNonSemanticShaderDebugSource = options->debug_source;
   spv_options.disableOptimizer = !is_hlsl(options); /* what it writes of HLSL may need it to be valid */
   glslang::GlslangToSpv(*program.getIntermediate(stage_of(options)), words, &logger, &spv_options);
   log_lines(sink, logger.getAllMessages().c_str());

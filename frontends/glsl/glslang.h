@@ -24,7 +24,7 @@ enum { GLSL_PIECE = 65536 }; /* bytes of a packet at most */
 typedef struct glsl_request {
   uint64_t bytes, text_bytes; /* of all that follows; of the text at its end */
   uint32_t include_dir_count, define_count;
-  uint32_t debug, target_env, language, stage;        /* the stage: not TOLD */
+  uint32_t debug, target_env, language, stage;        /* debug: 1, 2 with debug_info, 3 with debug_source; the stage: not TOLD */
   uint32_t most_seconds, most_memory, most_expansion; /* MiB */
 } glsl_request;
 

@@ -163,6 +163,8 @@ take_request(request *r)
   r->options.defines = r->strings.data() + 4 + r->head.include_dir_count;
   r->options.define_count = r->head.define_count;
   r->options.debug = r->head.debug != 0;
+  r->options.debug_info = r->head.debug >= 2;
+  r->options.debug_source = r->head.debug >= 3;
   r->options.target_env = static_cast<vyre_glsl_env>(r->head.target_env);
   r->options.most_expansion = r->head.most_expansion;
   r->options.stage = static_cast<vyre_glsl_stage>(r->head.stage);

@@ -111,53 +111,6 @@ import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out)
   return false;
 }
 
-/* NonSemantic.Shader.DebugInfo.100 says the same with constants, and its file in a separate instruction. */
-enum { DEBUG_SOURCE = 35, DEBUG_LINE = 103, DEBUG_NO_LINE = 104 };
-
-static bool
-is_debug(const import *m, const uint32_t *words, uint32_t instruction, uint32_t count)
-{
-  return (words[0] & 0xffffu) == SpvOpExtInst && words[0] >> 16 >= count && words[3] < m->bound &&
-         m->ids[words[3]].kind == ID_SET && m->ids[words[3]].value == 3 && words[4] == instruction;
-}
-
-static void
-set_line(import *m, uint32_t file, uint32_t line, uint32_t column)
-{
-  id_info *info = &m->ids[file < m->bound ? file : 0];
-  if (info->kind != ID_STRING)
-    return;
-  if (!info->value) {
-    size_t length = 0;
-    uint32_t def = info->def;
-    const char *text = import_text(m, def + 2, def + (m->words[def] >> 16), &length);
-    info->value = text ? vyre_string_intern(m->module, text, length) : 0;
-  }
-  m->file = info->value;
-  m->line = line;
-  m->column = column;
-}
-
-void
-import_line(import *m, uint32_t at)
-{
-  const uint32_t *words = m->words + at, op = words[0] & 0xffffu;
-  uint32_t line, column;
-  if (op == SpvOpLine && words[0] >> 16 >= 4) {
-    m->file = m->line = m->column = 0;
-    set_line(m, words[1], words[2], words[3]);
-  } else if (op == SpvOpNoLine || is_debug(m, words, DEBUG_NO_LINE, 5)) {
-    m->file = m->line = m->column = 0;
-  } else if (is_debug(m, words, DEBUG_LINE, 10) && words[5] < m->bound && m->ids[words[5]].kind == ID_GROUP) {
-    const uint32_t *source = m->words + m->ids[words[5]].def;
-    if (is_debug(m, source, DEBUG_SOURCE, 6) && import_literal(m, words[6], &line) && import_literal(m, words[8], &column))
-      set_line(m, source[5], line, column);
-  }
-  m->b.file = m->file;
-  m->b.line = m->line;
-  m->b.column = m->column;
-}
-
 static uint16_t
 flag_of(uint32_t kind)
 {
@@ -297,8 +250,8 @@ declare_set(import *m, const uint32_t *words, uint32_t count)
   const bool says_nothing = (strncmp(text, "NonSemantic.", 12) == 0 && !acts) || strcmp(text, "OpenCL.DebugInfo.100") == 0 ||
                             strcmp(text, "DebugInfo") == 0;
   m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : is_debug_info ? 3 : says_nothing ? 2 : 0;
-  if (m->ids[words[1]].value >= 2)
-    import_drop(m, is_debug_info ? "all but the lines of NonSemantic.Shader.DebugInfo.100" : text);
+  if (m->ids[words[1]].value == 2)
+    import_drop(m, text);
   return true;
 }
 
@@ -444,7 +397,10 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
       return false;
     if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
       return import_fail(m, "only instructions of sets of debug information may be before the functions");
-    return import_define(m, words[2], ID_GROUP, words[1]);
+    if (!import_define(m, words[2], ID_GROUP, words[1]))
+      return false;
+    import_keep_debug(m, words, count);
+    return true;
   default:
     break;
   }
@@ -507,7 +463,7 @@ import_declare(import *m)
     }
   }
   m->at = 0;
-  m->file = 0;
+  m->where.file = 0;
   if (!m->first_function)
     return import_fail(m, "no function");
   import_spread_nonuniform(m);

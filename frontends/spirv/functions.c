@@ -137,7 +137,8 @@ import_call(import *m)
       return false;
   }
   instance *caller = m->instance;
-  uint32_t pointers = m->pointers.count, steps = m->steps.count, file = m->file, line = m->line, column = m->column;
+  uint32_t pointers = m->pointers.count, steps = m->steps.count;
+  const import_place place = import_enter_call(m);
   f->active = true;
   m->call_depth++;
   enter(m, &of);
@@ -149,9 +150,7 @@ import_call(import *m)
   m->from = from;
   m->pointers.count = pointers;
   m->steps.count = steps;
-  m->b.file = m->file = file;
-  m->b.line = m->line = line;
-  m->b.column = m->column = column;
+  import_leave_call(m, &place);
   return ok && take_result(m, &of, words[2], words[1]);
 }
 

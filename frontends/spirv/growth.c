@@ -4,9 +4,9 @@
  * of 17 functions that each call the next one twice the last one is in the table 65,536 times.  A module that would become larger
  * than the bound, the greater of VYRE_SPIRV_FREE_WORDS and vyre_module_growth times the module's words, is not covered.
  *
- * Inlining is counted over the call graph before any function is read: a function's own words and those of the functions it
- * calls, so that a module which is refused costs nothing.  Composites are counted as they are made: leaves, and rows, each of
- * which becomes at least two words of SPIR-V.
+ * Inlining is counted over the call graph before any function is read: a function's own words, without those of debug information,
+ * and those of the functions it calls, so that a module which is refused costs nothing.  Composites are counted as they are made:
+ * leaves, and rows, each of which becomes at least two words of SPIR-V.
  *
  * Cost: calls.
  *
@@ -35,7 +35,7 @@ import_bound_growth(import *m)
 void
 import_count_words(import *m, function *f)
 {
-  f->inlined = f->end - f->start;
+  f->inlined = f->end - f->start - f->debug_words;
   for (uint32_t k = 0; k < f->call_count; k++) {
     const uint32_t *call = m->words + *AT(uint32_t, m->calls, f->calls + k);
     f->inlined = sum(f->inlined, AT(function, m->functions, m->ids[call[3]].value)->inlined);

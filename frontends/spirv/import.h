@@ -1,6 +1,7 @@
 /* The SPIR-V importer's internals: its functions, by file.  Their data is in state.h.
  *
  * read.c     the whole module: header, byte order, one program an entry point
+ * debug.c    source lines and their scopes
  * declare.c  one pass over the module's instructions: names, decorations, types, constants, variables
  * types.c, constants.c      what they become
  * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
@@ -27,7 +28,7 @@
 static inline vyre_builder
 import_builder(const import *m)
 {
-  return (vyre_builder){.module = m->module, .program = m->program, .file = m->file, .line = m->line, .column = m->column};
+  return (vyre_builder){.module = m->module, .program = m->program, .scope = m->b.scope, .line = m->b.line, .column = m->b.column};
 }
 /* Rows of no instruction, before one of the marks. */
 static inline vyre_builder
@@ -137,7 +138,21 @@ const char *import_name(const import *m, uint32_t id, size_t *out_length); /* NU
 bool import_name_row(import *m, uint32_t row, uint32_t id);                /* whether the id has one */
 const char *import_text(const import *m, uint32_t word, uint32_t end,
                         size_t *out_length); /* a string of an instruction; NULL: not terminated */
-void import_line(import *m, uint32_t at);    /* OpLine, OpNoLine, DebugLine, DebugNoLine */
+
+/* ---- debug.c ---- */
+void import_line(import *m, uint32_t at); /* OpLine, OpNoLine, DebugLine, DebugNoLine, DebugScope, DebugNoScope */
+/* The instruction at m->at, of a set that says nothing: kept, if it is of the one for shaders and is as it should be. */
+void import_keep_debug(import *m, const uint32_t *words, uint32_t count);
+bool import_says_nothing(const import *m, const uint32_t *words); /* an instruction of such a set */
+/* Where the importer is in the source: what a call keeps. */
+typedef struct import_place {
+  vyre_scope_info where, around;
+  vyre_scope scope;
+  uint32_t line, column;
+} import_place;
+import_place import_enter_call(import *m); /* what follows is inlined here, and has this place until it says its own */
+void import_leave_call(import *m, const import_place *place);
+void import_forget_place(import *m);
 
 /* ---- types.c ---- */
 bool import_declare_type(import *m, uint32_t op);

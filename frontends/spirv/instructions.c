@@ -13,7 +13,7 @@ extended(import *m, const uint32_t *words, uint32_t count)
     return false;
   if (set->kind != ID_SET)
     return import_fail(m, "id %u is no instruction set", words[3]);
-  if (set->value >= 2) { /* says nothing about the meaning */
+  if (set->value >= 2) { /* says nothing about the meaning: import_says_nothing */
     import_line(m, m->at);
     return true;
   }

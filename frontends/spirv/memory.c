@@ -471,6 +471,14 @@ import_store(import *m, const uint32_t *words)
   return !failed(m);
 }
 
+/* An instruction that the program is the same without. */
+static bool
+is_debug(const import *m, const uint32_t *words)
+{
+  const uint32_t op = words[0] & 0xffffu;
+  return op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || import_says_nothing(m, words);
+}
+
 /* The last position of each id of the function, or of a literal like it. */
 static bool
 find_last_words(import *m, function *f)
@@ -480,10 +488,13 @@ find_last_words(import *m, function *f)
     if (!m->last_words)
       return false;
   }
-  for (uint32_t at = f->start; at < f->end; at++) {
-    const uint32_t id = m->words[at];
-    if (id < m->bound && m->ids[id].def >= f->start && m->ids[id].def < f->end)
-      m->last_words[id] = at;
+  for (uint32_t at = f->start, end; at < f->end; at = end) {
+    end = at + (m->words[at] >> 16);
+    for (uint32_t k = is_debug(m, m->words + at) ? end : at; k < end; k++) {
+      const uint32_t id = m->words[k];
+      if (id < m->bound && m->ids[id].def >= f->start && m->ids[id].def < f->end)
+        m->last_words[id] = k;
+    }
   }
   return f->has_last_words = true;
 }
@@ -501,7 +512,7 @@ static uint32_t
 only_store(import *m, const uint32_t *words)
 {
   uint32_t at = m->at + (words[0] >> 16), op = m->words[at] & 0xffffu;
-  while (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain || op == SpvOpLine || op == SpvOpNoLine) {
+  while (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain || is_debug(m, m->words + at)) {
     at += m->words[at] >> 16;
     op = m->words[at] & 0xffffu;
   }

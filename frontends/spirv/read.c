@@ -28,8 +28,8 @@ import_fail(import *m, const char *format, ...)
   char place[400] = "";
   for (uint32_t at = m->function; m->function && at < m->at; at += m->words[at] >> 16)
     import_line(m, at); /* the pass over the words does not look at them */
-  if (m->file)
-    snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->file), m->line);
+  if (m->where.file)
+    snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->where.file), m->b.line);
   m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
                          place, what);
   return false;
@@ -312,13 +312,12 @@ begin_program(import *m, const entry *e)
   const char *name = import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length);
   (void)length;
   m->program = vyre_build_program(m->module, name, program_mode(m, e), m->input, &m->b).id;
-  m->file = m->line = m->column = 0;
+  import_forget_place(m);
   const uint32_t line = AT(function, m->functions, m->ids[e->function].value)->line;
   if (line) {
     import_line(m, line);
-    vyre_row_set_line(m->module, (vyre_row){m->program}, m->file, m->line, m->column);
-    m->file = m->line = m->column = 0; /* what is made first is of the declarations */
-    m->b.file = m->b.line = m->b.column = 0;
+    vyre_row_set_place(m->module, (vyre_row){m->program}, m->b.scope, m->b.line, m->b.column);
+    import_forget_place(m); /* what is made first is of the declarations */
   }
   m->epochs[ID_CONSTANT] = m->epochs[ID_GLOBAL] = ++m->program_epoch;
   m->epochs[ID_LOCAL] = NONE;

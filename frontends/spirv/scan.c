@@ -271,8 +271,10 @@ static inline bool
 scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
-  if (kind == SCAN_EXTENDED && says_nothing(m, words, count))
+  if (kind == SCAN_EXTENDED && says_nothing(m, words, count)) {
+    f->debug_words += count;
     return true; /* wherever it is */
+  }
   if (kind < SCAN_OUTSIDE) {
     if (!f->open)
       return import_fail(m, "is outside of a block");
@@ -311,6 +313,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
   case SCAN_OUTSIDE:
     if (f->open && op == SpvOpNop)
       f->open = OPEN;
+    f->debug_words += count;
     return true;
   case SCAN_PARAMETER:
     return scan_parameter(m, f, words);

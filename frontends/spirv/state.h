@@ -20,8 +20,8 @@
 typedef enum id_kind {
   ID_NONE,
   ID_STRING,
-  ID_SET, /* value: 1 GLSL.std.450, 2 NonSemantic or debug information, 3 NonSemantic.Shader.DebugInfo.100, 0 another */
-  ID_GROUP,
+  ID_SET,   /* value: 1 GLSL.std.450, 2 NonSemantic or debug information, 3 NonSemantic.Shader.DebugInfo.100, 0 another */
+  ID_GROUP, /* of decorations; or an instruction of a set: value is 1 + its number, where it is kept */
   ID_TYPE,
   ID_CONSTANT, /* value: its row or, of several leaves, index of `constant_leaves`; made when first used in a program */
   ID_GLOBAL,   /* a module's variable; value: index of `pointers` */
@@ -159,6 +159,7 @@ typedef struct function {
   enum { CLOSED, OPEN_AT_START, OPEN } open; /* while it is read: in a block, that has phis alone or not */
   bool leaves_early;                         /* a return that is not the end of the body */
   bool may_share;                            /* arms.c: arms of some selection may lead to one block */
+  uint32_t debug_words;                      /* in it: without them it is the same */
   uint64_t inlined;                          /* its words, with those of its callees for each call (growth.c) */
 
   bool active;
@@ -353,10 +354,10 @@ typedef struct import {
   uint32_t decides; /* the condition of the `if` whose arm begins with the edge at hand; 0: none */
   bool decides_true;
   instance *instance;
-  uint32_t last_line; /* word of the last OpLine before the functions or between them; 0: none */
-  char dropped[400];  /* what is left out, for a remark */
-  vyre_string file;   /* of OpLine */
-  uint32_t line, column;
+  uint32_t last_line;     /* word of the last OpLine before the functions or between them; 0: none */
+  char dropped[400];      /* what is left out, for a remark */
+  vyre_scope_info where;  /* the scope of what follows; its line is the builder's */
+  vyre_scope_info around; /* where the body being walked was inlined: caller, call_line and call */
 } import;
 
 #endif

@@ -23,11 +23,11 @@ is_whole(const import *m)
   return true;
 }
 
-/* The first instruction from `from` on of that opcode and first operand; 0: there is none. */
+/* The first instruction of that opcode and operand; 0: there is none, before one of no words. */
 static uint32_t
 find(const import *m, uint32_t opcode, uint32_t operand, uint32_t index)
 {
-  for (uint32_t at = 5; at < m->word_count; at += m->words[at] >> 16)
+  for (uint32_t at = 5; at < m->word_count && m->words[at] >> 16 != 0; at += m->words[at] >> 16)
     if ((m->words[at] & 0xffffu) == opcode && m->words[at] >> 16 > index && m->words[at + index] == operand)
       return at;
   return 0;

@@ -1,5 +1,5 @@
-/* GLSL compute shaders in and out, shaders of other stages, HLSL and SPIR-V's assembly in: to SPIR-V by glslang and SPIRV-Tools, and from a program of a
- * module.
+/* GLSL compute shaders in and out, shaders of other stages, HLSL and SPIR-V's assembly in: to SPIR-V by glslang and SPIRV-Tools,
+ * and from a program of a module.
  *
  * glslang runs in processes of its own (the program vyre-glsl, in vyre/ beside libvyre.so), one a shader, with bounds of memory and
  * time: a shader that is too much for it is an error like any other.  They are started by the first call, one for each of those
@@ -56,8 +56,8 @@ typedef enum vyre_glsl_stage {
   VYRE_STAGE__COUNT
 } vyre_glsl_stage;
 
-/* By the names that glslc and glslangValidator have: compute, comp, vertex, vert and so on; an unknown name is a USAGE error that lists
- * them. */
+/* By the names that glslc and glslangValidator have: compute, comp, vertex, vert and so on; an unknown name is a USAGE error that
+ * lists them. */
 VYRE_MUST_USE vyre_status vyre_glsl_stage_parse(const char *name, vyre_glsl_stage *out);
 /* Of a file's name: blur.frag, blur.frag.glsl, blur.frag.hlsl.  TOLD: it says none. */
 vyre_glsl_stage vyre_glsl_stage_of(const char *path);
@@ -80,6 +80,8 @@ typedef struct vyre_glsl_options {
   vyre_glsl_language language;
   const char *entry_point; /* HLSL: the function that is the shader; NULL: main */
   vyre_glsl_stage stage;
+  bool debug_info;   /* beside what `debug` asks for: NonSemantic.Shader.DebugInfo.100, in its place where it says the same */
+  bool debug_source; /* the same, with the source's text */
 } vyre_glsl_options;
 
 #define VYRE_GLSL_MEMORY    1024u

@@ -137,7 +137,8 @@ typedef struct vyre_input {
   vyre_string remark;          /* why its programs are verbatim; 0: they are not */
   vyre_string dropped;         /* what was left out when it was read and changes no result; 0: nothing */
   vyre_string stages;          /* its entry points of other stages than compute, which are in `kept`; 0: there are none */
-  vyre_word_list kept;    /* whole instructions: OpSource and the like, then what entry points of other stages need, with ids */
+  vyre_word_list kept;    /* whole instructions: OpSource and the like, OpExtInst of set 0 (vyre_words_debug: words.h), then what
+                             entry points of other stages need, with ids */
   uint32_t first_program; /* its programs, in a sealed module: this row, then by next_program; 0: none */
 } vyre_input;
 
@@ -166,6 +167,29 @@ vyre_buffer_info *vyre_buffer_info_of(vyre_module *module, vyre_row buffer);
 uint32_t vyre_module_add_initializer(vyre_module *module, const uint32_t *words, uint32_t count);
 const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t index, uint32_t *out_count);
 
+/* ---- scopes: what lines are in ------------------------------------------------------------------------------------------- */
+
+/* A scope is a file and, with debug information, a function or block of it, perhaps inlined into another scope.  Equal ones have
+ * equal numbers; 0: none. */
+typedef uint32_t vyre_scope;
+#define VYRE_SCOPE_DEPTH 1023u /* callers around a scope; those beyond it are left out */
+typedef struct vyre_scope_info {
+  vyre_string file;
+  uint32_t entity;    /* the debug instruction that says what it is, by its id in `kept` of the program's input; 0: a file alone */
+  vyre_scope caller;  /* what it was inlined into; 0: nothing */
+  uint32_t call_line; /* of the call there */
+  uint32_t call;      /* a number that tells calls of one line apart */
+} vyre_scope_info;
+
+vyre_scope vyre_scope_intern(vyre_module *module, const vyre_scope_info *info); /* 0: of nothing, or there are too many */
+vyre_scope_info vyre_scope_get(const vyre_module *module, vyre_scope scope);
+static inline vyre_scope
+vyre_scope_of_file(vyre_module *module, vyre_string file)
+{
+  const vyre_scope_info info = {file, 0, 0, 0, 0};
+  return vyre_scope_intern(module, &info);
+}
+
 /* ---- names, lines, decorations, spec ids: side columns, kept through edits and seal -------------------------------------- */
 
 /* A row's name; length 0: none.  Seal makes names unique in their program (program names: in the module): in program order, the
@@ -176,8 +200,14 @@ const char *vyre_row_name(const vyre_module *module, vyre_row row); /* NULL: non
  * later rows have none.  Setting one may change *out_rows, never move the column. */
 const vyre_string *vyre_module_names(const vyre_module *module, uint32_t *out_rows);
 const uint32_t *vyre_module_lines(const vyre_module *module, uint32_t *out_rows);
-void vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column);
+void vyre_row_set_place(vyre_module *module, vyre_row row, vyre_scope scope, uint32_t line, uint32_t column); /* line 0: none */
+static inline void
+vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column)
+{
+  vyre_row_set_place(module, row, line ? vyre_scope_of_file(module, file) : 0, line, column);
+}
 bool vyre_row_line(const vyre_module *module, vyre_row row, vyre_string *out_file, uint32_t *out_line, uint32_t *out_column);
+vyre_scope vyre_row_scope(const vyre_module *module, vyre_row row); /* of its line */
 void vyre_row_set_spec_id(vyre_module *module, vyre_row row, uint32_t spec_id);
 uint32_t vyre_row_spec_id(const vyre_module *module, vyre_row row); /* UINT32_MAX: none (0 is an id) */
 /* Decorations: a list of (decoration, operand count, operands...), SPIR-V's numbers; sets flag DECO if the list is not empty. */
@@ -190,11 +220,11 @@ const uint32_t *vyre_row_decorations(const vyre_module *module, vyre_row row, ui
  * O(depth).  A builder is for one program (at_end(another program) changes it); after a seal, which renumbers, make a new one. */
 typedef struct vyre_builder {
   vyre_module *module;
-  uint32_t program; /* its const rows are interned here */
-  uint32_t region;  /* new rows are children of it */
-  uint32_t before;  /* before this row; 0: at the end */
-  vyre_string file; /* line given to new rows; 0: none */
-  uint32_t line, column;
+  uint32_t program;      /* its const rows are interned here */
+  uint32_t region;       /* new rows are children of it */
+  uint32_t before;       /* before this row; 0: at the end */
+  vyre_scope scope;      /* of the line given to new rows */
+  uint32_t line, column; /* 0: none */
 } vyre_builder;
 
 /* A new program at the end of the module: its row, the info, and a workgroup row of (1, 1, 1) are made; the builder is at its

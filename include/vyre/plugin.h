@@ -274,7 +274,9 @@ VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 
 #undef VYRE_LAYOUT
 #endif
 
-#if defined(__GNUC__)
+#if defined(_WIN32)
+#define VYRE_PLUGIN_VISIBLE __declspec(dllexport)
+#elif defined(__GNUC__)
 #define VYRE_PLUGIN_VISIBLE __attribute__((visibility("default")))
 #else
 #define VYRE_PLUGIN_VISIBLE

@@ -44,9 +44,9 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_LAST,
   VYRE_VIR0_NAME,          /* a word a row: a string */
   VYRE_VIR0_LINE,          /* a word a row: 0, or a line */
-  VYRE_VIR0_PLACE,         /* a word a row: index of a file from 1 << 10 | column, 1023 being that or more; 0 where the line is */
+  VYRE_VIR0_PLACE,         /* a word a row: index of a scope from 1 << 10 | column, 1023 being that or more; 0 where the line is */
   VYRE_VIR0_STRINGS = 16,  /* "", then each text with its zero byte, once; a string is the offset of its text */
-  VYRE_VIR0_FILES,         /* (string): what lines are in, the first is file 1 */
+  VYRE_VIR0_FILES,         /* (string): of the scopes that lines are in, the first is scope 1 */
   VYRE_VIR0_TYPES,         /* (form, flags, element, count, count_row, stride, align, size, name): type 256 and on */
   VYRE_VIR0_MEMBERS,       /* (name, type, offset, access): of all structs, one after another */
   VYRE_VIR0_INPUTS,        /* (path, SPIR-V version, addressing, memory, counts of words: capabilities, extensions, kept) */
@@ -58,6 +58,7 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_DECORATION_WORDS, /* of all extras */
   VYRE_VIR0_INITIALIZERS,     /* (count of words) */
   VYRE_VIR0_INITIALIZER_WORDS,
+  VYRE_VIR0_SCOPES, /* (entity, caller, line, call): of each entry of FILES, where some scope is more than a file */
   VYRE_VIR0_KIND__COUNT,
   VYRE_VIR0_NAMED = 0x10000, /* another writer's: known by its name, "pass.what" */
 } vyre_vir0_kind;

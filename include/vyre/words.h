@@ -31,6 +31,38 @@ bool vyre_words_kinds(const uint32_t *words, uint32_t count, uint8_t *out);
 /* The string at `words`, which ends before words[count]; NULL: it does not.  Its length in bytes: it has length / 4 + 1 words. */
 const char *vyre_words_string(const uint32_t *words, uint32_t count, size_t *out_length);
 
+/* ---- NonSemantic.Shader.DebugInfo.100 ---------------------------------------------------------------------------------------- */
+
+/* What is kept of it: an OpExtInst of each instruction before the functions, whose type and set are 0, with constants in the place
+ * of their ids. */
+enum {
+  VYRE_DEBUG_UNIT = 1,
+  VYRE_DEBUG_COMPOSITE = 10,
+  VYRE_DEBUG_GLOBAL = 18,
+  VYRE_DEBUG_FUNCTION = 20,
+  VYRE_DEBUG_BLOCK = 21,
+  VYRE_DEBUG_SCOPE = 23,
+  VYRE_DEBUG_NO_SCOPE = 24,
+  VYRE_DEBUG_INLINED_AT = 25,
+  VYRE_DEBUG_LOCAL = 26,
+  VYRE_DEBUG_EXPRESSION = 31,
+  VYRE_DEBUG_SOURCE = 35,
+  VYRE_DEBUG_DEFINITION = 101,
+  VYRE_DEBUG_LINE = 103,
+  VYRE_DEBUG_NO_LINE = 104,
+};
+#define VYRE_DEBUG_NONE UINT32_MAX /* in the place of a constant: DebugInfoNone, or no literal */
+/* Whether a whole instruction is one as it is kept. */
+bool vyre_words_is_debug(const uint32_t *words);
+/* Whether an instruction of that number is kept, and may have so many operands. */
+bool vyre_words_debug_fits(uint32_t instruction, uint32_t count);
+/* What operand k of a kept instruction is: `s` a string, `d` an instruction of the set before it, `t` the same or 0 for void,
+ * `c` a constant, `n` the same or VYRE_DEBUG_NONE, `l` a length, 0 where it is not known, `b` a boolean, `v` a variable, or 0 for
+ * none.  0: there is no such operand. */
+char vyre_words_debug_kind(uint32_t instruction, uint32_t k);
+/* Which operand of a scope is the scope around it; UINT32_MAX: none, 0: it is no scope. */
+uint32_t vyre_words_debug_parent(uint32_t instruction);
+
 #ifdef __cplusplus
 }
 #endif

@@ -244,20 +244,31 @@ copy_names(const copy *c)
     table_set_side(c->to, COLUMN_NAME, row_there(c, row), text_there(c, cells[row]));
 }
 
+static vyre_scope
+scope_there(const copy *c, vyre_scope scope)
+{
+  vyre_scope_info info = vyre_scope_get(c->from, scope);
+  info.file = text_there(c, info.file);
+  if (info.caller)
+    info.caller = scope_there(c, info.caller); /* at most VYRE_SCOPE_DEPTH deep */
+  return vyre_scope_intern(c->to, &info);
+}
+
 static void
 copy_lines(const copy *c)
 {
   const uint32_t *cells = c->from->column[COLUMN_LINE];
   const uint32_t held = c->from->side[COLUMN_LINE], end = held < c->end ? held : c->end;
-  vyre_string known = 0, file_there = 0; /* most lines are of one file */
+  vyre_scope known = 0, there = 0; /* most lines are of the scope of those before them */
   for (uint32_t row = c->first; row < end && (row = table_next_cell(cells, row, end)) < end; row++) {
     vyre_string file;
     uint32_t line, column;
     vyre_row_line(c->from, (vyre_row){row}, &file, &line, &column);
-    if (file != known)
-      file_there = text_there(c, file);
-    known = file;
-    vyre_row_set_line(c->to, (vyre_row){row_there(c, row)}, file_there, line, column);
+    const vyre_scope scope = vyre_row_scope(c->from, (vyre_row){row});
+    if (scope != known)
+      there = scope_there(c, scope);
+    known = scope;
+    vyre_row_set_place(c->to, (vyre_row){row_there(c, row)}, there, line, column);
   }
 }
 

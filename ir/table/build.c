@@ -21,7 +21,7 @@ add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t wor
 {
   uint32_t row = table_new_row(builder->module, region, before, word, imm, imm_hi, a, b, c);
   if (row && builder->line)
-    vyre_row_set_line(builder->module, (vyre_row){row}, builder->file, builder->line, builder->column);
+    vyre_row_set_place(builder->module, (vyre_row){row}, builder->scope, builder->line, builder->column);
   return (vyre_row){row};
 }
 
@@ -173,7 +173,7 @@ vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t s
     return VYRE_NONE;
   vyre_row row = {add_const_row(builder, info, VYRE_ROW(VYRE_OP_spec, type, 0), bits)};
   if (row.id && builder->line)
-    vyre_row_set_line(module, row, builder->file, builder->line, builder->column);
+    vyre_row_set_place(module, row, builder->scope, builder->line, builder->column);
   vyre_row_set_spec_id(module, row, spec_id);
   return module->failed ? VYRE_NONE : row;
 }

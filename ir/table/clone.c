@@ -13,7 +13,7 @@ mapped(const uint32_t *map, uint32_t map_rows, uint32_t row)
 static void
 copy_side(vyre_module *module, uint32_t from, uint32_t to)
 {
-  static const table_column plain[] = {COLUMN_NAME, COLUMN_LINE, COLUMN_FILE};
+  static const table_column plain[] = {COLUMN_NAME, COLUMN_LINE, COLUMN_PLACE};
   for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
     table_set_side(module, plain[i], to, table_side(module, plain[i], from));
   if (table_side(module, COLUMN_NAME, from))

@@ -1,7 +1,7 @@
 /* What is kept beside the columns: names, lines, spec ids, decorations, inputs, programs, buffers, initializers.
  *
- * A name and a source location are columns; the rest has one `extra` entry for each row that has any of it.  Entries of rows that
- * were dropped stay until the module is cleared.
+ * A name and a source location are columns (scopes.c has what lines are in); the rest has one `extra` entry for each row that has
+ * any of it.  Entries of rows that were dropped stay until the module is cleared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define PLACE_COLUMN_MAX ((1u << TABLE_PLACE_BITS) - 1u)
-#define PLACE_FILE_MAX   (UINT32_MAX >> TABLE_PLACE_BITS)
 
 static bool
 is_row(const vyre_module *module, vyre_row row)
@@ -80,75 +79,32 @@ vyre_module_lines(const vyre_module *module, uint32_t *out_rows)
   return side_column(module, COLUMN_LINE, out_rows);
 }
 
-static uint64_t
-hash_of_file(const vyre_module *module, uint32_t file)
-{
-  return module->files[file] * 0x9e3779b97f4a7c15u >> 32;
-}
-
-/* The index of a file's name: names of 32 bits would not leave room for a column.  0: "", or there are too many. */
-static uint32_t
-file_index(vyre_module *module, vyre_string file)
-{
-  if (file == 0)
-    return 0;
-  if (module->last_file && module->files[module->last_file] == file)
-    return module->last_file;
-  if (!table_set_grow(module, &module->file_set, hash_of_file))
-    return 0;
-  uint32_t mask = module->file_set.capacity - 1;
-  uint32_t slot = (uint32_t)(file * 0x9e3779b97f4a7c15u >> 32) & mask;
-  for (; module->file_set.slots[slot]; slot = (slot + 1) & mask)
-    if (module->files[module->file_set.slots[slot]] == file)
-      return module->last_file = module->file_set.slots[slot];
-  uint32_t index = module->file_count ? module->file_count : 1;
-  if (index > PLACE_FILE_MAX ||
-      !table_array_grow(module, &module->files, &module->file_capacity, (uint64_t)index + 1, sizeof(*module->files)))
-    return 0;
-  module->files[index] = file;
-  module->file_count = index + 1;
-  module->file_set.slots[slot] = index;
-  module->file_set.count++;
-  return module->last_file = index;
-}
-
-bool
-table_index_files(vyre_module *module)
-{
-  for (uint32_t file = 1; file < module->file_count; file++) {
-    if (!table_set_grow(module, &module->file_set, hash_of_file))
-      return false;
-    uint32_t mask = module->file_set.capacity - 1;
-    uint32_t slot = (uint32_t)hash_of_file(module, file) & mask;
-    for (; module->file_set.slots[slot]; slot = (slot + 1) & mask)
-      if (module->files[module->file_set.slots[slot]] == module->files[file])
-        return false;
-    module->file_set.slots[slot] = file;
-    module->file_set.count++;
-  }
-  return true;
-}
-
 void
-vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column)
+vyre_row_set_place(vyre_module *module, vyre_row row, vyre_scope scope, uint32_t line, uint32_t column)
 {
   if (!is_row(module, row))
     return;
   if (column > PLACE_COLUMN_MAX)
     column = PLACE_COLUMN_MAX;
   table_set_side(module, COLUMN_LINE, row.id, line);
-  table_set_side(module, COLUMN_FILE, row.id, line ? file_index(module, file) << TABLE_PLACE_BITS | column : 0);
+  table_set_side(module, COLUMN_PLACE, row.id, line ? scope << TABLE_PLACE_BITS | column : 0);
 }
 
 bool
 vyre_row_line(const vyre_module *module, vyre_row row, vyre_string *out_file, uint32_t *out_line, uint32_t *out_column)
 {
   uint32_t line = is_row(module, row) ? table_side(module, COLUMN_LINE, row.id) : 0;
-  uint32_t place = line ? table_side(module, COLUMN_FILE, row.id) : 0;
-  *out_file = place >> TABLE_PLACE_BITS ? module->files[place >> TABLE_PLACE_BITS] : 0;
+  uint32_t place = line ? table_side(module, COLUMN_PLACE, row.id) : 0;
+  *out_file = place >> TABLE_PLACE_BITS ? module->scopes[place >> TABLE_PLACE_BITS].info.file : 0;
   *out_line = line;
   *out_column = place & PLACE_COLUMN_MAX;
   return line != 0;
+}
+
+vyre_scope
+vyre_row_scope(const vyre_module *module, vyre_row row)
+{
+  return is_row(module, row) ? table_side(module, COLUMN_PLACE, row.id) >> TABLE_PLACE_BITS : 0;
 }
 
 /* ---- spec ids, decorations ---- */
@@ -372,9 +328,9 @@ table_clear_side(vyre_module *module)
   module->decoration_count = 0;
   module->initializer_word_count = 0;
   module->initializer_count = 0;
-  table_set_clear(&module->file_set);
-  module->file_count = 0;
-  module->last_file = 0;
+  table_set_clear(&module->scope_set);
+  module->scope_count = 0;
+  module->last_scope = 0;
 }
 
 static void
@@ -417,7 +373,7 @@ table_clone_side(const vyre_module *from, vyre_module *to)
   CLONE_ARRAY(texts, texts_size, texts_capacity);
   CLONE_ARRAY(types, type_count, type_capacity);
   CLONE_ARRAY(members, member_count, member_capacity);
-  CLONE_ARRAY(files, file_count, file_capacity);
+  CLONE_ARRAY(scopes, scope_count, scope_capacity);
   CLONE_ARRAY(buffers, buffer_count, buffer_capacity);
   CLONE_ARRAY(extras, extra_count, extra_capacity);
   CLONE_ARRAY(decoration_words, decoration_count, decoration_capacity);
@@ -432,6 +388,6 @@ table_clone_side(const vyre_module *from, vyre_module *to)
   CLONE_ARRAY(programs, program_count, program_capacity);
   for (uint32_t i = 0; i < to->program_count; i++)
     clone_words(to, &to->programs[i].info.modes);
-  return !to->failed && clone_set(to, &from->strings, &to->strings) && clone_set(to, &from->file_set, &to->file_set) &&
+  return !to->failed && clone_set(to, &from->strings, &to->strings) && clone_set(to, &from->scope_set, &to->scope_set) &&
          clone_set(to, &from->type_set, &to->type_set);
 }

@@ -315,8 +315,8 @@ vyre_module_destroy(vyre_module *module)
   table_set_free(module, &module->strings);
   table_set_free(module, &module->consts);
   table_set_free(module, &module->type_set);
-  table_set_free(module, &module->file_set);
-  table_array_free(module, &module->files, &module->file_capacity, sizeof(*module->files));
+  table_set_free(module, &module->scope_set);
+  table_array_free(module, &module->scopes, &module->scope_capacity, sizeof(*module->scopes));
   table_array_free(module, &module->texts, &module->texts_capacity, 1);
   table_array_free(module, &module->types, &module->type_capacity, sizeof(*module->types));
   table_array_free(module, &module->members, &module->member_capacity, sizeof(*module->members));

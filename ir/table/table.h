@@ -46,7 +46,7 @@ typedef enum table_column {
   COLUMN_SIDE,               /* the first side column */
   COLUMN_NAME = COLUMN_SIDE, /* a string */
   COLUMN_LINE,               /* 0: none */
-  COLUMN_FILE,               /* index of `files` << 10 | column; 1023: that column or more */
+  COLUMN_PLACE,              /* vyre_scope << 10 | column; 1023: that column or more */
   COLUMN_EXTRA,              /* an index of `extras` */
   COLUMN_ANALYSIS,           /* the first of an analysis */
   COLUMN_VERSION = COLUMN_ANALYSIS,
@@ -61,7 +61,7 @@ typedef enum table_column {
   COLUMN__COUNT
 } table_column;
 
-#define TABLE_PLACE_BITS 10u /* of the column, in COLUMN_FILE */
+#define TABLE_PLACE_BITS 10u /* of the column, in COLUMN_PLACE */
 #define TABLE_LINE_BYTES 64u
 #define TABLE_STAGGER    (COLUMN__COUNT * TABLE_LINE_BYTES)
 
@@ -86,6 +86,11 @@ typedef struct table_type {
   uint32_t members;    /* index of the first in `members` */
   uint32_t length_row; /* the last pure row that a length in it is computed by; 0: none */
 } table_type;
+
+typedef struct table_scope {
+  vyre_scope_info info;
+  uint32_t depth; /* how many callers are around it */
+} table_scope;
 
 typedef struct table_initializer {
   uint32_t offset, count;
@@ -140,9 +145,9 @@ struct vyre_module {
   uint32_t member_count, member_capacity;
   table_set type_set; /* type ids */
 
-  vyre_string *files; /* that lines are in; 0 is none */
-  uint32_t file_count, file_capacity, last_file;
-  table_set file_set; /* indices of `files` */
+  table_scope *scopes; /* that lines are in; 0 is none */
+  uint32_t scope_count, scope_capacity, last_scope;
+  table_set scope_set;
   vyre_input *inputs;
   uint32_t input_count, input_capacity;
   table_program *programs;
@@ -225,7 +230,7 @@ void table_size_type(const vyre_module *module, vyre_type_info *info, const vyre
 /* ---- for a module whose arrays were filled from outside: the sets over them.  False: doubled (strings: or empty), or no memory,
  * and then the module failed.  Types need the rows. ---- */
 bool table_index_strings(vyre_module *module);
-bool table_index_files(vyre_module *module);
+bool table_index_scopes(vyre_module *module); /* and how deep each is: callers come first */
 bool table_index_types(vyre_module *module);
 
 /* ---- seal.c ---- */

@@ -176,7 +176,7 @@ parse(vyre_module *module, const char *text, size_t length, const char *path, bo
       .module = module,
       .view = vyre_module_view(module),
       .input = vyre_module_add_input(module, path),
-      .file = lines ? vyre_string_intern(module, shown, strlen(shown)) : 0,
+      .line_scope = lines ? vyre_scope_of_file(module, vyre_string_intern(module, shown, strlen(shown))) : 0,
       .next_scope = SCOPE_FIRST,
   };
   text_symbols empty = {.text = text, .length = (uint32_t)length, .allocator = parser.allocator};

@@ -102,9 +102,9 @@ typedef struct text_parser {
   const vyre_view *view;
   vyre_builder builder;
   uint32_t input;
-  vyre_string file; /* that lines are in */
-  uint32_t program; /* 0: between programs */
-  uint32_t scope;   /* of the names in sight */
+  vyre_scope line_scope; /* that lines are in */
+  uint32_t program;      /* 0: between programs */
+  uint32_t scope;        /* of the names in sight */
   uint32_t next_scope;
   uint32_t program_scope;
   text_symbols names;   /* rows of the program and of calls in it */

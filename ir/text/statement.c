@@ -516,7 +516,7 @@ note_place(text_parser *p)
     else
       high = middle;
   }
-  p->builder.file = p->file;
+  p->builder.scope = p->line_scope;
   p->builder.line = low + 1;
   p->builder.column = at - lines[low] + 1;
 }

@@ -43,6 +43,7 @@ const vir0_kind_info vir0_kinds[VYRE_VIR0_KIND__COUNT] = {
     [VYRE_VIR0_DECORATION_WORDS] = {"decoration words", 4},
     [VYRE_VIR0_INITIALIZERS] = {"initializers", 4},
     [VYRE_VIR0_INITIALIZER_WORDS] = {"initializer words", 4},
+    [VYRE_VIR0_SCOPES] = {"scopes", VIR0_SCOPE_WORDS * 4},
 };
 
 #define FIX "\nFix: write the file again, with vyre-passmgr -emit=vir0"

@@ -37,7 +37,7 @@ read_columns(vir0_reader *r)
   m->view.rows = rows;
   for (uint32_t column = 0; column < COLUMN_SIDE; column++)
     memcpy(m->column[column], r->parts[VYRE_VIR0_OP + column].data, rows * sizeof(uint32_t));
-  for (uint32_t column = COLUMN_NAME; column <= COLUMN_FILE; column++) {
+  for (uint32_t column = COLUMN_NAME; column <= COLUMN_PLACE; column++) {
     uint32_t kind = VYRE_VIR0_NAME + (column - COLUMN_NAME);
     if (!r->parts[kind].data)
       continue;
@@ -73,13 +73,13 @@ check_names(const vir0_reader *r)
   for (uint32_t row = 0; row < rows && row < m->side[COLUMN_NAME]; row++)
     if (!vir0_is_string(m, m->column[COLUMN_NAME][row]) || (row == 0 && m->column[COLUMN_NAME][0]))
       return vir0_damaged(r, VYRE_VIR0_NAME, row, "%u is no string", m->column[COLUMN_NAME][row]);
-  for (uint32_t row = 0; row < rows && (row < m->side[COLUMN_LINE] || row < m->side[COLUMN_FILE]); row++) {
-    uint32_t line = table_side(m, COLUMN_LINE, row), place = table_side(m, COLUMN_FILE, row);
-    uint32_t file = place >> TABLE_PLACE_BITS;
-    if ((row == 0 && line) || (line == 0 && place) || (file && file >= m->file_count))
+  for (uint32_t row = 0; row < rows && (row < m->side[COLUMN_LINE] || row < m->side[COLUMN_PLACE]); row++) {
+    uint32_t line = table_side(m, COLUMN_LINE, row), place = table_side(m, COLUMN_PLACE, row);
+    uint32_t scope = place >> TABLE_PLACE_BITS;
+    if ((row == 0 && line) || (line == 0 && place) || (scope && scope >= m->scope_count))
       return vir0_damaged(r, r->parts[VYRE_VIR0_PLACE].data ? VYRE_VIR0_PLACE : VYRE_VIR0_LINE, row,
-                          "line %u has the source location 0x%x, and there are %u files", line, place,
-                          m->file_count ? m->file_count - 1 : 0);
+                          "line %u has the source location 0x%x, and there are %u scopes", line, place,
+                          m->scope_count ? m->scope_count - 1 : 0);
   }
   return VYRE_OK;
 }

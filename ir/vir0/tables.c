@@ -87,23 +87,35 @@ vir0_read_strings(vir0_reader *r)
 }
 
 static vyre_status
-read_files(vir0_reader *r)
+read_scopes(vir0_reader *r)
 {
   vyre_module *m = r->module;
-  const vir0_part *part = &r->parts[VYRE_VIR0_FILES];
-  if (part->count == 0)
+  const vir0_part *files = &r->parts[VYRE_VIR0_FILES], *rest = &r->parts[VYRE_VIR0_SCOPES];
+  if (rest->count && rest->count != files->count)
+    return vir0_damaged(r, VYRE_VIR0_SCOPES, 0, "%u scopes, of %u files", rest->count, files->count);
+  if (files->count == 0)
     return VYRE_OK;
-  if (!table_array_grow(m, &m->files, &m->file_capacity, (uint64_t)part->count + 1, sizeof(*m->files)))
+  if (!table_array_grow(m, &m->scopes, &m->scope_capacity, (uint64_t)files->count + 1, sizeof(*m->scopes)))
     return no_memory(r);
-  m->files[0] = 0;
-  for (uint32_t i = 0; i < part->count; i++) {
-    m->files[i + 1] = vir0_word(part, i);
-    if (m->files[i + 1] == 0 || !vir0_is_string(m, m->files[i + 1]))
-      return vir0_damaged(r, VYRE_VIR0_FILES, i, "%u is no string", m->files[i + 1]);
+  m->scopes[0] = (table_scope){0};
+  for (uint32_t i = 0; i < files->count; i++) {
+    vyre_scope_info info = {.file = vir0_word(files, i)};
+    if (rest->count) {
+      const size_t at = (size_t)i * VIR0_SCOPE_WORDS;
+      info.entity = vir0_word(rest, at);
+      info.caller = vir0_word(rest, at + 1);
+      info.call_line = vir0_word(rest, at + 2);
+      info.call = vir0_word(rest, at + 3);
+    }
+    m->scopes[i + 1] = (table_scope){info, 0};
+    if ((info.file == 0 && info.entity == 0) || !vir0_is_string(m, info.file))
+      return vir0_damaged(r, VYRE_VIR0_FILES, i, "%u is no string", info.file);
   }
-  m->file_count = part->count + 1;
-  if (!table_index_files(m))
-    return m->failed ? no_memory(r) : vir0_damaged(r, VYRE_VIR0_FILES, 0, "a file is there twice");
+  m->scope_count = files->count + 1;
+  if (!table_index_scopes(m))
+    return m->failed     ? no_memory(r)
+           : rest->count ? vir0_damaged(r, VYRE_VIR0_SCOPES, 0, "a scope is there twice, or its caller is not before it")
+                         : vir0_damaged(r, VYRE_VIR0_FILES, 0, "a file is there twice");
   return VYRE_OK;
 }
 
@@ -366,7 +378,7 @@ check_flags(const vir0_reader *r)
 vyre_status
 vir0_read_tables(vir0_reader *r)
 {
-  VYRE_TRY(read_files(r));
+  VYRE_TRY(read_scopes(r));
   VYRE_TRY(read_types(r));
   VYRE_TRY(read_inputs(r));
   VYRE_TRY(read_programs(r));

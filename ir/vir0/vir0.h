@@ -11,8 +11,8 @@
 
 static_assert(sizeof(vyre_vir0_header) == 64 && sizeof(vyre_vir0_section) == 64, "frozen with version 1");
 static_assert(VYRE_VIR0_LAST - VYRE_VIR0_OP == COLUMN_LAST - COLUMN_OP, "columns in the table's order");
-static_assert(VYRE_VIR0_PLACE - VYRE_VIR0_NAME == COLUMN_FILE - COLUMN_NAME, "side columns in the table's order");
-static_assert(VYRE_VIR0_KIND__COUNT == 29, "new kinds need a name, and a reader");
+static_assert(VYRE_VIR0_PLACE - VYRE_VIR0_NAME == COLUMN_PLACE - COLUMN_NAME, "side columns in the table's order");
+static_assert(VYRE_VIR0_KIND__COUNT == 30, "new kinds need a name, and a reader");
 
 /* Words of an entry. */
 enum {
@@ -22,6 +22,7 @@ enum {
   VIR0_PROGRAM_WORDS = 3,
   VIR0_BUFFER_WORDS = 4,
   VIR0_EXTRA_WORDS = 4,
+  VIR0_SCOPE_WORDS = 4,
 };
 
 /* How deep a file may nest: deeper than text and SPIR-V, but not too deep for recursion and indentation. */

@@ -17,11 +17,12 @@
 typedef struct writer {
   const vyre_module *module;
   uint32_t *strings;                      /* old -> new; 0: not used */
-  uint32_t *files;                        /* the same */
+  uint32_t *scopes;                       /* the same */
   uint32_t *initializers;                 /* old -> new + 1 */
   uint32_t *next_initializer;             /* new -> old */
   uint32_t counts[VYRE_VIR0_KIND__COUNT]; /* entries of each section */
-  uint32_t strings_end, file_count;
+  uint32_t strings_end;
+  bool has_entities;
   bool out_of_memory;
 } writer;
 
@@ -111,6 +112,19 @@ plan_extra(writer *w, uint32_t row, const table_extra *extra)
   }
 }
 
+/* Callers come before what was inlined into them. */
+static void
+use_scope(writer *w, vyre_scope scope)
+{
+  if (scope == 0 || w->scopes[scope])
+    return;
+  const vyre_scope_info *info = &w->module->scopes[scope].info;
+  use_scope(w, info->caller); /* at most VYRE_SCOPE_DEPTH deep */
+  w->scopes[scope] = ++w->counts[VYRE_VIR0_FILES];
+  w->has_entities |= info->entity != 0;
+  use_string(w, info->file);
+}
+
 static void
 plan_rows(writer *w)
 {
@@ -118,7 +132,7 @@ plan_rows(writer *w)
   uint32_t rows = m->view.rows;
   for (uint32_t row = 1; row < rows; row++) {
     uint32_t name = table_side(m, COLUMN_NAME, row), line = table_side(m, COLUMN_LINE, row);
-    uint32_t place = line ? table_side(m, COLUMN_FILE, row) : 0;
+    uint32_t place = line ? table_side(m, COLUMN_PLACE, row) : 0;
     const table_extra *extra = extra_at(w, row);
     use_string(w, name);
     if (name)
@@ -127,10 +141,7 @@ plan_rows(writer *w)
       w->counts[VYRE_VIR0_LINE] = rows;
     if (place)
       w->counts[VYRE_VIR0_PLACE] = rows;
-    if (place >> TABLE_PLACE_BITS && !w->files[place >> TABLE_PLACE_BITS]) {
-      w->files[place >> TABLE_PLACE_BITS] = ++w->counts[VYRE_VIR0_FILES];
-      use_string(w, m->files[place >> TABLE_PLACE_BITS]);
-    }
+    use_scope(w, place >> TABLE_PLACE_BITS);
     if (is_written(w, row, extra))
       plan_extra(w, row, extra);
   }
@@ -141,7 +152,7 @@ plan(writer *w)
 {
   const vyre_module *m = w->module;
   w->strings = words_new(w, m->texts_size);
-  w->files = words_new(w, m->file_count);
+  w->scopes = words_new(w, m->scope_count);
   w->initializers = words_new(w, m->initializer_count);
   w->next_initializer = words_new(w, m->initializer_count);
   if (w->out_of_memory)
@@ -150,6 +161,7 @@ plan(writer *w)
   for (uint32_t kind = VYRE_VIR0_OP; kind <= VYRE_VIR0_LAST; kind++)
     w->counts[kind] = m->view.rows;
   plan_rows(w);
+  w->counts[VYRE_VIR0_SCOPES] = w->has_entities ? w->counts[VYRE_VIR0_FILES] : 0;
   w->counts[VYRE_VIR0_TYPES] = m->type_count;
   for (uint32_t i = 0; i < m->type_count; i++) {
     const table_type *type = &m->types[i];
@@ -174,7 +186,7 @@ plan_free(writer *w)
 {
   const vyre_module *m = w->module;
   words_free(w, w->strings, m->texts_size);
-  words_free(w, w->files, m->file_count);
+  words_free(w, w->scopes, m->scope_count);
   words_free(w, w->initializers, m->initializer_count);
   words_free(w, w->next_initializer, m->initializer_count);
 }
@@ -199,10 +211,10 @@ fill_column(const writer *w, uint32_t kind, uint32_t *to)
   for (uint32_t row = 1; kind == VYRE_VIR0_NAME && row < rows; row++)
     to[row] = new_string(w, table_side(m, COLUMN_NAME, row));
   for (uint32_t row = 1; kind >= VYRE_VIR0_LINE && row < rows; row++) {
-    uint32_t line = table_side(m, COLUMN_LINE, row), place = line ? table_side(m, COLUMN_FILE, row) : 0;
-    uint32_t file = place >> TABLE_PLACE_BITS;
+    uint32_t line = table_side(m, COLUMN_LINE, row), place = line ? table_side(m, COLUMN_PLACE, row) : 0;
+    uint32_t scope = place >> TABLE_PLACE_BITS;
     to[row] = kind == VYRE_VIR0_LINE ? line
-              : file                 ? w->files[file] << TABLE_PLACE_BITS | (place & ((1u << TABLE_PLACE_BITS) - 1))
+              : scope                ? w->scopes[scope] << TABLE_PLACE_BITS | (place & ((1u << TABLE_PLACE_BITS) - 1))
                                      : place;
   }
 }
@@ -214,6 +226,20 @@ fill_strings(const writer *w, char *to)
   for (uint32_t string = 1; string < m->texts_size; string++)
     if (w->strings[string])
       memcpy(to + w->strings[string], m->texts + string, strlen(m->texts + string) + 1);
+}
+
+static void
+fill_scopes(const writer *w, uint32_t kind, uint32_t *to)
+{
+  for (uint32_t i = 1; i < w->module->scope_count; i++) {
+    const vyre_scope_info *info = &w->module->scopes[i].info;
+    const uint32_t words[VIR0_SCOPE_WORDS] = {info->entity, w->scopes[info->caller], info->call_line, info->call};
+    const uint32_t place = w->scopes[i] - 1;
+    if (w->scopes[i] && kind == VYRE_VIR0_FILES)
+      to[place] = new_string(w, info->file);
+    else if (w->scopes[i])
+      put_words(to + (size_t)place * VIR0_SCOPE_WORDS, words, VIR0_SCOPE_WORDS);
+  }
 }
 
 static void
@@ -308,9 +334,8 @@ fill_section(const writer *w, uint32_t kind, char *start)
     fill_strings(w, start);
     break;
   case VYRE_VIR0_FILES:
-    for (uint32_t i = 1; i < m->file_count; i++)
-      if (w->files[i])
-        to[w->files[i] - 1] = new_string(w, m->files[i]);
+  case VYRE_VIR0_SCOPES:
+    fill_scopes(w, kind, to);
     break;
   case VYRE_VIR0_TYPES:
   case VYRE_VIR0_MEMBERS:

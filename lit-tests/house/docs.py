@@ -166,7 +166,7 @@ def includes(source, build):
             elif beside in names:
                 found = [beside]
             else:
-                found = [other for other in names if other.endswith("/" + path)]
+                found = [other for other in names if other.endswith("/" + path) and not other.startswith("windows/posix/")]  # which are the system's names
             if not found:
                 continue  # the system's, or made by the build
             count += 1

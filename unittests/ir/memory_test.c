@@ -74,7 +74,7 @@ work(const vyre_allocator *allocator)
     vyre_word_list_append(m, &vyre_module_input(m, input)->extensions, words, 3);
     vyre_row program = vyre_build_program(m, "main", 0, input, &b);
     vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, words, 3);
-    b.file = vyre_string_intern(m, "file", 4);
+    b.scope = vyre_scope_of_file(m, vyre_string_intern(m, "file", 4));
     vyre_row n = vyre_build_spec(&b, U32, 4, p);
     vyre_string names[] = {vyre_string_intern(m, "a", 1), vyre_string_intern(m, "b", 1)};
     const vyre_member members[] = {{names[0], vyre_type_array(m, F32, 0, n, 0), 0, 0}, {names[1], F32X4, 64, 0}};

@@ -208,7 +208,7 @@ lines_are_kept(void **state)
   vyre_string files[3] = {vyre_string_intern(m, "a.comp", 6), vyre_string_intern(m, "b.comp", 6), 0};
   vyre_row rows[300];
   for (uint32_t i = 0; i < 300; i++) {
-    b.file = files[i % 3];
+    b.scope = vyre_scope_of_file(m, files[i % 3]);
     b.line = i * 100000;
     b.column = i * 5;
     rows[i] = build_gid(&b);
@@ -301,7 +301,7 @@ fill(vyre_module *m)
     vyre_word_list_append(m, &vyre_module_input(m, input)->kept, &i, 1);
     vyre_row program = vyre_build_program(m, "main", VYRE_PROGRAM_RELAXED, input, &b);
     vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, &i, 1);
-    b.file = vyre_string_intern(m, "file", 4);
+    b.scope = vyre_scope_of_file(m, vyre_string_intern(m, "file", 4));
     b.line = 10 + i;
     vyre_row n = vyre_build_spec(&b, U32, 3, i);
     vyre_type_id type = vyre_type_array(m, F32, 0, n, 0);

@@ -319,7 +319,7 @@ build_rows(vyre_module *m, uint32_t rows)
 {
   vyre_builder b;
   vyre_build_program(m, "big", 0, 0, &b);
-  b.file = vyre_string_intern(m, "big.vir", 7);
+  b.scope = vyre_scope_of_file(m, vyre_string_intern(m, "big.vir", 7));
   vyre_row x = build_value(&b), y = x;
   while (vyre_module_view(m)->rows < rows) {
     b.line++;

@@ -391,6 +391,7 @@ inputs_are_told_by_content(void **state)
       {"a", "", VYRE_INPUT_UNKNOWN, 0},
       {"a", "program", VYRE_INPUT_UNKNOWN, 0},
       {"vir", "", VYRE_INPUT_UNKNOWN, 0},
+      {"acomp", "", VYRE_INPUT_UNKNOWN, 0},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     size_t size = cases[i].size ? cases[i].size : strlen(cases[i].text);

@@ -319,7 +319,7 @@ names_lines_and_strip(void **state)
   for (int strip = 0; strip < 2; strip++) {
     export_case c;
     export_open(&c, VYRE_PROGRAM_RELAXED);
-    c.b.file = vyre_string_intern(c.module, "shader.comp", 11);
+    c.b.scope = vyre_scope_of_file(c.module, vyre_string_intern(c.module, "shader.comp", 11));
     c.b.line = 12;
     c.b.column = 3;
     const vyre_row value = vyre_build_imm(&c.b, VYRE_OP_add, c.gid, 5);

@@ -294,6 +294,12 @@ headers(void **state)
   assert_true(import_refuses(&bytes, "an id bound of 4194305"));
   words[3] = 0x400000; /* as many ids as there may be cost nothing */
   assert_true(import_refuses(&bytes, "no entry point"));
+  words[5] = 2u << 16 | 19; /* OpTypeVoid; then one of no words */
+  words[6] = 1;
+  bytes.size = sizeof(words);
+  assert_true(import_refuses(&bytes, "no entry point"));
+  words[5] = words[6] = 0;
+  bytes.size = 20;
   words[3] = 10;
   bytes.size = 32;
   words[5] = 0x00040011;

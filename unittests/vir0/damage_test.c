@@ -121,8 +121,9 @@ try_word(vyre_bytes *file, size_t at, uint32_t value, uint32_t *taken)
 static void
 hashes_are_not_believed(void **state)
 {
-  (void)state;
   vyre_module *m = sample_new();
+  if (*state)
+    sample_add_scopes(m);
   vyre_bytes file = sample_write(m);
   const uint32_t rows = m->view.rows;
   uint32_t taken = 0;
@@ -169,7 +170,7 @@ static const struct {
     {VYRE_VIR0_NAME, 1, 2, "section 'name', entry 1"},
     {VYRE_VIR0_NAME, 1, 4000, "4000 is no string"},
     {VYRE_VIR0_NAME, 0, 1, "section 'name', entry 0"},
-    {VYRE_VIR0_PLACE, 2, 90 << 10, "there are 2 files"},
+    {VYRE_VIR0_PLACE, 2, 90 << 10, "there are 2 scopes"},
     {VYRE_VIR0_STRINGS, 0, 0x61616161, "section 'strings', entry 0 (byte 4480): no zero byte"},
     {VYRE_VIR0_STRINGS, 1, 0, "a text is empty, or there twice"},
     {VYRE_VIR0_FILES, 0, 0, "section 'files', entry 0"},
@@ -202,13 +203,18 @@ static const struct {
     {VYRE_VIR0_OP, 2, VYRE_ROW(VYRE_OP_spec, U32, VYRE_ROW_DECO), "section 'op', entry 2 (byte 1800): it has no decorations"},
     {VYRE_VIR0_OP, 11, VYRE_ROW(VYRE_OP_load, F32, 0), "section 'op', entry 11 (byte 1836): it has decorations without its flag"},
     {VYRE_VIR0_DECORATION_WORDS, 1, 9, "section 'decoration words', entry 0"},
+    {VYRE_VIR0_SCOPES, 5, 2, "a scope is there twice, or its caller is not before it"},
+    {VYRE_VIR0_SCOPES, 5, 9, "a scope is there twice, or its caller is not before it"},
+    {VYRE_VIR0_SCOPES, 4, 0, "a scope is there twice, or its caller is not before it"},
 };
 
-/* Of the sample with one word changed. */
+/* Of the sample, and its scopes, with one word changed. */
 static bool
 says(uint32_t kind, uint32_t word, uint32_t value, const char *message)
 {
   vyre_module *m = sample_new();
+  if (kind == VYRE_VIR0_SCOPES)
+    sample_add_scopes(m);
   vyre_bytes file = sample_write(m);
   memcpy(file.data + section_of(&file, kind)->offset + 4 * (size_t)word, &value, 4);
   sample_rehash(&file);
@@ -349,9 +355,14 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_byte_counts),   cmocka_unit_test(hashes_are_not_believed),    cmocka_unit_test(the_place_is_said),
-      cmocka_unit_test(the_head_is_checked), cmocka_unit_test(optional_kinds_are_skipped), cmocka_unit_test(texts_end),
+      cmocka_unit_test(every_byte_counts),
+      cmocka_unit_test(hashes_are_not_believed),
+      cmocka_unit_test(the_place_is_said),
+      cmocka_unit_test(the_head_is_checked),
+      cmocka_unit_test(optional_kinds_are_skipped),
+      cmocka_unit_test(texts_end),
       cmocka_unit_test(row_0_is_needed),
+      cmocka_unit_test_prestate(hashes_are_not_believed, &target),
   };
   return cmocka_run_group_tests(tests, make_target, free_target);
 }

@@ -82,6 +82,24 @@ everything_comes_back(void **state)
   vyre_module_destroy(m);
 }
 
+/* A scope as it is read has its callers, which come before it whatever order they had. */
+static void
+scopes_come_back(void **state)
+{
+  (void)state;
+  vyre_module *m = sample_new();
+  sample_add_scopes(m);
+  check_round_trip(m);
+  vyre_module *clone;
+  assert_null(vyre_module_clone(m, &clone));
+  sample_compare(m, clone);
+  vyre_bytes words = {0};
+  assert_null(vyre_spirv_write(m, 0, NULL, &words));
+  vyre_bytes_free(&words);
+  vyre_module_destroy(clone);
+  vyre_module_destroy(m);
+}
+
 /* What is read can be worked with: names, strings, types and constants are found again. */
 static void
 a_module_goes_on(void **state)
@@ -91,7 +109,7 @@ a_module_goes_on(void **state)
   vyre_bytes file = sample_write(m);
   vyre_module *n = sample_read(&file);
   assert_int_equal(vyre_string_intern(n, "Block", 5), vyre_string_intern(n, "Block", 5));
-  uint32_t texts = n->texts_size, types = n->type_count, files = n->file_count;
+  uint32_t texts = n->texts_size, types = n->type_count, scopes = n->scope_count;
   vyre_string_intern(n, "sample.comp", 11);
   assert_int_equal(n->texts_size, texts);
   assert_true(vyre_type_array(n, F32, 3, VYRE_NONE, 0) >= 256);
@@ -103,7 +121,7 @@ a_module_goes_on(void **state)
   vyre_row one = vyre_build_const(&b, U32, 1);
   assert_int_equal(n->view.rows, rows); /* it was there */
   vyre_row_set_line(n, one, vyre_string_intern(n, "other.glsl", 10), 1, 1);
-  assert_int_equal(n->file_count, files);
+  assert_int_equal(n->scope_count, scopes);
   vyre_row_set_name(n, vyre_build_unary(&b, VYRE_OP_not, one), "n", 1);
   assert_null(vyre_module_seal(n, NULL));
   check_round_trip(n);
@@ -316,6 +334,7 @@ main(int count, char **arguments)
       cmocka_unit_test(texts_come_back),
       cmocka_unit_test(examples_come_back),
       cmocka_unit_test(everything_comes_back),
+      cmocka_unit_test(scopes_come_back),
       cmocka_unit_test(a_module_goes_on),
       cmocka_unit_test(history_leaves_no_trace),
       cmocka_unit_test(named_sections_are_carried),

@@ -41,7 +41,7 @@ build_first(vyre_module *m, uint32_t input)
   const uint32_t modes[] = {3 << 16 | 16, 0, 4461, 4 << 16 | 16, 0, 4462, 32};
   vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, modes, 7);
   vyre_program_info_of(m, program)->entry = text(m, "entry point");
-  b.file = text(m, "sample.comp");
+  b.scope = vyre_scope_of_file(m, text(m, "sample.comp"));
   b.line = 12;
   b.column = 7;
   vyre_row n = vyre_build_spec(&b, U32, 16, 3);
@@ -75,7 +75,7 @@ build_first(vyre_module *m, uint32_t input)
   vyre_row get = vyre_build_get(&b, var); /* one row a statement: frozen in their order */
   vyre_row value = vyre_build_binary(&b, VYRE_OP_mul, get, load);
   vyre_row_set_line(m, value, text(m, "gone.glsl"), 3, 1);
-  vyre_row_set_line(m, value, b.file, 21, 1);
+  vyre_row_set_place(m, value, b.scope, 21, 1);
   vyre_build_store(&b, vyre_build_at(&b, tile, i), value, 0);
   vyre_builder_leave(&b, test);
   vyre_row again = vyre_build_load(&b, vyre_build_at(&b, tile, i), 0);
@@ -97,6 +97,38 @@ sample_build(vyre_module *m)
   vyre_buffer_info_of(m, start)->initializer = vyre_module_add_initializer(m, (const uint32_t[]){9}, 1);
   vyre_row first_value = vyre_build_load(&b, start, 0);
   vyre_build_store(&b, vyre_build_at_literal(&b, out, 3), first_value, 0);
+}
+
+static void
+keep_debug(vyre_module *m, uint32_t id, uint32_t number, const uint32_t *operands, uint32_t count)
+{
+  const uint32_t head[5] = {(count + 5) << 16 | 12, 0, id, 0, number};
+  vyre_word_list_append(m, &vyre_module_input(m, 0)->kept, head, 5);
+  vyre_word_list_append(m, &vyre_module_input(m, 0)->kept, operands, count);
+}
+
+void
+sample_add_scopes(vyre_module *m)
+{
+  enum { FILE_NAME = 100, OUTER, INNER, SOURCE, UNIT, FUNCTION_TYPE, GLOBAL, TYPE };
+  const uint32_t string[4] = {4 << 16 | 7, FILE_NAME, 0x6f632e61, 0x706d};
+  vyre_word_list_append(m, &vyre_module_input(m, 0)->kept, string, 4);
+  keep_debug(m, SOURCE, 35, (const uint32_t[]){FILE_NAME}, 1);
+  keep_debug(m, UNIT, 1, (const uint32_t[]){1, 4, SOURCE, 2}, 4);
+  keep_debug(m, FUNCTION_TYPE, 8, (const uint32_t[]){3, 0}, 2);
+  keep_debug(m, OUTER, 20, (const uint32_t[]){FILE_NAME, FUNCTION_TYPE, SOURCE, 1, 2, UNIT, FILE_NAME, 3, 1}, 9);
+  keep_debug(m, INNER, 20, (const uint32_t[]){FILE_NAME, FUNCTION_TYPE, SOURCE, 3, 4, UNIT, FILE_NAME, 3, 3}, 9);
+  keep_debug(m, TYPE, 2, (const uint32_t[]){FILE_NAME, 32, 6, 0}, 4);
+  keep_debug(m, GLOBAL, 18, (const uint32_t[]){FILE_NAME, TYPE, SOURCE, 5, 6, UNIT, FILE_NAME, 77, 8}, 9);
+  vyre_scope_info info = {.file = text(m, "a.comp"), .entity = OUTER};
+  const vyre_scope outer = vyre_scope_intern(m, &info);
+  info = (vyre_scope_info){info.file, INNER, outer, 21, 5};
+  const vyre_scope scopes[2] = {vyre_scope_intern(m, &info), outer};
+  uint32_t count;
+  const uint32_t *lines = vyre_module_lines(m, &count);
+  for (uint32_t row = 2, k = 0; row < count; row++)
+    if (lines[row])
+      vyre_row_set_place(m, (vyre_row){row}, scopes[k++ % 2], lines[row], row);
 }
 
 vyre_module *
@@ -212,6 +244,19 @@ same_infos(vyre_module *x, vyre_module *y, vyre_row row)
 }
 
 static void
+same_scopes(vyre_module *x, vyre_scope in_x, vyre_module *y, vyre_scope in_y)
+{
+  for (; in_x; in_x = vyre_scope_get(x, in_x).caller, in_y = vyre_scope_get(y, in_y).caller) {
+    const vyre_scope_info a = vyre_scope_get(x, in_x), b = vyre_scope_get(y, in_y);
+    same_text(x, a.file, y, b.file);
+    assert_int_equal(a.entity, b.entity);
+    assert_int_equal(a.call_line, b.call_line);
+    assert_int_equal(a.call, b.call);
+  }
+  assert_int_equal(in_y, 0);
+}
+
+static void
 same_sides(vyre_module *x, vyre_module *y, vyre_row row)
 {
   const char *a = vyre_row_name(x, row), *b = vyre_row_name(y, row);
@@ -222,6 +267,7 @@ same_sides(vyre_module *x, vyre_module *y, vyre_row row)
   uint32_t line[2], column[2], count[2];
   assert_int_equal(vyre_row_line(x, row, &file[0], &line[0], &column[0]), vyre_row_line(y, row, &file[1], &line[1], &column[1]));
   same_text(x, file[0], y, file[1]);
+  same_scopes(x, vyre_row_scope(x, row), y, vyre_row_scope(y, row));
   assert_int_equal(line[0], line[1]);
   assert_int_equal(column[0], column[1]);
   assert_int_equal(vyre_row_spec_id(x, row), vyre_row_spec_id(y, row));

@@ -29,6 +29,8 @@
  */
 void sample_build(vyre_module *module);
 vyre_module *sample_new(void);
+/* Puts rows with lines into functions, of which one is inlined into the other, that debug instructions of input 0 describe. */
+void sample_add_scopes(vyre_module *module);
 /* The module as VIR0 and back, which must go well. */
 vyre_bytes sample_write(const vyre_module *module);
 vyre_module *sample_read(const vyre_bytes *bytes);

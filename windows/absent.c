@@ -1,0 +1,73 @@
+/* What vyre-passmgr does by processes of its own, and Windows has not: OPTION_POSIX refuses the options that ask for it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "reproducer.h"
+#include "tool.h"
+
+static vyre_status
+absent(const char *option)
+{
+  return VYRE_ERROR(VYRE_CODE_INTERNAL, "-%s is not there on Windows, and was not refused", option);
+}
+
+bool
+tool_watch(int argc, char **argv, tool *t, int *out_code)
+{
+  (void)argc, (void)argv, (void)t;
+  *out_code = tool_complain(absent("watch"));
+  return false;
+}
+
+int
+tool_process_apart(tool *t, uint32_t most)
+{
+  (void)t, (void)most;
+  return tool_complain(absent("isolate"));
+}
+
+int
+tool_bisect(tool *t)
+{
+  (void)t;
+  return tool_complain(absent("bisect"));
+}
+
+int
+tool_reduce(tool *t)
+{
+  (void)t;
+  return tool_complain(absent("reduce"));
+}
+
+vyre_status
+tool_hand_over(const tool *t, work *w)
+{
+  (void)t, (void)w;
+  return absent("isolate");
+}
+
+vyre_status
+tool_hand_over_notes(const tool *t, const work *w)
+{
+  (void)t, (void)w;
+  return absent("isolate");
+}
+
+vyre_status
+tool_create_report(const tool *t, vyre_report **out)
+{
+  return vyre_report_create_like(t->report, NULL, out);
+}
+
+vyre_status
+reproducer_options(int argc, char **argv, tool_options *options, arguments *out)
+{
+  (void)argc, (void)argv, (void)options, (void)out;
+  return absent("run-reproducer");
+}
+
+void
+arguments_free(arguments *a)
+{
+  (void)a;
+}

@@ -1,0 +1,15 @@
+/* GLSL, HLSL and SPIR-V's assembly: their compilers are in a program that bounds and survives them by means that Windows has not.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/glsl.h"
+
+vyre_status
+vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_diagnostics diagnostics,
+                  vyre_bytes *out)
+{
+  (void)text, (void)length, (void)options, (void)diagnostics, (void)out;
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "%s: GLSL, HLSL and SPIR-V's assembly are not read on Windows\n"
+                    "Fix: make SPIR-V of it (glslc, glslangValidator -V, dxc -spirv, spirv-as), and give that",
+                    path);
+}

@@ -1,0 +1,133 @@
+/* Reports that the process ended before its work was done, as passmgr/guard.c does: by exit, whose handler runs here, by abort, or
+ * by an exception that nothing handled.  What ends the process without either, TerminateProcess or _exit, is not seen.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "guard.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <windows.h>
+
+#include "vyre/io.h"
+
+static atomic_bool done;                      /* the program's own end has begun */
+static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread says why the process ends before that, and ends it */
+static _Thread_local bool own_thread;
+static _Thread_local const char *own_input;
+static const char *program = "";
+
+static guard_where
+where_now(void)
+{
+  const vyre_driver_call call = vyre_driver_call_running(!own_thread);
+  return (guard_where){
+      .call = call, .code = vyre_plugin_code_running(), .input = own_input, .is_strange = !own_thread && !call.doing};
+}
+
+static _Noreturn void
+end(const guard_text *text, int code)
+{
+  guard_text all = {0};
+  guard_append(&all, program);
+  guard_append(&all, ": error: ");
+  guard_append(&all, text->bytes);
+  guard_append(&all, "\n");
+  write(STDERR_FILENO, all.bytes, (unsigned)all.length);
+  vyre_file_abandon();
+  for (;;)
+    TerminateProcess(GetCurrentProcess(), (UINT)code);
+}
+
+static void
+end_by_exit(void)
+{
+  if (done)
+    return;
+  while (atomic_flag_test_and_set(&ending))
+    Sleep(INFINITE);
+  guard_text text = {0};
+  const guard_where where = where_now();
+  const int code = guard_tell_exit(&where, "exit", &text);
+  end(&text, code);
+}
+
+static void
+end_by_abort(int number)
+{
+  if (done || atomic_flag_test_and_set(&ending))
+    return;
+  guard_text text = {0};
+  const guard_where where = where_now();
+  const int code = guard_tell_signal(&where, number, &text);
+  end(&text, code);
+}
+
+static const char *
+name_of_exception(DWORD number)
+{
+  return number == EXCEPTION_ACCESS_VIOLATION      ? "crashed (access violation)"
+         : number == EXCEPTION_STACK_OVERFLOW      ? "crashed (stack overflow)"
+         : number == EXCEPTION_INT_DIVIDE_BY_ZERO  ? "crashed (division by zero)"
+         : number == EXCEPTION_ILLEGAL_INSTRUCTION ? "crashed (illegal instruction)"
+                                                   : "crashed";
+}
+
+static LONG WINAPI
+end_by_exception(EXCEPTION_POINTERS *what)
+{
+  if (done || atomic_flag_test_and_set(&ending))
+    return EXCEPTION_CONTINUE_SEARCH;
+  guard_text text = {0};
+  const guard_where where = where_now();
+  const char *how = name_of_exception(what->ExceptionRecord->ExceptionCode);
+  const int code = guard_tell_crash(&where, how, how, &text);
+  end(&text, code);
+}
+
+/* Where stacks overflow, too. */
+void
+guard_thread(void)
+{
+  ULONG bytes = 32768;
+  own_thread = true;
+  SetThreadStackGuarantee(&bytes);
+}
+
+void
+guard_input(const char *path)
+{
+  own_input = path;
+}
+
+void
+guard_limit(uint32_t seconds)
+{
+  (void)seconds; /* -pass-timeout is not there */
+}
+
+void
+guard_thread_ended(void)
+{
+}
+
+void
+guard_begin(const char *name)
+{
+  program = name;
+  guard_thread();
+  SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
+  SetUnhandledExceptionFilter(end_by_exception);
+  signal(SIGABRT, end_by_abort);
+  if (atexit(end_by_exit) != 0)
+    abort();
+}
+
+int
+guard_end(int code)
+{
+  done = true;
+  return code;
+}

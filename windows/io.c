@@ -1,0 +1,172 @@
+/* Reading and writing files, as passmgr/io.c does it: here, too, a file is written beside its place, and put there whole.
+ *
+ * Bytes are bytes: nothing that is read or written has its line ends changed.
+ *
+ * Limits: as there; and a file that another program has open may not be replaced, which is an error.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/io.h"
+
+#include "paths.h"
+#include "temporaries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <io.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <windows.h>
+
+#define MOST_BYTES ((size_t)1 << 31)
+#define CHUNK      ((size_t)1 << 16)
+
+static vyre_status
+failed(const char *verb, const char *path, int error)
+{
+  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
+}
+
+static vyre_status
+read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
+{
+  const size_t start = out->size;
+  VYRE_TRY(vyre_bytes_reserve(out, start + expected + 1));
+  for (;;) {
+    if (out->capacity - out->size < 2)
+      VYRE_TRY(vyre_bytes_reserve(out, out->size + (out->size - start) / 2 + CHUNK));
+    const size_t room = out->capacity - out->size - 1;
+    const int got = read(fd, out->data + out->size, room > INT_MAX ? INT_MAX : (unsigned)room);
+    if (got < 0)
+      return failed("read", path, errno);
+    if (got == 0)
+      return VYRE_OK;
+    out->size += (size_t)got;
+    out->data[out->size] = '\0';
+    if (out->size - start > MOST_BYTES)
+      return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+  }
+}
+
+static vyre_status
+read_path(const char *path, vyre_bytes *out)
+{
+  struct stat file;
+  if (stat(path, &file) != 0)
+    return failed("read", path, errno);
+  if (S_ISDIR(file.st_mode))
+    return failed("read", path, EISDIR);
+  if (!S_ISREG(file.st_mode))
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "cannot read '%s': it is a device, not a file\nFix: give a file, or - and what is to be read as standard input", path);
+  if ((uint64_t)file.st_size > MOST_BYTES)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+  const int fd = open(path, O_RDONLY | O_BINARY | O_CLOEXEC);
+  if (fd < 0)
+    return failed("read", path, errno);
+  const vyre_status status = read_all(fd, path, (size_t)file.st_size + 1, out);
+  close(fd);
+  return status;
+}
+
+vyre_status
+vyre_file_read(const char *path, vyre_bytes *out)
+{
+  const size_t before = out->size;
+  if (strcmp(path, "-") != 0)
+    return vyre_bytes_undo(out, before, read_path(path, out));
+  _setmode(STDIN_FILENO, O_BINARY);
+  return vyre_bytes_undo(out, before, read_all(STDIN_FILENO, "standard input", CHUNK, out));
+}
+
+/* 0, or errno. */
+static int
+write_all(int fd, const char *data, size_t size)
+{
+  while (size) {
+    const int wrote = write(fd, data, size > CHUNK ? (unsigned)CHUNK : (unsigned)size);
+    if (wrote <= 0)
+      return errno;
+    data += wrote;
+    size -= (size_t)wrote;
+  }
+  return 0;
+}
+
+/* What is open, which is closed then. */
+static int
+write_and_close(int fd, const void *data, size_t size)
+{
+  const int error = write_all(fd, data, size);
+  return close(fd) != 0 && !error ? errno : error;
+}
+
+/* Creates folder/.vyre-PID-N for path; its name goes to `out`.  -1: errno says why. */
+static int
+open_beside(const char *path, char out[PATH_MAX])
+{
+  size_t folder = strlen(path);
+  while (folder > 0 && !path_is_mark(path[folder - 1]))
+    folder--;
+  for (unsigned n = 0; n < 1000; n++) {
+    const int length = snprintf(out, PATH_MAX, "%.*s.vyre-%d-%u", (int)folder, path, getpid(), n);
+    if (length < 0 || length >= PATH_MAX) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    const int fd = open(out, O_WRONLY | O_CREAT | O_EXCL | O_BINARY | O_CLOEXEC, S_IREAD | S_IWRITE);
+    if (fd >= 0 || errno != EEXIST)
+      return fd;
+  }
+  errno = EEXIST;
+  return -1;
+}
+
+static int
+write_beside(const char *path, const void *data, size_t size)
+{
+  char beside[PATH_MAX] = "";
+  if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
+    return EACCES; /* read only */
+  const uint32_t slot = io_note_temporary(beside);
+  const int fd = open_beside(path, beside);
+  int error = fd < 0 ? errno : write_and_close(fd, data, size);
+  if (!error && !MoveFileExA(beside, path, MOVEFILE_REPLACE_EXISTING))
+    error = EACCES;
+  if (fd >= 0 && error)
+    unlink(beside);
+  io_forget_temporary(slot);
+  return error;
+}
+
+static int
+write_device(const char *path, const void *data, size_t size)
+{
+  const int fd = open(path, O_WRONLY | O_BINARY | O_CLOEXEC);
+  return fd < 0 ? errno : write_and_close(fd, data, size);
+}
+
+vyre_status
+vyre_file_write(const char *path, const void *data, size_t size)
+{
+  struct stat old;
+  int error;
+  if (strcmp(path, "-") == 0) {
+    _setmode(STDOUT_FILENO, O_BINARY);
+    error = write_all(STDOUT_FILENO, data, size);
+    return error ? failed("write", "standard output", error) : VYRE_OK;
+  }
+  if (path[0] == '\0')
+    error = ENOENT;
+  else if (stat(path, &old) != 0)
+    error = errno == ENOENT ? write_beside(path, data, size) : errno;
+  else if (S_ISDIR(old.st_mode))
+    error = EISDIR;
+  else
+    error = S_ISREG(old.st_mode) ? write_beside(path, data, size) : write_device(path, data, size);
+  return error ? failed("write", path, error) : VYRE_OK;
+}

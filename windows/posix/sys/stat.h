@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_WINDOWS_SYS_STAT_H
+#define VYRE_WINDOWS_SYS_STAT_H
+
+#include <sys/types.h> /* whose types a file's are */
+#include_next <sys/stat.h>
+
+#include <stdint.h>
+
+/* The few members that are asked for, with what tells files apart, which Microsoft's has not. */
+struct vyre_stat {
+  dev_t st_dev;
+  ino_t st_ino;
+  unsigned short st_mode;
+  int64_t st_size;
+  struct timespec st_mtim;
+};
+int vyre_stat(const char *path, struct vyre_stat *out);
+int vyre_mkdir(const char *path);
+#undef stat
+#define stat              vyre_stat
+#define mkdir(path, mode) vyre_mkdir(path)
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_WINDOWS_UNISTD_H
+#define VYRE_WINDOWS_UNISTD_H
+
+#include_next <unistd.h>
+
+enum { _SC_PHYS_PAGES, _SC_PAGESIZE, _SC_NPROCESSORS_ONLN };
+long sysconf(int what);
+/* getpid() in the thread that began the process. */
+int gettid(void);
+/* With slashes. */
+char *vyre_getcwd(char *out, size_t size);
+#define getcwd vyre_getcwd
+/* No folder is open (fcntl.h). */
+#define fchdir(folder) (-1)
+
+#endif
