@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Of files that are there through all links; others by where they would be.  What is no regular file is none that another one
- * spoils. */
+/* Of files that are there through all links; others by where they would be.  Never what is no regular file: a
+ * terminal takes all that is written. */
 bool same_file(const char *a, const char *b);
 /* The same in less time, for many pairs: hard links of two names, of which a write replaces one, are two. */
 bool same_written(const char *a, const char *b);

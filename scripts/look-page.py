@@ -267,6 +267,7 @@ def by_all(b):
         text = b.see("main.textContent + list.textContent")
         same("what is not there", re.findall("undefined|NaN|null", text), [])
         b.press("j")
+    same("a diff of very many lines", b.see("withoutNumbers(new Array(300000).fill('+x')).length"), 300000)
     same("the last one", b.see("[document.querySelector('main p').textContent.endsWith(%s), document.querySelector('img')]" % json.dumps(NAME)), [True, None])
     b.press("c")
 
