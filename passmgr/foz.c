@@ -209,11 +209,13 @@ is_entry(const foz *archive, size_t at)
 {
   const char *data = archive->bytes.data;
   const size_t room = archive->bytes.size - at;
+  const uint32_t form = word_at(data + at + NAME + 4);
+  if (word_at(data + at + NAME) > room - HEADER || (form != FORM_AS_IT_IS && form != FORM_ZLIB)) /* first: a text is digits, too */
+    return false;
   for (uint32_t k = 0; k < NAME; k++)
     if (!is_digit(data[at + k]))
       return false;
-  const uint32_t form = word_at(data + at + NAME + 4);
-  return word_at(data + at + NAME) <= room - HEADER && (form == FORM_AS_IT_IS || form == FORM_ZLIB);
+  return true;
 }
 
 /* There is less of an entry than it tells.  Where others are behind it, who wrote the archive went on: it was damaged later. */

@@ -136,6 +136,7 @@ end_one(fused *f, uint32_t member)
     return end_call(f, member, printed);
   if (node && vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, pass->name);
+    vyre_run_tell_skipped(r);
     drop(f, member);
     return VYRE_OK;
   }
@@ -151,6 +152,7 @@ end_one(fused *f, uint32_t member)
   r->fresh |= pass->provides;
   f->changed |= changed;
   if (node) {
+    vyre_run_tell_result(r, changed);
     r->changes += changed;
     r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   }

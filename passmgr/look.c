@@ -114,7 +114,7 @@ dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
     return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir: the path of a file is too long\nFix: name a nearer folder");
   for (uint32_t i = 0; i < l->options->inputs.count; i++) { /* that was dumped before */
     const char *input = l->options->inputs.names[i];
-    if (strcmp(file_base(input), file_base(path)) == 0 && same_file(input, path))
+    if (same_written(input, path))
       return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir writes '%s', which is an input\nFix: name another folder", path);
   }
   return vyre_file_write(path, text->data, text->size);

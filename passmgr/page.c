@@ -97,26 +97,29 @@ print_figures(pager *p, const vyre_module *module, vyre_bytes *out)
   return refuse(p, status);
 }
 
+/* Appends whose figures there are, whatever becomes of the input. */
+static vyre_status
+print_driver(const pager *p, vyre_bytes *out)
+{
+  vyre_device_info info;
+  p->driver->ops->describe(p->driver->target, &info);
+  VYRE_TRY(add_text(out, "device", info.name));
+  return add_text(out, "driver", info.driver);
+}
+
 /* Appends those of the output beside the input's. */
 static vyre_status
 print_comparison(pager *p, const vyre_module *module, vyre_bytes *out)
 {
   subjects *s = NULL;
   vyre_bytes given = {0}, made = {0};
-  vyre_device_info info;
   if (!p->driver)
     return VYRE_OK;
   vyre_status status = subjects_make(p->driver, module, p->path, NULL, &s);
   if (!status)
     status = subjects_compare(p->driver, p->given, s, &given, &made);
-  if (!status) {
-    p->driver->ops->describe(p->driver->target, &info);
+  if (!status)
     status = vyre_bytes_printf(out, ", \"given\": %s, \"figures\": %s", given.data, made.data);
-  }
-  if (!status)
-    status = add_text(out, "device", info.name);
-  if (!status)
-    status = add_text(out, "driver", info.driver);
   subjects_free(s);
   vyre_bytes_free(&given);
   vyre_bytes_free(&made);
@@ -195,6 +198,8 @@ add_start(pager *p, const vyre_look *at)
     status = refuse(p, subjects_make(p->driver, at->module, p->path, p->words, &p->given));
   if (!status)
     status = print_figures(p, at->module, &figures);
+  if (!status && p->driver)
+    status = print_driver(p, &figures);
   if (!status)
     status = begin_item(p->out, "start");
   if (!status)

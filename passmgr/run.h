@@ -37,6 +37,9 @@ VYRE_MUST_USE vyre_status vyre_run_print(const run *r, const vyre_node *node, ui
 void vyre_run_tell(const run *r, const char *what, const char *of);
 /* The same of analyses. */
 void vyre_run_tell_dropped(const run *r, uint32_t analyses);
+/* What came of a run. */
+void vyre_run_tell_result(const run *r, bool changed);
+void vyre_run_tell_skipped(const run *r);
 
 /* runner.c */
 

@@ -456,13 +456,13 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   VYRE_TRY(show(r, VYRE_LOOK_BEFORE, node, what, false));
   if (vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, name);
-    vyre_run_tell(r, "skipped: ", "nothing changed since it last ran");
+    vyre_run_tell_skipped(r);
   } else {
     vyre_stopwatch watch = {0};
     vyre_run_start(r, &watch, name);
     VYRE_TRY(run_whole(r, node, &changed));
     vyre_run_stop(r, &watch, r->number, changed);
-    vyre_run_tell(r, changed ? "changed" : "unchanged", "");
+    vyre_run_tell_result(r, changed);
   }
   *out_changed |= changed;
   return show(r, VYRE_LOOK_AFTER, node, what, changed);

@@ -108,3 +108,15 @@ vyre_run_tell_dropped(const run *r, uint32_t analyses)
     if (analyses & vyre_analyses[i].bit)
       vyre_run_tell(r, "drops ", vyre_analyses[i].name);
 }
+
+void
+vyre_run_tell_result(const run *r, bool changed)
+{
+  vyre_run_tell(r, changed ? "changed" : "unchanged", "");
+}
+
+void
+vyre_run_tell_skipped(const run *r)
+{
+  vyre_run_tell(r, "skipped: ", "nothing changed since it last ran");
+}

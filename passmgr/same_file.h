@@ -6,9 +6,10 @@
 
 #include <stdbool.h>
 
-/* Of files that are there through all links; others by where they would be. */
+/* Of files that are there through all links; others by where they would be.  Never what is no regular file: a
+ * terminal takes all that is written. */
 bool same_file(const char *a, const char *b);
-/* What is after the last slash. */
-const char *file_base(const char *path);
+/* The same in less time, for many pairs: hard links of two names, of which a write replaces one, are two. */
+bool same_written(const char *a, const char *b);
 
 #endif

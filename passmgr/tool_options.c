@@ -419,7 +419,7 @@ options_check_report(const tool_options *o, const char *path, const char *of)
   written_file all[WRITTEN_FILES];
   list_written(o, all);
   for (size_t i = 1; i < WRITTEN_FILES; i++)
-    if (all[i].path && strcmp(file_base(all[i].path), file_base(path)) == 0 && same_file(all[i].path, path))
+    if (all[i].path && strcmp(all[i].path, "-") != 0 && same_written(all[i].path, path))
       return VYRE_ERROR(VYRE_CODE_USAGE, "-%s writes '%s', which is the output of '%s'\nFix: give it another file", all[i].option,
                         all[i].path, of);
   return VYRE_OK;

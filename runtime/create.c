@@ -258,7 +258,7 @@ vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_meg
     return VYRE_OUT_OF_MEMORY("for a megakernel");
   *mega = (vyre_mega){.ops = ops, .target = target, .options = *options};
   ops->describe(target, &mega->info);
-  mega_forget_stale(mega);
+  mega_forget_stale(mega); /* what the target counted before is of others */
   vyre_status status = choose_form(mega);
   if (!status)
     status = choose_geometry(mega);

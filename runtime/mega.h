@@ -44,12 +44,12 @@ vyre_status mega_compile(vyre_mega *mega);
 vyre_status mega_give_back(vyre_mega *mega);
 /* If another user of the target made it anew, this megakernel's handles are forgotten. */
 void mega_forget_stale(vyre_mega *mega);
-/* Items of these images (control, ring, debug log, IO queue) that are CLAIMED while no kernel runs are FAULT, as nobody knows how far
- * they came, and what they asked the IO queue for is given up; others may publish meanwhile.  How many there were. */
+/* Items of these images (control, ring, debug log, IO queue) that are CLAIMED while no kernel runs are FAULT, as nobody knows how
+ * far they came, and what they asked the IO queue for is given up; others may publish meanwhile.  How many there were. */
 uint32_t mega_end_claimed(void *const images[MEGA_BUFFERS], const size_t sizes[MEGA_BUFFERS], uint32_t slots);
-/* What `status` failed for may be tried once more where this is OK: a lost device was made anew, here or by another user of it, without
- * kernels and buffers, and the caller has put its new ones into the rows if any are its own (`are_theirs`); or memory was given back.  Else it is `status`,
- * with what else went wrong. */
+/* What `status` failed for may be tried once more where this is OK: a lost device was made anew, here or by another user of it,
+ * without kernels and buffers, and the caller has put its new ones into the rows if any are its own (`are_theirs`); or memory was
+ * given back.  Else it is `status`, with what else went wrong. */
 vyre_status mega_try_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_t count, bool are_theirs,
                            bool *out_was_lost);
 /* As a note of what fails then. */

@@ -256,9 +256,25 @@ def schemes(b, page, folder):
     same("light / dark", b.see(dark), backs["dark"])
 
 
+NAME = '<img src=gone onerror=console.log(1)> & "bad".vir'  # of an input: a text, whatever is in it
+
+
+def by_all(b):
+    """Each entry: nothing is told that is not there, and texts are texts."""
+    b.press("c", "Home")
+    same("names of inputs", b.see("[...document.querySelectorAll('nav h2')].pop().textContent").strip().endswith("/" + NAME), True)
+    for _ in range(b.see(ROWS)):
+        text = b.see("main.textContent + list.textContent")
+        same("what is not there", re.findall("undefined|NaN|null", text), [])
+        b.press("j")
+    same("a diff of very many lines", b.see("withoutNumbers(new Array(300000).fill('+x')).length"), 300000)
+    same("the last one", b.see("[document.querySelector('main p').textContent.endsWith(%s), document.querySelector('img')]" % json.dumps(NAME)), [True, None])
+    b.press("c")
+
+
 def make_page(build, folder):
     source = pathlib.Path(__file__).resolve().parent.parent
-    bad = folder / "bad.vir"
+    bad = folder / NAME
     bad.write_text("program @bad workgroup(1, 1, 1) {\n  store %nowhere[0u32], 1u32\n}\n")
     page = folder / "page.html"
     shaders = [str(source / "examples/shaders" / name) for name in ("particles.comp", "saxpy.comp")]
@@ -280,6 +296,7 @@ def main(build, folder, program="chromium"):
         by_keys(b, data)
         by_filter(b)
         by_mouse(b)
+        by_all(b)
         figures(b, data)
         b.picture(folder / "figures.png")
         schemes(b, page, folder)
