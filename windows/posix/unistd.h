@@ -10,7 +10,8 @@ long sysconf(int what);
 int gettid(void);
 /* With slashes. */
 char *vyre_getcwd(char *out, size_t size);
-#define getcwd vyre_getcwd
+#define getcwd                    vyre_getcwd
+#define readlink(path, out, size) (-1)
 /* No folder is open (fcntl.h). */
 #define fchdir(folder) (-1)
 

@@ -20,5 +20,8 @@ int vyre_mkdir(const char *path);
 #undef stat
 #define stat              vyre_stat
 #define mkdir(path, mode) vyre_mkdir(path)
+/* The system follows links; none is told to be one (readlink of unistd.h). */
+#define lstat         vyre_stat
+#define S_ISLNK(mode) (((mode)&0) != 0)
 
 #endif
