@@ -218,7 +218,7 @@ is_entry(const foz *archive, size_t at)
   return true;
 }
 
-/* There is less of an entry than it tells.  Where others are behind it, who wrote the archive went on: it was damaged later. */
+/* There is less of an entry than it tells.  Where others come after it, who wrote the archive went on: it was damaged later. */
 static vyre_status
 check_end(const foz *archive, size_t at)
 {

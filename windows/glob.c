@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether c is one of [...] there, *out_end behind it; without a ] it is a [. */
+/* Whether c is one of [...] there, *out_end after it; without a ] it is a [. */
 static bool
 is_one_of(const char *set, char c, const char **out_end)
 {
