@@ -79,7 +79,7 @@ static void
 close_scope(vyre_spv *s, vyre_spv_scope *scope)
 {
   const vyre_spv_words *const edges = &scope->merge_edges;
-  const uint32_t known = scope->known ? scope->known : s->next_id, target = vyre_spv_after_tail(s, scope->row);
+  const uint32_t row = scope->row, known = scope->known ? scope->known : s->next_id, target = vyre_spv_after_tail(s, row);
   vyre_spv_label(s, scope->merge);
   s->depth--;
   s->dead = edges->count == 0;
@@ -113,6 +113,8 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
     s->dead = !staying;
   }
   s->carry = after_tail;
+  if (stays && !target)
+    vyre_spv_tell_joins(s, row);
 }
 
 /* ---- constructs ---- */
@@ -168,8 +170,10 @@ begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t r
 {
   vyre_spv_label(s, label);
   s->dead = edges->count == 0;
-  if (!s->dead)
+  if (!s->dead) {
     vyre_spv_meet(s, edges, 0, row);
+    vyre_spv_tell_joins(s, row);
+  }
 }
 
 /* An arm that only sets needs no block, if the other one has one: the edge from the head brings what it sets.  `a || b` is such:
@@ -188,8 +192,12 @@ write_if(vyre_spv *s, uint32_t row)
     return;
   vyre_spv_begin_branches(s);
   const bool skips = vyre_spv_is_silent(s, s->first[otherwise]), jumps = !skips && vyre_spv_is_silent(s, s->first[then]);
-  if (skips || jumps)
+  const bool was_silent = s->is_silent;
+  if (skips || jumps) {
+    s->is_silent = true;
     vyre_spv_region(s, skips ? otherwise : then);
+    s->is_silent = was_silent;
+  }
   const bool inverts = jumps && vyre_spv_brings_condition(s, row);
   const uint32_t branch =
       inverts ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
@@ -235,6 +243,7 @@ write_for(vyre_spv *s, uint32_t row)
   const uint32_t operands[6] = {type_id, index, from, before, index, 0};
   vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
   const size_t phis = vyre_spv_header_phis(s, body_row, before);
+  vyre_spv_tell_joins(s, body_row);
   const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(type));
   const uint32_t inside = vyre_spv_op2(s, is_signed ? SpvOpSLessThan : SpvOpULessThan, bool_id, index, to);
   vyre_spv_begin_branches(s);
@@ -306,6 +315,7 @@ write_loop(vyre_spv *s, uint32_t row)
   vyre_spv_branch(s, head);
   vyre_spv_label(s, head);
   const size_t phis = vyre_spv_header_phis(s, body_row, before);
+  vyre_spv_tell_joins(s, body_row);
   loop_merge(s, scope);
   vyre_spv_branch(s, body);
   vyre_spv_label(s, body);
@@ -530,6 +540,8 @@ write_row(vyre_spv *s, uint32_t row)
     vyre_spv_opaque(s, row);
   else if (!s->id[row - s->base])
     vyre_spv_row(s, row);
+  if (s->has_values && op > VYRE_OP_buffer)
+    vyre_spv_tell_value(s, row, op == VYRE_OP_set && is_value ? vyre_spv_set_to(s, row) : s->id[row - s->base]);
 }
 
 void

@@ -51,6 +51,8 @@ vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
 /* Which joins are phis: once the graph is made, and it is known which vars are variables. */
 void vyre_spv_find_phis(vyre_spv *s);
 void vyre_spv_get(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row); /* what a `set` gives its var */
+void vyre_spv_tell_joins(vyre_spv *s, uint32_t row); /* after all phis there: what the joins are values of */
 
 /* A construct that can be left begins.  NULL: no memory.  The pointer holds until the next one begins. */
 vyre_spv_scope *vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind);

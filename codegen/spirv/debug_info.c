@@ -26,8 +26,8 @@ kept(vyre_spv *s, uint32_t id)
   return at ? s->debug->words + at - 1 : NULL;
 }
 
-static uint32_t
-put(vyre_spv *s, vyre_spv_words *to, uint32_t instruction, const uint32_t *operands, size_t count)
+uint32_t
+vyre_spv_debug_put(vyre_spv *s, vyre_spv_words *to, uint32_t instruction, const uint32_t *operands, size_t count)
 {
   const uint32_t id = s->next_id++, head[4] = {s->debug_void, id, s->debug_set, instruction};
   if (count + 5 > 0xffff)
@@ -44,7 +44,7 @@ none(vyre_spv *s)
 {
   uint32_t id = *slot(s, VYRE_SPV_A_DEBUG, 0);
   if (!id) {
-    id = put(s, &s->globals, 0, NULL, 0);
+    id = vyre_spv_debug_put(s, &s->globals, 0, NULL, 0);
     *slot(s, VYRE_SPV_A_DEBUG, 0) = id;
   }
   return id;
@@ -86,7 +86,7 @@ write(vyre_spv *s, const uint32_t *words)
     vyre_spv_push(s, made, id);
     right = id != 0;
   }
-  const uint32_t id = right ? put(s, &s->globals, words[4], made->data + start, count) : 0;
+  const uint32_t id = right ? vyre_spv_debug_put(s, &s->globals, words[4], made->data + start, count) : 0;
   *slot(s, VYRE_SPV_A_DEBUG, words[2]) = id;
   made->count = start;
 }
@@ -130,27 +130,35 @@ vyre_spv_debug_variable(vyre_spv *s, uint32_t spirv_id, uint32_t id)
 
 /* ---- scopes ---- */
 
-/* What was written for the scope's function or block; 0: nothing. */
-static uint32_t
-entity(vyre_spv *s, const vyre_scope_info *info)
+uint32_t
+vyre_spv_debug_entity(vyre_spv *s, const vyre_scope_info *info)
 {
   const uint32_t *words = info->entity ? kept(s, info->entity) : NULL;
-  return words && vyre_words_is_debug(words) && vyre_words_debug_parent(words[4]) ? *slot(s, VYRE_SPV_A_DEBUG, info->entity) : 0;
+  if (words && vyre_words_is_debug(words) && words[4] == VYRE_DEBUG_LOCAL)
+    words = kept(s, words[5 + VYRE_DEBUG_LOCAL_PARENT]);
+  return words && vyre_words_is_debug(words) && vyre_words_debug_parent(words[4]) ? *slot(s, VYRE_SPV_A_DEBUG, words[2]) : 0;
 }
 
-/* The DebugInlinedAt of a scope; 0: it was not inlined.  At most VYRE_SCOPE_DEPTH deep. */
-static uint32_t
-inlined_at(vyre_spv *s, const vyre_scope_info *info)
+uint32_t
+vyre_spv_debug_local(vyre_spv *s, const vyre_scope_info *info)
+{
+  const uint32_t *words = info->entity ? kept(s, info->entity) : NULL;
+  return words && vyre_words_is_debug(words) && words[4] == VYRE_DEBUG_LOCAL ? *slot(s, VYRE_SPV_A_DEBUG, info->entity) : 0;
+}
+
+/* At most VYRE_SCOPE_DEPTH deep. */
+uint32_t
+vyre_spv_debug_inlined_at(vyre_spv *s, const vyre_scope_info *info)
 {
   const vyre_scope_info caller = vyre_scope_get(s->module, info->caller);
-  const uint32_t scope = entity(s, &caller);
+  const uint32_t scope = vyre_spv_debug_entity(s, &caller);
   if (!scope)
     return 0;
   const uint64_t key = (uint64_t)info->caller << 32 | info->call_line;
   uint32_t id = vyre_spv_made_of(s, VYRE_SPV_AN_INLINED_AT, key, info->call)->id;
   if (!id) {
-    const uint32_t around = inlined_at(s, &caller), operands[3] = {vyre_spv_u32(s, info->call_line), scope, around};
-    id = put(s, &s->globals, VYRE_DEBUG_INLINED_AT, operands, around ? 3 : 2);
+    const uint32_t around = vyre_spv_debug_inlined_at(s, &caller), operands[3] = {vyre_spv_u32(s, info->call_line), scope, around};
+    id = vyre_spv_debug_put(s, &s->globals, VYRE_DEBUG_INLINED_AT, operands, around ? 3 : 2);
     vyre_spv_made_of(s, VYRE_SPV_AN_INLINED_AT, key, info->call)->id = id;
   }
   return id;
@@ -174,7 +182,7 @@ source(vyre_spv *s, vyre_string file)
   }
   if (!id) {
     const uint32_t string = vyre_spv_string_of(s, file);
-    id = put(s, &s->globals, VYRE_DEBUG_SOURCE, &string, 1);
+    id = vyre_spv_debug_put(s, &s->globals, VYRE_DEBUG_SOURCE, &string, 1);
   }
   *slot(s, VYRE_SPV_A_SOURCE, file) = id;
   return id;
@@ -184,23 +192,23 @@ bool
 vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_position *to)
 {
   const vyre_scope_info info = vyre_scope_get(s->module, to->scope), was = vyre_scope_get(s->module, from->scope);
-  const uint32_t scope = to->line ? entity(s, &info) : 0;
-  const bool had = from->line && entity(s, &was);
+  const uint32_t scope = to->line ? vyre_spv_debug_entity(s, &info) : 0;
+  const uint32_t had = from->line ? vyre_spv_debug_entity(s, &was) : 0;
   if (!scope && !had)
     return false;
-  if (scope && (!had || was.entity != info.entity || was.caller != info.caller || was.call != info.call ||
+  if (scope && (had != scope || was.caller != info.caller || was.call != info.call ||
                 was.call_line != info.call_line)) {
-    const uint32_t operands[2] = {scope, inlined_at(s, &info)};
-    put(s, &s->code, VYRE_DEBUG_SCOPE, operands, operands[1] ? 2 : 1);
+    const uint32_t operands[2] = {scope, vyre_spv_debug_inlined_at(s, &info)};
+    vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_SCOPE, operands, operands[1] ? 2 : 1);
   } else if (!scope) {
-    put(s, &s->code, VYRE_DEBUG_NO_SCOPE, NULL, 0);
-    put(s, &s->code, VYRE_DEBUG_NO_LINE, NULL, 0);
+    vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_NO_SCOPE, NULL, 0);
+    vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_NO_LINE, NULL, 0);
     return to->line == 0; /* an OpLine follows */
   }
   if (!had || from->line != to->line || from->column != to->column || was.file != info.file) {
     const uint32_t line = vyre_spv_u32(s, to->line), column = vyre_spv_u32(s, to->column);
     const uint32_t operands[5] = {source(s, info.file), line, line, column, column};
-    put(s, &s->code, VYRE_DEBUG_LINE, operands, 5);
+    vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_LINE, operands, 5);
   }
   return true;
 }
@@ -233,5 +241,5 @@ vyre_spv_debug_definition(vyre_spv *s, uint32_t function)
   if (!operands[0] || *slot(s, VYRE_SPV_A_DEFINITION, words[2])) /* of two entry points one has it */
     return;
   *slot(s, VYRE_SPV_A_DEFINITION, words[2]) = 1;
-  put(s, &s->code, VYRE_DEBUG_DEFINITION, operands, 2);
+  vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_DEFINITION, operands, 2);
 }

@@ -86,6 +86,7 @@ enum {
   VYRE_SPV_A_DEBUG_VARIABLE, /* a variable's id there */
   VYRE_SPV_A_DEFINITION,     /* a function's id there: 1, where its DebugFunctionDefinition was written */
   VYRE_SPV_A_SOURCE,         /* vyre_string */
+  VYRE_SPV_VALUES,           /* the scope of a variable of the source, program: how many of its values there are; see below */
   VYRE_SPV_AN_INLINED_AT,    /* caller, line, call */
   VYRE_SPV_A_VARIABLE,       /* the last, as the set is added: the input's id and pointer's id, binding */
 };
@@ -181,6 +182,8 @@ typedef struct vyre_spv {
   vyre_spv_words forward;         /* (id, storage class, stride, vyre_string): pointers to structs that are not written yet */
   size_t line_start, line_end;    /* of the code, where the last OpLine, or what is in its place, was written */
   uint32_t debug_set, debug_void; /* 0: the input has no debug instructions */
+  bool has_values;                /* rows of the program are values of variables of the source */
+  bool is_silent;                 /* nothing is told: what is written is an arm of which the edge from its head is all */
   vyre_spv_words files;           /* pairs: vyre_string, id */
   vyre_spv_words kept_strings;    /* pairs: its index in the input's debug list, id */
   const vyre_word_list *debug;    /* what is kept */
@@ -370,6 +373,25 @@ void vyre_spv_debug_variable(vyre_spv *s, uint32_t spirv_id, uint32_t id);
 /* What goes from one position to the next, if either has a scope.  False: an OpLine, or nothing, is to do that. */
 bool vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_position *to);
 void vyre_spv_debug_definition(vyre_spv *s, uint32_t function); /* of the program at hand */
+
+/* ---- debug_values.c: the same ---- */
+
+uint32_t vyre_spv_debug_local(vyre_spv *s, const vyre_scope_info *info); /* what was written for a variable; 0: nothing */
+/* A function or block, or that of a variable: what was written for it; 0: nothing. */
+uint32_t vyre_spv_debug_entity(vyre_spv *s, const vyre_scope_info *info);
+uint32_t vyre_spv_debug_inlined_at(vyre_spv *s, const vyre_scope_info *info); /* 0: it was not inlined */
+/* An instruction of the set, after what is in `to`; its id. */
+uint32_t vyre_spv_debug_put(vyre_spv *s, vyre_spv_words *to, uint32_t instruction, const uint32_t *operands, size_t count);
+void vyre_spv_find_values(vyre_spv *s);       /* at a program's start: which variables have all of their values */
+void vyre_spv_declare_variables(vyre_spv *s); /* those that are in memory */
+void vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id);
+/* What the row is a value of has the value `id` from here on. */
+static inline void
+vyre_spv_tell(vyre_spv *s, uint32_t row, uint32_t id)
+{
+  if (s->has_values)
+    vyre_spv_tell_value(s, row, id);
+}
 
 /* ---- debug.c ---- */
 

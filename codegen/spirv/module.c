@@ -204,6 +204,8 @@ write_program(vyre_spv *s, uint32_t program)
     vyre_spv_memory_start(s);
   if (s->debug_set)
     vyre_spv_debug_definition(s, entry);
+  vyre_spv_find_values(s);
+  vyre_spv_declare_variables(s);
   vyre_spv_region(s, program);
   s->row = 0;
   if (vyre_spv_failed(s))

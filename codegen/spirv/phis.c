@@ -102,6 +102,12 @@ vyre_spv_get(vyre_spv *s, uint32_t row)
   s->id[row - s->base] = or_zero(s, s->a[row], value_of(s, s->graph.version[row]));
 }
 
+uint32_t
+vyre_spv_set_to(vyre_spv *s, uint32_t row)
+{
+  return or_zero(s, s->a[row], value_of(s, row));
+}
+
 /* ---- joins ---- */
 
 /* The row's first join; and whether a join is of that row: the others follow the first. */
@@ -391,6 +397,14 @@ vyre_spv_meet(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t
   const vyre_spv_meeting m = {edges, known, row, 0};
   for (uint32_t join = first_join(s, row); stands_at(s, join, row) && !vyre_spv_failed(s); join++)
     s->joins[join].id = is_phi(s, join) ? meet_join(s, &m, join) : 0;
+}
+
+void
+vyre_spv_tell_joins(vyre_spv *s, uint32_t row)
+{
+  for (uint32_t join = first_join(s, row); s->has_values && stands_at(s, join, row) && !vyre_spv_failed(s); join++)
+    if (is_phi(s, join))
+      vyre_spv_tell(s, s->joins[join].var, s->joins[join].id);
 }
 
 uint32_t

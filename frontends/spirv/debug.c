@@ -23,20 +23,13 @@ number_of(const import *m, const uint32_t *words)
   return import_says_nothing(m, words) && m->ids[words[3]].value == SET_SHADER_DEBUG ? words[4] : UINT32_MAX;
 }
 
-static bool
-is(const import *m, const uint32_t *words, uint32_t instruction, uint32_t count)
+bool
+import_is_debug(const import *m, const uint32_t *words, uint32_t instruction, uint32_t count)
 {
   return words[0] >> 16 >= count && number_of(m, words) == instruction;
 }
 
 /* ---- what is kept ---- */
-
-/* The number of the kept instruction `id`; UINT32_MAX: it is none. */
-static uint32_t
-kept_number(const import *m, uint32_t id)
-{
-  return id < m->bound && m->ids[id].kind == ID_GROUP && m->ids[id].value ? m->ids[id].value - 1 : UINT32_MAX;
-}
 
 /* An operand as it is kept.  False: it is none of that kind. */
 static bool
@@ -52,9 +45,9 @@ keep_operand(const import *m, char kind, uint32_t id, uint32_t *out)
       *out = 0;
       return true;
     }
-    return kept_number(m, id) != UINT32_MAX;
+    return import_kept_number(m, id) != UINT32_MAX;
   case 'd':
-    return kept_number(m, id) != UINT32_MAX;
+    return import_kept_number(m, id) != UINT32_MAX;
   case 'b':
     *out = info->kind == ID_CONSTANT && (m->words[info->def] & 0xffffu) == SpvOpConstantTrue;
     return *out || (info->kind == ID_CONSTANT && (m->words[info->def] & 0xffffu) == SpvOpConstantFalse);
@@ -102,10 +95,8 @@ import_keep_debug(import *m, const uint32_t *words, uint32_t count)
 {
   const uint32_t number = number_of(m, words);
   if (number == UINT32_MAX || (number >= VYRE_DEBUG_INLINED_AT && number <= VYRE_DEBUG_EXPRESSION && number != VYRE_DEBUG_LOCAL))
-    return; /* scopes are made of them; or they are of no use without variables of functions */
-  if (number == VYRE_DEBUG_LOCAL)
-    import_drop(m, "the variables of functions of NonSemantic.Shader.DebugInfo.100");
-  else if (number == VYRE_DEBUG_GLOBAL && !is_of_memory(m, words, count))
+    return; /* scopes are made of them, and values */
+  if (number == VYRE_DEBUG_GLOBAL && !is_of_memory(m, words, count))
     import_drop(m, "private variables and built-ins of NonSemantic.Shader.DebugInfo.100");
   else if (keep(m, words, count - 5))
     m->ids[words[2]].value = 1 + number;
@@ -118,7 +109,7 @@ import_keep_debug(import *m, const uint32_t *words, uint32_t count)
 static bool
 is_scope(const import *m, uint32_t id)
 {
-  const uint32_t number = kept_number(m, id);
+  const uint32_t number = import_kept_number(m, id);
   return number != UINT32_MAX && vyre_words_debug_parent(number) != 0;
 }
 
@@ -169,7 +160,7 @@ inlined_at(import *m, uint32_t id)
   uint32_t chain[VYRE_SCOPE_DEPTH], count = 0;
   for (uint32_t def = m->word_count; id && id < m->bound && count < VYRE_SCOPE_DEPTH; count++) {
     const uint32_t at = m->ids[id].kind == ID_GROUP ? m->ids[id].def : 0, *words = m->words + at;
-    if (!at || at >= def || !is(m, words, VYRE_DEBUG_INLINED_AT, 7) || !is_scope(m, words[6]))
+    if (!at || at >= def || !import_is_debug(m, words, VYRE_DEBUG_INLINED_AT, 7) || !is_scope(m, words[6]))
       break; /* each is before what names it, so there is no circle */
     chain[count] = def = at;
     id = words[0] >> 16 > 7 ? words[7] : 0;
@@ -225,16 +216,20 @@ import_line(import *m, uint32_t at)
     m->where.file = 0;
     set_place(m, 0, 0);
     set_line(m, words[1], words[2], words[3]);
-  } else if (op == SpvOpNoLine || is(m, words, VYRE_DEBUG_NO_LINE, 5)) {
+  } else if (op == SpvOpNoLine || import_is_debug(m, words, VYRE_DEBUG_NO_LINE, 5)) {
     m->where.file = 0;
     set_place(m, 0, 0);
-  } else if (is(m, words, VYRE_DEBUG_LINE, 10) && kept_number(m, words[5]) == VYRE_DEBUG_SOURCE) {
+  } else if (import_is_debug(m, words, VYRE_DEBUG_LINE, 10) && import_kept_number(m, words[5]) == VYRE_DEBUG_SOURCE) {
     const uint32_t *source = m->words + m->ids[words[5]].def;
     if (import_literal(m, words[6], &line) && import_literal(m, words[8], &column))
       set_line(m, source[5], line, column);
-  } else if (is(m, words, VYRE_DEBUG_SCOPE, 6)) {
+  } else if (import_is_debug(m, words, VYRE_DEBUG_SCOPE, 6)) {
     set_scope(m, words[5], words[0] >> 16 > 6 ? words[6] : 0);
-  } else if (is(m, words, VYRE_DEBUG_NO_SCOPE, 5)) {
+  } else if (import_is_debug(m, words, VYRE_DEBUG_DECLARE, 8)) {
+    import_debug_declare(m, words);
+  } else if (import_is_debug(m, words, VYRE_DEBUG_VALUE, 8)) {
+    import_debug_value(m, words);
+  } else if (import_is_debug(m, words, VYRE_DEBUG_NO_SCOPE, 5)) {
     m->where.entity = m->where.caller = m->where.call_line = m->where.call = 0;
     set_place(m, m->b.line, m->b.column);
   }

@@ -1,7 +1,7 @@
 /* The SPIR-V importer's internals: its functions, by file.  Their data is in state.h.
  *
  * read.c     the whole module: header, byte order, one program an entry point
- * debug.c    source lines and their scopes
+ * debug.c, debug_values.c   source lines and their scopes; what variables of the source have which values
  * declare.c  one pass over the module's instructions: names, decorations, types, constants, variables
  * types.c, constants.c      what they become
  * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
@@ -153,6 +153,25 @@ typedef struct import_place {
 import_place import_enter_call(import *m); /* what follows is inlined here, and has this place until it says its own */
 void import_leave_call(import *m, const import_place *place);
 void import_forget_place(import *m);
+/* The number of the instruction of the set for shaders that was kept as `id`; UINT32_MAX: none was. */
+static inline uint32_t
+import_kept_number(const import *m, uint32_t id)
+{
+  return id < m->bound && m->ids[id].kind == ID_GROUP && m->ids[id].value ? m->ids[id].value - 1 : UINT32_MAX;
+}
+/* Whether they are an instruction of that number of the set for shaders, of `count` words or more. */
+bool import_is_debug(const import *m, const uint32_t *words, uint32_t instruction, uint32_t count);
+
+/* ---- debug_values.c ---- */
+void import_debug_declare(import *m, const uint32_t *words); /* DebugDeclare */
+void import_debug_value(import *m, const uint32_t *words);   /* DebugValue */
+/* The variable that a leaf is (leaf.debug) takes the value of `row`; and a `set` of its var is made where that is its value. */
+void import_debug_write(import *m, uint32_t variable, uint32_t row);
+void import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row);
+void import_debug_finish(import *m); /* vars and buffers have been made: rows get what they are values of */
+/* A lane of a var that holds the variable has one of its own; and its `set` comes in the place of the other. */
+void import_debug_lane_var(import *m, uint32_t variable, uint32_t var, uint32_t lane);
+void import_debug_lane_set(import *m, uint32_t variable, uint32_t set, uint32_t lane_set, uint32_t lane);
 
 /* ---- types.c ---- */
 bool import_declare_type(import *m, uint32_t op);

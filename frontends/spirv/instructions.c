@@ -127,8 +127,11 @@ instruction(import *m, const uint32_t *words)
     return import_access_chain(m);
   case SpvOpLoad:
     return load(m, words);
-  case SpvOpStore:
-    return import_store(m, words);
+  case SpvOpStore: {
+    const bool stored = import_store(m, words);
+    m->stored = m->view->rows;
+    return stored;
+  }
   case SpvOpCopyMemory:
     return import_copy_memory(m, words);
   case SpvOpArrayLength:

@@ -35,13 +35,27 @@ take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *o
       out[n] = op == VYRE_OP_splat ? (vyre_row){operands[0]} : vyre_build_lane(b, (vyre_row){row}, n);
 }
 
+/* Rows made with it come before the row, and have its line; what that is a value of they are not. */
+static vyre_builder
+builder_before(const import *m, uint32_t row)
+{
+  vyre_builder b = {.module = m->module, .program = m->program};
+  vyre_string file;
+  vyre_row_line(m->module, (vyre_row){row}, &file, &b.line, &b.column);
+  vyre_scope_info scope = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){row}));
+  scope.values = 0;
+  b.scope = b.line ? vyre_scope_intern(m->module, &scope) : 0;
+  vyre_builder_before(&b, (vyre_row){row});
+  return b;
+}
+
 /* Replaces the get by the join of a get of each lane's variable. */
 static void
-split_get(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
+split_get(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
 {
-  vyre_builder b = import_builder(m);
+  const uint32_t count = VYRE_TYPE_LANES(l->type);
+  vyre_builder b = builder_before(m, row);
   vyre_row lanes[4] = {VYRE_NONE, VYRE_NONE, VYRE_NONE, VYRE_NONE};
-  vyre_builder_before(&b, (vyre_row){row});
   for (uint32_t k = 0; k < count; k++)
     lanes[k] = vyre_build_get(&b, vars[k]);
   if (count == 4) { /* a join has three operands */
@@ -54,14 +68,17 @@ split_get(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
 }
 
 static void
-split_set(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
+split_set(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
 {
-  vyre_builder b = import_builder(m);
+  const uint32_t count = VYRE_TYPE_LANES(l->type);
+  vyre_builder b = builder_before(m, row);
   vyre_row lanes[4];
-  vyre_builder_before(&b, (vyre_row){row});
   take_lanes(m, &b, m->view->b[row], count, lanes);
-  for (uint32_t k = 0; k < count; k++)
-    vyre_build_set(&b, vars[k], lanes[k]);
+  for (uint32_t k = 0; k < count; k++) {
+    const uint32_t set = vyre_build_set(&b, vars[k], lanes[k]).id;
+    if (l->debug)
+      import_debug_lane_set(m, l->debug - 1, row, set, k);
+  }
   vyre_row_kill(m->module, (vyre_row){row});
 }
 
@@ -76,6 +93,8 @@ vars_of(import *m, list *vars, leaf *l)
       made[k] = vyre_build_var(&m->b, VYRE_TYPE(VYRE_TYPE_KIND(l->type), 1));
       if (l->name)
         import_name_row(m, made[k].id, l->name);
+      if (l->debug)
+        import_debug_lane_var(m, l->debug - 1, made[k].id, k);
     }
   }
   return failed(m) ? NULL : AT(vyre_row, *vars, (l->edge - 1) * 4);
@@ -94,7 +113,7 @@ locals_split(import *m)
       leaf *l = AT(leaf, m->locals, s->leaf);
       const vyre_row *of = l->carried && s->row ? vars_of(m, &vars, l) : NULL;
       if (of)
-        (pass == 0 ? split_get : split_set)(m, s->row, of, VYRE_TYPE_LANES(l->type));
+        (pass == 0 ? split_get : split_set)(m, s->row, l, of);
     }
   }
 }

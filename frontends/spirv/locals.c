@@ -186,8 +186,11 @@ set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row)
 {
   want_var(m, index);
   set_row *s = list_add(m, &m->sets, sizeof(set_row), 1);
-  if (s)
-    *s = (set_row){vyre_build_set(b, VYRE_NONE, (vyre_row){row}).id, index};
+  if (!s)
+    return;
+  *s = (set_row){vyre_build_set(b, VYRE_NONE, (vyre_row){row}).id, index};
+  if (leaf_at(m, index)->debug)
+    import_debug_set(m, leaf_at(m, index)->debug - 1, s->row, row);
 }
 
 uint32_t
@@ -222,6 +225,8 @@ locals_write(import *m, uint32_t index, uint32_t row)
   if (!is_foreseen(m, index))
     import_uncovered(m, "a store in a loop was not foreseen: this is a bug of vyre");
   change_leaf(m, index, row, true, true);
+  if (leaf_at(m, index)->debug)
+    import_debug_write(m, leaf_at(m, index)->debug - 1, row);
 }
 
 void
@@ -340,6 +345,8 @@ locals_finish(import *m)
     else
       vyre_row_set_operand(m->module, (vyre_row){s->row}, 0, (vyre_row){l->var});
   }
+  if (m->debug_variables.count)
+    import_debug_finish(m);
   if (carries)
     locals_split(m);
 }

@@ -327,9 +327,27 @@ begin_program(import *m, const entry *e)
   m->serial = m->serial_last = 1;
   m->loop = 0;
   m->escapes = NULL;
-  list *lists[] = {&m->pointers, &m->steps,      &m->leaves, &m->constant_leaves, &m->members_made, &m->locals,
-                   &m->log,      &m->constructs, &m->open,   &m->joins,           &m->sets,         &m->loop_writes,
-                   &m->got,      &m->wanted,     &m->cases,  &m->case_labels,     &m->stack,        &m->globals};
+  list *lists[] = {&m->pointers,
+                   &m->steps,
+                   &m->leaves,
+                   &m->constant_leaves,
+                   &m->members_made,
+                   &m->locals,
+                   &m->log,
+                   &m->constructs,
+                   &m->open,
+                   &m->joins,
+                   &m->sets,
+                   &m->loop_writes,
+                   &m->got,
+                   &m->wanted,
+                   &m->cases,
+                   &m->case_labels,
+                   &m->stack,
+                   &m->globals,
+                   &m->debug_variables,
+                   &m->debug_values,
+                   &m->debug_sets};
   for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
     lists[i]->count = 0;
   uint32_t *open = list_add(m, &m->open, sizeof(uint32_t), 1);

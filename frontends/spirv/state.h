@@ -217,11 +217,35 @@ typedef struct leaf {
   uint32_t gets;
   uint32_t name;   /* id */
   uint32_t opaque; /* id of its type, where it is opaque */
+  uint32_t debug;  /* what it is in the source: 1 + the index of a debug_variable; 0: nothing */
   vyre_type type;
   bool dirty;   /* the var does not hold current */
   bool wanted;  /* it is set or read as a var */
   bool carried; /* lanes.c: its lanes have a var each */
 } leaf;
+
+/* A variable of the source, or a part of one, in an instance of its function. */
+typedef struct debug_variable {
+  vyre_scope scope, place; /* itself; where it is declared */
+  uint32_t line;           /* there */
+  pointer_base base;       /* leaf, buffer, or nothing: values alone */
+  uint32_t at;             /* index of it */
+  uint32_t writes;         /* values that it was given */
+  uint32_t after;          /* the rows that there were at the last of them */
+  uint32_t last;           /* index of it in `debug_values` */
+  uint32_t rows, sets;     /* at the end: those that are its values, and the sets among them */
+  bool lost;               /* one of its values cannot be told */
+} debug_variable;
+
+typedef struct debug_value {
+  uint32_t variable, row, before; /* `before`: index of the variable's last one; NONE */
+  enum {
+    DEBUG_OWN,   /* the row was made for it: since the last store, in the region at hand */
+    DEBUG_FIRST, /* it is older, but nothing was told before, and nothing comes around again */
+    DEBUG_UNSET, /* it is older, or a literal: to be told by a `set` */
+    DEBUG_SET,   /* it has such a `set` */
+  } kind;
+} debug_value;
 
 typedef struct change {
   uint32_t leaf, current, logged;
@@ -322,8 +346,11 @@ typedef struct import {
   uint8_t *marks;       /* by id, if there are entry points of other stages: stages.c */
   list variables;       /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
-  list got;    /* set_rows of the gets */
-  list wanted; /* leaves that have a var, as they came */
+  list debug_variables, debug_values;
+  list debug_sets;   /* set_rows, of variables */
+  list debug_places; /* by scope: where in `debug_variables` it was last put; it is there only if that says so */
+  list got;          /* set_rows of the gets */
+  list wanted;       /* leaves that have a var, as they came */
   list locals, log, constructs, open, joins, sets, loop_writes, cases, case_labels, stack;
   struct escape *escapes;  /* of the program being made: a hash table of locals.c */
   uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize; 0: none */
@@ -343,6 +370,7 @@ typedef struct import {
   uint32_t copied;                 /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
   uint32_t copied_from, copied_operands;
   uint32_t rows_before; /* rows from here on are the current instruction's */
+  uint32_t stored;      /* rows from here on were made after the last OpStore */
   uint32_t epoch_last;  /* instances */
   uint32_t serial;      /* the region being filled */
   uint32_t serial_last;

@@ -169,16 +169,26 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
 
 /* ---- scopes: what lines are in ------------------------------------------------------------------------------------------- */
 
-/* A scope is a file and, with debug information, a function or block of it, perhaps inlined into another scope.  Equal ones have
- * equal numbers; 0: none. */
+/* A scope is a file and, with debug information, a function or block of it, perhaps inlined into another scope, and what variables
+ * of the source have a row's value.  Equal ones have equal numbers; 0: none.
+ *
+ * Scopes without a file are what others name:
+ *   a variable   {entity: it, caller, call_line, call: of the function that it is in}
+ *   a part       {variable: of what, index: 1 + which, of the members, elements, columns or lanes}
+ *   a value      {variable: the variable or part, index: how many rows of the program are values of it, values: others of the row}
+ *
+ * What is no value itself says which it is: of a `set` what it sets, of a `var` or a buffer all that it holds (index 0). */
 typedef uint32_t vyre_scope;
-#define VYRE_SCOPE_DEPTH 1023u /* callers around a scope; those beyond it are left out */
+#define VYRE_SCOPE_DEPTH 1023u /* callers around a scope, parts of parts, values of a row; those beyond it are left out */
 typedef struct vyre_scope_info {
   vyre_string file;
   uint32_t entity;    /* the debug instruction that says what it is, by its id in `kept` of the program's input; 0: a file alone */
   vyre_scope caller;  /* what it was inlined into; 0: nothing */
   uint32_t call_line; /* of the call there */
   uint32_t call;      /* a number that tells calls of one line apart */
+  vyre_scope variable;
+  uint32_t index;
+  vyre_scope values; /* the last of those of a row's; 0: none */
 } vyre_scope_info;
 
 vyre_scope vyre_scope_intern(vyre_module *module, const vyre_scope_info *info); /* 0: of nothing, or there are too many */
@@ -186,7 +196,7 @@ vyre_scope_info vyre_scope_get(const vyre_module *module, vyre_scope scope);
 static inline vyre_scope
 vyre_scope_of_file(vyre_module *module, vyre_string file)
 {
-  const vyre_scope_info info = {file, 0, 0, 0, 0};
+  const vyre_scope_info info = {file, 0, 0, 0, 0, 0, 0, 0};
   return vyre_scope_intern(module, &info);
 }
 

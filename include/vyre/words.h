@@ -48,6 +48,8 @@ enum {
   VYRE_DEBUG_NO_SCOPE = 24,
   VYRE_DEBUG_INLINED_AT = 25,
   VYRE_DEBUG_LOCAL = 26,
+  VYRE_DEBUG_DECLARE = 28,
+  VYRE_DEBUG_VALUE = 29,
   VYRE_DEBUG_EXPRESSION = 31,
   VYRE_DEBUG_SOURCE = 35,
   VYRE_DEBUG_DEFINITION = 101,
@@ -65,6 +67,8 @@ bool vyre_words_debug_fits(uint32_t instruction, uint32_t count);
 char vyre_words_debug_kind(uint32_t instruction, uint32_t k);
 /* Which operand of a scope is the scope around it; UINT32_MAX: none, 0: it is no scope. */
 uint32_t vyre_words_debug_parent(uint32_t instruction);
+#define VYRE_DEBUG_LOCAL_LINE   3 /* operands of a variable: where it is declared, */
+#define VYRE_DEBUG_LOCAL_PARENT 5 /* and the scope that it is in */
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,7 @@ static const char *const operands[] = {
     [20] = "sddccdscc?d", /* DebugFunction: the same, then its scope's line, its declaration */
     [21] = "dccd?s",      /* DebugLexicalBlock: source, line, column, parent, name */
     [22] = "dcd",         /* DebugLexicalBlockDiscriminator: source, discriminator, parent */
+    [26] = "sddccdc?c",   /* DebugLocalVariable: name, type, source, line, column, parent, flags, which argument it is */
     [35] = "s?s",         /* DebugSource: file, text */
     [102] = "s",          /* DebugSourceContinued: text */
     [105] = "sc",         /* DebugBuildIdentifier: identifier, flags */

@@ -19,6 +19,10 @@ typedef struct batch_entry {
   uint32_t first_initializer, initializers;
 } batch_entry;
 
+typedef struct batch_scope {
+  vyre_scope from, there;
+} batch_scope;
+
 struct vyre_batch {
   vyre_module *module;
   batch_entry *entries;
@@ -29,6 +33,10 @@ struct vyre_batch {
   uint32_t place_capacity;
   vyre_member *members; /* of the type at hand */
   uint32_t member_capacity;
+  batch_scope *scopes; /* of the copy at hand */
+  uint32_t scope_count, scope_capacity;
+  uint32_t *scope_places; /* by scope: where in `scopes` it was last put; it is there only if that says so */
+  uint32_t scope_place_capacity;
 };
 
 /* A stretch of rows on its way into another module.  What it names has other numbers there. */
@@ -244,30 +252,45 @@ copy_names(const copy *c)
     table_set_side(c->to, COLUMN_NAME, row_there(c, row), text_there(c, cells[row]));
 }
 
+/* Scopes name each other, so each is copied once. */
 static vyre_scope
 scope_there(const copy *c, vyre_scope scope)
 {
+  vyre_batch *b = c->batch;
+  if (scope == 0)
+    return 0;
+  const uint32_t place = b->scope_places[scope];
+  if (place < b->scope_count && b->scopes[place].from == scope)
+    return b->scopes[place].there;
   vyre_scope_info info = vyre_scope_get(c->from, scope);
   info.file = text_there(c, info.file);
-  if (info.caller)
-    info.caller = scope_there(c, info.caller); /* at most VYRE_SCOPE_DEPTH deep */
-  return vyre_scope_intern(c->to, &info);
+  info.caller = scope_there(c, info.caller); /* at most VYRE_SCOPE_DEPTH deep */
+  info.variable = scope_there(c, info.variable);
+  info.values = scope_there(c, info.values);
+  const vyre_scope there = vyre_scope_intern(c->to, &info);
+  if (table_array_grow(b->module, &b->scopes, &b->scope_capacity, (uint64_t)b->scope_count + 1, sizeof(*b->scopes))) {
+    b->scope_places[scope] = b->scope_count;
+    b->scopes[b->scope_count++] = (batch_scope){scope, there};
+  }
+  return there;
 }
 
 static void
 copy_lines(const copy *c)
 {
+  vyre_batch *b = c->batch;
   const uint32_t *cells = c->from->column[COLUMN_LINE];
-  const uint32_t held = c->from->side[COLUMN_LINE], end = held < c->end ? held : c->end;
-  vyre_scope known = 0, there = 0; /* most lines are of the scope of those before them */
+  const uint32_t held = c->from->side[COLUMN_LINE], end = held < c->end ? held : c->end, places = b->scope_place_capacity;
+  b->scope_count = 0;
+  if (!table_array_grow(b->module, &b->scope_places, &b->scope_place_capacity, c->from->scope_count, sizeof(*b->scope_places)))
+    return;
+  if (b->scope_place_capacity > places)
+    memset(b->scope_places + places, 0, (b->scope_place_capacity - places) * sizeof(*b->scope_places));
   for (uint32_t row = c->first; row < end && (row = table_next_cell(cells, row, end)) < end; row++) {
     vyre_string file;
     uint32_t line, column;
     vyre_row_line(c->from, (vyre_row){row}, &file, &line, &column);
-    const vyre_scope scope = vyre_row_scope(c->from, (vyre_row){row});
-    if (scope != known)
-      there = scope_there(c, scope);
-    known = scope;
+    const vyre_scope there = scope_there(c, vyre_row_scope(c->from, (vyre_row){row}));
     vyre_row_set_place(c->to, (vyre_row){row_there(c, row)}, there, line, column);
   }
 }
@@ -359,6 +382,8 @@ vyre_batch_destroy(vyre_batch *batch)
   table_array_free(module, &batch->types, &batch->type_capacity, sizeof(*batch->types));
   table_array_free(module, &batch->places, &batch->place_capacity, sizeof(*batch->places));
   table_array_free(module, &batch->members, &batch->member_capacity, sizeof(*batch->members));
+  table_array_free(module, &batch->scopes, &batch->scope_capacity, sizeof(*batch->scopes));
+  table_array_free(module, &batch->scope_places, &batch->scope_place_capacity, sizeof(*batch->scope_places));
   table_resize(module, batch, sizeof(*batch), 0);
   vyre_module_destroy(module);
 }

@@ -1,4 +1,4 @@
-/* What source lines are in, interned: equal scopes have equal numbers, and callers come before what was inlined into them.
+/* What source lines are in, interned: equal scopes have equal numbers, and what a scope names comes before it.
  *
  * O(1) each.
  *
@@ -11,7 +11,7 @@ static uint64_t
 hash_of_info(const vyre_scope_info *info)
 {
   uint64_t hash = info->file;
-  const uint32_t rest[] = {info->entity, info->caller, info->call_line, info->call};
+  const uint32_t rest[] = {info->entity, info->caller, info->call_line, info->call, info->variable, info->index, info->values};
   for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++)
     hash = (hash ^ hash >> 32 ^ rest[i]) * 0x9e3779b97f4a7c15u;
   return hash >> 32 ^ hash >> 16;
@@ -27,7 +27,7 @@ static bool
 is_same(const vyre_scope_info *a, const vyre_scope_info *b)
 {
   return a->file == b->file && a->entity == b->entity && a->caller == b->caller && a->call_line == b->call_line &&
-         a->call == b->call;
+         a->call == b->call && a->variable == b->variable && a->index == b->index && a->values == b->values;
 }
 
 /* The slot where it is, or would be; there is room in the set. */
@@ -42,19 +42,29 @@ slot_of(const vyre_module *module, const vyre_scope_info *info)
   return &module->scope_set.slots[slot];
 }
 
+/* How deep what it names nests, which is there already. */
 static uint32_t
 depth_of(const vyre_module *module, const vyre_scope_info *info)
 {
-  return info->caller ? module->scopes[info->caller].depth + 1 : 0;
+  const uint32_t named[] = {info->caller, info->variable, info->values};
+  uint32_t depth = 0;
+  for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+    if (named[i] && module->scopes[named[i]].depth >= depth)
+      depth = module->scopes[named[i]].depth + 1;
+  return depth;
 }
 
 vyre_scope
 vyre_scope_intern(vyre_module *module, const vyre_scope_info *given)
 {
   vyre_scope_info info = *given;
-  if (info.entity == 0 || info.caller >= module->scope_count || depth_of(module, &info) > VYRE_SCOPE_DEPTH)
+  if (info.entity == 0 || info.caller >= module->scope_count)
     info.caller = info.call_line = info.call = 0;
-  if (info.file == 0 && info.entity == 0)
+  if (info.variable >= module->scope_count || info.values >= module->scope_count)
+    info.variable = info.index = info.values = 0;
+  if (depth_of(module, &info) > VYRE_SCOPE_DEPTH)
+    info.caller = info.call_line = info.call = info.variable = info.index = info.values = 0;
+  if (info.file == 0 && info.entity == 0 && info.variable == 0)
     return 0;
   if (module->last_scope && is_same(&module->scopes[module->last_scope].info, &info))
     return module->last_scope;
@@ -84,7 +94,8 @@ table_index_scopes(vyre_module *module)
 {
   for (uint32_t scope = 1; scope < module->scope_count; scope++) {
     table_scope *s = &module->scopes[scope];
-    if (s->info.caller >= scope || (s->info.caller && !s->info.entity) || !table_set_grow(module, &module->scope_set, hash_of))
+    const bool follows = s->info.caller < scope && s->info.variable < scope && s->info.values < scope;
+    if (!follows || (s->info.caller && !s->info.entity) || !table_set_grow(module, &module->scope_set, hash_of))
       return false;
     uint32_t *slot = slot_of(module, &s->info);
     s->depth = depth_of(module, &s->info);

@@ -89,7 +89,7 @@ typedef struct table_type {
 
 typedef struct table_scope {
   vyre_scope_info info;
-  uint32_t depth; /* how many callers are around it */
+  uint32_t depth; /* how deep what it names nests */
 } table_scope;
 
 typedef struct table_initializer {
@@ -230,7 +230,7 @@ void table_size_type(const vyre_module *module, vyre_type_info *info, const vyre
 /* ---- for a module whose arrays were filled from outside: the sets over them.  False: doubled (strings: or empty), or no memory,
  * and then the module failed.  Types need the rows. ---- */
 bool table_index_strings(vyre_module *module);
-bool table_index_scopes(vyre_module *module); /* and how deep each is: callers come first */
+bool table_index_scopes(vyre_module *module); /* and how deep each is: what a scope names comes first */
 bool table_index_types(vyre_module *module);
 
 /* ---- seal.c ---- */

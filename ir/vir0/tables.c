@@ -106,15 +106,18 @@ read_scopes(vir0_reader *r)
       info.caller = vir0_word(rest, at + 1);
       info.call_line = vir0_word(rest, at + 2);
       info.call = vir0_word(rest, at + 3);
+      info.variable = vir0_word(rest, at + 4);
+      info.index = vir0_word(rest, at + 5);
+      info.values = vir0_word(rest, at + 6);
     }
     m->scopes[i + 1] = (table_scope){info, 0};
-    if ((info.file == 0 && info.entity == 0) || !vir0_is_string(m, info.file))
+    if ((info.file == 0 && info.entity == 0 && info.variable == 0) || !vir0_is_string(m, info.file))
       return vir0_damaged(r, VYRE_VIR0_FILES, i, "%u is no string", info.file);
   }
   m->scope_count = files->count + 1;
   if (!table_index_scopes(m))
     return m->failed     ? no_memory(r)
-           : rest->count ? vir0_damaged(r, VYRE_VIR0_SCOPES, 0, "a scope is there twice, or its caller is not before it")
+           : rest->count ? vir0_damaged(r, VYRE_VIR0_SCOPES, 0, "a scope is there twice, or what it names is not before it")
                          : vir0_damaged(r, VYRE_VIR0_FILES, 0, "a file is there twice");
   return VYRE_OK;
 }

@@ -112,7 +112,7 @@ plan_extra(writer *w, uint32_t row, const table_extra *extra)
   }
 }
 
-/* Callers come before what was inlined into them. */
+/* What a scope names comes before it. */
 static void
 use_scope(writer *w, vyre_scope scope)
 {
@@ -120,6 +120,8 @@ use_scope(writer *w, vyre_scope scope)
     return;
   const vyre_scope_info *info = &w->module->scopes[scope].info;
   use_scope(w, info->caller); /* at most VYRE_SCOPE_DEPTH deep */
+  use_scope(w, info->variable);
+  use_scope(w, info->values);
   w->scopes[scope] = ++w->counts[VYRE_VIR0_FILES];
   w->has_entities |= info->entity != 0;
   use_string(w, info->file);
@@ -233,7 +235,9 @@ fill_scopes(const writer *w, uint32_t kind, uint32_t *to)
 {
   for (uint32_t i = 1; i < w->module->scope_count; i++) {
     const vyre_scope_info *info = &w->module->scopes[i].info;
-    const uint32_t words[VIR0_SCOPE_WORDS] = {info->entity, w->scopes[info->caller], info->call_line, info->call};
+    const uint32_t words[VIR0_SCOPE_WORDS] = {
+        info->entity, w->scopes[info->caller], info->call_line, info->call, w->scopes[info->variable],
+        info->index,  w->scopes[info->values]};
     const uint32_t place = w->scopes[i] - 1;
     if (w->scopes[i] && kind == VYRE_VIR0_FILES)
       to[place] = new_string(w, info->file);

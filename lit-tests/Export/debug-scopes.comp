@@ -3,7 +3,7 @@
 // RUN: rm -rf %t && mkdir %t && cp %s %t/a.comp
 // RUN: %passmgr -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID <%t/said
-// SAID:     remark: is left out: the variables of functions of NonSemantic.Shader.DebugInfo.100, private variables and built-ins of NonSemantic.Shader.DebugInfo.100{{$}}
+// SAID:     remark: is left out: private variables and built-ins of NonSemantic.Shader.DebugInfo.100{{$}}
 // SAID-NOT: remark
 
 // It is the same shader: stripped it is what it is without.
@@ -49,7 +49,7 @@
 // CHECK-NEXT: OpExtInst %void [[SET]] DebugLine [[SOURCE]] %uint_103
 // CHECK-NEXT: OpFMul
 // CHECK:      OpExtInst %void [[SET]] DebugScope [[SQUARE]] [[INNER]]
-// CHECK-NEXT: OpExtInst %void [[SET]] DebugLine [[SOURCE]] %uint_101 %uint_101
+// CHECK:      OpExtInst %void [[SET]] DebugLine [[SOURCE]] %uint_101 %uint_101
 // CHECK-NEXT: OpFMul
 // CHECK:      OpExtInst %void [[SET]] DebugScope [[SUM]] [[CALL]]
 // CHECK-NEXT: OpExtInst %void [[SET]] DebugLine [[SOURCE]] %uint_105

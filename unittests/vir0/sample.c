@@ -122,7 +122,7 @@ sample_add_scopes(vyre_module *m)
   keep_debug(m, GLOBAL, 18, (const uint32_t[]){FILE_NAME, TYPE, SOURCE, 5, 6, UNIT, FILE_NAME, 77, 8}, 9);
   vyre_scope_info info = {.file = text(m, "a.comp"), .entity = OUTER};
   const vyre_scope outer = vyre_scope_intern(m, &info);
-  info = (vyre_scope_info){info.file, INNER, outer, 21, 5};
+  info = (vyre_scope_info){.file = info.file, .entity = INNER, .caller = outer, .call_line = 21, .call = 5};
   const vyre_scope scopes[2] = {vyre_scope_intern(m, &info), outer};
   uint32_t count;
   const uint32_t *lines = vyre_module_lines(m, &count);

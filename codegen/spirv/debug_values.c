@@ -1,0 +1,136 @@
+/* Variables of the source: DebugValue where a row is the value of one, DebugDeclare for those in memory (vyre_scope_info).
+ *
+ * A value is told after its instruction; a var's where it is set to what nothing else tells, and where paths meet, after the phis.
+ * Of a variable of which rows have gone nothing is told: a debugger would go on with the value before.
+ *
+ * Cost: linear in the rows, and in what they are values of.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "control.h"
+
+#include "vyre/view.h"
+
+enum { MOST_PARTS = 32, LOST = UINT32_MAX };
+
+static uint32_t *
+values_of(vyre_spv *s, vyre_scope variable)
+{
+  return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 0)->id;
+}
+
+static vyre_scope
+values_at(const vyre_spv *s, uint32_t row)
+{
+  return vyre_scope_get(s->module, vyre_row_scope(s->module, (vyre_row){row})).values;
+}
+
+/* Whether the row holds a variable, rather than being its value for a time. */
+static bool
+holds(const vyre_spv *s, uint32_t row)
+{
+  return vyre_spv_opcode(s, row) == VYRE_OP_var || vyre_spv_opcode(s, row) == VYRE_OP_buffer;
+}
+
+void
+vyre_spv_find_values(vyre_spv *s)
+{
+  s->has_values = false;
+  if (!s->debug_set || s->lined == 0)
+    return;
+  for (uint32_t row = s->program + 1; row < s->end; row++)
+    for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
+      value = vyre_scope_get(s->module, value.values);
+      *values_of(s, value.variable) += !holds(s, row);
+      s->has_values = true;
+    }
+  for (uint32_t row = s->program + 1; row < s->end && s->has_values; row++)
+    for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
+      value = vyre_scope_get(s->module, value.values);
+      if (*values_of(s, value.variable) < value.index) /* then of what it is a part of, too */
+        for (vyre_scope of = value.variable; of; of = vyre_scope_get(s->module, of).variable)
+          *values_of(s, of) = LOST;
+    }
+}
+
+/* DebugExpression without operations, once. */
+static uint32_t
+expression(vyre_spv *s)
+{
+  uint32_t id = vyre_spv_made_of(s, VYRE_SPV_A_DEBUG, UINT32_MAX, 0)->id;
+  if (!id) {
+    id = vyre_spv_debug_put(s, &s->globals, VYRE_DEBUG_EXPRESSION, NULL, 0);
+    vyre_spv_made_of(s, VYRE_SPV_A_DEBUG, UINT32_MAX, 0)->id = id;
+  }
+  return id;
+}
+
+/* The instructions that follow are in the variable's function, inlined where it is. */
+static void
+enter(vyre_spv *s, vyre_scope variable, const vyre_scope_info *info)
+{
+  const vyre_scope_info here = vyre_scope_get(s->module, s->here.scope);
+  const uint32_t scope = vyre_spv_debug_entity(s, info), around = vyre_spv_debug_inlined_at(s, info);
+  if (s->here.line && vyre_spv_debug_entity(s, &here) == scope && here.caller == info->caller && here.call == info->call &&
+      here.call_line == info->call_line)
+    return;
+  const uint32_t operands[2] = {scope, around};
+  vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_SCOPE, operands, around ? 2 : 1);
+  s->here = (vyre_spv_position){variable, UINT32_MAX, 0};
+}
+
+/* DebugValue, or DebugDeclare, of the variable or part. */
+static void
+tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
+{
+  uint32_t parts[MOST_PARTS], count = 0, operands[3 + MOST_PARTS] = {0, id, 0};
+  vyre_scope_info info = vyre_scope_get(s->module, variable);
+  bool is_lost = *values_of(s, variable) == LOST;
+  for (; info.variable && count < MOST_PARTS && !is_lost; info = vyre_scope_get(s->module, variable)) {
+    parts[count++] = info.index - 1;
+    variable = info.variable;
+    is_lost = *values_of(s, variable) == LOST;
+  }
+  operands[0] = is_lost || info.variable ? 0 : vyre_spv_debug_local(s, &info);
+  if (!operands[0] || !vyre_spv_debug_entity(s, &info))
+    return;
+  operands[2] = expression(s);
+  for (uint32_t k = 0; k < count; k++)
+    operands[3 + k] = vyre_spv_u32(s, parts[count - 1 - k]);
+  enter(s, variable, &info);
+  vyre_spv_debug_put(s, &s->code, instruction, operands, 3 + count);
+}
+
+/* In the order in which the row became them, so that what is read again is written the same.  At most VYRE_SCOPE_DEPTH deep. */
+static void
+tell_all(vyre_spv *s, vyre_scope values, uint32_t id)
+{
+  const vyre_scope_info value = vyre_scope_get(s->module, values);
+  if (value.values)
+    tell_all(s, value.values, id);
+  if (!vyre_spv_failed(s))
+    tell(s, VYRE_DEBUG_VALUE, value.variable, id);
+}
+
+void
+vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id)
+{
+  const uint32_t of = vyre_spv_opcode(s, row) == VYRE_OP_set ? s->a[row] : row;
+  if (!id || s->is_silent || !vyre_kind_is_scalar(VYRE_TYPE_KIND(vyre_spv_row_type(s, of))))
+    return;
+  const vyre_scope values = values_at(s, row);
+  if (values)
+    tell_all(s, values, id);
+}
+
+void
+vyre_spv_declare_variables(vyre_spv *s)
+{
+  for (uint32_t row = s->first[s->program]; row && s->has_values && !vyre_spv_failed(s); row = s->next[row]) {
+    const bool is_memory = vyre_spv_opcode(s, row) == VYRE_OP_buffer || (s->use[row - s->base] & VYRE_SPV_IN_MEMORY);
+    for (vyre_scope_info value = {.values = is_memory ? values_at(s, row) : 0}; value.values;) {
+      value = vyre_scope_get(s->module, value.values);
+      tell(s, VYRE_DEBUG_DECLARE, value.variable, s->id[row - s->base]);
+      *values_of(s, value.variable) = LOST; /* it is told by that */
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// -gV: what variables of functions are, through all passes: DebugValue, and DebugDeclare for those in memory.
+// SPDX-License-Identifier: Apache-2.0
+// RUN: rm -rf %t && mkdir %t && cp %s %t/a.comp
+// RUN: %passmgr -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
+// RUN: FileCheck %s --check-prefix=SAID <%t/said
+// SAID: remark: is left out: {{.*}}some values of variables of functions of NonSemantic.Shader.DebugInfo.100{{$}}
+
+// It is the same shader.
+// RUN: %passmgr -gV -passes='default<O2>' -strip %t/a.comp -o %t/b.spv 2>/dev/null
+// RUN: %passmgr -passes='default<O2>' -strip %t/a.comp -o %t/c.spv && cmp %t/b.spv %t/c.spv
+
+// By way of VIR0, of clones and of a batch it is the same; and it can be read again.
+// RUN: %passmgr -gV %t/a.comp -o %t/d.vir0 && %passmgr -passes='default<O2>' %t/d.vir0 -o %t/d.spv && cmp %t/a.spv %t/d.spv
+// RUN: %passmgr -gV -passes='default<O2>' -roundtrip-each=clone %t/a.comp -o %t/e.spv && cmp %t/a.spv %t/e.spv
+// RUN: cp %t/a.comp %t/z.comp && %passmgr -gV -passes='default<O2>' -batch %t/z.comp %t/a.comp -outdir %t/out && cmp %t/a.spv %t/out/a.spv
+// RUN: %passmgr -passes=no-op %t/a.spv -o %t/f.spv && %spirv-val %t/f.spv && %passmgr -passes=no-op %t/f.spv -o %t/g.spv && cmp %t/f.spv %t/g.spv
+// RUN: %passmgr -passes=no-op -strip %t/a.spv -o %t/h.spv && %spirv-dis %t/h.spv | FileCheck %s --check-prefix=BARE
+// BARE-NOT: Debug
+
+// Names by their strings:
+// CHECK-DAG: [[N_MAIN:%[0-9]+]] = OpString "main"
+// CHECK-DAG: [[N_HALF:%[0-9]+]] = OpString "halved"
+// CHECK-DAG: [[N_P:%[0-9]+]] = OpString "p"
+// CHECK-DAG: [[N_ONCE:%[0-9]+]] = OpString "once"
+// CHECK-DAG: [[N_SUM:%[0-9]+]] = OpString "sum"
+// CHECK-DAG: [[N_COLOR:%[0-9]+]] = OpString "color"
+// CHECK-DAG: [[N_TABLE:%[0-9]+]] = OpString "table"
+// CHECK-DAG: [[N_PAIR:%[0-9]+]] = OpString "pair"
+// CHECK-DAG: [[N_LEFT:%[0-9]+]] = OpString "left"
+// CHECK-DAG: [[N_EITHER:%[0-9]+]] = OpString "either"
+// CHECK-DAG: [[P:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_P]] {{.*}} %uint_1{{$}}
+// CHECK-DAG: [[ONCE:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_ONCE]]
+// CHECK-DAG: [[SUM:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_SUM]]
+// CHECK-DAG: [[COLOR:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_COLOR]]
+// CHECK-DAG: [[TABLE:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_TABLE]]
+// CHECK-DAG: [[PAIR:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_PAIR]]
+// CHECK-DAG: [[LEFT:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_LEFT]]
+// CHECK-DAG: [[EITHER:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_EITHER]]
+// CHECK-DAG: [[HALF:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugFunction [[N_HALF]]
+// CHECK-DAG: [[MAIN:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugFunction [[N_MAIN]]
+// CHECK-DAG: [[ALL:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugExpression{{$}}
+// CHECK-DAG: [[CALL:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugInlinedAt %uint_112 [[MAIN]]
+
+// An array that values index is in memory.
+// CHECK:      %main = OpFunction
+// CHECK:      %table = OpVariable
+// CHECK:      DebugScope [[MAIN]]
+// CHECK-NEXT: DebugDeclare [[TABLE]] %table [[ALL]]{{$}}
+
+// What has one value has it; a member of a struct is a part.
+// CHECK:      [[V:%[0-9]+]] = OpFMul %float {{.*}} %float_3
+// CHECK-NEXT: DebugValue [[ONCE]] [[V]] [[ALL]]{{$}}
+// CHECK:      DebugValue [[PAIR]] {{%[0-9]+}} [[ALL]] %uint_1{{$}}
+
+// What goes around a loop: first, then where it comes around, and what it becomes there.  Lanes are parts.
+// CHECK-NOT:  DebugValue [[LEFT]]
+// CHECK:      DebugValue [[SUM]] %float_0 [[ALL]]{{$}}
+// CHECK:      OpPhi
+// CHECK-DAG:  DebugValue [[SUM]] [[AROUND:%[0-9]+]] [[ALL]]{{$}}
+// CHECK-DAG:  DebugValue [[COLOR]] {{%[0-9]+}} [[ALL]] %uint_2{{$}}
+// CHECK:      OpLoopMerge
+// CHECK:      DebugValue [[COLOR]] {{%[0-9]+}} [[ALL]]{{$}}
+// An argument, in the function that was inlined.
+// CHECK:      DebugScope [[HALF]] [[CALL]]
+// CHECK-NEXT: DebugValue [[P]] {{%[0-9]+}} [[ALL]]{{$}}
+// CHECK:      [[NEXT:%[0-9]+]] = OpFAdd %float {{.*}}[[AROUND]]
+// CHECK-NEXT: DebugValue [[SUM]] [[NEXT]] [[ALL]]{{$}}
+
+// Where arms meet.
+// CHECK:      DebugValue [[EITHER]] [[YES:%[0-9]+]]
+// CHECK:      DebugValue [[EITHER]] [[NO:%[0-9]+]]
+// CHECK:      [[BOTH:%[0-9]+]] = OpPhi %float [[YES]] {{%[0-9]+}} [[NO]]
+// CHECK:      DebugValue [[EITHER]] [[BOTH]] [[ALL]]{{$}}
+
+// Two that change places are values that were there before: then there is no row to say so.
+// CHECK-NOT:  DebugValue [[LEFT]]
+#version 450
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0) buffer X { float x[]; };
+layout(set = 0, binding = 1) buffer Y { vec4 y[]; };
+struct Pair { int a; float b; };
+#line 101
+float halved(float p) { float q = p * 0.5; return q + x[0]; }
+
+void main() { uint i = gl_GlobalInvocationID.x;
+  float once = x[i] * 3.0;
+  Pair pair; pair.a = int(i); pair.b = once + 1.0;
+  float left = x[1]; float right = x[2]; { float other = left; left = right; right = other; }
+  float table[4]; for (int k = 0; k < 4; k++) table[k] = once + k;
+  float sum = 0.0;
+  vec3 color = vec3(0);
+  for (int j = 0; j < 10; j++) {
+    color += y[j].xyz;
+    sum += halved(x[j + 5]);
+  }
+  float either; if (once > 1.0) either = sum * 2.0; else either = once - 1.0;
+  x[i] = either + table[i & 3] + pair.b * pair.a + left / right;
+  y[i] = vec4(color, sum); }
