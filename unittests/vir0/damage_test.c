@@ -205,7 +205,10 @@ static const struct {
     {VYRE_VIR0_DECORATION_WORDS, 1, 9, "section 'decoration words', entry 0"},
     {VYRE_VIR0_SCOPES, 8, 2, "a scope is there twice, or what it names is not before it"},
     {VYRE_VIR0_SCOPES, 8, 9, "a scope is there twice, or what it names is not before it"},
-    {VYRE_VIR0_SCOPES, 7, 0, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 35, 0, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 18, 3, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 34, 5, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 34, 9, "a scope is there twice, or what it names is not before it"},
 };
 
 /* Of the sample, and its scopes, with one word changed. */
