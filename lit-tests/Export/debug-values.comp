@@ -17,6 +17,13 @@
 // RUN: %passmgr -passes=no-op -strip %t/a.spv -o %t/h.spv && %spirv-dis %t/h.spv | FileCheck %s --check-prefix=BARE
 // BARE-NOT: Debug
 
+// A built-in has no line of its own.
+// RUN: %passmgr -gV -passes=no-op %t/a.comp -o %t/i.spv 2>/dev/null && %spirv-dis %t/i.spv | FileCheck %s --check-prefix=PLAIN
+// PLAIN:      [[WHERE:%[0-9]+]] = OpString "where"
+// PLAIN:      [[LOCAL:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[WHERE]]
+// PLAIN:      [[ID:%[0-9]+]] = OpLoad %v3uint %gl_GlobalInvocationID
+// PLAIN:      DebugValue [[LOCAL]] [[ID]]
+
 // Names by their strings:
 // CHECK-DAG: [[N_MAIN:%[0-9]+]] = OpString "main"
 // CHECK-DAG: [[N_HALF:%[0-9]+]] = OpString "halved"
@@ -82,7 +89,7 @@ struct Pair { int a; float b; };
 #line 101
 float halved(float p) { float q = p * 0.5; return q + x[0]; }
 
-void main() { uint i = gl_GlobalInvocationID.x;
+void main() { uvec3 where = gl_GlobalInvocationID; uint i = where.x;
   float once = x[i] * 3.0;
   Pair pair; pair.a = int(i); pair.b = once + 1.0;
   float left = x[1]; float right = x[2]; { float other = left; left = right; right = other; }
@@ -94,5 +101,5 @@ void main() { uint i = gl_GlobalInvocationID.x;
     sum += halved(x[j + 5]);
   }
   float either; if (once > 1.0) either = sum * 2.0; else either = once - 1.0;
-  x[i] = either + table[i & 3] + pair.b * pair.a + left / right;
+  x[i] = either + table[i & 3] + pair.b * pair.a + left / right + dot(vec3(where), color);
   y[i] = vec4(color, sum); }
