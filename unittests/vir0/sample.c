@@ -126,7 +126,7 @@ sample_add_scopes(vyre_module *m)
   info = (vyre_scope_info){.file = info.file, .entity = INNER, .caller = outer, .call_line = 21, .call = 5};
   vyre_scope_info variable = {.entity = LOCAL, .caller = outer, .call_line = 21, .call = 5};
   vyre_scope_info part = {.variable = vyre_scope_intern(m, &variable), .index = 2};
-  vyre_scope_info value = {.variable = part.variable, .index = 3};
+  vyre_scope_info value = {.variable = part.variable, .index = 3, .order = 6, .depth = 7};
   value.values = vyre_scope_intern(m, &value);
   value.variable = vyre_scope_intern(m, &part);
   info.values = vyre_scope_intern(m, &value);
@@ -262,6 +262,8 @@ same_scopes(vyre_module *x, vyre_scope in_x, vyre_module *y, vyre_scope in_y)
   assert_int_equal(a.call_line, b.call_line);
   assert_int_equal(a.call, b.call);
   assert_int_equal(a.index, b.index);
+  assert_int_equal(a.order, b.order);
+  assert_int_equal(a.depth, b.depth);
   same_scopes(x, a.caller, y, b.caller);
   same_scopes(x, a.variable, y, b.variable);
   same_scopes(x, a.values, y, b.values);
