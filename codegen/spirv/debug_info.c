@@ -86,7 +86,7 @@ write(vyre_spv *s, const uint32_t *words)
     vyre_spv_push(s, made, id);
     right = id != 0;
   }
-  const uint32_t id = right ? vyre_spv_debug_put(s, &s->globals, words[4], made->data + start, count) : 0;
+  const uint32_t id = right ? vyre_spv_debug_put(s, &s->globals, words[4], count ? made->data + start : NULL, count) : 0;
   *slot(s, VYRE_SPV_A_DEBUG, words[2]) = id;
   made->count = start;
 }
