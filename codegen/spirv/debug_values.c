@@ -10,7 +10,8 @@
 
 #include "vyre/view.h"
 
-enum { MOST_PARTS = 32, LOST = UINT32_MAX };
+#define LOST UINT32_MAX
+enum { MOST_PARTS = 32 };
 
 static uint32_t *
 values_of(vyre_spv *s, vyre_scope variable)
