@@ -1,17 +1,15 @@
 /* Variables of the source: DebugValue where a row is the value of one, DebugDeclare for those in memory (vyre_scope_info).
  *
  * A value is told after its instruction; a var's where it is set to what nothing else tells, and where paths meet, after the phis.
- * Of a variable of which rows have gone nothing is told: a debugger would go on with the value before.
+ * Of a variable of which rows have gone, or have been moved where they are executed at other times, nothing is told: a debugger
+ * would show the value before, or one too early.
  *
  * Cost: linear in the rows, and in what they are values of.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
-#include "vyre/view.h"
-
-#define LOST UINT32_MAX
-enum { MOST_PARTS = 32 };
+enum { MOST_PARTS = 32, LOST = UINT32_MAX };
 
 static uint32_t *
 values_of(vyre_spv *s, vyre_scope variable)
@@ -32,6 +30,26 @@ holds(const vyre_spv *s, uint32_t row)
   return vyre_spv_opcode(s, row) == VYRE_OP_var || vyre_spv_opcode(s, row) == VYRE_OP_buffer;
 }
 
+/* It, and what it is a part of. */
+static void
+lose(vyre_spv *s, vyre_scope variable)
+{
+  for (; variable; variable = vyre_scope_get(s->module, variable).variable)
+    *values_of(s, variable) = LOST;
+}
+
+/* Counts the value; false: its row is not where it was. */
+static bool
+count_value(vyre_spv *s, uint32_t row, const vyre_scope_info *value)
+{
+  vyre_spv_made *last = vyre_spv_made_of(s, VYRE_SPV_LAST_VALUE, (uint64_t)s->program << 32 | value->variable, 0);
+  const bool follows = value->order >= last->id;
+  last->id = value->order;
+  if (*values_of(s, value->variable) != LOST)
+    ++*values_of(s, value->variable);
+  return value->depth == 0 || (follows && value->depth == 1 + vyre_row_depth(s->view, row));
+}
+
 void
 vyre_spv_find_values(vyre_spv *s)
 {
@@ -41,15 +59,15 @@ vyre_spv_find_values(vyre_spv *s)
   for (uint32_t row = s->program + 1; row < s->end; row++)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
-      *values_of(s, value.variable) += !holds(s, row);
       s->has_values = true;
+      if (!holds(s, row) && !count_value(s, row, &value))
+        lose(s, value.variable);
     }
   for (uint32_t row = s->program + 1; row < s->end && s->has_values; row++)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
-      if (*values_of(s, value.variable) < value.index) /* then of what it is a part of, too */
-        for (vyre_scope of = value.variable; of; of = vyre_scope_get(s->module, of).variable)
-          *values_of(s, of) = LOST;
+      if (*values_of(s, value.variable) < value.index)
+        lose(s, value.variable);
     }
 }
 
