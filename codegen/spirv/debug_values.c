@@ -9,7 +9,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
-enum { MOST_PARTS = 32, LOST = UINT32_MAX };
+#define LOST UINT32_MAX
+enum { MOST_PARTS = 32 };
 
 static uint32_t *
 values_of(vyre_spv *s, vyre_scope variable)
