@@ -9,8 +9,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
-#define LOST UINT32_MAX
+#include "vyre/view.h"
+
 enum { MOST_PARTS = 32 };
+#define LOST UINT32_MAX
 
 static uint32_t *
 values_of(vyre_spv *s, vyre_scope variable)
@@ -39,6 +41,20 @@ lose(vyre_spv *s, vyre_scope variable)
     *values_of(s, variable) = LOST;
 }
 
+/* Whether it is a var that is a variable of SPIR-V: that is not stored to wherever the source's is given something (demote.c). */
+static bool
+is_demoted(const vyre_spv *s, uint32_t row)
+{
+  return vyre_spv_opcode(s, row) == VYRE_OP_var && (s->use[row - s->base] & VYRE_SPV_IN_MEMORY) != 0;
+}
+
+/* By buffer: how many rows write to it. */
+static uint32_t *
+writes_to(vyre_spv *s, uint32_t buffer)
+{
+  return &vyre_spv_made_of(s, VYRE_SPV_WRITES, buffer, 0)->id;
+}
+
 /* Counts the value; false: its row is not where it was. */
 static bool
 count_value(vyre_spv *s, uint32_t row, const vyre_scope_info *value)
@@ -57,17 +73,21 @@ vyre_spv_find_values(vyre_spv *s)
   s->has_values = false;
   if (!s->debug_set || s->lined == 0)
     return;
-  for (uint32_t row = s->program + 1; row < s->end; row++)
+  for (uint32_t row = s->program + 1; row < s->end; row++) {
+    if (vyre_op_flags_of(s->view, row) & VYRE_OP_WRITES)
+      ++*writes_to(s, vyre_buffer_of(s->view, s->a[row]));
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
       s->has_values = true;
-      if (!holds(s, row) && !count_value(s, row, &value))
+      if (is_demoted(s, row) || (!holds(s, row) && !count_value(s, row, &value)))
         lose(s, value.variable);
     }
+  }
   for (uint32_t row = s->program + 1; row < s->end && s->has_values; row++)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
-      if (*values_of(s, value.variable) < value.index)
+      const bool is_buffer = vyre_spv_opcode(s, row) == VYRE_OP_buffer;
+      if ((is_buffer ? *writes_to(s, row) : *values_of(s, value.variable)) < value.index)
         lose(s, value.variable);
     }
 }
@@ -145,12 +165,9 @@ vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id)
 void
 vyre_spv_declare_variables(vyre_spv *s)
 {
-  for (uint32_t row = s->first[s->program]; row && s->has_values && !vyre_spv_failed(s); row = s->next[row]) {
-    const bool is_memory = vyre_spv_opcode(s, row) == VYRE_OP_buffer || (s->use[row - s->base] & VYRE_SPV_IN_MEMORY);
-    for (vyre_scope_info value = {.values = is_memory ? values_at(s, row) : 0}; value.values;) {
+  for (uint32_t row = s->first[s->program]; row && s->has_values && !vyre_spv_failed(s); row = s->next[row])
+    for (vyre_scope_info value = {.values = vyre_spv_opcode(s, row) == VYRE_OP_buffer ? values_at(s, row) : 0}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
       tell(s, VYRE_DEBUG_DECLARE, value.variable, s->id[row - s->base]);
-      *values_of(s, value.variable) = LOST; /* it is told by that */
     }
-  }
 }

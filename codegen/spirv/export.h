@@ -89,6 +89,7 @@ enum {
   VYRE_SPV_VALUES, /* the scope of a variable of the source, program: how many of its values there are; UINT32_MAX: nothing is told
                       of it */
   VYRE_SPV_LAST_VALUE,    /* the same: the order of the last one of these */
+  VYRE_SPV_WRITES,        /* a buffer: how many rows write to it */
   VYRE_SPV_AN_INLINED_AT, /* caller, line, call */
   VYRE_SPV_A_VARIABLE,    /* the last, as the set is added: the input's id and pointer's id, binding */
 };

@@ -15,6 +15,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
+#include "vyre/view.h"
+
 enum {
   MOST_UNSET = 8, /* values before the last that may still wait for a `set` */
   MOST_NEXT = 64, /* instructions between a value's and the DebugValue that follows it */
@@ -168,7 +170,7 @@ take_leaf(import *m, walk *w, vyre_scope scope)
   }
   if (known != NONE) /* two variables are it, of copies of its function */
     variable_at(m, known)->lost = true;
-  if (AT(leaf, m->locals, at)->debug || AT(leaf, m->locals, at)->opaque || known != NONE)
+  if (AT(leaf, m->locals, at)->debug || VYRE_TYPE_KIND(AT(leaf, m->locals, at)->type) == VYRE_OPAQUE || known != NONE)
     return;
   const uint32_t index = add(m, scope);
   if (index == NONE)
@@ -382,14 +384,18 @@ set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable,
     vyre_row_set_place(m->module, (vyre_row){row}, with, line, column);
 }
 
-/* By row: how many are before it in the program. */
+/* By row: how many are before it in the program; by buffer, how many rows write to it. */
 static void
 find_order(import *m)
 {
-  const uint32_t known = m->debug_order.count, rows = m->view->rows;
-  uint32_t *added = known < rows ? list_add(m, &m->debug_order, sizeof(uint32_t), rows - known) : NULL, order = 0;
-  for (uint32_t row = m->program; row && added; row = vyre_row_after(m->view, row, m->program))
-    *AT(uint32_t, m->debug_order, row) = order++;
+  const vyre_view *v = m->view;
+  const uint32_t known = m->debug_order.count;
+  uint32_t *added = known < v->rows ? list_add(m, &m->debug_order, sizeof(uint32_t), v->rows - known) : NULL, order = 0;
+  for (uint32_t row = m->program; row && added; row = vyre_row_after(v, row, m->program)) {
+    *AT(uint32_t, m->debug_order, row) = VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer ? 0 : order++;
+    if (vyre_op_flags_of(v, row) & VYRE_OP_WRITES)
+      ++*AT(uint32_t, m->debug_order, vyre_buffer_of(v, v->a[row]));
+  }
 }
 
 void
@@ -420,11 +426,12 @@ import_debug_finish(import *m)
   }
   for (uint32_t k = 0; k < m->debug_variables.count && !failed(m); k++) {
     const debug_variable *v = variable_at(m, k);
-    const uint32_t var = v->base == BASE_LEAVES   ? AT(leaf, m->locals, v->at)->var
+    const uint32_t row = v->base == BASE_LEAVES   ? AT(leaf, m->locals, v->at)->var
                          : v->base == BASE_BUFFER ? AT(global, m->globals, v->at)->row
                                                   : 0;
-    if (var && !v->lost)
-      set_value(m, var, v, v->scope, v->rows + v->sets, (standing){0, 0});
+    const uint32_t count = v->base == BASE_LEAVES ? v->rows + v->sets : *AT(uint32_t, m->debug_order, row);
+    if (row && !v->lost)
+      set_value(m, row, v, v->scope, count, (standing){0, 0});
   }
 }
 

@@ -217,6 +217,32 @@ damaged_instructions(void **state)
   vyre_bytes_free(&words);
 }
 
+/* What is wrong elsewhere is said, with the lines around it looked at once more. */
+static void
+damaged_functions(void **state)
+{
+  (void)state;
+  vyre_bytes words = assemble(whole);
+  vyre_module *m;
+  assert_null(vyre_module_create(NULL, 0, &m));
+  uint32_t *all = (uint32_t *)(void *)words.data, refused = 0, functions = 0;
+  const uint32_t count = (uint32_t)(words.size / 4), bound = all[3];
+  for (uint32_t at = 5; at < count; at += all[at] >> 16) {
+    functions += (all[at] & 0xffff) == SpvOpFunction;
+    for (uint32_t k = 1; k < all[at] >> 16 && functions && (all[at] & 0xffff) != SpvOpExtInst; k++) {
+      const uint32_t before = all[at + k];
+      for (uint32_t id = 0; id <= bound; id++) {
+        all[at + k] = id;
+        refused += !goes_through(m, &words);
+      }
+      all[at + k] = before;
+    }
+  }
+  assert_true(refused > 1000);
+  vyre_module_destroy(m);
+  vyre_bytes_free(&words);
+}
+
 int
 main(void)
 {
@@ -226,6 +252,7 @@ main(void)
       cmocka_unit_test(types_are_no_scopes),
       cmocka_unit_test(chains_end),
       cmocka_unit_test(damaged_instructions),
+      cmocka_unit_test(damaged_functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
