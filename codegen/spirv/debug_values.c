@@ -1,7 +1,7 @@
 /* Variables of the source: DebugValue where a row is the value of one, DebugDeclare for those in memory (vyre_scope_info).
  *
  * A value is told after its instruction; a var's where it is set to what nothing else tells, and where paths meet, after the phis.
- * Of a variable of which rows have gone nothing is told: a debugger would go on with the value before.
+ * Of a variable of which rows have gone, or to elsewhere, nothing is told: a debugger would go on with the value before.
  *
  * Cost: linear in the rows, and in what they are values of.
  *
@@ -22,6 +22,16 @@ static vyre_scope
 values_at(const vyre_spv *s, uint32_t row)
 {
   return vyre_scope_get(s->module, vyre_row_scope(s->module, (vyre_row){row})).values;
+}
+
+/* Whether there are as many around it as there were, if that counts. */
+static bool
+stands_right(const vyre_spv *s, uint32_t row, uint32_t regions)
+{
+  uint32_t count = 0;
+  for (uint32_t around = row; regions && (around = s->parent[around]) != 0;)
+    count++;
+  return count == regions;
 }
 
 /* Whether the row holds a variable, rather than being its value for a time. */
@@ -46,9 +56,9 @@ vyre_spv_find_values(vyre_spv *s)
   for (uint32_t row = s->program + 1; row < s->end && s->has_values; row++)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
-      if (*values_of(s, value.variable) < value.index) /* then of what it is a part of, too */
-        for (vyre_scope of = value.variable; of; of = vyre_scope_get(s->module, of).variable)
-          *values_of(s, of) = LOST;
+      const bool is_lost = *values_of(s, value.variable) < value.index || !stands_right(s, row, value.regions);
+      for (vyre_scope of = is_lost ? value.variable : 0; of; of = vyre_scope_get(s->module, of).variable)
+        *values_of(s, of) = LOST; /* and what it is a part of, too */
     }
 }
 

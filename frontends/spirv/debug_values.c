@@ -7,12 +7,15 @@
  *   several      each has a row of its own, made for it in the region that gives it, or a `set` for where paths meet: a literal's,
  *                or an older value's.  Else nothing is told of the variable.
  *
- * An optimizer may take out such a row.  How many there were is written in each, so that the exporter tells all or nothing.
+ * An optimizer may take out such a row, or move one to where it is run before its turn, or though it has none.  How many there were
+ * is written in each, and how many regions are around it, so that the exporter tells all or nothing.
  *
  * Cost: linear in the leaves of the variables, and in the values that they are given.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
+
+#include "vyre/view.h"
 
 enum {
   MOST_UNSET = 8, /* values before the last that may still wait for a `set` */
@@ -85,7 +88,7 @@ give(import *m, uint32_t variable, uint32_t row, bool made)
   v->after = m->view->rows;
 }
 
-/* Whether neither the variable nor another one was given a value since the row was made. */
+/* Whether since the row was made neither the variable nor another one was given a value, and no branch was left or come to. */
 static bool
 is_new(const import *m, uint32_t variable, uint32_t row)
 {
@@ -340,6 +343,15 @@ is_carried(const import *m, const debug_variable *v)
   return v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->carried;
 }
 
+static uint32_t
+regions_around(const import *m, uint32_t row)
+{
+  uint32_t count = 0;
+  while ((row = m->view->parent[row]) != 0)
+    count++;
+  return count;
+}
+
 /* The row is a value of the variable, one of `count`; or, with a place, it holds it. */
 static void
 set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable, uint32_t count, bool holds)
@@ -353,7 +365,11 @@ set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable,
     column = 0;
   }
   vyre_scope_info info = vyre_scope_get(m->module, scope);
-  info.values = vyre_scope_intern(m->module, &(vyre_scope_info){.variable = variable, .index = count, .values = info.values});
+  const bool has_turn = v->writes > 1 && vyre_row_is_value(m->view, row);
+  info.values = vyre_scope_intern(m->module, &(vyre_scope_info){.variable = variable,
+                                                                .index = count,
+                                                                .values = info.values,
+                                                                .regions = has_turn ? regions_around(m, row) : 0});
   const vyre_scope with = info.values ? vyre_scope_intern(m->module, &info) : 0;
   if (with)
     vyre_row_set_place(m->module, (vyre_row){row}, with, line, column);

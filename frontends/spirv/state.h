@@ -370,7 +370,7 @@ typedef struct import {
   uint32_t copied;                 /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
   uint32_t copied_from, copied_operands;
   uint32_t rows_before; /* rows from here on are the current instruction's */
-  uint32_t stored;      /* rows from here on were made after the last OpStore */
+  uint32_t stored;      /* rows from here on were made after the last OpStore or OpLabel */
   uint32_t epoch_last;  /* instances */
   uint32_t serial;      /* the region being filled */
   uint32_t serial_last;

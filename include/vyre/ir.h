@@ -175,7 +175,8 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
  * Scopes without a file are what others name:
  *   a variable   {entity: it, caller, call_line, call: of the function that it is in}
  *   a part       {variable: of what, index: 1 + which, of the members, elements, columns or lanes}
- *   a value      {variable: the variable or part, index: how many rows of the program are values of it, values: others of the row}
+ *   a value      {variable: the variable or part, index: how many rows of the program are values of it, values: others of the row,
+ *                 regions: how many must be around the row, or it has been moved to where it may not be the variable's; 0: any}
  *
  * What is no value itself says which it is: of a `set` what it sets, of a `var` or a buffer all that it holds (index 0). */
 typedef uint32_t vyre_scope;
@@ -189,6 +190,7 @@ typedef struct vyre_scope_info {
   vyre_scope variable;
   uint32_t index;
   vyre_scope values; /* the last of those of a row's; 0: none */
+  uint32_t regions;
 } vyre_scope_info;
 
 vyre_scope vyre_scope_intern(vyre_module *module, const vyre_scope_info *info); /* 0: of nothing, or there are too many */
@@ -196,7 +198,7 @@ vyre_scope_info vyre_scope_get(const vyre_module *module, vyre_scope scope);
 static inline vyre_scope
 vyre_scope_of_file(vyre_module *module, vyre_string file)
 {
-  const vyre_scope_info info = {file, 0, 0, 0, 0, 0, 0, 0};
+  const vyre_scope_info info = {file, 0, 0, 0, 0, 0, 0, 0, 0};
   return vyre_scope_intern(module, &info);
 }
 

@@ -109,6 +109,7 @@ read_scopes(vir0_reader *r)
       info.variable = vir0_word(rest, at + 4);
       info.index = vir0_word(rest, at + 5);
       info.values = vir0_word(rest, at + 6);
+      info.regions = vir0_word(rest, at + 7);
     }
     m->scopes[i + 1] = (table_scope){info, 0};
     if ((info.file == 0 && info.entity == 0 && info.variable == 0) || !vir0_is_string(m, info.file))
