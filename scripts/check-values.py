@@ -37,7 +37,7 @@ import sys
 PIPELINES = ["no-op", "default<O2>"]  # of each program, and one of:
 OTHERS = ["default<O1>", "licm", "cse,dce", "pm,dce", "dbe,dce", "simplify,dce", "cprop,dce", "expand", "remainder", "early", "contract", "canon,cf,dce",
           "licm,cse,dse,dce", "fixpoint(canon,cf,dbe,licm,dce)", "default<O3>"]
-FLOORS = {"no-op": 0.5, "default<O2>": 0.2}  # of the variables, those of which something is told
+FLOORS = {"no-op": 0.6, "default<O2>": 0.07}  # of the variables, those of which something is told
 NOTHING = None
 GIVEN_WORDS, TOLD_WORDS = 3, 2
 MOST_WORDS = 1 << 16
@@ -177,10 +177,10 @@ class Generator:
         """An expression of any type."""
         depth = self.random.choice([0, 1, 1, 2, 2, 3])
         same = self.visible(kind)
+        if same and self.one_in(4):
+            return self.random.choice(same).name
         if kind in SCALARS:
             return self.scalar(kind, depth)
-        if same and self.one_in(3):
-            return self.random.choice(same).name
         if kind.startswith("vec"):
             n = int(kind[3])
             if same and self.one_in(2):
@@ -208,7 +208,7 @@ class Generator:
 
     def declare(self):
         kind = self.random.choices(list(TYPES), list(TYPES.values()))[0]
-        if (kind in SCALARS or kind.startswith("vec")) and self.one_in(5):
+        if (kind in SCALARS or kind.startswith("vec")) and self.one_in(3):
             v = self.new(kind)
             self.both(f"{kind} {v.name};")
             return

@@ -3,7 +3,9 @@
  * There are no variables among the rows, so a row says itself what it is the value of (vyre_scope_info), and takes that along where
  * passes move it.  A debugger is to see no value that is not the variable's.  So, of a variable that is given
  *
- *   one value    that value's row is it, wherever it is: there is no other one that it could be taken for;
+ *   one value    that value's row is it, wherever it is: there is no other one that it could be taken for, unless the row is run
+ *                again while the variable has what it gave the time before;
+ *
  *   several      each has a row of its own, made for it in the region that gives it, or a `set` for where paths meet: a literal's,
  *                or an older value's.  Else nothing is told of the variable.
  *
@@ -71,9 +73,9 @@ is_literal(const import *m, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_spec;
 }
 
-/* `made`: the row was made for it, as far as the caller knows. */
+/* `made`: the row was made for it, as far as the caller knows; `enters`: the variable's scope is entered. */
 static void
-give(import *m, uint32_t variable, uint32_t row, bool made)
+give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
 {
   debug_variable *v = variable_at(m, variable);
   if (v->last != NONE && value_at(m, v->last)->row == row && row)
@@ -81,8 +83,9 @@ give(import *m, uint32_t variable, uint32_t row, bool made)
   debug_value *value = list_add(m, &m->debug_values, sizeof(debug_value), 1);
   if (!value)
     return;
-  const bool own = made && !is_literal(m, row) && m->view->parent[row] == m->region;
-  *value = (debug_value){variable, row, v->last, own ? DEBUG_OWN : v->writes || m->loop ? DEBUG_UNSET : DEBUG_FIRST};
+  const bool here = !is_literal(m, row) && m->view->parent[row] == m->region, own = made && here;
+  const bool first = v->writes == 0 && !m->loop, with_row = !m->loop || enters || (here && row >= m->labelled);
+  *value = (debug_value){variable, row, v->last, own ? DEBUG_OWN : first ? DEBUG_FIRST : DEBUG_UNSET, with_row};
   v->last = m->debug_values.count - 1;
   v->writes++;
   v->after = m->view->rows;
@@ -98,7 +101,7 @@ is_new(const import *m, uint32_t variable, uint32_t row)
 void
 import_debug_write(import *m, uint32_t variable, uint32_t row)
 {
-  give(m, variable, row, is_new(m, variable, row));
+  give(m, variable, row, is_new(m, variable, row), false);
 }
 
 void
@@ -165,7 +168,7 @@ take_leaf(import *m, walk *w, vyre_scope scope)
   if (w->rows) {
     const uint32_t index = known != NONE ? known : add(m, scope);
     if (index != NONE)
-      give(m, index, w->rows[at], w->is_next || is_new(m, index, w->rows[at]));
+      give(m, index, w->rows[at], w->is_next || is_new(m, index, w->rows[at]), false);
     return;
   }
   if (known != NONE) /* two variables are it, of copies of its function */
@@ -183,7 +186,7 @@ take_leaf(import *m, walk *w, vyre_scope scope)
   v->at = at;
   AT(leaf, m->locals, at)->debug = index + 1;
   if (AT(leaf, m->locals, at)->current) /* an argument */
-    import_debug_write(m, index, AT(leaf, m->locals, at)->current);
+    give(m, index, AT(leaf, m->locals, at)->current, false, true);
 }
 
 static void
@@ -318,7 +321,7 @@ may_tell(import *m, debug_variable *v)
   const bool has_var = v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->gets != 0;
   const debug_value *last = v->last != NONE ? value_at(m, v->last) : NULL;
   v->rows = v->sets = 0;
-  if (v->writes == 1 && last->kind != DEBUG_OWN && has_line(m, last->row) && !is_literal(m, last->row))
+  if (v->writes == 1 && last->kind != DEBUG_OWN && last->with_row && has_line(m, last->row) && !is_literal(m, last->row))
     value_at(m, v->last)->kind = DEBUG_OWN;
   for (uint32_t k = v->last; k != NONE && !v->lost; k = value_at(m, k)->before) {
     const debug_value *value = value_at(m, k);
