@@ -346,13 +346,17 @@ is_carried(const import *m, const debug_variable *v)
   return v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->carried;
 }
 
+/* How many are around the row, if it matters: the variable has other values, or a loop gives it the value of each round. */
 static uint32_t
-regions_around(const import *m, uint32_t row)
+regions_of_turn(const import *m, const debug_variable *v, uint32_t row)
 {
   uint32_t count = 0;
-  while ((row = m->view->parent[row]) != 0)
+  bool counts = v->writes > 1;
+  for (uint32_t around = m->view->parent[row]; around; around = m->view->parent[around]) {
+    counts = counts || vyre_row_is_loop(m->view, around);
     count++;
-  return count;
+  }
+  return counts && vyre_row_is_value(m->view, row) ? count : 0;
 }
 
 /* The row is a value of the variable, one of `count`; or, with a place, it holds it. */
@@ -368,11 +372,9 @@ set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable,
     column = 0;
   }
   vyre_scope_info info = vyre_scope_get(m->module, scope);
-  const bool has_turn = v->writes > 1 && vyre_row_is_value(m->view, row);
-  info.values = vyre_scope_intern(m->module, &(vyre_scope_info){.variable = variable,
-                                                                .index = count,
-                                                                .values = info.values,
-                                                                .regions = has_turn ? regions_around(m, row) : 0});
+  const uint32_t regions = regions_of_turn(m, v, row);
+  info.values = vyre_scope_intern(
+      m->module, &(vyre_scope_info){.variable = variable, .index = count, .values = info.values, .regions = regions});
   const vyre_scope with = info.values ? vyre_scope_intern(m->module, &info) : 0;
   if (with)
     vyre_row_set_place(m->module, (vyre_row){row}, with, line, column);
