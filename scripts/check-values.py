@@ -18,7 +18,8 @@ is entered or left, or it is declared without a value.
   R6  Where a variable has NOTHING, what it had last, what it gets next, or zero may be told, or nothing: it is out of scope or undefined, but a phi
       has some value there.  If it has one value at most each time that it is in scope, any may be told: the instruction may have been moved out
       of there, and be run where the source does not.
-  R7  A debugger may not know on which way it came to where ways meet.  So if a phi brings together what was told on each of them, it is told.
+  R7  A debugger may not know on which way it came to where ways meet.  So if a phi brings together what was told on each of them, it is told, if the
+      block does anything at all.
 
 What a pass leaves out is left out: nothing is asked of a variable of which nothing is told.  But a floor is set under how many are told.
 What the program writes is compared as well.
@@ -164,7 +165,7 @@ class Teller:
 
 class Block:
     def __init__(self):
-        self.phis, self.told, self.before, self.after, self.known = [], {}, [], {}, False
+        self.phis, self.told, self.to, self.before, self.after, self.known, self.works = [], {}, [], [], {}, False, False
 
 
 class Ways:
@@ -177,11 +178,12 @@ class Ways:
         words = line.replace("=", " ").split()
         if len(words) > 1 and words[1] == "OpLabel":
             self.at = self.blocks[words[0]] = Block()
-            self.at.name = words[0]
         elif len(words) > 1 and words[1] == "OpPhi":
             self.at.phis.append({words[k + 1]: words[k] for k in range(3, len(words), 2)})
         elif words and words[0] in ("OpBranch", "OpBranchConditional", "OpSwitch"):
             self.at.to = [word for word in words[1:] if word.startswith("%")][0 if words[0] == "OpBranch" else 1:]
+        elif self.at and not re.search(r"Op(Selection|Loop)Merge|OpExtInst \S+ \S+ Debug", line):
+            self.at.works = True
 
     def tell(self, variable, indices, id):
         self.put(self.at.told, (variable, indices), id)
@@ -208,12 +210,12 @@ class Ways:
 
     def check(self):
         for name, block in self.blocks.items():
-            for to in dict.fromkeys(getattr(block, "to", [])):
+            for to in dict.fromkeys(block.to):
                 self.blocks[to].before.append(name)
         while any([self.flow(block) for block in self.blocks.values()]):
             pass
         for name, block in self.blocks.items():
-            for key in (self.blocks[block.before[0]].after if len(block.before) > 1 else ()):
+            for key in (self.blocks[block.before[0]].after if len(block.before) > 1 and block.works else ()):
                 told = {way: self.blocks[way].after.get(key) for way in block.before}
                 if None not in told.values() and len(set(told.values())) > 1 and told in block.phis and key not in block.told:
                     raise Failure(f"{key[0][1]}{list(key[1]) or ''}, call {key[0][0]}: a phi of block {name} is not told, though what it brings together is")

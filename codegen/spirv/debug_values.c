@@ -12,10 +12,18 @@
 
 enum { MOST_PARTS = 32, LOST = UINT32_MAX };
 
+/* How many values of it and its parts there are, or LOST. */
 static uint32_t *
 values_of(vyre_spv *s, vyre_scope variable)
 {
   return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 0)->id;
+}
+
+/* The same of it as a whole. */
+static uint32_t *
+whole_values_of(vyre_spv *s, vyre_scope variable)
+{
+  return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 1)->id;
 }
 
 static vyre_scope
@@ -41,6 +49,16 @@ holds(const vyre_spv *s, uint32_t row)
   return vyre_spv_opcode(s, row) == VYRE_OP_var || vyre_spv_opcode(s, row) == VYRE_OP_buffer;
 }
 
+/* What is a value of the whole is one of its parts, and the other way round. */
+static bool
+has_all(vyre_spv *s, vyre_scope variable, uint32_t index)
+{
+  uint64_t count = *values_of(s, variable);
+  while (count < index && (variable = vyre_scope_get(s->module, variable).variable) != 0)
+    count += *whole_values_of(s, variable);
+  return count >= index;
+}
+
 void
 vyre_spv_find_values(vyre_spv *s)
 {
@@ -50,13 +68,17 @@ vyre_spv_find_values(vyre_spv *s)
   for (uint32_t row = s->program + 1; row < s->end; row++)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
-      *values_of(s, value.variable) += !holds(s, row);
       s->has_values = true;
+      if (holds(s, row))
+        continue;
+      ++*whole_values_of(s, value.variable);
+      for (vyre_scope of = value.variable; of; of = vyre_scope_get(s->module, of).variable)
+        ++*values_of(s, of);
     }
   for (uint32_t row = s->program + 1; row < s->end && s->has_values; row++)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
-      const bool is_lost = *values_of(s, value.variable) < value.index || !stands_right(s, row, value.regions);
+      const bool is_lost = !has_all(s, value.variable, value.index) || !stands_right(s, row, value.regions);
       for (vyre_scope of = is_lost ? value.variable : 0; of; of = vyre_scope_get(s->module, of).variable)
         *values_of(s, of) = LOST; /* and what it is a part of, too */
     }

@@ -340,10 +340,12 @@ tells(import *m, const set_row *s)
   return !v->lost && (v->writes > 1 || value_at(m, v->last)->kind == DEBUG_SET);
 }
 
-static bool
-is_carried(const import *m, const debug_variable *v)
+/* Lanes that are carried will have one each. */
+static uint32_t
+sets_for_one(const import *m, const debug_variable *v)
 {
-  return v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->carried;
+  const leaf *l = v->base == BASE_LEAVES ? AT(leaf, m->locals, v->at) : NULL;
+  return l && l->carried ? VYRE_TYPE_LANES(l->type) : 1;
 }
 
 /* How many are around the row, if it matters: the variable has other values, or a loop gives it the value of each round. */
@@ -396,7 +398,7 @@ import_debug_finish(import *m)
     const debug_value *value = value_at(m, k);
     const debug_variable *v = variable_at(m, value->variable);
     if (!v->lost && value->kind == DEBUG_OWN)
-      set_value(m, value->row, v, v->scope, v->rows + (is_carried(m, v) ? 0 : v->sets), false);
+      set_value(m, value->row, v, v->scope, v->rows + v->sets * sets_for_one(m, v), false);
   }
   for (uint32_t k = 0; k < m->debug_sets.count && !failed(m); k++) {
     const set_row *s = AT(set_row, m->debug_sets, k);
@@ -419,7 +421,7 @@ import_debug_lane_var(import *m, uint32_t variable, uint32_t var, uint32_t lane)
 {
   const debug_variable *v = variable_at(m, variable);
   if (!v->lost)
-    set_value(m, var, v, part_of(m, v->scope, lane), v->sets, true);
+    set_value(m, var, v, part_of(m, v->scope, lane), v->rows + v->sets, true);
 }
 
 /* The lanes' sets come in the place of one that tells a value, so they do. */
@@ -429,5 +431,5 @@ import_debug_lane_set(import *m, uint32_t variable, uint32_t set, uint32_t lane_
   const debug_variable *v = variable_at(m, variable);
   const vyre_scope_info of_set = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){set}));
   if (of_set.values && has_line(m, lane_set))
-    set_value(m, lane_set, v, part_of(m, v->scope, lane), v->sets, false);
+    set_value(m, lane_set, v, part_of(m, v->scope, lane), v->rows + v->sets, false);
 }

@@ -175,7 +175,8 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
  * Scopes without a file are what others name:
  *   a variable   {entity: it, caller, call_line, call: of the function that it is in}
  *   a part       {variable: of what, index: 1 + which, of the members, elements, columns or lanes}
- *   a value      {variable: the variable or part, index: how many rows of the program are values of it, values: others of the row,
+ *   a value      {variable: the variable or part, index: how many rows of the program are values of it, of a part of it, or of what it
+ *                 is a part of, values: others of the row,
  *                 regions: how many must be around the row, or it has been moved to where it may not be the variable's; 0: any}
  *
  * What is no value itself says which it is: of a `set` what it sets, of a `var` or a buffer all that it holds (index 0). */
