@@ -481,6 +481,9 @@ check(const tool_options *o)
                                        "Fix: add -html=FILE; vyre-run -device-stats prints figures of files");
   if (o->device_stats && !vyre_target_find(o->device_stats))
     return options_no_target("device-stats", o->device_stats, "");
+  if (o->device_stats && !o->passes && !o->passes_file && o->others.size == 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats shows what passes do to figures, and there are none\n"
+                                       "Fix: add -passes=, or -O; vyre-run -device-stats prints figures of files");
   if ((o->bisect || o->reduce) && (o->opt_bisect || o->inputs.count != 1))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s chooses the runs of one input\nFix: give it one input, and no -opt-bisect",
                       o->reduce ? "reduce" : "bisect");

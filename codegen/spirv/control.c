@@ -211,6 +211,8 @@ write_if(vyre_spv *s, uint32_t row)
   begin_block(s, &edges, merge, row);
   if (s->dead)
     vyre_spv_unreachable(s);
+  else if (s->has_values && (skips || jumps))
+    vyre_spv_tell_lost(s, row, skips ? otherwise : then);
 }
 
 /* Hints that the version lacks are left out. */
@@ -540,7 +542,7 @@ write_row(vyre_spv *s, uint32_t row)
     vyre_spv_opaque(s, row);
   else if (!s->id[row - s->base])
     vyre_spv_row(s, row);
-  if (s->has_values && op > VYRE_OP_buffer)
+  if (s->has_values && (op > VYRE_OP_buffer || op == VYRE_OP_const))
     vyre_spv_tell_value(s, row, op == VYRE_OP_set && is_value ? vyre_spv_set_to(s, row) : s->id[row - s->base]);
 }
 

@@ -53,6 +53,8 @@ void vyre_spv_find_phis(vyre_spv *s);
 void vyre_spv_get(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row); /* what a `set` gives its var */
 void vyre_spv_tell_joins(vyre_spv *s, uint32_t row); /* after all phis there: what the joins are values of */
+/* After the `if`, of which nothing was told in that arm: its sets have no value there whose join is not told. */
+void vyre_spv_tell_lost(vyre_spv *s, uint32_t row, uint32_t arm);
 
 /* A construct that can be left begins.  NULL: no memory.  The pointer holds until the next one begins. */
 vyre_spv_scope *vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind);

@@ -86,7 +86,7 @@ write(vyre_spv *s, const uint32_t *words)
     vyre_spv_push(s, made, id);
     right = id != 0;
   }
-  const uint32_t id = right ? vyre_spv_debug_put(s, &s->globals, words[4], made->data + start, count) : 0;
+  const uint32_t id = right ? vyre_spv_debug_put(s, &s->globals, words[4], count ? made->data + start : NULL, count) : 0;
   *slot(s, VYRE_SPV_A_DEBUG, words[2]) = id;
   made->count = start;
 }
@@ -196,8 +196,7 @@ vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_
   const uint32_t had = from->line ? vyre_spv_debug_entity(s, &was) : 0;
   if (!scope && !had)
     return false;
-  if (scope && (had != scope || was.caller != info.caller || was.call != info.call ||
-                was.call_line != info.call_line)) {
+  if (scope && (had != scope || was.caller != info.caller || was.call != info.call || was.call_line != info.call_line)) {
     const uint32_t operands[2] = {scope, vyre_spv_debug_inlined_at(s, &info)};
     vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_SCOPE, operands, operands[1] ? 2 : 1);
   } else if (!scope) {

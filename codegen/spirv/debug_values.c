@@ -1,7 +1,8 @@
 /* Variables of the source: DebugValue where a row is the value of one, DebugDeclare for those in memory (vyre_scope_info).
  *
  * A value is told after its instruction; a var's where it is set to what nothing else tells, and where paths meet, after the phis.
- * Of a variable of which rows have gone, or to elsewhere, nothing is told: a debugger would go on with the value before.
+ * Of a variable of which rows have gone, or have been moved where they are executed at other times, nothing is told: a debugger
+ * would show the value before, or one too early.
  *
  * Cost: linear in the rows, and in what they are values of.
  *
@@ -10,7 +11,8 @@
 
 #include "vyre/view.h"
 
-enum { MOST_PARTS = 32, LOST = UINT32_MAX };
+enum { MOST_PARTS = 32 };
+#define LOST UINT32_MAX
 
 /* How many values of it and its parts there are, or LOST. */
 static uint32_t *
@@ -19,7 +21,7 @@ values_of(vyre_spv *s, vyre_scope variable)
   return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 0)->id;
 }
 
-/* The same of it as a whole. */
+/* How many there are of it as a whole. */
 static uint32_t *
 whole_values_of(vyre_spv *s, vyre_scope variable)
 {
@@ -32,21 +34,46 @@ values_at(const vyre_spv *s, uint32_t row)
   return vyre_scope_get(s->module, vyre_row_scope(s->module, (vyre_row){row})).values;
 }
 
-/* Whether there are as many around it as there were, if that counts. */
-static bool
-stands_right(const vyre_spv *s, uint32_t row, uint32_t regions)
-{
-  uint32_t count = 0;
-  for (uint32_t around = row; regions && (around = s->parent[around]) != 0;)
-    count++;
-  return count == regions;
-}
-
 /* Whether the row holds a variable, rather than being its value for a time. */
 static bool
 holds(const vyre_spv *s, uint32_t row)
 {
   return vyre_spv_opcode(s, row) == VYRE_OP_var || vyre_spv_opcode(s, row) == VYRE_OP_buffer;
+}
+
+/* It, and what it is a part of. */
+static void
+lose(vyre_spv *s, vyre_scope variable)
+{
+  for (; variable; variable = vyre_scope_get(s->module, variable).variable)
+    *values_of(s, variable) = LOST;
+}
+
+/* Whether it is a var that is a variable of SPIR-V: that is not stored to wherever the source's is given something (demote.c). */
+static bool
+is_demoted(const vyre_spv *s, uint32_t row)
+{
+  return vyre_spv_opcode(s, row) == VYRE_OP_var && (s->use[row - s->base] & VYRE_SPV_IN_MEMORY) != 0;
+}
+
+/* By buffer: how many rows write to it. */
+static uint32_t *
+writes_to(vyre_spv *s, uint32_t buffer)
+{
+  return &vyre_spv_made_of(s, VYRE_SPV_WRITES, buffer, 0)->id;
+}
+
+/* Counts the value; false: its row is not where it was. */
+static bool
+count_value(vyre_spv *s, uint32_t row, const vyre_scope_info *value)
+{
+  vyre_spv_made *last = vyre_spv_made_of(s, VYRE_SPV_LAST_VALUE, (uint64_t)s->program << 32 | value->variable, 0);
+  const bool follows = value->order >= last->id;
+  last->id = value->order;
+  ++*whole_values_of(s, value->variable);
+  for (vyre_scope of = value->variable; of; of = vyre_scope_get(s->module, of).variable)
+    *values_of(s, of) += *values_of(s, of) != LOST;
+  return value->depth == 0 || (follows && value->depth == 1 + vyre_row_depth(s->view, row));
 }
 
 /* What is a value of the whole is one of its parts, and the other way round. */
@@ -65,22 +92,22 @@ vyre_spv_find_values(vyre_spv *s)
   s->has_values = false;
   if (!s->debug_set || s->lined == 0)
     return;
-  for (uint32_t row = s->program + 1; row < s->end; row++)
+  for (uint32_t row = s->program + 1; row < s->end; row++) {
+    if (vyre_op_flags_of(s->view, row) & VYRE_OP_WRITES)
+      ++*writes_to(s, vyre_buffer_of(s->view, s->a[row]));
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
       s->has_values = true;
-      if (holds(s, row))
-        continue;
-      ++*whole_values_of(s, value.variable);
-      for (vyre_scope of = value.variable; of; of = vyre_scope_get(s->module, of).variable)
-        ++*values_of(s, of);
+      if (is_demoted(s, row) || (!holds(s, row) && !count_value(s, row, &value)))
+        lose(s, value.variable);
     }
+  }
   for (uint32_t row = s->program + 1; row < s->end && s->has_values; row++)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
-      const bool is_lost = !has_all(s, value.variable, value.index) || !stands_right(s, row, value.regions);
-      for (vyre_scope of = is_lost ? value.variable : 0; of; of = vyre_scope_get(s->module, of).variable)
-        *values_of(s, of) = LOST; /* and what it is a part of, too */
+      const bool is_buffer = vyre_spv_opcode(s, row) == VYRE_OP_buffer;
+      if (is_buffer ? *writes_to(s, row) < value.index : !has_all(s, value.variable, value.index))
+        lose(s, value.variable);
     }
 }
 
@@ -157,12 +184,9 @@ vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id)
 void
 vyre_spv_declare_variables(vyre_spv *s)
 {
-  for (uint32_t row = s->first[s->program]; row && s->has_values && !vyre_spv_failed(s); row = s->next[row]) {
-    const bool is_memory = vyre_spv_opcode(s, row) == VYRE_OP_buffer || (s->use[row - s->base] & VYRE_SPV_IN_MEMORY);
-    for (vyre_scope_info value = {.values = is_memory ? values_at(s, row) : 0}; value.values;) {
+  for (uint32_t row = s->first[s->program]; row && s->has_values && !vyre_spv_failed(s); row = s->next[row])
+    for (vyre_scope_info value = {.values = vyre_spv_opcode(s, row) == VYRE_OP_buffer ? values_at(s, row) : 0}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
       tell(s, VYRE_DEBUG_DECLARE, value.variable, s->id[row - s->base]);
-      *values_of(s, value.variable) = LOST; /* it is told by that */
     }
-  }
 }

@@ -86,9 +86,12 @@ enum {
   VYRE_SPV_A_DEBUG_VARIABLE, /* a variable's id there */
   VYRE_SPV_A_DEFINITION,     /* a function's id there: 1, where its DebugFunctionDefinition was written */
   VYRE_SPV_A_SOURCE,         /* vyre_string */
-  VYRE_SPV_VALUES,           /* the scope of a variable of the source, program: how many of its values there are; see below */
-  VYRE_SPV_AN_INLINED_AT,    /* caller, line, call */
-  VYRE_SPV_A_VARIABLE,       /* the last, as the set is added: the input's id and pointer's id, binding */
+  VYRE_SPV_VALUES, /* the scope of a variable of the source, program: how many of its values there are; UINT32_MAX: nothing is told
+                      of it */
+  VYRE_SPV_LAST_VALUE,    /* the same: the order of the last one of these */
+  VYRE_SPV_WRITES,        /* a buffer: how many rows write to it */
+  VYRE_SPV_AN_INLINED_AT, /* caller, line, call */
+  VYRE_SPV_A_VARIABLE,    /* the last, as the set is added: the input's id and pointer's id, binding */
 };
 #define VYRE_SPV_FIRST_MADE 128u
 #define VYRE_SPV_SMALL      32u /* integers of 32 bits below it are found without a search */

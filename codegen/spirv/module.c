@@ -308,9 +308,11 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
     if (!vyre_spv_failed(&s))
       write_program(&s, program);
   }
-  if (!from->first_program && !vyre_spv_failed(&s))
+  if (!from->first_program && !vyre_spv_failed(&s)) {
+    s.failed = true;
     s.status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: '%s' has no program\nFix: give an input with an entry point",
                           vyre_string_text(module, from->path));
+  }
   vyre_spv_end_debug(&s);
   vyre_spv_resolve_rest(&s);
   vyre_spv_stages(&s, from);

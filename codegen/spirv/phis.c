@@ -407,6 +407,20 @@ vyre_spv_tell_joins(vyre_spv *s, uint32_t row)
       vyre_spv_tell(s, s->joins[join].var, s->joins[join].id);
 }
 
+void
+vyre_spv_tell_lost(vyre_spv *s, uint32_t row, uint32_t arm)
+{
+  for (uint32_t set = s->first[arm]; set && !vyre_spv_failed(s); set = s->next[set]) {
+    uint32_t join = first_join(s, row);
+    if (vyre_spv_opcode(s, set) != VYRE_OP_set)
+      continue;
+    while (stands_at(s, join, row) && !(is_phi(s, join) && s->joins[join].var == s->a[set]))
+      join++;
+    if (!stands_at(s, join, row))
+      vyre_spv_tell(s, set, undefined_of(s, s->a[set]));
+  }
+}
+
 uint32_t
 vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target)
 {

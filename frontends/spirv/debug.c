@@ -225,10 +225,6 @@ import_line(import *m, uint32_t at)
       set_line(m, source[5], line, column);
   } else if (import_is_debug(m, words, VYRE_DEBUG_SCOPE, 6)) {
     set_scope(m, words[5], words[0] >> 16 > 6 ? words[6] : 0);
-  } else if (import_is_debug(m, words, VYRE_DEBUG_DECLARE, 8)) {
-    import_debug_declare(m, words);
-  } else if (import_is_debug(m, words, VYRE_DEBUG_VALUE, 8)) {
-    import_debug_value(m, words);
   } else if (import_is_debug(m, words, VYRE_DEBUG_NO_SCOPE, 5)) {
     m->where.entity = m->where.caller = m->where.call_line = m->where.call = 0;
     set_place(m, m->b.line, m->b.column);

@@ -9,8 +9,8 @@
  *   several      each has a row of its own, made for it in the region that gives it, or a `set` for where paths meet: a literal's,
  *                or an older value's.  Else nothing is told of the variable.
  *
- * An optimizer may take out such a row, or move one to where it is run before its turn, or though it has none.  How many there were
- * is written in each, and how many regions are around it, so that the exporter tells all or nothing.
+ * An optimizer may take out such a row, or move it to where it is executed at other times.  How many there were is written in each,
+ * and, where they are several, in which order and how deep in loops and arms, so that the exporter tells all or nothing.
  *
  * Cost: linear in the leaves of the variables, and in the values that they are given.
  *
@@ -173,7 +173,7 @@ take_leaf(import *m, walk *w, vyre_scope scope)
   }
   if (known != NONE) /* two variables are it, of copies of its function */
     variable_at(m, known)->lost = true;
-  if (AT(leaf, m->locals, at)->debug || AT(leaf, m->locals, at)->opaque || known != NONE)
+  if (AT(leaf, m->locals, at)->debug || VYRE_TYPE_KIND(AT(leaf, m->locals, at)->type) == VYRE_OPAQUE || known != NONE)
     return;
   const uint32_t index = add(m, scope);
   if (index == NONE)
@@ -314,6 +314,13 @@ has_line(const import *m, uint32_t row)
   return row && row < rows && lines[row] != 0;
 }
 
+/* Whether the row has a place to say it in, or gets the variable's: a built-in, say. */
+static bool
+has_place(const import *m, const debug_variable *v, uint32_t row)
+{
+  return v->place || has_line(m, row);
+}
+
 /* Counts the rows that are values of the variable; false: one of its values would be told by none. */
 static bool
 may_tell(import *m, debug_variable *v)
@@ -321,12 +328,12 @@ may_tell(import *m, debug_variable *v)
   const bool has_var = v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->gets != 0;
   const debug_value *last = v->last != NONE ? value_at(m, v->last) : NULL;
   v->rows = v->sets = 0;
-  if (v->writes == 1 && last->kind != DEBUG_OWN && last->with_row && has_line(m, last->row) && !is_literal(m, last->row))
+  if (v->writes == 1 && last->kind != DEBUG_OWN && last->with_row && has_place(m, v, last->row) && !is_literal(m, last->row))
     value_at(m, v->last)->kind = DEBUG_OWN;
   for (uint32_t k = v->last; k != NONE && !v->lost; k = value_at(m, k)->before) {
     const debug_value *value = value_at(m, k);
     v->lost = value->kind == DEBUG_UNSET || (value->kind == DEBUG_SET && !has_var) ||
-              (value->kind == DEBUG_OWN && !has_line(m, value->row)) || (value->kind == DEBUG_FIRST && v->writes == 1);
+              (value->kind == DEBUG_OWN && !has_place(m, v, value->row)) || (value->kind == DEBUG_FIRST && v->writes == 1);
     v->rows += value->kind == DEBUG_OWN;
   }
   return !v->lost;
@@ -348,71 +355,96 @@ sets_for_one(const import *m, const debug_variable *v)
   return l && l->carried ? VYRE_TYPE_LANES(l->type) : 1;
 }
 
-/* How many are around the row, if it matters: the variable has other values, or a loop gives it the value of each round. */
-static uint32_t
-regions_of_turn(const import *m, const debug_variable *v, uint32_t row)
+/* What the exporter finds again in a row that stayed where it was: 0, 0, if it may be anywhere. */
+typedef struct standing {
+  uint32_t order, depth;
+} standing;
+
+static bool
+is_in_loop(const import *m, uint32_t row)
 {
-  uint32_t count = 0;
-  bool counts = v->writes > 1;
-  for (uint32_t around = m->view->parent[row]; around; around = m->view->parent[around]) {
-    counts = counts || vyre_row_is_loop(m->view, around);
-    count++;
-  }
-  return counts && vyre_row_is_value(m->view, row) ? count : 0;
+  while (row && !vyre_row_is_loop(m->view, row))
+    row = m->view->parent[row];
+  return row != 0;
 }
 
-/* The row is a value of the variable, one of `count`; or, with a place, it holds it. */
+static standing
+standing_of(const import *m, const debug_variable *v, uint32_t row)
+{
+  standing s = {0, 0};
+  if (v->writes < 2 && !is_in_loop(m, row)) /* in a loop even one value is another one each time around */
+    return s;
+  s.order = *AT(uint32_t, m->debug_order, row);
+  s.depth = 1 + vyre_row_depth(m->view, row);
+  return s;
+}
+
+/* The row is a value of the variable, one of `count`. */
 static void
-set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable, uint32_t count, bool holds)
+set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable, uint32_t count, standing at)
 {
   uint32_t line, column;
   vyre_string file;
-  vyre_row_line(m->module, (vyre_row){row}, &file, &line, &column);
-  const vyre_scope scope = holds ? v->place : vyre_row_scope(m->module, (vyre_row){row});
-  if (holds) {
-    line = v->line;
-    column = 0;
-  }
+  const bool placed = vyre_row_line(m->module, (vyre_row){row}, &file, &line, &column);
+  const vyre_scope scope = placed ? vyre_row_scope(m->module, (vyre_row){row}) : v->place;
+  line = placed ? line : v->line;
   vyre_scope_info info = vyre_scope_get(m->module, scope);
-  const uint32_t regions = regions_of_turn(m, v, row);
   info.values = vyre_scope_intern(
-      m->module, &(vyre_scope_info){.variable = variable, .index = count, .values = info.values, .regions = regions});
+      m->module,
+      &(vyre_scope_info){.variable = variable, .index = count, .values = info.values, .order = at.order, .depth = at.depth});
   const vyre_scope with = info.values ? vyre_scope_intern(m->module, &info) : 0;
   if (with)
     vyre_row_set_place(m->module, (vyre_row){row}, with, line, column);
 }
 
+/* By row: how many are before it in the program; by buffer, how many rows write to it. */
+static void
+find_order(import *m)
+{
+  const vyre_view *v = m->view;
+  const uint32_t known = m->debug_order.count;
+  uint32_t *added = known < v->rows ? list_add(m, &m->debug_order, sizeof(uint32_t), v->rows - known) : NULL, order = 0;
+  for (uint32_t row = m->program; row && added; row = vyre_row_after(v, row, m->program)) {
+    *AT(uint32_t, m->debug_order, row) = VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer ? 0 : order++;
+    if (vyre_op_flags_of(v, row) & VYRE_OP_WRITES)
+      ++*AT(uint32_t, m->debug_order, vyre_buffer_of(v, v->a[row]));
+  }
+}
+
 void
 import_debug_finish(import *m)
 {
+  find_order(m);
+  if (failed(m))
+    return;
   for (uint32_t k = 0; k < m->debug_variables.count; k++)
     if (!may_tell(m, variable_at(m, k)))
       leave_out(m);
   for (uint32_t k = 0; k < m->debug_sets.count; k++) {
     const set_row *s = AT(set_row, m->debug_sets, k);
     debug_variable *v = variable_at(m, s->leaf);
-    v->sets += tells(m, s) && has_line(m, s->row);
-    v->lost |= tells(m, s) && !has_line(m, s->row);
+    v->sets += tells(m, s);
   }
   for (uint32_t k = 0; k < m->debug_values.count && !failed(m); k++) {
     const debug_value *value = value_at(m, k);
     const debug_variable *v = variable_at(m, value->variable);
     if (!v->lost && value->kind == DEBUG_OWN)
-      set_value(m, value->row, v, v->scope, v->rows + v->sets * sets_for_one(m, v), false);
+      set_value(m, value->row, v, v->scope, v->rows + v->sets * sets_for_one(m, v), standing_of(m, v, value->row));
   }
   for (uint32_t k = 0; k < m->debug_sets.count && !failed(m); k++) {
     const set_row *s = AT(set_row, m->debug_sets, k);
     const debug_variable *v = variable_at(m, s->leaf);
     if (tells(m, s))
-      set_value(m, s->row, v, v->scope, v->rows + v->sets, false);
+      set_value(m, s->row, v, v->scope, v->rows + v->sets, standing_of(m, v, s->row));
   }
   for (uint32_t k = 0; k < m->debug_variables.count && !failed(m); k++) {
     const debug_variable *v = variable_at(m, k);
-    const uint32_t var = v->base == BASE_LEAVES   ? AT(leaf, m->locals, v->at)->var
+    const uint32_t row = v->base == BASE_LEAVES   ? AT(leaf, m->locals, v->at)->var
                          : v->base == BASE_BUFFER ? AT(global, m->globals, v->at)->row
                                                   : 0;
-    if (var && !v->lost)
-      set_value(m, var, v, v->scope, v->rows + v->sets, true);
+    const uint32_t count = v->base == BASE_LEAVES ? v->rows + v->sets : *AT(uint32_t, m->debug_order, row);
+    if (row && !v->lost)
+      set_value(m, row, v, v->scope, count, (standing){0, 0});
   }
 }
 
@@ -421,7 +453,7 @@ import_debug_lane_var(import *m, uint32_t variable, uint32_t var, uint32_t lane)
 {
   const debug_variable *v = variable_at(m, variable);
   if (!v->lost)
-    set_value(m, var, v, part_of(m, v->scope, lane), v->rows + v->sets, true);
+    set_value(m, var, v, part_of(m, v->scope, lane), v->rows + v->sets, (standing){0, 0});
 }
 
 /* The lanes' sets come in the place of one that tells a value, so they do. */
@@ -430,6 +462,7 @@ import_debug_lane_set(import *m, uint32_t variable, uint32_t set, uint32_t lane_
 {
   const debug_variable *v = variable_at(m, variable);
   const vyre_scope_info of_set = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){set}));
-  if (of_set.values && has_line(m, lane_set))
-    set_value(m, lane_set, v, part_of(m, v->scope, lane), v->rows + v->sets, false);
+  const vyre_scope_info value = vyre_scope_get(m->module, of_set.values);
+  if (of_set.values)
+    set_value(m, lane_set, v, part_of(m, v->scope, lane), v->rows + v->sets, (standing){value.order, value.depth});
 }

@@ -231,9 +231,13 @@ declare_mode(import *m, const uint32_t *words, uint32_t op)
 void
 import_drop(import *m, const char *what)
 {
-  const size_t used = strlen(m->dropped), more = strlen(what);
-  if (used + more + 3 > sizeof(m->dropped) || strstr(m->dropped, what))
+  static const char others[] = "and others";
+  const size_t used = strlen(m->dropped), end = sizeof(others) - 1;
+  if (strstr(m->dropped, what) || (used >= end && strcmp(m->dropped + used - end, others) == 0))
     return;
+  if (used + 2 + strlen(what) + 2 + sizeof(others) > sizeof(m->dropped))
+    what = others;
+  const size_t more = strlen(what);
   memcpy(m->dropped + used, ", ", 2);
   memcpy(m->dropped + used + (used ? 2 : 0), what, more + 1);
 }

@@ -14,7 +14,12 @@ extended(import *m, const uint32_t *words, uint32_t count)
   if (set->kind != ID_SET)
     return import_fail(m, "id %u is no instruction set", words[3]);
   if (set->value >= 2) { /* says nothing about the meaning: import_says_nothing */
-    import_line(m, m->at);
+    if (import_is_debug(m, words, VYRE_DEBUG_DECLARE, 8))
+      import_debug_declare(m, words);
+    else if (import_is_debug(m, words, VYRE_DEBUG_VALUE, 8))
+      import_debug_value(m, words);
+    else
+      import_line(m, m->at);
     return true;
   }
   if (set->value == 0)

@@ -349,6 +349,7 @@ typedef struct import {
   list pointers, steps, leaves, constant_leaves, members_made;
   list debug_variables, debug_values;
   list debug_sets;   /* set_rows, of variables */
+  list debug_order;  /* at the end, by row: where it is in its program */
   list debug_places; /* by scope: where in `debug_variables` it was last put; it is there only if that says so */
   list got;          /* set_rows of the gets */
   list wanted;       /* leaves that have a var, as they came */

@@ -175,9 +175,8 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
  * Scopes without a file are what others name:
  *   a variable   {entity: it, caller, call_line, call: of the function that it is in}
  *   a part       {variable: of what, index: 1 + which, of the members, elements, columns or lanes}
- *   a value      {variable: the variable or part, index: how many rows of the program are values of it, of a part of it, or of what it
- *                 is a part of, values: others of the row,
- *                 regions: how many must be around the row, or it has been moved to where it may not be the variable's; 0: any}
+ *   a value      {variable: the variable or part, index: how many rows of the program are values of it, of its parts, or of what it
+ *                 is a part of, values: others of the row; where they are several, or in a loop, order: grows with them, depth: 1 + how many loops and arms the row is in}
  *
  * What is no value itself says which it is: of a `set` what it sets, of a `var` or a buffer all that it holds (index 0). */
 typedef uint32_t vyre_scope;
@@ -191,7 +190,7 @@ typedef struct vyre_scope_info {
   vyre_scope variable;
   uint32_t index;
   vyre_scope values; /* the last of those of a row's; 0: none */
-  uint32_t regions;
+  uint32_t order, depth;
 } vyre_scope_info;
 
 vyre_scope vyre_scope_intern(vyre_module *module, const vyre_scope_info *info); /* 0: of nothing, or there are too many */
@@ -199,7 +198,7 @@ vyre_scope_info vyre_scope_get(const vyre_module *module, vyre_scope scope);
 static inline vyre_scope
 vyre_scope_of_file(vyre_module *module, vyre_string file)
 {
-  const vyre_scope_info info = {file, 0, 0, 0, 0, 0, 0, 0, 0};
+  const vyre_scope_info info = {file, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   return vyre_scope_intern(module, &info);
 }
 
@@ -343,6 +342,8 @@ bool vyre_module_lost_versions(const vyre_module *module);
 vyre_row vyre_row_clone(vyre_module *module, vyre_row row, vyre_row before, uint32_t *map, uint32_t map_rows);
 /* The next row in program order (a row, then what is in it, then what follows), within the tree under `root`; 0 at the end. */
 uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
+/* How many loops and arms are around it: constructs, but for `block`s.  O(depth). */
+uint32_t vyre_row_depth(const vyre_view *view, uint32_t row);
 /* A copy, sealed. */
 VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_module **out);
 /* Each is the other afterwards, but for max_rows and growth.  Both have the same allocator. */

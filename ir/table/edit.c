@@ -138,6 +138,17 @@ vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root)
   return row != root ? view->next[row] : 0;
 }
 
+uint32_t
+vyre_row_depth(const vyre_view *view, uint32_t row)
+{
+  uint32_t depth = 0;
+  for (row = view->parent[row]; row; row = view->parent[row]) {
+    const uint32_t op = VYRE_ROW_OP(view->op[row]);
+    depth += op == VYRE_OP_if || op == VYRE_OP_switch || op == VYRE_OP_for || op == VYRE_OP_loop;
+  }
+  return depth;
+}
+
 /* The end of row's chain; every row of the chain then points at it.  A cycle is cut when the walk has been too long. */
 static uint32_t
 follow(uint32_t *fwd, uint32_t row, uint32_t rows)

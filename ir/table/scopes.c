@@ -11,8 +11,8 @@ static uint64_t
 hash_of_info(const vyre_scope_info *info)
 {
   uint64_t hash = info->file;
-  const uint32_t rest[] = {info->entity,   info->caller, info->call_line, info->call,
-                           info->variable, info->index,  info->values,    info->regions};
+  const uint32_t rest[] = {info->entity, info->caller, info->call_line, info->call, info->variable,
+                           info->index,  info->values, info->order,     info->depth};
   for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++)
     hash = (hash ^ hash >> 32 ^ rest[i]) * 0x9e3779b97f4a7c15u;
   return hash >> 32 ^ hash >> 16;
@@ -29,7 +29,7 @@ is_same(const vyre_scope_info *a, const vyre_scope_info *b)
 {
   return a->file == b->file && a->entity == b->entity && a->caller == b->caller && a->call_line == b->call_line &&
          a->call == b->call && a->variable == b->variable && a->index == b->index && a->values == b->values &&
-         a->regions == b->regions;
+         a->order == b->order && a->depth == b->depth;
 }
 
 /* The slot where it is, or would be; there is room in the set. */
@@ -63,9 +63,9 @@ vyre_scope_intern(vyre_module *module, const vyre_scope_info *given)
   if (info.entity == 0 || info.caller >= module->scope_count)
     info.caller = info.call_line = info.call = 0;
   if (info.variable >= module->scope_count || info.values >= module->scope_count)
-    info.variable = info.index = info.values = info.regions = 0;
+    info.variable = info.index = info.values = info.order = info.depth = 0;
   if (depth_of(module, &info) > VYRE_SCOPE_DEPTH)
-    info.caller = info.call_line = info.call = info.variable = info.index = info.values = info.regions = 0;
+    info = (vyre_scope_info){.file = info.file, .entity = info.entity};
   if (info.file == 0 && info.entity == 0 && info.variable == 0)
     return 0;
   if (module->last_scope && is_same(&module->scopes[module->last_scope].info, &info))

@@ -109,7 +109,8 @@ read_scopes(vir0_reader *r)
       info.variable = vir0_word(rest, at + 4);
       info.index = vir0_word(rest, at + 5);
       info.values = vir0_word(rest, at + 6);
-      info.regions = vir0_word(rest, at + 7);
+      info.order = vir0_word(rest, at + 7);
+      info.depth = vir0_word(rest, at + 8);
     }
     m->scopes[i + 1] = (table_scope){info, 0};
     if ((info.file == 0 && info.entity == 0 && info.variable == 0) || !vir0_is_string(m, info.file))
@@ -350,7 +351,7 @@ read_extras(vir0_reader *r)
       return vir0_damaged(r, VYRE_VIR0_EXTRAS, i, "row %u after row %u, of %u; info %u", w[0], before, m->view.rows, w[3]);
     before = w[0];
     table_extra extra = {w[1], start, w[2], UINT32_MAX};
-    VYRE_TRY(take_words(r, &words, w[2], w[2] ? m->decoration_words + start : NULL));
+    VYRE_TRY(take_words(r, &words, w[2], w[2] && m->decoration_words ? m->decoration_words + start : NULL));
     VYRE_TRY(check_decorations(r, start, w[2]));
     if (w[3])
       VYRE_TRY(take_info(r, i, w[0], &programs, &buffers, &extra.info));

@@ -22,7 +22,7 @@ enum {
   VIR0_PROGRAM_WORDS = 3,
   VIR0_BUFFER_WORDS = 4,
   VIR0_EXTRA_WORDS = 4,
-  VIR0_SCOPE_WORDS = 8,
+  VIR0_SCOPE_WORDS = 9,
 };
 
 /* How deep a file may nest: deeper than text and SPIR-V, but not too deep for recursion and indentation. */

@@ -237,7 +237,7 @@ fill_scopes(const writer *w, uint32_t kind, uint32_t *to)
     const vyre_scope_info *info = &w->module->scopes[i].info;
     const uint32_t words[VIR0_SCOPE_WORDS] = {
         info->entity, w->scopes[info->caller], info->call_line, info->call, w->scopes[info->variable],
-        info->index,  w->scopes[info->values], info->regions};
+        info->index,  w->scopes[info->values], info->order,     info->depth};
     const uint32_t place = w->scopes[i] - 1;
     if (w->scopes[i] && kind == VYRE_VIR0_FILES)
       to[place] = new_string(w, info->file);

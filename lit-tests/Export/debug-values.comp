@@ -19,11 +19,30 @@
 // RUN: %passmgr -passes=no-op -strip %t/a.spv -o %t/h.spv && %spirv-dis %t/h.spv | FileCheck %s --check-prefix=BARE
 // BARE-NOT: Debug
 
+// A built-in has no line of its own.
+// RUN: %passmgr -gV -passes=no-op %t/a.comp -o %t/i.spv 2>/dev/null && %spirv-dis %t/i.spv | FileCheck %s --check-prefix=PLAIN
+// PLAIN:      [[WHERE:%[0-9]+]] = OpString "where"
+// PLAIN:      [[LOCAL:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[WHERE]]
+// PLAIN:      [[ID:%[0-9]+]] = OpLoad %v3uint %gl_GlobalInvocationID
+// PLAIN:      DebugValue [[LOCAL]] [[ID]]
+
+// What a pass moves out of a loop would be told before what stays there.
+// RUN: %passmgr -gV -passes=licm %t/a.comp -o %t/j.spv 2>/dev/null && %spirv-dis %t/j.spv | FileCheck %s --check-prefix=MOVED
+// RUN: %spirv-dis %t/i.spv | FileCheck %s --check-prefix=STAYS
+// MOVED:      [[NAME:%[0-9]+]] = OpString "moved"
+// MOVED:      [[VAR:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[NAME]]
+// MOVED-NOT:  DebugValue [[VAR]]
+// STAYS:      [[NAME:%[0-9]+]] = OpString "moved"
+// STAYS:      [[VAR:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[NAME]]
+// STAYS:      DebugValue [[VAR]]
+// STAYS:      DebugValue [[VAR]]
+
 // Names by their strings:
 // CHECK-DAG: [[N_MAIN:%[0-9]+]] = OpString "main"
 // CHECK-DAG: [[N_HALF:%[0-9]+]] = OpString "halved"
 // CHECK-DAG: [[N_P:%[0-9]+]] = OpString "p"
 // CHECK-DAG: [[N_ONCE:%[0-9]+]] = OpString "once"
+// CHECK-DAG: [[N_SAME:%[0-9]+]] = OpString "same"
 // CHECK-DAG: [[N_SUM:%[0-9]+]] = OpString "sum"
 // CHECK-DAG: [[N_COLOR:%[0-9]+]] = OpString "color"
 // CHECK-DAG: [[N_TABLE:%[0-9]+]] = OpString "table"
@@ -32,6 +51,7 @@
 // CHECK-DAG: [[N_EITHER:%[0-9]+]] = OpString "either"
 // CHECK-DAG: [[P:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_P]] {{.*}} %uint_1{{$}}
 // CHECK-DAG: [[ONCE:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_ONCE]]
+// CHECK-DAG: [[SAME:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_SAME]]
 // CHECK-DAG: [[SUM:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_SUM]]
 // CHECK-DAG: [[COLOR:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_COLOR]]
 // CHECK-DAG: [[TABLE:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[N_TABLE]]
@@ -52,6 +72,7 @@
 // What has one value has it; a member of a struct is a part.
 // CHECK:      [[V:%[0-9]+]] = OpFMul %float {{.*}} %float_3
 // CHECK-NEXT: DebugValue [[ONCE]] [[V]] [[ALL]]{{$}}
+// CHECK-NEXT: DebugValue [[SAME]] [[V]] [[ALL]]{{$}}
 // CHECK:      DebugValue [[PAIR]] {{%[0-9]+}} [[ALL]] %uint_1{{$}}
 
 // What goes around a loop: first, then where it comes around, and what it becomes there.  Lanes are parts.
@@ -84,8 +105,8 @@ struct Pair { int a; float b; };
 #line 101
 float halved(float p) { float q = p * 0.5; return q + x[0]; }
 
-void main() { uint i = gl_GlobalInvocationID.x;
-  float once = x[i] * 3.0;
+void main() { uvec3 where = gl_GlobalInvocationID; uint i = where.x;
+  float once = x[i] * 3.0; float same = once;
   Pair pair; pair.a = int(i); pair.b = once + 1.0;
   float left = x[1]; float right = x[2]; { float other = left; left = right; right = other; }
   float table[4]; for (int k = 0; k < 4; k++) table[k] = once + k;
@@ -95,6 +116,8 @@ void main() { uint i = gl_GlobalInvocationID.x;
     color += y[j].xyz;
     sum += halved(x[j + 5]);
   }
-  float either; if (once > 1.0) either = sum * 2.0; else either = once - 1.0;
-  x[i] = either + table[i & 3] + pair.b * pair.a + left / right;
+  float all = 0.0; for (int n = 0; n < 9; n++) { float moved = x[n]; all += moved;
+    moved = once * once; all = max(all, moved); }
+  float either; if (once > 1.0) either = sum * 2.0; else either = same - 1.0;
+  x[i] = either + table[i & 3] + pair.b * pair.a + left / right + all + dot(vec3(where), color);
   y[i] = vec4(color, sum); }

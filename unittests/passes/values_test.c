@@ -10,10 +10,29 @@
 
 #include <math.h>
 
-static const char *const pipelines[] = {
-    "canon", "cf", "dce", "licm", "cprop", "dse", "cse", "pm", "dbe", "expand", "simplify", "early", "remainder", "contract",
-    "limits,canon,cf,shash,cid,cse,dce", "canon,cf,cprop,pm,licm,cse,dse,dce", "fixpoint(canon,cf,dbe,licm,dce)",
-    "simplify,remainder,simplify,expand,dce", "default<O1>", "default<O2>", "default<O3>", "probe.hoist", "probe.merge"};
+static const char *const pipelines[] = {"canon",
+                                        "cf",
+                                        "dce",
+                                        "licm",
+                                        "cprop",
+                                        "dse",
+                                        "cse",
+                                        "pm",
+                                        "dbe",
+                                        "expand",
+                                        "simplify",
+                                        "early",
+                                        "remainder",
+                                        "contract",
+                                        "limits,canon,cf,shash,cid,cse,dce",
+                                        "canon,cf,cprop,pm,licm,cse,dse,dce",
+                                        "fixpoint(canon,cf,dbe,licm,dce)",
+                                        "simplify,remainder,simplify,expand,dce",
+                                        "default<O1>",
+                                        "default<O2>",
+                                        "default<O3>",
+                                        "probe.hoist",
+                                        "probe.merge"};
 
 /* ---- values ---- */
 
@@ -24,7 +43,8 @@ may_be_value(const vyre_view *v, uint32_t row)
 {
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
-  return v->parent[row] == v->first[0] && op > VYRE_OP_buffer && !vyre_op_is_invocation(op) && vyre_row_is_value(v, row) && VYRE_TYPE_LANES(type) == 1 &&
+  return v->parent[row] == v->first[0] && op > VYRE_OP_buffer && !vyre_op_is_invocation(op) && vyre_row_is_value(v, row) &&
+         VYRE_TYPE_LANES(type) == 1 &&
          (VYRE_TYPE_KIND(type) == VYRE_F32 || VYRE_TYPE_KIND(type) == VYRE_U32 || VYRE_TYPE_KIND(type) == VYRE_I32 ||
           VYRE_TYPE_KIND(type) == VYRE_BOOL);
 }
@@ -150,8 +170,8 @@ compare(const seen *before, const seen *after, const vyre_module *was, const vyr
       count++;
       if (is_same(before->words[i][k][1], after->words[i][k][1]))
         continue;
-      print_error("seed %u, %s: in invocation %u variable %u is 0x%08x, was 0x%08x\n", seed, what, i, k + 1,
-                  after->words[i][k][1], before->words[i][k][1]);
+      print_error("seed %u, %s: in invocation %u variable %u is 0x%08x, was 0x%08x\n", seed, what, i, k + 1, after->words[i][k][1],
+                  before->words[i][k][1]);
       for (uint32_t row = 1; row < vyre_module_view(is)->rows; row++)
         if (variable_of(is, row) == k + 1)
           print_error("row %u says so\n", row);

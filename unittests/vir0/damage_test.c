@@ -203,9 +203,12 @@ static const struct {
     {VYRE_VIR0_OP, 2, VYRE_ROW(VYRE_OP_spec, U32, VYRE_ROW_DECO), "section 'op', entry 2 (byte 1800): it has no decorations"},
     {VYRE_VIR0_OP, 11, VYRE_ROW(VYRE_OP_load, F32, 0), "section 'op', entry 11 (byte 1836): it has decorations without its flag"},
     {VYRE_VIR0_DECORATION_WORDS, 1, 9, "section 'decoration words', entry 0"},
-    {VYRE_VIR0_SCOPES, 9, 2, "a scope is there twice, or what it names is not before it"},
-    {VYRE_VIR0_SCOPES, 9, 9, "a scope is there twice, or what it names is not before it"},
-    {VYRE_VIR0_SCOPES, 8, 0, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 10, 2, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 10, 9, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 45, 0, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 22, 3, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 42, 5, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 42, 9, "a scope is there twice, or what it names is not before it"},
 };
 
 /* Of the sample, and its scopes, with one word changed. */

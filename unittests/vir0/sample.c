@@ -110,7 +110,7 @@ keep_debug(vyre_module *m, uint32_t id, uint32_t number, const uint32_t *operand
 void
 sample_add_scopes(vyre_module *m)
 {
-  enum { FILE_NAME = 100, OUTER, INNER, SOURCE, UNIT, FUNCTION_TYPE, GLOBAL, TYPE };
+  enum { FILE_NAME = 100, OUTER, INNER, SOURCE, UNIT, FUNCTION_TYPE, GLOBAL, TYPE, LOCAL };
   const uint32_t string[4] = {4 << 16 | 7, FILE_NAME, 0x6f632e61, 0x706d};
   vyre_word_list_append(m, &vyre_module_input(m, 0)->kept, string, 4);
   keep_debug(m, SOURCE, 35, (const uint32_t[]){FILE_NAME}, 1);
@@ -120,9 +120,16 @@ sample_add_scopes(vyre_module *m)
   keep_debug(m, INNER, 20, (const uint32_t[]){FILE_NAME, FUNCTION_TYPE, SOURCE, 3, 4, UNIT, FILE_NAME, 3, 3}, 9);
   keep_debug(m, TYPE, 2, (const uint32_t[]){FILE_NAME, 32, 6, 0}, 4);
   keep_debug(m, GLOBAL, 18, (const uint32_t[]){FILE_NAME, TYPE, SOURCE, 5, 6, UNIT, FILE_NAME, 77, 8}, 9);
+  keep_debug(m, LOCAL, 26, (const uint32_t[]){FILE_NAME, TYPE, SOURCE, 7, 8, INNER, 4, 1}, 8);
   vyre_scope_info info = {.file = text(m, "a.comp"), .entity = OUTER};
   const vyre_scope outer = vyre_scope_intern(m, &info);
   info = (vyre_scope_info){.file = info.file, .entity = INNER, .caller = outer, .call_line = 21, .call = 5};
+  vyre_scope_info variable = {.entity = LOCAL, .caller = outer, .call_line = 21, .call = 5};
+  vyre_scope_info part = {.variable = vyre_scope_intern(m, &variable), .index = 2};
+  vyre_scope_info value = {.variable = part.variable, .index = 3, .order = 6, .depth = 7};
+  value.values = vyre_scope_intern(m, &value);
+  value.variable = vyre_scope_intern(m, &part);
+  info.values = vyre_scope_intern(m, &value);
   const vyre_scope scopes[2] = {vyre_scope_intern(m, &info), outer};
   uint32_t count;
   const uint32_t *lines = vyre_module_lines(m, &count);
@@ -246,14 +253,20 @@ same_infos(vyre_module *x, vyre_module *y, vyre_row row)
 static void
 same_scopes(vyre_module *x, vyre_scope in_x, vyre_module *y, vyre_scope in_y)
 {
-  for (; in_x; in_x = vyre_scope_get(x, in_x).caller, in_y = vyre_scope_get(y, in_y).caller) {
-    const vyre_scope_info a = vyre_scope_get(x, in_x), b = vyre_scope_get(y, in_y);
-    same_text(x, a.file, y, b.file);
-    assert_int_equal(a.entity, b.entity);
-    assert_int_equal(a.call_line, b.call_line);
-    assert_int_equal(a.call, b.call);
-  }
-  assert_int_equal(in_y, 0);
+  const vyre_scope_info a = vyre_scope_get(x, in_x), b = vyre_scope_get(y, in_y);
+  assert_int_equal(in_x != 0, in_y != 0);
+  if (in_x == 0)
+    return;
+  same_text(x, a.file, y, b.file);
+  assert_int_equal(a.entity, b.entity);
+  assert_int_equal(a.call_line, b.call_line);
+  assert_int_equal(a.call, b.call);
+  assert_int_equal(a.index, b.index);
+  assert_int_equal(a.order, b.order);
+  assert_int_equal(a.depth, b.depth);
+  same_scopes(x, a.caller, y, b.caller);
+  same_scopes(x, a.variable, y, b.variable);
+  same_scopes(x, a.values, y, b.values);
 }
 
 static void
