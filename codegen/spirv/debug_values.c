@@ -14,10 +14,18 @@
 enum { MOST_PARTS = 32 };
 #define LOST UINT32_MAX
 
+/* How many values of it and its parts there are, or LOST. */
 static uint32_t *
 values_of(vyre_spv *s, vyre_scope variable)
 {
   return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 0)->id;
+}
+
+/* How many there are of it as a whole. */
+static uint32_t *
+whole_values_of(vyre_spv *s, vyre_scope variable)
+{
+  return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 1)->id;
 }
 
 static vyre_scope
@@ -62,9 +70,20 @@ count_value(vyre_spv *s, uint32_t row, const vyre_scope_info *value)
   vyre_spv_made *last = vyre_spv_made_of(s, VYRE_SPV_LAST_VALUE, (uint64_t)s->program << 32 | value->variable, 0);
   const bool follows = value->order >= last->id;
   last->id = value->order;
-  if (*values_of(s, value->variable) != LOST)
-    ++*values_of(s, value->variable);
+  ++*whole_values_of(s, value->variable);
+  for (vyre_scope of = value->variable; of; of = vyre_scope_get(s->module, of).variable)
+    *values_of(s, of) += *values_of(s, of) != LOST;
   return value->depth == 0 || (follows && value->depth == 1 + vyre_row_depth(s->view, row));
+}
+
+/* What is a value of the whole is one of its parts, and the other way round. */
+static bool
+has_all(vyre_spv *s, vyre_scope variable, uint32_t index)
+{
+  uint64_t count = *values_of(s, variable);
+  while (count < index && (variable = vyre_scope_get(s->module, variable).variable) != 0)
+    count += *whole_values_of(s, variable);
+  return count >= index;
 }
 
 void
@@ -87,7 +106,7 @@ vyre_spv_find_values(vyre_spv *s)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
       const bool is_buffer = vyre_spv_opcode(s, row) == VYRE_OP_buffer;
-      if ((is_buffer ? *writes_to(s, row) : *values_of(s, value.variable)) < value.index)
+      if (is_buffer ? *writes_to(s, row) < value.index : !has_all(s, value.variable, value.index))
         lose(s, value.variable);
     }
 }

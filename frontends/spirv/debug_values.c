@@ -3,7 +3,9 @@
  * There are no variables among the rows, so a row says itself what it is the value of (vyre_scope_info), and takes that along where
  * passes move it.  A debugger is to see no value that is not the variable's.  So, of a variable that is given
  *
- *   one value    that value's row is it, wherever it is: there is no other one that it could be taken for;
+ *   one value    that value's row is it, wherever it is: there is no other one that it could be taken for, unless the row is run
+ *                again while the variable has what it gave the time before;
+ *
  *   several      each has a row of its own, made for it in the region that gives it, or a `set` for where paths meet: a literal's,
  *                or an older value's.  Else nothing is told of the variable.
  *
@@ -71,9 +73,9 @@ is_literal(const import *m, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_spec;
 }
 
-/* `made`: the row was made for it, as far as the caller knows. */
+/* `made`: the row was made for it, as far as the caller knows; `enters`: the variable's scope is entered. */
 static void
-give(import *m, uint32_t variable, uint32_t row, bool made)
+give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
 {
   debug_variable *v = variable_at(m, variable);
   if (v->last != NONE && value_at(m, v->last)->row == row && row)
@@ -81,14 +83,15 @@ give(import *m, uint32_t variable, uint32_t row, bool made)
   debug_value *value = list_add(m, &m->debug_values, sizeof(debug_value), 1);
   if (!value)
     return;
-  const bool own = made && !is_literal(m, row) && m->view->parent[row] == m->region;
-  *value = (debug_value){variable, row, v->last, own ? DEBUG_OWN : v->writes || m->loop ? DEBUG_UNSET : DEBUG_FIRST};
+  const bool here = !is_literal(m, row) && m->view->parent[row] == m->region, own = made && here;
+  const bool first = v->writes == 0 && !m->loop, with_row = !m->loop || enters || (here && row >= m->labelled);
+  *value = (debug_value){variable, row, v->last, own ? DEBUG_OWN : first ? DEBUG_FIRST : DEBUG_UNSET, with_row};
   v->last = m->debug_values.count - 1;
   v->writes++;
   v->after = m->view->rows;
 }
 
-/* Whether neither the variable nor another one was given a value since the row was made. */
+/* Whether since the row was made neither the variable nor another one was given a value, and no branch was left or come to. */
 static bool
 is_new(const import *m, uint32_t variable, uint32_t row)
 {
@@ -98,7 +101,7 @@ is_new(const import *m, uint32_t variable, uint32_t row)
 void
 import_debug_write(import *m, uint32_t variable, uint32_t row)
 {
-  give(m, variable, row, is_new(m, variable, row));
+  give(m, variable, row, is_new(m, variable, row), false);
 }
 
 void
@@ -165,7 +168,7 @@ take_leaf(import *m, walk *w, vyre_scope scope)
   if (w->rows) {
     const uint32_t index = known != NONE ? known : add(m, scope);
     if (index != NONE)
-      give(m, index, w->rows[at], w->is_next || is_new(m, index, w->rows[at]));
+      give(m, index, w->rows[at], w->is_next || is_new(m, index, w->rows[at]), false);
     return;
   }
   if (known != NONE) /* two variables are it, of copies of its function */
@@ -183,7 +186,7 @@ take_leaf(import *m, walk *w, vyre_scope scope)
   v->at = at;
   AT(leaf, m->locals, at)->debug = index + 1;
   if (AT(leaf, m->locals, at)->current) /* an argument */
-    import_debug_write(m, index, AT(leaf, m->locals, at)->current);
+    give(m, index, AT(leaf, m->locals, at)->current, false, true);
 }
 
 static void
@@ -325,7 +328,7 @@ may_tell(import *m, debug_variable *v)
   const bool has_var = v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->gets != 0;
   const debug_value *last = v->last != NONE ? value_at(m, v->last) : NULL;
   v->rows = v->sets = 0;
-  if (v->writes == 1 && last->kind != DEBUG_OWN && has_place(m, v, last->row) && !is_literal(m, last->row))
+  if (v->writes == 1 && last->kind != DEBUG_OWN && last->with_row && has_place(m, v, last->row) && !is_literal(m, last->row))
     value_at(m, v->last)->kind = DEBUG_OWN;
   for (uint32_t k = v->last; k != NONE && !v->lost; k = value_at(m, k)->before) {
     const debug_value *value = value_at(m, k);
@@ -344,10 +347,12 @@ tells(import *m, const set_row *s)
   return !v->lost && (v->writes > 1 || value_at(m, v->last)->kind == DEBUG_SET);
 }
 
-static bool
-is_carried(const import *m, const debug_variable *v)
+/* Lanes that are carried will have one each. */
+static uint32_t
+sets_for_one(const import *m, const debug_variable *v)
 {
-  return v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->carried;
+  const leaf *l = v->base == BASE_LEAVES ? AT(leaf, m->locals, v->at) : NULL;
+  return l && l->carried ? VYRE_TYPE_LANES(l->type) : 1;
 }
 
 /* What the exporter finds again in a row that stayed where it was: 0, 0, if it may be anywhere. */
@@ -355,11 +360,19 @@ typedef struct standing {
   uint32_t order, depth;
 } standing;
 
+static bool
+is_in_loop(const import *m, uint32_t row)
+{
+  while (row && !vyre_row_is_loop(m->view, row))
+    row = m->view->parent[row];
+  return row != 0;
+}
+
 static standing
 standing_of(const import *m, const debug_variable *v, uint32_t row)
 {
   standing s = {0, 0};
-  if (v->writes < 2)
+  if (v->writes < 2 && !is_in_loop(m, row)) /* in a loop even one value is another one each time around */
     return s;
   s.order = *AT(uint32_t, m->debug_order, row);
   s.depth = 1 + vyre_row_depth(m->view, row);
@@ -421,7 +434,7 @@ import_debug_finish(import *m)
     const debug_value *value = value_at(m, k);
     const debug_variable *v = variable_at(m, value->variable);
     if (!v->lost && value->kind == DEBUG_OWN)
-      set_value(m, value->row, v, v->scope, v->rows + (is_carried(m, v) ? 0 : v->sets), standing_of(m, v, value->row));
+      set_value(m, value->row, v, v->scope, v->rows + v->sets * sets_for_one(m, v), standing_of(m, v, value->row));
   }
   for (uint32_t k = 0; k < m->debug_sets.count && !failed(m); k++) {
     const set_row *s = AT(set_row, m->debug_sets, k);
@@ -445,7 +458,7 @@ import_debug_lane_var(import *m, uint32_t variable, uint32_t var, uint32_t lane)
 {
   const debug_variable *v = variable_at(m, variable);
   if (!v->lost)
-    set_value(m, var, v, part_of(m, v->scope, lane), v->sets, (standing){0, 0});
+    set_value(m, var, v, part_of(m, v->scope, lane), v->rows + v->sets, (standing){0, 0});
 }
 
 /* The lanes' sets come in the place of one that tells a value, so they do. */
@@ -456,5 +469,5 @@ import_debug_lane_set(import *m, uint32_t variable, uint32_t set, uint32_t lane_
   const vyre_scope_info of_set = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){set}));
   const vyre_scope_info value = vyre_scope_get(m->module, of_set.values);
   if (of_set.values)
-    set_value(m, lane_set, v, part_of(m, v->scope, lane), v->sets, (standing){value.order, value.depth});
+    set_value(m, lane_set, v, part_of(m, v->scope, lane), v->rows + v->sets, (standing){value.order, value.depth});
 }

@@ -538,6 +538,7 @@ flow_walk(import *m, uint32_t at, bool header)
     }
     header = false;
     m->from = at;
+    m->stored = m->labelled = m->view->rows;
     if (b->phis)
       read_phis(m, b);
     uint32_t end = b->merge ? b->merge : b->end;

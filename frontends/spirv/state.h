@@ -245,6 +245,7 @@ typedef struct debug_value {
     DEBUG_UNSET, /* it is older, or a literal: to be told by a `set` */
     DEBUG_SET,   /* it has such a `set` */
   } kind;
+  bool with_row; /* where the row is run it is given, too, or the variable is not in scope: no loop comes between */
 } debug_value;
 
 typedef struct change {
@@ -371,7 +372,8 @@ typedef struct import {
   uint32_t copied;                 /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
   uint32_t copied_from, copied_operands;
   uint32_t rows_before; /* rows from here on are the current instruction's */
-  uint32_t stored;      /* rows from here on were made after the last OpStore */
+  uint32_t stored;      /* rows from here on were made after the last OpStore or OpLabel */
+  uint32_t labelled;    /* the same, after the last OpLabel */
   uint32_t epoch_last;  /* instances */
   uint32_t serial;      /* the region being filled */
   uint32_t serial_last;

@@ -74,6 +74,7 @@ def check(mutants, whole):
     """What is wrong with the lists: entries that do not apply, tests that are not there, and in whole lists files with too few."""
     errors, seen = [], set()
     tests = set(re.findall(r"vyre_add_unittest\(\s*([\w-]+)", "".join(p.read_text() for p in ROOT.glob("unittests/*/CMakeLists.txt"))))
+    tests |= set(re.findall(r"vyre_add_test\(([\w-]+)", (ROOT / "lit-tests" / "CMakeLists.txt").read_text()))
     for path in ROOT.glob("unittests/*/CMakeLists.txt"):
         for names, stem in re.findall(r"foreach\(name ([^)]*)\)\s*vyre_add_unittest\((unit-[\w-]+)-\$\{name\}", path.read_text()):
             tests |= {f"{stem}-{name}" for name in names.split()}

@@ -130,8 +130,8 @@ class Tree:
         """Of what the test's outcome depends on besides the mutant: its program or programs, and the files that tests read."""
         result = hashlib.sha256()
         names = [*(self.path / "b" / "lib").rglob("*.so*"), *self.path.glob("examples/**/*"), *self.path.glob("unittests/**/*")]
-        if test == FUZZ or is_lit(test):
-            names += [*(self.path / "b" / "bin").glob("*"), *self.path.glob("lit-tests/**/*")]
+        if not test.startswith("unit-"):
+            names += [*(self.path / "b" / "bin").glob("*"), *self.path.glob("lit-tests/**/*"), *self.path.glob("scripts/*.py")]
         else:
             names = [p for p in names if p.suffix not in (".c", ".h")] + [self.path / "b" / "unittests" / test]
         for path in sorted(set(names)):

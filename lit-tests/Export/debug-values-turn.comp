@@ -1,0 +1,61 @@
+// -gV: a value is told where the variable gets it, however the instruction that makes it came to be where it is.
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %passmgr -gV -D LEFT -passes=no-op %s -o %t.spv && %spirv-dis %t.spv | FileCheck %s --check-prefix=LEFT
+// RUN: %passmgr -gV -D COPIED -passes=no-op %s -o %t.spv && %spirv-dis %t.spv | FileCheck %s --check-prefix=COPIED
+// RUN: %passmgr -gV -D HOISTED -passes=no-op %s -o %t.spv && %spirv-dis %t.spv | FileCheck %s --check-prefix=STANDS
+// RUN: %passmgr -gV -D HOISTED -passes=licm %s -o %t.spv && %spirv-dis %t.spv | FileCheck %s --check-prefix=HOISTED
+#version 450
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0) buffer X { int x[]; };
+void main() {
+#ifdef LEFT
+  // What it gets in the loop was read before its test, of which it may not come back.
+  // LEFT:      [[NAME:%[0-9]+]] = OpString "last"
+  // LEFT:      [[LAST:%[0-9]+]] = OpExtInst %void %1 DebugLocalVariable [[NAME]]
+  // LEFT:      OpLoopMerge
+  // LEFT-NOT:  DebugValue [[LAST]]
+  // LEFT:      OpBranchConditional
+  // LEFT:      DebugValue [[LAST]]
+  int last = x[0];
+  for (int i = 1; i < x[1]; i++)
+    last = i;
+  x[2] = last;
+#endif
+#ifdef COPIED
+  // `tried` has another value each time around, `kept` has not.
+  // COPIED:     [[NAME:%[0-9]+]] = OpString "kept"
+  // COPIED:     [[KEPT:%[0-9]+]] = OpExtInst %void %1 DebugLocalVariable [[NAME]]
+  // COPIED:     [[TRIED:%[0-9]+]] = OpIMul %int {{.*}} %int_3
+  // COPIED-NOT: DebugValue [[KEPT]] [[TRIED]]
+  // COPIED:     OpSelectionMerge
+  // COPIED:     DebugValue [[KEPT]] [[TRIED]]
+  int kept;
+  for (int i = 0; i < x[1]; i++) {
+    int tried = i * 3;
+    x[4 + i] = tried;
+    if (tried == x[2])
+      kept = tried;
+  }
+  x[3] = kept;
+#endif
+#ifdef HOISTED
+  // In a loop it would get its second value each time around, but be told it before the first.
+  // STANDS:      [[NAME:%[0-9]+]] = OpString "value"
+  // STANDS:      [[VALUE:%[0-9]+]] = OpExtInst %void %1 DebugLocalVariable [[NAME]]
+  // STANDS:      OpLoopMerge
+  // STANDS:      [[HOIST:%[0-9]+]] = OpIMul %int {{.*}} %int_5
+  // STANDS-NEXT: DebugValue [[VALUE]] [[HOIST]]
+  // HOISTED:     [[NAME:%[0-9]+]] = OpString "value"
+  // HOISTED:     [[VALUE:%[0-9]+]] = OpExtInst %void %1 DebugLocalVariable [[NAME]]
+  // HOISTED:     OpIMul %int {{.*}} %int_5
+  // HOISTED-NOT: DebugValue [[VALUE]]
+  // HOISTED:     OpLoopMerge
+  int value = x[0], base = x[3];
+  for (int i = 1; i < x[1]; i++) {
+    value = x[1 + i] + i;
+    x[4 + i] = value;
+    value = base * 5;
+  }
+  x[2] = value;
+#endif
+}
