@@ -73,6 +73,19 @@ is_literal(const import *m, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_spec;
 }
 
+/* Whether it may be at the program's start, wherever it is asked for: a literal, a built-in, or what is made of such alone. */
+static bool
+is_of_start(const import *m, uint32_t row, uint32_t depth)
+{
+  const uint32_t operands[] = {m->view->a[row], m->view->b[row], m->view->c[row]};
+  if (is_literal(m, row) || vyre_op_is_invocation(VYRE_ROW_OP(m->view->op[row])))
+    return true;
+  bool all = depth > 0 && vyre_row_is_pure(m->view, row);
+  for (size_t i = 0; i < sizeof(operands) / sizeof(*operands) && all; i++)
+    all = operands[i] == 0 || is_of_start(m, operands[i], depth - 1);
+  return all;
+}
+
 /* `made`: the row was made for it, as far as the caller knows; `enters`: the variable's scope is entered. */
 static void
 give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
@@ -83,9 +96,17 @@ give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
   debug_value *value = list_add(m, &m->debug_values, sizeof(debug_value), 1);
   if (!value)
     return;
-  const bool here = !is_literal(m, row) && m->view->parent[row] == m->region, own = made && here;
+  const bool here = m->view->parent[row] == m->region && !is_of_start(m, row, 3), own = made && here;
   const bool first = v->writes == 0 && !m->loop, with_row = !m->loop || enters || (here && row >= m->labelled);
-  *value = (debug_value){variable, row, v->last, own ? DEBUG_OWN : first ? DEBUG_FIRST : DEBUG_UNSET, with_row};
+  *value = (debug_value){.variable = variable,
+                         .row = row,
+                         .before = v->last,
+                         .after = m->view->rows,
+                         .kind = own     ? DEBUG_OWN
+                                 : first ? DEBUG_FIRST
+                                         : DEBUG_UNSET,
+                         .with_row = with_row,
+                         .in_loop = m->loop != 0};
   v->last = m->debug_values.count - 1;
   v->writes++;
   v->after = m->view->rows;
@@ -104,13 +125,31 @@ import_debug_write(import *m, uint32_t variable, uint32_t row)
   give(m, variable, row, is_new(m, variable, row), false);
 }
 
+/* Whether no row that does something was made from `from` to `end`, where the set is put. */
+static bool
+is_at_once(const import *m, uint32_t from, uint32_t end)
+{
+  if (end - from > MOST_NEXT)
+    return false;
+  for (uint32_t row = from; row < end; row++) {
+    const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(m->view->op[row]);
+    if (op != VYRE_OP_set && op != VYRE_OP_const && op != VYRE_OP_spec && op != VYRE_OP_var)
+      return false;
+  }
+  return true;
+}
+
 void
-import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row)
+import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row, uint32_t behind)
 {
   uint32_t index = variable_at(m, variable)->last;
   for (uint32_t k = 0; index != NONE && value_at(m, index)->row != row && k < MOST_UNSET; k++)
     index = value_at(m, index)->before;
   if (index == NONE || value_at(m, index)->row != row || value_at(m, index)->kind == DEBUG_OWN)
+    return;
+  const uint32_t op = m->words[m->at] & 0xffffu;
+  const bool is_only_way = behind || (op != SpvOpBranchConditional && op != SpvOpSwitch);
+  if (!is_only_way || !is_at_once(m, value_at(m, index)->after, behind ? behind : set))
     return;
   value_at(m, index)->kind = DEBUG_SET;
   set_row *s = list_add(m, &m->debug_sets, sizeof(set_row), 1);
@@ -168,7 +207,8 @@ take_leaf(import *m, walk *w, vyre_scope scope)
   if (w->rows) {
     const uint32_t index = known != NONE ? known : add(m, scope);
     if (index != NONE)
-      give(m, index, w->rows[at], w->is_next || is_new(m, index, w->rows[at]), false);
+      give(m, index, w->rows[at], (w->is_next && w->rows[at] >= variable_at(m, index)->after) || is_new(m, index, w->rows[at]),
+           false);
     return;
   }
   if (known != NONE) /* two variables are it, of copies of its function */
@@ -269,10 +309,15 @@ import_debug_declare(import *m, const uint32_t *words)
   v->at = at;
 }
 
-/* Whether nothing but phis and what debug information says stands between that instruction and the one at hand. */
+/* Whether nothing but phis and what debug information says stands between that instruction, which makes a row, and the one at hand.
+ */
 static bool
 follows(const import *m, uint32_t def)
 {
+  const uint32_t made_by = m->words[def] & 0xffffu;
+  if (made_by == SpvOpLoad || made_by == SpvOpCopyObject || made_by == SpvOpBitcast || made_by == SpvOpFunctionCall ||
+      (made_by >= SpvOpVectorExtractDynamic && made_by <= SpvOpCompositeInsert))
+    return false;
   uint32_t at = def + (m->words[def] >> 16);
   for (uint32_t k = 0; at < m->at && k < MOST_NEXT; k++) {
     const uint32_t *words = m->words + at, op = words[0] & 0xffffu;
@@ -328,7 +373,9 @@ may_tell(import *m, debug_variable *v)
   const bool has_var = v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->gets != 0;
   const debug_value *last = v->last != NONE ? value_at(m, v->last) : NULL;
   v->rows = v->sets = 0;
-  if (v->writes == 1 && last->kind != DEBUG_OWN && last->with_row && has_place(m, v, last->row) && !is_literal(m, last->row))
+  const bool comes_around = has_var && last && last->in_loop; /* it may be asked for before it is given anew */
+  if (v->writes == 1 && last->kind != DEBUG_OWN && last->with_row && !comes_around && has_place(m, v, last->row) &&
+      !is_literal(m, last->row))
     value_at(m, v->last)->kind = DEBUG_OWN;
   for (uint32_t k = v->last; k != NONE && !v->lost; k = value_at(m, k)->before) {
     const debug_value *value = value_at(m, k);

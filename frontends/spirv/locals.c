@@ -182,7 +182,7 @@ want_var(import *m, uint32_t index)
 }
 
 static void
-set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row)
+set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row, uint32_t behind)
 {
   want_var(m, index);
   set_row *s = list_add(m, &m->sets, sizeof(set_row), 1);
@@ -190,7 +190,7 @@ set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row)
     return;
   *s = (set_row){vyre_build_set(b, VYRE_NONE, (vyre_row){row}).id, index};
   if (leaf_at(m, index)->debug)
-    import_debug_set(m, leaf_at(m, index)->debug - 1, s->row, row);
+    import_debug_set(m, leaf_at(m, index)->debug - 1, s->row, row, behind);
 }
 
 uint32_t
@@ -234,7 +234,7 @@ locals_to_var(import *m, uint32_t index)
 {
   const leaf *l = leaf_at(m, index);
   if (l->dirty)
-    set_var(m, &m->b, index, import_visible(m, l->current));
+    set_var(m, &m->b, index, import_visible(m, l->current), 0);
   change_leaf(m, index, 0, false, true);
 }
 
@@ -264,7 +264,7 @@ locals_edge(import *m, uint32_t c, uint32_t *l)
       continue;
     changed->edge = seen;
     if (changed->dirty) /* and so it stays for other ways: this one ends here */
-      set_var(m, &m->b, e.leaf, import_visible(m, changed->current));
+      set_var(m, &m->b, e.leaf, import_visible(m, changed->current), 0);
     if (l && !add_joined(m, e.leaf, l))
       return;
   }
@@ -275,8 +275,9 @@ set_before(import *m, uint32_t c, uint32_t index, uint32_t row)
 {
   const construct *o = CONSTRUCT(m, c);
   vyre_builder b = import_builder(m);
-  vyre_builder_before(&b, (vyre_row){o->block_row ? o->block_row : o->row});
-  set_var(m, &b, index, row);
+  const uint32_t first = o->block_row ? o->block_row : o->row;
+  vyre_builder_before(&b, (vyre_row){first});
+  set_var(m, &b, index, row, first);
 }
 
 void

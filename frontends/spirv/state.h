@@ -239,12 +239,14 @@ typedef struct debug_variable {
 
 typedef struct debug_value {
   uint32_t variable, row, before; /* `before`: index of the variable's last one; NONE */
+  uint32_t after;                 /* the rows that there were */
   enum {
     DEBUG_OWN,   /* the row was made for it: since the last store, in the region at hand */
     DEBUG_FIRST, /* it is older, but nothing was told before, and nothing comes around again */
     DEBUG_UNSET, /* it is older, or a literal: to be told by a `set` */
-    DEBUG_SET,   /* it has such a `set` */
+    DEBUG_SET,   /* it has such a `set`, with nothing between */
   } kind;
+  bool in_loop;
   bool with_row; /* where the row is run it is given, too, or the variable is not in scope: no loop comes between */
 } debug_value;
 

@@ -176,7 +176,8 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
  *   a variable   {entity: it, caller, call_line, call: of the function that it is in}
  *   a part       {variable: of what, index: 1 + which, of the members, elements, columns or lanes}
  *   a value      {variable: the variable or part, index: how many rows of the program are values of it, of its parts, or of what it
- *                 is a part of, values: others of the row; where they are several, or in a loop, order: grows with them, depth: 1 + how many loops and arms the row is in}
+ *                 is a part of, values: others of the row; where they are several, or in a loop, order: grows with them, depth: 1 +
+ * how many loops and arms the row is in}
  *
  * What is no value itself says which it is: of a `set` what it sets, of a `var` or a buffer all that it holds (index 0). */
 typedef uint32_t vyre_scope;
