@@ -85,7 +85,7 @@ give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
     return;
   const bool here = !is_literal(m, row) && m->view->parent[row] == m->region, own = made && here;
   const bool first = v->writes == 0 && !m->loop, with_row = !m->loop || enters || (here && row >= m->labelled);
-  *value = (debug_value){variable, row, v->last, own ? DEBUG_OWN : first ? DEBUG_FIRST : DEBUG_UNSET, with_row};
+  *value = (debug_value){variable, row, v->last, m->region, own ? DEBUG_OWN : first ? DEBUG_FIRST : DEBUG_UNSET, with_row};
   v->last = m->debug_values.count - 1;
   v->writes++;
   v->after = m->view->rows;
@@ -110,7 +110,8 @@ import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row)
   uint32_t index = variable_at(m, variable)->last;
   for (uint32_t k = 0; index != NONE && value_at(m, index)->row != row && k < MOST_UNSET; k++)
     index = value_at(m, index)->before;
-  if (index == NONE || value_at(m, index)->row != row || value_at(m, index)->kind == DEBUG_OWN)
+  if (index == NONE || value_at(m, index)->row != row || value_at(m, index)->kind == DEBUG_OWN ||
+      value_at(m, index)->region != m->view->parent[set])
     return;
   value_at(m, index)->kind = DEBUG_SET;
   set_row *s = list_add(m, &m->debug_sets, sizeof(set_row), 1);
