@@ -21,7 +21,7 @@ PHASES, TARGET, BUNDLE = "phases" in lit_config.params, lit_config.params.get("t
 DEVICE = " -device=sim" if TARGET == "cuda" else ""  # so that no test depends on what card there is
 PASS_OPTIONS = " -phases" if PHASES else f" -target={TARGET}{DEVICE} -validate" if TARGET else ""
 config.test_exec_root = os.path.join(config.vyre_obj, "phases" if PHASES else TARGET or "")
-config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "bundle" if BUNDLE else None])
+config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "phases" if PHASES else None, "bundle" if BUNDLE else None])
 
 # What hangs is ended: lit's own timeout needs a Python package that Debian does not install with it.  The build says when: VYRE_TEST_LIMIT.
 LIMIT = f"timeout {os.environ.get('VYRE_COMMAND_LIMIT', config.vyre_limit)} "

@@ -159,13 +159,13 @@ tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
   vyre_spv_debug_put(s, &s->code, instruction, operands, 3 + count);
 }
 
-/* In the order in which the row became them, so that what is read again is written the same.  At most VYRE_SCOPE_DEPTH deep. */
+/* In the order in which the row became them; `left`: how many more at most. */
 static void
-tell_all(vyre_spv *s, vyre_scope values, uint32_t id)
+tell_all(vyre_spv *s, vyre_scope values, uint32_t id, uint32_t left)
 {
   const vyre_scope_info value = vyre_scope_get(s->module, values);
-  if (value.values)
-    tell_all(s, value.values, id);
+  if (value.values && left > 1)
+    tell_all(s, value.values, id, left - 1);
   if (!vyre_spv_failed(s))
     tell(s, VYRE_DEBUG_VALUE, value.variable, id);
 }
@@ -178,7 +178,7 @@ vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id)
     return;
   const vyre_scope values = values_at(s, row);
   if (values)
-    tell_all(s, values, id);
+    tell_all(s, values, id, VYRE_SCOPE_VALUES);
 }
 
 void

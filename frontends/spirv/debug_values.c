@@ -390,6 +390,11 @@ set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable,
   const vyre_scope scope = placed ? vyre_row_scope(m->module, (vyre_row){row}) : v->place;
   line = placed ? line : v->line;
   vyre_scope_info info = vyre_scope_get(m->module, scope);
+  uint32_t known = 0;
+  for (vyre_scope other = info.values; other; other = vyre_scope_get(m->module, other).values)
+    known++;
+  if (known >= VYRE_SCOPE_VALUES) /* then the variable lacks one, and nothing is told of it */
+    return;
   info.values = vyre_scope_intern(
       m->module,
       &(vyre_scope_info){.variable = variable, .index = count, .values = info.values, .order = at.order, .depth = at.depth});

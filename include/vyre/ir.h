@@ -180,7 +180,8 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
  *
  * What is no value itself says which it is: of a `set` what it sets, of a `var` or a buffer all that it holds (index 0). */
 typedef uint32_t vyre_scope;
-#define VYRE_SCOPE_DEPTH 1023u /* callers around a scope, parts of parts, values of a row; those beyond it are left out */
+#define VYRE_SCOPE_VALUES 64u   /* variables that a row is the value of; more are not told */
+#define VYRE_SCOPE_DEPTH  1023u /* callers around a scope, parts of parts, values of a row; those beyond it are left out */
 typedef struct vyre_scope_info {
   vyre_string file;
   uint32_t entity;    /* the debug instruction that says what it is, by its id in `kept` of the program's input; 0: a file alone */

@@ -64,8 +64,10 @@ vyre_scope_intern(vyre_module *module, const vyre_scope_info *given)
     info.caller = info.call_line = info.call = 0;
   if (info.variable >= module->scope_count || info.values >= module->scope_count)
     info.variable = info.index = info.values = info.order = info.depth = 0;
+  if (depth_of(module, &info) > VYRE_SCOPE_DEPTH) /* what can best be done without goes first */
+    info.variable = info.index = info.values = info.order = info.depth = 0;
   if (depth_of(module, &info) > VYRE_SCOPE_DEPTH)
-    info = (vyre_scope_info){.file = info.file, .entity = info.entity};
+    info.caller = info.call_line = info.call = 0;
   if (info.file == 0 && info.entity == 0 && info.variable == 0)
     return 0;
   if (module->last_scope && is_same(&module->scopes[module->last_scope].info, &info))
