@@ -102,6 +102,7 @@ give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
                          .row = row,
                          .before = v->last,
                          .after = m->view->rows,
+                         .region = m->region,
                          .kind = own     ? DEBUG_OWN
                                  : first ? DEBUG_FIRST
                                          : DEBUG_UNSET,
@@ -145,7 +146,8 @@ import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row, uint3
   uint32_t index = variable_at(m, variable)->last;
   for (uint32_t k = 0; index != NONE && value_at(m, index)->row != row && k < MOST_UNSET; k++)
     index = value_at(m, index)->before;
-  if (index == NONE || value_at(m, index)->row != row || value_at(m, index)->kind == DEBUG_OWN)
+  if (index == NONE || value_at(m, index)->row != row || value_at(m, index)->kind == DEBUG_OWN ||
+      value_at(m, index)->region != m->view->parent[set])
     return;
   const uint32_t op = m->words[m->at] & 0xffffu;
   const bool is_only_way = behind || (op != SpvOpBranchConditional && op != SpvOpSwitch);

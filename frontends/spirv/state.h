@@ -240,6 +240,7 @@ typedef struct debug_variable {
 typedef struct debug_value {
   uint32_t variable, row, before; /* `before`: index of the variable's last one; NONE */
   uint32_t after;                 /* the rows that there were */
+  uint32_t region;                /* where it was given: a `set` in an arm tells it on that way alone */
   enum {
     DEBUG_OWN,   /* the row was made for it: since the last store, in the region at hand */
     DEBUG_FIRST, /* it is older, but nothing was told before, and nothing comes around again */

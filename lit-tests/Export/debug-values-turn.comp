@@ -16,9 +16,12 @@ void main() {
   // LEFT-NOT:  DebugValue [[LAST]]
   // LEFT:      OpBranchConditional
   // LEFT:      DebugValue [[LAST]]
-  int last = x[0];
-  for (int i = 1; i < x[1]; i++)
-    last = i;
+  int last = x[0], i = 1;
+  while (i < x[1]) {
+    int now = i;
+    i += x[3];
+    last = now;
+  }
   x[2] = last;
 #endif
 #ifdef COPIED
