@@ -3,14 +3,12 @@
  * There are no variables among the rows, so a row says itself what it is the value of (vyre_scope_info), and takes that along where
  * passes move it.  A debugger is to see no value that is not the variable's.  So, of a variable that is given
  *
- *   one value    that value's row is it, wherever it is: there is no other one that it could be taken for, unless the row is run
- *                again while the variable has what it gave the time before;
+ *   one value    that value's row is it, wherever it is; but in a loop not where the variable has the one of the iteration before;
+ *   several      each has a row of its own, made for it in the region that gives it; or, of a literal or an older value, a
+ *                `set` right behind, before paths part or where they meet.  Else nothing is told of the variable.
  *
- *   several      each has a row of its own, made for it in the region that gives it, or a `set` for where paths meet: a literal's,
- *                or an older value's.  Else nothing is told of the variable.
- *
- * An optimizer may take out such a row, or move it to where it is executed at other times.  How many there were is written in each,
- * and, where they are several, in which order and how deep in loops and arms, so that the exporter tells all or nothing.
+ * An optimizer may take out such a row, or move it to where it is executed at other times: the exporter finds out by what
+ * vyre_scope says of a value, and tells all or nothing.
  *
  * Cost: linear in the leaves of the variables, and in the values that they are given.
  *

@@ -169,29 +169,29 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
 
 /* ---- scopes: what lines are in ------------------------------------------------------------------------------------------- */
 
-/* A scope is a file and, with debug information, a function or block of it, perhaps inlined into another scope, and what variables
- * of the source have a row's value.  Equal ones have equal numbers; 0: none.
+/* What a row's place is in.  Equal ones have equal numbers; 0: none.  What a scope is says which fields it has; others are 0:
  *
- * Scopes without a file are what others name:
- *   a variable   {entity: it, caller, call_line, call: of the function that it is in}
- *   a part       {variable: of what, index: 1 + which, of the members, elements, columns or lanes}
- *   a value      {variable: the variable or part, index: how many rows of the program are values of it, of its parts, or of what it
- *                 is a part of, values: others of the row; where they are several, or in a loop, order: grows with them, depth: 1 +
- * how many loops and arms the row is in}
+ *   a place      file, alone or with entity (a function or block), caller, call_line, call; values, if the row there has one
+ *   a variable   entity, caller, call_line, call: of the source, in that call of its function
+ *   a part       variable, index: 1 + which of its members, elements, columns or lanes
+ *   a value      variable, index; values: the row's one before; order, depth, where it matters when the row is executed
  *
- * What is no value itself says which it is: of a `set` what it sets, of a `var` or a buffer all that it holds (index 0). */
+ * A row with a value is what the variable, or part, is given there; a `set` sets it to that; a `var` or buffer holds it at all
+ * times. Passes take values along and know nothing of it, so each says how to find out that some are missing: index, how many rows
+ * are values of the variable, of its parts, and of what it is a part of (of a buffer: how many rows write to it); order, which
+ * grows from value to value; depth, 1 + the loops and arms around the row. */
 typedef uint32_t vyre_scope;
 #define VYRE_SCOPE_VALUES 64u   /* variables that a row is the value of; more are not told */
 #define VYRE_SCOPE_DEPTH  1023u /* callers around a scope, parts of parts, values of a row; those beyond it are left out */
 typedef struct vyre_scope_info {
   vyre_string file;
-  uint32_t entity;    /* the debug instruction that says what it is, by its id in `kept` of the program's input; 0: a file alone */
-  vyre_scope caller;  /* what it was inlined into; 0: nothing */
-  uint32_t call_line; /* of the call there */
-  uint32_t call;      /* a number that tells calls of one line apart */
-  vyre_scope variable;
+  uint32_t entity;     /* the debug instruction that says what it is, by its id in `kept` of the program's input; 0: a file alone */
+  vyre_scope caller;   /* what it was inlined into; 0: nothing */
+  uint32_t call_line;  /* of the call there */
+  uint32_t call;       /* a number that tells calls of one line apart */
+  vyre_scope variable; /* or a part of one */
   uint32_t index;
-  vyre_scope values; /* the last of those of a row's; 0: none */
+  vyre_scope values; /* the last one of the row's */
   uint32_t order, depth;
 } vyre_scope_info;
 
