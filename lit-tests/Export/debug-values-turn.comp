@@ -29,17 +29,16 @@ void main() {
   // COPIED:     [[NAME:%[0-9]+]] = OpString "kept"
   // COPIED:     [[KEPT:%[0-9]+]] = OpExtInst %void %1 DebugLocalVariable [[NAME]]
   // COPIED:     [[TRIED:%[0-9]+]] = OpIMul %int {{.*}} %int_3
-  // COPIED-NOT: DebugValue [[KEPT]] [[TRIED]]
-  // COPIED:     OpSelectionMerge
-  // COPIED:     DebugValue [[KEPT]] [[TRIED]]
+  // COPIED-NOT: DebugValue [[KEPT]]
   int kept;
   for (int i = 0; i < x[1]; i++) {
     int tried = i * 3;
     x[4 + i] = tried;
-    if (tried == x[2])
+    if (tried == x[2]) {
       kept = tried;
+      x[3] = kept;
+    }
   }
-  x[3] = kept;
 #endif
 #ifdef HOISTED
   // In a loop it would get its second value each time around, but be told it before the first.
