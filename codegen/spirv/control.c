@@ -13,6 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
+#include "debug.h"
 
 /* ---- leaving ---- */
 
@@ -192,12 +193,10 @@ write_if(vyre_spv *s, uint32_t row)
     return;
   vyre_spv_begin_branches(s);
   const bool skips = vyre_spv_is_silent(s, s->first[otherwise]), jumps = !skips && vyre_spv_is_silent(s, s->first[then]);
-  const bool was_silent = s->is_silent;
-  if (skips || jumps) {
-    s->is_silent = true;
+  s->is_silent = skips || jumps;
+  if (s->is_silent)
     vyre_spv_region(s, skips ? otherwise : then);
-    s->is_silent = was_silent;
-  }
+  s->is_silent = false;
   const bool inverts = jumps && vyre_spv_brings_condition(s, row);
   const uint32_t branch =
       inverts ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;

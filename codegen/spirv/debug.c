@@ -5,7 +5,7 @@
  * theirs only beside others, so that a module without names gets none.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export.h"
+#include "debug.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * Cost: linear in what the input kept, and in the scopes that rows have.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export.h"
+#include "debug.h"
 
 #include <string.h>
 
@@ -146,9 +146,9 @@ vyre_spv_debug_local(vyre_spv *s, const vyre_scope_info *info)
   return words && vyre_words_is_debug(words) && words[4] == VYRE_DEBUG_LOCAL ? *slot(s, VYRE_SPV_A_DEBUG, info->entity) : 0;
 }
 
-/* At most VYRE_SCOPE_DEPTH deep. */
-uint32_t
-vyre_spv_debug_inlined_at(vyre_spv *s, const vyre_scope_info *info)
+/* The DebugInlinedAt of a scope; 0: it was not inlined.  At most VYRE_SCOPE_DEPTH deep. */
+static uint32_t
+inlined_at(vyre_spv *s, const vyre_scope_info *info)
 {
   const vyre_scope_info caller = vyre_scope_get(s->module, info->caller);
   const uint32_t scope = vyre_spv_debug_entity(s, &caller);
@@ -157,7 +157,7 @@ vyre_spv_debug_inlined_at(vyre_spv *s, const vyre_scope_info *info)
   const uint64_t key = (uint64_t)info->caller << 32 | info->call_line;
   uint32_t id = vyre_spv_made_of(s, VYRE_SPV_AN_INLINED_AT, key, info->call)->id;
   if (!id) {
-    const uint32_t around = vyre_spv_debug_inlined_at(s, &caller), operands[3] = {vyre_spv_u32(s, info->call_line), scope, around};
+    const uint32_t around = inlined_at(s, &caller), operands[3] = {vyre_spv_u32(s, info->call_line), scope, around};
     id = vyre_spv_debug_put(s, &s->globals, VYRE_DEBUG_INLINED_AT, operands, around ? 3 : 2);
     vyre_spv_made_of(s, VYRE_SPV_AN_INLINED_AT, key, info->call)->id = id;
   }
@@ -189,17 +189,29 @@ source(vyre_spv *s, vyre_string file)
 }
 
 bool
+vyre_spv_debug_enter(vyre_spv *s, const vyre_spv_position *from, const vyre_scope_info *to)
+{
+  const vyre_scope_info was = vyre_scope_get(s->module, from->scope);
+  const uint32_t scope = vyre_spv_debug_entity(s, to);
+  if (from->line && vyre_spv_debug_entity(s, &was) == scope && was.caller == to->caller && was.call == to->call &&
+      was.call_line == to->call_line)
+    return false;
+  const uint32_t operands[2] = {scope, inlined_at(s, to)};
+  vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_SCOPE, operands, operands[1] ? 2 : 1);
+  return true;
+}
+
+bool
 vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_position *to)
 {
   const vyre_scope_info info = vyre_scope_get(s->module, to->scope), was = vyre_scope_get(s->module, from->scope);
   const uint32_t scope = to->line ? vyre_spv_debug_entity(s, &info) : 0;
-  const uint32_t had = from->line ? vyre_spv_debug_entity(s, &was) : 0;
+  const bool had = from->line && vyre_spv_debug_entity(s, &was);
   if (!scope && !had)
     return false;
-  if (scope && (had != scope || was.caller != info.caller || was.call != info.call || was.call_line != info.call_line)) {
-    const uint32_t operands[2] = {scope, vyre_spv_debug_inlined_at(s, &info)};
-    vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_SCOPE, operands, operands[1] ? 2 : 1);
-  } else if (!scope) {
+  if (scope) {
+    vyre_spv_debug_enter(s, from, &info);
+  } else {
     vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_NO_SCOPE, NULL, 0);
     vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_NO_LINE, NULL, 0);
     return to->line == 0; /* an OpLine follows */

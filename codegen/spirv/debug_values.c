@@ -4,10 +4,11 @@
  * Of a variable of which rows have gone, or have been moved where they are executed at other times, nothing is told: a debugger
  * would show the value before, or one too early.
  *
- * Cost: linear in the rows, and in what they are values of.
+ * Cost: linear in the rows, in what they are values of, and for each of several values in how deep in control it is.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
+#include "debug.h"
 
 #include "vyre/view.h"
 
@@ -93,7 +94,7 @@ vyre_spv_find_values(vyre_spv *s)
   if (!s->debug_set || s->lined == 0)
     return;
   for (uint32_t row = s->program + 1; row < s->end; row++) {
-    if (vyre_op_flags_of(s->view, row) & VYRE_OP_WRITES)
+    if (vyre_op_flags_of(s->view, row) & VYRE_OP_WRITES && vyre_spv_opcode(s, row) != VYRE_OP_set)
       ++*writes_to(s, vyre_buffer_of(s->view, s->a[row]));
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
@@ -123,20 +124,6 @@ expression(vyre_spv *s)
   return id;
 }
 
-/* The instructions that follow are in the variable's function, inlined where it is. */
-static void
-enter(vyre_spv *s, vyre_scope variable, const vyre_scope_info *info)
-{
-  const vyre_scope_info here = vyre_scope_get(s->module, s->here.scope);
-  const uint32_t scope = vyre_spv_debug_entity(s, info), around = vyre_spv_debug_inlined_at(s, info);
-  if (s->here.line && vyre_spv_debug_entity(s, &here) == scope && here.caller == info->caller && here.call == info->call &&
-      here.call_line == info->call_line)
-    return;
-  const uint32_t operands[2] = {scope, around};
-  vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_SCOPE, operands, around ? 2 : 1);
-  s->here = (vyre_spv_position){variable, UINT32_MAX, 0};
-}
-
 /* DebugValue, or DebugDeclare, of the variable or part. */
 static void
 tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
@@ -155,7 +142,8 @@ tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
   operands[2] = expression(s);
   for (uint32_t k = 0; k < count; k++)
     operands[3 + k] = vyre_spv_u32(s, parts[count - 1 - k]);
-  enter(s, variable, &info);
+  if (vyre_spv_debug_enter(s, &s->here, &info))
+    s->here = (vyre_spv_position){variable, UINT32_MAX, 0}; /* on none of its lines */
   vyre_spv_debug_put(s, &s->code, instruction, operands, 3 + count);
 }
 

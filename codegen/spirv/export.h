@@ -366,38 +366,6 @@ void vyre_spv_debug(vyre_spv *s, const vyre_input *input); /* what was kept of t
 /* The new id of the input's string `id`, which is written now if it was not; 0: there is none. */
 uint32_t vyre_spv_string(vyre_spv *s, uint32_t id);
 uint32_t vyre_spv_string_of(vyre_spv *s, vyre_string text); /* an OpString, one a text */
-
-/* ---- debug_info.c: where the input has debug instructions ---- */
-
-#define VYRE_SPV_DEBUG_SET "NonSemantic.Shader.DebugInfo.100"
-void vyre_spv_begin_debug(vyre_spv *s);
-void vyre_spv_end_debug(vyre_spv *s); /* all programs have been written */
-void vyre_spv_debug_variable(vyre_spv *s, uint32_t spirv_id, uint32_t id);
-/* What goes from one position to the next, if either has a scope.  False: an OpLine, or nothing, is to do that. */
-bool vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_position *to);
-void vyre_spv_debug_definition(vyre_spv *s, uint32_t function); /* of the program at hand */
-
-/* ---- debug_values.c: the same ---- */
-
-uint32_t vyre_spv_debug_local(vyre_spv *s, const vyre_scope_info *info); /* what was written for a variable; 0: nothing */
-/* A function or block, or that of a variable: what was written for it; 0: nothing. */
-uint32_t vyre_spv_debug_entity(vyre_spv *s, const vyre_scope_info *info);
-uint32_t vyre_spv_debug_inlined_at(vyre_spv *s, const vyre_scope_info *info); /* 0: it was not inlined */
-/* An instruction of the set, after what is in `to`; its id. */
-uint32_t vyre_spv_debug_put(vyre_spv *s, vyre_spv_words *to, uint32_t instruction, const uint32_t *operands, size_t count);
-void vyre_spv_find_values(vyre_spv *s);       /* at a program's start: which variables have all of their values */
-void vyre_spv_declare_variables(vyre_spv *s); /* those that are in memory */
-void vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id);
-/* What the row is a value of has the value `id` from here on. */
-static inline void
-vyre_spv_tell(vyre_spv *s, uint32_t row, uint32_t id)
-{
-  if (s->has_values)
-    vyre_spv_tell_value(s, row, id);
-}
-
-/* ---- debug.c ---- */
-
 void vyre_spv_new_line(vyre_spv *s, uint32_t row);
 /* The line of what is written next is the row's. */
 static inline void

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
+#include "debug.h"
 
 #include <string.h>
 

@@ -16,6 +16,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
+#include "debug.h"
 
 #include "vyre/view.h"
 

@@ -6,7 +6,7 @@
  * binding or number may be several.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export.h"
+#include "debug.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
+#include "debug.h"
 
 /* The struct a buffer's type is in the end, through arrays of descriptors. */
 static vyre_type_info

@@ -5,12 +5,13 @@
  *
  *   one value    that value's row is it, wherever it is; but in a loop not where the variable has the one of the iteration before;
  *   several      each has a row of its own, made for it in the region that gives it; or, of a literal or an older value, a
- *                `set` right behind, before paths part or where they meet.  Else nothing is told of the variable.
+ *                `set` right after, before paths part or where they meet.  Else nothing is told of the variable.
  *
  * An optimizer may take out such a row, or move it to where it is executed at other times: the exporter finds out by what
  * vyre_scope says of a value, and tells all or nothing.
  *
- * Cost: linear in the leaves of the variables, and in the values that they are given.
+ * Cost: linear in the leaves of the variables, and in the values that they are given; for each of several in how deep in control it
+ * is.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -100,7 +101,6 @@ give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
                          .row = row,
                          .before = v->last,
                          .after = m->view->rows,
-                         .region = m->region,
                          .kind = own     ? DEBUG_OWN
                                  : first ? DEBUG_FIRST
                                          : DEBUG_UNSET,
@@ -124,7 +124,7 @@ import_debug_write(import *m, uint32_t variable, uint32_t row)
   give(m, variable, row, is_new(m, variable, row), false);
 }
 
-/* Whether no row that does something was made from `from` to `end`, where the set is put. */
+/* Whether no row that does something was made from `from` to `end`, where the set is put; so it is in the same region, too. */
 static bool
 is_at_once(const import *m, uint32_t from, uint32_t end)
 {
@@ -139,17 +139,16 @@ is_at_once(const import *m, uint32_t from, uint32_t end)
 }
 
 void
-import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row, uint32_t behind)
+import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row, uint32_t next)
 {
   uint32_t index = variable_at(m, variable)->last;
   for (uint32_t k = 0; index != NONE && value_at(m, index)->row != row && k < MOST_UNSET; k++)
     index = value_at(m, index)->before;
-  if (index == NONE || value_at(m, index)->row != row || value_at(m, index)->kind == DEBUG_OWN ||
-      value_at(m, index)->region != m->view->parent[set])
+  if (index == NONE || value_at(m, index)->row != row || value_at(m, index)->kind == DEBUG_OWN)
     return;
   const uint32_t op = m->words[m->at] & 0xffffu;
-  const bool is_only_way = behind || (op != SpvOpBranchConditional && op != SpvOpSwitch);
-  if (!is_only_way || !is_at_once(m, value_at(m, index)->after, behind ? behind : set))
+  const bool is_only_way = next || (op != SpvOpBranchConditional && op != SpvOpSwitch);
+  if (!is_only_way || !is_at_once(m, value_at(m, index)->after, next ? next : set))
     return;
   value_at(m, index)->kind = DEBUG_SET;
   set_row *s = list_add(m, &m->debug_sets, sizeof(set_row), 1);

@@ -166,9 +166,9 @@ bool import_is_debug(const import *m, const uint32_t *words, uint32_t instructio
 void import_debug_declare(import *m, const uint32_t *words); /* DebugDeclare */
 void import_debug_value(import *m, const uint32_t *words);   /* DebugValue */
 /* The variable that a leaf is (leaf.debug) takes the value of `row`; and a `set` of its var is made where that is its value, or
- * before the construct `behind` it, if that is not 0. */
+ * before the construct `next`, if that is not 0. */
 void import_debug_write(import *m, uint32_t variable, uint32_t row);
-void import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row, uint32_t behind);
+void import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row, uint32_t next);
 void import_debug_finish(import *m); /* vars and buffers have been made: rows get what they are values of */
 /* A lane of a var that holds the variable has one of its own; and its `set` comes in the place of the other. */
 void import_debug_lane_var(import *m, uint32_t variable, uint32_t var, uint32_t lane);

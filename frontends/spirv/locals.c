@@ -182,7 +182,7 @@ want_var(import *m, uint32_t index)
 }
 
 static void
-set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row, uint32_t behind)
+set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row, uint32_t next)
 {
   want_var(m, index);
   set_row *s = list_add(m, &m->sets, sizeof(set_row), 1);
@@ -190,7 +190,7 @@ set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row, uint32_t behin
     return;
   *s = (set_row){vyre_build_set(b, VYRE_NONE, (vyre_row){row}).id, index};
   if (leaf_at(m, index)->debug)
-    import_debug_set(m, leaf_at(m, index)->debug - 1, s->row, row, behind);
+    import_debug_set(m, leaf_at(m, index)->debug - 1, s->row, row, next);
 }
 
 uint32_t

@@ -216,7 +216,7 @@ typedef struct leaf {
   uint32_t count;   /* while ways are joined: those that changed it; else 0 */
   uint32_t gets;
   uint32_t name;   /* id */
-  uint32_t opaque; /* id of its type, where it is opaque */
+  uint32_t opaque; /* id of its type, where the module has opaque ones */
   uint32_t debug;  /* what it is in the source: 1 + the index of a debug_variable; 0: nothing */
   vyre_type type;
   bool dirty;   /* the var does not hold current */
@@ -240,7 +240,6 @@ typedef struct debug_variable {
 typedef struct debug_value {
   uint32_t variable, row, before; /* `before`: index of the variable's last one; NONE */
   uint32_t after;                 /* the rows that there were */
-  uint32_t region;                /* where it was given: a `set` in an arm tells it on that way alone */
   enum {
     DEBUG_OWN,   /* the row was made for it: since the last store, in the region at hand */
     DEBUG_FIRST, /* it is older, but nothing was told before, and nothing comes around again */
