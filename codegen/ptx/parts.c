@@ -36,29 +36,31 @@ exponent_of(gen *g, reg x)
   return MAKE64(g, "sub.s64", MAKE64(g, "shr.u64", normal, lit(52)), pick64(g, small, lit(54), lit(0)));
 }
 
-/* |x| mod |y|, exactly: multiples of |y| 2^k are taken away whose quotient has at most 50 bits, so that each product and
- * difference is exact.  An iteration takes 50 bits of the quotient. */
+/* |x| mod |y|, exactly.  Each iteration subtracts a multiple of t = |y| 2^k, with k such that the quotient has fewer than 53 bits:
+ * the remainder of such a division is a number of the same format.  Usually the quotient has at most 49 bits.
+ *
+ * k is at most 2046, twice the greatest exponent of a power that an f64 holds.  The quotient then has at most 52 bits, because the
+ * exponents of the greatest number and of the least denormal are 2097 apart. */
 static reg
 magnitude(gen *g, reg x, reg y)
 {
   const uint32_t again = pgen_new_label(g), done = pgen_new_label(g);
   const reg r = pgen_copy(g, REG_64, abs64(g, x)), by = abs64(g, y);
   const reg last = exponent_of(g, by);
-  /* Infinite, zero or NaN: what is left is no number, or all of it. */
+  /* Of an infinity, a zero or a NaN, the caller uses nothing or all of it. */
   pgen_branch_if(g, test64(g, "equ", r, f64_lit(INFINITE)), done);
   pgen_branch_if(g, test64(g, "equ", by, f64_lit(0.0)), done);
   pgen_label(g, again);
   pgen_branch_unless(g, test64(g, "ge", r, by), done);
   const reg apart = MAKE64(g, "sub.s64", exponent_of(g, r), last);
-  const reg k = MAKE64(g, "max.s64", MAKE64(g, "sub.s64", apart, lit(48)), lit(0));
-  /* Halves of the power, as all of it may be more than an f64 holds. */
+  const reg k = MAKE64(g, "min.s64", MAKE64(g, "max.s64", MAKE64(g, "sub.s64", apart, lit(48)), lit(0)), lit(2046));
+  /* 2^k as two factors, each of at most 2^1023 */
   const reg half = MAKE64(g, "shr.u64", k, lit(1)), rest = MAKE64(g, "sub.u64", k, half);
   const reg low = MAKE64(g, "shl.b64", MAKE64(g, "add.u64", half, lit(1023)), lit(52));
   const reg high = MAKE64(g, "shl.b64", MAKE64(g, "add.u64", rest, lit(1023)), lit(52));
   const reg t = mul64(g, mul64(g, by, low), high);
-  const reg whole = MAKE64(g, "cvt.rzi.f64.f64", MAKE64(g, "div.rz.f64", r, t));
-  const reg quotient = MAKE64(g, "min.f64", whole, f64_lit(0x1p50));
-  pgen_move(g, r, fma64(g, neg64(g, quotient), t, r)); /* no less than 0: the quotient was cut */
+  const reg quotient = MAKE64(g, "cvt.rzi.f64.f64", MAKE64(g, "div.rz.f64", r, t));
+  pgen_move(g, r, fma64(g, neg64(g, quotient), t, r)); /* at least 0, because the quotient is rounded toward zero */
   pgen_branch(g, again);
   pgen_label(g, done);
   return r;
