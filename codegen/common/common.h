@@ -31,7 +31,7 @@ typedef struct code_type {
   uint32_t align;
 } code_type;
 
-#define CODE_UNBOUNDED UINT32_MAX /* as open_descriptors: whether there is such a descriptor is asked when the code runs */
+#define CODE_UNBOUNDED UINT32_MAX /* as open_descriptors: the number is known when the code runs */
 
 /* A program's memory: those above `v` are the caller's to set, before anything is asked. */
 typedef struct code_memory {
@@ -70,9 +70,12 @@ const vyre_buffer_info *code_buffer_info(const code_memory *m, uint32_t buffer);
 
 /* The k-th of the dispatch's buffers: the first row of its set and binding.  0: there are only k. */
 uint32_t code_buffer_row(const vyre_module *module, uint32_t program, bool has_push, uint32_t k);
-uint32_t code_slot_of(const code_memory *m, uint32_t buffer);        /* its place among them */
-uint64_t code_descriptors(const code_memory *m, vyre_type_id type);  /* elements of an array of descriptors */
-uint32_t code_first_descriptor(const code_memory *m, uint32_t slot); /* how many descriptors the buffers before it have */
+uint32_t code_slot_of(const code_memory *m, uint32_t buffer);       /* its place among them */
+uint64_t code_descriptors(const code_memory *m, vyre_type_id type); /* elements of an array of descriptors */
+/* Returns whether the binding of a buffer row has descriptors whose number is known only when the code runs. */
+bool code_is_table(const code_memory *m, uint32_t buffer);
+/* Returns the number of descriptors of the bindings before that slot; a table counts as one. */
+uint32_t code_first_descriptor(const code_memory *m, uint32_t slot);
 
 /* ---- places.c ---- */
 #define CODE_MOST_TERMS 64u

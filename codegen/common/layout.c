@@ -268,7 +268,15 @@ code_descriptors(const code_memory *m, vyre_type_id type)
   return open ? m->open_descriptors : code_count_of(m, type);
 }
 
-/* How many descriptors a row has. */
+/* Returns whether a row is an array of descriptors of open length whose number of elements is not known here. */
+static bool
+is_unbounded(const code_memory *m, uint32_t buffer)
+{
+  return m->open_descriptors == CODE_UNBOUNDED && vyre_buffer_descriptor_steps(m->module, buffer) &&
+         (vyre_type_get(m->module, m->v->imm[buffer]).flags & VYRE_TYPE_RUNTIME);
+}
+
+/* Returns the number of descriptors that a row has. */
 static uint64_t
 descriptors_of(const code_memory *m, uint32_t buffer)
 {
@@ -281,13 +289,35 @@ descriptors_of(const code_memory *m, uint32_t buffer)
   return count;
 }
 
+bool
+code_is_table(const code_memory *m, uint32_t buffer)
+{
+  bool table = false;
+  for (uint32_t row = m->v->first[m->program]; row; row = m->v->next[row])
+    table = table || (is_given(m->v, m->has_push, row) && is_same(m->module, row, buffer) && is_unbounded(m, row));
+  return table;
+}
+
+/* Returns the number of descriptors of a binding: those of the longest of its rows. */
+static uint64_t
+binding_descriptors(const code_memory *m, uint32_t buffer)
+{
+  uint64_t most = 1;
+  if (code_is_table(m, buffer))
+    return most;
+  for (uint32_t row = m->v->first[m->program]; row; row = m->v->next[row])
+    if (is_given(m->v, m->has_push, row) && is_same(m->module, row, buffer) && descriptors_of(m, row) > most)
+      most = descriptors_of(m, row);
+  return most;
+}
+
 uint32_t
 code_first_descriptor(const code_memory *m, uint32_t slot)
 {
   uint64_t first = 0;
   for (uint32_t k = 0; k < slot; k++) {
     const uint32_t row = code_buffer_row(m->module, m->program, m->has_push, k);
-    first += row ? descriptors_of(m, row) : 0;
+    first += row ? binding_descriptors(m, row) : 0;
   }
   return first < UINT32_MAX ? (uint32_t)first : UINT32_MAX;
 }

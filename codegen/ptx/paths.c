@@ -25,19 +25,48 @@ in_32(gen *g, uint32_t row)
   return pgen_in_register(g, REG_32, pgen_value(g, row, 0));
 }
 
-/* A descriptor that none of the kernel's is counts as unbound: it has no bytes. */
+/* Returns the number of the chosen descriptor, counted from `first`; *inside: whether each index is less than its bound. */
+static reg
+choose(gen *g, const place *p, uint32_t first, reg *inside)
+{
+  reg which = pgen_copy(g, REG_64, lit(first + p->at.choice));
+  for (uint32_t i = 0; i < p->at.pick_count; i++) {
+    const reg index = in_32(g, p->at.picks[i].index);
+    if (!p->at.vouched && p->at.picks[i].bound != CODE_UNBOUNDED)
+      *inside = pgen_and(g, *inside, PRED(g, "setp.lt.u32", index, lit(p->at.picks[i].bound)));
+    which = MAKE64(g, "mad.wide.u32", index, lit(p->at.picks[i].stride), which);
+  }
+  return which;
+}
+
+/* The parameter is the address of the descriptors and their number. */
+static void
+open_of_table(gen *g, place *p)
+{
+  const uint32_t at = 16 * code_first_descriptor(&g->memory, code_slot_of(&g->memory, p->at.buffer));
+  const reg table = pgen_new(g, REG_64), count = pgen_new(g, REG_64);
+  reg inside = {0};
+  const reg which = choose(g, p, 0, &inside);
+  pgen_put(g, "\tld.param.u64 %%d%u, [buffers+%u];\n\tld.param.u64 %%d%u, [buffers+%u];\n", table.number, at, count.number, at + 8);
+  if (!p->at.vouched)
+    inside = pgen_and(g, inside, PRED(g, "setp.lt.u64", which, count));
+  const reg begin = MAKE64(g, "cvta.to.global.u64", table);
+  const address descriptor = {MAKE64(g, "add.u64", begin, MAKE64(g, "shl.b64", which, lit(4))), "global", 0};
+  p->base = MAKE64(g, "cvta.to.global.u64", pgen_load_scalar(g, "ld", VYRE_U64, descriptor, inside));
+  p->bytes = pgen_load_scalar(g, "ld", VYRE_U64, pgen_address_after(g, descriptor, 8), inside);
+}
+
+/* A descriptor that the kernel does not have counts as unbound: it has no bytes. */
 static void
 open_chosen(gen *g, place *p)
 {
+  if (code_is_table(&g->memory, p->at.buffer)) {
+    open_of_table(g, p);
+    return;
+  }
   const uint32_t first = code_first_descriptor(&g->memory, code_slot_of(&g->memory, p->at.buffer));
   const reg parameters = pgen_new(g, REG_64);
-  reg inside = {0}, which = pgen_copy(g, REG_64, lit(first + p->at.choice));
-  for (uint32_t i = 0; i < p->at.pick_count; i++) {
-    const reg index = in_32(g, p->at.picks[i].index);
-    if (!p->at.vouched)
-      inside = pgen_and(g, inside, PRED(g, "setp.lt.u32", index, lit(p->at.picks[i].bound)));
-    which = MAKE64(g, "mad.wide.u32", index, lit(p->at.picks[i].stride), which);
-  }
+  reg inside = {0}, which = choose(g, p, first, &inside);
   pgen_put(g, "\tmov.b64 %%d%u, buffers;\n", parameters.number);
   if (inside.klass)
     which = pgen_select(g, REG_64, which, lit(first), inside);

@@ -105,7 +105,7 @@ find_sizes(gen *g)
                             .spec_count = o->spec_count,
                             .in_bounds = o->in_bounds,
                             .all_in_bounds = !g->strict && !o->is_robust,
-                            .open_descriptors = o->open_descriptors};
+                            .open_descriptors = o->open_descriptors ? o->open_descriptors : CODE_UNBOUNDED};
   g->status = code_memory_make(&g->memory);
   if (g->status)
     return false;
@@ -115,12 +115,8 @@ find_sizes(gen *g)
       continue;
     if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && code_buffer_size(&g->memory, row) > g->push_bytes)
       g->push_bytes = code_buffer_size(&g->memory, row) < UINT32_MAX ? (uint32_t)code_buffer_size(&g->memory, row) : UINT32_MAX;
-    for (vyre_type_id type = g->v->imm[row], k = vyre_buffer_descriptor_steps(g->module, row);
-         k > 0 && code_is_bound(&g->memory, row); k--) {
-      if (code_descriptors(&g->memory, type) == 0)
-        return pgen_fail(g, row, "an array of buffers whose length is open\nFix: give it a length, or say open_descriptors");
-      type = vyre_type_get(g->module, type).element;
-    }
+    if (code_is_bound(&g->memory, row) && code_is_table(&g->memory, row) && !vyre_buffer_descriptor_steps(g->module, row))
+      return pgen_fail(g, row, "one binding is a buffer and an array of buffers whose length is open\nFix: declare it once");
   }
   if (descriptors * 16 + g->push_bytes + 8 > VYRE_PTX_PARAMETERS)
     return pgen_fail(g, g->program,
@@ -149,7 +145,8 @@ put_head(gen *g)
   for (uint32_t k = 0; k < g->slot_count; k++) {
     const uint32_t row = vyre_ptx_buffer_row(g->module, (vyre_row){g->program}, k).id;
     const vyre_buffer_info info = *code_buffer_info(&g->memory, row);
-    pgen_put(g, "//   buffers[%u]: set %u, binding %u\n", code_first_descriptor(&g->memory, k), info.set, info.binding);
+    pgen_put(g, "//   buffers[%u]: set %u, binding %u%s\n", code_first_descriptor(&g->memory, k), info.set, info.binding,
+             code_is_table(&g->memory, row) ? ", a table" : "");
   }
   pgen_put(g, ".visible .entry %s(.param .u64 dispatch", g->kernel);
   if (g->descriptors)

@@ -6,7 +6,9 @@
  *     .visible .entry scale(.param .u64 dispatch, .param .align 8 .b8 buffers[16 * N], .param .align 16 .b8 push[P])
  *
  * A parameter that would have no bytes is not there.  Of `buffers` each element is a vyre_ptx_buffer: the descriptors in the order
- * of vyre_ptx_buffer_row, those of an array one after the other, the last index the fastest.  `push` holds the push constants at
+ * of vyre_ptx_buffer_row, those of an array one after the other, the last index the fastest.  An array of descriptors whose length
+ * is open has one element, a table: the address in device memory of its descriptors, each a vyre_ptx_buffer, and their number as
+ * `bytes`; open_descriptors makes it an array of that length instead.  `push` holds the push constants at
  * their offsets.  Comments tell who launches it what it needs: "// grid barrier" that all blocks of its grid are to be resident at
  * once, "// fault N" that it may note that fault.  Groups are the grid's blocks unless `dispatch` says otherwise.
  *
@@ -51,7 +53,7 @@ typedef struct vyre_ptx_options {
   uint32_t sm;                  /* 75, 80, 86, 89, 90, 100 ...; 0: VYRE_PTX_SM_LEAST */
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */
   uint32_t spec_count;
-  uint32_t open_descriptors; /* how many elements an array of descriptors has whose length is open; 0: such arrays are refused */
+  uint32_t open_descriptors; /* elements of each array of descriptors whose length is open; 0: each is a table */
   /* Of relaxed programs: their accesses are guarded as those of strict ones are, in any memory (what Vulkan's robustBufferAccess
    * gives, and more), and workgroup memory begins as zero. */
   bool is_robust;

@@ -153,7 +153,11 @@ order_slots(const run_program *program, run_kernel *kernel)
 static vyre_status
 add_ptx(const run_program *program, run_kernel *kernel)
 {
-  const vyre_ptx_options options = {.name = "main", .specs = program->specs, .spec_count = program->spec_count, .is_robust = true};
+  const vyre_ptx_options options = {.name = "main",
+                                    .specs = program->specs,
+                                    .spec_count = program->spec_count,
+                                    .open_descriptors = RUN_OPEN_DESCRIPTORS,
+                                    .is_robust = true};
   VYRE_TRY(vyre_status_note(vyre_ptx_write(program->module, program->row, &options, &kernel->ptx), "%s, as PTX", program->path));
   VYRE_TRY(order_slots(program, kernel));
   kernel->desc.form = VYRE_KERNEL_PTX;

@@ -182,13 +182,12 @@ holds_opaque(const vyre_module *module, vyre_type_id type)
 static vyre_type_id
 descriptor_type(const run_program *program, vyre_space space, vyre_type_id type, uint64_t *out_count)
 {
-  enum { DEFAULT_DESCRIPTORS = 4 };
   const run_layout layout = run_program_layout(program);
   uint64_t count = 1;
   vyre_type_id element = type;
   vyre_type_info info = vyre_type_get(program->module, type);
   for (; info.form == VYRE_FORM_ARRAY; info = vyre_type_get(program->module, element)) {
-    const uint64_t length = info.flags & VYRE_TYPE_RUNTIME ? DEFAULT_DESCRIPTORS : run_layout_length(&layout, &info);
+    const uint64_t length = info.flags & VYRE_TYPE_RUNTIME ? RUN_OPEN_DESCRIPTORS : run_layout_length(&layout, &info);
     count = length > MOST_DESCRIPTORS / count ? MOST_DESCRIPTORS + 1 : count * (length ? length : 1);
     element = info.element;
   }

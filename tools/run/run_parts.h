@@ -115,6 +115,8 @@ typedef struct run_buffer {
   uint32_t holder;  /* the buffer whose pointer leads to it first */
 } run_buffer;
 
+enum { RUN_OPEN_DESCRIPTORS = 4 }; /* elements of an array of descriptors whose length is open */
+
 /* A pointer in a buffer, and the buffer that it leads to. */
 typedef struct run_pointer {
   uint32_t holder, target; /* of the program's buffers */

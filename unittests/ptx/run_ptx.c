@@ -26,11 +26,18 @@ assert_ok(vyre_status status, const char *what)
   assert_null(status);
 }
 
+/* A driver's memory has no room for tables here. */
+static bool
+has_tables(uint32_t sm)
+{
+  return sm >= 90 && !run_by_driver();
+}
+
 void
 write_ptx(const vyre_module *module, uint32_t program, uint32_t sm, vyre_bytes *out)
 {
   const uint32_t most = run_by_driver() ? driver_architecture() : sm;
-  const vyre_ptx_options options = {.sm = sm < most ? sm : most, .open_descriptors = OPEN_DESCRIPTORS};
+  const vyre_ptx_options options = {.sm = sm < most ? sm : most, .open_descriptors = has_tables(sm) ? 0 : OPEN_DESCRIPTORS};
   assert_ok(vyre_ptx_write(module, (vyre_row){program}, &options, out), "PTX");
 }
 
@@ -38,7 +45,7 @@ ptx_program
 parse_ptx(const vyre_bytes *text, uint32_t sm)
 {
   char log[512] = "";
-  const ptx_program ptx = {ptx_module_parse(text->data, text->size, sm, 90, log, sizeof log), text};
+  const ptx_program ptx = {ptx_module_parse(text->data, text->size, sm, 90, log, sizeof log), text, has_tables(sm)};
   if (!ptx.module)
     fail_msg("the simulator refuses the text: %s", log);
   return ptx;
@@ -111,26 +118,47 @@ is_of(const vyre_module *module, uint32_t a, uint32_t b)
          x.set == y.set && x.binding == y.binding;
 }
 
-/* The parameters as ptx.h lays them out, with the addresses of what is bound; out: where each parameter is, and how many there are.
- */
+static bool
+is_open(const vyre_module *module, uint32_t row)
+{
+  return vyre_buffer_descriptor_steps(module, row) &&
+         (vyre_type_get(module, vyre_module_view(module)->imm[row]).flags & VYRE_TYPE_RUNTIME) != 0;
+}
+
+typedef struct descriptor_tables {
+  _Alignas(16) vyre_ptx_buffer descriptors[4][64];
+  uint32_t lengths[4], count;
+} descriptor_tables;
+
+/* Stores the parameters as ptx.h lays them out, with the addresses of what is bound, the offset of each parameter, and the tables
+ * if there are to be any.  Returns the number of parameters. */
 static uint32_t
-fill_parameters(const vyre_module *module, const vyre_dispatch *dispatch, uint64_t words, const uint64_t *addresses, uint8_t *out,
-                uint32_t offsets[3])
+fill_parameters(const vyre_module *module, const vyre_dispatch *dispatch, uint64_t words, const uint64_t *addresses,
+                descriptor_tables *tables, uint8_t *out, uint32_t offsets[3])
 {
   vyre_row row;
   uint32_t at = 8, count = 1;
   memcpy(out, &words, 8);
   offsets[0] = 0;
   for (uint32_t k = 0; (row = vyre_ptx_buffer_row(module, dispatch->program, k)).id; k++) {
+    vyre_ptx_buffer *elements = (vyre_ptx_buffer *)(void *)(out + at);
+    const bool is_table = tables && is_open(module, row.id);
+    if (is_table) {
+      assert_true(tables->count < 4 && elements_of(module, row.id) <= 64);
+      tables->lengths[tables->count] = elements_of(module, row.id);
+      elements = tables->descriptors[tables->count++];
+      const vyre_ptx_buffer table = {(uint64_t)(uintptr_t)elements, elements_of(module, row.id)};
+      memcpy(out + at, &table, sizeof table);
+    }
     for (uint32_t i = 0; i < dispatch->binding_count; i++) {
       const vyre_binding *b = &dispatch->bindings[i];
       const vyre_ptx_buffer buffer = {b->data ? addresses[i] : 0, b->data ? b->size : 0};
       if (!is_of(module, b->buffer.id, row.id))
         continue;
       assert_int_equal(buffer.address % VYRE_PTX_ALIGN, 0);
-      memcpy(out + at + 16 * b->element, &buffer, sizeof buffer);
+      memcpy(elements + b->element, &buffer, sizeof buffer);
     }
-    at += 16 * elements_of(module, row.id);
+    at += is_table ? 16 : 16 * elements_of(module, row.id);
   }
   if (at > 8)
     offsets[count++] = 8;
@@ -172,7 +200,7 @@ run_on_driver(const ptx_program *ptx, const vyre_module *module, const vyre_disp
     driver_copy(ranges, count);
     for (uint32_t i = 0; i < dispatch->binding_count; i++)
       addresses[i] = ranges[of[i]].address;
-    const uint32_t given = fill_parameters(module, dispatch, ranges[0].address, addresses, parameters, offsets);
+    const uint32_t given = fill_parameters(module, dispatch, ranges[0].address, addresses, NULL, parameters, offsets);
     driver_run(ptx->text, vyre_row_name(module, dispatch->program), grid, block, parameters, offsets, given);
   }
 }
@@ -199,7 +227,10 @@ run_on_simulator(const ptx_program *ptx, const vyre_module *module, const vyre_d
     if (b->data && VYRE_BUFFER_SPACE(vyre_module_view(module)->imm_hi[b->buffer.id]) != VYRE_SPACE_PUSH)
       give(&d, b->data, b->size, false);
   }
-  fill_parameters(module, dispatch, (uint64_t)(uintptr_t)words, addresses, parameters, offsets);
+  descriptor_tables tables = {0};
+  fill_parameters(module, dispatch, (uint64_t)(uintptr_t)words, addresses, ptx->has_tables ? &tables : NULL, parameters, offsets);
+  for (uint32_t i = 0; i < tables.count; i++)
+    give(&d, tables.descriptors[i], tables.lengths[i] * sizeof tables.descriptors[i][0], true);
   assert_true(ptx_global_count(ptx->module) <= 32);
   for (uint32_t i = 0; i < ptx_global_count(ptx->module); i++) {
     globals[i] = (uint64_t)(uintptr_t)ptx_global_get(ptx->module, i)->initial;

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #define MOST_BINDINGS    64u
-#define OPEN_DESCRIPTORS 3u /* of an array whose length is open */
+#define OPEN_DESCRIPTORS 3u /* elements of an array whose length is open: parameters, or from sm_90 on a table */
 
 uint32_t from_environment(const char *name, uint32_t fallback);
 void assert_ok(vyre_status status, const char *what);
@@ -24,6 +24,7 @@ void write_ptx(const vyre_module *module, uint32_t program, uint32_t sm, vyre_by
 typedef struct ptx_program {
   ptx_module *module;
   const vyre_bytes *text;
+  bool has_tables; /* as arrays of descriptors whose length is open */
 } ptx_program;
 
 ptx_program parse_ptx(const vyre_bytes *text, uint32_t sm);
