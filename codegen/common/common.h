@@ -90,7 +90,8 @@ typedef struct code_term {
  * brings is measured as a whole, too: its size is known when the code runs. */
 typedef struct code_place {
   uint32_t buffer;
-  bool vouched; /* in bounds, as the caller says */
+  uint32_t access; /* vyre_access bits of the buffer and of the members on the path */
+  bool vouched;    /* in bounds, as the caller says */
   vyre_type_id type;
   uint32_t lane_stride;
   uint64_t fixed;

@@ -102,6 +102,7 @@ step(const code_memory *m, uint32_t row, code_place *p)
     return choose(m, row, p, from);
   if (info.form == VYRE_FORM_STRUCT) {
     const uint64_t offset = code_member_offset(m, p->buffer, &info, m->v->imm[row]);
+    p->access |= info.members[m->v->imm[row]].access;
     p->fixed += offset;
     p->beyond += p->open ? offset : 0;
   } else if (info.form == VYRE_FORM_VALUE) {
@@ -128,6 +129,7 @@ follow(const code_memory *m, uint32_t path, code_place *p, uint32_t *where, cons
     return !*problem;
   }
   p->buffer = path;
+  p->access = m->v->imm_hi[path];
   p->type = m->v->imm[path];
   p->choices = code_is_outside(m, path) ? vyre_buffer_descriptor_steps(m->module, path) : 0;
   p->lane_stride = p->type < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)p->type)) : 0;

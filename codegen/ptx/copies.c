@@ -20,6 +20,7 @@ typedef struct side {
 typedef struct copy {
   uint32_t depth; /* loops around */
   reg counters[DEEPEST];
+  const char *load, *store; /* the instructions, with their order */
   side to, from;
 } copy;
 
@@ -51,10 +52,11 @@ copy_lane(gen *g, const copy *c, vyre_kind kind, uint32_t lane)
   reg value = pgen_literal(g, kind, 0);
   if (!c->from.place.at.never) {
     in.base = moved(g, c, &c->from, in.base);
-    value = pgen_load_scalar(g, "ld", kind, pgen_address_after(g, in, c->from.fixed + from), guard_of(g, c, &c->from, from + size));
+    value =
+        pgen_load_scalar(g, c->load, kind, pgen_address_after(g, in, c->from.fixed + from), guard_of(g, c, &c->from, from + size));
   }
   out.base = moved(g, c, &c->to, out.base);
-  pgen_store_scalar(g, "st", kind, pgen_address_after(g, out, c->to.fixed + to), value, guard_of(g, c, &c->to, to + size));
+  pgen_store_scalar(g, c->store, kind, pgen_address_after(g, out, c->to.fixed + to), value, guard_of(g, c, &c->to, to + size));
 }
 
 static void copy_type(gen *g, const copy *outer, vyre_type_id type);
@@ -120,6 +122,7 @@ void
 pgen_copy_row(gen *g, uint32_t row)
 {
   static const copy none;
+  char load[64], store[64];
   copy c = none;
   if (!pgen_place_of(g, g->v->a[row], &c.to.place) || !pgen_place_of(g, g->v->b[row], &c.from.place) || c.to.place.at.never)
     return;
@@ -127,6 +130,8 @@ pgen_copy_row(gen *g, uint32_t row)
     pgen_fail(g, row, "a copy of arrays of buffers\nFix: copy what is in each");
     return;
   }
+  c.load = pgen_manner(g, row, &c.from.place, "ld", load);
+  c.store = pgen_manner(g, row, &c.to.place, "st", store);
   begin_side(g, &c.to);
   begin_side(g, &c.from);
   copy_type(g, &c, c.to.place.at.type);

@@ -341,6 +341,8 @@ void pgen_length(gen *g, uint32_t row);
 /* ---- memory.c, copies.c, atomics.c, barriers.c ---- */
 void pgen_load(gen *g, uint32_t row);
 void pgen_store(gen *g, uint32_t row);
+/* Formats "ld", "ld.relaxed.gpu" or "ld.volatile" for an access of that row. */
+const char *pgen_manner(const gen *g, uint32_t row, const place *p, const char *op, char text[64]);
 /* "ld.global" and the like, of one scalar, under a guard; zero where that is false. */
 reg pgen_load_scalar(gen *g, const char *how, vyre_kind kind, address a, reg guard);
 void pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value, reg guard);

@@ -118,11 +118,11 @@ together(const gen *g, const place *p, vyre_kind kind, uint32_t lane, uint32_t l
   return 1;
 }
 
-/* Only what others may see while it runs has an order at all. */
-static const char *
-manner(const gen *g, uint32_t row, const place *p, const char *op, char text[64])
+/* Only memory that other invocations may access meanwhile has an order at all. */
+const char *
+pgen_manner(const gen *g, uint32_t row, const place *p, const char *op, char text[64])
 {
-  const uint32_t flags = VYRE_ROW_FLAGS(g->v->op[row]), access = g->v->imm_hi[p->at.buffer];
+  const uint32_t flags = VYRE_ROW_FLAGS(g->v->op[row]), access = p->at.access;
   const bool shared = p->space == VYRE_SPACE_STORAGE || p->space == VYRE_SPACE_WORKGROUP;
   if (shared && ((flags & VYRE_ROW_VOLATILE) || (access & VYRE_ACCESS_VOLATILE)))
     return pgen_format(text, "%s.volatile", op);
@@ -148,7 +148,7 @@ pgen_load(gen *g, uint32_t row)
   pgen_open_place(g, &p);
   const reg guard = pgen_in_bounds(g, &p, code_extent(&p.at, lanes, kind));
   const address a = pgen_address(g, &p);
-  manner(g, row, &p, "ld", how);
+  pgen_manner(g, row, &p, "ld", how);
   for (uint32_t k = 0, count; k < lanes; k += count) {
     reg out[4];
     count = together(g, &p, kind, k, lanes);
@@ -170,7 +170,7 @@ pgen_store(gen *g, uint32_t row)
   pgen_open_place(g, &p);
   const reg guard = pgen_in_bounds(g, &p, code_extent(&p.at, lanes, kind));
   const address a = pgen_address(g, &p);
-  manner(g, row, &p, "st", how);
+  pgen_manner(g, row, &p, "st", how);
   for (uint32_t k = 0, count; k < lanes; k += count) {
     reg values[4];
     count = together(g, &p, kind, k, lanes);

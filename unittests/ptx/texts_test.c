@@ -235,11 +235,190 @@ vectors_are_one_access_where_they_are_aligned(void **state)
         check_vector(&kinds[k], lanes, heads[i % 4], strides[i / 4], i % 2 ? "private" : "workgroup", i % 3 != 0);
 }
 
+/* ---- matrices --------------------------------------------------------------------------------------------------------------- */
+
+/* Columns, elements, and copies of whole matrices, which have one type. */
+static void
+check_matrix(const struct named *kind, uint32_t columns, uint32_t rows, const char *from, const char *to)
+{
+  char text[2048];
+  const char *copied = from == to ? "  copy %out[%i].m, %a[add(%i, 1u32)].m\n" : "";
+  snprintf(text, sizeof text,
+           "struct @A { m : mat%u(%sx%u%s) }\nstruct @B { m : mat%u(%sx%u%s) }\n"
+           "program @p workgroup(64, 1, 1) {\n"
+           "  buffer %%a : @A[] storage set(0) binding(0)\n  buffer %%out : @B[] storage set(0) binding(2)\n"
+           "  %%i = gid.x\n  %%r = umod %%i, %uu32\n%s"
+           "  store %%out[%%i].m[0], load(%%a[%%i].m[%u])\n  store %%out[%%i].m[%u], load(%%a[%%i].m[0])\n"
+           "  store %%out[%%i].m[0][%%r], load(%%a[%%i].m[1][%u])\n}\n",
+           columns, kind->text, rows, from, columns, kind->text, rows, to, rows, copied, columns - 1, columns - 1, rows - 1);
+  check(text, kind->kind, 75, NULL, NULL);
+}
+
+static void
+matrices_are_read_and_written_in_both_layouts(void **state)
+{
+  static const char *const layouts[] = {"", ", row_major"};
+  (void)state;
+  for (uint32_t k = 8; k < 11; k++)
+    for (uint32_t columns = 2; columns <= 4; columns++)
+      for (uint32_t rows = 2; rows <= 4; rows++)
+        for (uint32_t i = 0; i < 4; i++)
+          check_matrix(&kinds[k], columns, rows, layouts[i % 2], layouts[i / 2]);
+}
+
+/* ---- descriptors ------------------------------------------------------------------------------------------------------------ */
+
+/* Elements that are bound, that are not, and that are beyond the end; of sm_75 as parameters, of sm_90 as a table. */
+static void
+elements_of_open_arrays_of_buffers_are_found(void **state)
+{
+  static const char text[] = "struct @B block { n : u32, all : u32[] }\n"
+                             "program @p workgroup(64, 1, 1) {\n"
+                             "  buffer %a : @B[] storage set(0) binding(0)\n  buffer %out : u32[] storage set(0) binding(2)\n"
+                             "  %i = gid.x\n  %k = umod %i, 5u32\n"
+                             "  store %out[%i], load(%a[%k].all[%i])\n"
+                             "  store %out[add(%i, 128u32)], length %a[%k].all\n"
+                             "  store %out[add(%i, 256u32)], load(%a[sub(%k, 2u32)].n)\n"
+                             "  store %out[add(%i, 384u32)], load(%a[3u32].n)\n"
+                             "  store %out[add(%i, 512u32)], load(%a[0u32].all[%i])\n}\n";
+  (void)state;
+  check(text, VYRE_U32, 75, ".b8 buffers[64]", "a table");
+  check(text, VYRE_U32, 90, ".b8 buffers[32]", NULL);
+}
+
+/* ---- orders ----------------------------------------------------------------------------------------------------------------- */
+
+/* An access of memory that others may access meanwhile: what the buffer, its member and the row say, and the instructions' order.
+ */
+static void
+check_access(const char *buffer, const char *member, const char *row, const char *global, const char *shared)
+{
+  char text[2048], has[64], plain[64];
+  snprintf(text, sizeof text,
+           "struct @A { head : u32, all : u32[64]%s }\n"
+           "program @p relaxed workgroup(64, 1, 1) {\n"
+           "  buffer %%a : @A storage rw%s set(0) binding(0)\n  buffer %%out : @A storage rw%s set(0) binding(2)\n"
+           "  buffer %%own : @A workgroup%s\n  %%l = lindex\n  %%k = and sub(%%l, 1u32), 63u32\n"
+           "  %%v = load%s %%a.all[%%l]\n  store%s %%own.all[%%l], %%v\n  barrier workgroup\n"
+           "  %%w = load%s %%own.all[%%k]\n  if ult(%%l, 32u32) {\n"
+           "    store%s %%out.all[%%l], %%w\n    copy%s %%out.all[add(%%l, 32u32)], %%a.all[%%l]\n  }\n}\n",
+           member, buffer, buffer, buffer, row, row, row, row, row);
+  for (uint32_t k = 0; k < 3; k++) {
+    const char *op = k == 1 ? "st" : "ld", *order = k == 2 ? shared : global, *space = k == 2 ? "shared" : "global";
+    snprintf(has, sizeof has, "%s%s.%s.b32", op, order, space);
+    snprintf(plain, sizeof plain, "%s.%s.b32", op, space);
+    check(text, VYRE_U32, 75, has, *order ? plain : NULL);
+  }
+}
+
+static void
+accesses_have_the_order_that_the_row_the_buffer_or_the_member_asks_for(void **state)
+{
+  (void)state;
+  check_access("", "", "", "", "");
+  for (uint32_t k = 0; k < 3; k++) {
+    const char *word[3] = {"", "", ""};
+    word[k] = " coherent";
+    check_access(word[0], word[1], word[2], ".relaxed.gpu", ".relaxed.cta");
+    word[k] = " volatile";
+    check_access(word[0], word[1], word[2], ".volatile", ".volatile");
+    word[k] = " coherent volatile";
+    check_access(word[0], word[1], word[2], ".volatile", ".volatile");
+  }
+}
+
+/* An atomic of storage by each order and scope; the instruction's order is that of `loads` where it only reads, of `stores` where
+ * it only writes. */
+static const struct ordered {
+  const char *words, *loads, *stores, *both, *fence;
+} ordered[] = {{"", "relaxed", "relaxed", "relaxed", NULL},
+               {" acquire", "acquire", NULL, "acquire", NULL},
+               {" release", NULL, "release", "release", NULL},
+               {" acq_rel", NULL, NULL, "acq_rel", NULL},
+               {" seq_cst", "acquire", "release", "acq_rel", "fence.sc"}};
+static const struct scoped {
+  const char *words, *scope;
+} scoped[] = {{"cross_device", "sys"}, {"device", "gpu"},   {"queue_family", "gpu"},
+              {"workgroup", "cta"},    {"subgroup", "cta"}, {"invocation", "cta"}};
+
+static void
+check_ordered(const char *row, const char *op, const char *order, const struct ordered *o, const struct scoped *s)
+{
+  char text[1024], has[64];
+  if (!order)
+    return;
+  snprintf(text, sizeof text,
+           "program @p workgroup(64, 1, 1) {\n"
+           "  buffer %%a : u32[] storage rw set(0) binding(0)\n  buffer %%out : u32[] storage rw set(0) binding(2)\n"
+           "  %%i = gid.x\n  %%v = load %%a[%%i]\n  %s %s%s%s\n}\n",
+           row, s->words, o->words, *o->words ? " uniform_memory" : "");
+  snprintf(has, sizeof has, "%s.%s.%s.global", op, order, s->scope);
+  const bool is_fenced = o->fence && strcmp(s->words, "invocation") != 0;
+  check(text, VYRE_U32, 75, has, is_fenced ? NULL : "fence");
+  if (!is_fenced)
+    return;
+  snprintf(has, sizeof has, "%s.%s", o->fence, s->scope);
+  check(text, VYRE_U32, 75, has, NULL);
+}
+
+static void
+atomics_have_the_order_and_scope_of_their_row(void **state)
+{
+  (void)state;
+  for (uint32_t i = 0; i < sizeof ordered / sizeof *ordered; i++)
+    for (uint32_t k = 0; k < sizeof scoped / sizeof *scoped; k++) {
+      const struct ordered *o = &ordered[i];
+      if (i == 0 && k == 0) /* the row of an atomic without words */
+        continue;
+      check_ordered("%w = atomic_load %out[%i]", "ld", o->loads, o, &scoped[k]);
+      check_ordered("atomic_store %out[%i], %v", "st", o->stores, o, &scoped[k]);
+      check_ordered("%w = atomic_add %out[%i], %v", "atom", o->both, o, &scoped[k]);
+      check_ordered("%w = atomic_exchange %out[%i], %v", "atom", o->both, o, &scoped[k]);
+    }
+  check_ordered("%w = atomic_add %out[%i], %v", "atom", "relaxed", &ordered[0], &(struct scoped){"", "gpu"});
+}
+
+/* A barrier by execution and memory scope: fences where memory is that of more than those who meet, on both sides of the meeting.
+ */
+static void
+barriers_order_the_memory_of_their_scope(void **state)
+{
+  static const struct {
+    const char *words, *has, *has_not;
+  } cases[] = {
+      {"workgroup", "bar.sync 0;\n", "fence"},
+      {"subgroup", "bar.warp.sync", "fence"},
+      {"workgroup workgroup acq_rel workgroup_memory", "bar.sync 0;\n", "fence"},
+      {"workgroup subgroup acq_rel workgroup_memory", "bar.sync 0;\n", "fence"},
+      {"workgroup device acq_rel uniform_memory", "\tfence.acq_rel.gpu;\n\tbar.sync 0;\n\tfence.acq_rel.gpu;\n", NULL},
+      {"workgroup queue_family acquire uniform_memory", "\tfence.acq_rel.gpu;\n\tbar.sync 0;\n\tfence.acq_rel.gpu;\n", NULL},
+      {"workgroup cross_device release uniform_memory", "\tfence.acq_rel.sys;\n\tbar.sync 0;\n\tfence.acq_rel.sys;\n", NULL},
+      {"workgroup workgroup seq_cst workgroup_memory", "\tfence.sc.cta;\n\tbar.sync 0;\n\tfence.sc.cta;\n", NULL},
+      {"workgroup device", "bar.sync 0;\n", "fence"},
+      {"invocation device acquire uniform_memory", "\tfence.acq_rel.gpu;\n", "bar."},
+      {"invocation workgroup seq_cst uniform_memory", "\tfence.sc.cta;\n", "bar."},
+      {"invocation invocation acq_rel uniform_memory", NULL, "fence"}};
+  (void)state;
+  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "program @p workgroup(64, 1, 1) {\n  buffer %%out : u32[] storage rw set(0) binding(2)\n"
+             "  store %%out[gid.x], 1u32\n  barrier %s\n}\n",
+             cases[i].words);
+    check(text, VYRE_U32, 75, cases[i].has, cases[i].has_not);
+  }
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_are_combined_as_the_interpreter_does),
                                      cmocka_unit_test(atomics_of_floats_keep_modes),
-                                     cmocka_unit_test(vectors_are_one_access_where_they_are_aligned)};
+                                     cmocka_unit_test(vectors_are_one_access_where_they_are_aligned),
+                                     cmocka_unit_test(matrices_are_read_and_written_in_both_layouts),
+                                     cmocka_unit_test(elements_of_open_arrays_of_buffers_are_found),
+                                     cmocka_unit_test(accesses_have_the_order_that_the_row_the_buffer_or_the_member_asks_for),
+                                     cmocka_unit_test(atomics_have_the_order_and_scope_of_their_row),
+                                     cmocka_unit_test(barriers_order_the_memory_of_their_scope)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
