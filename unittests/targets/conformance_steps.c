@@ -289,6 +289,59 @@ repeats_end_with_the_steps(conform *c)
   assert_int_equal(ends[2].iterations, 3);
 }
 
+/* A sequence that comes again may differ from the last one in a repeat's count alone, with a word that ends it and without. */
+static void
+repeats_that_come_again_have_their_own_count(conform *c)
+{
+  static const uint32_t times[] = {3, 5, 3, 5, 2, 3, 5};
+  const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
+  for (uint32_t has_word = 0; has_word < 2; has_word++) {
+    const uint32_t zero = 0, k = 1, most = 1000;
+    const vyre_range left = whole(buffer_with(c, &most, 1)), x = whole(buffer_with(c, &zero, 1));
+    const vyre_step steps[] = {digit_step(digit, &x, &k), step_of(down, &left, 1)};
+    uint32_t wanted = 0, out;
+    for (uint32_t i = 0; i < 3 * sizeof times / sizeof *times; i++) {
+      const uint32_t count = times[i / 3];
+      const vyre_repeat repeat = {0, 2, count, has_word ? left : (vyre_range){{0}, 0, 0}};
+      vyre_repeat_end end = {9, 9};
+      submit_steps(c, steps, 2, &repeat, 1, &end, x.buffer, &out, 1);
+      for (uint32_t n = 0; n < count; n++)
+        wanted = wanted * 3 + 1;
+      assert_int_equal(out, wanted);
+      assert_int_equal(end.iterations, count);
+    }
+  }
+}
+
+/* Of several repeats each one ends when its own word is 0, and steps between them run once. */
+static void
+each_repeat_ends_by_its_own_word(conform *c)
+{
+  static const uint32_t lefts[][2] = {{3, 5}, {5, 3}, {1, 7}, {4, 1}};
+  const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
+  for (uint32_t i = 0; i < 3 * sizeof lefts / sizeof *lefts; i++) {
+    const uint32_t zero = 0, one = 1, two = 2;
+    const vyre_range first = whole(buffer_with(c, &lefts[i / 3][0], 1)), second = whole(buffer_with(c, &lefts[i / 3][1], 1));
+    const vyre_range x = whole(buffer_with(c, &zero, 1));
+    const vyre_step steps[] = {digit_step(digit, &x, &one), step_of(down, &first, 1), digit_step(digit, &x, &zero),
+                               digit_step(digit, &x, &two), step_of(down, &second, 1)};
+    const vyre_repeat repeats[] = {{0, 2, 20, first}, {3, 2, 20, second}};
+    vyre_repeat_end ends[2] = {{9, 9}, {9, 9}};
+    uint32_t wanted = 0, out;
+    submit_steps(c, steps, 5, repeats, 2, ends, x.buffer, &out, 1);
+    for (uint32_t n = 0; n < lefts[i / 3][0]; n++)
+      wanted = wanted * 3 + 1;
+    wanted = wanted * 3;
+    for (uint32_t n = 0; n < lefts[i / 3][1]; n++)
+      wanted = wanted * 3 + 2;
+    assert_int_equal(out, wanted);
+    for (uint32_t k = 0; k < 2; k++) {
+      assert_int_equal(ends[k].iterations, lefts[i / 3][k]);
+      assert_int_equal(ends[k].word, 0);
+    }
+  }
+}
+
 /* More than a step allows: it does nothing, and the sequence fails. */
 static void
 a_buffer_that_says_too_much_is_an_error(conform *c)
@@ -324,5 +377,7 @@ const conform_test conform_steps[] = {
     CONFORM_TEST(steps_are_repeated_so_many_times, NEEDS_KERNELS),
     CONFORM_TEST(steps_are_repeated_until_a_word_is_zero, NEEDS_KERNELS),
     CONFORM_TEST(repeats_end_with_the_steps, NEEDS_KERNELS),
+    CONFORM_TEST(repeats_that_come_again_have_their_own_count, NEEDS_KERNELS),
+    CONFORM_TEST(each_repeat_ends_by_its_own_word, NEEDS_KERNELS),
     {0},
 };
