@@ -372,6 +372,43 @@ a_full_io_queue_is_no_loss(void **state)
   each_way(io_queue_is_full, 72, 0);
 }
 
+#ifdef MEGA_CUDA /* whose simulator runs each launch by another schedule */
+/* More lanes than the queue has slots look for one at once. */
+static void
+io_slots_are_claimed(world *w, const way *how)
+{
+  enum { ROUNDS = 8 };
+  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    bool has_asked[VYRE_MEGA_IO_SLOTS] = {false};
+    uint32_t waiting = 0;
+    world_reset(w);
+    for (uint32_t slot = 0; slot < w->slots; slot++)
+      put(w, slot, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {slot, 0, 0, 0, 0, UINT32_MAX}));
+    go(w, mega);
+    for (uint32_t slot = 0; slot < w->slots; slot++) {
+      const uint32_t request = w->ring[slot * 16 + 14];
+      if (state_of(w, slot) != VYRE_MEGA_WAIT_IO)
+        continue;
+      assert_in_range(request, 1, VYRE_MEGA_IO_SLOTS);
+      if (has_asked[request - 1] || w->io[(request - 1) * 8 + 7] != slot)
+        fail_msg("slot %u waits for request %u, which is that of slot %u", slot, request - 1, w->io[(request - 1) * 8 + 7]);
+      has_asked[request - 1] = true;
+      waiting++;
+    }
+    assert_in_range(waiting, 1, VYRE_MEGA_IO_SLOTS);
+  }
+  ok(vyre_mega_destroy(mega));
+}
+
+static void
+a_request_has_one_owner(void **state)
+{
+  (void)state;
+  each_way(io_slots_are_claimed, 512, 0);
+}
+#endif
+
 static void
 io_that_is_under_way(world *w, const way *how)
 {
@@ -740,6 +777,9 @@ main(void)
       cmocka_unit_test(the_debug_log_ends_and_counts_what_is_lost),
       cmocka_unit_test(misses_ask_wait_and_give_up),
       cmocka_unit_test(a_full_io_queue_is_no_loss),
+#ifdef MEGA_CUDA
+      cmocka_unit_test(a_request_has_one_owner),
+#endif
       cmocka_unit_test(io_that_is_given_up_under_way_is_empty_in_the_end),
       cmocka_unit_test(users_add_handlers),
       cmocka_unit_test(a_program_is_fused_into_it),

@@ -54,6 +54,35 @@ run_item(const living *l, vyre_mega_item item)
   return live_wait(l->live, live_publish(l->live, item));
 }
 
+/* A word that is set while a launch is under way is not written over by what that launch brings back.  Later the word is again what
+ * the kernel makes of it. */
+static void
+what_is_set_during_a_slice_stays(void **state)
+{
+  living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
+  vyre_mega_control control;
+  (void)state;
+  frail *f = go_live(&l);
+  __atomic_store_n(&f->is_held, true, __ATOMIC_RELEASE);
+  const vyre_mega_ticket ticket = live_publish(l.live, ITEM(.op = 0));
+  while (!__atomic_load_n(&f->waits, __ATOMIC_ACQUIRE))
+    sched_yield();
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 0));
+  ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 5, 77));
+  const uint32_t begun = __atomic_load_n(&f->calls[FRAIL_SUBMIT], __ATOMIC_RELAXED);
+  __atomic_store_n(&f->is_held, false, __ATOMIC_RELEASE);
+  live_wait(l.live, ticket);
+  while (__atomic_load_n(&f->calls[FRAIL_SUBMIT], __ATOMIC_RELAXED) < begun + 2) /* the doorbell asks for one more */
+    ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 6, 5));
+  assert_int_equal(live_word(l.live, VYRE_MEGA_MASKS + 3), 0);
+  assert_int_equal(live_word(l.live, VYRE_MEGA_QUOTAS + 5), 77);
+  assert_int_equal(run_item(&l, ITEM(.op = 0, .tenant = 5)).state, VYRE_MEGA_DONE);
+  ok(vyre_mega_live_stop(l.live, &control, NULL));
+  assert_int_equal(control.masks[3], 0);
+  assert_int_equal(control.quotas[5], 76);
+  finish(&l);
+}
+
 static void
 a_live_kernel_does_each_item_once(void **state)
 {
@@ -257,6 +286,7 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_is_set_during_a_slice_stays),
       cmocka_unit_test(a_live_kernel_does_each_item_once),
       cmocka_unit_test(what_was_under_way_is_a_fault),
       cmocka_unit_test(what_waits_on_the_device_goes_on_waiting),
