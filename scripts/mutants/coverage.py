@@ -14,7 +14,7 @@ from tree import FUZZ, ROOT, Tree, Wrong
 # What they run is run by others too, or nothing of the product; or they take minutes.
 NOT_ASKED = {"installed", "lit", "lit-lint", "lit-lint-itself", "behaviours-named", "mutants-apply", "fuzz-passes", "rules-hold"}
 LIT_SUFFIXES = {".vir", ".test", ".comp", ".spvasm"}
-PRODUCT = ("cmake/", "codegen/", "frontends/", "include/", "ir/", "passes/", "passmgr/", "targets/", "tools/", "CMakeLists.txt")
+PRODUCT = ("cmake/", "codegen/", "frontends/", "include/", "ir/", "passes/", "passmgr/", "runtime/", "targets/", "tools/", "CMakeLists.txt")
 
 
 def digest_of(names):

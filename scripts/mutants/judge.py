@@ -16,7 +16,7 @@ import operators
 from tokens import Source
 from tree import FUZZ, ROOT, Tree, sources
 
-FOLDERS = ("codegen", "frontends", "ir", "passes", "passmgr", "targets", "tools")
+FOLDERS = ("codegen", "frontends", "ir", "passes", "passmgr", "runtime", "targets", "tools")
 SUFFIXES = (".c", ".h", ".cpp")
 STAGES = (4, 12, 40, 1000)  # so many tests are built and run at a time
 STRICTLY = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types", "-Werror=implicit-int"]  # what no build of the product has
@@ -60,6 +60,24 @@ class Draw:
             first = bisect.bisect_right(source.lines, start)
             return Edit(self.count, name, first, bisect.bisect_right(source.lines, end), operator, start, end, text)
         return None
+
+
+class Listed:
+    """Stands for coverage.Coverage, without a measurement: the tests that the lists name for a file, then those for its folder."""
+
+    SECONDS = 12  # assumed processor time of a test; ten times as much is its limit
+
+    def __init__(self, names, mutants):
+        self.names = names
+        self.known = collections.defaultdict(lambda: {"seconds": self.SECONDS})
+        self.tests = collections.defaultdict(collections.Counter)  # by file and by folder: test: entries
+        for mutant in mutants:
+            self.tests[mutant.file][mutant.test] += 1
+            self.tests[mutant.file.rsplit("/", 1)[0]][mutant.test] += 1
+
+    def tests_of(self, file, first, last):
+        own, near = self.tests[file], self.tests[file.rsplit("/", 1)[0]]
+        return [(test, self.SECONDS, own[test] + near[test] / 1000) for test in near]
 
 
 def difference(edit):
@@ -268,10 +286,14 @@ class Judge:
               f"{time.monotonic() - self.start:.0f} s")
 
 
-def run(work, count, seed, jobs, folders, seconds, fresh):
+def run(work, count, seed, jobs, folders, seconds, fresh, listed):
+    """`listed`: the lists' entries if their tests are to judge, None if the tests that run a line are."""
     names = sources()
-    known = coverage.Coverage(work, names)
-    known.measure()
+    if listed is not None:
+        known = Listed(names, listed)
+    else:
+        known = coverage.Coverage(work, names)
+        known.measure()
     judge, threads = Judge(work, count, Draw(seed, folders), known, seconds, fresh), []
     for k in range(jobs):
         tree = Tree(work / f"tree-{k + 1}")

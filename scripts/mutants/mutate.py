@@ -239,9 +239,10 @@ def main():
     parser.add_argument("--from", metavar="LIST", dest="paths", type=pathlib.Path, action="append", help="the entries of this file")
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="so many copies of the tree at once (2)")
     parser.add_argument("--random", metavar="N", type=int, help="so many that are drawn from the code, not listed")
+    parser.add_argument("--by-lists", action="store_true", help="of --random: the tests that the lists name for a file and its folder try a mutant")
     parser.add_argument("--seconds", metavar="N", type=float, default=math.inf, help="of --random: tests of so many seconds in all try a mutant (all)")
     parser.add_argument("--sample", metavar="N", type=int, help="only so many, taken at random")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of --random and --sample")
+    parser.add_argument("--seed", metavar="N", type=lambda text: int(text, 0), default=0, help="of --random and --sample")
     parser.add_argument("--fresh", action="store_true", help="forget what is known of equal programs")
     parser.add_argument("--list", action="store_true", help="the entries alone")
     parser.add_argument("--check", action="store_true", help="only whether the entries apply, and each file has enough")
@@ -254,7 +255,8 @@ def main():
         os.nice(10)
         work = ROOT / "build" / "mutants"
         with lock_of(work):
-            return judge.run(work, options.random, options.seed, options.jobs, options.file, options.seconds, options.fresh)
+            listed = all_mutants(options.paths) if options.by_lists else None
+            return judge.run(work, options.random, options.seed, options.jobs, options.file, options.seconds, options.fresh, listed)
     mutants = [m for m in all_mutants(options.paths) if matches(options.file, m.file) and matches(options.test, m.test)]
     if options.fuzz:
         mutants = [m._replace(test=FUZZ) for m in mutants if m.fuzz]
