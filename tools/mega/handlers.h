@@ -4,9 +4,11 @@
 #ifndef VYRE_TOOLS_MEGA_HANDLERS_H
 #define VYRE_TOOLS_MEGA_HANDLERS_H
 
+#include "vyre/io.h"
 #include "vyre/megakernel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_HANDLERS = 256 };
 
@@ -27,6 +29,16 @@ mega_handlers_take(mega_handlers *handlers, const char *text)
     return VYRE_ERROR(VYRE_CODE_USAGE, "more than %d handlers\nFix: let one function tell its op codes apart", MOST_HANDLERS);
   handlers->all[handlers->count++] = (vyre_mega_handler){(uint32_t)op, end + 1};
   return VYRE_OK;
+}
+
+/* Reads a file of functions; one without any is an error. */
+VYRE_MUST_USE static inline vyre_status
+mega_handlers_read(const char *path, vyre_bytes *out)
+{
+  VYRE_TRY(vyre_file_read(path, out));
+  if (out->size && strstr(out->data, "func"))
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: no function in it\nFix: give a file with the handlers' functions", path);
 }
 
 #endif

@@ -151,6 +151,21 @@ take_logs(const vyre_mega_logs *logs, mega_queue *out)
   return VYRE_OK;
 }
 
+/* Returns an error if the log is damaged before its end or has no item.  A last record that was cut off is what a stop leaves. */
+static vyre_status
+check_log(const char *path, const vyre_mega_logs *logs)
+{
+  if (logs->count && logs->dropped < VYRE_MEGA_LOG_RECORD)
+    return VYRE_OK;
+  if (logs->dropped == 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: there is no item\nFix: the log of a run that had items", path);
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "%s: the record at byte %" PRIu64 ", after %" PRIu64 " item%s, is damaged, and %" PRIu64
+                    " bytes cannot be read\n"
+                    "Fix: another copy of the log; a file of its first %" PRIu64 " bytes is a log of what is before the damage",
+                    path, logs->bytes, logs->count, logs->count == 1 ? "" : "s", logs->dropped, logs->bytes);
+}
+
 vyre_status
 mega_queue_replay(const char *path, mega_queue *out, uint64_t *out_dropped)
 {
@@ -158,7 +173,9 @@ mega_queue_replay(const char *path, mega_queue *out, uint64_t *out_dropped)
   *out = (mega_queue){0};
   VYRE_TRY(vyre_mega_log_read(path, &logs));
   *out_dropped = logs.dropped;
-  vyre_status status = take_logs(&logs, out);
+  vyre_status status = check_log(path, &logs);
+  if (!status)
+    status = take_logs(&logs, out);
   vyre_mega_logs_free(&logs);
   return status;
 }

@@ -220,7 +220,7 @@ run_on(run *r, vyre_target *target)
   const mega_options *o = r->options;
   vyre_bytes source = {0};
   if (o->handlers_path)
-    VYRE_TRY(vyre_file_read(o->handlers_path, &source));
+    VYRE_TRY(mega_handlers_read(o->handlers_path, &source));
   const vyre_mega_build build = o->is_live       ? o->by_priority ? VYRE_MEGA_PERSISTENT_BY_PRIORITY : VYRE_MEGA_PERSISTENT
                                 : o->by_priority ? VYRE_MEGA_BY_PRIORITY
                                                  : VYRE_MEGA_ONCE;

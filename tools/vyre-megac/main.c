@@ -101,7 +101,7 @@ run(const options *o)
   if (o->inputs.count > 1)
     return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: one file with all functions", o->inputs.names[0],
                       o->inputs.names[1]);
-  vyre_status status = o->inputs.count ? vyre_file_read(o->inputs.names[0], &source) : VYRE_OK;
+  vyre_status status = o->inputs.count ? mega_handlers_read(o->inputs.names[0], &source) : VYRE_OK;
   program.source = source.data;
   if (!status)
     status = vyre_mega_source(&program, &form, &text);
