@@ -70,5 +70,9 @@ console_end(const char *program, vyre_status status, int code)
     status = VYRE_ERROR(VYRE_CODE_INPUT, "standard output could not be written: %s\nFix: give it room, and a reader",
                         errno ? strerror(errno) : "an earlier write failed");
   const int failed = console_complain(program, status);
-  return failed ? failed : code;
+  if (failed || code)
+    return failed ? failed : code;
+  return ferror(stderr) ? console_complain(program, VYRE_ERROR(VYRE_CODE_INPUT, "standard error could not be written\n"
+                                                                                "Fix: give it room, and a reader"))
+                        : 0;
 }

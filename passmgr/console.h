@@ -18,8 +18,8 @@ VYRE_MUST_USE vyre_status console_help(const option_table *table, const char *fo
 /* Says why the program fails, frees the status, and gives its exit code; 0 for VYRE_OK. */
 VYRE_MUST_USE int console_complain(const char *program, vyre_status status);
 
-/* The end of a program: that what it printed could not be written is a failure, too.  The exit code is `code` unless something
- * failed. */
+/* Ends a program: returns `code`, or the code of `status`, or 1 if standard output or standard error could not be written.  Reports
+ * go to standard error, too. */
 VYRE_MUST_USE int console_end(const char *program, vyre_status status, int code);
 
 #endif

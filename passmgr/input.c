@@ -202,18 +202,31 @@ read_source(vyre_module *module, const char *path, const char *text, size_t size
   return status;
 }
 
+/* Returns an error if no program came to the module, which had so many inputs before: the output would be empty. */
+static vyre_status
+check_programs(vyre_module *module, uint32_t inputs, const char *path)
+{
+  const uint32_t program = vyre_module_view(module)->last[0];
+  if (program && vyre_program_info_of(module, (vyre_row){program})->input >= inputs)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: no program in it\nFix: give a file with a compute program", path);
+}
+
 vyre_status
 vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t size, const vyre_glsl_options *glsl,
                  vyre_diagnostics diagnostics, vyre_input_kind *out_kind)
 {
+  const uint32_t inputs = vyre_module_input_count(module);
   *out_kind = vyre_input_detect_as(path, data, size, glsl ? glsl->language : VYRE_LANGUAGE_TOLD);
   switch (*out_kind) {
   case VYRE_INPUT_VIR:
-    return vyre_text_parse(module, data, size, path, diagnostics);
+    VYRE_TRY(vyre_text_parse(module, data, size, path, diagnostics));
+    return check_programs(module, inputs, path);
   case VYRE_INPUT_SPIRV:
     return read_spirv(module, path, data, size, diagnostics);
   case VYRE_INPUT_VIR0:
-    return vyre_vir0_read(module, data, size, path, NULL, 0);
+    VYRE_TRY(vyre_vir0_read(module, data, size, path, NULL, 0));
+    return check_programs(module, inputs, path);
   case VYRE_INPUT_GLSL:
   case VYRE_INPUT_HLSL:
   case VYRE_INPUT_ASSEMBLY:
@@ -223,7 +236,7 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
         VYRE_CODE_INPUT,
         "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, "
         "struct or func at its start\n"
-        "Fix: for HLSL, GLSL without #version or an empty text, -x (glsl, hlsl, spvasm) says it, or a name that ends with "
+        "Fix: for HLSL or GLSL without #version, -x (glsl, hlsl, spvasm) says it, or a name that ends with "
         ".hlsl, .comp or .vir",
         path);
   }

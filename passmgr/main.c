@@ -217,5 +217,5 @@ main(int argc, char **argv)
   vyre_registry_destroy(t.registry);
   options_free(&t.options);
   arguments_free(&of_reproducer);
-  return guard_end(code);
+  return guard_end(console_end("vyre-passmgr", VYRE_OK, code));
 }

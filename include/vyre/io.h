@@ -50,8 +50,8 @@ vyre_input_kind vyre_input_detect_as(const char *path, const void *data, size_t 
 
 /* Reads, detects, parses or imports, and seals: the programs become one more input of the module, or those of a VIR0 file,
  * which is read into an empty module only.  VIR0 is verified; so is all other input where it is the first input, and what
- * breaks a rule of the table there is kept word for word (vyre_spirv_keep).  Nothing else is verified.  glsl NULL: default
- * options.  Messages of the parsers are emitted; the status says how many they were. */
+ * breaks a rule of the table there is kept word for word (vyre_spirv_keep).  Nothing else is verified.  An input without a program
+ * is an error.  glsl NULL: default options.  Messages of the parsers are emitted; the status says how many they were. */
 VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl,
                                           vyre_diagnostics diagnostics, vyre_input_kind *out_kind);
 /* The same of bytes that are there already; path is for messages and the name rule. */
