@@ -110,9 +110,10 @@ begin_all(fused *f)
     f->contexts[i] = vyre_run_context(f->r, record, node ? vyre_node_values(f->r->pipeline, node) : NULL);
     vyre_stopwatch watch = {0};
     vyre_run_start(f->r, &watch, "(prepare)");
-    vyre_run_enter(record, number_of(f, i));
+    vyre_foreign_call call;
+    vyre_run_enter(record, number_of(f, i), &call);
     vyre_status status = vyre_phases_begin(&f->contexts[i], f->r->module);
-    vyre_run_leave();
+    vyre_run_leave(record, &call);
     vyre_run_stop(f->r, &watch, 0, false);
     if (status) {
       drop_between(f, 0, i);
@@ -141,9 +142,10 @@ end_one(fused *f, uint32_t member)
     return VYRE_OK;
   }
   vyre_module_show_analyses(r->module, vyre_schedule_requirements(context->record, is_on_host(r)));
-  vyre_run_enter(context->record, number_of(f, member));
+  vyre_foreign_call call;
+  vyre_run_enter(context->record, number_of(f, member), &call);
   vyre_status status = vyre_phases_end(context, r->module, &result);
-  vyre_run_leave();
+  vyre_run_leave(context->record, &call);
   const bool changed = result == VYRE_CHANGED;
   if (r->options.report)
     vyre_report_run_add(r->options.report, pass->name, changed);

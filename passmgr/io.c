@@ -5,6 +5,7 @@
  * Nothing is synced.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/environment.h"
 #include "vyre/io.h"
 
 #include "temporaries.h"
@@ -204,6 +205,7 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
   if (old && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
     return failed("write", shown, errno);          /* a rename would not ask */
   const uint32_t slot = io_note_temporary(beside); /* before it is there */
+  const uint64_t mark = vyre_foreign_mark();
   int fd = open_beside(path, 0666, beside);
   if (fd < 0)
     io_forget_temporary(slot);
@@ -212,8 +214,11 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
   if (fd < 0)
     return failed("write", shown, errno);
   int error = write_all(fd, data, size);
+  uint32_t mask;
   if (!error && old && fchmod(fd, old->st_mode & PERMISSIONS) != 0)
     error = errno;
+  else if (!error && !old && vyre_foreign_umask(mark, &mask) && fchmod(fd, (mode_t)(0666 & ~mask)) != 0)
+    error = errno; /* a plugin in another thread may have set the umask */
   if (close(fd) != 0 && !error)
     error = errno;
   if (!error && rename(beside, path) != 0)

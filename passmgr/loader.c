@@ -20,6 +20,7 @@
 
 #include "grow.h"
 #include "paths.h"
+#include "vyre/environment.h"
 #include "vyre/io.h"
 
 static vyre_status
@@ -99,6 +100,7 @@ is_loaded(const vyre_registry *registry, const struct stat *file)
 vyre_status
 vyre_registry_load(vyre_registry *registry, const char *path, vyre_origin origin)
 {
+  VYRE_FOREIGN_CALL;
   char full[PATH_MAX];
   struct stat file = {0};
   if (!absolute(path, full))
@@ -141,6 +143,7 @@ by_bytes(const struct dirent **a, const struct dirent **b)
 vyre_status
 vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_origin origin)
 {
+  VYRE_FOREIGN_CALL;
   struct dirent **entries;
   int count = scandir(folder, &entries, is_plugin_file, by_bytes);
   if (count < 0)

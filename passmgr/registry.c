@@ -11,6 +11,7 @@
 #include "grow.h"
 #include "pipeline.h"
 #include "suggest.h"
+#include "vyre/environment.h"
 
 vyre_reserved
 vyre_reserved_name(const char *name, size_t length)
@@ -198,6 +199,7 @@ vyre_registry_add_descriptor(vyre_registry *registry, const vyre_plugin *theirs,
 vyre_status
 vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *path, vyre_origin origin)
 {
+  VYRE_FOREIGN_CALL;
   vyre_plugin_code_load(path);
   const vyre_plugin *theirs = query(vyre_host_table());
   vyre_plugin_code_load(NULL);

@@ -7,6 +7,7 @@
 
 #include "context.h"
 #include "json.h"
+#include "vyre/environment.h"
 
 #include <inttypes.h>
 
@@ -69,6 +70,7 @@ print_times(const vyre_report *report, vyre_bytes *out)
 vyre_status
 vyre_report_times(const vyre_report *report, vyre_bytes *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   size_t before = out->size;
   return vyre_bytes_undo(out, before, print_times(report, out));
 }
@@ -106,6 +108,7 @@ print_times_json(const vyre_report *report, vyre_bytes *out)
 vyre_status
 vyre_report_times_json(const vyre_report *report, vyre_bytes *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   size_t before = out->size;
   return vyre_bytes_undo(out, before, print_times_json(report, out));
 }

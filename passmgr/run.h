@@ -6,6 +6,7 @@
 
 #include "context.h"
 #include "pipeline.h"
+#include "vyre/environment.h"
 
 typedef struct run {
   const vyre_pipeline *pipeline;
@@ -24,9 +25,10 @@ typedef struct run {
 
 /* running.c */
 
-/* The plugin's code runs, in the run of that number, until it is left; none has run. */
-void vyre_run_enter(const vyre_pass_record *record, uint64_t number);
-void vyre_run_leave(void);
+/* The plugin's code runs between the two, in the run of that number.  The floating-point environment is the default one before it
+ * and is restored after it, and so is the state of the process if the pass is not one of vyre's own. */
+void vyre_run_enter(const vyre_pass_record *record, uint64_t number, vyre_foreign_call *out);
+void vyre_run_leave(const vyre_pass_record *record, const vyre_foreign_call *call);
 void vyre_run_none(void);
 bool vyre_run_is_own(const vyre_pass_record *record);
 /* Whether the run of that number is to be done. */

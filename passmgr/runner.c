@@ -19,6 +19,7 @@
 #include "resident.h"
 #include "schedule.h"
 #include "sequence.h"
+#include "vyre/environment.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
@@ -280,9 +281,10 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_r
   *out = VYRE_UNCHANGED;
   VYRE_TRY(check_opset(r, record));
   vyre_context context = vyre_run_context(r, record, values);
-  vyre_run_enter(record, r->number);
+  vyre_foreign_call call;
+  vyre_run_enter(record, r->number, &call);
   vyre_status status = run_and_learn(r, &context, out);
-  vyre_run_leave();
+  vyre_run_leave(record, &call);
   r->preserved = record->pass.preserves | context.preserved;
   return vyre_run_finish_call(r, record, &context, status);
 }
@@ -489,6 +491,7 @@ vyre_run_pass(run *r, uint32_t id, bool *out_changed)
 vyre_status
 vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options)
 {
+  VYRE_OWN_ENVIRONMENT;
   run r = {.pipeline = pipeline, .module = module};
   if (options)
     r.options = *options;

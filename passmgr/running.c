@@ -38,16 +38,31 @@ vyre_plugin_code_load(const char *path)
   note();
 }
 
-void
-vyre_run_enter(const vyre_pass_record *record, uint64_t number)
+/* Only passes of other plugins have a name with a dot. */
+static bool
+is_core(const vyre_pass_record *record)
 {
+  return !strchr(record->pass.name, '.');
+}
+
+void
+vyre_run_enter(const vyre_pass_record *record, uint64_t number, vyre_foreign_call *out)
+{
+  if (is_core(record))
+    vyre_environment_enter(&out->floats);
+  else
+    vyre_foreign_begin(out);
   running = (vyre_plugin_code){record->pass.name, record->plugin->plugin.name, record->plugin->path, number, copy ? vyre_now() : 0};
   note();
 }
 
 void
-vyre_run_leave(void)
+vyre_run_leave(const vyre_pass_record *record, const vyre_foreign_call *call)
 {
+  if (is_core(record))
+    vyre_environment_leave(&call->floats);
+  else
+    vyre_foreign_end(call);
   running = (vyre_plugin_code){.run = running.run};
   note();
 }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
+#include "vyre/environment.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -219,6 +220,7 @@ drive(vyre_mega_live *live)
 void *
 live_drive(void *user)
 {
+  VYRE_OWN_ENVIRONMENT;
   vyre_mega_live *live = user;
   vyre_status status = drive(live);
   if (status) {

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pump.h"
+#include "vyre/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,6 +229,7 @@ tell(vyre_mega_pump *p)
 static void *
 run(void *user)
 {
+  VYRE_OWN_ENVIRONMENT;
   vyre_mega_pump *p = user;
   uint32_t rest = SHORT_REST;
   sigset_t no_reader; /* of a pipe: EPIPE says it, too */

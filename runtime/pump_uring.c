@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pump.h"
+#include "vyre/environment.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,6 +64,7 @@ register_regions(pump_uring *u, const vyre_mega_pump_options *o)
 static bool
 open_uring(vyre_mega_pump *p)
 {
+  VYRE_FOREIGN_CALL;
   pump_uring *u = calloc(1, sizeof *u);
   p->uring = u;
   if (!u)
@@ -83,6 +85,7 @@ open_uring(vyre_mega_pump *p)
 static void
 close_uring(vyre_mega_pump *p)
 {
+  VYRE_FOREIGN_CALL;
   p->uring->io_uring_queue_exit(&p->uring->ring);
   dlclose(p->uring->library);
   free(p->uring);

@@ -1,6 +1,7 @@
 /* A live kernel's figures, as they are now and in between, and as text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/environment.h"
 #include "vyre/megakernel_host.h"
 
 #include "live.h"
@@ -34,6 +35,7 @@ vyre_mega_telemetry_take(vyre_mega_live *live, vyre_mega_telemetry *out)
 vyre_mega_window_stats
 vyre_mega_window_between(const vyre_mega_telemetry *from, const vyre_mega_telemetry *to)
 {
+  VYRE_OWN_ENVIRONMENT;
   vyre_mega_window_stats w = {
       .ns = to->ns - from->ns, .done = to->control.done - from->control.done, .faults = to->control.faults - from->control.faults};
   const uint32_t ended = w.done + w.faults;

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "vyre/environment.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -335,6 +336,7 @@ vyre_c_buffer_row(const vyre_module *module, vyre_row program, uint32_t k)
 vyre_status
 vyre_c_write(const vyre_module *module, vyre_row program, const vyre_c_options *options, vyre_bytes *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   static const vyre_c_options defaults = {0};
   const size_t start = out->size;
   cgen_file file = {0};

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
+#include "vyre/environment.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -210,6 +211,7 @@ free_all(glsl *g)
 vyre_status
 vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   const vyre_view *v = vyre_module_view(module);
   const size_t start = out->size;
   glsl g = {.module = module, .v = v, .allocator = vyre_module_allocator(module), .program = program.id};

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "vyre/environment.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -288,6 +289,7 @@ vyre_ptx_buffer_row(const vyre_module *module, vyre_row program, uint32_t k)
 vyre_status
 vyre_ptx_write(const vyre_module *module, vyre_row program, const vyre_ptx_options *options, vyre_bytes *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   static const vyre_ptx_options defaults = {0};
   const vyre_ptx_options *o = options ? options : &defaults;
   const size_t start = out->size;

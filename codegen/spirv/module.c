@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 #include "debug.h"
+#include "vyre/environment.h"
 
 #include <string.h>
 
@@ -262,6 +263,7 @@ put_together(vyre_spv *s, const vyre_input *input, vyre_bytes *out)
 vyre_status
 vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options, vyre_bytes *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   /* The accessors of side tables take a module that may be written to; nothing here does. */
   vyre_module *borrowed = (vyre_module *)(uintptr_t)module;
   const vyre_view *view = vyre_module_view(module);

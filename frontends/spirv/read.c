@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
+#include "vyre/environment.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -447,6 +448,7 @@ import m = {.module = module, .view = vyre_module_view(module), .allocator = vyr
 vyre_status
 vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path)
 {
+  VYRE_OWN_ENVIRONMENT;
   return read_or_keep(module, data, size, path, NULL);
 }
 

@@ -4,6 +4,7 @@
 #include "cost.h"
 
 #include "cost-default.inc"
+#include "vyre/environment.h"
 
 const vyre_cost_model *
 vyre_cost_model_default(void)
@@ -14,6 +15,7 @@ vyre_cost_model_default(void)
 vyre_status
 vyre_cost_model_parse(const char *text, size_t length, const char *name, const vyre_allocator *allocator, vyre_cost_model **out)
 {
+  VYRE_OWN_ENVIRONMENT;
   const vyre_allocator *from = allocator ? allocator : vyre_allocator_default();
   *out = NULL;
   vyre_cost_model *model = from->resize(from->user, NULL, 0, sizeof(*model));

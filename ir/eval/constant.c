@@ -4,6 +4,7 @@
  * expression costs more than its rows.  A const or spec row itself needs no memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/environment.h"
 #include "vyre/eval.h"
 #include "vyre/run.h"
 
@@ -155,7 +156,7 @@ evaluate(folder *f, uint32_t row, vyre_value values[VYRE_EVAL_PARTS])
       literal.lane[i] = (uint64_t)v->imm_hi[row] << 32 | v->imm[row];
     operands[1] = (vyre_eval_operand){.value = &literal, .type = immediate_type(v, row)};
   }
-  return vyre_eval(word, v->imm[row], v->imm_hi[row], operands, values, &undefined) ? CONSTANT : VARYING;
+  return vyre_eval_here(word, v->imm[row], v->imm_hi[row], operands, values, &undefined) ? CONSTANT : VARYING;
 }
 
 /* False: no memory. */
@@ -205,6 +206,7 @@ vyre_constant_value(const vyre_module *module, vyre_row row, const vyre_spec_val
     return false;
   if (literal_of(&f, row.id, out))
     return true;
+  VYRE_OWN_ENVIRONMENT;
   const vyre_kind kind = row_kind(view, row.id);
   bool known = false;
   if (kind != VYRE_TUPLE && kind != VYRE_PATH && kind != VYRE_VOID && settle(&f, row.id)) {

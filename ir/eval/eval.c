@@ -4,11 +4,13 @@
  * undefined.c; here is what moves lanes and bits about.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/environment.h"
 #include "vyre/eval.h"
 #include "vyre/ir.h"
 
 #include "internal.h"
 #include "lanes.h"
+#include "row.h"
 #include "scalar.h"
 
 typedef enum sort {
@@ -317,8 +319,8 @@ eval_pack(const row_eval *row)
 /* ---- entry ---------------------------------------------------------------------------------------------------------- */
 
 bool
-vyre_eval(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3], vyre_value out[VYRE_EVAL_PARTS],
-          bool *out_undefined)
+vyre_eval_here(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3],
+               vyre_value out[VYRE_EVAL_PARTS], bool *out_undefined)
 {
   const row_eval row = {.op = (vyre_opcode)VYRE_ROW_OP(op_word),
                         .type = VYRE_ROW_TYPE(op_word),
@@ -354,4 +356,12 @@ vyre_eval(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_opera
   if (known)
     *out_undefined = vyre_eval_is_undefined(&row);
   return known;
+}
+
+bool
+vyre_eval(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3], vyre_value out[VYRE_EVAL_PARTS],
+          bool *out_undefined)
+{
+  VYRE_OWN_ENVIRONMENT;
+  return vyre_eval_here(op_word, imm, imm_hi, operands, out, out_undefined);
 }

@@ -4,7 +4,11 @@
 #ifndef VYRE_IR_EVAL_ROW_H
 #define VYRE_IR_EVAL_ROW_H
 
-#include "vyre/types.h"
+#include "vyre/eval.h"
+
+/* As vyre_eval, in the thread's rounding mode. */
+bool vyre_eval_here(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3],
+                    vyre_value out[VYRE_EVAL_PARTS], bool *out_undefined);
 
 /* Part k of a `tuple` row: the operand row it is.  More than three parts nest in c. */
 static inline uint32_t

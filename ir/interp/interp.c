@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "vyre/environment.h"
 #include "vyre/opaque.h"
 
 #include "eval/row.h"
@@ -508,6 +509,7 @@ vyre_status
 vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch, const vyre_interp_options *options,
                 vyre_interp_stats *stats)
 {
+  VYRE_OWN_ENVIRONMENT;
   interp ip = {
       .module = module, .view = vyre_module_view(module), .dispatch = dispatch, .allocator = vyre_module_allocator(module)};
   if (stats)

@@ -210,7 +210,7 @@ evaluate(const interp *ip, uint32_t row, uint64_t invocation, vyre_value result[
     gather_value(ip, right_planes(ip, row), VYRE_TYPE_KIND(immediate_type(v, row)), 4, invocation, &parts[1][0]);
     operands[1] = (vyre_eval_operand){.value = parts[1], .type = immediate_type(v, row)};
   }
-  return vyre_eval(v->op[row], v->imm[row], v->imm_hi[row], operands, result, out_undefined);
+  return vyre_eval_here(v->op[row], v->imm[row], v->imm_hi[row], operands, result, out_undefined);
 }
 
 static bool

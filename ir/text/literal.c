@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "literal.h"
 
+#include "vyre/environment.h"
 #include "vyre/text.h"
 
 #include <locale.h>
@@ -573,6 +574,7 @@ vyre_text_type(vyre_type type, char buffer[48])
 const char *
 vyre_text_literal(vyre_type type, uint64_t bits, char buffer[48])
 {
+  VYRE_OWN_ENVIRONMENT;
   buffer[text_write_literal(type, bits, buffer)] = '\0';
   return buffer;
 }

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op.h"
 #include "parser.h"
+#include "vyre/environment.h"
 
 #include <string.h>
 
@@ -200,11 +201,13 @@ parse(vyre_module *module, const char *text, size_t length, const char *path, bo
 vyre_status
 vyre_text_parse(vyre_module *module, const char *text, size_t length, const char *path, vyre_diagnostics diagnostics)
 {
+  VYRE_OWN_ENVIRONMENT;
   return parse(module, text, length, path, false, diagnostics);
 }
 
 vyre_status
 vyre_text_parse_lines(vyre_module *module, const char *text, size_t length, const char *path, vyre_diagnostics diagnostics)
 {
+  VYRE_OWN_ENVIRONMENT;
   return parse(module, text, length, path, true, diagnostics);
 }

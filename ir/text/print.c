@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "printer.h"
+#include "vyre/environment.h"
 #include "vyre/opaque.h"
 
 #include "lex.h"
@@ -553,6 +554,7 @@ put_all(text_printer *t)
 vyre_status
 vyre_text_print(const vyre_module *module, const vyre_text_options *options, vyre_bytes *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   static const vyre_text_options defaults = {0};
   const vyre_view *view = vyre_module_view(module);
   text_printer t = {

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "vyre/environment.h"
 #include "vyre/text.h"
 
 #include <stdlib.h>
@@ -146,6 +147,7 @@ print_all(const vyre_module *module, const vyre_verify_errors *errors, vyre_byte
 vyre_status
 vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   size_t before = out->size;
   return vyre_bytes_undo(out, before, print_all(module, errors, out));
 }

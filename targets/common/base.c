@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
+#include "vyre/environment.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -119,6 +120,7 @@ target_ready(const vyre_target *target)
 vyre_status
 target_recover(vyre_target *target)
 {
+  VYRE_FOREIGN_CALL;
   target_base *base = target_base_of(target);
   if (!base->lost)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the device '%s' was not lost\nFix: recover it only when it was", base->hooks->name,

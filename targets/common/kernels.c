@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
+#include "vyre/environment.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -199,6 +200,7 @@ target_no_such_kernel(const vyre_target *target, uint64_t id)
 vyre_status
 target_compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out)
 {
+  VYRE_OWN_ENVIRONMENT;
   target_base *base = target_base_of(target);
   *out = (vyre_kernel){0};
   vyre_kernel_desc named;

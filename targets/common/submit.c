@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
+#include "vyre/environment.h"
 
 #include <inttypes.h>
 
@@ -44,6 +45,7 @@ note_run(const vyre_target *target, const vyre_sequence *sequence)
 static vyre_status
 run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
 {
+  VYRE_OWN_ENVIRONMENT;
   target_base *base = target_base_of(target);
   const uint64_t allocations = base->counters.allocations;
   *timing = (vyre_timing){0};
@@ -132,6 +134,7 @@ release_all(const target_base *base, target_ticket *ticket)
 static void
 finish(vyre_target *target, target_ticket *ticket)
 {
+  VYRE_OWN_ENVIRONMENT;
   target_base *base = target_base_of(target);
   if (ticket->work) {
     const uint64_t allocations = base->counters.allocations;
@@ -157,6 +160,7 @@ forget(target_base *base, target_ticket *ticket)
 static vyre_status
 start(vyre_target *target, const vyre_sequence *sequence, target_ticket *ticket)
 {
+  VYRE_OWN_ENVIRONMENT;
   target_base *base = target_base_of(target);
   if (!base->hooks->start) {
     ticket->status = run(target, sequence, &ticket->timing);
@@ -216,6 +220,7 @@ no_such_ticket(const target_base *base, vyre_ticket ticket)
 vyre_status
 target_poll(vyre_target *target, vyre_ticket handle, bool *out_done)
 {
+  VYRE_OWN_ENVIRONMENT;
   const target_base *base = target_base_of(target);
   *out_done = false;
   const target_ticket *ticket = target_handles_get(&base->tickets, handle.id);

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
+#include "vyre/environment.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -39,6 +40,7 @@ take_parts(cpu_pool *pool)
 static void *
 work(void *user)
 {
+  VYRE_OWN_ENVIRONMENT;
   cpu_pool *pool = user;
   pthread_mutex_lock(&pool->lock);
   while (!pool->closes) {

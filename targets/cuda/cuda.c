@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
+#include "vyre/environment.h"
 
 #include <string.h>
 
@@ -116,6 +117,7 @@ close_context(vyre_target *target)
 static vyre_status
 close_target(vyre_target *target)
 {
+  VYRE_FOREIGN_CALL;
   if (!target)
     return VYRE_OK;
   if (target->hangs)
@@ -199,6 +201,7 @@ open_parts(vyre_target *target, const vyre_target_options *options)
 static vyre_status
 open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
 {
+  VYRE_FOREIGN_CALL;
   *out = NULL;
   const vyre_target_options defaults = {0};
   const vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
@@ -233,6 +236,7 @@ emit_info(void *user, const cuda_device_choice *choice)
 static vyre_status
 list_devices(const vyre_target_options *options, void (*emit)(void *user, const vyre_device_info *info), void *user)
 {
+  VYRE_FOREIGN_CALL;
   const vyre_target_options defaults = {0};
   cuda_library library;
   listing l = {emit, user};

@@ -2,12 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
+#include "vyre/environment.h"
 
 #include <string.h>
 
 static vyre_status
 close_target(vyre_target *target)
 {
+  VYRE_FOREIGN_CALL;
   if (!target)
     return VYRE_OK;
   if (target->hangs)
@@ -75,6 +77,7 @@ open_parts(vyre_target *target, const vyre_target_options *options)
 static vyre_status
 open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
 {
+  VYRE_FOREIGN_CALL;
   *out = NULL;
   vyre_target_options defaults = {0};
   vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
@@ -100,6 +103,7 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
 static vyre_status
 list_devices(const vyre_target_options *options, void (*emit)(void *user, const vyre_device_info *info), void *user)
 {
+  VYRE_FOREIGN_CALL;
   vyre_target_options defaults = {0};
   const vyre_allocator *allocator = vyre_allocator_default();
   vulkan_instance instance;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,6 +76,19 @@ stop(const vyre_c_dispatch *d)
   return 0;
 }
 
+/* The least denormal float, by a product. */
+static uint32_t
+halve(const vyre_c_dispatch *d)
+{
+  float *out = d->buffers[0].data;
+  note_call(d);
+  for (uint64_t g = d->first; g < d->first + d->count; g++) {
+    volatile float twice = 0x1p-148f;
+    out[g] = twice * 0.5f;
+  }
+  return 0;
+}
+
 static const vyre_kernel_slot slots[] = {
     {.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};
 
@@ -99,6 +113,24 @@ run_kernel(vyre_target *target, vyre_kernel_function function, const vyre_range 
                     .count = count};
   assert_ok(ops->compile(target, &desc, &step.kernel));
   return ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
+}
+
+/* Threads have the environment of the thread that makes them. */
+static void
+round_down_and_flush_denormals(void)
+{
+  fesetround(FE_DOWNWARD);
+#if defined(__x86_64__)
+  uint32_t control;
+  __asm__ volatile("stmxcsr %0" : "=m"(control));
+  control |= 0x8040u; /* FTZ, DAZ */
+  __asm__ volatile("ldmxcsr %0" : : "m"(control));
+#elif defined(__aarch64__)
+  uint64_t control;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+  control |= UINT64_C(1) << 24; /* FZ */
+  __asm__ volatile("msr fpcr, %0" : : "r"(control));
+#endif
 }
 
 /* ---- tests --------------------------------------------------------------------------------------------------------------- */
@@ -141,6 +173,22 @@ bytes_are_the_same_for_any_number_of_threads(void **state)
 }
 
 /* Ranges are of all groups; what is in order, and what is little, is one range. */
+static void
+kernels_compute_in_the_default_floating_point_environment(void **state)
+{
+  static uint32_t out[GROUPS], sums[8];
+  (void)state;
+  round_down_and_flush_denormals();
+  most_calls = 0;
+  run_all(4, (vyre_kernel_function){halve, false}, out, sums);
+  const int rounding = fegetround();
+  fesetenv(FE_DFL_ENV);
+  assert_int_equal(rounding, FE_DOWNWARD);
+  assert_true(most_calls > 1);
+  for (uint32_t g = 0; g < GROUPS; g++)
+    assert_int_equal(out[g], 1);
+}
+
 static void
 groups_are_shared_out_where_it_is_worth_it(void **state)
 {
@@ -409,6 +457,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bytes_are_the_same_for_any_number_of_threads),
+      cmocka_unit_test(kernels_compute_in_the_default_floating_point_environment),
       cmocka_unit_test(groups_are_shared_out_where_it_is_worth_it),
       cmocka_unit_test(all_parts_are_done_when_the_pool_is),
       cmocka_unit_test(the_fault_of_the_first_group_is_told),

@@ -1,0 +1,72 @@
+/* The state of a thread and a process that is an input of computing and writing: the floating-point environment, the signal mask
+ * and the umask.
+ *
+ * The library computes in the default floating-point environment: round to nearest even, denormals kept, no exception trapped.
+ * Every public function that computes, parses or prints floats, reads or writes a program, or runs passes sets the default
+ * environment first and restores the caller's, with its exception flags, before it returns.  Functions that a program gives the
+ * library (diagnostics, `look`, allocators, targets) therefore run in the default environment.
+ *
+ * Plugins and driver libraries run in the default environment.  The library restores the floating-point environment and the
+ * thread's signal mask after each call, and the process's umask after each call of a plugin that is not one of vyre's own.
+ *
+ * Limits: a plugin's own threads are not watched.  A program that changes its umask in one thread while a plugin runs in another
+ * loses the change.
+ *
+ * Threads: any.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_ENVIRONMENT_H
+#define VYRE_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- floating point ------------------------------------------------------------------------------------------------------ */
+
+/* The floating-point environment of a thread: control words and exception flags, as the processor has them. */
+typedef struct vyre_environment {
+  uint64_t words[8];
+} vyre_environment;
+
+/* Writes the thread's environment to `caller` and sets the default one.  Calls nest. */
+void vyre_environment_enter(vyre_environment *caller);
+/* Restores the environment that vyre_environment_enter wrote. */
+void vyre_environment_leave(const vyre_environment *caller);
+
+/* Sets the default environment until the end of the block, however control leaves it. */
+#define VYRE_OWN_ENVIRONMENT                                                               \
+  __attribute__((cleanup(vyre_environment_leave))) vyre_environment environment_of_caller; \
+  vyre_environment_enter(&environment_of_caller)
+
+/* ---- code that is not vyre's --------------------------------------------------------------------------------------------- */
+
+/* The state that foreign code (a plugin, a library's constructors) must not change for its host. */
+typedef struct vyre_foreign_call {
+  vyre_environment floats;
+  uint64_t signals[16]; /* the thread's signal mask */
+} vyre_foreign_call;
+
+/* Notes the thread's signal mask and the process's umask, and sets the default floating-point environment.  Calls nest. */
+void vyre_foreign_begin(vyre_foreign_call *out);
+/* Restores all of it. */
+void vyre_foreign_end(const vyre_foreign_call *call);
+
+/* Marks the rest of the block as a foreign call. */
+#define VYRE_FOREIGN_CALL                                                    \
+  __attribute__((cleanup(vyre_foreign_end))) vyre_foreign_call foreign_call; \
+  vyre_foreign_begin(&foreign_call)
+
+/* A point in time, for vyre_foreign_umask. */
+uint64_t vyre_foreign_mark(void);
+/* Returns whether a foreign call was active in any thread since `mark`, so that the process's umask may have been another one, and
+ * writes the umask that was noted before that call.  A file that was created since `mark` needs its mode set in that case. */
+bool vyre_foreign_umask(uint64_t mark, uint32_t *out_umask);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
