@@ -49,7 +49,7 @@ too_large(import *m, uint64_t words, const char *what)
   return import_uncovered(m, "%s would come to %s%llu words; the bound is %llu, %s (Fix: -max-growth=N lets it come to N times)",
                           what, words < MOST_WORDS ? "" : "more than ", (unsigned long long)words,
                           (unsigned long long)m->most_words,
-                          m->most_words > VYRE_SPIRV_FREE_WORDS ? "so many times the module's as may be" : "that of small modules");
+                          m->most_words > VYRE_SPIRV_FREE_WORDS ? "so many times the module's as may be" : "that of every module");
 }
 
 bool

@@ -10,9 +10,10 @@
 extern "C" {
 #endif
 
-/* Any module may become so many words in the table, a larger one vyre_module_growth times its own.  One that would become more
- * is kept word for word, and its input's remark says so. */
-#define VYRE_SPIRV_FREE_WORDS 65536u
+/* Inlining and splitting of composites may bring a module to this many words, or to vyre_module_growth times its words if that is
+ * more.  A module that would exceed both is kept as it is, and its input's remark gives the reason.  At three words or more for
+ * each result, so many words have fewer ids than the 4,194,303 that SPIR-V allows. */
+#define VYRE_SPIRV_FREE_WORDS (4u << 20)
 
 bool vyre_spirv_is(const void *data, size_t size); /* by its magic number, either byte order */
 

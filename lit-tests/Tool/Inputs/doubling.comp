@@ -21,5 +21,9 @@ uint f11(uint x) { return f10(x) ^ f10(x + 11u); }
 uint f12(uint x) { return f11(x) ^ f11(x + 12u); }
 uint f13(uint x) { return f12(x) ^ f12(x + 13u); }
 uint f14(uint x) { return f13(x) ^ f13(x + 14u); }
+uint f15(uint x) { return f14(x) ^ f14(x + 15u); }
+uint f16(uint x) { return f15(x) ^ f15(x + 16u); }
+uint f17(uint x) { return f16(x) ^ f16(x + 17u); }
+uint f18(uint x) { return f17(x) ^ f17(x + 18u); }
 
-void main() { data[0] = f14(data[0]); }
+void main() { data[0] = f18(data[0]); }
