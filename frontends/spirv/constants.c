@@ -8,11 +8,11 @@
 static bool
 declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_type *t, uint16_t *flags)
 {
-  if (t->form == FORM_ARRAY && !t->sized)
-    return import_uncovered(m, "a constant of type %u, an array that specialization sizes, is not covered", words[1]);
   if (import_is_opaque_type(t))
     return count == 4 || import_uncovered(m, "a constant of opaque type is not covered");
   uint32_t parts = t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 ? 0 : t->count;
+  if (t->form == FORM_ARRAY && parts == 0) /* specialization gives their number */
+    parts = count - 3;
   if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
     parts = 0;
   if (parts == 0 && t->form != FORM_STRUCT)

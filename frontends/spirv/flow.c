@@ -310,8 +310,11 @@ flow_phi_stores(import *m, uint32_t target)
     while (i + 1 < count && words[i + 1] != label)
       i += 2;
     spv_value v;
+    const id_info *value = i + 1 < count ? import_id(m, words[i]) : NULL;
     if (i + 1 >= count) {
       import_fail(m, "it has no value for the edge from label %u", label);
+    } else if (value && value->type == words[1] && import_is_in_memory(value->t)) {
+      import_copy_rows(m, import_global_row(m, m->ids[words[2]].root), import_memory_row(m, words[i]));
     } else if (import_value(m, words[i], &v)) {
       if (v.type != words[1])
         import_fail(m, "value %u is not of the result's type", words[i]);
@@ -329,7 +332,13 @@ read_phis(import *m, const block *b)
   for (uint32_t k = 0; k < b->phis && !failed(m); k++) {
     m->at = at = flow_next_phi(m, at);
     const uint32_t *words = m->words + at;
-    const spv_type *t = import_value_type(m, words[1]);
+    const spv_type *t = import_type(m, words[1]);
+    if (t && import_is_in_memory(t)) {
+      (void)import_set_memory(m, words[2], import_global_row(m, m->ids[words[2]].root), 0, 0);
+      at += words[0] >> 16;
+      continue;
+    }
+    t = t ? import_value_type(m, words[1]) : NULL;
     if (!t)
       return;
     uint32_t first = m->ids[words[2]].root, count = t->leaves;

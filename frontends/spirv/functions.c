@@ -14,7 +14,8 @@ add_phis(import *m, const function *f)
   for (uint32_t k = 0; k < f->phi_count; k++) {
     uint32_t id = *AT(uint32_t, m->phis, f->phis + k);
     m->at = m->ids[id].def;
-    uint32_t first = locals_add(m, m->ids[id].type, 0);
+    const bool in_memory = import_is_in_memory(m->ids[id].t);
+    uint32_t first = in_memory ? import_add_global(m, id, VYRE_SPACE_PRIVATE, 0) : locals_add(m, m->ids[id].type, 0);
     if (first == NONE)
       return false;
     m->ids[id].root = first;
@@ -37,6 +38,9 @@ bind(import *m, const function *f, const uint32_t *args, uint32_t epoch)
       if (!p)
         return false;
       param->value = (uint32_t)(p - AT(pointer, m->pointers, 0));
+    } else if (import_is_in_memory(t)) {
+      if (!import_share_value(m, id, args[k]))
+        return false;
     } else {
       spv_value v;
       if (!import_value(m, args[k], &v))
@@ -62,6 +66,15 @@ take_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
   const spv_type *t = import_type(m, type_id);
   if (!t || t->form == FORM_VOID)
     return t != NULL;
+  if (import_is_in_memory(t)) {
+    const uint32_t made = of->result != NONE ? of->result : of->returned;
+    if (made == NONE) /* it never returns */
+      return import_set_memory(m, id, 0, 0, 0);
+    m->ids[id].holds = HOLDS_MEMORY;
+    m->ids[id].value = made;
+    m->ids[id].epoch = m->epochs[ID_LOCAL];
+    return true;
+  }
   uint32_t count = t->leaves, *leaves = import_set_leaves(m, id, count);
   uint32_t first = leaves ? (uint32_t)(leaves - AT(uint32_t, m->leaves, 0)) : 0;
   for (uint32_t k = 0; leaves && k < count && !failed(m); k++) {
@@ -131,7 +144,7 @@ import_call(import *m)
   if (!bind(m, f, words + 4, of.epoch))
     return false;
   if (f->leaves_early && t->form != FORM_VOID) {
-    of.result = locals_add(m, words[1], 0);
+    of.result = import_is_in_memory(t) ? import_add_global(m, words[2], VYRE_SPACE_PRIVATE, 0) : locals_add(m, words[1], 0);
     of.result_count = t->leaves;
     if (of.result == NONE)
       return false;
@@ -165,7 +178,10 @@ import_return(import *m, uint32_t id, bool reached)
     return;
   }
   spv_value v = {0};
-  if (id && (!import_value(m, id, &v) || v.type != m->words[f->start + 1])) {
+  const bool in_memory = import_is_in_memory(t);
+  if (id && (in_memory ? !import_memory_row(m, id) : !import_value(m, id, &v)))
+    return;
+  if (id && m->ids[id].type != m->words[f->start + 1]) {
     import_fail(m, "value %u is not of the result type of function %u", id, f->id);
     return;
   }
@@ -179,6 +195,10 @@ import_return(import *m, uint32_t id, bool reached)
       vyre_build_jump(&m->b, VYRE_OP_return, VYRE_NONE);
     return;
   }
+  if (!f->leaves_early && in_memory) {
+    of->returned = m->ids[id].value;
+    return;
+  }
   if (!f->leaves_early) {
     uint32_t *leaves = id ? list_add(m, &m->leaves, sizeof(uint32_t), v.count) : NULL;
     if (!id || !leaves || !import_value(m, id, &v))
@@ -188,6 +208,8 @@ import_return(import *m, uint32_t id, bool reached)
     return;
   }
   uint32_t c = of->constructs - 1;
+  if (reached && in_memory)
+    import_copy_rows(m, import_global_row(m, of->result), import_memory_row(m, id));
   if (reached) {
     for (uint32_t k = 0; k < v.count && !failed(m); k++)
       locals_write(m, of->result + k, import_leaf(m, id, k));

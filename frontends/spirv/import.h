@@ -12,6 +12,7 @@
  * flow.c     walks the blocks of a function structurally; arms.c finds where arms meet; functions.c inlines calls
  * instructions.c, operations.c, glsl450.c    one instruction each
  * values.c   composite values: lists of leaves, each a scalar, a vector or a matrix column
+ * aggregates.c   composite values that are kept in memory
  * pointers.c, memory.c      access chains, loads, stores, copies, atomics
  * locals.c   function variables and phis as values; joins
  *
@@ -343,7 +344,8 @@ bool import_make_globals(import *m, const entry *e);
 bool import_variable(import *m); /* OpVariable in a function */
 bool import_access_chain(import *m);
 bool import_is_null(const import *m, uint32_t id);
-bool import_table(import *m, uint32_t id); /* makes a pointer of a constant: to the table that it is */
+uint32_t import_add_global(import *m, uint32_t id, vyre_space space, uint32_t initializer); /* NONE: failed */
+uint32_t import_global_row(import *m, uint32_t global); /* its buffer, made if need be; 0: failed */
 COLD pointer *import_no_pointer(import *m, uint32_t id);
 /* Moves when pointers are added. */
 static inline pointer *
@@ -373,10 +375,29 @@ bool import_array_length(import *m, const uint32_t *words);
 uint32_t import_access_flags(import *m, const pointer *p, uint32_t operands, bool writes);
 bool import_is_plain_path(const pointer *p); /* of a buffer, without a column that a value picks */
 bool import_is_read_only(vyre_space space);
-bool import_is_large_constant(import *m, uint32_t id); /* of more leaves than a value may have */
-bool import_store_table(import *m, uint32_t to_id, uint32_t id, uint32_t operands);
+/* All leaves of what `path` leads to: loaded onto the stack, or stored from it, from *from on (loads: NULL). */
+bool import_tree(import *m, uint32_t path, uint32_t type, uint32_t flags, uint32_t imm, uint32_t *from);
+/* The id's value: the rows that the stack has from `first` on, which are removed. */
+bool import_take_stack(import *m, uint32_t id, uint32_t first);
+/* Stores a value that is kept in memory. */
+bool import_store_aggregate(import *m, uint32_t to_id, uint32_t id, uint32_t operands);
 /* Stores the rows at `stack` from `first` on, the leaves of what the pointer leads to. */
 bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint32_t operands);
+
+/* ---- aggregates.c ---- */
+bool import_is_in_memory(const spv_type *t);        /* its values are kept in memory */
+uint32_t import_memory_row(import *m, uint32_t id); /* of such a value: its buffer; 0: failed */
+/* The id's value: a new buffer, to which `path` is copied; path 0: nothing is. */
+bool import_set_memory(import *m, uint32_t id, uint32_t path, uint32_t flags, uint32_t imm);
+bool import_share_value(import *m, uint32_t id, uint32_t from); /* the id's value: that of `from` */
+void import_copy_rows(import *m, uint32_t to, uint32_t from);   /* of two paths, which may have different layouts */
+bool import_store_memory(import *m, uint32_t to_id, uint32_t id, uint32_t flags, uint32_t imm);
+/* Whether a table of the constant's words can be its value: it is plain, and no struct in it has a specialized size. */
+bool import_may_be_table(const import *m, uint32_t id);
+vyre_type_id import_table_type(import *m, uint32_t id);
+/* Whether the result, or the operand `from`, is kept in memory; and that instruction. */
+bool import_takes_memory(const import *m, uint32_t type, uint32_t from);
+bool import_aggregate(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 
 /* ---- locals.c ---- */
 uint32_t locals_add(import *m, uint32_t type, uint32_t name); /* first leaf; NONE: failed */

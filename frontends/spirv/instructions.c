@@ -59,7 +59,10 @@ copy_object(import *m, const uint32_t *words, uint32_t count)
 static bool
 undefined(import *m, const uint32_t *words)
 {
-  const spv_type *t = import_value_type(m, words[1]);
+  const spv_type *t = import_type(m, words[1]);
+  if (t && import_is_in_memory(t))
+    return import_set_memory(m, words[2], 0, 0, 0);
+  t = t ? import_value_type(m, words[1]) : NULL;
   if (!t)
     return false;
   if (t->form == FORM_VALUE) {

@@ -147,9 +147,8 @@ member_flags(import *m, const spv_type *t, uint32_t k, uint32_t flags, bool writ
   return flags | import_access_flags(m, &p, 0, writes);
 }
 
-/* All leaves of what `path` leads to: loaded onto the stack, or stored from it, from *from on (loads: NULL). */
-static bool
-tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t imm, uint32_t *from)
+bool
+import_tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t imm, uint32_t *from)
 {
   const spv_type *t = import_type(m, type_id);
   if (!t || failed(m))
@@ -171,7 +170,7 @@ tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t imm, u
     const spv_type *pt = part ? import_type(m, part) : NULL;
     if (!pt)
       return false;
-    if (pt->leaves && !tree(m, vyre_build_at_literal(&m->b, (vyre_row){path}, k).id, part, step_flags, imm, from))
+    if (pt->leaves && !import_tree(m, vyre_build_at_literal(&m->b, (vyre_row){path}, k).id, part, step_flags, imm, from))
       return false;
   }
   return true;
@@ -277,7 +276,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
     return true;
   case BASE_BUFFER: {
     uint32_t path = import_path(m, index);
-    return path && tree(m, path, p.type, import_access_flags(m, &p, operands, false), load_imm(operands), NULL);
+    return path && import_tree(m, path, p.type, import_access_flags(m, &p, operands, false), load_imm(operands), NULL);
   }
   case BASE_VALUE: {
     uint32_t row = import_builtin(m, &p);
@@ -327,7 +326,7 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
     if (AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT)
       return true; /* it has this value from the start */
     uint32_t path = import_path(m, index);
-    return path && tree(m, path, p.type, import_access_flags(m, &p, operands, true), store_imm(operands), &first);
+    return path && import_tree(m, path, p.type, import_access_flags(m, &p, operands, true), store_imm(operands), &first);
   }
   }
   return false;
@@ -397,35 +396,18 @@ move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
 }
 
 bool
-import_is_large_constant(import *m, uint32_t id)
-{
-  if (id >= m->bound || m->ids[id].kind != ID_CONSTANT || (m->ids[id].flags & ID_SPEC))
-    return false;
-  const spv_type *t = m->ids[id].t;
-  return (t->form == FORM_ARRAY || t->form == FORM_STRUCT) && (!t->sized || t->leaves > IMPORT_MAX_LEAVES) && !t->has_pointer;
-}
-
-bool
-import_store_table(import *m, uint32_t to_id, uint32_t id, uint32_t operands)
+import_store_aggregate(import *m, uint32_t to_id, uint32_t id, uint32_t operands)
 {
   const pointer *to = import_pointer(m, to_id);
-  bool done = false;
-  if (!to || to->base == BASE_NOTHING)
-    return to != NULL;
-  if (to->base == BASE_BUFFER && AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
-    return true; /* it has this value from the start */
-  if (to->type != m->ids[id].type)
-    return import_fail(m, "value %u is not of the type that pointer %u leads to", id, to_id);
-  if (!import_table(m, id) || !try_copy(m, to_id, id, operands, &done))
-    return false;
-  return done || import_uncovered(m, "a store of type %u, of which there are two layouts, is not covered", m->ids[id].type);
+  return to && import_store_memory(m, to_id, id, import_access_flags(m, to, operands, true), store_imm(operands));
 }
 
 static APART bool
 store_value(import *m, const uint32_t *words, uint32_t operands)
 {
-  if (import_is_large_constant(m, words[2]))
-    return import_store_table(m, words[1], words[2], operands);
+  const id_info *stored = &m->ids[words[2] < m->bound ? words[2] : 0];
+  if (stored->kind >= ID_CONSTANT && stored->t && import_is_in_memory(stored->t))
+    return import_store_aggregate(m, words[1], words[2], operands);
   const pointer *p = import_pointer(m, words[1]);
   const id_info *value = &m->ids[words[2] < m->bound ? words[2] : 0];
   spv_value v;
@@ -520,7 +502,22 @@ only_store(import *m, const uint32_t *words)
   return stores && !is_used_behind(m, words[2], at + (m->words[at] >> 16)) ? at : 0;
 }
 
-/* A composite: leaf by leaf, or by the copy that its only store is. */
+bool
+import_take_stack(import *m, uint32_t id, uint32_t first)
+{
+  const uint32_t made = m->stack.count - first;
+  m->stack.count = first;
+  if (m->ids[id].t->form == FORM_VALUE) {
+    import_set(m, id, *AT(uint32_t, m->stack, first));
+    return !failed(m);
+  }
+  uint32_t *leaves = import_set_leaves(m, id, made);
+  for (uint32_t k = 0; leaves && k < made; k++)
+    leaves[k] = *AT(uint32_t, m->stack, first + k);
+  return leaves || (made == 0 && !failed(m));
+}
+
+/* A composite: leaf by leaf, in memory, or by the copy that its only store is. */
 static bool
 load_composite(import *m, const uint32_t *words, uint32_t operands)
 {
@@ -535,19 +532,15 @@ load_composite(import *m, const uint32_t *words, uint32_t operands)
       return true;
     }
   }
-  uint32_t first = m->stack.count;
-  if (!load_leaves(m, m->ids[words[3]].value, operands))
-    return false;
-  uint32_t made = m->stack.count - first;
-  m->stack.count = first;
-  if (t->form == FORM_VALUE) {
-    import_set(m, words[2], *AT(uint32_t, m->stack, first));
-    return !failed(m);
+  if (import_is_in_memory(t)) {
+    if (p->base != BASE_NOTHING && !import_is_plain_path(p))
+      return import_uncovered(m, "pointer %u to what is no memory is not covered there", words[3]);
+    const bool nothing = p->base == BASE_NOTHING;
+    const uint32_t flags = import_access_flags(m, p, operands, false), path = nothing ? 0 : import_path(m, m->ids[words[3]].value);
+    return (path || nothing) && import_set_memory(m, words[2], path, flags, load_imm(operands));
   }
-  uint32_t *leaves = import_set_leaves(m, words[2], made);
-  for (uint32_t k = 0; leaves && k < made; k++)
-    leaves[k] = *AT(uint32_t, m->stack, first + k);
-  return leaves || (made == 0 && !failed(m));
+  uint32_t first = m->stack.count;
+  return load_leaves(m, m->ids[words[3]].value, operands) && import_take_stack(m, words[2], first);
 }
 
 bool

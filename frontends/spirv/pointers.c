@@ -52,8 +52,8 @@ add_pointer(import *m, uint32_t id, pointer_base base, uint32_t type, uint32_t f
   return name_pointer(m, id, p) ? p : NULL;
 }
 
-static uint32_t
-add_global(import *m, uint32_t id, vyre_space space, uint32_t initializer)
+uint32_t
+import_add_global(import *m, uint32_t id, vyre_space space, uint32_t initializer)
 {
   global *g = list_add(m, &m->globals, sizeof(global), 1);
   if (!g)
@@ -107,18 +107,20 @@ initialize(import *m, const global *g, uint32_t row, uint32_t type)
   return ok;
 }
 
-static uint32_t
-global_row(import *m, uint32_t index)
+uint32_t
+import_global_row(import *m, uint32_t index)
 {
   global g = *AT(global, m->globals, index);
   if (g.row)
     return g.row;
-  const bool table = m->ids[g.id].kind == ID_CONSTANT;
+  const bool table = m->ids[g.id].t && m->ids[g.id].t->form != FORM_POINTER; /* or the memory of a value */
   const spv_type *t = import_type(m, m->ids[g.id].type);
   const spv_type *pointee = table || !t ? t : import_type(m, t->element);
   if (!pointee || (!table && !check_buffer(m, &g, t, pointee)))
     return 0;
-  vyre_type_id made = import_make_type(m, table ? m->ids[g.id].type : t->element, 0, false);
+  const uint32_t type = table ? m->ids[g.id].type : t->element;
+  const bool is_initialized = g.initializer && m->ids[g.initializer].type == type;
+  vyre_type_id made = is_initialized ? import_table_type(m, g.initializer) : import_make_type(m, type, 0, false);
   if (!made)
     return 0;
   uint32_t set = 0, binding = 0;
@@ -126,7 +128,7 @@ global_row(import *m, uint32_t index)
   (void)import_decoration(m, g.id, SpvDecorationBinding, &binding);
   const uint32_t *variable = m->words + m->ids[g.id].def;
   uint32_t access = access_of(m, g.id, pointee);
-  if (g.space == VYRE_SPACE_PRIVATE && (variable[0] & 0xffff) == SpvOpVariable && variable[0] >> 16 <= 4)
+  if (g.space == VYRE_SPACE_PRIVATE && (table || ((variable[0] & 0xffff) == SpvOpVariable && variable[0] >> 16 <= 4)))
     access |= VYRE_ACCESS_UNSET;
   uint32_t row = vyre_build_buffer(&m->b, made, g.space, access, set, binding).id;
   AT(global, m->globals, index)->row = row;
@@ -137,19 +139,9 @@ global_row(import *m, uint32_t index)
     (void)import_name_row(m, row, t->element); /* a block without instance name */
   if (g.space == VYRE_SPACE_WORKGROUP && m->words[m->ids[g.id].def] >> 16 > 4)
     info->initializer = vyre_module_add_initializer(m->module, NULL, 0);
-  if (g.initializer && !initialize(m, &g, row, table ? m->ids[g.id].type : t->element))
+  if (g.initializer && !initialize(m, &g, row, type))
     return 0;
   return failed(m) ? 0 : row;
-}
-
-bool
-import_table(import *m, uint32_t id)
-{
-  id_info *info = &m->ids[id];
-  if (info->holds == HOLDS_POINTER && info->epoch == m->epochs[ID_CONSTANT])
-    return true;
-  info->holds = HOLDS_POINTER;
-  return add_pointer(m, id, BASE_BUFFER, info->type, add_global(m, id, VYRE_SPACE_CONSTANT, id)) != NULL;
 }
 
 static vyre_builder
@@ -193,7 +185,7 @@ import_path(import *m, uint32_t index)
   pointer *p = AT(pointer, m->pointers, index); /* none is added here */
   if (p->path && import_is_visible(m, p->path))
     return p->path;
-  uint32_t row = global_row(m, p->first);
+  uint32_t row = import_global_row(m, p->first);
   if (!row)
     return 0;
   for (uint32_t k = 0; k < p->step_count && row; k++) {
@@ -341,7 +333,7 @@ make_global(import *m, uint32_t id)
   default:
     return true;
   }
-  p = add_pointer(m, id, BASE_BUFFER, t->element, add_global(m, id, space, 0));
+  p = add_pointer(m, id, BASE_BUFFER, t->element, import_add_global(m, id, space, 0));
   if (p)
     p->access = access;
   return p != NULL;
@@ -365,8 +357,8 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
   } else {
     base = BASE_BUFFER;
     if (r->epoch != m->program_epoch) {
-      bool constant = (r->flags & ROOT_CONSTANT) != 0;
-      r->global = add_global(m, id, constant ? VYRE_SPACE_CONSTANT : VYRE_SPACE_PRIVATE, constant ? r->constant : 0);
+      bool constant = (r->flags & ROOT_CONSTANT) != 0 && import_may_be_table(m, r->constant);
+      r->global = import_add_global(m, id, constant ? VYRE_SPACE_CONSTANT : VYRE_SPACE_PRIVATE, constant ? r->constant : 0);
       r->epoch = m->program_epoch;
     }
     first = r->global;
@@ -378,8 +370,8 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
   bool once = info->kind == ID_GLOBAL || m->instance->is_entry;
   if (base == BASE_BUFFER && once && import_is_null(m, initializer) && m->ids[initializer].type == t->element)
     return true; /* of any size: a private buffer is zero at the start */
-  if (import_is_large_constant(m, initializer))
-    return import_store_table(m, id, initializer, 0);
+  if (m->ids[initializer < m->bound ? initializer : 0].kind == ID_CONSTANT && import_is_in_memory(m->ids[initializer].t))
+    return import_store_aggregate(m, id, initializer, 0);
   spv_value v;
   if (!import_value(m, initializer, &v))
     return false;
@@ -439,7 +431,7 @@ import_make_globals(import *m, const entry *e)
     if (p->base != BASE_BUFFER || !stays_unused(m, id, AT(global, m->globals, p->first)))
       continue;
     m->at = m->ids[id].def;
-    if (!global_row(m, p->first))
+    if (!import_global_row(m, p->first))
       return false;
   }
   m->at = e->word;

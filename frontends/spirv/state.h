@@ -32,7 +32,7 @@ typedef enum id_kind {
 } id_kind;
 
 /* What `value` is, if the id has one now: if `epoch` is that of its kind in `epochs`. */
-typedef enum id_holds { HOLDS_LEAVES, HOLDS_ROW, HOLDS_POINTER } id_holds;
+typedef enum id_holds { HOLDS_LEAVES, HOLDS_ROW, HOLDS_POINTER, HOLDS_MEMORY } id_holds; /* memory: index of `globals` */
 
 /* Flags of an id; vyre_access bits beside them. */
 enum {
@@ -54,7 +54,8 @@ typedef struct id_info {
   uint32_t type;      /* id of its type; 0: it has none */
   uint32_t value;     /* by kind */
   uint32_t epoch;     /* of value: the program (constants), the instance (locals) */
-  uint32_t root;      /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf; or a literal */
+  uint32_t root;      /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf, or of memory index of
+                       * `globals`; or a literal */
   uint8_t kind;
   uint8_t holds; /* id_holds; a type: of its values */
   uint16_t flags;
@@ -306,7 +307,7 @@ typedef struct instance {
   uint32_t epoch;
   uint32_t constructs;           /* where its own begin */
   uint32_t result, result_count; /* leaves of the result, if it leaves early; NONE: it has none */
-  uint32_t returned;             /* else: its rows, index of `leaves`; NONE: none */
+  uint32_t returned;             /* else: its rows, index of `leaves`; NONE: none; both are of `globals` if it is in memory */
   bool is_entry;
 } instance;
 

@@ -450,6 +450,11 @@ import_composite(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   for (size_t k = 0; k < sizeof(least) / sizeof(*least); k++)
     if (least[k].op == op && count < least[k].least)
       return import_fail(m, "%u operands, but it has at least %u", count, least[k].least);
+  const spv_type *t = import_type(m, type_id);
+  if (!t)
+    return false;
+  if (import_takes_memory(m, type_id, count ? args[0] : 0))
+    return import_aggregate(m, op, type_id, id, args, count);
   spv_value v;
   switch (op) {
   case SpvOpCompositeConstruct:
