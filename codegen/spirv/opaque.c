@@ -39,6 +39,26 @@ decorate_stride(vyre_spv *s, uint32_t pointer, uint32_t stride)
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
 }
 
+/* Writes a pointer to a struct.  A physical one is also declared by OpTypeForwardPointer: without that, spirv-val looks through the
+ * pointer for elements of 8 and 16 bits, and rejects bitcasts and composites of such pointers where only storage of these is
+ * declared. */
+static uint32_t
+struct_pointer(vyre_spv *s, uint32_t class_, uint32_t type, uint32_t stride)
+{
+  const uint32_t pointer[2] = {class_, type};
+  bool fresh;
+  const uint32_t id = vyre_spv_intern(s, SpvOpTypePointer, false, pointer, 2, &stride, stride != 0, &fresh);
+  if (!fresh || vyre_spv_failed(s))
+    return id;
+  decorate_stride(s, id, stride);
+  if (class_ != SpvStorageClassPhysicalStorageBuffer)
+    return id;
+  s->globals.count -= 4; /* the declaration, which is written again after the forward one */
+  vyre_spv_instruction(s, &s->globals, SpvOpTypeForwardPointer, (const uint32_t[2]){id, class_}, 2);
+  vyre_spv_instruction(s, &s->globals, SpvOpTypePointer, (const uint32_t[3]){id, class_, type}, 3);
+  return id;
+}
+
 /* A pointer to a struct that is referred to by name: the struct may contain it, and then its id is known before its type. */
 static uint32_t
 named_pointer(vyre_spv *s, const vyre_type_info *info, uint32_t stride)
@@ -48,14 +68,8 @@ named_pointer(vyre_spv *s, const vyre_type_info *info, uint32_t stride)
     return 0;
   }
   const uint32_t class_ = info->members[0].offset, written = vyre_spv_made_of(s, VYRE_SPV_A_STRUCT, info->members[1].name, 0)->id;
-  if (written) {
-    const uint32_t pointer[2] = {class_, written};
-    bool fresh;
-    const uint32_t id = vyre_spv_intern(s, SpvOpTypePointer, false, pointer, 2, &stride, stride != 0, &fresh);
-    if (fresh)
-      decorate_stride(s, id, stride);
-    return id;
-  }
+  if (written)
+    return struct_pointer(s, class_, written, stride);
   const uint32_t operands[4] = {s->next_id++, class_, stride, info->members[1].name};
   vyre_spv_instruction(s, &s->globals, SpvOpTypeForwardPointer, operands, 2);
   vyre_spv_append(s, &s->forward, operands, 4);
@@ -116,6 +130,11 @@ vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
   }
   const size_t count = s->scratch.count - start;
   const uint32_t *operands = count ? s->scratch.data + start : NULL;
+  if (info.flags == SpvOpTypePointer && count == 2 && info.members[1].access == VYRE_WORD_TYPE &&
+      vyre_type_get(s->module, info.members[1].type).form == VYRE_FORM_STRUCT && !vyre_spv_failed(s)) {
+    s->scratch.count = start;
+    return struct_pointer(s, operands[0], operands[1], stride);
+  }
   bool fresh = false;
   const uint32_t id = vyre_spv_failed(s) ? 0 : vyre_spv_intern(s, info.flags, false, operands, count, &stride, stride != 0, &fresh);
   if (fresh)
