@@ -8,11 +8,13 @@
 #include <string.h>
 
 void
-coverage_add_program(coverage *c, const vyre_module *program)
+coverage_add_program(coverage *c, const vyre_module *program, uint32_t features)
 {
   const vyre_view *v = vyre_module_view(program);
   c->programs++;
   c->strict += (v->imm[v->first[0]] & VYRE_PROGRAM_RELAXED) == 0;
+  for (uint32_t i = 0; i < RANDOM_FEATURES; i++)
+    c->features[i] += features >> i & 1u;
   for (uint32_t row = 1; row < v->rows; row++) {
     c->ops[VYRE_ROW_OP(v->op[row])]++;
     c->types[VYRE_ROW_TYPE(v->op[row])]++;
@@ -76,6 +78,9 @@ coverage_print(const coverage *c, const vyre_registry *registry)
     }
   printf("%" PRIu64 " programs, %" PRIu64 " of them strict; in %" PRIu64 " nothing undefined runs; %.1f rows each\n", c->programs,
          c->strict, c->defined, c->programs ? (double)rows / (double)c->programs : 0);
+  printf("programs with communicating lanes %" PRIu64 ", nests %u deep %" PRIu64 ", extreme exponents %" PRIu64
+         ", workgroups of more dimensions %" PRIu64 ", layouts %" PRIu64 "\n",
+         c->features[0], RANDOM_DEPTH, c->features[1], c->features[2], c->features[3], c->features[4]);
   printf("%u of %u ops met, %s %" PRIu64 " times%s", met, all, rare, least, met < all ? "; not:" : "");
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
     if (is_wanted(op) && c->ops[op] == 0)

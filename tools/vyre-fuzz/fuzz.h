@@ -36,11 +36,13 @@ const char *verdict_text(verdict of);
 
 /* pipelines.c */
 #define MOST_PIPELINE 512u
+bool can_draw_pass(const vyre_registry *registry); /* random_pipeline requires this */
 void random_pipeline(const vyre_registry *registry, uint64_t seed, char text[MOST_PIPELINE]);
 
 /* coverage.c */
 typedef struct coverage {
   uint64_t programs, strict, defined;
+  uint64_t features[RANDOM_FEATURES]; /* programs that have each */
   uint64_t ops[VYRE_OP__COUNT], types[256];
   uint64_t measured, rows_before, rows_after; /* of default<O2> */
   struct {
@@ -48,7 +50,7 @@ typedef struct coverage {
   } passes[64];
 } coverage;
 
-void coverage_add_program(coverage *c, const vyre_module *program);
+void coverage_add_program(coverage *c, const vyre_module *program, uint32_t features);
 /* Adds the passes that ran, and those that changed something, since the last report. */
 void coverage_add_passes(coverage *c, const vyre_registry *registry, const vyre_report *report);
 void coverage_print(const coverage *c, const vyre_registry *registry);

@@ -29,6 +29,7 @@ typedef struct generator {
   vyre_row block; /* innermost block or switch to leave; 0: none */
   uint32_t stored;
   uint32_t twist; /* so many values on, one is another; 0: none */
+  bool extreme;   /* each float operand has an extreme exponent */
 } generator;
 
 #define U32   VYRE_TYPE(VYRE_U32, 1)
@@ -54,7 +55,8 @@ vyre_row made_of(generator *g, vyre_type type, vyre_row from);
 vyre_row index_below(generator *g, uint32_t n); /* a u32; of tame programs less than n */
 vyre_row row(generator *g, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row c);
 vyre_row copy_of(generator *g, uint32_t from);
-void expression(generator *g); /* any, kept */
+void expression(generator *g);          /* any, kept */
+vyre_row float_operation(generator *g); /* a random operation whose operands are floats of one type */
 
 /* functions.c */
 vyre_row vector_expression(generator *g);
@@ -74,6 +76,22 @@ vyre_row begin_for(generator *g, uint32_t iterations);
 vyre_row path(generator *g, vyre_row buffer, vyre_row index);
 vyre_row private_words(generator *g); /* four */
 
+/* program.c */
+void statements(generator *g, uint32_t count);
+
+/* lanes.c: communication of the workgroup's lanes; only at the program's top */
+void communicate(generator *g);
+
+/* deep.c: constructs nested RANDOM_DEPTH deep */
+void deep_nest(generator *g);
+
+/* layouts.c: accesses to a struct in storage */
+void access_layouts(generator *g);
+
+/* extremes.c */
+vyre_row extreme_value(generator *g, vyre_type type); /* a constant, or a word of `in` (run.c) */
+void extreme_operations(generator *g);
+
 /* places.c: patterns, too */
 void two_elements(generator *g);
 void seldom_bound(generator *g);
@@ -87,6 +105,7 @@ void declare_memory(generator *g);
 void set_private_array(generator *g); /* where it is unset: each element, often to zero, which a pass may not take for its start */
 void memory(generator *g);            /* any access */
 void meet(generator *g);              /* a barrier with what others wrote; where all invocations come */
+vyre_row word_of(generator *g, vyre_row from); /* the value, or one of its lanes, as u32 */
 /* To an element of `out` that is the invocation's own. */
 void store_out(generator *g, vyre_row from);
 

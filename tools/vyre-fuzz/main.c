@@ -182,11 +182,17 @@ is_relaxed(const options *o, uint64_t seed)
   return o->relaxed || (!o->strict && (seed & 1));
 }
 
+static uint32_t
+flags_of(const options *o, uint64_t seed)
+{
+  return (is_relaxed(o, seed) ? RANDOM_RELAXED : 0) | (o->narrow ? 0 : RANDOM_WIDE);
+}
+
 static vyre_status
 make_program(const options *o, uint64_t seed, vyre_module **out)
 {
   VYRE_TRY(vyre_module_create(NULL, 1u << 20, out));
-  random_program_build(*out, seed, (is_relaxed(o, seed) ? RANDOM_RELAXED : 0) | (o->narrow ? 0 : RANDOM_WIDE));
+  random_program_build(*out, seed, flags_of(o, seed));
   VYRE_TRY(vyre_module_status(*out));
   return vyre_module_seal(*out, NULL);
 }
@@ -244,7 +250,7 @@ try_seed(fuzzer *f, uint64_t seed)
   vyre_status status = make_program(&f->o, seed, &program);
   if (!status) {
     const verdict found = check_program(&t, program, message);
-    coverage_add_program(&f->c, program);
+    coverage_add_program(&f->c, program, random_program_features(seed, flags_of(&f->o, seed)));
     coverage_add_passes(&f->c, f->registry, t.report);
     if (found != VERDICT_FINE) {
       f->failures++;
@@ -350,6 +356,8 @@ static vyre_status
 check_passes(const fuzzer *f)
 {
   vyre_pipeline *pipeline = NULL;
+  if (!can_draw_pass(f->registry))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "there are no passes\nFix: build the passes of the core, or name a plugin with -load");
   if (!f->o.passes)
     return VYRE_OK;
   VYRE_TRY(vyre_pipeline_parse(f->registry, f->o.passes, strlen(f->o.passes), "-passes", &pipeline));

@@ -125,8 +125,7 @@ load(generator *g, vyre_row path)
   return keep(g, vyre_build_load(&g->b, path, below(g, 16) ? 0 : VYRE_ROW_COHERENT));
 }
 
-/* As u32, for the buffers. */
-static vyre_row
+vyre_row
 word_of(generator *g, vyre_row from)
 {
   const uint32_t lanes = VYRE_TYPE_LANES(type_of(g, from));

@@ -30,16 +30,30 @@ put(writer *w, const char *text)
   }
 }
 
-/* A pass that may change something, and no float: `contract` is for whoever asks for it. */
+/* Returns whether the pass may change something, but no float, as `contract` does. */
+static bool
+is_drawn(const vyre_pass *pass)
+{
+  return strcmp(pass->name, "no-op") != 0 && strcmp(pass->name, "print") != 0 && strcmp(pass->name, "verify") != 0 &&
+         strcmp(pass->name, "contract") != 0 && pass->provides == 0;
+}
+
+bool
+can_draw_pass(const vyre_registry *registry)
+{
+  for (uint32_t i = 0; i < vyre_registry_pass_count(registry); i++)
+    if (is_drawn(vyre_registry_pass(registry, i).pass))
+      return true;
+  return false;
+}
+
 static const char *
 any_pass(writer *w)
 {
   for (;;) {
     const vyre_pass_info info = vyre_registry_pass(w->registry, draw(w, vyre_registry_pass_count(w->registry)));
-    const char *name = info.pass->name;
-    if (strcmp(name, "no-op") != 0 && strcmp(name, "print") != 0 && strcmp(name, "verify") != 0 && strcmp(name, "contract") != 0 &&
-        info.pass->provides == 0)
-      return name;
+    if (is_drawn(info.pass))
+      return info.pass->name;
   }
 }
 

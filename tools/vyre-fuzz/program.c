@@ -20,8 +20,6 @@ variable(generator *g)
 
 /* ---- control ------------------------------------------------------------------------------------------------------------ */
 
-static void statements(generator *g, uint32_t count);
-
 /* Values made inside are not visible outside. */
 static void
 inside(generator *g, vyre_row region, uint32_t count)
@@ -424,7 +422,7 @@ meet_or_trap(generator *g)
     vyre_build_barrier(&g->b, VYRE_ORDER(3, 3, 0x108)); /* of the subgroup */
 }
 
-static void
+void
 statements(generator *g, uint32_t count)
 {
   for (uint32_t i = 0; i < count && g->budget; i++) {
@@ -478,29 +476,85 @@ return_from_loop(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
+/* Chosen by the seed alone, so that a program without features does not depend on them. */
+uint32_t
+random_program_features(uint64_t seed, uint32_t flags)
+{
+  const uint32_t draw = (uint32_t)(seed * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+  return (flags & RANDOM_WIDE) == 0 ? 0
+                                    : (draw % 5 == 0 ? RANDOM_LANES : 0) | (draw / 5 % 32 == 0 ? RANDOM_DEEP : 0) |
+                                          (draw / 160 % 5 == 0 ? RANDOM_EXTREME : 0) | (draw / 800 % 8 == 0 ? RANDOM_SHAPE : 0) |
+                                          (draw / 6400 % 5 == 0 ? RANDOM_LAYOUTS : 0);
+}
+
+/* Features have random numbers and a budget of their own.  Statements after them use their values, where there are any. */
+static void
+add_features(generator *g, uint64_t seed, uint32_t features)
+{
+  const uint64_t random = g->random;
+  const uint32_t budget = g->budget;
+  g->random = ~seed * 2654435761u;
+  g->budget = 30;
+  if (features & RANDOM_EXTREME)
+    extreme_operations(g);
+  if (features & RANDOM_LAYOUTS)
+    access_layouts(g);
+  if (features & RANDOM_LANES)
+    communicate(g);
+  if (features & RANDOM_DEEP)
+    deep_nest(g);
+  g->random = random;
+  g->budget = budget;
+}
+
+static void
+build_workgroup(generator *g, uint64_t seed, uint32_t features)
+{
+  static const uint8_t shapes[4][3] = {{2, 2, 1}, {1, 4, 1}, {1, 2, 2}, {1, 1, 4}};
+  static const uint8_t line[3] = {4, 1, 1};
+  const uint8_t *shape = features & RANDOM_SHAPE ? shapes[seed % 4] : line;
+  vyre_row sizes[3];
+  for (uint32_t i = 0; i < 3; i++)
+    sizes[i] = vyre_build_const(&g->b, U32, shape[i]);
+  vyre_build_workgroup(&g->b, sizes[0], sizes[1], sizes[2]);
+}
+
+/* Returns the number of the invocation in the grid. */
+static vyre_row
+number_of_invocation(generator *g, uint32_t features)
+{
+  const vyre_opcode op = features & RANDOM_SHAPE ? VYRE_OP_wid : VYRE_OP_gid;
+  const vyre_row x = vyre_build_lane(&g->b, row(g, op, VYRE_TYPE(VYRE_U32, 3), 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 0);
+  if (op == VYRE_OP_gid)
+    return x;
+  const vyre_row first = vyre_build_imm(&g->b, VYRE_OP_mul, x, RANDOM_INVOCATIONS / RANDOM_GROUPS);
+  return vyre_build_binary(&g->b, VYRE_OP_add, first, row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE));
+}
+
 void
 random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
 {
   const uint32_t budget = seed % 3 ? 120 : 24; /* in a short one perhaps nothing undefined runs */
+  const uint32_t features = random_program_features(seed, flags);
   generator g = {.random = seed * 2654435761u + 12345u, .m = module, .v = vyre_module_view(module), .budget = budget};
-  vyre_row gid, one, four;
   g.wide = (flags & RANDOM_WIDE) != 0;
   g.tame = g.wide && (flags & RANDOM_RELAXED) && (seed & 6);
   vyre_build_program(module, "random", random_mode(&g, flags), vyre_module_add_input(module, "random"), &g.b);
-  four = vyre_build_const(&g.b, U32, 4);
-  one = vyre_build_const(&g.b, U32, 1);
-  vyre_build_workgroup(&g.b, four, one, one);
+  build_workgroup(&g, seed, features);
   declare_memory(&g);
   for (uint32_t i = 0; i < MAX_VARS; i++)
     g.vars[i] = vyre_build_var(&g.b, random_type(&g));
   keep(&g, vyre_build_spec(&g.b, U32, below(&g, 100), 1));
-  gid = row(&g, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  keep(&g, vyre_build_lane(&g.b, gid, 0));
+  keep(&g, number_of_invocation(&g, features));
   g.base = vyre_build_imm(&g.b, VYRE_OP_mul, g.pool[g.count - 1], RANDOM_WORDS);
   keep(&g, vyre_build_load(&g.b, vyre_build_at(&g.b, g.in, g.pool[g.count - 1]), 0));
   set_private_array(&g);
+  if (features && seed / 8 % 2)
+    add_features(&g, seed, features);
   while (g.budget)
     statements(&g, g.budget);
+  if (features && seed / 8 % 2 == 0)
+    add_features(&g, seed, features);
   store_all(&g);
   if (g.wide && below(&g, 4) == 0)
     return_from_loop(&g);

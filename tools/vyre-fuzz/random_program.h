@@ -15,7 +15,7 @@
 #define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
 #define RANDOM_IN          64u
 
-/* The contents of the bindings, by their number: 0, 1, 2, 3, elements of 4, 5; and push constants. */
+/* The contents of the bindings, by their number: 0, 1, 2, 3, elements of 4, 5, 6; and push constants. */
 typedef struct random_memory {
   uint32_t out[RANDOM_OUT];
   uint32_t in[RANDOM_IN];
@@ -24,6 +24,7 @@ typedef struct random_memory {
   uint32_t push[4];
   uint32_t blocks[2][RANDOM_OUT];
   uint32_t lone[12];
+  uint32_t layouts[RANDOM_OUT];
 } random_memory;
 
 /* Descriptors that may be left unbound: a bit each. */
@@ -35,6 +36,22 @@ typedef struct random_memory {
 
 #define RANDOM_RELAXED 1u
 #define RANDOM_WIDE    2u /* all types and ops; else bool and 32 bits */
+
+/* Features of a wide program, which follow from its seed. */
+#define RANDOM_LANES          1u  /* lanes of a workgroup communicate through memory, with barriers */
+#define RANDOM_DEEP           2u  /* control is nested RANDOM_DEPTH deep */
+#define RANDOM_EXTREME        4u  /* float operations have operands of extreme exponents, constants and contents of `in` */
+#define RANDOM_SHAPE          8u  /* a workgroup of more than one dimension */
+#define RANDOM_LAYOUTS        16u /* structs with explicit layouts in storage */
+#define RANDOM_FEATURES       5u  /* their number */
+#define RANDOM_LAYOUT_BINDING 6u
+#define RANDOM_DEPTH          30u
+uint32_t random_program_features(uint64_t seed, uint32_t flags);
+
+/* Returns the bits of a finite number whose exponent is near the least, the greatest, or another bound; advances `random`. */
+uint64_t random_extreme(uint64_t *random, vyre_kind kind);
+/* Words of `in` with such numbers in RANDOM_EXTREME programs: 8 of 64 bits, then 8 of 32, then 8 of 16. */
+#define RANDOM_EXTREMES 32u
 
 /* Makes one program from the seed; `out` is binding 0, `in` (u32, only read) binding 1; of a wide one `shared`
  * (coherent) binding 2, a uniform block binding 3, an array of storage blocks binding 4, a uniform block that is seldom used

@@ -5,12 +5,27 @@
 
 #include <string.h>
 
+static void
+fill_extremes(uint32_t *words, uint64_t seed)
+{
+  uint64_t random = seed;
+  for (uint32_t i = 0; i < 8; i++) {
+    const uint64_t bits = random_extreme(&random, VYRE_F64);
+    words[2 * i] = (uint32_t)bits;
+    words[2 * i + 1] = (uint32_t)(bits >> 32);
+    words[16 + i] = (uint32_t)random_extreme(&random, VYRE_F32);
+    words[24 + i] = (uint32_t)random_extreme(&random, VYRE_F16);
+  }
+}
+
 void
 random_program_fill(random_memory *memory, uint64_t seed)
 {
   memset(memory->out, 0xab, sizeof memory->out);
   for (uint32_t i = 0; i < RANDOM_IN; i++)
     memory->in[i] = i < 8 ? i : (i * 2654435761u) ^ (uint32_t)seed << (i & 15);
+  if (random_program_features(seed, RANDOM_WIDE) & RANDOM_EXTREME)
+    fill_extremes(memory->in + RANDOM_EXTREMES, seed);
   memset(memory->shared, 0, sizeof memory->shared);
   for (uint32_t i = 0; i < 12; i++) {
     const float number = (float)i * 0.75f - 2.0f;
@@ -24,6 +39,7 @@ random_program_fill(random_memory *memory, uint64_t seed)
   }
   for (uint32_t i = 0; i < 12; i++)
     memory->lone[i] = i + 20;
+  memset(memory->layouts, 0, sizeof memory->layouts);
 }
 
 /* Rows of one binding share its memory. */
@@ -44,6 +60,8 @@ bind(const vyre_module *module, uint32_t row, uint64_t seed, uint32_t element, r
         {row}, memory->blocks[element + (seed >> 4) % 2 > (seed >> 5) % 2 + 1], sizeof memory->blocks[0], element};
   case 5:
     return (vyre_binding){{row}, memory->lone, sizeof memory->lone, 0};
+  case RANDOM_LAYOUT_BINDING:
+    return (vyre_binding){{row}, memory->layouts, sizeof memory->layouts, 0};
   default:
     return (vyre_binding){{row}, memory->uniform, sizeof memory->uniform, 0};
   }

@@ -166,6 +166,8 @@ vyre_row
 value(generator *g, vyre_type type)
 {
   uint32_t start, same = 0;
+  if (g->extreme && vyre_kind_is_float(VYRE_TYPE_KIND(type)))
+    return extreme_value(g, type);
   if (g->twist && --g->twist == 0)
     return vyre_build_const(&g->b, type, 1);
   if (below(g, 10) < 3 || g->count == 0)
@@ -211,13 +213,11 @@ tamed(generator *g, const vyre_op_info *info, vyre_type type, vyre_row b)
 }
 
 static vyre_row
-regular(generator *g, vyre_opcode op)
+regular(generator *g, vyre_opcode op, vyre_kind kind)
 {
   const vyre_op_info *info = &vyre_op_infos[op];
-  vyre_kind kind = VYRE_U32;
   vyre_type type, result;
   vyre_row a, b = VYRE_NONE, c = VYRE_NONE;
-  class_kind(g, (vyre_class)info->klass, &kind);
   if (op == VYRE_OP_quantize16)
     kind = VYRE_F32;
   type = VYRE_TYPE(kind, op == VYRE_OP_cross ? 3 : below(g, 2) ? 1 : 1 + below(g, 4));
@@ -273,10 +273,23 @@ is_regular(const generator *g, vyre_opcode op)
   return info->text && op >= VYRE_OP_add && op < VYRE_OP_verbatim && (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL);
 }
 
+vyre_row
+float_operation(generator *g)
+{
+  vyre_opcode op;
+  vyre_kind kind;
+  class_kind(g, VYRE_CLASS_FLOAT, &kind);
+  do
+    op = (vyre_opcode)below(g, VYRE_OP__COUNT);
+  while (!is_regular(g, op) || !vyre_class_has((vyre_class)vyre_op_infos[op].klass, kind));
+  return regular(g, op, kind);
+}
+
 void
 expression(generator *g)
 {
   vyre_opcode op;
+  vyre_kind kind = VYRE_U32;
   switch (below(g, 15)) {
   case 0:
     keep(g, vector_expression(g));
@@ -303,7 +316,8 @@ expression(generator *g)
     do
       op = below(g, 3) ? (vyre_opcode)below(g, VYRE_OP__COUNT) : common[below(g, sizeof common / sizeof common[0])];
     while (!is_regular(g, op));
-    keep(g, regular(g, op));
+    class_kind(g, (vyre_class)vyre_op_infos[op].klass, &kind);
+    keep(g, regular(g, op, kind));
     if (below(g, 4) == 0)
       store_out(g, g->pool[g->count - 1]);
   }

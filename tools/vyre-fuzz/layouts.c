@@ -1,0 +1,121 @@
+/* Random layouts of storage: structs with members of all types, with gaps, arrays of any stride, matrices of both majors.
+ *
+ * Each invocation accesses its own element of an array of such a struct, and a private copy of that element.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "random_program.h"
+
+#include "internal.h"
+
+#define MOST_MEMBERS 5u
+#define MOST_BYTES   192u /* before the last member; of an element RANDOM_WORDS words */
+
+static uint32_t
+round_up(uint32_t bytes, uint32_t align)
+{
+  return (bytes + align - 1) / align * align;
+}
+
+static vyre_type
+stored_type(generator *g)
+{
+  const vyre_type type = random_type(g);
+  return VYRE_TYPE_KIND(type) == VYRE_BOOL ? U32 : type;
+}
+
+static vyre_type_id random_struct(generator *g, uint32_t most);
+
+static vyre_type_id
+random_member(generator *g, uint32_t most)
+{
+  vyre_kind kind;
+  switch (below(g, 6)) {
+  case 0: {
+    const vyre_type_id element = stored_type(g);
+    return vyre_type_array(g->m, element, 2, VYRE_NONE, vyre_type_stride(g->m, element) * (1 + below(g, 2)));
+  }
+  case 1: {
+    class_kind(g, VYRE_CLASS_FLOAT, &kind);
+    const vyre_type column = VYRE_TYPE(kind, 2 + below(g, 3));
+    const uint32_t columns = 2 + below(g, 3), more = below(g, 2);
+    const bool row_major = below(g, 2);
+    const uint32_t stride = vyre_type_get(g->m, vyre_type_matrix(g->m, column, columns, 0, row_major)).stride;
+    return vyre_type_matrix(g->m, column, columns, stride * (1 + more), row_major);
+  }
+  case 2:
+    return most > 2 ? random_struct(g, 2) : U32;
+  default:
+    return stored_type(g);
+  }
+}
+
+static vyre_type_id
+random_struct(generator *g, uint32_t most)
+{
+  static const char *const names[MOST_MEMBERS] = {"a", "b", "c", "d", "e"};
+  vyre_member members[MOST_MEMBERS];
+  const uint32_t wanted = 1 + below(g, most);
+  uint32_t count = 0;
+  for (uint32_t end = 0; count < wanted; count++) {
+    const vyre_type_id type = random_member(g, most);
+    const vyre_type_info info = vyre_type_get(g->m, type);
+    const uint32_t offset = round_up(end, info.align) + (below(g, 3) ? 0 : info.align);
+    if (count && offset + info.size > MOST_BYTES)
+      break;
+    members[count] = (vyre_member){vyre_string_intern(g->m, names[count], 1), type, offset, 0};
+    end = offset + info.size;
+  }
+  return vyre_type_struct(g->m, vyre_string_intern(g->m, "Layout", 6), members, count, 0);
+}
+
+/* Walks from the path to a random value in it. */
+static vyre_row
+walk(generator *g, vyre_row at, vyre_type_id *type)
+{
+  for (;;) {
+    const vyre_type_info info = vyre_type_get(g->m, *type);
+    const bool is_array = info.form == VYRE_FORM_ARRAY;
+    if (info.form == VYRE_FORM_VALUE)
+      return at;
+    const uint32_t k = below(g, info.count);
+    *type = info.form == VYRE_FORM_STRUCT ? info.members[k].type : info.element;
+    at = is_array && below(g, 2) ? path(g, at, index_below(g, info.count)) : vyre_build_at_literal(&g->b, at, k);
+  }
+}
+
+/* Loads or stores a value, or a lane of it. */
+static void
+access(generator *g, vyre_row at, vyre_type_id type)
+{
+  at = walk(g, at, &type);
+  vyre_type value_type = (vyre_type)type;
+  if (VYRE_TYPE_LANES(value_type) > 1 && below(g, 4) == 0) {
+    at = path(g, at, index_below(g, VYRE_TYPE_LANES(value_type)));
+    value_type = VYRE_TYPE(VYRE_TYPE_KIND(value_type), 1);
+  }
+  if (below(g, 5) < 3)
+    vyre_build_store(&g->b, at, value(g, value_type), 0);
+  else
+    store_out(g, vyre_build_load(&g->b, at, 0));
+}
+
+void
+access_layouts(generator *g)
+{
+  const vyre_type_id type = random_struct(g, MOST_MEMBERS);
+  const vyre_type_info info = vyre_type_get(g->m, type);
+  const uint32_t stride = round_up(info.size, info.align) + (below(g, 3) ? 0 : info.align), count = 4 + below(g, 6);
+  const vyre_row buffer =
+      vyre_build_buffer(&g->b, vyre_type_runtime_array(g->m, type, stride), VYRE_SPACE_STORAGE, 0, 0, RANDOM_LAYOUT_BINDING);
+  const vyre_row own = vyre_build_imm(&g->b, VYRE_OP_ushr, g->base, 6), element = path(g, buffer, own);
+  const vyre_row copy = vyre_build_buffer(&g->b, type, VYRE_SPACE_PRIVATE, 0, 0, 0);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t how = below(g, 8);
+    if (how == 0)
+      row(g, VYRE_OP_copy, 0, 0, element, copy, VYRE_NONE);
+    else if (how == 1)
+      row(g, VYRE_OP_copy, 0, 0, copy, element, VYRE_NONE);
+    else
+      access(g, how < 4 ? copy : element, type);
+  }
+}
