@@ -434,8 +434,9 @@ make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
   if (!element)
     return 0;
   /* spirv-val lets this through where a matrix stride makes it so */
-  if (t->stride && import_type(m, t->element)->sized && vyre_type_get(m->module, element).size > t->stride) {
-    import_uncovered(m, "an array of stride %u, closer than std430 has its elements, is not covered", t->stride);
+  if (t->stride && import_type(m, t->element)->sized && vyre_type_extent(m->module, element) > t->stride) {
+    import_uncovered(m, "an array of stride %u whose elements of %u bytes overlap is not covered", t->stride,
+                     vyre_type_extent(m->module, element));
     return 0;
   }
   if (t->form == FORM_RUNTIME)
@@ -516,7 +517,7 @@ grain_of(const import *m, vyre_type_id type)
 static bool
 member_is_laid_out(import *m, uint32_t id, const vyre_member *member, const vyre_member *next, uint64_t *end)
 {
-  const uint32_t size = vyre_type_get(m->module, member->type).size;
+  const uint32_t size = vyre_type_extent(m->module, member->type);
   *end += size;
   if (!fits(m, member->offset == VYRE_OFFSET_AUTO ? *end : (uint64_t)member->offset + size))
     return false;
@@ -525,8 +526,8 @@ member_is_laid_out(import *m, uint32_t id, const vyre_member *member, const vyre
   if (member->offset % 8 != 0 && member->offset % grain_of(m, member->type) != 0)
     return import_uncovered(m, "struct %u with a member at offset %u, no multiple of its size, is not covered", id, member->offset);
   if (next && next->offset > member->offset && next->offset - member->offset < size)
-    return import_uncovered(m, "struct %u with members closer than std430 has them (offsets %u, %u) is not covered", id,
-                            member->offset, next->offset);
+    return import_uncovered(m, "struct %u with members that overlap (offsets %u, %u) is not covered", id, member->offset,
+                            next->offset);
   return true;
 }
 

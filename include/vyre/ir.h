@@ -96,7 +96,7 @@ typedef struct vyre_type_info {
   uint32_t count_row;         /* array: the row (const, spec, or computed from them) that gives its length, else 0; kept by seal */
   uint32_t stride;            /* array, matrix: bytes from one element (column; row if row major) to the next */
   uint32_t align;             /* bytes, by std430 */
-  uint32_t size;              /* bytes; a runtime array counts 0 elements, a length given by a row counts 0 */
+  uint32_t size;              /* bytes, padded by std430; a runtime array counts 0 elements, a length given by a row counts 0 */
   const vyre_member *members; /* struct: borrowed, moves when types are added */
   vyre_string name;           /* struct */
 } vyre_type_info;
@@ -112,6 +112,9 @@ vyre_type_id vyre_type_struct(vyre_module *module, vyre_string name, const vyre_
 /* The same, with the default stride of arrays of it (0: std430's): a distinct type. */
 vyre_type_id vyre_type_struct_apart(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count,
                                     uint32_t flags, uint32_t stride);
+/* Returns the bytes from the start of a type to the end of its last scalar: `size` without the padding at its end.  Elements of an
+ * array may be that close, and members of a struct.  Lengths count as in `size`. */
+uint32_t vyre_type_extent(const vyre_module *module, vyre_type_id type);
 /* The default stride of arrays of that element type. */
 uint32_t vyre_type_stride(const vyre_module *module, vyre_type_id element);
 /* Drops the types from this id on: nothing may use them. */

@@ -85,6 +85,7 @@ typedef struct table_type {
   vyre_type_info info; /* `members` is not used */
   uint32_t members;    /* index of the first in `members` */
   uint32_t length_row; /* the last pure row that a length in it is computed by; 0: none */
+  uint32_t extent;     /* vyre_type_extent */
 } table_type;
 
 typedef struct table_scope {

@@ -133,6 +133,36 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
   return last;
 }
 
+uint32_t
+vyre_type_extent(const vyre_module *module, vyre_type_id type)
+{
+  if (type < FIRST_ID)
+    return value_info((vyre_type)type).size;
+  return type - FIRST_ID < module->type_count ? module->types[type - FIRST_ID].extent : 0;
+}
+
+/* Computes the extent of a type whose parts have theirs. */
+static uint32_t
+find_extent(const vyre_module *module, const vyre_type_info *info, const vyre_member *members)
+{
+  uint64_t end = 0;
+  if (info->form == VYRE_FORM_ARRAY && info->count) {
+    end = (uint64_t)(info->count - 1) * info->stride + vyre_type_extent(module, info->element);
+  } else if (info->form == VYRE_FORM_MATRIX) {
+    const uint32_t lanes = VYRE_TYPE_LANES((vyre_type)info->element);
+    const bool row_major = (info->flags & VYRE_TYPE_ROW_MAJOR) != 0;
+    const uint32_t vectors = row_major ? lanes : info->count, scalars = row_major ? info->count : lanes;
+    end = (uint64_t)(vectors ? vectors - 1 : 0) * info->stride + (uint64_t)scalars * scalar_size((vyre_type)info->element);
+  } else if (info->form == VYRE_FORM_WORDS) {
+    end = info->size;
+  }
+  for (uint32_t i = 0; info->form == VYRE_FORM_STRUCT && i < info->count; i++) {
+    const uint64_t last = (uint64_t)members[i].offset + vyre_type_extent(module, members[i].type);
+    end = last > end ? last : end;
+  }
+  return saturate(end);
+}
+
 vyre_type_id
 table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_member *members, bool apart)
 {
@@ -152,7 +182,7 @@ table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_membe
   if (count && members)
     memcpy(module->members + first, members, count * sizeof(*members));
   module->member_count += count;
-  module->types[index] = (table_type){*info, first, find_length_row(module, info, members)};
+  module->types[index] = (table_type){*info, first, find_length_row(module, info, members), find_extent(module, info, members)};
   module->type_count++;
   module->type_set.slots[slot] = FIRST_ID + index;
   module->type_set.count++;
@@ -201,7 +231,9 @@ table_index_types(vyre_module *module)
     if (!table_set_grow(module, &module->type_set, hash_of))
       return false;
     table_type *type = &module->types[i];
-    type->length_row = find_length_row(module, &type->info, module->members ? module->members + type->members : NULL);
+    const vyre_member *members = module->members ? module->members + type->members : NULL;
+    type->length_row = find_length_row(module, &type->info, members);
+    type->extent = find_extent(module, &type->info, members);
     uint32_t mask = module->type_set.capacity - 1;
     uint32_t slot = (uint32_t)hash_of(module, FIRST_ID + i) & mask;
     while (module->type_set.slots[slot])

@@ -80,12 +80,11 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
 {
   text_buffer text;
   uint8_t facts;
-  vyre_type_info element;
   bool runtime = (info->flags & VYRE_TYPE_RUNTIME) != 0;
   if (!part_is_valid(k, type, info->element, "element", 0))
     return TYPE_BAD;
   facts = facts_of(k, info->element);
-  element = vyre_type_get(k->module, info->element);
+  const uint32_t extent = vyre_type_extent(k->module, info->element);
   const bool descriptors = is_of_blocks(k, info->element);
   if ((facts & TYPE_HAS_RUNTIME) && !descriptors) {
     vyre_verify_report(k, 0, "%s: its element has no length of its own", vyre_verify_memory_type_text(k, type, &text));
@@ -96,9 +95,9 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
     return TYPE_BAD;
   }
   /* If a row gives the element's length no stride is known: memory without layout has its own. */
-  if ((info->stride == 0 || info->stride < element.size) && !(facts & TYPE_HAS_ROW) && !descriptors) {
+  if ((info->stride == 0 || info->stride < extent) && !(facts & TYPE_HAS_ROW) && !descriptors) {
     vyre_verify_report(k, 0, "%s: its stride %u is less than its element's size %u", vyre_verify_memory_type_text(k, type, &text),
-                       info->stride, element.size);
+                       info->stride, extent);
     return TYPE_BAD;
   }
   if ((uint64_t)info->count * info->stride > UINT32_MAX) {
@@ -145,8 +144,8 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
 {
   text_buffer text;
   for (uint32_t i = 0; i < count; i++) {
-    vyre_type_info info = vyre_type_get(k->module, members[i].type);
-    uint64_t end = (uint64_t)members[i].offset + info.size;
+    const uint32_t extent = vyre_type_extent(k->module, members[i].type);
+    const uint64_t end = (uint64_t)members[i].offset + extent;
     bool sized = (facts_of(k, members[i].type) & TYPE_HAS_ROW) == 0;
     if (members[i].offset % grain_of(k, members[i].type) != 0)
       vyre_verify_report(k, 0, "%s: offset %u of a member is no multiple of %u", vyre_verify_memory_type_text(k, type, &text),
@@ -156,7 +155,7 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
                          members[i].offset);
     else if (sized && i + 1 < count && end > members[i + 1].offset)
       vyre_verify_report(k, 0, "%s: the member at offset %u has %u bytes and overlaps the one at offset %u",
-                         vyre_verify_memory_type_text(k, type, &text), members[i].offset, info.size, members[i + 1].offset);
+                         vyre_verify_memory_type_text(k, type, &text), members[i].offset, extent, members[i + 1].offset);
     else
       continue;
     return false;

@@ -197,7 +197,7 @@ read_types(vir0_reader *r)
     if (count > members->count - used)
       return vir0_damaged(r, VYRE_VIR0_TYPES, i, "it has %u members, and %u are left", count, members->count - used);
     VYRE_TRY(check_type(r, i, &info, count ? m->members + used : NULL));
-    m->types[i] = (table_type){info, used, 0};
+    m->types[i] = (table_type){info, used, 0, 0};
     m->type_count = i + 1;
     used += count;
   }

@@ -75,11 +75,11 @@ static const struct {
      "%m2 = OpTypeMatrix %v2 2\n%each = OpTypeStruct %m2\n%all = OpTypeRuntimeArray %each\n%block = OpTypeStruct %all\n"
      "%pb = OpTypePointer StorageBuffer %block\n%b = OpVariable %pb StorageBuffer\n%pm = OpTypePointer StorageBuffer "
      "%float\n" MAIN "%p = OpAccessChain %pm %b %u0 %u1 %u0 %u0 %u0\n%l = OpLoad %float %p\n" END,
-     "an array of stride 64, closer than std430 has its elements, is not covered"},
+     "an array of stride 64 whose elements of 72 bytes overlap is not covered"},
     {MODULE_FAR("OpMemberDecorate %s 0 Offset 0\nOpMemberDecorate %s 1 Offset 9\n"),
      "with a member at offset 9, no multiple of its size, is not covered"},
     {MODULE_FAR("OpMemberDecorate %s 0 Offset 0\nOpMemberDecorate %s 1 Offset 4\n"),
-     "with members closer than std430 has them (offsets 0, 4) is not covered"},
+     "with members that overlap (offsets 0, 4) is not covered"},
     /* several stages */
     {MODULE ENTRY "OpEntryPoint Vertex %main \"v\"\n" TYPES MAIN END, "is an entry point of several stages"},
     {MODULE ENTRY OTHER
