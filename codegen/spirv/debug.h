@@ -12,7 +12,7 @@
 
 void vyre_spv_begin_debug(vyre_spv *s);
 void vyre_spv_end_debug(vyre_spv *s); /* all programs have been written */
-void vyre_spv_debug_variable(vyre_spv *s, uint32_t spirv_id, uint32_t id);
+void vyre_spv_debug_variable(vyre_spv *s, uint32_t row, uint32_t spirv_id, uint32_t id);
 void vyre_spv_debug_definition(vyre_spv *s, uint32_t function); /* of the program at hand */
 /* What goes from one position to the next, if either has a scope.  False: an OpLine, or nothing, is to do that. */
 bool vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_position *to);

@@ -122,10 +122,12 @@ vyre_spv_end_debug(vyre_spv *s)
 }
 
 void
-vyre_spv_debug_variable(vyre_spv *s, uint32_t spirv_id, uint32_t id)
+vyre_spv_debug_variable(vyre_spv *s, uint32_t row, uint32_t spirv_id, uint32_t id)
 {
-  if (s->debug_set && spirv_id)
-    *slot(s, VYRE_SPV_A_DEBUG_VARIABLE, spirv_id) = id;
+  if (s->debug->count == 0 || !spirv_id) /* nothing is kept that could name it */
+    return;
+  *slot(s, VYRE_SPV_A_DEBUG_VARIABLE, spirv_id) = id;
+  *slot(s, VYRE_SPV_A_VARIABLE_ROW, spirv_id) = row;
 }
 
 /* ---- scopes ---- */

@@ -88,10 +88,14 @@ enum {
   VYRE_SPV_A_SOURCE,         /* vyre_string */
   VYRE_SPV_VALUES, /* the scope of a variable of the source, program: how many of its values there are; UINT32_MAX: nothing is told
                       of it */
-  VYRE_SPV_LAST_VALUE,    /* the same: the order of the last one of these */
-  VYRE_SPV_WRITES,        /* a buffer: how many rows write to it */
-  VYRE_SPV_AN_INLINED_AT, /* caller, line, call */
-  VYRE_SPV_A_VARIABLE,    /* the last, as the set is added: the input's id and pointer's id, binding */
+  VYRE_SPV_LAST_VALUE,     /* the same: the order of the last one of these */
+  VYRE_SPV_WRITES,         /* a buffer: how many rows write to it */
+  VYRE_SPV_AN_INLINED_AT,  /* caller, line, call */
+  VYRE_SPV_A_VARIABLE_ROW, /* a variable's id there: a row of it */
+  VYRE_SPV_AN_ENTRY,       /* program row: its function */
+  VYRE_SPV_A_REFLECTED,    /* the result there of an instruction that tools read: what was written for it */
+  VYRE_SPV_A_DECORATION,   /* one that tools read: its target and number, 1 + member; 1, where it was written */
+  VYRE_SPV_A_VARIABLE,     /* the last, as the set is added: the input's id and pointer's id, binding */
 };
 #define VYRE_SPV_FIRST_MADE 128u
 #define VYRE_SPV_SMALL      32u /* integers of 32 bits below it are found without a search */
@@ -547,6 +551,13 @@ void vyre_spv_memory_start(vyre_spv *s);
 /* gid and its like: the value of a built-in variable, or one lane of it. */
 uint32_t vyre_spv_place(vyre_spv *s, vyre_opcode op);
 uint32_t vyre_spv_place_lane(vyre_spv *s, vyre_opcode op, uint32_t lane);
+
+/* Returns the variable of the built-in of that number in SPIR-V, or 0 if it was not written. */
+uint32_t vyre_spv_builtin(const vyre_spv *s, uint32_t builtin);
+
+/* ---- reflection.c ---- */
+
+void vyre_spv_reflection(vyre_spv *s); /* after all programs */
 
 /* ---- subgroup.c ---- */
 

@@ -118,6 +118,7 @@ write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
   const char *name = info->entry ? vyre_string_text(s->module, info->entry) : vyre_row_name(s->module, (vyre_row){s->program});
   const uint32_t operands[2] = {SpvExecutionModelGLCompute, entry};
   const size_t start = s->entries.count;
+  vyre_spv_made_of(s, VYRE_SPV_AN_ENTRY, s->program, 0)->id = entry;
   if (!name)
     name = "main";
   vyre_spv_text(s, &s->entries, SpvOpEntryPoint, operands, 2, name);
@@ -317,6 +318,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
                           vyre_string_text(module, from->path));
   }
   vyre_spv_end_debug(&s);
+  vyre_spv_reflection(&s);
   vyre_spv_resolve_rest(&s);
   vyre_spv_stages(&s, from);
   vyre_spv_set_extension(&s);

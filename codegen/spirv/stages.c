@@ -28,8 +28,8 @@ static bool
 is_debug(const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu;
-  return vyre_words_is_debug(words) || op == SpvOpString || op == SpvOpSource || op == SpvOpSourceContinued ||
-         op == SpvOpSourceExtension || op == SpvOpModuleProcessed;
+  return vyre_words_is_debug(words) || vyre_words_is_reflected(words) || op == SpvOpString || op == SpvOpSource ||
+         op == SpvOpSourceContinued || op == SpvOpSourceExtension || op == SpvOpModuleProcessed;
 }
 
 static bool

@@ -166,7 +166,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   list(s, id);
   if (known)
     return;
-  vyre_spv_debug_variable(s, info->spirv_id, id);
+  vyre_spv_debug_variable(s, row, info->spirv_id, id);
   const bool zeroed = space == VYRE_SPACE_WORKGROUP && info->initializer != UINT32_MAX;
   const uint32_t words[4] = {pointer, id, class_, zeroed ? vyre_spv_null(s, type_id) : 0};
   vyre_spv_instruction(s, &s->globals, SpvOpVariable, words, zeroed ? 4 : 3);
@@ -190,19 +190,29 @@ need_place(vyre_spv *s, vyre_opcode op)
     vyre_spv_fail(s, "%s needs SPIR-V 1.3\nFix: compile the shader for Vulkan 1.1 or later", vyre_op_infos[op].text);
 }
 
+static const struct {
+  uint16_t builtin, lanes;
+} places[VYRE_SPV_PLACES] = {
+    {SpvBuiltInGlobalInvocationId, 3}, {SpvBuiltInLocalInvocationId, 3},    {SpvBuiltInWorkgroupId, 3},
+    {SpvBuiltInNumWorkgroups, 3},      {SpvBuiltInLocalInvocationIndex, 1}, {SpvBuiltInSubgroupLocalInvocationId, 1},
+    {SpvBuiltInSubgroupId, 1},         {SpvBuiltInSubgroupSize, 1},         {SpvBuiltInNumSubgroups, 1},
+    {SpvBuiltInSubgroupEqMask, 4},     {SpvBuiltInSubgroupGeMask, 4},       {SpvBuiltInSubgroupGtMask, 4},
+    {SpvBuiltInSubgroupLeMask, 4},     {SpvBuiltInSubgroupLtMask, 4},
+}; /* ORDER: ops.def */
+
+uint32_t
+vyre_spv_builtin(const vyre_spv *s, uint32_t builtin)
+{
+  for (uint32_t i = 0; i < VYRE_SPV_PLACES; i++)
+    if (places[i].builtin == builtin)
+      return s->builtins[i];
+  return 0;
+}
+
 /* The variable of a built-in, and the type of its value. */
 static uint32_t
 place_variable(vyre_spv *s, vyre_opcode op, uint32_t *out_type)
 {
-  static const struct {
-    uint16_t builtin, lanes;
-  } places[VYRE_SPV_PLACES] = {
-      {SpvBuiltInGlobalInvocationId, 3}, {SpvBuiltInLocalInvocationId, 3},    {SpvBuiltInWorkgroupId, 3},
-      {SpvBuiltInNumWorkgroups, 3},      {SpvBuiltInLocalInvocationIndex, 1}, {SpvBuiltInSubgroupLocalInvocationId, 1},
-      {SpvBuiltInSubgroupId, 1},         {SpvBuiltInSubgroupSize, 1},         {SpvBuiltInNumSubgroups, 1},
-      {SpvBuiltInSubgroupEqMask, 4},     {SpvBuiltInSubgroupGeMask, 4},       {SpvBuiltInSubgroupGtMask, 4},
-      {SpvBuiltInSubgroupLeMask, 4},     {SpvBuiltInSubgroupLtMask, 4},
-  }; /* ORDER: ops.def */
   const uint32_t which = (uint32_t)(op - VYRE_OP_gid);
   const uint32_t type = *out_type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, places[which].lanes));
   need_place(s, op);

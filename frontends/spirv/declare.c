@@ -251,9 +251,17 @@ declare_set(import *m, const uint32_t *words, uint32_t count)
     return import_fail(m, "a name without end");
   const bool is_debug_info = strcmp(text, "NonSemantic.Shader.DebugInfo.100") == 0;
   m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : is_debug_info ? 3 : vyre_words_set_says_nothing(text) ? 2 : 0;
-  if (m->ids[words[1]].value == 2)
-    import_drop(m, text);
   return true;
+}
+
+void
+import_drop_set(import *m, uint32_t set)
+{
+  size_t length;
+  const uint32_t def = m->ids[set].def;
+  const char *text = import_text(m, def + 2, def + (m->words[def] >> 16), &length);
+  if (text)
+    import_drop(m, text);
 }
 
 static bool
@@ -340,6 +348,23 @@ declare_decoration(import *m, uint32_t op, const uint32_t *words, uint32_t count
   }
 }
 
+/* An instruction of a set, outside of functions. */
+static bool
+declare_instruction(import *m, const uint32_t *words, uint32_t count)
+{
+  if (!import_needs(m, 5) || !import_type(m, words[1]))
+    return false;
+  if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
+    return import_fail(m, "only instructions of sets of debug information may be outside of functions");
+  if (!import_define(m, words[2], ID_GROUP, words[1]))
+    return false;
+  if (m->ids[words[3]].value == 2)
+    return list_add_word(m, &m->reflected, m->at);
+  if (!m->first_function)
+    import_keep_debug(m, words, count);
+  return true;
+}
+
 /* An instruction before the functions. */
 static bool
 declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
@@ -376,8 +401,9 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpName:
   case SpvOpMemberName:
     return declare_names(m, op, words, count);
-  case SpvOpDecorate:
   case SpvOpDecorateId:
+    return declare_decoration(m, op, words, count) && list_add_word(m, &m->reflected, m->at);
+  case SpvOpDecorate:
   case SpvOpMemberDecorate:
   case SpvOpDecorationGroup:
   case SpvOpGroupDecorate:
@@ -385,8 +411,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return declare_decoration(m, op, words, count);
   case SpvOpDecorateString:
   case SpvOpMemberDecorateString:
-    import_drop(m, "decorations that are strings"); /* reflection alone */
-    return true;
+    return import_needs(m, op == SpvOpDecorateString ? 4 : 5) && list_add_word(m, &m->reflected, m->at);
   case SpvOpLine:
   case SpvOpNoLine:
     import_line(m, m->at);
@@ -394,14 +419,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpVariable:
     return declare_variable(m, words);
   case SpvOpExtInst:
-    if (!import_needs(m, 5) || !import_type(m, words[1]))
-      return false;
-    if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
-      return import_fail(m, "only instructions of sets of debug information may be before the functions");
-    if (!import_define(m, words[2], ID_GROUP, words[1]))
-      return false;
-    import_keep_debug(m, words, count);
-    return true;
+    return declare_instruction(m, words, count);
   default:
     break;
   }
@@ -452,7 +470,10 @@ import_declare(import *m)
       if (!read_function(m))
         return false;
       count = m->words[m->at] >> 16;
-    } else if (op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || (m->first_function && op == SpvOpExtInst)) {
+    } else if (m->first_function && op == SpvOpExtInst) {
+      if (!declare_instruction(m, words, count))
+        return false;
+    } else if (op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop) {
       if (!m->first_function)
         import_line(m, m->at);
       if (op == SpvOpLine)
@@ -468,7 +489,8 @@ import_declare(import *m)
   if (!m->first_function)
     return import_fail(m, "no function");
   import_spread_nonuniform(m);
-  return true;
+  import_keep_reflection(m);
+  return !failed(m);
 }
 
 bool

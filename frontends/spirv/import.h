@@ -140,6 +140,11 @@ bool import_name_row(import *m, uint32_t row, uint32_t id);                /* wh
 const char *import_text(const import *m, uint32_t word, uint32_t end,
                         size_t *out_length); /* a string of an instruction; NULL: not terminated */
 
+COLD void import_drop_set(import *m, uint32_t set); /* instructions of the set */
+
+/* ---- reflection.c ---- */
+void import_keep_reflection(import *m); /* all that is in `reflected`; the declarations have been read */
+
 /* ---- debug.c ---- */
 void import_line(import *m, uint32_t at); /* OpLine, OpNoLine, DebugLine, DebugNoLine, DebugScope, DebugNoScope */
 /* The instruction at m->at, of a set that says nothing: kept, if it is of the one for shaders and is as it should be. */

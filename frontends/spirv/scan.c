@@ -261,9 +261,13 @@ scan_call(import *m, function *f)
 
 /* An instruction of a set that says nothing about the meaning. */
 static bool
-says_nothing(const import *m, const uint32_t *words, uint32_t count)
+says_nothing(import *m, const uint32_t *words, uint32_t count)
 {
-  return count > 3 && words[3] < m->bound && m->ids[words[3]].kind == ID_SET && m->ids[words[3]].value >= 2;
+  if (count <= 3 || words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
+    return false;
+  if (m->ids[words[3]].value == 2)
+    import_drop_set(m, words[3]);
+  return true;
 }
 
 /* An instruction that is more than its result. */

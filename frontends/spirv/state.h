@@ -343,12 +343,13 @@ typedef struct import {
 
   list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls,
       root_copies;
-  list constants;       /* ids of specialization constants */
-  list modes;           /* words of OpExecutionMode */
-  list stages;          /* words of OpEntryPoint, of other stages than compute */
-  uint32_t *last_words; /* by id: where its function last has it (memory.c); NULL: no function was asked */
-  uint8_t *marks;       /* by id, if there are entry points of other stages: stages.c */
-  list variables;       /* ids of the module's variables */
+  list constants;                  /* ids of specialization constants */
+  list modes;                      /* words of OpExecutionMode */
+  list stages;                     /* words of OpEntryPoint, of other stages than compute */
+  uint32_t *last_words;            /* by id: where its function last has it (memory.c); NULL: no function was asked */
+  uint8_t *marks;                  /* by id, if there are entry points of other stages: stages.c */
+  list variables;                  /* ids of the module's variables */
+  list reflected, reflected_words; /* words of what reflection.c keeps; those of one instruction */
   list pointers, steps, leaves, constant_leaves, members_made;
   list debug_variables, debug_values;
   list debug_sets;   /* set_rows, of variables */

@@ -70,6 +70,28 @@ uint32_t vyre_words_debug_parent(uint32_t instruction);
 #define VYRE_DEBUG_LOCAL_LINE   3 /* operands of a variable: where it is declared, */
 #define VYRE_DEBUG_LOCAL_PARENT 5 /* and the scope that it is in */
 
+/* ---- reflection -------------------------------------------------------------------------------------------------------------- */
+
+/* What tools read of a module: decorations that are strings or name ids, and instructions of NonSemantic sets before the functions.
+ * Each is kept as an OpExtInst of type 0 and set VYRE_REFLECTED_SET: its result in the input or 0, the set, the instruction's
+ * opcode, and its operands.  An operand is a word, its kind and how many words follow << 8, and these words. */
+typedef enum vyre_reflected {
+  VYRE_REFLECTED_LITERAL,     /* words of the instruction */
+  VYRE_REFLECTED_NAME,        /* of the instruction set: the words of a string; comes first */
+  VYRE_REFLECTED_STRING,      /* the id of an OpString that is kept */
+  VYRE_REFLECTED_VARIABLE,    /* its id in the input, which buffer rows carry */
+  VYRE_REFLECTED_BUILTIN,     /* a variable: SPIR-V's number of the built-in */
+  VYRE_REFLECTED_TYPE,        /* a scalar, vector or void: vyre_type */
+  VYRE_REFLECTED_STRUCT,      /* a variable, and the steps from what it points to: members' numbers, VYRE_REFLECTED_ELEMENT */
+  VYRE_REFLECTED_CONSTANT,    /* a scalar: vyre_type, low bits, high bits */
+  VYRE_REFLECTED_ENTRY,       /* a function: the words of the entry point's name */
+  VYRE_REFLECTED_INSTRUCTION, /* the result, in the input, of another one that is kept */
+} vyre_reflected;
+#define VYRE_REFLECTED_SET     UINT32_MAX
+#define VYRE_REFLECTED_ELEMENT UINT32_MAX
+/* Returns whether a whole instruction is one as it is kept. */
+bool vyre_words_is_reflected(const uint32_t *words);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,6 +63,12 @@ vyre_words_is_debug(const uint32_t *words)
 }
 
 bool
+vyre_words_is_reflected(const uint32_t *words)
+{
+  return (words[0] & 0xffffu) == OP_EXT_INST && words[0] >> 16 > 5 && words[1] == 0 && words[3] == VYRE_REFLECTED_SET;
+}
+
+bool
 vyre_words_debug_fits(uint32_t instruction, uint32_t count)
 {
   const char *text = find(instruction);
