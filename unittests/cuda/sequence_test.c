@@ -222,6 +222,96 @@ parts_of_a_grid_come_and_go(void **state)
   test_close(target);
 }
 
+/* ---- what a graph is found by -------------------------------------------------------------------------------------------- */
+
+enum { VARIATIONS = 19, TIMES_EACH = 4, VARIED_WORDS = 64, VARIED_BUFFERS = 3 };
+
+typedef struct varied {
+  vyre_kernel add, digit, mark, down;
+  vyre_device_buffer x, y, left;
+} varied;
+
+static varied
+make_varied(vyre_target *target)
+{
+  return (varied){test_compile(target, TEST_ADD),      test_compile(target, TEST_DIGIT),     test_compile(target, TEST_MARK),
+                  test_compile(target, TEST_DOWN),     test_buffer(target, VARIED_WORDS, 1), test_buffer(target, VARIED_WORDS, 2),
+                  test_buffer(target, VARIED_WORDS, 9)};
+}
+
+/* Submits one sequence, which differs in one thing for each number but 0, and reads all buffers afterwards. */
+static void
+submit_varied(vyre_target *target, const varied *v, uint32_t number, uint32_t out[VARIED_BUFFERS][VARIED_WORDS])
+{
+#define VARIED(k, other, usual) (number == (k) ? (other) : (usual))
+  static const vyre_range nothing;
+  uint32_t up[8] = {3, 5, VARIED(1, 20, 10), 4}, seen[8];
+  const uint32_t pushes[2] = {VARIED(2, 7, 4), VARIED(3, 2, 1)};
+  const vyre_range both[2] = {test_words(v->x, VARIED(4, 8, 0), 16), test_words(v->y, VARIED(5, 8, 0), 16)};
+  const vyre_range digit = test_words(v->x, VARIED(6, 40, 20), 1), left = test_words(v->left, VARIED(7, 4, 0), 1);
+  const vyre_range last = test_words(v->x, 48, 1), mark = test_words(v->y, 32, VARIED(8, 3, 16));
+  const vyre_fill fill = {test_words(v->x, VARIED(9, 16, 0), 24), VARIED(10, 8, 6)};
+  const vyre_upload uploads[2] = {{test_words(v->left, 0, 4), up}, {test_words(v->left, VARIED(11, 12, 8), 4), up + 4}};
+  const vyre_read read = {test_words(v->x, VARIED(12, 20, 0), 8), seen};
+  vyre_step steps[5] = {
+      {.kernel = v->add, .buffers = both, .buffer_count = 2, .push = &pushes[0], .push_size = 4, .groups = {1, 1, 1}},
+      test_step(v->digit, &digit, 1, &pushes[1]),
+      test_step(v->down, &left, 1, NULL),
+      test_step(v->mark, &mark, VARIED(13, 9, 12), NULL),
+      test_step(v->digit, &last, 1, &pushes[1]), /* what runs once too often, or not, shows */
+  };
+  if (number == 14)
+    steps[3].first = 2, steps[3].count = 3;
+  if (number == 15) {
+    const vyre_step first = steps[1];
+    steps[1] = steps[2], steps[2] = first;
+  }
+  const vyre_repeat repeat = {1, VARIED(16, 1, 2), VARIED(17, 4, 2), VARIED(18, left, nothing)};
+  vyre_repeat_end end;
+#undef VARIED
+  test_ok(ops->submit(target,
+                      &(vyre_sequence){.fills = &fill,
+                                       .fill_count = 1,
+                                       .uploads = uploads,
+                                       .upload_count = 2,
+                                       .steps = steps,
+                                       .step_count = 5,
+                                       .reads = &read,
+                                       .read_count = 1,
+                                       .repeats = &repeat,
+                                       .repeat_count = 1,
+                                       .ends = &end},
+                      NULL));
+  const vyre_device_buffer buffers[VARIED_BUFFERS] = {v->x, v->y, v->left};
+  for (uint32_t i = 0; i < VARIED_BUFFERS; i++)
+    test_ok(vyre_target_read(ops, target, buffers[i], 0, sizeof out[i], out[i]));
+  assert_memory_equal(seen, &out[0][number == 12 ? 20 : 0], sizeof seen);
+}
+
+/* By turns a sequence and another one that differs in one thing: what was recorded of the one is not replayed for the other. */
+static void
+a_graph_is_of_its_sequence_alone(void **state)
+{
+  static uint32_t out[2][VARIATIONS][TIMES_EACH][2][VARIED_BUFFERS][VARIED_WORDS];
+  (void)state;
+  for (uint32_t way = 0; way < 2; way++) {
+    vyre_target *target = test_open(NULL);
+    target->no_graphs = way == 1;
+    const varied v = make_varied(target);
+    for (uint32_t number = 1; number < VARIATIONS; number++)
+      for (uint32_t i = 0; i < TIMES_EACH; i++) {
+        submit_varied(target, &v, 0, out[way][number][i][0]);
+        submit_varied(target, &v, number, out[way][number][i][1]);
+      }
+    assert_true(way == 1 || test_metric(target, "graph_launches") > VARIATIONS * TIMES_EACH);
+    test_close(target);
+  }
+  for (uint32_t number = 1; number < VARIATIONS; number++)
+    for (uint32_t i = 0; i < TIMES_EACH; i++)
+      if (memcmp(out[0][number][i], out[1][number][i], sizeof out[0][number][i]) != 0)
+        fail_msg("variation %u, time %u: graphs give other words than commands", number, i);
+}
+
 /* ---- order --------------------------------------------------------------------------------------------------------------- */
 
 /* Each begun sequence sees what those before it left, whatever streams they have. */
@@ -439,6 +529,7 @@ main(void)
       cmocka_unit_test(a_graph_gives_the_bytes_of_its_commands),
       cmocka_unit_test(what_changes_is_changed_in_the_graph),
       cmocka_unit_test(parts_of_a_grid_come_and_go),
+      cmocka_unit_test(a_graph_is_of_its_sequence_alone),
       cmocka_unit_test(what_is_begun_keeps_its_order),
       cmocka_unit_test(what_is_begun_finds_its_graph),
       cmocka_unit_test(a_kernel_waits_for_the_host),
