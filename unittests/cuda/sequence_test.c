@@ -204,6 +204,7 @@ parts_of_a_grid_come_and_go(void **state)
   vyre_target *target = test_open(NULL);
   const vyre_kernel mark = test_compile(target, TEST_MARK);
   const vyre_range range = test_range(test_buffer(target, 8, 0));
+  const uint64_t loads = sim.count("cuModuleLoadDataEx");
   for (uint32_t round = 0; round < 12; round++) {
     const vyre_fill clear = {range, 0};
     uint32_t out[8];
@@ -219,6 +220,7 @@ parts_of_a_grid_come_and_go(void **state)
     for (uint32_t i = 0; i < 8; i++)
       assert_int_equal(out[i], round % 2 == 0 || i == first || i == first + 1 ? i + 1 : 0);
   }
+  assert_int_equal(sim.count("cuModuleLoadDataEx"), loads); /* the target's own kernels are for repeats and grids of a buffer */
   test_close(target);
 }
 
