@@ -173,7 +173,7 @@ pgen_jump(gen *g, uint32_t row)
   const uint32_t target = pgen_target(g, row);
   if (op == VYRE_OP_trap)
     pgen_fault(g, row);
-  if (g->wide && (target == g->program || g->is_wide[target - g->program])) {
+  if (g->wide && g->is_wide[target - g->program]) { /* never the program itself */
     pgen_wide_jump(g, row);
     return;
   }

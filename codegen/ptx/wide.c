@@ -3,14 +3,14 @@
  * All lanes that enter a wide construct come to its end, whatever they do in it.  A lane that leaves it for further out says so in
  * `where`, goes to the end of the construct that it is in, and from there to that of the one around it, until it is where it wants
  * to be.  At an end all vote which of them are here; that is the mask from there on.  So each mask is made by the very lanes that
- * the mask before it has, and no lane is ever waited for that went elsewhere.
+ * the mask before it has, and no lane is ever waited for that went elsewhere.  A lane that returns exits at once: votes do not wait
+ * for exited lanes, and the others may wait for it at a barrier of the workgroup inside an outer construct.
  *
- *     where   0: here; 1: it has ended; else it left a construct, or goes on with a loop
+ *     where   0: here; else the lane left a construct, or goes on with a loop
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-#define ENDED   1u
 #define NO_CASE 0xffffffffu
 
 static uint32_t
@@ -202,6 +202,6 @@ pgen_wide_jump(gen *g, uint32_t row)
   if (op == VYRE_OP_fallthrough)
     pgen_move(g, g->next_case, lit(g->at_case + 1));
   else
-    pgen_move(g, g->where, lit(target == g->program ? ENDED : op == VYRE_OP_continue ? again(g, target) : left(g, target)));
+    pgen_move(g, g->where, lit(op == VYRE_OP_continue ? again(g, target) : left(g, target)));
   pgen_branch(g, g->join);
 }
