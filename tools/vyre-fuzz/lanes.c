@@ -196,7 +196,8 @@ atomic_round(generator *g, const exchange *x)
   meet_lanes(g, x);
 }
 
-/* Each lane appends at an index from a counter.  The order of lanes is open, thus only the sum of the elements is observed. */
+/* Each lane appends at an index from a counter.  The order of lanes is open, thus only the sum of the elements is observed, and each
+ * element is cleared afterwards. */
 static void
 append_round(generator *g, const exchange *x)
 {
@@ -215,6 +216,8 @@ append_round(generator *g, const exchange *x)
     sum = vyre_build_binary(&g->b, VYRE_OP_add, sum, vyre_build_load(&g->b, slot(g, x, u32(g, i), 1), 0));
   observe(g, x, sum);
   observe(g, x, vyre_build_load(&g->b, counter, 0));
+  meet_lanes(g, x);
+  vyre_build_store(&g->b, slot(g, x, lane(g), 1), u32(g, 0), 0);
   meet_lanes(g, x);
 }
 
