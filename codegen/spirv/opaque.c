@@ -298,7 +298,8 @@ vyre_spv_opaque(vyre_spv *s, uint32_t row)
   }
   if (vyre_spv_failed(s))
     return;
-  if (info.flags == SpvOpConstantNull || info.flags == SpvOpUndef || info.flags == SpvOpConstantSampler) {
+  if (info.flags == SpvOpConstantNull || info.flags == SpvOpUndef || info.flags == SpvOpConstantSampler ||
+      info.flags == SpvOpConstant) {
     uint32_t constant[4] = {result}, count = 1;
     for (size_t i = start; i < s->scratch.count && count < 4; i++)
       constant[count++] = s->scratch.data[i];

@@ -8,21 +8,30 @@
 static bool
 declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_type *t, uint16_t *flags)
 {
-  if (import_is_opaque_type(t))
-    return count == 4 || import_uncovered(m, "a constant of opaque type is not covered");
+  if (import_is_opaque_type(t)) {
+    for (uint32_t k = 3; k < count; k++)
+      if (!import_id(m, words[k]))
+        return false;
+      else if (m->ids[words[k]].kind != ID_CONSTANT)
+        return import_uncovered(m, "constituent %u is no constant", words[k]);
+      else
+        *flags |= m->ids[words[k]].flags & ID_SPEC;
+    return count > 3 || import_uncovered(m, "a constant of opaque type without constituents is not covered");
+  }
   uint32_t parts = t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 ? 0 : t->count;
   if (t->form == FORM_ARRAY && parts == 0) /* specialization gives their number */
     parts = count - 3;
+  const bool replicates = import_is_replicate(words[0] & 0xffffu);
   if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
     parts = 0;
   if (parts == 0 && t->form != FORM_STRUCT)
     return import_uncovered(m, "type %u is no composite", words[1]);
-  if (count - 3 != parts)
+  if (count - 3 != (replicates ? 1 : parts))
     return import_uncovered(m, "%u constituents, but type %u has %u", count - 3, words[1], parts);
   uint32_t unused;
   const bool alike = t->form != FORM_STRUCT; /* all parts are of one type */
   const uint32_t first = parts ? import_step_type(m, words[1], 0, &unused) : 0;
-  for (uint32_t k = 0; k < parts; k++) {
+  for (uint32_t k = 0; k < (replicates ? 1 : parts); k++) {
     const id_info *part = import_id(m, words[3 + k]);
     if (!part)
       return false;
@@ -36,6 +45,8 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
 static bool
 declare_bits(import *m, uint32_t op, uint32_t count, const spv_type *t)
 {
+  if (import_is_opaque_type(t))
+    return (op == SpvOpConstant && count == 4) || import_uncovered(m, "a constant of type %u is not covered", m->words[m->at + 1]);
   bool is_bool = op == SpvOpConstantTrue || op == SpvOpConstantFalse || op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse;
   if (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != 1 || (VYRE_TYPE_KIND(t->value) == VYRE_BOOL) != is_bool)
     return import_fail(m, "its type is not one that it can have");
@@ -137,6 +148,8 @@ import_declare_constant(import *m, uint32_t op)
     break;
   case SpvOpConstantComposite:
   case SpvOpSpecConstantComposite:
+  case IMPORT_CONSTANT_REPLICATE:
+  case IMPORT_SPEC_CONSTANT_REPLICATE:
     if (!declare_composite(m, words, count, t, &flags))
       return false;
     break;
@@ -217,14 +230,15 @@ make_vector(import *m, const uint32_t *words, const spv_type *t)
 {
   uint64_t bits[4];
   uint32_t splat = 0;
+  const uint32_t each = import_is_replicate(words[0] & 0xffffu) ? 0 : 1;
   for (uint32_t k = 0; k < t->count; k++)
-    if (scalar_bits(m, words[3 + k], &bits[k]) && bits[k] == bits[0])
+    if (scalar_bits(m, words[3 + k * each], &bits[k]) && bits[k] == bits[0])
       splat++;
   if (splat == t->count)
     return vyre_build_const(&m->b, t->value, bits[0]).id;
   vyre_row parts[4];
   for (uint32_t k = 0; k < t->count; k++) {
-    parts[k].id = import_row(m, words[3 + k]);
+    parts[k].id = import_row(m, words[3 + k * each]);
     if (!parts[k].id)
       return 0;
   }
@@ -247,7 +261,7 @@ make_leaves(import *m, uint32_t id, const spv_type *t, uint32_t at)
   }
   for (uint32_t k = 0; k < t->count; k++) {
     spv_value v;
-    if (!import_value(m, words[3 + k], &v))
+    if (!import_value(m, words[import_is_replicate(op) ? 3 : 3 + k], &v))
       return false;
     for (uint32_t i = 0; i < v.count; i++)
       *AT(uint32_t, m->constant_leaves, at++) = v.leaves[i];
@@ -300,7 +314,7 @@ import_constant(import *m, id_info *info, uint32_t id)
     if (!make_operation(m, info, id))
       return false;
   } else if (t->form == FORM_VALUE) {
-    bool composite = op == SpvOpConstantComposite || op == SpvOpSpecConstantComposite;
+    bool composite = op == SpvOpConstantComposite || op == SpvOpSpecConstantComposite || import_is_replicate(op);
     uint32_t row = composite ? make_vector(m, words, t) : make_scalar(m, id, t);
     if (failed(m))
       return false;
@@ -380,9 +394,12 @@ import_constant_words(import *m, uint32_t id, list *out)
     const uint32_t both[2] = {(uint32_t)bits, (uint32_t)(bits >> 32)};
     return append_words(m, out, both, import_literal_words(scalar_kind(m, id)));
   }
-  uint32_t parts = (words[0] >> 16) - 3;
-  for (uint32_t k = 0; k < parts; k++)
-    if (!append_scalar(m, out, words[3 + k]) && !import_constant_words(m, words[3 + k], out))
+  const bool replicates = import_is_replicate(op);
+  const uint32_t parts = replicates ? info->t->count : (words[0] >> 16) - 3;
+  for (uint32_t k = 0; k < parts; k++) {
+    const uint32_t part = words[replicates ? 3 : 3 + k];
+    if (!append_scalar(m, out, part) && !import_constant_words(m, part, out))
       return false;
+  }
   return true;
 }

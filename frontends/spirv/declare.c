@@ -7,37 +7,11 @@
 
 #include <string.h>
 
-typedef struct op_entry {
-  uint32_t op;
-  const char *name;
-  bool has_result, has_type;
-} op_entry;
-
-/* By number, but for the stretches that extensions have. */
-static const op_entry op_entries[] = {
-#include "spirv-instructions.inc"
-};
-#define OP_ENTRIES (sizeof(op_entries) / sizeof(*op_entries))
-
-static const op_entry *
-find_op(uint32_t op)
-{
-  size_t low = 0, high = OP_ENTRIES;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (op_entries[middle].op < op)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < OP_ENTRIES && op_entries[low].op == op ? &op_entries[low] : NULL;
-}
-
 const char *
 import_op_name(uint32_t op)
 {
-  const op_entry *e = find_op(op);
-  return e ? e->name : "an unknown instruction";
+  const char *name = vyre_words_full_name(op);
+  return name ? name : "an unknown instruction";
 }
 
 const uint8_t import_op_shapes[512] = {
@@ -47,8 +21,7 @@ const uint8_t import_op_shapes[512] = {
 uint8_t
 import_op_shape(uint32_t op)
 {
-  const op_entry *e = find_op(op);
-  return e ? (uint8_t)(e->has_result | e->has_type << 1) : 0;
+  return (uint8_t)vyre_words_shape(op);
 }
 
 bool
@@ -336,6 +309,8 @@ declare_decoration(import *m, uint32_t op, const uint32_t *words, uint32_t count
   switch (op) {
   case SpvOpDecorate:
   case SpvOpDecorateId:
+    if (count > 2 && (words[2] == IMPORT_DECORATION_STRIDE_ID || words[2] == IMPORT_DECORATION_OFFSET_ID))
+      return import_uncovered(m, "a layout that constants give is not covered");
     return import_needs(m, 3) && decorate(m, words[1], NONE, words[2], count > 3 ? words[3] : 0);
   case SpvOpMemberDecorate:
     return import_needs(m, 4) && decorate(m, words[1], words[2], words[3], count > 4 ? words[4] : 0);
@@ -420,12 +395,14 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return declare_variable(m, words);
   case SpvOpExtInst:
     return declare_instruction(m, words, count);
+  case IMPORT_EXT_INST_FORWARD: /* of sets that say nothing alone */
+    return import_needs(m, 5) && import_define(m, words[2], ID_GROUP, words[1]);
   default:
     break;
   }
   if (op >= SpvOpTypeVoid && op <= SpvOpTypeForwardPointer)
     return import_declare_type(m, op);
-  if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpUndef)
+  if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpUndef || import_is_replicate(op))
     return import_declare_constant(m, op);
   const char *name = vyre_words_name(op);
   if (name && strncmp(name, "Type", 4) == 0)

@@ -221,6 +221,12 @@ uint32_t import_opaque_null(import *m, uint32_t type, uint32_t op);
 bool import_same_leaves(import *m, uint32_t a, uint32_t b);
 
 /* ---- constants.c ---- */
+/* A constant composite of which one constituent is all. */
+static inline bool
+import_is_replicate(uint32_t op)
+{
+  return op == IMPORT_CONSTANT_REPLICATE || op == IMPORT_SPEC_CONSTANT_REPLICATE;
+}
 bool import_declare_constant(import *m, uint32_t op);
 bool import_constant(import *m, id_info *info, uint32_t id); /* makes it in this program */
 /* A plain integer constant of any width as 32 bits: what does not fit is UINT32_MAX. */

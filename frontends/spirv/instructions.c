@@ -75,6 +75,20 @@ undefined(import *m, const uint32_t *words)
   return !failed(m);
 }
 
+/* One constituent that is all of a composite. */
+static bool
+replicate(import *m, const uint32_t *words)
+{
+  const spv_type *t = import_needs(m, 4) ? import_type(m, words[1]) : NULL;
+  if (!t || t->count == 0 || t->count > IMPORT_MAX_LEAVES)
+    return t && import_uncovered(m, "a composite of type %u is not covered there", words[1]);
+  const uint32_t count = t->count;
+  uint32_t *constituents = import_memory_of(m, count * sizeof(*constituents));
+  for (uint32_t k = 0; constituents && k < count; k++)
+    constituents[k] = words[3];
+  return constituents && import_composite(m, SpvOpCompositeConstruct, words[1], words[2], constituents, count);
+}
+
 #define ORDERS                                                                                            \
   (SpvMemorySemanticsAcquireMask | SpvMemorySemanticsReleaseMask | SpvMemorySemanticsAcquireReleaseMask | \
    SpvMemorySemanticsSequentiallyConsistentMask)
@@ -176,6 +190,8 @@ instruction(import *m, const uint32_t *words)
     return import_atomic(m, op, words);
   if (import_is_subgroup(op) && !import_is_other_group(m, op, words, count))
     return import_subgroup(m, op);
+  if (op == IMPORT_CONSTRUCT_REPLICATE)
+    return replicate(m, words);
   o = import_operation_of(op);
   return o ? import_needs(m, 3) && import_operation(m, o, words[1], words[2], words + 3, count - 3) : import_opaque(m);
 }

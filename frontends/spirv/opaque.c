@@ -164,6 +164,7 @@ import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_
   case SpvOpCompositeInsert:
     return count > 4 && import_is_opaque(m, words[4]);
   case SpvOpCompositeConstruct:
+  case SpvOpVectorShuffle:
   case SpvOpSelect:
     return count > 2 && import_is_opaque(m, words[2]);
   case SpvOpNop:
@@ -178,7 +179,6 @@ import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_
   case SpvOpMemoryBarrier:
   case SpvOpCopyObject:
   case SpvOpCopyLogical:
-  case SpvOpVectorShuffle:
     return false;
   case SpvOpExtInst:
     return count > 5 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[5]));
@@ -223,6 +223,7 @@ is_pure(const import *m, uint32_t op, const uint32_t *words)
   case SpvOpCompositeConstruct:
   case SpvOpCompositeExtract:
   case SpvOpCompositeInsert:
+  case SpvOpVectorShuffle:
   case SpvOpSelect:
   case SpvOpCooperativeMatrixLengthNV:
   case SpvOpSDot:
@@ -235,7 +236,7 @@ is_pure(const import *m, uint32_t op, const uint32_t *words)
   case SpvOpExtInst:
     return m->ids[words[3]].value == 1;
   default:
-    return import_operation_of(op) != NULL;
+    return import_operation_of(op) != NULL || vyre_words_effect_of(op) == VYRE_WORDS_PURE;
   }
 }
 
@@ -259,7 +260,7 @@ reads_image(uint32_t op)
   case SpvOpImageSparseRead:
     return true;
   default:
-    return false;
+    return vyre_words_effect_of(op) == VYRE_WORDS_READ;
   }
 }
 
@@ -479,6 +480,28 @@ import_matrix_length(import *m, uint32_t type, uint32_t id, uint32_t matrix)
   return !failed(m);
 }
 
+/* A vector, or a cooperative matrix or vector, of which one constituent is all components. */
+static uint32_t
+composite_constant(import *m, const id_info *info)
+{
+  const uint32_t *words = m->words + info->def, op = words[0] & 0xffffu, count = (words[0] >> 16) - 3;
+  const uint32_t made = import_is_replicate(op) ? IMPORT_CONSTRUCT_REPLICATE : SpvOpCompositeConstruct;
+  const vyre_type_id type = import_make_type(m, info->type, 0, false);
+  vyre_member *operands = import_memory_of(m, count * sizeof(*operands));
+  vyre_row *parts = import_memory_of(m, count * sizeof(*parts));
+  if (!type || !operands || !parts)
+    return 0;
+  for (uint32_t k = 0; k < count; k++) {
+    operands[k] = (vyre_member){.access = VYRE_WORD_VALUE};
+    parts[k].id = import_row(m, words[3 + k]);
+    if (!parts[k].id)
+      return 0;
+  }
+  return vyre_build_opaque(&m->b, VYRE_OP_opaque_pure, vyre_type_words(m->module, made, type, VYRE_MODE_BARE, operands, count),
+                           parts, count, 0)
+      .id;
+}
+
 bool
 import_opaque_constant(import *m, id_info *info, uint32_t id)
 {
@@ -494,16 +517,13 @@ import_opaque_constant(import *m, id_info *info, uint32_t id)
     const vyre_type_id type = import_make_type(m, info->type, 0, false);
     const vyre_type_id made = type ? vyre_type_words(m->module, op, type, VYRE_MODE_BARE, how, 3) : 0;
     row = made ? vyre_build_opaque(&m->b, VYRE_OP_opaque_pure, made, NULL, 0, 0).id : 0;
-  } else if (words[0] >> 16 == 4) { /* all components of a cooperative matrix are one */
-    const vyre_member operand = {.access = VYRE_WORD_VALUE};
+  } else if (op == SpvOpConstant) { /* of a float with an encoding of its own */
+    const vyre_member bits = {.offset = words[3]};
     const vyre_type_id type = import_make_type(m, info->type, 0, false);
-    const vyre_row part = {import_row(m, words[3])};
-    if (part.id && type)
-      row = vyre_build_opaque(&m->b, VYRE_OP_opaque_pure,
-                              vyre_type_words(m->module, SpvOpCompositeConstruct, type, VYRE_MODE_BARE, &operand, 1), &part, 1, 0)
-                .id;
+    const vyre_type_id made = type ? vyre_type_words(m->module, op, type, VYRE_MODE_BARE, &bits, 1) : 0;
+    row = made ? vyre_build_opaque(&m->b, VYRE_OP_opaque_pure, made, NULL, 0, 0).id : 0;
   } else {
-    import_uncovered(m, "a constant of opaque type is not covered");
+    row = composite_constant(m, info);
   }
   m->b = saved;
   if (!row)

@@ -489,7 +489,8 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
     p->access |= index < t->count ? (uint16_t)AT(spv_member, m->members, t->members + index)->access : 0;
   const uint32_t next = import_step_in(m, t, literal && !outside ? index : 0, &leaf_index);
   if (!next)
-    return import_fail(m, "index %u does not lead into the type there", id);
+    return import_is_opaque_type(t) ? import_uncovered(m, "a pointer into what is opaque is not covered")
+                                    : import_fail(m, "index %u does not lead into the type there", id);
   p->type = next;
   if (outside)
     p->base = BASE_NOTHING;

@@ -89,6 +89,8 @@ scan_edges(import *m, uint32_t from)
   case SpvOpReturn:
   case SpvOpUnreachable:
     return true;
+  case IMPORT_ABORT:
+    return import_uncovered(m, "not covered");
   default:
     return import_fail(m, "no instruction of a compute shader");
   }

@@ -125,7 +125,7 @@ static bool
 is_terminator(uint32_t op) /* of those that extensions have */
 {
   return op == SpvOpTerminateInvocation || op == SpvOpIgnoreIntersectionKHR || op == SpvOpTerminateRayKHR ||
-         op == SpvOpEmitMeshTasksEXT;
+         op == SpvOpEmitMeshTasksEXT || op == IMPORT_ABORT;
 }
 
 /* How scan treats an instruction. */
@@ -305,6 +305,8 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
   case SCAN_CALL:
     return scan_call(m, f);
   case SCAN_OTHER:
+    if (!vyre_words_full_name(op))
+      return import_uncovered(m, "instruction number %u is not known", op);
     return import_operation_of(op) || scan_opaque(m, f, words, count);
   case SCAN_PHI:
     return scan_phi(m, f, words);

@@ -17,6 +17,16 @@
 #define IMPORT_COPY_LEAVES  4u        /* what has more of them is copied by one row where that can be */
 #define NONE                UINT32_MAX
 
+/* Instructions that older headers lack (ir/opaque/newer.def). */
+enum {
+  IMPORT_EXT_INST_FORWARD = 4433,        /* OpExtInstWithForwardRefsKHR */
+  IMPORT_CONSTANT_REPLICATE = 4461,      /* OpConstantCompositeReplicateEXT: one constituent is all of them */
+  IMPORT_SPEC_CONSTANT_REPLICATE = 4462, /* OpSpecConstantCompositeReplicateEXT */
+  IMPORT_CONSTRUCT_REPLICATE = 4463,     /* OpCompositeConstructReplicateEXT */
+  IMPORT_ABORT = 5121,                   /* OpAbortKHR */
+};
+enum { IMPORT_DECORATION_STRIDE_ID = 5124, IMPORT_DECORATION_OFFSET_ID = 5125 }; /* ArrayStrideIdEXT, OffsetIdEXT */
+
 typedef enum id_kind {
   ID_NONE,
   ID_STRING,

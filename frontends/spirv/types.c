@@ -72,13 +72,13 @@ number_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   }
   if (!import_needs(m, op == SpvOpTypeInt ? 4 : 3))
     return false;
+  if (op == SpvOpTypeFloat && words[0] >> 16 > 3)
+    return import_opaque_type(m, t); /* an encoding of its own */
   for (vyre_kind kind = VYRE_I8; kind < VYRE_KIND__COUNT; kind++) {
     bool is_float = vyre_kind_is_float(kind);
     if (!vyre_kind_is_scalar(kind) || vyre_kind_bits(kind) != words[2] || is_float != (op == SpvOpTypeFloat) ||
         (!is_float && vyre_kind_is_signed(kind) != (words[3] != 0)))
       continue;
-    if (is_float && words[0] >> 16 > 3)
-      return import_uncovered(m, "a float with an encoding of its own is not covered");
     t->value = VYRE_TYPE(kind, 1);
     return true;
   }
@@ -93,6 +93,8 @@ vector_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   const spv_type *part = component(m, words[2], t);
   if (!part)
     return false;
+  if (import_is_opaque_type(part))
+    return import_opaque_type(m, t);
   bool vector = op == SpvOpTypeVector;
   uint32_t lanes = VYRE_TYPE_LANES(part->value);
   if (part->form != FORM_VALUE || (vector ? lanes != 1 : lanes == 1 || !vyre_kind_is_float(VYRE_TYPE_KIND(part->value))))

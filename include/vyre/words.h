@@ -1,4 +1,4 @@
-/* SPIR-V's grammar: the names of instructions and what their words are, from SPIRV-Headers' own list.
+/* SPIR-V's grammar: the names of instructions and what their words are, from SPIRV-Headers' own list and ir/opaque/newer.def.
  *
  * An instruction that vyre does not compute with keeps its words (docs/ir.md, "Opaque rows"); this tells which of them are ids.
  *
@@ -23,6 +23,12 @@ typedef enum vyre_word_kind {
 
 /* Without "Op"; NULL: the grammar has no such instruction. */
 const char *vyre_words_name(uint32_t opcode);
+const char *vyre_words_full_name(uint32_t opcode); /* the same with "Op" */
+/* Bit 0: the instruction has a result; bit 1: and a type. */
+uint32_t vyre_words_shape(uint32_t opcode);
+/* The effect that newer.def gives for an instruction; VYRE_WORDS_ANY for all others. */
+typedef enum vyre_words_effect { VYRE_WORDS_ANY, VYRE_WORDS_PURE, VYRE_WORDS_READ } vyre_words_effect;
+vyre_words_effect vyre_words_effect_of(uint32_t opcode);
 /* The instruction of that name without "Op"; UINT32_MAX: there is none. */
 uint32_t vyre_words_find(const char *name, size_t length);
 /* The kind of each word after the first of an instruction of `count` words, into out[1] to out[count - 1].  False: it does not

@@ -1,4 +1,4 @@
-/* SPIR-V's grammar, read from a table that words_generate.c makes.
+/* SPIR-V's grammar, read from a table that words_generate.c makes: SPIRV-Headers' own, and what newer.def adds.
  *
  * Cost: a name by binary search; an instruction's kinds in one pass over its words.
  *
@@ -10,6 +10,7 @@
 typedef struct instruction {
   uint32_t opcode;
   const char *name, *operands; /* letters as words_generate.c says */
+  vyre_words_effect effect;
 } instruction;
 
 typedef struct enumerant {
@@ -51,14 +52,35 @@ const char *
 vyre_words_name(uint32_t opcode)
 {
   const instruction *i = find(opcode);
+  return i ? i->name + 2 : NULL;
+}
+
+const char *
+vyre_words_full_name(uint32_t opcode)
+{
+  const instruction *i = find(opcode);
   return i ? i->name : NULL;
+}
+
+uint32_t
+vyre_words_shape(uint32_t opcode)
+{
+  const instruction *i = find(opcode);
+  return !i ? 0 : strncmp(i->operands, "tr", 2) == 0 ? 3 : i->operands[0] == 'r' ? 1 : 0;
+}
+
+vyre_words_effect
+vyre_words_effect_of(uint32_t opcode)
+{
+  const instruction *i = find(opcode);
+  return i ? i->effect : VYRE_WORDS_ANY;
 }
 
 uint32_t
 vyre_words_find(const char *name, size_t length)
 {
   for (size_t i = 0; i < INSTRUCTIONS; i++)
-    if (strncmp(instructions[i].name, name, length) == 0 && instructions[i].name[length] == '\0')
+    if (strncmp(instructions[i].name + 2, name, length) == 0 && instructions[i].name[2 + length] == '\0')
       return instructions[i].opcode;
   return UINT32_MAX;
 }

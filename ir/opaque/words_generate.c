@@ -1,4 +1,5 @@
-/* Makes spirv-words.inc of SPIRV-Headers' grammar, at build time:  words_generate spirv.core.grammar.json > spirv-words.inc
+/* Makes spirv-words.inc of SPIRV-Headers' grammar and newer.def, at build time:
+ *   words_generate spirv.core.grammar.json > spirv-words.inc
  *
  * An instruction's operands are a letter each, as ir/opaque/words.c reads them: t the result's type, r the result, i an id, l a
  * literal, n a literal of as many words as its type has, s a string, p two ids, q a literal and an id, u an id and a literal, o an
@@ -13,10 +14,32 @@
 
 enum { MOST = 2048, LETTERS = 24 };
 
+typedef enum effect { ANY, PURE, READ } effect;
+
 typedef struct instruction {
   unsigned opcode;
   char name[96], operands[64];
+  effect effect;
 } instruction;
+
+static const struct {
+  unsigned opcode;
+  const char *name, *operands;
+  effect effect;
+} newer_instructions[] = {
+#define NEWER_INSTRUCTION(number, name, operands, effect) {number, "Op" name, operands, effect},
+#include "newer.def"
+};
+
+static const struct {
+  const char *kind;
+  int mask;
+  unsigned value;
+  const char *operands;
+} newer_values[] = {
+#define NEWER_VALUE(kind, mask, value, operands) {kind, mask, value, operands},
+#include "newer.def"
+};
 
 typedef struct enumeration {
   char kind[64];
@@ -158,10 +181,44 @@ operands_of(const char *object, const char *key, char *out, size_t capacity)
   out[length] = '\0';
 }
 
+/* An operand string of newer.def with each enumeration's letter in the place of its name. */
+static void
+newer_operands(const char *from, char *out, size_t capacity)
+{
+  size_t length = 0;
+  for (; *from; from++) {
+    char kind[64] = "";
+    if (*from == '{')
+      sscanf(from, "{%63[^}]}", kind);
+    const enumeration *e = kind[0] ? find_enumeration(kind) : NULL;
+    if (length + 2 > capacity || (kind[0] && (!e || !e->used)))
+      fail("newer.def names an enumeration that is not known, or has too many operands");
+    out[length++] = e ? e->letter : *from;
+    from += kind[0] ? strlen(kind) + 1 : 0;
+  }
+  out[length] = '\0';
+}
+
+/* The enumerations of newer.def. */
+static void
+add_enumerations(void)
+{
+  for (size_t i = 0; i < sizeof(newer_values) / sizeof(*newer_values); i++) {
+    enumeration *e = find_enumeration(newer_values[i].kind);
+    if (!e && enumeration_count == 256)
+      fail("more enumerations than there is room for");
+    if (!e) {
+      e = &enumerations[enumeration_count++];
+      snprintf(e->kind, sizeof(e->kind), "%s", newer_values[i].kind);
+      e->mask = newer_values[i].mask;
+    }
+    e->used = 1;
+  }
+}
+
 static void
 read_enumerations(const char *kinds)
 {
-  char letter = 'A';
   for (const char *p = first_of(kinds); p; p = next_of(p)) {
     char category[32];
     string(p, "category", category, sizeof(category));
@@ -174,11 +231,31 @@ read_enumerations(const char *kinds)
     e->mask = category[0] == 'B';
     for (const char *v = first_of(member(p, "enumerants")); v; v = next_of(v))
       e->used |= first_of(member(v, "parameters")) != NULL;
-    if (e->used && letter > 'Z')
-      fail("more enumerations with operands than letters");
-    if (e->used)
-      e->letter = letter++;
   }
+  add_enumerations();
+  char letter = 'A';
+  for (unsigned i = 0; i < enumeration_count; i++) {
+    if (enumerations[i].used && letter > 'Z')
+      fail("more enumerations with operands than letters");
+    if (enumerations[i].used)
+      enumerations[i].letter = letter++;
+  }
+}
+
+/* Whether the grammar has the value, with operands. */
+static int
+has_value(const char *kinds, const char *kind, unsigned value)
+{
+  for (const char *p = first_of(kinds); p; p = next_of(p)) {
+    char found[64];
+    string(p, "kind", found, sizeof(found));
+    for (const char *v = strcmp(found, kind) == 0 ? first_of(member(p, "enumerants")) : NULL; v; v = next_of(v)) {
+      const char *number = member(v, "value");
+      if (number && strtoul(number + (*number == '"'), NULL, 0) == value && first_of(member(v, "parameters")))
+        return 1;
+    }
+  }
+  return 0;
 }
 
 static void
@@ -197,6 +274,13 @@ write_enumerations(const char *kinds)
         printf("{'%c', %d, %luu, \"%s\"},\n", e->letter, e->mask, strtoul(value + (*value == '"'), NULL, 0), operands);
     }
   }
+  for (size_t i = 0; i < sizeof(newer_values) / sizeof(*newer_values); i++) {
+    char operands[64];
+    const enumeration *e = find_enumeration(newer_values[i].kind);
+    newer_operands(newer_values[i].operands, operands, sizeof(operands));
+    if (!has_value(kinds, e->kind, newer_values[i].value))
+      printf("{'%c', %d, %uu, \"%s\"},\n", e->letter, e->mask, newer_values[i].value, operands);
+  }
   printf("#endif\n");
 }
 
@@ -207,6 +291,31 @@ by_opcode(const void *left, const void *right)
   if (l->opcode != r->opcode)
     return (l->opcode > r->opcode) - (l->opcode < r->opcode);
   return strcmp(l->name, r->name);
+}
+
+/* Merges newer.def into the instructions of the grammar. */
+static void
+add_instructions(void)
+{
+  const unsigned of_grammar = instruction_count;
+  for (size_t k = 0; k < sizeof(newer_instructions) / sizeof(*newer_instructions); k++) {
+    instruction made = {.opcode = newer_instructions[k].opcode, .effect = newer_instructions[k].effect};
+    int known = 0;
+    snprintf(made.name, sizeof(made.name), "%s", newer_instructions[k].name);
+    newer_operands(newer_instructions[k].operands, made.operands, sizeof(made.operands));
+    for (unsigned i = 0; i < of_grammar; i++) {
+      if (instructions[i].opcode != made.opcode)
+        continue;
+      known = 1;
+      instructions[i].effect = made.effect;
+      if (strlen(made.operands) > strlen(instructions[i].operands))
+        memcpy(instructions[i].operands, made.operands, sizeof(made.operands));
+    }
+    if (!known && instruction_count == MOST)
+      fail("more instructions than there is room for");
+    if (!known)
+      instructions[instruction_count++] = made;
+  }
 }
 
 static void
@@ -221,11 +330,13 @@ write_instructions(const char *list)
     string(p, "opname", i->name, sizeof(i->name));
     operands_of(p, "operands", i->operands, sizeof(i->operands));
   }
+  add_instructions();
   qsort(instructions, instruction_count, sizeof(*instructions), by_opcode);
   printf("#ifdef WORDS_INSTRUCTIONS\n");
   for (unsigned i = 0; i < instruction_count; i++) /* the first of several names is the one that stays */
     if (i == 0 || instructions[i].opcode != instructions[i - 1].opcode)
-      printf("{%u, \"%s\", \"%s\"},\n", instructions[i].opcode, instructions[i].name + 2, instructions[i].operands);
+      printf("{%u, \"%s\", \"%s\", %d},\n", instructions[i].opcode, instructions[i].name, instructions[i].operands,
+             instructions[i].effect); /* ORDER: vyre_words_effect */
   printf("#endif\n");
 }
 

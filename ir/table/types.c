@@ -246,6 +246,23 @@ table_index_types(vyre_module *module)
 
 /* ---- making types ---- */
 
+enum { TYPE_FLOAT = 22, TYPE_VECTOR = 23 }; /* opcodes of SPIR-V */
+
+/* Sets the size of an opaque type: a float with an encoding of its own, a vector of such floats, or a pointer.  That of others is
+ * not known. */
+static void
+size_words(const vyre_module *module, vyre_type_info *info, const vyre_member *words)
+{
+  info->align = info->size = 8;
+  if (info->flags == TYPE_FLOAT && info->count && words[0].offset - 8 <= 64 - 8) {
+    info->align = info->size = words[0].offset / 8;
+  } else if (info->flags == TYPE_VECTOR && info->count == 2 && words[1].offset - 1 < 4) {
+    const uint32_t scalar = vyre_type_get(module, words[0].type).size;
+    info->align = scalar ? vector_align(scalar, words[1].offset) : 8;
+    info->size = scalar ? scalar * words[1].offset : 8;
+  }
+}
+
 void
 table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_member *members)
 {
@@ -254,7 +271,7 @@ table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_memb
     info->align = vyre_type_get(module, info->element).align;
     info->size = saturate((uint64_t)info->count * info->stride);
   } else if (info->form == VYRE_FORM_WORDS) {
-    info->align = info->size = 8; /* a pointer's; of others it is not known */
+    size_words(module, info, members);
   } else if (info->form == VYRE_FORM_MATRIX) {
     bool row_major = (info->flags & VYRE_TYPE_ROW_MAJOR) != 0;
     uint32_t rows = VYRE_TYPE_LANES((vyre_type)info->element);
@@ -362,8 +379,8 @@ vyre_type_struct_apart(vyre_module *module, vyre_string name, const vyre_member 
 vyre_type_id
 vyre_type_words(vyre_module *module, uint32_t opcode, vyre_type_id result, vyre_mode mode, const vyre_member *words, uint32_t count)
 {
-  vyre_type_info info = {
-      .form = VYRE_FORM_WORDS, .flags = opcode, .element = result, .count = count, .stride = (uint32_t)mode, .align = 8, .size = 8};
+  vyre_type_info info = {.form = VYRE_FORM_WORDS, .flags = opcode, .element = result, .count = count, .stride = (uint32_t)mode};
+  size_words(module, &info, words);
   return table_add_type(module, &info, words, false);
 }
 
