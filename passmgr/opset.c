@@ -10,7 +10,7 @@
 /* By op set.  Op set 0 is none. */
 static const struct {
   uint8_t kinds, flags;
-} opsets[] = {{0, 0}, {VYRE_KIND__COUNT, 0x7f}};
+} opsets[] = {{0, 0}, {16, 0x7f}, {VYRE_KIND__COUNT, 0x7f}};
 static_assert(sizeof opsets / sizeof *opsets == VYRE_OPSET_VERSION + 1 && VYRE_KIND__COUNT == 16 && VYRE_ROW_NONUNIFORM == 64,
               "a new op set: its kinds and row flags stand in a line of their own, those before it as numbers");
 

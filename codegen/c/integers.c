@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "vyre/dot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -247,6 +248,46 @@ call(cgen *g, uint32_t row, uint32_t lane)
   cgen_put(g, ")");
 }
 
+/* A component of an integer dot product in 64 bits. */
+static void
+put_dot_component(cgen *g, const vyre_dot_shape *shape, uint32_t operand, uint32_t k, bool is_signed)
+{
+  const vyre_kind narrow = VYRE_I8; /* of packed components */
+  const vyre_kind kind = shape->packed ? narrow : cgen_kind(g, operand);
+  const char *type = shape->packed && !is_signed ? "uint8_t" : signed_type(kind);
+  cgen_put(g, "(uint64_t)");
+  if (is_signed || shape->packed)
+    cgen_put(g, is_signed ? "(int64_t)(%s)" : "(%s)", type);
+  cgen_put(g, shape->packed && k ? "(" : "");
+  cgen_value(g, operand, shape->packed ? 0 : k, true);
+  if (shape->packed && k)
+    cgen_put(g, " >> %uu)", 8 * k);
+}
+
+/* Products and sums modulo 2^64, cut to the result's type; with an accumulator the sum saturates. */
+static void
+put_int_dot(cgen *g, uint32_t row)
+{
+  const vyre_view *v = g->v;
+  const vyre_kind kind = cgen_kind(g, row);
+  const vyre_dot_shape shape = vyre_dot_shape_of(cgen_op(g, row), cgen_row_type(g, v->a[row]));
+  if (v->c[row])
+    cgen_call(g, shape.left_signed ? "saddsat" : "uaddsat", kind);
+  cgen_put(g, "(%s)(", cgen_type_name(kind));
+  for (uint32_t k = 0; k < shape.lanes; k++) {
+    cgen_put(g, k ? " + " : "");
+    put_dot_component(g, &shape, v->a[row], k, shape.left_signed);
+    cgen_put(g, " * ");
+    put_dot_component(g, &shape, v->b[row], k, shape.right_signed);
+  }
+  cgen_put(g, ")");
+  if (v->c[row]) {
+    cgen_put(g, ", ");
+    cgen_value(g, v->c[row], 0, false);
+    cgen_put(g, ")");
+  }
+}
+
 bool
 cgen_integer(cgen *g, uint32_t row, uint32_t lane)
 {
@@ -260,6 +301,8 @@ cgen_integer(cgen *g, uint32_t row, uint32_t lane)
     compare(g, row, lane);
   else if (op == VYRE_OP_shl || op == VYRE_OP_ushr)
     shift(g, row, lane);
+  else if (vyre_op_is_int_dot(op))
+    put_int_dot(g, row);
   else if (op == VYRE_OP_neg || op == VYRE_OP_not)
     unary(g, row, lane);
   else if ((op == VYRE_OP_udiv || op == VYRE_OP_umod) && !(code_right_constant(&g->memory, row, &right) && right))

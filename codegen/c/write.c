@@ -113,17 +113,15 @@ can_be_written(cgen *g)
     return cgen_fail(g, g->program,
                      "C as it is written here keeps denormals and rounds to nearest, and the program asks for something else\n"
                      "Fix: take the program's float modes away");
-  for (uint32_t row = g->program + 1; row < g->end; row++) {
+  g->status = code_refuse_opaque(g->module, g->program, "C");
+  for (uint32_t row = g->program + 1; row < g->end && !g->status; row++) {
     const vyre_opcode op = cgen_op(g, row);
-    if (op == VYRE_OP_verbatim || vyre_op_is_opaque(op) || cgen_kind(g, row) == VYRE_OPAQUE)
-      return cgen_fail(g, row, "'%s' of images, pointers and what else vyre does not compute with has no C\nFix: write SPIR-V",
-                       vyre_op_infos[op].text);
     if (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2)
       return cgen_fail(g, row,
                        "a barrier of the whole grid: the function runs workgroups one after the other\n"
                        "Fix: cut the program there into two dispatches");
   }
-  return true;
+  return !g->status;
 }
 
 static bool

@@ -19,6 +19,8 @@
 /* ---- rows.c ---- */
 /* "program @x, row 7 %v: TEXT", an error of the input. */
 vyre_status code_error(const vyre_module *module, uint32_t program, uint32_t row, const char *format, va_list arguments);
+/* Refuses a program with rows that only SPIR-V has, by the name of their instruction: "OpImageWrite has no PTX". */
+vyre_status code_refuse_opaque(const vyre_module *module, uint32_t program, const char *language);
 uint32_t code_region_of(const vyre_view *v, uint32_t control, vyre_role role); /* 0: it has none */
 uint32_t code_tuple_part(const vyre_view *v, uint32_t tuple, uint32_t k);      /* the row that a tuple's k-th part is */
 /* What combining by a subgroup's operation begins with, as bits: add 0, mul 1, and the like. */

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "common.h"
 
+#include "vyre/opaque.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -16,6 +18,35 @@ code_error(const vyre_module *module, uint32_t program, uint32_t row, const char
     return VYRE_ERROR(VYRE_CODE_INPUT, "program @%s: %s", name ? name : "?", text);
   return VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "",
                     own ? own : "", text);
+}
+
+static vyre_status
+refuse(const vyre_module *module, uint32_t program, uint32_t row, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  const vyre_status status = code_error(module, program, row, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+vyre_status
+code_refuse_opaque(const vyre_module *module, uint32_t program, const char *language)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+  uint32_t other = 0;
+  for (uint32_t row = program + 1; row < end; row++) {
+    const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
+    const char *name = vyre_row_instruction(module, (vyre_row){row});
+    if (name)
+      return refuse(module, program, row, "Op%s has no %s\nFix: write SPIR-V", name, language);
+    if (op == VYRE_OP_verbatim)
+      return refuse(module, program, row, "a module that vyre keeps as its words has no %s\nFix: write SPIR-V", language);
+    if (!other && (vyre_op_is_opaque(op) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_OPAQUE))
+      other = row;
+  }
+  return other ? refuse(module, program, other, "images, samplers and pointers have no %s\nFix: write SPIR-V", language) : VYRE_OK;
 }
 
 uint32_t

@@ -92,6 +92,10 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   case VYRE_OP_bitcast: /* in pieces, maybe */
     return VYRE_TYPE_LANES(glsl_row_type(g, operand)) > 1 && VYRE_TYPE_LANES(glsl_row_type(g, row)) > 1 &&
            VYRE_TYPE_LANES(glsl_row_type(g, operand)) != VYRE_TYPE_LANES(glsl_row_type(g, row));
+  case VYRE_OP_sdot:
+  case VYRE_OP_udot:
+  case VYRE_OP_sudot:
+    return operand != v->c[row];
   case VYRE_OP_copy: /* which checks the bounds of both its sides */
     return true;
   default:

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
 
+#include "vyre/dot.h"
+
 void
 glsl_operand_literal(glsl *g, vyre_type type, uint64_t bits, glsl_precedence least)
 {
@@ -274,6 +276,46 @@ select(glsl *g, uint32_t row, glsl_precedence least)
   glsl_close(g, least > GLSL_COMMA);
 }
 
+/* A component of an integer dot product, as the result's type. */
+static void
+dot_component(glsl *g, const vyre_dot_shape *shape, uint32_t operand, uint32_t k, vyre_type type)
+{
+  glsl_put(g, "%s(", glsl_value_type(g, type));
+  if (shape->packed) {
+    glsl_put(g, "bitfieldExtract(");
+    glsl_value(g, operand, GLSL_COMMA);
+    glsl_put(g, ", %u, 8)", 8 * k);
+  } else {
+    glsl_component(g, operand, k);
+  }
+  glsl_put(g, ")");
+}
+
+/* Products and sums of the result's type wrap; with an accumulator the sum saturates. */
+static void
+int_dot(glsl *g, uint32_t row, glsl_precedence least)
+{
+  const vyre_view *v = g->v;
+  const uint32_t accumulator = v->c[row];
+  const vyre_type type = glsl_row_type(g, row);
+  const vyre_dot_shape shape = vyre_dot_shape_of(glsl_opcode(g, row), glsl_row_type(g, v->a[row]));
+  if (accumulator)
+    glsl_call(g, shape.left_signed ? "saddsat" : "uaddsat", type);
+  glsl_open(g, !accumulator && least > GLSL_SUM);
+  for (uint32_t k = 0; k < shape.lanes; k++) {
+    glsl_put(g, k ? " + " : "");
+    dot_component(g, &shape, v->a[row], k, type);
+    glsl_put(g, " * ");
+    dot_component(g, &shape, v->b[row], k, type);
+  }
+  glsl_close(g, !accumulator && least > GLSL_SUM);
+  if (accumulator) {
+    glsl_put(g, ", ");
+    glsl_value(g, accumulator, GLSL_COMMA);
+    glsl_put(g, ")");
+  }
+}
+
 static void
 prefix(glsl *g, uint32_t row, glsl_precedence least)
 {
@@ -345,6 +387,7 @@ expression(glsl *g, uint32_t row, glsl_precedence least)
   case VYRE_OP_neg: case VYRE_OP_not: prefix(g, row, least); return;
   case VYRE_OP_convert: convert(g, row); return;
   case VYRE_OP_bitcast: bitcast(g, row); return;
+  case VYRE_OP_sdot: case VYRE_OP_udot: case VYRE_OP_sudot: int_dot(g, row, least); return;
   case VYRE_OP_matvec: case VYRE_OP_vecmat: case VYRE_OP_matmat: product(g, row, least); return;
   case VYRE_OP_transpose: case VYRE_OP_determinant: case VYRE_OP_inverse:
     glsl_put(g, "%s(", vyre_op_infos[glsl_opcode(g, row)].text); matrix(g, g->v->a[row], GLSL_COMMA); glsl_put(g, ")"); return;

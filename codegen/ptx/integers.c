@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "vyre/dot.h"
 
 static uint64_t
 ones(vyre_kind kind)
@@ -243,6 +244,53 @@ pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out)
   if (!arithmetic(g, row, kind, a, b, c, &r))
     return false;
   *out = pgen_cut(g, kind, r);
+  return true;
+}
+
+/* A component of an integer dot product, in the registers of the result's kind. */
+static reg
+dot_component(gen *g, uint32_t operand, uint32_t k, bool is_signed, vyre_kind to)
+{
+  const vyre_kind kind = kind_of(g, operand);
+  const reg value = pgen_value(g, operand, k), r = is_signed ? pgen_signed(g, kind, value) : value;
+  return !is_long(to) || is_long(kind) ? r : MAKE64(g, is_signed ? "cvt.s64.s32" : "cvt.u64.u32", pgen_in_register(g, REG_32, r));
+}
+
+/* The low bits of the sum of products. */
+static reg
+dot_sum(gen *g, uint32_t row, vyre_kind kind, const vyre_dot_shape *shape)
+{
+  const uint32_t a = g->v->a[row], b = g->v->b[row];
+  char text[64];
+  if (shape->packed) { /* 32 bits hold every sum */
+    const reg x = pgen_in_register(g, REG_32, pgen_value(g, a, 0)), y = pgen_in_register(g, REG_32, pgen_value(g, b, 0));
+    pgen_format(text, "dp4a.%c32.%c32", shape->left_signed ? 's' : 'u', shape->right_signed ? 's' : 'u');
+    const reg sum = MAKE32(g, text, x, y, lit(0));
+    return !is_long(kind) ? sum : MAKE64(g, shape->left_signed ? "cvt.s64.s32" : "cvt.u64.u32", sum);
+  }
+  reg sum = {0};
+  for (uint32_t k = 0; k < shape->lanes; k++) {
+    const reg x = dot_component(g, a, k, shape->left_signed, kind), y = dot_component(g, b, k, shape->right_signed, kind);
+    const reg product = pgen_int_op(g, kind, "mul.lo", "u", x, y);
+    sum = k ? pgen_int_op(g, kind, "add", "u", sum, product) : product;
+  }
+  return sum;
+}
+
+bool
+pgen_integer_dot(gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  if (!vyre_op_is_int_dot(op))
+    return false;
+  const vyre_kind kind = kind_of(g, row);
+  const vyre_dot_shape shape = vyre_dot_shape_of(op, VYRE_ROW_TYPE(g->v->op[g->v->a[row]]));
+  reg r = pgen_cut(g, kind, dot_sum(g, row, kind, &shape));
+  if (g->v->c[row]) {
+    const reg c = pgen_value(g, g->v->c[row], 0);
+    r = shape.left_signed ? saturate_signed(g, kind, VYRE_OP_saddsat, r, c) : saturate_unsigned(g, kind, VYRE_OP_uaddsat, r, c);
+  }
+  pgen_define(g, row, 0, pgen_cut(g, kind, r));
   return true;
 }
 

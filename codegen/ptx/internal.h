@@ -252,6 +252,7 @@ void pgen_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r)
 
 /* ---- integers.c, bits.c ---- */
 bool pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out);
+bool pgen_integer_dot(gen *g, uint32_t row);
 bool pgen_integer_pair(gen *g, uint32_t row);
 bool pgen_bits(gen *g, uint32_t row, uint32_t lane, reg *out);
 /* One integer operation, or a logical one of bools, of those that atomics and subgroups combine by. */

@@ -242,7 +242,7 @@ pure(gen *g, uint32_t row)
     pgen_invocation(g, row);
   else if (vyre_op_is_subgroup(op))
     pgen_subgroup(g, row);
-  else if (!pgen_integer_pair(g, row) && !pgen_vector(g, row) && !pgen_matrix(g, row))
+  else if (!pgen_integer_pair(g, row) && !pgen_integer_dot(g, row) && !pgen_vector(g, row) && !pgen_matrix(g, row))
     compute(g, row);
 }
 

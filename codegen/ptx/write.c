@@ -68,12 +68,11 @@ can_be_written(gen *g)
 {
   bool returns = false;
   uint32_t grid = 0;
-  for (uint32_t row = g->program + 1; row < g->end; row++) {
+  g->status = code_refuse_opaque(g->module, g->program, "PTX");
+  for (uint32_t row = g->program + 1; row < g->end && !g->status; row++) {
     const vyre_opcode op = op_of(g, row);
-    const bool is_handle = op == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_HANDLE;
-    if (op == VYRE_OP_verbatim || vyre_op_is_opaque(op) || kind_of(g, row) == VYRE_OPAQUE || is_handle)
-      return pgen_fail(g, row, "'%s' of images, pointers and what else vyre does not compute with has no PTX\nFix: write SPIR-V",
-                       vyre_op_infos[op].text);
+    if (op == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_HANDLE)
+      return pgen_fail(g, row, "images, samplers and pointers have no PTX\nFix: write SPIR-V");
     if (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2)
       grid = row;
     returns = returns || op == VYRE_OP_return;
@@ -83,7 +82,7 @@ can_be_written(gen *g)
     return pgen_fail(g, grid,
                      "a barrier of the whole grid in a program with `return`: who returned would be waited for\n"
                      "Fix: put what the `return` leaves out into an `if`");
-  return true;
+  return !g->status;
 }
 
 static bool

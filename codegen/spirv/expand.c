@@ -88,6 +88,16 @@ saturated_unsigned(const operation *e, bool subtracts)
   return choose(e, overflow, literal(e, subtracts ? 0 : UINT64_MAX), result);
 }
 
+uint32_t
+vyre_spv_saturated_sum(vyre_spv *s, vyre_type type, uint32_t a, uint32_t b)
+{
+  operation e = {.s = s, .type = type, .bits = vyre_kind_bits(VYRE_TYPE_KIND(type)), .ones = UINT64_MAX, .a = a, .b = b};
+  e.ones >>= 64 - e.bits;
+  e.type_id = vyre_spv_value_type(s, type);
+  e.bool_id = vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(type)));
+  return vyre_kind_is_signed(VYRE_TYPE_KIND(type)) ? saturated_signed(&e, false) : saturated_unsigned(&e, false);
+}
+
 static uint32_t
 absolute_difference(const operation *e, bool is_signed)
 {

@@ -350,6 +350,10 @@ uint32_t vyre_spv_other_width(vyre_spv *s, uint32_t row);
 
 /* A row of an op that SPIR-V has at no width, made of those it has (expand.c). */
 uint32_t vyre_spv_expanded(vyre_spv *s, uint32_t row);
+/* The saturating sum of two integer values of a type (expand.c). */
+uint32_t vyre_spv_saturated_sum(vyre_spv *s, vyre_type type, uint32_t a, uint32_t b);
+/* An integer dot product (dot.c). */
+uint32_t vyre_spv_int_dot(vyre_spv *s, uint32_t row);
 
 /* ---- opaque.c ---- */
 

@@ -252,7 +252,8 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
   /* round, nmin, nmax and nclamp are always defined, but not by SPIR-V to the bit */
   if ((info->undefined == VYRE_UNDEFINED_NEVER && opcode != VYRE_OP_round && opcode != VYRE_OP_nmin && opcode != VYRE_OP_nmax &&
        opcode != VYRE_OP_nclamp) ||
-      info->undefined == VYRE_UNDEFINED_DOMAIN || info->undefined == VYRE_UNDEFINED_LANE_RANGE)
+      info->undefined == VYRE_UNDEFINED_DOMAIN || info->undefined == VYRE_UNDEFINED_LANE_RANGE ||
+      info->undefined == VYRE_UNDEFINED_DOT_OVERFLOW)
     return 0;
   if (info->undefined == VYRE_UNDEFINED_BITFIELD_RANGE && vyre_kind_bits(VYRE_TYPE_KIND(vyre_spv_row_type(s, row))) != 32)
     return 0; /* widths.c has guards of its own */

@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
+#include "vyre/dot.h"
+
 typedef enum op_form {
   OP_PLAIN,   /* n operands of one type, of `read`'s family if there is one; the result by the op's rule */
   OP_CONVERT, /* `read` is what the operand is read as, the result is what `write` says, then cast */
@@ -13,8 +15,9 @@ typedef enum op_form {
   OP_SCALE,  /* vector or matrix by a scalar */
   OP_REDUCE, /* a bool of a bool vector */
   OP_DOT,
-  OP_PAIR,  /* a struct of two */
-  OP_FIELD, /* bit fields */
+  OP_INT_DOT, /* with an accumulator if there are three operands */
+  OP_PAIR,    /* a struct of two */
+  OP_FIELD,   /* bit fields */
   OP_MATVEC,
   OP_VECMAT,
   OP_MATMAT,
@@ -116,6 +119,16 @@ static const operation intel_operations[] = {
     [SpvOpUSubSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_usubsat, OP_PLAIN, 2, 0, 0},
 };
 
+/* From OpSDot on. */
+static const operation dot_operations[] = {
+    [SpvOpSDot - SpvOpSDot] = {VYRE_OP_sdot, OP_INT_DOT, 2, 0, 0},
+    [SpvOpUDot - SpvOpSDot] = {VYRE_OP_udot, OP_INT_DOT, 2, 0, 0},
+    [SpvOpSUDot - SpvOpSDot] = {VYRE_OP_sudot, OP_INT_DOT, 2, 0, 0},
+    [SpvOpSDotAccSat - SpvOpSDot] = {VYRE_OP_sdot, OP_INT_DOT, 3, 0, 0},
+    [SpvOpUDotAccSat - SpvOpSDot] = {VYRE_OP_udot, OP_INT_DOT, 3, 0, 0},
+    [SpvOpSUDotAccSat - SpvOpSDot] = {VYRE_OP_sudot, OP_INT_DOT, 3, 0, 0},
+};
+
 const operation *
 import_operation_of(uint32_t op)
 {
@@ -123,6 +136,8 @@ import_operation_of(uint32_t op)
     return &import_operations[op];
   if (op >= SpvOpAbsISubINTEL && op <= SpvOpUSubSatINTEL && intel_operations[op - SpvOpAbsISubINTEL].vyre)
     return &intel_operations[op - SpvOpAbsISubINTEL];
+  if (op >= SpvOpSDot && op <= SpvOpSUDotAccSat)
+    return &dot_operations[op - SpvOpSDot];
   return NULL;
 }
 
@@ -296,6 +311,25 @@ bit_field(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint3
   return vyre_build(&m->b, op, type, flags, 0, 0, (vyre_row){base}, field[0], field[1]).id;
 }
 
+static uint32_t
+int_dot(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t rows[3])
+{
+  const vyre_type left = import_row_type(m, rows[0]), right = import_row_type(m, rows[1]);
+  const vyre_dot_shape shape = vyre_dot_shape_of(op, left);
+  const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(left)), to = vyre_kind_bits(VYRE_TYPE_KIND(type));
+  if (!vyre_kind_is_int(VYRE_TYPE_KIND(left)) || of_sign(left, true) != of_sign(right, true) || (shape.packed && bits != 32) ||
+      !vyre_kind_is_int(VYRE_TYPE_KIND(type)) || VYRE_TYPE_LANES(type) != 1 || to < shape.bits ||
+      (rows[2] && of_sign(import_row_type(m, rows[2]), true) != of_sign(type, true))) {
+    import_fail(m, "its type or its operands' is not one that it can have");
+    return 0;
+  }
+  const vyre_type work = of_sign(type, shape.left_signed);
+  const vyre_row a = {import_cast(m, rows[0], of_sign(left, shape.left_signed))};
+  const vyre_row b = {import_cast(m, rows[1], of_sign(right, shape.right_signed))};
+  const vyre_row c = {rows[2] ? import_cast(m, rows[2], work) : 0};
+  return failed(m) ? 0 : import_cast(m, vyre_build(&m->b, op, work, flags, 0, 0, a, b, c).id, type);
+}
+
 /* ---- matrices ---- */
 
 typedef struct shape {
@@ -459,6 +493,9 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
     if (VYRE_TYPE_KIND(ta) != VYRE_BOOL || t->value != VYRE_TYPE(VYRE_BOOL, 1))
       return import_fail(m, "its type or its operand's is not one that it can have");
     row = vyre_build(&m->b, (vyre_opcode)o->vyre, t->value, flags, 0, 0, (vyre_row){rows[0]}, VYRE_NONE, VYRE_NONE).id;
+    break;
+  case OP_INT_DOT:
+    row = int_dot(m, (vyre_opcode)o->vyre, t->value, flags, rows);
     break;
   case OP_DOT:
     if (ta != import_row_type(m, rows[1]) || !vyre_kind_is_float(VYRE_TYPE_KIND(ta)) ||

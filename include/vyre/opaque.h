@@ -58,6 +58,9 @@ vyre_type_id vyre_type_leaf(const vyre_module *module, vyre_type_id type, uint32
 /* The instruction's operand rows; UINT32_MAX: a composite without a fixed number of leaves. */
 uint32_t vyre_words_operands(const vyre_module *module, vyre_type_id words);
 
+/* Returns the SPIR-V name of an opaque row's instruction without "Op", NULL of other rows and of unknown instructions. */
+const char *vyre_row_instruction(const vyre_module *module, vyre_row row);
+
 /* The type of a row's value: of an opaque one its type's id, of others the type itself. */
 vyre_type_id vyre_row_type_id(const vyre_module *module, vyre_row row);
 /* The type id of part k of a row of kind tuple; 0: not known. */

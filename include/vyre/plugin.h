@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 #define VYRE_ABI(major, minor) ((major)*65536u + (minor))
-#define VYRE_PLUGIN_ABI        VYRE_ABI(1, 1)
+#define VYRE_PLUGIN_ABI        VYRE_ABI(1, 2)
 
 typedef struct vyre_module vyre_module;
 typedef struct vyre_pass_ctx vyre_pass_ctx;

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Each op, row flag and scalar kind that is added raises it; nothing is ever taken away, renumbered, or given another meaning. */
-#define VYRE_OPSET_VERSION 1u
+#define VYRE_OPSET_VERSION 2u
 #define VYRE_OPSET_ANY     UINT32_MAX /* as the last op set of a plugin: it takes rows that it does not know by their ops' flags */
 
 /* Numbers of ops are below it, in this op set and in every later one.  A plugin's array by op has so many elements: the number of
@@ -170,6 +170,7 @@ typedef enum vyre_undefined {
   VYRE_UNDEFINED_FLOAT_RANGE, /* float to int: the value does not fit, or NaN */
   VYRE_UNDEFINED_DOMAIN,      /* where GLSL.std.450 says "undefined" */
   VYRE_UNDEFINED_LANES, /* subgroup: a lane that is inactive or none, lanes that differ where they must not, a large cluster */
+  VYRE_UNDEFINED_DOT_OVERFLOW, /* sdot and its like with operand c: a product or a sum of products exceeds the result's type */
 } vyre_undefined;
 
 typedef enum vyre_fold { VYRE_FOLD_NONE, VYRE_FOLD_LIBM, VYRE_FOLD_EXACT } vyre_fold;

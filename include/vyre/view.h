@@ -111,8 +111,8 @@ vyre_program_of(const vyre_view *view, uint32_t row)
   return row;
 }
 
-/* Whether the row can have an undefined result or effect: an op that can, in a relaxed program, unless a literal rules it
- * out.  O(depth). */
+/* Whether the row can have an undefined result or effect: an op that can, in a relaxed program, unless a literal or a missing
+ * operand rules it out.  O(depth). */
 static inline bool
 vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
 {
@@ -127,6 +127,8 @@ vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
   if (literal && when == VYRE_UNDEFINED_DIV_OVERFLOW && imm != 0 && bits != 0 && imm != UINT64_MAX >> (64 - bits))
     return false;
   if (literal && when == VYRE_UNDEFINED_SHIFT_RANGE && imm < bits)
+    return false;
+  if (when == VYRE_UNDEFINED_DOT_OVERFLOW && view->c[row] == 0)
     return false;
   if (literal && when == VYRE_UNDEFINED_LANE_RANGE && imm < VYRE_TYPE_LANES(VYRE_ROW_TYPE(view->op[view->a[row]])))
     return false;

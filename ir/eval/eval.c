@@ -21,6 +21,7 @@ typedef enum sort {
   SORT_PACK,
   SORT_VECTOR, /* floats, across lanes */
   SORT_MATRIX,
+  SORT_INT_DOT,
 } sort;
 
 /* Without a default: a new op is a warning here. */
@@ -86,6 +87,8 @@ sort_of(vyre_opcode op)
   case VYRE_OP_matvec: case VYRE_OP_vecmat: case VYRE_OP_matmat: case VYRE_OP_transpose: case VYRE_OP_determinant:
   case VYRE_OP_inverse:
     return SORT_MATRIX;
+  case VYRE_OP_sdot: case VYRE_OP_udot: case VYRE_OP_sudot:
+    return SORT_INT_DOT;
   }
   /* clang-format on */
   return SORT_NONE;
@@ -351,6 +354,9 @@ vyre_eval_here(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_
     break;
   case SORT_MATRIX:
     known = vyre_eval_matrix(&row);
+    break;
+  case SORT_INT_DOT:
+    known = vyre_eval_int_dot(&row);
     break;
   }
   if (known)

@@ -30,6 +30,9 @@ lanes_of(const vyre_eval_operand *operand)
 /* Each writes row->out and returns false if the op has no meaning on these operands. */
 bool vyre_eval_vector(const row_eval *row);
 bool vyre_eval_matrix(const row_eval *row);
+bool vyre_eval_int_dot(const row_eval *row);
+/* Returns whether a product, or a sum of some of the products in any order, exceeds the result's type. */
+bool vyre_eval_int_dot_overflows(const row_eval *row);
 /* A square matrix whose determinant is zero. */
 bool vyre_eval_is_singular(const vyre_eval_operand *operand);
 /* A relaxed program's row on these operands, which it has a meaning on. */

@@ -100,6 +100,7 @@ lane_is_undefined(const row_eval *row, vyre_undefined when, vyre_kind kind, uint
   case VYRE_UNDEFINED_BITFIELD_RANGE:
   case VYRE_UNDEFINED_LANE_RANGE:
   case VYRE_UNDEFINED_LANES:
+  case VYRE_UNDEFINED_DOT_OVERFLOW:
     return false;
   }
   return false;
@@ -116,6 +117,8 @@ vyre_eval_is_undefined(const row_eval *row)
     return lane_of(&row->operands[row->op == VYRE_OP_lane ? 1 : 2], 0) >= lanes_of(a);
   if (when == VYRE_UNDEFINED_BITFIELD_RANGE)
     return field_is_out(row, vyre_kind_bits(VYRE_TYPE_KIND(a->type)));
+  if (when == VYRE_UNDEFINED_DOT_OVERFLOW)
+    return row->operands[2].value && row->operands[2].type && vyre_eval_int_dot_overflows(row);
   if (row->op == VYRE_OP_inverse)
     return vyre_eval_is_singular(a);
   for (uint32_t i = 0; i < lanes_of(a); i++)

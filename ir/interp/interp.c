@@ -355,7 +355,7 @@ run_opaque(interp *ip, uint32_t row, const uint64_t *active)
 {
   const uint32_t op = VYRE_ROW_OP(ip->view->op[row]);
   const vyre_type_info words = vyre_type_get(ip->module, vyre_op_is_opaque(op) ? ip->view->imm[row] : 0);
-  const char *name = words.form == VYRE_FORM_WORDS ? vyre_words_name(words.flags) : NULL;
+  const char *name = vyre_row_instruction(ip->module, (vyre_row){row});
   if (is_non_semantic(ip, name, &words))
     return true;
   if (name)

@@ -76,6 +76,15 @@ vyre_words_operands(const vyre_module *module, vyre_type_id words)
 
 /* ---- rows ---- */
 
+const char *
+vyre_row_instruction(const vyre_module *module, vyre_row row)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const bool is_opaque = vyre_op_is_opaque((vyre_opcode)VYRE_ROW_OP(v->op[row.id]));
+  const vyre_type_info words = vyre_type_get(module, is_opaque ? v->imm[row.id] : 0);
+  return words.form == VYRE_FORM_WORDS ? vyre_words_name(words.flags) : NULL;
+}
+
 static vyre_type_id
 result_of(const vyre_module *module, uint32_t row)
 {

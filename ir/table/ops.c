@@ -12,7 +12,7 @@ enum {
 #include "vyre/ops.def"
 };
 static_assert(VYRE_OP__COUNT <= VYRE_OP__ROOM, "plugins have room for so many, which is part of their interface");
-static_assert(VYRE_OPSET_VERSION == 1 && OPS == 253 && VYRE_OP__COUNT == 341,
+static_assert(VYRE_OPSET_VERSION == 2 && OPS == 256 && VYRE_OP__COUNT == 344,
               "a new op makes a new op set: its number comes after all others; raise VYRE_OPSET_VERSION and the minor number of "
               "VYRE_PLUGIN_ABI, have .opset below tell its op set, then change these numbers");
 
@@ -58,7 +58,7 @@ const vyre_op_info vyre_op_infos[VYRE_OP__COUNT] = {
               .undefined = VYRE_UNDEFINED_##when,                                            \
               .fold = VYRE_FOLD_##folds,                                                     \
               .cost = quarters laws,                                                         \
-              .opset = 1},
+              .opset = (number) >= VYRE_OP_sdot ? 2 : 1},
 #include "vyre/ops.def"
 };
 

@@ -9,6 +9,7 @@
 #include "parser.h"
 #include "vyre/opaque.h"
 #include "subgroup.h"
+#include "vyre/dot.h"
 
 #include <string.h>
 
@@ -176,7 +177,7 @@ static uint32_t
 least_operands(vyre_opcode op)
 {
   uint32_t most = vyre_op_infos[op].operands;
-  return op == VYRE_OP_join ? 2 : op == VYRE_OP_shuffle || op == VYRE_OP_tuple ? 1 : most;
+  return op == VYRE_OP_join || vyre_op_is_int_dot(op) ? 2 : op == VYRE_OP_shuffle || op == VYRE_OP_tuple ? 1 : most;
 }
 
 /* One operand.  A tuple's go to the stack: there may be any number of them. */

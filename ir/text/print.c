@@ -12,6 +12,7 @@
 #include "lex.h"
 #include "literal.h"
 #include "subgroup.h"
+#include "vyre/dot.h"
 
 #include <stdlib.h>
 
@@ -413,7 +414,7 @@ text_put_operands(text_printer *t, uint32_t row, const vyre_op_info *info)
   bool immediate = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) && (info->flags & VYRE_OP_TAKES_IMM);
   uint32_t op = text_op_of(t, row);
   uint32_t count = info->operands;
-  if (op == VYRE_OP_join || op == VYRE_OP_shuffle)
+  if (op == VYRE_OP_join || op == VYRE_OP_shuffle || vyre_op_is_int_dot((vyre_opcode)op))
     while (count > 1 && operands[count - 1] == 0)
       count--;
   for (uint32_t i = 0; i < count; i++) {

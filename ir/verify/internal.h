@@ -103,6 +103,8 @@ void vyre_verify_type_rows(verifier *k, uint32_t buffer, vyre_type_id type);
 bool vyre_verify_is_constant(verifier *k, uint32_t row);
 /* Words of an initializer of a sized type without length rows. */
 uint64_t vyre_verify_words(verifier *k, vyre_type_id type);
+/* dot.c */
+void vyre_verify_int_dot(verifier *k, uint32_t row);
 /* opaque.c */
 uint8_t vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *info);
 void vyre_verify_opaque(verifier *k, uint32_t row);

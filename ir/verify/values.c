@@ -552,6 +552,11 @@ vyre_verify_value(verifier *k, uint32_t row)
   case VYRE_OP_modf:
     check_split_float(k, row);
     break;
+  case VYRE_OP_sdot:
+  case VYRE_OP_udot:
+  case VYRE_OP_sudot:
+    vyre_verify_int_dot(k, row);
+    break;
   case VYRE_OP_verbatim:
     check_verbatim(k, row);
     break;

@@ -187,6 +187,9 @@ optional_operands(vyre_opcode op, unsigned flags)
   case VYRE_OP_tuple:
     return 6;
   case VYRE_OP_join:
+  case VYRE_OP_sdot:
+  case VYRE_OP_udot:
+  case VYRE_OP_sudot:
     return 4;
   case VYRE_OP_opaque:
   case VYRE_OP_opaque_pure:

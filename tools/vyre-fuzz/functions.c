@@ -139,6 +139,21 @@ float_expression(generator *g)
   }
 }
 
+/* A sum of products, of a tame program without one that is undefined. */
+static vyre_row
+int_dot(generator *g)
+{
+  static const vyre_kind kinds[2][4] = {{VYRE_I8, VYRE_I16, VYRE_I32, VYRE_I64}, {VYRE_U8, VYRE_U16, VYRE_U32, VYRE_U64}};
+  const vyre_opcode op = (vyre_opcode)(VYRE_OP_sdot + below(g, 3));
+  const uint32_t width = below(g, 4), to = width + below(g, 4 - width), lanes = 2 + below(g, 3);
+  const bool packed = below(g, 3) == 0, left = op == VYRE_OP_udot, right = op != VYRE_OP_sdot;
+  const vyre_type type = VYRE_TYPE(kinds[left][packed ? below(g, 4) : to], 1);
+  const vyre_row a = value(g, packed ? VYRE_TYPE(kinds[left][2], 1) : VYRE_TYPE(kinds[left][width], lanes));
+  const vyre_row b = value(g, packed ? VYRE_TYPE(kinds[right][2], 1) : VYRE_TYPE(kinds[right][width], lanes));
+  const bool fits = packed ? vyre_kind_bits(VYRE_TYPE_KIND(type)) > 16 : to > width + 1;
+  return row(g, op, type, 0, a, b, below(g, 2) && (fits || !g->tame) ? value(g, type) : VYRE_NONE);
+}
+
 vyre_row
 bits_expression(generator *g)
 {
@@ -152,7 +167,7 @@ bits_expression(generator *g)
   static const vyre_opcode packs[] = {VYRE_OP_packsnorm4x8, VYRE_OP_packunorm4x8, VYRE_OP_packsnorm2x16, VYRE_OP_packunorm2x16,
                                       VYRE_OP_packhalf2x16};
   const uint32_t k = below(g, 5), width = k < 2 ? 4 : 2;
-  switch (below(g, 5)) {
+  switch (below(g, 6)) {
   case 0:
   case 1: /* the two of a tame program add up to 7 at most */
     b = g->tame ? vyre_build_const(&g->b, U32, below(g, 4)) : value(g, U32);
@@ -165,6 +180,8 @@ bits_expression(generator *g)
     return row(g, packs[k], U32, 0, value(g, VYRE_TYPE(VYRE_F32, width)), VYRE_NONE, VYRE_NONE);
   case 3:
     return row(g, unpacks[k], VYRE_TYPE(VYRE_F32, width), 0, value(g, U32), VYRE_NONE, VYRE_NONE);
+  case 4:
+    return int_dot(g);
   default:
     return made_of(g, random_type(g), a);
   }

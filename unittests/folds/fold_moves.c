@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
 
+#include "vyre/dot.h"
+
 #include "smt/smt.h"
 
 #include <string.h>
@@ -219,6 +221,85 @@ unpack(fold_list *list, vyre_opcode op, uint32_t bits, bool is_signed)
   finish(list, to, "false");
 }
 
+/* The sum of the products of the components in `bits` bits, or the part of it that comes of products of one sign. */
+static void
+sum_of_products(char text[2048], const vyre_dot_shape *shape, uint32_t bits, const char *part)
+{
+  size_t at = (size_t)snprintf(text, 2048, "(bvadd");
+  for (uint32_t k = 0; k < shape->lanes; k++) {
+    char factors[2][128], name[8];
+    for (uint32_t i = 0; i < 2; i++) {
+      char component[64];
+      if (shape->packed)
+        snprintf(component, sizeof component, "((_ extract %u %u) %s)", 8 * k + 7, 8 * k, fold_name(i, 0, name));
+      else
+        snprintf(component, sizeof component, "%s", fold_name(i, k, name));
+      snprintf(factors[i], sizeof factors[i], "((_ %s_extend %u) %s)",
+               (i ? shape->right_signed : shape->left_signed) ? "sign" : "zero", bits - shape->bits, component);
+    }
+    if (part)
+      at += (size_t)snprintf(text + at, 2048 - at, " (let ((p (bvmul %s %s))) (ite (%s p (_ bv0 %u)) p (_ bv0 %u)))", factors[0],
+                             factors[1], part, bits, bits);
+    else
+      at += (size_t)snprintf(text + at, 2048 - at, " (bvmul %s %s)", factors[0], factors[1]);
+  }
+  snprintf(text + at, 2048 - at, ")");
+}
+
+/* The greatest number of a kind in more bits, and the least. */
+static void
+limits(char most[128], char least[192], const vyre_dot_shape *shape, uint32_t width, uint32_t bits)
+{
+  const uint32_t ones = shape->left_signed ? width - 1 : width;
+  snprintf(most, 128, "((_ zero_extend %u) (bvnot (_ bv0 %u)))", bits - ones, ones);
+  if (shape->left_signed)
+    snprintf(least, 192, "(bvnot %s)", most);
+  else
+    snprintf(least, 192, "(_ bv0 %u)", bits);
+}
+
+static void
+int_dot(fold_list *list, vyre_opcode op, vyre_type operand, vyre_kind kind, bool accumulates)
+{
+  const vyre_dot_shape shape = vyre_dot_shape_of(op, operand);
+  const uint32_t width = vyre_kind_bits(kind), bits = 2 * width + 4;
+  const fold_operand operands[3] = {VALUE(operand), VALUE(operand), VALUE(accumulates ? VYRE_TYPE(kind, 1) : (vyre_type)0)};
+  const char *extend = shape.left_signed ? "sign" : "zero";
+  char sum[2048], above[2048], below[2048], most[128], least[192];
+  FILE *to = fold_begin(list, op, VYRE_TYPE_KIND(operand), VYRE_TYPE(kind, 1), 0, 0, operands, true);
+  sum_of_products(sum, &shape, width, NULL);
+  fold_head(to, last(list), 0);
+  if (accumulates) {
+    limits(most, least, &shape, width, width + 2);
+    fprintf(to, "(let ((e (bvadd ((_ %s_extend 2) %s) ((_ %s_extend 2) z)))) ((_ extract %u 0)", extend, sum, extend, width - 1);
+    fprintf(to, " (ite (bvslt e %s) %s (ite (bvsgt e %s) %s e)))))\n", least, least, most, most);
+  } else {
+    fprintf(to, "%s)\n", sum);
+  }
+  sum_of_products(above, &shape, bits, "bvsgt");
+  sum_of_products(below, &shape, bits, "bvslt");
+  limits(most, least, &shape, width, bits);
+  fold_head_undefined(to, last(list));
+  if (accumulates)
+    fprintf(to, "(or (bvsgt %s %s) (bvslt %s %s)))\n", above, most, below, least);
+  else
+    fprintf(to, "false)\n");
+  fold_end(list, to);
+}
+
+static void
+int_dots(fold_list *list)
+{
+  for (vyre_opcode op = VYRE_OP_sdot; op <= VYRE_OP_sudot; op++)
+    for (vyre_kind to = VYRE_U8; to <= VYRE_U64; to = (vyre_kind)(to + 2))
+      for (uint32_t accumulates = 0; accumulates < 2; accumulates++) {
+        int_dot(list, op, U32, to, accumulates != 0);
+        for (vyre_kind from = VYRE_U8; from <= to; from = (vyre_kind)(from + 2))
+          for (uint32_t lanes = 2; lanes <= 4; lanes++)
+            int_dot(list, op, VYRE_TYPE(from, lanes), to, accumulates != 0);
+      }
+}
+
 void
 fold_moves(fold_list *list)
 {
@@ -259,6 +340,7 @@ fold_moves(fold_list *list)
     over_lanes(list, VYRE_OP_all, n);
   }
   bitcasts(list);
+  int_dots(list);
   pack(list, VYRE_OP_packsnorm4x8, 8, true);
   pack(list, VYRE_OP_packunorm4x8, 8, false);
   pack(list, VYRE_OP_packsnorm2x16, 16, true);

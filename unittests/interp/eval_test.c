@@ -60,6 +60,8 @@ expect(vyre_opcode op, vyre_type type, uint32_t imm, const vyre_eval_operand *op
     fail_msg("%s: undefined is %d", vyre_op_infos[op].text, undefined);
 }
 
+__extension__ typedef __int128 int128;
+
 static vyre_kind
 result_kind(const eval_case *c)
 {
@@ -173,6 +175,69 @@ bits_across_lanes(void **state)
   expect(VYRE_OP_bfi, uvec2, 0, bfi, &want, 1, 2, true);
   field[0] = value(32, 0, 0, 0);
   expect(VYRE_OP_bfi, uvec2, 0, bfi, &base, 1, 2, true);
+}
+
+/* A dot product by exact arithmetic in 128 bits; the products and sums of 64 bits are taken modulo 2^64. */
+static void
+expect_dot(vyre_opcode op, vyre_type operand, vyre_kind to, const vyre_value *a, const vyre_value *b, const vyre_value *c)
+{
+  const uint32_t packed = VYRE_TYPE_LANES(operand) == 1, lanes = packed ? 4 : VYRE_TYPE_LANES(operand);
+  const uint32_t from = packed ? 8 : vyre_kind_bits(VYRE_TYPE_KIND(operand)), bits = vyre_kind_bits(to);
+  const int128 most = op == VYRE_OP_udot ? ((int128)1 << bits) - 1 : ((int128)1 << (bits - 1)) - 1;
+  const int128 least = op == VYRE_OP_udot ? 0 : -((int128)1 << (bits - 1)), half = (int128)1 << (from - 1);
+  int128 low = 0, above = 0, below = 0;
+  for (uint32_t k = 0; k < lanes; k++) {
+    int128 x = packed ? (int128)(a->lane[0] >> 8 * k & 0xff) : (int128)a->lane[k];
+    int128 y = packed ? (int128)(b->lane[0] >> 8 * k & 0xff) : (int128)b->lane[k];
+    x -= op != VYRE_OP_udot && x >= half ? 2 * half : 0;
+    y -= op == VYRE_OP_sdot && y >= half ? 2 * half : 0;
+    const bool huge = x > 0 && y > 0 && x > most / y; /* 128 bits may not hold it */
+    above = huge || above > most ? most + 1 : above + (x * y > 0 ? x * y : 0);
+    below += !huge && x * y < 0 ? (x * y < 2 * least ? 2 * least : x * y) : 0;
+    low += (int128)(uint64_t)((uint64_t)x * (uint64_t)y);
+  }
+  uint64_t sum = (uint64_t)low & (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
+  vyre_value want = value(sum, 0, 0, 0);
+  if (c) {
+    int128 total = (int128)sum, added = (int128)c->lane[0];
+    total -= total > most ? (int128)1 << bits : 0;
+    added -= added > most ? (int128)1 << bits : 0;
+    total += added;
+    total = total > most ? most : total < least ? least : total;
+    want = value((uint64_t)total & (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1), 0, 0, 0);
+  }
+  const vyre_type type = VYRE_TYPE(to, 1);
+  const vyre_eval_operand operands[3] = {{a, 0, operand, 0}, {b, 0, operand, 0}, {c, 0, c ? type : 0, 0}};
+  expect(op, type, 0, operands, &want, 1, 1, c && (above > most || below < least));
+}
+
+static void
+integer_dot_products(void **state)
+{
+  (void)state;
+  const vyre_value low = value(0x80808080, 0, 0, 0), high = value(0x7f7f7f7f, 0, 0, 0), mixed = value(0xff017f80, 0, 0, 0);
+  vyre_value want = value(0x10000, 0, 0, 0);
+  expect(VYRE_OP_sdot, U32, 0, (vyre_eval_operand[3]){{&low, 0, U32, 0}, {&low, 0, U32, 0}}, &want, 1, 1, false);
+  want = value(0xffff0200, 0, 0, 0); /* 4 * -128 * 127 */
+  expect(VYRE_OP_sudot, U32, 0, (vyre_eval_operand[3]){{&low, 0, U32, 0}, {&high, 0, U32, 0}}, &want, 1, 1, false);
+  want = value(0xff80, 0, 0, 0); /* (128 + 127 + 1 + 255) * 128 */
+  expect(VYRE_OP_udot, U32, 0, (vyre_eval_operand[3]){{&mixed, 0, U32, 0}, {&low, 0, U32, 0}}, &want, 1, 1, false);
+  for (uint32_t round = 0; round < 40000; round++) {
+    const vyre_opcode op = (vyre_opcode)(VYRE_OP_sdot + round % 3);
+    const uint32_t width = (uint32_t)(eval_random() >> 7) % 4, to = width + (uint32_t)(eval_random() >> 7) % (4 - width);
+    const bool packed = eval_random() % 4 == 1, adds = (eval_random() >> 9) % 2 != 0;
+    const vyre_type operand = packed ? U32 : VYRE_TYPE(VYRE_U8 + 2 * width, 2 + (uint32_t)(eval_random() >> 8) % 3);
+    const vyre_kind kind = (vyre_kind)(VYRE_U8 + 2 * to);
+    vyre_value v[3];
+    for (uint32_t k = 0; k < 3; k++)
+      for (uint32_t i = 0; i < 4; i++) {
+        const vyre_kind of = k == 2 ? kind : VYRE_TYPE_KIND(operand);
+        const uint64_t top = UINT64_C(1) << (vyre_kind_bits(of) - 1), edges[] = {0, 1, top - 1, top, top + 1, UINT64_MAX};
+        const uint64_t any = eval_random();
+        v[k].lane[i] = eval_cut(of, (any >> 5) % 3 ? edges[(any >> 10) % 6] : any);
+      }
+    expect_dot(op, operand, kind, &v[0], &v[1], adds ? &v[2] : NULL);
+  }
 }
 
 static void
@@ -454,6 +519,7 @@ main(void)
       cmocka_unit_test(vector_cases_are_scalar_cases_by_lane),
       cmocka_unit_test(composition),
       cmocka_unit_test(bits_across_lanes),
+      cmocka_unit_test(integer_dot_products),
       cmocka_unit_test(results_in_pairs),
       cmocka_unit_test(packing),
       cmocka_unit_test(vectors),

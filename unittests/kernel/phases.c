@@ -258,7 +258,7 @@ static const vyre_plugin *
 query_seen(const vyre_host *host)
 {
   static const vyre_pass *const passes[] = {&hashes_pass, &classes_pass};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "t", "1", 1, 1, passes, 2};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "t", "1", 1, VYRE_OPSET_VERSION, passes, 2};
   (void)host;
   return &plugin;
 }

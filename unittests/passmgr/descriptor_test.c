@@ -188,21 +188,21 @@ wrong_plugin_fields(void **state)
 {
   (void)state;
   p.plugin.struct_size = 0;
-  refused("the plugin's descriptor: struct_size is 0, plugin API 1.1 needs at least 44");
+  refused("the plugin's descriptor: struct_size is 0, plugin API 1.2 needs at least 44");
   p.plugin.struct_size = 43;
-  refused("the plugin's descriptor: struct_size is 43, plugin API 1.1 needs at least 44");
+  refused("the plugin's descriptor: struct_size is 43, plugin API 1.2 needs at least 44");
   p.plugin.struct_size = UINT32_MAX;
   refused("the plugin's descriptor: struct_size is 4294967295");
   p.plugin.struct_size = 46;
   refused("the plugin's descriptor: struct_size is 46, which no struct with pointers has");
   p.plugin.abi = VYRE_PLUGIN_ABI + 6;
   refused(
-      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.7, this host offers 1.1; update vyre, or build the plugin for 1.1");
+      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.8, this host offers 1.2; update vyre, or build the plugin for 1.2");
   p.plugin.abi = VYRE_ABI(2, 0);
   refused(
-      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 2.0, this host offers 1.1; update vyre, or build the plugin for 1.1");
+      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 2.0, this host offers 1.2; update vyre, or build the plugin for 1.2");
   p.plugin.abi = VYRE_ABI(0, 2);
-  refused("plugin 'acme' 2.1 (/abs/libacme.so) was built for plugin API 0.2, this host offers 1.1; build the plugin for 1.1");
+  refused("plugin 'acme' 2.1 (/abs/libacme.so) was built for plugin API 0.2, this host offers 1.2; build the plugin for 1.2");
   p.plugin.name = NULL;
   refused("the plugin has no name");
   p.plugin.name = "Acme";
@@ -231,7 +231,7 @@ wrong_pass_fields(void **state)
 {
   (void)state;
   p.passes[1].struct_size = 8;
-  refused("pass 1 of the plugin: struct_size is 8, plugin API 1.1 needs at least 72");
+  refused("pass 1 of the plugin: struct_size is 8, plugin API 1.2 needs at least 72");
   p.passes[1].name = NULL;
   refused("pass 1 of the plugin has no name");
   static const char *const names[] = {"",          "acme.",   ".two",     "acme.Two", "acme.two-",
@@ -271,7 +271,7 @@ wrong_parameters(void **state)
 {
   (void)state;
   p.params[0].struct_size = 0;
-  refused("pass 'acme.two', parameter 0: struct_size is 0, plugin API 1.1 needs at least 56");
+  refused("pass 'acme.two', parameter 0: struct_size is 0, plugin API 1.2 needs at least 56");
   p.params[1].struct_size = 48;
   refused("pass 'acme.two': parameter 1 has struct_size 48, the first one 56");
   p.params[1].name = NULL;

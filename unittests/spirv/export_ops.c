@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export_support.h"
 
+#include "vyre/dot.h"
+
 #include <spirv/unified1/spirv.h>
 #include <string.h>
 
@@ -293,6 +295,43 @@ conversions(void **state)
   export_close(&c);
 }
 
+static vyre_kind
+with_sign(vyre_kind kind, bool is_signed)
+{
+  return (vyre_kind)(is_signed ? (uint32_t)kind & ~1u : (uint32_t)kind | 1u); /* ORDER: vyre_kind */
+}
+
+/* Of vectors and of packed integers, to every wider type, alone and added to a number; where relaxed, only sums that fit. */
+static void
+integer_dot_products(void **state)
+{
+  (void)state;
+  for (uint32_t mode = 0; mode <= VYRE_PROGRAM_RELAXED; mode += VYRE_PROGRAM_RELAXED)
+    for (vyre_opcode op = VYRE_OP_sdot; op <= VYRE_OP_sudot; op++)
+      for (vyre_kind kind = VYRE_U8; kind <= VYRE_U64; kind = (vyre_kind)(kind + 2)) {
+        export_case c;
+        uint32_t fused = 0;
+        export_open(&c, mode);
+        for (uint32_t lanes = kind == VYRE_U32 ? 1 : 2; lanes <= 4; lanes++)
+          for (vyre_kind to = lanes == 1 ? VYRE_U8 : kind; to <= VYRE_U64; to = (vyre_kind)(to + 2)) {
+            const vyre_type left = VYRE_TYPE(with_sign(kind, op != VYRE_OP_udot), lanes);
+            const vyre_type right = VYRE_TYPE(with_sign(kind, op == VYRE_OP_sdot), lanes);
+            const vyre_type type = VYRE_TYPE(with_sign(to, op != VYRE_OP_udot), 1);
+            const vyre_dot_shape shape = vyre_dot_shape_of(op, left);
+            const bool overflows = vyre_dot_may_overflow(&shape, vyre_kind_bits(to));
+            const vyre_row a = export_input(&c, left), b = export_input(&c, right), sum = export_input(&c, type);
+            export_output(&c, build(&c, op, type, 0, a, b, VYRE_NONE));
+            if (mode && overflows)
+              continue;
+            export_output(&c, build(&c, op, type, 0, a, b, sum));
+            fused += !overflows;
+          }
+        export_run(&c, NULL);
+        assert_true(!export_is_direct() || export_count(&c, SpvOpSDotAccSat + (uint32_t)(op - VYRE_OP_sdot)) == fused);
+        export_close(&c);
+      }
+}
+
 /* At every width of integers; counts and offsets beyond the width too. */
 static void
 bit_fields(void **state)
@@ -525,6 +564,7 @@ main(void)
       cmocka_unit_test(vectors_joined_and_shuffled),
       cmocka_unit_test(choices),
       cmocka_unit_test(conversions),
+      cmocka_unit_test(integer_dot_products),
       cmocka_unit_test(bit_fields),
       cmocka_unit_test(pairs),
       cmocka_unit_test(float_functions),

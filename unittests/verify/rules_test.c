@@ -634,6 +634,12 @@ BREAKS(modf_parts) { return vyre_build(&x->b, VYRE_OP_modf, TUPLE, 0, VYRE_TUPLE
 BREAKS(frexp_of_int) { return vyre_build(&x->b, VYRE_OP_frexp, TUPLE, 0, VYRE_TUPLE_OF(2, 0), 0, x->u, NONE, NONE).id; }
 BREAKS(dot_of_scalars) { return op3(x, VYRE_OP_dot, F32, x->f, x->f, NONE).id; }
 BREAKS(dot_type) { return op3(x, VYRE_OP_dot, F32X2, x->vec, x->vec, NONE).id; }
+BREAKS(int_dot_of_unsigned) { return op3(x, VYRE_OP_sdot, I32, x->u, x->u, NONE).id; }
+BREAKS(int_dot_of_floats) { return op3(x, VYRE_OP_udot, U32, x->vec, x->vec, NONE).id; }
+BREAKS(int_dot_right) { return op3(x, VYRE_OP_sdot, I32, x->i, x->u, NONE).id; }
+BREAKS(int_dot_accumulator) { return op3(x, VYRE_OP_sdot, VYRE_TYPE(VYRE_I64, 1), x->i, x->i, x->i).id; }
+BREAKS(int_dot_sign) { return op3(x, VYRE_OP_sudot, U32, x->i, x->u, NONE).id; }
+BREAKS(int_dot_vector) { return op3(x, VYRE_OP_udot, VYRE_TYPE(VYRE_U32, 2), x->u, x->u, NONE).id; }
 BREAKS(norm_of_int) { return op3(x, VYRE_OP_norm, F32, x->u, NONE, NONE).id; }
 BREAKS(distance_types) { return op3(x, VYRE_OP_distance, F32, x->vec, x->f, NONE).id; }
 BREAKS(cross_lanes) { return op3(x, VYRE_OP_cross, F32X2, x->vec, x->vec, NONE).id; }

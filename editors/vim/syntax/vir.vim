@@ -239,6 +239,9 @@ syn keyword virOp opaque
 syn keyword virOp opaque_pure
 syn keyword virOp opaque_read
 syn keyword virOp opaque_write
+syn keyword virOp sdot
+syn keyword virOp udot
+syn keyword virOp sudot
 syn match virConstant /\v<%(%(true|false)%(x[234])?|inf%(bool|[iu]%(8|16|32|64)|f%(16|32|64))%(x[234])?|nan\(0x\x+\)%(bool|[iu]%(8|16|32|64)|f%(16|32|64))%(x[234])?)>/
 syn match virType /\v<%(%(bool|[iu]%(8|16|32|64)|f%(16|32|64))%(x[234])?|mat[234]|void)>/
 syn match virNumber /\v[%@a-z0-9_.]@1<!-?<%(0x\x+%(\.\x*)?%(p[-+]?\d+)?|\d+%(\.\d+)?%(e[-+]?\d+)?)%(%(bool|[iu]%(8|16|32|64)|f%(16|32|64))%(x[234])?)?>/
