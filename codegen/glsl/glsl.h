@@ -216,6 +216,9 @@ bool glsl_is_anonymous(const glsl *g, uint32_t buffer);
 /* main's own: private arrays and vars. */
 void glsl_declare_locals(glsl *g);
 
+/* ---- refuse.c ---- */
+bool glsl_refuse(glsl *g); /* false, and an error: the text would lose a part of the program's meaning */
+
 /* ---- survey.c ---- */
 void glsl_survey(glsl *g);
 bool glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth); /* depth 0 */

@@ -161,10 +161,8 @@ write_program(glsl *g, vyre_bytes *out)
 {
   if (!make_columns(g))
     return;
-  if (g->v->imm[g->program] & VYRE_PROGRAM_FLOAT_MODES) {
-    glsl_fail(g, g->program, "GLSL cannot ask for denormals to be flushed, or for rounding toward zero\nFix: write SPIR-V");
+  if (!glsl_refuse(g))
     return;
-  }
   glsl_survey(g);
   glsl_declare(g); /* first, so that what is seen from outside keeps its names */
   g->out = &g->body;
