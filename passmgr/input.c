@@ -232,13 +232,12 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   case VYRE_INPUT_ASSEMBLY:
     return read_source(module, path, data, size, options_for(*out_kind, glsl), diagnostics);
   default:
-    return VYRE_ERROR(
-        VYRE_CODE_INPUT,
-        "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, "
-        "struct or func at its start\n"
-        "Fix: for HLSL or GLSL without #version, -x (glsl, hlsl, spvasm) says it, or a name that ends with "
-        ".hlsl, .comp or .vir",
-        path);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, "
+                      "struct or func at its start\n"
+                      "Fix: for HLSL or GLSL without #version, -x (glsl, hlsl, spvasm) says it, or a name that ends with "
+                      ".hlsl, .comp or .vir",
+                      path);
   }
 }
 

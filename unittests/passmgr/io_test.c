@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "vyre/environment.h"
 #include "vyre/io.h"
 
 static char folder[] = "/tmp/vyre-io-XXXXXX";
@@ -82,6 +83,43 @@ a_new_file_is_written(void **state)
   assert_null(vyre_file_write("empty", "", 0));
   check_content("empty", "");
   check_clean();
+}
+
+static mode_t
+mode_of(const char *path)
+{
+  struct stat file;
+  assert_int_equal(stat(path, &file), 0);
+  return file.st_mode & 0777;
+}
+
+/* As of a pass in another thread: the file is created between the beginning and the end of its call. */
+static void
+the_umask_of_foreign_code_is_not_that_of_a_file(void **state)
+{
+  vyre_foreign_call outer, inner;
+  sigset_t all, signals;
+  (void)state;
+  umask(022);
+  vyre_foreign_begin(&outer);
+  umask(077);
+  assert_null(vyre_file_write("strict", "text", 4));
+  vyre_foreign_begin(&inner);
+  umask(0);
+  assert_null(vyre_file_write("loose", "text", 4));
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  vyre_foreign_end(&inner);
+  pthread_sigmask(SIG_SETMASK, NULL, &signals);
+  assert_false(sigismember(&signals, SIGTERM));
+  assert_int_equal(umask(077), 022);
+  vyre_foreign_end(&outer);
+  assert_int_equal(mode_of("strict"), 0644);
+  assert_int_equal(mode_of("loose"), 0644);
+  assert_int_equal(umask(027), 022);
+  assert_null(vyre_file_write("later", "text", 4)); /* the program's own change counts */
+  assert_int_equal(mode_of("later"), 0640);
+  umask(022);
 }
 
 static void
@@ -405,6 +443,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_new_file_is_written),
+      cmocka_unit_test(the_umask_of_foreign_code_is_not_that_of_a_file),
       cmocka_unit_test(an_old_file_is_replaced_with_its_mode),
       cmocka_unit_test(setuid_does_not_stay),
       cmocka_unit_test(a_temporary_file_can_be_abandoned),
