@@ -109,6 +109,44 @@ both_sides_have_to_order(void **state)
     }
 }
 
+/* ---- a thread's own accesses --------------------------------------------------------------------------------------------- */
+
+/* A thread sees its stores in order, by whatever instruction it looks at them, in all schedules. */
+static void
+a_thread_sees_its_own_stores(void **state)
+{
+  static const struct {
+    const char *text;
+    uint32_t word, seen;
+  } cases[] = {{"atom.relaxed.gpu.global.add.u32 %r2, [%x1+4], 1;", 43, 42},
+               {"atom.relaxed.gpu.global.exch.b32 %r2, [%x1+4], 5;", 5, 42},
+               {"red.relaxed.gpu.global.add.u32 [%x1+4], 3; ld.relaxed.gpu.global.u32 %r2, [%x1+4];", 45, 45},
+               {"ld.global.u32 %r2, [%x1+4];", 42, 42},
+               {"ld.relaxed.gpu.global.u32 %r2, [%x1+4];", 42, 42},
+               {"ld.volatile.global.u32 %r2, [%x1+4];", 42, 42},
+               {"ld.global.v2.u32 {%r3, %r2}, [%x1];", 42, 42},
+               {"st.global.u32 [%x1+4], 6; ld.global.u32 %r2, [%x1+4];", 6, 6},
+               {"st.relaxed.gpu.global.u32 [%x1+4], 6; ld.global.u32 %r2, [%x1+4];", 6, 6},
+               {"st.global.u8 [%x1+4], 7; ld.global.u32 %r2, [%x1+4];", 7, 7}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (uint32_t seed = 0; seed < SEEDS; seed++) {
+      char text[1024];
+      uint32_t words[2] = {7, 7}, out = 0;
+      snprintf(text, sizeof text,
+               HEAD(".param .u64 words, .param .u64 out") //
+               "ld.param.u64 %%x1, [words]; ld.param.u64 %%x2, [out]; ld.global.u32 %%r1, [%%x1+4];\n"
+               "st.global.u32 [%%x1+4], 42; %s\nst.global.u32 [%%x2], %%r2;\nret;\n}\n",
+               cases[i].text);
+      ptx_test t = {.text = text, .launch = {.seed = seed}};
+      ptx_test_buffer(&t, 0, words, sizeof words);
+      ptx_test_buffer(&t, 1, &out, sizeof out);
+      ptx_test_ok(&t);
+      if (words[1] != cases[i].word || out != cases[i].seen)
+        fail_msg("seed %u: %s gave %u and left %u", seed, cases[i].text, out, words[1]);
+    }
+}
+
 /* ---- barriers of a block ------------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 96 };
@@ -232,9 +270,8 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(both_sides_have_to_order),
-      cmocka_unit_test(a_barrier_orders_a_block),
-      cmocka_unit_test(a_grid_meets_where_all_blocks_are_there),
+      cmocka_unit_test(both_sides_have_to_order),        cmocka_unit_test(a_thread_sees_its_own_stores),
+      cmocka_unit_test(a_barrier_orders_a_block),        cmocka_unit_test(a_grid_meets_where_all_blocks_are_there),
       cmocka_unit_test(a_grid_hangs_where_they_are_not),
   };
   return cmocka_run_group_tests_name("cuda/ptx-order", tests, NULL, NULL);

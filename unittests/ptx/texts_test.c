@@ -235,6 +235,31 @@ vectors_are_one_access_where_they_are_aligned(void **state)
         check_vector(&kinds[k], lanes, heads[i % 4], strides[i / 4], i % 2 ? "private" : "workgroup", i % 3 != 0);
 }
 
+/* ---- bits ------------------------------------------------------------------------------------------------------------------- */
+
+/* Bits as lanes of another width, from each number of lanes to each that has as many bits. */
+static void
+lanes_of_one_width_are_those_of_another(void **state)
+{
+  (void)state;
+  for (uint32_t from = 0; from < sizeof kinds / sizeof *kinds; from++)
+    for (uint32_t to = 0; to < sizeof kinds / sizeof *kinds; to++)
+      for (uint32_t lanes = 1; lanes <= 4; lanes++) {
+        char text[1024], source[16], result[16];
+        const uint32_t bits = lanes * vyre_kind_bits(kinds[from].kind), count = bits / vyre_kind_bits(kinds[to].kind);
+        if (count == 0 || count > 4 || count * vyre_kind_bits(kinds[to].kind) != bits)
+          continue;
+        snprintf(source, sizeof source, lanes > 1 ? "%sx%u" : "%s", kinds[from].text, lanes);
+        snprintf(result, sizeof result, count > 1 ? "%sx%u" : "%s", kinds[to].text, count);
+        snprintf(text, sizeof text,
+                 "program @p workgroup(64, 1, 1) {\n"
+                 "  buffer %%a : %s[] storage set(0) binding(0)\n  buffer %%out : %s[] storage set(0) binding(2)\n"
+                 "  %%i = gid.x\n  store %%out[%%i], bitcast(load(%%a[%%i]) : %s)\n}\n",
+                 source, result, result);
+        check(text, kinds[to].kind, 75, NULL, NULL);
+      }
+}
+
 /* ---- matrices --------------------------------------------------------------------------------------------------------------- */
 
 /* Columns, elements, and copies of whole matrices, which have one type. */
@@ -415,6 +440,7 @@ main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_are_combined_as_the_interpreter_does),
                                      cmocka_unit_test(atomics_of_floats_keep_modes),
                                      cmocka_unit_test(vectors_are_one_access_where_they_are_aligned),
+                                     cmocka_unit_test(lanes_of_one_width_are_those_of_another),
                                      cmocka_unit_test(matrices_are_read_and_written_in_both_layouts),
                                      cmocka_unit_test(elements_of_open_arrays_of_buffers_are_found),
                                      cmocka_unit_test(accesses_have_the_order_that_the_row_the_buffer_or_the_member_asks_for),
