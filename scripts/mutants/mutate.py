@@ -255,7 +255,7 @@ def main():
         os.nice(10)
         work = ROOT / "build" / "mutants"
         with lock_of(work):
-            listed = all_mutants(options.paths) if options.by_lists else None
+            listed = [m for m in all_mutants(options.paths) if matches(options.test, m.test)] if options.by_lists else None
             return judge.run(work, options.random, options.seed, options.jobs, options.file, options.seconds, options.fresh, listed)
     mutants = [m for m in all_mutants(options.paths) if matches(options.file, m.file) and matches(options.test, m.test)]
     if options.fuzz:
