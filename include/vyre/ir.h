@@ -140,8 +140,8 @@ typedef struct vyre_input {
   vyre_string remark;          /* why its programs are verbatim; 0: they are not */
   vyre_string dropped;         /* what was left out when it was read and changes no result; 0: nothing */
   vyre_string stages;          /* its entry points of other stages than compute, which are in `kept`; 0: there are none */
-  vyre_word_list kept;    /* whole instructions: OpSource and the like, OpExtInst of set 0 (vyre_words_debug: words.h), then what
-                             entry points of other stages need, with ids */
+  vyre_word_list kept;    /* whole instructions: OpSource and the like, debug information and reflection as words.h has them, and
+                             what entry points of other stages need, with ids */
   uint32_t first_program; /* its programs, in a sealed module: this row, then by next_program; 0: none */
 } vyre_input;
 
