@@ -5,6 +5,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
+bool
+import_is_null(const import *m, uint32_t id)
+{
+  const uint32_t op = id < m->bound && m->ids[id].kind == ID_CONSTANT ? m->words[m->ids[id].def] & 0xffffu : SpvOpNop;
+  return op == SpvOpConstantNull || op == SpvOpUndef;
+}
+
 static bool
 declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_type *t, uint16_t *flags)
 {

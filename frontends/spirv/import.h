@@ -216,11 +216,14 @@ bool import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, ui
 bool import_is_other_group(import *m, uint32_t op, const uint32_t *words, uint32_t count);
 bool import_opaque(import *m);                                                     /* the instruction at m->at as an opaque row */
 bool import_matrix_length(import *m, uint32_t type, uint32_t id, uint32_t matrix); /* OpCooperativeMatrixLengthNV of a type */
+/* Loads what a pointer to a component of an opaque value leads to (row 0), or stores `row` there.  0: failed. */
+uint32_t import_access_component(import *m, uint32_t pointer_index, uint32_t row);
 bool import_opaque_constant(import *m, id_info *info, uint32_t id);
 uint32_t import_opaque_null(import *m, uint32_t type, uint32_t op);
 bool import_same_leaves(import *m, uint32_t a, uint32_t b);
 
 /* ---- constants.c ---- */
+bool import_is_null(const import *m, uint32_t id);
 /* A constant composite of which one constituent is all. */
 static inline bool
 import_is_replicate(uint32_t op)
@@ -354,7 +357,6 @@ bool import_composite(import *m, uint32_t op, uint32_t type, uint32_t id, const 
 bool import_make_globals(import *m, const entry *e);
 bool import_variable(import *m); /* OpVariable in a function */
 bool import_access_chain(import *m);
-bool import_is_null(const import *m, uint32_t id);
 uint32_t import_add_global(import *m, uint32_t id, vyre_space space, uint32_t initializer); /* NONE: failed */
 uint32_t import_global_row(import *m, uint32_t global); /* its buffer, made if need be; 0: failed */
 COLD pointer *import_no_pointer(import *m, uint32_t id);

@@ -253,6 +253,8 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
     return false;
   if (p.single)
     return push_row(m, import_load_single(m, index, operands));
+  if (p.has_column && p.columns == 0)
+    return push_row(m, import_access_component(m, index, 0));
   if (p.has_column)
     return push_row(m, load_column(m, index, t->value, import_access_flags(m, &p, operands, false), load_imm(operands)));
   switch ((pointer_base)p.base) {
@@ -300,6 +302,8 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
     return false;
   if (p.single)
     return store_single(m, index, *AT(uint32_t, m->stack, first), operands);
+  if (p.has_column && p.columns == 0)
+    return import_access_component(m, index, import_visible(m, *AT(uint32_t, m->stack, first))) != 0;
   if (p.has_column) {
     store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), import_access_flags(m, &p, operands, true),
                  store_imm(operands));

@@ -4,7 +4,8 @@
  * instruction on them, or one that no other file here knows, becomes an opaque row.  Its ids are split: types and instruction
  * sets stay in its words, values become operands, leaf by leaf, and pointers paths.
  *
- * Limits: pointers into opaque values, and recursive types other than pointers to structs, are not covered.
+ * Limits: pointers into opaque values other than to components of variables of the function, and recursive types other than
+ * pointers to structs, are not covered.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -458,6 +459,27 @@ import_opaque(import *m)
   ok = ok && build(m, effect, made, used, type, id, flags, first);
   m->stack.count = first;
   return ok;
+}
+
+/* Loads a component of an opaque value from memory, or stores `row` to it.  The pointer is made right before the access, by a row
+ * that names the memory. */
+uint32_t
+import_access_component(import *m, uint32_t index, uint32_t row)
+{
+  const pointer p = *AT(pointer, m->pointers, index);
+  const vyre_type_id type = import_make_type(m, p.type, 0, false);
+  const vyre_member target[2] = {{.access = VYRE_WORD_LITERAL, .offset = SpvStorageClassFunction},
+                                 {.access = VYRE_WORD_TYPE, .type = type}};
+  const vyre_member values[2] = {{.access = VYRE_WORD_VALUE}, {.access = VYRE_WORD_VALUE}};
+  const vyre_type_id leads = type ? vyre_type_words(m->module, SpvOpTypePointer, 0, VYRE_MODE_BARE, target, 2) : 0;
+  const vyre_type_id chain = leads ? vyre_type_words(m->module, SpvOpAccessChain, leads, VYRE_MODE_BARE, values, 2) : 0;
+  const vyre_type_id access =
+      vyre_type_words(m->module, row ? SpvOpStore : SpvOpLoad, row ? 0 : type, VYRE_MODE_BARE, values, row ? 2 : 1);
+  const vyre_row steps[2] = {{import_path(m, index)}, {import_visible(m, p.column)}};
+  if (!chain || !access || !steps[0].id || failed(m))
+    return 0;
+  const vyre_row operands[2] = {vyre_build_opaque(&m->b, VYRE_OP_opaque, chain, steps, 2, 0), {row}};
+  return vyre_build_opaque(&m->b, VYRE_OP_opaque, access, operands, row ? 2 : 1, 0).id;
 }
 
 uint32_t

@@ -86,13 +86,6 @@ check_buffer(import *m, const global *g, const spv_type *t, const spv_type *poin
   return true;
 }
 
-bool
-import_is_null(const import *m, uint32_t id)
-{
-  const uint32_t op = id < m->bound && m->ids[id].kind == ID_CONSTANT ? m->words[m->ids[id].def] & 0xffffu : SpvOpNop;
-  return op == SpvOpConstantNull || op == SpvOpUndef;
-}
-
 static bool
 initialize(import *m, const global *g, uint32_t row, uint32_t type)
 {
@@ -489,8 +482,7 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
     p->access |= index < t->count ? (uint16_t)AT(spv_member, m->members, t->members + index)->access : 0;
   const uint32_t next = import_step_in(m, t, literal && !outside ? index : 0, &leaf_index);
   if (!next)
-    return import_is_opaque_type(t) ? import_uncovered(m, "a pointer into what is opaque is not covered")
-                                    : import_fail(m, "index %u does not lead into the type there", id);
+    return import_fail(m, "index %u does not lead into the type there", id);
   p->type = next;
   if (outside)
     p->base = BASE_NOTHING;
@@ -515,6 +507,21 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
   return true;
 }
 
+/* The last step of p, into an opaque value: to a component of the type that the result points to. */
+static bool
+take_component(import *m, pointer *p, const uint32_t *words, uint32_t k)
+{
+  const spv_type *leads = m->ids[words[2]].t;
+  const bool is_private = p->base == BASE_BUFFER && AT(global, m->globals, p->first)->space == VYRE_SPACE_PRIVATE;
+  if (k + 1 != words[0] >> 16 || leads->form != FORM_POINTER || p->has_column || !(is_private || p->base == BASE_NOTHING))
+    return import_uncovered(m, "a pointer into what is opaque is not covered");
+  p->type = leads->element;
+  p->column = index_row(m, words[k]);
+  p->has_column = p->base == BASE_BUFFER;
+  p->columns = 0;
+  return p->column != 0;
+}
+
 bool
 import_access_chain(import *m)
 {
@@ -534,7 +541,7 @@ import_access_chain(import *m)
   p->access |= m->ids[words[2]].flags & ID_NONUNIFORM ? POINTER_NONUNIFORM : 0;
   for (uint32_t k = 4; k < count; k++) {
     const spv_type *t = import_type(m, p->type);
-    if (!t || !take_step(m, p, t, words[k]))
+    if (!t || !(import_is_opaque_type(t) ? take_component(m, p, words, k) : take_step(m, p, t, words[k])))
       return false;
   }
   const spv_type *t = m->ids[words[2]].t;

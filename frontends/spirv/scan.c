@@ -85,8 +85,10 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
     uint32_t index = 0, unused;
     if (!t)
       return false;
-    if (import_is_opaque_type(t))
-      return import_uncovered(m, "a pointer into what is opaque is not covered");
+    if (import_is_opaque_type(t)) { /* a component of it, which only memory has */
+      r->flags |= ROOT_DYNAMIC;
+      return true;
+    }
     if (!import_literal(m, words[k], &index) && t->form == FORM_ARRAY)
       r->flags |= ROOT_DYNAMIC;
     if (t->form == FORM_ARRAY || t->form == FORM_MATRIX || t->form == FORM_VALUE)

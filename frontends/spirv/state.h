@@ -189,7 +189,8 @@ typedef enum pointer_base {
 typedef struct pointer {
   uint8_t base;
   bool has_lane, lane_literal; /* a component of the vector there; of buffers only after a column */
-  bool has_column;             /* a matrix column that a value picks: `column`, of the `columns` there */
+  bool has_column;             /* a matrix column that a value picks: `column`, of the `columns` there; or, if these are 0, a
+                                * component of an opaque value */
   bool single;                 /* it leads to a scalar or vector, whole: */
   vyre_type value;             /* of this type */
   uint16_t access;
