@@ -39,7 +39,7 @@ info_of(const vyre_module *module, uint32_t row)
   return vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){row}); /* which only reads it */
 }
 
-/* The slot that a buffer row is given; slot_count: none. */
+/* The slot that a buffer row is given; slot_count: none.  A uniform block may share a storage slot with other blocks. */
 static uint32_t
 slot_of(const vyre_module *module, uint32_t row, const vyre_kernel_slot *slots, uint32_t slot_count)
 {
@@ -47,7 +47,7 @@ slot_of(const vyre_module *module, uint32_t row, const vyre_kernel_slot *slots, 
   const vyre_buffer_info *info = info_of(module, row);
   for (uint32_t i = 0; i < slot_count; i++)
     if (slots[i].set == info->set && slots[i].binding == info->binding &&
-        slots[i].kind == (space == VYRE_SPACE_UNIFORM ? VYRE_SLOT_UNIFORM : VYRE_SLOT_STORAGE))
+        (slots[i].kind == VYRE_SLOT_STORAGE || (slots[i].kind == VYRE_SLOT_UNIFORM && space == VYRE_SPACE_UNIFORM)))
       return i;
   return slot_count;
 }

@@ -140,7 +140,23 @@ join_handles(const run_program *program, const run_buffer *buffer, run_buffer *o
   return declared_twice(program, old);
 }
 
-/* Rows of one descriptor are one buffer: its type is the one that has a runtime array, or else the longest. */
+/* Rows of one descriptor are one buffer: its type is the one that has a runtime array, or else the longest.  A uniform block and a
+ * storage block of one descriptor are a storage buffer. */
+static void
+join_blocks(const run_buffer *buffer, run_buffer *old)
+{
+  const bool is_mixed = old->is_mixed || buffer->kind != old->kind;
+  const uint64_t fixed = buffer->shape.fixed > old->shape.fixed ? buffer->shape.fixed : old->shape.fixed;
+  if (buffer->shape.stride ? !old->shape.stride : !old->shape.stride && buffer->shape.fixed > old->shape.fixed)
+    *old = *buffer;
+  old->shape.fixed = fixed;
+  old->is_mixed = is_mixed;
+  if (is_mixed) {
+    old->kind = VYRE_SLOT_STORAGE;
+    old->space = VYRE_SPACE_STORAGE;
+  }
+}
+
 static vyre_status
 add_buffer(run_program *program, const run_buffer *buffer)
 {
@@ -151,10 +167,8 @@ add_buffer(run_program *program, const run_buffer *buffer)
     bool is_writable = old->is_writable || buffer->is_writable;
     if (buffer->kind > VYRE_SLOT_UNIFORM || old->kind > VYRE_SLOT_UNIFORM)
       VYRE_TRY(join_handles(program, buffer, old));
-    else if (buffer->kind != old->kind)
-      return declared_twice(program, old);
-    else if (buffer->shape.stride ? !old->shape.stride : !old->shape.stride && buffer->shape.fixed > old->shape.fixed)
-      *old = *buffer;
+    else
+      join_blocks(buffer, old);
     old->is_writable = is_writable;
     return VYRE_OK;
   }
@@ -218,6 +232,7 @@ take_row(run_program *program, uint32_t row, vyre_type_id type, run_buffer *out)
       .block = block_name(program->module, type),
       .type = type,
       .is_writable = !is_read_only,
+      .module = program->module,
   };
   if (space == VYRE_SPACE_HANDLE)
     return run_handle_take(program, type, out);
@@ -314,6 +329,35 @@ run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity)
     snprintf(out, capacity, "(set %u binding %u)", buffer->set, buffer->binding);
 }
 
+static bool
+is_text(const char *text, const char *name, size_t length)
+{
+  return strlen(text) == length && memcmp(text, name, length) == 0;
+}
+
+/* Returns whether another declaration of the descriptor, or its struct, has the name. */
+static bool
+is_declared_as(const run_buffer *buffer, const char *name, size_t length)
+{
+  if (!buffer->module || buffer->kind > VYRE_SLOT_UNIFORM || buffer->space == VYRE_SPACE_PUSH)
+    return false;
+  vyre_module *module = (vyre_module *)(uintptr_t)buffer->module; /* it is only read */
+  const vyre_view *view = vyre_module_view(module);
+  for (uint32_t row = view->first[view->parent[buffer->row.id]]; row; row = view->next[row]) {
+    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(view->imm_hi[row]) > VYRE_SPACE_UNIFORM)
+      continue;
+    const vyre_buffer_info *info = vyre_buffer_info_of(module, (vyre_row){row});
+    const char *own = vyre_row_name(module, (vyre_row){row});
+    vyre_type_id type = view->imm[row];
+    for (uint32_t k = vyre_buffer_descriptor_steps(module, row); k > 0; k--)
+      type = vyre_type_get(module, type).element;
+    if (info->set == buffer->set && info->binding == buffer->binding &&
+        (is_text(own ? own : "", name, length) || is_text(block_name(module, type), name, length)))
+      return true;
+  }
+  return false;
+}
+
 bool
 run_buffer_is(const run_buffer *buffer, const char *name, size_t length)
 {
@@ -326,10 +370,10 @@ run_buffer_is(const run_buffer *buffer, const char *name, size_t length)
     length -= element_length;
   const char *names[] = {buffer->name, buffer->block, buffer->space == VYRE_SPACE_PUSH ? "push" : number};
   for (size_t i = 0; i < 3; i++) {
-    if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
+    if (is_text(names[i], name, length))
       return true;
   }
-  return false;
+  return is_declared_as(buffer, name, length);
 }
 
 const run_setting *

@@ -109,7 +109,9 @@ typedef struct run_buffer {
   const char *block; /* its struct's; "" none */
   vyre_type_id type;
   bool is_writable;
-  run_shape shape;
+  bool is_mixed;             /* declared as a uniform block and as a storage block */
+  run_shape shape;           /* `fixed` is the most that any declaration of the descriptor has */
+  const vyre_module *module; /* borrowed, of the row */
   /* Of buffers that pointers lead to, which come after all others: */
   char *path, *key; /* owned; "push.next", and what identifies it in another program; NULL: of other buffers */
   uint32_t holder;  /* the buffer whose pointer leads to it first */
