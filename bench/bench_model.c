@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 #include "program.h"
+#include "vyre/io.h"
 #include "vyre/passmgr.h"
 #include "vyre/phases.h"
 
@@ -77,13 +78,14 @@ typedef struct fit {
 static void
 fit_kernel(const vyre_phase_kernel *kernel, const char *ptxas, uint32_t device, fit *out)
 {
-  char path[] = "/tmp/bench-modelXXXXXX", command[512], line[256];
+  char folder[] = "/tmp/bench-modelXXXXXX", path[sizeof folder + 8], command[512], line[256];
   unsigned registers = 0, block = 64, shared = 0, stored = 0, loaded = 0;
-  const int file = kernel->code ? mkstemp(path) : -1;
-  if (file < 0)
+  if (!kernel->code || !mkdtemp(folder))
     return;
-  const bool is_written = write(file, kernel->code, kernel->size) == (ssize_t)kernel->size;
-  close(file);
+  snprintf(path, sizeof path, "%s/ptx", folder);
+  vyre_status status = vyre_file_write(path, kernel->code, kernel->size);
+  const bool is_written = !status;
+  vyre_status_free(status);
   snprintf(command, sizeof command, "%s -v -arch=%s -o /dev/null %s 2>&1; grep -o -m1 '.reqntid [0-9]*' %s", ptxas,
            devices[device].arch, path, path);
   FILE *said = is_written ? popen(command, "r") : NULL;
@@ -101,6 +103,7 @@ fit_kernel(const vyre_phase_kernel *kernel, const char *ptxas, uint32_t device, 
   if (said)
     pclose(said);
   unlink(path);
+  rmdir(folder);
   if (!registers)
     return;
   const uint32_t threads = blocks_at_once(devices[device].sm, registers, block, shared) * block;

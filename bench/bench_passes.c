@@ -12,6 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 #include "program.h"
+#include "vyre/io.h"
 #include "vyre/passmgr.h"
 #include "vyre/spirv.h"
 
@@ -119,15 +120,8 @@ enum { MOST_ROUNDS = 101 };
 static vyre_bytes
 read_file(const char *path)
 {
-  FILE *file = fopen(path, "rb");
   vyre_bytes bytes = {0};
-  char part[4096];
-  size_t got;
-  if (!file)
-    check(VYRE_ERROR(VYRE_CODE_INPUT, "cannot open '%s'", path));
-  while ((got = fread(part, 1, sizeof part, file)) > 0)
-    check(vyre_bytes_append(&bytes, part, got));
-  fclose(file);
+  check(vyre_file_read(path, &bytes));
   return bytes;
 }
 

@@ -14,6 +14,7 @@
 #include "peer.h"
 #include "reduction.h"
 #include "vyre/glsl.h"
+#include "vyre/io.h"
 #include "vyre/ir.h"
 #include "vyre/passmgr.h"
 #include "vyre/spirv.h"
@@ -36,15 +37,8 @@ stop(vyre_status status)
 static void
 read_shader(shader *s)
 {
-  FILE *file = fopen(s->path, "rb");
   vyre_bytes text = {0};
-  char part[4096];
-  size_t got;
-  if (!file)
-    stop(VYRE_ERROR(VYRE_CODE_INPUT, "cannot open '%s'", s->path));
-  while ((got = fread(part, 1, sizeof part, file)) > 0)
-    stop(vyre_bytes_append(&text, part, got));
-  fclose(file);
+  stop(vyre_input_load(s->path, &text));
   if (vyre_spirv_is(text.data, text.size)) {
     s->words = text;
     return;

@@ -162,7 +162,7 @@ archives_read(const archives *a, const char *input, vyre_bytes *out)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no compute shader%s\nFix: leave it out", input,
                       archive->cut ? ", and its last entry is cut off" : "");
   if (length == 0 || length >= sizeof path)
-    return vyre_file_read(input, out);
+    return vyre_input_load(input, out);
   snprintf(path, sizeof path, "%.*s", (int)length, input);
   return is_folder(path) ? vyre_file_read(input, out) : tell_why(path);
 }

@@ -141,7 +141,8 @@ depfile_each_include(const char *path, const vyre_bytes *text, const char *const
   for (uint32_t i = 0; i < files->count && !status; i++) {
     vyre_bytes content = {0};
     bool is_sure = false;
-    status = i || !text ? vyre_file_read(files->all[i], &content) : vyre_bytes_append(&content, text->data, text->size);
+    status = i || !text ? vyre_file_read_as(files->all[i], VYRE_FILE_TEXT, &content)
+                        : vyre_bytes_append(&content, text->data, text->size);
     if (!status)
       status = vyre_bytes_append(&content, "", 1);
     if (!status)

@@ -321,7 +321,7 @@ vyre_status
 foz_open(const char *path, foz **out)
 {
   vyre_bytes bytes = {0};
-  vyre_status status = vyre_file_read(path, &bytes);
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &bytes);
   *out = NULL;
   if (!status)
     return foz_take(path, &bytes, out);

@@ -578,6 +578,7 @@ vyre_host_table(void)
       .append_row = host_append_row,
       .add_buffer = host_add_buffer,
       .cost = vyre_host_cost,
+      .param_file = vyre_host_param_file,
   };
   return &table;
 }

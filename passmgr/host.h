@@ -53,6 +53,7 @@ uint32_t vyre_host_path_type(const vyre_module *module, uint32_t path);
 bool vyre_host_type_info(const vyre_module *module, uint32_t type, vyre_memory_type *out);
 bool vyre_host_member_info(const vyre_module *module, uint32_t type, uint32_t index, vyre_memory_member *out);
 void vyre_host_cost(vyre_pass_ctx *ctx, uint32_t op, vyre_type type, vyre_cost *out);
+vyre_status vyre_host_param_file(vyre_pass_ctx *ctx, const char *name, const char **out, size_t *out_size);
 uint32_t vyre_host_clone(vyre_module *module, uint32_t row, uint32_t before, uint32_t *map, uint32_t map_rows);
 
 #endif

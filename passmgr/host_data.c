@@ -1,10 +1,12 @@
-/* The host table: what is kept beside the columns (names, source lines, decorations, hints, types of memory), costs, and copies of
- * rows.
+/* The host table: what is kept beside the columns (names, source lines, decorations, hints, types of memory), costs, files that
+ * parameters name, and copies of rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "host.h"
 
 #include <string.h>
+
+#include "vyre/io.h"
 
 enum { MOST_NAME = 65535 /* bytes: what the text and VIR0 take */ };
 
@@ -213,6 +215,37 @@ vyre_host_cost(vyre_pass_ctx *ctx, uint32_t op, vyre_type type, vyre_cost *out)
   }
   const vyre_cost cost = vyre_cost_of(context->options.cost_model, VYRE_ROW_OP(op), type);
   (void)give(context->module, call, &cost, sizeof cost, out);
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+vyre_host_param_file(vyre_pass_ctx *ctx, const char *name, const char **out, size_t *out_size)
+{
+  const vyre_context *context = vyre_context_of(ctx);
+  vyre_bytes bytes = {.allocator = context->allocator};
+  *out = NULL;
+  *out_size = 0;
+  const char *path = ctx->host->param_text(ctx, name);
+  if (!path[0])
+    return VYRE_OK;
+  if (context->options.denies_files)
+    return vyre_context_own(ctx, VYRE_ERROR(VYRE_CODE_USAGE,
+                                            "parameter '%s' names the file '%.300s', and this pipeline is not trusted to read files"
+                                            "\nFix: -trust-reproducer trusts a reproducer, if you know who wrote it",
+                                            name, path));
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &bytes);
+  char *text = status ? NULL : ctx->host->alloc(ctx, bytes.size + 1);
+  if (text) {
+    if (bytes.size)
+      memcpy(text, bytes.data, bytes.size);
+    *out = text;
+    *out_size = bytes.size;
+  }
+  vyre_bytes_free(&bytes);
+  if (!status && !text)
+    return ctx->host->out_of_memory(ctx);
+  return vyre_context_own(ctx, vyre_status_note(status, "for parameter '%s'", name));
 }
 
 /* ---- copies of rows ------------------------------------------------------------------------------------------------------ */

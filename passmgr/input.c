@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
 
+#include "read.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -80,9 +82,10 @@ vyre_input_detect(const char *path, const void *data, size_t size)
     return VYRE_INPUT_SPIRV;
   if (vyre_vir0_is(data, size))
     return VYRE_INPUT_VIR0;
-  if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
-    text += 3;
-    size -= 3;
+  const int mark = vyre_text_mark(text, size);
+  if (mark > 0) {
+    text += mark;
+    size -= (size_t)mark;
   }
   if (ends_with(path, ".hlsl") && !has_version_line(text, size)) /* it may begin with a struct, too */
     return VYRE_INPUT_HLSL;
@@ -212,11 +215,36 @@ check_programs(vyre_module *module, uint32_t inputs, const char *path)
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: no program in it\nFix: give a file with a compute program", path);
 }
 
+/* Moves a text's begin past its byte order mark. */
+static vyre_status
+skip_mark(const char *path, const void **data, size_t *size)
+{
+  const int mark = vyre_spirv_is(*data, *size) || vyre_vir0_is(*data, *size) ? 0 : vyre_text_mark(*data, *size);
+  if (mark < 0)
+    return io_is_utf16(path);
+  *data = (const char *)*data + mark;
+  *size -= (size_t)mark;
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_input_load(const char *path, vyre_bytes *out)
+{
+  const size_t before = out->size;
+  vyre_status status = vyre_file_read(path, out);
+  const size_t size = out->size - before;
+  if (!status && size && !vyre_spirv_is(out->data + before, size) && !vyre_vir0_is(out->data + before, size))
+    status = io_remove_mark(path, out, before);
+  return vyre_bytes_undo(out, before, status);
+}
+
 vyre_status
 vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t size, const vyre_glsl_options *glsl,
                  vyre_diagnostics diagnostics, vyre_input_kind *out_kind)
 {
+  *out_kind = VYRE_INPUT_UNKNOWN;
   const uint32_t inputs = vyre_module_input_count(module);
+  VYRE_TRY(skip_mark(path, &data, &size));
   *out_kind = vyre_input_detect_as(path, data, size, glsl ? glsl->language : VYRE_LANGUAGE_TOLD);
   switch (*out_kind) {
   case VYRE_INPUT_VIR:
@@ -247,7 +275,7 @@ vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *
 {
   *out_kind = VYRE_INPUT_UNKNOWN;
   vyre_bytes bytes = {.allocator = vyre_module_allocator(module)};
-  vyre_status status = vyre_file_read(path, &bytes);
+  vyre_status status = vyre_input_load(path, &bytes);
   if (!status)
     status = vyre_input_parse(module, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.data ? bytes.data : "", bytes.size, glsl,
                               diagnostics, out_kind);
@@ -268,7 +296,10 @@ vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_op
   if (source->kind == VYRE_INPUT_SPIRV)
     return vyre_bytes_append(out, source->data, source->size);
   const vyre_glsl_options glsl = options_for(source->kind, source->glsl);
-  return vyre_glsl_compile(source->data, source->size, source->path, &glsl, (vyre_diagnostics){0}, out);
+  const void *text = source->data;
+  size_t size = source->size;
+  VYRE_TRY(skip_mark(source->path, &text, &size));
+  return vyre_glsl_compile(text, size, source->path, &glsl, (vyre_diagnostics){0}, out);
 }
 
 vyre_status
@@ -278,7 +309,7 @@ vyre_cost_model_read(const char *path, vyre_cost_model **out)
   *out = NULL;
   if (!path)
     return VYRE_OK;
-  vyre_status status = vyre_file_read(path, &text);
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &text);
   if (vyre_status_code(status) == VYRE_CODE_INPUT) { /* it is the command line that is wrong, not an input */
     vyre_status why = status;
     status = VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: -cost-model=FILE names the text of a cost model", vyre_status_text(why));

@@ -1,5 +1,5 @@
-/* Reading and writing files.  A regular file is written to a temporary file in its folder, which is renamed when write and close
- * have succeeded; everything else is written directly.
+/* Reading and writing files.  A regular file is written to a temporary file in its folder, which is renamed when write and
+ * close have succeeded; everything else is written directly.
  *
  * Limits: a process that is killed in between, without a handler that calls vyre_file_abandon, leaves a file called .vyre-PID-N.
  * Nothing is synced.
@@ -8,6 +8,7 @@
 #include "vyre/environment.h"
 #include "vyre/io.h"
 
+#include "read.h"
 #include "temporaries.h"
 
 #include <errno.h>
@@ -86,15 +87,14 @@ what_else(mode_t mode)
 }
 
 static vyre_status
-check_readable(const char *path, const struct stat *file)
+check_readable(const char *path, bool is_plain, const struct stat *file)
 {
   const char *what = what_else(file->st_mode);
   if (S_ISDIR(file->st_mode))
     return failed("read", path, EISDIR);
   if (what)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cannot read '%s': it is %s, not a file\nFix: give a file, or - and what is to be read as standard input",
-                      path, what);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it is %s, not a file\nFix: give a file%s", path, what,
+                      is_plain ? "" : ", or - and what is to be read as standard input");
   if ((uint64_t)file->st_size > MOST_BYTES)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
   return VYRE_OK;
@@ -102,16 +102,16 @@ check_readable(const char *path, const struct stat *file)
 
 /* Looked at before it is opened, for opening alone does something to some devices, and after, for it may be another one then. */
 static vyre_status
-read_path(const char *path, vyre_bytes *out)
+read_path(const char *path, bool is_plain, vyre_bytes *out)
 {
   struct stat file;
   if (stat(path, &file) != 0)
     return failed("read", path, errno);
-  VYRE_TRY(check_readable(path, &file));
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  VYRE_TRY(check_readable(path, is_plain, &file));
+  int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
   if (fd < 0)
     return failed("read", path, errno);
-  vyre_status status = fstat(fd, &file) != 0 ? failed("read", path, errno) : check_readable(path, &file);
+  vyre_status status = fstat(fd, &file) != 0 ? failed("read", path, errno) : check_readable(path, is_plain, &file);
   if (!status)
     status = read_all(fd, path, (size_t)file.st_size + 1, out);
   close(fd);
@@ -119,19 +119,12 @@ read_path(const char *path, vyre_bytes *out)
 }
 
 /* A descriptor that is open already was opened by the caller: any kind of file will do. */
-static vyre_status
-read_file(const char *path, vyre_bytes *out)
-{
-  const bool is_input = strcmp(path, "-") == 0;
-  const int fd = is_input ? STDIN_FILENO : named_fd(path);
-  return fd >= 0 ? read_all(fd, is_input ? "standard input" : path, CHUNK, out) : read_path(path, out);
-}
-
 vyre_status
-vyre_file_read(const char *path, vyre_bytes *out)
+io_read(const char *path, bool is_plain, vyre_bytes *out)
 {
-  size_t before = out->size;
-  return vyre_bytes_undo(out, before, read_file(path, out));
+  const bool is_input = !is_plain && strcmp(path, "-") == 0;
+  const int fd = is_input ? STDIN_FILENO : is_plain ? -1 : named_fd(path);
+  return fd >= 0 ? read_all(fd, is_input ? "standard input" : path, CHUNK, out) : read_path(path, is_plain, out);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------- */
@@ -165,10 +158,12 @@ static vyre_status
 write_direct(const char *path, const char *shown, const struct stat *old, const void *data, size_t size)
 {
   const bool is_regular = S_ISREG(old->st_mode);
-  int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_regular ? O_TRUNC : 0));
+  int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_WRITES);
   if (fd < 0)
     return failed("write", shown, errno);
-  int error = is_regular && (old->st_mode & SPECIAL_BITS) && fchmod(fd, old->st_mode & PERMISSIONS) != 0 ? errno : 0;
+  int error = is_regular && ftruncate(fd, 0) != 0 ? errno : 0;
+  if (!error && is_regular && (old->st_mode & SPECIAL_BITS) && fchmod(fd, old->st_mode & PERMISSIONS) != 0)
+    error = errno;
   if (!error)
     error = write_all(fd, data, size);
   if (error && is_regular && ftruncate(fd, 0) != 0)
@@ -180,7 +175,7 @@ write_direct(const char *path, const char *shown, const struct stat *old, const 
 
 /* Creates folder/.vyre-PID-N for path; its name goes to `out`.  -1: errno says why. */
 static int
-open_beside(const char *path, mode_t mode, char out[PATH_MAX])
+open_beside(const char *path, char out[PATH_MAX])
 {
   const char *slash = strrchr(path, '/');
   int folder = slash ? (int)(slash - path) + 1 : 0;
@@ -190,7 +185,7 @@ open_beside(const char *path, mode_t mode, char out[PATH_MAX])
       errno = ENAMETOOLONG;
       return -1;
     }
-    int fd = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    int fd = vyre_file_open(VYRE_FILE_HERE, out, VYRE_FILE_CREATES);
     if (fd >= 0 || errno != EEXIST)
       return fd;
   }
@@ -206,7 +201,7 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
     return failed("write", shown, errno);          /* a rename would not ask */
   const uint32_t slot = io_note_temporary(beside); /* before it is there */
   const uint64_t mark = vyre_foreign_mark();
-  int fd = open_beside(path, 0666, beside);
+  int fd = open_beside(path, beside);
   if (fd < 0)
     io_forget_temporary(slot);
   if (fd < 0 && old && (errno == EACCES || errno == EPERM || errno == EROFS))
@@ -253,11 +248,13 @@ resolve_links(const char *path, char out[PATH_MAX])
 }
 
 vyre_status
-vyre_file_write(const char *path, const void *data, size_t size)
+vyre_file_write_as(const char *path, uint32_t flags, const void *data, size_t size)
 {
   char target[PATH_MAX];
   if (path[0] == '\0')
     return failed("write", path, ENOENT);
+  if (flags & VYRE_FILE_PLAIN)
+    return write_beside(path, path, NULL, data, size);
   if (!resolve_links(path, target))
     return failed("write", path, ELOOP);
   const bool is_output = strcmp(path, "-") == 0;

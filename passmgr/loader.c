@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +57,7 @@ check_file(const char *path, struct stat *out)
     return cannot_load(path, "it is a directory\nFix: -plugin-dir=DIR loads every plugin of one");
   if (!S_ISREG(out->st_mode))
     return cannot_load(path, "it is not a regular file");
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
   if (fd < 0)
     return cannot_load(path, strerror(errno));
   bool whole = vyre_library_is_whole(fd, (uint64_t)out->st_size);

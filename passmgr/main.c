@@ -6,7 +6,6 @@
 #include "reproducer.h"
 #include "tool.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +90,7 @@ read_pipeline(tool *t)
   if (!file)
     return passes ? vyre_pipeline_parse(t->registry, passes, strlen(passes), "-passes", &t->pipeline) : VYRE_OK;
   vyre_bytes text = {0};
-  vyre_status status = vyre_file_read(file, &text);
+  vyre_status status = vyre_file_read_as(file, VYRE_FILE_TEXT, &text);
   if (!status)
     status = vyre_pipeline_parse(t->registry, text.data ? text.data : "", text.size, file, &t->pipeline);
   else if (vyre_status_code(status) == VYRE_CODE_INPUT)
@@ -199,7 +198,7 @@ main(int argc, char **argv)
     return code;
   }
   guard_begin("vyre-passmgr");
-  t.home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  t.home = vyre_file_open(VYRE_FILE_HERE, ".", VYRE_FILE_FOLDER);
   if (!code && t.options.run_reproducer)
     code = tool_complain(reproducer_options(argc, argv, &t.options, &of_reproducer));
   if (!code)

@@ -199,7 +199,7 @@ parse_file(const option_table *table, const char *path, void *fields, uint32_t d
   vyre_bytes bytes = {0};
   if (depth == MOST_DEPTH)
     return VYRE_ERROR(VYRE_CODE_USAGE, "'@%s': files of arguments name each other, %u deep\nFix: name each once", path, MOST_DEPTH);
-  vyre_status status = vyre_file_read(path, &bytes);
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT, &bytes);
   if (status) {
     vyre_status why = VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: @FILE names a file of arguments; ./@FILE and -- @FILE are an input",
                                  vyre_status_text(status));

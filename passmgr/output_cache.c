@@ -63,7 +63,7 @@ static vyre_status
 add_file(hasher *h, const char *path)
 {
   vyre_bytes text = {0};
-  vyre_status status = vyre_file_read(path, &text);
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &text);
   add_text(h, path);
   if (!status)
     add(h, text.data, text.size);
@@ -207,11 +207,14 @@ output_cache_key(const output_cache *cache, const tool_options *options, const c
 
 /* ---- entries ------------------------------------------------------------------------------------------------------------- */
 
+/* Returns whether the entry's folder is there, and is a folder of the cache, not a link to one that is elsewhere. */
 static bool
 name_entry(const output_cache *cache, const output_key *key, bool makes_folder, char path[PATH_MAX])
 {
+  struct stat folder;
   const int length = snprintf(path, PATH_MAX, "%s/%02x", cache->folder, (unsigned)(key->hash[1] >> 56));
-  if (length < 0 || length > PATH_MAX - 40 || (makes_folder && mkdir(path, 0777) != 0 && errno != EEXIST))
+  if (length < 0 || length > PATH_MAX - 40 || (makes_folder && mkdir(path, 0777) != 0 && errno != EEXIST) ||
+      lstat(path, &folder) != 0 || !S_ISDIR(folder.st_mode))
     return false;
   snprintf(path + length, (size_t)(PATH_MAX - length), "/%016" PRIx64 "%016" PRIx64, key->hash[1], key->hash[0]);
   return true;
@@ -245,9 +248,9 @@ output_cache_take(const output_cache *cache, const output_key *key, work *w)
   vyre_bytes entry = {0};
   header head;
   struct stat file;
-  if (!key->is_known || !name_entry(cache, key, false, path) || stat(path, &file) != 0)
+  if (!key->is_known || !name_entry(cache, key, false, path) || lstat(path, &file) != 0 || !S_ISREG(file.st_mode))
     return false;
-  vyre_status status = vyre_file_read(path, &entry);
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &entry);
   bool is_there = !status && is_right(&entry, key, &head);
   vyre_status_free(status);
   const char *said = entry.data + sizeof head;
@@ -281,7 +284,7 @@ output_cache_keep(const output_cache *cache, const output_key *key, const work *
   if (!status) {
     sum_of(entry.data + sizeof head, entry.size - sizeof head, head.sum);
     memcpy(entry.data, &head, sizeof head);
-    status = vyre_file_write(path, entry.data, entry.size);
+    status = vyre_file_write_as(path, VYRE_FILE_PLAIN, entry.data, entry.size);
   }
   vyre_status_free(status); /* the next one makes it again */
   vyre_bytes_free(&entry);

@@ -134,7 +134,7 @@ static vyre_status
 hash_file(const char *path, uint64_t *out)
 {
   vyre_bytes bytes = {0};
-  vyre_status status = vyre_file_read(path, &bytes);
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &bytes);
   *out = hash_of(&bytes);
   vyre_bytes_free(&bytes);
   return status;
@@ -343,7 +343,7 @@ begins(const char *line, const char *with)
 static vyre_status
 read_lines(const char *path, arguments *out)
 {
-  VYRE_TRY(vyre_file_read(path, &out->text));
+  VYRE_TRY(vyre_file_read_as(path, VYRE_FILE_TEXT, &out->text));
   VYRE_TRY(vyre_bytes_append(&out->text, "", 1));
   if (!begins(out->text.data, FIRST_LINE))
     return not_one(path);

@@ -197,7 +197,7 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
   vyre_bytes bytes = {0};
   const char *key = "";
   const bool is_module = archives_find(&o->archives, path, &key) && *key; /* else the archive is none: a run tells */
-  vyre_status status = is_module ? archives_read(&o->archives, path, &bytes) : vyre_file_read(path, &bytes);
+  vyre_status status = is_module ? archives_read(&o->archives, path, &bytes) : vyre_input_load(path, &bytes);
   const bool is_there = !status;
   vyre_status_free(status); /* a run tells */
   XXH3_128bits_reset(&input.state);

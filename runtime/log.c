@@ -5,7 +5,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -145,7 +144,7 @@ vyre_mega_log_read(const char *path, vyre_mega_logs *out)
 {
   vyre_bytes bytes = {0};
   *out = (vyre_mega_logs){0};
-  vyre_status status = vyre_file_read(path, &bytes);
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &bytes);
   if (!status)
     status = read_all(path, &bytes, out);
   vyre_bytes_free(&bytes);
@@ -211,7 +210,7 @@ vyre_mega_log_open(const char *path, vyre_mega_log **out)
   vyre_mega_log *log = calloc(1, sizeof *log);
   if (!log)
     return VYRE_OUT_OF_MEMORY("for a log");
-  *log = (vyre_mega_log){.file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), .path = strdup(path)};
+  *log = (vyre_mega_log){.file = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_UPDATES), .path = strdup(path)};
   pthread_mutex_init(&log->lock, NULL);
   vyre_status status = !log->path ? VYRE_OUT_OF_MEMORY("for a log") : log->file < 0 ? failed(path, "opened") : begin(log);
   if (status)

@@ -8,6 +8,7 @@
 #include "vyre/io.h"
 
 #include "paths.h"
+#include "read.h"
 #include "temporaries.h"
 
 #include <errno.h>
@@ -28,6 +29,20 @@ static vyre_status
 failed(const char *verb, const char *path, int error)
 {
   return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
+}
+
+/* Folders cannot be opened, and the current one is the only one that paths are relative to. */
+int
+vyre_file_open(int folder, const char *path, vyre_file_use use)
+{
+  static const int flags[] = {[VYRE_FILE_READS] = O_RDONLY,
+                              [VYRE_FILE_WRITES] = O_WRONLY,
+                              [VYRE_FILE_CREATES] = O_WRONLY | O_CREAT | O_EXCL,
+                              [VYRE_FILE_UPDATES] = O_RDWR | O_CREAT};
+  if (use < VYRE_FILE_FOLDER && folder == VYRE_FILE_HERE)
+    return open(path, flags[use] | O_BINARY | O_CLOEXEC, S_IREAD | S_IWRITE);
+  errno = ENOTSUP;
+  return -1;
 }
 
 static vyre_status
@@ -65,7 +80,7 @@ read_path(const char *path, vyre_bytes *out)
         "cannot read '%s': it is a device, not a file\nFix: give a file, or - and what is to be read as standard input", path);
   if ((uint64_t)file.st_size > MOST_BYTES)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
-  const int fd = open(path, O_RDONLY | O_BINARY | O_CLOEXEC);
+  const int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
   if (fd < 0)
     return failed("read", path, errno);
   const vyre_status status = read_all(fd, path, (size_t)file.st_size + 1, out);
@@ -74,13 +89,12 @@ read_path(const char *path, vyre_bytes *out)
 }
 
 vyre_status
-vyre_file_read(const char *path, vyre_bytes *out)
+io_read(const char *path, bool is_plain, vyre_bytes *out)
 {
-  const size_t before = out->size;
-  if (strcmp(path, "-") != 0)
-    return vyre_bytes_undo(out, before, read_path(path, out));
+  if (is_plain || strcmp(path, "-") != 0)
+    return read_path(path, out);
   _setmode(STDIN_FILENO, O_BINARY);
-  return vyre_bytes_undo(out, before, read_all(STDIN_FILENO, "standard input", CHUNK, out));
+  return read_all(STDIN_FILENO, "standard input", CHUNK, out);
 }
 
 /* 0, or errno. */
@@ -118,7 +132,7 @@ open_beside(const char *path, char out[PATH_MAX])
       errno = ENAMETOOLONG;
       return -1;
     }
-    const int fd = open(out, O_WRONLY | O_CREAT | O_EXCL | O_BINARY | O_CLOEXEC, S_IREAD | S_IWRITE);
+    const int fd = vyre_file_open(VYRE_FILE_HERE, out, VYRE_FILE_CREATES);
     if (fd >= 0 || errno != EEXIST)
       return fd;
   }
@@ -146,16 +160,16 @@ write_beside(const char *path, const void *data, size_t size)
 static int
 write_device(const char *path, const void *data, size_t size)
 {
-  const int fd = open(path, O_WRONLY | O_BINARY | O_CLOEXEC);
+  const int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_WRITES);
   return fd < 0 ? errno : write_and_close(fd, data, size);
 }
 
 vyre_status
-vyre_file_write(const char *path, const void *data, size_t size)
+vyre_file_write_as(const char *path, uint32_t flags, const void *data, size_t size)
 {
   struct stat old;
   int error;
-  if (strcmp(path, "-") == 0) {
+  if (!(flags & VYRE_FILE_PLAIN) && strcmp(path, "-") == 0) {
     _setmode(STDOUT_FILENO, O_BINARY);
     error = write_all(STDOUT_FILENO, data, size);
     return error ? failed("write", "standard output", error) : VYRE_OK;

@@ -241,7 +241,7 @@ add_source(kernel_file *file, const char *path)
   kernel_source *source = &file->sources[file->source_count];
   *source = (kernel_source){{(uint32_t)file->bytes.size, 0}, (uint32_t)file->paths.size};
   VYRE_TRY(vyre_bytes_append(&file->paths, path, strlen(path) + 1));
-  VYRE_TRY(file->source_count ? vyre_file_read(path, &file->bytes) : kernel_add_prelude(&file->bytes));
+  VYRE_TRY(file->source_count ? vyre_file_read_as(path, VYRE_FILE_TEXT, &file->bytes) : kernel_add_prelude(&file->bytes));
   if (file->bytes.size > UINT32_MAX / 2)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: too long", path);
   source->text.length = (uint32_t)file->bytes.size - source->text.at;

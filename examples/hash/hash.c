@@ -5,9 +5,9 @@
  *   example-hash [-target=NAME] [-device=NAME] FILE...     prints what sha256sum prints
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include <vyre/io.h>
 #include <vyre/megakernel_io.h>
 
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,7 +216,7 @@ main(int count, char **arguments)
     return 2;
   }
   for (uint32_t i = 0; i < h.count; i++) /* what cannot be opened has an errno when it is read */
-    h.files[i] = open(h.names[i], O_RDONLY | O_CLOEXEC);
+    h.files[i] = vyre_file_open(VYRE_FILE_HERE, h.names[i], VYRE_FILE_READS);
   vyre_status status = run(&h, device);
   if (status)
     fprintf(stderr, "example-hash: %s\n", vyre_status_text(status));

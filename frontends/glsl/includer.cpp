@@ -8,10 +8,11 @@
 
 #include <climits>
 #include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "vyre/io.h"
 
 namespace
 {
@@ -80,9 +81,9 @@ read_all(int fd, std::string *out)
 
 /* NULL: it is not there. */
 folder_includer::IncludeResult *
-folder_includer::open(const std::string &path)
+folder_includer::load(const std::string &path)
 {
-  const descriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  const descriptor place(vyre_file_open(VYRE_FILE_HERE, path.c_str(), VYRE_FILE_PLACE));
   struct stat file;
   if (place.fd < 0 || fstat(place.fd, &file) != 0)
     return nullptr;
@@ -95,10 +96,16 @@ folder_includer::open(const std::string &path)
                                         : "A device or socket is no file that could be included";
     return nullptr;
   }
-  const descriptor opened(::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const descriptor opened(vyre_file_open(VYRE_FILE_HERE, link.c_str(), VYRE_FILE_READS));
   std::unique_ptr<std::string> text(new std::string);
   if (opened.fd < 0 || !read_all(opened.fd, text.get()))
     return nullptr;
+  const int mark = vyre_text_mark(text->data(), text->size());
+  if (mark < 0) {
+    refused_ = "A file that is UTF-16 cannot be included: save it as UTF-8";
+    return nullptr;
+  }
+  text->erase(0, static_cast<size_t>(mark));
   IncludeResult *result = new IncludeResult(path, text->data(), text->size(), text.get());
   text.release();
   return result;
@@ -112,7 +119,7 @@ folder_includer::includeLocal(const char *header, const char *includer, size_t d
     return nullptr;
   /* glslang leaves the includer's name empty at the top. */
   const std::string from = includer && includer[0] ? includer : path_;
-  return open(folder_of(from) + "/" + header);
+  return load(folder_of(from) + "/" + header);
 }
 
 folder_includer::IncludeResult *
@@ -122,7 +129,7 @@ folder_includer::includeSystem(const char *header, const char *, size_t depth)
   if (depth > max_depth)
     return refusal("Files include each other more than 100 deep");
   for (uint32_t i = 0; i < options_->include_dir_count && !found && !refused_; i++)
-    found = open(std::string(options_->include_dirs[i]) + "/" + header);
+    found = load(std::string(options_->include_dirs[i]) + "/" + header);
   const char *why = refused_;
   refused_ = nullptr;
   if (found)

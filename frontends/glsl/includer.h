@@ -36,7 +36,7 @@ public:
   void releaseInclude(IncludeResult *result) override;
 
 private:
-  IncludeResult *open(const std::string &path);
+  IncludeResult *load(const std::string &path);
 
   std::string path_;
   const vyre_glsl_options *options_;

@@ -204,6 +204,7 @@ typedef struct vyre_pipeline_options {
   bool no_fuse;                      /* each GPU pass by itself, not with its neighbours in one sequence */
   const vyre_cost_model *cost_model; /* what passes ask for costs.  Borrowed.  NULL: vyre's own */
   bool print_work;                   /* beside print_runs: what is done for a run, and what came of it, a line each */
+  bool denies_files;                 /* a parameter that names a file is an error: the pipeline is not trusted */
 } vyre_pipeline_options;
 
 /* Runs it over a sealed, verified module, and leaves a sealed one.  options NULL: all off.  After an error the module is fit only

@@ -50,7 +50,7 @@ typedef enum vyre_param_type {
   VYRE_PARAM_FLAG = 1,
   VYRE_PARAM_UINT = 2,
   VYRE_PARAM_WORD = 3,
-  VYRE_PARAM_TEXT = 4, /* a file's path and the like: host->param_text */
+  VYRE_PARAM_TEXT = 4, /* host->param_text; a file's path: host->param_file */
 } vyre_param_type;
 
 typedef struct vyre_param {
@@ -239,6 +239,12 @@ typedef struct vyre_host {
   /* What a row of the op costs by the run's cost model, where it works on values of that type (vyre_row_works_on).  The same in
    * each run that is given the same model, wherever passes run. */
   void (*cost)(vyre_pass_ctx *ctx, uint32_t op, vyre_type type, vyre_cost *out);
+
+  /* Reads the text file whose path is the value of a text parameter: a regular file, without its byte order mark.  The text ends
+   * with a zero byte, which *out_size does not count, and lives as long as the run.  *out is NULL if the parameter is not given.
+   * Returns an error that names the file if it cannot be read, or if the pipeline is not trusted to read files.  The pass returns
+   * that error. */
+  vyre_status (*param_file)(vyre_pass_ctx *ctx, const char *name, const char **out, size_t *out_size);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "vyre/io.h"
 
@@ -13,7 +14,8 @@
 static bool
 find_own(char *out, size_t size)
 {
-  FILE *maps = fopen("/proc/self/maps", "re");
+  const int opened = vyre_file_open(VYRE_FILE_HERE, "/proc/self/maps", VYRE_FILE_READS);
+  FILE *maps = opened >= 0 ? fdopen(opened, "r") : NULL;
   char *line = NULL;
   size_t room = 0;
   bool found = false;
@@ -33,6 +35,8 @@ find_own(char *out, size_t size)
   free(line);
   if (maps)
     fclose(maps);
+  else if (opened >= 0)
+    close(opened);
   return found;
 }
 

@@ -5,9 +5,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/environment.h"
+#include "vyre/io.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -33,7 +33,7 @@ static mode_t
 read_umask(void)
 {
   char text[1024];
-  const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  const int fd = vyre_file_open(VYRE_FILE_HERE, "/proc/self/status", VYRE_FILE_READS);
   const ssize_t size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
   if (fd >= 0)
     close(fd);

@@ -3,35 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sweep.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static void *
 take(void *user, size_t bytes)
 {
   vyre_pass_ctx *ctx = user;
   return ctx->host->alloc(ctx, bytes); /* until the run ends */
-}
-
-static vyre_status
-read_file(vyre_pass_ctx *ctx, const char *path, char **out, size_t *out_length)
-{
-  char message[512];
-  *out = ctx->host->alloc(ctx, RULES_TEXT + 1);
-  if (!*out)
-    return ctx->host->out_of_memory(ctx);
-  FILE *from = fopen(path, "rb");
-  *out_length = from ? fread(*out, 1, RULES_TEXT + 1, from) : 0;
-  const bool failed = !from || ferror(from);
-  const int why = errno;
-  if (from)
-    fclose(from);
-  if (!failed)
-    return VYRE_OK;
-  snprintf(message, sizeof message, "the rules in '%.300s' cannot be read: %.100s\nFix: give the path of a file of rules", path,
-           strerror(why));
-  return ctx->host->error(ctx, 0, message);
 }
 
 static vyre_status
@@ -47,15 +25,16 @@ rules_read_user(vyre_pass_ctx *ctx, rules_use use, rules_table *out)
 {
   const char *path = ctx->host->param_text(ctx, "rules");
   const rules_memory memory = {take, ctx};
-  char *text = NULL, message[400];
-  size_t length = 0;
+  const char *text;
+  char message[400];
+  size_t length;
   rules_set set = {0};
   rules_error error;
   uint32_t others = 0;
   *out = (rules_table){0};
-  if (!path[0])
+  VYRE_TRY(ctx->host->param_file(ctx, "rules", &text, &length));
+  if (!text)
     return VYRE_OK;
-  VYRE_TRY(read_file(ctx, path, &text, &length));
   if (!rules_parse(memory, path, text, length, &set, &error) || !rules_compile(memory, &set, use, out, &error))
     return report(ctx, path, &error);
   for (uint32_t i = 0; i < set.count; i++)

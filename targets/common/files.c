@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "vyre/io.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -114,7 +116,7 @@ target_files_are_kept(target_files *files)
   if (files->descriptor >= 0 || !files->folder || files->is_told)
     return files->descriptor >= 0;
   if (make_folders(files->folder) == 0)
-    files->descriptor = open(files->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    files->descriptor = vyre_file_open(VYRE_FILE_HERE, files->folder, VYRE_FILE_FOLDER);
   if (files->descriptor < 0)
     say_not_kept(files, "made", errno);
   return files->descriptor >= 0;
@@ -169,7 +171,7 @@ look_at_files(const target_files *files, DIR *entries, char oldest[NAME_SIZE])
 static void
 trim(const target_files *files)
 {
-  const int again = openat(files->descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int again = vyre_file_open(files->descriptor, ".", VYRE_FILE_FOLDER);
   DIR *entries = again >= 0 ? fdopendir(again) : NULL;
   char oldest[NAME_SIZE];
   while (entries && look_at_files(files, entries, oldest) > MOST_FOLDER && unlinkat(again, oldest, 0) == 0) {
@@ -271,7 +273,7 @@ target_files_read(const target_files *files, const uint64_t key[2], find_foreign
   const file_header wanted = header_of(files, key);
   char name[NAME_SIZE];
   name_file(files, &wanted, name);
-  const int file = openat(files->descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int file = vyre_file_open(files->descriptor, name, VYRE_FILE_READS);
   const int error = errno;
   if (file < 0 && error == ENOENT)
     return false;
@@ -310,8 +312,9 @@ target_files_write(target_files *files, const uint64_t key[2], const void *data,
   snprintf(temporary, sizeof temporary, ".%s.%ld.%" PRIx64, name, (long)getpid(), target_now());
   header.size = size;
   header.check = XXH3_64bits(data, (size_t)size);
-  const int file = openat(files->descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  bool is_done = file >= 0 && write_all(file, &header, sizeof header) && write_all(file, data, (size_t)size);
+  const int file = vyre_file_open(files->descriptor, temporary, VYRE_FILE_CREATES);
+  bool is_done =
+      file >= 0 && fchmod(file, 0600) == 0 && write_all(file, &header, sizeof header) && write_all(file, data, (size_t)size);
   int error = errno;
   if (file >= 0 && close(file) != 0 && is_done) {
     is_done = false;

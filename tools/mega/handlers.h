@@ -35,7 +35,7 @@ mega_handlers_take(mega_handlers *handlers, const char *text)
 VYRE_MUST_USE static inline vyre_status
 mega_handlers_read(const char *path, vyre_bytes *out)
 {
-  VYRE_TRY(vyre_file_read(path, out));
+  VYRE_TRY(vyre_file_read_as(path, VYRE_FILE_TEXT, out));
   if (out->size && strstr(out->data, "func"))
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: no function in it\nFix: give a file with the handlers' functions", path);

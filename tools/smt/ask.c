@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,13 +13,13 @@ char *
 smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
 {
   const char *z3 = getenv("Z3");
-  char path[] = "/tmp/vyre-smt-XXXXXX", command[512];
-  const int file = mkstemp(path);
+  char command[512];
+  const int file = memfd_create("vyre-smt", 0); /* z3 has it, too */
   if (file < 0) {
-    fprintf(report, "%s: cannot be made\n", path);
+    fprintf(report, "no memory for z3's answer\n");
     return NULL;
   }
-  snprintf(command, sizeof command, "'%s' -smt2 -in >%s", z3 ? z3 : "z3", path);
+  snprintf(command, sizeof command, "'%s' -smt2 -in >/dev/fd/%d", z3 ? z3 : "z3", file);
   signal(SIGPIPE, SIG_IGN); /* a z3 that ends early is known by its answer */
   FILE *pipe = popen(command, "w");
   int status = -1;
@@ -30,7 +31,6 @@ smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
     fprintf(report, "z3 does not run (%s)\nFix: install the package z3 (scripts/install-packages.sh tests installs all)\n",
             z3 ? z3 : "z3");
     close(file);
-    unlink(path);
     return NULL;
   }
   FILE *answer = fdopen(file, "r");
@@ -46,6 +46,5 @@ smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
   text[length] = 0;
   if (answer)
     fclose(answer);
-  unlink(path);
   return text;
 }

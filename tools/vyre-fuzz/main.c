@@ -126,15 +126,15 @@ static vyre_status
 write_failure(const trial *t, const vyre_module *program, verdict found, const char *message, const char *path)
 {
   vyre_bytes text = {0};
-  VYRE_TRY(vyre_text_print(program, NULL, &text));
-  FILE *file = fopen(path, "w");
-  if (file) {
-    fprintf(file, "; %s: %.*s\n; vyre-fuzz -input=%s -seed=%" PRIu64 " -passes='%s'%s\n%s", verdict_text(found),
-            (int)strcspn(message, "\n"), message, path, t->seed, t->pipeline, t->where, text.data);
-    fclose(file);
-  }
+  vyre_status status =
+      vyre_bytes_printf(&text, "; %s: %.*s\n; vyre-fuzz -input=%s -seed=%" PRIu64 " -passes='%s'%s\n", verdict_text(found),
+                        (int)strcspn(message, "\n"), message, path, t->seed, t->pipeline, t->where);
+  if (!status)
+    status = vyre_text_print(program, NULL, &text);
+  if (!status)
+    status = vyre_file_write(path, text.data, text.size);
   vyre_bytes_free(&text);
-  return file ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "cannot write '%s'", path);
+  return status;
 }
 
 typedef struct failure {
@@ -273,19 +273,13 @@ try_seed(fuzzer *f, uint64_t seed)
 static vyre_status
 read_program(const char *path, vyre_module **out)
 {
-  FILE *file = fopen(path, "r");
-  char *text = NULL;
-  size_t capacity = 0;
-  if (!file)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': %s\nFix: -input takes the path of a .vir file", path, strerror(errno));
-  const ssize_t length = getdelim(&text, &capacity, '\0', file);
-  vyre_status status = ferror(file) ? VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': %s", path, strerror(errno)) : VYRE_OK;
-  fclose(file);
+  vyre_bytes text = {0};
+  vyre_status status = vyre_status_note(vyre_file_read_as(path, VYRE_FILE_TEXT, &text), "-input takes the path of a .vir file");
   if (!status)
     status = vyre_module_create(NULL, 1u << 20, out);
   if (!status)
-    status = vyre_text_parse(*out, text, length > 0 ? (size_t)length : 0, path, console_diagnostics);
-  free(text);
+    status = vyre_text_parse(*out, text.data ? text.data : "", text.size, path, console_diagnostics);
+  vyre_bytes_free(&text);
   return status;
 }
 

@@ -100,7 +100,7 @@ mega_queue_read(const char *path, mega_queue *out)
 {
   size_t lines = 1;
   *out = (mega_queue){0};
-  VYRE_TRY(vyre_file_read(path, &out->text));
+  VYRE_TRY(vyre_file_read_as(path, VYRE_FILE_TEXT, &out->text));
   for (size_t i = 0; i < out->text.size; i++)
     lines += out->text.data[i] == '\n';
   out->lines = calloc(lines, sizeof *out->lines);

@@ -10,6 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "vyre/io.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -44,33 +47,39 @@ ledger *
 ledger_read(const char *file, bool may_be_missing, FILE *report)
 {
   ledger *made = calloc(1, sizeof *made);
-  FILE *in = fopen(file, "r");
-  char text[256], word[32];
+  vyre_bytes bytes = {0};
+  char word[32];
   if (!made)
     abort();
-  if (!in) {
-    if (errno == ENOENT && may_be_missing)
-      return made;
-    fprintf(report, "vyre-prove: error: cannot read the ledger '%s': %s\nFix: -update writes it\n", file, strerror(errno));
+  if (may_be_missing && access(file, F_OK) != 0 && errno == ENOENT)
+    return made;
+  vyre_status status = vyre_file_read_as(file, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &bytes);
+  if (status) {
+    fprintf(report, "vyre-prove: error: the ledger: %s\nFix: -update writes it\n", vyre_status_text(status));
+    vyre_status_free(status);
     free(made);
     return NULL;
   }
-  for (uint32_t number = 1; fgets(text, sizeof text, in); number++) {
+  uint32_t number = 1;
+  for (char *text = bytes.size ? bytes.data : NULL, *next; text && *text; text = next, number++) {
     line *l = &made->lines[made->count];
-    if (text[0] == '#' || text[0] == '\n')
+    char *end = text + strcspn(text, "\n");
+    next = end + (*end == '\n');
+    *end = '\0';
+    if (text[0] == '#' || text[0] == '\0')
       continue;
     if (made->count == RULES_MOST || sscanf(text, "%16" SCNx64 " %31s %47s", &l->hash, word, l->name) != 3 ||
         (strcmp(word, "proven") != 0 && sscanf(word, "checked=%" SCNu64, &l->points) != 1)) {
       fprintf(report,
               "%s:%u: error: expected a hash, 'proven' or 'checked=N', and a rule's name\nFix: scripts/prove.sh writes it anew\n",
               file, number);
-      fclose(in);
+      vyre_bytes_free(&bytes);
       free(made);
       return NULL;
     }
     made->count++;
   }
-  fclose(in);
+  vyre_bytes_free(&bytes);
   return made;
 }
 
@@ -89,30 +98,27 @@ ledger_has(const ledger *known, const rules_rule *rule, uint64_t *out_points)
 bool
 ledger_write(const char *file, const rules_set *set, const bool *holds, const uint64_t *points, FILE *report)
 {
-  FILE *out = fopen(file, "w");
-  if (!out) {
-    fprintf(report, "vyre-prove: error: cannot write the ledger '%s': %s\nFix: give -ledger a file that can be written\n", file,
-            strerror(errno));
-    return false;
-  }
-  fputs("# Rules that hold, by the hash of their text: proven by z3, or checked by evaluating at so many points a question\n# (all "
-        "there are, where the variables have 24 bits or fewer together) where it has no answer in its time.\n"
-        "# scripts/prove.sh writes this file.  SPDX-License-Identifier: Apache-2.0\n",
-        out);
-  for (uint32_t i = 0; i < set->count; i++) {
+  vyre_bytes text = {0};
+  vyre_status status = vyre_bytes_printf(
+      &text,
+      "# Rules that hold, by the hash of their text: proven by z3, or checked by evaluating at so many points a question\n# (all "
+      "there are, where the variables have 24 bits or fewer together) where it has no answer in its time.\n"
+      "# scripts/prove.sh writes this file.  SPDX-License-Identifier: Apache-2.0\n");
+  for (uint32_t i = 0; i < set->count && !status; i++) {
+    const uint64_t hash = hash_of(&set->rules[i]);
     if (!holds[i])
       continue;
-    fprintf(out, "%016" PRIx64, hash_of(&set->rules[i]));
-    if (points[i])
-      fprintf(out, " checked=%" PRIu64 " %s\n", points[i], set->rules[i].name);
-    else
-      fprintf(out, " proven %s\n", set->rules[i].name);
+    status = points[i] ? vyre_bytes_printf(&text, "%016" PRIx64 " checked=%" PRIu64 " %s\n", hash, points[i], set->rules[i].name)
+                       : vyre_bytes_printf(&text, "%016" PRIx64 " proven %s\n", hash, set->rules[i].name);
   }
-  if (fclose(out) == 0)
-    return true;
-  fprintf(report, "vyre-prove: error: cannot write the ledger '%s': %s\nFix: give -ledger a file that can be written\n", file,
-          strerror(errno));
-  return false;
+  if (!status)
+    status = vyre_file_write(file, text.data, text.size);
+  vyre_bytes_free(&text);
+  if (status)
+    fprintf(report, "vyre-prove: error: the ledger: %s\nFix: give -ledger a file that can be written\n", vyre_status_text(status));
+  const bool is_written = status == VYRE_OK;
+  vyre_status_free(status);
+  return is_written;
 }
 
 uint32_t

@@ -4,6 +4,7 @@
 #include "smt/smt.h"
 #include "console.h"
 #include "prove.h"
+#include "vyre/io.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -248,21 +249,19 @@ free_memory(memory *m)
 static char *
 read_file(const char *name, memory *m, size_t *out_length)
 {
-  FILE *file = fopen(name, "rb");
-  if (!file) {
-    fprintf(stderr, "vyre-prove: error: cannot read '%s': %s\nFix: give the path of a file of rules\n", name, strerror(errno));
-    return NULL;
-  }
-  char *text = take(m, RULES_TEXT + 1);
-  if (!text)
+  vyre_bytes bytes = {0};
+  vyre_status status = vyre_file_read_as(name, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &bytes);
+  char *text = status ? NULL : take(m, bytes.size + 1);
+  if (!status && !text)
     abort();
-  *out_length = fread(text, 1, RULES_TEXT + 1, file);
-  const bool failed = ferror(file) != 0;
-  const int why = errno;
-  fclose(file);
-  if (failed)
-    fprintf(stderr, "vyre-prove: error: cannot read '%s': %s\nFix: give the path of a file of rules\n", name, strerror(why));
-  return failed ? NULL : text;
+  if (bytes.size)
+    memcpy(text, bytes.data, bytes.size);
+  *out_length = bytes.size;
+  vyre_bytes_free(&bytes);
+  if (status)
+    fprintf(stderr, "vyre-prove: error: %s\nFix: give the path of a file of rules\n", vyre_status_text(status));
+  vyre_status_free(status);
+  return text;
 }
 
 static bool

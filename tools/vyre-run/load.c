@@ -35,7 +35,7 @@ static vyre_status
 load(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
 {
   VYRE_TRY(vyre_module_create(NULL, 0, &program->module));
-  VYRE_TRY(vyre_file_read(program->path, file));
+  VYRE_TRY(vyre_input_load(program->path, file));
   vyre_input_kind kind = vyre_input_detect_as(program->path, file->data, file->size, options->compile.language);
   VYRE_TRY(run_words_take(kind, file, program->path, &options->compile, diagnostics, &program->words));
   const vyre_bytes *source = program->words.size ? &program->words : file;

@@ -168,7 +168,7 @@ run_profile(const run_options *options, const run_program *program, const run_in
                    .source = name_of(options->profile),
                    .data = &inputs->items[at],
                    .after = results->items[at]};
-  vyre_status status = vyre_file_read(options->profile, &text);
+  vyre_status status = vyre_file_read_as(options->profile, VYRE_FILE_TEXT, &text);
   if (!status) {
     l.lines = lines_in(&text);
     l.counts = calloc((size_t)l.lines + 1, sizeof *l.counts);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <signal.h>
@@ -388,6 +389,113 @@ reading_appends(void **state)
   vyre_bytes_free(&bytes);
 }
 
+/* A plain file is read under each name; no stream is, and "-" is a file's name. */
+static void
+a_plain_file_is_no_stream(void **state)
+{
+  (void)state;
+  int ends[2];
+  char name[32], message[200];
+  vyre_bytes bytes = {0};
+  assert_int_equal(pipe(ends), 0);
+  snprintf(name, sizeof(name), "/dev/fd/%d", ends[0]);
+  snprintf(message, sizeof(message), "cannot read '%s': it is a FIFO, not a file\nFix: give a file", name);
+  check_fails(vyre_file_read_as(name, VYRE_FILE_PLAIN, &bytes), message);
+  check_fails(vyre_file_read_as("-", VYRE_FILE_PLAIN, &bytes), "cannot read '-': No such file or directory");
+  assert_null(vyre_file_write_as("-", VYRE_FILE_PLAIN, "dash", 4));
+  assert_null(vyre_file_read_as("-", VYRE_FILE_PLAIN, &bytes));
+  assert_string_equal(bytes.data, "dash");
+  vyre_bytes_free(&bytes);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+static void
+a_plain_file_replaces_what_has_its_name(void **state)
+{
+  (void)state;
+  struct stat file;
+  umask(022);
+  assert_null(vyre_file_write("victim", "precious", 8));
+  assert_int_equal(symlink("victim", "plain-link"), 0);
+  assert_int_equal(mkfifo("plain-fifo", 0666), 0);
+  assert_int_equal(mkdir("plain-folder", 0777), 0);
+  static const char *const names[] = {"plain-link", "plain-fifo"};
+  for (size_t i = 0; i < 2; i++) {
+    assert_null(vyre_file_write_as(names[i], VYRE_FILE_PLAIN, "new", 3));
+    assert_int_equal(lstat(names[i], &file), 0);
+    assert_true(S_ISREG(file.st_mode));
+    assert_int_equal(file.st_mode & 0777, 0644);
+    check_content(names[i], "new");
+  }
+  check_content("victim", "precious");
+  check_fails(vyre_file_write_as("plain-folder", VYRE_FILE_PLAIN, "x", 1), "cannot write 'plain-folder': Is a directory");
+  check_clean();
+}
+
+static void
+a_text_has_no_byte_order_mark(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *bytes;
+    size_t size;
+    const char *text; /* NULL: UTF-16 */
+  } cases[] = {{"\xef\xbb\xbfone", 6, "one"},
+               {"\xef\xbb\xbf", 3, ""},
+               {"\xef\xbb", 2, "\xef\xbb"},
+               {"", 0, ""},
+               {"one\xef\xbb\xbf", 6, "one\xef\xbb\xbf"},
+               {"\xff\xfeo\0", 4, NULL},
+               {"\xfe\xff\0o", 4, NULL},
+               {"\xff", 1, "\xff"}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    vyre_bytes bytes = {0};
+    assert_null(vyre_bytes_append(&bytes, "head", 4));
+    assert_null(vyre_file_write("marked", cases[i].bytes, cases[i].size));
+    vyre_status status = vyre_file_read_as("marked", VYRE_FILE_TEXT, &bytes);
+    if (!cases[i].text)
+      check_fails(status, "cannot read 'marked': the text is UTF-16\nFix: save it as UTF-8");
+    else
+      assert_null(status);
+    assert_int_equal(bytes.size, 4 + (cases[i].text ? strlen(cases[i].text) : 0));
+    if (cases[i].text)
+      assert_string_equal(bytes.data + 4, cases[i].text);
+    bytes.size = 0;
+    assert_null(vyre_file_read("marked", &bytes)); /* bytes have it */
+    assert_int_equal(bytes.size, cases[i].size);
+    vyre_bytes_free(&bytes);
+  }
+}
+
+static void
+opening_neither_waits_nor_follows(void **state)
+{
+  (void)state;
+  assert_int_equal(mkfifo("open-fifo", 0666), 0);
+  assert_int_equal(symlink("open-new", "open-link"), 0);
+  const int fifo = vyre_file_open(VYRE_FILE_HERE, "open-fifo", VYRE_FILE_READS);
+  assert_true(fifo >= 0);
+  assert_int_equal(fcntl(fifo, F_GETFL) & O_NONBLOCK, 0);
+  assert_true(fcntl(fifo, F_GETFD) & FD_CLOEXEC);
+  close(fifo);
+  assert_int_equal(vyre_file_open(VYRE_FILE_HERE, "open-fifo", VYRE_FILE_UPDATES), -1);
+  assert_int_equal(errno, ESPIPE);
+  assert_int_equal(vyre_file_open(VYRE_FILE_HERE, "open-link", VYRE_FILE_CREATES), -1);
+  assert_int_equal(errno, EEXIST);
+  assert_int_equal(access("open-new", F_OK), -1);
+  assert_int_equal(vyre_file_open(VYRE_FILE_HERE, ".", VYRE_FILE_READS), -1);
+  assert_int_equal(errno, EISDIR);
+  assert_int_equal(vyre_file_open(-1, "open-fifo", VYRE_FILE_READS), -1);
+  assert_int_equal(errno, EBADF);
+  const int here = vyre_file_open(VYRE_FILE_HERE, ".", VYRE_FILE_FOLDER),
+            made = vyre_file_open(here, "open-new", VYRE_FILE_UPDATES);
+  assert_true(here >= 0 && made >= 0);
+  assert_int_equal(access("open-new", F_OK), 0);
+  close(here);
+  close(made);
+}
+
 static void
 inputs_are_told_by_content(void **state)
 {
@@ -400,6 +508,7 @@ inputs_are_told_by_content(void **state)
       {"a.comp", "program @a workgroup(1, 1, 1) {}", VYRE_INPUT_VIR, 0},
       {"a", "; program of no kind\n\n \t; more\nstruct @s { x : f32 }", VYRE_INPUT_VIR, 0},
       {"a", "func @f() {}", VYRE_INPUT_VIR, 0},
+      {"a", "\xef\xbb\xbf#version 450\n", VYRE_INPUT_GLSL, 0},
       {"a", "program@a {}", VYRE_INPUT_VIR, 0},
       {"a.vir", "#version 450\nvoid main() {}", VYRE_INPUT_GLSL, 0},
       {"a", "// words\n  # version 450\nvoid main() {}", VYRE_INPUT_GLSL, 0},
@@ -457,6 +566,10 @@ main(void)
       cmocka_unit_test(reading_what_cannot_be_read),
       cmocka_unit_test(a_descriptor_is_read_as_it_is),
       cmocka_unit_test(reading_appends),
+      cmocka_unit_test(a_plain_file_is_no_stream),
+      cmocka_unit_test(a_plain_file_replaces_what_has_its_name),
+      cmocka_unit_test(a_text_has_no_byte_order_mark),
+      cmocka_unit_test(opening_neither_waits_nor_follows),
       cmocka_unit_test(inputs_are_told_by_content),
   };
   return cmocka_run_group_tests(tests, enter, leave);
