@@ -197,6 +197,9 @@ main(int argc, char **argv)
     options_free(&t.options);
     return code;
   }
+  if (!code && t.options.trust_reproducer && !t.options.run_reproducer)
+    code = tool_complain(
+        VYRE_ERROR(VYRE_CODE_USAGE, "-trust-reproducer is of a reproducer, and there is none\nFix: add -run-reproducer=FILE"));
   guard_begin("vyre-passmgr");
   t.home = vyre_file_open(VYRE_FILE_HERE, ".", VYRE_FILE_FOLDER);
   if (!code && t.options.run_reproducer)

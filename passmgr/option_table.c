@@ -152,6 +152,18 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
   return store(o, value, fields);
 }
 
+bool
+option_table_is_safe(const option_table *table, const char *argument)
+{
+  const size_t dashes = argument[0] != '-' ? 0 : argument[1] == '-' ? 2 : 1, length = strcspn(argument + dashes, "=");
+  const option_row *o = dashes ? find(table, argument + dashes, length) : NULL;
+  if (!o || !(o->flags & OPTION_SAFE))
+    return false;
+  const char *value = argument + dashes + length;
+  const bool is_whole = *value || o->kind == OPTION_FLAG || o->alone || strlen(o->name) < length;
+  return is_whole && value[*value == '='] != '@'; /* the value of one that is not whole is the next argument, of another one */
+}
+
 /* ---- response files ------------------------------------------------------------------------------------------------------ */
 
 /* The next argument at *at, in place; NULL: there is none. */

@@ -32,7 +32,8 @@ enum {
   OPTION_KEPT = 8,       /* another run of the same needs it, too */
   OPTION_KEPT_FILE = 16, /* likewise, and it is a path */
   OPTION_ASIDE = 32,     /* what an output is does not depend on it, beside what it is of */
-  OPTION_POSIX = 64      /* Windows has not what it takes: there it is refused, and not in -help */
+  OPTION_POSIX = 64,     /* Windows has not what it takes: there it is refused, and not in -help */
+  OPTION_SAFE = 128      /* a file that is not trusted may give it: it reads, writes, loads and runs nothing that its value names */
 };
 
 #ifdef _WIN32
@@ -88,6 +89,9 @@ void option_table_free(const option_table *table, void *fields);
 /* Appends those that are kept, "-name=value" each on a line after `before`; paths whole.  INPUT: one has a line end. */
 VYRE_MUST_USE vyre_status option_table_print_kept(const option_table *table, const void *fields, const char *before,
                                                   vyre_bytes *out);
+/* Returns whether a file that is not trusted may give that argument: an OPTION_SAFE of the table, whole, whose value is not @FILE.
+ */
+bool option_table_is_safe(const option_table *table, const char *argument);
 /* Appends those that outputs may depend on: all that are given but for OPTION_ASIDE, OPTION_TAKEN and inputs. */
 VYRE_MUST_USE vyre_status option_table_print_shaping(const option_table *table, const void *fields, vyre_bytes *out);
 

@@ -194,6 +194,7 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
       .device = p->device,
       .no_fuse = o->no_fuse,
       .cost_model = p->cost_model,
+      .denies_files = o->denies_files,
       .look = look_is_wanted(o) ? look_at : NULL,
       .look_user = &looking,
       .print = print,

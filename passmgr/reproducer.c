@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reproducer.h"
 
+#include "console.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -111,6 +113,7 @@ as_reproducer(tool *t, uint32_t index, const void *user)
   static arguments of_file; /* until the process ends */
   char *argv[] = {program, NULL};
   t->options.run_reproducer = user;
+  t->options.trust_reproducer = true;
   t->options.inputs.count = 0;
   VYRE_TRY(reproducer_options(1, argv, &t->options, &of_file));
   t->works[index].path = user;
@@ -339,27 +342,61 @@ begins(const char *line, const char *with)
   return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* The lines before the module, which end with zeros then. */
+/* The name of an option, without the characters that a terminal would obey. */
+static void
+copy_name(const char *option, char out[64])
+{
+  size_t length = strcspn(option, "=");
+  length = length < 63 ? length : 63;
+  for (size_t i = 0; i < length; i++)
+    out[i] = option[i] > ' ' && option[i] <= '~' ? option[i] : '?';
+  out[length] = '\0';
+}
+
+static void
+report_ignored(const char *path, uint32_t line, const char *option, bool is_first)
+{
+  char text[256], name[64];
+  copy_name(option, name);
+  snprintf(text, sizeof(text), "'%s' is ignored: it does more than describe a pipeline%s", name,
+           is_first ? "\nFix: give it on the command line, or -trust-reproducer if you trust the file's author" : "");
+  const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .line = line, .column = 1, .message = text};
+  console_diagnostics.emit(console_diagnostics.user, &diagnostic);
+}
+
 static vyre_status
-read_lines(const char *path, arguments *out)
+append_option(arguments *to, char *option)
+{
+  char **more = realloc(to->all, ((size_t)to->count + 1) * sizeof(*more));
+  if (!more)
+    return VYRE_OUT_OF_MEMORY("for a reproducer's options");
+  to->all = more;
+  to->all[to->count++] = option;
+  return VYRE_OK;
+}
+
+/* Reads the lines before the module, which end with zeros then.  Takes the options that are safe, or all of them. */
+static vyre_status
+read_lines(const char *path, bool is_trusted, arguments *out)
 {
   VYRE_TRY(vyre_file_read_as(path, VYRE_FILE_TEXT, &out->text));
   VYRE_TRY(vyre_bytes_append(&out->text, "", 1));
-  if (!begins(out->text.data, FIRST_LINE))
+  const vyre_input_kind kind = vyre_input_detect(path, out->text.data, out->text.size - 1);
+  if (!begins(out->text.data, FIRST_LINE) || (kind != VYRE_INPUT_VIR && kind != VYRE_INPUT_UNKNOWN))
     return not_one(path);
-  for (char *line = out->text.data, *next; *line == ';'; line = next) {
+  uint32_t number = 1, ignored = 0;
+  for (char *line = out->text.data, *next; *line == ';'; line = next, number++) {
     char *end = line + strcspn(line, "\n");
     next = end + (*end == '\n');
     *end = '\0';
-    if (begins(line, PLUGIN))
+    if (is_trusted && begins(line, PLUGIN))
       check_plugin(line + strlen(PLUGIN));
     if (!begins(line, OPTION))
       continue;
-    char **more = realloc(out->all, ((size_t)out->count + 1) * sizeof(*more));
-    if (!more)
-      return VYRE_OUT_OF_MEMORY("for a reproducer's options");
-    out->all = more;
-    out->all[out->count++] = line + strlen(OPTION);
+    if (is_trusted || options_is_safe(line + strlen(OPTION)))
+      VYRE_TRY(append_option(out, line + strlen(OPTION)));
+    else
+      report_ignored(path, number, line + strlen(OPTION), ignored++ == 0);
   }
   return VYRE_OK;
 }
@@ -399,12 +436,13 @@ vyre_status
 reproducer_options(int argc, char **argv, tool_options *options, arguments *out)
 {
   const char *path = options->run_reproducer;
+  const bool is_trusted = options->trust_reproducer;
   arguments lines = {0};
   vyre_status status = VYRE_OK;
   if (options->inputs.count)
     status = VYRE_ERROR(VYRE_CODE_USAGE, "-run-reproducer takes no other input\nFix: leave out '%s'", options->inputs.names[0]);
   if (!status)
-    status = read_lines(path, &lines);
+    status = read_lines(path, is_trusted, &lines);
   out->text = lines.text;
   out->all = calloc((size_t)lines.count + (size_t)argc + 2, sizeof(*out->all));
   if (!status && !out->all)
@@ -413,6 +451,7 @@ reproducer_options(int argc, char **argv, tool_options *options, arguments *out)
     join(argc, argv, &lines, path, out);
     options_free(options);
     status = options_parse(out->count, out->all, options);
+    options->denies_files = !is_trusted && !is_replaced("-passes", argc, argv);
   }
   free(lines.all);
   return vyre_status_note(status, "for -run-reproducer=%s", path);

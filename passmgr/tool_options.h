@@ -34,7 +34,8 @@ typedef struct tool_options {
   run_choice runs;                /* of opt_bisect and skip_pass */
   bool list_runs;                 /* of opt_bisect */
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
-      phases, no_fuse, isolate, debug, debug_info, debug_source, strip, exact_floats, watch, list_inputs, version;
+      phases, no_fuse, isolate, trust_reproducer, denies_files, debug, debug_info, debug_source, strip, exact_floats, watch,
+      list_inputs, version;
 } tool_options;
 
 /* Borrows argv. */
@@ -44,6 +45,8 @@ VYRE_MUST_USE vyre_status options_parse(int argc, char **argv, tool_options *out
 VYRE_MUST_USE vyre_status options_print_kept(const tool_options *options, const char *before, vyre_bytes *out);
 /* Appends those that an output may depend on. */
 VYRE_MUST_USE vyre_status options_print_shaping(const tool_options *options, vyre_bytes *out);
+/* Returns whether a file that is not trusted may give that argument. */
+bool options_is_safe(const char *argument);
 void options_free(tool_options *options);
 /* USAGE: a report is to go where the output of the input `of` goes. */
 VYRE_MUST_USE vyre_status options_check_report(const tool_options *options, const char *path, const char *of);
