@@ -66,6 +66,21 @@ free_paths(paths *p)
   free(p->all);
 }
 
+/* The path as it is, or else with slashes for the backslashes of the included name, which begins at `name`. */
+static vyre_status
+add_candidate(inclusion *to, char *path, size_t name, bool *out_found)
+{
+  *out_found = is_file(path);
+  VYRE_TRY(add(*out_found ? &to->files : &to->missing, path));
+  char *at = *out_found ? NULL : strchr(path + name, '\\');
+  if (!at)
+    return VYRE_OK;
+  for (; at; at = strchr(at, '\\'))
+    *at = '/';
+  *out_found = is_file(path);
+  return add(*out_found ? &to->files : &to->missing, path);
+}
+
 /* "name" in the folder of `from` first, <name> not; then in the others. */
 static vyre_status
 add_found(inclusion *to, const char *from, const char *name, size_t length, bool is_local)
@@ -75,16 +90,12 @@ add_found(inclusion *to, const char *from, const char *name, size_t length, bool
   bool is_found = false;
   if (is_local) {
     const int folder = slash ? (int)(slash - from) + 1 : 0;
-    if ((size_t)snprintf(path, sizeof path, "%.*s%.*s", folder, from, (int)length, name) < sizeof path) {
-      is_found = is_file(path);
-      VYRE_TRY(add(is_found ? &to->files : &to->missing, path));
-    }
+    if ((size_t)snprintf(path, sizeof path, "%.*s%.*s", folder, from, (int)length, name) < sizeof path)
+      VYRE_TRY(add_candidate(to, path, (size_t)folder, &is_found));
   }
   for (uint32_t i = 0; i < to->folder_count && !is_found; i++)
-    if ((size_t)snprintf(path, sizeof path, "%s/%.*s", to->folders[i], (int)length, name) < sizeof path) {
-      is_found = is_file(path);
-      VYRE_TRY(add(is_found ? &to->files : &to->missing, path));
-    }
+    if ((size_t)snprintf(path, sizeof path, "%s/%.*s", to->folders[i], (int)length, name) < sizeof path)
+      VYRE_TRY(add_candidate(to, path, strlen(to->folders[i]) + 1, &is_found));
   return VYRE_OK;
 }
 

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "includer.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <memory>
@@ -111,6 +112,17 @@ folder_includer::load(const std::string &path)
   return result;
 }
 
+/* The name as it is written, or else with each backslash as the separator that Windows takes it for. */
+folder_includer::IncludeResult *
+folder_includer::load_from(const std::string &folder, std::string header)
+{
+  IncludeResult *found = load(folder + "/" + header);
+  if (found || refused_ || header.find('\\') == std::string::npos)
+    return found;
+  std::replace(header.begin(), header.end(), '\\', '/');
+  return load(folder + "/" + header);
+}
+
 /* If this fails, for any reason, glslang calls includeSystem next. */
 folder_includer::IncludeResult *
 folder_includer::includeLocal(const char *header, const char *includer, size_t depth)
@@ -119,7 +131,7 @@ folder_includer::includeLocal(const char *header, const char *includer, size_t d
     return nullptr;
   /* glslang leaves the includer's name empty at the top. */
   const std::string from = includer && includer[0] ? includer : path_;
-  return load(folder_of(from) + "/" + header);
+  return load_from(folder_of(from), header);
 }
 
 folder_includer::IncludeResult *
@@ -129,7 +141,7 @@ folder_includer::includeSystem(const char *header, const char *, size_t depth)
   if (depth > max_depth)
     return refusal("Files include each other more than 100 deep");
   for (uint32_t i = 0; i < options_->include_dir_count && !found && !refused_; i++)
-    found = load(std::string(options_->include_dirs[i]) + "/" + header);
+    found = load_from(options_->include_dirs[i], header);
   const char *why = refused_;
   refused_ = nullptr;
   if (found)

@@ -21,9 +21,9 @@
 
 #include "vyre/glsl.h"
 
-/* "x.glsl" is looked for beside the file that includes it, then in the -I folders; <x.glsl> in the -I folders alone.  With an
- * include root (an absolute path without links) only files in it are there.  What is there and no regular file ends the search: a
- * device or a FIFO would have no end, or none soon. */
+/* "x.glsl" is looked for beside the file that includes it, then in the -I folders; <x.glsl> in the -I folders alone.  Backslashes
+ * may be separators.  With an include root (an absolute path without links) only files in it are there.  What is there and no
+ * regular file ends the search: a device or a FIFO would have no end, or none soon. */
 class folder_includer : public glslang::TShader::Includer
 {
 public:
@@ -37,6 +37,7 @@ public:
 
 private:
   IncludeResult *load(const std::string &path);
+  IncludeResult *load_from(const std::string &folder, std::string header);
 
   std::string path_;
   const vyre_glsl_options *options_;
