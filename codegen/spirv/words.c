@@ -105,9 +105,13 @@ vyre_spv_long_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, c
 void
 vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count, const char *text)
 {
+  const size_t most = (0xffff - 1 - count) * 4 - 1; /* an instruction has at most 65535 words, and a string ends with a zero */
   size_t length = strlen(text);
-  if (length > 0xffff * 4 - 64) /* cut: an instruction has at most 65535 words */
-    length = 0xffff * 4 - 64;
+  if (length > most) { /* cut between two characters of UTF-8 */
+    length = most;
+    while (length > most - 3 && ((unsigned char)text[length] & 0xc0) == 0x80)
+      length--;
+  }
   const size_t text_words = length / 4 + 1, all = 1 + count + text_words;
   if (words->capacity - words->count < all && !vyre_spv_grow(s, words, all))
     return;

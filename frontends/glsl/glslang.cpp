@@ -5,6 +5,7 @@
 
 #include "compile.h"
 #include "includer.h"
+#include "source_texts.h"
 
 #include <set>
 
@@ -145,6 +146,19 @@ has_broken_text(const std::vector<unsigned int> &words)
   return false;
 }
 
+/* Gives glslang placeholders of the texts of the shader and of what it includes. */
+void
+add_texts(glslang::TIntermediate *intermediate, const char *text, size_t length, source_texts *texts)
+{
+  const std::string own = texts->add(std::string(text, length));
+  const std::map<std::string, std::string> included = intermediate->getIncludeText();
+  intermediate->addSourceText(own.data(), own.size());
+  for (const auto &file : included) {
+    const std::string placeholder = texts->add(file.second);
+    intermediate->addIncludeText(file.first.c_str(), placeholder.data(), placeholder.size());
+  }
+}
+
 } // namespace
 
 glsl_result
@@ -176,8 +190,9 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   /* TShader::setDebugInfo would do this too, but makes invalid modules of some shaders, where they have no debug instructions. */
   if (options->debug)
     program.getIntermediate(stage_of(options))->setSourceFile(path);
+  source_texts texts;
   if (options->debug_source)
-    program.getIntermediate(stage_of(options))->addSourceText(text, length);
+    add_texts(program.getIntermediate(stage_of(options)), text, length, &texts);
   spv::SpvBuildLogger logger;
   glslang::SpvOptions spv_options;
   spv_options.generateDebugInfo = options->debug;
@@ -192,6 +207,8 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
     sink.log("ERROR: a string has characters outside of ASCII, which glslang cannot write");
     return GLSL_REJECTED;
   }
+  if (options->debug_source)
+    texts.put(&words);
   sink.words(words);
   return GLSL_OK;
 }
