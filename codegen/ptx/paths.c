@@ -39,19 +39,18 @@ choose(gen *g, const place *p, uint32_t first, reg *inside)
   return which;
 }
 
-/* The parameter is the address of the descriptors and their number. */
+/* The parameter is the memory of the descriptors. */
 static void
 open_of_table(gen *g, place *p)
 {
   const uint32_t at = 16 * code_first_descriptor(&g->memory, code_slot_of(&g->memory, p->at.buffer));
-  const reg table = pgen_new(g, REG_64), count = pgen_new(g, REG_64);
+  const reg table = pgen_new(g, REG_64), bytes = pgen_new(g, REG_64);
   reg inside = {0};
-  const reg which = choose(g, p, 0, &inside);
-  pgen_put(g, "\tld.param.u64 %%d%u, [buffers+%u];\n\tld.param.u64 %%d%u, [buffers+%u];\n", table.number, at, count.number, at + 8);
+  const reg offset = MAKE64(g, "shl.b64", choose(g, p, 0, &inside), lit(4));
+  pgen_put(g, "\tld.param.u64 %%d%u, [buffers+%u];\n\tld.param.u64 %%d%u, [buffers+%u];\n", table.number, at, bytes.number, at + 8);
   if (!p->at.vouched)
-    inside = pgen_and(g, inside, PRED(g, "setp.lt.u64", which, count));
-  const reg begin = MAKE64(g, "cvta.to.global.u64", table);
-  const address descriptor = {MAKE64(g, "add.u64", begin, MAKE64(g, "shl.b64", which, lit(4))), "global", 0};
+    inside = pgen_and(g, inside, PRED(g, "setp.le.u64", MAKE64(g, "add.u64", offset, lit(16)), bytes));
+  const address descriptor = {MAKE64(g, "add.u64", MAKE64(g, "cvta.to.global.u64", table), offset), "global", 0};
   p->base = MAKE64(g, "cvta.to.global.u64", pgen_load_scalar(g, "ld", VYRE_U64, descriptor, inside));
   p->bytes = pgen_load_scalar(g, "ld", VYRE_U64, pgen_address_after(g, descriptor, 8), inside);
 }

@@ -7,8 +7,8 @@
  *
  * A parameter that would have no bytes is not there.  Of `buffers` each element is a vyre_ptx_buffer: the descriptors in the order
  * of vyre_ptx_buffer_row, those of an array one after the other, the last index the fastest.  An array of descriptors whose length
- * is open has one element, a table: the address in device memory of its descriptors, each a vyre_ptx_buffer, and their number as
- * `bytes`; open_descriptors makes it an array of that length instead.  `push` holds the push constants at
+ * is open has one element, a table: the memory of its descriptors, each a vyre_ptx_buffer; open_descriptors makes it an array of
+ * that length instead.  `push` holds the push constants at
  * their offsets.  Comments tell who launches it what it needs: "// grid barrier" that all blocks of its grid are to be resident at
  * once, "// fault N" that it may note that fault.  Groups are the grid's blocks unless `dispatch` says otherwise.
  *

@@ -147,7 +147,7 @@ fill_parameters(const vyre_module *module, const vyre_dispatch *dispatch, uint64
       assert_true(tables->count < 4 && elements_of(module, row.id) <= 64);
       tables->lengths[tables->count] = elements_of(module, row.id);
       elements = tables->descriptors[tables->count++];
-      const vyre_ptx_buffer table = {(uint64_t)(uintptr_t)elements, elements_of(module, row.id)};
+      const vyre_ptx_buffer table = {(uint64_t)(uintptr_t)elements, elements_of(module, row.id) * sizeof *elements};
       memcpy(out + at, &table, sizeof table);
     }
     for (uint32_t i = 0; i < dispatch->binding_count; i++) {
