@@ -198,6 +198,17 @@ atomics_of_floats_keep_modes(void **state)
       }
 }
 
+static void
+atomics_of_integers_combine_as_the_interpreter_does(void **state)
+{
+  static const char *const ops[] = {"add", "sub", "and", "or", "xor", "exchange", "umin", "umax", "smin", "smax"};
+  (void)state;
+  for (uint32_t k = 4; k < 8; k++)
+    for (uint32_t i = 0; i < 10; i++)
+      if (i < 6 || vyre_kind_is_signed(kinds[k].kind) == (i >= 8))
+        check_atomic(ops[i], &kinds[k], "", false, NULL, NULL);
+}
+
 /* ---- vectors ---------------------------------------------------------------------------------------------------------------- */
 
 /* Where a vector's bytes are: an element of an array, one after a number of bytes, in memory of the kernel's own. */
@@ -439,6 +450,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_are_combined_as_the_interpreter_does),
                                      cmocka_unit_test(atomics_of_floats_keep_modes),
+                                     cmocka_unit_test(atomics_of_integers_combine_as_the_interpreter_does),
                                      cmocka_unit_test(vectors_are_one_access_where_they_are_aligned),
                                      cmocka_unit_test(lanes_of_one_width_are_those_of_another),
                                      cmocka_unit_test(matrices_are_read_and_written_in_both_layouts),
