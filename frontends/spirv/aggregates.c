@@ -281,9 +281,9 @@ import_store_memory(import *m, uint32_t to_id, uint32_t id, uint32_t flags, uint
     return import_uncovered(m, "pointer %u to what is no memory is not covered there", to_id);
   if (AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
     return true; /* it has this value from the start */
-  const uint32_t from = import_memory_row(m, id), path = from ? import_path(m, m->ids[to_id].value) : 0;
+  const uint32_t path = import_path(m, m->ids[to_id].value), from = path ? import_memory_row(m, id) : 0;
   copy(m, path, from, flags, imm);
-  return path && !failed(m);
+  return from && !failed(m);
 }
 
 /* ---- instructions ---- */
