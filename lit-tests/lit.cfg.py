@@ -45,7 +45,7 @@ config.substitutions += [
     # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same after it.
     ("%pointers", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'pointers.py')} {config.vyre_bin} {config.spirv_as} {config.spirv_dis} {config.spirv_val}"),
     # %cc: the compiler that built vyre, with the flags that docs/c.md gives.
-    ("%cc", f"{config.cc} -std=c17 -Wall -Wextra -Wconversion -Wno-unused -Werror -ffp-contract=off"),
+    ("%cc", f"{config.cc} -std=c17 -Wall -Wextra -Wconversion -Werror -ffp-contract=off"),
     ("%python", sys.executable),
     ("%bin", config.vyre_bin),
     # The Vulkan library, but for what FAKE_VULKAN_LOSE and FAKE_VULKAN_STORAGE say: unittests/vulkan/fake_vulkan.h.

@@ -288,6 +288,8 @@ put_set(cgen *g, uint32_t row)
   const uint32_t var = g->v->a[row], value = g->v->b[row], lanes = cgen_lanes(g, var);
   for (uint32_t k = 0; k < lanes; k++) {
     cgen_begin_line(g);
+    if (!g->spilled[var - g->program])
+      cgen_mark(g, &g->marks, CGEN_MARK_LINE);
     cgen_put_name(g, var, UINT32_MAX, lanes > 1 ? k : UINT32_MAX);
     cgen_put(g, " = ");
     cgen_value(g, value, k, false);

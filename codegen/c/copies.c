@@ -120,11 +120,13 @@ begin_side(cgen *g, const side *s, const char *name)
     return;
   cgen_open_place(g, p);
   cgen_begin_line(g);
+  cgen_mark(g, &g->marks, CGEN_MARK_LINE);
   cgen_put(g, "const bool %s_in = ", name);
   if (!cgen_put_terms(g, p, false)) /* each scalar is measured by itself */
     cgen_put(g, "true");
   cgen_put(g, ";\n");
   cgen_begin_line(g);
+  cgen_mark(g, &g->marks, CGEN_MARK_LINE);
   cgen_put(g, "const size_t %s = ", name);
   cgen_put_offset(g, &s->place, 0);
   cgen_put(g, ";\n");

@@ -77,9 +77,10 @@ cgen_declare_outside(cgen *g)
       continue;
     const uint32_t slot = code_slot_of(&g->memory, row);
     snprintf(size, sizeof(size), "%s_n", cgen_name(g, row, name));
-    if (vyre_buffer_descriptor_steps(g->module, row))
-      cgen_line(g, "const vyre_c_buffer %s = d->buffers[%u];", name, slot);
-    else if (cgen_body_has(g, size))
+    if (vyre_buffer_descriptor_steps(g->module, row)) {
+      if (cgen_body_has(g, name))
+        cgen_line(g, "const vyre_c_buffer %s = d->buffers[%u];", name, slot);
+    } else if (cgen_body_has(g, size))
       cgen_line(g, "const uint64_t %s = %s ? d->buffers[%u].bytes : 0;", size, name, slot);
     else if (!cgen_body_has(g, name))
       cgen_line(g, "(void)%s;", name);
@@ -192,6 +193,7 @@ put_table(cgen *g, uint32_t buffer)
   const uint32_t size = kind == VYRE_VOID ? 1 : code_scalar_size(kind);
   const bool is_float = (kind == VYRE_F32 || kind == VYRE_F64) && t.finite;
   g->out = &g->tables;
+  cgen_mark(g, &g->table_marks, CGEN_MARK_BLOCK);
   cgen_put(g, "static const %s %s_%s_n[] = {",
            is_float    ? cgen_type_name(kind)
            : size == 8 ? "uint64_t"
@@ -224,6 +226,8 @@ declare_bytes(cgen *g, uint32_t buffer, const char *zero)
   const bool overlaid = code_is_overlaid(&g->memory, buffer),
              each = g->wide && VYRE_BUFFER_SPACE(g->v->imm_hi[buffer]) == VYRE_SPACE_PRIVATE;
   cgen_begin_line(g);
+  if (g->out == &g->body)
+    cgen_mark(g, &g->marks, CGEN_MARK_LINE);
   cgen_put(g, "_Alignas(16) uint8_t %s", overlaid ? "shared_n" : cgen_name(g, buffer, name));
   if (each)
     cgen_put(g, "[%u]", g->count);
@@ -276,14 +280,14 @@ cgen_declare_own(cgen *g)
     if (!cgen_is(g, row, VYRE_OP_var) || !g->uses[row - g->program])
       continue;
     const uint32_t lanes = cgen_lanes(g, row);
-    cgen_begin_line(g);
-    cgen_put(g, "%s ", cgen_type_name(cgen_kind(g, row)));
     for (uint32_t k = 0; k < lanes; k++) {
-      cgen_put(g, "%s%s", k ? ", " : "", cgen_name(g, row, name));
+      cgen_begin_line(g);
+      cgen_mark(g, &g->marks, CGEN_MARK_LINE);
+      cgen_put(g, "%s %s", cgen_type_name(cgen_kind(g, row)), cgen_name(g, row, name));
       cgen_put(g, lanes > 1 ? "_%c = " : " = ", "xyzw"[k]);
       cgen_literal(g, cgen_kind(g, row), 0);
+      cgen_put(g, ";\n");
     }
-    cgen_put(g, ";\n");
   }
 }
 

@@ -158,6 +158,7 @@ need(cgen *g, const char *name, size_t length, vyre_kind kind)
   g->file->helped[number] |= UINT32_C(1) << kind;
   need_all_in(g, h->text, kind);
   g->out = &g->file->helpers;
+  cgen_mark(g, &g->file->helper_marks, CGEN_MARK_BLOCK);
   expand(g, h, kind);
   g->out = out;
 }

@@ -134,6 +134,5 @@ cgen_put_inside(cgen *g)
   g->split = any;
   if (any || g->status)
     return;
-  g->out->size = start;
-  g->out->data[start] = '\0';
+  cgen_cut(g, start);
 }

@@ -53,9 +53,28 @@ typedef enum cgen_form {
 /* What is known of a comparison in the part of a workgroup that is inside. */
 enum { CGEN_OPEN, CGEN_TRUE, CGEN_FALSE };
 
+/* Where a text has a part that is removed if nothing uses its name (prune.c). */
+typedef enum cgen_mark_kind {
+  CGEN_MARK_LINE,  /* to the end of the line: a definition, a declaration or an assignment */
+  CGEN_MARK_CALL,  /* the same with an effect that stays */
+  CGEN_MARK_BLOCK, /* to the next mark: a function or a table */
+  CGEN_MARK_SCOPE, /* no part: names are defined anew from there on */
+} cgen_mark_kind;
+
+typedef struct cgen_mark_at {
+  size_t at;
+  cgen_mark_kind kind;
+} cgen_mark_at;
+
+typedef struct cgen_marks {
+  cgen_mark_at *list; /* owned, in the order of the text */
+  uint32_t count, capacity;
+} cgen_marks;
+
 /* What a file's programs share. */
 typedef struct cgen_file {
   vyre_bytes helpers;
+  cgen_marks helper_marks;
   uint32_t helped[CGEN_HELPERS]; /* by helper: a bit for each kind that it was written for */
 } cgen_file;
 
@@ -93,11 +112,11 @@ typedef struct cgen {
   /* text */
   vyre_bytes *out; /* where put() writes: one of these */
   vyre_bytes body, state, tables;
+  cgen_marks marks, table_marks; /* of body and tables */
   uint64_t state_bytes;
   uint32_t indent;
-  uint32_t at_segment;        /* being written */
-  bool jumped;                /* some row of it goes to the segment's end */
-  size_t grid_line, grid_end; /* where `gx` is defined in it; 0: nowhere */
+  uint32_t at_segment; /* being written */
+  bool jumped;         /* some row of it goes to the segment's end */
   uint32_t faults;
 } cgen;
 
@@ -154,6 +173,13 @@ cgen_form_of(const cgen *g, uint32_t row)
 {
   return (cgen_form)g->form[row - g->program];
 }
+
+/* ---- prune.c ---- */
+void cgen_mark(cgen *g, cgen_marks *marks, cgen_mark_kind kind); /* at the end of what is written */
+/* Removes the marked parts whose names neither the rest of the text nor `user`, if it is not NULL, mentions; frees the marks. */
+void cgen_prune(cgen *g, vyre_bytes *text, cgen_marks *marks, const vyre_bytes *user);
+void cgen_cut(cgen *g, size_t start); /* takes the body's text from there on back, with its marks */
+void cgen_free_marks(cgen *g, cgen_marks *marks);
 
 /* ---- survey.c ---- */
 void cgen_survey(cgen *g);

@@ -16,6 +16,7 @@ cgen_load(cgen *g, uint32_t row)
   cgen_open_place(g, &p);
   if (bounded && !p.at.never && lanes > 1) {
     cgen_begin_line(g);
+    cgen_mark(g, &g->marks, CGEN_MARK_LINE);
     cgen_put(g, "const bool in_%u = ", row - g->program);
     cgen_put_bounds(g, &p, code_extent(&p.at, lanes, kind), false);
     cgen_put(g, ";\n");

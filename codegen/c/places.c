@@ -50,6 +50,7 @@ cgen_open_place(cgen *g, const cgen_place *p)
   if (!p->at.chosen || p->at.never)
     return;
   cgen_begin_line(g);
+  cgen_mark(g, &g->marks, CGEN_MARK_LINE);
   cgen_put(g, "const vyre_c_buffer %s_%u = ", p->second ? "of" : "at", p->row - g->program);
   cgen_call(g, "element", VYRE_U64);
   cgen_put(g, "&");

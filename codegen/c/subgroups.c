@@ -221,13 +221,20 @@ put_move(cgen *g, uint32_t row)
     put_source(g, row);
     cgen_put(g, ";\n");
     cgen_line(g, "const bool there = lane < last - first%s;", g->parks ? " && g.where[first + lane] == HERE" : "");
-    cgen_line(g, "const uint32_t from = there ? first + (uint32_t)lane : li;");
+  }
+  cgen_mark(g, &g->marks, CGEN_MARK_SCOPE); /* of `li` and `from`, which a constant does not use */
+  if (!leads) {
+    cgen_begin_line(g);
+    cgen_mark(g, &g->marks, CGEN_MARK_LINE);
+    cgen_put(g, "const uint32_t from = there ? first + (uint32_t)lane : li;\n");
   }
   for (uint32_t k = 0; k < lanes; k++)
     cgen_line(g, "%s of_%u = 0;", cgen_type_name(kind), k);
   cgen_line(g, "if (there) {");
   g->indent++;
-  cgen_line(g, "const uint32_t li = from;");
+  cgen_begin_line(g);
+  cgen_mark(g, &g->marks, CGEN_MARK_LINE);
+  cgen_put(g, "const uint32_t li = from;\n");
   for (uint32_t k = 0; k < lanes; k++) {
     cgen_begin_line(g);
     cgen_put(g, "of_%u = ", k);
@@ -235,6 +242,7 @@ put_move(cgen *g, uint32_t row)
     cgen_put(g, ";\n");
   }
   end_loop(g);
+  cgen_mark(g, &g->marks, CGEN_MARK_SCOPE);
   for (uint32_t k = 0; k < lanes; k++) {
     put_result(g, row, k);
     cgen_put(g, "of_%u;\n", k);

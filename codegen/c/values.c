@@ -411,8 +411,10 @@ void
 cgen_begin_definition(cgen *g, uint32_t row, vyre_kind kind, uint32_t part, uint32_t lane)
 {
   cgen_begin_line(g);
-  if (!g->spilled[row - g->program])
+  if (!g->spilled[row - g->program]) {
+    cgen_mark(g, &g->marks, vyre_op_is_atomic(cgen_op(g, row)) ? CGEN_MARK_CALL : CGEN_MARK_LINE);
     cgen_put(g, "const %s ", cgen_type_name(kind));
+  }
   cgen_put_name(g, row, part, lane);
   cgen_put(g, " = ");
 }

@@ -13,25 +13,11 @@
 static void
 begin_grid(cgen *g)
 {
-  g->grid_line = g->out->size;
-  if (g->local[0] > 1)
-    cgen_line(g, "const size_t gx = (size_t)(wx * %uu) + %s;", g->local[0], g->wide ? "li" : "lx");
-  g->grid_end = g->out->size;
-}
-
-/* Takes the line back if nothing has asked for it. */
-static void
-end_grid(cgen *g)
-{
-  bool found = false;
-  if (g->status || g->grid_end == g->grid_line)
+  if (g->local[0] == 1)
     return;
-  for (const char *at = g->out->data + g->grid_end; !found && (at = strstr(at, "gx")); at += 2)
-    found = strchr(" (", at[-1]) != NULL;
-  if (found)
-    return;
-  memmove(g->out->data + g->grid_line, g->out->data + g->grid_end, g->out->size - g->grid_end + 1);
-  g->out->size -= g->grid_end - g->grid_line;
+  cgen_begin_line(g);
+  cgen_mark(g, &g->marks, CGEN_MARK_LINE);
+  cgen_put(g, "const size_t gx = (size_t)(wx * %uu) + %s;\n", g->local[0], g->wide ? "li" : "lx");
 }
 
 void
@@ -55,6 +41,7 @@ cgen_begin_invocations(cgen *g, bool here)
       cgen_line(g, "for (uint32_t lx = inside; lx < %uu; lx++) {", g->local[0]);
     g->indent++;
   }
+  cgen_mark(g, &g->marks, CGEN_MARK_SCOPE);
   begin_grid(g);
 }
 
@@ -62,7 +49,6 @@ void
 cgen_end_invocations(cgen *g)
 {
   uint32_t loops = g->wide;
-  end_grid(g);
   if (g->jumped)
     cgen_line(g, "next_%u:;", g->at_segment);
   if (!g->wide)
@@ -87,8 +73,7 @@ put_segment(cgen *g, uint32_t row)
     cgen_end_invocations(g);
   } else if (!g->status) {
     g->indent--;
-    g->out->size = start;
-    g->out->data[start] = '\0';
+    cgen_cut(g, start);
   }
   return row;
 }

@@ -182,8 +182,11 @@ write_group(cgen *g)
   g->indent = 3;
   if (g->wide)
     cgen_declare_state(g);
-  if (g->state.size)
-    cgen_line(g, "struct %s_state g = {0};", g->function);
+  if (g->state.size) {
+    cgen_begin_line(g);
+    cgen_mark(g, &g->marks, CGEN_MARK_LINE);
+    cgen_put(g, "struct %s_state g = {0};\n", g->function);
+  }
   cgen_declare_shared(g);
   if (g->wide) {
     cgen_wide_region(g, g->program);
@@ -229,6 +232,8 @@ write_function(cgen *g, vyre_bytes *out)
 {
   const char *name = vyre_row_name(g->module, (vyre_row){g->program});
   write_group(g);
+  cgen_prune(g, &g->body, &g->marks, NULL);
+  cgen_prune(g, &g->tables, &g->table_marks, &g->body);
   if (g->state_bytes > CGEN_MOST_STATE)
     cgen_fail(g, g->program,
               "a workgroup's state would be %" PRIu64 " bytes, and it stands on the stack\nFix: take a smaller workgroup",
@@ -281,6 +286,8 @@ write_program(const vyre_module *module, uint32_t program, const vyre_c_options 
   cgen_resize(&g, g.words, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
   cgen_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
   code_memory_free(&g.memory);
+  cgen_free_marks(&g, &g.marks);
+  cgen_free_marks(&g, &g.table_marks);
   vyre_bytes_free(&g.body);
   vyre_bytes_free(&g.state);
   vyre_bytes_free(&g.tables);
@@ -343,6 +350,9 @@ vyre_c_write(const vyre_module *module, vyre_row program, const vyre_c_options *
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing C of a module that is not sealed");
   file.helpers.allocator = vyre_module_allocator(module);
   vyre_status status = write_programs(module, program, options ? options : &defaults, &file, &functions);
+  cgen g = {.module = module, .allocator = vyre_module_allocator(module), .status = status};
+  cgen_prune(&g, &file.helpers, &file.helper_marks, &functions);
+  status = g.status;
   if (!status)
     status = vyre_bytes_append(out, head, sizeof(head) - 1);
   if (!status && file.helpers.size && (strstr(file.helpers.data, "vyre_i128") || strstr(file.helpers.data, "vyre_u128")))

@@ -56,7 +56,7 @@ compile_c(const vyre_bytes *text, uint32_t number)
   assert_int_equal(fwrite(text->data, 1, text->size, file), text->size);
   assert_int_equal(fclose(file), 0);
   snprintf(command, sizeof command,
-           "%s -std=c17 -Wall -Wextra -Wconversion -Wno-unused -Werror %s -ffp-contract=off -fPIC -shared -o %s %s -lm",
+           "%s -std=c17 -Wall -Wextra -Wconversion -Werror %s -ffp-contract=off -fPIC -shared -o %s %s -lm",
            text_from_environment("VYRE_TEST_CC", VYRE_TEST_CC), text_from_environment("VYRE_TEST_CFLAGS", "-O1"), object, source);
   if (system(command) != 0)
     fail_msg("this failed: %s", command);
