@@ -1,25 +1,20 @@
 /* The state graph: which reads see the same state, and what a state is made of.  docs/ir.md, "Versions", says
  * what a version is.
  *
- * Each program's rows are gone through twice, stopping only at those that read, write, hold rows or jump: for classes and writes
- * (versions_classes.c), and for edges and active lanes (versions_control.c).  Then the state is looked for that each read sees of
- * its class.  Going back from the read, it is the first of these: the last write before it in program order, if that is directly in
- * a region around the read; the join after the construct that holds that write; the join at a head around the read, if the head's
- * construct writes the class.  A join is made when it is first met, so that a program has only those that are used; its parts are
- * looked for in the same way.
+ * Each program's rows are visited twice, except for those that neither read, write, hold rows nor jump: for classes and writes
+ * (versions_classes.c), and for edges and active lanes (versions_control.c).  Then the version of each read is searched for
+ * (versions_search.c), which makes joins, and the parts of these joins in the same way.
  *
  * This is the construction of Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013), on
  * structured control.  All edges are known beforehand, so that no block is left open as there, and no join is made that is removed
  * later: after a construct there is none if no edge brings a write.
  *
- * O(rows + (reads + parts) * (nesting + log writes)).
+ * O(rows + (accesses * nesting + parts) * log rows): a class has joins only at constructs around its accesses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
 
 #include <string.h>
-
-static uint32_t version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t within);
 
 bool
 versions_grow(versions *k, vector *list)
@@ -35,261 +30,11 @@ versions_grow(versions *k, vector *list)
   return true;
 }
 
-static void
-free_vector(const versions *k, const vector *list)
+void
+versions_free(const versions *k, const vector *list)
 {
   if (list->data)
     k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, 0);
-}
-
-/* ---- writes of a class --------------------------------------------------------------------------------------------------- */
-
-/* The index in `written` after the last of the class's own writes that are at that row or before it. */
-static inline uint32_t
-writes_up_to(const versions *k, state *s, uint32_t at)
-{
-  const uint32_t *written = k->written.data;
-  uint32_t low = s->first, high = s->end;
-  if (low == high || written[low] > at)
-    return low;
-  if (written[s->near] <= at) { /* most questions come in program order */
-    low = s->near + 1;
-    for (uint32_t i = 0; i < 4 && low < high && written[low] <= at; i++)
-      low++;
-    if (low == high || written[low] > at) {
-      s->near = low - 1;
-      return low;
-    }
-  }
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (written[middle] <= at)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  s->near = low - 1;
-  return low;
-}
-
-static inline uint32_t
-last_of(const versions *k, uint32_t klass, uint32_t at)
-{
-  state *s = versions_state(k, klass);
-  const uint32_t count = writes_up_to(k, s, at);
-  return count > s->first ? ((const uint32_t *)k->written.data)[count - 1] : 0;
-}
-
-static inline uint32_t
-next_of(const versions *k, uint32_t klass, uint32_t row)
-{
-  state *s = versions_state(k, klass);
-  const uint32_t count = writes_up_to(k, s, row);
-  return count < s->end ? ((const uint32_t *)k->written.data)[count] : UINT32_MAX;
-}
-
-static inline uint32_t
-greater(uint32_t x, uint32_t y)
-{
-  return x > y ? x : y;
-}
-
-/* The last write of the class up to that row, its own or one that names many classes; 0: there is none. */
-static uint32_t
-last_write(const versions *k, uint32_t klass, uint32_t at)
-{
-  const state *s = versions_state(k, klass);
-  uint32_t last = last_of(k, klass, at);
-  if (s->group != GROUP_NONE)
-    last = greater(last, last_of(k, s->group, at));
-  if (s->memory)
-    last = greater(last, last_of(k, GROUP_OPAQUE, at));
-  return s->async ? greater(last, last_of(k, GROUP_ASYNC, at)) : last;
-}
-
-/* The first write of the class after that row; UINT32_MAX: there is none. */
-static uint32_t
-next_write(const versions *k, uint32_t klass, uint32_t row)
-{
-  const state *s = versions_state(k, klass);
-  const uint32_t own = next_of(k, klass, row), group = s->group != GROUP_NONE ? next_of(k, s->group, row) : UINT32_MAX;
-  const uint32_t opaque = s->memory ? next_of(k, GROUP_OPAQUE, row) : UINT32_MAX;
-  const uint32_t async = s->async ? next_of(k, GROUP_ASYNC, row) : UINT32_MAX;
-  const uint32_t less = own < group ? own : group, other = opaque < async ? opaque : async;
-  return less < other ? less : other;
-}
-
-/* ---- joins --------------------------------------------------------------------------------------------------------------- */
-
-/* Until it has its parts, `first` is the first edge that is known to bring a write, and `count` the version that it brings. */
-static uint32_t
-add_join(versions *k, uint32_t klass, uint32_t row, uint32_t first, uint32_t version)
-{
-  vyre_state_graph *out = k->out;
-  uint32_t *asked = versions_append(k, &k->asked);
-  if (!asked || (out->join_count == out->join_capacity && !vyre_state_graph_reserve(out, k->allocator, 1, 0))) {
-    k->out_of_memory = true;
-    return 0;
-  }
-  *asked = klass;
-  out->joins[out->join_count] = (vyre_join){row, first, version};
-  return out->join_count++;
-}
-
-/* What the edge brings, as the version of one of the construct's rows; 0: the version before the construct. */
-static uint32_t
-brought_by(versions *k, uint32_t klass, const edge *e, uint32_t construct)
-{
-  if (e->from == construct)
-    return 0;
-  const uint32_t region = versions_is_region(k, e->from) ? e->from : k->view->parent[e->from];
-  return version_at(k, klass, e->at, region, construct);
-}
-
-/* The region of the construct that holds the row. */
-static uint32_t
-arm_of(const vyre_view *v, uint32_t construct, uint32_t row)
-{
-  while (v->parent[row] != construct)
-    row = v->parent[row];
-  return row;
-}
-
-/* The edge `from` is of an arm that brings no write.  The next edge that may bring one: if that arm writes the class, the next
- * edge, else the first edge of the next arm that writes it.  (An arm without writes that is fallen into from one without brings
- * nothing.) */
-static uint32_t
-skip_arms(const versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end)
-{
-  const vyre_view *v = k->view;
-  const edge *edges = k->edges.data;
-  const uint32_t arm = arm_of(v, construct, edges[from].from), last = versions_end_of(v, arm), next = next_write(k, klass, arm);
-  if (next <= last)
-    return from + 1;
-  const uint32_t target = next <= versions_end_of(v, construct) ? arm_of(v, construct, next) : UINT32_MAX;
-  uint32_t low = from + 1, high = end;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (edges[middle].at < target)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/* The first edge from that index on that brings a write of the construct; `end`: none does. */
-static uint32_t
-next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end, uint32_t *out_version)
-{
-  const edge *edges = k->edges.data;
-  while (from < end && !k->out_of_memory) {
-    *out_version = brought_by(k, klass, &edges[from], construct);
-    if (*out_version)
-      return from;
-    from = edges[from].from == construct ? from + 1 : skip_arms(k, klass, construct, from, end);
-  }
-  return end;
-}
-
-/* The join at that row, the construct or a head of it; 0: there is none, as no edge there brings a write of the construct.  In a
- * loop that writes the class each head has one, and its end if control comes there.  A head has one even if no edge brings a write
- * (each iteration may end by a jump out of the loop): rows in the loop never have the version before it. */
-static uint32_t
-make_join(versions *k, uint32_t klass, uint32_t row)
-{
-  const uint32_t construct = versions_is_region(k, row) ? k->view->parent[row] : row;
-  const uint32_t first = k->edge_first[row], end = first + k->edge_count[row];
-  if (vyre_row_is_loop(k->view, construct))
-    return row != construct || first < end ? add_join(k, klass, row, UINT32_MAX, 0) : 0;
-  uint32_t version;
-  const uint32_t found = next_edge(k, klass, construct, first, end, &version);
-  return found < end ? add_join(k, klass, row, found, version) : 0;
-}
-
-static slot *
-probe(const vector *slots, uint32_t row, uint32_t klass)
-{
-  const uint32_t mask = slots->capacity - 1;
-  slot *at = slots->data;
-  for (uint32_t i = (row * 0x9e3779b1u ^ klass * 0x85ebca6bu) & mask;; i = (i + 1) & mask)
-    if (at[i].row == 0 || (at[i].row == row && at[i].klass == klass))
-      return &at[i];
-}
-
-/* Its slot, or a free one for it; NULL: out of memory. */
-static slot *
-find_slot(versions *k, uint32_t row, uint32_t klass)
-{
-  if (k->slots_used * 2 < k->slots.capacity)
-    return probe(&k->slots, row, klass);
-  const vector old = k->slots;
-  const uint32_t capacity = old.capacity ? old.capacity * 2 : 128;
-  void *data = k->allocator->resize(k->allocator->user, NULL, 0, capacity * sizeof(slot));
-  if (!data) {
-    k->out_of_memory = true;
-    return NULL;
-  }
-  memset(data, 0, capacity * sizeof(slot));
-  k->slots.data = data;
-  k->slots.capacity = capacity;
-  for (const slot *s = old.data; s && s < (const slot *)old.data + old.capacity; s++)
-    if (s->row)
-      *probe(&k->slots, s->row, s->klass) = *s;
-  free_vector(k, &old);
-  return probe(&k->slots, row, klass);
-}
-
-/* The class's join after the construct, or at the head; 0: there is none, and the version before the construct holds there too. */
-static uint32_t
-join_at(versions *k, uint32_t klass, uint32_t row)
-{
-  slot *at = find_slot(k, row, klass);
-  if (at && at->row)
-    return at->join;
-  const uint32_t used = k->slots_used, join = make_join(k, klass, row);
-  if (k->slots_used != used) /* others were noted meanwhile */
-    at = find_slot(k, row, klass);
-  if (!at)
-    return 0;
-  *at = (slot){row, klass, join};
-  k->slots_used++;
-  return join;
-}
-
-/* The class's version after the row `at`, which is in the region at any depth, or is the region row.  `within`: a construct around
- * the region; if the version is from before that, 0 is returned.  `within` 0: there is no such bound. */
-static uint32_t
-version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t within)
-{
-  const vyre_view *v = k->view;
-  uint32_t write = last_write(k, klass, at);
-  while (!k->out_of_memory) {
-    const uint32_t construct = v->parent[region];
-    if (write > region) {
-      uint32_t outer = write;
-      while (v->parent[outer] != region)
-        outer = v->parent[outer];
-      const uint32_t join = outer == write ? 0 : join_at(k, klass, outer);
-      if (outer == write || join)
-        return outer == write ? write : VYRE_JOIN | join;
-      write = last_write(k, klass, outer - 1);
-      continue;
-    }
-    if (construct == 0)
-      return versions_state(k, klass)->row;
-    if (versions_is_head(v, region) && next_write(k, klass, construct) <= versions_end_of(v, construct)) {
-      const uint32_t join = join_at(k, klass, region);
-      if (join)
-        return VYRE_JOIN | join;
-    }
-    if (construct == within)
-      return 0;
-    if (write > construct)
-      write = last_write(k, klass, construct);
-    region = v->parent[construct];
-  }
-  return 0;
 }
 
 /* ---- parts --------------------------------------------------------------------------------------------------------------- */
@@ -309,7 +54,7 @@ add_part(versions *k, uint32_t join, uint32_t version, uint32_t from)
 static uint32_t
 before(versions *k, uint32_t klass, uint32_t construct)
 {
-  return version_at(k, klass, construct, k->view->parent[construct], 0);
+  return versions_version_at(k, klass, construct, k->view->parent[construct]);
 }
 
 /* Of an `if` and of a head each edge; of others those that bring another version than the one before the construct, and one
@@ -325,11 +70,11 @@ find_parts(versions *k, uint32_t join, uint32_t klass)
   k->out->joins[join].first = k->out->part_count;
   k->out->joins[join].count = 0;
   if (versions_op(k, row) == VYRE_OP_for) { /* the edge of its test */
-    add_part(k, join, VYRE_JOIN | join_at(k, klass, k->view->first[row]), row);
+    add_part(k, join, VYRE_JOIN | versions_head_join(k, klass, k->view->first[row]), row);
     brought++;
   }
   for (uint32_t i = first; i < end && !k->out_of_memory; i++) {
-    const uint32_t next = i == first && known != UINT32_MAX ? known : next_edge(k, klass, construct, i, end, &version);
+    const uint32_t next = i == first && known != UINT32_MAX ? known : versions_next_edge(k, klass, construct, i, end, &version);
     for (; each && i < next; i++)
       add_part(k, join, before(k, klass, construct), ((const edge *)k->edges.data)[i].from);
     i = next;
@@ -374,24 +119,30 @@ move_joins(versions *k, uint32_t first, const uint32_t *order, uint32_t *to, vyr
 }
 
 /* Lists the joins from `first` on by their location: that of a head before the rows of its region, others after the rows of their
- * construct, inner ones before outer ones.  `link` has an element a join. */
+ * construct, inner ones before outer ones; those of one row as they were made.  `link` has an element a join. */
 static void
 list_joins(versions *k, uint32_t first, uint32_t program, uint32_t end, uint32_t *link, uint32_t *out_order)
 {
   const vyre_state_graph *out = k->out;
-  uint32_t *head = k->edge_first, count = 0; /* by row: 1 + the first join there; edges are needed no more */
+  uint32_t *at = k->edge_first,
+           *place = k->edge_count; /* by row: 1 + the last join of it, the first there; edges are needed no more */
+  uint32_t count = 0;
   for (uint32_t row = program; row < end; row++)
-    head[row] = 0;
-  for (uint32_t join = out->join_count - first; join-- > 0;) {
+    at[row] = place[row] = 0;
+  for (uint32_t join = 0; join < out->join_count - first; join++) {
     const uint32_t row = out->joins[first + join].row;
-    uint32_t *place = &head[versions_is_region(k, row) ? row : versions_end_of(k->view, row)];
-    while (*place && out->joins[first + *place - 1].row > row)
-      place = &link[*place - 1];
-    link[join] = *place;
-    *place = join + 1;
+    link[join] = at[row];
+    at[row] = join + 1;
   }
   for (uint32_t row = program; row < end; row++)
-    for (uint32_t join = head[row]; join; join = link[join - 1])
+    for (uint32_t join = at[row], next; join; join = next) {
+      uint32_t *list = &place[versions_is_region(k, row) ? row : k->ends[row]];
+      next = link[join - 1];
+      link[join - 1] = *list;
+      *list = join;
+    }
+  for (uint32_t row = program; row < end; row++)
+    for (uint32_t join = place[row]; join; join = link[join - 1])
       out_order[count++] = join - 1;
 }
 
@@ -429,9 +180,9 @@ version_of(versions *k, uint32_t row, uint32_t op)
     return path;
   const uint32_t klass = op == VYRE_OP_opaque_read ? k->class_of[row] : k->class_of[path];
   state *s = versions_state(k, klass);
-  const uint32_t write = last_write(k, klass, row - 1);
+  const uint32_t write = versions_last_write(k, klass, row - 1);
   if (s->version == 0 || s->write != write || s->region != region) {
-    const uint32_t version = version_at(k, klass, row - 1, region, 0);
+    const uint32_t version = versions_version_at(k, klass, row - 1, region);
     s = versions_state(k, klass);
     s->version = version;
     s->write = write;
@@ -473,12 +224,13 @@ find_states(versions *k, uint32_t program, uint32_t end, vyre_join_filter filter
     order_joins(k, first, program, end);
 }
 
-enum { ARRAYS = 5, VECTORS = 8 };
+enum { ARRAYS = 7, VECTORS = 10 };
 
 static void
 list_vectors(versions *k, vector *out[VECTORS])
 {
-  vector *const lists[VECTORS] = {&k->states, &k->events, &k->written, &k->edges, &k->slots, &k->asked, &k->frames, &k->found};
+  vector *const lists[VECTORS] = {&k->states, &k->events, &k->written, &k->edges,    &k->slots,
+                                  &k->asked,  &k->frames, &k->found,   &k->searches, &k->passed};
   memcpy(out, lists, sizeof lists);
 }
 
@@ -486,11 +238,12 @@ list_vectors(versions *k, vector *out[VECTORS])
 static void
 begin(versions *k)
 {
-  static const size_t sizes[VECTORS] = {sizeof(state), sizeof(write_event), sizeof(uint32_t),     sizeof(edge),
-                                        sizeof(slot),  sizeof(uint32_t),    5 * sizeof(uint32_t), sizeof(edge)};
+  static const size_t sizes[VECTORS] = {sizeof(state),        sizeof(write_event), sizeof(uint32_t),     sizeof(edge),
+                                        sizeof(slot),         sizeof(uint32_t),    6 * sizeof(uint32_t), sizeof(edge),
+                                        7 * sizeof(uint32_t), sizeof(uint32_t)};
   vector *lists[VECTORS];
   const uint32_t rows = k->view->rows;
-  uint32_t **const arrays[ARRAYS] = {&k->class_of, &k->aliases, &k->stops, &k->edge_first, &k->edge_count};
+  uint32_t **const arrays[ARRAYS] = {&k->class_of, &k->aliases, &k->stops, &k->edge_first, &k->edge_count, &k->ends, &k->jump};
   uint32_t *memory = k->allocator->resize(k->allocator->user, NULL, 0, ARRAYS * rows * sizeof(uint32_t));
   list_vectors(k, lists);
   for (size_t i = 0; i < VECTORS; i++)
@@ -511,7 +264,7 @@ finish(versions *k)
   if (k->class_of)
     k->allocator->resize(k->allocator->user, k->class_of, ARRAYS * k->view->rows * sizeof(uint32_t), 0);
   for (size_t i = 0; i < VECTORS; i++)
-    free_vector(k, lists[i]);
+    versions_free(k, lists[i]);
   return k->out_of_memory ? VYRE_OUT_OF_MEMORY("while making versions") : VYRE_OK;
 }
 

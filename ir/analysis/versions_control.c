@@ -14,6 +14,7 @@ typedef struct frame {
   uint32_t loop;   /* the innermost loop there, the row itself counted */
   uint32_t lanes;  /* region: whose state of active lanes holds */
   uint32_t target; /* construct: the outermost construct that a jump in it ends, or itself; 0: the program */
+  uint32_t jump;   /* the index of the frame that `jump` of the row names */
 } frame;
 
 typedef struct walk {
@@ -67,6 +68,16 @@ open_switch(walk *w, uint32_t row)
     add_edge(w, row, row, row);
 }
 
+/* Returns the index of the frame that a frame on top of those jumps to.  A walk outward by jumps, where they do not lead too far,
+ * and else by parents has O(log depth) steps: Myers, "An Applicative Random-Access Stack" (1983). */
+static uint32_t
+jump_of(const walk *w)
+{
+  const frame *frames = w->frames.data;
+  const uint32_t outer = w->frames.count > 1 ? w->frames.count - 2 : 0, near = frames[outer].jump, far = frames[near].jump;
+  return outer - near == near - far ? far : outer;
+}
+
 static void
 open_row(walk *w, uint32_t row)
 {
@@ -75,7 +86,9 @@ open_row(walk *w, uint32_t row)
   frame *f = versions_append(w->k, &w->frames);
   if (!f)
     return;
-  *f = (frame){row, versions_end_of(v, row), w->frames.count > 1 ? f[-1].loop : 0, row, row};
+  *f = (frame){row, w->k->ends[row], w->frames.count > 1 ? f[-1].loop : 0, row, row, 0};
+  f->jump = jump_of(w);
+  w->k->jump[row] = ((const frame *)w->frames.data)[f->jump].row;
   if (vyre_row_is_loop(v, row)) {
     f->loop = row;
     add_edge(w, v->first[row], row, row);
@@ -206,9 +219,21 @@ sort_edges(versions *k, const vector *found)
     sorted[k->edge_first[all[i].to] + k->edge_count[all[i].to]++] = all[i];
 }
 
+/* The rows in a row come after it. */
+static void
+find_ends(versions *k)
+{
+  const vyre_view *v = k->view;
+  for (uint32_t i = k->stop_count; i-- > 0;) {
+    const uint32_t row = k->stops[i], last = v->last[row];
+    k->ends[row] = last == 0 ? row : v->last[last] == 0 ? last : k->ends[last];
+  }
+}
+
 void
 versions_follow_control(versions *k)
 {
+  find_ends(k);
   walk w = {.k = k, .v = k->view, .frames = k->frames, .found = k->found};
   w.frames.count = w.found.count = 0;
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {

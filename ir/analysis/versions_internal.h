@@ -42,10 +42,13 @@ typedef struct edge {
   uint32_t at;   /* the last row that has run */
 } edge;
 
-/* The answer to a question: whose state a class has where a construct ends, or where a head begins. */
+enum { JOIN_UNKNOWN = INT32_MAX };
+
+/* The states of a class after a construct or at a head, and before the construct. */
 typedef struct slot {
   uint32_t row, klass; /* row 0: free */
-  uint32_t join;       /* 0: none, the version before the construct */
+  uint32_t join;       /* 0: none, the version before the construct; JOIN_UNKNOWN: not searched for yet */
+  uint32_t front;      /* the version before the construct, or a construct further out before which it is the same; 0: not known */
 } slot;
 
 /* A growing array. */
@@ -65,6 +68,8 @@ typedef struct versions {
   uint32_t *stops;      /* of the program at hand: rows that read, write, hold rows or end a region, in order */
   uint32_t *edge_first; /* by construct and head: its first edge in `edges`, as many as `edge_count` says */
   uint32_t *edge_count;
+  uint32_t *ends; /* by construct and region: the last row in it */
+  uint32_t *jump; /* by construct and region: one far outside of it, by which walks outward are short */
   uint32_t stop_count;
   vector states;
   vector events;  /* the writes, in program order */
@@ -73,13 +78,16 @@ typedef struct versions {
   vector slots;   /* hash table, of a power of two; rows are of one program, so it is never emptied */
   vector asked;   /* classes of joins, from the first of this program on, whose parts are not known yet */
   uint32_t slots_used;
-  vector frames, found;  /* of the walk over control */
-  bool reads_everything; /* the program has opaque rows that may read any memory */
+  vector frames, found;    /* of the walk over control */
+  vector searches, passed; /* those that wait for the last one, and the constructs that they came before */
+  bool reads_everything;   /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;
 
 /* Room for another element; false: out of memory, which is remembered. */
 bool versions_grow(versions *k, vector *list);
+
+void versions_free(const versions *k, const vector *list);
 
 /* A new element, with anything in it; NULL: out of memory. */
 static inline void *
@@ -108,13 +116,23 @@ versions_is_region(const versions *k, uint32_t row)
   return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
 }
 
-/* The last row in it. */
+/* Returns the row that is directly in the construct or region `outer` and is or holds the row.  O(log depth). */
 static inline uint32_t
-versions_end_of(const vyre_view *v, uint32_t row)
+versions_child_of(const versions *k, uint32_t outer, uint32_t row)
 {
-  while (v->last[row])
-    row = v->last[row];
+  const uint32_t *parent = k->view->parent;
+  if (parent[row] == outer)
+    return row;
+  for (row = parent[row]; parent[row] != outer;)
+    row = k->jump[row] > outer ? k->jump[row] : parent[row];
   return row;
+}
+
+/* Returns the row at which the state begins. */
+static inline uint32_t
+versions_row_of(const versions *k, uint32_t version)
+{
+  return (version & VYRE_JOIN) != 0 ? k->out->joins[version & ~VYRE_JOIN].row : version;
 }
 
 /* Of the var, the buffer or the opaque row that a path begins at. */
@@ -135,6 +153,19 @@ void versions_find_sets(versions *k, uint32_t program, uint32_t end);
 
 /* The edges of the program at hand, and the versions of what sees active lanes. */
 void versions_follow_control(versions *k);
+
+/* Returns the last write of the class up to that row, its own or one that names many classes; 0 if there is none. */
+uint32_t versions_last_write(const versions *k, uint32_t klass, uint32_t at);
+
+/* Returns the class's version after the row `at`, which is in the region at any depth, or is the region row. */
+uint32_t versions_version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region);
+
+/* Returns the first edge of the construct, or of a head of it, from that index on that brings a write of the construct, with the
+ * version that it brings; `end` if none does. */
+uint32_t versions_next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end, uint32_t *out_version);
+
+/* Returns the class's join at the head of a loop that writes the class. */
+uint32_t versions_head_join(versions *k, uint32_t klass, uint32_t region);
 
 /* Whether control can come to the region from elsewhere than from before its construct. */
 bool versions_is_head(const vyre_view *v, uint32_t region);
