@@ -9,14 +9,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-static void
-block(cgen *g, uint32_t region)
-{
-  g->indent++;
-  cgen_region(g, region);
-  g->indent--;
-}
-
 /* ---- jumps ---------------------------------------------------------------------------------------------------------------- */
 
 /* To the end of the iteration that this invocation is: C's `continue` if no loop is in the way. */
@@ -135,27 +127,34 @@ cgen_jump(cgen *g, uint32_t row)
 
 /* ---- constructs ----------------------------------------------------------------------------------------------------------- */
 
-static void
-put_if(cgen *g, uint32_t row)
+/* A construct is written by `open_construct`, by `close_region` after the rows of each of its regions, and by its label.  Each of
+ * the two returns the region whose rows are written next; 0 if that was the construct's last one.  Nothing here calls itself,
+ * because constructs nest deeper than a thread's stack may bear. */
+
+static uint32_t
+after_then(cgen *g, uint32_t row)
+{
+  const uint32_t else_region = code_region_of(g->v, row, VYRE_ELSE);
+  const bool has_else = else_region && g->v->first[else_region];
+  cgen_line(g, has_else ? "} else {" : "}");
+  return has_else ? else_region : 0;
+}
+
+static uint32_t
+open_if(cgen *g, uint32_t row)
 {
   const uint32_t then_region = code_region_of(g->v, row, VYRE_THEN), else_region = code_region_of(g->v, row, VYRE_ELSE);
   if (g->inside && g->known[g->v->a[row] - g->program] == CGEN_FALSE && !(else_region && g->v->first[else_region]))
-    return;
+    return 0;
   cgen_begin_line(g);
   cgen_put(g, "if (");
   cgen_value(g, g->v->a[row], 0, false);
   cgen_put(g, ") {\n");
-  if (then_region)
-    block(g, then_region);
-  if (else_region && g->v->first[else_region]) {
-    cgen_line(g, "} else {");
-    block(g, else_region);
-  }
-  cgen_line(g, "}");
+  return then_region ? then_region : after_then(g, row);
 }
 
-static void
-put_for(cgen *g, uint32_t row)
+static uint32_t
+open_for(cgen *g, uint32_t row)
 {
   const vyre_view *v = g->v;
   const uint32_t body = v->first[row];
@@ -172,29 +171,38 @@ put_for(cgen *g, uint32_t row)
            name);
   cgen_value(g, v->c[row], 0, true);
   cgen_put(g, vyre_kind_bits(kind) < 32 ? ")) {\n" : ") {\n");
-  block(g, body);
-  cgen_line(g, "}");
+  return body;
 }
 
-static void
-put_loop(cgen *g, uint32_t row)
+/* Returns the continuing region if there are rows in it. */
+static uint32_t
+continuing_of(const cgen *g, uint32_t loop)
 {
-  const uint32_t body = code_region_of(g->v, row, VYRE_BODY), continuing = code_region_of(g->v, row, VYRE_CONTINUING);
-  const bool goes_on = continuing && g->v->first[continuing];
+  const uint32_t continuing = code_region_of(g->v, loop, VYRE_CONTINUING);
+  return continuing && g->v->first[continuing] ? continuing : 0;
+}
+
+static uint32_t
+after_body(cgen *g, uint32_t row)
+{
+  const uint32_t continuing = continuing_of(g, row);
+  cgen_line(g, "}");
+  if (continuing && g->again[row - g->program])
+    cgen_line(g, "again_%u:;", row - g->program);
+  g->indent -= continuing != 0;
+  return continuing;
+}
+
+static uint32_t
+open_loop(cgen *g, uint32_t row)
+{
+  const uint32_t body = code_region_of(g->v, row, VYRE_BODY);
+  const bool goes_on = continuing_of(g, row) != 0;
   cgen_line(g, "for (;;) {");
   g->indent += goes_on;
   cgen_begin_line(g);
   cgen_put(g, goes_on ? "{\n" : "\n");
-  if (body)
-    block(g, body);
-  if (goes_on) {
-    cgen_line(g, "}");
-    if (g->again[row - g->program])
-      cgen_line(g, "again_%u:;", row - g->program);
-    g->indent--;
-    block(g, continuing);
-  }
-  cgen_line(g, "}");
+  return body ? body : after_body(g, row);
 }
 
 static void
@@ -220,64 +228,121 @@ ends_in(const cgen *g, uint32_t region, uint32_t flags)
   return last && (vyre_op_infos[cgen_op(g, last)].flags & flags) != 0 && !cgen_is(g, last, VYRE_OP_breakif);
 }
 
-static void
-put_switch(cgen *g, uint32_t row)
+/* Begins the case, or ends the switch after the last one. */
+static uint32_t
+begin_case(cgen *g, uint32_t row, uint32_t c)
 {
   const vyre_view *v = g->v;
-  cgen_begin_line(g);
-  cgen_put(g, "switch (");
-  cgen_value(g, v->a[row], 0, false);
-  cgen_put(g, ") {\n");
   bool has_default = false;
-  for (uint32_t c = v->first[row]; c; c = v->next[c]) {
-    const bool falls = v->last[c] && cgen_is(g, v->last[c], VYRE_OP_fallthrough);
+  if (c) {
     put_labels(g, c);
-    has_default = has_default || (v->imm[c] & VYRE_CASE_DEFAULT);
     cgen_line(g, "{");
-    block(g, c);
-    cgen_line(g, "}");
-    if (falls && v->next[c])
-      cgen_line(g, "__attribute__((fallthrough));");
-    else if (!ends_in(g, c, VYRE_OP_ENDS) || falls)
-      cgen_line(g, "break;");
+    return c;
   }
+  for (c = v->first[row]; c; c = v->next[c])
+    has_default = has_default || (v->imm[c] & VYRE_CASE_DEFAULT);
   if (!has_default)
     cgen_line(g, "default:\n%*sbreak;", (int)g->indent * 2 + 2, "");
   cgen_line(g, "}");
+  return 0;
 }
 
-static void
-put_block(cgen *g, uint32_t row)
+static uint32_t
+open_switch(cgen *g, uint32_t row)
+{
+  cgen_begin_line(g);
+  cgen_put(g, "switch (");
+  cgen_value(g, g->v->a[row], 0, false);
+  cgen_put(g, ") {\n");
+  return begin_case(g, row, g->v->first[row]);
+}
+
+static uint32_t
+after_case(cgen *g, uint32_t c)
+{
+  const vyre_view *v = g->v;
+  const bool falls = v->last[c] && cgen_is(g, v->last[c], VYRE_OP_fallthrough);
+  cgen_line(g, "}");
+  if (falls && v->next[c])
+    cgen_line(g, "__attribute__((fallthrough));");
+  else if (!ends_in(g, c, VYRE_OP_ENDS) || falls)
+    cgen_line(g, "break;");
+  return begin_case(g, v->parent[c], v->next[c]);
+}
+
+static uint32_t
+open_block(cgen *g, uint32_t row)
 {
   const uint32_t region = code_region_of(g->v, row, VYRE_BLOCK);
-  cgen_line(g, "{");
-  if (region)
-    block(g, region);
-  cgen_line(g, "}");
+  cgen_line(g, region ? "{" : "{\n%*s}", (int)g->indent * 2, "");
+  return region;
 }
 
-static void
-put_construct(cgen *g, uint32_t row)
+static uint32_t
+open_construct(cgen *g, uint32_t row)
 {
   switch ((uint32_t)cgen_op(g, row)) {
   case VYRE_OP_if:
-    put_if(g, row);
-    break;
+    return open_if(g, row);
   case VYRE_OP_for:
-    put_for(g, row);
-    break;
+    return open_for(g, row);
   case VYRE_OP_loop:
-    put_loop(g, row);
-    break;
+    return open_loop(g, row);
   case VYRE_OP_switch:
-    put_switch(g, row);
-    break;
+    return open_switch(g, row);
   default:
-    put_block(g, row);
-    break;
+    return open_block(g, row);
   }
-  if (g->left[row - g->program])
-    cgen_line(g, "left_%u:;", label_of(g, row));
+}
+
+static uint32_t
+close_region(cgen *g, uint32_t region)
+{
+  const uint32_t row = g->v->parent[region];
+  if (cgen_is(g, row, VYRE_OP_switch))
+    return after_case(g, region);
+  if (cgen_is(g, row, VYRE_OP_if) && region == code_region_of(g->v, row, VYRE_THEN))
+    return after_then(g, row);
+  if (cgen_is(g, row, VYRE_OP_loop) && region == code_region_of(g->v, row, VYRE_BODY))
+    return after_body(g, row);
+  cgen_line(g, "}");
+  return 0;
+}
+
+static bool
+is_construct(const cgen *g, uint32_t row)
+{
+  return (vyre_op_infos[cgen_op(g, row)].flags & VYRE_OP_REGIONS) != 0 && cgen_form_of(g, row) == CGEN_NAMED;
+}
+
+static void
+put_construct(cgen *g, uint32_t outermost)
+{
+  const vyre_view *v = g->v;
+  uint32_t construct = outermost, region = open_construct(g, construct), row;
+  while (!g->status) {
+    if (region) {
+      g->indent++;
+      row = v->first[region];
+    } else {
+      if (g->left[construct - g->program])
+        cgen_line(g, "left_%u:;", label_of(g, construct));
+      if (construct == outermost)
+        return;
+      region = v->parent[construct];
+      row = v->next[construct];
+    }
+    for (; row && !is_construct(g, row) && !g->status; row = v->next[row])
+      cgen_statement(g, row);
+    if (row) {
+      construct = row;
+      region = open_construct(g, construct);
+    } else {
+      construct = v->parent[region];
+      g->indent--;
+      region = close_region(g, region);
+    }
+  }
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------------------------------- */

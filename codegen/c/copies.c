@@ -77,37 +77,48 @@ copy_lane(cgen *g, const copy *c, vyre_kind kind, uint32_t lane)
   g->indent--;
 }
 
+static void copy_type(cgen *g, copy *c, vyre_type_id type);
+
 static void
-copy_type(cgen *g, const copy *outer, vyre_type_id type)
+copy_struct(cgen *g, copy *c, const vyre_type_info *info)
+{
+  for (uint32_t k = 0; k < info->count; k++) {
+    const vyre_type_id part = info->members[k].type;
+    const uint64_t to = c->to.fixed, from = c->from.fixed;
+    c->to.fixed += code_member_offset(&g->memory, c->to.place.at.buffer, info, k);
+    c->from.fixed += code_member_offset(&g->memory, c->from.place.at.buffer, info, k);
+    c->to.lane_stride = c->from.lane_stride = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
+    copy_type(g, c, part);
+    c->to.fixed = to;
+    c->from.fixed = from;
+  }
+}
+
+/* Types nest: there is one `copy` for all levels, and a level's frame is small. */
+static void
+copy_type(cgen *g, copy *c, vyre_type_id type)
 {
   if (type < 256) {
     for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++)
-      copy_lane(g, outer, VYRE_TYPE_KIND((vyre_type)type), k);
+      copy_lane(g, c, VYRE_TYPE_KIND((vyre_type)type), k);
     return;
   }
   const vyre_type_info info = vyre_type_get(g->module, type);
   const uint64_t count = code_count_of(&g->memory, type);
   if (info.form == VYRE_FORM_STRUCT) {
-    for (uint32_t k = 0; k < info.count; k++) {
-      const vyre_type_id part = info.members[k].type;
-      copy c = *outer;
-      c.to.fixed += code_member_offset(&g->memory, c.to.place.at.buffer, &info, k);
-      c.from.fixed += code_member_offset(&g->memory, c.from.place.at.buffer, &info, k);
-      c.to.lane_stride = c.from.lane_stride = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
-      copy_type(g, &c, part);
-    }
+    copy_struct(g, c, &info);
     return;
   }
-  if (count == 0 || outer->depth == DEEPEST)
+  if (count == 0 || c->depth == DEEPEST)
     return;
-  copy c = *outer;
-  c.to.strides[c.depth] = code_part_stride(&g->memory, c.to.place.at.buffer, &info, &c.to.lane_stride);
-  c.from.strides[c.depth] = code_part_stride(&g->memory, c.from.place.at.buffer, &info, &c.from.lane_stride);
-  cgen_line(g, "for (size_t k_%u = 0; k_%u < %" PRIu64 "u; k_%u++) {", c.depth, c.depth, count, c.depth);
-  c.depth++;
+  c->to.strides[c->depth] = code_part_stride(&g->memory, c->to.place.at.buffer, &info, &c->to.lane_stride);
+  c->from.strides[c->depth] = code_part_stride(&g->memory, c->from.place.at.buffer, &info, &c->from.lane_stride);
+  cgen_line(g, "for (size_t k_%u = 0; k_%u < %" PRIu64 "u; k_%u++) {", c->depth, c->depth, count, c->depth);
+  c->depth++;
   g->indent++;
-  copy_type(g, &c, info.element);
+  copy_type(g, c, info.element);
   g->indent--;
+  c->depth--;
   cgen_line(g, "}");
 }
 

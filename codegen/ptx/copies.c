@@ -59,45 +59,48 @@ copy_lane(gen *g, const copy *c, vyre_kind kind, uint32_t lane)
   pgen_store_scalar(g, c->store, kind, pgen_address_after(g, out, c->to.fixed + to), value, guard_of(g, c, &c->to, to + size));
 }
 
-static void copy_type(gen *g, const copy *outer, vyre_type_id type);
+static void copy_type(gen *g, copy *c, vyre_type_id type);
 
 static void
-copy_struct(gen *g, const copy *outer, const vyre_type_info *info)
+copy_struct(gen *g, copy *c, const vyre_type_info *info)
 {
   for (uint32_t k = 0; k < info->count; k++) {
     const vyre_type_id part = info->members[k].type;
-    copy c = *outer;
-    c.to.fixed += code_member_offset(&g->memory, c.to.place.at.buffer, info, k);
-    c.from.fixed += code_member_offset(&g->memory, c.from.place.at.buffer, info, k);
-    c.to.lane_stride = c.from.lane_stride = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
-    copy_type(g, &c, part);
+    const uint64_t to = c->to.fixed, from = c->from.fixed;
+    c->to.fixed += code_member_offset(&g->memory, c->to.place.at.buffer, info, k);
+    c->from.fixed += code_member_offset(&g->memory, c->from.place.at.buffer, info, k);
+    c->to.lane_stride = c->from.lane_stride = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
+    copy_type(g, c, part);
+    c->to.fixed = to;
+    c->from.fixed = from;
   }
 }
 
+/* Types nest: there is one `copy` for all levels, and a level's frame is small. */
 static void
-copy_type(gen *g, const copy *outer, vyre_type_id type)
+copy_type(gen *g, copy *c, vyre_type_id type)
 {
   if (type < 256) {
     for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++)
-      copy_lane(g, outer, VYRE_TYPE_KIND((vyre_type)type), k);
+      copy_lane(g, c, VYRE_TYPE_KIND((vyre_type)type), k);
     return;
   }
   const vyre_type_info info = vyre_type_get(g->module, type);
   const uint64_t count = code_count_of(&g->memory, type);
   if (info.form == VYRE_FORM_STRUCT) {
-    copy_struct(g, outer, &info);
+    copy_struct(g, c, &info);
     return;
   }
-  if (count == 0 || outer->depth == DEEPEST)
+  if (count == 0 || c->depth == DEEPEST)
     return;
-  copy c = *outer;
   const uint32_t again = pgen_new_label(g);
   const reg counter = pgen_copy(g, REG_32, lit(0));
-  c.to.strides[c.depth] = code_part_stride(&g->memory, c.to.place.at.buffer, &info, &c.to.lane_stride);
-  c.from.strides[c.depth] = code_part_stride(&g->memory, c.from.place.at.buffer, &info, &c.from.lane_stride);
-  c.counters[c.depth++] = counter;
+  c->to.strides[c->depth] = code_part_stride(&g->memory, c->to.place.at.buffer, &info, &c->to.lane_stride);
+  c->from.strides[c->depth] = code_part_stride(&g->memory, c->from.place.at.buffer, &info, &c->from.lane_stride);
+  c->counters[c->depth++] = counter;
   pgen_label(g, again);
-  copy_type(g, &c, info.element);
+  copy_type(g, c, info.element);
+  c->depth--;
   CODE(g, "add.u32", counter, counter, lit(1));
   pgen_branch_if(g, PRED(g, "setp.lt.u32", counter, lit(count)), again);
 }
