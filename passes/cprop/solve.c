@@ -3,12 +3,14 @@
  *
  * One walk in program order, into the regions that can be entered.  Optimistic: what a loop carries around is taken to be what came
  * in; where something else comes around, the loop is walked again.  A head's value changes at most a few times, so a loop is walked
- * as often as the loop around it and a few times for each of its heads' joins.
+ * as often as the loop around it and a few times for each of its heads' joins.  In a deep nest that is too often: after MOST_STEPS
+ * for each row and part the walk begins again, and takes nothing for granted of what a loop carries around, so that each loop is
+ * walked once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "branch.h"
 
-enum { MOST_CHANGES = 4 };
+enum { MOST_CHANGES = 4, MOST_STEPS = 64 };
 
 /* Bits of `taken`.  CONTINUES: of a loop, some `continue` is. */
 enum { TAKEN = 1, CONTINUES = 2 };
@@ -19,11 +21,12 @@ static bool visit_construct(solution *s, uint32_t row);
 
 /* The value on which all parts agree whose edges are taken; of a head only the one from before it, or all. */
 static uint32_t
-join_value(const solution *s, uint32_t index, bool only_front)
+join_value(solution *s, uint32_t index, bool only_front)
 {
   const vyre_view *v = s->v;
   const vyre_join *join = &v->joins[index];
   uint32_t value = 0;
+  s->steps += join->count;
   for (uint32_t i = 0; i < join->count; i++) {
     const vyre_part *part = &v->parts[join->first + i];
     const bool is_front = (vyre_op_flags_of(v, part->edge) & VYRE_OP_REGIONS) != 0;
@@ -40,9 +43,12 @@ join_value(const solution *s, uint32_t index, bool only_front)
 static void
 join_states(solution *s, uint32_t row, bool only_front)
 {
-  for (uint32_t i = s->joins[row]; i && i < s->v->join_count && s->v->joins[i].row == row; i++)
-    if (!only_front || s->changes[i] < MOST_CHANGES)
-      s->value[s->rows + i] = join_value(s, i, only_front);
+  for (uint32_t i = s->joins[row]; i && i < s->v->join_count && s->v->joins[i].row == row; i++) {
+    if (only_front && s->cautious)
+      s->changes[i] = MOST_CHANGES;
+    const bool varies = only_front && s->changes[i] == MOST_CHANGES;
+    s->value[s->rows + i] = varies ? s->rows + i : join_value(s, i, only_front);
+  }
 }
 
 /* Takes what has come around to a loop's head.  True: it differs from what was assumed. */
@@ -89,6 +95,7 @@ visit_region(solution *s, uint32_t region)
   bool goes_on = true;
   for (uint32_t row = v->first[region]; row && goes_on; row = v->next[row]) {
     const uint32_t flags = vyre_op_flags_of(v, row);
+    s->steps++;
     if ((flags & VYRE_OP_REGIONS) != 0)
       goes_on = visit_construct(s, row);
     else if ((flags & VYRE_OP_ENDS) != 0)
@@ -97,6 +104,13 @@ visit_region(solution *s, uint32_t region)
       s->value[row] = solve_row(s, row);
   }
   s->taken[region] |= goes_on ? TAKEN : 0;
+}
+
+/* Whether the optimistic walk is to be given up. */
+static bool
+has_taken_long(const solution *s)
+{
+  return !s->cautious && s->steps / MOST_STEPS > (uint64_t)s->rows + s->v->part_count;
 }
 
 static void
@@ -111,7 +125,7 @@ visit_loop(solution *s, uint32_t loop)
       join_states(s, next, false);
       visit_region(s, next);
     }
-  } while (has_changed(s, body) && !s->out_of_memory);
+  } while (has_changed(s, body) && !s->out_of_memory && !has_taken_long(s));
 }
 
 static bool
@@ -144,6 +158,24 @@ visit_construct(solution *s, uint32_t row)
   return (s->taken[row] & TAKEN) != 0;
 }
 
+static void
+solve_program(solution *s)
+{
+  const vyre_view *v = s->v;
+  const uint32_t end = v->next[s->program] ? v->next[s->program] : v->rows;
+  s->steps = 0;
+  s->cautious = false;
+  visit_region(s, s->program);
+  if (!has_taken_long(s))
+    return;
+  s->cautious = true;
+  memset(s->value + s->program, 0, sizeof(uint32_t) * (end - s->program));
+  for (uint32_t i = 1; i < v->join_count; i++)
+    if (v->joins[i].row >= s->program && v->joins[i].row < end)
+      s->value[s->rows + i] = 0;
+  visit_region(s, s->program);
+}
+
 vyre_status
 solve(solution *s, const memory *m)
 {
@@ -159,6 +191,6 @@ solve(solution *s, const memory *m)
   for (uint32_t i = v->join_count; i-- > 1 && !s->out_of_memory;)
     s->joins[v->joins[i].row] = i;
   for (s->program = v->first[0]; s->program && !s->out_of_memory; s->program = v->next[s->program])
-    visit_region(s, s->program);
+    solve_program(s);
   return s->out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }

@@ -29,6 +29,8 @@ typedef struct solution {
   uint32_t *slots; /* hash table over literals */
   uint32_t slot_mask;
   uint32_t program;
+  uint64_t steps; /* rows and parts that were visited in the program */
+  bool cautious;  /* nothing is taken for granted of what loops carry around */
   bool out_of_memory;
 } solution;
 
