@@ -206,7 +206,7 @@ void
 cgen_prune(cgen *g, vyre_bytes *text, cgen_marks *marks, const vyre_bytes *user)
 {
   pruner state = {.g = g, .top = NONE}, *p = &state;
-  const size_t bytes = marks->count * sizeof(part);
+  const size_t bytes = text->size ? marks->count * sizeof(part) : 0;
   p->parts = g->status || !bytes ? NULL : cgen_resize(g, NULL, 0, bytes);
   if (p->parts) {
     read_parts(p, marks, text);
