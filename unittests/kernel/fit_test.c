@@ -18,7 +18,7 @@ static const struct {
   uint32_t most;
 } known_spills[] = {
     /* cf's evaluator, pm's walk over the rules: masks of deeply nested control */
-    {"fold", 64},      {"fold by program", 64},       {"match", 64}, {"match by program", 160},
+    {"fold", 64},      {"fold by program", 80},       {"match", 64}, {"match by program", 160},
     {"simplify", 250}, {"levels 1 by program", 1100}, /* simplify's: all of its phases but the last ones */
 };
 

@@ -495,7 +495,7 @@ a_record_that_was_not_written_whole_is_written_over(void **state)
   log_has(3, 0);
   unlink(path);
   assert_int_equal(mkfifo(path, 0600), 0);
-  refused(vyre_mega_log_open(path, &log), "cannot be appended to");
+  refused(vyre_mega_log_open(path, &log), "cannot be opened");
   unlink(path);
 }
 

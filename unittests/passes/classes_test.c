@@ -111,7 +111,7 @@ static const vyre_plugin *
 query_checks(const vyre_host *host)
 {
   static const vyre_pass *const passes[] = {&check_pass, &merged_pass};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "checks", "1", 1, 1, passes, 2};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "checks", "1", 1, VYRE_OPSET_VERSION, passes, 2};
   (void)host;
   return &plugin;
 }

@@ -215,7 +215,7 @@ wrong_plugin_fields(void **state)
   p.plugin.opset_max = VYRE_OPSET_ANY;
   refused("plugin 'acme' 2.1 needs op set ");
   p.plugin.opset_max = p.plugin.opset_min - 1;
-  refused("plugin 'acme' 2.1 has op set 1 as its first and 0 as its last");
+  refused("plugin 'acme' 2.1 has op set 2 as its first and 1 as its last");
   p.plugin.passes = NULL;
   refused("plugin 'acme' offers 0 passes");
   p.plugin.pass_count = 0;
