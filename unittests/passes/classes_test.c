@@ -120,7 +120,7 @@ static const vyre_plugin *
 query_bad_hash(const vyre_host *host)
 {
   static const vyre_pass *const passes[] = {&bad_hash_pass};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "bad", "1", 1, 1, passes, 1};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "bad", "1", 1, VYRE_OPSET_VERSION, passes, 1};
   (void)host;
   return &plugin;
 }
