@@ -18,9 +18,9 @@ typedef struct part {
   UT_hash_handle hh; /* of the first part of its name */
   char key[LONGEST]; /* the scope's number, then the name */
   size_t start, end; /* in the text */
-  size_t value;      /* what follows "= " */
+  size_t value;      /* the text after "= " */
   uint32_t scope;
-  uint32_t next;  /* the next part of the same name, NONE if there is none */
+  uint32_t next;  /* the next part of the same name, or NONE */
   uint32_t below; /* the part under it on the stack */
   cgen_mark_kind kind;
   bool is_live;

@@ -119,7 +119,7 @@ compile(const vyre_bytes *text, uint32_t seed)
 static void
 random_programs_compute_the_same(void **state)
 {
-  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 60);
+  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 120);
   uint32_t same = 0;
   (void)state;
   for (uint32_t end = seed + runs; seed != end; seed++) {
@@ -162,7 +162,7 @@ random_programs_compute_the_same(void **state)
     vyre_module_destroy(back);
     vyre_module_destroy(module);
   }
-  assert_true(same * 4 > runs); /* GLSL refuses programs whose orders or qualifiers it lacks */
+  assert_true(same * 4 > runs); /* GLSL refuses about half of the programs */
 }
 
 int
