@@ -126,21 +126,32 @@ read_scopes(vir0_reader *r)
 
 /* ---- types ---- */
 
+/* Checks that its size is what the functions that make types would have given it. */
+static vyre_status
+check_size(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
+{
+  vyre_type_info sized = *info;
+  table_size_type(r->module, &sized, members);
+  if (sized.align != info->align || sized.size != info->size)
+    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "alignment %u and size %u should be %u and %u", info->align, info->size,
+                        sized.align, sized.size);
+  return VYRE_OK;
+}
+
 static vyre_status
 check_words(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
 {
-  if (info->flags > UINT16_MAX || info->element >= 256 + index || info->stride > VYRE_MODE_BLOCK || info->count_row || info->name ||
-      info->align != 8 || info->size != 8)
+  if (info->flags > UINT16_MAX || info->element >= 256 + index || info->stride > VYRE_MODE_BLOCK || info->count_row || info->name)
     return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has what words have not");
   for (uint32_t i = 0; i < info->count; i++) {
     VYRE_TRY(check_string(r, VYRE_VIR0_TYPES, index, members[i].name));
     if (members[i].type >= 256 + index || members[i].access >= VYRE_WORD__COUNT)
       return vir0_damaged(r, VYRE_VIR0_TYPES, index, "word %u is of kind %u and type %u", i, members[i].access, members[i].type);
   }
-  return VYRE_OK;
+  return check_size(r, index, info, members);
 }
 
-/* Whether it equals what the functions that make types would have made. */
+/* Checks that it equals what the functions that make types would have made. */
 static vyre_status
 check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
 {
@@ -165,12 +176,7 @@ check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, con
     if (members[i].type >= id)
       return vir0_damaged(r, VYRE_VIR0_TYPES, index, "member %u is of type %u, which is none before it", i, members[i].type);
   }
-  vyre_type_info sized = *info;
-  table_size_type(m, &sized, members);
-  if (sized.align != info->align || sized.size != info->size)
-    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "alignment %u and size %u should be %u and %u", info->align, info->size,
-                        sized.align, sized.size);
-  return VYRE_OK;
+  return check_size(r, index, info, members);
 }
 
 static vyre_status
