@@ -173,6 +173,7 @@ typedef struct vyre_spv {
   uint32_t breakif;       /* the row that ended the continuing region; 0: none */
   uint32_t continuing;    /* how many continuing regions are around */
   uint32_t nesting;       /* regions around */
+  uint32_t nests;         /* constructs of the program, by the survey */
   vyre_state_graph graph; /* of the program's vars; its column has an element for each row of the module */
   vyre_spv_join *joins;   /* by join of the graph */
   vyre_spv_words carried; /* ids that edges bring to the joins after a construct; 0: zero */

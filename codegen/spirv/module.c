@@ -177,17 +177,17 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   vyre_spv_push(s, &s->carried, 0); /* where nothing begins */
 }
 
+/* Writes the function and the entry point of a program that is surveyed. */
 static void
-write_program(vyre_spv *s, uint32_t program)
+write_function(void *argument)
 {
+  vyre_spv *s = argument;
+  const uint32_t program = s->program;
   const vyre_program_info *info = vyre_program_info_of(s->module, (vyre_row){program});
   const uint32_t entry = s->next_id++;
   const uint32_t void_type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
   const uint32_t function_type = vyre_spv_intern(s, SpvOpTypeFunction, false, &void_type, 1, NULL, 0, NULL);
   const uint32_t function[4] = {void_type, entry, SpvFunctionControlMaskNone, function_type};
-  vyre_spv_survey(s);
-  if (vyre_spv_failed(s))
-    return;
   s->here.line = 0;
   vyre_spv_line(s, program);
   vyre_spv_instruction(s, &s->code, SpvOpFunction, function, 4);
@@ -218,6 +218,17 @@ write_program(vyre_spv *s, uint32_t program)
   vyre_spv_instruction(s, &s->code, SpvOpFunctionEnd, NULL, 0);
   write_modes(s, info, entry);
   write_entry(s, info, entry);
+}
+
+static void
+write_program(vyre_spv *s)
+{
+  vyre_spv_survey(s);
+  if (vyre_spv_failed(s))
+    return;
+  const vyre_status status = vyre_call_nested(s->nests, write_function, s);
+  s->status = vyre_status_join(s->status, status);
+  s->failed |= s->status != VYRE_OK;
 }
 
 /* Capabilities, extensions, and what is kept of debug information: all that comes from the input. */
@@ -310,7 +321,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
        program = vyre_program_info_of(borrowed, (vyre_row){program})->next_program) {
     open_program(&s, program, view->rows);
     if (!vyre_spv_failed(&s))
-      write_program(&s, program);
+      write_program(&s);
   }
   if (!from->first_program && !vyre_spv_failed(&s)) {
     s.failed = true;

@@ -179,6 +179,7 @@ enum {
   SET,
   LEAVE,
   BREAK,
+  NEST,
   REGION,
   POINTER_A,
   POINTERS_AB,
@@ -198,7 +199,11 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
     [VYRE_OP_leave] = LEAVE,
     [VYRE_OP_break] = BREAK,
     [VYRE_OP_continue] = BREAK,
-    [VYRE_OP_if] = EITHER,
+    [VYRE_OP_if] = NEST | EITHER,
+    [VYRE_OP_for] = NEST,
+    [VYRE_OP_loop] = NEST,
+    [VYRE_OP_switch] = NEST,
+    [VYRE_OP_block] = NEST,
     [VYRE_OP_region] = REGION | EITHER,
     [VYRE_OP_case] = REGION,
     [VYRE_OP_load] = POINTER_A | EITHER,
@@ -310,6 +315,9 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
   case BREAK:
     survey_break(s, row);
     break;
+  case NEST:
+    s->nests++;
+    break;
   case REGION:
     survey_edge(s, s->parent[row]);
     break;
@@ -349,6 +357,7 @@ survey_rows(vyre_spv *s)
 {
   const uint32_t *const op = s->op, end = s->end;
   s->crossed.count = s->places.count = 0;
+  s->nests = 0;
   for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
     const uint32_t tell = tells[VYRE_ROW_OP(op[row])];
     if (tell == EITHER)

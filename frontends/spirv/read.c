@@ -406,6 +406,18 @@ read_entry(import *m, const entry *e)
   return !failed(m);
 }
 
+/* The programs of a module that is declared. */
+static void
+read_entries(void *argument)
+{
+  import *m = argument;
+  for (uint32_t i = 0; i < m->entries.count; i++) {
+    entry e = *AT(entry, m->entries, i);
+    if (!read_entry(m, &e))
+      return;
+  }
+}
+
 static void
 read_all(import *m, const void *data, size_t size)
 {
@@ -417,11 +429,8 @@ read_all(import *m, const void *data, size_t size)
   import_find_compute(m);
   if (failed(m) || !import_declare(m))
     return;
-  for (uint32_t i = 0; i < m->entries.count; i++) {
-    entry e = *AT(entry, m->entries, i);
-    if (!read_entry(m, &e))
-      return;
-  }
+  const vyre_status status = vyre_call_nested(m->nests, read_entries, m);
+  m->status = vyre_status_join(m->status, status);
 }
 
 /* `why`: a module that is to be kept word for word; NULL: one that is to be read. */

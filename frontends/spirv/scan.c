@@ -258,6 +258,7 @@ static bool
 scan_call(import *m, function *f)
 {
   f->call_count++;
+  m->nests++;
   return import_needs(m, 4) && list_add_word(m, &m->calls, m->at) && note_write(m);
 }
 
@@ -314,6 +315,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
     return scan_phi(m, f, words);
   case SCAN_MERGE:
     last_block(m)->merge = m->at;
+    m->nests++;
     last_block(m)->is_loop = op == SpvOpLoopMerge;
     return true;
   case SCAN_END:

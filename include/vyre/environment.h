@@ -1,10 +1,13 @@
-/* The state of a thread and a process that is an input of computing and writing: the floating-point environment, the signal mask
- * and the umask.
+/* The state of a thread and a process that is an input of computing and writing: the floating-point environment, the stack, the
+ * signal mask and the umask.
  *
  * The library computes in the default floating-point environment: round to nearest even, denormals kept, no exception trapped.
  * Every public function that computes, parses or prints floats, reads or writes a program, or runs passes sets the default
  * environment first and restores the caller's, with its exception flags, before it returns.  Functions that a program gives the
  * library (diagnostics, `look`, allocators, targets) therefore run in the default environment.
+ *
+ * Public functions need at most 256 KB of the caller's stack.  A reader or writer whose recursion may be deeper than that runs on
+ * a thread that it starts and joins; functions that a program gives the library (allocators) may be called on that thread, too.
  *
  * Plugins and driver libraries run in the default environment.  The library restores the floating-point environment and the
  * thread's signal mask after each call, and the process's umask after each call of a plugin that is not one of vyre's own.
@@ -20,6 +23,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "vyre/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +46,15 @@ void vyre_environment_leave(const vyre_environment *caller);
 #define VYRE_OWN_ENVIRONMENT                                                               \
   __attribute__((cleanup(vyre_environment_leave))) vyre_environment environment_of_caller; \
   vyre_environment_enter(&environment_of_caller)
+
+/* ---- stack --------------------------------------------------------------------------------------------------------------- */
+
+/* Nested constructs and calls of which readers and writers may use the caller's stack. */
+#define VYRE_SHALLOW_NESTS 100
+
+/* Calls `function`, which recurses at most `nests` levels deep: on the calling thread if that is VYRE_SHALLOW_NESTS or less,
+ * otherwise on a new thread with a stack for the deepest valid program.  Fails without a call if no thread can be started. */
+VYRE_MUST_USE vyre_status vyre_call_nested(uint32_t nests, void (*function)(void *argument), void *argument);
 
 /* ---- code that is not vyre's --------------------------------------------------------------------------------------------- */
 
