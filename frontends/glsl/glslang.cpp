@@ -79,19 +79,20 @@ log_lines(const glsl_sink &sink, const char *text)
   }
 }
 
-void
-set_target(glslang::TShader *shader, vyre_glsl_env env)
+struct versions {
+  glslang::EShTargetClientVersion vulkan;
+  glslang::EShTargetLanguageVersion spirv;
+};
+
+const versions &
+versions_of(const vyre_glsl_options *options)
 {
-  static const struct {
-    glslang::EShTargetClientVersion vulkan;
-    glslang::EShTargetLanguageVersion spirv;
-  } targets[VYRE_GLSL_ENV__COUNT] = {/* ORDER: vyre_glsl_env */
-                                     {glslang::EShTargetVulkan_1_2, glslang::EShTargetSpv_1_5},
-                                     {glslang::EShTargetVulkan_1_0, glslang::EShTargetSpv_1_0},
-                                     {glslang::EShTargetVulkan_1_1, glslang::EShTargetSpv_1_3},
-                                     {glslang::EShTargetVulkan_1_3, glslang::EShTargetSpv_1_6}};
-  shader->setEnvClient(glslang::EShClientVulkan, targets[env].vulkan);
-  shader->setEnvTarget(glslang::EShTargetSpv, targets[env].spirv);
+  static const versions by_env[VYRE_GLSL_ENV__COUNT] = {/* ORDER: vyre_glsl_env */
+                                                        {glslang::EShTargetVulkan_1_2, glslang::EShTargetSpv_1_5},
+                                                        {glslang::EShTargetVulkan_1_0, glslang::EShTargetSpv_1_0},
+                                                        {glslang::EShTargetVulkan_1_1, glslang::EShTargetSpv_1_3},
+                                                        {glslang::EShTargetVulkan_1_3, glslang::EShTargetSpv_1_6}};
+  return by_env[options->target_env];
 }
 
 /* Sets a shader's options, before it is parsed or preprocessed; it borrows its arguments. */
@@ -103,7 +104,8 @@ set_up(glslang::TShader *shader, const char *const *text, const int *length, con
   shader->setPreamble(preamble.c_str());
   shader->setEnvInput(is_hlsl(options) ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, stage_of(options),
                       glslang::EShClientVulkan, 100);
-  set_target(shader, options->target_env);
+  shader->setEnvClient(glslang::EShClientVulkan, versions_of(options).vulkan);
+  shader->setEnvTarget(glslang::EShTargetSpv, versions_of(options).spirv);
   if (is_hlsl(options)) {
     shader->setEntryPoint(options->entry_point);
     shader->setSourceEntryPoint(options->entry_point);
@@ -193,6 +195,9 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   source_texts texts;
   if (options->debug_source)
     add_texts(program.getIntermediate(stage_of(options)), text, length, &texts);
+  /* Otherwise glslang decorates buffers of HLSL with BufferBlock, which SPIR-V 1.4 removed. */
+  if (versions_of(options).spirv >= glslang::EShTargetSpv_1_4)
+    program.getIntermediate(stage_of(options))->setUseStorageBuffer();
   spv::SpvBuildLogger logger;
   glslang::SpvOptions spv_options;
   spv_options.generateDebugInfo = options->debug;
