@@ -174,7 +174,7 @@ append(char *text, size_t to, const char *more, size_t size)
   return to + size;
 }
 
-/* Moves what stays to the front.  What takes a part's place is shorter than the part. */
+/* Moves what stays to the front.  The replacement of a part is shorter than the part. */
 static void
 compact(const pruner *p, vyre_bytes *text)
 {

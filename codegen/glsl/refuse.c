@@ -1,4 +1,4 @@
-/* What GLSL text would lose without a message: each is refused before anything is written.
+/* Refuses modules with properties that GLSL text cannot express, before anything is written.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"

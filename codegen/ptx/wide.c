@@ -6,7 +6,7 @@
  * the mask before it has, and no lane is ever waited for that went elsewhere.  A lane that returns exits at once: votes do not wait
  * for exited lanes, and the others may wait for it at a barrier of the workgroup inside an outer construct.
  *
- *     where   0: here; else the lane left a construct, or goes on with a loop
+ *     where   0 if the lane is active here; otherwise it left a construct, or continues a loop
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"

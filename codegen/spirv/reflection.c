@@ -1,4 +1,4 @@
-/* What tools read of a module (frontends/spirv/reflection.c), written after the programs with the module's ids.
+/* Writes the reflection of the input (frontends/spirv/reflection.c) after the programs, with the ids of the output.
  *
  * An instruction that names a variable, struct or entry point that was not written, or an instruction that was dropped, is dropped.
  * Structs of the input that became one have the decorations of the first.

@@ -22,8 +22,8 @@
 #include "vyre/glsl.h"
 
 /* "x.glsl" is looked for beside the file that includes it, then in the -I folders; <x.glsl> in the -I folders alone.  Backslashes
- * may be separators.  With an include root (an absolute path without links) only files in it are there.  What is there and no
- * regular file ends the search: a device or a FIFO would have no end, or none soon. */
+ * may be separators.  With an include root (an absolute path without links) only files in it are found.
+ * A path that is a device or a FIFO ends the search, because reading it may not end. */
 class folder_includer : public glslang::TShader::Includer
 {
 public:

@@ -395,7 +395,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return declare_variable(m, words);
   case SpvOpExtInst:
     return declare_instruction(m, words, count);
-  case IMPORT_EXT_INST_FORWARD: /* of sets that say nothing alone */
+  case IMPORT_EXT_INST_FORWARD: /* of NonSemantic sets */
     return import_needs(m, 5) && import_define(m, words[2], ID_GROUP, words[1]);
   default:
     break;

@@ -1,5 +1,5 @@
-/* What tools read of a module and its meaning does not depend on: decorations that are strings or that name ids (user types,
- * semantics, counter buffers), and instructions of NonSemantic sets before the functions.
+/* Keeps the reflection of a module, which tools read and which does not change its meaning: decorations that are strings or that
+ * name ids (user types, semantics, counter buffers), and instructions of NonSemantic sets before the functions.
  *
  * Each is appended to the list of what the input keeps, in a form without the input's ids (words.h).  An instruction that names
  * something other than variables, types, scalar constants, strings, entry points and instructions that are kept is dropped.

@@ -318,7 +318,7 @@ typedef struct instance {
   uint32_t epoch;
   uint32_t constructs;           /* where its own begin */
   uint32_t result, result_count; /* leaves of the result, if it leaves early; NONE: it has none */
-  uint32_t returned;             /* else: its rows, index of `leaves`; NONE: none; both are of `globals` if it is in memory */
+  uint32_t returned;             /* otherwise the index of its rows in `leaves`, or NONE; both index `globals` if it is in memory */
   bool is_entry;
 } instance;
 
@@ -357,7 +357,7 @@ typedef struct import {
   list constants;                  /* ids of specialization constants */
   list modes;                      /* words of OpExecutionMode */
   list stages;                     /* words of OpEntryPoint, of other stages than compute */
-  uint32_t *last_words;            /* by id: where its function last has it (memory.c); NULL: no function was asked */
+  uint32_t *last_words;            /* by id: the last word of its function that names it (memory.c); NULL until the first query */
   uint8_t *marks;                  /* by id, if there are entry points of other stages: stages.c */
   list variables;                  /* ids of the module's variables */
   list reflected, reflected_words; /* words of what reflection.c keeps; those of one instruction */

@@ -40,7 +40,7 @@ VYRE_MUST_USE vyre_status vyre_file_write_as(const char *path, uint32_t flags, c
 /* Calls vyre_file_write_as without flags. */
 VYRE_MUST_USE vyre_status vyre_file_write(const char *path, const void *data, size_t size);
 
-/* What a file is opened for. */
+/* The purpose for which a file is opened. */
 typedef enum vyre_file_use {
   VYRE_FILE_READS,   /* reading; a file of any type but a folder, without waiting for it */
   VYRE_FILE_WRITES,  /* writing of a file that is there, of any type; waits for a FIFO's reader */

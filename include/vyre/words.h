@@ -78,7 +78,7 @@ uint32_t vyre_words_debug_parent(uint32_t instruction);
 
 /* ---- reflection -------------------------------------------------------------------------------------------------------------- */
 
-/* What tools read of a module: decorations that are strings or name ids, and instructions of NonSemantic sets before the functions.
+/* Reflection: decorations that are strings or name ids, and instructions of NonSemantic sets before the functions.
  * Each is kept as an OpExtInst of type 0 and set VYRE_REFLECTED_SET: its result in the input or 0, the set, the instruction's
  * opcode, and its operands.  An operand is a word, its kind and how many words follow << 8, and these words. */
 typedef enum vyre_reflected {
