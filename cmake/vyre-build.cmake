@@ -17,7 +17,7 @@ set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep wha
 # Sanitizers do not see into drivers and into the API's checks, but make these slow, because they share the allocator.  So in their builds
 # lavapipe has no threads of its own, and unit tests do without the checks; they have both in the release build, where they find the same.
 # Those that take longest begin first, so that none is alone at the end: seconds about, also where this build does not have the test.
-set(VYRE_TEST_COSTS windows 300 lit 200 lit-vulkan 200 lit-cuda 200 unit-kernel-device 100 unit-kernel-device-cuda 90 clang-accepts 70 rules-hold 60 docs-commands 50 unit-c 40
+set(VYRE_TEST_COSTS windows 300 lit 200 lit-vulkan 200 lit-cuda 200 unit-kernel-device 100 unit-kernel-device-cuda 90 rules-hold 60 docs-commands 50 unit-c 40
   folds-ints8 35 unit-spirv-export-ops 35 unit-vulkan-failure 25 unit-vulkan-failure-discrete 25 unit-glsl-ops 20 installed 20 lit-phases 20
   unit-kernel-phases 20 unit-kernel-fit 20 unit-folds-checker 20)
 function(vyre_add_test name)

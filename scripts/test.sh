@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything and runs all tests: clang with the address and undefined behaviour sanitizers, the tests
-# that have threads with the thread sanitizer, gcc release, whose sources clang takes too.  The last lines are ctest's summary.
+# that have threads with the thread sanitizer, gcc release.  Tests that compare values of thousands of programs and take minutes under
+# sanitizers run in release alone (CMakePresets.json).  The last lines are ctest's summary.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
