@@ -167,23 +167,6 @@ add_ptx(const run_program *program, run_kernel *kernel)
   return VYRE_OK;
 }
 
-/* A descriptor of Vulkan has one type. */
-static vyre_status
-check_descriptors(const vyre_target_ops *ops, const run_program *program)
-{
-  char name[128];
-  for (uint32_t i = 0; i < program->buffer_count; i++) {
-    if (!program->buffers[i].is_mixed)
-      continue;
-    run_buffer_describe(&program->buffers[i], name, sizeof name);
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: %s is declared as a uniform block and as a storage block, and a descriptor of %s has one type\n"
-                      "Fix: give each block a binding of its own, or choose another target with -target",
-                      program->path, name, ops->name);
-  }
-  return VYRE_OK;
-}
-
 /* As the target takes it: SPIR-V or PTX rather than .vir. */
 static vyre_status
 add_code(const vyre_target_ops *ops, vyre_target *target, const run_program *program, run_kernel *kernel)
@@ -192,7 +175,6 @@ add_code(const vyre_target_ops *ops, vyre_target *target, const run_program *pro
   vyre_kernel_desc *desc = &kernel->desc;
   ops->describe(target, &info);
   if (info.forms >> VYRE_KERNEL_SPIRV & 1) {
-    VYRE_TRY(check_descriptors(ops, program));
     if (program->words.size == 0) /* not a part of a dispatch: those have words */
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "%s: barriers for the whole grid make several kernels of it on %s\nFix: measure a program without them",

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
 
+#include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,52 +113,45 @@ stands_before(const run_buffer *a, const run_buffer *b)
   return a->element < b->element;
 }
 
-static vyre_status
-declared_twice(const run_program *program, const run_buffer *buffer)
+/* Returns whether two declarations of one binding can be one descriptor: blocks of one kind, handles of one type, or an image and
+ * its sampler. */
+static bool
+can_join(const run_buffer *a, const run_buffer *b)
 {
-  char name[128];
-  run_buffer_describe(buffer, name, sizeof name);
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s is declared twice, as two things\nFix: give each a binding of its own", program->path,
-                    name);
-}
-
-/* An image and a sampler at one binding are one descriptor; other kinds that differ cannot share one. */
-static vyre_status
-join_handles(const run_program *program, const run_buffer *buffer, run_buffer *old)
-{
-  const bool is_sampler = buffer->kind == VYRE_SLOT_SAMPLER;
-  const run_buffer *image = is_sampler ? old : buffer, *sampler = is_sampler ? buffer : old;
-  if (sampler->kind == VYRE_SLOT_SAMPLER && (image->kind == VYRE_SLOT_SAMPLED_IMAGE || image->kind == VYRE_SLOT_COMBINED)) {
-    const uint32_t bits = sampler->sampler;
-    *old = *image;
-    old->kind = VYRE_SLOT_COMBINED;
-    old->sampler = bits;
-    return VYRE_OK;
+  if (a->kind <= VYRE_SLOT_UNIFORM || b->kind <= VYRE_SLOT_UNIFORM)
+    return a->kind == b->kind;
+  if ((a->kind == VYRE_SLOT_SAMPLER) != (b->kind == VYRE_SLOT_SAMPLER)) {
+    const vyre_slot_kind image = a->kind == VYRE_SLOT_SAMPLER ? b->kind : a->kind;
+    return image == VYRE_SLOT_SAMPLED_IMAGE || image == VYRE_SLOT_COMBINED;
   }
-  if (buffer->kind == old->kind && buffer->image.dim == old->image.dim && buffer->image.arrayed == old->image.arrayed &&
-      buffer->image.is_depth == old->image.is_depth && buffer->image.format == old->image.format)
-    return VYRE_OK;
-  return declared_twice(program, old);
+  return a->kind == b->kind && a->image.dim == b->image.dim && a->image.arrayed == b->image.arrayed &&
+         a->image.is_depth == b->image.is_depth && a->image.format == b->image.format;
 }
 
-/* Rows of one descriptor are one buffer: its type is the one that has a runtime array, or else the longest.  A uniform block and a
- * storage block of one descriptor are a storage buffer. */
+/* An image and a sampler at one binding are one descriptor. */
+static void
+join_handles(const run_buffer *buffer, run_buffer *old)
+{
+  if ((buffer->kind == VYRE_SLOT_SAMPLER) == (old->kind == VYRE_SLOT_SAMPLER))
+    return;
+  const uint32_t bits = buffer->kind == VYRE_SLOT_SAMPLER ? buffer->sampler : old->sampler;
+  if (old->kind == VYRE_SLOT_SAMPLER)
+    *old = *buffer;
+  old->kind = VYRE_SLOT_COMBINED;
+  old->sampler = bits;
+}
+
+/* Rows of one descriptor are one buffer: its type is the one that has a runtime array, otherwise the longest. */
 static void
 join_blocks(const run_buffer *buffer, run_buffer *old)
 {
-  const bool is_mixed = old->is_mixed || buffer->kind != old->kind;
   const uint64_t fixed = buffer->shape.fixed > old->shape.fixed ? buffer->shape.fixed : old->shape.fixed;
   if (buffer->shape.stride ? !old->shape.stride : !old->shape.stride && buffer->shape.fixed > old->shape.fixed)
     *old = *buffer;
   old->shape.fixed = fixed;
-  old->is_mixed = is_mixed;
-  if (is_mixed) {
-    old->kind = VYRE_SLOT_STORAGE;
-    old->space = VYRE_SPACE_STORAGE;
-  }
 }
 
-static vyre_status
+static void
 add_buffer(run_program *program, const run_buffer *buffer)
 {
   for (uint32_t i = 0; i < program->buffer_count; i++) {
@@ -165,18 +159,59 @@ add_buffer(run_program *program, const run_buffer *buffer)
     if (!run_buffer_same(old, buffer))
       continue;
     bool is_writable = old->is_writable || buffer->is_writable;
-    if (buffer->kind > VYRE_SLOT_UNIFORM || old->kind > VYRE_SLOT_UNIFORM)
-      VYRE_TRY(join_handles(program, buffer, old));
+    if (buffer->kind > VYRE_SLOT_UNIFORM)
+      join_handles(buffer, old);
     else
       join_blocks(buffer, old);
     old->is_writable = is_writable;
-    return VYRE_OK;
+    return;
   }
   uint32_t at = program->buffer_count++;
   for (; at > 0 && stands_before(buffer, &program->buffers[at - 1]); at--)
     program->buffers[at] = program->buffers[at - 1];
   program->buffers[at] = *buffer;
-  return VYRE_OK;
+}
+
+/* Changes the binding of a variable in the SPIR-V that a driver is given.  Returns false if no OpDecorate sets it. */
+static bool
+decorate_again(const run_program *program, uint32_t variable, uint32_t binding)
+{
+  uint32_t *words = (uint32_t *)(void *)program->words.data; /* allocated, thus aligned */
+  const size_t count = program->words.size / sizeof *words;
+  for (size_t at = 5; at + 3 < count && words[at] >> 16; at += words[at] >> 16) {
+    if ((words[at] & 0xffffu) == SpvOpDecorate && words[at + 1] == variable && words[at + 2] == SpvDecorationBinding) {
+      words[at + 3] = binding;
+      return true;
+    }
+  }
+  return count == 0;
+}
+
+/* Moves a declaration that cannot share the descriptor of its binding to a free binding.  HLSL has register numbers for each kind of
+ * resource, and compilers make bindings of them as they are. */
+static vyre_status
+settle_binding(run_program *program, uint32_t row, run_buffer *buffer)
+{
+  char name[128];
+  const uint32_t declared = buffer->binding;
+  for (uint32_t i = 0; buffer->space != VYRE_SPACE_PUSH && i < program->buffer_count; i++) {
+    const run_buffer *old = &program->buffers[i];
+    if (old->set != buffer->set || old->binding != buffer->binding || old->space == VYRE_SPACE_PUSH || can_join(buffer, old))
+      continue;
+    buffer->binding += RUN_BINDINGS_APART;
+    i = UINT32_MAX; /* begins again */
+  }
+  if (buffer->binding == declared)
+    return VYRE_OK;
+  vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
+  info->binding = buffer->binding;
+  if (decorate_again(program, info->spirv_id, buffer->binding))
+    return VYRE_OK;
+  run_buffer_describe(buffer, name, sizeof name);
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "%s: %s needs a binding of its own, because binding %u is a descriptor of another type\n"
+                    "Fix: decorate the variable itself with Binding, not a decoration group",
+                    program->path, name, declared);
 }
 
 static bool
@@ -265,11 +300,12 @@ take_descriptors(run_program *program, const run_setup *setup, uint32_t row, uin
     program->buffers = buffers;
     *capacity = grown;
   }
+  VYRE_TRY(settle_binding(program, row, &buffer));
   buffer.is_element = type != whole;
   for (buffer.element = 0; buffer.element < count; buffer.element++) {
     if (run_buffer_is_image(&buffer))
       VYRE_TRY(run_image_size(program, setup, &buffer));
-    VYRE_TRY(add_buffer(program, &buffer));
+    add_buffer(program, &buffer);
   }
   return VYRE_OK;
 }

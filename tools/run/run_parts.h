@@ -109,7 +109,6 @@ typedef struct run_buffer {
   const char *block; /* its struct's; "" none */
   vyre_type_id type;
   bool is_writable;
-  bool is_mixed;             /* declared as a uniform block and as a storage block */
   run_shape shape;           /* `fixed` is the most that any declaration of the descriptor has */
   const vyre_module *module; /* borrowed, of the row */
   /* Of buffers that pointers lead to, which come after all others: */
@@ -117,6 +116,7 @@ typedef struct run_buffer {
   uint32_t holder;  /* the buffer whose pointer leads to it first */
 } run_buffer;
 
+enum { RUN_BINDINGS_APART = 512 };  /* from a binding to that of a declaration that cannot share its descriptor */
 enum { RUN_OPEN_DESCRIPTORS = 4 }; /* elements of an array of descriptors whose length is open */
 
 /* A pointer in a buffer, and the buffer that it leads to. */
