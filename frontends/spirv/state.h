@@ -372,7 +372,7 @@ typedef struct import {
   struct escape *escapes;  /* of the program being made: a hash table of locals.c */
   uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize; 0: none */
   uint32_t first_function; /* word; 0: none yet */
-  uint32_t nests; /* merge instructions and calls: bounds the depth of nested code */
+  uint32_t nests;          /* merge instructions and calls: bounds the depth of nested code */
   uint32_t function;       /* the first word of the one being read; 0: none */
 
   /* the program being made */
