@@ -13,6 +13,7 @@ static const char *const extension_names[VULKAN_EXTENSION__COUNT] = {
     [VULKAN_EXTENSION_SUBGROUP_BALLOT] = VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME,
     [VULKAN_EXTENSION_SUBGROUP_VOTE] = VK_EXT_SHADER_SUBGROUP_VOTE_EXTENSION_NAME,
     [VULKAN_EXTENSION_ZERO_WORKGROUP] = VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_EXTENSION_NAME,
+    [VULKAN_EXTENSION_DOT_PRODUCT] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME,
     [VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME,
     [VULKAN_EXTENSION_MEMORY_BUDGET] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME,
     [VULKAN_EXTENSION_EXECUTABLES] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
@@ -58,6 +59,7 @@ chain_features(const vulkan_device_choice *choice, vulkan_features *chain)
       .atomics = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT},
       .atomics2 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT},
       .zeros = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ZERO_INITIALIZE_WORKGROUP_MEMORY_FEATURES_KHR},
+      .dots = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES_KHR},
       .executables = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR},
   };
   void **end = &chain->v12.pNext;
@@ -72,6 +74,10 @@ chain_features(const vulkan_device_choice *choice, vulkan_features *chain)
   if (choice->extensions & 1u << VULKAN_EXTENSION_ZERO_WORKGROUP) {
     *end = &chain->zeros;
     end = &chain->zeros.pNext;
+  }
+  if (choice->extensions & 1u << VULKAN_EXTENSION_DOT_PRODUCT) {
+    *end = &chain->dots;
+    end = &chain->dots.pNext;
   }
   if (choice->extensions & 1u << VULKAN_EXTENSION_EXECUTABLES)
     *end = &chain->executables;
@@ -150,6 +156,7 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   TAKE(atomics2, shaderSharedFloat32AtomicMinMax);
   TAKE(atomics2, shaderSharedFloat64AtomicMinMax);
   TAKE(zeros, shaderZeroInitializeWorkgroupMemory);
+  TAKE(dots, shaderIntegerDotProduct);
   TAKE(executables, pipelineExecutableInfo);
 #undef TAKE
   out->v12.timelineSemaphore = VK_TRUE; /* the target's own, which every device of 1.2 has */

@@ -131,6 +131,7 @@ static const struct {
     NEED(UniformTexelBufferArrayNonUniformIndexing, v12, shaderUniformTexelBufferArrayNonUniformIndexing),
     NEED(StorageTexelBufferArrayNonUniformIndexing, v12, shaderStorageTexelBufferArrayNonUniformIndexing),
     NEED(PhysicalStorageBufferAddresses, v12, bufferDeviceAddress),
+    NEED(DotProduct, dots, shaderIntegerDotProduct),
 #undef NEED
 #undef NEED_CORE
 };

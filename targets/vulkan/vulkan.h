@@ -44,6 +44,7 @@ typedef enum vulkan_extension {
   VULKAN_EXTENSION_SUBGROUP_BALLOT, /* of modules from before SPIR-V 1.3 */
   VULKAN_EXTENSION_SUBGROUP_VOTE,
   VULKAN_EXTENSION_ZERO_WORKGROUP,
+  VULKAN_EXTENSION_DOT_PRODUCT,
   VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS,
   VULKAN_EXTENSION_MEMORY_BUDGET,
   VULKAN_EXTENSION_EXECUTABLES, /* of a target that only looks at kernels */
@@ -58,6 +59,7 @@ typedef struct vulkan_features {
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics;
   VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomics2;
   VkPhysicalDeviceZeroInitializeWorkgroupMemoryFeaturesKHR zeros;
+  VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR dots;
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables;
 } vulkan_features;
 

@@ -449,7 +449,8 @@ a_feature_that_is_missing_is_named(void **state)
                                {6033, "(shaderBufferFloat32AtomicAdd)"},
                                {49, "needs StorageImageExtendedFormats, "},
                                {5302, "(runtimeDescriptorArray)"},
-                               {5347, "(bufferDeviceAddress)"}};
+                               {5347, "(bufferDeviceAddress)"},
+                               {6019, "(shaderIntegerDotProduct)"}};
   assert_needs_are_named("vkGetPhysicalDeviceFeatures2", needs, sizeof needs / sizeof needs[0]);
 }
 
