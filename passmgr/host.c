@@ -442,8 +442,9 @@ host_move_before(vyre_module *module, uint32_t row, uint32_t before)
   static const char call[] = "move_before";
   if (!vyre_host_is_placed(module, call, "row", row) || !vyre_host_is_placed(module, call, "before", before))
     return;
-  const uint32_t *parent = vyre_module_view(module)->parent;
-  for (uint32_t at = parent[before]; at; at = parent[at])
+  const vyre_view *view = vyre_module_view(module);
+  const uint32_t *parent = view->parent;
+  for (uint32_t at = view->first[row] ? parent[before] : 0; at; at = parent[at])
     if (at == row) {
       vyre_module_fail(module, "host->move_before: row %u would be inside itself: 'before' is row %u", row, before);
       return;

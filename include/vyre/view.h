@@ -111,10 +111,10 @@ vyre_program_of(const vyre_view *view, uint32_t row)
   return row;
 }
 
-/* Whether the row can have an undefined result or effect: an op that can, in a relaxed program, unless a literal or a missing
- * operand rules it out.  O(depth). */
+/* Returns whether the row of a relaxed program can have an undefined result or effect: its op can, and no literal or missing
+ * operand rules it out. */
 static inline bool
-vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
+vyre_row_may_be_undefined_if_relaxed(const vyre_view *view, uint32_t row)
 {
   const uint64_t imm = vyre_row_imm(view, row);
   const bool literal = (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_IMM) != 0;
@@ -132,14 +132,21 @@ vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
     return false;
   if (literal && when == VYRE_UNDEFINED_LANE_RANGE && imm < VYRE_TYPE_LANES(VYRE_ROW_TYPE(view->op[view->a[row]])))
     return false;
-  return (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) != 0;
+  return true;
 }
 
-/* Whether the row may be speculated, run where it did not run before: it has no effect, and if it is undefined only its unused
- * value is.  Not accesses, divisions and lanes by index of a relaxed program, which are undefined behaviour in SPIR-V; nor what
- * vyre does not compute with. */
+/* Returns whether the row can have an undefined result or effect.  O(depth). */
 static inline bool
-vyre_row_may_speculate(const vyre_view *view, uint32_t row)
+vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
+{
+  return vyre_row_may_be_undefined_if_relaxed(view, row) && (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) != 0;
+}
+
+/* Returns whether the row may be speculated, that is executed where it was not executed before: it has no effect, and if it is
+ * undefined only its unused value is.  `relaxed`: the row's program is.  Accesses, divisions and lanes by index of a relaxed
+ * program are undefined behaviour in SPIR-V and may not, nor may opaque rows. */
+static inline bool
+vyre_row_may_speculate_in(const vyre_view *view, uint32_t row, bool relaxed)
 {
   const uint32_t op = VYRE_ROW_OP(view->op[row]);
   const vyre_op_info *info = vyre_op_info_of(view, op);
@@ -152,10 +159,18 @@ vyre_row_may_speculate(const vyre_view *view, uint32_t row)
   case VYRE_UNDEFINED_DIV_BY_0:
   case VYRE_UNDEFINED_DIV_OVERFLOW:
   case VYRE_UNDEFINED_LANE_RANGE:
-    return !vyre_row_may_be_undefined(view, row);
+    return !relaxed || !vyre_row_may_be_undefined_if_relaxed(view, row);
   default:
     return true;
   }
+}
+
+/* The same for a row whose program is not known.  O(depth). */
+static inline bool
+vyre_row_may_speculate(const vyre_view *view, uint32_t row)
+{
+  const bool relaxed = (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) != 0;
+  return vyre_row_may_speculate_in(view, row, relaxed);
 }
 
 /* ---- versions: require VYRE_VERSIONS ------------------------------------------------------------------------------------- */

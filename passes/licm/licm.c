@@ -59,6 +59,7 @@ typedef struct motion {
   uint32_t *counted; /* by row: the last count of what is alive that met it */
   uint32_t counts;   /* so far */
   uint32_t *leaving; /* rows that may leave the loop that is looked at, in program order */
+  bool relaxed;      /* the program of the loop that is looked at is */
   uint32_t branch;   /* the latency of a branch */
   uint32_t sum;      /* the issue of an addition of 32 bits */
   uint64_t moved;
@@ -319,8 +320,8 @@ has_value(const vyre_view *v, uint32_t load)
   return VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(v, v->a[load])]) != VYRE_SPACE_WORKGROUP;
 }
 
-/* Whether the row is defined wherever it is visible.  What is loaded is, but for workgroup memory: an undefined value that is
- * stored ends all promises. `left`: rows that may be looked at yet. */
+/* Whether the row of a relaxed program is defined wherever it is visible.  What is loaded is, but for workgroup memory: an
+ * undefined value that is stored ends all promises. `left`: rows that may be looked at yet. */
 static bool
 is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
 {
@@ -330,7 +331,7 @@ is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
       (op == VYRE_OP_load && has_value(v, row)))
     return true;
   if (*left == 0 || (flags & VYRE_OP_PURE) == 0 || op == VYRE_OP_opaque_pure ||
-      (op != VYRE_OP_at && vyre_row_may_be_undefined(v, row)))
+      (op != VYRE_OP_at && vyre_row_may_be_undefined_if_relaxed(v, row)))
     return false;
   --*left;
   return is_defined(v, v->a[row], left) && is_defined(v, v->b[row], left) && is_defined(v, v->c[row], left);
@@ -354,8 +355,7 @@ may_load_early(motion *m, uint32_t load, uint32_t loop)
   const vyre_view *v = m->v;
   uint32_t left = MOST_STEPS;
   return is_quiet(m, load) && m->host->in_bounds(m->module, v->a[load]) &&
-         ((v->imm[vyre_program_of(v, load)] & VYRE_PROGRAM_RELAXED) == 0 ||
-          (is_defined(v, v->a[load], &left) && is_bound(m, load, loop)));
+         (!m->relaxed || (is_defined(v, v->a[load], &left) && is_bound(m, load, loop)));
 }
 
 static bool
@@ -367,7 +367,8 @@ may_move(motion *m, uint32_t row, uint32_t loop)
     return true;
   if ((m->flags[row] & ARM) && is_costly(m, row))
     return false;
-  return vyre_row_may_speculate(m->v, row) || (vyre_op_of(m->v, row) == VYRE_OP_load && may_load_early(m, row, loop));
+  return vyre_row_may_speculate_in(m->v, row, m->relaxed) ||
+         (vyre_op_of(m->v, row) == VYRE_OP_load && may_load_early(m, row, loop));
 }
 
 /* ---- what takes registers ------------------------------------------------------------------------------------------------ */
@@ -447,6 +448,7 @@ empty_loop(motion *m, uint32_t loop)
 {
   const uint32_t outside = m->v->loop[loop];
   uint32_t leaving = 0;
+  m->relaxed = (m->v->imm[vyre_program_of(m->v, loop)] & VYRE_PROGRAM_RELAXED) != 0;
   for (uint32_t row = next_in(m->v, loop, loop); row; row = next_in(m->v, loop, row)) {
     if (!may_move(m, row, loop))
       continue;
