@@ -246,16 +246,24 @@ mix(gen *g, vyre_kind kind, reg a, reg b, reg t)
   return pgen_float_op(g, kind, "add", left, right, false);
 }
 
+/* One operation of smoothstep: unlike those of other composite ops it flushes denormals, as in SPIR-V that is written for it. */
+static reg
+smooth_step(gen *g, vyre_kind kind, const char *name, reg a, reg b)
+{
+  const reg r = pgen_float_op(g, kind, name, a, b, false);
+  return flushes(g, kind) ? pgen_number(g, kind, pgen_flushed(g, kind, value_of(g, kind, r))) : pgen_float_step(g, kind, r);
+}
+
 static reg
 smooth(gen *g, vyre_kind kind, reg low, reg high, reg a)
 {
-  const reg over = pgen_float_op(g, kind, "sub", a, low, true), whole = pgen_float_op(g, kind, "sub", high, low, true);
-  const reg ratio = pgen_float_op(g, kind, "div", over, whole, true);
+  const reg over = smooth_step(g, kind, "sub", a, low), whole = smooth_step(g, kind, "sub", high, low);
+  const reg ratio = smooth_step(g, kind, "div", over, whole);
   const reg t =
       plain(g, kind, "min", plain(g, kind, "max", ratio, pgen_number_literal(g, kind, 0.0)), pgen_number_literal(g, kind, 1.0));
-  const reg twice = pgen_float_op(g, kind, "mul", t, pgen_number_literal(g, kind, 2.0), true);
-  const reg slope = pgen_float_op(g, kind, "sub", pgen_number_literal(g, kind, 3.0), twice, true);
-  return pgen_float_op(g, kind, "mul", pgen_float_op(g, kind, "mul", t, t, true), slope, false);
+  const reg twice = smooth_step(g, kind, "mul", t, pgen_number_literal(g, kind, 2.0));
+  const reg slope = smooth_step(g, kind, "sub", pgen_number_literal(g, kind, 3.0), twice);
+  return pgen_float_op(g, kind, "mul", smooth_step(g, kind, "mul", t, t), slope, false);
 }
 
 /* ---- functions ------------------------------------------------------------------------------------------------------------ */

@@ -54,6 +54,33 @@ flushed_operand(const interp *ip, uint32_t k, vyre_type type, const uint64_t *pl
   return copy;
 }
 
+/* One operation of a composite op in a program that flushes denormals. */
+static uint64_t
+flushed_step(const interp *ip, vyre_opcode op, vyre_kind kind, uint64_t a, uint64_t b)
+{
+  uint64_t result = 0;
+  vyre_eval_lanes(op, kind, kind, &a, &b, NULL, &result, 1);
+  return interp_flushed(ip, kind, result);
+}
+
+/* smoothstep in a program that flushes denormals: each operation of its definition flushes, as in SPIR-V that is written for it. */
+static void
+run_flushed_smoothstep(const interp *ip, vyre_kind kind, const uint64_t *low, const uint64_t *high, const uint64_t *x, uint64_t *out,
+                       size_t n)
+{
+  uint64_t number[4];
+  for (uint64_t k = 0; k < 4; k++)
+    vyre_eval_lanes(VYRE_OP_convert, VYRE_U32, kind, &k, NULL, NULL, &number[k], 1);
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t over = flushed_step(ip, VYRE_OP_sub, kind, x[i], low[i]);
+    const uint64_t whole = flushed_step(ip, VYRE_OP_sub, kind, high[i], low[i]);
+    const uint64_t ratio = flushed_step(ip, VYRE_OP_fdiv, kind, over, whole);
+    const uint64_t t = flushed_step(ip, VYRE_OP_fmin, kind, flushed_step(ip, VYRE_OP_fmax, kind, ratio, number[0]), number[1]);
+    const uint64_t slope = flushed_step(ip, VYRE_OP_sub, kind, number[3], flushed_step(ip, VYRE_OP_mul, kind, number[2], t));
+    out[i] = flushed_step(ip, VYRE_OP_mul, kind, flushed_step(ip, VYRE_OP_mul, kind, t, t), slope);
+  }
+}
+
 static bool
 run_lanewise(interp *ip, uint32_t row, vyre_opcode op)
 {
@@ -69,6 +96,10 @@ run_lanewise(interp *ip, uint32_t row, vyre_opcode op)
   a = flushed_operand(ip, 0, VYRE_ROW_TYPE(v->op[v->a[row]]), a);
   b = flushed_operand(ip, 1, v->b[row] ? VYRE_ROW_TYPE(v->op[v->b[row]]) : VYRE_ROW_TYPE(v->op[v->a[row]]), b);
   c = flushed_operand(ip, 2, VYRE_ROW_TYPE(v->op[v->c[row]]), c);
+  if (op == VYRE_OP_smoothstep && (ip->flush & vyre_mode_flush(to))) {
+    run_flushed_smoothstep(ip, to, a, b, c, out, n * lanes);
+    return true;
+  }
   if (lanes == 1 || (!field && !scalar_condition))
     return vyre_eval_lanes(op, from, to, a, b, c, out, n * lanes);
   for (uint32_t k = 0; k < lanes; k++)
