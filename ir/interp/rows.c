@@ -65,8 +65,8 @@ flushed_step(const interp *ip, vyre_opcode op, vyre_kind kind, uint64_t a, uint6
 
 /* smoothstep in a program that flushes denormals: each operation of its definition flushes, as in SPIR-V that is written for it. */
 static void
-run_flushed_smoothstep(const interp *ip, vyre_kind kind, const uint64_t *low, const uint64_t *high, const uint64_t *x, uint64_t *out,
-                       size_t n)
+run_flushed_smoothstep(const interp *ip, vyre_kind kind, const uint64_t *low, const uint64_t *high, const uint64_t *x,
+                       uint64_t *out, size_t n)
 {
   uint64_t number[4];
   for (uint64_t k = 0; k < 4; k++)
