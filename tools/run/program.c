@@ -187,31 +187,44 @@ decorate_again(const run_program *program, uint32_t variable, uint32_t binding)
   return count == 0;
 }
 
-/* Moves a declaration that cannot share the descriptor of its binding to a free binding.  HLSL has register numbers for each kind of
- * resource, and compilers make bindings of them as they are. */
+/* Returns whether a declaration can have a binding: nothing else declares it, or a buffer that the declaration can join. */
+static bool
+is_free(const run_program *program, const run_buffer *buffer, uint32_t binding)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  for (uint32_t i = 0; i < program->buffer_count; i++) {
+    const run_buffer *old = &program->buffers[i];
+    if (old->space != VYRE_SPACE_PUSH && old->set == buffer->set && old->binding == binding)
+      return can_join(buffer, old);
+  }
+  for (uint32_t row = view->first[program->row.id]; row && binding != buffer->binding; row = view->next[row]) {
+    const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
+    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer && info->set == buffer->set && info->binding == binding)
+      return false;
+  }
+  return true;
+}
+
+/* Moves a declaration that cannot share the descriptor of its binding to a free binding.  HLSL has register numbers for each kind
+ * of resource, and compilers make bindings of them as they are. */
 static vyre_status
 settle_binding(run_program *program, uint32_t row, run_buffer *buffer)
 {
   char name[128];
-  const uint32_t declared = buffer->binding;
-  for (uint32_t i = 0; buffer->space != VYRE_SPACE_PUSH && i < program->buffer_count; i++) {
-    const run_buffer *old = &program->buffers[i];
-    if (old->set != buffer->set || old->binding != buffer->binding || old->space == VYRE_SPACE_PUSH || can_join(buffer, old))
-      continue;
-    buffer->binding += RUN_BINDINGS_APART;
-    i = UINT32_MAX; /* begins again */
-  }
-  if (buffer->binding == declared)
+  uint32_t binding = buffer->binding;
+  while (buffer->space != VYRE_SPACE_PUSH && !is_free(program, buffer, binding))
+    binding += RUN_BINDINGS_APART;
+  if (binding == buffer->binding)
     return VYRE_OK;
   vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
-  info->binding = buffer->binding;
-  if (decorate_again(program, info->spirv_id, buffer->binding))
-    return VYRE_OK;
   run_buffer_describe(buffer, name, sizeof name);
+  info->binding = buffer->binding = binding;
+  if (decorate_again(program, info->spirv_id, binding))
+    return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: %s needs a binding of its own, because binding %u is a descriptor of another type\n"
+                    "%s: %s needs a binding of its own, because another descriptor has that one\n"
                     "Fix: decorate the variable itself with Binding, not a decoration group",
-                    program->path, name, declared);
+                    program->path, name);
 }
 
 static bool
@@ -279,8 +292,9 @@ take_row(run_program *program, uint32_t row, vyre_type_id type, run_buffer *out)
                     program->path, name ? name : "?");
 }
 
+/* Adds the descriptors of a buffer row if they are of the kind. */
 static vyre_status
-take_descriptors(run_program *program, const run_setup *setup, uint32_t row, uint32_t *capacity)
+take_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyre_slot_kind kind, uint32_t *capacity)
 {
   const vyre_view *view = vyre_module_view(program->module);
   const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
@@ -289,6 +303,8 @@ take_descriptors(run_program *program, const run_setup *setup, uint32_t row, uin
   const vyre_type_id type = descriptor_type(program, space, whole, &count);
   run_buffer buffer;
   VYRE_TRY(take_row(program, row, type, &buffer));
+  if (buffer.kind != kind)
+    return VYRE_OK;
   if (count > MOST_DESCRIPTORS)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %%%s is an array of more than %d descriptors\nFix: make it shorter", program->path,
                       buffer.name[0] ? buffer.name : "?", MOST_DESCRIPTORS);
@@ -311,10 +327,9 @@ take_descriptors(run_program *program, const run_setup *setup, uint32_t row, uin
 }
 
 static vyre_status
-take_buffers(run_program *program, const run_setup *setup)
+take_kind(run_program *program, const run_setup *setup, vyre_slot_kind kind, uint32_t *capacity)
 {
   const vyre_view *view = vyre_module_view(program->module);
-  uint32_t capacity = 0;
   for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
     const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_verbatim)
@@ -323,8 +338,18 @@ take_buffers(run_program *program, const run_setup *setup)
                         "is not covered: leave that out",
                         program->path);
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer && (space <= VYRE_SPACE_PUSH || space == VYRE_SPACE_HANDLE))
-      VYRE_TRY(take_descriptors(program, setup, row, &capacity));
+      VYRE_TRY(take_descriptors(program, setup, row, kind, capacity));
   }
+  return VYRE_OK;
+}
+
+/* Takes the kinds in their order, so that two modules that are compared agree on the bindings of resources that share one. */
+static vyre_status
+take_buffers(run_program *program, const run_setup *setup)
+{
+  uint32_t capacity = 0;
+  for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++)
+    VYRE_TRY(take_kind(program, setup, (vyre_slot_kind)kind, &capacity));
   return VYRE_OK;
 }
 
