@@ -303,9 +303,28 @@ declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   return decorate(m, words[1], words[2], NONE, m->at);
 }
 
+/* Returns whether the decoration is one of SPIR-V 1.6 and SPIRV-Headers 1.3.239.  All of them are kept, or may be dropped without a
+ * change of meaning. */
+static bool
+is_known_decoration(uint32_t kind)
+{
+  static const struct {
+    uint16_t first, last;
+  } known[] = {{0, 47},      {4469, 4470}, {4487, 4488}, {4999, 4999}, {5248, 5256}, {5271, 5273}, {5285, 5285},
+               {5300, 5300}, {5355, 5356}, {5386, 5386}, {5398, 5401}, {5599, 5636}, {5822, 5836}, {5899, 6140}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (kind >= known[i].first && kind <= known[i].last)
+      return true;
+  return false;
+}
+
 static bool
 declare_decoration(import *m, uint32_t op, const uint32_t *words, uint32_t count)
 {
+  const bool of_member = op == SpvOpMemberDecorate, decorates = of_member || op == SpvOpDecorate || op == SpvOpDecorateId;
+  const uint32_t kind = decorates && count > 2u + of_member ? words[2 + of_member] : 0;
+  if (!is_known_decoration(kind) && kind != IMPORT_DECORATION_STRIDE_ID && kind != IMPORT_DECORATION_OFFSET_ID)
+    return import_uncovered(m, "decoration %u is not known", kind);
   switch (op) {
   case SpvOpDecorate:
   case SpvOpDecorateId:
@@ -407,6 +426,8 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   const char *name = vyre_words_name(op);
   if (name && strncmp(name, "Type", 4) == 0)
     return import_declare_type(m, op);
+  if (!name)
+    return import_uncovered(m, "instruction number %u is not known", op);
   return import_uncovered(m, "not covered before the functions\nFix: leave out what needs it");
 }
 
