@@ -358,7 +358,7 @@ report_ignored(const char *path, uint32_t line, const char *option, bool is_firs
 {
   char text[256], name[64];
   copy_name(option, name);
-  snprintf(text, sizeof(text), "'%s' is ignored: it does more than describe a pipeline%s", name,
+  snprintf(text, sizeof(text), "'%s' is ignored: a reproducer may only choose passes, their target and the form of the output%s", name,
            is_first ? "\nFix: give it on the command line, or -trust-reproducer if you trust the file's author" : "");
   const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .line = line, .column = 1, .message = text};
   console_diagnostics.emit(console_diagnostics.user, &diagnostic);
@@ -441,6 +441,9 @@ reproducer_options(int argc, char **argv, tool_options *options, arguments *out)
   vyre_status status = VYRE_OK;
   if (options->inputs.count)
     status = VYRE_ERROR(VYRE_CODE_USAGE, "-run-reproducer takes no other input\nFix: leave out '%s'", options->inputs.names[0]);
+  else if (strcmp(path, "-") == 0)
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "-run-reproducer reads its file twice, and standard input can be read once\n"
+                                         "Fix: write the reproducer to a file, and name it");
   if (!status)
     status = read_lines(path, is_trusted, &lines);
   out->text = lines.text;

@@ -496,7 +496,8 @@ check(const tool_options *o)
   if (o->device_stats && !o->passes && !o->passes_file && o->others.size == 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats shows what passes do to figures, and there are none\n"
                                        "Fix: add -passes=, or -O; vyre-run -device-stats prints figures of files");
-  if ((o->bisect || o->reduce) && (o->opt_bisect || o->inputs.count != 1))
+  const uint32_t inputs = o->inputs.count + (o->run_reproducer ? 1 : 0);
+  if ((o->bisect || o->reduce) && (o->opt_bisect || inputs != 1))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s chooses the runs of one input\nFix: give it one input, and no -opt-bisect",
                       o->reduce ? "reduce" : "bisect");
   if (!!o->passes + !!o->passes_file + (o->others.size > 0) > 1)
