@@ -32,7 +32,7 @@ enum {
   OPTION_KEPT = 8,       /* another run of the same needs it, too */
   OPTION_KEPT_FILE = 16, /* likewise, and it is a path */
   OPTION_ASIDE = 32,     /* what an output is does not depend on it, beside what it is of */
-  OPTION_POSIX = 64,     /* Windows has not what it takes: there it is refused, and not in -help */
+  OPTION_POSIX = 64,     /* not available on Windows: refused there, and not in -help */
   OPTION_SAFE = 128      /* a file that is not trusted may give it: it reads, writes, loads and runs nothing that its value names */
 };
 

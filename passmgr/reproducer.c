@@ -319,7 +319,10 @@ reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told)
 static vyre_status
 not_one(const char *path)
 {
-  return VYRE_ERROR(VYRE_CODE_USAGE, "%s:1:1: it is no reproducer\nFix: -reproducer=DIR writes one of an input that fails", path);
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "%s:1:1: it is not a reproducer: that is .vir text with a first line '" FIRST_LINE "...'\n"
+                    "Fix: -reproducer=DIR writes one of an input that fails",
+                    path);
 }
 
 /* "NAME VERSION HASH PATH". */
@@ -358,8 +361,8 @@ report_ignored(const char *path, uint32_t line, const char *option, bool is_firs
 {
   char text[256], name[64];
   copy_name(option, name);
-  snprintf(text, sizeof(text), "'%s' is ignored: a reproducer may only choose passes, their target and the form of the output%s", name,
-           is_first ? "\nFix: give it on the command line, or -trust-reproducer if you trust the file's author" : "");
+  snprintf(text, sizeof(text), "'%s' is ignored: a reproducer may only choose passes, their target and the form of the output%s",
+           name, is_first ? "\nFix: give it on the command line, or -trust-reproducer if you trust the file's author" : "");
   const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .line = line, .column = 1, .message = text};
   console_diagnostics.emit(console_diagnostics.user, &diagnostic);
 }

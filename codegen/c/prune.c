@@ -158,7 +158,7 @@ find_live(pruner *p, const vyre_bytes *text, const vyre_bytes *user)
   }
 }
 
-/* Whether a statement must follow: after `if (...)` or a label. */
+/* Returns whether the text ends with `if (...)` or a label, which need a statement. */
 static bool
 needs_statement(const char *text, size_t size)
 {

@@ -388,7 +388,7 @@ bool import_array_length(import *m, const uint32_t *words);
 uint32_t import_access_flags(import *m, const pointer *p, uint32_t operands, bool writes);
 bool import_is_plain_path(const pointer *p); /* of a buffer, without a column that a value picks */
 bool import_is_read_only(vyre_space space);
-/* All leaves of what `path` leads to: loaded onto the stack, or stored from it, from *from on (loads: NULL). */
+/* Loads all leaves at `path` onto the stack, or stores them from `*from` on.  `from` is NULL for loads. */
 bool import_tree(import *m, uint32_t path, uint32_t type, uint32_t flags, uint32_t imm, uint32_t *from);
 /* The id's value: the rows that the stack has from `first` on, which are removed. */
 bool import_take_stack(import *m, uint32_t id, uint32_t first);

@@ -2,12 +2,12 @@
  *
  * Going back from the place, the version is the first of these: the last write before it in program order, if that is directly in
  * a region around the place; the join after the construct that holds that write; the join at a head around the place, if the head's
- * construct writes the class.  A join is made when it is first met, so that a program has only those that are used.
+ * construct writes the class.  A join is created at its first use, so unused joins do not exist.
  *
  * A construct has a join if one of its edges brings a write, which is a search in the construct.  Searches that wait for others are
- * on a stack of their own, because constructs nest deeper than a thread's stack may bear.  A search that comes before many
- * constructs notes for each of them where it led, so that the next one ends there: all searches together come before each construct
- * about once for each class that is accessed in or behind it.
+ * on a stack of their own, because constructs nest deeper than a thread's stack may bear.  A search that passes many
+ * constructs caches its result for each of them, so that the next search ends there.  All searches together pass each construct
+ * about once for each class that is accessed in the construct or after it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
@@ -179,7 +179,7 @@ typedef struct search {
   uint32_t passed;        /* the index in `passed` of the first construct before which the search came */
 } search;
 
-/* So many steps outward are made before what is known of places is looked up and noted: most searches are shorter. */
+/* Number of outward steps before a search uses the cache.  Most searches are shorter. */
 enum { SHORT_SEARCH = 8 };
 
 /* Continues a search before that construct. */
@@ -208,7 +208,7 @@ end_search(versions *k, uint32_t klass, const search *s, uint32_t front, uint32_
   return true;
 }
 
-/* Follows what is known of the places that a long search comes to.  Returns whether that ends the search. */
+/* Looks up cached results for the places that a long search visits.  Returns whether they end the search. */
 static bool
 follow_known(versions *k, uint32_t klass, search *s, uint32_t *out)
 {

@@ -106,7 +106,7 @@ visit_region(solution *s, uint32_t region)
   s->taken[region] |= goes_on ? TAKEN : 0;
 }
 
-/* Whether the optimistic walk is to be given up. */
+/* Returns whether to stop the optimistic walk. */
 static bool
 has_taken_long(const solution *s)
 {

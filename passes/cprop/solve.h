@@ -30,7 +30,7 @@ typedef struct solution {
   uint32_t slot_mask;
   uint32_t program;
   uint64_t steps; /* rows and parts that were visited in the program */
-  bool cautious;  /* nothing is taken for granted of what loops carry around */
+  bool cautious;  /* values carried around loops are treated as unknown */
   bool out_of_memory;
 } solution;
 

@@ -104,7 +104,7 @@ run(mega_options *o, uint32_t *out_faults)
   uint64_t dropped = 0;
   vyre_status status =
       is_replay(o) ? mega_queue_replay(o->inputs.names[1], &queue, &dropped) : mega_queue_read(o->inputs.names[0], &queue);
-  if (dropped)
+  if (dropped && !status)
     fprintf(stderr, "vyre-mega: warning: %s: %" PRIu64 " bytes after item %" PRIu32 " are damaged\n", o->inputs.names[1], dropped,
             queue.count);
   if (!status)

@@ -290,7 +290,7 @@ submit_varied(vyre_target *target, const varied *v, uint32_t number, uint32_t ou
   assert_memory_equal(seen, &out[0][number == 12 ? 20 : 0], sizeof seen);
 }
 
-/* By turns a sequence and another one that differs in one thing: what was recorded of the one is not replayed for the other. */
+/* Alternates two sequences that differ in one property.  The graph of one is not replayed for the other. */
 static void
 a_graph_is_of_its_sequence_alone(void **state)
 {

@@ -191,7 +191,7 @@ expect_dot(vyre_opcode op, vyre_type operand, vyre_kind to, const vyre_value *a,
     int128 y = packed ? (int128)(b->lane[0] >> 8 * k & 0xff) : (int128)b->lane[k];
     x -= op != VYRE_OP_udot && x >= half ? 2 * half : 0;
     y -= op == VYRE_OP_sdot && y >= half ? 2 * half : 0;
-    const bool huge = x > 0 && y > 0 && x > most / y; /* 128 bits may not hold it */
+    const bool huge = x > 0 && y > 0 && x > most / y; /* the product may exceed 128 bits */
     above = huge || above > most ? most + 1 : above + (x * y > 0 ? x * y : 0);
     below += !huge && x * y < 0 ? (x * y < 2 * least ? 2 * least : x * y) : 0;
     low += (int128)(uint64_t)((uint64_t)x * (uint64_t)y);
