@@ -67,12 +67,16 @@ console_end(const char *program, vyre_status status, int code)
 {
   errno = 0;
   if ((fflush(stdout) || ferror(stdout)) && !status)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "standard output could not be written: %s\nFix: free space where it is written, or keep the reader of the pipe open",
-                        errno ? strerror(errno) : "an earlier write failed");
+    status = VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "standard output could not be written: %s\nFix: free space where it is written, or keep the reader of the pipe open",
+        errno ? strerror(errno) : "an earlier write failed");
   const int failed = console_complain(program, status);
   if (failed || code)
     return failed ? failed : code;
-  return ferror(stderr) ? console_complain(program, VYRE_ERROR(VYRE_CODE_INPUT, "standard error could not be written\n"
-                                                                                "Fix: free space where it is written, or keep the reader of the pipe open"))
-                        : 0;
+  return ferror(stderr)
+             ? console_complain(program, VYRE_ERROR(VYRE_CODE_INPUT,
+                                                    "standard error could not be written\n"
+                                                    "Fix: free space where it is written, or keep the reader of the pipe open"))
+             : 0;
 }

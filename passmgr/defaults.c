@@ -8,5 +8,6 @@ const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
     {"O0", "no-op"},
     {"O1", "dbe,simplify,dbe,dce"},
     {"O2", "fixpoint<max=32;on-limit=quiet>(early,fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop)"},
-    {"O3", "fixpoint<max=32;on-limit=quiet>(early,fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop,remainder,expand)"},
+    {"O3",
+     "fixpoint<max=32;on-limit=quiet>(early,fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop,remainder,expand)"},
 };

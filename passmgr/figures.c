@@ -42,13 +42,13 @@ driver_open(const tool_options *o, driver *out)
     *out = found;
     return VYRE_OK;
   }
-  vyre_status status = VYRE_ERROR(VYRE_CODE_DEVICE,
-                                  "-device-stats=%s: the device '%s' does not tell what its driver makes of kernels\n"
-                                  "Fix: %s",
-                                  o->device_stats, info.name,
-                                  found.ops->list
-                                      ? "-device= chooses another one; vyre-run -list-devices shows which have 'statistics'"
-                                      : "name a target with a driver, vulkan or cuda");
+  vyre_status status =
+      VYRE_ERROR(VYRE_CODE_DEVICE,
+                 "-device-stats=%s: the device '%s' does not tell what its driver makes of kernels\n"
+                 "Fix: %s",
+                 o->device_stats, info.name,
+                 found.ops->list ? "-device= chooses another one; vyre-run -list-devices shows which have 'statistics'"
+                                 : "name a target with a driver, vulkan or cuda");
   return vyre_status_join(status, found.ops->close(found.target));
 }
 

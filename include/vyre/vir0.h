@@ -58,7 +58,8 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_DECORATION_WORDS, /* of all extras */
   VYRE_VIR0_INITIALIZERS,     /* (count of words) */
   VYRE_VIR0_INITIALIZER_WORDS,
-  VYRE_VIR0_SCOPES, /* (entity, caller, line, call, variable, index, values, order, depth): of each entry of FILES, where some scope is more than a file */
+  VYRE_VIR0_SCOPES, /* (entity, caller, line, call, variable, index, values, order, depth): of each entry of FILES, where some scope
+                       is more than a file */
   VYRE_VIR0_KIND__COUNT,
   VYRE_VIR0_NAMED = 0x10000, /* another writer's: known by its name, "pass.what" */
 } vyre_vir0_kind;

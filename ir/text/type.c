@@ -13,14 +13,10 @@ const char *const text_space_words[VYRE_SPACE__COUNT] = {"storage", "uniform",  
                                                          "private", "constant", "handle"};
 
 const text_bit_word text_access_words[] = {
-    {"ro", VYRE_ACCESS_NO_WRITE},
-    {"wo", VYRE_ACCESS_NO_READ},
-    {"coherent", VYRE_ACCESS_COHERENT},
-    {"volatile", VYRE_ACCESS_VOLATILE},
-    {"restrict", VYRE_ACCESS_RESTRICT},
-    {"aliased", VYRE_ACCESS_ALIASED},
-    {"unset", VYRE_ACCESS_UNSET},
-    {NULL, 0},
+    {"ro", VYRE_ACCESS_NO_WRITE},       {"wo", VYRE_ACCESS_NO_READ},
+    {"coherent", VYRE_ACCESS_COHERENT}, {"volatile", VYRE_ACCESS_VOLATILE},
+    {"restrict", VYRE_ACCESS_RESTRICT}, {"aliased", VYRE_ACCESS_ALIASED},
+    {"unset", VYRE_ACCESS_UNSET},       {NULL, 0},
 };
 
 #define MAX_DIMENSIONS 32u

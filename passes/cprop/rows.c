@@ -137,8 +137,8 @@ is_special(uint32_t op)
 static bool
 folds_alone(const vyre_view *v, uint32_t row)
 {
-  return v->a[row] == v->b[row] ||
-         ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && vyre_op_info_of(v, VYRE_ROW_OP(v->op[row]))->absorbs != VYRE_ABSORBS_NONE);
+  return v->a[row] == v->b[row] || ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 &&
+                                    vyre_op_info_of(v, VYRE_ROW_OP(v->op[row]))->absorbs != VYRE_ABSORBS_NONE);
 }
 
 uint32_t

@@ -116,7 +116,7 @@ typedef struct run_buffer {
   uint32_t holder;  /* the buffer whose pointer leads to it first */
 } run_buffer;
 
-enum { RUN_BINDINGS_APART = 512 };  /* from a binding to that of a declaration that cannot share its descriptor */
+enum { RUN_BINDINGS_APART = 512 }; /* from a binding to that of a declaration that cannot share its descriptor */
 enum { RUN_OPEN_DESCRIPTORS = 4 }; /* elements of an array of descriptors whose length is open */
 
 /* A pointer in a buffer, and the buffer that it leads to. */

@@ -196,8 +196,8 @@ atomic_round(generator *g, const exchange *x)
   meet_lanes(g, x);
 }
 
-/* Each lane appends at an index from a counter.  The order of lanes is open, thus only the sum of the elements is observed, and each
- * element is cleared afterwards. */
+/* Each lane appends at an index from a counter.  The order of lanes is open, thus only the sum of the elements is observed, and
+ * each element is cleared afterwards. */
 static void
 append_round(generator *g, const exchange *x)
 {
