@@ -121,7 +121,8 @@ is_too_large(const char *text, int length, const char *path, const vyre_glsl_opt
   const size_t most = static_cast<size_t>(options->most_expansion) << 20;
   glslang::TShader shader(stage_of(options));
   set_up(&shader, &text, &length, &path, preamble, options);
-  folder_includer includer(path, options);
+  module_strings strings;
+  folder_includer includer(path, options, &strings);
   std::string expanded;
   glsl_bound_string(2 * most); /* a string doubles as it grows: one of more than twice as much is too long */
   const bool done =
@@ -174,7 +175,10 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   glslang::TShader shader(stage_of(options));
   set_up(&shader, &text, &text_length, &path, preamble, options);
   shader.setDebugInfo(options->debug_info); /* for blocks */
-  folder_includer includer(path, options);
+  module_strings strings;
+  strings.add(path);
+  strings.add_literals(std::string(text, length));
+  folder_includer includer(path, options, &strings);
   const EShMessages messages = messages_of(options);
   const bool parsed = shader.parse(GetDefaultResources(), 460, ENoProfile, false, false, messages, includer);
   log_lines(sink, shader.getInfoLog());
@@ -208,8 +212,9 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   log_lines(sink, logger.getAllMessages().c_str());
   if (words.empty())
     return GLSL_REJECTED;
+  strings.repair(&words);
   if (has_broken_text(words)) {
-    sink.log("ERROR: a string has characters outside of ASCII, which glslang cannot write");
+    sink.log("ERROR: a format has escapes and characters outside of ASCII, which glslang cannot write");
     return GLSL_REJECTED;
   }
   if (options->debug_source)

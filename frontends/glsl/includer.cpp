@@ -107,6 +107,8 @@ folder_includer::load(const std::string &path)
     return nullptr;
   }
   text->erase(0, static_cast<size_t>(mark));
+  strings_->add(path);
+  strings_->add_literals(*text);
   IncludeResult *result = new IncludeResult(path, text->data(), text->size(), text.get());
   text.release();
   return result;

@@ -19,6 +19,7 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include "strings.h"
 #include "vyre/glsl.h"
 
 /* "x.glsl" is looked for beside the file that includes it, then in the -I folders; <x.glsl> in the -I folders alone.  Backslashes
@@ -27,7 +28,9 @@
 class folder_includer : public glslang::TShader::Includer
 {
 public:
-  folder_includer(const char *path, const vyre_glsl_options *options) : path_(path), options_(options)
+  /* `strings` gets the names of the files and their literals.  All arguments are borrowed. */
+  folder_includer(const char *path, const vyre_glsl_options *options, module_strings *strings)
+      : path_(path), options_(options), strings_(strings)
   {
   }
 
@@ -41,6 +44,7 @@ private:
 
   std::string path_;
   const vyre_glsl_options *options_;
+  module_strings *strings_;
   const char *refused_ = nullptr; /* why what was found is not taken, and nothing else is looked for */
 };
 

@@ -1,0 +1,78 @@
+/* Strings of a module with characters outside of ASCII.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "strings.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace
+{
+
+constexpr unsigned int op_string = 7;
+constexpr size_t header_words = 5, longest = 4096; /* bytes of a name or format that is looked for */
+
+std::vector<unsigned int>
+words_of(const std::string &text, bool sign_extends)
+{
+  std::vector<unsigned int> words(text.size() / 4 + 1, 0);
+  for (size_t i = 0; i < text.size(); i++) {
+    const unsigned int byte = static_cast<unsigned char>(text[i]);
+    words[i / 4] |= (sign_extends && byte > 0x7f ? 0xffffff00u | byte : byte) << 8 * (i % 4);
+  }
+  return words;
+}
+
+/* Replaces the escapes of a format, as glslang does. */
+std::string
+without_escapes(const std::string &literal)
+{
+  constexpr const char names[] = "nrtabfv", values[] = "\n\r\t\a\b\f\v";
+  std::string text;
+  for (size_t i = 0; i < literal.size(); i++) {
+    const bool is_escape = literal[i] == '\\' && i + 1 < literal.size();
+    i += is_escape;
+    const char *name = is_escape ? std::strchr(names, literal[i]) : nullptr;
+    text += name ? values[name - names] : literal[i];
+  }
+  return text;
+}
+
+} // namespace
+
+void
+module_strings::add(const std::string &text)
+{
+  if (text.size() <= longest && std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
+    by_words_.emplace(words_of(text, true), words_of(text, false));
+}
+
+void
+module_strings::add_literals(const std::string &source)
+{
+  for (size_t at = source.find('"'); at != std::string::npos; at = source.find('"', at)) {
+    const size_t end = source.find_first_of("\"\n", at + 1);
+    if (end == std::string::npos)
+      return;
+    const std::string literal = source.substr(at + 1, end - at - 1);
+    add(literal);
+    add(without_escapes(literal));
+    at = source[end] == '"' ? end : end + 1; /* the mark may be the first of the next literal */
+  }
+}
+
+void
+module_strings::repair(std::vector<unsigned int> *words) const
+{
+  for (size_t at = header_words, count; at < words->size() && !by_words_.empty(); at += count) {
+    count = (*words)[at] >> 16;
+    const unsigned int op = (*words)[at] & 0xffff;
+    if (count == 0 || count > words->size() - at)
+      return;
+    const size_t first = op == op_string ? at + 2 : at + count;
+    const auto text = words->begin() + static_cast<std::ptrdiff_t>(first);
+    const auto found = by_words_.find(std::vector<unsigned int>(text, words->begin() + static_cast<std::ptrdiff_t>(at + count)));
+    if (found != by_words_.end())
+      std::copy(found->second.begin(), found->second.end(), text);
+  }
+}

@@ -1,0 +1,29 @@
+/* Strings of a module with characters outside of ASCII.
+ *
+ * glslang sign-extends the bytes of a string before it packs them into words, so that a byte beyond ASCII overwrites those after
+ * it. A string cannot be read back from such words.  But each string of a module is the name of a file or a literal of its text, so
+ * that the words of all these are computed as glslang computes them, and compared.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_FRONTENDS_GLSL_STRINGS_H
+#define VYRE_FRONTENDS_GLSL_STRINGS_H
+
+#include <map>
+#include <string>
+#include <vector>
+
+class module_strings
+{
+public:
+  /* Adds a string that the module may have.  A string of ASCII characters needs no repair. */
+  void add(const std::string &text);
+  /* Adds all that is between quotation marks: file names of #line, and formats. */
+  void add_literals(const std::string &source);
+  /* Writes the strings that were added into a module as they are. */
+  void repair(std::vector<unsigned int> *words) const;
+
+private:
+  std::map<std::vector<unsigned int>, std::vector<unsigned int>> by_words_; /* from glslang's words to the right ones */
+};
+
+#endif
