@@ -19,7 +19,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include "strings.h"
+#include "module_strings.h"
 #include "vyre/glsl.h"
 
 /* "x.glsl" is looked for beside the file that includes it, then in the -I folders; <x.glsl> in the -I folders alone.  Backslashes

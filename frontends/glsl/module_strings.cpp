@@ -1,7 +1,7 @@
 /* Strings of a module with characters outside of ASCII.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "strings.h"
+#include "module_strings.h"
 
 #include <algorithm>
 #include <cstring>

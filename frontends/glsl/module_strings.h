@@ -5,8 +5,8 @@
  * that the words of all these are computed as glslang computes them, and compared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VYRE_FRONTENDS_GLSL_STRINGS_H
-#define VYRE_FRONTENDS_GLSL_STRINGS_H
+#ifndef VYRE_FRONTENDS_GLSL_MODULE_STRINGS_H
+#define VYRE_FRONTENDS_GLSL_MODULE_STRINGS_H
 
 #include <map>
 #include <string>
