@@ -149,9 +149,10 @@ has_broken_text(const std::vector<unsigned int> &words)
   return false;
 }
 
-/* Gives glslang placeholders of the texts of the shader and of what it includes. */
+/* Gives glslang placeholders of the texts of the shader and of what it includes.  Files that #line names have no text, and glslang
+ * fails without an empty one. */
 void
-add_texts(glslang::TIntermediate *intermediate, const char *text, size_t length, source_texts *texts)
+add_texts(glslang::TIntermediate *intermediate, const char *text, size_t length, const module_strings &strings, source_texts *texts)
 {
   const std::string own = texts->add(std::string(text, length));
   const std::map<std::string, std::string> included = intermediate->getIncludeText();
@@ -160,6 +161,9 @@ add_texts(glslang::TIntermediate *intermediate, const char *text, size_t length,
     const std::string placeholder = texts->add(file.second);
     intermediate->addIncludeText(file.first.c_str(), placeholder.data(), placeholder.size());
   }
+  for (const std::string &name : strings.line_names())
+    if (included.count(name) == 0)
+      intermediate->addIncludeText(name.c_str(), "", 0);
 }
 
 } // namespace
@@ -198,7 +202,7 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
     program.getIntermediate(stage_of(options))->setSourceFile(path);
   source_texts texts;
   if (options->debug_source)
-    add_texts(program.getIntermediate(stage_of(options)), text, length, &texts);
+    add_texts(program.getIntermediate(stage_of(options)), text, length, strings, &texts);
   /* Otherwise glslang decorates buffers of HLSL with BufferBlock, which SPIR-V 1.4 removed. */
   if (versions_of(options).spirv >= glslang::EShTargetSpv_1_4)
     program.getIntermediate(stage_of(options))->setUseStorageBuffer();

@@ -38,6 +38,14 @@ without_escapes(const std::string &literal)
   return text;
 }
 
+/* Returns whether a literal is in a #line directive. */
+bool
+follows_line(const std::string &source, size_t literal)
+{
+  const size_t before = source.find_last_of('\n', literal), first = source.find_first_not_of(" \t", before + 1);
+  return source[first] == '#' && source.compare(source.find_first_not_of(" \t", first + 1), 4, "line") == 0;
+}
+
 } // namespace
 
 void
@@ -57,6 +65,8 @@ module_strings::add_literals(const std::string &source)
     const std::string literal = source.substr(at + 1, end - at - 1);
     add(literal);
     add(without_escapes(literal));
+    if (follows_line(source, at))
+      line_names_.insert(literal);
     at = source[end] == '"' ? end : end + 1; /* the mark may be the first of the next literal */
   }
 }

@@ -9,6 +9,7 @@
 #define VYRE_FRONTENDS_GLSL_MODULE_STRINGS_H
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,17 @@ public:
   void add(const std::string &text);
   /* Adds all that is between quotation marks: file names of #line, and formats. */
   void add_literals(const std::string &source);
+  /* The names of #line in what add_literals got. */
+  const std::set<std::string> &
+  line_names() const
+  {
+    return line_names_;
+  }
   /* Writes the strings that were added into a module as they are. */
   void repair(std::vector<unsigned int> *words) const;
 
 private:
+  std::set<std::string> line_names_;
   std::map<std::vector<unsigned int>, std::vector<unsigned int>> by_words_; /* from glslang's words to the right ones */
 };
 
