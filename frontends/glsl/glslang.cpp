@@ -132,7 +132,7 @@ is_too_large(const char *text, int length, const char *path, const vyre_glsl_opt
 }
 
 /* glslang sign-extends bytes beyond ASCII: the rest of their word is ones, which no UTF-8 has.  Whether a text that the shader
- * prints is broken so; other strings are names of files, which may be read wrongly. */
+ * prints is broken so after its repair (module_strings.h); other strings are names of files. */
 bool
 has_broken_text(const std::vector<unsigned int> &words)
 {
@@ -182,6 +182,7 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   module_strings strings;
   strings.add(path);
   strings.add_literals(std::string(text, length));
+  strings.add_literals(preamble);
   folder_includer includer(path, options, &strings);
   const EShMessages messages = messages_of(options);
   const bool parsed = shader.parse(GetDefaultResources(), 460, ENoProfile, false, false, messages, includer);
@@ -218,7 +219,8 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
     return GLSL_REJECTED;
   strings.repair(&words);
   if (has_broken_text(words)) {
-    sink.log("ERROR: a format has escapes and characters outside of ASCII, which glslang cannot write");
+    sink.log("ERROR: a string has characters outside of ASCII, which glslang cannot write\nFix: write the string without "
+             "hexadecimal and octal escapes");
     return GLSL_REJECTED;
   }
   if (options->debug_source)

@@ -10,7 +10,7 @@ namespace
 {
 
 constexpr unsigned int op_string = 7;
-constexpr size_t header_words = 5, longest = 4096; /* bytes of a name or format that is looked for */
+constexpr size_t header_words = 5;
 
 std::vector<unsigned int>
 words_of(const std::string &text, bool sign_extends)
@@ -51,7 +51,7 @@ follows_line(const std::string &source, size_t literal)
 void
 module_strings::add(const std::string &text)
 {
-  if (text.size() <= longest && std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
+  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
     by_words_.emplace(words_of(text, true), words_of(text, false));
 }
 

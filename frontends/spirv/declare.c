@@ -303,8 +303,7 @@ declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   return decorate(m, words[1], words[2], NONE, m->at);
 }
 
-/* Returns whether the decoration is one of SPIR-V 1.6 and SPIRV-Headers 1.3.239.  All of them are kept, or may be dropped without a
- * change of meaning. */
+/* Returns whether the decoration is in a range of those of SPIRV-Headers 1.3.239.  The importer keeps them or may drop them. */
 static bool
 is_known_decoration(uint32_t kind)
 {

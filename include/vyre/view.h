@@ -165,12 +165,13 @@ vyre_row_may_speculate_in(const vyre_view *view, uint32_t row, bool relaxed)
   }
 }
 
-/* The same for a row whose program is not known.  O(depth). */
+/* The same for a row whose program is not known.  O(depth) if the answer depends on the program, otherwise O(1). */
 static inline bool
 vyre_row_may_speculate(const vyre_view *view, uint32_t row)
 {
-  const bool relaxed = (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) != 0;
-  return vyre_row_may_speculate_in(view, row, relaxed);
+  if (vyre_row_may_speculate_in(view, row, true))
+    return true;
+  return vyre_row_may_speculate_in(view, row, false) && (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) == 0;
 }
 
 /* ---- versions: require VYRE_VERSIONS ------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#define DEEP_BYTES (16u << 20) /* reserved, not touched: 2,000 levels of calls and nests use less than 2 MB */
+#define DEEP_BYTES (16u << 20) /* reserved, touched as far as used: SPIR-V of 990 nested ifs uses less than 384 KB */
 
 typedef struct deep_call {
   void (*function)(void *);
