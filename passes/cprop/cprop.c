@@ -68,6 +68,14 @@ value_of(const solution *s, uint32_t operand)
   return value;
 }
 
+/* Whether the row can have the literal as an operand.  A workgroup cannot have a side of 0; one that specialization constants
+ * make 0 stays what it is, for the program is an error only if it runs. */
+static bool
+takes_literal(const changer *c, uint32_t row, const solve_literal *l)
+{
+  return is_splat(l) && (l->lanes[0] != 0 || vyre_op_of(c->v, row) != VYRE_OP_workgroup);
+}
+
 /* The row that replaces the operand where `row` uses it; the operand itself: none better is known. */
 static uint32_t
 better_operand(changer *c, uint32_t row, uint32_t operand)
@@ -75,7 +83,7 @@ better_operand(changer *c, uint32_t row, uint32_t operand)
   const uint32_t value = value_of(c->s, operand);
   const solve_literal *l = solve_literal_of(c->s, value);
   if (l) {
-    const uint32_t constant = is_splat(l) ? constant_of(c, value, l) : 0;
+    const uint32_t constant = takes_literal(c, row, l) ? constant_of(c, value, l) : 0;
     return constant ? constant : operand;
   }
   return value && value < c->s->rows && vyre_row_dominates(c->v, value, row) ? value : operand;
