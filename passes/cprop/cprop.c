@@ -68,8 +68,8 @@ value_of(const solution *s, uint32_t operand)
   return value;
 }
 
-/* Whether the row can have the literal as an operand.  A workgroup cannot have a side of 0; one that specialization constants
- * make 0 stays what it is, for the program is an error only if it runs. */
+/* Returns whether `row` may have the literal as an operand.  The verifier rejects a workgroup whose side is the literal 0, but not
+ * one whose side is an expression over specialization constants that is always 0. */
 static bool
 takes_literal(const changer *c, uint32_t row, const solve_literal *l)
 {
