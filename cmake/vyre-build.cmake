@@ -4,40 +4,8 @@
 option(VYRE_WERROR "warnings are errors" ON)
 set(VYRE_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize= takes them")
 
-# Only this says when a test hangs: no test waits for the clock otherwise, because a machine may be very slow.
-# A command within a test (lit, libFuzzer) has a quarter of it.
-set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hanging")
-
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
-
-# Compiling kernels is most of what many tests wait for, and their kernels are the same in each build: the presets have one folder.
-set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep what drivers compiled")
-
-# vyre_add_test(NAME COMMAND...): a test under ctest.
-# Sanitizers do not see into drivers and into the API's checks, but make these slow, because they share the allocator.  So in their builds
-# lavapipe has no threads of its own, and unit tests do without the checks; they have both in the release build, where they find the same.
-# Those that take longest begin first, so that none is alone at the end: seconds about, also where this build does not have the test.
-set(VYRE_TEST_COSTS windows 300 lit 200 lit-vulkan 200 lit-cuda 200 unit-kernel-device 100 unit-kernel-device-cuda 90 rules-hold 60 docs-commands 50 unit-c 40
-  folds-ints8 35 unit-spirv-export-ops 35 unit-vulkan-failure 25 unit-vulkan-failure-discrete 25 unit-glsl-ops 20 installed 20 lit-phases 20
-  unit-kernel-phases 20 unit-kernel-fit 20 unit-folds-checker 20)
-function(vyre_add_test name)
-  add_test(NAME ${name} COMMAND ${ARGN})
-  math(EXPR part "${VYRE_TEST_LIMIT} / 4")
-  set(environment VYRE_COMMAND_LIMIT=${part} XDG_CACHE_HOME=${VYRE_TEST_CACHE} MESA_SHADER_CACHE_DIR=${VYRE_TEST_CACHE})
-  if(VYRE_SANITIZE AND name MATCHES "^unit-")
-    list(APPEND environment VYRE_NO_VALIDATION=1)
-  endif()
-  if(VYRE_SANITIZE MATCHES "address")
-    list(APPEND environment LP_NUM_THREADS=0)
-  endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${VYRE_TEST_LIMIT} ENVIRONMENT "${environment}")
-  list(FIND VYRE_TEST_COSTS ${name} at)
-  if(NOT at EQUAL -1)
-    math(EXPR at "${at} + 1")
-    list(GET VYRE_TEST_COSTS ${at} cost)
-    set_tests_properties(${name} PROPERTIES COST ${cost})
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/vyre-tests.cmake)
 
 add_library(vyre_options INTERFACE)
 target_compile_definitions(vyre_options INTERFACE _GNU_SOURCE)
@@ -55,7 +23,7 @@ if(VYRE_SANITIZE)
     # Their runtime is in C++ programs alone, and ours are C.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=function,vptr>)
   target_compile_definitions(vyre_options INTERFACE VYRE_SANITIZED)
-  target_link_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE})
+  target_link_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fuse-ld=lld)
 endif()
 
 # vyre_add_part(NAME SOURCES...): an object library, a part of libvyre, whose version script says what is exported.
@@ -105,15 +73,6 @@ endfunction()
 function(vyre_add_shared_objects name)
   add_library(${name} OBJECT ${ARGN})
   target_link_libraries(${name} PUBLIC vyre_options)
-endfunction()
-
-# vyre_add_unittest(NAME SOURCES ... LIBRARIES ...): a cmocka program under ctest; it links parts, not libvyre, so that it sees internals.
-function(vyre_add_unittest name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} cmocka m)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
-  vyre_add_test(${name} ${name})
 endfunction()
 
 # Where libvyre finds the core passes: vyre/passes beside it, in the build tree and installed.

@@ -1,10 +1,21 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything and runs all tests: clang with the address and undefined behaviour sanitizers, the tests
-# that have threads with the thread sanitizer, gcc release.  Tests that compare values of thousands of programs and take minutes under
-# sanitizers run in release alone (CMakePresets.json).  The last lines are ctest's summary.
+# test.sh [--all]: installs what is missing, builds, and runs the tests under ctest; the last lines are ctest's summary.
+#   Without --all: clang with the address and undefined behaviour sanitizers for the tests that read input or handle memory, gcc
+#   release for all others, and of the random programs one of four (cmake/vyre-tests.cmake).
+#   --all: both builds run everything, and the thread sanitizer runs the tests that have threads.  This takes over an hour.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+all=
+case ${1:-} in
+  '') ;;
+  --all) all=-all ;;
+  *)
+    echo "usage: test.sh [--all]" >&2
+    exit 2
+    ;;
+esac
 
 scripts/install-packages.sh tests
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
@@ -13,7 +24,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 build() {
   echo "== build: $1"
-  cmake --preset "$1" >/dev/null
+  cmake --preset "$1" "-DVYRE_ALL_TESTS=$([ "$all" ] && echo ON || echo OFF)" >/dev/null
   cmake --build --preset "$1" >"$log" || {
     grep -v '^\[' "$log" >&2
     exit 1
@@ -22,11 +33,13 @@ build() {
 }
 
 build asan-ubsan
-build tsan
+if [ "$all" ]; then build tsan; fi
 build release
 echo "== test: asan-ubsan"
-ctest --preset asan-ubsan
-echo "== test: tsan"
-ctest --preset tsan
+ctest --preset "asan-ubsan$all"
+if [ "$all" ]; then
+  echo "== test: tsan"
+  ctest --preset tsan
+fi
 echo "== test: release"
-ctest --preset release
+ctest --preset "release$all"

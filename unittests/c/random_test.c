@@ -75,7 +75,7 @@ static void
 random_programs_compute_the_same(void **state)
 {
   (void)state;
-  const uint32_t runs = from_environment("VYRE_RUNS", 200), seed = from_environment("VYRE_SEED", 1);
+  const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1);
   uint32_t compared = 0;
   vyre_module *module;
   const double start = seconds_now();

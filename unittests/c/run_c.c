@@ -14,13 +14,6 @@
 
 double compile_seconds;
 
-uint32_t
-from_environment(const char *name, uint32_t fallback)
-{
-  const char *text = getenv(name);
-  return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
-}
-
 static const char *
 text_from_environment(const char *name, const char *fallback)
 {

@@ -4,6 +4,7 @@
 #ifndef VYRE_UNITTESTS_C_RUN_C_H
 #define VYRE_UNITTESTS_C_RUN_C_H
 
+#include "../budget.h"
 #include "vyre/c.h"
 
 #include <setjmp.h>
@@ -14,7 +15,6 @@
 
 typedef uint32_t (*program_function)(const vyre_c_dispatch *);
 
-uint32_t from_environment(const char *name, uint32_t fallback);
 void assert_ok(vyre_status status, const char *what);
 double seconds_now(void);
 

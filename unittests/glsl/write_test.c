@@ -2,6 +2,7 @@
  * strict.  VYRE_SEED and VYRE_RUNS in the environment give more random programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "../passes/random_run.h"
 
 #include "vyre/glsl.h"
@@ -119,7 +120,7 @@ compile(const vyre_bytes *text, uint32_t seed)
 static void
 random_programs_compute_the_same(void **state)
 {
-  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 120);
+  uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(120);
   uint32_t same = 0;
   (void)state;
   for (uint32_t end = seed + runs; seed != end; seed++) {

@@ -5,21 +5,18 @@
  *   unit-kernel-device [COUNT [ROWS]]      of so many small modules, and of so many rows
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "forms.h"
 #include "interpreted.h"
 #include "vyre/text.h"
 #include "vyre/vir0.h"
 
-#if defined VYRE_SANITIZED && defined FORMS_FEW /* the simulator is sanitized too */
-enum { PROGRAMS = 6, SEEDS = 1, FEW = 1 };
-static uint32_t small = 1, rows = 100;
-#elif defined VYRE_SANITIZED || defined FORMS_FEW
-enum { PROGRAMS = 20, SEEDS = 1, FEW = 1 };
-static uint32_t small = 1, rows = 300;
+#ifdef FORMS_FEW /* a simulator, which is slow */
+enum { SLOWNESS = 4 };
 #else
-enum { PROGRAMS = 80, SEEDS = 2, FEW = 3 };
-static uint32_t small = 4, rows = 1000;
+enum { SLOWNESS = 1 };
 #endif
+static uint32_t small, rows; /* numbers of modules of two programs, and of rows of large ones */
 
 static form forms[] = {{.name = "by the interpreter", .fused = true},
                        {.name = "by programs on a device", .target = &FORMS_TARGET, .by_program = true},
@@ -71,7 +68,7 @@ static void
 many_programs(void **state)
 {
   (void)state;
-  vyre_bytes input = forms_random(1001, PROGRAMS);
+  vyre_bytes input = forms_random(1001, budget_runs(80 / SLOWNESS));
   compare_all("many programs, seed", 1, &input);
   vyre_bytes_free(&input);
 }
@@ -107,8 +104,8 @@ static void
 kernels_are_right(void **state)
 {
   (void)state;
-  for (uint32_t seed = 1; seed <= SEEDS; seed++) {
-    vyre_bytes input = seed % 2 ? forms_random(seed, FEW) : forms_grown(16 * 40, 40);
+  for (uint32_t seed = 1; seed <= budget_runs(2); seed++) {
+    vyre_bytes input = seed % 2 ? forms_random(seed, budget_runs(4 / SLOWNESS)) : forms_grown(16 * 40, 40);
     forms[INTERPRETED].device->info.max_iterations = seed % 2 ? FORMS_BOUND : 0;
     for (uint32_t k = 0; k < FORMS_PIPELINES; k++)
       forms_compare("interpreted, seed", seed, &input, forms_pipelines[k], &forms[INTERPRETED], 1);
@@ -254,10 +251,8 @@ memory_grows(void **state)
 int
 main(int count, char **arguments)
 {
-  if (count > 1)
-    small = (uint32_t)strtoul(arguments[1], NULL, 10);
-  if (count > 2)
-    rows = (uint32_t)strtoul(arguments[2], NULL, 10);
+  small = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : budget_runs(4 / SLOWNESS);
+  rows = count > 2 ? (uint32_t)strtoul(arguments[2], NULL, 10) : budget_runs(1200 / SLOWNESS);
   const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules),          cmocka_unit_test(many_programs),
                                      cmocka_unit_test(other_workgroups),       cmocka_unit_test(large_modules),
                                      cmocka_unit_test(kernels_are_right),      cmocka_unit_test(too_much_for_a_driver),

@@ -4,15 +4,10 @@
  *   unit-kernel-forms [COUNT]      of so many small modules
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "forms.h"
 
-#ifdef VYRE_SANITIZED
-enum { LARGE = 1, PROGRAMS = 30, ROWS = 10000 };
-static uint32_t small = 15;
-#else
-enum { LARGE = 2, PROGRAMS = 80, ROWS = 40000 };
-static uint32_t small = 100;
-#endif
+static uint32_t small; /* number of modules of two programs */
 
 static form forms[] = {{.name = "by phases", .target = &vyre_target_cpu, .threads = 1},
                        {.name = "by phases in sequences", .target = &vyre_target_cpu, .threads = 1, .fused = true},
@@ -58,8 +53,8 @@ static void
 many_programs(void **state)
 {
   (void)state;
-  for (uint32_t seed = 1; seed <= LARGE; seed++) {
-    vyre_bytes input = forms_random(1000 + seed, PROGRAMS);
+  for (uint32_t seed = 1; seed <= budget_runs(2); seed++) {
+    vyre_bytes input = forms_random(1000 + seed, budget_runs(80));
     for (uint32_t i = 0; i < FORMS_PIPELINES; i++)
       forms_compare("many programs, seed", seed, &input, forms_pipelines[i], forms, FORMS);
     assert_false(forms_compare("many programs, seed", seed, &input, "sweeps.check", forms, FORMS));
@@ -71,7 +66,8 @@ many_programs(void **state)
 static void
 one_program(void **state)
 {
-  vyre_bytes input = forms_grown(ROWS, ROWS);
+  const uint32_t rows = budget_runs(40000);
+  vyre_bytes input = forms_grown(rows, rows);
   (void)state;
   for (uint32_t i = 0; i < FORMS_PIPELINES; i++)
     forms_compare("one program", 0, &input, forms_pipelines[i], forms, FORMS);
@@ -82,8 +78,7 @@ one_program(void **state)
 int
 main(int count, char **arguments)
 {
-  if (count > 1)
-    small = (uint32_t)strtoul(arguments[1], NULL, 10);
+  small = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : budget_runs(100);
   const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules), cmocka_unit_test(many_programs),
                                      cmocka_unit_test(one_program)};
   return cmocka_run_group_tests(tests, open_forms, close_forms);

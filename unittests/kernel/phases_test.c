@@ -2,9 +2,10 @@
  * that its plain C gives.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "phases.h"
 
-enum { PROGRAMS = 150 };
+#define PROGRAMS budget_runs(150)
 
 static const char *const core_columns[] = {"op", "imm", "imm_hi", "a", "b", "c"};
 
@@ -81,7 +82,7 @@ cf_of_every_op(void **state)
   static const char *const statistics[] = {"rows folded", "operands replaced"};
   bool is_folded[VYRE_OP__COUNT] = {false};
   (void)state;
-  for (uint32_t seed = 1; seed <= 10 * PROGRAMS; seed++) {
+  for (uint32_t seed = 1; seed <= 1500; seed++) {
     vyre_module *modules[2] = {phases_foldable(seed), phases_foldable(seed)};
     const vyre_view *v = vyre_module_view(modules[0]), *w = vyre_module_view(modules[1]);
     vyre_report *reports[2];

@@ -1,6 +1,7 @@
 /* Dispatching: images, results, buffers on the device, batches; what is used again, and what each costs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "mega.h"
 
 #include <stdbool.h>
@@ -428,5 +429,5 @@ main(void)
       cmocka_unit_test(a_mirror_takes_up_and_down_what_changed),
       cmocka_unit_test(rates_are_bytes_a_second),
   };
-  return cmocka_run_group_tests(tests, NULL, device_end);
+  return hang_run_group_tests(tests, NULL, device_end);
 }

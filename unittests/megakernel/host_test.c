@@ -1,6 +1,7 @@
 /* What a host keeps beside a live kernel: tenants, the log of items, telemetry.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "mega.h"
 #include "vyre/io.h"
 #include "vyre/megakernel_host.h"
@@ -519,5 +520,5 @@ main(void)
       cmocka_unit_test(a_record_that_was_not_written_whole_is_written_over),
 #endif
   };
-  return cmocka_run_group_tests(tests, NULL, device_end);
+  return hang_run_group_tests(tests, NULL, device_end);
 }

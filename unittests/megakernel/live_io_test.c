@@ -1,6 +1,7 @@
 /* A live kernel whose items read files: LOAD_MISS with a pump, and handlers that look at what was read.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "frail.h"
 #include "live_items.h"
 #include "vyre/megakernel_io.h"
@@ -504,5 +505,5 @@ main(void)
       cmocka_unit_test(a_lost_device_reads_on),
       cmocka_unit_test(regions_are_within_the_data),
   };
-  return cmocka_run_group_tests(tests, NULL, device_end);
+  return hang_run_group_tests(tests, NULL, device_end);
 }

@@ -1,6 +1,7 @@
 /* Kernels that are live: items by ticket, full rings, masks, IO, shutdown; and many items of many threads, each done once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "live_items.h"
 
 #include <pthread.h>
@@ -437,5 +438,5 @@ main(void)
       cmocka_unit_test(and_by_priority),
       cmocka_unit_test(and_in_short_slices),
   };
-  return cmocka_run_group_tests(tests, NULL, device_end);
+  return hang_run_group_tests(tests, NULL, device_end);
 }

@@ -1,6 +1,7 @@
 /* The host's side of an IO queue: reads, writes and fences of files and pipes, by io_uring and without it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "vyre/megakernel_io.h"
 
 #include <setjmp.h>
@@ -475,5 +476,5 @@ main(void)
                                           plain_in_parts = {.is_plain = true, .part = 1000};
   const struct CMUnitTest tests[] = {ALL(by_uring), ALL(in_parts), ALL(plain), ALL(plain_in_parts),
                                      cmocka_unit_test(without_the_library_it_goes_without)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return hang_run_group_tests(tests, NULL, NULL);
 }

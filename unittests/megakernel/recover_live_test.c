@@ -1,6 +1,7 @@
 /* Live kernels whose device is lost, or has no memory left: items that go on, those that do not, and when it is over.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "frail.h"
 #include "live_items.h"
 
@@ -295,5 +296,5 @@ main(void)
       cmocka_unit_test(a_live_kernel_says_what_else_went_wrong),
       cmocka_unit_test(what_hangs_is_not_gone_on_with),
   };
-  return cmocka_run_group_tests(tests, NULL, device_end);
+  return hang_run_group_tests(tests, NULL, device_end);
 }

@@ -1,6 +1,7 @@
 /* Dispatches whose device is lost, or has no memory left: what is made anew, what is tried again, and what is not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "frail.h"
 
 #include <dlfcn.h>
@@ -520,5 +521,5 @@ main(void)
       cmocka_unit_test(a_drivers_own_loss_is_met),
 #endif
   };
-  return cmocka_run_group_tests(tests, NULL, device_end);
+  return hang_run_group_tests(tests, NULL, device_end);
 }

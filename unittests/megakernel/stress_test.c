@@ -4,6 +4,7 @@
  *   unit-mega-stress-cpu [-items=N]    of the first test; 1,000,000 is the number that docs/megakernel.md tells of
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "frail.h"
 #include "live_items.h"
 
@@ -247,5 +248,5 @@ main(int argc, char **argv)
   items = amounts().items;
   if (argc == 2 && strncmp(argv[1], "-items=", 7) == 0)
     items = (uint32_t)strtoul(argv[1] + 7, NULL, 10);
-  return cmocka_run_group_tests(tests, NULL, device_end);
+  return hang_run_group_tests(tests, NULL, device_end);
 }

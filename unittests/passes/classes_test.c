@@ -168,7 +168,7 @@ static void
 classes_are_what_the_definition_says(void **state)
 {
   vyre_registry *good = open_registry(false), *bad = open_registry(true);
-  const uint32_t first = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 200);
+  const uint32_t first = budget_number("VYRE_SEED", 1), runs = budget_runs(200);
   (void)state;
   for (uint32_t seed = first; seed != first + runs; seed++) {
     vyre_module *module = make_random(seed);

@@ -4,6 +4,7 @@
 #ifndef VYRE_UNITTESTS_PASSES_RANDOM_RUN_H
 #define VYRE_UNITTESTS_PASSES_RANDOM_RUN_H
 
+#include "../budget.h"
 #include "random_program.h"
 #include "vyre/run.h"
 #include "vyre/text.h"
@@ -17,13 +18,6 @@
 
 #define OUT_WORDS RANDOM_OUT
 typedef random_memory memory;
-
-static inline uint32_t
-from_environment(const char *name, uint32_t fallback)
-{
-  const char *text = getenv(name);
-  return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
-}
 
 static inline void
 assert_ok(vyre_status status, const char *what, uint32_t seed)

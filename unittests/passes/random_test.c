@@ -110,7 +110,7 @@ passes_keep_what_programs_compute(void **state)
   vyre_pipeline *parsed[COUNT];
   uint64_t removed[COUNT] = {0}, defined_count = 0;
   vyre_report *report;
-  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 300);
+  uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(300);
   (void)state;
   assert_null(vyre_report_create(NULL, &report));
   for (uint32_t p = 0; p < COUNT; p++)
@@ -160,7 +160,7 @@ default_pipelines_find_nothing_the_second_time(void **state)
 {
   vyre_registry *registry = open_registry();
   vyre_pipeline *pipeline;
-  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 300);
+  uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(300);
   (void)state;
   assert_ok(vyre_pipeline_parse(registry, "default<O2>", 11, "-passes", &pipeline), "default<O2>", 0);
   for (uint32_t end = seed + runs; seed != end; seed++) {

@@ -192,7 +192,7 @@ values_stay_what_they_are(void **state)
   vyre_registry *registry;
   vyre_pipeline *parsed[COUNT];
   static seen before, after;
-  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 200);
+  uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(200);
   uint64_t values = 0, kept[COUNT] = {0};
   (void)state;
   assert_null(vyre_registry_create(NULL, &registry));

@@ -73,7 +73,7 @@ merge_all(vyre_module *module, uint64_t merged[2])
 static void
 equal_rows_have_equal_values(void **state)
 {
-  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 600);
+  uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(600);
   uint64_t merged[2] = {0, 0};
   (void)state;
   for (uint32_t end = seed + runs; seed != end; seed++) {

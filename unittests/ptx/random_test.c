@@ -110,7 +110,7 @@ static void
 random_programs_compute_the_same(void **state)
 {
   (void)state;
-  const uint32_t runs = from_environment("VYRE_RUNS", 200), seed = from_environment("VYRE_SEED", 1);
+  const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1);
   vyre_module *module;
   assert_ok(vyre_module_create(NULL, 0, &module), "module");
   for (uint32_t i = 0; i < runs; i++)
@@ -124,7 +124,7 @@ static void
 ptxas_compiles_random_programs(void **state)
 {
   (void)state;
-  const uint32_t runs = from_environment("VYRE_RUNS", 200), seed = from_environment("VYRE_SEED", 1), batch = 25;
+  const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1), batch = 25;
   vyre_module *module;
   if (!needs_ptxas())
     return;

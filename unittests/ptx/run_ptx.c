@@ -11,13 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t
-from_environment(const char *name, uint32_t fallback)
-{
-  const char *text = getenv(name);
-  return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
-}
-
 void
 assert_ok(vyre_status status, const char *what)
 {

@@ -4,6 +4,7 @@
 #ifndef VYRE_UNITTESTS_PTX_RUN_PTX_H
 #define VYRE_UNITTESTS_PTX_RUN_PTX_H
 
+#include "../budget.h"
 #include "vyre/ptx.h"
 
 #include "ptx.h"
@@ -15,7 +16,6 @@
 #define MOST_BINDINGS    64u
 #define OPEN_DESCRIPTORS 3u /* elements of an array whose length is open: parameters, or from sm_90 on a table */
 
-uint32_t from_environment(const char *name, uint32_t fallback);
 void assert_ok(vyre_status status, const char *what);
 
 /* Writes the program, or of row 0 all; fails the test if that fails. */

@@ -177,7 +177,7 @@ next_argument(uint64_t at, uint32_t bits, uint32_t step)
 static void
 functions_of_one_number_keep_their_bounds(void **state)
 {
-  const uint32_t step = from_environment("VYRE_STEP", 251);
+  const uint32_t step = budget_number("VYRE_STEP", 251);
   (void)state;
   for (uint32_t k = 0; k < sizeof unaries / sizeof *unaries; k++) {
     greatest all = {0};
@@ -197,7 +197,7 @@ functions_of_one_number_keep_their_bounds(void **state)
 static void
 functions_of_two_numbers_keep_their_bounds(void **state)
 {
-  const uint32_t step = from_environment("VYRE_STEP", 251);
+  const uint32_t step = budget_number("VYRE_STEP", 251);
   greatest angle = {0}, power = {0};
   uint64_t seed = 1;
   machine none = 0;

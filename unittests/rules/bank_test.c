@@ -7,6 +7,7 @@
  * VYRE_SEED and VYRE_POINTS in the environment give more; VYRE_RULE names one rule.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "rules_fixture.h"
 
 #include "rules_table.h"
@@ -459,9 +460,9 @@ open_bank(bench *b)
 static void
 every_rule_keeps_what_programs_compute(void **state)
 {
-  const char *only = getenv("VYRE_RULE"), *seed = getenv("VYRE_SEED"), *points = getenv("VYRE_POINTS");
+  const char *only = getenv("VYRE_RULE"), *seed = getenv("VYRE_SEED");
   bench b = {.random = (seed ? strtoull(seed, NULL, 0) : 1) * UINT64_C(0x9e3779b97f4a7c15),
-             .points = points ? (uint32_t)strtoul(points, NULL, 0) : 24};
+             .points = budget_number("VYRE_POINTS", budget_runs(24))};
   (void)state;
   open_bank(&b);
   for (uint32_t i = 0; i < b.set.count; i++) {

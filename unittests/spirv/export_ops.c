@@ -1,6 +1,7 @@
 /* Every pure op, strict and relaxed, on each kind and number of lanes that it takes: validated, run, and compared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "export_support.h"
 
 #include "vyre/dot.h"
@@ -132,15 +133,15 @@ room_for(vyre_kind kind, bool here)
 }
 
 /* Ops whose operands all have one type: as many of them in a program as it has room for.  A driver takes vectors apart, and
- * compiling them takes it most of the test's time: of each kind it has scalars, and strict vectors of one size; of GLSL the
- * scalars. */
+ * compiling them takes it most of the test's time: of each kind it has scalars, and, unless a share is tested, strict vectors of
+ * one size; of GLSL the scalars. */
 static void
 uniform_ops(uint32_t mode, vyre_type type)
 {
   export_case c;
   vyre_row operands[3];
   const uint32_t lanes = VYRE_TYPE_LANES(type), kind = VYRE_TYPE_KIND(type);
-  const bool here = lanes == 1 || (export_is_direct() && lanes == 2 + kind % 3 && mode == 0);
+  const bool here = lanes == 1 || (budget_step() == 1 && export_is_direct() && lanes == 2 + kind % 3 && mode == 0);
   open_with_inputs(&c, mode, type, operands);
   c.interpreted = !here;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {

@@ -4,6 +4,7 @@
  * VYRE_SEED and VYRE_RUNS in the environment give other programs, and more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "random_program.h"
 
 #include "vyre/spirv.h"
@@ -21,13 +22,6 @@
 #include <cmocka.h>
 
 #define WHOLE_GRID VYRE_ORDER(1, 1, 0x148u) /* acq_rel uniform_memory workgroup_memory */
-
-static uint32_t
-from_environment(const char *name, uint32_t fallback)
-{
-  const char *text = getenv(name);
-  return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
-}
 
 static void
 print(const vyre_module *module, const char *what)
@@ -162,7 +156,7 @@ static void
 random_programs_compute_the_same_in_segments(void **state)
 {
   (void)state;
-  const uint32_t runs = from_environment("VYRE_RUNS", 200), first = from_environment("VYRE_SEED", 1);
+  const uint32_t runs = budget_runs(200), first = budget_number("VYRE_SEED", 1);
   uint32_t split = 0, segments_made = 0, words = 0, group_words = 0, refused = 0;
   vyre_module *module;
   ok(vyre_module_create(NULL, 0, &module), NULL);

@@ -4,6 +4,7 @@
  * VYRE_SEED and VYRE_RUNS in the environment give more of it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -15,13 +16,6 @@ next_random(uint32_t below)
 {
   random_state = random_state * 6364136223846793005u + 1442695040888963407u;
   return (uint32_t)((random_state >> 33) % below);
-}
-
-static uint32_t
-from_environment(const char *name, uint32_t fallback)
-{
-  const char *text = getenv(name);
-  return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
 }
 
 static void
@@ -83,9 +77,9 @@ check_walk(const vyre_view *v)
 static void
 damage_is_found_or_harmless(void **state)
 {
-  uint32_t runs = from_environment("VYRE_RUNS", 3000), accepted = 0;
+  uint32_t runs = budget_runs(3000), accepted = 0;
   (void)state;
-  random_state = from_environment("VYRE_SEED", 1);
+  random_state = budget_number("VYRE_SEED", 1);
   for (uint32_t i = 0; i < runs; i++) {
     fixture x;
     vyre_verify_errors errors = {0};

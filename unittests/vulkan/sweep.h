@@ -7,6 +7,7 @@
 #ifndef VYRE_UNITTESTS_SWEEP_H
 #define VYRE_UNITTESTS_SWEEP_H
 
+#include "../budget.h"
 #include "messages.h"
 #include "vyre/target.h"
 
@@ -33,12 +34,12 @@ sweep_is_sparse(void)
   return info.kind != VYRE_DEVICE_CPU;
 }
 
-/* How far it is from one of so many places to the next one that is tried. */
+/* Returns the distance between two of the places that are tried. */
 static inline uint32_t
 sweep_stride(uint32_t places)
 {
   if (places <= SWEEP_FEW || !sweep_is_sparse())
-    return 1;
+    return budget_step();
   const uint32_t stride = (places + SWEEP_FEW - 1) / SWEEP_FEW;
   print_message("  one of every %u places\n", stride);
   return stride;

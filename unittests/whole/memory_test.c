@@ -2,6 +2,7 @@
  * that says so, nothing leaked, no half-made output; and what a failed step only read is as good as before.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "whole.h"
 
 #include <spirv/unified1/spirv.h>
@@ -79,7 +80,7 @@ sweep(const char *path)
   for (unsigned k = 0; k < whole_step_count; k++) {
     uint64_t n = 1;
     while (fail_one(path, k, n, false) && fail_one(path, k, n, true))
-      n++;
+      n += budget_step();
     if (getenv("VYRE_TEST_VERBOSE"))
       print_message("%s: %u allocations %s\n", path, (unsigned)n - 1, whole_steps[k].name);
   }

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests, and the part of them that scripts/test.sh runs.
+#
+# A test with the label `all` runs only by `scripts/test.sh --all`: it takes minutes (VYRE_LONG_TESTS), or it has run in the other build.
+# The build with sanitizers runs VYRE_SANITIZED_TESTS: tests that read input of users or handle memory by hand.  Unit tests
+# among them do not run in the release build again.
+
+option(VYRE_ALL_TESTS "build the programs of all tests, not only of those that scripts/test.sh runs" ON)
+
+# Only this limit ends a test that hangs: no test depends on the clock otherwise, because a machine may be very slow.
+# A command within a test (lit, libFuzzer) has a quarter of it.
+set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hanging")
+
+# Most of the time of many tests is the compilation of kernels, which are the same in each build: the presets share one folder.
+set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep what drivers compiled")
+
+set(VYRE_LONG_TESTS
+  "windows|gpu-bundle|docs-commands|installed|packages|missing-tools"       # builds of their own
+  "lit-vulkan|lit-cuda|lit-phases|debug-values|page-in-browser"             # thousands of processes
+  "fuzz-passes-[123]|folds-ints8|folds-moves|unit-folds-checker|rules-hold" # more programs, all values of 8 bits, proofs by z3
+  "unit-.*-ptxas|ptxas-examples"                                            # another project's compiler
+  "unit-(vulkan-failure|vulkan-sequence|vulkan-target|conformance-vulkan)-discrete|unit-kernel-device-cuda|unit-kernel-fit")
+set(VYRE_SANITIZED_TESTS
+  "fuzz-(text|spirv|vir0|pipeline|plugin|rules|foz|table|ptx|megakernel|passes-0)"
+  "unit-(ir|text|vir0|verify|passmgr|spirv-import|interp|split|targets)-.*|unit-split|unit-rules-parse|unit-threads|unit-memory"
+  "unit-cuda-driver-.*|unit-mega-protocol|unit-mega-pump|unit-mega-host-cpu|unit-mega-recover-cpu|unit-c-options")
+# No test of these folders runs under sanitizers without --all.
+set(VYRE_NOT_SANITIZED)
+if(VYRE_SANITIZE AND NOT VYRE_ALL_TESTS)
+  set(VYRE_NOT_SANITIZED EXCLUDE_FROM_ALL)
+endif()
+list(JOIN VYRE_LONG_TESTS "|" VYRE_LONG_TESTS)
+list(JOIN VYRE_SANITIZED_TESTS "|" VYRE_SANITIZED_TESTS)
+
+if(VYRE_TESTS OR VYRE_SANITIZE)
+  vyre_need(lld find_program VYRE_LLD ld.lld)
+endif()
+
+# Sets `result` to whether scripts/test.sh leaves out the test, without --all.
+function(vyre_test_is_left_out name result)
+  set(left_out NO)
+  if(VYRE_SANITIZE)
+    if(NOT name MATCHES "^(${VYRE_SANITIZED_TESTS})$")
+      set(left_out YES)
+    endif()
+  elseif(name MATCHES "^(${VYRE_LONG_TESTS})$" OR (name MATCHES "^unit-" AND name MATCHES "^(${VYRE_SANITIZED_TESTS})$"))
+    set(left_out YES)
+  endif()
+  set(${result} ${left_out} PARENT_SCOPE)
+endfunction()
+
+# The longest tests begin first, so that none runs alone at the end: about the seconds that they take.
+set(VYRE_TEST_COSTS windows 300 lit 200 lit-vulkan 200 lit-cuda 200 unit-kernel-device 100 unit-kernel-device-cuda 90 rules-hold 60 docs-commands 50 unit-c 40
+  folds-ints8 35 unit-spirv-export-ops 35 unit-vulkan-failure 25 unit-vulkan-failure-discrete 25 unit-glsl-ops 20 installed 20 lit-phases 20
+  unit-kernel-phases 20 unit-kernel-fit 20 unit-folds-checker 20 fuzz-passes-0 20 fuzz-text 20 unit-vir0-damage 20)
+
+# vyre_add_test(NAME COMMAND...): a test under ctest.
+# Sanitizers do not see into drivers and into the API's checks, but make these slow, because they share the allocator.  So in their builds
+# lavapipe has no threads of its own, and unit tests do without the checks; they have both in the release build, where they find the same.
+function(vyre_add_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  math(EXPR part "${VYRE_TEST_LIMIT} / 4")
+  set(environment VYRE_COMMAND_LIMIT=${part} XDG_CACHE_HOME=${VYRE_TEST_CACHE} MESA_SHADER_CACHE_DIR=${VYRE_TEST_CACHE})
+  if(VYRE_SANITIZE AND name MATCHES "^unit-")
+    list(APPEND environment VYRE_NO_VALIDATION=1)
+  endif()
+  if(VYRE_SANITIZE MATCHES "address")
+    list(APPEND environment LP_NUM_THREADS=0)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${VYRE_TEST_LIMIT} ENVIRONMENT "${environment}")
+  vyre_test_is_left_out(${name} left_out)
+  if(left_out)
+    set_tests_properties(${name} PROPERTIES LABELS all)
+  endif()
+  list(FIND VYRE_TEST_COSTS ${name} at)
+  if(NOT at EQUAL -1)
+    math(EXPR at "${at} + 1")
+    list(GET VYRE_TEST_COSTS ${at} cost)
+    set_tests_properties(${name} PROPERTIES COST ${cost})
+  endif()
+endfunction()
+
+# vyre_add_unittest(NAME SOURCES ... LIBRARIES ...): a cmocka program under ctest; it links parts, not libvyre, so that it sees internals.
+# Nearly all of the time that a link takes is the linker's, and there are two hundred: lld is four times as fast as ld.
+function(vyre_add_unittest name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} cmocka m)
+  target_link_options(${name} PRIVATE -fuse-ld=lld)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
+  vyre_add_test(${name} ${name})
+  vyre_test_is_left_out(${name} left_out)
+  if(left_out AND NOT VYRE_ALL_TESTS)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
