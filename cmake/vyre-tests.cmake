@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests, and the part of them that scripts/test.sh runs.
 #
-# A test with the label `all` runs only by `scripts/test.sh --all`: it takes minutes (VYRE_LONG_TESTS), or it has run in the other build.
-# The build with sanitizers runs VYRE_SANITIZED_TESTS: tests that read input of users or handle memory by hand.  Unit tests
-# among them do not run in the release build again.
+# `scripts/test.sh --all` runs every test in each build.  Without --all:
+#   - the build with sanitizers runs the tests with the label `sanitized` (VYRE_SANITIZED_TESTS): those that read input of users or
+#     handle memory by hand;
+#   - the release build runs the tests without a label.  It leaves out the unit tests that the other build runs (`sanitized`),
+#     and tests that take minutes (`long`, VYRE_LONG_TESTS).
 
 option(VYRE_ALL_TESTS "build the programs of all tests, not only of those that scripts/test.sh runs" ON)
 
@@ -36,17 +38,14 @@ if(VYRE_TESTS OR VYRE_SANITIZE)
   vyre_need(lld find_program VYRE_LLD ld.lld)
 endif()
 
-# Sets `result` to whether scripts/test.sh leaves out the test, without --all.
-function(vyre_test_is_left_out name result)
-  set(left_out NO)
-  if(VYRE_SANITIZE)
-    if(NOT name MATCHES "^(${VYRE_SANITIZED_TESTS})$")
-      set(left_out YES)
-    endif()
-  elseif(name MATCHES "^(${VYRE_LONG_TESTS})$" OR (name MATCHES "^unit-" AND name MATCHES "^(${VYRE_SANITIZED_TESTS})$"))
-    set(left_out YES)
+# Sets `label` to the label of the test, or to nothing.
+function(vyre_label_test name label)
+  set(${label} "" PARENT_SCOPE)
+  if(name MATCHES "^(${VYRE_LONG_TESTS})$")
+    set(${label} long PARENT_SCOPE)
+  elseif(name MATCHES "^(${VYRE_SANITIZED_TESTS})$" AND (VYRE_SANITIZE OR name MATCHES "^unit-"))
+    set(${label} sanitized PARENT_SCOPE)
   endif()
-  set(${result} ${left_out} PARENT_SCOPE)
 endfunction()
 
 # The longest tests begin first, so that none runs alone at the end: about the seconds that they take.
@@ -68,10 +67,8 @@ function(vyre_add_test name)
     list(APPEND environment LP_NUM_THREADS=0)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${VYRE_TEST_LIMIT} ENVIRONMENT "${environment}")
-  vyre_test_is_left_out(${name} left_out)
-  if(left_out)
-    set_tests_properties(${name} PROPERTIES LABELS all)
-  endif()
+  vyre_label_test(${name} label)
+  set_tests_properties(${name} PROPERTIES LABELS "${label}")
   list(FIND VYRE_TEST_COSTS ${name} at)
   if(NOT at EQUAL -1)
     math(EXPR at "${at} + 1")
@@ -89,8 +86,8 @@ function(vyre_add_unittest name)
   target_link_options(${name} PRIVATE -fuse-ld=lld)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
   vyre_add_test(${name} ${name})
-  vyre_test_is_left_out(${name} left_out)
-  if(left_out AND NOT VYRE_ALL_TESTS)
+  vyre_label_test(${name} label)
+  if(NOT VYRE_ALL_TESTS AND (VYRE_SANITIZE AND NOT label STREQUAL sanitized OR NOT VYRE_SANITIZE AND label))
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
 endfunction()
