@@ -12,7 +12,7 @@ import subprocess
 from tree import FUZZ, ROOT, Tree, Wrong
 
 # What they run is run by others too, or nothing of the product; or they take minutes.
-NOT_ASKED = {"installed", "lit", "lit-lint", "lit-lint-itself", "behaviours-named", "mutants-apply", "fuzz-passes", "rules-hold"}
+NOT_ASKED = {"installed", "lit", "lit-lint", "lit-lint-itself", "behaviours-named", "fuzz-passes", "rules-hold"}
 LIT_SUFFIXES = {".vir", ".test", ".comp", ".spvasm"}
 PRODUCT = ("cmake/", "codegen/", "frontends/", "include/", "ir/", "passes/", "passmgr/", "runtime/", "targets/", "tools/", "CMakeLists.txt")
 
@@ -37,10 +37,10 @@ def lit_tests(names):
 
 
 class Coverage:
-    def __init__(self, work, names):
-        self.names, self.file = names, work / "coverage.json"
+    def __init__(self, work, names, all_tests):
+        self.names, self.file = names, work / ("coverage-all.json" if all_tests else "coverage.json")
         self.folder = work / "coverage"
-        self.tree = Tree(self.folder / "tree")
+        self.tree = Tree(self.folder / "tree", all_tests)
         stored = json.loads(self.file.read_text()) if self.file.is_file() else {"tests": {}, "code": {}}
         self.known = stored["tests"]
         self.code = {file: int(bits, 16) for file, bits in stored["code"].items()}  # by file: a number whose bits are lines that can run

@@ -14,7 +14,7 @@ import time
 import coverage
 import operators
 from tokens import Source
-from tree import FUZZ, ROOT, Tree, sources
+from tree import FUZZ, ROOT, Tree, Wrong, sources
 
 FOLDERS = ("codegen", "frontends", "ir", "passes", "passmgr", "runtime", "targets", "tools")
 SUFFIXES = (".c", ".h", ".cpp")
@@ -62,24 +62,6 @@ class Draw:
         return None
 
 
-class Listed:
-    """Stands for coverage.Coverage, without a measurement: the tests that the lists name for a file, then those for its folder."""
-
-    SECONDS = 12  # assumed processor time of a test; ten times as much is its limit
-
-    def __init__(self, names, mutants):
-        self.names = names
-        self.known = collections.defaultdict(lambda: {"seconds": self.SECONDS})
-        self.tests = collections.defaultdict(collections.Counter)  # by file and by folder: test: entries
-        for mutant in mutants:
-            self.tests[mutant.file][mutant.test] += 1
-            self.tests[mutant.file.rsplit("/", 1)[0]][mutant.test] += 1
-
-    def tests_of(self, file, first, last):
-        own, near = self.tests[file], self.tests[file.rsplit("/", 1)[0]]
-        return [(test, self.SECONDS, own[test] + near[test] / 1000) for test in near]
-
-
 def difference(edit):
     old = (ROOT / edit.file).read_text()
     lines = difflib.unified_diff(old.splitlines(), (old[:edit.start] + edit.text + old[edit.end:]).splitlines(), lineterm="", n=0)
@@ -87,13 +69,13 @@ def difference(edit):
 
 
 class Judge:
-    def __init__(self, work, wanted, draw, known, seconds, fresh):
-        self.wanted, self.draw, self.coverage, self.seconds = wanted, draw, known, seconds
+    def __init__(self, work, draw, known, options):
+        self.wanted, self.draw, self.coverage, self.seconds = options.count, draw, known, options.seconds
         self.lock, self.changed = threading.Lock(), threading.Condition()
         self.product = coverage.product_digest(known.names)
-        self.file = work / "random.txt"  # key, verdict, test: what is known of mutants of this code
+        self.file = work / "judged.txt"  # key, verdict, test: the mutants of this code that an earlier run judged
         self.known = {}
-        if self.file.is_file() and not fresh:
+        if self.file.is_file() and not options.fresh:
             self.known = {key: (verdict, test) for key, verdict, test in (line.split() for line in self.file.read_text().splitlines())}
         self.counts = collections.defaultdict(collections.Counter)
         self.valid, self.under_way = 0, 0
@@ -286,17 +268,22 @@ class Judge:
               f"{time.monotonic() - self.start:.0f} s")
 
 
-def run(work, count, seed, jobs, folders, seconds, fresh, listed):
-    """`listed`: the lists' entries if their tests are to judge, None if the tests that run a line are."""
+def run(work, options):
     names = sources()
-    if listed is not None:
-        known = Listed(names, listed)
-    else:
-        known = coverage.Coverage(work, names)
-        known.measure()
-    judge, threads = Judge(work, count, Draw(seed, folders), known, seconds, fresh), []
-    for k in range(jobs):
-        tree = Tree(work / f"tree-{k + 1}")
+    draw = Draw(options.seed, options.paths)
+    if not draw.lines:
+        raise Wrong(f"no code in {' '.join(options.paths)}\nFix: give a part of a path of {', '.join(FOLDERS)}")
+    if options.list:
+        for _ in range(options.count):
+            if (edit := draw.next()) is not None:
+                print(f"{edit.number:4} {edit.file}:{edit.line}: {edit.operator}")
+                print("\n".join("       " + line for line in difference(edit)))
+        return 0
+    known = coverage.Coverage(work, names, options.all_tests)
+    known.measure()
+    judge, threads = Judge(work, draw, known, options), []
+    for k in range(options.jobs):
+        tree = Tree(work / f"tree-{k + 1}", options.all_tests)
         tree.path.mkdir(parents=True, exist_ok=True)
         tree.synchronize(names)
         tree.configure()

@@ -1,5 +1,4 @@
 # A copy of the tree with its build, in which mutants are made, and the tests that can be run there.  SPDX-License-Identifier: Apache-2.0
-import hashlib
 import json
 import os
 import pathlib
@@ -17,16 +16,12 @@ FUZZ_PROGRAMS = 2000
 
 
 def is_lit(test):
-    """`lit:PATH`; `phases:PATH`: by the phases of GPU passes."""
-    return test.startswith(("lit:", "phases:"))
-
-
-def lit_path(test):
-    return test.partition(":")[2]
+    """Returns whether the test is one of lit's, `lit:PATH`."""
+    return test.startswith("lit:")
 
 
 class Wrong(Exception):
-    """An entry, or what it needs, is not as it should be."""
+    """An error of usage, or a tree that does not build."""
 
 
 def sources():
@@ -38,9 +33,11 @@ def sources():
 class Tree:
     """A copy of the tree, with its build; belongs to one thread."""
 
-    def __init__(self, path):
-        self.path, self.known_commands = path, None
+    def __init__(self, path, all_tests):
+        self.path, self.all_tests, self.known_commands = path, all_tests, None
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(path), CCACHE_NOHASHDIR="1", LC_ALL="C")
+        if not all_tests:  # as scripts/test.sh runs them
+            self.environment["VYRE_SHARE"] = "4"
 
     def synchronize(self, names):
         here = {str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file() and p.relative_to(self.path).parts[0] != "b"}
@@ -73,9 +70,11 @@ class Tree:
         code, log = self.run(["ctest", "--test-dir", "b", "--show-only=json-v1"], 600)
         if code != 0:
             raise Wrong(f"ctest fails:\n{log}")
-        folders = {test["name"]: {p["name"]: p["value"] for p in test["properties"]}["WORKING_DIRECTORY"] for test in json.loads(log)["tests"]}
-        self.known_commands = {test["name"]: (test.get("command"), pathlib.Path(folders[test["name"]])) 
-                               for test in json.loads(log)["tests"]}
+        self.known_commands = {}
+        for test in json.loads(log)["tests"]:
+            properties = {p["name"]: p["value"] for p in test["properties"]}
+            if self.all_tests or "long" not in properties.get("LABELS", []):
+                self.known_commands[test["name"]] = (test.get("command"), pathlib.Path(properties["WORKING_DIRECTORY"]))
         return self.known_commands
 
     def run(self, command, limit, folder=".", processor=resource.RLIM_INFINITY):
@@ -117,24 +116,10 @@ class Tree:
         if test == FUZZ:
             return self.run(["./vyre-fuzz", f"-count={FUZZ_PROGRAMS}", "-first", "-no-reduce", "-quiet", "-out=.."], limit, "b/bin", **limits)
         if is_lit(test):
-            options = ["--param", "phases=1"] if test.startswith("phases:") else []
-            return self.lit([lit_path(test)], *options, limit=limit, **limits)
+            return self.lit([test[4:]], limit=limit, **limits)
         if test.startswith("unit-"):
             return self.run([f"./{test}"], limit, "b/unittests", **limits)
         if self.commands()[test][0] is None:
             self.known_commands = None
         command, folder = self.commands()[test]
         return self.run(command, limit, folder, **limits)
-
-    def digest(self, test):
-        """Of what the test's outcome depends on besides the mutant: its program or programs, and the files that tests read."""
-        result = hashlib.sha256()
-        names = [*(self.path / "b" / "lib").rglob("*.so*"), *self.path.glob("examples/**/*"), *self.path.glob("unittests/**/*")]
-        if not test.startswith("unit-"):
-            names += [*(self.path / "b" / "bin").glob("*"), *self.path.glob("lit-tests/**/*"), *self.path.glob("scripts/*.py")]
-        else:
-            names = [p for p in names if p.suffix not in (".c", ".h")] + [self.path / "b" / "unittests" / test]
-        for path in sorted(set(names)):
-            if path.is_file():
-                result.update(path.read_bytes())
-        return result.hexdigest()
