@@ -26,6 +26,10 @@ config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "phases" 
 # What hangs is ended: lit's own timeout needs a Python package that Debian does not install with it.  The build says when: VYRE_TEST_LIMIT.
 LIMIT = f"timeout {os.environ.get('VYRE_COMMAND_LIMIT', config.vyre_limit)} "
 
+# scripts/test.sh tries a part of what tests try that have random programs, or each input of the tests (cmake/vyre-tests.cmake).
+SHARE = int(os.environ.get("VYRE_SHARE", "1"))
+config.environment["VYRE_SHARE"] = str(SHARE)
+
 def program(name):
     return LIMIT + os.path.join(config.vyre_bin, name)
 
@@ -65,6 +69,8 @@ config.substitutions += [
     ("%spirv-as", config.spirv_as),
     ("%spirv-dis", config.spirv_dis),
     ("%vyre-version", config.vyre_version),
+    # %count(N): a number of random programs, N if all are tried.
+    (r"%count\((\d+)\)", rf"$((\1 / {SHARE}))"),
     (r"\bFileCheck\b", config.filecheck + " --allow-unused-prefixes=false --enable-var-scope --dump-input-context=20"),
     (r"\bsplit-file\b", config.split_file),
 ]

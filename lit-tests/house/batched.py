@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # batched.py BIN SPIRV-AS SCRATCH FOLDER... -- PIPELINE...: whatever is in the folders, right or wrong, gives the same outputs, messages and
-# exit code in batches as one by one: texts, GLSL, assembled SPIR-V, and what comes out of all that as VIR0 and SPIR-V, in every form.
+# exit code in batches as one by one (with VYRE_SHARE=N one of N files): texts, GLSL, assembled SPIR-V, and what comes out of all that as VIR0 and SPIR-V, in every form.
 # Prints for each pipeline how many outputs it compared, and what differs.
 import os
 import subprocess
@@ -33,6 +33,7 @@ def assemble(paths):
 
 sources = [path for path in files_of(*folders) if path.endswith((".vir", ".comp", ".test"))]
 sources += assemble([path for path in files_of(*folders) if path.endswith(".spvasm")])
+sources = sources[:: int(os.environ.get("VYRE_SHARE", "1"))]
 for form in ("vir0", "spirv"):
     run(["-emit=" + form], sources, os.path.join(scratch, "as-" + form))
     sources += files_of(os.path.join(scratch, "as-" + form))
