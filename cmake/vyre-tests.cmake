@@ -84,6 +84,7 @@ function(vyre_add_unittest name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} cmocka m)
   target_link_options(${name} PRIVATE -fuse-ld=lld)
+  target_compile_options(${name} PRIVATE -O0) # the time to optimize a test is longer than the test
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
   vyre_add_test(${name} ${name})
   vyre_label_test(${name} label)
