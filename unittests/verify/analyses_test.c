@@ -5,6 +5,7 @@
  * may be before the loop, stay.. may not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "random_program.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
@@ -380,9 +381,9 @@ random_programs(void **state)
 {
   uint32_t loops = 0, seen = 0;
   (void)state;
-  for (uint32_t seed = 1; seed <= 40; seed++)
+  for (uint32_t seed = 1; seed <= budget_runs(40); seed++)
     loops += check_random(seed, &seen);
-  assert_true(loops > 100 && seen > 20 && seen < loops);
+  assert_true(loops > budget_runs(100) && seen > budget_runs(20) && seen < loops);
 }
 
 /* ---- what is shown -------------------------------------------------------------------------------------------------------- */
