@@ -69,8 +69,8 @@ config.substitutions += [
     ("%spirv-as", config.spirv_as),
     ("%spirv-dis", config.spirv_dis),
     ("%vyre-version", config.vyre_version),
-    # %count(N): a number of random programs, N if all are tried.
-    (r"%count\((\d+)\)", rf"$((\1 / {SHARE}))"),
+    # %count(N), for these N: the number of random programs, N if all are tried.
+    *((rf"%count\({n}\)", str(max(1, n // SHARE))) for n in (5, 15, 20, 25, 40, 150)),
     (r"\bFileCheck\b", config.filecheck + " --allow-unused-prefixes=false --enable-var-scope --dump-input-context=20"),
     (r"\bsplit-file\b", config.split_file),
 ]
