@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests, and the part of them that scripts/test.sh runs.
 #
-# `scripts/test.sh --all` runs every test in each build.  Without --all:
+# `scripts/test.sh --all` runs every test in release, those that CMakePresets.json does not exclude under the address and undefined
+# behaviour sanitizers, and those that have threads under the thread sanitizer.  Without --all:
 #   - the build with sanitizers runs the tests with the label `sanitized` (VYRE_SANITIZED_TESTS): those that read input of users or
 #     handle memory by hand;
 #   - the release build runs the tests without a label.  It leaves out the unit tests that the other build runs (`sanitized`),
@@ -55,7 +56,8 @@ set(VYRE_TEST_COSTS windows 300 lit 200 lit-vulkan 200 lit-cuda 200 unit-kernel-
 
 # vyre_add_test(NAME COMMAND...): a test under ctest.
 # Sanitizers do not see into drivers and into the API's checks, but make these slow, because they share the allocator.  So in their builds
-# lavapipe has no threads of its own, and unit tests do without the checks; they have both in the release build, where they find the same.
+# lavapipe has no threads of its own, and unit tests do without the checks; they have both in the release build (of those with the label
+# `sanitized` with --all), where they find the same.
 function(vyre_add_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   math(EXPR part "${VYRE_TEST_LIMIT} / 4")
@@ -78,7 +80,7 @@ function(vyre_add_test name)
 endfunction()
 
 # vyre_add_unittest(NAME SOURCES ... LIBRARIES ...): a cmocka program under ctest; it links parts, not libvyre, so that it sees internals.
-# Nearly all of the time that a link takes is the linker's, and there are two hundred: lld is four times as fast as ld.
+# lld links them, because there are two hundred, and with sanitizers ld takes seconds for each.
 function(vyre_add_unittest name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})

@@ -26,7 +26,7 @@ config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "phases" 
 # What hangs is ended: lit's own timeout needs a Python package that Debian does not install with it.  The build says when: VYRE_TEST_LIMIT.
 LIMIT = f"timeout {os.environ.get('VYRE_COMMAND_LIMIT', config.vyre_limit)} "
 
-# scripts/test.sh tries a part of what tests try that have random programs, or each input of the tests (cmake/vyre-tests.cmake).
+# Tests with random programs, or with all inputs of the tests, try one of SHARE: CMakePresets.json.
 SHARE = int(os.environ.get("VYRE_SHARE", "1"))
 config.environment["VYRE_SHARE"] = str(SHARE)
 

@@ -2,7 +2,8 @@
 # test.sh [--all]: installs what is missing, builds, and runs the tests under ctest; the last lines are ctest's summary.
 #   Without --all: clang with the address and undefined behaviour sanitizers for the tests that read input or handle memory, gcc
 #   release for all others, and of the random programs one of four (cmake/vyre-tests.cmake).
-#   --all: both builds run everything, and the thread sanitizer runs the tests that have threads.  This takes over an hour.
+#   --all: release runs every test, the sanitizers run all but five that compare values for many minutes, and the thread sanitizer runs
+#   the tests that have threads.  This takes over an hour.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 /* The amount of work of a test that tries many programs, seeds or failures.
  *
- *   VYRE_SHARE=N   a test tries one Nth of its programs or failures: scripts/test.sh sets it, scripts/test.sh --all does not
+ *   VYRE_SHARE=N   a test tries about one Nth of its programs and failures; CMakePresets.json sets it for scripts/test.sh
  *   VYRE_RUNS=N    the exact number of random programs
  *   VYRE_SEED=N    the first seed
  *
@@ -19,19 +19,35 @@ budget_number(const char *name, uint32_t fallback)
   return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
 }
 
-/* Returns N of VYRE_SHARE=N: a test that fails each allocation in turn fails every Nth. */
+/* Returns N of VYRE_SHARE=N, 1 without the variable. */
+static inline uint32_t
+budget_share(void)
+{
+  const uint32_t share = budget_number("VYRE_SHARE", 1);
+  return share ? share : 1;
+}
+
+/* Returns the part of `all` that is tried, at least 1: a number of programs, rows or points, or a number that a check expects of
+ * them. */
+static inline uint32_t
+budget_part(uint32_t all)
+{
+  const uint32_t part = all / budget_share();
+  return part ? part : 1;
+}
+
+/* Returns the number of random programs to try, of `all` that the complete test tries. */
+static inline uint32_t
+budget_runs(uint32_t all)
+{
+  return budget_number("VYRE_RUNS", budget_part(all));
+}
+
+/* Returns the distance between two places that fail or are damaged.  It is odd, so that the places are not all at the first byte of
+ * a word. */
 static inline uint32_t
 budget_step(void)
 {
-  const uint32_t step = budget_number("VYRE_SHARE", 1);
-  return step ? step : 1;
-}
-
-/* Returns the number of random programs to try, at least 1, of `runs` that the complete test tries. */
-static inline uint32_t
-budget_runs(uint32_t runs)
-{
-  const uint32_t share = runs / budget_step();
-  return budget_number("VYRE_RUNS", share ? share : 1);
+  return budget_share() | 1u;
 }
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # batched.py BIN SPIRV-AS SCRATCH FOLDER... -- PIPELINE...: whatever is in the folders, right or wrong, gives the same outputs, messages and
-# exit code in batches as one by one (with VYRE_SHARE=N one of N files): texts, GLSL, assembled SPIR-V, and what comes out of all that as VIR0 and SPIR-V, in every form.
+# exit code in batches as one by one: texts, GLSL, assembled SPIR-V, and what comes out of all that as VIR0 and SPIR-V, in every form.
+# With VYRE_SHARE=N it takes one of N files.
 # Prints for each pipeline how many outputs it compared, and what differs.
 import os
 import subprocess

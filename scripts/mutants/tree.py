@@ -37,7 +37,8 @@ class Tree:
         self.path, self.all_tests, self.known_commands = path, all_tests, None
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(path), CCACHE_NOHASHDIR="1", LC_ALL="C")
         if not all_tests:  # as scripts/test.sh runs them
-            self.environment["VYRE_SHARE"] = "4"
+            presets = json.loads((ROOT / "CMakePresets.json").read_text())["testPresets"]
+            self.environment.update(next(p for p in presets if p["name"] == "release")["environment"])
 
     def synchronize(self, names):
         here = {str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file() and p.relative_to(self.path).parts[0] != "b"}

@@ -274,7 +274,7 @@ damaged_links_are_an_error(void **state)
 {
   (void)state;
   uint32_t refused = 0;
-  for (uint32_t seed = 1, round = 0; round < budget_runs(3000); round++) {
+  for (uint32_t seed = 1, round = 0; round < budget_part(3000); round++) {
     vyre_module *m;
     assert_null(vyre_module_create(NULL, 64, &m));
     vyre_builder b;
@@ -301,7 +301,7 @@ damaged_links_are_an_error(void **state)
     vyre_status_free(status);
     vyre_module_destroy(m);
   }
-  assert_true(refused > budget_runs(300));
+  assert_true(refused > budget_part(300));
 }
 
 /* ---- size ---- */

@@ -68,7 +68,7 @@ static void
 many_programs(void **state)
 {
   (void)state;
-  vyre_bytes input = forms_random(1001, budget_runs(80 / SLOWNESS));
+  vyre_bytes input = forms_random(1001, budget_part(80 / SLOWNESS));
   compare_all("many programs, seed", 1, &input);
   vyre_bytes_free(&input);
 }
@@ -104,8 +104,8 @@ static void
 kernels_are_right(void **state)
 {
   (void)state;
-  for (uint32_t seed = 1; seed <= budget_runs(2); seed++) {
-    vyre_bytes input = seed % 2 ? forms_random(seed, budget_runs(4 / SLOWNESS)) : forms_grown(16 * 40, 40);
+  for (uint32_t seed = 1; seed <= budget_part(2); seed++) {
+    vyre_bytes input = seed % 2 ? forms_random(seed, budget_part(4 / SLOWNESS)) : forms_grown(16 * 40, 40);
     forms[INTERPRETED].device->info.max_iterations = seed % 2 ? FORMS_BOUND : 0;
     for (uint32_t k = 0; k < FORMS_PIPELINES; k++)
       forms_compare("interpreted, seed", seed, &input, forms_pipelines[k], &forms[INTERPRETED], 1);
@@ -251,8 +251,8 @@ memory_grows(void **state)
 int
 main(int count, char **arguments)
 {
-  small = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : budget_runs(4 / SLOWNESS);
-  rows = count > 2 ? (uint32_t)strtoul(arguments[2], NULL, 10) : budget_runs(1200 / SLOWNESS);
+  small = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : budget_part(4 / SLOWNESS);
+  rows = count > 2 ? (uint32_t)strtoul(arguments[2], NULL, 10) : budget_part(1200 / SLOWNESS);
   const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules),          cmocka_unit_test(many_programs),
                                      cmocka_unit_test(other_workgroups),       cmocka_unit_test(large_modules),
                                      cmocka_unit_test(kernels_are_right),      cmocka_unit_test(too_much_for_a_driver),

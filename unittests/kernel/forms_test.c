@@ -53,8 +53,8 @@ static void
 many_programs(void **state)
 {
   (void)state;
-  for (uint32_t seed = 1; seed <= budget_runs(2); seed++) {
-    vyre_bytes input = forms_random(1000 + seed, budget_runs(80));
+  for (uint32_t seed = 1; seed <= budget_part(2); seed++) {
+    vyre_bytes input = forms_random(1000 + seed, budget_part(80));
     for (uint32_t i = 0; i < FORMS_PIPELINES; i++)
       forms_compare("many programs, seed", seed, &input, forms_pipelines[i], forms, FORMS);
     assert_false(forms_compare("many programs, seed", seed, &input, "sweeps.check", forms, FORMS));
@@ -66,7 +66,7 @@ many_programs(void **state)
 static void
 one_program(void **state)
 {
-  const uint32_t rows = budget_runs(40000);
+  const uint32_t rows = budget_part(40000);
   vyre_bytes input = forms_grown(rows, rows);
   (void)state;
   for (uint32_t i = 0; i < FORMS_PIPELINES; i++)
@@ -78,7 +78,7 @@ one_program(void **state)
 int
 main(int count, char **arguments)
 {
-  small = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : budget_runs(100);
+  small = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : budget_part(100);
   const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules), cmocka_unit_test(many_programs),
                                      cmocka_unit_test(one_program)};
   return cmocka_run_group_tests(tests, open_forms, close_forms);

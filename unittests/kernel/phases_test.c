@@ -5,7 +5,7 @@
 #include "../budget.h"
 #include "phases.h"
 
-#define PROGRAMS budget_runs(150)
+#define PROGRAMS budget_part(150)
 
 static const char *const core_columns[] = {"op", "imm", "imm_hi", "a", "b", "c"};
 

@@ -158,7 +158,7 @@ static void
 run_one(void *user, op_trial *t)
 {
   gathered *all = user;
-  if (all->count % budget_number("VYRE_PARTS", budget_step()) == budget_number("VYRE_PART", 0))
+  if (all->count % budget_number("VYRE_PARTS", 1) == budget_number("VYRE_PART", 0))
     check_trial(all->module, t, all->count, 1, randomize);
   all->count++;
 }
@@ -188,7 +188,7 @@ run_extremes(void *user, op_trial *t)
 {
   gathered *all = user;
   if (vyre_kind_is_float(VYRE_TYPE_KIND(t->part_types[0])) || vyre_kind_is_float(t->kind))
-    if (all->count++ % budget_number("VYRE_PARTS", budget_step()) == budget_number("VYRE_PART", 0))
+    if (all->count++ % budget_number("VYRE_PARTS", 1) == budget_number("VYRE_PART", 0))
       check_trial(all->module, t, all->count, op_extreme_runs(t), op_extreme_operands);
 }
 
@@ -209,7 +209,7 @@ each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extreme
 static void
 ptxas_compiles_each_op(void **state)
 {
-  const uint32_t runs = budget_runs(1);
+  const uint32_t runs = budget_number("VYRE_RUNS", 1);
   gathered all = {0};
   (void)state;
   if (!needs_ptxas())

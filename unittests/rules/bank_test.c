@@ -462,7 +462,7 @@ every_rule_keeps_what_programs_compute(void **state)
 {
   const char *only = getenv("VYRE_RULE"), *seed = getenv("VYRE_SEED");
   bench b = {.random = (seed ? strtoull(seed, NULL, 0) : 1) * UINT64_C(0x9e3779b97f4a7c15),
-             .points = budget_number("VYRE_POINTS", budget_runs(24))};
+             .points = budget_number("VYRE_POINTS", budget_part(24))};
   (void)state;
   open_bank(&b);
   for (uint32_t i = 0; i < b.set.count; i++) {

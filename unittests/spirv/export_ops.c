@@ -141,7 +141,7 @@ uniform_ops(uint32_t mode, vyre_type type)
   export_case c;
   vyre_row operands[3];
   const uint32_t lanes = VYRE_TYPE_LANES(type), kind = VYRE_TYPE_KIND(type);
-  const bool here = lanes == 1 || (budget_step() == 1 && export_is_direct() && lanes == 2 + kind % 3 && mode == 0);
+  const bool here = lanes == 1 || (budget_share() == 1 && export_is_direct() && lanes == 2 + kind % 3 && mode == 0);
   open_with_inputs(&c, mode, type, operands);
   c.interpreted = !here;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {

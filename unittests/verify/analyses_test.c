@@ -381,9 +381,9 @@ random_programs(void **state)
 {
   uint32_t loops = 0, seen = 0;
   (void)state;
-  for (uint32_t seed = 1; seed <= budget_runs(40); seed++)
+  for (uint32_t seed = 1; seed <= budget_part(40); seed++)
     loops += check_random(seed, &seen);
-  assert_true(loops > budget_runs(100) && seen > budget_runs(20) && seen < loops);
+  assert_true(loops > budget_part(100) && seen > budget_part(20) && seen < loops);
 }
 
 /* ---- what is shown -------------------------------------------------------------------------------------------------------- */
