@@ -1,7 +1,6 @@
 /* A live kernel whose items read files: LOAD_MISS with a pump, and handlers that look at what was read.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../hang.h"
 #include "frail.h"
 #include "live_items.h"
 #include "vyre/megakernel_io.h"

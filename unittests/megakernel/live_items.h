@@ -4,6 +4,7 @@
 #ifndef VYRE_UNITTESTS_LIVE_ITEMS_H
 #define VYRE_UNITTESTS_LIVE_ITEMS_H
 
+#include "../hang.h"
 #include "mega.h"
 
 /* As soon as there is room. */

@@ -1,7 +1,6 @@
 /* Kernels that are live: items by ticket, full rings, masks, IO, shutdown; and many items of many threads, each done once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../hang.h"
 #include "live_items.h"
 
 #include <pthread.h>
@@ -165,8 +164,10 @@ priorities_have_parts_of_the_ring(void **state)
     ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 1, .priority = 4), NULL, &published));
     assert_int_equal(published, i < 4);
   }
-  for (uint32_t i = 0; i < 40; i++)
+  for (uint32_t i = 0; i < 40; i++) {
     assert_int_equal(live_wait(l.live, publish(&l, ITEM(.priority = i % 4))).state, VYRE_MEGA_DONE);
+    hang_progress();
+  }
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 1));
   ok(vyre_mega_live_drain(l.live));
   stop(&l, &control, NULL);
@@ -360,6 +361,7 @@ publish_many(void *user)
         snprintf(p->text, sizeof p->text, "%s, reason 0x%x", vyre_status_text(status), slot.reason);
       p->failed = status || slot.item.args[1] != item.args[1] || slot.state != (i % 1000 == 7 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
       vyre_status_free(status);
+      hang_progress();
     }
   }
   return NULL;

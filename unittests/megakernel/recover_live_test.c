@@ -1,7 +1,6 @@
 /* Live kernels whose device is lost, or has no memory left: items that go on, those that do not, and when it is over.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../hang.h"
 #include "frail.h"
 #include "live_items.h"
 

@@ -4,7 +4,6 @@
  *   unit-mega-stress-cpu [-items=N]    of the first test; 1,000,000 is the number that docs/megakernel.md tells of
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../hang.h"
 #include "frail.h"
 #include "live_items.h"
 
@@ -114,6 +113,7 @@ publish_many(void *user)
     if (p->is_wrong)
       snprintf(p->text, sizeof p->text, "item %u: %s", i, vyre_status_text(status));
     vyre_status_free(status);
+    hang_progress();
   }
   return NULL;
 }
