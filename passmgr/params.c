@@ -283,11 +283,13 @@ store_bare(const reading *r, const value *v)
         return store(r, index, v, 0);
     }
   }
+  const size_t sign = text[0] == '-' || text[0] == '+';
+  const bool is_number = v->kind == VALUE_ATOM && v->length > sign && is_digit(text[sign]);
   for (uint32_t i = 0; i < r->schema->count; i++) {
     const vyre_param *param = &r->schema->params[i];
     if (param->type == VYRE_PARAM_WORD && word_index(p, v, param->words) != UINT32_MAX)
       return store_value(r, i, v, v);
-    if (param->type == VYRE_PARAM_UINT && v->kind == VALUE_ATOM && is_digit(text[text[0] == '-' || text[0] == '+']))
+    if (param->type == VYRE_PARAM_UINT && is_number)
       return store_value(r, i, v, v);
   }
   return unknown_key(r, v);

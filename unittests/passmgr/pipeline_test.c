@@ -230,6 +230,21 @@ texts_are_printed_whole(void **state)
   vyre_registry_destroy(registry);
 }
 
+/* The byte after the text is a digit. */
+static void
+the_parser_reads_no_byte_after_the_text(void **state)
+{
+  (void)state;
+  static const char text[] = "cf<-5";
+  vyre_registry *registry = make_registry(vyre_allocator_default());
+  vyre_pipeline *pipeline;
+  vyre_status status = vyre_pipeline_parse(registry, text, strlen("cf<-"), "-passes", &pipeline);
+  assert_non_null(status);
+  assert_non_null(strstr(vyre_status_text(status), "-passes:1:4: pass 'cf' has no parameter '-'"));
+  vyre_status_free(status);
+  vyre_registry_destroy(registry);
+}
+
 static void
 every_allocation_may_fail(void **state)
 {
@@ -264,6 +279,7 @@ main(void)
       cmocka_unit_test(printing_is_a_fixed_point),
       cmocka_unit_test(mutated_text_is_text_or_a_message),
       cmocka_unit_test(texts_are_printed_whole),
+      cmocka_unit_test(the_parser_reads_no_byte_after_the_text),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
