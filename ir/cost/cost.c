@@ -3,13 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cost.h"
 
-#include "cost-default.inc"
 #include "vyre/environment.h"
 
 const vyre_cost_model *
 vyre_cost_model_default(void)
 {
-  return &default_model;
+  return &cost_default;
 }
 
 vyre_status
@@ -21,7 +20,7 @@ vyre_cost_model_parse(const char *text, size_t length, const char *name, const v
   vyre_cost_model *model = from->resize(from->user, NULL, 0, sizeof(*model));
   if (!model)
     return VYRE_OUT_OF_MEMORY("for a cost model");
-  *model = default_model;
+  *model = cost_default;
   model->allocator = *from;
   vyre_status status = cost_read(model, text, length, name);
   if (status)
@@ -43,7 +42,7 @@ vyre_cost_model_destroy(vyre_cost_model *model)
 vyre_cost
 vyre_cost_of(const vyre_cost_model *model, uint32_t op, vyre_type type)
 {
-  const uint16_t *figures = (model ? model : &default_model)->figures[op][VYRE_TYPE_KIND(type)];
+  const uint16_t *figures = (model ? model : &cost_default)->figures[op][VYRE_TYPE_KIND(type)];
   const uint32_t lanes = VYRE_TYPE_LANES(type);
   return (vyre_cost){sizeof(vyre_cost), figures[0] * lanes, figures[1], figures[2] * lanes};
 }

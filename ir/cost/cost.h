@@ -14,6 +14,10 @@ struct vyre_cost_model {
   vyre_allocator allocator; /* of a parsed one */
 };
 
+/* The default model.  It is in a file of its own (cost-default.c): where its figures are visible, gcc copies it with thousands of
+ * stores, and takes 20 s for that. */
+extern const vyre_cost_model cost_default;
+
 /* What ops.def says, before any text: issue; the rest is 0. */
 void cost_begin(vyre_cost_model *model);
 /* Puts the text's figures over those that are there.  USAGE: the first thing that is wrong; the model is of no use then. */

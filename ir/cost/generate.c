@@ -1,4 +1,4 @@
-/* Makes cost-default.inc of default.cost, at build time:  cost_generate default.cost > cost-default.inc
+/* Writes cost-default.c from default.cost, at build time:  cost_generate default.cost > cost-default.c
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cost.h"
@@ -26,7 +26,7 @@ main(int argc, char **argv)
     vyre_status_free(status);
     return 1;
   }
-  printf("static const vyre_cost_model default_model = {.figures = {\n");
+  printf("#include \"cost/cost.h\"\n\nconst vyre_cost_model cost_default = {.figures = {\n");
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++) {
     printf("{");
     for (uint32_t kind = 0; kind < VYRE_KIND__COUNT; kind++)
