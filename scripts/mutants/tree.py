@@ -65,7 +65,7 @@ class Tree:
             raise Wrong(f"cmake fails:\n{log}")
 
     def commands(self):
-        """Of ctest's tests: the command, None where its program is not built yet, and its folder."""
+        """Returns for each of ctest's tests the command, the folder and the environment."""
         if self.known_commands:
             return self.known_commands
         code, log = self.run(["ctest", "--test-dir", "b", "--show-only=json-v1"], 600)
@@ -75,16 +75,26 @@ class Tree:
         for test in json.loads(log)["tests"]:
             properties = {p["name"]: p["value"] for p in test["properties"]}
             if self.all_tests or "long" not in properties.get("LABELS", []):
-                self.known_commands[test["name"]] = (test.get("command"), pathlib.Path(properties["WORKING_DIRECTORY"]))
+                folder = pathlib.Path(properties["WORKING_DIRECTORY"])
+                command = test.get("command") or self.written_command(test["name"], folder)
+                environment = dict(item.split("=", 1) for item in properties.get("ENVIRONMENT", []))
+                self.known_commands[test["name"]] = (command, folder, environment)
         return self.known_commands
 
-    def run(self, command, limit, folder=".", processor=resource.RLIM_INFINITY):
+    @staticmethod
+    def written_command(test, folder):
+        """Returns the command of a test whose program is not built yet: ctest does not print it."""
+        text = (folder / "CTestTestfile.cmake").read_text()
+        line = re.search(rf"^add_test\((?:\[=\[)?{re.escape(test)}(?:\]=\])? (.*)\)$", text, re.M).group(1)
+        return re.findall(r'"([^"]*)"', line)
+
+    def run(self, command, limit, folder=".", processor=resource.RLIM_INFINITY, environment=None):
         """Exit code (None: too long) and output.  All that it started ends with it.  `processor`: seconds that each process may compute."""
         def limits():
             resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
             resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        child = subprocess.Popen(command, cwd=self.path / folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        child = subprocess.Popen(command, cwd=self.path / folder, env={**self.environment, **(environment or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limits, errors="replace")
         try:
             log, _ = child.communicate(timeout=limit)
@@ -101,7 +111,7 @@ class Tree:
             return ["vyre-folds" if test.startswith("folds-") else "vyre-rules"]
         # The plugin is opened at run time: a test that needs it need not be linked with it.
         if test.startswith("unit-"):
-            return [test, "vyre_glsl"]
+            return [pathlib.Path(self.commands()[test][0][0]).name, "vyre_glsl"]
         programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "vyre-kernelc", "vyre-mega", "vyre-megac", "vyre_cuda_sim", "passes/all", "vyre_glsl"]
         return programs + (["lit-tests/all"] if is_lit(test) else ["examples/all"])
 
@@ -118,9 +128,5 @@ class Tree:
             return self.run(["./vyre-fuzz", f"-count={FUZZ_PROGRAMS}", "-first", "-no-reduce", "-quiet", "-out=.."], limit, "b/bin", **limits)
         if is_lit(test):
             return self.lit([test[4:]], limit=limit, **limits)
-        if test.startswith("unit-"):
-            return self.run([f"./{test}"], limit, "b/unittests", **limits)
-        if self.commands()[test][0] is None:
-            self.known_commands = None
-        command, folder = self.commands()[test]
-        return self.run(command, limit, folder, **limits)
+        command, folder, environment = self.commands()[test]
+        return self.run(command, limit, folder, environment=environment, **limits)
