@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -112,13 +113,17 @@ static inline int
 hang_run(const char *name, const struct CMUnitTest *cases, size_t count, CMFixtureFunction setup, CMFixtureFunction teardown)
 {
   struct CMUnitTest watched[HANG_MOST_CASES];
+  static bool is_watching;
   pthread_t thread;
-  if (count > HANG_MOST_CASES || pthread_create(&thread, NULL, hang_watch, NULL) != 0)
+  if (count > HANG_MOST_CASES || (!is_watching && pthread_create(&thread, NULL, hang_watch, NULL) != 0))
     return 1;
-  pthread_detach(thread);
+  if (!is_watching)
+    pthread_detach(thread);
+  is_watching = true;
   memcpy(watched, cases, count * sizeof *cases);
   for (size_t i = 0; i < count; i++)
     watched[i].setup_func = hang_begin_case;
+  atomic_store(&hang.at, 0);
   hang.cases = cases;
   return _cmocka_run_group_tests(name, watched, count, setup, teardown);
 }

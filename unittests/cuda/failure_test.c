@@ -2,6 +2,7 @@
  * function and its code, nothing of the host's stays allocated, and the next target works.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "target.h"
 
 #include "bundle.h"
@@ -332,5 +333,5 @@ main(void)
       cmocka_unit_test(memory_that_is_short_is_told),
       cmocka_unit_test(memory_is_found_where_nothing_uses_it),
   };
-  return cmocka_run_group_tests_name("cuda/failure", tests, prepare, NULL);
+  return hang_run("cuda/failure", tests, sizeof tests / sizeof *tests, prepare, NULL);
 }

@@ -1,6 +1,7 @@
 /* The CUDA target after an error that ends its context: a new context is made.  A kernel that does not end is left.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "cuda.h"
 #include "target.h"
 
@@ -280,5 +281,5 @@ main(void)
       cmocka_unit_test(a_loss_may_be_found_while_polling), cmocka_unit_test(a_target_that_is_lost_in_flight_can_be_closed),
       cmocka_unit_test(nothing_is_begun_after_a_loss),     cmocka_unit_test(a_kernel_that_does_not_end_is_left),
   };
-  return cmocka_run_group_tests_name("cuda/loss", tests, test_find_simulator, NULL);
+  return hang_run("cuda/loss", tests, sizeof tests / sizeof *tests, test_find_simulator, NULL);
 }

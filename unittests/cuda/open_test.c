@@ -1,6 +1,7 @@
 /* Opening the CUDA target: what is missing has a message of its own each, and a device is taken as it is asked for.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "target.h"
 
 #include "bundle.h"
@@ -103,5 +104,5 @@ main(void)
       cmocka_unit_test(the_simulator_is_a_device),        cmocka_unit_test(devices_are_listed),
       cmocka_unit_test(a_context_of_the_embedders_stays),
   };
-  return cmocka_run_group_tests_name("cuda/open", tests, test_find_simulator, NULL);
+  return hang_run("cuda/open", tests, sizeof tests / sizeof *tests, test_find_simulator, NULL);
 }

@@ -2,6 +2,7 @@
  * other one could follow in its process.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "target.h"
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
@@ -23,5 +24,5 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_process_that_must_be_restarted_is_told_so)};
-  return cmocka_run_group_tests_name("cuda/restart", tests, test_find_simulator, NULL);
+  return hang_run("cuda/restart", tests, sizeof tests / sizeof *tests, test_find_simulator, NULL);
 }

@@ -2,6 +2,7 @@
  * is begun; repeats; grids that meet; a kernel that waits for the host.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "cuda.h"
 #include "target.h"
 
@@ -541,5 +542,5 @@ main(void)
       cmocka_unit_test(a_repeat_that_is_over_does_nothing),
       cmocka_unit_test(a_trap_of_a_program_is_an_error),
   };
-  return cmocka_run_group_tests_name("cuda/sequence", tests, test_find_simulator, NULL);
+  return hang_run("cuda/sequence", tests, sizeof tests / sizeof *tests, test_find_simulator, NULL);
 }

@@ -1,6 +1,7 @@
 /* Data that is kept: found by what it holds, held by counts, within a budget.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "asserts.h"
 #include "fake.h"
 
@@ -194,5 +195,5 @@ main(void)
       cmocka_unit_test(what_was_begun_holds_a_set_too),
       cmocka_unit_test(misuse_is_refused),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return hang_run_group_tests(tests, NULL, NULL);
 }

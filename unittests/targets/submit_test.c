@@ -1,6 +1,7 @@
 /* Checks of kernels and sequences, submissions that are begun and waited for, loss, counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "asserts.h"
 #include "fake.h"
 
@@ -467,5 +468,5 @@ main(void)
       cmocka_unit_test(each_entry_holds_its_buffer), cmocka_unit_test(errors_of_what_was_begun_are_waits),
       cmocka_unit_test(a_lost_device_is_made_anew),  cmocka_unit_test(counters_are_named_and_count_since_open),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return hang_run_group_tests(tests, NULL, NULL);
 }

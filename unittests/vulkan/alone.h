@@ -6,11 +6,14 @@
 #ifndef VYRE_UNITTESTS_ALONE_H
 #define VYRE_UNITTESTS_ALONE_H
 
+#include "../hang.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,8 +25,10 @@ run_alone(int argc, char **argv, const struct CMUnitTest *tests, size_t count, C
 {
   int failed = 0;
   if (argc > 1) {
-    cmocka_set_test_filter(argv[1]);
-    return _cmocka_run_group_tests("tests", tests, count, prepare, finish);
+    for (size_t i = 0; i < count; i++)
+      if (strcmp(tests[i].name, argv[1]) == 0)
+        return hang_run(argv[1], &tests[i], 1, prepare, finish);
+    return 2;
   }
   for (size_t i = 0; i < count; i++) {
     int result = 0;

@@ -293,8 +293,10 @@ each_function_that_is_missing_is_named(void **state)
       "vkCreateInstance", "vkEnumerateInstanceVersion", "vkEnumerateInstanceLayerProperties"};
   enum { NAMES = sizeof names / sizeof names[0] };
   const uint32_t stride = sweep_stride(NAMES);
-  for (uint32_t i = 0; i < NAMES; i += stride)
+  for (uint32_t i = 0; i < NAMES; i += stride) {
     assert_fails(names[i], VK_SUCCESS, "vulkan: no symbol: ");
+    hang_progress();
+  }
 }
 
 static const char *const failing[] = {
@@ -343,8 +345,10 @@ each_function_that_fails_is_named_with_its_code(void **state)
                {VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN (-13)"},
                {(VkResult)-424242, "a code unknown to vyre (-424242)"}};
   const uint32_t stride = sweep_stride(3 * FAILING);
-  for (uint32_t i = 0; i < 3 * FAILING; i += stride)
+  for (uint32_t i = 0; i < 3 * FAILING; i += stride) {
     assert_fails(failing[i % FAILING], codes[i / FAILING].result, codes[i / FAILING].text);
+    hang_progress();
+  }
 }
 
 /* The call of that function after so many of it fails, and whether there was one.  Where memory is short the target may find some.
@@ -373,8 +377,10 @@ each_call_that_fails_is_named(void **state)
   const uint32_t most_calls = validates || sweep_is_sparse() ? 4 : 16; /* of those that are called that often, and by polling */
   const uint32_t stride = sweep_stride(FAILING * most_calls);
   bool ended[FAILING] = {false};
-  for (uint32_t i = 0; i < FAILING * most_calls; i += stride)
+  for (uint32_t i = 0; i < FAILING * most_calls; i += stride) {
     ended[i % FAILING] = ended[i % FAILING] || !fail_call(failing[i % FAILING], (int32_t)(i / FAILING));
+    hang_progress();
+  }
   set_failure("", VK_SUCCESS);
 }
 

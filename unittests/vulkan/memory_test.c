@@ -1,6 +1,7 @@
 /* Host memory that fails once, at each allocation of a submission: it is an error, and the target goes on as if nothing had been.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "messages.h"
 #include "sweep.h"
 #include "vyre/target.h"
@@ -116,5 +117,5 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_target_goes_on_after_memory_failed_once)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return hang_run_group_tests(tests, NULL, NULL);
 }

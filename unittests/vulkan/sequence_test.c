@@ -2,6 +2,7 @@
  * for.  All under the validation layer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "bundle.h"
 #include "messages.h"
 #include "vyre/target.h"
@@ -556,5 +557,5 @@ main(void)
       cmocka_unit_test(polling_goes_on_with_many_iterations),
       cmocka_unit_test(buffers_are_pooled_and_data_is_kept),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return hang_run_group_tests(tests, NULL, NULL);
 }

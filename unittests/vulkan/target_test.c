@@ -2,6 +2,7 @@
  * Over 600 lines, as it is one list of cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "bundle.h"
 #include "messages.h"
 #include "sweep.h"
@@ -652,5 +653,5 @@ main(void)
       cmocka_unit_test(devices_are_listed_and_taken_by_index_or_name),
       cmocka_unit_test(running_out_of_host_memory_anywhere_leaves_nothing),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return hang_run_group_tests(tests, NULL, NULL);
 }

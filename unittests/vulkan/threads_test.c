@@ -2,6 +2,7 @@
  * it; the driver and the loader need no suppression.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "messages.h"
 #include "vyre/target.h"
 
@@ -117,5 +118,5 @@ main(void)
       cmocka_unit_test(threads_have_targets_of_their_own),
       cmocka_unit_test(a_target_goes_from_thread_to_thread),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return hang_run_group_tests(tests, NULL, NULL);
 }
