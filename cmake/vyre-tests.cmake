@@ -20,13 +20,14 @@ set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep wha
 set(VYRE_LONG_TESTS
   "windows|gpu-bundle|docs-commands|installed|packages|missing-tools"       # builds of their own
   "lit-vulkan|lit-cuda|lit-phases|debug-values|page-in-browser"             # thousands of processes
-  "fuzz-passes-[123]|folds-ints8|folds-moves|unit-folds-checker|rules-hold" # more programs, all values of 8 bits, proofs by z3
+  "fuzz-passes-[123]|folds-ints8|folds-laws|folds-moves|unit-folds-checker|rules-hold" # more programs, all values of 8 bits, proofs by z3
   "unit-.*-ptxas|ptxas-examples"                                            # another project's compiler
   "unit-(vulkan-failure|vulkan-sequence|vulkan-target|conformance-vulkan)-discrete|unit-kernel-device-cuda|unit-kernel-fit")
 set(VYRE_SANITIZED_TESTS
   "fuzz-(text|spirv|vir0|pipeline|plugin|rules|foz|table|ptx|megakernel|passes-0)"
   "unit-(ir|text|vir0|verify|passmgr|spirv-import|interp|split|targets)-.*|unit-split|unit-rules-parse|unit-threads|unit-memory"
   "unit-cuda-driver-.*|unit-mega-protocol|unit-mega-pump|unit-mega-host-cpu|unit-mega-recover-cpu|unit-c-options")
+set(VYRE_COUNTED_TESTS "unit-verify-steps|unit-spirv-import-growth") # count steps: with sanitizers they show nothing more
 # No test of these folders runs under sanitizers without --all.
 set(VYRE_NOT_SANITIZED)
 if(VYRE_SANITIZE AND NOT VYRE_ALL_TESTS)
@@ -44,7 +45,7 @@ function(vyre_label_test name label)
   set(${label} "" PARENT_SCOPE)
   if(name MATCHES "^(${VYRE_LONG_TESTS})$")
     set(${label} long PARENT_SCOPE)
-  elseif(name MATCHES "^(${VYRE_SANITIZED_TESTS})$" AND (VYRE_SANITIZE OR name MATCHES "^unit-"))
+  elseif(name MATCHES "^(${VYRE_SANITIZED_TESTS})$" AND NOT name MATCHES "^(${VYRE_COUNTED_TESTS})$" AND (VYRE_SANITIZE OR name MATCHES "^unit-"))
     set(${label} sanitized PARENT_SCOPE)
   endif()
 endfunction()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [--test] BUILD TARGET [RUNS] [libFuzzer options]: runs a fuzz target over a corpus made anew from the tests and the examples.
 #   What it finds new goes to BUILD/fuzz/found/TARGET, and is read again by the next run; inputs that break something to BUILD/fuzz/crashes/.
-#   --test: a fixed seed and RUNS inputs, nothing kept.  SPDX-License-Identifier: Apache-2.0
+#   --test: a fixed seed and RUNS inputs, one VYRE_SHAREth of the corpus among them; nothing is kept.  SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
 fixed=
@@ -26,7 +26,9 @@ cd "$build/fuzz"
 if [ "$fixed" ]; then
   scratch=$(mktemp -d "$build/fuzz/test-$target.XXXXXX")
   trap 'rm -rf "$scratch"' EXIT
-  "./fuzz-$target" "${options[@]}" -seed=1 -runs="$1" -verbosity=0 "$scratch" "$corpus"
+  mkdir "$scratch/found" "$scratch/corpus"
+  find "$corpus" -type f | sort | awk -v share="${VYRE_SHARE:-1}" 'NR % share == 0' | xargs -r cp --backup=numbered -t "$scratch/corpus"
+  "./fuzz-$target" "${options[@]}" -seed=1 -runs="$1" -verbosity=0 "$scratch/found" "$scratch/corpus"
 else
   runs=-1
   [[ "${1:-}" =~ ^[0-9]+$ ]] && runs=$1 && shift

@@ -29,6 +29,8 @@ LIMIT = f"timeout {os.environ.get('VYRE_COMMAND_LIMIT', config.vyre_limit)} "
 # Tests with random programs, or with all inputs of the tests, try one of SHARE: CMakePresets.json.
 SHARE = int(os.environ.get("VYRE_SHARE", "1"))
 config.environment["VYRE_SHARE"] = str(SHARE)
+if SHARE == 1:  # `REQUIRES: all`: scripts/test.sh leaves the test out
+    config.available_features.add("all")
 
 def program(name):
     return LIMIT + os.path.join(config.vyre_bin, name)

@@ -61,7 +61,7 @@ def directive_errors(number, line, prefixes):
     name, colon = word.group(1), word.group(3)
     if name.startswith("RUN") and not colon:
         yield number, f"'{name}' without a colon"
-    if name in ("REQUIRES", "UNSUPPORTED", "XFAIL") and colon and not re.fullmatch(r".*: (debug|sanitized)", body):
+    if name in ("REQUIRES", "UNSUPPORTED", "XFAIL") and colon and not re.fullmatch(r".*: (debug|sanitized|all)", body):
         yield number, f"'{name}' of other than the kind of build: what is missing is a failure (lit.cfg.py)"
     if name in ("RUN", "REQUIRES", "UNSUPPORTED", "XFAIL", "END"):
         return

@@ -1,6 +1,7 @@
 /* Kernels that a compiler wrote: random C through clang's NVPTX back end, and the same C on the host.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "ptx_fixture.h"
 #include "ptx_generate.h"
 
@@ -127,7 +128,7 @@ random_kernels_compute_what_the_host_does(void **state)
   if (!*CLANG)
     fail_msg("there is no clang with an NVPTX back end\nFix: scripts/install-packages.sh");
   assert_non_null(mkdtemp(folder));
-  for (uint64_t seed = 1; seed <= FILES; seed++)
+  for (uint64_t seed = 1; seed <= budget_part(FILES); seed++)
     compare_file(seed, folder);
   snprintf(command, sizeof command, "rm -r %s", folder);
   assert_int_equal(system(command), 0);

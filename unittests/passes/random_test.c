@@ -110,7 +110,7 @@ passes_keep_what_programs_compute(void **state)
   vyre_pipeline *parsed[COUNT];
   uint64_t removed[COUNT] = {0}, defined_count = 0;
   vyre_report *report;
-  uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(300);
+  uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(750);
   (void)state;
   assert_null(vyre_report_create(NULL, &report));
   for (uint32_t p = 0; p < COUNT; p++)

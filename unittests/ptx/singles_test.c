@@ -2,8 +2,8 @@
  * greatest error of each, in units of the last place of the right result.  What codegen/ptx writes is the same operations, which
  * unit-ptx-ops runs; here they are run on many more arguments.
  *
- * VYRE_STEP in the environment: of how many neighbouring arguments one is taken, in turn of a different place in each run of them;
- * 251 by default, 1 for all 2^32.  Where a function is near a line or a constant, or does again what it did, a sixteenth is.
+ * VYRE_STEP in the environment: the number of neighbouring arguments of which one random argument is tried; 1 tries all 2^32.  The
+ * default is 251 times VYRE_SHARE.  Where a function is near a line or a constant, or repeats itself, the number is 16 times as large.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bounds.h"
@@ -177,7 +177,7 @@ next_argument(uint64_t at, uint32_t bits, uint32_t step)
 static void
 functions_of_one_number_keep_their_bounds(void **state)
 {
-  const uint32_t step = budget_number("VYRE_STEP", 251);
+  const uint32_t step = budget_number("VYRE_STEP", 251 * budget_share());
   (void)state;
   for (uint32_t k = 0; k < sizeof unaries / sizeof *unaries; k++) {
     greatest all = {0};
@@ -197,7 +197,7 @@ functions_of_one_number_keep_their_bounds(void **state)
 static void
 functions_of_two_numbers_keep_their_bounds(void **state)
 {
-  const uint32_t step = budget_number("VYRE_STEP", 251);
+  const uint32_t step = budget_number("VYRE_STEP", 251 * budget_share());
   greatest angle = {0}, power = {0};
   uint64_t seed = 1;
   machine none = 0;

@@ -3,6 +3,7 @@
  * there is, and on one with memory and a queue of its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../budget.h"
 #include "bundle.h"
 #include "messages.h"
 #include "vyre/target.h"
@@ -302,29 +303,29 @@ static void
 hazards_have_barriers_and_no_barrier_is_idle(void **state)
 {
   (void)state;
-  run_rounds(test_file(FAKE_VULKAN), false, 20);
+  run_rounds(test_file(FAKE_VULKAN), false, 4 + budget_part(16));
 }
 
 static void
 so_it_is_with_several_in_flight(void **state)
 {
   (void)state;
-  run_rounds(test_file(FAKE_VULKAN), true, 12);
+  run_rounds(test_file(FAKE_VULKAN), true, 4 + budget_part(8));
 }
 
 static void
 so_it_is_where_memory_is_not_shared(void **state)
 {
   (void)state;
-  run_rounds(test_file(FAKE_DISCRETE), false, 20);
+  run_rounds(test_file(FAKE_DISCRETE), false, 4 + budget_part(16));
 }
 
 static void
 so_it_is_with_a_queue_that_copies(void **state)
 {
   (void)state;
-  run_rounds(test_file(FAKE_DISCRETE), true, 12);
-  assert_true(all.needed_waits > 20);
+  run_rounds(test_file(FAKE_DISCRETE), true, 4 + budget_part(8));
+  assert_true(all.needed_waits > 4);
 }
 
 int
