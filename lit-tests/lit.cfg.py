@@ -14,6 +14,7 @@ config.test_source_root = os.path.join(config.vyre_source, "lit-tests")
 HOUSE = os.path.join(config.test_source_root, "house")
 sys.path.insert(0, HOUSE)
 import excluded  # of HOUSE; a module, as lit's workers are other processes
+import glsl  # of HOUSE
 
 # --param phases=1: GPU passes go by their phases; --param target=NAME: they run there.  Their files are beside those of the other tests.
 # In a bundle (scripts/gpu-bundle.sh) are no compilers and solvers.
@@ -76,6 +77,12 @@ config.substitutions += [
     (r"\bFileCheck\b", config.filecheck + " --allow-unused-prefixes=false --enable-var-scope --dump-input-context=20"),
     (r"\bsplit-file\b", config.split_file),
 ]
+
+# One compiler of GLSL has its tables ready for all tests: a process makes them in a quarter of a second.
+glsl_server = glsl.start_server(os.path.join(config.vyre_bin, "..", "lib", "vyre", "vyre-glsl"))
+if glsl_server is None:
+    lit_config.fatal("vyre-glsl does not start as a server\nFix: build it, or run lit from the build folder")
+config.environment["VYRE_GLSL_SERVER"] = glsl_server
 
 config.environment["XDG_CACHE_HOME"] = config.vyre_cache  # not the home of who tests
 if "VYRE_NO_VALIDATION" in os.environ:

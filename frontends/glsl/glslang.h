@@ -7,6 +7,10 @@
  * Packets (SOCK_SEQPACKET: each comes whole or not at all).  To it: a glsl_request, then its strings and the text in pieces.  Back:
  * packets that begin with their kind, the last one GLSL_END.  Both programs are built together, so there is no versioning.
  *
+ * `vyre-glsl -listen SOCKET` has the tables of common versions and serves each process that connects, until its standard input
+ * ends.  A process whose environment has VYRE_GLSL_SERVER=SOCKET connects to it.  The tests do, because most of their processes
+ * compile one shader.
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTENDS_GLSL_GLSLANG_H
 #define VYRE_FRONTENDS_GLSL_GLSLANG_H

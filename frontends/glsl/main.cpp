@@ -3,7 +3,7 @@
  *
  * This process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks;
  * it never compiles the request itself.  The child bounds its memory and its time, compiles, and writes the result to the
- * socket; this process reports how the child ended.
+ * socket; this process reports how the child ended.  With -listen it is a server for many processes: glslang.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
@@ -13,9 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <poll.h>
 #include <set>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -285,20 +287,87 @@ work_on(const request &r)
     _exit(0);
 }
 
-} // namespace
-
-int
-main()
+/* Serves the socket at the standard input until it is closed. */
+[[noreturn]] void
+serve()
 {
-  int type;
-  socklen_t size = sizeof type;
-  if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
-    return 2; /* only vyre starts it */
-  glslang::InitializeProcess();
   request r;
   while (take_request(&r)) {
     make_tables(r);
     work_on(r);
   }
   _exit(0); /* at once: the process that closed the socket waits */
+}
+
+/* ---- a server --------------------------------------------------------------------------------------------------------------- */
+
+/* Makes the tables of what most shaders are. */
+void
+make_common_tables()
+{
+  static const char *const texts[] = {"#version 450\n", "#version 460\n", ""};
+  for (const char *text : texts) {
+    request r = {};
+    r.text = text;
+    r.head.text_bytes = std::strlen(text);
+    r.options.language = *text ? VYRE_LANGUAGE_GLSL : VYRE_LANGUAGE_HLSL;
+    make_tables(r);
+  }
+}
+
+/* Returns a socket that listens at the path, and -1 if that fails. */
+int
+listen_at(const char *path)
+{
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (std::strlen(path) >= sizeof address.sun_path)
+    return -1;
+  std::strcpy(address.sun_path, path);
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  return bind(fd, reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0 && listen(fd, SOMAXCONN) == 0 ? fd : -1;
+}
+
+/* Serves each connection in a process of its own until the standard input ends. */
+int
+run_server(const char *path)
+{
+  const int listening = listen_at(path);
+  if (listening < 0)
+    return 1;
+  make_common_tables();
+  signal(SIGCHLD, SIG_IGN); /* the kernel reaps the processes of the connections */
+  for (;;) {
+    pollfd sources[] = {{STDIN_FILENO, POLLIN, 0}, {listening, POLLIN, 0}};
+    if (poll(sources, 2, -1) < 0)
+      continue;
+    if (sources[0].revents != 0)
+      break;
+    const int connection = accept(listening, nullptr, nullptr);
+    if (connection >= 0 && fork() == 0) {
+      signal(SIGCHLD, SIG_DFL);
+      close(listening);
+      dup2(connection, STDIN_FILENO);
+      close(connection);
+      serve();
+    }
+    close(connection);
+  }
+  unlink(path);
+  return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  int type;
+  socklen_t size = sizeof type;
+  glslang::InitializeProcess();
+  if (argc == 3 && std::strcmp(argv[1], "-listen") == 0)
+    return run_server(argv[2]);
+  if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
+    return 2; /* only vyre starts it */
+  serve();
 }

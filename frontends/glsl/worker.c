@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ extern char **environ;
 
 typedef struct worker {
   int fd;
-  pid_t pid;
+  pid_t pid; /* 0: a server's */
 } worker;
 
 enum { MOST_IDLE = 256 };
@@ -90,6 +91,23 @@ spawn(const char *path, int socket, pid_t *out)
   return error;
 }
 
+/* Returns a connection to the server of the environment, and -1 if there is none. */
+static int
+connect_to_server(void)
+{
+  const char *path = secure_getenv("VYRE_GLSL_SERVER");
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (!path || strlen(path) >= sizeof address.sun_path)
+    return -1;
+  memcpy(address.sun_path, path, strlen(path));
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+    return fd;
+  if (fd >= 0)
+    close(fd);
+  return -1;
+}
+
 static vyre_status
 start(worker *out)
 {
@@ -97,6 +115,9 @@ start(worker *out)
                             "glslangValidator -V";
   char path[PATH_MAX + 32];
   int sockets[2];
+  *out = (worker){connect_to_server(), 0};
+  if (out->fd >= 0)
+    return VYRE_OK;
   if (!find_program(path))
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot find the GLSL compiler, " PROGRAM "\nFix: %s", fix);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
@@ -116,7 +137,7 @@ static void
 stop(const worker *w, bool ours)
 {
   close(w->fd);
-  while (ours && waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+  while (ours && w->pid && waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
     ;
 }
 
