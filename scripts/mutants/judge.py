@@ -79,6 +79,7 @@ class Judge:
             self.known = {key: (verdict, test) for key, verdict, test in (line.split() for line in self.file.read_text().splitlines())}
         self.counts = collections.defaultdict(collections.Counter)
         self.valid, self.under_way = 0, 0
+        self.error = None  # the first that ended a worker
         self.left = []  # (edit, verdict) of those that were not killed
         self.sound, self.unsound = set(), set()  # tests that pass, and fail, without a mutant
         self.start = time.monotonic()
@@ -87,7 +88,7 @@ class Judge:
 
     def take(self):
         with self.changed:
-            while self.valid < self.wanted:
+            while self.valid < self.wanted and self.error is None:
                 if self.valid + self.under_way < self.wanted:
                     edit = self.draw.next()
                     if edit is None:
@@ -115,6 +116,14 @@ class Judge:
         return hashlib.sha256("\0".join([self.product, edit.file, str(edit.start), str(edit.end), edit.text]).encode()).hexdigest()
 
     def worker(self, tree):
+        try:
+            self.judge_all(tree)
+        except BaseException as error:
+            with self.changed:
+                self.error = self.error or error
+                self.changed.notify_all()
+
+    def judge_all(self, tree):
         while (edit := self.take()) is not None:
             start, key = time.monotonic(), self.key(edit)
             if key in self.known:
@@ -292,5 +301,7 @@ def run(work, options):
         thread.start()
     for thread in threads:
         thread.join()
+    if judge.error:
+        raise judge.error
     judge.report()
     return 0 if not judge.left else 1

@@ -109,11 +109,14 @@ class Tree:
             return ["vyre-fuzz", "passes/all"]
         if test.startswith("folds-") or test == "rules-page":
             return ["vyre-folds" if test.startswith("folds-") else "vyre-rules"]
+        own = [self.commands()[test][0][0]] if not is_lit(test) else []
+        build = f"{self.path}/b/"
+        own = [os.path.relpath(program, build) for program in own if program.startswith(build)]
         # The plugin is opened at run time: a test that needs it need not be linked with it.
         if test.startswith("unit-"):
-            return [pathlib.Path(self.commands()[test][0][0]).name, "vyre_glsl"]
+            return own + ["vyre_glsl"]
         programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "vyre-kernelc", "vyre-mega", "vyre-megac", "vyre_cuda_sim", "passes/all", "vyre_glsl"]
-        return programs + (["lit-tests/all"] if is_lit(test) else ["examples/all"])
+        return own + programs + (["lit-tests/all"] if is_lit(test) else ["examples/all"])
 
     def build(self, *tests):
         return self.run(["ninja", "-C", "b", *dict.fromkeys(target for test in tests for target in self.targets(test))], 1200)
