@@ -195,6 +195,25 @@ without_an_event_they_race(void **state)
   OK(cu.cuCtxSynchronize());
 }
 
+/* Some seeds run the first kernel before the wait for the other stream ends. */
+static void
+a_wait_orders_only_what_its_stream_waits_for(void **state)
+{
+  for (int seed = 0; seed < SEEDS; seed++) {
+    char text[8];
+    teardown(state);
+    setenv("VYRE_CUDA_SIM_SEED", (snprintf(text, sizeof text, "%d", seed), text), 1);
+    setup(state);
+    driver_add(memory, WORDS, 1, one);
+    driver_add(other, WORDS, 1, two);
+    OK(cu.cuStreamSynchronize(two));
+    driver_add(memory, WORDS, 1, two);
+    OK(cu.cuCtxSynchronize());
+    driver_told("race: kernel add");
+  }
+  unsetenv("VYRE_CUDA_SIM_SEED");
+}
+
 /* What is atomic on both sides does not; what one of them does weakly does. */
 static void
 atomics_do_not_race(void **state)
@@ -356,6 +375,7 @@ main(void)
       TEST(a_stream_is_in_order),
       TEST(events_order_streams),
       TEST(without_an_event_they_race),
+      TEST(a_wait_orders_only_what_its_stream_waits_for),
       TEST(atomics_do_not_race),
       TEST(different_bytes_do_not_race),
       TEST(the_stream_without_a_handle_orders_blocking_ones),

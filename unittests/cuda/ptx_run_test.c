@@ -247,16 +247,20 @@ static void
 variables_have_their_values(void **state)
 {
   (void)state;
-  uint32_t out[2] = {0};
+  uint32_t out[4] = {0};
   ptx_test t = {.text =
                     PTX_HEAD ".const .f32 half = 0.5;\n.global .align 4 .b8 words[12] = {1, 0, 0, 0, 2, 1};\n"
+                             ".global .f32 quarter = -0f3e800000;\n.global .f32 three = 3;\n"
                              ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<5>; .reg .b64 %x<4>;\nld.param.u64 %x1, [out];\n"
                              "ld.global.u32 %r1, [words+4]; ld.const.b32 %r2, [half];\n"
-                             "st.global.v2.u32 [%x1], {%r1, %r2};\nret;\n}\n"};
+                             "ld.global.b32 %r3, [quarter]; ld.global.b32 %r4, [three];\n"
+                             "st.global.v4.u32 [%x1], {%r1, %r2, %r3, %r4};\nret;\n}\n"};
   ptx_test_buffer(&t, 0, out, sizeof out);
   ptx_test_ok(&t);
   assert_int_equal(out[0], 0x102);
   assert_int_equal(out[1], 0x3f000000);
+  assert_int_equal(out[2], 0xbe800000);
+  assert_int_equal(out[3], 0x40400000);
 }
 
 int
