@@ -208,6 +208,10 @@ refusals(void **state)
   ptx_test_refused(".version 7.8\n.target sm_100\n", "sm_100 needs PTX 8.6");
   ptx_test_refused(BODY("redux.sync.add.u32 %r4, %r1, -1;\n"), "line 9: this form of 'redux' needs PTX 7.0 and sm_80");
   ptx_test_refused(BODY("wmma.load.a %r4, %r1;\n"), "line 9: unknown word '.load' of 'wmma'");
+  ptx_test_refused(BODY("5;\n"), "line 9: unexpected '5'");
+  ptx_test_refused(".version 7.0\n.target sm_75\n.address_size 64\n.global .f32 x = y;\n",
+                   "line 4: an address as an initial value is not known here");
+  ptx_test_refused(".version 7.0\n.target sm_75\n.address_size 64\n.global .f32 x = {;\n", "line 4: an initial value is missing");
   ptx_test_refused(PTX_HEAD ".global .align 2 .b32 g;\n", "an alignment is below that of the type"); /* ptxas takes it */
   ptx_test_refused(BODY("bra nowhere;\n"), "line 9: there is no label 'nowhere'");
   ptx_test_refused(BODY("add.u32 %x1, %r1, %r2;\n"), "line 9: operands of 'add' do not agree");

@@ -276,10 +276,8 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(printing_is_a_fixed_point),
-      cmocka_unit_test(mutated_text_is_text_or_a_message),
-      cmocka_unit_test(texts_are_printed_whole),
-      cmocka_unit_test(the_parser_reads_no_byte_after_the_text),
+      cmocka_unit_test(printing_is_a_fixed_point), cmocka_unit_test(mutated_text_is_text_or_a_message),
+      cmocka_unit_test(texts_are_printed_whole),   cmocka_unit_test(the_parser_reads_no_byte_after_the_text),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
