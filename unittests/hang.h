@@ -43,6 +43,7 @@ static struct {
   atomic_uint at;                 /* the case that runs is cases[at - 1] */
   atomic_ullong progress_ms;      /* processor time of the process at the last progress */
   atomic_ullong longest_ms;       /* the longest processor time without progress in this case */
+  atomic_bool is_running;         /* false between two calls of hang_run(), when the process may wait for work */
 } hang;
 
 static inline unsigned long long
@@ -82,6 +83,11 @@ hang_watch(void *unused)
     nanosleep(&(struct timespec){0, HANG_PERIOD_MS * 1000000L}, NULL);
     const unsigned long long now = hang_processor_ms();
     const unsigned long long progress = atomic_load(&hang.progress_ms);
+    if (!atomic_load(&hang.is_running)) {
+      seen_ms = now;
+      periods = 0;
+      continue;
+    }
     if (now > progress && now - progress > HANG_SECONDS * 1000ull)
       hang_end_process("it computes and does not end");
     if (now - seen_ms > HANG_IDLE_MS || at != atomic_load(&hang.at)) {
@@ -125,7 +131,11 @@ hang_run(const char *name, const struct CMUnitTest *cases, size_t count, CMFixtu
     watched[i].setup_func = hang_begin_case;
   atomic_store(&hang.at, 0);
   hang.cases = cases;
-  return _cmocka_run_group_tests(name, watched, count, setup, teardown);
+  hang_progress();
+  atomic_store(&hang.is_running, true);
+  const int failed = _cmocka_run_group_tests(name, watched, count, setup, teardown);
+  atomic_store(&hang.is_running, false);
+  return failed;
 }
 
 /* Runs the cases as cmocka_run_group_tests() does, and watches them. */

@@ -91,7 +91,7 @@ spawn(const char *path, int socket, pid_t *out)
   return error;
 }
 
-/* Returns a connection to the server of the environment, and -1 if there is none. */
+/* Returns a socket that is connected to the server of VYRE_GLSL_SERVER, and -1 without the variable or the server. */
 static int
 connect_to_server(void)
 {

@@ -94,8 +94,8 @@ class Tree:
             resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
             resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        child = subprocess.Popen(command, cwd=self.path / folder, env={**self.environment, **(environment or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limits, errors="replace")
+        child = subprocess.Popen(command, cwd=self.path / folder, env={**self.environment, **(environment or {})}, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limits, errors="replace")
         try:
             log, _ = child.communicate(timeout=limit)
             return child.returncode, log
@@ -109,9 +109,8 @@ class Tree:
             return ["vyre-fuzz", "passes/all"]
         if test.startswith("folds-") or test == "rules-page":
             return ["vyre-folds" if test.startswith("folds-") else "vyre-rules"]
-        own = [self.commands()[test][0][0]] if not is_lit(test) else []
-        build = f"{self.path}/b/"
-        own = [os.path.relpath(program, build) for program in own if program.startswith(build)]
+        program = "" if is_lit(test) else self.commands()[test][0][0]
+        own = [program.removeprefix(f"{self.path}/b/")] if program.startswith(f"{self.path}/b/") else []
         # The plugin is opened at run time: a test that needs it need not be linked with it.
         if test.startswith("unit-"):
             return own + ["vyre_glsl"]

@@ -42,6 +42,17 @@ teardown(void **state)
   return driver_teardown(state);
 }
 
+/* Opens the driver again; the seed chooses the order in which streams get on. */
+static void
+restart_with_seed(void **state, int seed)
+{
+  char text[8];
+  snprintf(text, sizeof text, "%d", seed);
+  teardown(state);
+  setenv("VYRE_CUDA_SIM_SEED", text, 1);
+  setup(state);
+}
+
 static void
 pinned_sources_are_read_late(void **state)
 {
@@ -128,10 +139,7 @@ static void
 a_stream_is_in_order(void **state)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
-    char text[8];
-    teardown(state);
-    setenv("VYRE_CUDA_SIM_SEED", (snprintf(text, sizeof text, "%d", seed), text), 1);
-    setup(state);
+    restart_with_seed(state, seed);
     for (uint32_t i = 0; i < WORDS; i++)
       pinned[i] = i;
     OK(cu.cuMemcpyHtoDAsync_v2(memory, pinned, WORDS * 4, one));
@@ -151,10 +159,7 @@ static void
 events_order_streams(void **state)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
-    char text[8];
-    teardown(state);
-    setenv("VYRE_CUDA_SIM_SEED", (snprintf(text, sizeof text, "%d", seed), text), 1);
-    setup(state);
+    restart_with_seed(state, seed);
     OK(cu.cuMemsetD32Async(memory, 1, WORDS, one));
     driver_add(memory, WORDS, 1, one);
     OK(cu.cuEventRecord(event, one));
@@ -200,10 +205,7 @@ static void
 a_wait_orders_only_what_its_stream_waits_for(void **state)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
-    char text[8];
-    teardown(state);
-    setenv("VYRE_CUDA_SIM_SEED", (snprintf(text, sizeof text, "%d", seed), text), 1);
-    setup(state);
+    restart_with_seed(state, seed);
     driver_add(memory, WORDS, 1, one);
     driver_add(other, WORDS, 1, two);
     OK(cu.cuStreamSynchronize(two));

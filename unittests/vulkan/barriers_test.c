@@ -325,7 +325,7 @@ so_it_is_with_a_queue_that_copies(void **state)
 {
   (void)state;
   run_rounds(test_file(FAKE_DISCRETE), true, 4 + budget_part(8));
-  assert_true(all.needed_waits > 4);
+  assert_true(all.needed_waits > 4 + budget_part(16));
 }
 
 int
