@@ -175,6 +175,8 @@ contexts_are_a_stack(void **state)
   assert_ptr_equal(current, mine);
   assert_int_equal(cu.cuStreamSynchronize(stream), CUDA_INVALID_HANDLE);
   driver_told("of another context");
+  assert_int_equal(cu.cuCtxCreate_v2(NULL, 0, 0), CUDA_INVALID_VALUE);
+  assert_int_equal(cu.cuCtxCreate_v2(&(cuda_context){0}, 0x100, 0), CUDA_INVALID_VALUE);
   OK(cu.cuCtxPopCurrent_v2(&current));
   assert_ptr_equal(current, mine);
   OK(cu.cuStreamSynchronize(stream));

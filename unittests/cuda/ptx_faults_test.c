@@ -208,6 +208,9 @@ refusals(void **state)
   ptx_test_refused(".version 7.8\n.target sm_100\n", "sm_100 needs PTX 8.6");
   ptx_test_refused(BODY("redux.sync.add.u32 %r4, %r1, -1;\n"), "line 9: this form of 'redux' needs PTX 7.0 and sm_80");
   ptx_test_refused(BODY("wmma.load.a %r4, %r1;\n"), "line 9: unknown word '.load' of 'wmma'");
+  ptx_test_refused(BODY(".reg .b8 %b;\n"), "line 9: a register has 16 bits or more");
+  ptx_test_refused(BODY(".reg .u8 %b;\n"), "line 9: a register has 16 bits or more");
+  ptx_test_refused(BODY(".reg .s8 %b;\n"), "line 9: a register has 16 bits or more");
   ptx_test_refused(BODY("5;\n"), "line 9: unexpected '5'");
   ptx_test_refused(".version 7.0\n.target sm_75\n.address_size 64\n.global .f32 x = y;\n",
                    "line 4: an address as an initial value is not known here");

@@ -711,6 +711,37 @@ a_lost_device_is_made_anew(void **state)
   assert_ok(ops->close(target));
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL
+allocate_nothing(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *allocator, VkDeviceMemory *memory)
+{
+  (void)device, (void)info, (void)allocator, (void)memory;
+  return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* An allocation that fails is tried again after the memory of unused submissions is freed. */
+static void
+an_allocation_that_fails_twice_is_an_error(void **state)
+{
+  (void)state;
+  set_failure("", VK_SUCCESS);
+  vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
+  vyre_target *target;
+  assert_ok(ops->open(&options, NULL, &target));
+  assert_ok(use(target));
+  assert_non_null(target->unused);
+  const PFN_vkAllocateMemory real = target->call.vkAllocateMemory;
+  target->call.vkAllocateMemory = allocate_nothing;
+  vyre_device_buffer buffer;
+  vyre_status status = ops->allocate(target, 1u << 20, &buffer);
+  assert_true(vyre_status_is_out_of_memory(status));
+  assert_non_null(strstr(vyre_status_text(status), "VK_ERROR_OUT_OF_DEVICE_MEMORY"));
+  vyre_status_free(status);
+  assert_null(target->unused);
+  target->call.vkAllocateMemory = real;
+  assert_ok(use(target));
+  assert_ok(ops->close(target));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -727,6 +758,7 @@ main(int argc, char **argv)
       cmocka_unit_test(an_atomic_that_is_missing_is_named),
       cmocka_unit_test(a_lost_device_stays_lost),
       cmocka_unit_test(a_lost_device_is_made_anew),
+      cmocka_unit_test(an_allocation_that_fails_twice_is_an_error),
       cmocka_unit_test(a_device_that_hangs_is_left),
       {"a_device_that_hung_is_made_anew", a_device_that_hangs_is_left, NULL, NULL, &recovering},
   };
