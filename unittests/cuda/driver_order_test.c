@@ -216,6 +216,21 @@ a_wait_orders_only_what_its_stream_waits_for(void **state)
   unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
+/* Some seeds run the second kernel only after the host has waited for the first one. */
+static void
+a_wait_does_not_order_earlier_work_of_other_streams(void **state)
+{
+  for (int seed = 0; seed < SEEDS; seed++) {
+    restart_with_seed(state, seed);
+    driver_add(memory, WORDS, 1, one);
+    driver_add(memory, WORDS, 1, two);
+    OK(cu.cuStreamSynchronize(one));
+    OK(cu.cuCtxSynchronize());
+    driver_told("race: kernel add");
+  }
+  unsetenv("VYRE_CUDA_SIM_SEED");
+}
+
 /* What is atomic on both sides does not; what one of them does weakly does. */
 static void
 atomics_do_not_race(void **state)
@@ -378,6 +393,7 @@ main(void)
       TEST(events_order_streams),
       TEST(without_an_event_they_race),
       TEST(a_wait_orders_only_what_its_stream_waits_for),
+      TEST(a_wait_does_not_order_earlier_work_of_other_streams),
       TEST(atomics_do_not_race),
       TEST(different_bytes_do_not_race),
       TEST(the_stream_without_a_handle_orders_blocking_ones),

@@ -65,6 +65,8 @@ CASES = [
     ("func @\"f g\"() { }\n", "1:6", "a kernel file has no names in quotes"),
     # and the rest of the file is not read
     ("side %\"a b\" : u32\nconstant @x = 0xfg\n", "1:6", "a kernel file has no names in quotes"),
+    ("phase @p (%i)\nconstant @x = 0xfg\n", "1:10", "expected flat, up, down, inward or outward, found '('"),
+    ("phase @p other (%i) { }\nconstant @x = 0xfg\n", "1:10", "expected flat, up, down, inward or outward, found 'other'"),
     ("include", "1:8", "expected the path of a file in quotes, but the text ends"),
     # limits; some functions are there already: *
     ("".join(f"side %x{i} : u32\n" for i in range(70)), "35:6", "there are more than 64 names in all"),
