@@ -22,6 +22,7 @@ STAGES = (4, 12, 40, 1000)  # so many tests are built and run at a time
 STRICTLY = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types", "-Werror=implicit-int"]  # what no build of the product has
 LIT_COST = 0.6  # seconds that lit itself takes
 LINK_COST = 0.3
+NOT_KILLED = ("survived", "unexecuted")
 
 Edit = collections.namedtuple("Edit", "number file line last operator start end text")
 
@@ -73,7 +74,7 @@ class Judge:
         self.wanted, self.draw, self.coverage, self.seconds = options.count, draw, known, options.seconds
         self.lock, self.changed = threading.Lock(), threading.Condition()
         self.product = coverage.product_digest(known.names)
-        self.file = work / "judged.txt"  # key, verdict, test: the mutants of this code that an earlier run judged
+        self.file = work / "judged.txt"  # key, verdict, test or digest of the tests: the mutants that an earlier run judged
         self.known = {}
         if self.file.is_file() and not options.fresh:
             self.known = {key: (verdict, test) for key, verdict, test in (line.split() for line in self.file.read_text().splitlines())}
@@ -101,10 +102,10 @@ class Judge:
     def done(self, edit, verdict, test, seconds):
         with self.changed:
             self.under_way -= 1
-            self.valid += verdict in ("killed", "survived", "unexecuted")
+            self.valid += verdict == "killed" or verdict in NOT_KILLED
             folder = edit.file.rsplit("/", 1)[0]
             self.counts[folder][verdict] += 1
-            if verdict in ("survived", "unexecuted"):
+            if verdict in NOT_KILLED:
                 self.left.append((edit, verdict))
             if verdict != "invalid":
                 print(f"{edit.number:4} {verdict:10} {edit.file}:{edit.line}: {edit.operator}" + (f": {test}" if test else "") +
@@ -126,14 +127,17 @@ class Judge:
     def judge_all(self, tree):
         while (edit := self.take()) is not None:
             start, key = time.monotonic(), self.key(edit)
-            if key in self.known:
-                verdict, test = self.known[key]
-            else:
+            verdict, by = self.known.get(key, (None, None))
+            if verdict is None or (verdict in NOT_KILLED and by != self.digest_of_tests(edit)):
                 verdict, test = self.one(tree, edit)
-                if verdict in ("killed", "invalid", "same"):  # the others again, when there are more tests
-                    with self.lock, self.file.open("a") as file:
-                        file.write(f"{key} {verdict} {test or '-'}\n")
-            self.done(edit, verdict, test, time.monotonic() - start)
+                by = self.digest_of_tests(edit) if verdict in NOT_KILLED else test or "-"
+                with self.lock, self.file.open("a") as file:
+                    file.write(f"{key} {verdict} {by}\n")
+            self.done(edit, verdict, by if verdict == "killed" else None, time.monotonic() - start)
+
+    def digest_of_tests(self, edit):
+        """Returns a digest of the tests that judge the edit: one that survived is judged again when they differ."""
+        return hashlib.sha256("\0".join(f"{test} {self.coverage.known[test]['digest']}" for test in self.tests(edit)).encode()).hexdigest()
 
     # ---- one mutant ----
 
@@ -275,21 +279,30 @@ class Judge:
             if folder != "all":
                 total.update(row)
         mutants = total["killed"] + total["survived"] + total["unexecuted"]
-        print(f"{total['killed']} of {mutants} mutants killed ({100 * total['killed'] // max(1, mutants)} %), "
-              f"{time.monotonic() - self.start:.0f} s")
+        percent = 100 * total["killed"] // max(1, mutants)
+        print(f"{total['killed']} of {mutants} mutants killed ({percent} %), {time.monotonic() - self.start:.0f} s")
+        return percent
 
 
-def run(work, options):
-    names = sources()
+def draw_of(options):
     draw = Draw(options.seed, options.paths)
     if not draw.lines:
         raise Wrong(f"no code in {' '.join(options.paths)}\nFix: give a part of a path of {', '.join(FOLDERS)}")
-    if options.list:
-        for _ in range(options.count):
-            if (edit := draw.next()) is not None:
-                print(f"{edit.number:4} {edit.file}:{edit.line}: {edit.operator}")
-                print("\n".join("       " + line for line in difference(edit)))
-        return 0
+    return draw
+
+
+def print_list(options):
+    draw = draw_of(options)
+    for _ in range(options.count):
+        if (edit := draw.next()) is not None:
+            print(f"{edit.number:4} {edit.file}:{edit.line}: {edit.operator}")
+            print("\n".join("       " + line for line in difference(edit)))
+
+
+def run(work, options):
+    """Returns whether as many mutants were killed as the options demand."""
+    names = sources()
+    draw = draw_of(options)
     known = coverage.Coverage(work, names, options.all_tests)
     known.measure()
     judge, threads = Judge(work, draw, known, options), []
@@ -305,5 +318,4 @@ def run(work, options):
         thread.join()
     if judge.error:
         raise judge.error
-    judge.report()
-    return 0 if not judge.left else 1
+    return judge.report() >= options.least

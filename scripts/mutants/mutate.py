@@ -35,14 +35,18 @@ def main():
     parser.add_argument("--seed", metavar="N", type=number, default=0, help="seed of the choice of mutants (0)")
     parser.add_argument("--all-tests", action="store_true", help="judge with the long tests, too, and all of their programs")
     parser.add_argument("--seconds", metavar="N", type=float, default=math.inf, help="processor time of the tests of one mutant (no limit)")
+    parser.add_argument("--least", metavar="PERCENT", type=number, default=100, help="exit with 1 if fewer mutants are killed (100)")
     parser.add_argument("--jobs", metavar="N", type=number, default=2, help="number of copies of the tree that are used at once (2)")
     parser.add_argument("--fresh", action="store_true", help="judge mutants again that an earlier run judged")
     parser.add_argument("--list", action="store_true", help="print the mutants without judging them")
     options = parser.parse_args()
     os.nice(10)
+    if options.list:
+        judge.print_list(options)
+        return 0
     work = ROOT / "build" / "mutants"
     with lock_of(work):
-        return judge.run(work, options)
+        return 0 if judge.run(work, options) else 1
 
 
 if __name__ == "__main__":
