@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static size_t
@@ -22,12 +23,121 @@ table_room_bytes(const vyre_module *module)
   return module->stretch * COLUMN__COUNT;
 }
 
+/* ---- spaces of destroyed modules ----
+ *
+ * A small module costs about thirty system calls and as many page faults.  The spaces of a few destroyed modules are therefore kept
+ * for the next ones, with their pages, if the default allocator made them. */
+
+enum { KEPT_SPACES = 4 };
+#define KEPT_SPACE_MOST ((size_t)4 << 20) /* accessible bytes of a space that is kept */
+
+typedef struct kept_space {
+  char *space; /* owned */
+  size_t stretch;
+  size_t accessible[COLUMN__COUNT];
+} kept_space;
+
+static kept_space kept_spaces[KEPT_SPACES];
+static uint32_t kept_count;
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool
+is_default(const vyre_allocator *a)
+{
+  const vyre_allocator *own = vyre_allocator_default();
+  return a->reserve == own->reserve && a->commit == own->commit && a->release == own->release;
+}
+
+/* Pops the space of that stretch (0: of any) that was kept last.  Returns false if there is none. */
+static bool
+pop_kept_space(size_t stretch, kept_space *out)
+{
+  pthread_mutex_lock(&kept_lock);
+  uint32_t i = kept_count;
+  while (i > 0 && stretch && kept_spaces[i - 1].stretch != stretch)
+    i--;
+  if (i > 0) {
+    *out = kept_spaces[i - 1];
+    memmove(&kept_spaces[i - 1], &kept_spaces[i], (--kept_count - (i - 1)) * sizeof *kept_spaces);
+  }
+  pthread_mutex_unlock(&kept_lock);
+  return i > 0;
+}
+
+static bool
+push_kept_space(const kept_space *kept)
+{
+  size_t bytes = 0;
+  for (uint32_t column = 0; column < COLUMN__COUNT; column++)
+    bytes += kept->accessible[column];
+  if (bytes > KEPT_SPACE_MOST)
+    return false;
+  pthread_mutex_lock(&kept_lock);
+  const bool has_room = kept_count < KEPT_SPACES;
+  if (has_room)
+    kept_spaces[kept_count++] = *kept;
+  pthread_mutex_unlock(&kept_lock);
+  return has_room;
+}
+
+/* Returns whether there was any.  Runs when address space is short, and when the library is unloaded. */
+static bool
+release_kept_spaces(void)
+{
+  const vyre_allocator *own = vyre_allocator_default();
+  kept_space kept;
+  bool any = false;
+  while (pop_kept_space(0, &kept)) {
+    own->release(own->user, kept.space, kept.stretch * COLUMN__COUNT);
+    any = true;
+  }
+  return any;
+}
+
+__attribute__((destructor)) static void
+unload(void)
+{
+  (void)release_kept_spaces();
+}
+
+void
+table_release_room(vyre_module *module)
+{
+  const vyre_allocator *a = &module->allocator;
+  kept_space kept = {.space = module->space, .stretch = module->stretch};
+  memcpy(kept.accessible, module->accessible, sizeof kept.accessible);
+  if (!is_default(a) || !push_kept_space(&kept))
+    a->release(a->user, module->space, table_room_bytes(module));
+}
+
+bool
+table_commit(const vyre_allocator *a, char *stretch, size_t *accessible, size_t old_bytes, size_t bytes)
+{
+  if (old_bytes < *accessible)
+    memset(stretch + old_bytes, 0, (bytes < *accessible ? bytes : *accessible) - old_bytes);
+  if (bytes <= *accessible)
+    return true;
+  if (!a->commit(a->user, stretch, *accessible, bytes))
+    return false;
+  *accessible = bytes;
+  return true;
+}
+
+/* ---- room ---- */
+
+static char *
+reserve_space(const vyre_allocator *a, size_t bytes)
+{
+  char *space = a->reserve(a->user, bytes);
+  return !space && release_kept_spaces() ? a->reserve(a->user, bytes) : space;
+}
+
 /* NULL: it is refused, or would leave less than it takes. */
 static char *
 reserve_wish(const vyre_allocator *a, size_t bytes)
 {
-  char *space = a->reserve(a->user, bytes);
-  void *rest = space ? a->reserve(a->user, bytes) : NULL;
+  char *space = reserve_space(a, bytes);
+  void *rest = space ? reserve_space(a, bytes) : NULL;
   if (rest)
     a->release(a->user, rest, bytes);
   else if (space)
@@ -35,29 +145,34 @@ reserve_wish(const vyre_allocator *a, size_t bytes)
   return rest ? space : NULL;
 }
 
-/* Space for *rows rows or, where that is refused, for fewer, but about `least`; how many is told. */
+/* Reserves space for *rows rows or, where that is refused, for fewer, but about `least`; sets *rows to their number. */
 static char *
-reserve(const vyre_allocator *a, uint32_t least, bool needed, uint32_t *rows)
+reserve(const vyre_allocator *a, uint32_t least, bool needed, uint32_t *rows, size_t *accessible)
 {
+  kept_space kept;
+  if (is_default(a) && pop_kept_space(stretch_of(*rows), &kept)) {
+    memcpy(accessible, kept.accessible, sizeof kept.accessible);
+    return kept.space;
+  }
   for (; *rows > least + least / 4; *rows = least + (*rows - least) / 2) {
     char *space = reserve_wish(a, stretch_of(*rows) * COLUMN__COUNT);
     if (space)
       return space;
   }
   *rows = least;
-  return needed ? a->reserve(a->user, stretch_of(least) * COLUMN__COUNT) : NULL;
+  return needed ? reserve_space(a, stretch_of(least) * COLUMN__COUNT) : NULL;
 }
 
 /* Commits as much of each column there as here, and copies its contents. */
 static bool
-copy_columns(const vyre_module *module, char *space, size_t stretch)
+copy_columns(const vyre_module *module, char *space, size_t stretch, size_t *accessible)
 {
   const vyre_allocator *a = &module->allocator;
   for (uint32_t column = 0; column < COLUMN__COUNT; column++) {
     const size_t bytes = module->committed[column];
     const size_t rows = column < COLUMN_SIDE ? module->view.rows : module->side[column];
     char *to = space + column * stretch;
-    if (bytes && !a->commit(a->user, to, 0, bytes))
+    if (bytes && !table_commit(a, to, &accessible[column], 0, bytes))
       return false;
     if (bytes && rows)
       memcpy(to + column * TABLE_LINE_BYTES, module->column[column], rows * sizeof(uint32_t));
@@ -86,16 +201,18 @@ make_room(vyre_module *module, uint32_t least, uint32_t most, bool needed)
   const vyre_allocator *a = &module->allocator;
   uint32_t rows = most < module->max_rows ? most : module->max_rows;
   least = least < module->max_rows ? least : module->max_rows;
-  char *space = reserve(a, least, needed, &rows);
+  size_t accessible[COLUMN__COUNT] = {0};
+  char *space = reserve(a, least, needed, &rows, accessible);
   if (!space)
     return false;
-  if (!copy_columns(module, space, stretch_of(rows))) {
+  if (!copy_columns(module, space, stretch_of(rows), accessible)) {
     a->release(a->user, space, stretch_of(rows) * COLUMN__COUNT);
     return false;
   }
   if (module->space)
-    a->release(a->user, module->space, table_room_bytes(module));
+    table_release_room(module);
   module->space = space;
+  memcpy(module->accessible, accessible, sizeof accessible);
   module->stretch = stretch_of(rows);
   module->room = rows;
   show_columns(module);

@@ -61,7 +61,7 @@ commit_column(vyre_module *module, uint32_t column, size_t bytes)
   if (module->committed[column] >= bytes)
     return true;
   char *stretch = module->space + column * module->stretch;
-  if (!module->allocator.commit(module->allocator.user, stretch, module->committed[column], bytes))
+  if (!table_commit(&module->allocator, stretch, &module->accessible[column], module->committed[column], bytes))
     return false;
   module->committed[column] = bytes;
   return true;
@@ -331,7 +331,7 @@ vyre_module_destroy(vyre_module *module)
   vyre_allocator allocator = module->allocator;
   vyre_state_graph_free(&module->graph, &allocator);
   if (module->space)
-    allocator.release(allocator.user, module->space, table_room_bytes(module));
+    table_release_room(module);
   allocator.resize(allocator.user, module, sizeof(*module), 0);
 }
 

@@ -113,7 +113,9 @@ struct vyre_module {
   uint32_t side[COLUMN__COUNT]; /* of a side column, or an analysis: one more than the last row that is perhaps not zero */
   uint32_t made;                /* analyses whose columns say how the module is; a change does not unsay it, sealing does */
   size_t committed[COLUMN__COUNT];
-  vyre_state_graph graph; /* of versions; its column is COLUMN_VERSION */
+  size_t
+      accessible[COLUMN__COUNT]; /* bytes of each stretch that need no commit: more than `committed` if another module had them */
+  vyre_state_graph graph;        /* of versions; its column is COLUMN_VERSION */
   uint32_t max_rows;
   uint32_t room; /* rows that the reserved part of every column can hold */
   bool building; /* it was not sealed since it was empty, or reserved anew: no pass holds addresses of columns, so they may move */
@@ -177,6 +179,10 @@ bool table_need_room(vyre_module *module, uint32_t need, uint32_t wish);
 void table_wish_room(vyre_module *module, uint32_t wish); /* room for so many rows, or as many as can be had */
 void table_seal_room(vyre_module *module);                /* more of it, where there is little left */
 size_t table_room_bytes(const vyre_module *module);
+/* Releases the module's space, or keeps it for another module. */
+void table_release_room(vyre_module *module);
+/* Makes the bytes from `old_bytes` to `bytes` of a stretch accessible and zero.  Returns false if memory runs out. */
+bool table_commit(const vyre_allocator *a, char *stretch, size_t *accessible, size_t old_bytes, size_t bytes);
 
 /* The room for a module of so many rows. */
 static inline uint32_t

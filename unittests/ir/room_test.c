@@ -5,6 +5,10 @@
 
 #include "vyre/text.h"
 
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #define MEGA (1u << 20)
 
 /* What a process is allowed: address space for so many bytes at once. */
@@ -325,6 +329,113 @@ parsing_may_move_at_every_row(void **state)
   vyre_bytes_free(&got);
 }
 
+/* A module of `rows` rows in which each side column and each column of analyses holds something. */
+static vyre_module *
+full_module(uint32_t rows)
+{
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  const vyre_row first = build_value(&b), last = add_rows(&b, first, rows);
+  for (uint32_t row = first.id; row <= last.id; row++) {
+    vyre_row_set_name(m, row_of(row), "some", 4);
+    vyre_row_set_line(m, row_of(row), 0, row, 1);
+  }
+  assert_null(vyre_module_seal(m, NULL));
+  assert_null(vyre_module_make_analyses(m, VYRE_VERSIONS | VYRE_LEVELS));
+  memset(vyre_module_open_column(m, VYRE_HASHES), 0xff, (last.id + 1) * sizeof(uint32_t));
+  return m;
+}
+
+/* A new module gets the memory of a destroyed one, which is zero again. */
+static void
+memory_of_a_destroyed_module_is_used_again(void **state)
+{
+  enum { ROWS = 5000 };
+  (void)state;
+  vyre_module *m = full_module(ROWS);
+  const uint32_t *const before = vyre_module_view(m)->op;
+  vyre_module_destroy(m);
+  m = new_module();
+  assert_ptr_equal(vyre_module_view(m)->op, before);
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  const vyre_row first = build_value(&b), last = add_rows(&b, first, 2 * ROWS);
+  vyre_row_set_name(m, last, "last", 4);
+  vyre_row_set_line(m, last, 0, 7, 1);
+  assert_null(vyre_module_seal(m, NULL));
+  check_rows(m, first.id, last.id);
+  for (uint32_t row = first.id; row < last.id; row++) {
+    assert_null(vyre_row_name(m, row_of(row)));
+    assert_false(vyre_row_line(m, row_of(row), &(vyre_string){0}, &(uint32_t){0}, &(uint32_t){0}));
+  }
+  assert_string_equal(vyre_row_name(m, last), "last");
+  const uint32_t *hashes = vyre_module_open_column(m, VYRE_HASHES);
+  for (uint32_t row = 0; row <= last.id; row++)
+    assert_int_equal(hashes[row], 0);
+  vyre_module_destroy(m);
+}
+
+/* Bytes of address space of this process. */
+static size_t
+address_space(void)
+{
+  unsigned long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%lu", &pages), 1);
+  fclose(file);
+  return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Destroyed modules keep four spaces at most, and none that was much used. */
+static void
+little_memory_of_destroyed_modules_is_kept(void **state)
+{
+  enum { MODULES = 12, LARGE = 100000 };
+  (void)state;
+  const size_t one = bytes_a_row() * (size_t)MEGA, before = address_space();
+  vyre_module *modules[MODULES];
+  for (uint32_t i = 0; i < MODULES; i++)
+    modules[i] = new_module();
+  const size_t full = address_space();
+  assert_true(full >= before + (MODULES - 4) * one);
+  for (uint32_t i = 0; i < MODULES; i++)
+    vyre_module_destroy(modules[i]);
+  const size_t kept = address_space();
+  assert_in_range(full - kept, (MODULES - 4) * one, MODULES * one);
+  for (uint32_t i = 0; i < 4; i++) {
+    vyre_builder b;
+    modules[i] = new_module();
+    vyre_build_program(modules[i], "p", 0, 0, &b);
+    add_rows(&b, build_value(&b), LARGE);
+  }
+  for (uint32_t i = 0; i < 4; i++)
+    vyre_module_destroy(modules[i]);
+  assert_true(address_space() + 3 * one < kept);
+}
+
+/* Where address space is short, what is kept does not make it shorter. */
+static void
+kept_memory_is_released_where_address_space_is_short(void **state)
+{
+  (void)state;
+  vyre_module *modules[4], *m;
+  for (uint32_t i = 0; i < 4; i++)
+    modules[i] = new_module();
+  for (uint32_t i = 0; i < 4; i++)
+    vyre_module_destroy(modules[i]);
+  struct rlimit old;
+  assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+  const struct rlimit tight = {address_space() + (16 << 20), old.rlim_max};
+  assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+  vyre_status status = vyre_module_create(NULL, MEGA / 2, &m);
+  assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+  assert_null(status);
+  assert_true(vyre_module_reserved_bytes(m) >= bytes_a_row() * (size_t)MEGA / 2);
+  vyre_module_destroy(m);
+}
+
 int
 main(void)
 {
@@ -337,6 +448,9 @@ main(void)
       cmocka_unit_test(what_is_needed_is_taken_until_nothing_is_left),
       cmocka_unit_test(analyses_come_along),
       cmocka_unit_test(parsing_may_move_at_every_row),
+      cmocka_unit_test(memory_of_a_destroyed_module_is_used_again),
+      cmocka_unit_test(little_memory_of_destroyed_modules_is_kept),
+      cmocka_unit_test(kept_memory_is_released_where_address_space_is_short),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
