@@ -22,10 +22,8 @@ PHASES, TARGET, BUNDLE = "phases" in lit_config.params, lit_config.params.get("t
 DEVICE = " -device=sim" if TARGET == "cuda" else ""  # so that no test depends on what card there is
 PASS_OPTIONS = " -phases" if PHASES else f" -target={TARGET}{DEVICE} -validate" if TARGET else ""
 config.test_exec_root = os.path.join(config.vyre_obj, "phases" if PHASES else TARGET or "")
-config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "phases" if PHASES else None, "bundle" if BUNDLE else None])
-
-# What hangs is ended: lit's own timeout needs a Python package that Debian does not install with it.  The build says when: VYRE_TEST_LIMIT.
-LIMIT = f"timeout {os.environ.get('VYRE_COMMAND_LIMIT', config.vyre_limit)} "
+config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "phases" if PHASES else None, "bundle" if BUNDLE else None],
+                                     int(os.environ.get("VYRE_COMMAND_LIMIT", config.vyre_limit)))  # of the build: VYRE_TEST_LIMIT
 
 # Tests with random programs, or with all inputs of the tests, try one of SHARE: CMakePresets.json.
 SHARE = int(os.environ.get("VYRE_SHARE", "1"))
@@ -34,7 +32,7 @@ if SHARE == 1:  # `REQUIRES: all`: scripts/test.sh leaves the test out
     config.available_features.add("all")
 
 def program(name):
-    return LIMIT + os.path.join(config.vyre_bin, name)
+    return os.path.join(config.vyre_bin, name)
 
 # Longer names first: lit replaces them in this order, and before its own %s, %S, %t, %p.
 config.substitutions += [
@@ -44,13 +42,13 @@ config.substitutions += [
     # %not CODE command...: the command ends with exactly this code, and by no signal.
     ("%not", os.path.join(HOUSE, "expect-exit")),
     # %holds FILE FILE-TO-WRITE [pipeline...]: programs compute what they say, before and after each pass.
-    ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} '{config.vyre_bin}{PASS_OPTIONS}'"),
+    ("%holds", f"{sys.executable} {os.path.join(HOUSE, 'holds.py')} '{config.vyre_bin}{PASS_OPTIONS}'"),
     # %batched DIR FOLDER... -- PIPELINE...: in batches everything in the folders comes out as one by one.
-    ("%batched", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'batched.py')} {config.vyre_bin} {config.spirv_as}"),
+    ("%batched", f"{sys.executable} {os.path.join(HOUSE, 'batched.py')} {config.vyre_bin} {config.spirv_as}"),
     # %functions DIR COUNT SEED PIPELINE [OPTION...]: random GLSL with functions stores what it should, before and after the pipeline.
-    ("%functions", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'functions.py')} {config.vyre_bin} {config.spirv_val}"),
+    ("%functions", f"{sys.executable} {os.path.join(HOUSE, 'functions.py')} {config.vyre_bin} {config.spirv_val}"),
     # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same after it.
-    ("%pointers", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'pointers.py')} {config.vyre_bin} {config.spirv_as} {config.spirv_dis} {config.spirv_val}"),
+    ("%pointers", f"{sys.executable} {os.path.join(HOUSE, 'pointers.py')} {config.vyre_bin} {config.spirv_as} {config.spirv_dis} {config.spirv_val}"),
     # %cc: the compiler that built vyre, with the flags that docs/c.md gives.
     ("%cc", f"{config.cc} -std=c17 -Wall -Wextra -Wconversion -Werror -ffp-contract=off"),
     ("%python", sys.executable),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lit's format of shell tests, but for those that a list says mean nothing in a variant of the run (excluded.txt)."""
+"""Lit's format of shell tests, without those that excluded.txt leaves out of a variant of the run, and with an end for tests that hang."""
 import os
+import signal
+import threading
 
 import lit.formats
 import lit.Test
@@ -22,11 +24,47 @@ def read(root, variants):
     return reasons
 
 
+def kill_descendants(parent):
+    """Kills the processes that a process started, and those that these started.  It is stopped meanwhile, so that it starts no others."""
+    try:
+        os.kill(parent, signal.SIGSTOP)
+        with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as file:
+            children = [int(word) for word in file.read().split()]
+    except (OSError, ValueError):
+        return  # it has ended
+    for child in children:
+        kill_descendants(child)
+    os.kill(parent, signal.SIGKILL)
+
+
 class ShTest(lit.formats.ShTest):
-    def __init__(self, root, variants):
+    """`limit`: seconds after which a test counts as hanging.  Lit's own limit needs a package of Python that Debian does not install with it."""
+
+    def __init__(self, root, variants, limit):
         super().__init__(execute_external=False)
-        self.reasons = read(root, variants)
+        self.reasons, self.limit = read(root, variants), limit
 
     def execute(self, test, lit_config):
         reason = self.reasons.get("/".join(test.path_in_suite))
-        return lit.Test.Result(lit.Test.UNSUPPORTED, reason) if reason else super().execute(test, lit_config)
+        if reason:
+            return lit.Test.Result(lit.Test.UNSUPPORTED, reason)
+        ended = threading.Event()
+        hung = []
+
+        def watch():  # all processes that this worker started are of this test; one that it starts after the first kill ends, too
+            while not ended.wait(1 if hung else self.limit):
+                hung.append(True)
+                for task in os.listdir("/proc/self/task"):
+                    with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:
+                        for child in file.read().split():
+                            kill_descendants(int(child))
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            result = super().execute(test, lit_config)
+        finally:
+            ended.set()
+            watcher.join()
+        if hung:
+            return lit.Test.Result(lit.Test.FAIL, f"the test was ended after {self.limit} seconds\n{result.output}")
+        return result
