@@ -18,7 +18,7 @@ set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hang
 set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep what drivers compiled")
 
 set(VYRE_LONG_TESTS
-  "windows|gpu-bundle|docs-commands|installed|packages|missing-tools"                  # builds of their own
+  "windows|gpu-bundle|docs-commands|installed|packages|missing-tools|mutants"          # builds of their own
   "lit-vulkan|lit-cuda|lit-phases|debug-values|page-in-browser"                        # thousands of processes
   "fuzz-passes-[123]|folds-ints8|folds-laws|folds-moves|unit-folds-checker|rules-hold" # more programs, all values of 8 bits, proofs by z3
   "unit-.*-ptxas|ptxas-examples"                                                       # another project's compiler
