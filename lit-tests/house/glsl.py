@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of GLSL for the tests of a run: frontends/glsl/glslang.h."""
+"""A server of GLSL for the tests of a run: languages/glslang.h."""
 import atexit
 import os
 import shutil

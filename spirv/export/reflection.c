@@ -1,4 +1,4 @@
-/* Writes the reflection of the input (frontends/spirv/reflection.c) after the programs, with the ids of the output.
+/* Writes the reflection of the input (spirv/import/reflection.c) after the programs, with the ids of the output.
  *
  * An instruction that names a variable, struct or entry point that was not written, or an instruction that was dropped, is dropped.
  * Structs of the input that became one have the decorations of the first.

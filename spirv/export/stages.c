@@ -1,4 +1,4 @@
-/* Entry points of other stages than compute (frontends/spirv/stages.c), which the input kept with all that they need: written
+/* Entry points of other stages than compute (spirv/import/stages.c), which the input kept with all that they need: written
  * after the programs, as they came but for their ids.
  *
  * A type that the programs have is shared, because no type may be declared twice but aggregates and pointers; so is a constant

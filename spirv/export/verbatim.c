@@ -1,4 +1,4 @@
-/* Modules that were kept word for word (frontends/spirv/verbatim.c) go out as they came.
+/* Modules that were kept word for word (spirv/import/verbatim.c) go out as they came.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
