@@ -9,7 +9,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/vyre-tests.cmake)
 
 add_library(vyre_options INTERFACE)
 target_compile_definitions(vyre_options INTERFACE _GNU_SOURCE)
-target_include_directories(vyre_options INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(vyre_options INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
 target_compile_options(vyre_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow
   $<$<COMPILE_LANGUAGE:C>:-Wconversion -Wstrict-prototypes -Wmissing-prototypes>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foz.h"
+#include "cli/inputs/foz.h"
 
 enum { MOST_MODULES = 8 };
 

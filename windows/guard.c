@@ -1,8 +1,8 @@
-/* Reports that the process ended before its work was done, as passmgr/guard.c does: by exit, whose handler runs here, by abort, or
+/* Reports that the process ended before its work was done, as tools/run/guard.c does: by exit, whose handler runs here, by abort, or
  * by an exception that nothing handled.  What ends the process without either, TerminateProcess or _exit, is not seen.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "guard.h"
+#include "tools/run/guard.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* Whether a .dll is whole.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "registry.h"
+#include "passmgr/registry/registry.h"
 
 #include <fcntl.h>
 #include <io.h>

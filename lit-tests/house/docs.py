@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the documentation is true: its commands run, it names what there is, and folders include what docs/architecture.md lets them.
+"""Checks that the documentation is true: its commands run, it names what there is, and folders include what
+docs/architecture.md lets them.
 
 Commands of README.md and docs/*.md: the lines of `sh` blocks and those after `$ `, and code in the text that begins with a program of vyre's or
 with cc.  They run in a folder that has the example shaders, examples/ and build/, one document after another, with build/bin in PATH and a HOME of
 their own.  A block after a line that is a file's name in backquotes and a colon is that file.  Code with `...`, brackets or a word in capitals is a
 form, not a command.
 
-usage: docs.py commands|host|includes|passes|targets SOURCE BUILD
+usage: docs.py commands|host|includes|passes|symbols|targets SOURCE BUILD
 """
+import json
 import os
 import pathlib
 import re
@@ -143,10 +145,56 @@ def may_include(text):
     return rules
 
 
+def cycle(rules):
+    """Folders of which each includes the next one and the last one the first one; empty: there are none."""
+    done = set()
+
+    def search(folder, path):
+        if folder in path:
+            return path[path.index(folder):] + [folder]
+        if folder in done:
+            return []
+        done.add(folder)
+        found = (search(other, path + [folder]) for other in sorted(rules[folder]) if other in rules and other != folder)
+        return next((cycle for cycle in found if cycle), [])
+
+    return next((found for folder in sorted(rules) if (found := search(folder, []))), [])
+
+
+INTERPOSED = {"exit", "quick_exit", "_exit", "_Exit"}  # the C library's, which tools/run/guard.c defines, too
+
+
+def symbols(source, build):
+    """Checks by the symbols of the objects of the product that no folders depend on each other."""
+    rules = may_include((source / "docs/architecture.md").read_text())
+    folders, defined, used = {}, {}, []
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        name = os.path.relpath(entry["file"], source)
+        folder = max((folder for folder in rules if name.startswith(folder + "/")), key=len, default="")
+        path = build / re.search(r" -o (\S+)", entry["command"]).group(1)
+        if folder and folder not in ("unittests", "fuzz", "lit-tests", "bench", "examples") and path.exists():
+            folders[str(path)] = folder
+    for line in subprocess.run(["nm", "-A", "-P", *folders], check=True, capture_output=True, text=True).stdout.splitlines():
+        path, symbol, kind = line.split()[:3]
+        folder = folders[path.removesuffix(":")]
+        if kind == "U":
+            used.append((folder, symbol))
+        elif kind in "TDBRC":
+            defined.setdefault(symbol, set()).add(folder)
+    uses = {folder: set() for folder in rules}
+    for folder, symbol in used:
+        if len(owners := defined.get(symbol, set()) - {folder}) == 1 and symbol not in INTERPOSED and folder not in defined[symbol]:
+            uses[folder] |= owners
+    errors = [f"folders use each other's symbols: {' -> '.join(circle)}"] if (circle := cycle(uses)) else []
+    return errors, f"{len(used)} symbols", len(used) > 500
+
+
 def includes(source, build):
     names = subprocess.run(["git", "-C", source, "ls-files", "*.c", "*.h", "*.cpp", "*.def"], check=True, capture_output=True, text=True).stdout.split()
     rules = may_include((source / "docs/architecture.md").read_text())
     errors, count = [], 0
+    if circle := cycle(rules):
+        errors.append(f"docs/architecture.md lets folders include each other: {' -> '.join(circle)}")
 
     def folder_of(name):
         """The longest of the table's folders that it is in."""
@@ -165,6 +213,8 @@ def includes(source, build):
                 found = ["include/" + path]
             elif beside in names:
                 found = [beside]
+            elif path in names:  # from the root
+                found = [path]
             else:
                 found = [other for other in names if other.endswith("/" + path) and not other.startswith("windows/posix/")]  # which are the system's names
             if not found:
@@ -177,7 +227,7 @@ def includes(source, build):
 
 
 def main(what, source, build):
-    errors, done, enough = {"commands": commands, "host": host, "includes": includes, "passes": passes, "targets": targets}[what](pathlib.Path(source), pathlib.Path(build))
+    errors, done, enough = {"commands": commands, "host": host, "includes": includes, "passes": passes, "symbols": symbols, "targets": targets}[what](pathlib.Path(source), pathlib.Path(build))
     print("\n".join([*errors, f"{done}, {len(errors)} errors"]))
     return 1 if errors or not enough else 0
 

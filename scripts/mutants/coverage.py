@@ -14,7 +14,7 @@ from tree import FUZZ, ROOT, Tree, Wrong
 # What they run is run by others too, or nothing of the product; or they take minutes.
 NOT_ASKED = {"installed", "lit", "lit-lint", "lit-lint-itself", "behaviours-named", *(f"fuzz-passes-{k}" for k in range(4)), "rules-hold"}
 LIT_SUFFIXES = {".vir", ".test", ".comp", ".spvasm"}
-PRODUCT = ("cmake/", "codegen/", "include/", "ir/", "kernels/", "languages/", "passes/", "passmgr/", "runtime/", "spirv/", "targets/",
+PRODUCT = ("base/", "cli/", "cmake/", "codegen/", "include/", "ir/", "kernels/", "languages/", "passes/", "passmgr/", "runtime/", "spirv/", "targets/",
            "tools/", "CMakeLists.txt")
 TESTS = "cmake/vyre-tests.cmake"  # tells which tests run
 

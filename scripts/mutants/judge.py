@@ -16,7 +16,7 @@ import operators
 from tokens import Source
 from tree import FUZZ, ROOT, Tree, Wrong, sources
 
-FOLDERS = ("codegen", "ir", "kernels", "languages", "passes", "passmgr", "runtime", "spirv", "targets", "tools")
+FOLDERS = ("base", "cli", "codegen", "ir", "kernels", "languages", "passes", "passmgr", "runtime", "spirv", "targets", "tools")
 SUFFIXES = (".c", ".h", ".cpp")
 STAGES = (4, 12, 40, 1000)  # so many tests are built and run at a time
 STRICTLY = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types", "-Werror=implicit-int"]  # what no build of the product has

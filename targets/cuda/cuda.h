@@ -9,7 +9,7 @@
 
 #include "../common/base.h"
 #include "../common/files.h"
-#include "api.h"
+#include "targets/cuda/api/api.h"
 #include "sim/simulator.h"
 #include "vyre/ptx.h"
 

@@ -66,7 +66,7 @@ open_library(const vyre_target_options *options, cuda_library *library)
                         path, #name);                                                                     \
     memcpy(&library->call.name, &symbol, sizeof symbol);                                                  \
   }
-#include "symbols.def"
+#include "targets/cuda/api/symbols.def"
   library->is_emulated = dlsym(library->handle, CUDA_SIM_SYMBOL) != NULL;
   void *messages = dlsym(library->handle, "vyre_cuda_sim_messages"), *clear = dlsym(library->handle, "vyre_cuda_sim_clear");
   if (messages && clear) {

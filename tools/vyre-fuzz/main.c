@@ -5,10 +5,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "cache_folder.h"
-#include "console.h"
-#include "option_rows.h"
-#include "reduce.h"
+#include "base/cache_folder.h"
+#include "cli/options/console.h"
+#include "cli/options/option_rows.h"
+#include "tools/run/reduce.h"
 
 #include "vyre/io.h"
 #include "vyre/text.h"

@@ -1,9 +1,9 @@
 /* vyre-kernelc: compiles the phases of a GPU pass.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "depfile.h"
+#include "base/depfile.h"
 #include "kernel.h"
-#include "console.h"
+#include "cli/options/console.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
 #include "vyre/text.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
 
-#include "console.h"
+#include "cli/options/console.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define VYRE_TOOLS_MEGA_H
 
 #include "../mega/handlers.h"
-#include "option_rows.h"
+#include "cli/options/option_rows.h"
 #include "vyre/io.h"
 #include "vyre/megakernel_host.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
 
-#include "cache_folder.h"
+#include "base/cache_folder.h"
 
 #include <inttypes.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../mega/handlers.h"
-#include "console.h"
+#include "cli/options/console.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
 #include "vyre/megakernel.h"

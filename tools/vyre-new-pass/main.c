@@ -3,7 +3,7 @@
  * Its files are those of templates/, where @WORD@ stands for what the pass is called (templates.cmake makes C of them).
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "console.h"
+#include "cli/options/console.h"
 #include "templates.inc"
 #include "vyre/io.h"
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "smt/smt.h"
-#include "console.h"
+#include "cli/options/console.h"
 #include "prove.h"
 #include "vyre/io.h"
 

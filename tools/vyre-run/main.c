@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include "console.h"
-#include "guard.h"
-#include "isolate.h"
+#include "cli/options/console.h"
+#include "tools/run/guard.h"
+#include "tools/run/isolate.h"
 
 #include <errno.h>
 #include <stdio.h>

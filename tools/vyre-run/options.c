@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include "console.h"
+#include "cli/options/console.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef VYRE_TOOLS_RUN_H
 #define VYRE_TOOLS_RUN_H
 
-#include "option_rows.h"
+#include "cli/options/option_rows.h"
 #include "run_parts.h"
 
 #include "vyre/glsl.h"

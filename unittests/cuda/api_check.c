@@ -6,7 +6,7 @@
 #define __CUDA_API_VERSION_INTERNAL 1 /* declares every version of a function */
 #include <cuda.h>
 
-#include "targets/cuda/api.h"
+#include "targets/cuda/api/api.h"
 
 #define SAME_SIZE(ours, theirs) \
   _Static_assert(sizeof(ours) == sizeof(theirs) && _Alignof(ours) == _Alignof(theirs), #ours " is not as " #theirs)
@@ -156,7 +156,7 @@ SAME_VALUE(CUDA_HOST_REGISTER_MAPPED, CU_MEMHOSTREGISTER_DEVICEMAP);
 #define uint64_t                cuuint64_t
 #define CUDA_SYM(name, parameters) \
   _Static_assert(__builtin_types_compatible_p(__typeof__(name), CUresult CUDAAPI parameters), #name " has another type");
-#include "targets/cuda/symbols.def"
+#include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters) \
   _Static_assert(__builtin_types_compatible_p(__typeof__(name), CUresult CUDAAPI parameters), #name " has another type");
 #include "targets/cuda/sim/more_symbols.def"

@@ -12,7 +12,7 @@ names_without_their_version_are_traps(void **state)
   (void)state;
   static const char *const names[] = {
 #define CUDA_SYM(name, parameters) #name,
-#include "symbols.def"
+#include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters) #name,
 #include "more_symbols.def"
   };

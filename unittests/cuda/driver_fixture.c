@@ -75,7 +75,7 @@ driver_open(void **state)
   if (!driver_library)
     fail_msg("%s", dlerror());
 #define CUDA_SYM(name, parameters) *(void **)(void *)&cu.name = find(#name);
-#include "symbols.def"
+#include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters) *(void **)(void *)&cu.name = find(#name);
 #include "more_symbols.def"
   *(void **)(void *)&cu.set_failure = find("vyre_cuda_sim_fail");

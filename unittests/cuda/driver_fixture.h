@@ -17,7 +17,7 @@
 
 typedef struct driver_api {
 #define CUDA_SYM(name, parameters) cuda_function_##name *name;
-#include "symbols.def"
+#include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters) cuda_function_##name *name;
 #include "more_symbols.def"
   vyre_cuda_sim_fail_function *set_failure;

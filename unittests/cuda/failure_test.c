@@ -181,7 +181,7 @@ open_use_close(void)
 
 static const char *const names[] = {
 #define CUDA_SYM(name, parameters) #name,
-#include "symbols.def"
+#include "targets/cuda/api/symbols.def"
 };
 
 /* What fails while something ends is left to the context's end, and is no error; so is what only makes an error's text. */

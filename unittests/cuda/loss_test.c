@@ -97,7 +97,7 @@ count_calls(void)
 {
   uint64_t all = 0;
 #define CUDA_SYM(name, parameters) all += sim.count(#name);
-#include "symbols.def"
+#include "targets/cuda/api/symbols.def"
   return all - sim.count("cuGetErrorName") - sim.count("cuGetErrorString");
 }
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "bundle.h"
-#include "choose.h"
+#include "passmgr/resident/choose.h"
 #include "program.h"
 #include "vyre/vir0.h"
 

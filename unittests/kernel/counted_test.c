@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
 #include "program.h"
-#include "resident.h"
+#include "passmgr/resident/resident.h"
 #include "target.h"
 #include "vyre/passmgr.h"
 #include "vyre/vir0.h"

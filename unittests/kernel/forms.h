@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "resident.h"
+#include "passmgr/resident/resident.h"
 #include "vyre/passmgr.h"
 
 /* The target of the device that a test is of: FORMS_TARGET says another one than Vulkan, of which it is the simulator's. */

@@ -15,9 +15,9 @@
 
 #include "../vulkan/fake_vulkan.h"
 #include "bundle.h"
-#include "choose.h"
+#include "passmgr/resident/choose.h"
 #include "program.h"
-#include "resident.h"
+#include "passmgr/resident/resident.h"
 #include "vyre/text.h"
 #include "vyre/vir0.h"
 

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "bundle.h"
-#include "passmgr/phases.h" /* there is another one beside this file */
+#include "passmgr/resident/phases.h" /* there is another one beside this file */
 #include "ptxas.h"
-#include "sequence_parts.h"
+#include "passmgr/resident/sequence_parts.h"
 #include "vyre/passmgr.h"
 
 static const uint32_t devices[] = {75, 80, 90, 100};

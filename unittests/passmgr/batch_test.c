@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "resident.h"
+#include "passmgr/resident/resident.h"
 #include "test_allocator.h"
 #include "vyre/batch.h"
 #include "vyre/text.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "registry.h"
+#include "passmgr/registry/registry.h"
 #include "vyre/passmgr.h"
 
 static vyre_status

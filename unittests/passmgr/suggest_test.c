@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "suggest.h"
+#include "base/suggest.h"
 
 static const char *
 best(const char *word, const char *const *candidates)

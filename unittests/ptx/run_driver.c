@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run_driver.h"
 
-#include "api.h"
+#include "targets/cuda/api/api.h"
 #include "bundle.h"
 
 #include <dlfcn.h>
@@ -54,7 +54,7 @@ open_driver(void)
     assert_non_null(symbol);                           \
     memcpy(&driver.call.name, &symbol, sizeof symbol); \
   }
-#include "symbols.def"
+#include "targets/cuda/api/symbols.def"
   OK(driver.call.cuInit(0));
   OK(driver.call.cuDeviceGet(&device, 0));
   OK(driver.call.cuDeviceGetAttribute(&major, CUDA_CAPABILITY_MAJOR, device));

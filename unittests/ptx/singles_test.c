@@ -3,7 +3,8 @@
  * unit-ptx-ops runs; here they are run on many more arguments.
  *
  * VYRE_STEP in the environment: the number of neighbouring arguments of which one random argument is tried; 1 tries all 2^32.  The
- * default is 251 times VYRE_SHARE.  Where a function is near a line or a constant, or repeats itself, the number is 16 times as large.
+ * default is 251 times VYRE_SHARE.  Where a function is near a line or a constant, or repeats itself, the number is 16 times as
+ * large.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bounds.h"

@@ -4,7 +4,7 @@
 #include "driver.h"
 
 #define CUDA_SYM(name, parameters) __attribute__((visibility("default"))) cuda_function_##name name;
-#include "../symbols.def"
+#include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters)                     \
   typedef cuda_result cuda_function_##name parameters; \
   __attribute__((visibility("default"))) cuda_function_##name name;

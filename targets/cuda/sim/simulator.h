@@ -18,7 +18,7 @@
 #ifndef VYRE_CUDA_SIM_SIMULATOR_H
 #define VYRE_CUDA_SIM_SIMULATOR_H
 
-#include "../api.h"
+#include "targets/cuda/api/api.h"
 
 #include <stdbool.h>
 

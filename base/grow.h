@@ -1,0 +1,18 @@
+/* Growing arrays over an allocator.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_BASE_GROW_H
+#define VYRE_BASE_GROW_H
+
+#include "vyre/status.h"
+
+/* Room for `needed` elements of `size` bytes in *array: doubles.  False: no memory, and nothing has changed.  `array` is the
+ * address of the pointer. */
+bool vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint32_t needed, size_t size);
+void vyre_release(const vyre_allocator *allocator, void *memory, size_t bytes);
+/* Zeroed; NULL: no memory. */
+void *vyre_take(const vyre_allocator *allocator, size_t bytes);
+char *vyre_take_text(const vyre_allocator *allocator, const char *text);
+void vyre_release_text(const vyre_allocator *allocator, char *text);
+
+#endif

@@ -1,0 +1,39 @@
+/* Text in JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "json.h"
+
+#include <string.h>
+
+/* The bytes of the UTF-8 character that the text begins with; 0: it is none. */
+static size_t
+utf8_length(const char *text)
+{
+  const unsigned char *at = (const unsigned char *)text;
+  const size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
+  for (size_t i = 1; i < length; i++)
+    if ((at[i] & 0xc0) != 0x80)
+      return 0;
+  const bool is_long = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+  const bool is_none = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90); /* surrogates, and what is beyond */
+  return is_long || is_none ? 0 : length;
+}
+
+vyre_status
+vyre_json_text(const char *text, vyre_bytes *out)
+{
+  VYRE_TRY(vyre_bytes_append(out, "\"", 1));
+  while (*text) {
+    const size_t length = utf8_length(text);
+    if (length == 0)
+      VYRE_TRY(vyre_bytes_append(out, "\\ufffd", 6));
+    else if ((unsigned char)*text < ' ')
+      VYRE_TRY(vyre_bytes_printf(out, "\\u%04x", (unsigned)*text));
+    else if (*text == '"' || *text == '\\')
+      VYRE_TRY(vyre_bytes_printf(out, "\\%c", *text));
+    else
+      VYRE_TRY(vyre_bytes_append(out, text, length));
+    text += length ? length : 1;
+  }
+  return vyre_bytes_append(out, "\"", 1);
+}

@@ -1,0 +1,318 @@
+/* -isolate: inputs in processes of their own.
+ *
+ * Each is forked before there are devices and threads.  It reads the input, runs the passes and makes the output, whose bytes go to
+ * a file without a name, as all does that it says; what it counted is in memory that both have.  Who waits for it finishes inputs
+ * in their order, as it does those of its threads; so only it writes outputs, and of a process that ended otherwise there is none.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/report/progress.h"
+#include "reproducer.h"
+#include "cli/tool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Who waits for this process writes it. */
+static vyre_status
+write_all(int file, const vyre_bytes *what, const char *name)
+{
+  for (size_t at = 0; at < what->size;) {
+    const ssize_t wrote = write(file, what->data + at, what->size - at);
+    if (wrote <= 0)
+      return VYRE_ERROR(VYRE_CODE_INPUT, "%s cannot be kept: %s\nFix: give the machine room", name, strerror(errno));
+    at += (size_t)wrote;
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+tool_hand_over_notes(const tool *t, const work *w)
+{
+  for (note i = 0; i < NOTE__COUNT; i++)
+    VYRE_TRY(write_all(t->isolated_notes[i], &w->notes[i], "notes"));
+  return VYRE_OK;
+}
+
+vyre_status
+tool_hand_over(const tool *t, work *w)
+{
+  isolated_work *to = t->isolated;
+  VYRE_TRY(write_all(t->isolated_output, &w->output, "the output"));
+  to->kind = w->kind;
+  to->is_done = true;
+  return VYRE_OK;
+}
+
+/* Memory that who waits for this process has too. */
+static void *
+resize_shared(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  isolated_work *shared = user;
+  if (new_size <= old_size)
+    return new_size ? memory : NULL;
+  const size_t taken = (new_size + 15) / 16 * 16;
+  if (taken < new_size || taken > sizeof(shared->memory) - shared->used)
+    return NULL;
+  char *more = shared->memory + shared->used;
+  shared->used += taken;
+  if (old_size)
+    memcpy(more, memory, old_size);
+  return more;
+}
+
+vyre_status
+tool_create_report(const tool *t, vyre_report **out)
+{
+  vyre_allocator shared = *vyre_allocator_default();
+  shared.resize = resize_shared;
+  shared.user = t->isolated;
+  return vyre_report_create_like(t->report, t->isolated ? &shared : NULL, out);
+}
+
+/* In the process: what it says goes to the file. */
+static _Noreturn void
+process_isolated(tool *t, uint32_t index, const isolation *of)
+{
+  t->works[index] = (work){.path = t->works[index].path}; /* it may have been done before */
+  t->isolated = of->process.more;
+  t->isolated_output = of->output;
+  t->isolated_notes = of->notes;
+  t->begun = t->finished = index;
+  t->end = index + 1;
+  t->code = 0;
+  t->options.threads = 1;
+  progress_begin(0);
+  if (dup2(of->said, STDERR_FILENO) < 0)
+    isolate_leave(VYRE_CODE_INTERNAL);
+  isolate_leave(tool_process_here(t, 1));
+}
+
+/* `change` is called in the process, and may fail. */
+static vyre_status
+begin_isolated(tool *t, uint32_t index, tool_change change, const void *user, isolation *of)
+{
+  of->said = memfd_create("said", MFD_CLOEXEC);
+  of->output = memfd_create("output", MFD_CLOEXEC);
+  bool has_files = of->said >= 0 && of->output >= 0;
+  for (note i = 0; i < NOTE__COUNT; i++) {
+    of->notes[i] = memfd_create("notes", MFD_CLOEXEC);
+    has_files = has_files && of->notes[i] >= 0;
+  }
+  if (!has_files)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "no file for a process of its own: %s\nFix: leave out -isolate", strerror(errno));
+  lseek(STDIN_FILENO, 0, SEEK_SET); /* if it was kept */
+  VYRE_TRY(isolate_begin(sizeof(isolated_work), &of->process));
+  of->is_running = true;
+  if (of->process.pid != 0)
+    return VYRE_OK;
+  vyre_status status = change ? change(t, index, user) : VYRE_OK;
+  if (status)
+    isolate_leave(tool_complain(status));
+  process_isolated(t, index, of);
+}
+
+static vyre_status
+read_all(int file, vyre_bytes *out)
+{
+  char part[1 << 14];
+  lseek(file, 0, SEEK_SET);
+  for (ssize_t got; (got = read(file, part, sizeof(part))) > 0;)
+    VYRE_TRY(vyre_bytes_append(out, part, (size_t)got));
+  VYRE_TRY(vyre_bytes_append(out, "", 1)); /* a text ends with it */
+  out->size--;
+  return VYRE_OK;
+}
+
+/* It was killed for that. */
+static vyre_status
+was_late(const isolation *of, uint32_t seconds)
+{
+  const vyre_plugin_code *code = &of->late;
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "pass '%s' (%s), run %" PRIu64 " of the pipeline, was not done after %u s\n"
+                    "Fix: give it more by -pass-timeout, or tell its author; -reproducer=DIR keeps what shows it",
+                    code->pass, code->path, code->run, seconds);
+}
+
+/* It ended: what came of it. */
+static void
+take_isolated(const tool *t, isolation *of, int status, work *w)
+{
+  of->is_running = false;
+  const isolated_work *gave = of->process.more;
+  vyre_status read = read_all(of->said, &w->said);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    read = vyre_status_join(read, read_all(of->notes[i], &w->notes[i]));
+  w->status = of->late.pass ? was_late(of, (uint32_t)t->options.pass_timeout.value) : isolate_end(&of->process, status, &w->told);
+  if (!w->status)
+    w->report = gave->report;
+  if (!w->status && gave->is_done) {
+    w->has_output = true;
+    w->kind = gave->kind;
+    read = vyre_status_join(read, read_all(of->output, &w->output));
+  }
+  w->status = vyre_status_join(w->status, read);
+  w->done = true;
+}
+
+static void
+free_isolated(isolation *of)
+{
+  if (of->said > 0)
+    close(of->said);
+  if (of->output > 0)
+    close(of->output);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    if (of->notes[i] > 0)
+      close(of->notes[i]);
+  isolate_free(&of->process);
+}
+
+/* Where a pass takes too long its process is killed. */
+static void
+end_late(const tool *t, isolation *of)
+{
+  const vyre_plugin_code code = of->process.record->where.code;
+  const uint64_t most = t->options.pass_timeout.value * UINT64_C(1000000000), now = process_now();
+  if (!of->late.pass && code.pass && code.since && now > code.since && now - code.since > most) {
+    of->late = code;
+    kill(of->process.pid, SIGKILL);
+  }
+}
+
+/* Waits for one of them that runs. */
+static isolation *
+wait_for_one(const tool *t, isolation *all, uint32_t count, int *out_status)
+{
+  for (;;) {
+    const pid_t ended = waitpid(-1, out_status, t->options.pass_timeout.value ? WNOHANG : 0);
+    for (uint32_t i = 0; i < count; i++) {
+      if (ended > 0 && all[i].process.pid == ended)
+        return &all[i];
+      if (ended == 0 && all[i].is_running)
+        end_late(t, &all[i]);
+    }
+    if (ended == 0)
+      nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  }
+}
+
+/* ---- all inputs ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t
+last_run(const isolation *of)
+{
+  return of->process.record ? of->process.record->where.code.run : 0;
+}
+
+static void
+end_isolated(tool *t, uint32_t index)
+{
+  isolation *of = &t->isolations[index];
+  const work *w = &t->works[index];
+  vyre_bytes told = {0};
+  if (t->options.reproducer && (w->status || w->told))
+    reproducer_write(t, index, last_run(of), &told);
+  tool_finish_input(t, index);
+  if (told.size)
+    process_say(NULL, told.data, told.size);
+  vyre_bytes_free(&told);
+  free_isolated(of);
+}
+
+int
+tool_process_apart(tool *t, uint32_t most)
+{
+  const uint32_t count = t->options.inputs.count;
+  t->isolations = calloc(count, sizeof(*t->isolations));
+  if (!t->isolations)
+    return tool_complain(VYRE_OUT_OF_MEMORY("for the inputs"));
+  fflush(stdout);
+  const int failed = tool_complain(tool_keep_stdin(t));
+  if (failed)
+    return failed;
+  progress_begin(tool_count_due(t));
+  for (uint32_t running = 0; t->finished < count;) {
+    while (running < most && t->begun < count && t->begun - t->finished < 8 * most) {
+      const uint32_t index = t->begun++;
+      work *w = &t->works[index];
+      w->status = w->is_left_out ? VYRE_OK : begin_isolated(t, index, NULL, NULL, &t->isolations[index]);
+      w->done = w->is_left_out || w->status != VYRE_OK;
+      running += !w->done;
+    }
+    if (running) {
+      int status;
+      isolation *ended = wait_for_one(t, &t->isolations[t->finished], t->begun - t->finished, &status);
+      take_isolated(t, ended, status, &t->works[ended - t->isolations]);
+      running--;
+    }
+    while (t->finished < t->begun && t->works[t->finished].done)
+      end_isolated(t, t->finished++);
+  }
+  return t->code;
+}
+
+/* ---- one once more ------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+tool_keep_stdin(const tool *t)
+{
+  bool is_read = false;
+  for (uint32_t i = 0; i < t->options.inputs.count; i++)
+    is_read |= strcmp(t->options.inputs.names[i], "-") == 0;
+  if (!is_read || !(t->options.reproducer || t->options.bisect || t->options.reduce))
+    return VYRE_OK;
+  vyre_bytes text = {0};
+  const int file = memfd_create("input", MFD_CLOEXEC);
+  vyre_status status = vyre_file_read("-", &text);
+  if (!status && (file < 0 || write(file, text.data, text.size) != (ssize_t)text.size || dup2(file, STDIN_FILENO) < 0))
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "standard input cannot be kept: %s\nFix: name a file", strerror(errno));
+  if (file >= 0)
+    close(file);
+  vyre_bytes_free(&text);
+  return status;
+}
+
+vyre_status
+tool_attempt(tool *t, uint32_t index, tool_change change, const void *user, work *out, uint64_t *out_run)
+{
+  isolation of = {0};
+  int ended;
+  *out = (work){.path = t->works[index].path};
+  vyre_status status = begin_isolated(t, index, change, user, &of);
+  if (!status) {
+    while (waitpid(of.process.pid, &ended, t->options.pass_timeout.value ? WNOHANG : 0) != of.process.pid) {
+      end_late(t, &of);
+      nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    take_isolated(t, &of, ended, out);
+    out->report = NULL; /* its memory was the process's */
+    *out_run = last_run(&of);
+  }
+  free_isolated(&of);
+  return status;
+}
+
+void
+tool_free_attempt(work *w)
+{
+  vyre_status_free(w->status);
+  vyre_bytes_free(&w->said);
+  vyre_bytes_free(&w->output);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    vyre_bytes_free(&w->notes[i]);
+}
+
+int
+work_code(const work *w)
+{
+  return w->status ? (int)vyre_status_code(w->status) : w->told;
+}

@@ -1,0 +1,107 @@
+/* -bisect: which run of a pass is the first after which a command fails, by halving the runs in question.
+ *
+ * The command gets the output of the runs up to one.  The search takes for granted that it fails after each later run, too; where
+ * that is not so it still ends with a run before which it does not fail, and after which it does.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "judge.h"
+#include "cli/report/progress.h"
+#include "reproducer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct bisection {
+  tool *tool;
+  judge judge;
+} bisection;
+
+static vyre_status
+up_to(tool *t, uint32_t index, const void *user)
+{
+  (void)index;
+  t->options.runs.is_bounded = true;
+  t->options.runs.last = *(const uint64_t *)user;
+  t->options.list_runs = true;
+  return VYRE_OK;
+}
+
+/* With the runs up to that one.  The text of the last run's pass goes to `pass`. */
+static vyre_status
+try_runs(bisection *b, uint64_t last, bool *out_bad, uint64_t *out_run, vyre_bytes *pass)
+{
+  work w;
+  size_t length = 0;
+  VYRE_TRY(tool_attempt(b->tool, 0, up_to, &last, &w, out_run));
+  const char *text = pass ? reproducer_find_run(&w.said, last, &length) : NULL;
+  vyre_status status = text ? vyre_bytes_append(pass, text, length) : VYRE_OK;
+  *out_bad = work_code(&w) != 0;
+  if (!status && !*out_bad)
+    status = judge_write(&b->judge, &w, "output", b->judge.path);
+  if (!status && !*out_bad)
+    status = judge_ask(&b->judge, out_bad);
+  tool_free_attempt(&w);
+  return status;
+}
+
+static void
+tell(uint64_t last, bool is_bad)
+{
+  progress_clear();
+  if (last == UINT64_MAX)
+    fprintf(stderr, "all runs: %s\n", is_bad ? "bad" : "good");
+  else if (last == 0)
+    fprintf(stderr, "no runs: %s\n", is_bad ? "bad" : "good");
+  else
+    fprintf(stderr, "runs 1-%" PRIu64 ": %s\n", last, is_bad ? "bad" : "good");
+}
+
+static vyre_status
+search(bisection *b)
+{
+  uint64_t good = 0, bad, run;
+  bool is_bad;
+  VYRE_TRY(try_runs(b, UINT64_MAX, &is_bad, &bad, NULL));
+  tell(UINT64_MAX, is_bad);
+  if (!is_bad)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "-bisect: the command does not fail after all %" PRIu64 " runs\nFix: exit code 0 is good, another one bad",
+                      bad);
+  VYRE_TRY(try_runs(b, 0, &is_bad, &run, NULL));
+  tell(0, is_bad);
+  if (is_bad)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "-bisect: the command fails without any pass, too\nFix: exit code 0 is good, another one bad");
+  while (bad - good > 1) {
+    const uint64_t middle = good + (bad - good) / 2;
+    VYRE_TRY(try_runs(b, middle, &is_bad, &run, NULL));
+    tell(middle, is_bad);
+    *(is_bad ? &bad : &good) = middle;
+  }
+  vyre_bytes pass = {0}, text = {0};
+  vyre_status status = try_runs(b, bad, &is_bad, &run, &pass);
+  if (!status)
+    status = vyre_bytes_printf(&text,
+                               "run %" PRIu64 ", pass '%.*s', is the first after which it fails\n"
+                               "before it: -opt-bisect=%s%" PRIu64 "; with it: -opt-bisect=1-%" PRIu64 "\n",
+                               bad, (int)pass.size, pass.data ? pass.data : "", good ? "1-" : "", good, bad);
+  if (!status)
+    status = vyre_file_write("-", text.data, text.size);
+  vyre_bytes_free(&pass);
+  vyre_bytes_free(&text);
+  return status;
+}
+
+int
+tool_bisect(tool *t)
+{
+  bisection b = {.tool = t};
+  int code = tool_complain(tool_keep_stdin(t));
+  if (!code)
+    code = tool_complain(judge_begin(&t->options, &b.judge));
+  if (code)
+    return code;
+  code = tool_complain(search(&b));
+  judge_end(&b.judge);
+  return code;
+}

@@ -1,0 +1,597 @@
+/* -watch: one run after the other, each of what has changed since the one before.
+ *
+ * The process that waits reads the command line, with its lists and patterns, and nothing else: each run is a process that is
+ * forked from it, so that whatever happens in one, the next one has plugins, devices and compilers of its own.  What has changed is
+ * told by the content of files; the system's notices (inotify, of the folders that they are in, so that one that replaces another
+ * is seen) only say when to look.  Before each run files are looked at when the folders are watched already: nothing is missed.
+ *
+ * Limits: a folder on the way to a file that is replaced by a link to another is not seen, nor what other machines do.  Each notice
+ * costs reading all files.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/tool.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/inputs/depends.h"
+#include "cli/outputs/outputs.h"
+
+/* ---- what was there ------------------------------------------------------------------------------------------------------ */
+
+/* A file, or an input with all that it includes. */
+typedef struct item {
+  char *path;       /* owned */
+  uint64_t hash[2]; /* 0: there is no such file */
+} item;
+
+typedef struct items {
+  item *all;
+  uint32_t count, room;
+} items;
+
+/* What was found at one time. */
+typedef struct sight {
+  items files, inputs; /* inputs in their order */
+  uint64_t common[2];  /* of what all inputs depend on */
+} sight;
+
+static int
+compare_items(const void *left, const void *right)
+{
+  return strcmp(((const item *)left)->path, ((const item *)right)->path);
+}
+
+static void
+free_items(items *list)
+{
+  for (uint32_t i = 0; i < list->count; i++)
+    free(list->all[i].path);
+  free(list->all);
+  *list = (items){0};
+}
+
+static void
+free_sight(sight *s)
+{
+  free_items(&s->files);
+  free_items(&s->inputs);
+}
+
+static vyre_status
+add_item(items *to, const char *path, const uint64_t hash[2])
+{
+  if (to->count == to->room) {
+    const uint32_t room = to->room ? 2 * to->room : 64;
+    item *all = realloc(to->all, room * sizeof *all);
+    if (!all)
+      return VYRE_OUT_OF_MEMORY("for what is watched");
+    to->all = all;
+    to->room = room;
+  }
+  char *copy = strdup(path);
+  if (!copy)
+    return VYRE_OUT_OF_MEMORY("for what is watched");
+  to->all[to->count++] = (item){copy, {hash[0], hash[1]}};
+  return VYRE_OK;
+}
+
+static const item *
+find_item(const items *sorted, const char *path)
+{
+  const item key = {(char *)(uintptr_t)path, {0}};
+  return sorted->count ? bsearch(&key, sorted->all, sorted->count, sizeof key, compare_items) : NULL;
+}
+
+static void
+sort_once(items *list)
+{
+  uint32_t kept = 0;
+  qsort(list->all, list->count, sizeof *list->all, compare_items);
+  for (uint32_t i = 0; i < list->count; i++) {
+    if (kept && strcmp(list->all[kept - 1].path, list->all[i].path) == 0)
+      free(list->all[i].path);
+    else
+      list->all[kept++] = list->all[i];
+  }
+  list->count = kept;
+}
+
+static bool
+is_same(const uint64_t a[2], const uint64_t b[2])
+{
+  return a[0] == b[0] && a[1] == b[1];
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------------------------- */
+
+/* One input, or what is common to all. */
+typedef struct looking {
+  items *files;
+  XXH3_state_t state;
+  vyre_status status;
+} looking;
+
+static void
+hash_text(XXH3_state_t *state, const char *text)
+{
+  XXH3_128bits_update(state, text, strlen(text) + 1);
+}
+
+static void
+finish(XXH3_state_t *state, uint64_t out[2])
+{
+  const XXH128_hash_t hash = XXH3_128bits_digest(state);
+  out[0] = hash.low64;
+  out[1] = hash.high64;
+}
+
+static void
+look_at_bytes(looking *to, const char *path, const vyre_bytes *bytes)
+{
+  uint64_t hash[2] = {0};
+  if (bytes) {
+    XXH3_state_t one;
+    XXH3_128bits_reset(&one);
+    hash_text(&one, path); /* nothing is 0 then, as far as that goes */
+    XXH3_128bits_update(&one, bytes->data ? bytes->data : "", bytes->size);
+    finish(&one, hash);
+  }
+  hash_text(&to->state, path);
+  XXH3_128bits_update(&to->state, hash, sizeof hash);
+  to->status = vyre_status_join(to->status, add_item(to->files, path, hash));
+}
+
+static void
+look_at_file(void *user, const char *path, bool is_there)
+{
+  vyre_bytes bytes = {0};
+  vyre_status status = is_there ? vyre_file_read(path, &bytes) : VYRE_OK;
+  look_at_bytes(user, path, is_there && !status ? &bytes : NULL);
+  vyre_status_free(status); /* a run tells */
+  vyre_bytes_free(&bytes);
+}
+
+/* What is on the command line, but for inputs, and the files that it names. */
+static vyre_status
+look_at_options(int argc, char **argv, const tool_options *o, sight *out)
+{
+  looking common = {.files = &out->files};
+  vyre_bytes given = {0};
+  const char *texts[] = {o->passes, o->passes_file, o->emit, o->output, o->outdir, o->depfile, o->dep_target};
+  XXH3_128bits_reset(&common.state);
+  common.status = options_print_shaping(o, &given);
+  XXH3_128bits_update(&common.state, given.data ? given.data : "", given.size);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    hash_text(&common.state, texts[i] ? texts[i] : "");
+  depends_each_of_all(o, look_at_file, &common);
+  for (uint32_t i = 0; o->output && archives_is_name(o->output) && i < o->archives.count; i++) /* all of it is made anew */
+    look_at_file(&common, o->archives.all[i]->path, true);
+  finish(&common.state, out->common);
+  for (int i = 1; i < argc; i++) /* lists: what they say is looked at above */
+    if (argv[i][0] == '@')
+      look_at_file(&common, argv[i] + 1, true);
+  vyre_bytes_free(&given);
+  return common.status;
+}
+
+static vyre_status
+look_at_input(const tool_options *o, const char *path, const char *place, sight *out)
+{
+  looking input = {.files = &out->files};
+  uint64_t hash[2] = {0};
+  vyre_bytes bytes = {0};
+  const char *key = "";
+  const bool is_module = archives_find(&o->archives, path, &key) && *key; /* else the archive is none: a run tells */
+  vyre_status status = is_module ? archives_read(&o->archives, path, &bytes) : vyre_input_load(path, &bytes);
+  const bool is_there = !status;
+  vyre_status_free(status); /* a run tells */
+  XXH3_128bits_reset(&input.state);
+  XXH3_128bits_update(&input.state, out->common, sizeof out->common);
+  hash_text(&input.state, place);
+  look_at_bytes(&input, path, is_there ? &bytes : NULL);
+  if (is_there) /* what of it cannot be read is looked at again when it can be */
+    vyre_status_free(depends_each_included(
+        o, path, vyre_input_detect_as(path, bytes.data ? bytes.data : "", bytes.size, o->compile.language), look_at_file, &input));
+  vyre_bytes_free(&bytes);
+  if (is_there)
+    finish(&input.state, hash);
+  return vyre_status_join(input.status, add_item(&out->inputs, path, hash));
+}
+
+static vyre_status
+look_at_all(int argc, char **argv, const tool_options *o, const outputs *places, sight *out)
+{
+  free_sight(out);
+  VYRE_TRY(look_at_options(argc, argv, o, out));
+  for (uint32_t i = 0; i < o->inputs.count; i++)
+    VYRE_TRY(look_at_input(o, o->inputs.names[i], o->outdir ? places->places[i] : "", out));
+  sort_once(&out->files);
+  return VYRE_OK;
+}
+
+/* ---- notices ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct folders {
+  int fd;
+  char **paths; /* owned, by the number of the watch; NULL: none */
+  int count;
+} folders;
+
+/* A file that is only made is not complete yet: its end is another notice. */
+#define NOTICES (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+
+/* The folder of a path, or the nearest around it that is there. */
+static vyre_status
+watch_folder(folders *f, const char *path, bool *is_new)
+{
+  char folder[PATH_MAX];
+  if ((size_t)snprintf(folder, sizeof folder, "%s", path) >= sizeof folder)
+    return VYRE_OK;
+  int watch = -1;
+  do {
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+      strcpy(folder, ".");
+    else
+      slash[slash == folder] = '\0';
+    watch = inotify_add_watch(f->fd, folder, NOTICES);
+  } while (watch < 0 && (errno == ENOENT || errno == ENOTDIR) && strcmp(folder, "/") != 0 && strcmp(folder, ".") != 0);
+  if (watch < 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the folder '%s' cannot be watched: %s\nFix: %s", folder, strerror(errno),
+                      errno == ENOSPC ? "allow more watches (/proc/sys/fs/inotify/max_user_watches)"
+                                      : "name a file in a folder that can be read");
+  if (watch >= f->count) {
+    char **paths = realloc(f->paths, ((size_t)watch + 1) * sizeof *paths);
+    if (!paths)
+      return VYRE_OUT_OF_MEMORY("for what is watched");
+    while (f->count <= watch)
+      paths[f->count++] = NULL;
+    f->paths = paths;
+  }
+  *is_new |= !f->paths[watch];
+  if (!f->paths[watch])
+    f->paths[watch] = strdup(folder);
+  return f->paths[watch] ? VYRE_OK : VYRE_OUT_OF_MEMORY("for what is watched");
+}
+
+/* Those of all files, and of what links mean. */
+static vyre_status
+watch_folders(folders *f, const items *files, bool *is_new)
+{
+  char real[PATH_MAX];
+  *is_new = false;
+  for (uint32_t i = 0; i < files->count; i++) {
+    VYRE_TRY(watch_folder(f, files->all[i].path, is_new));
+    if (realpath(files->all[i].path, real))
+      VYRE_TRY(watch_folder(f, real, is_new));
+  }
+  return VYRE_OK;
+}
+
+/* Whether that may be a change of a file. */
+static bool
+take_notice(folders *f, const struct inotify_event *notice)
+{
+  char path[PATH_MAX];
+  struct stat file;
+  const char *folder = notice->wd >= 0 && notice->wd < f->count ? f->paths[notice->wd] : NULL;
+  if (notice->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)) { /* it is another folder, if it is one */
+    if (!(notice->mask & IN_IGNORED))
+      inotify_rm_watch(f->fd, notice->wd);
+    else if (folder) {
+      free(f->paths[notice->wd]);
+      f->paths[notice->wd] = NULL;
+    }
+    return true;
+  }
+  if (!(notice->mask & IN_CREATE) || (notice->mask & IN_ISDIR))
+    return true;
+  return folder && (size_t)snprintf(path, sizeof path, "%s/%s", folder, notice->len ? notice->name : "") < sizeof path &&
+         lstat(path, &file) == 0 && (S_ISLNK(file.st_mode) || file.st_nlink > 1);
+}
+
+static bool
+take_notices(folders *f)
+{
+  _Alignas(struct inotify_event) char buffer[16384];
+  bool is_change = false;
+  for (ssize_t got; (got = read(f->fd, buffer, sizeof buffer)) > 0;)
+    for (const char *at = buffer; at < buffer + got;) {
+      const struct inotify_event *notice = (const struct inotify_event *)(const void *)at;
+      is_change |= take_notice(f, notice);
+      at += sizeof *notice + notice->len;
+    }
+  return is_change;
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct watcher {
+  folders folders;
+  int signals;     /* SIGINT and SIGCHLD, which are blocked */
+  sigset_t before; /* what was blocked */
+  sight last;      /* inputs sorted by path */
+  uint32_t runs;
+  uint32_t looks; /* since the last that was complete, see LOOKS_MOST */
+  bool *left_out; /* one an input of this run */
+  char *said;     /* the error that it waits with */
+} watcher;
+
+/* Which inputs are not as they were.  One that is gone is waited for: an editor may be writing it anew. */
+static vyre_status
+choose_inputs(watcher *w, const sight *now, uint32_t *out_due)
+{
+  *out_due = 0;
+  free(w->left_out);
+  w->left_out = calloc(now->inputs.count, sizeof *w->left_out);
+  if (!w->left_out)
+    return VYRE_OUT_OF_MEMORY("for what is watched");
+  for (uint32_t i = 0; i < now->inputs.count; i++) {
+    const item *at = &now->inputs.all[i], *last = find_item(&w->last.inputs, at->path);
+    const bool is_gone = w->runs && !at->hash[0] && !at->hash[1];
+    w->left_out[i] = is_gone || (last && is_same(last->hash, at->hash));
+    *out_due += !w->left_out[i];
+  }
+  return VYRE_OK;
+}
+
+/* "'a.comp' and 2 more changed: ". */
+static void
+tell_changes(const watcher *w, const sight *now)
+{
+  const char *first = NULL;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < now->files.count; i++) {
+    const item *at = &now->files.all[i], *last = find_item(&w->last.files, at->path);
+    if (last ? is_same(last->hash, at->hash) : !at->hash[0] && !at->hash[1])
+      continue;
+    first = first ? first : at->path;
+    count++;
+  }
+  /* A file that came between the two looks of one sight, at inputs and at files, was seen in the sight before. */
+  for (uint32_t i = 0; i < now->inputs.count && !count; i++)
+    first = first || w->left_out[i] ? first : now->inputs.all[i].path;
+  if (first)
+    fprintf(stderr, "'%s'", first);
+  if (count > 1)
+    fprintf(stderr, " and %u more", count - 1);
+  fputs(first ? " changed: " : "changed: ", stderr);
+}
+
+static void
+tell_run(const watcher *w, const sight *now, uint32_t due, int status, uint64_t nanoseconds)
+{
+  fputs("vyre-passmgr: ", stderr);
+  if (w->runs)
+    tell_changes(w, now);
+  fprintf(stderr, "%u input%s in %.3f s", due, due == 1 ? "" : "s", (double)nanoseconds / 1e9);
+  if (WIFSIGNALED(status))
+    fprintf(stderr, ", ended by signal %d", WTERMSIG(status));
+  else if (WEXITSTATUS(status))
+    fprintf(stderr, ", exit code %d", WEXITSTATUS(status));
+  fputs(w->runs ? "\n" : "; waiting for changes, until ^C\n", stderr);
+}
+
+/* Waits for notices, or, where there is one, for the end of the run; false: ^C. */
+static bool
+wait_for(const watcher *w, pid_t run, int *out_status)
+{
+  struct pollfd files[2] = {{.fd = w->signals, .events = POLLIN}, {.fd = run ? -1 : w->folders.fd, .events = POLLIN}};
+  for (;;) {
+    struct signalfd_siginfo sign;
+    if (poll(files, 2, -1) < 0 && errno != EINTR)
+      return false;
+    while (read(w->signals, &sign, sizeof sign) == (ssize_t)sizeof sign)
+      if (sign.ssi_signo == SIGINT)
+        return false;
+    if (run && waitpid(run, out_status, WNOHANG) == run)
+      return true;
+    if (!run && (files[1].revents & POLLIN))
+      return true;
+  }
+}
+
+typedef enum step { STEP_WAITS, STEP_LOOKS_AGAIN, STEP_IS_RUN, STEP_ENDS } step;
+
+/* STEP_IS_RUN: this is the process of the run. */
+static step
+run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
+{
+  const uint64_t start = process_now();
+  const pid_t parent = getpid();
+  int ended = 0;
+  fflush(NULL);
+  const pid_t run = fork();
+  if (run == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+      raise(SIGTERM); /* it was gone before that was said */
+    sigprocmask(SIG_SETMASK, &w->before, NULL);
+    return STEP_IS_RUN;
+  }
+  if (run < 0) {
+    *out_status = VYRE_ERROR(VYRE_CODE_INPUT, "no process can be made: %s\nFix: let fewer processes run here", strerror(errno));
+    return STEP_ENDS;
+  }
+  if (!wait_for(w, run, &ended)) {
+    kill(run, SIGTERM);
+    while (waitpid(run, NULL, 0) < 0 && errno == EINTR)
+      continue;
+    return STEP_ENDS;
+  }
+  tell_run(w, now, due, ended, process_now() - start);
+  return STEP_WAITS;
+}
+
+/* From here on it is what was there. */
+static void
+remember(watcher *w, sight *now)
+{
+  sort_once(&now->inputs);
+  free_sight(&w->last);
+  w->last = *now;
+  *now = (sight){0};
+  w->runs++;
+}
+
+/* A header that changes while inputs are looked at is an old one to some of them and a new one to others: that look is taken again.
+ * Where something is written all the time it has to do at last; what it has not seen is another change then. */
+#define LOOKS_MOST 16
+
+static bool
+is_complete(watcher *w, bool has_new_folders)
+{
+  struct pollfd notices = {.fd = w->folders.fd, .events = POLLIN};
+  const bool is = !has_new_folders && (w->looks >= LOOKS_MOST || poll(&notices, 1, 0) == 0);
+  w->looks = is ? 0 : w->looks + 1;
+  return is;
+}
+
+/* Does what is due, when all that is seen was watched before it was seen. */
+static step
+look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *out_status)
+{
+  outputs places = {0};
+  sight now = {0};
+  step then = STEP_WAITS;
+  uint32_t due = 0;
+  bool has_new_folders = false;
+  vyre_status status = outputs_prepare(o, &places);
+  if (!status)
+    status = look_at_all(argc, argv, o, &places, &now);
+  if (!status)
+    status = watch_folders(&w->folders, &now.files, &has_new_folders);
+  if (!status && !is_complete(w, has_new_folders))
+    then = STEP_LOOKS_AGAIN;
+  if (!status && then == STEP_WAITS)
+    status = choose_inputs(w, &now, &due);
+  if (!status && due)
+    then = run_once(w, &now, due, &status);
+  if (!status && due && then == STEP_WAITS)
+    remember(w, &now);
+  outputs_free(&places);
+  free_sight(&now);
+  *out_status = status;
+  return then;
+}
+
+static bool
+is_standard(const char *path)
+{
+  return path && (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0);
+}
+
+/* What can be read once only, or is not there to be looked at. */
+static vyre_status
+check(int argc, char **argv, const tool_options *o)
+{
+  if (o->bisect || o->reduce || o->run_reproducer)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch runs a pipeline, and -%s has runs of its own\nFix: give one of them",
+                      o->run_reproducer ? "run-reproducer"
+                      : o->reduce       ? "reduce"
+                                        : "bisect");
+  const char *read = is_standard(o->passes_file) ? o->passes_file : NULL;
+  if (o->passes && o->passes[0] == '@' && is_standard(o->passes + 1))
+    read = o->passes + 1;
+  for (int i = 1; i < argc; i++)
+    if (argv[i][0] == '@' && is_standard(argv[i] + 1))
+      read = argv[i] + 1;
+  for (uint32_t i = 0; i < o->inputs.count; i++)
+    if (is_standard(o->inputs.names[i]))
+      read = o->inputs.names[i];
+  if (read)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch waits for changes of files, and '%s' is none\nFix: name a file", read);
+  if (!o->outdir && (!o->output || is_standard(o->output)))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch writes again and again, and the output is no file\nFix: -o FILE, or -outdir DIR");
+  return VYRE_OK;
+}
+
+static vyre_status
+begin(watcher *w)
+{
+  sigset_t ours;
+  sigemptyset(&ours);
+  sigaddset(&ours, SIGINT);
+  sigaddset(&ours, SIGCHLD);
+  signal(SIGCHLD, SIG_DFL);
+  sigprocmask(SIG_BLOCK, &ours, &w->before);
+  w->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+  w->folders.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  if (w->signals < 0 || w->folders.fd < 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "-watch: the system has no notices for it: %s\nFix: let fewer programs watch files",
+                      strerror(errno));
+  return VYRE_OK;
+}
+
+static void
+end(watcher *w)
+{
+  close(w->signals);
+  close(w->folders.fd);
+  for (int i = 0; i < w->folders.count; i++)
+    free(w->folders.paths[i]);
+  free(w->folders.paths);
+  free(w->said);
+  free_sight(&w->last);
+}
+
+/* Until something may have changed, and the command line, which may have lists and patterns, can be read again. */
+static step
+wait_for_change(watcher *w, bool is_changed, int argc, char **argv, tool_options *o)
+{
+  for (;; is_changed = false) {
+    if (!is_changed && !wait_for(w, 0, NULL))
+      return STEP_ENDS;
+    bool is_new = take_notices(&w->folders) || is_changed;
+    vyre_status status = VYRE_OK, watched = VYRE_OK;
+    while (is_new && !watched) {
+      vyre_status_free(status);
+      options_free(o);
+      status = options_parse(argc, argv, o);
+      if (!status)
+        return STEP_WAITS;
+      watched = watch_folders(&w->folders, &w->last.files, &is_new); /* one may be gone, or there again */
+    }
+    if (status || watched) /* a list may be written at this moment */
+      tool_complain_anew(vyre_status_join(status, watched), &w->said);
+  }
+}
+
+bool
+tool_watch(int argc, char **argv, tool *t, int *out_code)
+{
+  static watcher w; /* left_out is the run's */
+  if (t->options.inputs.count == 0)
+    return true; /* to tell so */
+  vyre_status status = check(argc, argv, &t->options);
+  step next = STEP_ENDS;
+  if (!status)
+    status = begin(&w);
+  if (!status)
+    next = look_and_run(&w, argc, argv, &t->options, &status);
+  while (next == STEP_LOOKS_AGAIN || (next == STEP_WAITS && w.runs)) {
+    tool_complain_anew(status, &w.said);
+    next = wait_for_change(&w, next == STEP_LOOKS_AGAIN, argc, argv, &t->options);
+    if (next == STEP_WAITS)
+      next = look_and_run(&w, argc, argv, &t->options, &status);
+  }
+  end(&w);
+  t->left_out = w.left_out;
+  *out_code = next == STEP_IS_RUN ? VYRE_CODE_OK : tool_complain(status);
+  return next == STEP_IS_RUN;
+}

@@ -1,0 +1,180 @@
+/* Docs at archives.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "archives.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/patterns.h"
+#include "vyre/io.h"
+
+static const char ending[] = ".foz";
+enum { ENDING = sizeof ending - 1 };
+
+bool
+archives_is_name(const char *path)
+{
+  const size_t length = strlen(path);
+  return length > ENDING && strcmp(path + length - ENDING, ending) == 0;
+}
+
+/* The length of the archive's name in "a.foz/KEY" or "a.foz"; 0: it is none. */
+static size_t
+name_length(const char *input)
+{
+  const char *slash = strrchr(input, '/');
+  const size_t length = slash ? (size_t)(slash - input) : 0;
+  if (archives_is_name(input))
+    return strlen(input);
+  return length > ENDING && memcmp(slash - ENDING, ending, ENDING) == 0 ? length : 0;
+}
+
+const foz *
+archives_find(const archives *a, const char *input, const char **out_key)
+{
+  const size_t length = name_length(input);
+  for (uint32_t i = 0; i < a->count && length; i++)
+    if (strlen(a->all[i]->path) == length && memcmp(a->all[i]->path, input, length) == 0) {
+      *out_key = input[length] ? input + length + 1 : "";
+      return a->all[i];
+    }
+  return NULL;
+}
+
+/* What cannot be read is told as that of any input is: when it is its turn. */
+static vyre_status
+open_one(archives *a, const char *path)
+{
+  foz **all = realloc(a->all, ((size_t)a->count + 1) * sizeof *all);
+  if (!all)
+    return VYRE_OUT_OF_MEMORY("for the archives");
+  a->all = all;
+  vyre_status status = foz_open(path, &all[a->count]);
+  if (vyre_status_is_out_of_memory(status))
+    return status;
+  a->count += !status;
+  vyre_status_free(status);
+  return VYRE_OK;
+}
+
+/* "FILE/KEY" of each of its shaders, in the file's order; where it has none its own name. */
+static vyre_status
+append_shaders(name_list *to, const foz *archive, const char *input, option_texts *texts)
+{
+  char name[PATH_MAX + FOZ_KEY + 2];
+  const uint32_t before = to->count;
+  for (uint32_t i = 0; i < archive->count; i++) {
+    const foz_entry *e = &archive->entries[i];
+    if (!e->is_module || foz_find(archive, e->key) != i)
+      continue;
+    snprintf(name, sizeof name, "%.*s/%s", PATH_MAX, archive->path, e->key);
+    VYRE_TRY(patterns_append_copy(to, name, texts));
+  }
+  return to->count == before ? patterns_append(to, input) : VYRE_OK;
+}
+
+static bool
+is_folder(const char *path)
+{
+  struct stat file;
+  return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
+}
+
+static vyre_status
+expand_one(name_list *to, const char *input, option_texts *texts, archives *a)
+{
+  char path[PATH_MAX];
+  const char *key;
+  const size_t length = name_length(input);
+  if (length == 0 || length >= sizeof path)
+    return patterns_append(to, input);
+  snprintf(path, sizeof path, "%.*s", (int)length, input);
+  if (is_folder(path)) /* which may be called so */
+    return patterns_append(to, input);
+  if (!archives_find(a, path, &key))
+    VYRE_TRY(open_one(a, path));
+  const foz *archive = archives_find(a, path, &key);
+  return !archive || input[length] ? patterns_append(to, input) : append_shaders(to, archive, input, texts);
+}
+
+vyre_status
+archives_expand(name_list *inputs, option_texts *texts, archives *out)
+{
+  name_list all = {0};
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < inputs->count && !status; i++)
+    status = expand_one(&all, inputs->names[i], texts, out);
+  if (status) {
+    free(all.names);
+    return status;
+  }
+  free(inputs->names);
+  *inputs = all;
+  return VYRE_OK;
+}
+
+void
+archives_warn(const archives *a, vyre_diagnostics diagnostics)
+{
+  char text[120];
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (a->all[i]->cut == 0 || a->all[i]->module_count == 0) /* of one without modules reading tells */
+      continue;
+    snprintf(text, sizeof text, "its last entry is cut off, and left out: %zu bytes", a->all[i]->cut);
+    const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING, .file = a->all[i]->path, .message = text};
+    diagnostics.emit(diagnostics.user, &diagnostic);
+  }
+}
+
+void
+archives_close(archives *a)
+{
+  for (uint32_t i = 0; i < a->count; i++)
+    foz_close(a->all[i]);
+  free(a->all);
+  *a = (archives){0};
+}
+
+/* Why it could not be opened. */
+static vyre_status
+tell_why(const char *path)
+{
+  foz *archive = NULL;
+  vyre_status status = foz_open(path, &archive);
+  foz_close(archive);
+  return status ? status : VYRE_ERROR(VYRE_CODE_INPUT, "%s has changed while it was read\nFix: read it again", path);
+}
+
+vyre_status
+archives_read(const archives *a, const char *input, vyre_bytes *out)
+{
+  char path[PATH_MAX];
+  const char *key;
+  const foz *archive = archives_find(a, input, &key);
+  const size_t length = name_length(input);
+  if (archive && *key)
+    return foz_read(archive, key, out);
+  if (archive)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no compute shader%s\nFix: leave it out", input,
+                      archive->cut ? ", and its last entry is cut off" : "");
+  if (length == 0 || length >= sizeof path)
+    return vyre_input_load(input, out);
+  snprintf(path, sizeof path, "%.*s", (int)length, input);
+  return is_folder(path) ? vyre_file_read(input, out) : tell_why(path);
+}
+
+uint64_t
+archives_size(const archives *a, const char *input)
+{
+  const char *key;
+  struct stat file;
+  const foz *archive = archives_find(a, input, &key);
+  const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
+  if (entry != UINT32_MAX)
+    return archive->entries[entry].size;
+  return stat(input, &file) == 0 && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
+}

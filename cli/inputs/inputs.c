@@ -1,0 +1,513 @@
+/* Inputs in their order: each is a module of its own, or with -batch many are one.  One that fails leaves no output, and the others
+ * are still done; the exit code is that of the first failure.  With -j several threads work, each on a module that it clears; their
+ * messages and outputs wait for the input's turn, so that all is as without -j, and as without -batch.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/cache_folder.h"
+#include "cli/options/console.h"
+#include "depends.h"
+#include "cli/report/look.h"
+#include "cli/report/page.h"
+#include "cli/report/progress.h"
+#include "cli/tool.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_PATH = 4096 };
+
+int
+tool_complain(vyre_status status)
+{
+  if (status)
+    progress_clear();
+  return console_complain("vyre-passmgr", status);
+}
+
+void
+tool_complain_anew(vyre_status status, char **said)
+{
+  char *text = status ? strdup(vyre_status_text(status)) : NULL;
+  if (text && *said && strcmp(text, *said) == 0)
+    vyre_status_free(status);
+  else
+    tool_complain(status);
+  free(*said);
+  *said = text;
+}
+
+/* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
+
+/* The archive of -o FILE.foz; NULL: it is another output. */
+static const foz *
+archive_of(const tool *t)
+{
+  const char *key;
+  const tool_options *o = &t->options;
+  return o->output && archives_is_name(o->output) ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
+}
+
+/* Until all are there. */
+static vyre_status
+keep_for_archive(tool *t, work *w)
+{
+  const char *key;
+  const foz *archive = archives_find(&t->options.archives, w->path, &key);
+  const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
+  if (entry == UINT32_MAX)
+    return VYRE_OK;
+  vyre_bytes_free(&t->packed[entry]);
+  t->packed[entry] = w->output;
+  w->output = (vyre_bytes){0};
+  return VYRE_OK;
+}
+
+/* What failed is in it as it was; none is made where nothing was. */
+static vyre_status
+write_archive(const tool *t)
+{
+  const foz *archive = archive_of(t);
+  vyre_bytes all = {0};
+  bool is_made = false;
+  for (uint32_t i = 0; archive && i < archive->count; i++)
+    is_made |= t->packed[i].size > 0;
+  if (!is_made)
+    return VYRE_OK;
+  vyre_status status = foz_write(archive, t->packed, &all);
+  if (!status)
+    status = vyre_file_write(t->options.output, all.data, all.size);
+  if (!status && t->options.depends)
+    status = depends_write(&t->options, archive->path, VYRE_INPUT_SPIRV, t->options.output);
+  vyre_bytes_free(&all);
+  return status;
+}
+
+void
+tool_free_packed(tool *t)
+{
+  const foz *archive = t->packed ? archive_of(t) : NULL;
+  for (uint32_t i = 0; archive && i < archive->count; i++)
+    vyre_bytes_free(&t->packed[i]);
+  free(t->packed);
+}
+
+static vyre_status
+write_output(tool *t, uint32_t index)
+{
+  work *w = &t->works[index];
+  const char *path;
+  if (t->packed)
+    return keep_for_archive(t, w);
+  VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(write)");
+  VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
+  if (t->options.depends)
+    VYRE_TRY(depends_write(&t->options, w->path, w->kind, path));
+  vyre_report_stop(w->report, &watch);
+  return VYRE_OK;
+}
+
+/* The input's part of the page, which a process of its own has ended already, unless it was lost. */
+static vyre_status
+end_page(const tool *t, work *w)
+{
+  vyre_bytes *page = &w->notes[NOTE_PAGE];
+  if (!t->options.html || (t->isolations && !t->isolated && page->size))
+    return VYRE_OK;
+  if (!page->size)
+    VYRE_TRY(page_begin(page, w->path));
+  return page_end(page, w->status ? vyre_status_text(w->status) : NULL);
+}
+
+static vyre_status
+take_notes(tool *t, work *w)
+{
+  vyre_status status = end_page(t, w);
+  if (!status && t->isolated)
+    status = tool_hand_over_notes(t, w);
+  for (note i = 0; i < NOTE__COUNT; i++) {
+    if (!status && !t->isolated)
+      status = vyre_bytes_append(&t->notes[i], w->notes[i].data, w->notes[i].size);
+    vyre_bytes_free(&w->notes[i]);
+  }
+  return status;
+}
+
+/* It is its turn. */
+void
+tool_finish_input(tool *t, uint32_t index)
+{
+  work *w = &t->works[index];
+  if (w->is_left_out)
+    return;
+  if (w->said.size)
+    process_say(NULL, w->said.data, w->said.size);
+  if (!w->status && (!w->told || w->has_output))
+    w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
+  w->status = vyre_status_join(w->status, take_notes(t, w));
+  if (t->options.inputs.count > 1)
+    w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
+  if (w->report && t->isolated)
+    t->isolated->report = w->report;
+  else if (w->report)
+    vyre_report_add(t->report, w->report);
+  if (!t->isolated)
+    vyre_report_destroy(w->report);
+  vyre_bytes_free(&w->said);
+  vyre_bytes_free(&w->output);
+  const int failed = tool_complain(w->status);
+  progress_step(failed || w->told);
+  t->code = t->code ? t->code : failed ? failed : w->told;
+}
+
+/* Finishes inputs, the lock held: the thread that finishes the one whose turn it is also finishes those that waited for it. */
+static void
+end_works(tool *t, work *works, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    works[i].done = true;
+  while (t->finished < t->end && t->works[t->finished].done)
+    tool_finish_input(t, t->finished++);
+  pthread_cond_broadcast(&t->turn);
+}
+
+typedef struct working {
+  tool *tool;
+  work *works;
+  uint32_t count;
+} working;
+
+/* The lock is held, and given back.  Where nobody waits for the last thread it ends the process: libc does so too, but not as long
+ * as a driver has threads. */
+static void
+end_worker(tool *t)
+{
+  const bool is_last = --t->alive == 0 && t->is_main_gone;
+  pthread_mutex_unlock(&t->lock);
+  if (is_last)
+    exit(VYRE_CODE_USAGE); /* guard.c says why */
+}
+
+/* A pass ended its thread. */
+static void
+end_with_thread(void *user)
+{
+  const working *at = user;
+  const vyre_plugin_code code = vyre_plugin_code_running();
+  guard_thread_ended();
+  for (uint32_t i = 0; i < at->count; i++) {
+    vyre_status_free(at->works[i].status);
+    at->works[i].status =
+        VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' (%s) ended its thread\nFix: a pass returns, and fails by host->error",
+                   code.pass ? code.pass : "?", code.path ? code.path : "?");
+  }
+  pthread_mutex_lock(&at->tool->lock);
+  end_works(at->tool, at->works, at->count);
+  at->tool->is_main_gone |= getpid() == gettid();
+  end_worker(at->tool);
+}
+
+typedef struct worker {
+  tool *tool;
+  vyre_device *device;
+  const driver *driver;
+  pthread_t thread;
+} worker;
+
+/* How many inputs from the first that no thread has begun one thread takes: so many that each thread has some, and that their files
+ * are not too large together. */
+static uint32_t
+next_count(const tool *t)
+{
+  const name_list *inputs = &t->options.inputs;
+  const uint32_t threads = t->options.threads, share = inputs->count / threads + (inputs->count % threads != 0);
+  const uint32_t left = t->end - t->begun, fair = share < left ? share : left;
+  const uint32_t most = t->options.batch_most < fair ? t->options.batch_most : fair;
+  uint32_t count = 0;
+  for (uint64_t bytes = 0; count < most && bytes < BATCH_BYTES; count++)
+    bytes += most > 1 ? archives_size(&t->options.archives, inputs->names[t->begun + count]) : 0;
+  return count;
+}
+
+static vyre_status
+prepare_works(const tool *t, process *p, work *works, uint32_t count)
+{
+  VYRE_TRY(p->module ? VYRE_OK : vyre_module_create(NULL, 0, &p->module));
+  VYRE_TRY(p->taken || count < 2 ? VYRE_OK : vyre_module_create(NULL, 0, &p->taken));
+  VYRE_TRY(p->batch || count < 2 ? VYRE_OK : vyre_batch_create(NULL, &p->batch));
+  for (uint32_t i = 0; i < count && t->report; i++)
+    if (!works[i].is_left_out)
+      VYRE_TRY(tool_create_report(t, &works[i].report));
+  return VYRE_OK;
+}
+
+static void
+process_guarded(tool *t, const process *p, work *works, uint32_t count)
+{
+  working at = {t, works, count};
+  pthread_cleanup_push(end_with_thread, &at);
+  process_inputs(p, works, count, t->options.threads == 1);
+  pthread_cleanup_pop(0);
+}
+
+static void
+process_works(tool *t, process *p, work *works, uint32_t count)
+{
+  vyre_status status = prepare_works(t, p, works, count);
+  for (uint32_t i = 0; i < count && status; i++)
+    works[i].status = VYRE_ERROR(vyre_status_code(status), "%s", vyre_status_text(status));
+  if (!status)
+    process_guarded(t, p, works, count);
+  vyre_status_free(status);
+}
+
+/* One thread's work: the next inputs that no thread has begun, until there are none. */
+static void *
+work_on(void *user)
+{
+  const worker *self = user;
+  tool *t = self->tool;
+  const uint32_t count = t->end;
+  const uint64_t ahead = (uint64_t)t->options.threads * (t->options.batch_most > 4 ? 2 * (uint64_t)t->options.batch_most : 8);
+  process p = {.options = &t->options,
+               .pipeline = t->pipeline,
+               .device = self->device,
+               .driver = self->driver,
+               .cost_model = t->cost_model,
+               .cache = t->cache.folder ? &t->cache : NULL,
+               .is_apart = t->isolated != NULL,
+               .home = t->home};
+  guard_thread();
+  pthread_mutex_lock(&t->lock);
+  for (;;) {
+    while (t->begun < count && t->begun - t->finished >= ahead) /* what waits takes memory */
+      pthread_cond_wait(&t->turn, &t->lock);
+    if (t->begun >= count)
+      break;
+    work *works = &t->works[t->begun];
+    const uint32_t taken = next_count(t);
+    t->begun += taken;
+    pthread_mutex_unlock(&t->lock);
+    process_works(t, &p, works, taken);
+    pthread_mutex_lock(&t->lock);
+    end_works(t, works, taken);
+  }
+  end_worker(t);
+  vyre_batch_destroy(p.batch);
+  vyre_module_destroy(p.taken);
+  vyre_module_destroy(p.module);
+  return NULL;
+}
+
+/* Who wants to see passes at work gets them to work. */
+static bool
+is_cached(const tool_options *o)
+{
+  return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->debug_manager && !o->stats && !o->reproducer && !o->bisect &&
+         !o->reduce;
+}
+
+static vyre_status
+prepare_inputs(tool *t)
+{
+  const name_list *inputs = &t->options.inputs;
+  if (inputs->count == 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a file, or - for standard input; -help lists the options");
+  for (uint32_t i = 0; i < inputs->count && t->options.outdir; i++)
+    if (strcmp(inputs->names[i], "-") == 0)
+      return VYRE_ERROR(VYRE_CODE_USAGE, "standard input has no name that -outdir could use\nFix: -o FILE");
+  t->works = calloc(inputs->count, sizeof(*t->works));
+  if (!t->works)
+    return VYRE_OUT_OF_MEMORY("for the inputs");
+  for (uint32_t i = 0; i < inputs->count; i++)
+    t->works[i] = (work){.path = inputs->names[i], .is_left_out = t->left_out && t->left_out[i]};
+  t->end = inputs->count;
+  if (archive_of(t) && !(t->packed = calloc((size_t)archive_of(t)->count + 1, sizeof *t->packed)))
+    return VYRE_OUT_OF_MEMORY("for the inputs");
+  VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
+  if (is_cached(&t->options))
+    VYRE_TRY(output_cache_begin(&t->options, t->registry, t->pipeline, &t->cache));
+  if (t->options.time_passes || t->options.time_trace || t->options.stats)
+    VYRE_TRY(vyre_report_create(NULL, &t->report));
+  if (t->options.time_trace)
+    vyre_report_keep_events(t->report);
+  return VYRE_OK;
+}
+
+/* To a file, or (NULL) to standard error. */
+static vyre_status
+write_report(vyre_status status, const char *path, vyre_bytes *text)
+{
+  if (!status && path)
+    status = vyre_file_write(path, text->data, text->size);
+  else if (!status)
+    process_say(NULL, text->data, text->size);
+  vyre_bytes_free(text);
+  return status;
+}
+
+static vyre_status
+write_page(const tool *t)
+{
+  vyre_bytes pipeline = {0};
+  vyre_status status = t->pipeline ? vyre_pipeline_print(t->pipeline, &pipeline) : VYRE_OK;
+  if (!status)
+    status = vyre_bytes_append(&pipeline, "", 1);
+  if (!status)
+    status = page_write(t->options.html, pipeline.data, &t->notes[NOTE_PAGE]);
+  vyre_bytes_free(&pipeline);
+  return status;
+}
+
+static vyre_status
+print_report(const tool *t)
+{
+  const tool_options *o = &t->options;
+  vyre_bytes text = {0};
+  if (o->time_passes)
+    VYRE_TRY(write_report(strcmp(o->time_passes, "json") == 0 ? vyre_report_times_json(t->report, &text)
+                                                              : vyre_report_times(t->report, &text),
+                          NULL, &text));
+  if (o->stats)
+    VYRE_TRY(write_report(vyre_report_stats(t->report, o->stats_format, &text), o->stats_file, &text));
+  const vyre_bytes *remarks = &t->notes[NOTE_REMARKS];
+  if (o->remarks)
+    VYRE_TRY(vyre_file_write(o->remarks, remarks->data ? remarks->data : "", remarks->size));
+  if (o->html)
+    VYRE_TRY(write_page(t));
+  return o->time_trace ? write_report(vyre_report_trace(t->report, &text), o->time_trace, &text) : VYRE_OK;
+}
+
+bool
+tool_chooses_target(const tool_options *o)
+{
+  return o->target && strcmp(o->target, "auto") == 0;
+}
+
+vyre_status
+tool_find_target(const tool_options *o, const vyre_target_ops **out)
+{
+  const char *name = o->target ? o->target : "cpu";
+  const vyre_target_ops *target = vyre_target_find(name);
+  *out = target == &vyre_target_cpu && !o->phases && !o->phase_threads.text ? NULL : target;
+  return target ? VYRE_OK : options_no_target("target", name, ", auto");
+}
+
+/* From any thread. */
+static void
+remark(void *user, const char *text)
+{
+  flockfile(stderr);
+  progress_clear();
+  vyre_target_remark(user, text);
+  funlockfile(stderr);
+}
+
+/* So that nothing is begun where there is no device. */
+static vyre_status
+open_devices(tool *t, uint32_t threads)
+{
+  const tool_options *o = &t->options;
+  static char program[] = "vyre-passmgr";
+  char folder[MOST_PATH];
+  const vyre_target_options options = {.library = o->on.library,
+                                       .device = o->on.device,
+                                       .validate = o->on.validate,
+                                       .timeout = (uint32_t)o->on.timeout.value,
+                                       .threads = o->sweepers,
+                                       .cache = vyre_cache_folder(o->on.cache_dir, folder, sizeof folder),
+                                       .remark = remark,
+                                       .remark_user = program};
+  const vyre_target_ops *target = NULL;
+  const bool is_auto = tool_chooses_target(o);
+  vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
+  if (!status && !is_auto && !o->device_stats && !vyre_target_find(o->target ? o->target : "cpu")->list &&
+      (o->on.device || o->on.library || o->on.validate))
+    status = VYRE_ERROR(VYRE_CODE_USAGE,
+                        "-%s is of a target's device, and passes run on this machine's processors\n"
+                        "Fix: -target=NAME says where they run",
+                        o->on.device    ? "device"
+                        : o->on.library ? "library"
+                                        : "validate");
+  for (uint32_t i = 0; i < threads && is_auto && !status; i++)
+    status = vyre_device_open_auto(vyre_targets, &options, NULL, &t->devices[i]);
+  for (uint32_t i = 0; i < threads && target && !status; i++)
+    status = vyre_device_open(target, &options, NULL, &t->devices[i]);
+  if (status && target)
+    return vyre_status_note(status, "-target=cpu needs no device");
+  for (uint32_t i = 0; i < threads && o->device_stats && !status; i++)
+    status = driver_open(o, &t->drivers[i]);
+  return status;
+}
+
+/* What their targets counted is in the report then; in a process of its own that is the one it hands over, if it came so far. */
+static vyre_status
+close_devices(tool *t)
+{
+  vyre_status status = VYRE_OK;
+  vyre_report *report = t->isolated ? t->isolated->report : t->report;
+  for (uint32_t i = 0; i < MOST_THREADS && t->options.stats && report; i++)
+    if (t->devices[i])
+      vyre_device_report(t->devices[i], report);
+  for (uint32_t i = 0; i < MOST_THREADS; i++)
+    status = vyre_status_join(vyre_status_join(status, vyre_device_close(t->devices[i])), driver_close(&t->drivers[i]));
+  return status;
+}
+
+uint32_t
+tool_count_due(const tool *t)
+{
+  uint32_t due = 0;
+  for (uint32_t i = 0; i < t->options.inputs.count; i++)
+    due += !t->works[i].is_left_out;
+  return due;
+}
+
+int
+tool_process_here(tool *t, uint32_t threads)
+{
+  const int code = tool_complain(open_devices(t, threads));
+  if (code)
+    return code;
+  progress_begin(tool_count_due(t));
+  worker workers[MOST_THREADS];
+  uint32_t more = 1;
+  for (uint32_t i = 0; i < threads; i++)
+    workers[i] = (worker){.tool = t, .device = t->devices[i], .driver = t->options.device_stats ? &t->drivers[i] : NULL};
+  pthread_mutex_init(&t->lock, NULL);
+  pthread_cond_init(&t->turn, NULL);
+  t->alive = threads;
+  while (more < threads && pthread_create(&workers[more].thread, NULL, work_on, &workers[more]) == 0)
+    more++;
+  pthread_mutex_lock(&t->lock);
+  t->alive -= threads - more; /* which could not be made */
+  pthread_mutex_unlock(&t->lock);
+  work_on(&workers[0]);
+  for (uint32_t i = 1; i < more; i++)
+    pthread_join(workers[i].thread, NULL);
+  pthread_cond_destroy(&t->turn);
+  pthread_mutex_destroy(&t->lock);
+  const int closing = tool_complain(close_devices(t));
+  return t->code ? t->code : closing;
+}
+
+int
+tool_process_all(tool *t)
+{
+  const uint32_t inputs = t->options.inputs.count, threads = t->options.threads < inputs ? t->options.threads : inputs;
+  const int unprepared = tool_complain(prepare_inputs(t));
+  if (unprepared)
+    return unprepared;
+  archives_warn(&t->options.archives, console_diagnostics);
+  const int code = t->options.reduce    ? tool_reduce(t)
+                   : t->options.bisect  ? tool_bisect(t)
+                   : t->options.isolate ? tool_process_apart(t, threads)
+                                        : tool_process_here(t, threads),
+            failed = tool_complain(vyre_status_join(write_archive(t), print_report(t)));
+  return code ? code : failed;
+}

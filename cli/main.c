@@ -1,0 +1,223 @@
+/* vyre-passmgr: reads programs, runs a pipeline of passes over each, writes them; and answers questions.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options/console.h"
+#include "tools/run/guard.h"
+#include "cli/debug/reproducer.h"
+#include "tool.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef VYRE_VERSION
+#error "the build says which version this is"
+#endif
+
+/* Writes a text of our own to standard output, and frees it. */
+static vyre_status
+answer(vyre_status status, vyre_bytes *text)
+{
+  if (!status)
+    status = vyre_file_write("-", text->data, text->size);
+  vyre_bytes_free(text);
+  return status;
+}
+
+/* ---- passes and pipeline ------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+load_plugins(tool *t)
+{
+  for (uint32_t i = 0; i < t->options.plugin_dir.count; i++)
+    VYRE_TRY(vyre_registry_load_folder(t->registry, t->options.plugin_dir.names[i], VYRE_ORIGIN_OUTSIDE));
+  for (uint32_t i = 0; i < t->options.load.count; i++)
+    VYRE_TRY(vyre_registry_load(t->registry, t->options.load.names[i], VYRE_ORIGIN_OUTSIDE));
+  return VYRE_OK;
+}
+
+static vyre_status
+load_all(tool *t)
+{
+  VYRE_TRY(vyre_registry_create(NULL, &t->registry));
+  VYRE_TRY(vyre_registry_load_core(t->registry));
+  guard_limit((uint32_t)t->options.pass_timeout.value);
+  vyre_status status = load_plugins(t);
+  guard_limit(0);
+  return status;
+}
+
+/* It is the command line that is wrong, not an input. */
+static vyre_status
+no_pipeline(vyre_status why)
+{
+  vyre_status status = VYRE_ERROR(
+      VYRE_CODE_USAGE, "%s\nFix: -passes=@FILE and -passes-file=FILE name a file with a pipeline's text", vyre_status_text(why));
+  vyre_status_free(why);
+  return status;
+}
+
+/* Passes by the names that the pipeline has, but for numbers of runs. */
+static vyre_status
+find_names(const tool *t, const char *option, name_list *names)
+{
+  for (uint32_t i = 0; i < names->count; i++)
+    if (names->names[i][strspn(names->names[i], "0123456789")])
+      VYRE_TRY(vyre_status_note(vyre_registry_name(t->registry, names->names[i], &names->names[i]), "for -%s", option));
+  return VYRE_OK;
+}
+
+static vyre_status
+find_passes(tool *t)
+{
+  name_list *names = &t->options.skip_pass;
+  VYRE_TRY(find_names(t, "skip-pass", names));
+  VYRE_TRY(find_names(t, "print-before", &t->options.print_before));
+  VYRE_TRY(find_names(t, "print-after", &t->options.print_after));
+  t->options.runs.skips = names->names;
+  t->options.runs.skip_count = names->count;
+  return VYRE_OK;
+}
+
+static vyre_status
+read_pipeline(tool *t)
+{
+  const char *passes = t->options.passes, *file = t->options.passes_file;
+  if (passes && passes[0] == '@')
+    file = passes + 1;
+  if (!file)
+    return passes ? vyre_pipeline_parse(t->registry, passes, strlen(passes), "-passes", &t->pipeline) : VYRE_OK;
+  vyre_bytes text = {0};
+  vyre_status status = vyre_file_read_as(file, VYRE_FILE_TEXT, &text);
+  if (!status)
+    status = vyre_pipeline_parse(t->registry, text.data ? text.data : "", text.size, file, &t->pipeline);
+  else if (vyre_status_code(status) == VYRE_CODE_INPUT)
+    status = no_pipeline(status);
+  vyre_bytes_free(&text);
+  return status;
+}
+
+vyre_status
+tool_read_pipeline(tool *t)
+{
+  VYRE_TRY(read_pipeline(t));
+  return find_passes(t);
+}
+
+/* ---- the rest: questions ------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+print_schedule(const tool *t, vyre_bytes *out)
+{
+  const tool_options *o = &t->options;
+  const vyre_target_ops *target = NULL;
+  if (!tool_chooses_target(o))
+    VYRE_TRY(tool_find_target(o, &target));
+  const vyre_schedule_options options = {.format = o->print_schedule[0] == 'j'   ? VYRE_SCHEDULE_JSON
+                                                   : o->print_schedule[0] == 'd' ? VYRE_SCHEDULE_DOT
+                                                                                 : VYRE_SCHEDULE_TEXT,
+                                         .on_device = target != NULL || tool_chooses_target(o),
+                                         .on_host = target == &vyre_target_cpu,
+                                         .no_fuse = o->no_fuse};
+  return t->pipeline ? vyre_pipeline_print_schedule(t->pipeline, &options, out) : VYRE_OK;
+}
+
+static vyre_status
+list_inputs(const tool_options *o, vyre_bytes *out)
+{
+  archives_warn(&o->archives, console_diagnostics);
+  for (uint32_t i = 0; i < o->inputs.count; i++)
+    VYRE_TRY(vyre_bytes_printf(out, "%s\n", o->inputs.names[i]));
+  for (uint32_t i = 0; i < o->inputs.count; i++) /* of which nobody knows what is in it */
+    if (archives_is_name(o->inputs.names[i])) {
+      vyre_bytes none = {0};
+      VYRE_TRY(archives_read(&o->archives, o->inputs.names[i], &none));
+      vyre_bytes_free(&none);
+    }
+  return VYRE_OK;
+}
+
+static int
+run_tool(tool *t)
+{
+  const tool_options *o = &t->options;
+  vyre_bytes text = {0};
+  if (o->help)
+    return tool_complain(answer(options_help(o, &text), &text));
+  if (o->version)
+    return tool_complain(answer(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION,
+                                                  VYRE_PLUGIN_ABI >> 16, VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),
+                                &text));
+  if (o->list_inputs)
+    return tool_complain(answer(list_inputs(o, &text), &text));
+  int code = tool_complain(load_all(t));
+  if (code)
+    return code;
+  if (o->list_passes)
+    return tool_complain(answer(
+        o->list_passes[0] == 'j' ? vyre_registry_list_json(t->registry, &text) : vyre_registry_list(t->registry, &text), &text));
+  if (o->help_pass)
+    return tool_complain(answer(vyre_registry_help(t->registry, o->help_pass, &text), &text));
+  code = tool_complain(tool_read_pipeline(t));
+  if (!code)
+    code = tool_complain(vyre_cost_model_read(o->cost_model, &t->cost_model));
+  if (code)
+    return code;
+  if (o->print_schedule && !o->print_pipeline)
+    return tool_complain(answer(print_schedule(t, &text), &text));
+  if (!o->print_pipeline)
+    return tool_process_all(t);
+  vyre_status status = VYRE_OK;
+  if (t->pipeline)
+    status = vyre_pipeline_print(t->pipeline, &text);
+  if (!status)
+    status = vyre_bytes_append(&text, "\n", 1);
+  return tool_complain(answer(status, &text));
+}
+
+/* What ends when it is answered. */
+static bool
+is_question(const tool_options *o)
+{
+  return o->help || o->version || o->list_passes || o->help_pass || o->print_pipeline || o->print_schedule || o->list_inputs;
+}
+
+int
+main(int argc, char **argv)
+{
+  arguments of_reproducer = {0};
+  static tool t; /* not of this stack: other threads use it still when a pass has ended this one */
+  /* Memory that a pass gives back is for the next one: made and zeroed by the kernel again, it costs as much as a pass. */
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  int code = tool_complain(options_parse(argc, argv, &t.options));
+  if (!code && t.options.watch && !is_question(&t.options) && !tool_watch(argc, argv, &t, &code)) {
+    options_free(&t.options);
+    return code;
+  }
+  if (!code && t.options.trust_reproducer && !t.options.run_reproducer)
+    code = tool_complain(
+        VYRE_ERROR(VYRE_CODE_USAGE, "-trust-reproducer is of a reproducer, and there is none\nFix: add -run-reproducer=FILE"));
+  guard_begin("vyre-passmgr");
+  t.home = vyre_file_open(VYRE_FILE_HERE, ".", VYRE_FILE_FOLDER);
+  if (!code && t.options.run_reproducer)
+    code = tool_complain(reproducer_options(argc, argv, &t.options, &of_reproducer));
+  if (!code)
+    code = run_tool(&t);
+  outputs_free(&t.outputs);
+  free(t.works);
+  tool_free_packed(&t);
+  free(t.isolations);
+  vyre_report_destroy(t.report);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    vyre_bytes_free(&t.notes[i]);
+  output_cache_end(&t.cache);
+  vyre_pipeline_destroy(t.pipeline);
+  vyre_cost_model_destroy(t.cost_model);
+  vyre_registry_destroy(t.registry);
+  options_free(&t.options);
+  arguments_free(&of_reproducer);
+  return guard_end(console_end("vyre-passmgr", VYRE_OK, code));
+}

@@ -1,0 +1,291 @@
+/* Docs at output_cache.h.  An entry is DIR/ab/cdef...: a header, what was said, the output.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "output_cache.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/depfile.h"
+#include "outputs.h"
+#include "base/paths.h"
+#include "passmgr/pipeline/pipeline.h"
+
+typedef struct header {
+  char magic[8];
+  uint64_t key[2];
+  uint64_t kind, said, output; /* the latter two in bytes */
+  uint64_t sum[2];             /* of what follows */
+} header;
+
+static const char magic[8] = "VYREOUT1";
+
+/* ---- hashing ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct hasher {
+  XXH3_state_t state;
+} hasher;
+
+/* Each with its length, so that no two lists of texts are alike. */
+static void
+add(hasher *h, const void *data, size_t size)
+{
+  const uint64_t length = size;
+  XXH3_128bits_update(&h->state, &length, sizeof length);
+  if (size)
+    XXH3_128bits_update(&h->state, data, size);
+}
+
+static void
+add_text(hasher *h, const char *text)
+{
+  add(h, text, strlen(text));
+}
+
+static void
+finish(hasher *h, uint64_t out[2])
+{
+  const XXH128_hash_t hash = XXH3_128bits_digest(&h->state);
+  out[0] = hash.low64;
+  out[1] = hash.high64;
+}
+
+static vyre_status
+add_file(hasher *h, const char *path)
+{
+  vyre_bytes text = {0};
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &text);
+  add_text(h, path);
+  if (!status)
+    add(h, text.data, text.size);
+  vyre_bytes_free(&text);
+  return status;
+}
+
+/* ---- what is the same for all inputs ------------------------------------------------------------------------------------- */
+
+/* The library, and glslang's program beside it. */
+static vyre_status
+add_vyre(hasher *h)
+{
+  Dl_info library;
+  char path[PATH_MAX];
+  if (!dladdr((void *)(uintptr_t)vyre_file_read, &library) || !library.dli_fname)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "-output-cache: vyre's library is not found\nFix: leave the option out");
+  VYRE_TRY(add_file(h, library.dli_fname));
+  VYRE_TRY(add_file(h, path_of_program()));
+  const char *slash = strrchr(library.dli_fname, '/');
+  snprintf(path, sizeof path, "%.*s/vyre/vyre-glsl", slash ? (int)(slash - library.dli_fname) : 1, slash ? library.dli_fname : ".");
+  struct stat file;
+  return stat(path, &file) == 0 ? add_file(h, path) : VYRE_OK;
+}
+
+static vyre_status
+add_plugins(hasher *h, const vyre_registry *registry)
+{
+  const char *last = "";
+  for (uint32_t i = 0; i < vyre_registry_pass_count(registry); i++) {
+    const vyre_pass_info info = vyre_registry_pass(registry, i);
+    struct stat file;
+    add_text(h, info.pass->name);
+    if (strcmp(last, info.path) != 0 && stat(info.path, &file) == 0)
+      VYRE_TRY(add_file(h, info.path));
+    last = info.path;
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+output_cache_begin(const tool_options *options, const vyre_registry *registry, const vyre_pipeline *pipeline, output_cache *out)
+{
+  hasher h;
+  vyre_bytes given = {0};
+  struct stat folder;
+  *out = (output_cache){.folder = options->output_cache};
+  if (mkdir(out->folder, 0777) != 0 && (errno != EEXIST || (stat(out->folder, &folder) == 0 && !S_ISDIR(folder.st_mode))))
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -output-cache=DIR names one that can be written",
+                      out->folder, strerror(errno == EEXIST ? ENOTDIR : errno));
+  XXH3_128bits_reset(&h.state);
+  vyre_status status = add_vyre(&h);
+  if (!status)
+    status = add_plugins(&h, registry);
+  if (!status && pipeline)
+    status = vyre_pipeline_print(pipeline, &out->pipeline);
+  if (!status)
+    status = vyre_bytes_append(&out->pipeline, "", 1);
+  if (!status)
+    status = options_print_shaping(options, &given);
+  if (!status && options->cost_model)
+    status = add_file(&h, options->cost_model);
+  if (!status) {
+    add_text(&h, out->pipeline.data);
+    add(&h, given.data, given.size);
+    finish(&h, out->base);
+  }
+  vyre_bytes_free(&given);
+  return status;
+}
+
+void
+output_cache_end(output_cache *cache)
+{
+  vyre_bytes_free(&cache->pipeline);
+}
+
+/* ---- an input ------------------------------------------------------------------------------------------------------------ */
+
+/* A parameter may name a file, such as rules of pm: whatever in the pipeline is a file's name counts as one. */
+static void
+add_named_files(hasher *h, const char *pipeline)
+{
+  for (const char *at = pipeline; *at;) {
+    char path[PATH_MAX];
+    size_t length = 0;
+    const char end = *at == '"' ? '"' : 0;
+    at += end != 0;
+    while (at[length] && (end ? at[length] != end : vyre_is_atom((unsigned char)at[length])))
+      length++;
+    struct stat file;
+    if (length && length < sizeof path) {
+      memcpy(path, at, length);
+      path[length] = '\0';
+      if (stat(path, &file) == 0 && S_ISREG(file.st_mode))
+        vyre_status_free(add_file(h, path));
+    }
+    at += length;
+    at += *at != '\0';
+  }
+}
+
+typedef struct including {
+  hasher *h;
+  bool is_sure;
+} including;
+
+static void
+see_include(void *user, const char *path, const char *text, bool is_sure)
+{
+  including *to = user;
+  if (!text)
+    return;
+  to->is_sure = to->is_sure && is_sure;
+  add_text(to->h, path);
+  add_text(to->h, text);
+}
+
+output_key
+output_cache_key(const output_cache *cache, const tool_options *options, const char *path, const vyre_bytes *text)
+{
+  hasher h;
+  including to = {&h, true};
+  output_key key = {.is_known = true};
+  const vyre_input_kind kind = vyre_input_detect_as(path, text->data, text->size, options->compile.language);
+  XXH3_128bits_reset(&h.state);
+  add(&h, cache->base, sizeof cache->base);
+  add_text(&h, path); /* which is in lines, and in messages */
+  add_text(&h, output_words[outputs_form(options, kind)]);
+  add(&h, text->data, text->size);
+  add_named_files(&h, cache->pipeline.data);
+  if (kind == VYRE_INPUT_GLSL || kind == VYRE_INPUT_HLSL) {
+    vyre_status status =
+        depfile_each_include(path, text, options->glsl.include_dirs.names, options->glsl.include_dirs.count, see_include, &to);
+    key.is_known = !status && to.is_sure;
+    vyre_status_free(status);
+  }
+  finish(&h, key.hash);
+  return key;
+}
+
+/* ---- entries ------------------------------------------------------------------------------------------------------------- */
+
+/* Returns whether the entry's folder is there, and is a folder of the cache, not a link to one that is elsewhere. */
+static bool
+name_entry(const output_cache *cache, const output_key *key, bool makes_folder, char path[PATH_MAX])
+{
+  struct stat folder;
+  const int length = snprintf(path, PATH_MAX, "%s/%02x", cache->folder, (unsigned)(key->hash[1] >> 56));
+  if (length < 0 || length > PATH_MAX - 40 || (makes_folder && mkdir(path, 0777) != 0 && errno != EEXIST) ||
+      lstat(path, &folder) != 0 || !S_ISDIR(folder.st_mode))
+    return false;
+  snprintf(path + length, (size_t)(PATH_MAX - length), "/%016" PRIx64 "%016" PRIx64, key->hash[1], key->hash[0]);
+  return true;
+}
+
+static void
+sum_of(const char *data, size_t size, uint64_t out[2])
+{
+  const XXH128_hash_t hash = XXH3_128bits(data, size);
+  out[0] = hash.low64;
+  out[1] = hash.high64;
+}
+
+static bool
+is_right(const vyre_bytes *entry, const output_key *key, header *out)
+{
+  uint64_t sum[2];
+  if (entry->size < sizeof *out)
+    return false;
+  memcpy(out, entry->data, sizeof *out);
+  const size_t rest = entry->size - sizeof *out;
+  sum_of(entry->data + sizeof *out, rest, sum);
+  return memcmp(out->magic, magic, sizeof magic) == 0 && memcmp(out->key, key->hash, sizeof out->key) == 0 && out->said <= rest &&
+         out->output == rest - out->said && memcmp(out->sum, sum, sizeof sum) == 0;
+}
+
+bool
+output_cache_take(const output_cache *cache, const output_key *key, work *w)
+{
+  char path[PATH_MAX];
+  vyre_bytes entry = {0};
+  header head;
+  struct stat file;
+  if (!key->is_known || !name_entry(cache, key, false, path) || lstat(path, &file) != 0 || !S_ISREG(file.st_mode))
+    return false;
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &entry);
+  bool is_there = !status && is_right(&entry, key, &head);
+  vyre_status_free(status);
+  const char *said = entry.data + sizeof head;
+  if (is_there) {
+    status = vyre_bytes_append(&w->output, said + head.said, head.output);
+    is_there = !status;
+    vyre_status_free(status);
+  }
+  if (is_there) {
+    w->kind = (vyre_input_kind)head.kind;
+    process_say(&w->said, said, head.said);
+  }
+  vyre_bytes_free(&entry);
+  return is_there;
+}
+
+void
+output_cache_keep(const output_cache *cache, const output_key *key, const work *w)
+{
+  char path[PATH_MAX];
+  vyre_bytes entry = {0};
+  header head = {.key = {key->hash[0], key->hash[1]}, .kind = (uint64_t)w->kind, .said = w->said.size, .output = w->output.size};
+  if (!key->is_known || !name_entry(cache, key, true, path))
+    return;
+  memcpy(head.magic, magic, sizeof magic);
+  vyre_status status = vyre_bytes_append(&entry, &head, sizeof head);
+  if (!status)
+    status = vyre_bytes_append(&entry, w->said.data, w->said.size);
+  if (!status)
+    status = vyre_bytes_append(&entry, w->output.data, w->output.size);
+  if (!status) {
+    sum_of(entry.data + sizeof head, entry.size - sizeof head, head.sum);
+    memcpy(entry.data, &head, sizeof head);
+    status = vyre_file_write_as(path, VYRE_FILE_PLAIN, entry.data, entry.size);
+  }
+  vyre_status_free(status); /* the next one makes it again */
+  vyre_bytes_free(&entry);
+}

@@ -1,0 +1,345 @@
+/* Names of outputs.  Two inputs of one stem, in different folders, are one file under -outdir if their forms are one too: stems are
+ * sorted, so that this costs little where there are many inputs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "outputs.h"
+
+#include "base/paths.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl", ".c", ".ptx", ".dot"};
+const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl", "c", "ptx", "dot"};
+static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "C", "PTX"};
+
+static bool
+ends_with(const char *text, const char *end)
+{
+  size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+output_form
+outputs_form(const tool_options *options, vyre_input_kind kind)
+{
+  for (int form = OUTPUT_VIR; options->emit && form < OUTPUT__COUNT; form++)
+    if (strcmp(options->emit, output_words[form]) == 0)
+      return (output_form)form;
+  for (int form = OUTPUT_VIR; options->output && form < OUTPUT__COUNT; form++)
+    if (ends_with(options->output, output_endings[form]))
+      return (output_form)form;
+  return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
+}
+
+/* ---- places: where an input's output goes under -outdir -------------------------------------------------------------------- */
+
+/* The absolute path of a file as its text says it: no ".", no "..", no link looked at.  Nothing above the root: a name that is put
+ * under a folder never leaves it.  NULL: no memory. */
+static char *
+absolute(const char *path)
+{
+  char *here =
+      path_is_whole(path) ? NULL : getcwd(NULL, 0); /* a folder that was removed has no name: its files count as in the root */
+  const size_t size = (here ? strlen(here) : 0) + strlen(path) + 3;
+  char *out = malloc(size), *joined = malloc(size);
+  size_t used = 0;
+  if (out && joined) {
+    snprintf(joined, size, "%s/%s", here ? here : "", path);
+    char *rest = NULL;
+    for (char *part = strtok_r(joined, "/", &rest); part; part = strtok_r(NULL, "/", &rest)) {
+      if (strcmp(part, ".") == 0)
+        continue;
+      if (strcmp(part, "..") == 0)
+        while (used > 0 && out[--used] != '/')
+          continue;
+      else
+        used += (size_t)snprintf(out + used, size - used, "/%s", part);
+    }
+    out[used] = '\0';
+  } else {
+    free(out);
+    out = NULL;
+  }
+  free(here);
+  free(joined);
+  return out;
+}
+
+/* The length of the folders that both paths have in common, their last slash included. */
+static size_t
+common_folder(const char *a, const char *b)
+{
+  size_t folder = 0;
+  for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+    if (a[i] == '/')
+      folder = i + 1;
+  return folder;
+}
+
+/* Each input's place: its path after the folders that all inputs have in common, without the ending. */
+static vyre_status
+find_places(outputs *o)
+{
+  const uint32_t count = o->options->inputs.count;
+  size_t common = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    o->places[i] = absolute(o->options->inputs.names[i]);
+    if (!o->places[i])
+      return VYRE_OUT_OF_MEMORY("for the outputs' names");
+    const size_t shared = common_folder(o->places[0], o->places[i]);
+    common = i == 0 || shared < common ? shared : common;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    memmove(o->places[i], o->places[i] + common, strlen(o->places[i] + common) + 1);
+    char *slash = strrchr(o->places[i], '/'), *base = slash ? slash + 1 : o->places[i], *dot = strrchr(base, '.');
+    const vyre_glsl_stage stage = vyre_glsl_stage_of(base);
+    if (dot && dot > base)
+      *dot = '\0';
+    if (stage > VYRE_STAGE_COMPUTE && !vyre_glsl_stage_of(base)) /* a.vert and a.frag are two */
+      *dot = '.';
+  }
+  return VYRE_OK;
+}
+
+typedef struct place {
+  const char *text;
+  uint32_t input;
+} place;
+
+/* By text, then by input. */
+static int
+compare_places(const void *left, const void *right)
+{
+  const place *a = left, *b = right;
+  const int order = strcmp(a->text, b->text);
+  return order != 0 ? order : a->input < b->input ? -1 : a->input > b->input;
+}
+
+/* outdir/sub/name.spv for folder/sub/name.comp.  NULL: no memory. */
+static char *
+name_in_outdir(const outputs *o, uint32_t input, output_form form)
+{
+  const size_t size = strlen(o->options->outdir) + strlen(o->places[input]) + 8;
+  char *name = malloc(size);
+  if (name)
+    snprintf(name, size, "%s/%s%s", o->options->outdir, o->places[input], output_endings[form]);
+  return name;
+}
+
+/* Makes the folder, and those below it that the name has. */
+static vyre_status
+make_folders(const char *outdir, char *name)
+{
+  for (char *end = name + strlen(outdir); end; end = strchr(end + 1, '/')) {
+    *end = '\0';
+    const bool made = mkdir(name, 0777) == 0 || errno == EEXIST;
+    const vyre_status status =
+        made ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s", name, strerror(errno));
+    *end = '/';
+    VYRE_TRY(status);
+  }
+  return VYRE_OK;
+}
+
+/* The form that an input's output has, by its content where no option says it. */
+static output_form
+form_by_content(const tool_options *options, uint32_t input)
+{
+  const char *path = options->inputs.names[input];
+  vyre_bytes bytes = {0};
+  vyre_input_kind kind = VYRE_INPUT_UNKNOWN;
+  struct stat file;
+  if (!options->emit && stat(path, &file) == 0 && S_ISREG(file.st_mode)) { /* others can be read once only */
+    vyre_status status = vyre_file_read(path, &bytes);
+    kind = status ? VYRE_INPUT_UNKNOWN : vyre_input_detect_as(path, bytes.data, bytes.size, options->compile.language);
+    vyre_status_free(status); /* said when it is read again */
+    vyre_bytes_free(&bytes);
+  }
+  return outputs_form(options, kind);
+}
+
+/* ---- outputs that would meet ------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+same_output(const outputs *o, uint32_t input, const char *name)
+{
+  return VYRE_ERROR(
+      VYRE_CODE_USAGE,
+      "'%s' is the output of '%s' already\nFix: give each input once; those of one folder need names that differ in more "
+      "than the ending",
+      name, o->options->inputs.names[input]);
+}
+
+static vyre_status
+find_alike(outputs *o)
+{
+  const uint32_t count = o->options->inputs.count;
+  place *places = malloc(count * sizeof(*places));
+  if (!places)
+    return VYRE_OUT_OF_MEMORY("for the outputs' names");
+  for (uint32_t i = 0; i < count; i++)
+    places[i] = (place){o->places[i], i};
+  qsort(places, count, sizeof(*places), compare_places);
+  for (uint32_t i = 1; i < count; i++)
+    if (strcmp(places[i].text, places[i - 1].text) == 0)
+      o->alike[places[i].input] = places[i - 1].input + 1;
+  free(places);
+  return VYRE_OK;
+}
+
+static vyre_status
+check_alike(const outputs *o, uint32_t input)
+{
+  const output_form form = o->alike[input] ? form_by_content(o->options, input) : OUTPUT_VIR;
+  for (uint32_t other = o->alike[input]; other; other = o->alike[other - 1]) {
+    if (form_by_content(o->options, other - 1) != form)
+      continue;
+    char *name = name_in_outdir(o, input, form);
+    vyre_status status = name ? same_output(o, other - 1, name) : VYRE_OUT_OF_MEMORY("for an output's name");
+    free(name);
+    return status;
+  }
+  return VYRE_OK;
+}
+
+typedef struct file_id {
+  dev_t device;
+  ino_t inode;
+  uint32_t input;
+} file_id;
+
+static int
+compare_files(const void *left, const void *right)
+{
+  const file_id *a = left, *b = right;
+  if (a->device != b->device)
+    return a->device < b->device ? -1 : 1;
+  return a->inode < b->inode ? -1 : a->inode > b->inode;
+}
+
+/* An output over another input: that input might be read before or after it is overwritten. */
+static vyre_status
+check_input_stays(const outputs *o, uint32_t input, const file_id *files, uint32_t count)
+{
+  for (output_form form = 0; form < OUTPUT__COUNT; form++) {
+    char *name = name_in_outdir(o, input, form);
+    if (!name)
+      return VYRE_OUT_OF_MEMORY("for an output's name");
+    struct stat file;
+    vyre_status status = VYRE_OK;
+    if (stat(name, &file) == 0) {
+      const file_id wanted = {file.st_dev, file.st_ino, 0};
+      const file_id *found = bsearch(&wanted, files, count, sizeof(*files), compare_files);
+      const bool others = found && (found->input != input || (found > files && compare_files(found - 1, found) == 0) ||
+                                    (found + 1 < files + count && compare_files(found + 1, found) == 0)); /* links to one file */
+      if (others && form_by_content(o->options, input) == form)
+        status = VYRE_ERROR(VYRE_CODE_USAGE, "'%s', the output of '%s', is an input\nFix: -outdir=DIR of a folder without inputs",
+                            name, o->options->inputs.names[input]);
+    }
+    free(name);
+    VYRE_TRY(status);
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+check_inputs_stay(const outputs *o)
+{
+  const uint32_t count = o->options->inputs.count;
+  file_id *files = malloc(count * sizeof(*files));
+  if (!files)
+    return VYRE_OUT_OF_MEMORY("for the outputs' names");
+  uint32_t found = 0;
+  struct stat file;
+  for (uint32_t i = 0; i < count; i++)
+    if (stat(o->options->inputs.names[i], &file) == 0)
+      files[found++] = (file_id){file.st_dev, file.st_ino, i};
+  qsort(files, found, sizeof(*files), compare_files);
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < count && !status; i++)
+    status = check_input_stays(o, i, files, found);
+  free(files);
+  return status;
+}
+
+/* A report in the place of an output. */
+static vyre_status
+check_reports(const outputs *o, uint32_t input)
+{
+  vyre_status status = VYRE_OK;
+  for (output_form form = 0; form < OUTPUT__COUNT && !status; form++) {
+    char *name = name_in_outdir(o, input, form);
+    status =
+        name ? options_check_report(o->options, name, o->options->inputs.names[input]) : VYRE_OUT_OF_MEMORY("for an output's name");
+    free(name);
+    if (vyre_status_code(status) == VYRE_CODE_USAGE && form_by_content(o->options, input) != form) {
+      vyre_status_free(status);
+      status = VYRE_OK;
+    }
+  }
+  return status;
+}
+
+/* ---- the interface ----------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+outputs_prepare(const tool_options *options, outputs *out)
+{
+  const uint32_t count = options->inputs.count;
+  *out = (outputs){.options = options,
+                   .names = calloc(count, sizeof(*out->names)),
+                   .places = calloc(count, sizeof(*out->places)),
+                   .alike = calloc(count, sizeof(*out->alike))};
+  if (!out->names || !out->places || !out->alike)
+    return VYRE_OUT_OF_MEMORY("for the outputs' names");
+  if (!options->outdir)
+    return VYRE_OK;
+  VYRE_TRY(find_places(out));
+  VYRE_TRY(find_alike(out));
+  for (uint32_t i = 0; i < count; i++)
+    VYRE_TRY(check_alike(out, i));
+  for (uint32_t i = 0; i < count; i++)
+    VYRE_TRY(check_reports(out, i));
+  return check_inputs_stay(out);
+}
+
+vyre_status
+outputs_choose(outputs *o, uint32_t input, output_form form, const char **out)
+{
+  const tool_options *options = o->options;
+  *out = options->output ? options->output : "-";
+  if (!options->outdir) {
+    if ((form == OUTPUT_VIR0 || form == OUTPUT_SPIRV) && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
+      return VYRE_ERROR(VYRE_CODE_USAGE, "%s is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program",
+                        form_names[form]);
+    return VYRE_OK;
+  }
+  char *name = name_in_outdir(o, input, form);
+  if (!name)
+    return VYRE_OUT_OF_MEMORY("for an output's name");
+  o->names[input] = name;
+  for (uint32_t other = o->alike[input]; other; other = o->alike[other - 1]) /* what could be read once only was not checked */
+    if (o->names[other - 1] && strcmp(o->names[other - 1], name) == 0)
+      return same_output(o, other - 1, name);
+  VYRE_TRY(make_folders(options->outdir, name));
+  *out = name;
+  return VYRE_OK;
+}
+
+void
+outputs_free(outputs *o)
+{
+  for (uint32_t i = 0; o->names && i < o->options->inputs.count; i++)
+    free(o->names[i]);
+  for (uint32_t i = 0; o->places && i < o->options->inputs.count; i++)
+    free(o->places[i]);
+  free(o->names);
+  free(o->places);
+  free(o->alike);
+  *o = (outputs){0};
+}

@@ -1,0 +1,484 @@
+/* Reading, verifying, running the pipeline, verifying, writing to memory.
+ *
+ * In a batch each input is read into a module of its own and then added, so that one that cannot be read is no matter of the
+ * others; and taken out again before it is written.  Whatever the pipeline has to say of a batch, an error or a remark, is of all
+ * its inputs: they are then processed one by one, and each says its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "process.h"
+
+#include "cli/report/dot.h"
+#include "cli/report/look.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/options/console.h"
+#include "tools/run/guard.h"
+#include "cli/outputs/output_cache.h"
+#include "cli/outputs/outputs.h"
+#include "cli/report/page.h"
+#include "cli/report/progress.h"
+#include "run_parts.h"
+#include "vyre/c.h"
+#include "vyre/glsl.h"
+#include "vyre/ptx.h"
+#include "vyre/spirv.h"
+#include "vyre/text.h"
+#include "vyre/vir0.h"
+
+/* A batch has so many rows at most: for a device that has room for them, so that none of its processors lacks work.  Plain C gains
+ * nothing by more rows, and loses by fixpoints, which go over all programs as often as over the one that needs it most. */
+#define BATCH_DEVICE_ROWS (1u << 20)
+#define BATCH_PLAIN_ROWS  (1u << 12)
+
+/* An input as it is on the disk, and how it is read. */
+typedef struct source {
+  const char *path; /* for messages */
+  vyre_bytes bytes;
+  bool is_read;
+  vyre_glsl_options glsl;
+  vyre_diagnostics diagnostics;
+  vyre_bytes *said;    /* as process_say has it */
+  vyre_bytes *remarks; /* the work's, and so is */
+  vyre_bytes *page;    /* ... this; NULL: nobody asks */
+  vyre_bytes words;    /* for a driver: the SPIR-V that it is or is compiled to */
+  output_key key;
+} source;
+
+/* ---- messages and times -------------------------------------------------------------------------------------------------- */
+
+void
+process_say(vyre_bytes *said, const char *text, size_t length)
+{
+  if (said && vyre_status_code(vyre_bytes_append(said, text, length)) == VYRE_CODE_OK)
+    return;
+  progress_clear();
+  fwrite(text, 1, length, stderr);
+}
+
+static void
+say(void *user, const char *text, size_t length)
+{
+  process_say(user, text, length);
+}
+
+static void
+emit(void *user, const vyre_diagnostic *diagnostic)
+{
+  const source *from = user;
+  if (from->remarks) /* without memory one is lost */
+    vyre_status_free(remarks_add(from->remarks, from->path, diagnostic));
+  if (from->page)
+    vyre_status_free(page_add_message(from->page, diagnostic));
+  if (!diagnostic->file)
+    process_say(from->said, "vyre-passmgr: ", 14);
+  console_format(diagnostic, say, from->said);
+}
+
+static void
+print(void *user, const char *text, size_t length)
+{
+  process_say(user, text, length);
+}
+
+uint64_t
+process_now(void)
+{
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
+
+static void
+find_source(const process *p, work *w, vyre_bytes *said, source *out)
+{
+  const tool_options *o = p->options;
+  out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
+  out->glsl = o->compile;
+  out->said = said;
+  out->remarks = o->remarks ? &w->notes[NOTE_REMARKS] : NULL;
+  out->page = o->html ? &w->notes[NOTE_PAGE] : NULL;
+  out->diagnostics = (vyre_diagnostics){emit, out};
+}
+
+/* Verifies a text, which was read without lines: if it breaks a rule it is read again with lines, so that the message has
+ * its line. */
+static vyre_status
+check_input(const vyre_module *module, const source *from, const vyre_pipeline_options *options)
+{
+  vyre_status status = vyre_module_check(module, options);
+  if (status) {
+    vyre_module *again = NULL;
+    vyre_status read = vyre_module_create(NULL, 0, &again);
+    if (!read)
+      read = vyre_text_parse_lines(again, from->bytes.data, from->bytes.size, from->path, (vyre_diagnostics){0});
+    vyre_status placed = read ? VYRE_OK : vyre_module_check(again, NULL);
+    if (placed) {
+      vyre_status_free(status);
+      status = placed;
+    }
+    vyre_status_free(read);
+    vyre_module_destroy(again);
+  }
+  return vyre_status_note(status, "as read from '%s'", from->path);
+}
+
+static vyre_status
+read_file(const process *p, const work *w, source *from)
+{
+  if (!from->is_read)
+    VYRE_TRY(archives_read(&p->options->archives, w->path, &from->bytes));
+  from->is_read = true;
+  return VYRE_OK;
+}
+
+/* Into the module, verified.  What was read from a file is there still if this is done again: standard input is read once. */
+static vyre_status
+read_input(const process *p, vyre_module *module, work *w, source *from)
+{
+  const vyre_pipeline_options options = {.print = print, .print_user = from->said};
+  vyre_stopwatch watch;
+  uint64_t glslang = 0;
+  vyre_stopwatch_start(&watch, NULL, "(read)");
+  from->glsl.nanoseconds = &glslang;
+  VYRE_TRY(read_file(p, w, from));
+  vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
+  vyre_status status = vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
+                                        from->diagnostics, &w->kind);
+  from->glsl.nanoseconds = NULL; /* it may be compiled again, to go out word for word */
+  VYRE_TRY(status);
+  watch.inner_wall = glslang;
+  vyre_report_stop(w->report, &watch);
+  if (glslang && w->report) /* which is what reading begins with */
+    vyre_report_add_time(w->report, "glslang", watch.wall, glslang);
+  vyre_stopwatch_start(&watch, NULL, "(verify)");
+  if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
+    VYRE_TRY(check_input(module, from, &options));
+  vyre_report_stop(w->report, &watch);
+  return VYRE_OK;
+}
+
+/* ---- running, writing ---------------------------------------------------------------------------------------------------- */
+
+/* Runs the pipeline, and verifies what it leaves. */
+static vyre_status
+run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, const char *path,
+           vyre_bytes *printed, const source *from)
+{
+  const tool_options *o = p->options;
+  run_choice runs = o->runs;
+  looker looking = {.options = o,
+                    .path = path,
+                    .said = printed,
+                    .validator = {.inputs = o->tv.value, .said = printed},
+                    .remarker = {.input = path, .out = from ? from->remarks : NULL},
+                    .pager = {.out = from ? from->page : NULL,
+                              .driver = p->driver,
+                              .path = path,
+                              .words = from ? &from->words : NULL,
+                              .messages = diagnostics}};
+  const vyre_pipeline_options options = {
+      .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
+      .wants_user = &runs,
+      .print_runs = o->list_runs || o->debug_manager,
+      .print_work = o->debug_manager,
+      .verify_each = o->verify_each,
+      .run_twice = o->run_twice,
+      .device = p->device,
+      .no_fuse = o->no_fuse,
+      .cost_model = p->cost_model,
+      .denies_files = o->denies_files,
+      .look = look_is_wanted(o) ? look_at : NULL,
+      .look_user = &looking,
+      .print = print,
+      .print_user = printed,
+      .diagnostics = diagnostics,
+      .report = report,
+  };
+  if (!p->pipeline)
+    return VYRE_OK;
+  vyre_status status = vyre_pipeline_run(p->pipeline, module, &options);
+  status = vyre_status_join(status, look_end(&looking, status ? NULL : module));
+  if (p->home >= 0 && fchdir(p->home) != 0) /* a pass may have changed it */
+    status = vyre_status_join(status,
+                              VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
+  VYRE_TRY(status);
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(verify)");
+  if (!o->verify_each)
+    VYRE_TRY(vyre_status_note(vyre_module_check(module, &options), "after the last pass; -verify-each tells which one it was"));
+  vyre_report_stop(report, &watch);
+  return VYRE_OK;
+}
+
+/* A GLSL text is one program. */
+static vyre_status
+write_glsl(const vyre_module *module, vyre_bytes *out)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t program = v->first[0];
+  if (!program)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is none");
+  if (v->next[program])
+    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is @%s, @%s\nFix: -emit=vir or -emit=spirv",
+                      vyre_row_name(module, (vyre_row){program}), vyre_row_name(module, (vyre_row){v->next[program]}));
+  return vyre_glsl_write(module, (vyre_row){program}, out);
+}
+
+static vyre_status export(const process *p, const vyre_module *module, work *w, const source *from)
+{
+  const tool_options *o = p->options;
+  const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
+  const vyre_ptx_options ptx_options = {.sm = (uint32_t)o->ptx_sm.value};
+  const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
+  switch (outputs_form(o, w->kind)) {
+  case OUTPUT_SPIRV:
+    return vyre_source_write(module, 0, &spirv_options, &input, &w->output);
+  case OUTPUT_VIR0:
+    return vyre_vir0_write(module, NULL, 0, &w->output);
+  case OUTPUT_GLSL:
+    return write_glsl(module, &w->output);
+  case OUTPUT_C:
+    return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
+  case OUTPUT_DOT:
+    return dot_write(module, &w->output);
+  case OUTPUT_PTX:
+    return vyre_ptx_write(module, VYRE_NONE, &ptx_options, &w->output);
+  default:
+    return vyre_text_print(module, NULL, &w->output);
+  }
+}
+
+static vyre_status
+make_output(const process *p, const vyre_module *module, work *w, const source *from)
+{
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(export)");
+  VYRE_TRY(export(p, module, w, from));
+  vyre_report_stop(w->report, &watch);
+  return VYRE_OK;
+}
+
+/* Whether the output is there already. */
+static bool
+take_cached(const process *p, work *w, source *from)
+{
+  vyre_stopwatch watch;
+  if (!p->cache)
+    return false;
+  vyre_stopwatch_start(&watch, NULL, "(cache)");
+  vyre_status status = read_file(p, w, from);
+  if (!status)
+    from->key = output_cache_key(p->cache, p->options, w->path, &from->bytes);
+  const bool is_there = !status && output_cache_take(p->cache, &from->key, w);
+  vyre_status_free(status); /* reading says so again */
+  if (is_there)
+    vyre_report_stop(w->report, &watch);
+  return is_there;
+}
+
+/* Unless a file was changed meanwhile. */
+static void
+keep_cached(const process *p, const work *w, const source *from)
+{
+  if (!p->cache || w->status)
+    return;
+  const output_key now = output_cache_key(p->cache, p->options, w->path, &from->bytes);
+  if (memcmp(now.hash, from->key.hash, sizeof now.hash) == 0)
+    output_cache_keep(p->cache, &now, w);
+}
+
+/* ---- one input ----------------------------------------------------------------------------------------------------------- */
+
+static void
+say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
+{
+  const tool_options *o = p->options;
+  if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs || o->debug_manager))
+    return;
+  process_say(said, what, strlen(what));
+  process_say(said, path, strlen(path));
+  process_say(said, "' ***\n", 6);
+}
+
+/* The module has it. */
+static vyre_status
+run_input(const process *p, vyre_module *module, work *w, source *from)
+{
+  if (p->driver)
+    VYRE_TRY(run_words_take(w->kind, &from->bytes, from->path, &from->glsl, (vyre_diagnostics){0}, &from->words));
+  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->said, from));
+  return make_output(p, module, w, from);
+}
+
+static void
+process_alone(const process *p, vyre_module *module, work *w, source *from)
+{
+  guard_input(p->is_apart || p->options->inputs.count < 2 ? NULL : w->path);
+  say_whose(p, "; *** input '", w->path, from->said);
+  vyre_stopwatch watch;
+  vyre_stopwatch_start(&watch, NULL, "(input)");
+  if (from->page)
+    w->status = page_begin(from->page, from->path);
+  if (!w->status && !take_cached(p, w, from)) {
+    w->status = read_input(p, module, w, from);
+    if (!w->status)
+      w->status = run_input(p, module, w, from);
+    keep_cached(p, w, from);
+  }
+  vyre_report_add_input(w->report, w->path, &watch);
+  vyre_module_clear(module);
+  guard_input(NULL);
+}
+
+/* ---- a batch ------------------------------------------------------------------------------------------------------------- */
+
+/* Inputs that are in the batch now, by their indices in `works`, which are those of their sources. */
+typedef struct together {
+  const process *process;
+  work *works;
+  source *sources;
+  uint32_t *members;
+  uint32_t count;
+} together;
+
+static void
+hear(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)diagnostic;
+  *(bool *)user = true;
+}
+
+/* False: not without messages, and they may be of any of them. */
+static bool
+run_together(const together *b, vyre_report *report, vyre_bytes *printed)
+{
+  bool heard = false;
+  vyre_module *module = vyre_batch_module(b->process->batch);
+  vyre_status status =
+      run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, b->works[b->members[0]].path, printed, NULL);
+  if (!status)
+    status = vyre_module_seal(module, NULL); /* if there were no passes */
+  const bool right = !status && !heard;
+  vyre_status_free(status);
+  return right;
+}
+
+/* Takes one out and writes it.  False: it cannot be taken. */
+static bool
+finish_member(const together *b, uint32_t member)
+{
+  const process *p = b->process;
+  work *w = &b->works[b->members[member]];
+  vyre_status status = vyre_batch_take(p->batch, member, p->taken);
+  const bool taken = !status;
+  vyre_status_free(status);
+  if (taken)
+    w->status = make_output(p, p->taken, w, &b->sources[b->members[member]]);
+  if (taken)
+    keep_cached(p, w, &b->sources[b->members[member]]);
+  vyre_module_clear(p->taken);
+  return taken;
+}
+
+static void
+process_again(const together *b, uint32_t member)
+{
+  work *w = &b->works[b->members[member]];
+  w->said.size = w->output.size = 0;
+  process_alone(b->process, b->process->taken, w, &b->sources[b->members[member]]);
+}
+
+/* Runs the batch, which is empty then. */
+static void
+finish_together(together *b)
+{
+  if (b->count == 0)
+    return;
+  work *first = &b->works[b->members[0]];
+  vyre_report *report = NULL;
+  vyre_bytes printed = {0};
+  vyre_status status = first->report ? vyre_report_create_like(first->report, NULL, &report) : VYRE_OK;
+  say_whose(b->process, "; *** inputs from '", first->path, &printed);
+  const bool right = !status && run_together(b, report, &printed);
+  if (right && report)
+    vyre_report_add(first->report, report);
+  if (right && printed.size)
+    process_say(&first->said, printed.data, printed.size);
+  for (uint32_t i = 0; i < b->count; i++)
+    if (!right || !finish_member(b, i))
+      process_again(b, i);
+  vyre_status_free(status);
+  vyre_report_destroy(report);
+  vyre_bytes_free(&printed);
+  vyre_batch_clear(b->process->batch);
+  b->count = 0;
+}
+
+static uint32_t
+most_rows(const process *p)
+{
+  const uint32_t room = p->device ? vyre_device_most_rows(p->device) : 0;
+  return room == 0 ? BATCH_PLAIN_ROWS : room < BATCH_DEVICE_ROWS ? room : BATCH_DEVICE_ROWS;
+}
+
+/* One that is a batch by itself is not added: its module is there. */
+static void
+add_input(together *b, uint32_t index)
+{
+  const process *p = b->process;
+  work *w = &b->works[index];
+  source *from = &b->sources[index];
+  const uint32_t most = most_rows(p);
+  find_source(p, w, &w->said, from);
+  if (take_cached(p, w, from))
+    return;
+  w->status = read_input(p, p->module, w, from);
+  if (!w->status && vyre_module_view(p->module)->rows >= most) {
+    say_whose(p, "; *** input '", w->path, &w->said);
+    w->status = run_input(p, p->module, w, from);
+    keep_cached(p, w, from);
+  } else if (!w->status) {
+    if (vyre_module_view(p->module)->rows > most - vyre_module_view(vyre_batch_module(p->batch))->rows)
+      finish_together(b);
+    vyre_status status = vyre_batch_add(p->batch, p->module);
+    b->members[b->count++] = index;
+    if (status) /* the batch fails, and its inputs are processed one by one */
+      finish_together(b);
+    vyre_status_free(status);
+  }
+  vyre_module_clear(p->module);
+}
+
+void
+process_inputs(const process *p, work *works, uint32_t count, bool at_once)
+{
+  together b = {.process = p, .works = works, .sources = calloc(count, sizeof(*b.sources))};
+  b.members = calloc(count, sizeof(*b.members));
+  for (uint32_t i = 0; i < count; i++) {
+    if (!b.sources || !b.members) {
+      works[i].status = VYRE_OUT_OF_MEMORY("for the inputs");
+    } else if (works[i].is_left_out) {
+      continue;
+    } else if (count > 1) {
+      add_input(&b, i);
+    } else {
+      find_source(p, &works[i], at_once && !p->cache ? NULL : &works[i].said, &b.sources[i]);
+      process_alone(p, p->module, &works[i], &b.sources[i]);
+    }
+  }
+  finish_together(&b);
+  for (uint32_t i = 0; i < count && b.sources; i++) {
+    vyre_bytes_free(&b.sources[i].bytes);
+    vyre_bytes_free(&b.sources[i].words);
+  }
+  free(b.sources);
+  free(b.members);
+}

@@ -1,0 +1,242 @@
+/* Docs at look.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "look.h"
+
+#include "diff.h"
+#include "base/paths.h"
+#include "cli/process.h"
+#include "base/same_file.h"
+
+#include "vyre/ir.h"
+#include "vyre/text.h"
+#include "vyre/vir0.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool
+look_is_told(const tool_options *o)
+{
+  return o->print_before_all || o->print_after_all || o->print_changed || o->print_before.count || o->print_after.count ||
+         o->dump_dir || o->roundtrip || o->tv.text;
+}
+
+bool
+look_is_wanted(const tool_options *o)
+{
+  return look_is_told(o) || o->remarks || o->html;
+}
+
+/* By a pass's name, as the pipeline has it, or a run's number. */
+static bool
+is_named(const name_list *names, const vyre_look *at)
+{
+  char number[24];
+  snprintf(number, sizeof number, "%" PRIu64, at->run);
+  for (uint32_t i = 0; i < names->count; i++)
+    if (strcmp(names->names[i], at->pass) == 0 || strcmp(names->names[i], number) == 0)
+      return true;
+  return false;
+}
+
+/* "; *** after acme.unroll<factor=4> (run 3) ***". */
+static vyre_status
+say_banner(const looker *l, const vyre_look *at)
+{
+  char text[1200];
+  if (at->when == VYRE_LOOK_START)
+    snprintf(text, sizeof text, "; *** at the start ***\n");
+  else
+    snprintf(text, sizeof text, "; *** %s %.1000s (run %" PRIu64 ")%s ***\n", at->when == VYRE_LOOK_BEFORE ? "before" : "after",
+             at->text, at->run, at->when == VYRE_LOOK_AFTER && l->options->print_changed && !at->changed ? ": no change" : "");
+  process_say(l->said, text, strlen(text));
+  return VYRE_OK;
+}
+
+/* A diff's lines in a terminal's colours: what goes red, what comes green. */
+static void
+say_in_colours(const looker *l, const vyre_bytes *lines)
+{
+  for (size_t at = 0; at < lines->size;) {
+    const char *line = lines->data + at, *end = memchr(line, '\n', lines->size - at);
+    const size_t length = end ? (size_t)(end - line) : lines->size - at;
+    const char *colour = *line == '-' ? "\033[31m" : *line == '+' ? "\033[32m" : *line == '@' ? "\033[36m" : "";
+    process_say(l->said, colour, strlen(colour));
+    process_say(l->said, line, length);
+    process_say(l->said, *colour ? "\033[0m\n" : "\n", *colour ? 5 : 1);
+    at += length + 1;
+  }
+}
+
+static vyre_status
+say_module(looker *l, const vyre_bytes *text)
+{
+  const char *form = l->options->print_changed ? l->options->print_changed : "";
+  const bool in_colours = strcmp(form, "cdiff") == 0, wants_diff = in_colours || strcmp(form, "diff") == 0;
+  const bool is_diff = wants_diff && l->shown.size;
+  vyre_bytes lines = {0};
+  vyre_status status = VYRE_OK;
+  if (!is_diff)
+    process_say(l->said, text->data, text->size);
+  else
+    status = diff_lines(l->shown.data, text->data, &lines);
+  if (lines.size && in_colours)
+    say_in_colours(l, &lines);
+  else if (lines.size)
+    process_say(l->said, lines.data, lines.size);
+  vyre_bytes_free(&lines);
+  l->shown.size = 0;
+  if (!status && wants_diff)
+    status = vyre_bytes_append(&l->shown, text->data, text->size);
+  return status;
+}
+
+/* DIR/INPUT.0003-canon.vir, the input's folders with _ for /. */
+static vyre_status
+dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
+{
+  char path[PATH_MAX], name[256];
+  const char *folder = l->options->dump_dir;
+  snprintf(name, sizeof name, "%s", strcmp(l->path, "-") == 0 ? "stdin" : l->path);
+  for (char *c = name; *c; c++)
+    *c = path_is_mark(*c) ? '_' : *c;
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -dump-dir=DIR names one that can be written", folder,
+                      strerror(errno));
+  if ((size_t)snprintf(path, sizeof path, "%s/%s.%04" PRIu64 "-%s.vir", folder, name, at->run, at->pass ? at->pass : "start") >=
+      sizeof path)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir: the path of a file is too long\nFix: name a nearer folder");
+  for (uint32_t i = 0; i < l->options->inputs.count; i++) { /* that was dumped before */
+    const char *input = l->options->inputs.names[i];
+    if (same_written(input, path))
+      return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir writes '%s', which is an input\nFix: name another folder", path);
+  }
+  return vyre_file_write(path, text->data, text->size);
+}
+
+/* ---- -roundtrip-each ----------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+is_same_again(const char *what, const vyre_bytes *was, const vyre_bytes *is)
+{
+  if (was->size == is->size && memcmp(was->data, is->data, was->size) == 0)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INTERNAL,
+                    "the module's %s is another one when it is read and written again\nFix: report it, with "
+                    "what -dump-dir keeps",
+                    what);
+}
+
+static vyre_status
+roundtrip_text(const vyre_bytes *text)
+{
+  vyre_module *again = NULL;
+  vyre_bytes second = {0};
+  VYRE_TRY(vyre_module_create(NULL, 0, &again));
+  vyre_status status = vyre_text_parse(again, text->data, text->size, "the text", (vyre_diagnostics){0});
+  if (!status)
+    status = vyre_text_print(again, NULL, &second);
+  if (!status)
+    status = is_same_again("text", text, &second);
+  vyre_bytes_free(&second);
+  vyre_module_destroy(again);
+  return status;
+}
+
+/* By VIR0, or (`is_clone`) by a copy. */
+static vyre_status
+roundtrip_bytes(const vyre_module *module, bool is_clone)
+{
+  vyre_module *again = NULL;
+  vyre_bytes first = {0}, second = {0};
+  vyre_status status = vyre_vir0_write(module, NULL, 0, &first);
+  if (!status)
+    status = is_clone ? vyre_module_clone(module, &again) : vyre_module_create(NULL, 0, &again);
+  if (!status && !is_clone)
+    status = vyre_vir0_read(again, first.data, first.size, "VIR0", NULL, 0);
+  if (!status)
+    status = vyre_vir0_write(again, NULL, 0, &second);
+  if (!status)
+    status = is_same_again(is_clone ? "copy" : "VIR0", &first, &second);
+  vyre_bytes_free(&first);
+  vyre_bytes_free(&second);
+  vyre_module_destroy(again);
+  return status;
+}
+
+static vyre_status
+roundtrip(const char *by, const vyre_look *at, const vyre_bytes *text)
+{
+  const bool is_all = strcmp(by, "all") == 0;
+  vyre_status status = VYRE_OK;
+  if (is_all || strcmp(by, "text") == 0)
+    status = roundtrip_text(text);
+  if (!status && (is_all || strcmp(by, "vir0") == 0))
+    status = roundtrip_bytes(at->module, false);
+  if (!status && (is_all || strcmp(by, "clone") == 0))
+    status = roundtrip_bytes(at->module, true);
+  return vyre_status_note(status, "for -roundtrip-each=%s", by);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Whether it is printed, *out_whole: with the module. */
+static bool
+is_printed(const tool_options *o, const vyre_look *at, bool *out_whole)
+{
+  *out_whole = true;
+  if (at->when == VYRE_LOOK_START)
+    return o->print_changed != NULL;
+  if (at->when == VYRE_LOOK_BEFORE)
+    return o->print_before_all || is_named(&o->print_before, at);
+  if (o->print_after_all || is_named(&o->print_after, at))
+    return true;
+  *out_whole = at->changed;
+  return o->print_changed != NULL;
+}
+
+vyre_status
+look_at(void *user, const vyre_look *at)
+{
+  looker *l = user;
+  const tool_options *o = l->options;
+  vyre_bytes text = {0};
+  bool is_whole;
+  const bool prints = is_printed(o, at, &is_whole),
+             has_more = at->when == VYRE_LOOK_START || (at->when == VYRE_LOOK_AFTER && at->changed);
+  const bool dumps = o->dump_dir && has_more, checks = o->roundtrip && has_more;
+  vyre_status status = VYRE_OK;
+  if ((prints && is_whole) || dumps || checks)
+    status = vyre_text_print(at->module, NULL, &text);
+  if (!status && prints)
+    status = say_banner(l, at);
+  if (!status && prints && is_whole)
+    status = say_module(l, &text);
+  if (!status && dumps)
+    status = dump(l, at, &text);
+  if (!status && checks)
+    status = roundtrip(o->roundtrip, at, &text);
+  vyre_bytes_free(&text);
+  if (!status && l->remarker.out)
+    status = remarks_look(&l->remarker, at);
+  if (!status && l->pager.out)
+    status = pager_look(&l->pager, at);
+  if (!status && o->tv.text) /* the last: what it finds wrong has been shown */
+    status = validator_look(&l->validator, at);
+  return status;
+}
+
+vyre_status
+look_end(looker *l, const vyre_module *module)
+{
+  vyre_bytes_free(&l->shown);
+  validator_end(&l->validator);
+  remarks_end(&l->remarker);
+  return l->pager.out ? pager_end(&l->pager, module) : VYRE_OK;
+}

@@ -1,0 +1,89 @@
+/* Docs at progress.h.
+ *
+ * The line is drawn over itself, ten times a second at most, and leaves the cursor at its start: what a driver or a dying process
+ * writes without asking is written over it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/process.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* Standard error is one, and so is this; stdio's lock of it is held where it is used. */
+static struct {
+  uint32_t total, done, failed; /* total 0: no line */
+  uint64_t start, drawn;        /* when */
+  int length;                   /* of the line that is there; 0: none is */
+} line;
+
+/* The remaining time is that of those done so far, in proportion. */
+static void
+draw(uint64_t now)
+{
+  char text[128];
+  const double seconds = (double)(now - line.start) / (double)SECOND;
+  int length = snprintf(text, sizeof(text), "%u/%u", line.done, line.total);
+  if (line.done && now > line.start)
+    length += snprintf(text + length, sizeof(text) - (size_t)length, ", %.1f a second, %.0f s left", line.done / seconds,
+                       seconds * (line.total - line.done) / line.done);
+  if (line.failed)
+    length += snprintf(text + length, sizeof(text) - (size_t)length, ", %u failed", line.failed);
+  fprintf(stderr, "%-*s\r", line.length, text); /* over all of the one before */
+  line.length = length;
+  line.drawn = now;
+}
+
+void
+progress_begin(uint32_t total)
+{
+  memset(&line, 0, sizeof(line));
+  if (total < 2 || !isatty(STDERR_FILENO))
+    return;
+  line.total = total;
+  line.start = process_now();
+  draw(line.start);
+}
+
+void
+progress_step(int failed)
+{
+  if (!line.total)
+    return;
+  flockfile(stderr);
+  line.done++;
+  line.failed += failed != 0;
+  const uint64_t now = process_now();
+  if (line.done == line.total)
+    progress_clear();
+  else if (now - line.drawn >= SECOND / 10)
+    draw(now);
+  funlockfile(stderr);
+}
+
+void
+progress_tell(const char *text)
+{
+  const uint64_t now = process_now();
+  if (!isatty(STDERR_FILENO) || now - line.drawn < SECOND / 10)
+    return;
+  flockfile(stderr);
+  fprintf(stderr, "%-*s\r", line.length, text);
+  line.length = (int)strlen(text);
+  line.drawn = now;
+  funlockfile(stderr);
+}
+
+void
+progress_clear(void)
+{
+  flockfile(stderr);
+  if (line.length)
+    fprintf(stderr, "%*s\r", line.length, "");
+  line.length = 0;
+  funlockfile(stderr);
+}

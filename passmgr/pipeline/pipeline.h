@@ -1,0 +1,93 @@
+/* A parsed pipeline: a tree in arrays, all names and parameters resolved.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_PIPELINE_PIPELINE_H
+#define VYRE_PASSMGR_PIPELINE_PIPELINE_H
+
+#include "passmgr/registry/registry.h"
+
+#define VYRE_PIPELINE_TEXT     65536u /* bytes */
+#define VYRE_PIPELINE_DEPTH    32u    /* of parentheses */
+#define VYRE_PIPELINE_ELEMENTS 4096u
+#define VYRE_PIPELINE_REPEATS  1000000u /* product of nested repeat and fixpoint counts */
+
+typedef enum vyre_node_kind { VYRE_NODE_ROOT, VYRE_NODE_PASS, VYRE_NODE_REPEAT, VYRE_NODE_FIXPOINT } vyre_node_kind;
+
+typedef struct vyre_node {
+  vyre_node_kind kind;
+  uint32_t next, first;           /* siblings, children; 0: none */
+  uint32_t values;                /* its parameters' values begin here */
+  const vyre_pass_record *record; /* of a pass */
+} vyre_node;
+
+struct vyre_pipeline {
+  vyre_allocator allocator;
+  const vyre_registry *registry; /* what its passes require is provided from here */
+  vyre_node *nodes;              /* 0 is the root, which is not written; nor are parentheses that group */
+  uint32_t node_count, node_capacity;
+  uint64_t *values;
+  uint32_t value_count, value_capacity;
+  char *texts; /* values of texts are offsets in here: each ends with 0; offset 0 is the empty one */
+  uint32_t text_size, text_capacity;
+};
+
+/* The parameters that a pass or a combinator may have between < and >. */
+typedef struct vyre_schema {
+  const char *kind; /* "pass", "combinator" */
+  const char *name, *summary;
+  const vyre_param *params;
+  uint32_t count;
+} vyre_schema;
+
+extern const vyre_schema vyre_combinators[2]; /* repeat, fixpoint */
+
+/* `default<level>`, which is replaced by the text. */
+typedef struct vyre_default {
+  const char *level, *text;
+} vyre_default;
+
+enum { VYRE_DEFAULTS = 4 };
+extern const vyre_default vyre_defaults[VYRE_DEFAULTS];
+
+vyre_schema vyre_node_schema(const vyre_node *node);
+
+/* A node's values, by its schema; NULL where it has none. */
+static inline uint64_t *
+vyre_node_values(const vyre_pipeline *pipeline, const vyre_node *node)
+{
+  return pipeline->values ? pipeline->values + node->values : NULL;
+}
+
+enum { VYRE_ON_LIMIT_WARN, VYRE_ON_LIMIT_ERROR, VYRE_ON_LIMIT_QUIET };
+enum { VYRE_REPEAT_N = 0, VYRE_FIXPOINT_MAX = 0, VYRE_FIXPOINT_ON_LIMIT = 1 };
+
+/* The text being parsed. */
+typedef struct vyre_parser {
+  const vyre_registry *registry;
+  const char *name; /* "-passes" */
+  const char *text;
+  size_t length, at;
+  uint32_t depth, elements;
+  uint64_t repeats; /* product of the counts around here */
+  vyre_pipeline *pipeline;
+} vyre_parser;
+
+/* "name:line:column: message", the line, and a caret under its `length` characters from `at` on; then "Fix: ..." if there is one.
+ */
+vyre_status vyre_parser_fail(const vyre_parser *parser, size_t at, size_t length, const char *fix, const char *format, ...)
+    VYRE_PRINTF(5, 6);
+void vyre_parser_skip_blanks(vyre_parser *parser);
+/* What is there, for "found ...": "'x'", "the end"; into a buffer of 16 bytes. */
+const char *vyre_parser_found(const vyre_parser *parser, char buffer[16]);
+int vyre_parser_peek(const vyre_parser *parser); /* -1 at the end */
+
+/* params.c: the parser is after '<', and then after '>'.  values: an element a parameter, holding the defaults; seen too.
+ */
+VYRE_MUST_USE vyre_status vyre_parse_params(vyre_parser *parser, const vyre_schema *schema, uint64_t *values, bool *seen);
+
+bool vyre_is_atom(int c); /* of a value that needs no quotes */
+
+/* printer.c: one element, its children too if asked. */
+VYRE_MUST_USE vyre_status vyre_print_node(const vyre_pipeline *pipeline, uint32_t node, bool with_children, vyre_bytes *out);
+
+#endif

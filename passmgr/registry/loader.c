@@ -1,0 +1,183 @@
+/* Shared objects of plugins: opened by absolute path, now and locally, so that missing symbols are reported here and no symbol of
+ * one plugin reaches another.
+ *
+ * Nothing is ever closed: a pass may have left addresses behind.  A truncated file is found here, because the dynamic linker
+ * would crash on it; other damage within a file is not.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "registry.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/paths.h"
+#include "vyre/environment.h"
+#include "vyre/io.h"
+
+static vyre_status
+cannot_load(const char *path, const char *why)
+{
+  return VYRE_ERROR(VYRE_CODE_USAGE, "cannot load plugin '%s': %s", path, why);
+}
+
+/* An absolute path, links resolved where the file is there.  False: it does not fit. */
+static bool
+absolute(const char *path, char out[PATH_MAX])
+{
+  if (realpath(path, out))
+    return true;
+  if (path_is_whole(path))
+    return (size_t)snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
+  char here[PATH_MAX];
+  if (!getcwd(here, sizeof(here)))
+    return false;
+  size_t folder = strlen(here), name = strlen(path);
+  if (folder + name + 2 > PATH_MAX)
+    return false;
+  memcpy(out, here, folder);
+  out[folder] = '/';
+  memcpy(out + folder + 1, path, name + 1);
+  return true;
+}
+
+static vyre_status
+check_file(const char *path, struct stat *out)
+{
+  if (stat(path, out) != 0)
+    return VYRE_OK; /* dlopen says why */
+  if (S_ISDIR(out->st_mode))
+    return cannot_load(path, "it is a directory\nFix: -plugin-dir=DIR loads every plugin of one");
+  if (!S_ISREG(out->st_mode))
+    return cannot_load(path, "it is not a regular file");
+  int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
+  if (fd < 0)
+    return cannot_load(path, strerror(errno));
+  bool whole = vyre_library_is_whole(fd, (uint64_t)out->st_size);
+  close(fd);
+  return whole ? VYRE_OK : cannot_load(path, "the file is cut short");
+}
+
+static vyre_status
+not_a_plugin(void *library, const char *path)
+{
+  static const struct {
+    const char *symbol, *what;
+  } others[] = {
+      {"vyre_plugin_query_v2", "a plugin for a newer vyre"}, {"llvmGetPassPluginInfo", "an LLVM plugin"},
+      {"mlirGetPassPluginInfo", "an MLIR plugin"},           {"mlirGetDialectPluginInfo", "an MLIR plugin"},
+      {"plugin_is_GPL_compatible", "a GCC plugin"},
+  };
+  for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    if (dlsym(library, others[i].symbol))
+      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not a vyre plugin: it does not export '" VYRE_PLUGIN_ENTRY "' (found '%s': %s)",
+                        path, others[i].symbol, others[i].what);
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "'%s' is not a vyre plugin: it does not export '" VYRE_PLUGIN_ENTRY "'\n"
+                    "Fix: define it with VYRE_PLUGIN of vyre/plugin.h",
+                    path);
+}
+
+static bool
+is_loaded(const vyre_registry *registry, const struct stat *file)
+{
+  for (uint32_t i = 0; i < registry->plugin_count; i++) {
+    const vyre_plugin_record *plugin = registry->plugins[i];
+    if (plugin->is_file && plugin->device == file->st_dev && plugin->inode == file->st_ino)
+      return true;
+  }
+  return false;
+}
+
+vyre_status
+vyre_registry_load(vyre_registry *registry, const char *path, vyre_origin origin)
+{
+  VYRE_FOREIGN_CALL;
+  char full[PATH_MAX];
+  struct stat file = {0};
+  if (!absolute(path, full))
+    return cannot_load(path, "the path is too long");
+  VYRE_TRY(check_file(full, &file));
+  if (is_loaded(registry, &file))
+    return VYRE_OK;
+  vyre_plugin_code_load(full);
+  void *library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+  vyre_plugin_code_load(NULL);
+  if (!library)
+    return cannot_load(full, dlerror());
+  void *symbol = dlsym(library, VYRE_PLUGIN_ENTRY);
+  if (!symbol)
+    return not_a_plugin(library, full);
+  vyre_plugin_query query;
+  memcpy(&query, &symbol, sizeof(query)); /* ISO C has no conversion */
+  VYRE_TRY(vyre_registry_add(registry, query, full, origin));
+  vyre_plugin_record *record = registry->plugins[registry->plugin_count - 1];
+  record->is_file = true;
+  record->device = file.st_dev;
+  record->inode = file.st_ino;
+  return VYRE_OK;
+}
+
+static int
+is_plugin_file(const struct dirent *entry)
+{
+  static const char ending[] = VYRE_PLUGIN_ENDING;
+  size_t length = strlen(entry->d_name), tail = sizeof(ending) - 1;
+  return entry->d_name[0] != '.' && length > tail && strcmp(entry->d_name + length - tail, ending) == 0;
+}
+
+static int
+by_bytes(const struct dirent **a, const struct dirent **b)
+{
+  return strcmp((*a)->d_name, (*b)->d_name); /* no locale */
+}
+
+vyre_status
+vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_origin origin)
+{
+  VYRE_FOREIGN_CALL;
+  struct dirent **entries;
+  int count = scandir(folder, &entries, is_plugin_file, by_bytes);
+  if (count < 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot read the plugin folder '%s': %s", folder, strerror(errno));
+  vyre_status status = VYRE_OK;
+  for (int i = 0; i < count; i++) {
+    char path[PATH_MAX];
+    if (!status && (size_t)snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name) >= sizeof(path))
+      status = cannot_load(entries[i]->d_name, "the path is too long");
+    if (!status)
+      status = vyre_registry_load(registry, path, origin);
+    free(entries[i]);
+  }
+  free(entries);
+  return status;
+}
+
+vyre_status
+vyre_registry_load_core(vyre_registry *registry)
+{
+  /* Beside the library; or below the prefix of a program that has the library in it. */
+  static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
+  char own[PATH_MAX], path[PATH_MAX + 32];
+  if (!vyre_own_folder(own, sizeof(own)))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot tell where vyre's library is: /proc/self/maps does not say\nFix: mount /proc, or "
+                                       "name the folder of the core passes (vyre_registry_load_folder)");
+  for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+    snprintf(path, sizeof(path), "%s/%s", own, below[i]);
+    struct stat folder;
+    if (stat(path, &folder) == 0 || errno != ENOENT)
+      return vyre_registry_load_folder(registry, path, VYRE_ORIGIN_CORE);
+  }
+  return VYRE_ERROR(
+      VYRE_CODE_USAGE,
+      "the core passes are not there: no folder '%s/%s', nor '%s/%s'\nFix: install vyre whole (cmake --install), or name "
+      "their folder (vyre_registry_load_folder; pkg-config --variable=passdir vyre says which)",
+      own, below[0], own, below[1]);
+}

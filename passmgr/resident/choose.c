@@ -1,0 +1,304 @@
+/* Docs at choose.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "choose.h"
+
+#include "passmgr/registry/context.h"
+#include "base/grow.h"
+#include "phases.h"
+#include "plan.h"
+#include "sequence_parts.h"
+
+#include <string.h>
+
+enum {
+  PLAIN_ROW = 40,         /* ns that a pass may take for a row, before it is known */
+  WORTH_ASKING = 1000000, /* ns: what takes less here stays */
+  OPENING = 100000000,    /* ns that opening a device may take */
+  REPEATED = 3,           /* iterations of repeat while; */
+  REPEATED_IN_LEVELS = 1, /* of one in levels: where few rows are left, so that most have none that goes on */
+  TRANSFER = 4 << 20,     /* bytes: measured */
+  VISITED = 1 << 18,      /* rows: measured */
+  LAUNCHED = 64,          /* kernels: measured */
+  HEAVY = 8               /* what a phase of a pass does for a row, by what the measured kernel does: a guess, until one ran */
+};
+
+/* ---- what a sequence is there -------------------------------------------------------------------------------------------- */
+
+typedef struct counting {
+  const vyre_phases *phases;
+  const vyre_phase_kernels *kernels;
+  const plan_rows *rows;
+  uint32_t levels;
+  device_work *work;
+} counting;
+
+/* Dispatches of a directed phase, or of phases that take turns `turns` times a level. */
+static double
+launches(const counting *c, const vyre_phase_kernel *by_program, double turns)
+{
+  if (!c->rows->by_program || !by_program->code)
+    return turns * c->levels;
+  return (c->levels + PLAN_LEVELS_AT_ONCE - 1) / PLAN_LEVELS_AT_ONCE;
+}
+
+/* How often the steps in levels run a kernel; each iteration of repeat while ends with one that compares. */
+static double
+count_turns(const vyre_phases *phases, uint32_t first, uint32_t end)
+{
+  double turns = 0;
+  for (uint32_t i = first; i < end; i++) {
+    const vyre_phase_step *step = &phases->steps[i];
+    if (step->kind == VYRE_STEP_RUN) {
+      turns++;
+      continue;
+    }
+    const double inner = count_turns(phases, i + 1, step->end);
+    turns += step->kind == VYRE_STEP_REPEAT ? inner * step->times : (inner + 1) * REPEATED_IN_LEVELS;
+    i = step->end - 1;
+  }
+  return turns;
+}
+
+static void
+count_steps(const counting *c, uint32_t first, uint32_t end, double times)
+{
+  const double rows = c->rows->view->rows;
+  for (uint32_t i = first; i < end; i++) {
+    const vyre_phase_step *step = &c->phases->steps[i];
+    if (step->kind == VYRE_STEP_RUN) {
+      const bool flat = c->phases->phases[step->phase].direction == VYRE_DIRECTION_FLAT;
+      c->work->launches += times * (flat ? 1 : launches(c, &c->kernels->programs[step->phase], 1));
+      c->work->visits += times * rows;
+      continue;
+    }
+    if (step->kind == VYRE_STEP_LEVELS) {
+      const double turns = count_turns(c->phases, i + 1, step->end);
+      c->work->launches += times * launches(c, &c->kernels->levels[i], turns);
+      c->work->visits += times * turns * rows;
+    } else {
+      const bool is_while = step->kind == VYRE_STEP_REPEAT_WHILE;
+      count_steps(c, i + 1, step->end, times * (is_while ? REPEATED : step->times));
+      c->work->launches += is_while ? times * REPEATED : 0;
+    }
+    i = step->end - 1;
+  }
+}
+
+/* Columns that go up, and down, each once: a bit for each field of vyre_view. */
+static void
+count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, uint32_t rows, device_work *work)
+{
+  uint64_t up = 0, down = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const vyre_phases *phases = passes[i]->pass.phases;
+    for (uint32_t k = 0; k < phases->memory_count; k++) {
+      const uint64_t bit = UINT64_C(1) << passes[i]->sources[k].column / sizeof(uint32_t *);
+      if (phases->memory[k].kind != VYRE_MEMORY_COLUMN)
+        continue;
+      up |= bit;
+      down |= vyre_phases_write(phases, k) ? bit : 0;
+    }
+  }
+  for (uint32_t i = 0; i < device->column_count; i++)
+    up &= ~((uint64_t)device->columns[i].holds << device->columns[i].column / sizeof(uint32_t *));
+  work->bytes_up = (double)__builtin_popcountll(up) * rows * sizeof(uint32_t);
+  work->bytes_down = (double)__builtin_popcountll(down) * rows * sizeof(uint32_t);
+}
+
+static void
+count_work(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const plan_rows *rows, uint32_t levels)
+{
+  device->asked = (device_work){0};
+  count_bytes(device, passes, count, rows->view->rows, &device->asked);
+  for (uint32_t i = 0; i < count; i++) {
+    const vyre_phases *phases = passes[i]->pass.phases;
+    const counting c = {phases, vyre_phases_kernels(phases, device->info.forms), rows, levels, &device->asked};
+    count_steps(&c, 0, phases->step_count, 1);
+  }
+}
+
+/* But for what phases do. */
+static double
+overhead(const vyre_device *device)
+{
+  const device_costs *c = &device->costs;
+  const device_work *w = &device->asked;
+  return c->wait + c->launch * w->launches + c->byte_up * w->bytes_up + c->byte_down * w->bytes_down;
+}
+
+/* ---- constants ----------------------------------------------------------------------------------------------------------- */
+
+/* The least of some. */
+static vyre_status
+time_of(vyre_device *device, const vyre_sequence *what, double *out)
+{
+  for (uint32_t i = 0; i < 5; i++) {
+    const uint64_t start = vyre_now();
+    VYRE_TRY(device->ops->submit(device->target, what, NULL));
+    const double ns = (double)(vyre_now() - start);
+    *out = i == 0 || ns < *out ? ns : *out;
+  }
+  return VYRE_OK;
+}
+
+static double
+more_than(double ns, double base, double parts)
+{
+  return ns > base ? (ns - base) / parts : 0;
+}
+
+/* The arena's first words: zeros, a head of three memories, then what is counted.  The others come after it, a word a row. */
+static vyre_status
+measure_kernels(vyre_device *device)
+{
+  enum { HEAD = 2, COUNTED = 8, FIRST = 16 };
+  device_costs *costs = &device->costs;
+  const vyre_phase_kernels *kernels = vyre_phases_kernels(&compare_phases, device->info.forms);
+  uint32_t words[FIRST] = {0}, push[2][DEVICE_PUSH_ROWS] = {{HEAD, 1, 1}, {HEAD, 1, VISITED - 1}};
+  for (uint32_t i = 0, at = FIRST; i < compare_phases.memory_count; i++) {
+    const bool is_counted = compare_phases.memory[i].kind == VYRE_MEMORY_TABLE;
+    words[HEAD + 2 * i] = is_counted ? COUNTED : at;
+    words[HEAD + 2 * i + 1] = is_counted ? 1 : VISITED;
+    at += is_counted ? 0 : VISITED;
+  }
+  const vyre_range whole[2] = {{.buffer = device->arena}, {.buffer = device->arena}};
+  const vyre_upload upload = {{device->arena, 0, sizeof words}, words};
+  vyre_step steps[LAUNCHED];
+  for (uint32_t i = 0; i < LAUNCHED; i++)
+    steps[i] = (vyre_step){.buffers = whole, .buffer_count = 2, .push = push[0], .push_size = sizeof push[0], .groups = {1, 1, 1}};
+  VYRE_TRY(vyre_device_kernel(device, &kernels->rows[0], kernels->form, false, "(measure)", &steps[0].kernel));
+  for (uint32_t i = 1; i < LAUNCHED; i++)
+    steps[i].kernel = steps[0].kernel;
+  double ns;
+  VYRE_TRY(time_of(device, &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = LAUNCHED}, &ns));
+  costs->launch = more_than(ns, costs->wait, LAUNCHED);
+  steps[0].push = push[1];
+  steps[0].groups[0] = VISITED / DEVICE_WORKGROUP;
+  VYRE_TRY(time_of(device, &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = 1}, &ns));
+  costs->visit = HEAVY * more_than(ns, costs->wait + costs->launch, VISITED);
+  return VYRE_OK;
+}
+
+static vyre_status
+measure(vyre_device *device)
+{
+  device_costs *costs = &device->costs;
+  double ns;
+  VYRE_TRY(vyre_device_reserve(device, TRANSFER));
+  char *bytes = vyre_take(&device->allocator, TRANSFER);
+  if (!bytes)
+    return VYRE_OUT_OF_MEMORY("to measure a device");
+  const vyre_range word = {device->arena, 0, sizeof(uint32_t)}, all = {device->arena, 0, TRANSFER};
+  vyre_status status = time_of(device, &(vyre_sequence){.reads = &(vyre_read){word, bytes}, .read_count = 1}, &costs->wait);
+  if (!status)
+    status = time_of(device, &(vyre_sequence){.uploads = &(vyre_upload){all, bytes}, .upload_count = 1}, &ns);
+  if (!status) {
+    costs->byte_up = more_than(ns, costs->wait, TRANSFER);
+    status = time_of(device, &(vyre_sequence){.reads = &(vyre_read){all, bytes}, .read_count = 1}, &ns);
+  }
+  if (!status) {
+    costs->byte_down = more_than(ns, costs->wait, TRANSFER);
+    status = measure_kernels(device);
+  }
+  vyre_release(&device->allocator, bytes, TRANSFER);
+  return status;
+}
+
+/* ---- the device ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether it is another one than these processors, or was asked for by name, and does what it should.  What imitates a device is
+ * never faster. */
+static bool
+is_fit(vyre_device *device)
+{
+  const bool is_processor = device->info.kind == VYRE_DEVICE_CPU || (device->info.capabilities & VYRE_TARGET_EMULATED);
+  if (device->threads || !vyre_phases_kernels(&compare_phases, device->info.forms) || (is_processor && !device->options.device))
+    return false;
+  vyre_status status = measure(device);
+  vyre_status_free(status);
+  return !status;
+}
+
+/* The first that is fit; none is no error. */
+static void
+open_one(vyre_device *device)
+{
+  device->is_tried = true;
+  for (const vyre_target_ops *const *at = device->choices; *at && !device->ops; at++) {
+    vyre_status status = vyre_device_open_target(device, *at);
+    if (!status && !is_fit(device))
+      status = vyre_device_close_target(device);
+    vyre_status_free(status);
+  }
+}
+
+/* ---- the choice ---------------------------------------------------------------------------------------------------------- */
+
+static device_plain *
+find_plain(const vyre_device *device, const vyre_pass_record *record)
+{
+  for (uint32_t i = 0; i < device->plain_count; i++)
+    if (device->plain[i].record == record)
+      return &device->plain[i];
+  return NULL;
+}
+
+static double
+cost_here(const vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, uint32_t rows)
+{
+  double ns = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const device_plain *plain = find_plain(device, passes[i]);
+    ns += (plain ? plain->row : PLAIN_ROW) * rows;
+  }
+  return ns;
+}
+
+bool
+vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view)
+{
+  const double here = cost_here(device, passes, count, view->rows);
+  if (here < WORTH_ASKING || (device->is_tried && !device->ops))
+    return false;
+  device->owed += device->is_tried ? 0 : here;
+  if (!device->is_tried && device->owed >= OPENING)
+    open_one(device);
+  bool may = device->ops && view->rows <= vyre_device_most_rows(device);
+  for (uint32_t i = 0; i < count && may; i++)
+    may = vyre_phases_kernels(passes[i]->pass.phases, device->info.forms) != NULL;
+  return may;
+}
+
+bool
+vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view)
+{
+  plan_rows rows = {.view = view, .most_iterations = device->info.max_iterations};
+  uint32_t levels = 0;
+  vyre_plan_rows_count(&rows);
+  for (uint32_t row = 1; row < view->rows; row++)
+    levels = view->level[row] >= levels ? view->level[row] + 1 : levels;
+  count_work(device, passes, count, &rows, levels);
+  return vyre_plan_rows_fit(&rows) &&
+         overhead(device) + device->costs.visit * device->asked.visits < cost_here(device, passes, count, view->rows);
+}
+
+void
+vyre_choose_learn_here(vyre_device *device, const vyre_pass_record *record, uint32_t rows, uint64_t ns)
+{
+  device_plain *plain = find_plain(device, record);
+  if (!plain) {
+    if (!vyre_grow(&device->allocator, &device->plain, &device->plain_capacity, device->plain_count + 1, sizeof *device->plain))
+      return;
+    plain = &device->plain[device->plain_count++];
+    plain->record = record;
+  }
+  plain->row = (double)ns / rows;
+}
+
+void
+vyre_choose_learn_there(vyre_device *device, uint64_t ns)
+{
+  if (device->asked.visits > 0)
+    device->costs.visit = more_than((double)ns, overhead(device), device->asked.visits);
+}

@@ -1,0 +1,264 @@
+/* Neighbouring GPU passes as one sequence on a device: the same as running one after the other, to every bit.
+ *
+ * All of them are prepared first, then the device runs them, then each is ended in its turn; rows that died are taken out once, and
+ * the table is sealed once, at the end.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "choose.h"
+#include "base/grow.h"
+#include "phases.h"
+#include "resident.h"
+#include "passmgr/runner/run.h"
+#include "schedule.h"
+#include "sequence.h"
+
+#include <inttypes.h>
+
+typedef struct fused {
+  run *r;
+  schedule_member members[SCHEDULE_MOST];
+  vyre_context *contexts; /* owned */
+  uint32_t count;
+  uint32_t wanted;    /* analyses and columns that are required at the start, */
+  uint32_t preserved; /* ... and that hold after it */
+  bool changed;       /* the module */
+} fused;
+
+bool
+vyre_run_is_observed(const vyre_pipeline_options *o)
+{
+  return o->verify_each || o->run_twice || o->look;
+}
+
+static bool
+is_on_host(const run *r)
+{
+  return r->options.device->threads > 0;
+}
+
+static const vyre_node *
+node_of(const fused *f, uint32_t member)
+{
+  const uint32_t node = f->members[member].node;
+  return node ? &f->r->pipeline->nodes[node] : NULL;
+}
+
+/* Without those whose columns hold; and what is then required at the start. */
+static uint32_t
+take_members(fused *f, const schedule *s)
+{
+  uint32_t wanted = 0, made = 0;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const vyre_pass_record *record = s->members[i].record;
+    if (s->members[i].node == 0 && s->members[i].unless_fresh && (record->pass.provides & f->r->fresh))
+      continue;
+    f->members[f->count++] = s->members[i];
+    wanted |= vyre_schedule_requirements(record, is_on_host(f->r)) & ~made;
+    made |= record->pass.provides;
+  }
+  return wanted;
+}
+
+/* One that provides a column is of the run that it comes before. */
+static uint64_t
+number_of(const fused *f, uint32_t member)
+{
+  uint64_t number = f->r->number + (f->members[member].node == 0);
+  for (uint32_t i = 0; i <= member; i++)
+    number += f->members[i].node != 0;
+  return number;
+}
+
+static vyre_status
+note_of(const fused *f, uint32_t member, vyre_status status)
+{
+  return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", f->members[member].record->pass.name,
+                          number_of(f, member));
+}
+
+/* Nothing is wrong with it, but its run ends here. */
+static void
+drop(fused *f, uint32_t member)
+{
+  vyre_context_settle(&f->contexts[member], NULL);
+  vyre_context_give_back(&f->contexts[member]);
+}
+
+static void
+drop_between(fused *f, uint32_t first, uint32_t end)
+{
+  for (uint32_t i = first; i < end; i++)
+    drop(f, i);
+}
+
+/* `status` may be none: the module may know of a fault. */
+static vyre_status
+end_call(fused *f, uint32_t member, vyre_status status)
+{
+  vyre_context *context = &f->contexts[member];
+  return note_of(f, member, vyre_run_finish_call(f->r, context->record, context, status));
+}
+
+/* On failure no context is left open. */
+static vyre_status
+begin_all(fused *f)
+{
+  for (uint32_t i = 0; i < f->count; i++) {
+    const vyre_pass_record *record = f->members[i].record;
+    const vyre_node *node = node_of(f, i);
+    vyre_module_show_analyses(f->r->module, vyre_schedule_requirements(record, is_on_host(f->r)));
+    f->contexts[i] = vyre_run_context(f->r, record, node ? vyre_node_values(f->r->pipeline, node) : NULL);
+    vyre_stopwatch watch = {0};
+    vyre_run_start(f->r, &watch, "(prepare)");
+    vyre_foreign_call call;
+    vyre_run_enter(record, number_of(f, i), &call);
+    vyre_status status = vyre_phases_begin(&f->contexts[i], f->r->module);
+    vyre_run_leave(record, &call);
+    vyre_run_stop(f->r, &watch, 0, false);
+    if (status) {
+      drop_between(f, 0, i);
+      return end_call(f, i, status);
+    }
+  }
+  return VYRE_OK;
+}
+
+/* What comes of one of them, as if it had run alone. */
+static vyre_status
+end_one(fused *f, uint32_t member)
+{
+  run *r = f->r;
+  vyre_context *context = &f->contexts[member];
+  const vyre_pass *pass = &context->record->pass;
+  const vyre_node *node = node_of(f, member);
+  vyre_result result = VYRE_UNCHANGED;
+  vyre_status printed = node ? vyre_run_print(r, node, number_of(f, member)) : VYRE_OK;
+  if (printed)
+    return end_call(f, member, printed);
+  if (node && vyre_run_is_settled(r, node)) {
+    vyre_report_skip_add(r->options.report, pass->name);
+    vyre_run_tell_skipped(r);
+    drop(f, member);
+    return VYRE_OK;
+  }
+  vyre_module_show_analyses(r->module, vyre_schedule_requirements(context->record, is_on_host(r)));
+  vyre_foreign_call call;
+  vyre_run_enter(context->record, number_of(f, member), &call);
+  vyre_status status = vyre_phases_end(context, r->module, &result);
+  vyre_run_leave(context->record, &call);
+  const bool changed = result == VYRE_CHANGED;
+  if (r->options.report)
+    vyre_report_run_add(r->options.report, pass->name, changed);
+  f->preserved &= changed ? pass->preserves | context->preserved : UINT32_MAX;
+  f->preserved |= pass->provides;
+  r->fresh |= pass->provides;
+  f->changed |= changed;
+  if (node) {
+    vyre_run_tell_result(r, changed);
+    r->changes += changed;
+    r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
+  }
+  return end_call(f, member, status);
+}
+
+static vyre_status
+end_all(fused *f)
+{
+  for (uint32_t i = 0; i < f->count; i++) {
+    vyre_status status = end_one(f, i);
+    if (status) {
+      drop_between(f, i + 1, f->count);
+      return status;
+    }
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+settle(fused *f, uint64_t before)
+{
+  run *r = f->r;
+  if (!f->changed && r->options.check_changed && vyre_run_hash_module(r->module) != before)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "the sequence of passes that ends with '%s' said that it changed nothing, but the module is another one",
+                      f->members[f->count - 1].record->pass.name);
+  if (!f->changed)
+    return VYRE_OK;
+  vyre_run_settle_rows(r);
+  r->preserved = f->preserved;
+  return vyre_run_settle_change(r);
+}
+
+/* *out_fits false: nothing was done. */
+static vyre_status
+run_members(fused *f, bool *out_fits)
+{
+  run *r = f->r;
+  const uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
+  VYRE_TRY(begin_all(f));
+  vyre_module_show_analyses(r->module, f->wanted);
+  vyre_stopwatch watch = {0};
+  const uint64_t asked = r->options.device->choices ? vyre_now() : 0;
+  vyre_run_start(r, &watch, "(sequence)");
+  vyre_status status = vyre_sequence_run(r->options.device, f->contexts, f->count, r->module, out_fits);
+  if (r->options.device->choices && !status && *out_fits)
+    vyre_choose_learn_there(r->options.device, vyre_now() - asked);
+  vyre_run_stop(r, &watch, 0, false);
+  if (status || !*out_fits) {
+    drop_between(f, 1, f->count);
+    return end_call(f, 0, status);
+  }
+  VYRE_TRY(end_all(f));
+  return settle(f, before);
+}
+
+/* How many neighbouring passes are wanted from that node on. */
+static uint32_t
+count_wanted(const run *r, uint32_t node)
+{
+  const vyre_node *nodes = r->pipeline->nodes;
+  uint32_t count = 0;
+  for (; node && count < SCHEDULE_MOST && nodes[node].kind == VYRE_NODE_PASS; node = nodes[node].next)
+    if (!vyre_run_is_wanted(r, nodes[node].record, r->number + ++count))
+      return count - 1;
+  return count;
+}
+
+vyre_status
+vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
+{
+  const vyre_pipeline *pipeline = r->pipeline;
+  const vyre_allocator *allocator = vyre_module_allocator(r->module);
+  fused f = {.r = r, .preserved = UINT32_MAX};
+  schedule s;
+  bool fits;
+  *out_next = node;
+  if (!r->options.device || vyre_run_is_observed(&r->options) || pipeline->nodes[node].kind != VYRE_NODE_PASS ||
+      vyre_run_is_settled(r, &pipeline->nodes[node]))
+    return VYRE_OK;
+  const vyre_schedule_options options = vyre_run_schedule_options(r);
+  vyre_schedule_make(pipeline, node, count_wanted(r, node), options, &s);
+  if (s.count < 2)
+    return VYRE_OK;
+  f.wanted = take_members(&f, &s);
+  if (r->options.device->choices) {
+    const vyre_pass_record *records[SCHEDULE_MOST];
+    for (uint32_t i = 0; i < f.count; i++)
+      records[i] = f.members[i].record;
+    VYRE_TRY(vyre_run_choose(r, records, f.count));
+    if (!r->is_chosen)
+      return VYRE_OK;
+  }
+  VYRE_TRY(vyre_run_make_analyses(r, f.wanted));
+  f.contexts = vyre_take(allocator, f.count * sizeof *f.contexts);
+  if (!f.contexts)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  vyre_status status = run_members(&f, &fits);
+  vyre_release(allocator, f.contexts, f.count * sizeof *f.contexts);
+  if (status || !fits)
+    return status;
+  *out_changed |= f.changed;
+  r->number += s.passes;
+  *out_next = pipeline->nodes[f.members[f.count - 1].node].next;
+  return VYRE_OK;
+}

@@ -1,0 +1,310 @@
+/* Docs at resident.h and vyre/passmgr.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "resident.h"
+
+#include "base/grow.h"
+
+#include <inttypes.h>
+
+enum {
+  LEAST_KERNELS = 64,
+  MOST_BUFFERS = 65, /* the memories of a pass, and a list */
+  FEW_COLUMNS = 6,   /* of which a sequence has more */
+  MANY_WORDS = 64    /* a row, of a sequence of many passes: columns, and what passes have beside them */
+};
+
+vyre_status
+vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
+{
+  VYRE_TRY(ops->open(&device->options, &device->allocator, &device->target));
+  device->ops = ops;
+  ops->describe(device->target, &device->info);
+  device->program_workgroup = DEVICE_WORKGROUP; /* another size has not been seen to be better: bench/README.md */
+  device->threads = 0;
+  if ((device->info.forms >> VYRE_KERNEL_C & 1) && (device->info.capabilities & VYRE_TARGET_IMPORT))
+    device->threads = device->options.threads ? device->options.threads : 1;
+  return VYRE_OK;
+}
+
+/* All that is on the target, which is gone. */
+static void
+forget_target(vyre_device *device)
+{
+  for (uint32_t i = 0; i < device->kernel_capacity; i++)
+    vyre_release(&device->allocator, device->kernels[i], sizeof **device->kernels);
+  vyre_release(&device->allocator, device->kernels, device->kernel_capacity * sizeof *device->kernels);
+  device->kernels = NULL;
+  device->kernel_count = device->kernel_capacity = device->column_count = 0;
+  device->arena_size = 0;
+}
+
+vyre_status
+vyre_device_close_target(vyre_device *device)
+{
+  vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
+  forget_target(device);
+  device->ops = NULL;
+  device->info = (vyre_device_info){0};
+  device->threads = 0;
+  return status;
+}
+
+bool
+vyre_device_is_lost(const vyre_device *device)
+{
+  return device->ops && device->ops->is_lost && device->ops->is_lost(device->target);
+}
+
+vyre_status
+vyre_device_recover(vyre_device *device)
+{
+  forget_target(device);
+  return device->ops->recover(device->target);
+}
+
+static vyre_status
+make_device(const vyre_target_options *options, const vyre_allocator *allocator, vyre_device **out)
+{
+  const vyre_allocator *from = allocator ? allocator : vyre_allocator_default();
+  vyre_device *device = *out = vyre_take(from, sizeof *device);
+  if (!device)
+    return VYRE_OUT_OF_MEMORY("for a device");
+  device->allocator = *from;
+  if (!options)
+    return VYRE_OK;
+  device->library = options->library ? vyre_take_text(from, options->library) : NULL;
+  device->name = options->device ? vyre_take_text(from, options->device) : NULL;
+  device->cache = options->cache ? vyre_take_text(from, options->cache) : NULL;
+  if ((options->library && !device->library) || (options->device && !device->name) || (options->cache && !device->cache))
+    return VYRE_OUT_OF_MEMORY("for a device");
+  device->options = *options;
+  device->options.library = device->library;
+  device->options.device = device->name;
+  device->options.cache = device->cache;
+  return VYRE_OK;
+}
+
+static vyre_status
+end_device(vyre_device **device, vyre_status status)
+{
+  if (!status)
+    return VYRE_OK;
+  status = vyre_status_join(status, vyre_device_close(*device));
+  *device = NULL;
+  return status;
+}
+
+vyre_status
+vyre_device_open(const vyre_target_ops *ops, const vyre_target_options *options, const vyre_allocator *allocator, vyre_device **out)
+{
+  vyre_status status = make_device(options, allocator, out);
+  return end_device(out, status ? status : vyre_device_open_target(*out, ops));
+}
+
+vyre_status
+vyre_device_open_auto(const vyre_target_ops *const *targets, const vyre_target_options *options, const vyre_allocator *allocator,
+                      vyre_device **out)
+{
+  VYRE_TRY(end_device(out, make_device(options, allocator, out)));
+  (*out)->choices = targets;
+  return VYRE_OK;
+}
+
+void
+vyre_device_report(const vyre_device *device, vyre_report *report)
+{
+  if (device->ops && !device->threads)
+    vyre_report_target_add(report, device->ops, device->target);
+}
+
+vyre_status
+vyre_device_close(vyre_device *device)
+{
+  if (!device)
+    return VYRE_OK;
+  const vyre_allocator allocator = device->allocator;
+  vyre_status status = vyre_device_close_target(device);
+  vyre_release(&allocator, device->held, device->held_capacity * sizeof *device->held);
+  vyre_release(&allocator, device->plain, device->plain_capacity * sizeof *device->plain);
+  vyre_release_text(&allocator, device->library);
+  vyre_release_text(&allocator, device->name);
+  vyre_release_text(&allocator, device->cache);
+  vyre_release(&allocator, device, sizeof *device);
+  return status;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
+
+/* Where it is, or where it would be. */
+static device_kernel **
+find_kernel(const vyre_device *device, const void *code)
+{
+  const uint32_t mask = device->kernel_capacity - 1;
+  uint32_t at = (uint32_t)((uintptr_t)code * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+  while (device->kernels[at] && device->kernels[at]->code != code)
+    at = (at + 1) & mask;
+  return &device->kernels[at];
+}
+
+static vyre_status
+make_room(vyre_device *device)
+{
+  const uint32_t old_capacity = device->kernel_capacity;
+  device_kernel **old = device->kernels;
+  if (2 * device->kernel_count < old_capacity)
+    return VYRE_OK;
+  const uint32_t capacity = old_capacity ? 2 * old_capacity : LEAST_KERNELS;
+  device_kernel **kernels = vyre_take(&device->allocator, capacity * sizeof *kernels);
+  if (!kernels)
+    return VYRE_OUT_OF_MEMORY("for the kernels of passes");
+  device->kernels = kernels;
+  device->kernel_capacity = capacity;
+  for (uint32_t i = 0; i < old_capacity; i++)
+    if (old[i])
+      *find_kernel(device, old[i]->code) = old[i];
+  vyre_release(&device->allocator, old, old_capacity * sizeof *old);
+  return VYRE_OK;
+}
+
+/* A description without its code. */
+static vyre_status
+add_kernel(vyre_device *device, const void *code, vyre_kernel_desc *desc, const vyre_kernel_function *function, vyre_kernel *out)
+{
+  VYRE_TRY(make_room(device));
+  device_kernel *added = vyre_take(&device->allocator, sizeof *added);
+  if (!added)
+    return VYRE_OUT_OF_MEMORY("for the kernels of passes");
+  added->code = code;
+  if (function) {
+    added->function = *function;
+    desc->code = &added->function;
+    desc->size = sizeof added->function;
+  }
+  vyre_status status = device->ops->compile(device->target, desc, &added->kernel);
+  if (status) {
+    vyre_release(&device->allocator, added, sizeof *added);
+    return status;
+  }
+  *find_kernel(device, code) = added;
+  device->kernel_count++;
+  *out = added->kernel;
+  return VYRE_OK;
+}
+
+static bool
+has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
+{
+  const device_kernel *entry = device->kernel_capacity ? *find_kernel(device, code) : NULL;
+  *out = entry ? entry->kernel : (vyre_kernel){0};
+  return entry != NULL;
+}
+
+/* PTX says itself how many invocations a workgroup has; 0: it does not. */
+static uint32_t
+workgroup_of_text(const vyre_phase_kernel *kernel)
+{
+  static const char word[] = ".reqntid ";
+  const char *text = kernel->code;
+  uint64_t at = 0;
+  uint32_t count = 0;
+  while (at + sizeof word <= kernel->size && memcmp(text + at, word, sizeof word - 1) != 0)
+    at++;
+  for (at += sizeof word - 1; at < kernel->size && text[at] >= '0' && text[at] <= '9' && count < 1024; at++)
+    count = 10 * count + (uint32_t)(text[at] - '0');
+  return count;
+}
+
+vyre_status
+vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program, const char *label,
+                   vyre_kernel *out)
+{
+  if (has_kernel(device, kernel->code, out))
+    return VYRE_OK;
+  const uint32_t chosen = by_program ? device->program_workgroup : DEVICE_WORKGROUP;
+  const uint32_t workgroup = form == VYRE_PHASE_PTX ? workgroup_of_text(kernel) : chosen;
+  static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE},
+                                           {.binding = 1, .kind = VYRE_SLOT_STORAGE, .is_read_only = true}};
+  const vyre_kernel_spec spec = {VYRE_PHASE_WORKGROUP_SPEC, sizeof(uint32_t), workgroup};
+  vyre_kernel_desc desc = {.label = label,
+                           .form = (vyre_kernel_form)form,
+                           .code = kernel->code,
+                           .size = (size_t)kernel->size,
+                           .entry = "main",
+                           .workgroup = {workgroup, 1, 1},
+                           .specs = &spec,
+                           .spec_count = 1,
+                           .slots = slots,
+                           .slot_count = sizeof slots / sizeof *slots,
+                           .push_size = (by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS) * sizeof(uint32_t)};
+  return add_kernel(device, kernel->code, &desc, NULL, out);
+}
+
+vyre_status
+vyre_device_function(vyre_device *device, const void *code, uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order,
+                     uint32_t buffers, const char *label, vyre_kernel *out)
+{
+  const vyre_kernel_function function = {run, in_order};
+  vyre_kernel_slot slots[MOST_BUFFERS];
+  if (has_kernel(device, code, out))
+    return VYRE_OK;
+  for (uint32_t i = 0; i < buffers; i++)
+    slots[i] = (vyre_kernel_slot){.binding = i, .kind = VYRE_SLOT_STORAGE};
+  vyre_kernel_desc desc = {
+      .label = label, .form = VYRE_KERNEL_C, .entry = "main", .workgroup = {1, 1, 1}, .slots = slots, .slot_count = buffers};
+  return add_kernel(device, code, &desc, &function, out);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------------------- */
+
+void
+vyre_device_forget(vyre_device *device, uint32_t analyses)
+{
+  if (!device)
+    return;
+  for (uint32_t i = 0; i < device->column_count; i++)
+    device->columns[i].holds &= (device->columns[i].analysis & analyses) == 0;
+  if (analyses == DEVICE_ALL)
+    device->column_count = 0;
+}
+
+static uint32_t
+rows_of(const vyre_device *device, uint64_t words)
+{
+  const vyre_device_info *info = &device->info;
+  const uint64_t room = (info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer) / sizeof(uint32_t) / words;
+  return device->threads || !device->ops ? 0 : room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
+uint32_t
+vyre_device_most_rows(const vyre_device *device)
+{
+  return rows_of(device, FEW_COLUMNS);
+}
+
+uint32_t
+vyre_device_part_rows(const vyre_device *device)
+{
+  return rows_of(device, MANY_WORDS);
+}
+
+vyre_status
+vyre_device_reserve(vyre_device *device, uint64_t bytes)
+{
+  if (bytes <= device->arena_size)
+    return VYRE_OK;
+  uint64_t size = UINT64_C(1) << 20;
+  while (size < bytes)
+    size *= 2;
+  if (size > device->info.max_storage || size > device->info.max_buffer)
+    size = bytes;
+  if (device->arena_size)
+    VYRE_TRY(device->ops->free(device->target, device->arena));
+  device->arena_size = 0;
+  for (uint32_t i = 0; i < device->column_count; i++)
+    device->columns[i].holds = false;
+  VYRE_TRY(vyre_status_note(device->ops->allocate(device->target, size, &device->arena),
+                            "for a sequence of passes, which takes %" PRIu64 " bytes", bytes));
+  device->arena_size = size;
+  return VYRE_OK;
+}

@@ -1,0 +1,403 @@
+/* Docs at sequence.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sequence.h"
+
+#include "base/grow.h"
+#include "phases.h"
+#include "sequence_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of a repeat in one submission to a device, where each costs something, be it needed or not: of one in levels, which there are
+ * many of, with few rows fewer.  bench/README.md has how many are needed. */
+enum { MOST_ITERATIONS = 8, FEW_ITERATIONS = 4, FEW_ROWS = 1024 };
+
+void *
+sequence_take(const sequence *s, size_t count, size_t size)
+{
+  return s->ctx->host->alloc(s->ctx, (count ? count : 1) * size);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_shared(const vyre_phase_memory *memory)
+{
+  return memory->kind == VYRE_MEMORY_COLUMN || memory->kind == VYRE_MEMORY_FACT;
+}
+
+/* The block of that memory, which was there if another pass names it too.  UINT32_MAX: no memory. */
+static uint32_t
+add_block(sequence *s, const vyre_context *context, uint32_t index)
+{
+  const vyre_phase_memory *memory = &context->record->pass.phases->memory[index];
+  const vyre_phase_source *source = &context->record->sources[index];
+  vyre_c_buffer *buffer = &context->memory[index];
+  uint32_t at = s->block_count;
+  if (s->rows.on_host && !buffer->data && buffer->bytes) {
+    buffer->data = sequence_take(s, buffer->bytes, 1);
+    if (!buffer->data)
+      return UINT32_MAX;
+  }
+  for (uint32_t i = 0; i < s->block_count && is_shared(memory); i++)
+    at = s->blocks[i].host == buffer->data ? i : at;
+  if (at == s->block_count) {
+    if (!vyre_grow(s->allocator, &s->blocks, &s->block_capacity, s->block_count + 1, sizeof *s->blocks))
+      return UINT32_MAX;
+    const bool is_given = (context->given >> index & 1) != 0;
+    s->blocks[s->block_count++] =
+        (sequence_block){.host = buffer->data,
+                         .words = buffer->bytes / sizeof(uint32_t),
+                         .is_constant = memory->kind == VYRE_MEMORY_FACT || memory->kind == VYRE_MEMORY_TABLE,
+                         .column = memory->kind == VYRE_MEMORY_COLUMN ? source : NULL,
+                         .goes_up = (memory->kind == VYRE_MEMORY_COLUMN && !source->provides) ||
+                                    memory->kind == VYRE_MEMORY_VERDICT || (is_given && memory->kind != VYRE_MEMORY_TABLE)};
+  }
+  const bool is_asked = memory->kind == VYRE_MEMORY_COUNTER || memory->kind == VYRE_MEMORY_VERDICT;
+  s->blocks[at].comes_down |=
+      is_asked || (memory->kind == VYRE_MEMORY_COLUMN && vyre_phases_write(context->record->pass.phases, index));
+  return at;
+}
+
+static bool
+add_blocks(sequence *s, sequence_member *m)
+{
+  const vyre_phases *phases = m->pass.phases;
+  uint32_t whiles = 0;
+  m->whiles = vyre_plan_number_of_while(phases, phases->step_count);
+  m->blocks = sequence_take(s, phases->memory_count, sizeof *m->blocks);
+  m->counters = sequence_take(s, m->whiles, sizeof *m->counters);
+  m->words = sequence_take(s, m->whiles, sizeof *m->words);
+  if (!m->blocks || !m->counters || !m->words)
+    return false;
+  for (uint32_t i = 0; i < phases->memory_count; i++) {
+    m->blocks[i] = add_block(s, m->context, i);
+    if (m->blocks[i] == UINT32_MAX)
+      return false;
+  }
+  for (uint32_t i = 0; i < phases->step_count; i++)
+    if (phases->steps[i].kind == VYRE_STEP_REPEAT_WHILE)
+      m->counters[whiles++] = m->blocks[phases->steps[i].memory];
+  s->while_count += whiles;
+  return true;
+}
+
+/* ---- the passes ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether each side column that says levels does. */
+static vyre_status
+check_own_levels(const sequence *s, const sequence_member *m)
+{
+  const vyre_phases *phases = m->pass.phases;
+  for (uint32_t i = 0; i < phases->step_count; i++) {
+    const vyre_phase_step *step = &phases->steps[i];
+    if (step->kind == VYRE_STEP_LEVELS && step->times && !vyre_plan_are_levels(s->rows.view, m->context->memory[step->memory].data))
+      return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': it gives a row a level that is not above those of its operands",
+                        m->context->record->pass.name);
+  }
+  return VYRE_OK;
+}
+
+static void
+look_at_rows(sequence *s)
+{
+  s->rows.most_iterations = s->device->info.max_iterations;
+  vyre_plan_rows_count(&s->rows);
+  s->rows.on_host = s->device->threads > 0;
+  if (s->rows.on_host)
+    vyre_plan_rows_part(&s->rows, s->device->threads);
+}
+
+/* Members, their memory, the orders that they go by. */
+static vyre_status
+add_members(sequence *s, vyre_context *contexts)
+{
+  bool is_rewired = false, good = true;
+  s->members = sequence_take(s, s->count, sizeof *s->members);
+  if (!s->members)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  for (uint32_t i = 0; i < s->count && good; i++) {
+    sequence_member *m = &s->members[i];
+    m->context = &contexts[i];
+    m->pass = (plan_pass){.phases = contexts[i].record->pass.phases, .memory = contexts[i].memory, .is_rewired = is_rewired};
+    m->pass.kernels = s->rows.on_host ? NULL : vyre_phases_kernels(m->pass.phases, s->device->info.forms);
+    is_rewired |= vyre_plan_writes_operands(m->pass.phases);
+    VYRE_TRY(check_own_levels(s, m));
+    good = add_blocks(s, m) && vyre_plan_add_orders(&s->plan, &m->pass);
+  }
+  return good ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a sequence of passes");
+}
+
+/* ---- submissions --------------------------------------------------------------------------------------------------------- */
+
+typedef struct submission {
+  sequence *s;
+  vyre_repeat *repeats;
+  vyre_repeat_end *ends;
+  uint64_t *iterations; /* by repeat of the plan, so far */
+  uint64_t *step_ns;    /* of the last submission; NULL: nobody asks */
+  bool is_begun;        /* what goes up has gone */
+  vyre_timing timing;   /* of all submissions */
+} submission;
+
+static void
+add_timing(vyre_timing *to, const vyre_timing *from)
+{
+  to->waits += from->waits;
+  to->launches += from->launches;
+  to->bytes_up += from->bytes_up;
+  to->bytes_down += from->bytes_down;
+}
+
+/* What goes on so long has no end: each iteration says something new of some row. */
+static uint32_t
+most_iterations(const sequence *s)
+{
+  return 64 + 4 * s->rows.view->rows; /* at most 2^28 rows: ir.h */
+}
+
+static uint32_t
+iterations_at_once(const sequence *s, const plan_repeat *repeat)
+{
+  const plan_step *first = &s->plan.steps[repeat->first];
+  if (s->rows.on_host)
+    return most_iterations(s);
+  return first->kind == PLAN_LIST && first->count < FEW_ROWS ? FEW_ITERATIONS : MOST_ITERATIONS;
+}
+
+/* A device tells how long a step took, not when it was: they are told as if each began when the one before it ended. */
+static void
+report_steps(const submission *u, uint32_t first, uint32_t count, uint64_t start)
+{
+  const sequence *s = u->s;
+  const plan_step *steps = s->plan.steps + first;
+  for (uint32_t i = 0; i < count && u->step_ns;) {
+    const vyre_context *context = s->members[steps[i].pass].context;
+    const uint32_t pass = steps[i].pass;
+    uint64_t took = 0;
+    for (; i < count && steps[i].pass == pass; i++)
+      took += u->step_ns[i];
+    vyre_report_device_add(context->options.report, context->record->pass.name, start, took);
+    start += took;
+  }
+}
+
+/* All steps from `first` on: what goes up goes with the first submission; what comes down comes with each, and is right in the last
+ * one.  Repeats before that step are done. */
+static vyre_status
+submit(submission *u, uint32_t first, uint32_t first_repeat)
+{
+  sequence *s = u->s;
+  const plan *p = &s->plan;
+  for (uint32_t i = first_repeat; i < p->repeat_count; i++)
+    u->repeats[i] =
+        (vyre_repeat){p->repeats[i].first - first, p->repeats[i].count, iterations_at_once(s, &p->repeats[i]), s->until[i]};
+  const vyre_sequence what = {.fills = s->fills,
+                              .fill_count = u->is_begun ? 0 : s->fill_count,
+                              .uploads = s->uploads,
+                              .upload_count = u->is_begun ? 0 : s->upload_count,
+                              .steps = s->steps + first,
+                              .step_count = p->step_count - first,
+                              .reads = s->reads,
+                              .read_count = s->read_count,
+                              .repeats = u->repeats + first_repeat,
+                              .repeat_count = p->repeat_count - first_repeat,
+                              .ends = u->ends + first_repeat,
+                              .step_ns = u->step_ns};
+  vyre_timing timing;
+  VYRE_TRY(s->device->ops->submit(s->device->target, &what, &timing));
+  u->is_begun = true;
+  add_timing(&u->timing, &timing);
+  report_steps(u, first, what.step_count, timing.device_start_ns ? timing.device_start_ns : vyre_now() - timing.device_ns);
+  return VYRE_OK;
+}
+
+static vyre_status
+check_iterations(submission *u, uint32_t repeat)
+{
+  const sequence *s = u->s;
+  const uint32_t most = most_iterations(s);
+  const plan_repeat *r = &s->plan.repeats[repeat];
+  const sequence_member *m = &s->members[r->pass];
+  u->iterations[repeat] += u->ends[repeat].iterations;
+  if (u->iterations[repeat] < most)
+    return VYRE_OK;
+  uint32_t step = 0;
+  while (vyre_plan_number_of_while(m->pass.phases, step + 1) <= r->number)
+    step++;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': its phases still add to counter '%.100s' in iteration %" PRIu32,
+                    m->context->record->pass.name, m->pass.phases->memory[m->pass.phases->steps[step].memory].name, most);
+}
+
+/* A repeat that had not come to its end ended its submission, and begins the next one. */
+static vyre_status
+submit_until_done(submission *u)
+{
+  const plan *p = &u->s->plan;
+  uint32_t repeat = 0, first = 0;
+  for (;;) {
+    VYRE_TRY(submit(u, first, repeat));
+    while (repeat < p->repeat_count && u->ends[repeat].word == 0)
+      repeat++;
+    if (repeat == p->repeat_count)
+      return VYRE_OK;
+    VYRE_TRY(check_iterations(u, repeat));
+    first = p->repeats[repeat].first;
+  }
+}
+
+static uint64_t
+held_words(const vyre_read *read)
+{
+  return (read->range.size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+/* What comes down is held back where there may be another submission: if that one loses the device, all of it begins anew with what
+ * the host had. */
+static vyre_status
+submit_all(submission *u)
+{
+  sequence *s = u->s;
+  vyre_device *device = s->device;
+  uint64_t words = 0;
+  if (s->plan.repeat_count == 0 || s->rows.on_host)
+    return submit_until_done(u);
+  vyre_read *reads = s->reads, *held = sequence_take(s, s->read_count, sizeof *held);
+  for (uint32_t i = 0; i < s->read_count; i++)
+    words += held_words(&reads[i]);
+  if (!held || words > UINT32_MAX || !vyre_grow(&device->allocator, &device->held, &device->held_capacity, (uint32_t)words, 8))
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  uint64_t *at = device->held;
+  for (uint32_t i = 0; i < s->read_count; at += held_words(&reads[i]), i++)
+    held[i] = (vyre_read){reads[i].range, at};
+  s->reads = held;
+  vyre_status status = submit_until_done(u);
+  for (uint32_t i = 0; i < s->read_count && !status; i++)
+    memcpy(reads[i].data, held[i].data, reads[i].range.size);
+  return status;
+}
+
+/* After it: levels were still those of the operands that rows have now.  A pass that any order is good for did not need them. */
+static vyre_status
+check_old_levels(const sequence *s)
+{
+  for (uint32_t i = 0; i < s->count; i++) {
+    const sequence_member *m = &s->members[i];
+    const vyre_pass *pass = &m->context->record->pass;
+    if (!(pass->flags & VYRE_PASS_ANY_ORDER) && vyre_plan_goes_by_old_levels(&s->plan, &m->pass) &&
+        !vyre_plan_are_levels(s->rows.view, s->rows.view->level))
+      return VYRE_ERROR(
+          VYRE_CODE_INPUT,
+          "pass '%s': its phases, or those of a pass before it, gave rows other operands, and it goes by levels after "
+          "it that are those of the old ones",
+          pass->name);
+  }
+  return VYRE_OK;
+}
+
+static void
+report(const vyre_device *device, const vyre_timing *timing, vyre_report *to)
+{
+  if (device->threads)
+    return;
+  vyre_report_count_add(to, "(device)", "sequences", 1);
+  vyre_report_count_add(to, "(device)", "host waits", timing->waits);
+  vyre_report_count_add(to, "(device)", "kernels launched", timing->launches);
+  vyre_report_count_add(to, "(device)", "bytes up", timing->bytes_up);
+  vyre_report_count_add(to, "(device)", "bytes down", timing->bytes_down);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+run(sequence *s, bool *out_fits)
+{
+  submission u = {.s = s};
+  if (!s->rows.on_host)
+    VYRE_TRY(vyre_arena_lay_out(s, out_fits));
+  if (!*out_fits)
+    return VYRE_OK;
+  for (uint32_t i = 0; i < s->count; i++)
+    vyre_plan_add(&s->plan, &s->members[i].pass, i);
+  u.repeats = sequence_take(s, s->plan.repeat_count, sizeof *u.repeats);
+  u.ends = sequence_take(s, s->plan.repeat_count, sizeof *u.ends);
+  u.iterations = sequence_take(s, s->plan.repeat_count, sizeof *u.iterations);
+  u.step_ns =
+      s->members[0].context->options.report && !s->rows.on_host ? sequence_take(s, s->plan.step_count, sizeof *u.step_ns) : NULL;
+  if (s->plan.no_memory || !u.repeats || !u.ends || !u.iterations)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  VYRE_TRY(s->rows.on_host ? vyre_direct_build(s) : vyre_arena_build(s));
+  VYRE_TRY(submit_all(&u));
+  VYRE_TRY(check_old_levels(s));
+  report(s->device, &u.timing, s->members[0].context->options.report);
+  return VYRE_OK;
+}
+
+/* On failure the host has all that it had. */
+static vyre_status
+run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
+{
+  sequence s = {.device = device,
+                .allocator = vyre_module_allocator(module),
+                .ctx = &contexts[0].base,
+                .rows = {.view = vyre_module_view(module)},
+                .count = count};
+  s.plan.allocator = s.allocator;
+  s.plan.rows = &s.rows;
+  *out_fits = true;
+  if (s.rows.view->rows < 2)
+    return VYRE_OK;
+  look_at_rows(&s);
+  vyre_status status = add_members(&s, contexts);
+  if (!status)
+    status = run(&s, out_fits);
+  status = vyre_status_join(status, vyre_direct_end(&s));
+  status = vyre_status_join(status, vyre_arena_end(&s, !status && *out_fits));
+  vyre_release(s.allocator, s.blocks, s.block_capacity * sizeof *s.blocks);
+  vyre_plan_free(&s.plan);
+  return status;
+}
+
+/* On the device that was made anew.  `status`, which lost it, is not told if that goes well. */
+static vyre_status
+run_again(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, vyre_status status,
+          bool *out_fits)
+{
+  vyre_status again = vyre_device_recover(device);
+  if (again)
+    return vyre_status_join(status, again);
+  vyre_status_free(status);
+  vyre_report_count_add(contexts[0].options.report, "(device)", "recoveries", 1);
+  return vyre_status_note(run_once(device, contexts, count, module, out_fits),
+                          "on a device that was lost in this sequence before, and made anew for one more try");
+}
+
+/* A device that was chosen is given up. */
+static vyre_status
+give_up(vyre_device *device, vyre_status status)
+{
+  char text[400];
+  snprintf(text, sizeof text, "%s: the device '%s' is lost again and again; passes go on as plain C", device->ops->name,
+           device->info.name);
+  if (device->options.remark)
+    device->options.remark(device->options.remark_user, text);
+  vyre_status_free(status);
+  vyre_status_free(vyre_device_close_target(device));
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
+{
+  vyre_status status = run_once(device, contexts, count, module, out_fits);
+  if (status && vyre_device_is_lost(device))
+    status = run_again(device, contexts, count, module, status, out_fits);
+  if (status && device->choices && vyre_device_is_lost(device)) {
+    *out_fits = false;
+    status = give_up(device, status);
+  }
+  return vyre_context_own(&contexts[0].base, status);
+}

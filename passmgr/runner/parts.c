@@ -1,0 +1,120 @@
+/* Docs at parts.h.
+ *
+ * No pass looks from one program into another (vyre/batch.h), so what comes of a module is what comes of its parts.  The module
+ * stays as it is until all parts are done.  A program that is too large by itself is a part, whose passes run on this machine.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parts.h"
+
+#include "passmgr/pipeline/pipeline.h"
+#include "passmgr/resident/resident.h"
+#include "run.h"
+#include "vyre/batch.h"
+
+#include <string.h>
+
+typedef struct parts {
+  const vyre_pipeline *pipeline;
+  vyre_module *module; /* the whole */
+  vyre_pipeline_options options;
+  uint32_t most; /* rows of a part */
+  vyre_batch *batch;
+  vyre_module *joined;
+  bool heard; /* a message */
+} parts;
+
+static bool
+prints(const vyre_pipeline *pipeline)
+{
+  for (uint32_t i = 0; i < pipeline->node_count; i++) {
+    const vyre_node *node = &pipeline->nodes[i];
+    if (node->kind == VYRE_NODE_PASS && strcmp(node->record->plugin->plugin.name, "vyre") == 0 &&
+        strcmp(node->record->pass.name, "print") == 0)
+      return true;
+  }
+  return false;
+}
+
+/* A device that is chosen takes no such modules: plain C is not faster with them in parts. */
+static bool
+is_wanted(const vyre_pipeline *pipeline, const vyre_module *module, const vyre_pipeline_options *options)
+{
+  const vyre_device *device = options->device;
+  const vyre_view *view = vyre_module_view(module);
+  return device && device->ops && !device->threads && !device->choices && view->rows > vyre_device_part_rows(device) &&
+         view->first[0] != view->last[0] && !vyre_run_is_observed(options) && !options->print_runs && !prints(pipeline);
+}
+
+static void
+hear(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)diagnostic;
+  ((parts *)user)->heard = true;
+}
+
+/* As many programs from the row on as a part has room for, one at least: where the next part begins. */
+static uint32_t
+find_end(const parts *p, uint32_t first)
+{
+  const vyre_view *view = vyre_module_view(p->module);
+  uint32_t program = first;
+  for (;;) {
+    const uint32_t next = view->next[program], end = next ? next : view->rows;
+    if (program != first && end - first >= p->most)
+      return program;
+    if (!next)
+      return view->rows;
+    program = next;
+  }
+}
+
+static vyre_status
+run_part(parts *p, uint32_t first, uint32_t end)
+{
+  vyre_batch_clear(p->batch);
+  VYRE_TRY(vyre_batch_add_part(p->batch, p->module, (vyre_row){first}, (vyre_row){end}));
+  VYRE_TRY(vyre_pipeline_run(p->pipeline, vyre_batch_module(p->batch), &p->options));
+  return vyre_batch_take_part(p->batch, 0, end == vyre_module_view(p->module)->rows, p->joined);
+}
+
+static vyre_status
+run_all(parts *p)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(p->module);
+  const uint32_t rows = vyre_module_view(p->module)->rows;
+  VYRE_TRY(vyre_batch_create(allocator, &p->batch));
+  VYRE_TRY(vyre_module_create(allocator, 0, &p->joined));
+  if (p->options.report)
+    VYRE_TRY(vyre_report_create_like(p->options.report, allocator, &p->options.report));
+  for (uint32_t first = vyre_module_view(p->module)->first[0], end; first < rows && !p->heard; first = end) {
+    end = find_end(p, first);
+    VYRE_TRY(run_part(p, first, end));
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_parts_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options, bool *out_done)
+{
+  *out_done = false;
+  if (!options || !is_wanted(pipeline, module, options))
+    return VYRE_OK;
+  vyre_report *report = options->report, *own = NULL;
+  parts p = {.pipeline = pipeline, .module = module, .options = *options, .most = vyre_device_part_rows(options->device)};
+  p.options.diagnostics = (vyre_diagnostics){hear, &p};
+  vyre_status status = run_all(&p);
+  own = p.options.report != report ? p.options.report : NULL;
+  *out_done = !status && !p.heard;
+  if (*out_done) {
+    vyre_module_swap(module, p.joined);
+    if (own)
+      vyre_report_add(report, own);
+  }
+  vyre_report_destroy(own);
+  vyre_module_destroy(p.joined);
+  vyre_batch_destroy(p.batch);
+  if (vyre_status_code(status) == VYRE_CODE_DEVICE)
+    return status;
+  vyre_status_free(status);
+  return VYRE_OK;
+}

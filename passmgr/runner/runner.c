@@ -1,0 +1,523 @@
+/* Running a pipeline: all that is done for every pass alike.  Analyses and columns are made before it, statuses and changes
+ * checked after it; sealing, verifying, printing, timing, counting.
+ *
+ * A module that a pass changed is always sealed here, so that the result does not depend on printing, timing or verifying.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passmgr/registry/context.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "passmgr/resident/choose.h"
+#include "base/grow.h"
+#include "parts.h"
+#include "passmgr/resident/phases.h"
+#include "run.h"
+#include "passmgr/resident/resident.h"
+#include "passmgr/resident/schedule.h"
+#include "passmgr/resident/sequence.h"
+#include "vyre/environment.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+
+uint64_t
+vyre_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void
+vyre_run_start(run *r, vyre_stopwatch *watch, const char *name)
+{
+  if (name[0] == '(' && strcmp(name, "(look)") != 0 && strcmp(name, "(compare)") != 0) /* which passes have nothing of */
+    vyre_run_tell(r, name, "");
+  if (!r->options.report)
+    return;
+  vyre_stopwatch_start(watch, r->watch, name);
+  r->watch = watch;
+}
+
+void
+vyre_run_stop(run *r, const vyre_stopwatch *watch, uint64_t number, bool changed)
+{
+  if (!r->options.report)
+    return;
+  vyre_report_stop_run(r->options.report, watch, number, changed);
+  r->watch = watch->outer;
+}
+
+/* ---- looking at the module ----------------------------------------------------------------------------------------------- */
+
+vyre_status
+vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options)
+{
+  if (!options->print)
+    return VYRE_OK;
+  vyre_bytes text = {.allocator = vyre_module_allocator(module)};
+  vyre_status status = vyre_text_print(module, NULL, &text);
+  if (!status)
+    options->print(options->print_user, text.data ? text.data : "", text.size);
+  vyre_bytes_free(&text);
+  return status;
+}
+
+vyre_status
+vyre_module_check(const vyre_module *module, const vyre_pipeline_options *options)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  vyre_verify_errors errors = {.allocator = allocator};
+  vyre_status status = vyre_verify(module, &errors);
+  if (status && options && options->print) {
+    vyre_bytes text = {.allocator = allocator};
+    vyre_status printed = vyre_verify_print(module, &errors, &text);
+    if (!printed)
+      options->print(options->print_user, text.data ? text.data : "", text.size);
+    vyre_bytes_free(&text);
+    status = vyre_status_join(status, printed);
+  }
+  vyre_verify_errors_free(&errors);
+  return status;
+}
+
+/* `what` NULL: at the start. */
+static vyre_status
+show(run *r, vyre_look_when when, const vyre_node *node, const char *what, bool changed)
+{
+  if (!r->options.look)
+    return VYRE_OK;
+  const vyre_look at = {when, r->module, r->number, node ? node->record->pass.name : NULL, what, changed};
+  vyre_stopwatch watch;
+  vyre_run_start(r, &watch, "(look)");
+  VYRE_TRY(r->options.look(r->options.look_user, &at));
+  vyre_run_stop(r, &watch, 0, false);
+  return VYRE_OK;
+}
+
+/* Every column of every row: all that a pass can change but names and lines. */
+uint64_t
+vyre_run_hash_module(const vyre_module *module)
+{
+  const vyre_view *view = vyre_module_view(module);
+  const uint32_t *const columns[] = {view->op,     view->imm,  view->imm_hi, view->a,     view->b,   view->c,
+                                     view->parent, view->prev, view->next,   view->first, view->last};
+  uint64_t hash = view->rows;
+  for (size_t column = 0; column < sizeof(columns) / sizeof(columns[0]); column++) {
+    for (uint32_t row = 0; row < view->rows; row++) {
+      hash = (hash ^ columns[column][row]) * UINT64_C(0x9e3779b97f4a7c15);
+      hash ^= hash >> 29;
+    }
+  }
+  return hash;
+}
+
+/* ---- one pass ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t
+hash_if_checked(run *r)
+{
+  vyre_stopwatch watch = {0};
+  if (!r->options.check_changed)
+    return 0;
+  vyre_run_start(r, &watch, "(compare)");
+  const uint64_t hash = vyre_run_hash_module(r->module);
+  vyre_run_stop(r, &watch, 0, false);
+  return hash;
+}
+
+static vyre_status
+check_claim(run *r, const vyre_pass_record *record, uint64_t before, vyre_result result)
+{
+  if (result > VYRE_CHANGED)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed",
+                      record->pass.name, record->plugin->path, result);
+  if (record->pass.provides && result == VYRE_CHANGED)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) provides a column, and said that it changed the module", record->pass.name,
+                      record->plugin->path);
+  if (r->options.check_changed && result == VYRE_UNCHANGED && hash_if_checked(r) != before)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one",
+                      record->pass.name, record->plugin->path);
+  return VYRE_OK;
+}
+
+vyre_context
+vyre_run_context(run *r, const vyre_pass_record *record, const uint64_t *values)
+{
+  vyre_context context = {
+      .base = {.struct_size = sizeof(vyre_pass_ctx), .host = vyre_host_table()},
+      .allocator = vyre_module_allocator(r->module),
+      .record = record,
+      .values = values,
+      .texts = r->pipeline->texts,
+      .module = r->module,
+      .options = r->options,
+  };
+  vyre_context_borrow(&context);
+  return context;
+}
+
+/* Checks that the returned status is one from the host, or none. */
+vyre_status
+vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status)
+{
+  if (!vyre_context_settle(context, status) && status)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
+                        record->pass.name);
+  vyre_context_give_back(context);
+  const char *fault = vyre_module_fault(r->module);
+  if (fault)
+    status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' (%s) asked its host for what cannot be: %s%s",
+                                         record->plugin->plugin.name, record->pass.name, record->plugin->path, fault,
+                                         strstr(fault, "\nFix: ") ? "" : "\nFix: it is a fault of the plugin; tell its author"),
+                              status);
+  /* A builder that had no memory said so to the module alone. */
+  return status ? status : vyre_module_status(r->module);
+}
+
+vyre_schedule_options
+vyre_run_schedule_options(const run *r)
+{
+  const vyre_device *device = r->options.device;
+  return (vyre_schedule_options){
+      .on_device = true, .on_host = device->threads > 0, .forms = device->info.forms, .no_fuse = r->options.no_fuse};
+}
+
+static bool
+goes_to_device(const run *r, const vyre_pass_record *record)
+{
+  if (!r->options.device || (r->options.device->choices && !r->is_chosen))
+    return false;
+  const vyre_schedule_options where = vyre_run_schedule_options(r);
+  return vyre_schedule_fits(record, &where);
+}
+
+uint32_t
+vyre_run_requirements(const run *r, const vyre_pass_record *record)
+{
+  return goes_to_device(r, record) ? vyre_schedule_requirements(record, r->options.device->threads > 0)
+         : record->pass.run        ? record->pass.requires_
+                                   : vyre_schedule_requirements(record, true);
+}
+
+void
+vyre_run_settle_rows(run *r)
+{
+  vyre_module_settle_rows(r->module);
+  vyre_device_forget(r->options.device, VYRE_VERSIONS);
+}
+
+/* The phases on the device, or here where it has no room for so many rows; then the rows that died are out of their regions. */
+static vyre_status
+run_phases(run *r, vyre_context *context, vyre_result *out)
+{
+  static const vyre_target_options one_thread = {.threads = 1};
+  bool is_done = false;
+  VYRE_TRY(vyre_phases_begin(context, r->module));
+  if (goes_to_device(r, context->record))
+    VYRE_TRY(vyre_sequence_run(r->options.device, context, 1, r->module, &is_done));
+  if (!is_done && !r->host)
+    VYRE_TRY(vyre_context_own(&context->base,
+                              vyre_device_open(&vyre_target_cpu, &one_thread, vyre_module_allocator(r->module), &r->host)));
+  if (!is_done) {
+    r->is_chosen = false;
+    VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
+    vyre_device_forget(r->options.device, DEVICE_ALL); /* who wrote them is not that one */
+  }
+  VYRE_TRY(vyre_phases_end(context, r->module, out));
+  if (*out == VYRE_CHANGED)
+    vyre_run_settle_rows(r);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_plain(run *r, vyre_context *context, vyre_result *out)
+{
+  const vyre_pass *pass = &context->record->pass;
+  vyre_status status = pass->run(&context->base, r->module, out);
+  vyre_device_forget(r->options.device, *out == VYRE_CHANGED ? DEVICE_ALL : pass->provides);
+  return status;
+}
+
+/* How long it took is what the next choice goes by. */
+static vyre_status
+run_and_learn(run *r, vyre_context *context, vyre_result *out)
+{
+  const vyre_pass_record *record = context->record;
+  vyre_device *chosen = r->options.device && r->options.device->choices && record->pass.phases ? r->options.device : NULL;
+  const bool there = goes_to_device(r, record);
+  const uint32_t rows = vyre_module_view(r->module)->rows;
+  const uint64_t start = chosen ? vyre_now() : 0;
+  vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : run_plain(r, context, out);
+  if (chosen && there && r->is_chosen && !status)
+    vyre_choose_learn_there(chosen, vyre_now() - start);
+  else if (chosen && !there && !status)
+    vyre_choose_learn_here(chosen, record, rows, vyre_now() - start);
+  return status;
+}
+
+/* A pass whose plugin has a last op set runs where no row is newer. */
+static vyre_status
+check_opset(const run *r, const vyre_pass_record *record)
+{
+  const vyre_plugin *plugin = &record->plugin->plugin;
+  const vyre_view *view = vyre_module_view(r->module);
+  const uint32_t row = plugin->opset_max < VYRE_OPSET_VERSION ? vyre_opset_first_newer(view, plugin->opset_max) : 0;
+  if (!row)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "plugin '%s' %s (%s) knows op sets up to %u, and row %u, %s, has what came later\n"
+                    "Fix: build the plugin with the headers of this vyre, once it knows what is new",
+                    plugin->name, plugin->version, record->plugin->path, plugin->opset_max, row,
+                    vyre_op_infos[VYRE_ROW_OP(view->op[row])].text);
+}
+
+static vyre_status
+call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out)
+{
+  *out = VYRE_UNCHANGED;
+  VYRE_TRY(check_opset(r, record));
+  vyre_context context = vyre_run_context(r, record, values);
+  vyre_foreign_call call;
+  vyre_run_enter(record, r->number, &call);
+  vyre_status status = run_and_learn(r, &context, out);
+  vyre_run_leave(record, &call);
+  r->preserved = record->pass.preserves | context.preserved;
+  return vyre_run_finish_call(r, record, &context, status);
+}
+
+vyre_status
+vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out)
+{
+  const uint64_t before = hash_if_checked(r);
+  VYRE_TRY(call_pass(r, record, values, out));
+  VYRE_TRY(check_claim(r, record, before, *out));
+  r->fresh |= record->pass.provides;
+  return VYRE_OK;
+}
+
+/* Made by the library, or by the pass that provides it, whose own requirements were made before. */
+static vyre_status
+make_one(run *r, const vyre_analysis *analysis)
+{
+  char name[32];
+  vyre_result unchanged;
+  vyre_stopwatch watch = {0};
+  snprintf(name, sizeof(name), "(%s)", analysis->name);
+  vyre_run_start(r, &watch, name);
+  if (analysis->bit & VYRE_COLUMNS) {
+    const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
+    const bool is_chosen = r->is_chosen;
+    r->is_chosen = false; /* which is of the pass that requires it */
+    vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
+    vyre_status status = vyre_run_call(r, provider, NULL, &unchanged);
+    r->is_chosen = is_chosen;
+    vyre_run_stop(r, &watch, 0, false);
+    return vyre_status_note(status, "in pass '%s', which provides %s", provider->pass.name, analysis->name);
+  }
+  vyre_device_forget(r->options.device, analysis->bit);
+  VYRE_TRY(vyre_module_make_analyses(r->module, analysis->bit));
+  r->fresh |= analysis->bit;
+  vyre_run_stop(r, &watch, 0, false);
+  return VYRE_OK;
+}
+
+/* Those that do not hold are made; the pass sees the ones that it requires and no others, so that it cannot live on what happened
+ * to hold. */
+vyre_status
+vyre_run_make_analyses(run *r, uint32_t wanted)
+{
+  uint32_t needed = wanted & ~r->fresh;
+  for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;)
+    if (needed & vyre_analyses[i].bit & VYRE_COLUMNS)
+      needed |= vyre_run_requirements(r, vyre_registry_provider(r->pipeline->registry, vyre_analyses[i].bit)) & ~r->fresh;
+  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
+    if (needed & vyre_analyses[i].bit)
+      VYRE_TRY(make_one(r, &vyre_analyses[i]));
+  vyre_module_show_analyses(r->module, wanted);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
+{
+  vyre_device *device = r->options.device;
+  r->is_chosen = false;
+  if (!device || !device->choices || !vyre_choose_may(device, passes, count, vyre_module_view(r->module)))
+    return VYRE_OK;
+  VYRE_TRY(vyre_run_make_analyses(r, VYRE_LEVELS));
+  r->is_chosen = vyre_choose(device, passes, count, vyre_module_view(r->module));
+  return VYRE_OK;
+}
+
+/* ---- after it ------------------------------------------------------------------------------------------------------------ */
+
+/* A change invalidates what the pass does not preserve; renumbering invalidates all but versions, which sealing renumbers too,
+ * unless one is of a row that was removed. */
+vyre_status
+vyre_run_settle_change(run *r)
+{
+  const uint32_t before = r->fresh;
+  uint32_t held = before;
+  r->fresh &= r->preserved;
+  vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed); /* sealing takes others along */
+  held = r->fresh;
+  if (!vyre_module_is_sealed(r->module)) {
+    vyre_stopwatch watch = {0};
+    vyre_run_start(r, &watch, "(seal)");
+    VYRE_TRY(vyre_module_seal(r->module, NULL));
+    vyre_device_forget(r->options.device, DEVICE_ALL);
+    vyre_run_stop(r, &watch, 0, false);
+    r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
+  }
+  vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
+  vyre_run_tell_dropped(r, before & ~r->fresh);
+  return VYRE_OK;
+}
+
+/* A column that is claimed to hold is made again and compared.  The rows are the same: else it would have been dropped. */
+static vyre_status
+verify_column(run *r, const vyre_analysis *column)
+{
+  const vyre_view *view = vyre_module_view(r->module);
+  const vyre_allocator *allocator = vyre_module_allocator(r->module);
+  const size_t bytes = view->rows * sizeof(uint32_t);
+  uint32_t *held = vyre_take(allocator, bytes);
+  if (!held)
+    return VYRE_OUT_OF_MEMORY("while comparing a column");
+  vyre_module_show_analyses(r->module, column->bit);
+  memcpy(held, column->bit == VYRE_HASHES ? view->hash : view->canonical, bytes);
+  r->fresh &= ~column->bit;
+  vyre_status status = vyre_run_make_analyses(r, column->bit);
+  if (!status)
+    status = vyre_verify_column(r->module, column->bit, held);
+  vyre_release(allocator, held, bytes);
+  return status;
+}
+
+static vyre_status
+verify_after(run *r, const vyre_pass *pass)
+{
+  vyre_stopwatch watch = {0};
+  vyre_run_start(r, &watch, "(verify)");
+  VYRE_TRY(vyre_module_check(r->module, &r->options));
+  vyre_status status = vyre_verify_analyses(r->module, r->fresh);
+  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT && !status; i++)
+    if (vyre_analyses[i].bit & VYRE_COLUMNS & r->fresh & ~pass->provides)
+      status = verify_column(r, &vyre_analyses[i]);
+  vyre_run_stop(r, &watch, 0, false);
+  return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
+}
+
+/* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it.
+ * The manager's own passes (`print`) always run. */
+bool
+vyre_run_is_settled(const run *r, const vyre_node *node)
+{
+  return r->fixpoints > 0 && !vyre_run_is_own(node->record) && r->settled[node - r->pipeline->nodes] == r->changes + 1;
+}
+
+/* With all that belongs to it. */
+static vyre_status
+run_whole(run *r, const vyre_node *node, bool *out_changed)
+{
+  const vyre_pass_record *record = node->record;
+  uint64_t hash = 0;
+  const bool is_twice = r->options.run_twice && !vyre_run_is_own(record);
+  if (is_twice) {
+    vyre_stopwatch watch = {0};
+    vyre_run_start(r, &watch, "(twice)");
+    VYRE_TRY(vyre_run_twin(r, node, &hash));
+    vyre_run_stop(r, &watch, 0, false);
+  }
+  r->is_chosen = false;
+  if (record->pass.phases)
+    VYRE_TRY(vyre_run_choose(r, &record, 1));
+  VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record)));
+  vyre_result result;
+  VYRE_TRY(vyre_run_call(r, record, vyre_node_values(r->pipeline, node), &result));
+  const bool changed = result == VYRE_CHANGED;
+  *out_changed = changed;
+  r->changes += changed;
+  r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
+  if (changed)
+    VYRE_TRY(vyre_run_settle_change(r));
+  if (is_twice)
+    VYRE_TRY(vyre_run_check_twin(r, node, hash));
+  return r->options.verify_each ? verify_after(r, &record->pass) : VYRE_OK;
+}
+
+static vyre_status
+run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_changed)
+{
+  const char *name = node->record->pass.name;
+  bool changed = false;
+  VYRE_TRY(show(r, VYRE_LOOK_BEFORE, node, what, false));
+  if (vyre_run_is_settled(r, node)) {
+    vyre_report_skip_add(r->options.report, name);
+    vyre_run_tell_skipped(r);
+  } else {
+    vyre_stopwatch watch = {0};
+    vyre_run_start(r, &watch, name);
+    VYRE_TRY(run_whole(r, node, &changed));
+    vyre_run_stop(r, &watch, r->number, changed);
+    vyre_run_tell_result(r, changed);
+  }
+  *out_changed |= changed;
+  return show(r, VYRE_LOOK_AFTER, node, what, changed);
+}
+
+vyre_status
+vyre_run_pass(run *r, uint32_t id, bool *out_changed)
+{
+  const vyre_node *node = &r->pipeline->nodes[id];
+  r->number++;
+  VYRE_TRY(vyre_run_print(r, node, r->number));
+  if (!vyre_run_is_wanted(r, node->record, r->number))
+    return VYRE_OK;
+  vyre_bytes what = {.allocator = vyre_module_allocator(r->module)};
+  vyre_status status = VYRE_OK;
+  if (r->options.look)
+    status = vyre_print_node(r->pipeline, id, false, &what);
+  if (!status)
+    status = run_pass_between(r, node, what.data ? what.data : "", out_changed);
+  vyre_bytes_free(&what);
+  return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", node->record->pass.name, r->number);
+}
+
+vyre_status
+vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options)
+{
+  VYRE_OWN_ENVIRONMENT;
+  run r = {.pipeline = pipeline, .module = module};
+  if (options)
+    r.options = *options;
+  r.options.check_changed |= r.options.verify_each;
+#ifndef NDEBUG
+  r.options.check_changed = true;
+#endif
+  if (!vyre_module_is_sealed(module))
+    VYRE_TRY(vyre_module_seal(module, NULL));
+  bool is_done;
+  vyre_run_none();
+  VYRE_TRY(vyre_parts_run(pipeline, module, options, &is_done));
+  if (is_done)
+    return VYRE_OK;
+  VYRE_TRY(show(&r, VYRE_LOOK_START, NULL, NULL, false));
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  bool changed = false;
+  r.settled = vyre_take(allocator, pipeline->node_count * sizeof(*r.settled));
+  if (!r.settled)
+    return VYRE_OUT_OF_MEMORY("to run a pipeline");
+  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
+                            false); /* the caller may have made some, and changed the module since */
+  vyre_device_forget(r.options.device, DEVICE_ALL);
+  vyre_status status = vyre_run_children(&r, 0, &changed);
+  status = vyre_status_join(status, vyre_device_close(r.host));
+  vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
+  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
+  return status ? status : vyre_module_status(module);
+}
