@@ -6,16 +6,15 @@
 #include <string.h>
 
 bool
-vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint32_t needed, size_t size)
+vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint64_t needed, size_t size)
 {
   if (needed <= *capacity)
     return true;
+  if (needed > UINT32_MAX)
+    return false;
   uint32_t wanted = *capacity ? *capacity : 8;
-  while (wanted < needed) {
-    if (wanted > UINT32_MAX / 2)
-      return false;
-    wanted *= 2;
-  }
+  while (wanted < needed)
+    wanted = wanted > UINT32_MAX / 2 ? UINT32_MAX : wanted * 2;
   void *memory;
   memcpy(&memory, array, sizeof(memory)); /* whatever pointer type it is */
   memory = allocator->resize(allocator->user, memory, *capacity * size, wanted * size);

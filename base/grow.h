@@ -6,9 +6,9 @@
 
 #include "vyre/status.h"
 
-/* Room for `needed` elements of `size` bytes in *array: doubles.  False: no memory, and nothing has changed.  `array` is the
- * address of the pointer. */
-bool vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint32_t needed, size_t size);
+/* Grows *array, of *capacity elements of `size` bytes, by doubling to `needed` elements or more.  Returns false, and changes nothing,
+ * if memory runs out or `needed` exceeds UINT32_MAX.  `array` is the address of the pointer. */
+bool vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint64_t needed, size_t size);
 void vyre_release(const vyre_allocator *allocator, void *memory, size_t bytes);
 /* Zeroed; NULL: no memory. */
 void *vyre_take(const vyre_allocator *allocator, size_t bytes);

@@ -28,14 +28,8 @@ line(glsl *g, const char *text)
 static glsl_scope *
 open_scope(glsl *g, glsl_scope_kind kind, uint32_t row)
 {
-  if (g->depth == g->scope_capacity) {
-    const uint32_t capacity = g->scope_capacity ? g->scope_capacity * 2 : 16;
-    glsl_scope *grown = glsl_resize(g, g->scopes, g->scope_capacity * sizeof(*grown), capacity * sizeof(*grown));
-    if (!grown)
-      return NULL;
-    g->scopes = grown;
-    g->scope_capacity = capacity;
-  }
+  if (!glsl_grow(g, &g->scopes, &g->scope_capacity, g->depth + 1, sizeof *g->scopes))
+    return NULL;
   glsl_scope *scope = &g->scopes[g->depth++];
   *scope = (glsl_scope){.kind = kind, .row = row, .indent = g->indent, .before = g->out->size, .inside = g->out->size};
   return scope;
@@ -66,14 +60,8 @@ add_test(glsl *g, glsl_scope *scope, glsl_flag flag)
   for (uint32_t i = 0; i < scope->test_count; i++)
     if (scope->tests[i].name == flag.name)
       return;
-  if (scope->test_count == scope->test_capacity) {
-    const uint32_t capacity = scope->test_capacity ? scope->test_capacity * 2 : 4;
-    glsl_flag *grown = glsl_resize(g, scope->tests, scope->test_capacity * sizeof(*grown), capacity * sizeof(*grown));
-    if (!grown)
-      return;
-    scope->tests = grown;
-    scope->test_capacity = capacity;
-  }
+  if (!glsl_grow(g, &scope->tests, &scope->test_capacity, scope->test_count + 1, sizeof *scope->tests))
+    return;
   scope->tests[scope->test_count++] = flag;
 }
 

@@ -16,14 +16,8 @@ glsl_member_name(glsl *g, vyre_type_id type, uint32_t k)
   uint32_t *names = &g->member_names[type - 256];
   if (*names == 0) { /* all of them now, one after another */
     const uint32_t first = g->member_count, need = first + info.count;
-    if (need > g->member_capacity) {
-      const uint32_t capacity = need > g->member_capacity * 2 ? need : g->member_capacity * 2;
-      const char **grown = glsl_resize(g, g->members, g->member_capacity * sizeof(*grown), capacity * sizeof(*grown));
-      if (!grown)
-        return own;
-      g->members = grown;
-      g->member_capacity = capacity;
-    }
+    if (!glsl_grow(g, &g->members, &g->member_capacity, need, sizeof *g->members))
+      return own;
     g->member_count = need;
     *names = first;
     for (uint32_t i = 0; i < info.count; i++)

@@ -146,6 +146,7 @@ typedef struct glsl {
 
 /* ---- write.c ---- */
 void *glsl_resize(glsl *g, void *memory, size_t old_size, size_t new_size);
+bool glsl_grow(glsl *g, void *array, uint32_t *capacity, uint32_t needed, size_t size); /* as vyre_grow; nothing after an error */
 bool glsl_fail(glsl *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
 void glsl_put(glsl *g, const char *format, ...) VYRE_PRINTF(2, 3);
 void glsl_put_text(glsl *g, const char *text, size_t length);

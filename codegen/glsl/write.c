@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
+
+#include "base/grow.h"
 #include "vyre/environment.h"
 
 #include <inttypes.h>
@@ -49,6 +51,16 @@ glsl_resize(glsl *g, void *memory, size_t old_size, size_t new_size)
   if (!result && new_size && !g->status)
     g->status = VYRE_OUT_OF_MEMORY("while writing GLSL");
   return result;
+}
+
+bool
+glsl_grow(glsl *g, void *array, uint32_t *capacity, uint32_t needed, size_t size)
+{
+  if (g->status) /* nothing is made after an error */
+    return false;
+  if (!vyre_grow(g->allocator, array, capacity, needed, size))
+    g->status = VYRE_OUT_OF_MEMORY("while writing GLSL");
+  return !g->status;
 }
 
 bool

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/ir.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,14 +95,8 @@ list_buffers(const vyre_module *module, uint32_t program, key_list *list)
   for (uint32_t row = v->first[program]; row; row = v->next[row]) {
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer)
       continue;
-    if (list->count == list->room) {
-      const uint32_t room = list->room ? list->room * 2 : 16;
-      buffer_key *keys = list->allocator->resize(list->allocator->user, list->keys, list->room * sizeof *keys, room * sizeof *keys);
-      if (!keys)
-        return false;
-      list->keys = keys;
-      list->room = room;
-    }
+    if (!vyre_grow(list->allocator, &list->keys, &list->room, list->count + 1, sizeof *list->keys))
+      return false;
     list->keys[list->count++] = key_of(module, row);
   }
   return true;

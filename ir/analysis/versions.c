@@ -14,20 +14,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
 
+#include "base/grow.h"
+
 #include <string.h>
 
 bool
 versions_grow(versions *k, vector *list)
 {
-  const uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
-  void *data = k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, capacity * list->size);
-  if (!data || capacity < list->capacity) {
-    k->out_of_memory = true;
-    return false;
-  }
-  list->data = data;
-  list->capacity = capacity;
-  return true;
+  if (vyre_grow(k->allocator, &list->data, &list->capacity, (uint64_t)list->capacity + 1, list->size))
+    return true;
+  k->out_of_memory = true;
+  return false;
 }
 
 void

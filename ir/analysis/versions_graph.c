@@ -3,33 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions.h"
 
-/* The array with room for `more` elements after `count`; NULL: out of memory, and it is as it was. */
-static void *
-grown(const vyre_allocator *allocator, void *array, size_t size, uint32_t count, uint32_t more, uint32_t *capacity)
-{
-  uint32_t room = *capacity ? *capacity : 64;
-  while (room - count < more && room <= UINT32_MAX / 2)
-    room *= 2;
-  if (room - count < more)
-    return NULL;
-  void *data = room == *capacity ? array : allocator->resize(allocator->user, array, *capacity * size, room * size);
-  if (data)
-    *capacity = room;
-  return data;
-}
+#include "base/grow.h"
 
 bool
 vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *allocator, uint32_t joins, uint32_t parts)
 {
-  vyre_join *all = grown(allocator, graph->joins, sizeof *graph->joins, graph->join_count, joins, &graph->join_capacity);
-  if (!all)
-    return false;
-  graph->joins = all;
-  vyre_part *edges = grown(allocator, graph->parts, sizeof *graph->parts, graph->part_count, parts, &graph->part_capacity);
-  if (!edges)
-    return false;
-  graph->parts = edges;
-  return true;
+  const uint64_t join_count = (uint64_t)graph->join_count + joins, part_count = (uint64_t)graph->part_count + parts;
+  /* one more, so that the arrays are never NULL */
+  return vyre_grow(allocator, &graph->joins, &graph->join_capacity, join_count + 1, sizeof *graph->joins) &&
+         vyre_grow(allocator, &graph->parts, &graph->part_capacity, part_count + 1, sizeof *graph->parts);
 }
 
 void

@@ -5,6 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/environment.h"
+
+#include "base/grow.h"
 #include "vyre/eval.h"
 #include "vyre/run.h"
 
@@ -28,7 +30,7 @@ typedef struct folder {
   cell *cells; /* open addressing, a power of two of them */
   size_t cell_capacity, cell_count;
   uint32_t *stack;
-  size_t depth, stack_capacity;
+  uint32_t depth, stack_capacity;
 } folder;
 
 static bool
@@ -81,15 +83,8 @@ grow_cells(folder *f)
 static bool
 push(folder *f, uint32_t row)
 {
-  if (f->depth == f->stack_capacity) {
-    const size_t capacity = f->stack_capacity ? f->stack_capacity * 2 : 64;
-    uint32_t *stack =
-        f->allocator->resize(f->allocator->user, f->stack, f->stack_capacity * sizeof *stack, capacity * sizeof *stack);
-    if (!stack)
-      return false;
-    f->stack = stack;
-    f->stack_capacity = capacity;
-  }
+  if (!vyre_grow(f->allocator, &f->stack, &f->stack_capacity, f->depth + 1, sizeof *f->stack))
+    return false;
   if (f->cell_count * 2 >= f->cell_capacity && !grow_cells(f))
     return false;
   cell *fresh = find_cell(f, row);

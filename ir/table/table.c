@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
 
+#include "base/grow.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,24 +145,14 @@ table_grow_analysis(vyre_module *module, table_column column)
 bool
 table_array_grow(vyre_module *module, void *array, uint32_t *capacity, uint64_t count, size_t size)
 {
-  if (count <= *capacity)
-    return !module->failed;
-  uint64_t grown = (uint64_t)*capacity * 2 > count ? (uint64_t)*capacity * 2 : count;
-  if (grown < 8)
-    grown = 8;
-  if (grown > UINT32_MAX - 1)
-    grown = UINT32_MAX - 1;
-  void *memory;
-  memcpy(&memory, array, sizeof(memory));
-  void *resized = NULL;
-  if (!module->failed && count <= grown && grown <= SIZE_MAX / 2 / size)
-    resized = table_resize(module, memory, *capacity * size, (size_t)grown * size);
-  if (!resized) {
+  const uint32_t old = *capacity;
+  if (module->failed)
+    return false;
+  if (!vyre_grow(&module->allocator, array, capacity, count, size)) {
     table_fail(module);
     return false;
   }
-  memcpy(array, &resized, sizeof(resized));
-  *capacity = (uint32_t)grown;
+  module->heap_bytes += (size_t)(*capacity - old) * size;
   return true;
 }
 

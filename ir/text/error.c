@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "literal.h"
+
+#include "base/grow.h"
 #include "parser.h"
 
 #include <stdarg.h>
@@ -208,21 +210,10 @@ text_expect_integer(text_parser *p, uint64_t most, uint32_t *out)
 bool
 text_grow(text_parser *p, void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
-  if (count < *capacity)
+  if (vyre_grow(p->allocator, array, capacity, (uint64_t)count + 1, size))
     return true;
-  void *old;
-  memcpy(&old, array, sizeof(old));
-  uint32_t grown = *capacity ? *capacity * 2 : 16;
-  while (grown <= count && grown < UINT32_MAX / 2)
-    grown *= 2;
-  void *memory = grown > count ? p->allocator->resize(p->allocator->user, old, *capacity * size, grown * size) : NULL;
-  if (!memory) {
-    text_no_memory(p);
-    return false;
-  }
-  memcpy(array, &memory, sizeof(memory));
-  *capacity = grown;
-  return true;
+  text_no_memory(p);
+  return false;
 }
 
 bool

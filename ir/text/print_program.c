@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lex.h"
+
+#include "base/grow.h"
 #include "printer.h"
 
 /* ---- declarations ---- */
@@ -283,16 +285,9 @@ typedef struct print_stack {
 static bool
 push(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
 {
-  if (stack->count == stack->capacity) {
-    uint32_t grown = stack->capacity ? stack->capacity * 2 : 64;
-    print_frame *moved =
-        t->allocator->resize(t->allocator->user, stack->frames, stack->capacity * sizeof(*moved), grown * sizeof(*moved));
-    if (!moved) {
-      text_print_no_memory(t);
-      return false;
-    }
-    stack->frames = moved;
-    stack->capacity = grown;
+  if (!vyre_grow(t->allocator, &stack->frames, &stack->capacity, stack->count + 1, sizeof *stack->frames)) {
+    text_print_no_memory(t);
+    return false;
   }
   stack->frames[stack->count++] = (print_frame){control, region};
   t->indent++;

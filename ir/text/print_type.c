@@ -5,6 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lex.h"
+
+#include "base/grow.h"
 #include "literal.h"
 #include "parser.h"
 #include "printer.h"
@@ -366,15 +368,9 @@ text_put_structs_of(text_printer *t, vyre_type_id type)
       if (has(t, info.members[i].type, TYPE_LOCAL) && !has(t, info.members[i].type, TYPE_PRINTED))
         inner = info.members[i].type;
     if (inner) {
-      if (count == capacity) {
-        uint32_t grown = capacity ? capacity * 2 : 16;
-        uint32_t *moved = t->allocator->resize(t->allocator->user, list, capacity * sizeof(*list), grown * sizeof(*list));
-        if (!moved) {
-          text_print_no_memory(t);
-          break;
-        }
-        list = moved;
-        capacity = grown;
+      if (!vyre_grow(t->allocator, &list, &capacity, count + 1, sizeof *list)) {
+        text_print_no_memory(t);
+        break;
       }
       list[count++] = type;
       type = inner;

@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
 
+#include "base/grow.h"
+
 #define FIRST_TYPE 256u
 
 uint64_t
@@ -46,16 +48,9 @@ text_scalars_update(text_scalars *scalars, const vyre_module *module, const vyre
   uint32_t count = vyre_type_count(module) - FIRST_TYPE;
   if (count <= scalars->count)
     return true;
-  if (count > scalars->capacity) {
-    uint32_t capacity = count < UINT32_MAX / 2 ? count * 2 : count;
-    uint64_t *grown =
-        allocator->resize(allocator->user, scalars->counts, scalars->capacity * sizeof(uint64_t), capacity * sizeof(uint64_t));
-    if (!grown)
-      return false;
-    scalars->allocator = allocator;
-    scalars->counts = grown;
-    scalars->capacity = capacity;
-  }
+  if (!vyre_grow(allocator, &scalars->counts, &scalars->capacity, count, sizeof *scalars->counts))
+    return false;
+  scalars->allocator = allocator;
   for (uint32_t i = scalars->count; i < count; i++) {
     scalars->count = i; /* what follows is not known yet */
     uint64_t scalar_count = count_of(scalars, module, FIRST_TYPE + i);

@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
+#include "base/grow.h"
+
 /* What a jump inside the current region may mean. */
 typedef struct frame {
   uint32_t loop;       /* innermost loop that break and continue mean; 0: none */
@@ -30,17 +32,9 @@ typedef struct walker {
 static bool
 push_frame(walker *w, frame inner)
 {
-  if (w->depth == w->capacity) {
-    const vyre_allocator *allocator = vyre_module_allocator(w->k->module);
-    size_t old = w->capacity * sizeof(frame);
-    size_t size = old ? old * 2 : 64 * sizeof(frame);
-    frame *frames = allocator->resize(allocator->user, w->frames, old, size);
-    if (!frames) {
-      w->k->out_of_memory = true;
-      return false;
-    }
-    w->frames = frames;
-    w->capacity = (uint32_t)(size / sizeof(frame));
+  if (!vyre_grow(vyre_module_allocator(w->k->module), &w->frames, &w->capacity, w->depth + 1, sizeof(frame))) {
+    w->k->out_of_memory = true;
+    return false;
   }
   w->frames[w->depth++] = inner;
   return true;

@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/subgroup.h"
+
+#include "base/grow.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -242,17 +244,9 @@ vyre_verify_types(verifier *k)
 static bool
 push(verifier *k, uint32_t value)
 {
-  if (k->stack_count == k->stack_capacity) {
-    const vyre_allocator *allocator = vyre_module_allocator(k->module);
-    size_t old = k->stack_capacity * sizeof(uint32_t);
-    size_t size = old ? old * 2 : 64 * sizeof(uint32_t);
-    uint32_t *stack = allocator->resize(allocator->user, k->stack, old, size);
-    if (!stack) {
-      k->out_of_memory = true;
-      return false;
-    }
-    k->stack = stack;
-    k->stack_capacity = (uint32_t)(size / sizeof(uint32_t));
+  if (!vyre_grow(vyre_module_allocator(k->module), &k->stack, &k->stack_capacity, k->stack_count + 1, sizeof *k->stack)) {
+    k->out_of_memory = true;
+    return false;
   }
   k->stack[k->stack_count++] = value;
   return true;

@@ -6,6 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+
+#include "base/grow.h"
 #include "analysis/versions.h"
 
 #include <stdarg.h>
@@ -83,17 +85,7 @@ static bool
 grow_errors(verifier *k)
 {
   vyre_verify_errors *list = k->errors;
-  size_t old = list->capacity * sizeof(*list->errors);
-  size_t size = old ? old * 2 : 8 * sizeof(*list->errors);
-  vyre_verify_error *errors;
-  if (size / sizeof(*list->errors) > UINT32_MAX)
-    return false;
-  errors = list->allocator->resize(list->allocator->user, list->errors, old, size);
-  if (!errors)
-    return false;
-  list->errors = errors;
-  list->capacity = (uint32_t)(size / sizeof(*list->errors));
-  return true;
+  return vyre_grow(list->allocator, &list->errors, &list->capacity, (uint64_t)list->capacity + 1, sizeof *list->errors);
 }
 
 void

@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
 
+#include "base/grow.h"
+
 #include <stdatomic.h>
 
 /* Tables of this process so far.  An odd factor spreads their first generations over all 32 bits. */
@@ -14,17 +16,13 @@ static _Atomic uint32_t table_count;
 static vyre_status
 grow(const target_base *base, target_handles *handles)
 {
-  uint32_t capacity = handles->capacity ? handles->capacity * 2 : 16;
-  size_t old_size = sizeof(target_place) * handles->capacity;
-  target_place *places = target_resize(&base->allocator, handles->places, old_size, sizeof(target_place) * capacity);
-  if (!places)
+  const uint32_t old = handles->capacity;
+  if (!vyre_grow(&base->allocator, &handles->places, &handles->capacity, old + 1, sizeof(target_place)))
     return VYRE_OUT_OF_MEMORY("for a handle of a target");
-  if (handles->capacity == 0)
+  if (old == 0)
     handles->first_generation = (atomic_fetch_add(&table_count, 1) + 1) * 0x9e3779b1u;
-  for (uint32_t i = handles->capacity; i < capacity; i++)
-    places[i] = (target_place){.generation = handles->first_generation};
-  handles->places = places;
-  handles->capacity = capacity;
+  for (uint32_t i = old; i < handles->capacity; i++)
+    handles->places[i] = (target_place){.generation = handles->first_generation};
   return VYRE_OK;
 }
 

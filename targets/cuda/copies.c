@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -53,8 +55,9 @@ cuda_plan_copies(vyre_target *target, cuda_submission *submission)
   const vyre_sequence *sequence = &submission->sequence;
   const uint64_t control = submission->has_control ? cuda_control_size(sequence) : 0;
   uint64_t up = control, down = control;
-  if (!cuda_grow(target, &submission->uploads, &submission->upload_capacity, sequence->upload_count, sizeof(cuda_copy)) ||
-      !cuda_grow(target, &submission->reads, &submission->read_capacity, sequence->read_count, sizeof(cuda_copy)))
+  if (!vyre_grow(&target->base.allocator, &submission->uploads, &submission->upload_capacity, sequence->upload_count,
+                 sizeof(cuda_copy)) ||
+      !vyre_grow(&target->base.allocator, &submission->reads, &submission->read_capacity, sequence->read_count, sizeof(cuda_copy)))
     return VYRE_OUT_OF_MEMORY("for a CUDA submission");
   submission->upload_count = submission->read_count = 0;
   for (uint32_t i = 0; i < sequence->upload_count; i++)

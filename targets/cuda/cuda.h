@@ -267,8 +267,6 @@ vyre_status cuda_loaded_give(vyre_target *target, cuda_loaded *loaded);
 vyre_status cuda_submission_take(vyre_target *target, const vyre_sequence *sequence, bool is_begun, cuda_submission **out);
 void cuda_submission_give(vyre_target *target, cuda_submission *submission);
 void cuda_submissions_destroy(vyre_target *target);
-/* Room in an array of the target's; false: there is no memory. */
-bool cuda_grow(const vyre_target *target, void *array, uint32_t *capacity, uint64_t count, size_t size);
 
 /* ---- copies.c: what goes up and comes down ------------------------------------------------------------------------------- */
 

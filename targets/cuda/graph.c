@@ -10,6 +10,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
+#include "base/grow.h"
+
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -49,7 +51,7 @@ cuda_shape_make(vyre_target *target, const cuda_submission *submission)
   const uint64_t ranges = (uint64_t)sequence->fill_count + sequence->upload_count + sequence->read_count;
   const uint64_t count = SEQUENCE_WORDS + RANGE_WORDS * ranges + sequence->fill_count +
                          (uint64_t)STEP_WORDS * sequence->step_count + (uint64_t)REPEAT_WORDS * sequence->repeat_count;
-  if (!cuda_grow(target, &target->shape, &target->shape_capacity, count, sizeof *target->shape))
+  if (!vyre_grow(&target->base.allocator, &target->shape, &target->shape_capacity, count, sizeof *target->shape))
     return VYRE_OUT_OF_MEMORY("for a CUDA submission");
   target->shape_count = 0;
   put(target, (uint64_t)submission->is_first << 32 | submission->at.step);
@@ -170,8 +172,10 @@ cuda_node_add(vyre_target *target, cuda_submission *submission, const cuda_launc
   cuda_capture_status state;
   const cuda_graph_node *last = NULL;
   size_t count = 0;
-  if (!cuda_grow(target, &graph->nodes, &graph->node_capacity, (uint64_t)graph->node_count + 1, sizeof *graph->nodes) ||
-      !cuda_grow(target, &graph->words, &graph->word_capacity, (uint64_t)graph->word_count + words, sizeof *graph->words))
+  if (!vyre_grow(&target->base.allocator, &graph->nodes, &graph->node_capacity, (uint64_t)graph->node_count + 1,
+                 sizeof *graph->nodes) ||
+      !vyre_grow(&target->base.allocator, &graph->words, &graph->word_capacity, (uint64_t)graph->word_count + words,
+                 sizeof *graph->words))
     return VYRE_OUT_OF_MEMORY("for a CUDA graph");
   VYRE_TRY(cuda_status(target,
                        target->library.call.cuStreamGetCaptureInfo_v2(submission->stream, &state, NULL, NULL, &last, &count),

@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -90,7 +92,7 @@ fill_parameters(vyre_target *target, cuda_submission *submission, uint32_t index
   const vyre_step *step = &submission->sequence.steps[index];
   const uint32_t buffers = PUSH_ALIGN, push = buffers + (uint32_t)sizeof(vyre_ptx_buffer) * step->buffer_count;
   const uint32_t size = (push + step->push_size + 7) / 8 * 8;
-  if (!cuda_grow(target, &submission->data, &submission->data_capacity, size / 8, 8))
+  if (!vyre_grow(&target->base.allocator, &submission->data, &submission->data_capacity, size / 8, 8))
     return VYRE_OUT_OF_MEMORY("for a kernel's parameters");
   char *data = (char *)submission->data;
   const uint64_t dispatch = cuda_is_told(target, submission, index) ? cuda_control_dispatch(submission, index) : 0;

@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
+#include "base/grow.h"
+
 static uint64_t
 nanoseconds(float milliseconds)
 {
@@ -34,8 +36,10 @@ cuda_stamps_prepare(vyre_target *target, cuda_submission *submission)
   if (launches > CUDA_MOST_STAMPS)
     return VYRE_OK; /* they stay 0 */
   submission->stamps_wanted = (uint32_t)launches + 1;
-  if (!cuda_grow(target, &submission->stamps, &submission->stamp_capacity, submission->stamps_wanted, sizeof(cuda_event)) ||
-      !cuda_grow(target, &submission->stamped, &submission->stamped_capacity, submission->stamps_wanted, sizeof(uint32_t)))
+  if (!vyre_grow(&target->base.allocator, &submission->stamps, &submission->stamp_capacity, submission->stamps_wanted,
+                 sizeof(cuda_event)) ||
+      !vyre_grow(&target->base.allocator, &submission->stamped, &submission->stamped_capacity, submission->stamps_wanted,
+                 sizeof(uint32_t)))
     return VYRE_OUT_OF_MEMORY("for the times of steps");
   while (submission->stamps_made < submission->stamps_wanted) {
     VYRE_TRY(cuda_status(target,

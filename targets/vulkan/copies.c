@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
+#include "base/grow.h"
+
 #include <string.h>
 
 static const uint64_t BY_HOST = UINT64_MAX; /* instead of a place in staging */
@@ -55,7 +57,8 @@ vulkan_plan_copies(vyre_target *target, vulkan_submission *submission)
 {
   const vyre_sequence *sequence = &submission->sequence;
   uint64_t up = 0, down = 0;
-  if (!vulkan_grow(target, &submission->places, &submission->place_capacity, sequence->upload_count, sizeof *submission->places))
+  if (!vyre_grow(&target->base.allocator, &submission->places, &submission->place_capacity, sequence->upload_count,
+                 sizeof *submission->places))
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
   for (uint32_t i = 0; i < sequence->upload_count; i++) {
     submission->places[i] = is_upload_by_host(target, submission, i) ? BY_HOST : up;

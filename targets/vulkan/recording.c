@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
+#include "base/grow.h"
+
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -71,7 +73,8 @@ vulkan_shape_make(vyre_target *target, const vulkan_submission *submission)
   const vyre_sequence *sequence = &submission->sequence;
   vulkan_shape *shape = &target->shape;
   const size_t count = count_words(sequence);
-  if (count > UINT32_MAX || !vulkan_grow(target, &shape->words, &shape->capacity, (uint32_t)count, sizeof *shape->words))
+  if (count > UINT32_MAX ||
+      !vyre_grow(&target->base.allocator, &shape->words, &shape->capacity, (uint32_t)count, sizeof *shape->words))
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
   shape->count = 0;
   put(shape, submission->at.step);
@@ -201,7 +204,7 @@ static vyre_status
 add_set(vyre_target *target, vulkan_submission *submission, VkDescriptorPool pool, const vulkan_kernel *kernel, uint32_t set,
         uint32_t *at)
 {
-  if (!vulkan_grow(target, &submission->sets, &submission->set_capacity, *at + 1, sizeof *submission->sets))
+  if (!vyre_grow(&target->base.allocator, &submission->sets, &submission->set_capacity, *at + 1, sizeof *submission->sets))
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
   const VkDescriptorSetAllocateInfo info = {
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
@@ -253,8 +256,8 @@ write_sets(vyre_target *target, vulkan_submission *submission, VkDescriptorPool 
   const vyre_sequence *sequence = &submission->sequence;
   const vulkan_kernel *control = (const vulkan_kernel *)(const void *)target->control;
   uint32_t at = 0;
-  if (!vulkan_grow(target, &submission->first_sets, &submission->step_capacity, sequence->step_count + 1,
-                   sizeof *submission->first_sets))
+  if (!vyre_grow(&target->base.allocator, &submission->first_sets, &submission->step_capacity, sequence->step_count + 1,
+                 sizeof *submission->first_sets))
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
   for (uint32_t i = 0; i < sequence->step_count; i++) {
     const vyre_step *step = &sequence->steps[i];
@@ -270,7 +273,8 @@ write_sets(vyre_target *target, vulkan_submission *submission, VkDescriptorPool 
     vulkan_control_write_set(target, submission, &step->indirect, submission->sets[at - 1]);
   }
   submission->first_sets[sequence->step_count] = at;
-  if (!vulkan_grow(target, &submission->sets, &submission->set_capacity, at + sequence->repeat_count, sizeof *submission->sets))
+  if (!vyre_grow(&target->base.allocator, &submission->sets, &submission->set_capacity, at + sequence->repeat_count,
+                 sizeof *submission->sets))
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
   for (uint32_t i = 0; i < sequence->repeat_count; i++) {
     uint32_t place = at + i;
@@ -287,8 +291,8 @@ write_sets(vyre_target *target, vulkan_submission *submission, VkDescriptorPool 
 static vyre_status
 add_commands(vyre_target *target, vulkan_recording *recording, VkCommandBuffer *out)
 {
-  if (!vulkan_grow(target, &recording->commands, &recording->command_capacity, recording->command_count + 1,
-                   sizeof *recording->commands))
+  if (!vyre_grow(&target->base.allocator, &recording->commands, &recording->command_capacity, recording->command_count + 1,
+                 sizeof *recording->commands))
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
   const VkCommandBufferAllocateInfo info = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,

@@ -6,23 +6,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
-#include <string.h>
+#include "base/grow.h"
 
-bool
-vulkan_grow(const vyre_target *target, void *array, uint32_t *capacity, uint32_t count, size_t size)
-{
-  if (count <= *capacity)
-    return true;
-  const uint32_t grown = count < 16 ? 16 : count > UINT32_MAX / 2 ? count : 2 * count;
-  void *old;
-  memcpy(&old, array, sizeof old); /* of whatever type it points to */
-  void *new = target_resize(&target->base.allocator, old, size * *capacity, size * grown);
-  if (!new)
-    return false;
-  memcpy(array, &new, sizeof new);
-  *capacity = grown;
-  return true;
-}
+#include <string.h>
 
 /* ---- made and destroyed -------------------------------------------------------------------------------------------------- */
 
@@ -206,8 +192,8 @@ prepare(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulka
   if (is_begun)
     VYRE_TRY(target_sequence_copy(target, sequence, &submission->copy, &submission->copy_size, &submission->sequence));
   if (sequence->step_ns) {
-    if (!vulkan_grow(target, &submission->step_ns, &submission->step_ns_capacity, sequence->step_count,
-                     sizeof *submission->step_ns))
+    if (!vyre_grow(&target->base.allocator, &submission->step_ns, &submission->step_ns_capacity, sequence->step_count,
+                   sizeof *submission->step_ns))
       return VYRE_OUT_OF_MEMORY("for the times of steps");
     memset(submission->step_ns, 0, sizeof *submission->step_ns * sequence->step_count);
   }

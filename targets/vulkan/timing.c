@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
+#include "base/grow.h"
+
 static uint64_t
 nanoseconds(const vyre_target *target, uint64_t from, uint64_t to)
 {
@@ -38,7 +40,8 @@ vulkan_stamps_prepare(vyre_target *target, const vulkan_submission *submission, 
   if (launches > VULKAN_MOST_STAMPS)
     return VYRE_OK; /* they stay 0 */
   recording->query_count = (uint32_t)launches + 1;
-  if (!vulkan_grow(target, &recording->stamped, &recording->stamp_capacity, recording->query_count, sizeof *recording->stamped))
+  if (!vyre_grow(&target->base.allocator, &recording->stamped, &recording->stamp_capacity, recording->query_count,
+                 sizeof *recording->stamped))
     return VYRE_OUT_OF_MEMORY("for the times of steps");
   const VkQueryPoolCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,

@@ -360,8 +360,6 @@ vyre_status vulkan_submission_take(vyre_target *target, const vyre_sequence *seq
 /* For the next sequence; one that still runs on a device that hangs is forgotten instead. */
 void vulkan_submission_give(vyre_target *target, vulkan_submission *submission);
 void vulkan_submissions_destroy(vyre_target *target);
-/* Room in an array of the target's; false: there is no memory. */
-bool vulkan_grow(const vyre_target *target, void *array, uint32_t *capacity, uint32_t count, size_t size);
 /* Sizes in staging buffers: multiples of 16 bytes. */
 static inline uint64_t
 vulkan_padded(uint64_t size)
