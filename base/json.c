@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The bytes of the UTF-8 character that the text begins with; 0: it is none. */
+/* Returns the bytes of the UTF-8 character at the start of the text, or 0 if that is not UTF-8. */
 static size_t
 utf8_length(const char *text)
 {

@@ -11,7 +11,7 @@
 option(VYRE_ALL_TESTS "build the programs of all tests, not only of those that scripts/test.sh runs" ON)
 
 # Only this limit ends a test that hangs: no test depends on the clock otherwise, because a machine may be very slow.
-# A command within a test (lit, libFuzzer) has a quarter of it.
+# Each test of lit, and each command of libFuzzer, has a quarter of it.
 set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hanging")
 
 # Most of the time of many tests is the compilation of kernels, which are the same in each build: the presets share one folder.
@@ -27,7 +27,7 @@ set(VYRE_SANITIZED_TESTS
   "fuzz-(text|spirv|vir0|pipeline|plugin|rules|foz|table|ptx|megakernel|passes-0)"
   "unit-(ir|text|vir0|verify|passmgr|spirv-import|interp|split|targets)-.*|unit-split|unit-rules-parse|unit-threads|unit-memory"
   "unit-cuda-driver-.*|unit-mega-protocol|unit-mega-pump|unit-mega-host-cpu|unit-mega-recover-cpu|unit-c-options")
-set(VYRE_COUNTED_TESTS "unit-verify-steps|unit-spirv-import-growth") # count steps: with sanitizers they show nothing more
+set(VYRE_COUNTED_TESTS "unit-verify-steps|unit-spirv-import-growth|unit-ir-room") # count steps, or need the speed of release
 # No test of these folders runs under sanitizers without --all.
 set(VYRE_NOT_SANITIZED)
 if(VYRE_SANITIZE AND NOT VYRE_ALL_TESTS)

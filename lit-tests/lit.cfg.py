@@ -13,7 +13,7 @@ config.excludes = ["Inputs"]
 config.test_source_root = os.path.join(config.vyre_source, "lit-tests")
 HOUSE = os.path.join(config.test_source_root, "house")
 sys.path.insert(0, HOUSE)
-import excluded  # of HOUSE; a module, as lit's workers are other processes
+import shell_test  # of HOUSE; a module, as lit's workers are other processes
 import glsl  # of HOUSE
 
 # --param phases=1: GPU passes go by their phases; --param target=NAME: they run there.  Their files are beside those of the other tests.
@@ -22,7 +22,7 @@ PHASES, TARGET, BUNDLE = "phases" in lit_config.params, lit_config.params.get("t
 DEVICE = " -device=sim" if TARGET == "cuda" else ""  # so that no test depends on what card there is
 PASS_OPTIONS = " -phases" if PHASES else f" -target={TARGET}{DEVICE} -validate" if TARGET else ""
 config.test_exec_root = os.path.join(config.vyre_obj, "phases" if PHASES else TARGET or "")
-config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "phases" if PHASES else None, "bundle" if BUNDLE else None],
+config.test_format = shell_test.ShTest(config.test_source_root, [TARGET, "phases" if PHASES else None, "bundle" if BUNDLE else None],
                                      int(os.environ.get("VYRE_COMMAND_LIMIT", config.vyre_limit)))  # of the build: VYRE_TEST_LIMIT
 
 # Tests with random programs, or with all inputs of the tests, try one of SHARE: CMakePresets.json.

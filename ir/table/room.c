@@ -37,6 +37,7 @@ typedef struct kept_space {
   size_t accessible[COLUMN__COUNT];
 } kept_space;
 
+/* No thread waits for the lock, because it stays locked in a process that was forked while another thread had it. */
 static kept_space kept_spaces[KEPT_SPACES];
 static uint32_t kept_count;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -48,11 +49,13 @@ is_default(const vyre_allocator *a)
   return a->reserve == own->reserve && a->commit == own->commit && a->release == own->release;
 }
 
-/* Pops the space of that stretch (0: of any) that was kept last.  Returns false if there is none. */
+/* Pops the space with that stretch, or with any stretch if it is 0, that was kept last.  Returns false if there is none, or if
+ * another thread has the lock. */
 static bool
 pop_kept_space(size_t stretch, kept_space *out)
 {
-  pthread_mutex_lock(&kept_lock);
+  if (pthread_mutex_trylock(&kept_lock) != 0)
+    return false;
   uint32_t i = kept_count;
   while (i > 0 && stretch && kept_spaces[i - 1].stretch != stretch)
     i--;
@@ -70,9 +73,8 @@ push_kept_space(const kept_space *kept)
   size_t bytes = 0;
   for (uint32_t column = 0; column < COLUMN__COUNT; column++)
     bytes += kept->accessible[column];
-  if (bytes > KEPT_SPACE_MOST)
+  if (bytes > KEPT_SPACE_MOST || pthread_mutex_trylock(&kept_lock) != 0)
     return false;
-  pthread_mutex_lock(&kept_lock);
   const bool has_room = kept_count < KEPT_SPACES;
   if (has_room)
     kept_spaces[kept_count++] = *kept;

@@ -113,9 +113,8 @@ struct vyre_module {
   uint32_t side[COLUMN__COUNT]; /* of a side column, or an analysis: one more than the last row that is perhaps not zero */
   uint32_t made;                /* analyses whose columns say how the module is; a change does not unsay it, sealing does */
   size_t committed[COLUMN__COUNT];
-  size_t
-      accessible[COLUMN__COUNT]; /* bytes of each stretch that need no commit: more than `committed` if another module had them */
-  vyre_state_graph graph;        /* of versions; its column is COLUMN_VERSION */
+  size_t accessible[COLUMN__COUNT]; /* bytes of each stretch that need no commit: `committed`, or more in a space used again */
+  vyre_state_graph graph;           /* of versions; its column is COLUMN_VERSION */
   uint32_t max_rows;
   uint32_t room; /* rows that the reserved part of every column can hold */
   bool building; /* it was not sealed since it was empty, or reserved anew: no pass holds addresses of columns, so they may move */

@@ -5,8 +5,12 @@
 
 #include "vyre/text.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MEGA (1u << 20)
@@ -433,6 +437,62 @@ kept_memory_is_released_where_address_space_is_short(void **state)
   vyre_module_destroy(m);
 }
 
+/* Memory for a forked process, in which that of a sanitizer may be locked; nothing is freed. */
+static void *
+resize_static(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  static _Alignas(max_align_t) char bytes[1 << 16];
+  static size_t used;
+  (void)user;
+  char *fresh = bytes + used;
+  used += (new_size + 15) & ~(size_t)15;
+  if (new_size == 0 || used > sizeof bytes)
+    return NULL;
+  if (memory)
+    memcpy(fresh, memory, old_size < new_size ? old_size : new_size);
+  return fresh;
+}
+
+static void *
+make_modules(void *user)
+{
+  atomic_bool *ends = user;
+  while (!atomic_load(ends))
+    vyre_module_destroy(new_module());
+  return NULL;
+}
+
+/* A process that is forked while other threads make modules can make modules. */
+static void
+a_forked_process_makes_modules(void **state)
+{
+  enum { FORKS = 400, SECONDS = 10, THREADS = 4 };
+  (void)state;
+  pthread_t threads[THREADS];
+  atomic_bool ends = false;
+  vyre_allocator allocator = *vyre_allocator_default();
+  allocator.resize = resize_static;
+  for (uint32_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, make_modules, &ends), 0);
+  for (uint32_t i = 0; i < FORKS; i++) {
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      vyre_module *m;
+      alarm(SECONDS);
+      vyre_status status = vyre_module_create(&allocator, 0, &m);
+      vyre_module_destroy(m);
+      _exit(status != NULL);
+    }
+    int end;
+    assert_int_equal(waitpid(child, &end, 0), child);
+    assert_int_equal(end, 0);
+  }
+  atomic_store(&ends, true);
+  for (uint32_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
 int
 main(void)
 {
@@ -448,6 +508,7 @@ main(void)
       cmocka_unit_test(memory_of_a_destroyed_module_is_used_again),
       cmocka_unit_test(little_memory_of_destroyed_modules_is_kept),
       cmocka_unit_test(kept_memory_is_released_where_address_space_is_short),
+      cmocka_unit_test(a_forked_process_makes_modules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
