@@ -73,7 +73,7 @@ config.substitutions += [
     # %count(N), for these N: the number of random programs, N if all are tried.
     *((rf"%count\({n}\)", str(max(1, n // SHARE))) for n in (5, 15, 20, 25, 40, 150)),
     (r"\bFileCheck\b", config.filecheck + " --allow-unused-prefixes=false --enable-var-scope --dump-input-context=20"),
-    (r"\bsplit-file\b", config.split_file),
+    (r"\bsplit-file\b", os.path.join(HOUSE, "split-file")),
 ]
 
 # One compiler of GLSL has its tables ready for all tests: a process makes them in a quarter of a second.
@@ -91,7 +91,7 @@ if config.vyre_build_type == "Debug":
     config.available_features.add("debug")
 # What the tests are run with.  What is missing is a failure: a test that does not run shows nothing.
 for tool, package in ((config.spirv_val, "spirv-tools"), (config.spirv_as, "spirv-tools"), (config.spirv_dis, "spirv-tools"),
-                      (config.filecheck, "llvm-14-tools"), (config.split_file, "llvm-14-tools"), ("z3", "z3")):
+                      (config.filecheck, "llvm-14-tools"), ("z3", "z3")):
     if BUNDLE and tool == "z3":
         continue
     if not shutil.which(tool):

@@ -76,7 +76,6 @@ copy "$build"/lit-tests/plugins/*.so "$bundle/lit-tests/plugins"
 # ---- lit and Python ------------------------------------------------------------------------------------------------------
 setting() { sed -n "s/^config\.$1 = \"\(.*\)\"$/\1/p" "$build/lit-tests/lit.site.cfg.py"; }
 copy "$(setting filecheck)" "$(setting spirv_as)" "$(setting spirv_dis)" "$(setting spirv_val)" "$bundle/tools"
-cp "$source/lit-tests/house/split-file.py" "$bundle/tools/split-file" # LLVM's needs all of LLVM
 lit=$(sed -n 's/^VYRE_LIT:[A-Z]*=//p' "$build/CMakeCache.txt")
 cp -r "$(dirname "$lit")/lit" "$lit" "$bundle/tools/lib"
 read -r python version library dynamic < <(python3 -c '
@@ -107,7 +106,6 @@ config.vyre_build_type = "$(setting vyre_build_type)"
 config.vyre_version = "$(setting vyre_version)"
 config.cc = "no-compiler"
 config.filecheck = here + "/tools/FileCheck"
-config.split_file = here + "/tools/split-file"
 config.spirv_val = here + "/tools/spirv-val"
 config.spirv_as = here + "/tools/spirv-as"
 config.spirv_dis = here + "/tools/spirv-dis"

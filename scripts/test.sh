@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh [--all]: installs what is missing, builds, and runs the tests under ctest; the last lines are ctest's summary.
 #   Without --all: clang with the address and undefined behaviour sanitizers for the tests that read input or handle memory, gcc
-#   release for all others, and of the random programs one of four (cmake/vyre-tests.cmake).
+#   release for all others, and of the random programs one of ten (cmake/vyre-tests.cmake).
 #   --all: release runs every test, the sanitizers run all but five that compare values for many minutes, and the thread sanitizer runs
 #   the tests that have threads.  This takes over an hour.
 # SPDX-License-Identifier: Apache-2.0
