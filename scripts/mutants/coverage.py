@@ -56,7 +56,8 @@ class Coverage:
         if code != 0:
             raise Wrong(f"clang fails:\n{log}\nFix: install the packages that scripts/install-packages.sh names")
         flags = "-O0 -gline-tables-only -fsanitize-coverage=trace-pc-guard,pc-table,no-prune"
-        self.tree.environment["CCACHE_HASHDIR"] = "1"  # an object that another folder compiled names the files of that folder
+        del self.tree.environment["CCACHE_NOHASHDIR"]  # an object that another folder compiled names the files of that folder
+        self.tree.environment["CCACHE_HASHDIR"] = "1"
         self.tree.configure(["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", f"-DCMAKE_C_FLAGS_DEBUG={flags}",
                              f"-DCMAKE_CXX_FLAGS_DEBUG={flags}"], str(self.folder / "coverage.o"))
 
