@@ -27,7 +27,7 @@ if(VYRE_SANITIZE)
     # Their runtime is in C++ programs alone, and ours are C.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=function,vptr>)
   target_compile_definitions(vyre_options INTERFACE VYRE_SANITIZED)
-  target_link_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fuse-ld=lld)
+  target_link_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fuse-ld=mold)
 endif()
 
 # vyre_add_part(NAME SOURCES...): an object library, a part of libvyre, whose version script says what is exported.

@@ -57,8 +57,8 @@ class Tree:
         options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DVYRE_WERROR=OFF", *more]
         if shutil.which("ccache"):
             options += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-        if shutil.which("ld.lld"):
-            linked += " -fuse-ld=lld"
+        if shutil.which("mold"):
+            linked += " -fuse-ld=mold"
         options += [f"-DCMAKE_{kind}_LINKER_FLAGS={linked.strip()}" for kind in ("EXE", "SHARED", "MODULE")]
         code, log = self.run(["cmake", "-S", ".", "-B", "b", "-G", "Ninja", *options], 600)
         if code:
