@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A lit test that hangs fails after the limit, its processes end, and the tests beside it still pass.
+
+usage: hangs.py LIT
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HOUSE = pathlib.Path(__file__).resolve().parent
+CONFIG = """import sys
+sys.path.insert(0, {house!r})
+import shell_test
+config.name = "hangs"
+config.suffixes = [".test"]
+config.test_format = shell_test.ShTest({folder!r}, [], 2)
+"""
+# The shell starts a process, which writes its number and waits: killing the shell alone would leave it.
+TESTS = {"hangs.test": '# RUN: sh -c "sleep 300 & echo $! > {folder}/number; wait"\n', "passes.test": "# RUN: echo passes\n"}
+
+
+def is_running(process):
+    """Returns whether a process has not ended; one that ended and that nobody waited for (state Z) has."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def main(lit):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "excluded.txt").touch()
+        (folder / "lit.cfg.py").write_text(CONFIG.format(house=str(HOUSE), folder=name), encoding="utf-8")
+        for file, text in TESTS.items():
+            (folder / file).write_text(text.format(folder=name), encoding="utf-8")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("LIT_")}
+        done = subprocess.run([sys.executable, lit, "-v", "-j2", name], env=environment, capture_output=True, text=True, timeout=40)
+        output = done.stdout + done.stderr
+        wanted = ("FAIL: hangs :: hangs.test", "PASS: hangs :: passes.test", "the test was ended after 2 seconds")
+        errors = [f"missing in lit's output: {line}" for line in wanted if line not in output]
+        if done.returncode != 1:
+            errors.append(f"lit ends with {done.returncode} instead of 1")
+        if is_running(int((folder / "number").read_text(encoding="ascii"))):
+            errors.append("a process of the hanging test still runs")
+    print("\n".join(errors + [output] * bool(errors) + [f"{len(errors)} errors"]))
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
