@@ -14,6 +14,10 @@ need(vyre_spv *s, uint32_t capability)
 uint32_t
 vyre_spv_int_dot(vyre_spv *s, uint32_t row)
 {
+  static const uint16_t codes[][2] = {
+#define SPV_DOT(op, instruction, saturating) [VYRE_OP_##op - VYRE_OP_sdot] = {SpvOp##instruction, SpvOp##saturating},
+#include "spirv/ops.def"
+  };
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const vyre_type operand = vyre_spv_row_type(s, s->a[row]), result = vyre_spv_row_type(s, row);
   const vyre_dot_shape shape = vyre_dot_shape_of(op, operand);
@@ -30,7 +34,6 @@ vyre_spv_int_dot(vyre_spv *s, uint32_t row)
   need(s, shape.packed                          ? SpvCapabilityDotProductInput4x8BitPacked
           : shape.bits == 8 && shape.lanes == 4 ? SpvCapabilityDotProductInput4x8Bit
                                                 : SpvCapabilityDotProductInputAll);
-  const uint32_t base = saturates ? SpvOpSDotAccSat : SpvOpSDot; /* ORDER: ops.def */
-  const uint32_t sum = vyre_spv_op(s, base + (uint32_t)(op - VYRE_OP_sdot), vyre_spv_value_type(s, result), operands, count);
+  const uint32_t sum = vyre_spv_op(s, codes[op - VYRE_OP_sdot][saturates], vyre_spv_value_type(s, result), operands, count);
   return s->c[row] && !saturates ? vyre_spv_saturated_sum(s, result, sum, vyre_spv_value(s, s->c[row])) : sum;
 }

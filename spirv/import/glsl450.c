@@ -1,4 +1,4 @@
-/* GLSL.std.450: a table from its functions to vyre's ops, and those that are not operands of one type.
+/* GLSL.std.450: the functions of spirv/ops.def, and those of which no op is the same.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -18,7 +18,7 @@ typedef enum function_form {
 
 typedef struct glsl_function {
   uint16_t vyre; /* 0: none */
-  uint8_t form, operands;
+  uint8_t form;
   vyre_type from, to; /* pack: types */
 } glsl_function;
 
@@ -30,83 +30,13 @@ typedef struct glsl_function {
 
 /* By number. */
 static const glsl_function functions[] = {
-    [GLSLstd450Round] = {VYRE_OP_round, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450RoundEven] = {VYRE_OP_roundeven, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Trunc] = {VYRE_OP_trunc, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450FAbs] = {VYRE_OP_fabs, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450SAbs] = {VYRE_OP_sabs, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450FSign] = {VYRE_OP_fsign, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450SSign] = {VYRE_OP_ssign, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Floor] = {VYRE_OP_floor, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Ceil] = {VYRE_OP_ceil, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Fract] = {VYRE_OP_fract, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Radians] = {VYRE_OP_radians, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Degrees] = {VYRE_OP_degrees, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Sin] = {VYRE_OP_sin, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Cos] = {VYRE_OP_cos, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Tan] = {VYRE_OP_tan, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Asin] = {VYRE_OP_asin, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Acos] = {VYRE_OP_acos, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Atan] = {VYRE_OP_atan, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Sinh] = {VYRE_OP_sinh, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Cosh] = {VYRE_OP_cosh, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Tanh] = {VYRE_OP_tanh, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Asinh] = {VYRE_OP_asinh, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Acosh] = {VYRE_OP_acosh, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Atanh] = {VYRE_OP_atanh, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Atan2] = {VYRE_OP_atan2, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450Pow] = {VYRE_OP_pow, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450Exp] = {VYRE_OP_exp, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Log] = {VYRE_OP_log, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Exp2] = {VYRE_OP_exp2, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Log2] = {VYRE_OP_log2, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Sqrt] = {VYRE_OP_sqrt, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450InverseSqrt] = {VYRE_OP_rsqrt, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450Determinant] = {VYRE_OP_determinant, FUNCTION_MATRIX, 1, 0, 0},
-    [GLSLstd450MatrixInverse] = {VYRE_OP_inverse, FUNCTION_MATRIX, 1, 0, 0},
-    [GLSLstd450Modf] = {VYRE_OP_modf, FUNCTION_OUT, 2, 0, 0},
-    [GLSLstd450ModfStruct] = {VYRE_OP_modf, FUNCTION_PAIR, 1, 0, 0},
-    [GLSLstd450FMin] = {VYRE_OP_fmin, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450UMin] = {VYRE_OP_umin, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450SMin] = {VYRE_OP_smin, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450FMax] = {VYRE_OP_fmax, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450UMax] = {VYRE_OP_umax, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450SMax] = {VYRE_OP_smax, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450FClamp] = {VYRE_OP_fclamp, FUNCTION_PLAIN, 3, 0, 0},
-    [GLSLstd450UClamp] = {VYRE_OP_uclamp, FUNCTION_PLAIN, 3, 0, 0},
-    [GLSLstd450SClamp] = {VYRE_OP_sclamp, FUNCTION_PLAIN, 3, 0, 0},
-    [GLSLstd450FMix] = {VYRE_OP_fmix, FUNCTION_PLAIN, 3, 0, 0},
-    [GLSLstd450Step] = {VYRE_OP_step, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450SmoothStep] = {VYRE_OP_smoothstep, FUNCTION_PLAIN, 3, 0, 0},
-    [GLSLstd450Fma] = {VYRE_OP_fma, FUNCTION_PLAIN, 3, 0, 0},
-    [GLSLstd450Frexp] = {VYRE_OP_frexp, FUNCTION_OUT, 2, 0, 0},
-    [GLSLstd450FrexpStruct] = {VYRE_OP_frexp, FUNCTION_PAIR, 1, 0, 0},
-    [GLSLstd450Ldexp] = {VYRE_OP_ldexp, FUNCTION_LDEXP, 2, 0, 0},
-    [GLSLstd450PackSnorm4x8] = {VYRE_OP_packsnorm4x8, FUNCTION_PACK, 1, F4, U1},
-    [GLSLstd450PackUnorm4x8] = {VYRE_OP_packunorm4x8, FUNCTION_PACK, 1, F4, U1},
-    [GLSLstd450PackSnorm2x16] = {VYRE_OP_packsnorm2x16, FUNCTION_PACK, 1, F2, U1},
-    [GLSLstd450PackUnorm2x16] = {VYRE_OP_packunorm2x16, FUNCTION_PACK, 1, F2, U1},
-    [GLSLstd450PackHalf2x16] = {VYRE_OP_packhalf2x16, FUNCTION_PACK, 1, F2, U1},
-    [GLSLstd450PackDouble2x32] = {VYRE_OP_bitcast, FUNCTION_PACK, 1, U2, D1},
-    [GLSLstd450UnpackDouble2x32] = {VYRE_OP_bitcast, FUNCTION_PACK, 1, D1, U2},
-    [GLSLstd450UnpackSnorm2x16] = {VYRE_OP_unpacksnorm2x16, FUNCTION_PACK, 1, U1, F2},
-    [GLSLstd450UnpackUnorm2x16] = {VYRE_OP_unpackunorm2x16, FUNCTION_PACK, 1, U1, F2},
-    [GLSLstd450UnpackHalf2x16] = {VYRE_OP_unpackhalf2x16, FUNCTION_PACK, 1, U1, F2},
-    [GLSLstd450UnpackSnorm4x8] = {VYRE_OP_unpacksnorm4x8, FUNCTION_PACK, 1, U1, F4},
-    [GLSLstd450UnpackUnorm4x8] = {VYRE_OP_unpackunorm4x8, FUNCTION_PACK, 1, U1, F4},
-    [GLSLstd450Length] = {VYRE_OP_norm, FUNCTION_SCALAR, 1, 0, 0},
-    [GLSLstd450Distance] = {VYRE_OP_distance, FUNCTION_SCALAR, 2, 0, 0},
-    [GLSLstd450Cross] = {VYRE_OP_cross, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450Normalize] = {VYRE_OP_normalize, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450FaceForward] = {VYRE_OP_faceforward, FUNCTION_PLAIN, 3, 0, 0},
-    [GLSLstd450Reflect] = {VYRE_OP_reflect, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450Refract] = {VYRE_OP_refract, FUNCTION_REFRACT, 3, 0, 0},
-    [GLSLstd450FindILsb] = {VYRE_OP_findlsb, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450FindSMsb] = {VYRE_OP_findsmsb, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450FindUMsb] = {VYRE_OP_findumsb, FUNCTION_PLAIN, 1, 0, 0},
-    [GLSLstd450NMin] = {VYRE_OP_nmin, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450NMax] = {VYRE_OP_nmax, FUNCTION_PLAIN, 2, 0, 0},
-    [GLSLstd450NClamp] = {VYRE_OP_nclamp, FUNCTION_PLAIN, 3, 0, 0},
+#define SPV_FUNCTION(op, function, form, writer) [GLSLstd450##function] = {VYRE_OP_##op, FUNCTION_##form, 0, 0},
+#define SPV_PACK(op, function, from, to)         [GLSLstd450##function] = {VYRE_OP_##op, FUNCTION_PACK, from, to},
+#include "spirv/ops.def"
+    [GLSLstd450Modf] = {VYRE_OP_modf, FUNCTION_OUT, 0, 0},
+    [GLSLstd450Frexp] = {VYRE_OP_frexp, FUNCTION_OUT, 0, 0},
+    [GLSLstd450PackDouble2x32] = {VYRE_OP_bitcast, FUNCTION_PACK, U2, D1},
+    [GLSLstd450UnpackDouble2x32] = {VYRE_OP_bitcast, FUNCTION_PACK, D1, U2},
 };
 
 static const glsl_function *
@@ -224,8 +154,8 @@ exponent(import *m, uint32_t row)
 static uint32_t
 value_function(import *m, const glsl_function *f, vyre_type type, uint32_t flags, const uint32_t rows[3])
 {
-  vyre_type a = import_row_type(m, rows[0]), b = f->operands > 1 ? import_row_type(m, rows[1]) : 0;
-  vyre_type c = f->operands > 2 ? import_row_type(m, rows[2]) : 0;
+  vyre_type a = import_row_type(m, rows[0]), b = rows[1] ? import_row_type(m, rows[1]) : 0;
+  vyre_type c = rows[2] ? import_row_type(m, rows[2]) : 0;
   bool fits = false;
   uint32_t operands[3] = {rows[0], rows[1], rows[2]};
   vyre_type made = type;
@@ -233,7 +163,7 @@ value_function(import *m, const glsl_function *f, vyre_type type, uint32_t flags
   case FUNCTION_PLAIN:
     if (f->vyre == VYRE_OP_cross && (!is_float(type) || VYRE_TYPE_LANES(type) != 3))
       break;
-    return import_emit(m, (vyre_opcode)f->vyre, type, flags, rows, f->operands);
+    return import_emit(m, (vyre_opcode)f->vyre, type, flags, rows, vyre_op_infos[f->vyre].operands);
   case FUNCTION_PACK:
     fits = (a == f->from || (f->from == U1 && a == VYRE_TYPE(VYRE_I32, 1)) || (f->from == U2 && a == VYRE_TYPE(VYRE_I32, 2))) &&
            (type == f->to || (f->to == U1 && type == VYRE_TYPE(VYRE_I32, 1)) || (f->to == U2 && type == VYRE_TYPE(VYRE_I32, 2)));
@@ -242,7 +172,7 @@ value_function(import *m, const glsl_function *f, vyre_type type, uint32_t flags
     made = f->to;
     break;
   case FUNCTION_SCALAR:
-    fits = is_float(a) && type == VYRE_TYPE(VYRE_TYPE_KIND(a), 1) && (f->operands == 1 || b == a);
+    fits = is_float(a) && type == VYRE_TYPE(VYRE_TYPE_KIND(a), 1) && (!rows[1] || b == a);
     break;
   case FUNCTION_LDEXP:
     fits = is_float(a) && a == type && vyre_kind_is_int(VYRE_TYPE_KIND(b)) && VYRE_TYPE_LANES(a) == VYRE_TYPE_LANES(b);
@@ -269,8 +199,9 @@ import_glsl450(import *m, uint32_t type_id, uint32_t id, uint32_t number, const 
   const glsl_function *f = find_function(number);
   if (!f)
     return import_uncovered(m, "function %u of GLSL.std.450 is not covered", number);
-  if (count < f->operands)
-    return import_fail(m, "%u operands, but the function has %u", count, f->operands);
+  const uint32_t operands = vyre_op_infos[f->vyre].operands + (f->form == FUNCTION_OUT ? 1u : 0u);
+  if (count < operands)
+    return import_fail(m, "%u operands, but the function has %u", count, operands);
   uint32_t flags = import_row_flags(m, id);
   if (f->form == FUNCTION_MATRIX)
     return matrix_function(m, (vyre_opcode)f->vyre, type_id, id, flags, args[0]);
@@ -282,7 +213,7 @@ import_glsl450(import *m, uint32_t type_id, uint32_t id, uint32_t number, const 
     return false;
   if (t->form != FORM_VALUE)
     return misfit(m);
-  for (uint32_t k = 0; k < f->operands; k++) {
+  for (uint32_t k = 0; k < operands; k++) {
     rows[k] = import_row(m, args[k]);
     if (!rows[k])
       return false;

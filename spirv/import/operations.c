@@ -1,4 +1,4 @@
-/* Ordinary operations: a table from SPIR-V's instructions to vyre's ops, and the few forms that operands come in.
+/* Ordinary operations: the instructions of spirv/ops.def and some more, by the few forms that their operands have.
  *
  * SPIR-V lets integers of either signedness meet: operands are cast to what the op takes (its class in ops.def), the result to its
  * type.
@@ -25,8 +25,13 @@ typedef enum op_form {
   OP_OUTER,
 } op_form;
 
-/* By SPIR-V's number. */
+enum { KINDS_ANY = 0, KINDS_INT = VYRE_U32, KINDS_FLOAT = VYRE_F32, KINDS_BOOL = VYRE_BOOL };
+
 const operation import_operations[IMPORT_OPERATIONS] = {
+#define SPV_OP(op, instruction, kinds, operands, form, writer) SPV_ALSO(op, instruction, kinds, operands, form)
+#define SPV_ALSO(op, instruction, kinds, operands, form) \
+  [SpvOp##instruction] = {VYRE_OP_##op, OP_##form, operands, KINDS_##kinds, 0},
+#include "spirv/ops.def"
     [SpvOpConvertFToU] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_U32},
     [SpvOpConvertFToS] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_I32},
     [SpvOpConvertSToF] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_F32},
@@ -34,110 +39,32 @@ const operation import_operations[IMPORT_OPERATIONS] = {
     [SpvOpUConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_U32, VYRE_U32},
     [SpvOpSConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_I32},
     [SpvOpFConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_F32},
-    [SpvOpQuantizeToF16] = {VYRE_OP_quantize16, OP_PLAIN, 1, 0, 0},
     [SpvOpBitcast] = {VYRE_OP_bitcast, OP_BITCAST, 1, 0, 0},
-    [SpvOpSNegate] = {VYRE_OP_neg, OP_PLAIN, 1, VYRE_U32, 0},
-    [SpvOpFNegate] = {VYRE_OP_neg, OP_PLAIN, 1, VYRE_F32, 0},
-    [SpvOpIAdd] = {VYRE_OP_add, OP_PLAIN, 2, VYRE_U32, 0},
-    [SpvOpFAdd] = {VYRE_OP_add, OP_PLAIN, 2, VYRE_F32, 0},
-    [SpvOpISub] = {VYRE_OP_sub, OP_PLAIN, 2, VYRE_U32, 0},
-    [SpvOpFSub] = {VYRE_OP_sub, OP_PLAIN, 2, VYRE_F32, 0},
-    [SpvOpIMul] = {VYRE_OP_mul, OP_PLAIN, 2, VYRE_U32, 0},
-    [SpvOpFMul] = {VYRE_OP_mul, OP_PLAIN, 2, VYRE_F32, 0},
-    [SpvOpUDiv] = {VYRE_OP_udiv, OP_PLAIN, 2, 0, 0},
-    [SpvOpSDiv] = {VYRE_OP_sdiv, OP_PLAIN, 2, 0, 0},
-    [SpvOpFDiv] = {VYRE_OP_fdiv, OP_PLAIN, 2, 0, 0},
-    [SpvOpUMod] = {VYRE_OP_umod, OP_PLAIN, 2, 0, 0},
-    [SpvOpSRem] = {VYRE_OP_srem, OP_PLAIN, 2, 0, 0},
-    [SpvOpSMod] = {VYRE_OP_smod, OP_PLAIN, 2, 0, 0},
-    [SpvOpFRem] = {VYRE_OP_frem, OP_PLAIN, 2, 0, 0},
-    [SpvOpFMod] = {VYRE_OP_fmod, OP_PLAIN, 2, 0, 0},
     [SpvOpVectorTimesScalar] = {VYRE_OP_mul, OP_SCALE, 2, 0, 0},
     [SpvOpMatrixTimesScalar] = {VYRE_OP_mul, OP_SCALE, 2, 0, 0},
-    [SpvOpVectorTimesMatrix] = {VYRE_OP_vecmat, OP_VECMAT, 2, 0, 0},
-    [SpvOpMatrixTimesVector] = {VYRE_OP_matvec, OP_MATVEC, 2, 0, 0},
-    [SpvOpMatrixTimesMatrix] = {VYRE_OP_matmat, OP_MATMAT, 2, 0, 0},
-    [SpvOpOuterProduct] = {VYRE_OP_outer, OP_OUTER, 2, 0, 0},
-    [SpvOpTranspose] = {VYRE_OP_transpose, OP_TRANSPOSE, 1, 0, 0},
-    [SpvOpDot] = {VYRE_OP_dot, OP_DOT, 2, 0, 0},
-    [SpvOpIAddCarry] = {VYRE_OP_uaddc, OP_PAIR, 2, 0, 0},
-    [SpvOpISubBorrow] = {VYRE_OP_usubb, OP_PAIR, 2, 0, 0},
-    [SpvOpUMulExtended] = {VYRE_OP_umulx, OP_PAIR, 2, 0, 0},
-    [SpvOpSMulExtended] = {VYRE_OP_smulx, OP_PAIR, 2, 0, 0},
-    [SpvOpAny] = {VYRE_OP_any, OP_REDUCE, 1, 0, 0},
-    [SpvOpAll] = {VYRE_OP_all, OP_REDUCE, 1, 0, 0},
-    [SpvOpIsNan] = {VYRE_OP_isnan, OP_PLAIN, 1, 0, 0},
-    [SpvOpIsInf] = {VYRE_OP_isinf, OP_PLAIN, 1, 0, 0},
-    [SpvOpLogicalEqual] = {VYRE_OP_eq, OP_PLAIN, 2, VYRE_BOOL, 0},
-    [SpvOpLogicalNotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, VYRE_BOOL, 0},
-    [SpvOpLogicalOr] = {VYRE_OP_or, OP_PLAIN, 2, VYRE_BOOL, 0},
-    [SpvOpLogicalAnd] = {VYRE_OP_and, OP_PLAIN, 2, VYRE_BOOL, 0},
-    [SpvOpLogicalNot] = {VYRE_OP_not, OP_PLAIN, 1, VYRE_BOOL, 0},
-    [SpvOpIEqual] = {VYRE_OP_eq, OP_PLAIN, 2, VYRE_U32, 0},
-    [SpvOpINotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, VYRE_U32, 0},
-    [SpvOpUGreaterThan] = {VYRE_OP_ugt, OP_PLAIN, 2, 0, 0},
-    [SpvOpSGreaterThan] = {VYRE_OP_sgt, OP_PLAIN, 2, 0, 0},
-    [SpvOpUGreaterThanEqual] = {VYRE_OP_uge, OP_PLAIN, 2, 0, 0},
-    [SpvOpSGreaterThanEqual] = {VYRE_OP_sge, OP_PLAIN, 2, 0, 0},
-    [SpvOpULessThan] = {VYRE_OP_ult, OP_PLAIN, 2, 0, 0},
-    [SpvOpSLessThan] = {VYRE_OP_slt, OP_PLAIN, 2, 0, 0},
-    [SpvOpULessThanEqual] = {VYRE_OP_ule, OP_PLAIN, 2, 0, 0},
-    [SpvOpSLessThanEqual] = {VYRE_OP_sle, OP_PLAIN, 2, 0, 0},
-    [SpvOpFOrdEqual] = {VYRE_OP_feq, OP_PLAIN, 2, 0, 0},
-    [SpvOpFUnordEqual] = {VYRE_OP_fueq, OP_PLAIN, 2, 0, 0},
-    [SpvOpFOrdNotEqual] = {VYRE_OP_fone, OP_PLAIN, 2, 0, 0},
-    [SpvOpFUnordNotEqual] = {VYRE_OP_fne, OP_PLAIN, 2, 0, 0},
-    [SpvOpFOrdLessThan] = {VYRE_OP_flt, OP_PLAIN, 2, 0, 0},
-    [SpvOpFUnordLessThan] = {VYRE_OP_fult, OP_PLAIN, 2, 0, 0},
-    [SpvOpFOrdGreaterThan] = {VYRE_OP_fgt, OP_PLAIN, 2, 0, 0},
-    [SpvOpFUnordGreaterThan] = {VYRE_OP_fugt, OP_PLAIN, 2, 0, 0},
-    [SpvOpFOrdLessThanEqual] = {VYRE_OP_fle, OP_PLAIN, 2, 0, 0},
-    [SpvOpFUnordLessThanEqual] = {VYRE_OP_fule, OP_PLAIN, 2, 0, 0},
-    [SpvOpFOrdGreaterThanEqual] = {VYRE_OP_fge, OP_PLAIN, 2, 0, 0},
-    [SpvOpFUnordGreaterThanEqual] = {VYRE_OP_fuge, OP_PLAIN, 2, 0, 0},
-    [SpvOpShiftRightLogical] = {VYRE_OP_ushr, OP_PLAIN, 2, 0, 0},
-    [SpvOpShiftRightArithmetic] = {VYRE_OP_sshr, OP_PLAIN, 2, 0, 0},
-    [SpvOpShiftLeftLogical] = {VYRE_OP_shl, OP_PLAIN, 2, 0, 0},
-    [SpvOpBitwiseOr] = {VYRE_OP_or, OP_PLAIN, 2, VYRE_U32, 0},
-    [SpvOpBitwiseXor] = {VYRE_OP_xor, OP_PLAIN, 2, VYRE_U32, 0},
-    [SpvOpBitwiseAnd] = {VYRE_OP_and, OP_PLAIN, 2, VYRE_U32, 0},
-    [SpvOpNot] = {VYRE_OP_not, OP_PLAIN, 1, VYRE_U32, 0},
-    [SpvOpBitFieldInsert] = {VYRE_OP_bfi, OP_FIELD, 4, 0, 0},
-    [SpvOpBitFieldSExtract] = {VYRE_OP_sbfe, OP_FIELD, 3, 0, 0},
-    [SpvOpBitFieldUExtract] = {VYRE_OP_ubfe, OP_FIELD, 3, 0, 0},
-    [SpvOpBitReverse] = {VYRE_OP_bitrev, OP_PLAIN, 1, 0, 0},
-    [SpvOpBitCount] = {VYRE_OP_bitcount, OP_PLAIN, 1, 0, 0},
 };
 
-/* SPV_INTEL_shader_integer_functions2, from OpAbsISubINTEL on. */
-static const operation intel_operations[] = {
-    [SpvOpAbsISubINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_sabsdiff, OP_PLAIN, 2, 0, 0},
-    [SpvOpAbsUSubINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_uabsdiff, OP_PLAIN, 2, 0, 0},
-    [SpvOpIAddSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_saddsat, OP_PLAIN, 2, 0, 0},
-    [SpvOpUAddSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_uaddsat, OP_PLAIN, 2, 0, 0},
-    [SpvOpISubSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_ssubsat, OP_PLAIN, 2, 0, 0},
-    [SpvOpUSubSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_usubsat, OP_PLAIN, 2, 0, 0},
-};
-
-/* From OpSDot on. */
-static const operation dot_operations[] = {
-    [SpvOpSDot - SpvOpSDot] = {VYRE_OP_sdot, OP_INT_DOT, 2, 0, 0},
-    [SpvOpUDot - SpvOpSDot] = {VYRE_OP_udot, OP_INT_DOT, 2, 0, 0},
-    [SpvOpSUDot - SpvOpSDot] = {VYRE_OP_sudot, OP_INT_DOT, 2, 0, 0},
-    [SpvOpSDotAccSat - SpvOpSDot] = {VYRE_OP_sdot, OP_INT_DOT, 3, 0, 0},
-    [SpvOpUDotAccSat - SpvOpSDot] = {VYRE_OP_udot, OP_INT_DOT, 3, 0, 0},
-    [SpvOpSUDotAccSat - SpvOpSDot] = {VYRE_OP_sudot, OP_INT_DOT, 3, 0, 0},
+/* Instructions with greater numbers: those of SPV_INTEL_shader_integer_functions2, and integer dot products. */
+static const struct {
+  uint32_t instruction;
+  operation operation;
+} later_operations[] = {
+    {SpvOpAbsISubINTEL, {VYRE_OP_sabsdiff, OP_PLAIN, 2, 0, 0}}, {SpvOpAbsUSubINTEL, {VYRE_OP_uabsdiff, OP_PLAIN, 2, 0, 0}},
+    {SpvOpIAddSatINTEL, {VYRE_OP_saddsat, OP_PLAIN, 2, 0, 0}},  {SpvOpUAddSatINTEL, {VYRE_OP_uaddsat, OP_PLAIN, 2, 0, 0}},
+    {SpvOpISubSatINTEL, {VYRE_OP_ssubsat, OP_PLAIN, 2, 0, 0}},  {SpvOpUSubSatINTEL, {VYRE_OP_usubsat, OP_PLAIN, 2, 0, 0}},
+#define SPV_DOT(op, instruction, saturating) \
+  {SpvOp##instruction, {VYRE_OP_##op, OP_INT_DOT, 2, 0, 0}}, {SpvOp##saturating, {VYRE_OP_##op, OP_INT_DOT, 3, 0, 0}},
+#include "spirv/ops.def"
 };
 
 const operation *
 import_operation_of(uint32_t op)
 {
-  if (op < IMPORT_OPERATIONS && import_operations[op].vyre)
-    return &import_operations[op];
-  if (op >= SpvOpAbsISubINTEL && op <= SpvOpUSubSatINTEL && intel_operations[op - SpvOpAbsISubINTEL].vyre)
-    return &intel_operations[op - SpvOpAbsISubINTEL];
-  if (op >= SpvOpSDot && op <= SpvOpSUDotAccSat)
-    return &dot_operations[op - SpvOpSDot];
+  if (op < IMPORT_OPERATIONS)
+    return import_operations[op].vyre ? &import_operations[op] : NULL;
+  for (size_t k = 0; k < sizeof(later_operations) / sizeof(*later_operations); k++)
+    if (later_operations[k].instruction == op)
+      return &later_operations[k].operation;
   return NULL;
 }
 
