@@ -24,22 +24,8 @@ void
 vyre_spv_atomic(vyre_spv *s, uint32_t row)
 {
   static const uint16_t codes[] = {
-      [VYRE_OP_atomic_load - VYRE_OP_atomic_load] = SpvOpAtomicLoad,
-      [VYRE_OP_atomic_store - VYRE_OP_atomic_load] = SpvOpAtomicStore,
-      [VYRE_OP_atomic_exchange - VYRE_OP_atomic_load] = SpvOpAtomicExchange,
-      [VYRE_OP_atomic_compare_exchange - VYRE_OP_atomic_load] = SpvOpAtomicCompareExchange,
-      [VYRE_OP_atomic_add - VYRE_OP_atomic_load] = SpvOpAtomicIAdd,
-      [VYRE_OP_atomic_sub - VYRE_OP_atomic_load] = SpvOpAtomicISub,
-      [VYRE_OP_atomic_umin - VYRE_OP_atomic_load] = SpvOpAtomicUMin,
-      [VYRE_OP_atomic_umax - VYRE_OP_atomic_load] = SpvOpAtomicUMax,
-      [VYRE_OP_atomic_smin - VYRE_OP_atomic_load] = SpvOpAtomicSMin,
-      [VYRE_OP_atomic_smax - VYRE_OP_atomic_load] = SpvOpAtomicSMax,
-      [VYRE_OP_atomic_and - VYRE_OP_atomic_load] = SpvOpAtomicAnd,
-      [VYRE_OP_atomic_or - VYRE_OP_atomic_load] = SpvOpAtomicOr,
-      [VYRE_OP_atomic_xor - VYRE_OP_atomic_load] = SpvOpAtomicXor,
-      [VYRE_OP_atomic_fadd - VYRE_OP_atomic_load] = SpvOpAtomicFAddEXT,
-      [VYRE_OP_atomic_fmin - VYRE_OP_atomic_load] = SpvOpAtomicFMinEXT,
-      [VYRE_OP_atomic_fmax - VYRE_OP_atomic_load] = SpvOpAtomicFMaxEXT,
+#define SPV_ATOMIC(op, instruction) [VYRE_OP_##op - VYRE_OP_atomic_load] = SpvOp##instruction,
+#include "spirv/ops.def"
   };
   const vyre_opcode op = vyre_spv_opcode(s, row);
   vyre_spv_address at;

@@ -12,6 +12,29 @@
 #define U32         VYRE_TYPE(VYRE_U32, 1)
 #define BOOL        VYRE_TYPE(VYRE_BOOL, 1)
 
+/* An op's instruction, and what it needs; 0: there is none. */
+typedef struct group_form {
+  uint16_t code, float_code, bool_code, khr; /* khr: before 1.3 */
+  uint16_t capability;
+} group_form;
+
+#define CODE_FLOAT float_code
+#define CODE_BOOL  bool_code
+
+static const group_form forms[] = {
+#define SPV_GROUP(op, instruction, form, capability_)                \
+  [VYRE_OP_##op - VYRE_OP_subgroup_elect].code = SpvOp##instruction, \
+                  [VYRE_OP_##op - VYRE_OP_subgroup_elect].capability = SpvCapability##capability_,
+#define SPV_GROUP_ALSO(op, instruction, form, kinds) [VYRE_OP_##op - VYRE_OP_subgroup_elect].CODE_##kinds = SpvOp##instruction,
+#define SPV_GROUP_KHR(op, instruction, form)         [VYRE_OP_##op - VYRE_OP_subgroup_elect].khr = SpvOp##instruction,
+#include "spirv/ops.def"
+};
+
+static const uint8_t groups[] = {
+#define SPV_GROUP_OPERATION(group, operation) [VYRE_GROUP_##group] = SpvGroupOperation##operation,
+#include "spirv/ops.def"
+};
+
 /* The row at hand. */
 typedef struct subgroup {
   vyre_spv *s;
@@ -55,25 +78,32 @@ need(vyre_spv *s, uint32_t capability)
   vyre_spv_need(s, capability, UINT32_MAX, capability == SpvCapabilityGroupNonUniformRotateKHR ? "SPV_KHR_subgroup_rotate" : NULL);
 }
 
-/* The instruction, its scope and operands; those that are 0 at the end are left out. */
-static uint32_t
-group_op(const subgroup *g, uint32_t opcode, uint32_t capability, uint32_t type, uint32_t a, uint32_t b, uint32_t c)
+static const group_form *
+form_of(vyre_opcode op)
 {
-  const uint32_t operands[4] = {literal(g, SpvScopeSubgroup), a, b, c};
-  need(g->s, capability);
-  return vyre_spv_op(g->s, opcode, type, operands, a == 0 ? 1 : b == 0 ? 2 : c == 0 ? 3 : 4);
+  return &forms[op - VYRE_OP_subgroup_elect];
 }
 
+/* The instruction of an op, its scope and operands; those that are 0 at the end are left out. */
 static uint32_t
-ballot_op(const subgroup *g, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b)
+group_op(const subgroup *g, vyre_opcode op, uint32_t type, uint32_t a, uint32_t b, uint32_t c)
 {
-  return group_op(g, opcode, SpvCapabilityGroupNonUniformBallot, type, a, b, 0);
+  const uint32_t operands[4] = {literal(g, SpvScopeSubgroup), a, b, c};
+  need(g->s, form_of(op)->capability);
+  return vyre_spv_op(g->s, form_of(op)->code, type, operands, a == 0 ? 1 : b == 0 ? 2 : c == 0 ? 3 : 4);
+}
+
+/* The row's own instruction. */
+static uint32_t
+plain(const subgroup *g)
+{
+  return group_op(g, g->op, g->type_id, g->a, g->b, 0);
 }
 
 static uint32_t
 shuffle(const subgroup *g, uint32_t lane)
 {
-  return group_op(g, SpvOpGroupNonUniformShuffle, SpvCapabilityGroupNonUniformShuffle, g->value_id, g->a, lane, 0);
+  return group_op(g, VYRE_OP_subgroup_shuffle, g->value_id, g->a, lane, 0);
 }
 
 static uint32_t
@@ -86,8 +116,6 @@ place(const subgroup *g, vyre_opcode what)
 static uint32_t
 arithmetic(const subgroup *g, uint32_t opcode, uint32_t type, uint32_t imm, uint32_t value)
 {
-  static const uint32_t groups[] = {SpvGroupOperationReduce, SpvGroupOperationInclusiveScan, SpvGroupOperationExclusiveScan,
-                                    SpvGroupOperationClusteredReduce}; /* ORDER: vyre_group */
   const uint32_t group = VYRE_GROUP_OF(imm);
   const bool clustered = group == VYRE_GROUP_CLUSTERED;
   const uint32_t operands[4] = {literal(g, SpvScopeSubgroup), groups[group], value,
@@ -99,38 +127,18 @@ arithmetic(const subgroup *g, uint32_t opcode, uint32_t type, uint32_t imm, uint
 /* ---- before 1.3 ---- */
 
 static uint32_t
-khr_op(const subgroup *g, uint32_t opcode, bool vote)
-{
-  const uint32_t operands[2] = {g->a, g->b};
-  vyre_spv_need(g->s, vote ? SpvCapabilitySubgroupVoteKHR : SpvCapabilitySubgroupBallotKHR, UINT32_MAX,
-                vote ? "SPV_KHR_subgroup_vote" : "SPV_KHR_shader_ballot");
-  return vyre_spv_op(g->s, opcode, g->type_id, operands, g->b ? 2 : 1);
-}
-
-static uint32_t
 write_khr(const subgroup *g)
 {
-  switch ((uint32_t)g->op) {
-  case VYRE_OP_subgroup_all:
-    return khr_op(g, SpvOpSubgroupAllKHR, true);
-  case VYRE_OP_subgroup_any:
-    return khr_op(g, SpvOpSubgroupAnyKHR, true);
-  case VYRE_OP_subgroup_alleq:
-    if (g->value == BOOL)
-      return khr_op(g, SpvOpSubgroupAllEqualKHR, true);
-    break;
-  case VYRE_OP_subgroup_ballot:
-    return khr_op(g, SpvOpSubgroupBallotKHR, false);
-  case VYRE_OP_subgroup_first:
-    return khr_op(g, SpvOpSubgroupFirstInvocationKHR, false);
-  case VYRE_OP_subgroup_broadcast:
-    return khr_op(g, SpvOpSubgroupReadInvocationKHR, false);
-  default:
-    break;
+  const uint32_t operands[2] = {g->a, g->b}, opcode = form_of(g->op)->khr;
+  const bool votes = form_of(g->op)->capability == SpvCapabilityGroupNonUniformVote;
+  if (!opcode || (g->op == VYRE_OP_subgroup_alleq && g->value != BOOL)) {
+    vyre_spv_fail(g->s, "%s needs SPIR-V 1.3, this module is 1.%u\nFix: compile the shader for Vulkan 1.1 or later",
+                  vyre_op_infos[g->op].text, g->s->version >> 8 & 0xffu);
+    return 0;
   }
-  vyre_spv_fail(g->s, "%s needs SPIR-V 1.3, this module is 1.%u\nFix: compile the shader for Vulkan 1.1 or later",
-                vyre_op_infos[g->op].text, g->s->version >> 8 & 0xffu);
-  return 0;
+  vyre_spv_need(g->s, votes ? SpvCapabilitySubgroupVoteKHR : SpvCapabilitySubgroupBallotKHR, UINT32_MAX,
+                votes ? "SPV_KHR_subgroup_vote" : "SPV_KHR_shader_ballot");
+  return vyre_spv_op(g->s, opcode, g->type_id, operands, g->b ? 2 : 1);
 }
 
 /* ---- values of other lanes ---- */
@@ -140,10 +148,10 @@ static uint32_t
 is_active(const subgroup *g, uint32_t lane)
 {
   const uint32_t everyone = vyre_spv_constant(g->s, BOOL, 1);
-  const uint32_t mask = ballot_op(g, SpvOpGroupNonUniformBallot, vyre_spv_value_type(g->s, VYRE_TYPE(VYRE_U32, 4)), everyone, 0);
+  const uint32_t mask = group_op(g, VYRE_OP_subgroup_ballot, vyre_spv_value_type(g->s, VYRE_TYPE(VYRE_U32, 4)), everyone, 0, 0);
   const uint32_t inside = compare(g, SpvOpULessThan, lane, place(g, VYRE_OP_subgroup_size));
   const uint32_t safe = choose(g, U32, inside, lane, literal(g, 0));
-  const uint32_t bit = ballot_op(g, SpvOpGroupNonUniformBallotBitExtract, g->bool_id, mask, safe);
+  const uint32_t bit = group_op(g, VYRE_OP_subgroup_ballot_bit, g->bool_id, mask, safe, 0);
   return compare(g, SpvOpLogicalAnd, inside, bit);
 }
 
@@ -196,53 +204,26 @@ guarded_move(const subgroup *g)
 static uint32_t
 write_move(const subgroup *g, bool constant_index)
 {
-  static const struct {
-    uint16_t opcode, capability;
-  } codes[] = {{SpvOpGroupNonUniformShuffle, SpvCapabilityGroupNonUniformShuffle},
-               {SpvOpGroupNonUniformShuffleXor, SpvCapabilityGroupNonUniformShuffle},
-               {SpvOpGroupNonUniformShuffleUp, SpvCapabilityGroupNonUniformShuffleRelative},
-               {SpvOpGroupNonUniformShuffleDown, SpvCapabilityGroupNonUniformShuffleRelative}}; /* ORDER: ops.def */
   const bool any_index = constant_index || g->s->version >= VERSION_1_5;
   uint32_t unused;
   switch ((uint32_t)g->op) {
   case VYRE_OP_subgroup_broadcast:
     if (any_index)
-      return ballot_op(g, SpvOpGroupNonUniformBroadcast, g->type_id, g->a, g->b);
-    return vyre_spv_declares(g->s, SpvCapabilitySubgroupBallotKHR) ? khr_op(g, SpvOpSubgroupReadInvocationKHR, false)
-                                                                   : shuffle(g, g->b);
+      return plain(g);
+    return vyre_spv_declares(g->s, SpvCapabilitySubgroupBallotKHR) ? write_khr(g) : shuffle(g, g->b);
   case VYRE_OP_subgroup_quad_broadcast:
-    if (!any_index)
-      return shuffle(g, source_lane(g, &unused));
-    return group_op(g, SpvOpGroupNonUniformQuadBroadcast, SpvCapabilityGroupNonUniformQuad, g->type_id, g->a, g->b, 0);
-  case VYRE_OP_subgroup_quad_swap:
-    return group_op(g, SpvOpGroupNonUniformQuadSwap, SpvCapabilityGroupNonUniformQuad, g->type_id, g->a, g->b, 0);
+    return any_index ? plain(g) : shuffle(g, source_lane(g, &unused));
   case VYRE_OP_subgroup_rotate:
     if (!vyre_spv_declares(g->s, SpvCapabilityGroupNonUniformRotateKHR))
       return shuffle(g, source_lane(g, &unused));
-    return group_op(g, SpvOpGroupNonUniformRotateKHR, SpvCapabilityGroupNonUniformRotateKHR, g->type_id, g->a, g->b,
+    return group_op(g, g->op, g->type_id, g->a, g->b,
                     VYRE_GROUP_OF(g->imm) == VYRE_GROUP_CLUSTERED ? literal(g, VYRE_GROUP_CLUSTER(g->imm)) : 0);
   default:
-    return group_op(g, codes[g->op - VYRE_OP_subgroup_shuffle].opcode, codes[g->op - VYRE_OP_subgroup_shuffle].capability,
-                    g->type_id, g->a, g->b, 0);
+    return plain(g);
   }
 }
 
 /* ---- sums and the like ---- */
-
-/* ORDER: ops.def.  For integers, floats, bool. */
-static const uint16_t combinations[][3] = {
-    {SpvOpGroupNonUniformIAdd, SpvOpGroupNonUniformFAdd, 0},
-    {SpvOpGroupNonUniformIMul, SpvOpGroupNonUniformFMul, 0},
-    {SpvOpGroupNonUniformUMin, 0, 0},
-    {SpvOpGroupNonUniformUMax, 0, 0},
-    {SpvOpGroupNonUniformSMin, 0, 0},
-    {SpvOpGroupNonUniformSMax, 0, 0},
-    {0, SpvOpGroupNonUniformFMin, 0},
-    {0, SpvOpGroupNonUniformFMax, 0},
-    {SpvOpGroupNonUniformBitwiseAnd, 0, SpvOpGroupNonUniformLogicalAnd},
-    {SpvOpGroupNonUniformBitwiseOr, 0, SpvOpGroupNonUniformLogicalOr},
-    {SpvOpGroupNonUniformBitwiseXor, 0, SpvOpGroupNonUniformLogicalXor},
-};
 
 /* A NaN counts for nothing, unless there is nothing else. */
 static uint32_t
@@ -269,8 +250,8 @@ static uint32_t
 combine(const subgroup *g, uint32_t imm)
 {
   const vyre_kind kind = VYRE_TYPE_KIND(g->type);
-  const uint16_t *codes = combinations[g->op - VYRE_OP_subgroup_add];
-  const uint32_t opcode = codes[vyre_kind_is_float(kind) ? 1 : kind == VYRE_BOOL ? 2 : 0];
+  const group_form *f = form_of(g->op);
+  const uint32_t opcode = vyre_kind_is_float(kind) && f->float_code ? f->float_code : kind == VYRE_BOOL ? f->bool_code : f->code;
   if (g->s->strict && (g->op == VYRE_OP_subgroup_fmin || g->op == VYRE_OP_subgroup_fmax))
     return minmax(g, opcode, imm);
   return arithmetic(g, opcode, g->type_id, imm, g->a);
@@ -294,17 +275,16 @@ static uint32_t
 write_bit(const subgroup *g, uint32_t lane)
 {
   if (!g->s->strict)
-    return ballot_op(g, SpvOpGroupNonUniformBallotBitExtract, g->type_id, g->a, lane);
+    return group_op(g, VYRE_OP_subgroup_ballot_bit, g->type_id, g->a, lane, 0);
   const uint32_t inside = compare(g, SpvOpULessThan, lane, place(g, VYRE_OP_subgroup_size));
   const uint32_t safe = choose(g, U32, inside, lane, literal(g, 0));
-  const uint32_t bit = ballot_op(g, SpvOpGroupNonUniformBallotBitExtract, g->type_id, g->a, safe);
+  const uint32_t bit = group_op(g, VYRE_OP_subgroup_ballot_bit, g->type_id, g->a, safe, 0);
   return compare(g, SpvOpLogicalAnd, inside, bit);
 }
 
 static uint32_t
 count_bits(const subgroup *g, uint32_t imm)
 {
-  static const uint32_t groups[] = {SpvGroupOperationReduce, SpvGroupOperationInclusiveScan, SpvGroupOperationExclusiveScan};
   const uint32_t operands[3] = {literal(g, SpvScopeSubgroup), groups[VYRE_GROUP_OF(imm)], g->a};
   need(g->s, SpvCapabilityGroupNonUniformBallot);
   return vyre_spv_op(g->s, SpvOpGroupNonUniformBallotBitCount, g->u32_id, operands, 3);
@@ -312,9 +292,9 @@ count_bits(const subgroup *g, uint32_t imm)
 
 /* Strict: all ones for none. */
 static uint32_t
-find_bit(const subgroup *g, uint32_t opcode)
+find_bit(const subgroup *g)
 {
-  const uint32_t found = ballot_op(g, opcode, g->type_id, g->a, 0);
+  const uint32_t found = plain(g);
   if (!g->s->strict)
     return found;
   const uint32_t some = compare(g, SpvOpINotEqual, count_bits(g, 0), literal(g, 0));
@@ -332,8 +312,8 @@ equal_numbers(const subgroup *g)
   uint32_t number = vyre_spv_op1(g->s, SpvOpLogicalNot, bools_id, vyre_spv_op1(g->s, SpvOpIsNan, bools_id, g->a));
   if (lanes > 1)
     number = vyre_spv_op1(g->s, SpvOpAll, g->bool_id, number);
-  const uint32_t equal = group_op(g, SpvOpGroupNonUniformAllEqual, SpvCapabilityGroupNonUniformVote, g->bool_id, value, 0, 0);
-  const uint32_t all = group_op(g, SpvOpGroupNonUniformAll, SpvCapabilityGroupNonUniformVote, g->bool_id, number, 0, 0);
+  const uint32_t equal = group_op(g, VYRE_OP_subgroup_alleq, g->bool_id, value, 0, 0);
+  const uint32_t all = group_op(g, VYRE_OP_subgroup_all, g->bool_id, number, 0, 0);
   return compare(g, SpvOpLogicalAnd, equal, all);
 }
 
@@ -344,31 +324,22 @@ write_row(const subgroup *g, bool constant_index)
 {
   switch ((uint32_t)g->op) {
   case VYRE_OP_subgroup_elect:
-    return group_op(g, SpvOpGroupNonUniformElect, SpvCapabilityGroupNonUniform, g->type_id, 0, 0, 0);
   case VYRE_OP_subgroup_all:
-    return group_op(g, SpvOpGroupNonUniformAll, SpvCapabilityGroupNonUniformVote, g->type_id, g->a, 0, 0);
   case VYRE_OP_subgroup_any:
-    return group_op(g, SpvOpGroupNonUniformAny, SpvCapabilityGroupNonUniformVote, g->type_id, g->a, 0, 0);
-  case VYRE_OP_subgroup_alleq:
-    if (g->s->strict && vyre_kind_is_float(VYRE_TYPE_KIND(g->value)))
-      return equal_numbers(g);
-    return group_op(g, SpvOpGroupNonUniformAllEqual, SpvCapabilityGroupNonUniformVote, g->type_id, g->a, 0, 0);
   case VYRE_OP_subgroup_first:
-    return ballot_op(g, SpvOpGroupNonUniformBroadcastFirst, g->type_id, g->a, 0);
   case VYRE_OP_subgroup_ballot:
-    return ballot_op(g, SpvOpGroupNonUniformBallot, g->type_id, g->a, 0);
-  case VYRE_OP_subgroup_inverse_ballot:
-    if (g->s->strict) /* lanes may differ in it */
-      return write_bit(g, place(g, VYRE_OP_subgroup_lane));
-    return ballot_op(g, SpvOpGroupNonUniformInverseBallot, g->type_id, g->a, 0);
+    return plain(g);
+  case VYRE_OP_subgroup_alleq:
+    return g->s->strict && vyre_kind_is_float(VYRE_TYPE_KIND(g->value)) ? equal_numbers(g) : plain(g);
+  case VYRE_OP_subgroup_inverse_ballot: /* lanes may differ in it */
+    return g->s->strict ? write_bit(g, place(g, VYRE_OP_subgroup_lane)) : plain(g);
   case VYRE_OP_subgroup_ballot_bit:
     return write_bit(g, g->b);
   case VYRE_OP_subgroup_ballot_count:
     return count_bits(g, g->imm);
   case VYRE_OP_subgroup_ballot_findlsb:
-    return find_bit(g, SpvOpGroupNonUniformBallotFindLSB);
   case VYRE_OP_subgroup_ballot_findmsb:
-    return find_bit(g, SpvOpGroupNonUniformBallotFindMSB);
+    return find_bit(g);
   default:
     if (g->op >= VYRE_OP_subgroup_add)
       return write_combination(g);

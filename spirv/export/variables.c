@@ -193,12 +193,9 @@ need_place(vyre_spv *s, vyre_opcode op)
 static const struct {
   uint16_t builtin, lanes;
 } places[VYRE_SPV_PLACES] = {
-    {SpvBuiltInGlobalInvocationId, 3}, {SpvBuiltInLocalInvocationId, 3},    {SpvBuiltInWorkgroupId, 3},
-    {SpvBuiltInNumWorkgroups, 3},      {SpvBuiltInLocalInvocationIndex, 1}, {SpvBuiltInSubgroupLocalInvocationId, 1},
-    {SpvBuiltInSubgroupId, 1},         {SpvBuiltInSubgroupSize, 1},         {SpvBuiltInNumSubgroups, 1},
-    {SpvBuiltInSubgroupEqMask, 4},     {SpvBuiltInSubgroupGeMask, 4},       {SpvBuiltInSubgroupGtMask, 4},
-    {SpvBuiltInSubgroupLeMask, 4},     {SpvBuiltInSubgroupLtMask, 4},
-}; /* ORDER: ops.def */
+#define SPV_BUILTIN(op, builtin, lanes) [VYRE_OP_##op - VYRE_OP_gid] = {SpvBuiltIn##builtin, lanes},
+#include "spirv/ops.def"
+};
 
 uint32_t
 vyre_spv_builtin(const vyre_spv *s, uint32_t builtin)

@@ -3,23 +3,23 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-typedef struct atomic {
-  uint16_t op, vyre;
-  uint8_t pointer, value; /* indices of their operands; value 0: the constant `given` */
-  int8_t given;
-} atomic;
-
-static const atomic atomics[] = {
-    {SpvOpAtomicLoad, VYRE_OP_atomic_load, 3, 0, 0},         {SpvOpAtomicStore, VYRE_OP_atomic_store, 1, 4, 0},
-    {SpvOpAtomicExchange, VYRE_OP_atomic_exchange, 3, 6, 0}, {SpvOpAtomicCompareExchange, VYRE_OP_atomic_compare_exchange, 3, 7, 0},
-    {SpvOpAtomicIIncrement, VYRE_OP_atomic_add, 3, 0, 1},    {SpvOpAtomicIDecrement, VYRE_OP_atomic_sub, 3, 0, 1},
-    {SpvOpAtomicIAdd, VYRE_OP_atomic_add, 3, 6, 0},          {SpvOpAtomicISub, VYRE_OP_atomic_sub, 3, 6, 0},
-    {SpvOpAtomicSMin, VYRE_OP_atomic_smin, 3, 6, 0},         {SpvOpAtomicUMin, VYRE_OP_atomic_umin, 3, 6, 0},
-    {SpvOpAtomicSMax, VYRE_OP_atomic_smax, 3, 6, 0},         {SpvOpAtomicUMax, VYRE_OP_atomic_umax, 3, 6, 0},
-    {SpvOpAtomicAnd, VYRE_OP_atomic_and, 3, 6, 0},           {SpvOpAtomicOr, VYRE_OP_atomic_or, 3, 6, 0},
-    {SpvOpAtomicXor, VYRE_OP_atomic_xor, 3, 6, 0},           {SpvOpAtomicFAddEXT, VYRE_OP_atomic_fadd, 3, 6, 0},
-    {SpvOpAtomicFMinEXT, VYRE_OP_atomic_fmin, 3, 6, 0},      {SpvOpAtomicFMaxEXT, VYRE_OP_atomic_fmax, 3, 6, 0},
-};
+/* The op of an instruction; 0: it is not covered. */
+static vyre_opcode
+atomic_of(uint32_t instruction)
+{
+  switch (instruction) {
+#define SPV_ATOMIC(op, instruction) \
+  case SpvOp##instruction:          \
+    return VYRE_OP_##op;
+#include "spirv/ops.def"
+  case SpvOpAtomicIIncrement:
+    return VYRE_OP_atomic_add;
+  case SpvOpAtomicIDecrement:
+    return VYRE_OP_atomic_sub;
+  default:
+    return VYRE_OP_null;
+  }
+}
 
 static bool
 takes_atomic(vyre_opcode op, vyre_type type)
@@ -32,41 +32,39 @@ takes_atomic(vyre_opcode op, vyre_type type)
 bool
 import_atomic(import *m, uint32_t op, const uint32_t *words)
 {
-  const atomic *a = NULL;
-  for (size_t k = 0; k < sizeof(atomics) / sizeof(*atomics); k++)
-    if (atomics[k].op == op)
-      a = &atomics[k];
-  if (!a)
+  const vyre_opcode atomic = atomic_of(op);
+  if (!atomic)
     return import_uncovered(m, "not covered");
-  bool compares = op == SpvOpAtomicCompareExchange;
+  const bool compares = op == SpvOpAtomicCompareExchange, stores = op == SpvOpAtomicStore;
+  const bool counts = op == SpvOpAtomicIIncrement || op == SpvOpAtomicIDecrement;
+  const uint32_t *args = words + (stores ? 1 : 3); /* pointer, scope, semantics and the rest */
+  const uint32_t values = op == SpvOpAtomicLoad || counts ? 0 : compares ? 3 : 1;
   uint32_t scope, semantics;
-  if (!import_needs(m, compares ? 9u : a->value ? a->value + 1u : 6u))
+  if (!import_needs(m, (stores ? 4 : 6) + values))
     return false;
-  if (!import_literal(m, words[a->pointer + 1], &scope) || !import_literal(m, words[a->pointer + 2], &semantics))
+  if (!import_literal(m, args[1], &scope) || !import_literal(m, args[2], &semantics))
     return import_uncovered(m, "its scope or semantics are no constants");
-  const pointer *p = import_pointer(m, words[a->pointer]);
+  const pointer *p = import_pointer(m, args[0]);
   const spv_type *t = p ? import_type(m, p->type) : NULL;
   if (!t)
     return false;
   vyre_type type = t->form == FORM_VALUE ? t->value : 0;
-  if (!import_is_plain_path(p) || import_is_read_only(AT(global, m->globals, p->first)->space) ||
-      !takes_atomic((vyre_opcode)a->vyre, type))
+  if (!import_is_plain_path(p) || import_is_read_only(AT(global, m->globals, p->first)->space) || !takes_atomic(atomic, type))
     return import_uncovered(m, "it accesses something else than %s of a buffer",
-                            vyre_op_infos[a->vyre].klass == VYRE_CLASS_FLOAT ? "a float"
-                                                                             : "a float, or an integer of 32 or 64 bits,");
-  uint32_t flags = import_access_flags(m, p, 0, a->vyre != VYRE_OP_atomic_load);
-  uint32_t path = import_path(m, m->ids[words[a->pointer]].value), operand = 0, comparator = 0;
-  if (a->value)
-    operand = import_cast(m, import_row(m, words[a->value]), type);
-  else if (a->given)
-    operand = vyre_build_const(&m->b, type, (uint64_t)a->given).id;
+                            vyre_op_infos[atomic].klass == VYRE_CLASS_FLOAT ? "a float"
+                                                                            : "a float, or an integer of 32 or 64 bits,");
+  uint32_t flags = import_access_flags(m, p, 0, atomic != VYRE_OP_atomic_load);
+  uint32_t path = import_path(m, m->ids[args[0]].value), operand = 0, comparator = 0;
+  if (counts)
+    operand = vyre_build_const(&m->b, type, 1).id;
+  else if (values)
+    operand = import_cast(m, import_row(m, args[compares ? 4 : 3]), type);
   if (compares)
-    comparator = import_cast(m, import_row(m, words[8]), type);
+    comparator = import_cast(m, import_row(m, args[5]), type);
   if (failed(m))
     return false;
-  bool stores = op == SpvOpAtomicStore;
   uint32_t row =
-      vyre_build(&m->b, (vyre_opcode)a->vyre, stores ? (vyre_type)0 : type, flags & VYRE_ROW_VOLATILE,
+      vyre_build(&m->b, atomic, stores ? (vyre_type)0 : type, flags & VYRE_ROW_VOLATILE,
                  VYRE_ORDER(0, scope, semantics & VYRE_SEMANTICS), 0, (vyre_row){path}, (vyre_row){operand}, (vyre_row){comparator})
           .id;
   if (stores)

@@ -240,35 +240,23 @@ uint32_t
 import_builtin(import *m, const pointer *p)
 {
   static const struct {
-    uint32_t builtin;
-    vyre_opcode op;
-    vyre_type type;
+    uint32_t builtin, lanes;
   } known[] = {
-      {SpvBuiltInGlobalInvocationId, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3)},
-      {SpvBuiltInLocalInvocationId, VYRE_OP_lid, VYRE_TYPE(VYRE_U32, 3)},
-      {SpvBuiltInWorkgroupId, VYRE_OP_wid, VYRE_TYPE(VYRE_U32, 3)},
-      {SpvBuiltInNumWorkgroups, VYRE_OP_groups, VYRE_TYPE(VYRE_U32, 3)},
-      {SpvBuiltInLocalInvocationIndex, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1)},
-      {SpvBuiltInSubgroupLocalInvocationId, VYRE_OP_subgroup_lane, VYRE_TYPE(VYRE_U32, 1)},
-      {SpvBuiltInSubgroupId, VYRE_OP_subgroup_id, VYRE_TYPE(VYRE_U32, 1)},
-      {SpvBuiltInSubgroupSize, VYRE_OP_subgroup_size, VYRE_TYPE(VYRE_U32, 1)},
-      {SpvBuiltInNumSubgroups, VYRE_OP_subgroups, VYRE_TYPE(VYRE_U32, 1)},
-      {SpvBuiltInSubgroupEqMask, VYRE_OP_subgroup_eq_mask, VYRE_TYPE(VYRE_U32, 4)},
-      {SpvBuiltInSubgroupGeMask, VYRE_OP_subgroup_ge_mask, VYRE_TYPE(VYRE_U32, 4)},
-      {SpvBuiltInSubgroupGtMask, VYRE_OP_subgroup_gt_mask, VYRE_TYPE(VYRE_U32, 4)},
-      {SpvBuiltInSubgroupLeMask, VYRE_OP_subgroup_le_mask, VYRE_TYPE(VYRE_U32, 4)},
-      {SpvBuiltInSubgroupLtMask, VYRE_OP_subgroup_lt_mask, VYRE_TYPE(VYRE_U32, 4)},
+#define SPV_BUILTIN(op, builtin, lanes) [VYRE_OP_##op - VYRE_OP_gid] = {SpvBuiltIn##builtin, lanes},
+#include "spirv/ops.def"
   };
   for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
     if (known[k].builtin != p->first)
       continue;
     const spv_type *declared = m->ids[m->ids[p->column].t->element].t;
-    if (declared->form != FORM_VALUE || VYRE_TYPE_LANES(declared->value) != VYRE_TYPE_LANES(known[k].type) ||
+    if (declared->form != FORM_VALUE || VYRE_TYPE_LANES(declared->value) != known[k].lanes ||
         !vyre_kind_is_int(VYRE_TYPE_KIND(declared->value)) || vyre_kind_bits(VYRE_TYPE_KIND(declared->value)) != 32)
       return (uint32_t)import_uncovered(m, "built-in %u has another type than Vulkan gives it", p->first);
     if (!m->builtins[k]) {
       vyre_builder b = before_body(m);
-      m->builtins[k] = vyre_build(&b, known[k].op, known[k].type, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE).id;
+      m->builtins[k] = vyre_build(&b, (vyre_opcode)(VYRE_OP_gid + k), VYRE_TYPE(VYRE_U32, known[k].lanes), 0, 0, 0, VYRE_NONE,
+                                  VYRE_NONE, VYRE_NONE)
+                           .id;
     }
     return m->builtins[k];
   }

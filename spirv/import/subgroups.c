@@ -18,52 +18,15 @@ typedef enum group_form {
 
 typedef struct group_op {
   uint16_t op, vyre;
-  uint8_t form, operands; /* operands: after the scope */
-  bool khr;               /* has no scope */
+  uint8_t form;
+  bool khr; /* has no scope */
 } group_op;
 
 static const group_op group_ops[] = {
-    {SpvOpGroupNonUniformElect, VYRE_OP_subgroup_elect, TAKES_NONE, 0, false},
-    {SpvOpGroupNonUniformAll, VYRE_OP_subgroup_all, TAKES_TEST, 1, false},
-    {SpvOpGroupNonUniformAny, VYRE_OP_subgroup_any, TAKES_TEST, 1, false},
-    {SpvOpGroupNonUniformAllEqual, VYRE_OP_subgroup_alleq, TAKES_TEST, 1, false},
-    {SpvOpGroupNonUniformBroadcast, VYRE_OP_subgroup_broadcast, TAKES_MOVE, 2, false},
-    {SpvOpGroupNonUniformBroadcastFirst, VYRE_OP_subgroup_first, TAKES_MOVE, 1, false},
-    {SpvOpGroupNonUniformBallot, VYRE_OP_subgroup_ballot, TAKES_BALLOT, 1, false},
-    {SpvOpGroupNonUniformInverseBallot, VYRE_OP_subgroup_inverse_ballot, TAKES_MASK, 1, false},
-    {SpvOpGroupNonUniformBallotBitExtract, VYRE_OP_subgroup_ballot_bit, TAKES_MASK, 2, false},
-    {SpvOpGroupNonUniformBallotBitCount, VYRE_OP_subgroup_ballot_count, TAKES_COUNT, 2, false},
-    {SpvOpGroupNonUniformBallotFindLSB, VYRE_OP_subgroup_ballot_findlsb, TAKES_MASK, 1, false},
-    {SpvOpGroupNonUniformBallotFindMSB, VYRE_OP_subgroup_ballot_findmsb, TAKES_MASK, 1, false},
-    {SpvOpGroupNonUniformShuffle, VYRE_OP_subgroup_shuffle, TAKES_MOVE, 2, false},
-    {SpvOpGroupNonUniformShuffleXor, VYRE_OP_subgroup_shuffle_xor, TAKES_MOVE, 2, false},
-    {SpvOpGroupNonUniformShuffleUp, VYRE_OP_subgroup_shuffle_up, TAKES_MOVE, 2, false},
-    {SpvOpGroupNonUniformShuffleDown, VYRE_OP_subgroup_shuffle_down, TAKES_MOVE, 2, false},
-    {SpvOpGroupNonUniformRotateKHR, VYRE_OP_subgroup_rotate, TAKES_MOVE, 2, false},
-    {SpvOpGroupNonUniformQuadBroadcast, VYRE_OP_subgroup_quad_broadcast, TAKES_MOVE, 2, false},
-    {SpvOpGroupNonUniformQuadSwap, VYRE_OP_subgroup_quad_swap, TAKES_MOVE, 2, false},
-    {SpvOpGroupNonUniformIAdd, VYRE_OP_subgroup_add, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformFAdd, VYRE_OP_subgroup_add, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformIMul, VYRE_OP_subgroup_mul, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformFMul, VYRE_OP_subgroup_mul, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformUMin, VYRE_OP_subgroup_umin, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformUMax, VYRE_OP_subgroup_umax, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformSMin, VYRE_OP_subgroup_smin, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformSMax, VYRE_OP_subgroup_smax, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformFMin, VYRE_OP_subgroup_fmin, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformFMax, VYRE_OP_subgroup_fmax, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformBitwiseAnd, VYRE_OP_subgroup_and, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformBitwiseOr, VYRE_OP_subgroup_or, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformBitwiseXor, VYRE_OP_subgroup_xor, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformLogicalAnd, VYRE_OP_subgroup_and, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformLogicalOr, VYRE_OP_subgroup_or, TAKES_COMBINE, 2, false},
-    {SpvOpGroupNonUniformLogicalXor, VYRE_OP_subgroup_xor, TAKES_COMBINE, 2, false},
-    {SpvOpSubgroupAllKHR, VYRE_OP_subgroup_all, TAKES_TEST, 1, true},
-    {SpvOpSubgroupAnyKHR, VYRE_OP_subgroup_any, TAKES_TEST, 1, true},
-    {SpvOpSubgroupAllEqualKHR, VYRE_OP_subgroup_alleq, TAKES_TEST, 1, true},
-    {SpvOpSubgroupBallotKHR, VYRE_OP_subgroup_ballot, TAKES_BALLOT, 1, true},
-    {SpvOpSubgroupFirstInvocationKHR, VYRE_OP_subgroup_first, TAKES_MOVE, 1, true},
-    {SpvOpSubgroupReadInvocationKHR, VYRE_OP_subgroup_broadcast, TAKES_MOVE, 2, true},
+#define SPV_GROUP(op, instruction, form, capability) {SpvOp##instruction, VYRE_OP_##op, TAKES_##form, false},
+#define SPV_GROUP_ALSO(op, instruction, form, kinds) SPV_GROUP(op, instruction, form, kinds)
+#define SPV_GROUP_KHR(op, instruction, form)         {SpvOp##instruction, VYRE_OP_##op, TAKES_##form, true},
+#include "spirv/ops.def"
 };
 
 #define MASK VYRE_TYPE(VYRE_U32, 4)
@@ -101,6 +64,12 @@ check_scope(import *m, uint32_t id)
   return import_uncovered(m, "scope %u is not known", scope);
 }
 
+static bool
+takes_group(const group_op *g)
+{
+  return g->form == TAKES_COMBINE || g->form == TAKES_COUNT;
+}
+
 /* A group operation, and for Clustered the size after the value. */
 static bool
 group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
@@ -108,19 +77,11 @@ group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
   static const char *const partitioned[] = {"PartitionedReduceNV", "PartitionedInclusiveScanNV", "PartitionedExclusiveScanNV"};
   uint32_t cluster = 0;
   switch (args[0]) {
-  case SpvGroupOperationReduce:
-    *out = VYRE_GROUP(VYRE_GROUP_REDUCE, 0);
-    return true;
-  case SpvGroupOperationInclusiveScan:
-    *out = VYRE_GROUP(VYRE_GROUP_INCLUSIVE, 0);
-    return true;
-  case SpvGroupOperationExclusiveScan:
-    *out = VYRE_GROUP(VYRE_GROUP_EXCLUSIVE, 0);
-    return true;
-  case SpvGroupOperationClusteredReduce:
-    if (count < 3 || !import_literal(m, args[2], &cluster))
-      return import_uncovered(m, "its cluster size is no constant");
+#define SPV_GROUP_OPERATION(group, operation) \
+  case SpvGroupOperation##operation:          \
+    *out = VYRE_GROUP(VYRE_GROUP_##group, 0); \
     break;
+#include "spirv/ops.def"
   case SpvGroupOperationPartitionedReduceNV:
   case SpvGroupOperationPartitionedInclusiveScanNV:
   case SpvGroupOperationPartitionedExclusiveScanNV:
@@ -128,6 +89,10 @@ group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
   default:
     return import_uncovered(m, "group operation %u is not known", args[0]);
   }
+  if (*out != VYRE_GROUP_CLUSTERED)
+    return true;
+  if (count < 3 || !import_literal(m, args[2], &cluster))
+    return import_uncovered(m, "its cluster size is no constant");
   if (cluster == 0 || (cluster & (cluster - 1)) != 0 || cluster > UINT32_MAX >> 8)
     return import_uncovered(m, "a cluster size of %u, which is no power of two", cluster);
   *out = VYRE_GROUP(VYRE_GROUP_CLUSTERED, cluster);
@@ -150,7 +115,7 @@ static uint32_t
 move_operand(import *m, const group_op *g, const uint32_t *args, uint32_t count, uint32_t *out_imm)
 {
   uint32_t direction, cluster;
-  if (g->operands < 2)
+  if (vyre_op_infos[g->vyre].operands < 2)
     return 0;
   if (g->vyre == VYRE_OP_subgroup_quad_swap) {
     if (import_literal(m, args[1], &direction) && direction <= VYRE_QUAD_DIAGONAL)
@@ -173,7 +138,7 @@ static uint32_t
 build(import *m, const group_op *g, vyre_type result, uint32_t id, const uint32_t *args, uint32_t count)
 {
   const vyre_opcode op = (vyre_opcode)g->vyre;
-  const bool grouped = g->form == TAKES_COMBINE || g->form == TAKES_COUNT;
+  const bool grouped = takes_group(g);
   uint32_t imm = 0, a = 0, b = 0;
   vyre_type made = BOOL;
   if (grouped && !group_of(m, args, count, &imm))
@@ -192,7 +157,7 @@ build(import *m, const group_op *g, vyre_type result, uint32_t id, const uint32_
   case TAKES_MASK:
   case TAKES_COUNT:
     a = import_cast(m, a, MASK);
-    if (g->form == TAKES_MASK && g->operands > 1)
+    if (g->form == TAKES_MASK && vyre_op_infos[op].operands > 1)
       b = import_index(m, import_row(m, args[1]), true);
     if (op != VYRE_OP_subgroup_inverse_ballot && op != VYRE_OP_subgroup_ballot_bit)
       made = U32;
@@ -225,7 +190,7 @@ import_subgroup(import *m, uint32_t op)
   const uint32_t *words = m->words + m->at;
   const group_op *g = find(op);
   const uint32_t first = g->khr ? 3 : 4;
-  if (!import_needs(m, first + g->operands) || (!g->khr && !check_scope(m, words[3])))
+  if (!import_needs(m, first + vyre_op_infos[g->vyre].operands + takes_group(g)) || (!g->khr && !check_scope(m, words[3])))
     return false;
   const spv_type *t = import_value_type(m, words[1]);
   if (!t)
