@@ -82,6 +82,23 @@ vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *ex
     vyre_spv_need_extension(s, extension);
 }
 
+uint32_t
+vyre_spv_kind_capability(vyre_kind kind)
+{
+  static const uint8_t capabilities[VYRE_KIND__COUNT] = {
+      [VYRE_I8] = SpvCapabilityInt8,     [VYRE_U8] = SpvCapabilityInt8,     [VYRE_I16] = SpvCapabilityInt16,
+      [VYRE_U16] = SpvCapabilityInt16,   [VYRE_I64] = SpvCapabilityInt64,   [VYRE_U64] = SpvCapabilityInt64,
+      [VYRE_F16] = SpvCapabilityFloat16, [VYRE_F64] = SpvCapabilityFloat64,
+  };
+  return kind < VYRE_KIND__COUNT ? capabilities[kind] : 0;
+}
+
+uint32_t
+vyre_spv_narrow_capability(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) <= 16 ? vyre_spv_kind_capability(kind) : 0;
+}
+
 /* The kinds, as bits, that each type from 256 on is made of: parts come before what is made of them. */
 static uint32_t
 kinds_in(const vyre_spv_words *kinds, vyre_type_id type)
@@ -127,14 +144,6 @@ void
 vyre_spv_type_capabilities(vyre_spv *s)
 {
   static const struct {
-    vyre_kind kind, other;
-    uint32_t capability;
-  } arithmetic[] = {{VYRE_I8, VYRE_U8, SpvCapabilityInt8},
-                    {VYRE_I16, VYRE_U16, SpvCapabilityInt16},
-                    {VYRE_I64, VYRE_U64, SpvCapabilityInt64},
-                    {VYRE_F16, VYRE_F16, SpvCapabilityFloat16},
-                    {VYRE_F64, VYRE_F64, SpvCapabilityFloat64}};
-  static const struct {
     uint32_t space, narrow, capability;
   } storage[] = {{VYRE_SPACE_STORAGE, NARROW_16, SpvCapabilityStorageBuffer16BitAccess},
                  {VYRE_SPACE_UNIFORM, NARROW_16, SpvCapabilityUniformAndStorageBuffer16BitAccess},
@@ -143,11 +152,12 @@ vyre_spv_type_capabilities(vyre_spv *s)
                  {VYRE_SPACE_UNIFORM, NARROW_8, SpvCapabilityUniformAndStorageBuffer8BitAccess},
                  {VYRE_SPACE_PUSH, NARROW_8, SpvCapabilityStoragePushConstant8}};
   uint32_t narrow = 0;
-  for (size_t i = 0; i < sizeof(arithmetic) / sizeof(arithmetic[0]); i++) {
-    if (!s->value_types[VYRE_TYPE(arithmetic[i].kind, 1)] && !s->value_types[VYRE_TYPE(arithmetic[i].other, 1)])
+  for (vyre_kind kind = VYRE_VOID; kind < VYRE_KIND__COUNT; kind++) {
+    const uint32_t capability = s->value_types[VYRE_TYPE(kind, 1)] ? vyre_spv_kind_capability(kind) : 0;
+    if (!capability)
       continue;
-    vyre_spv_need(s, arithmetic[i].capability, 0, NULL);
-    narrow |= 1u << arithmetic[i].kind | 1u << arithmetic[i].other;
+    vyre_spv_need(s, capability, 0, NULL);
+    narrow |= 1u << kind;
   }
   if (!(narrow & (NARROW_8 | NARROW_16)))
     return;

@@ -9,29 +9,11 @@
 
 #include "vyre/eval.h"
 
-/* The capability for constants and arithmetic of a narrow kind; 0: none is needed. */
-static uint32_t
-narrow_capability(vyre_kind kind)
-{
-  switch (kind) {
-  case VYRE_I8:
-  case VYRE_U8:
-    return SpvCapabilityInt8;
-  case VYRE_I16:
-  case VYRE_U16:
-    return SpvCapabilityInt16;
-  case VYRE_F16:
-    return SpvCapabilityFloat16;
-  default:
-    return 0;
-  }
-}
-
 /* Whether the module may hold that kind in memory alone. */
 static bool
 only_stored(const vyre_spv *s, vyre_kind kind)
 {
-  const uint32_t capability = narrow_capability(kind);
+  const uint32_t capability = vyre_spv_narrow_capability(kind);
   return capability && vyre_module_input(s->module, s->input)->capabilities.count && !vyre_spv_declares(s, capability);
 }
 
@@ -57,7 +39,7 @@ uint32_t
 vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
 {
   const uint64_t lanes[4] = {bits, bits, bits, bits};
-  if (VYRE_TYPE_LANES(type) == 1 && !narrow_capability(VYRE_TYPE_KIND(type)))
+  if (VYRE_TYPE_LANES(type) == 1 && !vyre_spv_narrow_capability(VYRE_TYPE_KIND(type)))
     return vyre_spv_scalar(s, VYRE_TYPE_KIND(type), bits);
   return vyre_spv_lanes_here(s, type, lanes);
 }

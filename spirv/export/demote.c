@@ -31,20 +31,9 @@ static bool
 may_be_variable(const vyre_spv *s, uint32_t var)
 {
   const bool any = vyre_module_input(s->module, s->input)->capabilities.count == 0; /* what is used will be declared */
-  switch (VYRE_TYPE_KIND(vyre_spv_row_type(s, var))) {
-  case VYRE_OPAQUE:
-    return false;
-  case VYRE_F16:
-    return any || vyre_spv_declares(s, SpvCapabilityFloat16);
-  case VYRE_I16:
-  case VYRE_U16:
-    return any || vyre_spv_declares(s, SpvCapabilityInt16);
-  case VYRE_I8:
-  case VYRE_U8:
-    return any || vyre_spv_declares(s, SpvCapabilityInt8);
-  default:
-    return true;
-  }
+  const vyre_kind kind = VYRE_TYPE_KIND(vyre_spv_row_type(s, var));
+  const uint32_t capability = vyre_spv_narrow_capability(kind);
+  return kind != VYRE_OPAQUE && (!capability || any || vyre_spv_declares(s, capability));
 }
 
 /* Whether its phis, whose words `id` of the var counts, come to more than it would as a variable, and there are too many in all. */

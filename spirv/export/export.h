@@ -536,6 +536,9 @@ uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializ
 void vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension);
 void vyre_spv_need_extension(vyre_spv *s, const char *extension);
 bool vyre_spv_declares(const vyre_spv *s, uint32_t capability);
+/* The capability for constants and arithmetic of a kind; 0: none is needed.  Narrow: of 8 and 16 bits alone. */
+uint32_t vyre_spv_kind_capability(vyre_kind kind);
+uint32_t vyre_spv_narrow_capability(vyre_kind kind);
 
 /* The input's extensions, but for that of non-semantic sets: it goes with the last of them, and comes where one was written. */
 void vyre_spv_input_extensions(vyre_spv *s, const vyre_word_list *extensions);

@@ -22,15 +22,11 @@ const bool vyre_spv_may_specialize[VYRE_OP__COUNT] = {
 static bool
 is_computed(const vyre_spv *s, vyre_type type)
 {
-  static const uint8_t needs[VYRE_KIND__COUNT] = {
-      [VYRE_I8] = SpvCapabilityInt8,     [VYRE_U8] = SpvCapabilityInt8,     [VYRE_I16] = SpvCapabilityInt16,
-      [VYRE_U16] = SpvCapabilityInt16,   [VYRE_I64] = SpvCapabilityInt64,   [VYRE_U64] = SpvCapabilityInt64,
-      [VYRE_F16] = SpvCapabilityFloat16, [VYRE_F64] = SpvCapabilityFloat64,
-  };
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   if (VYRE_TYPE_LANES(type) != 1)
     return false;
-  return needs[kind] ? vyre_spv_declares(s, needs[kind]) : kind == VYRE_BOOL || vyre_kind_bits(kind) == 32;
+  const uint32_t capability = vyre_spv_kind_capability(kind);
+  return capability ? vyre_spv_declares(s, capability) : kind == VYRE_BOOL || vyre_kind_bits(kind) == 32;
 }
 
 /* Floats are chosen and converted to floats. */

@@ -100,20 +100,16 @@ matrix_layout(vyre_spv *s, vyre_type_id type)
 static void
 decorate_member_layout(vyre_spv *s, uint32_t id, uint32_t index, const vyre_member *member)
 {
-  static const struct {
-    uint32_t bit, decoration;
-  } accesses[] = {{VYRE_ACCESS_NO_WRITE, SpvDecorationNonWritable}, {VYRE_ACCESS_NO_READ, SpvDecorationNonReadable},
-                  {VYRE_ACCESS_COHERENT, SpvDecorationCoherent},    {VYRE_ACCESS_VOLATILE, SpvDecorationVolatile},
-                  {VYRE_ACCESS_RESTRICT, SpvDecorationRestrict},    {VYRE_ACCESS_ALIASED, SpvDecorationAliased}};
   decorate_member(s, id, index, SpvDecorationOffset, member->offset, true);
   const uint32_t matrix = matrix_layout(s, member->type);
   if (matrix) {
     decorate_member(s, id, index, matrix & 1 ? SpvDecorationRowMajor : SpvDecorationColMajor, 0, false);
     decorate_member(s, id, index, SpvDecorationMatrixStride, matrix >> 1, true);
   }
-  for (size_t i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++)
-    if (member->access & accesses[i].bit)
-      decorate_member(s, id, index, accesses[i].decoration, 0, false);
+#define SPV_ACCESS(access_, decoration)       \
+  if (member->access & VYRE_ACCESS_##access_) \
+    decorate_member(s, id, index, SpvDecoration##decoration, 0, false);
+#include "spirv/ops.def"
 }
 
 static uint32_t write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth);

@@ -17,19 +17,14 @@ innermost(vyre_spv *s, vyre_type_id type)
 uint32_t
 vyre_spv_storage_class(vyre_spv *s, uint32_t buffer)
 {
-  switch (VYRE_BUFFER_SPACE(s->imm_hi[buffer])) {
-  case VYRE_SPACE_STORAGE:
-    if (s->version <= 0x10300 && (innermost(s, s->imm[buffer]).flags & VYRE_TYPE_BUFFER_BLOCK))
-      return SpvStorageClassUniform;
-    return SpvStorageClassStorageBuffer;
-  case VYRE_SPACE_UNIFORM:
+  const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[buffer]);
+  if (space == VYRE_SPACE_STORAGE && s->version <= 0x10300 && (innermost(s, s->imm[buffer]).flags & VYRE_TYPE_BUFFER_BLOCK))
     return SpvStorageClassUniform;
-  case VYRE_SPACE_PUSH:
-    return SpvStorageClassPushConstant;
-  case VYRE_SPACE_WORKGROUP:
-    return SpvStorageClassWorkgroup;
-  case VYRE_SPACE_HANDLE:
-    return SpvStorageClassUniformConstant;
+  switch (space) {
+#define SPV_SPACE(space_, class_) \
+  case VYRE_SPACE_##space_:       \
+    return SpvStorageClass##class_;
+#include "spirv/ops.def"
   default:
     return SpvStorageClassFunction;
   }
@@ -47,11 +42,6 @@ vyre_spv_has_layout(const vyre_spv *s, uint32_t buffer)
 static void
 decorate_buffer(vyre_spv *s, uint32_t row, uint32_t id)
 {
-  static const struct {
-    uint32_t bit, decoration;
-  } accesses[] = {{VYRE_ACCESS_NO_WRITE, SpvDecorationNonWritable}, {VYRE_ACCESS_NO_READ, SpvDecorationNonReadable},
-                  {VYRE_ACCESS_COHERENT, SpvDecorationCoherent},    {VYRE_ACCESS_VOLATILE, SpvDecorationVolatile},
-                  {VYRE_ACCESS_RESTRICT, SpvDecorationRestrict},    {VYRE_ACCESS_ALIASED, SpvDecorationAliased}};
   const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[row]);
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
   if (info && (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE)) {
@@ -59,9 +49,11 @@ decorate_buffer(vyre_spv *s, uint32_t row, uint32_t id)
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, set, 3);
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, binding, 3);
   }
-  for (size_t i = 0; (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_HANDLE) && i < sizeof(accesses) / sizeof(accesses[0]); i++)
-    if (s->imm_hi[row] & accesses[i].bit)
-      vyre_spv_decorate(s, id, accesses[i].decoration);
+  const uint32_t access = space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_HANDLE ? s->imm_hi[row] : 0;
+#define SPV_ACCESS(access_, decoration) \
+  if (access & VYRE_ACCESS_##access_)   \
+    vyre_spv_decorate(s, id, SpvDecoration##decoration);
+#include "spirv/ops.def"
   vyre_spv_describe(s, row, id);
 }
 

@@ -84,8 +84,8 @@ import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out)
   return false;
 }
 
-static uint16_t
-flag_of(uint32_t kind)
+uint16_t
+import_flag(uint32_t kind)
 {
   switch (kind) {
   case SpvDecorationNoContraction:
@@ -98,18 +98,10 @@ flag_of(uint32_t kind)
     return ID_BLOCK;
   case SpvDecorationBufferBlock:
     return ID_BUFFER_BLOCK;
-  case SpvDecorationNonWritable:
-    return VYRE_ACCESS_NO_WRITE;
-  case SpvDecorationNonReadable:
-    return VYRE_ACCESS_NO_READ;
-  case SpvDecorationCoherent:
-    return VYRE_ACCESS_COHERENT;
-  case SpvDecorationVolatile:
-    return VYRE_ACCESS_VOLATILE;
-  case SpvDecorationRestrict:
-    return VYRE_ACCESS_RESTRICT;
-  case SpvDecorationAliased:
-    return VYRE_ACCESS_ALIASED;
+#define SPV_ACCESS(access, decoration) \
+  case SpvDecoration##decoration:      \
+    return VYRE_ACCESS_##access;
+#include "spirv/ops.def"
   default:
     return 0;
   }
@@ -122,7 +114,7 @@ decorate(import *m, uint32_t id, uint32_t member, uint32_t kind, uint32_t value)
   if (id == 0 || id >= m->bound)
     return import_fail(m, "id %u is outside of the bound %u", id, m->bound);
   if (member == NONE)
-    m->ids[id].flags |= flag_of(kind);
+    m->ids[id].flags |= import_flag(kind);
   if (m->decorations.count == 0 && !list_add(m, &m->decorations, sizeof(decoration), 1))
     return false;
   decoration *d = list_add(m, &m->decorations, sizeof(decoration), 1);

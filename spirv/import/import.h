@@ -133,6 +133,8 @@ import_whole(import *m)
   uint32_t count = m->words[m->at] >> 16;
   return (count != 0 && count <= m->word_count - m->at) || import_part(m);
 }
+/* The flag of an id that the decoration sets; 0: it sets none. */
+uint16_t import_flag(uint32_t decoration);
 /* The value of the id's decoration; false: it has none. */
 bool import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out);
 const char *import_name(const import *m, uint32_t id, size_t *out_length); /* NULL: none */

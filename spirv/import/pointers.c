@@ -67,7 +67,7 @@ import_add_global(import *m, uint32_t id, vyre_space space, uint32_t initializer
 static uint32_t
 access_of(const import *m, uint32_t id, const spv_type *t)
 {
-  uint32_t access = m->ids[id].flags & 0x3f00u, all = VYRE_ACCESS_NO_WRITE | VYRE_ACCESS_NO_READ;
+  uint32_t access = m->ids[id].flags & ID_ACCESS, all = VYRE_ACCESS_NO_WRITE | VYRE_ACCESS_NO_READ;
   if (t->form != FORM_STRUCT || t->count == 0)
     return access;
   for (uint32_t k = 0; k < t->count; k++)
@@ -278,32 +278,16 @@ make_global(import *m, uint32_t id)
   const spv_type *t = import_type(m, m->ids[id].type);
   if (!t)
     return false;
-  uint16_t access = m->ids[id].flags & 0x3f00u;
+  uint16_t access = m->ids[id].flags & ID_ACCESS;
   uint32_t builtin;
   pointer *p;
   vyre_space space;
   switch (t->count) {
-  case SpvStorageClassStorageBuffer:
-    space = VYRE_SPACE_STORAGE;
+#define SPV_SPACE(space_, class_) \
+  case SpvStorageClass##class_:   \
+    space = VYRE_SPACE_##space_;  \
     break;
-  case SpvStorageClassUniform:
-    space = is_buffer_block(m, t->element) ? VYRE_SPACE_STORAGE : VYRE_SPACE_UNIFORM;
-    break;
-  case SpvStorageClassPushConstant:
-    space = VYRE_SPACE_PUSH;
-    break;
-  case SpvStorageClassWorkgroup:
-    space = VYRE_SPACE_WORKGROUP;
-    m->at = m->ids[id].def;
-    if (m->words[m->at] >> 16 > 4 && !import_is_null(m, m->words[m->at + 4]))
-      return import_uncovered(m, "its initializer is no OpConstantNull");
-    break;
-  case SpvStorageClassUniformConstant:
-    space = VYRE_SPACE_HANDLE;
-    access = 0; /* that of the image, not of its handle */
-    break;
-  case SpvStorageClassPrivate:
-    return true; /* by how the program uses it: below */
+#include "spirv/ops.def"
   case SpvStorageClassInput:
     if (!import_decoration(m, id, SpvDecorationBuiltIn, &builtin))
       return true;
@@ -311,8 +295,17 @@ make_global(import *m, uint32_t id)
     if (p)
       p->column = id;
     return p != NULL;
-  default:
+  default: /* private ones by how the program uses them: below */
     return true;
+  }
+  if (space == VYRE_SPACE_UNIFORM && is_buffer_block(m, t->element))
+    space = VYRE_SPACE_STORAGE;
+  if (space == VYRE_SPACE_HANDLE)
+    access = 0; /* that of the image, not of its handle */
+  if (space == VYRE_SPACE_WORKGROUP) {
+    m->at = m->ids[id].def;
+    if (m->words[m->at] >> 16 > 4 && !import_is_null(m, m->words[m->at + 4]))
+      return import_uncovered(m, "its initializer is no OpConstantNull");
   }
   p = add_pointer(m, id, BASE_BUFFER, t->element, import_add_global(m, id, space, 0));
   if (p)

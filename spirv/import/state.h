@@ -44,7 +44,7 @@ typedef enum id_kind {
 /* What `value` is, if the id has one now: if `epoch` is that of its kind in `epochs`. */
 typedef enum id_holds { HOLDS_LEAVES, HOLDS_ROW, HOLDS_POINTER, HOLDS_MEMORY } id_holds; /* memory: index of `globals` */
 
-/* Flags of an id; vyre_access bits beside them. */
+/* Flags of an id. */
 enum {
   ID_EXACT = 1,
   ID_RELAXED = 2,
@@ -53,7 +53,8 @@ enum {
   ID_BUFFER_BLOCK = 16,
   ID_SPEC = 32, /* a constant that specialization changes */
   ID_NAMED = 128,
-  ID_LITERAL = 64, /* a plain integer constant: `root` is import_literal's */
+  ID_LITERAL = 64,    /* a plain integer constant: `root` is import_literal's */
+  ID_ACCESS = 0x3f00, /* vyre_access bits */
 };
 
 struct spv_type;

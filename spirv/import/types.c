@@ -169,28 +169,11 @@ member_decorations(import *m, uint32_t id, const spv_type *t)
     case SpvDecorationBuiltIn:
       mb->builtin = d->value;
       break;
-    case SpvDecorationNonWritable:
-      mb->access |= VYRE_ACCESS_NO_WRITE;
-      break;
-    case SpvDecorationNonReadable:
-      mb->access |= VYRE_ACCESS_NO_READ;
-      break;
-    case SpvDecorationCoherent:
-      mb->access |= VYRE_ACCESS_COHERENT;
-      break;
-    case SpvDecorationVolatile:
-      mb->access |= VYRE_ACCESS_VOLATILE;
-      break;
-    case SpvDecorationRestrict:
-      mb->access |= VYRE_ACCESS_RESTRICT;
-      break;
-    case SpvDecorationAliased:
-      mb->access |= VYRE_ACCESS_ALIASED;
-      break;
     case NONE:
       mb->name = d->value;
       break;
     default:
+      mb->access |= import_flag(d->kind) & ID_ACCESS;
       break;
     }
   }
