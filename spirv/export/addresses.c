@@ -17,8 +17,8 @@ vyre_spv_pointee(vyre_spv *s, uint32_t path, uint32_t buffer)
   if (type < 256)
     return vyre_spv_value_type(s, (vyre_type)type);
   if (!vyre_spv_has_layout(s, buffer))
-    return vyre_spv_type(s, type, VYRE_SPV_BARE);
-  return vyre_spv_type(s, type, is_buffer && !(s->use[buffer - s->base] & VYRE_SPV_WRAPPED) ? VYRE_SPV_TOP : VYRE_SPV_LAYOUT);
+    return vyre_spv_type(s, type, VYRE_MODE_BARE);
+  return vyre_spv_type(s, type, is_buffer && !(s->use[buffer - s->base] & VYRE_SPV_WRAPPED) ? VYRE_MODE_BLOCK : VYRE_MODE_LAYOUT);
 }
 
 static uint32_t access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch);

@@ -192,7 +192,7 @@ write_initializer(vyre_spv *s, vyre_type_id type, initializer_words *from)
   }
   const vyre_type_info info = vyre_type_get(s->module, type);
   const size_t start = s->scratch.count;
-  vyre_spv_push(s, &s->scratch, vyre_spv_type(s, type, VYRE_SPV_BARE));
+  vyre_spv_push(s, &s->scratch, vyre_spv_type(s, type, VYRE_MODE_BARE));
   if (info.count == 0)
     vyre_spv_fail(s, "an initializer for an array whose length is not a literal");
   const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)info.element);
@@ -219,6 +219,6 @@ vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializer)
   for (uint32_t i = 0; i < from.count; i++)
     nonzero |= from.words[i];
   if (!nonzero)
-    return vyre_spv_null(s, vyre_spv_type(s, type, VYRE_SPV_BARE));
+    return vyre_spv_null(s, vyre_spv_type(s, type, VYRE_MODE_BARE));
   return write_initializer(s, type, &from);
 }

@@ -26,13 +26,6 @@ typedef struct vyre_spv_words {
   size_t count, capacity;
 } vyre_spv_words;
 
-/* How a type is written.  ORDER: TOP and LAYOUT carry offsets and strides. */
-typedef enum vyre_spv_mode {
-  VYRE_SPV_BARE,   /* workgroup, private, constant: no layout */
-  VYRE_SPV_LAYOUT, /* storage, uniform, push */
-  VYRE_SPV_TOP,    /* the same, a buffer's own type: a struct is a Block */
-} vyre_spv_mode;
-
 /* `use`: what is known of a row of the program at hand. */
 enum {
   VYRE_SPV_USED_POINTER = 1,  /* a path that memory is accessed through: needs its access chain */
@@ -482,7 +475,7 @@ vyre_spv_value_type(vyre_spv *s, vyre_type type)
 {
   return s->value_types[type] ? s->value_types[type] : vyre_spv_new_value_type(s, type);
 }
-uint32_t vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode);
+uint32_t vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_mode mode);
 uint32_t vyre_spv_opaque_type_of(vyre_spv *s, uint32_t row);
 /* Of a value, opaque ones too. */
 static inline uint32_t

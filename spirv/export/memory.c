@@ -57,7 +57,7 @@ store(vyre_spv *s, uint32_t row, const vyre_spv_address *to, uint32_t value)
 
 /* A value of one of two forms of a type as the other: with layout, and without. */
 static uint32_t
-relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_spv_mode from, vyre_spv_mode to)
+relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_mode from, vyre_mode to)
 {
   const uint32_t to_id = vyre_spv_type(s, type, to);
   if (vyre_spv_type(s, type, from) == to_id || vyre_spv_failed(s))
@@ -73,7 +73,8 @@ relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_spv_mode from, vyr
   const size_t start = s->scratch.count;
   for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {
     const vyre_type_id part = info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element;
-    const vyre_spv_mode inner = from == VYRE_SPV_TOP ? VYRE_SPV_LAYOUT : from, outer = to == VYRE_SPV_TOP ? VYRE_SPV_LAYOUT : to;
+    const vyre_mode inner = from == VYRE_MODE_BLOCK ? VYRE_MODE_LAYOUT : from,
+                    outer = to == VYRE_MODE_BLOCK ? VYRE_MODE_LAYOUT : to;
     const uint32_t taken = vyre_spv_op2(s, SpvOpCompositeExtract, vyre_spv_type(s, part, inner), value, i);
     vyre_spv_push(s, &s->scratch, relayout(s, part, taken, inner, outer));
   }
@@ -90,12 +91,12 @@ relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_spv_mode from, vyr
   return id;
 }
 
-static vyre_spv_mode
+static vyre_mode
 mode_of(const vyre_spv *s, uint32_t path, uint32_t buffer)
 {
   if (!vyre_spv_has_layout(s, buffer))
-    return VYRE_SPV_BARE;
-  return path == buffer && !(s->use[buffer - s->base] & VYRE_SPV_WRAPPED) ? VYRE_SPV_TOP : VYRE_SPV_LAYOUT;
+    return VYRE_MODE_BARE;
+  return path == buffer && !(s->use[buffer - s->base] & VYRE_SPV_WRAPPED) ? VYRE_MODE_BLOCK : VYRE_MODE_LAYOUT;
 }
 
 /* Whether a path is a whole table without initializer: zero. */

@@ -8,7 +8,7 @@
 uint32_t
 vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode)
 {
-  return type < 256 ? vyre_spv_value_type(s, (vyre_type)type) : vyre_spv_type(s, type, (vyre_spv_mode)mode); /* ORDER: vyre_mode */
+  return type < 256 ? vyre_spv_value_type(s, (vyre_type)type) : vyre_spv_type(s, type, (vyre_mode)mode);
 }
 
 uint32_t

@@ -17,14 +17,14 @@ find_struct(vyre_spv *s, const uint32_t *words, uint32_t count)
   if (!row)
     return 0;
   vyre_type_id type = s->imm[row];
-  uint32_t mode = vyre_spv_has_layout(s, row) ? VYRE_SPV_TOP : VYRE_SPV_BARE;
+  uint32_t mode = vyre_spv_has_layout(s, row) ? VYRE_MODE_BLOCK : VYRE_MODE_BARE;
   for (uint32_t k = 1; k < count; k++) {
     const vyre_type_info info = vyre_type_get(s->module, type);
     const bool is_array = info.form == VYRE_FORM_ARRAY && words[k] == VYRE_REFLECTED_ELEMENT;
     if (!is_array && (info.form != VYRE_FORM_STRUCT || words[k] >= info.count))
       return 0;
-    if (mode == VYRE_SPV_TOP && !(is_array && vyre_spv_is_descriptor_array(s, type)))
-      mode = VYRE_SPV_LAYOUT;
+    if (mode == VYRE_MODE_BLOCK && !(is_array && vyre_spv_is_descriptor_array(s, type)))
+      mode = VYRE_MODE_LAYOUT;
     type = is_array ? info.element : info.members[words[k]].type;
   }
   return type >= 256 && vyre_type_get(s->module, type).form == VYRE_FORM_STRUCT

@@ -112,25 +112,25 @@ decorate_member_layout(vyre_spv *s, uint32_t id, uint32_t index, const vyre_memb
 #include "spirv/ops.def"
 }
 
-static uint32_t write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth);
+static uint32_t write_type(vyre_spv *s, vyre_type_id type, vyre_mode mode, uint32_t depth);
 
 /* A struct of `count` members; block: 0, or the decoration; apart: its stride in arrays, if that makes it a type of its
  * own. */
 static uint32_t
-write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t count, vyre_spv_mode mode, uint32_t block,
+write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t count, vyre_mode mode, uint32_t block,
              uint32_t apart, uint32_t depth)
 {
   vyre_spv_words *const parts = &s->scratch;
   const size_t start = parts->count;
   for (uint32_t i = 0; i < count; i++)
-    vyre_spv_push(s, parts, write_type(s, members[i].type, mode ? VYRE_SPV_LAYOUT : VYRE_SPV_BARE, depth + 1));
+    vyre_spv_push(s, parts, write_type(s, members[i].type, mode ? VYRE_MODE_LAYOUT : VYRE_MODE_BARE, depth + 1));
   for (uint32_t i = 0; i < count; i++) {
     vyre_spv_push(s, parts, members[i].name);
     vyre_spv_push(s, parts, mode ? members[i].offset : 0);
     vyre_spv_push(s, parts, mode ? members[i].access : 0);
     vyre_spv_push(s, parts, mode ? matrix_layout(s, members[i].type) : 0);
   }
-  vyre_spv_push(s, parts, mode != VYRE_SPV_BARE ? 1 + apart : 0);
+  vyre_spv_push(s, parts, mode != VYRE_MODE_BARE ? 1 + apart : 0);
   vyre_spv_push(s, parts, block);
   vyre_spv_push(s, parts, name);
   if (vyre_spv_failed(s))
@@ -158,12 +158,12 @@ write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t
 }
 
 static uint32_t
-write_array(vyre_spv *s, vyre_type_id type, const vyre_type_info *info, vyre_spv_mode mode, uint32_t depth)
+write_array(vyre_spv *s, vyre_type_id type, const vyre_type_info *info, vyre_mode mode, uint32_t depth)
 {
-  const bool descriptors = mode == VYRE_SPV_TOP && vyre_spv_is_descriptor_array(s, type);
+  const bool descriptors = mode == VYRE_MODE_BLOCK && vyre_spv_is_descriptor_array(s, type);
   const uint32_t stride = mode && !descriptors ? info->stride : 0;
   uint32_t operands[2], count = 1, opcode = SpvOpTypeRuntimeArray;
-  operands[0] = write_type(s, info->element, descriptors ? VYRE_SPV_TOP : mode ? VYRE_SPV_LAYOUT : VYRE_SPV_BARE, depth + 1);
+  operands[0] = write_type(s, info->element, descriptors ? VYRE_MODE_BLOCK : mode ? VYRE_MODE_LAYOUT : VYRE_MODE_BARE, depth + 1);
   if (!(info->flags & VYRE_TYPE_RUNTIME)) {
     opcode = SpvOpTypeArray;
     operands[1] = info->count_row ? vyre_spv_pinned(s, info->count_row) : vyre_spv_u32(s, info->count);
@@ -183,7 +183,7 @@ write_array(vyre_spv *s, vyre_type_id type, const vyre_type_info *info, vyre_spv
 }
 
 static uint32_t
-write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
+write_type(vyre_spv *s, vyre_type_id type, vyre_mode mode, uint32_t depth)
 {
   if (type < 256) {
     if (mode && VYRE_TYPE_KIND((vyre_type)type) == VYRE_BOOL)
@@ -196,7 +196,7 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
   }
   const vyre_type_info info = vyre_type_get(s->module, type);
   if (info.form == VYRE_FORM_WORDS)
-    mode = VYRE_SPV_BARE; /* its words say how their types are declared */
+    mode = VYRE_MODE_BARE; /* its words say how their types are declared */
   const uint32_t known = vyre_spv_made_of(s, VYRE_SPV_A_TYPE, type, mode)->id;
   if (known)
     return known;
@@ -218,7 +218,7 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
     uint32_t block = 0;
     if (mode && (info.flags & VYRE_TYPE_BUFFER_BLOCK) && s->version <= 0x10300)
       block = SpvDecorationBufferBlock;
-    else if (mode == VYRE_SPV_TOP || (mode && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK))))
+    else if (mode == VYRE_MODE_BLOCK || (mode && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK))))
       block = SpvDecorationBlock;
     id = write_struct(s, info.name, info.members, info.count, mode, block, info.stride, depth);
     break;
@@ -228,7 +228,7 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
 }
 
 uint32_t
-vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode)
+vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_mode mode)
 {
   return write_type(s, type, mode, 0);
 }
@@ -237,12 +237,12 @@ void
 vyre_spv_stand_in(vyre_spv *s, vyre_string name)
 {
   const vyre_member member = {0, VYRE_TYPE(VYRE_U32, 1), 0, 0};
-  (void)write_struct(s, name, &member, 1, VYRE_SPV_TOP, SpvDecorationBlock, 0, 0);
+  (void)write_struct(s, name, &member, 1, VYRE_MODE_BLOCK, SpvDecorationBlock, 0, 0);
 }
 
 uint32_t
 vyre_spv_wrapper(vyre_spv *s, vyre_type_id type)
 {
   const vyre_member member = {0, type, 0, 0};
-  return write_struct(s, 0, &member, 1, VYRE_SPV_TOP, SpvDecorationBlock, 0, 0);
+  return write_struct(s, 0, &member, 1, VYRE_MODE_BLOCK, SpvDecorationBlock, 0, 0);
 }

@@ -62,7 +62,7 @@ static void
 local_variable(vyre_spv *s, uint32_t row)
 {
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
-  const uint32_t type = vyre_spv_type(s, s->imm[row], VYRE_SPV_BARE);
+  const uint32_t type = vyre_spv_type(s, s->imm[row], VYRE_MODE_BARE);
   uint32_t words[4] = {vyre_spv_pointer(s, SpvStorageClassFunction, type), 0, SpvStorageClassFunction, 0};
   if (vyre_spv_has_null(s, s->imm[row]) && !(s->imm_hi[row] & VYRE_ACCESS_UNSET))
     words[3] =
@@ -141,7 +141,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   const bool bare = !vyre_spv_has_layout(s, row);
   const bool wrapped = !bare && vyre_type_get(s->module, type).form != VYRE_FORM_STRUCT && !vyre_spv_is_descriptor_array(s, type);
   const uint32_t class_ = vyre_spv_storage_class(s, row);
-  const uint32_t type_id = wrapped ? vyre_spv_wrapper(s, type) : vyre_spv_type(s, type, bare ? VYRE_SPV_BARE : VYRE_SPV_TOP);
+  const uint32_t type_id = wrapped ? vyre_spv_wrapper(s, type) : vyre_spv_type(s, type, bare ? VYRE_MODE_BARE : VYRE_MODE_BLOCK);
   const uint32_t pointer = vyre_spv_pointer(s, class_, type_id);
   check_uniform(s, row);
   need_open_array(s, type);

@@ -46,7 +46,7 @@ zero_array(vyre_spv *s, uint32_t storage_class, uint32_t array, const vyre_type_
 {
   const uint32_t u32 = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, 1));
   const uint32_t count = info->count_row ? vyre_spv_pinned(s, info->count_row) : vyre_spv_u32(s, info->count);
-  const uint32_t pointer = vyre_spv_pointer(s, storage_class, vyre_spv_type(s, info->element, VYRE_SPV_BARE));
+  const uint32_t pointer = vyre_spv_pointer(s, storage_class, vyre_spv_type(s, info->element, VYRE_MODE_BARE));
   const uint32_t before = s->block, header = s->next_id++, body = s->next_id++, next = s->next_id++, merge = s->next_id++;
   const uint32_t index = s->next_id++, advanced = s->next_id++;
   vyre_spv_branch(s, header);
@@ -75,7 +75,7 @@ store_zero(vyre_spv *s, uint32_t storage_class, uint32_t pointer, vyre_type_id t
   if (!(contents_of(s, type) & HAS_VALUES) || vyre_spv_failed(s))
     return;
   if (vyre_spv_has_null(s, type)) {
-    const uint32_t operands[2] = {pointer, vyre_spv_null(s, vyre_spv_type(s, type, VYRE_SPV_BARE))};
+    const uint32_t operands[2] = {pointer, vyre_spv_null(s, vyre_spv_type(s, type, VYRE_MODE_BARE))};
     vyre_spv_instruction(s, &s->code, SpvOpStore, operands, 2);
     return;
   }
@@ -87,7 +87,7 @@ store_zero(vyre_spv *s, uint32_t storage_class, uint32_t pointer, vyre_type_id t
     const vyre_type_id part = info.members[i].type;
     if (!(contents_of(s, part) & HAS_VALUES))
       continue;
-    const uint32_t to = vyre_spv_pointer(s, storage_class, vyre_spv_type(s, part, VYRE_SPV_BARE));
+    const uint32_t to = vyre_spv_pointer(s, storage_class, vyre_spv_type(s, part, VYRE_MODE_BARE));
     store_zero(s, storage_class, vyre_spv_op2(s, SpvOpAccessChain, to, pointer, vyre_spv_u32(s, i)), part);
   }
 }
