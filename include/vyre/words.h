@@ -26,6 +26,11 @@ const char *vyre_words_name(uint32_t opcode);
 const char *vyre_words_full_name(uint32_t opcode); /* the same with "Op" */
 /* Bit 0: the instruction has a result; bit 1: and a type. */
 uint32_t vyre_words_shape(uint32_t opcode);
+#define VYRE_WORDS_SHAPES 512
+extern const uint8_t
+    vyre_words_shapes[VYRE_WORDS_SHAPES]; /* the same by opcode, of the instructions that most modules consist of */
+/* Returns whether the instruction declares a type. */
+bool vyre_words_is_type(uint32_t opcode);
 /* The effect that newer.def gives for an instruction; VYRE_WORDS_ANY for all others. */
 typedef enum vyre_words_effect { VYRE_WORDS_ANY, VYRE_WORDS_PURE, VYRE_WORDS_READ } vyre_words_effect;
 vyre_words_effect vyre_words_effect_of(uint32_t opcode);

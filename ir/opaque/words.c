@@ -10,6 +10,7 @@
 typedef struct instruction {
   uint32_t opcode;
   const char *name, *operands; /* letters as words_generate.c says */
+  uint32_t shape;
   vyre_words_effect effect;
 } instruction;
 
@@ -26,6 +27,12 @@ static const instruction instructions[] = {
 #undef WORDS_INSTRUCTIONS
 };
 #define INSTRUCTIONS (sizeof(instructions) / sizeof(*instructions))
+
+const uint8_t vyre_words_shapes[VYRE_WORDS_SHAPES] = {
+#define WORDS_SHAPES
+#include "spirv-words.inc"
+#undef WORDS_SHAPES
+};
 
 static const enumerant enumerants[] = {
 #define WORDS_ENUMERANTS
@@ -66,7 +73,14 @@ uint32_t
 vyre_words_shape(uint32_t opcode)
 {
   const instruction *i = find(opcode);
-  return !i ? 0 : strncmp(i->operands, "tr", 2) == 0 ? 3 : i->operands[0] == 'r' ? 1 : 0;
+  return i ? i->shape : 0;
+}
+
+bool
+vyre_words_is_type(uint32_t opcode)
+{
+  const instruction *i = find(opcode);
+  return i && strncmp(i->name, "OpType", 6) == 0;
 }
 
 vyre_words_effect

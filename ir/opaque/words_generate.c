@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 2048, LETTERS = 24 };
+enum { MOST = 2048, LETTERS = 24, SHAPES = 512 };
 
 typedef enum effect { ANY, PURE, READ } effect;
 
@@ -318,6 +318,20 @@ add_instructions(void)
   }
 }
 
+/* Bit 0: it has a result; bit 1: and a type. */
+static int
+shape_of(const instruction *i)
+{
+  return strncmp(i->operands, "tr", 2) == 0 ? 3 : i->operands[0] == 'r';
+}
+
+/* Whether instruction i is the first of the names of its number, which is the one that stays. */
+static int
+is_first(unsigned i)
+{
+  return i == 0 || instructions[i].opcode != instructions[i - 1].opcode;
+}
+
 static void
 write_instructions(const char *list)
 {
@@ -333,10 +347,14 @@ write_instructions(const char *list)
   add_instructions();
   qsort(instructions, instruction_count, sizeof(*instructions), by_opcode);
   printf("#ifdef WORDS_INSTRUCTIONS\n");
-  for (unsigned i = 0; i < instruction_count; i++) /* the first of several names is the one that stays */
-    if (i == 0 || instructions[i].opcode != instructions[i - 1].opcode)
-      printf("{%u, \"%s\", \"%s\", %d},\n", instructions[i].opcode, instructions[i].name, instructions[i].operands,
-             instructions[i].effect); /* ORDER: vyre_words_effect */
+  for (unsigned i = 0; i < instruction_count; i++)
+    if (is_first(i))
+      printf("{%u, \"%s\", \"%s\", %d, %d},\n", instructions[i].opcode, instructions[i].name, instructions[i].operands,
+             shape_of(&instructions[i]), instructions[i].effect); /* ORDER: vyre_words_effect */
+  printf("#endif\n#ifdef WORDS_SHAPES\n");
+  for (unsigned i = 0; i < instruction_count; i++)
+    if (is_first(i) && instructions[i].opcode < SHAPES)
+      printf("[%u] = %d,\n", instructions[i].opcode, shape_of(&instructions[i]));
   printf("#endif\n");
 }
 

@@ -127,10 +127,8 @@ is_shared(const stages *g, uint32_t op, uint32_t result)
   case SpvOpConstantNull:
   case SpvOpConstantComposite:
     return true;
-  default: {
-    const char *name = vyre_words_name(op);
-    return name && strncmp(name, "Type", 4) == 0;
-  }
+  default:
+    return vyre_words_is_type(op);
   }
 }
 

@@ -188,42 +188,27 @@ enum {
   MATRICES_AB,
   LANE,
   SIGN,
-  OPAQUE,
-  EITHER = 0x80 /* beside them: no operand is an integer whose sign tells the instruction something */
+  OPAQUE
 };
 
 static const uint8_t tells[VYRE_OP__COUNT] = {
-    [VYRE_OP_var] = VAR | EITHER,
-    [VYRE_OP_get] = GET | EITHER,
+    [VYRE_OP_var] = VAR,
+    [VYRE_OP_get] = GET,
     [VYRE_OP_set] = SET,
     [VYRE_OP_leave] = LEAVE,
     [VYRE_OP_break] = BREAK,
     [VYRE_OP_continue] = BREAK,
-    [VYRE_OP_if] = NEST | EITHER,
+    [VYRE_OP_if] = NEST,
     [VYRE_OP_for] = NEST,
     [VYRE_OP_loop] = NEST,
     [VYRE_OP_switch] = NEST,
     [VYRE_OP_block] = NEST,
-    [VYRE_OP_region] = REGION | EITHER,
+    [VYRE_OP_region] = REGION,
     [VYRE_OP_case] = REGION,
-    [VYRE_OP_load] = POINTER_A | EITHER,
+    [VYRE_OP_load] = POINTER_A,
     [VYRE_OP_store] = POINTER_A,
-    [VYRE_OP_atomic_load] = POINTER_A,
-    [VYRE_OP_atomic_store] = POINTER_A,
-    [VYRE_OP_atomic_exchange] = POINTER_A,
-    [VYRE_OP_atomic_compare_exchange] = POINTER_A,
-    [VYRE_OP_atomic_add] = POINTER_A,
-    [VYRE_OP_atomic_sub] = POINTER_A,
-    [VYRE_OP_atomic_umin] = POINTER_A,
-    [VYRE_OP_atomic_umax] = POINTER_A,
-    [VYRE_OP_atomic_smin] = POINTER_A,
-    [VYRE_OP_atomic_smax] = POINTER_A,
-    [VYRE_OP_atomic_and] = POINTER_A,
-    [VYRE_OP_atomic_or] = POINTER_A,
-    [VYRE_OP_atomic_xor] = POINTER_A,
-    [VYRE_OP_atomic_fadd] = POINTER_A,
-    [VYRE_OP_atomic_fmin] = POINTER_A,
-    [VYRE_OP_atomic_fmax] = POINTER_A,
+#define SPV_ATOMIC(op, instruction) [VYRE_OP_##op] = POINTER_A,
+#include "spirv/ops.def"
     [VYRE_OP_copy] = POINTERS_AB,
     [VYRE_OP_async_copy] = POINTERS_AB,
     [VYRE_OP_matvec] = MATRIX_A,
@@ -239,60 +224,17 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
     [VYRE_OP_opaque_pure] = OPAQUE,
     [VYRE_OP_opaque_read] = OPAQUE,
     [VYRE_OP_opaque_write] = OPAQUE,
-    /* Ops that SPIR-V takes operands of either sign for: what they do is said by the instruction. */
-    [VYRE_OP_add] = EITHER,
-    [VYRE_OP_sub] = EITHER,
-    [VYRE_OP_mul] = EITHER,
-    [VYRE_OP_neg] = EITHER,
-    [VYRE_OP_sdiv] = EITHER,
-    [VYRE_OP_srem] = EITHER,
-    [VYRE_OP_smod] = EITHER,
-    [VYRE_OP_and] = EITHER,
-    [VYRE_OP_or] = EITHER,
-    [VYRE_OP_xor] = EITHER,
-    [VYRE_OP_not] = EITHER,
-    [VYRE_OP_shl] = EITHER,
-    [VYRE_OP_ushr] = EITHER,
-    [VYRE_OP_sshr] = EITHER,
-    [VYRE_OP_eq] = EITHER,
-    [VYRE_OP_ne] = EITHER,
-    [VYRE_OP_ult] = EITHER,
-    [VYRE_OP_ule] = EITHER,
-    [VYRE_OP_ugt] = EITHER,
-    [VYRE_OP_uge] = EITHER,
-    [VYRE_OP_slt] = EITHER,
-    [VYRE_OP_sle] = EITHER,
-    [VYRE_OP_sgt] = EITHER,
-    [VYRE_OP_sge] = EITHER,
-    [VYRE_OP_at] = EITHER,
-    /* Those of what is met often whose operands, if any, are floats. */
-    [VYRE_OP_const] = EITHER,
-    [VYRE_OP_spec] = EITHER,
-    [VYRE_OP_buffer] = EITHER,
-    [VYRE_OP_fdiv] = EITHER,
-    [VYRE_OP_fma] = EITHER,
-    [VYRE_OP_feq] = EITHER,
-    [VYRE_OP_fne] = EITHER,
-    [VYRE_OP_flt] = EITHER,
-    [VYRE_OP_fle] = EITHER,
-    [VYRE_OP_fgt] = EITHER,
-    [VYRE_OP_fge] = EITHER,
-    [VYRE_OP_fone] = EITHER,
-    [VYRE_OP_isnan] = EITHER,
-    [VYRE_OP_fabs] = EITHER,
-    [VYRE_OP_fmin] = EITHER,
-    [VYRE_OP_fmax] = EITHER,
-    [VYRE_OP_nmin] = EITHER,
-    [VYRE_OP_nmax] = EITHER,
-    [VYRE_OP_fclamp] = EITHER,
-    [VYRE_OP_floor] = EITHER,
-    [VYRE_OP_sqrt] = EITHER,
-    [VYRE_OP_exp] = EITHER,
-    [VYRE_OP_dot] = EITHER,
-    [VYRE_OP_gid] = EITHER,
-    [VYRE_OP_lid] = EITHER,
-    [VYRE_OP_wid] = EITHER,
-    [VYRE_OP_lindex] = EITHER,
+};
+
+enum { TAKES_ANY = false, TAKES_INT = true, TAKES_EITHER = true };
+
+/* Ops of which no operand is an integer whose sign matters to the instruction. */
+static const bool takes_either[VYRE_OP__COUNT] = {
+#define SPV_OP(op, instruction, kinds, operands, form, writer) [VYRE_OP_##op] = TAKES_##kinds,
+#define SPV_ALSO(op, instruction, kinds, operands, form)
+#include "spirv/ops.def"
+    [VYRE_OP_var] = true,    [VYRE_OP_get] = true,  [VYRE_OP_if] = true,
+    [VYRE_OP_region] = true, [VYRE_OP_load] = true, [VYRE_OP_at] = true,
 };
 
 static void
@@ -359,12 +301,11 @@ survey_rows(vyre_spv *s)
   s->crossed.count = s->places.count = 0;
   s->nests = 0;
   for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
-    const uint32_t tell = tells[VYRE_ROW_OP(op[row])];
-    if (tell == EITHER)
-      continue;
-    if (s->resigned && !(tell & EITHER) && !is_converted(s, row))
+    const uint32_t code = VYRE_ROW_OP(op[row]), tell = tells[code];
+    if (s->resigned && !takes_either[code] && !is_converted(s, row))
       survey_exact(s, row);
-    survey_row(s, row, tell & ~(uint32_t)EITHER);
+    if (tell != NOTHING)
+      survey_row(s, row, tell);
   }
   survey_crossed(s);
   survey_places(s);

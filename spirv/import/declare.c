@@ -14,16 +14,6 @@ import_op_name(uint32_t op)
   return name ? name : "an unknown instruction";
 }
 
-const uint8_t import_op_shapes[512] = {
-#include "spirv-results.inc"
-};
-
-uint8_t
-import_op_shape(uint32_t op)
-{
-  return (uint8_t)vyre_words_shape(op);
-}
-
 bool
 import_lacks(import *m, uint32_t words)
 {
@@ -410,14 +400,11 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   default:
     break;
   }
-  if (op >= SpvOpTypeVoid && op <= SpvOpTypeForwardPointer)
-    return import_declare_type(m, op);
   if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpUndef || import_is_replicate(op))
     return import_declare_constant(m, op);
-  const char *name = vyre_words_name(op);
-  if (name && strncmp(name, "Type", 4) == 0)
+  if (vyre_words_is_type(op))
     return import_declare_type(m, op);
-  if (!name)
+  if (!vyre_words_name(op))
     return import_uncovered(m, "instruction number %u is not known", op);
   return import_uncovered(m, "not covered before the functions\nFix: leave out what needs it");
 }

@@ -116,12 +116,10 @@ import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
   return true;
 }
 const char *import_op_name(uint32_t op);
-extern const uint8_t import_op_shapes[512]; /* of the instructions that all modules are made of; bit 0: a result, bit 1: a type */
-uint8_t import_op_shape(uint32_t op);
 static inline void
 import_op_results(uint32_t op, bool *has_result, bool *has_type)
 {
-  uint8_t shape = op < sizeof(import_op_shapes) ? import_op_shapes[op] : import_op_shape(op);
+  const uint32_t shape = op < VYRE_WORDS_SHAPES ? vyre_words_shapes[op] : vyre_words_shape(op);
   *has_result = shape & 1;
   *has_type = shape >> 1;
 }

@@ -10,8 +10,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-#include <string.h>
-
 #define MOST_WORDS 4096u /* of an instruction */
 
 /* ---- types ---- */
@@ -227,12 +225,6 @@ is_pure(const import *m, uint32_t op, const uint32_t *words)
   case SpvOpVectorShuffle:
   case SpvOpSelect:
   case SpvOpCooperativeMatrixLengthNV:
-  case SpvOpSDot:
-  case SpvOpUDot:
-  case SpvOpSUDot:
-  case SpvOpSDotAccSat:
-  case SpvOpUDotAccSat:
-  case SpvOpSUDotAccSat:
     return true;
   case SpvOpExtInst:
     return m->ids[words[3]].value == 1;
@@ -424,11 +416,9 @@ build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, u
 static bool
 is_of_module(uint32_t op)
 {
-  const char *name = vyre_words_name(op);
   return (op > SpvOpUndef && op <= SpvOpSpecConstantOp && op != SpvOpExtInst) ||
          (op >= SpvOpDecorate && op <= SpvOpGroupMemberDecorate) || op == SpvOpModuleProcessed || op == SpvOpExecutionModeId ||
-         op == SpvOpDecorateId || op == SpvOpDecorateString || op == SpvOpMemberDecorateString ||
-         (name && strncmp(name, "Type", 4) == 0);
+         op == SpvOpDecorateId || op == SpvOpDecorateString || op == SpvOpMemberDecorateString || vyre_words_is_type(op);
 }
 
 bool

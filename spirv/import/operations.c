@@ -25,7 +25,7 @@ typedef enum op_form {
   OP_OUTER,
 } op_form;
 
-enum { KINDS_ANY = 0, KINDS_INT = VYRE_U32, KINDS_FLOAT = VYRE_F32, KINDS_BOOL = VYRE_BOOL };
+enum { KINDS_ANY = 0, KINDS_EITHER = 0, KINDS_INT = VYRE_U32, KINDS_FLOAT = VYRE_F32, KINDS_BOOL = VYRE_BOOL };
 
 const operation import_operations[IMPORT_OPERATIONS] = {
 #define SPV_OP(op, instruction, kinds, operands, form, writer) SPV_ALSO(op, instruction, kinds, operands, form)

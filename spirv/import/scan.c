@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
+#include <spirv/unified1/GLSL.std.450.h>
+
 static bool
 new_root(import *m, uint32_t id)
 {
@@ -150,7 +152,7 @@ typedef enum scan_kind {
   SCAN_FUNCTION,
 } scan_kind;
 
-static const uint8_t scan_kinds[512] = {
+static const uint8_t scan_kinds[VYRE_WORDS_SHAPES] = {
     [SpvOpNop] = SCAN_OUTSIDE,
     [SpvOpLine] = SCAN_OUTSIDE,
     [SpvOpNoLine] = SCAN_OUTSIDE,
@@ -304,7 +306,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
   case SCAN_COPY_MEMORY:
     return import_needs(m, 3) && scan_note_copy(m, words[1], words[2]) && scan_stored(m, f, words[1], 0);
   case SCAN_EXTENDED: /* Modf and Frexp with a pointer */
-    return count < 7 || (words[4] != 35 && words[4] != 51) || scan_stored(m, f, words[6], 0);
+    return count < 7 || (words[4] != GLSLstd450Modf && words[4] != GLSLstd450Frexp) || scan_stored(m, f, words[6], 0);
   case SCAN_CALL:
     return scan_call(m, f);
   case SCAN_OTHER:
@@ -350,10 +352,10 @@ scan_function(import *m, function *f)
     uint32_t kind, shape;
     if (op < sizeof(scan_kinds)) {
       kind = scan_kinds[op];
-      shape = import_op_shapes[op];
+      shape = vyre_words_shapes[op];
     } else {
       kind = is_terminator(op) ? SCAN_END : SCAN_OTHER;
-      shape = import_op_shape(op);
+      shape = vyre_words_shape(op);
     }
     if (shape & 2u) {
       const uint32_t type = count < 3 ? bound : words[1], id = count < 3 ? 0 : words[2];
