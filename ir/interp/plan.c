@@ -6,7 +6,6 @@
 
 #include "eval/row.h"
 #include "eval/scalar.h"
-#include "table/subgroup.h"
 
 #include <inttypes.h>
 

@@ -5,7 +5,6 @@
 
 #include "eval/row.h"
 #include "eval/scalar.h"
-#include "table/subgroup.h"
 
 uint32_t
 interp_planes_of(const vyre_view *v, uint32_t row)
@@ -107,7 +106,7 @@ interp_fill_fixed(interp *ip)
     if (op == VYRE_OP_groups)
       for (uint32_t k = 0; k < 3; k++)
         fill(ip, plane + k, 1, ip->dispatch->groups[k]);
-    if (subgroup_is_place((vyre_opcode)op))
+    if (op > VYRE_OP_lindex && vyre_op_is_invocation(op))
       interp_fill_place(ip, row);
     if (op != VYRE_OP_lid && op != VYRE_OP_lindex)
       continue;

@@ -7,7 +7,6 @@
 
 #include "eval/lanes.h"
 #include "eval/row.h"
-#include "table/subgroup.h"
 
 #include <fenv.h>
 #include <string.h>
@@ -371,7 +370,7 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
     }
     return run_each(ip, row, active);
   default:
-    if (subgroup_is_place(op))
+    if (vyre_op_is_invocation(op))
       return true;
     if (!vyre_op_is_subgroup(op))
       return vyre_eval_is_lanewise(op) ? run_lanewise(ip, row, op) : run_each(ip, row, active);

@@ -4,6 +4,7 @@
  * operand. O(1) each but where said.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "result.h"
 #include "table.h"
 
 #include <string.h>
@@ -280,45 +281,32 @@ vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags
   return add_at(builder, builder->region, builder->before, word, imm, imm_hi, a.id, b.id, c.id);
 }
 
-/* The result's type by the op's type rule; of ops with a rule of their own, those whose result is one lane. */
-static vyre_type
-result_type(vyre_opcode op, vyre_type operand)
+static typed
+typed_of(const vyre_module *module, vyre_row row)
 {
-  switch (op) {
-  case VYRE_OP_any:
-  case VYRE_OP_all:
-    return VYRE_TYPE(VYRE_BOOL, 1);
-  case VYRE_OP_dot:
-  case VYRE_OP_norm:
-  case VYRE_OP_distance:
-    return VYRE_TYPE(VYRE_TYPE_KIND(operand), 1);
-  case VYRE_OP_length:
-    return VYRE_TYPE(VYRE_U32, 1);
-  default:
-    break;
-  }
-  if ((uint32_t)op < VYRE_OP__COUNT && vyre_op_infos[op].rule == VYRE_RULE_BOOL)
-    return VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(operand));
-  return operand;
+  return (typed){type_of(module, row), module->column[COLUMN_IMM][row.id]};
 }
 
 vyre_row
 vyre_build_unary(vyre_builder *builder, vyre_opcode op, vyre_row a)
 {
-  return add(builder, op, result_type(op, type_of(builder->module, a)), 0, 0, 0, a, VYRE_NONE, VYRE_NONE);
+  const typed operands[3] = {typed_of(builder->module, a)}, result = result_of(op, operands);
+  return add(builder, op, result.type, 0, result.imm, 0, a, VYRE_NONE, VYRE_NONE);
 }
 
 vyre_row
 vyre_build_binary(vyre_builder *builder, vyre_opcode op, vyre_row a, vyre_row b)
 {
-  return vyre_build(builder, op, result_type(op, type_of(builder->module, a)), 0, 0, 0, a, b, VYRE_NONE);
+  const typed operands[3] = {typed_of(builder->module, a), typed_of(builder->module, b)}, result = result_of(op, operands);
+  return vyre_build(builder, op, result.type, 0, result.imm, 0, a, b, VYRE_NONE);
 }
 
 vyre_row
 vyre_build_imm(vyre_builder *builder, vyre_opcode op, vyre_row a, uint64_t bits)
 {
-  return add(builder, op, result_type(op, type_of(builder->module, a)), VYRE_ROW_IMM, (uint32_t)bits, (uint32_t)(bits >> 32), a,
-             VYRE_NONE, VYRE_NONE);
+  const typed operands[3] = {typed_of(builder->module, a)};
+  return add(builder, op, result_of(op, operands).type, VYRE_ROW_IMM, (uint32_t)bits, (uint32_t)(bits >> 32), a, VYRE_NONE,
+             VYRE_NONE);
 }
 
 vyre_row

@@ -127,6 +127,8 @@ void vyre_verify_subgroup(verifier *k, uint32_t row);
 void vyre_verify_hints(verifier *k, uint32_t row);
 /* imm and imm_hi are 0. */
 void vyre_verify_no_payload(verifier *k, uint32_t row);
+/* The row's type is the result of its op on its operands, and of a tuple so is its payload. */
+void vyre_verify_result(verifier *k, uint32_t row);
 /* bits are a literal of that type. */
 bool vyre_verify_literal_fits(vyre_type type, uint64_t bits);
 

@@ -54,8 +54,7 @@ vyre_verify_subgroup(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
   const vyre_opcode op = op_of(k, row);
-  vyre_type type;
-  text_buffer text, other;
+  text_buffer text;
   check_payload(k, row, op);
   if (vyre_op_infos[op].operands > 0 && !want_values(k, row, op))
     return;
@@ -64,8 +63,5 @@ vyre_verify_subgroup(verifier *k, uint32_t row)
   if (op == VYRE_OP_subgroup_quad_swap && (op_of(k, v->b[row]) != VYRE_OP_const || v->imm[v->b[row]] > VYRE_QUAD_DIAGONAL))
     vyre_verify_report(k, row, "operand b is %s, but a direction is a const row of 0 (horizontal), 1 (vertical) or 2 (diagonal)",
                        vyre_verify_show(k, v->b[row], &text));
-  type = subgroup_type(op, type_of(k, v->a[row]));
-  if (type_of(k, row) != type)
-    vyre_verify_report(k, row, "has type %s, but its operands make it %s", vyre_verify_type_text(type_of(k, row), &text),
-                       vyre_verify_type_text(type, &other));
+  vyre_verify_result(k, row);
 }

@@ -3,8 +3,6 @@
  * Types name only types before them, so one pass in the order of ids sees each once and ends for any contents.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "table/subgroup.h"
-
 #include "base/grow.h"
 #include "internal.h"
 

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-#include "table/subgroup.h"
+#include "table/result.h"
 
 #define U32   VYRE_TYPE(VYRE_U32, 1)
 #define I32   VYRE_TYPE(VYRE_I32, 1)
@@ -70,7 +70,7 @@ want_index(verifier *k, uint32_t row, char which)
 }
 
 static void
-result(verifier *k, uint32_t row, vyre_type wanted)
+want_result(verifier *k, uint32_t row, vyre_type wanted)
 {
   text_buffer text, other;
   if (type_of(k, row) != wanted)
@@ -78,15 +78,26 @@ result(verifier *k, uint32_t row, vyre_type wanted)
                        vyre_verify_type_text(wanted, &other));
 }
 
-/* A result of several parts. */
 static void
-result_tuple(verifier *k, uint32_t row, uint32_t count, vyre_type type)
+get_operands(const verifier *k, uint32_t row, typed out[3])
+{
+  for (uint32_t i = 0; i < 3; i++) {
+    const uint32_t x = operand_of(k, row, (char)('a' + i));
+    out[i] = (typed){type_of(k, x), k->view->imm[x]};
+  }
+}
+
+void
+vyre_verify_result(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
-  result(k, row, TUPLE);
-  if (v->imm[row] != VYRE_TUPLE_OF(count, type) || v->imm_hi[row])
+  typed operands[3], result;
+  get_operands(k, row, operands);
+  result = result_of(op_of(k, row), operands);
+  want_result(k, row, result.type);
+  if (result.type == TUPLE && (v->imm[row] != result.imm || v->imm_hi[row]))
     vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, but %u parts of type byte %u make it 0x%x, 0", v->imm[row],
-                       v->imm_hi[row], count, type, VYRE_TUPLE_OF(count, type));
+                       v->imm_hi[row], VYRE_TUPLE_COUNT(result.imm), VYRE_TUPLE_TYPE(result.imm), result.imm);
 }
 
 /* ---- composition --------------------------------------------------------------------------------------------------------- */
@@ -99,7 +110,7 @@ check_tuple(verifier *k, uint32_t row)
   const uint32_t parts[3] = {v->a[row], v->b[row], v->c[row]};
   vyre_type type = type_of(k, parts[0]);
   text_buffer text;
-  result(k, row, TUPLE);
+  want_result(k, row, TUPLE);
   if (v->imm_hi[row] || count == 0) {
     vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, which is no count and type of parts", v->imm[row], v->imm_hi[row]);
     return;
@@ -140,7 +151,7 @@ mixed_part(const verifier *k, uint32_t tuple, uint32_t index)
 {
   const vyre_view *v = k->view;
   if (op_of(k, tuple) == VYRE_OP_frexp && row_is_reached(k, v->a[tuple]))
-    return index == 0 ? type_of(k, v->a[tuple]) : VYRE_TYPE(VYRE_I32, lanes_of(k, v->a[tuple]));
+    return result_frexp_part(type_of(k, v->a[tuple]), index);
   while (op_of(k, tuple) == VYRE_OP_tuple) {
     uint32_t count = VYRE_TUPLE_COUNT(v->imm[tuple]);
     uint32_t x = index == 0 ? v->a[tuple] : index == 1 ? v->b[tuple] : v->c[tuple];
@@ -169,7 +180,7 @@ check_part(verifier *k, uint32_t row)
     if (part == 0 || v->imm_hi[row])
       vyre_verify_report(k, row, "takes part %u, which its instruction's result does not have", v->imm[row]);
     else
-      result(k, row, part < 256 ? (vyre_type)part : VYRE_TYPE(VYRE_OPAQUE, 1));
+      want_result(k, row, part < 256 ? (vyre_type)part : VYRE_TYPE(VYRE_OPAQUE, 1));
     return;
   }
   if (v->imm[row] >= VYRE_TUPLE_COUNT(v->imm[tuple]) || v->imm_hi[row]) {
@@ -182,26 +193,26 @@ check_part(verifier *k, uint32_t row)
   if (VYRE_TYPE_KIND(type) == VYRE_PATH)
     vyre_verify_report(k, row, "takes part %u of a tuple, which is a location in memory", v->imm[row]);
   else if (type)
-    result(k, row, type);
+    want_result(k, row, type);
 }
 
 static void
 check_join(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
-  uint32_t lanes;
+  typed operands[3];
   text_buffer text;
   vyre_kind kind = kind_of(k, v->a[row]);
   vyre_verify_no_payload(k, row);
   if (!want_value(k, row, 'a') || !want(k, row, 'b', kind_of(k, v->b[row]) == kind, "the kind of operand a") ||
       (v->c[row] && !want(k, row, 'c', kind_of(k, v->c[row]) == kind, "the kind of operand a")))
     return;
-  lanes = lanes_of(k, v->a[row]) + lanes_of(k, v->b[row]) + (v->c[row] ? lanes_of(k, v->c[row]) : 0);
-  if (lanes > 4)
-    vyre_verify_report(k, row, "joins %u lanes, but a vector has at most 4 (%s)", lanes,
+  get_operands(k, row, operands);
+  if (result_joined_lanes(operands) > 4)
+    vyre_verify_report(k, row, "joins %u lanes, but a vector has at most 4 (%s)", result_joined_lanes(operands),
                        vyre_verify_type_text(type_of(k, row), &text));
   else
-    result(k, row, VYRE_TYPE(kind, lanes));
+    vyre_verify_result(k, row);
 }
 
 static void
@@ -217,7 +228,7 @@ check_lane(verifier *k, uint32_t row)
   } else if (v->imm_hi[row]) {
     vyre_verify_report(k, row, "has a lane literal of more than 32 bits");
   }
-  result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), 1));
+  vyre_verify_result(k, row);
 }
 
 static void
@@ -229,7 +240,7 @@ check_insert(verifier *k, uint32_t row)
     return;
   want_type(k, row, 'b', VYRE_TYPE(kind_of(k, v->a[row]), 1));
   want_index(k, row, 'c');
-  result(k, row, type_of(k, v->a[row]));
+  vyre_verify_result(k, row);
 }
 
 static void
@@ -252,7 +263,7 @@ check_shuffle(verifier *k, uint32_t row)
   }
   if (((v->imm[row] & 0x8888u) | v->imm_hi[row]) || (v->imm[row] >> (4 * lanes)) != 0)
     vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, with more than its %u lanes", v->imm[row], v->imm_hi[row], lanes);
-  result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), lanes));
+  want_result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), lanes));
 }
 
 static void
@@ -265,7 +276,7 @@ check_select(verifier *k, uint32_t row)
     return;
   want(k, row, 'a', kind_of(k, v->a[row]) == VYRE_BOOL && (lanes == 1 || lanes == lanes_of(k, v->b[row])),
        "a bool, or one for each lane");
-  result(k, row, type_of(k, v->b[row]));
+  vyre_verify_result(k, row);
 }
 
 static void
@@ -287,7 +298,7 @@ check_composition(verifier *k, uint32_t row)
     if (lanes_of(k, row) < 2)
       vyre_verify_report(k, row, "makes a scalar of a scalar");
     if (want(k, row, 'a', type_is_value(type_of(k, v->a[row])) && lanes_of(k, v->a[row]) == 1, "a scalar"))
-      result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), lanes_of(k, row)));
+      want_result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), lanes_of(k, row)));
     break;
   case VYRE_OP_lane:
     check_lane(k, row);
@@ -327,7 +338,7 @@ check_bitfield(verifier *k, uint32_t row)
     want_type(k, row, 'b', U32);
     want_type(k, row, 'c', U32);
   }
-  result(k, row, type_of(k, v->a[row]));
+  vyre_verify_result(k, row);
 }
 
 static void
@@ -339,7 +350,7 @@ check_extended(verifier *k, uint32_t row)
             is_signed ? "signed integers" : "unsigned integers"))
     return;
   want_type(k, row, 'b', type_of(k, k->view->a[row]));
-  result_tuple(k, row, 2, type_of(k, k->view->a[row]));
+  vyre_verify_result(k, row);
 }
 
 static void
@@ -365,22 +376,18 @@ check_convert(verifier *k, uint32_t row)
 static void
 check_pack(verifier *k, uint32_t row)
 {
-  vyre_opcode op = op_of(k, row);
-  uint32_t lanes =
-      op == VYRE_OP_packsnorm4x8 || op == VYRE_OP_packunorm4x8 || op == VYRE_OP_unpacksnorm4x8 || op == VYRE_OP_unpackunorm4x8 ? 4
-                                                                                                                               : 2;
-  bool packs = op <= VYRE_OP_packhalf2x16;
+  const vyre_opcode op = op_of(k, row);
+  const uint32_t lanes = op == VYRE_OP_packsnorm4x8 || op == VYRE_OP_packunorm4x8 ? 4 : 2;
   vyre_verify_no_payload(k, row);
-  want_type(k, row, 'a', packs ? VYRE_TYPE(VYRE_F32, lanes) : U32);
-  result(k, row, packs ? U32 : VYRE_TYPE(VYRE_F32, lanes));
+  want_type(k, row, 'a', op <= VYRE_OP_packhalf2x16 ? VYRE_TYPE(VYRE_F32, lanes) : U32);
+  vyre_verify_result(k, row);
 }
 
 static void
 check_split_float(verifier *k, uint32_t row)
 {
-  vyre_type type = type_of(k, k->view->a[row]);
   if (want_kind(k, row, 'a', vyre_kind_is_float, "floats"))
-    result_tuple(k, row, 2, op_of(k, row) == VYRE_OP_frexp ? 0 : type);
+    vyre_verify_result(k, row);
 }
 
 static void
@@ -390,7 +397,7 @@ check_ldexp(verifier *k, uint32_t row)
   if (!want_kind(k, row, 'a', vyre_kind_is_float, "floats"))
     return;
   want_type(k, row, 'b', VYRE_TYPE(VYRE_I32, lanes_of(k, k->view->a[row])));
-  result(k, row, type_of(k, k->view->a[row]));
+  vyre_verify_result(k, row);
 }
 
 /* ---- vectors and matrices ------------------------------------------------------------------------------------------------ */
@@ -415,47 +422,43 @@ want_float_vector(verifier *k, uint32_t row, char which)
   return want(k, row, which, vyre_kind_is_float(kind_of(k, x)) && lanes_of(k, x) > 1, "a vector of floats");
 }
 
-static void
-check_matrix(verifier *k, uint32_t row)
+/* Whether the operands are those of the op. */
+static bool
+want_matrices(verifier *k, uint32_t row)
 {
   uint32_t columns, others;
   vyre_type column, other;
-  vyre_opcode op = op_of(k, row);
-  if (op == VYRE_OP_vecmat) {
+  if (op_of(k, row) == VYRE_OP_vecmat) {
     if (!want_matrix(k, row, 'b', &columns, &column))
-      return;
+      return false;
     want_type(k, row, 'a', column);
-    result(k, row, VYRE_TYPE(VYRE_TYPE_KIND(column), columns));
-    vyre_verify_no_payload(k, row);
-    return;
+    return true;
   }
   if (!want_matrix(k, row, 'a', &columns, &column))
-    return;
-  switch (op) {
+    return false;
+  switch (op_of(k, row)) {
   case VYRE_OP_matvec:
     want_type(k, row, 'b', VYRE_TYPE(VYRE_TYPE_KIND(column), columns));
-    result(k, row, column);
-    vyre_verify_no_payload(k, row);
-    break;
+    return true;
   case VYRE_OP_matmat:
-    if (want_matrix(k, row, 'b', &others, &other) &&
-        want(k, row, 'b', VYRE_TYPE_LANES(other) == columns, "a matrix of as many rows as operand a has columns"))
-      result_tuple(k, row, others, column);
-    break;
+    return want_matrix(k, row, 'b', &others, &other) &&
+           want(k, row, 'b', VYRE_TYPE_LANES(other) == columns, "a matrix of as many rows as operand a has columns");
   case VYRE_OP_transpose:
-    result_tuple(k, row, VYRE_TYPE_LANES(column), VYRE_TYPE(VYRE_TYPE_KIND(column), columns));
-    break;
+    return true;
   default: /* determinant, inverse */
-    if (!want(k, row, 'a', VYRE_TYPE_LANES(column) == columns, "a square matrix"))
-      return;
-    if (op == VYRE_OP_inverse) {
-      result_tuple(k, row, columns, column);
-    } else {
-      result(k, row, VYRE_TYPE(VYRE_TYPE_KIND(column), 1));
-      vyre_verify_no_payload(k, row);
-    }
-    break;
+    return want(k, row, 'a', VYRE_TYPE_LANES(column) == columns, "a square matrix");
   }
+}
+
+static void
+check_matrix(verifier *k, uint32_t row)
+{
+  const vyre_opcode op = op_of(k, row);
+  if (!want_matrices(k, row))
+    return;
+  vyre_verify_result(k, row);
+  if (op == VYRE_OP_matvec || op == VYRE_OP_vecmat || op == VYRE_OP_determinant)
+    vyre_verify_no_payload(k, row);
 }
 
 static void
@@ -468,7 +471,7 @@ check_vector(verifier *k, uint32_t row)
   case VYRE_OP_outer:
     if (want_float_vector(k, row, 'a') && want_float_vector(k, row, 'b') &&
         want(k, row, 'b', kind_of(k, v->b[row]) == VYRE_TYPE_KIND(type), "the kind of operand a"))
-      result_tuple(k, row, lanes_of(k, v->b[row]), type);
+      vyre_verify_result(k, row);
     return;
   case VYRE_OP_cross: /* SAME */
     want(k, row, 'a', VYRE_TYPE_LANES(type) == 3, "vectors of 3 lanes");
@@ -476,21 +479,19 @@ check_vector(verifier *k, uint32_t row)
   case VYRE_OP_dot:
     if (!want_float_vector(k, row, 'a') || !want_type(k, row, 'b', type))
       return;
-    result(k, row, VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
     break;
   case VYRE_OP_norm:
   case VYRE_OP_distance:
     if (!want_kind(k, row, 'a', vyre_kind_is_float, "floats") || (op == VYRE_OP_distance && !want_type(k, row, 'b', type)))
       return;
-    result(k, row, VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
     break;
   default: /* refract */
     if (!want_kind(k, row, 'a', vyre_kind_is_float, "floats") || !want_type(k, row, 'b', type))
       return;
     want_type(k, row, 'c', VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
-    result(k, row, type);
     break;
   }
+  vyre_verify_result(k, row);
   vyre_verify_no_payload(k, row);
 }
 
@@ -517,12 +518,9 @@ vyre_verify_value(verifier *k, uint32_t row)
   case VYRE_OP_lid:
   case VYRE_OP_wid:
   case VYRE_OP_groups:
-    vyre_verify_no_payload(k, row);
-    result(k, row, VYRE_TYPE(VYRE_U32, 3));
-    break;
   case VYRE_OP_lindex:
     vyre_verify_no_payload(k, row);
-    result(k, row, U32);
+    vyre_verify_result(k, row);
     break;
   case VYRE_OP_uaddc:
   case VYRE_OP_usubb:
@@ -539,7 +537,7 @@ vyre_verify_value(verifier *k, uint32_t row)
   case VYRE_OP_all:
     vyre_verify_no_payload(k, row);
     want(k, row, 'a', kind_of(k, k->view->a[row]) == VYRE_BOOL && lanes_of(k, k->view->a[row]) > 1, "a vector of bool");
-    result(k, row, VYRE_TYPE(VYRE_BOOL, 1));
+    vyre_verify_result(k, row);
     break;
   case VYRE_OP_convert:
   case VYRE_OP_bitcast:
@@ -575,7 +573,7 @@ vyre_verify_value(verifier *k, uint32_t row)
     check_matrix(k, row);
     break;
   default:
-    if (subgroup_is_place(op) || vyre_op_is_subgroup(op))
+    if (vyre_op_is_invocation(op) || vyre_op_is_subgroup(op))
       vyre_verify_subgroup(k, row);
     else if (op >= VYRE_OP_tuple && op <= VYRE_OP_select)
       check_composition(k, row);

@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "analysis/versions.h"
+#include "table/result.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -333,13 +334,8 @@ check_uniform(verifier *k, uint32_t row, const vyre_op_info *info)
     if (operands[which] && VYRE_ROW_TYPE(v->op[operands[which]]) != first)
       vyre_verify_report(k, row, "operand %c is %s, but operand a has type %s", 'a' + (int)which,
                          vyre_verify_show(k, operands[which], &name), vyre_verify_type_text(first, &text));
-  if (info->rule == VYRE_RULE_BOOL)
-    first = VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(first));
-  if (type != first) {
-    text_buffer wanted;
-    vyre_verify_report(k, row, "has type %s, but its operands make it %s", vyre_verify_type_text(type, &text),
-                       vyre_verify_type_text(first, &wanted));
-  }
+  if (type != result_uniform(info, first))
+    vyre_verify_result(k, row);
   if (!(VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM))
     vyre_verify_no_payload(k, row);
   else if (!vyre_verify_literal_fits(VYRE_ROW_TYPE(v->op[operands[0]]), bits_of(k, row)))
