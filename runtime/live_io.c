@@ -3,17 +3,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
+#include "protocol/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Words of a slot. */
-enum { OP, SOURCE, DESTINATION, BYTES = 5, STATE };
-
 static uint32_t
 state_of(const vyre_mega_live *live, uint32_t slot)
 {
-  return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + STATE);
+  return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + IO_STATE);
 }
 
 static bool
@@ -25,14 +23,14 @@ has_result(uint32_t state)
 static bool
 is_given_up(const vyre_mega_live *live, uint32_t slot)
 {
-  return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + OP) == VYRE_MEGA_IO_GIVEN_UP;
+  return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + IO_OP) == VYRE_MEGA_IO_GIVEN_UP;
 }
 
 /* The region that an operation has to do with; NULL: there is none, and the pump has refused it. */
 static const vyre_mega_region *
 region_of(const vyre_mega_live *live, const uint32_t *words)
 {
-  const uint32_t number = words[words[OP] == VYRE_MEGA_IO_WRITE ? SOURCE : DESTINATION];
+  const uint32_t number = words[words[IO_OP] == VYRE_MEGA_IO_WRITE ? IO_SOURCE : IO_DESTINATION];
   return number < live->region_count ? &live->regions[number] : NULL;
 }
 
@@ -54,14 +52,15 @@ live_io_put(vyre_mega_live *live, vyre_upload *out)
     const bool is_over = state == VYRE_MEGA_EMPTY || (has_result(state) && !is_given_up(live, slot)); /* else it will be EMPTY */
     if (!live->io_taken[slot] || (!is_over && !live->io_untold[slot]))
       continue;
-    words[0] = is_over && has_result(state) ? live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + BYTES) : down[BYTES];
+    words[0] =
+        is_over && has_result(state) ? live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + IO_BYTES) : down[IO_BYTES];
     words[1] = is_over ? state : VYRE_MEGA_CLAIMED;
     const vyre_mega_region *region = region_of(live, down);
-    if (is_over && state == VYRE_MEGA_IO_OK && down[OP] == VYRE_MEGA_IO_READ && words[0] && region) {
+    if (is_over && state == VYRE_MEGA_IO_OK && down[IO_OP] == VYRE_MEGA_IO_READ && words[0] && region) {
       out[count++] = (vyre_upload){range_of(live, region, words[0]), region->data};
       live->io_stats.bytes_bounced += words[0];
     }
-    out[count++] = (vyre_upload){{live->row.buffers[3].buffer, (slot * VYRE_MEGA_IO_WORDS + BYTES) * 4, 8}, words};
+    out[count++] = (vyre_upload){{live->row.buffers[3].buffer, (slot * VYRE_MEGA_IO_WORDS + IO_BYTES) * 4, 8}, words};
   }
   return count;
 }
@@ -71,10 +70,10 @@ static vyre_status
 fetch(vyre_mega_live *live, const uint32_t *words)
 {
   const vyre_mega_region *region = region_of(live, words);
-  if (words[OP] != VYRE_MEGA_IO_WRITE || !region || words[BYTES] == 0 || words[BYTES] > region->size)
+  if (words[IO_OP] != VYRE_MEGA_IO_WRITE || !region || words[IO_BYTES] == 0 || words[IO_BYTES] > region->size)
     return VYRE_OK;
-  const vyre_read read = {range_of(live, region, words[BYTES]), region->data};
-  live->io_stats.bytes_bounced += words[BYTES];
+  const vyre_read read = {range_of(live, region, words[IO_BYTES]), region->data};
+  live->io_stats.bytes_bounced += words[IO_BYTES];
   return live_submit(live, &(vyre_sequence){.reads = &read, .read_count = 1});
 }
 
@@ -93,7 +92,7 @@ publish(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
 static vyre_status
 end_told(vyre_mega_live *live, uint32_t slot)
 {
-  const uint32_t op = live->io_down[slot * VYRE_MEGA_IO_WORDS + OP], told = live->io_words[slot][1];
+  const uint32_t op = live->io_down[slot * VYRE_MEGA_IO_WORDS + IO_OP], told = live->io_words[slot][1];
   live->io_untold[slot] = false;
   if (has_result(told) || told == VYRE_MEGA_EMPTY)
     live->io_taken[slot] = false;
@@ -113,9 +112,9 @@ live_io_take(vyre_mega_live *live)
       VYRE_TRY(end_told(live, slot));
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS];
-    if (live->io_taken[slot] || down[STATE] != VYRE_MEGA_PUBLISHED)
+    if (live->io_taken[slot] || down[IO_STATE] != VYRE_MEGA_PUBLISHED)
       continue;
-    if (down[OP] != VYRE_MEGA_IO_GIVEN_UP) /* which is EMPTY here, and there with the next slice */
+    if (down[IO_OP] != VYRE_MEGA_IO_GIVEN_UP) /* which is EMPTY here, and there with the next slice */
       VYRE_TRY(publish(live, slot, down));
     live->io_taken[slot] = live->io_untold[slot] = true;
     live->io_words[slot][1] = VYRE_MEGA_CLAIMED;

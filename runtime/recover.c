@@ -7,10 +7,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
+#include "protocol/words.h"
 
 #include <string.h>
-
-enum { ASKED = 14 /* of a slot's words: where in the IO queue LOAD_MISS asked, from 1 (kernel/handlers.vir) */ };
 
 vyre_status
 mega_give_back(vyre_mega *mega)
@@ -102,7 +101,7 @@ mega_note_again(vyre_status status, bool was_lost)
 static void
 give_up_io(void *image, size_t size, uint32_t slot, const uint32_t *words)
 {
-  const uint32_t request = words[ASKED];
+  const uint32_t request = words[SLOT_REQUEST];
   vyre_mega_io asked;
   if (words[VYRE_MEGA_SLOT_OP] != VYRE_MEGA_OP_LOAD_MISS || request == 0 || request > VYRE_MEGA_IO_SLOTS)
     return;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
-#include "vyre/megakernel.h"
+#include "protocol/words.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -42,34 +42,30 @@ put_call(const writer *w, const char *function)
                            w->program->has_data ? "%data, " : "");
 }
 
+static vyre_status put_text(const writer *w, const char *text);
+
 /* The protocol's, and its own for each handler.  The compiler may make a table of it: no code is tried after the other. */
 static vyre_status
 put_switch(const writer *w)
 {
-  static const struct {
-    const char *label, *call;
-  } cases[] = {
-      {"0u32", NULL},
-      {"1u32", "@mega_store(%control, %a0, %a1)"},
-      {"2u32", "@mega_add(%control, %a0, %a1)"},
-      {"3u32", "@mega_load(%control, %a0, %a1)"},
-      {"4u32", "@mega_swap(%control, %a0, %a1, %a2)"},
-      {"5u32", "@mega_copy(%control, %a0, %a1, %a2)"},
-      {"7u32", "@mega_fence(%control, %a1)"},
-      {"0xfffdu32", "@mega_load_miss(%control, %ring, %io, %base, %state)"},
-      {"0xfffeu32", "@mega_print(%control, %debug, %base, %a0, %a1, %a2)"},
-      {"0xffffffffu32", "@mega_shut_down(%control, %ring, %base)"},
-  };
-  VYRE_TRY(vyre_bytes_printf(w->out, "switch %%op {\n"));
-  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    VYRE_TRY(cases[i].call ? vyre_bytes_printf(w->out, "    case %s { set %%result, %s }\n", cases[i].label, cases[i].call)
-                           : vyre_bytes_printf(w->out, "    case %s { }\n", cases[i].label));
+  static const char cases[] = "switch %op {\n"
+                              "    case $OP_NOPu32 { }\n"
+                              "    case $OP_STOREu32 { set %result, @mega_store(%control, %a0, %a1) }\n"
+                              "    case $OP_ADDu32 { set %result, @mega_add(%control, %a0, %a1) }\n"
+                              "    case $OP_LOADu32 { set %result, @mega_load(%control, %a0, %a1) }\n"
+                              "    case $OP_SWAPu32 { set %result, @mega_swap(%control, %a0, %a1, %a2) }\n"
+                              "    case $OP_COPYu32 { set %result, @mega_copy(%control, %a0, %a1, %a2) }\n"
+                              "    case $OP_FENCEu32 { set %result, @mega_fence(%control, %a1) }\n"
+                              "    case $OP_LOAD_MISSu32 { set %result, @mega_load_miss(%control, %ring, %io, %base, %state) }\n"
+                              "    case $OP_PRINTu32 { set %result, @mega_print(%control, %debug, %base, %a0, %a1, %a2) }\n"
+                              "    case $OP_SHUT_DOWNu32 { set %result, @mega_shut_down(%control, %ring, %base) }\n";
+  VYRE_TRY(put_text(w, cases));
   for (uint32_t i = 0; i < w->program->handler_count; i++) {
     VYRE_TRY(vyre_bytes_printf(w->out, "    case %" PRIu32 "u32 { set %%result, ", w->program->handlers[i].op));
     VYRE_TRY(put_call(w, w->program->handlers[i].function));
     VYRE_TRY(vyre_bytes_printf(w->out, " }\n"));
   }
-  return vyre_bytes_printf(w->out, "    default { set %%result, 1u32 }\n  }");
+  return put_text(w, "    default { set %result, $REASON_OPu32 }\n  }");
 }
 
 static vyre_status
@@ -82,6 +78,14 @@ put_operation(const writer *w)
 }
 
 /* ---- text ---------------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *name;
+  uint32_t value;
+} words[] = {
+#define MEGA_WORD(name, value) {#name, value},
+#include "kernel/words.def"
+};
 
 static vyre_status
 put_word(const writer *w, const char *word, size_t length)
@@ -119,13 +123,16 @@ put_word(const writer *w, const char *word, size_t length)
                              has_priorities(w->program) ? "return load(%shared[add(%level, 2u32)])"
                                                         : "return select(eq(%level, 0u32), 0u32, %slots)");
 #undef IS
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strlen(words[i].name) == length && memcmp(words[i].name, word, length) == 0)
+      return vyre_bytes_printf(w->out, "%" PRIu32, words[i].value);
   return VYRE_ERROR(VYRE_CODE_INTERNAL, "megakernel: its text has the word $%.*s\nFix: report this", (int)length, word);
 }
 
 static bool
 is_letter(char c)
 {
-  return c >= 'A' && c <= 'Z';
+  return (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static vyre_status

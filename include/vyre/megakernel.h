@@ -19,7 +19,7 @@ extern "C" {
 
 /* ---- control ------------------------------------------------------------------------------------------------------------- */
 
-/* Words of the control buffer.  ORDER: the image's. */
+/* Words of the control buffer. */
 enum {
   VYRE_MEGA_SHUTDOWN = 0,      /* not 0: the kernel ends */
   VYRE_MEGA_DONE_COUNT = 1,    /* items that ended DONE */
@@ -100,7 +100,7 @@ enum {
   VYRE_MEGA_SLOT_REASON = 15 /* of a slot that ended FAULT; else its last argument */
 };
 
-/* ORDER: the image's. */
+/* Values of a slot's status word. */
 typedef enum vyre_mega_state {
   VYRE_MEGA_EMPTY,
   VYRE_MEGA_PUBLISHED,
@@ -241,7 +241,7 @@ enum {
 /* GIVEN_UP is no operation: whoever asked has written it in the operation's place, and has no more to do with the slot. */
 typedef enum vyre_mega_io_op { VYRE_MEGA_IO_GIVEN_UP, VYRE_MEGA_IO_READ, VYRE_MEGA_IO_WRITE, VYRE_MEGA_IO_FENCE } vyre_mega_io_op;
 
-/* ORDER: the words of a slot, but the two of the offset are one, and the state is between bytes and tag. */
+/* A slot of the IO queue. */
 typedef struct vyre_mega_io {
   uint32_t op; /* vyre_mega_io_op */
   uint32_t source, destination;

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Words of a slot. */
-enum { OP, SOURCE, DESTINATION, LOW, HIGH, BYTES, STATE, TAG };
 enum { MOST_ERRNO = 4095 };
 
 static vyre_status
@@ -45,7 +43,7 @@ check_slot(const void *image, size_t size, uint32_t slot)
   if (slot >= size / VYRE_MEGA_IO_BYTES)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: an IO queue of %zu slots has no slot %" PRIu32 "\nFix: one of its slots",
                       size / VYRE_MEGA_IO_BYTES, slot);
-  const uint32_t state = word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + STATE);
+  const uint32_t state = word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + IO_STATE);
   if (!is_state(state))
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "megakernel: IO slot %" PRIu32 " has the state %" PRIu32 ", which there is not\nFix: a queue that only "
@@ -90,13 +88,13 @@ vyre_mega_io_read(const void *image, size_t size, uint32_t slot, vyre_mega_io *o
   const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
   memset(out, 0, sizeof *out);
   VYRE_TRY(check_slot(image, size, slot));
-  out->state = word_acquire(image, base + STATE);
-  out->op = word_get(image, base + OP);
-  out->source = word_get(image, base + SOURCE);
-  out->destination = word_get(image, base + DESTINATION);
-  out->offset = word_get(image, base + LOW) | (uint64_t)word_get(image, base + HIGH) << 32;
-  out->bytes = word_get(image, base + BYTES);
-  out->tag = word_get(image, base + TAG);
+  out->state = word_acquire(image, base + IO_STATE);
+  out->op = word_get(image, base + IO_OP);
+  out->source = word_get(image, base + IO_SOURCE);
+  out->destination = word_get(image, base + IO_DESTINATION);
+  out->offset = word_get(image, base + IO_LOW) | (uint64_t)word_get(image, base + IO_HIGH) << 32;
+  out->bytes = word_get(image, base + IO_BYTES);
+  out->tag = word_get(image, base + IO_TAG);
   return VYRE_OK;
 }
 
@@ -107,16 +105,16 @@ vyre_mega_io_publish(void *image, size_t size, uint32_t slot, const vyre_mega_io
   VYRE_TRY(check_slot(image, size, slot));
   if (request->op < VYRE_MEGA_IO_READ || request->op > VYRE_MEGA_IO_FENCE)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no IO operation %" PRIu32 "\nFix: READ, WRITE or FENCE", request->op);
-  if (!word_swap(image, base + STATE, VYRE_MEGA_EMPTY, VYRE_MEGA_CLAIMED))
-    return refuse(slot, word_acquire(image, base + STATE), "EMPTY");
-  word_put(image, base + OP, request->op);
-  word_put(image, base + SOURCE, request->source);
-  word_put(image, base + DESTINATION, request->destination);
-  word_put(image, base + LOW, (uint32_t)request->offset);
-  word_put(image, base + HIGH, (uint32_t)(request->offset >> 32));
-  word_put(image, base + BYTES, request->bytes);
-  word_put(image, base + TAG, request->tag);
-  word_release(image, base + STATE, VYRE_MEGA_PUBLISHED);
+  if (!word_swap(image, base + IO_STATE, VYRE_MEGA_EMPTY, VYRE_MEGA_CLAIMED))
+    return refuse(slot, word_acquire(image, base + IO_STATE), "EMPTY");
+  word_put(image, base + IO_OP, request->op);
+  word_put(image, base + IO_SOURCE, request->source);
+  word_put(image, base + IO_DESTINATION, request->destination);
+  word_put(image, base + IO_LOW, (uint32_t)request->offset);
+  word_put(image, base + IO_HIGH, (uint32_t)(request->offset >> 32));
+  word_put(image, base + IO_BYTES, request->bytes);
+  word_put(image, base + IO_TAG, request->tag);
+  word_release(image, base + IO_STATE, VYRE_MEGA_PUBLISHED);
   return VYRE_OK;
 }
 
@@ -125,10 +123,10 @@ static void
 free_given_up(void *image, uint32_t slot)
 {
   const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
-  const uint32_t state = word_acquire(image, base + STATE);
+  const uint32_t state = word_acquire(image, base + IO_STATE);
   const bool is_open = state == VYRE_MEGA_PUBLISHED || state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR;
-  if (is_open && word_acquire(image, base + OP) == VYRE_MEGA_IO_GIVEN_UP)
-    word_swap(image, base + STATE, state, VYRE_MEGA_EMPTY);
+  if (is_open && word_acquire(image, base + IO_OP) == VYRE_MEGA_IO_GIVEN_UP)
+    word_swap(image, base + IO_STATE, state, VYRE_MEGA_EMPTY);
 }
 
 /* Whoever wrote over it: who waits for the slot hears of it, and all other slots go on. */
@@ -136,11 +134,11 @@ static void
 end_damaged(void *image, uint32_t slot)
 {
   const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
-  const uint32_t state = word_acquire(image, base + STATE);
+  const uint32_t state = word_acquire(image, base + IO_STATE);
   if (is_state(state))
     return;
-  word_put(image, base + BYTES, EIO);
-  word_swap(image, base + STATE, state, VYRE_MEGA_IO_ERROR);
+  word_put(image, base + IO_BYTES, EIO);
+  word_swap(image, base + IO_STATE, state, VYRE_MEGA_IO_ERROR);
 }
 
 vyre_status
@@ -151,7 +149,7 @@ vyre_mega_io_poll(void *image, size_t size, uint32_t *out, uint32_t *out_count)
   for (uint32_t slot = 0; slot < size / VYRE_MEGA_IO_BYTES; slot++) {
     end_damaged(image, slot);
     free_given_up(image, slot);
-    if (word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + STATE) == VYRE_MEGA_PUBLISHED)
+    if (word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + IO_STATE) == VYRE_MEGA_PUBLISHED)
       out[(*out_count)++] = slot;
   }
   return VYRE_OK;
@@ -162,7 +160,7 @@ vyre_mega_io_claim(void *image, size_t size, uint32_t slot, bool *out_claimed)
 {
   *out_claimed = false;
   VYRE_TRY(check_slot(image, size, slot));
-  *out_claimed = word_swap(image, (size_t)slot * VYRE_MEGA_IO_WORDS + STATE, VYRE_MEGA_PUBLISHED, VYRE_MEGA_CLAIMED);
+  *out_claimed = word_swap(image, (size_t)slot * VYRE_MEGA_IO_WORDS + IO_STATE, VYRE_MEGA_PUBLISHED, VYRE_MEGA_CLAIMED);
   return VYRE_OK;
 }
 
@@ -170,7 +168,7 @@ static vyre_status
 check_complete(void *image, size_t size, const uint32_t *slots, const int64_t *results, uint32_t i)
 {
   VYRE_TRY(check_slot(image, size, slots[i]));
-  const uint32_t state = word_acquire(image, (size_t)slots[i] * VYRE_MEGA_IO_WORDS + STATE);
+  const uint32_t state = word_acquire(image, (size_t)slots[i] * VYRE_MEGA_IO_WORDS + IO_STATE);
   if (state != VYRE_MEGA_CLAIMED)
     return refuse(slots[i], state, "CLAIMED");
   if (results[i] > UINT32_MAX || results[i] < -(int64_t)MOST_ERRNO)
@@ -189,8 +187,8 @@ vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const int
     VYRE_TRY(check_complete(image, size, slots, results, i));
   for (uint32_t i = 0; i < count; i++) {
     const size_t base = (size_t)slots[i] * VYRE_MEGA_IO_WORDS;
-    word_put(image, base + BYTES, (uint32_t)(results[i] < 0 ? -results[i] : results[i]));
-    word_release(image, base + STATE, results[i] < 0 ? VYRE_MEGA_IO_ERROR : VYRE_MEGA_IO_OK);
+    word_put(image, base + IO_BYTES, (uint32_t)(results[i] < 0 ? -results[i] : results[i]));
+    word_release(image, base + IO_STATE, results[i] < 0 ? VYRE_MEGA_IO_ERROR : VYRE_MEGA_IO_OK);
     free_given_up(image, slots[i]);
   }
   return VYRE_OK;
@@ -199,7 +197,7 @@ vyre_mega_io_complete(void *image, size_t size, const uint32_t *slots, const int
 vyre_status
 vyre_mega_io_recycle(void *image, size_t size, uint32_t slot)
 {
-  const size_t at = (size_t)slot * VYRE_MEGA_IO_WORDS + STATE;
+  const size_t at = (size_t)slot * VYRE_MEGA_IO_WORDS + IO_STATE;
   VYRE_TRY(check_slot(image, size, slot));
   const uint32_t state = word_acquire(image, at);
   if (state != VYRE_MEGA_IO_OK && state != VYRE_MEGA_IO_ERROR)
@@ -213,11 +211,11 @@ vyre_mega_io_give_up(void *image, size_t size, uint32_t slot)
 {
   const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
   VYRE_TRY(check_slot(image, size, slot));
-  const uint32_t state = word_acquire(image, base + STATE);
-  if (state == VYRE_MEGA_EMPTY || word_acquire(image, base + OP) == VYRE_MEGA_IO_GIVEN_UP)
+  const uint32_t state = word_acquire(image, base + IO_STATE);
+  if (state == VYRE_MEGA_EMPTY || word_acquire(image, base + IO_OP) == VYRE_MEGA_IO_GIVEN_UP)
     return refuse(slot, state, "asked for");
   if (state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR)
     return vyre_mega_io_recycle(image, size, slot);
-  word_release(image, base + OP, VYRE_MEGA_IO_GIVEN_UP);
+  word_release(image, base + IO_OP, VYRE_MEGA_IO_GIVEN_UP);
   return VYRE_OK;
 }

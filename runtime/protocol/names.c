@@ -6,14 +6,21 @@
 const char *
 vyre_mega_state_text(uint32_t state)
 {
-  static const char *const texts[] = {"EMPTY", "PUBLISHED", "CLAIMED", "DONE", "WAIT_IO", "YIELD", "REQUEUE", "FAULT"};
+  static const char *const texts[VYRE_MEGA_STATE__COUNT] = {
+      [VYRE_MEGA_EMPTY] = "EMPTY",     [VYRE_MEGA_PUBLISHED] = "PUBLISHED", [VYRE_MEGA_CLAIMED] = "CLAIMED",
+      [VYRE_MEGA_DONE] = "DONE",       [VYRE_MEGA_WAIT_IO] = "WAIT_IO",     [VYRE_MEGA_YIELD] = "YIELD",
+      [VYRE_MEGA_REQUEUE] = "REQUEUE", [VYRE_MEGA_FAULT] = "FAULT",
+  };
   return state < VYRE_MEGA_STATE__COUNT ? texts[state] : "unknown";
 }
 
 const char *
 vyre_mega_priority_text(uint32_t priority)
 {
-  static const char *const texts[] = {"CRITICAL", "HIGH", "NORMAL", "LOW", "IDLE"};
+  static const char *const texts[VYRE_MEGA_LEVELS] = {
+      [VYRE_MEGA_CRITICAL] = "CRITICAL", [VYRE_MEGA_HIGH] = "HIGH", [VYRE_MEGA_NORMAL] = "NORMAL",
+      [VYRE_MEGA_LOW] = "LOW",           [VYRE_MEGA_IDLE] = "IDLE",
+  };
   return priority < VYRE_MEGA_LEVELS ? texts[priority] : "unknown";
 }
 
@@ -21,18 +28,18 @@ const char *
 vyre_mega_reason_text(uint32_t reason)
 {
   static const char *const texts[VYRE_MEGA_REASON__COUNT] = {
-      "no reason",
-      "no handler has this op code",
-      "there is no such tenant",
-      "the tenant's quota is used up",
-      "a control word that items may not use",
-      "there are too few observables for the result",
-      "a packed slot whose operations do not fit",
-      "only tenant 0 may",
-      "the read failed",
-      "nobody did the read in time",
-      "a handler gave what is no result",
-      "the device was lost while it was under way",
+      [VYRE_MEGA_REASON_NONE] = "no reason",
+      [VYRE_MEGA_REASON_OP] = "no handler has this op code",
+      [VYRE_MEGA_REASON_TENANT] = "there is no such tenant",
+      [VYRE_MEGA_REASON_QUOTA] = "the tenant's quota is used up",
+      [VYRE_MEGA_REASON_WORD] = "a control word that items may not use",
+      [VYRE_MEGA_REASON_OBSERVABLE] = "there are too few observables for the result",
+      [VYRE_MEGA_REASON_PACKED] = "a packed slot whose operations do not fit",
+      [VYRE_MEGA_REASON_PERMISSION] = "only tenant 0 may",
+      [VYRE_MEGA_REASON_IO] = "the read failed",
+      [VYRE_MEGA_REASON_IO_PATIENCE] = "nobody did the read in time",
+      [VYRE_MEGA_REASON_RESULT] = "a handler gave what is no result",
+      [VYRE_MEGA_REASON_LOST] = "the device was lost while it was under way",
   };
   const uint32_t code = reason & 0xffff;
   return code < VYRE_MEGA_REASON__COUNT ? texts[code] : code >= VYRE_MEGA_REASON_USER ? "the handler's own reason" : "unknown";

@@ -9,6 +9,16 @@
 #include <endian.h>
 #include <inttypes.h>
 
+/* Words of a ring slot in which LOAD_MISS keeps its state: the rounds that are left, and its slot in the IO queue from 1. */
+enum { SLOT_PATIENCE = 13, SLOT_REQUEST = 14 };
+/* Words of an IO slot. */
+enum { IO_OP, IO_SOURCE, IO_DESTINATION, IO_LOW, IO_HIGH, IO_BYTES, IO_STATE, IO_TAG, IO_WORDS };
+/* Logarithms of how many words a slot has. */
+enum { SLOT_SHIFT = 4, IO_SHIFT = 3 };
+_Static_assert(VYRE_MEGA_SLOT_WORDS == 1 << SLOT_SHIFT && VYRE_MEGA_IO_WORDS == 1 << IO_SHIFT &&
+                   (int)IO_WORDS == (int)VYRE_MEGA_IO_WORDS,
+               "the kernel multiplies slots by shifts");
+
 static inline uint32_t
 word_get(const void *image, size_t word)
 {
