@@ -10,10 +10,8 @@
  * requires: levels      preserves: everything (changes nothing)
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "limits-constants.h"
 #include "vyre/plugin.h"
-
-/* ORDER: the codes of the verdict. */
-typedef enum limit { ROWS = 1, DEPTH, NESTING } limit;
 
 /* Each limit's name is that of its parameter. */
 static const vyre_param params[] = {
@@ -41,14 +39,14 @@ static const vyre_param params[] = {
 };
 
 static vyre_status
-fail(vyre_pass_ctx *ctx, uint32_t row, limit over)
+fail(vyre_pass_ctx *ctx, uint32_t row, uint32_t over)
 {
   switch (over) {
-  case ROWS:
+  case VIR_OVER_ROWS:
     return ctx->host->error(ctx, row,
                             "limit 'rows': the program has more rows than it may\n"
                             "Fix: raise the limit, limits<rows=N>, or split the program");
-  case DEPTH:
+  case VIR_OVER_DEPTH:
     return ctx->host->error(ctx, row,
                             "limit 'depth': the longest path over operands to this row has more rows than it may\n"
                             "Fix: raise the limit, limits<depth=N>, or keep what is in between in a variable");
@@ -76,7 +74,7 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
 {
   const uint32_t over = *ctx->host->memory(ctx, "over", 0);
   (void)module;
-  return over == UINT32_MAX ? VYRE_OK : fail(ctx, over >> 4, (limit)(over & 15u));
+  return over == UINT32_MAX ? VYRE_OK : fail(ctx, over >> 4, over & 15u);
 }
 
 extern const vyre_phases limits_phases;

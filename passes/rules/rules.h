@@ -14,6 +14,7 @@
 #ifndef VYRE_PASSES_RULES_H
 #define VYRE_PASSES_RULES_H
 
+#include "rules-constants.h"
 #include "vyre/types.h"
 
 enum {
@@ -54,12 +55,12 @@ typedef enum rules_literal {
 
 /* Functions of a constant that no op computes: rules_call. */
 typedef enum rules_function {
-  RULES_UDIV_MAGIC, /* x / C = umulhi(x, udiv_magic(C)) >> udiv_shift(C), where udiv_fits(C) */
-  RULES_UDIV_SHIFT,
-  RULES_UDIV_FITS,  /* else, with t = umulhi(x, udiv_magic(C)): x / C = ((x - t >> 1) + t) >> udiv_shift(C) */
-  RULES_SDIV_MAGIC, /* the same for signed division: docs/rules-format.md */
-  RULES_SDIV_SHIFT,
-  RULES_INVERSE, /* of an odd number, modulo 2^bits */
+  RULES_UDIV_MAGIC = VIR_RULES_UDIV_MAGIC, /* x / C = umulhi(x, udiv_magic(C)) >> udiv_shift(C), where udiv_fits(C) */
+  RULES_UDIV_SHIFT = VIR_RULES_UDIV_SHIFT,
+  RULES_UDIV_FITS = VIR_RULES_UDIV_FITS, /* else, with t = umulhi(x, udiv_magic(C)): x / C = ((x - t >> 1) + t) >> udiv_shift(C) */
+  RULES_SDIV_MAGIC = VIR_RULES_SDIV_MAGIC, /* the same for signed division: docs/rules-format.md */
+  RULES_SDIV_SHIFT = VIR_RULES_SDIV_SHIFT,
+  RULES_INVERSE = VIR_RULES_INVERSE, /* of an odd number, modulo 2^bits */
   RULES_FUNCTION__COUNT
 } rules_function;
 
@@ -86,7 +87,12 @@ typedef struct rules_kind {
 } rules_kind;
 
 /* bits(left) RELATION bits(right), or the number if right is RULES_KINDS */
-typedef enum rules_relation { RULES_LESS, RULES_LESS_EQUAL, RULES_EQUAL, RULES_NOT_EQUAL } rules_relation;
+typedef enum rules_relation {
+  RULES_LESS = VIR_RELATION_LESS,
+  RULES_LESS_EQUAL = VIR_RELATION_LESS_EQUAL,
+  RULES_EQUAL = VIR_RELATION_EQUAL,
+  RULES_NOT_EQUAL
+} rules_relation;
 typedef struct rules_width {
   uint8_t left, relation, right, number;
 } rules_width;

@@ -32,29 +32,29 @@ enum {
 
 /* One word each, but where said:  | fields | code 4 |.  `dst`, `src`, `reg` are registers, register 0 the root. */
 typedef enum rules_code {
-  RULES_ROW,       /* op 14.., which 12, src 8, dst 4: the operand is a row of that op */
-  RULES_BIND,      /* which 12, src 8, dst 4: any operand */
-  RULES_SAME,      /* which 12, src 8, reg 4: the same operand again */
-  RULES_IS,        /* literal 16.., which 12, src 8: that literal */
-  RULES_TAKE,      /* which 12, src 8, dst 4: a literal */
-  RULES_KIND,      /* kinds 16.., computes 12, reg 8, var 4: the kind of reg is one of these, and that of the variable */
-  RULES_KIND_SAME, /* reg 8, var 4 */
-  RULES_LANES,     /* reg 8, reg 4: as many lanes; RULES_SCALAR: one */
-  RULES_WIDTH,     /* number 16.., right 12, relation 8, left 4; right RULES_KINDS: the number */
-  RULES_WHEN,      /* an expression follows: it is true */
-  RULES_PAYS,      /* pairs 16..: then of each row that may go | parent 8 | reg 0 | */
-  RULES_FORWARD,   /* reg 4: it replaces the root */
-  RULES_LITERALLY, /* an expression follows: the root's value */
-  RULES_MAKE,      /* expressions 8, rows 4: then offsets of the expressions, then two words a row */
+  RULES_ROW = VIR_CODE_ROW,   /* op 14.., which 12, src 8, dst 4: the operand is a row of that op */
+  RULES_BIND = VIR_CODE_BIND, /* which 12, src 8, dst 4: any operand */
+  RULES_SAME = VIR_CODE_SAME, /* which 12, src 8, reg 4: the same operand again */
+  RULES_IS = VIR_CODE_IS,     /* literal 16.., which 12, src 8: that literal */
+  RULES_TAKE = VIR_CODE_TAKE, /* which 12, src 8, dst 4: a literal */
+  RULES_KIND = VIR_CODE_KIND, /* kinds 16.., computes 12, reg 8, var 4: the kind of reg is one of these, and that of the variable */
+  RULES_KIND_SAME = VIR_CODE_KIND_SAME, /* reg 8, var 4 */
+  RULES_LANES = VIR_CODE_LANES,         /* reg 8, reg 4: as many lanes; RULES_SCALAR: one */
+  RULES_WIDTH = VIR_CODE_WIDTH,         /* number 16.., right 12, relation 8, left 4; right RULES_KINDS: the number */
+  RULES_WHEN = VIR_CODE_WHEN,           /* an expression follows: it is true */
+  RULES_PAYS,                           /* pairs 16..: then of each row that may go | parent 8 | reg 0 | */
+  RULES_FORWARD = VIR_CODE_FORWARD,     /* reg 4: it replaces the root */
+  RULES_LITERALLY = VIR_CODE_LITERALLY, /* an expression follows: the root's value */
+  RULES_MAKE = VIR_CODE_MAKE,           /* expressions 8, rows 4: then offsets of the expressions, then two words a row */
 } rules_code;
 
 /* Expressions, on a stack: | fields | code 4 |.  A kind is one of 0..15, or 16 + a variable. */
 typedef enum rules_step {
-  RULES_PUSH,         /* reg 4: its literal */
-  RULES_PUSH_LITERAL, /* literal 16.., kind 4 */
-  RULES_APPLY,        /* op 16.., operands 14, to 9, from 4 */
-  RULES_APPLY_CALL,   /* function 16.., from 4 */
-  RULES_END,          /* kind 4 */
+  RULES_PUSH = VIR_STEP_PUSH,                 /* reg 4: its literal */
+  RULES_PUSH_LITERAL = VIR_STEP_PUSH_LITERAL, /* literal 16.., kind 4 */
+  RULES_APPLY = VIR_STEP_APPLY,               /* op 16.., operands 14, to 9, from 4 */
+  RULES_APPLY_CALL = VIR_STEP_CALL,           /* function 16.., from 4 */
+  RULES_END = VIR_STEP_END,                   /* kind 4 */
 } rules_step;
 
 /* A row to make: op 0, kind 16, register with as many lanes 21; then three operands of 8 bits. */

@@ -9,24 +9,8 @@
 
 #include <string.h>
 
-/* ORDER: states.vir's. */
-enum {
-  FACT_PINNED,
-  FACT_ACCESS,
-  FACT_INITIAL,
-  FACT_INITIAL_HIGH,
-  FACT_FIRST_JOIN,
-  FACT_JOIN_COUNT,
-  FACT_DESCRIPTORS,
-  FACT_VERSION,
-  FACT_SCOPE,
-  FACT_PROGRAM,
-  FACTS,
-  FACT_FIRST_SLOT = FACT_INITIAL, /* of programs */
-  FACT_SLOTS = FACT_INITIAL_HIGH
-};
 enum { SLOTS_A_NODE = 2 }; /* classes.vir: more slots than nodes, so that each finds one */
-enum { GRAPH_ROWS, GRAPH_JOINS, GRAPH_PARTS, GRAPH_CONSTRUCTS, GRAPH_HEAD };
+enum { GRAPH_HEAD = VIR_GRAPH_CONSTRUCTS + 1 };
 
 typedef struct preparation {
   vyre_pass_ctx *ctx;
@@ -47,8 +31,8 @@ phases_access_of_load(const memory *m, uint32_t load, uint32_t program)
   uint64_t bits;
   if (!memory_is_followed(m, load))
     return 0;
-  return ACCESS_FOLLOWED | (memory_is_there(m, program, v->a[load]) ? ACCESS_THERE : 0) |
-         (m->ctx->host->initial(m->module, v->a[load], &bits) ? ACCESS_STARTS : 0);
+  return VIR_ACCESS_FOLLOWED | (memory_is_there(m, program, v->a[load]) ? VIR_ACCESS_THERE : 0) |
+         (m->ctx->host->initial(m->module, v->a[load], &bits) ? VIR_ACCESS_STARTS : 0);
 }
 
 /* ---- levels -------------------------------------------------------------------------------------------------------------- */
@@ -137,7 +121,7 @@ access_of(preparation *p, uint32_t row, uint32_t program)
     return phases_access_of_load(&p->m, row, program);
   if (!memory_is_of_one_place(&p->m, row))
     return 0;
-  return ACCESS_ONE_PLACE | (op == VYRE_OP_store && memory_is_plain(&p->m, row, v->a[row]) ? ACCESS_PLAIN_STORE : 0);
+  return VIR_ACCESS_ONE_PLACE | (op == VYRE_OP_store && memory_is_plain(&p->m, row, v->a[row]) ? VIR_ACCESS_PLAIN_STORE : 0);
 }
 
 static void
@@ -147,23 +131,23 @@ give_facts(preparation *p)
   uint32_t program = 0;
   rules_scope scope = {0};
   for (uint32_t row = 1; row < v->rows; row++) {
-    uint32_t *facts = &p->given[row * FACTS];
+    uint32_t *facts = &p->given[row * VIR_FACTS];
     uint64_t bits = 0;
     if (vyre_op_of(v, row) == VYRE_OP_program) {
       program = row;
       scope = rules_scope_of(v->imm[row]);
     }
-    facts[FACT_PINNED] = rules_sweep_is_pinned(&p->s, row);
-    facts[FACT_ACCESS] = access_of(p, row, program);
-    if ((facts[FACT_ACCESS] & ACCESS_STARTS) != 0)
+    facts[VIR_FACT_PINNED] = rules_sweep_is_pinned(&p->s, row);
+    facts[VIR_FACT_ACCESS] = access_of(p, row, program);
+    if ((facts[VIR_FACT_ACCESS] & VIR_ACCESS_STARTS) != 0)
       p->host->initial(p->m.module, v->a[row], &bits);
-    facts[FACT_INITIAL] = (uint32_t)bits;
-    facts[FACT_INITIAL_HIGH] = (uint32_t)(bits >> 32);
+    facts[VIR_FACT_INITIAL] = (uint32_t)bits;
+    facts[VIR_FACT_INITIAL_HIGH] = (uint32_t)(bits >> 32);
     if (vyre_op_of(v, row) == VYRE_OP_buffer)
-      facts[FACT_DESCRIPTORS] = p->host->descriptor_steps(p->m.module, row);
-    facts[FACT_VERSION] = v->version[row];
-    facts[FACT_SCOPE] = scope.modes | scope.kinds << 2;
-    facts[FACT_PROGRAM] = program;
+      facts[VIR_FACT_DESCRIPTORS] = p->host->descriptor_steps(p->m.module, row);
+    facts[VIR_FACT_VERSION] = v->version[row];
+    facts[VIR_FACT_SCOPE] = scope.modes | scope.kinds << 2;
+    facts[VIR_FACT_PROGRAM] = program;
   }
 }
 
@@ -172,8 +156,8 @@ give_graph(preparation *p)
 {
   const vyre_view *v = p->v;
   uint32_t *graph = p->graph, *at = graph + GRAPH_HEAD;
-  graph[GRAPH_ROWS] = v->rows;
-  graph[GRAPH_JOINS] = (uint32_t)(at - graph);
+  graph[VIR_GRAPH_ROWS] = v->rows;
+  graph[VIR_GRAPH_JOINS] = (uint32_t)(at - graph);
   for (uint32_t i = 0; i < v->join_count; i++) {
     const vyre_join *join = &v->joins[i];
     memcpy(at, (const uint32_t[]){join->row, join->first, join->count}, 3 * sizeof *at);
@@ -184,14 +168,15 @@ give_graph(preparation *p)
       p->classes[v->rows + i] = v->rows + i;
       continue;
     }
-    uint32_t *facts = &p->given[join->row * FACTS]; /* a construct's joins are neighbours, but for those of memory between them */
-    facts[FACT_FIRST_JOIN] = facts[FACT_JOIN_COUNT] ? facts[FACT_FIRST_JOIN] : i;
-    facts[FACT_JOIN_COUNT] = i - facts[FACT_FIRST_JOIN] + 1;
+    uint32_t *facts =
+        &p->given[join->row * VIR_FACTS]; /* a construct's joins are neighbours, but for those of memory between them */
+    facts[VIR_FACT_FIRST_JOIN] = facts[VIR_FACT_JOIN_COUNT] ? facts[VIR_FACT_FIRST_JOIN] : i;
+    facts[VIR_FACT_JOIN_COUNT] = i - facts[VIR_FACT_FIRST_JOIN] + 1;
   }
-  graph[GRAPH_PARTS] = (uint32_t)(at - graph);
+  graph[VIR_GRAPH_PARTS] = (uint32_t)(at - graph);
   for (uint32_t i = 0; i < v->part_count; i++, at += 2)
     memcpy(at, (const uint32_t[]){v->parts[i].version, v->parts[i].edge}, 2 * sizeof *at);
-  graph[GRAPH_CONSTRUCTS] = (uint32_t)(at - graph);
+  graph[VIR_GRAPH_CONSTRUCTS] = (uint32_t)(at - graph);
   for (uint32_t i = 0; i < v->join_count; i++, at += 3)
     memcpy(at, (const uint32_t[]){p->m.constructs[i].before, p->m.constructs[i].buffer, p->m.constructs[i].steps}, 3 * sizeof *at);
 }
@@ -205,8 +190,8 @@ give_slots(preparation *p)
     const uint32_t end = v->next[program] ? v->next[program] : v->rows, first = join;
     while (join < v->join_count && v->joins[join].row < end)
       join++;
-    p->given[program * FACTS + FACT_FIRST_SLOT] = SLOTS_A_NODE * (program + first);
-    p->given[program * FACTS + FACT_SLOTS] = SLOTS_A_NODE * (end - program + join - first);
+    p->given[program * VIR_FACTS + VIR_FACT_FIRST_SLOT] = SLOTS_A_NODE * (program + first);
+    p->given[program * VIR_FACTS + VIR_FACT_SLOTS] = SLOTS_A_NODE * (end - program + join - first);
   }
 }
 

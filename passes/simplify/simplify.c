@@ -200,8 +200,8 @@ visit_load(simplifier *k, uint32_t row)
   k->n.seen[row] = v->version[row];
   if (k->access[row]) {
     const memory_state state = memory_at(&k->m, v->version[row], v->a[row]);
-    const bool is_stored = state.value && (k->access[row] & ACCESS_THERE) != 0;
-    const bool starts = !is_stored && (k->access[row] & ACCESS_STARTS) != 0 && is_start(v, state.since);
+    const bool is_stored = state.value && (k->access[row] & VIR_ACCESS_THERE) != 0;
+    const bool starts = !is_stored && (k->access[row] & VIR_ACCESS_STARTS) != 0 && is_start(v, state.since);
     uint64_t bits = 0;
     k->loads += is_stored || starts;
     if (is_stored && may_become(k, row, state.value)) {
