@@ -5,6 +5,7 @@
 
 #include "cli/process.h"
 #include "run_parts.h"
+#include "vyre/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ static bool
 depends_on_order(const run_program *program)
 {
   const vyre_view *view = vyre_module_view(program->module);
-  const uint32_t end = view->next[program->row.id] ? view->next[program->row.id] : view->rows;
+  const uint32_t end = vyre_program_end(view, program->row.id);
   uint32_t kind = 0;
   for (uint32_t row = program->row.id; row < end; row++) {
     const uint32_t op = VYRE_ROW_OP(view->op[row]);
@@ -94,7 +95,7 @@ differs(const run_comparison *c, pair *p)
   run_comparison_place(c, place, sizeof place);
   run_scalar_print(c->kind, c->first_bits, a);
   run_scalar_print(c->kind, c->second_bits, b);
-  const int digits = (int)(2 * run_scalar_size(c->kind));
+  const int digits = (int)(2 * vyre_kind_bytes(c->kind));
   const bool is_open = depends_on_order(&p->before);
   snprintf(p->why, sizeof p->why,
            "%s, byte %" PRIu64 ": %s (0x%0*" PRIx64 ") before, %s (0x%0*" PRIx64 ") after; %" PRIu64 " of %" PRIu64

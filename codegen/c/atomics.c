@@ -72,7 +72,7 @@ cgen_atomic(cgen *g, uint32_t row)
     return;
   const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)p.at.type);
   const bool is_float = kind == VYRE_F32 || kind == VYRE_F64, narrow = vyre_kind_bits(kind) < 32;
-  const uint64_t size = code_scalar_size(kind);
+  const uint64_t size = vyre_kind_bytes(kind);
   const bool bounded = cgen_put_bounds(g, &p, size, true);
   cgen_open_place(g, &p);
   if (!is_value && p.at.never)

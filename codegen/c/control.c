@@ -24,19 +24,6 @@ next_invocation(cgen *g, uint32_t row)
   cgen_line(g, "continue;");
 }
 
-/* What the jump is meant for: a construct around it. */
-static uint32_t
-target_of(const cgen *g, uint32_t row)
-{
-  const vyre_opcode op = cgen_op(g, row);
-  uint32_t around = g->v->parent[row];
-  if (op == VYRE_OP_leave)
-    return g->v->a[row];
-  while (around != g->program && !(op == VYRE_OP_fallthrough ? cgen_is(g, around, VYRE_OP_switch) : vyre_row_is_loop(g->v, around)))
-    around = g->v->parent[around];
-  return around;
-}
-
 /* Whether C's break, here, leaves this construct. */
 static bool
 breaks(const cgen *g, uint32_t row, uint32_t target)
@@ -51,7 +38,7 @@ breaks(const cgen *g, uint32_t row, uint32_t target)
 static bool
 continues(const cgen *g, uint32_t loop)
 {
-  const uint32_t continuing = code_region_of(g->v, loop, VYRE_CONTINUING);
+  const uint32_t continuing = vyre_region_with(g->v, loop, VYRE_CONTINUING);
   return !continuing || !g->v->first[continuing];
 }
 
@@ -117,11 +104,11 @@ cgen_jump(cgen *g, uint32_t row)
     cgen_value(g, g->v->a[row], 0, false);
     cgen_put(g, ") {\n");
     g->indent++;
-    jump_to(g, row, target_of(g, row));
+    jump_to(g, row, vyre_jump_target(g->v, row));
     g->indent--;
     cgen_line(g, "}");
   } else {
-    jump_to(g, row, target_of(g, row));
+    jump_to(g, row, vyre_jump_target(g->v, row));
   }
 }
 
@@ -134,7 +121,7 @@ cgen_jump(cgen *g, uint32_t row)
 static uint32_t
 after_then(cgen *g, uint32_t row)
 {
-  const uint32_t else_region = code_region_of(g->v, row, VYRE_ELSE);
+  const uint32_t else_region = vyre_region_with(g->v, row, VYRE_ELSE);
   const bool has_else = else_region && g->v->first[else_region];
   cgen_line(g, has_else ? "} else {" : "}");
   return has_else ? else_region : 0;
@@ -143,7 +130,7 @@ after_then(cgen *g, uint32_t row)
 static uint32_t
 open_if(cgen *g, uint32_t row)
 {
-  const uint32_t then_region = code_region_of(g->v, row, VYRE_THEN), else_region = code_region_of(g->v, row, VYRE_ELSE);
+  const uint32_t then_region = vyre_region_with(g->v, row, VYRE_THEN), else_region = vyre_region_with(g->v, row, VYRE_ELSE);
   if (g->inside && g->known[g->v->a[row] - g->program] == CGEN_FALSE && !(else_region && g->v->first[else_region]))
     return 0;
   cgen_begin_line(g);
@@ -178,7 +165,7 @@ open_for(cgen *g, uint32_t row)
 static uint32_t
 continuing_of(const cgen *g, uint32_t loop)
 {
-  const uint32_t continuing = code_region_of(g->v, loop, VYRE_CONTINUING);
+  const uint32_t continuing = vyre_region_with(g->v, loop, VYRE_CONTINUING);
   return continuing && g->v->first[continuing] ? continuing : 0;
 }
 
@@ -196,7 +183,7 @@ after_body(cgen *g, uint32_t row)
 static uint32_t
 open_loop(cgen *g, uint32_t row)
 {
-  const uint32_t body = code_region_of(g->v, row, VYRE_BODY);
+  const uint32_t body = vyre_region_with(g->v, row, VYRE_BODY);
   const bool goes_on = continuing_of(g, row) != 0;
   cgen_line(g, "for (;;) {");
   g->indent += goes_on;
@@ -208,13 +195,11 @@ open_loop(cgen *g, uint32_t row)
 static void
 put_labels(cgen *g, uint32_t case_row)
 {
-  const uint32_t labels = g->v->a[case_row];
-  const bool several = labels && cgen_is(g, labels, VYRE_OP_tuple);
-  const uint32_t count = labels == 0 ? 0 : several ? VYRE_TUPLE_COUNT(g->v->imm[labels]) : 1;
-  for (uint32_t k = 0; k < count; k++) {
+  vyre_labels labels = vyre_labels_of(g->v, case_row);
+  for (uint32_t label; (label = vyre_next_label(g->v, &labels)) != 0;) {
     cgen_begin_line(g);
     cgen_put(g, "case ");
-    cgen_value(g, several ? code_tuple_part(g->v, labels, k) : labels, 0, false);
+    cgen_value(g, label, 0, false);
     cgen_put(g, ":\n");
   }
   if (g->v->imm[case_row] & VYRE_CASE_DEFAULT)
@@ -273,7 +258,7 @@ after_case(cgen *g, uint32_t c)
 static uint32_t
 open_block(cgen *g, uint32_t row)
 {
-  const uint32_t region = code_region_of(g->v, row, VYRE_BLOCK);
+  const uint32_t region = vyre_region_with(g->v, row, VYRE_BLOCK);
   cgen_line(g, region ? "{" : "{\n%*s}", (int)g->indent * 2, "");
   return region;
 }
@@ -301,9 +286,9 @@ close_region(cgen *g, uint32_t region)
   const uint32_t row = g->v->parent[region];
   if (cgen_is(g, row, VYRE_OP_switch))
     return after_case(g, region);
-  if (cgen_is(g, row, VYRE_OP_if) && region == code_region_of(g->v, row, VYRE_THEN))
+  if (cgen_is(g, row, VYRE_OP_if) && region == vyre_region_with(g->v, row, VYRE_THEN))
     return after_then(g, row);
-  if (cgen_is(g, row, VYRE_OP_loop) && region == code_region_of(g->v, row, VYRE_BODY))
+  if (cgen_is(g, row, VYRE_OP_loop) && region == vyre_region_with(g->v, row, VYRE_BODY))
     return after_body(g, row);
   cgen_line(g, "}");
   return 0;

@@ -47,7 +47,7 @@ put_measure(cgen *g, const copy *c, const side *s, const char *name, uint64_t mo
 static void
 copy_lane(cgen *g, const copy *c, vyre_kind kind, uint32_t lane)
 {
-  const uint32_t size = code_scalar_size(kind);
+  const uint32_t size = vyre_kind_bytes(kind);
   const bool narrow = kind != VYRE_BOOL && size < 4;
   const uint64_t to = (uint64_t)lane * c->to.lane_stride, from = (uint64_t)lane * c->from.lane_stride;
   cgen_begin_line(g);
@@ -87,7 +87,7 @@ copy_struct(cgen *g, copy *c, const vyre_type_info *info)
     const uint64_t to = c->to.fixed, from = c->from.fixed;
     c->to.fixed += code_member_offset(&g->memory, c->to.place.at.buffer, info, k);
     c->from.fixed += code_member_offset(&g->memory, c->from.place.at.buffer, info, k);
-    c->to.lane_stride = c->from.lane_stride = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
+    c->to.lane_stride = c->from.lane_stride = part < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)part)) : 0;
     copy_type(g, c, part);
     c->to.fixed = to;
     c->from.fixed = from;

@@ -125,7 +125,7 @@ put_gap(cgen *g, table *t, uint64_t offset)
 static void
 put_scalar(cgen *g, table *t, vyre_kind kind, uint64_t bits)
 {
-  const uint32_t size = code_scalar_size(kind);
+  const uint32_t size = vyre_kind_bytes(kind);
   const uint32_t units = t->kind == VYRE_VOID ? size : 1;
   for (uint32_t k = 0; k < units; k++) {
     begin_unit(g, t);
@@ -150,7 +150,7 @@ walk_table(cgen *g, table *t, vyre_type_id type, uint64_t offset)
     if (!t->dry) {
       put_gap(g, t, offset);
       put_scalar(g, t, kind, bits);
-      offset += code_scalar_size(kind);
+      offset += vyre_kind_bytes(kind);
       continue;
     }
     t->kind = !t->any || t->kind == kind ? kind : VYRE_VOID;
@@ -190,7 +190,7 @@ put_table(cgen *g, uint32_t buffer)
   }
   walk_table(g, &t, g->v->imm[buffer], 0);
   const vyre_kind kind = t.kind;
-  const uint32_t size = kind == VYRE_VOID ? 1 : code_scalar_size(kind);
+  const uint32_t size = kind == VYRE_VOID ? 1 : vyre_kind_bytes(kind);
   const bool is_float = (kind == VYRE_F32 || kind == VYRE_F64) && t.finite;
   g->out = &g->tables;
   cgen_mark(g, &g->table_marks, CGEN_MARK_BLOCK);
@@ -317,7 +317,7 @@ declare_field(cgen *g, uint32_t row)
       cgen_put(g, "[%u]", g->count);
     }
     cgen_put(g, ";\n");
-    g->state_bytes += (uint64_t)g->count * lanes * (kind == VYRE_BOOL ? 1 : code_scalar_size(kind));
+    g->state_bytes += (uint64_t)g->count * lanes * (kind == VYRE_BOOL ? 1 : vyre_kind_bytes(kind));
   }
 }
 

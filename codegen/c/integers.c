@@ -241,7 +241,7 @@ call(cgen *g, uint32_t row, uint32_t lane)
   for (uint32_t k = 0; k < 2 && v->c[row]; k++) {
     if (k == 1 && !field)
       break;
-    const uint32_t operand = field ? code_tuple_part(g->v, field, k) : v->c[row];
+    const uint32_t operand = field ? vyre_tuple_part(g->v, field, k) : v->c[row];
     cgen_put(g, ", ");
     cgen_value(g, operand, cgen_lanes(g, operand) == 1 ? 0 : lane, false);
   }

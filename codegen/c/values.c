@@ -257,7 +257,7 @@ put_part(cgen *g, uint32_t row, uint32_t lane)
 {
   const uint32_t tuple = g->v->a[row], k = g->v->imm[row];
   if (cgen_is(g, tuple, VYRE_OP_tuple))
-    cgen_value(g, code_tuple_part(g->v, tuple, k), lane, false);
+    cgen_value(g, vyre_tuple_part(g->v, tuple, k), lane, false);
   else
     cgen_put_name(g, tuple, k, cgen_lanes(g, row) > 1 ? lane : UINT32_MAX);
 }

@@ -17,7 +17,7 @@ put_lanes(cgen *g, uint32_t row)
 static vyre_type
 column_type(const cgen *g, uint32_t matrix)
 {
-  return cgen_is(g, matrix, VYRE_OP_tuple) ? cgen_row_type(g, code_tuple_part(g->v, matrix, 0))
+  return cgen_is(g, matrix, VYRE_OP_tuple) ? cgen_row_type(g, vyre_tuple_part(g->v, matrix, 0))
                                            : VYRE_TUPLE_TYPE(g->v->imm[matrix]);
 }
 
@@ -32,7 +32,7 @@ static void
 put_element(cgen *g, uint32_t matrix, uint32_t column, uint32_t lane, bool moved)
 {
   const vyre_type type = column_type(g, matrix);
-  const uint32_t part = cgen_is(g, matrix, VYRE_OP_tuple) ? code_tuple_part(g->v, matrix, column) : 0;
+  const uint32_t part = cgen_is(g, matrix, VYRE_OP_tuple) ? vyre_tuple_part(g->v, matrix, column) : 0;
   const bool half = !moved && VYRE_TYPE_KIND(type) == VYRE_F16;
   if (part) {
     (moved ? cgen_value : cgen_float_operand)(g, part, lane, false);

@@ -129,7 +129,7 @@ part_by(cgen *g, uint32_t condition, bool on, const char *what, uint32_t row)
 static void
 put_if(cgen *g, uint32_t row)
 {
-  const uint32_t then_region = code_region_of(g->v, row, VYRE_THEN), else_region = code_region_of(g->v, row, VYRE_ELSE);
+  const uint32_t then_region = vyre_region_with(g->v, row, VYRE_THEN), else_region = vyre_region_with(g->v, row, VYRE_ELSE);
   part_by(g, g->v->a[row], false, "ELSE", row);
   if (then_region)
     cgen_wide_region(g, then_region);
@@ -146,7 +146,7 @@ put_if(cgen *g, uint32_t row)
 static void
 put_loop(cgen *g, uint32_t row)
 {
-  const uint32_t body = code_region_of(g->v, row, VYRE_BODY), continuing = code_region_of(g->v, row, VYRE_CONTINUING);
+  const uint32_t body = vyre_region_with(g->v, row, VYRE_BODY), continuing = vyre_region_with(g->v, row, VYRE_CONTINUING);
   cgen_begin_line(g);
   cgen_put(g, "while (");
   put_any_here(g);
@@ -222,18 +222,17 @@ put_selection(cgen *g, uint32_t row)
   cgen_value(g, v->a[row], 0, false);
   cgen_put(g, ") {\n");
   for (uint32_t c = v->first[row]; c; c = v->next[c]) {
-    const uint32_t labels = v->a[c];
-    const bool several = labels && cgen_is(g, labels, VYRE_OP_tuple);
-    const uint32_t count = labels == 0 ? 0 : several ? VYRE_TUPLE_COUNT(v->imm[labels]) : 1;
+    vyre_labels labels = vyre_labels_of(v, c);
+    const bool has_labels = labels.left != 0;
     if (v->imm[c] & VYRE_CASE_DEFAULT)
       other = c;
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t label; (label = vyre_next_label(v, &labels)) != 0;) {
       cgen_begin_line(g);
       cgen_put(g, "case ");
-      cgen_value(g, several ? code_tuple_part(g->v, labels, k) : labels, 0, false);
+      cgen_value(g, label, 0, false);
       cgen_put(g, ":\n");
     }
-    if (count)
+    if (has_labels)
       cgen_line(g, "  g.where[li] = IN_%u;\n%*sbreak;", c - g->program, (int)g->indent * 2 + 2, "");
   }
   if (other)
@@ -278,7 +277,7 @@ put_barrier(cgen *g, uint32_t row)
 static void
 put_wide(cgen *g, uint32_t row)
 {
-  const uint32_t region = cgen_is(g, row, VYRE_OP_block) ? code_region_of(g->v, row, VYRE_BLOCK) : 0;
+  const uint32_t region = cgen_is(g, row, VYRE_OP_block) ? vyre_region_with(g->v, row, VYRE_BLOCK) : 0;
   switch ((uint32_t)cgen_op(g, row)) {
   case VYRE_OP_if:
     put_if(g, row);

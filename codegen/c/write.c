@@ -274,7 +274,7 @@ write_program(const vyre_module *module, uint32_t program, const vyre_c_options 
   const vyre_view *v = vyre_module_view(module);
   cgen g = {.module = module, .v = v, .allocator = vyre_module_allocator(module), .options = options, .file = file};
   g.program = program;
-  g.end = v->next[program] ? v->next[program] : v->rows;
+  g.end = vyre_program_end(v, program);
   g.function = function;
   g.body.allocator = g.state.allocator = g.tables.allocator = g.allocator;
   g.out = &g.body;

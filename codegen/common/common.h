@@ -21,8 +21,6 @@
 vyre_status code_error(const vyre_module *module, uint32_t program, uint32_t row, const char *format, va_list arguments);
 /* Refuses a program with rows that only SPIR-V has, by the name of their instruction: "OpImageWrite has no PTX". */
 vyre_status code_refuse_opaque(const vyre_module *module, uint32_t program, const char *language);
-uint32_t code_region_of(const vyre_view *v, uint32_t control, vyre_role role); /* 0: it has none */
-uint32_t code_tuple_part(const vyre_view *v, uint32_t tuple, uint32_t k);      /* the row that a tuple's k-th part is */
 /* What combining by a subgroup's operation begins with, as bits: add 0, mul 1, and the like. */
 uint64_t code_identity(vyre_opcode op, vyre_kind kind);
 
@@ -58,7 +56,6 @@ void code_memory_free(code_memory *m);
 bool code_constant(const code_memory *m, uint32_t row, uint64_t *out);
 bool code_right_constant(const code_memory *m, uint32_t row, uint64_t *out); /* of its right operand, be it a row or a literal */
 
-uint32_t code_scalar_size(vyre_kind kind);
 uint64_t code_count_of(const code_memory *m, vyre_type_id type);
 uint64_t code_own_size(const code_memory *m, vyre_type_id type);
 uint64_t code_own_offset(const code_memory *m, const vyre_type_info *info, uint32_t member);

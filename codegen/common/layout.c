@@ -29,12 +29,6 @@ code_right_constant(const code_memory *m, uint32_t row, uint64_t *out)
 
 /* ---- types ---------------------------------------------------------------------------------------------------------------- */
 
-uint32_t
-code_scalar_size(vyre_kind kind)
-{
-  return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
-}
-
 uint64_t
 code_count_of(const code_memory *m, vyre_type_id type)
 {
@@ -46,13 +40,13 @@ code_own_size(const code_memory *m, vyre_type_id type)
 {
   if (type >= 256)
     return m->types[type - 256].size;
-  return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * code_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+  return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
 }
 
 static uint32_t
 own_align(const code_memory *m, vyre_type_id type)
 {
-  return type >= 256 ? m->types[type - 256].align : code_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+  return type >= 256 ? m->types[type - 256].align : vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
 }
 
 static uint64_t
@@ -115,7 +109,7 @@ code_memory_make(code_memory *m)
   const vyre_allocator *allocator = vyre_module_allocator(m->module);
   const uint32_t types = vyre_type_count(m->module);
   m->v = vyre_module_view(m->module);
-  m->end = m->v->next[m->program] ? m->v->next[m->program] : m->v->rows;
+  m->end = vyre_program_end(m->v, m->program);
   m->types = allocator->resize(allocator->user, NULL, 0, types_bytes(m));
   if (!m->types)
     return VYRE_OUT_OF_MEMORY("while laying out memory");

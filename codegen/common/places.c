@@ -8,7 +8,7 @@
 uint64_t
 code_extent(const code_place *p, uint32_t lanes, vyre_kind kind)
 {
-  return (uint64_t)(lanes - 1) * p->lane_stride + code_scalar_size(kind);
+  return (uint64_t)(lanes - 1) * p->lane_stride + vyre_kind_bytes(kind);
 }
 
 uint64_t
@@ -21,7 +21,7 @@ uint64_t
 code_part_stride(const code_memory *m, uint32_t buffer, const vyre_type_info *info, uint32_t *lane_stride)
 {
   const vyre_type_id part = info->element;
-  const uint32_t scalar = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
+  const uint32_t scalar = part < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)part)) : 0;
   *lane_stride = scalar;
   if (code_is_own(m, buffer))
     return code_own_size(m, part);
@@ -95,7 +95,7 @@ step(const code_memory *m, uint32_t row, code_place *p)
 {
   const vyre_type_id from = p->type, to = m->v->imm_hi[row];
   const vyre_type_info info = vyre_type_get(m->module, from);
-  uint32_t lane_stride = to < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)to)) : 0;
+  uint32_t lane_stride = to < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)to)) : 0;
   const char *problem = NULL;
   p->type = to;
   if (p->choices)
@@ -132,7 +132,7 @@ follow(const code_memory *m, uint32_t path, code_place *p, uint32_t *where, cons
   p->access = m->v->imm_hi[path];
   p->type = m->v->imm[path];
   p->choices = code_is_outside(m, path) ? vyre_buffer_descriptor_steps(m->module, path) : 0;
-  p->lane_stride = p->type < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)p->type)) : 0;
+  p->lane_stride = p->type < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)p->type)) : 0;
   return true;
 }
 

@@ -34,7 +34,7 @@ vyre_status
 code_refuse_opaque(const vyre_module *module, uint32_t program, const char *language)
 {
   const vyre_view *v = vyre_module_view(module);
-  const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+  const uint32_t end = vyre_program_end(v, program);
   uint32_t other = 0;
   for (uint32_t row = program + 1; row < end; row++) {
     const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
@@ -47,23 +47,6 @@ code_refuse_opaque(const vyre_module *module, uint32_t program, const char *lang
       other = row;
   }
   return other ? refuse(module, program, other, "images, samplers and pointers have no %s\nFix: write SPIR-V", language) : VYRE_OK;
-}
-
-uint32_t
-code_region_of(const vyre_view *v, uint32_t control, vyre_role role)
-{
-  for (uint32_t row = v->first[control]; row; row = v->next[row])
-    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_region && v->imm[row] == (uint32_t)role)
-      return row;
-  return 0;
-}
-
-uint32_t
-code_tuple_part(const vyre_view *v, uint32_t tuple, uint32_t k)
-{
-  for (uint32_t left = VYRE_TUPLE_COUNT(v->imm[tuple]); left > 3 && k >= 2; left -= 2, k -= 2)
-    tuple = v->c[tuple];
-  return k == 0 ? v->a[tuple] : k == 1 ? v->b[tuple] : v->c[tuple];
 }
 
 uint64_t

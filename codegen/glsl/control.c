@@ -295,17 +295,10 @@ put_label(glsl *g, uint32_t label, bool first)
 static void
 put_labels(glsl *g, uint32_t region)
 {
-  uint32_t labels = g->v->a[region], count = 0;
-  if (labels && !glsl_is(g, labels, VYRE_OP_tuple))
-    put_label(g, labels, count++ == 0);
-  uint32_t left = labels && !count ? VYRE_TUPLE_COUNT(g->v->imm[labels]) : 0;
-  for (; left > 3; left -= 2, labels = g->v->c[labels]) {
-    put_label(g, g->v->a[labels], count++ == 0);
-    put_label(g, g->v->b[labels], false);
-  }
-  const uint32_t parts[3] = {g->v->a[labels], g->v->b[labels], g->v->c[labels]};
-  for (uint32_t k = 0; k < left; k++)
-    put_label(g, parts[k], count++ == 0);
+  vyre_labels labels = vyre_labels_of(g->v, region);
+  uint32_t count = 0;
+  for (uint32_t label; (label = vyre_next_label(g->v, &labels)) != 0;)
+    put_label(g, label, count++ == 0);
   if (g->v->imm[region] & VYRE_CASE_DEFAULT) {
     if (count++) {
       glsl_put(g, "\n");

@@ -19,6 +19,7 @@
 
 #include "vyre/glsl.h"
 #include "vyre/ir.h"
+#include "vyre/view.h"
 
 /* ORDER: glsl_extension_names */
 typedef enum glsl_extension {

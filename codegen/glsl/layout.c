@@ -15,7 +15,7 @@ up(uint32_t value, uint32_t align)
 static glsl_placed
 vector_layout(vyre_type type, glsl_layout layout)
 {
-  const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(type)), bytes = bits == 1 ? 4 : bits / 8, lanes = VYRE_TYPE_LANES(type);
+  const uint32_t bytes = vyre_kind_bytes(VYRE_TYPE_KIND(type)), lanes = VYRE_TYPE_LANES(type);
   return (glsl_placed){.size = bytes * lanes, .align = bytes * (layout == GLSL_SCALAR ? 1 : lanes == 3 ? 4 : lanes), .fits = true};
 }
 

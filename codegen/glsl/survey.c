@@ -290,12 +290,8 @@ find_jumps(glsl *g)
   for (uint32_t row = g->program; row < g->end; row++) {
     if (glsl_is(g, row, VYRE_OP_leave))
       g->left[v->a[row] - g->program] = 1;
-    if (!glsl_is(g, row, VYRE_OP_continue))
-      continue;
-    uint32_t loop = row;
-    while (loop > g->program && !glsl_is(g, loop, VYRE_OP_loop) && !glsl_is(g, loop, VYRE_OP_for))
-      loop = v->parent[loop];
-    g->goes_on[loop - g->program] = 1;
+    else if (glsl_is(g, row, VYRE_OP_continue))
+      g->goes_on[vyre_loop_around(v, row) - g->program] = 1;
   }
 }
 

@@ -124,16 +124,6 @@ convert(glsl *g, uint32_t row)
 
 /* ---- composition ---- */
 
-static uint32_t
-tuple_part(const glsl *g, uint32_t tuple, uint32_t k)
-{
-  const vyre_view *v = g->v;
-  uint32_t left = VYRE_TUPLE_COUNT(v->imm[tuple]);
-  for (; left > 3 && k >= 2; left -= 2, k -= 2)
-    tuple = v->c[tuple];
-  return k == 0 ? v->a[tuple] : k == 1 ? v->b[tuple] : v->c[tuple];
-}
-
 /* A matrix operand: joined columns, or a row that is one. */
 static void
 matrix(glsl *g, uint32_t row, glsl_precedence least)
@@ -144,10 +134,10 @@ matrix(glsl *g, uint32_t row, glsl_precedence least)
     glsl_value(g, row, least);
     return;
   }
-  glsl_put(g, "%s(", glsl_matrix_type(g, glsl_row_type(g, tuple_part(g, row, 0)), columns, name));
+  glsl_put(g, "%s(", glsl_matrix_type(g, glsl_row_type(g, vyre_tuple_part(g->v, row, 0)), columns, name));
   for (uint32_t k = 0; k < columns; k++) {
     glsl_put(g, k ? ", " : "");
-    glsl_value(g, tuple_part(g, row, k), GLSL_COMMA);
+    glsl_value(g, vyre_tuple_part(g->v, row, k), GLSL_COMMA);
   }
   glsl_put(g, ")");
 }
@@ -157,7 +147,7 @@ part(glsl *g, uint32_t row)
 {
   const uint32_t tuple = g->v->a[row], k = g->v->imm[row];
   if (glsl_is(g, tuple, VYRE_OP_tuple)) {
-    glsl_value(g, tuple_part(g, tuple, k), GLSL_POSTFIX);
+    glsl_value(g, vyre_tuple_part(g->v, tuple, k), GLSL_POSTFIX);
   } else if (glsl_is_pair(g, tuple)) {
     if (k == 0)
       glsl_put(g, "%s", glsl_row_name(g, tuple));
@@ -394,8 +384,8 @@ expression(glsl *g, uint32_t row, glsl_precedence least)
   case VYRE_OP_bfi:
     glsl_call(g, "bfi", glsl_row_type(g, row));
     glsl_value(g, g->v->a[row], GLSL_COMMA); glsl_put(g, ", "); glsl_value(g, g->v->b[row], GLSL_COMMA); glsl_put(g, ", ");
-    glsl_value(g, tuple_part(g, g->v->c[row], 0), GLSL_COMMA); glsl_put(g, ", ");
-    glsl_value(g, tuple_part(g, g->v->c[row], 1), GLSL_COMMA); glsl_put(g, ")"); return;
+    glsl_value(g, vyre_tuple_part(g->v, g->v->c[row], 0), GLSL_COMMA); glsl_put(g, ", ");
+    glsl_value(g, vyre_tuple_part(g->v, g->v->c[row], 1), GLSL_COMMA); glsl_put(g, ")"); return;
   default: glsl_arithmetic(g, row, least); return;
   }
   /* clang-format on */

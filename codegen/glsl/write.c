@@ -225,7 +225,7 @@ vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out)
   const vyre_view *v = vyre_module_view(module);
   const size_t start = out->size;
   glsl g = {.module = module, .v = v, .allocator = vyre_module_allocator(module), .program = program.id};
-  g.end = v->next[program.id] ? v->next[program.id] : v->rows;
+  g.end = vyre_program_end(v, program.id);
   g.strict = (v->imm[program.id] & VYRE_PROGRAM_RELAXED) == 0;
   g.body.allocator = g.functions.allocator = g.declarations.allocator = g.structs.allocator = g.constants.allocator = g.allocator;
   if (!vyre_module_is_sealed(module))

@@ -137,7 +137,7 @@ pgen_atomic(gen *g, uint32_t row)
     return;
   }
   pgen_open_place(g, &p);
-  const reg guard = pgen_in_bounds(g, &p, code_scalar_size(kind));
+  const reg guard = pgen_in_bounds(g, &p, vyre_kind_bytes(kind));
   const uint32_t after = pgen_new_label(g);
   if (guard.klass) {
     pgen_move(g, old, lit(0));

@@ -52,14 +52,14 @@ pgen_for_step(gen *g, uint32_t row)
 reg
 pgen_case_test(gen *g, uint32_t row, uint32_t region)
 {
-  const uint32_t labels = g->v->a[region], selector = g->v->a[row];
-  const bool several = labels && op_of(g, labels) == VYRE_OP_tuple;
-  const uint32_t count = several ? VYRE_TUPLE_COUNT(g->v->imm[labels]) : labels ? 1 : 0;
+  const uint32_t selector = g->v->a[row];
+  vyre_labels labels = vyre_labels_of(g->v, region);
   const char *op = is_long(kind_of(g, selector)) ? "setp.eq.u64" : "setp.eq.u32";
   reg any = {0};
-  for (uint32_t k = 0; k < count; k++) {
-    const reg same = PRED(g, op, pgen_value(g, selector, 0), pgen_value(g, several ? code_tuple_part(g->v, labels, k) : labels, 0));
-    any = k == 0 ? same : PRED(g, "or.pred", any, same);
+  bool is_first = true;
+  for (uint32_t label; (label = vyre_next_label(g->v, &labels)) != 0; is_first = false) {
+    const reg same = PRED(g, op, pgen_value(g, selector, 0), pgen_value(g, label, 0));
+    any = is_first ? same : PRED(g, "or.pred", any, same);
   }
   return any;
 }
@@ -82,7 +82,7 @@ pgen_fault(gen *g, uint32_t row)
 static void
 put_if(gen *g, uint32_t row, uint32_t exit)
 {
-  const uint32_t yes = code_region_of(g->v, row, VYRE_THEN), no = code_region_of(g->v, row, VYRE_ELSE);
+  const uint32_t yes = vyre_region_with(g->v, row, VYRE_THEN), no = vyre_region_with(g->v, row, VYRE_ELSE);
   const bool has_else = no && g->v->first[no];
   const uint32_t other = has_else ? pgen_new_label(g) : exit;
   pgen_branch_unless(g, pgen_value(g, g->v->a[row], 0), other);
@@ -111,10 +111,10 @@ put_for(gen *g, uint32_t row, uint32_t exit)
 static void
 put_loop(gen *g, uint32_t row)
 {
-  const uint32_t head = pgen_new_label(g), again = pgen_new_label(g), continuing = code_region_of(g->v, row, VYRE_CONTINUING);
+  const uint32_t head = pgen_new_label(g), again = pgen_new_label(g), continuing = vyre_region_with(g->v, row, VYRE_CONTINUING);
   g->agains[row - g->program] = again;
   pgen_label(g, head);
-  pgen_region(g, code_region_of(g->v, row, VYRE_BODY));
+  pgen_region(g, vyre_region_with(g->v, row, VYRE_BODY));
   pgen_label(g, again);
   if (continuing)
     pgen_region(g, continuing);
@@ -162,7 +162,7 @@ pgen_construct(gen *g, uint32_t row)
   else if (op == VYRE_OP_switch)
     put_switch(g, row, exit);
   else
-    pgen_region(g, code_region_of(g->v, row, VYRE_BLOCK));
+    pgen_region(g, vyre_region_with(g->v, row, VYRE_BLOCK));
   pgen_label(g, exit);
 }
 
@@ -170,7 +170,7 @@ void
 pgen_jump(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
-  const uint32_t target = pgen_target(g, row);
+  const uint32_t target = vyre_jump_target(g->v, row);
   if (op == VYRE_OP_trap)
     pgen_fault(g, row);
   if (g->wide && g->is_wide[target - g->program]) { /* never the program itself */

@@ -46,7 +46,7 @@ guard_of(gen *g, const copy *c, const side *s, uint64_t end)
 static void
 copy_lane(gen *g, const copy *c, vyre_kind kind, uint32_t lane)
 {
-  const uint32_t size = code_scalar_size(kind);
+  const uint32_t size = vyre_kind_bytes(kind);
   const uint64_t to = (uint64_t)lane * c->to.lane_stride, from = (uint64_t)lane * c->from.lane_stride;
   address out = c->to.at, in = c->from.at;
   reg value = pgen_literal(g, kind, 0);
@@ -69,7 +69,7 @@ copy_struct(gen *g, copy *c, const vyre_type_info *info)
     const uint64_t to = c->to.fixed, from = c->from.fixed;
     c->to.fixed += code_member_offset(&g->memory, c->to.place.at.buffer, info, k);
     c->from.fixed += code_member_offset(&g->memory, c->from.place.at.buffer, info, k);
-    c->to.lane_stride = c->from.lane_stride = part < 256 ? code_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
+    c->to.lane_stride = c->from.lane_stride = part < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)part)) : 0;
     copy_type(g, c, part);
     c->to.fixed = to;
     c->from.fixed = from;

@@ -230,8 +230,6 @@ reg pgen_not(gen *g, reg p);
 
 /* ---- survey.c ---- */
 void pgen_survey(gen *g);
-uint32_t pgen_target(const gen *g,
-                     uint32_t jump);         /* the construct that a jump leaves or goes on with; the program: of return, trap */
 bool pgen_meets(const gen *g, uint32_t row); /* a row that lanes do together */
 
 /* ---- start.c ---- */

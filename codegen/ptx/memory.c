@@ -10,7 +10,7 @@
 static const char *
 unit_of(vyre_kind kind)
 {
-  switch (code_scalar_size(kind)) {
+  switch (vyre_kind_bytes(kind)) {
   case 1:
     return "u8";
   case 2:
@@ -110,7 +110,7 @@ pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value,
 static uint32_t
 together(const gen *g, const place *p, vyre_kind kind, uint32_t lane, uint32_t lanes)
 {
-  const uint32_t size = code_scalar_size(kind);
+  const uint32_t size = vyre_kind_bytes(kind);
   const uint64_t align = pgen_alignment(g, p);
   for (uint32_t count = 4; count > 1 && p->at.lane_stride == size; count /= 2)
     if (lane + count <= lanes && align % (count * size) == 0)

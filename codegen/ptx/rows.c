@@ -68,7 +68,7 @@ reg
 pgen_part(gen *g, uint32_t row, uint32_t part, uint32_t lane)
 {
   if (op_of(g, row) == VYRE_OP_tuple)
-    return pgen_value(g, code_tuple_part(g->v, row, part), lane);
+    return pgen_value(g, vyre_tuple_part(g->v, row, part), lane);
   return *slot(g, row, 4 * part + lane);
 }
 

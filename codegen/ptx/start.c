@@ -228,7 +228,7 @@ put_bytes(gen *g, image *t, uint64_t bits, uint32_t bytes)
 static void
 put_scalar(gen *g, image *t, uint64_t offset, vyre_kind kind)
 {
-  const uint32_t size = code_scalar_size(kind);
+  const uint32_t size = vyre_kind_bytes(kind);
   uint64_t bits = t->next < t->count ? t->words[t->next++] : 0;
   if (size == 8)
     bits |= (uint64_t)(t->next < t->count ? t->words[t->next++] : 0) << 32;
@@ -249,7 +249,7 @@ walk_image(gen *g, image *t, vyre_type_id type, uint64_t offset)
   if (type < 256) {
     const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
     for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++)
-      put_scalar(g, t, offset + k * code_scalar_size(kind), kind);
+      put_scalar(g, t, offset + k * vyre_kind_bytes(kind), kind);
     return;
   }
   const vyre_type_info info = vyre_type_get(g->module, type);

@@ -22,20 +22,6 @@ pgen_meets(const gen *g, uint32_t row)
   return vyre_op_is_subgroup(op) && (info_of(g, row)->flags & VYRE_OP_CONVERGENT) != 0 && op != VYRE_OP_subgroup_inverse_ballot;
 }
 
-uint32_t
-pgen_target(const gen *g, uint32_t jump)
-{
-  const vyre_opcode op = op_of(g, jump);
-  uint32_t around = g->v->parent[jump];
-  if (op == VYRE_OP_return || op == VYRE_OP_trap)
-    return g->program;
-  if (op == VYRE_OP_leave)
-    return g->v->a[jump];
-  while (around != g->program && !(op == VYRE_OP_fallthrough ? op_of(g, around) == VYRE_OP_switch : vyre_row_is_loop(g->v, around)))
-    around = g->v->parent[around];
-  return around;
-}
-
 static bool
 is_jump(const gen *g, uint32_t row)
 {
@@ -54,7 +40,7 @@ find_wide(gen *g)
   for (uint32_t row = g->program + 1; row < g->end && g->wide; row++) {
     if (!is_jump(g, row))
       continue;
-    const uint32_t target = pgen_target(g, row);
+    const uint32_t target = vyre_jump_target(g->v, row);
     for (uint32_t around = v->parent[row]; around != target && around != g->program; around = v->parent[around])
       g->leaks[around - g->program] = 1;
   }

@@ -75,7 +75,7 @@ write_region(gen *g, uint32_t region, reg mask, uint32_t join)
 static void
 put_if(gen *g, uint32_t row, uint32_t end, reg among)
 {
-  const uint32_t yes = code_region_of(g->v, row, VYRE_THEN), no = code_region_of(g->v, row, VYRE_ELSE);
+  const uint32_t yes = vyre_region_with(g->v, row, VYRE_THEN), no = vyre_region_with(g->v, row, VYRE_ELSE);
   const uint32_t other = no ? pgen_new_label(g) : end;
   const reg condition = pgen_value(g, g->v->a[row], 0), taken = vote(g, condition, among);
   pgen_branch_unless(g, condition, other);
@@ -112,10 +112,10 @@ put_for(gen *g, uint32_t row, uint32_t end, reg among)
 static void
 put_loop(gen *g, uint32_t row, uint32_t end, reg among)
 {
-  const uint32_t head = pgen_new_label(g), next = pgen_new_label(g), continuing = code_region_of(g->v, row, VYRE_CONTINUING);
+  const uint32_t head = pgen_new_label(g), next = pgen_new_label(g), continuing = vyre_region_with(g->v, row, VYRE_CONTINUING);
   const reg turn = pgen_copy(g, REG_32, among), outer = g->stays;
   pgen_label(g, head);
-  write_region(g, code_region_of(g->v, row, VYRE_BODY), turn, next);
+  write_region(g, vyre_region_with(g->v, row, VYRE_BODY), turn, next);
   pgen_label(g, next);
   arrive(g, again(g, row));
   const reg here = is_here(g), goes = vote(g, here, turn);
@@ -184,7 +184,7 @@ pgen_wide_construct(gen *g, uint32_t row)
     put_switch(g, row, among);
     break;
   default:
-    write_region(g, code_region_of(g->v, row, VYRE_BLOCK), among, end);
+    write_region(g, vyre_region_with(g->v, row, VYRE_BLOCK), among, end);
     break;
   }
   meet(g, row, end, among, outer);
@@ -194,7 +194,7 @@ void
 pgen_wide_jump(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
-  const uint32_t target = pgen_target(g, row);
+  const uint32_t target = vyre_jump_target(g->v, row);
   if (op == VYRE_OP_breakif) { /* the loop itself votes */
     g->stays = pgen_not(g, pgen_value(g, g->v->a[row], 0));
     return;

@@ -203,7 +203,7 @@ write_program(const vyre_module *module, uint32_t program, const vyre_ptx_option
            .allocator = allocator,
            .options = options,
            .program = program,
-           .end = v->next[program] ? v->next[program] : v->rows,
+           .end = vyre_program_end(v, program),
            .sm = options->sm ? options->sm : VYRE_PTX_SM_LEAST,
            .strict = (v->imm[program] & VYRE_PROGRAM_RELAXED) == 0,
            .approximate = options->is_approximate,

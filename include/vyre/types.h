@@ -101,6 +101,13 @@ vyre_kind_bits(vyre_kind kind)
   return (unsigned)kind < VYRE_KIND__COUNT ? bits[kind] : 0;
 }
 
+/* Returns the bytes of a scalar in memory, 0 for what is not a scalar. */
+static inline uint32_t
+vyre_kind_bytes(vyre_kind kind)
+{
+  return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
+}
+
 /* The op word:  | flags 8 | type 8 | opcode 16 |   (bit 31 ... bit 0) */
 #define VYRE_ROW(opcode, type, flags) ((uint32_t)(opcode) | (uint32_t)(type) << 16 | (uint32_t)(flags) << 24)
 #define VYRE_ROW_OP(word)             (0xffffu & (word))

@@ -111,6 +111,95 @@ vyre_program_of(const vyre_view *view, uint32_t row)
   return row;
 }
 
+/* Returns the row after the last one of a program.  The module is sealed. */
+static inline uint32_t
+vyre_program_end(const vyre_view *view, uint32_t program)
+{
+  return view->next[program] ? view->next[program] : view->rows;
+}
+
+/* Returns the innermost loop around the row, 0 if there is none.  O(depth). */
+static inline uint32_t
+vyre_loop_around(const vyre_view *view, uint32_t row)
+{
+  do
+    row = view->parent[row];
+  while (row && !vyre_row_is_loop(view, row));
+  return row;
+}
+
+/* Returns the construct that a jump ends or continues; the program for `return` and `trap`.  O(depth). */
+static inline uint32_t
+vyre_jump_target(const vyre_view *view, uint32_t jump)
+{
+  switch (vyre_op_of(view, jump)) {
+  case VYRE_OP_leave:
+    return view->a[jump];
+  case VYRE_OP_fallthrough:
+    return view->parent[view->parent[jump]];
+  case VYRE_OP_return:
+  case VYRE_OP_trap:
+    return vyre_program_of(view, jump);
+  default:
+    return vyre_loop_around(view, jump);
+  }
+}
+
+/* Returns the region of a construct that has that role, 0 if there is none. */
+static inline uint32_t
+vyre_region_with(const vyre_view *view, uint32_t control, vyre_role role)
+{
+  for (uint32_t row = view->first[control]; row; row = view->next[row])
+    if (vyre_op_of(view, row) == VYRE_OP_region && view->imm[row] == (uint32_t)role)
+      return row;
+  return 0;
+}
+
+/* Returns the row that is part k of a tuple row: a, b or c, or a part of the tuple in c that is the rest.  Returns 0 if the module
+ * is damaged and the rest is not a tuple. */
+static inline uint32_t
+vyre_tuple_part(const vyre_view *view, uint32_t tuple, uint32_t k)
+{
+  for (; k >= 2 && VYRE_TUPLE_COUNT(view->imm[tuple]) > 3; k -= 2) {
+    tuple = view->c[tuple];
+    if (tuple >= view->rows || vyre_op_of(view, tuple) != VYRE_OP_tuple)
+      return 0;
+  }
+  return k == 0 ? view->a[tuple] : k == 1 ? view->b[tuple] : k == 2 ? view->c[tuple] : 0;
+}
+
+/* The labels of a case, one after the other. */
+typedef struct vyre_labels {
+  uint32_t rest, left, k; /* a tuple or the one label; labels to come; the next one in `rest` */
+} vyre_labels;
+
+static inline vyre_labels
+vyre_labels_of(const vyre_view *view, uint32_t region)
+{
+  vyre_labels labels = {view->a[region], 0, 0};
+  if (labels.rest)
+    labels.left = vyre_op_of(view, labels.rest) == VYRE_OP_tuple ? VYRE_TUPLE_COUNT(view->imm[labels.rest]) : 1;
+  return labels;
+}
+
+/* Returns the row of the next label, 0 at the end. */
+static inline uint32_t
+vyre_next_label(const vyre_view *view, vyre_labels *labels)
+{
+  if (labels->left == 0)
+    return 0;
+  if (vyre_op_of(view, labels->rest) != VYRE_OP_tuple) {
+    labels->left = 0;
+    return labels->rest;
+  }
+  if (labels->k == 2 && labels->left > 1) {
+    labels->rest = view->c[labels->rest];
+    labels->k = 0;
+  }
+  labels->left--;
+  return vyre_tuple_part(view, labels->rest, labels->k++);
+}
+
 /* Returns whether the row of a relaxed program can have an undefined result or effect: its op can, and no literal or missing
  * operand rules it out. */
 static inline bool

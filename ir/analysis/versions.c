@@ -276,7 +276,7 @@ vyre_versions_compute(const vyre_module *module, vyre_state_graph *out)
   if (!k.out_of_memory)
     memset(k.class_of, 0, v->rows * sizeof(uint32_t));
   for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program]) {
-    const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+    const uint32_t end = vyre_program_end(v, program);
     versions_find_writes(&k, program, end);
     find_states(&k, program, end, NULL, NULL);
   }
@@ -287,7 +287,7 @@ vyre_status
 vyre_versions_of_vars(const vyre_module *module, uint32_t program, vyre_join_filter filter, void *user, vyre_state_graph *out)
 {
   versions k = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .out = out};
-  const uint32_t end = k.view->next[program] ? k.view->next[program] : k.view->rows;
+  const uint32_t end = vyre_program_end(k.view, program);
   begin(&k);
   memset(out->version + program, 0, (end - program) * sizeof(uint32_t));
   if (!k.out_of_memory)

@@ -113,7 +113,7 @@ operand_of(const folder *f, uint32_t id, vyre_eval_operand *out, vyre_value part
   out->part_type = VYRE_TUPLE_TYPE(v->imm[id]);
   for (uint32_t k = 0; k < out->parts; k++)
     parts[k] =
-        VYRE_ROW_OP(v->op[id]) == VYRE_OP_tuple ? find_cell(f, tuple_part_row(v, id, k))->values[0] : find_cell(f, id)->values[k];
+        VYRE_ROW_OP(v->op[id]) == VYRE_OP_tuple ? find_cell(f, vyre_tuple_part(v, id, k))->values[0] : find_cell(f, id)->values[k];
 }
 
 /* The row's value, its operands being known. */
@@ -139,7 +139,7 @@ evaluate(folder *f, uint32_t row, vyre_value values[VYRE_EVAL_PARTS])
     if (k >= VYRE_TUPLE_COUNT(v->imm[tuple]))
       return VARYING;
     if (VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple)
-      values[0] = find_cell(f, tuple_part_row(v, tuple, k))->values[0];
+      values[0] = find_cell(f, vyre_tuple_part(v, tuple, k))->values[0];
     else if (k < VYRE_EVAL_PARTS)
       values[0] = find_cell(f, tuple)->values[k];
     return CONSTANT;

@@ -5,21 +5,11 @@
 #define VYRE_IR_EVAL_ROW_H
 
 #include "vyre/eval.h"
+#include "vyre/view.h"
 
 /* As vyre_eval, in the thread's rounding mode. */
 bool vyre_eval_here(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3],
                     vyre_value out[VYRE_EVAL_PARTS], bool *out_undefined);
-
-/* Part k of a `tuple` row: the operand row it is.  More than three parts nest in c. */
-static inline uint32_t
-tuple_part_row(const vyre_view *view, uint32_t tuple, uint32_t k)
-{
-  while (VYRE_TUPLE_COUNT(view->imm[tuple]) > 3 && k >= 2 && VYRE_ROW_OP(view->op[view->c[tuple]]) == VYRE_OP_tuple) {
-    tuple = view->c[tuple];
-    k -= 2;
-  }
-  return k == 0 ? view->a[tuple] : k == 1 ? view->b[tuple] : view->c[tuple];
-}
 
 static inline vyre_kind
 row_kind(const vyre_view *view, uint32_t row)

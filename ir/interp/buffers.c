@@ -53,7 +53,7 @@ fill_initial(const interp *ip, vyre_type_id type, const uint32_t *words, uint32_
              uint64_t *offset)
 {
   if (type < 256) {
-    const uint32_t size = interp_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+    const uint32_t size = vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
     for (uint32_t i = 0; i < VYRE_TYPE_LANES((vyre_type)type); i++, *offset += size) {
       uint64_t bits = *next_word < word_count ? words[(*next_word)++] : 0;
       if (size == 8)

@@ -230,8 +230,6 @@ bool interp_store(interp *ip, uint32_t row, const uint64_t *active);
 bool interp_copy(interp *ip, uint32_t row, const uint64_t *active);
 bool interp_atomic(interp *ip, uint32_t row, const uint64_t *active);
 void interp_set(interp *ip, uint32_t row, const uint64_t *active);
-/* Bytes of a scalar in memory. */
-uint32_t interp_scalar_size(vyre_kind kind);
 
 /* report.c: texts, and what ends the run with them. */
 #define INTERP_TEXT 512

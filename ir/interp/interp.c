@@ -11,6 +11,7 @@
 #include "internal.h"
 #include "vyre/environment.h"
 #include "vyre/opaque.h"
+#include "vyre/view.h"
 
 #include "eval/row.h"
 #include "eval/scalar.h"
@@ -118,20 +119,11 @@ charge(interp *ip, uint32_t row, const uint64_t *active, uint64_t rows, uint64_t
 
 static bool run_region(interp *ip, frame *within, uint32_t region, uint64_t *active);
 
-static uint32_t
-region_of(const interp *ip, uint32_t control, vyre_role role)
-{
-  for (uint32_t row = ip->view->first[control]; row; row = ip->view->next[row])
-    if (VYRE_ROW_OP(ip->view->op[row]) == VYRE_OP_region && ip->view->imm[row] == (uint32_t)role)
-      return row;
-  return 0;
-}
-
 static bool
 run_if(interp *ip, frame *within, uint32_t row, uint64_t *active)
 {
   uint64_t *yes = take_mask(ip);
-  const uint32_t then_region = region_of(ip, row, VYRE_THEN), else_region = region_of(ip, row, VYRE_ELSE);
+  const uint32_t then_region = vyre_region_with(ip->view, row, VYRE_THEN), else_region = vyre_region_with(ip->view, row, VYRE_ELSE);
   if (!interp_defined(ip, row, ip->view->a[row], active, "a condition"))
     return false;
   split_mask(ip, active, plane_of(ip, ip->view->a[row]), yes);
@@ -145,7 +137,7 @@ static bool
 run_block(interp *ip, frame *within, uint32_t row, uint64_t *active)
 {
   frame here = {.outer = within, .row = row, .done = take_mask(ip)};
-  const uint32_t region = region_of(ip, row, VYRE_BLOCK);
+  const uint32_t region = vyre_region_with(ip->view, row, VYRE_BLOCK);
   if (region && !run_region(ip, &here, region, active))
     return false;
   join_mask(ip, active, here.done);
@@ -156,7 +148,7 @@ static bool
 run_loop(interp *ip, frame *within, uint32_t row, uint64_t *active)
 {
   frame here = {.outer = within, .row = row, .is_loop = true, .done = take_mask(ip), .again = take_mask(ip)};
-  const uint32_t body = region_of(ip, row, VYRE_BODY), continuing = region_of(ip, row, VYRE_CONTINUING);
+  const uint32_t body = vyre_region_with(ip->view, row, VYRE_BODY), continuing = vyre_region_with(ip->view, row, VYRE_CONTINUING);
   while (!is_empty(ip, active)) {
     if (!charge(ip, row, active, 1, issue_of(ip, row)) || (body && !run_region(ip, &here, body, active)))
       return false;
@@ -212,11 +204,9 @@ static void
 match_case(const interp *ip, uint32_t case_row, const uint64_t *selector, uint64_t *waiting, uint64_t *in)
 {
   const vyre_view *v = ip->view;
-  const uint32_t labels = v->a[case_row];
-  const bool several = labels && VYRE_ROW_OP(v->op[labels]) == VYRE_OP_tuple;
-  const uint32_t count = labels == 0 ? 0 : several ? VYRE_TUPLE_COUNT(v->imm[labels]) : 1;
-  for (uint32_t k = 0; k < count; k++) {
-    const uint64_t label = plane_of(ip, several ? tuple_part_row(v, labels, k) : labels)[0];
+  vyre_labels labels = vyre_labels_of(v, case_row);
+  for (uint32_t row; (row = vyre_next_label(v, &labels)) != 0;) {
+    const uint64_t label = plane_of(ip, row)[0];
     for (uint32_t w = 0; w < ip->words; w++)
       for (uint64_t left = waiting[w]; left; left &= left - 1) {
         const uint64_t bit = left & (0 - left);

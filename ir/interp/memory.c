@@ -82,7 +82,7 @@ read_scalar(const uint8_t *from, vyre_kind kind)
 {
   uint64_t bits = 0;
   uint32_t word;
-  switch (interp_scalar_size(kind)) {
+  switch (vyre_kind_bytes(kind)) {
   case 1:
     return *from;
   case 2:
@@ -100,7 +100,7 @@ read_scalar(const uint8_t *from, vyre_kind kind)
 static void
 write_scalar(uint8_t *to, vyre_kind kind, uint64_t bits)
 {
-  switch (interp_scalar_size(kind)) {
+  switch (vyre_kind_bytes(kind)) {
   case 1:
     memcpy(to, &bits, 1);
     return;
@@ -176,7 +176,7 @@ interp_load(interp *ip, uint32_t row, const uint64_t *active)
   const vyre_type type = VYRE_ROW_TYPE(ip->view->op[row]);
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t lanes = VYRE_TYPE_LANES(type);
-  const uint64_t size = extent(plan, lanes, interp_scalar_size(kind));
+  const uint64_t size = extent(plan, lanes, vyre_kind_bytes(kind));
   const uint64_t *at = plane_of(ip, path);
   uint64_t *to = plane_of(ip, row);
   if (!address_defined(ip, row, path, active))
@@ -190,7 +190,7 @@ interp_load(interp *ip, uint32_t row, const uint64_t *active)
     for (uint32_t k = 0; k < lanes; k++)
       to[(size_t)k * ip->count + i] = from ? read_scalar(from + (size_t)k * plan->lane_stride, kind) : 0;
     for (uint32_t k = 0; from && buffer->written && k < lanes; k++)
-      if (!is_written(buffer, from + (size_t)k * plan->lane_stride, interp_scalar_size(kind)))
+      if (!is_written(buffer, from + (size_t)k * plan->lane_stride, vyre_kind_bytes(kind)))
         origin_of(ip, row)[i] = row;
   }
   return !ip->races || interp_race_plain(ip, row, active, RACE_READ);
@@ -205,7 +205,7 @@ interp_store(interp *ip, uint32_t row, const uint64_t *active)
   const vyre_type type = VYRE_ROW_TYPE(ip->view->op[value]);
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t lanes = VYRE_TYPE_LANES(type);
-  const uint64_t size = extent(plan, lanes, interp_scalar_size(kind));
+  const uint64_t size = extent(plan, lanes, vyre_kind_bytes(kind));
   const uint64_t *at = plane_of(ip, path), *from = plane_of(ip, value);
   if (!address_defined(ip, row, path, active) || (ip->report && !interp_defined(ip, row, value, active, "a stored value")))
     return false;
@@ -216,7 +216,7 @@ interp_store(interp *ip, uint32_t row, const uint64_t *active)
       return interp_out_of_bounds(ip, row, i, buffer, at[i]);
     for (uint32_t k = 0; to && k < lanes; k++) {
       write_scalar(to + (size_t)k * plan->lane_stride, kind, from[(size_t)k * ip->count + i]);
-      note_written(buffer, to + (size_t)k * plan->lane_stride, interp_scalar_size(kind), true);
+      note_written(buffer, to + (size_t)k * plan->lane_stride, vyre_kind_bytes(kind), true);
     }
   }
   return !ip->races || interp_race_plain(ip, row, active, RACE_WRITE);
@@ -250,7 +250,7 @@ step_into(side *s, const vyre_type_info *info, uint64_t index, uint64_t packed_b
 {
   const bool packed = s->buffer->packed;
   uint64_t step = 0;
-  const uint32_t scalar = interp_scalar_size(VYRE_TYPE_KIND((vyre_type)info->element)); /* read for a matrix alone */
+  const uint32_t scalar = vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)info->element)); /* read for a matrix alone */
   switch (info->form) {
   case VYRE_FORM_VALUE:
   case VYRE_FORM_WORDS:
@@ -289,7 +289,7 @@ copy_type(interp *ip, uint32_t row, vyre_type_id type, uint64_t invocation, side
   side outside = {0};
   if (type < 256) {
     const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
-    const uint32_t scalar = interp_scalar_size(kind);
+    const uint32_t scalar = vyre_kind_bytes(kind);
     for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++) {
       const uint8_t *source = place_of_lane(&from, invocation, k, scalar);
       uint8_t *target = place_of_lane(&to, invocation, k, scalar);
@@ -315,7 +315,7 @@ copy_type(interp *ip, uint32_t row, vyre_type_id type, uint64_t invocation, side
   uint64_t packed_before = 0;
   for (uint64_t i = 0; i < count; i++) {
     const vyre_type_id part = info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element;
-    const uint64_t scalar = part < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)part)) : 0;
+    const uint64_t scalar = part < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)part)) : 0;
     side part_to = to, part_from = from;
     part_to.lane_stride = part_from.lane_stride = scalar;
     step_into(&part_to, &info, i, packed_before);
@@ -398,7 +398,7 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
   const path_plan *plan = path_of(ip, v->a[row]);
   const buffer_state *buffer = &ip->buffers[plan->buffer];
   const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)plan->type);
-  const uint32_t size = interp_scalar_size(kind);
+  const uint32_t size = vyre_kind_bytes(kind);
   const uint64_t *at = plane_of(ip, v->a[row]);
   const uint64_t *value = v->b[row] ? plane_of(ip, v->b[row]) : NULL, *comparator = v->c[row] ? plane_of(ip, v->c[row]) : NULL;
   uint64_t *result = ip->plane[row - ip->begin] == NO_PLANE ? NULL : plane_of(ip, row);

@@ -9,12 +9,6 @@
 
 #include <inttypes.h>
 
-uint32_t
-interp_scalar_size(vyre_kind kind)
-{
-  return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
-}
-
 bool
 interp_refuse(interp *ip, uint32_t row, const char *what)
 {
@@ -29,7 +23,7 @@ interp_refuse(interp *ip, uint32_t row, const char *what)
 static uint64_t
 value_size(vyre_type_id type)
 {
-  return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * interp_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+  return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
 }
 
 uint64_t
@@ -130,8 +124,8 @@ plan_step(interp *ip, const path_plan *from, bool packed, path_plan *to)
 {
   const vyre_type_info info = vyre_type_get(ip->module, from->type);
   const vyre_kind kind = from->type < 256 ? VYRE_TYPE_KIND((vyre_type)from->type) : VYRE_TYPE_KIND((vyre_type)info.element);
-  const uint32_t scalar = interp_scalar_size(kind);
-  to->lane_stride = to->type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)to->type)) : 0;
+  const uint32_t scalar = vyre_kind_bytes(kind);
+  to->lane_stride = to->type < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)to->type)) : 0;
   switch (info.form) {
   case VYRE_FORM_VALUE:
     to->stride = from->lane_stride;
@@ -208,7 +202,7 @@ plan_paths(interp *ip)
       path_plan *plan = path_of(ip, row);
       *plan = (path_plan){.buffer = buffer, .type = v->imm[row], .fixed = true};
       plan->choices = ip->buffers[buffer++].descriptor_steps;
-      plan->lane_stride = plan->type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)plan->type)) : 0;
+      plan->lane_stride = plan->type < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)plan->type)) : 0;
     } else if (op == VYRE_OP_at) {
       if (v->a[row] < ip->begin || v->a[row] >= row || row_kind(v, v->a[row]) != VYRE_PATH)
         return interp_refuse(ip, row, "the path has no root");
@@ -317,7 +311,7 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
     return false;
   }
   ip->begin = program;
-  ip->end = v->next[program] ? v->next[program] : v->rows;
+  ip->end = vyre_program_end(v, program);
   ip->modes = v->imm[program] & VYRE_PROGRAM_FLOAT_MODES;
   ip->budget = options && options->steps ? options->steps : UINT64_C(1) << 28;
   ip->subgroup = options && options->subgroup ? options->subgroup : 32;

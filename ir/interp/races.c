@@ -231,7 +231,7 @@ interp_race_plain(interp *ip, uint32_t row, const uint64_t *active, race_access 
   const path_plan *plan = path_of(ip, path);
   const buffer_state *buffer = &ip->buffers[plan->buffer];
   const vyre_type type = VYRE_ROW_TYPE(ip->view->op[typed]);
-  const uint32_t scalar = interp_scalar_size(VYRE_TYPE_KIND(type)), lanes = VYRE_TYPE_LANES(type);
+  const uint32_t scalar = vyre_kind_bytes(VYRE_TYPE_KIND(type)), lanes = VYRE_TYPE_LANES(type);
   const bool dense = lanes == 1 || plan->lane_stride == scalar;
   const uint64_t *at = plane_of(ip, path);
   interp_race_row(ip, row);

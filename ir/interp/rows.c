@@ -173,7 +173,7 @@ run_part(interp *ip, uint32_t row)
 {
   const vyre_view *v = ip->view;
   const uint32_t tuple = v->a[row], k = v->imm[row];
-  const uint64_t *from = VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple ? plane_of(ip, tuple_part_row(v, tuple, k))
+  const uint64_t *from = VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple ? plane_of(ip, vyre_tuple_part(v, tuple, k))
                                                                     : plane_of(ip, tuple) + (size_t)k * 4 * ip->count;
   copy_planes(ip, plane_of(ip, row), from, lanes_of_row(ip, row));
 }
@@ -219,7 +219,7 @@ gather(const interp *ip, uint32_t id, uint64_t invocation, vyre_eval_operand *ou
   out->part_type = VYRE_TUPLE_TYPE(v->imm[id]);
   for (uint32_t k = 0; k < out->parts; k++) {
     if (VYRE_ROW_OP(v->op[id]) == VYRE_OP_tuple) {
-      const uint32_t part = tuple_part_row(v, id, k);
+      const uint32_t part = vyre_tuple_part(v, id, k);
       gather_value(ip, plane_of(ip, part), row_kind(v, part), lanes_of_row(ip, part), invocation, &parts[k]);
     } else {
       gather_value(ip, plane_of(ip, id) + (size_t)k * 4 * ip->count, VYRE_TYPE_KIND(out->part_type), 4, invocation, &parts[k]);
@@ -292,7 +292,7 @@ operands_origin(const interp *ip, uint32_t row, uint64_t invocation)
   if (op == VYRE_OP_select)
     return select_origin(ip, row, invocation);
   if (op == VYRE_OP_part && VYRE_ROW_OP(v->op[v->a[row]]) == VYRE_OP_tuple)
-    return origin_at(ip, tuple_part_row(v, v->a[row], v->imm[row]), invocation);
+    return origin_at(ip, vyre_tuple_part(v, v->a[row], v->imm[row]), invocation);
   uint32_t origin = origin_at(ip, v->a[row], invocation);
   if (origin == 0)
     origin = origin_at(ip, v->b[row], invocation);

@@ -79,17 +79,17 @@ granule_shift(const interp *ip)
   uint64_t all = 4;
   for (uint32_t i = 0; i < ip->buffer_count; i++)
     all |= (uint64_t)(uintptr_t)ip->buffers[i].data |
-           (ip->buffers[i].type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)ip->buffers[i].type)) : 0);
+           (ip->buffers[i].type < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)ip->buffers[i].type)) : 0);
   for (uint32_t i = 0; i < ip->buffer_count; i++)
     for (uint32_t k = 0; k < ip->buffers[i].descriptor_count; k++)
       all |= (uint64_t)(uintptr_t)ip->buffers[i].descriptors[k].data;
   for (uint32_t i = 0; i < ip->type_count; i++) {
     const vyre_type_info info = vyre_type_get(ip->module, 256 + i);
     const bool of_scalars = info.form != VYRE_FORM_STRUCT && info.element < 256;
-    all |= info.stride | (of_scalars ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)info.element)) : 0);
+    all |= info.stride | (of_scalars ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)info.element)) : 0);
     for (uint32_t k = 0; info.form == VYRE_FORM_STRUCT && k < info.count; k++)
       all |= info.members[k].offset |
-             (info.members[k].type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)info.members[k].type)) : 0);
+             (info.members[k].type < 256 ? vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)info.members[k].type)) : 0);
   }
   return (uint32_t)__builtin_ctzll(all);
 }

@@ -4,6 +4,7 @@
 #include "vyre/opaque.h"
 
 #include "table/table.h"
+#include "vyre/view.h"
 
 #define MOST_LEAVES (1u << 24)
 
@@ -131,18 +132,9 @@ part_type_id(const vyre_module *module, uint32_t row, uint32_t k, uint32_t depth
     return 0;
   if (vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])))
     return vyre_type_leaf(module, result_of(module, row), k);
-  while (table_op_is(module, row, VYRE_OP_tuple)) {
-    const uint32_t count = VYRE_TUPLE_COUNT(v->imm[row]);
-    if (k >= count)
-      return 0;
-    if (k < 2 || count <= 3)
-      return row_type_id(module, (vyre_row){k == 0 ? v->a[row] : k == 1 ? v->b[row] : v->c[row]}, depth);
-    row = v->c[row];
-    k -= 2;
-    if (row >= v->rows)
-      return 0;
-  }
-  return VYRE_TUPLE_TYPE(v->imm[row]);
+  if (!table_op_is(module, row, VYRE_OP_tuple))
+    return VYRE_TUPLE_TYPE(v->imm[row]);
+  return k < VYRE_TUPLE_COUNT(v->imm[row]) ? row_type_id(module, (vyre_row){vyre_tuple_part(v, row, k)}, depth) : 0;
 }
 
 vyre_type_id
@@ -176,12 +168,7 @@ vyre_opaque_operand(const vyre_view *view, uint32_t row, uint32_t k)
     return 0;
   if (VYRE_ROW_OP(view->op[tuple]) != VYRE_OP_tuple)
     return k == 2 ? tuple : 0;
-  for (k -= 2; k >= 2 && VYRE_TUPLE_COUNT(view->imm[tuple]) > 3; k -= 2) {
-    tuple = view->c[tuple];
-    if (tuple >= view->rows)
-      return 0;
-  }
-  return k == 0 ? view->a[tuple] : k == 1 ? view->b[tuple] : k == 2 ? view->c[tuple] : 0;
+  return vyre_tuple_part(view, tuple, k - 2);
 }
 
 vyre_row

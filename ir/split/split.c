@@ -3,20 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "split.h"
 
-#include <string.h>
+#include "vyre/view.h"
 
-static uint32_t
-end_of(const vyre_view *view, uint32_t program)
-{
-  return view->next[program] ? view->next[program] : view->rows;
-}
+#include <string.h>
 
 uint32_t
 vyre_grid_barriers(const vyre_module *module, vyre_row program)
 {
   const vyre_view *v = vyre_module_view(module);
   uint32_t count = 0;
-  for (uint32_t row = program.id; row < end_of(v, program.id); row++)
+  for (uint32_t row = program.id; row < vyre_program_end(v, program.id); row++)
     count += VYRE_ROW_OP(v->op[row]) == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(v->imm[row]) == 1;
   return count;
 }
@@ -49,7 +45,7 @@ vyre_split_grid(const vyre_module *module, vyre_row program, vyre_segments *out)
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "a module that is not sealed cannot be split");
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator allocator = *vyre_module_allocator(module);
-  split s = {.module = module, .view = v, .program = program.id, .end = end_of(v, program.id), .row_count = v->rows};
+  split s = {.module = module, .view = v, .program = program.id, .end = vyre_program_end(v, program.id), .row_count = v->rows};
   const size_t rows = s.row_count * sizeof(*s.rows), cuts = (size_t)vyre_grid_barriers(module, program) * sizeof(*s.cuts);
   vyre_segments made = {.allocator = allocator};
   s.rows = allocator.resize(allocator.user, NULL, 0, rows + cuts);

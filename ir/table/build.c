@@ -7,6 +7,8 @@
 #include "result.h"
 #include "table.h"
 
+#include "vyre/view.h"
+
 #include <string.h>
 
 static vyre_type
@@ -404,17 +406,9 @@ vyre_build_tuple(vyre_builder *builder, const vyre_row *parts, uint32_t count)
 vyre_row
 vyre_build_part(vyre_builder *builder, vyre_row tuple, uint32_t k, vyre_type type)
 {
-  uint32_t *const *column = builder->module->column;
-  uint32_t row = tuple.id, left = k;
-  while (table_op_is(builder->module, row, VYRE_OP_tuple)) {
-    uint32_t count = VYRE_TUPLE_COUNT(column[COLUMN_IMM][row]);
-    if (left >= count)
-      break;
-    if (left < 2 || count <= 3)
-      return (vyre_row){column[left == 0 ? COLUMN_A : left == 1 ? COLUMN_B : COLUMN_C][row]};
-    row = column[COLUMN_C][row];
-    left -= 2;
-  }
+  const vyre_view *v = &builder->module->view;
+  if (table_op_is(builder->module, tuple.id, VYRE_OP_tuple) && k < VYRE_TUPLE_COUNT(v->imm[tuple.id]))
+    return (vyre_row){vyre_tuple_part(v, tuple.id, k)};
   return add(builder, VYRE_OP_part, type, 0, k, 0, tuple, VYRE_NONE, VYRE_NONE);
 }
 

@@ -27,13 +27,6 @@ round_up(uint64_t bytes, uint32_t align)
 }
 
 static uint32_t
-scalar_size(vyre_type type)
-{
-  uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(type));
-  return bits == 1 ? 4 : bits / 8;
-}
-
-static uint32_t
 vector_align(uint32_t scalar, uint32_t lanes)
 {
   return scalar * (lanes == 3 ? 4 : lanes);
@@ -42,7 +35,7 @@ vector_align(uint32_t scalar, uint32_t lanes)
 static vyre_type_info
 value_info(vyre_type type)
 {
-  uint32_t scalar = scalar_size(type);
+  uint32_t scalar = vyre_kind_bytes(VYRE_TYPE_KIND(type));
   uint32_t lanes = VYRE_TYPE_LANES(type);
   return (vyre_type_info){
       .form = VYRE_FORM_VALUE,
@@ -152,7 +145,8 @@ find_extent(const vyre_module *module, const vyre_type_info *info, const vyre_me
     const uint32_t lanes = VYRE_TYPE_LANES((vyre_type)info->element);
     const bool row_major = (info->flags & VYRE_TYPE_ROW_MAJOR) != 0;
     const uint32_t vectors = row_major ? lanes : info->count, scalars = row_major ? info->count : lanes;
-    end = (uint64_t)(vectors ? vectors - 1 : 0) * info->stride + (uint64_t)scalars * scalar_size((vyre_type)info->element);
+    end = (uint64_t)(vectors ? vectors - 1 : 0) * info->stride +
+          (uint64_t)scalars * vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)info->element));
   } else if (info->form == VYRE_FORM_WORDS) {
     end = info->size;
   }
@@ -275,7 +269,8 @@ table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_memb
   } else if (info->form == VYRE_FORM_MATRIX) {
     bool row_major = (info->flags & VYRE_TYPE_ROW_MAJOR) != 0;
     uint32_t rows = VYRE_TYPE_LANES((vyre_type)info->element);
-    info->align = vector_align(scalar_size((vyre_type)info->element), row_major ? info->count : rows); /* lanes side by side */
+    info->align = vector_align(vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)info->element)),
+                               row_major ? info->count : rows); /* lanes side by side */
     info->size = saturate((uint64_t)info->stride * (row_major ? rows : info->count));
   } else {
     info->align = 1;

@@ -24,15 +24,11 @@ fold_may_be_known(const vyre_view *v, uint32_t row)
          (op == VYRE_OP_select || (fold_may_be_literal(v, v->b[row]) && fold_may_be_literal(v, v->c[row])));
 }
 
-/* The operand of a tuple row that a `part` is; 0: it is none. */
+/* Returns the operand of a tuple row that a `part` is, 0 if the parts are not those of a tuple row. */
 static inline uint32_t
 fold_part(const vyre_view *v, uint32_t row)
 {
-  uint32_t tuple = v->a[row], part = v->imm[row];
-  for (; VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
-    if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
-      return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
-  return 0;
+  return vyre_op_of(v, v->a[row]) == VYRE_OP_tuple ? vyre_tuple_part(v, v->a[row], v->imm[row]) : 0;
 }
 
 /* The operand that a row is: the picked arm of a select whose condition is a literal, or a part of a tuple row.  0: none. */

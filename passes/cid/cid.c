@@ -74,7 +74,7 @@ number_program(numbering *n, uint32_t program, uint32_t end)
 static uint32_t
 rows_of(const vyre_view *v, uint32_t program)
 {
-  return (v->next[program] ? v->next[program] : v->rows) - program;
+  return vyre_program_end(v, program) - program;
 }
 
 static vyre_status

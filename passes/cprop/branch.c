@@ -3,17 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "branch.h"
 
-/* Whether the case has that label. */
+/* Returns whether the case has that label. */
 static bool
-has_label(const vyre_view *v, uint32_t labels, uint64_t selector)
+has_label(const vyre_view *v, uint32_t region, uint64_t selector)
 {
-  for (; vyre_op_of(v, labels) == VYRE_OP_tuple; labels = v->c[labels]) {
-    if (vyre_row_imm(v, v->a[labels]) == selector || vyre_row_imm(v, v->b[labels]) == selector)
-      return true;
-    if (VYRE_TUPLE_COUNT(v->imm[labels]) < 3)
-      return false;
-  }
-  return labels && vyre_row_imm(v, labels) == selector;
+  vyre_labels labels = vyre_labels_of(v, region);
+  uint32_t label;
+  while ((label = vyre_next_label(v, &labels)) != 0 && vyre_row_imm(v, label) != selector)
+    ;
+  return label != 0;
 }
 
 /* The region that a switch enters; the switch: none. */
@@ -22,7 +20,7 @@ entered(const vyre_view *v, uint32_t row, uint64_t selector)
 {
   uint32_t fallback = row;
   for (uint32_t region = v->first[row]; region; region = v->next[region]) {
-    if (has_label(v, v->a[region], selector))
+    if (has_label(v, region, selector))
       return region;
     if (v->imm[region] & VYRE_CASE_DEFAULT || v->a[region] == 0)
       fallback = region;

@@ -75,13 +75,11 @@ visit_jump(solution *s, uint32_t row)
   const vyre_view *v = s->v;
   const uint32_t op = vyre_op_of(v, row);
   const solve_literal *condition = op == VYRE_OP_breakif ? solve_literal_of(s, s->value[v->a[row]]) : NULL;
-  uint32_t ended = op == VYRE_OP_leave ? v->a[row] : row;
+  const bool ends_construct = op != VYRE_OP_return && op != VYRE_OP_trap && op != VYRE_OP_fallthrough;
+  const uint32_t ended = ends_construct ? vyre_jump_target(v, row) : row;
   s->value[row] = row;
   if (condition && condition->lanes[0] == 0)
     return true;
-  if (op == VYRE_OP_break || op == VYRE_OP_breakif || op == VYRE_OP_continue)
-    while (!vyre_row_is_loop(v, ended))
-      ended = v->parent[ended];
   s->taken[ended] |= op == VYRE_OP_continue ? CONTINUES : TAKEN;
   s->taken[row] = TAKEN;
   return op == VYRE_OP_breakif && !condition;
@@ -162,7 +160,7 @@ static void
 solve_program(solution *s)
 {
   const vyre_view *v = s->v;
-  const uint32_t end = v->next[s->program] ? v->next[s->program] : v->rows;
+  const uint32_t end = vyre_program_end(v, s->program);
   s->steps = 0;
   s->cautious = false;
   visit_region(s, s->program);

@@ -4,19 +4,13 @@
 #include "cleaner.h"
 
 static bool
-is_value(const vyre_view *v, uint32_t label, uint32_t value)
-{
-  return vyre_row_is_const(v, label) && vyre_row_imm(v, label) == vyre_row_imm(v, value);
-}
-
-static bool
 has_label(const vyre_view *v, uint32_t branch, uint32_t value)
 {
-  uint32_t label = v->a[branch];
-  for (; vyre_op_of(v, label) == VYRE_OP_tuple; label = v->c[label])
-    if (is_value(v, v->a[label], value) || is_value(v, v->b[label], value))
-      return true;
-  return is_value(v, label, value);
+  vyre_labels labels = vyre_labels_of(v, branch);
+  uint32_t label;
+  while ((label = vyre_next_label(v, &labels)) != 0 && vyre_row_imm(v, label) != vyre_row_imm(v, value))
+    ;
+  return label != 0;
 }
 
 /* The case that the literal leads to; 0: none. */

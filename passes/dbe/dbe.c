@@ -37,15 +37,6 @@ list_control(const vyre_view *v, uint32_t *out)
   return count;
 }
 
-static uint32_t
-loop_around(const vyre_view *v, uint32_t row)
-{
-  do
-    row = v->parent[v->parent[row]];
-  while (!vyre_row_is_loop(v, row));
-  return row;
-}
-
 /* Adds each jump to the list of the construct that it names. */
 static void
 list_jumps(const cleaner *k, const uint32_t *control, uint32_t count)
@@ -55,7 +46,7 @@ list_jumps(const cleaner *k, const uint32_t *control, uint32_t count)
     const uint32_t row = control[i], op = vyre_op_of(v, row);
     if (op != VYRE_OP_break && op != VYRE_OP_continue && op != VYRE_OP_leave)
       continue;
-    const uint32_t construct = op == VYRE_OP_leave ? v->a[row] : loop_around(v, row);
+    const uint32_t construct = vyre_jump_target(v, row);
     k->link[row] = k->jumps[construct];
     k->jumps[construct] = row;
   }

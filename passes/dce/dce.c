@@ -48,21 +48,10 @@ is_volatile_access(const vyre_view *v, uint32_t row)
 }
 
 static uint32_t
-construct_around(const vyre_view *v, uint32_t row, bool loop)
-{
-  for (row = v->parent[v->parent[row]]; row; row = v->parent[v->parent[row]]) {
-    const uint32_t op = vyre_op_of(v, row);
-    if (loop ? op == VYRE_OP_loop || op == VYRE_OP_for : op == VYRE_OP_switch)
-      return row;
-  }
-  return 0;
-}
-
-static uint32_t
 outermost_loop(const vyre_view *v, uint32_t row)
 {
   uint32_t loop = 0;
-  while ((row = construct_around(v, row, true)) != 0)
+  while ((row = vyre_loop_around(v, row)) != 0)
     loop = row;
   return loop;
 }
@@ -82,11 +71,9 @@ lives_for(const vyre_view *v, uint32_t row)
   case VYRE_OP_break:
   case VYRE_OP_continue:
   case VYRE_OP_breakif:
-    return construct_around(v, row, true);
   case VYRE_OP_fallthrough:
-    return construct_around(v, row, false);
   case VYRE_OP_leave:
-    return v->a[row];
+    return vyre_jump_target(v, row);
   case VYRE_OP_return:
     return outermost_loop(v, row);
   default:

@@ -43,23 +43,6 @@ is_touch(const walk *w, uint32_t row)
 
 /* ---- what comes behind a store ------------------------------------------------------------------------------------------- */
 
-/* The row that a jump ends: a trip of a loop is the loop; 0: the invocation. */
-static uint32_t
-ended_by(const walk *w, uint32_t jump)
-{
-  const uint32_t op = vyre_op_of(w->v, jump);
-  uint32_t row = w->v->parent[w->v->parent[jump]];
-  if (op == VYRE_OP_leave)
-    return w->v->a[jump];
-  if (op == VYRE_OP_return || op == VYRE_OP_trap)
-    return 0;
-  if (op == VYRE_OP_fallthrough)
-    return row;
-  while (vyre_op_of(w->v, row) != VYRE_OP_loop && vyre_op_of(w->v, row) != VYRE_OP_for)
-    row = w->v->parent[w->v->parent[row]];
-  return row;
-}
-
 /* Whether all of the place is part of what is written through `path`. */
 static bool
 covers(const walk *w, uint32_t path, uint32_t place)
@@ -87,9 +70,10 @@ static fate
 fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place, uint32_t loop)
 {
   const vyre_view *v = w->v;
-  const uint32_t op = vyre_op_of(w->v, row), ended = (vyre_op_flags_of(v, row) & VYRE_OP_ENDS) ? ended_by(w, row) : UINT32_MAX;
+  const uint32_t op = vyre_op_of(w->v, row),
+                 ended = (vyre_op_flags_of(v, row) & VYRE_OP_ENDS) ? vyre_jump_target(v, row) : UINT32_MAX;
   const bool own = VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(w->v, place)]) == VYRE_SPACE_PRIVATE;
-  if (ended == 0)
+  if (op == VYRE_OP_return || op == VYRE_OP_trap)
     return !own || op == VYRE_OP_trap ? FATE_SEEN : v->parent[row] == region ? FATE_DEAD : FATE_OPEN;
   if (ended != UINT32_MAX)
     return ended > region ? FATE_OPEN : FATE_SEEN;
@@ -148,7 +132,7 @@ is_seen_in_loop(walk *w, uint32_t loop, uint32_t place)
   for (uint32_t touch = touch_behind(w, loop); touch < w->count && w->touches[touch] <= w->v->end[loop]; touch++) {
     const uint32_t row = w->touches[touch];
     const bool jumps = (vyre_op_flags_of(w->v, row) & VYRE_OP_ENDS) != 0;
-    if (w->left == 0 || (jumps && ended_by(w, row) < loop) || (!jumps && fate_at(w, row, 0, place, loop) == FATE_SEEN))
+    if (w->left == 0 || (jumps && vyre_jump_target(w->v, row) < loop) || (!jumps && fate_at(w, row, 0, place, loop) == FATE_SEEN))
       return true;
     w->left--;
   }

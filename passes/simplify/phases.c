@@ -187,7 +187,7 @@ give_slots(preparation *p)
 {
   const vyre_view *v = p->v;
   for (uint32_t program = v->first[0], join = 0; program; program = v->next[program]) {
-    const uint32_t end = v->next[program] ? v->next[program] : v->rows, first = join;
+    const uint32_t end = vyre_program_end(v, program), first = join;
     while (join < v->join_count && v->joins[join].row < end)
       join++;
     p->given[program * VIR_FACTS + VIR_FACT_FIRST_SLOT] = SLOTS_A_NODE * (program + first);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
-static uint32_t
-end_of(const vyre_view *v, uint32_t program)
-{
-  return v->next[program] ? v->next[program] : v->rows;
-}
-
 vyre_status
 values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view)
 {
@@ -14,7 +8,8 @@ values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view)
   uint32_t largest = 0;
   *n = (values){.v = view, .rows = view->rows, .joins = 1};
   for (uint32_t program = view->first[0]; program; program = view->next[program])
-    largest = end_of(view, program) - program > largest ? end_of(view, program) - program : largest;
+    if (vyre_program_end(view, program) - program > largest)
+      largest = vyre_program_end(view, program) - program;
   n->klass = ctx->host->alloc(ctx, bytes * nodes);
   n->kept = ctx->host->alloc(ctx, bytes * nodes);
   n->seen = ctx->host->alloc(ctx, bytes * view->rows);

@@ -4,6 +4,7 @@
 #include "plan.h"
 
 #include "base/grow.h"
+#include "vyre/view.h"
 
 #include <string.h>
 
@@ -47,7 +48,7 @@ vyre_plan_rows_count(plan_rows *r)
 {
   const vyre_view *v = r->view;
   for (uint32_t program = v->first[0]; program; program = v->next[program]) {
-    const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+    const uint32_t end = vyre_program_end(v, program);
     r->largest = end - program > r->largest ? end - program : r->largest;
     r->programs++;
   }

@@ -484,7 +484,7 @@ static uint32_t
 grain_of(const import *m, vyre_type_id type)
 {
   if (type < 256)
-    return VYRE_TYPE_KIND((vyre_type)type) == VYRE_BOOL ? 4 : vyre_kind_bits(VYRE_TYPE_KIND((vyre_type)type)) / 8;
+    return vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
   const vyre_type_info info = vyre_type_get(m->module, type);
   uint32_t most = 1;
   if (info.form == VYRE_FORM_WORDS)

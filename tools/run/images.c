@@ -9,6 +9,7 @@
 #include "run_parts.h"
 
 #include "vyre/opaque.h"
+#include "vyre/view.h"
 
 #include <errno.h>
 #include <spirv/unified1/spirv.h>
@@ -110,17 +111,11 @@ comes_from(const vyre_module *module, const vyre_view *view, uint32_t row, uint3
                             comes_from(module, view, vyre_opaque_operand(view, row, 1), buffer)));
 }
 
-static uint32_t
-end_of(const run_program *program, const vyre_view *view)
-{
-  return view->next[program->row.id] ? view->next[program->row.id] : view->rows;
-}
-
 static bool
 is_compared(const run_program *program, uint32_t buffer)
 {
   const vyre_view *view = vyre_module_view(program->module);
-  for (uint32_t row = program->row.id; row < end_of(program, view); row++)
+  for (uint32_t row = program->row.id; row < vyre_program_end(view, program->row.id); row++)
     if (is_comparison(opcode_of(program->module, view, row)) &&
         comes_from(program->module, view, vyre_opaque_operand(view, row, 0), buffer))
       return true;
@@ -203,7 +198,7 @@ set_type(run_program *program, run_buffer *buffer)
   const uint32_t counts[3] = {image->extent[0], image->extent[1], image->extent[2] * image->layers};
   const bool has_axis[3] = {true, image->dim != VYRE_IMAGE_1D, image->dim >= VYRE_IMAGE_3D || image->arrayed};
   buffer->type = VYRE_TYPE(formats[image->format].kind, formats[image->format].lanes);
-  uint64_t size = formats[image->format].lanes * run_scalar_size(formats[image->format].kind);
+  uint64_t size = formats[image->format].lanes * vyre_kind_bytes(formats[image->format].kind);
   for (uint32_t i = 0; i < 3; i++) {
     if (has_axis[i] && size <= UINT32_MAX)
       buffer->type = vyre_type_array(program->module, buffer->type, counts[i], (vyre_row){0}, (uint32_t)size);

@@ -109,7 +109,7 @@ spec_size(const run_program *program, uint32_t id)
   const vyre_view *view = vyre_module_view(program->module);
   for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_spec && vyre_row_spec_id(program->module, (vyre_row){row}) == id)
-      return run_scalar_size(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])));
+      return vyre_kind_bytes(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])));
   }
   return 4;
 }

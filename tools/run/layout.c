@@ -16,18 +16,12 @@
 
 /* ---- scalars ------------------------------------------------------------------------------------------------------------- */
 
-uint32_t
-run_scalar_size(vyre_kind kind)
-{
-  return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
-}
-
 uint64_t
 run_scalar_get(const void *data, vyre_kind kind)
 {
   const unsigned char *bytes = data;
   uint64_t bits = 0;
-  for (uint32_t i = run_scalar_size(kind); i-- > 0;)
+  for (uint32_t i = vyre_kind_bytes(kind); i-- > 0;)
     bits = bits << 8 | bytes[i]; /* little end first, as SPIR-V's memory on every host that vyre runs on */
   return bits;
 }
@@ -36,7 +30,7 @@ void
 run_scalar_put(void *data, vyre_kind kind, uint64_t bits)
 {
   unsigned char *bytes = data;
-  for (uint32_t i = 0; i < run_scalar_size(kind); i++)
+  for (uint32_t i = 0; i < vyre_kind_bytes(kind); i++)
     bytes[i] = (unsigned char)(bits >> 8 * i);
 }
 
@@ -250,7 +244,7 @@ typedef struct walk {
 static void
 walk_scalar(walk *w, vyre_kind kind, uint64_t offset)
 {
-  uint32_t size = run_scalar_size(kind);
+  uint32_t size = vyre_kind_bytes(kind);
   if (w->is_stopped || !w->visit || size == 0 || offset > w->size || size > w->size - offset)
     return;
   w->is_stopped = !w->visit(w->user, w->index, offset, kind);
@@ -264,14 +258,14 @@ walk_type(walk *w, vyre_type_id type, uint64_t offset)
   if (info.form == VYRE_FORM_VALUE) {
     vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
     for (uint32_t lane = 0; lane < VYRE_TYPE_LANES((vyre_type)type); lane++)
-      walk_scalar(w, kind, offset + (uint64_t)lane * run_scalar_size(kind));
+      walk_scalar(w, kind, offset + (uint64_t)lane * vyre_kind_bytes(kind));
   } else if (info.form == VYRE_FORM_MATRIX) {
     vyre_kind kind = VYRE_TYPE_KIND((vyre_type)info.element);
     uint32_t lanes = VYRE_TYPE_LANES((vyre_type)info.element);
     for (uint32_t i = 0; i < info.count * lanes; i++) {
       uint64_t column = i / lanes, lane = i % lanes;
       uint64_t major = info.flags & VYRE_TYPE_ROW_MAJOR ? lane : column, minor = info.flags & VYRE_TYPE_ROW_MAJOR ? column : lane;
-      walk_scalar(w, kind, offset + major * info.stride + minor * run_scalar_size(kind));
+      walk_scalar(w, kind, offset + major * info.stride + minor * vyre_kind_bytes(kind));
     }
   } else if (info.form == VYRE_FORM_ARRAY) {
     uint64_t length = info.flags & VYRE_TYPE_RUNTIME ? UINT64_MAX : run_layout_length(w->layout, &info);
@@ -323,13 +317,13 @@ path_step(const run_layout *layout, vyre_type_id *type, uint64_t *offset, char *
 {
   vyre_type_info info = vyre_type_get(layout->module, *type);
   if (info.form == VYRE_FORM_VALUE) {
-    uint32_t size = run_scalar_size(VYRE_TYPE_KIND((vyre_type)*type));
+    uint32_t size = vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)*type));
     if (VYRE_TYPE_LANES((vyre_type)*type) > 1 && size)
       append_path(out, capacity, ".%c", "xyzw"[*offset / size & 3]);
     return false;
   }
   if (info.form == VYRE_FORM_MATRIX) {
-    uint32_t size = run_scalar_size(VYRE_TYPE_KIND((vyre_type)info.element));
+    uint32_t size = vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)info.element));
     uint64_t major = info.stride ? *offset / info.stride : 0, minor = info.stride ? *offset % info.stride / size : 0;
     bool is_row_major = info.flags & VYRE_TYPE_ROW_MAJOR;
     append_path(out, capacity, "[%" PRIu64 "].%c", is_row_major ? minor : major, "xyzw"[(is_row_major ? major : minor) & 3]);

@@ -9,6 +9,7 @@
 #include "run_parts.h"
 
 #include "vyre/opaque.h"
+#include "vyre/view.h"
 
 #include <inttypes.h>
 #include <spirv/unified1/spirv.h>
@@ -159,7 +160,7 @@ static vyre_status
 check_addresses(const run_program *program)
 {
   const vyre_view *view = vyre_module_view(program->module);
-  const uint32_t end = view->next[program->row.id] ? view->next[program->row.id] : view->rows;
+  const uint32_t end = vyre_program_end(view, program->row.id);
   for (uint32_t row = program->row.id; row < end; row++) {
     if (!vyre_op_is_opaque(VYRE_ROW_OP(view->op[row])))
       continue;

@@ -84,7 +84,6 @@ void run_layout_path(const run_layout *layout, vyre_type_id type, uint64_t offse
 
 uint64_t run_scalar_get(const void *data, vyre_kind kind);
 void run_scalar_put(void *data, vyre_kind kind, uint64_t bits);
-uint32_t run_scalar_size(vyre_kind kind);
 /* A float's value, exactly; and the bits of a value, rounded to nearest even. */
 double run_float_value(vyre_kind kind, uint64_t bits);
 uint64_t run_float_bits(vyre_kind kind, double value);

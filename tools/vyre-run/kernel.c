@@ -3,11 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "vyre/view.h"
+
 static bool
 knows_subgroups(const run_program *program)
 {
   const vyre_view *view = vyre_module_view(program->module);
-  const uint32_t end = view->next[program->row.id] ? view->next[program->row.id] : view->rows;
+  const uint32_t end = vyre_program_end(view, program->row.id);
   for (uint32_t row = program->row.id; row < end; row++) {
     const uint32_t op = VYRE_ROW_OP(view->op[row]);
     if (vyre_op_is_subgroup(op) || (vyre_op_is_invocation(op) && op >= VYRE_OP_subgroup_lane))

@@ -95,7 +95,7 @@ print_difference(const run_options *options, const run_comparison *c, const run_
   run_comparison_place(c, place, sizeof place);
   run_scalar_print(c->kind, c->first_bits, a);
   run_scalar_print(c->kind, c->second_bits, b);
-  int digits = (int)(2 * run_scalar_size(c->kind));
+  int digits = (int)(2 * vyre_kind_bytes(c->kind));
   printf("different: %s\n", place);
   printf("  %s (0x%0*" PRIx64 ")  %s on %s\n", a, digits, c->first_bits, first->path, run_target_name(options->target));
   printf("  %s (0x%0*" PRIx64 ")  %s on %s\n", b, digits, c->second_bits, second->path, run_target_name(options->compare_target));

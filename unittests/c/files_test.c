@@ -8,6 +8,7 @@
 
 #include "vyre/io.h"
 #include "vyre/verify.h"
+#include "vyre/view.h"
 
 #include <dlfcn.h>
 #include <dirent.h>
@@ -54,7 +55,7 @@ static bool
 has_open_order(const vyre_module *module, uint32_t program)
 {
   const vyre_view *v = vyre_module_view(module);
-  const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+  const uint32_t end = vyre_program_end(v, program);
   for (uint32_t row = program; row < end; row++) {
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
     if (vyre_op_is_atomic(op) && op != VYRE_OP_atomic_load && op != VYRE_OP_atomic_store)

@@ -34,7 +34,7 @@ classes_by_definition(const vyre_view *v)
   uint32_t *canonical = calloc(v->rows, sizeof *canonical);
   assert_non_null(canonical);
   for (uint32_t program = v->first[0]; program; program = v->next[program]) {
-    const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+    const uint32_t end = vyre_program_end(v, program);
     for (uint32_t row = program; row < end; row++) {
       canonical[row] = row;
       for (uint32_t x = program; x < row && canonical[row] == row && may_be_equal(v, row); x++)

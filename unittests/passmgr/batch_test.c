@@ -15,6 +15,7 @@
 #include "vyre/batch.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
+#include "vyre/view.h"
 #include "vyre/vir0.h"
 
 /* Types in different orders, of one shape and of a program's own length; names that meet; what is beside the columns. */
@@ -271,7 +272,7 @@ go_by_parts(const vyre_allocator *allocator, const vyre_module *whole, uint32_t 
   for (uint32_t first = v->first[0], end; first < v->rows && !status; first = end) {
     end = first;
     for (uint32_t i = 0; i < programs && end < v->rows; i++)
-      end = v->next[end] ? v->next[end] : v->rows;
+      end = vyre_program_end(v, end);
     vyre_batch_clear(batch);
     status = vyre_batch_add_part(batch, whole, (vyre_row){first}, (vyre_row){end});
     if (!status)

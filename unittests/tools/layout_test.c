@@ -111,7 +111,7 @@ bits_go_through_memory(void **state)
     run_scalar_put(memory + 1, (vyre_kind)kind, bits);
     assert_int_equal(run_scalar_get(memory + 1, (vyre_kind)kind), bits);
     assert_int_equal(memory[0], 0xaa);
-    assert_int_equal(memory[1 + run_scalar_size((vyre_kind)kind)], 0xaa);
+    assert_int_equal(memory[1 + vyre_kind_bytes((vyre_kind)kind)], 0xaa);
   }
 }
 
