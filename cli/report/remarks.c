@@ -9,6 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* A place of source; line 0 is that of rows without one. */
+typedef struct remarks_place {
+  vyre_string file;
+  uint32_t line;
+} remarks_place;
+
+struct remarks_line {
+  UT_hash_handle hh;
+  remarks_place place;
+  uint32_t rows;
+  uint64_t hash; /* of the rows */
+};
+
 /* Lines that are told of one run. */
 enum { MOST_LINES = 1000 };
 
@@ -75,48 +91,59 @@ mix(uint64_t hash, uint64_t value)
   return hash ^ hash >> 29;
 }
 
-/* Of that line, or the free entry where it would be. */
+/* Returns the line with that place, NULL if there is none. */
 static remarks_line *
-find(const remarks_lines *lines, vyre_string file, uint32_t line)
+find(const remarks_lines *lines, remarks_place place)
 {
-  uint32_t at = (uint32_t)mix(file, line) & (lines->capacity - 1);
-  while (lines->items[at].rows && (lines->items[at].file != file || lines->items[at].line != line))
-    at = (at + 1) & (lines->capacity - 1);
-  return &lines->items[at];
+  remarks_line *line;
+  HASH_FIND(hh, lines->all, &place, sizeof place, line);
+  return line;
 }
 
-static vyre_status
-grow(remarks_lines *lines)
+static void
+free_lines(remarks_lines *lines)
 {
-  remarks_lines larger = {.capacity = lines->capacity ? 2 * lines->capacity : 64, .count = lines->count, .rows = lines->rows};
-  larger.items = calloc(larger.capacity, sizeof *larger.items);
-  if (!larger.items)
-    return VYRE_OUT_OF_MEMORY("for -remarks");
-  for (uint32_t i = 0; i < lines->capacity; i++)
-    if (lines->items[i].rows)
-      *find(&larger, lines->items[i].file, lines->items[i].line) = lines->items[i];
-  free(lines->items);
-  *lines = larger;
-  return VYRE_OK;
+  remarks_line *line, *next;
+  HASH_ITER(hh, lines->all, line, next)
+  {
+    HASH_DEL(lines->all, line);
+    free(line);
+  }
 }
 
-/* What stands in it, but for the numbers of rows. */
+/* Adds a line without rows.  Returns NULL if memory runs out. */
+static remarks_line *
+add_line(remarks_lines *to, remarks_place place)
+{
+  remarks_line *line = calloc(1, sizeof *line);
+  if (!line)
+    return NULL;
+  line->place = place;
+  HASH_ADD(hh, to->all, place, sizeof place, line);
+  if (line->hh.tbl)
+    return line;
+  free(line);
+  return NULL;
+}
+
+/* Collects the lines of a module.  Numbers of rows have no part in their hashes. */
 static vyre_status
 read_lines(const vyre_module *module, remarks_lines *out)
 {
   const vyre_view *view = vyre_module_view(module);
   *out = (remarks_lines){.rows = view->rows - 1};
   for (uint32_t row = 1; row < view->rows; row++) {
-    vyre_string file = 0;
-    uint32_t line = 0, column;
-    if (!vyre_row_line(module, (vyre_row){row}, &file, &line, &column))
-      file = line = 0;
-    if (2 * out->count >= out->capacity)
-      VYRE_TRY(grow(out));
-    remarks_line *entry = find(out, file, line);
-    out->count += entry->rows == 0;
-    *entry = (remarks_line){file, line, entry->rows + 1,
-                            mix(mix(entry->hash, (uint64_t)view->op[row] << 32 | view->imm[row]), view->imm_hi[row])};
+    remarks_place place;
+    uint32_t column;
+    if (!vyre_row_line(module, (vyre_row){row}, &place.file, &place.line, &column))
+      place = (remarks_place){0};
+    remarks_line *line = find(out, place);
+    if (!line)
+      line = add_line(out, place);
+    if (!line)
+      return VYRE_OUT_OF_MEMORY("for -remarks");
+    line->rows++;
+    line->hash = mix(mix(line->hash, (uint64_t)view->op[row] << 32 | view->imm[row]), view->imm_hi[row]);
   }
   return VYRE_OK;
 }
@@ -124,21 +151,20 @@ read_lines(const vyre_module *module, remarks_lines *out)
 static int
 by_place(const void *a, const void *b)
 {
-  const remarks_line *first = a, *second = b;
+  const remarks_place *first = a, *second = b;
   if (first->file != second->file)
     return first->file < second->file ? -1 : 1;
   return first->line < second->line ? -1 : first->line > second->line;
 }
 
-/* Those of one module of which the other has something else, or (`only_missing`) nothing, in `out`; rows of both are counted. */
+/* Adds the places at which the rows of the other module differ, or (`only_missing`) at which it has none. */
 static uint32_t
-add_different(const remarks_lines *of, const remarks_lines *other, bool only_missing, remarks_line *out, uint32_t count)
+add_different(const remarks_lines *of, const remarks_lines *other, bool only_missing, remarks_place *out, uint32_t count)
 {
-  for (uint32_t i = 0; i < of->capacity && count < MOST_LINES; i++) {
-    const remarks_line *line = &of->items[i];
-    const remarks_line *same = other->capacity ? find(other, line->file, line->line) : &(remarks_line){0};
-    if (line->rows && line->line && (same->rows == 0 || (!only_missing && same->hash != line->hash)))
-      out[count++] = *line;
+  for (const remarks_line *line = of->all; line && count < MOST_LINES; line = line->hh.next) {
+    const remarks_line *same = find(other, line->place);
+    if (line->place.line && (!same || (!only_missing && same->hash != line->hash)))
+      out[count++] = line->place;
   }
   return count;
 }
@@ -146,25 +172,20 @@ add_different(const remarks_lines *of, const remarks_lines *other, bool only_mis
 static vyre_status
 add_lines(const vyre_module *module, const remarks_lines *before, const remarks_lines *after, vyre_bytes *out)
 {
-  static const remarks_line none = {0};
-  remarks_line *lines = calloc(MOST_LINES, sizeof *lines);
-  if (!lines)
-    return VYRE_OUT_OF_MEMORY("for -remarks");
+  remarks_place places[MOST_LINES];
   vyre_status status = vyre_bytes_printf(out, ", \"lines\": [");
-  uint32_t count = add_different(before, after, false, lines, 0);
-  count = add_different(after, before, true, lines, count);
-  qsort(lines, count, sizeof *lines, by_place);
+  uint32_t count = add_different(before, after, false, places, 0);
+  count = add_different(after, before, true, places, count);
+  qsort(places, count, sizeof *places, by_place);
   for (uint32_t i = 0; i < count && !status; i++) {
-    const remarks_line *was = before->capacity ? find(before, lines[i].file, lines[i].line) : &none;
-    const remarks_line *is = after->capacity ? find(after, lines[i].file, lines[i].line) : &none;
+    const remarks_line *was = find(before, places[i]), *is = find(after, places[i]);
     status = vyre_bytes_printf(out, "%s{\"file\": ", i ? ", " : "");
     if (!status)
-      status = vyre_json_text(vyre_string_text(module, lines[i].file), out);
+      status = vyre_json_text(vyre_string_text(module, places[i].file), out);
     if (!status)
       status = vyre_bytes_printf(out, ", \"line\": %" PRIu32 ", \"rows_before\": %" PRIu32 ", \"rows\": %" PRIu32 "}",
-                                 lines[i].line, was->rows, is->rows);
+                                 places[i].line, was ? was->rows : 0, is ? is->rows : 0);
   }
-  free(lines);
   return status ? status : vyre_bytes_append(out, "]", 1);
 }
 
@@ -184,7 +205,7 @@ remarks_look(remarker *r, const vyre_look *at)
     if (!status)
       status = vyre_bytes_printf(r->out, "}\n");
   }
-  free(r->before.items);
+  free_lines(&r->before);
   r->before = after;
   return status;
 }
@@ -192,5 +213,5 @@ remarks_look(remarker *r, const vyre_look *at)
 void
 remarks_end(remarker *r)
 {
-  free(r->before.items);
+  free_lines(&r->before);
 }

@@ -6,19 +6,12 @@
 
 #include "vyre/passmgr.h"
 
-/* A source line, and what stands in it. */
-typedef struct remarks_line {
-  vyre_string file;
-  uint32_t line; /* 0: of no line */
-  uint32_t rows; /* 0: the entry is free */
-  uint64_t hash; /* of these */
-} remarks_line;
+typedef struct remarks_line remarks_line;
 
-/* The lines of a module; by hash of file and line. */
+/* The source lines of a module. */
 typedef struct remarks_lines {
-  remarks_line *items; /* owned */
-  uint32_t capacity;   /* a power of two */
-  uint32_t count, rows;
+  remarks_line *all; /* owned; a hash table of remarks.c */
+  uint32_t rows;
 } remarks_lines;
 
 /* Of one run of the pipeline.  remarks_end frees what it keeps. */

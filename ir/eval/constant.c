@@ -13,10 +13,16 @@
 #include "row.h"
 #include "scalar.h"
 
+#define HASH_NONFATAL_OOM         1
+#define uthash_malloc(size)       f->allocator->resize(f->allocator->user, NULL, 0, size)
+#define uthash_free(memory, size) vyre_release(f->allocator, memory, size)
+#include <uthash.h>
+
 typedef enum progress { OPEN, CONSTANT, VARYING } progress;
 
 typedef struct cell {
-  uint32_t row; /* 0: free */
+  UT_hash_handle hh;
+  uint32_t row;
   progress progress;
   vyre_value values[VYRE_EVAL_PARTS];
 } cell;
@@ -27,9 +33,8 @@ typedef struct folder {
   const vyre_allocator *allocator;
   const vyre_spec_value *specs;
   uint32_t spec_count;
-  cell *cells; /* open addressing, a power of two of them */
-  size_t cell_capacity, cell_count;
-  uint32_t *stack;
+  cell *cells; /* a hash table by row */
+  cell **stack;
   uint32_t depth, stack_capacity;
 } folder;
 
@@ -51,33 +56,14 @@ literal_of(const folder *f, uint32_t row, uint64_t *out)
   return true;
 }
 
-/* The cell of the row, or the free one where it belongs. */
-static cell *
+/* Returns the cell of the row, that of row 0 if there is none. */
+static const cell *
 find_cell(const folder *f, uint32_t row)
 {
-  size_t place = (size_t)(row * UINT32_C(0x9e3779b1)) & (f->cell_capacity - 1);
-  while (f->cells[place].row != 0 && f->cells[place].row != row)
-    place = (place + 1) & (f->cell_capacity - 1);
-  return &f->cells[place];
-}
-
-static bool
-grow_cells(folder *f)
-{
-  const folder old = *f;
-  const size_t capacity = old.cell_capacity ? old.cell_capacity * 2 : 64;
-  cell *cells = f->allocator->resize(f->allocator->user, NULL, 0, capacity * sizeof *cells);
-  if (!cells)
-    return false;
-  memset(cells, 0, capacity * sizeof *cells);
-  f->cells = cells;
-  f->cell_capacity = capacity;
-  for (size_t i = 0; i < old.cell_capacity; i++)
-    if (old.cells[i].row)
-      *find_cell(f, old.cells[i].row) = old.cells[i];
-  if (old.cells)
-    f->allocator->resize(f->allocator->user, old.cells, old.cell_capacity * sizeof *cells, 0);
-  return true;
+  static const cell none;
+  const cell *known;
+  HASH_FIND_INT(f->cells, &row, known);
+  return known ? known : &none;
 }
 
 static bool
@@ -85,13 +71,29 @@ push(folder *f, uint32_t row)
 {
   if (!vyre_grow(f->allocator, &f->stack, &f->stack_capacity, f->depth + 1, sizeof *f->stack))
     return false;
-  if (f->cell_count * 2 >= f->cell_capacity && !grow_cells(f))
+  cell *fresh = vyre_take(f->allocator, sizeof *fresh);
+  if (!fresh)
     return false;
-  cell *fresh = find_cell(f, row);
-  *fresh = (cell){.row = row, .progress = OPEN};
-  f->cell_count++;
-  f->stack[f->depth++] = row;
+  fresh->row = row;
+  HASH_ADD_INT(f->cells, row, fresh);
+  if (!fresh->hh.tbl) {
+    vyre_release(f->allocator, fresh, sizeof *fresh);
+    return false;
+  }
+  f->stack[f->depth++] = fresh;
   return true;
+}
+
+static void
+free_all(folder *f)
+{
+  cell *known, *next;
+  HASH_ITER(hh, f->cells, known, next)
+  {
+    HASH_DEL(f->cells, known);
+    vyre_release(f->allocator, known, sizeof *known);
+  }
+  vyre_release(f->allocator, f->stack, f->stack_capacity * sizeof *f->stack);
 }
 
 /* An operand out of known cells; `parts` is room for a tuple's. */
@@ -162,7 +164,8 @@ settle(folder *f, uint32_t root)
   if (!push(f, root))
     return false;
   while (f->depth) {
-    const uint32_t row = f->stack[f->depth - 1];
+    cell *open = f->stack[f->depth - 1];
+    const uint32_t row = open->row;
     const uint32_t ids[3] = {v->a[row], v->b[row], v->c[row]};
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
     bool varying = op != VYRE_OP_spec && (v->op_infos[op].flags & VYRE_OP_PURE) == 0;
@@ -183,9 +186,8 @@ settle(folder *f, uint32_t root)
       continue;
     vyre_value values[VYRE_EVAL_PARTS] = {{{0}}};
     const progress result = varying ? VARYING : evaluate(f, row, values);
-    cell *done = find_cell(f, row);
-    done->progress = result;
-    memcpy(done->values, values, sizeof values);
+    open->progress = result;
+    memcpy(open->values, values, sizeof values);
     f->depth--;
   }
   return true;
@@ -209,10 +211,7 @@ vyre_constant_value(const vyre_module *module, vyre_row row, const vyre_spec_val
     known = result->progress == CONSTANT;
     *out = known ? result->values[0].lane[0] : 0;
   }
-  if (f.cells)
-    f.allocator->resize(f.allocator->user, f.cells, f.cell_capacity * sizeof *f.cells, 0);
-  if (f.stack)
-    f.allocator->resize(f.allocator->user, f.stack, f.stack_capacity * sizeof *f.stack, 0);
+  free_all(&f);
   return known;
 }
 

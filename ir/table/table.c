@@ -175,27 +175,19 @@ table_set_grow(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_
     return false;
   if (set->count + 1 <= set->capacity / 4 * 3)
     return true;
-  uint64_t grown = set->capacity ? (uint64_t)set->capacity * 2 : 16;
-  uint32_t *slots = NULL;
-  if (grown <= 1u << 31)
-    slots = table_resize(module, NULL, 0, (size_t)grown * sizeof(*slots));
-  if (!slots) {
+  table_set grown = {.capacity = set->capacity ? set->capacity * 2 : 16};
+  if (grown.capacity > set->capacity)
+    grown.slots = table_resize(module, NULL, 0, (size_t)grown.capacity * sizeof(*grown.slots));
+  if (!grown.slots) {
     table_fail(module);
     return false;
   }
-  memset(slots, 0, (size_t)grown * sizeof(*slots));
-  for (uint32_t i = 0; i < set->capacity; i++) {
-    if (set->slots[i] == 0)
-      continue;
-    uint64_t at = hash(module, set->slots[i]) & (grown - 1);
-    while (slots[at])
-      at = (at + 1) & (grown - 1);
-    slots[at] = set->slots[i];
-  }
-  if (set->slots)
-    table_resize(module, set->slots, set->capacity * sizeof(*slots), 0);
-  set->slots = slots;
-  set->capacity = (uint32_t)grown;
+  memset(grown.slots, 0, (size_t)grown.capacity * sizeof(*grown.slots));
+  for (uint32_t i = 0; i < set->capacity; i++)
+    if (set->slots[i])
+      table_set_add(&grown, hash(module, set->slots[i]), set->slots[i]);
+  table_set_free(module, set);
+  *set = grown;
   return true;
 }
 

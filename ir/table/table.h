@@ -207,6 +207,17 @@ void *table_resize(vyre_module *module, void *memory, size_t old_size, size_t ne
 
 /* Room for one more entry.  `hash` gives the hash of an entry. */
 bool table_set_grow(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry));
+/* Adds an entry, for which there is room. */
+static inline void
+table_set_add(table_set *set, uint64_t hash, uint32_t entry)
+{
+  const uint32_t mask = set->capacity - 1;
+  uint32_t slot = (uint32_t)hash & mask;
+  while (set->slots[slot])
+    slot = (slot + 1) & mask;
+  set->slots[slot] = entry;
+  set->count++;
+}
 void table_set_free(vyre_module *module, table_set *set);
 void table_set_clear(table_set *set);
 

@@ -45,12 +45,7 @@ table_add_const(vyre_module *module, uint32_t row)
 {
   if (!table_set_grow(module, &module->consts, hash_of))
     return false;
-  uint32_t mask = module->consts.capacity - 1;
-  uint32_t slot = (uint32_t)hash_of(module, row) & mask;
-  while (module->consts.slots[slot])
-    slot = (slot + 1) & mask;
-  module->consts.slots[slot] = row;
-  module->consts.count++;
+  table_set_add(&module->consts, hash_of(module, row), row);
   return true;
 }
 

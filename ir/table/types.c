@@ -196,15 +196,10 @@ table_remap_types(vyre_module *module, const uint32_t *map)
     return;
   /* Keys changed: every type is added to the set again, which has room because it held them all. */
   table_set_clear(&module->type_set);
-  uint32_t mask = module->type_set.capacity - 1;
   for (uint32_t i = 0; i < module->type_count; i++) {
     table_type *type = &module->types[i];
     type->length_row = map[type->length_row];
-    uint32_t slot = (uint32_t)hash_of(module, FIRST_ID + i) & mask;
-    while (module->type_set.slots[slot])
-      slot = (slot + 1) & mask;
-    module->type_set.slots[slot] = FIRST_ID + i;
-    module->type_set.count++;
+    table_set_add(&module->type_set, hash_of(module, FIRST_ID + i), FIRST_ID + i);
   }
 }
 
@@ -228,12 +223,7 @@ table_index_types(vyre_module *module)
     const vyre_member *members = module->members ? module->members + type->members : NULL;
     type->length_row = find_length_row(module, &type->info, members);
     type->extent = find_extent(module, &type->info, members);
-    uint32_t mask = module->type_set.capacity - 1;
-    uint32_t slot = (uint32_t)hash_of(module, FIRST_ID + i) & mask;
-    while (module->type_set.slots[slot])
-      slot = (slot + 1) & mask;
-    module->type_set.slots[slot] = FIRST_ID + i;
-    module->type_set.count++;
+    table_set_add(&module->type_set, hash_of(module, FIRST_ID + i), FIRST_ID + i);
   }
   return true;
 }

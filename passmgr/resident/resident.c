@@ -7,8 +7,19 @@
 
 #include <inttypes.h>
 
+#define HASH_NONFATAL_OOM         1
+#define uthash_malloc(size)       vyre_take(&device->allocator, size)
+#define uthash_free(memory, size) vyre_release(&device->allocator, memory, size)
+#include <uthash.h>
+
+typedef struct device_kernel {
+  UT_hash_handle hh;
+  const void *code; /* a plugin's, which stays */
+  vyre_kernel_function function;
+  vyre_kernel kernel;
+} device_kernel;
+
 enum {
-  LEAST_KERNELS = 64,
   MOST_BUFFERS = 65, /* the memories of a pass, and a list */
   FEW_COLUMNS = 6,   /* of which a sequence has more */
   MANY_WORDS = 64    /* a row, of a sequence of many passes: columns, and what passes have beside them */
@@ -31,11 +42,13 @@ vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
 static void
 forget_target(vyre_device *device)
 {
-  for (uint32_t i = 0; i < device->kernel_capacity; i++)
-    vyre_release(&device->allocator, device->kernels[i], sizeof **device->kernels);
-  vyre_release(&device->allocator, device->kernels, device->kernel_capacity * sizeof *device->kernels);
-  device->kernels = NULL;
-  device->kernel_count = device->kernel_capacity = device->column_count = 0;
+  device_kernel *kernel, *next;
+  HASH_ITER(hh, device->kernels, kernel, next)
+  {
+    HASH_DEL(device->kernels, kernel);
+    vyre_release(&device->allocator, kernel, sizeof *kernel);
+  }
+  device->column_count = 0;
   device->arena_size = 0;
 }
 
@@ -136,42 +149,10 @@ vyre_device_close(vyre_device *device)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
-/* Where it is, or where it would be. */
-static device_kernel **
-find_kernel(const vyre_device *device, const void *code)
-{
-  const uint32_t mask = device->kernel_capacity - 1;
-  uint32_t at = (uint32_t)((uintptr_t)code * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-  while (device->kernels[at] && device->kernels[at]->code != code)
-    at = (at + 1) & mask;
-  return &device->kernels[at];
-}
-
-static vyre_status
-make_room(vyre_device *device)
-{
-  const uint32_t old_capacity = device->kernel_capacity;
-  device_kernel **old = device->kernels;
-  if (2 * device->kernel_count < old_capacity)
-    return VYRE_OK;
-  const uint32_t capacity = old_capacity ? 2 * old_capacity : LEAST_KERNELS;
-  device_kernel **kernels = vyre_take(&device->allocator, capacity * sizeof *kernels);
-  if (!kernels)
-    return VYRE_OUT_OF_MEMORY("for the kernels of passes");
-  device->kernels = kernels;
-  device->kernel_capacity = capacity;
-  for (uint32_t i = 0; i < old_capacity; i++)
-    if (old[i])
-      *find_kernel(device, old[i]->code) = old[i];
-  vyre_release(&device->allocator, old, old_capacity * sizeof *old);
-  return VYRE_OK;
-}
-
 /* A description without its code. */
 static vyre_status
 add_kernel(vyre_device *device, const void *code, vyre_kernel_desc *desc, const vyre_kernel_function *function, vyre_kernel *out)
 {
-  VYRE_TRY(make_room(device));
   device_kernel *added = vyre_take(&device->allocator, sizeof *added);
   if (!added)
     return VYRE_OUT_OF_MEMORY("for the kernels of passes");
@@ -181,13 +162,16 @@ add_kernel(vyre_device *device, const void *code, vyre_kernel_desc *desc, const 
     desc->code = &added->function;
     desc->size = sizeof added->function;
   }
-  vyre_status status = device->ops->compile(device->target, desc, &added->kernel);
+  HASH_ADD_PTR(device->kernels, code, added);
+  const bool is_added = added->hh.tbl != NULL;
+  vyre_status status =
+      is_added ? device->ops->compile(device->target, desc, &added->kernel) : VYRE_OUT_OF_MEMORY("for the kernels of passes");
   if (status) {
+    if (is_added)
+      HASH_DEL(device->kernels, added);
     vyre_release(&device->allocator, added, sizeof *added);
     return status;
   }
-  *find_kernel(device, code) = added;
-  device->kernel_count++;
   *out = added->kernel;
   return VYRE_OK;
 }
@@ -195,7 +179,8 @@ add_kernel(vyre_device *device, const void *code, vyre_kernel_desc *desc, const 
 static bool
 has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
 {
-  const device_kernel *entry = device->kernel_capacity ? *find_kernel(device, code) : NULL;
+  const device_kernel *entry;
+  HASH_FIND_PTR(device->kernels, &code, entry);
   *out = entry ? entry->kernel : (vyre_kernel){0};
   return entry != NULL;
 }

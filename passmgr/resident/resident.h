@@ -17,12 +17,6 @@ enum {
 };
 #define DEVICE_ALL UINT32_MAX
 
-typedef struct device_kernel {
-  const void *code; /* a plugin's, which stays */
-  vyre_kernel_function function;
-  vyre_kernel kernel;
-} device_kernel;
-
 /* A column that has its place in the arena. */
 typedef struct device_column {
   uint32_t column, analysis; /* vyre_phase_source's */
@@ -51,8 +45,7 @@ struct vyre_device {
   vyre_device_info info;
   uint32_t program_workgroup; /* invocations of a kernel that takes programs; not changed once one is compiled; PTX has its own */
   uint32_t threads;           /* of a target that is this machine's processors; 0: it is another */
-  device_kernel **kernels;    /* owned, elements too; a table by the code's address, at most half full */
-  uint32_t kernel_count, kernel_capacity;
+  struct device_kernel *kernels;         /* a hash table of resident.c, by the code's address; owned */
   vyre_device_buffer arena;              /* of the sequences, one after the other */
   uint64_t arena_size;                   /* bytes */
   device_column columns[DEVICE_COLUMNS]; /* of the last module */

@@ -143,10 +143,6 @@ a_warm_device_makes_nothing(void **state)
       }
       forms[i].device->ops->metrics(forms[i].device->target, add_made, &after[round]);
     }
-    uint32_t kernels = 0;
-    for (uint32_t k = 0; k < forms[i].device->kernel_capacity; k++)
-      kernels += forms[i].device->kernels[k] != NULL;
-    assert_int_equal(kernels, forms[i].device->kernel_count);
     if (after[1].count != after[0].count)
       fail_msg("%s: %u kernels and buffers are made in the second run", forms[i].name, (uint32_t)(after[1].count - after[0].count));
     assert_int_equal(after[1].held, 0);
