@@ -71,6 +71,12 @@ compare_times(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+void
+bench_sort(uint64_t *times, size_t count)
+{
+  qsort(times, count, sizeof *times, compare_times);
+}
+
 /* As many rounds as asked for, but less where one takes long. */
 static uint32_t
 rounds_for(const bench_options *options, uint32_t size)
@@ -152,7 +158,7 @@ bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *u
       for (uint32_t i = 0; i < chosen_count; i++)
         times[i][round] = chosen[i].run(user, (uint32_t)size);
     for (uint32_t i = 0; i < chosen_count; i++)
-      qsort(times[i], rounds, sizeof(times[i][0]), compare_times);
+      bench_sort(times[i], rounds);
     double base_median = (double)times[base][rounds / 2];
     for (uint32_t i = 0; i < chosen_count; i++) {
       double median = (double)times[i][rounds / 2];

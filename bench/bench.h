@@ -27,6 +27,8 @@ typedef struct bench_options {
 
 /* Nanoseconds that this thread had a processor: what other programs take away from it is not counted. */
 uint64_t bench_now(void);
+/* Sorts times in ascending order. */
+void bench_sort(uint64_t *times, size_t count);
 /* Prints the message and exits with its code, unless it is OK. */
 void bench_check(const char *program, vyre_status status);
 /* -rounds=N -min=N -max=N -only=NAME, and -program=N where there is a number for it; anything else prints the usage and exits

@@ -9,6 +9,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
+
+#include "base/clock.h"
 #include "vyre/batch.h"
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
@@ -17,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_ROUNDS = 101 };
 
@@ -42,11 +43,7 @@ check(vyre_status status)
 static uint64_t
 now(const bench *b)
 {
-  struct timespec time;
-  if (!b->device)
-    return bench_now();
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+  return b->device ? clock_now() : bench_now();
 }
 
 /* Every shader is kept as VIR0, which is read fast. */
@@ -125,13 +122,6 @@ run_together(bench *b, uint32_t round)
   run_batch(b, round);
 }
 
-static int
-compare_times(const void *left, const void *right)
-{
-  const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-  return (a > b) - (a < b);
-}
-
 static void
 measure(bench *b, uint32_t rounds)
 {
@@ -144,7 +134,7 @@ measure(bench *b, uint32_t rounds)
     b->times[AGAIN][round] = run_each(b);
   }
   for (int part = 0; part < PARTS; part++) {
-    qsort(b->times[part], rounds, sizeof(uint64_t), compare_times);
+    bench_sort(b->times[part], rounds);
     median[part] = (double)b->times[part][rounds / 2];
     printf("| %s | %.2f | %.3f |\n", names[part], median[part] / 1e6, median[part] / median[ONE_BY_ONE]);
   }

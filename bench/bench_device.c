@@ -12,6 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
+#include "base/clock.h"
 #include "program.h"
 #include "vyre/passmgr.h"
 #include "vyre/ptx.h"
@@ -23,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
   MOST_ROUNDS = 101,
@@ -63,24 +63,9 @@ check(vyre_status status)
 }
 
 static uint64_t
-wall_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static int
-compare_times(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
-static uint64_t
 median(uint64_t *times, uint32_t count)
 {
-  qsort(times, count, sizeof *times, compare_times);
+  bench_sort(times, count);
   return times[count / 2];
 }
 
@@ -141,9 +126,9 @@ measure_bounds(setup *s)
   all.groups[1] = groups / x;
   for (uint32_t i = 0; i < s->rounds + 3; i++) { /* the first ones are cold */
     vyre_timing timing;
-    const uint64_t start = wall_now();
+    const uint64_t start = clock_now();
     check(s->ops->submit(target, &(vyre_sequence){.steps = &one, .step_count = 1}, NULL));
-    floors[i < 3 ? 0 : i - 3] = wall_now() - start;
+    floors[i < 3 ? 0 : i - 3] = clock_now() - start;
     check(s->ops->submit(target, &(vyre_sequence){.steps = &all, .step_count = 1}, &timing));
     copies[i < 3 ? 0 : i - 3] = timing.device_ns ? timing.device_ns : timing.wait_ns ? timing.wait_ns : timing.host_ns;
   }
@@ -165,9 +150,9 @@ run(const setup *s, vyre_device *device, const char *text, uint32_t rows, uint32
     bench_grow(s->module, rows < each ? rows : each, BENCH_DEEPEST);
   check(vyre_module_seal(s->module, NULL));
   check(vyre_pipeline_parse(s->registry, text, strlen(text), "-passes", &pipeline));
-  const uint64_t start = wall_now();
+  const uint64_t start = clock_now();
   check(vyre_pipeline_run(pipeline, s->module, &how));
-  const uint64_t time = wall_now() - start;
+  const uint64_t time = clock_now() - start;
   vyre_pipeline_destroy(pipeline);
   return time;
 }

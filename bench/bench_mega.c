@@ -11,6 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
+#include "base/clock.h"
 #include "vyre/ir.h"
 #include "vyre/megakernel.h"
 #include "vyre/passmgr.h"
@@ -44,14 +45,6 @@ check(vyre_status status)
   bench_check("bench-mega", status);
 }
 
-static uint64_t
-wall_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void
 start_live(setup *s)
 {
@@ -75,7 +68,7 @@ stop_live(setup *s)
 static uint64_t
 live(setup *s, uint32_t count)
 {
-  const uint64_t start = wall_now();
+  const uint64_t start = clock_now();
   vyre_mega_ticket ticket;
   vyre_mega_slot slot;
   for (uint32_t i = 0; i < count; i++)
@@ -87,29 +80,29 @@ live(setup *s, uint32_t count)
   check(vyre_mega_live_wait(s->live, ticket, &slot));
   if (count > 1)
     check(vyre_mega_live_drain(s->live));
-  return wall_now() - start;
+  return clock_now() - start;
 }
 
 /* One launch of all, with buffers that are there: what was published goes up, and what came of it down. */
 static uint64_t
 launch(setup *s, uint32_t count)
 {
-  const uint64_t start = wall_now();
+  const uint64_t start = clock_now();
   for (uint32_t i = 0; i < count; i++)
     check(vyre_mega_mirror_publish(s->mirror, i, &s->items[i]));
   check(vyre_mega_mirror_dispatch(s->mirror, (vyre_range){0}, NULL));
-  return wall_now() - start;
+  return clock_now() - start;
 }
 
 static uint64_t
 launch_each(setup *s, uint32_t count)
 {
-  const uint64_t start = wall_now();
+  const uint64_t start = clock_now();
   for (uint32_t i = 0; i < count; i++) {
     check(vyre_mega_mirror_publish(s->one, 0, &s->items[i]));
     check(vyre_mega_mirror_dispatch(s->one, (vyre_range){0}, NULL));
   }
-  return wall_now() - start;
+  return clock_now() - start;
 }
 
 typedef struct worker {
@@ -131,7 +124,7 @@ static uint64_t
 plain(setup *s, uint32_t count)
 {
   worker workers[MOST_THREADS];
-  const uint64_t start = wall_now();
+  const uint64_t start = clock_now();
   for (uint32_t i = 0; i < s->threads; i++) {
     workers[i] = (worker){.s = s, .first = i, .count = count};
     if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
@@ -139,7 +132,7 @@ plain(setup *s, uint32_t count)
   }
   for (uint32_t i = 0; i < s->threads; i++)
     pthread_join(workers[i].thread, NULL);
-  return wall_now() - start;
+  return clock_now() - start;
 }
 
 static const struct {
@@ -156,13 +149,6 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 /* ---- tables -------------------------------------------------------------------------------------------------------------- */
 
-static int
-compare(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Of so many runs of a way, in their order; none but these are under way. */
 static void
 measure(setup *s, uint32_t k, uint32_t count, uint64_t *times, uint32_t rounds)
@@ -175,7 +161,7 @@ measure(setup *s, uint32_t k, uint32_t count, uint64_t *times, uint32_t rounds)
     times[i] = ways[k].run(s, count);
   if (ways[k].is_live)
     stop_live(s);
-  qsort(times, rounds, sizeof *times, compare);
+  bench_sort(times, rounds);
 }
 
 static void
@@ -245,7 +231,7 @@ print_stream(setup *s)
 {
   worker publishers[PUBLISHERS];
   start_live(s);
-  const uint64_t start = wall_now();
+  const uint64_t start = clock_now();
   for (uint32_t i = 0; i < PUBLISHERS; i++) {
     publishers[i] = (worker){.s = s, .first = i, .count = s->many};
     if (pthread_create(&publishers[i].thread, NULL, publish_part, &publishers[i]) != 0)
@@ -254,7 +240,7 @@ print_stream(setup *s)
   for (uint32_t i = 0; i < PUBLISHERS; i++)
     pthread_join(publishers[i].thread, NULL);
   check(vyre_mega_live_drain(s->live));
-  const double seconds = (double)(wall_now() - start) / 1e9;
+  const double seconds = (double)(clock_now() - start) / 1e9;
   stop_live(s);
   printf("\n%" PRIu32 " items of %d threads through the ring: %.2f s, %.0f a second\n", s->many, PUBLISHERS, seconds,
          (double)s->many / seconds);
@@ -266,17 +252,17 @@ print_start_and_stop(setup *s)
 {
   uint64_t starts[REPEATS], stops[REPEATS];
   for (uint32_t i = 0; i < REPEATS; i++) {
-    const uint64_t begun = wall_now();
+    const uint64_t begun = clock_now();
     start_live(s);
     live(s, 1);
-    starts[i] = wall_now() - begun;
+    starts[i] = clock_now() - begun;
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    const uint64_t asked = wall_now();
+    const uint64_t asked = clock_now();
     stop_live(s);
-    stops[i] = wall_now() - asked;
+    stops[i] = clock_now() - asked;
   }
-  qsort(starts, REPEATS, sizeof *starts, compare);
-  qsort(stops, REPEATS, sizeof *stops, compare);
+  bench_sort(starts, REPEATS);
+  bench_sort(stops, REPEATS);
   printf("from start to the end of the first item: median %.0f us; from stop until all is over and given back: median %.0f us, "
          "longest %.0f us (of %d)\n",
          (double)starts[REPEATS / 2] / 1e3, (double)stops[REPEATS / 2] / 1e3, (double)stops[REPEATS - 1] / 1e3, REPEATS);

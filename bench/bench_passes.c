@@ -147,13 +147,6 @@ run_files(bench *b, const vyre_bytes *files, char **names, int count, const vyre
   return time;
 }
 
-static int
-compare_times(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* The share of each pass in the whole: of wall time, which is all that the manager's report has. */
 static void
 print_shares(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, uint32_t rounds)
@@ -185,7 +178,7 @@ bench_files(bench *b, char **names, int count, uint32_t rounds)
     for (int k = 0; k < 2; k++)
       times[k][round] = run_files(b, files, names, count, pipelines[k], NULL, rows[k]);
   for (int k = 0; k < 2; k++) {
-    qsort(times[k], rounds, sizeof(times[k][0]), compare_times);
+    bench_sort(times[k], rounds);
     const double rows_in = (double)rows[k][0], median = (double)times[k][rounds / 2];
     printf("%s: %d files, %.0f rows in, %llu out: %.3f ms, %.1f ns a row in (%.1f to %.1f)\n", texts[k], count, rows_in,
            (unsigned long long)rows[k][1], median * 1e-6, median / rows_in, (double)times[k][0] / rows_in,

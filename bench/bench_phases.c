@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
+#include "base/clock.h"
 #include "program.h"
 #include "vyre/passmgr.h"
 #include "vyre/vir0.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { SMALL = 1000, MOST_ROUNDS = 1001, FORMS = 4 };
 
@@ -31,15 +31,6 @@ check(vyre_status status)
   bench_check("bench-phases", status);
 }
 
-/* Of the wall clock: what threads save is waiting. */
-static uint64_t
-wall_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Nanoseconds; `out` gets the module that is left. */
 static uint64_t
 run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t form,
@@ -52,9 +43,9 @@ run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_
     bench_grow(module, rows_a_program, BENCH_DEEPEST);
   check(vyre_module_seal(module, NULL));
   check(vyre_pipeline_parse(registry, pass, strlen(pass), "-passes", &pipeline));
-  const uint64_t start = wall_now();
+  const uint64_t start = clock_now();
   check(vyre_pipeline_run(pipeline, module, &options));
-  const uint64_t time = wall_now() - start;
+  const uint64_t time = clock_now() - start;
   vyre_pipeline_destroy(pipeline);
   if (out)
     check(vyre_vir0_write(module, NULL, 0, out));
@@ -80,13 +71,6 @@ compare_forms(vyre_registry *registry, vyre_module *module, const char *pass, ui
   return same;
 }
 
-static int
-compare_times(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 static void
 measure(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t rounds)
 {
@@ -96,7 +80,7 @@ measure(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t
     for (uint32_t form = 0; form < FORMS; form++)
       times[form][round] = run_form(registry, module, pass, rows, rows_a_program, form, NULL);
   for (uint32_t form = 0; form < FORMS; form++) {
-    qsort(times[form], rounds, sizeof times[form][0], compare_times);
+    bench_sort(times[form], rounds);
     median[form] = (double)times[form][rounds / 2] / rows;
   }
   printf("| %s%s | %u | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f |\n", pass, rows_a_program == rows ? "" : " in 1000s", rows,

@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
+#include "base/clock.h"
 #include "program.h"
 #include "vyre/passmgr.h"
 
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_ROUNDS = 101 };
 
@@ -49,14 +49,6 @@ check(vyre_status status)
 }
 
 static uint64_t
-wall_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t
 run(const vyre_registry *registry, vyre_module *module, const char *text, uint32_t rows, form *f)
 {
   const vyre_pipeline_options how = {.device = f->device, .no_fuse = f->alone, .report = f->report};
@@ -66,18 +58,11 @@ run(const vyre_registry *registry, vyre_module *module, const char *text, uint32
     bench_grow(module, rows < options.program ? rows : options.program, BENCH_DEEPEST);
   check(vyre_module_seal(module, NULL));
   check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
-  const uint64_t start = wall_now();
+  const uint64_t start = clock_now();
   check(vyre_pipeline_run(pipeline, module, &how));
-  const uint64_t time = wall_now() - start;
+  const uint64_t time = clock_now() - start;
   vyre_pipeline_destroy(pipeline);
   return time;
-}
-
-static int
-compare_times(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
 }
 
 /* Names after that word, in the lines of the schedule. */
@@ -124,7 +109,7 @@ measure(const vyre_registry *registry, vyre_module *module, const char *text, ui
       forms[i].times[round] = run(registry, module, text, rows, &forms[i]);
   for (uint32_t i = 0; i < FORMS; i++) {
     form *f = &forms[i];
-    qsort(f->times, rounds, sizeof *f->times, compare_times);
+    bench_sort(f->times, rounds);
     printf("| %s | %u | %s | %.1f | %.1f |", text, rows, f->name, (double)f->cold / 1e3, (double)f->times[rounds / 2] / 1e3);
     if (count_of(f, "sequences", rounds + 1))
       printf(" %.1f | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %.2f | %.2f |\n",

@@ -91,13 +91,6 @@ run_vyre(vyre_module *module, const shader *s, const vyre_pipeline *pipeline, vy
   return vyre_spirv_write(module, 0, NULL, out);
 }
 
-static int
-compare_times(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 enum { VYRE_IO, PEER_IO, VYRE_PASSES, PEER_PASSES, VYRE_AGAIN, KINDS };
 
 static void
@@ -154,7 +147,7 @@ print_parts(vyre_module *module, const shader *shaders, size_t count, unsigned r
   }
   printf("of import and export:");
   for (int part = 0; part < PARTS; part++) {
-    qsort(times[part], rounds, sizeof(uint64_t), compare_times);
+    bench_sort(times[part], rounds);
     printf("%s %s %.1f", part ? "," : "", names[part], (double)times[part][rounds / 2] / (double)body);
     free(times[part]);
   }
@@ -270,7 +263,7 @@ print_times(vyre_module *module, const shader *shaders, size_t count, const vyre
     for (int kind = 0; kind < KINDS; kind++)
       times[kind][round] = time_kind(kind, module, shaders, count, pipeline);
   for (int kind = 0; kind < KINDS; kind++) {
-    qsort(times[kind], rounds, sizeof(uint64_t), compare_times);
+    bench_sort(times[kind], rounds);
     median[kind] = times[kind][rounds / 2];
     free(times[kind]);
   }

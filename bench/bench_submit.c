@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
+#include "base/clock.h"
 #include "vyre/spirv.h"
 #include "vyre/target.h"
 #include "vyre/text.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_ROUNDS = 101, MANY = 1000, FLIGHT = 4 };
 
@@ -44,14 +44,6 @@ static void
 check(vyre_status status)
 {
   bench_check("bench-submit", status);
-}
-
-static uint64_t
-wall_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* ---- the cases: each fills `timing` as far as there is something to tell ------------------------------------------------- */
@@ -204,13 +196,6 @@ free_buffers(setup *s)
   free(s->steps);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Times of the rounds so far, and the shares of the last one. */
 typedef struct measured {
   uint64_t times[MOST_ROUNDS];
@@ -226,16 +211,16 @@ measure(const setup *s, const bench_options *options)
     cases[i].run(s, &all[i].last);
   for (uint32_t round = 0; round < rounds; round++)
     for (uint32_t i = 0; i < CASES; i++) {
-      const uint64_t start = wall_now();
+      const uint64_t start = clock_now();
       all[i].last = (vyre_timing){0};
       cases[i].run(s, &all[i].last);
-      all[i].times[round] = (wall_now() - start) / cases[i].times;
+      all[i].times[round] = (clock_now() - start) / cases[i].times;
     }
   for (uint32_t i = 0; i < CASES; i++) {
     const vyre_timing *t = &all[i].last;
     if (options->only && !strstr(cases[i].name, options->only))
       continue;
-    qsort(all[i].times, rounds, sizeof *all[i].times, compare);
+    bench_sort(all[i].times, rounds);
     printf("| %s | %" PRIu32 " | %.1f | %.1f | %.1f | %.1f | %.1f | %" PRIu32 " | %" PRIu32 " | %" PRIu32 " |\n", cases[i].name,
            s->bytes, (double)all[i].times[rounds / 2] / 1e3, (double)t->record_ns / 1e3, (double)t->submit_ns / 1e3,
            (double)t->wait_ns / 1e3, (double)t->device_ns / 1e3, t->batches, t->waits, t->allocations);

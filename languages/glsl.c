@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/glsl.h"
+#include "base/clock.h"
 
 #include "glslang.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -212,14 +212,6 @@ or_default(uint32_t value, uint32_t otherwise)
   return value ? value : otherwise;
 }
 
-static uint64_t
-now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 vyre_status
 vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_diagnostics diagnostics,
                   vyre_bytes *out)
@@ -263,13 +255,13 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
       .most_expansion = or_default(options->most_expansion, VYRE_GLSL_EXPANSION),
   };
   glsl_end end;
-  const uint64_t start = now();
+  const uint64_t start = clock_now();
   vyre_status status = write_request(text, length, path, options, &rest);
   request.bytes = rest.size;
   if (!status)
     status = glsl_work(&request, &rest, take_log, &state, out, &end);
   if (options->nanoseconds)
-    *options->nanoseconds += now() - start;
+    *options->nanoseconds += clock_now() - start;
   vyre_bytes_free(&rest);
   status = vyre_status_join(status, state.status);
   if (!status)

@@ -6,17 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char *const names[MEGA_MOST_BUFFERS] = {"control", "ring", "debug log", "IO queue", "data"};
-
-uint64_t
-mega_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 uint64_t
 vyre_mega_rate(uint64_t bytes, uint64_t latency_ns)
@@ -201,7 +192,7 @@ try_rows_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_
 static vyre_status
 dispatch_rows(vyre_mega *mega, vyre_mega_row *rows, uint32_t count, vyre_mega_output *outputs, vyre_mega_stats *stats)
 {
-  const uint64_t start = mega_now();
+  const uint64_t start = clock_now();
   vyre_mega_stats own = {.resident_rows = count, .resident_handles = (uint64_t)count * MEGA_BUFFERS};
   if (stats)
     *stats = (vyre_mega_stats){0};
@@ -210,7 +201,7 @@ dispatch_rows(vyre_mega *mega, vyre_mega_row *rows, uint32_t count, vyre_mega_ou
   vyre_status status = mega_submit(mega, rows, count, NULL, outputs, &own);
   if (status)
     VYRE_TRY(try_rows_again(mega, status, rows, count, outputs, &own));
-  own.latency_ns = mega_now() - start;
+  own.latency_ns = clock_now() - start;
   if (stats)
     *stats = own;
   return VYRE_OK;
@@ -332,7 +323,7 @@ dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_range users, vyre_m
 vyre_status
 vyre_mega_dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_mega_output *output, vyre_mega_stats *stats)
 {
-  const uint64_t start = mega_now();
+  const uint64_t start = clock_now();
   vyre_mega_stats own = {0};
   if (stats)
     *stats = own;
@@ -343,7 +334,7 @@ vyre_mega_dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_mega_outp
     VYRE_TRY(mega_try_again(mega, status, &row, 1, mega->options.program.has_data, &own.was_recovered));
     VYRE_TRY(mega_note_again(dispatch(mega, input, row.buffers[MEGA_BUFFERS], output, &own), own.was_recovered));
   }
-  own.latency_ns = mega_now() - start;
+  own.latency_ns = clock_now() - start;
   if (stats)
     *stats = own;
   return VYRE_OK;

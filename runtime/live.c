@@ -192,7 +192,7 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
   live->options = *options;
   live->slots = mega->options.slots;
   live->way = choose_way(mega, options->slice);
-  live->started = mega_now();
+  live->started = clock_now();
   live->row.buffers[MEGA_BUFFERS] = options->data;
   pthread_mutex_init(&live->lock, NULL);
   pthread_cond_init(&live->woken, NULL);
@@ -237,7 +237,7 @@ vyre_mega_live_stop_io(vyre_mega_live *live, vyre_mega_control *control, vyre_me
   stop_pump(live, io);
   if (live->failed)
     status = vyre_status_join(status, failure_of(live));
-  live->stats.latency_ns = mega_now() - live->started;
+  live->stats.latency_ns = clock_now() - live->started;
   if (stats)
     *stats = live->stats;
   if (control)

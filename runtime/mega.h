@@ -4,6 +4,7 @@
 #ifndef VYRE_RUNTIME_MEGA_H
 #define VYRE_RUNTIME_MEGA_H
 
+#include "base/clock.h"
 #include "vyre/ir.h"
 #include "vyre/megakernel.h"
 
@@ -65,6 +66,5 @@ uint32_t mega_launch(const vyre_mega *mega, const vyre_range *ranges, vyre_step 
 /* Submits uploads of `data` (NULL: of none) into the ranges of each row, a launch a row, and reads. */
 vyre_status mega_submit(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, const void *const *data,
                         vyre_mega_output *outputs, vyre_mega_stats *stats);
-uint64_t mega_now(void);
 
 #endif

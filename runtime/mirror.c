@@ -226,7 +226,7 @@ dispatch(vyre_mega_mirror *m, vyre_mega_stats *stats)
 vyre_status
 vyre_mega_mirror_dispatch(vyre_mega_mirror *m, vyre_range data, vyre_mega_stats *stats)
 {
-  const uint64_t start = mega_now();
+  const uint64_t start = clock_now();
   vyre_mega_stats own = {.resident_rows = 1, .resident_handles = MEGA_BUFFERS};
   if (stats)
     *stats = (vyre_mega_stats){0};
@@ -236,7 +236,7 @@ vyre_mega_mirror_dispatch(vyre_mega_mirror *m, vyre_range data, vyre_mega_stats 
     VYRE_TRY(mega_try_again(m->mega, status, &m->row, 1, m->mega->options.program.has_data, &own.was_recovered));
     VYRE_TRY(mega_note_again(dispatch(m, &own), own.was_recovered));
   }
-  own.latency_ns = mega_now() - start;
+  own.latency_ns = clock_now() - start;
   if (stats)
     *stats = own;
   return VYRE_OK;

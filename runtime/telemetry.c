@@ -23,7 +23,7 @@ read_control(vyre_mega_live *live, vyre_mega_control *out)
 vyre_status
 vyre_mega_telemetry_take(vyre_mega_live *live, vyre_mega_telemetry *out)
 {
-  vyre_mega_telemetry t = {.ns = mega_now(), .slots = live->slots};
+  vyre_mega_telemetry t = {.ns = clock_now(), .slots = live->slots};
   VYRE_TRY(read_control(live, &t.control));
   VYRE_TRY(vyre_mega_ring_count(live->images[1], live->sizes[1], t.states));
   for (uint32_t state = 0; state < VYRE_MEGA_STATE__COUNT; state++)

@@ -162,7 +162,7 @@ park(uint32_t turns)
 vyre_status
 vyre_mega_tenants_quiesce(vyre_mega_tenants *t, uint32_t tenant, uint32_t milliseconds)
 {
-  const uint64_t end = mega_now() + milliseconds * UINT64_C(1000000);
+  const uint64_t end = clock_now() + milliseconds * UINT64_C(1000000);
   VYRE_TRY(check(t, tenant));
   if (!(word_of(t, tenant) & IS_REVOKED))
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: tenant %" PRIu32 " still publishes\nFix: revoke it first", tenant);
@@ -170,7 +170,7 @@ vyre_mega_tenants_quiesce(vyre_mega_tenants *t, uint32_t tenant, uint32_t millis
     uint32_t quiet = IS_THERE | IS_REVOKED;
     if (__atomic_compare_exchange_n(&t->words[tenant], &quiet, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
       return VYRE_OK;
-    if (mega_now() >= end)
+    if (clock_now() >= end)
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "megakernel: tenant %" PRIu32 " has %" PRIu32 " items under way still, after %" PRIu32 " ms\n"
                         "Fix: ask for the end of each, or give it more time",

@@ -54,7 +54,6 @@ void vyre_report_stop_run(vyre_report *report, const vyre_stopwatch *watch, uint
 void vyre_report_skip_add(vyre_report *report, const char *pass);
 /* What a device took for a pass, from that time on, by CLOCK_MONOTONIC. */
 void vyre_report_device_add(vyre_report *report, const char *pass, uint64_t start, uint64_t nanoseconds);
-uint64_t vyre_now(void);
 
 /* runner.c */
 VYRE_MUST_USE vyre_status vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options);

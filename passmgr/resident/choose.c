@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "choose.h"
+#include "base/clock.h"
 
 #include "passmgr/registry/context.h"
 #include "base/grow.h"
@@ -134,9 +135,9 @@ static vyre_status
 time_of(vyre_device *device, const vyre_sequence *what, double *out)
 {
   for (uint32_t i = 0; i < 5; i++) {
-    const uint64_t start = vyre_now();
+    const uint64_t start = clock_now();
     VYRE_TRY(device->ops->submit(device->target, what, NULL));
-    const double ns = (double)(vyre_now() - start);
+    const double ns = (double)(clock_now() - start);
     *out = i == 0 || ns < *out ? ns : *out;
   }
   return VYRE_OK;

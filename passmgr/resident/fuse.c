@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "choose.h"
+#include "base/clock.h"
 #include "base/grow.h"
 #include "phases.h"
 #include "resident.h"
@@ -198,11 +199,11 @@ run_members(fused *f, bool *out_fits)
   VYRE_TRY(begin_all(f));
   vyre_module_show_analyses(r->module, f->wanted);
   vyre_stopwatch watch = {0};
-  const uint64_t asked = r->options.device->choices ? vyre_now() : 0;
+  const uint64_t asked = r->options.device->choices ? clock_now() : 0;
   vyre_run_start(r, &watch, "(sequence)");
   vyre_status status = vyre_sequence_run(r->options.device, f->contexts, f->count, r->module, out_fits);
   if (r->options.device->choices && !status && *out_fits)
-    vyre_choose_learn_there(r->options.device, vyre_now() - asked);
+    vyre_choose_learn_there(r->options.device, clock_now() - asked);
   vyre_run_stop(r, &watch, 0, false);
   if (status || !*out_fits) {
     drop_between(f, 1, f->count);

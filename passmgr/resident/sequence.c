@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sequence.h"
+#include "base/clock.h"
 
 #include "base/grow.h"
 #include "phases.h"
@@ -211,7 +212,7 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
   VYRE_TRY(s->device->ops->submit(s->device->target, &what, &timing));
   u->is_begun = true;
   add_timing(&u->timing, &timing);
-  report_steps(u, first, what.step_count, timing.device_start_ns ? timing.device_start_ns : vyre_now() - timing.device_ns);
+  report_steps(u, first, what.step_count, timing.device_start_ns ? timing.device_start_ns : clock_now() - timing.device_ns);
   return VYRE_OK;
 }
 

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/registry/context.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ vyre_report_create(const vyre_allocator *allocator, vyre_report **out)
   if (!*out)
     return VYRE_OUT_OF_MEMORY("for the report");
   (*out)->allocator = *allocator;
-  (*out)->created = vyre_now();
+  (*out)->created = clock_now();
   return VYRE_OK;
 }
 
@@ -136,7 +137,7 @@ cpu_now(void)
 void
 vyre_stopwatch_start(vyre_stopwatch *watch, vyre_stopwatch *outer, const char *name)
 {
-  *watch = (vyre_stopwatch){.name = name, .outer = outer, .wall = vyre_now(), .cpu = cpu_now()};
+  *watch = (vyre_stopwatch){.name = name, .outer = outer, .wall = clock_now(), .cpu = cpu_now()};
 }
 
 /* A fixpoint in a fixpoint: the outer one has its time. */
@@ -155,7 +156,7 @@ vyre_report_stop_run(vyre_report *report, const vyre_stopwatch *watch, uint64_t 
   timed *entry = report ? find_timed(report, watch->name) : NULL;
   if (!entry)
     return;
-  const uint64_t end = vyre_now(), wall = end - watch->wall, cpu = cpu_now() - watch->cpu;
+  const uint64_t end = clock_now(), wall = end - watch->wall, cpu = cpu_now() - watch->cpu;
   entry->wall += wall - watch->inner_wall;
   entry->cpu += cpu - watch->inner_cpu;
   entry->total += is_within_its_like(watch) ? 0 : wall;
@@ -177,7 +178,7 @@ void
 vyre_report_add_input(vyre_report *report, const char *path, const vyre_stopwatch *watch)
 {
   if (report)
-    add_event(report, (event){(char *)path, watch->wall, vyre_now(), 0, (uint32_t)gettid(), EVENT_INPUT, false});
+    add_event(report, (event){(char *)path, watch->wall, clock_now(), 0, (uint32_t)gettid(), EVENT_INPUT, false});
 }
 
 void

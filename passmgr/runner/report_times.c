@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
+#include "base/clock.h"
 
 #include "passmgr/registry/context.h"
 #include "base/json.h"
@@ -63,7 +64,7 @@ print_times(const vyre_report *report, vyre_bytes *out)
   }
   VYRE_TRY(print_time(out, &sum, sum.wall));
   VYRE_TRY(vyre_bytes_printf(out, "%8s %8s  total\n", "", ""));
-  VYRE_TRY(print_milliseconds(out, vyre_now() - report->created));
+  VYRE_TRY(print_milliseconds(out, clock_now() - report->created));
   return vyre_bytes_printf(out, "%50s passed\n", "");
 }
 
@@ -100,7 +101,7 @@ print_times_json(const vyre_report *report, vyre_bytes *out)
   VYRE_TRY(vyre_bytes_printf(out,
                              "{\n  \"version\": 1,\n  \"wall_ns\": %" PRIu64 ",\n  \"cpu_ns\": %" PRIu64
                              ",\n  \"device_ns\": %" PRIu64 ",\n  \"passed_ns\": %" PRIu64 ",\n",
-                             sum.wall, sum.cpu, sum.device, vyre_now() - report->created));
+                             sum.wall, sum.cpu, sum.device, clock_now() - report->created));
   VYRE_TRY(vyre_report_json_times(report, out));
   return vyre_bytes_printf(out, "\n}\n");
 }

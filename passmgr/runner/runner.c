@@ -5,11 +5,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/registry/context.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "passmgr/resident/choose.h"
 #include "base/grow.h"
@@ -22,14 +22,6 @@
 #include "vyre/environment.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
-
-uint64_t
-vyre_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void
 vyre_run_start(run *r, vyre_stopwatch *watch, const char *name)
@@ -250,12 +242,12 @@ run_and_learn(run *r, vyre_context *context, vyre_result *out)
   vyre_device *chosen = r->options.device && r->options.device->choices && record->pass.phases ? r->options.device : NULL;
   const bool there = goes_to_device(r, record);
   const uint32_t rows = vyre_module_view(r->module)->rows;
-  const uint64_t start = chosen ? vyre_now() : 0;
+  const uint64_t start = chosen ? clock_now() : 0;
   vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : run_plain(r, context, out);
   if (chosen && there && r->is_chosen && !status)
-    vyre_choose_learn_there(chosen, vyre_now() - start);
+    vyre_choose_learn_there(chosen, clock_now() - start);
   else if (chosen && !there && !status)
-    vyre_choose_learn_here(chosen, record, rows, vyre_now() - start);
+    vyre_choose_learn_here(chosen, record, rows, clock_now() - start);
   return status;
 }
 

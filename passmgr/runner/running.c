@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,7 +53,8 @@ vyre_run_enter(const vyre_pass_record *record, uint64_t number, vyre_foreign_cal
     vyre_environment_enter(&out->floats);
   else
     vyre_foreign_begin(out);
-  running = (vyre_plugin_code){record->pass.name, record->plugin->plugin.name, record->plugin->path, number, copy ? vyre_now() : 0};
+  running =
+      (vyre_plugin_code){record->pass.name, record->plugin->plugin.name, record->plugin->path, number, copy ? clock_now() : 0};
   note();
 }
 

@@ -5,20 +5,11 @@
 #include "vyre/environment.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 void *
 target_resize(const vyre_allocator *allocator, void *memory, size_t old_size, size_t new_size)
 {
   return allocator->resize(allocator->user, memory, old_size, new_size);
-}
-
-uint64_t
-target_now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 /* ---- sums ---------------------------------------------------------------------------------------------------------------- */

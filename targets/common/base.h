@@ -15,6 +15,7 @@
 #ifndef VYRE_TARGETS_COMMON_BASE_H
 #define VYRE_TARGETS_COMMON_BASE_H
 
+#include "base/clock.h"
 #include "vyre/target.h"
 
 /* ---- handles.c ----------------------------------------------------------------------------------------------------------- */
@@ -223,8 +224,6 @@ uint64_t target_sequence_launches(const vyre_sequence *sequence, uint32_t step, 
 /* Sums that cannot go wrong unseen: an error, and the sum as it was, where it would leave 64 bits or fall below 0. */
 vyre_status target_add(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
 vyre_status target_subtract(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
-/* Nanoseconds of a clock that only goes forward. */
-uint64_t target_now(void);
 /* Descriptors of a slot. */
 static inline uint32_t
 target_slot_count(const vyre_kernel_slot *slot)

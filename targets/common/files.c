@@ -309,7 +309,7 @@ target_files_write(target_files *files, const uint64_t key[2], const void *data,
   file_header header = header_of(files, key);
   char name[NAME_SIZE], temporary[2 * NAME_SIZE];
   name_file(files, &header, name);
-  snprintf(temporary, sizeof temporary, ".%s.%ld.%" PRIx64, name, (long)getpid(), target_now());
+  snprintf(temporary, sizeof temporary, ".%s.%ld.%" PRIx64, name, (long)getpid(), clock_now());
   header.size = size;
   header.check = XXH3_64bits(data, (size_t)size);
   const int file = vyre_file_open(files->descriptor, temporary, VYRE_FILE_CREATES);

@@ -64,12 +64,12 @@ target_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *t
   vyre_timing own;
   if (timing)
     *timing = (vyre_timing){0};
-  const uint64_t start = target_now();
+  const uint64_t start = clock_now();
   VYRE_TRY(target_ready(target));
   VYRE_TRY(target_check_sequence(target, sequence));
   base->counters.submits++;
   vyre_status status = run(target, sequence, &own);
-  own.host_ns = target_now() - start;
+  own.host_ns = clock_now() - start;
   base->counters.host_ns += own.host_ns;
   VYRE_TRY(status);
   if (timing)
@@ -180,7 +180,7 @@ target_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *ou
 {
   target_base *base = target_base_of(target);
   *out = (vyre_ticket){0};
-  const uint64_t begun = target_now();
+  const uint64_t begun = clock_now();
   VYRE_TRY(target_ready(target));
   VYRE_TRY(target_check_sequence(target, sequence));
   target_ticket *ticket = target_resize(&base->allocator, NULL, 0, sizeof *ticket);
@@ -203,7 +203,7 @@ target_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *ou
     return status;
   }
   base->counters.in_flight++;
-  ticket->host_ns = target_now() - begun;
+  ticket->host_ns = clock_now() - begun;
   out->id = id;
   return VYRE_OK;
 }
@@ -241,13 +241,13 @@ target_wait(vyre_target *target, vyre_ticket handle, vyre_timing *timing)
   target_ticket *ticket = target_handles_get(&base->tickets, handle.id);
   if (!ticket)
     return no_such_ticket(base, handle);
-  const uint64_t begun = target_now();
+  const uint64_t begun = clock_now();
   finish(target, ticket);
   target_handles_remove(&base->tickets, handle.id);
   base->counters.in_flight--;
   vyre_status status = ticket->status;
   ticket->status = VYRE_OK;
-  ticket->timing.host_ns = ticket->host_ns + target_now() - begun;
+  ticket->timing.host_ns = ticket->host_ns + clock_now() - begun;
   base->counters.host_ns += ticket->timing.host_ns;
   if (timing && !status)
     *timing = ticket->timing;

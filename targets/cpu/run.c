@@ -187,7 +187,7 @@ run_step(cpu_submission *s, const vyre_step *step)
   VYRE_TRY(kernel->form == VYRE_KERNEL_C ? run_function(s, kernel, step, groups, first, count)
                                          : run_program(s, kernel, step, groups, first, count));
   s->timing->launches++;
-  if (s->deadline && target_now() > s->deadline)
+  if (s->deadline && clock_now() > s->deadline)
     return VYRE_ERROR(VYRE_CODE_DEVICE,
                       "cpu: the sequence is not done after %" PRIu32 " seconds, in kernel '%s'\n"
                       "Fix: less work in a sequence, or a greater timeout",
@@ -233,10 +233,10 @@ run_steps(cpu_submission *s, uint32_t first, uint32_t count)
   for (uint32_t i = first, together; i < first + count; i += together) {
     const vyre_step *step = &s->sequence->steps[i];
     together = count_beside(s, step, first + count - i);
-    const uint64_t start = s->step_ns ? target_now() : 0;
+    const uint64_t start = s->step_ns ? clock_now() : 0;
     VYRE_TRY(vyre_status_note(together > 1 ? run_beside(s, step, together) : run_step(s, step), "in step %" PRIu32, i));
     if (s->step_ns)
-      s->step_ns[i] += target_now() - start; /* of several at once the first one's */
+      s->step_ns[i] += clock_now() - start; /* of several at once the first one's */
   }
   return VYRE_OK;
 }
@@ -337,7 +337,7 @@ vyre_status
 cpu_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
 {
   const vyre_allocator *allocator = &target->base.allocator;
-  const uint64_t start = target_now();
+  const uint64_t start = clock_now();
   const size_t ends = sizeof(vyre_repeat_end) * sequence->repeat_count,
                times = sequence->step_ns ? sizeof *sequence->step_ns * sequence->step_count : 0;
   cpu_submission s = {.target = target, .sequence = sequence, .timing = timing};
@@ -350,6 +350,6 @@ cpu_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
     target_resize(allocator, s.step_ns, times, 0);
   timing->waits = timing->batches = 1;
   timing->device_start_ns = start;
-  timing->device_ns = target_now() - start;
+  timing->device_ns = clock_now() - start;
   return status;
 }

@@ -46,9 +46,9 @@ fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, cuda_kernel *kern
 {
   VYRE_TRY(target_kernel_init(target, desc, &kernel->base));
   VYRE_TRY(cuda_text_read(desc, &kernel->text));
-  const uint64_t start = target_now();
+  const uint64_t start = clock_now();
   VYRE_TRY(cuda_loaded_take(target, desc, &kernel->loaded));
-  kernel->base.compile_ns = target_now() - start;
+  kernel->base.compile_ns = clock_now() - start;
   kernel->code_bytes = target->linked_bytes;
   kernel->serial = ++target->serials;
   VYRE_TRY(cuda_status(target, target->library.call.cuModuleGetFunction(&kernel->function, kernel->loaded->module, desc->entry),

@@ -74,7 +74,7 @@ static vyre_status
 give_next(vyre_target *target, cuda_submission *submission)
 {
   const cuda_api *call = &target->library.call;
-  const uint64_t begun = target_now();
+  const uint64_t begun = clock_now();
   if (!submission->is_first) /* whose shape it was taken by */
     VYRE_TRY(cuda_shape_make(target, submission));
   if (submission->is_first)
@@ -87,7 +87,7 @@ give_next(vyre_target *target, cuda_submission *submission)
   VYRE_TRY(cuda_status(target, call->cuEventRecord(submission->end, submission->stream), "cuEventRecord", "ending a sequence"));
   submission->is_first = false;
   submission->timing.batches++;
-  submission->timing.record_ns += target_now() - begun;
+  submission->timing.record_ns += clock_now() - begun;
   return VYRE_OK;
 }
 
@@ -95,11 +95,11 @@ give_next(vyre_target *target, cuda_submission *submission)
 static cuda_result
 look_until(const vyre_target *target, const cuda_submission *submission)
 {
-  const uint64_t begun = target_now(), limit = (uint64_t)target->timeout * 1000000000u;
+  const uint64_t begun = clock_now(), limit = (uint64_t)target->timeout * 1000000000u;
   const struct timespec pause = {.tv_nsec = 20000};
   cuda_result result = target->library.call.cuEventQuery(submission->end);
   while (result == CUDA_NOT_READY) {
-    const uint64_t passed = target_now() - begun;
+    const uint64_t passed = clock_now() - begun;
     if (passed > limit)
       return CUDA_TIMEOUT;
     if (passed > 1000000) /* what is short is not slept for */
@@ -112,7 +112,7 @@ look_until(const vyre_target *target, const cuda_submission *submission)
 static vyre_status
 wait_for(vyre_target *target, cuda_submission *submission)
 {
-  const uint64_t begun = target_now();
+  const uint64_t begun = clock_now();
   cuda_result result = target->timeout ? look_until(target, submission) : CUDA_OK;
   const char *api = "cuEventQuery";
   target->hangs = target->hangs || result == CUDA_TIMEOUT;
@@ -123,7 +123,7 @@ wait_for(vyre_target *target, cuda_submission *submission)
   }
   if (result != CUDA_OK)
     target->base.lost = true; /* what was given may still be running: its buffers may not be used again */
-  submission->timing.wait_ns += target_now() - begun;
+  submission->timing.wait_ns += clock_now() - begun;
   return cuda_status(target, result, api, "waiting for %u steps", submission->sequence.step_count);
 }
 

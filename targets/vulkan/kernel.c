@@ -254,11 +254,11 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
       .layout = kernel->layout,
   };
   vulkan_cache_begin(target, desc, &cached);
-  const uint64_t start = target_now();
+  const uint64_t start = clock_now();
   vyre_status status =
       vulkan_status(target, target->call.vkCreateComputePipelines(target->device, cached.handle, 1, &info, NULL, &kernel->pipeline),
                     "vkCreateComputePipelines", "for entry point '%s' of kernel '%s'", desc->entry, kernel->base.label);
-  kernel->base.compile_ns = target_now() - start;
+  kernel->base.compile_ns = clock_now() - start;
   vulkan_cache_end(target, desc, &cached, !status);
   target_resize(&target->base.allocator, memory, entries_size + data_size, 0);
   return status;

@@ -256,7 +256,7 @@ reset_commands(vyre_target *target, const vulkan_submission *submission)
 static vyre_status
 record_and_give(vyre_target *target, vulkan_submission *submission)
 {
-  const uint64_t start = target_now();
+  const uint64_t start = clock_now();
   uint64_t others[VULKAN_QUEUES];
   find_others(target, submission, others);
   VYRE_TRY(reset_commands(target, submission));
@@ -266,19 +266,19 @@ record_and_give(vyre_target *target, vulkan_submission *submission)
   if (submission->is_apart && submission->is_first)
     VYRE_TRY(copy_before(target, submission, others));
   VYRE_TRY(record_around(target, submission));
-  const uint64_t recorded = target_now();
+  const uint64_t recorded = clock_now();
   VYRE_TRY(give_steps(target, submission, others[VULKAN_COMPUTE]));
   if (submission->is_apart && submission->sequence.read_count && submission->at.step == submission->sequence.step_count)
     VYRE_TRY(copy_after(target, submission));
   submission->timing.record_ns += recorded - start;
-  submission->timing.submit_ns += target_now() - recorded;
+  submission->timing.submit_ns += clock_now() - recorded;
   return VYRE_OK;
 }
 
 static vyre_status
 wait_for(vyre_target *target, vulkan_submission *submission)
 {
-  const uint64_t limit = target->timeout ? (uint64_t)target->timeout * 1000000000u : UINT64_MAX, start = target_now();
+  const uint64_t limit = target->timeout ? (uint64_t)target->timeout * 1000000000u : UINT64_MAX, start = clock_now();
   vulkan_queue *queue = &target->queues[submission->last_queue];
   const VkSemaphoreWaitInfo info = {
       .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -293,7 +293,7 @@ wait_for(vyre_target *target, vulkan_submission *submission)
     queue->done = submission->last_batch;
   vulkan_hazards_waited(&queue->hazards, queue->done);
   target->hangs = target->hangs || result == VK_TIMEOUT;
-  submission->timing.wait_ns += target_now() - start;
+  submission->timing.wait_ns += clock_now() - start;
   return vulkan_status(target, result, "vkWaitSemaphores", "waiting for %u steps", submission->sequence.step_count);
 }
 

@@ -3,19 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "base/clock.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double
-milliseconds(const struct timespec *from)
-{
-  struct timespec to;
-  clock_gettime(CLOCK_MONOTONIC, &to);
-  return (double)(to.tv_sec - from->tv_sec) * 1e3 + (double)(to.tv_nsec - from->tv_nsec) / 1e6;
-}
 
 /* ---- the interpreter ----------------------------------------------------------------------------------------------------- */
 
@@ -26,13 +19,12 @@ run_interpreter(const run_options *options, const run_program *program, const ru
   setup.weigh = options->time;
   setup.cost_model = options->costs;
   vyre_interp_stats stats = {0};
-  struct timespec start;
   VYRE_TRY(run_subgroup_size(options, program, &setup.subgroup));
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  const uint64_t start = clock_now();
   VYRE_TRY(run_interpret(&setup, program, inputs, results, &stats));
   if (options->time)
     printf("time: %s on the interpreter: %.3f ms, %" PRIu64 " rows\nwork: %s: %" PRIu64 ", by the cost model\n", program->path,
-           milliseconds(&start), stats.rows, program->path, stats.work);
+           (double)(clock_now() - start) / 1e6, stats.rows, program->path, stats.work);
   return VYRE_OK;
 }
 

@@ -14,6 +14,7 @@
 #ifndef VYRE_CUDA_SIM_DRIVER_H
 #define VYRE_CUDA_SIM_DRIVER_H
 
+#include "base/clock.h"
 #include "ptx.h"
 #include "simulator.h"
 
@@ -530,7 +531,6 @@ const char *sim_call_name(sim_call call);
 cuda_result sim_called(sim_call call);
 /* A number below `bound`. */
 uint64_t sim_draw(uint64_t bound);
-uint64_t sim_now(void); /* nanoseconds; without the lock, too */
 
 /* A rule was broken. */
 __attribute__((format(printf, 1, 2))) void sim_tell(const char *format, ...);

@@ -64,7 +64,7 @@ void
 sim_event_recorded(sim_event *event, uint64_t record)
 {
   event->done = record;
-  event->time = sim_now();
+  event->time = clock_now();
 }
 
 /* One that was recorded in a capture stands for nodes of a graph, and no stream comes to it. */

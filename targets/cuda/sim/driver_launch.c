@@ -211,7 +211,7 @@ goes_on(void *user, bool spins)
   launched *l = user;
   if (l->context->stops)
     return false;
-  if (l->until && sim_now() > l->until) {
+  if (l->until && clock_now() > l->until) {
     l->is_late = true;
     return false;
   }
@@ -280,7 +280,7 @@ sim_launch_run(sim_context *context, const sim_work *work, sim_uses *uses, uint3
   if (!uses->is_alone)
     l.marks = sim_take(l.map->count * sizeof *l.marks);
   if (sim.watchdog)
-    l.until = sim_now() + sim.watchdog;
+    l.until = clock_now() + sim.watchdog;
   ptx_launch launch = {
       .kernel = work->function->kernel,
       .grid = {work->grid[0], work->grid[1], work->grid[2]},

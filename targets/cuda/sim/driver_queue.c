@@ -145,7 +145,7 @@ void
 sim_queue_put(sim_stream *stream, sim_op *op)
 {
   op->is_late = op->work ? is_between(op->work) || sim_draw(2) : op->graph && sim_draw(2);
-  op->deadline = sim_now() + WHILE * (1 + sim_draw(4));
+  op->deadline = clock_now() + WHILE * (1 + sim_draw(4));
   if (op->work && op->work->kind == SIM_COPY && is_steady(stream->object.context, op->work)) {
     op->reads_late = true;
     op->digest = digest(op->work);
@@ -261,7 +261,7 @@ may_run(const sim_stream *stream, sim_op *op)
     pthread_cond_wait(&sim.changed, &sim.lock);
     return false;
   }
-  if (is_wanted || !op->is_late || sim_now() >= op->deadline)
+  if (is_wanted || !op->is_late || clock_now() >= op->deadline)
     return true;
   begin_op(stream, op);
   const struct timespec until = {(time_t)(op->deadline / 1000000000u), (long)(op->deadline % 1000000000u)};

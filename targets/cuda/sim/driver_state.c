@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 __attribute__((visibility("default"))) extern const int vyre_cuda_sim_is_here;
 const int vyre_cuda_sim_is_here = 1; /* CUDA_SIM_SYMBOL */
@@ -13,14 +12,6 @@ const int vyre_cuda_sim_is_here = 1; /* CUDA_SIM_SYMBOL */
 sim_state sim = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 _Thread_local sim_call sim_called_now;
-
-uint64_t
-sim_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 uint64_t
 sim_draw(uint64_t bound)
