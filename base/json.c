@@ -22,6 +22,8 @@ utf8_length(const char *text)
 vyre_status
 vyre_json_text(const char *text, vyre_bytes *out)
 {
+  if (!text)
+    return vyre_bytes_append(out, "null", 4);
   VYRE_TRY(vyre_bytes_append(out, "\"", 1));
   while (*text) {
     const size_t length = utf8_length(text);
@@ -36,4 +38,11 @@ vyre_json_text(const char *text, vyre_bytes *out)
     text += length ? length : 1;
   }
   return vyre_bytes_append(out, "\"", 1);
+}
+
+vyre_status
+vyre_json_member(const char *before, const char *key, const char *text, vyre_bytes *out)
+{
+  VYRE_TRY(vyre_bytes_printf(out, "%s\"%s\": ", before, key));
+  return vyre_json_text(text, out);
 }

@@ -6,7 +6,10 @@
 
 #include "vyre/status.h"
 
-/* Appends it in quotes.  What is no UTF-8, as names of files and of SPIR-V may have it, becomes U+FFFD. */
+/* Appends a text in quotes, or null for NULL.  Bytes that are not UTF-8, which names of files and of SPIR-V may have, become
+ * U+FFFD. */
 VYRE_MUST_USE vyre_status vyre_json_text(const char *text, vyre_bytes *out);
+/* Appends `before`, the key in quotes, a colon and the text. */
+VYRE_MUST_USE vyre_status vyre_json_member(const char *before, const char *key, const char *text, vyre_bytes *out);
 
 #endif

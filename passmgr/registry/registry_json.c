@@ -7,14 +7,6 @@
 
 #include <inttypes.h>
 
-/* ", "key": "text""; text NULL: null. */
-static vyre_status
-print_key(const char *before, const char *key, const char *text, vyre_bytes *out)
-{
-  VYRE_TRY(vyre_bytes_printf(out, "%s\"%s\": ", before, key));
-  return text ? vyre_json_text(text, out) : vyre_bytes_printf(out, "null");
-}
-
 static vyre_status
 print_analyses(const char *key, uint32_t set, vyre_bytes *out)
 {
@@ -34,15 +26,15 @@ static vyre_status
 print_param(const vyre_param *param, bool is_first, vyre_bytes *out)
 {
   static const char *const types[] = {"", "flag", "uint", "word", "text"}; /* ORDER: vyre_param_type */
-  VYRE_TRY(print_key(is_first ? "{" : ", {", "name", param->name, out));
-  VYRE_TRY(print_key(", ", "type", types[param->type], out));
-  VYRE_TRY(print_key(", ", "summary", param->summary, out));
+  VYRE_TRY(vyre_json_member(is_first ? "{" : ", {", "name", param->name, out));
+  VYRE_TRY(vyre_json_member(", ", "type", types[param->type], out));
+  VYRE_TRY(vyre_json_member(", ", "summary", param->summary, out));
   if (param->type == VYRE_PARAM_UINT)
     VYRE_TRY(vyre_bytes_printf(out, ", \"minimum\": %" PRIu64 ", \"maximum\": %" PRIu64, param->minimum, param->maximum));
   if (param->type <= VYRE_PARAM_UINT)
     VYRE_TRY(vyre_bytes_printf(out, ", \"default\": %" PRIu64, param->fallback));
   else if (param->words)
-    VYRE_TRY(print_key(", ", "words", param->words, out));
+    VYRE_TRY(vyre_json_member(", ", "words", param->words, out));
   return vyre_bytes_printf(out, "}");
 }
 
@@ -50,12 +42,12 @@ static vyre_status
 print_pass(const vyre_pass_info *info, vyre_bytes *out)
 {
   const vyre_pass *pass = info->pass;
-  VYRE_TRY(print_key("  {", "name", pass->name, out));
-  VYRE_TRY(print_key(", ", "long_name", pass->long_name, out));
-  VYRE_TRY(print_key(", ", "summary", pass->summary, out));
-  VYRE_TRY(print_key(", ", "plugin", info->plugin, out));
-  VYRE_TRY(print_key(", ", "version", info->version, out));
-  VYRE_TRY(print_key(", ", "file", info->path, out));
+  VYRE_TRY(vyre_json_member("  {", "name", pass->name, out));
+  VYRE_TRY(vyre_json_member(", ", "long_name", pass->long_name, out));
+  VYRE_TRY(vyre_json_member(", ", "summary", pass->summary, out));
+  VYRE_TRY(vyre_json_member(", ", "plugin", info->plugin, out));
+  VYRE_TRY(vyre_json_member(", ", "version", info->version, out));
+  VYRE_TRY(vyre_json_member(", ", "file", info->path, out));
   VYRE_TRY(vyre_bytes_printf(out, ", \"gpu\": %s", pass->phases ? "true" : "false"));
   VYRE_TRY(print_analyses("requires", pass->requires_, out));
   VYRE_TRY(print_analyses("preserves", pass->preserves, out));

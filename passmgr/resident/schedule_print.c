@@ -1,6 +1,7 @@
 /* A schedule as text, JSON or a graph: what runs here, what is a sequence on a device, what goes there and comes back.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
 #include "phases.h"
 #include "schedule.h"
 
@@ -107,18 +108,15 @@ text_sequence(printer *p, const schedule *s, const columns *up, const columns *d
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------------- */
 
-/* Texts are of the characters of names, and of quotes in parameters. */
 static vyre_status
 json_text(printer *p, uint32_t node)
 {
   vyre_bytes text = {.allocator = p->out->allocator};
   vyre_status status = vyre_print_node(p->pipeline, node, false, &text);
   if (!status)
-    status = vyre_bytes_append(p->out, "\"", 1);
-  for (size_t i = 0; i < text.size && !status; i++)
-    status = vyre_bytes_printf(p->out, "%s%c", text.data[i] == '"' || text.data[i] == '\\' ? "\\" : "", text.data[i]);
+    status = vyre_json_text(text.data, p->out);
   vyre_bytes_free(&text);
-  return status ? status : vyre_bytes_append(p->out, "\"", 1);
+  return status;
 }
 
 static vyre_status

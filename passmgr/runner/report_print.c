@@ -34,20 +34,13 @@ print_text(const vyre_report *report, vyre_bytes *out)
 /* ---- JSON ---------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
-json_key(vyre_bytes *out, bool is_first, const char *key, const char *value)
-{
-  VYRE_TRY(vyre_bytes_printf(out, "%s\"%s\": ", is_first ? "" : ", ", key));
-  return vyre_json_text(value, out);
-}
-
-static vyre_status
 json_counts(const vyre_report *report, vyre_bytes *out)
 {
   VYRE_TRY(vyre_bytes_printf(out, "  \"counts\": ["));
   for (uint32_t i = 0; i < report->count_count; i++) {
     VYRE_TRY(vyre_bytes_printf(out, "%s\n    {", i ? "," : ""));
-    VYRE_TRY(json_key(out, true, "pass", report->counts[i].pass));
-    VYRE_TRY(json_key(out, false, "what", report->counts[i].name));
+    VYRE_TRY(vyre_json_member("", "pass", report->counts[i].pass, out));
+    VYRE_TRY(vyre_json_member(", ", "what", report->counts[i].name, out));
     VYRE_TRY(vyre_bytes_printf(out, ", \"amount\": %" PRIu64 "}", report->counts[i].amount));
   }
   return vyre_bytes_printf(out, "\n  ],\n");
@@ -64,9 +57,9 @@ print_json(const vyre_report *report, vyre_bytes *out)
   for (uint32_t i = 0; i < report->meter_count; i++) {
     const metered *m = &report->meters[i];
     VYRE_TRY(vyre_bytes_printf(out, "%s\n    {", i ? "," : ""));
-    VYRE_TRY(json_key(out, true, "target", m->target));
-    VYRE_TRY(json_key(out, false, "device", m->device));
-    VYRE_TRY(json_key(out, false, "driver", m->driver));
+    VYRE_TRY(vyre_json_member("", "target", m->target, out));
+    VYRE_TRY(vyre_json_member(", ", "device", m->device, out));
+    VYRE_TRY(vyre_json_member(", ", "driver", m->driver, out));
     for (uint32_t k = 0; vyre_target_counters[k].name; k++)
       VYRE_TRY(vyre_bytes_printf(out, ",\n     \"%s\": %" PRIu64, vyre_target_counters[k].name, m->values[k]));
     VYRE_TRY(vyre_bytes_printf(out, "}"));
