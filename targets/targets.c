@@ -3,11 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/target.h"
 
-#ifdef _WIN32 /* docs/windows.md */
-const vyre_target_ops *const vyre_targets[] = {&vyre_target_cpu, NULL};
-#else
-const vyre_target_ops *const vyre_targets[] = {&vyre_target_cpu, &vyre_target_vulkan, &vyre_target_cuda, NULL};
-#endif
+#define TARGET(name) &vyre_target_##name,
+const vyre_target_ops *const vyre_targets[] = {VYRE_TARGET_LIST NULL}; /* of CMakeLists.txt */
 
 const vyre_target_ops *
 vyre_target_find(const char *name)

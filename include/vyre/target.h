@@ -428,7 +428,7 @@ typedef struct vyre_counter_info {
 /* The counters of every target, in the order of `metrics`; the last one has no name. */
 extern const vyre_counter_info vyre_target_counters[];
 
-/* All targets, NULL after the last one; the first is the default.  targets/targets.c has the list. */
+/* All targets, NULL after the last one; the first is the default.  targets/CMakeLists.txt has the list. */
 extern const vyre_target_ops *const vyre_targets[];
 /* NULL: there is none of that name. */
 const vyre_target_ops *vyre_target_find(const char *name);
