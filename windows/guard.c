@@ -1,5 +1,5 @@
-/* Reports that the process ended before its work was done, as tools/run/guard.c does: by exit, whose handler runs here, by abort, or
- * by an exception that nothing handled.  What ends the process without either, TerminateProcess or _exit, is not seen.
+/* Reports that the process ended before its work was done, as tools/run/guard.c does: by exit, whose handler runs here, by abort,
+ * or by an exception that nothing handled.  What ends the process without either, TerminateProcess or _exit, is not seen.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/run/guard.h"
@@ -15,26 +15,12 @@
 
 static atomic_bool done;                      /* the program's own end has begun */
 static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread says why the process ends before that, and ends it */
-static _Thread_local bool own_thread;
-static _Thread_local const char *own_input;
 static const char *program = "";
-
-static guard_where
-where_now(void)
-{
-  const vyre_driver_call call = vyre_driver_call_running(!own_thread);
-  return (guard_where){
-      .call = call, .code = vyre_plugin_code_running(), .input = own_input, .is_strange = !own_thread && !call.doing};
-}
 
 static _Noreturn void
 end(const guard_text *text, int code)
 {
-  guard_text all = {0};
-  guard_append(&all, program);
-  guard_append(&all, ": error: ");
-  guard_append(&all, text->bytes);
-  guard_append(&all, "\n");
+  const guard_text all = guard_line(program, text);
   write(STDERR_FILENO, all.bytes, (unsigned)all.length);
   vyre_file_abandon();
   for (;;)
@@ -49,7 +35,7 @@ end_by_exit(void)
   while (atomic_flag_test_and_set(&ending))
     Sleep(INFINITE);
   guard_text text = {0};
-  const guard_where where = where_now();
+  const guard_where where = guard_where_now();
   const int code = guard_tell_exit(&where, "exit", &text);
   end(&text, code);
 }
@@ -60,7 +46,7 @@ end_by_abort(int number)
   if (done || atomic_flag_test_and_set(&ending))
     return;
   guard_text text = {0};
-  const guard_where where = where_now();
+  const guard_where where = guard_where_now();
   const int code = guard_tell_signal(&where, number, &text);
   end(&text, code);
 }
@@ -81,7 +67,7 @@ end_by_exception(EXCEPTION_POINTERS *what)
   if (done || atomic_flag_test_and_set(&ending))
     return EXCEPTION_CONTINUE_SEARCH;
   guard_text text = {0};
-  const guard_where where = where_now();
+  const guard_where where = guard_where_now();
   const char *how = name_of_exception(what->ExceptionRecord->ExceptionCode);
   const int code = guard_tell_crash(&where, how, how, &text);
   end(&text, code);
@@ -92,14 +78,8 @@ void
 guard_thread(void)
 {
   ULONG bytes = 32768;
-  own_thread = true;
+  guard_own_thread();
   SetThreadStackGuarantee(&bytes);
-}
-
-void
-guard_input(const char *path)
-{
-  own_input = path;
 }
 
 void

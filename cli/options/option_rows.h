@@ -6,7 +6,9 @@
 
 #include "option_table.h"
 
+#include "base/cache_folder.h"
 #include "vyre/glsl.h"
+#include "vyre/target.h"
 
 #include <string.h>
 
@@ -116,6 +118,17 @@ enum { OPTION_TIMEOUT = 120 }; /* the default of `timeout` */
     "after which a device that is not done counts as hanging, an error; default 120, 0: never", OPTION_SAFE | OPTION_KEPT, \
     .most = OPTION_BOUND                                                                                                   \
   }
+
+/* Returns the options as a target takes them, without remarks.  Borrows their texts, and `folder` for the path of the cache. */
+static inline vyre_target_options
+option_device_take(const option_device *from, char *folder, size_t capacity)
+{
+  return (vyre_target_options){.library = from->library,
+                               .device = from->device,
+                               .validate = from->validate,
+                               .timeout = (uint32_t)from->timeout.value,
+                               .cache = vyre_cache_folder(from->cache_dir, folder, capacity)};
+}
 
 /* `text` is an OPTION_WORD, `file` an OPTION_TEXT. */
 #define OPTION_STATS_ROWS(text, file)                                                                                \

@@ -24,21 +24,11 @@
 static atomic_bool done;                      /* the program's own end has begun, with own_code */
 static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread says why the process ends before that, and ends it */
 static volatile sig_atomic_t own_code, thread_ended;
-static _Thread_local bool own_thread;
-static _Thread_local __attribute__((tls_model("initial-exec"))) const char *own_input;
 static const char *program = "";
 static pid_t owner;          /* children that a plugin forks end as they like */
 static guard_record *record; /* NULL: nobody waits for it to tell why this process ended */
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */
-
-static guard_where
-where_now(void)
-{
-  const vyre_driver_call call = vyre_driver_call_running(!own_thread);
-  return (guard_where){
-      .call = call, .code = vyre_plugin_code_running(), .input = own_input, .is_strange = !own_thread && !call.doing};
-}
 
 /* To who waits for this process, or to standard error. */
 static void
@@ -49,11 +39,7 @@ give(const guard_text *text, int code)
     record->code = code;
     return;
   }
-  guard_text all = {0};
-  guard_append(&all, program);
-  guard_append(&all, ": error: ");
-  guard_append(&all, text->bytes);
-  guard_append(&all, "\n");
+  const guard_text all = guard_line(program, text);
   const char *at = all.bytes;
   for (size_t left = all.length; left > 0;) {
     const ssize_t wrote = write(STDERR_FILENO, at, left);
@@ -82,7 +68,7 @@ end_by(const char *how)
   while (atomic_flag_test_and_set(&ending))
     pause(); /* the thread that was first ends the process */
   guard_text text = {0};
-  const guard_where where = where_now();
+  const guard_where where = guard_where_now();
   int code = guard_tell_exit(&where, how, &text);
   if (thread_ended && code == VYRE_CODE_INTERNAL)
     code = VYRE_CODE_USAGE;
@@ -162,7 +148,7 @@ end_by_fault(int number)
 {
   if (getpid() == owner && !done && !atomic_flag_test_and_set(&ending)) {
     guard_text text = {0};
-    const guard_where where = where_now();
+    const guard_where where = guard_where_now();
     const int code = guard_tell_signal(&where, number, &text);
     give(&text, code);
     vyre_file_abandon();
@@ -176,7 +162,7 @@ static volatile sig_atomic_t loading_limit;
 static void
 end_late_loading(int number)
 {
-  const guard_where where = where_now();
+  const guard_where where = guard_where_now();
   if (!where.code.path || getpid() != owner || atomic_flag_test_and_set(&ending)) {
     alarm(1);
     return;
@@ -221,15 +207,9 @@ guard_thread(void)
 {
   static _Thread_local char stack[32768];
   stack_t before;
-  own_thread = true;
+  guard_own_thread();
   if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof(stack)}, NULL);
-}
-
-void
-guard_input(const char *path)
-{
-  own_input = path;
 }
 
 void

@@ -40,6 +40,12 @@ void guard_append(guard_text *text, const char *more);
 void guard_append_number(guard_text *text, uint64_t number);
 /* "in pass 'acme.x' (/path/acme.so), run 3 of the pipeline". */
 void guard_append_code(guard_text *text, const vyre_plugin_code *code);
+/* Returns the state of the calling thread. */
+guard_where guard_where_now(void);
+/* Marks the calling thread as one of the program's. */
+void guard_own_thread(void);
+/* Returns the text as one line of the program's errors. */
+guard_text guard_line(const char *program, const guard_text *text);
 /* In a process that was just forked: it is guarded itself, and says there what it would say on standard error. */
 void guard_isolated(guard_record *shared);
 

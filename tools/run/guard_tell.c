@@ -6,6 +6,40 @@
 #include <signal.h>
 #include <string.h>
 
+static _Thread_local bool own_thread;
+static _Thread_local const char *own_input;
+
+void
+guard_own_thread(void)
+{
+  own_thread = true;
+}
+
+void
+guard_input(const char *path)
+{
+  own_input = path;
+}
+
+guard_where
+guard_where_now(void)
+{
+  const vyre_driver_call call = vyre_driver_call_running(!own_thread);
+  return (guard_where){
+      .call = call, .code = vyre_plugin_code_running(), .input = own_input, .is_strange = !own_thread && !call.doing};
+}
+
+guard_text
+guard_line(const char *program, const guard_text *text)
+{
+  guard_text all = {0};
+  guard_append(&all, program);
+  guard_append(&all, ": error: ");
+  guard_append(&all, text->bytes);
+  guard_append(&all, "\n");
+  return all;
+}
+
 void
 guard_append(guard_text *text, const char *more)
 {

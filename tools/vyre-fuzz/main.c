@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "base/cache_folder.h"
 #include "cli/options/console.h"
 #include "cli/options/option_rows.h"
 #include "tools/run/reduce.h"
@@ -384,16 +383,12 @@ static vyre_status
 open_device(fuzzer *f)
 {
   char folder[PATH_MAX];
-  const vyre_target_options one_thread = {.threads = 1,
-                                          .validate = f->o.on.validate,
-                                          .device = f->o.on.device,
-                                          .library = f->o.on.library,
-                                          .timeout = (uint32_t)f->o.on.timeout.value,
-                                          .cache = vyre_cache_folder(f->o.on.cache_dir, folder, sizeof folder)};
+  vyre_target_options one_thread = option_device_take(&f->o.on, folder, sizeof folder);
   const vyre_target_ops *target = vyre_target_find(f->o.target ? f->o.target : "cpu");
   if (!target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",
                       f->o.target);
+  one_thread.threads = 1;
   return vyre_device_open(target, &one_thread, NULL, &f->device);
 }
 

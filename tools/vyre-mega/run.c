@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
 
-#include "base/cache_folder.h"
-
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -241,14 +239,10 @@ mega_run(const mega_options *options, const mega_queue *queue, uint32_t *out_fau
   char folder[4096];
   static char program[] = "vyre-mega";
   run r = {.options = options, .queue = queue, .slots = options->slots.text ? (uint32_t)options->slots.value : 64};
-  const vyre_target_options opens = {.device = options->on.device,
-                                     .library = options->on.library,
-                                     .validate = options->on.validate,
-                                     .timeout = (uint32_t)options->on.timeout.value,
-                                     .cache = vyre_cache_folder(options->on.cache_dir, folder, sizeof folder),
-                                     .remark = vyre_target_remark,
-                                     .remark_user = program};
+  vyre_target_options opens = option_device_take(&options->on, folder, sizeof folder);
   vyre_target *target;
+  opens.remark = vyre_target_remark;
+  opens.remark_user = program;
   VYRE_TRY(options->target->open(&opens, NULL, &target));
   vyre_status status = options->log_path ? vyre_mega_log_open(options->log_path, &r.log) : VYRE_OK;
   r.numbers = calloc(queue->count, sizeof *r.numbers);

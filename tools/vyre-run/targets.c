@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include "base/cache_folder.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,14 +41,13 @@ target_options(const run_options *options, run_target target, char *folder)
 {
   static char program[] = "vyre-run";
   const bool is_named = !options->target || target == options->target;
-  return (vyre_target_options){.library = is_named ? options->on.library : NULL,
-                               .device = is_named ? options->on.device : NULL,
-                               .validate = options->on.validate,
-                               .timeout = (uint32_t)options->on.timeout.value,
-                               .cache = vyre_cache_folder(options->on.cache_dir, folder, MOST_PATH),
-                               .remark = vyre_target_remark,
-                               .remark_user = program,
-                               .statistics = options->device_stats};
+  vyre_target_options out = option_device_take(&options->on, folder, MOST_PATH);
+  if (!is_named)
+    out.library = out.device = NULL;
+  out.remark = vyre_target_remark;
+  out.remark_user = program;
+  out.statistics = options->device_stats;
+  return out;
 }
 
 vyre_status
