@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options/console.h"
 #include "tools/run/guard.h"
-#include "cli/debug/reproducer.h"
-#include "tool.h"
+#include "cli/debug/debug.h"
+#include "cli/watch/watch.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -208,7 +208,7 @@ main(int argc, char **argv)
     code = run_tool(&t);
   outputs_free(&t.outputs);
   free(t.works);
-  tool_free_packed(&t);
+  archive_output_free(&t.archive);
   free(t.isolations);
   vyre_report_destroy(t.report);
   for (note i = 0; i < NOTE__COUNT; i++)

@@ -14,14 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/options/console.h"
 #include "tools/run/guard.h"
 #include "cli/outputs/output_cache.h"
 #include "cli/outputs/outputs.h"
-#include "cli/report/page.h"
 #include "cli/report/progress.h"
 #include "run_parts.h"
 #include "vyre/c.h"
@@ -84,14 +82,6 @@ static void
 print(void *user, const char *text, size_t length)
 {
   process_say(user, text, length);
-}
-
-uint64_t
-process_now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */

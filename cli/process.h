@@ -4,7 +4,7 @@
 #ifndef VYRE_CLI_PROCESS_H
 #define VYRE_CLI_PROCESS_H
 
-#include "cli/report/figures.h"
+#include "cli/html/page.h"
 #include "cli/tool_options.h"
 
 #include "vyre/batch.h"
@@ -31,7 +31,7 @@ typedef struct process {
   const tool_options *options;
   const vyre_pipeline *pipeline;     /* NULL: no passes */
   vyre_device *device;               /* NULL: passes run here */
-  const driver *driver;              /* that tells what it makes of inputs and outputs; NULL: none */
+  const page_driver *driver;         /* of -device-stats; NULL if there is none */
   const vyre_cost_model *cost_model; /* NULL: vyre's own */
   const struct output_cache *cache;  /* NULL: none */
   vyre_module *module, *taken;       /* without rows, and again afterwards */
@@ -43,7 +43,6 @@ typedef struct process {
 /* Files of so many bytes are a batch. */
 #define BATCH_BYTES ((uint64_t)32 << 20)
 
-uint64_t process_now(void);
 /* Writes to standard error, or to where messages wait for their input's turn. */
 void process_say(vyre_bytes *said, const char *text, size_t length);
 /* Processes `count` inputs; each has its own status, messages and output, which are the same whatever the others are.  Of one input

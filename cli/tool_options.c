@@ -4,7 +4,7 @@
 #include "tool_options.h"
 
 #include "base/paths.h"
-#include "patterns.h"
+#include "cli/inputs/patterns.h"
 #include "base/same_file.h"
 #include "spirv_opt.h"
 
@@ -455,7 +455,7 @@ check_written(const tool_options *o)
       if (same_file(path, o->inputs.names[k]))
         return writes_input(written[i].option, path);
     for (uint32_t k = 0; i > 0 && k < o->archives.count; k++)
-      if (same_file(path, o->archives.all[k]->path))
+      if (same_file(path, archives_path_at(&o->archives, k)))
         return writes_input(written[i].option, path);
   }
   return VYRE_OK;
@@ -465,17 +465,16 @@ check_written(const tool_options *o)
 static vyre_status
 check_archive(const tool_options *o)
 {
-  const char *key;
-  const foz *of = o->inputs.count ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
+  const char *of = o->inputs.count ? archives_path(&o->archives, o->inputs.names[0]) : NULL;
   if (!of && o->inputs.count == 1 && archives_is_name(o->inputs.names[0])) /* reading it tells why it is none */
     return VYRE_OK;
   for (uint32_t i = 0; i < o->inputs.count; i++)
-    if (!of || archives_find(&o->archives, o->inputs.names[i], &key) != of)
+    if (!of || archives_path(&o->archives, o->inputs.names[i]) != of)
       return VYRE_ERROR(VYRE_CODE_USAGE,
                         "'%s' is an archive, and input '%s' is not of the one that it is made from\nFix: name one archive, "
                         "or give another output",
                         o->output, o->inputs.names[i]);
-  if (of && same_file(of->path, o->output))
+  if (of && same_file(of, o->output))
     return writes_input("o", o->output);
   if (o->emit && strcmp(o->emit, "spirv") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "an archive has SPIR-V, and -emit asks for %s\nFix: -outdir=DIR takes a file for each",

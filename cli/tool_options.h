@@ -4,7 +4,7 @@
 #ifndef VYRE_CLI_OPTIONS_TOOL_OPTIONS_H
 #define VYRE_CLI_OPTIONS_TOOL_OPTIONS_H
 
-#include "cli/inputs/archives.h"
+#include "cli/archives/archives.h"
 #include "cli/options/option_rows.h"
 #include "cli/inputs/runs.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/foz.h"
+#include "cli/archives/foz.h"
 
 enum { MOST_MODULES = 8 };
 

@@ -1,8 +1,8 @@
 /* What vyre-passmgr does by processes of its own, and Windows has not: OPTION_POSIX refuses the options that ask for it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/debug/reproducer.h"
-#include "cli/tool.h"
+#include "cli/debug/debug.h"
+#include "cli/watch/watch.h"
 
 static vyre_status
 absent(const char *option)

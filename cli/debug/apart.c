@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report/progress.h"
+#include "base/clock.h"
 #include "reproducer.h"
-#include "cli/tool.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -181,7 +181,7 @@ static void
 end_late(const tool *t, isolation *of)
 {
   const vyre_plugin_code code = of->process.record->where.code;
-  const uint64_t most = t->options.pass_timeout.value * UINT64_C(1000000000), now = process_now();
+  const uint64_t most = t->options.pass_timeout.value * UINT64_C(1000000000), now = clock_now();
   if (!of->late.pass && code.pass && code.since && now > code.since && now - code.since > most) {
     of->late = code;
     kill(of->process.pid, SIGKILL);
@@ -290,7 +290,7 @@ tool_attempt(tool *t, uint32_t index, tool_change change, const void *user, work
   vyre_status status = begin_isolated(t, index, change, user, &of);
   if (!status) {
     while (waitpid(of.process.pid, &ended, t->options.pass_timeout.value ? WNOHANG : 0) != of.process.pid) {
-      end_late(t, &of);
+      end_late(t, &of); /* processes of other inputs may run meanwhile, and are waited for elsewhere */
       nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     take_isolated(t, &of, ended, out);

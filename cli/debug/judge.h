@@ -4,7 +4,7 @@
 #ifndef VYRE_CLI_DEBUG_JUDGE_H
 #define VYRE_CLI_DEBUG_JUDGE_H
 
-#include "cli/tool.h"
+#include "attempt.h"
 
 #include <limits.h>
 

@@ -9,14 +9,7 @@
 #ifndef VYRE_CLI_DEBUG_REPRODUCER_H
 #define VYRE_CLI_DEBUG_REPRODUCER_H
 
-#include "cli/tool.h"
-
-/* A command line that was made. */
-typedef struct arguments {
-  vyre_bytes text; /* owned: the file */
-  char **all;      /* owned array; of borrowed strings, or in `text` */
-  int count;
-} arguments;
+#include "attempt.h"
 
 /* In the folder of -reproducer, of that input, which failed in or after that run; `told` is what there is to say of it. */
 void reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told);
@@ -29,9 +22,5 @@ VYRE_MUST_USE vyre_status reproducer_print(const tool *t, const work *failed, co
 VYRE_MUST_USE vyre_status reproducer_check(tool *t, uint32_t index, const char *path, const work *failed, bool *out_same);
 /* The text of that run's pass, as -opt-bisect=list gave it; NULL: it is not there.  *out_length is its length. */
 const char *reproducer_find_run(const vyre_bytes *said, uint64_t run, size_t *out_length);
-/* The options of that command line and of the file that its -run-reproducer names, which is the input then.  Replaces *options,
- * which borrow from *out. */
-VYRE_MUST_USE vyre_status reproducer_options(int argc, char **argv, tool_options *options, arguments *out);
-void arguments_free(arguments *a);
 
 #endif

@@ -71,10 +71,9 @@ depends_write(const tool_options *o, const char *path, vyre_input_kind kind, con
   r.status = depfile_add_path(&r.text, o->dep_target ? o->dep_target : output);
   if (!r.status)
     r.status = vyre_bytes_append(&r.text, ":", 1);
-  const char *key;
-  const foz *archive = archives_find(&o->archives, path, &key);
+  const char *archive = archives_path(&o->archives, path);
   if (is_file)
-    add_to_rule(&r, archive ? archive->path : path, true);
+    add_to_rule(&r, archive ? archive : path, true);
   depends_each_of_all(o, add_to_rule, &r);
   vyre_status status = is_file && !r.status ? depends_each_included(o, path, kind, add_to_rule, &r) : VYRE_OK;
   status = vyre_status_join(r.status, status);

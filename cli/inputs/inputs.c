@@ -3,13 +3,11 @@
  * messages and outputs wait for the input's turn, so that all is as without -j, and as without -batch.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/cache_folder.h"
 #include "cli/options/console.h"
 #include "depends.h"
 #include "cli/report/look.h"
-#include "cli/report/page.h"
 #include "cli/report/progress.h"
-#include "cli/tool.h"
+#include "cli/debug/debug.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -28,71 +26,15 @@ tool_complain(vyre_status status)
   return console_complain("vyre-passmgr", status);
 }
 
-void
-tool_complain_anew(vyre_status status, char **said)
-{
-  char *text = status ? strdup(vyre_status_text(status)) : NULL;
-  if (text && *said && strcmp(text, *said) == 0)
-    vyre_status_free(status);
-  else
-    tool_complain(status);
-  free(*said);
-  *said = text;
-}
-
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
-/* The archive of -o FILE.foz; NULL: it is another output. */
-static const foz *
-archive_of(const tool *t)
-{
-  const char *key;
-  const tool_options *o = &t->options;
-  return o->output && archives_is_name(o->output) ? archives_find(&o->archives, o->inputs.names[0], &key) : NULL;
-}
-
-/* Until all are there. */
-static vyre_status
-keep_for_archive(tool *t, work *w)
-{
-  const char *key;
-  const foz *archive = archives_find(&t->options.archives, w->path, &key);
-  const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
-  if (entry == UINT32_MAX)
-    return VYRE_OK;
-  vyre_bytes_free(&t->packed[entry]);
-  t->packed[entry] = w->output;
-  w->output = (vyre_bytes){0};
-  return VYRE_OK;
-}
-
-/* What failed is in it as it was; none is made where nothing was. */
 static vyre_status
 write_archive(const tool *t)
 {
-  const foz *archive = archive_of(t);
-  vyre_bytes all = {0};
-  bool is_made = false;
-  for (uint32_t i = 0; archive && i < archive->count; i++)
-    is_made |= t->packed[i].size > 0;
-  if (!is_made)
-    return VYRE_OK;
-  vyre_status status = foz_write(archive, t->packed, &all);
-  if (!status)
-    status = vyre_file_write(t->options.output, all.data, all.size);
-  if (!status && t->options.depends)
-    status = depends_write(&t->options, archive->path, VYRE_INPUT_SPIRV, t->options.output);
-  vyre_bytes_free(&all);
-  return status;
-}
-
-void
-tool_free_packed(tool *t)
-{
-  const foz *archive = t->packed ? archive_of(t) : NULL;
-  for (uint32_t i = 0; archive && i < archive->count; i++)
-    vyre_bytes_free(&t->packed[i]);
-  free(t->packed);
+  const tool_options *o = &t->options;
+  bool is_written;
+  VYRE_TRY(archive_output_write(&t->archive, o->output, &is_written));
+  return is_written && o->depends ? depends_write(o, o->inputs.names[0], VYRE_INPUT_SPIRV, o->output) : VYRE_OK;
 }
 
 static vyre_status
@@ -100,8 +42,10 @@ write_output(tool *t, uint32_t index)
 {
   work *w = &t->works[index];
   const char *path;
-  if (t->packed)
-    return keep_for_archive(t, w);
+  if (t->archive.from) {
+    archive_output_keep(&t->archive, &t->options.archives, w->path, &w->output);
+    return VYRE_OK;
+  }
   VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(write)");
@@ -215,7 +159,7 @@ end_with_thread(void *user)
 typedef struct worker {
   tool *tool;
   vyre_device *device;
-  const driver *driver;
+  const page_driver *driver;
   pthread_t thread;
 } worker;
 
@@ -327,8 +271,7 @@ prepare_inputs(tool *t)
   for (uint32_t i = 0; i < inputs->count; i++)
     t->works[i] = (work){.path = inputs->names[i], .is_left_out = t->left_out && t->left_out[i]};
   t->end = inputs->count;
-  if (archive_of(t) && !(t->packed = calloc((size_t)archive_of(t)->count + 1, sizeof *t->packed)))
-    return VYRE_OUT_OF_MEMORY("for the inputs");
+  VYRE_TRY(archive_output_begin(&t->options.archives, t->options.output, inputs->names[0], &t->archive));
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
   if (is_cached(&t->options))
     VYRE_TRY(output_cache_begin(&t->options, t->registry, t->pipeline, &t->cache));
@@ -408,6 +351,23 @@ remark(void *user, const char *text)
   funlockfile(stderr);
 }
 
+/* Opens the drivers of -device-stats.  -device, -library and -validate are of the target of -target, if that has devices. */
+static vyre_status
+open_drivers(tool *t, uint32_t threads)
+{
+  const tool_options *o = &t->options;
+  const vyre_target_ops *target = o->target ? vyre_target_find(o->target) : NULL;
+  const bool is_other = (o->target && !target) || (target && target->list && strcmp(o->target, o->device_stats) != 0);
+  const vyre_target_options options = {.library = is_other ? NULL : o->on.library,
+                                       .device = is_other ? NULL : o->on.device,
+                                       .validate = !is_other && o->on.validate,
+                                       .timeout = (uint32_t)o->on.timeout.value};
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < threads && !status; i++)
+    status = page_driver_open(o->device_stats, options, &t->drivers[i]);
+  return status;
+}
+
 /* So that nothing is begun where there is no device. */
 static vyre_status
 open_devices(tool *t, uint32_t threads)
@@ -415,15 +375,11 @@ open_devices(tool *t, uint32_t threads)
   const tool_options *o = &t->options;
   static char program[] = "vyre-passmgr";
   char folder[MOST_PATH];
-  const vyre_target_options options = {.library = o->on.library,
-                                       .device = o->on.device,
-                                       .validate = o->on.validate,
-                                       .timeout = (uint32_t)o->on.timeout.value,
-                                       .threads = o->sweepers,
-                                       .cache = vyre_cache_folder(o->on.cache_dir, folder, sizeof folder),
-                                       .remark = remark,
-                                       .remark_user = program};
+  vyre_target_options options = option_device_take(&o->on, folder, sizeof folder);
   const vyre_target_ops *target = NULL;
+  options.threads = o->sweepers;
+  options.remark = remark;
+  options.remark_user = program;
   const bool is_auto = tool_chooses_target(o);
   vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
   if (!status && !is_auto && !o->device_stats && !vyre_target_find(o->target ? o->target : "cpu")->list &&
@@ -440,9 +396,7 @@ open_devices(tool *t, uint32_t threads)
     status = vyre_device_open(target, &options, NULL, &t->devices[i]);
   if (status && target)
     return vyre_status_note(status, "-target=cpu needs no device");
-  for (uint32_t i = 0; i < threads && o->device_stats && !status; i++)
-    status = driver_open(o, &t->drivers[i]);
-  return status;
+  return status || !o->device_stats ? status : open_drivers(t, threads);
 }
 
 /* What their targets counted is in the report then; in a process of its own that is the one it hands over, if it came so far. */
@@ -455,7 +409,7 @@ close_devices(tool *t)
     if (t->devices[i])
       vyre_device_report(t->devices[i], report);
   for (uint32_t i = 0; i < MOST_THREADS; i++)
-    status = vyre_status_join(vyre_status_join(status, vyre_device_close(t->devices[i])), driver_close(&t->drivers[i]));
+    status = vyre_status_join(vyre_status_join(status, vyre_device_close(t->devices[i])), page_driver_close(t->drivers[i]));
   return status;
 }
 
@@ -478,7 +432,7 @@ tool_process_here(tool *t, uint32_t threads)
   worker workers[MOST_THREADS];
   uint32_t more = 1;
   for (uint32_t i = 0; i < threads; i++)
-    workers[i] = (worker){.tool = t, .device = t->devices[i], .driver = t->options.device_stats ? &t->drivers[i] : NULL};
+    workers[i] = (worker){.tool = t, .device = t->devices[i], .driver = t->drivers[i]};
   pthread_mutex_init(&t->lock, NULL);
   pthread_cond_init(&t->turn, NULL);
   t->alive = threads;

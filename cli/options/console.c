@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *
+console_severity(vyre_severity severity)
+{
+  static const char *const words[] = {
+      [VYRE_NOTE] = "note", [VYRE_REMARK] = "remark", [VYRE_WARNING] = "warning", [VYRE_SEVERE] = "error"};
+  return words[severity];
+}
+
 void
 console_format(const vyre_diagnostic *diagnostic, void (*say)(void *user, const char *text, size_t length), void *user)
 {

@@ -6,6 +6,9 @@
 
 #include "option_table.h"
 
+/* Returns the word of a severity: "note", "remark", "warning", "error". */
+const char *console_severity(vyre_severity severity);
+
 /* Prints each on standard error. */
 extern const vyre_diagnostics console_diagnostics;
 

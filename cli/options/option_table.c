@@ -21,8 +21,8 @@ field_of(void *fields, const option_row *o)
   return (char *)fields + o->field;
 }
 
-static vyre_status
-append(name_list *list, const char *name)
+vyre_status
+name_list_append(name_list *list, const char *name)
 {
   const char **names = realloc(list->names, ((size_t)list->count + 1) * sizeof(*names));
   if (!names)
@@ -30,6 +30,28 @@ append(name_list *list, const char *name)
   list->names = names;
   names[list->count++] = name;
   return VYRE_OK;
+}
+
+/* Keeps a text of malloc, or frees it if that fails. */
+static vyre_status
+keep_text(option_texts *texts, char *text)
+{
+  char **all = text ? realloc(texts->texts, ((size_t)texts->count + 1) * sizeof *all) : NULL;
+  if (!all) {
+    free(text);
+    return VYRE_OUT_OF_MEMORY("for the command line");
+  }
+  texts->texts = all;
+  all[texts->count++] = text;
+  return VYRE_OK;
+}
+
+vyre_status
+name_list_append_copy(name_list *list, const char *name, option_texts *texts)
+{
+  char *copy = strdup(name);
+  VYRE_TRY(keep_text(texts, copy));
+  return name_list_append(list, copy);
 }
 
 static vyre_status
@@ -105,7 +127,7 @@ store(const option_row *o, const char *value, void *fields)
 {
   void *field = field_of(fields, o);
   if (o->kind == OPTION_LIST)
-    return append(field, value);
+    return name_list_append(field, value);
   if (o->kind == OPTION_TAKEN)
     return o->take(value, fields);
   const char **text = o->kind == OPTION_NUMBER ? &((option_number *)field)->text : field;
@@ -218,17 +240,12 @@ parse_file(const option_table *table, const char *path, void *fields, uint32_t d
     vyre_status_free(status);
     return why;
   }
-  char *text = calloc(bytes.size + 1, 1), **texts = realloc(files->texts, ((size_t)files->count + 1) * sizeof *texts);
-  if (texts)
-    files->texts = texts;
-  if (text && texts) {
+  char *text = calloc(bytes.size + 1, 1);
+  if (text)
     memcpy(text, bytes.size ? bytes.data : "", bytes.size);
-    texts[files->count++] = text;
+  status = keep_text(files, text);
+  if (!status)
     status = vyre_status_note(parse_text(table, text, fields, depth + 1), "in '@%s'", path);
-  } else {
-    free(text);
-    status = VYRE_OUT_OF_MEMORY("for the command line");
-  }
   vyre_bytes_free(&bytes);
   return status;
 }
@@ -245,7 +262,7 @@ parse(const option_table *table, int argc, char **argv, void *fields, uint32_t d
     else if (!only_inputs && argument[0] == '@' && argument[1])
       VYRE_TRY(parse_file(table, argument + 1, fields, depth));
     else if (only_inputs || argument[0] != '-' || argument[1] == '\0')
-      VYRE_TRY(append(inputs, argument));
+      VYRE_TRY(name_list_append(inputs, argument));
     else
       VYRE_TRY(parse_option(table, argc, argv, &at, fields));
   }

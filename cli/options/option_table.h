@@ -36,9 +36,7 @@ enum {
   OPTION_SAFE = 128      /* a file that is not trusted may give it: it reads, writes, loads and runs nothing that its value names */
 };
 
-#ifdef _WIN32
-#define OPTION_ABSENT OPTION_POSIX
-#else
+#ifndef OPTION_ABSENT /* a build for Windows defines it */
 #define OPTION_ABSENT 0
 #endif
 
@@ -52,6 +50,10 @@ typedef struct option_texts {
   char **texts;
   uint32_t count;
 } option_texts;
+
+VYRE_MUST_USE vyre_status name_list_append(name_list *list, const char *name);
+/* Appends a copy of the name, which `texts` owns. */
+VYRE_MUST_USE vyre_status name_list_append_copy(name_list *list, const char *name, option_texts *texts);
 
 typedef struct option_number {
   const char *text; /* NULL: not given; `value` is what it was before, the default */

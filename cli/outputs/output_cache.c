@@ -3,9 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "output_cache.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/depfile.h"
+#include "cli/inputs/hasher.h"
 #include "outputs.h"
 #include "base/paths.h"
 #include "passmgr/pipeline/pipeline.h"
@@ -31,42 +29,14 @@ static const char magic[8] = "VYREOUT1";
 
 /* ---- hashing ------------------------------------------------------------------------------------------------------------- */
 
-typedef struct hasher {
-  XXH3_state_t state;
-} hasher;
-
-/* Each with its length, so that no two lists of texts are alike. */
-static void
-add(hasher *h, const void *data, size_t size)
-{
-  const uint64_t length = size;
-  XXH3_128bits_update(&h->state, &length, sizeof length);
-  if (size)
-    XXH3_128bits_update(&h->state, data, size);
-}
-
-static void
-add_text(hasher *h, const char *text)
-{
-  add(h, text, strlen(text));
-}
-
-static void
-finish(hasher *h, uint64_t out[2])
-{
-  const XXH128_hash_t hash = XXH3_128bits_digest(&h->state);
-  out[0] = hash.low64;
-  out[1] = hash.high64;
-}
-
 static vyre_status
 add_file(hasher *h, const char *path)
 {
   vyre_bytes text = {0};
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &text);
-  add_text(h, path);
+  hasher_add_text(h, path);
   if (!status)
-    add(h, text.data, text.size);
+    hasher_add(h, text.data, text.size);
   vyre_bytes_free(&text);
   return status;
 }
@@ -96,7 +66,7 @@ add_plugins(hasher *h, const vyre_registry *registry)
   for (uint32_t i = 0; i < vyre_registry_pass_count(registry); i++) {
     const vyre_pass_info info = vyre_registry_pass(registry, i);
     struct stat file;
-    add_text(h, info.pass->name);
+    hasher_add_text(h, info.pass->name);
     if (strcmp(last, info.path) != 0 && stat(info.path, &file) == 0)
       VYRE_TRY(add_file(h, info.path));
     last = info.path;
@@ -114,7 +84,7 @@ output_cache_begin(const tool_options *options, const vyre_registry *registry, c
   if (mkdir(out->folder, 0777) != 0 && (errno != EEXIST || (stat(out->folder, &folder) == 0 && !S_ISDIR(folder.st_mode))))
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -output-cache=DIR names one that can be written",
                       out->folder, strerror(errno == EEXIST ? ENOTDIR : errno));
-  XXH3_128bits_reset(&h.state);
+  hasher_begin(&h);
   vyre_status status = add_vyre(&h);
   if (!status)
     status = add_plugins(&h, registry);
@@ -127,9 +97,9 @@ output_cache_begin(const tool_options *options, const vyre_registry *registry, c
   if (!status && options->cost_model)
     status = add_file(&h, options->cost_model);
   if (!status) {
-    add_text(&h, out->pipeline.data);
-    add(&h, given.data, given.size);
-    finish(&h, out->base);
+    hasher_add_text(&h, out->pipeline.data);
+    hasher_add(&h, given.data, given.size);
+    hasher_end(&h, out->base);
   }
   vyre_bytes_free(&given);
   return status;
@@ -178,8 +148,8 @@ see_include(void *user, const char *path, const char *text, bool is_sure)
   if (!text)
     return;
   to->is_sure = to->is_sure && is_sure;
-  add_text(to->h, path);
-  add_text(to->h, text);
+  hasher_add_text(to->h, path);
+  hasher_add_text(to->h, text);
 }
 
 output_key
@@ -189,11 +159,11 @@ output_cache_key(const output_cache *cache, const tool_options *options, const c
   including to = {&h, true};
   output_key key = {.is_known = true};
   const vyre_input_kind kind = vyre_input_detect_as(path, text->data, text->size, options->compile.language);
-  XXH3_128bits_reset(&h.state);
-  add(&h, cache->base, sizeof cache->base);
-  add_text(&h, path); /* which is in lines, and in messages */
-  add_text(&h, output_words[outputs_form(options, kind)]);
-  add(&h, text->data, text->size);
+  hasher_begin(&h);
+  hasher_add(&h, cache->base, sizeof cache->base);
+  hasher_add_text(&h, path); /* which is in lines, and in messages */
+  hasher_add_text(&h, output_words[outputs_form(options, kind)]);
+  hasher_add(&h, text->data, text->size);
   add_named_files(&h, cache->pipeline.data);
   if (kind == VYRE_INPUT_GLSL || kind == VYRE_INPUT_HLSL) {
     vyre_status status =
@@ -201,7 +171,7 @@ output_cache_key(const output_cache *cache, const tool_options *options, const c
     key.is_known = !status && to.is_sure;
     vyre_status_free(status);
   }
-  finish(&h, key.hash);
+  hasher_end(&h, key.hash);
   return key;
 }
 

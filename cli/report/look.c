@@ -4,6 +4,7 @@
 #include "look.h"
 
 #include "diff.h"
+#include "base/clock.h"
 #include "base/paths.h"
 #include "cli/process.h"
 #include "base/same_file.h"
@@ -74,27 +75,33 @@ say_in_colours(const looker *l, const vyre_bytes *lines)
   }
 }
 
-static vyre_status
-say_module(looker *l, const vyre_bytes *text)
+/* Whether -print-changed prints differences, in colours or without. */
+static bool
+prints_diff(const tool_options *o)
 {
-  const char *form = l->options->print_changed ? l->options->print_changed : "";
-  const bool in_colours = strcmp(form, "cdiff") == 0, wants_diff = in_colours || strcmp(form, "diff") == 0;
-  const bool is_diff = wants_diff && l->shown.size;
-  vyre_bytes lines = {0};
-  vyre_status status = VYRE_OK;
-  if (!is_diff)
+  return o->print_changed && strcmp(o->print_changed, "text") != 0;
+}
+
+/* The module, or the lines that differ from what was shown before; `lines` NULL: nothing was shown before. */
+static void
+say_module(const looker *l, const vyre_bytes *text, const vyre_bytes *lines)
+{
+  const tool_options *o = l->options;
+  if (!prints_diff(o) || !lines)
     process_say(l->said, text->data, text->size);
-  else
-    status = diff_lines(l->shown.data, text->data, &lines);
-  if (lines.size && in_colours)
-    say_in_colours(l, &lines);
-  else if (lines.size)
-    process_say(l->said, lines.data, lines.size);
-  vyre_bytes_free(&lines);
+  else if (lines->size && strcmp(o->print_changed, "cdiff") == 0)
+    say_in_colours(l, lines);
+  else if (lines->size)
+    process_say(l->said, lines->data, lines->size);
+}
+
+/* Replaces the text that was last shown. */
+static vyre_status
+keep_shown(looker *l, const vyre_bytes *text)
+{
   l->shown.size = 0;
-  if (!status && wants_diff)
-    status = vyre_bytes_append(&l->shown, text->data, text->size);
-  return status;
+  VYRE_TRY(vyre_bytes_append(&l->shown, text->data, text->size));
+  return vyre_bytes_append(&l->shown, "", 1);
 }
 
 /* DIR/INPUT.0003-canon.vir, the input's folders with _ for /. */
@@ -201,42 +208,59 @@ is_printed(const tool_options *o, const vyre_look *at, bool *out_whole)
   return o->print_changed != NULL;
 }
 
+/* Everything that prints, keeps or compares the module's text. */
+static vyre_status
+look_at_text(looker *l, const vyre_look *at, uint64_t ns)
+{
+  const tool_options *o = l->options;
+  vyre_bytes text = {0}, lines = {0};
+  bool is_whole;
+  const bool prints = is_printed(o, at, &is_whole), says = prints && is_whole,
+             is_new = at->when == VYRE_LOOK_START || (at->when == VYRE_LOOK_AFTER && at->changed);
+  const bool shows = (says && prints_diff(o)) || (l->pager.out && is_new), has_shown = l->shown.size > 0;
+  vyre_status status = VYRE_OK;
+  if (says || shows || ((o->dump_dir || o->roundtrip) && is_new))
+    status = vyre_text_print(at->module, NULL, &text);
+  if (!status)
+    status = vyre_bytes_append(&text, "", 0); /* never NULL */
+  if (!status && shows && has_shown)
+    status = diff_lines(l->shown.data, text.data, &lines);
+  if (!status && prints)
+    status = say_banner(l, at);
+  if (!status && says)
+    say_module(l, &text, has_shown ? &lines : NULL);
+  if (!status && shows)
+    status = keep_shown(l, &text);
+  if (!status && o->dump_dir && is_new)
+    status = dump(l, at, &text);
+  if (!status && o->roundtrip && is_new)
+    status = roundtrip(o->roundtrip, at, &text);
+  if (!status && l->remarker.out)
+    status = remarks_look(&l->remarker, at);
+  if (!status && l->pager.out)
+    status = pager_look(&l->pager, at, has_shown && lines.data ? lines.data : has_shown ? "" : text.data, ns);
+  vyre_bytes_free(&lines);
+  vyre_bytes_free(&text);
+  return status;
+}
+
 vyre_status
 look_at(void *user, const vyre_look *at)
 {
   looker *l = user;
-  const tool_options *o = l->options;
-  vyre_bytes text = {0};
-  bool is_whole;
-  const bool prints = is_printed(o, at, &is_whole),
-             has_more = at->when == VYRE_LOOK_START || (at->when == VYRE_LOOK_AFTER && at->changed);
-  const bool dumps = o->dump_dir && has_more, checks = o->roundtrip && has_more;
-  vyre_status status = VYRE_OK;
-  if ((prints && is_whole) || dumps || checks)
-    status = vyre_text_print(at->module, NULL, &text);
-  if (!status && prints)
-    status = say_banner(l, at);
-  if (!status && prints && is_whole)
-    status = say_module(l, &text);
-  if (!status && dumps)
-    status = dump(l, at, &text);
-  if (!status && checks)
-    status = roundtrip(o->roundtrip, at, &text);
-  vyre_bytes_free(&text);
-  if (!status && l->remarker.out)
-    status = remarks_look(&l->remarker, at);
-  if (!status && l->pager.out)
-    status = pager_look(&l->pager, at);
-  if (!status && o->tv.text) /* the last: what it finds wrong has been shown */
+  vyre_status status = look_at_text(l, at, clock_now() - l->began);
+  if (!status && l->options->tv.text) /* the last: what it finds wrong has been shown */
     status = validator_look(&l->validator, at);
+  l->began = clock_now();
   return status;
 }
 
 vyre_status
 look_end(looker *l, const vyre_module *module)
 {
+  vyre_status status = l->pager.out ? pager_end(&l->pager, module, l->shown.size ? l->shown.data : NULL) : VYRE_OK;
   vyre_bytes_free(&l->shown);
   validator_end(&l->validator);
   remarks_end(&l->remarker);
-  return l->pager.out ? pager_end(&l->pager, module) : VYRE_OK;
+  return status;
 }

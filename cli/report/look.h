@@ -5,9 +5,9 @@
 #ifndef VYRE_CLI_REPORT_LOOK_H
 #define VYRE_CLI_REPORT_LOOK_H
 
-#include "page.h"
-#include "remarks.h"
+#include "cli/html/page.h"
 #include "cli/tool_options.h"
+#include "remarks.h"
 #include "validate.h"
 
 /* Of one run of the pipeline.  look_end frees what it keeps. */
@@ -15,7 +15,8 @@ typedef struct looker {
   const tool_options *options; /* borrowed */
   const char *path;            /* of the input, for names of files; borrowed */
   vyre_bytes *said;            /* as process_say has it */
-  vyre_bytes shown;            /* the text that was last shown, of which -print-changed=diff tells the next one */
+  vyre_bytes shown;            /* the module's text as it was last, with its zero byte, for -print-changed=diff and -html */
+  uint64_t began;              /* when what is looked at next began; looking takes time of its own */
   validator validator;
   remarker remarker;
   pager pager;

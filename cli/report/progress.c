@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "progress.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +46,7 @@ progress_begin(uint32_t total)
   if (total < 2 || !isatty(STDERR_FILENO))
     return;
   line.total = total;
-  line.start = process_now();
+  line.start = clock_now();
   draw(line.start);
 }
 
@@ -57,7 +58,7 @@ progress_step(int failed)
   flockfile(stderr);
   line.done++;
   line.failed += failed != 0;
-  const uint64_t now = process_now();
+  const uint64_t now = clock_now();
   if (line.done == line.total)
     progress_clear();
   else if (now - line.drawn >= SECOND / 10)
@@ -68,7 +69,7 @@ progress_step(int failed)
 void
 progress_tell(const char *text)
 {
-  const uint64_t now = process_now();
+  const uint64_t now = clock_now();
   if (!isatty(STDERR_FILENO) || now - line.drawn < SECOND / 10)
     return;
   flockfile(stderr);

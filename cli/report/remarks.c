@@ -4,6 +4,7 @@
 #include "remarks.h"
 
 #include "base/json.h"
+#include "cli/options/console.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,21 +31,13 @@ enum { MOST_LINES = 1000 };
 
 /* ---- objects ------------------------------------------------------------------------------------------------------------- */
 
-/* NULL is null. */
-static vyre_status
-add_text(vyre_bytes *out, const char *key, const char *text)
-{
-  VYRE_TRY(vyre_bytes_printf(out, ", \"%s\": ", key));
-  return text ? vyre_json_text(text, out) : vyre_bytes_append(out, "null", 4);
-}
-
 static vyre_status
 begin(vyre_bytes *out, const char *kind, const char *pass, uint64_t run, const char *input)
 {
   VYRE_TRY(vyre_bytes_printf(out, "{\"kind\": \"%s\"", kind));
-  VYRE_TRY(add_text(out, "pass", pass));
+  VYRE_TRY(vyre_json_member(", ", "pass", pass, out));
   VYRE_TRY(vyre_bytes_printf(out, ", \"run\": %" PRIu64, run));
-  return add_text(out, "input", input);
+  return vyre_json_member(", ", "input", input, out);
 }
 
 /* Its word; the message is what follows it. */
@@ -65,7 +58,6 @@ take_kind(const char **message)
 vyre_status
 remarks_add(vyre_bytes *out, const char *input, const vyre_diagnostic *d)
 {
-  static const char *const severities[] = {"note", "remark", "warning", "error"}; /* ORDER: vyre_severity */
   const vyre_plugin_code code = vyre_plugin_code_running();
   const char *message = d->message;
   const size_t length = code.pass ? strlen(code.pass) : 0;
@@ -73,12 +65,12 @@ remarks_add(vyre_bytes *out, const char *input, const vyre_diagnostic *d)
     message += length + 2;
   const char *kind = take_kind(&message);
   VYRE_TRY(begin(out, kind, code.pass, code.pass ? code.run : 0, input));
-  VYRE_TRY(add_text(out, "severity", severities[d->severity]));
-  VYRE_TRY(add_text(out, "file", d->file));
+  VYRE_TRY(vyre_json_member(", ", "severity", console_severity(d->severity), out));
+  VYRE_TRY(vyre_json_member(", ", "file", d->file, out));
   VYRE_TRY(vyre_bytes_printf(out, ", \"line\": %" PRIu32 ", \"column\": %" PRIu32, d->line, d->column));
-  VYRE_TRY(add_text(out, "message", message));
+  VYRE_TRY(vyre_json_member(", ", "message", message, out));
   if (d->fix)
-    VYRE_TRY(add_text(out, "fix", d->fix));
+    VYRE_TRY(vyre_json_member(", ", "fix", d->fix, out));
   return vyre_bytes_printf(out, "}\n");
 }
 

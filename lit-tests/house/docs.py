@@ -145,6 +145,17 @@ def may_include(text):
     return rules
 
 
+def doors(text):
+    """Folder -> the one header of it that the others include."""
+    table = re.search(r"\n## Rooms with one door\n(.*?)\n## ", text, re.S).group(1)
+    return {folder: folder + header for folder, header in re.findall(r"^\| `([\w/]+/)` \| `([\w.]+)` \|$", table, re.M)}
+
+
+def is_shut(name, other, rooms):
+    """Whether a file of a room with one door, not the door, is included from outside, not by a test."""
+    return any(other.startswith(room) and other != door and not name.startswith((room, "fuzz/", "unittests/")) for room, door in rooms.items())
+
+
 def cycle(rules):
     """Folders of which each includes the next one and the last one the first one; empty: there are none."""
     done = set()
@@ -191,8 +202,9 @@ def symbols(source, build):
 
 def includes(source, build):
     names = subprocess.run(["git", "-C", source, "ls-files", "*.c", "*.h", "*.cpp", "*.def"], check=True, capture_output=True, text=True).stdout.split()
-    rules = may_include((source / "docs/architecture.md").read_text())
-    errors, count = [], 0
+    text = (source / "docs/architecture.md").read_text()
+    rules, rooms = may_include(text), doors(text)
+    errors, count = [f"docs/architecture.md: {door} is not there" for door in rooms.values() if door not in names], 0
     if circle := cycle(rules):
         errors.append(f"docs/architecture.md lets folders include each other: {' -> '.join(circle)}")
 
@@ -207,7 +219,10 @@ def includes(source, build):
         if here is None:
             errors.append(f"{name} is in no folder of docs/architecture.md")
             continue
-        for path in re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', (source / name).read_text(), re.M):
+        content = (source / name).read_text()
+        if "_WIN32" in content and not name.startswith("windows/") and name != "include/vyre/plugin.h":
+            errors.append(f"{name} asks whether it is built for Windows\nFix: put what is otherwise there in windows/")
+        for path in re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', content, re.M):
             beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
             if path.startswith("vyre/"):
                 found = ["include/" + path]
@@ -220,6 +235,8 @@ def includes(source, build):
             if not found:
                 continue  # the system's, or made by the build
             count += 1
+            if all(is_shut(name, other, rooms) for other in found):
+                errors.append(f"{name} includes {path} ({found[0]}), which is not the door of its room")
             allowed = rules[here] | {here}
             if not any(folder_of(other) in allowed or other in {f"include/{file}" for file in allowed} for other in found):
                 errors.append(f"{name} includes {path} ({found[0]}), which docs/architecture.md does not let {here} do")

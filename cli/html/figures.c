@@ -15,48 +15,40 @@
 
 /* ---- the driver ---------------------------------------------------------------------------------------------------------- */
 
-/* Whose device -device, -library and -validate tell: that of -target, if that has devices. */
-static bool
-has_device_options(const tool_options *o)
-{
-  const vyre_target_ops *target = o->target ? vyre_target_find(o->target) : NULL;
-  const bool is_auto = o->target && !target;
-  return !is_auto && (!target || !target->list || strcmp(o->target, o->device_stats) == 0);
-}
-
 vyre_status
-driver_open(const tool_options *o, driver *out)
+page_driver_open(const char *name, vyre_target_options options, page_driver **out)
 {
-  const bool is_named = has_device_options(o);
-  const vyre_target_options options = {.library = is_named ? o->on.library : NULL,
-                                       .device = is_named ? o->on.device : NULL,
-                                       .validate = is_named && o->on.validate,
-                                       .timeout = (uint32_t)o->on.timeout.value,
-                                       .statistics = true};
   vyre_device_info info;
-  driver found = {.ops = vyre_target_find(o->device_stats)};
+  page_driver *found = malloc(sizeof *found);
+  if (!found)
+    return VYRE_OUT_OF_MEMORY("for what a driver tells");
+  found->ops = vyre_target_find(name);
+  options.statistics = true;
   run_figures_begin();
-  VYRE_TRY(vyre_status_note(found.ops->open(&options, NULL, &found.target), "for -device-stats=%s", o->device_stats));
-  found.ops->describe(found.target, &info);
+  vyre_status status = vyre_status_note(found->ops->open(&options, NULL, &found->target), "for -device-stats=%s", name);
+  if (status) {
+    free(found);
+    return status;
+  }
+  found->ops->describe(found->target, &info);
   if (info.capabilities & VYRE_TARGET_STATISTICS) {
     *out = found;
     return VYRE_OK;
   }
-  vyre_status status =
-      VYRE_ERROR(VYRE_CODE_DEVICE,
-                 "-device-stats=%s: the device '%s' does not tell what its driver makes of kernels\n"
-                 "Fix: %s",
-                 o->device_stats, info.name,
-                 found.ops->list ? "-device= chooses another one; vyre-run -list-devices shows which have 'statistics'"
-                                 : "name a target with a driver, vulkan or cuda");
-  return vyre_status_join(status, found.ops->close(found.target));
+  status = VYRE_ERROR(VYRE_CODE_DEVICE,
+                      "-device-stats=%s: the device '%s' does not tell what its driver makes of kernels\n"
+                      "Fix: %s",
+                      name, info.name,
+                      found->ops->list ? "-device= chooses another one; vyre-run -list-devices shows which have 'statistics'"
+                                       : "name a target with a driver, vulkan or cuda");
+  return vyre_status_join(status, page_driver_close(found));
 }
 
 vyre_status
-driver_close(driver *d)
+page_driver_close(page_driver *d)
 {
-  vyre_status status = d->ops ? d->ops->close(d->target) : VYRE_OK;
-  d->ops = NULL;
+  vyre_status status = d ? d->ops->close(d->target) : VYRE_OK;
+  free(d);
   return status;
 }
 
@@ -76,7 +68,7 @@ struct subjects {
 
 /* Its kernel names nothing in the module then. */
 static vyre_status
-make_kernel(const driver *d, vyre_module *module, const char *path, uint32_t row, const vyre_bytes *words, subject *out)
+make_kernel(const page_driver *d, vyre_module *module, const char *path, uint32_t row, const vyre_bytes *words, subject *out)
 {
   static const run_setup none = {0};
   vyre_device_info info;
@@ -97,7 +89,7 @@ make_kernel(const driver *d, vyre_module *module, const char *path, uint32_t row
 }
 
 vyre_status
-subjects_make(const driver *d, const vyre_module *module, const char *path, const vyre_bytes *words, subjects **out)
+subjects_make(const page_driver *d, const vyre_module *module, const char *path, const vyre_bytes *words, subjects **out)
 {
   uint32_t count = 0;
   vyre_module *copy = NULL; /* finding out adds types */
@@ -184,7 +176,7 @@ add_figures(subjects *s, bool has_times, vyre_bytes *out)
 }
 
 vyre_status
-subjects_ask(const driver *d, subjects *s, vyre_bytes *out)
+subjects_ask(const page_driver *d, subjects *s, vyre_bytes *out)
 {
   for (uint32_t i = 0; i < s->count; i++)
     VYRE_TRY(run_figures_ask(d->ops, d->target, &s->items[i].kernel, &s->items[i].figures));
@@ -202,7 +194,7 @@ find(subjects *s, const char *entry)
 }
 
 vyre_status
-subjects_compare(const driver *d, subjects *first, subjects *second, vyre_bytes *out_first, vyre_bytes *out_second)
+subjects_compare(const page_driver *d, subjects *first, subjects *second, vyre_bytes *out_first, vyre_bytes *out_second)
 {
   for (uint32_t i = 0; i < first->count; i++) {
     subject *a = &first->items[i], *b = find(second, a->entry);

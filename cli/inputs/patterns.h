@@ -11,8 +11,4 @@
  * then.  USAGE: it matches none. */
 VYRE_MUST_USE vyre_status patterns_expand(name_list *inputs, option_texts *texts);
 
-VYRE_MUST_USE vyre_status patterns_append(name_list *to, const char *name);
-/* A copy, which is the texts'. */
-VYRE_MUST_USE vyre_status patterns_append_copy(name_list *to, const char *path, option_texts *texts);
-
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/patterns.h"
+#include "foz.h"
 #include "vyre/io.h"
 
 static const char ending[] = ".foz";
@@ -33,8 +33,9 @@ name_length(const char *input)
   return length > ENDING && memcmp(slash - ENDING, ending, ENDING) == 0 ? length : 0;
 }
 
-const foz *
-archives_find(const archives *a, const char *input, const char **out_key)
+/* Returns the archive that the input is in, and its key there ("" if it is the archive, which has no shader). */
+static const foz *
+find(const archives *a, const char *input, const char **out_key)
 {
   const size_t length = name_length(input);
   for (uint32_t i = 0; i < a->count && length; i++)
@@ -43,6 +44,27 @@ archives_find(const archives *a, const char *input, const char **out_key)
       return a->all[i];
     }
   return NULL;
+}
+
+const char *
+archives_path(const archives *a, const char *input)
+{
+  const char *key;
+  const foz *archive = find(a, input, &key);
+  return archive ? archive->path : NULL;
+}
+
+const char *
+archives_path_at(const archives *a, uint32_t index)
+{
+  return a->all[index]->path;
+}
+
+bool
+archives_has_module(const archives *a, const char *input)
+{
+  const char *key;
+  return find(a, input, &key) && *key;
 }
 
 /* What cannot be read is told as that of any input is: when it is its turn. */
@@ -72,9 +94,9 @@ append_shaders(name_list *to, const foz *archive, const char *input, option_text
     if (!e->is_module || foz_find(archive, e->key) != i)
       continue;
     snprintf(name, sizeof name, "%.*s/%s", PATH_MAX, archive->path, e->key);
-    VYRE_TRY(patterns_append_copy(to, name, texts));
+    VYRE_TRY(name_list_append_copy(to, name, texts));
   }
-  return to->count == before ? patterns_append(to, input) : VYRE_OK;
+  return to->count == before ? name_list_append(to, input) : VYRE_OK;
 }
 
 static bool
@@ -91,14 +113,14 @@ expand_one(name_list *to, const char *input, option_texts *texts, archives *a)
   const char *key;
   const size_t length = name_length(input);
   if (length == 0 || length >= sizeof path)
-    return patterns_append(to, input);
+    return name_list_append(to, input);
   snprintf(path, sizeof path, "%.*s", (int)length, input);
   if (is_folder(path)) /* which may be called so */
-    return patterns_append(to, input);
-  if (!archives_find(a, path, &key))
+    return name_list_append(to, input);
+  if (!find(a, path, &key))
     VYRE_TRY(open_one(a, path));
-  const foz *archive = archives_find(a, path, &key);
-  return !archive || input[length] ? patterns_append(to, input) : append_shaders(to, archive, input, texts);
+  const foz *archive = find(a, path, &key);
+  return !archive || input[length] ? name_list_append(to, input) : append_shaders(to, archive, input, texts);
 }
 
 vyre_status
@@ -154,7 +176,7 @@ archives_read(const archives *a, const char *input, vyre_bytes *out)
 {
   char path[PATH_MAX];
   const char *key;
-  const foz *archive = archives_find(a, input, &key);
+  const foz *archive = find(a, input, &key);
   const size_t length = name_length(input);
   if (archive && *key)
     return foz_read(archive, key, out);
@@ -172,9 +194,57 @@ archives_size(const archives *a, const char *input)
 {
   const char *key;
   struct stat file;
-  const foz *archive = archives_find(a, input, &key);
+  const foz *archive = find(a, input, &key);
   const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
   if (entry != UINT32_MAX)
     return archive->entries[entry].size;
   return stat(input, &file) == 0 && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
+}
+
+/* ---- an archive that is written ------------------------------------------------------------------------------------------ */
+
+vyre_status
+archive_output_begin(const archives *a, const char *path, const char *input, archive_output *out)
+{
+  const char *key;
+  out->from = path && archives_is_name(path) ? find(a, input, &key) : NULL;
+  out->modules = out->from ? calloc((size_t)out->from->count + 1, sizeof *out->modules) : NULL;
+  return out->modules || !out->from ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the inputs");
+}
+
+void
+archive_output_keep(archive_output *output, const archives *a, const char *input, vyre_bytes *module)
+{
+  const char *key;
+  const foz *archive = find(a, input, &key);
+  const uint32_t entry = archive ? foz_find(archive, key) : UINT32_MAX;
+  if (entry == UINT32_MAX)
+    return;
+  vyre_bytes_free(&output->modules[entry]);
+  output->modules[entry] = *module;
+  *module = (vyre_bytes){0};
+}
+
+vyre_status
+archive_output_write(const archive_output *output, const char *path, bool *out_written)
+{
+  vyre_bytes all = {0};
+  *out_written = false;
+  for (uint32_t i = 0; output->from && i < output->from->count; i++)
+    *out_written |= output->modules[i].size > 0;
+  if (!*out_written)
+    return VYRE_OK;
+  vyre_status status = foz_write(output->from, output->modules, &all);
+  if (!status)
+    status = vyre_file_write(path, all.data, all.size);
+  vyre_bytes_free(&all);
+  return status;
+}
+
+void
+archive_output_free(archive_output *output)
+{
+  for (uint32_t i = 0; output->modules && i < output->from->count; i++)
+    vyre_bytes_free(&output->modules[i]);
+  free(output->modules);
 }

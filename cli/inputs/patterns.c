@@ -8,31 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-vyre_status
-patterns_append(name_list *to, const char *name)
-{
-  const char **names = realloc(to->names, ((size_t)to->count + 1) * sizeof *names);
-  if (!names)
-    return VYRE_OUT_OF_MEMORY("for the inputs");
-  to->names = names;
-  to->names[to->count++] = name;
-  return VYRE_OK;
-}
-
-vyre_status
-patterns_append_copy(name_list *to, const char *path, option_texts *texts)
-{
-  char **all = realloc(texts->texts, ((size_t)texts->count + 1) * sizeof *all), *copy = strdup(path);
-  if (all)
-    texts->texts = all;
-  if (!all || !copy) {
-    free(copy);
-    return VYRE_OUT_OF_MEMORY("for the inputs");
-  }
-  all[texts->count++] = copy;
-  return patterns_append(to, copy);
-}
-
 static vyre_status
 append_matches(name_list *to, const char *pattern, option_texts *texts)
 {
@@ -45,7 +20,7 @@ append_matches(name_list *to, const char *pattern, option_texts *texts)
   if (ended)
     return VYRE_ERROR(VYRE_CODE_INPUT, "the files that match '%s' cannot be found", pattern);
   for (size_t i = 0; i < found.gl_pathc && !status; i++)
-    status = patterns_append_copy(to, found.gl_pathv[i], texts);
+    status = name_list_append_copy(to, found.gl_pathv[i], texts);
   globfree(&found);
   return status;
 }
@@ -58,7 +33,7 @@ patterns_expand(name_list *inputs, option_texts *texts)
   for (uint32_t i = 0; i < inputs->count && !status; i++) {
     const char *input = inputs->names[i];
     const bool is_pattern = strpbrk(input, "*?[") && access(input, F_OK) != 0;
-    status = is_pattern ? append_matches(&all, input, texts) : patterns_append(&all, input);
+    status = is_pattern ? append_matches(&all, input, texts) : name_list_append(&all, input);
   }
   if (status) {
     free(all.names);

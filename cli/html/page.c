@@ -1,16 +1,20 @@
 /* Docs at page.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "page.h"
+#include "figures.h"
 
-#include "diff.h"
 #include "base/json.h"
-#include "cli/process.h"
-#include "vyre/text.h"
+#include "cli/options/console.h"
+#include "vyre/io.h"
+#include "vyre/ir.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+static const unsigned char page_html[] = {
+#include "page_html.inc"
+};
 
 /* Where the data go. */
 static const char place[] = "@DATA@";
@@ -23,29 +27,20 @@ begin_item(vyre_bytes *out, const char *kind)
   return vyre_bytes_printf(out, "%s\n{\"kind\": \"%s\"", is_first ? "" : ",", kind);
 }
 
-static vyre_status
-add_text(vyre_bytes *out, const char *key, const char *text)
-{
-  VYRE_TRY(vyre_bytes_printf(out, ", \"%s\": ", key));
-  return text ? vyre_json_text(text, out) : vyre_bytes_append(out, "null", 4);
-}
-
 vyre_status
 page_begin(vyre_bytes *out, const char *input)
 {
-  VYRE_TRY(vyre_bytes_append(out, "{\"input\": ", 10));
-  VYRE_TRY(vyre_json_text(input, out));
+  VYRE_TRY(vyre_json_member("{", "input", input, out));
   return vyre_bytes_printf(out, ", \"items\": [");
 }
 
 vyre_status
 page_add_message(vyre_bytes *out, const vyre_diagnostic *d)
 {
-  static const char *const severities[] = {"note", "remark", "warning", "error"}; /* ORDER: vyre_severity */
   VYRE_TRY(begin_item(out, "remark"));
-  VYRE_TRY(add_text(out, "severity", severities[d->severity]));
-  VYRE_TRY(add_text(out, "file", d->file));
-  VYRE_TRY(add_text(out, "message", d->message));
+  VYRE_TRY(vyre_json_member(", ", "severity", console_severity(d->severity), out));
+  VYRE_TRY(vyre_json_member(", ", "file", d->file, out));
+  VYRE_TRY(vyre_json_member(", ", "message", d->message, out));
   return vyre_bytes_printf(out, ", \"line\": %" PRIu32 "}", d->line);
 }
 
@@ -53,7 +48,7 @@ vyre_status
 page_end(vyre_bytes *out, const char *error)
 {
   VYRE_TRY(vyre_bytes_printf(out, "]"));
-  VYRE_TRY(add_text(out, "error", error));
+  VYRE_TRY(vyre_json_member(", ", "error", error, out));
   return vyre_bytes_printf(out, "},\n");
 }
 
@@ -103,8 +98,8 @@ print_driver(const pager *p, vyre_bytes *out)
 {
   vyre_device_info info;
   p->driver->ops->describe(p->driver->target, &info);
-  VYRE_TRY(add_text(out, "device", info.name));
-  return add_text(out, "driver", info.driver);
+  VYRE_TRY(vyre_json_member(", ", "device", info.name, out));
+  return vyre_json_member(", ", "driver", info.driver, out);
 }
 
 /* Appends those of the output beside the input's. */
@@ -128,35 +123,6 @@ print_comparison(pager *p, const vyre_module *module, vyre_bytes *out)
 
 /* ---- runs ---------------------------------------------------------------------------------------------------------------- */
 
-static vyre_status
-keep(pager *p, const vyre_bytes *text)
-{
-  p->shown.size = 0;
-  VYRE_TRY(vyre_bytes_append(&p->shown, text->data, text->size));
-  return vyre_bytes_append(&p->shown, "", 1);
-}
-
-static vyre_status
-add_change(pager *p, const vyre_look *at)
-{
-  vyre_bytes text = {0}, lines = {0};
-  vyre_status status = vyre_text_print(at->module, NULL, &text);
-  if (!status)
-    status = vyre_bytes_append(&text, "", 1);
-  if (!status)
-    status = diff_lines(p->shown.data, text.data, &lines);
-  if (!status)
-    status = vyre_bytes_append(&lines, "", 1);
-  if (!status)
-    status = add_text(p->out, "diff", lines.data);
-  text.size -= text.size > 0;
-  if (!status)
-    status = keep(p, &text);
-  vyre_bytes_free(&text);
-  vyre_bytes_free(&lines);
-  return status;
-}
-
 /* With figures, if there are some. */
 static vyre_status
 end_item(vyre_bytes *out, const vyre_bytes *figures)
@@ -167,20 +133,19 @@ end_item(vyre_bytes *out, const vyre_bytes *figures)
 }
 
 static vyre_status
-add_run(pager *p, const vyre_look *at)
+add_run(pager *p, const vyre_look *at, const char *lines, uint64_t ns)
 {
-  const uint64_t took = process_now() - p->start;
   vyre_bytes figures = {0};
   vyre_status status = at->changed ? print_figures(p, at->module, &figures) : VYRE_OK;
   if (!status)
     status = begin_item(p->out, "run");
   if (!status)
-    status = add_text(p->out, "pass", at->text);
+    status = vyre_json_member(", ", "pass", at->text, p->out);
   if (!status)
     status = vyre_bytes_printf(p->out, ", \"run\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"rows\": %" PRIu32 ", \"changed\": %s",
-                               at->run, took, vyre_module_view(at->module)->rows - 1, at->changed ? "true" : "false");
+                               at->run, ns, vyre_module_view(at->module)->rows - 1, at->changed ? "true" : "false");
   if (!status && at->changed)
-    status = add_change(p, at);
+    status = vyre_json_member(", ", "diff", lines, p->out);
   if (!status)
     status = end_item(p->out, &figures);
   vyre_bytes_free(&figures);
@@ -188,14 +153,10 @@ add_run(pager *p, const vyre_look *at)
 }
 
 static vyre_status
-add_start(pager *p, const vyre_look *at)
+add_start(pager *p, const vyre_look *at, const char *text)
 {
-  vyre_bytes text = {0}, figures = {0};
-  vyre_status status = vyre_text_print(at->module, NULL, &text);
-  if (!status)
-    status = keep(p, &text);
-  if (!status && p->driver)
-    status = refuse(p, subjects_make(p->driver, at->module, p->path, p->words, &p->given));
+  vyre_bytes figures = {0};
+  vyre_status status = p->driver ? refuse(p, subjects_make(p->driver, at->module, p->path, p->words, &p->given)) : VYRE_OK;
   if (!status)
     status = print_figures(p, at->module, &figures);
   if (!status && p->driver)
@@ -203,39 +164,35 @@ add_start(pager *p, const vyre_look *at)
   if (!status)
     status = begin_item(p->out, "start");
   if (!status)
-    status = add_text(p->out, "text", p->shown.data);
+    status = vyre_json_member(", ", "text", text, p->out);
   if (!status)
     status = vyre_bytes_printf(p->out, ", \"rows\": %" PRIu32, vyre_module_view(at->module)->rows - 1);
   if (!status)
     status = end_item(p->out, &figures);
   vyre_bytes_free(&figures);
-  vyre_bytes_free(&text);
   return status;
 }
 
 vyre_status
-pager_look(pager *p, const vyre_look *at)
+pager_look(pager *p, const vyre_look *at, const char *text, uint64_t ns)
 {
-  vyre_status status = at->when == VYRE_LOOK_START ? add_start(p, at) : at->when == VYRE_LOOK_AFTER ? add_run(p, at) : VYRE_OK;
-  p->start = process_now(); /* of what comes next: looking takes time of its own */
-  return status;
+  return at->when == VYRE_LOOK_START ? add_start(p, at, text) : at->when == VYRE_LOOK_AFTER ? add_run(p, at, text, ns) : VYRE_OK;
 }
 
 vyre_status
-pager_end(pager *p, const vyre_module *module)
+pager_end(pager *p, const vyre_module *module, const char *text)
 {
   vyre_bytes figures = {0};
   vyre_status status = module ? print_comparison(p, module, &figures) : VYRE_OK;
-  if (!status && p->shown.size)
+  if (!status && text)
     status = begin_item(p->out, "end");
-  if (!status && p->shown.size)
-    status = add_text(p->out, "text", p->shown.data);
-  if (!status && p->shown.size)
+  if (!status && text)
+    status = vyre_json_member(", ", "text", text, p->out);
+  if (!status && text)
     status = end_item(p->out, &figures);
   subjects_free(p->given);
   p->given = NULL;
   vyre_bytes_free(&figures);
-  vyre_bytes_free(&p->shown);
   return status;
 }
 
@@ -257,11 +214,11 @@ append_data(vyre_bytes *out, const char *text, size_t size)
 static vyre_status
 fill(const char *pipeline, const vyre_bytes *parts, vyre_bytes *out)
 {
-  const char *html = (const char *)page_html, *at = memmem(html, page_html_size, place, strlen(place));
-  const size_t before = (size_t)(at - html), after = before + strlen(place);
+  const unsigned char *at = memmem(page_html, sizeof page_html, place, strlen(place));
+  const size_t before = (size_t)(at - page_html), after = before + strlen(place);
   const size_t size = parts->size > 2 ? parts->size - 2 : 0; /* without the last comma */
   vyre_bytes text = {0};
-  VYRE_TRY(vyre_bytes_append(out, html, before));
+  VYRE_TRY(vyre_bytes_append(out, page_html, before));
   vyre_status status = vyre_json_text(pipeline, &text);
   VYRE_TRY(vyre_bytes_append(out, "{\"version\": 1, \"pipeline\": ", 26));
   if (!status)
@@ -271,7 +228,7 @@ fill(const char *pipeline, const vyre_bytes *parts, vyre_bytes *out)
   VYRE_TRY(vyre_bytes_append(out, ", \"inputs\": [\n", 14));
   VYRE_TRY(append_data(out, parts->data, size));
   VYRE_TRY(vyre_bytes_append(out, "\n]}", 3));
-  return vyre_bytes_append(out, html + after, page_html_size - after);
+  return vyre_bytes_append(out, page_html + after, sizeof page_html - after);
 }
 
 vyre_status

@@ -2,8 +2,8 @@
  * a key; those of shader modules are SPIR-V.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VYRE_CLI_INPUTS_FOZ_H
-#define VYRE_CLI_INPUTS_FOZ_H
+#ifndef VYRE_CLI_ARCHIVES_FOZ_H
+#define VYRE_CLI_ARCHIVES_FOZ_H
 
 #include "vyre/status.h"
 

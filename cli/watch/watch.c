@@ -9,10 +9,10 @@
  * costs reading all files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/tool.h"
+#include "watch.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "base/clock.h"
+#include "sight.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -27,202 +27,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "cli/inputs/depends.h"
-#include "cli/outputs/outputs.h"
-
-/* ---- what was there ------------------------------------------------------------------------------------------------------ */
-
-/* A file, or an input with all that it includes. */
-typedef struct item {
-  char *path;       /* owned */
-  uint64_t hash[2]; /* 0: there is no such file */
-} item;
-
-typedef struct items {
-  item *all;
-  uint32_t count, room;
-} items;
-
-/* What was found at one time. */
-typedef struct sight {
-  items files, inputs; /* inputs in their order */
-  uint64_t common[2];  /* of what all inputs depend on */
-} sight;
-
-static int
-compare_items(const void *left, const void *right)
-{
-  return strcmp(((const item *)left)->path, ((const item *)right)->path);
-}
-
-static void
-free_items(items *list)
-{
-  for (uint32_t i = 0; i < list->count; i++)
-    free(list->all[i].path);
-  free(list->all);
-  *list = (items){0};
-}
-
-static void
-free_sight(sight *s)
-{
-  free_items(&s->files);
-  free_items(&s->inputs);
-}
-
-static vyre_status
-add_item(items *to, const char *path, const uint64_t hash[2])
-{
-  if (to->count == to->room) {
-    const uint32_t room = to->room ? 2 * to->room : 64;
-    item *all = realloc(to->all, room * sizeof *all);
-    if (!all)
-      return VYRE_OUT_OF_MEMORY("for what is watched");
-    to->all = all;
-    to->room = room;
-  }
-  char *copy = strdup(path);
-  if (!copy)
-    return VYRE_OUT_OF_MEMORY("for what is watched");
-  to->all[to->count++] = (item){copy, {hash[0], hash[1]}};
-  return VYRE_OK;
-}
-
-static const item *
-find_item(const items *sorted, const char *path)
-{
-  const item key = {(char *)(uintptr_t)path, {0}};
-  return sorted->count ? bsearch(&key, sorted->all, sorted->count, sizeof key, compare_items) : NULL;
-}
-
-static void
-sort_once(items *list)
-{
-  uint32_t kept = 0;
-  qsort(list->all, list->count, sizeof *list->all, compare_items);
-  for (uint32_t i = 0; i < list->count; i++) {
-    if (kept && strcmp(list->all[kept - 1].path, list->all[i].path) == 0)
-      free(list->all[i].path);
-    else
-      list->all[kept++] = list->all[i];
-  }
-  list->count = kept;
-}
-
-static bool
-is_same(const uint64_t a[2], const uint64_t b[2])
-{
-  return a[0] == b[0] && a[1] == b[1];
-}
-
-/* ---- looking ------------------------------------------------------------------------------------------------------------- */
-
-/* One input, or what is common to all. */
-typedef struct looking {
-  items *files;
-  XXH3_state_t state;
-  vyre_status status;
-} looking;
-
-static void
-hash_text(XXH3_state_t *state, const char *text)
-{
-  XXH3_128bits_update(state, text, strlen(text) + 1);
-}
-
-static void
-finish(XXH3_state_t *state, uint64_t out[2])
-{
-  const XXH128_hash_t hash = XXH3_128bits_digest(state);
-  out[0] = hash.low64;
-  out[1] = hash.high64;
-}
-
-static void
-look_at_bytes(looking *to, const char *path, const vyre_bytes *bytes)
-{
-  uint64_t hash[2] = {0};
-  if (bytes) {
-    XXH3_state_t one;
-    XXH3_128bits_reset(&one);
-    hash_text(&one, path); /* nothing is 0 then, as far as that goes */
-    XXH3_128bits_update(&one, bytes->data ? bytes->data : "", bytes->size);
-    finish(&one, hash);
-  }
-  hash_text(&to->state, path);
-  XXH3_128bits_update(&to->state, hash, sizeof hash);
-  to->status = vyre_status_join(to->status, add_item(to->files, path, hash));
-}
-
-static void
-look_at_file(void *user, const char *path, bool is_there)
-{
-  vyre_bytes bytes = {0};
-  vyre_status status = is_there ? vyre_file_read(path, &bytes) : VYRE_OK;
-  look_at_bytes(user, path, is_there && !status ? &bytes : NULL);
-  vyre_status_free(status); /* a run tells */
-  vyre_bytes_free(&bytes);
-}
-
-/* What is on the command line, but for inputs, and the files that it names. */
-static vyre_status
-look_at_options(int argc, char **argv, const tool_options *o, sight *out)
-{
-  looking common = {.files = &out->files};
-  vyre_bytes given = {0};
-  const char *texts[] = {o->passes, o->passes_file, o->emit, o->output, o->outdir, o->depfile, o->dep_target};
-  XXH3_128bits_reset(&common.state);
-  common.status = options_print_shaping(o, &given);
-  XXH3_128bits_update(&common.state, given.data ? given.data : "", given.size);
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    hash_text(&common.state, texts[i] ? texts[i] : "");
-  depends_each_of_all(o, look_at_file, &common);
-  for (uint32_t i = 0; o->output && archives_is_name(o->output) && i < o->archives.count; i++) /* all of it is made anew */
-    look_at_file(&common, o->archives.all[i]->path, true);
-  finish(&common.state, out->common);
-  for (int i = 1; i < argc; i++) /* lists: what they say is looked at above */
-    if (argv[i][0] == '@')
-      look_at_file(&common, argv[i] + 1, true);
-  vyre_bytes_free(&given);
-  return common.status;
-}
-
-static vyre_status
-look_at_input(const tool_options *o, const char *path, const char *place, sight *out)
-{
-  looking input = {.files = &out->files};
-  uint64_t hash[2] = {0};
-  vyre_bytes bytes = {0};
-  const char *key = "";
-  const bool is_module = archives_find(&o->archives, path, &key) && *key; /* else the archive is none: a run tells */
-  vyre_status status = is_module ? archives_read(&o->archives, path, &bytes) : vyre_input_load(path, &bytes);
-  const bool is_there = !status;
-  vyre_status_free(status); /* a run tells */
-  XXH3_128bits_reset(&input.state);
-  XXH3_128bits_update(&input.state, out->common, sizeof out->common);
-  hash_text(&input.state, place);
-  look_at_bytes(&input, path, is_there ? &bytes : NULL);
-  if (is_there) /* what of it cannot be read is looked at again when it can be */
-    vyre_status_free(depends_each_included(
-        o, path, vyre_input_detect_as(path, bytes.data ? bytes.data : "", bytes.size, o->compile.language), look_at_file, &input));
-  vyre_bytes_free(&bytes);
-  if (is_there)
-    finish(&input.state, hash);
-  return vyre_status_join(input.status, add_item(&out->inputs, path, hash));
-}
-
-static vyre_status
-look_at_all(int argc, char **argv, const tool_options *o, const outputs *places, sight *out)
-{
-  free_sight(out);
-  VYRE_TRY(look_at_options(argc, argv, o, out));
-  for (uint32_t i = 0; i < o->inputs.count; i++)
-    VYRE_TRY(look_at_input(o, o->inputs.names[i], o->outdir ? places->places[i] : "", out));
-  sort_once(&out->files);
-  return VYRE_OK;
-}
 
 /* ---- notices ------------------------------------------------------------------------------------------------------------- */
 
@@ -271,7 +75,7 @@ watch_folder(folders *f, const char *path, bool *is_new)
 
 /* Those of all files, and of what links mean. */
 static vyre_status
-watch_folders(folders *f, const items *files, bool *is_new)
+watch_folders(folders *f, const sight_items *files, bool *is_new)
 {
   char real[PATH_MAX];
   *is_new = false;
@@ -342,9 +146,9 @@ choose_inputs(watcher *w, const sight *now, uint32_t *out_due)
   if (!w->left_out)
     return VYRE_OUT_OF_MEMORY("for what is watched");
   for (uint32_t i = 0; i < now->inputs.count; i++) {
-    const item *at = &now->inputs.all[i], *last = find_item(&w->last.inputs, at->path);
+    const sight_item *at = &now->inputs.all[i], *last = sight_find(&w->last.inputs, at->path);
     const bool is_gone = w->runs && !at->hash[0] && !at->hash[1];
-    w->left_out[i] = is_gone || (last && is_same(last->hash, at->hash));
+    w->left_out[i] = is_gone || (last && sight_is_same(last->hash, at->hash));
     *out_due += !w->left_out[i];
   }
   return VYRE_OK;
@@ -357,8 +161,8 @@ tell_changes(const watcher *w, const sight *now)
   const char *first = NULL;
   uint32_t count = 0;
   for (uint32_t i = 0; i < now->files.count; i++) {
-    const item *at = &now->files.all[i], *last = find_item(&w->last.files, at->path);
-    if (last ? is_same(last->hash, at->hash) : !at->hash[0] && !at->hash[1])
+    const sight_item *at = &now->files.all[i], *last = sight_find(&w->last.files, at->path);
+    if (last ? sight_is_same(last->hash, at->hash) : !at->hash[0] && !at->hash[1])
       continue;
     first = first ? first : at->path;
     count++;
@@ -412,7 +216,7 @@ typedef enum step { STEP_WAITS, STEP_LOOKS_AGAIN, STEP_IS_RUN, STEP_ENDS } step;
 static step
 run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
 {
-  const uint64_t start = process_now();
+  const uint64_t start = clock_now();
   const pid_t parent = getpid();
   int ended = 0;
   fflush(NULL);
@@ -434,7 +238,7 @@ run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
       continue;
     return STEP_ENDS;
   }
-  tell_run(w, now, due, ended, process_now() - start);
+  tell_run(w, now, due, ended, clock_now() - start);
   return STEP_WAITS;
 }
 
@@ -442,8 +246,8 @@ run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
 static void
 remember(watcher *w, sight *now)
 {
-  sort_once(&now->inputs);
-  free_sight(&w->last);
+  sight_sort(&now->inputs);
+  sight_free(&w->last);
   w->last = *now;
   *now = (sight){0};
   w->runs++;
@@ -473,7 +277,7 @@ look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *ou
   bool has_new_folders = false;
   vyre_status status = outputs_prepare(o, &places);
   if (!status)
-    status = look_at_all(argc, argv, o, &places, &now);
+    status = sight_take(argc, argv, o, &places, &now);
   if (!status)
     status = watch_folders(&w->folders, &now.files, &has_new_folders);
   if (!status && !is_complete(w, has_new_folders))
@@ -485,7 +289,7 @@ look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *ou
   if (!status && due && then == STEP_WAITS)
     remember(w, &now);
   outputs_free(&places);
-  free_sight(&now);
+  sight_free(&now);
   *out_status = status;
   return then;
 }
@@ -547,7 +351,20 @@ end(watcher *w)
     free(w->folders.paths[i]);
   free(w->folders.paths);
   free(w->said);
-  free_sight(&w->last);
+  sight_free(&w->last);
+}
+
+/* Complains, unless the same was said last. */
+static void
+complain_anew(vyre_status status, char **said)
+{
+  char *text = status ? strdup(vyre_status_text(status)) : NULL;
+  if (text && *said && strcmp(text, *said) == 0)
+    vyre_status_free(status);
+  else
+    tool_complain(status);
+  free(*said);
+  *said = text;
 }
 
 /* Until something may have changed, and the command line, which may have lists and patterns, can be read again. */
@@ -568,7 +385,7 @@ wait_for_change(watcher *w, bool is_changed, int argc, char **argv, tool_options
       watched = watch_folders(&w->folders, &w->last.files, &is_new); /* one may be gone, or there again */
     }
     if (status || watched) /* a list may be written at this moment */
-      tool_complain_anew(vyre_status_join(status, watched), &w->said);
+      complain_anew(vyre_status_join(status, watched), &w->said);
   }
 }
 
@@ -585,7 +402,7 @@ tool_watch(int argc, char **argv, tool *t, int *out_code)
   if (!status)
     next = look_and_run(&w, argc, argv, &t->options, &status);
   while (next == STEP_LOOKS_AGAIN || (next == STEP_WAITS && w.runs)) {
-    tool_complain_anew(status, &w.said);
+    complain_anew(status, &w.said);
     next = wait_for_change(&w, next == STEP_LOOKS_AGAIN, argc, argv, &t->options);
     if (next == STEP_WAITS)
       next = look_and_run(&w, argc, argv, &t->options, &status);
