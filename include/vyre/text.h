@@ -29,6 +29,7 @@ typedef struct vyre_text_options {
   uint32_t program; /* this program alone; 0: all */
   bool lines;       /* source lines as comments */
   bool rows;        /* row ids as comments */
+  bool analyses;    /* row ids, and the analyses that the view shows, as comments */
   const vyre_text_note *notes;
   uint32_t note_count;
 } vyre_text_options;

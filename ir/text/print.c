@@ -306,9 +306,11 @@ text_end_line(text_printer *t, uint32_t row)
   vyre_string file;
   uint32_t line, column;
   bool comment = false;
-  if (t->options->rows) {
+  if (t->options->rows || t->options->analyses) {
     text_put_text(t, " ; row ");
     text_put_number(t, row);
+    if (t->options->analyses)
+      text_put_analyses(t, row);
     comment = true;
   }
   if (t->options->lines && vyre_row_line(t->module, (vyre_row){row}, &file, &line, &column)) {

@@ -88,6 +88,9 @@ void text_put_row(text_printer *t, uint32_t row);
 void text_put_words(text_printer *t, vyre_type_id type, uint32_t row); /* row 0: of a type */
 void text_put_opaque(text_printer *t, uint32_t row);
 
+/* ---- analyses.c ---- */
+void text_put_analyses(text_printer *t, uint32_t row); /* after "; row N" */
+
 /* ---- print_program.c ---- */
 void text_put_program(text_printer *t, uint32_t program);
 

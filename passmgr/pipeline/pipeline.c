@@ -186,9 +186,9 @@ unknown_pass(const vyre_parser *p, size_t at, size_t length)
 
 /* Whether every column that the pass requires, itself or for one that it requires, has a pass that provides it. */
 static vyre_status
-check_provided(const vyre_parser *p, size_t at, size_t length, const vyre_pass_record *record)
+check_provided(const vyre_parser *p, size_t at, size_t length, const vyre_pass_record *record, const uint64_t *values)
 {
-  uint32_t wanted = record->pass.requires_;
+  uint32_t wanted = record->pass.requires_ | vyre_builtin_requires(record, values);
   for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;) {
     const uint32_t column = wanted & vyre_analyses[i].bit & VYRE_COLUMNS;
     const vyre_pass_record *provider = column ? vyre_registry_provider(p->registry, column) : NULL;
@@ -221,7 +221,7 @@ resolve(const vyre_parser *p, size_t at, size_t length, vyre_node *out)
     out->record = vyre_registry_find(p->registry, name, length, &other);
   }
   if (out->record)
-    return check_provided(p, at, length, out->record);
+    return VYRE_OK;
   if (!other)
     return unknown_pass(p, at, length);
   return vyre_parser_fail(p, at, length, NULL,
@@ -273,7 +273,8 @@ parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
   }
   if (pipeline->nodes[id].kind == VYRE_NODE_REPEAT && !seen[VYRE_REPEAT_N])
     return vyre_parser_fail(p, name, name_length, NULL, "'repeat' needs a count: repeat<2>(...)");
-  return VYRE_OK;
+  const vyre_pass_record *record = pipeline->nodes[id].record;
+  return record ? check_provided(p, name, name_length, record, values) : VYRE_OK;
 }
 
 /* What stands in parentheses, after the parent's child `last`. */

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
+#include "registry.h"
 
 #include "vyre/text.h"
 
@@ -25,8 +26,10 @@ run_verify(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 static vyre_status
 run_print(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
+  const vyre_context *context = vyre_context_of(ctx);
+  const bool analyses = vyre_builtin_requires(context->record, context->values) != 0;
   *out = VYRE_UNCHANGED;
-  return vyre_context_own(ctx, vyre_print_module(module, &vyre_context_of(ctx)->options));
+  return vyre_context_own(ctx, vyre_print_module(module, &context->options, analyses));
 }
 
 static const vyre_pass no_op = {
@@ -45,13 +48,39 @@ static const vyre_pass verify = {
     .run = run_verify,
 };
 
+#define ANALYSIS(name, what)                                                          \
+  {                                                                                   \
+    sizeof(vyre_param), VYRE_PARAM_FLAG, name, what ", beside each row", 0, 0, 0, NULL \
+  }
+/* ORDER: that of vyre_analyses. */
+static const vyre_param print_params[VYRE_ANALYSIS_COUNT] = {
+    ANALYSIS("versions", "the state of memory that the row sees"),
+    ANALYSIS("loops", "the innermost loop around the row"),
+    ANALYSIS("dominance", "the last row that is in the row"),
+    ANALYSIS("levels", "the level over operands and the depth of regions"),
+    ANALYSIS("hashes", "the hash of the row's value"),
+    ANALYSIS("classes", "the smallest row that is equal to the row"),
+};
+
 static const vyre_pass print = {
     .struct_size = sizeof(vyre_pass),
     .name = "print",
     .summary = "print the module to standard error",
+    .params = print_params,
+    .param_count = VYRE_ANALYSIS_COUNT,
     .preserves = VYRE_VERSIONS,
     .run = run_print,
 };
+
+uint32_t
+vyre_builtin_requires(const vyre_pass_record *record, const uint64_t *values)
+{
+  uint32_t analyses = 0;
+  if (record->pass.run == run_print)
+    for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
+      analyses |= values[i] ? vyre_analyses[i].bit : 0;
+  return analyses;
+}
 
 const vyre_plugin *
 vyre_builtin_query(const vyre_host *host)

@@ -56,6 +56,7 @@ void vyre_report_skip_add(vyre_report *report, const char *pass);
 void vyre_report_device_add(vyre_report *report, const char *pass, uint64_t start, uint64_t nanoseconds);
 
 /* runner.c */
-VYRE_MUST_USE vyre_status vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options);
+/* `analyses`: with those that the view shows. */
+VYRE_MUST_USE vyre_status vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options, bool analyses);
 
 #endif

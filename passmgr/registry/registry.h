@@ -91,6 +91,8 @@ void vyre_plugin_code_load(const char *path);
 /* host.c, builtin.c */
 const vyre_host *vyre_host_table(void);
 const vyre_plugin *vyre_builtin_query(const vyre_host *host);
+/* The analyses that the parameters of a built-in pass require, beside those of its descriptor; of another pass none. */
+uint32_t vyre_builtin_requires(const vyre_pass_record *record, const uint64_t *values);
 
 /* opset.c: the first row with something that came after that op set, which there is; 0: none.  O(rows). */
 uint32_t vyre_opset_first_newer(const vyre_view *view, uint32_t opset);

@@ -46,12 +46,12 @@ vyre_run_stop(run *r, const vyre_stopwatch *watch, uint64_t number, bool changed
 /* ---- looking at the module ----------------------------------------------------------------------------------------------- */
 
 vyre_status
-vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options)
+vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options, bool analyses)
 {
   if (!options->print)
     return VYRE_OK;
   vyre_bytes text = {.allocator = vyre_module_allocator(module)};
-  vyre_status status = vyre_text_print(module, NULL, &text);
+  vyre_status status = vyre_text_print(module, &(vyre_text_options){.analyses = analyses}, &text);
   if (!status)
     options->print(options->print_user, text.data ? text.data : "", text.size);
   vyre_bytes_free(&text);
@@ -428,9 +428,10 @@ run_whole(run *r, const vyre_node *node, bool *out_changed)
   r->is_chosen = false;
   if (record->pass.phases)
     VYRE_TRY(vyre_run_choose(r, &record, 1));
-  VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record)));
+  const uint64_t *values = vyre_node_values(r->pipeline, node);
+  VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record) | vyre_builtin_requires(record, values)));
   vyre_result result;
-  VYRE_TRY(vyre_run_call(r, record, vyre_node_values(r->pipeline, node), &result));
+  VYRE_TRY(vyre_run_call(r, record, values, &result));
   const bool changed = result == VYRE_CHANGED;
   *out_changed = changed;
   r->changes += changed;
