@@ -16,8 +16,8 @@ sys.path.insert(0, HOUSE)
 import shell_test  # of HOUSE; a module, as lit's workers are other processes
 import glsl  # of HOUSE
 
-# --param phases=1: GPU passes go by their phases; --param target=NAME: they run there.  Their files are beside those of the other tests.
-# In a bundle (scripts/gpu-bundle.sh) are no compilers and solvers.
+# --param phases=1 runs GPU passes by their phases, --param target=NAME runs them on that target; both write into folders of their own.
+# A bundle (scripts/gpu-bundle.sh) has no compilers and no solver.
 PHASES, TARGET, BUNDLE = "phases" in lit_config.params, lit_config.params.get("target"), getattr(config, "vyre_bundle", False)
 DEVICE = " -device=sim" if TARGET == "cuda" else ""  # so that no test depends on what card there is
 PASS_OPTIONS = " -phases" if PHASES else f" -target={TARGET}{DEVICE} -validate" if TARGET else ""
@@ -26,7 +26,7 @@ config.test_format = shell_test.ShTest(config.test_source_root, [TARGET, "phases
                                      int(os.environ.get("VYRE_COMMAND_LIMIT", config.vyre_limit)))  # of the build: VYRE_TEST_LIMIT
 
 # Tests with random programs, or with all inputs of the tests, try one of SHARE: CMakePresets.json.
-SHARE = int(os.environ.get("VYRE_SHARE", "1"))
+SHARE = int(os.environ.get("VYRE_SHARE", "1"), 0) or 1
 config.environment["VYRE_SHARE"] = str(SHARE)
 if SHARE == 1:  # `REQUIRES: all`: scripts/test.sh leaves the test out
     config.available_features.add("all")

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 all=
-case ${1:-} in
+case $* in
   '') ;;
   --all) all=-all ;;
   *)

@@ -9,6 +9,7 @@
 #define VYRE_BUDGET_H
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Returns the number that the environment variable has, and `fallback` without the variable. */
@@ -16,7 +17,15 @@ static inline uint32_t
 budget_number(const char *name, uint32_t fallback)
 {
   const char *text = getenv(name);
-  return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
+  if (!text)
+    return fallback;
+  char *end;
+  const unsigned long number = strtoul(text, &end, 0);
+  if (end == text || *end || number > UINT32_MAX) {
+    fprintf(stderr, "%s is '%s', which is no number\n", name, text);
+    exit(2);
+  }
+  return (uint32_t)number;
 }
 
 /* Returns N of VYRE_SHARE=N, 1 without the variable. */
@@ -27,7 +36,7 @@ budget_share(void)
   return share ? share : 1;
 }
 
-/* Returns the part of `all` that is tried, at least 1: a number of programs, rows or points, or a number that a check expects of
+/* Returns `all` divided by VYRE_SHARE, at least 1: for numbers of programs, rows or points, and for numbers that a check expects of
  * them. */
 static inline uint32_t
 budget_part(uint32_t all)

@@ -26,9 +26,14 @@ table_room_bytes(const vyre_module *module)
 /* ---- spaces of destroyed modules ----
  *
  * A small module costs about thirty system calls and as many page faults.  The spaces of a few destroyed modules are therefore kept
- * for the next ones, with their pages, if the default allocator made them. */
+ * for the next ones, with their pages, if the default allocator made them.  Builds with sanitizers keep none, so that an access to
+ * a destroyed module faults there. */
 
-enum { KEPT_SPACES = 4 };
+#ifdef VYRE_SANITIZED
+enum { KEPT_SPACES = 1, KEEPS_SPACES = false };
+#else
+enum { KEPT_SPACES = 4, KEEPS_SPACES = true };
+#endif
 #define KEPT_SPACE_MOST ((size_t)4 << 20) /* accessible bytes of a space that is kept */
 
 typedef struct kept_space {
@@ -67,19 +72,24 @@ pop_kept_space(size_t stretch, kept_space *out)
   return i > 0;
 }
 
+/* Keeps *space.  Returns false if nothing is to be released; else *space is what is to be released: the space that was kept first,
+ * or the given one itself. */
 static bool
-push_kept_space(const kept_space *kept)
+exchange_kept_space(kept_space *space)
 {
   size_t bytes = 0;
   for (uint32_t column = 0; column < COLUMN__COUNT; column++)
-    bytes += kept->accessible[column];
-  if (bytes > KEPT_SPACE_MOST || pthread_mutex_trylock(&kept_lock) != 0)
-    return false;
-  const bool has_room = kept_count < KEPT_SPACES;
-  if (has_room)
-    kept_spaces[kept_count++] = *kept;
+    bytes += space->accessible[column];
+  if (!KEEPS_SPACES || bytes > KEPT_SPACE_MOST || pthread_mutex_trylock(&kept_lock) != 0)
+    return true;
+  const kept_space first = kept_spaces[0];
+  const bool is_full = kept_count == KEPT_SPACES;
+  if (is_full)
+    memmove(&kept_spaces[0], &kept_spaces[1], --kept_count * sizeof *kept_spaces);
+  kept_spaces[kept_count++] = *space;
+  *space = first;
   pthread_mutex_unlock(&kept_lock);
-  return has_room;
+  return is_full;
 }
 
 /* Returns whether there was any.  Runs when address space is short, and when the library is unloaded. */
@@ -108,8 +118,8 @@ table_release_room(vyre_module *module)
   const vyre_allocator *a = &module->allocator;
   kept_space kept = {.space = module->space, .stretch = module->stretch};
   memcpy(kept.accessible, module->accessible, sizeof kept.accessible);
-  if (!is_default(a) || !push_kept_space(&kept))
-    a->release(a->user, module->space, table_room_bytes(module));
+  if (!is_default(a) || exchange_kept_space(&kept))
+    a->release(a->user, kept.space, kept.stretch * COLUMN__COUNT);
 }
 
 bool
@@ -119,7 +129,8 @@ table_commit(const vyre_allocator *a, char *stretch, size_t *accessible, size_t 
     memset(stretch + old_bytes, 0, (bytes < *accessible ? bytes : *accessible) - old_bytes);
   if (bytes <= *accessible)
     return true;
-  if (!a->commit(a->user, stretch, *accessible, bytes))
+  if (!a->commit(a->user, stretch, *accessible, bytes) &&
+      !(is_default(a) && release_kept_spaces() && a->commit(a->user, stretch, *accessible, bytes)))
     return false;
   *accessible = bytes;
   return true;
@@ -147,7 +158,7 @@ reserve_wish(const vyre_allocator *a, size_t bytes)
   return rest ? space : NULL;
 }
 
-/* Reserves space for *rows rows or, where that is refused, for fewer, but about `least`; sets *rows to their number. */
+/* Reserves space for *rows rows.  If that is refused, it tries fewer, down to `least`.  Sets *rows to the number reserved. */
 static char *
 reserve(const vyre_allocator *a, uint32_t least, bool needed, uint32_t *rows, size_t *accessible)
 {

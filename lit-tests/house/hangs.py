@@ -18,8 +18,9 @@ config.name = "hangs"
 config.suffixes = [".test"]
 config.test_format = shell_test.ShTest({folder!r}, [], 2)
 """
-# The shell starts a process, which writes its number and waits: killing the shell alone would leave it.
-TESTS = {"hangs.test": '# RUN: sh -c "sleep 300 & echo $! > {folder}/number; wait"\n', "passes.test": "# RUN: echo passes\n"}
+# Killing the shell alone would leave the processes that it starts: one is its child, the other a daemon.
+TESTS = {"hangs.test": '# RUN: sh -c "sleep 300 & echo $! > {folder}/child; setsid sh -c \'echo $$ > {folder}/daemon; sleep 300\' & wait"\n',
+         "passes.test": "# RUN: echo passes\n"}
 
 
 def is_running(process):
@@ -44,8 +45,10 @@ def main(lit):
         errors = [f"missing in lit's output: {line}" for line in wanted if line not in output]
         if done.returncode != 1:
             errors.append(f"lit ends with {done.returncode} instead of 1")
-        if is_running(int((folder / "number").read_text(encoding="ascii"))):
-            errors.append("a process of the hanging test still runs")
+        for name in ("child", "daemon"):
+            file = folder / name
+            if not file.is_file() or is_running(file.read_text(encoding="ascii").strip()):
+                errors.append(f"the {name} of the hanging test did not start, or still runs")
     print("\n".join(errors + [output] * bool(errors) + [f"{len(errors)} errors"]))
     return 1 if errors else 0
 

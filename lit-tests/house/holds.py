@@ -34,7 +34,7 @@ def values_of(folder, file, name, options):
 
 
 def programs_of(file):
-    """Returns, by name, the text of each program and of all that is outside of programs, so that equal texts compute the same."""
+    """Returns for each name of a program its text and all text outside of programs.  Equal texts compute equal values."""
     with open(file, encoding="utf-8") as opened:
         parts = re.split(r"^(program @[\w.]+ (?:.*\n)*?\}\n)", opened.read(), flags=re.M)
     outside = "".join(parts[::2])
@@ -47,7 +47,7 @@ def main(folder, file, written, *more):
         text = opened.read()
     wanted = [(name, options.split(), values.split())
               for name, options, values in re.findall(r"^; @([\w.]+)( -.*?)?: (.*)\nprogram @\1\b", text, re.M)]
-    silent = set(re.findall(r"^program @([\w.]+)", text, re.M)) - {name for name, _, _ in wanted}
+    silent = set(re.findall(r"^program @([\w.]+)", text, re.M)) - {name for name, _, values in wanted if values}
     if silent or not wanted:
         sys.exit(f"{file}: no line above it says what a program computes: {' '.join(sorted(silent))}")
     passmgr = f"{folder}/vyre-passmgr"

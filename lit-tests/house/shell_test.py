@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lit's format of shell tests, without those that excluded.txt leaves out of a variant of the run, and with an end for tests that hang."""
+import ctypes
 import os
 import signal
 import threading
@@ -24,17 +25,30 @@ def read(root, variants):
     return reasons
 
 
-def kill_descendants(parent):
-    """Kills the processes that a process started, and those that these started.  It is stopped meanwhile, so that it starts no others."""
+PR_SET_CHILD_SUBREAPER = 36  # of <sys/prctl.h>
+
+
+def children_of(process):
+    """Returns the processes that a process started, in any of its threads; none if it has ended."""
+    children = []
     try:
-        os.kill(parent, signal.SIGSTOP)
-        with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as file:
-            children = [int(word) for word in file.read().split()]
-    except (OSError, ValueError):
-        return  # it has ended
-    for child in children:
-        kill_descendants(child)
-    os.kill(parent, signal.SIGKILL)
+        for task in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as file:
+                children += [int(word) for word in file.read().split()]
+    except OSError:
+        pass
+    return children
+
+
+def kill_descendants(process):
+    """Kills a process and all that it started.  It is stopped meanwhile, so that it starts no others."""
+    try:
+        os.kill(process, signal.SIGSTOP)
+        for child in children_of(process):
+            kill_descendants(child)
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has ended
 
 
 class ShTest(lit.formats.ShTest):
@@ -48,16 +62,15 @@ class ShTest(lit.formats.ShTest):
         reason = self.reasons.get("/".join(test.path_in_suite))
         if reason:
             return lit.Test.Result(lit.Test.UNSUPPORTED, reason)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # a daemon of a test becomes a child of this worker
         ended = threading.Event()
         hung = []
 
         def watch():  # all processes that this worker started are of this test; one that it starts after the first kill ends, too
             while not ended.wait(1 if hung else self.limit):
                 hung.append(True)
-                for task in os.listdir("/proc/self/task"):
-                    with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:
-                        for child in file.read().split():
-                            kill_descendants(int(child))
+                for child in children_of("self"):
+                    kill_descendants(child)
         watcher = threading.Thread(target=watch)
         watcher.start()
         try:

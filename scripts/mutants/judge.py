@@ -30,13 +30,13 @@ Edit = collections.namedtuple("Edit", "number file line last operator start end 
 class Draw:
     """Edits at random, the same for the same seed and code: a line that has any, one of the operators that fit it, one of its edits."""
 
-    def __init__(self, seed, folders):
+    def __init__(self, seed, folders, root):
         self.random = random.Random(seed)
         self.sources = {}
         self.lines = []  # (file, line) of all lines with code
         for name in sorted(sources()):
             if name.split("/")[0] in FOLDERS and name.endswith(SUFFIXES) and (not folders or any(f in name for f in folders)):
-                source = self.sources[name] = Source((ROOT / name).read_text())
+                source = self.sources[name] = Source((root / name).read_text())
                 self.lines += [(name, line) for line in sorted({source.line(k) for k in source.code})]
         self.drawn, self.count = set(), 0
 
@@ -63,8 +63,8 @@ class Draw:
         return None
 
 
-def difference(edit):
-    old = (ROOT / edit.file).read_text()
+def difference(draw, edit):
+    old = draw.sources[edit.file].text
     lines = difflib.unified_diff(old.splitlines(), (old[:edit.start] + edit.text + old[edit.end:]).splitlines(), lineterm="", n=0)
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
@@ -73,11 +73,15 @@ class Judge:
     def __init__(self, work, draw, known, options):
         self.wanted, self.draw, self.coverage, self.seconds = options.count, draw, known, options.seconds
         self.lock, self.changed = threading.Lock(), threading.Condition()
-        self.product = coverage.product_digest(known.names)
-        self.file = work / "judged.txt"  # key, verdict, test or digest of the tests: the mutants that an earlier run judged
+        shared = [name for name in known.names if name.startswith(("lit-tests/house/", "lit-tests/lit.cfg")) or name.count("/") == 1 and
+                  name.startswith("unittests/")]  # what many tests run or include
+        self.product = coverage.product_digest(known.names) + coverage.digest_of(shared)
+        # Of the mutants that an earlier run judged: key, verdict, digest of the tests that decided, and the test that killed it.
+        self.file = work / "judged.txt"
         self.known = {}
         if self.file.is_file() and not options.fresh:
-            self.known = {key: (verdict, test) for key, verdict, test in (line.split() for line in self.file.read_text().splitlines())}
+            words = (line.split() for line in self.file.read_text().splitlines())
+            self.known = {line[0]: line[1:] for line in words if len(line) == 4}
         self.counts = collections.defaultdict(collections.Counter)
         self.valid, self.under_way = 0, 0
         self.error = None  # the first that ended a worker
@@ -110,7 +114,7 @@ class Judge:
             if verdict != "invalid":
                 print(f"{edit.number:4} {verdict:10} {edit.file}:{edit.line}: {edit.operator}" + (f": {test}" if test else "") +
                       f"  ({seconds:.0f} s)", flush=True)
-                print("\n".join("       " + line for line in difference(edit)), flush=True)
+                print("\n".join("       " + line for line in difference(self.draw, edit)), flush=True)
             self.changed.notify_all()
 
     def key(self, edit):
@@ -127,17 +131,17 @@ class Judge:
     def judge_all(self, tree):
         while (edit := self.take()) is not None:
             start, key = time.monotonic(), self.key(edit)
-            verdict, by = self.known.get(key, (None, None))
-            if verdict is None or (verdict in NOT_KILLED and by != self.digest_of_tests(edit)):
+            verdict, digest, test = self.known.get(key, (None, None, None))
+            if verdict is None or digest != self.digest_of_tests(edit, verdict, test):
                 verdict, test = self.one(tree, edit)
-                by = self.digest_of_tests(edit) if verdict in NOT_KILLED else test or "-"
                 with self.lock, self.file.open("a") as file:
-                    file.write(f"{key} {verdict} {by}\n")
-            self.done(edit, verdict, by if verdict == "killed" else None, time.monotonic() - start)
+                    file.write(f"{key} {verdict} {self.digest_of_tests(edit, verdict, test)} {test or '-'}\n")
+            self.done(edit, verdict, test if verdict == "killed" else None, time.monotonic() - start)
 
-    def digest_of_tests(self, edit):
-        """Returns a digest of the tests that judge the edit: one that survived is judged again when they differ."""
-        return hashlib.sha256("\0".join(f"{test} {self.coverage.known[test]['digest']}" for test in self.tests(edit)).encode()).hexdigest()
+    def digest_of_tests(self, edit, verdict, test):
+        """Returns a digest of the tests that the verdict depends on: the mutant is judged again when they differ."""
+        tests = self.tests(edit) if verdict in NOT_KILLED else [test] if test in self.coverage.known else []
+        return hashlib.sha256("\0".join(f"{name} {self.coverage.known[name]['digest']}" for name in tests).encode()).hexdigest()
 
     # ---- one mutant ----
 
@@ -153,6 +157,8 @@ class Judge:
                 return "invalid", None
             tests = self.tests(edit)
             killer = self.killer(tree, tests)
+            if killer == "build" and not all(self.compiles(tree, command) for command in commands):
+                return "invalid", None
             if killer is None:
                 if commands and self.same_code(tree, path, original, commands):
                     return "same", None
@@ -162,13 +168,17 @@ class Judge:
         return self.confirm(tree, edit, killer)
 
     def confirm(self, tree, edit, killer):
-        """Believes a test only if it passes without the mutant."""
-        if killer not in self.sound and killer != "build":
+        """Believes a test, or a build that fails, only if it passes without the mutant."""
+        if killer == "build":
+            code, log = tree.build_again()
+            if code != 0:
+                raise Wrong(f"{tree.path} does not build without a mutant:\n{log[-2000:]}")
+        elif killer not in self.sound:
             code, log = tree.build(killer)
             if code == 0:
                 code, log = tree.test(killer, 3600)
             if code != 0:
-                print(f"warning: {killer} fails without a mutant, and is not asked: {log[-300:]}", flush=True)
+                print(f"warning: {killer} fails without a mutant, and is ignored: {log[-300:]}", flush=True)
                 with self.lock:
                     self.unsound.add(killer)
                 return self.one(tree, edit)
@@ -194,7 +204,7 @@ class Judge:
     def killer(self, tree, tests):
         """The first of the tests that fails; None: they all pass.  What does not build kills too: tools that the build itself runs."""
         if not tests:
-            return "build" if tree.run(["ninja", "-C", "b"], 1200)[0] != 0 else None
+            return "build" if tree.build()[0] != 0 else None
         at = 0
         for count in STAGES:
             stage = tests[at:at + count]
@@ -210,7 +220,7 @@ class Judge:
                     if (failed := self.failing_lit(tree, lit)):
                         return failed
                     lit = []
-                if tree.test(test, 3600, processor=self.limit(test))[0] != 0:
+                if tree.test(test, 30 * self.limit(test), processor=self.limit(test))[0] != 0:
                     return test
             if lit and (failed := self.failing_lit(tree, lit)):
                 return failed
@@ -222,7 +232,7 @@ class Judge:
 
     def failing_lit(self, tree, tests):
         limit = max(self.limit(test) for test in tests)
-        code, log = tree.lit([test[4:] for test in tests], "-j1", "--max-failures=1", limit=3600, processor=limit)
+        code, log = tree.lit([test[4:] for test in tests], "-j1", "--max-failures=1", limit=30 * limit * len(tests), processor=limit)
         if code == 0:
             return None
         match = re.search(r"^(?:FAIL|TIMEOUT|UNRESOLVED): \S+ :: (\S+)", log, re.M)
@@ -268,7 +278,8 @@ class Judge:
     def report(self):
         print("\nNot killed (unexecuted: no test runs the line):")
         for edit, verdict in sorted(self.left, key=lambda item: item[0].file):
-            print(f"{verdict} {edit.file}:{edit.line}: {edit.operator}\n" + "\n".join("  " + line for line in difference(edit)))
+            print(f"{verdict} {edit.file}:{edit.line}: {edit.operator}")
+            print("\n".join("  " + line for line in difference(self.draw, edit)))
         columns = ("killed", "survived", "unexecuted", "same", "invalid")
         print(f"\n{'folder':22}{'mutants':>9}" + "".join(f"{c:>12}" for c in columns))
         total = collections.Counter()
@@ -284,10 +295,11 @@ class Judge:
         return percent
 
 
-def draw_of(options):
-    draw = Draw(options.seed, options.paths)
-    if not draw.lines:
-        raise Wrong(f"no code in {' '.join(options.paths)}\nFix: give a part of a path of {', '.join(FOLDERS)}")
+def draw_of(options, root=ROOT):
+    draw = Draw(options.seed, options.paths, root)
+    for part in options.paths:
+        if not any(part in name for name in draw.sources):
+            raise Wrong(f"no code in {part}\nFix: give a part of a path of {', '.join(FOLDERS)}")
     return draw
 
 
@@ -296,26 +308,36 @@ def print_list(options):
     for _ in range(options.count):
         if (edit := draw.next()) is not None:
             print(f"{edit.number:4} {edit.file}:{edit.line}: {edit.operator}")
-            print("\n".join("       " + line for line in difference(edit)))
+            print("\n".join("       " + line for line in difference(draw, edit)))
 
 
 def run(work, options):
     """Returns whether as many mutants were killed as the options demand."""
     names = sources()
-    draw = draw_of(options)
+    draw_of(options)  # a wrong path is an error at once
     known = coverage.Coverage(work, names, options.all_tests)
     known.measure()
-    judge, threads = Judge(work, draw, known, options), []
+    source = known.tree.path  # somebody may edit the tree meanwhile
+    judge, trees = Judge(work, draw_of(options, source), known, options), []
     for k in range(options.jobs):
         tree = Tree(work / f"tree-{k + 1}", options.all_tests)
         tree.path.mkdir(parents=True, exist_ok=True)
-        tree.synchronize(names)
+        tree.synchronize(names, source)
         tree.configure()
-        threads.append(threading.Thread(target=judge.worker, args=(tree,)))
+        trees.append(tree)
+    threads = [threading.Thread(target=judge.worker, args=(tree,)) for tree in trees]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt:
+        with judge.changed:
+            judge.error = Wrong("interrupted")
+        for tree in trees:
+            tree.kill()
+        for thread in threads:
+            thread.join()
     if judge.error:
         raise judge.error
     return judge.report() >= options.least

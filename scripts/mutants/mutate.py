@@ -5,6 +5,8 @@ import argparse
 import fcntl
 import math
 import os
+import pathlib
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -28,15 +30,26 @@ def number(text):
     return int(text, 0)
 
 
+def positive(text):
+    value = int(text, 0)
+    if value < 1:
+        raise argparse.ArgumentTypeError("it is less than 1")
+    return value
+
+
+def path(text):
+    return str(pathlib.Path(text).relative_to(ROOT)) if text.startswith(f"{ROOT}/") else text
+
+
 def main():
     parser = argparse.ArgumentParser(prog="mutate.sh", description="shows which mutants of the code the tests notice: scripts/mutants/README.md")
-    parser.add_argument("paths", metavar="PATH", nargs="*", help="mutate only files whose path contains PATH (all)")
-    parser.add_argument("--count", metavar="N", type=number, default=20, help="number of mutants (20)")
+    parser.add_argument("paths", metavar="PATH", nargs="*", type=path, help="mutate only files whose path contains PATH (all)")
+    parser.add_argument("--count", metavar="N", type=positive, default=20, help="number of mutants (20)")
     parser.add_argument("--seed", metavar="N", type=number, default=0, help="seed of the choice of mutants (0)")
     parser.add_argument("--all-tests", action="store_true", help="judge with the long tests, too, and all of their programs")
     parser.add_argument("--seconds", metavar="N", type=float, default=math.inf, help="processor time of the tests of one mutant (no limit)")
     parser.add_argument("--least", metavar="PERCENT", type=number, default=100, help="exit with 1 if fewer mutants are killed (100)")
-    parser.add_argument("--jobs", metavar="N", type=number, default=2, help="number of copies of the tree that are used at once (2)")
+    parser.add_argument("--jobs", metavar="N", type=positive, default=2, help="number of copies of the tree that are used at once (2)")
     parser.add_argument("--fresh", action="store_true", help="judge mutants again that an earlier run judged")
     parser.add_argument("--list", action="store_true", help="print the mutants without judging them")
     options = parser.parse_args()
@@ -52,6 +65,9 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except Wrong as wrong:
+    except (Wrong, OSError, subprocess.SubprocessError) as wrong:
         print(f"error: {wrong}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
         sys.exit(2)

@@ -34,26 +34,29 @@ class Tree:
     """A copy of the tree, with its build; belongs to one thread."""
 
     def __init__(self, path, all_tests):
-        self.path, self.all_tests, self.known_commands = path, all_tests, None
+        self.path, self.all_tests, self.known_commands, self.child, self.built = path, all_tests, None, None, []
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(path), CCACHE_NOHASHDIR="1", LC_ALL="C")
         if not all_tests:  # as scripts/test.sh runs them
             presets = json.loads((ROOT / "CMakePresets.json").read_text())["testPresets"]
             self.environment.update(next(p for p in presets if p["name"] == "release")["environment"])
 
-    def synchronize(self, names):
+    def synchronize(self, names, source=ROOT):
+        """Makes the copy equal to those files of `source`."""
         here = {str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file() and p.relative_to(self.path).parts[0] != "b"}
         for name in here - set(names):
             (self.path / name).unlink()
         for name in names:  # one that is the same keeps its time: nothing is built again
-            source, target = ROOT / name, self.path / name
-            if name not in here or target.read_bytes() != source.read_bytes():
+            target = self.path / name
+            if name not in here or target.read_bytes() != (source / name).read_bytes():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(source, target)
+                shutil.copy(source / name, target)
 
     def configure(self, more=(), linked=""):
         """`linked`: what the linker takes for each program and shared object."""
         if (self.path / "b" / "build.ninja").is_file():
-            return
+            if self.run(["ninja", "-C", "b", "build.ninja"], 600)[0] == 0:  # it configures again if a CMakeLists.txt is new
+                return
+            shutil.rmtree(self.path / "b")
         options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DVYRE_WERROR=OFF", *more]
         if shutil.which("ccache"):
             options += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
@@ -96,13 +99,22 @@ class Tree:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         child = subprocess.Popen(command, cwd=self.path / folder, env={**self.environment, **(environment or {})}, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limits, errors="replace")
+        self.child = child
         try:
             log, _ = child.communicate(timeout=limit)
             return child.returncode, log
         except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
+            self.kill()
             log, _ = child.communicate()
             return None, log
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self):
+        """Ends what run() started."""
+        if self.child is not None and self.child.returncode is None:
+            os.killpg(self.child.pid, signal.SIGKILL)
 
     def targets(self, test):
         if test == FUZZ:
@@ -118,7 +130,13 @@ class Tree:
         return own + programs + (["lit-tests/all"] if is_lit(test) else ["examples/all"])
 
     def build(self, *tests):
-        return self.run(["ninja", "-C", "b", *dict.fromkeys(target for test in tests for target in self.targets(test))], 1200)
+        """Builds what the tests need, or everything if there are none."""
+        self.built = list(dict.fromkeys(target for test in tests for target in self.targets(test)))
+        return self.build_again()
+
+    def build_again(self):
+        """Builds the targets of the last build()."""
+        return self.run(["ninja", "-C", "b", *self.built], 1200)
 
     def lit(self, files, *options, **limits):
         cache = (self.path / "b" / "CMakeCache.txt").read_text()
