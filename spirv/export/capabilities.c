@@ -44,8 +44,8 @@ vyre_spv_declares(const vyre_spv *s, uint32_t capability)
   return false;
 }
 
-void
-vyre_spv_need_extension(vyre_spv *s, const char *extension)
+static void
+need_extension(vyre_spv *s, const char *extension)
 {
   const size_t start = s->extensions.count;
   vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, extension);
@@ -70,7 +70,7 @@ vyre_spv_set_extension(vyre_spv *s)
   for (size_t at = 0; at < s->imports.count && !any; at += s->imports.data[at] >> 16)
     any = is_named(s->imports.data + at, 2, "NonSemantic.", 12);
   if (any && s->version < 0x10600)
-    vyre_spv_need_extension(s, NON_SEMANTIC);
+    need_extension(s, NON_SEMANTIC);
 }
 
 void
@@ -79,7 +79,7 @@ vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *ex
   if (!vyre_spv_declares(s, capability))
     vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capability, 1);
   if (extension && s->version < version)
-    vyre_spv_need_extension(s, extension);
+    need_extension(s, extension);
 }
 
 uint32_t
@@ -91,12 +91,6 @@ vyre_spv_kind_capability(vyre_kind kind)
       [VYRE_F16] = SpvCapabilityFloat16, [VYRE_F64] = SpvCapabilityFloat64,
   };
   return kind < VYRE_KIND__COUNT ? capabilities[kind] : 0;
-}
-
-uint32_t
-vyre_spv_narrow_capability(vyre_kind kind)
-{
-  return vyre_kind_bits(kind) <= 16 ? vyre_spv_kind_capability(kind) : 0;
 }
 
 /* The kinds, as bits, that each type from 256 on is made of: parts come before what is made of them. */

@@ -359,7 +359,6 @@ void vyre_spv_resolve(vyre_spv *s, vyre_string name, uint32_t id);
 /* At the end: the structs that were never written, for nothing leads into them, get a stand-in each. */
 void vyre_spv_resolve_rest(vyre_spv *s);
 uint32_t vyre_spv_words_type(vyre_spv *s, vyre_type_id type); /* written anew; vyre_spv_type keeps it */
-uint32_t vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode);
 bool vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type);
 
 /* ---- debug.c ---- */
@@ -527,11 +526,14 @@ uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializ
 
 /* What is written needs the capability, and in versions before `version`, the extension: declared, where they are not yet. */
 void vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension);
-void vyre_spv_need_extension(vyre_spv *s, const char *extension);
 bool vyre_spv_declares(const vyre_spv *s, uint32_t capability);
-/* The capability for constants and arithmetic of a kind; 0: none is needed.  Narrow: of 8 and 16 bits alone. */
+/* Returns the capability for constants and arithmetic of a kind, or 0 if none is needed; the other one of 8 and 16 bits alone. */
 uint32_t vyre_spv_kind_capability(vyre_kind kind);
-uint32_t vyre_spv_narrow_capability(vyre_kind kind);
+static inline uint32_t
+vyre_spv_narrow_capability(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) <= 16 ? vyre_spv_kind_capability(kind) : 0;
+}
 
 /* The input's extensions, but for that of non-semantic sets: it goes with the last of them, and comes where one was written. */
 void vyre_spv_input_extensions(vyre_spv *s, const vyre_word_list *extensions);

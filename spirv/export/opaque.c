@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-uint32_t
-vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode)
+static uint32_t
+type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode)
 {
   return type < 256 ? vyre_spv_value_type(s, (vyre_type)type) : vyre_spv_type(s, type, (vyre_mode)mode);
 }
@@ -14,7 +14,7 @@ vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode)
 uint32_t
 vyre_spv_opaque_type_of(vyre_spv *s, uint32_t row)
 {
-  return vyre_spv_type_by_id(s, vyre_row_type_id(s->module, (vyre_row){row}), VYRE_MODE_BARE);
+  return type_by_id(s, vyre_row_type_id(s->module, (vyre_row){row}), VYRE_MODE_BARE);
 }
 
 static uint32_t
@@ -119,7 +119,7 @@ vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
     if (word.access == VYRE_WORD_STRIDE)
       continue;
     if (word.access == VYRE_WORD_TYPE)
-      made = vyre_spv_type_by_id(s, word.type, word.offset);
+      made = type_by_id(s, word.type, word.offset);
     else if (word.access == VYRE_WORD_CONSTANT)
       made = vyre_spv_constant(s, (vyre_type)word.type, word.offset);
     else if (word.access == VYRE_WORD_LENGTH)
@@ -212,7 +212,7 @@ composite(vyre_spv *s, uint32_t row, vyre_type_id type, uint32_t mode, uint32_t 
   const uint32_t inner = mode == VYRE_MODE_BARE ? VYRE_MODE_BARE : VYRE_MODE_LAYOUT;
   const size_t start = s->scratch.count;
   bool constant = true;
-  vyre_spv_push(s, &s->scratch, vyre_spv_type_by_id(s, type, mode));
+  vyre_spv_push(s, &s->scratch, type_by_id(s, type, mode));
   for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {
     const vyre_type_id part = info.form == VYRE_FORM_STRUCT ? vyre_type_get(s->module, type).members[i].type : info.element;
     vyre_spv_push(s, &s->scratch, composite(s, row, part, inner, next, &constant));
@@ -240,7 +240,7 @@ write_word(vyre_spv *s, uint32_t row, const vyre_member *word, uint32_t *next)
   bool constant = true;
   switch ((vyre_word)word->access) {
   case VYRE_WORD_TYPE:
-    return vyre_spv_type_by_id(s, word->type, word->offset);
+    return type_by_id(s, word->type, word->offset);
   case VYRE_WORD_VALUE:
     if (word->type)
       return composite(s, row, word->type, word->offset, next, &constant);
@@ -289,7 +289,7 @@ vyre_spv_opaque(vyre_spv *s, uint32_t row)
   uint32_t next = 0, id = 0;
   if (is_sampled_image(s, row))
     return; /* where it is used */
-  uint32_t result = info.element ? vyre_spv_type_by_id(s, info.element, info.stride) : 0;
+  uint32_t result = info.element ? type_by_id(s, info.element, info.stride) : 0;
   if (!result && info.flags == SpvOpExtInst) /* one without a value has a result all the same */
     result = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
   for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {

@@ -400,6 +400,8 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   default:
     break;
   }
+  if (op >= SpvOpTypeVoid && op <= SpvOpTypeForwardPointer) /* most of them */
+    return import_declare_type(m, op);
   if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpUndef || import_is_replicate(op))
     return import_declare_constant(m, op);
   if (vyre_words_is_type(op))

@@ -116,13 +116,6 @@ import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
   return true;
 }
 const char *import_op_name(uint32_t op);
-static inline void
-import_op_results(uint32_t op, bool *has_result, bool *has_type)
-{
-  const uint32_t shape = op < VYRE_WORDS_SHAPES ? vyre_words_shapes[op] : vyre_words_shape(op);
-  *has_result = shape & 1;
-  *has_type = shape >> 1;
-}
 COLD bool import_part(import *m);
 /* The instruction at m->at is within the module, or the import fails. */
 static inline bool
@@ -208,8 +201,7 @@ uint32_t import_zero(import *m, uint32_t id, uint32_t k);    /* a row that leaf 
 
 /* ---- opaque.c ---- */
 bool import_is_opaque_type(const spv_type *t);
-bool import_is_opaque(const import *m, uint32_t id); /* a value or constant of opaque type */
-bool import_opaque_type(import *m, spv_type *t);     /* the declaration at m->at */
+bool import_opaque_type(import *m, spv_type *t); /* the declaration at m->at */
 vyre_type_id import_make_opaque_type(import *m, uint32_t id);
 bool import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count);
 /* A group operation of another scope than the subgroup, or of a partition. */

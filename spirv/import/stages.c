@@ -150,7 +150,7 @@ static bool
 is_needed(const import *m, uint32_t at)
 {
   const uint32_t *words = m->words + at, count = words[0] >> 16, op = words[0] & 0xffffu;
-  bool has_result, has_type;
+  const uint32_t shape = vyre_words_shape(op), result = shape == 3 ? 2 : 1;
   uint32_t id = count > 1 ? words[1] : 0;
   switch (op) {
   case SpvOpEntryPoint:
@@ -173,8 +173,7 @@ is_needed(const import *m, uint32_t at)
   case SpvOpTypeForwardPointer:
     break;
   default:
-    import_op_results(op, &has_result, &has_type);
-    id = has_result && count > 1u + has_type ? words[1 + has_type] : 0;
+    id = shape && count > result ? words[result] : 0;
   }
   return id < m->bound && (m->marks[id] & NEEDED);
 }
@@ -262,10 +261,9 @@ keep_words(import *m, uint32_t start, uint32_t end)
 {
   vyre_word_list_append(m->module, &vyre_module_input(m->module, m->input)->kept, m->words + start, end - start);
   for (uint32_t at = start; at < end; at += m->words[at] >> 16) {
-    bool has_result, has_type;
-    import_op_results(m->words[at] & 0xffffu, &has_result, &has_type);
-    if (has_result)
-      m->marks[m->words[at + 1 + has_type]] |= THERE; /* all have been in mark_ids */
+    const uint32_t shape = vyre_words_shape(m->words[at] & 0xffffu);
+    if (shape)
+      m->marks[m->words[at + (shape == 3 ? 2 : 1)]] |= THERE; /* all have been in mark_ids */
   }
 }
 
