@@ -4,77 +4,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-/* Instructions whose float result a compiler might contract or reorder. */
-static bool
-is_float_arithmetic(uint32_t opcode)
-{
-  switch (opcode) {
-  case SpvOpFAdd:
-  case SpvOpFSub:
-  case SpvOpFMul:
-  case SpvOpFDiv:
-  case SpvOpFRem:
-  case SpvOpFMod:
-  case SpvOpFNegate:
-  case SpvOpDot:
-  case SpvOpVectorTimesScalar:
-  case SpvOpMatrixTimesVector:
-  case SpvOpVectorTimesMatrix:
-  case SpvOpMatrixTimesMatrix:
-  case SpvOpOuterProduct:
-    return true;
-  default:
-    return false;
-  }
-}
+enum { NONE, CONSTANT, CONTRACTS };
 
-/* Whether OpSpecConstantOp may hold it in a shader. */
+static const uint8_t sorts[] = {
+#define SPV_OP(op, instruction, kinds, operands, sort, form, writer) [SpvOp##instruction] = sort,
+#define SPV_ALSO(op, instruction, kinds, operands, sort, form)       [SpvOp##instruction] = sort,
+#include "spirv/ops.def"
+    [SpvOpVectorShuffle] = CONSTANT,      [SpvOpCompositeExtract] = CONSTANT,
+    [SpvOpCompositeInsert] = CONSTANT,    [SpvOpSelect] = CONSTANT,
+    [SpvOpSConvert] = CONSTANT,           [SpvOpFConvert] = CONSTANT,
+    [SpvOpVectorTimesScalar] = CONTRACTS,
+};
+
 static bool
-is_specializable(uint32_t opcode)
+is_of_sort(uint32_t opcode, uint8_t sort)
 {
-  switch (opcode) {
-  case SpvOpSNegate:
-  case SpvOpNot:
-  case SpvOpIAdd:
-  case SpvOpISub:
-  case SpvOpIMul:
-  case SpvOpUDiv:
-  case SpvOpSDiv:
-  case SpvOpUMod:
-  case SpvOpSRem:
-  case SpvOpSMod:
-  case SpvOpShiftRightLogical:
-  case SpvOpShiftRightArithmetic:
-  case SpvOpShiftLeftLogical:
-  case SpvOpBitwiseOr:
-  case SpvOpBitwiseXor:
-  case SpvOpBitwiseAnd:
-  case SpvOpVectorShuffle:
-  case SpvOpCompositeExtract:
-  case SpvOpCompositeInsert:
-  case SpvOpLogicalOr:
-  case SpvOpLogicalAnd:
-  case SpvOpLogicalNot:
-  case SpvOpLogicalEqual:
-  case SpvOpLogicalNotEqual:
-  case SpvOpSelect:
-  case SpvOpIEqual:
-  case SpvOpINotEqual:
-  case SpvOpULessThan:
-  case SpvOpSLessThan:
-  case SpvOpUGreaterThan:
-  case SpvOpSGreaterThan:
-  case SpvOpULessThanEqual:
-  case SpvOpSLessThanEqual:
-  case SpvOpUGreaterThanEqual:
-  case SpvOpSGreaterThanEqual:
-  case SpvOpSConvert:
-  case SpvOpFConvert:
-  case SpvOpQuantizeToF16:
-    return true;
-  default:
-    return false;
-  }
+  return opcode < sizeof(sorts) && sorts[opcode] == sort;
 }
 
 uint32_t
@@ -87,7 +32,7 @@ vyre_spv_special_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t 
         words[1 + i] = operands[i];
       return vyre_spv_intern(s, SpvOpSpecConstantComposite, true, words, 1 + count, NULL, 0, NULL);
     }
-    if (!is_specializable(opcode))
+    if (!is_of_sort(opcode, CONSTANT))
       vyre_spv_fail(
           s, "a size needs an operation that SPIR-V has no OpSpecConstantOp for\nFix: compute sizes with integer arithmetic");
     for (size_t i = 0; i < count; i++)
@@ -101,7 +46,7 @@ vyre_spv_special_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t 
   words[2] = id;
   for (size_t i = 0; i < count; i++)
     words[3 + i] = operands[i];
-  if (!s->exact && is_float_arithmetic(opcode))
+  if (!s->exact && is_of_sort(opcode, CONTRACTS))
     vyre_spv_decorate(s, id, SpvDecorationNoContraction);
   return id;
 }

@@ -346,11 +346,11 @@ write_expanded(vyre_spv *s, uint32_t row)
 #define CODE_BOOL  bool_code
 
 static const op_form forms[VYRE_OP__COUNT] = {
-#define SPV_OP(op, instruction, kinds, operands, form, writer) \
+#define SPV_OP(op, instruction, kinds, operands, sort, form, writer) \
   [VYRE_OP_##op].write = write_##writer, [VYRE_OP_##op].code = SpvOp##instruction,
-#define SPV_ALSO(op, instruction, kinds, operands, form) [VYRE_OP_##op].CODE_##kinds = SpvOp##instruction,
-#define SPV_FUNCTION(op, function, form, writer)         [VYRE_OP_##op] = {write_##writer, GLSLstd450##function, 0, 0},
-#define SPV_PACK(op, name, from, to)                     SPV_FUNCTION(op, name, PACK, function)
+#define SPV_ALSO(op, instruction, kinds, operands, sort, form) [VYRE_OP_##op].CODE_##kinds = SpvOp##instruction,
+#define SPV_FUNCTION(op, function, form, writer)               [VYRE_OP_##op] = {write_##writer, GLSLstd450##function, 0, 0},
+#define SPV_PACK(op, name, from, to)                           SPV_FUNCTION(op, name, PACK, function)
 #include "spirv/ops.def"
     [VYRE_OP_xor].bool_code = SpvOpLogicalNotEqual,  [VYRE_OP_const] = {write_const, 0, 0, 0},
     [VYRE_OP_spec] = {write_spec, 0, 0, 0},          [VYRE_OP_tuple] = {write_tuple, 0, 0, 0},

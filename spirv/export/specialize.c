@@ -9,13 +9,15 @@
 
 #include "vyre/view.h"
 
+enum { NONE, CONSTANT, CONTRACTS };
+
 const bool vyre_spv_may_specialize[VYRE_OP__COUNT] = {
-    [VYRE_OP_select] = true, [VYRE_OP_convert] = true, [VYRE_OP_bitcast] = true, [VYRE_OP_add] = true,  [VYRE_OP_sub] = true,
-    [VYRE_OP_mul] = true,    [VYRE_OP_neg] = true,     [VYRE_OP_udiv] = true,    [VYRE_OP_sdiv] = true, [VYRE_OP_umod] = true,
-    [VYRE_OP_srem] = true,   [VYRE_OP_smod] = true,    [VYRE_OP_and] = true,     [VYRE_OP_or] = true,   [VYRE_OP_xor] = true,
-    [VYRE_OP_not] = true,    [VYRE_OP_shl] = true,     [VYRE_OP_ushr] = true,    [VYRE_OP_sshr] = true, [VYRE_OP_eq] = true,
-    [VYRE_OP_ne] = true,     [VYRE_OP_ult] = true,     [VYRE_OP_ule] = true,     [VYRE_OP_ugt] = true,  [VYRE_OP_uge] = true,
-    [VYRE_OP_slt] = true,    [VYRE_OP_sle] = true,     [VYRE_OP_sgt] = true,     [VYRE_OP_sge] = true,
+#define SPV_OP(op, instruction, kinds, operands, sort, form, writer) [VYRE_OP_##op] = sort == CONSTANT,
+#define SPV_ALSO(op, instruction, kinds, operands, sort, form)
+#include "spirv/ops.def"
+    [VYRE_OP_select] = true,
+    [VYRE_OP_convert] = true,
+    [VYRE_OP_bitcast] = true,
 };
 
 /* A scalar that the module computes with; others it may hold in memory alone. */

@@ -230,8 +230,8 @@ enum { TAKES_ANY = false, TAKES_INT = true, TAKES_EITHER = true };
 
 /* Ops of which no operand is an integer whose sign matters to the instruction. */
 static const bool takes_either[VYRE_OP__COUNT] = {
-#define SPV_OP(op, instruction, kinds, operands, form, writer) [VYRE_OP_##op] = TAKES_##kinds,
-#define SPV_ALSO(op, instruction, kinds, operands, form)
+#define SPV_OP(op, instruction, kinds, operands, sort, form, writer) [VYRE_OP_##op] = TAKES_##kinds,
+#define SPV_ALSO(op, instruction, kinds, operands, sort, form)
 #include "spirv/ops.def"
     [VYRE_OP_var] = true,    [VYRE_OP_get] = true,  [VYRE_OP_if] = true,
     [VYRE_OP_region] = true, [VYRE_OP_load] = true, [VYRE_OP_at] = true,

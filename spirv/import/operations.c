@@ -28,8 +28,8 @@ typedef enum op_form {
 enum { KINDS_ANY = 0, KINDS_EITHER = 0, KINDS_INT = VYRE_U32, KINDS_FLOAT = VYRE_F32, KINDS_BOOL = VYRE_BOOL };
 
 const operation import_operations[IMPORT_OPERATIONS] = {
-#define SPV_OP(op, instruction, kinds, operands, form, writer) SPV_ALSO(op, instruction, kinds, operands, form)
-#define SPV_ALSO(op, instruction, kinds, operands, form) \
+#define SPV_OP(op, instruction, kinds, operands, sort, form, writer) SPV_ALSO(op, instruction, kinds, operands, sort, form)
+#define SPV_ALSO(op, instruction, kinds, operands, sort, form) \
   [SpvOp##instruction] = {VYRE_OP_##op, OP_##form, operands, KINDS_##kinds, 0},
 #include "spirv/ops.def"
     [SpvOpConvertFToU] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_U32},
