@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+#define VYRE_WORDS_MOST_IDS 0x400000u /* of a module: SPIR-V's own limit */
+
 typedef enum vyre_word_kind {
   VYRE_WORD_KIND_LITERAL,
   VYRE_WORD_KIND_TYPE,   /* the result's type */
@@ -46,6 +48,8 @@ const char *vyre_words_string(const uint32_t *words, uint32_t count, size_t *out
 bool vyre_words_set_says_nothing(const char *set);
 
 /* ---- NonSemantic.Shader.DebugInfo.100 ---------------------------------------------------------------------------------------- */
+
+#define VYRE_DEBUG_SET "NonSemantic.Shader.DebugInfo.100"
 
 /* What is kept of it: an OpExtInst of each instruction before the functions, whose type and set are 0, with constants in the place
  * of their ids. */

@@ -6,8 +6,6 @@
 
 #include "export.h"
 
-#define VYRE_SPV_DEBUG_SET "NonSemantic.Shader.DebugInfo.100"
-
 /* ---- debug_info.c ---- */
 
 void vyre_spv_begin_debug(vyre_spv *s);

@@ -103,7 +103,7 @@ vyre_spv_begin_debug(vyre_spv *s)
   }
   s->debug_set = s->next_id++;
   s->debug_void = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
-  vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &s->debug_set, 1, VYRE_SPV_DEBUG_SET);
+  vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &s->debug_set, 1, VYRE_DEBUG_SET);
   for (uint32_t at = 0; at < all->count; at += all->words[at] >> 16)
     if (vyre_words_is_debug(all->words + at) && all->words[at + 4] != VYRE_DEBUG_GLOBAL)
       write(s, all->words + at);

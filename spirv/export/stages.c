@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define MOST_IDS 0x400000u /* SPIR-V's own limit */
-
 enum { DECORATED = 1, FORWARD = 2, STRING = 4, STRIPPED = 8 }; /* FORWARD: named before it is declared; STRIPPED: a set that goes */
 
 typedef struct stages {
@@ -61,7 +59,7 @@ check(stages *g)
     for (uint32_t k = 1; k < count; k++) {
       if (g->kinds[k] == VYRE_WORD_KIND_LITERAL)
         continue;
-      if (words[k] == 0 || words[k] >= MOST_IDS) {
+      if (words[k] == 0 || words[k] >= VYRE_WORDS_MOST_IDS) {
         vyre_spv_fail(g->s, "what entry points of other stages need names the id %u\nFix: read the module again", words[k]);
         return false;
       }
@@ -142,7 +140,7 @@ debug_of(stages *g, const uint32_t *words)
   if (op == SpvOpExtInst)
     return vyre_spv_made_of(g->s, VYRE_SPV_A_DEBUG, words[2], 0)->id;
   const char *name = op == SpvOpExtInstImport ? set_of(words) : NULL;
-  return name && strcmp(name, VYRE_SPV_DEBUG_SET) == 0 ? g->s->debug_set : 0;
+  return name && strcmp(name, VYRE_DEBUG_SET) == 0 ? g->s->debug_set : 0;
 }
 
 /* Whether the instruction goes with -strip. */

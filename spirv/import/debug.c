@@ -97,11 +97,11 @@ import_keep_debug(import *m, const uint32_t *words, uint32_t count)
   if (number == UINT32_MAX || (number >= VYRE_DEBUG_INLINED_AT && number <= VYRE_DEBUG_EXPRESSION && number != VYRE_DEBUG_LOCAL))
     return; /* scopes are made of them, and values */
   if (number == VYRE_DEBUG_GLOBAL && !is_of_memory(m, words, count))
-    import_drop(m, "private variables and built-ins of NonSemantic.Shader.DebugInfo.100");
+    import_drop(m, "private variables and built-ins of " VYRE_DEBUG_SET);
   else if (keep(m, words, count - 5))
     m->ids[words[2]].value = 1 + number;
   else
-    import_drop(m, "some of NonSemantic.Shader.DebugInfo.100");
+    import_drop(m, "some of " VYRE_DEBUG_SET);
 }
 
 /* ---- places ---- */

@@ -259,7 +259,7 @@ walk_leaves(import *m, walk *w, uint32_t type, vyre_scope scope)
 static void
 leave_out(import *m)
 {
-  import_drop(m, "some values of variables of functions of NonSemantic.Shader.DebugInfo.100");
+  import_drop(m, "some values of variables of functions of " VYRE_DEBUG_SET);
 }
 
 /* The pointer that a variable, or a parameter, is; NULL: none, or one into something. */

@@ -204,7 +204,7 @@ declare_set(import *m, const uint32_t *words, uint32_t count)
   const char *text = import_text(m, m->at + 2, m->at + count, &length);
   if (!text || !import_define(m, words[1], ID_SET, 0))
     return import_fail(m, "a name without end");
-  const bool is_debug_info = strcmp(text, "NonSemantic.Shader.DebugInfo.100") == 0;
+  const bool is_debug_info = strcmp(text, VYRE_DEBUG_SET) == 0;
   m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : is_debug_info ? 3 : vyre_words_set_says_nothing(text) ? 2 : 0;
   return true;
 }

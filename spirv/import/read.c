@@ -196,8 +196,8 @@ read_header(import *m)
   if (m->version < 0x10000u || m->version > 0x10600u || (m->version & 0xff0000ffu) != 0)
     return import_fail(m, "SPIR-V version word 0x%08x is not covered (1.0 to 1.6 are)\nFix: compile for SPIR-V 1.6 or earlier",
                        m->version);
-  if (m->bound == 0 || m->bound > IMPORT_MAX_BOUND)
-    return import_fail(m, "an id bound of %u is outside of 1 to %u", m->bound, IMPORT_MAX_BOUND);
+  if (m->bound == 0 || m->bound > VYRE_WORDS_MOST_IDS)
+    return import_fail(m, "an id bound of %u is outside of 1 to %u", m->bound, VYRE_WORDS_MOST_IDS);
   return true;
 }
 

@@ -10,11 +10,10 @@
 
 #include <spirv/unified1/spirv.h>
 
-#define IMPORT_MAX_BOUND    0x400000u /* ids: SPIR-V's own limit */
-#define IMPORT_MAX_DEPTH    1000u     /* regions, calls and types in each other */
-#define IMPORT_MAX_LEAVES   4096u     /* of one composite value */
-#define IMPORT_LOCAL_LEAVES 64u       /* a variable of more is a private buffer */
-#define IMPORT_COPY_LEAVES  4u        /* what has more of them is copied by one row where that can be */
+#define IMPORT_MAX_DEPTH    1000u /* regions, calls and types in each other */
+#define IMPORT_MAX_LEAVES   4096u /* of one composite value */
+#define IMPORT_LOCAL_LEAVES 64u   /* a variable of more is a private buffer */
+#define IMPORT_COPY_LEAVES  4u    /* what has more of them is copied by one row where that can be */
 #define NONE                UINT32_MAX
 
 /* Instructions that older headers lack (ir/opaque/newer.def). */
