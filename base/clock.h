@@ -1,4 +1,4 @@
-/* The clock of durations.
+/* Clocks, for durations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_CLOCK_H
@@ -7,13 +7,20 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Returns nanoseconds since some moment.  The clock is not set while programs run. */
+/* Returns nanoseconds of the clock since some moment. */
+static inline uint64_t
+clock_read(clockid_t clock)
+{
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* The same of the clock of the wall, which is not set while programs run. */
 static inline uint64_t
 clock_now(void)
 {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+  return clock_read(CLOCK_MONOTONIC);
 }
 
 #endif

@@ -3,21 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 
+#include "base/clock.h"
+
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_CASES = 64, MOST_ROUNDS = 101, SIZES = 10 };
 
 uint64_t
 bench_now(void)
 {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+  return clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void

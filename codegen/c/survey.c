@@ -196,17 +196,6 @@ is_root(const cgen *g, uint32_t row)
   return (flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION)) != 0;
 }
 
-static void
-count_writes(cgen *g)
-{
-  uint32_t count = 0;
-  for (uint32_t row = g->program; row < g->end; row++) {
-    const uint32_t flags = info_of(g, row)->flags;
-    count += (flags & (VYRE_OP_WRITES | VYRE_OP_EFFECT | VYRE_OP_REGION | VYRE_OP_CONVERGENT)) != 0;
-    g->writes[row - g->program] = count;
-  }
-}
-
 /* What is read in another segment than that which makes it; variables and indices of wide loops, which live through several. */
 static bool
 outlives(const cgen *g, uint32_t row)
@@ -230,7 +219,7 @@ cgen_survey(cgen *g)
   const vyre_view *v = g->v;
   find_wide(g);
   find_segments(g);
-  count_writes(g);
+  code_count_writes(g->v, g->program, g->end, g->writes);
   for (uint32_t row = g->end; row-- > g->program + 1;) {
     const uint32_t i = row - g->program;
     if (is_root(g, row))

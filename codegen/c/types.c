@@ -6,7 +6,6 @@
 #include "vyre/text.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* ORDER: vyre_kind */
 static const struct {
@@ -38,14 +37,6 @@ cgen_plain(vyre_kind kind)
   return vyre_kind_is_int(kind) ? (vyre_kind)((uint32_t)kind | 1u) : kind;
 }
 
-static double
-half_value(uint32_t bits)
-{
-  const int exponent = (int)(bits >> 10 & 31u);
-  const double fraction = bits & 0x3ffu, magnitude = ldexp(exponent ? 1024.0 + fraction : fraction, (exponent ? exponent : 1) - 25);
-  return bits & 0x8000u ? -magnitude : magnitude;
-}
-
 /* The shortest decimal that a compiler reads as this very number; what is none by its bits. */
 static void
 put_float(cgen *g, vyre_kind kind, uint64_t bits)
@@ -69,7 +60,7 @@ void
 cgen_float_literal(cgen *g, vyre_kind kind, uint64_t bits)
 {
   if (kind == VYRE_F16 && (bits & 0x7c00u) != 0x7c00u) {
-    const double value = half_value((uint32_t)bits);
+    const double value = code_half_value((uint32_t)bits);
     memcpy(&bits, &value, sizeof(bits));
     put_float(g, VYRE_F64, bits);
   } else if (kind == VYRE_F16) {

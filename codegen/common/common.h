@@ -23,6 +23,9 @@ vyre_status code_error(const vyre_module *module, uint32_t program, uint32_t row
 vyre_status code_refuse_opaque(const vyre_module *module, uint32_t program, const char *language);
 /* What combining by a subgroup's operation begins with, as bits: add 0, mul 1, and the like. */
 uint64_t code_identity(vyre_opcode op, vyre_kind kind);
+/* Counts, for each row of a program, the rows up to it that write, have effects, are convergent or begin regions. */
+void code_count_writes(const vyre_view *v, uint32_t program, uint32_t end, uint32_t *out);
+double code_half_value(uint32_t bits); /* of an f16 that is finite */
 
 /* ---- layout.c ---- */
 /* Where a type lies in memory of the program's own. */

@@ -6,6 +6,7 @@
 #include "vyre/opaque.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 vyre_status
@@ -73,4 +74,23 @@ code_identity(vyre_opcode op, vyre_kind kind)
   default:
     return 0;
   }
+}
+
+void
+code_count_writes(const vyre_view *v, uint32_t program, uint32_t end, uint32_t *out)
+{
+  uint32_t count = 0;
+  for (uint32_t row = program; row < end; row++) {
+    const uint32_t flags = vyre_op_infos[VYRE_ROW_OP(v->op[row])].flags;
+    count += (flags & (VYRE_OP_WRITES | VYRE_OP_EFFECT | VYRE_OP_REGION | VYRE_OP_CONVERGENT)) != 0;
+    out[row - program] = count;
+  }
+}
+
+double
+code_half_value(uint32_t bits)
+{
+  const int exponent = (int)(bits >> 10 & 31u);
+  const double fraction = bits & 0x3ffu, magnitude = ldexp(exponent ? 1024.0 + fraction : fraction, (exponent ? exponent : 1) - 25);
+  return bits & 0x8000u ? -magnitude : magnitude;
 }

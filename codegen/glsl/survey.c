@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
 
+#include "codegen/common/common.h"
+
 #include <string.h>
 
 #define DEEPEST       4u
@@ -271,17 +273,6 @@ find_body(glsl *g)
     }
 }
 
-static void
-count_writes(glsl *g)
-{
-  uint32_t count = 0;
-  for (uint32_t row = g->program; row < g->end; row++) {
-    const uint32_t flags = info_of(g, row)->flags;
-    count += (flags & (VYRE_OP_WRITES | VYRE_OP_EFFECT | VYRE_OP_REGION | VYRE_OP_CONVERGENT)) != 0;
-    g->writes[row - g->program] = count;
-  }
-}
-
 /* Marks loops that a `continue` leads to, the innermost around it, and constructs that a `leave` leads to. */
 static void
 find_jumps(glsl *g)
@@ -316,7 +307,7 @@ glsl_survey(glsl *g)
   const vyre_view *v = g->v;
   find_body(g);
   find_reads(g);
-  count_writes(g);
+  code_count_writes(g->v, g->program, g->end, g->writes);
   find_jumps(g);
   for (uint32_t row = g->end; row-- > g->program + 1;) {
     const uint32_t i = row - g->program;

@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
 
+#include "codegen/common/common.h"
+
 #include "vyre/text.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,14 +93,6 @@ float_bits(glsl *g, vyre_kind kind, uint64_t bits)
   }
 }
 
-static double
-half_value(uint32_t bits)
-{
-  const int exponent = (int)(bits >> 10 & 31u);
-  const double fraction = bits & 0x3ffu, magnitude = ldexp(exponent ? 1024.0 + fraction : fraction, (exponent ? exponent : 1) - 25);
-  return bits & 0x8000u ? -magnitude : magnitude;
-}
-
 /* The decimal that a compiler reads as this very double, whatever the program's locale. */
 static void
 put_exact(char text[48], double value)
@@ -121,7 +114,8 @@ float_literal(glsl *g, vyre_kind kind, uint64_t bits)
   }
   vyre_text_literal(VYRE_TYPE(kind, 1), bits, text);
   if (kind == VYRE_F16)
-    put_exact(text, half_value((uint32_t)bits)); /* glslang cuts what is no half, and the shortest decimal may be less than it */
+    put_exact(text,
+              code_half_value((uint32_t)bits)); /* glslang cuts what is no half, and the shortest decimal may be less than it */
   if (g->folds && kind == VYRE_F32) {
     float value;
     memcpy(&value, &(uint32_t){(uint32_t)bits}, sizeof(value));

@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "host.h"
+#include "vyre/view.h"
 #include "passmgr/resident/phases.h"
 
 /* ---- context: errors, remarks, counts, scratch memory -------------------------------------------------------------------- */
@@ -67,14 +68,6 @@ vyre_context_give_back(vyre_context *context)
   }
 }
 
-static uint32_t
-program_of(const vyre_view *view, uint32_t row)
-{
-  while (row && VYRE_ROW_OP(view->op[row]) != VYRE_OP_program)
-    row = view->parent[row];
-  return row;
-}
-
 /* "row 12, mul (%w), of program @scale, blur.comp:12:3"; into a buffer of 512 bytes. */
 static const char *
 describe_row(const vyre_module *module, uint32_t row, char buffer[512])
@@ -83,7 +76,7 @@ describe_row(const vyre_module *module, uint32_t row, char buffer[512])
   const vyre_op_info *info = &vyre_op_infos[VYRE_ROW_OP(view->op[row])];
   const char *name = vyre_row_name(module, (vyre_row){row});
   int used = snprintf(buffer, 512, "row %u, %s", row, info->text ? info->text : "no op");
-  uint32_t program = program_of(view, row);
+  uint32_t program = vyre_program_of(view, row);
   if (name)
     used += snprintf(buffer + used, 512 - (size_t)used, " (%c%.100s)", program == row ? '@' : '%', name);
   const char *program_name = program ? vyre_row_name(module, (vyre_row){program}) : NULL;
@@ -129,7 +122,7 @@ host_out_of_memory(vyre_pass_ctx *ctx)
 const char *
 vyre_context_file(vyre_module *module, uint32_t row)
 {
-  const uint32_t program = is_row(module, row) ? program_of(vyre_module_view(module), row) : 0;
+  const uint32_t program = is_row(module, row) ? vyre_program_of(vyre_module_view(module), row) : 0;
   uint32_t input = vyre_module_input_count(module) == 1 ? 0 : UINT32_MAX;
   if (program)
     input = vyre_program_info_of(module, (vyre_row){program})->input;

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -126,18 +125,10 @@ vyre_report_keep_events(vyre_report *report)
   report->keeps_events = true;
 }
 
-static uint64_t
-cpu_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void
 vyre_stopwatch_start(vyre_stopwatch *watch, vyre_stopwatch *outer, const char *name)
 {
-  *watch = (vyre_stopwatch){.name = name, .outer = outer, .wall = clock_now(), .cpu = cpu_now()};
+  *watch = (vyre_stopwatch){.name = name, .outer = outer, .wall = clock_now(), .cpu = clock_read(CLOCK_THREAD_CPUTIME_ID)};
 }
 
 /* A fixpoint in a fixpoint: the outer one has its time. */
@@ -156,7 +147,7 @@ vyre_report_stop_run(vyre_report *report, const vyre_stopwatch *watch, uint64_t 
   timed *entry = report ? find_timed(report, watch->name) : NULL;
   if (!entry)
     return;
-  const uint64_t end = clock_now(), wall = end - watch->wall, cpu = cpu_now() - watch->cpu;
+  const uint64_t end = clock_now(), wall = end - watch->wall, cpu = clock_read(CLOCK_THREAD_CPUTIME_ID) - watch->cpu;
   entry->wall += wall - watch->inner_wall;
   entry->cpu += cpu - watch->inner_cpu;
   entry->total += is_within_its_like(watch) ? 0 : wall;

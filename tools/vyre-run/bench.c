@@ -9,10 +9,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LEAST_NS UINT64_C(50000000)
 enum { MOST_STEPS = 4096 };
@@ -32,14 +33,6 @@ typedef struct bench {
   vyre_step list[MOST_STEPS];
 } bench;
 
-static uint64_t
-now_of_process(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Nanoseconds of so many dispatches. */
 static vyre_status
 measure(bench *b, const contender *of, uint64_t *out)
@@ -51,9 +44,9 @@ measure(bench *b, const contender *of, uint64_t *out)
   VYRE_TRY(b->ops->submit(b->target, &up, NULL));
   for (uint32_t i = 0; i < count; i++)
     b->list[i] = of->dispatch.steps[i % own];
-  const uint64_t start = now_of_process();
+  const uint64_t start = clock_read(CLOCK_PROCESS_CPUTIME_ID);
   VYRE_TRY(b->ops->submit(b->target, &work, &timing));
-  const uint64_t used = now_of_process() - start;
+  const uint64_t used = clock_read(CLOCK_PROCESS_CPUTIME_ID) - start;
   *out = b->device_is_cpu ? used : timing.device_ns ? timing.device_ns : timing.host_ns;
   return VYRE_OK;
 }
