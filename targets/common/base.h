@@ -224,6 +224,10 @@ uint64_t target_sequence_launches(const vyre_sequence *sequence, uint32_t step, 
 /* Sums that cannot go wrong unseen: an error, and the sum as it was, where it would leave 64 bits or fall below 0. */
 vyre_status target_add(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
 vyre_status target_subtract(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
+/* Returns whether the name has the part in it, in any case. */
+bool target_name_contains(const char *name, const char *part);
+/* Returns whether -device=`wanted` means the device: by its index, its kind, or a part of its name. */
+bool target_device_matches(const vyre_device_info *info, const char *wanted);
 /* Descriptors of a slot. */
 static inline uint32_t
 target_slot_count(const vyre_kernel_slot *slot)

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,30 +82,13 @@ fill_info(vyre_device_info *out, uint32_t threads)
   snprintf(out->driver, sizeof out->driver, "compiled C, and vyre's interpreter for programs of .vir");
 }
 
-/* "0", or a part of the name in any case. */
-static bool
-is_wanted(const char *name, const char *wanted)
-{
-  const size_t length = strlen(wanted);
-  if (strcmp(wanted, "0") == 0)
-    return true;
-  for (; *name; name++) {
-    size_t i = 0;
-    while (i < length && tolower((unsigned char)name[i]) == tolower((unsigned char)wanted[i]))
-      i++;
-    if (i == length)
-      return true;
-  }
-  return length == 0;
-}
-
 static vyre_status
 check_options(const vyre_target_options *options, const char *name)
 {
   if (options->library)
     return VYRE_ERROR(VYRE_CODE_DEVICE, "cpu: there is no library to open, and '%s' was asked for\nFix: name no library",
                       options->library);
-  if (options->device && !is_wanted(name, options->device))
+  if (options->device && strcmp(options->device, "0") != 0 && !target_name_contains(name, options->device))
     return VYRE_ERROR(VYRE_CODE_DEVICE, "cpu: no device '%s': there is one, 0: %s\nFix: name that one, or none", options->device,
                       name);
   return VYRE_OK;

@@ -3,12 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 /* ---- what a device says -------------------------------------------------------------------------------------------------- */
 
@@ -128,27 +124,6 @@ cuda_devices_emit(const cuda_library *library, void (*emit)(void *user, const cu
 
 /* ---- which one is taken -------------------------------------------------------------------------------------------------- */
 
-static bool
-contains_ignoring_case(const char *text, const char *part)
-{
-  const size_t length = strlen(part);
-  bool found = false;
-  for (; *text && !found; text++)
-    found = strncasecmp(text, part, length) == 0;
-  return found;
-}
-
-static bool
-matches(const vyre_device_info *info, const char *wanted)
-{
-  char *end;
-  const unsigned long index = strtoul(wanted, &end, 10);
-  if (isdigit((unsigned char)wanted[0]) && *end == '\0')
-    return index == info->index;
-  return strcasecmp(info->kind == VYRE_DEVICE_INTEGRATED ? "integrated" : "discrete", wanted) == 0 ||
-         contains_ignoring_case(info->name, wanted);
-}
-
 typedef struct search {
   const char *wanted;
   cuda_device_choice best;
@@ -166,7 +141,7 @@ look_at(void *user, const cuda_device_choice *choice)
   const int written = snprintf(s->names + s->length, room, "%s%u '%s'%s", s->length ? ", " : "", info->index, info->name,
                                info->usable ? "" : " (older than sm_75, or not to be used for computing)");
   s->length += written > 0 && (size_t)written < room ? (size_t)written : 0;
-  if (!info->usable || (s->wanted && !matches(info, s->wanted)))
+  if (!info->usable || (s->wanted && !target_device_matches(info, s->wanted)))
     return;
   if (!s->is_found || (s->best.info.kind == VYRE_DEVICE_INTEGRATED && info->kind == VYRE_DEVICE_DISCRETE))
     s->best = *choice;

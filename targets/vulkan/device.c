@@ -6,11 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LLVMPIPE_ITERATIONS = 65535 }; /* Mesa 22.3's; the interface does not tell it */
 
@@ -182,41 +179,6 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   return VYRE_OK;
 }
 
-static bool
-contains_ignoring_case(const char *text, const char *part)
-{
-  size_t length = strlen(part);
-  for (; *text; text++) {
-    size_t i = 0;
-    while (i < length && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
-      i++;
-    if (i == length)
-      return true;
-  }
-  return false;
-}
-
-/* A name may have such a word in it, too. */
-static bool
-is_of_kind(const vyre_device_info *info, const char *wanted)
-{
-  static const char *const words[] = {[VYRE_DEVICE_DISCRETE] = "discrete",
-                                      [VYRE_DEVICE_INTEGRATED] = "integrated",
-                                      [VYRE_DEVICE_VIRTUAL] = "virtual",
-                                      [VYRE_DEVICE_CPU] = "cpu"};
-  return words[info->kind] && strcasecmp(words[info->kind], wanted) == 0;
-}
-
-static bool
-matches(const vyre_device_info *info, const char *wanted)
-{
-  char *end;
-  unsigned long index = strtoul(wanted, &end, 10);
-  if (isdigit((unsigned char)wanted[0]) && *end == '\0')
-    return index == info->index;
-  return is_of_kind(info, wanted) || contains_ignoring_case(info->name, wanted);
-}
-
 /* Lower is better. */
 static uint32_t
 preference(vyre_device_kind kind)
@@ -254,7 +216,7 @@ vulkan_device_choose(const vulkan_instance *instance, const vyre_allocator *allo
   VYRE_TRY(vulkan_devices_get(instance, allocator, &choices, &count));
   const vulkan_device_choice *best = NULL;
   for (uint32_t i = 0; i < count; i++) {
-    if (!choices[i].info.usable || (wanted && !matches(&choices[i].info, wanted)))
+    if (!choices[i].info.usable || (wanted && !target_device_matches(&choices[i].info, wanted)))
       continue;
     if (!best || preference(choices[i].info.kind) < preference(best->info.kind))
       best = &choices[i];
