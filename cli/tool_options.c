@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tool_options.h"
 
-#include "base/paths.h"
+#include "base/files/paths.h"
 #include "cli/inputs/patterns.h"
-#include "base/same_file.h"
+#include "base/files/same_file.h"
 #include "spirv_opt.h"
 
 #include <string.h>

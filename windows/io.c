@@ -1,4 +1,4 @@
-/* Reading and writing files, as base/io.c does it: here, too, a file is written beside its place, and put there whole.
+/* Reading and writing files, as base/files/io.c does it: here, too, a file is written beside its place, and put there whole.
  *
  * Bytes are bytes: nothing that is read or written has its line ends changed.
  *
@@ -7,9 +7,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
 
-#include "base/paths.h"
-#include "base/read.h"
-#include "base/temporaries.h"
+#include "base/files/paths.h"
+#include "base/files/read.h"
+#include "base/files/temporaries.h"
 
 #include <errno.h>
 #include <fcntl.h>

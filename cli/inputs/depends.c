@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "depends.h"
 
-#include "base/depfile.h"
+#include "base/files/depfile.h"
 
 #include <limits.h>
 #include <stdio.h>

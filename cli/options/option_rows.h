@@ -6,7 +6,7 @@
 
 #include "option_table.h"
 
-#include "base/cache_folder.h"
+#include "base/files/cache_folder.h"
 #include "vyre/glsl.h"
 #include "vyre/target.h"
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/depfile.h"
+#include "base/files/depfile.h"
 #include "cli/inputs/hasher.h"
 #include "outputs.h"
-#include "base/paths.h"
+#include "base/files/paths.h"
 #include "passmgr/pipeline/pipeline.h"
 
 typedef struct header {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "outputs.h"
 
-#include "base/paths.h"
+#include "base/files/paths.h"
 
 #include <errno.h>
 #include <stdio.h>

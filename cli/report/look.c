@@ -5,9 +5,9 @@
 
 #include "diff.h"
 #include "base/clock.h"
-#include "base/paths.h"
+#include "base/files/paths.h"
 #include "cli/process.h"
-#include "base/same_file.h"
+#include "base/files/same_file.h"
 
 #include "vyre/ir.h"
 #include "vyre/text.h"

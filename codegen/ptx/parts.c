@@ -1,7 +1,7 @@
 /* Remainders, exponents and signs of f64.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "doubles.h"
+#include "codegen/ptx/math/doubles.h"
 
 #define SIGN (UINT64_C(1) << 63)
 

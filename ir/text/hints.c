@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
-#include "printer.h"
+#include "ir/text/print/printer.h"
 
 static bool
 find_hint(const text_parser *p, vyre_opcode op, uint32_t *out)

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
-#include "printer.h"
+#include "ir/text/print/printer.h"
 #include "vyre/opaque.h"
 
 static const char *const mode_words[] = {"", "layout ", "block "};

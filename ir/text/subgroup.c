@@ -4,7 +4,7 @@
 #include "subgroup.h"
 
 #include "parser.h"
-#include "printer.h"
+#include "ir/text/print/printer.h"
 
 static const char *const group_words[] = {"reduce", "inclusive", "exclusive", "clustered"}; /* ORDER: vyre_group */
 

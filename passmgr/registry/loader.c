@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "base/paths.h"
+#include "base/files/paths.h"
 #include "vyre/environment.h"
 #include "vyre/io.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
 
-#include "base/read.h"
+#include "base/files/read.h"
 
 #include <stdio.h>
 #include <string.h>

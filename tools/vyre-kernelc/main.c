@@ -1,7 +1,7 @@
 /* vyre-kernelc: compiles the phases of a GPU pass.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/depfile.h"
+#include "base/files/depfile.h"
 #include "kernel.h"
 #include "cli/options/console.h"
 #include "vyre/c.h"

@@ -159,4 +159,4 @@ SAME_VALUE(CUDA_HOST_REGISTER_MAPPED, CU_MEMHOSTREGISTER_DEVICEMAP);
 #include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters) \
   _Static_assert(__builtin_types_compatible_p(__typeof__(name), CUresult CUDAAPI parameters), #name " has another type");
-#include "targets/cuda/sim/more_symbols.def"
+#include "targets/cuda/sim/driver/more_symbols.def"

@@ -14,7 +14,7 @@ names_without_their_version_are_traps(void **state)
 #define CUDA_SYM(name, parameters) #name,
 #include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters) #name,
-#include "more_symbols.def"
+#include "targets/cuda/sim/driver/more_symbols.def"
   };
   uint32_t traps = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -77,7 +77,7 @@ driver_open(void **state)
 #define CUDA_SYM(name, parameters) *(void **)(void *)&cu.name = find(#name);
 #include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters) *(void **)(void *)&cu.name = find(#name);
-#include "more_symbols.def"
+#include "targets/cuda/sim/driver/more_symbols.def"
   *(void **)(void *)&cu.set_failure = find("vyre_cuda_sim_fail");
   *(void **)(void *)&cu.has_failed = find("vyre_cuda_sim_has_failed");
   *(void **)(void *)&cu.count = find("vyre_cuda_sim_count");

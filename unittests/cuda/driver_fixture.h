@@ -13,13 +13,13 @@
 #include <cmocka.h>
 
 #define CUDA_SYM(name, parameters) typedef cuda_result cuda_function_##name parameters;
-#include "more_symbols.def"
+#include "targets/cuda/sim/driver/more_symbols.def"
 
 typedef struct driver_api {
 #define CUDA_SYM(name, parameters) cuda_function_##name *name;
 #include "targets/cuda/api/symbols.def"
 #define CUDA_SYM(name, parameters) cuda_function_##name *name;
-#include "more_symbols.def"
+#include "targets/cuda/sim/driver/more_symbols.def"
   vyre_cuda_sim_fail_function *set_failure;
   vyre_cuda_sim_has_failed_function *has_failed;
   vyre_cuda_sim_count_function *count;

@@ -42,7 +42,7 @@ static const form forms[] = {
 #define PTX_EVAL(name, words, operands, version, sm, eval)         {name, words, operands, version, sm},
 #define PTX_ACT(name, words, operands, version, sm, action)        {name, words, operands, version, sm},
 #define PTX_TOGETHER(name, words, operands, version, sm, together) {name, words, operands, version, sm},
-#include "ptx_forms.def"
+#include "targets/cuda/sim/ptx/forms.def"
 };
 
 enum { FORMS = sizeof forms / sizeof *forms };

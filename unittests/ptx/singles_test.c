@@ -1,4 +1,4 @@
-/* sin, exp, pow and their like of an f32 (codegen/ptx/singles.h), computed with the host's arithmetic, against libm in double: the
+/* sin, exp, pow and their like of an f32 (codegen/ptx/math/singles.h), computed with the host's arithmetic, against libm in double: the
  * greatest error of each, in units of the last place of the right result.  What codegen/ptx writes is the same operations, which
  * unit-ptx-ops runs; here they are run on many more arguments.
  *
@@ -89,9 +89,9 @@ OPERATION(bool, t_not, (machine * g, bool a), !a)
       statement;              \
   } while (0)
 
-#include "singles.h"
+#include "codegen/ptx/math/singles.h"
 
-#include "single_angles.h"
+#include "codegen/ptx/math/single_angles.h"
 
 /* ---- errors ----------------------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,170 @@
+/* Docs at depfile.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/files/depfile.h"
+
+#include "vyre/io.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+vyre_status
+depfile_add_path(vyre_bytes *text, const char *path)
+{
+  vyre_status status = NULL;
+  for (; *path && !status; path++)
+    status = vyre_bytes_printf(text, *path == '$' ? "$%c" : *path == ' ' || *path == '#' || *path == ':' ? "\\%c" : "%c", *path);
+  return status;
+}
+
+/* In the order in which they were met. */
+typedef struct paths {
+  char **all;
+  uint32_t count;
+} paths;
+
+typedef struct inclusion {
+  paths files; /* that are there; all but the first are what is included */
+  paths missing;
+  const char *const *folders;
+  uint32_t folder_count;
+} inclusion;
+
+static bool
+is_file(const char *path)
+{
+  struct stat file;
+  return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+static vyre_status
+add(paths *to, const char *path)
+{
+  for (uint32_t i = 0; i < to->count; i++)
+    if (strcmp(to->all[i], path) == 0)
+      return VYRE_OK;
+  char **all = realloc(to->all, ((size_t)to->count + 1) * sizeof *all), *copy = strdup(path);
+  if (all)
+    to->all = all;
+  if (!all || !copy) {
+    free(copy);
+    return VYRE_OUT_OF_MEMORY("for a dependency file");
+  }
+  all[to->count++] = copy;
+  return VYRE_OK;
+}
+
+static void
+free_paths(paths *p)
+{
+  for (uint32_t i = 0; i < p->count; i++)
+    free(p->all[i]);
+  free(p->all);
+}
+
+/* The path as it is, or else with slashes for the backslashes of the included name, which begins at `name`. */
+static vyre_status
+add_candidate(inclusion *to, char *path, size_t name, bool *out_found)
+{
+  *out_found = is_file(path);
+  VYRE_TRY(add(*out_found ? &to->files : &to->missing, path));
+  char *at = *out_found ? NULL : strchr(path + name, '\\');
+  if (!at)
+    return VYRE_OK;
+  for (; at; at = strchr(at, '\\'))
+    *at = '/';
+  *out_found = is_file(path);
+  return add(*out_found ? &to->files : &to->missing, path);
+}
+
+/* "name" in the folder of `from` first, <name> not; then in the others. */
+static vyre_status
+add_found(inclusion *to, const char *from, const char *name, size_t length, bool is_local)
+{
+  char path[PATH_MAX];
+  const char *slash = strrchr(from, '/');
+  bool is_found = false;
+  if (is_local) {
+    const int folder = slash ? (int)(slash - from) + 1 : 0;
+    if ((size_t)snprintf(path, sizeof path, "%.*s%.*s", folder, from, (int)length, name) < sizeof path)
+      VYRE_TRY(add_candidate(to, path, (size_t)folder, &is_found));
+  }
+  for (uint32_t i = 0; i < to->folder_count && !is_found; i++)
+    if ((size_t)snprintf(path, sizeof path, "%s/%.*s", to->folders[i], (int)length, name) < sizeof path)
+      VYRE_TRY(add_candidate(to, path, strlen(to->folders[i]) + 1, &is_found));
+  return VYRE_OK;
+}
+
+/* How often "include" is there, a line that goes on after a backslash taken as one. */
+static uint32_t
+count_words(const char *text, size_t length)
+{
+  static const char word[] = "include";
+  uint32_t count = 0, matched = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '\\' && i + 1 < length && (text[i + 1] == '\n' || text[i + 1] == '\r')) {
+      i += text[i + 1] == '\r' && i + 2 < length && text[i + 2] == '\n' ? 2 : 1;
+      continue;
+    }
+    matched = text[i] == word[matched] ? matched + 1 : text[i] == word[0];
+    count += word[matched] == '\0';
+    matched = word[matched] ? matched : 0;
+  }
+  return count;
+}
+
+/* The #include lines of one text.  *out_sure: there are no others, as the word is nowhere else but in #extension lines. */
+static vyre_status
+scan(inclusion *to, const char *from, const char *text, bool *out_sure)
+{
+  uint32_t seen = 0;
+  for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    const char *word = at + strspn(at, " \t");
+    if (*word != '#')
+      continue;
+    word += 1 + strspn(word + 1, " \t");
+    const uint32_t words = count_words(at, strcspn(at, "\n"));
+    if (strncmp(word, "extension", 9) == 0)
+      seen += words;
+    if (strncmp(word, "include", 7) != 0)
+      continue;
+    word += 7 + strspn(word + 7, " \t");
+    const size_t length = *word == '"' ? strcspn(word + 1, "\"\n") : *word == '<' ? strcspn(word + 1, ">\n") : 0;
+    seen += length ? words : 0;
+    if (length)
+      VYRE_TRY(add_found(to, from, word + 1, length, *word == '"'));
+  }
+  *out_sure = seen == count_words(text, strlen(text));
+  return VYRE_OK;
+}
+
+vyre_status
+depfile_each_include(const char *path, const vyre_bytes *text, const char *const *include_dirs, uint32_t include_dir_count,
+                     depfile_visit visit, void *user)
+{
+  inclusion found = {.folders = include_dirs, .folder_count = include_dir_count};
+  const paths *files = &found.files;
+  vyre_status status = add(&found.files, path);
+  for (uint32_t i = 0; i < files->count && !status; i++) {
+    vyre_bytes content = {0};
+    bool is_sure = false;
+    status = i || !text ? vyre_file_read_as(files->all[i], VYRE_FILE_TEXT, &content)
+                        : vyre_bytes_append(&content, text->data, text->size);
+    if (!status)
+      status = vyre_bytes_append(&content, "", 1);
+    if (!status)
+      status = scan(&found, files->all[i], content.data, &is_sure);
+    if (!status)
+      visit(user, files->all[i], content.data, is_sure);
+    vyre_bytes_free(&content);
+  }
+  for (uint32_t i = 0; i < found.missing.count && !status; i++)
+    visit(user, found.missing.all[i], NULL, true);
+  free_paths(&found.files);
+  free_paths(&found.missing);
+  return status;
+}

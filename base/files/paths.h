@@ -1,0 +1,37 @@
+/* Whatever depends on the system in paths.  Everywhere else they have slashes, which Windows accepts, too.  Builds for Windows find
+ * windows/instead/base/files/paths.h first.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_BASE_FILES_PATHS_H
+#define VYRE_BASE_FILES_PATHS_H
+
+#include <stdbool.h>
+
+/* Returns whether a path does not depend on the current folder. */
+static inline bool
+path_is_whole(const char *path)
+{
+  return path[0] == '/';
+}
+
+/* Returns whether no name of a file can have the character. */
+static inline bool
+path_is_mark(char c)
+{
+  return c == '/';
+}
+
+static inline const char *
+path_of_program(void)
+{
+  return "/proc/self/exe";
+}
+
+/* Changes a path that a user gave, in place, to one with slashes. */
+static inline void
+path_take(char *path)
+{
+  (void)path;
+}
+
+#endif

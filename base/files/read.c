@@ -1,0 +1,50 @@
+/* Reading files as bytes or as text, on each system.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/files/read.h"
+
+#include <string.h>
+
+vyre_status
+io_is_utf16(const char *path)
+{
+  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': the text is UTF-16\nFix: save it as UTF-8",
+                    strcmp(path, "-") == 0 ? "standard input" : path);
+}
+
+vyre_status
+io_remove_mark(const char *path, vyre_bytes *text, size_t from)
+{
+  const int mark = text->size > from ? vyre_text_mark(text->data + from, text->size - from) : 0;
+  if (mark < 0)
+    return io_is_utf16(path);
+  if (mark == 0)
+    return VYRE_OK;
+  const size_t begin = from + (size_t)mark;
+  memmove(text->data + from, text->data + begin, text->size - begin);
+  text->size -= (size_t)mark;
+  text->data[text->size] = '\0'; /* reading leaves room for it */
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_file_read_as(const char *path, uint32_t flags, vyre_bytes *out)
+{
+  const size_t before = out->size;
+  vyre_status status = io_read(path, flags & VYRE_FILE_PLAIN, out);
+  if (!status && (flags & VYRE_FILE_TEXT))
+    status = io_remove_mark(path, out, before);
+  return vyre_bytes_undo(out, before, status);
+}
+
+vyre_status
+vyre_file_read(const char *path, vyre_bytes *out)
+{
+  return vyre_file_read_as(path, 0, out);
+}
+
+vyre_status
+vyre_file_write(const char *path, const void *data, size_t size)
+{
+  return vyre_file_write_as(path, 0, data, size);
+}

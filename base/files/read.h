@@ -1,0 +1,16 @@
+/* The part of vyre_file_read_as that depends on the system: io.c and windows/io.c have one each.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_BASE_FILES_READ_H
+#define VYRE_BASE_FILES_READ_H
+
+#include "vyre/io.h"
+
+/* Appends the file's bytes; after a failure `out` may have some of them.  is_plain: as VYRE_FILE_PLAIN. */
+VYRE_MUST_USE vyre_status io_read(const char *path, bool is_plain, vyre_bytes *out);
+/* Removes the byte order mark of the text that begins at `from` and that reading ended with a zero byte.  INPUT: it is UTF-16. */
+VYRE_MUST_USE vyre_status io_remove_mark(const char *path, vyre_bytes *text, size_t from);
+/* The error of a text that is UTF-16. */
+VYRE_MUST_USE vyre_status io_is_utf16(const char *path);
+
+#endif

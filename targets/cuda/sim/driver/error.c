@@ -1,0 +1,56 @@
+/* Names and texts of codes, and which of them stick to a context.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "targets/cuda/sim/driver/driver.h"
+
+static const struct {
+  cuda_result code;
+  const char *name, *text;
+} errors[] = {
+    {CUDA_OK, "CUDA_SUCCESS", "no error"},
+#define SIM_ERROR(name, text) {CUDA_##name, "CUDA_ERROR_" #name, text},
+#include "targets/cuda/sim/driver/errors.def"
+};
+
+enum { ERRORS = sizeof errors / sizeof *errors };
+
+cuda_result
+sim_error_name(cuda_result error, const char **name)
+{
+  *name = NULL;
+  for (uint32_t i = 0; i < ERRORS && !*name; i++)
+    if (errors[i].code == error)
+      *name = errors[i].name;
+  return *name ? CUDA_OK : CUDA_INVALID_VALUE;
+}
+
+cuda_result
+sim_error_text(cuda_result error, const char **text)
+{
+  *text = NULL;
+  for (uint32_t i = 0; i < ERRORS && !*text; i++)
+    if (errors[i].code == error)
+      *text = errors[i].text;
+  return *text ? CUDA_OK : CUDA_INVALID_VALUE;
+}
+
+/* Of these cuda.h says that the process must be terminated to go on using CUDA. */
+bool
+sim_is_sticky(cuda_result error)
+{
+  switch (error) {
+  case CUDA_ECC_UNCORRECTABLE:
+  case CUDA_ILLEGAL_ADDRESS:
+  case CUDA_LAUNCH_TIMEOUT:
+  case CUDA_ASSERT:
+  case CUDA_HARDWARE_STACK_ERROR:
+  case CUDA_ILLEGAL_INSTRUCTION:
+  case CUDA_MISALIGNED_ADDRESS:
+  case CUDA_INVALID_ADDRESS_SPACE:
+  case CUDA_INVALID_PC:
+  case CUDA_LAUNCH_FAILED:
+    return true;
+  default:
+    return false;
+  }
+}

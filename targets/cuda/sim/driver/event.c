@@ -1,0 +1,126 @@
+/* Events.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "targets/cuda/sim/driver/driver.h"
+
+#include <stdlib.h>
+
+cuda_result
+sim_event_create(cuda_event *event, unsigned int flags)
+{
+  if (!event || flags & ~3u)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuEventCreate: flags 0x%x", flags);
+  sim_event *made = sim_object_new(SIM_EVENT, sim_context_current(), sizeof *made);
+  made->references = 1;
+  made->has_time = !(flags & CUDA_EVENT_NO_TIME);
+  *event = sim_handle(made);
+  return CUDA_OK;
+}
+
+void
+sim_event_release(sim_event *event)
+{
+  if (--event->references)
+    return;
+  sim_capture_forget(event);
+  free(event->nodes);
+  free(event);
+}
+
+cuda_result
+sim_event_destroy(cuda_event event)
+{
+  sim_event *gone = sim_object_get(SIM_EVENT, event);
+  if (!gone)
+    return CUDA_INVALID_HANDLE;
+  sim_object_hide(gone);
+  sim_event_release(gone);
+  return CUDA_OK;
+}
+
+cuda_result
+sim_event_record(cuda_event event, cuda_stream stream)
+{
+  sim_stream *recording = sim_stream_get(stream);
+  sim_event *recorded = recording ? sim_object_get(SIM_EVENT, event) : NULL;
+  if (!recorded)
+    return CUDA_INVALID_HANDLE;
+  if (recording->capture)
+    return sim_capture_record(recording, recorded);
+  const cuda_result result = recording->is_blocking ? sim_capture_implicit(recording->object.context, recording) : CUDA_OK;
+  if (result)
+    return result;
+  sim_capture_forget(recorded);
+  sim_op *op = sim_op_new(recording);
+  op->event = recorded;
+  op->record = ++recorded->record;
+  recorded->references++;
+  recorded->clock = op->clock;
+  sim_queue_put(recording, op);
+  return CUDA_OK;
+}
+
+void
+sim_event_recorded(sim_event *event, uint64_t record)
+{
+  event->done = record;
+  event->time = clock_now();
+}
+
+/* One that was recorded in a capture stands for nodes of a graph, and no stream comes to it. */
+static cuda_result
+get_real(cuda_event event, sim_event **out)
+{
+  *out = sim_object_get(SIM_EVENT, event);
+  if (!*out)
+    return CUDA_INVALID_HANDLE;
+  if ((*out)->capture)
+    return sim_capture_forbid((*out)->capture, CUDA_CAPTURED_EVENT, "the event was recorded in a capture");
+  return CUDA_OK;
+}
+
+cuda_result
+sim_event_query(cuda_event event)
+{
+  sim_event *asked;
+  const cuda_result result = get_real(event, &asked);
+  if (result)
+    return result;
+  sim_context *context = asked->object.context;
+  const bool is_done = sim_is_done(context, &asked->clock);
+  sim_want(context, &asked->clock);
+  if (!is_done)
+    return CUDA_NOT_READY;
+  sim_context_waited(context, &asked->clock);
+  return CUDA_OK;
+}
+
+cuda_result
+sim_event_synchronize(cuda_event event)
+{
+  sim_event *waited;
+  const cuda_result result = get_real(event, &waited);
+  if (result)
+    return result;
+  sim.counters.waits++;
+  return sim_wait_clock(waited->object.context, &waited->clock);
+}
+
+cuda_result
+sim_event_elapsed(float *milliseconds, cuda_event start, cuda_event end)
+{
+  sim_event *first, *last;
+  cuda_result result = milliseconds ? get_real(start, &first) : CUDA_INVALID_VALUE;
+  if (result == CUDA_OK)
+    result = get_real(end, &last);
+  if (result)
+    return result;
+  if (!first->has_time || !last->has_time)
+    return SIM_REFUSE(CUDA_INVALID_HANDLE, "cuEventElapsedTime: an event was made without its time");
+  if (!first->record || !last->record)
+    return SIM_REFUSE(CUDA_INVALID_HANDLE, "cuEventElapsedTime: an event was never recorded");
+  if (first->done != first->record || last->done != last->record)
+    return CUDA_NOT_READY;
+  *milliseconds = (float)((double)(int64_t)(last->time - first->time) / 1e6);
+  return CUDA_OK;
+}

@@ -1,0 +1,340 @@
+/* Graphs: what a capture made, made executable, and run as one operation of a stream.
+ *
+ * What an executable graph is to do it has itself; a launch takes it as it is then.  Nodes run one after the other in any order
+ * that their dependencies allow, which the seed draws.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "targets/cuda/sim/driver/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COMPARED = 4096 }; /* nodes of a graph whose races are looked for */
+
+/* Who is after whom: as it was when the graph was instantiated. */
+typedef struct shape {
+  uint32_t references, count;
+  bool is_chain;     /* each node is after the one before it */
+  uint32_t **after;  /* of each node */
+  uint32_t *numbers; /* how many of them */
+} shape;
+
+typedef struct exec {
+  sim_object object;
+  shape *shape;
+  sim_work **works;
+  uint64_t *nodes; /* handles in the graph it is of */
+  sim_clock clock; /* of its last launch: it runs once at a time */
+} exec;
+
+struct sim_graph_run {
+  shape *shape;
+  sim_work **works;
+};
+
+/* ---- graphs -------------------------------------------------------------------------------------------------------------- */
+
+sim_graph *
+sim_graph_new(sim_context *context)
+{
+  return sim_object_new(SIM_GRAPH, context, sizeof(sim_graph));
+}
+
+sim_node *
+sim_graph_add(sim_graph *graph, sim_work *work, const uint32_t *after, uint32_t count)
+{
+  if (graph->count == graph->capacity) {
+    const uint32_t capacity = graph->capacity ? graph->capacity * 2 : 16;
+    sim_node **grown = sim_take(capacity * sizeof *grown);
+    if (graph->count)
+      memcpy(grown, graph->nodes, graph->count * sizeof *grown);
+    free(graph->nodes);
+    graph->nodes = grown;
+    graph->capacity = capacity;
+  }
+  sim_node *node = sim_object_new(SIM_NODE, graph->object.context, sizeof *node);
+  node->index = graph->count;
+  node->work = work;
+  node->after = sim_take(count * sizeof *node->after);
+  if (count)
+    memcpy(node->after, after, count * sizeof *node->after);
+  node->after_count = count;
+  graph->nodes[graph->count++] = node;
+  return node;
+}
+
+void
+sim_graph_free(void *graph)
+{
+  sim_graph *gone = graph;
+  for (uint32_t i = 0; i < gone->count; i++) {
+    sim_work_release(gone->nodes[i]->work);
+    free(gone->nodes[i]->after);
+    sim_object_free(gone->nodes[i]);
+  }
+  free(gone->nodes);
+  sim_object_free(gone);
+}
+
+cuda_result
+sim_graph_destroy(cuda_graph graph)
+{
+  sim_graph *gone = sim_object_get(SIM_GRAPH, graph);
+  if (!gone)
+    return CUDA_INVALID_HANDLE;
+  if (gone->is_captured)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuGraphDestroy: graph %u is still being captured", sim_number(gone));
+  sim_graph_free(gone);
+  return CUDA_OK;
+}
+
+/* ---- executable ones ----------------------------------------------------------------------------------------------------- */
+
+static void
+release_shape(shape *s)
+{
+  if (--s->references)
+    return;
+  for (uint32_t i = 0; i < s->count; i++)
+    free(s->after[i]);
+  free(s->after);
+  free(s->numbers);
+  free(s);
+}
+
+static shape *
+make_shape(const sim_graph *graph)
+{
+  shape *s = sim_take(sizeof *s);
+  s->references = 1;
+  s->count = graph->count;
+  s->is_chain = true;
+  s->after = sim_take(s->count * sizeof *s->after);
+  s->numbers = sim_take(s->count * sizeof *s->numbers);
+  for (uint32_t i = 0; i < s->count; i++) {
+    const sim_node *node = graph->nodes[i];
+    s->numbers[i] = node->after_count;
+    s->after[i] = sim_take(node->after_count * sizeof *s->after[i]);
+    bool follows = i == 0;
+    for (uint32_t k = 0; k < node->after_count; k++) {
+      s->after[i][k] = node->after[k];
+      follows |= node->after[k] + 1 == i;
+    }
+    s->is_chain &= follows;
+  }
+  return s;
+}
+
+cuda_result
+sim_graph_instantiate(cuda_graph_exec *out, cuda_graph graph, unsigned long long flags)
+{
+  const sim_graph *found = sim_object_get(SIM_GRAPH, graph);
+  if (!found || !out || flags)
+    return found ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
+  if (found->is_captured)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuGraphInstantiateWithFlags: graph %u is still being captured", sim_number(found));
+  exec *made = sim_object_new(SIM_EXEC, found->object.context, sizeof *made);
+  made->shape = make_shape(found);
+  made->works = sim_take(found->count * sizeof *made->works);
+  made->nodes = sim_take(found->count * sizeof *made->nodes);
+  for (uint32_t i = 0; i < found->count; i++) {
+    made->works[i] = found->nodes[i]->work;
+    made->works[i]->references++;
+    made->nodes[i] = found->nodes[i]->object.id;
+  }
+  *out = sim_handle(made);
+  return CUDA_OK;
+}
+
+static void
+release_works(sim_work **works, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    sim_work_release(works[i]);
+  free(works);
+}
+
+void
+sim_exec_free(void *gone)
+{
+  exec *freed = gone;
+  release_works(freed->works, freed->shape->count);
+  release_shape(freed->shape);
+  free(freed->nodes);
+  sim_object_free(freed);
+}
+
+cuda_result
+sim_graph_exec_destroy(cuda_graph_exec handle)
+{
+  exec *gone = sim_object_get(SIM_EXEC, handle);
+  if (!gone)
+    return CUDA_INVALID_HANDLE;
+  sim_exec_free(gone);
+  return CUDA_OK;
+}
+
+cuda_result
+sim_graph_set_launch(cuda_graph_exec handle, cuda_graph_node node, const cuda_kernel_node *parameters)
+{
+  exec *found = sim_object_get(SIM_EXEC, handle);
+  const sim_node *named = found ? sim_object_get(SIM_NODE, node) : NULL;
+  if (!named || !parameters)
+    return named ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
+  if (named->index >= found->shape->count || found->nodes[named->index] != named->object.id)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is not of the graph that was instantiated", sim_call_name(sim_called_now));
+  sim_work **at = &found->works[named->index], *work;
+  if ((*at)->kind != SIM_LAUNCH)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is no launch", sim_call_name(sim_called_now));
+  const cuda_result result = sim_launch_work(parameters->function, parameters->grid, parameters->block, parameters->dynamic_shared,
+                                             parameters->parameters, parameters->extra, (*at)->is_cooperative, &work);
+  if (result)
+    return result;
+  sim_work_release(*at);
+  *at = work;
+  return CUDA_OK;
+}
+
+cuda_result
+sim_graph_launch(cuda_graph_exec handle, cuda_stream stream)
+{
+  sim_stream *given = sim_stream_get(stream);
+  exec *found = given ? sim_object_get(SIM_EXEC, handle) : NULL;
+  if (!found)
+    return CUDA_INVALID_HANDLE;
+  if (given->capture)
+    return sim_capture_forbid(given->capture, CUDA_NOT_SUPPORTED, "the simulator has no graphs within graphs");
+  const cuda_result result = sim_capture_implicit(given->object.context, given);
+  if (result)
+    return result;
+  const uint32_t count = found->shape->count;
+  for (uint32_t i = 0; i < count; i++)
+    if (!sim_work_check(found->works[i]))
+      return CUDA_INVALID_VALUE;
+  sim_graph_run *run = sim_take(sizeof *run);
+  run->shape = found->shape;
+  run->shape->references++;
+  run->works = sim_take(count * sizeof *run->works);
+  for (uint32_t i = 0; i < count; i++) {
+    run->works[i] = found->works[i];
+    run->works[i]->references++;
+  }
+  sim_clock_join(&given->clock, &found->clock);
+  sim_op *op = sim_op_new(given);
+  op->graph = run;
+  found->clock = op->clock;
+  sim_queue_put(given, op);
+  return CUDA_OK;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------------- */
+
+void
+sim_graph_run_free(sim_graph_run *run)
+{
+  release_works(run->works, run->shape->count);
+  release_shape(run->shape);
+  free(run);
+}
+
+bool
+sim_graph_run_uses(const sim_graph_run *run, const sim_memory *memory)
+{
+  for (uint32_t i = 0; i < run->shape->count; i++)
+    if (run->works[i]->to.memory == memory || run->works[i]->from.memory == memory)
+      return true;
+  return false;
+}
+
+void
+sim_graph_run_watch(const sim_graph_run *run, sim_context *context, uint32_t place, uint64_t number)
+{
+  for (uint32_t i = 0; i < run->shape->count; i++)
+    sim_watch_add(context, run->works[i], place, number);
+}
+
+bool
+sim_graph_run_launches(const sim_graph_run *run, const sim_module *module)
+{
+  for (uint32_t i = 0; i < run->shape->count; i++)
+    if (run->works[i]->function && run->works[i]->function->module == module)
+      return true;
+  return false;
+}
+
+/* Bits by node: all that it is after. */
+typedef struct reach {
+  uint32_t words;
+  uint64_t *bits;
+} reach;
+
+static bool
+is_after(const reach *r, uint32_t a, uint32_t b)
+{
+  return r->bits[(size_t)a * r->words + b / 64] >> b % 64 & 1;
+}
+
+static bool
+is_ordered(const void *user, uint32_t a, uint32_t b)
+{
+  return is_after(user, a, b) || is_after(user, b, a);
+}
+
+static void
+look_for_races(const shape *s, const sim_uses *uses)
+{
+  reach r = {.words = s->count / 64 + 1};
+  if (s->is_chain || s->count > MOST_COMPARED)
+    return;
+  r.bits = sim_take((size_t)s->count * r.words * sizeof *r.bits);
+  for (uint32_t i = 0; i < s->count; i++) /* each after those that it is after */
+    for (uint32_t k = 0; k < s->numbers[i]; k++) {
+      const uint32_t before = s->after[i][k];
+      for (uint32_t w = 0; w < r.words; w++)
+        r.bits[(size_t)i * r.words + w] |= r.bits[(size_t)before * r.words + w];
+      r.bits[(size_t)i * r.words + before / 64] |= UINT64_C(1) << before % 64;
+    }
+  sim_uses_within(uses, is_ordered, &r);
+  free(r.bits);
+}
+
+static bool
+is_ready(const shape *s, const bool *done, uint32_t node)
+{
+  for (uint32_t k = 0; k < s->numbers[node]; k++)
+    if (!done[s->after[node][k]])
+      return false;
+  return !done[node];
+}
+
+/* One of the nodes that can run now.  Of chains it is the next. */
+static uint32_t
+draw_node(const shape *s, const bool *done, uint32_t first)
+{
+  uint32_t chosen = first, seen = 0;
+  for (uint32_t i = first; !s->is_chain && i < s->count; i++)
+    if (is_ready(s, done, i) && sim_draw(++seen) == 0)
+      chosen = i;
+  return chosen;
+}
+
+cuda_result
+sim_graph_run_all(sim_context *context, const sim_graph_run *run, sim_uses *uses)
+{
+  const shape *s = run->shape;
+  bool *done = sim_take(s->count * sizeof *done);
+  cuda_result result = CUDA_OK;
+  sim.counters.graphs++;
+  uses->is_alone &= s->is_chain;
+  for (uint32_t left = s->count, first = 0; left && result == CUDA_OK && !context->stops; left--) {
+    while (done[first])
+      first++;
+    const uint32_t node = draw_node(s, done, first);
+    done[node] = true;
+    result = sim_work_run(context, run->works[node], uses, node);
+  }
+  free(done);
+  if (result == CUDA_OK)
+    look_for_races(s, uses);
+  return result;
+}

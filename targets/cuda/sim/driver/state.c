@@ -1,0 +1,84 @@
+/* The state of the whole: the lock, what the environment says, what is drawn.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "targets/cuda/sim/driver/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((visibility("default"))) extern const int vyre_cuda_sim_is_here;
+const int vyre_cuda_sim_is_here = 1; /* CUDA_SIM_SYMBOL */
+
+sim_state sim = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+_Thread_local sim_call sim_called_now;
+
+uint64_t
+sim_draw(uint64_t bound)
+{
+  uint64_t x = sim.seed + ++sim.draws * UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (x ^ x >> 31) % bound;
+}
+
+static uint64_t
+read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
+{
+  const char *said = getenv(name);
+  if (!said || !*said)
+    return otherwise;
+  char *end;
+  const uint64_t number = strtoull(said, &end, 0);
+  if (*end == 0 && number >= least && number <= most)
+    return number;
+  sim_tell("%s=%s is no number from %llu to %llu", name, said, (unsigned long long)least, (unsigned long long)most);
+  return otherwise;
+}
+
+static void
+read_environment(void)
+{
+  const uint32_t sm = (uint32_t)read_number("VYRE_CUDA_SIM_SM", 75, 999, 80);
+  if (!sim_device_fill(sm, &sim.device)) {
+    sim_tell("VYRE_CUDA_SIM_SM=%u is not known; it is 80", sm);
+    sim_device_fill(80, &sim.device);
+  }
+  sim.device_count = (uint32_t)read_number("VYRE_CUDA_SIM_DEVICES", 0, SIM_MOST_DEVICES, 1);
+  sim.device.processors = (uint32_t)read_number("VYRE_CUDA_SIM_PROCESSORS", 1, 1024, 4);
+  sim.device.memory = read_number("VYRE_CUDA_SIM_MEMORY", 1, (uint64_t)1 << 46, (uint64_t)4 << 30);
+  sim.driver = (uint32_t)read_number("VYRE_CUDA_SIM_DRIVER", 11000, 99000, sim.device.sm >= 100 ? 12080 : 11080);
+  sim.seed = read_number("VYRE_CUDA_SIM_SEED", 0, UINT64_MAX, 1);
+  sim.watchdog = read_number("VYRE_CUDA_SIM_WATCHDOG", 0, 1000000, 0) * 1000000000u;
+  const char *sticky = getenv("VYRE_CUDA_SIM_STICKY"), *failing = getenv("VYRE_CUDA_SIM_FAIL");
+  sim.is_lost_whole = sticky && strcmp(sticky, "process") == 0;
+  if (failing && *failing)
+    sim_fail_from(failing);
+}
+
+cuda_result
+sim_init(unsigned int flags)
+{
+  if (flags != 0)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuInit: flags have to be 0");
+  if (sim.contexts == 0) {
+    sim.draws = 0;
+    sim.lost = CUDA_OK;
+    read_environment();
+  }
+  if (sim.device_count == 0)
+    return CUDA_NO_DEVICE;
+  sim.is_ready = true;
+  return CUDA_OK;
+}
+
+cuda_result
+sim_driver_version(int *version)
+{
+  if (!version)
+    return CUDA_INVALID_VALUE;
+  if (!sim.driver) /* it may be asked before cuInit */
+    read_environment();
+  *version = (int)sim.driver;
+  return CUDA_OK;
+}

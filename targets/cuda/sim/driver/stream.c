@@ -1,0 +1,121 @@
+/* Streams, as calls have them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "targets/cuda/sim/driver/driver.h"
+
+#include <stdlib.h>
+
+/* A stream for a place of the context's. */
+sim_stream *
+sim_stream_new(sim_context *context, uint32_t place, bool is_blocking)
+{
+  sim_stream *made = sim_object_new(SIM_STREAM, context, sizeof *made);
+  made->place = place;
+  made->is_blocking = is_blocking;
+  made->clock = context->host; /* what the place had before is over */
+  made->clock.at[place] = context->queues[place].given;
+  if (!sim_start_thread(made)) {
+    sim_object_free(made);
+    return NULL;
+  }
+  context->queues[place].stream = made;
+  context->stream_count++;
+  return made;
+}
+
+cuda_result
+sim_stream_create(cuda_stream *stream, unsigned int flags)
+{
+  sim_context *context = sim_context_current();
+  if (!stream || flags & ~(unsigned)CUDA_STREAM_NON_BLOCKING)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuStreamCreate: flags 0x%x", flags);
+  uint32_t place = 1;
+  while (place < SIM_STREAMS && context->queues[place].stream)
+    place++;
+  if (place == SIM_STREAMS)
+    return SIM_REFUSE(CUDA_OUT_OF_MEMORY, "cuStreamCreate: the simulator has %d streams of a context at most", SIM_STREAMS - 1);
+  sim_stream *made = sim_stream_new(context, place, !(flags & CUDA_STREAM_NON_BLOCKING));
+  if (!made)
+    return CUDA_OUT_OF_MEMORY;
+  *stream = sim_handle(made);
+  return CUDA_OK;
+}
+
+sim_stream *
+sim_stream_get(cuda_stream stream)
+{
+  if (stream)
+    return sim_object_get(SIM_STREAM, stream);
+  return sim_context_current()->legacy;
+}
+
+/* What it still has to do is done. */
+cuda_result
+sim_stream_destroy(cuda_stream stream)
+{
+  sim_stream *gone = stream ? sim_object_get(SIM_STREAM, stream) : NULL;
+  if (!gone)
+    return CUDA_INVALID_HANDLE;
+  if (gone->capture)
+    sim_tell("cuStreamDestroy_v2: stream %u still captures", sim_number(gone));
+  sim_capture_drop(gone);
+  gone->object.context->stream_count--;
+  gone->closes = gone->is_destroyed = true;
+  sim_object_hide(gone); /* its thread frees it */
+  pthread_cond_broadcast(&sim.changed);
+  return CUDA_OK;
+}
+
+/* A capturing stream is neither to be asked nor waited for. */
+static cuda_result
+get_idle(cuda_stream stream, sim_stream **out)
+{
+  *out = sim_stream_get(stream);
+  if (!*out)
+    return CUDA_INVALID_HANDLE;
+  if ((*out)->capture)
+    return sim_capture_forbid((*out)->capture, CUDA_STREAM_CAPTURE_UNSUPPORTED, "the stream captures");
+  return (*out)->is_blocking ? sim_capture_implicit((*out)->object.context, *out) : CUDA_OK;
+}
+
+cuda_result
+sim_stream_query(cuda_stream stream)
+{
+  sim_stream *asked;
+  const cuda_result result = get_idle(stream, &asked);
+  if (result)
+    return result;
+  sim_context *context = asked->object.context;
+  const bool is_done = sim_is_done(context, &asked->clock);
+  sim_want(context, &asked->clock);
+  if (!is_done)
+    return CUDA_NOT_READY;
+  sim_context_waited(context, &asked->clock);
+  return CUDA_OK;
+}
+
+cuda_result
+sim_stream_synchronize(cuda_stream stream)
+{
+  sim_stream *waited;
+  const cuda_result result = get_idle(stream, &waited);
+  if (result)
+    return result;
+  sim.counters.waits++;
+  return sim_wait_clock(waited->object.context, &waited->clock);
+}
+
+cuda_result
+sim_stream_wait(cuda_stream stream, cuda_event event, unsigned int flags)
+{
+  sim_stream *waits = sim_stream_get(stream);
+  sim_event *found = waits ? sim_object_get(SIM_EVENT, event) : NULL;
+  if (!found)
+    return CUDA_INVALID_HANDLE;
+  if (flags)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuStreamWaitEvent: flags have to be 0");
+  if (found->capture || waits->capture)
+    return sim_capture_wait(waits, found);
+  sim_clock_join(&waits->clock, &found->clock);
+  return CUDA_OK;
+}

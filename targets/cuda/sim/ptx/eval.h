@@ -1,0 +1,75 @@
+/* Functions of operands: one for each PTX_EVAL row of forms.def, and what they share.
+ *
+ * A value of n bits is in the low n bits of a word; what is above is 0 in operands and means nothing in results, but that a signed
+ * result of less than 64 bits is sign-extended, for a register that is wider.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_CUDA_SIM_PTX_EVAL_H
+#define VYRE_CUDA_SIM_PTX_EVAL_H
+
+#include "targets/cuda/sim/ptx/module.h"
+
+#include <string.h>
+
+#define PTX_EVAL(name, words, operands, version, sm, eval) ptx_eval eval;
+#include "targets/cuda/sim/ptx/forms.def"
+
+static inline uint64_t
+ptx_low(uint64_t value, uint32_t bits)
+{
+  return bits >= 64 ? value : value & ((UINT64_C(1) << bits) - 1);
+}
+
+static inline int64_t
+ptx_signed(uint64_t value, uint32_t bits)
+{
+  return (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
+
+static inline bool
+ptx_is_signed(ptx_word type)
+{
+  return ptx_class_of(type) == PTX_CLASS_SIGNED;
+}
+
+static inline float
+ptx_as_float(uint64_t bits)
+{
+  const uint32_t low = (uint32_t)bits;
+  float value;
+  memcpy(&value, &low, 4);
+  return value;
+}
+
+static inline double
+ptx_as_double(uint64_t bits)
+{
+  double value;
+  memcpy(&value, &bits, 8);
+  return value;
+}
+
+static inline uint64_t
+ptx_float_bits(float value)
+{
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  return bits;
+}
+
+static inline uint64_t
+ptx_double_bits(double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, 8);
+  return bits;
+}
+
+/* The value of f16, bf16, f32 or f64 bits, exactly; subnormal f32 and f16 as 0 if `flushes`. */
+double ptx_float_value(ptx_word type, uint64_t bits, bool flushes);
+/* The bits of a value in f16, bf16 or f32, rounded once by `round` (PTX_rn to PTX_rp); a NaN is the canonical one. */
+uint64_t ptx_float_round(ptx_word type, double value, ptx_word round);
+/* a + b as a double that rounds as the exact sum does to any type of 50 bits or less. */
+double ptx_sum_to_odd(double a, double b);
+
+#endif
