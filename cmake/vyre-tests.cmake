@@ -85,7 +85,7 @@ endfunction()
 function(vyre_add_unittest name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} cmocka m)
+  target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} vyre_test cmocka m)
   target_link_options(${name} PRIVATE -fuse-ld=mold)
   target_compile_options(${name} PRIVATE -O0) # the time to optimize a test is longer than the test
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)

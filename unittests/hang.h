@@ -10,19 +10,11 @@
 #define VYRE_HANG_H
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include "test.h"
+
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #if defined VYRE_SANITIZED /* which makes the cases several times slower */
 enum { HANG_SECONDS = 40 };
@@ -138,6 +130,10 @@ hang_run(const char *name, const struct CMUnitTest *cases, size_t count, CMFixtu
   return failed;
 }
 
-/* Runs the cases as cmocka_run_group_tests() does, and watches them. */
-#define hang_run_group_tests(cases, setup, teardown) hang_run(#cases, cases, sizeof(cases) / sizeof *(cases), setup, teardown)
+/* A program that includes this file has its tests watched. */
+__attribute__((constructor)) static void
+hang_watch_tests(void)
+{
+  test_runner = hang_run;
+}
 #endif

@@ -13,9 +13,6 @@
 #include <dlfcn.h>
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BUFFER_WORDS 1024u
 
@@ -193,10 +190,8 @@ check_folder(const char *path, uint32_t depth)
     closedir(folder);
 }
 
-static void
-files_compute_the_same(void **state)
+TEST(files_compute_the_same)
 {
-  (void)state;
   const char *only = getenv("VYRE_FILE");
   if (only) {
     check_file(only);
@@ -207,11 +202,4 @@ files_compute_the_same(void **state)
   print_message("%u runs compared, %u programs refused, %u runs skipped, %u differ where the order is open\n", compared, refused,
                 skipped, open_order);
   assert_true(only || compared >= 60 / file_share());
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_compute_the_same)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

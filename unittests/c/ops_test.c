@@ -8,8 +8,6 @@
 #include "vyre/ir.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_TRIALS = 1000 };
 
@@ -63,12 +61,10 @@ check_trial(void *library, const vyre_module *module, vyre_row program, op_trial
   }
 }
 
-static void
-each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extremes(void **state)
+TEST(each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extremes)
 {
   gathered all = {.trials = calloc(MOST_TRIALS, sizeof(op_trial))};
   vyre_bytes c = {0};
-  (void)state;
   assert_non_null(all.trials);
   assert_ok(vyre_module_create(NULL, 0, &all.module), "module");
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
@@ -86,12 +82,4 @@ each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extreme
   vyre_bytes_free(&c);
   vyre_module_destroy(all.module);
   free(all.trials);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extremes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,6 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BATCH 50u
 
@@ -71,10 +68,8 @@ build_batch(vyre_module *module, uint64_t seed, uint32_t count)
   return left;
 }
 
-static void
-random_programs_compute_the_same(void **state)
+TEST(random_programs_compute_the_same)
 {
-  (void)state;
   const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1);
   uint32_t compared = 0;
   vyre_module *module;
@@ -100,11 +95,4 @@ random_programs_compute_the_same(void **state)
   print_message("%u programs compared, %.1f ms each, of which %.1f ms are the C compiler's\n", compared,
                 1e3 * (seconds_now() - start) / compared, 1e3 * compile_seconds / compared);
   vyre_module_destroy(module);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_compute_the_same)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,8 @@
 #define VYRE_UNITTESTS_C_RUN_C_H
 
 #include "../budget.h"
+#include "../test.h"
 #include "vyre/c.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 #define MOST_BUFFERS 32u
 

@@ -5,7 +5,6 @@
 #include "target.h"
 
 #include <dirent.h>
-#include <stdio.h>
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
 static char folder[] = "/tmp/vyre-cuda-cache-XXXXXX";
@@ -62,20 +61,16 @@ find_file(char path[512])
   assert_int_equal(count, 1);
 }
 
-static void
-what_was_compiled_is_found_again(void **state)
+TEST(what_was_compiled_is_found_again)
 {
-  (void)state;
   assert_compiles(0, 1);
   assert_string_equal(heard, "");
   assert_compiles(1, 0);
   assert_string_equal(heard, "");
 }
 
-static void
-a_damaged_file_is_made_anew(void **state)
+TEST(a_damaged_file_is_made_anew)
 {
-  (void)state;
   char path[512];
   find_file(path);
   FILE *file = fopen(path, "r+b");
@@ -92,10 +87,8 @@ a_damaged_file_is_made_anew(void **state)
 }
 
 /* One that is whole, and that the driver does not take. */
-static void
-a_file_that_the_driver_refuses_is_made_anew(void **state)
+TEST(a_file_that_the_driver_refuses_is_made_anew)
 {
-  (void)state;
   sim.make_fail("cuModuleLoadDataEx", 1, CUDA_INVALID_IMAGE);
   vyre_target *target = open_with_folder();
   test_compile(target, TEST_DIGIT);
@@ -106,10 +99,8 @@ a_file_that_the_driver_refuses_is_made_anew(void **state)
   test_close(target);
 }
 
-static void
-another_architecture_has_files_of_its_own(void **state)
+TEST(another_architecture_has_files_of_its_own)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_SM", "90", 1);
   assert_compiles(0, 1);
   assert_compiles(1, 0);
@@ -118,10 +109,8 @@ another_architecture_has_files_of_its_own(void **state)
 }
 
 /* Of one text, however many kernels have it. */
-static void
-a_module_is_loaded_once(void **state)
+TEST(a_module_is_loaded_once)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   const vyre_kernel first = test_compile(target, TEST_DIGIT), second = test_compile(target, TEST_DIGIT);
   assert_int_equal(sim.count("cuModuleLoadDataEx"), 1);
@@ -134,10 +123,8 @@ a_module_is_loaded_once(void **state)
 }
 
 /* The driver's own words are in the error. */
-static void
-what_the_compiler_says_is_told(void **state)
+TEST(what_the_compiler_says_is_told)
 {
-  (void)state;
   static const char text[] = ".version 7.8\n.target sm_75\n.address_size 64\n"
                              ".visible .entry wrong(.param .u64 dispatch)\n{\n  frobnicate.u32 %r1;\n  ret;\n}\n";
   const vyre_kernel_desc desc = {.label = "wrong.ptx",
@@ -156,10 +143,8 @@ what_the_compiler_says_is_told(void **state)
 }
 
 /* Parameters that are not those of the text would be read from beside them. */
-static void
-parameters_are_those_of_the_text(void **state)
+TEST(parameters_are_those_of_the_text)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   vyre_kernel kernel;
   vyre_kernel_desc desc = *test_kernel_desc(TEST_ADD);
@@ -192,17 +177,4 @@ clean(void **state)
   return system(command);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_was_compiled_is_found_again),
-      cmocka_unit_test(a_damaged_file_is_made_anew),
-      cmocka_unit_test(a_file_that_the_driver_refuses_is_made_anew),
-      cmocka_unit_test(another_architecture_has_files_of_its_own),
-      cmocka_unit_test(a_module_is_loaded_once),
-      cmocka_unit_test(what_the_compiler_says_is_told),
-      cmocka_unit_test(parameters_are_those_of_the_text),
-  };
-  return cmocka_run_group_tests_name("cuda/cache", tests, prepare, clean);
-}
+TEST_MAIN(prepare, clean)

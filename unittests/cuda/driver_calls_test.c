@@ -4,12 +4,9 @@
 #include "driver_fixture.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
-static void
-names_without_their_version_are_traps(void **state)
+TEST_WITH(names_without_their_version_are_traps, driver_setup, driver_teardown)
 {
-  (void)state;
   static const char *const names[] = {
 #define CUDA_SYM(name, parameters) #name,
 #include "targets/cuda/api/symbols.def"
@@ -35,10 +32,8 @@ names_without_their_version_are_traps(void **state)
   assert_null(dlsym(driver_library, "ptx_run"));
 }
 
-static void
-any_call_can_fail(void **state)
+TEST_WITH(any_call_can_fail, driver_setup, driver_teardown)
 {
-  (void)state;
   cuda_address address = 0;
   assert_false(cu.set_failure("cuMemAlloc", 1, CUDA_UNKNOWN)); /* no such name */
   assert_true(cu.set_failure("cuMemAlloc_v2", 2, CUDA_OUT_OF_MEMORY));
@@ -62,10 +57,8 @@ any_call_can_fail(void **state)
   OK(cu.cuMemGetInfo_v2(&(size_t){0}, &(size_t){0}));
 }
 
-static void
-what_runs_can_fail(void **state)
+TEST_WITH(what_runs_can_fail, driver_setup, driver_teardown)
 {
-  (void)state;
   static const struct {
     const char *name;
     cuda_result code;
@@ -93,8 +86,7 @@ what_runs_can_fail(void **state)
   driver_setup(state); /* another context can be had */
 }
 
-static void
-a_process_can_be_lost_whole(void **state)
+TEST_WITH(a_process_can_be_lost_whole, driver_setup, driver_teardown)
 {
   OK(cu.cuModuleUnload(driver_module));
   driver_end(CUDA_OK);
@@ -107,10 +99,8 @@ a_process_can_be_lost_whole(void **state)
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
 }
 
-static void
-errors_have_names_and_texts(void **state)
+TEST_WITH(errors_have_names_and_texts, driver_setup, driver_teardown)
 {
-  (void)state;
   const char *text;
   OK(cu.cuGetErrorName(CUDA_OK, &text));
   assert_string_equal(text, "CUDA_SUCCESS");
@@ -122,8 +112,7 @@ errors_have_names_and_texts(void **state)
   assert_null(text);
 }
 
-static void
-devices_are_as_the_environment_says(void **state)
+TEST_WITH(devices_are_as_the_environment_says, driver_setup, driver_teardown)
 {
   OK(cu.cuModuleUnload(driver_module));
   driver_end(CUDA_OK);
@@ -164,10 +153,8 @@ devices_are_as_the_environment_says(void **state)
   unsetenv("VYRE_CUDA_SIM_DRIVER");
 }
 
-static void
-contexts_are_a_stack(void **state)
+TEST_WITH(contexts_are_a_stack, driver_setup, driver_teardown)
 {
-  (void)state;
   cuda_context mine, current;
   const cuda_stream stream = driver_stream();
   OK(cu.cuCtxCreate_v2(&mine, 0, 0)); /* which makes it current */
@@ -193,10 +180,8 @@ contexts_are_a_stack(void **state)
   OK(cu.cuStreamDestroy_v2(stream));
 }
 
-static void
-handles_are_checked(void **state)
+TEST_WITH(handles_are_checked, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_stream stream = driver_stream();
   const cuda_event event = driver_event();
   assert_int_equal(cu.cuStreamSynchronize((cuda_stream)(void *)event), CUDA_INVALID_HANDLE);
@@ -209,10 +194,8 @@ handles_are_checked(void **state)
   OK(cu.cuStreamDestroy_v2(stream));
 }
 
-static void
-what_is_left_is_told(void **state)
+TEST_WITH(what_is_left_is_told, driver_setup, driver_teardown)
 {
-  (void)state;
   driver_memory(48);
   OK(cu.cuModuleUnload(driver_module));
   driver_end(CUDA_OK);
@@ -224,20 +207,4 @@ what_is_left_is_told(void **state)
   driver_told("was not destroyed before its context");
 }
 
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, driver_setup, driver_teardown)
-  const struct CMUnitTest tests[] = {
-      TEST(names_without_their_version_are_traps),
-      TEST(any_call_can_fail),
-      TEST(what_runs_can_fail),
-      TEST(a_process_can_be_lost_whole),
-      TEST(errors_have_names_and_texts),
-      TEST(devices_are_as_the_environment_says),
-      TEST(contexts_are_a_stack),
-      TEST(handles_are_checked),
-      TEST(what_is_left_is_told),
-  };
-  return cmocka_run_group_tests(tests, driver_open, NULL);
-}
+TEST_MAIN(driver_open, NULL)

@@ -4,13 +4,8 @@
 #ifndef VYRE_UNITTESTS_DRIVER_FIXTURE_H
 #define VYRE_UNITTESTS_DRIVER_FIXTURE_H
 
+#include "../test.h"
 #include "simulator.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define CUDA_SYM(name, parameters) typedef cuda_result cuda_function_##name parameters;
 #include "targets/cuda/sim/driver/more_symbols.def"

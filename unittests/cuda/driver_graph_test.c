@@ -84,10 +84,8 @@ assert_invalid(void)
   OK(cu.cuStreamSynchronize(one));
 }
 
-static void
-a_capture_runs_nothing(void **state)
+TEST_WITH(a_capture_runs_nothing, setup, teardown)
 {
-  (void)state;
   pinned[0] = 5;
   begin();
   OK(cu.cuMemcpyHtoDAsync_v2(memory, pinned, 4, one));
@@ -109,10 +107,8 @@ a_capture_runs_nothing(void **state)
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-static void
-launches_of_a_graph_are_changed(void **state)
+TEST_WITH(launches_of_a_graph_are_changed, setup, teardown)
 {
-  (void)state;
   cuda_capture_status status;
   cuda_graph graph, same;
   uint64_t id;
@@ -151,10 +147,8 @@ launches_of_a_graph_are_changed(void **state)
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-static void
-graphs_use_memory_that_is_there(void **state)
+TEST_WITH(graphs_use_memory_that_is_there, setup, teardown)
 {
-  (void)state;
   const cuda_address gone = driver_memory(64);
   begin();
   OK(cu.cuMemsetD32Async(gone, 1, 16, one));
@@ -167,10 +161,8 @@ graphs_use_memory_that_is_there(void **state)
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-static void
-some_calls_end_a_capture(void **state)
+TEST_WITH(some_calls_end_a_capture, setup, teardown)
 {
-  (void)state;
   cuda_address address;
   begin();
   assert_int_equal(cu.cuStreamSynchronize(one), CUDA_STREAM_CAPTURE_UNSUPPORTED);
@@ -195,10 +187,8 @@ some_calls_end_a_capture(void **state)
   OK(cu.cuGraphExecDestroy(instantiate()));
 }
 
-static void
-captured_events_are_no_real_ones(void **state)
+TEST_WITH(captured_events_are_no_real_ones, setup, teardown)
 {
-  (void)state;
   begin();
   OK(cu.cuEventRecord(event, one));
   assert_int_equal(cu.cuEventQuery(event), CUDA_CAPTURED_EVENT);
@@ -213,10 +203,8 @@ captured_events_are_no_real_ones(void **state)
   assert_invalid();
 }
 
-static void
-streams_join_a_capture(void **state)
+TEST_WITH(streams_join_a_capture, setup, teardown)
 {
-  (void)state;
   cuda_graph graph;
   begin();
   OK(cu.cuEventRecord(event, one));
@@ -252,10 +240,8 @@ streams_join_a_capture(void **state)
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-static void
-nodes_that_nothing_orders_race(void **state)
+TEST_WITH(nodes_that_nothing_orders_race, setup, teardown)
 {
-  (void)state;
   begin();
   OK(cu.cuEventRecord(event, one));
   OK(cu.cuStreamWaitEvent(two, event, 0));
@@ -270,10 +256,8 @@ nodes_that_nothing_orders_race(void **state)
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-static void
-captures_do_not_merge(void **state)
+TEST_WITH(captures_do_not_merge, setup, teardown)
 {
-  (void)state;
   cuda_graph graph;
   begin();
   OK(cu.cuStreamBeginCapture_v2(two, CUDA_CAPTURE_THREAD_LOCAL));
@@ -290,10 +274,8 @@ captures_do_not_merge(void **state)
   driver_told("cannot capture");
 }
 
-static void
-blocking_streams_capture_alone(void **state)
+TEST_WITH(blocking_streams_capture_alone, setup, teardown)
 {
-  (void)state;
   cuda_stream blocking;
   cuda_graph graph;
   OK(cu.cuStreamCreate(&blocking, 0));
@@ -308,16 +290,4 @@ blocking_streams_capture_alone(void **state)
   OK(cu.cuCtxSynchronize());
 }
 
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-  const struct CMUnitTest tests[] = {
-      TEST(a_capture_runs_nothing),           TEST(launches_of_a_graph_are_changed),
-      TEST(graphs_use_memory_that_is_there),  TEST(some_calls_end_a_capture),
-      TEST(captured_events_are_no_real_ones), TEST(streams_join_a_capture),
-      TEST(nodes_that_nothing_orders_race),   TEST(captures_do_not_merge),
-      TEST(blocking_streams_capture_alone),
-  };
-  return cmocka_run_group_tests(tests, driver_open, NULL);
-}
+TEST_MAIN(driver_open, NULL)

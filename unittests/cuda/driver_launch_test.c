@@ -3,18 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
 
-#include <stdio.h>
-
 static cuda_result
 launch(const char *name, unsigned grid, unsigned block, unsigned shared)
 {
   return cu.cuLaunchKernel(driver_kernel(name), grid, 1, 1, block, 1, 1, shared, NULL, NULL, NULL);
 }
 
-static void
-launches_have_limits(void **state)
+TEST_WITH(launches_have_limits, driver_setup, driver_teardown)
 {
-  (void)state;
   OK(launch("wide", 2, 64, 0));
   assert_int_equal(launch("wide", 2, 32, 0), CUDA_INVALID_VALUE);
   driver_told("the kernel requires 64");
@@ -35,10 +31,8 @@ launches_have_limits(void **state)
   OK(cu.cuCtxSynchronize());
 }
 
-static void
-cooperative_launches_fit(void **state)
+TEST_WITH(cooperative_launches_fit, driver_setup, driver_teardown)
 {
-  (void)state;
   cuda_address words = driver_memory(64);
   void *parameters[] = {&words};
   const cuda_function meet = driver_kernel("meet");
@@ -59,10 +53,8 @@ cooperative_launches_fit(void **state)
 }
 
 /* Not all blocks are there. */
-static void
-a_grid_barrier_without_a_cooperative_launch_hangs(void **state)
+TEST_WITH(a_grid_barrier_without_a_cooperative_launch_hangs, driver_setup, driver_teardown)
 {
-  (void)state;
   cuda_address words = driver_memory(64);
   OK(cu.cuMemsetD32Async(words, 0, 1, NULL));
   OK(cu.cuLaunchKernel(driver_kernel("meet"), 8, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&words}, NULL));
@@ -71,10 +63,8 @@ a_grid_barrier_without_a_cooperative_launch_hangs(void **state)
   driver_end(CUDA_LAUNCH_TIMEOUT);
 }
 
-static void
-a_trap_sticks(void **state)
+TEST_WITH(a_trap_sticks, driver_setup, driver_teardown)
 {
-  (void)state;
   OK(launch("stops", 1, 1, 0));
   assert_int_equal(cu.cuCtxSynchronize(), CUDA_LAUNCH_FAILED);
   driver_told("kernel stops");
@@ -93,8 +83,7 @@ set_watchdog(void **state)
   unsetenv("VYRE_CUDA_SIM_WATCHDOG");
 }
 
-static void
-a_watchdog_ends_kernels(void **state)
+TEST_WITH(a_watchdog_ends_kernels, driver_setup, driver_teardown)
 {
   set_watchdog(state);
   void *words;
@@ -108,10 +97,8 @@ a_watchdog_ends_kernels(void **state)
   driver_end(CUDA_LAUNCH_TIMEOUT);
 }
 
-static void
-a_module_has_its_variables(void **state)
+TEST_WITH(a_module_has_its_variables, driver_setup, driver_teardown)
 {
-  (void)state;
   cuda_address counter;
   size_t size;
   uint32_t word;
@@ -126,10 +113,8 @@ a_module_has_its_variables(void **state)
   assert_int_equal(cu.cuModuleGetFunction(&(cuda_function){0}, driver_module, "no_such"), CUDA_NOT_FOUND);
 }
 
-static void
-unloaded_modules_are_not_used(void **state)
+TEST_WITH(unloaded_modules_are_not_used, driver_setup, driver_teardown)
 {
-  (void)state;
   cuda_module module;
   cuda_function count;
   OK(cu.cuModuleLoadData(&module, driver_text));
@@ -143,10 +128,8 @@ unloaded_modules_are_not_used(void **state)
   driver_told("was destroyed before");
 }
 
-static void
-the_compiler_has_a_log(void **state)
+TEST_WITH(the_compiler_has_a_log, driver_setup, driver_teardown)
 {
-  (void)state;
   char log[200] = "untouched";
   cuda_jit_option options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_SIZE};
   void *values[] = {log, (void *)(uintptr_t)sizeof log};
@@ -166,10 +149,8 @@ the_compiler_has_a_log(void **state)
                    CUDA_INVALID_IMAGE);
 }
 
-static void
-a_link_makes_an_image(void **state)
+TEST_WITH(a_link_makes_an_image, driver_setup, driver_teardown)
 {
-  (void)state;
   cuda_link link;
   void *image;
   size_t size;
@@ -195,20 +176,4 @@ a_link_makes_an_image(void **state)
   free(copy);
 }
 
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, driver_setup, driver_teardown)
-  const struct CMUnitTest tests[] = {
-      TEST(launches_have_limits),
-      TEST(cooperative_launches_fit),
-      TEST(a_grid_barrier_without_a_cooperative_launch_hangs),
-      TEST(a_trap_sticks),
-      TEST(a_watchdog_ends_kernels),
-      TEST(a_module_has_its_variables),
-      TEST(unloaded_modules_are_not_used),
-      TEST(the_compiler_has_a_log),
-      TEST(a_link_makes_an_image),
-  };
-  return cmocka_run_group_tests(tests, driver_open, NULL);
-}
+TEST_MAIN(driver_open, NULL)

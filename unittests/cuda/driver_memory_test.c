@@ -3,12 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
 
-#include <stdio.h>
-
-static void
-device_memory_is_poisoned_and_apart(void **state)
+TEST_WITH(device_memory_is_poisoned_and_apart, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_address first = driver_memory(100), second = driver_memory(100);
   uint32_t words[25];
   OK(cu.cuMemcpyDtoH_v2(words, first, sizeof words));
@@ -25,10 +21,8 @@ device_memory_is_poisoned_and_apart(void **state)
   OK(cu.cuMemFree_v2(third));
 }
 
-static void
-copies_are_within_bounds(void **state)
+TEST_WITH(copies_are_within_bounds, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_address memory = driver_memory(64);
   uint32_t words[17] = {1, 2, 3};
   OK(cu.cuMemcpyHtoD_v2(memory, words, 64));
@@ -48,10 +42,8 @@ copies_are_within_bounds(void **state)
   OK(cu.cuMemFree_v2(memory));
 }
 
-static void
-fills_have_their_widths(void **state)
+TEST_WITH(fills_have_their_widths, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_address memory = driver_memory(32);
   uint8_t bytes[32];
   OK(cu.cuMemsetD8Async(memory, 0x11, 32, NULL));
@@ -65,10 +57,8 @@ fills_have_their_widths(void **state)
   OK(cu.cuMemFree_v2(memory));
 }
 
-static void
-freed_memory_is_none(void **state)
+TEST_WITH(freed_memory_is_none, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_address memory = driver_memory(64);
   uint32_t word = 1;
   assert_int_equal(cu.cuMemFree_v2(memory + 4), CUDA_INVALID_VALUE);
@@ -80,10 +70,8 @@ freed_memory_is_none(void **state)
   driver_told("which was freed");
 }
 
-static void
-memory_is_freed_after_the_wait(void **state)
+TEST_WITH(memory_is_freed_after_the_wait, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_stream stream = driver_stream();
   cuda_address memory = driver_memory(64);
   OK(cu.cuMemsetD8Async(memory, 1, 64, stream));
@@ -101,10 +89,8 @@ memory_is_freed_after_the_wait(void **state)
     driver_end(late);
 }
 
-static void
-a_kernel_finds_no_freed_memory(void **state)
+TEST_WITH(a_kernel_finds_no_freed_memory, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_stream stream = driver_stream();
   cuda_address memory = driver_memory(64);
   OK(cu.cuMemFree_v2(memory));
@@ -115,10 +101,8 @@ a_kernel_finds_no_freed_memory(void **state)
   driver_end(CUDA_ILLEGAL_ADDRESS);
 }
 
-static void
-a_kernel_stays_within_bounds(void **state)
+TEST_WITH(a_kernel_stays_within_bounds, driver_setup, driver_teardown)
 {
-  (void)state;
   for (int i = 0; i < 4; i++) {
     if (i)
       driver_setup(state);
@@ -138,10 +122,8 @@ a_kernel_stays_within_bounds(void **state)
   }
 }
 
-static void
-pinned_memory_is_the_hosts(void **state)
+TEST_WITH(pinned_memory_is_the_hosts, driver_setup, driver_teardown)
 {
-  (void)state;
   uint32_t *plain = driver_pinned(64);
   cuda_address address;
   assert_int_equal(cu.cuMemHostGetDevicePointer_v2(&address, plain, 0), CUDA_INVALID_VALUE);
@@ -166,10 +148,8 @@ pinned_memory_is_the_hosts(void **state)
 }
 
 /* By their host's address: those of the page that are not the allocation's, and the pages around it, are nobody's. */
-static void
-copies_stay_within_pinned_memory(void **state)
+TEST_WITH(copies_stay_within_pinned_memory, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_address memory = driver_memory(128);
   uint8_t *pinned = (uint8_t *)driver_pinned(64);
   static const struct {
@@ -202,10 +182,8 @@ copies_stay_within_pinned_memory(void **state)
 }
 
 /* By the device's address of mapped memory, fills and copies are held to the allocation's bytes, too. */
-static void
-device_addresses_stay_within_pinned_memory(void **state)
+TEST_WITH(device_addresses_stay_within_pinned_memory, driver_setup, driver_teardown)
 {
-  (void)state;
   static uint32_t registered[1024];
   void *mapped;
   cuda_address address[2];
@@ -230,10 +208,8 @@ device_addresses_stay_within_pinned_memory(void **state)
   OK(cu.cuMemFree_v2(memory));
 }
 
-static void
-a_kernel_stays_within_pinned_memory(void **state)
+TEST_WITH(a_kernel_stays_within_pinned_memory, driver_setup, driver_teardown)
 {
-  (void)state;
   static const struct {
     int offset;
     const char *told;
@@ -257,10 +233,8 @@ a_kernel_stays_within_pinned_memory(void **state)
   }
 }
 
-static void
-memory_is_registered_once(void **state)
+TEST_WITH(memory_is_registered_once, driver_setup, driver_teardown)
 {
-  (void)state;
   static uint32_t words[4096];
   cuda_address address;
   OK(cu.cuMemHostRegister_v2(words + 1, 4000, CUDA_HOST_REGISTER_MAPPED));
@@ -280,10 +254,8 @@ memory_is_registered_once(void **state)
   OK(cu.cuMemFree_v2(memory));
 }
 
-static void
-bytes_are_counted(void **state)
+TEST_WITH(bytes_are_counted, driver_setup, driver_teardown)
 {
-  (void)state;
   const cuda_address memory = driver_memory(64);
   uint32_t words[4] = {0};
   cu.clear();
@@ -297,24 +269,4 @@ bytes_are_counted(void **state)
   OK(cu.cuMemFree_v2(memory));
 }
 
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, driver_setup, driver_teardown)
-  const struct CMUnitTest tests[] = {
-      TEST(device_memory_is_poisoned_and_apart),
-      TEST(copies_are_within_bounds),
-      TEST(fills_have_their_widths),
-      TEST(freed_memory_is_none),
-      TEST(memory_is_freed_after_the_wait),
-      TEST(a_kernel_finds_no_freed_memory),
-      TEST(a_kernel_stays_within_bounds),
-      TEST(pinned_memory_is_the_hosts),
-      TEST(copies_stay_within_pinned_memory),
-      TEST(device_addresses_stay_within_pinned_memory),
-      TEST(a_kernel_stays_within_pinned_memory),
-      TEST(memory_is_registered_once),
-      TEST(bytes_are_counted),
-  };
-  return cmocka_run_group_tests(tests, driver_open, NULL);
-}
+TEST_MAIN(driver_open, NULL)

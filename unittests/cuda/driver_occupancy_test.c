@@ -24,8 +24,7 @@ blocks(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared)
 }
 
 /* cuda_occupancy.h of CUDA 13.0 says these. */
-static void
-blocks_are_those_of_the_calculator(void **state)
+TEST(blocks_are_those_of_the_calculator)
 {
   static const struct {
     uint32_t registers, threads, shared, blocks[ARCHITECTURES];
@@ -42,16 +41,13 @@ blocks_are_those_of_the_calculator(void **state)
       {24, 128, 49152, {1, 3, 2, 3, 2, 4, 4, 2}},
       {24, 64, 6528, {9, 22, 13, 16, 13, 30, 30, 13}}, /* 128 bytes at a time, 256 of sm_75 */
   };
-  (void)state;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     for (uint32_t a = 0; a < ARCHITECTURES; a++)
       assert_int_equal(blocks(architectures[a], known[i].registers, known[i].threads, known[i].shared), known[i].blocks[a]);
 }
 
-static void
-what_does_not_fit_is_none(void **state)
+TEST(what_does_not_fit_is_none)
 {
-  (void)state;
   assert_int_equal(blocks(90, 16, 0, 0), 0);
   assert_int_equal(blocks(90, 16, 1025, 0), 0);
   assert_int_equal(blocks(90, 16, 32, 49153), 0);
@@ -83,13 +79,11 @@ calculated(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared, i
   return result.activeBlocksPerMultiprocessor;
 }
 
-static void
-the_calculator_says_the_same(void **state)
+TEST(the_calculator_says_the_same)
 {
   static const uint32_t shared[] = {0, 1, 127, 128, 1024, 5000, 12288, 33000, 49152};
   static const int most_threads[ARCHITECTURES] = {1024, 2048, 1536, 1536, 1536, 2048, 2048, 1536},
                    most_shared[ARCHITECTURES] = {64, 164, 100, 164, 100, 228, 228, 100}; /* KiB */
-  (void)state;
   for (uint32_t a = 0; a < ARCHITECTURES; a++)
     for (uint32_t registers = 1; registers <= 255; registers++)
       for (uint32_t threads = 16; threads <= 1024; threads += 48)
@@ -99,15 +93,4 @@ the_calculator_says_the_same(void **state)
 }
 #endif
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(blocks_are_those_of_the_calculator),
-      cmocka_unit_test(what_does_not_fit_is_none),
-#ifdef HAS_CALCULATOR
-      cmocka_unit_test(the_calculator_says_the_same),
-#endif
-  };
-  return cmocka_run_group_tests(tests, driver_open, NULL);
-}
+TEST_MAIN(driver_open, NULL)

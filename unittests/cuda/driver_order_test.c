@@ -4,7 +4,6 @@
 #include "driver_fixture.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 
 enum { WORDS = 1000, SEEDS = 20 };
 
@@ -53,10 +52,8 @@ restart_with_seed(void **state, int seed)
   setup(state);
 }
 
-static void
-pinned_sources_are_read_late(void **state)
+TEST_WITH(pinned_sources_are_read_late, setup, teardown)
 {
-  (void)state;
   pinned[0] = 1;
   OK(cu.cuMemcpyHtoDAsync_v2(memory, pinned, WORDS * 4, one));
   pinned[0] = 2; /* which it must not */
@@ -67,10 +64,8 @@ pinned_sources_are_read_late(void **state)
   assert_int_equal(result[0], 2);
 }
 
-static void
-plain_sources_are_read_at_once(void **state)
+TEST_WITH(plain_sources_are_read_at_once, setup, teardown)
 {
-  (void)state;
   uint32_t plain[WORDS] = {1};
   OK(cu.cuMemcpyHtoDAsync_v2(memory, plain, sizeof plain, one));
   plain[0] = 2;
@@ -78,10 +73,8 @@ plain_sources_are_read_at_once(void **state)
   assert_int_equal(plain[0], 1);
 }
 
-static void
-results_come_with_the_wait(void **state)
+TEST_WITH(results_come_with_the_wait, setup, teardown)
 {
-  (void)state;
   result[5] = 77;
   OK(cu.cuMemsetD32Async(memory, 3, WORDS, one));
   OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, one));
@@ -93,10 +86,8 @@ results_come_with_the_wait(void **state)
 }
 
 /* Reading them before it is told, whether the copy is done or not; other bytes may be used. */
-static void
-results_are_not_read_before(void **state)
+TEST_WITH(results_are_not_read_before, setup, teardown)
 {
-  (void)state;
   volatile uint32_t *words = result;
   words[0] = 1;
   OK(cu.cuMemsetD32Async(memory, 3, WORDS, one));
@@ -118,10 +109,8 @@ results_are_not_read_before(void **state)
   driver_told("race: the host uses byte 40 of pinned memory");
 }
 
-static void
-a_host_that_asks_gets_on(void **state)
+TEST_WITH(a_host_that_asks_gets_on, setup, teardown)
 {
-  (void)state;
   OK(cu.cuMemsetD32Async(memory, 3, WORDS, one));
   OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, one));
   OK(cu.cuEventRecord(event, one));
@@ -135,8 +124,7 @@ a_host_that_asks_gets_on(void **state)
 }
 
 /* Whatever the seed. */
-static void
-a_stream_is_in_order(void **state)
+TEST_WITH(a_stream_is_in_order, setup, teardown)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
@@ -155,8 +143,7 @@ a_stream_is_in_order(void **state)
   unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
-static void
-events_order_streams(void **state)
+TEST_WITH(events_order_streams, setup, teardown)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
@@ -174,10 +161,8 @@ events_order_streams(void **state)
   unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
-static void
-without_an_event_they_race(void **state)
+TEST_WITH(without_an_event_they_race, setup, teardown)
 {
-  (void)state;
   OK(cu.cuMemsetD32Async(memory, 1, WORDS, one));
   OK(cu.cuStreamSynchronize(one));
   driver_add(memory, WORDS, 1, one);
@@ -201,8 +186,7 @@ without_an_event_they_race(void **state)
 }
 
 /* Some seeds run the first kernel before the wait for the other stream ends. */
-static void
-a_wait_orders_only_what_its_stream_waits_for(void **state)
+TEST_WITH(a_wait_orders_only_what_its_stream_waits_for, setup, teardown)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
@@ -217,8 +201,7 @@ a_wait_orders_only_what_its_stream_waits_for(void **state)
 }
 
 /* Some seeds run the second kernel only after the host has waited for the first one. */
-static void
-a_wait_does_not_order_earlier_work_of_other_streams(void **state)
+TEST_WITH(a_wait_does_not_order_earlier_work_of_other_streams, setup, teardown)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
@@ -232,10 +215,8 @@ a_wait_does_not_order_earlier_work_of_other_streams(void **state)
 }
 
 /* What is atomic on both sides does not; what one of them does weakly does. */
-static void
-atomics_do_not_race(void **state)
+TEST_WITH(atomics_do_not_race, setup, teardown)
 {
-  (void)state;
   void *parameters[] = {&memory};
   OK(cu.cuMemsetD32Async(memory, 0, 1, one));
   OK(cu.cuStreamSynchronize(one));
@@ -249,10 +230,8 @@ atomics_do_not_race(void **state)
   driver_told("race: kernel ");
 }
 
-static void
-different_bytes_do_not_race(void **state)
+TEST_WITH(different_bytes_do_not_race, setup, teardown)
 {
-  (void)state;
   OK(cu.cuMemsetD32Async(memory, 1, WORDS, one));
   OK(cu.cuStreamSynchronize(one));
   driver_add(memory, WORDS / 2, 1, one);
@@ -263,10 +242,8 @@ different_bytes_do_not_race(void **state)
 }
 
 /* A stream that blocks is ordered with the one without a handle, one that does not is not. */
-static void
-the_stream_without_a_handle_orders_blocking_ones(void **state)
+TEST_WITH(the_stream_without_a_handle_orders_blocking_ones, setup, teardown)
 {
-  (void)state;
   cuda_stream blocking;
   OK(cu.cuStreamCreate(&blocking, 0));
   driver_add(memory, WORDS, 1, blocking);
@@ -282,10 +259,8 @@ the_stream_without_a_handle_orders_blocking_ones(void **state)
 }
 
 /* Host and kernel have memory in common, and other streams go on meanwhile. */
-static void
-a_kernel_waits_for_the_hosts_bell(void **state)
+TEST_WITH(a_kernel_waits_for_the_hosts_bell, setup, teardown)
 {
-  (void)state;
   void *shared;
   cuda_address address;
   OK(cu.cuMemHostAlloc(&shared, 64, CUDA_HOST_ALLOC_MAPPED));
@@ -310,11 +285,9 @@ a_kernel_waits_for_the_hosts_bell(void **state)
 }
 
 /* A compare and swap that fails writes what it read, and the host's word is gone, sooner or later. */
-static void
-what_the_host_writes_under_a_swap_is_lost(void **state)
+TEST_WITH(what_the_host_writes_under_a_swap_is_lost, setup, teardown)
 {
   enum { TRIES = 100000000, LOOKS = 4 };
-  (void)state;
   void *shared;
   cuda_address address;
   uint32_t tries = 0;
@@ -334,10 +307,8 @@ what_the_host_writes_under_a_swap_is_lost(void **state)
   OK(cu.cuMemFreeHost(shared));
 }
 
-static void
-events_have_their_time(void **state)
+TEST_WITH(events_have_their_time, setup, teardown)
 {
-  (void)state;
   cuda_event end = driver_event(), without;
   float milliseconds = -1;
   OK(cu.cuEventCreate(&without, CUDA_EVENT_NO_TIME));
@@ -358,10 +329,8 @@ events_have_their_time(void **state)
   OK(cu.cuEventDestroy_v2(without));
 }
 
-static void
-a_context_ends_when_its_streams_have(void **state)
+TEST_WITH(a_context_ends_when_its_streams_have, setup, teardown)
 {
-  (void)state;
   cuda_context second;
   cuda_stream stream;
   cuda_address words;
@@ -379,28 +348,4 @@ a_context_ends_when_its_streams_have(void **state)
   cu.clear();
 }
 
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-  const struct CMUnitTest tests[] = {
-      TEST(pinned_sources_are_read_late),
-      TEST(plain_sources_are_read_at_once),
-      TEST(results_come_with_the_wait),
-      TEST(results_are_not_read_before),
-      TEST(a_host_that_asks_gets_on),
-      TEST(a_stream_is_in_order),
-      TEST(events_order_streams),
-      TEST(without_an_event_they_race),
-      TEST(a_wait_orders_only_what_its_stream_waits_for),
-      TEST(a_wait_does_not_order_earlier_work_of_other_streams),
-      TEST(atomics_do_not_race),
-      TEST(different_bytes_do_not_race),
-      TEST(the_stream_without_a_handle_orders_blocking_ones),
-      TEST(a_kernel_waits_for_the_hosts_bell),
-      TEST(what_the_host_writes_under_a_swap_is_lost),
-      TEST(events_have_their_time),
-      TEST(a_context_ends_when_its_streams_have),
-  };
-  return cmocka_run_group_tests(tests, driver_open, NULL);
-}
+TEST_MAIN(driver_open, NULL)

@@ -3,26 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
+#include "../test_allocator.h"
 #include "target.h"
 
 #include "bundle.h"
 #include "messages.h"
 
-#include <stdio.h>
-
 static const vyre_target_ops *const ops = &vyre_target_cuda;
-static int64_t live_bytes;
-
-static void *
-counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  (void)user;
-  const vyre_allocator *real = vyre_allocator_default();
-  void *result = real->resize(real->user, memory, old_size, new_size);
-  if (result || new_size == 0)
-    live_bytes += (int64_t)new_size - (int64_t)old_size;
-  return result;
-}
+static test_memory memory; /* of the target */
 
 /* ---- all that the target can do ------------------------------------------------------------------------------------------ */
 
@@ -159,12 +147,10 @@ static char folder[] = "/tmp/vyre-cuda-failure-XXXXXX";
 static vyre_status
 open_use_close(void)
 {
-  vyre_allocator allocator = *vyre_allocator_default();
+  const vyre_allocator allocator = test_allocator(&memory, 0);
   const vyre_target_options options = {.library = test_file(SIMULATOR), .cache = folder, .timeout = 60, .statistics = looks};
   vyre_target *target;
   char command[100];
-  allocator.resize = counting_resize;
-  live_bytes = 0;
   snprintf(command, sizeof command, "rm -rf %s", folder); /* kernels are compiled every time */
   assert_int_equal(system(command), 0);
   vyre_status status = ops->open(&options, &allocator, &target);
@@ -172,8 +158,8 @@ open_use_close(void)
     status = looks ? use_statistics(target) : use(target);
     status = vyre_status_join(status, ops->close(target));
   }
-  if (live_bytes)
-    fail_msg("%d bytes are left: %s", (int)live_bytes, status ? vyre_status_text(status) : "no error");
+  if (memory.out)
+    fail_msg("%d bytes are left: %s", (int)memory.out, status ? vyre_status_text(status) : "no error");
   return status;
 }
 
@@ -197,10 +183,8 @@ may_be_silent(const char *name)
   return is;
 }
 
-static void
-with_nothing_failing_all_goes_well(void **state)
+TEST(with_nothing_failing_all_goes_well)
 {
-  (void)state;
   sim.make_fail(NULL, 0, CUDA_OK);
   sim.clear();
   test_ok(open_use_close());
@@ -208,10 +192,8 @@ with_nothing_failing_all_goes_well(void **state)
 }
 
 /* And each function is called, but those that only errors need: the sweep is of all of them. */
-static void
-each_function_is_called(void **state)
+TEST(each_function_is_called)
 {
-  (void)state;
   sim.clear();
   test_ok(open_use_close());
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -242,10 +224,8 @@ check_what_is_left(const char *name, int number)
     fail_msg("%s, call %d, fails, and this is left:\n%s", name, number, told);
 }
 
-static void
-each_call_that_fails_is_named(void **state)
+TEST(each_call_that_fails_is_named)
 {
-  (void)state;
   enum { MOST_CALLS = 12 /* of those that are called that often */ };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     bool failed = true;
@@ -267,8 +247,7 @@ each_call_that_fails_is_named(void **state)
   test_ok(open_use_close());
 }
 
-static void
-each_call_that_fails_is_named_of_kernels_that_are_looked_at(void **state)
+TEST(each_call_that_fails_is_named_of_kernels_that_are_looked_at)
 {
   looks = true;
   each_call_that_fails_is_named(state);
@@ -276,10 +255,8 @@ each_call_that_fails_is_named_of_kernels_that_are_looked_at(void **state)
 }
 
 /* Memory that is not there is asked for once more where something can be given back, and then the error says what there is. */
-static void
-memory_that_is_short_is_told(void **state)
+TEST(memory_that_is_short_is_told)
 {
-  (void)state;
   for (uint64_t number = 1; number <= 4; number++) {
     assert_true(sim.make_fail("cuMemAlloc_v2", number, CUDA_OUT_OF_MEMORY));
     vyre_status status = open_use_close();
@@ -299,10 +276,8 @@ memory_that_is_short_is_told(void **state)
 }
 
 /* What unused submissions have is given back first. */
-static void
-memory_is_found_where_nothing_uses_it(void **state)
+TEST(memory_is_found_where_nothing_uses_it)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   vyre_device_buffer buffer;
   test_buffer(target, 16, 1);
@@ -322,16 +297,4 @@ prepare(void **state)
   return mkdtemp(folder) ? test_find_simulator(state) : -1;
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(with_nothing_failing_all_goes_well),
-      cmocka_unit_test(each_function_is_called),
-      cmocka_unit_test(each_call_that_fails_is_named),
-      cmocka_unit_test(each_call_that_fails_is_named_of_kernels_that_are_looked_at),
-      cmocka_unit_test(memory_that_is_short_is_told),
-      cmocka_unit_test(memory_is_found_where_nothing_uses_it),
-  };
-  return hang_run("cuda/failure", tests, sizeof tests / sizeof *tests, prepare, NULL);
-}
+TEST_MAIN(prepare, NULL)

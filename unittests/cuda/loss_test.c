@@ -20,10 +20,8 @@ assert_works(vyre_target *target)
   assert_int_equal(out, 17);
 }
 
-static void
-a_lost_context_is_made_anew(void **state)
+TEST(a_lost_context_is_made_anew)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   vyre_target *target = test_open(NULL);
   const vyre_device_buffer before = test_buffer(target, 4, 1);
@@ -42,10 +40,8 @@ a_lost_context_is_made_anew(void **state)
 }
 
 /* Of whatever call says it: and what to do about it is told. */
-static void
-errors_that_end_a_context_are_told_from_others(void **state)
+TEST(errors_that_end_a_context_are_told_from_others)
 {
-  (void)state;
   static const struct {
     cuda_result code;
     bool is_end;
@@ -69,10 +65,8 @@ errors_that_end_a_context_are_told_from_others(void **state)
 }
 
 /* What was begun before fails when it is waited for. */
-static void
-what_was_begun_is_lost_too(void **state)
+TEST(what_was_begun_is_lost_too)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   vyre_target *target = test_open(NULL);
   const vyre_range range = test_range(test_buffer(target, 1, 5));
@@ -180,10 +174,8 @@ assert_flight_ends(flight *f, bool is_first_over)
   test_ok(ops->close(f->target));
 }
 
-static void
-all_that_is_in_flight_is_lost_at_once(void **state)
+TEST(all_that_is_in_flight_is_lost_at_once)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   flight f;
   begin_flight(&f, test_open(NULL));
@@ -192,10 +184,8 @@ all_that_is_in_flight_is_lost_at_once(void **state)
   assert_flight_ends(&f, true);
 }
 
-static void
-a_loss_may_be_found_while_polling(void **state)
+TEST(a_loss_may_be_found_while_polling)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   flight f;
   bool is_done;
@@ -211,10 +201,8 @@ a_loss_may_be_found_while_polling(void **state)
 }
 
 /* Nobody waited for anything: what is closed ends, and nothing of the host's is left. */
-static void
-a_target_that_is_lost_in_flight_can_be_closed(void **state)
+TEST(a_target_that_is_lost_in_flight_can_be_closed)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   flight f;
   begin_flight(&f, test_open(NULL));
@@ -226,10 +214,8 @@ a_target_that_is_lost_in_flight_can_be_closed(void **state)
 }
 
 /* What is begun waits for a sequence that the host goes on with, and that one finds the context lost. */
-static void
-nothing_is_begun_after_a_loss(void **state)
+TEST(nothing_is_begun_after_a_loss)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   vyre_target *target = test_open(NULL);
   target->most_iterations = 2;
@@ -249,10 +235,8 @@ nothing_is_begun_after_a_loss(void **state)
   test_ok(ops->close(target));
 }
 
-static void
-a_kernel_that_does_not_end_is_left(void **state)
+TEST(a_kernel_that_does_not_end_is_left)
 {
-  (void)state;
   static _Alignas(4096) _Atomic uint32_t words[1024];
   setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   const vyre_target_options options = {.timeout = 1};
@@ -272,14 +256,4 @@ a_kernel_that_does_not_end_is_left(void **state)
   test_close(target); /* the second context with all of its own */
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_lost_context_is_made_anew),       cmocka_unit_test(errors_that_end_a_context_are_told_from_others),
-      cmocka_unit_test(what_was_begun_is_lost_too),        cmocka_unit_test(all_that_is_in_flight_is_lost_at_once),
-      cmocka_unit_test(a_loss_may_be_found_while_polling), cmocka_unit_test(a_target_that_is_lost_in_flight_can_be_closed),
-      cmocka_unit_test(nothing_is_begun_after_a_loss),     cmocka_unit_test(a_kernel_that_does_not_end_is_left),
-  };
-  return hang_run("cuda/loss", tests, sizeof tests / sizeof *tests, test_find_simulator, NULL);
-}
+TEST_MAIN(test_find_simulator, NULL)

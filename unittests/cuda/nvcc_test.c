@@ -4,7 +4,6 @@
 #include "driver_fixture.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { BLOCKS = 2, BLOCK = 64, THREADS = BLOCKS * BLOCK, SOURCES = 3 * THREADS };
@@ -101,10 +100,8 @@ run(const char *name, uint32_t blocks, const void *in, size_t in_size, void *out
     fail_msg("%s: %s", name, cu.messages());
 }
 
-static void
-expressions_are_what_the_host_computes(void **state)
+TEST(expressions_are_what_the_host_computes)
 {
-  (void)state;
   static _Alignas(8) unsigned char in[8 * SOURCES], out[8 * THREADS], wanted[8 * THREADS];
   for (size_t k = 0; k < sizeof expressions / sizeof *expressions; k++) {
     const expression *e = &expressions[k];
@@ -124,10 +121,8 @@ expressions_are_what_the_host_computes(void **state)
 
 /* ---- together ------------------------------------------------------------------------------------------------------------ */
 
-static void
-threads_do_together_what_the_host_does_alone(void **state)
+TEST(threads_do_together_what_the_host_does_alone)
 {
-  (void)state;
   uint32_t in[THREADS], out[THREADS], sums[BLOCKS] = {0}, folded[4] = {0};
   uint64_t random = 3, wide[BLOCKS];
   for (uint32_t i = 0; i < THREADS; i++) {
@@ -166,10 +161,8 @@ threads_do_together_what_the_host_does_alone(void **state)
   }
 }
 
-static void
-a_grid_meets(void **state)
+TEST(a_grid_meets)
 {
-  (void)state;
   enum { MANY = 7 };
   const uint32_t none = 0;
   uint32_t out[2 * MANY + 1] = {0};
@@ -219,14 +212,9 @@ teardown(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(expressions_are_what_the_host_computes),
-      cmocka_unit_test(threads_do_together_what_the_host_does_alone),
-      cmocka_unit_test(a_grid_meets),
-  };
   if (!*NVCC) {
     puts("nvcc is missing: install NVIDIA's toolkit, or set CUDA_PATH to where it is");
     return 0;
   }
-  return cmocka_run_group_tests_name("cuda/nvcc", tests, setup, teardown);
+  return test_run(setup, teardown);
 }

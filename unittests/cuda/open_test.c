@@ -17,10 +17,8 @@ open_and_close(const char *library, const char *device)
   return ops->close(target);
 }
 
-static void
-what_is_missing_is_told(void **state)
+TEST(what_is_missing_is_told)
 {
-  (void)state;
   test_refused(open_and_close("/nowhere/libcuda.so.1", NULL), "cuda: no library: ");
   test_refused(open_and_close("libc.so.6", NULL), "cuda: no symbol: the library 'libc.so.6' lacks cuInit");
   setenv("VYRE_CUDA_SIM_DEVICES", "0", 1);
@@ -29,10 +27,8 @@ what_is_missing_is_told(void **state)
   test_ok(open_and_close(test_file(SIMULATOR), NULL));
 }
 
-static void
-a_device_is_taken_as_asked(void **state)
+TEST(a_device_is_taken_as_asked)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_DEVICES", "2", 1);
   test_ok(open_and_close(test_file(SIMULATOR), "1"));
   test_refused(open_and_close(test_file(SIMULATOR), "2"), "none that fits '2'; there are: 0 '");
@@ -43,10 +39,8 @@ a_device_is_taken_as_asked(void **state)
 }
 
 /* Without a library's name: the simulator lies where vyre's own libraries do. */
-static void
-the_simulator_is_a_device(void **state)
+TEST(the_simulator_is_a_device)
 {
-  (void)state;
   const vyre_target_options options = {.device = "sim"};
   vyre_target *target;
   vyre_device_info info;
@@ -70,10 +64,8 @@ count_device(void *user, const vyre_device_info *info)
   ++*count;
 }
 
-static void
-devices_are_listed(void **state)
+TEST(devices_are_listed)
 {
-  (void)state;
   const vyre_target_options options = {.library = test_file(SIMULATOR)};
   uint32_t count = 0;
   setenv("VYRE_CUDA_SIM_DEVICES", "3", 1);
@@ -83,10 +75,8 @@ devices_are_listed(void **state)
 }
 
 /* The thread's context is the embedder's, before and after. */
-static void
-a_context_of_the_embedders_stays(void **state)
+TEST(a_context_of_the_embedders_stays)
 {
-  (void)state;
   sim.clear();
   vyre_target *target = test_open(NULL);
   const uint64_t pushed = sim.count("cuCtxPushCurrent_v2"), popped = sim.count("cuCtxPopCurrent_v2");
@@ -96,13 +86,4 @@ a_context_of_the_embedders_stays(void **state)
   test_close(target);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_missing_is_told),          cmocka_unit_test(a_device_is_taken_as_asked),
-      cmocka_unit_test(the_simulator_is_a_device),        cmocka_unit_test(devices_are_listed),
-      cmocka_unit_test(a_context_of_the_embedders_stays),
-  };
-  return hang_run("cuda/open", tests, sizeof tests / sizeof *tests, test_find_simulator, NULL);
-}
+TEST_MAIN(test_find_simulator, NULL)

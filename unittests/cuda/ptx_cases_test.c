@@ -1,14 +1,9 @@
 /* Instructions one by one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptx_cases.h"
 #include "ptx_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 static const char *
 type_of(char letter)
@@ -40,10 +35,8 @@ write_kernel(const ptx_case *c, char *out, size_t size)
   snprintf(out + used, size - (size_t)used, "%s;\nst.global.%s [%%out], %%d;\nret;\n}\n", c->text, type_of(c->signature[0]));
 }
 
-static void
-each_instruction_gives_its_documented_result(void **state)
+TEST(each_instruction_gives_its_documented_result)
 {
-  (void)state;
   uint32_t wrong = 0;
   for (uint32_t i = 0; i < ptx_case_count; i++) {
     const ptx_case *c = &ptx_cases[i];
@@ -63,11 +56,4 @@ each_instruction_gives_its_documented_result(void **state)
     }
   }
   assert_int_equal(wrong, 0);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_instruction_gives_its_documented_result)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

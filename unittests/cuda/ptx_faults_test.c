@@ -1,13 +1,8 @@
 /* Each kind of fault is found, at its line, under every schedule or under some.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptx_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { SEEDS = 30 };
 
@@ -40,10 +35,8 @@ passes(const char *text, uint32_t threads)
   }
 }
 
-static void
-addresses(void **state)
+TEST(addresses)
 {
-  (void)state;
   fails(BODY("st.global.u32 [%x3+4], %r1;\n"), 64, PTX_FAULT_ADDRESS, 9, "a write of 4 bytes outside of global memory");
   fails(BODY("ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%x1+252];\n"), 1, PTX_FAULT_MISALIGNED, 9, "16 bytes");
   fails(BODY("ld.u32 %r4, [%x1+256];\n"), 1, PTX_FAULT_ADDRESS, 9, "a read of 4 bytes outside of generic memory");
@@ -55,10 +48,8 @@ addresses(void **state)
   fails(BODY(".local .b32 own[2];\nmov.u64 %x4, own; st.local.u32 [%x4+8], %r1;\n"), 1, PTX_FAULT_ADDRESS, 10, "local memory");
 }
 
-static void
-the_fault_says_who(void **state)
+TEST(the_fault_says_who)
 {
-  (void)state;
   uint32_t out[60];
   ptx_test t = {.text = BODY("st.global.u32 [%x3+0], %r1;\n"), .launch = {.block = {61}}};
   ptx_test_buffer(&t, 0, out, sizeof out);
@@ -67,17 +58,13 @@ the_fault_says_who(void **state)
   assert_int_equal(t.fault.address, ptx_test_address(0) + 240);
 }
 
-static void
-traps(void **state)
+TEST(traps)
 {
-  (void)state;
   fails(BODY("setp.eq.u32 %p1, %r1, 5;\n@%p1 trap;\n"), 32, PTX_FAULT_TRAP, 10, "trap");
 }
 
-static void
-poison(void **state)
+TEST(poison)
 {
-  (void)state;
   fails(BODY("st.global.u32 [%x3], %r7;\n"), 1, PTX_FAULT_POISON, 9, "a value that is stored");
   fails(BODY("@%p1 bra over;\nover:\n"), 1, PTX_FAULT_POISON, 9, "a guard");
   fails(BODY("add.s64 %x5, %x6, 4;\nld.global.u32 %r4, [%x5];\n"), 1, PTX_FAULT_POISON, 10, "an address");
@@ -89,10 +76,8 @@ poison(void **state)
          1);
 }
 
-static void
-races(void **state)
+TEST(races)
 {
-  (void)state;
   fails(BODY("st.shared.u32 [%r2], %r1;\n"), 2, PTX_FAULT_RACE, 9, "it writes what thread");
   /* The neighbour's word without a barrier: whichever comes second is told. */
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -111,10 +96,8 @@ races(void **state)
         PTX_FAULT_RACE, 0, "what thread");
 }
 
-static void
-barriers_that_not_all_come_to(void **state)
+TEST(barriers_that_not_all_come_to)
 {
-  (void)state;
   fails(BODY("setp.ge.u32 %p1, %r1, 31;\n@%p1 ret;\nbar.sync 0, 32;\n"), 64, PTX_FAULT_DIVERGED, 11, "31 of 32 threads");
   fails(BODY("setp.eq.u32 %p1, %r1, 3;\n@%p1 bra other;\nbar.sync 0;\nret;\nother:\nbar.sync 0;\n"), 32, PTX_FAULT_DIVERGED, 14,
         "different barriers");
@@ -125,10 +108,8 @@ barriers_that_not_all_come_to(void **state)
 }
 
 /* One without a count is for the threads that have not ended. */
-static void
-barriers_that_all_come_to_who_are_left(void **state)
+TEST(barriers_that_all_come_to_who_are_left)
 {
-  (void)state;
   uint32_t out[64] = {0};
   ptx_test t = {.text = BODY("setp.eq.u32 %p1, %r1, 3;\n@%p1 ret;\nbar.sync 0;\nst.global.u32 [%x1], 7;\n"),
                 .launch = {.grid = {1}, .block = {64}}};
@@ -149,10 +130,8 @@ stop_at_spin(void *user, bool spins)
   return !spins;
 }
 
-static void
-hangs(void **state)
+TEST(hangs)
 {
-  (void)state;
   for (uint64_t seed = 0; seed < 6; seed++)
     for (uint32_t is_cooperative = 0; is_cooperative < 2; is_cooperative++) {
       uint32_t out[64] = {0};
@@ -190,19 +169,15 @@ stale_results(const char *text)
   return stale;
 }
 
-static void
-weak_accesses_are_late_without_fences(void **state)
+TEST(weak_accesses_are_late_without_fences)
 {
-  (void)state;
   assert_int_equal(stale_results(FLAGGED("fence.acq_rel.gpu;", "fence.acq_rel.gpu;")), 0);
   assert_true(stale_results(FLAGGED("", "fence.acq_rel.gpu;")) > 0);
   assert_true(stale_results(FLAGGED("fence.acq_rel.gpu;", "")) > 0);
 }
 
-static void
-refusals(void **state)
+TEST(refusals)
 {
-  (void)state;
   ptx_test_refused("add.u32 %r1, %r2;", "line 1: unknown directive 'add'");
   ptx_test_refused(".version 9.9\n.target sm_75\n", "above the driver's");
   ptx_test_refused(".version 7.8\n.target sm_100\n", "sm_100 needs PTX 8.6");
@@ -219,22 +194,4 @@ refusals(void **state)
   ptx_test_refused(BODY("bra nowhere;\n"), "line 9: there is no label 'nowhere'");
   ptx_test_refused(BODY("add.u32 %x1, %r1, %r2;\n"), "line 9: operands of 'add' do not agree");
   ptx_test_refused(PTX_HEAD ".func f()\n{\ncall f, ();\nret;\n}\n.entry k()\n{\ncall f, ();\nret;\n}\n", "calls itself");
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(addresses),
-      cmocka_unit_test(the_fault_says_who),
-      cmocka_unit_test(traps),
-      cmocka_unit_test(poison),
-      cmocka_unit_test(races),
-      cmocka_unit_test(barriers_that_not_all_come_to),
-      cmocka_unit_test(barriers_that_all_come_to_who_are_left),
-      cmocka_unit_test(hangs),
-      cmocka_unit_test(weak_accesses_are_late_without_fences),
-      cmocka_unit_test(refusals),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

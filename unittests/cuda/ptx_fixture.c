@@ -1,13 +1,8 @@
 /* Runs PTX texts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptx_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { NEWEST_SM = 100, NEWEST_VERSION = 90 };
 

@@ -2,16 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
+#include "../test.h"
 #include "ptx_fixture.h"
 #include "ptx_generate.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { KERNELS = 20, FILES = 15, WORDS = GENERATED_THREADS * GENERATED_OUT };
 
@@ -120,10 +116,8 @@ compare_file(uint64_t seed, const char *folder)
   free(ptx);
 }
 
-static void
-random_kernels_compute_what_the_host_does(void **state)
+TEST(random_kernels_compute_what_the_host_does)
 {
-  (void)state;
   char folder[] = "/tmp/vyre-ptx-XXXXXX", command[64];
   if (!*CLANG)
     fail_msg("there is no clang with an NVPTX back end\nFix: scripts/install-packages.sh");
@@ -132,11 +126,4 @@ random_kernels_compute_what_the_host_does(void **state)
     compare_file(seed, folder);
   snprintf(command, sizeof command, "rm -r %s", folder);
   assert_int_equal(system(command), 0);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_kernels_compute_what_the_host_does)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

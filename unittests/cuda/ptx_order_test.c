@@ -4,13 +4,8 @@
  * it ends, so that neither's being late goes away by itself.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptx_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { SEEDS = 40 };
 
@@ -95,10 +90,8 @@ count_stale(const char *text)
   return stale;
 }
 
-static void
-both_sides_have_to_order(void **state)
+TEST(both_sides_have_to_order)
 {
-  (void)state;
   for (size_t w = 0; w < sizeof writers / sizeof *writers; w++)
     for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
       char text[2048];
@@ -112,8 +105,7 @@ both_sides_have_to_order(void **state)
 /* ---- a thread's own accesses --------------------------------------------------------------------------------------------- */
 
 /* A thread sees its stores in order, by whatever instruction it looks at them, in all schedules. */
-static void
-a_thread_sees_its_own_stores(void **state)
+TEST(a_thread_sees_its_own_stores)
 {
   static const struct {
     const char *text;
@@ -128,7 +120,6 @@ a_thread_sees_its_own_stores(void **state)
                {"st.global.u32 [%x1+4], 6; ld.global.u32 %r2, [%x1+4];", 6, 6},
                {"st.relaxed.gpu.global.u32 [%x1+4], 6; ld.global.u32 %r2, [%x1+4];", 6, 6},
                {"st.global.u8 [%x1+4], 7; ld.global.u32 %r2, [%x1+4];", 7, 7}};
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
       char text[1024];
@@ -180,10 +171,8 @@ count_old_neighbours(const char *between)
   return old;
 }
 
-static void
-a_barrier_orders_a_block(void **state)
+TEST(a_barrier_orders_a_block)
 {
-  (void)state;
   assert_int_equal(count_old_neighbours("bar.sync 0;"), 0);
   assert_int_equal(count_old_neighbours("barrier.sync 3;"), 0);
   assert_int_equal(count_old_neighbours("bar.sync 1, 96;"), 0);
@@ -245,34 +234,19 @@ count_old_blocks(const char *arrive, const char *ask)
 #define ARRIVE "atom.acq_rel.gpu.global.add.u32 %r7, [%x7], 1;"
 #define ASK    "ld.acquire.gpu.global.u32 %r7, [%x7];"
 
-static void
-a_grid_meets_where_all_blocks_are_there(void **state)
+TEST(a_grid_meets_where_all_blocks_are_there)
 {
-  (void)state;
   assert_int_equal(count_old_blocks(ARRIVE, ASK), 0);
   assert_int_equal(count_old_blocks("membar.gl; red.global.add.u32 [%x7], 1;", "ld.volatile.global.u32 %r7, [%x7]; membar.gl;"), 0);
   assert_true(count_old_blocks("red.relaxed.gpu.global.add.u32 [%x7], 1;", "ld.relaxed.gpu.global.u32 %r7, [%x7];") > 0);
 }
 
-static void
-a_grid_hangs_where_they_are_not(void **state)
+TEST(a_grid_hangs_where_they_are_not)
 {
-  (void)state;
   for (uint32_t seed = 0; seed < 4; seed++) {
     grid g;
     ptx_test t = make_grid(&g, ARRIVE, ASK, seed);
     t.launch.resident = 1 + seed;
     ptx_test_fails(&t, PTX_FAULT_HANG, 0, "blocks have not begun");
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(both_sides_have_to_order),        cmocka_unit_test(a_thread_sees_its_own_stores),
-      cmocka_unit_test(a_barrier_orders_a_block),        cmocka_unit_test(a_grid_meets_where_all_blocks_are_there),
-      cmocka_unit_test(a_grid_hangs_where_they_are_not),
-  };
-  return cmocka_run_group_tests_name("cuda/ptx-order", tests, NULL, NULL);
 }

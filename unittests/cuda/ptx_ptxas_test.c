@@ -1,15 +1,9 @@
 /* The simulator's parser against ptxas: what ptxas refuses, it refuses; and what its table has, ptxas takes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptx_fixture.h"
 #include "ptxas.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { MUTANTS = 300, TEXT = 1 << 18 };
 
@@ -207,14 +201,12 @@ add_writing(const form *f, uint32_t n, char *out)
   return true;
 }
 
-static void
-each_form_is_one_of_ptxas(void **state)
+TEST(each_form_is_one_of_ptxas)
 {
   static const struct {
     uint32_t sm;
     const char *version;
   } targets[] = {{75, "7.8"}, {80, "7.8"}, {86, "7.8"}, {90, "8.0"}};
-  (void)state;
   if (!needs_ptxas())
     return;
   char *text = malloc(TEXT), message[512], log[256];
@@ -319,10 +311,8 @@ mutate(char *out)
   }
 }
 
-static void
-what_ptxas_refuses_is_refused(void **state)
+TEST(what_ptxas_refuses_is_refused)
 {
-  (void)state;
   if (!needs_ptxas())
     return;
   char *text = malloc(TEXT), message[512], log[256];
@@ -349,14 +339,12 @@ what_ptxas_refuses_is_refused(void **state)
 }
 
 /* One line a text, in a kernel that has registers and variables of all kinds. */
-static void
-lines_that_ptxas_refuses_are_refused(void **state)
+TEST(lines_that_ptxas_refuses_are_refused)
 {
   static const char before[] =
       ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n"
       ".reg .b32 %r<5>;\n.reg .f32 %f<4>;\n.reg .f64 %d<4>;\n.reg .b64 %x<5>;\n.reg .u32 %u<3>;\n.reg .s32 %s<3>;\n"
       ".shared .b32 sh[4];\n.local .b32 lo[4];\n";
-  (void)state;
   if (!needs_ptxas())
     return;
   FILE *file = fopen(PROBES, "r");
@@ -377,15 +365,4 @@ lines_that_ptxas_refuses_are_refused(void **state)
   fclose(file);
   assert_int_equal(wrong, 0);
   assert_true(taken > 60);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_form_is_one_of_ptxas),
-      cmocka_unit_test(lines_that_ptxas_refuses_are_refused),
-      cmocka_unit_test(what_ptxas_refuses_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* Kernels that run as they should: control, memory, barriers, warps, calls.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptx_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { SEEDS = 20 };
 
@@ -33,10 +28,8 @@ static const char sums[] = ENTRY(".param .u64 out") //
     "  st.global.u32 [%rd1], %r8;\n"
     "  ret;\n}\n";
 
-static void
-shared_memory_and_barriers(void **state)
+TEST(shared_memory_and_barriers)
 {
-  (void)state;
   for (uint32_t seed = 0; seed < SEEDS; seed++) {
     uint32_t out[5 * 200];
     ptx_test t = {.text = sums, .launch = {.grid = {5}, .block = {200}, .seed = seed}};
@@ -65,10 +58,8 @@ static const char loops[] = ENTRY(".param .u64 out") //
     "  mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r2;\n"
     "}\n";
 
-static void
-lanes_part_and_meet(void **state)
+TEST(lanes_part_and_meet)
 {
-  (void)state;
   for (uint32_t seed = 0; seed < SEEDS; seed++) {
     uint32_t out[64];
     ptx_test t = {.text = loops, .launch = {.block = {64}, .seed = seed}};
@@ -149,10 +140,8 @@ lanes(uint32_t i)
   return i % 32 + 100 * (i / 32);
 }
 
-static void
-warps(void **state)
+TEST(warps)
 {
-  (void)state;
 #define AND_MARK "mov.u32 %r9, %r4;\n@%p1 add.u32 %r9, %r9, 1000;\n"
   gives(VALUE("", "shfl.sync.up.b32 %r4|%p1, %r1, 3, 0x1800, -1;\n" AND_MARK), 64, shuffled_up);
   gives(VALUE("", "shfl.sync.down.b32 %r4|%p1, %r1, 5, 31, -1;\n" AND_MARK), 64, shuffled_down);
@@ -203,10 +192,8 @@ packed(uint32_t i)
   "st.param.b32 [y], %r2;\nret;\n}\n"
 #define CALL "{\n.param .b32 a; .param .b32 b;\nst.param.b32 [a], %r9;\ncall.uni (b), f, (a);\nld.param.b32 %r9, [b];\n}\n"
 
-static void
-calls_tables_and_memories(void **state)
+TEST(calls_tables_and_memories)
 {
-  (void)state;
   gives(
       VALUE(FUNCTION, "mov.u32 %r9, %r1;\n" CALL "and.b32 %r4, %r1, 1; setp.eq.u32 %p1, %r4, 0;\n@%p1 bra over;\n" CALL "over:\n"),
       64, called);
@@ -222,10 +209,8 @@ calls_tables_and_memories(void **state)
   gives(VALUE("", "cvt.u16.u32 %h1, %r1; not.b16 %h2, %h1; mov.b32 %r9, {%h1, %h2};\n"), 64, packed);
 }
 
-static void
-atomics_add_up(void **state)
+TEST(atomics_add_up)
 {
-  (void)state;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     uint32_t out[4] = {0, 5, 0xffffffff, 0};
     ptx_test t = {.text =
@@ -243,10 +228,8 @@ atomics_add_up(void **state)
   }
 }
 
-static void
-variables_have_their_values(void **state)
+TEST(variables_have_their_values)
 {
-  (void)state;
   uint32_t out[4] = {0};
   ptx_test t = {.text =
                     PTX_HEAD ".const .f32 half = 0.5;\n.global .align 4 .b8 words[12] = {1, 0, 0, 0, 2, 1};\n"
@@ -261,18 +244,4 @@ variables_have_their_values(void **state)
   assert_int_equal(out[1], 0x3f000000);
   assert_int_equal(out[2], 0xbe800000);
   assert_int_equal(out[3], 0x40400000);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shared_memory_and_barriers),
-      cmocka_unit_test(lanes_part_and_meet),
-      cmocka_unit_test(warps),
-      cmocka_unit_test(calls_tables_and_memories),
-      cmocka_unit_test(atomics_add_up),
-      cmocka_unit_test(variables_have_their_values),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

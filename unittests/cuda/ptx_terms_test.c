@@ -1,15 +1,11 @@
 /* Integer instructions of the simulator against z3's values of SMT-LIB terms (ptx_terms.def), at corners and random points.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptx_fixture.h"
 #include "smt/smt.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { POINTS = 64, SOURCES = 4 };
 
@@ -203,10 +199,8 @@ write_queries(FILE *to, void *context)
   }
 }
 
-static void
-each_integer_instruction_is_its_term(void **state)
+TEST(each_integer_instruction_is_its_term)
 {
-  (void)state;
   uint64_t random = 7;
   uint32_t wrong = 0;
   for (uint32_t i = 0; i < TERMS; i++)
@@ -226,11 +220,4 @@ each_integer_instruction_is_its_term(void **state)
     }
   free(answer);
   assert_int_equal(wrong, 0);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_integer_instruction_is_its_term)};
-  return cmocka_run_group_tests_name("cuda/ptx-terms", tests, NULL, NULL);
 }

@@ -7,10 +7,8 @@
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
 
-static void
-a_process_that_must_be_restarted_is_told_so(void **state)
+TEST(a_process_that_must_be_restarted_is_told_so)
 {
-  (void)state;
   setenv("VYRE_CUDA_SIM_STICKY", "process", 1);
   vyre_target *target = test_open(NULL);
   test_refused(test_run_wild(target), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
@@ -20,9 +18,4 @@ a_process_that_must_be_restarted_is_told_so(void **state)
   test_ok(ops->close(target));
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_process_that_must_be_restarted_is_told_so)};
-  return hang_run("cuda/restart", tests, sizeof tests / sizeof *tests, test_find_simulator, NULL);
-}
+TEST_MAIN(test_find_simulator, NULL)

@@ -115,10 +115,8 @@ static const kind kinds[] = {
 
 /* One wait each, and just the bytes and launches that it names; from the third time on a graph, which allocates nothing and
  * launches no kernel by itself. */
-static void
-each_kind_of_sequence_costs_what_it_names(void **state)
+TEST(each_kind_of_sequence_costs_what_it_names)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const kind k = kinds[i];
     vyre_target *target = test_open(NULL);
@@ -149,10 +147,8 @@ each_kind_of_sequence_costs_what_it_names(void **state)
 }
 
 /* The same sequences, with graphs and without: the same words. */
-static void
-a_graph_gives_the_bytes_of_its_commands(void **state)
+TEST(a_graph_gives_the_bytes_of_its_commands)
 {
-  (void)state;
   uint32_t out[2][16][2][64];
   memset(out, 0, sizeof out);
   for (uint32_t way = 0; way < 2; way++) {
@@ -171,10 +167,8 @@ a_graph_gives_the_bytes_of_its_commands(void **state)
 }
 
 /* Parameters that change are changed in the graph: buffers, push constants, grids; what does not is left alone. */
-static void
-what_changes_is_changed_in_the_graph(void **state)
+TEST(what_changes_is_changed_in_the_graph)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   const vyre_kernel mark = test_compile(target, TEST_MARK);
   const vyre_range ranges[2] = {test_range(test_buffer(target, 64, 0)), test_range(test_buffer(target, 64, 0))};
@@ -198,10 +192,8 @@ what_changes_is_changed_in_the_graph(void **state)
 }
 
 /* A part of a grid has to be told which it is, the whole has not: they are two graphs. */
-static void
-parts_of_a_grid_come_and_go(void **state)
+TEST(parts_of_a_grid_come_and_go)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   const vyre_kernel mark = test_compile(target, TEST_MARK);
   const vyre_range range = test_range(test_buffer(target, 8, 0));
@@ -292,11 +284,9 @@ submit_varied(vyre_target *target, const varied *v, uint32_t number, uint32_t ou
 }
 
 /* Alternates two sequences that differ in one property.  The graph of one is not replayed for the other. */
-static void
-a_graph_is_of_its_sequence_alone(void **state)
+TEST(a_graph_is_of_its_sequence_alone)
 {
   static uint32_t out[2][VARIATIONS][TIMES_EACH][2][VARIED_BUFFERS][VARIED_WORDS];
-  (void)state;
   for (uint32_t way = 0; way < 2; way++) {
     vyre_target *target = test_open(NULL);
     target->no_graphs = way == 1;
@@ -318,10 +308,8 @@ a_graph_is_of_its_sequence_alone(void **state)
 /* ---- order --------------------------------------------------------------------------------------------------------------- */
 
 /* Each begun sequence sees what those before it left, whatever streams they have. */
-static void
-what_is_begun_keeps_its_order(void **state)
+TEST(what_is_begun_keeps_its_order)
 {
-  (void)state;
   enum { TICKETS = 6 };
   vyre_target *target = test_open(NULL);
   const vyre_kernel digit = test_compile(target, TEST_DIGIT);
@@ -344,10 +332,8 @@ what_is_begun_keeps_its_order(void **state)
 }
 
 /* Of several that come again and again, each gets what was kept of it. */
-static void
-what_is_begun_finds_its_graph(void **state)
+TEST(what_is_begun_finds_its_graph)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   const uint32_t push = 1;
   const vyre_range ranges[] = {test_range(test_buffer(target, 64, 0)), test_range(test_buffer(target, 1, 0))};
@@ -366,10 +352,8 @@ what_is_begun_finds_its_graph(void **state)
 }
 
 /* A kernel waits for a word of the host's while another sequence begins and ends; then the host says the word. */
-static void
-a_kernel_waits_for_the_host(void **state)
+TEST(a_kernel_waits_for_the_host)
 {
-  (void)state;
   static _Alignas(4096) _Atomic uint32_t words[1024];
   vyre_target *target = test_open(NULL);
   vyre_device_buffer bell;
@@ -398,10 +382,8 @@ a_kernel_waits_for_the_host(void **state)
 
 /* ---- grids and repeats --------------------------------------------------------------------------------------------------- */
 
-static void
-a_grid_that_fits_meets(void **state)
+TEST(a_grid_that_fits_meets)
 {
-  (void)state;
   enum { GROUPS = 8 };
   vyre_target *target = test_open(NULL);
   const vyre_kernel meet = test_compile(target, TEST_MEET);
@@ -423,10 +405,8 @@ a_grid_that_fits_meets(void **state)
 }
 
 /* Longer than what is given at once: the host waits once for each part, and the count goes on. */
-static void
-a_long_repeat_goes_on(void **state)
+TEST(a_long_repeat_goes_on)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   target->most_iterations = 8;
   const vyre_kernel down = test_compile(target, TEST_DOWN), digit = test_compile(target, TEST_DIGIT);
@@ -457,10 +437,8 @@ a_long_repeat_goes_on(void **state)
 }
 
 /* Of a part that fails after the wait some may run already: staging is used again when it does no more. */
-static void
-a_part_that_fails_is_waited_for(void **state)
+TEST(a_part_that_fails_is_waited_for)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   target->most_iterations = 2;
   const vyre_range left = test_range(test_buffer(target, 1, 5));
@@ -481,10 +459,8 @@ a_part_that_fails_is_waited_for(void **state)
 }
 
 /* Every step of a repeat is stopped when it is over, the first one too. */
-static void
-a_repeat_that_is_over_does_nothing(void **state)
+TEST(a_repeat_that_is_over_does_nothing)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   const uint32_t one = 1;
   const vyre_range left = test_range(test_buffer(target, 1, 3)), x = test_range(test_buffer(target, 1, 0));
@@ -504,10 +480,8 @@ a_repeat_that_is_over_does_nothing(void **state)
   test_close(target);
 }
 
-static void
-a_trap_of_a_program_is_an_error(void **state)
+TEST(a_trap_of_a_program_is_an_error)
 {
-  (void)state;
   vyre_target *target = test_open(NULL);
   const vyre_range range = test_range(test_buffer(target, 1, 9));
   const vyre_kernel kernel = test_compile(target, TEST_TRAP);
@@ -524,23 +498,4 @@ a_trap_of_a_program_is_an_error(void **state)
   test_close(target);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_kind_of_sequence_costs_what_it_names),
-      cmocka_unit_test(a_graph_gives_the_bytes_of_its_commands),
-      cmocka_unit_test(what_changes_is_changed_in_the_graph),
-      cmocka_unit_test(parts_of_a_grid_come_and_go),
-      cmocka_unit_test(a_graph_is_of_its_sequence_alone),
-      cmocka_unit_test(what_is_begun_keeps_its_order),
-      cmocka_unit_test(what_is_begun_finds_its_graph),
-      cmocka_unit_test(a_kernel_waits_for_the_host),
-      cmocka_unit_test(a_grid_that_fits_meets),
-      cmocka_unit_test(a_long_repeat_goes_on),
-      cmocka_unit_test(a_part_that_fails_is_waited_for),
-      cmocka_unit_test(a_repeat_that_is_over_does_nothing),
-      cmocka_unit_test(a_trap_of_a_program_is_an_error),
-  };
-  return hang_run("cuda/sequence", tests, sizeof tests / sizeof *tests, test_find_simulator, NULL);
-}
+TEST_MAIN(test_find_simulator, NULL)

@@ -1,6 +1,7 @@
 /* What tests of the CUDA target share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test_allocator.h"
 #include "target.h"
 
 #include "bundle.h"
@@ -11,7 +12,7 @@
 test_simulator sim;
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
-static int64_t live_bytes;
+static test_memory memory; /* of the target */
 
 static bool
 find(void *library, const char *name, void *out)
@@ -52,26 +53,13 @@ test_refused(vyre_status status, const char *word)
   vyre_status_free(status);
 }
 
-static void *
-counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  (void)user;
-  const vyre_allocator *real = vyre_allocator_default();
-  void *result = real->resize(real->user, memory, old_size, new_size);
-  if (result || new_size == 0)
-    live_bytes += (int64_t)new_size - (int64_t)old_size;
-  return result;
-}
-
 vyre_target *
 test_open(const vyre_target_options *options)
 {
   vyre_target_options own = options ? *options : (vyre_target_options){0};
-  vyre_allocator allocator = *vyre_allocator_default();
+  const vyre_allocator allocator = test_allocator(&memory, 0);
   vyre_target *target;
-  allocator.resize = counting_resize;
   own.library = test_file(SIMULATOR);
-  live_bytes = 0;
   sim.clear();
   test_ok(ops->open(&own, &allocator, &target));
   return target;
@@ -81,7 +69,7 @@ void
 test_close(vyre_target *target)
 {
   test_ok(ops->close(target));
-  assert_int_equal(live_bytes, 0);
+  assert_int_equal(memory.out, 0);
   assert_string_equal(sim.messages(), "");
 }
 

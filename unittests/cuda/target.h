@@ -5,17 +5,9 @@
 #ifndef VYRE_UNITTESTS_CUDA_TARGET_H
 #define VYRE_UNITTESTS_CUDA_TARGET_H
 
+#include "../test.h"
 #include "kernels.h"
 #include "sim/simulator.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define SIMULATOR "lib/" CUDA_SIM_LIBRARY
 

@@ -1,13 +1,8 @@
 /* The checker itself: what is planted wrong, in a term or in a fold, it finds, and it says where.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "fold.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { RANDOM = 1000 }; /* with fewer, not all edges are points */
 
@@ -122,10 +117,8 @@ replace(fold_list *list, const char *from, const char *to)
 
 /* ---- tests ---------------------------------------------------------------------------------------------------------- */
 
-static void
-agreement_is_silent(void **state)
+TEST(agreement_is_silent)
 {
-  (void)state;
   fold_list list = only(VYRE_OP_srem, VYRE_U32);
   bool answered;
   uint32_t wrong;
@@ -136,10 +129,8 @@ agreement_is_silent(void **state)
   free(report);
 }
 
-static void
-wrong_fold(void **state)
+TEST(wrong_fold)
 {
-  (void)state;
   plant(VYRE_OP_sdiv, VYRE_U16, 0x8000, 0xffff, 0x7fff, true,
         "sdiv u16, u16 : u16: at x = 0x8000, y = 0xffff vyre_eval gives #x7fff, undefined, the term #x8000 true");
   plant(VYRE_OP_add, VYRE_F32, 0x80000000, 0x80000000, 0, false,
@@ -149,29 +140,23 @@ wrong_fold(void **state)
   plant(VYRE_OP_flt, VYRE_F16, 0x7e00, 0, 1, false, "vyre_eval gives true, defined, the term false");
 }
 
-static void
-wrong_undefined_mark(void **state)
+TEST(wrong_undefined_mark)
 {
-  (void)state;
   plant(VYRE_OP_udiv, VYRE_U32, 0, 0, 0xffffffff, false,
         "at x = 0x0, y = 0x0 vyre_eval gives #xffffffff, defined, the term #xffffffff true");
   plant(VYRE_OP_add, VYRE_U32, 0, 0, 0, true, "is undefined, and never should be, at x = 0x0, y = 0x0");
 }
 
-static void
-what_terms_do_not_see(void **state)
+TEST(what_terms_do_not_see)
 {
-  (void)state;
   plant(VYRE_OP_sqrt, VYRE_F32, 0xff800000, 0, 0xffc00000, true,
         "a NaN with other bits than the canonical ones, at x = 0xff800000");
   expect(only(VYRE_OP_not, VYRE_U8), signed_eval, "not u8 : u8: differs between signed and unsigned operands, at x = 0x5");
   expect(only(VYRE_OP_not, VYRE_U8), vector_eval, "not u8 : u8: differs between a vector's lane and the scalar, at x = ");
 }
 
-static void
-wrong_term(void **state)
+TEST(wrong_term)
 {
-  (void)state;
   fold_list list = only(VYRE_OP_srem, VYRE_U8);
   replace(&list, "(bvsrem x y)", "(bvurem x y)");
   expect(list, vyre_eval, "srem u8, u8 : u8: at x = 0x");
@@ -183,10 +168,8 @@ wrong_term(void **state)
   expect(list, vyre_eval, "shl u64, u64 : u64: at x = 0x");
 }
 
-static void
-no_term_at_all(void **state)
+TEST(no_term_at_all)
 {
-  (void)state;
   fold_list list = only(VYRE_OP_srem, VYRE_U8);
   replace(&list, "(bvsrem x y)", "(bvnone x y)");
   expect(list, vyre_eval, "srem u8, u8 : u8: z3 says: (error");
@@ -204,26 +187,9 @@ no_term_at_all(void **state)
   fold_list_free(&list);
 }
 
-static void
-no_z3(void **state)
+TEST(no_z3)
 {
-  (void)state;
   assert_int_equal(setenv("Z3", "/nowhere/z3", 1), 0);
   expect(only(VYRE_OP_srem, VYRE_U8), vyre_eval, "z3 does not run (/nowhere/z3)\nFix: ");
   assert_int_equal(unsetenv("Z3"), 0);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(agreement_is_silent),
-      cmocka_unit_test(wrong_fold),
-      cmocka_unit_test(wrong_undefined_mark),
-      cmocka_unit_test(what_terms_do_not_see),
-      cmocka_unit_test(wrong_term),
-      cmocka_unit_test(no_term_at_all),
-      cmocka_unit_test(no_z3),
-  };
-  return cmocka_run_group_tests_name("folds checker", tests, NULL, NULL);
 }

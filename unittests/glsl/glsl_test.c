@@ -1,19 +1,13 @@
 /* GLSL to SPIR-V: words come out, messages have file and line, includes and defines work, and nothing is left in `out` on failure.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vyre/glsl.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 typedef struct seen {
   uint32_t count;
@@ -47,10 +41,8 @@ compile(const char *text, const char *path, const vyre_glsl_options *options, se
   return code;
 }
 
-static void
-a_shader_becomes_words(void **state)
+TEST(a_shader_becomes_words)
 {
-  (void)state;
   seen s;
   vyre_bytes out = {0};
   assert_int_equal(compile("#version 450\nlayout(local_size_x = 4) in;\nvoid main() {}\n", "a.comp", NULL, &s, &out), VYRE_CODE_OK);
@@ -63,10 +55,8 @@ a_shader_becomes_words(void **state)
   vyre_bytes_free(&out);
 }
 
-static void
-an_error_has_file_line_and_text(void **state)
+TEST(an_error_has_file_line_and_text)
 {
-  (void)state;
   seen s;
   vyre_bytes out = {0};
   assert_int_equal(vyre_status_code(VYRE_OK), 0);
@@ -80,10 +70,8 @@ an_error_has_file_line_and_text(void **state)
   vyre_bytes_free(&out);
 }
 
-static void
-noise_is_an_error(void **state)
+TEST(noise_is_an_error)
 {
-  (void)state;
   static const char *const texts[] = {"", "\x01\x02\xff\xfe", "#version 99999\n", "void main( {",
                                       "#version 450\n#include \"nowhere.glsl\"\nvoid main(){}"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -96,10 +84,8 @@ noise_is_an_error(void **state)
   }
 }
 
-static void
-defines_reach_the_shader(void **state)
+TEST(defines_reach_the_shader)
 {
-  (void)state;
   static const char *const defines[] = {"WIDTH=64", "QUICK"};
   const vyre_glsl_options options = {.defines = defines, .define_count = 2};
   static const char text[] = "#version 450\nlayout(local_size_x = WIDTH) in;\n#if !QUICK\n#error slow\n#endif\nvoid main() {}\n";
@@ -119,10 +105,8 @@ write_file(const char *path, const char *text)
   assert_int_equal(fclose(file), 0);
 }
 
-static void
-includes_are_found_beside_the_file_and_by_option(void **state)
+TEST(includes_are_found_beside_the_file_and_by_option)
 {
-  (void)state;
   char folder[] = "/tmp/vyre-glsl-XXXXXX", path[128], inside[128], broken[128];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/a.comp", folder);
@@ -188,10 +172,8 @@ compiles(void)
   vyre_bytes_free(&out);
 }
 
-static void
-one_process_serves_one_thread(void **state)
+TEST(one_process_serves_one_thread)
 {
-  (void)state;
   pid_t first = 0, later = 0;
   compiles();
   assert_int_equal(count_children(&first), 1);
@@ -205,10 +187,8 @@ one_process_serves_one_thread(void **state)
   assert_int_not_equal(first, later);
 }
 
-static void
-a_forked_process_starts_its_own(void **state)
+TEST(a_forked_process_starts_its_own)
 {
-  (void)state;
   pid_t ours = 0, theirs = 0;
   compiles();
   assert_int_equal(count_children(&ours), 1);
@@ -227,10 +207,8 @@ a_forked_process_starts_its_own(void **state)
 }
 
 /* Names are relative to where the caller is, and nothing that lies there is taken for the compiler. */
-static void
-the_current_folder_is_the_caller_s(void **state)
+TEST(the_current_folder_is_the_caller_s)
 {
-  (void)state;
   char folder[] = "/tmp/vyre-glsl-XXXXXX", before[4096];
   pid_t child = 0;
   static const char text[] = "#version 450\n#include \"here.glsl\"\nvoid main() { here(); }\n";
@@ -255,20 +233,4 @@ the_current_folder_is_the_caller_s(void **state)
   assert_int_equal(chdir(before), 0);
   assert_int_equal(rmdir(folder), 0);
   vyre_bytes_free(&out);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_shader_becomes_words),
-      cmocka_unit_test(an_error_has_file_line_and_text),
-      cmocka_unit_test(noise_is_an_error),
-      cmocka_unit_test(defines_reach_the_shader),
-      cmocka_unit_test(includes_are_found_beside_the_file_and_by_option),
-      cmocka_unit_test(one_process_serves_one_thread),
-      cmocka_unit_test(a_forked_process_starts_its_own),
-      cmocka_unit_test(the_current_folder_is_the_caller_s),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

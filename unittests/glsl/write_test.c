@@ -8,8 +8,6 @@
 #include "vyre/glsl.h"
 #include "vyre/spirv.h"
 
-#include <stdio.h>
-
 static void
 say(void *user, const vyre_diagnostic *diagnostic)
 {
@@ -117,12 +115,10 @@ compile(const vyre_bytes *text, uint32_t seed)
   return module;
 }
 
-static void
-random_programs_compute_the_same(void **state)
+TEST(random_programs_compute_the_same)
 {
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(120);
   uint32_t same = 0;
-  (void)state;
   for (uint32_t end = seed + runs; seed != end; seed++) {
     const bool relaxed = seed & 1;
     vyre_module *module, *back;
@@ -164,11 +160,4 @@ random_programs_compute_the_same(void **state)
     vyre_module_destroy(module);
   }
   assert_true(same * 4 > runs); /* GLSL refuses about half of the programs */
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_compute_the_same)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,58 +1,14 @@
 /* Values known before the run, and a run that finds no memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
+#include "../test_allocator.h"
 #include "vyre/run.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define U32  VYRE_TYPE(VYRE_U32, 1)
 #define I32  VYRE_TYPE(VYRE_I32, 1)
 #define F32  VYRE_TYPE(VYRE_F32, 1)
 #define BOOL VYRE_TYPE(VYRE_BOOL, 1)
-
-/* ---- an allocator that says no -------------------------------------------------------------------------------------- */
-
-typedef struct meter {
-  uint64_t calls, fail_at; /* fail_at 0: never */
-  uint64_t live;           /* bytes by their own account */
-} meter;
-
-static void *
-metered_resize(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  meter *m = user;
-  const vyre_allocator *base = vyre_allocator_default();
-  if (new_size > 0 && m->fail_at && ++m->calls == m->fail_at)
-    return NULL;
-  void *out = base->resize(base->user, memory, old_size, new_size);
-  if (out || new_size == 0)
-    m->live += new_size - old_size;
-  return out;
-}
-
-static void *
-metered_reserve(void *user, size_t bytes)
-{
-  (void)user;
-  return vyre_allocator_default()->reserve(vyre_allocator_default()->user, bytes);
-}
-
-static bool
-metered_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
-{
-  (void)user;
-  return vyre_allocator_default()->commit(vyre_allocator_default()->user, memory, old_bytes, bytes);
-}
-
-static void
-metered_release(void *user, void *memory, size_t bytes)
-{
-  (void)user;
-  vyre_allocator_default()->release(vyre_allocator_default()->user, memory, bytes);
-}
 
 /* ---- a program with everything that takes memory -------------------------------------------------------------------- */
 
@@ -98,10 +54,8 @@ build(const vyre_allocator *allocator)
   return out;
 }
 
-static void
-constants_follow_specialization(void **state)
+TEST(constants_follow_specialization)
 {
-  (void)state;
   const built p = build(NULL);
   const vyre_spec_value given[3] = {{99, 1}, {7, 6}, {8, 2}};
   uint64_t value;
@@ -127,10 +81,8 @@ constants_follow_specialization(void **state)
   vyre_module_destroy(p.module);
 }
 
-static void
-deep_and_shared_expressions_cost_their_rows(void **state)
+TEST(deep_and_shared_expressions_cost_their_rows)
 {
-  (void)state;
   const built p = build(NULL);
   uint64_t value = 1;
   assert_true(vyre_constant_value(p.module, p.deep, NULL, 0, &value));
@@ -138,10 +90,8 @@ deep_and_shared_expressions_cost_their_rows(void **state)
   vyre_module_destroy(p.module);
 }
 
-static void
-what_varies_is_not_constant(void **state)
+TEST(what_varies_is_not_constant)
 {
-  (void)state;
   const built p = build(NULL);
   uint64_t value;
   uint32_t size[3];
@@ -155,10 +105,8 @@ what_varies_is_not_constant(void **state)
 }
 
 /* What no verified module has: a tuple's part beyond its last, a row that is made of itself. */
-static void
-what_is_wrong_is_not_constant(void **state)
+TEST(what_is_wrong_is_not_constant)
 {
-  (void)state;
   vyre_module *m;
   vyre_builder b;
   uint64_t value;
@@ -185,21 +133,19 @@ run(const built *p, uint32_t y[8])
   return vyre_interp_run(p->module, &dispatch, NULL, NULL);
 }
 
-static void
-every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-  (void)state;
-  meter m = {0};
-  const vyre_allocator allocator = {metered_resize, metered_reserve, metered_commit, metered_release, &m};
+  test_memory m;
+  const vyre_allocator allocator = test_allocator(&m, 0);
   const built p = build(&allocator);
-  const uint64_t before = m.live;
+  const size_t before = m.out;
   uint32_t failures = 0;
   for (uint64_t at = 1; at < 1000; at++) {
     uint32_t y[8] = {0};
     m.calls = 0;
     m.fail_at = at;
     vyre_status status = run(&p, y);
-    assert_true(m.live == before); /* all is given back, with the size it was taken with */
+    assert_true(m.out == before); /* all is given back, with the size it was taken with */
     if (!status) {
       for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(y[i], 4);
@@ -212,7 +158,7 @@ every_allocation_may_fail(void **state)
   assert_true(failures > 10);
   m.fail_at = 0;
   vyre_module_destroy(p.module);
-  assert_true(m.live == 0);
+  assert_true(m.out == 0);
 }
 
 /* A store within so many blocks. */
@@ -237,10 +183,8 @@ run_nested(uint32_t depth, uint32_t *y)
   return status;
 }
 
-static void
-nesting_has_a_limit(void **state)
+TEST(nesting_has_a_limit)
 {
-  (void)state;
   uint32_t y = 0;
   assert_null(run_nested(1000, &y));
   assert_int_equal(y, 1000);
@@ -249,15 +193,4 @@ nesting_has_a_limit(void **state)
   assert_non_null(strstr(vyre_status_text(status), "more than 1000 deep\nFix: "));
   vyre_status_free(status);
   assert_int_equal(y, 1000);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(constants_follow_specialization), cmocka_unit_test(deep_and_shared_expressions_cost_their_rows),
-      cmocka_unit_test(what_varies_is_not_constant),     cmocka_unit_test(what_is_wrong_is_not_constant),
-      cmocka_unit_test(every_allocation_may_fail),       cmocka_unit_test(nesting_has_a_limit),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

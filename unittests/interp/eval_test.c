@@ -1,17 +1,12 @@
 /* The meaning of pure ops: cases by hand, laws over the whole table, and totality.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vyre/eval.h"
 #include "vyre/ir.h"
 
 #include "eval_cases.h"
 #include "eval_shape.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define U32    VYRE_TYPE(VYRE_U32, 1)
 #define I32    VYRE_TYPE(VYRE_I32, 1)
@@ -70,10 +65,8 @@ result_kind(const eval_case *c)
   return vyre_op_infos[c->op].rule == VYRE_RULE_BOOL ? VYRE_BOOL : c->kind;
 }
 
-static void
-scalar_cases(void **state)
+TEST(scalar_cases)
 {
-  (void)state;
   for (uint32_t i = 0; i < eval_case_count; i++) {
     const eval_case *c = &eval_cases[i];
     const bool field = c->op == VYRE_OP_ubfe || c->op == VYRE_OP_sbfe;
@@ -92,10 +85,8 @@ scalar_cases(void **state)
 }
 
 /* The same cases in lane 2 of a vector, other lanes holding other cases' operands. */
-static void
-vector_cases_are_scalar_cases_by_lane(void **state)
+TEST(vector_cases_are_scalar_cases_by_lane)
 {
-  (void)state;
   for (uint32_t i = 0; i + 1 < eval_case_count; i++) {
     const eval_case *c = &eval_cases[i], *next = c + 1;
     const bool field = c->op == VYRE_OP_ubfe || c->op == VYRE_OP_sbfe;
@@ -110,10 +101,8 @@ vector_cases_are_scalar_cases_by_lane(void **state)
   }
 }
 
-static void
-composition(void **state)
+TEST(composition)
 {
-  (void)state;
   const vyre_value v = value(10, 11, 12, 13), w = value(20, 21, 22, 23), s = value(7, 0, 0, 0), two = value(2, 0, 0, 0),
                    nine = value(9, 0, 0, 0);
   const vyre_type uvec2 = VYRE_TYPE(VYRE_U32, 2), uvec3 = VYRE_TYPE(VYRE_U32, 3), uvec4 = VYRE_TYPE(VYRE_U32, 4);
@@ -147,10 +136,8 @@ composition(void **state)
          false);
 }
 
-static void
-bits_across_lanes(void **state)
+TEST(bits_across_lanes)
 {
-  (void)state;
   const vyre_value mixed = value(1, 0, 1, 0), full = value(1, 1, 1, 0), none = value(0, 0, 0, 1);
   const vyre_value yes = value(1, 0, 0, 0), no = value(0, 0, 0, 0);
   const vyre_type bvec3 = VYRE_TYPE(VYRE_BOOL, 3), one = VYRE_TYPE(VYRE_BOOL, 1);
@@ -211,10 +198,8 @@ expect_dot(vyre_opcode op, vyre_type operand, vyre_kind to, const vyre_value *a,
   expect(op, type, 0, operands, &want, 1, 1, c && (above > most || below < least));
 }
 
-static void
-integer_dot_products(void **state)
+TEST(integer_dot_products)
 {
-  (void)state;
   const vyre_value low = value(0x80808080, 0, 0, 0), high = value(0x7f7f7f7f, 0, 0, 0), mixed = value(0xff017f80, 0, 0, 0);
   vyre_value want = value(0x10000, 0, 0, 0);
   expect(VYRE_OP_sdot, U32, 0, (vyre_eval_operand[3]){{&low, 0, U32, 0}, {&low, 0, U32, 0}}, &want, 1, 1, false);
@@ -240,10 +225,8 @@ integer_dot_products(void **state)
   }
 }
 
-static void
-results_in_pairs(void **state)
+TEST(results_in_pairs)
 {
-  (void)state;
   const vyre_value x = value(0xffffffff, 5, 0x80000000, 0), y = value(0xffffffff, 7, 0x80000000, 0);
   const vyre_type u3 = VYRE_TYPE(VYRE_U32, 3), i3 = VYRE_TYPE(VYRE_I32, 3), f3 = VEC(3);
   const vyre_eval_operand u[3] = {{&x, 0, u3, 0}, {&y, 0, u3, 0}}, s[3] = {{&x, 0, i3, 0}, {&y, 0, i3, 0}};
@@ -265,10 +248,8 @@ results_in_pairs(void **state)
          (vyre_value[]){value(0x7f800000, 0x7fc00000, HALF, 0), value(0, 0, (uint32_t)-148, 0)}, 2, 3, true);
 }
 
-static void
-packing(void **state)
+TEST(packing)
 {
-  (void)state;
   const vyre_value v = value(ONE, MINUS(TWO), 0, HALF), nan = value(0x7fc00000, HALF, 0, 0);
   const vyre_eval_operand four[3] = {{&v, 0, VEC(4), 0}}, two[3] = {{&v, 0, VEC(2), 0}}, odd[3] = {{&nan, 0, VEC(2), 0}};
   vyre_value want = value(0x4000817f, 0, 0, 0); /* 127, -127, 0, 63.5 to even */
@@ -304,10 +285,8 @@ packing(void **state)
   expect(VYRE_OP_unpackhalf2x16, VEC(2), 0, (vyre_eval_operand[3]){{&halves, 0, U32, 0}}, &want, 1, 2, false);
 }
 
-static void
-vectors(void **state)
+TEST(vectors)
 {
-  (void)state;
   const vyre_value v = value(ONE, TWO, THREE, 0), w = value(FOUR, FIVE, SIX, 0), a = value(THREE, FOUR, 0, 0),
                    s = value(MINUS(THREE), 0, 0, 0);
   const vyre_eval_operand vw[3] = {{&v, 0, VEC(3), 0}, {&w, 0, VEC(3), 0}};
@@ -354,10 +333,8 @@ vectors(void **state)
          false);
 }
 
-static void
-matrices(void **state)
+TEST(matrices)
 {
-  (void)state;
   /* columns (1 2) (3 4) (5 6): 2 rows, 3 columns */
   const vyre_value m[3] = {value(ONE, TWO, 0, 0), value(THREE, FOUR, 0, 0), value(FIVE, SIX, 0, 0)};
   const vyre_value v3 = value(ONE, TWO, 0, 0), v2 = value(ONE, MINUS(ONE), 0, 0);
@@ -412,10 +389,8 @@ is_plain_nan(vyre_kind kind, uint64_t lane)
 
 /* Random and edge bits into every op, on every kind and width it takes: a result that keeps to its width, the same again, and if
  * the op computes floats, no NaN but the canonical one.  Sanitizers look on. */
-static void
-every_op_is_total(void **state)
+TEST(every_op_is_total)
 {
-  (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
       for (uint32_t lanes = 1; lanes <= 4 && eval_takes((vyre_opcode)op, (vyre_kind)kind); lanes++)
@@ -445,10 +420,8 @@ every_op_is_total(void **state)
         }
 }
 
-static void
-commuting_ops_are_symmetric(void **state)
+TEST(commuting_ops_are_symmetric)
 {
-  (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
       for (uint32_t i = 0; i < EVAL_EDGES * EVAL_EDGES && (vyre_op_infos[op].flags & VYRE_OP_COMMUTES) &&
@@ -471,10 +444,8 @@ commuting_ops_are_symmetric(void **state)
       }
 }
 
-static void
-associative_ops_are(void **state)
+TEST(associative_ops_are)
 {
-  (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U64; kind++)
       for (uint32_t round = 0;
@@ -494,10 +465,8 @@ associative_ops_are(void **state)
 }
 
 /* Runs last: each op that is a function has a case of its own above. */
-static void
-every_op_was_tested(void **state)
+TEST(every_op_was_tested)
 {
-  (void)state;
   vyre_value out[VYRE_EVAL_PARTS];
   bool undefined;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
@@ -509,25 +478,4 @@ every_op_was_tested(void **state)
     if (info->fold == VYRE_FOLD_NONE)
       assert_false(vyre_eval(VYRE_ROW(op, U32, 0), 0, 0, (vyre_eval_operand[3]){{0}}, out, &undefined));
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scalar_cases),
-      cmocka_unit_test(vector_cases_are_scalar_cases_by_lane),
-      cmocka_unit_test(composition),
-      cmocka_unit_test(bits_across_lanes),
-      cmocka_unit_test(integer_dot_products),
-      cmocka_unit_test(results_in_pairs),
-      cmocka_unit_test(packing),
-      cmocka_unit_test(vectors),
-      cmocka_unit_test(matrices),
-      cmocka_unit_test(every_op_is_total),
-      cmocka_unit_test(commuting_ops_are_symmetric),
-      cmocka_unit_test(associative_ops_are),
-      cmocka_unit_test(every_op_was_tested),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

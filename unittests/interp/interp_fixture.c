@@ -1,17 +1,11 @@
 /* Runs `.vir` texts: what the interpreter's tests share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "interp_fixture.h"
 
 #include "vyre/text.h"
 #include "vyre/verify.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 static void
 show(void *user, const vyre_diagnostic *diagnostic)

@@ -1,15 +1,11 @@
 /* Data races: programs that have one, named with both rows and invocations; and their neighbours that have none.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
+#include "../test_allocator.h"
 #include "interp_fixture.h"
 
 #include "vyre/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define HEAD                                        \
   "program @p workgroup(4, 1, 1) {\n"               \
@@ -72,10 +68,8 @@ races(const char *text, uint32_t groups, const char *where, const char *before, 
   launch_ok(&l);
 }
 
-static void
-a_missing_barrier_is_a_race(void **state)
+TEST(a_missing_barrier_is_a_race)
 {
-  (void)state;
   races(HEAD "  store %tile[%i], %i\n"
              "  %v = load %tile[umod(add(%i, 1u32), 4u32)]\n"
              "}\n",
@@ -105,10 +99,8 @@ a_missing_barrier_is_a_race(void **state)
         1);
 }
 
-static void
-stores_race_with_each_other(void **state)
+TEST(stores_race_with_each_other)
 {
-  (void)state;
   races(HEAD "  store %x[0], %i\n}\n", 1, "data race on byte 0 of buffer %x: written by row", "of invocation (0, 0, 0)",
         "then written");
   races(HEAD "  store %x[%i], %i\n}\n", 2, "byte 0 of buffer %x", "of invocation (0, 0, 0) of workgroup (0, 0, 0)",
@@ -121,18 +113,14 @@ stores_race_with_each_other(void **state)
 }
 
 /* Another buffer row of the same memory is the same memory. */
-static void
-aliases_are_one_memory(void **state)
+TEST(aliases_are_one_memory)
 {
-  (void)state;
   races(HEAD "  store %f[%i], %i\n  %v = load %y[0]\n}\n", 1, "data race on byte 0 of buffer %y", "written by row", "(store");
 }
 
 /* Columns of a matrix by rows lie between each other. */
-static void
-columns_by_rows_are_apart(void **state)
+TEST(columns_by_rows_are_apart)
 {
-  (void)state;
   clean("struct @M { m : mat2(f32x2, stride 16, row_major) }\nprogram @p workgroup(2, 1, 1) {\n"
         "  buffer %x : @M storage set(0) binding(0)\n  buffer %f : u32[] storage set(0) binding(1)\n"
         "  buffer %b : u8[] storage set(0) binding(2)\n  %i = lindex\n  %s = convert %i : f32\n  %v = join %s, %s\n"
@@ -140,20 +128,16 @@ columns_by_rows_are_apart(void **state)
         1);
 }
 
-static void
-bytes_are_told_apart(void **state)
+TEST(bytes_are_told_apart)
 {
-  (void)state;
   clean(HEAD "  store %b[%g], 1u8\n}\n", 4);
   races(HEAD "  store %b[ushr(%g, 1u32)], 1u8\n}\n", 1, "data race on byte 0 of buffer %b", "invocation (0, 0, 0)",
         "invocation (1, 0, 0)");
   races(HEAD "  store %b[add(udiv(%g, 3u32), 6u32)], 1u8\n}\n", 1, "data race on byte 6 of buffer %b", "written", "written");
 }
 
-static void
-barriers_order_what_they_name(void **state)
+TEST(barriers_order_what_they_name)
 {
-  (void)state;
   static const char shape[] = HEAD "  store %x[%i], %i\n"
                                    "  store %tile[%i], %i\n"
                                    "  $1\n"
@@ -183,10 +167,8 @@ barriers_order_what_they_name(void **state)
   }
 }
 
-static void
-only_a_barrier_of_the_grid_orders_workgroups(void **state)
+TEST(only_a_barrier_of_the_grid_orders_workgroups)
 {
-  (void)state;
   static const char shape[] = HEAD "  store %x[%g], %i\n"
                                    "  $1\n"
                                    "  %v = load %x[umod(add(%g, 4u32), 12u32)]\n"
@@ -203,13 +185,11 @@ only_a_barrier_of_the_grid_orders_workgroups(void **state)
 }
 
 /* A barrier of a subgroup is one for its own lanes. */
-static void
-subgroups_are_ordered_by_theirs(void **state)
+TEST(subgroups_are_ordered_by_theirs)
 {
   static const char shape[] = HEAD "  store %tile[%i], %i\n  store %x[%g], %i\n  $1\n"
                                    "  %v = load %tile[xor(%i, $2)]\n  %u = load %x[xor(%g, $2)]\n}\n";
   static const char both[] = "barrier subgroup subgroup acq_rel uniform_memory workgroup_memory";
-  (void)state;
   for (uint32_t size = 2; size <= 4; size += 2) {
     launch l = of(with(shape, both, size == 2 ? "1u32" : "2u32"), 2);
     l.options.subgroup = size;
@@ -226,10 +206,8 @@ subgroups_are_ordered_by_theirs(void **state)
   launch_fails(&l, "data race", "buffer %tile", "invocation (2, 0, 0)");
 }
 
-static void
-atomics_do_not_race_with_atomics(void **state)
+TEST(atomics_do_not_race_with_atomics)
 {
-  (void)state;
   clean(HEAD "  %a = atomic_add %x[0], 1u32\n  %c = atomic_load %x[0]\n  atomic_store %x[0], 3u32\n}\n", 3);
   races(HEAD "  %a = atomic_add %x[0], 1u32\n  %v = load %x[0]\n}\n", 1,
         "(load %v, test.vir:12:3): data race on byte 0 of buffer %x", "(atomic_add %a, test.vir:11:3)", "then read, with");
@@ -245,10 +223,8 @@ atomics_do_not_race_with_atomics(void **state)
 }
 
 /* A release that an acquire sees orders what was before it, from workgroup to workgroup. */
-static void
-acquire_sees_release(void **state)
+TEST(acquire_sees_release)
 {
-  (void)state;
   static const char shape[] = HEAD "  if eq %w, 0u32 {\n"
                                    "    if eq %i, 0u32 {\n"
                                    "      store %x[5], 9u32\n"
@@ -298,10 +274,8 @@ acquire_sees_release(void **state)
 }
 
 /* The reader that a write meets may be any of several; each was noted. */
-static void
-every_reader_counts(void **state)
+TEST(every_reader_counts)
 {
-  (void)state;
   for (uint32_t reader = 0; reader < 8; reader++)
     for (uint32_t writer = 0; writer < 8; writer++) {
       char readers[64], name[64], of_writer[32];
@@ -320,10 +294,8 @@ every_reader_counts(void **state)
     }
 }
 
-static void
-async_copies_last_until_their_wait(void **state)
+TEST(async_copies_last_until_their_wait)
 {
-  (void)state;
   clean(HEAD "  async_copy %tile[%i], %x[%g]\n  async_wait\n  %v = load %tile[%i]\n  store %x[%g], %v\n}\n", 2);
   races(HEAD "  async_copy %tile[%i], %x[%g]\n  %v = load %tile[%i]\n  async_wait\n}\n", 1,
         "(load %v, test.vir:12:3): data race on byte 0 of buffer %tile: written until its wait by row",
@@ -356,19 +328,15 @@ async_copies_last_until_their_wait(void **state)
   clean(HEAD "  for %k = 0u32 to 20u32 { async_copy %own[0], %x[%k]  async_copy %own[1], %x[%k]  async_wait }\n}\n", 3);
 }
 
-static void
-copies_are_accesses(void **state)
+TEST(copies_are_accesses)
 {
-  (void)state;
   races(HEAD "  copy %tile[%i], %x[%g]\n  copy %own[0], %tile[sub(3u32, %i)]\n}\n", 1, "(copy, test.vir:12:3)",
         "(copy, test.vir:11:3)", "then read");
 }
 
 /* Blocks of the shadow are added as memory is touched, and the names of bytes stay right. */
-static void
-large_memory_is_followed(void **state)
+TEST(large_memory_is_followed)
 {
-  (void)state;
   enum { WORDS = 100000 };
   static uint32_t big[WORDS];
   static const char text[] = "program @p workgroup(100, 1, 1) {\n"
@@ -382,29 +350,8 @@ large_memory_is_followed(void **state)
 
 /* ---- want of memory ------------------------------------------------------------------------------------------------- */
 
-/* The allocation that fails, and how many bytes are out. */
-typedef struct failing {
-  uint64_t calls, fail_at;
-  size_t out;
-} failing;
-
-static void *
-failing_resize(void *user, void *memory, size_t old_size, size_t new_size)
+TEST(each_allocation_of_a_run_may_fail)
 {
-  failing *fail = user;
-  const vyre_allocator *base = vyre_allocator_default();
-  if (new_size > old_size && ++fail->calls == fail->fail_at)
-    return NULL;
-  void *result = base->resize(base->user, memory, old_size, new_size);
-  if (result || new_size == 0)
-    fail->out += new_size - old_size;
-  return result;
-}
-
-static void
-each_allocation_of_a_run_may_fail(void **state)
-{
-  (void)state;
   static const char text[] = "program @p relaxed workgroup(32, 1, 1) {\n"
                              "  buffer %x : u32[] storage set(0) binding(0)\n"
                              "  buffer %own : u32[64] private\n"
@@ -416,11 +363,10 @@ each_allocation_of_a_run_may_fail(void **state)
                              "  %m = inverse tuple(1.0f32x2, join(1.0f32, 2.0f32))\n"
                              "}\n";
   static uint32_t data[64 * 40];
-  const vyre_allocator *base = vyre_allocator_default();
   bool good = false;
   for (uint64_t n = 1; !good; n++) {
-    failing fail = {0};
-    vyre_allocator allocator = {failing_resize, base->reserve, base->commit, base->release, &fail};
+    test_memory fail;
+    vyre_allocator allocator = test_allocator(&fail, 0);
     vyre_module *module;
     assert_null(vyre_module_create(&allocator, 0, &module));
     assert_null(vyre_text_parse(module, text, sizeof text - 1, "test.vir", (vyre_diagnostics){0}));
@@ -432,7 +378,8 @@ each_allocation_of_a_run_may_fail(void **state)
     const vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1};
     const vyre_interp_options options = {.check_races = true, .report_undefined = true};
     const size_t before = fail.out;
-    fail = (failing){.fail_at = n, .out = before};
+    fail.calls = 0;
+    fail.fail_at = n;
     vyre_status status = vyre_interp_run(module, &dispatch, &options, NULL);
     good = fail.calls < n;
     if (good != !status)
@@ -443,27 +390,4 @@ each_allocation_of_a_run_may_fail(void **state)
     vyre_status_free(status);
     vyre_module_destroy(module);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_missing_barrier_is_a_race),
-      cmocka_unit_test(stores_race_with_each_other),
-      cmocka_unit_test(aliases_are_one_memory),
-      cmocka_unit_test(columns_by_rows_are_apart),
-      cmocka_unit_test(bytes_are_told_apart),
-      cmocka_unit_test(barriers_order_what_they_name),
-      cmocka_unit_test(only_a_barrier_of_the_grid_orders_workgroups),
-      cmocka_unit_test(subgroups_are_ordered_by_theirs),
-      cmocka_unit_test(atomics_do_not_race_with_atomics),
-      cmocka_unit_test(acquire_sees_release),
-      cmocka_unit_test(every_reader_counts),
-      cmocka_unit_test(async_copies_last_until_their_wait),
-      cmocka_unit_test(copies_are_accesses),
-      cmocka_unit_test(large_memory_is_followed),
-      cmocka_unit_test(each_allocation_of_a_run_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

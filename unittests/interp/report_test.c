@@ -1,13 +1,8 @@
 /* What the interpreter reports where it is asked to: undefined rows of relaxed programs, accesses out of bounds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "interp_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 static launch
 relaxed(const char *text, uint32_t *y, size_t size)
@@ -18,10 +13,8 @@ relaxed(const char *text, uint32_t *y, size_t size)
 #define HEAD \
   "program @p relaxed workgroup(8, 1, 1) {\n  buffer %y : u32[8] storage set(0) binding(0)\n  var %s : u32\n  %i = lindex\n"
 
-static void
-undefined_rows_are_reported_where_they_matter(void **state)
+TEST(undefined_rows_are_reported_where_they_matter)
 {
-  (void)state;
   uint32_t y[8] = {0};
   launch stored = relaxed(HEAD "  %d = udiv 100u32, %i\n  %e = add %d, 1u32\n  store %y[%i], %e\n}\n", y, sizeof y);
   launch_fails(&stored, "(store", "a stored value comes from row", "(udiv %d");
@@ -38,10 +31,8 @@ undefined_rows_are_reported_where_they_matter(void **state)
   launch_fails(&bound_of_loop, "(for", "a loop bound comes from", "(udiv");
 }
 
-static void
-undefined_rows_that_do_not_matter_are_silent(void **state)
+TEST(undefined_rows_that_do_not_matter_are_silent)
 {
-  (void)state;
   uint32_t y[8] = {0};
   launch picked =
       relaxed(HEAD "  %z = eq %i, 0u32\n  %d = udiv 100u32, %i\n  store %y[%i], select(%z, 4294967295u32, %d)\n}\n", y, sizeof y);
@@ -67,20 +58,16 @@ undefined_rows_that_do_not_matter_are_silent(void **state)
   assert_int_equal(y[0], 0xffffffff);
 }
 
-static void
-the_first_undefined_row_is_named(void **state)
+TEST(the_first_undefined_row_is_named)
 {
-  (void)state;
   uint32_t y[8] = {0};
   launch chain =
       relaxed(HEAD "  %first = udiv 100u32, %i\n  %second = shl %first, add(%i, 40u32)\n  store %y[%i], %second\n}\n", y, sizeof y);
   launch_fails(&chain, "(store", "(udiv %first", "in invocation (0, 0, 0)");
 }
 
-static void
-the_report_changes_no_value(void **state)
+TEST(the_report_changes_no_value)
 {
-  (void)state;
   uint32_t y[8][2];
   for (uint32_t reported = 0; reported < 2; reported++) {
     memset(y, 0, sizeof y);
@@ -101,10 +88,8 @@ the_report_changes_no_value(void **state)
 }
 
 /* In a strict program too, each kind of access, by the buffer that it leaves. */
-static void
-bounds_are_checked_where_asked_for(void **state)
+TEST(bounds_are_checked_where_asked_for)
 {
-  (void)state;
   static const struct {
     const char *access, *buffer, *op;
   } cases[] = {{"%v = load %y[add(%i, 5u32)]", "buffer %y", "(load %v, test.vir:6:3)"},
@@ -131,17 +116,4 @@ bounds_are_checked_where_asked_for(void **state)
     snprintf(said, sizeof said, ": the access to %s is out of bounds in invocation (3, 0, 0)", cases[k].buffer);
     launch_fails(&l, "program @p, row", cases[k].op, said);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(undefined_rows_are_reported_where_they_matter),
-      cmocka_unit_test(undefined_rows_that_do_not_matter_are_silent),
-      cmocka_unit_test(the_first_undefined_row_is_named),
-      cmocka_unit_test(the_report_changes_no_value),
-      cmocka_unit_test(bounds_are_checked_where_asked_for),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
  * result lies next to the middle of two floats.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "interp_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -517,32 +512,24 @@ check_format(const format *f)
   }
 }
 
-static void
-f16_is_rounded_once(void **state)
+TEST(f16_is_rounded_once)
 {
-  (void)state;
   check_format(&formats[0]);
 }
 
-static void
-f32_is_rounded_once(void **state)
+TEST(f32_is_rounded_once)
 {
-  (void)state;
   check_format(&formats[1]);
 }
 
-static void
-f64_is_rounded_once(void **state)
+TEST(f64_is_rounded_once)
 {
-  (void)state;
   check_format(&formats[2]);
 }
 
 /* The reference itself, where the processor computes the same. */
-static void
-the_exact_way_agrees_with_the_processor(void **state)
+TEST(the_exact_way_agrees_with_the_processor)
 {
-  (void)state;
   make_points(&formats[2]);
   for (uint32_t i = 0; i < POINTS; i++) {
     const double x = value_of(&formats[2], points[0][i]), y = value_of(&formats[2], points[1][i]);
@@ -551,16 +538,4 @@ the_exact_way_agrees_with_the_processor(void **state)
     for (uint32_t op = 0; op <= FMA; op++)
       assert_true(encode(&formats[2], exact_of(host[op]), false) == wanted(&formats[2], op, i, false, false));
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_exact_way_agrees_with_the_processor),
-      cmocka_unit_test(f16_is_rounded_once),
-      cmocka_unit_test(f32_is_rounded_once),
-      cmocka_unit_test(f64_is_rounded_once),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,11 @@
  * vyre_eval gives for its operands.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vyre/eval.h"
 #include "vyre/run.h"
 
 #include "eval_shape.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define U32 VYRE_TYPE(VYRE_U32, 1)
 
@@ -159,10 +154,8 @@ check(vyre_opcode op, vyre_kind kind, uint32_t lanes, bool literal)
   vyre_module_destroy(m);
 }
 
-static void
-every_op_gives_each_invocation_its_value(void **state)
+TEST(every_op_gives_each_invocation_its_value)
 {
-  (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
       for (uint32_t lanes = 1; lanes <= 4 && eval_takes((vyre_opcode)op, (vyre_kind)kind); lanes++) {
@@ -173,13 +166,4 @@ every_op_gives_each_invocation_its_value(void **state)
         if (vyre_op_infos[op].flags & VYRE_OP_TAKES_IMM)
           check((vyre_opcode)op, (vyre_kind)kind, lanes, true);
       }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_op_gives_each_invocation_its_value),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

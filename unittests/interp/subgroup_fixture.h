@@ -4,13 +4,8 @@
 #ifndef SUBGROUP_FIXTURE_H
 #define SUBGROUP_FIXTURE_H
 
+#include "../test.h"
 #include "interp_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { N = 40 }; /* invocations: with subgroups of 16, the last has 8 */
 

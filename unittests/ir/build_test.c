@@ -40,10 +40,8 @@ check_row(const vyre_view *v, vyre_row row, uint32_t word, uint32_t imm, uint32_
   assert_int_equal(v->c[row.id], c);
 }
 
-static void
-saxpy_builds_and_seals(void **state)
+TEST(saxpy_builds_and_seals)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_row program = vyre_build_program(m, "saxpy", 0, vyre_module_add_input(m, "saxpy.vir"), &b);
@@ -74,10 +72,8 @@ saxpy_builds_and_seals(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-a_program_has_a_workgroup_row(void **state)
+TEST(a_program_has_a_workgroup_row)
 {
-  (void)state;
   fixture f;
   start(&f);
   check_row(f.v, f.program, VYRE_ROW(VYRE_OP_program, 0, 0), VYRE_PROGRAM_RELAXED, 0, 0, 0, 0);
@@ -93,10 +89,8 @@ a_program_has_a_workgroup_row(void **state)
   end(&f);
 }
 
-static void
-a_workgroup_row_stands_behind_its_operands(void **state)
+TEST(a_workgroup_row_stands_behind_its_operands)
 {
-  (void)state;
   fixture f;
   start(&f);
   uint32_t workgroup = f.v->last[f.program.id], one = f.v->first[f.program.id];
@@ -116,10 +110,8 @@ a_workgroup_row_stands_behind_its_operands(void **state)
   end(&f);
 }
 
-static void
-a_constant_that_was_given_out_outlives_the_workgroup(void **state)
+TEST(a_constant_that_was_given_out_outlives_the_workgroup)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row one = vyre_build_const(&f.b, U32, 1), size = vyre_build_const(&f.b, U32, 64);
@@ -135,10 +127,8 @@ a_constant_that_was_given_out_outlives_the_workgroup(void **state)
   end(&f);
 }
 
-static void
-the_workgroup_row_is_found_behind_a_late_spec(void **state)
+TEST(the_workgroup_row_is_found_behind_a_late_spec)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_build_var(&f.b, F32);
@@ -158,10 +148,8 @@ the_workgroup_row_is_found_behind_a_late_spec(void **state)
   end(&f);
 }
 
-static void
-a_lost_workgroup_row_is_made_anew(void **state)
+TEST(a_lost_workgroup_row_is_made_anew)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row_kill(f.m, row_of(f.v->last[f.program.id]));
@@ -172,10 +160,8 @@ a_lost_workgroup_row_is_made_anew(void **state)
   end(&f);
 }
 
-static void
-declarations_stand_at_the_top(void **state)
+TEST(declarations_stand_at_the_top)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row body = build_gid(&f.b);
@@ -200,10 +186,8 @@ declarations_stand_at_the_top(void **state)
   end(&f);
 }
 
-static void
-constants_are_shared_in_their_program_alone(void **state)
+TEST(constants_are_shared_in_their_program_alone)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row c = vyre_build_const(&f.b, F32, ONE_F32);
@@ -223,10 +207,8 @@ constants_are_shared_in_their_program_alone(void **state)
   end(&f);
 }
 
-static void
-changed_constants_are_not_given_out(void **state)
+TEST(changed_constants_are_not_given_out)
 {
-  (void)state;
   fixture f;
   start(&f);
   enum { KINDS = 4 };
@@ -252,10 +234,8 @@ changed_constants_are_not_given_out(void **state)
   end(&f);
 }
 
-static void
-the_top_is_found_again_after_sealing(void **state)
+TEST(the_top_is_found_again_after_sealing)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row body = build_value(&f.b);
@@ -291,10 +271,8 @@ the_top_is_found_again_after_sealing(void **state)
   end(&f);
 }
 
-static void
-a_top_without_constants_begins_anew(void **state)
+TEST(a_top_without_constants_begins_anew)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_build_const(&f.b, F32, ONE_F32);
@@ -315,10 +293,8 @@ a_top_without_constants_begins_anew(void **state)
 }
 
 /* A built-in has one row for all its users, at the top; sealing, moving and rewriting keep it that one. */
-static void
-built_ins_are_one_row(void **state)
+TEST(built_ins_are_one_row)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row gid = vyre_build_invocation(&f.b, VYRE_OP_gid), lindex = vyre_build_invocation(&f.b, VYRE_OP_lindex);
@@ -347,10 +323,8 @@ built_ins_are_one_row(void **state)
   end(&f);
 }
 
-static void
-many_constants_are_fast(void **state)
+TEST(many_constants_are_fast)
 {
-  (void)state;
   fixture f;
   start(&f);
   enum { COUNT = 300000 };
@@ -382,10 +356,8 @@ many_constants_are_fast(void **state)
   end(&f);
 }
 
-static void
-right_constants_become_literals(void **state)
+TEST(right_constants_become_literals)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row x = build_value(&f.b), seven = vyre_build_const(&f.b, U32, 7), wide = vyre_build_const(&f.b, VYRE_TYPE(VYRE_U32, 3), 7);
@@ -407,10 +379,8 @@ right_constants_become_literals(void **state)
   end(&f);
 }
 
-static void
-values_have_their_types(void **state)
+TEST(values_have_their_types)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row gid = build_gid(&f.b), x = vyre_build_lane(&f.b, gid, 2);
@@ -430,10 +400,8 @@ values_have_their_types(void **state)
   end(&f);
 }
 
-static void
-joins_take_any_parts(void **state)
+TEST(joins_take_any_parts)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row x = vyre_build_convert(&f.b, VYRE_OP_convert, F32, build_value(&f.b)), y = vyre_build_unary(&f.b, VYRE_OP_neg, x);
@@ -453,10 +421,8 @@ joins_take_any_parts(void **state)
   end(&f);
 }
 
-static void
-tuples_have_any_number_of_parts(void **state)
+TEST(tuples_have_any_number_of_parts)
 {
-  (void)state;
   fixture f;
   start(&f);
   enum { MOST = 60 };
@@ -483,10 +449,8 @@ tuples_have_any_number_of_parts(void **state)
   end(&f);
 }
 
-static void
-paths_know_what_they_reach(void **state)
+TEST(paths_know_what_they_reach)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_type_id matrix = vyre_type_matrix(f.m, F32X3, 4, 0, false);
@@ -518,10 +482,8 @@ paths_know_what_they_reach(void **state)
   end(&f);
 }
 
-static void
-control_has_its_regions(void **state)
+TEST(control_has_its_regions)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row x = build_value(&f.b);
@@ -568,10 +530,8 @@ control_has_its_regions(void **state)
   end(&f);
 }
 
-static void
-rows_can_go_in_front_of_others(void **state)
+TEST(rows_can_go_in_front_of_others)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row first = build_gid(&f.b), last = build_gid(&f.b);
@@ -584,10 +544,8 @@ rows_can_go_in_front_of_others(void **state)
   end(&f);
 }
 
-static void
-a_builder_outside_of_programs_declares_nothing(void **state)
+TEST(a_builder_outside_of_programs_declares_nothing)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row loose = build_gid(&f.b);
@@ -601,33 +559,4 @@ a_builder_outside_of_programs_declares_nothing(void **state)
   assert_int_equal(f.v->first[0], f.program.id);
   assert_int_equal(f.v->last[0], f.program.id);
   end(&f);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(saxpy_builds_and_seals),
-      cmocka_unit_test(a_program_has_a_workgroup_row),
-      cmocka_unit_test(a_workgroup_row_stands_behind_its_operands),
-      cmocka_unit_test(a_constant_that_was_given_out_outlives_the_workgroup),
-      cmocka_unit_test(the_workgroup_row_is_found_behind_a_late_spec),
-      cmocka_unit_test(a_lost_workgroup_row_is_made_anew),
-      cmocka_unit_test(declarations_stand_at_the_top),
-      cmocka_unit_test(constants_are_shared_in_their_program_alone),
-      cmocka_unit_test(changed_constants_are_not_given_out),
-      cmocka_unit_test(the_top_is_found_again_after_sealing),
-      cmocka_unit_test(a_top_without_constants_begins_anew),
-      cmocka_unit_test(built_ins_are_one_row),
-      cmocka_unit_test(many_constants_are_fast),
-      cmocka_unit_test(right_constants_become_literals),
-      cmocka_unit_test(values_have_their_types),
-      cmocka_unit_test(joins_take_any_parts),
-      cmocka_unit_test(tuples_have_any_number_of_parts),
-      cmocka_unit_test(paths_know_what_they_reach),
-      cmocka_unit_test(control_has_its_regions),
-      cmocka_unit_test(rows_can_go_in_front_of_others),
-      cmocka_unit_test(a_builder_outside_of_programs_declares_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* Cost models: what their text says, and what is wrong in it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "vyre/cost.h"
 #include "vyre/ir.h"
@@ -44,10 +36,8 @@ is_same(const vyre_cost_model *model, uint32_t op, vyre_type type)
   check(model, op, type, cost.issue, cost.latency, cost.registers);
 }
 
-static void
-lines_replace_what_they_name(void **state)
+TEST(lines_replace_what_they_name)
 {
-  (void)state;
   static const char text[] = "; mine\n"
                              "mul,atomic_*\tu32,f32   7 - 3 ; a comment\r\n"
                              "\n"
@@ -68,10 +58,8 @@ lines_replace_what_they_name(void **state)
   vyre_cost_model_destroy(model);
 }
 
-static void
-nothing_said_is_the_default(void **state)
+TEST(nothing_said_is_the_default)
 {
-  (void)state;
   vyre_cost_model *model = parsed_bytes("", 0);
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = 0; kind < VYRE_KIND__COUNT; kind++)
@@ -81,10 +69,8 @@ nothing_said_is_the_default(void **state)
 }
 
 /* What passes count on, and the order of things that anybody would expect. */
-static void
-the_default_is_sane(void **state)
+TEST(the_default_is_sane)
 {
-  (void)state;
   const vyre_type f32 = VYRE_TYPE(VYRE_F32, 1), f64 = VYRE_TYPE(VYRE_F64, 1), u64 = VYRE_TYPE(VYRE_U64, 1);
   check(NULL, VYRE_OP_add, U32, 4, 5, 1); /* the unit */
   check(NULL, VYRE_OP_add, f32, 4, 5, 1);
@@ -103,10 +89,8 @@ the_default_is_sane(void **state)
         assert_true(vyre_cost_of(NULL, op, VYRE_TYPE(kind, 1)).issue > 0);
 }
 
-static void
-a_row_works_on_its_widest_values(void **state)
+TEST(a_row_works_on_its_widest_values)
 {
-  (void)state;
   const uint32_t op[] = {0,
                          VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_F64, 2), 0),
                          VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_BOOL, 1), 0),
@@ -143,10 +127,8 @@ refuses(const char *text, size_t length, const char *message)
 
 #define REFUSES(text, message) refuses(text, sizeof(text) - 1, message)
 
-static void
-what_is_wrong_is_said_with_its_place(void **state)
+TEST(what_is_wrong_is_said_with_its_place)
 {
-  (void)state;
   REFUSES("add u32 4 5 1\nadf u32 4 5 1\n", "my.cost:2:1: 'adf' is no op\n");
   REFUSES("add,nothing_* u32 4 5 1", "my.cost:1:5: 'nothing_*' is no op\n");
   REFUSES("add, u32 4 5 1", "my.cost:1:5: '' is no op\n");
@@ -168,10 +150,8 @@ what_is_wrong_is_said_with_its_place(void **state)
   REFUSES("add u32 ; 4 5 1", "my.cost:1:9: the line ends before its issue\n");
 }
 
-static void
-what_is_no_text_is_refused(void **state)
+TEST(what_is_no_text_is_refused)
 {
-  (void)state;
   REFUSES("add\0 u32 4 5 1", "my.cost:1:1: 'add?' is no op\n");
   REFUSES("add\0xxxx u32 4 5 1", "my.cost:1:1: 'add?xxxx' is no op\n");
   REFUSES("add f32\0\0\0\0\0\0 4 5 1", "my.cost:1:5: 'f32?"
@@ -191,18 +171,4 @@ what_is_no_text_is_refused(void **state)
   memcpy(text + (1 << 20) - 1, "y", 1);
   refuses(text, 1 << 20, "my.cost:1048576:1: 'y' is no op\n");
   free(text);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lines_replace_what_they_name),
-      cmocka_unit_test(nothing_said_is_the_default),
-      cmocka_unit_test(the_default_is_sane),
-      cmocka_unit_test(a_row_works_on_its_widest_values),
-      cmocka_unit_test(what_is_wrong_is_said_with_its_place),
-      cmocka_unit_test(what_is_no_text_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,10 +27,8 @@ has_literal(const vyre_view *v, vyre_row row, uint32_t imm)
          v->imm_hi[row.id] == 0;
 }
 
-static void
-operands_that_become_constants_become_literals(void **state)
+TEST(operands_that_become_constants_become_literals)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row seven = vyre_build_const(&f.b, U32, 7), f32_one = vyre_build_const(&f.b, F32, ONE_F32);
@@ -70,10 +68,8 @@ operands_that_become_constants_become_literals(void **state)
   vyre_module_destroy(f.m);
 }
 
-static void
-paths_keep_their_type(void **state)
+TEST(paths_keep_their_type)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row five = vyre_build_const(&f.b, I32, 5), wide = vyre_build_const(&f.b, VYRE_TYPE(VYRE_U64, 1), 5);
@@ -93,10 +89,8 @@ paths_keep_their_type(void **state)
   vyre_module_destroy(f.m);
 }
 
-static void
-right_types_are_those_of_the_left(void **state)
+TEST(right_types_are_those_of_the_left)
 {
-  (void)state;
   fixture f;
   start(&f);
   assert_int_equal(vyre_row_right_type(f.m, VYRE_ROW(VYRE_OP_add, U32, 0), f.x), U32);
@@ -109,10 +103,8 @@ right_types_are_those_of_the_left(void **state)
   vyre_module_destroy(f.m);
 }
 
-static void
-rows_are_unlinked_and_put_back(void **state)
+TEST(rows_are_unlinked_and_put_back)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row test = vyre_build_if(&f.b, f.x);
@@ -147,10 +139,8 @@ rows_are_unlinked_and_put_back(void **state)
   vyre_module_destroy(f.m);
 }
 
-static void
-killing_kills_what_is_inside(void **state)
+TEST(killing_kills_what_is_inside)
 {
-  (void)state;
   fixture f;
   start(&f);
   uint32_t all = check_links(f.m);
@@ -171,10 +161,8 @@ killing_kills_what_is_inside(void **state)
   vyre_module_destroy(f.m);
 }
 
-static void
-forwarding_follows_chains(void **state)
+TEST(forwarding_follows_chains)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row seven = vyre_build_const(&f.b, U32, 7);
@@ -207,10 +195,8 @@ forwarding_follows_chains(void **state)
   vyre_module_destroy(f.m);
 }
 
-static void
-forwarding_is_linear_and_survives_nonsense(void **state)
+TEST(forwarding_is_linear_and_survives_nonsense)
 {
-  (void)state;
   fixture f;
   start(&f);
   enum { COUNT = 200000 };
@@ -243,10 +229,8 @@ forwarding_is_linear_and_survives_nonsense(void **state)
   vyre_module_destroy(f.m);
 }
 
-static void
-walking_stays_under_its_root(void **state)
+TEST(walking_stays_under_its_root)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_row test = vyre_build_if(&f.b, f.x);
@@ -261,20 +245,4 @@ walking_stays_under_its_root(void **state)
   assert_int_equal(vyre_row_after(f.v, in.id, in.id), 0);
   assert_int_equal(vyre_region_of(f.m, test, 2).id, 0);
   vyre_module_destroy(f.m);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(operands_that_become_constants_become_literals),
-      cmocka_unit_test(paths_keep_their_type),
-      cmocka_unit_test(right_types_are_those_of_the_left),
-      cmocka_unit_test(rows_are_unlinked_and_put_back),
-      cmocka_unit_test(killing_kills_what_is_inside),
-      cmocka_unit_test(forwarding_follows_chains),
-      cmocka_unit_test(forwarding_is_linear_and_survives_nonsense),
-      cmocka_unit_test(walking_stays_under_its_root),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,8 @@
 #ifndef VYRE_IR_TEST_H
 #define VYRE_IR_TEST_H
 
+#include "../test.h"
 #include "vyre/ir.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define BOOL    VYRE_TYPE(VYRE_BOOL, 1)
 #define U32     VYRE_TYPE(VYRE_U32, 1)

@@ -2,65 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
+#include "../test_allocator.h"
 #include "ir_test.h"
-
-#include <stdio.h>
-
-/* Counts calls that may fail, and lets one of them; counts what is in use. */
-typedef struct counting {
-  uint64_t calls, fail_at; /* from 1 */
-  size_t in_use, reserved;
-  bool sticky; /* all later ones fail too */
-  bool space;  /* what failed was address space, and a module may do with less */
-} counting;
-
-static bool
-fails(counting *c)
-{
-  c->calls++;
-  return c->calls == c->fail_at || (c->sticky && c->fail_at && c->calls > c->fail_at);
-}
-
-static void *
-counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  counting *c = user;
-  if (new_size && fails(c))
-    return NULL;
-  const vyre_allocator *a = vyre_allocator_default();
-  void *resized = a->resize(a->user, memory, old_size, new_size);
-  c->in_use += new_size - old_size;
-  return resized;
-}
-
-static void *
-counting_reserve(void *user, size_t bytes)
-{
-  counting *c = user;
-  if (fails(c)) {
-    c->space = true;
-    return NULL;
-  }
-  const vyre_allocator *a = vyre_allocator_default();
-  c->reserved += bytes;
-  return a->reserve(a->user, bytes);
-}
-
-static bool
-counting_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
-{
-  const vyre_allocator *a = vyre_allocator_default();
-  return !fails(user) && a->commit(a->user, memory, old_bytes, bytes);
-}
-
-static void
-counting_release(void *user, void *memory, size_t bytes)
-{
-  counting *c = user;
-  const vyre_allocator *a = vyre_allocator_default();
-  c->reserved -= bytes;
-  a->release(a->user, memory, bytes);
-}
 
 /* Something of everything that asks for memory.  Nothing is looked at until the end. */
 static vyre_status
@@ -130,10 +73,11 @@ static void
 sweep(bool sticky)
 {
   for (uint64_t at = 1;; at += budget_step()) {
-    counting c = {.fail_at = at, .sticky = sticky};
-    const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
+    test_memory c;
+    const vyre_allocator allocator = test_allocator(&c, at);
+    c.sticky = sticky;
     vyre_status status = work(&allocator);
-    assert_int_equal(c.in_use, 0);
+    assert_int_equal(c.out, 0);
     assert_int_equal(c.reserved, 0);
     if (c.calls < at) {
       assert_null(status);
@@ -151,26 +95,20 @@ sweep(bool sticky)
   }
 }
 
-static void
-every_allocation_may_fail_once(void **state)
+TEST(every_allocation_may_fail_once)
 {
-  (void)state;
   sweep(false);
 }
 
-static void
-memory_may_end_anywhere(void **state)
+TEST(memory_may_end_anywhere)
 {
-  (void)state;
   sweep(true);
 }
 
-static void
-after_a_failure_nothing_is_made(void **state)
+TEST(after_a_failure_nothing_is_made)
 {
-  (void)state;
-  counting c = {0};
-  const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
+  test_memory c;
+  const vyre_allocator allocator = test_allocator(&c, 0);
   vyre_module *m;
   assert_null(vyre_module_create(&allocator, 0, &m));
   vyre_builder b;
@@ -191,13 +129,11 @@ after_a_failure_nothing_is_made(void **state)
   assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
   vyre_status_free(status);
   vyre_module_destroy(m);
-  assert_int_equal(c.in_use, 0);
+  assert_int_equal(c.out, 0);
 }
 
-static void
-scratch_is_lent_to_one_and_kept(void **state)
+TEST(scratch_is_lent_to_one_and_kept)
 {
-  (void)state;
   vyre_module *m;
   size_t size, again;
   assert_null(vyre_module_create(NULL, 0, &m));
@@ -220,13 +156,11 @@ scratch_is_lent_to_one_and_kept(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-bytes_may_fail(void **state)
+TEST(bytes_may_fail)
 {
-  (void)state;
   for (uint64_t at = 1; at < 8; at++) {
-    counting c = {.fail_at = at};
-    const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
+    test_memory c;
+    const vyre_allocator allocator = test_allocator(&c, at);
     vyre_bytes bytes = {.allocator = &allocator};
     vyre_status status = VYRE_OK;
     for (int i = 0; i < 2000 && !status; i++)
@@ -236,16 +170,14 @@ bytes_may_fail(void **state)
     assert_int_equal(bytes.size % 10, 0); /* all of it or nothing */
     vyre_status_free(status);
     vyre_bytes_free(&bytes);
-    assert_int_equal(c.in_use, 0);
+    assert_int_equal(c.out, 0);
   }
 }
 
-static void
-a_small_module_asks_little(void **state)
+TEST(a_small_module_asks_little)
 {
-  (void)state;
-  counting c = {0};
-  const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
+  test_memory c;
+  const vyre_allocator allocator = test_allocator(&c, 0);
   vyre_module *m;
   assert_null(vyre_module_create(&allocator, 0, &m));
   assert_int_equal(c.calls, 14); /* itself, the address space, whether as much is left, a page for each column */
@@ -269,19 +201,5 @@ a_small_module_asks_little(void **state)
     build_gid(&b);
   assert_int_equal(c.calls, calls); /* nor does what was there before */
   vyre_module_destroy(m);
-  assert_int_equal(c.in_use, 0);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_allocation_may_fail_once),
-      cmocka_unit_test(memory_may_end_anywhere),
-      cmocka_unit_test(scratch_is_lent_to_one_and_kept),
-      cmocka_unit_test(after_a_failure_nothing_is_made),
-      cmocka_unit_test(bytes_may_fail),
-      cmocka_unit_test(a_small_module_asks_little),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  assert_int_equal(c.out, 0);
 }

@@ -4,12 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir_test.h"
 
-#include <stdio.h>
-
-static void
-an_empty_module_is_sealed(void **state)
+TEST(an_empty_module_is_sealed)
 {
-  (void)state;
   vyre_module *m = new_module();
   const vyre_view *v = vyre_module_view(m);
   assert_int_equal(v->struct_size, sizeof(vyre_view));
@@ -27,10 +23,8 @@ an_empty_module_is_sealed(void **state)
   vyre_module_destroy(NULL);
 }
 
-static void
-every_op_is_found_by_its_text(void **state)
+TEST(every_op_is_found_by_its_text)
 {
-  (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     if (vyre_op_infos[op].text)
       assert_int_equal(vyre_op_find(vyre_op_infos[op].text, strlen(vyre_op_infos[op].text)), op);
@@ -41,10 +35,8 @@ every_op_is_found_by_its_text(void **state)
 }
 
 /* What passes, the verifier and the interpreter go by: kinds of ops, one of each. */
-static void
-op_flags_say_what_ops_do(void **state)
+TEST(op_flags_say_what_ops_do)
 {
-  (void)state;
   static const struct {
     vyre_opcode op;
     uint32_t flags;
@@ -71,10 +63,8 @@ op_flags_say_what_ops_do(void **state)
       fail_msg("%s has flags 0x%x, not 0x%x", vyre_op_infos[want[i].op].text, vyre_op_infos[want[i].op].flags, want[i].flags);
 }
 
-static void
-a_full_module_says_so(void **state)
+TEST(a_full_module_says_so)
 {
-  (void)state;
   vyre_module *m;
   assert_null(vyre_module_create(NULL, 10, &m));
   vyre_builder b;
@@ -104,10 +94,8 @@ a_full_module_says_so(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-texts_are_interned(void **state)
+TEST(texts_are_interned)
 {
-  (void)state;
   vyre_module *m = new_module();
   assert_int_equal(vyre_string_intern(m, "", 0), 0);
   assert_int_equal(vyre_string_intern(m, NULL, 0), 0);
@@ -137,10 +125,8 @@ texts_are_interned(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-inputs_and_infos_are_kept(void **state)
+TEST(inputs_and_infos_are_kept)
 {
-  (void)state;
   vyre_module *m = new_module();
   for (uint32_t i = 0; i < 100; i++) {
     assert_int_equal(vyre_module_add_input(m, i % 2 ? "odd.spv" : "even.spv"), i);
@@ -178,10 +164,8 @@ inputs_and_infos_are_kept(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-initializers_are_kept(void **state)
+TEST(initializers_are_kept)
 {
-  (void)state;
   vyre_module *m = new_module();
   const uint32_t words[] = {1, 2, 3};
   uint32_t count;
@@ -198,10 +182,8 @@ initializers_are_kept(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-lines_are_kept(void **state)
+TEST(lines_are_kept)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -228,10 +210,8 @@ lines_are_kept(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-spec_ids_and_decorations_are_kept(void **state)
+TEST(spec_ids_and_decorations_are_kept)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -263,10 +243,8 @@ spec_ids_and_decorations_are_kept(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-names_are_given_and_taken(void **state)
+TEST(names_are_given_and_taken)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -350,10 +328,8 @@ check_filled(vyre_module *m)
   assert_int_equal(seen, 3);
 }
 
-static void
-a_copy_is_equal_and_apart(void **state)
+TEST(a_copy_is_equal_and_apart)
 {
-  (void)state;
   vyre_module *m = new_module(), *copy;
   fill(m);
   assert_null(vyre_module_clone(m, &copy));
@@ -373,10 +349,8 @@ a_copy_is_equal_and_apart(void **state)
   vyre_module_destroy(copy);
 }
 
-static void
-a_cleared_module_is_as_new(void **state)
+TEST(a_cleared_module_is_as_new)
 {
-  (void)state;
   vyre_module *m = new_module();
   for (int i = 0; i < 3; i++) {
     fill(m);
@@ -406,10 +380,8 @@ a_cleared_module_is_as_new(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-files_of_a_cleared_module_are_forgotten(void **state)
+TEST(files_of_a_cleared_module_are_forgotten)
 {
-  (void)state;
   static const char *const names[3][2] = {{"a.comp", "b.comp"}, {"b.comp", "a.comp"}, {"a.comp", "c.comp"}};
   vyre_module *m = new_module();
   for (int round = 0; round < 3; round++) {
@@ -444,10 +416,8 @@ moving_resize(void *user, void *memory, size_t old_size, size_t new_size)
   return moved;
 }
 
-static void
-tables_that_move_take_their_own_texts_and_words(void **state)
+TEST(tables_that_move_take_their_own_texts_and_words)
 {
-  (void)state;
   vyre_allocator moving = *vyre_allocator_default();
   moving.resize = moving_resize;
   vyre_module *m;
@@ -467,26 +437,4 @@ tables_that_move_take_their_own_texts_and_words(void **state)
     assert_memory_equal(vyre_row_decorations(m, row, &count), words, sizeof words);
   }
   vyre_module_destroy(m);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_module_is_sealed),
-      cmocka_unit_test(every_op_is_found_by_its_text),
-      cmocka_unit_test(op_flags_say_what_ops_do),
-      cmocka_unit_test(a_full_module_says_so),
-      cmocka_unit_test(texts_are_interned),
-      cmocka_unit_test(inputs_and_infos_are_kept),
-      cmocka_unit_test(initializers_are_kept),
-      cmocka_unit_test(lines_are_kept),
-      cmocka_unit_test(spec_ids_and_decorations_are_kept),
-      cmocka_unit_test(names_are_given_and_taken),
-      cmocka_unit_test(a_copy_is_equal_and_apart),
-      cmocka_unit_test(a_cleared_module_is_as_new),
-      cmocka_unit_test(files_of_a_cleared_module_are_forgotten),
-      cmocka_unit_test(tables_that_move_take_their_own_texts_and_words),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

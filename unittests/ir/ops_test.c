@@ -55,10 +55,8 @@ absorbs_holds(vyre_opcode op, vyre_kind kind, uint64_t values, vyre_absorbs abso
   return true;
 }
 
-static void
-ops_on_equal_operands_and_literals_are_what_the_table_says(void **state)
+TEST(ops_on_equal_operands_and_literals_are_what_the_table_says)
 {
-  (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
     const vyre_kind kind = is_binary(op) ? narrow_int((vyre_class)info->klass) : VYRE_VOID;
@@ -104,10 +102,8 @@ check_comparison(vyre_opcode op, vyre_kind kind, uint32_t order, uint64_t x, uin
     fail_msg("%s of %u and %u is %u", info->text, (unsigned)x, (unsigned)y, (unsigned)is);
 }
 
-static void
-comparisons_are_what_the_table_says(void **state)
+TEST(comparisons_are_what_the_table_says)
 {
-  (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
     const uint32_t order = VYRE_COMPARES_ORDER(info->compares);
@@ -127,10 +123,8 @@ comparisons_are_what_the_table_says(void **state)
 }
 
 /* Their names end in the op's: atomic_umin, umin.  Of floats those that step over a NaN. */
-static void
-what_combines_names_its_op(void **state)
+TEST(what_combines_names_its_op)
 {
-  (void)state;
   static const char *const exchanges[] = {"atomic_load", "atomic_store", "atomic_exchange", "atomic_compare_exchange"};
   static const char *const floats[][2] = {{"fadd", "add"}, {"fmin", "nmin"}, {"fmax", "nmax"}};
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
@@ -149,10 +143,8 @@ what_combines_names_its_op(void **state)
 }
 
 /* Every op of a rule has a cost: rewriting ends by that. */
-static void
-what_computes_costs(void **state)
+TEST(what_computes_costs)
 {
-  (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
     if (info->text && (info->flags & VYRE_OP_PURE) && (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL))
@@ -160,16 +152,4 @@ what_computes_costs(void **state)
     if (!(info->flags & VYRE_OP_PURE))
       assert_int_equal(info->cost, 0);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ops_on_equal_operands_and_literals_are_what_the_table_says),
-      cmocka_unit_test(comparisons_are_what_the_table_says),
-      cmocka_unit_test(what_combines_names_its_op),
-      cmocka_unit_test(what_computes_costs),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

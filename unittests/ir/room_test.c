@@ -7,8 +7,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,10 +100,8 @@ check_rows(const vyre_module *m, uint32_t first, uint32_t last)
       fail_msg("row %u is (%u, %u)", row, v->a[row], v->imm[row]);
 }
 
-static void
-a_new_module_takes_little(void **state)
+TEST(a_new_module_takes_little)
 {
-  (void)state;
   const uint32_t row = bytes_a_row();
   vyre_module *m = new_module();
   assert_in_range(vyre_module_reserved_bytes(m), (size_t)row * MEGA, (size_t)(row + 1) * MEGA);
@@ -116,10 +112,8 @@ a_new_module_takes_little(void **state)
 }
 
 /* A module that is built may be of any size; sealed, it has room for sixteen times as much. */
-static void
-columns_move_while_it_is_built(void **state)
+TEST(columns_move_while_it_is_built)
 {
-  (void)state;
   const uint32_t row = bytes_a_row();
   vyre_module *m = new_module();
   vyre_builder b;
@@ -150,10 +144,8 @@ check_same_place(const vyre_view *before, const vyre_module *m)
   assert_memory_equal(before, &after, sizeof(after));
 }
 
-static void
-columns_stay_while_it_is_sealed(void **state)
+TEST(columns_stay_while_it_is_sealed)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -180,10 +172,8 @@ columns_stay_while_it_is_sealed(void **state)
 }
 
 /* Grown from seal to seal, it never comes near its end; asked for, more is built at once. */
-static void
-sealing_makes_room(void **state)
+TEST(sealing_makes_room)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -206,10 +196,8 @@ sealing_makes_room(void **state)
 }
 
 /* Room that is a wish leaves as much again to the rest of the program. */
-static void
-less_is_taken_where_it_is_refused(void **state)
+TEST(less_is_taken_where_it_is_refused)
 {
-  (void)state;
   const size_t row = bytes_a_row();
   space s;
   vyre_module *m = module_within(&s, row * MEGA);
@@ -225,10 +213,8 @@ less_is_taken_where_it_is_refused(void **state)
   assert_int_equal(s.out, 0);
 }
 
-static void
-what_is_needed_is_taken_until_nothing_is_left(void **state)
+TEST(what_is_needed_is_taken_until_nothing_is_left)
 {
-  (void)state;
   const size_t row = bytes_a_row();
   space s;
   vyre_module *m = module_within(&s, row * MEGA / 4);
@@ -259,10 +245,8 @@ what_is_needed_is_taken_until_nothing_is_left(void **state)
 }
 
 /* Sealing may move columns of analyses too. */
-static void
-analyses_come_along(void **state)
+TEST(analyses_come_along)
 {
-  (void)state;
   const size_t row = bytes_a_row();
   space s;
   vyre_module *m = module_within(&s, row * MEGA / 8);
@@ -290,10 +274,8 @@ analyses_come_along(void **state)
 }
 
 /* Code that builds holds no addresses: the parser, with the least room there may be, makes the same module. */
-static void
-parsing_may_move_at_every_row(void **state)
+TEST(parsing_may_move_at_every_row)
 {
-  (void)state;
   static const char head[] = "struct @S { a : f32x4, b : u32[8] }\n"
                              "func @f(%x : f32, %p : path @S) -> f32 { if flt %x, 0.0f32 { return 1.0f32 } store %p.a[1], %x\n"
                              "return add(%x, load %p.a[2]) }\n";
@@ -361,11 +343,9 @@ skip_without_kept_memory(void)
 }
 
 /* A new module gets the memory of a destroyed one, which is zero again. */
-static void
-memory_of_a_destroyed_module_is_used_again(void **state)
+TEST(memory_of_a_destroyed_module_is_used_again)
 {
   enum { ROWS = 5000 };
-  (void)state;
   skip_without_kept_memory();
   vyre_module *m = full_module(ROWS);
   const uint32_t *const before = vyre_module_view(m)->op;
@@ -403,11 +383,9 @@ address_space(void)
 }
 
 /* Destroyed modules keep four spaces at most, and none that was much used. */
-static void
-little_memory_of_destroyed_modules_is_kept(void **state)
+TEST(little_memory_of_destroyed_modules_is_kept)
 {
   enum { MODULES = 12, LARGE = 100000 };
-  (void)state;
   skip_without_kept_memory();
   const size_t one = bytes_a_row() * (size_t)MEGA, before = address_space();
   vyre_module *modules[MODULES];
@@ -428,11 +406,9 @@ little_memory_of_destroyed_modules_is_kept(void **state)
 }
 
 /* Spaces of an unusual size do not stay for ever: the one that was kept first makes place for the last. */
-static void
-the_last_memory_is_kept(void **state)
+TEST(the_last_memory_is_kept)
 {
   enum { OTHERS = 6 };
-  (void)state;
   skip_without_kept_memory();
   for (uint32_t i = 0; i < OTHERS; i++) {
     vyre_module *m;
@@ -446,10 +422,8 @@ the_last_memory_is_kept(void **state)
 }
 
 /* Where address space is short, what is kept does not make it shorter. */
-static void
-kept_memory_is_released_where_address_space_is_short(void **state)
+TEST(kept_memory_is_released_where_address_space_is_short)
 {
-  (void)state;
   skip_without_kept_memory();
   vyre_module *modules[4], *m;
   for (uint32_t i = 0; i < 4; i++)
@@ -493,11 +467,9 @@ make_modules(void *user)
 }
 
 /* A process that is forked while other threads make modules can make modules. */
-static void
-a_forked_process_makes_modules(void **state)
+TEST(a_forked_process_makes_modules)
 {
   enum { FORKS = 400, SECONDS = 10, THREADS = 4 };
-  (void)state;
   pthread_t threads[THREADS];
   atomic_bool ends = false;
   vyre_allocator allocator = *vyre_allocator_default();
@@ -521,25 +493,4 @@ a_forked_process_makes_modules(void **state)
   atomic_store(&ends, true);
   for (uint32_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_join(threads[i], NULL), 0);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_new_module_takes_little),
-      cmocka_unit_test(columns_move_while_it_is_built),
-      cmocka_unit_test(columns_stay_while_it_is_sealed),
-      cmocka_unit_test(sealing_makes_room),
-      cmocka_unit_test(less_is_taken_where_it_is_refused),
-      cmocka_unit_test(what_is_needed_is_taken_until_nothing_is_left),
-      cmocka_unit_test(analyses_come_along),
-      cmocka_unit_test(parsing_may_move_at_every_row),
-      cmocka_unit_test(memory_of_a_destroyed_module_is_used_again),
-      cmocka_unit_test(little_memory_of_destroyed_modules_is_kept),
-      cmocka_unit_test(the_last_memory_is_kept),
-      cmocka_unit_test(kept_memory_is_released_where_address_space_is_short),
-      cmocka_unit_test(a_forked_process_makes_modules),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

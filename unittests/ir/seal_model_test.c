@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir_test.h"
 
-#include <stdio.h>
-
 enum { MOST_NODES = 4000 };
 
 /* A row as the model sees it: a child list by sibling order, operands by node. */
@@ -242,10 +240,8 @@ seal_both(model *t, vyre_module *m, uint32_t ids[MOST_NODES], uint32_t map[MOST_
   follow_seal(t, ids, map);
 }
 
-static void
-random_edits_seal_to_what_a_model_says(void **state)
+TEST(random_edits_seal_to_what_a_model_says)
 {
-  (void)state;
   static model t;
   static uint32_t ids[MOST_NODES], map[MOST_NODES + 1];
   for (uint32_t round = 0; round < 60; round++) {
@@ -272,10 +268,8 @@ random_edits_seal_to_what_a_model_says(void **state)
 }
 
 /* Where nothing but that happens, those that are left move up in place. */
-static void
-rows_that_go_leave_the_others_in_order(void **state)
+TEST(rows_that_go_leave_the_others_in_order)
 {
-  (void)state;
   static model t;
   static uint32_t ids[MOST_NODES], map[MOST_NODES + 1];
   for (uint32_t round = 0; round < 60; round++) {
@@ -290,14 +284,4 @@ rows_that_go_leave_the_others_in_order(void **state)
     }
     vyre_module_destroy(m);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_edits_seal_to_what_a_model_says),
-      cmocka_unit_test(rows_that_go_leave_the_others_in_order),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

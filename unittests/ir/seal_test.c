@@ -4,15 +4,12 @@
 #include "../budget.h"
 #include "ir_test.h"
 
-#include <stdio.h>
 #include <time.h>
 
 /* ---- what sealing keeps ---- */
 
-static void
-versions_follow_their_rows(void **state)
+TEST(versions_follow_their_rows)
 {
-  (void)state;
   vyre_module *m = new_module();
   const vyre_view *v = vyre_module_view(m);
   vyre_builder b;
@@ -55,10 +52,8 @@ versions_follow_their_rows(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-what_reads_no_more_has_no_version(void **state)
+TEST(what_reads_no_more_has_no_version)
 {
-  (void)state;
   vyre_module *m = new_module();
   const vyre_view *v = vyre_module_view(m);
   vyre_builder b;
@@ -72,10 +67,8 @@ what_reads_no_more_has_no_version(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-a_row_rewritten_to_null_is_dropped_with_all_in_it(void **state)
+TEST(a_row_rewritten_to_null_is_dropped_with_all_in_it)
 {
-  (void)state;
   vyre_module *m = new_module();
   const vyre_view *v = vyre_module_view(m);
   vyre_builder b;
@@ -96,10 +89,8 @@ a_row_rewritten_to_null_is_dropped_with_all_in_it(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-programs_follow_one_another(void **state)
+TEST(programs_follow_one_another)
 {
-  (void)state;
   vyre_module *m = new_module();
   const vyre_view *v = vyre_module_view(m);
   vyre_builder b[3];
@@ -121,10 +112,8 @@ programs_follow_one_another(void **state)
 }
 
 /* Rows that constants push down take their names along, and leave none where they were. */
-static void
-names_go_where_their_rows_go(void **state)
+TEST(names_go_where_their_rows_go)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_row rows[6];
@@ -149,10 +138,8 @@ names_go_where_their_rows_go(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-names_become_unique_in_program_order(void **state)
+TEST(names_become_unique_in_program_order)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b[2];
   vyre_row x[2][5], p[2];
@@ -188,10 +175,8 @@ names_become_unique_in_program_order(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-names_are_looked_at_again_only_when_they_may_double(void **state)
+TEST(names_are_looked_at_again_only_when_they_may_double)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b, c;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -213,10 +198,8 @@ names_are_looked_at_again_only_when_they_may_double(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-doubled_names_cost_no_more_than_others(void **state)
+TEST(doubled_names_cost_no_more_than_others)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -229,10 +212,8 @@ doubled_names_cost_no_more_than_others(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-deep_nesting_seals(void **state)
+TEST(deep_nesting_seals)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_row program = vyre_build_program(m, "p", 0, 0, &b);
@@ -252,10 +233,8 @@ deep_nesting_seals(void **state)
 /* ---- links that no edit makes ---- */
 
 /* Where rows only went, links follow from parents. */
-static void
-a_damaged_parent_is_an_error(void **state)
+TEST(a_damaged_parent_is_an_error)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -269,10 +248,8 @@ a_damaged_parent_is_an_error(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-damaged_links_are_an_error(void **state)
+TEST(damaged_links_are_an_error)
 {
-  (void)state;
   uint32_t refused = 0;
   for (uint32_t seed = 1, round = 0; round < budget_part(3000); round++) {
     vyre_module *m;
@@ -334,10 +311,8 @@ build_rows(vyre_module *m, uint32_t rows)
   }
 }
 
-static void
-ten_million_rows_build_and_seal(void **state)
+TEST(ten_million_rows_build_and_seal)
 {
-  (void)state;
   const uint32_t rows = 10000000;
   vyre_module *m = new_module();
   double start = seconds();
@@ -357,10 +332,8 @@ ten_million_rows_build_and_seal(void **state)
 }
 
 /* New rows take the ids of dropped ones, and nothing of their side tables. */
-static void
-what_dropped_rows_had_is_gone(void **state)
+TEST(what_dropped_rows_had_is_gone)
 {
-  (void)state;
   vyre_module *m;
   vyre_builder b;
   vyre_row rows[4];
@@ -384,25 +357,4 @@ what_dropped_rows_had_is_gone(void **state)
     assert_false(vyre_row_line(m, row, &file, &line, &column));
   }
   vyre_module_destroy(m);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(versions_follow_their_rows),
-      cmocka_unit_test(what_reads_no_more_has_no_version),
-      cmocka_unit_test(names_go_where_their_rows_go),
-      cmocka_unit_test(a_row_rewritten_to_null_is_dropped_with_all_in_it),
-      cmocka_unit_test(programs_follow_one_another),
-      cmocka_unit_test(what_dropped_rows_had_is_gone),
-      cmocka_unit_test(names_become_unique_in_program_order),
-      cmocka_unit_test(names_are_looked_at_again_only_when_they_may_double),
-      cmocka_unit_test(doubled_names_cost_no_more_than_others),
-      cmocka_unit_test(deep_nesting_seals),
-      cmocka_unit_test(damaged_links_are_an_error),
-      cmocka_unit_test(a_damaged_parent_is_an_error),
-      cmocka_unit_test(ten_million_rows_build_and_seal),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

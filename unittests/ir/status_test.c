@@ -1,18 +1,11 @@
 /* Status, diagnostics, bytes, the default allocator.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vyre/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
-static void
-a_status_is_its_message(void **state)
+TEST(a_status_is_its_message)
 {
-  (void)state;
   vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "no pass '%s'\nFix: see -list-passes", "dec");
   assert_int_equal(vyre_status_code(status), VYRE_CODE_USAGE);
   assert_string_equal(vyre_status_text(status), "no pass 'dec'\nFix: see -list-passes");
@@ -22,10 +15,8 @@ a_status_is_its_message(void **state)
   vyre_status_free(VYRE_OK);
 }
 
-static void
-notes_stand_before_the_fix(void **state)
+TEST(notes_stand_before_the_fix)
 {
-  (void)state;
   vyre_status status = VYRE_ERROR(VYRE_CODE_INPUT, "bad\nFix: better");
   status = vyre_status_note(status, "while doing %d", 1);
   status = vyre_status_note(status, "while doing\nmore");
@@ -34,10 +25,8 @@ notes_stand_before_the_fix(void **state)
   assert_null(vyre_status_note(VYRE_OK, "nothing"));
 }
 
-static void
-the_first_error_wins(void **state)
+TEST(the_first_error_wins)
 {
-  (void)state;
   assert_null(vyre_status_join(VYRE_OK, VYRE_OK));
   vyre_status status = vyre_status_join(VYRE_OK, VYRE_ERROR(VYRE_CODE_DEVICE, "second"));
   assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
@@ -50,10 +39,8 @@ the_first_error_wins(void **state)
 }
 
 /* Of the first error, as its code is. */
-static void
-that_memory_ran_out_can_be_told(void **state)
+TEST(that_memory_ran_out_can_be_told)
 {
-  (void)state;
   assert_false(vyre_status_is_out_of_memory(VYRE_OK));
   assert_null(vyre_status_mark_out_of_memory(VYRE_OK));
   vyre_status status = VYRE_OUT_OF_MEMORY("for a test");
@@ -66,10 +53,8 @@ that_memory_ran_out_can_be_told(void **state)
   vyre_status_free(status);
 }
 
-static void
-a_bug_names_its_place(void **state)
+TEST(a_bug_names_its_place)
 {
-  (void)state;
   vyre_status status = vyre_status_make(VYRE_CODE_INTERNAL, "here.c", 12, "impossible");
   assert_string_equal(vyre_status_text(status), "impossible\n  at here.c:12");
   vyre_status_free(status);
@@ -93,10 +78,8 @@ check_diagnostic(const vyre_diagnostic *diagnostic, const char *expected)
   }
 }
 
-static void
-diagnostics_have_place_caret_and_fix(void **state)
+TEST(diagnostics_have_place_caret_and_fix)
 {
-  (void)state;
   const char *line = "  %a = frob %b\nnext line";
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "a.vir", 3, 8, 4, "no op 'frob'", line, strlen(line), "see docs/ir.md"},
                    "a.vir:3:8: error: no op 'frob'\n  %a = frob %b\n       ^~~~\nFix: see docs/ir.md\n");
@@ -105,10 +88,8 @@ diagnostics_have_place_caret_and_fix(void **state)
   check_diagnostic(&(vyre_diagnostic){VYRE_NOTE, NULL, 0, 0, 0, "n", NULL, 0, "f"}, "note: n\nFix: f\n");
 }
 
-static void
-the_caret_follows_tabs_and_characters(void **state)
+TEST(the_caret_follows_tabs_and_characters)
 {
-  (void)state;
   const char *tabs = "\t\t%x = add";
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 8, 3, "m", tabs, strlen(tabs), NULL},
                    "t:1:8: error: m\n\t\t%x = add\n\t\t     ^~~\n");
@@ -117,10 +98,8 @@ the_caret_follows_tabs_and_characters(void **state)
                    "t:1:13: error: m\n\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\" \xc3\xb6\xc3\xb6z\n      ^~~\n");
 }
 
-static void
-the_caret_may_stand_at_or_behind_the_end(void **state)
+TEST(the_caret_may_stand_at_or_behind_the_end)
 {
-  (void)state;
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 4, 9, "m", "abc", 3, NULL}, "t:1:4: error: m\nabc\n   ^\n");
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 99, 9, "m", "abc", 3, NULL}, "t:1:99: error: m\nabc\n   ^\n");
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 2, 9, "m", "abc", 3, NULL}, "t:1:2: error: m\nabc\n ^~\n");
@@ -143,10 +122,8 @@ check_long_line(uint32_t column, size_t before, size_t after)
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, column, 1, "m", line, 1000, NULL}, expected);
 }
 
-static void
-a_long_line_is_cut_around_the_caret(void **state)
+TEST(a_long_line_is_cut_around_the_caret)
 {
-  (void)state;
   check_long_line(1, 0, 239);
   check_long_line(121, 120, 119);
   check_long_line(122, 120, 119);
@@ -164,10 +141,8 @@ a_long_line_is_cut_around_the_caret(void **state)
   assert_int_equal((strstr(source + 3, "...") - (source + 3)) % 3, 0);
 }
 
-static void
-bytes_grow_and_end_with_zero(void **state)
+TEST(bytes_grow_and_end_with_zero)
 {
-  (void)state;
   vyre_bytes bytes = {0};
   for (int i = 0; i < 1000; i++) {
     assert_null(vyre_bytes_printf(&bytes, "%d,", i));
@@ -187,10 +162,8 @@ bytes_grow_and_end_with_zero(void **state)
   vyre_bytes_free(&bytes);
 }
 
-static void
-texts_of_any_length_are_printed_whole(void **state)
+TEST(texts_of_any_length_are_printed_whole)
 {
-  (void)state;
   char text[201];
   memset(text, 'x', sizeof text - 1);
   text[sizeof text - 1] = '\0';
@@ -205,10 +178,8 @@ texts_of_any_length_are_printed_whole(void **state)
   }
 }
 
-static void
-bytes_refuse_what_cannot_be(void **state)
+TEST(bytes_refuse_what_cannot_be)
 {
-  (void)state;
   vyre_bytes bytes = {0};
   assert_null(vyre_bytes_append(&bytes, "abc", 3));
   vyre_status status = vyre_bytes_append(&bytes, "x", SIZE_MAX - 1);
@@ -221,10 +192,8 @@ bytes_refuse_what_cannot_be(void **state)
   vyre_bytes_free(&bytes);
 }
 
-static void
-reserved_memory_is_zero_and_stays(void **state)
+TEST(reserved_memory_is_zero_and_stays)
 {
-  (void)state;
   const vyre_allocator *a = vyre_allocator_default();
   const size_t size = (size_t)1 << 34, page = 65536;
   char *memory = a->reserve(a->user, size);
@@ -239,25 +208,4 @@ reserved_memory_is_zero_and_stays(void **state)
   void *block = a->resize(a->user, NULL, 0, 10);
   assert_non_null(block);
   assert_null(a->resize(a->user, block, 10, 0));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_status_is_its_message),
-      cmocka_unit_test(notes_stand_before_the_fix),
-      cmocka_unit_test(the_first_error_wins),
-      cmocka_unit_test(that_memory_ran_out_can_be_told),
-      cmocka_unit_test(a_bug_names_its_place),
-      cmocka_unit_test(diagnostics_have_place_caret_and_fix),
-      cmocka_unit_test(the_caret_follows_tabs_and_characters),
-      cmocka_unit_test(the_caret_may_stand_at_or_behind_the_end),
-      cmocka_unit_test(a_long_line_is_cut_around_the_caret),
-      cmocka_unit_test(bytes_grow_and_end_with_zero),
-      cmocka_unit_test(texts_of_any_length_are_printed_whole),
-      cmocka_unit_test(bytes_refuse_what_cannot_be),
-      cmocka_unit_test(reserved_memory_is_zero_and_stays),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,10 +12,8 @@ check_layout(const vyre_module *m, vyre_type_id type, uint32_t align, uint32_t s
   assert_int_equal(info.stride, stride);
 }
 
-static void
-scalars_and_vectors_lie_as_std430_says(void **state)
+TEST(scalars_and_vectors_lie_as_std430_says)
 {
-  (void)state;
   vyre_module *m = new_module();
   check_layout(m, F32, 4, 4, 4);
   check_layout(m, F32X2, 8, 8, 4);
@@ -33,10 +31,8 @@ scalars_and_vectors_lie_as_std430_says(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-arrays_and_matrices_lie_as_std430_says(void **state)
+TEST(arrays_and_matrices_lie_as_std430_says)
 {
-  (void)state;
   vyre_module *m = new_module();
   check_layout(m, vyre_type_array(m, F32, 10, VYRE_NONE, 0), 4, 40, 4);
   check_layout(m, vyre_type_array(m, F32X3, 4, VYRE_NONE, 0), 16, 64, 16);
@@ -54,10 +50,8 @@ arrays_and_matrices_lie_as_std430_says(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-structs_lie_as_std430_says(void **state)
+TEST(structs_lie_as_std430_says)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_string name = vyre_string_intern(m, "S", 1), a = vyre_string_intern(m, "a", 1), b = vyre_string_intern(m, "b", 1);
   const vyre_member inner_members[] = {{a, F32X3, VYRE_OFFSET_AUTO, 0}, {b, F32, VYRE_OFFSET_AUTO, VYRE_ACCESS_NO_WRITE}};
@@ -87,10 +81,8 @@ structs_lie_as_std430_says(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-equal_types_have_equal_ids(void **state)
+TEST(equal_types_have_equal_ids)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -133,10 +125,8 @@ equal_types_have_equal_ids(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-a_path_steps_to_parts(void **state)
+TEST(a_path_steps_to_parts)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_type_id array = vyre_type_array(m, F32X3, 4, VYRE_NONE, 0), matrix = vyre_type_matrix(m, F32X3, 2, 0, false);
   const vyre_member members[] = {{0, array, VYRE_OFFSET_AUTO, 0}, {0, matrix, VYRE_OFFSET_AUTO, 0}};
@@ -155,10 +145,8 @@ a_path_steps_to_parts(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-types_may_nest_without_end(void **state)
+TEST(types_may_nest_without_end)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -172,10 +160,8 @@ types_may_nest_without_end(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-lengths_that_are_rows_follow_the_seal(void **state)
+TEST(lengths_that_are_rows_follow_the_seal)
 {
-  (void)state;
   vyre_module *m = new_module();
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -200,19 +186,4 @@ lengths_that_are_rows_follow_the_seal(void **state)
   assert_null(vyre_module_seal(m, map));
   assert_true(vyre_type_get(m, by_row).count_row < map[z.id]);
   vyre_module_destroy(m);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scalars_and_vectors_lie_as_std430_says),
-      cmocka_unit_test(arrays_and_matrices_lie_as_std430_says),
-      cmocka_unit_test(structs_lie_as_std430_says),
-      cmocka_unit_test(equal_types_have_equal_ids),
-      cmocka_unit_test(a_path_steps_to_parts),
-      cmocka_unit_test(types_may_nest_without_end),
-      cmocka_unit_test(lengths_that_are_rows_follow_the_seal),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

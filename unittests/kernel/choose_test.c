@@ -1,15 +1,7 @@
 /* Where passes run, if that is chosen: as the costs say, which are measured and learned; and with the same result.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "bundle.h"
 #include "passmgr/resident/choose.h"
@@ -118,11 +110,9 @@ open_named(void)
   return device;
 }
 
-static void
-small_work_opens_nothing(void **state)
+TEST(small_work_opens_nothing)
 {
   vyre_device *device;
-  (void)state;
   check(vyre_device_open_auto(there, NULL, NULL, &device));
   run_and_compare("canon,cf,pm", 500, 500, device);
   assert_true(!device->is_tried && device->owed == 0);
@@ -132,11 +122,9 @@ small_work_opens_nothing(void **state)
   check(vyre_device_close(device));
 }
 
-static void
-processors_are_no_device(void **state)
+TEST(processors_are_no_device)
 {
   vyre_device *device;
-  (void)state;
   check(vyre_device_open_auto(here, NULL, NULL, &device));
   device->owed = much;
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
@@ -150,13 +138,11 @@ processors_are_no_device(void **state)
 }
 
 /* But by its name. */
-static void
-a_simulator_is_no_device(void **state)
+TEST(a_simulator_is_no_device)
 {
   static const vyre_target_ops *const simulated[] = {&vyre_target_cuda, NULL};
   const vyre_target_options by_library = {.library = test_file("lib/libvyre-cuda-sim.so")}, by_name = {.device = "sim"};
   vyre_device *device;
-  (void)state;
   check(vyre_device_open_auto(simulated, &by_library, NULL, &device));
   device->owed = much;
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
@@ -183,10 +169,8 @@ open_measured(void)
   }
 }
 
-static void
-costs_decide(void **state)
+TEST(costs_decide)
 {
-  (void)state;
   vyre_device *device = open_measured();
   assert_true(device->ops && device->costs.wait > 0 && device->costs.launch > 0 && device->costs.visit > 0);
   device->costs = (device_costs){0};
@@ -207,8 +191,7 @@ costs_decide(void **state)
 
 /* A sequence is foreseen as it then is: launches just so, but of simplify, which has levels of its own; of the bytes the columns.
  */
-static void
-work_is_foreseen(void **state)
+TEST(work_is_foreseen)
 {
   static const struct {
     const char *text;
@@ -218,7 +201,6 @@ work_is_foreseen(void **state)
                {"shash", 500, 0, true},       {"shash", ROWS, 0, true},       {"shash", 500, 0, false},
                {"simplify", 500, 20, true},   {"simplify", 500, 20, false},   {"simplify", ROWS, 20, false}};
   vyre_device *device = open_named();
-  (void)state;
   run_and_compare("canon,cf,pm", ROWS, 500, device);
   const uint32_t known = device->info.max_iterations, bound = known ? known : UINT32_MAX;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -239,13 +221,11 @@ work_is_foreseen(void **state)
 }
 
 /* A column that is provided here is not the one that the device has from before. */
-static void
-columns_of_here_go_there(void **state)
+TEST(columns_of_here_go_there)
 {
   const char text[] = "sweeps.seen,cf,pm,shash,cid,sweeps.seen";
   const vyre_pass_record *other;
   vyre_device *device = open_named();
-  (void)state;
   run_and_compare("canon,cf,pm", ROWS, 500, device);
   device->costs = (device_costs){0};
   device->plain_count = 0;
@@ -268,11 +248,9 @@ columns_of_here_go_there(void **state)
   check(vyre_device_close(device));
 }
 
-static void
-what_has_no_room_stays(void **state)
+TEST(what_has_no_room_stays)
 {
   vyre_device *device = open_named();
-  (void)state;
   run_and_compare("canon,cf,pm", ROWS, 500, device);
   device->costs = (device_costs){0};
   device->plain_count = 0;
@@ -282,12 +260,4 @@ what_has_no_room_stays(void **state)
   check(vyre_device_close(device));
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_work_opens_nothing), cmocka_unit_test(processors_are_no_device),
-                                     cmocka_unit_test(a_simulator_is_no_device), cmocka_unit_test(costs_decide),
-                                     cmocka_unit_test(work_is_foreseen),         cmocka_unit_test(columns_of_here_go_there),
-                                     cmocka_unit_test(what_has_no_room_stays)};
-  return cmocka_run_group_tests(tests, load_passes, end_passes);
-}
+TEST_MAIN(load_passes, end_passes)

@@ -10,7 +10,6 @@
 #include "vyre/vir0.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum { ROWS = 400, MANY = 20 /* rows of a program, of which there are many then */ };
 
@@ -143,26 +142,16 @@ static const passes_text sequences[] = {
     {"canon", 1, 1},  {"canon,cf,pm", 1, 6}, {"shash,cid", 1, 6}, {"canon,cf,shash,cid", 2, 10},
     {"limits", 1, 1}, {"dce", 1, 60},        {"simplify", 1, 80}, {"canon,cf,shash,cid,pm,dce", 2, 70}};
 
-static void
-one_program_costs_a_graph_and_a_wait(void **state)
+TEST(one_program_costs_a_graph_and_a_wait)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
     compare(&sequences[i], ROWS);
 }
 
-static void
-many_programs_cost_a_graph_and_a_wait(void **state)
+TEST(many_programs_cost_a_graph_and_a_wait)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
     compare(&sequences[i], MANY);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_program_costs_a_graph_and_a_wait),
-                                     cmocka_unit_test(many_programs_cost_a_graph_and_a_wait)};
-  return cmocka_run_group_tests(tests, prepare, finish);
-}
+TEST_MAIN(prepare, finish)

@@ -52,10 +52,8 @@ compare_all(const char *what, uint32_t seed, const vyre_bytes *input)
   forms_compare(what, seed, input, "sweeps.check", forms + 1, FORMS - 1);
 }
 
-static void
-small_modules(void **state)
+TEST(small_modules)
 {
-  (void)state;
   for (uint32_t seed = 1; seed <= small; seed++) {
     vyre_bytes input = forms_random(seed, 2);
     compare_all("seed", seed, &input);
@@ -64,21 +62,17 @@ small_modules(void **state)
 }
 
 /* Workgroups take them. */
-static void
-many_programs(void **state)
+TEST(many_programs)
 {
-  (void)state;
   vyre_bytes input = forms_random(1001, budget_part(80 / SLOWNESS));
   compare_all("many programs, seed", 1, &input);
   vyre_bytes_free(&input);
 }
 
 /* Levels have fewer rows than a workgroup has invocations, or more. */
-static void
-other_workgroups(void **state)
+TEST(other_workgroups)
 {
   static const char *const pipelines[] = {"cid,cse", "dce", "sweeps.everything", "sweeps.check"};
-  (void)state;
   if (!(forms[FUSED].device->info.forms >> VYRE_KERNEL_SPIRV & 1))
     skip(); /* PTX has a literal there */
   vyre_bytes input = forms_grown(16 * 200, 200);
@@ -88,10 +82,8 @@ other_workgroups(void **state)
 }
 
 /* A dispatch a level, and a workgroup a program. */
-static void
-large_modules(void **state)
+TEST(large_modules)
 {
-  (void)state;
   for (uint32_t i = 0; i < 2; i++) {
     vyre_bytes input = forms_grown(rows, i ? 50 : rows);
     compare_all(i ? "programs of 50 rows" : "one program, rows", rows, &input);
@@ -100,10 +92,8 @@ large_modules(void **state)
 }
 
 /* No access out of bounds, no race: rows level by level, and a program a workgroup. */
-static void
-kernels_are_right(void **state)
+TEST(kernels_are_right)
 {
-  (void)state;
   for (uint32_t seed = 1; seed <= budget_part(2); seed++) {
     vyre_bytes input = seed % 2 ? forms_random(seed, budget_part(4 / SLOWNESS)) : forms_grown(16 * 40, 40);
     forms[INTERPRETED].device->info.max_iterations = seed % 2 ? FORMS_BOUND : 0;
@@ -129,10 +119,8 @@ add_made(void *user, const char *name, uint64_t value)
 }
 
 /* What was run before is compiled, and its memory is there.  Of what the device keeps, nothing is held between sequences. */
-static void
-a_warm_device_makes_nothing(void **state)
+TEST(a_warm_device_makes_nothing)
 {
-  (void)state;
   vyre_bytes input = forms_grown(16 * 40, 40);
   for (uint32_t i = INTERPRETED + 1; i < FORMS; i++) {
     made after[2] = {{0, 0}, {0, 0}};
@@ -171,10 +159,8 @@ bytes_up(const vyre_bytes *input, const char *text, vyre_device *device)
 
 /* What nobody but the device changed does not go up again, nor do rules and facts of ops: of the ten columns the levels at most,
  * with the order that they give. */
-static void
-what_stays_on_a_device(void **state)
+TEST(what_stays_on_a_device)
 {
-  (void)state;
   vyre_bytes input = forms_grown(STAYING, 50);
   const uint64_t once = bytes_up(&input, "canon,cf,pm", forms[FUSED].device);
   const uint64_t thrice = bytes_up(&input, "repeat<3>(canon,cf,pm)", forms[FUSED].device);
@@ -184,12 +170,10 @@ what_stays_on_a_device(void **state)
 }
 
 /* A read that became a literal sees no state any more: the device's versions are old ones, though no row is gone. */
-static void
-versions_go_up_again(void **state)
+TEST(versions_go_up_again)
 {
   static const char text[] = "program @p workgroup(1, 1, 1) {\n  buffer %x : u32[4] storage rw set(0) binding(0)\n  var %v : u32\n"
                              "  %i = gid.x\n  %g = get %v\n  store %x[%i], %g\n  set %v, %i\n}\n";
-  (void)state;
   vyre_module *module;
   vyre_bytes input = {0};
   forms_check(vyre_module_create(NULL, 0, &module));
@@ -201,13 +185,11 @@ versions_go_up_again(void **state)
 }
 
 /* Joins of one construct are one invocation's work: where the driver would leave that before it is done, they are not for it. */
-static void
-too_much_for_a_driver(void **state)
+TEST(too_much_for_a_driver)
 {
   enum { VARIABLES = 2000 };
   vyre_bytes text = {0}, input = {0};
   vyre_module *module;
-  (void)state;
   forms_check(vyre_bytes_printf(&text, "program @p workgroup(1, 1, 1) {\n  buffer %%x : u32[] storage rw set(0) binding(0)\n"));
   for (uint32_t i = 0; i < VARIABLES; i++)
     forms_check(vyre_bytes_printf(&text, "  var %%v%u : u32\n", i));
@@ -231,10 +213,8 @@ too_much_for_a_driver(void **state)
 }
 
 /* A sequence that needs more memory than there was: the columns of the one before it are not in that. */
-static void
-memory_grows(void **state)
+TEST(memory_grows)
 {
-  (void)state;
   form fresh = {.name = "on a fresh device", .target = &FORMS_TARGET, .fused = true};
   vyre_bytes input = forms_grown(4 * STAYING, 50);
   const vyre_target_options options = forms_options(fresh.target);
@@ -249,10 +229,5 @@ main(int count, char **arguments)
 {
   small = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : budget_part(4 / SLOWNESS);
   rows = count > 2 ? (uint32_t)strtoul(arguments[2], NULL, 10) : budget_part(1200 / SLOWNESS);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules),          cmocka_unit_test(many_programs),
-                                     cmocka_unit_test(other_workgroups),       cmocka_unit_test(large_modules),
-                                     cmocka_unit_test(kernels_are_right),      cmocka_unit_test(too_much_for_a_driver),
-                                     cmocka_unit_test(what_stays_on_a_device), cmocka_unit_test(versions_go_up_again),
-                                     cmocka_unit_test(memory_grows),           cmocka_unit_test(a_warm_device_makes_nothing)};
-  return cmocka_run_group_tests(tests, open_forms, close_forms);
+  return test_run(open_forms, close_forms);
 }

@@ -4,16 +4,9 @@
  * argument is the name of the one test to run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "../test.h"
 
-#include <cmocka.h>
+#include <time.h>
 
 #include "eval/lanes.h"
 #include "facts.h"
@@ -270,42 +263,32 @@ compare_kind(vyre_kind kind)
   }
 }
 
-static void
-narrow_integers(void **state)
+TEST(narrow_integers)
 {
-  (void)state;
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U16; kind++)
     compare_kind((vyre_kind)kind);
 }
 
-static void
-integers(void **state)
+TEST(integers)
 {
-  (void)state;
   for (uint32_t kind = VYRE_I32; kind <= VYRE_U64; kind++)
     compare_kind((vyre_kind)kind);
 }
 
-static void
-halves(void **state)
+TEST(halves)
 {
-  (void)state;
   compare_kind(VYRE_F16);
 }
 
-static void
-floats(void **state)
+TEST(floats)
 {
-  (void)state;
   compare_kind(VYRE_F32);
   compare_kind(VYRE_F64);
 }
 
-static void
-every_half(void **state)
+TEST(every_half)
 {
   uint64_t x[BATCH], garbage[BATCH];
-  (void)state;
   for (uint32_t half = 0; half < 65536; half += BATCH) {
     for (uint32_t i = 0; i < BATCH; i++) {
       x[i] = half + i;
@@ -326,12 +309,10 @@ every_half(void **state)
   }
 }
 
-static void
-conversions(void **state)
+TEST(conversions)
 {
   const uint64_t lane[1] = {0};
   uint64_t out[1];
-  (void)state;
   for (uint32_t from = VYRE_BOOL; from <= VYRE_F64; from++)
     for (uint32_t to = 0; to < VYRE_KIND__COUNT; to++)
       if (vyre_eval_lanes(VYRE_OP_convert, (vyre_kind)from, (vyre_kind)to, lane, lane, lane, out, 1))
@@ -341,11 +322,9 @@ conversions(void **state)
 }
 
 /* A condition picks any bits. */
-static void
-selects(void **state)
+TEST(selects)
 {
   uint64_t x[BATCH], y[BATCH], z[BATCH];
-  (void)state;
   for (uint32_t i = 0; i < BATCH; i++) {
     x[i] = random_bits() & 1;
     y[i] = random_bits();
@@ -356,11 +335,9 @@ selects(void **state)
 }
 
 /* What libm computes, and what is no lane of its operands. */
-static void
-others_are_not_known(void **state)
+TEST(others_are_not_known)
 {
   const uint64_t lane[1] = {0};
-  (void)state;
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
       if (op != VYRE_OP_select)
@@ -380,11 +357,7 @@ report(void **state)
 int
 main(int argc, char **argv)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(narrow_integers), cmocka_unit_test(integers),
-                                     cmocka_unit_test(halves),          cmocka_unit_test(floats),
-                                     cmocka_unit_test(every_half),      cmocka_unit_test(conversions),
-                                     cmocka_unit_test(selects),         cmocka_unit_test(others_are_not_known)};
   if (argc > 1)
     cmocka_set_test_filter(argv[1]);
-  return cmocka_run_group_tests(tests, prepare, report);
+  return test_run(prepare, report);
 }

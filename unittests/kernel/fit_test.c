@@ -67,12 +67,10 @@ check_file(const radv *r, const char *pass, const char *path)
   phases_unload(p);
 }
 
-static void
-kernels_fit(void **state)
+TEST(kernels_fit)
 {
   static const char *const passes[] = {"limits", "canon", "shash", "cid", "cf", "pm", "dce", "simplify"};
   char path[500];
-  (void)state;
   for (size_t i = 0; i < family_count; i++) {
     radv *r;
     must(radv_open(families[i], PUSH, &r));
@@ -90,8 +88,7 @@ int
 main(int argc, char **argv)
 {
   static const char *const defaults[] = {"navi21", "polaris10"};
-  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_fit)};
   families = argc > 1 ? (const char *const *)(argv + 1) : defaults;
   family_count = argc > 1 ? (size_t)(argc - 1) : sizeof defaults / sizeof *defaults;
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return test_run(NULL, NULL);
 }

@@ -4,15 +4,7 @@
 #ifndef VYRE_UNITTESTS_KERNEL_FORMS_H
 #define VYRE_UNITTESTS_KERNEL_FORMS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "passmgr/resident/resident.h"
 #include "vyre/passmgr.h"

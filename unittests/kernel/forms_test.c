@@ -31,11 +31,9 @@ close_forms(void **state)
   return 0;
 }
 
-static void
-small_modules(void **state)
+TEST(small_modules)
 {
   uint32_t changed[FORMS_PIPELINES] = {0};
-  (void)state;
   for (uint32_t seed = 1; seed <= small; seed++) {
     vyre_bytes input = forms_random(seed, 2);
     for (uint32_t i = 0; i < FORMS_PIPELINES; i++)
@@ -49,10 +47,8 @@ small_modules(void **state)
 }
 
 /* Threads take whole programs. */
-static void
-many_programs(void **state)
+TEST(many_programs)
 {
-  (void)state;
   for (uint32_t seed = 1; seed <= budget_part(2); seed++) {
     vyre_bytes input = forms_random(1000 + seed, budget_part(80));
     for (uint32_t i = 0; i < FORMS_PIPELINES; i++)
@@ -63,12 +59,10 @@ many_programs(void **state)
 }
 
 /* Threads take parts of levels. */
-static void
-one_program(void **state)
+TEST(one_program)
 {
   const uint32_t rows = budget_part(40000);
   vyre_bytes input = forms_grown(rows, rows);
-  (void)state;
   for (uint32_t i = 0; i < FORMS_PIPELINES; i++)
     forms_compare("one program", 0, &input, forms_pipelines[i], forms, FORMS);
   assert_false(forms_compare("one program", 0, &input, "sweeps.check", forms, FORMS));
@@ -79,7 +73,5 @@ int
 main(int count, char **arguments)
 {
   small = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : budget_part(100);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules), cmocka_unit_test(many_programs),
-                                     cmocka_unit_test(one_program)};
-  return cmocka_run_group_tests(tests, open_forms, close_forms);
+  return test_run(open_forms, close_forms);
 }

@@ -3,15 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "../vulkan/fake_vulkan.h"
 #include "bundle.h"
@@ -209,10 +201,8 @@ open_device(void)
 }
 
 /* At each submission of some runs, on one device: fused, and pass by pass. */
-static void
-a_device_that_is_lost_once_is_made_anew(void **state)
+TEST(a_device_that_is_lost_once_is_made_anew)
 {
-  (void)state;
   static const struct {
     const char *passes;
     uint32_t rows;
@@ -244,10 +234,8 @@ a_device_that_is_lost_once_is_made_anew(void **state)
   check(vyre_device_close(device));
 }
 
-static void
-a_device_that_is_lost_again_is_an_error(void **state)
+TEST(a_device_that_is_lost_again_is_an_error)
 {
-  (void)state;
   vyre_device *device = open_device();
   lose(0, 2);
   result r = run(pipeline_text, ROWS, device, false);
@@ -273,10 +261,8 @@ prefer_the_device(vyre_device *device)
     vyre_choose_learn_here(device, vyre_registry_find(registry, passes_there[i], strlen(passes_there[i]), &other), 1, 1000000);
 }
 
-static void
-a_chosen_device_that_is_lost_again_is_given_up(void **state)
+TEST(a_chosen_device_that_is_lost_again_is_given_up)
 {
-  (void)state;
   static const vyre_target_ops *const targets[] = {&vyre_target_vulkan, NULL};
   const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = "0", .remark = hear};
   for (uint32_t no_fuse = 0; no_fuse < 2; no_fuse++) {
@@ -320,10 +306,8 @@ open_small_device(void)
   return device;
 }
 
-static void
-a_module_with_too_many_rows_goes_in_parts(void **state)
+TEST(a_module_with_too_many_rows_goes_in_parts)
 {
-  (void)state;
   static const char *const texts[] = {"canon,cf,dce,pm", "default<O2>", "cid,repeat<2>(canon,cf),fixpoint(canon,cf,pm,dce)"};
   vyre_device *small = open_small_device();
   say(&(fake_vulkan_says){0});
@@ -353,10 +337,8 @@ a_module_with_too_many_rows_goes_in_parts(void **state)
 }
 
 /* What there is to say is of the whole module, and who looks at it sees all of it. */
-static void
-what_is_said_is_of_the_whole(void **state)
+TEST(what_is_said_is_of_the_whole)
 {
-  (void)state;
   static const char *const texts[] = {"fixpoint<max=1>(canon,cf)", "canon,print,cf", "canon,cf"};
   vyre_device *device = open_small_device();
   for (uint32_t i = 0; i < 3; i++) {
@@ -374,10 +356,8 @@ what_is_said_is_of_the_whole(void **state)
   say(&(fake_vulkan_says){0});
 }
 
-static void
-a_device_that_is_lost_in_parts_is_made_anew(void **state)
+TEST(a_device_that_is_lost_in_parts_is_made_anew)
 {
-  (void)state;
   vyre_device *device = open_small_device();
   lose(3, 1);
   result r = run(pipeline_text, 6000, device, false);
@@ -391,14 +371,4 @@ a_device_that_is_lost_in_parts_is_made_anew(void **state)
   say(&(fake_vulkan_says){0});
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_device_that_is_lost_once_is_made_anew),
-                                     cmocka_unit_test(a_device_that_is_lost_again_is_an_error),
-                                     cmocka_unit_test(a_chosen_device_that_is_lost_again_is_given_up),
-                                     cmocka_unit_test(a_module_with_too_many_rows_goes_in_parts),
-                                     cmocka_unit_test(what_is_said_is_of_the_whole),
-                                     cmocka_unit_test(a_device_that_is_lost_in_parts_is_made_anew)};
-  return cmocka_run_group_tests(tests, prepare, finish);
-}
+TEST_MAIN(prepare, finish)

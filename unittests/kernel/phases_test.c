@@ -9,12 +9,10 @@
 
 static const char *const core_columns[] = {"op", "imm", "imm_hi", "a", "b", "c"};
 
-static void
-canon(void **state)
+TEST(canon)
 {
   phases *p = phases_load(VYRE_SOURCE "/passes/canon/canon.vir");
   uint64_t changed = 0;
-  (void)state;
   for (uint32_t seed = 1; seed <= PROGRAMS; seed++) {
     vyre_module *m = phases_random(seed);
     const vyre_view *v = vyre_module_view(m);
@@ -37,12 +35,10 @@ canon(void **state)
   phases_unload(p);
 }
 
-static void
-cf(void **state)
+TEST(cf)
 {
   phases *p = phases_load(VYRE_SOURCE "/passes/cf/cf.vir");
   uint64_t folded = 0, replaced = 0;
-  (void)state;
   for (uint32_t seed = 1; seed <= PROGRAMS; seed++) {
     vyre_module *m = phases_foldable(seed);
     const vyre_view *v = vyre_module_view(m);
@@ -76,12 +72,10 @@ note_ops(const vyre_view *v, uint32_t *out)
 }
 
 /* As C, which is fast, so that every op which is exact is folded. */
-static void
-cf_of_every_op(void **state)
+TEST(cf_of_every_op)
 {
   static const char *const statistics[] = {"rows folded", "operands replaced"};
   bool is_folded[VYRE_OP__COUNT] = {false};
-  (void)state;
   for (uint32_t seed = 1; seed <= 1500; seed++) {
     vyre_module *modules[2] = {phases_foldable(seed), phases_foldable(seed)};
     const vyre_view *v = vyre_module_view(modules[0]), *w = vyre_module_view(modules[1]);
@@ -110,11 +104,9 @@ cf_of_every_op(void **state)
       fail_msg("%s was never folded", vyre_op_infos[op].text);
 }
 
-static void
-shash(void **state)
+TEST(shash)
 {
   phases *p = phases_load(VYRE_SOURCE "/passes/shash/shash.vir");
-  (void)state;
   for (uint32_t seed = 1; seed <= PROGRAMS; seed++) {
     vyre_module *m = phases_random(seed);
     const vyre_view *v = vyre_module_view(m);
@@ -131,12 +123,10 @@ shash(void **state)
 }
 
 /* Where rows try few slots at first they meet again and again, and a round settles one class of a program and level at most. */
-static void
-cid(void **state)
+TEST(cid)
 {
   phases *p = phases_load(VYRE_SOURCE "/passes/cid/cid.vir");
   uint32_t merged = 0, all[2] = {0}, left[2] = {0};
-  (void)state;
   for (uint32_t seed = 1; seed <= PROGRAMS / 3; seed++) {
     vyre_module *m = seed % 2 ? phases_random(seed) : phases_foldable(seed);
     const vyre_view *v = vyre_module_view(m);
@@ -161,8 +151,7 @@ cid(void **state)
   phases_unload(p);
 }
 
-static void
-limits(void **state)
+TEST(limits)
 {
   static const struct {
     const char *text, *named;
@@ -173,7 +162,6 @@ limits(void **state)
                {"limits", "", {1u << 24, 1u << 20, 1023}}};
   phases *p = phases_load(VYRE_SOURCE "/passes/limits/limits.vir");
   uint32_t over = 0;
-  (void)state;
   for (uint32_t seed = 1; seed <= PROGRAMS; seed++) {
     const uint32_t which = seed % (sizeof cases / sizeof *cases);
     vyre_module *m = phases_random(seed);
@@ -198,12 +186,4 @@ limits(void **state)
   }
   assert_in_range(over, PROGRAMS / 4, PROGRAMS);
   phases_unload(p);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(cf),  cmocka_unit_test(cf_of_every_op),
-                                     cmocka_unit_test(shash), cmocka_unit_test(cid), cmocka_unit_test(limits)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* What ptxas makes of the PTX of passes: it takes all of it, and no kernel spills registers.  Where there is no ptxas, it says so.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "bundle.h"
 #include "passmgr/resident/phases.h" /* there is another one beside this file */
@@ -57,12 +49,10 @@ check_all(const vyre_phases *phases, const char *pass)
     check(&kernels->levels[i], pass, "programs of step", i);
 }
 
-static void
-no_kernel_of_a_pass_spills(void **state)
+TEST(no_kernel_of_a_pass_spills)
 {
   vyre_registry *registry;
   uint32_t checked = 0;
-  (void)state;
   if (!needs_ptxas())
     return;
   print_message("for sm_75, 80, 90, 100:\n");
@@ -76,11 +66,4 @@ no_kernel_of_a_pass_spills(void **state)
     }
   assert_true(checked >= 8);
   vyre_registry_destroy(registry);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(no_kernel_of_a_pass_spills)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,17 +62,13 @@ compare(const char *what, uint32_t rows_a_program)
   vyre_bytes_free(&input);
 }
 
-static void
-one_large_program(void **state)
+TEST(one_large_program)
 {
-  (void)state;
   compare("one program", rows);
 }
 
-static void
-many_small_programs(void **state)
+TEST(many_small_programs)
 {
-  (void)state;
   compare("programs of 50 rows", SMALL_PROGRAM);
 }
 
@@ -81,6 +77,5 @@ main(int count, char **arguments)
 {
   if (count > 1)
     rows = (uint32_t)strtoul(arguments[1], NULL, 10);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_large_program), cmocka_unit_test(many_small_programs)};
-  return cmocka_run_group_tests(tests, open_forms, close_forms);
+  return test_run(open_forms, close_forms);
 }

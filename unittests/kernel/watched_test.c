@@ -4,15 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "../vulkan/fake_vulkan.h"
 #include "../vulkan/watcher.h"
@@ -123,10 +115,8 @@ watch(const char *library, const char *passes, uint32_t rows, uint32_t program_r
   assert_true(report.commands > 3 && report.barriers > 1);
 }
 
-static void
-sequences_have_the_barriers_that_they_need(void **state)
+TEST(sequences_have_the_barriers_that_they_need)
 {
-  (void)state;
   static const char *const texts[] = {"limits", "canon", "canon,cf", "shash,cid", "canon,no-op,dce,cid", "simplify"};
   for (uint32_t i = 0; i < sizeof texts / sizeof *texts; i++)
     for (uint32_t k = 0; k < (i < 5 ? 2u : 1u); k++)
@@ -135,10 +125,8 @@ sequences_have_the_barriers_that_they_need(void **state)
 }
 
 /* Once more the same: what is made is there, and a sequence is one submission and one wait. */
-static void
-what_ran_before_is_submitted_alone(void **state)
+TEST(what_ran_before_is_submitted_alone)
 {
-  (void)state;
   for (uint32_t i = 0; i < 2; i++) {
     const char *passes = i == 0 ? "canon,cf,pm" : "canon,cf";
     fake_vulkan_count_function count;
@@ -160,12 +148,4 @@ what_ran_before_is_submitted_alone(void **state)
   }
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sequences_have_the_barriers_that_they_need),
-      cmocka_unit_test(what_ran_before_is_submitted_alone),
-  };
-  return cmocka_run_group_tests(tests, prepare, finish);
-}
+TEST_MAIN(prepare, finish)

@@ -4,8 +4,6 @@
 #include "../hang.h"
 #include "mega.h"
 
-#include <stdbool.h>
-
 #define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
 
 /* The sizes of one slot and no observables: 640, 64, 1,028 and 2,048 bytes. */
@@ -41,13 +39,11 @@ upload(world *w)
 
 /* ---- images of the host's ------------------------------------------------------------------------------------------------ */
 
-static void
-a_dispatch_gives_four_images_and_counts(void **state)
+TEST(a_dispatch_gives_four_images_and_counts)
 {
   world *w = world_make(1, 0);
   vyre_mega *mega = make(w, false);
   vyre_mega_stats stats;
-  (void)state;
   put(w, 0, ITEM(.op = 0));
   const vyre_mega_input input = input_of(w);
   ok(vyre_mega_dispatch(mega, &input, &w->output, &stats));
@@ -86,12 +82,10 @@ a_dispatch_gives_four_images_and_counts(void **state)
   world_free(w);
 }
 
-static void
-observables_are_bound_and_come_back(void **state)
+TEST(observables_are_bound_and_come_back)
 {
   world *w = world_make(2, 5);
   vyre_mega *mega = make(w, false);
-  (void)state;
   put(w, 0, ITEM(.op = 1, .args = {42, 164}));
   put(w, 1, ITEM(.op = 1, .args = {42, 165}));
   go(w, mega);
@@ -103,13 +97,11 @@ observables_are_bound_and_come_back(void **state)
   world_free(w);
 }
 
-static void
-control_alone_comes_back_where_that_is_asked(void **state)
+TEST(control_alone_comes_back_where_that_is_asked)
 {
   world *w = world_make(1, 0);
   vyre_mega *mega = make(w, true);
   vyre_mega_stats stats;
-  (void)state;
   put(w, 0, ITEM(.op = 0));
   const vyre_mega_input input = input_of(w);
   ok(vyre_mega_readback(mega, &input, &w->output, &w->results, &stats));
@@ -123,13 +115,11 @@ control_alone_comes_back_where_that_is_asked(void **state)
   world_free(w);
 }
 
-static void
-no_io_queue_is_an_empty_one(void **state)
+TEST(no_io_queue_is_an_empty_one)
 {
   world *w = world_make(1, 0);
   vyre_mega *mega = make(w, false);
   vyre_mega_io request;
-  (void)state;
   put(w, 0, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {3}));
   vyre_mega_input input = input_of(w);
   input.io = NULL;
@@ -149,13 +139,11 @@ no_io_queue_is_an_empty_one(void **state)
   world_free(w);
 }
 
-static void
-images_that_are_wrong_never_reach_the_device(void **state)
+TEST(images_that_are_wrong_never_reach_the_device)
 {
   world *w = world_make(2, 0);
   vyre_mega *mega = make(w, false);
   vyre_mega_stats stats = {.input_bytes = 99};
-  (void)state;
   const vyre_mega_input good = input_of(w);
   ok(vyre_mega_dispatch(mega, &good, &w->output, NULL));
   vyre_mega_input bad = good;
@@ -182,11 +170,9 @@ images_that_are_wrong_never_reach_the_device(void **state)
   world_free(w);
 }
 
-static void
-partitions_are_looked_at_where_there_are_some(void **state)
+TEST(partitions_are_looked_at_where_there_are_some)
 {
   world *w = world_make(10, 0);
-  (void)state;
   vyre_mega *mega = mega_make(w, &plain, (vyre_mega_program){.build = VYRE_MEGA_BY_PRIORITY});
   const vyre_mega_input input = input_of(w);
   w->control[134] = 9;
@@ -198,13 +184,11 @@ partitions_are_looked_at_where_there_are_some(void **state)
   world_free(w);
 }
 
-static void
-results_swap_memory_with_outputs(void **state)
+TEST(results_swap_memory_with_outputs)
 {
   world *w = world_make(1, 0);
   vyre_mega *mega = make(w, false);
   const char *first[4], *second[4];
-  (void)state;
   const vyre_mega_input input = input_of(w);
   ok(vyre_mega_readback(mega, &input, &w->output, &w->results, &w->stats));
   assert_int_equal(w->stats.output_buffers, 4);
@@ -234,13 +218,11 @@ results_swap_memory_with_outputs(void **state)
 
 /* ---- buffers on the device ----------------------------------------------------------------------------------------------- */
 
-static void
-buffers_on_the_device_are_not_uploaded(void **state)
+TEST(buffers_on_the_device_are_not_uploaded)
 {
   world *w = world_make(1, 0);
   vyre_mega *mega = make(w, true);
   vyre_mega_stats stats;
-  (void)state;
   put(w, 0, ITEM(.op = 0));
   const vyre_mega_row row = upload(w);
   ok(vyre_mega_dispatch_resident(mega, &row, &w->output, &stats));
@@ -272,14 +254,12 @@ buffers_on_the_device_are_not_uploaded(void **state)
   world_free(w);
 }
 
-static void
-a_batch_is_one_submission(void **state)
+TEST(a_batch_is_one_submission)
 {
   world *w = world_make(1, 1);
   vyre_mega *mega = make(w, true);
   vyre_mega_batch batch = {0};
   vyre_mega_stats stats, single;
-  (void)state;
   ok(vyre_mega_batch_reserve(&batch, 2));
   const vyre_mega_row *rows = batch.rows;
   const vyre_mega_output *outputs = batch.outputs;
@@ -327,11 +307,9 @@ a_batch_is_one_submission(void **state)
   world_free(w);
 }
 
-static void
-a_batch_grows(void **state)
+TEST(a_batch_grows)
 {
   vyre_mega_batch batch = {0};
-  (void)state;
   for (uint32_t i = 0; i < 100; i++)
     ok(vyre_mega_batch_add(&batch, &(vyre_mega_row){.buffers = {{.offset = i}}}));
   assert_int_equal(batch.count, 100);
@@ -351,8 +329,7 @@ word_of(const vyre_mega_mirror *mirror, uint32_t k, uint32_t word)
   return words[word];
 }
 
-static void
-a_mirror_takes_up_and_down_what_changed(void **state)
+TEST(a_mirror_takes_up_and_down_what_changed)
 {
   enum { SLOTS = 100, ALL = 648 + SLOTS * 64 + 1028 + 2048, OTHERS = 1028 + 2048 };
   world *w = world_make(SLOTS, 0);
@@ -360,7 +337,6 @@ a_mirror_takes_up_and_down_what_changed(void **state)
   vyre_mega_mirror *mirror;
   vyre_mega_stats stats;
   const vyre_range none = {0};
-  (void)state;
   refused(vyre_mega_mirror_create(mega, UINT32_MAX, 29, &mirror), "too many observables");
   ok(vyre_mega_mirror_create(mega, 2, 29, &mirror));
   assert_int_equal(word_of(mirror, 0, 134), SLOTS);
@@ -401,10 +377,8 @@ a_mirror_takes_up_and_down_what_changed(void **state)
   world_free(w);
 }
 
-static void
-rates_are_bytes_a_second(void **state)
+TEST(rates_are_bytes_a_second)
 {
-  (void)state;
   assert_true(vyre_mega_rate(1000, 0) == 0);
   assert_true(vyre_mega_rate(1000, 1000) == 1000000000);
   assert_true(vyre_mega_rate(3, 2) == 1500000000);
@@ -412,22 +386,4 @@ rates_are_bytes_a_second(void **state)
   assert_true(vyre_mega_rate(UINT64_C(1) << 40, UINT64_C(1) << 40) == 1000000000);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_dispatch_gives_four_images_and_counts),
-      cmocka_unit_test(observables_are_bound_and_come_back),
-      cmocka_unit_test(control_alone_comes_back_where_that_is_asked),
-      cmocka_unit_test(no_io_queue_is_an_empty_one),
-      cmocka_unit_test(images_that_are_wrong_never_reach_the_device),
-      cmocka_unit_test(partitions_are_looked_at_where_there_are_some),
-      cmocka_unit_test(results_swap_memory_with_outputs),
-      cmocka_unit_test(buffers_on_the_device_are_not_uploaded),
-      cmocka_unit_test(a_batch_is_one_submission),
-      cmocka_unit_test(a_batch_grows),
-      cmocka_unit_test(a_mirror_takes_up_and_down_what_changed),
-      cmocka_unit_test(rates_are_bytes_a_second),
-  };
-  return hang_run_group_tests(tests, NULL, device_end);
-}
+TEST_MAIN(NULL, device_end)

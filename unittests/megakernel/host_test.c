@@ -82,14 +82,12 @@ await(const living *l, uint32_t tenant, vyre_mega_ticket ticket)
 
 /* ---- tenants ------------------------------------------------------------------------------------------------------------- */
 
-static void
-tenants_have_windows_that_fit(void **state)
+TEST(tenants_have_windows_that_fit)
 {
   living l = start();
   vyre_mega_ticket ticket;
   vyre_mega_published published;
   uint32_t tenant;
-  (void)state;
   for (uint32_t i = 1; i < VYRE_MEGA_TENANTS; i++) {
     assert_int_equal(add(&l, 1, ANY), i);
     assert_false(vyre_mega_op_is_system(vyre_mega_window(i)));
@@ -111,13 +109,11 @@ tenants_have_windows_that_fit(void **state)
   stop(&l);
 }
 
-static void
-a_tenant_is_held_back_by_its_own_items(void **state)
+TEST(a_tenant_is_held_back_by_its_own_items)
 {
   living l = start();
   vyre_mega_ticket tickets[3], more;
   bool published;
-  (void)state;
   const uint32_t tenant = add(&l, 3, ANY), other = add(&l, SLOTS, ANY);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + tenant, 0));
   for (uint32_t i = 0; i < 3; i++)
@@ -143,15 +139,13 @@ a_tenant_is_held_back_by_its_own_items(void **state)
 }
 
 /* Counts of one are not changed by items of another. */
-static void
-tickets_are_their_tenants(void **state)
+TEST(tickets_are_their_tenants)
 {
   living l = start();
   vyre_mega_ticket ticket, hosts;
   vyre_mega_published published;
   vyre_mega_slot slot;
   bool ended;
-  (void)state;
   const uint32_t tenant = add(&l, 1, ANY), other = add(&l, 1, ANY);
   assert_int_equal(publish(&l, tenant, &ticket), VYRE_MEGA_IS_PUBLISHED);
   ok(vyre_mega_live_publish(l.live, &ITEM(.op = 0), &hosts, &ended));
@@ -167,13 +161,11 @@ tickets_are_their_tenants(void **state)
   stop(&l);
 }
 
-static void
-what_is_revoked_becomes_quiet_and_its_number_is_free(void **state)
+TEST(what_is_revoked_becomes_quiet_and_its_number_is_free)
 {
   living l = start();
   vyre_mega_ticket ticket, more;
   vyre_mega_published published;
-  (void)state;
   const uint32_t tenant = add(&l, 3, 2);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + tenant, 0));
   assert_int_equal(publish(&l, tenant, &ticket), VYRE_MEGA_IS_PUBLISHED);
@@ -225,13 +217,11 @@ publish_some(void *user)
   return NULL;
 }
 
-static void
-threads_share_a_tenant(void **state)
+TEST(threads_share_a_tenant)
 {
   living l = start();
   publisher publishers[THREADS];
   pthread_t threads[THREADS];
-  (void)state;
   const uint32_t tenant = add(&l, MOST, ANY);
   for (uint32_t i = 0; i < THREADS; i++) {
     publishers[i] = (publisher){.l = &l, .tenant = tenant};
@@ -249,14 +239,12 @@ threads_share_a_tenant(void **state)
 
 /* ---- telemetry ----------------------------------------------------------------------------------------------------------- */
 
-static void
-telemetry_is_what_there_is(void **state)
+TEST(telemetry_is_what_there_is)
 {
   living l = start();
   vyre_mega_telemetry idle, stuck, still, done;
   vyre_bytes text = {0};
   bool published;
-  (void)state;
   ok(vyre_mega_telemetry_take(l.live, &idle));
   assert_int_equal(idle.states[VYRE_MEGA_EMPTY], SLOTS);
   assert_int_equal(idle.depth, 0);
@@ -359,11 +347,9 @@ make_path(void)
   close(file);
 }
 
-static void
-a_log_has_what_was_appended(void **state)
+TEST(a_log_has_what_was_appended)
 {
   vyre_mega_logs logs;
-  (void)state;
   make_path();
   append(0, ITEMS);
   append(ITEMS, 2);
@@ -377,11 +363,9 @@ a_log_has_what_was_appended(void **state)
 }
 
 /* Cut at each byte, and each byte wrong: what is before the damage is good, and appending goes on after that. */
-static void
-damage_ends_a_log_and_no_more(void **state)
+TEST(damage_ends_a_log_and_no_more)
 {
   vyre_bytes whole = {0};
-  (void)state;
   make_path();
   append(0, 2);
   ok(vyre_file_read(path, &whole));
@@ -418,12 +402,10 @@ damage_ends_a_log_and_no_more(void **state)
   unlink(path);
 }
 
-static void
-what_cannot_be_a_log_is_refused(void **state)
+TEST(what_cannot_be_a_log_is_refused)
 {
   vyre_mega_logs logs;
   vyre_mega_log *log;
-  (void)state;
   refused(vyre_mega_log_open("/nowhere/log", &log), "cannot be opened");
   vyre_status status = vyre_mega_log_read("/nowhere/log", &logs);
   assert_non_null(status);
@@ -439,8 +421,7 @@ what_cannot_be_a_log_is_refused(void **state)
 }
 
 /* A record with a right checksum is not one that can be trusted. */
-static void
-no_item_has_what_no_item_can_have(void **state)
+TEST(no_item_has_what_no_item_can_have)
 {
   enum { PRIORITY = 32 + 40, TENANT = 32 + 36, SUM = 32 + 96 };
   static const struct {
@@ -449,7 +430,6 @@ no_item_has_what_no_item_can_have(void **state)
   } cases[] = {{PRIORITY, VYRE_MEGA_LEVELS}, {PRIORITY + 3, 0x80}, {TENANT, VYRE_MEGA_TENANTS}};
   vyre_mega_log *log;
   uint64_t number;
-  (void)state;
   for (uint32_t i = 0; i < 3; i++) {
     vyre_bytes whole = {0};
     make_path();
@@ -470,14 +450,12 @@ no_item_has_what_no_item_can_have(void **state)
 }
 
 /* A disk that is full for a while. */
-static void
-a_record_that_was_not_written_whole_is_written_over(void **state)
+TEST(a_record_that_was_not_written_whole_is_written_over)
 {
   const vyre_mega_item items[] = {item_of(0), item_of(1), item_of(2)};
   vyre_mega_log *log;
   struct rlimit whole, small;
   uint64_t number;
-  (void)state;
   make_path();
   ok(vyre_mega_log_open(path, &log));
   ok(vyre_mega_log_item(log, &items[0], &number));
@@ -502,23 +480,4 @@ a_record_that_was_not_written_whole_is_written_over(void **state)
 
 #endif
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tenants_have_windows_that_fit),
-      cmocka_unit_test(a_tenant_is_held_back_by_its_own_items),
-      cmocka_unit_test(tickets_are_their_tenants),
-      cmocka_unit_test(what_is_revoked_becomes_quiet_and_its_number_is_free),
-      cmocka_unit_test(threads_share_a_tenant),
-      cmocka_unit_test(telemetry_is_what_there_is),
-#ifdef MEGA_CPU
-      cmocka_unit_test(a_log_has_what_was_appended),
-      cmocka_unit_test(damage_ends_a_log_and_no_more),
-      cmocka_unit_test(what_cannot_be_a_log_is_refused),
-      cmocka_unit_test(no_item_has_what_no_item_can_have),
-      cmocka_unit_test(a_record_that_was_not_written_whole_is_written_over),
-#endif
-  };
-  return hang_run_group_tests(tests, NULL, device_end);
-}
+TEST_MAIN(NULL, device_end)

@@ -70,10 +70,8 @@ op_codes(world *w, const way *how)
   assert_int_equal(w->results.control.quotas[0], 1000000 - 10);
 }
 
-static void
-each_op_code_does_what_it_says(void **state)
+TEST(each_op_code_does_what_it_says)
 {
-  (void)state;
   each_way(op_codes, PLAIN, 200);
 }
 
@@ -109,10 +107,8 @@ bad_words(world *w, const way *how)
     assert_int_equal(w->control[i], 0);
 }
 
-static void
-words_that_items_may_not_use_are_faults(void **state)
+TEST(words_that_items_may_not_use_are_faults)
 {
-  (void)state;
   each_way(bad_words, PLAIN, 8);
 }
 
@@ -132,10 +128,8 @@ no_observables(world *w, const way *how)
   assert_int_equal(w->control[159], 5);
 }
 
-static void
-without_observables_there_are_no_results(void **state)
+TEST(without_observables_there_are_no_results)
 {
-  (void)state;
   each_way(no_observables, PLAIN, 0);
 }
 
@@ -157,10 +151,8 @@ shutdown(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-only_tenant_0_shuts_it_down(void **state)
+TEST(only_tenant_0_shuts_it_down)
 {
-  (void)state;
   each_way(shutdown, PLAIN, 0);
 }
 
@@ -207,10 +199,8 @@ tenants(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-tenants_are_checked_masked_and_have_quotas(void **state)
+TEST(tenants_are_checked_masked_and_have_quotas)
 {
-  (void)state;
   each_way(tenants, PLAIN, 0);
 }
 
@@ -247,10 +237,8 @@ packed_slots(world *w, const way *how)
   assert_memory_equal(w->results.control.metrics, ((uint32_t[]){1, 2, 5, 0}), 16);
 }
 
-static void
-packed_slots_do_all_their_operations(void **state)
+TEST(packed_slots_do_all_their_operations)
 {
-  (void)state;
   each_way(packed_slots, PLAIN, 8);
 }
 
@@ -283,10 +271,8 @@ debug_log(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-the_debug_log_ends_and_counts_what_is_lost(void **state)
+TEST(the_debug_log_ends_and_counts_what_is_lost)
 {
-  (void)state;
   each_way(debug_log, 40, 0);
 }
 
@@ -333,10 +319,8 @@ io(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-misses_ask_wait_and_give_up(void **state)
+TEST(misses_ask_wait_and_give_up)
 {
-  (void)state;
   each_way(io, PLAIN, 0);
 }
 
@@ -365,10 +349,8 @@ io_queue_is_full(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-a_full_io_queue_is_no_loss(void **state)
+TEST(a_full_io_queue_is_no_loss)
 {
-  (void)state;
   each_way(io_queue_is_full, 72, 0);
 }
 
@@ -401,10 +383,8 @@ io_slots_are_claimed(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-a_request_has_one_owner(void **state)
+TEST(a_request_has_one_owner)
 {
-  (void)state;
   each_way(io_slots_are_claimed, 512, 0);
 }
 #endif
@@ -429,10 +409,8 @@ io_that_is_under_way(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-io_that_is_given_up_under_way_is_empty_in_the_end(void **state)
+TEST(io_that_is_given_up_under_way_is_empty_in_the_end)
 {
-  (void)state;
   each_way(io_that_is_under_way, PLAIN, 0);
 }
 
@@ -501,10 +479,8 @@ users(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-users_add_handlers(void **state)
+TEST(users_add_handlers)
 {
-  (void)state;
   each_way(users, PLAIN, 8);
 }
 
@@ -522,10 +498,8 @@ fused(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-a_program_is_fused_into_it(void **state)
+TEST(a_program_is_fused_into_it)
 {
-  (void)state;
   each_way(fused, PLAIN, 8);
 }
 
@@ -555,21 +529,17 @@ data(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-handlers_have_data_of_their_own(void **state)
+TEST(handlers_have_data_of_their_own)
 {
-  (void)state;
   each_way(data, PLAIN, 0);
 }
 
-static void
-what_is_wrong_with_handlers_is_said(void **state)
+TEST(what_is_wrong_with_handlers_is_said)
 {
   world *w = world_make(4, 0);
   vyre_mega *mega;
   vyre_mega_options options = {.program = with_handlers(VYRE_MEGA_ONCE), .slots = 4};
   vyre_mega_handler bad[2] = {{7, "note"}};
-  (void)state;
   options.program.handlers = bad;
   options.program.handler_count = 1;
   refused(vyre_mega_create(ops, w->target, &options, &mega), "0x7, which is reserved");
@@ -617,10 +587,8 @@ priorities(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-all_priorities_are_taken(void **state)
+TEST(all_priorities_are_taken)
 {
-  (void)state;
   each_way(priorities, 50, 60);
 }
 
@@ -652,10 +620,8 @@ starving(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-lower_priorities_do_not_starve(void **state)
+TEST(lower_priorities_do_not_starve)
 {
-  (void)state;
   each_way(starving, 200, 130);
 }
 
@@ -678,10 +644,8 @@ tired(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-what_had_to_wait_is_done_in_the_end(void **state)
+TEST(what_had_to_wait_is_done_in_the_end)
 {
-  (void)state;
   each_way(tired, 40, 0);
 }
 
@@ -708,10 +672,8 @@ fairness(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-a_tenant_with_much_lets_others_through(void **state)
+TEST(a_tenant_with_much_lets_others_through)
 {
-  (void)state;
   each_way(fairness, 200, 160);
 }
 
@@ -731,10 +693,8 @@ left_over(world *w, const way *how)
   ok(vyre_mega_destroy(mega));
 }
 
-static void
-a_launch_ends_when_nothing_comes_of_it(void **state)
+TEST(a_launch_ends_when_nothing_comes_of_it)
 {
-  (void)state;
   each_way(left_over, 50, 8);
 }
 
@@ -742,10 +702,8 @@ a_launch_ends_when_nothing_comes_of_it(void **state)
 
 /* A device's atomic operation on a word that the host may write undoes that: slots of the ring and of the IO queue are loaded and
  * stored. */
-static void
-slots_are_loaded_and_stored(void **state)
+TEST(slots_are_loaded_and_stored)
 {
-  (void)state;
   for (uint32_t build = 0; build < VYRE_MEGA_BUILD__COUNT; build++) {
     vyre_bytes text = {0};
     uint32_t swaps = 0;
@@ -764,33 +722,4 @@ slots_are_loaded_and_stored(void **state)
   }
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_op_code_does_what_it_says),
-      cmocka_unit_test(words_that_items_may_not_use_are_faults),
-      cmocka_unit_test(without_observables_there_are_no_results),
-      cmocka_unit_test(only_tenant_0_shuts_it_down),
-      cmocka_unit_test(tenants_are_checked_masked_and_have_quotas),
-      cmocka_unit_test(packed_slots_do_all_their_operations),
-      cmocka_unit_test(the_debug_log_ends_and_counts_what_is_lost),
-      cmocka_unit_test(misses_ask_wait_and_give_up),
-      cmocka_unit_test(a_full_io_queue_is_no_loss),
-#ifdef MEGA_CUDA
-      cmocka_unit_test(a_request_has_one_owner),
-#endif
-      cmocka_unit_test(io_that_is_given_up_under_way_is_empty_in_the_end),
-      cmocka_unit_test(users_add_handlers),
-      cmocka_unit_test(a_program_is_fused_into_it),
-      cmocka_unit_test(handlers_have_data_of_their_own),
-      cmocka_unit_test(what_is_wrong_with_handlers_is_said),
-      cmocka_unit_test(all_priorities_are_taken),
-      cmocka_unit_test(lower_priorities_do_not_starve),
-      cmocka_unit_test(what_had_to_wait_is_done_in_the_end),
-      cmocka_unit_test(a_tenant_with_much_lets_others_through),
-      cmocka_unit_test(a_launch_ends_when_nothing_comes_of_it),
-      cmocka_unit_test(slots_are_loaded_and_stored),
-  };
-  return cmocka_run_group_tests(tests, NULL, device_end);
-}
+TEST_MAIN(NULL, device_end)

@@ -185,8 +185,7 @@ machine_has_uring(void)
   return library && ring >= 0;
 }
 
-static void
-items_read_files(void **state)
+TEST(items_read_files)
 {
   const bool has_uring = machine_has_uring();
   vyre_mega_pump_stats stats;
@@ -218,14 +217,12 @@ items_read_files(void **state)
 }
 
 /* More than the queue has slots, of several subgroups: while some look for a slot the pump has to do with it. */
-static void
-many_ask_at_once(void **state)
+TEST(many_ask_at_once)
 {
   enum { RING = 512, PATIENCE = 1 << 16 };
   living *l = start_ring(RING, false, 0);
   vyre_mega_pump_stats stats;
   vyre_mega_ticket tickets[RING];
-  (void)state;
   for (uint32_t round = 0; round < ROUNDS; round++) {
     for (uint32_t i = 0; i < RING; i++)
       tickets[i] = live_publish(l->live, load(PLAIN, i % REGIONS, 4, i * 4, PATIENCE));
@@ -236,12 +233,10 @@ many_ask_at_once(void **state)
   assert_int_equal(stats.reads, ROUNDS * RING);
 }
 
-static void
-what_goes_wrong_is_a_fault_with_its_errno(void **state)
+TEST(what_goes_wrong_is_a_fault_with_its_errno)
 {
   living *l = start(false, 0);
   vyre_mega_pump_stats stats;
-  (void)state;
   const struct {
     vyre_mega_item item;
     uint32_t error, bytes;
@@ -262,13 +257,11 @@ what_goes_wrong_is_a_fault_with_its_errno(void **state)
 }
 
 /* A read that nothing comes of, whose item's patience ends; then its slot of the queue, and the pipe, are there for others. */
-static void
-what_is_given_up_is_cancelled(void **state)
+TEST(what_is_given_up_is_cancelled)
 {
   living *l = start(false, 0);
   vyre_mega_pump_stats stats;
   uint32_t got = 0;
-  (void)state;
   for (uint32_t i = 0; i < 3; i++) {
     const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, load(PIPE_OUT, 0, 4, 0, 20)));
     assert_int_equal(slot.state, VYRE_MEGA_FAULT);
@@ -290,12 +283,10 @@ what_is_given_up_is_cancelled(void **state)
 }
 
 #ifndef MEGA_CPU
-static void
-handlers_write_files(void **state)
+TEST(handlers_write_files)
 {
   living *l = start(false, 0);
   vyre_mega_pump_stats stats;
-  (void)state;
   const bool is_mirrored = vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED;
   for (uint32_t i = 0; i < 8; i++)
     assert_int_equal(live_wait(l->live, live_publish(l->live, ITEM(.op = 8, .args = {SINK, i, 1000 + i}))).state, VYRE_MEGA_DONE);
@@ -331,15 +322,13 @@ release(living *l)
 
 #ifdef MEGA_CPU
 /* The queue has its slot again, though nobody is there to take what comes of it. */
-static void
-what_an_item_that_was_lost_asked_for_is_given_up(void **state)
+TEST(what_an_item_that_was_lost_asked_for_is_given_up)
 {
   living *l = start(true, 0);
   vyre_mega_pump_stats stats;
   vyre_mega_io request;
   void *image;
   size_t size;
-  (void)state;
   hold(l);
   frail_of(l->w->target)->before = 1; /* the data */
   frail_of(l->w->target)->claims_io = true;
@@ -368,14 +357,12 @@ bell(const living *l)
 }
 
 /* In one slice slot 45 is told its end, and asks anew; then what slot 40 is to write does not come down. */
-static void
-a_slot_that_was_told_is_not_told_again(void **state)
+TEST(a_slot_that_was_told_is_not_told_again)
 {
   enum { ROOM = 1 << 20, TRIES = 10000 };
   living *l = start(true, 0);
   vyre_mega_pump_stats stats;
   char *full = calloc(1, ROOM);
-  (void)state;
   assert_int_equal(fcntl(l->files[PIPE_IN], F_SETFL, O_NONBLOCK), 0);
   ssize_t size = write(l->files[PIPE_IN], full, ROOM);
   assert_true(size > 0);
@@ -408,12 +395,10 @@ a_slot_that_was_told_is_not_told_again(void **state)
 #if !defined(MEGA_CPU) && !defined(MEGA_CUDA)
 /* A tenant that had enough makes a slice go on until the other one's patience is over: the host hears of the request when it was
  * given up. */
-static void
-what_was_given_up_before_the_host_saw_it_is_free_again(void **state)
+TEST(what_was_given_up_before_the_host_saw_it_is_free_again)
 {
   living *l = start(true, 0);
   vyre_mega_pump_stats stats;
-  (void)state;
   for (uint32_t i = 0; i < 64; i++)
     live_wait(l->live, live_publish(l->live, ITEM(.op = 0, .tenant = 1)));
   hold(l);
@@ -432,11 +417,9 @@ what_was_given_up_before_the_host_saw_it_is_free_again(void **state)
 
 #if !defined(MEGA_CPU) && !defined(MEGA_CUDA) /* MIRRORED */
 /* What is behind the bytes that were read is the kernel's: here it is no longer what the host has there. */
-static void
-what_is_behind_a_read_stays(void **state)
+TEST(what_is_behind_a_read_stays)
 {
   living *l = start(true, 0);
-  (void)state;
   assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 5, REGION, 4 * 1000, UINT32_MAX))).state, VYRE_MEGA_DONE);
   l->memory[5 * REGION_WORDS] = 0;
   assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 5, 1, 4, UINT32_MAX))).state, VYRE_MEGA_DONE);
@@ -446,12 +429,10 @@ what_is_behind_a_read_stays(void **state)
 #endif
 
 /* With every third submission lost, or refused. */
-static void
-a_lost_device_reads_on(void **state)
+TEST(a_lost_device_reads_on)
 {
   living *l = start(true, 3);
   uint32_t done = 0;
-  (void)state;
   for (uint32_t i = 0; i < 20; i++) {
     const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, load(PLAIN, i % REGIONS, REGION, 4 * i, UINT32_MAX)));
     done += slot.state == VYRE_MEGA_DONE && slot.item.args[10] == REGION;
@@ -463,11 +444,9 @@ a_lost_device_reads_on(void **state)
   stop(l, NULL);
 }
 
-static void
-regions_are_within_the_data(void **state)
+TEST(regions_are_within_the_data)
 {
   living *l = start(true, 0);
-  (void)state;
   if (vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED) {
     vyre_mega_live *live;
     static const vyre_mega_region wrong[] = {{NULL, 10, 0}, {NULL, 12, 2}, {NULL, REGION, REGIONS * REGION - 4}};
@@ -483,26 +462,4 @@ regions_are_within_the_data(void **state)
   stop(l, NULL);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(items_read_files),
-      cmocka_unit_test(many_ask_at_once),
-      cmocka_unit_test(what_goes_wrong_is_a_fault_with_its_errno),
-      cmocka_unit_test(what_is_given_up_is_cancelled),
-#ifdef MEGA_CPU
-      cmocka_unit_test(what_an_item_that_was_lost_asked_for_is_given_up),
-#else
-      cmocka_unit_test(handlers_write_files),
-#ifndef MEGA_CUDA
-      cmocka_unit_test(a_slot_that_was_told_is_not_told_again),
-      cmocka_unit_test(what_was_given_up_before_the_host_saw_it_is_free_again),
-      cmocka_unit_test(what_is_behind_a_read_stays),
-#endif
-#endif
-      cmocka_unit_test(a_lost_device_reads_on),
-      cmocka_unit_test(regions_are_within_the_data),
-  };
-  return hang_run_group_tests(tests, NULL, device_end);
-}
+TEST_MAIN(NULL, device_end)

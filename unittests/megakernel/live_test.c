@@ -54,10 +54,8 @@ publish(const living *l, vyre_mega_item item)
   return ticket;
 }
 
-static void
-each_target_has_its_way(void **state)
+TEST(each_target_has_its_way)
 {
-  (void)state;
   for (uint32_t slice = 0; slice < 2; slice++) {
     living l = start_build(VYRE_MEGA_PERSISTENT, 16, (vyre_mega_live_options){.slice = slice});
 #ifdef MEGA_CPU
@@ -73,12 +71,10 @@ each_target_has_its_way(void **state)
   }
 }
 
-static void
-items_end_by_their_tickets(void **state)
+TEST(items_end_by_their_tickets)
 {
   living l = start(16, 100);
   vyre_mega_control control;
-  (void)state;
   for (uint32_t i = 0; i < 100; i++) {
     const vyre_mega_slot slot = live_wait(l.live, publish(&l, ITEM(.op = 1, .args = {i + 1, 160 + i})));
     assert_int_equal(slot.state, VYRE_MEGA_DONE);
@@ -94,13 +90,11 @@ items_end_by_their_tickets(void **state)
   assert_int_equal(control.metrics[1], 100);
 }
 
-static void
-tickets_are_good_once(void **state)
+TEST(tickets_are_good_once)
 {
   living l = start(16, 0);
   vyre_mega_slot slot;
   bool ended;
-  (void)state;
   const vyre_mega_ticket ticket = publish(&l, ITEM(.op = 0));
   live_wait(l.live, ticket);
   refused(vyre_mega_live_poll(l.live, ticket, &slot, &ended), "no longer this ticket's");
@@ -111,12 +105,10 @@ tickets_are_good_once(void **state)
   stop(&l, NULL, NULL);
 }
 
-static void
-items_that_are_wrong_take_no_slot(void **state)
+TEST(items_that_are_wrong_take_no_slot)
 {
   living l = start(16, 0);
   bool published = true;
-  (void)state;
   for (uint32_t i = 0; i < 40; i++) {
     refused(vyre_mega_live_publish(l.live, &ITEM(.op = 0x80000000), NULL, &published), "reserved");
     refused(vyre_mega_live_publish(l.live, &ITEM(.priority = 5), NULL, &published), "priority 5");
@@ -126,13 +118,11 @@ items_that_are_wrong_take_no_slot(void **state)
   stop(&l, NULL, NULL);
 }
 
-static void
-a_full_ring_says_so_and_masks_hold_items_back(void **state)
+TEST(a_full_ring_says_so_and_masks_hold_items_back)
 {
   living l = start(16, 0);
   vyre_mega_control control;
   bool published;
-  (void)state;
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 0));
   for (uint32_t i = 0; i < 16; i++) {
     ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 3), NULL, &published));
@@ -152,13 +142,11 @@ a_full_ring_says_so_and_masks_hold_items_back(void **state)
   assert_int_equal(control.done, 17);
 }
 
-static void
-priorities_have_parts_of_the_ring(void **state)
+TEST(priorities_have_parts_of_the_ring)
 {
   living l = start_build(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 20, (vyre_mega_live_options){0});
   vyre_mega_control control;
   bool published;
-  (void)state;
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
   for (uint32_t i = 0; i < 5; i++) {
     ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 1, .priority = 4), NULL, &published));
@@ -175,13 +163,11 @@ priorities_have_parts_of_the_ring(void **state)
     assert_int_equal(control.priorities[level], level < 4 ? 10 : 4);
 }
 
-static void
-an_item_shuts_it_down(void **state)
+TEST(an_item_shuts_it_down)
 {
   living l = start(16, 0);
   vyre_mega_slot slot;
   bool published;
-  (void)state;
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
   const vyre_mega_ticket never = publish(&l, ITEM(.tenant = 1));
   publish(&l, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN));
@@ -191,21 +177,17 @@ an_item_shuts_it_down(void **state)
   stop(&l, NULL, NULL);
 }
 
-static void
-nothing_is_published_and_it_ends(void **state)
+TEST(nothing_is_published_and_it_ends)
 {
-  (void)state;
   for (uint32_t i = 0; i < 5; i++) {
     living l = start(64, 0);
     stop(&l, NULL, NULL);
   }
 }
 
-static void
-quotas_can_be_given_while_it_is_live(void **state)
+TEST(quotas_can_be_given_while_it_is_live)
 {
   living l = start(16, 0);
-  (void)state;
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 2, 1));
   assert_int_equal(live_wait(l.live, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
   assert_int_equal(live_wait(l.live, publish(&l, ITEM(.tenant = 2))).reason, VYRE_MEGA_REASON_QUOTA);
@@ -214,13 +196,11 @@ quotas_can_be_given_while_it_is_live(void **state)
   stop(&l, NULL, NULL);
 }
 
-static void
-only_what_changed_goes_up_and_down(void **state)
+TEST(only_what_changed_goes_up_and_down)
 {
   enum { RING = 512 };
   living l = start(RING, 0);
   vyre_mega_stats stats;
-  (void)state;
   const uint64_t images = 640 + RING * 64 + 1028 + 2048;
   bool published;
   /* One that waits for its tenant goes up once, however many slices there are. */
@@ -242,14 +222,12 @@ only_what_changed_goes_up_and_down(void **state)
   assert_true(stats.kernel_launches >= 1);
 }
 
-static void
-io_is_done_by_a_thread_of_the_hosts(void **state)
+TEST(io_is_done_by_a_thread_of_the_hosts)
 {
   living l = start(16, 0);
   bool published, claimed;
   void *queue;
   size_t size;
-  (void)state;
   if (vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED) {
     refused(vyre_mega_live_io(l.live, &queue, &size), "the device's own");
     refused(vyre_mega_live_publish(l.live, &ITEM(.op = VYRE_MEGA_OP_LOAD_MISS), NULL, &published), "the device's own");
@@ -282,13 +260,11 @@ io_is_done_by_a_thread_of_the_hosts(void **state)
   stop(&l, NULL, NULL);
 }
 
-static void
-what_cannot_be_kept_live_is_refused(void **state)
+TEST(what_cannot_be_kept_live_is_refused)
 {
   world *w = world_make(16, 0);
   vyre_mega *mega;
   vyre_mega_live *live;
-  (void)state;
   ok(vyre_mega_create(ops, w->target, &(vyre_mega_options){.slots = 16}, &mega));
   refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){0}, &live), "a persistent build");
   assert_null(live);
@@ -399,46 +375,19 @@ many(vyre_mega_build build, uint32_t slice, uint32_t items)
       assert_int_equal(control.priorities[level], items / 5);
 }
 
-static void
-many_items_of_many_threads_are_done_once_each(void **state)
+TEST(many_items_of_many_threads_are_done_once_each)
 {
-  (void)state;
   many(VYRE_MEGA_PERSISTENT, 0, amounts().items);
 }
 
-static void
-and_by_priority(void **state)
+TEST(and_by_priority)
 {
-  (void)state;
   many(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 0, amounts().fewer);
 }
 
-static void
-and_in_short_slices(void **state)
+TEST(and_in_short_slices)
 {
-  (void)state;
   many(VYRE_MEGA_PERSISTENT, 2, amounts().fewer);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_target_has_its_way),
-      cmocka_unit_test(items_end_by_their_tickets),
-      cmocka_unit_test(tickets_are_good_once),
-      cmocka_unit_test(items_that_are_wrong_take_no_slot),
-      cmocka_unit_test(a_full_ring_says_so_and_masks_hold_items_back),
-      cmocka_unit_test(priorities_have_parts_of_the_ring),
-      cmocka_unit_test(an_item_shuts_it_down),
-      cmocka_unit_test(nothing_is_published_and_it_ends),
-      cmocka_unit_test(quotas_can_be_given_while_it_is_live),
-      cmocka_unit_test(only_what_changed_goes_up_and_down),
-      cmocka_unit_test(io_is_done_by_a_thread_of_the_hosts),
-      cmocka_unit_test(what_cannot_be_kept_live_is_refused),
-      cmocka_unit_test(many_items_of_many_threads_are_done_once_each),
-      cmocka_unit_test(and_by_priority),
-      cmocka_unit_test(and_in_short_slices),
-  };
-  return hang_run_group_tests(tests, NULL, device_end);
-}
+TEST_MAIN(NULL, device_end)

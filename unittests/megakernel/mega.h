@@ -5,15 +5,7 @@
 #ifndef VYRE_UNITTESTS_MEGA_H
 #define VYRE_UNITTESTS_MEGA_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "bundle.h"
 #include "vyre/megakernel.h"

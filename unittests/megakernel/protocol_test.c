@@ -3,14 +3,7 @@
  * Numbers stand here as the images have them, and not by their names in the header, so that a name that moves is noticed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "vyre/megakernel.h"
 
@@ -33,11 +26,9 @@ refused(vyre_status status, const char *word)
 
 /* ---- control ------------------------------------------------------------------------------------------------------------- */
 
-static void
-a_new_control_image_has_these_words(void **state)
+TEST(a_new_control_image_has_these_words)
 {
   uint32_t words[163], expected[163] = {0};
-  (void)state;
   memset(words, 0xff, sizeof words);
   ok(vyre_mega_control_encode(&(vyre_mega_control_desc){.is_shut_down = true, .tenants = 40, .slots = 23, .observables = 3}, words,
                               sizeof words));
@@ -53,11 +44,9 @@ a_new_control_image_has_these_words(void **state)
   ok(vyre_mega_control_validate(words, sizeof words, 23));
 }
 
-static void
-few_tenants_have_few_masks(void **state)
+TEST(few_tenants_have_few_masks)
 {
   uint32_t words[160];
-  (void)state;
   ok(vyre_mega_control_encode(&(vyre_mega_control_desc){.tenants = 2}, words, sizeof words));
   assert_int_equal(words[0], 0);
   assert_int_equal(words[4], 0xffffffff);
@@ -79,12 +68,10 @@ count_up(uint32_t words[165])
   words[2] = 3;
 }
 
-static void
-each_control_word_is_decoded(void **state)
+TEST(each_control_word_is_decoded)
 {
   uint32_t words[165];
   vyre_mega_control control;
-  (void)state;
   count_up(words);
   ok(vyre_mega_control_decode(words, sizeof words, &control));
   assert_true(control.is_shut_down);
@@ -112,11 +99,9 @@ each_control_word_is_decoded(void **state)
   assert_false(control.is_shut_down);
 }
 
-static void
-words_and_observables_are_read_and_set(void **state)
+TEST(words_and_observables_are_read_and_set)
 {
   uint32_t words[165], value;
-  (void)state;
   count_up(words);
   for (uint32_t i = 0; i < 165; i++) {
     ok(vyre_mega_control_word(words, sizeof words, i, &value));
@@ -135,12 +120,10 @@ words_and_observables_are_read_and_set(void **state)
   refused(vyre_mega_control_set(words, sizeof words, 165, 7), "no word 165");
 }
 
-static void
-metrics_are_those_that_are_not_zero(void **state)
+TEST(metrics_are_those_that_are_not_zero)
 {
   uint32_t words[160] = {0}, count;
   vyre_mega_metric metrics[32];
-  (void)state;
   words[96] = 5;
   words[96 + 31] = 6;
   words[95] = words[128] = 9;
@@ -152,12 +135,10 @@ metrics_are_those_that_are_not_zero(void **state)
   assert_int_equal(metrics[1].count, 6);
 }
 
-static void
-control_images_that_are_wrong_are_refused(void **state)
+TEST(control_images_that_are_wrong_are_refused)
 {
   uint32_t words[161], value;
   vyre_mega_control control;
-  (void)state;
   assert_int_equal(vyre_mega_control_size(0), 640);
   assert_int_equal(vyre_mega_control_size(1048576), 640 + 4 * 1048576);
   assert_int_equal(vyre_mega_control_size(1048577), 0);
@@ -185,13 +166,11 @@ control_images_that_are_wrong_are_refused(void **state)
 
 /* ---- ring ---------------------------------------------------------------------------------------------------------------- */
 
-static void
-a_published_slot_has_these_words(void **state)
+TEST(a_published_slot_has_these_words)
 {
   uint32_t words[32], expected[32] = {0};
   const vyre_mega_item item = {.op = 77, .tenant = 28, .priority = 4, .args = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}};
   vyre_mega_slot slot;
-  (void)state;
   memset(words, 0xff, sizeof words);
   assert_int_equal(vyre_mega_ring_size(2), 128);
   ok(vyre_mega_ring_encode(2, words, sizeof words));
@@ -212,13 +191,11 @@ a_published_slot_has_these_words(void **state)
     assert_int_equal(words[i], 0);
 }
 
-static void
-the_host_writes_what_is_its_own(void **state)
+TEST(the_host_writes_what_is_its_own)
 {
   static const bool is_hosts[] = {true, false, false, true, false, false, false, true};
   static const bool is_active[] = {false, true, true, false, true, true, true, false};
   static const char *const names[] = {"EMPTY", "PUBLISHED", "CLAIMED", "DONE", "WAIT_IO", "YIELD", "REQUEUE", "FAULT"};
-  (void)state;
   for (uint32_t s = 0; s < 8; s++) {
     uint32_t words[16] = {s};
     assert_string_equal(vyre_mega_state_text(s), names[s]);
@@ -239,8 +216,7 @@ the_host_writes_what_is_its_own(void **state)
   assert_false(vyre_mega_state_is_active(8));
 }
 
-static void
-op_codes_are_whose_they_are(void **state)
+TEST(op_codes_are_whose_they_are)
 {
   static const struct {
     uint32_t op;
@@ -267,7 +243,6 @@ op_codes_are_whose_they_are(void **state)
              {0x80000001, true, true},
              {0xfffffffe, true, false},
              {0xffffffff, true, true}};
-  (void)state;
   for (uint32_t i = 0; i < sizeof ops / sizeof *ops; i++) {
     uint32_t words[16] = {0};
     const vyre_mega_item item = {.op = ops[i].op};
@@ -283,13 +258,11 @@ op_codes_are_whose_they_are(void **state)
   }
 }
 
-static void
-items_that_are_wrong_are_refused(void **state)
+TEST(items_that_are_wrong_are_refused)
 {
   uint32_t words[32] = {0}, before[32] = {0};
   vyre_mega_item items[3] = {{.op = 9}, {.op = 9}, {.op = 9}};
   vyre_mega_slot slot;
-  (void)state;
   refused(vyre_mega_publish(words, 128, 0, &(vyre_mega_item){.tenant = 29}), "tenant 29");
   refused(vyre_mega_publish(words, 128, 0, &(vyre_mega_item){.priority = 5}), "priority 5");
   refused(vyre_mega_publish(words, 128, 2, items), "no slot 2");
@@ -304,11 +277,9 @@ items_that_are_wrong_are_refused(void **state)
   assert_int_equal(words[16], 1);
 }
 
-static void
-rings_that_are_wrong_are_refused(void **state)
+TEST(rings_that_are_wrong_are_refused)
 {
   uint32_t words[32] = {0}, counts[8];
-  (void)state;
   assert_int_equal(vyre_mega_ring_size(1048577), 0);
   assert_int_equal(vyre_mega_ring_size(0), 0);
   refused(vyre_mega_ring_encode(1, words, 128), "64 were to be");
@@ -329,11 +300,9 @@ rings_that_are_wrong_are_refused(void **state)
     assert_int_equal(counts[i], i == 2 || i == 7);
 }
 
-static void
-everything_has_a_name(void **state)
+TEST(everything_has_a_name)
 {
   static const char *const priorities[] = {"CRITICAL", "HIGH", "NORMAL", "LOW", "IDLE", "unknown"};
-  (void)state;
   for (uint32_t i = 0; i < 6; i++)
     assert_string_equal(vyre_mega_priority_text(i), priorities[i]);
   for (uint32_t i = 0; i < VYRE_MEGA_REASON__COUNT; i++)
@@ -347,14 +316,12 @@ everything_has_a_name(void **state)
 
 /* ---- packed -------------------------------------------------------------------------------------------------------------- */
 
-static void
-a_packed_payload_has_these_bytes(void **state)
+TEST(a_packed_payload_has_these_bytes)
 {
   const vyre_mega_packed operations[] = {{1, {10, 11, 12}}, {2, {13, 14, 15}}, {255, {16, 17, 18}}};
   const unsigned char head[] = {3, 9, 1, 0, 2, 3, 255, 6};
   uint32_t payload[12], count;
   vyre_mega_packed out[4];
-  (void)state;
   ok(vyre_mega_pack(operations, 3, payload));
   assert_memory_equal(payload, head, sizeof head);
   for (uint32_t i = 0; i < 9; i++)
@@ -368,12 +335,10 @@ a_packed_payload_has_these_bytes(void **state)
   assert_int_equal(payload[1], 10);
 }
 
-static void
-packed_payloads_that_are_wrong_are_refused(void **state)
+TEST(packed_payloads_that_are_wrong_are_refused)
 {
   uint32_t payload[12], count;
   vyre_mega_packed out[4] = {{0, {0, 0, 0}}};
-  (void)state;
   refused(vyre_mega_pack(out, 0, payload), "0 packed operations");
   refused(vyre_mega_pack(out, 4, payload), "4 packed operations");
   out[0].op = 256;
@@ -397,12 +362,10 @@ packed_payloads_that_are_wrong_are_refused(void **state)
 
 /* ---- debug log ----------------------------------------------------------------------------------------------------------- */
 
-static void
-debug_records_are_decoded(void **state)
+TEST(debug_records_are_decoded)
 {
   uint32_t words[257], count;
   vyre_mega_record records[64];
-  (void)state;
   memset(words, 0xff, sizeof words);
   ok(vyre_mega_debug_encode(words, sizeof words));
   for (uint32_t i = 0; i < 257; i++)
@@ -431,14 +394,12 @@ debug_records_are_decoded(void **state)
 
 /* ---- IO queue ------------------------------------------------------------------------------------------------------------ */
 
-static void
-an_io_request_has_these_words(void **state)
+TEST(an_io_request_has_these_words)
 {
   uint32_t words[16] = {0};
   const vyre_mega_io request = {
       .op = 2, .source = 11, .destination = 12, .offset = UINT64_C(0x1234567890abcdef), .bytes = 13, .tag = 14};
   vyre_mega_io out;
-  (void)state;
   assert_int_equal(vyre_mega_io_size(64), 2048);
   assert_int_equal(vyre_mega_io_size(65), 0);
   ok(vyre_mega_io_publish(words, 64, 1, &request));
@@ -458,12 +419,10 @@ an_io_request_has_these_words(void **state)
   }
 }
 
-static void
-an_io_slot_goes_through_its_states(void **state)
+TEST(an_io_slot_goes_through_its_states)
 {
   uint32_t words[24] = {0}, slots[64], count;
   bool claimed;
-  (void)state;
   ok(vyre_mega_io_publish(words, 96, 0, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_publish(words, 96, 2, &(vyre_mega_io){.op = 1}));
   refused(vyre_mega_io_publish(words, 96, 2, &(vyre_mega_io){.op = 1}), "PUBLISHED");
@@ -497,12 +456,10 @@ an_io_slot_goes_through_its_states(void **state)
   refused(vyre_mega_io_recycle(words, 96, 2), "EMPTY");
 }
 
-static void
-io_that_nobody_waits_for_is_empty_in_the_end(void **state)
+TEST(io_that_nobody_waits_for_is_empty_in_the_end)
 {
   uint32_t words[16] = {0}, slots[VYRE_MEGA_IO_SLOTS], count;
   bool claimed;
-  (void)state;
   refused(vyre_mega_io_give_up(words, 64, 1), "EMPTY");
   /* What nobody has claimed with the next poll, what was claimed once it is completed; its state is not the asker's to write. */
   ok(vyre_mega_io_publish(words, 64, 0, &(vyre_mega_io){.op = 1}));
@@ -538,13 +495,11 @@ io_that_nobody_waits_for_is_empty_in_the_end(void **state)
   assert_int_equal(words[14], VYRE_MEGA_EMPTY);
 }
 
-static void
-io_queues_that_are_wrong_are_refused(void **state)
+TEST(io_queues_that_are_wrong_are_refused)
 {
   uint32_t words[520] = {0}, count;
   vyre_mega_io out;
   bool claimed;
-  (void)state;
   refused(vyre_mega_io_encode(0, words, 0), "0 were to be");
   refused(vyre_mega_io_encode(2, words, 32), "64 were to be");
   refused(vyre_mega_io_validate(words, 0), "0 bytes");
@@ -566,31 +521,4 @@ io_queues_that_are_wrong_are_refused(void **state)
   assert_int_equal(words[6], VYRE_MEGA_IO_ERROR);
   assert_int_equal(words[5], 5); /* EIO */
   ok(vyre_mega_io_validate(words, 64));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_new_control_image_has_these_words),
-      cmocka_unit_test(few_tenants_have_few_masks),
-      cmocka_unit_test(each_control_word_is_decoded),
-      cmocka_unit_test(words_and_observables_are_read_and_set),
-      cmocka_unit_test(metrics_are_those_that_are_not_zero),
-      cmocka_unit_test(control_images_that_are_wrong_are_refused),
-      cmocka_unit_test(a_published_slot_has_these_words),
-      cmocka_unit_test(the_host_writes_what_is_its_own),
-      cmocka_unit_test(op_codes_are_whose_they_are),
-      cmocka_unit_test(items_that_are_wrong_are_refused),
-      cmocka_unit_test(rings_that_are_wrong_are_refused),
-      cmocka_unit_test(everything_has_a_name),
-      cmocka_unit_test(a_packed_payload_has_these_bytes),
-      cmocka_unit_test(packed_payloads_that_are_wrong_are_refused),
-      cmocka_unit_test(debug_records_are_decoded),
-      cmocka_unit_test(an_io_request_has_these_words),
-      cmocka_unit_test(an_io_slot_goes_through_its_states),
-      cmocka_unit_test(io_that_nobody_waits_for_is_empty_in_the_end),
-      cmocka_unit_test(io_queues_that_are_wrong_are_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
+#include "../test.h"
 #include "vyre/megakernel_io.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -443,10 +435,8 @@ threads_may_ask(void **state)
   destroy(b);
 }
 
-static void
-without_the_library_it_goes_without(void **state)
+TEST(without_the_library_it_goes_without)
 {
-  (void)state;
   bench *b = make(&(vyre_mega_pump_options){.library = "libvyre-has-none.so"});
   ask(b, 0, READ(PLAIN, 0, 0, 10));
   came_to(b, 0, 10);
@@ -461,20 +451,22 @@ without_the_library_it_goes_without(void **state)
   vyre_mega_pump_stop(NULL, NULL);
 }
 
-#define EACH(test, way) cmocka_unit_test_prestate(test, &(way))
-#define ALL(way)                                                                                                                \
-  EACH(bytes_go_from_files_to_memory_and_back, way), EACH(a_file_that_ends_gives_what_it_has, way),                             \
-      EACH(short_reads_are_continued, way), EACH(a_pipe_that_does_not_block_is_waited_for, way),                                \
-      EACH(what_goes_wrong_has_its_errno, way), EACH(a_pipe_that_nobody_reads_is_an_error, way),                                \
-      EACH(requests_end_in_any_order_and_a_fence_after_what_came_before_it, way), EACH(fences_follow_what_is_in_any_slot, way), \
-      EACH(what_was_given_up_is_cancelled, way), EACH(a_slot_that_was_written_over_ends_alone, way), EACH(threads_may_ask, way)
+#define EACH_WAY(test)     \
+  TEST_OF(test, by_uring); \
+  TEST_OF(test, in_parts); \
+  TEST_OF(test, plain);    \
+  TEST_OF(test, plain_in_parts)
 
-int
-main(void)
-{
-  static vyre_mega_pump_options by_uring, in_parts = {.part = 1000}, plain = {.is_plain = true},
-                                          plain_in_parts = {.is_plain = true, .part = 1000};
-  const struct CMUnitTest tests[] = {ALL(by_uring), ALL(in_parts), ALL(plain), ALL(plain_in_parts),
-                                     cmocka_unit_test(without_the_library_it_goes_without)};
-  return hang_run_group_tests(tests, NULL, NULL);
-}
+static vyre_mega_pump_options by_uring, in_parts = {.part = 1000}, plain = {.is_plain = true},
+                                        plain_in_parts = {.is_plain = true, .part = 1000};
+EACH_WAY(bytes_go_from_files_to_memory_and_back);
+EACH_WAY(a_file_that_ends_gives_what_it_has);
+EACH_WAY(short_reads_are_continued);
+EACH_WAY(a_pipe_that_does_not_block_is_waited_for);
+EACH_WAY(what_goes_wrong_has_its_errno);
+EACH_WAY(a_pipe_that_nobody_reads_is_an_error);
+EACH_WAY(requests_end_in_any_order_and_a_fence_after_what_came_before_it);
+EACH_WAY(fences_follow_what_is_in_any_slot);
+EACH_WAY(what_was_given_up_is_cancelled);
+EACH_WAY(a_slot_that_was_written_over_ends_alone);
+EACH_WAY(threads_may_ask);

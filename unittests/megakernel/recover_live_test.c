@@ -56,12 +56,10 @@ run_item(const living *l, vyre_mega_item item)
 
 /* A word that is set while a launch is under way is not written over by what that launch brings back.  Later the word is again what
  * the kernel makes of it. */
-static void
-what_is_set_during_a_slice_stays(void **state)
+TEST(what_is_set_during_a_slice_stays)
 {
   living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
   vyre_mega_control control;
-  (void)state;
   frail *f = go_live(&l);
   __atomic_store_n(&f->is_held, true, __ATOMIC_RELEASE);
   const vyre_mega_ticket ticket = live_publish(l.live, ITEM(.op = 0));
@@ -83,14 +81,12 @@ what_is_set_during_a_slice_stays(void **state)
   finish(&l);
 }
 
-static void
-a_live_kernel_does_each_item_once(void **state)
+TEST(a_live_kernel_does_each_item_once)
 {
   enum { ITEMS = 40 };
   living l = start((vyre_mega_program){0}, ITEMS, (vyre_mega_recovery){0});
   vyre_mega_control control;
   vyre_mega_stats stats;
-  (void)state;
   frail_of(l.w->target)->every = 3;
   frail_of(l.w->target)->most = 6;
   go_live(&l);
@@ -136,20 +132,16 @@ loses_what_was_under_way(frail_fault fault)
   finish(&l);
 }
 
-static void
-what_was_under_way_is_a_fault(void **state)
+TEST(what_was_under_way_is_a_fault)
 {
-  (void)state;
   loses_what_was_under_way(FRAIL_LOST);
   loses_what_was_under_way(FRAIL_NO_MEMORY);
 }
 
 /* Slots that the device had, with what they remember, and words that were set. */
-static void
-what_waits_on_the_device_goes_on_waiting(void **state)
+TEST(what_waits_on_the_device_goes_on_waiting)
 {
   living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
-  (void)state;
   frail_plan(l.w->target, FRAIL_SUBMIT, 6, 1, FRAIL_LOST_AFTER);
   const frail *f = go_live(&l);
   ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 1, 2));
@@ -171,11 +163,9 @@ what_waits_on_the_device_goes_on_waiting(void **state)
   finish(&l);
 }
 
-static void
-a_live_kernel_that_is_lost_again_and_again_ends(void **state)
+TEST(a_live_kernel_that_is_lost_again_and_again_ends)
 {
   static const frail_fault faults[] = {FRAIL_LOST, FRAIL_NO_MEMORY};
-  (void)state;
   for (uint32_t i = 0; i < 2; i++) {
     living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
     vyre_mega_slot slot;
@@ -197,11 +187,9 @@ a_live_kernel_that_is_lost_again_and_again_ends(void **state)
 }
 
 /* Nothing ends in between, but launches go well. */
-static void
-an_idle_kernel_may_be_lost_more_than_once(void **state)
+TEST(an_idle_kernel_may_be_lost_more_than_once)
 {
   living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
-  (void)state;
   frail_plan(l.w->target, FRAIL_SUBMIT, 3, 1, FRAIL_LOST);
   frail_plan(l.w->target, FRAIL_SUBMIT, 7, 1, FRAIL_LOST);
   const frail *f = go_live(&l);
@@ -215,11 +203,9 @@ an_idle_kernel_may_be_lost_more_than_once(void **state)
   finish(&l);
 }
 
-static void
-a_live_kernel_says_what_else_went_wrong(void **state)
+TEST(a_live_kernel_says_what_else_went_wrong)
 {
   static const frail_call calls[] = {FRAIL_RECOVER, FRAIL_COMPILE, FRAIL_ALLOCATE, FRAIL_IMPORT};
-  (void)state;
   for (uint32_t i = 0; i < 4; i++) {
     living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
     frail_plan(l.w->target, FRAIL_SUBMIT, 1, 1, FRAIL_LOST);
@@ -251,13 +237,11 @@ a_live_kernel_says_what_else_went_wrong(void **state)
 }
 
 /* A kernel that may still run writes a ring in common, after the end, too. */
-static void
-what_hangs_is_not_gone_on_with(void **state)
+TEST(what_hangs_is_not_gone_on_with)
 {
   living l = start((vyre_mega_program){0}, 4, (vyre_mega_recovery){0});
   uint32_t *images[4] = {0};
   bool published;
-  (void)state;
   frail_plan(l.w->target, FRAIL_SUBMIT, 2, 1, FRAIL_LOST);
   frail_of(l.w->target)->hangs = true;
   go_live(&l);
@@ -282,18 +266,4 @@ what_hangs_is_not_gone_on_with(void **state)
     free(images[k]);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_set_during_a_slice_stays),
-      cmocka_unit_test(a_live_kernel_does_each_item_once),
-      cmocka_unit_test(what_was_under_way_is_a_fault),
-      cmocka_unit_test(what_waits_on_the_device_goes_on_waiting),
-      cmocka_unit_test(a_live_kernel_that_is_lost_again_and_again_ends),
-      cmocka_unit_test(an_idle_kernel_may_be_lost_more_than_once),
-      cmocka_unit_test(a_live_kernel_says_what_else_went_wrong),
-      cmocka_unit_test(what_hangs_is_not_gone_on_with),
-  };
-  return hang_run_group_tests(tests, NULL, device_end);
-}
+TEST_MAIN(NULL, device_end)

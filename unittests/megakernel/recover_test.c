@@ -55,14 +55,12 @@ both_told(vyre_status status, const char *first, const char *second)
 
 /* ---- images of the host's ------------------------------------------------------------------------------------------------ */
 
-static void
-a_lost_device_is_made_anew(void **state)
+TEST(a_lost_device_is_made_anew)
 {
   static const struct {
     frail_call call;
     frail_fault fault;
   } cases[] = {{FRAIL_SUBMIT, FRAIL_LOST}, {FRAIL_SUBMIT, FRAIL_LOST_AFTER}, {FRAIL_ALLOCATE, FRAIL_LOST}};
-  (void)state;
   for (uint32_t i = 0; i < 3; i++) {
     world *w = make_world();
     vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
@@ -94,13 +92,11 @@ a_lost_device_is_made_anew(void **state)
   }
 }
 
-static void
-a_second_loss_is_an_error_and_the_callers_results_stay(void **state)
+TEST(a_second_loss_is_an_error_and_the_callers_results_stay)
 {
   world *w = make_world();
   vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
   vyre_mega_input input = input_of(w);
-  (void)state;
   ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
   frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_LOST_AFTER);
   both_told(vyre_mega_dispatch(mega, &input, &w->output, &w->stats), "it is gone", "made anew for one more try");
@@ -122,13 +118,11 @@ a_second_loss_is_an_error_and_the_callers_results_stay(void **state)
   world_free(w);
 }
 
-static void
-where_memory_ran_out_it_is_tried_once_more(void **state)
+TEST(where_memory_ran_out_it_is_tried_once_more)
 {
   world *w = make_world();
   vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
   vyre_mega_input input = input_of(w);
-  (void)state;
   frail_plan(w->target, FRAIL_ALLOCATE, 2, 1, FRAIL_NO_MEMORY);
   ok(vyre_mega_dispatch(mega, &input, &w->output, &w->stats));
   assert_false(w->stats.was_recovered);
@@ -145,13 +139,11 @@ where_memory_ran_out_it_is_tried_once_more(void **state)
   world_free(w);
 }
 
-static void
-other_failures_and_wrong_input_are_errors_at_once(void **state)
+TEST(other_failures_and_wrong_input_are_errors_at_once)
 {
   world *w = make_world();
   vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
   vyre_mega_input input = input_of(w);
-  (void)state;
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_FAILED);
   refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "it failed");
   assert_int_equal(frail_of(w->target)->calls[FRAIL_SUBMIT], 1);
@@ -162,13 +154,11 @@ other_failures_and_wrong_input_are_errors_at_once(void **state)
   world_free(w);
 }
 
-static void
-recovery_may_be_off(void **state)
+TEST(recovery_may_be_off)
 {
   world *w = make_world();
   vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){.is_off = true});
   vyre_mega_input input = input_of(w);
-  (void)state;
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_NO_MEMORY);
   refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "there is no room");
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
@@ -211,10 +201,8 @@ remake_rows(void *user, vyre_mega_row *rows, uint32_t count)
   return VYRE_OK;
 }
 
-static void
-rows_are_made_anew_by_their_owner(void **state)
+TEST(rows_are_made_anew_by_their_owner)
 {
-  (void)state;
   for (uint32_t has_remaker = 0; has_remaker < 2; has_remaker++) {
     world *w = make_world();
     remaker r = {.w = w};
@@ -251,15 +239,13 @@ rows_are_made_anew_by_their_owner(void **state)
 }
 
 /* The launch that found no memory had taken an item, which was to take a slot of the IO queue. */
-static void
-what_a_launch_had_begun_when_memory_ran_out_is_a_fault(void **state)
+TEST(what_a_launch_had_begun_when_memory_ran_out_is_a_fault)
 {
   static const uint32_t claimed = VYRE_MEGA_CLAIMED, bits = 7;
   world *w = make_world();
   vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
   vyre_mega_row row = {0};
   uint32_t value;
-  (void)state;
   ok(upload(w, &row));
   ok(vyre_target_write(ops, w->target, row.buffers[1].buffer, 2 * VYRE_MEGA_SLOT_BYTES, 4, &claimed));
   ok(vyre_target_write(ops, w->target, row.buffers[0].buffer, VYRE_MEGA_IO_CLAIMS * 4, 4, &bits));
@@ -301,12 +287,10 @@ remake_data(void *user, vyre_mega_row *rows, uint32_t count)
   return VYRE_OK;
 }
 
-static void
-so_is_data(void **state)
+TEST(so_is_data)
 {
   static const vyre_mega_handler handler = {8, "take"};
   const vyre_mega_program program = {.source = take_text, .handlers = &handler, .handler_count = 1, .has_data = true};
-  (void)state;
   for (uint32_t has_remaker = 0; has_remaker < 2; has_remaker++) {
     world *w = world_make(16, 5);
     remaker r = {.w = w};
@@ -343,11 +327,9 @@ observable(const vyre_mega_mirror *mirror, uint32_t number)
   return value;
 }
 
-static void
-a_mirror_goes_on_where_it_was(void **state)
+TEST(a_mirror_goes_on_where_it_was)
 {
   static const frail_fault faults[] = {FRAIL_LOST, FRAIL_LOST_AFTER, FRAIL_NO_MEMORY, FRAIL_FAILED};
-  (void)state;
   for (uint32_t i = 0; i < 4; i++) {
     const bool is_told = faults[i] == FRAIL_FAILED, is_loss = i < 2;
     world *w = world_make(16, 5);
@@ -378,14 +360,12 @@ a_mirror_goes_on_where_it_was(void **state)
 }
 
 /* A dispatch of images noticed it. */
-static void
-a_mirror_hears_of_a_loss_that_another_dispatch_met(void **state)
+TEST(a_mirror_hears_of_a_loss_that_another_dispatch_met)
 {
   world *w = make_world();
   vyre_mega *mega = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){0});
   vyre_mega_mirror *mirror;
   vyre_mega_input input = input_of(w);
-  (void)state;
   ok(vyre_mega_mirror_create(mega, 5, 29, &mirror));
   ok(vyre_mega_mirror_publish(mirror, 0, &ITEM(.op = 2, .args = {5, 160})));
   ok(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, &w->stats));
@@ -403,8 +383,7 @@ a_mirror_hears_of_a_loss_that_another_dispatch_met(void **state)
 }
 
 /* Each finds that its handles are stale when it is used, or destroyed, and not before. */
-static void
-megakernels_of_one_target_hear_of_a_loss_that_another_met(void **state)
+TEST(megakernels_of_one_target_hear_of_a_loss_that_another_met)
 {
   world *w = make_world();
   remaker r = {.w = w};
@@ -412,7 +391,6 @@ megakernels_of_one_target_hear_of_a_loss_that_another_met(void **state)
   vyre_mega_mirror *mirrors[2];
   vyre_mega_input input = input_of(w);
   vyre_mega_row row = {0};
-  (void)state;
   for (uint32_t i = 0; i < 4; i++) {
     all[i] = make(w, (vyre_mega_program){0}, (vyre_mega_recovery){.remake = remake_rows, .user = &r});
     ok(vyre_mega_dispatch(all[i], &input, &w->output, NULL));
@@ -470,8 +448,7 @@ lose(void *library)
 #endif
 
 /* The second of three dispatches. */
-static void
-a_drivers_own_loss_is_met(void **state)
+TEST(a_drivers_own_loss_is_met)
 {
   world *w = make_world();
   vyre_target *target;
@@ -479,7 +456,6 @@ a_drivers_own_loss_is_met(void **state)
   const vyre_target_options options = {.library = test_file("%s", LOSING)};
   void *library = dlopen(options.library, RTLD_NOW | RTLD_LOCAL);
   vyre_mega_input input = input_of(w);
-  (void)state;
   assert_non_null(library);
   ok(MEGA_TARGET.open(&options, NULL, &target));
   ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.slots = w->slots}, &mega));
@@ -502,24 +478,4 @@ a_drivers_own_loss_is_met(void **state)
 
 #endif
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_lost_device_is_made_anew),
-      cmocka_unit_test(a_second_loss_is_an_error_and_the_callers_results_stay),
-      cmocka_unit_test(where_memory_ran_out_it_is_tried_once_more),
-      cmocka_unit_test(other_failures_and_wrong_input_are_errors_at_once),
-      cmocka_unit_test(recovery_may_be_off),
-      cmocka_unit_test(what_a_launch_had_begun_when_memory_ran_out_is_a_fault),
-      cmocka_unit_test(megakernels_of_one_target_hear_of_a_loss_that_another_met),
-      cmocka_unit_test(rows_are_made_anew_by_their_owner),
-      cmocka_unit_test(so_is_data),
-      cmocka_unit_test(a_mirror_goes_on_where_it_was),
-      cmocka_unit_test(a_mirror_hears_of_a_loss_that_another_dispatch_met),
-#ifndef MEGA_CPU
-      cmocka_unit_test(a_drivers_own_loss_is_met),
-#endif
-  };
-  return hang_run_group_tests(tests, NULL, device_end);
-}
+TEST_MAIN(NULL, device_end)

@@ -133,8 +133,7 @@ run_publishers(living *l, publisher *publishers)
       fail_msg("a publisher: %s", publishers[i].text);
 }
 
-static void
-every_item_is_done_once_or_a_fault(void **state)
+TEST(every_item_is_done_once_or_a_fault)
 {
   const amount a = amounts();
   living l = make(VYRE_MEGA_PERSISTENT_BY_PRIORITY, a.slots, 0);
@@ -142,7 +141,6 @@ every_item_is_done_once_or_a_fault(void **state)
   publisher publishers[THREADS];
   vyre_mega_control control;
   uint32_t published = 0, done = 0;
-  (void)state;
   f->every = a.every;
   f->most = a.most;
   f->claims = f->damages = 10;
@@ -201,11 +199,9 @@ let_go(living *l)
 }
 
 /* Each item below CRITICAL looks at how many of the priority above have ended; those of the lowest are published first. */
-static void
-upper_priorities_end_first_while_it_is_live(void **state)
+TEST(upper_priorities_end_first_while_it_is_live)
 {
   living l = hold(VYRE_MEGA_LEVELS * EACH);
-  (void)state;
   for (uint32_t level = VYRE_MEGA_LEVELS; level-- > 0;)
     for (uint32_t i = 0; i < EACH; i++)
       publish(&l, level ? ITEM(.op = 3, .priority = level, .args = {VYRE_MEGA_PRIORITIES + level - 1, level * EACH + i})
@@ -219,12 +215,10 @@ upper_priorities_end_first_while_it_is_live(void **state)
 }
 
 /* After 16 items of the upper two others have a turn, though there are more. */
-static void
-lower_priorities_are_not_starved_while_it_is_live(void **state)
+TEST(lower_priorities_are_not_starved_while_it_is_live)
 {
   enum { UPPER = 64 };
   living l = hold(4);
-  (void)state;
   for (uint32_t i = 0; i < UPPER; i++)
     publish(&l, ITEM(.op = 0, .priority = i % 2));
   for (uint32_t i = 0; i < 2; i++)
@@ -240,13 +234,8 @@ lower_priorities_are_not_starved_while_it_is_live(void **state)
 int
 main(int argc, char **argv)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_item_is_done_once_or_a_fault),
-      cmocka_unit_test(upper_priorities_end_first_while_it_is_live),
-      cmocka_unit_test(lower_priorities_are_not_starved_while_it_is_live),
-  };
   items = amounts().items;
   if (argc == 2 && strncmp(argv[1], "-items=", 7) == 0)
     items = (uint32_t)strtoul(argv[1] + 7, NULL, 10);
-  return hang_run_group_tests(tests, NULL, device_end);
+  return test_run(NULL, device_end);
 }

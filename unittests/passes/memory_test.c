@@ -3,6 +3,8 @@
  * few of these ever reach an allocator: unittests/whole fails those.)
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
+#include "../test_allocator.h"
 #include "random_program.h"
 #include "vyre/passmgr.h"
 #include "vyre/plugin.h"
@@ -10,15 +12,6 @@
 #include <assert.h>
 #include <dirent.h>
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "test_allocator.h"
 
 /* Each pass of the core; after adding one, a RUN below too. */
 static const char *const names[] = {"canon", "cf",     "cid",  "contract", "cprop", "cse",       "dbe",   "dce",     "dse",
@@ -163,13 +156,11 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
   return failed;
 }
 
-static void
-passes_without_memory(void **state)
+TEST(passes_without_memory)
 {
   static const char text[] = "limits,canon,cf,pm,cse,default<O2>,remainder,expand,contract,shash,cid,dce";
   vyre_registry *registry;
   vyre_pipeline *pipeline;
-  (void)state;
   assert_null(vyre_registry_create(NULL, &registry));
   assert_null(vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE));
   assert_null(vyre_pipeline_parse(registry, text, sizeof text - 1, "-passes", &pipeline));
@@ -199,10 +190,8 @@ is_named(const char *file)
 }
 
 /* A pass that is built is in `names`. */
-static void
-no_pass_is_forgotten(void **state)
+TEST(no_pass_is_forgotten)
 {
-  (void)state;
   uint32_t found = 0;
   DIR *folder = opendir(VYRE_TEST_PASSES);
   assert_non_null(folder);
@@ -217,11 +206,4 @@ no_pass_is_forgotten(void **state)
   }
   closedir(folder);
   assert_int_equal(found, PASSES);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(no_pass_is_forgotten), cmocka_unit_test(passes_without_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

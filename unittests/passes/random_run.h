@@ -5,16 +5,11 @@
 #define VYRE_UNITTESTS_PASSES_RANDOM_RUN_H
 
 #include "../budget.h"
+#include "../test.h"
 #include "random_program.h"
 #include "vyre/run.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define OUT_WORDS RANDOM_OUT
 typedef random_memory memory;

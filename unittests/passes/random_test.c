@@ -102,8 +102,7 @@ check_pipeline(const vyre_module *before, const memory *wanted, bool defined, co
   vyre_module_destroy(after);
 }
 
-static void
-passes_keep_what_programs_compute(void **state)
+TEST(passes_keep_what_programs_compute)
 {
   enum { COUNT = sizeof pipelines / sizeof pipelines[0] };
   vyre_registry *registry = open_registry();
@@ -111,7 +110,6 @@ passes_keep_what_programs_compute(void **state)
   uint64_t removed[COUNT] = {0}, defined_count = 0;
   vyre_report *report;
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(750);
-  (void)state;
   assert_null(vyre_report_create(NULL, &report));
   for (uint32_t p = 0; p < COUNT; p++)
     assert_ok(vyre_pipeline_parse(registry, pipelines[p], strlen(pipelines[p]), "-passes", &parsed[p]), pipelines[p], 0);
@@ -155,13 +153,11 @@ bytes_of(const vyre_module *module, uint32_t seed)
   return bytes;
 }
 
-static void
-default_pipelines_find_nothing_the_second_time(void **state)
+TEST(default_pipelines_find_nothing_the_second_time)
 {
   vyre_registry *registry = open_registry();
   vyre_pipeline *pipeline;
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(300);
-  (void)state;
   assert_ok(vyre_pipeline_parse(registry, "default<O2>", 11, "-passes", &pipeline), "default<O2>", 0);
   for (uint32_t end = seed + runs; seed != end; seed++) {
     vyre_module *module;
@@ -182,12 +178,4 @@ default_pipelines_find_nothing_the_second_time(void **state)
   }
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(passes_keep_what_programs_compute),
-                                     cmocka_unit_test(default_pipelines_find_nothing_the_second_time)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

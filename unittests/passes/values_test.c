@@ -185,8 +185,7 @@ compare(const seen *before, const seen *after, const vyre_module *was, const vyr
   return count;
 }
 
-static void
-values_stay_what_they_are(void **state)
+TEST(values_stay_what_they_are)
 {
   enum { COUNT = sizeof(pipelines) / sizeof(pipelines[0]) };
   vyre_registry *registry;
@@ -194,7 +193,6 @@ values_stay_what_they_are(void **state)
   static seen before, after;
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(200);
   uint64_t values = 0, kept[COUNT] = {0};
-  (void)state;
   assert_null(vyre_registry_create(NULL, &registry));
   assert_null(vyre_registry_load_folder(registry, VYRE_TEST_PASSES, VYRE_ORIGIN_CORE));
   assert_null(vyre_registry_load(registry, VYRE_TEST_PROBE, VYRE_ORIGIN_OUTSIDE));
@@ -224,11 +222,4 @@ values_stay_what_they_are(void **state)
   for (uint32_t p = 0; p < COUNT; p++)
     vyre_pipeline_destroy(parsed[p]);
   vyre_registry_destroy(registry);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(values_stay_what_they_are)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,12 +70,10 @@ merge_all(vyre_module *module, uint64_t merged[2])
   free(fwd);
 }
 
-static void
-equal_rows_have_equal_values(void **state)
+TEST(equal_rows_have_equal_values)
 {
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(600);
   uint64_t merged[2] = {0, 0};
-  (void)state;
   for (uint32_t end = seed + runs; seed != end; seed++) {
     vyre_module *module, *before;
     memory wanted, got;
@@ -100,11 +98,4 @@ equal_rows_have_equal_values(void **state)
   print_message("%llu reads of memory and %llu of lanes were merged\n", (unsigned long long)merged[0],
                 (unsigned long long)merged[1]);
   assert_true(merged[0] > runs && merged[1] > runs / 4);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equal_rows_have_equal_values)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,10 @@
 /* Many modules in one and out again: each as it went in, or as the same edits leave it alone; whatever allocation fails.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-#include <string.h>
+#include "../test.h"
 
 #include "passmgr/resident/resident.h"
-#include "test_allocator.h"
+#include "../test_allocator.h"
 #include "vyre/batch.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
@@ -168,10 +161,8 @@ check_entries(vyre_batch *batch, vyre_module *module, bool edited)
   }
 }
 
-static void
-each_comes_out_as_alone(void **state)
+TEST(each_comes_out_as_alone)
 {
-  (void)state;
   vyre_module *module;
   vyre_batch *batch;
   assert_null(vyre_module_create(NULL, 0, &module));
@@ -191,10 +182,8 @@ each_comes_out_as_alone(void **state)
 }
 
 /* Types of entries that are equal are one there, as passes expect of a module. */
-static void
-equal_types_are_one(void **state)
+TEST(equal_types_are_one)
 {
-  (void)state;
   vyre_module *module;
   vyre_batch *batch;
   assert_null(vyre_module_create(NULL, 0, &module));
@@ -225,10 +214,8 @@ expect_misuse(vyre_status status, const char *text)
   vyre_status_free(status);
 }
 
-static void
-misuse_is_an_error(void **state)
+TEST(misuse_is_an_error)
 {
-  (void)state;
   vyre_module *module;
   vyre_batch *batch;
   vyre_builder b;
@@ -296,10 +283,8 @@ assert_bytes(const vyre_module *module, const vyre_bytes *wanted)
 }
 
 /* The whole is a batch, too, whose programs have other names while they are in it. */
-static void
-parts_are_one_again(void **state)
+TEST(parts_are_one_again)
 {
-  (void)state;
   for (uint32_t programs = 1; programs <= 7; programs++) {
     const bool edited = programs % 2 != 0;
     vyre_module *module, *whole, *out;
@@ -336,10 +321,8 @@ parts_are_one_again(void **state)
   }
 }
 
-static void
-what_is_no_part_is_an_error(void **state)
+TEST(what_is_no_part_is_an_error)
 {
-  (void)state;
   vyre_module *module;
   vyre_batch *batch;
   assert_null(vyre_module_create(NULL, 0, &module));
@@ -363,10 +346,8 @@ what_is_no_part_is_an_error(void **state)
 }
 
 /* By which a program of one's own knows how large its batches may be. */
-static void
-a_device_says_how_many_rows(void **state)
+TEST(a_device_says_how_many_rows)
 {
-  (void)state;
   vyre_device device = {.info = {.max_storage = UINT64_MAX, .max_buffer = 24 << 20}};
   assert_int_equal(vyre_device_most_rows(&device), 0); /* it is not open */
   device.ops = &vyre_target_cpu;
@@ -403,10 +384,8 @@ go_through(const vyre_allocator *allocator, vyre_module *module)
   return status;
 }
 
-static void
-every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-  (void)state;
   bool done = false;
   for (uint64_t fail_at = 1; !done; fail_at++) {
     test_memory memory;
@@ -423,16 +402,4 @@ every_allocation_may_fail(void **state)
     assert_int_equal(memory.out, 0);
     assert_int_equal(memory.reserved, 0);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_comes_out_as_alone),     cmocka_unit_test(equal_types_are_one),
-      cmocka_unit_test(a_device_says_how_many_rows), cmocka_unit_test(misuse_is_an_error),
-      cmocka_unit_test(every_allocation_may_fail),   cmocka_unit_test(parts_are_one_again),
-      cmocka_unit_test(what_is_no_part_is_an_error),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

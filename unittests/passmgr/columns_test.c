@@ -2,15 +2,9 @@
  * poisoned where changes are checked, and refused from passes that may not provide them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "../test.h"
 
-#include <cmocka.h>
-
-#include "test_allocator.h"
+#include "../test_allocator.h"
 #include "vyre/passmgr.h"
 
 /* ---- the passes: hashes are three times the row and the number of rows, classes what the hashes say; each run is a letter in
@@ -194,10 +188,8 @@ fails(vyre_plugin_query query, const char *text, const char *message)
   vyre_status_free(status);
 }
 
-static void
-columns_are_made_for_who_requires_them(void **state)
+TEST(columns_are_made_for_who_requires_them)
 {
-  (void)state;
   runs("user", "hcu");
   runs("sorter", "hc");
   runs("hasher,sorter,user", "hcu"); /* the work is done once */
@@ -205,30 +197,24 @@ columns_are_made_for_who_requires_them(void **state)
   runs("sorter,look,user", "hcu"); /* a fresh column is hidden from a pass that does not require it */
 }
 
-static void
-a_change_ends_them(void **state)
+TEST(a_change_ends_them)
 {
-  (void)state;
   runs("user,change,user", "hcuhcu");
   runs("user,keep,user", "hcuu");    /* classes are preserved, */
   runs("user,keep,sorter", "hcuhc"); /* hashes are not */
   runs("user,grow,user", "hcuhcu");  /* rows are renumbered, whatever is said to be preserved */
 }
 
-static void
-a_column_that_is_wrongly_preserved_is_named(void **state)
+TEST(a_column_that_is_wrongly_preserved_is_named)
 {
-  (void)state;
   fails(vyre_plugin_query_v1, "user,lie",
         "the hash of @p (program) is said to be 3, but it is 65539\n"
         "  as 'lie' left it, which says that it preserves that analysis\n"
         "  in pass 'lie', run 2 of the pipeline");
 }
 
-static void
-what_is_left_unfilled_shows(void **state)
+TEST(what_is_left_unfilled_shows)
 {
-  (void)state;
   leave_a_gap = true;
   const vyre_pipeline_options checked = {.check_changed = true};
   vyre_status status = run_with(vyre_plugin_query_v1, "sorter", &checked);
@@ -237,10 +223,8 @@ what_is_left_unfilled_shows(void **state)
   assert_int_equal(seen, UINT32_MAX);
 }
 
-static void
-what_was_dropped_does_not_look_right(void **state)
+TEST(what_was_dropped_does_not_look_right)
 {
-  (void)state;
   const vyre_pipeline_options checked = {.check_changed = true};
   assert_null(run_with(vyre_plugin_query_v1, "user,look", &checked));
   assert_int_equal(seen, 1);
@@ -248,19 +232,15 @@ what_was_dropped_does_not_look_right(void **state)
   assert_int_equal(seen, UINT32_MAX);
 }
 
-static void
-a_provider_changes_nothing(void **state)
+TEST(a_provider_changes_nothing)
 {
-  (void)state;
   fails(query_spoiler, "spoiler",
         "pass 'spoiler' (t.so) provides a column, and said that it changed the module\n"
         "  in pass 'spoiler', run 1 of the pipeline");
 }
 
-static void
-who_requires_what_nobody_provides_is_told_so(void **state)
+TEST(who_requires_what_nobody_provides_is_told_so)
 {
-  (void)state;
   fails(query_alone, "user",
         "-passes:1:1: pass 'user' requires hashes, and no pass provides them\n"
         "    user\n"
@@ -269,12 +249,10 @@ who_requires_what_nobody_provides_is_told_so(void **state)
 }
 
 /* A sweep: the n-th allocation fails, for every n. */
-static void
-every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
   uint64_t fail_at = 0;
   test_memory memory;
-  (void)state;
   do {
     vyre_registry *registry;
     vyre_pipeline *pipeline;
@@ -302,16 +280,4 @@ every_allocation_may_fail(void **state)
     assert_int_equal(memory.out, 0);
   } while (memory.calls >= fail_at);
   assert_true(fail_at > 10);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(columns_are_made_for_who_requires_them),       cmocka_unit_test(a_change_ends_them),
-      cmocka_unit_test(a_column_that_is_wrongly_preserved_is_named),  cmocka_unit_test(what_is_left_unfilled_shows),
-      cmocka_unit_test(what_was_dropped_does_not_look_right),         cmocka_unit_test(a_provider_changes_nothing),
-      cmocka_unit_test(who_requires_what_nobody_provides_is_told_so), cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

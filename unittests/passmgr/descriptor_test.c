@@ -1,14 +1,7 @@
 /* Plugin descriptors: each wrong field has its message, and nothing of a wrong plugin stays in the registry.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "passmgr/registry/registry.h"
 #include "vyre/passmgr.h"
@@ -98,10 +91,8 @@ added(void)
   assert_string_equal(vyre_status_text(status), "");
 }
 
-static void
-a_good_one_is_copied(void **state)
+TEST_WITH(a_good_one_is_copied, make_registry, end_registry)
 {
-  (void)state;
   added();
   make_good();
   memset(&p.params, 0xff, sizeof(p.params)); /* the registry has its own */
@@ -116,24 +107,20 @@ a_good_one_is_copied(void **state)
 }
 
 /* Older plugins: what they do not know is looked for when they run. */
-static void
-one_for_an_op_set_before_this_one_is_added(void **state)
+TEST_WITH(one_for_an_op_set_before_this_one_is_added, make_registry, end_registry)
 {
-  (void)state;
   p.plugin.opset_min = VYRE_OPSET_VERSION - 1;
   p.plugin.opset_max = VYRE_OPSET_VERSION - 1;
   added();
 }
 
 /* VYRE_PLUGIN's: what a plugin for a newer host is that can do without what this one lacks. */
-static void
-one_that_needs_less_than_its_header_has_is_added(void **state)
+TEST_WITH(one_that_needs_less_than_its_header_has_is_added, make_registry, end_registry)
 {
   static struct {
     vyre_plugin known;
     uint64_t more[2];
   } larger;
-  (void)state;
   larger.known = p.plugin;
   larger.known.struct_size = sizeof larger;
   larger.known.opset_max = VYRE_OPSET_VERSION + 3;
@@ -147,10 +134,8 @@ one_that_needs_less_than_its_header_has_is_added(void **state)
 }
 
 /* Rows are newer by their op, by their kind, or by a flag. */
-static void
-rows_that_are_newer_are_found(void **state)
+TEST_WITH(rows_that_are_newer_are_found, make_registry, end_registry)
 {
-  (void)state;
   const vyre_op_info infos[] = {{.text = "null", .opset = 1}, {.text = "old", .opset = 1}, {.text = "new", .opset = 2}};
   uint32_t op[] = {0, VYRE_ROW(1, VYRE_TYPE(VYRE_OPAQUE, 4), 0x7f), VYRE_ROW(1, 0, 0), VYRE_ROW(1, 0, 0)};
   const vyre_view view = {.rows = 4, .op = op, .op_infos = infos, .op_count = 3, .op_info_stride = sizeof *infos};
@@ -168,10 +153,8 @@ rows_that_are_newer_are_found(void **state)
 }
 
 /* The facts of ops have the stride that the view says. */
-static void
-op_facts_have_a_stride(void **state)
+TEST_WITH(op_facts_have_a_stride, make_registry, end_registry)
 {
-  (void)state;
   const struct {
     vyre_op_info known;
     uint64_t newer;
@@ -183,10 +166,8 @@ op_facts_have_a_stride(void **state)
   assert_false(vyre_row_is_pure(&view, 1));
 }
 
-static void
-wrong_plugin_fields(void **state)
+TEST_WITH(wrong_plugin_fields, make_registry, end_registry)
 {
-  (void)state;
   p.plugin.struct_size = 0;
   refused("the plugin's descriptor: struct_size is 0, plugin API 1.2 needs at least 44");
   p.plugin.struct_size = 43;
@@ -226,10 +207,8 @@ wrong_plugin_fields(void **state)
   refused("pass 1 of the plugin is NULL");
 }
 
-static void
-wrong_pass_fields(void **state)
+TEST_WITH(wrong_pass_fields, make_registry, end_registry)
 {
-  (void)state;
   p.passes[1].struct_size = 8;
   refused("pass 1 of the plugin: struct_size is 8, plugin API 1.2 needs at least 72");
   p.passes[1].name = NULL;
@@ -266,10 +245,8 @@ wrong_pass_fields(void **state)
   refused("pass 'acme.two': 257 parameters are too many");
 }
 
-static void
-wrong_parameters(void **state)
+TEST_WITH(wrong_parameters, make_registry, end_registry)
 {
-  (void)state;
   p.params[0].struct_size = 0;
   refused("pass 'acme.two', parameter 0: struct_size is 0, plugin API 1.2 needs at least 56");
   p.params[1].struct_size = 48;
@@ -297,10 +274,8 @@ wrong_parameters(void **state)
   refused("pass 'acme.two': the default of flag 'quiet' is neither 0 nor 1");
 }
 
-static void
-a_column_is_one_pass_s(void **state)
+TEST_WITH(a_column_is_one_pass_s, make_registry, end_registry)
 {
-  (void)state;
   p.passes[0].provides = 1u << 30 | VYRE_HASHES;
   refused("pass 'acme.one' provides columns 0x40000000 that this host does not know\n"
           "  while loading plugin '/abs/libacme.so'\nFix: update vyre");
@@ -331,10 +306,8 @@ a_column_is_one_pass_s(void **state)
           "  while loading plugin '/abs/libacme.so'");
 }
 
-static void
-names_are_taken_once(void **state)
+TEST_WITH(names_are_taken_once, make_registry, end_registry)
 {
-  (void)state;
   p.passes[1].name = "acme.one";
   refused("pass 'acme.one' is already provided by '/abs/libacme.so'");
   p.passes[1].long_name = "acme.one";
@@ -348,10 +321,8 @@ names_are_taken_once(void **state)
   refused("pass 'acme.two' is already provided by '/abs/libacme_old.so'");
 }
 
-static void
-core_names_are_the_core_s(void **state)
+TEST_WITH(core_names_are_the_core_s, make_registry, end_registry)
 {
-  (void)state;
   p.passes[0].name = "one";
   p.passes[1].long_name = NULL;
   vyre_status status = vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE);
@@ -364,10 +335,8 @@ core_names_are_the_core_s(void **state)
 }
 
 /* What a newer writer appended is fine as long as it is zero. */
-static void
-larger_structs(void **state)
+TEST_WITH(larger_structs, make_registry, end_registry)
 {
-  (void)state;
   static struct {
     vyre_param known;
     uint64_t more;
@@ -400,10 +369,8 @@ larger_structs(void **state)
 }
 
 /* Phases stay the plugin's, and what is said of them is said of all its structs. */
-static void
-larger_phases(void **state)
+TEST_WITH(larger_phases, make_registry, end_registry)
 {
-  (void)state;
   static const vyre_phase_memory memory = {"op", NULL, VYRE_MEMORY_COLUMN, 1};
   static struct {
     vyre_phases known;
@@ -427,34 +394,9 @@ query_nothing(const vyre_host *host)
   return NULL;
 }
 
-static void
-a_refusal_is_an_error(void **state)
+TEST_WITH(a_refusal_is_an_error, make_registry, end_registry)
 {
-  (void)state;
   vyre_status status = vyre_registry_add(registry, query_nothing, "/abs/no.so", VYRE_ORIGIN_OUTSIDE);
   assert_string_equal(vyre_status_text(status), "plugin '/abs/no.so' refused this host: 'vyre_plugin_query_v1' returned NULL");
   vyre_status_free(status);
-}
-
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_registry, end_registry)
-  const struct CMUnitTest tests[] = {
-      TEST(a_good_one_is_copied),
-      TEST(one_for_an_op_set_before_this_one_is_added),
-      TEST(wrong_plugin_fields),
-      TEST(wrong_pass_fields),
-      TEST(wrong_parameters),
-      TEST(a_column_is_one_pass_s),
-      TEST(names_are_taken_once),
-      TEST(larger_structs),
-      TEST(core_names_are_the_core_s),
-      TEST(a_refusal_is_an_error),
-      TEST(one_that_needs_less_than_its_header_has_is_added),
-      TEST(rows_that_are_newer_are_found),
-      TEST(larger_phases),
-      TEST(op_facts_have_a_stride),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,7 @@
  * plugin, pass and call, and does nothing; random calls, sound and not, never end the process.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "vyre/passmgr.h"
 #include "vyre/text.h"
@@ -260,10 +253,8 @@ fails_with(void (*what)(vyre_pass_ctx *ctx, vyre_module *module), const char *me
   vyre_module_destroy(module);
 }
 
-static void
-wrong_arguments_are_named(void **state)
+TEST_WITH(wrong_arguments_are_named, begin, end)
 {
-  (void)state;
   for (int verify_each = 0; verify_each < 2; verify_each++) {
 #define CHECK(name, call, message) fails_with(act_##name, message, verify_each != 0);
     BAD_CALLS(CHECK)
@@ -281,10 +272,8 @@ act_twice(vyre_pass_ctx *ctx, vyre_module *m)
   assert_int_equal(ctx->host->insert_row(m, row_of(ctx->host->view(m), VYRE_OP_add), WORD, 0, 0, 0, 0, 0), 0);
 }
 
-static void
-the_first_fault_is_told(void **state)
+TEST_WITH(the_first_fault_is_told, begin, end)
 {
-  (void)state;
   fails_with(act_twice, "host->kill: row is row 100000; ", false);
 }
 
@@ -438,10 +427,8 @@ runs_well(void (*what)(vyre_pass_ctx *ctx, vyre_module *module))
   vyre_module_destroy(module);
 }
 
-static void
-what_is_beside_the_columns_is_read_and_set(void **state)
+TEST_WITH(what_is_beside_the_columns_is_read_and_set, begin, end)
 {
-  (void)state;
   runs_well(act_with_data);
   runs_well(act_clone);
   runs_well(act_clone_with_literal);
@@ -542,10 +529,8 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
   }
 }
 
-static void
-random_calls_end_in_a_status(void **state)
+TEST_WITH(random_calls_end_in_a_status, begin, end)
 {
-  (void)state;
   const vyre_pipeline_options options = {.verify_each = true};
   vyre_module *module = read_text();
   uint32_t failed = 0;
@@ -560,16 +545,4 @@ random_calls_end_in_a_status(void **state)
   }
   vyre_module_destroy(module);
   assert_true(failed > 3000 && failed < 29000);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(wrong_arguments_are_named, begin, end),
-      cmocka_unit_test_setup_teardown(the_first_fault_is_told, begin, end),
-      cmocka_unit_test_setup_teardown(what_is_beside_the_columns_is_read_and_set, begin, end),
-      cmocka_unit_test_setup_teardown(random_calls_end_in_a_status, begin, end),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

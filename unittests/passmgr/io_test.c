@@ -1,13 +1,7 @@
 /* Files: all or nothing, links and modes kept, devices and FIFOs never replaced; what an input is.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,8 +12,6 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "vyre/environment.h"
 #include "vyre/io.h"
@@ -71,10 +63,8 @@ check_clean(void)
   closedir(here);
 }
 
-static void
-a_new_file_is_written(void **state)
+TEST(a_new_file_is_written)
 {
-  (void)state;
   umask(022);
   assert_null(vyre_file_write("new", "text", 4));
   check_content("new", "text");
@@ -95,12 +85,10 @@ mode_of(const char *path)
 }
 
 /* As of a pass in another thread: the file is created between the beginning and the end of its call. */
-static void
-the_umask_of_foreign_code_is_not_that_of_a_file(void **state)
+TEST(the_umask_of_foreign_code_is_not_that_of_a_file)
 {
   vyre_foreign_call outer, inner;
   sigset_t all, signals;
-  (void)state;
   umask(022);
   vyre_foreign_begin(&outer);
   umask(077);
@@ -123,10 +111,8 @@ the_umask_of_foreign_code_is_not_that_of_a_file(void **state)
   umask(022);
 }
 
-static void
-an_old_file_is_replaced_with_its_mode(void **state)
+TEST(an_old_file_is_replaced_with_its_mode)
 {
-  (void)state;
   assert_null(vyre_file_write("old", "long text", 9));
   assert_int_equal(chmod("old", 0755), 0);
   struct stat before, after;
@@ -140,10 +126,8 @@ an_old_file_is_replaced_with_its_mode(void **state)
 }
 
 /* What a program was allowed to do, its replacement is not; where the folder takes no new file either. */
-static void
-setuid_does_not_stay(void **state)
+TEST(setuid_does_not_stay)
 {
-  (void)state;
   struct stat file;
   assert_int_equal(mkdir("shut", 0777), 0);
   for (int closed = 0; closed < 2; closed++) {
@@ -169,10 +153,8 @@ end_abandoning(int number)
 }
 
 /* A signal in the middle of a write: SIGXFSZ comes when the second piece would be too much. */
-static void
-a_temporary_file_can_be_abandoned(void **state)
+TEST(a_temporary_file_can_be_abandoned)
 {
-  (void)state;
   static char big[100000];
   const pid_t child = fork();
   assert_true(child >= 0);
@@ -192,10 +174,8 @@ a_temporary_file_can_be_abandoned(void **state)
   check_clean();
 }
 
-static void
-a_link_stays_a_link(void **state)
+TEST(a_link_stays_a_link)
 {
-  (void)state;
   struct stat link;
   assert_null(vyre_file_write("target", "old", 3));
   assert_int_equal(symlink("target", "link"), 0);
@@ -213,10 +193,8 @@ a_link_stays_a_link(void **state)
   check_clean();
 }
 
-static void
-a_failed_write_leaves_what_was(void **state)
+TEST(a_failed_write_leaves_what_was)
 {
-  (void)state;
   assert_null(vyre_file_write("kept", "old", 3));
   struct rlimit limit = {1000, RLIM_INFINITY}, before;
   signal(SIGXFSZ, SIG_IGN);
@@ -234,10 +212,8 @@ a_failed_write_leaves_what_was(void **state)
   check_clean();
 }
 
-static void
-places_that_take_no_file(void **state)
+TEST(places_that_take_no_file)
 {
-  (void)state;
   assert_int_equal(mkdir("folder", 0777), 0);
   check_fails(vyre_file_write("folder", "x", 1), "cannot write 'folder': Is a directory");
   check_fails(vyre_file_write("nowhere/file", "x", 1), "cannot write 'nowhere/file': No such file or directory");
@@ -248,10 +224,8 @@ places_that_take_no_file(void **state)
 }
 
 /* As a user without write permission: a folder that takes no files, a file that takes no writing. */
-static void
-permissions_are_asked(void **state)
+TEST(permissions_are_asked)
 {
-  (void)state;
   bool root = geteuid() == 0;
   assert_int_equal(chmod(".", 0755), 0);
   assert_null(vyre_file_write("locked", "old", 3));
@@ -286,10 +260,8 @@ make_device(const char *name, unsigned number)
   assert_true(mknod(name, S_IFCHR | 0666, makedev(1, number)) == 0 || (geteuid() != 0 && symlink(device, name) == 0));
 }
 
-static void
-a_device_is_written_directly(void **state)
+TEST(a_device_is_written_directly)
 {
-  (void)state;
   struct stat before, after;
   make_device("full", 7);
   make_device("null", 3);
@@ -305,10 +277,8 @@ a_device_is_written_directly(void **state)
   assert_true(S_ISCHR(after.st_mode));
 }
 
-static void
-a_fifo_is_written_directly(void **state)
+TEST(a_fifo_is_written_directly)
 {
-  (void)state;
   assert_int_equal(mkfifo("fifo", 0666), 0);
   int reader = open("fifo", O_RDONLY | O_NONBLOCK);
   assert_true(reader >= 0);
@@ -323,10 +293,8 @@ a_fifo_is_written_directly(void **state)
 }
 
 /* A name for an open descriptor is that descriptor: what it is open to is neither replaced nor cut. */
-static void
-a_descriptor_is_written_directly(void **state)
+TEST(a_descriptor_is_written_directly)
 {
-  (void)state;
   int fd = open("through", O_RDWR | O_CREAT | O_TRUNC, 0666);
   assert_true(fd >= 0);
   assert_int_equal(write(fd, "first ", 6), 6);
@@ -337,10 +305,8 @@ a_descriptor_is_written_directly(void **state)
   check_content("through", "first second");
 }
 
-static void
-reading_what_cannot_be_read(void **state)
+TEST(reading_what_cannot_be_read)
 {
-  (void)state;
   vyre_bytes bytes = {0};
   check_fails(vyre_file_read("is-not", &bytes), "cannot read 'is-not': No such file or directory");
   check_fails(vyre_file_read("/", &bytes), "cannot read '/': Is a directory");
@@ -359,10 +325,8 @@ reading_what_cannot_be_read(void **state)
 }
 
 /* A FIFO that is open already, as a shell gives it. */
-static void
-a_descriptor_is_read_as_it_is(void **state)
+TEST(a_descriptor_is_read_as_it_is)
 {
-  (void)state;
   int ends[2];
   char name[32];
   assert_int_equal(pipe(ends), 0);
@@ -373,10 +337,8 @@ a_descriptor_is_read_as_it_is(void **state)
   close(ends[0]);
 }
 
-static void
-reading_appends(void **state)
+TEST(reading_appends)
 {
-  (void)state;
   static char big[300000];
   memset(big, 'y', sizeof(big));
   assert_null(vyre_file_write("big", big, sizeof(big)));
@@ -390,10 +352,8 @@ reading_appends(void **state)
 }
 
 /* A plain file is read under each name; no stream is, and "-" is a file's name. */
-static void
-a_plain_file_is_no_stream(void **state)
+TEST(a_plain_file_is_no_stream)
 {
-  (void)state;
   int ends[2];
   char name[32], message[200];
   vyre_bytes bytes = {0};
@@ -410,10 +370,8 @@ a_plain_file_is_no_stream(void **state)
   close(ends[1]);
 }
 
-static void
-a_plain_file_replaces_what_has_its_name(void **state)
+TEST(a_plain_file_replaces_what_has_its_name)
 {
-  (void)state;
   struct stat file;
   umask(022);
   assert_null(vyre_file_write("victim", "precious", 8));
@@ -433,10 +391,8 @@ a_plain_file_replaces_what_has_its_name(void **state)
   check_clean();
 }
 
-static void
-a_text_has_no_byte_order_mark(void **state)
+TEST(a_text_has_no_byte_order_mark)
 {
-  (void)state;
   static const struct {
     const char *bytes;
     size_t size;
@@ -468,10 +424,8 @@ a_text_has_no_byte_order_mark(void **state)
   }
 }
 
-static void
-opening_neither_waits_nor_follows(void **state)
+TEST(opening_neither_waits_nor_follows)
 {
-  (void)state;
   assert_int_equal(mkfifo("open-fifo", 0666), 0);
   assert_int_equal(symlink("open-new", "open-link"), 0);
   const int fifo = vyre_file_open(VYRE_FILE_HERE, "open-fifo", VYRE_FILE_READS);
@@ -496,10 +450,8 @@ opening_neither_waits_nor_follows(void **state)
   close(made);
 }
 
-static void
-inputs_are_told_by_content(void **state)
+TEST(inputs_are_told_by_content)
 {
-  (void)state;
   static const struct {
     const char *path, *text;
     vyre_input_kind kind;
@@ -547,30 +499,4 @@ inputs_are_told_by_content(void **state)
   }
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_new_file_is_written),
-      cmocka_unit_test(the_umask_of_foreign_code_is_not_that_of_a_file),
-      cmocka_unit_test(an_old_file_is_replaced_with_its_mode),
-      cmocka_unit_test(setuid_does_not_stay),
-      cmocka_unit_test(a_temporary_file_can_be_abandoned),
-      cmocka_unit_test(a_link_stays_a_link),
-      cmocka_unit_test(a_failed_write_leaves_what_was),
-      cmocka_unit_test(places_that_take_no_file),
-      cmocka_unit_test(permissions_are_asked),
-      cmocka_unit_test(a_device_is_written_directly),
-      cmocka_unit_test(a_fifo_is_written_directly),
-      cmocka_unit_test(a_descriptor_is_written_directly),
-      cmocka_unit_test(reading_what_cannot_be_read),
-      cmocka_unit_test(a_descriptor_is_read_as_it_is),
-      cmocka_unit_test(reading_appends),
-      cmocka_unit_test(a_plain_file_is_no_stream),
-      cmocka_unit_test(a_plain_file_replaces_what_has_its_name),
-      cmocka_unit_test(a_text_has_no_byte_order_mark),
-      cmocka_unit_test(opening_neither_waits_nor_follows),
-      cmocka_unit_test(inputs_are_told_by_content),
-  };
-  return cmocka_run_group_tests(tests, enter, leave);
-}
+TEST_MAIN(enter, leave)

@@ -2,15 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "vyre/glsl.h"
 #include "vyre/passmgr.h"
@@ -87,10 +79,8 @@ rule_constant(void)
   return bits;
 }
 
-static void
-a_point_is_a_point(void **state)
+TEST(a_point_is_a_point)
 {
-  (void)state;
   vyre_bytes before = {0}, after = {0};
   char comma[16];
   write_all(&before);
@@ -112,7 +102,6 @@ a_point_is_a_point(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_point_is_a_point)};
   setenv("LOCPATH", VYRE_TEST_LOCALES, 1);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return test_run(NULL, NULL);
 }

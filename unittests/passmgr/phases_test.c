@@ -1,15 +1,7 @@
 /* Passes with phases: what a descriptor may say of them, the memory that they are given, and what comes of their steps.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "vyre/passmgr.h"
 #include "vyre/text.h"
@@ -141,10 +133,8 @@ static const char unlike[] = "they are not as vyre-kernelc of this version makes
                                                                                               "they use memory that this host "
                                                                                               "does not know\n";
 
-static void
-wrong_memory_is_refused(void **state)
+TEST(wrong_memory_is_refused)
 {
-  (void)state;
   make_good();
   p.memory[OP].name = "ops";
   refused(unknown);
@@ -172,10 +162,8 @@ wrong_memory_is_refused(void **state)
   refused("they name no memory");
 }
 
-static void
-wrong_phases_are_refused(void **state)
+TEST(wrong_phases_are_refused)
 {
-  (void)state;
   make_good();
   p.phases.struct_size = 8;
   refused(unlike);
@@ -197,8 +185,7 @@ wrong_phases_are_refused(void **state)
   refused(unlike);
 }
 
-static void
-wrong_steps_are_refused(void **state)
+TEST(wrong_steps_are_refused)
 {
   static const struct {
     uint32_t count;
@@ -224,7 +211,6 @@ wrong_steps_are_refused(void **state)
         {VYRE_STEP_RUN, 0, 0, 0, 0}},
        false},
   };
-  (void)state;
   make_good();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     p.phases.step_count = cases[i].count;
@@ -244,11 +230,9 @@ never(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static void
-phases_are_asked_for(void **state)
+TEST(phases_are_asked_for)
 {
   vyre_registry *registry;
-  (void)state;
   make_good();
   p.pass.phases = NULL;
   assert_null(vyre_registry_create(NULL, &registry));
@@ -313,10 +297,8 @@ runs(void)
   return changed != 0;
 }
 
-static void
-a_pass_may_be_phases_alone(void **state)
+TEST(a_pass_may_be_phases_alone)
 {
-  (void)state;
   make_good();
   assert_false(runs());
   assert_int_equal(calls, 1);
@@ -324,10 +306,8 @@ a_pass_may_be_phases_alone(void **state)
 }
 
 /* A count is a change where the phases write columns of the table. */
-static void
-what_is_counted_is_a_change(void **state)
+TEST(what_is_counted_is_a_change)
 {
-  (void)state;
   make_good();
   least_turns = 1;
   assert_false(runs());
@@ -345,10 +325,8 @@ what_is_counted_is_a_change(void **state)
   assert_false(runs());
 }
 
-static void
-repeats_end(void **state)
+TEST(repeats_end)
 {
-  (void)state;
   make_good();
   p.phases.step_count = 2;
   p.steps[0] = (vyre_phase_step){VYRE_STEP_REPEAT, 0, 5, 0, 2};
@@ -372,10 +350,8 @@ repeats_end(void **state)
 }
 
 /* Each row has its turn, level by level, in lists. */
-static void
-levels_have_all_rows(void **state)
+TEST(levels_have_all_rows)
 {
-  (void)state;
   make_good();
   p.phases.step_count = 2;
   p.steps[0] = (vyre_phase_step){VYRE_STEP_LEVELS, 0, 0, 0, 2};
@@ -397,13 +373,11 @@ take_part(const vyre_c_dispatch *d)
 }
 
 /* Two threads share a program that is all of the module, of a directed phase its levels. */
-static void
-one_program_is_shared(void **state)
+TEST(one_program_is_shared)
 {
   enum { ROWS = 10000, LINE = 24 };
   char *text = malloc(ROWS * LINE + 200), *end = text;
   vyre_report *report;
-  (void)state;
   assert_non_null(text);
   end += sprintf(end, "program @p {\n  buffer %%x : u32[] storage rw set(0) binding(0)\n  %%v = load %%x[0]\n");
   for (uint32_t i = 0; i < ROWS; i++)
@@ -421,12 +395,10 @@ one_program_is_shared(void **state)
   free(text);
 }
 
-static void
-other_memory_is_refused(void **state)
+TEST(other_memory_is_refused)
 {
   static const char *const before[] = {"op", "op_flags", "counter", "verdict", "nothing"}, *const after[] = {"op", "side", "table",
                                                                                                              "nothing"};
-  (void)state;
   for (size_t i = 0; i < sizeof before / sizeof *before + sizeof after / sizeof *after; i++) {
     const size_t count = sizeof before / sizeof *before;
     const char *name = i < count ? before[i] : after[i - count];
@@ -442,20 +414,4 @@ other_memory_is_refused(void **state)
     vyre_status_free(status);
     vyre_report_destroy(report);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_memory_is_refused),
-                                     cmocka_unit_test(wrong_phases_are_refused),
-                                     cmocka_unit_test(wrong_steps_are_refused),
-                                     cmocka_unit_test(phases_are_asked_for),
-                                     cmocka_unit_test(a_pass_may_be_phases_alone),
-                                     cmocka_unit_test(what_is_counted_is_a_change),
-                                     cmocka_unit_test(repeats_end),
-                                     cmocka_unit_test(levels_have_all_rows),
-                                     cmocka_unit_test(one_program_is_shared),
-                                     cmocka_unit_test(other_memory_is_refused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* Pipeline text: printing is a fixed point, mutated text never breaks the parser, every allocation may fail.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "../test.h"
 
-#include <cmocka.h>
-
-#include "test_allocator.h"
+#include "../test_allocator.h"
 #include "vyre/passmgr.h"
 
 static vyre_status
@@ -146,10 +139,8 @@ write_random(uint64_t *random, int depth, vyre_bytes *out)
   }
 }
 
-static void
-printing_is_a_fixed_point(void **state)
+TEST(printing_is_a_fixed_point)
 {
-  (void)state;
   vyre_registry *registry = make_registry(NULL);
   uint64_t random = 1;
   uint32_t accepted = 0;
@@ -168,10 +159,8 @@ printing_is_a_fixed_point(void **state)
 }
 
 /* Bytes changed, dropped and doubled in texts that are right: it parses and is a fixed point, or it is a message. */
-static void
-mutated_text_is_text_or_a_message(void **state)
+TEST(mutated_text_is_text_or_a_message)
 {
-  (void)state;
   static const char seed[] =
       "dce,cf<zeta=0x10;quiet;mode=\"fast\";a=1>,repeat<2>((dce),cf<careful=false>),# c\nfixpoint<max=8>(dead-code,),";
   static const char alphabet[] = "acdefnoprtx<>()[],;=@\"\\#. \n\t-_019\xc3\xa4\x80";
@@ -210,10 +199,8 @@ mutated_text_is_text_or_a_message(void **state)
 }
 
 /* A text that is no word is quoted, and none is cut. */
-static void
-texts_are_printed_whole(void **state)
+TEST(texts_are_printed_whole)
 {
-  (void)state;
   static const char *const texts[][2] = {
       {"cf<rules=\"word\">", "cf<rules=word>"},
       {"cf<rules=\"two words\">", "cf<rules=\"two words\">"},
@@ -231,10 +218,8 @@ texts_are_printed_whole(void **state)
 }
 
 /* The byte after the text is a digit. */
-static void
-the_parser_reads_no_byte_after_the_text(void **state)
+TEST(the_parser_reads_no_byte_after_the_text)
 {
-  (void)state;
   static const char text[] = "cf<-5";
   vyre_registry *registry = make_registry(vyre_allocator_default());
   vyre_pipeline *pipeline;
@@ -245,10 +230,8 @@ the_parser_reads_no_byte_after_the_text(void **state)
   vyre_registry_destroy(registry);
 }
 
-static void
-every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-  (void)state;
   static const char text[] = "dce,cf<zeta=3;quiet>,repeat<2>((dce),cf,dce,dce,dce),dce,dce,dce,cf<a=1>";
   bool succeeded = false;
   for (uint64_t fail_at = 1; !succeeded; fail_at++) {
@@ -270,15 +253,4 @@ every_allocation_may_fail(void **state)
     vyre_registry_destroy(registry);
     assert_int_equal(memory.out, 0);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(printing_is_a_fixed_point), cmocka_unit_test(mutated_text_is_text_or_a_message),
-      cmocka_unit_test(texts_are_printed_whole),   cmocka_unit_test(the_parser_reads_no_byte_after_the_text),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,11 @@
  * Over 600 lines, as it is one list of cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "../test.h"
 
-#include <cmocka.h>
 #include <pthread.h>
 
-#include "test_allocator.h"
+#include "../test_allocator.h"
 #include "vyre/passmgr.h"
 
 /* ---- the passes: each run is a letter in `ran`; `t.b` says changed as long as `changes` lasts ---------------------------- */
@@ -313,10 +307,8 @@ model_run(model *m, tree *t)
   return changed;
 }
 
-static void
-passes_run_as_the_model_says(void **state)
+TEST_WITH(passes_run_as_the_model_says, begin, end)
 {
-  (void)state;
   static model m;
   m.random = 3;
   for (int i = 0; i < 300; i++) {
@@ -335,10 +327,8 @@ passes_run_as_the_model_says(void **state)
   }
 }
 
-static void
-fixpoint_says_when_it_does_not_settle(void **state)
+TEST_WITH(fixpoint_says_when_it_does_not_settle, begin, end)
 {
-  (void)state;
   const vyre_pipeline_options options = {.diagnostics = {emit, NULL}};
   changes = 100;
   assert_null(run_text("fixpoint<3>(a,b)", &options));
@@ -356,10 +346,8 @@ fixpoint_says_when_it_does_not_settle(void **state)
 
 /* ---- what passes return -------------------------------------------------------------------------------------------------- */
 
-static void
-statuses_are_the_host_s_or_none(void **state)
+TEST_WITH(statuses_are_the_host_s_or_none, begin, end)
 {
-  (void)state;
   fails_with("a,error", NULL, "pass 'error': it is broken\n  in pass 'error', run 2 of the pipeline");
   fails_with("foreign", NULL, "plugin 't' pass 'foreign' failed without a message\n  in pass 'foreign', run 1 of the pipeline");
   fails_with("huge", NULL, "out of memory in pass 'huge'\n  in pass 'huge', run 1 of the pipeline");
@@ -367,27 +355,21 @@ statuses_are_the_host_s_or_none(void **state)
   assert_string_equal(ran, "aa");
 }
 
-static void
-a_lie_is_found(void **state)
+TEST_WITH(a_lie_is_found, begin, end)
 {
-  (void)state;
   const vyre_pipeline_options checked = {.check_changed = true};
   fails_with(
       "lie", &checked,
       "pass 'lie' (t.so) said that it changed nothing, but the module is another one\n  in pass 'lie', run 1 of the pipeline");
 }
 
-static void
-scratch_memory_is_each_pass_s_own(void **state)
+TEST_WITH(scratch_memory_is_each_pass_s_own, begin, end)
 {
-  (void)state;
   assert_null(run_text("repeat<20>(scratch,a,grow,scratch)", NULL));
 }
 
-static void
-what_is_counted(void **state)
+TEST_WITH(what_is_counted, begin, end)
 {
-  (void)state;
   vyre_report *report;
   assert_null(vyre_report_create(NULL, &report));
   const vyre_pipeline_options options = {.report = report};
@@ -407,10 +389,8 @@ what_is_counted(void **state)
   vyre_report_destroy(report);
 }
 
-static void
-a_changed_module_is_sealed(void **state)
+TEST_WITH(a_changed_module_is_sealed, begin, end)
 {
-  (void)state;
   vyre_builder builder;
   vyre_pipeline *pipeline;
   vyre_module *module = make_module(&builder, 0);
@@ -438,10 +418,8 @@ run_in_thread(void *argument)
 }
 
 /* One pipeline, a module each. */
-static void
-threads_share_a_pipeline(void **state)
+TEST_WITH(threads_share_a_pipeline, begin, end)
 {
-  (void)state;
   vyre_pipeline *pipeline;
   pthread_t threads[THREADS];
   static const char text[] = "repeat<50>(grow,no-op,verify)";
@@ -501,10 +479,8 @@ run_with_failure(test_memory *memory, uint64_t fail_at, bool reported)
   return well;
 }
 
-static void
-every_allocation_may_fail(void **state)
+TEST_WITH(every_allocation_may_fail, begin, end)
 {
-  (void)state;
   for (int reported = 0; reported < 2; reported++) {
     test_memory memory;
     uint64_t lost = 0, fail_at = 0;
@@ -554,10 +530,8 @@ does_not_fold(const vyre_module *module, vyre_row row)
   assert_false(host->fold(module, row.id, &type, values));
 }
 
-static void
-literals_fold(void **state)
+TEST_WITH(literals_fold, begin, end)
 {
-  (void)state;
   vyre_builder at;
   assert_null(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
   vyre_module *module = make_module(&at, 0);
@@ -591,10 +565,8 @@ literals_fold(void **state)
   vyre_module_destroy(module);
 }
 
-static void
-float_modes_stop_folds_of_floats_alone(void **state)
+TEST_WITH(float_modes_stop_folds_of_floats_alone, begin, end)
 {
-  (void)state;
   assert_null(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
   static const uint32_t modes[] = {VYRE_PROGRAM_FLUSH_16,   VYRE_PROGRAM_TO_ZERO_16, VYRE_PROGRAM_FLUSH_32,
                                    VYRE_PROGRAM_TO_ZERO_32, VYRE_PROGRAM_FLUSH_64,   VYRE_PROGRAM_TO_ZERO_64};
@@ -610,24 +582,4 @@ float_modes_stop_folds_of_floats_alone(void **state)
     folds_to(module, vyre_build_binary(&at, VYRE_OP_mul, two, two), u32, (uint64_t[]){4});
     vyre_module_destroy(module);
   }
-}
-
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-  const struct CMUnitTest tests[] = {
-      TEST(passes_run_as_the_model_says),
-      TEST(fixpoint_says_when_it_does_not_settle),
-      TEST(statuses_are_the_host_s_or_none),
-      TEST(a_lie_is_found),
-      TEST(scratch_memory_is_each_pass_s_own),
-      TEST(what_is_counted),
-      TEST(a_changed_module_is_sealed),
-      TEST(threads_share_a_pipeline),
-      TEST(every_allocation_may_fail),
-      TEST(literals_fold),
-      TEST(float_modes_stop_folds_of_floats_alone),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,9 @@
  * it became; never because memory ran out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "../test.h"
 
-#include <cmocka.h>
-#include <string.h>
-
-#include "test_allocator.h"
+#include "../test_allocator.h"
 #include "vyre/io.h"
 #include "vyre/text.h"
 
@@ -47,10 +41,8 @@ go_through(vyre_module *module, const vyre_bytes *words, vyre_bytes *out, uint32
   return vyre_source_write(module, 0, NULL, &source, out);
 }
 
-static void
-memory_that_runs_out_is_an_error(void **state)
+TEST(memory_that_runs_out_is_an_error)
 {
-  (void)state;
   vyre_bytes words = make_words();
   bool done = false;
   for (uint64_t fail_at = 1; !done; fail_at++) {
@@ -78,10 +70,8 @@ memory_that_runs_out_is_an_error(void **state)
 }
 
 /* Its program is gone, so there is nothing to write. */
-static void
-what_cannot_be_written_comes_as_it_came(void **state)
+TEST(what_cannot_be_written_comes_as_it_came)
 {
-  (void)state;
   vyre_bytes words = make_words(), out = {0};
   uint32_t remarks = 0;
   vyre_module *module;
@@ -108,10 +98,8 @@ what_cannot_be_written_comes_as_it_came(void **state)
 }
 
 /* A module may be kept whatever it is, and its programs say so. */
-static void
-a_module_is_kept_for_a_reason_of_ones_own(void **state)
+TEST(a_module_is_kept_for_a_reason_of_ones_own)
 {
-  (void)state;
   vyre_bytes words = make_words(), out = {0};
   vyre_module *module;
   assert_null(vyre_module_create(NULL, 1u << 16, &module));
@@ -124,15 +112,4 @@ a_module_is_kept_for_a_reason_of_ones_own(void **state)
   vyre_module_destroy(module);
   vyre_bytes_free(&words);
   vyre_bytes_free(&out);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(memory_that_runs_out_is_an_error),
-      cmocka_unit_test(what_cannot_be_written_comes_as_it_came),
-      cmocka_unit_test(a_module_is_kept_for_a_reason_of_ones_own),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "base/suggest.h"
 
@@ -18,10 +12,8 @@ best(const char *word, const char *const *candidates)
   return near.best ? near.best : "(none)";
 }
 
-static void
-near_misses_are_found(void **state)
+TEST(near_misses_are_found)
 {
-  (void)state;
   static const char *const names[] = {"canon", "cf", "dce", "licm", "acme.unroll", "const-fold", NULL};
   assert_string_equal(best("canno", names), "canon");           /* swapped */
   assert_string_equal(best("cano", names), "canon");            /* missing */
@@ -32,10 +24,8 @@ near_misses_are_found(void **state)
   assert_string_equal(best("unrol", names), "acme.unroll"); /* after the plugin's name */
 }
 
-static void
-far_words_are_not(void **state)
+TEST(far_words_are_not)
 {
-  (void)state;
   static const char *const names[] = {"canon", "cf", "dce", NULL};
   assert_string_equal(best("inline", names), "(none)");
   assert_string_equal(best("x", names), "(none)"); /* one edit would be the whole word */
@@ -44,14 +34,4 @@ far_words_are_not(void **state)
   memset(word, 'c', sizeof(word) - 1);
   word[sizeof(word) - 1] = '\0';
   assert_string_equal(best(word, names), "(none)"); /* too long to be looked at */
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(near_misses_are_found),
-      cmocka_unit_test(far_words_are_not),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

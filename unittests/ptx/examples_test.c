@@ -1,15 +1,10 @@
 /* What ptxas makes of the examples' shaders: it takes each for each architecture, and no kernel spills registers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptxas.h"
 
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { MOST = 1 << 20 };
 
@@ -30,11 +25,9 @@ write_shader(const char *path, uint32_t sm, char *text)
   return size;
 }
 
-static void
-no_example_spills(void **state)
+TEST(no_example_spills)
 {
   glob_t found;
-  (void)state;
   if (!needs_ptxas())
     return;
   char *text = malloc(MOST);
@@ -57,11 +50,4 @@ no_example_spills(void **state)
   assert_true(found.gl_pathc >= 10);
   globfree(&found);
   free(text);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(no_example_spills)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,6 @@
 #include "vyre/verify.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define FLUSH   (VYRE_PROGRAM_FLUSH_16 | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_FLUSH_64)
 #define TO_ZERO (VYRE_PROGRAM_TO_ZERO_16 | VYRE_PROGRAM_TO_ZERO_32 | VYRE_PROGRAM_TO_ZERO_64)
@@ -170,11 +168,9 @@ add_one(void *user, op_trial *t)
   op_program_build(all->module, t, all->count++);
 }
 
-static void
-each_op_computes_what_the_interpreter_does(void **state)
+TEST(each_op_computes_what_the_interpreter_does)
 {
   gathered all = {0};
-  (void)state;
   assert_ok(vyre_module_create(NULL, 0, &all.module), "module");
   for (uint32_t i = 0; i < sizeof modes / sizeof *modes; i++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
@@ -193,11 +189,9 @@ run_extremes(void *user, op_trial *t)
 }
 
 /* A random pair of operands almost never has both a very large and a very small exponent. */
-static void
-each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extremes(void **state)
+TEST(each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extremes)
 {
   gathered all = {0};
-  (void)state;
   assert_ok(vyre_module_create(NULL, 0, &all.module), "module");
   for (uint32_t i = 0; i < sizeof modes / sizeof *modes; i++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
@@ -206,12 +200,10 @@ each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extreme
   vyre_module_destroy(all.module);
 }
 
-static void
-ptxas_compiles_each_op(void **state)
+TEST(ptxas_compiles_each_op)
 {
   const uint32_t runs = budget_number("VYRE_RUNS", 1);
   gathered all = {0};
-  (void)state;
   if (!needs_ptxas())
     return;
   assert_ok(vyre_module_create(NULL, 0, &all.module), "module");
@@ -236,11 +228,7 @@ int
 main(int argc, char **argv)
 {
   (void)argv;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_op_computes_what_the_interpreter_does),
-      cmocka_unit_test(each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extremes),
-      cmocka_unit_test(ptxas_compiles_each_op)};
   cmocka_set_test_filter(argc > 1 ? "ptxas*" : NULL);
   cmocka_set_skip_filter(argc > 1 ? NULL : "ptxas*");
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return test_run(NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* What ptxas makes of a text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "ptxas.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 bool
 needs_ptxas(void)

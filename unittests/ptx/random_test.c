@@ -13,9 +13,6 @@
 #include "vyre/verify.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const uint32_t architectures[] = {75, 80, 90, 100};
 
@@ -106,10 +103,8 @@ check_program(vyre_module *module, uint64_t seed)
   vyre_bytes_free(&text);
 }
 
-static void
-random_programs_compute_the_same(void **state)
+TEST(random_programs_compute_the_same)
 {
-  (void)state;
   const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1);
   vyre_module *module;
   assert_ok(vyre_module_create(NULL, 0, &module), "module");
@@ -120,10 +115,8 @@ random_programs_compute_the_same(void **state)
 }
 
 /* Many programs a text, as starting ptxas takes longer than most of them. */
-static void
-ptxas_compiles_random_programs(void **state)
+TEST(ptxas_compiles_random_programs)
 {
-  (void)state;
   const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1), batch = 25;
   vyre_module *module;
   if (!needs_ptxas())
@@ -150,9 +143,7 @@ int
 main(int argc, char **argv)
 {
   (void)argv;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_compute_the_same),
-                                     cmocka_unit_test(ptxas_compiles_random_programs)};
   cmocka_set_test_filter(argc > 1 ? "ptxas*" : NULL);
   cmocka_set_skip_filter(argc > 1 ? NULL : "ptxas*");
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return test_run(NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "run_driver.h"
 
 #include "targets/cuda/api/api.h"
 #include "bundle.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 enum { MOST_RANGES = 128, MOST_PARAMETERS = 3, ALIGN = 256, OLDEST = 75 };
 

@@ -7,10 +7,6 @@
 
 #include "vyre/text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void
 assert_ok(vyre_status status, const char *what)
 {

@@ -5,13 +5,10 @@
 #define VYRE_UNITTESTS_PTX_RUN_PTX_H
 
 #include "../budget.h"
+#include "../test.h"
 #include "vyre/ptx.h"
 
 #include "ptx.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 #define MOST_BINDINGS    64u
 #define OPEN_DESCRIPTORS 3u /* elements of an array whose length is open: parameters, or from sm_90 on a table */

@@ -13,8 +13,6 @@
 #include "eval/scalar.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef float number;
 typedef uint32_t word;
@@ -175,11 +173,9 @@ next_argument(uint64_t at, uint32_t bits, uint32_t step)
   return at + (step == 1 || is_dense ? step : UINT64_C(16) * step);
 }
 
-static void
-functions_of_one_number_keep_their_bounds(void **state)
+TEST(functions_of_one_number_keep_their_bounds)
 {
   const uint32_t step = budget_number("VYRE_STEP", 251 * budget_share());
-  (void)state;
   for (uint32_t k = 0; k < sizeof unaries / sizeof *unaries; k++) {
     greatest all = {0};
     uint64_t seed = k;
@@ -195,14 +191,12 @@ functions_of_one_number_keep_their_bounds(void **state)
 }
 
 /* Some arguments are any, most such that the results are neither 0 nor infinite. */
-static void
-functions_of_two_numbers_keep_their_bounds(void **state)
+TEST(functions_of_two_numbers_keep_their_bounds)
 {
   const uint32_t step = budget_number("VYRE_STEP", 251 * budget_share());
   greatest angle = {0}, power = {0};
   uint64_t seed = 1;
   machine none = 0;
-  (void)state;
   for (uint64_t at = 0; at < UINT64_C(1) << 32; at += step) {
     const uint32_t a = (uint32_t)(next_random(&seed) << 1 ^ at), b = (uint32_t)(next_random(&seed) << 1 ^ at >> 3);
     const float x = float_of_bits(a), y = float_of_bits(b);
@@ -221,8 +215,7 @@ functions_of_two_numbers_keep_their_bounds(void **state)
   report(VYRE_OP_pow, &power);
 }
 
-static void
-special_arguments_have_their_results(void **state)
+TEST(special_arguments_have_their_results)
 {
   static const float all[] = {0.0f,
                               -0.0f,
@@ -247,7 +240,6 @@ special_arguments_have_their_results(void **state)
                               NAN};
   greatest angle = {0}, power = {0};
   machine none = 0;
-  (void)state;
   for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
     for (uint32_t k = 0; k < sizeof all / sizeof *all; k++) {
       const float x = all[i], y = all[k];
@@ -256,13 +248,4 @@ special_arguments_have_their_results(void **state)
     }
   report(VYRE_OP_atan2, &angle);
   report(VYRE_OP_pow, &power);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_one_number_keep_their_bounds),
-                                     cmocka_unit_test(functions_of_two_numbers_keep_their_bounds),
-                                     cmocka_unit_test(special_arguments_have_their_results)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,6 @@
 
 #include "vyre/text.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define COUNT 128u /* invocations: two workgroups */
 
 #define FLUSH "flush_f16 flush_f32 flush_f64 "
@@ -146,12 +143,10 @@ check_combination(const struct combination *c, const struct named *kind, const c
   check(text, kind->kind, sm, is_short ? "redux.sync" : "shfl.sync.idx", c->in_steps ? "neg.s32" : NULL);
 }
 
-static void
-lanes_are_combined_as_the_interpreter_does(void **state)
+TEST(lanes_are_combined_as_the_interpreter_does)
 {
   static const char *const groups[] = {"", "inclusive", "exclusive", "clustered(1)", "clustered(2)", "clustered(8)"};
   uint32_t count = 0;
-  (void)state;
   for (uint32_t i = 0; i < sizeof combinations / sizeof *combinations; i++)
     for (uint32_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
       const bool is_float = vyre_kind_is_float(kinds[k].kind);
@@ -179,11 +174,9 @@ check_atomic(const char *op, const struct named *kind, const char *mode, bool re
 }
 
 /* A relaxed program takes the device's addition, if no float mode asks for another. */
-static void
-atomics_of_floats_keep_modes(void **state)
+TEST(atomics_of_floats_keep_modes)
 {
   static const char *const native[] = {"add.noftz.f16", "add.f32", "add.f64"};
-  (void)state;
   for (uint32_t k = 0; k < 3; k++)
     for (uint32_t mode = 0; mode < 4; mode++)
       for (uint32_t relaxed = 0; relaxed < 2; relaxed++) {
@@ -198,11 +191,9 @@ atomics_of_floats_keep_modes(void **state)
       }
 }
 
-static void
-atomics_of_integers_combine_as_the_interpreter_does(void **state)
+TEST(atomics_of_integers_combine_as_the_interpreter_does)
 {
   static const char *const ops[] = {"add", "sub", "and", "or", "xor", "exchange", "umin", "umax", "smin", "smax"};
-  (void)state;
   for (uint32_t k = 4; k < 8; k++)
     for (uint32_t i = 0; i < 10; i++)
       if (i < 6 || vyre_kind_is_signed(kinds[k].kind) == (i >= 8))
@@ -235,11 +226,9 @@ check_vector(const struct named *kind, uint32_t lanes, uint32_t head, uint32_t s
   check(text, kind->kind, 75, access, width == 1 ? "global.v" : NULL);
 }
 
-static void
-vectors_are_one_access_where_they_are_aligned(void **state)
+TEST(vectors_are_one_access_where_they_are_aligned)
 {
   static const uint32_t heads[] = {4, 8, 16, 24}, strides[] = {8, 12, 16, 20, 24, 32};
-  (void)state;
   for (uint32_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
     for (uint32_t lanes = 2; lanes <= 4; lanes++)
       for (uint32_t i = 0; i < sizeof heads / sizeof *heads * (sizeof strides / sizeof *strides); i++)
@@ -249,10 +238,8 @@ vectors_are_one_access_where_they_are_aligned(void **state)
 /* ---- bits ------------------------------------------------------------------------------------------------------------------- */
 
 /* Bits as lanes of another width, from each number of lanes to each that has as many bits. */
-static void
-lanes_of_one_width_are_those_of_another(void **state)
+TEST(lanes_of_one_width_are_those_of_another)
 {
-  (void)state;
   for (uint32_t from = 0; from < sizeof kinds / sizeof *kinds; from++)
     for (uint32_t to = 0; to < sizeof kinds / sizeof *kinds; to++)
       for (uint32_t lanes = 1; lanes <= 4; lanes++) {
@@ -290,11 +277,9 @@ check_matrix(const struct named *kind, uint32_t columns, uint32_t rows, const ch
   check(text, kind->kind, 75, NULL, NULL);
 }
 
-static void
-matrices_are_read_and_written_in_both_layouts(void **state)
+TEST(matrices_are_read_and_written_in_both_layouts)
 {
   static const char *const layouts[] = {"", ", row_major"};
-  (void)state;
   for (uint32_t k = 8; k < 11; k++)
     for (uint32_t columns = 2; columns <= 4; columns++)
       for (uint32_t rows = 2; rows <= 4; rows++)
@@ -305,8 +290,7 @@ matrices_are_read_and_written_in_both_layouts(void **state)
 /* ---- descriptors ------------------------------------------------------------------------------------------------------------ */
 
 /* Elements that are bound, that are not, and that are beyond the end; of sm_75 as parameters, of sm_90 as a table. */
-static void
-elements_of_open_arrays_of_buffers_are_found(void **state)
+TEST(elements_of_open_arrays_of_buffers_are_found)
 {
   static const char text[] = "struct @B block { n : u32, all : u32[] }\n"
                              "program @p workgroup(64, 1, 1) {\n"
@@ -317,7 +301,6 @@ elements_of_open_arrays_of_buffers_are_found(void **state)
                              "  store %out[add(%i, 256u32)], load(%a[sub(%k, 2u32)].n)\n"
                              "  store %out[add(%i, 384u32)], load(%a[3u32].n)\n"
                              "  store %out[add(%i, 512u32)], load(%a[0u32].all[%i])\n}\n";
-  (void)state;
   check(text, VYRE_U32, 75, ".b8 buffers[64]", "a table");
   check(text, VYRE_U32, 90, ".b8 buffers[32]", NULL);
 }
@@ -347,10 +330,8 @@ check_access(const char *buffer, const char *member, const char *row, const char
   }
 }
 
-static void
-accesses_have_the_order_that_the_row_the_buffer_or_the_member_asks_for(void **state)
+TEST(accesses_have_the_order_that_the_row_the_buffer_or_the_member_asks_for)
 {
-  (void)state;
   check_access("", "", "", "", "");
   for (uint32_t k = 0; k < 3; k++) {
     const char *word[3] = {"", "", ""};
@@ -397,10 +378,8 @@ check_ordered(const char *row, const char *op, const char *order, const struct o
   check(text, VYRE_U32, 75, has, NULL);
 }
 
-static void
-atomics_have_the_order_and_scope_of_their_row(void **state)
+TEST(atomics_have_the_order_and_scope_of_their_row)
 {
-  (void)state;
   for (uint32_t i = 0; i < sizeof ordered / sizeof *ordered; i++)
     for (uint32_t k = 0; k < sizeof scoped / sizeof *scoped; k++) {
       const struct ordered *o = &ordered[i];
@@ -416,8 +395,7 @@ atomics_have_the_order_and_scope_of_their_row(void **state)
 
 /* A barrier by execution and memory scope: fences where memory is that of more than those who meet, on both sides of the meeting.
  */
-static void
-barriers_order_the_memory_of_their_scope(void **state)
+TEST(barriers_order_the_memory_of_their_scope)
 {
   static const struct {
     const char *words, *has, *has_not;
@@ -434,7 +412,6 @@ barriers_order_the_memory_of_their_scope(void **state)
       {"invocation device acquire uniform_memory", "\tfence.acq_rel.gpu;\n", "bar."},
       {"invocation workgroup seq_cst uniform_memory", "\tfence.sc.cta;\n", "bar."},
       {"invocation invocation acq_rel uniform_memory", NULL, "fence"}};
-  (void)state;
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[512];
     snprintf(text, sizeof text,
@@ -443,20 +420,4 @@ barriers_order_the_memory_of_their_scope(void **state)
              cases[i].words);
     check(text, VYRE_U32, 75, cases[i].has, cases[i].has_not);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_are_combined_as_the_interpreter_does),
-                                     cmocka_unit_test(atomics_of_floats_keep_modes),
-                                     cmocka_unit_test(atomics_of_integers_combine_as_the_interpreter_does),
-                                     cmocka_unit_test(vectors_are_one_access_where_they_are_aligned),
-                                     cmocka_unit_test(lanes_of_one_width_are_those_of_another),
-                                     cmocka_unit_test(matrices_are_read_and_written_in_both_layouts),
-                                     cmocka_unit_test(elements_of_open_arrays_of_buffers_are_found),
-                                     cmocka_unit_test(accesses_have_the_order_that_the_row_the_buffer_or_the_member_asks_for),
-                                     cmocka_unit_test(atomics_have_the_order_and_scope_of_their_row),
-                                     cmocka_unit_test(barriers_order_the_memory_of_their_scope)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

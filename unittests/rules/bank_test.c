@@ -457,13 +457,11 @@ open_bank(bench *b)
   assert_null(vyre_module_create(NULL, 1u << 16, &b->before));
 }
 
-static void
-every_rule_keeps_what_programs_compute(void **state)
+TEST(every_rule_keeps_what_programs_compute)
 {
   const char *only = getenv("VYRE_RULE"), *seed = getenv("VYRE_SEED");
   bench b = {.random = (seed ? strtoull(seed, NULL, 0) : 1) * UINT64_C(0x9e3779b97f4a7c15),
              .points = budget_number("VYRE_POINTS", budget_part(24))};
-  (void)state;
   open_bank(&b);
   for (uint32_t i = 0; i < b.set.count; i++) {
     b.rule = &b.set.rules[i];
@@ -476,11 +474,4 @@ every_rule_keeps_what_programs_compute(void **state)
   vyre_pipeline_destroy(b.pipelines[1]);
   vyre_registry_destroy(b.registry);
   arena_free(&b.arena);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_rule_keeps_what_programs_compute)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

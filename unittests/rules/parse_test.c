@@ -25,11 +25,9 @@ count_typings(const rules_rule *rule)
   return count;
 }
 
-static void
-rules_are_trees(void **state)
+TEST(rules_are_trees)
 {
   arena a = {0};
-  (void)state;
   const rules_set set = read_rules(&a, "; a comment\n"
                                        "mul-pow2 (int): mul(x, C) => shl(x, log2(C))\n"
                                        "    where is_pow2(C) ; and more\n"
@@ -56,8 +54,7 @@ rules_are_trees(void **state)
   arena_free(&a);
 }
 
-static void
-a_rule_applies_at_each_kind_that_fits(void **state)
+TEST(a_rule_applies_at_each_kind_that_fits)
 {
   static const struct {
     const char *text;
@@ -74,7 +71,6 @@ a_rule_applies_at_each_kind_that_fits(void **state)
       {"a: select(not(c), x, y) => select(c, y, x)", 12},
       {"a (int): not(ult(x, y)) => ule(y, x)", 8},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     arena a = {0};
     const rules_set set = read_rules(&a, cases[i].text);
@@ -84,11 +80,9 @@ a_rule_applies_at_each_kind_that_fits(void **state)
   }
 }
 
-static void
-constants_are_computed_at_their_type(void **state)
+TEST(constants_are_computed_at_their_type)
 {
   arena a = {0};
-  (void)state;
   const rules_set set =
       read_rules(&a, "a (int): mul(mul(x, C), 3) => sub(shl(x, bits), least) where eq(C, ones)\n"
                      "b (int): sub(add(x, C), D) => add(x, sub(C, D))\n"
@@ -130,10 +124,8 @@ constants_are_computed_at_their_type(void **state)
 }
 
 /* All dividends of 8 bits, and edges of the wider ones. */
-static void
-magic_divides(void **state)
+TEST(magic_divides)
 {
-  (void)state;
   for (uint32_t d = 3; d < 256; d++) {
     if ((d & (d - 1)) == 0)
       continue;
@@ -160,8 +152,7 @@ magic_divides(void **state)
     }
 }
 
-static void
-what_is_wrong_is_told_with_its_place(void **state)
+TEST(what_is_wrong_is_told_with_its_place)
 {
   static const struct {
     const char *text;
@@ -215,7 +206,6 @@ what_is_wrong_is_told_with_its_place(void **state)
       {"a: not(not(not(not(not(not(not(not(not(not(not(not(not(not(not(not(x)))))))))))))))) => x", 1, 68, "at most 16 deep"},
       {"a: select(a1, b1, select(c1, d1, select(e1, f1, select(g1, h1, i1)))) => a1", 1, 64, "at most 8 variables"},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     arena a = {0};
     rules_set set = {0};
@@ -237,26 +227,10 @@ no_memory(void *user, size_t bytes)
   return NULL;
 }
 
-static void
-no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
   rules_set set = {0};
   rules_error error;
-  (void)state;
   assert_false(rules_parse((rules_memory){no_memory, NULL}, "", "a: not(not(x)) => x", 19, &set, &error));
   assert_non_null(strstr(error.message, "out of memory"));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rules_are_trees),
-      cmocka_unit_test(a_rule_applies_at_each_kind_that_fits),
-      cmocka_unit_test(constants_are_computed_at_their_type),
-      cmocka_unit_test(magic_divides),
-      cmocka_unit_test(what_is_wrong_is_told_with_its_place),
-      cmocka_unit_test(no_memory_is_an_error),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,8 @@
 #ifndef VYRE_UNITTESTS_RULES_FIXTURE_H
 #define VYRE_UNITTESTS_RULES_FIXTURE_H
 
+#include "../test.h"
 #include "rules.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 /* Memory that a test gives back at its end. */
 typedef struct arena {

@@ -4,7 +4,6 @@
 #include "export_support.h"
 
 #include <spirv/unified1/spirv.h>
-#include <string.h>
 
 static vyre_row
 at(export_case *c, vyre_row path, vyre_row index)
@@ -55,10 +54,8 @@ particle_type(vyre_module *module, uint32_t flags)
   return vyre_type_struct(module, vyre_string_intern(module, "Particle", 8), members, 6, flags);
 }
 
-static void
-structs_matrices_arrays(void **state)
+TEST(structs_matrices_arrays)
 {
-  (void)state;
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
@@ -85,10 +82,8 @@ structs_matrices_arrays(void **state)
 }
 
 /* Strict: what is out of bounds reads zero and writes nothing, in every space. */
-static void
-bounds_are_kept(void **state)
+TEST(bounds_are_kept)
 {
-  (void)state;
   static const vyre_space spaces[2] = {VYRE_SPACE_PRIVATE, VYRE_SPACE_WORKGROUP};
   for (size_t s = 0; s < 2; s++) {
     export_case c;
@@ -121,10 +116,8 @@ bounds_are_kept(void **state)
 }
 
 /* Memory is zero at the start, workgroup memory too in a strict program; scalars, bools and structs of them. */
-static void
-memory_starts_zero(void **state)
+TEST(memory_starts_zero)
 {
-  (void)state;
   export_case c;
   export_open(&c, 0);
   const vyre_member members[2] = {{0, BOOL, VYRE_OFFSET_AUTO, 0}, {0, F32, VYRE_OFFSET_AUTO, 0}};
@@ -150,10 +143,8 @@ memory_starts_zero(void **state)
 }
 
 /* Tables and private memory with first contents. */
-static void
-initializers(void **state)
+TEST(initializers)
 {
-  (void)state;
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
@@ -187,10 +178,8 @@ initializers(void **state)
   }
 }
 
-static void
-copies_of_aggregates(void **state)
+TEST(copies_of_aggregates)
 {
-  (void)state;
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
@@ -231,10 +220,8 @@ capability_count(const export_case *c, uint32_t capability)
   return count;
 }
 
-static void
-atomics(void **state)
+TEST(atomics)
 {
-  (void)state;
   static const vyre_opcode ops[] = {VYRE_OP_atomic_add,  VYRE_OP_atomic_sub,     VYRE_OP_atomic_umin, VYRE_OP_atomic_umax,
                                     VYRE_OP_atomic_smin, VYRE_OP_atomic_smax,    VYRE_OP_atomic_and,  VYRE_OP_atomic_or,
                                     VYRE_OP_atomic_xor,  VYRE_OP_atomic_exchange};
@@ -295,10 +282,8 @@ open_float_atomics(export_case *c, uint32_t mode, vyre_kind kind, size_t count)
 }
 
 /* Of f32 also on the device, as many as it has. */
-static void
-float_atomics(void **state)
+TEST(float_atomics)
 {
-  (void)state;
   static const uint32_t capabilities[3][2] = {{SpvCapabilityAtomicFloat16AddEXT, SpvCapabilityAtomicFloat16MinMaxEXT},
                                               {SpvCapabilityAtomicFloat32AddEXT, SpvCapabilityAtomicFloat32MinMaxEXT},
                                               {SpvCapabilityAtomicFloat64AddEXT, SpvCapabilityAtomicFloat64MinMaxEXT}};
@@ -329,10 +314,8 @@ float_atomics(void **state)
 }
 
 /* Orders and barriers as they are given; a release becomes nothing where an exchange fails. */
-static void
-orders(void **state)
+TEST(orders)
 {
-  (void)state;
   export_case c;
   export_open(&c, VYRE_PROGRAM_RELAXED);
   const vyre_row path = at(&c, c.out, c.base);
@@ -349,14 +332,4 @@ orders(void **state)
   export_close(&c);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(structs_matrices_arrays), cmocka_unit_test(bounds_are_kept),
-      cmocka_unit_test(memory_starts_zero),      cmocka_unit_test(initializers),
-      cmocka_unit_test(copies_of_aggregates),    cmocka_unit_test(atomics),
-      cmocka_unit_test(float_atomics),           cmocka_unit_test(orders),
-  };
-  return cmocka_run_group_tests(tests, export_device_open, export_device_close);
-}
+TEST_MAIN(export_device_open, export_device_close)

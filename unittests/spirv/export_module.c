@@ -1,12 +1,12 @@
 /* The module as a whole: interface, decorations, specialization, several programs, what an input gave, and what is refused.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test_allocator.h"
 #include "export_support.h"
 
 #include "vyre/text.h"
 
 #include <spirv/unified1/spirv.h>
-#include <string.h>
 
 static const uint32_t *
 words_of(const export_case *c)
@@ -67,10 +67,8 @@ expect_error(export_case *c, const char *part)
   export_close(c);
 }
 
-static void
-spaces_and_decorations(void **state)
+TEST(spaces_and_decorations)
 {
-  (void)state;
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
@@ -115,10 +113,8 @@ spaces_and_decorations(void **state)
 }
 
 /* Sizes made of specialization constants stay so: workgroup, array lengths, a bool among them. */
-static void
-specialization(void **state)
+TEST(specialization)
 {
-  (void)state;
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
@@ -160,10 +156,8 @@ specialization(void **state)
 }
 
 /* Two programs of one input: two entry points over one variable where they had one, each with its own interface. */
-static void
-several_programs(void **state)
+TEST(several_programs)
 {
-  (void)state;
   for (uint32_t version = 0x10300; version <= 0x10500; version += 0x200) {
     export_case c;
     export_open(&c, VYRE_PROGRAM_RELAXED);
@@ -204,10 +198,8 @@ several_programs(void **state)
 }
 
 /* What the input had is kept: version, capabilities, extensions, modes, Source; BufferBlock where that is how it was. */
-static void
-input_is_kept(void **state)
+TEST(input_is_kept)
 {
-  (void)state;
   export_case c;
   export_open(&c, VYRE_PROGRAM_RELAXED);
   vyre_input *input = vyre_module_input(c.module, 0);
@@ -249,10 +241,8 @@ open_kept(export_case *c, const uint32_t *words, uint32_t count)
 }
 
 /* What an input keeps of other stages has ids of its own; types that both have are one.  What is no SPIR-V is an error. */
-static void
-other_stages(void **state)
+TEST(other_stages)
 {
-  (void)state;
   export_case c;
   /* clang-format off */
   const uint32_t vertex[] = {
@@ -291,10 +281,8 @@ other_stages(void **state)
   expect_error(&c, "names the id 0");
 }
 
-static void
-float_modes(void **state)
+TEST(float_modes)
 {
-  (void)state;
   export_case c;
   export_open(&c, VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32 | VYRE_PROGRAM_TO_ZERO_64);
   export_output(&c, vyre_build_imm(&c.b, VYRE_OP_mul, export_input(&c, F32), 0x40000000));
@@ -312,10 +300,8 @@ float_modes(void **state)
   export_close(&c);
 }
 
-static void
-names_lines_and_strip(void **state)
+TEST(names_lines_and_strip)
 {
-  (void)state;
   for (int strip = 0; strip < 2; strip++) {
     export_case c;
     export_open(&c, VYRE_PROGRAM_RELAXED);
@@ -346,10 +332,8 @@ names_lines_and_strip(void **state)
 }
 
 /* Addresses: one access chain for each that is used, none for their prefixes; one is that of a lane of gid. */
-static void
-one_access_chain_each(void **state)
+TEST(one_access_chain_each)
 {
-  (void)state;
   export_case c;
   export_open(&c, VYRE_PROGRAM_RELAXED);
   const vyre_type_id inner = vyre_type_array(c.module, VYRE_TYPE(VYRE_F32, 4), 4, VYRE_NONE, 16);
@@ -363,10 +347,8 @@ one_access_chain_each(void **state)
 }
 
 /* Buffers that are vouched for have neither guards nor a length; others keep theirs. */
-static void
-vouched_accesses_are_plain(void **state)
+TEST(vouched_accesses_are_plain)
 {
-  (void)state;
   for (uint32_t vouched = 0; vouched < 3; vouched++) {
     export_case c;
     export_parse(&c, "program @main {\n"
@@ -391,10 +373,8 @@ vouched_accesses_are_plain(void **state)
   }
 }
 
-static void
-what_is_refused(void **state)
+TEST(what_is_refused)
 {
-  (void)state;
   export_case c;
   export_open(&c, 0);
   vyre_build_unary(&c.b, VYRE_OP_sin, vyre_build_convert(&c.b, VYRE_OP_convert, VYRE_TYPE(VYRE_F64, 1), c.gid));
@@ -426,27 +406,8 @@ what_is_refused(void **state)
 
 /* ---- every allocation fails once ---- */
 
-typedef struct counting {
-  long until_failure; /* allocations that succeed yet; negative: all */
-  size_t live;
-} counting;
-
-static void *
-counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
+TEST(out_of_memory)
 {
-  counting *heap = user;
-  if (new_size > old_size && heap->until_failure >= 0 && heap->until_failure-- == 0) {
-    heap->until_failure = 0; /* and from now on */
-    return NULL;
-  }
-  heap->live += new_size - old_size;
-  return vyre_allocator_default()->resize(NULL, memory, old_size, new_size);
-}
-
-static void
-out_of_memory(void **state)
-{
-  (void)state;
   static const char head[] = "struct @S { p : f32x3, m : mat2(f32x2), n : u32[3] }\n";
   static const char text[] = /* program after program, as small ones fit into one piece of memory */
       "  buffer %x : @S[] storage rw set(0) binding(0)\n"
@@ -467,10 +428,8 @@ out_of_memory(void **state)
       "  %w = get %v\n"
       "  store %t[%w], %w\n"
       "}\n";
-  counting heap = {.until_failure = -1};
-  vyre_allocator allocator = *vyre_allocator_default();
-  allocator.resize = counting_resize;
-  allocator.user = &heap;
+  test_memory heap;
+  vyre_allocator allocator = test_allocator(&heap, 0);
   vyre_module *module;
   export_must(vyre_module_create(&allocator, 1u << 16, &module));
   vyre_bytes source = {0};
@@ -479,43 +438,26 @@ out_of_memory(void **state)
     export_must(vyre_bytes_printf(&source, "program @a%d workgroup(4, 1, 1) {\n%s", program, text));
   export_must(vyre_text_parse(module, source.data, source.size, "a.vir", (vyre_diagnostics){0}));
   vyre_bytes_free(&source);
-  const size_t live = heap.live;
-  for (long allocations = 0;; allocations++) {
+  const size_t live = heap.out;
+  heap.sticky = true;
+  for (uint64_t n = 1;; n++) {
     vyre_bytes code = {.allocator = &allocator};
-    heap.until_failure = allocations;
+    heap.calls = 0;
+    heap.fail_at = n;
     vyre_status status = vyre_spirv_write(module, 0, NULL, &code);
-    heap.until_failure = -1;
+    heap.fail_at = 0;
     if (!status) {
       export_validate(&code);
       vyre_bytes_free(&code);
-      assert_true(allocations > 5);
+      assert_true(n > 6);
       break;
     }
     assert_non_null(strstr(vyre_status_text(status), "out of memory"));
     assert_int_equal(code.size, 0);
     vyre_status_free(status);
     vyre_bytes_free(&code);
-    assert_int_equal(heap.live, live);
+    assert_int_equal(heap.out, live);
   }
-  assert_int_equal(heap.live, live);
+  assert_int_equal(heap.out, live);
   vyre_module_destroy(module);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spaces_and_decorations),
-      cmocka_unit_test(specialization),
-      cmocka_unit_test(several_programs),
-      cmocka_unit_test(other_stages),
-      cmocka_unit_test(input_is_kept),
-      cmocka_unit_test(float_modes),
-      cmocka_unit_test(names_lines_and_strip),
-      cmocka_unit_test(one_access_chain_each),
-      cmocka_unit_test(vouched_accesses_are_plain),
-      cmocka_unit_test(what_is_refused),
-      cmocka_unit_test(out_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

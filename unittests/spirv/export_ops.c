@@ -7,7 +7,6 @@
 #include "vyre/dot.h"
 
 #include <spirv/unified1/spirv.h>
-#include <string.h>
 
 static const vyre_kind kinds[] = {VYRE_BOOL, VYRE_I32, VYRE_U32, VYRE_F32};
 static const vyre_kind other_kinds[] = {VYRE_I8, VYRE_U8, VYRE_I16, VYRE_U16, VYRE_F16, VYRE_F64, VYRE_I64, VYRE_U64};
@@ -162,28 +161,22 @@ uniform_ops(uint32_t mode, vyre_type type)
   export_close(&c);
 }
 
-static void
-ops_of_one_type_strict(void **state)
+TEST(ops_of_one_type_strict)
 {
-  (void)state;
   for (size_t k = 0; k < 4; k++)
     for (uint32_t lanes = 1; lanes <= 4; lanes++)
       uniform_ops(0, VYRE_TYPE(kinds[k], lanes));
 }
 
-static void
-ops_of_one_type_relaxed(void **state)
+TEST(ops_of_one_type_relaxed)
 {
-  (void)state;
   for (size_t k = 0; k < 4; k++)
     for (uint32_t lanes = 1; lanes <= 4; lanes++)
       uniform_ops(VYRE_PROGRAM_RELAXED, VYRE_TYPE(kinds[k], lanes));
 }
 
-static void
-ops_of_other_widths(void **state)
+TEST(ops_of_other_widths)
 {
-  (void)state;
   for (size_t k = 0; k < sizeof(other_kinds) / sizeof(*other_kinds); k++)
     for (uint32_t lanes = 1; lanes <= 4; lanes++) {
       uniform_ops(0, VYRE_TYPE(other_kinds[k], lanes));
@@ -206,10 +199,8 @@ small_index(export_case *c, vyre_type type)
   return type == U32 ? small : vyre_build_convert(&c->b, VYRE_OP_bitcast, type, small);
 }
 
-static void
-lanes_taken_and_put(void **state)
+TEST(lanes_taken_and_put)
 {
-  (void)state;
   for (uint32_t lanes = 2; lanes <= 4; lanes++) {
     for (size_t k = 0; k < 4; k++) {
       export_case c;
@@ -230,10 +221,8 @@ lanes_taken_and_put(void **state)
   }
 }
 
-static void
-vectors_joined_and_shuffled(void **state)
+TEST(vectors_joined_and_shuffled)
 {
-  (void)state;
   for (size_t k = 0; k < 4; k++) {
     export_case c;
     export_open(&c, VYRE_PROGRAM_RELAXED);
@@ -254,10 +243,8 @@ vectors_joined_and_shuffled(void **state)
   }
 }
 
-static void
-choices(void **state)
+TEST(choices)
 {
-  (void)state;
   for (size_t k = 0; k < 4; k++) {
     export_case c;
     export_open(&c, 0);
@@ -277,10 +264,8 @@ choices(void **state)
   }
 }
 
-static void
-conversions(void **state)
+TEST(conversions)
 {
-  (void)state;
   export_case c;
   export_open(&c, 0);
   for (uint32_t lanes = 1; lanes <= 2; lanes++) {
@@ -303,10 +288,8 @@ with_sign(vyre_kind kind, bool is_signed)
 }
 
 /* Of vectors and of packed integers, to every wider type, alone and added to a number; where relaxed, only sums that fit. */
-static void
-integer_dot_products(void **state)
+TEST(integer_dot_products)
 {
-  (void)state;
   for (uint32_t mode = 0; mode <= VYRE_PROGRAM_RELAXED; mode += VYRE_PROGRAM_RELAXED)
     for (vyre_opcode op = VYRE_OP_sdot; op <= VYRE_OP_sudot; op++)
       for (vyre_kind kind = VYRE_U8; kind <= VYRE_U64; kind = (vyre_kind)(kind + 2)) {
@@ -334,10 +317,8 @@ integer_dot_products(void **state)
 }
 
 /* At every width of integers; counts and offsets beyond the width too. */
-static void
-bit_fields(void **state)
+TEST(bit_fields)
 {
-  (void)state;
   for (vyre_kind kind = VYRE_I8; kind <= VYRE_U64; kind++) {
     export_case c;
     export_open(&c, 0);
@@ -358,10 +339,8 @@ bit_fields(void **state)
   }
 }
 
-static void
-pairs(void **state)
+TEST(pairs)
 {
-  (void)state;
   static const vyre_opcode ops[4] = {VYRE_OP_uaddc, VYRE_OP_usubb, VYRE_OP_umulx, VYRE_OP_smulx};
   export_case c;
   export_open(&c, 0);
@@ -388,10 +367,8 @@ everyday(uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS])
   }
 }
 
-static void
-float_functions(void **state)
+TEST(float_functions)
 {
-  (void)state;
   static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
   const vyre_type tuple = VYRE_TYPE(VYRE_TUPLE, 1);
   everyday(words);
@@ -420,10 +397,8 @@ float_functions(void **state)
   export_close(&c);
 }
 
-static void
-packing(void **state)
+TEST(packing)
 {
-  (void)state;
   static const struct {
     vyre_opcode op;
     uint32_t lanes;
@@ -474,10 +449,8 @@ matrix_op(export_case *c, vyre_opcode op, uint32_t columns, uint32_t rows, vyre_
 
 /* Ties, both limits of a half, and what lies next to them, but not what a device may round up to the least normal half.  To SPIR-V
  * all that is larger than the largest half is an infinity; NVIDIA's driver 580 takes that by the letter, before it rounds. */
-static void
-halves(void **state)
+TEST(halves)
 {
-  (void)state;
   static const uint32_t edges[] = {0x3f801000, 0x3f803000, 0x3f801001, 0x3f802fff, 0x387fc000, 0x38800000, 0x38801000, 0x38803000,
                                    0x477fe000, 0x477fefff, 0x477ff000, 0x47800000, 0x7f800000, 0x80000001, 0x7f800001, 0xc7802000};
   static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
@@ -496,10 +469,8 @@ halves(void **state)
   export_close(&c);
 }
 
-static void
-matrices(void **state)
+TEST(matrices)
 {
-  (void)state;
   static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
   everyday(words);
   for (uint32_t columns = 2; columns <= 4; columns++) {
@@ -529,10 +500,8 @@ matrices(void **state)
 }
 
 /* A vector times one number is one instruction, and strict arithmetic is kept as written. */
-static void
-multiplication_by_a_splat(void **state)
+TEST(multiplication_by_a_splat)
 {
-  (void)state;
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
@@ -554,25 +523,4 @@ multiplication_by_a_splat(void **state)
   }
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ops_of_one_type_strict),
-      cmocka_unit_test(ops_of_one_type_relaxed),
-      cmocka_unit_test(ops_of_other_widths),
-      cmocka_unit_test(lanes_taken_and_put),
-      cmocka_unit_test(vectors_joined_and_shuffled),
-      cmocka_unit_test(choices),
-      cmocka_unit_test(conversions),
-      cmocka_unit_test(integer_dot_products),
-      cmocka_unit_test(bit_fields),
-      cmocka_unit_test(pairs),
-      cmocka_unit_test(float_functions),
-      cmocka_unit_test(packing),
-      cmocka_unit_test(halves),
-      cmocka_unit_test(matrices),
-      cmocka_unit_test(multiplication_by_a_splat),
-  };
-  return cmocka_run_group_tests(tests, export_device_open, export_device_close);
-}
+TEST_MAIN(export_device_open, export_device_close)

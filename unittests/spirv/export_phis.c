@@ -5,8 +5,6 @@
 #include "import_support.h"
 
 #include <spirv/unified1/spirv.h>
-#include <stdio.h>
-#include <string.h>
 
 #define HEAD                                                                                                                      \
   "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n"                                   \
@@ -190,10 +188,8 @@ write_twice(const vyre_bytes *words, vyre_module **out_first, vyre_module **out_
   return written;
 }
 
-static void
-a_switch_of_many_variables_is_linear(void **state)
+TEST(a_switch_of_many_variables_is_linear)
 {
-  (void)state;
   const uint32_t counts[] = {8, 60, 400, 1600};
   for (int c = 0; c < 4; c++) {
     const uint32_t count = counts[c];
@@ -217,10 +213,8 @@ a_switch_of_many_variables_is_linear(void **state)
   }
 }
 
-static void
-nested_loops_around_many_variables_are_linear(void **state)
+TEST(nested_loops_around_many_variables_are_linear)
 {
-  (void)state;
   const struct {
     uint32_t depth, count;
     bool large;
@@ -245,10 +239,8 @@ nested_loops_around_many_variables_are_linear(void **state)
 }
 
 /* The result's `set` after the construct that is left is a store, so it stays there and the leave has its flag. */
-static void
-an_early_return_beside_them_keeps_its_value(void **state)
+TEST(an_early_return_beside_them_keeps_its_value)
 {
-  (void)state;
   const uint32_t counts[] = {20, 400};
   for (int c = 0; c < 2; c++) {
     vyre_bytes words = early_return_beside(counts[c]);
@@ -267,13 +259,4 @@ an_early_return_beside_them_keeps_its_value(void **state)
     vyre_module_destroy(first);
     vyre_module_destroy(again);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_switch_of_many_variables_is_linear),
-                                     cmocka_unit_test(nested_loops_around_many_variables_are_linear),
-                                     cmocka_unit_test(an_early_return_beside_them_keeps_its_value)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

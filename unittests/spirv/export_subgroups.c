@@ -75,10 +75,8 @@ close_branch(export_case *c, vyre_row branch)
   export_close(c);
 }
 
-static void
-values_of_other_lanes(void **state)
+TEST(values_of_other_lanes)
 {
-  (void)state;
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
     const vyre_type type = VYRE_TYPE(kind, 1 + kind % 4);
     export_case c;
@@ -101,10 +99,8 @@ values_of_other_lanes(void **state)
   }
 }
 
-static void
-sums_and_their_like(void **state)
+TEST(sums_and_their_like)
 {
-  (void)state;
   for (uint32_t mode = 0; mode < 2; mode++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
       const vyre_type type = VYRE_TYPE(kind, 1 + (kind + mode) % 4);
@@ -118,10 +114,8 @@ sums_and_their_like(void **state)
     }
 }
 
-static void
-clusters(void **state)
+TEST(clusters)
 {
-  (void)state;
   static const vyre_opcode ops[] = {VYRE_OP_subgroup_add, VYRE_OP_subgroup_umax, VYRE_OP_subgroup_smin, VYRE_OP_subgroup_fmin,
                                     VYRE_OP_subgroup_or};
   static const vyre_kind kinds[] = {VYRE_F32, VYRE_U32, VYRE_I32, VYRE_F32, VYRE_BOOL};
@@ -142,10 +136,8 @@ clusters(void **state)
   }
 }
 
-static void
-votes_and_ballots(void **state)
+TEST(votes_and_ballots)
 {
-  (void)state;
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     const vyre_row branch = open_branch(&c, mode);
@@ -184,10 +176,8 @@ votes_and_ballots(void **state)
 }
 
 /* Relaxed: the instructions themselves, where they have a meaning. */
-static void
-moves_of_relaxed_programs(void **state)
+TEST(moves_of_relaxed_programs)
 {
-  (void)state;
   export_case c;
   export_open_wide(&c, VYRE_PROGRAM_RELAXED);
   const vyre_type types[3] = {U32, VYRE_TYPE(VYRE_F32, 3), BOOL};
@@ -215,10 +205,8 @@ moves_of_relaxed_programs(void **state)
   export_close(&c);
 }
 
-static void
-places(void **state)
+TEST(places)
 {
-  (void)state;
   export_case c;
   export_open_wide(&c, 0);
   for (uint32_t op = VYRE_OP_subgroup_lane; op <= VYRE_OP_subgroup_lt_mask; op++)
@@ -227,16 +215,4 @@ places(void **state)
   export_close(&c);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places),
-      cmocka_unit_test(votes_and_ballots),
-      cmocka_unit_test(values_of_other_lanes),
-      cmocka_unit_test(moves_of_relaxed_programs),
-      cmocka_unit_test(sums_and_their_like),
-      cmocka_unit_test(clusters),
-  };
-  return cmocka_run_group_tests(tests, export_device_open, export_device_close);
-}
+TEST_MAIN(export_device_open, export_device_close)

@@ -9,9 +9,6 @@
 #include <inttypes.h>
 #include <spirv-tools/libspirv.h>
 #include <spirv/unified1/spirv.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static vyre_target *device; /* NULL: the tests at hand opened none, they look at what is written alone */
 

@@ -5,11 +5,7 @@
 #ifndef EXPORT_SUPPORT_H
 #define EXPORT_SUPPORT_H
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "vyre/ir.h"
 #include "vyre/spirv.h"

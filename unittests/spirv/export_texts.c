@@ -24,19 +24,15 @@ run_text(const char *text)
 }
 
 /* Bounds beyond the greatest signed number, and below zero. */
-static void
-loops_count_as_their_type_does(void **state)
+TEST(loops_count_as_their_type_does)
 {
-  (void)state;
   run_text(STRICT "  for %k = 2147483646u32 to 2147483650u32 {\n    %x = get %a\n    set %a, add(mul(%x, 3u32), %k)\n  }\n"
                   "  for %i = -2i32 to 3i32 {\n    %y = get %b\n    set %b, add(mul(%y, 3u32), bitcast(%i : u32))\n  }\n"
                   "  %ra = get %a\n  %rb = get %b\n" OUT(0, "%ra") OUT(1, "%rb") "}\n");
 }
 
-static void
-jumps_in_the_other_arm(void **state)
+TEST(jumps_in_the_other_arm)
 {
-  (void)state;
   run_text(RELAXED "  for %k = 0u32 to 9u32 {\n    if ult %k, %g {\n    } else {\n      break\n    }\n"
                    "    %x = get %a\n    set %a, add(%x, 1u32)\n  }\n"
                    "  for %l = 0u32 to 9u32 {\n    if ult %l, %g {\n    } else {\n      continue\n    }\n"
@@ -45,10 +41,8 @@ jumps_in_the_other_arm(void **state)
 }
 
 /* An index that is out of its array may not reach into the next one, wherever it is in the path. */
-static void
-each_index_has_its_bound(void **state)
+TEST(each_index_has_its_bound)
 {
-  (void)state;
   run_text("program @main workgroup(4, 1, 1) {\n" BUFFERS
            "  buffer %t : u32[4][4] constant = [100u32, 101u32, 102u32, 103u32, 104u32, 105u32, 106u32, 107u32, 108u32, 109u32, "
            "110u32, 111u32, 112u32, 113u32, 114u32, 115u32]\n"
@@ -59,10 +53,8 @@ each_index_has_its_bound(void **state)
            "  %v = load %p[1][1]\n  %u = load %p[2][0]\n" OUT(0, "%x") OUT(1, "%y") OUT(2, "%z") OUT(3, "%v") OUT(4, "%u") "}\n");
 }
 
-static void
-tables_of_wide_numbers(void **state)
+TEST(tables_of_wide_numbers)
 {
-  (void)state;
   run_text("program @main workgroup(4, 1, 1) {\n" BUFFERS
            "  buffer %t : u64[4] constant = [4294967298u64, 18446744073709551615u64, 1152921504606846976u64, 7u64]\n"
            "  buffer %v : f64x2[2] constant = [1.0f64, 0.1f64, -2.5f64, 1e300f64]\n" PLACE "  %x = load %t[and(%g, 3u32)]\n"
@@ -71,10 +63,8 @@ tables_of_wide_numbers(void **state)
 }
 
 /* Types that differ in their layout alone. */
-static void
-layouts_are_told_apart(void **state)
+TEST(layouts_are_told_apart)
 {
-  (void)state;
   run_text("struct @A { x : u32, y : u32 @8 }\nstruct @B { x : u32, y : u32 @16 }\nprogram @main workgroup(4, 1, 1) {\n"
            "  buffer %near : @A storage ro set(0) binding(0)\n  buffer %far : @B storage ro set(0) binding(0)\n"
            "  buffer %four : u32[4, stride 4] storage ro set(0) binding(0)\n"
@@ -87,10 +77,8 @@ layouts_are_told_apart(void **state)
 }
 
 /* Relaxed programs are written without guards: what they define is computed by the right instruction. */
-static void
-relaxed_ops_on_what_they_define(void **state)
+TEST(relaxed_ops_on_what_they_define)
 {
-  (void)state;
   run_text(RELAXED "  %d = or and(%w, 7u32), 1u32\n  %i = bitcast %w : i32\n  %n = bitcast %d : i32\n  %sh = and %w, 31u32\n" OUT(
       0, "udiv(%w, %d)") OUT(1, "umod(%w, %d)") OUT(2, "bitcast(sdiv(%i, %n) : u32)") OUT(3, "shl(%w, %sh)") OUT(4, "ushr(%w, %sh)")
                OUT(5, "bitcast(sshr(%i, bitcast(%sh : i32)) : u32)") OUT(6, "ubfe(%w, and(%w, 7u32), 9u32)")
@@ -109,19 +97,15 @@ relaxed_ops_on_what_they_define(void **state)
 }
 
 /* As far as there are lanes, and one further. */
-static void
-shuffles_reach_the_first_lane(void **state)
+TEST(shuffles_reach_the_first_lane)
 {
-  (void)state;
   run_text(STRICT "  %v = add %g, 100u32\n" OUT(0, "subgroup_shuffle_up(%v, subgroup_lane)")
                OUT(1, "subgroup_shuffle_up(%v, add(subgroup_lane, 1u32))") "}\n");
 }
 
 /* Specialization constants are one each, however alike; one without an id is one too. */
-static void
-specializations_are_told_apart(void **state)
+TEST(specializations_are_told_apart)
 {
-  (void)state;
   export_case c;
   export_parse(&c, "program @main workgroup(4, 1, 1) {\n  spec %m : u32 = 4u32 id(0)\n  spec %n : u32 = 4u32 id(1)\n"
                    "  spec %p : bool = true id(2)\n  spec %q : bool = true id(3)\n  spec %r : u32 = 4u32\n" BUFFERS PLACE OUT(
@@ -150,10 +134,8 @@ has_capability(const export_case *c, uint32_t capability)
 }
 
 /* What each version of SPIR-V wants: interfaces, storage classes, extensions for narrow memory.  An older one has its own. */
-static void
-every_version_is_valid(void **state)
+TEST(every_version_is_valid)
 {
-  (void)state;
   for (uint32_t version = 0x10300; version <= 0x10500; version += 0x100) {
     export_case c;
     export_parse(
@@ -182,10 +164,8 @@ every_version_is_valid(void **state)
 }
 
 /* One input's module has nothing of another's. */
-static void
-other_inputs_stay_out(void **state)
+TEST(other_inputs_stay_out)
 {
-  (void)state;
   export_case c;
   export_open(&c, 0);
   const vyre_row byte = vyre_build_convert(&c.b, VYRE_OP_convert, VYRE_TYPE(VYRE_U8, 1), c.gid); /* computes with bytes */
@@ -201,15 +181,4 @@ other_inputs_stay_out(void **state)
   export_close(&c);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loops_count_as_their_type_does),  cmocka_unit_test(jumps_in_the_other_arm),
-      cmocka_unit_test(each_index_has_its_bound),        cmocka_unit_test(tables_of_wide_numbers),
-      cmocka_unit_test(layouts_are_told_apart),          cmocka_unit_test(shuffles_reach_the_first_lane),
-      cmocka_unit_test(relaxed_ops_on_what_they_define), cmocka_unit_test(specializations_are_told_apart),
-      cmocka_unit_test(every_version_is_valid),          cmocka_unit_test(other_inputs_stay_out),
-  };
-  return cmocka_run_group_tests(tests, export_device_open, export_device_close);
-}
+TEST_MAIN(export_device_open, export_device_close)

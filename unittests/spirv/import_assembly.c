@@ -4,9 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Shaders keep the lines that they have. */
 /* clang-format off */
 /* y[gid] = body(x[gid]): %x is the value, %i its index, %y what is stored; the body ends in the block of OpStore. */
@@ -63,10 +60,8 @@ run(const char *text)
     assert_int_equal(out[i], expected);                                                                                                \
   }
 
-static void
-phis_of_a_loop_swap(void **state)
+TEST(phis_of_a_loop_swap)
 {
-  (void)state;
   vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%a = OpPhi %uint %u1 %entry %b %next\n%b = OpPhi %uint %x %entry %a %next\n"
                             "%k = OpPhi %uint %u0 %entry %k1 %next\n%c = OpULessThan %bool %k %i\nOpLoopMerge %done %next None\n"
                             "OpBranchConditional %c %body %done\n%body = OpLabel\nOpBranch %next\n%next = OpLabel\n%k1 = OpIAdd %uint %k %u1\n"
@@ -75,10 +70,8 @@ phis_of_a_loop_swap(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-loop_of_one_block(void **state)
+TEST(loop_of_one_block)
 {
-  (void)state;
   vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %x %entry %k1 %head\n%k1 = OpIAdd %uint %k %u3\n"
                             "%c = OpULessThan %bool %k1 %u10\nOpLoopMerge %done %head None\nOpBranchConditional %c %head %done\n"
                             "%done = OpLabel\n%y = OpIAdd %uint %k1 %k\n" STORE));
@@ -91,10 +84,8 @@ loop_of_one_block(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-back_edge_that_leaves(void **state)
+TEST(back_edge_that_leaves)
 {
-  (void)state;
   /* a continue construct reached twice, which ends the loop when true, and when false */
   for (int way = 0; way < 2; way++) {
     char text[8192];
@@ -111,10 +102,8 @@ back_edge_that_leaves(void **state)
   }
 }
 
-static void
-leaving_an_outer_selection(void **state)
+TEST(leaving_an_outer_selection)
 {
-  (void)state;
   /* from the inner selection straight to the outer merge block, past the inner one */
   vyre_module *m = run(BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %outer None\n"
                             "OpBranchConditional %a %one %outer\n%one = OpLabel\nOpSelectionMerge %inner None\nOpBranchConditional %b %two %three\n"
@@ -125,10 +114,8 @@ leaving_an_outer_selection(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-negated_conditions_have_their_arms_exchanged(void **state)
+TEST(negated_conditions_have_their_arms_exchanged)
 {
-  (void)state;
   /* `or` and `implies` as front ends write them: the condition is a literal on the edge that skips the other operand, and
    * itself after it */
   vyre_module *m = run(BODY("%c = OpUGreaterThan %bool %x %u4\n%n = OpLogicalNot %bool %c\nOpSelectionMerge %m1 None\n"
@@ -155,10 +142,8 @@ negated_conditions_have_their_arms_exchanged(void **state)
 }
 
 /* An arm without rows stays the second one. */
-static void
-one_arm_stays_the_first(void **state)
+TEST(one_arm_stays_the_first)
 {
-  (void)state;
   vyre_module *m = run(BODY("OpStore %px %x\n%c = OpUGreaterThan %bool %x %u4\n%n = OpLogicalNot %bool %c\nOpSelectionMerge %m None\n"
                             "OpBranchConditional %n %a %m\n%a = OpLabel\nOpStore %px %u5\nOpBranch %m\n%m = OpLabel\n"
                             "%y = OpLoad %uint %px\n" STORE));
@@ -170,10 +155,8 @@ one_arm_stays_the_first(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-both_arms_are_one_block(void **state)
+TEST(both_arms_are_one_block)
 {
-  (void)state;
   vyre_module *m = run(BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %done None\n"
                             "OpBranchConditional %a %both %both\n%both = OpLabel\n%v = OpIMul %uint %x %u3\nOpBranchConditional %b %done %more\n"
                             "%more = OpLabel\nOpBranch %done\n%done = OpLabel\n%y = OpPhi %uint %v %both %u5 %more\n" STORE));
@@ -181,10 +164,8 @@ both_arms_are_one_block(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-value_used_behind_its_loop(void **state)
+TEST(value_used_behind_its_loop)
 {
-  (void)state;
   vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %u0 %entry %k1 %next\n%sq = OpIMul %uint %k %k\n"
                             "OpLoopMerge %done %next None\nOpBranch %body\n%body = OpLabel\n%add = OpIAdd %uint %sq %i\n"
                             "%c = OpUGreaterThan %bool %add %x\nOpBranchConditional %c %done %next\n%next = OpLabel\n%k1 = OpIAdd %uint %k %u1\n"
@@ -200,10 +181,8 @@ value_used_behind_its_loop(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-default_falls_into_a_case(void **state)
+TEST(default_falls_into_a_case)
 {
-  (void)state;
   vyre_module *m = run(BODY("%sel = OpUMod %uint %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %def 0 %c0 1 %c1 3 %done\n"
                             "%c0 = OpLabel\n%v0 = OpIAdd %uint %x %u7\nOpBranch %c1\n"
                             "%def = OpLabel\nOpBranch %done\n"
@@ -219,10 +198,8 @@ default_falls_into_a_case(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-falling_from_a_nested_construct(void **state)
+TEST(falling_from_a_nested_construct)
 {
-  (void)state;
   vyre_module *m = run(BODY("%sel = OpUMod %uint %x %u3\n%big = OpUGreaterThan %bool %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %done 0 %c0 1 %c1\n"
                             "%c0 = OpLabel\nOpSelectionMerge %join None\nOpBranchConditional %big %yes %join\n%yes = OpLabel\n%p = OpIAdd %uint %x %u10\nOpBranch %c1\n"
                             "%join = OpLabel\n%q = OpIAdd %uint %x %u1\nOpBranch %done\n"
@@ -232,10 +209,8 @@ falling_from_a_nested_construct(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-mixed_signedness(void **state)
+TEST(mixed_signedness)
 {
-  (void)state;
   vyre_module *m = run(BODY("%s = OpBitcast %int %x\n%a = OpIAdd %uint %s %in7\n%b = OpSDiv %uint %a %i1\n%d = OpShiftRightArithmetic %int %a %u1\n"
                             "%lt = OpSLessThan %bool %a %u0\n%e = OpExtInst %uint %glsl SAbs %a\n%f = OpExtInst %int %glsl UMin %d %u5\n"
                             "%g = OpSelect %uint %lt %e %b\n%h = OpIMul %uint %g %u10\n%y = OpIAdd %uint %h %f\n" STORE));
@@ -247,10 +222,8 @@ mixed_signedness(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-saturation_and_differences(void **state)
+TEST(saturation_and_differences)
 {
-  (void)state;
   vyre_module *m = run("OpCapability IntegerFunctions2INTEL\nOpExtension \"SPV_INTEL_shader_integer_functions2\"\n" HEAD(
       SIZE, "", "%lots = OpConstant %int 268435456\n") BEGIN LOAD
       "%big = OpISub %uint %x %u7\n%s = OpBitcast %int %big\n%a = OpUAddSatINTEL %uint %big %u3\n%b = OpUSubSatINTEL %uint %x %u5\n"
@@ -269,10 +242,8 @@ saturation_and_differences(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-composites(void **state)
+TEST(composites)
 {
-  (void)state;
   vyre_module *m = run(HEAD(SIZE, "", "%st = OpTypeStruct %uint %v2\n%len = OpConstant %uint 2\n%arr = OpTypeArray %st %len\n%null = OpConstantNull %arr\n"
                                       "%v2c = OpConstantComposite %v2 %u3 %u4\n%stc = OpConstantComposite %st %u7 %v2c\n%bv = OpTypeVector %bool 2\n"
                                       "%fs = OpTypePointer Function %arr\n%fst = OpTypePointer Function %st\n")
@@ -292,10 +263,8 @@ composites(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-specialization_operations(void **state)
+TEST(specialization_operations)
 {
-  (void)state;
   vyre_module *m = run(HEAD("OpExecutionModeId %main LocalSizeId %ssize %u1 %u1\n", "OpDecorate %s SpecId 5\nOpDecorate %b SpecId 6\nOpDecorate %s0 SpecId 7\n",
                             "%s = OpSpecConstant %uint 4\n%s0 = OpSpecConstant %int -3\n%b = OpSpecConstantTrue %bool\n%ssize = OpSpecConstantOp %uint Select %b %s %u1\n"
                             "%s2 = OpSpecConstantOp %uint IMul %s %u3\n%sv = OpSpecConstantComposite %v2 %s %s2\n%s3 = OpSpecConstantOp %uint CompositeExtract %sv 1\n"
@@ -305,10 +274,8 @@ specialization_operations(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-several_entry_points(void **state)
+TEST(several_entry_points)
 {
-  (void)state;
   vyre_bytes words = import_assemble(
     "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %one \"first\"\nOpEntryPoint GLCompute %two \"second\"\n"
     "OpExecutionMode %one LocalSize 1 1 1\nOpExecutionMode %two LocalSize 2 3 1\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
@@ -332,10 +299,8 @@ several_entry_points(void **state)
   vyre_bytes_free(&words);
 }
 
-static void
-byte_order_and_alignment(void **state)
+TEST(byte_order_and_alignment)
 {
-  (void)state;
   vyre_bytes words = import_assemble(BODY("%y = OpIMul %uint %x %u3\n" STORE)), swapped = {0}, odd = {0};
   for (size_t k = 0; k < words.size; k++) {
     const vyre_status status = vyre_bytes_append(&swapped, words.data + (k ^ 3), 1);
@@ -355,10 +320,8 @@ byte_order_and_alignment(void **state)
   vyre_bytes_free(&swapped);
 }
 
-static void
-what_is_kept_beside(void **state)
+TEST(what_is_kept_beside)
 {
-  (void)state;
   vyre_bytes words = import_assemble(
     "OpCapability Shader\nOpCapability Int64\nOpExtension \"SPV_KHR_storage_buffer_storage_class\"\nOpMemoryModel Logical GLSL450\n"
     "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\nOpExecutionMode %main DenormFlushToZero 32\n"
@@ -398,10 +361,8 @@ what_is_kept_beside(void **state)
   vyre_bytes_free(&words);
 }
 
-static void
-atomics_count_up_and_down(void **state)
+TEST(atomics_count_up_and_down)
 {
-  (void)state;
   vyre_module_destroy(run(BODY("%a = OpAtomicIIncrement %uint %px %u1 %u0\n%b = OpAtomicIDecrement %uint %px %u1 %u0\n"
                                "%c = OpAtomicIDecrement %uint %px %u1 %u0\n%d = OpLoad %uint %px\n%e = OpIMul %uint %a %u10\n"
                                "%f = OpIAdd %uint %e %b\n%g = OpIMul %uint %f %u10\n%h = OpIAdd %uint %g %c\n%j = OpIMul %uint %h %u10\n"
@@ -410,10 +371,8 @@ atomics_count_up_and_down(void **state)
 }
 
 /* The older forms write their second result through a pointer. */
-static void
-parts_of_floats_go_through_pointers(void **state)
+TEST(parts_of_floats_go_through_pointers)
 {
-  (void)state;
   vyre_module_destroy(run(HEAD(SIZE, "",
     "%ffloat = OpTypePointer Function %float\n%fint = OpTypePointer Function %int\n%f34 = OpConstant %float 0.75\n%f4 = OpConstant %float 4\n")
     BEGIN "%vm = OpVariable %ffloat Function\n%ve = OpVariable %fint Function\n" LOAD
@@ -427,10 +386,8 @@ parts_of_floats_go_through_pointers(void **state)
 }
 
 /* As before SPIR-V 1.3: the storage class is Uniform, BufferBlock says that it is written. */
-static void
-old_storage_buffers(void **state)
+TEST(old_storage_buffers)
 {
-  (void)state;
   vyre_module *m = run(
     "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" %gid\n" SIZE
     "OpDecorate %gid BuiltIn GlobalInvocationId\nOpDecorate %array ArrayStride 4\nOpDecorate %block BufferBlock\nOpMemberDecorate %block 0 Offset 0\n"
@@ -453,10 +410,8 @@ old_storage_buffers(void **state)
 }
 
 /* Scopes and semantics of barriers, without the bit that SPIR-V leaves open; instructions without meaning; an undefined value is zero here. */
-static void
-barriers_and_remarks(void **state)
+TEST(barriers_and_remarks)
 {
-  (void)state;
   vyre_module *m = run(
     "OpCapability Shader\nOpExtension \"SPV_KHR_non_semantic_info\"\n%glsl = OpExtInstImport \"GLSL.std.450\"\n"
     "%remark = OpExtInstImport \"NonSemantic.DebugPrintf\"\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" %gid\n" SIZE
@@ -483,10 +438,8 @@ barriers_and_remarks(void **state)
 }
 
 /* The order of memory rows depends on the model, so it stays what it was. */
-static void
-the_memory_model_is_kept(void **state)
+TEST(the_memory_model_is_kept)
 {
-  (void)state;
   vyre_bytes words = import_assemble(
     "OpCapability Shader\nOpCapability VulkanMemoryModel\nOpExtension \"SPV_KHR_vulkan_memory_model\"\nOpMemoryModel Logical Vulkan\n"
     "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n"
@@ -503,34 +456,4 @@ the_memory_model_is_kept(void **state)
   vyre_bytes_free(&written);
   vyre_module_destroy(m);
   vyre_bytes_free(&words);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(phis_of_a_loop_swap),
-    cmocka_unit_test(loop_of_one_block),
-    cmocka_unit_test(back_edge_that_leaves),
-    cmocka_unit_test(leaving_an_outer_selection),
-    cmocka_unit_test(negated_conditions_have_their_arms_exchanged),
-    cmocka_unit_test(one_arm_stays_the_first),
-    cmocka_unit_test(both_arms_are_one_block),
-    cmocka_unit_test(value_used_behind_its_loop),
-    cmocka_unit_test(default_falls_into_a_case),
-    cmocka_unit_test(falling_from_a_nested_construct),
-    cmocka_unit_test(mixed_signedness),
-    cmocka_unit_test(saturation_and_differences),
-    cmocka_unit_test(composites),
-    cmocka_unit_test(specialization_operations),
-    cmocka_unit_test(several_entry_points),
-    cmocka_unit_test(byte_order_and_alignment),
-    cmocka_unit_test(what_is_kept_beside),
-    cmocka_unit_test(atomics_count_up_and_down),
-    cmocka_unit_test(parts_of_floats_go_through_pointers),
-    cmocka_unit_test(old_storage_buffers),
-    cmocka_unit_test(the_memory_model_is_kept),
-    cmocka_unit_test(barriers_and_remarks),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

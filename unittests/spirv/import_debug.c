@@ -3,9 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "vyre/ir.h"
 #include "vyre/verify.h"
 
@@ -71,10 +68,8 @@ scope_of(const vyre_module *m, vyre_opcode op)
   return vyre_scope_get(m, vyre_row_scope(m, (vyre_row){row_of(m, op)}));
 }
 
-static void
-calls_are_around_what_is_inlined(void **state)
+TEST(calls_are_around_what_is_inlined)
 {
-  (void)state;
   vyre_bytes words = assemble(whole);
   vyre_module *m = import_read(&words);
   const vyre_scope_info in_main = scope_of(m, VYRE_OP_load), in_block = scope_of(m, VYRE_OP_mul), in_g = scope_of(m, VYRE_OP_add),
@@ -105,10 +100,8 @@ value_of(const vyre_module *m, vyre_opcode op, uint32_t *out_rows)
   return vyre_scope_get(m, value.variable);
 }
 
-static void
-rows_are_values(void **state)
+TEST(rows_are_values)
 {
-  (void)state;
   vyre_bytes words = assemble(whole);
   vyre_module *m = import_read(&words);
   uint32_t rows;
@@ -126,10 +119,8 @@ rows_are_values(void **state)
 }
 
 /* What is no function or block is no scope. */
-static void
-types_are_no_scopes(void **state)
+TEST(types_are_no_scopes)
 {
-  (void)state;
   char text[sizeof(whole)];
   memcpy(text, whole, sizeof(whole));
   char *scope = strstr(text, "DebugScope %dmain");
@@ -144,10 +135,8 @@ types_are_no_scopes(void **state)
 }
 
 /* Longer than callers nest: the outermost are left out. */
-static void
-chains_end(void **state)
+TEST(chains_end)
 {
-  (void)state;
   enum { LENGTH = 3000 };
   vyre_bytes text = {0};
   static const char head[] = HEAD "%i0 = OpExtInst %void %set DebugInlinedAt %u3 %dblock\n", tail[] = MAIN CALLED;
@@ -189,10 +178,8 @@ goes_through(vyre_module *m, const vyre_bytes *words)
 }
 
 /* Each word of each instruction of the set, with what may go wrong in its place: the rows are as they were, or it is refused. */
-static void
-damaged_instructions(void **state)
+TEST(damaged_instructions)
 {
-  (void)state;
   vyre_bytes words = assemble(whole);
   vyre_module *m;
   assert_null(vyre_module_create(NULL, 0, &m));
@@ -218,10 +205,8 @@ damaged_instructions(void **state)
 }
 
 /* What is wrong elsewhere is said, with the lines around it looked at once more. */
-static void
-damaged_functions(void **state)
+TEST(damaged_functions)
 {
-  (void)state;
   vyre_bytes words = assemble(whole);
   vyre_module *m;
   assert_null(vyre_module_create(NULL, 0, &m));
@@ -241,18 +226,4 @@ damaged_functions(void **state)
   assert_true(refused > 1000);
   vyre_module_destroy(m);
   vyre_bytes_free(&words);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(calls_are_around_what_is_inlined),
-      cmocka_unit_test(rows_are_values),
-      cmocka_unit_test(types_are_no_scopes),
-      cmocka_unit_test(chains_end),
-      cmocka_unit_test(damaged_instructions),
-      cmocka_unit_test(damaged_functions),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

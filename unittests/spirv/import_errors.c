@@ -1,13 +1,10 @@
 /* What the importer refuses, and how it says so; damaged modules of all kinds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test_allocator.h"
 #include "import_support.h"
 
 #include "vyre/verify.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MODULE "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n"
 #define ENTRY  "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n"
@@ -191,20 +188,16 @@ static const struct {
      "its parameters and result are not those of its type"},
 };
 
-static void
-each_is_refused_with_its_place(void **state)
+TEST(each_is_refused_with_its_place)
 {
-  (void)state;
   int wrong = 0;
   for (size_t k = 0; k < sizeof(refused) / sizeof(*refused); k++)
     wrong += !import_refuses_assembly(refused[k].text, refused[k].message);
   assert_int_equal(wrong, 0);
 }
 
-static void
-each_is_kept_word_for_word(void **state)
+TEST(each_is_kept_word_for_word)
 {
-  (void)state;
   int wrong = 0;
   for (size_t k = 0; k < sizeof(kept) / sizeof(*kept); k++)
     wrong += !import_keeps_assembly(kept[k].text, kept[k].message);
@@ -212,10 +205,8 @@ each_is_kept_word_for_word(void **state)
 }
 
 /* What a module that is kept as it is says of its programs: names and sizes, for running it. */
-static void
-kept_programs_have_their_sizes(void **state)
+TEST(kept_programs_have_their_sizes)
 {
-  (void)state;
   static const struct {
     const char *modes, *decorations, *constants;
     uint32_t size[3];
@@ -261,19 +252,15 @@ kept_programs_have_their_sizes(void **state)
   }
 }
 
-static void
-places_have_source_lines(void **state)
+TEST(places_have_source_lines)
 {
-  (void)state;
   assert_true(import_keeps_assembly(MODULE ENTRY "%file = OpString \"dir/a.comp\"\n" TYPES MAIN
                                                  "OpLine %file 42 7\n%a = OpExtInst %float %glsl InterpolateAtCentroid %f1\n" END,
                                     "(dir/a.comp:42): function 76"));
 }
 
-static void
-headers(void **state)
+TEST(headers)
 {
-  (void)state;
   uint32_t words[8] = {0x07230203, 0x10000, 0, 10, 0, 0, 0, 0};
   vyre_bytes bytes = {.data = (char *)words, .size = 8};
   assert_true(import_refuses(&bytes, "a SPIR-V module of 2 words is cut short: its header alone has 5"));
@@ -312,10 +299,8 @@ headers(void **state)
   assert_true(import_refuses(&bytes, "no SPIR-V"));
 }
 
-static void
-calls_and_constructs_nest_so_deep(void **state)
+TEST(calls_and_constructs_nest_so_deep)
 {
-  (void)state;
   vyre_bytes text = {0};
   assert_true(vyre_bytes_printf(&text, "%s", MODULE ENTRY TYPES MAIN) == VYRE_OK);
   for (int k = 0; k < 1200; k++)
@@ -384,10 +369,8 @@ static const char shader[] =
     "p.a;\n"
     "  y[i] = atomicAdd(t[0], g) + f(p, t[1]) + uint(v[i & 1u]) + (v.x > 1.0 && g > 3u ? 1u : 2u); }\n";
 
-static void
-damaged_modules(void **state)
+TEST(damaged_modules)
 {
-  (void)state;
   vyre_bytes words = import_compile(shader);
   const uint32_t count = (uint32_t)(words.size / sizeof(uint32_t));
   uint32_t *copy = malloc(words.size), seed = 1;
@@ -434,56 +417,14 @@ damaged_modules(void **state)
 }
 
 /* Every allocation fails once. */
-typedef struct failing {
-  const vyre_allocator *real;
-  uint32_t left;
-  int64_t held;
-} failing;
-
-static void *
-resize(void *user, void *memory, size_t old_size, size_t new_size)
+TEST(no_memory)
 {
-  failing *f = user;
-  if (new_size > old_size && f->left-- == 0) {
-    f->left = 0;
-    return NULL;
-  }
-  void *made = f->real->resize(f->real->user, memory, old_size, new_size);
-  if (made || new_size == 0)
-    f->held += (int64_t)new_size - (int64_t)old_size;
-  return made;
-}
-
-static void *
-reserve(void *user, size_t bytes)
-{
-  failing *f = user;
-  return f->real->reserve(f->real->user, bytes);
-}
-
-static bool
-commit(void *user, void *memory, size_t old_bytes, size_t bytes)
-{
-  failing *f = user;
-  return f->real->commit(f->real->user, memory, old_bytes, bytes);
-}
-
-static void
-release(void *user, void *memory, size_t bytes)
-{
-  failing *f = user;
-  f->real->release(f->real->user, memory, bytes);
-}
-
-static void
-no_memory(void **state)
-{
-  (void)state;
   vyre_bytes words = import_compile(shader);
   bool done = false;
-  for (uint32_t k = 0; !done; k++) {
-    failing f = {vyre_allocator_default(), k, 0};
-    const vyre_allocator allocator = {resize, reserve, commit, release, &f};
+  for (uint32_t n = 1; !done; n++) {
+    test_memory f;
+    const vyre_allocator allocator = test_allocator(&f, n);
+    f.sticky = true;
     vyre_module *module;
     vyre_status status = vyre_module_create(&allocator, 1u << 16, &module);
     if (!status) {
@@ -494,24 +435,8 @@ no_memory(void **state)
     if (status)
       assert_non_null(strstr(vyre_status_text(status), "out of memory"));
     vyre_status_free(status);
-    assert_int_equal(f.held, 0);
-    assert_true(k < 5000);
+    assert_int_equal(f.out, 0);
+    assert_true(n < 5000);
   }
   vyre_bytes_free(&words);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_is_refused_with_its_place),
-      cmocka_unit_test(each_is_kept_word_for_word),
-      cmocka_unit_test(kept_programs_have_their_sizes),
-      cmocka_unit_test(places_have_source_lines),
-      cmocka_unit_test(headers),
-      cmocka_unit_test(calls_and_constructs_nest_so_deep),
-      cmocka_unit_test(damaged_modules),
-      cmocka_unit_test(no_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,6 @@
 
 #include "vyre/text.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define HEAD                                                                                                                      \
   "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n"                                   \
   "OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %B Block\nOpMemberDecorate %B 0 Offset 0\nOpDecorate %array ArrayStride 4\n" \
@@ -81,10 +78,8 @@ chain(uint32_t functions)
 }
 
 /* Every length from one that is inlined to one that counts would overflow for. */
-static void
-calls_that_multiply_are_not_inlined(void **state)
+TEST(calls_that_multiply_are_not_inlined)
 {
-  (void)state;
   const struct {
     uint32_t functions;
     bool kept, kept_where_more_may_be;
@@ -99,10 +94,8 @@ calls_that_multiply_are_not_inlined(void **state)
 }
 
 /* What is inlined computes what the calls do. */
-static void
-what_is_inlined_computes_the_same(void **state)
+TEST(what_is_inlined_computes_the_same)
 {
-  (void)state;
   const uint32_t lengths[2] = {6, 14};
   for (int k = 0; k < 2; k++) {
     vyre_bytes words = chain(lengths[k]);
@@ -144,10 +137,8 @@ calls(uint32_t entries, uint32_t count, uint32_t additions)
 }
 
 /* Small modules may grow by much; the bound of large ones follows their words, and holds for all programs of a module together. */
-static void
-the_bound_is_of_the_module(void **state)
+TEST(the_bound_is_of_the_module)
 {
-  (void)state;
   const struct {
     uint32_t entries, count, additions, growth;
     bool kept;
@@ -204,10 +195,8 @@ copies(uint32_t members, uint32_t count, bool insert)
 }
 
 /* A composite taken apart is a row and more for each of its leaves. */
-static void
-composites_of_many_leaves_are_bounded(void **state)
+TEST(composites_of_many_leaves_are_bounded)
 {
-  (void)state;
   vyre_bytes few = copies(200, 400, true), many = copies(200, 5000, true);
   assert_false(is_kept(&few, VYRE_MODULE_GROWTH));
   assert_true(is_kept(&many, VYRE_MODULE_GROWTH));
@@ -217,26 +206,11 @@ composites_of_many_leaves_are_bounded(void **state)
 }
 
 /* Whether what is loaded is only stored is known without a search of what follows each load, so there may be any number. */
-static void
-copies_are_one_row_each(void **state)
+TEST(copies_are_one_row_each)
 {
-  (void)state;
   vyre_bytes words = copies(20, 12000, false);
   vyre_module *module = import_read(&words);
   assert_int_equal(import_count(module, VYRE_OP_copy), 12000);
   vyre_module_destroy(module);
   vyre_bytes_free(&words);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(calls_that_multiply_are_not_inlined),
-      cmocka_unit_test(what_is_inlined_computes_the_same),
-      cmocka_unit_test(the_bound_is_of_the_module),
-      cmocka_unit_test(composites_of_many_leaves_are_bounded),
-      cmocka_unit_test(copies_are_one_row_each),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "import_support.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Shaders keep the lines that they have. */
 /* clang-format off */
@@ -75,10 +74,8 @@ run(const char *glsl)
     assert_int_equal(out[i], expected);                                                                                                \
   }
 
-static void
-struct_values_are_leaves(void **state)
+TEST(struct_values_are_leaves)
 {
-  (void)state;
   vyre_module *m = run(HEAD "struct P { uint a; uvec2 b; uint c[3]; };\n"
                             "P make(uint v) { P p; p.a = v; p.b = uvec2(v + 1u, v + 2u); p.c[0] = 7u; p.c[1] = v; p.c[2] = 9u; return p; }\n"
                             "uint sum(P p) { return p.a + p.b.x * 2u + p.b.y * 3u + p.c[0] + p.c[1] + p.c[2]; }\n" MAIN(
@@ -89,10 +86,8 @@ struct_values_are_leaves(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-parameters_by_reference(void **state)
+TEST(parameters_by_reference)
 {
-  (void)state;
   vyre_module *m = run(HEAD "void twice(inout uint v, out uint w) { v *= 2u; w = v + 1u; }\n"
                             "void fill(inout uint a[4], uint k) { for (uint j = 0u; j < 4u; j++) { a[j] += j * k; if (a[j] > 60u) return; } }\n"
                             "struct S { uint p; uint q[2]; };\n" MAIN(
@@ -102,10 +97,8 @@ parameters_by_reference(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-globals_written_by_functions_in_loops(void **state)
+TEST(globals_written_by_functions_in_loops)
 {
-  (void)state;
   vyre_module *m = run(HEAD "uint total = 3u; uint seen;\nvoid add(uint v) { if (v == 6u) return; total += v; seen = v; }\n"
                             "void deep(uint v) { add(v); add(v + 1u); }\n" MAIN(
                               seen = 0u; for (uint k = 0u; k < x[i]; k++) { if (k == 9u) break; deep(k); } y[i] = total * 100u + seen;));
@@ -122,10 +115,8 @@ globals_written_by_functions_in_loops(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-constant_tables(void **state)
+TEST(constant_tables)
 {
-  (void)state;
   vyre_module *m = run(HEAD "const uint table[5] = {2u, 3u, 5u, 7u, 11u};\nconst uvec2 pairs[2] = {uvec2(1u, 2u), uvec2(3u, 4u)};\n"
                             "uint at(uint k) { return table[k % 5u]; }\n" MAIN(
                               uint s = 0u; for (uint k = 0u; k < 3u; k++) s = s * 20u + at(x[i] + k); y[i] = s * 10u + pairs[i & 1u].y;));
@@ -142,10 +133,8 @@ constant_tables(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-vectors(void **state)
+TEST(vectors)
 {
-  (void)state;
   vyre_module *m = run(HEAD MAIN(uvec4 v = uvec4(x[i], i, 7u, 9u); v.zw = v.xy; v[i & 3u] += 100u; uvec3 w = v.wyx; w.y *= 2u;
                                  bvec3 c = lessThan(w, uvec3(20u, 40u, 30u)); uvec3 z = mix(w, uvec3(1u, 2u, 3u), c);
                                  y[i] = v[x[i] & 3u] + z.x * 3u + z.y * 5u + z.z * 7u + (any(c) ? 1000u : 0u) + (all(c) ? 5000u : 0u);));
@@ -165,10 +154,8 @@ vectors(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-matrices(void **state)
+TEST(matrices)
 {
-  (void)state;
   vyre_module *m = run(HEAD MAIN(float f = float(x[i]); mat3 a = mat3(1.0, 2.0, 3.0, 4.0, f, 6.0, 7.0, 8.0, 10.0); mat2x3 b = mat2x3(1.0, f, 0.0, 2.0, 1.0, 3.0);
                                  vec3 v = a * vec3(1.0, 2.0, f); vec2 w = vec3(f, 1.0, 2.0) * b; mat2x3 c = a * b; mat3x2 d = transpose(c);
                                  mat3 e = outerProduct(vec3(1.0, 2.0, 3.0), v); a[i % 3u] = v; a[1][i % 3u] += 5.0; float g = a[x[i] % 3u].y;
@@ -200,10 +187,8 @@ matrices(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-layouts_of_blocks(void **state)
+TEST(layouts_of_blocks)
 {
-  (void)state;
   /* std140: float arrays in 16-byte steps; rows of a row-major matrix; a struct in an array */
   float uniform[64] = {0};
   for (int k = 0; k < 64; k++)
@@ -225,10 +210,8 @@ layouts_of_blocks(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-specialization(void **state)
+TEST(specialization)
 {
-  (void)state;
   vyre_module *m = run("#version 450\nlayout(local_size_x_id = 3) in;\nlayout(constant_id = 0) const uint n = 4u;\n"
                        "layout(constant_id = 1) const bool twice = false;\nlayout(constant_id = 2) const float f = 1.5;\n"
                        "layout(set = 0, binding = 0) readonly buffer In { uint x[]; };\nlayout(set = 0, binding = 1) buffer Out { uint y[]; };\n"
@@ -246,10 +229,8 @@ specialization(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-workgroups(void **state)
+TEST(workgroups)
 {
-  (void)state;
   vyre_module *m = run(HEAD "shared uint t[4]; shared uint count; shared struct { ivec2 a; bool b; } s;\n" MAIN(
     uint l = gl_LocalInvocationIndex; if (l == 0u) { count = 0u; s.a = ivec2(-1, 4); s.b = true; } t[l] = x[i]; barrier(); atomicAdd(count, t[3u - l]);
     uint old = atomicMax(t[0], 50u) * 0u; memoryBarrierShared(); barrier(); if (s.b) old += uint(s.a.y);
@@ -262,10 +243,8 @@ workgroups(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-atomics(void **state)
+TEST(atomics)
 {
-  (void)state;
   int32_t more[12] = {0, -5, -5, 7, 0xff, 0, 0x55, 7, 9, 0, 0, 0};
   const import_buffer b = {2, more, sizeof(more)};
   vyre_module *m = run_with("#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 2) buffer B { int a[4]; uint b[8]; };\n"
@@ -282,10 +261,8 @@ atomics(void **state)
 }
 
 /* GLSL lets atomics change what is write only, though they give the old value. */
-static void
-atomics_of_what_is_write_only(void **state)
+TEST(atomics_of_what_is_write_only)
 {
-  (void)state;
   uint32_t more[4] = {7, 9, 0, 0};
   const import_buffer b = {2, more, sizeof(more)};
   vyre_module *m = run_with("#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 2) writeonly buffer B { uint b[4]; };\n"
@@ -298,10 +275,8 @@ atomics_of_what_is_write_only(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-integers(void **state)
+TEST(integers)
 {
-  (void)state;
   vyre_module *m = run(HEAD MAIN(
     uint v = x[i] * 0x9e3779b1u; int s = int(v); uint carry; uint borrow; uint high; uint low; int shigh; int slow;
     uint r = uaddCarry(v, 0x80000000u, carry) ^ usubBorrow(i, 7u, borrow); umulExtended(v, 0x12345u, high, low); imulExtended(s, -77, shigh, slow);
@@ -334,10 +309,8 @@ integers(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-floats(void **state)
+TEST(floats)
 {
-  (void)state;
   vyre_module *m = run(HEAD MAIN(
     precise float f = float(int(x[i]) - 30) * 0.375; float whole; int e; float fraction = modf(f, whole); float mantissa = frexp(f, e);
     uint r = floatBitsToUint(fraction) ^ floatBitsToUint(whole) + uint(e + 10) * 77u + floatBitsToUint(mantissa);
@@ -361,10 +334,8 @@ floats(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-large_values_are_copied(void **state)
+TEST(large_values_are_copied)
 {
-  (void)state;
   uint32_t from[80], to[80] = {0};
   for (uint32_t k = 0; k < 80; k++)
     from[k] = k * 3;
@@ -379,10 +350,8 @@ large_values_are_copied(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-qualifiers(void **state)
+TEST(qualifiers)
 {
-  (void)state;
   vyre_bytes words = import_compile("#version 450\nlayout(local_size_x = 1) in;\n"
                                     "layout(set = 1, binding = 2) readonly buffer A { uint a[]; };\n"
                                     "layout(set = 1, binding = 3) writeonly buffer B { uint b[]; };\n"
@@ -418,10 +387,8 @@ qualifiers(void **state)
   vyre_bytes_free(&words);
 }
 
-static void
-names_stay(void **state)
+TEST(names_stay)
 {
-  (void)state;
   vyre_bytes words = import_compile(HEAD "struct Pair { uint first; uint second; };\nlayout(set = 0, binding = 2) buffer Pairs { Pair pairs[]; } all;\n"
                                     MAIN(uint kept = 0u; for (uint k = 0u; k < x[i]; k++) kept += all.pairs[k].second; y[i] = kept;));
   vyre_module *m = import_read(&words);
@@ -437,28 +404,4 @@ names_stay(void **state)
   assert_string_equal(vyre_row_name(m, (vyre_row){v->first[0]}), "main");
   vyre_module_destroy(m);
   vyre_bytes_free(&words);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(struct_values_are_leaves),
-    cmocka_unit_test(parameters_by_reference),
-    cmocka_unit_test(globals_written_by_functions_in_loops),
-    cmocka_unit_test(constant_tables),
-    cmocka_unit_test(vectors),
-    cmocka_unit_test(matrices),
-    cmocka_unit_test(layouts_of_blocks),
-    cmocka_unit_test(specialization),
-    cmocka_unit_test(workgroups),
-    cmocka_unit_test(atomics),
-    cmocka_unit_test(atomics_of_what_is_write_only),
-    cmocka_unit_test(integers),
-    cmocka_unit_test(floats),
-    cmocka_unit_test(large_values_are_copied),
-    cmocka_unit_test(qualifiers),
-    cmocka_unit_test(names_stay),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

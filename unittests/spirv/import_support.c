@@ -8,9 +8,6 @@
 
 #include <spawn.h>
 #include <spirv-tools/libspirv.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

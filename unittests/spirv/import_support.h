@@ -4,12 +4,7 @@
 #ifndef VYRE_UNITTESTS_IMPORT_SUPPORT_H
 #define VYRE_UNITTESTS_IMPORT_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "vyre/spirv.h"
 #include "vyre/status.h"

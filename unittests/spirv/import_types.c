@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
 
-#include <string.h>
-
 #define HEAD                                                                                            \
   "#version 450\n#extension GL_EXT_shader_explicit_arithmetic_types : require\n"                        \
   "#extension GL_EXT_shader_16bit_storage : require\n#extension GL_EXT_shader_8bit_storage : require\n" \
@@ -39,10 +37,8 @@ run(const char *glsl, void *in, size_t in_size, void *out, size_t out_size)
     vyre_bytes_free(&words[pass]);
 }
 
-static void
-integers_of_64_bits(void **state)
+TEST(integers_of_64_bits)
 {
-  (void)state;
   int64_t in[N];
   struct {
     int64_t a;
@@ -69,10 +65,8 @@ integers_of_64_bits(void **state)
   }
 }
 
-static void
-integers_of_8_and_16_bits(void **state)
+TEST(integers_of_8_and_16_bits)
 {
-  (void)state;
   struct {
     int8_t a;
     uint8_t b;
@@ -104,10 +98,8 @@ integers_of_8_and_16_bits(void **state)
   }
 }
 
-static void
-floats_of_64_bits(void **state)
+TEST(floats_of_64_bits)
 {
-  (void)state;
   double in[N];
   struct {
     double a, b, c[2];
@@ -136,10 +128,8 @@ floats_of_64_bits(void **state)
   }
 }
 
-static void
-floats_of_16_bits(void **state)
+TEST(floats_of_16_bits)
 {
-  (void)state;
   /* 1, -1, 1.5, 65504, 2^-24, 0.1, 1/3, -0, 2, 3, 1000, 1e-3, 0.5, inf, 7, -65504 */
   const uint16_t halves[N] = {0x3c00, 0xbc00, 0x3e00, 0x7bff, 0x0001, 0x2e66, 0x3555, 0x8000,
                               0x4000, 0x4200, 0x63d0, 0x1419, 0x3800, 0x7c00, 0x4700, 0xfbff};
@@ -179,10 +169,8 @@ floats_of_16_bits(void **state)
 }
 
 /* Selectors, indices, shift counts and lengths of other widths, which GLSL does not write. */
-static void
-other_widths_where_glsl_has_32_bits(void **state)
+TEST(other_widths_where_glsl_has_32_bits)
 {
-  (void)state;
   static const char text[] =
       "OpCapability Shader\nOpCapability Int64\nOpCapability Int16\nOpMemoryModel Logical GLSL450\n"
       "OpEntryPoint GLCompute %main \"main\" %id\nOpExecutionMode %main LocalSize 4 1 1\n"
@@ -233,10 +221,8 @@ other_widths_where_glsl_has_32_bits(void **state)
   "#extension GL_EXT_shader_atomic_int64 : require\n#extension GL_EXT_shader_atomic_float : require\n" \
   "#extension GL_EXT_shader_atomic_float2 : require\n"
 
-static void
-atomics_of_64_bits_and_floats(void **state)
+TEST(atomics_of_64_bits_and_floats)
 {
-  (void)state;
   uint32_t in[1] = {0};
   struct {
     uint64_t u[6];
@@ -282,18 +268,4 @@ atomics_of_64_bits_and_floats(void **state)
   assert_true(out.f[0] == 121.0f && out.f[1] == -15.0f && out.f[2] == 15.0f && out.f[3] == 15.0f);
   assert_true(out.d[0] == 121.0 && out.d[1] == -15.0 && out.d[2] == 15.0);
   assert_true(out.h[0] == 0x5790 && out.h[1] == 0xcb80 && out.h[2] == 0x4b80);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(integers_of_64_bits),
-      cmocka_unit_test(integers_of_8_and_16_bits),
-      cmocka_unit_test(floats_of_64_bits),
-      cmocka_unit_test(floats_of_16_bits),
-      cmocka_unit_test(other_widths_where_glsl_has_32_bits),
-      cmocka_unit_test(atomics_of_64_bits_and_floats),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,8 @@
 #ifndef VYRE_UNITTESTS_ASSERTS_H
 #define VYRE_UNITTESTS_ASSERTS_H
 
+#include "../test.h"
 #include "vyre/status.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static inline void
 assert_ok(vyre_status status)

@@ -1,11 +1,9 @@
 /* Handles, the pool and its accounting, many at once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test_allocator.h"
 #include "asserts.h"
 #include "fake.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 static vyre_device_buffer
 allocate(vyre_target *target, uint64_t size)
@@ -28,10 +26,8 @@ open_with_budget(uint64_t pool)
 
 /* ---- handles ------------------------------------------------------------------------------------------------------------- */
 
-static void
-a_handle_is_good_from_allocate_to_free(void **state)
+TEST(a_handle_is_good_from_allocate_to_free)
 {
-  (void)state;
   vyre_target *target = fake_open(false, NULL), *other = fake_open(false, NULL);
   vyre_device_buffer first = allocate(target, 16), foreign = allocate(other, 16), none = {0}, far = {first.id + 1000};
   assert_true(first.id != foreign.id);
@@ -50,10 +46,8 @@ a_handle_is_good_from_allocate_to_free(void **state)
   assert_ok(fake_close(other));
 }
 
-static void
-sizes_that_cannot_be_are_refused(void **state)
+TEST(sizes_that_cannot_be_are_refused)
 {
-  (void)state;
   vyre_target *target = fake_open(false, NULL);
   vyre_device_buffer buffer = {7};
   assert_fails(target_allocate(target, 0, &buffer), VYRE_CODE_INPUT, "0 bytes", "at least 1");
@@ -75,10 +69,8 @@ sizes_that_cannot_be_are_refused(void **state)
 
 /* ---- the pool ------------------------------------------------------------------------------------------------------------ */
 
-static void
-freed_buffers_wait_for_the_next_of_their_size(void **state)
+TEST(freed_buffers_wait_for_the_next_of_their_size)
 {
-  (void)state;
   vyre_target *target = open_with_budget(64);
   const target_counters *counters = &target_base_of(target)->counters;
   vyre_device_buffer first = allocate(target, 64), second = allocate(target, 64);
@@ -105,10 +97,8 @@ freed_buffers_wait_for_the_next_of_their_size(void **state)
   assert_ok(fake_close(target));
 }
 
-static void
-the_largest_class_goes_first_and_in_it_the_newest(void **state)
+TEST(the_largest_class_goes_first_and_in_it_the_newest)
 {
-  (void)state;
   vyre_target *target = open_with_budget(100);
   fake_target *fake = fake_of(target);
   vyre_device_buffer buffers[] = {allocate(target, 10), allocate(target, 40), allocate(target, 20),
@@ -154,10 +144,8 @@ check_sums(vyre_target *target, const vyre_device_buffer *live, const uint64_t *
   assert_true(counters->bytes_pooled <= 300);
 }
 
-static void
-no_memory_is_ever_two_buffers(void **state)
+TEST(no_memory_is_ever_two_buffers)
 {
-  (void)state;
   static const uint64_t classes[] = {8, 16, 24, 64, 100, 301};
   vyre_target *target = open_with_budget(300);
   vyre_device_buffer live[MOST_LIVE];
@@ -182,10 +170,8 @@ no_memory_is_ever_two_buffers(void **state)
   assert_ok(fake_close(target));
 }
 
-static void
-sums_that_go_wrong_are_errors(void **state)
+TEST(sums_that_go_wrong_are_errors)
 {
-  (void)state;
   vyre_target *target = open_with_budget(1000);
   target_counters *counters = &target_base_of(target)->counters;
   vyre_device_buffer buffer = allocate(target, 16);
@@ -209,10 +195,8 @@ sums_that_go_wrong_are_errors(void **state)
   assert_ok(fake_close(target));
 }
 
-static void
-memory_that_waits_is_given_back_when_the_device_has_none(void **state)
+TEST(memory_that_waits_is_given_back_when_the_device_has_none)
 {
-  (void)state;
   vyre_target *target = open_with_budget(1000);
   fake_target *fake = fake_of(target);
   assert_ok(target_free(target, allocate(target, 16)));
@@ -233,10 +217,8 @@ memory_that_waits_is_given_back_when_the_device_has_none(void **state)
 
 /* ---- many at once -------------------------------------------------------------------------------------------------------- */
 
-static void
-many_are_allocated_all_or_none(void **state)
+TEST(many_are_allocated_all_or_none)
 {
-  (void)state;
   vyre_target *target = open_with_budget(0); /* what is freed goes at once */
   fake_target *fake = fake_of(target);
   const uint64_t sizes[] = {4, 8, 12};
@@ -261,26 +243,6 @@ many_are_allocated_all_or_none(void **state)
 
 /* ---- every allocation of ours fails once --------------------------------------------------------------------------------- */
 
-typedef struct counting {
-  uint32_t until_failure;
-  int64_t live;
-} counting;
-
-static void *
-counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  counting *count = user;
-  if (new_size > old_size) {
-    if (count->until_failure == 0)
-      return NULL;
-    count->until_failure--;
-  }
-  const vyre_allocator *real = vyre_allocator_default();
-  void *result = real->resize(real->user, memory, old_size, new_size);
-  count->live += (int64_t)new_size - (int64_t)old_size;
-  return result;
-}
-
 static vyre_status
 use(vyre_target *target)
 {
@@ -302,21 +264,17 @@ use(vyre_target *target)
   return target_free_many(target, buffers, 2);
 }
 
-static void
-running_out_of_host_memory_anywhere_leaves_nothing(void **state)
+TEST(running_out_of_host_memory_anywhere_leaves_nothing)
 {
-  (void)state;
-  counting count = {0};
-  vyre_allocator allocator = *vyre_allocator_default();
-  allocator.resize = counting_resize;
-  allocator.user = &count;
   uint32_t failures = 0;
   for (vyre_status status = VYRE_OK;; failures++) {
-    count.until_failure = failures;
+    test_memory memory;
+    const vyre_allocator allocator = test_allocator(&memory, failures + 1);
+    memory.sticky = true;
     vyre_target *target = fake_open(true, &allocator);
     status = use(target);
     assert_ok(fake_close(target));
-    assert_int_equal(count.live, 0);
+    assert_int_equal(memory.out, 0);
     if (!status)
       break;
     if (!strstr(vyre_status_text(status), "out of memory"))
@@ -325,21 +283,4 @@ running_out_of_host_memory_anywhere_leaves_nothing(void **state)
     assert_true(failures < 100);
   }
   assert_true(failures > 10);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_handle_is_good_from_allocate_to_free),
-      cmocka_unit_test(sizes_that_cannot_be_are_refused),
-      cmocka_unit_test(freed_buffers_wait_for_the_next_of_their_size),
-      cmocka_unit_test(the_largest_class_goes_first_and_in_it_the_newest),
-      cmocka_unit_test(no_memory_is_ever_two_buffers),
-      cmocka_unit_test(sums_that_go_wrong_are_errors),
-      cmocka_unit_test(memory_that_waits_is_given_back_when_the_device_has_none),
-      cmocka_unit_test(many_are_allocated_all_or_none),
-      cmocka_unit_test(running_out_of_host_memory_anywhere_leaves_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

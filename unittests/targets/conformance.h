@@ -8,15 +8,7 @@
 #ifndef VYRE_UNITTESTS_CONFORMANCE_H
 #define VYRE_UNITTESTS_CONFORMANCE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "vyre/target.h"
 

@@ -6,11 +6,6 @@
 
 #include <fenv.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "asserts.h"
@@ -152,13 +147,11 @@ run_all(uint32_t threads, vyre_kernel_function function, uint32_t *out, uint32_t
   assert_ok(ops->close(target));
 }
 
-static void
-bytes_are_the_same_for_any_number_of_threads(void **state)
+TEST(bytes_are_the_same_for_any_number_of_threads)
 {
   static const uint32_t threads[] = {1, 2, 3, 8, 64, 0};
   const vyre_kernel_function functions[] = {{scatter, false}, {chain, true}};
   uint32_t *one = malloc(GROUPS * sizeof *one), *more = malloc(GROUPS * sizeof *more), one_sums[8], more_sums[8];
-  (void)state;
   for (uint32_t f = 0; f < 2; f++) {
     run_all(1, functions[f], one, one_sums);
     assert_int_not_equal(one[GROUPS - 1], 0);
@@ -173,11 +166,9 @@ bytes_are_the_same_for_any_number_of_threads(void **state)
 }
 
 /* Ranges are of all groups; what is in order, and what is little, is one range. */
-static void
-kernels_compute_in_the_default_floating_point_environment(void **state)
+TEST(kernels_compute_in_the_default_floating_point_environment)
 {
   static uint32_t out[GROUPS], sums[8];
-  (void)state;
   round_down_and_flush_denormals();
   most_calls = 0;
   run_all(4, (vyre_kernel_function){halve, false}, out, sums);
@@ -189,13 +180,11 @@ kernels_compute_in_the_default_floating_point_environment(void **state)
     assert_int_equal(out[g], 1);
 }
 
-static void
-groups_are_shared_out_where_it_is_worth_it(void **state)
+TEST(groups_are_shared_out_where_it_is_worth_it)
 {
   vyre_target *target = open_with(4);
   vyre_range buffers[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
   uint64_t sum = 0;
-  (void)state;
   assert_ok(ops->allocate(target, GROUPS * sizeof(uint32_t), &buffers[0].buffer));
   assert_ok(ops->allocate(target, 64, &buffers[1].buffer));
   most_calls = 0;
@@ -233,12 +222,10 @@ meet_and_count(void *user, uint32_t part)
   m->sums[part] = 7;
 }
 
-static void
-all_parts_are_done_when_the_pool_is(void **state)
+TEST(all_parts_are_done_when_the_pool_is)
 {
   cpu_pool *pool;
   meeting m = {.caller = pthread_self()};
-  (void)state;
   assert_ok(cpu_pool_open(vyre_allocator_default(), 4, &pool));
   assert_int_equal(cpu_pool_threads(pool), 4);
   assert_int_equal(pthread_barrier_init(&m.barrier, NULL, 4), 0);
@@ -254,10 +241,8 @@ all_parts_are_done_when_the_pool_is(void **state)
 }
 
 /* Of several faults the one of the first group is told, whichever thread was first. */
-static void
-the_fault_of_the_first_group_is_told(void **state)
+TEST(the_fault_of_the_first_group_is_told)
 {
-  (void)state;
   for (uint32_t threads = 1; threads <= 8; threads++) {
     vyre_target *target = open_with(threads);
     vyre_range buffers[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
@@ -286,8 +271,7 @@ linger(const vyre_c_dispatch *d)
 }
 
 /* Looked at after each step: the second one does not begin. */
-static void
-a_sequence_has_its_time(void **state)
+TEST(a_sequence_has_its_time)
 {
   const vyre_target_options options = {.threads = 1, .timeout = 1};
   const vyre_kernel_function function = {linger, true};
@@ -295,7 +279,6 @@ a_sequence_has_its_time(void **state)
       .label = "slow", .form = VYRE_KERNEL_C, .code = &function, .size = sizeof function, .workgroup = {1, 1, 1}};
   vyre_target *target;
   vyre_step steps[2] = {{.groups = {1, 1, 1}}};
-  (void)state;
   assert_ok(ops->open(&options, NULL, &target));
   assert_ok(ops->compile(target, &desc, &steps[0].kernel));
   steps[1] = steps[0];
@@ -306,12 +289,10 @@ a_sequence_has_its_time(void **state)
   assert_ok(ops->close(target));
 }
 
-static void
-a_target_takes_what_options_it_has(void **state)
+TEST(a_target_takes_what_options_it_has)
 {
   vyre_device_info info;
   vyre_target *target;
-  (void)state;
   const vyre_target_options good[] = {{.device = "0"}, {.device = "cpu"}, {.device = ""}, {.device = "2 threads", .threads = 2}};
   for (uint32_t i = 0; i < sizeof good / sizeof *good; i++) {
     assert_ok(ops->open(&good[i], NULL, &target));
@@ -328,20 +309,17 @@ a_target_takes_what_options_it_has(void **state)
 }
 
 /* Each kind of memory is aligned as the widest scalar, and the caller's has to be. */
-static void
-imported_memory_is_aligned(void **state)
+TEST(imported_memory_is_aligned)
 {
   static _Alignas(16) unsigned char bytes[64];
   vyre_target *target = open_with(1);
   vyre_device_buffer buffer;
-  (void)state;
   assert_fails(ops->import(target, bytes + 2, 32, &buffer), VYRE_CODE_INPUT, "cpu: a buffer over memory at", "no multiple of 4");
   assert_ok(ops->import(target, bytes + 4, 32, &buffer));
   assert_ok(ops->close(target));
 }
 
-static void
-functions_that_cannot_be_called_are_refused(void **state)
+TEST(functions_that_cannot_be_called_are_refused)
 {
   static const vyre_kernel_slot two[] = {{.kind = VYRE_SLOT_PUSH}, {.kind = VYRE_SLOT_PUSH}};
   vyre_kernel_function function = {scatter, false};
@@ -354,7 +332,6 @@ functions_that_cannot_be_called_are_refused(void **state)
                            .slot_count = 2};
   vyre_target *target = open_with(1);
   vyre_kernel kernel;
-  (void)state;
   assert_fails(ops->supports(target, &desc), VYRE_CODE_INPUT, "cpu: kernel 'two'", "2 slots of push constants");
   assert_fails(ops->compile(target, &desc, &kernel), VYRE_CODE_INPUT, "cpu: kernel 'two'", "2 slots of push constants");
   desc.slot_count = 1;
@@ -418,8 +395,7 @@ work_with(vyre_target *target, const vyre_module *module)
                      NULL);
 }
 
-static void
-running_out_of_host_memory_anywhere_leaves_nothing(void **state)
+TEST(running_out_of_host_memory_anywhere_leaves_nothing)
 {
   static const char text[] = "program @p workgroup(1, 1, 1) {\n"
                              "  spec %n : u32 = 1u32 id(7)\n"
@@ -429,7 +405,6 @@ running_out_of_host_memory_anywhere_leaves_nothing(void **state)
   vyre_allocator allocator = *vyre_allocator_default();
   vyre_module *module;
   bool done = false;
-  (void)state;
   assert_ok(vyre_module_create(NULL, 1u << 10, &module));
   assert_ok(vyre_text_parse(module, text, sizeof text - 1, "text", (vyre_diagnostics){0}));
   allocator.resize = resize_limited;
@@ -450,22 +425,4 @@ running_out_of_host_memory_anywhere_leaves_nothing(void **state)
     assert_true(allowed < 100);
   }
   vyre_module_destroy(module);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bytes_are_the_same_for_any_number_of_threads),
-      cmocka_unit_test(kernels_compute_in_the_default_floating_point_environment),
-      cmocka_unit_test(groups_are_shared_out_where_it_is_worth_it),
-      cmocka_unit_test(all_parts_are_done_when_the_pool_is),
-      cmocka_unit_test(the_fault_of_the_first_group_is_told),
-      cmocka_unit_test(a_sequence_has_its_time),
-      cmocka_unit_test(a_target_takes_what_options_it_has),
-      cmocka_unit_test(imported_memory_is_aligned),
-      cmocka_unit_test(functions_that_cannot_be_called_are_refused),
-      cmocka_unit_test(running_out_of_host_memory_anywhere_leaves_nothing),
-  };
-  return cmocka_run_group_tests_name("targets/cpu", tests, NULL, NULL);
 }

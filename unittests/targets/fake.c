@@ -1,14 +1,8 @@
 /* The target of fake.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "fake.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static vyre_status
 create(vyre_target *target, uint64_t size, void **out)

@@ -23,10 +23,8 @@ keep(vyre_target *target, uint64_t domain, const void *data, uint64_t size, vyre
   return found;
 }
 
-static void
-what_is_there_is_not_uploaded_again(void **state)
+TEST(what_is_there_is_not_uploaded_again)
 {
-  (void)state;
   vyre_target *target = open_with_budget(10000);
   const target_counters *counters = &target_base_of(target)->counters;
   unsigned char data[256], more[512], got[512];
@@ -60,10 +58,8 @@ what_is_there_is_not_uploaded_again(void **state)
   assert_ok(fake_close(target));
 }
 
-static void
-another_domain_or_division_or_byte_is_another_set(void **state)
+TEST(another_domain_or_division_or_byte_is_another_set)
 {
-  (void)state;
   for (uint32_t round = 0; round < 2; round++) { /* the second time all have one key */
     vyre_target *target = open_with_budget(10000);
     if (round)
@@ -91,10 +87,8 @@ another_domain_or_division_or_byte_is_another_set(void **state)
   }
 }
 
-static void
-what_somebody_holds_stays(void **state)
+TEST(what_somebody_holds_stays)
 {
-  (void)state;
   vyre_target *target = open_with_budget(20);
   const target_base *base = target_base_of(target);
   unsigned char data[64] = {0};
@@ -128,10 +122,8 @@ what_somebody_holds_stays(void **state)
   assert_ok(fake_close(target));
 }
 
-static void
-what_was_begun_holds_a_set_too(void **state)
+TEST(what_was_begun_holds_a_set_too)
 {
-  (void)state;
   vyre_target *target = open_with_budget(0);
   vyre_device_buffer kept;
   unsigned char got[3];
@@ -148,10 +140,8 @@ what_was_begun_holds_a_set_too(void **state)
   assert_ok(fake_close(target));
 }
 
-static void
-misuse_is_refused(void **state)
+TEST(misuse_is_refused)
 {
-  (void)state;
   vyre_target *target = open_with_budget(1000);
   const vyre_static parts[] = {{"ab", 2}, {"c", 1}}, bad[] = {{"ab", 2}, {"c", 0}}, none[] = {{NULL, 2}}, large[] = {{"a", 4097}};
   vyre_device_buffer set[2], own;
@@ -183,17 +173,4 @@ misuse_is_refused(void **state)
                "kept");
   assert_ok(target_drop(target, set, 2));
   assert_ok(fake_close(target));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_there_is_not_uploaded_again),
-      cmocka_unit_test(another_domain_or_division_or_byte_is_another_set),
-      cmocka_unit_test(what_somebody_holds_stays),
-      cmocka_unit_test(what_was_begun_holds_a_set_too),
-      cmocka_unit_test(misuse_is_refused),
-  };
-  return hang_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,11 @@
 /* The list of targets.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vyre/target.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void
-each_target_is_found_by_its_name(void **state)
+TEST(each_target_is_found_by_its_name)
 {
-  (void)state;
   uint32_t count = 0;
   for (; vyre_targets[count]; count++) {
     assert_ptr_equal(vyre_target_find(vyre_targets[count]->name), vyre_targets[count]);
@@ -25,11 +16,4 @@ each_target_is_found_by_its_name(void **state)
   assert_null(vyre_target_find("cp"));
   assert_null(vyre_target_find("cpu2"));
   assert_null(vyre_target_find(""));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_target_is_found_by_its_name)};
-  return cmocka_run_group_tests_name("targets/list", tests, NULL, NULL);
 }

@@ -47,10 +47,8 @@ submit_step(const fixture *f)
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
-static void
-kernels_are_checked(void **state)
+TEST(kernels_are_checked)
 {
-  (void)state;
   vyre_target *target = fake_open(false, NULL);
   const vyre_kernel_slot twice[] = {slots[0], slots[0]}, image = {.kind = VYRE_SLOT_STORAGE_IMAGE}, push = {.kind = VYRE_SLOT_PUSH},
                          many = {.count = 1 << 20 | 1};
@@ -104,10 +102,8 @@ kernels_are_checked(void **state)
   assert_ok(fake_close(target));
 }
 
-static void
-steps_are_checked(void **state)
+TEST(steps_are_checked)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, false);
   const fixture was = f;
@@ -145,10 +141,8 @@ steps_are_checked(void **state)
   assert_ok(fake_close(f.target));
 }
 
-static void
-parts_and_words_are_checked(void **state)
+TEST(parts_and_words_are_checked)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, false);
   target_base_of(f.target)->info.capabilities = VYRE_TARGET_PARTS | VYRE_TARGET_INDIRECT;
@@ -179,10 +173,8 @@ parts_and_words_are_checked(void **state)
   assert_ok(fake_close(f.target));
 }
 
-static void
-repeats_are_checked(void **state)
+TEST(repeats_are_checked)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, false);
   const vyre_step steps[] = {f.step, f.step, f.step};
@@ -211,10 +203,8 @@ repeats_are_checked(void **state)
   assert_ok(fake_close(f.target));
 }
 
-static void
-copies_are_checked(void **state)
+TEST(copies_are_checked)
 {
-  (void)state;
   vyre_target *target = fake_open(false, NULL);
   vyre_device_buffer buffer;
   unsigned char data[64];
@@ -260,10 +250,8 @@ copies_are_checked(void **state)
 
 /* ---- begun --------------------------------------------------------------------------------------------------------------- */
 
-static void
-what_was_begun_holds_what_it_names(void **state)
+TEST(what_was_begun_holds_what_it_names)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, true);
   target_base *base = target_base_of(f.target);
@@ -311,10 +299,8 @@ what_was_begun_holds_what_it_names(void **state)
 }
 
 /* A buffer for each way to name one. */
-static void
-each_entry_holds_its_buffer(void **state)
+TEST(each_entry_holds_its_buffer)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, true);
   target_base_of(f.target)->info.capabilities = VYRE_TARGET_INDIRECT;
@@ -340,10 +326,8 @@ each_entry_holds_its_buffer(void **state)
   assert_ok(fake_close(f.target));
 }
 
-static void
-errors_of_what_was_begun_are_waits(void **state)
+TEST(errors_of_what_was_begun_are_waits)
 {
-  (void)state;
   for (uint32_t round = 0; round < 2; round++) {
     fixture f;
     open_fixture(&f, round == 0);
@@ -381,10 +365,8 @@ errors_of_what_was_begun_are_waits(void **state)
 
 /* ---- loss ---------------------------------------------------------------------------------------------------------------- */
 
-static void
-a_lost_device_is_made_anew(void **state)
+TEST(a_lost_device_is_made_anew)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, true);
   target_base *base = target_base_of(f.target);
@@ -435,10 +417,8 @@ take_counter(void *user, const char *name, uint64_t value)
     sum[2] = value;
 }
 
-static void
-counters_are_named_and_count_since_open(void **state)
+TEST(counters_are_named_and_count_since_open)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, false);
   const vyre_fill fill = {{f.buffer, 0, 0}, 7};
@@ -456,17 +436,4 @@ counters_are_named_and_count_since_open(void **state)
   target_describe(f.target, &info);
   assert_string_equal(info.name, "a fake");
   assert_ok(fake_close(f.target));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kernels_are_checked),         cmocka_unit_test(steps_are_checked),
-      cmocka_unit_test(parts_and_words_are_checked), cmocka_unit_test(repeats_are_checked),
-      cmocka_unit_test(copies_are_checked),          cmocka_unit_test(what_was_begun_holds_what_it_names),
-      cmocka_unit_test(each_entry_holds_its_buffer), cmocka_unit_test(errors_of_what_was_begun_are_waits),
-      cmocka_unit_test(a_lost_device_is_made_anew),  cmocka_unit_test(counters_are_named_and_count_since_open),
-  };
-  return hang_run_group_tests(tests, NULL, NULL);
 }

@@ -37,10 +37,8 @@ messages_of(const char *text, size_t length)
   return messages;
 }
 
-static void
-each_error_is_named_at_its_place(void **state)
+TEST(each_error_is_named_at_its_place)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
     vyre_bytes messages = messages_of(wrong[i].text, wrong[i].length);
     if (strcmp(messages.data, wrong[i].messages) != 0)
@@ -70,26 +68,20 @@ check_message(vyre_bytes *text, const char *wanted)
   vyre_bytes_free(text);
 }
 
-static void
-long_numbers_are_refused(void **state)
+TEST(long_numbers_are_refused)
 {
-  (void)state;
   vyre_bytes text = repeated(PROGRAM "  %a = const ", "1", 1001, ".5f32\n}\n");
   check_message(&text, "5:14: a number of 1006 bytes: at most 1000\n");
 }
 
-static void
-long_names_are_refused(void **state)
+TEST(long_names_are_refused)
 {
-  (void)state;
   vyre_bytes text = repeated(PROGRAM "  %", "n", 65536, " = const 1u32\n}\n");
   check_message(&text, "5:3: the name has 65536 bytes: at most 65535\n");
 }
 
-static void
-expressions_nest_64_deep(void **state)
+TEST(expressions_nest_64_deep)
 {
-  (void)state;
   vyre_bytes good =
       repeated(PROGRAM "  %a = ", "neg(", 63, "%i)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))\n}\n");
   vyre_module_destroy(parse(good.data, good.size));
@@ -99,10 +91,8 @@ expressions_nest_64_deep(void **state)
   check_message(&text, "5:264: expressions nest deeper than 64 | give the inner ones names\n");
 }
 
-static void
-regions_nest_1000_deep(void **state)
+TEST(regions_nest_1000_deep)
 {
-  (void)state;
   vyre_bytes good = repeated(PROGRAM, "if true {\n", 999, "");
   for (uint32_t i = 0; i < 1000; i++)
     assert_null(vyre_bytes_append(&good, "}\n", 2));
@@ -115,10 +105,8 @@ regions_nest_1000_deep(void **state)
   check_message(&text, "1004:9: regions nest deeper than 1000\n");
 }
 
-static void
-functions_that_multiply_are_refused(void **state)
+TEST(functions_that_multiply_are_refused)
 {
-  (void)state;
   vyre_bytes text = {0};
   assert_null(vyre_bytes_printf(&text, "func @f0(%%a : u32) -> u32 { return add(%%a, 1u32) }\n"));
   for (uint32_t i = 1; i < 30; i++)
@@ -129,10 +117,8 @@ functions_that_multiply_are_refused(void **state)
   vyre_bytes_free(&text);
 }
 
-static void
-twenty_errors_are_said(void **state)
+TEST(twenty_errors_are_said)
 {
-  (void)state;
   vyre_bytes text = repeated(PROGRAM, "  xyzzy 1\n", 40, "}\n");
   vyre_bytes messages = messages_of(text.data, text.size);
   uint32_t lines = 0;
@@ -150,10 +136,8 @@ twenty_errors_are_said(void **state)
 }
 
 /* What is wrong is said once: values that come of it are silent, statements after it are read. */
-static void
-errors_do_not_cascade(void **state)
+TEST(errors_do_not_cascade)
 {
-  (void)state;
   static const char text[] = PROGRAM "  %a = ad %i, 1u32\n"
                                      "  %b = add %a, %j\n"
                                      "  if %b {\n"
@@ -187,10 +171,8 @@ keep_first(void *user, const vyre_diagnostic *diagnostic)
     vyre_diagnostic_format(diagnostic, out, 512);
 }
 
-static void
-the_line_is_shown_with_a_caret(void **state)
+TEST(the_line_is_shown_with_a_caret)
 {
-  (void)state;
   static const char text[] = "program @p {\r\n\t%a = add 1u32, 2.0f32 ; comment\r\n}\r\n";
   char shown[512] = "";
   vyre_module *module = new_module();
@@ -203,24 +185,9 @@ the_line_is_shown_with_a_caret(void **state)
   vyre_module_destroy(module);
 }
 
-static void
-nothing_and_comments_are_no_error(void **state)
+TEST(nothing_and_comments_are_no_error)
 {
-  (void)state;
   static const char *const texts[] = {"", "\n", "; only a comment", "\xef\xbb\xbf; a mark of UTF-8\n", "\xef\xbb\xbf"};
   for (size_t i = 0; i < 5; i++)
     vyre_module_destroy(parse(texts[i], strlen(texts[i])));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_error_is_named_at_its_place), cmocka_unit_test(long_numbers_are_refused),
-      cmocka_unit_test(long_names_are_refused),           cmocka_unit_test(expressions_nest_64_deep),
-      cmocka_unit_test(regions_nest_1000_deep),           cmocka_unit_test(functions_that_multiply_are_refused),
-      cmocka_unit_test(twenty_errors_are_said),           cmocka_unit_test(errors_do_not_cascade),
-      cmocka_unit_test(the_line_is_shown_with_a_caret),   cmocka_unit_test(nothing_and_comments_are_no_error),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Hostile texts, and memory that runs out: a clear status, no leak, no stray access.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test_allocator.h"
 #include "text_test.h"
 
 static uint64_t random_state = 88172645463325252u;
@@ -103,10 +104,8 @@ try_text(const char *text, size_t size)
   free(copy);
 }
 
-static void
-mutated_texts_do_no_harm(void **state)
+TEST(mutated_texts_do_no_harm)
 {
-  (void)state;
   char *text = malloc(1u << 16);
   assert_non_null(text);
   for (size_t file = 0; file < CORPUS_COUNT; file++) {
@@ -121,10 +120,8 @@ mutated_texts_do_no_harm(void **state)
   free(text);
 }
 
-static void
-noise_does_no_harm(void **state)
+TEST(noise_does_no_harm)
 {
-  (void)state;
   char text[512];
   for (uint32_t i = 0; i < 500; i++) {
     size_t size = random_below(sizeof(text));
@@ -135,10 +132,8 @@ noise_does_no_harm(void **state)
 }
 
 /* Every prefix of a text: what is cut off anywhere. */
-static void
-cut_texts_do_no_harm(void **state)
+TEST(cut_texts_do_no_harm)
 {
-  (void)state;
   vyre_bytes source = read_corpus("memory");
   for (size_t size = 0; size < source.size; size += 3)
     try_text(source.data, size);
@@ -147,55 +142,11 @@ cut_texts_do_no_harm(void **state)
 
 /* ---- memory that runs out ---- */
 
-typedef struct failing {
-  uint64_t calls, fail_at;
-  size_t out;
-  bool space; /* what failed was address space, and a module may do with less */
-} failing;
-
-static void *
-failing_resize(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  failing *f = user;
-  const vyre_allocator *base = vyre_allocator_default();
-  if (new_size > old_size && ++f->calls == f->fail_at)
-    return NULL;
-  void *result = base->resize(base->user, memory, old_size, new_size);
-  if (result || new_size == 0)
-    f->out += new_size - old_size;
-  return result;
-}
-
-static void *
-failing_reserve(void *user, size_t bytes)
-{
-  failing *f = user;
-  const vyre_allocator *base = vyre_allocator_default();
-  f->space |= ++f->calls == f->fail_at;
-  return f->calls == f->fail_at ? NULL : base->reserve(base->user, bytes);
-}
-
-static bool
-failing_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
-{
-  failing *f = user;
-  const vyre_allocator *base = vyre_allocator_default();
-  return ++f->calls != f->fail_at && base->commit(base->user, memory, old_bytes, bytes);
-}
-
-static void
-failing_release(void *user, void *memory, size_t bytes)
-{
-  const vyre_allocator *base = vyre_allocator_default();
-  (void)user;
-  base->release(base->user, memory, bytes);
-}
-
 /* Parses and prints with the n-th allocation failing; true if all went well. */
 static bool
-run_failing(const vyre_bytes *source, failing *f)
+run_failing(const vyre_bytes *source, uint64_t fail_at, test_memory *f)
 {
-  vyre_allocator allocator = {failing_resize, failing_reserve, failing_commit, failing_release, f};
+  vyre_allocator allocator = test_allocator(f, fail_at);
   vyre_bytes out = {.allocator = &allocator};
   vyre_module *module = NULL;
   vyre_status status = vyre_module_create(&allocator, 1u << 14, &module);
@@ -213,32 +164,18 @@ run_failing(const vyre_bytes *source, failing *f)
   return good;
 }
 
-static void
-each_allocation_may_fail(void **state)
+TEST(each_allocation_may_fail)
 {
-  (void)state;
   for (size_t file = 0; file < CORPUS_COUNT; file++) {
     vyre_bytes source = read_corpus(corpus[file]);
     bool done = false;
     for (uint64_t n = 1; !done; n++) {
-      failing f = {.fail_at = n};
-      const bool good = run_failing(&source, &f);
+      test_memory f;
+      const bool good = run_failing(&source, n, &f);
       done = f.calls < n;
       assert_int_equal(f.out, 0);
       assert_true(good == (done || f.space));
     }
     vyre_bytes_free(&source);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(mutated_texts_do_no_harm),
-      cmocka_unit_test(noise_does_no_harm),
-      cmocka_unit_test(cut_texts_do_no_harm),
-      cmocka_unit_test(each_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

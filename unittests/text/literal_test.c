@@ -25,18 +25,14 @@ next_random(uint64_t *state)
   return *state;
 }
 
-static void
-every_half_comes_back(void **state)
+TEST(every_half_comes_back)
 {
-  (void)state;
   for (uint32_t bits = 0; bits < 0x10000; bits++)
     check(VYRE_TYPE(VYRE_F16, 1), bits);
 }
 
-static void
-floats_come_back(void **state)
+TEST(floats_come_back)
 {
-  (void)state;
   uint64_t random = 0x123456789abcdef1u;
   for (uint32_t exponent = 0; exponent < 256; exponent++)
     for (int32_t step = -2; step <= 2; step++) { /* around each power of two */
@@ -57,10 +53,8 @@ floats_come_back(void **state)
   }
 }
 
-static void
-integers_and_bools_come_back(void **state)
+TEST(integers_and_bools_come_back)
 {
-  (void)state;
   uint64_t random = 7;
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U64; kind++) {
     uint32_t width = vyre_kind_bits((vyre_kind)kind);
@@ -89,10 +83,8 @@ digits_of(const char *text)
 }
 
 /* No decimal of fewer digits reads as the same float. */
-static void
-floats_are_printed_short(void **state)
+TEST(floats_are_printed_short)
 {
-  (void)state;
   uint64_t random = 99;
   for (uint32_t i = 0; i < 20000; i++) {
     uint32_t bits = (uint32_t)next_random(&random) & 0x7fffffffu;
@@ -145,10 +137,8 @@ static const struct {
     {"falsex4", 0},
 };
 
-static void
-decimals_are_rounded_once(void **state)
+TEST(decimals_are_rounded_once)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof(exact) / sizeof(*exact); i++) {
     text_literal literal;
     text_literal_problem problem = text_read_literal(exact[i].text, (uint32_t)strlen(exact[i].text), &literal);
@@ -158,10 +148,8 @@ decimals_are_rounded_once(void **state)
   }
 }
 
-static void
-types_have_their_names(void **state)
+TEST(types_have_their_names)
 {
-  (void)state;
   char text[48];
   assert_string_equal(vyre_text_type(VYRE_TYPE(VYRE_F32, 4), text), "f32x4");
   assert_string_equal(vyre_text_type(VYRE_TYPE(VYRE_BOOL, 1), text), "bool");
@@ -174,15 +162,4 @@ types_have_their_names(void **state)
   static const char *const none[] = {"", "f", "f3", "f320", "f32x", "f32x1", "f32x5", "x2", "void", "tuple"};
   for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
     assert_int_equal(text_read_type(none[i], strlen(none[i])), 0);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_half_comes_back),        cmocka_unit_test(floats_come_back),
-      cmocka_unit_test(integers_and_bools_come_back), cmocka_unit_test(floats_are_printed_short),
-      cmocka_unit_test(decimals_are_rounded_once),    cmocka_unit_test(types_have_their_names),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

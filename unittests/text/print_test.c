@@ -36,10 +36,8 @@ check_print(const vyre_module *module, const vyre_text_options *options, const c
   vyre_bytes_free(&text);
 }
 
-static void
-one_program_is_printed_with_its_structs(void **state)
+TEST(one_program_is_printed_with_its_structs)
 {
-  (void)state;
   vyre_module *module = parse(two_programs, sizeof(two_programs) - 1);
   const vyre_view *v = vyre_module_view(module);
   vyre_text_options options = {.program = v->last[0]};
@@ -67,10 +65,8 @@ one_program_is_printed_with_its_structs(void **state)
   vyre_module_destroy(module);
 }
 
-static void
-rows_and_lines_are_comments(void **state)
+TEST(rows_and_lines_are_comments)
 {
-  (void)state;
   vyre_module *module = parse(two_programs, sizeof(two_programs) - 1);
   uint32_t store = row_with(module, VYRE_OP_store);
   vyre_row_set_line(module, (vyre_row){store}, vyre_string_intern(module, "a \"b\".comp", 10), 12, 3);
@@ -88,10 +84,8 @@ rows_and_lines_are_comments(void **state)
   vyre_module_destroy(module);
 }
 
-static void
-messages_stand_at_their_rows(void **state)
+TEST(messages_stand_at_their_rows)
 {
-  (void)state;
   vyre_module *module = parse(two_programs, sizeof(two_programs) - 1);
   uint32_t program = vyre_module_view(module)->first[0];
   const vyre_text_note notes[] = {
@@ -124,10 +118,8 @@ messages_stand_at_their_rows(void **state)
 }
 
 /* Structs of one name but different members are told apart, members of one name are taken by number. */
-static void
-names_of_structs_are_made_unique(void **state)
+TEST(names_of_structs_are_made_unique)
 {
-  (void)state;
   vyre_module *module = new_module();
   vyre_builder b;
   uint32_t input = vyre_module_add_input(module, "x");
@@ -164,10 +156,8 @@ names_of_structs_are_made_unique(void **state)
 
 /* Rows of every kind with operands that lead nowhere, to themselves or out of the table: printed somehow, never followed for ever.
  */
-static void
-damaged_rows_are_printed(void **state)
+TEST(damaged_rows_are_printed)
 {
-  (void)state;
   for (size_t file = 0; file < CORPUS_COUNT; file++) {
     vyre_bytes source = read_corpus(corpus[file]);
     for (uint32_t kind = 0; kind < 5; kind++) {
@@ -198,10 +188,8 @@ damaged_rows_are_printed(void **state)
 }
 
 /* Labels are constants: a tuple that has other users too is printed with its parts. */
-static void
-labels_are_printed_one_by_one(void **state)
+TEST(labels_are_printed_one_by_one)
 {
-  (void)state;
   static const char text[] = "program @p workgroup(1, 1, 1) {\n"
                              "  %t = tuple 1u32, 2u32, 3u32\n"
                              "  switch lindex {\n"
@@ -221,10 +209,8 @@ labels_are_printed_one_by_one(void **state)
 }
 
 /* A length that is a const row stays one, and is no literal of an array's. */
-static void
-a_const_row_may_be_a_length(void **state)
+TEST(a_const_row_may_be_a_length)
 {
-  (void)state;
   vyre_module *module;
   vyre_builder b;
   assert_null(vyre_module_create(NULL, 1 << 10, &module));
@@ -242,19 +228,4 @@ a_const_row_may_be_a_length(void **state)
   check_print(again, NULL, wanted);
   vyre_module_destroy(again);
   vyre_module_destroy(module);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_program_is_printed_with_its_structs),
-      cmocka_unit_test(rows_and_lines_are_comments),
-      cmocka_unit_test(messages_stand_at_their_rows),
-      cmocka_unit_test(names_of_structs_are_made_unique),
-      cmocka_unit_test(damaged_rows_are_printed),
-      cmocka_unit_test(labels_are_printed_one_by_one),
-      cmocka_unit_test(a_const_row_may_be_a_length),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,8 @@
 #ifndef VYRE_TEXT_TEST_H
 #define VYRE_TEXT_TEST_H
 
+#include "../test.h"
 #include "vyre/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 static const char *const corpus[] = {"ops", "control", "memory", "functions", "names", "literals", "opaque", "subgroups"};
 #define CORPUS_COUNT (sizeof(corpus) / sizeof(*corpus))

@@ -1,14 +1,8 @@
 /* vyre-run's walk over the scalars of a buffer, and their text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "run_parts.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* ---- scalars ------------------------------------------------------------------------------------------------------------- */
 
@@ -20,10 +14,8 @@ assert_prints(vyre_kind kind, uint64_t bits, const char *expected)
   assert_string_equal(text, expected);
 }
 
-static void
-scalars_print_as_the_shortest_text(void **state)
+TEST(scalars_print_as_the_shortest_text)
 {
-  (void)state;
   assert_prints(VYRE_F32, 0x3dcccccd, "0.1");
   assert_prints(VYRE_F32, 0x3f800000, "1");
   assert_prints(VYRE_F32, 0x41200000, "10");
@@ -62,10 +54,8 @@ assert_no_value(vyre_kind kind, const char *text)
   assert_false(run_scalar_parse(text, strlen(text), kind, &bits));
 }
 
-static void
-texts_parse_as_their_type_or_not_at_all(void **state)
+TEST(texts_parse_as_their_type_or_not_at_all)
 {
-  (void)state;
   assert_parses(VYRE_F32, "0.1", 0x3dcccccd);
   assert_parses(VYRE_F32, "-inf", 0xff800000);
   assert_parses(VYRE_F32, "1e-45", 1);
@@ -100,10 +90,8 @@ texts_parse_as_their_type_or_not_at_all(void **state)
   assert_no_value(VYRE_BOOL, "2");
 }
 
-static void
-bits_go_through_memory(void **state)
+TEST(bits_go_through_memory)
 {
-  (void)state;
   for (unsigned kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
     unsigned char memory[12];
     memset(memory, 0xaa, sizeof memory);
@@ -160,10 +148,8 @@ make_block(vyre_module *module)
   return vyre_type_struct(module, 0, members, 5, VYRE_TYPE_BLOCK);
 }
 
-static void
-a_struct_is_walked_in_order_and_inside_its_bytes(void **state)
+TEST(a_struct_is_walked_in_order_and_inside_its_bytes)
 {
-  (void)state;
   vyre_module *module;
   assert_null(vyre_module_create(NULL, 0, &module));
   vyre_type_id block = make_block(module);
@@ -194,10 +180,8 @@ a_struct_is_walked_in_order_and_inside_its_bytes(void **state)
   vyre_module_destroy(module);
 }
 
-static void
-lengths_from_specialization_constants_are_taken(void **state)
+TEST(lengths_from_specialization_constants_are_taken)
 {
-  (void)state;
   vyre_module *module;
   assert_null(vyre_module_create(NULL, 0, &module));
   vyre_builder builder;
@@ -214,17 +198,4 @@ lengths_from_specialization_constants_are_taken(void **state)
   assert_int_equal(run_layout_each(&with, array, 20, see, &s), 5);
   assert_path(&with, array, 16, "[4]");
   vyre_module_destroy(module);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scalars_print_as_the_shortest_text),
-      cmocka_unit_test(texts_parse_as_their_type_or_not_at_all),
-      cmocka_unit_test(bits_go_through_memory),
-      cmocka_unit_test(a_struct_is_walked_in_order_and_inside_its_bytes),
-      cmocka_unit_test(lengths_from_specialization_constants_are_taken),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

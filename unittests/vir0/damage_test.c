@@ -63,10 +63,8 @@ small_file(void)
   return file;
 }
 
-static void
-every_byte_counts(void **state)
+TEST(every_byte_counts)
 {
-  (void)state;
   vyre_bytes file = small_file();
   assert_false(refused(file.data, file.size));
   for (size_t at = 0; at < file.size; at += budget_step()) {
@@ -119,8 +117,7 @@ try_word(vyre_bytes *file, size_t at, uint32_t value, uint32_t *taken)
 }
 
 /* Every word of every section, and of the section table, set to what may go wrong, under right hashes. */
-static void
-hashes_are_not_believed(void **state)
+TEST(hashes_are_not_believed)
 {
   vyre_module *m = sample_new();
   if (*state)
@@ -144,6 +141,7 @@ hashes_are_not_believed(void **state)
   vyre_bytes_free(&file);
   vyre_module_destroy(m);
 }
+TEST_OF(hashes_are_not_believed, target);
 
 /* ---- what is said ---- */
 
@@ -233,10 +231,8 @@ says(uint32_t kind, uint32_t word, uint32_t value, const char *message)
   return right;
 }
 
-static void
-the_place_is_said(void **state)
+TEST(the_place_is_said)
 {
-  (void)state;
   bool all = true;
   for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++)
     all &= says(damages[i].kind, damages[i].word, damages[i].value, damages[i].message);
@@ -244,10 +240,8 @@ the_place_is_said(void **state)
 }
 
 /* What reads a text stops at a zero byte, so there must be one. */
-static void
-texts_end(void **state)
+TEST(texts_end)
 {
-  (void)state;
   vyre_module *m = sample_new();
   vyre_bytes file = sample_write(m);
   const vyre_vir0_section *strings = section_of(&file, VYRE_VIR0_STRINGS);
@@ -293,10 +287,8 @@ static const struct {
     {124, 0x61616161, true, "section 0 has no proper name"},
 };
 
-static void
-the_head_is_checked(void **state)
+TEST(the_head_is_checked)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
     vyre_module *m = sample_new();
     vyre_bytes file = sample_write(m);
@@ -315,10 +307,8 @@ the_head_is_checked(void **state)
 }
 
 /* An unknown kind that may be skipped is. */
-static void
-optional_kinds_are_skipped(void **state)
+TEST(optional_kinds_are_skipped)
 {
-  (void)state;
   vyre_module *m = sample_new();
   vyre_bytes file = {0};
   assert_null(vyre_vir0_write(m, &(vyre_vir0_named){"later", "data", 4, true}, 1, &file));
@@ -334,10 +324,8 @@ optional_kinds_are_skipped(void **state)
 }
 
 /* Whose columns are all empty: row 0 is there always. */
-static void
-row_0_is_needed(void **state)
+TEST(row_0_is_needed)
 {
-  (void)state;
   vyre_bytes file = small_file();
   ((vyre_vir0_header *)(void *)file.data)->rows = 0;
   for (uint32_t kind = VYRE_VIR0_OP; kind <= VYRE_VIR0_LAST; kind++) {
@@ -355,18 +343,4 @@ row_0_is_needed(void **state)
   vyre_bytes_free(&file);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_byte_counts),
-      cmocka_unit_test(hashes_are_not_believed),
-      cmocka_unit_test(the_place_is_said),
-      cmocka_unit_test(the_head_is_checked),
-      cmocka_unit_test(optional_kinds_are_skipped),
-      cmocka_unit_test(texts_end),
-      cmocka_unit_test(row_0_is_needed),
-      cmocka_unit_test_prestate(hashes_are_not_believed, &target),
-  };
-  return cmocka_run_group_tests(tests, make_target, free_target);
-}
+TEST_MAIN(make_target, free_target)

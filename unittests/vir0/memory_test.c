@@ -1,14 +1,11 @@
 /* Every allocation of writing and reading failing once: a status, no crash, no leak, and the module can be used again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test_allocator.h"
 #include "sample.h"
 
-#include "test_allocator.h"
-
-static void
-writing_may_fail_anywhere(void **state)
+TEST(writing_may_fail_anywhere)
 {
-  (void)state;
   test_memory memory = {0};
   for (uint64_t at = 1;; at++) {
     vyre_allocator allocator = test_allocator(&memory, 0);
@@ -34,10 +31,8 @@ writing_may_fail_anywhere(void **state)
   }
 }
 
-static void
-reading_may_fail_anywhere(void **state)
+TEST(reading_may_fail_anywhere)
 {
-  (void)state;
   vyre_module *sample = sample_new();
   vyre_bytes file = sample_write(sample);
   test_memory memory = {0};
@@ -68,11 +63,4 @@ reading_may_fail_anywhere(void **state)
   }
   vyre_bytes_free(&file);
   vyre_module_destroy(sample);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(writing_may_fail_anywhere), cmocka_unit_test(reading_may_fail_anywhere)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

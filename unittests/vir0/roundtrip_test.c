@@ -35,10 +35,8 @@ read_input(const char *folder, const char *name, const char *end)
   return m;
 }
 
-static void
-texts_come_back(void **state)
+TEST(texts_come_back)
 {
-  (void)state;
   static const char *const names[] = {"ops", "control", "memory", "functions", "names", "literals"};
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
     vyre_module *m = read_input(CORPUS, names[i], ".vir");
@@ -48,10 +46,8 @@ texts_come_back(void **state)
 }
 
 /* With lines; and the SPIR-V by way of VIR0 is that without. */
-static void
-examples_come_back(void **state)
+TEST(examples_come_back)
 {
-  (void)state;
   static const char *const names[] = {"saxpy",  "matmul",     "reduce", "scan",     "histogram",
                                       "sha256", "mandelbrot", "blur",   "particles"};
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -71,10 +67,8 @@ examples_come_back(void **state)
   }
 }
 
-static void
-everything_comes_back(void **state)
+TEST(everything_comes_back)
 {
-  (void)state;
   vyre_module *m = sample_new();
   check_round_trip(m);
   vyre_module_clear(m);
@@ -83,10 +77,8 @@ everything_comes_back(void **state)
 }
 
 /* A scope as it is read has its callers, which come before it whatever order they had. */
-static void
-scopes_come_back(void **state)
+TEST(scopes_come_back)
 {
-  (void)state;
   vyre_module *m = sample_new();
   sample_add_scopes(m);
   check_round_trip(m);
@@ -101,10 +93,8 @@ scopes_come_back(void **state)
 }
 
 /* What is read can be worked with: names, strings, types and constants are found again. */
-static void
-a_module_goes_on(void **state)
+TEST(a_module_goes_on)
 {
-  (void)state;
   vyre_module *m = sample_new();
   vyre_bytes file = sample_write(m);
   vyre_module *n = sample_read(&file);
@@ -130,10 +120,8 @@ a_module_goes_on(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-history_leaves_no_trace(void **state)
+TEST(history_leaves_no_trace)
 {
-  (void)state;
   vyre_module *m = sample_new(), *n, *copy;
   vyre_bytes first = sample_write(m);
   for (const char *at = first.data; at + 8 < first.data + first.size; at++) {
@@ -169,10 +157,8 @@ history_leaves_no_trace(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-named_sections_are_carried(void **state)
+TEST(named_sections_are_carried)
 {
-  (void)state;
   vyre_module *m = sample_new(), *n;
   const vyre_vir0_named named[] = {{"loops.trips", "12345", 5, true}, {"must.know", "", 0, false}, {"last", "\1\2\3", 3, true}};
   const char *const known[] = {"other", "must.know"};
@@ -212,10 +198,8 @@ named_sections_are_carried(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-what_cannot_be_done_is_said(void **state)
+TEST(what_cannot_be_done_is_said)
 {
-  (void)state;
   vyre_module *m = sample_new();
   vyre_bytes file = sample_write(m), none = {0};
   vyre_status status = vyre_vir0_read(m, file.data, file.size, "f", NULL, 0);
@@ -237,10 +221,8 @@ what_cannot_be_done_is_said(void **state)
 }
 
 /* As deep as may be comes back, one more is not written. */
-static void
-nesting_ends(void **state)
+TEST(nesting_ends)
 {
-  (void)state;
   for (uint32_t over = 0; over < 3; over++) {
     vyre_module *m;
     vyre_builder b;
@@ -281,10 +263,8 @@ clear_op_set(const vyre_bytes *file)
   memcpy(file->data, &header, sizeof header);
 }
 
-static void
-the_first_version_is_read(void **state)
+TEST(the_first_version_is_read)
 {
-  (void)state;
   vyre_bytes file = {0}, wanted = {0}, text = {0};
   assert_null(vyre_file_read(FROZEN ".vir0", &file));
   assert_null(vyre_file_read(FROZEN ".vir", &wanted));
@@ -330,17 +310,5 @@ main(int count, char **arguments)
 {
   if (count > 1 && strcmp(arguments[1], "freeze") == 0)
     return freeze();
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(texts_come_back),
-      cmocka_unit_test(examples_come_back),
-      cmocka_unit_test(everything_comes_back),
-      cmocka_unit_test(scopes_come_back),
-      cmocka_unit_test(a_module_goes_on),
-      cmocka_unit_test(history_leaves_no_trace),
-      cmocka_unit_test(named_sections_are_carried),
-      cmocka_unit_test(what_cannot_be_done_is_said),
-      cmocka_unit_test(nesting_ends),
-      cmocka_unit_test(the_first_version_is_read),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return test_run(NULL, NULL);
 }

@@ -4,15 +4,7 @@
 #ifndef VYRE_VIR0_SAMPLE_H
 #define VYRE_VIR0_SAMPLE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "table/table.h"
 #include "vyre/io.h"

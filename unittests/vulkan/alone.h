@@ -7,22 +7,17 @@
 #define VYRE_UNITTESTS_ALONE_H
 
 #include "../hang.h"
+#include "../test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 /* What main returns.  An argument: the name of a test, to run that one here. */
 static inline int
-run_alone(int argc, char **argv, const struct CMUnitTest *tests, size_t count, CMFixtureFunction prepare, CMFixtureFunction finish)
+run_alone(int argc, char **argv, CMFixtureFunction prepare, CMFixtureFunction finish)
 {
+  size_t count;
+  const struct CMUnitTest *tests = test_all(&count);
   int failed = 0;
   if (argc > 1) {
     for (size_t i = 0; i < count; i++)

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
+#include "../test.h"
 #include "bundle.h"
 #include "messages.h"
 #include "vyre/target.h"
@@ -12,12 +13,6 @@
 #include "fake_vulkan.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "watch.inc"
 
@@ -299,43 +294,23 @@ run_rounds(const char *path, bool begins, uint32_t count)
   assert_true(all.barriers > 20 * count / 4 && all.parts > 20 * count / 4 && all.pure > 0);
 }
 
-static void
-hazards_have_barriers_and_no_barrier_is_idle(void **state)
+TEST(hazards_have_barriers_and_no_barrier_is_idle)
 {
-  (void)state;
   run_rounds(test_file(FAKE_VULKAN), false, 4 + budget_part(16));
 }
 
-static void
-so_it_is_with_several_in_flight(void **state)
+TEST(so_it_is_with_several_in_flight)
 {
-  (void)state;
   run_rounds(test_file(FAKE_VULKAN), true, 4 + budget_part(8));
 }
 
-static void
-so_it_is_where_memory_is_not_shared(void **state)
+TEST(so_it_is_where_memory_is_not_shared)
 {
-  (void)state;
   run_rounds(test_file(FAKE_DISCRETE), false, 4 + budget_part(16));
 }
 
-static void
-so_it_is_with_a_queue_that_copies(void **state)
+TEST(so_it_is_with_a_queue_that_copies)
 {
-  (void)state;
   run_rounds(test_file(FAKE_DISCRETE), true, 4 + budget_part(8));
   assert_true(all.needed_waits > 4 + budget_part(16));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hazards_have_barriers_and_no_barrier_is_idle),
-      cmocka_unit_test(so_it_is_with_several_in_flight),
-      cmocka_unit_test(so_it_is_where_memory_is_not_shared),
-      cmocka_unit_test(so_it_is_with_a_queue_that_copies),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * calls is a remark, and kernels compile all the same.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "alone.h"
 #include "bundle.h"
 #include "fake_vulkan.h"
@@ -12,19 +13,12 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -185,10 +179,8 @@ save(const char *path, const unsigned char *data, size_t size)
   assert_int_equal(fclose(file), 0);
 }
 
-static void
-what_was_compiled_comes_back(void **state)
+TEST_WITH(what_was_compiled_comes_back, make_folder, remove_folder)
 {
-  (void)state;
   char path[MOST_PATH];
   seen s = use(given(), 3);
   assert_counts("the first time", &s, 0, 3, 0);
@@ -219,10 +211,8 @@ assert_made_anew(const char *what, const char *path, const unsigned char *right,
   assert_int_equal(size_and_check[1], XXH3_64bits(now + HEADER, size - HEADER));
 }
 
-static void
-files_that_are_wrong_are_made_anew(void **state)
+TEST_WITH(files_that_are_wrong_are_made_anew, make_folder, remove_folder)
 {
-  (void)state;
   static unsigned char right[MOST_FILE], wrong[MOST_FILE];
   char path[MOST_PATH];
   use(given(), 1);
@@ -250,10 +240,8 @@ files_that_are_wrong_are_made_anew(void **state)
 }
 
 /* Whole, but not what a driver may be given. */
-static void
-files_of_others_are_made_anew(void **state)
+TEST_WITH(files_of_others_are_made_anew, make_folder, remove_folder)
 {
-  (void)state;
   static unsigned char right[MOST_FILE], other[MOST_FILE], wrong[MOST_FILE];
   char path[MOST_PATH], path2[MOST_PATH], aside[MOST_PATH];
   use(given(), 1);
@@ -289,10 +277,8 @@ files_of_others_are_made_anew(void **state)
   assert_int_equal(s.remarks, 2); /* that it is not read, and not written */
 }
 
-static void
-a_folder_that_cannot_be_used_is_said_once(void **state)
+TEST_WITH(a_folder_that_cannot_be_used_is_said_once, make_folder, remove_folder)
 {
-  (void)state;
   char path[MOST_PATH];
   snprintf(path, sizeof path, "%s/file", folder);
   save(path, (const unsigned char *)"x", 1);
@@ -321,10 +307,8 @@ a_folder_that_cannot_be_used_is_said_once(void **state)
 }
 
 /* None of these has to do with whether the kernel compiles. */
-static void
-calls_that_fail_are_survived(void **state)
+TEST_WITH(calls_that_fail_are_survived, make_folder, remove_folder)
 {
-  (void)state;
   static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_UNKNOWN, VK_INCOMPLETE};
   char path[MOST_PATH];
   for (uint32_t i = 0; i < sizeof results / sizeof *results; i++) {
@@ -356,10 +340,8 @@ share(const char *cache)
 }
 
 /* Processes that all write the same files, and read those of the others. */
-static void
-processes_share_the_folder(void **state)
+TEST_WITH(processes_share_the_folder, make_folder, remove_folder)
 {
-  (void)state;
   enum { PROCESSES = 3 };
   pid_t children[PROCESSES];
   char path[MOST_PATH];
@@ -403,10 +385,8 @@ is_there(const char *name)
   return access(path, F_OK) == 0;
 }
 
-static void
-what_was_not_used_for_longest_goes(void **state)
+TEST_WITH(what_was_not_used_for_longest_goes, make_folder, remove_folder)
 {
-  (void)state;
   static const char *const names[] = {"00000000000000000000000000000001.pipeline", "00000000000000000000000000000002.pipeline",
                                       "00000000000000000000000000000003.pipeline", ".00000000000000000000000000000004.pipeline.1.2",
                                       "somebody else's"};
@@ -430,10 +410,8 @@ what_was_not_used_for_longest_goes(void **state)
   assert_true(is_there(names[4]));
 }
 
-static void
-what_is_used_is_not_the_oldest(void **state)
+TEST_WITH(what_is_used_is_not_the_oldest, make_folder, remove_folder)
 {
-  (void)state;
   static const char young[] = "00000000000000000000000000000001.pipeline";
   static unsigned char data[MOST_FILE];
   char path[MOST_PATH];
@@ -457,12 +435,5 @@ main(int argc, char **argv)
 {
   if (argc > 2)
     return share(argv[2]);
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-  const struct CMUnitTest tests[] = {
-      TEST(what_was_compiled_comes_back),       TEST(files_that_are_wrong_are_made_anew),
-      TEST(files_of_others_are_made_anew),      TEST(a_folder_that_cannot_be_used_is_said_once),
-      TEST(calls_that_fail_are_survived),       TEST(processes_share_the_folder),
-      TEST(what_was_not_used_for_longest_goes), TEST(what_is_used_is_not_the_oldest),
-  };
-  return run_alone(argc, argv, tests, sizeof tests / sizeof *tests, prepare, NULL);
+  return run_alone(argc, argv, prepare, NULL);
 }

@@ -1,17 +1,13 @@
 /* What the driver is called for: one submit and one wait a sequence, and for one that was there before nothing is made.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "bundle.h"
 #include "vulkan.h"
 
 #include "fake_vulkan.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "messages.h"
 #include "mix.h"
@@ -85,10 +81,8 @@ assert_nothing_is_made(void)
   assert_int_equal(count("vkBeginCommandBuffer"), 2); /* of what is before its steps, and after them */
 }
 
-static void
-a_sequence_that_comes_again_is_one_submit_and_one_wait(void **state)
+TEST(a_sequence_that_comes_again_is_one_submit_and_one_wait)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, 9);
   check(&f, 9);
@@ -113,10 +107,8 @@ a_sequence_that_comes_again_is_one_submit_and_one_wait(void **state)
   assert_ok(ops->close(f.target));
 }
 
-static void
-a_bound_that_was_not_enough_submits_again(void **state)
+TEST(a_bound_that_was_not_enough_submits_again)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, 4);
   f.target->most_iterations = 1;
@@ -136,10 +128,8 @@ a_bound_that_was_not_enough_submits_again(void **state)
   assert_ok(ops->close(f.target));
 }
 
-static void
-many_launches_are_several_batches_and_one_wait(void **state)
+TEST(many_launches_are_several_batches_and_one_wait)
 {
-  (void)state;
   fixture f;
   open_fixture(&f, 5000);
   f.repeat.until = (vyre_range){{0}, 0, 0};
@@ -152,10 +142,8 @@ many_launches_are_several_batches_and_one_wait(void **state)
 
 /* Copies go by a queue of their own, if there is one, where something is in flight, and there alone.  The driver does not tell how
  * far it has come, so that only waits do. */
-static void
-copies_have_a_queue_of_their_own_beside_what_runs(void **state)
+TEST(copies_have_a_queue_of_their_own_beside_what_runs)
 {
-  (void)state;
   fixture f;
   set_failure("vkGetSemaphoreCounterValue", VK_NOT_READY);
   open_fixture(&f, 1);
@@ -195,14 +183,4 @@ prepare(void **state)
   return symbol ? 0 : -1;
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_sequence_that_comes_again_is_one_submit_and_one_wait),
-      cmocka_unit_test(a_bound_that_was_not_enough_submits_again),
-      cmocka_unit_test(many_launches_are_several_batches_and_one_wait),
-      cmocka_unit_test(copies_have_a_queue_of_their_own_beside_what_runs),
-  };
-  return cmocka_run_group_tests(tests, prepare, NULL);
-}
+TEST_MAIN(prepare, NULL)

@@ -1,6 +1,7 @@
 /* What the Vulkan target says of devices, and which of them it takes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vulkan.h"
 
 #include "bundle.h"
@@ -9,12 +10,6 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 static fake_vulkan_devices_function set_devices;
@@ -47,10 +42,8 @@ assert_no_device(const char *wanted, const char *word)
   vyre_status_free(status);
 }
 
-static void
-a_name_may_have_the_word_of_a_kind(void **state)
+TEST(a_name_may_have_the_word_of_a_kind)
 {
-  (void)state;
   static const fake_vulkan_device devices[] = {
       {"Discrete Simulator", VK_PHYSICAL_DEVICE_TYPE_CPU, VK_API_VERSION_1_3, true},
       {"other", VK_PHYSICAL_DEVICE_TYPE_OTHER, VK_API_VERSION_1_3, true},
@@ -109,10 +102,8 @@ assert_refused(const vyre_target *target, vyre_status status, const char *left, 
 }
 
 /* Whatever the driver says of what is left, others may take it meanwhile. */
-static void
-a_device_says_its_queues_and_what_memory_is_left(void **state)
+TEST(a_device_says_its_queues_and_what_memory_is_left)
 {
-  (void)state;
   vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .validate = test_validates()};
   vyre_target *target;
   vyre_device_info info;
@@ -133,10 +124,8 @@ a_device_says_its_queues_and_what_memory_is_left(void **state)
   assert_ok(ops->close(target));
 }
 
-static void
-a_device_says_what_another_would(void **state)
+TEST(a_device_says_what_another_would)
 {
-  (void)state;
   const fake_vulkan_says nothing = {0}, much = {.heap_budget = 300 * MIB, .heap_usage = 200 * MIB, .transfers = true};
   const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")}; /* the checks know the real one */
   vyre_target *target;
@@ -158,12 +147,10 @@ a_device_says_what_another_would(void **state)
 }
 
 /* Two writes of one range, and between them a barrier that the driver never sees. */
-static void
-the_checks_see_that_a_barrier_is_missing(void **state)
+TEST(the_checks_see_that_a_barrier_is_missing)
 {
   if (!test_validates() || VULKAN_LEAKS_CHECKED)
     skip(); /* the layer is not there, or leaks: leaks.h */
-  (void)state;
   const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .validate = test_validates()};
   for (uint32_t is_missing = 0; is_missing < 2; is_missing++) {
     vyre_target *target;
@@ -188,14 +175,4 @@ the_checks_see_that_a_barrier_is_missing(void **state)
   set_failure("", VK_SUCCESS);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_name_may_have_the_word_of_a_kind),
-      cmocka_unit_test(a_device_says_its_queues_and_what_memory_is_left),
-      cmocka_unit_test(a_device_says_what_another_would),
-      cmocka_unit_test(the_checks_see_that_a_barrier_is_missing),
-  };
-  return cmocka_run_group_tests(tests, prepare, NULL);
-}
+TEST_MAIN(prepare, NULL)

@@ -3,6 +3,7 @@
  * Over 600 lines, as it is one list of cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vulkan.h"
 
 #include "alone.h"
@@ -15,12 +16,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <spirv-tools/libspirv.h>
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
@@ -272,20 +268,16 @@ assert_fails(const char *name, VkResult result, const char *word)
   vyre_status_free(status);
 }
 
-static void
-with_nothing_failing_all_goes_well(void **state)
+TEST(with_nothing_failing_all_goes_well)
 {
-  (void)state;
   set_failure("", VK_SUCCESS);
   vyre_status status = open_use_close(NULL);
   if (status)
     fail_msg("%s", vyre_status_text(status));
 }
 
-static void
-each_function_that_is_missing_is_named(void **state)
+TEST(each_function_that_is_missing_is_named)
 {
-  (void)state;
   static const char *const names[] = {
 #define VULKAN_INSTANCE_SYM(name) #name,
 #define VULKAN_DEVICE_SYM(name)   #name,
@@ -334,10 +326,8 @@ static const char *const failing[] = {
 };
 enum { FAILING = sizeof failing / sizeof failing[0] };
 
-static void
-each_function_that_fails_is_named_with_its_code(void **state)
+TEST(each_function_that_fails_is_named_with_its_code)
 {
-  (void)state;
   static const struct {
     VkResult result;
     const char *text;
@@ -370,10 +360,8 @@ fail_call(const char *name, int32_t passes)
 }
 
 /* Each call of each function fails once, wherever in the use of the target it is. */
-static void
-each_call_that_fails_is_named(void **state)
+TEST(each_call_that_fails_is_named)
 {
-  (void)state;
   const uint32_t most_calls = validates || sweep_is_sparse() ? 4 : 16; /* of those that are called that often, and by polling */
   const uint32_t stride = sweep_stride(FAILING * most_calls);
   bool ended[FAILING] = {false};
@@ -385,8 +373,7 @@ each_call_that_fails_is_named(void **state)
 }
 
 /* With the layer, which says what is left when its device is destroyed. */
-static void
-nothing_is_left_by_a_failure(void **state)
+TEST(nothing_is_left_by_a_failure)
 {
   if (!test_validates())
     skip(); /* it is what was tried before */
@@ -444,10 +431,8 @@ assert_needs_are_named(const char *not_asked, const need *needs, size_t need_cou
   set_failure("", VK_SUCCESS);
 }
 
-static void
-a_feature_that_is_missing_is_named(void **state)
+TEST(a_feature_that_is_missing_is_named)
 {
-  (void)state;
   static const need needs[] = {{11, "needs Int64, "},
                                {9, "(shaderFloat16)"},
                                {4448, "(storageBuffer8BitAccess)"},
@@ -460,10 +445,8 @@ a_feature_that_is_missing_is_named(void **state)
   assert_needs_are_named("vkGetPhysicalDeviceFeatures2", needs, sizeof needs / sizeof needs[0]);
 }
 
-static void
-a_subgroup_operation_that_is_missing_is_named(void **state)
+TEST(a_subgroup_operation_that_is_missing_is_named)
 {
-  (void)state;
   static const need needs[] = {{61, "needs GroupNonUniform, "},
                                {63, "(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT)"},
                                {67, "needs GroupNonUniformClustered, "},
@@ -500,10 +483,8 @@ assert_no_device(const char *wanted, const char *word)
 }
 
 /* Discrete before integrated before virtual before the processor, of those that have compute and Vulkan 1.2. */
-static void
-the_best_usable_device_is_taken(void **state)
+TEST(the_best_usable_device_is_taken)
 {
-  (void)state;
   static const fake_vulkan_device devices[] = {
       {"slow one", VK_PHYSICAL_DEVICE_TYPE_CPU, VK_API_VERSION_1_3, true},
       {"old one", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, VK_API_VERSION_1_1, true},
@@ -588,10 +569,8 @@ static const char atomic_text[] = "OpCapability Shader\n"
                                   "OpFunctionEnd\n";
 
 /* No capability says that a kernel has these; its instructions do.  The first one, on 32 bits, needs nothing. */
-static void
-an_atomic_that_is_missing_is_named(void **state)
+TEST(an_atomic_that_is_missing_is_named)
 {
-  (void)state;
   static const struct {
     const char *operands, *name;
   } cases[] = {{"%at %two %zero %half", "needs an atomic on floats in workgroup memory, "},
@@ -626,10 +605,8 @@ an_atomic_that_is_missing_is_named(void **state)
 }
 
 /* Nothing of it can be destroyed, as it may still run: the leak checker is not asked. */
-static void
-a_device_that_hangs_is_left(void **state)
+TEST(a_device_that_hangs_is_left)
 {
-  const bool recovers = *state != NULL;
   set_failure("vkWaitSemaphores", VK_TIMEOUT);
   vyre_target_options options = {.library = test_file(FAKE_VULKAN), .timeout = 1};
   vyre_target *target;
@@ -642,7 +619,7 @@ a_device_that_hangs_is_left(void **state)
   assert_true(has_fix(vyre_status_text(status)));
   vyre_status_free(status);
   set_failure("", VK_SUCCESS);
-  if (recovers) {
+  if (*state) {
     assert_true(ops->is_lost(target));
     assert_ok(ops->recover(target));
     assert_ok(use(target));
@@ -651,10 +628,11 @@ a_device_that_hangs_is_left(void **state)
   VULKAN_LEAKS_END();
 }
 
-static void
-a_lost_device_stays_lost(void **state)
+static bool is_recovering;
+TEST_OF(a_device_that_hangs_is_left, is_recovering);
+
+TEST(a_lost_device_stays_lost)
 {
-  (void)state;
   static const char *const names[] = {"vkWaitSemaphores", "vkQueueSubmit", "vkGetSemaphoreCounterValue"};
   for (uint32_t i = 0; i < 3; i++) {
     set_failure(names[i], VK_ERROR_DEVICE_LOST);
@@ -677,10 +655,8 @@ a_lost_device_stays_lost(void **state)
   }
 }
 
-static void
-a_lost_device_is_made_anew(void **state)
+TEST(a_lost_device_is_made_anew)
 {
-  (void)state;
   set_failure("vkWaitSemaphores", VK_ERROR_DEVICE_LOST);
   vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target, *other;
@@ -719,10 +695,8 @@ allocate_nothing(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllo
 }
 
 /* An allocation that fails is tried again after the memory of unused submissions is freed. */
-static void
-an_allocation_that_fails_twice_is_an_error(void **state)
+TEST(an_allocation_that_fails_twice_is_an_error)
 {
-  (void)state;
   set_failure("", VK_SUCCESS);
   vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target;
@@ -745,22 +719,5 @@ an_allocation_that_fails_twice_is_an_error(void **state)
 int
 main(int argc, char **argv)
 {
-  static bool recovering = true;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(with_nothing_failing_all_goes_well),
-      cmocka_unit_test(each_function_that_is_missing_is_named),
-      cmocka_unit_test(each_function_that_fails_is_named_with_its_code),
-      cmocka_unit_test(each_call_that_fails_is_named),
-      cmocka_unit_test(nothing_is_left_by_a_failure),
-      cmocka_unit_test(a_feature_that_is_missing_is_named),
-      cmocka_unit_test(a_subgroup_operation_that_is_missing_is_named),
-      cmocka_unit_test(the_best_usable_device_is_taken),
-      cmocka_unit_test(an_atomic_that_is_missing_is_named),
-      cmocka_unit_test(a_lost_device_stays_lost),
-      cmocka_unit_test(a_lost_device_is_made_anew),
-      cmocka_unit_test(an_allocation_that_fails_twice_is_an_error),
-      cmocka_unit_test(a_device_that_hangs_is_left),
-      {"a_device_that_hung_is_made_anew", a_device_that_hangs_is_left, NULL, NULL, &recovering},
-  };
-  return run_alone(argc, argv, tests, sizeof tests / sizeof *tests, prepare, finish);
+  return run_alone(argc, argv, prepare, finish);
 }

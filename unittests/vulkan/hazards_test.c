@@ -2,17 +2,10 @@
  * by themselves, against the model of watch_log.h, which is held against what the specification says first.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "hazards.h" /* which has no prototypes of Vulkan's functions */
 
 #include "watch_log.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum {
   TRANSFER = VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -58,10 +51,8 @@ expect(watch_log *log, bool has_hazards, uint32_t idle)
   watch_free(log);
 }
 
-static void
-the_model_knows_what_a_hazard_is(void **state)
+TEST(the_model_knows_what_a_hazard_is)
 {
-  (void)state;
   watch_log log = {0};
   add_command(&log, 0, 0, 8, TRANSFER, FILL); /* nothing between a write and a read */
   add_command(&log, 0, 4, 12, COMPUTE, LOAD);
@@ -91,10 +82,8 @@ add_memory_barrier(watch_log *log, uint64_t first, uint64_t end, VkPipelineStage
   watch_add_part(log, (watch_part){1, first, end, from_access, to_access, false});
 }
 
-static void
-the_model_knows_what_a_memory_barrier_does(void **state)
+TEST(the_model_knows_what_a_memory_barrier_does)
 {
-  (void)state;
   watch_log log = {0};
   add_command(&log, 0, 0, 8, TRANSFER, FILL);
   add_memory_barrier(&log, 0, 8, TRANSFER, COMPUTE, FILL, LOAD);
@@ -125,10 +114,8 @@ the_model_knows_what_a_memory_barrier_does(void **state)
   expect(&log, false, 0);
 }
 
-static void
-the_model_knows_queues_and_the_host(void **state)
+TEST(the_model_knows_queues_and_the_host)
 {
-  (void)state;
   watch_log log = {0};
   for (uint32_t waits = 0; waits < 2; waits++) {
     add_command(&log, 1, 0, 8, TRANSFER, FILL);
@@ -346,40 +333,20 @@ run_rounds(round_kind kind, uint32_t count)
   return all;
 }
 
-static void
-each_barrier_of_a_list_is_needed_and_none_is_missing(void **state)
+TEST(each_barrier_of_a_list_is_needed_and_none_is_missing)
 {
-  (void)state;
   const totals all = run_rounds(ALONE, 200);
   assert_true(all.barriers > 1000 && all.parts > 1000 && all.pure > 50);
 }
 
-static void
-so_are_those_around_and_in_what_was_recorded_by_itself(void **state)
+TEST(so_are_those_around_and_in_what_was_recorded_by_itself)
 {
-  (void)state;
   const totals all = run_rounds(REPLAYED, 100);
   assert_true(all.barriers > 1000 && all.parts > 1000 && all.pure > 50);
 }
 
-static void
-none_is_missing_where_uses_are_joined(void **state)
+TEST(none_is_missing_where_uses_are_joined)
 {
-  (void)state;
   const totals all = run_rounds(MANY, 5);
   assert_true(all.barriers > 500);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_model_knows_what_a_hazard_is),
-      cmocka_unit_test(the_model_knows_what_a_memory_barrier_does),
-      cmocka_unit_test(the_model_knows_queues_and_the_host),
-      cmocka_unit_test(each_barrier_of_a_list_is_needed_and_none_is_missing),
-      cmocka_unit_test(so_are_those_around_and_in_what_was_recorded_by_itself),
-      cmocka_unit_test(none_is_missing_where_uses_are_joined),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

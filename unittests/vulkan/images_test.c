@@ -2,16 +2,11 @@
  * buffers have addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "bundle.h"
 #include "messages.h"
 #include "vulkan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <spirv-tools/libspirv.h>
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
@@ -149,10 +144,8 @@ runs(vyre_slot_kind kind, const vyre_image *image)
   return true;
 }
 
-static void
-what_goes_in_comes_out_of_every_format(void **state)
+TEST(what_goes_in_comes_out_of_every_format)
 {
-  (void)state;
   const vyre_slot_kind kinds[] = {VYRE_SLOT_STORAGE_IMAGE, VYRE_SLOT_STORAGE_TEXELS, VYRE_SLOT_SAMPLED_IMAGE, VYRE_SLOT_COMBINED};
   for (uint32_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
     uint32_t count = 0;
@@ -164,10 +157,8 @@ what_goes_in_comes_out_of_every_format(void **state)
   }
 }
 
-static void
-what_goes_in_comes_out_of_every_shape(void **state)
+TEST(what_goes_in_comes_out_of_every_shape)
 {
-  (void)state;
   const vyre_image images[] = {
       {.dim = VYRE_IMAGE_1D, .format = RGBA32F, .extent = {9, 1, 1}, .layers = 1},
       {.dim = VYRE_IMAGE_1D, .arrayed = true, .format = R32F, .extent = {9, 1, 1}, .layers = 3},
@@ -182,10 +173,8 @@ what_goes_in_comes_out_of_every_shape(void **state)
   assert_true(runs(VYRE_SLOT_COMBINED, &depth));
 }
 
-static void
-what_is_no_image_is_refused(void **state)
+TEST(what_is_no_image_is_refused)
 {
-  (void)state;
   const vyre_image good = {.dim = VYRE_IMAGE_2D, .format = R32F, .extent = {4, 4, 1}, .layers = 1};
   vyre_image bad = good;
   vyre_kernel_slot slot = {.set = 1, .binding = 2, .kind = VYRE_SLOT_STORAGE_IMAGE, .images = &bad};
@@ -222,10 +211,8 @@ what_is_no_image_is_refused(void **state)
   assert_refused(&slot, "is 4294967295 descriptors of kind 7");
 }
 
-static void
-a_range_that_does_not_fit_its_image_is_refused(void **state)
+TEST(a_range_that_does_not_fit_its_image_is_refused)
 {
-  (void)state;
   const vyre_image image = {.dim = VYRE_IMAGE_2D, .format = R32F, .extent = {4, 4, 1}, .layers = 1};
   const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE_IMAGE, .images = &image};
   vyre_kernel kernel;
@@ -245,10 +232,8 @@ a_range_that_does_not_fit_its_image_is_refused(void **state)
   assert_ok(ops->free(target, buffer));
 }
 
-static void
-buffers_have_addresses_of_their_own(void **state)
+TEST(buffers_have_addresses_of_their_own)
 {
-  (void)state;
   vyre_device_buffer buffers[2];
   uint64_t addresses[2];
   for (uint32_t i = 0; i < 2; i++) {
@@ -269,15 +254,4 @@ buffers_have_addresses_of_their_own(void **state)
   vyre_status_free(status);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_goes_in_comes_out_of_every_format),
-      cmocka_unit_test(what_goes_in_comes_out_of_every_shape),
-      cmocka_unit_test(what_is_no_image_is_refused),
-      cmocka_unit_test(a_range_that_does_not_fit_its_image_is_refused),
-      cmocka_unit_test(buffers_have_addresses_of_their_own),
-  };
-  return cmocka_run_group_tests(tests, prepare, finish);
-}
+TEST_MAIN(prepare, finish)

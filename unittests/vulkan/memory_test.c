@@ -2,17 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
+#include "../test.h"
 #include "messages.h"
 #include "sweep.h"
 #include "vyre/target.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "mix.h"
 
@@ -80,10 +73,8 @@ check(fixture *f)
     assert_int_equal(f->after[i], 4 * i + 3);
 }
 
-static void
-a_target_goes_on_after_memory_failed_once(void **state)
+TEST(a_target_goes_on_after_memory_failed_once)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   left = INT32_MAX;
@@ -111,11 +102,4 @@ a_target_goes_on_after_memory_failed_once(void **state)
     assert_ok(ops->close(f.target));
   }
   assert_true(failed * stride > 10);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_target_goes_on_after_memory_failed_once)};
-  return hang_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,8 @@
 #ifndef VYRE_UNITTESTS_MESSAGES_H
 #define VYRE_UNITTESTS_MESSAGES_H
 
+#include "../test.h"
 #include "vyre/status.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* The library that a test's targets are opened with; NULL: the platform's. */
 #ifndef VULKAN_LIBRARY

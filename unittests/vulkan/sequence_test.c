@@ -3,16 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
+#include "../test.h"
 #include "bundle.h"
 #include "messages.h"
 #include "vyre/target.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "mix.h"
 
@@ -167,10 +161,8 @@ check(fixture *f)
 
 /* ---- repeats ------------------------------------------------------------------------------------------------------------- */
 
-static void
-a_repeat_runs_its_steps_so_many_times(void **state)
+TEST(a_repeat_runs_its_steps_so_many_times)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   add_step(&f, (mix_push){0, 3, 1}, 1);
@@ -186,10 +178,8 @@ a_repeat_runs_its_steps_so_many_times(void **state)
   assert_ok(ops->close(f.target));
 }
 
-static void
-a_repeat_ends_when_its_word_is_0(void **state)
+TEST(a_repeat_ends_when_its_word_is_0)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   f.before[3] = 5;
@@ -210,10 +200,8 @@ a_repeat_ends_when_its_word_is_0(void **state)
   assert_ok(ops->close(f.target));
 }
 
-static void
-after_a_repeat_that_was_not_enough_nothing_runs_but_reads(void **state)
+TEST(after_a_repeat_that_was_not_enough_nothing_runs_but_reads)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   f.before[3] = 5;
@@ -234,10 +222,8 @@ after_a_repeat_that_was_not_enough_nothing_runs_but_reads(void **state)
   assert_ok(ops->close(f.target));
 }
 
-static void
-many_iterations_take_more_waits_and_few_of_many_do_not(void **state)
+TEST(many_iterations_take_more_waits_and_few_of_many_do_not)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   f.before[3] = 2500;
@@ -268,10 +254,8 @@ many_iterations_take_more_waits_and_few_of_many_do_not(void **state)
   assert_ok(ops->close(f.target));
 }
 
-static void
-a_fixed_number_of_iterations_may_be_any(void **state)
+TEST(a_fixed_number_of_iterations_may_be_any)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   f.before[3] = 2;
@@ -291,10 +275,8 @@ a_fixed_number_of_iterations_may_be_any(void **state)
 }
 
 /* What a submission keeps for the next one grows: sets, the words of its steps, and staging, which begins with a page. */
-static void
-a_larger_sequence_comes_after_a_smaller_one(void **state)
+TEST(a_larger_sequence_comes_after_a_smaller_one)
 {
-  (void)state;
   enum { STEPS = 700, BYTES = 4096 };
   fixture f;
   open_fixture(&f);
@@ -333,10 +315,8 @@ a_larger_sequence_comes_after_a_smaller_one(void **state)
 
 /* ---- groups from a buffer ------------------------------------------------------------------------------------------------ */
 
-static void
-a_step_takes_its_groups_when_it_begins(void **state)
+TEST(a_step_takes_its_groups_when_it_begins)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   f.before[9] = 1; /* offset 36: not where a device can bind */
@@ -367,10 +347,8 @@ a_step_takes_its_groups_when_it_begins(void **state)
 }
 
 /* Random sequences of all kinds against the model.  Steps that are beside each other only add. */
-static void
-random_sequences_do_what_the_contract_says(void **state)
+TEST(random_sequences_do_what_the_contract_says)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   uint32_t random = 4711, stopped = 0;
@@ -413,10 +391,8 @@ random_sequences_do_what_the_contract_says(void **state)
 
 /* ---- begun --------------------------------------------------------------------------------------------------------------- */
 
-static void
-what_is_begun_needs_no_arrays_and_comes_in_order(void **state)
+TEST(what_is_begun_needs_no_arrays_and_comes_in_order)
 {
-  (void)state;
   fixture f, second;
   open_fixture(&f);
   f.before[3] = 1500; /* goes on when it is waited for */
@@ -462,10 +438,8 @@ what_is_begun_needs_no_arrays_and_comes_in_order(void **state)
   assert_ok(ops->close(f.target));
 }
 
-static void
-polling_goes_on_with_many_iterations(void **state)
+TEST(polling_goes_on_with_many_iterations)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   f.before[3] = 2500;
@@ -503,10 +477,8 @@ take_counter(void *user, const char *name, uint64_t value)
       values[i] = value;
 }
 
-static void
-buffers_are_pooled_and_data_is_kept(void **state)
+TEST(buffers_are_pooled_and_data_is_kept)
 {
-  (void)state;
   fixture f;
   open_fixture(&f);
   vyre_device_info info;
@@ -539,23 +511,4 @@ buffers_are_pooled_and_data_is_kept(void **state)
   assert_fails(ops->import(f.target, got, 4, &imported), VYRE_CODE_INPUT, "did not allocate", "upload");
   assert_fails(ops->recover(f.target), VYRE_CODE_INPUT, "was not lost", "");
   assert_ok(ops->close(f.target));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_repeat_runs_its_steps_so_many_times),
-      cmocka_unit_test(a_repeat_ends_when_its_word_is_0),
-      cmocka_unit_test(after_a_repeat_that_was_not_enough_nothing_runs_but_reads),
-      cmocka_unit_test(many_iterations_take_more_waits_and_few_of_many_do_not),
-      cmocka_unit_test(a_fixed_number_of_iterations_may_be_any),
-      cmocka_unit_test(a_larger_sequence_comes_after_a_smaller_one),
-      cmocka_unit_test(a_step_takes_its_groups_when_it_begins),
-      cmocka_unit_test(random_sequences_do_what_the_contract_says),
-      cmocka_unit_test(what_is_begun_needs_no_arrays_and_comes_in_order),
-      cmocka_unit_test(polling_goes_on_with_many_iterations),
-      cmocka_unit_test(buffers_are_pooled_and_data_is_kept),
-  };
-  return hang_run_group_tests(tests, NULL, NULL);
 }

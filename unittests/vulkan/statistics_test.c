@@ -2,6 +2,7 @@
  * there, and each call that fails is named.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vyre/target.h"
 
 #include "bundle.h"
@@ -10,12 +11,6 @@
 #include "mix.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define RADV "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json" /* of mesa-vulkan-drivers */
 
@@ -121,13 +116,11 @@ assert_fails(vyre_status status, vyre_code code, const char *word)
   vyre_status_free(status);
 }
 
-static void
-amds_compiler_tells_what_it_made(void **state)
+TEST(amds_compiler_tells_what_it_made)
 {
   static const char *const wanted[] = {"Subgroup size", "SGPRs", "VGPRs", "Code size", "Instructions", "Latency"};
   seen s;
   uint64_t length = 0;
-  (void)state;
   assert_ok(ask(&s));
   assert_string_equal(s.items[0].name, "compile_ns");
   assert_true(s.items[0].u64 > 0);
@@ -147,11 +140,9 @@ amds_compiler_tells_what_it_made(void **state)
   assert_true(length > 1); /* else it found that the kernel does nothing */
 }
 
-static void
-every_kind_of_every_part_is_told(void **state)
+TEST(every_kind_of_every_part_is_told)
 {
   seen s;
-  (void)state;
   say(&(fake_vulkan_says){.parts = 2});
   assert_ok(ask(&s));
   say(&(fake_vulkan_says){0});
@@ -172,8 +163,7 @@ every_kind_of_every_part_is_told(void **state)
 }
 
 /* An image, which the device has no memory for, and which a kernel that only is looked at does not need. */
-static void
-images_are_not_made(void **state)
+TEST(images_are_not_made)
 {
   static const vyre_image image = {.dim = VYRE_IMAGE_2D, .format = 33, .extent = {64, 64, 1}, .layers = 1};
   static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE},
@@ -182,7 +172,6 @@ images_are_not_made(void **state)
   vyre_target *target;
   vyre_kernel kernel;
   seen s = {0};
-  (void)state;
   desc.slots = slots;
   desc.slot_count = 2;
   assert_ok(open_radv(true, &target));
@@ -193,13 +182,11 @@ images_are_not_made(void **state)
 }
 
 /* Nothing of it is there in a target that runs kernels. */
-static void
-without_the_option_there_are_none(void **state)
+TEST(without_the_option_there_are_none)
 {
   vyre_target *target;
   vyre_kernel kernel;
   seen s = {0};
-  (void)state;
   assert_ok(open_radv(false, &target));
   assert_ok(ops->compile(target, &mix_kernel, &kernel));
   assert_fails(ops->statistics(target, kernel, see, &s), VYRE_CODE_INPUT, "opened to run kernels");
@@ -209,11 +196,9 @@ without_the_option_there_are_none(void **state)
 
 static const char *const called[] = {"vkGetPipelineExecutablePropertiesKHR", "vkGetPipelineExecutableStatisticsKHR"};
 
-static void
-each_call_that_fails_is_named(void **state)
+TEST(each_call_that_fails_is_named)
 {
   seen s;
-  (void)state;
   for (size_t i = 0; i < 2; i++) {
     set_failure(called[i], VK_SUCCESS);
     live_bytes = 0;
@@ -236,13 +221,11 @@ each_call_that_fails_is_named(void **state)
   set_failure("", VK_SUCCESS);
 }
 
-static void
-running_out_of_memory_leaves_nothing(void **state)
+TEST(running_out_of_memory_leaves_nothing)
 {
   vyre_target *target;
   vyre_kernel kernel;
   bool failed = true;
-  (void)state;
   live_bytes = 0;
   assert_ok(open_radv(true, &target));
   assert_ok(ops->compile(target, &mix_kernel, &kernel));
@@ -262,16 +245,4 @@ running_out_of_memory_leaves_nothing(void **state)
   assert_int_equal(live_bytes, 0);
 }
 
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(amds_compiler_tells_what_it_made),
-      cmocka_unit_test(every_kind_of_every_part_is_told),
-      cmocka_unit_test(images_are_not_made),
-      cmocka_unit_test(without_the_option_there_are_none),
-      cmocka_unit_test(each_call_that_fails_is_named),
-      cmocka_unit_test(running_out_of_memory_leaves_nothing),
-  };
-  return cmocka_run_group_tests(tests, prepare, NULL);
-}
+TEST_MAIN(prepare, NULL)

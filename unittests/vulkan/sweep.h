@@ -8,15 +8,9 @@
 #define VYRE_UNITTESTS_SWEEP_H
 
 #include "../budget.h"
+#include "../test.h"
 #include "messages.h"
 #include "vyre/target.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { SWEEP_FEW = 8 };
 

@@ -3,18 +3,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
+#include "../test.h"
 #include "bundle.h"
 #include "messages.h"
 #include "sweep.h"
 #include "vyre/target.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <spirv-tools/libspirv.h>
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
@@ -169,10 +163,8 @@ compile_scale(vyre_target *target, const vyre_kernel_spec *specs, uint32_t spec_
 
 /* ---- copies -------------------------------------------------------------------------------------------------------------- */
 
-static void
-fills_uploads_and_reads_come_in_that_order(void **state)
+TEST(fills_uploads_and_reads_come_in_that_order)
 {
-  (void)state;
   vyre_target *target = open_checked();
   vyre_device_buffer buffer = allocate(target, 26); /* not whole words */
   unsigned char upload[5] = {1, 2, 3, 4, 5};
@@ -206,10 +198,8 @@ fills_uploads_and_reads_come_in_that_order(void **state)
   assert_ok(ops->close(target));
 }
 
-static void
-write_and_read_are_sequences_of_one(void **state)
+TEST(write_and_read_are_sequences_of_one)
 {
-  (void)state;
   vyre_target *target = open_checked();
   enum { SIZE = 100000 };
   static unsigned char data[SIZE], got[SIZE];
@@ -226,10 +216,8 @@ write_and_read_are_sequences_of_one(void **state)
 
 enum { COUNT = 100 };
 
-static void
-a_kernel_sees_its_sets_specialization_and_push_constants(void **state)
+TEST(a_kernel_sees_its_sets_specialization_and_push_constants)
 {
-  (void)state;
   vyre_target *target = open_checked();
   vyre_kernel_spec specs[] = {
       {.id = 7, .size = 4, .bits = 5}, {.id = 9, .size = 4, .bits = 32}, {.id = 1000, .size = 4, .bits = 1}};
@@ -259,10 +247,8 @@ a_kernel_sees_its_sets_specialization_and_push_constants(void **state)
   assert_ok(ops->close(target));
 }
 
-static void
-without_values_specialization_constants_keep_their_defaults(void **state)
+TEST(without_values_specialization_constants_keep_their_defaults)
 {
-  (void)state;
   vyre_target *target = open_checked();
   vyre_kernel kernel = compile_scale(target, NULL, 0, 1);
   uint32_t x[2] = {21, 22}, y[2] = {0, 0}, push[2] = {0, 1};
@@ -280,10 +266,8 @@ without_values_specialization_constants_keep_their_defaults(void **state)
 }
 
 /* x -> y -> x -> y ...: each step needs what the one before it wrote; 20 launches, one wait. */
-static void
-steps_see_what_earlier_ones_wrote_with_one_wait(void **state)
+TEST(steps_see_what_earlier_ones_wrote_with_one_wait)
 {
-  (void)state;
   enum { STEPS = 20 };
   vyre_target *target = open_checked();
   vyre_kernel kernel = compile_scale(target, &(vyre_kernel_spec){.id = 7, .size = 4, .bits = 3}, 1, 1);
@@ -320,10 +304,8 @@ steps_see_what_earlier_ones_wrote_with_one_wait(void **state)
 
 /* ---- what is refused ----------------------------------------------------------------------------------------------------- */
 
-static void
-bad_kernels_are_refused(void **state)
+TEST(bad_kernels_are_refused)
 {
-  (void)state;
   vyre_target *target = open_checked();
   spv_binary binary = assemble(scale_text);
   vyre_kernel_desc good = scale_desc(binary), bad = good;
@@ -388,10 +370,8 @@ bad_kernels_are_refused(void **state)
 }
 
 /* A module that is whole but not valid: %y is stored through a pointer of the wrong type. */
-static void
-what_validation_says_fails_the_call(void **state)
+TEST(what_validation_says_fails_the_call)
 {
-  (void)state;
   if (!test_validates())
     skip(); /* the layer is not there: bundle.h */
   vyre_target *target = open_checked();
@@ -415,10 +395,8 @@ what_validation_says_fails_the_call(void **state)
   assert_ok(ops->close(target));
 }
 
-static void
-bad_sequences_are_refused(void **state)
+TEST(bad_sequences_are_refused)
 {
-  (void)state;
   vyre_target *target = open_checked();
   vyre_kernel kernel = compile_scale(target, NULL, 0, 1);
   vyre_device_buffer buffer = allocate(target, 64), gone = allocate(target, 64);
@@ -460,10 +438,8 @@ bad_sequences_are_refused(void **state)
   assert_ok(ops->close(target));
 }
 
-static void
-memory_that_is_not_there_is_an_error(void **state)
+TEST(memory_that_is_not_there_is_an_error)
 {
-  (void)state;
   vyre_target_options options = {.library =
                                      test_library(VULKAN_LIBRARY)}; /* unchecked: the layer refuses what the driver should answer */
   vyre_target *target;
@@ -481,10 +457,8 @@ memory_that_is_not_there_is_an_error(void **state)
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------- */
 
-static void
-what_is_missing_gives_three_messages(void **state)
+TEST(what_is_missing_gives_three_messages)
 {
-  (void)state;
   vyre_target *target;
   vyre_target_options options = {.library = "libno-such-vulkan.so.1"};
   assert_fails(ops->open(&options, NULL, &target), VYRE_CODE_DEVICE, "no library", "libno-such-vulkan.so.1");
@@ -529,10 +503,8 @@ take_info(void *user, const vyre_device_info *info)
     list->infos[list->count++] = *info;
 }
 
-static void
-devices_are_listed_and_taken_by_index_or_name(void **state)
+TEST(devices_are_listed_and_taken_by_index_or_name)
 {
-  (void)state;
   listing list = {0};
   assert_ok(ops->list(NULL, take_info, &list));
   assert_true(list.count > 0);
@@ -612,10 +584,8 @@ open_run_close(const vyre_allocator *allocator, spv_binary binary)
   return vyre_status_join(status, ops->close(target));
 }
 
-static void
-running_out_of_host_memory_anywhere_leaves_nothing(void **state)
+TEST(running_out_of_host_memory_anywhere_leaves_nothing)
 {
-  (void)state;
   spv_binary binary = assemble(scale_text);
   counting count = {.until_failure = UINT32_MAX};
   vyre_allocator allocator = *vyre_allocator_default();
@@ -634,24 +604,4 @@ running_out_of_host_memory_anywhere_leaves_nothing(void **state)
     assert_int_equal(count.live, 0);
   }
   spvBinaryDestroy(binary);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fills_uploads_and_reads_come_in_that_order),
-      cmocka_unit_test(write_and_read_are_sequences_of_one),
-      cmocka_unit_test(a_kernel_sees_its_sets_specialization_and_push_constants),
-      cmocka_unit_test(without_values_specialization_constants_keep_their_defaults),
-      cmocka_unit_test(steps_see_what_earlier_ones_wrote_with_one_wait),
-      cmocka_unit_test(bad_kernels_are_refused),
-      cmocka_unit_test(what_validation_says_fails_the_call),
-      cmocka_unit_test(bad_sequences_are_refused),
-      cmocka_unit_test(memory_that_is_not_there_is_an_error),
-      cmocka_unit_test(what_is_missing_gives_three_messages),
-      cmocka_unit_test(devices_are_listed_and_taken_by_index_or_name),
-      cmocka_unit_test(running_out_of_host_memory_anywhere_leaves_nothing),
-  };
-  return hang_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
+#include "../test.h"
 #include "messages.h"
 #include "vyre/target.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "mix.h"
 
@@ -78,10 +73,8 @@ check(const worker *w)
   assert_int_equal(w->got, (w->number * 3 + 1) * 3 + 1);
 }
 
-static void
-threads_have_targets_of_their_own(void **state)
+TEST(threads_have_targets_of_their_own)
 {
-  (void)state;
   pthread_t threads[THREADS];
   worker workers[THREADS];
   memset(workers, 0, sizeof workers);
@@ -95,10 +88,8 @@ threads_have_targets_of_their_own(void **state)
     check(&workers[i]);
 }
 
-static void
-a_target_goes_from_thread_to_thread(void **state)
+TEST(a_target_goes_from_thread_to_thread)
 {
-  (void)state;
   vyre_target *target;
   assert_ok(ops->open(NULL, NULL, &target));
   for (uint32_t i = 0; i < THREADS; i++) {
@@ -109,14 +100,4 @@ a_target_goes_from_thread_to_thread(void **state)
     check(&w);
   }
   assert_ok(ops->close(target));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(threads_have_targets_of_their_own),
-      cmocka_unit_test(a_target_goes_from_thread_to_thread),
-  };
-  return hang_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
  * traps in vyre, and the program has its environment back.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "whole.h"
 
 #include <fenv.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char *const inputs[] = {
     VYRE_TEST_SOURCES "/unittests/whole/floats.vir",
@@ -169,10 +164,8 @@ run(const char *path)
   return made;
 }
 
-static void
-the_environment_of_the_caller_changes_nothing_and_stays(void **state)
+TEST(the_environment_of_the_caller_changes_nothing_and_stays)
 {
-  (void)state;
   vyre_bytes expected[INPUTS];
   for (uint32_t i = 0; i < INPUTS; i++)
     expected[i] = run(inputs[i]);
@@ -193,11 +186,4 @@ the_environment_of_the_caller_changes_nothing_and_stays(void **state)
   }
   for (uint32_t i = 0; i < INPUTS; i++)
     vyre_bytes_free(&expected[i]);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_environment_of_the_caller_changes_nothing_and_stays)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
+#include "../test.h"
+#include "../test_allocator.h"
 #include "whole.h"
 
 #include <spirv/unified1/spirv.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "test_allocator.h"
 
 /* Steps that change nothing of what they are given. */
 static bool
@@ -86,10 +79,8 @@ sweep(const char *path)
   }
 }
 
-static void
-text_without_memory(void **state)
+TEST(text_without_memory)
 {
-  (void)state;
   sweep(VYRE_TEST_SOURCES "/unittests/text/corpus/memory.vir");
 }
 
@@ -120,10 +111,8 @@ add_stage(vyre_bytes *words)
   *words = out;
 }
 
-static void
-spirv_without_memory(void **state)
+TEST(spirv_without_memory)
 {
-  (void)state;
   char path[] = "/tmp/vyre-memory-XXXXXX";
   vyre_bytes text = {0}, words = {0};
   static const char source[] = VYRE_TEST_SOURCES "/examples/shaders/reduce.comp";
@@ -139,11 +128,4 @@ spirv_without_memory(void **state)
   unlink(path);
   vyre_bytes_free(&text);
   vyre_bytes_free(&words);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(text_without_memory), cmocka_unit_test(spirv_without_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

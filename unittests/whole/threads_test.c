@@ -2,14 +2,9 @@
  * thread sanitizer (preset tsan) this shows that nothing is shared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "whole.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 
 enum { THREADS = 4, INPUTS = 5 };
@@ -105,17 +100,13 @@ run(const vyre_pipeline *shared)
       vyre_bytes_free(&workers[i].made[k]);
 }
 
-static void
-threads_with_a_registry_each(void **state)
+TEST(threads_with_a_registry_each)
 {
-  (void)state;
   run(NULL);
 }
 
-static void
-threads_with_one_registry(void **state)
+TEST(threads_with_one_registry)
 {
-  (void)state;
   static const char text[] = "repeat<3>(cf,dce),default<O2>";
   vyre_registry *registry;
   vyre_pipeline *pipeline;
@@ -125,11 +116,4 @@ threads_with_one_registry(void **state)
   run(pipeline);
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(threads_with_a_registry_each), cmocka_unit_test(threads_with_one_registry)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }
