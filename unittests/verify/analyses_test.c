@@ -6,17 +6,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
+#include "../test.h"
 #include "random_program.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 #include "vyre/view.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 static void
 print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
@@ -97,10 +91,8 @@ check_body(bool relaxed, const char *body)
   return check_names(text);
 }
 
-static void
-trips(void **state)
+TEST(trips)
 {
-  (void)state;
   assert_int_equal(check_body(false, "loop { %yes = add %i, 1u32 } continuing { %no = add %i, 2u32 breakif %c }"), 2);
   assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 }"), 1);
   assert_int_equal(check_body(false, "for %k = 4u32 to 4u32 { %no = add %k, 1u32 }"), 1);
@@ -111,10 +103,8 @@ trips(void **state)
   assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { if %c { %no = add %k, 1u32 } %yes = add %k, 2u32 }"), 2);
 }
 
-static void
-exits(void **state)
+TEST(exits)
 {
-  (void)state;
   assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 if %c { break } %no = add %k, 2u32 }"), 2);
   assert_int_equal(
       check_body(false, "loop { %yes = add %i, 1u32 if %c { continue } %no = add %i, 2u32 } continuing { breakif %c }"), 2);
@@ -155,10 +145,8 @@ exits(void **state)
       1);
 }
 
-static void
-moves(void **state)
+TEST(moves)
 {
-  (void)state;
   /* what can do harm runs first, or stays; strictly nothing can, and a value alone does none */
   assert_int_equal(check_body(true, "for %k = 0u32 to %n { %stay = load %w[%n] }"), 1);
   assert_int_equal(check_body(false, "for %k = 0u32 to %n { %move = load %w[%n] }"), 1);
@@ -188,83 +176,6 @@ moves(void **state)
       check_body(false,
                  "for %k = 0u32 to 4u32 { %stay = atomic_add %x[0], 1u32 %stay1 = add %i, 1u32 deco(42) %move = add %i, 1u32 }"),
       3);
-}
-
-/* ---- order, dominance, levels --------------------------------------------------------------------------------------------- */
-
-static void
-inner_loops_first(void **state)
-{
-  (void)state;
-  vyre_module *m = parse(
-      "program @a { for %k1 = 0u32 to 4u32 { for %k2 = 0u32 to 4u32 { } for %k3 = 0u32 to 4u32 { for %k4 = 0u32 to 4u32 { } } }"
-      " for %k5 = 0u32 to 4u32 { } }\n"
-      "program @none { }\nprogram @b { if ult(gid.x, 3u32) { for %k6 = 0u32 to 4u32 { } } }");
-  const vyre_view *v = vyre_module_view(m);
-  static const char *const order[] = {"k2", "k4", "k3", "k1", "k5", "k6"};
-  uint32_t loop = vyre_loops_innermost_first(v);
-  for (uint32_t i = 0; i < 6; i++, loop = vyre_loops_next(v, loop))
-    assert_int_equal(loop, v->parent[find(m, order[i])]);
-  assert_int_equal(loop, 0);
-  loop = v->parent[find(m, "k3")];
-  assert_int_equal(v->loop[loop], v->parent[find(m, "k1")]);
-  assert_int_equal(v->loop[find(m, "k3")], loop);
-  assert_true(vyre_loops_contain(v, loop, v->parent[find(m, "k4")]));
-  assert_false(vyre_loops_contain(v, loop, loop));
-  assert_int_equal(vyre_body_first(v, loop), find(m, "k3"));
-  assert_int_equal(vyre_body_next(v, loop, find(m, "k3")), v->parent[find(m, "k4")]);
-  assert_int_equal(vyre_body_next(v, loop, find(m, "k4")), 0);
-  vyre_module_destroy(m);
-}
-
-static void
-dominance_is_nesting(void **state)
-{
-  (void)state;
-  vyre_module *m =
-      parse("program @a { %c = ult gid.x, 3u32 if %c { %x = add gid.x, 1u32 } else { %y = add gid.x, 2u32 } %z = add gid.x, 3u32\n"
-            " block %b { if %c { leave %b } %u = add gid.x, 4u32 } loop { %v = add gid.x, 5u32 } continuing { %w = add gid.x, 6u32 "
-            "breakif %c }\n"
-            " switch gid.x { case 1u32 { %p = add gid.x, 7u32 fallthrough } case 2u32 { %q = add gid.x, 8u32 } } }\n"
-            "program @other { %o = add gid.x, 9u32 }");
-  const vyre_view *v = vyre_module_view(m);
-  static const struct {
-    const char *x, *y;
-    bool dominates;
-  } pairs[] = {{"c", "x", true},  {"c", "y", true},  {"c", "z", true},  {"c", "c", false}, {"z", "c", false}, {"x", "y", false},
-               {"x", "z", false}, {"u", "v", false}, {"b", "u", true},  {"b", "v", true},  {"v", "w", false}, {"p", "q", false},
-               {"c", "o", false}, {"a", "q", true},  {"a", "o", false}, {"a", "a", false}};
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    if (vyre_row_dominates(v, find(m, pairs[i].x), find(m, pairs[i].y)) != pairs[i].dominates)
-      fail_msg("%s dominates %s: %d", pairs[i].x, pairs[i].y, !pairs[i].dominates);
-  const uint32_t then = v->parent[find(m, "x")], otherwise = v->parent[find(m, "y")];
-  assert_true(vyre_row_dominates(v, then, find(m, "x")));
-  assert_false(vyre_row_dominates(v, then, find(m, "y"))); /* a region row counts in itself alone */
-  assert_true(vyre_row_dominates(v, otherwise, find(m, "y")));
-  assert_true(vyre_row_dominates(v, v->parent[then], find(m, "z")));
-  vyre_module_destroy(m);
-}
-
-static void
-levels_are_longest_paths(void **state)
-{
-  (void)state;
-  vyre_module *m =
-      parse("program @a { spec %n : u32 = 1u32 buffer %x : u32[] storage rw set(0) binding(0) %a = add %n, 1u32 %b = mul %a, %n\n"
-            " %c = fma 1.0f32, 2.0f32, convert(%b : f32) if ult(%a, 3u32) { %d = add %n, 2u32 store %x[%b], %d } }");
-  const vyre_view *v = vyre_module_view(m);
-  static const struct {
-    const char *name;
-    uint32_t level, depth;
-  } rows[] = {{"a", 0, 0}, {"n", 0, 1}, {"x", 0, 1}, {"b", 2, 1}, {"c", 4, 1}, {"d", 1, 3}};
-  for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
-    assert_int_equal(v->level[find(m, rows[i].name)], rows[i].level);
-    assert_int_equal(v->depth[find(m, rows[i].name)], rows[i].depth);
-  }
-  assert_int_equal(v->depth[v->first[0]], 0);
-  assert_int_equal(v->level[0], 0);
-  assert_int_equal(v->level[v->last[v->parent[find(m, "d")]]], 4); /* the store: after at %x[%b] */
-  vyre_module_destroy(m);
 }
 
 /* ---- random programs, against definitions --------------------------------------------------------------------------------- */
@@ -376,24 +287,60 @@ check_random(uint32_t seed, uint32_t *exits_seen)
   return loops;
 }
 
-static void
-random_programs(void **state)
+TEST(random_programs)
 {
   uint32_t loops = 0, seen = 0;
-  (void)state;
   for (uint32_t seed = 1; seed <= budget_part(40); seed++)
     loops += check_random(seed, &seen);
   assert_true(loops > budget_part(100) && seen > budget_part(20) && seen < loops);
+}
+
+/* ---- joins --------------------------------------------------------------------------------------------------------------- */
+
+/* Inner joins come before outer ones, though the outer one is found first. */
+TEST(parts_come_before_their_joins)
+{
+  vyre_module *m =
+      parse("program @a { var %s : f32 var %t : f32 %c = ult lindex, 4u32 if %c { if %c { set %s, 1.0f32 } } %g = get %s\n"
+            "block { if %c { if %c { set %t, 1.0f32 } } } %h = get %t }");
+  const vyre_view *v = vyre_module_view(m);
+  assert_int_equal(v->join_count, 1 + 5);
+  for (uint32_t i = 1; i < v->join_count; i++)
+    for (uint32_t part = 0; part < v->joins[i].count; part++) {
+      const uint32_t version = v->parts[v->joins[i].first + part].version;
+      assert_true((version & VYRE_JOIN) == 0 || (version & ~VYRE_JOIN) < i);
+    }
+  vyre_module_destroy(m);
+}
+
+/* Each case of a switch sets a variable of its own: the join of each variable has two parts. */
+TEST(a_switch_of_many_vars_has_few_parts)
+{
+  enum { CASES = 3000 };
+  vyre_bytes text = {0};
+  assert_null(vyre_bytes_printf(&text, "program @a {\n"));
+  for (uint32_t i = 0; i < CASES; i++)
+    assert_null(vyre_bytes_printf(&text, "var %%v%u : f32\n", i));
+  assert_null(vyre_bytes_printf(&text, "switch lindex {\n"));
+  for (uint32_t i = 0; i < CASES; i++)
+    assert_null(vyre_bytes_printf(&text, "case %uu32 { set %%v%u, 1.0f32 }\n", i, i));
+  assert_null(vyre_bytes_printf(&text, "}\n"));
+  for (uint32_t i = 0; i < CASES; i++)
+    assert_null(vyre_bytes_printf(&text, "%%g%u = get %%v%u\n", i, i));
+  assert_null(vyre_bytes_printf(&text, "}\n"));
+  vyre_module *m = parse(text.data);
+  assert_int_equal(vyre_module_view(m)->join_count, 1 + CASES);
+  assert_int_equal(vyre_module_view(m)->part_count, 2 * CASES);
+  vyre_module_destroy(m);
+  vyre_bytes_free(&text);
 }
 
 /* ---- what is shown -------------------------------------------------------------------------------------------------------- */
 
 static const char small[] = "program @a { var %s : u32 for %k = 0u32 to 4u32 { %x = add %k, 1u32 %y = add %k, 2u32 %g = get %s } }";
 
-static void
-what_is_shown(void **state)
+TEST(what_is_shown)
 {
-  (void)state;
   vyre_module *m = parse(small);
   const vyre_view *v = vyre_module_view(m);
   assert_true(v->loop && v->loop_next && v->loop_exit && v->end && v->level && v->depth);
@@ -433,10 +380,8 @@ what_is_shown(void **state)
 }
 
 /* A module that grows while its analyses are there: their columns grow along, zero. */
-static void
-columns_grow_along(void **state)
+TEST(columns_grow_along)
 {
-  (void)state;
   vyre_module *m = parse(small);
   const vyre_view *v = vyre_module_view(m);
   vyre_builder b = {.module = m};
@@ -457,10 +402,8 @@ scarce_commit(void *user, void *memory, size_t old_size, size_t new_size)
   return commits_left-- > 0 && vyre_allocator_default()->commit(vyre_allocator_default()->user, memory, old_size, new_size);
 }
 
-static void
-without_memory(void **state)
+TEST(without_memory)
 {
-  (void)state;
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.commit = scarce_commit;
   for (uint32_t at = 0;; at++) {
@@ -483,10 +426,8 @@ without_memory(void **state)
   }
 }
 
-static void
-what_is_dropped_is_poisoned(void **state)
+TEST(what_is_dropped_is_poisoned)
 {
-  (void)state;
   vyre_module *m = parse(small);
   const vyre_view *v = vyre_module_view(m);
   const uint32_t *level = v->level, *loop = v->loop, *version = v->version, g = find(m, "g");
@@ -506,10 +447,8 @@ what_is_dropped_is_poisoned(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
-  (void)state;
   vyre_module *m = parse(small);
   const vyre_view *v = vyre_module_view(m);
   const uint32_t y = find(m, "y"), k = find(m, "k");
@@ -518,6 +457,7 @@ what_is_wrong_is_named(void **state)
     uint32_t row, wrong;
     const char *message;
   } cases[] = {
+      {v->version, find(m, "g"), 1, "the version of %g (u32) is said to be "},
       {v->loop, y, 0, "the innermost loop around %y (u32) is said to be none, but it is row "},
       {v->loop_next, 0, 0, "the loop after row 0 is said to be none, but it is row "},
       {v->loop_exit, v->parent[k], y, " (for) is said to be %y (u32), but it is none"},
@@ -548,10 +488,8 @@ expect_other_states(const vyre_module *m)
   vyre_status_free(status);
 }
 
-static void
-wrong_parts_of_a_join_are_named(void **state)
+TEST(wrong_parts_of_a_join_are_named)
 {
-  (void)state;
   vyre_module *m =
       parse("program @a { var %s : u32 %c = ult lindex, 4u32 if %c { set %s, 1u32 } else { set %s, 2u32 } %g = get %s }");
   const vyre_view *v = vyre_module_view(m);
@@ -572,25 +510,4 @@ wrong_parts_of_a_join_are_named(void **state)
   join->count = 2;
   check(vyre_verify_analyses(m, VYRE_ANALYSES));
   vyre_module_destroy(m);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(trips),
-      cmocka_unit_test(exits),
-      cmocka_unit_test(moves),
-      cmocka_unit_test(inner_loops_first),
-      cmocka_unit_test(dominance_is_nesting),
-      cmocka_unit_test(levels_are_longest_paths),
-      cmocka_unit_test(random_programs),
-      cmocka_unit_test(what_is_shown),
-      cmocka_unit_test(columns_grow_along),
-      cmocka_unit_test(without_memory),
-      cmocka_unit_test(what_is_dropped_is_poisoned),
-      cmocka_unit_test(what_is_wrong_is_named),
-      cmocka_unit_test(wrong_parts_of_a_join_are_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,6 @@
 #include "../budget.h"
 #include "fixture.h"
 
-#include <stdlib.h>
-
 static uint64_t random_state;
 
 static uint32_t
@@ -74,11 +72,9 @@ check_walk(const vyre_view *v)
   assert_int_equal(count, live);
 }
 
-static void
-damage_is_found_or_harmless(void **state)
+TEST(damage_is_found_or_harmless)
 {
   uint32_t runs = budget_runs(3000), accepted = 0;
-  (void)state;
   random_state = budget_number("VYRE_SEED", 1);
   for (uint32_t i = 0; i < runs; i++) {
     fixture x;
@@ -119,12 +115,10 @@ damage_is_found_or_harmless(void **state)
 }
 
 /* Many rows with cycles in every link: the time stays linear. */
-static void
-cycles_end(void **state)
+TEST(cycles_end)
 {
   fixture x;
   vyre_verify_errors errors = {0};
-  (void)state;
   fixture_open(&x);
   for (uint32_t i = 0; i < 20000; i++)
     vyre_build_unary(&x.b, VYRE_OP_not, x.u);
@@ -137,14 +131,4 @@ cycles_end(void **state)
   assert_true(errors.count > 0 && errors.damaged);
   vyre_verify_errors_free(&errors);
   fixture_close(&x);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(damage_is_found_or_harmless),
-      cmocka_unit_test(cycles_end),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,9 @@
 #ifndef VYRE_UNITTESTS_VERIFY_FIXTURE_H
 #define VYRE_UNITTESTS_VERIFY_FIXTURE_H
 
+#include "../test.h"
 #include "vyre/ir.h"
 #include "vyre/verify.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define BOOL  VYRE_TYPE(VYRE_BOOL, 1)
 #define U32   VYRE_TYPE(VYRE_U32, 1)

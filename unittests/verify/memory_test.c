@@ -99,26 +99,20 @@ sweep(bool broken)
   vyre_module_destroy(m);
 }
 
-static void
-verify_without_memory(void **state)
+TEST(verify_without_memory)
 {
-  (void)state;
   sweep(false);
 }
 
-static void
-reporting_without_memory(void **state)
+TEST(reporting_without_memory)
 {
-  (void)state;
   sweep(true);
 }
 
-static void
-printing_without_memory(void **state)
+TEST(printing_without_memory)
 {
   vyre_module *m = build(true);
   vyre_verify_errors errors = {0};
-  (void)state;
   vyre_status_free(vyre_verify(m, &errors));
   assert_int_equal(errors.count, 21);
   for (uint32_t at = 1;; at++) {
@@ -138,11 +132,9 @@ printing_without_memory(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-versions_without_memory(void **state)
+TEST(versions_without_memory)
 {
   vyre_module *m = build(false);
-  (void)state;
   for (uint32_t at = 1;; at++) {
     vyre_status status;
     calls = 0;
@@ -159,12 +151,10 @@ versions_without_memory(void **state)
   vyre_module_destroy(m);
 }
 
-static void
-versions_of_an_unsealed_module(void **state)
+TEST(versions_of_an_unsealed_module)
 {
   fixture x;
   vyre_status status;
-  (void)state;
   fixture_open(&x);
   vyre_row_kill(x.m, x.pair);
   status = vyre_module_make_analyses(x.m, VYRE_VERSIONS);
@@ -172,15 +162,4 @@ versions_of_an_unsealed_module(void **state)
   assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
   vyre_status_free(status);
   fixture_close(&x);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(verify_without_memory),          cmocka_unit_test(reporting_without_memory),
-      cmocka_unit_test(printing_without_memory),        cmocka_unit_test(versions_without_memory),
-      cmocka_unit_test(versions_of_an_unsealed_module),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * The parts of the state graph are compiled a second time for this test, so that each edge between their basic blocks is counted.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vyre/ir.h"
 #include "vyre/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST_STEPS = 40 };
 
@@ -64,11 +59,9 @@ write_nest(vyre_bytes *out, const family *f, uint32_t depth)
   append(out, "}\n", 0, 1);
 }
 
-static void
-versions_take_steps_by_rows_and_depth(void **state)
+TEST(versions_take_steps_by_rows_and_depth)
 {
   static const uint32_t depths[] = {50, 100, 200, 400, 800};
-  (void)state;
   for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
     for (size_t k = 0; k < sizeof(depths) / sizeof(*depths); k++) {
       vyre_bytes text = {0};
@@ -87,11 +80,4 @@ versions_take_steps_by_rows_and_depth(void **state)
       vyre_module_destroy(module);
       vyre_bytes_free(&text);
     }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(versions_take_steps_by_rows_and_depth)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

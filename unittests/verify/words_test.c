@@ -1,13 +1,9 @@
 /* What the verifier says of opaque types, rows and variables that do not fit together.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "vyre/opaque.h"
 #include "vyre/verify.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define U32    VYRE_TYPE(VYRE_U32, 1)
 #define F32    VYRE_TYPE(VYRE_F32, 1)
@@ -69,10 +65,8 @@ set_payload(fixture *f, vyre_row row, uint32_t imm, uint32_t imm_hi)
                    (vyre_row){v->c[row.id]});
 }
 
-static void
-rows_are_what_their_words_say(void **state)
+TEST(rows_are_what_their_words_say)
 {
-  (void)state;
   fixture f;
   start(&f);
   const vyre_row both[2] = {f.node, load(&f)};
@@ -97,12 +91,35 @@ rows_are_what_their_words_say(void **state)
   start(&f);
   vyre_build(&f.b, VYRE_OP_opaque_read, F32, 0, f.load, 0, f.node, VYRE_NONE, VYRE_NONE);
   end(&f, "has type f32, but its instruction's result is u32");
+  start(&f);
+  vyre_build(&f.b, VYRE_OP_opaque, F32, 0, vyre_type_words(f.m, 65000, 0, VYRE_MODE_BARE, NULL, 0), 0, VYRE_NONE, VYRE_NONE,
+             VYRE_NONE);
+  end(&f, "has type f32, but its instruction's result is no type");
 }
 
-static void
-composites_are_of_their_parts(void **state)
+/* Returns a buffer of handles, and its handle. */
+static vyre_row
+handle(fixture *f, vyre_type_id type, vyre_row *out_buffer)
 {
-  (void)state;
+  *out_buffer = vyre_build_buffer(&f->b, type, VYRE_SPACE_HANDLE, 0, 0, 0);
+  return vyre_build(&f->b, VYRE_OP_load, OPAQUE, 0, 0, 0, *out_buffer, VYRE_NONE, VYRE_NONE);
+}
+
+TEST(handles_have_their_own_memory)
+{
+  fixture f;
+  vyre_row buffer;
+  start(&f);
+  const vyre_row value = handle(&f, f.sampler, &buffer);
+  vyre_build_store(&f.b, buffer, value, 0);
+  end(&f, "which holds handles");
+  start(&f);
+  vyre_build_buffer(&f.b, F32, VYRE_SPACE_HANDLE, 0, 0, 0);
+  end(&f, "handle space holds opaque types and arrays of them");
+}
+
+TEST(composites_are_of_their_parts)
+{
   for (uint32_t wrong = 0; wrong < 2; wrong++) {
     fixture f;
     start(&f);
@@ -117,14 +134,19 @@ composites_are_of_their_parts(void **state)
   }
 }
 
-static void
-variables_hold_one_opaque_type(void **state)
+TEST(variables_hold_one_opaque_type)
 {
-  (void)state;
   fixture f;
   start(&f);
   vyre_build_opaque_var(&f.b, U32);
   end(&f, "as that of its values, which is no opaque type");
+  start(&f);
+  vyre_build(&f.b, VYRE_OP_var, OPAQUE, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  end(&f, "which is no opaque type");
+  start(&f);
+  vyre_row buffer;
+  vyre_build_set(&f.b, vyre_build_opaque_var(&f.b, f.sampler), handle(&f, f.pointer, &buffer));
+  end(&f, "whose opaque type is another");
   start(&f);
   set_payload(&f, vyre_build_var(&f.b, U32), f.pointer, 0);
   end(&f, "as that of its values, which is no opaque one's");
@@ -134,15 +156,12 @@ variables_hold_one_opaque_type(void **state)
 }
 
 /* A damaged row is told once, and not followed by those that use it. */
-static void
-loads_from_nowhere_are_not_followed(void **state)
+TEST(loads_from_nowhere_are_not_followed)
 {
-  (void)state;
   fixture f;
   start(&f);
-  const vyre_row buffer = vyre_build_buffer(&f.b, f.pointer, VYRE_SPACE_HANDLE, 0, 0, 0);
-  const vyre_row handle = vyre_build(&f.b, VYRE_OP_load, VYRE_TYPE(VYRE_OPAQUE, 1), 0, 0, 0, buffer, VYRE_NONE, VYRE_NONE);
-  vyre_build_set(&f.b, vyre_build_opaque_var(&f.b, f.pointer), handle);
+  vyre_row buffer;
+  vyre_build_set(&f.b, vyre_build_opaque_var(&f.b, f.pointer), handle(&f, f.pointer, &buffer));
   assert_null(vyre_module_seal(f.m, NULL));
   const vyre_view *v = vyre_module_view(f.m);
   uint32_t load = v->rows - 1;
@@ -158,10 +177,8 @@ loads_from_nowhere_are_not_followed(void **state)
   vyre_module_destroy(f.m);
 }
 
-static void
-words_are_an_instruction_s(void **state)
+TEST(words_are_an_instruction_s)
 {
-  (void)state;
   static const vyre_member wrong[] = {
       {.access = VYRE_WORD_LENGTH, .type = U32},
       {.access = VYRE_WORD_LENGTH, .type = 256}, /* no array */
@@ -193,15 +210,4 @@ words_are_an_instruction_s(void **state)
   start(&f);
   vyre_type_words(f.m, 0x10000, 0, VYRE_MODE_BARE, NULL, 0);
   end(&f, "its words are no instruction's");
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_are_what_their_words_say),  cmocka_unit_test(composites_are_of_their_parts),
-      cmocka_unit_test(variables_hold_one_opaque_type), cmocka_unit_test(loads_from_nowhere_are_not_followed),
-      cmocka_unit_test(words_are_an_instruction_s),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }
