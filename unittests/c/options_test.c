@@ -8,8 +8,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WORDS = 64, GROUPS = 24, THREADS = 4, MANY = 2000000 };
 
@@ -65,14 +63,10 @@ compare(const char *text, const vyre_c_options *options, uint32_t count, bool pa
 
 /* Of %y and %z some are out of bounds; what the type of an array says is checked, too. */
 static const char checked[] = "program @p workgroup(4, 1, 1) {\n"
-                              "  buffer %x : u32[] storage rw set(0) binding(0)\n"
-                              "  buffer %y : u32[] storage rw set(0) binding(1)\n"
+                              "  buffer %x : u32[] storage rw set(0) binding(0) buffer %y : u32[] storage rw set(0) binding(1)\n"
                               "  buffer %z : u32[8] storage rw set(0) binding(2)\n"
-                              "  buffer %t : u32[4] constant = [7u32, 9u32, 11u32, 13u32]\n"
-                              "  %i = and gid.x, 63u32\n"
-                              "  %v = load %x[%i]\n"
-                              "  atomic_add %x[%i], load(%t[lid.x])\n"
-                              "  store %y[mul(%i, 2u32)], add(%v, load(%z[%i]))\n"
+                              "  buffer %t : u32[4] constant = [7u32, 9u32, 11u32, 13u32] %i = and gid.x, 63u32 %v = load %x[%i]\n"
+                              "  atomic_add %x[%i], load(%t[lid.x]) store %y[mul(%i, 2u32)], add(%v, load(%z[%i]))\n"
                               "}\n";
 
 /* A byte a row of the module, zero. */
@@ -84,14 +78,12 @@ no_bounds(const vyre_module *module)
   return in_bounds;
 }
 
-static void
-vouched_buffers_are_not_checked(void **state)
+TEST(vouched_buffers_are_not_checked)
 {
   vyre_module *module = parse(checked);
   const vyre_view *v = vyre_module_view(module);
   uint8_t *in_bounds = no_bounds(module);
   const vyre_c_options vouched = {.in_bounds = in_bounds};
-  (void)state;
   in_bounds[vyre_c_buffer_row(module, (vyre_row){v->first[0]}, 0).id] = 1;
   for (uint32_t row = 1; row < v->rows; row++)
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_CONSTANT)
@@ -112,13 +104,11 @@ static const char two_paths[] = "program @p {\n"
                                 "}\n";
 
 /* One path into a buffer is, another one is not. */
-static void
-vouched_paths_are_not_checked(void **state)
+TEST(vouched_paths_are_not_checked)
 {
   vyre_module *module = parse(two_paths);
   const vyre_view *v = vyre_module_view(module);
   uint8_t *in_bounds = no_bounds(module);
-  (void)state;
   for (uint32_t row = 1; row < v->rows; row++)
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_store)
       in_bounds[v->a[row]] = 1;
@@ -136,12 +126,10 @@ static const char copied[] = "program @p {\n"
                              "  copy %y[gid.x], %x[and(gid.x, 7u32)]\n"
                              "}\n";
 
-static void
-vouched_copies_are_not_checked(void **state)
+TEST(vouched_copies_are_not_checked)
 {
   vyre_module *module = parse(copied);
   uint8_t *in_bounds = no_bounds(module);
-  (void)state;
   in_bounds[vyre_c_buffer_row(module, (vyre_row){vyre_module_view(module)->first[0]}, 0).id] = 1;
   vyre_module_destroy(module);
   assert_true(compare(copied, NULL, 2, true, "x_n"));
@@ -151,39 +139,24 @@ vouched_copies_are_not_checked(void **state)
 
 /* An invocation a workgroup: the order is known, and so is what each atomic gives. */
 static const char atomics[] = "program @p {\n"
-                              "  buffer %x : u32[] storage rw set(0) binding(0)\n"
-                              "  buffer %y : i32[] storage rw set(0) binding(1)\n"
-                              "  buffer %f : f32[] storage rw set(0) binding(2)\n"
-                              "  buffer %out : u32[] storage rw set(0) binding(3)\n"
-                              "  %g = gid.x\n"
-                              "  %at = and mul(%g, 5u32), 3u32\n"
-                              "  %v = xor mul(%g, 0x9e3779b1u32), 0x5555u32\n"
-                              "  %s = bitcast(%v : i32)\n"
-                              "  %n = convert(%s : f32)\n"
-                              "  %a = atomic_add %x[%at], %v\n"
-                              "  %b = atomic_sub %x[add(%at, 4u32)], %v\n"
-                              "  %c = atomic_or %x[add(%at, 8u32)], %g\n"
-                              "  %d = atomic_and %x[add(%at, 12u32)], not(%g)\n"
-                              "  %e = atomic_xor %x[add(%at, 16u32)], %v\n"
-                              "  %h = atomic_umin %x[add(%at, 20u32)], %v\n"
-                              "  %i = atomic_umax %x[add(%at, 24u32)], %v\n"
-                              "  %j = atomic_exchange %x[add(%at, 28u32)], %v\n"
-                              "  %k = atomic_smin %y[%at], %s\n"
-                              "  %l = atomic_smax %y[add(%at, 4u32)], %s\n"
-                              "  %m = atomic_fadd %f[%at], %n\n"
-                              "  %o = atomic_fmax %f[add(%at, 4u32)], %n\n"
-                              "  %q = atomic_or %x[add(%at, 32u32)], %g acq_rel\n"
+                              "  buffer %x : u32[] storage rw set(0) binding(0) buffer %y : i32[] storage rw set(0) binding(1)\n"
+                              "  buffer %f : f32[] storage rw set(0) binding(2) buffer %out : u32[] storage rw set(0) binding(3)\n"
+                              "  %g = gid.x %at = and mul(%g, 5u32), 3u32 %v = xor mul(%g, 0x9e3779b1u32), 0x5555u32\n"
+                              "  %s = bitcast(%v : i32) %n = convert(%s : f32) %a = atomic_add %x[%at], %v\n"
+                              "  %b = atomic_sub %x[add(%at, 4u32)], %v %c = atomic_or %x[add(%at, 8u32)], %g\n"
+                              "  %d = atomic_and %x[add(%at, 12u32)], not(%g) %e = atomic_xor %x[add(%at, 16u32)], %v\n"
+                              "  %h = atomic_umin %x[add(%at, 20u32)], %v %i = atomic_umax %x[add(%at, 24u32)], %v\n"
+                              "  %j = atomic_exchange %x[add(%at, 28u32)], %v %k = atomic_smin %y[%at], %s\n"
+                              "  %l = atomic_smax %y[add(%at, 4u32)], %s %m = atomic_fadd %f[%at], %n\n"
+                              "  %o = atomic_fmax %f[add(%at, 4u32)], %n %q = atomic_or %x[add(%at, 32u32)], %g acq_rel\n"
                               "  %r = atomic_umin %x[add(%at, 36u32)], %g release\n"
                               "  %sum = add add(add(%a, %b), add(%c, %d)), add(add(%e, %h), add(%i, %j))\n"
-                              "  %both = bitcast(add(%k, %l) : u32)\n"
-                              "  %bits = xor bitcast(%m : u32), bitcast(%o : u32)\n"
+                              "  %both = bitcast(add(%k, %l) : u32) %bits = xor bitcast(%m : u32), bitcast(%o : u32)\n"
                               "  store %out[%g], add(add(%sum, add(%q, %r)), xor(%both, %bits))\n"
                               "}\n";
 
-static void
-atomics_of_one_call_and_of_parts_are_the_same(void **state)
+TEST(atomics_of_one_call_and_of_parts_are_the_same)
 {
-  (void)state;
   assert_true(compare(atomics, NULL, 4, false, "__ATOMIC_RELAXED, alone)"));
   assert_true(compare(atomics, NULL, 4, true, "__ATOMIC_ACQ_REL, false)"));
 }
@@ -211,8 +184,7 @@ run_part(void *user)
 }
 
 /* Each thread has a part of the grid. */
-static void
-threads_lose_no_atomic(void **state)
+TEST(threads_lose_no_atomic)
 {
   vyre_module *module = parse(shared);
   vyre_bytes c = {0};
@@ -221,7 +193,6 @@ threads_lose_no_atomic(void **state)
   pthread_t threads[THREADS];
   part parts[THREADS];
   uint32_t all = 0;
-  (void)state;
   assert_ok(vyre_c_write(module, VYRE_NONE, NULL, &c), "C");
   void *library = compile_c(&c, 2000);
   for (uint32_t i = 0; i < THREADS; i++) {
@@ -245,18 +216,15 @@ threads_lose_no_atomic(void **state)
 
 static const char grid[] = "program @grid {\n"
                            "  buffer %out : u32[] storage rw set(0) binding(0)\n"
-                           "  %at = add gid.x, mul(add(gid.y, mul(gid.z, 2u32)), 3u32)\n"
-                           "  atomic_add %out[%at], add(%at, 1u32)\n"
+                           "  %at = add gid.x, mul(add(gid.y, mul(gid.z, 2u32)), 3u32) atomic_add %out[%at], add(%at, 1u32)\n"
                            "}\n";
 
 /* Each workgroup is run once, wherever in a line a part begins and ends. */
-static void
-parts_make_up_the_grid(void **state)
+TEST(parts_make_up_the_grid)
 {
   vyre_module *module = parse(grid);
   vyre_bytes c = {0};
   program_function function;
-  (void)state;
   assert_ok(vyre_c_write(module, VYRE_NONE, NULL, &c), "C");
   void *library = compile_c(&c, 2001);
   *(void **)&function = dlsym(library, "grid");
@@ -277,14 +245,4 @@ parts_make_up_the_grid(void **state)
   dlclose(library);
   vyre_bytes_free(&c);
   vyre_module_destroy(module);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vouched_buffers_are_not_checked), cmocka_unit_test(vouched_paths_are_not_checked),
-      cmocka_unit_test(vouched_copies_are_not_checked),  cmocka_unit_test(atomics_of_one_call_and_of_parts_are_the_same),
-      cmocka_unit_test(threads_lose_no_atomic),          cmocka_unit_test(parts_make_up_the_grid)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,47 +1,30 @@
 /* Atomics: what each combines, in which order, on which types, and under float modes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "interp_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
-static void
-atomics_count_and_combine(void **state)
+TEST(atomics_count_and_combine)
 {
-  (void)state;
   uint32_t bins[8] = {0}, y[14] = {0}, old[256];
   y[1] = 0xffffffff;
   y[3] = 0x7fffffff;
   y[5] = 0xffffffff;
   launch l = {.text = "program @histogram workgroup(64, 1, 1) {\n"
-                      "  buffer %bins : u32[8] storage set(0) binding(0)\n"
-                      "  buffer %y : u32[] storage set(0) binding(1)\n"
-                      "  buffer %z : i32[] storage set(0) binding(1)\n"
-                      "  buffer %old : u32[] storage set(0) binding(2)\n"
-                      "  %i = gid.x\n"
-                      "  %n = atomic_add %bins[umod(mul(%i, %i), 8u32)], 1u32\n"
-                      "  %sum = atomic_add %y[0], %i\n"
-                      "  %umin = atomic_umin %y[1], add(%i, 5u32)\n"
-                      "  %umax = atomic_umax %y[2], %i\n"
+                      "  buffer %bins : u32[8] storage set(0) binding(0) buffer %y : u32[] storage set(0) binding(1)\n"
+                      "  buffer %z : i32[] storage set(0) binding(1) buffer %old : u32[] storage set(0) binding(2) %i = gid.x\n"
+                      "  %n = atomic_add %bins[umod(mul(%i, %i), 8u32)], 1u32 %sum = atomic_add %y[0], %i\n"
+                      "  %umin = atomic_umin %y[1], add(%i, 5u32) %umax = atomic_umax %y[2], %i\n"
                       "  %smin = atomic_smin %z[3], sub(bitcast(%i : i32), 100i32)\n"
                       "  %smax = atomic_smax %z[4], sub(bitcast(%i : i32), 300i32)\n"
                       "  %and = atomic_and %y[5], not(shl(1u32, umod(%i, 30u32)))\n"
-                      "  %or = atomic_or %y[6], shl(1u32, umod(%i, 5u32))\n"
-                      "  %xor = atomic_xor %y[7], %i\n"
-                      "  %sub = atomic_sub %y[8], 1u32\n"
-                      "  %cas = atomic_compare_exchange %y[9], %i, add(%i, 0u32)\n"
-                      "  %won = atomic_compare_exchange %y[10], add(%i, 1u32), 0u32\n"
-                      "  %swap = atomic_exchange %y[11], %i\n"
-                      "  atomic_store %y[12], %i\n"
-                      "  %far = atomic_add %y[1000], 1u32\n"
-                      "  %seen = atomic_load %y[10]\n"
-                      "  store %old[%i], add(add(%sum, %far), mul(%swap, 65536u32))\n"
-                      "  if eq %i, 255u32 { store %y[13], %seen }\n"
+                      "  %or = atomic_or %y[6], shl(1u32, umod(%i, 5u32)) %xor = atomic_xor %y[7], %i\n"
+                      "  %sub = atomic_sub %y[8], 1u32 %cas = atomic_compare_exchange %y[9], %i, add(%i, 0u32)\n"
+                      "  %won = atomic_compare_exchange %y[10], add(%i, 1u32), 0u32 %swap = atomic_exchange %y[11], %i\n"
+                      "  atomic_store %y[12], %i %far = atomic_add %y[1000], 1u32 %seen = atomic_load %y[10]\n"
+                      "  store %old[%i], add(add(%sum, %far), mul(%swap, 65536u32)) if eq %i, 255u32 { store %y[13], %seen }\n"
                       "}\n",
               .groups = {4, 1, 1},
               .buffers = {{"bins", bins, sizeof bins}, {"y", y, sizeof y}, {"old", old, sizeof old}}};
@@ -59,10 +42,8 @@ atomics_count_and_combine(void **state)
       fail_msg("y[%u] is 0x%x, not 0x%x", i, y[i], all[i]);
 }
 
-static void
-atomics_on_64_bits(void **state)
+TEST(atomics_on_64_bits)
 {
-  (void)state;
   uint64_t y[12] = {0, UINT64_MAX, 0, 0, 1, 0, UINT64_MAX}, old[8];
   launch l = {.text = "program @wide workgroup(4, 1, 1) {\n"
                       "  buffer %y : u64[] storage set(0) binding(0)\n"
@@ -79,10 +60,8 @@ atomics_on_64_bits(void **state)
                       "  %or = atomic_or %y[7], %w\n"
                       "  %cas = atomic_compare_exchange %y[8], %w, 0u64\n"
                       "  %low = atomic_compare_exchange %y[9], %w, 0x100000000u64\n" /* 0 is not it, whatever its low half */
-                      "  %swap = atomic_exchange %y[10], %w\n"
-                      "  %far = atomic_add %y[1000], %w\n"
-                      "  store %old[%i], add(%sum, add(%far, %low))\n"
-                      "}\n",
+                      "%swap = atomic_exchange %y[10], %w %far = atomic_add %y[1000], %w\n"
+                      "store %old[%i], add(%sum, add(%far, %low)) }\n",
               .groups = {2, 1, 1},
               .buffers = {{"y", y, sizeof y}, {"old", old, sizeof old}}};
   launch_ok(&l);
@@ -104,42 +83,24 @@ bits(float value)
   return result;
 }
 
-static void
-atomics_on_floats(void **state)
+TEST(atomics_on_floats)
 {
-  (void)state;
   float y[10] = {1.0f, 0, 0, NAN, NAN, -0.0f, 0.0f, 3.0f, 0x1p24f}, old[8];
   double d[4] = {1.0, 0, 0, 0x1p53};
   uint16_t h[4] = {0x3c00 /* 1 */, 0, 0, 0x6800 /* 2048, where 1 is half a unit */};
   launch l = {.text = "program @floats workgroup(4, 1, 1) {\n"
-                      "  buffer %y : f32[] storage set(0) binding(0)\n"
-                      "  buffer %d : f64[] storage set(0) binding(1)\n"
-                      "  buffer %h : f16[] storage set(0) binding(2)\n"
-                      "  buffer %old : f32[] storage set(0) binding(3)\n"
-                      "  %i = gid.x\n"
-                      "  %f = convert %i : f32\n"
-                      "  %sum = atomic_fadd %y[0], %f\n"
-                      "  %min = atomic_fmin %y[1], neg(%f)\n"
-                      "  %max = atomic_fmax %y[2], %f\n"
-                      "  %from_nan = atomic_fmin %y[3], %f\n"
-                      "  %up_from_nan = atomic_fmax %y[4], %f\n"
-                      "  %up = atomic_fmax %y[5], 0.0f32\n"
-                      "  %down = atomic_fmin %y[6], -0.0f32\n"
-                      "  %nan = atomic_fmin %y[7], nan(0x7fc00001)f32\n"
-                      "  %ties = atomic_fadd %y[8], 1.0f32\n"
-                      "  %far = atomic_fadd %y[1000], %f\n"
-                      "  %dsum = atomic_fadd %d[0], convert(%i : f64)\n"
-                      "  %dmin = atomic_fmin %d[1], neg(convert(%i : f64))\n"
-                      "  %dmax = atomic_fmax %d[2], convert(%i : f64)\n"
-                      "  %dties = atomic_fadd %d[3], 1.0f64\n"
-                      "  %hsum = atomic_fadd %h[0], convert(%i : f16)\n"
-                      "  %hmin = atomic_fmin %h[1], neg(convert(%i : f16))\n"
-                      "  %hmax = atomic_fmax %h[2], convert(%i : f16)\n"
-                      "  %hties = atomic_fadd %h[3], 1.0f16\n"
-                      "  %swap = atomic_exchange %y[9], %f\n"
-                      "  %seen = atomic_load %y[9]\n"
-                      "  store %old[%i], add(add(%sum, %far), mul(add(%swap, %seen), 1024.0f32))\n"
-                      "  atomic_store %y[9], 7.0f32\n"
+                      "  buffer %y : f32[] storage set(0) binding(0) buffer %d : f64[] storage set(0) binding(1)\n"
+                      "  buffer %h : f16[] storage set(0) binding(2) buffer %old : f32[] storage set(0) binding(3) %i = gid.x\n"
+                      "  %f = convert %i : f32 %sum = atomic_fadd %y[0], %f %min = atomic_fmin %y[1], neg(%f)\n"
+                      "  %max = atomic_fmax %y[2], %f %from_nan = atomic_fmin %y[3], %f %up_from_nan = atomic_fmax %y[4], %f\n"
+                      "  %up = atomic_fmax %y[5], 0.0f32 %down = atomic_fmin %y[6], -0.0f32\n"
+                      "  %nan = atomic_fmin %y[7], nan(0x7fc00001)f32 %ties = atomic_fadd %y[8], 1.0f32\n"
+                      "  %far = atomic_fadd %y[1000], %f %dsum = atomic_fadd %d[0], convert(%i : f64)\n"
+                      "  %dmin = atomic_fmin %d[1], neg(convert(%i : f64)) %dmax = atomic_fmax %d[2], convert(%i : f64)\n"
+                      "  %dties = atomic_fadd %d[3], 1.0f64 %hsum = atomic_fadd %h[0], convert(%i : f16)\n"
+                      "  %hmin = atomic_fmin %h[1], neg(convert(%i : f16)) %hmax = atomic_fmax %h[2], convert(%i : f16)\n"
+                      "  %hties = atomic_fadd %h[3], 1.0f16 %swap = atomic_exchange %y[9], %f %seen = atomic_load %y[9]\n"
+                      "  store %old[%i], add(add(%sum, %far), mul(add(%swap, %seen), 1024.0f32)) atomic_store %y[9], 7.0f32\n"
                       "}\n",
               .groups = {2, 1, 1},
               .buffers = {{"y", y, sizeof y}, {"d", d, sizeof d}, {"h", h, sizeof h}, {"old", old, sizeof old}}};
@@ -158,18 +119,13 @@ atomics_on_floats(void **state)
   assert_memory_equal(old, seen, sizeof old);
 }
 
-static void
-atomics_keep_to_float_modes(void **state)
+TEST(atomics_keep_to_float_modes)
 {
-  (void)state;
   /* in turn: a sum that rounds up, a denormal sum, a denormal operand, a denormal that is there already, a sum of denormals */
   static const char text[] = "program @modes %s workgroup(1, 1, 1) {\n"
-                             "  buffer %%y : f32[] storage set(0) binding(0)\n"
-                             "  %%a = atomic_fadd %%y[0], 0x1.8p-24f32\n"
-                             "  %%b = atomic_fadd %%y[1], -0x1p-126f32\n"
-                             "  %%c = atomic_fmax %%y[2], 0x1p-130f32\n"
-                             "  %%d = atomic_fmin %%y[3], 0x1p-126f32\n"
-                             "  %%e = atomic_fadd %%y[4], 0x1p-127f32\n"
+                             "  buffer %%y : f32[] storage set(0) binding(0) %%a = atomic_fadd %%y[0], 0x1.8p-24f32\n"
+                             "  %%b = atomic_fadd %%y[1], -0x1p-126f32 %%c = atomic_fmax %%y[2], 0x1p-130f32\n"
+                             "  %%d = atomic_fmin %%y[3], 0x1p-126f32 %%e = atomic_fadd %%y[4], 0x1p-127f32\n"
                              "}\n";
   static const struct {
     const char *mode;
@@ -187,16 +143,4 @@ atomics_keep_to_float_modes(void **state)
       if (bits(y[k]) != bits(cases[i].want[k]))
         fail_msg("'%s': y[%u] is %a, not %a", cases[i].mode, k, (double)y[k], (double)cases[i].want[k]);
   }
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(atomics_count_and_combine),
-      cmocka_unit_test(atomics_on_64_bits),
-      cmocka_unit_test(atomics_on_floats),
-      cmocka_unit_test(atomics_keep_to_float_modes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* Control in lockstep: each invocation goes its own way, and comes out as if it were alone.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "interp_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { N = 150 }; /* more than two words of a mask, and not a multiple of one */
 
@@ -46,18 +41,13 @@ want_ifs(uint32_t i)
   return i == 149 ? 7 : 0;
 }
 
-static void
-ifs_diverge(void **state)
+TEST(ifs_diverge)
 {
-  (void)state;
-  expect_each("  var %s : u32\n"
-              "  %i = gid.x\n"
-              "  if ult %i, 75u32 {\n"
-              "    if ne and(%i, 1u32), 0u32 { set %s, add(%i, 1000u32) } else { set %s, add(%i, 2000u32) }\n"
-              "  } else if eq %i, 149u32 { set %s, 7u32 }\n"
-              "  %r = get %s\n"
-              "  store %y[%i], %r\n"
-              "}\n",
+  expect_each("var %s : u32 %i = gid.x\n"
+              "if ult %i, 75u32 {\n"
+              "  if ne and(%i, 1u32), 0u32 { set %s, add(%i, 1000u32) } else { set %s, add(%i, 2000u32) }\n"
+              "} else if eq %i, 149u32 { set %s, 7u32 }\n"
+              "%r = get %s store %y[%i], %r }\n",
               want_ifs);
 }
 
@@ -80,26 +70,17 @@ want_loops(uint32_t i)
   return s;
 }
 
-static void
-for_loops_nest(void **state)
+TEST(for_loops_nest)
 {
-  (void)state;
-  expect_each("  var %s : u32\n"
-              "  %i = gid.x\n"
-              "  for %k = 0u32 to %i {\n"
-              "    if eq umod(%k, 3u32), 1u32 { continue }\n"
-              "    if eq %k, 90u32 { break }\n"
-              "    for %j = 0u32 to 4u32 {\n"
-              "      if eq %j, and(%i, 3u32) { break }\n"
-              "      %t = get %s\n"
-              "      set %s, add(add(%t, mul(%k, 10u32)), %j)\n"
-              "    }\n"
-              "    %u = get %s\n"
-              "    set %s, add(%u, 1u32)\n"
+  expect_each("var %s : u32 %i = gid.x\n"
+              "for %k = 0u32 to %i {\n"
+              "  if eq umod(%k, 3u32), 1u32 { continue } if eq %k, 90u32 { break }\n"
+              "  for %j = 0u32 to 4u32 {\n"
+              "    if eq %j, and(%i, 3u32) { break } %t = get %s set %s, add(add(%t, mul(%k, 10u32)), %j)\n"
               "  }\n"
-              "  %r = get %s\n"
-              "  store %y[%i], %r\n"
-              "}\n",
+              "  %u = get %s set %s, add(%u, 1u32)\n"
+              "}\n"
+              "%r = get %s store %y[%i], %r }\n",
               want_loops);
 }
 
@@ -112,20 +93,11 @@ want_signed(uint32_t i)
   return s;
 }
 
-static void
-for_loops_are_signed_by_type(void **state)
+TEST(for_loops_are_signed_by_type)
 {
-  (void)state;
-  expect_each("  var %s : u32\n"
-              "  %i = gid.x\n"
-              "  %n = sub(bitcast(%i : i32), 10i32)\n"
-              "  for %k = -5i32 to %n step 3i32 {\n"
-              "    %t = get %s\n"
-              "    set %s, add(%t, bitcast(add(%k, 100i32) : u32))\n"
-              "  }\n"
-              "  %r = get %s\n"
-              "  store %y[%i], %r\n"
-              "}\n",
+  expect_each("var %s : u32 %i = gid.x %n = sub(bitcast(%i : i32), 10i32)\n"
+              "for %k = -5i32 to %n step 3i32 { %t = get %s set %s, add(%t, bitcast(add(%k, 100i32) : u32)) } %r = get %s\n"
+              "store %y[%i], %r }\n",
               want_signed);
 }
 
@@ -141,32 +113,17 @@ want_collatz(uint32_t i)
   return steps;
 }
 
-static void
-loops_leave_one_by_one(void **state)
+TEST(loops_leave_one_by_one)
 {
-  (void)state;
-  expect_each("  var %n : u32\n"
-              "  var %steps : u32\n"
-              "  %i = gid.x\n"
-              "  set %n, add(%i, 1u32)\n"
-              "  if ne %i, 0u32 {\n"
-              "    loop {\n"
-              "      %v = get %n\n"
-              "      if ne and(%v, 1u32), 0u32 {\n"
-              "        set %n, add(mul(%v, 3u32), 1u32)\n"
-              "        continue\n"
-              "      }\n"
-              "      set %n, udiv(%v, 2u32)\n"
-              "    } continuing {\n"
-              "      %c = get %steps\n"
-              "      set %steps, add(%c, 1u32)\n"
-              "      %now = get %n\n"
-              "      breakif eq %now, 1u32\n"
-              "    }\n"
+  expect_each("var %n : u32 var %steps : u32 %i = gid.x set %n, add(%i, 1u32)\n"
+              "if ne %i, 0u32 {\n"
+              "  loop {\n"
+              "    %v = get %n if ne and(%v, 1u32), 0u32 { set %n, add(mul(%v, 3u32), 1u32) continue } set %n, udiv(%v, 2u32)\n"
+              "  } continuing {\n"
+              "    %c = get %steps set %steps, add(%c, 1u32) %now = get %n breakif eq %now, 1u32\n"
               "  }\n"
-              "  %r = get %steps\n"
-              "  store %y[%i], %r\n"
-              "}\n",
+              "}\n"
+              "%r = get %steps store %y[%i], %r }\n",
               want_collatz);
 }
 
@@ -195,28 +152,17 @@ want_switch(uint32_t i)
   return s;
 }
 
-static void
-switches_fall_and_leave(void **state)
+TEST(switches_fall_and_leave)
 {
-  (void)state;
-  expect_each("  var %s : u32\n"
-              "  %i = gid.x\n"
-              "  %which = switch umod(%i, 7u32) {\n"
-              "    case 0u32 { set %s, 100u32 }\n"
-              "    case 1u32 { set %s, 1u32 fallthrough }\n"
-              "    case 2u32, 5u32 { %a = get %s  set %s, add(mul(%a, 10u32), 2u32) }\n"
-              "    case 3u32 { set %s, 3u32 fallthrough }\n"
-              "    default {\n"
-              "      %b = get %s\n"
-              "      set %s, add(%b, 50u32)\n"
-              "      if ugt %i, 100u32 { leave %which }\n"
-              "      %c = get %s\n"
-              "      set %s, add(%c, 5u32)\n"
-              "    }\n"
+  expect_each("var %s : u32 %i = gid.x\n"
+              "%which = switch umod(%i, 7u32) {\n"
+              "  case 0u32 { set %s, 100u32 } case 1u32 { set %s, 1u32 fallthrough }\n"
+              "  case 2u32, 5u32 { %a = get %s  set %s, add(mul(%a, 10u32), 2u32) } case 3u32 { set %s, 3u32 fallthrough }\n"
+              "  default {\n"
+              "    %b = get %s set %s, add(%b, 50u32) if ugt %i, 100u32 { leave %which } %c = get %s set %s, add(%c, 5u32)\n"
               "  }\n"
-              "  %r = get %s\n"
-              "  store %y[%i], %r\n"
-              "}\n",
+              "}\n"
+              "%r = get %s store %y[%i], %r }\n",
               want_switch);
 }
 
@@ -226,20 +172,11 @@ want_no_default(uint32_t i)
   return i == 3 ? 30 : i == 140 ? 31 : 9;
 }
 
-static void
-a_switch_without_default_may_match_nothing(void **state)
+TEST(a_switch_without_default_may_match_nothing)
 {
-  (void)state;
-  expect_each("  var %s : u32\n"
-              "  %i = gid.x\n"
-              "  set %s, 9u32\n"
-              "  switch %i {\n"
-              "    case 3u32 { set %s, 30u32 }\n"
-              "    case 140u32, 1000u32, 1001u32, 1002u32, 1003u32 { set %s, 31u32 }\n"
-              "  }\n"
-              "  %r = get %s\n"
-              "  store %y[%i], %r\n"
-              "}\n",
+  expect_each("var %s : u32 %i = gid.x set %s, 9u32\n"
+              "switch %i { case 3u32 { set %s, 30u32 } case 140u32, 1000u32, 1001u32, 1002u32, 1003u32 { set %s, 31u32 } }\n"
+              "%r = get %s store %y[%i], %r }\n",
               want_no_default);
 }
 
@@ -261,32 +198,18 @@ want_block(uint32_t i)
   return s;
 }
 
-static void
-blocks_are_left_from_any_depth(void **state)
+TEST(blocks_are_left_from_any_depth)
 {
-  (void)state;
-  expect_each("  var %s : u32\n"
-              "  %i = gid.x\n"
-              "  block %found {\n"
-              "    for %k = 0u32 to 10u32 {\n"
-              "      for %j = 0u32 to 10u32 {\n"
-              "        if eq add(mul(%k, 10u32), %j), %i {\n"
-              "          %a = get %s\n"
-              "          set %s, add(%a, 1000u32)\n"
-              "          leave %found\n"
-              "        }\n"
-              "        switch %j {\n"
-              "          case 7u32 { break }\n"
-              "          case 2u32 { continue }\n"
-              "        }\n"
-              "        %b = get %s\n"
-              "        set %s, add(%b, 1u32)\n"
-              "      }\n"
+  expect_each("var %s : u32 %i = gid.x\n"
+              "block %found {\n"
+              "  for %k = 0u32 to 10u32 {\n"
+              "    for %j = 0u32 to 10u32 {\n"
+              "      if eq add(mul(%k, 10u32), %j), %i { %a = get %s set %s, add(%a, 1000u32) leave %found }\n"
+              "      switch %j { case 7u32 { break } case 2u32 { continue } } %b = get %s set %s, add(%b, 1u32)\n"
               "    }\n"
               "  }\n"
-              "  %r = get %s\n"
-              "  store %y[%i], %r\n"
-              "}\n",
+              "}\n"
+              "%r = get %s store %y[%i], %r }\n",
               want_block);
 }
 
@@ -297,20 +220,13 @@ want_default_first(uint32_t i)
 }
 
 /* The default is first, the last case is none. */
-static void
-a_default_stands_anywhere(void **state)
+TEST(a_default_stands_anywhere)
 {
-  (void)state;
-  expect_each("  var %s : u32\n"
-              "  %i = gid.x\n"
-              "  switch umod(%i, 4u32) {\n"
-              "    default { set %s, add(%i, 10u32) }\n"
-              "    case 1u32 { set %s, 20u32 }\n"
-              "    case 2u32 { set %s, 31u32 }\n"
-              "  }\n"
-              "  %r = get %s\n"
-              "  store %y[%i], %r\n"
-              "}\n",
+  expect_each("var %s : u32 %i = gid.x\n"
+              "switch umod(%i, 4u32) {\n"
+              "  default { set %s, add(%i, 10u32) } case 1u32 { set %s, 20u32 } case 2u32 { set %s, 31u32 }\n"
+              "}\n"
+              "%r = get %s store %y[%i], %r }\n",
               want_default_first);
 }
 
@@ -320,31 +236,17 @@ want_return(uint32_t i)
   return i % 5 == 2 ? 0xeeeeeeee : i;
 }
 
-static void
-returned_invocations_do_nothing_more(void **state)
+TEST(returned_invocations_do_nothing_more)
 {
-  (void)state;
-  expect_each("  %i = gid.x\n"
-              "  for %k = 0u32 to 3u32 {\n"
-              "    if eq umod(%i, 5u32), 2u32 { return }\n"
-              "  }\n"
-              "  barrier workgroup\n"
-              "  store %y[%i], %i\n"
-              "}\n",
+  expect_each("%i = gid.x for %k = 0u32 to 3u32 { if eq umod(%i, 5u32), 2u32 { return } } barrier workgroup store %y[%i], %i }\n",
               want_return);
 }
 
-static void
-ids_count_the_grid(void **state)
+TEST(ids_count_the_grid)
 {
-  (void)state;
   uint32_t out[2 * 3 * 2 * 4 * 2][4];
   launch l = {.text = "program @p workgroup(4, 2, 1) {\n"
-                      "  buffer %y : u32x4[] storage set(0) binding(0)\n"
-                      "  %g = gid\n"
-                      "  %w = wid\n"
-                      "  %n = groups\n"
-                      "  %l = lid\n"
+                      "  buffer %y : u32x4[] storage set(0) binding(0) %g = gid %w = wid %n = groups %l = lid\n"
                       "  %flat = add(mul(add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x), 8u32), lindex)\n"
                       "  store %y[%flat], join(%g, add(mul(lindex, 100u32), add(mul(%l.y, 10u32), %l.x)))\n"
                       "}\n",
@@ -360,14 +262,11 @@ ids_count_the_grid(void **state)
   }
 }
 
-static void
-ids_count_a_workgroup_of_three_axes(void **state)
+TEST(ids_count_a_workgroup_of_three_axes)
 {
-  (void)state;
   uint32_t out[24][4];
   launch l = {.text = "program @p workgroup(2, 3, 4) {\n"
-                      "  buffer %y : u32x4[] storage set(0) binding(0)\n"
-                      "  %l = lid\n"
+                      "  buffer %y : u32x4[] storage set(0) binding(0) %l = lid\n"
                       "  store %y[lindex], join(gid, add(mul(%l.z, 100u32), add(mul(%l.y, 10u32), %l.x)))\n"
                       "}\n",
               .buffers = {{"y", out, sizeof out}}};
@@ -382,45 +281,29 @@ ids_count_a_workgroup_of_three_axes(void **state)
 
 /* ---- what stops a run ----------------------------------------------------------------------------------------------- */
 
-static void
-a_barrier_that_not_all_reach_is_an_error(void **state)
+TEST(a_barrier_that_not_all_reach_is_an_error)
 {
-  (void)state;
-  launch l = {.text = "program @half workgroup(96, 2, 1) {\n"
-                      "  %l = lid\n"
-                      "  if ult %l.x, 70u32 {\n"
-                      "    barrier workgroup\n"
-                      "  }\n"
-                      "}\n",
+  launch l = {.text = "program @half workgroup(96, 2, 1) { %l = lid if ult %l.x, 70u32 { barrier workgroup } }\n",
               .groups = {3, 1, 1}};
   launch_fails(&l, "program @half, row", "(barrier",
                "not reached by invocation (70, 0, 0) of workgroup (0, 0, 0), global (70, 0, 0)");
   /* In a loop that some have left already. */
-  launch loop = {.text = "program @p workgroup(8, 1, 1) {\n"
-                         "  %i = lindex\n"
-                         "  for %k = 0u32 to add(%i, 1u32) { barrier workgroup }\n"
-                         "}\n"};
+  launch loop = {.text = "program @p workgroup(8, 1, 1) { %i = lindex for %k = 0u32 to add(%i, 1u32) { barrier workgroup } }\n"};
   launch_fails(&loop, "barrier", "non-uniform control flow", "invocation (0, 0, 0)");
   /* A condition that is the same for all of a workgroup is uniform; a memory barrier does not wait. */
   launch uniform = {.text = "program @p workgroup(8, 1, 1) {\n"
-                            "  %w = wid\n"
-                            "  if eq %w.x, 1u32 { barrier workgroup }\n"
+                            "  %w = wid if eq %w.x, 1u32 { barrier workgroup }\n"
                             "  if eq lindex, 1u32 { barrier invocation workgroup acq_rel workgroup_memory }\n"
                             "}\n",
                     .groups = {3, 1, 1}};
   launch_ok(&uniform);
 }
 
-static void
-an_endless_loop_ends_at_the_step_budget(void **state)
+TEST(an_endless_loop_ends_at_the_step_budget)
 {
-  (void)state;
   launch l = {.text = "program @spin workgroup(100, 1, 1) {\n"
-                      "  var %s : u32\n"
-                      "  %i = lindex\n"
-                      "  if eq %i, 67u32 {\n"
-                      "    loop { %t = get %s  set %s, add(%t, 1u32) } continuing { breakif false }\n"
-                      "  }\n"
+                      "  var %s : u32 %i = lindex\n"
+                      "  if eq %i, 67u32 { loop { %t = get %s  set %s, add(%t, 1u32) } continuing { breakif false } }\n"
                       "}\n",
               .options = {.steps = 10000}};
   launch_fails(&l, "program @spin, row", "10000 rows", "invocation (67, 0, 0)");
@@ -447,10 +330,8 @@ an_endless_loop_ends_at_the_step_budget(void **state)
   launch_ok(&arms);
 }
 
-static void
-an_error_names_the_invocation_in_three_ways(void **state)
+TEST(an_error_names_the_invocation_in_three_ways)
 {
-  (void)state;
   launch l = {.text =
                   "program @p workgroup(2, 3, 4) {\n  %g = gid\n  %z = eq %g.z, 6u32\n  %y = eq %g.y, 4u32\n  %x = eq %g.x, 1u32\n"
                   "  if and(%z, and(%y, %x)) { trap }\n}\n",
@@ -458,68 +339,29 @@ an_error_names_the_invocation_in_three_ways(void **state)
   launch_fails(&l, "invocation (1, 1, 2)", "of workgroup (0, 1, 1)", "global (1, 4, 6)");
 }
 
-static void
-a_trap_is_an_error(void **state)
+TEST(a_trap_is_an_error)
 {
-  (void)state;
   launch l = {.text = "program @p workgroup(8, 1, 1) {\n"
                       "  if eq lindex, 5u32 { trap }\n"
                       "}\n"};
   launch_fails(&l, "(trap", "trap in invocation (5, 0, 0)", "program @p");
 }
 
-static void
-rows_are_counted_by_active_invocation(void **state)
+TEST(rows_are_counted_by_active_invocation)
 {
-  (void)state;
-  launch l = {.text = "program @p workgroup(10, 1, 1) {\n"
-                      "  var %s : u32\n"
-                      "  %i = lindex\n"
-                      "  if ult %i, 3u32 { set %s, %i }\n"
-                      "}\n",
+  launch l = {.text = "program @p workgroup(10, 1, 1) { var %s : u32 %i = lindex if ult %i, 3u32 { set %s, %i } }\n",
               .groups = {4, 1, 1}};
   launch_ok(&l);
-  launch none = {.text = "program @p workgroup(10, 1, 1) {\n"
-                         "  var %s : u32\n"
-                         "  %i = lindex\n"
-                         "  if ult %i, 0u32 { set %s, %i }\n"
-                         "}\n",
+  launch none = {.text = "program @p workgroup(10, 1, 1) { var %s : u32 %i = lindex if ult %i, 0u32 { set %s, %i } }\n",
                  .groups = {4, 1, 1}};
   launch_ok(&none);
   assert_true(l.stats.rows == none.stats.rows + 4 * 3);
 }
 
-static void
-a_workgroup_without_invocations_is_an_error(void **state)
+TEST(a_workgroup_without_invocations_is_an_error)
 {
-  (void)state;
   launch none = {.text = "program @p {\n  spec %n : u32 = 0u32 id(1)\n  workgroup 4u32, %n, 1u32\n}\n"};
   launch_fails(&none, "workgroup", "4 x 0 x 1", "take 1 to 65536");
   launch many = {.text = "program @p workgroup(65536, 65536, 1) { }\n"};
   launch_fails(&many, "workgroup", "65536 x 65536 x 1", "take 1 to 65536");
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ifs_diverge),
-      cmocka_unit_test(for_loops_nest),
-      cmocka_unit_test(for_loops_are_signed_by_type),
-      cmocka_unit_test(loops_leave_one_by_one),
-      cmocka_unit_test(switches_fall_and_leave),
-      cmocka_unit_test(a_switch_without_default_may_match_nothing),
-      cmocka_unit_test(a_default_stands_anywhere),
-      cmocka_unit_test(blocks_are_left_from_any_depth),
-      cmocka_unit_test(returned_invocations_do_nothing_more),
-      cmocka_unit_test(ids_count_the_grid),
-      cmocka_unit_test(ids_count_a_workgroup_of_three_axes),
-      cmocka_unit_test(a_barrier_that_not_all_reach_is_an_error),
-      cmocka_unit_test(an_endless_loop_ends_at_the_step_budget),
-      cmocka_unit_test(an_error_names_the_invocation_in_three_ways),
-      cmocka_unit_test(a_trap_is_an_error),
-      cmocka_unit_test(rows_are_counted_by_active_invocation),
-      cmocka_unit_test(a_workgroup_without_invocations_is_an_error),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* Arrays of descriptors, descriptors that are bound to nothing, and workgroup memory that nothing wrote.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "interp_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define HEAD(mode, type)                                 \
   "struct @B block { first : u32, n : u32[] }\n"         \
@@ -16,16 +11,12 @@
   "  buffer %b : @B" type " storage set(0) binding(1)\n" \
   "  %i = lindex\n"
 
-static void
-elements_are_chosen_by_index(void **state)
+TEST(elements_are_chosen_by_index)
 {
-  (void)state;
   uint32_t y[16] = {0}, b0[4] = {10, 11, 12, 13}, b1[3] = {20, 21, 22}, b2[2] = {30, 31};
   launch l = {.text = HEAD("", "[3]") "  store %y[%i], load(%b[%i].first)\n"
-                                      "  store %y[add(%i, 4u32)], length %b[%i].n\n"
-                                      "  store %y[add(%i, 8u32)], load(%b[1u32].n[%i])\n"
-                                      "  store %b[%i].n[0u32], %i\n"
-                                      "  store %y[add(%i, 12u32)], load(%b[7u32].first)\n}\n",
+                                      "store %y[add(%i, 4u32)], length %b[%i].n store %y[add(%i, 8u32)], load(%b[1u32].n[%i])\n"
+                                      "store %b[%i].n[0u32], %i store %y[add(%i, 12u32)], load(%b[7u32].first) }\n",
               .buffers = {{"y", y, sizeof y}, {"b[2]", b2, sizeof b2}, {"b[0]", b0, sizeof b0}, {"b[1]", b1, sizeof b1}}};
   launch_ok(&l);
   const uint32_t wanted[16] = {10, 20, 30, 0, 3, 2, 1, 0, 21, 22, 0, 0, 0, 0, 0, 0}; /* strict: zero beyond the end */
@@ -36,10 +27,8 @@ elements_are_chosen_by_index(void **state)
   assert_int_equal(b0[2], 12);
 }
 
-static void
-arrays_of_arrays_and_open_ones_have_their_elements(void **state)
+TEST(arrays_of_arrays_and_open_ones_have_their_elements)
 {
-  (void)state;
   uint32_t y[16] = {0}, b[6][2] = {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}};
   launch nested = {.text =
                        HEAD("", "[2][3]") "  for %k = 0u32 to 2u32 { store %y[add(mul(%k, 4u32), %i)], load(%b[%k][%i].first) }\n"
@@ -61,10 +50,8 @@ arrays_of_arrays_and_open_ones_have_their_elements(void **state)
 }
 
 /* An element that reaches beyond the end of its buffer is out of bounds, though it begins inside. */
-static void
-accesses_end_with_their_element(void **state)
+TEST(accesses_end_with_their_element)
 {
-  (void)state;
   uint32_t y[4] = {9, 9, 9, 9}, b[4] = {1, 2, 3, 4};
   launch l = {.text = "struct @V block { v : u32x4 }\n"
                       "program @p {\n  buffer %y : u32x4[1] storage set(0) binding(0)\n"
@@ -76,10 +63,8 @@ accesses_end_with_their_element(void **state)
   launch_fails(&l, "(load", "the access to buffer %b[1] is out of bounds", "in invocation (0, 0, 0)");
 }
 
-static void
-two_elements_may_have_one_memory(void **state)
+TEST(two_elements_may_have_one_memory)
 {
-  (void)state;
   uint32_t y[16] = {0}, b[4] = {0};
   launch l = {.text = HEAD("", "[2]") "  if eq %i, 0u32 {\n    store %b[0u32].n[1u32], 5u32\n    store %b[1u32].n[1u32], 7u32\n"
                                       "    store %y[0u32], load(%b[0u32].n[1u32])\n  }\n}\n",
@@ -96,10 +81,8 @@ two_elements_may_have_one_memory(void **state)
   launch_ok(&apart);
 }
 
-static void
-what_is_not_bound_may_not_be_touched(void **state)
+TEST(what_is_not_bound_may_not_be_touched)
 {
-  (void)state;
   uint32_t y[16] = {0}, b[4] = {9, 9, 9, 9};
   static const struct {
     const char *access, *op;
@@ -144,10 +127,8 @@ what_is_not_bound_may_not_be_touched(void **state)
   "  buffer %p : u32x2[4] private\n"                  \
   "  %i = lindex\n"
 
-static void
-unwritten_workgroup_memory_has_no_value(void **state)
+TEST(unwritten_workgroup_memory_has_no_value)
 {
-  (void)state;
   uint32_t y[16];
   static const struct {
     const char *text, *op, *message; /* NULL: it runs */
@@ -183,10 +164,8 @@ unwritten_workgroup_memory_has_no_value(void **state)
 }
 
 /* A workgroup does not see what the one before wrote. */
-static void
-each_workgroup_begins_without_values(void **state)
+TEST(each_workgroup_begins_without_values)
 {
-  (void)state;
   uint32_t y[16];
   launch l = {.text = TILE "  if eq(wid.x, 0u32) { store %t[%i].x, %i }\n  store %y[%i], load(%t[%i].x)\n}\n",
               .groups = {2, 1, 1},
@@ -195,16 +174,4 @@ each_workgroup_begins_without_values(void **state)
   launch_fails(&l, "(store", "a stored value comes from row", "of workgroup (1, 0, 0)");
   l.groups[0] = 1;
   launch_ok(&l);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(elements_are_chosen_by_index),         cmocka_unit_test(arrays_of_arrays_and_open_ones_have_their_elements),
-      cmocka_unit_test(accesses_end_with_their_element),      cmocka_unit_test(two_elements_may_have_one_memory),
-      cmocka_unit_test(what_is_not_bound_may_not_be_touched), cmocka_unit_test(unwritten_workgroup_memory_has_no_value),
-      cmocka_unit_test(each_workgroup_begins_without_values),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

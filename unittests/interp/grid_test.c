@@ -1,45 +1,24 @@
 /* What is done together: barriers of the whole grid, and async copies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "interp_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 /* Values go round through other workgroups' memory and this one's; each workgroup has its own tile, each invocation its own array.
  */
-static void
-workgroups_meet_at_a_grid_barrier(void **state)
+TEST(workgroups_meet_at_a_grid_barrier)
 {
-  (void)state;
   uint32_t x[96] = {0}, y[96][4], wanted[96], next[96];
   launch l = {.text = "program @p workgroup(4, 2, 1) {\n"
-                      "  buffer %x : u32[] storage set(0) binding(0)\n"
-                      "  buffer %y : u32x4[] storage set(0) binding(1)\n"
-                      "  buffer %tile : u32[8] workgroup\n"
-                      "  buffer %own : u32[2] private\n"
-                      "  %n = groups\n"
-                      "  %w = wid\n"
-                      "  %g = gid\n"
-                      "  %group = add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x)\n"
-                      "  %i = add(mul(%group, 8u32), lindex)\n"
-                      "  %all = mul(mul(mul(%n.x, %n.y), %n.z), 8u32)\n"
-                      "  store %x[%i], add(%i, 1u32)\n"
-                      "  store %own[1], %i\n"
+                      "  buffer %x : u32[] storage set(0) binding(0) buffer %y : u32x4[] storage set(0) binding(1)\n"
+                      "  buffer %tile : u32[8] workgroup buffer %own : u32[2] private %n = groups %w = wid %g = gid\n"
+                      "  %group = add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x) %i = add(mul(%group, 8u32), lindex)\n"
+                      "  %all = mul(mul(mul(%n.x, %n.y), %n.z), 8u32) store %x[%i], add(%i, 1u32) store %own[1], %i\n"
                       "  for %k = 0u32 to 3u32 {\n"
-                      "    barrier device\n"
-                      "    %far = load %x[umod(add(%i, 9u32), %all)]\n"
-                      "    store %tile[lindex], %far\n"
-                      "    barrier device\n"
-                      "    %near = load %tile[umod(add(lindex, 1u32), 8u32)]\n"
-                      "    store %x[%i], %near\n"
+                      "    barrier device %far = load %x[umod(add(%i, 9u32), %all)] store %tile[lindex], %far barrier device\n"
+                      "    %near = load %tile[umod(add(lindex, 1u32), 8u32)] store %x[%i], %near\n"
                       "  }\n"
-                      "  store %y[%i][0], load(%x[%i])\n"
-                      "  store %y[%i][1], load(%own[1])\n"
-                      "  store %y[%i][2], load(%own[0])\n"
+                      "  store %y[%i][0], load(%x[%i]) store %y[%i][1], load(%own[1]) store %y[%i][2], load(%own[0])\n"
                       "  store %y[%i][3], add(mul(%g.x, 100u32), add(mul(%g.y, 10u32), %g.z))\n"
                       "}\n",
               .groups = {2, 3, 2},
@@ -63,39 +42,25 @@ workgroups_meet_at_a_grid_barrier(void **state)
 
 /* Whole workgroups may be elsewhere at a barrier of a workgroup, none at one of the grid; returned invocations are not waited for.
  */
-static void
-a_grid_barrier_is_for_all_of_the_grid(void **state)
+TEST(a_grid_barrier_is_for_all_of_the_grid)
 {
-  (void)state;
-  launch elsewhere = {.text = "program @half workgroup(4, 1, 1) {\n"
-                              "  %w = wid\n"
-                              "  if eq %w.x, 1u32 { barrier device }\n"
-                              "}\n",
+  launch elsewhere = {.text = "program @half workgroup(4, 1, 1) { %w = wid if eq %w.x, 1u32 { barrier device } }\n",
                       .groups = {3, 1, 1}};
   launch_fails(&elsewhere, "program @half, row", "(barrier",
                "not reached by invocation (0, 0, 0) of workgroup (0, 0, 0), global (0, 0, 0)");
   launch apart = {.text = "program @p workgroup(4, 1, 1) {\n"
-                          "  %w = wid\n"
-                          "  barrier device\n"
-                          "  if eq %w.x, 1u32 { barrier workgroup }\n"
-                          "  if eq %w.x, 2u32 { return }\n"
+                          "  %w = wid barrier device if eq %w.x, 1u32 { barrier workgroup } if eq %w.x, 2u32 { return }\n"
                           "  barrier device\n"
                           "}\n",
                   .groups = {3, 1, 1}};
   launch_ok(&apart);
-  launch divergent = {.text = "program @p workgroup(4, 1, 1) {\n"
-                              "  barrier device\n"
-                              "  %g = gid\n"
-                              "  if ult %g.x, 6u32 { barrier workgroup }\n"
-                              "}\n",
+  launch divergent = {.text = "program @p workgroup(4, 1, 1) { barrier device %g = gid if ult %g.x, 6u32 { barrier workgroup } }\n",
                       .groups = {3, 1, 1}};
   launch_fails(&divergent, "(barrier", "of the workgroup comes", "invocation (2, 0, 0) of workgroup (1, 0, 0), global (6, 0, 0)");
 }
 
-static void
-a_grid_that_meets_has_a_limit(void **state)
+TEST(a_grid_that_meets_has_a_limit)
 {
-  (void)state;
   launch l = {.text = "program @p workgroup(1024, 1, 1) {\n  barrier device\n}\n", .groups = {1025, 1, 1}};
   launch_fails(&l, "1025 x 1 x 1 workgroups", "1024", "at most 1048576 invocations");
   launch many = {.text = "program @p workgroup(1024, 1, 1) {\n  barrier device\n}\n", .groups = {65535, 65535, 65535}};
@@ -107,11 +72,8 @@ part_of_a_grid(uint64_t first, uint64_t count, uint32_t marks[24])
 {
   memset(marks, 0, 24 * sizeof *marks);
   launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
-                      "  buffer %x : u32[] storage set(0) binding(0)\n"
-                      "  %n = groups\n"
-                      "  %w = wid\n"
-                      "  %i = add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x)\n"
-                      "  store %x[%i], add(%i, 1u32)\n"
+                      "  buffer %x : u32[] storage set(0) binding(0) %n = groups %w = wid\n"
+                      "  %i = add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x) store %x[%i], add(%i, 1u32)\n"
                       "}\n",
               .groups = {4, 3, 2},
               .buffers = {{"x", marks, 24 * sizeof *marks}},
@@ -120,10 +82,8 @@ part_of_a_grid(uint64_t first, uint64_t count, uint32_t marks[24])
   launch_ok(&l);
 }
 
-static void
-a_part_of_a_grid_is_those_workgroups_alone(void **state)
+TEST(a_part_of_a_grid_is_those_workgroups_alone)
 {
-  (void)state;
   uint32_t x[24];
   const uint64_t parts[][2] = {{0, 1}, {0, 24}, {5, 0}, {3, 11}, {23, 1}, {24, 0}, {0, 0}};
   for (uint32_t k = 0; k < 7; k++) {
@@ -143,25 +103,17 @@ a_part_of_a_grid_is_those_workgroups_alone(void **state)
   launch_ok(&meets);
 }
 
-static void
-async_copies_are_there_behind_their_wait(void **state)
+TEST(async_copies_are_there_behind_their_wait)
 {
-  (void)state;
   uint32_t x[32], y[32] = {0};
   for (uint32_t i = 0; i < 32; i++)
     x[i] = i * i + 1;
   launch l = {.text = "struct @S { a : u32x3, b : u32 }\n"
                       "program @p workgroup(4, 1, 1) {\n"
-                      "  buffer %x : @S[] storage ro set(0) binding(0)\n"
-                      "  buffer %y : @S[] storage set(0) binding(1)\n"
-                      "  buffer %tile : @S[2][4] workgroup\n"
-                      "  %i = lindex\n"
-                      "  async_copy %tile[0][%i], %x[%i]\n"
-                      "  async_copy %tile[1][%i], %x[add(%i, 4u32)]\n"
-                      "  async_wait 1\n"
-                      "  barrier\n"
-                      "  async_copy %y[%i], %tile[0][sub(3u32, %i)]\n"
-                      "  async_wait\n"
+                      "  buffer %x : @S[] storage ro set(0) binding(0) buffer %y : @S[] storage set(0) binding(1)\n"
+                      "  buffer %tile : @S[2][4] workgroup %i = lindex async_copy %tile[0][%i], %x[%i]\n"
+                      "  async_copy %tile[1][%i], %x[add(%i, 4u32)] async_wait 1 barrier\n"
+                      "  async_copy %y[%i], %tile[0][sub(3u32, %i)] async_wait\n"
                       "  barrier\n"
                       "  copy %y[add(%i, 4u32)], %tile[1][sub(3u32, %i)]\n"
                       "}\n",
@@ -169,17 +121,4 @@ async_copies_are_there_behind_their_wait(void **state)
   launch_ok(&l);
   for (uint32_t i = 0; i < 32; i++)
     assert_int_equal(y[i], x[i / 16 * 16 + (3 - i / 4 % 4) * 4 + i % 4]);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(workgroups_meet_at_a_grid_barrier),
-      cmocka_unit_test(a_grid_barrier_is_for_all_of_the_grid),
-      cmocka_unit_test(a_grid_that_meets_has_a_limit),
-      cmocka_unit_test(a_part_of_a_grid_is_those_workgroups_alone),
-      cmocka_unit_test(async_copies_are_there_behind_their_wait),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

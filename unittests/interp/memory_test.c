@@ -1,49 +1,26 @@
 /* Memory: shared, private, constant and bound buffers, layouts, bounds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
 #include "interp_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
-static void
-a_tree_reduction_sums(void **state)
+TEST(a_tree_reduction_sums)
 {
-  (void)state;
   uint32_t x[4 * 128], sums[4] = {0};
   for (uint32_t i = 0; i < 4 * 128; i++)
     x[i] = i * i + 3;
   launch l = {.text = "program @reduce workgroup(128, 1, 1) {\n"
-                      "  buffer %x : u32[] storage ro set(0) binding(0)\n"
-                      "  buffer %y : u32[] storage set(0) binding(1)\n"
-                      "  buffer %tile : u32[128] workgroup\n"
-                      "  var %stride : u32\n"
-                      "  %i = lindex\n"
-                      "  %w = wid\n"
-                      "  %v = load %x[gid.x]\n"
-                      "  store %tile[%i], %v\n"
-                      "  barrier workgroup\n"
-                      "  set %stride, 64u32\n"
+                      "  buffer %x : u32[] storage ro set(0) binding(0) buffer %y : u32[] storage set(0) binding(1)\n"
+                      "  buffer %tile : u32[128] workgroup var %stride : u32 %i = lindex %w = wid %v = load %x[gid.x]\n"
+                      "  store %tile[%i], %v barrier workgroup set %stride, 64u32\n"
                       "  loop {\n"
                       "    %s = get %stride\n"
-                      "    if ult %i, %s {\n"
-                      "      %a = load %tile[%i]\n"
-                      "      %b = load %tile[add(%i, %s)]\n"
-                      "      store %tile[%i], add(%a, %b)\n"
-                      "    }\n"
+                      "    if ult %i, %s { %a = load %tile[%i] %b = load %tile[add(%i, %s)] store %tile[%i], add(%a, %b) }\n"
                       "    barrier workgroup\n"
                       "  } continuing {\n"
-                      "    %t = get %stride\n"
-                      "    set %stride, ushr(%t, 1u32)\n"
-                      "    breakif ult(%t, 2u32)\n"
+                      "    %t = get %stride set %stride, ushr(%t, 1u32) breakif ult(%t, 2u32)\n"
                       "  }\n"
-                      "  if eq %i, 0u32 {\n"
-                      "    %sum = load %tile[0]\n"
-                      "    store %y[%w.x], %sum\n"
-                      "  }\n"
+                      "  if eq %i, 0u32 { %sum = load %tile[0] store %y[%w.x], %sum }\n"
                       "}\n",
               .groups = {4, 1, 1},
               .buffers = {{"x", x, sizeof x}, {"y", sums, sizeof sums}}};
@@ -56,42 +33,29 @@ a_tree_reduction_sums(void **state)
   }
 }
 
-static void
-a_prefix_sum_scans(void **state)
+TEST(a_prefix_sum_scans)
 {
-  (void)state;
   uint32_t x[100], want[100], sum = 0;
   for (uint32_t i = 0; i < 100; i++) {
     x[i] = (i * 2654435761u) >> 24;
     want[i] = sum += x[i];
   }
   launch l = {.text = "program @scan workgroup(100, 1, 1) {\n"
-                      "  buffer %x : u32[] storage set(0) binding(0)\n"
-                      "  buffer %tile : u32[100] workgroup\n"
-                      "  %i = lindex\n"
-                      "  %v = load %x[%i]\n"
-                      "  store %tile[%i], %v\n"
-                      "  barrier workgroup\n"
+                      "  buffer %x : u32[] storage set(0) binding(0) buffer %tile : u32[100] workgroup %i = lindex\n"
+                      "  %v = load %x[%i] store %tile[%i], %v barrier workgroup\n"
                       "  for %k = 0u32 to 7u32 {\n"
-                      "    %step = shl(1u32, %k)\n"
-                      "    %mine = load %tile[%i]\n"
-                      "    %other = load %tile[sub(%i, %step)]\n"
-                      "    barrier workgroup\n"
-                      "    store %tile[%i], add(%mine, %other)\n"
-                      "    barrier workgroup\n"
+                      "    %step = shl(1u32, %k) %mine = load %tile[%i] %other = load %tile[sub(%i, %step)] barrier workgroup\n"
+                      "    store %tile[%i], add(%mine, %other) barrier workgroup\n"
                       "  }\n"
-                      "  %r = load %tile[%i]\n"
-                      "  store %x[%i], %r\n"
+                      "  %r = load %tile[%i] store %x[%i], %r\n"
                       "}\n",
               .buffers = {{"x", x, sizeof x}}};
   launch_ok(&l); /* what lies before the tile reads as zero */
   assert_memory_equal(x, want, sizeof x);
 }
 
-static void
-out_of_bounds_reads_zero_and_writes_nothing(void **state)
+TEST(out_of_bounds_reads_zero_and_writes_nothing)
 {
-  (void)state;
   struct {
     uint32_t inner[2][3];
     uint32_t vector[4];
@@ -106,26 +70,13 @@ out_of_bounds_reads_zero_and_writes_nothing(void **state)
                       "  buffer %y : u32[] storage set(0) binding(1)\n"
                       "  %zero = wid.x\n"
                       "  %a = load %s.inner[%zero][add(%zero, 3u32)]\n" /* the next row of the matrix is no part of this one */
-                      "  %b = load %s.inner[add(%zero, 2u32)][0]\n"
-                      "  %c = load %s.vector[add(%zero, 4u32)]\n"
-                      "  %d = load %s.tail[add(%zero, 5u32)]\n"
-                      "  %e = load %s.tail[sub(bitcast(%zero : i32), 1i32)]\n"
-                      "  %f = load %s.tail[add(%zero, 4u32)]\n"
-                      "  %n = length %s.tail\n"
-                      "  store %y[0], %a\n"
-                      "  store %y[1], %b\n"
-                      "  store %y[2], %c\n"
-                      "  store %y[3], %d\n"
-                      "  store %y[4], %e\n"
-                      "  store %y[5], %f\n"
-                      "  store %y[6], %n\n"
-                      "  store %s.inner[%zero][add(%zero, 3u32)], 7u32\n"
-                      "  store %s.inner[add(%zero, 4294967295u32)][0], 7u32\n"
-                      "  store %s.vector[add(%zero, 4u32)], 7u32\n"
-                      "  store %s.tail[add(%zero, 5u32)], 7u32\n"
-                      "  store %y[add(%zero, 16u32)], 7u32\n"
-                      "  store %s.tail[add(%zero, 4u32)], 9u32\n"
-                      "}\n",
+                      "%b = load %s.inner[add(%zero, 2u32)][0] %c = load %s.vector[add(%zero, 4u32)]\n"
+                      "%d = load %s.tail[add(%zero, 5u32)] %e = load %s.tail[sub(bitcast(%zero : i32), 1i32)]\n"
+                      "%f = load %s.tail[add(%zero, 4u32)] %n = length %s.tail store %y[0], %a store %y[1], %b store %y[2], %c\n"
+                      "store %y[3], %d store %y[4], %e store %y[5], %f store %y[6], %n\n"
+                      "store %s.inner[%zero][add(%zero, 3u32)], 7u32 store %s.inner[add(%zero, 4294967295u32)][0], 7u32\n"
+                      "store %s.vector[add(%zero, 4u32)], 7u32 store %s.tail[add(%zero, 5u32)], 7u32\n"
+                      "store %y[add(%zero, 16u32)], 7u32 store %s.tail[add(%zero, 4u32)], 9u32 }\n",
               .buffers = {{"s", &s, sizeof s}, {"y", y, sizeof y}}};
   /* std430 would put the vector at 32: the text says 24 so that the C struct is the same */
   launch_ok(&l);
@@ -137,31 +88,19 @@ out_of_bounds_reads_zero_and_writes_nothing(void **state)
   assert_int_equal(s.tail[4], 9);
 }
 
-static void
-layouts_are_as_declared(void **state)
+TEST(layouts_are_as_declared)
 {
-  (void)state;
   float m[64], y[24];
   for (uint32_t i = 0; i < 64; i++)
     m[i] = (float)i;
   launch l = {.text = "struct @M block {\n"
-                      "  column : mat3(f32x2, stride 16),\n"
-                      "  row : mat3(f32x2, stride 16, row_major) @64,\n"
+                      "  column : mat3(f32x2, stride 16), row : mat3(f32x2, stride 16, row_major) @64,\n"
                       "  wide : f32[3, stride 12] @100\n"
                       "}\n"
                       "program @p workgroup(1, 1, 1) {\n"
-                      "  buffer %m : @M uniform set(0) binding(0)\n"
-                      "  buffer %y : f32[] storage set(0) binding(1)\n"
-                      "  %c = load %m.column[2]\n"
-                      "  %r = load %m.row[2]\n"
-                      "  %l = load %m.row[1][1]\n"
-                      "  %w = load %m.wide[2]\n"
-                      "  store %y[0], %c.x\n"
-                      "  store %y[1], %c.y\n"
-                      "  store %y[2], %r.x\n"
-                      "  store %y[3], %r.y\n"
-                      "  store %y[4], %l\n"
-                      "  store %y[5], %w\n"
+                      "  buffer %m : @M uniform set(0) binding(0) buffer %y : f32[] storage set(0) binding(1)\n"
+                      "  %c = load %m.column[2] %r = load %m.row[2] %l = load %m.row[1][1] %w = load %m.wide[2]\n"
+                      "  store %y[0], %c.x store %y[1], %c.y store %y[2], %r.x store %y[3], %r.y store %y[4], %l store %y[5], %w\n"
                       "}\n",
               .buffers = {{"m", m, sizeof m}, {"y", y, sizeof y}}};
   launch_ok(&l);
@@ -169,10 +108,8 @@ layouts_are_as_declared(void **state)
   assert_memory_equal(y, want, sizeof want);
 }
 
-static void
-a_part_of_an_element_is_no_element(void **state)
+TEST(a_part_of_an_element_is_no_element)
 {
-  (void)state;
   uint32_t x[3] = {1, 2, 3}, y[3] = {9, 9, 9};
   launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
                       "  buffer %x : u32x2[] storage set(0) binding(0)\n"
@@ -180,67 +117,49 @@ a_part_of_an_element_is_no_element(void **state)
                       "  %n = length %x\n"
                       "  %inside = load %x[wid.x][0]\n"
                       "  %half = load %x[add(wid.x, 1u32)][0]\n" /* its bytes are there, its element is not */
-                      "  store %y[0], %n\n"
-                      "  store %y[1], %inside\n"
-                      "  store %y[2], %half\n"
-                      "}\n",
+                      "store %y[0], %n store %y[1], %inside store %y[2], %half }\n",
               .buffers = {{"x", x, sizeof x}, {"y", y, sizeof y}}};
   launch_ok(&l);
   const uint32_t want[3] = {1, 1, 0};
   assert_memory_equal(y, want, sizeof want);
 }
 
-static void
-the_last_column_may_end_with_the_buffer(void **state)
+TEST(the_last_column_may_end_with_the_buffer)
 {
-  (void)state;
   const float m[6] = {1, 2, 0, 0, 3, 4}; /* two rows, 16 bytes apart: 24 bytes hold both */
   float y[2] = {0};
   launch l = {.text = "struct @M block { m : mat2(f32x2, stride 16, row_major) }\n"
                       "program @p workgroup(1, 1, 1) {\n"
-                      "  buffer %m : @M storage ro set(0) binding(0)\n"
-                      "  buffer %y : f32x2[] storage set(0) binding(1)\n"
-                      "  %c = load %m.m[1]\n"
-                      "  store %y[0], %c\n"
+                      "  buffer %m : @M storage ro set(0) binding(0) buffer %y : f32x2[] storage set(0) binding(1)\n"
+                      "  %c = load %m.m[1] store %y[0], %c\n"
                       "}\n",
               .buffers = {{"m", (void *)(uintptr_t)m, sizeof m}, {"y", y, sizeof y}}};
   launch_ok(&l);
   assert_true(y[0] == 2 && y[1] == 4);
 }
 
-static void
-rows_of_one_binding_share_its_memory(void **state)
+TEST(rows_of_one_binding_share_its_memory)
 {
-  (void)state;
   uint32_t wrong[1] = {77}, x[1] = {5}, y[2] = {0};
   launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
                       "  buffer %wrong : u32[] storage set(0) binding(1)\n"
                       "  buffer %y : u32[] storage set(0) binding(0)\n"
                       "  buffer %x : u32[] storage set(1) binding(1)\n"
                       "  buffer %same : u32[] storage set(1) binding(1)\n" /* given as %x alone */
-                      "  %v = load %same[0]\n"
-                      "  %w = load %wrong[0]\n"
-                      "  store %y[0], %v\n"
-                      "  store %y[1], %w\n"
-                      "}\n",
+                      "%v = load %same[0] %w = load %wrong[0] store %y[0], %v store %y[1], %w }\n",
               .buffers = {{"wrong", wrong, sizeof wrong}, {"y", y, sizeof y}, {"x", x, sizeof x}}};
   launch_ok(&l);
   assert_int_equal(y[0], 5);
   assert_int_equal(y[1], 77);
 }
 
-static void
-initializers_hold_wide_words(void **state)
+TEST(initializers_hold_wide_words)
 {
-  (void)state;
   uint64_t y[3] = {0};
   launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
                       "  buffer %table : u64[3] constant = [4294967298u64, 1152921504606846976u64, 7u64]\n"
                       "  buffer %y : u64[] storage set(0) binding(0)\n"
-                      "  for %i = 0u32 to 3u32 {\n"
-                      "    %v = load %table[%i]\n"
-                      "    store %y[%i], %v\n"
-                      "  }\n"
+                      "  for %i = 0u32 to 3u32 { %v = load %table[%i] store %y[%i], %v }\n"
                       "}\n",
               .buffers = {{"y", y, sizeof y}}};
   launch_ok(&l);
@@ -248,28 +167,18 @@ initializers_hold_wide_words(void **state)
   assert_memory_equal(y, want, sizeof want);
 }
 
-static void
-other_programs_of_the_module_need_nothing(void **state)
+TEST(other_programs_of_the_module_need_nothing)
 {
-  (void)state;
   uint32_t y[1] = {0};
-  launch l = {.text = "program @first workgroup(1, 1, 1) {\n"
-                      "  buffer %y : u32[] storage set(0) binding(0)\n"
-                      "  store %y[0], 3u32\n"
-                      "}\n"
-                      "program @second workgroup(1, 1, 1) {\n"
-                      "  buffer %z : u32[] storage set(0) binding(1)\n"
-                      "  store %z[0], 4u32\n"
-                      "}\n",
+  launch l = {.text = "program @first workgroup(1, 1, 1) { buffer %y : u32[] storage set(0) binding(0) store %y[0], 3u32 }\n"
+                      "program @second workgroup(1, 1, 1) { buffer %z : u32[] storage set(0) binding(1) store %z[0], 4u32 }\n",
               .buffers = {{"y", y, sizeof y}}};
   launch_ok(&l);
   assert_int_equal(y[0], 3);
 }
 
-static void
-copies_go_between_layouts(void **state)
+TEST(copies_go_between_layouts)
 {
-  (void)state;
   uint32_t x[16], y[16];
   for (uint32_t i = 0; i < 16; i++) {
     x[i] = 100 + i;
@@ -277,13 +186,8 @@ copies_go_between_layouts(void **state)
   }
   launch l = {.text = "struct @T { a : u32x3, b : u32[2], c : mat2(f32x2, row_major) }\n"
                       "program @p workgroup(1, 1, 1) {\n"
-                      "  buffer %x : @T storage set(0) binding(0)\n"
-                      "  buffer %y : @T storage set(0) binding(1)\n"
-                      "  buffer %t : @T private\n"
-                      "  copy %t, %x\n"
-                      "  %b = load %t.b[1]\n"
-                      "  store %t.b[1], add(%b, 1000u32)\n"
-                      "  copy %y, %t\n"
+                      "  buffer %x : @T storage set(0) binding(0) buffer %y : @T storage set(0) binding(1)\n"
+                      "  buffer %t : @T private copy %t, %x %b = load %t.b[1] store %t.b[1], add(%b, 1000u32) copy %y, %t\n"
                       "}\n",
               .buffers = {{"x", x, sizeof x}, {"y", y, sizeof y}}};
   launch_ok(&l);
@@ -296,24 +200,14 @@ copies_go_between_layouts(void **state)
   assert_int_equal(y[5], 0); /* the gap */
 }
 
-static void
-private_memory_is_each_invocations_own(void **state)
+TEST(private_memory_is_each_invocations_own)
 {
-  (void)state;
   uint32_t y[4 * 2 * 2];
   launch l = {.text = "program @p workgroup(4, 1, 1) {\n"
-                      "  buffer %y : u32x2[] storage set(0) binding(0)\n"
-                      "  buffer %mine : u32[4] private\n"
-                      "  buffer %table : u32[4] constant = [11u32, 22u32, 33u32, 44u32]\n"
-                      "  var %s : u32\n"
-                      "  %i = lindex\n"
-                      "  %before = load %mine[1]\n"
-                      "  %zero = get %s\n"
-                      "  store %mine[1], add(%i, 5u32)\n"
-                      "  set %s, %i\n"
-                      "  %after = load %mine[1]\n"
-                      "  %t = load %table[%i]\n"
-                      "  store %y[gid.x], join(add(add(%before, %zero), %after), %t)\n"
+                      "  buffer %y : u32x2[] storage set(0) binding(0) buffer %mine : u32[4] private\n"
+                      "  buffer %table : u32[4] constant = [11u32, 22u32, 33u32, 44u32] var %s : u32 %i = lindex\n"
+                      "  %before = load %mine[1] %zero = get %s store %mine[1], add(%i, 5u32) set %s, %i %after = load %mine[1]\n"
+                      "  %t = load %table[%i] store %y[gid.x], join(add(add(%before, %zero), %after), %t)\n"
                       "}\n",
               .groups = {2, 1, 1}, /* zero again at the start of each */
               .buffers = {{"y", y, sizeof y}}};
@@ -324,23 +218,14 @@ private_memory_is_each_invocations_own(void **state)
   }
 }
 
-static void
-specialization_sizes_workgroup_and_arrays(void **state)
+TEST(specialization_sizes_workgroup_and_arrays)
 {
-  (void)state;
   uint32_t y[64];
   const char *text = "program @p {\n"
-                     "  spec %n : u32 = 4u32 id(3)\n"
-                     "  spec %scale : u32 = 10u32 id(9)\n"
-                     "  %twice = mul %n, 2u32\n"
-                     "  workgroup %n, 2u32, 1u32\n"
-                     "  buffer %y : u32[] storage set(0) binding(0)\n"
-                     "  buffer %tile : u32[%twice] workgroup\n"
-                     "  %i = lindex\n"
-                     "  store %tile[%i], mul(%i, %scale)\n"
-                     "  barrier workgroup\n"
-                     "  %next = load %tile[add(%i, 1u32)]\n"
-                     "  store %y[%i], %next\n"
+                     "  spec %n : u32 = 4u32 id(3) spec %scale : u32 = 10u32 id(9) %twice = mul %n, 2u32\n"
+                     "  workgroup %n, 2u32, 1u32 buffer %y : u32[] storage set(0) binding(0)\n"
+                     "  buffer %tile : u32[%twice] workgroup %i = lindex store %tile[%i], mul(%i, %scale) barrier workgroup\n"
+                     "  %next = load %tile[add(%i, 1u32)] store %y[%i], %next\n"
                      "}\n";
   memset(y, 0xee, sizeof y);
   launch l = {.text = text, .buffers = {{"y", y, sizeof y}}};
@@ -354,25 +239,14 @@ specialization_sizes_workgroup_and_arrays(void **state)
     assert_int_equal(y[i], i == 31 ? 0 : (i + 1) * 2);
 }
 
-static void
-tuples_and_vectors_in_rows(void **state)
+TEST(tuples_and_vectors_in_rows)
 {
-  (void)state;
   float y[64 * 4];
   launch l = {.text = "program @p workgroup(64, 1, 1) {\n"
-                      "  buffer %y : f32x4[] storage set(0) binding(0)\n"
-                      "  %i = lindex\n"
-                      "  %f = convert %i : f32\n"
-                      "  %m = tuple join(%f, 2.0f32), join(0.0f32, %f)\n"
-                      "  %sq = matmat %m, %m\n"
-                      "  %p = part %sq, 0\n"
-                      "  %t = transpose %m\n"
-                      "  %q = part %t, 1\n"
-                      "  %v = join %p, %q\n"
-                      "  %w = shuffle %v, [3, 2, 1, 0] : f32x4\n"
-                      "  %odd = ne and(%i, 1u32), 0u32\n"
-                      "  %e = select %odd, %w, %v\n"
-                      "  store %y[%i], insert(%e, 9.0f32, %i)\n"
+                      "  buffer %y : f32x4[] storage set(0) binding(0) %i = lindex %f = convert %i : f32\n"
+                      "  %m = tuple join(%f, 2.0f32), join(0.0f32, %f) %sq = matmat %m, %m %p = part %sq, 0 %t = transpose %m\n"
+                      "  %q = part %t, 1 %v = join %p, %q %w = shuffle %v, [3, 2, 1, 0] : f32x4 %odd = ne and(%i, 1u32), 0u32\n"
+                      "  %e = select %odd, %w, %v store %y[%i], insert(%e, 9.0f32, %i)\n"
                       "}\n",
               .buffers = {{"y", y, sizeof y}}};
   launch_ok(&l);
@@ -384,21 +258,13 @@ tuples_and_vectors_in_rows(void **state)
   }
 }
 
-static void
-float_modes_flush_and_cut(void **state)
+TEST(float_modes_flush_and_cut)
 {
-  (void)state;
   static const char *const body = "workgroup(2, 1, 1) {\n"
-                                  "  buffer %x : u32[] storage set(0) binding(0)\n"
-                                  "  buffer %y : u32x4[] storage set(0) binding(1)\n"
-                                  "  %b = load %x[lindex]\n"
-                                  "  %f = bitcast %b : f32\n"
-                                  "  %p = mul %f, 1.0f32\n"
-                                  "  %q = fdiv 1.0f32, add(%f, 3.0f32)\n"
-                                  "  %z = feq %f, 0.0f32\n"
-                                  "  %v = join %f, %p, %q\n"
-                                  "  %w = bitcast %v : u32x3\n"
-                                  "  store %y[lindex], join(%w, select(%z, 1u32, 0u32))\n"
+                                  "  buffer %x : u32[] storage set(0) binding(0) buffer %y : u32x4[] storage set(0) binding(1)\n"
+                                  "  %b = load %x[lindex] %f = bitcast %b : f32 %p = mul %f, 1.0f32\n"
+                                  "  %q = fdiv 1.0f32, add(%f, 3.0f32) %z = feq %f, 0.0f32 %v = join %f, %p, %q\n"
+                                  "  %w = bitcast %v : u32x3 store %y[lindex], join(%w, select(%z, 1u32, 0u32))\n"
                                   "}\n";
   uint32_t x[2] = {0x00000005, 0};
   uint32_t y[3][2][4];
@@ -414,10 +280,8 @@ float_modes_flush_and_cut(void **state)
     assert_memory_equal(y[k][0], want[k], sizeof want[k]);
 }
 
-static void
-float_modes_are_about_f32_arithmetic_alone(void **state)
+TEST(float_modes_are_about_f32_arithmetic_alone)
 {
-  (void)state;
   uint64_t y[6] = {0};
   launch l = {.text = "program @p flush_f32 rtz_f32 workgroup(1, 1, 1) {\n"
                       "  buffer %y : u64[] storage set(0) binding(0)\n"
@@ -426,21 +290,12 @@ float_modes_are_about_f32_arithmetic_alone(void **state)
                       "  %square = mul %cut, %cut\n"
                       "  %wide = convert add(wid.x, 1u32) : f64\n"
                       "  %tenth = fdiv %wide, 10.0f64\n" /* rounds up: f64 is not cut */
-                      "  %kept = select eq(wid.x, 0u32), %f, 1.0f32\n"
-                      "  %pair = join %f, %f\n"
-                      "  %turned = transpose tuple(%pair, %pair)\n"
-                      "  %part = part %turned, 1\n"
-                      "  %outer = outer join(%cut, 1.0e-30f32), join(%cut, 1.0e-10f32)\n"
-                      "  %first = part %outer, 0\n"
-                      "  %second = part %outer, 1\n"
-                      "  %minus = mul %f, -1.0f32\n"
-                      "  store %y[0], bitcast(join(%square, %kept) : u64)\n"
-                      "  store %y[1], bitcast(%tenth : u64)\n"
-                      "  store %y[2], bitcast(%part : u64)\n"
-                      "  store %y[3], bitcast(%first : u64)\n"
-                      "  store %y[4], bitcast(%second : u64)\n"
-                      "  store %y[5], bitcast(join(%minus, %f) : u64)\n"
-                      "}\n",
+                      "%kept = select eq(wid.x, 0u32), %f, 1.0f32 %pair = join %f, %f %turned = transpose tuple(%pair, %pair)\n"
+                      "%part = part %turned, 1 %outer = outer join(%cut, 1.0e-30f32), join(%cut, 1.0e-10f32)\n"
+                      "%first = part %outer, 0 %second = part %outer, 1 %minus = mul %f, -1.0f32\n"
+                      "store %y[0], bitcast(join(%square, %kept) : u64) store %y[1], bitcast(%tenth : u64)\n"
+                      "store %y[2], bitcast(%part : u64) store %y[3], bitcast(%first : u64) store %y[4], bitcast(%second : u64)\n"
+                      "store %y[5], bitcast(join(%minus, %f) : u64) }\n",
               .buffers = {{"y", y, sizeof y}}};
   launch_ok(&l);
   assert_int_equal((uint32_t)y[0], 0x40100001);
@@ -453,34 +308,23 @@ float_modes_are_about_f32_arithmetic_alone(void **state)
   assert_int_equal(y[5] >> 32, 5);
 }
 
-static void
-a_buffer_without_data_is_an_error(void **state)
+TEST(a_buffer_without_data_is_an_error)
 {
-  (void)state;
-  launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
-                      "  buffer %y : u32[] storage set(0) binding(0)\n"
-                      "  store %y[0], 1u32\n"
-                      "}\n"};
+  launch l = {.text = "program @p workgroup(1, 1, 1) { buffer %y : u32[] storage set(0) binding(0) store %y[0], 1u32 }\n"};
   launch_fails(&l, "%y", "not bound", "buffer");
 }
 
 /* Less is bound than the type has: a vector of which a part alone is there is out of bounds as a whole. */
-static void
-a_vector_is_there_as_a_whole(void **state)
+TEST(a_vector_is_there_as_a_whole)
 {
-  (void)state;
   uint32_t x[16], y[12], want[16];
   for (uint32_t i = 0; i < 16; i++)
     x[i] = want[i] = i + 1;
   memset(y, 0xee, sizeof y);
   launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
-                      "  buffer %x : u32x4[4] storage set(0) binding(0)\n"
-                      "  buffer %y : u32x4[] storage set(0) binding(1)\n"
-                      "  %i = add wid.x, 2u32\n"
-                      "  store %y[0], load(%x[1])\n"
-                      "  store %y[1], load(%x[%i])\n"
-                      "  store %y[2], load(%x[add(%i, 1u32)])\n"
-                      "  store %x[%i], load(%x[0])\n"
+                      "  buffer %x : u32x4[4] storage set(0) binding(0) buffer %y : u32x4[] storage set(0) binding(1)\n"
+                      "  %i = add wid.x, 2u32 store %y[0], load(%x[1]) store %y[1], load(%x[%i])\n"
+                      "  store %y[2], load(%x[add(%i, 1u32)]) store %x[%i], load(%x[0])\n"
                       "}\n",
               .buffers = {{"x", x, 40}, {"y", y, sizeof y}}};
   launch_ok(&l);
@@ -493,10 +337,8 @@ a_vector_is_there_as_a_whole(void **state)
 }
 
 /* Rows of a matrix that is not square, with gaps: all of it is copied, and nothing beside it. */
-static void
-matrices_of_rows_are_copied_whole(void **state)
+TEST(matrices_of_rows_are_copied_whole)
 {
-  (void)state;
   static const bool is_copied[10] = {true, true, true, false, true, true, true, false, true, false};
   uint32_t x[10], y[10];
   for (uint32_t i = 0; i < 10; i++) {
@@ -513,30 +355,4 @@ matrices_of_rows_are_copied_whole(void **state)
   launch_ok(&l);
   for (uint32_t i = 0; i < 10; i++)
     assert_int_equal(y[i], is_copied[i] ? x[i] : 0);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_tree_reduction_sums),
-      cmocka_unit_test(a_prefix_sum_scans),
-      cmocka_unit_test(out_of_bounds_reads_zero_and_writes_nothing),
-      cmocka_unit_test(layouts_are_as_declared),
-      cmocka_unit_test(a_part_of_an_element_is_no_element),
-      cmocka_unit_test(the_last_column_may_end_with_the_buffer),
-      cmocka_unit_test(rows_of_one_binding_share_its_memory),
-      cmocka_unit_test(initializers_hold_wide_words),
-      cmocka_unit_test(other_programs_of_the_module_need_nothing),
-      cmocka_unit_test(copies_go_between_layouts),
-      cmocka_unit_test(private_memory_is_each_invocations_own),
-      cmocka_unit_test(specialization_sizes_workgroup_and_arrays),
-      cmocka_unit_test(tuples_and_vectors_in_rows),
-      cmocka_unit_test(float_modes_flush_and_cut),
-      cmocka_unit_test(float_modes_are_about_f32_arithmetic_alone),
-      cmocka_unit_test(a_buffer_without_data_is_an_error),
-      cmocka_unit_test(a_vector_is_there_as_a_whole),
-      cmocka_unit_test(matrices_of_rows_are_copied_whole),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,10 +55,8 @@ check_seen(const char *body, uint32_t size)
       fail_msg("in subgroups of %u, invocation %u saw 0x%x, not 0x%x:\n%s", size, i, results[i], seen[i], body);
 }
 
-static void
-lanes_leave_and_meet(void **state)
+TEST(lanes_leave_and_meet)
 {
-  (void)state;
   fill_values(small);
   for (uint32_t size = 4; size <= 32; size *= 2) {
     bool active[N], part[N];
@@ -83,10 +81,8 @@ lanes_leave_and_meet(void **state)
 }
 
 /* The active lanes of a loop are those that still iterate; a lane that continues is back in the next iteration. */
-static void
-loops_lose_lanes(void **state)
+TEST(loops_lose_lanes)
 {
-  (void)state;
   fill_values(small); /* 1 to 5 */
   for (uint32_t size = 4; size <= 32; size *= 2) {
     bool all[N], in[N], part[N];
@@ -111,10 +107,8 @@ loops_lose_lanes(void **state)
 }
 
 /* One case after the other, with the lanes that fall into it. */
-static void
-cases_have_their_lanes(void **state)
+TEST(cases_have_their_lanes)
 {
-  (void)state;
   fill_values(small);
   for (uint32_t size = 4; size <= 32; size *= 2) {
     bool all[N], part[N];
@@ -136,18 +130,13 @@ cases_have_their_lanes(void **state)
 }
 
 /* A return from an arm in a loop is for good. */
-static void
-returned_lanes_stay_away(void **state)
+TEST(returned_lanes_stay_away)
 {
-  (void)state;
   fill_values(small);
   run("for %k = 0u32 to 3u32 {\n"
-      "  if eq umod(%i, 4u32), %k { return }\n"
-      "  %b = subgroup_ballot true\n"
-      "  store %y[add(%i, mul(%k, 40u32))], %b.x\n"
+      "  if eq umod(%i, 4u32), %k { return } %b = subgroup_ballot true store %y[add(%i, mul(%k, 40u32))], %b.x\n"
       "}\n"
-      "%n = subgroup_add 1u32\n"
-      "store %y[add(%i, 120u32)], %n\n",
+      "%n = subgroup_add 1u32 store %y[add(%i, 120u32)], %n\n",
       16);
   for (uint32_t i = 0; i < N; i++) {
     const uint32_t masks[3] = {0xeeee, 0xcccc, 0x8888}, there = i < 32 ? 0xffff : 0xff;
@@ -158,23 +147,18 @@ returned_lanes_stay_away(void **state)
 }
 
 /* Workgroups that run together are subgroups apart; a barrier of the subgroup may be in an arm. */
-static void
-subgroups_end_with_their_workgroup(void **state)
+TEST(subgroups_end_with_their_workgroup)
 {
   static uint32_t out[60];
   launch l = {.text = "program @p workgroup(10, 2, 1) {\n"
-                      "  buffer %y : u32[] storage set(0) binding(0)\n"
-                      "  %i = add(lindex, mul(wid.x, 20u32))\n"
-                      "  if ne lid.x, 3u32 { barrier subgroup }\n"
-                      "  barrier device\n"
-                      "  %b = subgroup_ballot true\n"
+                      "  buffer %y : u32[] storage set(0) binding(0) %i = add(lindex, mul(wid.x, 20u32))\n"
+                      "  if ne lid.x, 3u32 { barrier subgroup } barrier device %b = subgroup_ballot true\n"
                       "  %n = subgroup_ballot_count %b\n"
                       "  store %y[%i], or(%n, or(shl(subgroup_lane, 8u32), shl(subgroup_id, 16u32)))\n"
                       "}\n",
               .groups = {3, 1, 1},
               .buffers = {{"y", out, sizeof out}},
               .options = {.subgroup = 16}};
-  (void)state;
   launch_ok(&l);
   for (uint32_t i = 0; i < 60; i++)
     assert_int_equal(out[i], (i % 20 < 16 ? 16 : 4) | (i % 20 % 16) << 8 | i % 20 / 16 << 16);
@@ -182,10 +166,8 @@ subgroups_end_with_their_workgroup(void **state)
 
 /* ---- what is undefined ---------------------------------------------------------------------------------------------- */
 
-static void
-relaxed_programs_are_reported(void **state)
+TEST(relaxed_programs_are_reported)
 {
-  (void)state;
   fill_values(small);
   undefined("%r = subgroup_broadcast %v, %v\nstore %y[%i], %r\n", 16, "subgroup_broadcast", "a stored value");
   undefined("%r = subgroup_broadcast %v, 16u32\nstore %y[%i], %r\n", 16, "subgroup_broadcast", "a stored value");
@@ -216,10 +198,8 @@ relaxed_programs_are_reported(void **state)
 }
 
 /* An undefined operand of one lane reaches those that read it, and no others. */
-static void
-undefined_travels_between_lanes(void **state)
+TEST(undefined_travels_between_lanes)
 {
-  (void)state;
 #define BAD "%bad = select(eq(%i, 2u32), shl(%v, 32u32), %v)\n"
   fill_values(small);
   undefined(BAD "%r = subgroup_add %bad\nstore %y[%i], %r\n", 8, "shl", "invocation (0, 0, 0)");
@@ -234,19 +214,4 @@ undefined_travels_between_lanes(void **state)
   defined(BAD "if ne %i, 2u32 {\n%r = subgroup_add %bad\nstore %y[%i], %r\n}\n", 8);
   defined("%r = subgroup_rotate %v, 1u32\nstore %y[%i], %r\n", 8);
   defined("if ult %i, 20u32 {\n%r = subgroup_broadcast %v, 0u32\nstore %y[%i], %r\n}\n", 16);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lanes_leave_and_meet),
-      cmocka_unit_test(loops_lose_lanes),
-      cmocka_unit_test(cases_have_their_lanes),
-      cmocka_unit_test(returned_lanes_stay_away),
-      cmocka_unit_test(subgroups_end_with_their_workgroup),
-      cmocka_unit_test(relaxed_programs_are_reported),
-      cmocka_unit_test(undefined_travels_between_lanes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

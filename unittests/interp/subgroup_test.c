@@ -13,11 +13,9 @@ check_each(const char *what, uint32_t size, uint32_t (*want)(uint32_t i, uint32_
 
 /* ---- built-ins ------------------------------------------------------------------------------------------------------ */
 
-static void
-places_follow_the_index(void **state)
+TEST(places_follow_the_index)
 {
   static const uint32_t sizes[] = {1, 4, 16, 32, 64, 128};
-  (void)state;
   for (uint32_t k = 0; k < 6; k++) {
     const uint32_t size = sizes[k];
     run("store %y[%i], or(or(subgroup_lane, shl(subgroup_id, 8u32)), or(shl(subgroup_size, 16u32), shl(subgroups, 24u32)))\n",
@@ -29,11 +27,9 @@ places_follow_the_index(void **state)
   assert_int_equal(results[33], 1); /* 32 unless said otherwise */
 }
 
-static void
-masks_are_of_the_whole_subgroup(void **state)
+TEST(masks_are_of_the_whole_subgroup)
 {
   static const char *const names[] = {"eq", "ge", "gt", "le", "lt"};
-  (void)state;
   for (uint32_t k = 0; k < 5; k++)
     for (uint32_t size = 8; size <= 128; size *= 4)
       for (uint32_t word = 0; word < 4; word++) {
@@ -52,10 +48,8 @@ masks_are_of_the_whole_subgroup(void **state)
       }
 }
 
-static void
-sizes_are_powers_of_two(void **state)
+TEST(sizes_are_powers_of_two)
 {
-  (void)state;
   for (uint32_t size = 3; size <= 256; size += size == 3 ? 253 : 1) {
     char text[8192];
     launch l = prepare(text, "", "store %y[%i], subgroup_size\n", size);
@@ -87,10 +81,8 @@ want_ballot(uint32_t i, uint32_t size)
   return ballot_of(i, size, votes);
 }
 
-static void
-ballots_count_those_who_are_there(void **state)
+TEST(ballots_count_those_who_are_there)
 {
-  (void)state;
   fill_values(scattered);
   run("%b = subgroup_ballot eq(umod(%v, 3u32), 0u32)\nstore %y[%i], %b.x\n", 16);
   check_each("ballot", 16, want_ballot);
@@ -100,17 +92,11 @@ ballots_count_those_who_are_there(void **state)
   assert_int_equal(results[7], 0xff);
 }
 
-static void
-masks_are_read_bit_by_bit(void **state)
+TEST(masks_are_read_bit_by_bit)
 {
-  (void)state;
   fill_values(scattered);
-  run("%b = subgroup_ballot eq(umod(%v, 3u32), 0u32)\n"
-      "%in = subgroup_inverse_ballot %b\n"
-      "%five = subgroup_ballot_bit %b, 5u32\n"
-      "%far = subgroup_ballot_bit %b, 16u32\n"
-      "%n = subgroup_ballot_count %b\n"
-      "%up = subgroup_ballot_count %b inclusive\n"
+  run("%b = subgroup_ballot eq(umod(%v, 3u32), 0u32) %in = subgroup_inverse_ballot %b %five = subgroup_ballot_bit %b, 5u32\n"
+      "%far = subgroup_ballot_bit %b, 16u32 %n = subgroup_ballot_count %b %up = subgroup_ballot_count %b inclusive\n"
       "%below = subgroup_ballot_count %b exclusive\n"
       "%all = subgroup_ballot_count splat(0xffffffffu32 : u32x4)\n" /* more bits than lanes */
       "%flags = or(select(%in, 1u32, 0u32), or(select(%five, 2u32, 0u32), select(%far, 4u32, 0u32)))\n"
@@ -133,10 +119,8 @@ masks_are_read_bit_by_bit(void **state)
   assert_int_equal(results[N - 1], 3 | 7 << 8); /* the last one has 8 lanes */
 }
 
-static void
-votes_are_of_active_lanes(void **state)
+TEST(votes_are_of_active_lanes)
 {
-  (void)state;
   fill_values(small);
   run("if ult %i, 20u32 {\n"
       "  %same = select(ult(%i, 16u32), 9u32, 3u32)\n"
@@ -157,14 +141,10 @@ votes_are_of_active_lanes(void **state)
 }
 
 /* Zeros of both signs are equal, a NaN not even to itself, in any lane of a vector. */
-static void
-floats_agree_as_numbers(void **state)
+TEST(floats_agree_as_numbers)
 {
-  (void)state;
-  run("%zero = select(ult(%i, 3u32), 0.0f32, -0.0f32)\n"
-      "%nan = select(eq(%i, 17u32), nan(0x7fc00000)f32, 1.0f32)\n"
-      "%a = subgroup_alleq %zero\n"
-      "%b = subgroup_alleq join(%zero, %nan)\n"
+  run("%zero = select(ult(%i, 3u32), 0.0f32, -0.0f32) %nan = select(eq(%i, 17u32), nan(0x7fc00000)f32, 1.0f32)\n"
+      "%a = subgroup_alleq %zero %b = subgroup_alleq join(%zero, %nan)\n"
       "store %y[%i], or(select(%a, 1u32, 0u32), select(%b, 2u32, 0u32))\n",
       16);
   for (uint32_t i = 0; i < N; i++)
@@ -250,12 +230,10 @@ static const move moves[] = {
 };
 
 /* All lanes, then every third asleep; indices near, far, and beyond everything. */
-static void
-values_come_from_the_right_lane(void **state)
+TEST(values_come_from_the_right_lane)
 {
   static const uint32_t sizes[] = {1, 2, 8, 16, 64};
   static const char *const indices[] = {"umod(%v, 5u32)", "umod(%v, 70u32)", "0xffffffffu32", "not(%i)"};
-  (void)state;
   fill_values(scattered);
   for (size_t m = 0; m < sizeof moves / sizeof *moves; m++)
     for (uint32_t k = 0; k < 5; k++)
@@ -284,27 +262,19 @@ want_first(uint32_t i, uint32_t size)
   return i < 5 ? 0xeeeeeeeeu : values[i < 16 ? 5 : i / 16 * 16];
 }
 
-static void
-first_is_the_lowest_active_lane(void **state)
+TEST(first_is_the_lowest_active_lane)
 {
-  (void)state;
   fill_values(scattered);
   run("if uge %i, 5u32 {\n  %r = subgroup_first %v\n  store %y[%i], %r\n}\n", 16);
   check_each("first", 16, want_first);
 }
 
 /* Vectors and other kinds move as they are. */
-static void
-all_kinds_move(void **state)
+TEST(all_kinds_move)
 {
-  (void)state;
   fill_values(scattered);
-  run("%w = join(%v, not(%v), neg(%v))\n"
-      "%m = subgroup_shuffle_xor %w, 1u32\n"
-      "%b = subgroup_shuffle_xor eq(%m, %w), 1u32\n"
-      "%h = subgroup_shuffle_up convert(%v : u16), 1u32\n"
-      "%d = subgroup_shuffle_up convert(%v : u64), 1u32\n"
-      "%n = any(%b)\n"
+  run("%w = join(%v, not(%v), neg(%v)) %m = subgroup_shuffle_xor %w, 1u32 %b = subgroup_shuffle_xor eq(%m, %w), 1u32\n"
+      "%h = subgroup_shuffle_up convert(%v : u16), 1u32 %d = subgroup_shuffle_up convert(%v : u64), 1u32 %n = any(%b)\n"
       "%sum = add(add(%m.x, mul(%m.y, 3u32)), mul(%m.z, 5u32))\n"
       "store %y[%i], add(select(%n, 0u32, %sum), add(convert(%h : u32), convert(ushr(shl(%d, 40u64), 40u64) : u32)))\n",
       16);
@@ -376,12 +346,10 @@ combined(const combiner *c, uint32_t i, uint32_t size, uint32_t cluster, uint32_
   return sum;
 }
 
-static void
-lanes_combine(void **state)
+TEST(lanes_combine)
 {
   static const char *const words[] = {"", "inclusive", "exclusive", "clustered(4)", "clustered(1)", "clustered(64)"};
   static const uint32_t clusters[] = {64, 64, 64, 4, 1, 64};
-  (void)state;
   fill_values(scattered);
   for (size_t m = 0; m < sizeof combiners / sizeof *combiners; m++)
     for (uint32_t size = 2; size <= 32; size *= 4)
@@ -403,17 +371,12 @@ lanes_combine(void **state)
 }
 
 /* Signed, narrow, wide, bool, vectors; what an exclusive scan starts with. */
-static void
-all_kinds_combine(void **state)
+TEST(all_kinds_combine)
 {
-  (void)state;
   fill_values(scattered);
-  run("%s8 = subgroup_smin bitcast(convert(%v : u8) : i8)\n"
-      "%m64 = subgroup_smax sub(convert(%v : i64), 0x100000000i64) inclusive\n"
-      "%b = subgroup_xor ult(umod(%v, 7u32), 3u32)\n"
-      "%e8 = subgroup_smin bitcast(convert(%v : u8) : i8) exclusive\n"
-      "%v2 = subgroup_add join(%v, %i) exclusive\n"
-      "store %y[%i], convert(%s8 : u32)\n"
+  run("%s8 = subgroup_smin bitcast(convert(%v : u8) : i8) %m64 = subgroup_smax sub(convert(%v : i64), 0x100000000i64) inclusive\n"
+      "%b = subgroup_xor ult(umod(%v, 7u32), 3u32) %e8 = subgroup_smin bitcast(convert(%v : u8) : i8) exclusive\n"
+      "%v2 = subgroup_add join(%v, %i) exclusive store %y[%i], convert(%s8 : u32)\n"
       "store %y[add(%i, 40u32)], convert(sub(%m64, -0x100000000i64) : u32)\n"
       "store %y[add(%i, 80u32)], or(select(%b, 1u32, 0u32), shl(and(convert(%e8 : u32), 255u32), 8u32))\n"
       "store %y[add(%i, 120u32)], xor(%v2.x, %v2.y)\n",
@@ -446,19 +409,12 @@ bits_of(float value)
 }
 
 /* Rounded after each lane, from the lowest on: 2^24 + 1 + 1 is 2^24, 1 + 1 + 2^24 is not. */
-static void
-floats_add_in_order(void **state)
+TEST(floats_add_in_order)
 {
-  (void)state;
   run("%big = select(eq(subgroup_lane, 0u32), 16777216.0f32, 1.0f32)\n"
-      "%last = select(eq(subgroup_lane, 3u32), 16777216.0f32, 1.0f32)\n"
-      "%a = subgroup_add %big\n"
-      "%b = subgroup_add %last\n"
-      "%c = subgroup_add -0.0f32\n"
-      "%d = subgroup_mul 2.0f32 exclusive\n"
-      "store %y[%i], bitcast(%a : u32)\n"
-      "store %y[add(%i, 40u32)], bitcast(%b : u32)\n"
-      "store %y[add(%i, 80u32)], bitcast(%c : u32)\n"
+      "%last = select(eq(subgroup_lane, 3u32), 16777216.0f32, 1.0f32) %a = subgroup_add %big %b = subgroup_add %last\n"
+      "%c = subgroup_add -0.0f32 %d = subgroup_mul 2.0f32 exclusive store %y[%i], bitcast(%a : u32)\n"
+      "store %y[add(%i, 40u32)], bitcast(%b : u32) store %y[add(%i, 80u32)], bitcast(%c : u32)\n"
       "store %y[add(%i, 120u32)], bitcast(%d : u32)\n",
       4);
   for (uint32_t i = 0; i < N; i++) {
@@ -469,18 +425,12 @@ floats_add_in_order(void **state)
   }
 }
 
-static void
-minima_take_the_other_for_a_nan(void **state)
+TEST(minima_take_the_other_for_a_nan)
 {
-  (void)state;
-  run("%f = select(eq(subgroup_lane, 1u32), nan(0x7fa00001)f32, convert(add(%i, 1u32) : f32))\n"
-      "%a = subgroup_fmin %f\n"
-      "%b = subgroup_fmax %f exclusive\n"
-      "%c = subgroup_fmin nan(0x7fa00001)f32\n"
-      "%d = subgroup_fmin select(ult(subgroup_lane, 2u32), 0.0f32, -0.0f32)\n"
-      "store %y[%i], bitcast(%a : u32)\n"
-      "store %y[add(%i, 40u32)], bitcast(%b : u32)\n"
-      "store %y[add(%i, 80u32)], bitcast(%c : u32)\n"
+  run("%f = select(eq(subgroup_lane, 1u32), nan(0x7fa00001)f32, convert(add(%i, 1u32) : f32)) %a = subgroup_fmin %f\n"
+      "%b = subgroup_fmax %f exclusive %c = subgroup_fmin nan(0x7fa00001)f32\n"
+      "%d = subgroup_fmin select(ult(subgroup_lane, 2u32), 0.0f32, -0.0f32) store %y[%i], bitcast(%a : u32)\n"
+      "store %y[add(%i, 40u32)], bitcast(%b : u32) store %y[add(%i, 80u32)], bitcast(%c : u32)\n"
       "store %y[add(%i, 120u32)], bitcast(%d : u32)\n",
       4);
   for (uint32_t i = 0; i < N; i++) {
@@ -493,20 +443,13 @@ minima_take_the_other_for_a_nan(void **state)
 }
 
 /* Lanes of all four words of a mask. */
-static void
-the_largest_subgroup_has_128_lanes(void **state)
+TEST(the_largest_subgroup_has_128_lanes)
 {
-  (void)state;
   static uint32_t y[8 * 128];
   launch l = {.text = "program @p workgroup(128, 1, 1) {\n"
-                      "  buffer %y : u32x4[] storage set(0) binding(0)\n"
-                      "  %i = lindex\n"
-                      "  %b = subgroup_ballot eq(umod(%i, 3u32), 0u32)\n"
-                      "  %n = subgroup_ballot_count %b\n"
-                      "  %k = subgroup_ballot_findmsb %b\n"
-                      "  %s = subgroup_shuffle_xor %i, 127u32\n"
-                      "  %m = select(subgroup_inverse_ballot(%b), 1u32, 0u32)\n"
-                      "  store %y[shl(%i, 1u32)], %b\n"
+                      "  buffer %y : u32x4[] storage set(0) binding(0) %i = lindex %b = subgroup_ballot eq(umod(%i, 3u32), 0u32)\n"
+                      "  %n = subgroup_ballot_count %b %k = subgroup_ballot_findmsb %b %s = subgroup_shuffle_xor %i, 127u32\n"
+                      "  %m = select(subgroup_inverse_ballot(%b), 1u32, 0u32) store %y[shl(%i, 1u32)], %b\n"
                       "  store %y[add(shl(%i, 1u32), 1u32)], join(join(%n, %k), join(%s, %m))\n"
                       "}\n",
               .groups = {1, 1, 1},
@@ -524,15 +467,12 @@ the_largest_subgroup_has_128_lanes(void **state)
 }
 
 /* Denormals are flushed on the way in and out, sums cut, as everywhere in such a program. */
-static void
-float_modes_hold(void **state)
+TEST(float_modes_hold)
 {
   char text[8192];
-  (void)state;
   launch l = prepare(text, "flush_f32",
-                     "%a = subgroup_add 0x1p-130f32\n"
-                     "%b = subgroup_shuffle_xor 0x1p-130f32, 1u32\n"
-                     "store %y[%i], bitcast(%a : u32)\n store %y[add(%i, 40u32)], bitcast(%b : u32)\n",
+                     "%a = subgroup_add 0x1p-130f32 %b = subgroup_shuffle_xor 0x1p-130f32, 1u32 store %y[%i], bitcast(%a : u32)\n"
+                     "store %y[add(%i, 40u32)], bitcast(%b : u32)\n",
                      4);
   launch_ok(&l);
   assert_int_equal(results[5], 0);
@@ -552,28 +492,4 @@ float_modes_hold(void **state)
               2);
   launch_ok(&l);
   assert_int_equal(results[5], bits_of(16777216.0f));
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places_follow_the_index),
-      cmocka_unit_test(masks_are_of_the_whole_subgroup),
-      cmocka_unit_test(sizes_are_powers_of_two),
-      cmocka_unit_test(ballots_count_those_who_are_there),
-      cmocka_unit_test(masks_are_read_bit_by_bit),
-      cmocka_unit_test(votes_are_of_active_lanes),
-      cmocka_unit_test(floats_agree_as_numbers),
-      cmocka_unit_test(values_come_from_the_right_lane),
-      cmocka_unit_test(first_is_the_lowest_active_lane),
-      cmocka_unit_test(all_kinds_move),
-      cmocka_unit_test(lanes_combine),
-      cmocka_unit_test(all_kinds_combine),
-      cmocka_unit_test(floats_add_in_order),
-      cmocka_unit_test(minima_take_the_other_for_a_nan),
-      cmocka_unit_test(the_largest_subgroup_has_128_lanes),
-      cmocka_unit_test(float_modes_hold),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_run.h"
 #include "vyre/passmgr.h"
+#include "vyre/text.h"
 
 #define U32 VYRE_TYPE(VYRE_U32, 1)
 
@@ -164,12 +165,10 @@ make_random(uint32_t seed)
   return module;
 }
 
-static void
-classes_are_what_the_definition_says(void **state)
+TEST(classes_are_what_the_definition_says)
 {
   vyre_registry *good = open_registry(false), *bad = open_registry(true);
   const uint32_t first = budget_number("VYRE_SEED", 1), runs = budget_runs(200);
-  (void)state;
   for (uint32_t seed = first; seed != first + runs; seed++) {
     vyre_module *module = make_random(seed);
     run_over(good, "check,cse,check,merged", module, NULL, seed);
@@ -191,41 +190,21 @@ classes_are_what_the_definition_says(void **state)
 
 /* Pairs of rows that differ in one thing each: the order of operands, the third one, the type, a flag, a half of the literal,
  * decorations. */
-static void
-rows_that_differ_in_one_thing_are_not_equal(void **state)
+TEST(rows_that_differ_in_one_thing_are_not_equal)
 {
-  static const uint32_t words[] = {1, 0};
-  (void)state;
+  static const char text[] =
+      "program @p { %x = lindex %y = subgroup_lane %c = ult %x, %y %d = ult %y, %x %s0 = sub %x, %y %s1 = sub %y, %x\n"
+      "%s2 = select %c, %x, %y %s3 = select %c, %y, %x %s4 = select %d, %y, %x %s5 = select %d, %y, %y\n"
+      "%b0 = bitcast %x : f32 %b1 = bitcast %x : i32 %m0 = mul relaxed %x, %y %m1 = mul %x, %y %m2 = mul %y, %x deco(1)\n"
+      "%m3 = mul %x, %y deco(1) %w = convert %x : u64 %a0 = add %w, 7u64 %a1 = add %w, 0x700000007u64 %a2 = add %w, 0x700000000u64 "
+      "}";
   for (int bad = 0; bad < 2; bad++) {
     vyre_registry *registry = open_registry(bad);
     vyre_report *report;
     vyre_module *module;
-    vyre_builder b;
     assert_null(vyre_report_create(NULL, &report));
     assert_null(vyre_module_create(NULL, 4096, &module));
-    vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
-    const vyre_row x = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-    const vyre_row y = vyre_build(&b, VYRE_OP_subgroup_lane, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-    const vyre_row c = vyre_build_binary(&b, VYRE_OP_ult, x, y), d = vyre_build_binary(&b, VYRE_OP_ult, y, x);
-    vyre_build_binary(&b, VYRE_OP_sub, x, y);
-    vyre_build_binary(&b, VYRE_OP_sub, y, x);
-    vyre_build_select(&b, c, x, y);
-    vyre_build_select(&b, c, y, x);
-    vyre_build_select(&b, d, y, x);
-    vyre_build_select(&b, d, y, y);
-    vyre_build(&b, VYRE_OP_bitcast, VYRE_TYPE(VYRE_F32, 1), 0, 0, 0, x, VYRE_NONE, VYRE_NONE);
-    vyre_build(&b, VYRE_OP_bitcast, VYRE_TYPE(VYRE_I32, 1), 0, 0, 0, x, VYRE_NONE, VYRE_NONE);
-    vyre_build(&b, VYRE_OP_mul, U32, VYRE_ROW_RELAXED, 0, 0, x, y, VYRE_NONE);
-    vyre_build(&b, VYRE_OP_mul, U32, 0, 0, 0, x, y, VYRE_NONE);
-    const vyre_row first = vyre_build(&b, VYRE_OP_mul, U32, 0, 0, 0, y, x, VYRE_NONE);
-    const vyre_row second = vyre_build(&b, VYRE_OP_mul, U32, 0, 0, 0, x, y, VYRE_NONE);
-    const vyre_row wide = vyre_build_convert(&b, VYRE_OP_convert, VYRE_TYPE(VYRE_U64, 1), x);
-    vyre_build_imm(&b, VYRE_OP_add, wide, 7);
-    vyre_build_imm(&b, VYRE_OP_add, wide, UINT64_C(7) << 32 | 7);
-    vyre_build_imm(&b, VYRE_OP_add, wide, UINT64_C(7) << 32);
-    vyre_row_set_decorations(module, first, words, 2);
-    vyre_row_set_decorations(module, second, words, 2);
-    assert_null(vyre_module_seal(module, NULL));
+    assert_null(vyre_text_parse(module, text, strlen(text), "p", (vyre_diagnostics){0}));
     hash_bits = 0;
     hashes_shared = 0;
     run_over(registry, "check,cse", module, report, 0);
@@ -238,15 +217,13 @@ rows_that_differ_in_one_thing_are_not_equal(void **state)
 }
 
 /* Rows that all have one hash and differ in their highest bits alone. */
-static void
-bad_hashes_cost_a_bounded_number_of_comparisons(void **state)
+TEST(bad_hashes_cost_a_bounded_number_of_comparisons)
 {
   enum { ROWS = 20000, MOST_A_ROW = 24 + 192 };
   vyre_registry *bad = open_registry(true);
   vyre_report *report;
   vyre_module *module;
   vyre_builder b;
-  (void)state;
   assert_null(vyre_report_create(NULL, &report));
   assert_null(vyre_module_create(NULL, 1u << 20, &module));
   vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
@@ -265,8 +242,7 @@ bad_hashes_cost_a_bounded_number_of_comparisons(void **state)
 }
 
 /* Sums of all pairs, then of all pairs the other way round: each is found, also beyond the few slots of the table. */
-static void
-either_order_is_found_among_rows_of_one_hash(void **state)
+TEST(either_order_is_found_among_rows_of_one_hash)
 {
   enum { LEAVES = 12, PAIRS = LEAVES * (LEAVES - 1) / 2 };
   vyre_registry *bad = open_registry(true);
@@ -274,7 +250,6 @@ either_order_is_found_among_rows_of_one_hash(void **state)
   vyre_module *module;
   vyre_builder b;
   vyre_row leaves[LEAVES];
-  (void)state;
   assert_null(vyre_report_create(NULL, &report));
   assert_null(vyre_module_create(NULL, 4096, &module));
   vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
@@ -311,15 +286,13 @@ hash_in_simplify(uint32_t op, uint32_t imm, uint32_t a)
 }
 
 /* Rows chosen so that all meet in one slot of simplify's table. */
-static void
-simplify_finds_equal_rows_that_meet_in_one_slot(void **state)
+TEST(simplify_finds_equal_rows_that_meet_in_one_slot)
 {
   enum { SUMS = 300, SLOTS = 1024 };
   vyre_registry *registry = open_registry(false);
   vyre_report *report;
   vyre_module *module;
   vyre_builder b;
-  (void)state;
   assert_null(vyre_registry_load(registry, VYRE_TEST_PASSES "/simplify.so", VYRE_ORIGIN_CORE));
   assert_null(vyre_report_create(NULL, &report));
   assert_null(vyre_module_create(NULL, 4096, &module));
@@ -341,12 +314,10 @@ simplify_finds_equal_rows_that_meet_in_one_slot(void **state)
 }
 
 /* With good hashes, a row is compared with its equals and with hardly any other row. */
-static void
-good_hashes_cost_a_comparison_a_merge(void **state)
+TEST(good_hashes_cost_a_comparison_a_merge)
 {
   vyre_registry *good = open_registry(false);
   vyre_report *report;
-  (void)state;
   assert_null(vyre_report_create(NULL, &report));
   for (uint32_t seed = 1; seed < 50; seed++) {
     vyre_module *module = make_random(seed);
@@ -358,18 +329,4 @@ good_hashes_cost_a_comparison_a_merge(void **state)
   assert_in_range(vyre_report_count(report, "cid", "comparisons"), merged, 3 * merged);
   vyre_report_destroy(report);
   vyre_registry_destroy(good);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(classes_are_what_the_definition_says),
-      cmocka_unit_test(rows_that_differ_in_one_thing_are_not_equal),
-      cmocka_unit_test(bad_hashes_cost_a_bounded_number_of_comparisons),
-      cmocka_unit_test(either_order_is_found_among_rows_of_one_hash),
-      cmocka_unit_test(simplify_finds_equal_rows_that_meet_in_one_slot),
-      cmocka_unit_test(good_hashes_cost_a_comparison_a_merge),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,6 @@
 #include "export_support.h"
 
 #include <spirv/unified1/spirv.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static unsigned long first_seed = 1, seed_count = 160;
 
@@ -41,254 +39,76 @@ jump(export_case *c, vyre_opcode op, vyre_row target)
 
 /* ---- shapes ---- */
 
-/* Two vars that are exchanged every time: phis read each other, all at once. */
-static void
-vars_change_places(void **state)
-{
-  (void)state;
-  export_case c;
-  export_open(&c, VYRE_PROGRAM_RELAXED);
-  const vyre_row a = vyre_build_var(&c.b, U32), b = vyre_build_var(&c.b, U32), d = vyre_build_var(&c.b, VYRE_TYPE(VYRE_F32, 2));
-  vyre_build_set(&c.b, a, export_u32(&c, 3));
-  vyre_build_set(&c.b, b, c.gid);
-  vyre_build_set(&c.b, d, vyre_build_const(&c.b, VYRE_TYPE(VYRE_F32, 2), 0x3f800000));
-  const vyre_row loop = vyre_build_for(&c.b, export_u32(&c, 0), c.gid, export_u32(&c, 1));
-  const vyre_row old_a = vyre_build_get(&c.b, a), old_b = vyre_build_get(&c.b, b), old_d = vyre_build_get(&c.b, d);
-  vyre_build_set(&c.b, a, old_b);
-  vyre_build_set(&c.b, b, old_a);
-  vyre_build_set(&c.b, d, vyre_build_binary(&c.b, VYRE_OP_add, old_d, old_d));
-  vyre_builder_leave(&c.b, loop);
-  export_output(&c, vyre_build_get(&c.b, a));
-  export_output(&c, vyre_build_get(&c.b, b));
-  export_output(&c, vyre_build_get(&c.b, d));
-  export_run(&c, NULL);
-  assert_true(!export_is_direct() || export_count(&c, SpvOpPhi) == 4);
-  export_close(&c);
-}
+/* @next mixes a number into a hash, @bit tests a bit. */
+#define HEAD                                                                                             \
+  "func @next(%v : u32, %n : u32) -> u32 { return add(mul(%v, 31u32), %n) }\n"                           \
+  "func @bit(%v : u32, %n : u32) -> bool { return ne(and(ushr(%v, %n), 1u32), 0u32) }\n"                 \
+  "program @main relaxed workgroup(4, 1, 1) {\n"                                                         \
+  "  buffer %in : u32[] storage ro set(0) binding(0) buffer %out : u32[] storage rw set(0) binding(1)\n" \
+  "  var %a : u32 var %r : u32 %g = gid.x %o = mul %g, 256u32\n"
+#define RESULTS " store %out[%o], get(%a) store %out[add(%o, 1u32)], get(%r) }\n"
 
-/* A block left from two loops down, and from a switch in a loop. */
-static void
-leave_crosses_loops(void **state)
-{
-  (void)state;
-  export_case c;
-  export_open(&c, VYRE_PROGRAM_RELAXED);
-  const vyre_row h = vyre_build_var(&c.b, U32), word = export_input(&c, U32);
-  const vyre_row block = vyre_build_block(&c.b);
-  const vyre_row outer = vyre_build_for(&c.b, export_u32(&c, 0), export_u32(&c, 5), export_u32(&c, 1));
-  const vyre_row i = region_of(&c, outer, 0);
-  const vyre_row inner = vyre_build_for(&c.b, export_u32(&c, 0), export_u32(&c, 7), export_u32(&c, 1));
-  const vyre_row j = region_of(&c, inner, 0);
-  add_to(&c, h, 1);
-  const vyre_row product = vyre_build_binary(&c.b, VYRE_OP_mul, i, j);
-  const vyre_row limit = vyre_build_imm(&c.b, VYRE_OP_and, word, 15);
-  const vyre_row far = vyre_build_if(&c.b, vyre_build_binary(&c.b, VYRE_OP_ugt, product, limit));
-  add_to(&c, h, 2);
-  jump(&c, VYRE_OP_leave, block);
-  vyre_builder_leave(&c.b, far);
-  const vyre_row pick = vyre_build_switch(&c.b, j);
-  vyre_build_case(&c.b, pick, export_u32(&c, 3), false);
-  const vyre_row out = vyre_build_if(&c.b, bit_of(&c, word, 4));
-  jump(&c, VYRE_OP_leave, block);
-  vyre_builder_leave(&c.b, out);
-  jump(&c, VYRE_OP_continue, VYRE_NONE);
-  vyre_build_case(&c.b, pick, VYRE_NONE, true);
-  add_to(&c, h, 3);
-  vyre_builder_leave(&c.b, pick);
-  vyre_builder_leave(&c.b, inner);
-  add_to(&c, h, 4);
-  vyre_builder_leave(&c.b, outer);
-  add_to(&c, h, 5);
-  vyre_builder_leave(&c.b, block);
-  export_output(&c, vyre_build_get(&c.b, h));
-  export_run(&c, NULL);
-  export_close(&c);
-}
+enum { ANY_PHIS = -1 };
 
-/* Cases fall through, into a default in the middle too. */
-static void
-cases_fall_through(void **state)
-{
-  (void)state;
-  export_case c;
-  export_open(&c, VYRE_PROGRAM_RELAXED);
-  const vyre_row h = vyre_build_var(&c.b, U32), t = vyre_build_var(&c.b, U32);
-  const vyre_row many[5] = {export_u32(&c, 1), export_u32(&c, 4), export_u32(&c, 5), export_u32(&c, 6), export_u32(&c, 7)};
-  const vyre_row labels = vyre_build_tuple(&c.b, many, 5), pick = vyre_build_switch(&c.b, c.gid);
-  vyre_build_case(&c.b, pick, labels, false);
-  add_to(&c, h, 1);
-  vyre_build_set(&c.b, t, export_u32(&c, 1));
-  jump(&c, VYRE_OP_fallthrough, VYRE_NONE);
-  vyre_build_case(&c.b, pick, VYRE_NONE, true);
-  add_to(&c, h, 2);
-  const vyre_row early = vyre_build_if(&c.b, vyre_build_imm(&c.b, VYRE_OP_eq, c.gid, 9));
-  jump(&c, VYRE_OP_leave, pick);
-  vyre_builder_leave(&c.b, early);
-  jump(&c, VYRE_OP_fallthrough, VYRE_NONE);
-  vyre_build_case(&c.b, pick, export_u32(&c, 2), false);
-  export_output(&c, vyre_build_get(&c.b, t));
-  add_to(&c, h, 3);
-  vyre_build_case(&c.b, pick, export_u32(&c, 3), false);
-  jump(&c, VYRE_OP_return, VYRE_NONE);
-  vyre_builder_leave(&c.b, pick);
-  export_output(&c, vyre_build_get(&c.b, h));
-  export_output(&c, vyre_build_get(&c.b, t));
-  export_run(&c, NULL);
-  export_close(&c);
-}
+static const struct {
+  int phis; /* of the SPIR-V */
+  const char *text;
+} shapes[] = {
+    /* Variables that are exchanged in each iteration: phis read each other, all at once. */
+    {4, "var %d : f32x2 set %a, 3u32 set %r, %g set %d, 1.0f32x2\n"
+        "for %k = 0u32 to %g { %x = get %a %y = get %r %z = get %d set %a, %y set %r, %x set %d, add(%z, %z) }\n"
+        "%e = get %d store %out[add(%o, 2u32)], bitcast(%e.x : u32) store %out[add(%o, 3u32)], bitcast(%e.y : u32)"},
+    /* A block left from two loops down, and from a switch in a loop. */
+    {ANY_PHIS, "%w = load %in[%o]\n"
+               "block %b { for %i = 0u32 to 5u32 { for %j = 0u32 to 7u32 { set %a, @next(get(%a), 1u32)\n"
+               "if ugt(mul(%i, %j), and(%w, 15u32)) { set %a, @next(get(%a), 2u32) leave %b }\n"
+               "switch %j { case 3u32 { if @bit(%w, 4u32) { leave %b } continue } default { set %a, @next(get(%a), 3u32) } } }\n"
+               "set %a, @next(get(%a), 4u32) } set %a, @next(get(%a), 5u32) }"},
+    /* Cases fall through, into a default in the middle too. */
+    {ANY_PHIS, "%q = switch %g { case 1u32, 4u32, 5u32, 6u32, 7u32 { set %a, @next(get(%a), 1u32) set %r, 1u32 fallthrough }\n"
+               "default { set %a, @next(get(%a), 2u32) if eq(%g, 9u32) { leave %q } fallthrough }\n"
+               "case 2u32 { store %out[add(%o, 2u32)], get(%r) set %a, @next(get(%a), 3u32) } case 3u32 { return } }"},
+    /* `continue` into a continuing region that has effects and control of its own. */
+    {ANY_PHIS, "var %n : u32 loop { set %r, 1u32 if @bit(get(%n), 0u32) { set %r, 2u32 continue } if ugt(get(%n), %g) { break }\n"
+               "set %a, @next(get(%a), 3u32) } continuing { for %i = 0u32 to get(%r) { set %a, @next(get(%a), 7u32) }\n"
+               "set %n, add(get(%n), 1u32) breakif uge(get(%n), 12u32) } store %out[add(%o, 2u32)], get(%n)"},
+    /* Positions that are never reached: both arms jump, a body runs once, an arm that is never taken has a loop without an end. */
+    {ANY_PHIS, "loop { if @bit(%g, 0u32) { set %a, @next(get(%a), 1u32) break } else { set %a, @next(get(%a), 2u32) break }\n"
+               "set %a, @next(get(%a), 3u32) } if eq(%g, 99u32) { loop { set %a, @next(get(%a), 4u32) }\n"
+               "continuing { loop { set %a, @next(get(%a), 5u32) } } set %a, @next(get(%a), 6u32) }\n"
+               "for %k = 0u32 to %g { set %a, @next(get(%a), 7u32) break } block { set %a, @next(get(%a), 8u32) }\n"
+               "if @bit(%g, 1u32) { }"},
+    /* A variable that is never set is zero and has no phi; nor has one that both arms set alike. */
+    {0, "if @bit(%g, 0u32) { set %r, %g } else { set %r, %g }"},
+    /* What is set before a `continue` reaches the next iteration, though the body ends with a break. */
+    {ANY_PHIS, "for %k = 0u32 to 9u32 { set %a, add(mul(get(%a), 3u32), %g) if ult(%k, %g) { continue } set %r, %k break }"},
+    /* What is set is read in the next iteration alone, of the loop or of one around it, or in the case that is fallen into. */
+    {ANY_PHIS, "var %x : u32 var %y : u32 for %k = 0u32 to 5u32 { %old = get %x set %a, @next(get(%a), %old)\n"
+               "for %l = 0u32 to 3u32 { %e = add %k, %l if ult(%e, %g) { set %x, add(%e, 5u32) } } }\n"
+               "switch %g { case 1u32 { set %y, 7u32 fallthrough } case 2u32 { set %r, add(get(%y), 3u32) } default { } }"},
+    /* An early return out of loops: two indices; the flag after each loop; the value after each loop and after the block. */
+    {7, "block %b { for %k = 0u32 to 9u32 { for %l = 0u32 to 9u32 { %m = mul %k, %l if ugt(%m, %g) { set %r, %m leave %b } } }\n"
+        "set %r, 77u32 }"},
+};
 
-/* `continue` into a continuing region that has effects and control of its own. */
-static void
-continuing_has_effects(void **state)
+TEST(shapes_without_a_direct_form)
 {
-  (void)state;
-  export_case c;
-  export_open(&c, VYRE_PROGRAM_RELAXED);
-  const vyre_row h = vyre_build_var(&c.b, U32), n = vyre_build_var(&c.b, U32), t = vyre_build_var(&c.b, U32);
-  const vyre_row loop = vyre_build_loop(&c.b);
-  vyre_build_set(&c.b, t, export_u32(&c, 1));
-  const vyre_row skip = vyre_build_if(&c.b, bit_of(&c, vyre_build_get(&c.b, n), 0));
-  vyre_build_set(&c.b, t, export_u32(&c, 2));
-  jump(&c, VYRE_OP_continue, VYRE_NONE);
-  vyre_builder_leave(&c.b, skip);
-  const vyre_row done = vyre_build_if(&c.b, vyre_build_binary(&c.b, VYRE_OP_ugt, vyre_build_get(&c.b, n), c.gid));
-  jump(&c, VYRE_OP_break, VYRE_NONE);
-  vyre_builder_leave(&c.b, done);
-  add_to(&c, h, 3);
-  vyre_builder_at_end(&c.b, region_of(&c, loop, 1));
-  const vyre_row inner = vyre_build_for(&c.b, export_u32(&c, 0), vyre_build_get(&c.b, t), export_u32(&c, 1));
-  add_to(&c, h, 7);
-  vyre_builder_leave(&c.b, inner);
-  const vyre_row next = vyre_build_imm(&c.b, VYRE_OP_add, vyre_build_get(&c.b, n), 1);
-  vyre_build_set(&c.b, n, next);
-  jump(&c, VYRE_OP_breakif, vyre_build_imm(&c.b, VYRE_OP_uge, next, 12));
-  vyre_builder_leave(&c.b, loop);
-  export_output(&c, vyre_build_get(&c.b, h));
-  export_output(&c, vyre_build_get(&c.b, n));
-  export_output(&c, vyre_build_get(&c.b, t));
-  export_run(&c, NULL);
-  export_close(&c);
-}
-
-/* Positions that are never reached: both arms jump, a body that never comes round, a loop without end in an arm never taken. */
-static void
-unreachable_places(void **state)
-{
-  (void)state;
-  export_case c;
-  export_open(&c, VYRE_PROGRAM_RELAXED);
-  const vyre_row h = vyre_build_var(&c.b, U32);
-  const vyre_row loop = vyre_build_loop(&c.b);
-  const vyre_row split = vyre_build_if(&c.b, bit_of(&c, c.gid, 0));
-  add_to(&c, h, 1);
-  jump(&c, VYRE_OP_break, VYRE_NONE);
-  vyre_builder_at_end(&c.b, region_of(&c, split, 1));
-  add_to(&c, h, 2);
-  jump(&c, VYRE_OP_break, VYRE_NONE);
-  vyre_builder_leave(&c.b, split);
-  add_to(&c, h, 3); /* never */
-  vyre_builder_leave(&c.b, loop);
-  const vyre_row never = vyre_build_if(&c.b, vyre_build_imm(&c.b, VYRE_OP_eq, c.gid, 99));
-  const vyre_row endless = vyre_build_loop(&c.b);
-  add_to(&c, h, 4);
-  vyre_builder_at_end(&c.b, region_of(&c, endless, 1));
-  const vyre_row inside = vyre_build_loop(&c.b); /* a continuing region that never ends */
-  add_to(&c, h, 5);
-  vyre_builder_leave(&c.b, inside);
-  vyre_builder_leave(&c.b, endless);
-  add_to(&c, h, 6);
-  vyre_builder_leave(&c.b, never);
-  const vyre_row once = vyre_build_for(&c.b, export_u32(&c, 0), c.gid, export_u32(&c, 1));
-  add_to(&c, h, 7);
-  jump(&c, VYRE_OP_break, VYRE_NONE);
-  vyre_builder_leave(&c.b, once);
-  const vyre_row unused = vyre_build_block(&c.b);
-  add_to(&c, h, 8);
-  vyre_builder_leave(&c.b, unused);
-  vyre_builder_leave(&c.b, vyre_build_if(&c.b, bit_of(&c, c.gid, 1)));
-  export_output(&c, vyre_build_get(&c.b, h));
-  export_run(&c, NULL);
-  export_close(&c);
-}
-
-/* A var never set is zero, and costs no phi; one set alike on both ways has none either. */
-static void
-no_phi_without_need(void **state)
-{
-  (void)state;
-  export_case c;
-  export_open(&c, VYRE_PROGRAM_RELAXED);
-  const vyre_row zero = vyre_build_var(&c.b, U32), same = vyre_build_var(&c.b, U32);
-  const vyre_row split = vyre_build_if(&c.b, bit_of(&c, c.gid, 0));
-  vyre_build_set(&c.b, same, c.gid);
-  vyre_builder_at_end(&c.b, region_of(&c, split, 1));
-  vyre_build_set(&c.b, same, c.gid);
-  vyre_builder_leave(&c.b, split);
-  export_output(&c, vyre_build_get(&c.b, zero));
-  export_output(&c, vyre_build_get(&c.b, same));
-  export_run(&c, NULL);
-  assert_true(!export_is_direct() || export_count(&c, SpvOpPhi) == 0);
-  export_close(&c);
-}
-
-#define BUFFERS                                          \
-  "  buffer %in : u32[] storage ro set(0) binding(0)\n"  \
-  "  buffer %out : u32[] storage rw set(0) binding(1)\n" \
-  "  var %a : u32\n  var %r : u32\n  %g = gid.x\n  %o = mul %g, 256u32\n"
-#define RESULTS "  %fa = get %a\n  %fr = get %r\n  %p = add %o, 1u32\n  store %out[%o], %fa\n  store %out[%p], %fr\n}\n"
-
-/* What is set before a `continue` comes round, though the body ends with a break. */
-static void
-set_before_continue(void **state)
-{
-  (void)state;
-  export_case c;
-  export_parse(&c, "program @main relaxed workgroup(4, 1, 1) {\n" BUFFERS "  for %k = 0u32 to 9u32 step 1u32 {\n"
-                   "    %x = get %a\n    %y = mul %x, 3u32\n    %z = add %y, %g\n    set %a, %z\n"
-                   "    %c = ult %k, %g\n    if %c { continue }\n    set %r, %k\n    break\n  }\n" RESULTS);
-  export_run(&c, NULL);
-  export_close(&c);
-}
-
-/* What is set is read in the next iteration alone, of the loop or of one around it, or in the case that is fallen into. */
-static void
-asked_for_elsewhere(void **state)
-{
-  (void)state;
-  export_case c;
-  export_parse(&c, "program @main relaxed workgroup(4, 1, 1) {\n" BUFFERS
-                   "  var %x : u32\n  var %y : u32\n  for %k = 0u32 to 5u32 step 1u32 {\n    %old = get %x\n    %ra = get %a\n"
-                   "    %rb = mul %ra, 31u32\n    %rc = add %rb, %old\n    set %a, %rc\n"
-                   "    for %l = 0u32 to 3u32 step 1u32 {\n      %e = add %k, %l\n      %c = ult %e, %g\n"
-                   "      if %c {\n        %z = add %e, 5u32\n        set %x, %z\n      }\n    }\n  }\n"
-                   "  switch %g {\n    case 1u32 {\n      set %y, 7u32\n      fallthrough\n    }\n    case 2u32 {\n"
-                   "      %w = get %y\n      %v = add %w, 3u32\n      set %r, %v\n    }\n    default {\n    }\n  }\n" RESULTS);
-  export_run(&c, NULL);
-  export_close(&c);
-}
-
-/* An early return out of loops, inlined: what it sets costs no phi at the loops' heads. */
-static void
-early_return_sets(void **state)
-{
-  (void)state;
-  export_case c;
-  export_parse(&c, "program @main relaxed workgroup(4, 1, 1) {\n" BUFFERS
-                   "  block %b {\n    for %k = 0u32 to 9u32 step 1u32 {\n      for %l = 0u32 to 9u32 step 1u32 {\n"
-                   "        %m = mul %k, %l\n        %c = ugt %m, %g\n"
-                   "        if %c { set %r, %m  leave %b }\n      }\n    }\n    set %r, 77u32\n  }\n" RESULTS);
-  export_run(&c, NULL);
-  /* two indices; the flag after each loop; the value after each loop and after the block */
-  assert_true(!export_is_direct() || export_count(&c, SpvOpPhi) == 7);
-  export_close(&c);
+  for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+    export_case c;
+    char text[2048];
+    snprintf(text, sizeof(text), "%s%s%s", HEAD, shapes[i].text, RESULTS);
+    export_parse(&c, text);
+    export_run(&c, NULL);
+    if (shapes[i].phis != ANY_PHIS && export_is_direct())
+      assert_int_equal(export_count(&c, SpvOpPhi), shapes[i].phis);
+    export_close(&c);
+  }
 }
 
 /* Deeper than SPIR-V allows is an error; so deep is not.  The validator needs most of a minute for the deepest, so it sees a less
  * deep one. */
-static void
-nesting_has_a_limit(void **state)
+TEST(nesting_has_a_limit)
 {
-  (void)state;
   static const int depths[] = {250, 1022, 1042};
   for (int k = 0; k < 3; k++) {
     export_case c;
@@ -576,10 +396,8 @@ random_program(unsigned long seed)
   export_close(&c);
 }
 
-static void
-random_programs(void **state)
+TEST(random_programs)
 {
-  (void)state;
   for (unsigned long seed = first_seed; seed < first_seed + seed_count; seed++) {
     if (seed_count != 100)
       printf("seed %lu\n", seed);
@@ -590,15 +408,9 @@ random_programs(void **state)
 int
 main(int argc, char **argv)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vars_change_places),     cmocka_unit_test(leave_crosses_loops), cmocka_unit_test(cases_fall_through),
-      cmocka_unit_test(continuing_has_effects), cmocka_unit_test(unreachable_places),  cmocka_unit_test(no_phi_without_need),
-      cmocka_unit_test(set_before_continue),    cmocka_unit_test(early_return_sets),   cmocka_unit_test(nesting_has_a_limit),
-      cmocka_unit_test(asked_for_elsewhere),    cmocka_unit_test(random_programs),
-  };
   if (argc == 3) {
     first_seed = strtoul(argv[1], NULL, 10);
     seed_count = strtoul(argv[2], NULL, 10);
   }
-  return cmocka_run_group_tests(tests, export_device_open, export_device_close);
+  return test_run(export_device_open, export_device_close);
 }

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
+#include "../test.h"
 #include "random_program.h"
 
 #include "vyre/spirv.h"
@@ -14,12 +15,6 @@
 #include "vyre/verify.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define WHOLE_GRID VYRE_ORDER(1, 1, 0x148u) /* acq_rel uniform_memory workgroup_memory */
 
@@ -152,10 +147,8 @@ compare(const vyre_module *module, const vyre_segments *segments, uint64_t seed)
 }
 
 /* Strict and relaxed ones, of all types. */
-static void
-random_programs_compute_the_same_in_segments(void **state)
+TEST(random_programs_compute_the_same_in_segments)
 {
-  (void)state;
   const uint32_t runs = budget_runs(200), first = budget_number("VYRE_SEED", 1);
   uint32_t split = 0, segments_made = 0, words = 0, group_words = 0, refused = 0;
   vyre_module *module;
@@ -199,18 +192,12 @@ random_programs_compute_the_same_in_segments(void **state)
 enum { ELEMENTS = 16, ROUNDS = 5 };
 
 static const char turn[] = "program @other workgroup(1, 1, 1) {\n"
-                           "  buffer %z : u32[] storage set(0) binding(0)\n"
-                           "  if eq(load(%z[0]), 1u32) { barrier device }\n"
+                           "  buffer %z : u32[] storage set(0) binding(0) if eq(load(%z[0]), 1u32) { barrier device }\n"
                            "}\n"
                            "program @turn workgroup(4, 1, 1) {\n"
-                           "  buffer %x : u32[] storage set(0) binding(0)\n"
-                           "  buffer %left : u32[] storage set(0) binding(1)\n"
-                           "  %i = gid.x\n"
-                           "  %v = load %x[umod(add(%i, 1u32), length(%x))]\n"
-                           "  barrier device\n"
-                           "  store %x[%i], add(%v, 10u32)\n"
-                           "  if ne(%i, 0u32) { return }\n"
-                           "  barrier device\n"
+                           "  buffer %x : u32[] storage set(0) binding(0) buffer %left : u32[] storage set(0) binding(1)\n"
+                           "  %i = gid.x %v = load %x[umod(add(%i, 1u32), length(%x))] barrier device\n"
+                           "  store %x[%i], add(%v, 10u32) if ne(%i, 0u32) { return } barrier device\n"
                            "  store %left[0], sub(load(%left[0]), 1u32)\n"
                            "}\n";
 
@@ -313,20 +300,16 @@ repeat_on(const vyre_target_ops *ops)
   vyre_module_destroy(module);
 }
 
-static void
-segments_are_steps_that_repeat(void **state)
+TEST(segments_are_steps_that_repeat)
 {
-  (void)state;
   repeat_on(&vyre_target_cpu);
   repeat_on(&vyre_target_vulkan);
 }
 
 /* ---- what a caller is told ------------------------------------------------------------------------------------------------- */
 
-static void
-bytes_are_counted_or_refused(void **state)
+TEST(bytes_are_counted_or_refused)
 {
-  (void)state;
   const vyre_segments two = {.invocation_words = 2}, both = {.invocation_words = 1, .group_words = 3}, none = {.count = 2};
   const uint32_t large[3] = {65536, 65536, 1}, small[3] = {3, 2, 1}, nothing[3] = {0, 7, 1}, one[3] = {1, 1, 1},
                  many[3] = {8, 4, 2};
@@ -343,14 +326,10 @@ bytes_are_counted_or_refused(void **state)
 }
 
 /* A program without barriers is one segment, which needs no buffer; other programs of the module are left out. */
-static void
-a_program_without_barriers_is_one_segment(void **state)
+TEST(a_program_without_barriers_is_one_segment)
 {
-  (void)state;
   vyre_module *module = parse("program @a workgroup(1, 1, 1) {\n"
-                              "  buffer %x : u32[] storage set(0) binding(0)\n"
-                              "  var %v : u32\n"
-                              "  set %v, load(%x[1])\n"
+                              "  buffer %x : u32[] storage set(0) binding(0) var %v : u32 set %v, load(%x[1])\n"
                               "  store %x[0], get(%v)\n"
                               "}\n"
                               "program @b workgroup(1, 1, 1) { barrier device }\n");
@@ -381,28 +360,18 @@ split_is_refused(const char *text, const char *word)
 }
 
 /* Words and bindings that would begin at 0 again, and be others'. */
-static void
-numbers_do_not_run_over(void **state)
+TEST(numbers_do_not_run_over)
 {
-  (void)state;
   split_is_refused("program @a workgroup(1, 1, 1) {\n"
-                   "  buffer %x : u32[] storage set(0) binding(0)\n"
-                   "  buffer %a : u32[1000000000] private\n"
-                   "  buffer %b : u32[1000000000] private\n"
-                   "  buffer %c : u32[1000000000] private\n"
-                   "  store %a[0], 1u32\n"
-                   "  store %b[0], 1u32\n"
-                   "  store %c[0], 1u32\n"
-                   "  barrier device\n"
+                   "  buffer %x : u32[] storage set(0) binding(0) buffer %a : u32[1000000000] private\n"
+                   "  buffer %b : u32[1000000000] private buffer %c : u32[1000000000] private store %a[0], 1u32\n"
+                   "  store %b[0], 1u32 store %c[0], 1u32 barrier device\n"
                    "  store %x[0], add(load(%a[0]), add(load(%b[0]), load(%c[0])))\n"
                    "}\n",
                    "(buffer %c): it and all that is kept before it are more than 2^31 words");
   split_is_refused("program @a workgroup(1, 1, 1) {\n"
-                   "  buffer %x : u32[] storage set(0) binding(0)\n"
-                   "  buffer %y : u32[] storage set(0) binding(4294967295)\n"
-                   "  %v = load %x[0]\n"
-                   "  barrier device\n"
-                   "  store %y[0], %v\n"
+                   "  buffer %x : u32[] storage set(0) binding(0) buffer %y : u32[] storage set(0) binding(4294967295)\n"
+                   "  %v = load %x[0] barrier device store %y[0], %v\n"
                    "}\n",
                    "(buffer %y): after its binding there is none");
 }
@@ -419,25 +388,16 @@ last_of(const vyre_module *module, vyre_opcode op)
 }
 
 /* Memory that a row behind a barrier accesses by a tuple, or by a pointer, that stands before it, is kept. */
-static void
-memory_that_is_accessed_by_what_was_made_before_is_kept(void **state)
+TEST(memory_that_is_accessed_by_what_was_made_before_is_kept)
 {
-  (void)state;
   vyre_module *module = parse("program @a workgroup(1, 1, 1) {\n"
-                              "  buffer %x : u32[] storage set(0) binding(0)\n"
-                              "  buffer %own : u32[2] private\n"
-                              "  buffer %other : u32 private\n"
-                              "  buffer %left : u32 private\n"
-                              "  %v = load %x[0]\n"
-                              "  store %left, %v\n"
-                              "  store %own[1], %v\n"
-                              "  store %other, %v\n"
+                              "  buffer %x : u32[] storage set(0) binding(0) buffer %own : u32[2] private\n"
+                              "  buffer %other : u32 private buffer %left : u32 private %v = load %x[0] store %left, %v\n"
+                              "  store %own[1], %v store %other, %v\n"
                               "  %p = opaque_pure CopyObject(%other) : spirv TypePointer(6, type u32)\n"
+                              "  opaque AtomicCompareExchange(%own[0], 1u32, 0u32, 0u32, %v, %v) : u32 barrier device\n"
                               "  opaque AtomicCompareExchange(%own[0], 1u32, 0u32, 0u32, %v, %v) : u32\n"
-                              "  barrier device\n"
-                              "  opaque AtomicCompareExchange(%own[0], 1u32, 0u32, 0u32, %v, %v) : u32\n"
-                              "  %w = opaque_read Load(%p, 0) : u32\n"
-                              "  store %x[1], %w\n"
+                              "  %w = opaque_read Load(%p, 0) : u32 store %x[1], %w\n"
                               "}\n");
   const vyre_view *v = vyre_module_view(module);
   const uint32_t second = last_of(module, VYRE_OP_opaque), late = v->c[second];
@@ -460,18 +420,4 @@ memory_that_is_accessed_by_what_was_made_before_is_kept(void **state)
   vyre_bytes_free(&text);
   vyre_segments_free(&segments);
   vyre_module_destroy(module);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_programs_compute_the_same_in_segments),
-      cmocka_unit_test(segments_are_steps_that_repeat),
-      cmocka_unit_test(bytes_are_counted_or_refused),
-      cmocka_unit_test(a_program_without_barriers_is_one_segment),
-      cmocka_unit_test(numbers_do_not_run_over),
-      cmocka_unit_test(memory_that_is_accessed_by_what_was_made_before_is_kept),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,8 @@
 #include "text_test.h"
 #include "vyre/verify.h"
 
-static void
-the_corpus_is_a_fixed_point(void **state)
+TEST(the_corpus_is_a_fixed_point)
 {
-  (void)state;
   for (size_t i = 0; i < CORPUS_COUNT; i++) {
     vyre_bytes text = read_corpus(corpus[i]);
     vyre_module *module = parse(text.data, text.size);
@@ -20,10 +18,8 @@ the_corpus_is_a_fixed_point(void **state)
 }
 
 /* The texts mean what they say: only the literals are of types that nothing can compute with yet. */
-static void
-the_corpus_is_verified(void **state)
+TEST(the_corpus_is_verified)
 {
-  (void)state;
   for (size_t i = 0; i < CORPUS_COUNT; i++) {
     if (strcmp(corpus[i], "literals") == 0)
       continue;
@@ -40,10 +36,8 @@ the_corpus_is_verified(void **state)
 }
 
 /* So that a new op without its text is found: each is parsed, printed, and read back. */
-static void
-every_op_is_in_the_corpus(void **state)
+TEST(every_op_is_in_the_corpus)
 {
-  (void)state;
   bool seen[VYRE_OP__COUNT] = {false};
   for (size_t i = 0; i < CORPUS_COUNT; i++) {
     vyre_bytes text = read_corpus(corpus[i]);
@@ -64,10 +58,8 @@ every_op_is_in_the_corpus(void **state)
 }
 
 /* Each op of a fixed number of values, made by the builder on operands that need not be right: the text takes them as they are. */
-static void
-plain_ops_come_back_as_they_were(void **state)
+TEST(plain_ops_come_back_as_they_were)
 {
-  (void)state;
   for (uint32_t op = VYRE_OP_add; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
     if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL))
@@ -197,10 +189,8 @@ static const struct {
     {"%s = switch %i { default { leave %s } }", "  %s = switch %i {\n    default {\n      leave %s\n    }\n  }\n"},
 };
 
-static void
-forms_print_as_they_should(void **state)
+TEST(forms_print_as_they_should)
 {
-  (void)state;
   static const char head[] = "program @p workgroup(1, 1, 1) {\n  buffer %x : f32[] storage rw set(0) binding(0)\n  %i = lindex\n";
   for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
     vyre_bytes text = {0}, wanted = {0};
@@ -216,125 +206,117 @@ forms_print_as_they_should(void **state)
   }
 }
 
-/* Whole texts, in the form in which they are printed. */
-static const char *const canonical[] = {
-    "struct @Node block { value : f32x4, next : spirv TypePointer(5349, type u32), more : spirv TypePointer(5349, type u32)[2] }\n"
-    "\n"
-    "program @images relaxed workgroup(8, 8, 1) {\n"
-    "  buffer %in : spirv TypeImage(type f32, 1, 0, 0, 0, 2, 4) handle ro set(0) binding(0)\n"
-    "  buffer %maps : spirv TypeSampledImage(type spirv TypeImage(type f32, 1, 0, 0, 0, 1, 0))[] handle set(1) binding(0)\n"
-    "  %place = splat 1i32 : i32x2\n"
-    "  %image = load %in\n"
-    "  %texel = opaque_read relaxed ImageRead(%image, %place) : f32x4\n"
-    "  opaque_write ImageWrite(%image, %place, %texel)\n"
-    "}\n"
-    "\n"
-    "program @pointers relaxed workgroup(64, 1, 1) {\n"
-    "  buffer %push : @Node push\n"
-    "  var %at : spirv TypePointer(5349, type u32)\n"
-    "  %first = load %push.next\n"
-    "  set %at, %first\n"
-    "  %node = get %at\n"
-    "  %old = opaque_read Load(%node, 2, 4) : u32\n"
-    "  opaque_write volatile Store(%node, %old, 3, 4)\n"
-    "  %both = opaque ExtInst(set \"SomeVendor.set\", 12, make layout @Node { 0.0f32x4, %node, %node, %node }, const 7u32, 9) : "
-    "layout @Node\n"
-    "  %value = part %both, 0\n"
-    "  %bare = opaque ExtInst(set \"SomeVendor.set\", 13, make @Node { %value, %node, %node, %node }, named \"k\") : block @Node\n"
-    "  opaque 65000()\n"
-    "}\n",
-    "struct @Old buffer_block { v : f32x4[] }\n"
-    "struct @Gaps { \"\" : u32, \"\" : u32, a : u32 }\n"
-    "struct @a { x : u32 }\n"
-    "struct @a.b { x : f32 }\n\n"
-    "program @p flush_f32 entry \"main\" workgroup(4, 2, 1) {\n"
-    "  buffer %old : @Old storage ro set(1) binding(2) id(1)\n"
-    "  buffer %gaps : @Gaps[1] storage rw set(0) binding(0)\n"
-    "  buffer %first : @a storage rw set(0) binding(1)\n"
-    "  buffer %second : @a.b storage rw set(0) binding(2)\n"
-    "  buffer %wide : u64[2] constant = [4294967298u64, 1u64]\n"
-    "  buffer %matrix : mat2(f64x2) constant = [1.0f64, 0.1f64, -2.5f64, 4.0f64]\n"
-    "  %0 = load %old.v[0]\n"
-    "  %1 = load %gaps[0].a\n"
-    "  store %gaps[0][1], %1\n"
-    "  %2 = load %second.x\n"
-    "  store %first.x, %1\n"
-    "}\n\n"
-    "program @q workgroup(1, 1, 1) {\n"
-    "  buffer %0 : u32[1] workgroup\n"
-    "  store %0[0], 3u32\n"
-    "}\n",
-    "program @p {\n"
-    "  spec %n : u32 = 4u32 id(0)\n"
-    "  workgroup %n, 1u32, 1u32\n"
-    "  struct @Inner { more : u32[2][%n] }\n"
-    "  struct @Outer { inner : @Inner[3], last : u32 }\n"
-    "  buffer %a : @Outer workgroup\n"
-    "  buffer %b : @Inner[2] workgroup\n"
-    "  store %a.inner[2].more[1][0], 1u32\n"
-    "}\n",
-    "program @p {\n"
-    "  %n = const 8u32\n"
-    "  workgroup %n, 1u32, 1u32\n"
-    "}\n",
-    "program @p workgroup(1, 1, 1) {\n"
-    "  var %0 : u32\n"
-    "  buffer %1 : u32 workgroup\n"
-    "  set %0, 1u32\n"
-    "}\n",
+/* Whole texts, and the form in which they are printed if that is another one. */
+static const struct {
+  const char *text, *printed;
+} wholes[] = {
+    {"struct @Node block { value : f32x4, next : spirv TypePointer(5349, type u32), more : spirv TypePointer(5349, type u32)[2] }\n"
+     "\n"
+     "program @images relaxed workgroup(8, 8, 1) {\n"
+     "  buffer %in : spirv TypeImage(type f32, 1, 0, 0, 0, 2, 4) handle ro set(0) binding(0)\n"
+     "  buffer %maps : spirv TypeSampledImage(type spirv TypeImage(type f32, 1, 0, 0, 0, 1, 0))[] handle set(1) binding(0)\n"
+     "  %place = splat 1i32 : i32x2\n"
+     "  %image = load %in\n"
+     "  %texel = opaque_read relaxed ImageRead(%image, %place) : f32x4\n"
+     "  opaque_write ImageWrite(%image, %place, %texel)\n"
+     "}\n"
+     "\n"
+     "program @pointers relaxed workgroup(64, 1, 1) {\n"
+     "  buffer %push : @Node push\n"
+     "  var %at : spirv TypePointer(5349, type u32)\n"
+     "  %first = load %push.next\n"
+     "  set %at, %first\n"
+     "  %node = get %at\n"
+     "  %old = opaque_read Load(%node, 2, 4) : u32\n"
+     "  opaque_write volatile Store(%node, %old, 3, 4)\n"
+     "  %both = opaque ExtInst(set \"SomeVendor.set\", 12, make layout @Node { 0.0f32x4, %node, %node, %node }, const 7u32, 9) : "
+     "layout @Node\n"
+     "  %value = part %both, 0\n"
+     "  %bare = opaque ExtInst(set \"SomeVendor.set\", 13, make @Node { %value, %node, %node, %node }, named \"k\") : block @Node\n"
+     "  opaque 65000()\n"
+     "}\n",
+     NULL},
+    {"struct @Old buffer_block { v : f32x4[] }\n"
+     "struct @Gaps { \"\" : u32, \"\" : u32, a : u32 }\n"
+     "struct @a { x : u32 }\n"
+     "struct @a.b { x : f32 }\n\n"
+     "program @p flush_f32 entry \"main\" workgroup(4, 2, 1) {\n"
+     "  buffer %old : @Old storage ro set(1) binding(2) id(1)\n"
+     "  buffer %gaps : @Gaps[1] storage rw set(0) binding(0)\n"
+     "  buffer %first : @a storage rw set(0) binding(1)\n"
+     "  buffer %second : @a.b storage rw set(0) binding(2)\n"
+     "  buffer %wide : u64[2] constant = [4294967298u64, 1u64]\n"
+     "  buffer %matrix : mat2(f64x2) constant = [1.0f64, 0.1f64, -2.5f64, 4.0f64]\n"
+     "  %0 = load %old.v[0]\n"
+     "  %1 = load %gaps[0].a\n"
+     "  store %gaps[0][1], %1\n"
+     "  %2 = load %second.x\n"
+     "  store %first.x, %1\n"
+     "}\n\n"
+     "program @q workgroup(1, 1, 1) {\n"
+     "  buffer %0 : u32[1] workgroup\n"
+     "  store %0[0], 3u32\n"
+     "}\n",
+     NULL},
+    {"program @p {\n"
+     "  spec %n : u32 = 4u32 id(0)\n"
+     "  workgroup %n, 1u32, 1u32\n"
+     "  struct @Inner { more : u32[2][%n] }\n"
+     "  struct @Outer { inner : @Inner[3], last : u32 }\n"
+     "  buffer %a : @Outer workgroup\n"
+     "  buffer %b : @Inner[2] workgroup\n"
+     "  store %a.inner[2].more[1][0], 1u32\n"
+     "}\n",
+     NULL},
+    {"program @p {\n"
+     "  %n = const 8u32\n"
+     "  workgroup %n, 1u32, 1u32\n"
+     "}\n",
+     NULL},
+    {"program @p workgroup(1, 1, 1) {\n"
+     "  var %0 : u32\n"
+     "  buffer %1 : u32 workgroup\n"
+     "  set %0, 1u32\n"
+     "}\n",
+     NULL},
+    /* A return that is not the last statement leaves a block; one that is gives the value itself. */
+    {"func @early(%c : bool, %v : u32) -> u32 { if %c { return 1u32 }\n return %v }\n"
+     "func @late(%v : u32) -> u32 { return neg(%v) }\n"
+     "program @p { buffer %x : u32[] storage rw set(0) binding(0)\n %i = lindex\n"
+     " store %x[0], @early(eq(%i, 0u32), %i)\n store %x[1], @late(%i) }",
+     "program @p workgroup(1, 1, 1) {\n  buffer %x : u32[] storage rw set(0) binding(0)\n  var %0 : u32\n  %i = lindex\n"
+     "  %1 = eq %i, 0u32\n  block %2 {\n    if %1 {\n      set %0, 1u32\n      leave %2\n    }\n    set %0, %i\n    leave %2\n  }\n"
+     "  %3 = get %0\n  store %x[0], %3\n  %4 = neg %i\n  store %x[1], %4\n}\n"},
+    /* What is computed from constants for the declarations after it stays where it is, and so do they. */
+    {"program @p workgroup(1, 1, 1) {\n  spec %n : u32 = 4u32 id(0)\n  buffer %a : u32[%n] workgroup\n  %m = add %n, 1u32\n"
+     "  %j = join 1i32, 0i32\n  buffer %b : u32[%m] workgroup\n  buffer %c : u32 workgroup\n  var %v : u32\n  %k = mul %m, %n\n"
+     "  buffer %d : u32[%k] workgroup\n  store %c, %k\n}\n",
+     NULL},
+    /* A declaration that comes too late goes to the top, also where others that came in time follow what was computed for them. */
+    {"program @p { %i = lindex\n buffer %a : u32 workgroup\n store %a, %i }",
+     "program @p workgroup(1, 1, 1) {\n  buffer %a : u32 workgroup\n  %i = lindex\n  store %a, %i\n}\n"},
+    {"program @p { spec %n : u32 = 4u32 id(0)\n %m = add %n, 1u32\n buffer %a : u32[%m] workgroup\n %i = lindex\n"
+     " buffer %b : u32 workgroup\n store %b, %i }",
+     "program @p workgroup(1, 1, 1) {\n  spec %n : u32 = 4u32 id(0)\n  %m = add %n, 1u32\n  buffer %b : u32 workgroup\n"
+     "  buffer %a : u32[%m] workgroup\n  %i = lindex\n  store %b, %i\n}\n"},
+    /* `set` is a statement and a word of buffers; a workgroup buffer, which has no set, may be the last declaration before it. */
+    {"program @p workgroup(1, 1, 1) {\n  var %v : u32\n  buffer %a : u32 workgroup\n  set %v, 1u32\n}\n", NULL},
 };
 
-static void
-canonical_texts_print_as_written(void **state)
+TEST(whole_texts_print_as_they_should)
 {
-  (void)state;
-  for (size_t i = 0; i < sizeof(canonical) / sizeof(*canonical); i++) {
-    vyre_module *module = parse(canonical[i], strlen(canonical[i]));
-    vyre_bytes printed = print(module, NULL);
-    assert_string_equal(printed.data, canonical[i]);
+  for (size_t i = 0; i < sizeof(wholes) / sizeof(*wholes); i++) {
+    vyre_module *module = parse(wholes[i].text, strlen(wholes[i].text));
+    vyre_bytes printed = check_fixed_point(module);
+    assert_string_equal(printed.data, wholes[i].printed ? wholes[i].printed : wholes[i].text);
     vyre_bytes_free(&printed);
     vyre_module_destroy(module);
   }
 }
 
-/* A return that is not the last statement leaves a block; one that is gives the value itself. */
-static void
-early_returns_leave_a_block(void **state)
-{
-  (void)state;
-  static const char text[] = "func @early(%c : bool, %v : u32) -> u32 { if %c { return 1u32 }\n return %v }\n"
-                             "func @late(%v : u32) -> u32 { return neg(%v) }\n"
-                             "program @p { buffer %x : u32[] storage rw set(0) binding(0)\n %i = lindex\n"
-                             " store %x[0], @early(eq(%i, 0u32), %i)\n store %x[1], @late(%i) }";
-  vyre_module *module = parse(text, sizeof(text) - 1);
-  vyre_bytes printed = check_fixed_point(module);
-  assert_string_equal(printed.data, "program @p workgroup(1, 1, 1) {\n"
-                                    "  buffer %x : u32[] storage rw set(0) binding(0)\n"
-                                    "  var %0 : u32\n"
-                                    "  %i = lindex\n"
-                                    "  %1 = eq %i, 0u32\n"
-                                    "  block %2 {\n"
-                                    "    if %1 {\n"
-                                    "      set %0, 1u32\n"
-                                    "      leave %2\n"
-                                    "    }\n"
-                                    "    set %0, %i\n"
-                                    "    leave %2\n"
-                                    "  }\n"
-                                    "  %3 = get %0\n"
-                                    "  store %x[0], %3\n"
-                                    "  %4 = neg %i\n"
-                                    "  store %x[1], %4\n"
-                                    "}\n");
-  vyre_bytes_free(&printed);
-  vyre_module_destroy(module);
-}
-
 /* A value that several rows use through an inline path is one row after reading, and prints the same. */
-static void
-rows_of_one_file_share_gid(void **state)
+TEST(rows_of_one_file_share_gid)
 {
-  (void)state;
   static const char text[] = "program @p {\n  %a = gid.x\n  %b = gid.y\n  %c = lid.x\n}\n";
   vyre_module *module = parse(text, sizeof(text) - 1);
   const vyre_view *v = vyre_module_view(module);
@@ -345,69 +327,8 @@ rows_of_one_file_share_gid(void **state)
   vyre_module_destroy(module);
 }
 
-/* What is computed from constants for the declarations after it stays where it is, and so do they. */
-static void
-declarations_keep_their_place(void **state)
+TEST(texts_add_to_a_module)
 {
-  (void)state;
-  static const char text[] = "program @p workgroup(1, 1, 1) {\n"
-                             "  spec %n : u32 = 4u32 id(0)\n"
-                             "  buffer %a : u32[%n] workgroup\n"
-                             "  %m = add %n, 1u32\n"
-                             "  %j = join 1i32, 0i32\n"
-                             "  buffer %b : u32[%m] workgroup\n"
-                             "  buffer %c : u32 workgroup\n"
-                             "  var %v : u32\n"
-                             "  %k = mul %m, %n\n"
-                             "  buffer %d : u32[%k] workgroup\n"
-                             "  store %c, %k\n"
-                             "}\n";
-  vyre_module *module = parse(text, sizeof(text) - 1);
-  vyre_bytes printed = print(module, NULL);
-  assert_string_equal(printed.data, text);
-  vyre_bytes_free(&printed);
-  vyre_module_destroy(module);
-  /* one that comes too late goes to the top */
-  static const char late[] = "program @p { %i = lindex\n buffer %a : u32 workgroup\n store %a, %i }";
-  module = parse(late, sizeof(late) - 1);
-  printed = check_fixed_point(module);
-  assert_string_equal(printed.data,
-                      "program @p workgroup(1, 1, 1) {\n  buffer %a : u32 workgroup\n  %i = lindex\n  store %a, %i\n}\n");
-  vyre_bytes_free(&printed);
-  vyre_module_destroy(module);
-  /* also where others that came in time follow what was computed for them */
-  static const char later[] = "program @p { spec %n : u32 = 4u32 id(0)\n %m = add %n, 1u32\n buffer %a : u32[%m] workgroup\n"
-                              " %i = lindex\n buffer %b : u32 workgroup\n store %b, %i }";
-  module = parse(later, sizeof(later) - 1);
-  printed = check_fixed_point(module);
-  assert_string_equal(printed.data,
-                      "program @p workgroup(1, 1, 1) {\n  spec %n : u32 = 4u32 id(0)\n  %m = add %n, 1u32\n"
-                      "  buffer %b : u32 workgroup\n  buffer %a : u32[%m] workgroup\n  %i = lindex\n  store %b, %i\n}\n");
-  vyre_bytes_free(&printed);
-  vyre_module_destroy(module);
-}
-
-/* `set` is a statement and a word of buffers; a workgroup buffer, which has no set, may be the last declaration before it. */
-static void
-a_set_may_follow_a_buffer(void **state)
-{
-  (void)state;
-  static const char text[] = "program @p workgroup(1, 1, 1) {\n"
-                             "  var %v : u32\n"
-                             "  buffer %a : u32 workgroup\n"
-                             "  set %v, 1u32\n"
-                             "}\n";
-  vyre_module *module = parse(text, sizeof(text) - 1);
-  vyre_bytes printed = check_fixed_point(module);
-  assert_string_equal(printed.data, text);
-  vyre_bytes_free(&printed);
-  vyre_module_destroy(module);
-}
-
-static void
-texts_add_to_a_module(void **state)
-{
-  (void)state;
   vyre_module *module = new_module();
   for (uint32_t i = 0; i < 3; i++)
     assert_null(vyre_text_parse(module, "program @p { }\n", 15, i == 1 ? "b.vir" : NULL, (vyre_diagnostics){0}));
@@ -420,12 +341,10 @@ texts_add_to_a_module(void **state)
 }
 
 /* Layout is kept as it is written: what is left out stays left out. */
-static void
-layouts_print_as_written(void **state)
+TEST(layouts_print_as_written)
 {
   static const char text[] = "struct @S block { r : mat3(f32x3, stride 32, row_major), m : mat3(f32x3), v : f32x3, s : f32 }\n\n"
                              "program @p workgroup(1, 1, 1) {\n  buffer %s : @S storage rw set(0) binding(0)\n}\n";
-  (void)state;
   vyre_module *module = parse(text, sizeof(text) - 1);
   vyre_bytes printed = print(module, NULL);
   assert_string_equal(printed.data, text);
@@ -440,10 +359,8 @@ layouts_print_as_written(void **state)
 }
 
 /* What is left out of a text is std430, with offsets and strides that were worked out by hand. */
-static void
-layouts_left_out_are_std430(void **state)
+TEST(layouts_left_out_are_std430)
 {
-  (void)state;
   static const char text[] = "struct @S { a : f32, v : f32x3, b : f32, p : f32x3[2], r : mat2(f32x4, row_major), c : mat2(f32x4), "
                              "h : f32, t : mat4(f32x2, row_major), w : mat3(f32x2), at : f32 @400, next : f32, tail : f32x3[] }\n\n"
                              "program @p workgroup(1, 1, 1) {\n  buffer %s : @S storage rw set(0) binding(0)\n}\n";
@@ -464,19 +381,4 @@ layouts_left_out_are_std430(void **state)
   }
   vyre_bytes_free(&printed);
   vyre_module_destroy(module);
-}
-
-int
-main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layouts_print_as_written),         cmocka_unit_test(the_corpus_is_a_fixed_point),
-      cmocka_unit_test(every_op_is_in_the_corpus),        cmocka_unit_test(the_corpus_is_verified),
-      cmocka_unit_test(plain_ops_come_back_as_they_were), cmocka_unit_test(forms_print_as_they_should),
-      cmocka_unit_test(rows_of_one_file_share_gid),       cmocka_unit_test(declarations_keep_their_place),
-      cmocka_unit_test(a_set_may_follow_a_buffer),        cmocka_unit_test(texts_add_to_a_module),
-      cmocka_unit_test(canonical_texts_print_as_written), cmocka_unit_test(early_returns_leave_a_block),
-      cmocka_unit_test(layouts_left_out_are_std430),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }
