@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+static void *
+resize(const vyre_allocator *allocator, void *memory, size_t old_bytes, size_t bytes)
+{
+  const vyre_allocator *from = allocator ? allocator : vyre_allocator_default();
+  return from->resize(from->user, memory, old_bytes, bytes);
+}
+
 bool
 vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint64_t needed, size_t size)
 {
@@ -17,7 +24,7 @@ vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint
     wanted = wanted > UINT32_MAX / 2 ? UINT32_MAX : wanted * 2;
   void *memory;
   memcpy(&memory, array, sizeof(memory)); /* whatever pointer type it is */
-  memory = allocator->resize(allocator->user, memory, *capacity * size, wanted * size);
+  memory = resize(allocator, memory, *capacity * size, wanted * size);
   if (!memory)
     return false;
   memcpy(array, &memory, sizeof(memory));
@@ -29,13 +36,13 @@ void
 vyre_release(const vyre_allocator *allocator, void *memory, size_t bytes)
 {
   if (memory)
-    allocator->resize(allocator->user, memory, bytes, 0);
+    resize(allocator, memory, bytes, 0);
 }
 
 void *
 vyre_take(const vyre_allocator *allocator, size_t bytes)
 {
-  void *memory = allocator->resize(allocator->user, NULL, 0, bytes);
+  void *memory = resize(allocator, NULL, 0, bytes);
   if (memory)
     memset(memory, 0, bytes);
   return memory;

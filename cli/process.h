@@ -4,6 +4,7 @@
 #ifndef VYRE_CLI_PROCESS_H
 #define VYRE_CLI_PROCESS_H
 
+#include "base/clock.h"
 #include "cli/html/page.h"
 #include "cli/tool_options.h"
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 
 #include "glslang.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/depfile.h"
 
+#include "base/grow.h"
+#include "base/files/names.h"
 #include "vyre/io.h"
 
 #include <limits.h>
@@ -24,7 +26,7 @@ depfile_add_path(vyre_bytes *text, const char *path)
 /* In the order in which they were met. */
 typedef struct paths {
   char **all;
-  uint32_t count;
+  uint32_t count, capacity;
 } paths;
 
 typedef struct inclusion {
@@ -47,14 +49,10 @@ add(paths *to, const char *path)
   for (uint32_t i = 0; i < to->count; i++)
     if (strcmp(to->all[i], path) == 0)
       return VYRE_OK;
-  char **all = realloc(to->all, ((size_t)to->count + 1) * sizeof *all), *copy = strdup(path);
-  if (all)
-    to->all = all;
-  if (!all || !copy) {
-    free(copy);
+  char *copy = NULL;
+  if (!vyre_grow(NULL, &to->all, &to->capacity, to->count + 1, sizeof *to->all) || !(copy = strdup(path)))
     return VYRE_OUT_OF_MEMORY("for a dependency file");
-  }
-  all[to->count++] = copy;
+  to->all[to->count++] = copy;
   return VYRE_OK;
 }
 
@@ -86,10 +84,9 @@ static vyre_status
 add_found(inclusion *to, const char *from, const char *name, size_t length, bool is_local)
 {
   char path[PATH_MAX];
-  const char *slash = strrchr(from, '/');
   bool is_found = false;
   if (is_local) {
-    const int folder = slash ? (int)(slash - from) + 1 : 0;
+    const int folder = (int)(path_name(from) - from);
     if ((size_t)snprintf(path, sizeof path, "%.*s%.*s", folder, from, (int)length, name) < sizeof path)
       VYRE_TRY(add_candidate(to, path, (size_t)folder, &is_found));
   }

@@ -8,6 +8,7 @@
 #include "vyre/environment.h"
 #include "vyre/io.h"
 
+#include "base/files/names.h"
 #include "base/files/read.h"
 #include "base/files/temporaries.h"
 
@@ -177,8 +178,7 @@ write_direct(const char *path, const char *shown, const struct stat *old, const 
 static int
 open_beside(const char *path, char out[PATH_MAX])
 {
-  const char *slash = strrchr(path, '/');
-  int folder = slash ? (int)(slash - path) + 1 : 0;
+  const int folder = (int)(path_name(path) - path);
   for (unsigned n = 0; n < 1000; n++) {
     int length = snprintf(out, PATH_MAX, "%.*s.vyre-%ld-%u", folder, path, (long)getpid(), n);
     if (length < 0 || length >= PATH_MAX) {
@@ -236,8 +236,7 @@ resolve_links(const char *path, char out[PATH_MAX])
     if (length < 0)
       return true;
     target[length] = '\0';
-    char *slash = strrchr(out, '/');
-    int folder = target[0] != '/' && slash ? (int)(slash - out) + 1 : 0;
+    const int folder = target[0] != '/' ? (int)(path_name(out) - out) : 0;
     if ((size_t)folder + (size_t)length >= sizeof(joined))
       return false;
     memcpy(joined, out, (size_t)folder);

@@ -3,20 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/same_file.h"
 
+#include "base/files/names.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* What is after the last slash. */
-static const char *
-base(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
 
 /* The path, with all links in what of its folders is there.  False: it is too long. */
 static bool
@@ -53,7 +47,7 @@ resolve(const char *path, char out[PATH_MAX])
     const ssize_t length = readlink(at, target, sizeof target - 1);
     if (length < 0)
       return resolve_folders(at, out);
-    const int folder = target[0] == '/' ? 0 : (int)(base(at) - at);
+    const int folder = target[0] == '/' ? 0 : (int)(path_name(at) - at);
     if ((size_t)snprintf(next, sizeof next, "%.*s%.*s", folder, at, (int)length, target) >= sizeof next)
       return false;
     strcpy(at, next);
@@ -88,5 +82,5 @@ is_link(const char *path)
 bool
 same_written(const char *a, const char *b)
 {
-  return (strcmp(base(a), base(b)) == 0 || is_link(a) || is_link(b)) && same_file(a, b);
+  return (strcmp(path_name(a), path_name(b)) == 0 || is_link(a) || is_link(b)) && same_file(a, b);
 }

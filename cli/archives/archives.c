@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "archives.h"
 
+#include "base/grow.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,11 +73,9 @@ archives_has_module(const archives *a, const char *input)
 static vyre_status
 open_one(archives *a, const char *path)
 {
-  foz **all = realloc(a->all, ((size_t)a->count + 1) * sizeof *all);
-  if (!all)
+  if (!vyre_grow(NULL, &a->all, &a->capacity, a->count + 1, sizeof *a->all))
     return VYRE_OUT_OF_MEMORY("for the archives");
-  a->all = all;
-  vyre_status status = foz_open(path, &all[a->count]);
+  vyre_status status = foz_open(path, &a->all[a->count]);
   if (vyre_status_is_out_of_memory(status))
     return status;
   a->count += !status;

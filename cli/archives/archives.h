@@ -9,7 +9,7 @@
 
 typedef struct archives {
   struct foz **all; /* owned */
-  uint32_t count;
+  uint32_t count, capacity;
 } archives;
 
 /* Opens them, and replaces the name of each by those of its shaders, which are the texts'.  One that is none, or has none, stays,

@@ -12,6 +12,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "foz.h"
 
+#include "base/grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,13 +176,8 @@ add_entry(foz *archive, size_t at)
 {
   const char *name = archive->bytes.data + at, *header = name + NAME;
   char tag[NAME - FOZ_KEY + 1] = {0};
-  if ((archive->count & (archive->count - 1)) == 0) {
-    const size_t room = archive->count ? 2 * (size_t)archive->count : 1;
-    foz_entry *more = realloc(archive->entries, room * sizeof *more);
-    if (!more)
-      return VYRE_OUT_OF_MEMORY("for an archive");
-    archive->entries = more;
-  }
+  if (!vyre_grow(NULL, &archive->entries, &archive->capacity, archive->count + 1, sizeof *archive->entries))
+    return VYRE_OUT_OF_MEMORY("for an archive");
   foz_entry *e = &archive->entries[archive->count++];
   *e = (foz_entry){
       .at = at, .stored = word_at(header), .form = word_at(header + 4), .sum = word_at(header + 8), .size = word_at(header + 12)};

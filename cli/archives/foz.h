@@ -29,7 +29,7 @@ typedef struct foz {
   vyre_bytes bytes;
   foz_entry *entries; /* owned, in the file's order */
   foz_key *modules;   /* owned; sorted */
-  uint32_t count, module_count;
+  uint32_t count, capacity, module_count;
   size_t cut; /* bytes of the last entry, which is not whole and left out: who wrote it was ended; 0: it is whole */
 } foz;
 

@@ -42,7 +42,7 @@ int tool_reduce(tool *t);
 typedef struct arguments {
   vyre_bytes text; /* owned: the file */
   char **all;      /* owned array; of borrowed strings, or in `text` */
-  int count;
+  uint32_t count, capacity;
 } arguments;
 
 /* Joins the options of that command line and of the file that its -run-reproducer names, which becomes the input.  Replaces

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reproducer.h"
 
+#include "base/grow.h"
+#include "base/files/names.h"
 #include "cli/options/console.h"
 
 #include <errno.h>
@@ -278,8 +280,8 @@ write_whole(tool *t, uint32_t index, const char *path, bool *out_same)
 static vyre_status
 choose_path(const tool *t, uint32_t index, char *out, size_t size)
 {
-  const char *folder = t->options.reproducer, *input = t->options.inputs.names[index], *slash = strrchr(input, '/');
-  const char *name = strcmp(input, "-") == 0 ? "stdin" : slash ? slash + 1 : input;
+  const char *folder = t->options.reproducer, *input = t->options.inputs.names[index];
+  const char *name = strcmp(input, "-") == 0 ? "stdin" : path_name(input);
   char number[16] = "";
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -reproducer=DIR names one that can be written",
@@ -370,10 +372,8 @@ report_ignored(const char *path, uint32_t line, const char *option, bool is_firs
 static vyre_status
 append_option(arguments *to, char *option)
 {
-  char **more = realloc(to->all, ((size_t)to->count + 1) * sizeof(*more));
-  if (!more)
+  if (!vyre_grow(NULL, &to->all, &to->capacity, to->count + 1, sizeof *to->all))
     return VYRE_OUT_OF_MEMORY("for a reproducer's options");
-  to->all = more;
   to->all[to->count++] = option;
   return VYRE_OK;
 }
@@ -422,7 +422,7 @@ static void
 join(int argc, char **argv, const arguments *lines, const char *path, arguments *out)
 {
   out->all[out->count++] = argv[0];
-  for (int i = 0; i < lines->count; i++)
+  for (uint32_t i = 0; i < lines->count; i++)
     if (!is_replaced(lines->all[i], argc, argv))
       out->all[out->count++] = lines->all[i];
   for (int i = 1; i < argc; i++) {
@@ -456,7 +456,7 @@ reproducer_options(int argc, char **argv, tool_options *options, arguments *out)
   if (!status) {
     join(argc, argv, &lines, path, out);
     options_free(options);
-    status = options_parse(out->count, out->all, options);
+    status = options_parse((int)out->count, out->all, options);
     options->denies_files = !is_trusted && !is_replaced("-passes", argc, argv);
   }
   free(lines.all);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "option_table.h"
 
+#include "base/grow.h"
 #include "base/suggest.h"
 #include "vyre/io.h"
 
@@ -24,11 +25,9 @@ field_of(void *fields, const option_row *o)
 vyre_status
 name_list_append(name_list *list, const char *name)
 {
-  const char **names = realloc(list->names, ((size_t)list->count + 1) * sizeof(*names));
-  if (!names)
+  if (!vyre_grow(NULL, &list->names, &list->capacity, list->count + 1, sizeof *list->names))
     return VYRE_OUT_OF_MEMORY("for the command line");
-  list->names = names;
-  names[list->count++] = name;
+  list->names[list->count++] = name;
   return VYRE_OK;
 }
 
@@ -36,13 +35,11 @@ name_list_append(name_list *list, const char *name)
 static vyre_status
 keep_text(option_texts *texts, char *text)
 {
-  char **all = text ? realloc(texts->texts, ((size_t)texts->count + 1) * sizeof *all) : NULL;
-  if (!all) {
+  if (!text || !vyre_grow(NULL, &texts->texts, &texts->capacity, texts->count + 1, sizeof *texts->texts)) {
     free(text);
     return VYRE_OUT_OF_MEMORY("for the command line");
   }
-  texts->texts = all;
-  all[texts->count++] = text;
+  texts->texts[texts->count++] = text;
   return VYRE_OK;
 }
 
@@ -240,9 +237,9 @@ parse_file(const option_table *table, const char *path, void *fields, uint32_t d
     vyre_status_free(status);
     return why;
   }
-  char *text = calloc(bytes.size + 1, 1);
-  if (text)
-    memcpy(text, bytes.size ? bytes.data : "", bytes.size);
+  char *text = vyre_take(NULL, bytes.size + 1);
+  if (text && bytes.size)
+    memcpy(text, bytes.data, bytes.size);
   status = keep_text(files, text);
   if (!status)
     status = vyre_status_note(parse_text(table, text, fields, depth + 1), "in '@%s'", path);

@@ -42,13 +42,13 @@ enum {
 
 typedef struct name_list {
   const char **names; /* owned array of borrowed arguments */
-  uint32_t count;
+  uint32_t count, capacity;
 } name_list;
 
 /* What the table's own code allocates. */
 typedef struct option_texts {
   char **texts;
-  uint32_t count;
+  uint32_t count, capacity;
 } option_texts;
 
 VYRE_MUST_USE vyre_status name_list_append(name_list *list, const char *name);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "outputs.h"
 
+#include "base/files/names.h"
 #include "base/files/paths.h"
 
 #include <errno.h>
@@ -17,13 +18,6 @@ const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".gl
 const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl", "c", "ptx", "dot"};
 static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "C", "PTX"};
 
-static bool
-ends_with(const char *text, const char *end)
-{
-  size_t length = strlen(text), tail = strlen(end);
-  return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 output_form
 outputs_form(const tool_options *options, vyre_input_kind kind)
 {
@@ -31,7 +25,7 @@ outputs_form(const tool_options *options, vyre_input_kind kind)
     if (strcmp(options->emit, output_words[form]) == 0)
       return (output_form)form;
   for (int form = OUTPUT_VIR; options->output && form < OUTPUT__COUNT; form++)
-    if (ends_with(options->output, output_endings[form]))
+    if (path_ends_with(options->output, output_endings[form]))
       return (output_form)form;
   return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
 }

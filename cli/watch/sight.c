@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sight.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,16 +36,8 @@ sight_free(sight *s)
 static vyre_status
 add_item(sight_items *to, const char *path, const uint64_t hash[2])
 {
-  if (to->count == to->room) {
-    const uint32_t room = to->room ? 2 * to->room : 64;
-    sight_item *all = realloc(to->all, room * sizeof *all);
-    if (!all)
-      return VYRE_OUT_OF_MEMORY("for what is watched");
-    to->all = all;
-    to->room = room;
-  }
-  char *copy = strdup(path);
-  if (!copy)
+  char *copy = NULL;
+  if (!vyre_grow(NULL, &to->all, &to->capacity, to->count + 1, sizeof *to->all) || !(copy = strdup(path)))
     return VYRE_OUT_OF_MEMORY("for what is watched");
   to->all[to->count++] = (sight_item){copy, {hash[0], hash[1]}};
   return VYRE_OK;

@@ -14,7 +14,7 @@ typedef struct sight_item {
 
 typedef struct sight_items {
   sight_item *all;
-  uint32_t count, room;
+  uint32_t count, capacity;
 } sight_items;
 
 /* What was found at one time. */

@@ -12,6 +12,7 @@
 #include "watch.h"
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "sight.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@
 typedef struct folders {
   int fd;
   char **paths; /* owned, by the number of the watch; NULL: none */
-  int count;
+  uint32_t count, capacity;
 } folders;
 
 /* A file that is only made is not complete yet: its end is another notice. */
@@ -59,14 +60,10 @@ watch_folder(folders *f, const char *path, bool *is_new)
     return VYRE_ERROR(VYRE_CODE_INPUT, "the folder '%s' cannot be watched: %s\nFix: %s", folder, strerror(errno),
                       errno == ENOSPC ? "allow more watches (/proc/sys/fs/inotify/max_user_watches)"
                                       : "name a file in a folder that can be read");
-  if (watch >= f->count) {
-    char **paths = realloc(f->paths, ((size_t)watch + 1) * sizeof *paths);
-    if (!paths)
-      return VYRE_OUT_OF_MEMORY("for what is watched");
-    while (f->count <= watch)
-      paths[f->count++] = NULL;
-    f->paths = paths;
-  }
+  if (!vyre_grow(NULL, &f->paths, &f->capacity, (uint64_t)watch + 1, sizeof *f->paths))
+    return VYRE_OUT_OF_MEMORY("for what is watched");
+  while (f->count <= (uint32_t)watch)
+    f->paths[f->count++] = NULL;
   *is_new |= !f->paths[watch];
   if (!f->paths[watch])
     f->paths[watch] = strdup(folder);
@@ -93,7 +90,7 @@ take_notice(folders *f, const struct inotify_event *notice)
 {
   char path[PATH_MAX];
   struct stat file;
-  const char *folder = notice->wd >= 0 && notice->wd < f->count ? f->paths[notice->wd] : NULL;
+  const char *folder = notice->wd >= 0 && (uint32_t)notice->wd < f->count ? f->paths[notice->wd] : NULL;
   if (notice->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)) { /* it is another folder, if it is one */
     if (!(notice->mask & IN_IGNORED))
       inotify_rm_watch(f->fd, notice->wd);
@@ -347,7 +344,7 @@ end(watcher *w)
 {
   close(w->signals);
   close(w->folders.fd);
-  for (int i = 0; i < w->folders.count; i++)
+  for (uint32_t i = 0; i < w->folders.count; i++)
     free(w->folders.paths[i]);
   free(w->folders.paths);
   free(w->said);

@@ -6,6 +6,8 @@
 
 #include "registry.h"
 
+#include "base/clock.h"
+
 #define VYRE_CONTEXT_ERRORS 16u
 
 typedef struct vyre_scratch {

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
 
+#include "base/files/names.h"
 #include "base/files/read.h"
 
 #include <stdio.h>
@@ -13,13 +14,6 @@
 #include "vyre/text.h"
 #include "vyre/verify.h"
 #include "vyre/vir0.h"
-
-static bool
-ends_with(const char *path, const char *end)
-{
-  size_t length = strlen(path), tail = strlen(end);
-  return length >= tail && strcmp(path + length - tail, end) == 0;
-}
 
 /* Skips blanks and .vir comments (`;` to the end of the line). */
 static size_t
@@ -87,7 +81,7 @@ vyre_input_detect(const char *path, const void *data, size_t size)
     text += mark;
     size -= (size_t)mark;
   }
-  if (ends_with(path, ".hlsl") && !has_version_line(text, size)) /* it may begin with a struct, too */
+  if (path_ends_with(path, ".hlsl") && !has_version_line(text, size)) /* it may begin with a struct, too */
     return VYRE_INPUT_HLSL;
   size_t start = skip_comments(text, size);
   static const char *const words[] = {"program", "struct", "func"};
@@ -96,15 +90,15 @@ vyre_input_detect(const char *path, const void *data, size_t size)
       return VYRE_INPUT_VIR;
   if (is_assembly(text, size))
     return VYRE_INPUT_ASSEMBLY;
-  if (has_version_line(text, size) || vyre_glsl_stage_of(path) || ends_with(path, ".glsl"))
+  if (has_version_line(text, size) || vyre_glsl_stage_of(path) || path_ends_with(path, ".glsl"))
     return VYRE_INPUT_GLSL;
-  if (ends_with(path, ".vir"))
+  if (path_ends_with(path, ".vir"))
     return VYRE_INPUT_VIR;
-  if (ends_with(path, ".vir0"))
+  if (path_ends_with(path, ".vir0"))
     return VYRE_INPUT_VIR0;
-  if (ends_with(path, ".spvasm"))
+  if (path_ends_with(path, ".spvasm"))
     return VYRE_INPUT_ASSEMBLY;
-  return ends_with(path, ".spv") ? VYRE_INPUT_SPIRV : VYRE_INPUT_UNKNOWN;
+  return path_ends_with(path, ".spv") ? VYRE_INPUT_SPIRV : VYRE_INPUT_UNKNOWN;
 }
 
 vyre_input_kind

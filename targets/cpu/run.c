@@ -18,7 +18,7 @@ typedef struct cpu_submission {
   vyre_target *target;
   const vyre_sequence *sequence;
   vyre_timing *timing;
-  uint64_t deadline;     /* on target_now's clock; 0: there is none */
+  uint64_t deadline;     /* on vyre_now's clock; 0: there is none */
   vyre_repeat_end *ends; /* as they will be written, */
   uint64_t *step_ns;     /* and so these; NULL: nobody asks */
 } cpu_submission;

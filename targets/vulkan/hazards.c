@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "hazards.h"
 
+#include "base/grow.h"
 #include "../common/base.h"
 
 #include <string.h>
@@ -67,16 +68,10 @@ add(vulkan_hazards *hazards, const vulkan_use *use)
 {
   if (use->first >= use->end)
     return;
-  if (hazards->count == hazards->capacity) {
-    const uint32_t capacity = hazards->capacity ? 2 * hazards->capacity : 16;
-    vulkan_use *uses = target_resize(hazards->allocator, hazards->uses, sizeof *uses * hazards->capacity, sizeof *uses * capacity);
-    hazards->no_memory |= !uses;
-    if (!uses)
-      return;
-    hazards->uses = uses;
-    hazards->capacity = capacity;
-  }
-  hazards->uses[hazards->count++] = *use;
+  if (vyre_grow(hazards->allocator, &hazards->uses, &hazards->capacity, hazards->count + 1, sizeof *hazards->uses))
+    hazards->uses[hazards->count++] = *use;
+  else
+    hazards->no_memory = true;
 }
 
 /* Joins the reads of each buffer, and its writes. */
@@ -227,15 +222,10 @@ collect(vulkan_hazards *hazards, vulkan_use *old, const vulkan_use *new, collect
         return;
       }
     }
-    if (all->buffers == hazards->barrier_capacity) {
-      const uint32_t capacity = hazards->barrier_capacity ? 2 * hazards->barrier_capacity : 8;
-      VkBufferMemoryBarrier *barriers = target_resize(hazards->allocator, hazards->barriers,
-                                                      sizeof *barriers * hazards->barrier_capacity, sizeof *barriers * capacity);
-      hazards->no_memory |= !barriers;
-      if (!barriers)
-        return;
-      hazards->barriers = barriers;
-      hazards->barrier_capacity = capacity;
+    if (!vyre_grow(hazards->allocator, &hazards->barriers, &hazards->barrier_capacity, all->buffers + 1,
+                   sizeof *hazards->barriers)) {
+      hazards->no_memory = true;
+      return;
     }
     hazards->barriers[all->buffers++] = (VkBufferMemoryBarrier){
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
 
+#include "base/grow.h"
 #include "vyre/opaque.h"
 #include "vyre/view.h"
 
@@ -15,7 +16,6 @@
 #include <spirv/unified1/spirv.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST_BUFFERS = 1024, MOST_NESTED = 8, DEFAULT_ELEMENTS = 4 };
 
@@ -77,13 +77,10 @@ typedef struct search {
 static vyre_status
 grow(run_program *program)
 {
-  run_buffer *buffers = realloc(program->buffers, sizeof *buffers * ((size_t)program->buffer_count + 1));
-  if (buffers)
-    program->buffers = buffers;
-  run_pointer *pointers = realloc(program->pointers, sizeof *pointers * ((size_t)program->pointer_count + 1));
-  if (pointers)
-    program->pointers = pointers;
-  return buffers && pointers ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
+  const bool has_room =
+      vyre_grow(NULL, &program->buffers, &program->buffer_capacity, program->buffer_count + 1, sizeof *program->buffers) &&
+      vyre_grow(NULL, &program->pointers, &program->pointer_capacity, program->pointer_count + 1, sizeof *program->pointers);
+  return has_room ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
 }
 
 static char *formatted(const char *format, ...) VYRE_PRINTF(1, 2);

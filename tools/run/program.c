@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
 
+#include "base/grow.h"
+
 #include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,7 +296,7 @@ take_row(run_program *program, uint32_t row, vyre_type_id type, run_buffer *out)
 
 /* Adds the descriptors of a buffer row if they are of the kind. */
 static vyre_status
-take_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyre_slot_kind kind, uint32_t *capacity)
+take_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyre_slot_kind kind)
 {
   const vyre_view *view = vyre_module_view(program->module);
   const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
@@ -308,14 +310,8 @@ take_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyr
   if (count > MOST_DESCRIPTORS)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %%%s is an array of more than %d descriptors\nFix: make it shorter", program->path,
                       buffer.name[0] ? buffer.name : "?", MOST_DESCRIPTORS);
-  if (program->buffer_count + count > *capacity) {
-    const uint32_t grown = program->buffer_count + (uint32_t)count + 16;
-    run_buffer *buffers = realloc(program->buffers, sizeof *buffers * grown);
-    if (!buffers)
-      return VYRE_OUT_OF_MEMORY("for the buffers");
-    program->buffers = buffers;
-    *capacity = grown;
-  }
+  if (!vyre_grow(NULL, &program->buffers, &program->buffer_capacity, program->buffer_count + count, sizeof *program->buffers))
+    return VYRE_OUT_OF_MEMORY("for the buffers");
   VYRE_TRY(settle_binding(program, row, &buffer));
   buffer.is_element = type != whole;
   for (buffer.element = 0; buffer.element < count; buffer.element++) {
@@ -327,7 +323,7 @@ take_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyr
 }
 
 static vyre_status
-take_kind(run_program *program, const run_setup *setup, vyre_slot_kind kind, uint32_t *capacity)
+take_kind(run_program *program, const run_setup *setup, vyre_slot_kind kind)
 {
   const vyre_view *view = vyre_module_view(program->module);
   for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
@@ -338,7 +334,7 @@ take_kind(run_program *program, const run_setup *setup, vyre_slot_kind kind, uin
                         "is not covered: leave that out",
                         program->path);
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer && (space <= VYRE_SPACE_PUSH || space == VYRE_SPACE_HANDLE))
-      VYRE_TRY(take_descriptors(program, setup, row, kind, capacity));
+      VYRE_TRY(take_descriptors(program, setup, row, kind));
   }
   return VYRE_OK;
 }
@@ -347,9 +343,8 @@ take_kind(run_program *program, const run_setup *setup, vyre_slot_kind kind, uin
 static vyre_status
 take_buffers(run_program *program, const run_setup *setup)
 {
-  uint32_t capacity = 0;
   for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++)
-    VYRE_TRY(take_kind(program, setup, (vyre_slot_kind)kind, &capacity));
+    VYRE_TRY(take_kind(program, setup, (vyre_slot_kind)kind));
   return VYRE_OK;
 }
 

@@ -22,7 +22,7 @@ typedef struct run_setting {
 
 typedef struct run_settings {
   run_setting *items;
-  uint32_t count;
+  uint32_t count, capacity;
 } run_settings;
 
 typedef struct run_tolerance {
@@ -132,9 +132,9 @@ typedef struct run_program {
   const char *entry;
   uint32_t workgroup[3];
   run_buffer *buffers;
-  uint32_t buffer_count;
+  uint32_t buffer_count, buffer_capacity;
   run_pointer *pointers;
-  uint32_t pointer_count;
+  uint32_t pointer_count, pointer_capacity;
   vyre_spec_value *specs;
   uint32_t spec_count;
 } run_program;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/depfile.h"
+#include "base/files/names.h"
 #include "kernel.h"
 #include "cli/options/console.h"
 #include "vyre/c.h"
@@ -52,7 +53,7 @@ enum { MOST_NAME = 64 };
 static void
 name_after(const char *path, char out[MOST_NAME])
 {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *name = path_name(path);
   snprintf(out, MOST_NAME, "%.*s", (int)strcspn(name, "."), name);
 }
 

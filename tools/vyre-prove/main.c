@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "smt/smt.h"
+#include "base/grow.h"
 #include "cli/options/console.h"
 #include "prove.h"
 #include "vyre/io.h"
@@ -224,17 +225,15 @@ judge(const rules_rule *rule, question *questions, const answer *answers, uint32
 /* The memory of the rules: freed all at once. */
 typedef struct memory {
   void **blocks;
-  uint32_t count;
+  uint32_t count, capacity;
 } memory;
 
 static void *
 take(void *user, size_t bytes)
 {
   memory *m = user;
-  void **blocks = realloc(m->blocks, (m->count + 1) * sizeof *blocks);
-  if (!blocks)
+  if (!vyre_grow(NULL, &m->blocks, &m->capacity, m->count + 1, sizeof *m->blocks))
     return NULL;
-  m->blocks = blocks;
   return m->blocks[m->count++] = calloc(1, bytes);
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prove.h"
 
+#include "base/grow.h"
 #include "vyre/ir.h"
 
 #include <stdlib.h>
@@ -11,12 +12,8 @@
 static void
 add(question_list *list, const question *q)
 {
-  if (list->count == list->capacity) {
-    list->capacity = list->capacity ? list->capacity * 2 : 256;
-    list->data = realloc(list->data, list->capacity * sizeof *list->data);
-    if (!list->data)
-      abort();
-  }
+  if (!vyre_grow(NULL, &list->data, &list->capacity, list->count + 1, sizeof *list->data))
+    abort();
   list->data[list->count++] = *q;
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "base/grow.h"
 #include "cli/options/console.h"
 
 #include <errno.h>
@@ -83,10 +84,8 @@ add_setting(const char *option, const char *value, bool has_value, run_settings 
   const char *equals = has_value ? strchr(value, '=') : value + strlen(value);
   if (!equals || equals == value || (has_value && equals[1] == '\0'))
     return bad_value(option, value, has_value ? "NAME=VALUE" : "a buffer's name");
-  run_setting *items = realloc(out->items, sizeof *items * ((size_t)out->count + 1));
-  if (!items)
+  if (!vyre_grow(NULL, &out->items, &out->capacity, out->count + 1, sizeof *out->items))
     return VYRE_OUT_OF_MEMORY("for the command line");
-  out->items = items;
   out->items[out->count++] = (run_setting){value, (size_t)(equals - value), has_value ? equals + 1 : NULL};
   return VYRE_OK;
 }

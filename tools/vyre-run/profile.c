@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "base/files/names.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +24,6 @@ typedef struct line_counts {
   uint64_t *counts;                  /* by line, from 1 on: one more than how often; 0: nothing of it runs */
   uint32_t lines, without, counters; /* without: elements that the buffer lacks */
 } line_counts;
-
-static const char *
-name_of(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
 
 /* A counter or its path, which the pass made. */
 static bool
@@ -73,7 +68,7 @@ take_line(line_counts *l, uint32_t row, uint64_t count)
   vyre_string file;
   uint32_t line = 0, column;
   if (carries(VYRE_ROW_OP(l->view->op[row])) || !vyre_row_line(l->module, (vyre_row){row}, &file, &line, &column) ||
-      line > l->lines || strcmp(name_of(vyre_string_text(l->module, file)), l->source) != 0)
+      line > l->lines || strcmp(path_name(vyre_string_text(l->module, file)), l->source) != 0)
     return;
   if (l->counts[line] < count + 1)
     l->counts[line] = count + 1;
@@ -165,7 +160,7 @@ run_profile(const run_options *options, const run_program *program, const run_in
   vyre_bytes text = {0};
   line_counts l = {.module = program->module,
                    .view = vyre_module_view(program->module),
-                   .source = name_of(options->profile),
+                   .source = path_name(options->profile),
                    .data = &inputs->items[at],
                    .after = results->items[at]};
   vyre_status status = vyre_file_read_as(options->profile, VYRE_FILE_TEXT, &text);

@@ -18,6 +18,8 @@
 #include "targets/cuda/sim/ptx.h"
 #include "targets/cuda/sim/simulator.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <uthash.h>
 
@@ -79,6 +81,8 @@ sim_number(const void *object)
 }
 
 void *sim_take(size_t size); /* zero; without the lock, too */
+/* Grows an array by one element, as vyre_grow does. */
+void sim_grow(void *array, uint32_t *capacity, uint32_t count, size_t size);
 
 /* ---- memory: memory.c, host.c ------------------------------------------------------------------------------ */
 

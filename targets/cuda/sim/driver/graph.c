@@ -43,15 +43,7 @@ sim_graph_new(sim_context *context)
 sim_node *
 sim_graph_add(sim_graph *graph, sim_work *work, const uint32_t *after, uint32_t count)
 {
-  if (graph->count == graph->capacity) {
-    const uint32_t capacity = graph->capacity ? graph->capacity * 2 : 16;
-    sim_node **grown = sim_take(capacity * sizeof *grown);
-    if (graph->count)
-      memcpy(grown, graph->nodes, graph->count * sizeof *grown);
-    free(graph->nodes);
-    graph->nodes = grown;
-    graph->capacity = capacity;
-  }
+  sim_grow(&graph->nodes, &graph->capacity, graph->count, sizeof *graph->nodes);
   sim_node *node = sim_object_new(SIM_NODE, graph->object.context, sizeof *node);
   node->index = graph->count;
   node->work = work;

@@ -91,15 +91,7 @@ enter_table(sim_memory *memory)
 {
   if (table.freed > MOST_FREED)
     drop_freed(is_old, NULL);
-  if (table.count == table.capacity) {
-    const uint32_t capacity = table.capacity ? table.capacity * 2 : 256;
-    sim_memory **grown = sim_take(capacity * sizeof(sim_memory *));
-    if (table.count)
-      memcpy(grown, table.entries, table.count * sizeof(sim_memory *));
-    free(table.entries);
-    table.entries = grown;
-    table.capacity = capacity;
-  }
+  sim_grow(&table.entries, &table.capacity, table.count, sizeof *table.entries);
   table.entries[table.count++] = memory;
   table.version++;
   memory->is_in_table = true;

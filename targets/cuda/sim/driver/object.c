@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
 
+#include "base/grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,15 +22,27 @@ sim_kind_name(sim_kind kind)
   return kinds[kind];
 }
 
+static void
+end_without_memory(size_t size)
+{
+  fprintf(stderr, "simulated CUDA driver: no memory for its own %zu bytes\n", size);
+  abort();
+}
+
 void *
 sim_take(size_t size)
 {
   void *memory = calloc(1, size ? size : 1);
-  if (!memory) {
-    fprintf(stderr, "simulated CUDA driver: no memory for its own %zu bytes\n", size);
-    abort();
-  }
+  if (!memory)
+    end_without_memory(size);
   return memory;
+}
+
+void
+sim_grow(void *array, uint32_t *capacity, uint32_t count, size_t size)
+{
+  if (!vyre_grow(NULL, array, capacity, (uint64_t)count + 1, size))
+    end_without_memory((count + (size_t)1) * size);
 }
 
 void *

@@ -26,15 +26,7 @@ sim_clock_join(sim_clock *clock, const sim_clock *other)
 void
 sim_uses_add(sim_uses *uses, sim_memory *memory, uint64_t first, uint64_t size, uint8_t access, uint32_t node)
 {
-  if (uses->count == uses->capacity) {
-    const uint32_t capacity = uses->capacity ? uses->capacity * 2 : 2;
-    sim_span *grown = sim_take(capacity * sizeof *grown);
-    if (uses->count)
-      memcpy(grown, uses->spans, uses->count * sizeof *grown);
-    free(uses->spans);
-    uses->spans = grown;
-    uses->capacity = capacity;
-  }
+  sim_grow(&uses->spans, &uses->capacity, uses->count, sizeof *uses->spans);
   sim_memory_retain(memory);
   uses->spans[uses->count++] = (sim_span){.memory = memory, .first = first, .end = first + size, .access = access, .node = node};
 }

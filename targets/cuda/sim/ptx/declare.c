@@ -1,6 +1,7 @@
 /* Registers, variables and parameters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "targets/cuda/sim/ptx/eval.h"
 #include "targets/cuda/sim/ptx/parse.h"
 
@@ -25,7 +26,7 @@ bool
 ptx_add_register(ptx_parser *p, ptx_word type, uint32_t *out)
 {
   ptx_function *f = p->function;
-  if (!ptx_grow((void **)&f->register_types, f->register_count, &p->register_room, 1))
+  if (!vyre_grow(NULL, &f->register_types, &p->register_room, f->register_count + 1, 1))
     return ptx_no_memory(p);
   f->register_types[f->register_count] = (uint8_t)type;
   *out = f->register_count++;
@@ -68,7 +69,8 @@ ptx_parse_registers(ptx_parser *p)
 
 typedef struct filling {
   unsigned char *data;
-  uint64_t size, at, room;
+  uint64_t size, at;
+  uint32_t room;
   ptx_word type;
 } filling;
 
@@ -79,13 +81,10 @@ put_value(ptx_parser *p, filling *f, uint64_t value)
   if (f->size && f->at + bytes > f->size)
     return ptx_error(p, p->token.line, "too many initial values");
   if (f->at + bytes > f->room) {
-    const uint64_t room = f->room ? f->room * 2 : 64;
-    unsigned char *grown = realloc(f->data, room);
-    if (!grown)
+    const uint32_t before = f->room;
+    if (!vyre_grow(NULL, &f->data, &f->room, f->at + bytes, 1))
       return ptx_no_memory(p);
-    memset(grown + f->room, 0, room - f->room);
-    f->data = grown;
-    f->room = room;
+    memset(f->data + before, 0, f->room - before);
   }
   memcpy(f->data + f->at, &value, bytes);
   f->at += bytes;
@@ -202,7 +201,7 @@ static bool
 add_global(ptx_parser *p, ptx_variable *v)
 {
   ptx_module *m = p->module;
-  if (!ptx_grow((void **)&m->globals, m->global_count, &m->global_room, sizeof *m->globals))
+  if (!vyre_grow(NULL, &m->globals, &m->global_room, m->global_count + 1, sizeof *m->globals))
     return ptx_no_memory(p);
   v->index = m->global_count;
   m->globals[m->global_count++] = (ptx_global){v->name, v->size, v->align, v->initial, v->space == PTX_const};
@@ -213,7 +212,7 @@ static bool
 add_shared(ptx_parser *p, ptx_variable *v)
 {
   ptx_module *m = p->module;
-  if (!ptx_grow((void **)&m->shared, m->shared_count, &m->shared_room, sizeof *m->shared))
+  if (!vyre_grow(NULL, &m->shared, &m->shared_room, m->shared_count + 1, sizeof *m->shared))
     return ptx_no_memory(p);
   v->index = m->shared_count;
   m->shared[m->shared_count++] = v;

@@ -1,6 +1,7 @@
 /* From an instruction's name, words and operands to a row of the table and a decoded instruction.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "targets/cuda/sim/ptx/eval.h"
 #include "targets/cuda/sim/ptx/parse.h"
 
@@ -296,7 +297,7 @@ take_name(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, bool is_table)
     insn->target_count = symbol.count;
     return true;
   }
-  if (!ptx_grow((void **)&p->references, p->reference_count, &p->reference_room, sizeof *p->references))
+  if (!vyre_grow(NULL, &p->references, &p->reference_room, p->reference_count + 1, sizeof *p->references))
     return ptx_no_memory(p);
   p->references[p->reference_count++] =
       (ptx_reference){o->token.text, o->token.length, o->token.line, p->module->code_count, false, p->scope};

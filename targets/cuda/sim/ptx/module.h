@@ -218,8 +218,6 @@ struct ptx_module {
 
 /* Zeroed; NULL: no memory is left. */
 void *ptx_new(ptx_module *module, size_t size);
-/* Room for one element more of an array that is the caller's to free; false: no memory is left. */
-bool ptx_grow(void **array, uint32_t count, uint32_t *room, size_t element);
 
 /* ---- addresses ----------------------------------------------------------------------------------------------------------- */
 

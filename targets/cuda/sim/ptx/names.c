@@ -55,20 +55,6 @@ ptx_new(ptx_module *module, size_t size)
   return (char *)chunk + sizeof(max_align_t);
 }
 
-bool
-ptx_grow(void **array, uint32_t count, uint32_t *room, size_t element)
-{
-  if (count < *room)
-    return true;
-  const uint32_t wanted = *room ? *room * 2 : 16;
-  void *grown = realloc(*array, wanted * element);
-  if (!grown)
-    return false;
-  *array = grown;
-  *room = wanted;
-  return true;
-}
-
 /* ---- words --------------------------------------------------------------------------------------------------------------- */
 
 typedef struct word_info {

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/parse.h"
 
-#include <stdlib.h>
+#include "base/grow.h"
+
 #include <string.h>
 
 static const char *const specials[PTX_SPECIAL__COUNT] = {
@@ -222,7 +223,7 @@ ptx_add_constant(ptx_parser *p, ptx_constant_kind kind, uint32_t index, uint64_t
       *out = PTX_NO_SLOT - 1 - i;
       return true;
     }
-  if (!ptx_grow((void **)&f->constants, f->constant_count, &p->constant_room, sizeof *f->constants))
+  if (!vyre_grow(NULL, &f->constants, &p->constant_room, f->constant_count + 1, sizeof *f->constants))
     return ptx_no_memory(p);
   f->constants[f->constant_count] = (ptx_constant){kind, index, value};
   *out = PTX_NO_SLOT - 1 - f->constant_count++;
@@ -236,7 +237,7 @@ note_shared(ptx_parser *p, uint32_t index)
   for (uint32_t i = 0; i < f->shared_count; i++)
     if (f->shared[i] == index)
       return true;
-  if (!ptx_grow((void **)&f->shared, f->shared_count, &p->shared_room, sizeof *f->shared))
+  if (!vyre_grow(NULL, &f->shared, &p->shared_room, f->shared_count + 1, sizeof *f->shared))
     return ptx_no_memory(p);
   f->shared[f->shared_count++] = index;
   return true;

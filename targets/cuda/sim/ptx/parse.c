@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/parse.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,8 +125,8 @@ parse_table(ptx_parser *p, const ptx_token *name)
     ptx_token label;
     if (!ptx_expect_name(p, &label))
       return false;
-    if (!ptx_grow((void **)&m->tables, m->table_count, &m->table_room, sizeof *m->tables) ||
-        !ptx_grow((void **)&p->references, p->reference_count, &p->reference_room, sizeof *p->references))
+    if (!vyre_grow(NULL, &m->tables, &m->table_room, m->table_count + 1, sizeof *m->tables) ||
+        !vyre_grow(NULL, &p->references, &p->reference_room, p->reference_count + 1, sizeof *p->references))
       return ptx_no_memory(p);
     p->references[p->reference_count++] = (ptx_reference){label.text, label.length, label.line, m->table_count, true, p->scope};
     m->tables[m->table_count++] = 0;
@@ -300,7 +302,7 @@ find_function(ptx_parser *p, const ptx_token *name, bool is_entry)
   p->scope = inner;
   if (!symbol)
     return false;
-  if (!ptx_grow((void **)&m->functions, m->function_count, &m->function_room, sizeof *m->functions))
+  if (!vyre_grow(NULL, &m->functions, &m->function_room, m->function_count + 1, sizeof *m->functions))
     return ptx_no_memory(p);
   ptx_function *f = ptx_new(m, sizeof *f);
   if (!f)

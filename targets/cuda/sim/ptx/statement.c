@@ -3,13 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/parse.h"
 
+#include "base/grow.h"
+
 #include <string.h>
 
 static bool
 add_insn(ptx_parser *p, const ptx_insn *insn)
 {
   ptx_module *m = p->module;
-  if (!ptx_grow((void **)&m->code, m->code_count, &m->code_room, sizeof *m->code))
+  if (!vyre_grow(NULL, &m->code, &m->code_room, m->code_count + 1, sizeof *m->code))
     return ptx_no_memory(p);
   m->code[m->code_count++] = *insn;
   return true;
@@ -145,7 +147,7 @@ ptx_parse_call(ptx_parser *p, ptx_insn *insn)
   call.callee = symbol->function;
   if (ptx_take_sign(p, ',') && (!ptx_expect_sign(p, '(') || !parse_list(p, false, &call.arguments, &call.argument_count)))
     return false;
-  if (!ptx_grow((void **)&f->calls, f->call_count, &p->call_room, sizeof *f->calls))
+  if (!vyre_grow(NULL, &f->calls, &p->call_room, f->call_count + 1, sizeof *f->calls))
     return ptx_no_memory(p);
   insn->action = PTX_DO_CALL;
   insn->target = f->call_count;
