@@ -75,7 +75,8 @@ typedef struct versions {
   vector events;  /* the writes, in program order */
   vector written; /* the same, class by class: rows */
   vector edges;   /* by where they lead; each one's in program order */
-  vector slots;   /* hash table, of a power of two; rows are of one program, so it is never emptied */
+  vector slots;   /* A hash table, of a power of two; rows are of one program, so it is never emptied.  With uthash default<O2>
+                   * executes 2 % more instructions on public shaders. */
   vector asked;   /* classes of joins, from the first of this program on, whose parts are not known yet */
   uint32_t slots_used;
   vector frames, found;    /* of the walk over control */
