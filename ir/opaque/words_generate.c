@@ -318,14 +318,14 @@ add_instructions(void)
   }
 }
 
-/* Bit 0: it has a result; bit 1: and a type. */
+/* Returns bit 0 if the instruction has a result, and bit 1 if that has a type. */
 static int
 shape_of(const instruction *i)
 {
   return strncmp(i->operands, "tr", 2) == 0 ? 3 : i->operands[0] == 'r';
 }
 
-/* Whether instruction i is the first of the names of its number, which is the one that stays. */
+/* Returns whether instruction i is the first of those with its number.  Only the first is written. */
 static int
 is_first(unsigned i)
 {

@@ -138,27 +138,25 @@ write_shuffle(vyre_spv *s, uint32_t row)
   return count == 1 ? parts[0] : vyre_spv_op(s, SpvOpCompositeConstruct, type, parts, count);
 }
 
-/* The k-th part of a row of kind tuple: an operand of a tuple row, or a part of a result. */
-static uint32_t
-write_part(vyre_spv *s, uint32_t row)
-{
-  uint32_t tuple = s->a[row], k = s->imm[row];
-  if (vyre_op_is_opaque(vyre_spv_opcode(s, tuple)))
-    return vyre_spv_opaque_part(s, row);
-  if (vyre_spv_opcode(s, tuple) != VYRE_OP_tuple)
-    return vyre_spv_op2(s, SpvOpCompositeExtract, vyre_spv_type_of_row(s, row), vyre_spv_value(s, tuple), k);
-  /* chains of tuples: (a, b, the rest) */
-  for (; VYRE_TUPLE_COUNT(s->imm[tuple]) > 3 && k >= 2; k -= 2)
-    tuple = s->c[tuple];
-  return vyre_spv_value(s, k == 0 ? s->a[tuple] : k == 1 ? s->b[tuple] : s->c[tuple]);
-}
-
+/* Returns operand k of a chain of tuples: (a, b, the rest). */
 static uint32_t
 tuple_part(const vyre_spv *s, uint32_t tuple, uint32_t k)
 {
   for (; VYRE_TUPLE_COUNT(s->imm[tuple]) > 3 && k >= 2; k -= 2)
     tuple = s->c[tuple];
   return k == 0 ? s->a[tuple] : k == 1 ? s->b[tuple] : s->c[tuple];
+}
+
+/* The k-th part of a row of kind tuple: an operand of a tuple row, or a part of a result. */
+static uint32_t
+write_part(vyre_spv *s, uint32_t row)
+{
+  const uint32_t tuple = s->a[row], k = s->imm[row];
+  if (vyre_op_is_opaque(vyre_spv_opcode(s, tuple)))
+    return vyre_spv_opaque_part(s, row);
+  if (vyre_spv_opcode(s, tuple) != VYRE_OP_tuple)
+    return vyre_spv_op2(s, SpvOpCompositeExtract, vyre_spv_type_of_row(s, row), vyre_spv_value(s, tuple), k);
+  return vyre_spv_value(s, tuple_part(s, tuple, k));
 }
 
 static uint32_t

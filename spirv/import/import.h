@@ -466,6 +466,8 @@ typedef struct operation {
 extern const operation import_operations[IMPORT_OPERATIONS]; /* by SPIR-V's number; extensions have more */
 const operation *import_operation_of(uint32_t op);           /* NULL: it is none */
 bool import_operation(import *m, const operation *o, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
+/* Returns the type that an op of the class computes on if its operands or its result have `type`. */
+vyre_type import_work_type(vyre_class klass, vyre_type type);
 /* A vyre row on rows: casts operands to what the op takes and the result to `type`.  0: failed. */
 uint32_t import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count);
 /* Of a row that is the id's value. */

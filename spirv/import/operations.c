@@ -85,15 +85,11 @@ of_sign(vyre_type type, bool is_signed)
   return VYRE_TYPE(is_signed ? kind & ~1u : kind | 1u, VYRE_TYPE_LANES(type)); /* ORDER: vyre_kind */
 }
 
-/* The type that the op computes on, if its result is to be `type`. */
-static vyre_type
-work_type(vyre_class klass, vyre_type type)
+vyre_type
+import_work_type(vyre_class klass, vyre_type type)
 {
-  if (klass == VYRE_CLASS_UINT)
-    return of_sign(type, false);
-  if (klass == VYRE_CLASS_SINT)
-    return of_sign(type, true);
-  return type;
+  const bool has_sign = klass == VYRE_CLASS_UINT || klass == VYRE_CLASS_SINT;
+  return has_sign && vyre_kind_is_int(VYRE_TYPE_KIND(type)) ? of_sign(type, klass == VYRE_CLASS_SINT) : type;
 }
 
 uint32_t
@@ -109,7 +105,7 @@ import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uin
     import_fail(m, "its type or its operands' is not one that it can have");
     return 0;
   }
-  vyre_type work = work_type(klass, base);
+  vyre_type work = import_work_type(klass, base);
   vyre_row operands[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
   for (uint32_t k = 0; k < count; k++) {
     vyre_type given = rows[k] ? import_row_type(m, rows[k]) : 0;
@@ -205,7 +201,7 @@ pair(import *m, vyre_opcode op, uint32_t type_id, uint32_t id, uint32_t flags, c
   vyre_type first = t->leaves == 2 ? import_leaf_type(m, type_id, 0) : 0;
   if (t->form != FORM_STRUCT || !vyre_kind_is_int(VYRE_TYPE_KIND(first)) || import_leaf_type(m, type_id, 1) != first)
     return import_fail(m, "its type is no struct of two integers or integer vectors");
-  vyre_type work = work_type((vyre_class)vyre_op_infos[op].klass, first);
+  vyre_type work = import_work_type((vyre_class)vyre_op_infos[op].klass, first);
   a = import_cast(m, a, work);
   b = import_cast(m, b, work);
   if (failed(m) || import_row_type(m, a) != work || import_row_type(m, b) != work)

@@ -99,17 +99,6 @@ group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
   return true;
 }
 
-/* The unsigned or signed integer that the op is on, where its operand is one of the other sign. */
-static vyre_type
-work_type(vyre_opcode op, vyre_type type)
-{
-  const vyre_class klass = (vyre_class)vyre_op_infos[op].klass;
-  const uint32_t kind = VYRE_TYPE_KIND(type);
-  if (!vyre_kind_is_int((vyre_kind)kind) || (klass != VYRE_CLASS_UINT && klass != VYRE_CLASS_SINT))
-    return type;
-  return VYRE_TYPE(klass == VYRE_CLASS_SINT ? kind & ~1u : kind | 1u, VYRE_TYPE_LANES(type)); /* ORDER: vyre_kind */
-}
-
 /* The operand of a move: a lane, a distance, a direction.  A cluster size goes to *out_imm. */
 static uint32_t
 move_operand(import *m, const group_op *g, const uint32_t *args, uint32_t count, uint32_t *out_imm)
@@ -149,7 +138,7 @@ build(import *m, const group_op *g, vyre_type result, uint32_t id, const uint32_
   switch ((group_form)g->form) {
   case TAKES_MOVE:
   case TAKES_COMBINE:
-    made = work_type(op, given);
+    made = import_work_type((vyre_class)vyre_op_infos[op].klass, given);
     a = import_cast(m, a, made);
     if (g->form == TAKES_MOVE)
       b = move_operand(m, g, args, count, &imm);
