@@ -92,9 +92,9 @@ check_store(checker *k, uint32_t row, bool note)
 
 /* Rows that have their turn after the row at hand, in that direction. */
 static uint8_t
-have_their_turn(kernel_direction direction)
+have_their_turn(vyre_direction direction)
 {
-  return direction == KERNEL_DOWN ? REACH_OPERANDS : direction == KERNEL_OUTWARD ? REACH_AROUND : 0;
+  return direction == VYRE_DIRECTION_DOWN ? REACH_OPERANDS : direction == VYRE_DIRECTION_OUTWARD ? REACH_AROUND : 0;
 }
 
 static bool
@@ -145,9 +145,11 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
 
 /* Rows that had their turn before the row at hand, in that direction. */
 static uint8_t
-had_their_turn(kernel_direction direction)
+had_their_turn(vyre_direction direction)
 {
-  return direction == KERNEL_UP ? REACH_OWN | REACH_OPERANDS : direction == KERNEL_INWARD ? REACH_OWN | REACH_AROUND : REACH_OWN;
+  return direction == VYRE_DIRECTION_UP       ? REACH_OWN | REACH_OPERANDS
+         : direction == VYRE_DIRECTION_INWARD ? REACH_OWN | REACH_AROUND
+                                              : REACH_OWN;
 }
 
 /* For those who ask whether programs may go different ways. */

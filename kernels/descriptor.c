@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert((int)KERNEL_FLAT == (int)VYRE_DIRECTION_FLAT && (int)KERNEL_OUTWARD == (int)VYRE_DIRECTION_OUTWARD, "ORDER");
-_Static_assert((int)KERNEL_RUN == (int)VYRE_STEP_RUN && (int)KERNEL_REPEAT_WHILE == (int)VYRE_STEP_REPEAT_WHILE, "ORDER");
-
 typedef struct writer {
   const kernel_file *file;
   vyre_bytes *out;
@@ -125,7 +122,7 @@ write_steps(writer *w)
   for (uint32_t i = 0; i < file->step_count; i++) {
     const kernel_step *s = &file->steps[i];
     VYRE_TRY(vyre_bytes_printf(w->out, "    {%d, %u, %u, %u, %u},\n", (int)s->kind,
-                               s->kind == KERNEL_RUN ? number_of(file, s->phase) : 0, s->times,
+                               s->kind == VYRE_STEP_RUN ? number_of(file, s->phase) : 0, s->times,
                                kernel_step_has_name(s) ? w->memory[s->name] : 0, s->end));
   }
   return vyre_bytes_printf(w->out, "};\n");

@@ -82,7 +82,7 @@ add_listed(writer *w, uint32_t function)
 {
   const kernel_function *phase = &w->file->functions[function];
   VYRE_TRY(begin_program(w, (kernel_device_kernel){false, false, function, 0}, phase->names, phase->written));
-  const bool is_flat = phase->direction == KERNEL_FLAT;
+  const bool is_flat = phase->direction == VYRE_DIRECTION_FLAT;
   ADD("  if ult gid.x, load %%\"the arguments\".count {\n"
       "  %%\"" KERNEL_OWN_ROW " 0\" = %sadd(gid.x, load %%\"the arguments\".first)%s\n",
       is_flat ? "" : "load %\"what is not written\"[", is_flat ? "" : "]");
@@ -131,11 +131,11 @@ add_turns(writer *w, uint32_t first, uint32_t end)
 {
   for (uint32_t i = first; i < end; i++) {
     const kernel_step *step = &w->file->steps[i];
-    if (step->kind == KERNEL_RUN) {
+    if (step->kind == VYRE_STEP_RUN) {
       VYRE_TRY(add_turn(w, step->phase));
       continue;
     }
-    if (step->kind == KERNEL_REPEAT_WHILE) {
+    if (step->kind == VYRE_STEP_REPEAT_WHILE) {
       VYRE_TRY(add_while(w, i));
     } else {
       ADD("  for %%\"repeat %u\" = 0u32 to %uu32 {\n", w->repeats++, step->times);
@@ -148,9 +148,9 @@ add_turns(writer *w, uint32_t first, uint32_t end)
 }
 
 static vyre_status
-begin_levels(writer *w, kernel_direction direction)
+begin_levels(writer *w, vyre_direction direction)
 {
-  const bool from_end = direction == KERNEL_DOWN || direction == KERNEL_OUTWARD;
+  const bool from_end = direction == VYRE_DIRECTION_DOWN || direction == VYRE_DIRECTION_OUTWARD;
   ADD("  %%\"the order\" = load %%\"the arguments\".order\n"
       "  %%\"the starts\" = load %%\"the arguments\".starts\n"
       "  %%\"the program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
@@ -174,7 +174,7 @@ join_phases(const kernel_file *file, uint32_t first, uint32_t end, kernel_functi
   *out = (kernel_function){0};
   for (uint32_t i = first; i < end; i++) {
     const kernel_function *f = &file->functions[file->steps[i].phase];
-    if (file->steps[i].kind != KERNEL_RUN)
+    if (file->steps[i].kind != VYRE_STEP_RUN)
       continue;
     out->names |= f->names;
     out->written |= f->written;
@@ -200,7 +200,7 @@ counters_of_whiles(const kernel_file *file, uint32_t first, uint32_t end)
 {
   uint64_t names = 0;
   for (uint32_t i = first; i < end; i++)
-    names |= file->steps[i].kind == KERNEL_REPEAT_WHILE ? UINT64_C(1) << file->steps[i].name : 0;
+    names |= file->steps[i].kind == VYRE_STEP_REPEAT_WHILE ? UINT64_C(1) << file->steps[i].name : 0;
   return names;
 }
 
@@ -242,9 +242,9 @@ runs_by_itself(const kernel_file *file, uint32_t function)
 {
   for (uint32_t i = 0; i < file->step_count; i++) {
     const kernel_step *step = &file->steps[i];
-    if (step->kind == KERNEL_RUN && step->phase == function)
+    if (step->kind == VYRE_STEP_RUN && step->phase == function)
       return true;
-    i = step->kind == KERNEL_LEVELS ? step->end - 1 : i;
+    i = step->kind == VYRE_STEP_LEVELS ? step->end - 1 : i;
   }
   return false;
 }
@@ -258,10 +258,10 @@ kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes
     if (file->functions[i].is_phase)
       VYRE_TRY(add_listed(w, i));
   for (uint32_t i = 0; i < file->function_count; i++)
-    if (file->functions[i].is_phase && file->functions[i].direction != KERNEL_FLAT && runs_by_itself(file, i))
+    if (file->functions[i].is_phase && file->functions[i].direction != VYRE_DIRECTION_FLAT && runs_by_itself(file, i))
       VYRE_TRY(add_by_program(w, (kernel_device_kernel){false, true, i, 0}, &file->functions[i], 0, 0));
   for (uint32_t i = 0; i < file->step_count; i++)
-    if (file->steps[i].kind == KERNEL_LEVELS) {
+    if (file->steps[i].kind == VYRE_STEP_LEVELS) {
       kernel_function joined;
       join_phases(file, i + 1, file->steps[i].end, &joined);
       VYRE_TRY(add_by_program(w, (kernel_device_kernel){true, true, i, 0}, &joined, i + 1, file->steps[i].end));

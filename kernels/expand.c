@@ -183,7 +183,7 @@ add_buffer(expander *e, uint32_t name)
 static void
 add_program(expander *e, const kernel_function *phase, bool is_listed)
 {
-  const bool from_end = phase->direction == KERNEL_DOWN || phase->direction == KERNEL_OUTWARD;
+  const bool from_end = phase->direction == VYRE_DIRECTION_DOWN || phase->direction == VYRE_DIRECTION_OUTWARD;
   const int length = (int)phase->name.length;
   const char *name = e->file->text + phase->name.at;
   note_piece(e, phase->name.at, 0);

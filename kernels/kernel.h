@@ -12,6 +12,7 @@
 
 #include "text/lex.h"
 #include "vyre/ir.h"
+#include "vyre/phases.h"
 
 #define KERNEL_OWN_ROW    "the row" /* as the programs around phases call it */
 #define KERNEL_MEMORY_SET 1         /* of the buffers that are the file's memory; a name's number is its binding */
@@ -51,8 +52,6 @@ typedef struct kernel_name {
   bool is_provided; /* a column of an analysis that the pass makes */
 } kernel_name;
 
-typedef enum kernel_direction { KERNEL_FLAT, KERNEL_UP, KERNEL_DOWN, KERNEL_INWARD, KERNEL_OUTWARD } kernel_direction;
-
 /* A function, or a phase, which is one that is given its row. */
 typedef struct kernel_function {
   kernel_text name; /* without the @ */
@@ -64,14 +63,12 @@ typedef struct kernel_function {
   uint64_t read_elsewhere;            /* of which it reads other elements than its own row's, */
   uint64_t read_afar, scattered_afar; /* those of rows that are not reached over operands and parents: of any program */
   bool is_phase, has_parameters;
-  kernel_direction direction;
+  vyre_direction direction;
 } kernel_function;
-
-typedef enum kernel_step_kind { KERNEL_RUN, KERNEL_LEVELS, KERNEL_REPEAT, KERNEL_REPEAT_WHILE } kernel_step_kind;
 
 /* Of the sequence; in the order of the text. */
 typedef struct kernel_step {
-  kernel_step_kind kind;
+  vyre_phase_step_kind kind;
   uint32_t phase; /* RUN: its function */
   uint32_t times; /* REPEAT; of LEVELS 1: they are what the side column `name` says */
   bool is_apart;  /* LEVELS: the author says that no program's rows see what those of others do in them */
@@ -82,7 +79,7 @@ typedef struct kernel_step {
 static inline bool
 kernel_step_has_name(const kernel_step *step)
 {
-  return step->kind == KERNEL_REPEAT_WHILE || (step->kind == KERNEL_LEVELS && step->times != 0);
+  return step->kind == VYRE_STEP_REPEAT_WHILE || (step->kind == VYRE_STEP_LEVELS && step->times != 0);
 }
 
 /* A number that the file gives a name. */

@@ -166,12 +166,16 @@ read_to(kernel_reader *r, char open, char close, kernel_function *f)
 }
 
 static bool
-read_direction(kernel_reader *r, kernel_direction *out)
+read_direction(kernel_reader *r, vyre_direction *out)
 {
-  static const char *const words[] = {"flat", "up", "down", "inward", "outward"};
+  static const char *const words[] = {[VYRE_DIRECTION_FLAT] = "flat",
+                                      [VYRE_DIRECTION_UP] = "up",
+                                      [VYRE_DIRECTION_DOWN] = "down",
+                                      [VYRE_DIRECTION_INWARD] = "inward",
+                                      [VYRE_DIRECTION_OUTWARD] = "outward"};
   for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
     if (kernel_take_word(r, words[i])) {
-      *out = (kernel_direction)i;
+      *out = (vyre_direction)i;
       return true;
     }
   return kernel_expected(r, "flat, up, down, inward or outward");
@@ -373,7 +377,7 @@ kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics)
   const kernel_text own = file->sources[1].text;
   bool runs = false;
   for (uint32_t i = 0; i < file->step_count; i++)
-    runs |= file->steps[i].kind == KERNEL_RUN;
+    runs |= file->steps[i].kind == VYRE_STEP_RUN;
   if (good && !runs)
     good = kernel_error(file, (kernel_text){own.at + own.length, 0}, "sequence { @phase } at the end of the file",
                         "there is no sequence that runs a phase");

@@ -4,7 +4,7 @@
 #include "read.h"
 
 static kernel_step *
-add_step(kernel_reader *r, kernel_step_kind kind)
+add_step(kernel_reader *r, vyre_phase_step_kind kind)
 {
   if (r->file->step_count == KERNEL_MOST_STEPS) {
     kernel_error(r->file, kernel_here(r), NULL, "the sequence has more than %d steps", KERNEL_MOST_STEPS);
@@ -21,7 +21,7 @@ read_phase_step(kernel_reader *r)
   if (!phase || !phase->is_phase)
     return kernel_error(r->file, kernel_here(r), "a sequence stands after its phases", "there is no phase %.*s",
                         (int)r->lexer.token.length, r->file->text + r->lexer.token.start);
-  kernel_step *step = add_step(r, KERNEL_RUN);
+  kernel_step *step = add_step(r, VYRE_STEP_RUN);
   if (step)
     step->phase = (uint32_t)(phase - r->file->functions);
   text_lex(&r->lexer);
@@ -32,7 +32,7 @@ read_phase_step(kernel_reader *r)
 static bool
 read_repeat(kernel_reader *r)
 {
-  kernel_step *step = add_step(r, KERNEL_REPEAT);
+  kernel_step *step = add_step(r, VYRE_STEP_REPEAT);
   text_lex(&r->lexer);
   const kernel_text where = kernel_here(r);
   if (!step || !kernel_take_word(r, "while"))
@@ -40,7 +40,7 @@ read_repeat(kernel_reader *r)
   if (r->in_while)
     return kernel_error(r->file, where, "let the phases of both add to one counter, and repeat all of them while that grows",
                         "repeat while stands in repeat while: a target's repeats do not stand in each other");
-  step->kind = KERNEL_REPEAT_WHILE;
+  step->kind = VYRE_STEP_REPEAT_WHILE;
   step->name = kernel_find_name(r->file, &r->lexer.token, r->file->text);
   if (step->name == UINT32_MAX || r->file->names[step->name].kind != KERNEL_COUNTER || r->file->names[step->name].stride == 0)
     return kernel_expected(r, "a number, or the name of a counter");
@@ -52,7 +52,7 @@ read_repeat(kernel_reader *r)
 static bool
 read_levels(kernel_reader *r)
 {
-  kernel_step *step = add_step(r, KERNEL_LEVELS);
+  kernel_step *step = add_step(r, VYRE_STEP_LEVELS);
   text_lex(&r->lexer);
   if (!step)
     return false;
@@ -92,8 +92,8 @@ read_steps(kernel_reader *r, uint32_t depth)
         : kernel_is_word(r, "levels") ? !read_levels(r)
                                       : !kernel_expected(r, "a phase, levels or repeat"))
       return false;
-    r->in_while |= r->file->steps[step].kind == KERNEL_REPEAT_WHILE;
-    r->times *= r->file->steps[step].kind == KERNEL_REPEAT ? r->file->steps[step].times : 1;
+    r->in_while |= r->file->steps[step].kind == VYRE_STEP_REPEAT_WHILE;
+    r->times *= r->file->steps[step].kind == VYRE_STEP_REPEAT ? r->file->steps[step].times : 1;
     if (r->times > KERNEL_MOST_TIMES)
       return kernel_error(r->file, where, "repeat while goes on as long as it must", "repeats in each other come to %u, at most %d",
                           r->times, KERNEL_MOST_TIMES);
@@ -114,14 +114,14 @@ check_levels(kernel_reader *r, kernel_text where)
   for (uint32_t i = 0; i < file->step_count; i++) {
     const kernel_step *levels = &file->steps[i];
     const kernel_function *first = NULL;
-    for (uint32_t k = i + 1; levels->kind == KERNEL_LEVELS && k < levels->end; k++) {
-      if (file->steps[k].kind == KERNEL_LEVELS)
+    for (uint32_t k = i + 1; levels->kind == VYRE_STEP_LEVELS && k < levels->end; k++) {
+      if (file->steps[k].kind == VYRE_STEP_LEVELS)
         return kernel_error(file, where, NULL, "levels stand in levels");
-      if (file->steps[k].kind != KERNEL_RUN)
+      if (file->steps[k].kind != VYRE_STEP_RUN)
         continue;
       const kernel_function *phase = &file->functions[file->steps[k].phase];
       first = first ? first : phase;
-      if (phase->direction == KERNEL_FLAT || phase->direction != first->direction)
+      if (phase->direction == VYRE_DIRECTION_FLAT || phase->direction != first->direction)
         return kernel_error(file, phase->name, "take it out of levels, or give it the direction of the others",
                             "phases that take turns level by level have one direction, which is not flat");
     }

@@ -48,7 +48,7 @@ typedef struct vyre_phase_memory {
   uint32_t stride;   /* elements a row of side columns; else 1, or 0 as said above */
 } vyre_phase_memory;
 
-/* ORDER: kernel_direction's. */
+/* The order in which a phase visits rows. */
 typedef enum vyre_direction {
   VYRE_DIRECTION_FLAT,   /* in any order */
   VYRE_DIRECTION_UP,     /* operands before their users */
@@ -82,7 +82,7 @@ typedef struct vyre_phase_step {
   uint32_t end; /* but of RUN: the index of the step after those in it */
 } vyre_phase_step;
 
-/* What a kernel is compiled to.  ORDER: vyre_kernel_form's (target.h). */
+/* What a kernel is compiled to.  The values are those of vyre_kernel_form (target.h). */
 typedef enum vyre_phase_form {
   VYRE_PHASE_SPIRV, /* 1.3, for Vulkan 1.2 with 64-bit integers */
   VYRE_PHASE_PTX    /* text of ISA 7.8 for sm_75, without a byte 0 at its end; launched as ptx.h says */

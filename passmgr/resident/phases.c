@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert((int)VYRE_PHASE_SPIRV == (int)VYRE_KERNEL_SPIRV && (int)VYRE_PHASE_PTX == (int)VYRE_KERNEL_PTX, "ORDER");
+_Static_assert((int)VYRE_PHASE_SPIRV == (int)VYRE_KERNEL_SPIRV && (int)VYRE_PHASE_PTX == (int)VYRE_KERNEL_PTX,
+               "a phase's form is a kernel's");
 
 enum {
   MOST_MEMORY = 64 /* bits of vyre_context.given */,

@@ -190,11 +190,11 @@ run_levels(run *r, uint32_t step)
 {
   const kernel_file *file = &r->p->file;
   uint32_t inner = step + 1, most = 0;
-  while (file->steps[inner].kind != KERNEL_RUN)
+  while (file->steps[inner].kind != VYRE_STEP_RUN)
     inner++;
-  const kernel_direction direction = file->functions[file->steps[inner].phase].direction;
-  const bool by_depth = direction == KERNEL_INWARD || direction == KERNEL_OUTWARD;
-  const bool from_end = direction == KERNEL_DOWN || direction == KERNEL_OUTWARD;
+  const vyre_direction direction = file->functions[file->steps[inner].phase].direction;
+  const bool by_depth = direction == VYRE_DIRECTION_INWARD || direction == VYRE_DIRECTION_OUTWARD;
+  const bool from_end = direction == VYRE_DIRECTION_DOWN || direction == VYRE_DIRECTION_OUTWARD;
   r->key = by_depth ? r->v->depth : r->v->level;
   for (uint32_t row = 1; row < r->v->rows; row++)
     most = r->key[row] > most ? r->key[row] : most;
@@ -210,15 +210,15 @@ run_steps(run *r, uint32_t first, uint32_t end)
 {
   for (uint32_t i = first; i < end; i++) {
     const kernel_step *s = &r->p->file.steps[i];
-    if (s->kind == KERNEL_RUN) {
+    if (s->kind == VYRE_STEP_RUN) {
       run_phase(r, s->phase);
       continue;
     }
-    if (s->kind == KERNEL_LEVELS)
+    if (s->kind == VYRE_STEP_LEVELS)
       run_levels(r, i);
-    for (uint32_t k = 0; s->kind == KERNEL_REPEAT && k < s->times; k++)
+    for (uint32_t k = 0; s->kind == VYRE_STEP_REPEAT && k < s->times; k++)
       run_steps(r, i + 1, s->end);
-    for (bool again = s->kind == KERNEL_REPEAT_WHILE; again;) {
+    for (bool again = s->kind == VYRE_STEP_REPEAT_WHILE; again;) {
       const uint32_t before = r->m->words[s->name][0];
       run_steps(r, i + 1, s->end);
       again = r->m->words[s->name][0] != before;
