@@ -31,11 +31,19 @@ env_of(const char *text, size_t length, vyre_glsl_env env)
   static const spv_target_env by_version[] = {SPV_ENV_UNIVERSAL_1_0, SPV_ENV_UNIVERSAL_1_1, SPV_ENV_UNIVERSAL_1_2,
                                               SPV_ENV_UNIVERSAL_1_3, SPV_ENV_UNIVERSAL_1_4, SPV_ENV_UNIVERSAL_1_5,
                                               SPV_ENV_UNIVERSAL_1_6};
-  static const spv_target_env by_env[VYRE_GLSL_ENV__COUNT] = {/* ORDER: vyre_glsl_env */
-                                                              SPV_ENV_UNIVERSAL_1_5, SPV_ENV_UNIVERSAL_1_0, SPV_ENV_UNIVERSAL_1_3,
-                                                              SPV_ENV_UNIVERSAL_1_6};
   const unsigned version = version_of(text, length);
-  return version ? by_version[version - 100] : by_env[env];
+  if (version)
+    return by_version[version - 100];
+  switch (env) {
+  case VYRE_GLSL_VULKAN_1_0:
+    return SPV_ENV_UNIVERSAL_1_0;
+  case VYRE_GLSL_VULKAN_1_1:
+    return SPV_ENV_UNIVERSAL_1_3;
+  case VYRE_GLSL_VULKAN_1_3:
+    return SPV_ENV_UNIVERSAL_1_6;
+  default:
+    return SPV_ENV_UNIVERSAL_1_5;
+  }
 }
 
 } // namespace

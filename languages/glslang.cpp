@@ -36,11 +36,36 @@ is_hlsl(const vyre_glsl_options *options)
 EShLanguage
 stage_of(const vyre_glsl_options *options)
 {
-  static const EShLanguage stages[VYRE_STAGE__COUNT] = {
-      EShLangCompute,   EShLangCompute,  EShLangVertex,     EShLangTessControl, EShLangTessEvaluation,
-      EShLangGeometry,  EShLangFragment, EShLangTask,       EShLangMesh,        EShLangRayGen,
-      EShLangIntersect, EShLangAnyHit,   EShLangClosestHit, EShLangMiss,        EShLangCallable}; /* ORDER: vyre_glsl_stage */
-  return stages[options->stage];
+  switch (options->stage) {
+  case VYRE_STAGE_VERTEX:
+    return EShLangVertex;
+  case VYRE_STAGE_TESSELLATION_CONTROL:
+    return EShLangTessControl;
+  case VYRE_STAGE_TESSELLATION_EVALUATION:
+    return EShLangTessEvaluation;
+  case VYRE_STAGE_GEOMETRY:
+    return EShLangGeometry;
+  case VYRE_STAGE_FRAGMENT:
+    return EShLangFragment;
+  case VYRE_STAGE_TASK:
+    return EShLangTask;
+  case VYRE_STAGE_MESH:
+    return EShLangMesh;
+  case VYRE_STAGE_RAY_GENERATION:
+    return EShLangRayGen;
+  case VYRE_STAGE_INTERSECTION:
+    return EShLangIntersect;
+  case VYRE_STAGE_ANY_HIT:
+    return EShLangAnyHit;
+  case VYRE_STAGE_CLOSEST_HIT:
+    return EShLangClosestHit;
+  case VYRE_STAGE_MISS:
+    return EShLangMiss;
+  case VYRE_STAGE_CALLABLE:
+    return EShLangCallable;
+  default:
+    return EShLangCompute;
+  }
 }
 
 EShMessages
@@ -84,15 +109,19 @@ struct versions {
   glslang::EShTargetLanguageVersion spirv;
 };
 
-const versions &
+versions
 versions_of(const vyre_glsl_options *options)
 {
-  static const versions by_env[VYRE_GLSL_ENV__COUNT] = {/* ORDER: vyre_glsl_env */
-                                                        {glslang::EShTargetVulkan_1_2, glslang::EShTargetSpv_1_5},
-                                                        {glslang::EShTargetVulkan_1_0, glslang::EShTargetSpv_1_0},
-                                                        {glslang::EShTargetVulkan_1_1, glslang::EShTargetSpv_1_3},
-                                                        {glslang::EShTargetVulkan_1_3, glslang::EShTargetSpv_1_6}};
-  return by_env[options->target_env];
+  switch (options->target_env) {
+  case VYRE_GLSL_VULKAN_1_0:
+    return {glslang::EShTargetVulkan_1_0, glslang::EShTargetSpv_1_0};
+  case VYRE_GLSL_VULKAN_1_1:
+    return {glslang::EShTargetVulkan_1_1, glslang::EShTargetSpv_1_3};
+  case VYRE_GLSL_VULKAN_1_3:
+    return {glslang::EShTargetVulkan_1_3, glslang::EShTargetSpv_1_6};
+  default:
+    return {glslang::EShTargetVulkan_1_2, glslang::EShTargetSpv_1_5};
+  }
 }
 
 /* Sets a shader's options, before it is parsed or preprocessed; it borrows its arguments. */

@@ -8,7 +8,12 @@
 vyre_status
 vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
 {
-  static const char *const names[VYRE_GLSL_ENV__COUNT] = {"vulkan1.2", "vulkan1.0", "vulkan1.1", "vulkan1.3"};
+  static const char *const names[VYRE_GLSL_ENV__COUNT] = {
+      [VYRE_GLSL_VULKAN_1_2] = "vulkan1.2",
+      [VYRE_GLSL_VULKAN_1_0] = "vulkan1.0",
+      [VYRE_GLSL_VULKAN_1_1] = "vulkan1.1",
+      [VYRE_GLSL_VULKAN_1_3] = "vulkan1.3",
+  };
   for (int env = 0; env < VYRE_GLSL_ENV__COUNT; env++)
     if (strcmp(name, names[env]) == 0) {
       *out = (vyre_glsl_env)env;

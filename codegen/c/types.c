@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-/* ORDER: vyre_kind */
 static const struct {
   const char *type, *suffix;
 } kinds[VYRE_KIND__COUNT] = {

@@ -21,7 +21,6 @@
 #include "vyre/ir.h"
 #include "vyre/view.h"
 
-/* ORDER: glsl_extension_names */
 typedef enum glsl_extension {
   GLSL_INT8,
   GLSL_INT16,

@@ -386,7 +386,7 @@ glsl_arguments(glsl *g, uint32_t row)
   glsl_put(g, ")");
 }
 
-/* Functions that GLSL has for no f64.  ORDER: ops.def, whose numbers stay. */
+/* Whether GLSL lacks the function for f64. */
 static bool
 lacks_f64(vyre_opcode op)
 {

@@ -73,8 +73,16 @@ static const subgroup_text functions[] = {
 static void
 put_combination(glsl *g, uint32_t row, uint32_t imm)
 {
-  static const char *const names[] = {"Add", "Mul", "Min", "Max", "Min", "Max", "Min", "Max", "And", "Or", "Xor"};
-  static const char *const kinds[] = {"", "Inclusive", "Exclusive", "Clustered"}; /* ORDER: vyre_group */
+  static const char *const names[] = {
+#define AT(op) [VYRE_OP_subgroup_##op - VYRE_OP_subgroup_add]
+      AT(add) = "Add",  AT(mul) = "Mul",  AT(umin) = "Min", AT(umax) = "Max", AT(smin) = "Min", AT(smax) = "Max",
+      AT(fmin) = "Min", AT(fmax) = "Max", AT(and) = "And",  AT(or) = "Or",    AT(xor) = "Xor",
+#undef AT
+  };
+  static const char *const kinds[] = {[VYRE_GROUP_REDUCE] = "",
+                                      [VYRE_GROUP_INCLUSIVE] = "Inclusive",
+                                      [VYRE_GROUP_EXCLUSIVE] = "Exclusive",
+                                      [VYRE_GROUP_CLUSTERED] = "Clustered"};
   const bool clustered = VYRE_GROUP_OF(imm) == VYRE_GROUP_CLUSTERED;
   glsl_need(g, clustered ? GLSL_SUBGROUP_CLUSTERED : GLSL_SUBGROUP_ARITHMETIC);
   glsl_put(g, "subgroup%s%s(", kinds[VYRE_GROUP_OF(imm)], names[glsl_opcode(g, row) - VYRE_OP_subgroup_add]);

@@ -40,7 +40,7 @@ glsl_need_kind(glsl *g, vyre_kind kind)
     glsl_need(g, (glsl_extension)(needs[kind] - 1));
 }
 
-/* ORDER: vyre_kind; by lanes */
+/* By lanes. */
 static const char *const type_names[VYRE_KIND__COUNT][4] = {
     [VYRE_VOID] = {"void", "void", "void", "void"},
     [VYRE_BOOL] = {"bool", "bvec2", "bvec3", "bvec4"},

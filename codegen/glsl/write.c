@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ORDER: glsl_extension */
 static const char *const extension_names[GLSL_EXTENSION__COUNT] = {
     [GLSL_INT8] = "GL_EXT_shader_explicit_arithmetic_types_int8",
     [GLSL_INT16] = "GL_EXT_shader_explicit_arithmetic_types_int16",

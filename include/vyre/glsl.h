@@ -36,7 +36,6 @@ typedef enum vyre_glsl_language {
   VYRE_LANGUAGE__COUNT
 } vyre_glsl_language;
 
-/* ORDER: vyre_glsl_stages of languages/. */
 typedef enum vyre_glsl_stage {
   VYRE_STAGE_TOLD, /* by the name, as vyre_glsl_stage_of says; else compute */
   VYRE_STAGE_COMPUTE,

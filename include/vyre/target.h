@@ -64,7 +64,7 @@ typedef enum vyre_device_feature {
   VYRE_DEVICE_SUBGROUP_TYPES = 2048, /* subgroup operations on integers of 8, 16 and 64 bits and on f16 */
 } vyre_device_feature;
 
-/* Atomics beyond those on 32-bit integers.  ORDER: of each float kind load, store and exchange; add; min and max. */
+/* Atomics beyond those on 32-bit integers.  Each float kind has three bits: load, store and exchange; add; min and max. */
 typedef enum vyre_device_atomic {
   VYRE_DEVICE_ATOMIC_INT64 = 1,
   VYRE_DEVICE_ATOMIC_F16 = 2,
@@ -191,7 +191,7 @@ typedef enum vyre_slot_kind {
   VYRE_SLOT_PUSH = VYRE_SLOT__COUNT /* of C alone: a step gives no buffer for it */
 } vyre_slot_kind;
 
-/* ORDER: SPIR-V's Dim. */
+/* The numbers are SPIR-V's (Dim). */
 typedef enum vyre_image_dim { VYRE_IMAGE_1D, VYRE_IMAGE_2D, VYRE_IMAGE_3D, VYRE_IMAGE_CUBE, VYRE_IMAGE__COUNT } vyre_image_dim;
 
 /* An image of one level and one sample.  A kernel has its images itself: before a step each gets its texels from the step's range

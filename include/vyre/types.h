@@ -38,7 +38,7 @@ vyre_op_is_subgroup(uint32_t op)
   return op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor;
 }
 
-/* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  ORDER: frozen with the op set.  There is room for
+/* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  The numbers are frozen with the op set.  There is room for
  * VYRE_KIND__ROOM kinds: a plugin's array by kind has so many elements.  A kind that it does not know has no bits and no class. */
 typedef enum vyre_kind {
   VYRE_VOID = 0,
@@ -91,6 +91,13 @@ static inline bool
 vyre_kind_is_signed(vyre_kind kind)
 {
   return vyre_kind_is_int(kind) && ((unsigned)kind & 1u) == 0;
+}
+
+/* Returns the integer kind of as many bits with that sign. */
+static inline vyre_kind
+vyre_kind_with_sign(vyre_kind kind, bool is_signed)
+{
+  return (vyre_kind)(is_signed ? (unsigned)kind & ~1u : (unsigned)kind | 1u);
 }
 
 /* Bits of a scalar: 1 for bool (in memory it has no size of its own: 4 bytes), 0 for what is no scalar. */
@@ -153,13 +160,31 @@ typedef enum vyre_class {
   VYRE_CLASS_BITS,
 } vyre_class;
 
-/* Whether operands of the class may be of the kind.  ORDER: vyre_class, a bit for each vyre_kind. */
+/* Returns whether operands of the class may have the kind. */
 static inline bool
 vyre_class_has(vyre_class klass, vyre_kind kind)
 {
-  enum { bools = 0x2, uints = 0x2a8, sints = 0x154, ints = uints | sints, floats = 0x1c00 };
-  static const uint16_t kinds[] = {0, bools | ints | floats, bools, uints, sints, ints, floats, ints | floats, ints | bools};
-  return (unsigned)kind < VYRE_KIND__COUNT && (kinds[klass] >> kind & 1) != 0;
+  switch (klass) {
+  case VYRE_CLASS_NONE:
+    break;
+  case VYRE_CLASS_ANY:
+    return vyre_kind_is_scalar(kind);
+  case VYRE_CLASS_BOOL:
+    return kind == VYRE_BOOL;
+  case VYRE_CLASS_UINT:
+    return vyre_kind_is_int(kind) && !vyre_kind_is_signed(kind);
+  case VYRE_CLASS_SINT:
+    return vyre_kind_is_signed(kind);
+  case VYRE_CLASS_INT:
+    return vyre_kind_is_int(kind);
+  case VYRE_CLASS_FLOAT:
+    return vyre_kind_is_float(kind);
+  case VYRE_CLASS_NUM:
+    return vyre_kind_is_int(kind) || vyre_kind_is_float(kind);
+  case VYRE_CLASS_BITS:
+    return vyre_kind_is_int(kind) || kind == VYRE_BOOL;
+  }
+  return false;
 }
 
 typedef enum vyre_rule { VYRE_RULE_VOID, VYRE_RULE_SAME, VYRE_RULE_BOOL, VYRE_RULE_FREE, VYRE_RULE_OWN } vyre_rule;
@@ -344,8 +369,8 @@ vyre_op_info_of(const vyre_view *view, uint32_t op)
 #define VYRE_LEVELS    (1u << 3)
 #define VYRE_ANALYSES  (VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE | VYRE_LEVELS) /* all there are */
 
-/* Columns that a pass makes of a module, and that are required like analyses.  ORDER: the pass that provides one may require
- * analyses, and the columns before it. */
+/* Columns that a pass makes of a module, and that are required like analyses.  The pass that provides one may require analyses, and
+ * the columns before it. */
 #define VYRE_HASHES  (1u << 4)
 #define VYRE_CLASSES (1u << 5)
 #define VYRE_COLUMNS (VYRE_HASHES | VYRE_CLASSES)

@@ -29,7 +29,7 @@ extern "C" {
 #define VYRE_VIR0_BYTE_ORDER 0x01020304u
 #define VYRE_VIR0_NAME_BYTES 24u /* of a section's name, its zero byte counted */
 
-/* ORDER: frozen with version 1; kinds are appended.  Unless said otherwise a section that is empty is left out. */
+/* The numbers are frozen with version 1, and kinds are appended.  Unless said otherwise a section that is empty is left out. */
 typedef enum vyre_vir0_kind {
   VYRE_VIR0_OP = 1, /* columns, a word a row, row 0 counted; all eleven are always there */
   VYRE_VIR0_IMM,

@@ -12,15 +12,19 @@
 
 #include <string.h>
 
-const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
-    {VYRE_VERSIONS, "the version of"},       {VYRE_LOOPS, "the innermost loop around"},
-    {VYRE_LOOPS, "the loop after"},          {VYRE_LOOPS, "the first exit of"},
-    {VYRE_DOMINANCE, "the last row in"},     {VYRE_LEVELS, "the operand level of"},
-    {VYRE_LEVELS, "the depth of"},           {VYRE_HASHES, "the hash of"},
-    {VYRE_CLASSES, "the smallest equal of"},
-};
-
 #define AT(column) ((column)-COLUMN_ANALYSIS)
+
+const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
+    [AT(COLUMN_VERSION)] = {VYRE_VERSIONS, "the version of"},
+    [AT(COLUMN_LOOP)] = {VYRE_LOOPS, "the innermost loop around"},
+    [AT(COLUMN_LOOP_NEXT)] = {VYRE_LOOPS, "the loop after"},
+    [AT(COLUMN_LOOP_EXIT)] = {VYRE_LOOPS, "the first exit of"},
+    [AT(COLUMN_END)] = {VYRE_DOMINANCE, "the last row in"},
+    [AT(COLUMN_LEVEL)] = {VYRE_LEVELS, "the operand level of"},
+    [AT(COLUMN_DEPTH)] = {VYRE_LEVELS, "the depth of"},
+    [AT(COLUMN_HASH)] = {VYRE_HASHES, "the hash of"},
+    [AT(COLUMN_CANONICAL)] = {VYRE_CLASSES, "the smallest equal of"},
+};
 
 /* ---- loops --------------------------------------------------------------------------------------------------------------- */
 
@@ -175,9 +179,17 @@ vyre_analyses_compute(const vyre_module *module, uint32_t analyses, uint32_t *co
 void
 vyre_module_show_analyses(vyre_module *module, uint32_t analyses)
 {
-  const uint32_t **const shown[ANALYSIS_COLUMNS] = {&module->view.version,   &module->view.loop, &module->view.loop_next,
-                                                    &module->view.loop_exit, &module->view.end,  &module->view.level,
-                                                    &module->view.depth,     &module->view.hash, &module->view.canonical};
+  const uint32_t **const shown[ANALYSIS_COLUMNS] = {
+      [AT(COLUMN_VERSION)] = &module->view.version,
+      [AT(COLUMN_LOOP)] = &module->view.loop,
+      [AT(COLUMN_LOOP_NEXT)] = &module->view.loop_next,
+      [AT(COLUMN_LOOP_EXIT)] = &module->view.loop_exit,
+      [AT(COLUMN_END)] = &module->view.end,
+      [AT(COLUMN_LEVEL)] = &module->view.level,
+      [AT(COLUMN_DEPTH)] = &module->view.depth,
+      [AT(COLUMN_HASH)] = &module->view.hash,
+      [AT(COLUMN_CANONICAL)] = &module->view.canonical,
+  };
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++)
     *shown[i] = vyre_analysis_columns[i].analysis & analyses & module->made ? module->column[COLUMN_ANALYSIS + i] : NULL;
   const bool has_graph = (VYRE_VERSIONS & analyses & module->made) != 0;

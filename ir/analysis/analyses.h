@@ -7,7 +7,7 @@
 #include "table/table.h"
 #include "versions.h"
 
-/* A column of an analysis.  ORDER: the enum's of the columns. */
+/* A column of an analysis; its index is its table_column less COLUMN_ANALYSIS. */
 typedef struct analysis_column {
   uint32_t analysis;
   const char *what; /* "<what> of %x is ..." */

@@ -44,5 +44,5 @@ vyre_cost_of(const vyre_cost_model *model, uint32_t op, vyre_type type)
 {
   const uint16_t *figures = (model ? model : &cost_default)->figures[op][VYRE_TYPE_KIND(type)];
   const uint32_t lanes = VYRE_TYPE_LANES(type);
-  return (vyre_cost){sizeof(vyre_cost), figures[0] * lanes, figures[1], figures[2] * lanes};
+  return (vyre_cost){sizeof(vyre_cost), figures[COST_ISSUE] * lanes, figures[COST_LATENCY], figures[COST_REGISTERS] * lanes};
 }

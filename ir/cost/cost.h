@@ -7,7 +7,7 @@
 #include "vyre/cost.h"
 #include "vyre/ir.h"
 
-enum { COST_FIGURES = 3 }; /* ORDER: issue, latency, registers */
+enum { COST_ISSUE, COST_LATENCY, COST_REGISTERS, COST_FIGURES };
 
 struct vyre_cost_model {
   uint16_t figures[VYRE_OP__COUNT][VYRE_KIND__COUNT][COST_FIGURES];

@@ -150,7 +150,7 @@ read_figure(const reader *r, word w, const char *what, int32_t *out)
 static vyre_status
 read_line(reader *r, vyre_cost_model *model)
 {
-  static const char *const names[] = {"kinds", "issue", "latency", "registers"};
+  static const char *const names[] = {[COST_ISSUE] = "issue", [COST_LATENCY] = "latency", [COST_REGISTERS] = "registers"};
   bool ops[VYRE_OP__COUNT] = {false}, kinds[VYRE_KIND__COUNT] = {false};
   int32_t figures[COST_FIGURES];
   const word first = take_word(r);
@@ -159,10 +159,10 @@ read_line(reader *r, vyre_cost_model *model)
   VYRE_TRY(read_ops(r, first, ops));
   const word second = take_word(r);
   if (second.length == 0)
-    return read_figure(r, second, names[0], figures);
+    return read_figure(r, second, "kinds", figures);
   VYRE_TRY(read_kinds(r, second, kinds));
   for (uint32_t i = 0; i < COST_FIGURES; i++)
-    VYRE_TRY(read_figure(r, take_word(r), names[1 + i], &figures[i]));
+    VYRE_TRY(read_figure(r, take_word(r), names[i], &figures[i]));
   const word more = take_word(r);
   if (more.length)
     return wrong(r, more, "is one word too many", "ops, kinds, issue, latency, registers; a comment begins with ;");
@@ -180,7 +180,7 @@ cost_begin(vyre_cost_model *model)
   memset(model, 0, sizeof(*model));
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = 0; kind < VYRE_KIND__COUNT; kind++)
-      model->figures[op][kind][0] = vyre_op_infos[op].cost;
+      model->figures[op][kind][COST_ISSUE] = vyre_op_infos[op].cost;
 }
 
 vyre_status

@@ -7,6 +7,8 @@
  * themselves; after it ? for one that may be missing, * for any number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/words.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,20 +16,18 @@
 
 enum { MOST = 2048, LETTERS = 24, SHAPES = 512 };
 
-typedef enum effect { ANY, PURE, READ } effect;
-
 typedef struct instruction {
   unsigned opcode;
   char name[96], operands[64];
-  effect effect;
+  vyre_words_effect effect;
 } instruction;
 
 static const struct {
   unsigned opcode;
   const char *name, *operands;
-  effect effect;
+  vyre_words_effect effect;
 } newer_instructions[] = {
-#define NEWER_INSTRUCTION(number, name, operands, effect) {number, "Op" name, operands, effect},
+#define NEWER_INSTRUCTION(number, name, operands, effect) {number, "Op" name, operands, VYRE_WORDS_##effect},
 #include "newer.def"
 };
 
@@ -350,7 +350,7 @@ write_instructions(const char *list)
   for (unsigned i = 0; i < instruction_count; i++)
     if (is_first(i))
       printf("{%u, \"%s\", \"%s\", %d, %d},\n", instructions[i].opcode, instructions[i].name, instructions[i].operands,
-             shape_of(&instructions[i]), instructions[i].effect); /* ORDER: vyre_words_effect */
+             shape_of(&instructions[i]), instructions[i].effect);
   printf("#endif\n#ifdef WORDS_SHAPES\n");
   for (unsigned i = 0; i < instruction_count; i++)
     if (is_first(i) && instructions[i].opcode < SHAPES)

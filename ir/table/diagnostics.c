@@ -107,7 +107,8 @@ put_caret_line(sink *out, const window *w, size_t column, size_t length)
 size_t
 vyre_diagnostic_format(const vyre_diagnostic *diagnostic, char *text, size_t capacity)
 {
-  static const char *const severities[] = {"note: ", "remark: ", "warning: ", "error: "};
+  static const char *const severities[] = {
+      [VYRE_NOTE] = "note: ", [VYRE_REMARK] = "remark: ", [VYRE_WARNING] = "warning: ", [VYRE_SEVERE] = "error: "};
   sink out = {text, capacity ? capacity - 1 : 0, 0};
   if (diagnostic->file) {
     put_text(&out, diagnostic->file);

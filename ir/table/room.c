@@ -197,8 +197,11 @@ static void
 show_columns(vyre_module *module)
 {
   vyre_view *view = &module->view;
-  const uint32_t **const shown[COLUMN_SIDE] = {&view->op,     &view->imm,  &view->imm_hi, &view->a,     &view->b,   &view->c,
-                                               &view->parent, &view->prev, &view->next,   &view->first, &view->last};
+  const uint32_t **const shown[COLUMN_SIDE] = {
+      [COLUMN_OP] = &view->op,     [COLUMN_IMM] = &view->imm,     [COLUMN_IMM_HI] = &view->imm_hi, [COLUMN_A] = &view->a,
+      [COLUMN_B] = &view->b,       [COLUMN_C] = &view->c,         [COLUMN_PARENT] = &view->parent, [COLUMN_PREV] = &view->prev,
+      [COLUMN_NEXT] = &view->next, [COLUMN_FIRST] = &view->first, [COLUMN_LAST] = &view->last,
+  };
   const uint32_t analyses = vyre_analyses_shown(view);
   for (uint32_t column = 0; column < COLUMN__COUNT; column++)
     module->column[column] = (uint32_t *)(void *)(module->space + column * module->stretch + column * TABLE_LINE_BYTES);

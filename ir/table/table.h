@@ -30,7 +30,7 @@
 #define TABLE_ROOM_TIMES 16u
 #define TABLE_ROOM_LOW   4u
 
-/* ORDER: the view's, then the side columns, then those of analyses. */
+/* The view's columns, then the side columns, then those of analyses. */
 typedef enum table_column {
   COLUMN_OP,
   COLUMN_IMM,
@@ -107,7 +107,7 @@ typedef struct table_set {
 } table_set;
 
 struct vyre_module {
-  vyre_view view; /* ORDER: first, so that a view is its module */
+  vyre_view view; /* at the start, because a view is its module */
   uint32_t *column[COLUMN__COUNT];
   uint32_t capacity;            /* rows that the committed part of every column of the view can hold */
   uint32_t side[COLUMN__COUNT]; /* of a side column, or an analysis: one more than the last row that is perhaps not zero */

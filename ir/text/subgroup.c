@@ -6,7 +6,10 @@
 #include "parser.h"
 #include "ir/text/print/printer.h"
 
-static const char *const group_words[] = {"reduce", "inclusive", "exclusive", "clustered"}; /* ORDER: vyre_group */
+static const char *const group_words[] = {[VYRE_GROUP_REDUCE] = "reduce",
+                                          [VYRE_GROUP_INCLUSIVE] = "inclusive",
+                                          [VYRE_GROUP_EXCLUSIVE] = "exclusive",
+                                          [VYRE_GROUP_CLUSTERED] = "clustered"};
 
 bool
 text_parse_group(text_parser *p, vyre_opcode op, uint32_t *out)

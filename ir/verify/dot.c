@@ -5,13 +5,6 @@
 
 #include "vyre/dot.h"
 
-/* The integer kind of the same width with that sign. */
-static vyre_kind
-kind_of_sign(vyre_kind kind, bool is_signed)
-{
-  return (vyre_kind)(is_signed ? (uint32_t)kind & ~1u : (uint32_t)kind | 1u); /* ORDER: vyre_kind */
-}
-
 static void
 report_operand(verifier *k, uint32_t row, char which, uint32_t x, const char *wanted)
 {
@@ -36,15 +29,16 @@ vyre_verify_int_dot(verifier *k, uint32_t row)
   const vyre_dot_shape shape = vyre_dot_shape_of(op_of(k, row), type);
   text_buffer text;
   vyre_verify_no_payload(k, row);
-  if (!vyre_kind_is_int(kind) || kind != kind_of_sign(kind, shape.left_signed) || (shape.packed && vyre_kind_bits(kind) != 32)) {
+  if (!vyre_kind_is_int(kind) || kind != vyre_kind_with_sign(kind, shape.left_signed) ||
+      (shape.packed && vyre_kind_bits(kind) != 32)) {
     report_operand(k, row, 'a', v->a[row],
                    shape.left_signed ? "a vector of signed integers or an i32" : "a vector of unsigned integers or a u32");
     return;
   }
-  check_type(k, row, 'b', v->b[row], VYRE_TYPE(kind_of_sign(kind, shape.right_signed), VYRE_TYPE_LANES(type)));
+  check_type(k, row, 'b', v->b[row], VYRE_TYPE(vyre_kind_with_sign(kind, shape.right_signed), VYRE_TYPE_LANES(type)));
   if (v->c[row])
     check_type(k, row, 'c', v->c[row], result);
-  if (VYRE_TYPE_LANES(result) != 1 || !vyre_kind_is_int(to) || to != kind_of_sign(to, shape.left_signed) ||
+  if (VYRE_TYPE_LANES(result) != 1 || !vyre_kind_is_int(to) || to != vyre_kind_with_sign(to, shape.left_signed) ||
       vyre_kind_bits(to) < shape.bits)
     vyre_verify_report(k, row, "has type %s, but its operands make it %s integer of %u bits or more",
                        vyre_verify_type_text(result, &text), shape.left_signed ? "a signed" : "an unsigned", shape.bits);

@@ -32,8 +32,10 @@ vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffer)
 const char *
 vyre_verify_type_text(vyre_type type, text_buffer *buffer)
 {
-  static const char *const kinds[] = {"",    "bool", "i8",  "u8",  "i16", "u16", "i32",
-                                      "u32", "i64",  "u64", "f16", "f32", "f64"}; /* ORDER: vyre_kind */
+  static const char *const kinds[VYRE_KIND__COUNT] = {
+      [VYRE_BOOL] = "bool", [VYRE_I8] = "i8",   [VYRE_U8] = "u8",   [VYRE_I16] = "i16", [VYRE_U16] = "u16", [VYRE_I32] = "i32",
+      [VYRE_U32] = "u32",   [VYRE_I64] = "i64", [VYRE_U64] = "u64", [VYRE_F16] = "f16", [VYRE_F32] = "f32", [VYRE_F64] = "f64",
+  };
   vyre_kind kind = VYRE_TYPE_KIND(type);
   if (kind == VYRE_VOID)
     return "no type";
@@ -294,8 +296,11 @@ check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
 const char *
 vyre_verify_class_text(vyre_class klass)
 {
-  static const char *const texts[] = {"nothing",  "values", "bool",    "unsigned integers", "signed integers",
-                                      "integers", "floats", "numbers", "integers or bool"};
+  static const char *const texts[] = {
+      [VYRE_CLASS_NONE] = "nothing",           [VYRE_CLASS_ANY] = "values",           [VYRE_CLASS_BOOL] = "bool",
+      [VYRE_CLASS_UINT] = "unsigned integers", [VYRE_CLASS_SINT] = "signed integers", [VYRE_CLASS_INT] = "integers",
+      [VYRE_CLASS_FLOAT] = "floats",           [VYRE_CLASS_NUM] = "numbers",          [VYRE_CLASS_BITS] = "integers or bool",
+  };
   return texts[klass];
 }
 

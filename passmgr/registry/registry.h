@@ -44,7 +44,7 @@ struct vyre_registry {
 };
 
 /* The analyses and columns, in the order in which they are made; the names are for users. */
-enum { VYRE_ANALYSIS_COUNT = 6 };
+enum { AT_VERSIONS, AT_LOOPS, AT_DOMINANCE, AT_LEVELS, AT_HASHES, AT_CLASSES, VYRE_ANALYSIS_COUNT };
 typedef struct vyre_analysis {
   uint32_t bit;
   const char *name;

@@ -25,7 +25,8 @@ print_analyses(const char *key, uint32_t set, vyre_bytes *out)
 static vyre_status
 print_param(const vyre_param *param, bool is_first, vyre_bytes *out)
 {
-  static const char *const types[] = {"", "flag", "uint", "word", "text"}; /* ORDER: vyre_param_type */
+  static const char *const types[] = {
+      [VYRE_PARAM_FLAG] = "flag", [VYRE_PARAM_UINT] = "uint", [VYRE_PARAM_WORD] = "word", [VYRE_PARAM_TEXT] = "text"};
   VYRE_TRY(vyre_json_member(is_first ? "{" : ", {", "name", param->name, out));
   VYRE_TRY(vyre_json_member(", ", "type", types[param->type], out));
   VYRE_TRY(vyre_json_member(", ", "summary", param->summary, out));

@@ -154,7 +154,9 @@ print_prometheus(const vyre_report *report, vyre_bytes *out)
 static const struct {
   const char *name;
   vyre_status (*print)(const vyre_report *report, vyre_bytes *out);
-} forms[] = {{"text", print_text}, {"json", print_json}, {"prometheus", print_prometheus}}; /* ORDER: vyre_stats_format */
+} forms[] = {[VYRE_STATS_TEXT] = {"text", print_text},
+             [VYRE_STATS_JSON] = {"json", print_json},
+             [VYRE_STATS_PROMETHEUS] = {"prometheus", print_prometheus}};
 
 vyre_status
 vyre_stats_format_parse(const char *text, vyre_stats_format *out)

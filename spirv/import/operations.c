@@ -81,8 +81,7 @@ is_of_class(vyre_kind kind, vyre_class klass)
 static vyre_type
 of_sign(vyre_type type, bool is_signed)
 {
-  uint32_t kind = VYRE_TYPE_KIND(type);
-  return VYRE_TYPE(is_signed ? kind & ~1u : kind | 1u, VYRE_TYPE_LANES(type)); /* ORDER: vyre_kind */
+  return VYRE_TYPE(vyre_kind_with_sign(VYRE_TYPE_KIND(type), is_signed), VYRE_TYPE_LANES(type));
 }
 
 vyre_type

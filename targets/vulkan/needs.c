@@ -169,17 +169,21 @@ static vyre_status
 check_float_mode(const vyre_target *target, const vyre_kernel_desc *desc, uint32_t mode, uint32_t width)
 {
   static const struct {
+    uint32_t mode, control;
     const char *name, *vulkan;
-  } modes[] = {{"DenormPreserve", "shaderDenormPreserve"},
-               {"DenormFlushToZero", "shaderDenormFlushToZero"},
-               {"SignedZeroInfNanPreserve", "shaderSignedZeroInfNanPreserve"},
-               {"RoundingModeRTE", "shaderRoundingModeRTE"},
-               {"RoundingModeRTZ", "shaderRoundingModeRTZ"}}; /* ORDER: SPIR-V's numbers, and vyre_float_control's bits */
-  const uint32_t which = mode - SpvExecutionModeDenormPreserve;
-  if (which > 4 || (width != 16 && width != 32 && width != 64))
+  } modes[] = {{SpvExecutionModeDenormPreserve, VYRE_FLOAT_DENORM_PRESERVE, "DenormPreserve", "shaderDenormPreserve"},
+               {SpvExecutionModeDenormFlushToZero, VYRE_FLOAT_DENORM_FLUSH, "DenormFlushToZero", "shaderDenormFlushToZero"},
+               {SpvExecutionModeSignedZeroInfNanPreserve, VYRE_FLOAT_SIGNED_ZERO_INF_NAN, "SignedZeroInfNanPreserve",
+                "shaderSignedZeroInfNanPreserve"},
+               {SpvExecutionModeRoundingModeRTE, VYRE_FLOAT_ROUND_EVEN, "RoundingModeRTE", "shaderRoundingModeRTE"},
+               {SpvExecutionModeRoundingModeRTZ, VYRE_FLOAT_ROUND_TO_ZERO, "RoundingModeRTZ", "shaderRoundingModeRTZ"}};
+  uint32_t which = 0;
+  while (which < 5 && modes[which].mode != mode)
+    which++;
+  if (which == 5 || (width != 16 && width != 32 && width != 64))
     return VYRE_OK;
   const vyre_kind kind = width == 16 ? VYRE_F16 : width == 32 ? VYRE_F32 : VYRE_F64;
-  if (target->base.info.float_controls & VYRE_FLOAT_CONTROLS(kind, 1u << which))
+  if (target->base.info.float_controls & VYRE_FLOAT_CONTROLS(kind, modes[which].control))
     return VYRE_OK;
   char what[64], feature[64];
   snprintf(what, sizeof what, "%s of %u bits", modes[which].name, width);
@@ -256,15 +260,25 @@ is_atomic(uint32_t op)
 static vyre_status
 check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at, uint32_t length, const known *ids, uint32_t bound)
 {
-  static const char *const parts[] = {"Int64Atomics",     "Float16Atomics",     "Float16AtomicAdd",    "Float16AtomicMinMax",
-                                      "Float32Atomics",   "Float32AtomicAdd",   "Float32AtomicMinMax", "Float64Atomics",
-                                      "Float64AtomicAdd", "Float64AtomicMinMax"};
+  static const struct {
+    uint32_t bit;
+    const char *name;
+  } parts[] = {{VYRE_DEVICE_ATOMIC_INT64, "Int64Atomics"},
+               {VYRE_DEVICE_ATOMIC_F16, "Float16Atomics"},
+               {VYRE_DEVICE_ATOMIC_F16_ADD, "Float16AtomicAdd"},
+               {VYRE_DEVICE_ATOMIC_F16_MINMAX, "Float16AtomicMinMax"},
+               {VYRE_DEVICE_ATOMIC_F32, "Float32Atomics"},
+               {VYRE_DEVICE_ATOMIC_F32_ADD, "Float32AtomicAdd"},
+               {VYRE_DEVICE_ATOMIC_F32_MINMAX, "Float32AtomicMinMax"},
+               {VYRE_DEVICE_ATOMIC_F64, "Float64Atomics"},
+               {VYRE_DEVICE_ATOMIC_F64_ADD, "Float64AtomicAdd"},
+               {VYRE_DEVICE_ATOMIC_F64_MINMAX, "Float64AtomicMinMax"}};
   const uint32_t op = 0xffffu & word_at(desc, at), place = op == SpvOpAtomicStore ? 1 : 3;
   const uint32_t pointer = length > place ? word_at(desc, at + place) : 0;
   const uint32_t type = pointer < bound ? ids[pointer].type : 0, pointee = type < bound ? ids[type].type : 0;
   uint32_t need = pointee < bound ? ids[pointee].scalar : 0;
   if (op == SpvOpAtomicFAddEXT)
-    need <<= 1; /* ORDER: vyre_device_atomic */
+    need <<= 1;
   if (op == SpvOpAtomicFMinEXT || op == SpvOpAtomicFMaxEXT)
     need <<= 2;
   const bool shared = need && ids[type].storage_class == SpvStorageClassWorkgroup;
@@ -272,10 +286,10 @@ check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at,
   if ((need & ~has) == 0)
     return VYRE_OK;
   uint32_t which = 0;
-  while (need >> which != 1)
+  while (parts[which].bit != need)
     which++;
   char feature[64], what[80];
-  snprintf(feature, sizeof feature, "shader%s%s", shared ? "Shared" : "Buffer", parts[which]);
+  snprintf(feature, sizeof feature, "shader%s%s", shared ? "Shared" : "Buffer", parts[which].name);
   snprintf(what, sizeof what, "an atomic on %s in %s", which == 0 ? "64-bit integers" : "floats",
            shared ? "workgroup memory" : "a storage buffer");
   return lacks(target, desc, what, feature);

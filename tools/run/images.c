@@ -30,7 +30,7 @@ enum { FORMAT_RGBA32F = 1, FORMAT_R32F = 3, FORMAT_RGBA32I = 21, FORMAT_RGBA32UI
 
 /* ---- images -------------------------------------------------------------------------------------------------------------- */
 
-/* ORDER: OpTypeImage's operands. */
+/* OpTypeImage's operands. */
 enum { WORD_SAMPLED_TYPE, WORD_DIM, WORD_DEPTH, WORD_ARRAYED, WORD_MULTISAMPLED, WORD_SAMPLED, WORD_FORMAT };
 
 static uint32_t

@@ -21,7 +21,7 @@ const smt_op *
 smt_find(vyre_opcode op, vyre_kind kind)
 {
   if (vyre_kind_is_signed(kind))
-    kind = (vyre_kind)(kind + 1); /* ORDER: i8, u8, i16, ... */
+    kind = vyre_kind_with_sign(kind, false);
   for (uint32_t i = 0; i < smt_op_count; i++)
     if (smt_ops[i].op == op && smt_ops[i].kinds >> kind & 1)
       return &smt_ops[i];

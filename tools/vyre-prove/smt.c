@@ -185,7 +185,7 @@ define_functions(const writer *w)
   bool known[VYRE_KIND__COUNT * 2] = {false};
   for (uint32_t id = 1; id < w->rule->node_count; id++) {
     const vyre_kind kind = kind_of(w, id);
-    const uint32_t index = vyre_kind_is_signed(kind) ? (uint32_t)kind + 1 : (uint32_t)kind; /* ORDER: i8, u8, ... */
+    const vyre_kind index = vyre_kind_is_int(kind) ? vyre_kind_with_sign(kind, false) : kind;
     char suffix[8];
     if (kind == VYRE_TUPLE || known[index])
       continue;

@@ -69,51 +69,74 @@ run_device_describe(const run_options *options, run_target target, vyre_device_i
   return target->close(device);
 }
 
+typedef struct bit_word {
+  uint32_t bit;
+  const char *word;
+} bit_word;
+
 static void
-print_words(const char *title, const char *const *words, uint32_t count, uint32_t bits)
+print_words(const char *title, const bit_word *words, uint32_t count, uint32_t bits)
 {
   printf("   %s:", title);
   for (uint32_t i = 0; i < count; i++)
-    if (bits >> i & 1u)
-      printf(" %s", words[i]);
+    if (bits & words[i].bit)
+      printf(" %s", words[i].word);
   printf("%s\n", bits ? "" : " none");
 }
+#define WORDS(title, words, bits) print_words(title, words, sizeof words / sizeof *words, bits)
+
+static const bit_word types[] = {{VYRE_DEVICE_INT8, "int8"},
+                                 {VYRE_DEVICE_INT16, "int16"},
+                                 {VYRE_DEVICE_INT64, "int64"},
+                                 {VYRE_DEVICE_FLOAT16, "float16"},
+                                 {VYRE_DEVICE_FLOAT64, "float64"}};
+static const bit_word atomics[] = {
+    {VYRE_DEVICE_ATOMIC_INT64, "int64"},           {VYRE_DEVICE_ATOMIC_F16, "f16"}, {VYRE_DEVICE_ATOMIC_F16_ADD, "f16-add"},
+    {VYRE_DEVICE_ATOMIC_F16_MINMAX, "f16-minmax"}, {VYRE_DEVICE_ATOMIC_F32, "f32"}, {VYRE_DEVICE_ATOMIC_F32_ADD, "f32-add"},
+    {VYRE_DEVICE_ATOMIC_F32_MINMAX, "f32-minmax"}, {VYRE_DEVICE_ATOMIC_F64, "f64"}, {VYRE_DEVICE_ATOMIC_F64_ADD, "f64-add"},
+    {VYRE_DEVICE_ATOMIC_F64_MINMAX, "f64-minmax"}};
+static const bit_word capabilities[] = {{VYRE_TARGET_IMAGES, "images"},        {VYRE_TARGET_GRID_BARRIERS, "grid-barriers"},
+                                        {VYRE_TARGET_IMPORT, "import"},        {VYRE_TARGET_ADDRESSES, "addresses"},
+                                        {VYRE_TARGET_PARTS, "parts"},          {VYRE_TARGET_INDIRECT, "indirect"},
+                                        {VYRE_TARGET_ASYNC, "async"},          {VYRE_TARGET_DEVICE_TIME, "device-time"},
+                                        {VYRE_TARGET_EMULATED, "emulated"},    {VYRE_TARGET_SHARED, "shared"},
+                                        {VYRE_TARGET_STATISTICS, "statistics"}};
+static const bit_word queues[] = {{VYRE_DEVICE_QUEUE_COMPUTE, "compute"}, {VYRE_DEVICE_QUEUE_TRANSFER, "transfer"}};
+static const bit_word subgroups[] = {
+    {VYRE_DEVICE_SUBGROUP_BASIC, "basic"},           {VYRE_DEVICE_SUBGROUP_VOTE, "vote"},
+    {VYRE_DEVICE_SUBGROUP_ARITHMETIC, "arithmetic"}, {VYRE_DEVICE_SUBGROUP_BALLOT, "ballot"},
+    {VYRE_DEVICE_SUBGROUP_SHUFFLE, "shuffle"},       {VYRE_DEVICE_SUBGROUP_SHUFFLE_RELATIVE, "shuffle-relative"},
+    {VYRE_DEVICE_SUBGROUP_CLUSTERED, "clustered"},   {VYRE_DEVICE_SUBGROUP_QUAD, "quad"}};
+static const bit_word controls[] = {{VYRE_FLOAT_DENORM_PRESERVE, "keep-denormals"},
+                                    {VYRE_FLOAT_DENORM_FLUSH, "flush-denormals"},
+                                    {VYRE_FLOAT_SIGNED_ZERO_INF_NAN, "keep-signed-zero-inf-nan"},
+                                    {VYRE_FLOAT_ROUND_EVEN, "round-to-even"},
+                                    {VYRE_FLOAT_ROUND_TO_ZERO, "round-to-zero"}};
 
 static void
 print_device(void *user, const vyre_device_info *info)
 {
   const vyre_target_ops *target = user;
   static const char *const kinds[] = {"other", "discrete GPU", "integrated GPU", "virtual GPU", "CPU"};
-  static const char *const types[] = {"int8", "int16", "int64", "float16", "float64"};
-  static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
-                                        "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
-  static const char *const capabilities[] = {
-      "images", "grid-barriers", "import",   "addresses", "parts",     "indirect",
-      "async",  "device-time",   "emulated", "shared",    "statistics"}; /* ORDER: vyre_target_capability */
-  static const char *const queues[] = {"compute", "transfer"};           /* ORDER: vyre_device_queue */
-  static const char *const subgroups[] = {"basic",     "vote", "arithmetic", "ballot", "shuffle", "shuffle-relative",
-                                          "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
-  static const char *const controls[] = {"keep-denormals", "flush-denormals", "keep-signed-zero-inf-nan", "round-to-even",
-                                         "round-to-zero"}; /* ORDER: types.h */
   printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks what the target needs");
   printf("   driver: %s%s%s\n   memory: %" PRIu64 " MiB, %" PRIu64
          " MiB of it for this process; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
          info->driver, info->architecture[0] ? "; compiles for " : "", info->architecture, info->memory >> 20, info->budget >> 20,
          info->max_invocations, info->max_shared, info->subgroup);
-  print_words("types", types, 5, info->features & 31u);
-  print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
-  print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
-  print_words("subgroup operations", subgroups, 8, info->subgroup_operations);
+  WORDS("types", types, info->features & 31u);
+  WORDS("atomics in storage buffers", atomics, info->storage_atomics);
+  WORDS("atomics in workgroup memory", atomics, info->shared_atomics);
+  WORDS("subgroup operations", subgroups, info->subgroup_operations);
   for (uint32_t k = 0; k < 3; k++) {
     char title[40];
     snprintf(title, sizeof(title), "float controls of %u bits", 16u << k);
-    print_words(title, controls, 5, info->float_controls >> 5 * k & 31u);
+    WORDS(title, controls, info->float_controls >> 5 * k & 31u);
   }
   if (!info->free_float_controls)
     printf("   float controls of one kind bind another's\n");
-  print_words("capabilities", capabilities, 11, info->capabilities);
-  print_words("queues", queues, 2, info->queues);
+  WORDS("capabilities", capabilities, info->capabilities);
+  WORDS("queues", queues, info->queues);
   printf("   ranges: storage buffers of at most %" PRIu64 " bytes, uniform buffers %" PRIu64 ", push constants %u\n",
          info->max_storage, info->max_uniform, info->max_push);
 }

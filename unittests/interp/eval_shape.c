@@ -33,12 +33,6 @@ class_has(vyre_class klass, vyre_kind kind)
   return vyre_class_has(klass == VYRE_CLASS_UINT || klass == VYRE_CLASS_SINT ? VYRE_CLASS_INT : klass, kind);
 }
 
-static vyre_kind
-with_sign(vyre_kind kind, bool is_signed)
-{
-  return (vyre_kind)(is_signed ? (uint32_t)kind & ~1u : (uint32_t)kind | 1u); /* ORDER: vyre_kind */
-}
-
 void
 eval_shape(eval_sample *s, vyre_opcode op, vyre_kind kind, uint32_t lanes)
 {
@@ -98,10 +92,10 @@ eval_shape(eval_sample *s, vyre_opcode op, vyre_kind kind, uint32_t lanes)
   case VYRE_OP_sdot:
   case VYRE_OP_udot:
   case VYRE_OP_sudot:
-    s->type = s->operands[2].type = VYRE_TYPE(with_sign(kind, op != VYRE_OP_udot), 1);
+    s->type = s->operands[2].type = VYRE_TYPE(vyre_kind_with_sign(kind, op != VYRE_OP_udot), 1);
     kind = lanes == 1 ? VYRE_U32 : kind; /* four components of 8 bits */
-    s->operands[0].type = VYRE_TYPE(with_sign(kind, op != VYRE_OP_udot), lanes);
-    s->operands[1].type = VYRE_TYPE(with_sign(kind, op == VYRE_OP_sdot), lanes);
+    s->operands[0].type = VYRE_TYPE(vyre_kind_with_sign(kind, op != VYRE_OP_udot), lanes);
+    s->operands[1].type = VYRE_TYPE(vyre_kind_with_sign(kind, op == VYRE_OP_sdot), lanes);
     break;
   case VYRE_OP_refract:
     s->operands[2].type = VYRE_TYPE(kind, 1);

@@ -49,21 +49,22 @@ run(const char *passes, uint32_t rows_a_program, vyre_device *device)
   return bytes;
 }
 
-static const char *const counted[] = {"waits",
-                                      "graphs",
-                                      "kernels",
-                                      "cuLaunchKernel",
-                                      "bytes_up",
-                                      "bytes_down",
-                                      "bytes_filled",
-                                      "device_bytes",
-                                      "pinned_bytes",
-                                      "cuModuleLoadDataEx",
-                                      "cuLinkCreate_v2",
-                                      "cuStreamBeginCapture_v2",
-                                      "cuGraphInstantiateWithFlags"};
 enum { WAITS, GRAPHS, KERNELS, LAUNCHES, UP, DOWN, FILLED, DEVICE, PINNED, LOADS, LINKS, CAPTURES, INSTANTIATED, COUNTED };
-_Static_assert(sizeof counted / sizeof *counted == COUNTED, "ORDER");
+static const char *const counted[COUNTED] = {
+    [WAITS] = "waits",
+    [GRAPHS] = "graphs",
+    [KERNELS] = "kernels",
+    [LAUNCHES] = "cuLaunchKernel",
+    [UP] = "bytes_up",
+    [DOWN] = "bytes_down",
+    [FILLED] = "bytes_filled",
+    [DEVICE] = "device_bytes",
+    [PINNED] = "pinned_bytes",
+    [LOADS] = "cuModuleLoadDataEx",
+    [LINKS] = "cuLinkCreate_v2",
+    [CAPTURES] = "cuStreamBeginCapture_v2",
+    [INSTANTIATED] = "cuGraphInstantiateWithFlags",
+};
 
 typedef struct costs {
   uint64_t of[COUNTED];

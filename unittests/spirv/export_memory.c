@@ -257,7 +257,7 @@ TEST(atomics)
 static bool
 device_has(vyre_kind kind, size_t ops)
 {
-  const uint32_t has = export_device()->shared_atomics >> 3 * (kind - VYRE_F16); /* ORDER: vyre_device_atomic */
+  const uint32_t has = export_device()->shared_atomics >> 3 * (kind - VYRE_F16); /* each kind has three bits (target.h) */
   return (has & VYRE_DEVICE_ATOMIC_F16) && (ops < 2 || (has & VYRE_DEVICE_ATOMIC_F16_ADD)) &&
          (ops < 3 || (has & VYRE_DEVICE_ATOMIC_F16_MINMAX));
 }

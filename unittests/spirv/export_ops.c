@@ -281,12 +281,6 @@ TEST(conversions)
   export_close(&c);
 }
 
-static vyre_kind
-with_sign(vyre_kind kind, bool is_signed)
-{
-  return (vyre_kind)(is_signed ? (uint32_t)kind & ~1u : (uint32_t)kind | 1u); /* ORDER: vyre_kind */
-}
-
 /* Of vectors and of packed integers, to every wider type, alone and added to a number; where relaxed, only sums that fit. */
 TEST(integer_dot_products)
 {
@@ -298,9 +292,9 @@ TEST(integer_dot_products)
         export_open(&c, mode);
         for (uint32_t lanes = kind == VYRE_U32 ? 1 : 2; lanes <= 4; lanes++)
           for (vyre_kind to = lanes == 1 ? VYRE_U8 : kind; to <= VYRE_U64; to = (vyre_kind)(to + 2)) {
-            const vyre_type left = VYRE_TYPE(with_sign(kind, op != VYRE_OP_udot), lanes);
-            const vyre_type right = VYRE_TYPE(with_sign(kind, op == VYRE_OP_sdot), lanes);
-            const vyre_type type = VYRE_TYPE(with_sign(to, op != VYRE_OP_udot), 1);
+            const vyre_type left = VYRE_TYPE(vyre_kind_with_sign(kind, op != VYRE_OP_udot), lanes);
+            const vyre_type right = VYRE_TYPE(vyre_kind_with_sign(kind, op == VYRE_OP_sdot), lanes);
+            const vyre_type type = VYRE_TYPE(vyre_kind_with_sign(to, op != VYRE_OP_udot), 1);
             const vyre_dot_shape shape = vyre_dot_shape_of(op, left);
             const bool overflows = vyre_dot_may_overflow(&shape, vyre_kind_bits(to));
             const vyre_row a = export_input(&c, left), b = export_input(&c, right), sum = export_input(&c, type);

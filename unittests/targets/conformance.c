@@ -40,7 +40,8 @@ static const struct {
 };
 enum { NEED_COUNT = sizeof needs / sizeof *needs };
 
-static const char *const forms[] = {"SPIRV", "PTX", "C", "VIR", "none"}; /* ORDER: vyre_kernel_form, NO_FORM */
+static const char *const forms[] = {
+    [VYRE_KERNEL_SPIRV] = "SPIRV", [VYRE_KERNEL_PTX] = "PTX", [VYRE_KERNEL_C] = "C", [VYRE_KERNEL_VIR] = "VIR", [NO_FORM] = "none"};
 
 /* ---- lists --------------------------------------------------------------------------------------------------------------- */
 
