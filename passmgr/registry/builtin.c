@@ -48,18 +48,8 @@ static const vyre_pass verify = {
     .run = run_verify,
 };
 
-#define ANALYSIS(name, what)                                                           \
-  {                                                                                    \
-    sizeof(vyre_param), VYRE_PARAM_FLAG, name, what ", beside each row", 0, 0, 0, NULL \
-  }
-static const vyre_param print_params[VYRE_ANALYSIS_COUNT] = {
-    [AT_VERSIONS] = ANALYSIS("versions", "the state of memory that the row sees"),
-    [AT_LOOPS] = ANALYSIS("loops", "the innermost loop around the row"),
-    [AT_DOMINANCE] = ANALYSIS("dominance", "the last row that is in the row"),
-    [AT_LEVELS] = ANALYSIS("levels", "the level over operands and the depth of regions"),
-    [AT_HASHES] = ANALYSIS("hashes", "the hash of the row's value"),
-    [AT_CLASSES] = ANALYSIS("classes", "the smallest row that is equal to the row"),
-};
+#define ANALYSIS(bit, name, what) {sizeof(vyre_param), VYRE_PARAM_FLAG, name, what ", beside each row", 0, 0, 0, NULL},
+static const vyre_param print_params[VYRE_ANALYSIS_COUNT] = {VYRE_ANALYSIS_TABLE(ANALYSIS)};
 
 static const vyre_pass print = {
     .struct_size = sizeof(vyre_pass),

@@ -346,10 +346,8 @@ vyre_registry_name(const vyre_registry *registry, const char *name, const char *
   return VYRE_OK;
 }
 
-const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT] = {
-    [AT_VERSIONS] = {VYRE_VERSIONS, "versions"},    [AT_LOOPS] = {VYRE_LOOPS, "loops"},
-    [AT_DOMINANCE] = {VYRE_DOMINANCE, "dominance"}, [AT_LEVELS] = {VYRE_LEVELS, "levels"},
-    [AT_HASHES] = {VYRE_HASHES, "hashes"},          [AT_CLASSES] = {VYRE_CLASSES, "classes"}};
+#define ANALYSIS(bit, name, what) {bit, name},
+const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT] = {VYRE_ANALYSIS_TABLE(ANALYSIS)};
 
 /* "Requires: versions, loops"; nothing where there are none. */
 static vyre_status

@@ -43,8 +43,15 @@ struct vyre_registry {
   uint32_t pass_count, pass_capacity;
 };
 
-/* The analyses and columns, in the order in which they are made; the names are for users. */
-enum { AT_VERSIONS, AT_LOOPS, AT_DOMINANCE, AT_LEVELS, AT_HASHES, AT_CLASSES, VYRE_ANALYSIS_COUNT };
+/* The analyses and columns, in the order in which they are made: the bit, the name for users, and its value at a row. */
+#define VYRE_ANALYSIS_TABLE(ANALYSIS)                                                 \
+  ANALYSIS(VYRE_VERSIONS, "versions", "the state of memory that the row sees")        \
+  ANALYSIS(VYRE_LOOPS, "loops", "the innermost loop around the row")                  \
+  ANALYSIS(VYRE_DOMINANCE, "dominance", "the last row that is in the row")            \
+  ANALYSIS(VYRE_LEVELS, "levels", "the level over operands and the depth of regions") \
+  ANALYSIS(VYRE_HASHES, "hashes", "the hash of the row's value")                      \
+  ANALYSIS(VYRE_CLASSES, "classes", "the smallest row that is equal to the row")
+enum { VYRE_ANALYSIS_COUNT = 6 };
 typedef struct vyre_analysis {
   uint32_t bit;
   const char *name;
