@@ -352,10 +352,8 @@ TEST(vouched_accesses_are_plain)
   for (uint32_t vouched = 0; vouched < 3; vouched++) {
     export_case c;
     export_parse(&c, "program @main {\n"
-                     "  buffer %in : u32[] storage ro set(0) binding(0)\n"
-                     "  buffer %out : u32[] storage rw set(0) binding(1)\n"
-                     "  store %out[gid.x], load(%in[add(gid.x, 5u32)])\n"
-                     "  atomic_add %out[gid.y], 1u32\n"
+                     "  buffer %in : u32[] storage ro set(0) binding(0) buffer %out : u32[] storage rw set(0) binding(1)\n"
+                     "  store %out[gid.x], load(%in[add(gid.x, 5u32)]) atomic_add %out[gid.y], 1u32\n"
                      "}\n");
     const vyre_view *v = vyre_module_view(c.module);
     uint8_t in_bounds[64] = {0};
@@ -410,24 +408,15 @@ TEST(out_of_memory)
 {
   static const char head[] = "struct @S { p : f32x3, m : mat2(f32x2), n : u32[3] }\n";
   static const char text[] = /* program after program, as small ones fit into one piece of memory */
-      "  buffer %x : @S[] storage rw set(0) binding(0)\n"
-      "  buffer %t : u32[16] workgroup\n"
-      "  buffer %q : u32[4] private\n"
-      "  var %v : u32\n"
-      "  %i = gid.x\n"
-      "  block %b {\n"
-      "    for %k = 0u32 to %i step 1u32 {\n"
-      "      %g = get %v\n"
-      "      %h = add %g, %k\n"
-      "      set %v, %h\n"
-      "      %c = ugt %h, 9u32\n"
-      "      if %c { leave %b }\n"
-      "      switch %h { case 1u32, 2u32, 3u32, 4u32 { store %q[%k], %h fallthrough } default { store %x[%k].n[%h], %h } }\n"
-      "    }\n"
+      "buffer %x : @S[] storage rw set(0) binding(0) buffer %t : u32[16] workgroup buffer %q : u32[4] private var %v : u32\n"
+      "%i = gid.x\n"
+      "block %b {\n"
+      "  for %k = 0u32 to %i step 1u32 {\n"
+      "    %g = get %v %h = add %g, %k set %v, %h %c = ugt %h, 9u32 if %c { leave %b }\n"
+      "    switch %h { case 1u32, 2u32, 3u32, 4u32 { store %q[%k], %h fallthrough } default { store %x[%k].n[%h], %h } }\n"
       "  }\n"
-      "  %w = get %v\n"
-      "  store %t[%w], %w\n"
-      "}\n";
+      "}\n"
+      "%w = get %v store %t[%w], %w }\n";
   test_memory heap;
   vyre_allocator allocator = test_allocator(&heap, 0);
   vyre_module *module;
