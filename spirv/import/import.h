@@ -22,7 +22,7 @@
 #ifndef VYRE_FRONTEND_SPIRV_IMPORT_H
 #define VYRE_FRONTEND_SPIRV_IMPORT_H
 
-#include "state.h"
+#include "spirv/import/state.h"
 
 /* Rows made with it are of the instruction at hand, and go where it is put.  Field by field: a copy of `b`, which has just been
  * written to, waits for that. */

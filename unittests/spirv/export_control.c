@@ -320,7 +320,7 @@ make_switch(generator *g, uint32_t depth)
   vyre_builder_leave(&c->b, row);
 }
 
-/* A construct followed by sets alone: what spirv/export/tails.c looks for. */
+/* A construct followed by sets alone: what spirv/export/control/tails.c looks for. */
 static void
 make_tail(generator *g, uint32_t depth)
 {

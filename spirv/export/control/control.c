@@ -1,0 +1,559 @@
+/* Structured control flow.
+ *
+ * Regions are written in order.  Each merge block, continue target and case has a list of the edges that lead to it; what vars are
+ * there is said by the joins of the state graph, which become phis (phis.c).  A loop's header has phis whose second value is
+ * patched when the back edge is written.
+ *
+ * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside
+ * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out leaves the innermost construct that
+ * it can; which of the edges to its merge block are such is a flag, a phi, by which control goes on from there.  Where nothing but
+ * sets would be between, there is no flag (tails.c).
+ *
+ * Cost: rows, and what phis.c says.  Limit: 1023 nested constructs, as SPIR-V has.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/export/control/control.h"
+#include "spirv/export/debug/debug.h"
+
+/* ---- leaving ---- */
+
+/* The branch that ends the block being written, and its edge. */
+static void
+jump(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t label)
+{
+  vyre_spv_add_edge(s, edges, to, from, s->block);
+  vyre_spv_branch(s, label);
+  s->dead = true;
+}
+
+/* From the row `from`, or 0 where `carry` says what the leave brings. */
+static void
+write_leave(vyre_spv *s, uint32_t target, uint32_t from)
+{
+  vyre_spv_scope *loop = NULL, *selection = NULL, *scope = NULL;
+  bool found = false;
+  for (uint32_t i = s->depth; i > 0 && !found; i--) {
+    scope = &s->scopes[i - 1];
+    if (!loop && scope->kind == VYRE_SPV_LOOP)
+      loop = scope;
+    found = scope->row == target || vyre_spv_after_tail(s, scope->row) == target;
+    if (!selection && scope->kind == VYRE_SPV_SWITCH)
+      selection = scope;
+  }
+  if (!found) {
+    vyre_spv_fail(s, "leave of row %u, which is not around it\nFix: verify the module before writing it", target);
+    return;
+  }
+  /* a switch inside a loop may be left for the loop's end; a loop only so */
+  vyre_spv_scope *first = loop ? loop : selection ? selection : scope;
+  jump(s, &first->merge_edges, target, from, first->merge);
+}
+
+/* Lists in `leaving` the targets of the edges to the construct's merge block that go on from there to further out, each with a 0
+ * for what it brings.  Not listed are edges for the construct itself, or for `target`, the construct that ends with its tail; true:
+ * there are such. */
+static bool
+find_leaving(vyre_spv *s, const vyre_spv_scope *scope, uint32_t target)
+{
+  const vyre_spv_words *const edges = &scope->merge_edges;
+  bool stays = false;
+  s->leaving.count = 0;
+  for (size_t at = 0; at < edges->count; at += EDGE_WORDS) {
+    const uint32_t to = edges->data[at + EDGE_TO];
+    size_t i = 0;
+    if (to == scope->row || to == target) {
+      stays = true;
+      continue;
+    }
+    while (i < s->leaving.count && s->leaving.data[i] != to)
+      i += 2;
+    if (i < s->leaving.count)
+      continue;
+    vyre_spv_push(s, &s->leaving, to);
+    vyre_spv_push(s, &s->leaving, 0);
+  }
+  return stays;
+}
+
+/* The construct's merge block: leaves that crossed it go on from there. */
+static void
+close_scope(vyre_spv *s, vyre_spv_scope *scope)
+{
+  const vyre_spv_words *const edges = &scope->merge_edges;
+  const uint32_t row = scope->row, known = scope->known ? scope->known : s->next_id, target = vyre_spv_after_tail(s, row);
+  vyre_spv_label(s, scope->merge);
+  s->depth--;
+  s->dead = edges->count == 0;
+  if (s->dead) {
+    vyre_spv_unreachable(s);
+    return;
+  }
+  const bool stays = find_leaving(s, scope, target);
+  const size_t tests = stays ? s->leaving.count : s->leaving.count - 2;
+  uint32_t after_tail = 0;
+  for (size_t i = 0; i < s->leaving.count && !vyre_spv_failed(s); i += 2)
+    s->leaving.data[i + 1] = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, s->leaving.data[i], 0});
+  if (stays && target)
+    after_tail = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, target, scope->row});
+  else if (stays)
+    vyre_spv_meet(s, edges, known, scope->row);
+  s->scratch.count = 0;
+  for (size_t i = 0; i < tests && !vyre_spv_failed(s); i += 2)
+    vyre_spv_push(s, &s->scratch, vyre_spv_leave_flag(s, edges, s->leaving.data[i]));
+  for (size_t i = 0; i < s->leaving.count && !vyre_spv_failed(s); i += 2) {
+    const uint32_t leaving = i < tests ? s->next_id++ : 0, staying = i < tests ? s->next_id++ : 0;
+    if (leaving) {
+      vyre_spv_selection_merge(s, staying, 0);
+      vyre_spv_branch_conditional(s, s->scratch.data[i / 2], leaving, staying);
+      vyre_spv_label(s, leaving);
+    }
+    s->carry = s->leaving.data[i + 1];
+    write_leave(s, s->leaving.data[i], 0);
+    if (staying)
+      vyre_spv_label(s, staying);
+    s->dead = !staying;
+  }
+  s->carry = after_tail;
+  if (stays && !target)
+    vyre_spv_tell_joins(s, row);
+}
+
+/* ---- constructs ---- */
+
+/* An arm of an `if`: its region in a block, or, where its label is the merge block's, nothing but an edge from the head. */
+static void
+write_arm(vyre_spv *s, uint32_t region, uint32_t label, uint32_t merge, uint32_t head, vyre_spv_words *edges)
+{
+  if (label == merge) {
+    vyre_spv_add_edge(s, edges, s->parent[region], region, head);
+    return;
+  }
+  vyre_spv_label(s, label);
+  vyre_spv_region(s, region);
+  if (!s->dead)
+    jump(s, edges, s->parent[region], region, merge);
+  s->dead = false;
+}
+
+/* The innermost loop. */
+static vyre_spv_scope *
+loop_around(vyre_spv *s)
+{
+  for (uint32_t i = s->depth; i > 0; i--)
+    if (s->scopes[i - 1].kind == VYRE_SPV_LOOP)
+      return &s->scopes[i - 1];
+  return NULL;
+}
+
+/* `if c { break }`, or continue, or in the other arm, is a branch without a merge block of its own. */
+static bool
+write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t otherwise)
+{
+  const uint32_t arm = s->first[then] ? then : otherwise, row = s->first[arm];
+  const vyre_opcode op = vyre_spv_opcode(s, row);
+  vyre_spv_scope *loop = loop_around(s);
+  if (s->first[then ^ otherwise ^ arm] || (op != VYRE_OP_break && op != VYRE_OP_continue) || !loop)
+    return false;
+  vyre_spv_begin_branches(s);
+  const uint32_t target = op == VYRE_OP_break ? loop->merge : loop->next, on = s->next_id++;
+  if (op == VYRE_OP_break)
+    vyre_spv_add_edge(s, &loop->merge_edges, loop->row, row, s->block);
+  else
+    vyre_spv_add_edge(s, &loop->next_edges, s->last[loop->row], row, s->block);
+  vyre_spv_branch_conditional(s, condition, arm == then ? target : on, arm == then ? on : target);
+  vyre_spv_label(s, on);
+  return true;
+}
+
+/* Begins the block that `edges` lead to, with the phis of the joins at `row`.  None lead there: nothing follows. */
+static void
+begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t row)
+{
+  vyre_spv_label(s, label);
+  s->dead = edges->count == 0;
+  if (!s->dead) {
+    vyre_spv_meet(s, edges, 0, row);
+    vyre_spv_tell_joins(s, row);
+  }
+}
+
+/* An arm that only sets needs no block, if the other one has one: the edge from the head brings what it sets.  `a || b` is such:
+ *
+ *   if %a { set %r, true } else { set %r, %b }
+ *
+ * There the branch is by `!a`, and the edge from the head brings `a`: this is what front ends write, and drivers know it.  By `a`
+ * they would make a constant of it, which some (radv) write in a block of its own. */
+static void
+write_if(vyre_spv *s, uint32_t row)
+{
+  const uint32_t condition = vyre_spv_value(s, s->a[row]), then = s->first[row], otherwise = then ? s->next[then] : 0;
+  if (!then || !otherwise || (!s->first[then] && !s->first[otherwise]))
+    return;
+  if (!s->imm[row] && write_conditional_jump(s, condition, then, otherwise)) /* hints need a merge instruction */
+    return;
+  vyre_spv_begin_branches(s);
+  const bool skips = vyre_spv_is_silent(s, s->first[otherwise]), jumps = !skips && vyre_spv_is_silent(s, s->first[then]);
+  s->is_silent = skips || jumps;
+  if (s->is_silent)
+    vyre_spv_region(s, skips ? otherwise : then);
+  s->is_silent = false;
+  const bool inverts = jumps && vyre_spv_brings_condition(s, row);
+  const uint32_t branch =
+      inverts ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
+  const uint32_t head = s->block, merge = s->next_id++, yes = jumps ? merge : s->next_id++, no = skips ? merge : s->next_id++;
+  vyre_spv_selection_merge(s, merge, s->imm[row]);
+  vyre_spv_branch_conditional(s, branch, inverts ? no : yes, inverts ? yes : no);
+  uint32_t list[2 * EDGE_WORDS];
+  vyre_spv_words edges = {list, 0, 2 * EDGE_WORDS};
+  write_arm(s, then, yes, merge, head, &edges);
+  write_arm(s, otherwise, no, merge, head, &edges);
+  begin_block(s, &edges, merge, row);
+  if (s->dead)
+    vyre_spv_unreachable(s);
+  else if (s->has_values && (skips || jumps))
+    vyre_spv_tell_lost(s, row, skips ? otherwise : then);
+}
+
+/* Hints that the version lacks are left out. */
+static void
+loop_merge(vyre_spv *s, const vyre_spv_scope *scope)
+{
+  const uint32_t known = s->version >= 0x10400 ? UINT32_MAX : s->version >= 0x10100 ? 15u : 3u, hints = s->imm[scope->row];
+  uint32_t operands[3 + VYRE_HINT_BITS] = {scope->merge, scope->next, hints & known}, count = 3, literal_count, next = 0;
+  const uint32_t *literals = vyre_row_hint_literals(s->module, (vyre_row){scope->row}, &literal_count);
+  for (uint32_t left = hints & VYRE_HINT_LITERALS; left && next < literal_count; left &= left - 1, next++)
+    if (left & -left & known)
+      operands[count++] = literals[next];
+  vyre_spv_instruction(s, &s->code, SpvOpLoopMerge, operands, count);
+}
+
+static void
+write_for(vyre_spv *s, uint32_t row)
+{
+  const uint32_t body_row = s->first[row];
+  const vyre_type type = vyre_spv_row_type(s, body_row);
+  const uint32_t from = vyre_spv_value(s, s->a[row]), to = vyre_spv_value(s, s->b[row]), step = vyre_spv_value(s, s->c[row]);
+  const uint32_t type_id = vyre_spv_value_type(s, type), bool_id = vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1));
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_LOOP);
+  if (!scope || vyre_spv_failed(s))
+    return;
+  const uint32_t depth = s->depth - 1, before = s->block, head = s->next_id++, body = s->next_id++, index = s->next_id++;
+  vyre_spv_branch(s, head);
+  vyre_spv_label(s, head);
+  const size_t phi = s->code.count;
+  const uint32_t operands[6] = {type_id, index, from, before, index, 0};
+  vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
+  const size_t phis = vyre_spv_header_phis(s, body_row, before);
+  vyre_spv_tell_joins(s, body_row);
+  const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(type));
+  const uint32_t inside = vyre_spv_op2(s, is_signed ? SpvOpSLessThan : SpvOpULessThan, bool_id, index, to);
+  vyre_spv_begin_branches(s);
+  loop_merge(s, scope);
+  vyre_spv_branch_conditional(s, inside, body, scope->merge);
+  vyre_spv_add_edge(s, &scope->merge_edges, row, row, head);
+  vyre_spv_label(s, body);
+  s->id[body_row - s->base] = index;
+  vyre_spv_name(s, body_row, index);
+  vyre_spv_region(s, body_row);
+  scope = &s->scopes[depth];
+  if (!s->dead)
+    jump(s, &scope->next_edges, body_row, body_row, scope->next);
+  const bool live = scope->next_edges.count != 0;
+  vyre_spv_label(s, scope->next);
+  const uint32_t around = live ? vyre_spv_gather(s, &(vyre_spv_meeting){&scope->next_edges, 0, body_row, 0}) : 0;
+  if (vyre_spv_failed(s))
+    return;
+  const uint32_t advanced = live ? vyre_spv_op2(s, SpvOpIAdd, type_id, index, step) : index;
+  if (!vyre_spv_failed(s)) {
+    s->code.data[phi + 5] = advanced;
+    s->code.data[phi + 6] = s->block;
+  }
+  vyre_spv_patch_phis(s, body_row, phis, around, live);
+  vyre_spv_branch(s, head);
+  close_scope(s, scope);
+}
+
+/* The continuing region and the back edge. */
+static void
+write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, size_t phis)
+{
+  vyre_spv_scope *scope = &s->scopes[depth];
+  begin_block(s, &scope->next_edges, scope->next, region);
+  bool live = !s->dead;
+  s->breakif = 0;
+  if (live) {
+    s->continuing++;
+    vyre_spv_region(s, region);
+    s->continuing--;
+    scope = &s->scopes[depth];
+  }
+  if (vyre_spv_failed(s))
+    return;
+  if (live && s->dead) { /* it never ends: its last block, which nothing reaches, holds the back edge that SPIR-V wants */
+    if (s->code.data[s->code.count - 1] != (1u << 16 | SpvOpUnreachable))
+      vyre_spv_fail(s, "a jump out of a continuing region\nFix: verify the module before writing it");
+    s->code.count--;
+    live = false;
+  }
+  vyre_spv_patch_phis(s, s->first[scope->row], phis, 0, live);
+  if (live && s->breakif) {
+    vyre_spv_add_edge(s, &scope->merge_edges, scope->row, s->breakif, s->block);
+    vyre_spv_branch_conditional(s, vyre_spv_value(s, s->a[s->breakif]), scope->merge, head);
+  } else {
+    vyre_spv_branch(s, head);
+  }
+  s->breakif = 0;
+}
+
+static void
+write_loop(vyre_spv *s, uint32_t row)
+{
+  const uint32_t body_row = s->first[row], continuing = body_row ? s->next[body_row] : 0;
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_LOOP);
+  if (!scope || vyre_spv_failed(s))
+    return;
+  const uint32_t depth = s->depth - 1, before = s->block, head = s->next_id++, body = s->next_id++;
+  vyre_spv_branch(s, head);
+  vyre_spv_label(s, head);
+  const size_t phis = vyre_spv_header_phis(s, body_row, before);
+  vyre_spv_tell_joins(s, body_row);
+  loop_merge(s, scope);
+  vyre_spv_branch(s, body);
+  vyre_spv_label(s, body);
+  vyre_spv_region(s, body_row);
+  scope = &s->scopes[depth];
+  if (!s->dead)
+    jump(s, &scope->next_edges, continuing, body_row, scope->next);
+  write_continuing(s, depth, continuing, head, phis);
+  if (!vyre_spv_failed(s))
+    close_scope(s, &s->scopes[depth]);
+}
+
+static void
+push_label(vyre_spv *s, vyre_spv_words *words, uint32_t row, uint32_t label)
+{
+  if (vyre_spv_opcode(s, row) != VYRE_OP_const)
+    vyre_spv_fail(s, "a case label that is no const row");
+  uint32_t literal[2];
+  const uint32_t count = vyre_spv_literal(VYRE_TYPE_KIND(vyre_spv_row_type(s, row)), vyre_spv_payload(s, row), literal);
+  vyre_spv_append(s, words, literal, count);
+  vyre_spv_push(s, words, label);
+}
+
+/* The labels of a case: none, a const row, or a tuple of such. */
+static void
+push_labels(vyre_spv *s, vyre_spv_words *words, uint32_t labels, uint32_t label)
+{
+  if (labels && vyre_spv_opcode(s, labels) != VYRE_OP_tuple) {
+    push_label(s, words, labels, label);
+    return;
+  }
+  uint32_t tuple = labels, left = labels ? VYRE_TUPLE_COUNT(s->imm[labels]) : 0;
+  for (; left > 3 && !vyre_spv_failed(s); left -= 2, tuple = s->c[tuple]) {
+    push_label(s, words, s->a[tuple], label);
+    push_label(s, words, s->b[tuple], label);
+  }
+  const uint32_t parts[3] = {s->a[tuple], s->b[tuple], s->c[tuple]};
+  for (uint32_t k = 0; k < left && k < 3; k++)
+    push_label(s, words, parts[k], label);
+}
+
+/* The cases one after another; `next_edges` holds the edge that falls into the next. */
+static void
+write_cases(vyre_spv *s, uint32_t row, uint32_t depth, uint32_t head, uint32_t first_label)
+{
+  uint32_t label = first_label;
+  for (uint32_t region = s->first[row]; region && !vyre_spv_failed(s); region = s->next[region], label++) {
+    vyre_spv_scope *scope = &s->scopes[depth];
+    vyre_spv_add_edge(s, &scope->next_edges, region, row, head);
+    begin_block(s, &scope->next_edges, label, region);
+    scope->next_edges.count = 0;
+    s->fell = false;
+    vyre_spv_region(s, region);
+    scope = &s->scopes[depth];
+    if (s->fell && s->next[region])
+      jump(s, &scope->next_edges, s->next[region], s->last[region], label + 1);
+    else if (!s->dead)
+      jump(s, &scope->merge_edges, row, region, scope->merge);
+    s->fell = false;
+  }
+}
+
+static void
+write_switch(vyre_spv *s, uint32_t row)
+{
+  const uint32_t selector = vyre_spv_value(s, s->a[row]);
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_SWITCH);
+  if (!scope)
+    return;
+  const uint32_t depth = s->depth - 1, head = s->block, first_label = s->next_id;
+  const size_t start = s->scratch.count;
+  vyre_spv_push(s, &s->scratch, selector);
+  vyre_spv_push(s, &s->scratch, 0);
+  uint32_t otherwise = 0;
+  for (uint32_t region = s->first[row]; region; region = s->next[region]) {
+    const uint32_t label = s->next_id++;
+    if (s->imm[region] & VYRE_CASE_DEFAULT)
+      otherwise = label;
+    push_labels(s, &s->scratch, s->a[region], label);
+  }
+  if (vyre_spv_failed(s))
+    return;
+  vyre_spv_begin_branches(s);
+  s->scratch.data[start + 1] = otherwise ? otherwise : scope->merge;
+  vyre_spv_selection_merge(s, scope->merge, s->imm[row]);
+  vyre_spv_long_instruction(s, &s->code, SpvOpSwitch, s->scratch.data + start, s->scratch.count - start);
+  s->scratch.count = start;
+  if (!otherwise)
+    vyre_spv_add_edge(s, &scope->merge_edges, row, row, head);
+  write_cases(s, row, depth, head, first_label);
+  if (!vyre_spv_failed(s))
+    close_scope(s, &s->scopes[depth]);
+}
+
+static void
+write_block(vyre_spv *s, uint32_t row)
+{
+  const uint32_t region = s->first[row];
+  if (!(s->use[row - s->base] & VYRE_SPV_LEFT)) {
+    uint32_t list[EDGE_WORDS];
+    vyre_spv_words edges = {list, 0, EDGE_WORDS};
+    vyre_spv_region(s, region);
+    if (!s->dead) {
+      vyre_spv_add_edge(s, &edges, row, region, s->block);
+      vyre_spv_meet(s, &edges, 0, row);
+    }
+    return;
+  }
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_SWITCH);
+  if (!scope)
+    return;
+  const uint32_t depth = s->depth - 1;
+  const uint32_t inside = s->next_id++;
+  const uint32_t operands[2] = {vyre_spv_u32(s, 0), inside};
+  vyre_spv_selection_merge(s, scope->merge, 0);
+  vyre_spv_instruction(s, &s->code, SpvOpSwitch, operands, 2);
+  vyre_spv_label(s, inside);
+  vyre_spv_region(s, region);
+  scope = &s->scopes[depth];
+  if (!s->dead)
+    jump(s, &scope->merge_edges, row, region, scope->merge);
+  if (!vyre_spv_failed(s))
+    close_scope(s, scope);
+}
+
+/* break and continue: of the innermost loop. */
+static void
+write_loop_jump(vyre_spv *s, uint32_t row, bool is_break)
+{
+  vyre_spv_scope *scope = loop_around(s);
+  if (!scope)
+    vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
+  else if (is_break)
+    jump(s, &scope->merge_edges, scope->row, row, scope->merge);
+  else
+    jump(s, &scope->next_edges, s->last[scope->row], row, scope->next);
+}
+
+/* ---- rows ---- */
+
+static void
+write_end(vyre_spv *s, uint32_t row)
+{
+  /* A trap is an error of the program: it ends.  Where SPIR-V has no return, it is a place never reached. */
+  const bool trap = vyre_spv_opcode(s, row) == VYRE_OP_trap;
+  vyre_spv_instruction(s, &s->code, trap && s->continuing ? SpvOpUnreachable : SpvOpReturn, NULL, 0);
+  s->dead = true;
+}
+
+/* A row of an op before gid: declarations, control, memory. */
+static void
+write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
+{
+  switch (op) {
+  case VYRE_OP_workgroup:
+  case VYRE_OP_var:
+  case VYRE_OP_buffer:
+    return;
+  case VYRE_OP_get:
+    if (vyre_spv_is_in_memory(s, row))
+      vyre_spv_demoted_get(s, row);
+    else
+      vyre_spv_get(s, row);
+    return;
+  case VYRE_OP_set:
+    if (vyre_spv_is_in_memory(s, row))
+      vyre_spv_demoted_set(s, row);
+    return;
+  case VYRE_OP_if:
+    write_if(s, row);
+    return;
+  case VYRE_OP_for:
+    write_for(s, row);
+    return;
+  case VYRE_OP_loop:
+    write_loop(s, row);
+    return;
+  case VYRE_OP_switch:
+    write_switch(s, row);
+    return;
+  case VYRE_OP_block:
+    write_block(s, row);
+    return;
+  case VYRE_OP_break:
+  case VYRE_OP_continue:
+    write_loop_jump(s, row, op == VYRE_OP_break);
+    return;
+  case VYRE_OP_leave:
+    write_leave(s, s->a[row], row);
+    return;
+  case VYRE_OP_fallthrough:
+    s->fell = true;
+    return;
+  case VYRE_OP_breakif:
+    s->breakif = row;
+    return;
+  case VYRE_OP_return:
+  case VYRE_OP_trap:
+    write_end(s, row);
+    return;
+  case VYRE_OP_const:
+  case VYRE_OP_spec:
+    if (!s->id[row - s->base])
+      vyre_spv_row(s, row);
+    return;
+  default:
+    vyre_spv_memory_row(s, row);
+    return;
+  }
+}
+
+static void
+write_row(vyre_spv *s, uint32_t row)
+{
+  const vyre_opcode op = vyre_spv_opcode(s, row);
+  const bool is_value = (op == VYRE_OP_get || op == VYRE_OP_set) && !vyre_spv_is_in_memory(s, row); /* nothing is written */
+  if (s->lined && op > VYRE_OP_buffer && !is_value)
+    vyre_spv_new_line(s, row);
+  if (op < VYRE_OP_gid)
+    write_first_row(s, row, op);
+  else if (vyre_op_is_opaque(op))
+    vyre_spv_opaque(s, row);
+  else if (!s->id[row - s->base])
+    vyre_spv_row(s, row);
+  if (s->has_values && (op > VYRE_OP_buffer || op == VYRE_OP_const))
+    vyre_spv_tell_value(s, row, op == VYRE_OP_set && is_value ? vyre_spv_set_to(s, row) : s->id[row - s->base]);
+}
+
+void
+vyre_spv_region(vyre_spv *s, uint32_t region)
+{
+  if (++s->nesting > VYRE_SPV_DEPTH + 1)
+    vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
+  /* after a construct with a tail there is only that tail, which needs no instruction */
+  for (uint32_t row = s->first[region]; row && !s->dead && !s->carry && !vyre_spv_failed(s); row = s->next[row]) {
+    s->row = row;
+    write_row(s, row);
+  }
+  s->nesting--;
+}

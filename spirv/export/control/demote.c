@@ -1,0 +1,102 @@
+/* Vars that go out as variables of the function, with loads and stores, as their phis would come to far more.
+ *
+ * A var written in one case of a switch of n needs a phi of n values after it: n such vars are n * n values, where their stores
+ * were n.  The same goes for the merge blocks of nested constructs, and for the breaks of a loop.  So the words of the phis that
+ * the joins of the state graph may need are counted while it is made.  Where they come to no more than FREE_WORDS, or to ROW_WORDS
+ * for each row of the program, all vars are values, as they are of nearly all programs.  Else those whose phis come to more than
+ * VAR_TIMES the words that the variable, its loads and its stores have become variables, and no parts of their joins are looked
+ * for; what is left is linear in the rows.
+ *
+ * Counted is a phi a join, of two words for each edge to its block; a loop's header has another one; and after the target of
+ * leaves that cross constructs, one in the merge block of each of those.
+ *
+ * Limits: values of opaque types have no variable, and those of 8 and 16 bits have none where the module knows such values in
+ * buffers alone: they stay phis.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/export/control/control.h"
+
+#include "vyre/view.h"
+
+enum { FREE_WORDS = 65536, ROW_WORDS = 8, VAR_TIMES = 4, MOST_PHI_WORDS = 0xffff, HEADER_PHI_WORDS = 7, VARIABLE_WORDS = 5 };
+
+static uint64_t
+budget(const vyre_spv *s)
+{
+  const uint64_t words = (uint64_t)s->count * ROW_WORDS;
+  return words > FREE_WORDS ? words : FREE_WORDS;
+}
+
+static bool
+may_be_variable(const vyre_spv *s, uint32_t var)
+{
+  const bool any = vyre_module_input(s->module, s->input)->capabilities.count == 0; /* what is used will be declared */
+  const vyre_kind kind = VYRE_TYPE_KIND(vyre_spv_row_type(s, var));
+  const uint32_t capability = vyre_spv_narrow_capability(kind);
+  return kind != VYRE_OPAQUE && (!capability || any || vyre_spv_declares(s, capability));
+}
+
+/* Whether its phis, whose words `id` of the var counts, come to more than it would as a variable, and there are too many in all. */
+static bool
+is_too_long(const vyre_spv *s, uint32_t var)
+{
+  const uint32_t words = s->id[var - s->base];
+  if (words < UINT32_MAX && (s->phi_words <= budget(s) || words / VAR_TIMES <= s->aux[var - s->base] + VARIABLE_WORDS))
+    return false;
+  return may_be_variable(s, var);
+}
+
+bool
+vyre_spv_count_join(void *writer, uint32_t var, uint32_t row, uint32_t edges)
+{
+  vyre_spv *const s = writer;
+  const uint64_t own = VYRE_SPV_PHI_WORDS + (uint64_t)edges * VYRE_SPV_EDGE_WORDS;
+  const uint64_t words = own + s->id[row - s->base] + (vyre_row_is_loop(s->view, s->parent[row]) ? HEADER_PHI_WORDS : 0);
+  uint32_t *const sum = &s->id[var - s->base];
+  s->phi_words += words;
+  *sum = own <= MOST_PHI_WORDS && words + *sum < UINT32_MAX ? (uint32_t)words + *sum : UINT32_MAX;
+  return !is_too_long(s, var);
+}
+
+bool
+vyre_spv_demote(vyre_spv *s)
+{
+  s->scratch.count = 0;
+  for (uint32_t row = s->first[s->program]; row; row = s->next[row]) {
+    if (vyre_spv_opcode(s, row) != VYRE_OP_var)
+      continue;
+    if (is_too_long(s, row))
+      vyre_spv_push(s, &s->scratch, row);
+    s->id[row - s->base] = 0;
+  }
+  if (s->scratch.count == 0 || vyre_spv_failed(s))
+    return false;
+  vyre_spv_clear_program(s);
+  for (size_t i = 0; i < s->scratch.count; i++)
+    s->use[s->scratch.data[i] - s->base] = VYRE_SPV_IN_MEMORY;
+  return true;
+}
+
+void
+vyre_spv_demoted_var(vyre_spv *s, uint32_t var)
+{
+  const uint32_t type = vyre_spv_value_type(s, vyre_spv_row_type(s, var));
+  uint32_t words[4] = {vyre_spv_pointer(s, SpvStorageClassFunction, type), 0, SpvStorageClassFunction, vyre_spv_null(s, type)};
+  words[1] = s->id[var - s->base] = s->next_id++;
+  vyre_spv_instruction(s, &s->code, SpvOpVariable, words, 4);
+  vyre_spv_describe(s, var, words[1]);
+}
+
+void
+vyre_spv_demoted_get(vyre_spv *s, uint32_t row)
+{
+  const uint32_t var = s->a[row];
+  s->id[row - s->base] = vyre_spv_op1(s, SpvOpLoad, vyre_spv_value_type(s, vyre_spv_row_type(s, var)), s->id[var - s->base]);
+}
+
+void
+vyre_spv_demoted_set(vyre_spv *s, uint32_t row)
+{
+  const uint32_t operands[2] = {s->id[s->a[row] - s->base], vyre_spv_value(s, s->b[row])};
+  vyre_spv_instruction(s, &s->code, SpvOpStore, operands, 2);
+}

@@ -1,0 +1,470 @@
+/* Vars as SSA values, by the state graph (docs/ir.md, "Versions"): what a get gives is what its version is, a `set`'s value, or the
+ * phi of a join.
+ *
+ * A join is at the start of a construct's merge block, a loop's header, a continue target or a case's first block, and its parts
+ * say what each edge to that block brings.  SPIR-V differs in three things:
+ *
+ *   A leave that crosses constructs goes through the merge blocks of those between (control.c).  In each the joins after its
+ * target get what such leaves bring, undefined by all other edges, and the edge that goes on from there has that as its values. The
+ * edges of a construct with a tail (tails.c) come to the end of what is around it. A `for` advances its index in a block of its
+ * own, where what its rounds bring meets before it comes to the header.
+ *
+ * A join of a header that is the same in each round has no phi; nor has another one whose edges bring one value.
+ *
+ * Cost: joins times the edges to their blocks; where that would be far more than the rows, vars are variables instead
+ * (demote.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/export/control/control.h"
+#include "spirv/export/debug/debug.h"
+
+#include "vyre/view.h"
+
+#include <string.h>
+
+static uint32_t
+type_of(vyre_spv *s, uint32_t var)
+{
+  return vyre_spv_type_of_row(s, var);
+}
+
+static uint32_t
+undefined_of(vyre_spv *s, uint32_t var)
+{
+  const uint32_t type = type_of(s, var);
+  return vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL);
+}
+
+/* The id, or where it is 0 the zero that the var is at the start. */
+static uint32_t
+or_zero(vyre_spv *s, uint32_t var, uint32_t id)
+{
+  if (id)
+    return id;
+  return VYRE_TYPE_KIND(vyre_spv_row_type(s, var)) == VYRE_OPAQUE ? undefined_of(s, var) : vyre_spv_null(s, type_of(s, var));
+}
+
+/* ---- versions ---- */
+
+/* The get whose value a `set` hands on, of a var that is a value too; 0: it sets something else. */
+static uint32_t
+copied_get(const vyre_spv *s, uint32_t set)
+{
+  const uint32_t value = s->b[set];
+  return vyre_spv_opcode(s, value) == VYRE_OP_get && !vyre_spv_is_in_memory(s, value) ? value : 0;
+}
+
+/* What the version is: the row of a value, a var for the zero at the start, or a join that is nothing else. */
+static uint32_t
+source_of(vyre_spv *s, uint32_t version)
+{
+  uint32_t result = version;
+  for (;;) {
+    if (result & VYRE_JOIN) {
+      const uint32_t same = s->joins[result & ~VYRE_JOIN].same;
+      if (!same)
+        break;
+      result = same;
+    } else if (vyre_spv_opcode(s, result) != VYRE_OP_set) {
+      break;
+    } else if (copied_get(s, result)) {
+      result = s->graph.version[s->b[result]];
+    } else {
+      result = s->b[result];
+      break;
+    }
+  }
+  while (!(version & VYRE_JOIN) && vyre_spv_opcode(s, version) == VYRE_OP_set && copied_get(s, version)) {
+    uint32_t *const seen = &s->graph.version[s->b[version]]; /* the next question finds it at once */
+    version = *seen;
+    *seen = result;
+  }
+  return result;
+}
+
+/* The id of what is given by source_of; 0: zero. */
+static uint32_t
+id_of(vyre_spv *s, uint32_t source)
+{
+  if (source & VYRE_JOIN)
+    return s->joins[source & ~VYRE_JOIN].id;
+  return vyre_spv_opcode(s, source) == VYRE_OP_var ? 0 : vyre_spv_value(s, source);
+}
+
+static uint32_t
+value_of(vyre_spv *s, uint32_t version)
+{
+  return id_of(s, source_of(s, version));
+}
+
+void
+vyre_spv_get(vyre_spv *s, uint32_t row)
+{
+  s->id[row - s->base] = or_zero(s, s->a[row], value_of(s, s->graph.version[row]));
+}
+
+uint32_t
+vyre_spv_set_to(vyre_spv *s, uint32_t row)
+{
+  return or_zero(s, s->a[row], value_of(s, row));
+}
+
+/* ---- joins ---- */
+
+/* The row's first join; and whether a join is of that row: the others follow the first. */
+static uint32_t
+first_join(const vyre_spv *s, uint32_t row)
+{
+  return s->aux[row - s->base];
+}
+
+static bool
+stands_at(const vyre_spv *s, uint32_t join, uint32_t row)
+{
+  return join < s->graph.join_count && s->graph.joins[join].row == row;
+}
+
+static bool
+is_phi(const vyre_spv *s, uint32_t join)
+{
+  return s->joins[join].var && !s->joins[join].same;
+}
+
+static bool
+is_header(const vyre_spv *s, uint32_t row)
+{
+  const uint32_t loop = s->parent[row];
+  return vyre_row_is_loop(s->view, loop) && s->first[loop] == row;
+}
+
+/* The join at a loop's header is the value from before the loop, if all that comes around is that value, or the join itself.  Then
+ * all joins between are that value too. */
+static void
+settle_header(vyre_spv *s, uint32_t header)
+{
+  const vyre_join *const joins = s->graph.joins;
+  const vyre_part *const parts = s->graph.parts;
+  const uint32_t loop = s->parent[joins[header].row], front = source_of(s, parts[joins[header].first].version);
+  s->marks.count = 0;
+  vyre_spv_push(s, &s->marks, header);
+  for (size_t i = 0; i < s->marks.count && !vyre_spv_failed(s); i++) {
+    const vyre_join at = joins[s->marks.data[i]];
+    for (uint32_t p = at.first; p < at.first + at.count; p++) {
+      const uint32_t source = source_of(s, parts[p].version), join = source & ~VYRE_JOIN;
+      if (source == front || source == (VYRE_JOIN | header))
+        continue;
+      if (!(source & VYRE_JOIN) || joins[join].row < loop || is_header(s, joins[join].row))
+        return;
+      if (s->joins[join].seen != header)
+        vyre_spv_push(s, &s->marks, join);
+      s->joins[join].seen = header;
+    }
+  }
+  for (size_t i = 0; i < s->marks.count && !vyre_spv_failed(s); i++)
+    s->joins[s->marks.data[i]].same = front;
+}
+
+/* The var whose states a join brings together, from the joins before it.  0: none, for no edge leads there. */
+static uint32_t
+var_of(const vyre_spv *s, const vyre_join *join)
+{
+  uint32_t var = 0;
+  for (uint32_t p = join->first; p < join->first + join->count && !var; p++) {
+    const uint32_t version = s->graph.parts[p].version;
+    if (version & VYRE_JOIN)
+      var = s->joins[version & ~VYRE_JOIN].var;
+    else
+      var = vyre_spv_opcode(s, version) == VYRE_OP_set ? s->a[version] : version;
+  }
+  return var;
+}
+
+void
+vyre_spv_find_phis(vyre_spv *s)
+{
+  const vyre_state_graph *const g = &s->graph;
+  s->joins = vyre_spv_memory(s, g->join_count * sizeof(*s->joins));
+  for (uint32_t i = 0; i < g->join_count && s->joins; i++)
+    s->joins[i] = (vyre_spv_join){0};
+  for (uint32_t i = 1; i < g->join_count && s->joins; i++) {
+    const uint32_t row = g->joins[i].row, var = var_of(s, &g->joins[i]);
+    if (var && !(s->use[var - s->base] & VYRE_SPV_IN_MEMORY))
+      s->joins[i].var = var;
+    if (row != g->joins[i - 1].row)
+      s->aux[row - s->base] = i;
+  }
+  for (uint32_t i = g->join_count; i-- > 1 && !vyre_spv_failed(s);) /* inner loops before outer ones */
+    if (s->joins[i].var && is_header(s, g->joins[i].row))
+      settle_header(s, i);
+}
+
+/* By what parts are ordered: the row of the edge; of a region, the row after it. */
+static uint32_t
+place_of(const vyre_spv *s, uint32_t row)
+{
+  if (!(vyre_op_flags_of(s->view, row) & VYRE_OP_REGION))
+    return row;
+  return s->next[row] ? s->next[row] : UINT32_MAX;
+}
+
+/* The version that the edge from that row brings to the join; `part` is a guess at its index, and becomes one for the next. */
+static uint32_t
+part_of(const vyre_spv *s, uint32_t join, uint32_t from, uint32_t *part)
+{
+  const vyre_part *const parts = s->graph.parts;
+  uint32_t low = s->graph.joins[join].first, high = low + s->graph.joins[join].count;
+  const uint32_t rest = high - 1;
+  if (*part < low || *part > rest)
+    *part = low;
+  if (parts[*part].edge == from)
+    return parts[(*part)++].version;
+  high -= high - low > 1 && parts[rest].edge == s->graph.joins[join].row; /* what all others bring */
+  const uint32_t place = place_of(s, from);
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (place_of(s, parts[middle].edge) < place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *part = low;
+  return parts[low < rest && parts[low].edge == from ? (*part)++ : rest].version;
+}
+
+/* ---- edges ---- */
+
+void
+vyre_spv_begin_branches(vyre_spv *s)
+{
+  if (s->depth && !s->scopes[s->depth - 1].known)
+    s->scopes[s->depth - 1].known = s->next_id;
+}
+
+vyre_spv_scope *
+vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
+{
+  if (s->depth == s->scope_capacity) {
+    const uint32_t capacity = s->scope_capacity ? s->scope_capacity * 2 : 16;
+    vyre_spv_scope *scopes = vyre_spv_memory(s, capacity * sizeof(*scopes));
+    if (!scopes)
+      return NULL;
+    if (s->scope_capacity)
+      memcpy(scopes, s->scopes, s->scope_capacity * sizeof(*scopes));
+    for (uint32_t i = s->scope_capacity; i < capacity; i++)
+      scopes[i] = (vyre_spv_scope){0};
+    s->scopes = scopes;
+    s->scope_capacity = capacity;
+  }
+  vyre_spv_begin_branches(s);
+  vyre_spv_scope *scope = &s->scopes[s->depth++];
+  scope->row = row;
+  scope->known = 0;
+  scope->kind = kind;
+  scope->merge = s->next_id++;
+  scope->next = kind == VYRE_SPV_LOOP ? s->next_id++ : 0;
+  scope->merge_edges.count = scope->next_edges.count = 0;
+  return scope;
+}
+
+void
+vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t block)
+{
+  uint32_t *const edge = vyre_spv_reserve(s, edges, EDGE_WORDS);
+  if (!edge)
+    return;
+  edge[EDGE_TO] = to;
+  edge[EDGE_FROM] = from;
+  edge[EDGE_BLOCK] = block;
+  edge[EDGE_VALUES] = s->carry;
+  s->carry = 0;
+}
+
+static bool
+is_taken(const vyre_spv_meeting *m, const uint32_t *edge)
+{
+  return edge[EDGE_TO] == m->to || edge[EDGE_TO] == m->through;
+}
+
+/* Whether the source is what the condition of the `if` is known to be in that arm. */
+static bool
+is_its_condition(const vyre_spv *s, uint32_t row, uint32_t arm, uint32_t source)
+{
+  return !(source & VYRE_JOIN) && vyre_row_is_const(s->view, source) && vyre_spv_row_type(s, source) == VYRE_TYPE(VYRE_BOOL, 1) &&
+         s->imm[source] == (arm == s->first[row]);
+}
+
+bool
+vyre_spv_brings_condition(vyre_spv *s, uint32_t row)
+{
+  uint32_t part = 0;
+  for (uint32_t join = first_join(s, row); stands_at(s, join, row) && !vyre_spv_failed(s); join++)
+    if (is_phi(s, join) && is_its_condition(s, row, s->first[row], source_of(s, part_of(s, join, s->first[row], &part))))
+      return true;
+  return false;
+}
+
+/* The id of what an edge brings: of an arm where that is the condition, the condition itself (control.c, write_if). */
+static uint32_t
+id_on_edge(vyre_spv *s, const uint32_t *edge, uint32_t source)
+{
+  const uint32_t row = edge[EDGE_TO];
+  if (vyre_spv_opcode(s, row) == VYRE_OP_if && is_its_condition(s, row, edge[EDGE_FROM], source))
+    return vyre_spv_value(s, s->a[row]);
+  return id_of(s, source);
+}
+
+/* What a taken edge brings to a join after the construct that it leads to. */
+static uint32_t
+carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
+{
+  if (edge[EDGE_VALUES])
+    return s->carried.data[edge[EDGE_VALUES] + join - first_join(s, edge[EDGE_TO])];
+  return id_on_edge(s, edge, source_of(s, part_of(s, join, edge[EDGE_FROM], part)));
+}
+
+/* The same, also for edges of `through`, a construct with a tail that ends with `to`: they bring what the region of the tail
+ * brings, which may be the join after `through`. */
+static uint32_t
+brought(vyre_spv *s, const vyre_spv_meeting *m, const uint32_t *edge, uint32_t join, uint32_t *part)
+{
+  if (edge[EDGE_TO] == m->to)
+    return carried(s, edge, join, part);
+  uint32_t guess = 0;
+  const uint32_t source = source_of(s, part_of(s, join, s->parent[m->through], &guess)), inner = source & ~VYRE_JOIN;
+  if ((source & VYRE_JOIN) && s->graph.joins[inner].row == m->through)
+    return carried(s, edge, inner, part);
+  return id_of(s, source);
+}
+
+/* A phi of `marks`, one for each edge. */
+static uint32_t
+write_phi(vyre_spv *s, uint32_t type, const vyre_spv_words *edges)
+{
+  const size_t count = edges->count / EDGE_WORDS;
+  const uint32_t id = s->next_id++;
+  if (count * 2 + 3 > 0xffff) {
+    vyre_spv_fail(s, "a phi of %zu edges", count);
+    return 0;
+  }
+  uint32_t *words = vyre_spv_reserve(s, &s->code, count * 2 + 3);
+  if (!words || vyre_spv_failed(s))
+    return 0;
+  *words++ = (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi;
+  *words++ = type;
+  *words++ = id;
+  for (size_t i = 0; i < count; i++) {
+    *words++ = s->marks.data[i];
+    *words++ = edges->data[i * EDGE_WORDS + EDGE_BLOCK];
+  }
+  return id;
+}
+
+static uint32_t
+meet_join(vyre_spv *s, const vyre_spv_meeting *m, uint32_t join)
+{
+  const uint32_t *const data = m->edges->data, var = s->joins[join].var;
+  uint32_t part = 0, id = 0;
+  bool any = false, alike = true, all = true;
+  s->marks.count = 0;
+  for (size_t at = 0; at < m->edges->count; at += EDGE_WORDS) {
+    const bool taken = is_taken(m, data + at);
+    const uint32_t here = taken ? brought(s, m, data + at, join, &part) : UINT32_MAX;
+    vyre_spv_push(s, &s->marks, here);
+    alike = alike && (!taken || !any || here == id);
+    id = taken ? here : id;
+    any = any || taken;
+    all = all && taken;
+  }
+  if (alike && (all || id < m->known))
+    return id;
+  const uint32_t undefined = all ? 0 : undefined_of(s, var);
+  for (size_t i = 0; i < s->marks.count && !vyre_spv_failed(s); i++)
+    s->marks.data[i] = s->marks.data[i] == UINT32_MAX ? undefined : or_zero(s, var, s->marks.data[i]);
+  return write_phi(s, type_of(s, var), m->edges);
+}
+
+uint32_t
+vyre_spv_gather(vyre_spv *s, const vyre_spv_meeting *m)
+{
+  const size_t start = s->carried.count;
+  for (uint32_t join = first_join(s, m->to); stands_at(s, join, m->to) && !vyre_spv_failed(s); join++)
+    vyre_spv_push(s, &s->carried, is_phi(s, join) ? meet_join(s, m, join) : 0);
+  return (uint32_t)start;
+}
+
+void
+vyre_spv_meet(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row)
+{
+  const vyre_spv_meeting m = {edges, known, row, 0};
+  for (uint32_t join = first_join(s, row); stands_at(s, join, row) && !vyre_spv_failed(s); join++)
+    s->joins[join].id = is_phi(s, join) ? meet_join(s, &m, join) : 0;
+}
+
+void
+vyre_spv_tell_joins(vyre_spv *s, uint32_t row)
+{
+  for (uint32_t join = first_join(s, row); s->has_values && stands_at(s, join, row) && !vyre_spv_failed(s); join++)
+    if (is_phi(s, join))
+      vyre_spv_tell(s, s->joins[join].var, s->joins[join].id);
+}
+
+void
+vyre_spv_tell_lost(vyre_spv *s, uint32_t row, uint32_t arm)
+{
+  for (uint32_t set = s->first[arm]; set && !vyre_spv_failed(s); set = s->next[set]) {
+    uint32_t join = first_join(s, row);
+    if (vyre_spv_opcode(s, set) != VYRE_OP_set)
+      continue;
+    while (stands_at(s, join, row) && !(is_phi(s, join) && s->joins[join].var == s->a[set]))
+      join++;
+    if (!stands_at(s, join, row))
+      vyre_spv_tell(s, set, undefined_of(s, s->a[set]));
+  }
+}
+
+uint32_t
+vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target)
+{
+  const uint32_t leaves = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1), type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1));
+  const uint32_t stays = vyre_spv_null(s, type);
+  s->marks.count = 0;
+  for (size_t at = 0; at < edges->count; at += EDGE_WORDS)
+    vyre_spv_push(s, &s->marks, edges->data[at + EDGE_TO] == target ? leaves : stays);
+  return write_phi(s, type, edges);
+}
+
+/* ---- loops ---- */
+
+size_t
+vyre_spv_header_phis(vyre_spv *s, uint32_t body, uint32_t before)
+{
+  const size_t start = s->code.count;
+  for (uint32_t join = first_join(s, body); stands_at(s, join, body) && !vyre_spv_failed(s); join++) {
+    if (!is_phi(s, join))
+      continue;
+    const uint32_t var = s->joins[join].var, front = value_of(s, s->graph.parts[s->graph.joins[join].first].version);
+    const uint32_t operands[6] = {type_of(s, var), s->next_id++, or_zero(s, var, front), before, 0, 0};
+    vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
+    s->joins[join].id = operands[1];
+  }
+  return start;
+}
+
+void
+vyre_spv_patch_phis(vyre_spv *s, uint32_t body, size_t start, uint32_t values, bool live)
+{
+  const uint32_t first = first_join(s, body);
+  for (uint32_t join = first; stands_at(s, join, body) && !vyre_spv_failed(s); join++) {
+    const vyre_join *const at = &s->graph.joins[join];
+    if (!is_phi(s, join))
+      continue;
+    uint32_t around = s->joins[join].id;
+    if (live)
+      around =
+          or_zero(s, s->joins[join].var,
+                  values ? s->carried.data[values + join - first] : value_of(s, s->graph.parts[at->first + at->count - 1].version));
+    s->code.data[start + 5] = around;
+    s->code.data[start + 6] = s->block;
+    start += 7;
+  }
+}

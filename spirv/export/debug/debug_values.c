@@ -1,0 +1,180 @@
+/* Variables of the source: DebugValue where a row is the value of one, DebugDeclare for those in memory (vyre_scope_info).
+ *
+ * A value is told after its instruction; a var's where it is set to what nothing else tells, and where paths meet, after the phis.
+ * Of a variable of which rows have gone, or have been moved where they are executed at other times, nothing is told: a debugger
+ * would show the value before, or one too early.
+ *
+ * Cost: linear in the rows, in what they are values of, and for each of several values in how deep in control it is.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/export/control/control.h"
+#include "spirv/export/debug/debug.h"
+
+#include "vyre/view.h"
+
+enum { MOST_PARTS = 32 };
+#define LOST UINT32_MAX
+
+/* How many values of it and its parts there are, or LOST. */
+static uint32_t *
+values_of(vyre_spv *s, vyre_scope variable)
+{
+  return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 0)->id;
+}
+
+/* How many there are of it as a whole. */
+static uint32_t *
+whole_values_of(vyre_spv *s, vyre_scope variable)
+{
+  return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 1)->id;
+}
+
+static vyre_scope
+values_at(const vyre_spv *s, uint32_t row)
+{
+  return vyre_scope_get(s->module, vyre_row_scope(s->module, (vyre_row){row})).values;
+}
+
+/* Whether the row holds a variable, rather than being its value for a time. */
+static bool
+holds(const vyre_spv *s, uint32_t row)
+{
+  return vyre_spv_opcode(s, row) == VYRE_OP_var || vyre_spv_opcode(s, row) == VYRE_OP_buffer;
+}
+
+/* It, and what it is a part of. */
+static void
+lose(vyre_spv *s, vyre_scope variable)
+{
+  for (; variable; variable = vyre_scope_get(s->module, variable).variable)
+    *values_of(s, variable) = LOST;
+}
+
+/* Whether it is a var that is a variable of SPIR-V: that is not stored to wherever the source's is given something (demote.c). */
+static bool
+is_demoted(const vyre_spv *s, uint32_t row)
+{
+  return vyre_spv_opcode(s, row) == VYRE_OP_var && (s->use[row - s->base] & VYRE_SPV_IN_MEMORY) != 0;
+}
+
+/* By buffer: how many rows write to it. */
+static uint32_t *
+writes_to(vyre_spv *s, uint32_t buffer)
+{
+  return &vyre_spv_made_of(s, VYRE_SPV_WRITES, buffer, 0)->id;
+}
+
+/* Counts the value; false: its row is not where it was. */
+static bool
+count_value(vyre_spv *s, uint32_t row, const vyre_scope_info *value)
+{
+  vyre_spv_made *last = vyre_spv_made_of(s, VYRE_SPV_LAST_VALUE, (uint64_t)s->program << 32 | value->variable, 0);
+  const bool follows = value->order >= last->id;
+  last->id = value->order;
+  ++*whole_values_of(s, value->variable);
+  for (vyre_scope of = value->variable; of; of = vyre_scope_get(s->module, of).variable)
+    *values_of(s, of) += *values_of(s, of) != LOST;
+  return value->depth == 0 || (follows && value->depth == 1 + vyre_row_depth(s->view, row));
+}
+
+/* What is a value of the whole is one of its parts, and the other way round. */
+static bool
+has_all(vyre_spv *s, vyre_scope variable, uint32_t index)
+{
+  uint64_t count = *values_of(s, variable);
+  while (count < index && (variable = vyre_scope_get(s->module, variable).variable) != 0)
+    count += *whole_values_of(s, variable);
+  return count >= index;
+}
+
+void
+vyre_spv_find_values(vyre_spv *s)
+{
+  s->has_values = false;
+  if (!s->debug_set || s->lined == 0)
+    return;
+  for (uint32_t row = s->program + 1; row < s->end; row++) {
+    if (vyre_op_flags_of(s->view, row) & VYRE_OP_WRITES && vyre_spv_opcode(s, row) != VYRE_OP_set)
+      ++*writes_to(s, vyre_buffer_of(s->view, s->a[row]));
+    for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
+      value = vyre_scope_get(s->module, value.values);
+      s->has_values = true;
+      if (is_demoted(s, row) || (!holds(s, row) && !count_value(s, row, &value)))
+        lose(s, value.variable);
+    }
+  }
+  for (uint32_t row = s->program + 1; row < s->end && s->has_values; row++)
+    for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
+      value = vyre_scope_get(s->module, value.values);
+      const bool is_buffer = vyre_spv_opcode(s, row) == VYRE_OP_buffer;
+      if (is_buffer ? *writes_to(s, row) < value.index : !has_all(s, value.variable, value.index))
+        lose(s, value.variable);
+    }
+}
+
+/* DebugExpression without operations, once. */
+static uint32_t
+expression(vyre_spv *s)
+{
+  uint32_t id = vyre_spv_made_of(s, VYRE_SPV_A_DEBUG, UINT32_MAX, 0)->id;
+  if (!id) {
+    id = vyre_spv_debug_put(s, &s->globals, VYRE_DEBUG_EXPRESSION, NULL, 0);
+    vyre_spv_made_of(s, VYRE_SPV_A_DEBUG, UINT32_MAX, 0)->id = id;
+  }
+  return id;
+}
+
+/* DebugValue, or DebugDeclare, of the variable or part. */
+static void
+tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
+{
+  uint32_t parts[MOST_PARTS], count = 0, operands[3 + MOST_PARTS] = {0, id, 0};
+  vyre_scope_info info = vyre_scope_get(s->module, variable);
+  bool is_lost = *values_of(s, variable) == LOST;
+  for (; info.variable && count < MOST_PARTS && !is_lost; info = vyre_scope_get(s->module, variable)) {
+    parts[count++] = info.index - 1;
+    variable = info.variable;
+    is_lost = *values_of(s, variable) == LOST;
+  }
+  operands[0] = is_lost || info.variable ? 0 : vyre_spv_debug_local(s, &info);
+  if (!operands[0] || !vyre_spv_debug_entity(s, &info))
+    return;
+  operands[2] = expression(s);
+  for (uint32_t k = 0; k < count; k++)
+    operands[3 + k] = vyre_spv_u32(s, parts[count - 1 - k]);
+  if (vyre_spv_debug_enter(s, &s->here, &info))
+    s->here = (vyre_spv_position){variable, UINT32_MAX, 0}; /* on none of its lines */
+  vyre_spv_debug_put(s, &s->code, instruction, operands, 3 + count);
+}
+
+/* In the order in which the row became them; `left`: how many more at most. */
+static void
+tell_all(vyre_spv *s, vyre_scope values, uint32_t id, uint32_t left)
+{
+  const vyre_scope_info value = vyre_scope_get(s->module, values);
+  if (value.values && left > 1)
+    tell_all(s, value.values, id, left - 1);
+  if (!vyre_spv_failed(s))
+    tell(s, VYRE_DEBUG_VALUE, value.variable, id);
+}
+
+void
+vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id)
+{
+  const uint32_t of = vyre_spv_opcode(s, row) == VYRE_OP_set ? s->a[row] : row;
+  if (!id || s->is_silent || !vyre_kind_is_scalar(VYRE_TYPE_KIND(vyre_spv_row_type(s, of))))
+    return;
+  const vyre_scope values = values_at(s, row);
+  if (values)
+    tell_all(s, values, id, VYRE_SCOPE_VALUES);
+}
+
+void
+vyre_spv_declare_variables(vyre_spv *s)
+{
+  for (uint32_t row = s->first[s->program]; row && s->has_values && !vyre_spv_failed(s); row = s->next[row])
+    for (vyre_scope_info value = {.values = vyre_spv_opcode(s, row) == VYRE_OP_buffer ? values_at(s, row) : 0}; value.values;) {
+      value = vyre_scope_get(s->module, value.values);
+      tell(s, VYRE_DEBUG_DECLARE, value.variable, s->id[row - s->base]);
+    }
+}

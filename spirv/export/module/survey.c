@@ -1,0 +1,339 @@
+/* The survey of a program before it is written: which rows are used how.  One pass over its rows, most of which tell nothing; then
+ * the state graph of its vars.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/export/control/control.h"
+
+#include "vyre/view.h"
+
+/* What the gets and sets of the var come to where it is a variable is counted, in words. */
+static void
+survey_var(vyre_spv *s, uint32_t row, uint32_t words)
+{
+  const uint32_t var = s->a[row];
+  if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var)
+    s->aux[var - s->base] += words;
+  else
+    vyre_spv_fail(s, "a %s of row %u, which is no var\nFix: verify the module before writing it",
+                  vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
+}
+
+static void
+use_pointer(vyre_spv *s, uint32_t path)
+{
+  if (path > s->base && path < s->end)
+    s->use[path - s->base] |= VYRE_SPV_USED_POINTER;
+}
+
+static void
+use_matrix(vyre_spv *s, uint32_t row)
+{
+  if (row > s->base && row < s->end)
+    s->use[row - s->base] |= VYRE_SPV_USED_MATRIX;
+}
+
+static bool
+is_left_by_leave(vyre_opcode op)
+{
+  return op == VYRE_OP_loop || op == VYRE_OP_for || op == VYRE_OP_switch || op == VYRE_OP_block;
+}
+
+/* An edge to the construct's merge block. */
+static void
+survey_edge(vyre_spv *s, uint32_t construct)
+{
+  s->aux[construct - s->base] += VYRE_SPV_EDGE_WORDS;
+}
+
+static void
+survey_break(vyre_spv *s, uint32_t row)
+{
+  uint32_t at = s->parent[row];
+  while (at > s->base && !vyre_row_is_loop(s->view, at))
+    at = s->parent[at];
+  if (at > s->base)
+    survey_edge(s, at);
+  else
+    vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
+}
+
+/* An edge to the construct's merge block, for a target further out. */
+static void
+survey_crossing(vyre_spv *s, uint32_t construct, uint32_t target)
+{
+  survey_edge(s, construct);
+  if (s->id[construct - s->base] == target) /* as the leave before it */
+    return;
+  s->id[construct - s->base] = target;
+  vyre_spv_push(s, &s->crossed, construct);
+  vyre_spv_push(s, &s->crossed, target);
+}
+
+/* A leave has to cross other constructs, where its target is neither the innermost loop nor, where no loop is left, the innermost
+ * construct.  Not so if nothing is between the ends of the two but a tail. */
+static void
+survey_leave(vyre_spv *s, uint32_t row)
+{
+  uint32_t target = s->a[row], first = 0, at;
+  bool in_loop = false;
+  for (at = s->parent[row]; at > s->base; at = s->parent[at]) {
+    const bool is_loop = vyre_row_is_loop(s->view, at);
+    if (!is_left_by_leave(vyre_spv_opcode(s, at)))
+      continue;
+    if (!first || (is_loop && !in_loop))
+      first = at;
+    in_loop |= is_loop;
+    if (at == target)
+      break;
+  }
+  if (at <= s->base) {
+    vyre_spv_fail(s, "leave of row %u, which is not around it\nFix: verify the module before writing it", target);
+    return;
+  }
+  survey_edge(s, target);
+  const bool has_tail = first != target && vyre_spv_take_tail(s, first, target);
+  s->use[(has_tail ? first : target) - s->base] |= VYRE_SPV_LEFT;
+  for (at = s->parent[row]; at != target; at = s->parent[at])
+    if (has_tail ? at == first : is_left_by_leave(vyre_spv_opcode(s, at)))
+      survey_crossing(s, at, target);
+}
+
+/* Of the targets of leaves, in `id`: the words of the phis that a join after them may need on the way. */
+static void
+survey_crossed(vyre_spv *s)
+{
+  const uint32_t *const pairs = s->crossed.data;
+  for (size_t i = 0; i < s->crossed.count; i++)
+    s->id[pairs[i] - s->base] = 0;
+  for (size_t i = 0; i < s->crossed.count; i += 2) {
+    uint32_t *const sum = &s->id[pairs[i + 1] - s->base];
+    const uint64_t words = (uint64_t)*sum + VYRE_SPV_PHI_WORDS + s->aux[pairs[i] - s->base];
+    *sum = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX;
+  }
+}
+
+/* Place by place, `aux` counts the lanes that are taken of it. */
+static void
+survey_lane(vyre_spv *s, uint32_t row)
+{
+  const uint32_t place = s->a[row];
+  if (place > s->base && place < row && vyre_op_is_invocation(vyre_spv_opcode(s, place)) && vyre_spv_flag(s, row, VYRE_ROW_IMM) &&
+      s->imm[row] < VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) && VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) > 1 &&
+      s->aux[place - s->base]++ == 0)
+    vyre_spv_push(s, &s->places, place);
+}
+
+/* A place that one row alone uses, which takes a lane of it.  Of most places either several lanes are taken or none, and equal
+ * places are one; where they are not, MANY_PLACES bounds the work. */
+static void
+survey_places(vyre_spv *s)
+{
+  enum { MANY_PLACES = 32 };
+  for (size_t i = 0; i < s->places.count; i++) {
+    const uint32_t place = s->places.data[i], lanes = i < MANY_PLACES ? s->aux[place - s->base] : 0;
+    uint32_t uses = 0;
+    s->aux[place - s->base] = 0;
+    for (uint32_t row = place + 1; row < s->end && lanes == 1; row++)
+      uses += (uint32_t)(s->a[row] == place) + (uint32_t)(s->b[row] == place) + (uint32_t)(s->c[row] == place);
+    if (uses == 1)
+      s->use[place - s->base] |= VYRE_SPV_ONE_LANE;
+  }
+}
+
+/* Of a relaxed program: the guards of a strict one choose between values of one type. */
+static void
+survey_sign(vyre_spv *s, uint32_t row)
+{
+  const vyre_type from = vyre_spv_row_type(s, s->a[row]), to = vyre_spv_row_type(s, row);
+  if (!s->plain || !vyre_kind_is_int(VYRE_TYPE_KIND(from)) || !vyre_kind_is_int(VYRE_TYPE_KIND(to)) || from == to ||
+      VYRE_TYPE_LANES(from) != VYRE_TYPE_LANES(to) || VYRE_ROW_FLAGS(s->op[row]) != 0 ||
+      vyre_kind_bits(VYRE_TYPE_KIND(from)) != vyre_kind_bits(VYRE_TYPE_KIND(to)))
+    return;
+  s->use[row - s->base] |= VYRE_SPV_EITHER_SIGN;
+  s->resigned = true;
+}
+
+/* The instruction of a conversion says how it reads an integer of another width, or that of a float. */
+static bool
+is_converted(const vyre_spv *s, uint32_t row)
+{
+  const vyre_kind from = VYRE_TYPE_KIND(vyre_spv_row_type(s, s->a[row])), to = VYRE_TYPE_KIND(vyre_spv_row_type(s, row));
+  return vyre_spv_opcode(s, row) == VYRE_OP_convert && (vyre_kind_is_float(to) || vyre_kind_bits(from) != vyre_kind_bits(to));
+}
+
+/* A row that takes its operands as they are. */
+static void
+survey_exact(vyre_spv *s, uint32_t row)
+{
+  const uint32_t operands[3] = {s->a[row], s->b[row], s->c[row]};
+  for (int i = 0; i < 3; i++)
+    if (operands[i] > s->base && operands[i] < row)
+      s->use[operands[i] - s->base] &= (uint16_t)~VYRE_SPV_EITHER_SIGN;
+}
+
+/* What a row tells the survey; most tell nothing. */
+enum {
+  NOTHING,
+  VAR,
+  GET,
+  SET,
+  LEAVE,
+  BREAK,
+  NEST,
+  REGION,
+  POINTER_A,
+  POINTERS_AB,
+  MATRIX_A,
+  MATRIX_B,
+  MATRICES_AB,
+  LANE,
+  SIGN,
+  OPAQUE
+};
+
+static const uint8_t tells[VYRE_OP__COUNT] = {
+    [VYRE_OP_var] = VAR,
+    [VYRE_OP_get] = GET,
+    [VYRE_OP_set] = SET,
+    [VYRE_OP_leave] = LEAVE,
+    [VYRE_OP_break] = BREAK,
+    [VYRE_OP_continue] = BREAK,
+    [VYRE_OP_if] = NEST,
+    [VYRE_OP_for] = NEST,
+    [VYRE_OP_loop] = NEST,
+    [VYRE_OP_switch] = NEST,
+    [VYRE_OP_block] = NEST,
+    [VYRE_OP_region] = REGION,
+    [VYRE_OP_case] = REGION,
+    [VYRE_OP_load] = POINTER_A,
+    [VYRE_OP_store] = POINTER_A,
+#define SPV_ATOMIC(op, instruction) [VYRE_OP_##op] = POINTER_A,
+#include "spirv/ops.def"
+    [VYRE_OP_copy] = POINTERS_AB,
+    [VYRE_OP_async_copy] = POINTERS_AB,
+    [VYRE_OP_matvec] = MATRIX_A,
+    [VYRE_OP_transpose] = MATRIX_A,
+    [VYRE_OP_determinant] = MATRIX_A,
+    [VYRE_OP_inverse] = MATRIX_A,
+    [VYRE_OP_vecmat] = MATRIX_B,
+    [VYRE_OP_matmat] = MATRICES_AB,
+    [VYRE_OP_lane] = LANE,
+    [VYRE_OP_convert] = SIGN,
+    [VYRE_OP_bitcast] = SIGN,
+    [VYRE_OP_opaque] = OPAQUE,
+    [VYRE_OP_opaque_pure] = OPAQUE,
+    [VYRE_OP_opaque_read] = OPAQUE,
+    [VYRE_OP_opaque_write] = OPAQUE,
+};
+
+enum { TAKES_ANY = false, TAKES_INT = true, TAKES_EITHER = true };
+
+/* Ops of which no operand is an integer whose sign matters to the instruction. */
+static const bool takes_either[VYRE_OP__COUNT] = {
+#define SPV_OP(op, instruction, kinds, operands, sort, form, writer) [VYRE_OP_##op] = TAKES_##kinds,
+#define SPV_ALSO(op, instruction, kinds, operands, sort, form)
+#include "spirv/ops.def"
+    [VYRE_OP_var] = true,    [VYRE_OP_get] = true,  [VYRE_OP_if] = true,
+    [VYRE_OP_region] = true, [VYRE_OP_load] = true, [VYRE_OP_at] = true,
+};
+
+static void
+survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
+{
+  s->row = row;
+  switch (tell) {
+  case VAR:
+    s->has_vars = true;
+    break;
+  case GET:
+    survey_var(s, row, VYRE_SPV_GET_WORDS);
+    break;
+  case SET:
+    survey_var(s, row, VYRE_SPV_SET_WORDS);
+    break;
+  case LEAVE:
+    survey_leave(s, row);
+    break;
+  case BREAK:
+    survey_break(s, row);
+    break;
+  case NEST:
+    s->nests++;
+    break;
+  case REGION:
+    survey_edge(s, s->parent[row]);
+    break;
+  case POINTERS_AB:
+    use_pointer(s, s->b[row]);
+    use_pointer(s, s->a[row]);
+    break;
+  case POINTER_A:
+    use_pointer(s, s->a[row]);
+    break;
+  case MATRICES_AB:
+    use_matrix(s, s->a[row]);
+    use_matrix(s, s->b[row]);
+    break;
+  case MATRIX_A:
+    use_matrix(s, s->a[row]);
+    break;
+  case MATRIX_B:
+    use_matrix(s, s->b[row]);
+    break;
+  case LANE:
+    survey_lane(s, row);
+    break;
+  case SIGN:
+    survey_sign(s, row);
+    break;
+  case OPAQUE:
+    vyre_spv_survey_opaque(s, row);
+    break;
+  default:
+    break;
+  }
+}
+
+static void
+survey_rows(vyre_spv *s)
+{
+  const uint32_t *const op = s->op, end = s->end;
+  s->crossed.count = s->places.count = 0;
+  s->nests = 0;
+  for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
+    const uint32_t code = VYRE_ROW_OP(op[row]), tell = tells[code];
+    if (s->resigned && !takes_either[code] && !is_converted(s, row))
+      survey_exact(s, row);
+    if (tell != NOTHING)
+      survey_row(s, row, tell);
+  }
+  survey_crossed(s);
+  survey_places(s);
+}
+
+/* The state graph of the program's vars. */
+static void
+survey_vars(vyre_spv *s)
+{
+  s->graph.join_count = 0;
+  s->phi_words = 0;
+  if (!s->graph.version)
+    s->graph.version = vyre_spv_memory(s, s->view->rows * sizeof(uint32_t));
+  if (!vyre_spv_failed(s))
+    s->status = vyre_versions_of_vars(s->module, s->program, vyre_spv_count_join, s, &s->graph);
+  s->failed |= s->status != VYRE_OK;
+  if (!vyre_spv_failed(s) && vyre_spv_demote(s))
+    survey_rows(s);
+  if (!vyre_spv_failed(s))
+    vyre_spv_find_phis(s);
+}
+
+void
+vyre_spv_survey(vyre_spv *s)
+{
+  s->has_vars = false;
+  survey_rows(s);
+  s->graph.join_count = 0;
+  if (s->has_vars && !vyre_spv_failed(s))
+    survey_vars(s);
+}

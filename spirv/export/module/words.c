@@ -1,0 +1,256 @@
+/* Growing word buffers, interned instructions, errors.
+ *
+ * An append never fails to its caller: when memory is out, that is remembered and the buffer starts over, so that there is always
+ * room and nothing is ever written beyond it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/export/export.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM         1
+#define uthash_malloc(size)       vyre_spv_memory(s, size)
+#define uthash_free(memory, size) /* it goes with the export's memory */
+#include <uthash.h>
+
+#define ROOM 16u
+
+/* Used when there was no memory even for a first buffer.  Written by failing exports only, read by none. */
+static _Thread_local uint32_t nowhere[ROOM];
+
+uint32_t *
+vyre_spv_nowhere(void)
+{
+  return nowhere;
+}
+
+/* ---- memory: chunks that live as long as the export ---- */
+
+#define CHUNK_BYTES 0x8000u
+
+typedef struct vyre_spv_chunk {
+  struct vyre_spv_chunk *next;
+  size_t size;
+} vyre_spv_chunk;
+
+void *
+vyre_spv_memory(vyre_spv *s, size_t bytes)
+{
+  bytes = (bytes + 15) & ~(size_t)15;
+  if (s->chunk_left < bytes) {
+    const size_t room = bytes > CHUNK_BYTES / 2 ? bytes + CHUNK_BYTES : CHUNK_BYTES, size = sizeof(vyre_spv_chunk) + room;
+    vyre_spv_chunk *chunk = s->allocator->resize(s->allocator->user, NULL, 0, size);
+    if (!chunk) {
+      s->out_of_memory = s->failed = true;
+      return NULL;
+    }
+    *chunk = (vyre_spv_chunk){s->chunks, size};
+    s->chunks = chunk;
+    s->chunk_at = (char *)(chunk + 1);
+    s->chunk_left = room;
+  }
+  void *memory = s->chunk_at;
+  s->chunk_at += bytes;
+  s->chunk_left -= bytes;
+  return memory;
+}
+
+void
+vyre_spv_free(vyre_spv *s)
+{
+  for (vyre_spv_chunk *chunk = s->chunks, *next; chunk; chunk = next) {
+    next = chunk->next;
+    s->allocator->resize(s->allocator->user, chunk, chunk->size, 0);
+  }
+}
+
+/* ---- words ---- */
+
+bool
+vyre_spv_grow(vyre_spv *s, vyre_spv_words *words, size_t count)
+{
+  size_t capacity = words->capacity ? words->capacity * 2 : 32;
+  while (capacity < words->count + count)
+    capacity *= 2;
+  uint32_t *data = vyre_spv_memory(s, capacity * 4);
+  if (!data) {
+    words->count = 0;
+    return words->capacity >= count;
+  }
+  if (words->count)
+    memcpy(data, words->data, words->count * 4);
+  words->data = data;
+  words->capacity = capacity;
+  return true;
+}
+
+void
+vyre_spv_long_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count)
+{
+  if (count >= 0xffff) {
+    vyre_spv_fail(s, "an instruction of %zu operands, SPIR-V allows 65534", count);
+    return;
+  }
+  if (words->capacity - words->count < count + 1 && !vyre_spv_grow(s, words, count + 1))
+    return;
+  uint32_t *at = words->data + words->count;
+  words->count += count + 1;
+  *at = (uint32_t)(count + 1) << 16 | opcode;
+  for (size_t i = 0; i < count; i++)
+    at[1 + i] = operands[i];
+}
+
+void
+vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count, const char *text)
+{
+  const size_t most = (0xffff - 1 - count) * 4 - 1; /* an instruction has at most 65535 words, and a string ends with a zero */
+  size_t length = strlen(text);
+  if (length > most) { /* cut between two characters of UTF-8 */
+    length = most;
+    while (length > most - 3 && ((unsigned char)text[length] & 0xc0) == 0x80)
+      length--;
+  }
+  const size_t text_words = length / 4 + 1, all = 1 + count + text_words;
+  if (words->capacity - words->count < all && !vyre_spv_grow(s, words, all))
+    return;
+  uint32_t *at = words->data + words->count;
+  words->count += all;
+  *at++ = (uint32_t)all << 16 | opcode;
+  for (size_t i = 0; i < count; i++)
+    *at++ = operands[i];
+  at[text_words - 1] = 0; /* after its last bytes; a word is filled from its low end, as the importer reads it */
+  memcpy(at, text, length);
+}
+
+void
+vyre_spv_fail(vyre_spv *s, const char *format, ...)
+{
+  if (vyre_spv_failed(s))
+    return;
+  char text[400];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  s->failed = true;
+  const char *program = s->program ? vyre_row_name(s->module, (vyre_row){s->program}) : NULL;
+  vyre_string file;
+  uint32_t line, column;
+  if (s->row && vyre_row_line(s->module, (vyre_row){s->row}, &file, &line, &column))
+    s->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s:%u:%u: spirv: %s", vyre_string_text(s->module, file), line, column, text);
+  else
+    s->status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: %s", text);
+  if (s->row)
+    vyre_status_note(s->status, "while writing row %u, '%s', of program '%s'", s->row,
+                     vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text, program ? program : "");
+}
+
+/* ---- interning by a few words ---- */
+
+bool
+vyre_spv_grow_made(vyre_spv *s)
+{
+  const vyre_spv_made *old = s->made;
+  const uint32_t old_slots = s->made_slots, slots = old_slots * 4;
+  vyre_spv_made *made = vyre_spv_memory(s, slots * sizeof(*made));
+  s->no_made.id = 0;
+  if (!made)
+    return false;
+  memset(made, 0, slots * sizeof(*made));
+  s->made = made;
+  s->made_slots = slots;
+  s->made_count = 0;
+  for (uint32_t i = 0; i < old_slots; i++)
+    if (old[i].what)
+      vyre_spv_made_of(s, old[i].what, old[i].a, old[i].b)->id = old[i].id;
+  return true;
+}
+
+/* ---- interning ---- */
+
+struct vyre_spv_interned {
+  UT_hash_handle hh;
+  uint32_t id;
+  uint32_t words[]; /* opcode, operands, what else tells it from others */
+};
+
+/* They are few. */
+static void
+copy_words(uint32_t *to, const uint32_t *from, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    to[i] = from[i];
+}
+
+/* A multiplication a word: uthash's own functions take them in parts. */
+static uint32_t
+hash_of(const uint32_t *words, size_t count)
+{
+  uint64_t hash = count;
+  for (size_t i = 0; i < count; i++)
+    hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u ^ hash >> 32;
+  return (uint32_t)(hash >> 32);
+}
+
+/* The entry with these words, added if it is new.  NULL: no memory. */
+static struct vyre_spv_interned *
+find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint32_t *extra, size_t extra_count, bool *out_fresh)
+{
+  const size_t all = 1 + count + extra_count, bytes = all * sizeof(uint32_t);
+  struct vyre_spv_interned *known, *made = vyre_spv_memory(s, sizeof(*made) + bytes);
+  *out_fresh = false;
+  if (!made)
+    return NULL;
+  made->words[0] = opcode;
+  copy_words(made->words + 1, key, count);
+  copy_words(made->words + 1 + count, extra, extra_count);
+  const uint32_t hash = hash_of(made->words, all);
+  HASH_FIND_BYHASHVALUE(hh, s->interned, made->words, bytes, hash, known);
+  if (known) {
+    s->chunk_left += (size_t)(s->chunk_at - (char *)made);
+    s->chunk_at = (char *)made;
+    return known;
+  }
+  HASH_ADD_KEYPTR_BYHASHVALUE(hh, s->interned, made->words, bytes, hash, made);
+  made->id = s->next_id++;
+  *out_fresh = true;
+  return made;
+}
+
+uint32_t
+vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operands, size_t count, const uint32_t *extra,
+                size_t extra_count, bool *out_fresh)
+{
+  bool fresh;
+  struct vyre_spv_interned *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
+  const uint32_t id = it ? it->id : 0;
+  if (fresh && count + 2 > 0xffff)
+    vyre_spv_fail(s, "a constant or type of %zu parts, SPIR-V allows 65532", count);
+  uint32_t *words = fresh ? vyre_spv_reserve(s, &s->globals, count + 2) : NULL;
+  if (words) {
+    *words++ = (uint32_t)(count + 2) << 16 | opcode;
+    if (typed)
+      *words++ = operands[0];
+    *words++ = id;
+    copy_words(words, typed ? operands + 1 : operands, count - typed); /* of no operands there is no array */
+  }
+  if (out_fresh)
+    *out_fresh = fresh;
+  return id;
+}
+
+void
+vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, const uint32_t *extra, size_t extra_count,
+                   uint32_t id)
+{
+  bool fresh;
+  struct vyre_spv_interned *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
+  if (!fresh || vyre_spv_failed(s))
+    return;
+  it->id = id;
+  vyre_spv_push(s, &s->globals, (uint32_t)(count + 2) << 16 | opcode);
+  vyre_spv_push(s, &s->globals, id);
+  vyre_spv_append(s, &s->globals, operands, count);
+}

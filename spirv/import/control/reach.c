@@ -1,0 +1,269 @@
+/* Functions that an entry point reaches: the edges between their blocks, and their calls.
+ *
+ * What a function does with a pointer that it is given counts for the variable that its caller gave, so what it calls comes first;
+ * a function that reaches itself is an error.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/import/import.h"
+
+uint32_t
+import_block(import *m, uint32_t label)
+{
+  const id_info *info = import_id(m, label);
+  if (!info)
+    return NONE;
+  if (info->kind != ID_LABEL) {
+    import_fail(m, "id %u is no label", label);
+    return NONE;
+  }
+  return info->value;
+}
+
+static bool
+add_edge(import *m, uint32_t from, uint32_t label)
+{
+  uint32_t to = import_block(m, label);
+  if (to == NONE || !list_add_word(m, &m->successors, to))
+    return false;
+  if (AT(block, m->blocks, to)->function != AT(block, m->blocks, from)->function)
+    return import_fail(m, "label %u is in another function", label);
+  AT(block, m->blocks, from)->successor_count++;
+  AT(block, m->blocks, to)->preds++;
+  return true;
+}
+
+/* Words of the literals of a switch over that selector. */
+static uint32_t
+selector_words(const import *m, uint32_t id)
+{
+  const id_info *info = id < m->bound ? &m->ids[id] : NULL;
+  if (!info || !info->type || m->ids[info->type].kind != ID_TYPE)
+    return 1;
+  return import_literal_words(VYRE_TYPE_KIND(info->t->value));
+}
+
+static bool
+scan_edges(import *m, uint32_t from)
+{
+  block *b = AT(block, m->blocks, from);
+  b->successors = m->successors.count;
+  m->at = b->end;
+  const uint32_t *words = m->words + m->at;
+  uint32_t op = words[0] & 0xffffu, count = words[0] >> 16, stride;
+  if (b->merge) {
+    uint32_t next = m->words[b->merge] >> 16;
+    m->at = b->merge;
+    if (b->merge + next != b->end)
+      return import_fail(m, "is not right before the end of its block");
+    if (!import_needs(m, b->is_loop ? 4 : 3))
+      return false;
+    for (uint32_t k = 1; k <= (b->is_loop ? 2u : 1u); k++) {
+      uint32_t to = import_block(m, m->words[b->merge + k]);
+      if (to == NONE)
+        return false;
+      if (AT(block, m->blocks, to)->function != b->function)
+        return import_fail(m, "label %u is in another function", m->words[b->merge + k]);
+      AT(block, m->blocks, to)->is_target = true;
+    }
+    m->at = b->end;
+  }
+  switch (op) {
+  case SpvOpBranch:
+    return import_needs(m, 2) && add_edge(m, from, words[1]);
+  case SpvOpBranchConditional:
+    return import_needs(m, 4) && add_edge(m, from, words[2]) && (words[2] == words[3] || add_edge(m, from, words[3]));
+  case SpvOpSwitch:
+    if (!import_needs(m, 3))
+      return false;
+    stride = 1 + selector_words(m, words[1]);
+    if (count % stride != 3 % stride)
+      return import_fail(m, "a literal without its label");
+    for (uint32_t k = 2; k < count; k += stride)
+      if (!add_edge(m, from, words[k]))
+        return false;
+      else
+        AT(block, m->blocks, import_target(m, words[k]))->is_target = true;
+    return true;
+  case SpvOpReturnValue:
+    return import_needs(m, 2);
+  case SpvOpReturn:
+  case SpvOpUnreachable:
+    return true;
+  case IMPORT_ABORT:
+    return import_uncovered(m, "not covered");
+  default:
+    return import_fail(m, "no instruction of a compute shader");
+  }
+}
+
+/* Whether the only return is the end of the outermost chain of blocks. */
+static bool
+returns_at_end(import *m, const function *f)
+{
+  uint32_t returns = 0;
+  for (uint32_t k = 0; k < f->block_count; k++)
+    returns += AT(block, m->blocks, f->blocks + k)->successor_count == 0;
+  uint32_t at = f->blocks;
+  for (uint32_t k = 0; returns == 1 && k <= f->block_count; k++) {
+    const block *b = AT(block, m->blocks, at);
+    if (b->successor_count == 0)
+      return true;
+    if (b->merge)
+      at = import_block(m, m->words[b->merge + 1]);
+    else if (b->successor_count == 1)
+      at = *AT(uint32_t, m->successors, b->successors);
+    else
+      return false;
+    if (at == NONE)
+      return false;
+  }
+  return false;
+}
+
+/* ---- calls ---- */
+
+static bool
+take_argument(import *m, function *f, uint32_t id, uint32_t given_id)
+{
+  root *to = scan_root(m, given_id);
+  const root *through = scan_root(m, id);
+  if (!to || !through)
+    return true;
+  to->flags |= through->flags & (ROOT_DYNAMIC | ROOT_PARTS);
+  if (!(through->flags & ROOT_WRITTEN))
+    return true;
+  scan_stores_to(m, to, given_id, 0);
+  return scan_note_private(m, f, m->ids[given_id].root);
+}
+
+/* Takes the effects of the call at m->at from those of its function, which are known. */
+static bool
+take_call(import *m, function *f)
+{
+  const uint32_t *words = m->words + m->at;
+  uint32_t count = words[0] >> 16;
+  const function *callee = AT(function, m->functions, m->ids[words[3]].value);
+  if (count - 4 != callee->param_count)
+    return import_fail(m, "%u arguments, but function %u has %u", count - 4, words[3], callee->param_count);
+  for (uint32_t k = 0; k < callee->param_count; k++) {
+    uint32_t id = *AT(uint32_t, m->params, callee->params + k);
+    const id_info *given = import_id(m, words[4 + k]);
+    if (!given)
+      return false;
+    if (given->type != m->ids[id].type)
+      return import_fail(m, "argument %u has another type than parameter %u of function %u", words[4 + k], k, words[3]);
+    if (!take_argument(m, f, id, words[4 + k]))
+      return false;
+  }
+  for (uint32_t k = 0; k < callee->private_count; k++)
+    if (!scan_note_private(m, f, *AT(uint32_t, m->privates, callee->privates + k)))
+      return false;
+  return true;
+}
+
+static bool
+reach_callee(import *m, uint32_t id)
+{
+  const id_info *info = import_id(m, id);
+  if (!info || info->kind != ID_FUNCTION)
+    return info ? import_fail(m, "id %u is no function", id) : false;
+  if (AT(function, m->functions, info->value)->state == 1)
+    return import_fail(m, "function %u calls itself: recursion is not covered, nor valid", id);
+  return import_reach(m, info->value);
+}
+
+/* Functions that it calls first.  Then its private variables, of which it knows its own, begin anew at the end of their list. */
+static bool
+take_calls(import *m, function *f)
+{
+  for (uint32_t k = 0; k < f->call_count; k++) {
+    m->at = *AT(uint32_t, m->calls, f->calls + k);
+    if (!reach_callee(m, m->words[m->at + 3]))
+      return false;
+    m->function = f->start;
+  }
+  uint32_t own = f->privates, own_count = f->private_count;
+  f->privates = m->privates.count;
+  f->private_count = 0;
+  for (uint32_t k = 0; k < own_count; k++)
+    if (!scan_note_private(m, f, *AT(uint32_t, m->privates, own + k)))
+      return false;
+  for (uint32_t k = 0; k < f->call_count; k++) {
+    m->at = *AT(uint32_t, m->calls, f->calls + k);
+    if (!take_call(m, f))
+      return false;
+  }
+  return true;
+}
+
+static bool
+fits_type(import *m, const function *f)
+{
+  const spv_type *t = import_type(m, m->words[f->start + 4]);
+  if (!t)
+    return false;
+  if (t->form != FORM_FUNCTION || t->count != f->param_count || t->element != m->words[f->start + 1])
+    return import_fail(m, "its parameters and result are not those of its type");
+  for (uint32_t k = 0; k < f->param_count; k++)
+    if (m->ids[*AT(uint32_t, m->params, f->params + k)].type != AT(spv_member, m->members, t->members + k)->type)
+      return import_fail(m, "parameter %u has another type than its function's type says", k);
+  return true;
+}
+
+bool
+import_reach(import *m, uint32_t index)
+{
+  function *f = AT(function, m->functions, index);
+  if (f->state == 2)
+    return true;
+  m->at = m->function = f->start;
+  if (m->call_depth >= IMPORT_MAX_DEPTH)
+    return import_uncovered(m, "functions call each other more than %u deep", IMPORT_MAX_DEPTH);
+  f->state = 1;
+  m->call_depth++;
+  bool ok = !f->call_count || take_calls(m, f);
+  m->call_depth--;
+  m->at = m->function = f->start;
+  if (!ok || !fits_type(m, f))
+    return false;
+  if (f->block_count == 0)
+    return import_uncovered(m, "a function without a body is not covered");
+  for (uint32_t k = 0; k < f->block_count; k++)
+    if (!scan_edges(m, f->blocks + k))
+      return false;
+  f->leaves_early = !returns_at_end(m, f);
+  f->may_share = flow_may_share(m, f);
+  import_count_words(m, f);
+  f->state = 2;
+  m->function = 0;
+  return true;
+}
+
+static bool
+share_memory(import *m, const root *from, root *to)
+{
+  const id_info *info = &m->ids[to->id];
+  const spv_type *t = m->ids[info->type].t, *pointee = t->form == FORM_POINTER ? m->ids[t->element].t : NULL;
+  if (!(from->flags & ROOT_DYNAMIC) || (to->flags & (ROOT_DYNAMIC | ROOT_PARTS)) || !pointee ||
+      pointee->leaves <= IMPORT_COPY_LEAVES)
+    return false;
+  to->flags |= ROOT_DYNAMIC;
+  return true;
+}
+
+/* A round goes there and back: a chain of copies in order takes one.  It may leave a variable as values, which is correct too. */
+void
+import_share_memory(import *m)
+{
+  bool more = true;
+  for (uint32_t round = 0; round < 4 && more; round++) {
+    more = false;
+    for (uint32_t k = 0; k < 2 * m->root_copies.count; k++) {
+      const uint32_t at = k < m->root_copies.count ? k : 2 * m->root_copies.count - 1 - k;
+      const root_copy *copy = AT(root_copy, m->root_copies, at);
+      root *from = AT(root, m->roots, copy->from), *to = AT(root, m->roots, copy->to);
+      const bool there = share_memory(m, from, to), back = share_memory(m, to, from);
+      more |= there || back;
+    }
+  }
+}

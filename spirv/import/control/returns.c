@@ -1,0 +1,99 @@
+/* Early returns of inlined functions, and what else leaves a block or the one case of a switch, as arms.
+ *
+ *   block %b {                                   if %c {
+ *     if %c { set %r, 1u32  leave %b }             set %r, 1u32
+ *     %v = load %x[%i]                           } else {
+ *     set %r, %v                           =>      %v = load %x[%i]
+ *   }                                              set %r, %v
+ *                                                }
+ *
+ * Where one arm of an `if` returns, what follows it is reached through the other arm alone, and is put at its end; then the return
+ * needs no jump.  Where all are such no block is needed, which drivers would take for a switch with flags.  Tools that inline write
+ * a switch for it.
+ *
+ * Regions are walked from their last row to their first, so that what follows an `if` has its own returns done when it moves: a
+ * row moves once for each return that it follows, MOST times at most.
+ *
+ * Limits: returns in loops and switches stay leaves, and so do those of which both arms may go on.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/import/import.h"
+
+enum { MOST = 24 }; /* levels that it adds to a construct */
+
+typedef struct whole {
+  uint32_t row;            /* the construct that is left */
+  uint32_t leaves, nested; /* jumps that leave it; those that became arms with what follows them */
+} whole;
+
+static bool
+is_leave(const import *m, uint32_t row, uint32_t body)
+{
+  return row && VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_leave && m->view->a[row] == body;
+}
+
+static bool
+is_ended(const import *m, uint32_t region)
+{
+  const uint32_t last = m->view->last[region];
+  return last && (vyre_op_info_of(m->view, VYRE_ROW_OP(m->view->op[last]))->flags & VYRE_OP_ENDS) != 0;
+}
+
+static void
+drop_leave(import *m, uint32_t region, whole *of)
+{
+  const uint32_t last = m->view->last[region];
+  if (!is_leave(m, last, of->row))
+    return;
+  vyre_row_kill(m->module, (vyre_row){last});
+  of->leaves--;
+}
+
+/* What follows the `if` goes to the end of that arm. */
+static void
+move_after(import *m, uint32_t row, uint32_t arm)
+{
+  for (uint32_t next = m->view->next[row]; next && !failed(m); next = m->view->next[row]) {
+    vyre_row_unlink(m->module, (vyre_row){next});
+    vyre_row_insert(m->module, (vyre_row){next}, (vyre_row){arm}, VYRE_NONE);
+  }
+}
+
+/* The rows up to `row` of a region whose end is that of the construct. */
+static void
+nest(import *m, uint32_t row, whole *of)
+{
+  const vyre_view *v = m->view;
+  for (; row && of->leaves && !failed(m); row = v->prev[row]) {
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_if)
+      continue;
+    const uint32_t arms[2] = {v->first[row], v->last[row]};
+    const uint32_t returning = is_leave(m, v->last[arms[0]], of->row) ? 0 : 1;
+    const uint32_t other = arms[!returning], moved = v->next[row] ? v->last[other] : 0;
+    if (v->next[row]) {
+      if (of->nested == MOST || is_ended(m, other) || !is_leave(m, v->last[arms[returning]], of->row))
+        continue;
+      move_after(m, row, other);
+      of->nested++;
+      nest(m, moved, of);
+    } else {
+      drop_leave(m, other, of);
+      nest(m, v->last[other], of);
+    }
+    drop_leave(m, arms[returning], of);
+    nest(m, v->last[arms[returning]], of);
+  }
+}
+
+void
+import_nest_returns(import *m, uint32_t row, uint32_t leaves)
+{
+  const uint32_t region = m->view->first[row];
+  whole of = {.row = row, .leaves = leaves};
+  nest(m, m->view->last[region], &of);
+  if (of.leaves || failed(m))
+    return;
+  while (m->view->first[region])
+    vyre_row_move_before(m->module, (vyre_row){m->view->first[region]}, (vyre_row){row});
+  vyre_row_kill(m->module, (vyre_row){row});
+}

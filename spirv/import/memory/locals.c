@@ -1,0 +1,353 @@
+/* Function variables as values.
+ *
+ * Each scalar or vector of a variable that only constants index is a leaf, and each OpPhi too: an edge into its block stores to it,
+ * the block reads it.  A leaf has a current row while that is known; it is written to a `var` only where paths meet:
+ *
+ *   - what a construct changed on some path to its end is set on each such path, or before the construct where a path did not
+ * change it; after it, the value is in the var;
+ *   - what a loop may store (flow_loop_writes) is set before it; in its body and its continuing region the value is in the var at
+ * first.
+ *
+ * Changes are logged, so that each region begins with what was known before its construct, and leaving it costs time linear in its
+ * changes.
+ *
+ * Which leaves have a var is known at the end, when all gets are there: sets of the others are removed, and operands are filled in
+ * then.
+ *
+ * A value that is used where its region has ended (SPIR-V asks for dominance only) escapes: it is set right after its row.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/import/import.h"
+
+#include <string.h>
+
+#define HASH_NONFATAL_OOM         1
+#define uthash_malloc(size)       import_memory_of(m, size)
+#define uthash_free(memory, size) /* it goes with the import's memory */
+#include <uthash.h>
+
+struct escape {
+  UT_hash_handle hh;
+  uint32_t row, var, get;
+};
+
+static leaf *
+leaf_at(import *m, uint32_t index)
+{
+  return AT(leaf, m->locals, index);
+}
+
+/* ---- escapes ---- */
+
+/* The regions around the current one are open, inner ones have greater indices in `open`; most rows are in one of the last. */
+static bool
+stands_open(const import *m, uint32_t row)
+{
+  uint32_t parent = m->view->parent[row];
+  if (parent == m->region || parent == m->program)
+    return true;
+  const uint32_t *open = m->open.data;
+  for (uint32_t k = m->open.count; k > 0; k--)
+    if (open[k - 1] == parent)
+      return true;
+  return false;
+}
+
+/* The opaque type of a value.  A `get` has no var yet: its leaf says.  Rows of `got` are in their order. */
+static vyre_type_id
+opaque_type(import *m, uint32_t row)
+{
+  if (VYRE_ROW_OP(m->view->op[row]) != VYRE_OP_get || m->view->a[row])
+    return vyre_row_type_id(m->module, (vyre_row){row});
+  uint32_t from = 0, to = m->got.count;
+  while (to - from > 1) {
+    const uint32_t middle = from + (to - from) / 2;
+    if (AT(set_row, m->got, middle)->row <= row)
+      from = middle;
+    else
+      to = middle;
+  }
+  return import_make_type(m, leaf_at(m, AT(set_row, m->got, from)->leaf)->opaque, 0, false);
+}
+
+static uint32_t
+escaped(import *m, uint32_t row)
+{
+  vyre_type type = VYRE_ROW_TYPE(m->view->op[row]);
+  vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (kind == VYRE_TUPLE || kind == VYRE_PATH || kind == VYRE_VOID) {
+    import_uncovered(m, "a value is used where it is not visible");
+    return 0;
+  }
+  struct escape *e;
+  HASH_FIND(hh, m->escapes, &row, sizeof(row), e);
+  if (!e) {
+    const vyre_type_id opaque = kind == VYRE_OPAQUE ? opaque_type(m, row) : 0;
+    uint32_t var = (opaque ? vyre_build_opaque_var(&m->b, opaque) : vyre_build_var(&m->b, type)).id;
+    vyre_builder b = import_builder(m);
+    uint32_t next = m->view->next[row];
+    if (next)
+      vyre_builder_before(&b, (vyre_row){next});
+    else
+      vyre_builder_at_end(&b, (vyre_row){m->view->parent[row]});
+    vyre_build_set(&b, (vyre_row){var}, (vyre_row){row});
+    e = import_memory_of(m, sizeof(*e));
+    if (!e)
+      return 0;
+    *e = (struct escape){.row = row, .var = var};
+    HASH_ADD(hh, m->escapes, row, sizeof(row), e);
+  }
+  if (e->get == 0 || !stands_open(m, e->get))
+    e->get = vyre_build_get(&m->b, (vyre_row){e->var}).id;
+  return e->get;
+}
+
+bool
+import_is_visible(const import *m, uint32_t row)
+{
+  return stands_open(m, row);
+}
+
+uint32_t
+import_visible_from(import *m, uint32_t row)
+{
+  if (row == 0 || stands_open(m, row))
+    return row;
+  return escaped(m, row);
+}
+
+/* ---- leaves ---- */
+
+uint32_t
+locals_add(import *m, uint32_t type_id, uint32_t name)
+{
+  const spv_type *t = import_value_type(m, type_id);
+  if (!t)
+    return NONE;
+  uint32_t first = m->locals.count, count = t->leaves;
+  if (first > m->most_words) {
+    import_too_many_leaves(m);
+    return NONE;
+  }
+  leaf *leaves = count ? list_add(m, &m->locals, sizeof(leaf), count) : NULL;
+  if (count && !leaves)
+    return NONE;
+  for (uint32_t k = 0; k < count; k++)
+    leaves[k] = (leaf){.type = t->form == FORM_VALUE ? t->value : import_leaf_type(m, type_id, k), .name = name};
+  for (uint32_t k = 0; m->has_opaque && k < count; k++)
+    leaves[k].opaque = import_leaf_id(m, type_id, k);
+  return first;
+}
+
+/* `kind`: a store is what constructs must join. */
+static void
+change_leaf(import *m, uint32_t index, uint32_t row, bool dirty, bool store)
+{
+  leaf *l = leaf_at(m, index);
+  if (!store || l->logged != m->serial) {
+    change *c = list_add(m, &m->log, sizeof(change), 1);
+    if (!c)
+      return;
+    *c = (change){index, l->current, l->logged, l->dirty, store};
+    if (store)
+      l->logged = m->serial;
+  }
+  l->current = row;
+  l->dirty = dirty;
+}
+
+void
+locals_undo(import *m, uint32_t mark)
+{
+  while (m->log.count > mark) {
+    const change *c = AT(change, m->log, --m->log.count);
+    leaf *l = leaf_at(m, c->leaf);
+    l->current = c->current;
+    l->logged = c->logged;
+    l->dirty = c->dirty;
+  }
+}
+
+/* The leaf's var is made at the end, where it is known whether anything reads it; here its index among the others is taken. */
+static void
+want_var(import *m, uint32_t index)
+{
+  leaf *l = leaf_at(m, index);
+  if (l->wanted)
+    return;
+  uint32_t *wanted = list_add(m, &m->wanted, sizeof(uint32_t), 1);
+  if (wanted)
+    *wanted = index;
+  l->wanted = true;
+}
+
+static void
+set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row, uint32_t next)
+{
+  want_var(m, index);
+  set_row *s = list_add(m, &m->sets, sizeof(set_row), 1);
+  if (!s)
+    return;
+  *s = (set_row){vyre_build_set(b, VYRE_NONE, (vyre_row){row}).id, index};
+  if (leaf_at(m, index)->debug)
+    import_debug_set(m, leaf_at(m, index)->debug - 1, s->row, row, next);
+}
+
+uint32_t
+locals_get(import *m, uint32_t index)
+{
+  want_var(m, index);
+  leaf *l = leaf_at(m, index);
+  uint32_t row = vyre_build(&m->b, VYRE_OP_get, l->type, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE).id;
+  l->gets++;
+  set_row *got = list_add(m, &m->got, sizeof(set_row), 1);
+  if (got)
+    *got = (set_row){row, index};
+  change_leaf(m, index, row, false, false);
+  return row;
+}
+
+/* flow_loop_writes found all leaves that a loop stores to, or the body would go on with stale values: better an error than that. */
+static bool
+is_foreseen(const import *m, uint32_t index)
+{
+  if (!m->loop || AT(leaf, m->locals, index)->loop == m->loop)
+    return true;
+  for (uint32_t k = m->constructs.count; k > 0; k--)
+    if (CONSTRUCT(m, k - 1)->kind == CONSTRUCT_LOOP)
+      return index >= CONSTRUCT(m, k - 1)->leaf_limit;
+  return true;
+}
+
+void
+locals_write(import *m, uint32_t index, uint32_t row)
+{
+  if (!is_foreseen(m, index))
+    import_uncovered(m, "a store in a loop was not foreseen: this is a bug of vyre");
+  change_leaf(m, index, row, true, true);
+  if (leaf_at(m, index)->debug)
+    import_debug_write(m, leaf_at(m, index)->debug - 1, row);
+}
+
+void
+locals_to_var(import *m, uint32_t index)
+{
+  const leaf *l = leaf_at(m, index);
+  if (l->dirty)
+    set_var(m, &m->b, index, import_visible(m, l->current), 0);
+  change_leaf(m, index, 0, false, true);
+}
+
+/* ---- constructs ---- */
+
+static bool
+add_joined(import *m, uint32_t index, uint32_t *l)
+{
+  if (m->joins.count == 0 && !list_add(m, &m->joins, sizeof(joined), 1))
+    return false;
+  joined *j = list_add(m, &m->joins, sizeof(joined), 1);
+  if (!j)
+    return false;
+  *j = (joined){index, *l};
+  *l = m->joins.count - 1;
+  return true;
+}
+
+void
+locals_edge(import *m, uint32_t c, uint32_t *l)
+{
+  uint32_t seen = ++m->stamp, limit = CONSTRUCT(m, c)->leaf_limit;
+  for (uint32_t k = CONSTRUCT(m, c)->mark; k < m->log.count && !failed(m); k++) {
+    change e = *AT(change, m->log, k);
+    leaf *changed = leaf_at(m, e.leaf);
+    if (!e.store || e.leaf >= limit || changed->edge == seen)
+      continue;
+    changed->edge = seen;
+    if (changed->dirty) /* and so it stays for other ways: this one ends here */
+      set_var(m, &m->b, e.leaf, import_visible(m, changed->current), 0);
+    if (l && !add_joined(m, e.leaf, l))
+      return;
+  }
+}
+
+static void
+set_before(import *m, uint32_t c, uint32_t index, uint32_t row)
+{
+  const construct *o = CONSTRUCT(m, c);
+  vyre_builder b = import_builder(m);
+  const uint32_t first = o->block_row ? o->block_row : o->row;
+  vyre_builder_before(&b, (vyre_row){first});
+  set_var(m, &b, index, row, first);
+}
+
+void
+locals_join(import *m, uint32_t c)
+{
+  uint32_t edges = CONSTRUCT(m, c)->edges, first = CONSTRUCT(m, c)->joined;
+  for (uint32_t k = first; k; k = AT(joined, m->joins, k)->next)
+    leaf_at(m, AT(joined, m->joins, k)->leaf)->count++;
+  for (uint32_t k = first; k && !failed(m); k = AT(joined, m->joins, k)->next) {
+    uint32_t index = AT(joined, m->joins, k)->leaf;
+    leaf *l = leaf_at(m, index);
+    if (l->count == 0) /* it has had its turn */
+      continue;
+    const bool always = l->count == edges;
+    l->count = 0;
+    if (l->dirty && !always)
+      set_before(m, c, index, l->current);
+    change_leaf(m, index, 0, false, true);
+  }
+}
+
+void
+locals_fall(import *m, uint32_t c)
+{
+  for (uint32_t k = CONSTRUCT(m, c)->fell_leaves; k && !failed(m); k = AT(joined, m->joins, k)->next) {
+    uint32_t index = AT(joined, m->joins, k)->leaf;
+    const leaf *l = leaf_at(m, index);
+    if (l->dirty)
+      set_before(m, c, index, l->current);
+    change_leaf(m, index, 0, false, true);
+  }
+}
+
+static void
+make_var(import *m, leaf *l)
+{
+  if (VYRE_TYPE_KIND(l->type) == VYRE_OPAQUE)
+    l->var = vyre_build_opaque_var(&m->b, import_make_type(m, l->opaque, 0, false)).id;
+  else
+    l->var = vyre_build_var(&m->b, l->type).id;
+  if (l->name)
+    import_name_row(m, l->var, l->name);
+}
+
+/* The vars that something reads.  Sets of others go: of temporaries that were stored in a loop, say. */
+void
+locals_finish(import *m)
+{
+  bool carries = false;
+  for (uint32_t k = 0; k < m->wanted.count && !failed(m); k++) {
+    leaf *l = leaf_at(m, *AT(uint32_t, m->wanted, k));
+    l->carried = l->gets && vyre_kind_is_scalar(VYRE_TYPE_KIND(l->type)) && VYRE_TYPE_LANES(l->type) > 1;
+    carries |= l->carried;
+    if (l->gets && !l->carried)
+      make_var(m, l);
+  }
+  for (uint32_t k = 0; k < m->got.count; k++) {
+    const set_row *s = AT(set_row, m->got, k);
+    vyre_row_set_operand(m->module, (vyre_row){s->row}, 0, (vyre_row){leaf_at(m, s->leaf)->var});
+  }
+  for (uint32_t k = 0; k < m->sets.count; k++) {
+    const set_row *s = AT(set_row, m->sets, k);
+    const leaf *l = leaf_at(m, s->leaf);
+    if (l->gets == 0)
+      vyre_row_rewrite(m->module, (vyre_row){s->row}, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+    else
+      vyre_row_set_operand(m->module, (vyre_row){s->row}, 0, (vyre_row){l->var});
+  }
+  if (m->debug_variables.count)
+    import_debug_finish(m);
+  if (carries)
+    locals_split(m);
+}

@@ -1,0 +1,412 @@
+/* Constants and specialization constants: checked where they are declared, made in a program when it first uses them.
+ *
+ * Limits: an OpSpecConstantOp takes what operations.c and values.c take.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spirv/import/import.h"
+
+bool
+import_is_null(const import *m, uint32_t id)
+{
+  const uint32_t op = id < m->bound && m->ids[id].kind == ID_CONSTANT ? m->words[m->ids[id].def] & 0xffffu : SpvOpNop;
+  return op == SpvOpConstantNull || op == SpvOpUndef;
+}
+
+static bool
+declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_type *t, uint16_t *flags)
+{
+  if (import_is_opaque_type(t)) {
+    for (uint32_t k = 3; k < count; k++)
+      if (!import_id(m, words[k]))
+        return false;
+      else if (m->ids[words[k]].kind != ID_CONSTANT)
+        return import_uncovered(m, "constituent %u is no constant", words[k]);
+      else
+        *flags |= m->ids[words[k]].flags & ID_SPEC;
+    return count > 3 || import_uncovered(m, "a constant of opaque type without constituents is not covered");
+  }
+  uint32_t parts = t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 ? 0 : t->count;
+  if (t->form == FORM_ARRAY && parts == 0) /* specialization gives their number */
+    parts = count - 3;
+  const bool replicates = import_is_replicate(words[0] & 0xffffu);
+  if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
+    parts = 0;
+  if (parts == 0 && t->form != FORM_STRUCT)
+    return import_uncovered(m, "type %u is no composite", words[1]);
+  if (count - 3 != (replicates ? 1 : parts))
+    return import_uncovered(m, "%u constituents, but type %u has %u", count - 3, words[1], parts);
+  uint32_t unused;
+  const bool alike = t->form != FORM_STRUCT; /* all parts are of one type */
+  const uint32_t first = parts ? import_step_type(m, words[1], 0, &unused) : 0;
+  for (uint32_t k = 0; k < (replicates ? 1 : parts); k++) {
+    const id_info *part = import_id(m, words[3 + k]);
+    if (!part)
+      return false;
+    if (part->kind != ID_CONSTANT || part->type != (alike ? first : import_step_type(m, words[1], k, &unused)))
+      return import_uncovered(m, "constituent %u is no constant of the type that is wanted there", words[3 + k]);
+    *flags |= part->flags & ID_SPEC;
+  }
+  return true;
+}
+
+static bool
+declare_bits(import *m, uint32_t op, uint32_t count, const spv_type *t)
+{
+  if (import_is_opaque_type(t))
+    return (op == SpvOpConstant && count == 4) || import_uncovered(m, "a constant of type %u is not covered", m->words[m->at + 1]);
+  bool is_bool = op == SpvOpConstantTrue || op == SpvOpConstantFalse || op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse;
+  if (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != 1 || (VYRE_TYPE_KIND(t->value) == VYRE_BOOL) != is_bool)
+    return import_fail(m, "its type is not one that it can have");
+  uint32_t wanted = 3 + import_literal_words(VYRE_TYPE_KIND(t->value));
+  return is_bool || count == wanted || import_fail(m, "%u words, but it has %u", count, wanted);
+}
+
+uint32_t
+import_literal_words(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) == 64 ? 2 : 1;
+}
+
+uint64_t
+import_literal_bits(const uint32_t *words, vyre_kind kind)
+{
+  uint32_t bits = vyre_kind_bits(kind);
+  if (bits == 64)
+    return words[0] | (uint64_t)words[1] << 32;
+  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed ones are sign-extended in their word */
+}
+
+static uint32_t
+fit_literal(const uint32_t *words, vyre_kind kind)
+{
+  uint64_t value = import_literal_bits(words, kind);
+  uint32_t bits = vyre_kind_bits(kind);
+  if (vyre_kind_is_signed(kind) && bits < 32)
+    return (uint32_t)((int32_t)((uint32_t)value << (32 - bits)) >> (32 - bits));
+  return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+/* Notes what kind of value a constant is, and a plain integer's literal. */
+static void
+note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
+{
+  info->holds = t->form == FORM_VALUE ? HOLDS_ROW : HOLDS_LEAVES;
+  if (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != 1 || !vyre_kind_is_int(VYRE_TYPE_KIND(t->value)) ||
+      (info->flags & ID_SPEC))
+    return;
+  if (op == SpvOpConstantNull)
+    info->root = 0;
+  else if (op == SpvOpConstant || op == SpvOpSpecConstant)
+    info->root = fit_literal(words + 3, VYRE_TYPE_KIND(t->value));
+  else
+    return;
+  info->flags |= ID_LITERAL;
+}
+
+/* An operand of OpSpecConstantOp must be a constant before it; some compilers break that. */
+static bool
+check_operands(import *m, const uint32_t *words, uint32_t count)
+{
+  const uint32_t op = words[3];
+  const uint32_t literals_from = op == SpvOpCompositeExtract                              ? 5
+                                 : op == SpvOpCompositeInsert || op == SpvOpVectorShuffle ? 6
+                                                                                          : count;
+  if (op == SpvOpCooperativeMatrixLengthNV)
+    return import_type(m, words[4]) != NULL;
+  for (uint32_t k = 4; k < count && k < literals_from; k++)
+    if (!import_id(m, words[k]))
+      return false;
+    else if (m->ids[words[k]].kind != ID_CONSTANT)
+      return import_uncovered(m, "operand %u is no constant", words[k]);
+  return true;
+}
+
+bool
+import_declare_constant(import *m, uint32_t op)
+{
+  const uint32_t *words = m->words + m->at;
+  uint32_t count = words[0] >> 16;
+  if (!import_needs(m, 3))
+    return false;
+  const spv_type *t = import_type(m, words[1]);
+  if (!t)
+    return false;
+  uint16_t flags = 0;
+  uint32_t spec_id;
+  switch (op) {
+  case SpvOpConstantTrue:
+  case SpvOpConstantFalse:
+  case SpvOpConstant:
+    if (!declare_bits(m, op, count, t))
+      return false;
+    break;
+  case SpvOpSpecConstantTrue:
+  case SpvOpSpecConstantFalse:
+  case SpvOpSpecConstant:
+    if (!declare_bits(m, op, count, t))
+      return false;
+    if (words[2] < m->bound && import_decoration(m, words[2], SpvDecorationSpecId, &spec_id)) {
+      uint32_t *c = list_add(m, &m->constants, sizeof(uint32_t), 1);
+      if (!c)
+        return false;
+      *c = words[2];
+      flags = ID_SPEC;
+    }
+    break;
+  case SpvOpConstantComposite:
+  case SpvOpSpecConstantComposite:
+  case IMPORT_CONSTANT_REPLICATE:
+  case IMPORT_SPEC_CONSTANT_REPLICATE:
+    if (!declare_composite(m, words, count, t, &flags))
+      return false;
+    break;
+  case SpvOpSpecConstantOp:
+    if (!import_needs(m, 5) || !check_operands(m, words, count))
+      return false;
+    flags = ID_SPEC;
+    break;
+  case SpvOpConstantNull:
+  case SpvOpUndef:
+    break;
+  case SpvOpConstantSampler:
+    if (!import_needs(m, 6) || !import_is_opaque_type(t))
+      return import_uncovered(m, "type %u is no sampler", words[1]);
+    break;
+  default:
+    return import_uncovered(m, "not covered");
+  }
+  if (!import_define(m, words[2], ID_CONSTANT, words[1]))
+    return false;
+  m->ids[words[2]].flags |= flags;
+  note_value(&m->ids[words[2]], op, words, t);
+  return true;
+}
+
+/* The kind of a scalar constant. */
+static vyre_kind
+scalar_kind(const import *m, uint32_t id)
+{
+  return VYRE_TYPE_KIND(m->ids[id].t->value);
+}
+
+/* The plain bits of a scalar constant. */
+static bool
+scalar_bits(const import *m, uint32_t id, uint64_t *out)
+{
+  const uint32_t *words = m->words + m->ids[id].def;
+  *out = 0;
+  if (m->ids[id].flags & ID_SPEC)
+    return false;
+  switch (words[0] & 0xffffu) {
+  case SpvOpConstantTrue:
+  case SpvOpSpecConstantTrue:
+    *out = 1;
+    return true;
+  case SpvOpConstantFalse:
+  case SpvOpSpecConstantFalse:
+  case SpvOpConstantNull:
+  case SpvOpUndef:
+    return true;
+  case SpvOpConstant:
+  case SpvOpSpecConstant:
+    *out = import_literal_bits(words + 3, scalar_kind(m, id));
+    return true;
+  default:
+    return false;
+  }
+}
+
+static uint32_t
+make_scalar(import *m, uint32_t id, const spv_type *t)
+{
+  uint64_t bits;
+  uint32_t spec_id;
+  if (scalar_bits(m, id, &bits))
+    return vyre_build_const(&m->b, t->value, bits).id;
+  const uint32_t *words = m->words + m->ids[id].def;
+  uint32_t op = words[0] & 0xffffu;
+  bits = op == SpvOpSpecConstant ? import_literal_bits(words + 3, VYRE_TYPE_KIND(t->value)) : op == SpvOpSpecConstantTrue;
+  if (!import_decoration(m, id, SpvDecorationSpecId, &spec_id))
+    return vyre_build_const(&m->b, t->value, bits).id;
+  vyre_builder b = import_top(m);
+  return vyre_build_spec(&b, t->value, bits, spec_id).id;
+}
+
+static uint32_t
+make_vector(import *m, const uint32_t *words, const spv_type *t)
+{
+  uint64_t bits[4];
+  uint32_t splat = 0;
+  const uint32_t each = import_is_replicate(words[0] & 0xffffu) ? 0 : 1;
+  for (uint32_t k = 0; k < t->count; k++)
+    if (scalar_bits(m, words[3 + k * each], &bits[k]) && bits[k] == bits[0])
+      splat++;
+  if (splat == t->count)
+    return vyre_build_const(&m->b, t->value, bits[0]).id;
+  vyre_row parts[4];
+  for (uint32_t k = 0; k < t->count; k++) {
+    parts[k].id = import_row(m, words[3 + k * each]);
+    if (!parts[k].id)
+      return 0;
+  }
+  vyre_builder b = import_top(m);
+  return vyre_build_join(&b, parts, t->count).id;
+}
+
+/* Leaf rows of a constant of several leaves, into `constant_leaves` from `at` on. */
+static bool
+make_leaves(import *m, uint32_t id, const spv_type *t, uint32_t at)
+{
+  const uint32_t *words = m->words + m->ids[id].def;
+  uint32_t op = words[0] & 0xffffu;
+  if (op == SpvOpConstantNull || op == SpvOpUndef) {
+    for (uint32_t k = 0; k < t->leaves; k++) {
+      uint32_t row = import_zero(m, m->ids[id].type, k);
+      *AT(uint32_t, m->constant_leaves, at + k) = row;
+    }
+    return true;
+  }
+  for (uint32_t k = 0; k < t->count; k++) {
+    spv_value v;
+    if (!import_value(m, words[import_is_replicate(op) ? 3 : 3 + k], &v))
+      return false;
+    for (uint32_t i = 0; i < v.count; i++)
+      *AT(uint32_t, m->constant_leaves, at++) = v.leaves[i];
+  }
+  return true;
+}
+
+/* An OpSpecConstantOp: the instruction in it, at the program's top.  Validators do not look whether it fits its operands, so what
+ * does not is no error. */
+static bool
+make_operation(import *m, id_info *info, uint32_t id)
+{
+  const uint32_t *words = m->words + info->def;
+  uint32_t count = words[0] >> 16, op = words[3];
+  const operation *o = import_operation_of(op);
+  vyre_builder saved = m->b;
+  uint32_t region = m->region, from = m->at;
+  m->b = import_top(m);
+  m->region = m->program;
+  m->at = info->def;
+  if (op == SpvOpCompositeExtract || op == SpvOpCompositeInsert || op == SpvOpVectorShuffle || op == SpvOpSelect)
+    (void)import_composite(m, op, info->type, id, words + 4, count - 4);
+  else if (op == SpvOpCooperativeMatrixLengthNV)
+    (void)import_matrix_length(m, info->type, id, words[4]);
+  else if (o)
+    (void)import_operation(m, o, info->type, id, words + 4, count - 4);
+  else
+    (void)import_uncovered(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
+  m->uncovered |= failed(m);
+  m->b = saved;
+  m->region = region;
+  m->at = from;
+  return !failed(m);
+}
+
+bool
+import_constant(import *m, id_info *info, uint32_t id)
+{
+  uint32_t at = m->at;
+  m->at = info->def;
+  const spv_type *t = import_value_type(m, info->type);
+  if (!t)
+    return false;
+  const uint32_t *words = m->words + info->def;
+  uint32_t op = words[0] & 0xffffu;
+  if (import_is_opaque_type(t)) {
+    if (!import_opaque_constant(m, info, id))
+      return false;
+  } else if (op == SpvOpSpecConstantOp) {
+    if (!make_operation(m, info, id))
+      return false;
+  } else if (t->form == FORM_VALUE) {
+    bool composite = op == SpvOpConstantComposite || op == SpvOpSpecConstantComposite || import_is_replicate(op);
+    uint32_t row = composite ? make_vector(m, words, t) : make_scalar(m, id, t);
+    if (failed(m))
+      return false;
+    info->value = row;
+    if ((info->flags & ID_SPEC) && !vyre_row_name(m->module, (vyre_row){row}))
+      (void)import_name_row(m, row, id);
+  } else {
+    uint32_t first = m->constant_leaves.count;
+    if (first > 1u << 26)
+      return import_uncovered(m, "the constants have more scalars than are covered");
+    if (t->leaves && !list_add(m, &m->constant_leaves, sizeof(uint32_t), t->leaves))
+      return false;
+    if (!make_leaves(m, id, t, first))
+      return false;
+    info->value = first;
+  }
+  info->epoch = m->epochs[ID_CONSTANT];
+  m->at = at;
+  return !failed(m);
+}
+
+static bool
+append_words(import *m, list *out, const uint32_t *word, uint32_t count)
+{
+  if (out->count + (uint64_t)count > 1u << 24)
+    return import_uncovered(m, "an initializer of more than %u scalars is not covered", 1u << 24);
+  if (count == 0) /* of an empty struct */
+    return true;
+  uint32_t *words = list_add(m, out, sizeof(uint32_t), count);
+  for (uint32_t k = 0; words && k < count; k++)
+    words[k] = word ? word[k] : 0;
+  return words != NULL;
+}
+
+/* A scalar of one word, of which tables are full.  False: it is none, and nothing was done. */
+static bool
+append_scalar(import *m, list *out, uint32_t id)
+{
+  const id_info *info = &m->ids[id < m->bound ? id : 0];
+  const uint32_t *words = m->words + info->def;
+  if (info->kind != ID_CONSTANT || (info->flags & ID_SPEC) || (words[0] & 0xffffu) != SpvOpConstant || out->count >= 1u << 24)
+    return false;
+  const vyre_kind kind = VYRE_TYPE_KIND(info->t->value);
+  return import_literal_words(kind) == 1 && list_add_word(m, out, (uint32_t)import_literal_bits(words + 3, kind));
+}
+
+/* Words of an initializer of that type: two for each scalar of 64 bits. */
+static uint32_t
+words_in(import *m, uint32_t id)
+{
+  const spv_type *t = import_type(m, id);
+  if (!t || t->leaves > 1u << 22)
+    return NONE;
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < t->leaves; k++) {
+    vyre_type type = import_leaf_type(m, id, k);
+    count += VYRE_TYPE_LANES(type) * import_literal_words(VYRE_TYPE_KIND(type));
+  }
+  return count;
+}
+
+bool
+import_constant_words(import *m, uint32_t id, list *out)
+{
+  const id_info *info = import_id(m, id);
+  if (!info || info->kind != ID_CONSTANT || (info->flags & ID_SPEC))
+    return import_uncovered(m, "initializer %u is no plain constant", id);
+  const uint32_t *words = m->words + info->def;
+  uint32_t op = words[0] & 0xffffu;
+  uint64_t bits;
+  if (op == SpvOpConstantNull || op == SpvOpUndef) {
+    uint32_t count = words_in(m, info->type);
+    return count == NONE ? import_uncovered(m, "an initializer of type %u is not covered", info->type)
+                         : append_words(m, out, NULL, count);
+  }
+  if (scalar_bits(m, id, &bits)) {
+    const uint32_t both[2] = {(uint32_t)bits, (uint32_t)(bits >> 32)};
+    return append_words(m, out, both, import_literal_words(scalar_kind(m, id)));
+  }
+  const bool replicates = import_is_replicate(op);
+  const uint32_t parts = replicates ? info->t->count : (words[0] >> 16) - 3;
+  for (uint32_t k = 0; k < parts; k++) {
+    const uint32_t part = words[replicates ? 3 : 3 + k];
+    if (!append_scalar(m, out, part) && !import_constant_words(m, part, out))
+      return false;
+  }
+  return true;
+}
