@@ -16,7 +16,7 @@ clock_read(clockid_t clock)
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The same of the clock of the wall, which is not set while programs run. */
+/* Returns nanoseconds since some moment by a clock that nobody sets. */
 static inline uint64_t
 clock_now(void)
 {

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/opaque.h"
 
+#include "table/result.h"
 #include "table/table.h"
 #include "vyre/view.h"
 
@@ -87,7 +88,7 @@ vyre_row_instruction(const vyre_module *module, vyre_row row)
 }
 
 static vyre_type_id
-result_of(const vyre_module *module, uint32_t row)
+opaque_result(const vyre_module *module, uint32_t row)
 {
   const vyre_type_info info = vyre_type_get(module, module->column[COLUMN_IMM][row]);
   return info.form == VYRE_FORM_WORDS ? info.element : 0;
@@ -110,7 +111,7 @@ row_type_id(const vyre_module *module, vyre_row row, uint32_t depth)
   case VYRE_OP_opaque_pure:
   case VYRE_OP_opaque_read:
   case VYRE_OP_opaque_write:
-    return result_of(module, row.id);
+    return opaque_result(module, row.id);
   case VYRE_OP_var:
     return v->imm[row.id];
   case VYRE_OP_get:
@@ -131,7 +132,9 @@ part_type_id(const vyre_module *module, uint32_t row, uint32_t k, uint32_t depth
   if (row >= v->rows)
     return 0;
   if (vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])))
-    return vyre_type_leaf(module, result_of(module, row), k);
+    return vyre_type_leaf(module, opaque_result(module, row), k);
+  if (table_op_is(module, row, VYRE_OP_frexp))
+    return v->a[row] < v->rows ? result_frexp_part(VYRE_ROW_TYPE(v->op[v->a[row]]), k) : 0;
   if (!table_op_is(module, row, VYRE_OP_tuple))
     return VYRE_TUPLE_TYPE(v->imm[row]);
   return k < VYRE_TUPLE_COUNT(v->imm[row]) ? row_type_id(module, (vyre_row){vyre_tuple_part(v, row, k)}, depth) : 0;

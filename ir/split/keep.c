@@ -194,15 +194,15 @@ split_store(vyre_builder *b, const split_place *place, uint32_t word, vyre_row v
 }
 
 vyre_row
-split_load(vyre_builder *b, const split_place *place, uint32_t word, uint32_t like)
+split_load(vyre_builder *b, const split_place *place, uint32_t word, const split *s, uint32_t like)
 {
-  const vyre_type type = type_of(b, like);
+  const vyre_type type = VYRE_ROW_TYPE(s->view->op[like]);
   vyre_row parts[MOST_PARTS];
   if (VYRE_TYPE_KIND(type) != VYRE_TUPLE)
     return load_lanes(b, place, word, VYRE_NONE, type);
-  const uint32_t count = VYRE_TUPLE_COUNT(vyre_module_view(b->module)->imm[like]);
+  const uint32_t count = VYRE_TUPLE_COUNT(s->view->imm[like]);
   for (uint32_t k = 0; k < count; k++) {
-    const vyre_type part = (vyre_type)vyre_part_type_id(b->module, (vyre_row){like}, k);
+    const vyre_type part = (vyre_type)vyre_part_type_id(s->module, (vyre_row){like}, k);
     parts[k] = load_lanes(b, place, word, VYRE_NONE, part);
     word += type_words(part);
   }

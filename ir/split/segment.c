@@ -169,7 +169,7 @@ copy_memory(segment *g, uint32_t row, bool is_load)
   else if (op_of(g, row) == VYRE_OP_buffer)
     split_copy(&g->b, &g->own, slot, memory, is_load, VYRE_NONE, VYRE_NONE);
   else if (is_load)
-    vyre_build_set(&g->b, memory, split_load(&g->b, &g->own, slot, row));
+    vyre_build_set(&g->b, memory, split_load(&g->b, &g->own, slot, g->s, row));
   else
     split_store(&g->b, &g->own, slot, vyre_build_get(&g->b, memory));
 }
@@ -259,7 +259,7 @@ take_earlier(segment *g, uint32_t row)
     return;
   if (is_needed && split_is_kept(g->s, row)) {
     vyre_builder_before(&g->b, (vyre_row){row});
-    g->map[row] = split_load(&g->b, &g->own, of->slot, row).id;
+    g->map[row] = split_load(&g->b, &g->own, of->slot, g->s, row).id;
   }
   vyre_row_kill(g->module, (vyre_row){row});
 }

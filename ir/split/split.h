@@ -86,9 +86,10 @@ typedef struct split_place {
 uint32_t split_words(const vyre_module *module, uint32_t row);
 /* The same of memory of that type, its lengths known. */
 uint32_t split_memory_words(const vyre_module *module, vyre_type_id type);
-/* Rows at the builder that keep a value, and that give it back. */
+/* Makes rows that keep a value. */
 void split_store(vyre_builder *builder, const split_place *place, uint32_t word, vyre_row value);
-vyre_row split_load(vyre_builder *builder, const split_place *place, uint32_t word, uint32_t like);
+/* Makes rows that load the value of row `like` of the whole module: in the segment, its operands may be gone. */
+vyre_row split_load(vyre_builder *builder, const split_place *place, uint32_t word, const split *s, uint32_t like);
 void split_store_word(vyre_builder *builder, const split_place *place, uint32_t word, vyre_row value);
 vyre_row split_load_word(vyre_builder *builder, const split_place *place, uint32_t word);
 /* Rows that copy memory to or from there.  `lane` and `lanes` not 0: by so many invocations, of which this is one. */
