@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Returns nanoseconds of the clock since some moment. */
+/* Returns the time of the clock in nanoseconds.  Only differences of such times mean something. */
 static inline uint64_t
 clock_read(clockid_t clock)
 {
@@ -16,7 +16,7 @@ clock_read(clockid_t clock)
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Returns nanoseconds since some moment by a clock that nobody sets. */
+/* Returns the nanoseconds of the monotonic clock.  Changes of the system time do not affect it. */
 static inline uint64_t
 clock_now(void)
 {

@@ -27,5 +27,9 @@ test_all(size_t *count)
 int
 test_run(CMFixtureFunction setup, CMFixtureFunction teardown)
 {
+  if (test_count == 0) {
+    fprintf(stderr, "this program has no tests\n");
+    return 1;
+  }
   return test_runner("tests", tests, test_count, setup, teardown);
 }

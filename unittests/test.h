@@ -49,7 +49,8 @@ void test_add(struct CMUnitTest test);
 /* Returns the tests of this program. */
 const struct CMUnitTest *test_all(size_t *count);
 
-/* Runs them between a setup and a teardown of the program, which may be NULL.  Returns the number of tests that failed. */
+/* Runs them between a setup and a teardown of the program, which may be NULL.  Returns the number of tests that failed; a program
+ * without tests fails. */
 int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 
 /* The function that runs tests: cmocka's, or hang.h's. */

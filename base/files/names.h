@@ -15,6 +15,7 @@ path_name(const char *path)
   return slash ? slash + 1 : path;
 }
 
+/* Returns whether the path ends with the text `end`. */
 static inline bool
 path_ends_with(const char *path, const char *end)
 {

@@ -12,14 +12,14 @@ typedef struct archives {
   uint32_t count, capacity;
 } archives;
 
-/* Opens them, and replaces the name of each by those of its shaders, which are the texts'.  One that is none, or has none, stays,
- * and reading it tells why. */
+/* Opens the archives among the inputs, and replaces each by the names of its shaders, which `texts` owns.  The name of a file that
+ * is no archive, or that has no shader, stays: an error is reported when that input is read. */
 VYRE_MUST_USE vyre_status archives_expand(name_list *inputs, option_texts *texts, archives *out);
 void archives_close(archives *a);
 /* Tells of those whose last entry is left out. */
 void archives_warn(const archives *a, vyre_diagnostics diagnostics);
-/* Returns the path of the archive that the input is in, or that it is; NULL if there is none.  Equal archives have equal pointers.
- */
+/* Returns the path of the archive that has the input or is the input, and NULL for another file.  Inputs of one archive get the
+ * same pointer. */
 const char *archives_path(const archives *a, const char *input);
 /* Returns the path of the archive of that index, below `count`. */
 const char *archives_path_at(const archives *a, uint32_t index);

@@ -1,4 +1,4 @@
-/* What finds out why an input fails: a process for each input (-isolate), -bisect, -reduce and reproducers.
+/* Finds out why an input fails: a process for each input (-isolate), -bisect, -reduce and reproducers.
  *
  * This is all that the rest of the command line knows of it.  Builds for Windows have windows/absent.c instead.
  *

@@ -34,7 +34,7 @@ VYRE_MUST_USE vyre_status page_end(vyre_bytes *out, const char *error);
 /* Adds the start, with the module's text, or a run that took `ns` nanoseconds, with the lines that it changed, if it changed any.
  */
 VYRE_MUST_USE vyre_status pager_look(pager *p, const vyre_look *at, const char *text, uint64_t ns);
-/* Adds the module that the last run left (NULL after a failure), and the text that was last shown (NULL if there is none). */
+/* Adds the module after the last run (NULL after a failure), and the text that was shown last (NULL if no text was shown). */
 VYRE_MUST_USE vyre_status pager_end(pager *p, const vyre_module *module, const char *text);
 
 /* Writes the whole page, whose parts are one after the other. */

@@ -101,7 +101,7 @@ look_at_file(void *user, const char *path, bool is_there)
   vyre_bytes bytes = {0};
   vyre_status status = is_there ? vyre_file_read(path, &bytes) : VYRE_OK;
   look_at_bytes(user, path, is_there && !status ? &bytes : NULL);
-  vyre_status_free(status); /* a run tells */
+  vyre_status_free(status); /* the run reports it */
   vyre_bytes_free(&bytes);
 }
 
@@ -134,10 +134,10 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
   looking input = {.files = &out->files};
   uint64_t hash[2] = {0};
   vyre_bytes bytes = {0};
-  const bool is_module = archives_has_module(&o->archives, path); /* else the archive is none: a run tells */
+  const bool is_module = archives_has_module(&o->archives, path); /* otherwise it is no archive, which the run reports */
   vyre_status status = is_module ? archives_read(&o->archives, path, &bytes) : vyre_input_load(path, &bytes);
   const bool is_there = !status;
-  vyre_status_free(status); /* a run tells */
+  vyre_status_free(status); /* the run reports it */
   hasher_begin(&input.hash);
   hasher_add(&input.hash, out->common, sizeof out->common);
   hasher_add_text(&input.hash, place);

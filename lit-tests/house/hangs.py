@@ -16,7 +16,7 @@ sys.path.insert(0, {house!r})
 import shell_test
 config.name = "hangs"
 config.suffixes = [".test"]
-config.test_format = shell_test.ShTest({folder!r}, [], 2)
+config.test_format = shell_test.ShTest({folder!r}, [], 5)
 """
 # Killing the shell alone would leave the processes that it starts: one is its child, the other a daemon.
 TESTS = {"hangs.test": '# RUN: sh -c "sleep 300 & echo $! > {folder}/child; setsid sh -c \'echo $$ > {folder}/daemon; sleep 300\' & wait"\n',
@@ -39,9 +39,9 @@ def main(lit):
         for file, text in TESTS.items():
             (folder / file).write_text(text.format(folder=name), encoding="utf-8")
         environment = {key: value for key, value in os.environ.items() if not key.startswith("LIT_")}
-        done = subprocess.run([sys.executable, lit, "-v", "-j2", name], env=environment, capture_output=True, text=True, timeout=40)
+        done = subprocess.run([sys.executable, lit, "-v", "-j2", name], env=environment, capture_output=True, text=True, timeout=120)
         output = done.stdout + done.stderr
-        wanted = ("FAIL: hangs :: hangs.test", "PASS: hangs :: passes.test", "the test was ended after 2 seconds")
+        wanted = ("FAIL: hangs :: hangs.test", "PASS: hangs :: passes.test", "the test was ended after 5 seconds")
         errors = [f"missing in lit's output: {line}" for line in wanted if line not in output]
         if done.returncode != 1:
             errors.append(f"lit ends with {done.returncode} instead of 1")
