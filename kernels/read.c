@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
+#include "base/files/names.h"
 #include "vyre/io.h"
 
 #include <stdio.h>
@@ -285,9 +286,9 @@ read_include(kernel_reader *r)
   const text_token name = r->lexer.token;
   if (name.kind != TOKEN_STRING || name.escaped)
     return kernel_expected(r, "the path of a file in quotes");
-  const char *own = kernel_source_path(file, r->source), *slash = strrchr(own, '/');
+  const char *own = kernel_source_path(file, r->source);
   const bool is_absolute = name.name_length && file->text[name.name] == '/';
-  const int folder = slash && !is_absolute ? (int)(slash + 1 - own) : 0;
+  const int folder = is_absolute ? 0 : (int)(path_name(own) - own);
   const int length = snprintf(path, sizeof path, "%.*s%.*s", folder, own, (int)name.name_length, file->text + name.name);
   if (length < 0 || (size_t)length >= sizeof path)
     return kernel_error(file, kernel_here(r), NULL, "this path is too long");

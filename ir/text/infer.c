@@ -7,6 +7,7 @@
 
 #include "table/result.h"
 #include "vyre/opaque.h"
+#include "vyre/view.h"
 
 vyre_type
 text_type_of(const text_parser *p, uint32_t row)
@@ -23,25 +24,13 @@ op_of(const text_parser *p, uint32_t row)
 vyre_type
 text_part_type(const text_parser *p, uint32_t tuple, uint32_t part)
 {
-  if (vyre_op_is_opaque(op_of(p, tuple))) {
-    const vyre_type_id type = vyre_part_type_id(p->module, (vyre_row){tuple}, part);
-    return type < 256 ? (vyre_type)type : VYRE_TYPE(VYRE_OPAQUE, 1);
-  }
-  while (op_of(p, tuple) == VYRE_OP_tuple) {
-    uint32_t count = VYRE_TUPLE_COUNT(p->view->imm[tuple]);
-    if (part < 2 || count <= 3) {
-      uint32_t row = part == 0 ? p->view->a[tuple] : part == 1 ? p->view->b[tuple] : p->view->c[tuple];
-      return part < count ? text_type_of(p, row) : VYRE_VOID;
-    }
-    tuple = p->view->c[tuple];
-    part -= 2;
-  }
-  uint32_t imm = p->view->imm[tuple];
-  if (part >= VYRE_TUPLE_COUNT(imm))
+  const uint32_t op = op_of(p, tuple), imm = p->view->imm[tuple];
+  if (!vyre_op_is_opaque(op) && part >= VYRE_TUPLE_COUNT(imm))
     return VYRE_VOID;
-  if (op_of(p, tuple) == VYRE_OP_frexp)
-    return result_frexp_part(text_type_of(p, p->view->a[tuple]), part);
-  return VYRE_TUPLE_TYPE(imm);
+  if (op == VYRE_OP_tuple)
+    return text_type_of(p, vyre_tuple_part(p->view, tuple, part));
+  const vyre_type_id type = vyre_part_type_id(p->module, (vyre_row){tuple}, part);
+  return type < 256 ? (vyre_type)type : VYRE_TYPE(VYRE_OPAQUE, 1);
 }
 
 /* False after a message. */

@@ -145,9 +145,9 @@ void
 vyre_spv_other_names(vyre_spv *s)
 {
   static const char *const places[VYRE_SPV_PLACES] = {
-      "gl_GlobalInvocationID",   "gl_LocalInvocationID", "gl_WorkGroupID",    "gl_NumWorkGroups", "gl_LocalInvocationIndex",
-      "gl_SubgroupInvocationID", "gl_SubgroupID",        "gl_SubgroupSize",   "gl_NumSubgroups",  "gl_SubgroupEqMask",
-      "gl_SubgroupGeMask",       "gl_SubgroupGtMask",    "gl_SubgroupLeMask", "gl_SubgroupLtMask"}; /* ORDER: ops.def */
+#define SPV_BUILTIN(op, builtin, lanes, glsl) [VYRE_OP_##op - VYRE_OP_gid] = #glsl,
+#include "spirv/ops.def"
+  };
   if (s->names.count == 0 || s->strip)
     return;
   for (uint32_t i = 0; i < VYRE_SPV_PLACES; i++)

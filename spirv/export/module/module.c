@@ -69,11 +69,13 @@ has_mode(const vyre_word_list *modes, uint32_t mode, uint32_t width)
 static void
 write_float_modes(vyre_spv *s, const vyre_word_list *modes, uint32_t entry, vyre_kind kind)
 {
-  static const uint32_t names[5][2] = {{SpvExecutionModeDenormPreserve, SpvCapabilityDenormPreserve},
-                                       {SpvExecutionModeDenormFlushToZero, SpvCapabilityDenormFlushToZero},
-                                       {SpvExecutionModeSignedZeroInfNanPreserve, SpvCapabilitySignedZeroInfNanPreserve},
-                                       {SpvExecutionModeRoundingModeRTE, SpvCapabilityRoundingModeRTE},
-                                       {SpvExecutionModeRoundingModeRTZ, SpvCapabilityRoundingModeRTZ}}; /* ORDER: bits */
+  static const struct {
+    uint32_t bit, mode, capability;
+  } controls[] = {{VYRE_FLOAT_DENORM_PRESERVE, SpvExecutionModeDenormPreserve, SpvCapabilityDenormPreserve},
+                  {VYRE_FLOAT_DENORM_FLUSH, SpvExecutionModeDenormFlushToZero, SpvCapabilityDenormFlushToZero},
+                  {VYRE_FLOAT_SIGNED_ZERO_INF_NAN, SpvExecutionModeSignedZeroInfNanPreserve, SpvCapabilitySignedZeroInfNanPreserve},
+                  {VYRE_FLOAT_ROUND_EVEN, SpvExecutionModeRoundingModeRTE, SpvCapabilityRoundingModeRTE},
+                  {VYRE_FLOAT_ROUND_TO_ZERO, SpvExecutionModeRoundingModeRTZ, SpvCapabilityRoundingModeRTZ}};
   const bool flushes = (s->imm[s->program] & vyre_mode_flush(kind)) != 0,
              cuts = (s->imm[s->program] & vyre_mode_to_zero(kind)) != 0;
   uint32_t asked = 0;
@@ -84,12 +86,12 @@ write_float_modes(vyre_spv *s, const vyre_word_list *modes, uint32_t entry, vyre
     asked = (asked & ~(uint32_t)VYRE_FLOAT_DENORM_PRESERVE) | VYRE_FLOAT_DENORM_FLUSH;
   if (cuts)
     asked = (asked & ~(uint32_t)VYRE_FLOAT_ROUND_EVEN) | VYRE_FLOAT_ROUND_TO_ZERO;
-  for (uint32_t i = 0; i < 5; i++) {
-    const uint32_t operands[3] = {entry, names[i][0], vyre_kind_bits(kind)};
-    if (!(asked & 1u << i) || has_mode(modes, operands[1], operands[2]))
+  for (uint32_t i = 0; i < sizeof controls / sizeof *controls; i++) {
+    const uint32_t operands[3] = {entry, controls[i].mode, vyre_kind_bits(kind)};
+    if (!(asked & controls[i].bit) || has_mode(modes, operands[1], operands[2]))
       continue;
     vyre_spv_instruction(s, &s->modes, SpvOpExecutionMode, operands, 3);
-    vyre_spv_need(s, names[i][1], 0x10400, "SPV_KHR_float_controls");
+    vyre_spv_need(s, controls[i].capability, 0x10400, "SPV_KHR_float_controls");
   }
 }
 

@@ -185,7 +185,7 @@ need_place(vyre_spv *s, vyre_opcode op)
 static const struct {
   uint16_t builtin, lanes;
 } places[VYRE_SPV_PLACES] = {
-#define SPV_BUILTIN(op, builtin, lanes) [VYRE_OP_##op - VYRE_OP_gid] = {SpvBuiltIn##builtin, lanes},
+#define SPV_BUILTIN(op, builtin, lanes, glsl) [VYRE_OP_##op - VYRE_OP_gid] = {SpvBuiltIn##builtin, lanes},
 #include "spirv/ops.def"
 };
 

@@ -242,7 +242,7 @@ import_builtin(import *m, const pointer *p)
   static const struct {
     uint32_t builtin, lanes;
   } known[] = {
-#define SPV_BUILTIN(op, builtin, lanes) [VYRE_OP_##op - VYRE_OP_gid] = {SpvBuiltIn##builtin, lanes},
+#define SPV_BUILTIN(op, builtin, lanes, glsl) [VYRE_OP_##op - VYRE_OP_gid] = {SpvBuiltIn##builtin, lanes},
 #include "spirv/ops.def"
   };
   for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
