@@ -17,24 +17,28 @@ set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hang
 # Most of the time of many tests is the compilation of kernels, which are the same in each build: the presets share one folder.
 set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep what drivers compiled")
 
+# Regular expressions for whole names.  vyre_check_test_lists refuses an expression that matches no test.
 set(VYRE_LONG_TESTS
-  "windows|gpu-bundle|docs-commands|installed|packages|missing-tools|mutants"          # builds of their own
-  "lit-vulkan|lit-cuda|lit-phases|debug-values|page-in-browser"                        # thousands of processes
-  "fuzz-passes-[123]|folds-ints8|folds-laws|folds-moves|unit-folds-checker|rules-hold" # more programs, all values of 8 bits, proofs by z3
-  "unit-.*-ptxas|ptxas-examples"                                                       # another project's compiler
-  "unit-(vulkan-failure|vulkan-sequence|vulkan-target|conformance-vulkan)-discrete|unit-kernel-device-cuda|unit-kernel-fit")
+  windows gpu-bundle docs-commands installed packages missing-tools mutants                # builds of their own
+  lit-vulkan lit-cuda lit-phases debug-values page-in-browser                              # thousands of processes
+  fuzz-passes-[123] folds-ints8 folds-laws folds-moves unit-folds-checker rules-hold       # more programs, all values of 8 bits, proofs by z3
+  unit-.*-ptxas ptxas-examples                                                             # another project's compiler
+  unit-vulkan-failure-discrete unit-vulkan-sequence-discrete unit-vulkan-target-discrete unit-conformance-vulkan-discrete
+  unit-kernel-device-cuda unit-kernel-fit)
 set(VYRE_SANITIZED_TESTS
-  "fuzz-(text|spirv|vir0|pipeline|plugin|rules|foz|table|ptx|megakernel|passes-0)"
-  "unit-(ir|text|vir0|verify|passmgr|spirv-import|interp|targets)-.*|unit-split|unit-rules-parse|unit-threads|unit-memory"
-  "unit-cuda-driver-.*|unit-mega-protocol|unit-mega-pump|unit-mega-host-cpu|unit-mega-recover-cpu|unit-c-options")
-set(VYRE_COUNTED_TESTS "unit-verify-steps|unit-spirv-import-growth|unit-ir-room") # count steps, or need the speed of release
+  fuzz-text fuzz-spirv fuzz-vir0 fuzz-pipeline fuzz-plugin fuzz-rules fuzz-foz fuzz-table fuzz-ptx fuzz-megakernel fuzz-passes-0
+  unit-ir-.* unit-text-.* unit-vir0-.* unit-verify-.* unit-passmgr-.* unit-spirv-import-.* unit-interp-.* unit-targets-.*
+  unit-split unit-rules-parse unit-threads unit-memory
+  unit-cuda-driver-.* unit-mega-protocol unit-mega-pump unit-mega-host-cpu unit-mega-recover-cpu unit-c-options)
+set(VYRE_COUNTED_TESTS unit-verify-steps unit-spirv-import-growth unit-ir-room) # count steps, or need the speed of release
 # No test of these folders runs under sanitizers without --all.
 set(VYRE_NOT_SANITIZED)
 if(VYRE_SANITIZE AND NOT VYRE_ALL_TESTS)
   set(VYRE_NOT_SANITIZED EXCLUDE_FROM_ALL)
 endif()
-list(JOIN VYRE_LONG_TESTS "|" VYRE_LONG_TESTS)
-list(JOIN VYRE_SANITIZED_TESTS "|" VYRE_SANITIZED_TESTS)
+foreach(list LONG SANITIZED COUNTED)
+  list(JOIN VYRE_${list}_TESTS "|" VYRE_${list}_NAMES)
+endforeach()
 
 if(VYRE_TESTS OR VYRE_SANITIZE)
   vyre_need(mold find_program VYRE_MOLD mold)
@@ -43,9 +47,9 @@ endif()
 # Sets `label` to the label of the test, or to nothing.
 function(vyre_label_test name label)
   set(${label} "" PARENT_SCOPE)
-  if(name MATCHES "^(${VYRE_LONG_TESTS})$")
+  if(name MATCHES "^(${VYRE_LONG_NAMES})$")
     set(${label} long PARENT_SCOPE)
-  elseif(name MATCHES "^(${VYRE_SANITIZED_TESTS})$" AND NOT name MATCHES "^(${VYRE_COUNTED_TESTS})$" AND (VYRE_SANITIZE OR name MATCHES "^unit-"))
+  elseif(name MATCHES "^(${VYRE_SANITIZED_NAMES})$" AND NOT name MATCHES "^(${VYRE_COUNTED_NAMES})$" AND (VYRE_SANITIZE OR name MATCHES "^unit-"))
     set(${label} sanitized PARENT_SCOPE)
   endif()
 endfunction()
@@ -61,6 +65,7 @@ set(VYRE_TEST_COSTS windows 300 lit 200 lit-vulkan 200 lit-cuda 200 unit-kernel-
 # `sanitized` with --all), where they find the same.
 function(vyre_add_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY VYRE_TEST_NAMES ${name})
   math(EXPR part "${VYRE_TEST_LIMIT} / 4")
   set(environment VYRE_COMMAND_LIMIT=${part} XDG_CACHE_HOME=${VYRE_TEST_CACHE} MESA_SHADER_CACHE_DIR=${VYRE_TEST_CACHE})
   if(VYRE_SANITIZE AND name MATCHES "^unit-")
@@ -94,4 +99,19 @@ function(vyre_add_unittest name)
   if(NOT VYRE_ALL_TESTS AND (VYRE_SANITIZE AND NOT label STREQUAL sanitized OR NOT VYRE_SANITIZE AND label))
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
+endfunction()
+
+# Refuses a name in the lists above or in CMakePresets.json that no test has: a renamed test would otherwise lose its label.
+# Tests that need -DVYRE_FUZZ=ON or ptxas may be absent, and builds with sanitizers lack tests with builds of their own.
+function(vyre_check_test_lists)
+  get_property(tests GLOBAL PROPERTY VYRE_TEST_NAMES)
+  file(READ ${PROJECT_SOURCE_DIR}/CMakePresets.json presets)
+  string(REGEX MATCHALL "(unit|lit)-[a-z0-9-]+" named "${presets}")
+  foreach(name ${VYRE_LONG_TESTS} ${VYRE_SANITIZED_TESTS} ${VYRE_COUNTED_TESTS} ${named})
+    set(found ${tests})
+    list(FILTER found INCLUDE REGEX "^${name}$")
+    if(NOT found AND NOT name MATCHES "^fuzz-|ptxas")
+      message(FATAL_ERROR "${name} of cmake/vyre-tests.cmake or CMakePresets.json names no test")
+    endif()
+  endforeach()
 endfunction()
