@@ -107,7 +107,7 @@ folded(solution *s, uint32_t row)
 static uint32_t
 load_value(solution *s, uint32_t row)
 {
-  if (!memory_is_followed(s->m, row))
+  if (!memory_can_follow(s->m, row))
     return row;
   const memory_state state = memory_at(s->m, s->v->version[row], s->v->a[row]);
   const memory_load load = memory_loaded(s->m, row, s->program, &state);

@@ -1,19 +1,19 @@
-/* Dead code elimination: what no effect needs goes.  Values and reads, dead `set`s and variables, stores to private and workgroup
- * memory that nothing reads, and control without effect.
+/* Dead code elimination.  Removes rows that no effect depends on: values, reads, `set`s and variables, stores to private and
+ * workgroup memory that nothing reads, and control flow without effect.
  *
- * Roots are effects: stores that others see, atomics, barriers, traps, volatile accesses.  A live row makes live its operands, the
- * region it is in, the jumps of a live construct, and of a read all writes of the variable or buffer, whatever their order.
- * Linear: each row is visited once, each jump walks up to the construct that it leaves.
+ * Roots are effects: stores that other invocations can see, atomics, barriers, traps, volatile accesses.  A live row makes its
+ * operands and its region live.  A live construct makes its jumps live.  A live read makes all writes of its variable or buffer
+ * live, in whatever order they run.  Linear: each row is visited once, and each jump walks up to its construct.
  *
- * The active lanes at a live subgroup row stay the same: the constructs around it are live, with all of their jumps, and a return
- * before it stays, because the live effect that uses the row is after both.
+ * The active lanes at a live subgroup row do not change.  The constructs around the row are live, with all of their jumps, and a
+ * return before it stays, because the effect that uses the row is after both.
  *
- * A loop without effect is removed: an endless one may be assumed away.  A `return` stays if a live effect is after it or a live
- * loop around it.  Async copies stay: a wait counts them.  Rows that a type's length uses stay, and so do interface rows
- * (specialization constants, buffers of the caller) unless `dce<interface>` is given.
+ * A loop without effect is removed, because an endless loop may be assumed to end.  A `return` stays if a live effect follows it or
+ * a live loop is around it.  Async copies stay, because a wait counts them.  Rows that define a type's length stay.  Interface rows
+ * (specialization constants, buffers of the caller) stay unless `dce<interface>` is given.
  *
- * requires: nothing      preserves: versions, unless a read is removed that counts as a write (coherent memory), or a read of
- * unnamed memory (opaque_read) stays.  Else no live row reads what a removed row wrote, and lanes meet where they met.
+ * Requires: nothing.  Preserves: versions, unless a removed read counts as a write (coherent memory) or a read of unnamed memory
+ * (opaque_read) stays.  In all other cases no live row reads memory that a removed row wrote, and lanes reconverge where they did.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -21,15 +21,15 @@
 typedef struct marker {
   const vyre_view *v;
   uint8_t *live;
-  uint32_t *stack; /* live rows whose needs are not marked yet */
+  uint32_t *stack; /* live rows whose dependences are not marked yet */
   uint32_t depth;
-  uint32_t *head; /* var or buffer: its writes; construct: its jumps; as lists through `link` */
+  uint32_t *head; /* by var or buffer, its first write; by construct, its first jump; lists through `link` */
   uint32_t *link;
-  uint32_t last_live;  /* of this program: the last live row with an effect */
-  bool reads_anything; /* a live row may read memory that it does not name */
+  uint32_t last_live;  /* the last live row of this program with an effect */
+  bool reads_anything; /* a live row may read memory that is not its operand */
 } marker;
 
-/* Memory whose writes this program alone sees, and only through this buffer row. */
+/* Returns whether only this program sees writes to the buffer, and only through this buffer row. */
 static bool
 is_own_memory(const vyre_view *v, uint32_t buffer)
 {
@@ -38,7 +38,7 @@ is_own_memory(const vyre_view *v, uint32_t buffer)
          (v->imm_hi[buffer] & (VYRE_ACCESS_ALIASED | VYRE_ACCESS_VOLATILE)) == 0;
 }
 
-/* Each access through it happens, by its own flag or its buffer's declaration. */
+/* Returns whether the row is a volatile access, by its own flag or by its buffer's declaration. */
 static bool
 is_volatile_access(const vyre_view *v, uint32_t row)
 {
@@ -56,9 +56,10 @@ outermost_loop(const vyre_view *v, uint32_t row)
   return loop;
 }
 
-/* What a row lives for, if not for its value: 0 is nothing of that kind. */
+/* Returns the row that makes this row live other than by using its value: a variable, a buffer, or the construct of a jump.
+ * Returns 0 if there is none. */
 static uint32_t
-lives_for(const vyre_view *v, uint32_t row)
+owner_of(const vyre_view *v, uint32_t row)
 {
   switch (vyre_op_of(v, row)) {
   case VYRE_OP_set:
@@ -90,7 +91,7 @@ is_root(const vyre_view *v, uint32_t row)
   return (flags & VYRE_OP_EFFECT) != 0 && (flags & VYRE_OP_REGIONS) == 0 && vyre_op_of(v, row) != VYRE_OP_return;
 }
 
-/* Memory that another row names as well, which it may zero. */
+/* Returns whether the row is workgroup memory that another buffer row may zero, because both name the same memory. */
 static bool
 is_shared_memory(const vyre_view *v, uint32_t row)
 {
@@ -129,10 +130,10 @@ mark_list(marker *m, uint32_t owner)
 {
   for (uint32_t row = m->head[owner]; row; row = m->link[row])
     mark(m, row);
-  m->head[owner] = 0; /* all are live now */
+  m->head[owner] = 0; /* all of the list is live */
 }
 
-/* A path that is an operand as such: the row that has it may read the memory there. */
+/* Marks the writes of the buffer of an operand that is a path: the row with that operand may read the memory there. */
 static void
 mark_memory(marker *m, uint32_t operand)
 {
@@ -140,7 +141,7 @@ mark_memory(marker *m, uint32_t operand)
     mark_list(m, vyre_buffer_of(m->v, operand));
 }
 
-/* The needs of one live row. */
+/* Marks the rows that one live row depends on. */
 static void
 visit(marker *m, uint32_t row)
 {
@@ -162,7 +163,7 @@ visit(marker *m, uint32_t row)
   case VYRE_OP_opaque:
   case VYRE_OP_opaque_pure:
   case VYRE_OP_opaque_write:
-  case VYRE_OP_tuple: /* may be an opaque row's operands */
+  case VYRE_OP_tuple: /* may hold operands of an opaque row */
     mark_memory(m, v->a[row]);
     mark_memory(m, v->b[row]);
     mark_memory(m, v->c[row]);
@@ -190,8 +191,8 @@ drain(marker *m)
     visit(m, m->stack[--m->depth]);
 }
 
-/* A return outside of loops is live if a live effect is after it; in a loop it is the loop's, as a break is.  Goes from the end to
- * the first row.  What a return makes live may be after returns that were found dead: then it goes on from there again. */
+/* Marks returns outside of loops: they are live if a live effect follows.  A return in a loop is live with the loop, as a break is.
+ * Walks from the end to the first row, and restarts at a later row if a return makes an effect live there. */
 static void
 mark_returns(marker *m, uint32_t first, uint32_t end)
 {
@@ -215,9 +216,9 @@ pin(void *user, uint32_t row)
   mark(user, row);
 }
 
-enum { PART = 256 }; /* rows that are looked at together */
+enum { PART = 256 }; /* rows scanned together */
 
-/* Lists the rows from `row` to `end` that may be roots, or live with another row (lives_for).  Without a branch, which would be
+/* Lists the rows from `row` to `end` that may be roots or depend on an owner (owner_of).  Branch-free, because such a branch is
  * mispredicted often. */
 static uint32_t
 list_starts(const vyre_view *v, uint32_t row, uint32_t end, uint32_t *out)
@@ -232,10 +233,10 @@ list_starts(const vyre_view *v, uint32_t row, uint32_t end, uint32_t *out)
 }
 
 static void
-start(marker *m, uint32_t row, bool keep_interface)
+mark_root(marker *m, uint32_t row, bool keep_interface)
 {
   const vyre_view *v = m->v;
-  const uint32_t owner = lives_for(v, row);
+  const uint32_t owner = owner_of(v, row);
   if (owner) {
     m->link[row] = m->head[owner];
     m->head[owner] = row;
@@ -255,16 +256,15 @@ mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
     next = end - row < PART ? end : row + PART;
     const uint32_t count = list_starts(m->v, row, next, rows);
     for (uint32_t i = 0; i < count; i++)
-      start(m, rows[i], keep_interface);
+      mark_root(m, rows[i], keep_interface);
   }
   drain(m);
   mark_returns(m, program, end);
 }
 
-/* ---- what goes ----------------------------------------------------------------------------------------------------------- */
+/* ---- removal ------------------------------------------------------------------------------------------------------------- */
 
-/* Whether a read counts as a write, so that accesses before and after it have different versions (docs/ir.md): without it they have
- * one. */
+/* Returns whether a read counts as a write, so that accesses before and after it have different versions (docs/ir.md). */
 static bool
 is_shared(const vyre_view *v, const uint32_t *alias, uint32_t row)
 {
@@ -275,7 +275,7 @@ is_shared(const vyre_view *v, const uint32_t *alias, uint32_t row)
          (op == VYRE_OP_copy && (alias[vyre_buffer_of(v, v->b[row])] & VYRE_ALIAS_SHARED) != 0);
 }
 
-/* What goes, in program order; `out` has room for all rows. */
+/* Lists the dead rows in program order.  `out` has room for all rows. */
 static uint32_t
 list_dead(const marker *m, uint32_t *out)
 {
@@ -289,7 +289,7 @@ list_dead(const marker *m, uint32_t *out)
   return count;
 }
 
-/* Those that read memory. */
+/* Lists those of the rows that read memory. */
 static uint32_t
 list_reads(const vyre_view *v, const uint32_t *rows, uint32_t count, uint32_t *out)
 {
@@ -302,10 +302,10 @@ list_reads(const vyre_view *v, const uint32_t *rows, uint32_t count, uint32_t *o
   return reads;
 }
 
-/* Whether the versions of live rows are right after all of `dead` is removed.  Marking has ended: the marker's lists are used as
- * memory here, and what is left in them has no VYRE_ALIAS_SHARED. */
+/* Returns in *out whether the versions of live rows stay correct when the rows of `dead` are removed.  Marking has ended, so the
+ * marker's lists serve as scratch memory.  Values left in them do not contain VYRE_ALIAS_SHARED. */
 static vyre_status
-leaves_versions(const marker *m, vyre_pass_ctx *ctx, const vyre_module *module, const uint32_t *dead, uint32_t count, bool *out)
+preserves_versions(const marker *m, vyre_pass_ctx *ctx, const vyre_module *module, const uint32_t *dead, uint32_t count, bool *out)
 {
   uint32_t *reads = m->link, *alias = m->head;
   const uint32_t read = m->reads_anything ? 0 : list_reads(m->v, dead, count, reads);
@@ -340,20 +340,20 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     mark_program(&m, program, v->next[program] ? v->next[program] : rows, keep_interface);
 
   bool versions;
-  uint32_t *gone = m.stack; /* free: all is marked */
-  const uint32_t dead = list_dead(&m, gone);
-  VYRE_TRY(leaves_versions(&m, ctx, module, gone, dead, &versions));
+  uint32_t *removed = m.stack; /* unused since marking ended */
+  const uint32_t dead = list_dead(&m, removed);
+  VYRE_TRY(preserves_versions(&m, ctx, module, removed, dead, &versions));
   if (versions)
     host->preserved(ctx, VYRE_VERSIONS);
   for (uint32_t i = 0; i < dead; i++)
-    if (vyre_op_of(v, gone[i]) != VYRE_OP_null) /* not removed with what it was in */
-      host->kill(module, gone[i]);
+    if (vyre_op_of(v, removed[i]) != VYRE_OP_null) /* not removed with its region */
+      host->kill(module, removed[i]);
   host->count(ctx, "rows removed", dead);
   *out = dead ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
 
-/* ---- its phases ---------------------------------------------------------------------------------------------------------- */
+/* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
 static void
 pin_element(void *user, uint32_t row)
@@ -399,8 +399,8 @@ static const vyre_pass dce = {
     .name = "dce",
     .long_name = "dead-code-elimination",
     .summary = "remove rows, stores, variables and control without effect",
-    .help = "What stays: stores that others see, atomics, barriers, traps, volatile accesses, and all that these need.  A loop\n"
-            "without effect goes, even one that might not end.",
+    .help = "Keeps stores that other invocations can see, atomics, barriers, traps, volatile accesses, and the rows that these\n"
+            "depend on.  Removes a loop without effect even if it might not end.",
     .params = params,
     .param_count = 1,
     .run = run,

@@ -1,18 +1,18 @@
-/* Dead store elimination: writes that nobody sees, in the order in which things run.  dce takes variables and memory as wholes;
- * this takes each write by itself.
+/* Dead store elimination.  Removes writes that no read can see, in execution order.  dce decides for a whole variable or buffer;
+ * dse decides for each write.  Removes
  *
  *   set            whose value reaches no get (sets.c)
- *   store, copy    overwritten before anybody may read it: by a store of the same place, or of what the place is part of, that runs
- *                  whenever the first has run
+ *   store, copy    that is overwritten before a read: by a store of the same location, or of a location that contains it, which
+ *                  runs whenever the first store has run
  *   store          to private memory that the invocation does not read again
- *   store          of what is there anyway: of a value that was stored there last, or was loaded from there
+ *   store          of the value that the location has already: the value stored last, or a value loaded from there
  *
- * Others see storage and workgroup memory at a barrier, an ordered atomic, an async copy and at the end of the invocation; what
- * stands behind these keeps nothing in front of them from being seen.  Volatile and coherent stores stay.
+ * Other invocations see storage and workgroup memory at a barrier, an ordered atomic, an async copy and at the end of the
+ * invocation.  A store after such a row does not make a store before it dead.  Volatile and coherent stores stay.
  *
- * Limits: a bounded number of rows is looked at after each store.  O(rows + parts of joins).
+ * Limits: the walk after each store visits a bounded number of rows.  O(rows + parts of joins).
  *
- * requires: versions, dominance      preserves: nothing (writes go)
+ * Requires: versions, dominance.  Preserves: nothing, because writes are removed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../state/memory.h"
@@ -25,7 +25,7 @@ typedef struct walk {
   const vyre_view *v;
   uint32_t *touches; /* rows that read or write memory, and jumps, in program order */
   uint32_t count;
-  uint32_t left; /* touches that may be looked at yet */
+  uint32_t left; /* touches that the walk may still visit */
 } walk;
 
 typedef enum fate { FATE_OPEN, FATE_SEEN, FATE_DEAD } fate;
@@ -41,9 +41,9 @@ is_touch(const walk *w, uint32_t row)
   return (flags & VYRE_OP_WRITES) != 0 || (flags & (VYRE_OP_READS | VYRE_OP_CONVERGENT)) == VYRE_OP_READS;
 }
 
-/* ---- what comes behind a store ------------------------------------------------------------------------------------------- */
+/* ---- after a store ------------------------------------------------------------------------------------------------------- */
 
-/* Whether all of the place is part of what is written through `path`. */
+/* Returns whether a write through `path` overwrites all of the place. */
 static bool
 covers(const walk *w, uint32_t path, uint32_t place)
 {
@@ -55,7 +55,7 @@ covers(const walk *w, uint32_t path, uint32_t place)
   }
 }
 
-/* `loop`: whether another trip of it may; 0: this one. */
+/* Returns whether a read through `path` may read the place: in another iteration of `loop`, or in this one if `loop` is 0. */
 static bool
 may_read(const walk *w, uint32_t path, uint32_t place, uint32_t loop)
 {
@@ -65,7 +65,8 @@ may_read(const walk *w, uint32_t path, uint32_t place, uint32_t loop)
   return (loop ? memory_compare_iterations(&w->m, path, place, loop) : memory_compare(&w->m, path, place)) != MEMORY_DISJOINT;
 }
 
-/* What a row does to what was stored, if it stands in `region` or deeper; or, `region` 0, in another trip of the loop. */
+/* Returns the effect of a row in `region` or deeper on the stored value.  If `region` is 0, the row runs in another iteration of
+ * `loop`. */
 static fate
 fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place, uint32_t loop)
 {
@@ -78,7 +79,7 @@ fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place, uint32_t l
   if (ended != UINT32_MAX)
     return ended > region ? FATE_OPEN : FATE_SEEN;
   switch (op) {
-  case VYRE_OP_null: /* taken out */
+  case VYRE_OP_null: /* removed */
     return FATE_OPEN;
   case VYRE_OP_load:
     return may_read(w, v->a[row], place, loop) ? FATE_SEEN : FATE_OPEN;
@@ -96,9 +97,9 @@ fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place, uint32_t l
   }
 }
 
-/* The first touch behind that row. */
+/* Returns the index of the first touch after the row. */
 static uint32_t
-touch_behind(const walk *w, uint32_t row)
+touch_after(const walk *w, uint32_t row)
 {
   uint32_t low = 0, high = w->count;
   while (low < high) {
@@ -111,7 +112,7 @@ touch_behind(const walk *w, uint32_t row)
   return low;
 }
 
-/* What the touches from there to the row `last` do; where `region` is 0, only whether they see what was stored. */
+/* Returns the effect of the touches from index `touch` to the row `last` on the stored value. */
 static fate
 fate_until(walk *w, uint32_t touch, uint32_t last, uint32_t region, uint32_t place)
 {
@@ -124,12 +125,12 @@ fate_until(walk *w, uint32_t touch, uint32_t last, uint32_t region, uint32_t pla
   return FATE_OPEN;
 }
 
-/* Whether another trip of the loop sees it.  What ends the trip or the loop is no matter: all of the loop, and then what is behind
- * it, is looked at. */
+/* Returns whether another iteration of the loop may see the stored value.  Jumps inside the loop are ignored: the walk visits the
+ * whole loop, and its caller continues after the loop. */
 static bool
 is_seen_in_loop(walk *w, uint32_t loop, uint32_t place)
 {
-  for (uint32_t touch = touch_behind(w, loop); touch < w->count && w->touches[touch] <= w->v->end[loop]; touch++) {
+  for (uint32_t touch = touch_after(w, loop); touch < w->count && w->touches[touch] <= w->v->end[loop]; touch++) {
     const uint32_t row = w->touches[touch];
     const bool jumps = (vyre_op_flags_of(w->v, row) & VYRE_OP_ENDS) != 0;
     if (w->left == 0 || (jumps && vyre_jump_target(w->v, row) < loop) || (!jumps && fate_at(w, row, 0, place, loop) == FATE_SEEN))
@@ -144,26 +145,26 @@ is_seen(walk *w, uint32_t store)
 {
   const vyre_view *v = w->v;
   const uint32_t place = v->a[store];
-  uint32_t at = store, touch = touch_behind(w, store);
+  uint32_t at = store, touch = touch_after(w, store);
   w->left = MOST_TOUCHES;
   for (;;) {
     const uint32_t region = v->parent[at], control = v->parent[region];
     const fate f = fate_until(w, touch, v->end[region], region, place);
     if (f != FATE_OPEN)
       return f == FATE_SEEN;
-    if (vyre_op_of(w->v, region) == VYRE_OP_program) /* the end: only the invocation saw its own memory */
+    if (vyre_op_of(w->v, region) == VYRE_OP_program) /* the end of the invocation, which alone sees its private memory */
       return VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(w->v, place)]) != VYRE_SPACE_PRIVATE;
     if (vyre_row_is_loop(w->v, control) && is_seen_in_loop(w, control, place))
       return true;
     at = control;
-    touch = touch_behind(w, v->end[control]);
+    touch = touch_after(w, v->end[control]);
   }
 }
 
-/* ---- what is there anyway ------------------------------------------------------------------------------------------------ */
+/* ---- stores of the present value ----------------------------------------------------------------------------------------- */
 
 static bool
-is_there_already(const walk *w, uint32_t store)
+stores_present_value(const walk *w, uint32_t store)
 {
   const vyre_view *v = w->v;
   const uint32_t value = v->b[store], place = v->a[store];
@@ -213,8 +214,8 @@ remove_stores(vyre_pass_ctx *ctx, vyre_module *module, const stops *at, uint64_t
     return ctx->host->out_of_memory(ctx);
   for (uint32_t i = 0; i < w.count; i++)
     gone[i] =
-        vyre_op_of(w.v, w.touches[i]) == VYRE_OP_store && is_candidate(&w, w.touches[i]) && is_there_already(&w, w.touches[i]);
-  for (uint32_t i = 0; i < w.count; i++) /* out, so that they overwrite nothing below */
+        vyre_op_of(w.v, w.touches[i]) == VYRE_OP_store && is_candidate(&w, w.touches[i]) && stores_present_value(&w, w.touches[i]);
+  for (uint32_t i = 0; i < w.count; i++) /* removed first: such a store must not make an earlier store dead */
     if (gone[i]) {
       ctx->host->kill(module, w.touches[i]);
       ++*same;
@@ -236,9 +237,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   VYRE_TRY(stops_find(ctx, ctx->host->view(module), &at));
   VYRE_TRY(remove_stores(ctx, module, &at, &same, &unseen));
   VYRE_TRY(sets_remove(ctx, module, &at, &sets));
-  ctx->host->count(ctx, "stores of what is there", same);
-  ctx->host->count(ctx, "stores that nobody sees", unseen);
-  ctx->host->count(ctx, "sets that nobody sees", sets);
+  ctx->host->count(ctx, "stores of the present value", same);
+  ctx->host->count(ctx, "unread stores", unseen);
+  ctx->host->count(ctx, "unread sets", sets);
   *out = same || unseen || sets ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
@@ -247,9 +248,10 @@ static const vyre_pass dse = {
     .struct_size = sizeof(vyre_pass),
     .name = "dse",
     .long_name = "dead-store-elimination",
-    .summary = "remove writes that are overwritten before anybody reads them, or change nothing",
-    .help = "Each write by itself, in the order in which things run: dce takes variables and memory that nobody reads at all.\n"
-            "What others may see at a barrier, an ordered atomic or the end stays, and so do volatile and coherent stores.",
+    .summary = "remove writes that are overwritten before a read, or that change nothing",
+    .help = "Decides for each write, in execution order.  dce removes writes of variables and memory without any read.\n"
+            "Keeps writes that other invocations may see at a barrier, an ordered atomic or the end, and volatile and\n"
+            "coherent stores.",
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .run = run,
 };

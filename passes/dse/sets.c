@@ -1,16 +1,16 @@
-/* Sets whose value reaches no get: those that the state graph does not lead to from any.
+/* Removes `set`s whose value reaches no `get`: a walk over the state graph from all `get`s does not visit them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sets.h"
 
 typedef struct walk {
   const vyre_view *v;
-  uint8_t *seen;          /* by row, and by join after them */
-  uint32_t *stack, depth; /* joins that are seen; what they are made of is not marked yet */
+  uint8_t *seen;          /* by row, then by join */
+  uint32_t *stack, depth; /* seen joins whose parts are not marked yet */
 } walk;
 
 static void
-see(walk *w, uint32_t version)
+mark_version(walk *w, uint32_t version)
 {
   const uint32_t join = version & ~VYRE_JOIN;
   if ((version & VYRE_JOIN) == 0) {
@@ -34,11 +34,11 @@ sets_remove(vyre_pass_ctx *ctx, vyre_module *module, const stops *at, uint64_t *
     return host->out_of_memory(ctx);
   for (uint32_t i = 0; i < at->count; i++) {
     if (vyre_op_of(v, at->rows[i]) == VYRE_OP_get)
-      see(&w, v->version[at->rows[i]]);
+      mark_version(&w, v->version[at->rows[i]]);
     while (w.depth) {
       const vyre_join *join = &v->joins[w.stack[--w.depth]];
       for (uint32_t part = 0; part < join->count; part++)
-        see(&w, v->parts[join->first + part].version);
+        mark_version(&w, v->parts[join->first + part].version);
     }
   }
   for (uint32_t i = 0; i < at->count; i++) {

@@ -1,4 +1,4 @@
-/* Sets whose value reaches no get.
+/* Removal of `set`s whose value reaches no `get`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_DSE_SETS_H
@@ -6,7 +6,7 @@
 
 #include "../state/stops.h"
 
-/* Takes them out.  Adds how many to `removed`. */
+/* Removes such `set`s of the module and adds their number to *removed.  Requires versions. */
 vyre_status sets_remove(vyre_pass_ctx *ctx, vyre_module *module, const stops *at, uint64_t *removed);
 
 #endif

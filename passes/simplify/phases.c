@@ -29,7 +29,7 @@ phases_access_of_load(const memory *m, uint32_t load, uint32_t program)
 {
   const vyre_view *v = m->v;
   uint64_t bits;
-  if (!memory_is_followed(m, load))
+  if (!memory_can_follow(m, load))
     return 0;
   return VIR_ACCESS_FOLLOWED | (memory_is_there(m, program, v->a[load]) ? VIR_ACCESS_THERE : 0) |
          (m->ctx->host->initial(m->module, v->a[load], &bits) ? VIR_ACCESS_STARTS : 0);
@@ -119,7 +119,7 @@ access_of(preparation *p, uint32_t row, uint32_t program)
   const uint32_t op = vyre_op_of(v, row);
   if (op == VYRE_OP_load)
     return phases_access_of_load(&p->m, row, program);
-  if (!memory_is_of_one_place(&p->m, row))
+  if (!memory_writes_path_only(&p->m, row))
     return 0;
   return VIR_ACCESS_ONE_PLACE | (op == VYRE_OP_store && memory_is_plain(&p->m, row, v->a[row]) ? VIR_ACCESS_PLAIN_STORE : 0);
 }
@@ -236,7 +236,7 @@ phases_prepare(vyre_pass_ctx *ctx, const vyre_module *module, const uint32_t *bu
   p.s.rows = p.v->rows;
   VYRE_TRY(rules_sweep_begin(&p.s));
   VYRE_TRY(memory_make(&p.m, ctx, p.s.module));
-  VYRE_TRY(memory_look_at_constructs(&p.m));
+  VYRE_TRY(memory_summarize_constructs(&p.m));
   if (!take_memory(&p))
     return host->out_of_memory(ctx);
   VYRE_TRY(give_rules(&p, built_in, count));

@@ -358,7 +358,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   VYRE_TRY(rules_sweep_begin(&k.s));
   VYRE_TRY(values_make(&k.n, ctx, v));
   VYRE_TRY(memory_make(&k.m, ctx, module));
-  VYRE_TRY(memory_look_at_constructs(&k.m));
+  VYRE_TRY(memory_summarize_constructs(&k.m));
   k.s.forward = host->alloc(ctx, sizeof(uint32_t) * v->rows);
   k.leader = host->alloc(ctx, sizeof(uint32_t) * v->rows);
   k.access = host->alloc(ctx, v->rows);

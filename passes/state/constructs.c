@@ -1,7 +1,7 @@
-/* What constructs write, for a walk in which not every write has had its turn: docs at memory.h.
+/* Summaries of the writes of constructs, for a walk that changes rows as it goes (memory.h).
  *
- * Of each join of memory all writes between its construct's front and its own location are looked at, those of loops in all
- * iterations, as far as there are few.  Nothing is compared but the first steps of paths, and these as they are before the walk.
+ * For each join of memory, visits the writes between the construct's start and the join, including those of all iterations of
+ * loops, up to a bound.  Compares only the first steps of paths, as they are before the walk.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
@@ -23,19 +23,19 @@ memory_first_step(const memory *m, uint32_t path, uint32_t *out_buffer)
   return 1u << (v->imm[first] & 31u);
 }
 
-/* States that are to be looked at. */
+/* The versions to visit. */
 typedef struct walk {
   const memory *m;
-  uint32_t outside; /* the construct */
+  uint32_t outside; /* the first row of the construct */
   uint32_t states[MOST_STATES], count, next;
   memory_construct found;
 } walk;
 
-/* False: there are too many. */
+/* Adds a version.  Returns false if there are too many. */
 static bool
 add(walk *w, uint32_t version)
 {
-  for (uint32_t i = 0; i < w->count && (version & VYRE_JOIN) != 0; i++) /* without these, loops would have no end */
+  for (uint32_t i = 0; i < w->count && (version & VYRE_JOIN) != 0; i++) /* a loop's join is its own part */
     if (w->states[i] == version)
       return true;
   if (w->count == MOST_STATES)
@@ -49,7 +49,7 @@ add_write(walk *w, uint32_t write)
 {
   const vyre_view *v = w->m->v;
   uint32_t buffer;
-  if (!memory_is_of_one_place(w->m, write))
+  if (!memory_writes_path_only(w->m, write))
     return false;
   w->found.steps |= memory_first_step(w->m, v->a[write], &buffer);
   if (w->found.buffer != 0 && w->found.buffer != buffer)
@@ -79,7 +79,7 @@ add_state(walk *w, uint32_t version)
 }
 
 static memory_construct
-look_at(const memory *m, uint32_t version)
+summarize(const memory *m, uint32_t version)
 {
   const vyre_view *v = m->v;
   const uint32_t row = vyre_version_row(v, version);
@@ -91,7 +91,7 @@ look_at(const memory *m, uint32_t version)
   return w.found;
 }
 
-/* Whether the join is one of memory: the first row that leads to it says so.  Of the joins before it that is known. */
+/* Returns whether the join is a version of memory, by the first row that reaches it.  `all` is filled for earlier joins. */
 static bool
 is_of_memory(const vyre_view *v, const memory_construct *all, uint32_t join)
 {
@@ -108,7 +108,7 @@ is_of_memory(const vyre_view *v, const memory_construct *all, uint32_t join)
 }
 
 vyre_status
-memory_look_at_constructs(memory *m)
+memory_summarize_constructs(memory *m)
 {
   const vyre_view *v = m->v;
   memory_construct *all = m->ctx->host->alloc(m->ctx, sizeof *all * (v->join_count + 1));
@@ -116,7 +116,7 @@ memory_look_at_constructs(memory *m)
     return m->ctx->host->out_of_memory(m->ctx);
   for (uint32_t i = 1; i < v->join_count; i++)
     if (is_of_memory(v, all, i)) {
-      all[i] = look_at(m, VYRE_JOIN | i);
+      all[i] = summarize(m, VYRE_JOIN | i);
       all[i].is_memory = true;
     }
   m->constructs = all;

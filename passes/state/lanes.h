@@ -1,4 +1,4 @@
-/* Where a lane of a vector comes from: through the rows that only put lanes in other places.
+/* The origin of a vector's lane, through rows that only rearrange lanes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_STATE_LANES_H
@@ -12,14 +12,15 @@ lanes_of(const vyre_view *v, uint32_t row)
   return VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row]));
 }
 
-/* Whether two rows are one value: by their classes, where these are known, else only if they are one row. */
+/* Returns whether two rows have one value: rows of one class if `klass` is not NULL, otherwise only a row and itself. */
 static inline bool
 lanes_are_same(const uint32_t *klass, uint32_t x, uint32_t y)
 {
   return x == y || (klass && klass[x] == klass[y]);
 }
 
-/* The row in front of `row` that its lane *k, which it has, is a lane of, and which, through one row; 0: it is made here. */
+/* Returns the operand of `row` that its lane *k is a lane of, and sets *k to the lane of the operand.  Returns 0 if `row` computes
+ * the lane.  The lane exists. */
 static inline uint32_t
 lanes_before(const vyre_view *v, uint32_t row, uint32_t *k)
 {
@@ -55,8 +56,8 @@ lanes_before(const vyre_view *v, uint32_t row, uint32_t *k)
   }
 }
 
-/* The same through as many rows as a vector is usually put together by: the scalar that the lane is, where it was put in as one,
- * else the vector that it was made in, with *k; the row itself, where these are not enough. */
+/* Follows lanes_before through up to 16 rows.  Returns the scalar that became the lane, or the vector that computes it, and sets *k
+ * to its lane.  Returns `row` if 16 rows are not enough. */
 static inline uint32_t
 lanes_source(const vyre_view *v, uint32_t row, uint32_t *k)
 {
@@ -72,8 +73,8 @@ lanes_source(const vyre_view *v, uint32_t row, uint32_t *k)
   return row;
 }
 
-/* The scalar that lane k of a vector's row is, where the row was put together of scalars; 0: not known, or there is no such lane:
- * an index that became a literal may be any. */
+/* Returns the scalar that became lane k of a vector.  Returns 0 if it is not known or the lane does not exist, because an index
+ * that became a literal may be out of range. */
 static inline uint32_t
 lanes_scalar(const vyre_view *v, uint32_t row, uint32_t k)
 {
@@ -83,7 +84,7 @@ lanes_scalar(const vyre_view *v, uint32_t row, uint32_t k)
   return lanes_of(v, source) == 1 ? source : 0;
 }
 
-/* The vector that a join, insert or shuffle puts together again from its own lanes; 0: it is none.  `klass` by row, or NULL. */
+/* Returns the vector whose lanes a join, insert or shuffle combines unchanged, or 0.  `klass` is by row, or NULL. */
 static inline uint32_t
 lanes_whole(const vyre_view *v, const uint32_t *klass, uint32_t row)
 {

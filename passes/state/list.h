@@ -1,4 +1,4 @@
-/* A growing array in a run's memory.
+/* A growing array in the memory of a pass's run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_STATE_LIST_H
@@ -10,13 +10,13 @@
 
 typedef struct list {
   void *data;
-  size_t size; /* of an element */
+  size_t size; /* bytes of an element */
   uint32_t count, capacity;
 } list;
 
 #define LIST_AT(type, list, index) ((type *)(list).data + (index))
 
-/* A new element, zeroed; NULL: out of memory. */
+/* Appends a zeroed element.  Returns NULL if memory runs out. */
 static inline void *
 list_append(vyre_pass_ctx *ctx, list *l)
 {

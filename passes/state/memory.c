@@ -1,9 +1,9 @@
-/* Memory is followed backward from who asks, from state to state (docs/ir.md, "Versions"), to the first write that can have changed
- * this place.  Two places of one buffer are apart where a member, an index by literals, or an index by one row and two literals
- * (i and i + 1) tells them apart; two elements of an array of descriptors never, for they may be bound to one memory.  From one
- * iteration of a loop to the next only such an index does as stands outside: x[i + 1] of this one is x[i] of the next.
+/* The search goes backward from version to version (docs/ir.md, "Versions"), to the first write that can have changed the place.
+ * Two places of one buffer are disjoint if a member, a literal index, or an index of one row and two literals (i and i + 1)
+ * differs. Two elements of an array of descriptors are never disjoint, because they may be bound to one memory.  Between iterations
+ * of a loop only indices from outside of the loop are compared: x[i + 1] of this iteration is x[i] of the next.
  *
- * A join is passed where all that leads to it from in front of its construct leaves the place alone.
+ * The search passes a join if no write between its construct's start and the join changes the place.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
@@ -13,7 +13,7 @@ enum { MOST_STATES = 64, MOST_STEPS = 16, MOST_HEADS = 8 };
 /* ---- paths --------------------------------------------------------------------------------------------------------------- */
 
 typedef struct index {
-  uint32_t base; /* 0: a literal */
+  uint32_t base; /* the row, 0 for a literal */
   uint32_t plus;
 } index;
 
@@ -30,7 +30,7 @@ index_of(const memory *m, uint32_t at)
   const uint32_t row = v->b[at];
   if (VYRE_ROW_FLAGS(v->op[at]) & VYRE_ROW_IMM)
     return (index){0, v->imm[at]};
-  if (vyre_row_is_const(v, row)) /* the path is to become one with a literal: what is known must not depend on where it stands */
+  if (vyre_row_is_const(v, row)) /* equal to an index by a literal: the answer must not depend on the form */
     return (index){0, v->imm[row]};
   if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM && vyre_kind_bits(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]))) == 32) {
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add)
@@ -41,7 +41,7 @@ index_of(const memory *m, uint32_t at)
   return (index){row, 0};
 }
 
-/* The steps of a path, the last one first; 0: too many. */
+/* Lists the steps of a path, the last one first.  Returns their number, or 0 if there are too many. */
 static uint32_t
 steps_of(const memory *m, uint32_t path, uint32_t steps[MOST_STEPS])
 {
@@ -55,7 +55,7 @@ steps_of(const memory *m, uint32_t path, uint32_t steps[MOST_STEPS])
   return count;
 }
 
-/* The same, but a row from `varies` on need not be one value in both paths. */
+/* Compares two paths.  A row from `varies` on may have different values in them. */
 static memory_relation
 compare(const memory *m, uint32_t p, uint32_t q, uint32_t varies)
 {
@@ -67,7 +67,7 @@ compare(const memory *m, uint32_t p, uint32_t q, uint32_t varies)
     const index x = index_of(m, left[l - i]), y = index_of(m, right[r - i]);
     if (!are_same(m, x.base, y.base) || x.base >= varies)
       return MEMORY_OVERLAP;
-    if (x.plus != y.plus) /* of two descriptors nothing is known, not even that one offset in both is one place */
+    if (x.plus != y.plus) /* two descriptors may be any memory, so equal offsets in both may be different places */
       return i - 2 < m->ctx->host->descriptor_steps(m->module, left[l - 1]) ? MEMORY_OVERLAP : MEMORY_DISJOINT;
   }
   return l == r ? MEMORY_SAME : MEMORY_OVERLAP;
@@ -96,20 +96,20 @@ memory_is_plain(const memory *m, uint32_t row, uint32_t path)
 }
 
 bool
-memory_is_of_one_place(const memory *m, uint32_t write)
+memory_writes_path_only(const memory *m, uint32_t write)
 {
   const uint32_t op = vyre_op_of(m->v, write);
   const bool is_unordered = vyre_op_is_atomic(op) && (VYRE_ORDER_SEMANTICS(m->v->imm[write]) & 0x1eu) == 0;
   return op == VYRE_OP_store || op == VYRE_OP_copy || is_unordered;
 }
 
-/* What a write of the place's class does to the place: SAME is a plain store of it, DISJOINT nothing.  A row from `varies` on need
- * not be the one that it was where the path was computed. */
+/* Returns the effect of a write of the place's alias class on the place: SAME for a plain store of it, DISJOINT for no effect.  A
+ * row from `varies` on may have another value than at the computation of the path. */
 static memory_relation
 relation(const memory *m, uint32_t write, uint32_t path, uint32_t varies)
 {
   const vyre_view *v = m->v;
-  if (!memory_is_of_one_place(m, write))
+  if (!memory_writes_path_only(m, write))
     return MEMORY_OVERLAP;
   const memory_relation places =
       varies == UINT32_MAX ? memory_compare(m, v->a[write], path) : compare(m, v->a[write], path, varies);
@@ -123,16 +123,16 @@ relation(const memory *m, uint32_t write, uint32_t path, uint32_t varies)
 typedef struct search {
   const memory *m;
   uint32_t path;
-  uint32_t left;              /* states that may be looked at yet */
-  uint32_t outside;           /* the construct in front of which it ends */
-  uint32_t reached;           /* the state there */
-  uint32_t heads[MOST_HEADS]; /* around what is looked at: what comes to them is being found out */
+  uint32_t left;              /* versions that the search may still visit */
+  uint32_t outside;           /* the construct before which the search ends */
+  uint32_t reached;           /* the version there */
+  uint32_t heads[MOST_HEADS]; /* joins of loop headers that are being searched */
   uint32_t depth;
 } search;
 
 static bool leaves_alone(search *s, uint32_t version, uint32_t varies);
 
-/* Whether nothing that the join is made of changes the place; of a loop's, in any iteration. */
+/* Returns whether no part of the join changes the place; for a join of a loop, in any iteration. */
 static bool
 join_leaves_alone(search *s, uint32_t version, uint32_t varies)
 {
@@ -154,7 +154,7 @@ join_leaves_alone(search *s, uint32_t version, uint32_t varies)
   return alone;
 }
 
-/* Whether what was written up to that state, from the one in front of the construct `outside` on, leaves the place alone. */
+/* Returns whether no write between the start of the construct `outside` and the version changes the place. */
 static bool
 leaves_alone(search *s, uint32_t version, uint32_t varies)
 {
@@ -175,9 +175,9 @@ leaves_alone(search *s, uint32_t version, uint32_t varies)
   return false;
 }
 
-/* Whether the join's construct leaves the place alone, by what is known of constructs. */
+/* Returns whether the summary of the join's construct shows that the construct does not write the place. */
 static bool
-is_passed(const memory *m, uint32_t join, uint32_t path)
+can_pass(const memory *m, uint32_t join, uint32_t path)
 {
   const memory_construct *construct = &m->constructs[join & ~VYRE_JOIN];
   uint32_t buffer;
@@ -194,14 +194,14 @@ memory_at(const memory *m, uint32_t version, uint32_t path)
     const uint32_t row = vyre_version_row(v, version);
     if ((version & VYRE_JOIN) != 0) {
       if (m->constructs) {
-        if (!is_passed(m, version, path))
+        if (!can_pass(m, version, path))
           return (memory_state){version, 0};
         version = m->constructs[version & ~VYRE_JOIN].before;
         s.left--;
         continue;
       }
       s.outside = (vyre_op_flags_of(v, row) & VYRE_OP_REGION) != 0 ? v->parent[row] : row;
-      s.depth = s.reached = 0; /* nothing leads to a join that is never reached */
+      s.depth = s.reached = 0; /* an unreachable join has no parts */
       if (!leaves_alone(&s, version, UINT32_MAX) || s.reached == 0)
         return (memory_state){s.left ? version : 0, 0};
       version = s.reached;
@@ -230,7 +230,7 @@ memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module)
 /* ---- loads --------------------------------------------------------------------------------------------------------------- */
 
 bool
-memory_is_followed(const memory *m, uint32_t load)
+memory_can_follow(const memory *m, uint32_t load)
 {
   const vyre_view *v = m->v;
   return (VYRE_ROW_FLAGS(v->op[load]) & VYRE_ROW_DECO) == 0 && memory_is_plain(m, load, v->a[load]) &&

@@ -1,4 +1,4 @@
-/* Rows that must stay what can be said where a type's length or a workgroup's size is: those, and what they are made of.
+/* Pinned rows: rows that give a type's length or a workgroup's size, and their operands.  They must stay constant expressions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_STATE_PINNED_H
@@ -12,7 +12,7 @@ pinned_mark(void *user, uint32_t row)
   ((bool *)user)[row] = true;
 }
 
-/* By row of a sealed module.  NULL: out of memory.  O(rows). */
+/* Returns by row of a sealed module whether it is pinned, or NULL if memory runs out.  O(rows). */
 static inline const bool *
 pinned_find(vyre_pass_ctx *ctx, const vyre_module *module)
 {
@@ -21,7 +21,7 @@ pinned_find(vyre_pass_ctx *ctx, const vyre_module *module)
   if (!pinned)
     return NULL;
   ctx->host->each_pinned(module, pinned_mark, pinned);
-  for (uint32_t row = v->rows; row-- > 1;) /* users come after what they use */
+  for (uint32_t row = v->rows; row-- > 1;) /* users follow their operands */
     if (pinned[row] || VYRE_ROW_OP(v->op[row]) == VYRE_OP_workgroup)
       pinned[v->a[row]] = pinned[v->b[row]] = pinned[v->c[row]] = true;
   return pinned;

@@ -1,4 +1,4 @@
-/* Where a walk over state stops, in program order: rows that read or write, hold rows, or jump.  Most rows it passes over.
+/* The rows that a walk over the program's state visits, in program order: rows that read or write, contain rows, or jump.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_STATE_STOPS_H
@@ -10,7 +10,7 @@ typedef struct stops {
   uint32_t *rows, count;
 } stops;
 
-/* Of a sealed module: O(rows).  They hold until rows are moved. */
+/* Lists the stops of a sealed module.  The list is valid until rows move.  O(rows). */
 static inline vyre_status
 stops_find(vyre_pass_ctx *ctx, const vyre_view *view, stops *out)
 {

@@ -37,9 +37,9 @@ static const struct {
               {"simplify", "rows folded", 1},
               {"simplify", "gets known", 1},
               {"simplify", "loads known", 30},
-              {"dse", "sets that nobody sees", 1},
-              {"dse", "stores that nobody sees", 4},
-              {"dse", "stores of what is there", 300}};
+              {"dse", "unread sets", 1},
+              {"dse", "unread stores", 4},
+              {"dse", "stores of the present value", 300}};
 
 static vyre_registry *
 open_registry(void)
