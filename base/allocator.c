@@ -1,7 +1,7 @@
 /* The default allocator: the C library's heap, and address space from mmap.
  *
- * Reserved space has no access rights until it is committed, so that it costs nothing under any overcommit policy, and so that
- * small modules do not get huge pages: the kernel sees a mapping as large as what was committed.
+ * Reserved space has no access rights until it is committed.  So it costs nothing under any overcommit policy, and small modules do
+ * not get huge pages, because the kernel sees a mapping of the committed size.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"
@@ -39,7 +39,7 @@ default_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
   if (mprotect(start, bytes - old_bytes, PROT_READ | PROT_WRITE) != 0)
     return false;
   if (bytes >= HUGE_FROM)
-    madvise(memory, bytes, MADV_HUGEPAGE); /* a wish: the first touch of large tables is mostly page faults */
+    madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: most time of the first access to a large table is page faults */
   return true;
 }
 

@@ -1,4 +1,4 @@
-/* The floating-point environment at the library's border.
+/* The floating-point environment at the border of the library.
  *
  * x86-64 has two units: SSE computes, and the C library reads the rounding mode from the x87 control word.  Both are compared
  * before they are written, because writes are slow and callers are mostly in the default environment.  No x87 instruction of the

@@ -1,7 +1,7 @@
-/* Calls of code that is not vyre's: the process's state is the same after it.
+/* Calls of foreign code, which restore the state of the process afterwards.
  *
- * The umask belongs to the process, and the system has no call that only reads it.  The first foreign call notes it, from /proc
- * where that has it, and calls of other threads that begin before the first one ends share the note.
+ * The umask belongs to the process, and the system has no call that only reads it.  The first foreign call notes the umask, from
+ * /proc if possible.  Calls of other threads that begin before the first one ends share the note.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/environment.h"
@@ -16,8 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One word, so that a fork in any thread leaves it whole: calls that were begun (32 bits), calls that are active (16), the umask
- * that was noted (16). */
+/* One word, so that a fork in any thread leaves it consistent: calls begun (32 bits), active calls (16), the noted umask (16). */
 #define BEGUN      (UINT64_C(1) << 32)
 #define ACTIVE     (UINT64_C(1) << 16)
 #define ALL_ACTIVE (UINT64_C(0xffff) << 16)
@@ -27,8 +26,8 @@ static _Atomic uint64_t foreign;
 
 static_assert(sizeof(sigset_t) <= sizeof((vyre_foreign_call){0}.signals), "a signal mask has room");
 
-/* Returns the process's umask.  Without /proc it is another one for a moment, with which other threads create files that are
- * private. */
+/* Returns the umask of the process.  Without /proc it sets a private umask for a moment, which affects files that other threads
+ * create at that time. */
 static mode_t
 read_umask(void)
 {

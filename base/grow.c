@@ -23,7 +23,7 @@ vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint
   while (wanted < needed)
     wanted = wanted > UINT32_MAX / 2 ? UINT32_MAX : wanted * 2;
   void *memory;
-  memcpy(&memory, array, sizeof(memory)); /* whatever pointer type it is */
+  memcpy(&memory, array, sizeof(memory)); /* the pointer may have any type */
   memory = resize(allocator, memory, *capacity * size, wanted * size);
   if (!memory)
     return false;

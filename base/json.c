@@ -15,7 +15,8 @@ utf8_length(const char *text)
     if ((at[i] & 0xc0) != 0x80)
       return 0;
   const bool is_long = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-  const bool is_none = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90); /* surrogates, and what is beyond */
+  const bool is_none =
+      (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90); /* surrogates, and numbers above U+10FFFF */
   return is_long || is_none ? 0 : length;
 }
 

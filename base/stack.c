@@ -1,11 +1,11 @@
-/* Calls of functions that recurse into nested code.
+/* Calls of functions that recurse into nested code, with a large stack.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/environment.h"
 
 #include <pthread.h>
 
-#define DEEP_BYTES (16u << 20) /* reserved, touched as far as used: SPIR-V of 990 nested ifs uses less than 384 KB */
+#define DEEP_BYTES (16u << 20) /* reserved address space; SPIR-V of 990 nested ifs uses less than 384 KB */
 
 typedef struct deep_call {
   void (*function)(void *);

@@ -1,8 +1,8 @@
-/* Status: an error and its notes as one owned text.
+/* A status is an error and its notes as one owned text.
  *
  * The text is kept ready to print: the message, then a line for each note, then the lines from "Fix:" on.  A note is therefore
- * inserted before the fix.  Memory comes from malloc: a status outlives modules and their allocators.  Where there is none, one
- * static status is used, and notes are dropped.
+ * inserted before the fix.  Memory comes from malloc, because a status outlives modules and their allocators.  If memory runs out,
+ * a static status is used, and notes are dropped.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"
@@ -22,7 +22,7 @@ struct vyre_status_data {
 static char no_memory_text[] = "out of memory";
 static struct vyre_status_data no_memory = {VYRE_CODE_INPUT, true, no_memory_text, sizeof(no_memory_text) - 1};
 
-/* vsnprintf into malloc'ed memory; NULL: no memory, or a format that cannot be printed. */
+/* Returns the formatted text, allocated by malloc, or NULL if memory runs out or the format is invalid. */
 static char *
 format_text(const char *format, va_list arguments, size_t *out_length)
 {
@@ -38,7 +38,7 @@ format_text(const char *format, va_list arguments, size_t *out_length)
   return text;
 }
 
-/* Where the lines from "Fix:" on begin, the newline before them included; the length if there are none. */
+/* Returns the offset of the newline before "Fix:", or the length of the text without a fix. */
 static size_t
 fix_offset(const struct vyre_status_data *status)
 {
@@ -46,7 +46,7 @@ fix_offset(const struct vyre_status_data *status)
   return at ? (size_t)(at - status->text) : status->length;
 }
 
-/* Puts "\n  text" before the fix; lines in it are indented too. */
+/* Inserts a note before the fix, with all its lines indented. */
 static void
 insert_note(struct vyre_status_data *status, const char *note)
 {
@@ -86,9 +86,9 @@ vyre_status_make(vyre_code code, const char *file, int line, const char *format,
     free(text);
     return &no_memory;
   }
-  /* as VYRE_OUT_OF_MEMORY begins it, wherever it comes from: of plugins the text alone comes */
+  /* recognized by the text that VYRE_OUT_OF_MEMORY begins with, because plugins pass on only texts */
   *status = (struct vyre_status_data){code, strncmp(text, no_memory_text, sizeof(no_memory_text) - 1) == 0, text, length};
-  if (code == VYRE_CODE_INTERNAL) /* a report of a bug needs the source line; a mistake in a shader does not */
+  if (code == VYRE_CODE_INTERNAL) /* only a report of a bug needs the source line */
     return vyre_status_note(status, "at %s:%d", file, line);
   return status;
 }
@@ -143,7 +143,7 @@ vyre_status_is_out_of_memory(vyre_status status)
 vyre_status
 vyre_status_mark_out_of_memory(vyre_status status)
 {
-  if (status && !status->is_out_of_memory) /* the static one, which threads share, is not written */
+  if (status && !status->is_out_of_memory) /* the static status, which threads share, is never written */
     status->is_out_of_memory = true;
   return status;
 }

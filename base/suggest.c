@@ -1,6 +1,7 @@
-/* Near misses, by edits (insert, delete, change, swap of neighbours): up to a third of the word, at least one.
+/* A candidate is near if few edits (insertion, deletion, change, swap of neighbours) lead to it: at most a third of the word's
+ * length, and at least one.
  *
- * Limits: words over 64 characters get no suggestion.  O(length^2) a candidate.
+ * Limits: words of more than 64 characters get no suggestion.  O(length^2) for each candidate.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "suggest.h"
@@ -16,14 +17,14 @@ least(uint32_t a, uint32_t b)
 }
 
 static char
-plain(char c)
+fold_case(char c)
 {
   if (c >= 'A' && c <= 'Z')
     return (char)(c - 'A' + 'a');
   return c == '_' ? '-' : c;
 }
 
-/* Optimal string alignment; UINT32_MAX where a word is too long. */
+/* Returns the distance by optimal string alignment, or UINT32_MAX if a word is too long. */
 static uint32_t
 distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
@@ -36,9 +37,9 @@ distance(const char *a, size_t a_length, const char *b, size_t b_length)
     uint32_t *now = rows[i % 3], *before = rows[(i + 2) % 3], *two_before = rows[(i + 1) % 3];
     now[0] = i;
     for (uint32_t j = 1; j <= b_length; j++) {
-      char x = plain(a[i - 1]), y = plain(b[j - 1]);
+      char x = fold_case(a[i - 1]), y = fold_case(b[j - 1]);
       now[j] = least(least(before[j] + 1, now[j - 1] + 1), before[j - 1] + (x != y));
-      if (i > 1 && j > 1 && x == plain(b[j - 2]) && plain(a[i - 2]) == y)
+      if (i > 1 && j > 1 && x == fold_case(b[j - 2]) && fold_case(a[i - 2]) == y)
         now[j] = least(now[j], two_before[j - 2] + 1);
     }
   }
@@ -46,7 +47,7 @@ distance(const char *a, size_t a_length, const char *b, size_t b_length)
 }
 
 static void
-offer(vyre_suggestion *suggestion, const char *part, const char *candidate)
+compare(vyre_suggestion *suggestion, const char *part, const char *candidate)
 {
   uint32_t limit = (uint32_t)suggestion->length / 3;
   uint32_t edits = distance(suggestion->word, suggestion->length, part, strlen(part));
@@ -61,14 +62,14 @@ offer(vyre_suggestion *suggestion, const char *part, const char *candidate)
 void
 vyre_suggest(vyre_suggestion *suggestion, const char *candidate)
 {
-  offer(suggestion, candidate, candidate);
+  compare(suggestion, candidate, candidate);
 }
 
 void
 vyre_suggest_qualified(vyre_suggestion *suggestion, const char *candidate)
 {
-  offer(suggestion, candidate, candidate);
+  compare(suggestion, candidate, candidate);
   const char *dot = strchr(candidate, '.');
   if (dot && !memchr(suggestion->word, '.', suggestion->length))
-    offer(suggestion, dot + 1, candidate);
+    compare(suggestion, dot + 1, candidate);
 }

@@ -1,4 +1,4 @@
-/* vyre-passmgr: reads programs, runs a pipeline of passes over each, writes them; and answers questions.
+/* vyre-passmgr: reads programs, runs a pipeline of passes over each, and writes them.  Also lists passes and describes pipelines.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options/console.h"
@@ -16,9 +16,9 @@
 #error "the build says which version this is"
 #endif
 
-/* Writes a text of our own to standard output, and frees it. */
+/* Writes the text to standard output and frees it. */
 static vyre_status
-answer(vyre_status status, vyre_bytes *text)
+print_text(vyre_status status, vyre_bytes *text)
 {
   if (!status)
     status = vyre_file_write("-", text->data, text->size);
@@ -49,17 +49,18 @@ load_all(tool *t)
   return status;
 }
 
-/* It is the command line that is wrong, not an input. */
+/* Turns a read error of a pipeline file into an error of the command line. */
 static vyre_status
-no_pipeline(vyre_status why)
+fail_pipeline_file(vyre_status why)
 {
-  vyre_status status = VYRE_ERROR(
-      VYRE_CODE_USAGE, "%s\nFix: -passes=@FILE and -passes-file=FILE name a file with a pipeline's text", vyre_status_text(why));
+  vyre_status status =
+      VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: name a file with the text of a pipeline in -passes=@FILE or -passes-file=FILE",
+                 vyre_status_text(why));
   vyre_status_free(why);
   return status;
 }
 
-/* Passes by the names that the pipeline has, but for numbers of runs. */
+/* Replaces each name by the pass's canonical name.  Numbers of runs stay. */
 static vyre_status
 find_names(const tool *t, const char *option, name_list *names)
 {
@@ -94,7 +95,7 @@ read_pipeline(tool *t)
   if (!status)
     status = vyre_pipeline_parse(t->registry, text.data ? text.data : "", text.size, file, &t->pipeline);
   else if (vyre_status_code(status) == VYRE_CODE_INPUT)
-    status = no_pipeline(status);
+    status = fail_pipeline_file(status);
   vyre_bytes_free(&text);
   return status;
 }
@@ -106,7 +107,7 @@ tool_read_pipeline(tool *t)
   return find_passes(t);
 }
 
-/* ---- the rest: questions ------------------------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------------------------------------ */
 
 static vyre_status
 print_schedule(const tool *t, vyre_bytes *out)
@@ -130,7 +131,7 @@ list_inputs(const tool_options *o, vyre_bytes *out)
   archives_warn(&o->archives, console_diagnostics);
   for (uint32_t i = 0; i < o->inputs.count; i++)
     VYRE_TRY(vyre_bytes_printf(out, "%s\n", o->inputs.names[i]));
-  for (uint32_t i = 0; i < o->inputs.count; i++) /* of which nobody knows what is in it */
+  for (uint32_t i = 0; i < o->inputs.count; i++) /* reports an archive that could not be expanded */
     if (archives_is_name(o->inputs.names[i])) {
       vyre_bytes none = {0};
       VYRE_TRY(archives_read(&o->archives, o->inputs.names[i], &none));
@@ -145,28 +146,28 @@ run_tool(tool *t)
   const tool_options *o = &t->options;
   vyre_bytes text = {0};
   if (o->help)
-    return tool_complain(answer(options_help(o, &text), &text));
+    return tool_complain(print_text(options_help(o, &text), &text));
   if (o->version)
-    return tool_complain(answer(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION,
-                                                  VYRE_PLUGIN_ABI >> 16, VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),
-                                &text));
+    return tool_complain(print_text(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION,
+                                                      VYRE_PLUGIN_ABI >> 16, VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),
+                                    &text));
   if (o->list_inputs)
-    return tool_complain(answer(list_inputs(o, &text), &text));
+    return tool_complain(print_text(list_inputs(o, &text), &text));
   int code = tool_complain(load_all(t));
   if (code)
     return code;
   if (o->list_passes)
-    return tool_complain(answer(
+    return tool_complain(print_text(
         o->list_passes[0] == 'j' ? vyre_registry_list_json(t->registry, &text) : vyre_registry_list(t->registry, &text), &text));
   if (o->help_pass)
-    return tool_complain(answer(vyre_registry_help(t->registry, o->help_pass, &text), &text));
+    return tool_complain(print_text(vyre_registry_help(t->registry, o->help_pass, &text), &text));
   code = tool_complain(tool_read_pipeline(t));
   if (!code)
     code = tool_complain(vyre_cost_model_read(o->cost_model, &t->cost_model));
   if (code)
     return code;
   if (o->print_schedule && !o->print_pipeline)
-    return tool_complain(answer(print_schedule(t, &text), &text));
+    return tool_complain(print_text(print_schedule(t, &text), &text));
   if (!o->print_pipeline)
     return tool_process_all(t);
   vyre_status status = VYRE_OK;
@@ -174,12 +175,12 @@ run_tool(tool *t)
     status = vyre_pipeline_print(t->pipeline, &text);
   if (!status)
     status = vyre_bytes_append(&text, "\n", 1);
-  return tool_complain(answer(status, &text));
+  return tool_complain(print_text(status, &text));
 }
 
-/* What ends when it is answered. */
+/* Returns whether the tool only prints a text. */
 static bool
-is_question(const tool_options *o)
+only_prints(const tool_options *o)
 {
   return o->help || o->version || o->list_passes || o->help_pass || o->print_pipeline || o->print_schedule || o->list_inputs;
 }
@@ -188,18 +189,17 @@ int
 main(int argc, char **argv)
 {
   arguments of_reproducer = {0};
-  static tool t; /* not of this stack: other threads use it still when a pass has ended this one */
-  /* Memory that a pass gives back is for the next one: made and zeroed by the kernel again, it costs as much as a pass. */
+  static tool t; /* static, because other threads still use it after a pass has ended the main thread */
+  /* Keeps memory that a pass frees for the next pass.  Page faults of fresh memory cost as much time as a pass. */
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   int code = tool_complain(options_parse(argc, argv, &t.options));
-  if (!code && t.options.watch && !is_question(&t.options) && !tool_watch(argc, argv, &t, &code)) {
+  if (!code && t.options.watch && !only_prints(&t.options) && !tool_watch(argc, argv, &t, &code)) {
     options_free(&t.options);
     return code;
   }
   if (!code && t.options.trust_reproducer && !t.options.run_reproducer)
-    code = tool_complain(
-        VYRE_ERROR(VYRE_CODE_USAGE, "-trust-reproducer is of a reproducer, and there is none\nFix: add -run-reproducer=FILE"));
+    code = tool_complain(VYRE_ERROR(VYRE_CODE_USAGE, "-trust-reproducer needs -run-reproducer\nFix: add -run-reproducer=FILE"));
   guard_begin("vyre-passmgr");
   t.home = vyre_file_open(VYRE_FILE_HERE, ".", VYRE_FILE_FOLDER);
   if (!code && t.options.run_reproducer)

@@ -1,8 +1,8 @@
-/* Reading, verifying, running the pipeline, verifying, writing to memory.
+/* Processes an input: reads, verifies, runs the pipeline, verifies, writes to memory.
  *
- * In a batch each input is read into a module of its own and then added, so that one that cannot be read is no matter of the
- * others; and taken out again before it is written.  Whatever the pipeline has to say of a batch, an error or a remark, is of all
- * its inputs: they are then processed one by one, and each says its own.
+ * In a batch each input is read into a module of its own and then added to the batch, so that an unreadable input does not affect
+ * the others.  Before it is written, it is taken out again.  If the pipeline reports an error or a remark for a batch, the inputs
+ * are processed again one by one, so that each message belongs to one input.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
@@ -29,22 +29,22 @@
 #include "vyre/text.h"
 #include "vyre/vir0.h"
 
-/* A batch has so many rows at most: for a device that has room for them, so that none of its processors lacks work.  Plain C gains
- * nothing by more rows, and loses by fixpoints, which go over all programs as often as over the one that needs it most. */
+/* The most rows of a batch.  On a device a large batch keeps all processors busy.  Plain C gains nothing from more rows, and loses
+ * in fixpoints, which visit all programs until the slowest one is done. */
 #define BATCH_DEVICE_ROWS (1u << 20)
 #define BATCH_PLAIN_ROWS  (1u << 12)
 
-/* An input as it is on the disk, and how it is read. */
+/* The contents of an input and the options for reading it. */
 typedef struct source {
   const char *path; /* for messages */
   vyre_bytes bytes;
   bool is_read;
   vyre_glsl_options glsl;
   vyre_diagnostics diagnostics;
-  vyre_bytes *said;    /* as process_say has it */
-  vyre_bytes *remarks; /* the work's, and so is */
-  vyre_bytes *page;    /* ... this; NULL: nobody asks */
-  vyre_bytes words;    /* for a driver: the SPIR-V that it is or is compiled to */
+  vyre_bytes *said;    /* for process_say */
+  vyre_bytes *remarks; /* borrowed from the work, NULL without -remarks */
+  vyre_bytes *page;    /* borrowed from the work, NULL without -html */
+  vyre_bytes words;    /* its SPIR-V, for a driver */
   output_key key;
 } source;
 
@@ -69,7 +69,7 @@ static void
 emit(void *user, const vyre_diagnostic *diagnostic)
 {
   const source *from = user;
-  if (from->remarks) /* without memory one is lost */
+  if (from->remarks) /* out of memory loses the remark */
     vyre_status_free(remarks_add(from->remarks, from->path, diagnostic));
   if (from->page)
     vyre_status_free(page_add_message(from->page, diagnostic));
@@ -98,8 +98,8 @@ find_source(const process *p, work *w, vyre_bytes *said, source *out)
   out->diagnostics = (vyre_diagnostics){emit, out};
 }
 
-/* Verifies a text, which was read without lines: if it breaks a rule it is read again with lines, so that the message has
- * its line. */
+/* Verifies a module that was read from text without lines.  If it is invalid, reads it again with lines to get the line of the
+ * message. */
 static vyre_status
 check_input(const vyre_module *module, const source *from, const vyre_pipeline_options *options)
 {
@@ -129,7 +129,7 @@ read_file(const process *p, const work *w, source *from)
   return VYRE_OK;
 }
 
-/* Into the module, verified.  What was read from a file is there still if this is done again: standard input is read once. */
+/* Reads and verifies the input.  A second call does not read the file again, because standard input can be read only once. */
 static vyre_status
 read_input(const process *p, vyre_module *module, work *w, source *from)
 {
@@ -142,14 +142,14 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   vyre_status status = vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                                         from->diagnostics, &w->kind);
-  from->glsl.nanoseconds = NULL; /* it may be compiled again, to go out word for word */
+  from->glsl.nanoseconds = NULL; /* not counted if it is compiled again to be written unchanged */
   VYRE_TRY(status);
   watch.inner_wall = glslang;
   vyre_report_stop(w->report, &watch);
-  if (glslang && w->report) /* which is what reading begins with */
+  if (glslang && w->report) /* reading begins with it */
     vyre_report_add_time(w->report, "glslang", watch.wall, glslang);
   vyre_stopwatch_start(&watch, NULL, "(verify)");
-  if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
+  if (w->kind == VYRE_INPUT_VIR) /* other kinds are verified when they are read */
     VYRE_TRY(check_input(module, from, &options));
   vyre_report_stop(w->report, &watch);
   return VYRE_OK;
@@ -157,7 +157,7 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
 
 /* ---- running, writing ---------------------------------------------------------------------------------------------------- */
 
-/* Runs the pipeline, and verifies what it leaves. */
+/* Runs the pipeline and verifies the result. */
 static vyre_status
 run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, const char *path,
            vyre_bytes *printed, const source *from)
@@ -197,27 +197,30 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
   vyre_status status = vyre_pipeline_run(p->pipeline, module, &options);
   status = vyre_status_join(status, look_end(&looking, status ? NULL : module));
   if (p->home >= 0 && fchdir(p->home) != 0) /* a pass may have changed it */
-    status = vyre_status_join(status,
-                              VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
+    status = vyre_status_join(
+        status, VYRE_ERROR(VYRE_CODE_USAGE,
+                           "cannot return to the working folder: %s\nFix: keep the folder in place, and do not change it in a pass",
+                           strerror(errno)));
   VYRE_TRY(status);
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(verify)");
   if (!o->verify_each)
-    VYRE_TRY(vyre_status_note(vyre_module_check(module, &options), "after the last pass; -verify-each tells which one it was"));
+    VYRE_TRY(vyre_status_note(vyre_module_check(module, &options), "after the last pass; -verify-each finds the pass"));
   vyre_report_stop(report, &watch);
   return VYRE_OK;
 }
 
-/* A GLSL text is one program. */
+/* Writes the only program of the module as GLSL. */
 static vyre_status
 write_glsl(const vyre_module *module, vyre_bytes *out)
 {
   const vyre_view *v = vyre_module_view(module);
   const uint32_t program = v->first[0];
   if (!program)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is none");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL output needs a program, but the input has none\nFix: check the input with -emit=vir");
   if (v->next[program])
-    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is @%s, @%s\nFix: -emit=vir or -emit=spirv",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "GLSL output is one program, but the input has @%s and @%s\nFix: use -emit=vir or -emit=spirv",
                       vyre_row_name(module, (vyre_row){program}), vyre_row_name(module, (vyre_row){v->next[program]}));
   return vyre_glsl_write(module, (vyre_row){program}, out);
 }
@@ -256,7 +259,7 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
   return VYRE_OK;
 }
 
-/* Whether the output is there already. */
+/* Returns whether the cache has the output. */
 static bool
 take_cached(const process *p, work *w, source *from)
 {
@@ -268,13 +271,13 @@ take_cached(const process *p, work *w, source *from)
   if (!status)
     from->key = output_cache_key(p->cache, p->options, w->path, &from->bytes);
   const bool is_there = !status && output_cache_take(p->cache, &from->key, w);
-  vyre_status_free(status); /* reading says so again */
+  vyre_status_free(status); /* reading reports it again */
   if (is_there)
     vyre_report_stop(w->report, &watch);
   return is_there;
 }
 
-/* Unless a file was changed meanwhile. */
+/* Keeps the output in the cache, unless a file has changed since it was read. */
 static void
 keep_cached(const process *p, const work *w, const source *from)
 {
@@ -287,8 +290,9 @@ keep_cached(const process *p, const work *w, const source *from)
 
 /* ---- one input ----------------------------------------------------------------------------------------------------------- */
 
+/* Prints a heading with the name of the input before what passes print. */
 static void
-say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
+print_heading(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
   if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs || o->debug_manager))
@@ -298,7 +302,7 @@ say_whose(const process *p, const char *what, const char *path, vyre_bytes *said
   process_say(said, "' ***\n", 6);
 }
 
-/* The module has it. */
+/* Runs the passes over the input that the module holds, and writes it. */
 static vyre_status
 run_input(const process *p, vyre_module *module, work *w, source *from)
 {
@@ -312,7 +316,7 @@ static void
 process_alone(const process *p, vyre_module *module, work *w, source *from)
 {
   guard_input(p->is_apart || p->options->inputs.count < 2 ? NULL : w->path);
-  say_whose(p, "; *** input '", w->path, from->said);
+  print_heading(p, "; *** input '", w->path, from->said);
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(input)");
   if (from->page)
@@ -330,7 +334,7 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
 
 /* ---- a batch ------------------------------------------------------------------------------------------------------------- */
 
-/* Inputs that are in the batch now, by their indices in `works`, which are those of their sources. */
+/* The inputs in the batch, as indices of `works` and `sources`. */
 typedef struct together {
   const process *process;
   work *works;
@@ -340,28 +344,28 @@ typedef struct together {
 } together;
 
 static void
-hear(void *user, const vyre_diagnostic *diagnostic)
+note_message(void *user, const vyre_diagnostic *diagnostic)
 {
   (void)diagnostic;
   *(bool *)user = true;
 }
 
-/* False: not without messages, and they may be of any of them. */
+/* Runs the batch.  Returns false if there were messages, which may belong to any input. */
 static bool
 run_together(const together *b, vyre_report *report, vyre_bytes *printed)
 {
   bool heard = false;
   vyre_module *module = vyre_batch_module(b->process->batch);
   vyre_status status =
-      run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, b->works[b->members[0]].path, printed, NULL);
+      run_passes(b->process, module, report, (vyre_diagnostics){note_message, &heard}, b->works[b->members[0]].path, printed, NULL);
   if (!status)
-    status = vyre_module_seal(module, NULL); /* if there were no passes */
+    status = vyre_module_seal(module, NULL); /* without passes it is not sealed yet */
   const bool right = !status && !heard;
   vyre_status_free(status);
   return right;
 }
 
-/* Takes one out and writes it.  False: it cannot be taken. */
+/* Takes an input out of the batch and writes it.  Returns false if that fails. */
 static bool
 finish_member(const together *b, uint32_t member)
 {
@@ -386,7 +390,7 @@ process_again(const together *b, uint32_t member)
   process_alone(b->process, b->process->taken, w, &b->sources[b->members[member]]);
 }
 
-/* Runs the batch, which is empty then. */
+/* Runs the batch and empties it. */
 static void
 finish_together(together *b)
 {
@@ -396,7 +400,7 @@ finish_together(together *b)
   vyre_report *report = NULL;
   vyre_bytes printed = {0};
   vyre_status status = first->report ? vyre_report_create_like(first->report, NULL, &report) : VYRE_OK;
-  say_whose(b->process, "; *** inputs from '", first->path, &printed);
+  print_heading(b->process, "; *** inputs from '", first->path, &printed);
   const bool right = !status && run_together(b, report, &printed);
   if (right && report)
     vyre_report_add(first->report, report);
@@ -419,7 +423,7 @@ most_rows(const process *p)
   return room == 0 ? BATCH_PLAIN_ROWS : room < BATCH_DEVICE_ROWS ? room : BATCH_DEVICE_ROWS;
 }
 
-/* One that is a batch by itself is not added: its module is there. */
+/* Reads an input and adds it to the batch.  An input that fills a batch is processed alone. */
 static void
 add_input(together *b, uint32_t index)
 {
@@ -432,7 +436,7 @@ add_input(together *b, uint32_t index)
     return;
   w->status = read_input(p, p->module, w, from);
   if (!w->status && vyre_module_view(p->module)->rows >= most) {
-    say_whose(p, "; *** input '", w->path, &w->said);
+    print_heading(p, "; *** input '", w->path, &w->said);
     w->status = run_input(p, p->module, w, from);
     keep_cached(p, w, from);
   } else if (!w->status) {
@@ -440,7 +444,7 @@ add_input(together *b, uint32_t index)
       finish_together(b);
     vyre_status status = vyre_batch_add(p->batch, p->module);
     b->members[b->count++] = index;
-    if (status) /* the batch fails, and its inputs are processed one by one */
+    if (status) /* the inputs of the batch are processed one by one */
       finish_together(b);
     vyre_status_free(status);
   }

@@ -1,4 +1,4 @@
-/* From an input to the bytes of its output: one by one, or many as one module.
+/* Processes inputs to the bytes of their outputs: one by one, or many as one module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_PROCESS_H
@@ -12,42 +12,42 @@
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 
-/* What is noted of inputs, beside what is said: the objects of -remarks, and the parts of the page of -html. */
+/* Notes about inputs beside messages: the objects of -remarks, and the parts of the page of -html. */
 typedef enum note { NOTE_REMARKS, NOTE_PAGE, NOTE__COUNT } note;
 
-/* One input, and what comes of it. */
+/* An input and its results. */
 typedef struct work {
-  const char *path;    /* borrowed */
-  vyre_report *report; /* owned; NULL: not asked for */
-  vyre_bytes said, output, notes[NOTE__COUNT];
+  const char *path;                            /* borrowed */
+  vyre_report *report;                         /* owned, NULL without reports */
+  vyre_bytes said, output, notes[NOTE__COUNT]; /* said: messages */
   vyre_input_kind kind;
   vyre_status status;
-  int told; /* the exit code of a failure that was told in `said` */
+  int told; /* the exit code of a failure whose message is in `said` */
   bool has_output, done;
-  bool is_left_out; /* nothing is to come of it in this run */
+  bool is_left_out; /* not processed in this run */
 } work;
 
-/* What a thread works with.  Everything is borrowed. */
+/* The state of a worker thread.  Everything is borrowed. */
 typedef struct process {
   const tool_options *options;
-  const vyre_pipeline *pipeline;     /* NULL: no passes */
-  vyre_device *device;               /* NULL: passes run here */
-  const page_driver *driver;         /* of -device-stats; NULL if there is none */
-  const vyre_cost_model *cost_model; /* NULL: vyre's own */
-  const struct output_cache *cache;  /* NULL: none */
-  vyre_module *module, *taken;       /* without rows, and again afterwards */
-  vyre_batch *batch;                 /* the same; it and `taken` are for more inputs than one */
-  bool is_apart;                     /* a process of its own, of which another one tells the input */
-  int home;                          /* the folder that relative paths are meant from; -1: it could not be opened */
+  const vyre_pipeline *pipeline;     /* NULL without passes */
+  vyre_device *device;               /* NULL if passes run on the processor */
+  const page_driver *driver;         /* for -device-stats, NULL without it */
+  const vyre_cost_model *cost_model; /* NULL for the built-in model */
+  const struct output_cache *cache;  /* NULL without a cache */
+  vyre_module *module, *taken;       /* empty before and after use */
+  vyre_batch *batch;                 /* empty before and after use; `batch` and `taken` serve several inputs */
+  bool is_apart;                     /* an isolated process, whose parent names the input in messages */
+  int home;                          /* the folder of relative paths, -1 if it could not be opened */
 } process;
 
-/* Files of so many bytes are a batch. */
+/* The bytes of files in one batch. */
 #define BATCH_BYTES ((uint64_t)32 << 20)
 
-/* Writes to standard error, or to where messages wait for their input's turn. */
+/* Appends a message to `said`, or writes it to standard error if `said` is NULL. */
 void process_say(vyre_bytes *said, const char *text, size_t length);
-/* Processes `count` inputs; each has its own status, messages and output, which are the same whatever the others are.  Of one input
- * alone `at_once` lets messages go to standard error as they come. */
+/* Processes `count` inputs.  The status, messages and output of an input do not depend on the other inputs.  If `at_once` is set
+ * and there is one input, its messages are printed immediately. */
 void process_inputs(const process *p, work *works, uint32_t count, bool at_once);
 
 #endif

@@ -31,7 +31,7 @@ spirv_opt_take_level(const char *value, void *fields)
     return status;
   const char *found = value[0] && !value[1] ? strchr(words, value[0]) : NULL;
   if (!found)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-O is followed by 0, 1, 2, 3, s or nothing, not '%.200s'", value);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-O is -O, -O0, -O1, -O2, -O3 or -Os, not -O%.200s\nFix: use one of these levels", value);
   return add(fields, *found == '0' ? "default<O0>" : *found == '1' ? "default<O1>" : "default<O2>");
 }
 
@@ -43,7 +43,7 @@ spirv_opt_take(const char *name, size_t length, void *fields, vyre_status *out_s
     if (strlen(f->name) != length || memcmp(f->name, name, length) != 0)
       continue;
     if (!f->pass)
-      *out_status = VYRE_ERROR(VYRE_CODE_USAGE, "spirv-opt's --%s does nothing here: %s\nFix: leave it out", f->name, f->remark);
+      *out_status = VYRE_ERROR(VYRE_CODE_USAGE, "--%s of spirv-opt is not supported: %s\nFix: leave it out", f->name, f->remark);
     else if (f->pass[0])
       *out_status = add(fields, f->pass);
     return true;

@@ -1,4 +1,4 @@
-/* vyre-passmgr's state.
+/* The state of vyre-passmgr.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_TOOL_H
@@ -14,51 +14,51 @@
 typedef struct tool {
   tool_options options;
   vyre_registry *registry;
-  vyre_pipeline *pipeline;       /* NULL: no passes */
-  vyre_cost_model *cost_model;   /* NULL: vyre's own */
-  vyre_report *report;           /* NULL: not asked for */
-  vyre_bytes notes[NOTE__COUNT]; /* of all inputs that are finished */
+  vyre_pipeline *pipeline;       /* NULL without passes */
+  vyre_cost_model *cost_model;   /* NULL for the built-in model */
+  vyre_report *report;           /* NULL without reports */
+  vyre_bytes notes[NOTE__COUNT]; /* of the finished inputs */
   outputs outputs;
-  output_cache cache;     /* without a folder: there is none */
-  work *works;            /* one an input */
-  archive_output archive; /* of -o FILE.foz */
-  const bool *left_out;   /* likewise: nothing is to come of it now; NULL: of none */
-  pthread_mutex_t lock;   /* of all below, and of what is written */
+  output_cache cache;     /* its folder is NULL without -output-cache */
+  work *works;            /* by input */
+  archive_output archive; /* the output of -o FILE.foz */
+  const bool *left_out;   /* by input, whether it is skipped now; NULL if none is */
+  pthread_mutex_t lock;   /* protects the fields below, and writing */
   pthread_cond_t turn;
-  uint32_t end;             /* of the inputs: their count, or, in a process that has one of its own, that one's index + 1 */
-  uint32_t begun, finished; /* inputs; they finish in order */
-  uint32_t alive;           /* threads that work on them */
-  bool is_main_gone;        /* a pass ended the thread that waits for the others */
+  uint32_t end;             /* the number of inputs; in an isolated process, the index of its input + 1 */
+  uint32_t begun, finished; /* numbers of inputs, which finish in order */
+  uint32_t alive;           /* running worker threads */
+  bool is_main_gone;        /* a pass ended the main thread, which waits for the others */
   int code;
-  int home;                       /* the folder that relative paths are meant from; -1: it could not be opened */
-  struct isolation *isolations;   /* one an input; NULL: they are not in processes of their own */
-  struct isolated_work *isolated; /* this is such a process; NULL: it is not */
+  int home;                       /* the folder of relative paths, -1 if it could not be opened */
+  struct isolation *isolations;   /* by input; NULL without -isolate */
+  struct isolated_work *isolated; /* the work of an isolated process, NULL in the main process */
   int isolated_output;
   const int *isolated_notes;
-  vyre_device *devices[MOST_THREADS]; /* one a thread, where passes do not run here */
-  page_driver *drivers[MOST_THREADS]; /* likewise, for -device-stats */
+  vyre_device *devices[MOST_THREADS]; /* by thread, if passes run on a device */
+  page_driver *drivers[MOST_THREADS]; /* by thread, for -device-stats */
 } tool;
 
 /* ---- inputs.c ------------------------------------------------------------------------------------------------------------ */
 
-/* Says it on standard error, and gives the exit code. */
+/* Prints the error to standard error, frees it and returns the exit code. */
 int tool_complain(vyre_status status);
-/* The target of GPU passes.  NULL: they run as plain C. */
+/* Finds the target of GPU passes.  *out is NULL if they run as plain C. */
 VYRE_MUST_USE vyre_status tool_find_target(const tool_options *options, const vyre_target_ops **out);
-/* -target=auto. */
+/* Returns whether -target=auto is given. */
 bool tool_chooses_target(const tool_options *options);
-/* All inputs up to the end that none has begun, by so many threads; gives the exit code. */
+/* Processes all inputs that are not begun, with `threads` threads.  Returns the exit code. */
 int tool_process_here(tool *t, uint32_t threads);
-/* The input's turn: it is written, and what there is to say of it is said. */
+/* Writes the output and the messages of an input, when the inputs before it are finished. */
 void tool_finish_input(tool *t, uint32_t index);
-/* Those of which something is to come. */
+/* Returns the number of inputs that are not skipped. */
 uint32_t tool_count_due(const tool *t);
-/* All inputs; gives the exit code. */
+/* Processes all inputs.  Returns the exit code. */
 int tool_process_all(tool *t);
 
 /* ---- main.c -------------------------------------------------------------------------------------------------------------- */
 
-/* The pipeline of the options, and the passes that they skip. */
+/* Parses the pipeline of the options, and finds the passes that other options name. */
 VYRE_MUST_USE vyre_status tool_read_pipeline(tool *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* SPIR-V's assembly to SPIR-V by SPIRV-Tools, whose assembler needs no validator and no optimizer.
+/* Assembles SPIR-V with SPIRV-Tools.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
@@ -10,7 +10,7 @@
 namespace
 {
 
-/* "; Version: 1.3", as spirv-dis writes it, among the comments at the start.  0: none says it. */
+/* Returns the version in a comment "; Version: 1.3" at the start, as spirv-dis writes it, or 0. */
 unsigned
 version_of(const char *text, size_t length)
 {
@@ -62,5 +62,5 @@ assembly_compile(const char *text, size_t length, const char *path, const vyre_g
     sink.log(("ERROR: " + std::string(path) + ":" + std::to_string(wrong ? wrong->position.line + 1 : 1) + ": " +
               (wrong ? wrong->error : "not SPIR-V's assembly"))
                  .c_str());
-  return result == SPV_SUCCESS ? GLSL_OK : GLSL_REJECTED; /* the memory goes with the process */
+  return result == SPV_SUCCESS ? GLSL_OK : GLSL_REJECTED; /* the process ends, which frees the memory */
 }

@@ -1,4 +1,4 @@
-/* One shader by glslang or SPIRV-Tools, within vyre-glsl.
+/* Compilation of a shader by glslang or SPIRV-Tools, within vyre-glsl.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTENDS_GLSL_COMPILE_H
@@ -15,15 +15,15 @@ struct glsl_sink {
   void (*words)(const std::vector<unsigned int> &words);
 };
 
-/* glslang::InitializeProcess was called.  most_expansion 0: no bound. */
+/* Compiles a shader, after glslang::InitializeProcess.  most_expansion 0 means no limit. */
 glsl_result glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                          const glsl_sink &sink);
 
-/* assembly.cpp: the same of SPIR-V's assembly, by SPIRV-Tools. */
+/* Assembles SPIR-V with SPIRV-Tools. */
 glsl_result assembly_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                              const glsl_sink &sink);
 
-/* main: from here on a single allocation of more than that ends the process with GLSL_TOO_LARGE; 0: no bound. */
+/* Limits the size of a single allocation from now on.  A larger one ends the process with GLSL_TOO_LARGE.  0 means no limit. */
 void glsl_bound_string(size_t bytes);
 
 #endif

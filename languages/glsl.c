@@ -1,6 +1,6 @@
-/* GLSL and HLSL in: has it compiled by vyre-glsl, and turns glslang's log into diagnostics.
+/* Compiles GLSL and HLSL with vyre-glsl, and turns the log of glslang into diagnostics.
  *
- * glslang reports lines, not columns: "ERROR: blur.comp:12: 'x' : undeclared identifier".
+ * glslang reports lines without columns: "ERROR: blur.comp:12: 'x' : undeclared identifier".
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/glsl.h"
@@ -83,7 +83,7 @@ take_log(void *user, const char *text)
     return; /* glslang repeats the file's name on a line of its own */
   }
   if (strstr(rest, "compilation errors.  No code generated.") || (state->errors && strstr(rest, "'' : compilation terminated")))
-    return; /* sums, not errors */
+    return; /* summaries, not errors */
   char *copy = strdup(rest);
   if (!copy) {
     state->status = vyre_status_join(state->status, VYRE_OUT_OF_MEMORY("for a message of the GLSL compiler"));
@@ -95,13 +95,13 @@ take_log(void *user, const char *text)
   diagnostic.file = file ? file : state->path;
   if (!file || strcmp(file, state->path) == 0)
     find_line(state, diagnostic.line, &diagnostic.source, &diagnostic.source_length);
-  if (strstr(diagnostic.message, "Entry point not found")) { /* a warning, and no shader comes of it */
+  if (strstr(diagnostic.message, "Entry point not found")) { /* glslang only warns, but makes no shader */
     severity = diagnostic.severity = VYRE_SEVERE;
-    diagnostic.fix = "-fentry-point=NAME names the function that is the shader";
+    diagnostic.fix = "name the entry function with -fentry-point=NAME";
   } else if (strstr(diagnostic.message, "Could not process include directive"))
     diagnostic.fix = "give the folder of the included file with -I";
   else if (strstr(diagnostic.message, "no such file in the include root"))
-    diagnostic.fix = "give its folder with -I; what lies outside of -include-root is not read";
+    diagnostic.fix = "give its folder with -I; files outside of -include-root are not read";
   if (severity == VYRE_SEVERE)
     state->errors++;
   if (state->diagnostics.emit)
@@ -109,7 +109,7 @@ take_log(void *user, const char *text)
   free(copy);
 }
 
-/* NAME, NAME=VALUE or NAME(...)=VALUE: what would end the line of the #define, or be no name, is refused here. */
+/* Checks NAME, NAME=VALUE or NAME(...)=VALUE.  Refuses a wrong name, and a value with a line end. */
 static vyre_status
 check_define(const char *define)
 {
@@ -119,11 +119,12 @@ check_define(const char *define)
     while (define[length] && (strchr(letters, define[length]) || strchr(digits, define[length])))
       length++;
   if (length == 0 || !strchr("=(", define[length]) || strpbrk(define, "\r\n"))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' defines no macro\nFix: NAME or NAME=VALUE, as in -D SIZE=16", define);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not the definition of a macro\nFix: write NAME or NAME=VALUE, as in -D SIZE=16",
+                      define);
   return VYRE_OK;
 }
 
-/* An absolute path without links.  False: it is not there, or no folder. */
+/* Returns the absolute path of a folder without links.  Returns false if it is not a folder. */
 static bool
 resolve_folder(const char *path, char out[PATH_MAX])
 {
@@ -131,7 +132,7 @@ resolve_folder(const char *path, char out[PATH_MAX])
   return realpath(path, out) && stat(out, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
-/* The include root's resolved path; the -I folders are in it, or do not exist. */
+/* Resolves the include root, and checks that the folders of -I are in it or do not exist. */
 static vyre_status
 resolve_root(const vyre_glsl_options *options, char out[PATH_MAX])
 {
@@ -140,13 +141,14 @@ resolve_root(const vyre_glsl_options *options, char out[PATH_MAX])
   if (!options->include_root)
     return VYRE_OK;
   if (!resolve_folder(options->include_root, out))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "the include root '%s' is no folder: %s", options->include_root,
-                      strerror(errno ? errno : ENOTDIR));
+    return VYRE_ERROR(VYRE_CODE_USAGE, "the include root '%s' is not a folder: %s\nFix: name a folder in -include-root",
+                      options->include_root, strerror(errno ? errno : ENOTDIR));
   const size_t length = strcmp(out, "/") == 0 ? 0 : strlen(out);
   for (uint32_t i = 0; i < options->include_dir_count; i++)
     if (resolve_folder(options->include_dirs[i], folder) &&
         (strncmp(folder, out, length) != 0 || (folder[length] != '/' && folder[length] != '\0')))
-      return VYRE_ERROR(VYRE_CODE_USAGE, "-I folder '%s' lies outside of the include root '%s'\nFix: give a root that holds both",
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "the folder '%s' of -I is outside of the include root '%s'\nFix: name a root that contains both",
                         options->include_dirs[i], options->include_root);
   return VYRE_OK;
 }
@@ -157,7 +159,7 @@ append_text(vyre_bytes *out, const char *text)
   return vyre_bytes_append(out, text, strlen(text) + 1);
 }
 
-/* What follows a glsl_request. */
+/* Appends the strings and the text of a request. */
 static vyre_status
 write_request(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_bytes *out)
 {
@@ -175,35 +177,35 @@ write_request(const char *text, size_t length, const char *path, const vyre_glsl
 }
 
 static vyre_status
-how_it_ended(const char *path, const glsl_request *asked, const glsl_end *end, uint32_t errors)
+end_error(const char *path, const glsl_request *asked, const glsl_end *end, uint32_t errors)
 {
   if (end->signal == SIGXCPU)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the GLSL compiler took more than %u second%s of processor time, and was ended\n"
-                      "Fix: if the shader is to be trusted, -glsl-seconds=N allows more",
+                      "%s: the GLSL compiler used more than %u second%s of processor time, and was stopped\n"
+                      "Fix: if you trust the shader, allow more with -glsl-seconds=N",
                       path, asked->most_seconds, asked->most_seconds == 1 ? "" : "s");
   if (end->signal)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the GLSL compiler ended by signal %u (%s)\n"
-                      "Fix: the shader is too much for it; %smake it simpler, or give SPIR-V made by another compiler",
+                      "%s: the GLSL compiler crashed with signal %u (%s)\n"
+                      "Fix: %ssimplify the shader, or give SPIR-V made by another compiler",
                       path, end->signal, strsignal((int)end->signal), asked->debug >= 2 ? "leave out -gV or -gVS, " : "");
   switch (end->result) {
   case GLSL_OK:
     return VYRE_OK;
   case GLSL_NO_MEMORY:
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the GLSL compiler ran out of memory; it has %u MiB at most\n"
-                      "Fix: if the shader is to be trusted, -glsl-memory=MIB allows more",
+                      "%s: the GLSL compiler ran out of its memory of %u MiB\n"
+                      "Fix: if you trust the shader, allow more with -glsl-memory=MIB",
                       path, asked->most_memory);
   case GLSL_TOO_LARGE:
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: with its macros and includes expanded the shader has more than %u MiB\n"
-                      "Fix: if the shader is to be trusted, -glsl-expansion=MIB allows more",
+                      "%s: the shader has more than %u MiB after preprocessing\n"
+                      "Fix: if you trust the shader, allow more with -glsl-expansion=MIB",
                       path, asked->most_expansion);
   case GLSL_REJECTED:
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader", path, errors, errors == 1 ? "" : "s");
   default:
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the GLSL compiler could not work\nFix: give it processes and memory", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the GLSL compiler failed\nFix: free memory and processes", path);
   }
 }
 
@@ -221,19 +223,21 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
   if (!options)
     options = &defaults;
   if (length > INT_MAX)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a shader of %zu bytes is too long\nFix: give less than 2 GiB", path, length);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a shader of %zu bytes is too long\nFix: shorten it to less than 2 GiB", path, length);
   for (uint32_t i = 0; i < options->define_count; i++)
     VYRE_TRY(check_define(options->defines[i]));
   if ((uint32_t)options->target_env >= VYRE_GLSL_ENV__COUNT)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_env", (unsigned)options->target_env);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is not a vyre_glsl_env\nFix: use a constant of vyre/glsl.h",
+                      (unsigned)options->target_env);
   if ((uint32_t)options->language >= VYRE_LANGUAGE__COUNT)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_language", (unsigned)options->language);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is not a vyre_glsl_language\nFix: use a constant of vyre/glsl.h",
+                      (unsigned)options->language);
   vyre_glsl_stage stage = options->stage ? options->stage : vyre_glsl_stage_of(path);
   if (!stage)
     stage = VYRE_STAGE_COMPUTE;
   if ((uint32_t)stage >= VYRE_STAGE__COUNT)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_stage", (unsigned)stage);
-  if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang takes for a token */
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is not a vyre_glsl_stage\nFix: use a constant of vyre/glsl.h", (unsigned)stage);
+  if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang would read as a token */
     text += 3;
     length -= 3;
   }
@@ -266,6 +270,6 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
   vyre_bytes_free(&rest);
   status = vyre_status_join(status, state.status);
   if (!status)
-    status = how_it_ended(path, &request, &end, state.errors);
+    status = end_error(path, &request, &end, state.errors);
   return vyre_bytes_undo(out, size_before, status);
 }

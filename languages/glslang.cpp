@@ -1,4 +1,4 @@
-/* GLSL and HLSL to SPIR-V through glslang's C++ interface: its C interface takes neither file names nor an includer.
+/* Compiles GLSL and HLSL to SPIR-V with the C++ interface of glslang.  Its C interface supports neither file names nor an includer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glslang.h"
@@ -124,7 +124,7 @@ versions_of(const vyre_glsl_options *options)
   }
 }
 
-/* Sets a shader's options, before it is parsed or preprocessed; it borrows its arguments. */
+/* Sets the options of a shader, before it is parsed or preprocessed.  Borrows its arguments. */
 void
 set_up(glslang::TShader *shader, const char *const *text, const int *length, const char *const *path, const std::string &preamble,
        const vyre_glsl_options *options)
@@ -142,8 +142,7 @@ set_up(glslang::TShader *shader, const char *const *text, const int *length, con
   }
 }
 
-/* Whether the text with macros and includes expanded, one string of glslang's, is too large.  Errors in it are reported
- * when it is parsed. */
+/* Returns whether the preprocessed text, a string of glslang, is too large.  Errors in it are reported when it is parsed. */
 bool
 is_too_large(const char *text, int length, const char *path, const vyre_glsl_options *options, const std::string &preamble)
 {
@@ -153,15 +152,15 @@ is_too_large(const char *text, int length, const char *path, const vyre_glsl_opt
   module_strings strings;
   folder_includer includer(path, options, &strings);
   std::string expanded;
-  glsl_bound_string(2 * most); /* a string doubles as it grows: one of more than twice as much is too long */
+  glsl_bound_string(2 * most); /* a growing string doubles, so one of more than twice the limit is too long */
   const bool done =
       shader.preprocess(GetDefaultResources(), 460, ENoProfile, false, false, messages_of(options), &expanded, includer);
   glsl_bound_string(0);
   return done && expanded.size() > most;
 }
 
-/* glslang sign-extends bytes beyond ASCII: the rest of their word is ones, which no UTF-8 has.  Whether a text that the shader
- * prints is broken so after its repair (module_strings.h); other strings are names of files. */
+/* Returns whether a text that the shader prints is still broken after its repair (module_strings.h).  glslang sign-extends bytes
+ * outside of ASCII, so that the rest of their word is ones, which UTF-8 never contains. */
 bool
 has_broken_text(const std::vector<unsigned int> &words)
 {
@@ -178,8 +177,8 @@ has_broken_text(const std::vector<unsigned int> &words)
   return false;
 }
 
-/* Gives glslang placeholders of the texts of the shader and of what it includes.  Files that #line names have no text, and glslang
- * fails without an empty one. */
+/* Gives glslang placeholders for the texts of the shader and of its includes.  Files that #line names get an empty text, because
+ * glslang fails without a text. */
 void
 add_texts(glslang::TIntermediate *intermediate, const char *text, size_t length, const module_strings &strings, source_texts *texts)
 {
@@ -241,7 +240,7 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   spv_options.generateDebugInfo = options->debug;
   spv_options.emitNonSemanticShaderDebugInfo = options->debug_info;
   spv_options.emitNonSemanticShaderDebugSource = options->debug_source;
-  spv_options.disableOptimizer = !is_hlsl(options); /* what it writes of HLSL may need it to be valid */
+  spv_options.disableOptimizer = !is_hlsl(options); /* modules of HLSL may be invalid without it */
   glslang::GlslangToSpv(*program.getIntermediate(stage_of(options)), words, &logger, &spv_options);
   log_lines(sink, logger.getAllMessages().c_str());
   if (words.empty())

@@ -1,8 +1,8 @@
 /* The boundary between vyre and glslang: a separate program, vyre-glsl, at the other end of a socket.
  *
  * glslang bounds neither the memory nor the time that a shader takes, and some shaders crash it.  So each shader is compiled in a
- * process that has bounds: vyre-glsl is started for the first GLSL, makes glslang's tables, which take far longer than a
- * shader does, and forks for each shader.  A crash reaches neither vyre nor the next shader.
+ * process with limits.  vyre-glsl is started for the first shader, makes glslang's tables, which take far longer than a shader, and
+ * forks for each shader.  A crash affects neither vyre nor the next shader.
  *
  * Packets (SOCK_SEQPACKET: each comes whole or not at all).  To it: a glsl_request, then its strings and the text in pieces.  Back:
  * packets that begin with their kind, the last one GLSL_END.  Both programs are built together, so there is no versioning.
@@ -23,12 +23,12 @@ extern "C" {
 
 enum { GLSL_PIECE = 65536 }; /* bytes of a packet at most */
 
-/* Followed by strings, each with its zero byte: path, current folder, include root (both empty: none), entry point, the include
- * folders, the defines; then the text. */
+/* Precedes strings, each with its zero byte: path, working folder or "", include root or "", entry point, the include folders, the
+ * defines.  The text follows them. */
 typedef struct glsl_request {
-  uint64_t bytes, text_bytes; /* of all that follows; of the text at its end */
+  uint64_t bytes, text_bytes; /* of strings and text together; of the text */
   uint32_t include_dir_count, define_count;
-  uint32_t debug, target_env, language, stage;        /* debug: 1, 2 with debug_info, 3 with debug_source; the stage: not TOLD */
+  uint32_t debug, target_env, language, stage;        /* debug: 1, 2 with debug_info, 3 with debug_source */
   uint32_t most_seconds, most_memory, most_expansion; /* MiB */
 } glsl_request;
 
@@ -38,23 +38,23 @@ typedef enum glsl_kind {
   GLSL_END    /* a glsl_end */
 } glsl_kind;
 
-/* How the process of a shader ends: its exit code. */
+/* The exit codes of the process of a shader. */
 typedef enum glsl_result {
   GLSL_OK,
   GLSL_REJECTED,
   GLSL_NO_MEMORY,
-  GLSL_TOO_LARGE, /* expanded */
-  GLSL_FAILED,    /* an exception, or no process */
+  GLSL_TOO_LARGE, /* after preprocessing */
+  GLSL_FAILED,    /* an exception, or the process could not be created */
 } glsl_result;
 
 typedef struct glsl_end {
   uint32_t kind;
   uint32_t result; /* glsl_result */
-  uint32_t signal; /* that ended it; 0: none did */
+  uint32_t signal; /* the signal that ended the process, or 0 */
 } glsl_end;
 
-/* worker.c: sends it to a vyre-glsl that is idle, or a new one, and reads the answer.  Calls take_log with each line, which
- * lives as long as the call.  Any thread. */
+/* Sends a request to an idle or new vyre-glsl and reads the answer.  Calls take_log with each line, which lives as long as the
+ * call. Any thread may call it. */
 VYRE_MUST_USE vyre_status glsl_work(const glsl_request *request, const vyre_bytes *rest,
                                     void (*take_log)(void *user, const char *line), void *user, vyre_bytes *words, glsl_end *out);
 

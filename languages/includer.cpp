@@ -1,7 +1,7 @@
-/* Which files #include reads.
+/* The includer of glslang.
  *
- * A file is first opened without being read (O_PATH), which does nothing to a device or a FIFO; what was opened is then looked at,
- * so that no link that changes in between leads elsewhere.
+ * Opens a file without reading it (O_PATH), which has no effect on a device or a FIFO, and then checks the opened file.  So a link
+ * that changes in between cannot lead to another file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "includer.h"
@@ -80,7 +80,7 @@ read_all(int fd, std::string *out)
 
 } // namespace
 
-/* NULL: it is not there. */
+/* Returns NULL if the file does not exist. */
 folder_includer::IncludeResult *
 folder_includer::load(const std::string &path)
 {
@@ -92,9 +92,9 @@ folder_includer::load(const std::string &path)
   if (options_->include_root && !is_inside(link, options_->include_root))
     return nullptr;
   if (!S_ISREG(file.st_mode)) {
-    refused_ = S_ISDIR(file.st_mode)    ? "A folder is no file that could be included"
-               : S_ISFIFO(file.st_mode) ? "A FIFO is no file that could be included"
-                                        : "A device or socket is no file that could be included";
+    refused_ = S_ISDIR(file.st_mode)    ? "A folder cannot be included"
+               : S_ISFIFO(file.st_mode) ? "A FIFO cannot be included"
+                                        : "A device or socket cannot be included";
     return nullptr;
   }
   const descriptor opened(vyre_file_open(VYRE_FILE_HERE, link.c_str(), VYRE_FILE_READS));
@@ -114,7 +114,7 @@ folder_includer::load(const std::string &path)
   return result;
 }
 
-/* The name as it is written, or else with each backslash as the separator that Windows takes it for. */
+/* Searches the name as it is written, then with slashes for its backslashes. */
 folder_includer::IncludeResult *
 folder_includer::load_from(const std::string &folder, std::string header)
 {
@@ -148,7 +148,7 @@ folder_includer::includeSystem(const char *header, const char *, size_t depth)
   refused_ = nullptr;
   if (found)
     return found;
-  /* The same whether there is such a file outside or not. */
+  /* The message does not reveal whether the file exists outside of the root. */
   if (!why && options_->include_root)
     why = "There is no such file in the include root";
   return why ? refusal(why) : nullptr;

@@ -1,4 +1,4 @@
-/* Which files #include reads.
+/* The includer of glslang, which finds the files of #include.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTENDS_GLSL_INCLUDER_H
@@ -22,9 +22,9 @@
 #include "module_strings.h"
 #include "vyre/glsl.h"
 
-/* "x.glsl" is looked for beside the file that includes it, then in the -I folders; <x.glsl> in the -I folders alone.  Backslashes
- * may be separators.  With an include root (an absolute path without links) only files in it are found.
- * A path that is a device or a FIFO ends the search, because reading it may not end. */
+/* Searches "x.glsl" beside the including file, then in the folders of -I, and <x.glsl> only in the folders of -I.  Backslashes may
+ * be separators.  With an include root, an absolute path without links, only files in it are found.  A device or a FIFO ends the
+ * search, because reading it may not end. */
 class folder_includer : public glslang::TShader::Includer
 {
 public:
@@ -45,7 +45,7 @@ private:
   std::string path_;
   const vyre_glsl_options *options_;
   module_strings *strings_;
-  const char *refused_ = nullptr; /* why what was found is not taken, and nothing else is looked for */
+  const char *refused_ = nullptr; /* the reason for which a found file is refused and the search ends */
 };
 
 #endif

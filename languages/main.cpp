@@ -1,9 +1,8 @@
-/* vyre-glsl: compiles the GLSL, HLSL and SPIR-V's assembly that comes through the socket at its standard input, each shader in its
- * own process.
+/* vyre-glsl: compiles GLSL, HLSL and SPIR-V assembly from the socket at its standard input, each shader in its own process.
  *
- * This process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks;
- * it never compiles the request itself.  The child bounds its memory and its time, compiles, and writes the result to the
- * socket; this process reports how the child ended.  With -listen it is a server for many processes: glslang.h.
+ * The main process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks.  The
+ * child limits its memory and time, compiles, and writes the result to the socket.  The main process reports how the child ended.
+ * With -listen it is a server for many processes (glslang.h).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
@@ -23,8 +22,9 @@
 
 #include <glslang/Public/ShaderLang.h>
 
-/* ---- memory: none left, or a string beyond its bound, ends the process; glslang is not written to go on ------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------------------------------- */
+
+/* The process ends when memory runs out or a string exceeds its limit, because glslang does not survive a failed allocation. */
 
 namespace
 {
@@ -37,7 +37,7 @@ glsl_bound_string(size_t bytes)
   most_at_once = bytes ? bytes + 4096 : SIZE_MAX;
 }
 
-/* The thread sanitizer has its own, and none beside them: nothing is bounded there. */
+/* The thread sanitizer has its own allocation functions and allows no others, so its builds have no limit. */
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer)
 #define HAS_OPERATOR_NEW
@@ -84,7 +84,7 @@ send_packet(const void *data, size_t bytes)
   return sent == static_cast<ssize_t>(bytes);
 }
 
-/* The caller may have ended: then the rest is not needed. */
+/* Sends a packet.  A failure is ignored, because the caller may have ended. */
 void
 send_pieces(glsl_kind kind, const char *data, size_t bytes)
 {
@@ -98,7 +98,7 @@ send_pieces(glsl_kind kind, const char *data, size_t bytes)
     if (!send_packet(packet, sizeof number + piece))
       _exit(GLSL_FAILED);
     if (kind == GLSL_LOG)
-      return; /* a line is cut rather than split */
+      return; /* a long line is cut, not split */
   }
 }
 
@@ -176,7 +176,7 @@ take_request(request *r)
 
 /* ---- tables ----------------------------------------------------------------------------------------------------------------- */
 
-/* "450 core", "310 es": the version after the first #version; "": there is none. */
+/* Returns the version after the first #version, such as "450 core" or "310 es", or "". */
 std::string
 version_of(const char *text, size_t length)
 {
@@ -212,7 +212,7 @@ ignore_words(const std::vector<unsigned int> &)
 {
 }
 
-/* glslang keeps what it has made for a language, its version and a target. */
+/* Makes glslang's tables for a language, version and target.  glslang keeps them. */
 void
 make_tables(const request &r)
 {
@@ -254,7 +254,7 @@ compile_alone(const request &r)
 {
   bound(RLIMIT_CORE, 0);
   bound(RLIMIT_CPU, r.head.most_seconds);
-#ifndef VYRE_SANITIZED /* a sanitizer takes terabytes of address space */
+#ifndef VYRE_SANITIZED /* a sanitizer reserves terabytes of address space */
   bound(RLIMIT_AS, static_cast<rlim_t>(r.head.most_memory) << 20);
 #endif
   if (r.folder[0] && chdir(r.folder) != 0)
@@ -265,7 +265,7 @@ compile_alone(const request &r)
                                                                                               &r.options, {send_line, send_words});
   } catch (...) {
   }
-  _exit(result); /* at once: the memory goes with the process */
+  _exit(result); /* without freeing memory, which takes time */
 }
 
 void
@@ -296,12 +296,12 @@ serve()
     make_tables(r);
     work_on(r);
   }
-  _exit(0); /* at once: the process that closed the socket waits */
+  _exit(0); /* at once, because the process that closed the socket waits */
 }
 
 /* ---- a server --------------------------------------------------------------------------------------------------------------- */
 
-/* Makes the tables of what most shaders are. */
+/* Makes the tables for most shaders. */
 void
 make_common_tables()
 {
@@ -315,7 +315,7 @@ make_common_tables()
   }
 }
 
-/* Returns a socket that listens at the path, and -1 if that fails. */
+/* Returns a socket that listens at the path, or -1 on failure. */
 int
 listen_at(const char *path)
 {
@@ -368,6 +368,6 @@ main(int argc, char **argv)
   if (argc == 3 && std::strcmp(argv[1], "-listen") == 0)
     return run_server(argv[2]);
   if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
-    return 2; /* only vyre starts it */
+    return 2; /* only the library starts this program */
   serve();
 }

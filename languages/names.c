@@ -1,4 +1,4 @@
-/* What environments and stages are called.
+/* Names of target environments and stages.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/glsl.h"
@@ -20,10 +20,10 @@ vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
       return VYRE_OK;
     }
   return VYRE_ERROR(VYRE_CODE_USAGE,
-                    "'%s' is no target environment\nFix: vulkan1.0, vulkan1.1, vulkan1.2 (the default) or vulkan1.3", name);
+                    "'%s' is not a target environment\nFix: use vulkan1.0, vulkan1.1, vulkan1.2 (the default) or vulkan1.3", name);
 }
 
-/* Of glslc, and of glslangValidator, which are the ends of names, too. */
+/* Names of glslc, and names of glslangValidator, which are also extensions of files. */
 static const char *const stages[VYRE_STAGE__COUNT][2] = {
     [VYRE_STAGE_COMPUTE] = {"compute", "comp"},
     [VYRE_STAGE_VERTEX] = {"vertex", "vert"},
@@ -51,7 +51,7 @@ vyre_glsl_stage_parse(const char *name, vyre_glsl_stage *out)
     }
   return VYRE_ERROR(
       VYRE_CODE_USAGE,
-      "'%.100s' is no stage\nFix: compute (comp), vertex (vert), tesscontrol (tesc), tesseval (tese), geometry (geom), "
+      "'%.100s' is not a stage\nFix: use compute (comp), vertex (vert), tesscontrol (tesc), tesseval (tese), geometry (geom), "
       "fragment (frag), task, mesh, rgen, rint, rahit, rchit, rmiss or rcall",
       name);
 }

@@ -65,7 +65,7 @@ void
 source_texts::put(std::vector<unsigned int> *words) const
 {
   std::map<std::string, const std::string *> by_placeholder;
-  std::map<unsigned int, std::vector<unsigned int>> continued; /* by the first piece's OpString: those of the others */
+  std::map<unsigned int, std::vector<unsigned int>> continued; /* by the OpString of the first piece, the OpStrings of the others */
   std::vector<unsigned int> out(words->begin(), words->begin() + header_words);
   unsigned int bound = out[3];
   for (size_t i = 0; i < texts_.size(); i++)
@@ -74,7 +74,7 @@ source_texts::put(std::vector<unsigned int> *words) const
     const unsigned int *row = words->data() + at;
     count = row[0] >> 16;
     if (count == 0 || count > words->size() - at)
-      return; /* it is not a module: left as it is */
+      return; /* not a module */
     const unsigned int op = row[0] & 0xffff;
     const auto text = op == op_string ? by_placeholder.find(string_at(*words, at, count)) : by_placeholder.end();
     if (text == by_placeholder.end()) {

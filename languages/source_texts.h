@@ -1,7 +1,7 @@
-/* The texts of a shader and of the files that it includes, in the debug information of its module.
+/* The texts of a shader and of its includes, in the debug information of its module.
  *
- * glslang sign-extends bytes beyond ASCII, and writes an OpString with more words than an instruction may have.  Thus glslang is
- * given a placeholder for each text.  DebugSource gets the text afterwards, with a DebugSourceContinued for each further piece.
+ * glslang sign-extends bytes beyond ASCII, and writes an OpString with more words than an instruction may have.  So glslang
+ * gets a placeholder for each text.  DebugSource gets the text afterwards, with a DebugSourceContinued for each further piece.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTENDS_GLSL_SOURCE_TEXTS_H

@@ -1,7 +1,7 @@
-/* vyre-glsl processes: started where none is idle, asked, kept for the next shader.
+/* A pool of vyre-glsl processes.  A process is started if none is idle, and kept for the next shader.
  *
- * One that is idle waits in read and ends when its socket is closed, by this process or with it.  A process that was forked, or has
- * changed its user, starts its own.
+ * An idle process waits in read and ends when its socket is closed, at the latest when this process ends.  A forked process, or one
+ * that has changed its user, starts its own vyre-glsl.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glslang.h"
@@ -28,12 +28,12 @@ extern char **environ;
 
 typedef struct worker {
   int fd;
-  pid_t pid; /* 0: a server's */
+  pid_t pid; /* 0 for a connection to a server */
 } worker;
 
 enum { MOST_IDLE = 256 };
 
-/* The only state of a process that GLSL has. */
+/* The only state of this folder in a process. */
 static struct {
   pthread_mutex_t lock;
   worker idle[MOST_IDLE];
@@ -45,7 +45,7 @@ static struct {
 
 /* ---- starting one --------------------------------------------------------------------------------------------------------- */
 
-/* Beside libvyre.so, or, where this code is in a program, in lib beside that. */
+/* Finds the program beside libvyre.so, or in lib beside the program that contains this code. */
 static bool
 find_program(char out[PATH_MAX + 32])
 {
@@ -77,7 +77,8 @@ spawn(const char *path, int socket, pid_t *out)
     return ENOMEM;
   }
   int error = posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error; fd++) /* a reader of our output must not wait for it */
+  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error;
+       fd++) /* so that a reader of this process's output does not wait for it */
     error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
   if (!error)
     error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
@@ -91,7 +92,7 @@ spawn(const char *path, int socket, pid_t *out)
   return error;
 }
 
-/* Returns a socket that is connected to the server of VYRE_GLSL_SERVER, and -1 without the variable or the server. */
+/* Returns a socket connected to the server of VYRE_GLSL_SERVER, or -1 without the variable or the server. */
 static int
 connect_to_server(void)
 {
@@ -111,7 +112,7 @@ connect_to_server(void)
 static vyre_status
 start(worker *out)
 {
-  static const char fix[] = "install vyre whole (" PROGRAM " belongs into vyre/ beside libvyre.so), or give SPIR-V made by "
+  static const char fix[] = "install " PROGRAM " in vyre/ beside libvyre.so, or give SPIR-V made by "
                             "glslangValidator -V";
   char path[PATH_MAX + 32];
   int sockets[2];
@@ -121,7 +122,8 @@ start(worker *out)
   if (!find_program(path))
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot find the GLSL compiler, " PROGRAM "\nFix: %s", fix);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot start the GLSL compiler: no socket: %s", strerror(errno));
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot start the GLSL compiler: cannot create a socket: %s\nFix: close files",
+                      strerror(errno));
   const int error = spawn(path, sockets[1], &out->pid);
   close(sockets[1]);
   out->fd = sockets[0];
@@ -131,7 +133,7 @@ start(worker *out)
   return VYRE_ERROR(VYRE_CODE_INPUT, "cannot start the GLSL compiler '%s': %s\nFix: %s", path, strerror(error), fix);
 }
 
-/* ---- idle ones ------------------------------------------------------------------------------------------------------------ */
+/* ---- idle processes ------------------------------------------------------------------------------------------------------ */
 
 static void
 stop(const worker *w, bool ours)
@@ -141,7 +143,7 @@ stop(const worker *w, bool ours)
     ;
 }
 
-/* With the lock: drops workers of another process or user. */
+/* Drops workers of another process or user.  The lock is held. */
 static void
 check_owner(void)
 {
@@ -180,7 +182,7 @@ put_back(const worker *w)
     stop(w, true);
 }
 
-/* When the library is unloaded, or the process ends. */
+/* Runs when the library is unloaded or the process ends. */
 __attribute__((destructor)) static void
 stop_idle(void)
 {
@@ -189,7 +191,7 @@ stop_idle(void)
     stop(&pool.idle[--pool.count], ours);
 }
 
-/* ---- asking one ----------------------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------------------------ */
 
 static bool
 send_packet(int fd, const void *data, size_t bytes)
@@ -214,17 +216,18 @@ send_all(int fd, const glsl_request *request, const vyre_bytes *rest)
   return true;
 }
 
-/* The answer, and its state. */
+/* The state of reading an answer. */
 typedef struct answer {
   void (*take_log)(void *user, const char *line);
   void *user;
   vyre_bytes *words;
   vyre_status status;
-  bool begun; /* something came */
+  bool begun; /* a packet has arrived */
   glsl_end end;
 } answer;
 
-/* Reads the answer up to its end; false: the process has ended.  After an error here the rest is still read, to stay in step. */
+/* Reads the answer to its end.  Returns false if the process has ended.  After an error the rest is read, too, so that the next
+ * answer follows. */
 static bool
 receive_all(int fd, char *packet, answer *out)
 {
@@ -270,14 +273,14 @@ glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*take_log)(
   if (!packet)
     return VYRE_OUT_OF_MEMORY("for the GLSL compiler");
   bool done = false;
-  while (!done && !a.begun && take_idle(&w)) /* an idle one may have been killed from outside: then the next is asked */
+  while (!done && !a.begun && take_idle(&w)) /* an idle process may have been killed, so the next one is tried */
     done = ask(&w, request, rest, packet, &a);
   if (!done && !a.begun) {
     a.status = start(&w);
     done = !a.status && ask(&w, request, rest, packet, &a);
   }
   if (!done && !a.status)
-    a.status = VYRE_ERROR(VYRE_CODE_INPUT, "the GLSL compiler's process was ended from outside");
+    a.status = VYRE_ERROR(VYRE_CODE_INPUT, "the process of the GLSL compiler was killed\nFix: run the command again");
   free(packet);
   *out = a.end;
   return a.status;

@@ -77,7 +77,7 @@ read_path(const char *path, vyre_bytes *out)
   if (!S_ISREG(file.st_mode))
     return VYRE_ERROR(
         VYRE_CODE_INPUT,
-        "cannot read '%s': it is a device, not a file\nFix: give a file, or - and what is to be read as standard input", path);
+        "cannot read '%s': it is a device, not a file\nFix: give a file, or - with the contents on standard input", path);
   if ((uint64_t)file.st_size > MOST_BYTES)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
   const int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);

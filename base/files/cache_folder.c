@@ -1,13 +1,11 @@
-/* Docs at cache_folder.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/cache_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL: there is no room for it. */
+/* Returns the joined path in `buffer`, or NULL if it does not fit. */
 static const char *
 join(const char *folder, const char *rest, char *buffer, size_t capacity)
 {

@@ -1,4 +1,4 @@
-/* Where the tools keep what a driver compiled.
+/* The folder for kernels that a driver compiled.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_FILES_CACHE_FOLDER_H
@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-/* `option` is what -cache-dir says: a folder, "none", or NULL, which is $XDG_CACHE_HOME/vyre, else $HOME/.cache/vyre; a variable
- * that is not set or no absolute path counts as missing.  Gives the folder in `buffer`.  NULL: nothing is kept. */
+/* Returns the cache folder, in `buffer`, or NULL if nothing is cached.  `option` is the value of -cache-dir: a folder, "none", or
+ * NULL for $XDG_CACHE_HOME/vyre or $HOME/.cache/vyre.  A variable that is not an absolute path counts as unset. */
 const char *vyre_cache_folder(const char *option, char *buffer, size_t capacity);
-/* The remark of a target's options, on standard error; `user` is the program's name. */
+/* The callback `remark` of a target's options.  Prints to standard error.  `user` is the program's name. */
 void vyre_target_remark(void *user, const char *text);
 
 #endif

@@ -1,6 +1,4 @@
-/* Docs at depfile.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/depfile.h"
 
 #include "base/grow.h"
@@ -23,14 +21,14 @@ depfile_add_path(vyre_bytes *text, const char *path)
   return status;
 }
 
-/* In the order in which they were met. */
+/* Paths in the order of their discovery. */
 typedef struct paths {
   char **all;
   uint32_t count, capacity;
 } paths;
 
 typedef struct inclusion {
-  paths files; /* that are there; all but the first are what is included */
+  paths files; /* existing files; all but the first are includes */
   paths missing;
   const char *const *folders;
   uint32_t folder_count;
@@ -64,7 +62,8 @@ free_paths(paths *p)
   free(p->all);
 }
 
-/* The path as it is, or else with slashes for the backslashes of the included name, which begins at `name`. */
+/* Adds the path if the file exists, otherwise also the path with slashes for the backslashes of the included name, which begins at
+ * `name`. */
 static vyre_status
 add_candidate(inclusion *to, char *path, size_t name, bool *out_found)
 {
@@ -79,7 +78,7 @@ add_candidate(inclusion *to, char *path, size_t name, bool *out_found)
   return add(*out_found ? &to->files : &to->missing, path);
 }
 
-/* "name" in the folder of `from` first, <name> not; then in the others. */
+/* Searches an include in the folder of `from` if it is in quotes, then in the folders of -I. */
 static vyre_status
 add_found(inclusion *to, const char *from, const char *name, size_t length, bool is_local)
 {
@@ -96,7 +95,7 @@ add_found(inclusion *to, const char *from, const char *name, size_t length, bool
   return VYRE_OK;
 }
 
-/* How often "include" is there, a line that goes on after a backslash taken as one. */
+/* Returns the number of times that the text contains "include", with continued lines joined. */
 static uint32_t
 count_words(const char *text, size_t length)
 {
@@ -114,7 +113,8 @@ count_words(const char *text, size_t length)
   return count;
 }
 
-/* The #include lines of one text.  *out_sure: there are no others, as the word is nowhere else but in #extension lines. */
+/* Adds the includes of a text.  *out_sure is whether there are no others, because the word is nowhere else but in #extension lines.
+ */
 static vyre_status
 scan(inclusion *to, const char *from, const char *text, bool *out_sure)
 {

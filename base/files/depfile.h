@@ -1,4 +1,4 @@
-/* Dependency files, as make and ninja read them.
+/* Dependency files for make and ninja, and the includes of GLSL texts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_FILES_DEPFILE_H
@@ -9,13 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Appends a path, with what make would not read as it is escaped. */
+/* Appends a path, with characters escaped that are special to make. */
 VYRE_MUST_USE vyre_status depfile_add_path(vyre_bytes *text, const char *path);
-/* A file, as a text; `is_sure`: whatever it includes is among the files, as each "include" in it is of an #include line.  Without a
- * text: there is no such file, and one that is made there would be included. */
+/* Receives a file and its text.  `is_sure` is set if all its includes are known, because every "include" in the text is part of an
+ * #include line.  `text` is NULL for a file that does not exist, but would be included if it did. */
 typedef void (*depfile_visit)(void *user, const char *path, const char *text, bool is_sure);
-/* A GLSL text (its bytes, or NULL: they are read), then the files that it may include, and those that these may, each once: by its
- * #include lines, whatever #if they are in, found where glslang looks.  Then those that are not there. */
+/* Visits a GLSL text, and all files that it may include, directly or indirectly, each once.  `text` has the bytes of the first
+ * file, or is NULL to read them.  Every #include line counts, regardless of #if, and is searched in the order of glslang.  Missing
+ * files are visited last. */
 VYRE_MUST_USE vyre_status depfile_each_include(const char *path, const vyre_bytes *text, const char *const *include_dirs,
                                                uint32_t include_dir_count, depfile_visit visit, void *user);
 

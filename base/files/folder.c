@@ -1,5 +1,5 @@
-/* The folder of the library, by what the kernel has mapped: that is right whatever the dynamic linker was told and however often
- * the current folder has changed.  A file that was replaced since keeps its folder.
+/* The folder of the library, found in the kernel's list of mapped files.  It is right for every configuration of the dynamic linker
+ * and after changes of the working folder.  A library that was replaced keeps its folder.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "vyre/io.h"
 
-/* Static, so that its address is in this file, whatever else knows it. */
+/* Static, so that its address is always that of this library. */
 static bool
 find_own(char *out, size_t size)
 {

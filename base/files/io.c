@@ -25,7 +25,7 @@
 #define CHUNK      ((size_t)1 << 16)
 
 #define PERMISSIONS  ((mode_t)0777)
-#define SPECIAL_BITS ((mode_t)07000) /* setuid, setgid, sticky: said of what was there, not of what is written */
+#define SPECIAL_BITS ((mode_t)07000) /* setuid, setgid, sticky: not applied to new contents */
 
 static vyre_status
 failed(const char *verb, const char *path, int error)
@@ -33,7 +33,7 @@ failed(const char *verb, const char *path, int error)
   return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
 }
 
-/* The descriptor that a name like /dev/stdout or /proc/self/fd/5 means; -1: it is no such name. */
+/* Returns the descriptor that a name like /dev/stdout or /proc/self/fd/5 refers to, or -1 for other names. */
 static int
 named_fd(const char *path)
 {
@@ -82,7 +82,7 @@ read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
 
 /* The kind of a file that is not regular, or NULL. */
 static const char *
-what_else(mode_t mode)
+special_kind(mode_t mode)
 {
   return S_ISREG(mode) ? NULL : S_ISFIFO(mode) ? "a FIFO" : S_ISSOCK(mode) ? "a socket" : "a device";
 }
@@ -90,18 +90,19 @@ what_else(mode_t mode)
 static vyre_status
 check_readable(const char *path, bool is_plain, const struct stat *file)
 {
-  const char *what = what_else(file->st_mode);
+  const char *what = special_kind(file->st_mode);
   if (S_ISDIR(file->st_mode))
     return failed("read", path, EISDIR);
   if (what)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it is %s, not a file\nFix: give a file%s", path, what,
-                      is_plain ? "" : ", or - and what is to be read as standard input");
+                      is_plain ? "" : ", or - with the contents on standard input");
   if ((uint64_t)file->st_size > MOST_BYTES)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
   return VYRE_OK;
 }
 
-/* Looked at before it is opened, for opening alone does something to some devices, and after, for it may be another one then. */
+/* Checks the file before it is opened, because opening has effects on some devices, and after, because it may have been replaced.
+ */
 static vyre_status
 read_path(const char *path, bool is_plain, vyre_bytes *out)
 {
@@ -119,7 +120,7 @@ read_path(const char *path, bool is_plain, vyre_bytes *out)
   return status;
 }
 
-/* A descriptor that is open already was opened by the caller: any kind of file will do. */
+/* An open descriptor comes from the caller, so it may be any kind of file. */
 vyre_status
 io_read(const char *path, bool is_plain, vyre_bytes *out)
 {
@@ -130,7 +131,7 @@ io_read(const char *path, bool is_plain, vyre_bytes *out)
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
-/* 0, or errno. */
+/* Returns 0 or errno. */
 static int
 write_all(int fd, const char *data, size_t size)
 {
@@ -153,8 +154,8 @@ write_open_fd(int fd, const char *path, const void *data, size_t size)
   return error ? failed("write", path, error) : VYRE_OK;
 }
 
-/* An existing device, FIFO or the like; or a regular file whose folder takes no new ones.  Messages name `shown`, what was asked
- * for. */
+/* Writes an existing device, FIFO or the like, or a regular file in a folder where no file can be created.  Messages name the file
+ * `shown`. */
 static vyre_status
 write_direct(const char *path, const char *shown, const struct stat *old, const void *data, size_t size)
 {
@@ -168,13 +169,13 @@ write_direct(const char *path, const char *shown, const struct stat *old, const 
   if (!error)
     error = write_all(fd, data, size);
   if (error && is_regular && ftruncate(fd, 0) != 0)
-    error = errno; /* nothing more can be done for it */
+    error = errno; /* the partial contents cannot be removed */
   if (close(fd) != 0 && !error)
     error = errno;
   return error ? failed("write", shown, error) : VYRE_OK;
 }
 
-/* Creates folder/.vyre-PID-N for path; its name goes to `out`.  -1: errno says why. */
+/* Creates folder/.vyre-PID-N for path, and returns its descriptor and its name in `out`.  Returns -1 on failure, with errno set. */
 static int
 open_beside(const char *path, char out[PATH_MAX])
 {
@@ -198,8 +199,8 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
 {
   char beside[PATH_MAX] = "";
   if (old && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-    return failed("write", shown, errno);          /* a rename would not ask */
-  const uint32_t slot = io_note_temporary(beside); /* before it is there */
+    return failed("write", shown, errno);          /* a rename would ignore the file's permissions */
+  const uint32_t slot = io_note_temporary(beside); /* before the file exists */
   const uint64_t mark = vyre_foreign_mark();
   int fd = open_beside(path, beside);
   if (fd < 0)
@@ -224,7 +225,7 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
   return error ? failed("write", shown, error) : VYRE_OK;
 }
 
-/* Follows symbolic links, the last one's target need not be there.  False: too many of them, or too long. */
+/* Follows symbolic links.  The final target need not exist.  Returns false if there are too many links or the path is too long. */
 static bool
 resolve_links(const char *path, char out[PATH_MAX])
 {

@@ -1,5 +1,5 @@
-/* Whatever depends on the system in paths.  Everywhere else they have slashes, which Windows accepts, too.  Builds for Windows find
- * windows/instead/base/files/paths.h first.
+/* The parts of path handling that depend on the system.  All other code uses slashes, which Windows accepts, too.  Builds for
+ * Windows find windows/instead/base/files/paths.h first.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_FILES_PATHS_H
@@ -14,7 +14,7 @@ path_is_whole(const char *path)
   return path[0] == '/';
 }
 
-/* Returns whether no name of a file can have the character. */
+/* Returns whether the character separates folders, so that no name of a file contains it. */
 static inline bool
 path_is_mark(char c)
 {
@@ -27,7 +27,7 @@ path_of_program(void)
   return "/proc/self/exe";
 }
 
-/* Changes a path that a user gave, in place, to one with slashes. */
+/* Replaces backslashes of a path from the user by slashes where the system uses backslashes. */
 static inline void
 path_take(char *path)
 {

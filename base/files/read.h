@@ -1,4 +1,4 @@
-/* The part of vyre_file_read_as that depends on the system: io.c and windows/io.c have one each.
+/* The parts of vyre_file_read_as.  io_read depends on the system: io.c and windows/io.c define it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_FILES_READ_H
@@ -6,11 +6,11 @@
 
 #include "vyre/io.h"
 
-/* Appends the file's bytes; after a failure `out` may have some of them.  is_plain: as VYRE_FILE_PLAIN. */
+/* Appends the file's bytes.  After a failure `out` may have some of them.  `is_plain` is set for VYRE_FILE_PLAIN. */
 VYRE_MUST_USE vyre_status io_read(const char *path, bool is_plain, vyre_bytes *out);
-/* Removes the byte order mark of the text that begins at `from` and that reading ended with a zero byte.  INPUT: it is UTF-16. */
+/* Removes the byte order mark of the text that begins at `from` and ends with a zero byte.  Returns INPUT for UTF-16. */
 VYRE_MUST_USE vyre_status io_remove_mark(const char *path, vyre_bytes *text, size_t from);
-/* The error of a text that is UTF-16. */
+/* Returns the error for a text in UTF-16. */
 VYRE_MUST_USE vyre_status io_is_utf16(const char *path);
 
 #endif

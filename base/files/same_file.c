@@ -1,6 +1,4 @@
-/* Docs at same_file.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/same_file.h"
 
 #include "base/files/names.h"
@@ -12,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path, with all links in what of its folders is there.  False: it is too long. */
+/* Resolves the links of the existing folders of a path.  Returns false if the path is too long. */
 static bool
 resolve_folders(const char *path, char out[PATH_MAX])
 {
@@ -36,7 +34,7 @@ resolve_folders(const char *path, char out[PATH_MAX])
   return true;
 }
 
-/* The same of what a write would make there: a link may lead to what is not there yet. */
+/* Resolves the path that a write would create.  A link may lead to a file that does not exist yet. */
 static bool
 resolve(const char *path, char out[PATH_MAX])
 {
@@ -62,7 +60,7 @@ same_file(const char *a, const char *b)
   const bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
   if (has_a != has_b)
     return false;
-  if (has_a && (!S_ISREG(x.st_mode) || !S_ISREG(y.st_mode))) /* a terminal takes what all say */
+  if (has_a && (!S_ISREG(x.st_mode) || !S_ISREG(y.st_mode))) /* several writers may share a device */
     return false;
   if (strcmp(a, b) == 0)
     return true;

@@ -1,4 +1,4 @@
-/* Whether two paths lead to one file, however they are written.
+/* Comparison of paths by the files that they name.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_FILES_SAME_FILE_H
@@ -6,10 +6,11 @@
 
 #include <stdbool.h>
 
-/* Of files that are there through all links; others by where they would be.  Never what is no regular file: a
- * terminal takes all that is written. */
+/* Returns whether two paths name one regular file.  Existing files are compared through all links, other paths by the place where a
+ * file would be created.  Returns false for devices: a terminal may be written by several writers. */
 bool same_file(const char *a, const char *b);
-/* The same in less time, for many pairs: hard links of two names, of which a write replaces one, are two. */
+/* Returns whether a write to one path replaces the other.  Faster than same_file for many pairs.  Two hard links are different,
+ * because a write replaces only one of them. */
 bool same_written(const char *a, const char *b);
 
 #endif

@@ -1,6 +1,4 @@
-/* Docs at temporaries.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/temporaries.h"
 
 #include <errno.h>
@@ -10,8 +8,8 @@
 
 #include "vyre/io.h"
 
-/* Names of the temporary files that exist: few, because few threads write at once.  A signal handler reads them; the
- * text is on the stack of a thread that writes. */
+/* Names of the existing temporary files, which are few, because few threads write at once.  A signal handler reads them.  Their
+ * texts are on the stacks of the writing threads. */
 static const char *_Atomic temporaries[64];
 
 enum { TEMPORARY_COUNT = sizeof(temporaries) / sizeof(temporaries[0]) };

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Before the file is there; the name stays where it is until it is forgotten. */
+/* Notes the name of a temporary file, before the file is created.  Borrows the name until io_forget_temporary.  Returns a slot. */
 uint32_t io_note_temporary(const char *name);
 void io_forget_temporary(uint32_t slot);
 

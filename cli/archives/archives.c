@@ -24,7 +24,7 @@ archives_is_name(const char *path)
   return length > ENDING && strcmp(path + length - ENDING, ending) == 0;
 }
 
-/* The length of the archive's name in "a.foz/KEY" or "a.foz"; 0: it is none. */
+/* Returns the length of the archive's name in "a.foz/KEY" or "a.foz", or 0 for another name. */
 static size_t
 name_length(const char *input)
 {
@@ -35,7 +35,7 @@ name_length(const char *input)
   return length > ENDING && memcmp(slash - ENDING, ending, ENDING) == 0 ? length : 0;
 }
 
-/* Returns the archive that the input is in, and its key there ("" if it is the archive, which has no shader). */
+/* Returns the archive of the input and its key there.  The key is "" if the input is an archive without shaders. */
 static const foz *
 find(const archives *a, const char *input, const char **out_key)
 {
@@ -69,7 +69,7 @@ archives_has_module(const archives *a, const char *input)
   return find(a, input, &key) && *key;
 }
 
-/* What cannot be read is told as that of any input is: when it is its turn. */
+/* Opens an archive.  A file that cannot be read is reported when its input is processed. */
 static vyre_status
 open_one(archives *a, const char *path)
 {
@@ -83,7 +83,7 @@ open_one(archives *a, const char *path)
   return VYRE_OK;
 }
 
-/* "FILE/KEY" of each of its shaders, in the file's order; where it has none its own name. */
+/* Appends "FILE/KEY" for each shader in the file's order, or the archive's own name if it has no shader. */
 static vyre_status
 append_shaders(name_list *to, const foz *archive, const char *input, option_texts *texts)
 {
@@ -115,7 +115,7 @@ expand_one(name_list *to, const char *input, option_texts *texts, archives *a)
   if (length == 0 || length >= sizeof path)
     return name_list_append(to, input);
   snprintf(path, sizeof path, "%.*s", (int)length, input);
-  if (is_folder(path)) /* which may be called so */
+  if (is_folder(path)) /* a folder may have such a name */
     return name_list_append(to, input);
   if (!find(a, path, &key))
     VYRE_TRY(open_one(a, path));
@@ -144,9 +144,9 @@ archives_warn(const archives *a, vyre_diagnostics diagnostics)
 {
   char text[120];
   for (uint32_t i = 0; i < a->count; i++) {
-    if (a->all[i]->cut == 0 || a->all[i]->module_count == 0) /* of one without modules reading tells */
+    if (a->all[i]->cut == 0 || a->all[i]->module_count == 0) /* reading reports an archive without modules */
       continue;
-    snprintf(text, sizeof text, "its last entry is cut off, and left out: %zu bytes", a->all[i]->cut);
+    snprintf(text, sizeof text, "the last entry is incomplete and is skipped: %zu bytes", a->all[i]->cut);
     const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING, .file = a->all[i]->path, .message = text};
     diagnostics.emit(diagnostics.user, &diagnostic);
   }
@@ -161,14 +161,14 @@ archives_close(archives *a)
   *a = (archives){0};
 }
 
-/* Why it could not be opened. */
+/* Returns why the archive could not be opened. */
 static vyre_status
-tell_why(const char *path)
+open_error(const char *path)
 {
   foz *archive = NULL;
   vyre_status status = foz_open(path, &archive);
   foz_close(archive);
-  return status ? status : VYRE_ERROR(VYRE_CODE_INPUT, "%s has changed while it was read\nFix: read it again", path);
+  return status ? status : VYRE_ERROR(VYRE_CODE_INPUT, "'%s' has changed while it was read\nFix: run the command again", path);
 }
 
 vyre_status
@@ -181,12 +181,12 @@ archives_read(const archives *a, const char *input, vyre_bytes *out)
   if (archive && *key)
     return foz_read(archive, key, out);
   if (archive)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no compute shader%s\nFix: leave it out", input,
-                      archive->cut ? ", and its last entry is cut off" : "");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' has no compute shader%s\nFix: leave it out", input,
+                      archive->cut ? ", and its last entry is incomplete" : "");
   if (length == 0 || length >= sizeof path)
     return vyre_input_load(input, out);
   snprintf(path, sizeof path, "%.*s", (int)length, input);
-  return is_folder(path) ? vyre_file_read(input, out) : tell_why(path);
+  return is_folder(path) ? vyre_file_read(input, out) : open_error(path);
 }
 
 uint64_t
@@ -201,7 +201,7 @@ archives_size(const archives *a, const char *input)
   return stat(input, &file) == 0 && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
 }
 
-/* ---- an archive that is written ------------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
 vyre_status
 archive_output_begin(const archives *a, const char *path, const char *input, archive_output *out)

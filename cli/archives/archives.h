@@ -1,5 +1,5 @@
-/* Fossilize archives (.foz) among the inputs: FILE.foz stands for all compute shaders in the archive, and FILE.foz/KEY for one of
- * them.  -o FILE.foz writes an archive anew, with the optimized shaders.  Nothing outside of this folder knows the format.
+/* Fossilize archives (.foz) as inputs and output.  FILE.foz names all compute shaders of an archive, FILE.foz/KEY one of them.
+ * -o FILE.foz writes the archive with optimized shaders.  Only this folder knows the format.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_ARCHIVES_ARCHIVES_H
@@ -13,10 +13,10 @@ typedef struct archives {
 } archives;
 
 /* Opens the archives among the inputs, and replaces each by the names of its shaders, which `texts` owns.  The name of a file that
- * is no archive, or that has no shader, stays: an error is reported when that input is read. */
+ * is not an archive, or that has no shader, stays, and reading that input reports the error. */
 VYRE_MUST_USE vyre_status archives_expand(name_list *inputs, option_texts *texts, archives *out);
 void archives_close(archives *a);
-/* Tells of those whose last entry is left out. */
+/* Warns of archives whose last entry is incomplete and skipped. */
 void archives_warn(const archives *a, vyre_diagnostics diagnostics);
 /* Returns the path of the archive that has the input or is the input, and NULL for another file.  Inputs of one archive get the
  * same pointer. */
@@ -25,24 +25,24 @@ const char *archives_path(const archives *a, const char *input);
 const char *archives_path_at(const archives *a, uint32_t index);
 /* Returns whether the input is a module of an archive. */
 bool archives_has_module(const archives *a, const char *input);
-/* Appends what the input is: a file, or a module of an archive. */
+/* Appends the contents of an input: a file, or a module of an archive. */
 VYRE_MUST_USE vyre_status archives_read(const archives *a, const char *input, vyre_bytes *out);
-/* The bytes of that, unpacked, as far as they are known before it is read. */
+/* Returns the unpacked bytes of an input, or 0 if they are not known before it is read. */
 uint64_t archives_size(const archives *a, const char *input);
-/* Whether it is an archive's name. */
+/* Returns whether the path has the extension of an archive. */
 bool archives_is_name(const char *path);
 
-/* An archive that is written anew. */
+/* An archive to be written. */
 typedef struct archive_output {
-  const struct foz *from; /* borrowed; NULL: the output is not an archive */
-  vyre_bytes *modules;    /* owned, one an entry of `from`; empty: the entry stays */
+  const struct foz *from; /* borrowed; NULL if the output is not an archive */
+  vyre_bytes *modules;    /* owned, by entry of `from`; empty for an entry that stays unchanged */
 } archive_output;
 
-/* Begins an archive at `path` from the one that the input is in.  Leaves `out` empty if `path` or the input is of no archive. */
+/* Begins an archive at `path` from the archive of the input.  Leaves `out` empty if either is not an archive. */
 VYRE_MUST_USE vyre_status archive_output_begin(const archives *a, const char *path, const char *input, archive_output *out);
-/* Takes the SPIR-V of an input until all are there. */
+/* Moves the SPIR-V of an input into the archive. */
 void archive_output_keep(archive_output *output, const archives *a, const char *input, vyre_bytes *module);
-/* Writes the archive, unless no module was kept.  Modules that were not kept are as they were. */
+/* Writes the archive, unless no module was added.  Other modules stay unchanged. */
 VYRE_MUST_USE vyre_status archive_output_write(const archive_output *output, const char *path, bool *out_written);
 void archive_output_free(archive_output *output);
 

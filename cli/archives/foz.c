@@ -1,13 +1,10 @@
-/* Docs at foz.h.
- *
- * The file: 16 bytes, "\x81FOSSILIZEDB", three zeros and a version, 5 or 6.  Then entries: a tag of 24 and a key of 16 hexadecimal
- * digits; in little-endian words the bytes that are stored, the form (1: as they are, 2: zlib's), their CRC-32 (0: none), the bytes
- * unpacked; what is stored.  That of a module (tag 4), unpacked, is JSON, a zero byte, and the words of the module, each as bytes
- * of seven bits from the lowest on, of which all but the last have the eighth one.  The JSON tells where they are, and how many:
+/* The file format: 16 bytes, "\x81FOSSILIZEDB", three zeros and a version, 5 or 6.  Then entries.  An entry has a tag of 24 and a
+ * key of 16 hexadecimal digits, four little-endian words and the stored bytes.  The words are the number of stored bytes, the
+ * packing (1 for none, 2 for zlib), the CRC-32 of the stored bytes or 0, and the number of unpacked bytes.  An unpacked module (tag 4) is
+ * JSON, a zero byte, and the module's words in LEB128.  The JSON has the offset and sizes of the words:
  * {"version":6,"shaderModules":{"KEY":{"varintOffset":0,"varintSize":N,"codeSize":M,"flags":0}}}.
  *
- * Limits: one module an entry; none as text ("code", in base64), which Fossilize reads and writes into no archive; 256 MiB
- * unpacked.
+ * Limits: one module an entry; no modules as text ("code", in base64), which Fossilize does not write either; 256 MiB unpacked.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "foz.h"
@@ -49,7 +46,7 @@ crc_of(const char *data, size_t size)
   return (uint32_t)crc32_z(0, (const Bytef *)data, size);
 }
 
-/* Exactly `size` bytes, of all that is stored. */
+/* Unpacks all stored bytes.  Returns whether they are valid and give exactly `size` bytes. */
 static bool
 inflates(const char *stored, uint32_t stored_size, char *out, uint32_t size)
 {
@@ -63,7 +60,7 @@ inflates(const char *stored, uint32_t stored_size, char *out, uint32_t size)
 static vyre_status
 damaged(const foz *archive, const foz_entry *e, const char *how)
 {
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: module %s is damaged: %s\nFix: record the archive anew", archive->path, e->key, how);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "'%s': module %s is damaged: %s\nFix: record the archive again", archive->path, e->key, how);
 }
 
 static vyre_status
@@ -71,9 +68,9 @@ unpack(const foz *archive, const foz_entry *e, vyre_bytes *out)
 {
   const char *stored = archive->bytes.data + e->at + HEADER;
   if (e->sum && crc_of(stored, e->stored) != e->sum)
-    return damaged(archive, e, "its sum is another one");
+    return damaged(archive, e, "its checksum is wrong");
   if (e->size > MOST_UNPACKED || (e->form == FORM_AS_IT_IS && e->size != e->stored))
-    return damaged(archive, e, "it has another size");
+    return damaged(archive, e, "its size is wrong");
   VYRE_TRY(vyre_bytes_reserve(out, (size_t)e->size + 1));
   if (e->form == FORM_AS_IT_IS)
     memcpy(out->data, stored, e->size);
@@ -84,7 +81,7 @@ unpack(const foz *archive, const foz_entry *e, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* The digits of "name":NUMBER in the JSON; NULL: it has none. */
+/* Returns the digits of "name":NUMBER in the JSON, or NULL if it is absent. */
 static const char *
 find_number(const char *json, const char *name)
 {
@@ -98,7 +95,7 @@ find_number(const char *json, const char *name)
   return *at >= '0' && *at <= '9' ? at : NULL;
 }
 
-/* The words, whose bytes are there. */
+/* Decodes the words and appends them; `out` has room.  Returns whether the bytes encode exactly so many words. */
 static bool
 take_words(const uint8_t *from, const uint8_t *end, uint64_t words, vyre_bytes *out)
 {
@@ -126,27 +123,27 @@ read_entry(const foz *archive, const foz_entry *e, vyre_bytes *out)
              *size = status ? NULL : find_number(all.data, "varintSize"), *code = status ? NULL : find_number(all.data, "codeSize");
   if (!status && !offset && strstr(all.data, "\"code\":"))
     status = VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: module %s is text (base64), and vyre reads the binary form\n"
-                        "Fix: fossilize-rehash --input-db FILE --output-db FILE writes it so",
+                        "'%s': module %s is text (base64), but vyre reads only the binary form\n"
+                        "Fix: convert the archive with fossilize-rehash --input-db FILE --output-db FILE",
                         archive->path, e->key);
   else if (!status && (!offset || !size || !code || json == all.size))
-    status = damaged(archive, e, "it does not tell its words");
+    status = damaged(archive, e, "its JSON does not describe the words");
   if (!status) {
     const uint64_t from = strtoull(offset, NULL, 10), bytes = strtoull(size, NULL, 10), words = strtoull(code, NULL, 10) / 4;
     const uint64_t room = all.size - json - 1;
     if (from > room || bytes > room - from || words > bytes)
-      status = damaged(archive, e, "its words are not there");
+      status = damaged(archive, e, "its words are missing");
     if (!status)
       status = vyre_bytes_reserve(out, out->size + words * 4 + 1);
     const uint8_t *at = (const uint8_t *)all.data + json + 1 + from;
     if (!status && !take_words(at, at + bytes, words, out))
-      status = damaged(archive, e, "its words are none");
+      status = damaged(archive, e, "its words are invalid");
   }
   vyre_bytes_free(&all);
   return status;
 }
 
-/* Whether one of its entry points is a compute shader's: it is in front of all functions. */
+/* Returns whether the module has the entry point of a compute shader.  Entry points precede functions. */
 static bool
 is_compute(const vyre_bytes *module)
 {
@@ -185,7 +182,7 @@ add_entry(foz *archive, size_t at)
   memcpy(e->key, name + NAME - FOZ_KEY, FOZ_KEY);
   for (uint32_t k = 0; k < FOZ_KEY; k++)
     if (!is_digit(e->key[k]))
-      return VYRE_ERROR(VYRE_CODE_INPUT, "%s: entry %u has no key\nFix: record the archive anew", archive->path, archive->count);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "'%s': entry %u has no key\nFix: record the archive again", archive->path, archive->count);
   if (strtoull(tag, NULL, 16) != TAG_MODULE)
     return VYRE_OK;
   vyre_bytes words = {0};
@@ -193,21 +190,22 @@ add_entry(foz *archive, size_t at)
   e->is_module = status || is_compute(&words);
   vyre_bytes_free(&words);
   const bool is_out = vyre_status_is_out_of_memory(status);
-  if (!is_out) { /* who reads it is told */
+  if (!is_out) { /* foz_read reports it */
     vyre_status_free(status);
     status = VYRE_OK;
   }
   return status;
 }
 
-/* Whether a whole entry seems to begin there: a tag and a key, digits all, and a size and a form that can be. */
+/* Returns whether a complete entry seems to begin at the offset: its tag and key are digits, its size and packing are possible. */
 static bool
 is_entry(const foz *archive, size_t at)
 {
   const char *data = archive->bytes.data;
   const size_t room = archive->bytes.size - at;
   const uint32_t form = word_at(data + at + NAME + 4);
-  if (word_at(data + at + NAME) > room - HEADER || (form != FORM_AS_IT_IS && form != FORM_ZLIB)) /* first: a text is digits, too */
+  if (word_at(data + at + NAME) > room - HEADER ||
+      (form != FORM_AS_IT_IS && form != FORM_ZLIB)) /* tested first, because a text may consist of digits */
     return false;
   for (uint32_t k = 0; k < NAME; k++)
     if (!is_digit(data[at + k]))
@@ -215,15 +213,16 @@ is_entry(const foz *archive, size_t at)
   return true;
 }
 
-/* There is less of an entry than it tells.  Where others come after it, who wrote the archive went on: it was damaged later. */
+/* Checks an entry that is longer than the rest of the file.  If other entries follow, the archive is damaged.  Otherwise the
+ * program that wrote it was interrupted, and the entry is skipped. */
 static vyre_status
 check_end(const foz *archive, size_t at)
 {
   for (size_t next = at + HEADER; next + HEADER <= archive->bytes.size; next++)
     if (is_entry(archive, next))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "'%s' is damaged: entry %u, '%.*s', tells %u bytes, and another one begins after %zu\n"
-                        "Fix: record the archive anew",
+                        "'%s' is damaged: entry %u, '%.*s', has a size of %u bytes, but the next entry begins after %zu\n"
+                        "Fix: record the archive again",
                         archive->path, archive->count + 1, FOZ_KEY, archive->bytes.data + at + NAME - FOZ_KEY,
                         word_at(archive->bytes.data + at + NAME), next - at - HEADER);
   return VYRE_OK;
@@ -235,12 +234,12 @@ find_entries(foz *archive)
   const size_t size = archive->bytes.size;
   const char *data = archive->bytes.data;
   if (size < MAGIC || memcmp(data, magic, sizeof magic) != 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is no archive of Fossilize's\nFix: another name for what is another file",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is not an archive of Fossilize\nFix: rename the file if it is something else",
                       archive->path);
   if (data[MAGIC - 1] < OLDEST || data[MAGIC - 1] > NEWEST)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "'%s' is of version %d of Fossilize's archives, and vyre knows %d and %d\n"
-                      "Fix: record it anew with a Fossilize of one of these",
+                      "'%s' is an archive of version %d, but vyre supports versions %d and %d\n"
+                      "Fix: record it again with a Fossilize of one of these versions",
                       archive->path, (uint8_t)data[MAGIC - 1], OLDEST, NEWEST);
   for (size_t at = MAGIC; at < size;) {
     if (size - at < HEADER || size - at - HEADER < word_at(data + at + NAME)) {
@@ -253,7 +252,7 @@ find_entries(foz *archive)
   return VYRE_OK;
 }
 
-/* By key, then in the file's order. */
+/* Orders by key, then by position in the file. */
 static int
 compare_keys(const void *left, const void *right)
 {
@@ -281,7 +280,7 @@ sort_modules(foz *archive)
 uint32_t
 foz_find(const foz *archive, const char *key)
 {
-  uint32_t low = 0, high = archive->module_count; /* the first that is not before it */
+  uint32_t low = 0, high = archive->module_count; /* a binary search for the first key that is not smaller */
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
     if (strcmp(archive->modules[middle].key, key) < 0)
@@ -344,7 +343,7 @@ foz_read(const foz *archive, const char *key, vyre_bytes *out)
   const uint32_t entry = foz_find(archive, key);
   if (entry != UINT32_MAX)
     return read_entry(archive, &archive->entries[entry], out);
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no compute shader '%.100s'\nFix: -list-inputs tells those that it has", archive->path,
+  return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' has no compute shader '%.100s'\nFix: list its shaders with -list-inputs", archive->path,
                     key);
 }
 
@@ -365,7 +364,7 @@ append_words(const vyre_bytes *words, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* The JSON with another number; the text has its zero byte. */
+/* Replaces a number in the JSON, which ends with a zero byte. */
 static vyre_status
 set_number(vyre_bytes *json, const char *name, size_t number)
 {

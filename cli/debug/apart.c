@@ -1,8 +1,8 @@
-/* -isolate: inputs in processes of their own.
+/* -isolate: a process for each input.
  *
- * Each is forked before there are devices and threads.  It reads the input, runs the passes and makes the output, whose bytes go to
- * a file without a name, as all does that it says; what it counted is in memory that both have.  Who waits for it finishes inputs
- * in their order, as it does those of its threads; so only it writes outputs, and of a process that ended otherwise there is none.
+ * The parent forks each process before it has devices and threads.  The child reads the input, runs the passes and makes the
+ * output. Output and messages go to anonymous files, counters to shared memory.  The parent finishes inputs in order, and only the
+ * parent writes outputs, so that a child that crashes leaves no output.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report/progress.h"
@@ -20,14 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Who waits for this process writes it. */
+/* Writes bytes to a file of the parent. */
 static vyre_status
 write_all(int file, const vyre_bytes *what, const char *name)
 {
   for (size_t at = 0; at < what->size;) {
     const ssize_t wrote = write(file, what->data + at, what->size - at);
     if (wrote <= 0)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "%s cannot be kept: %s\nFix: give the machine room", name, strerror(errno));
+      return VYRE_ERROR(VYRE_CODE_INPUT, "cannot write %s to a temporary file: %s\nFix: free memory", name, strerror(errno));
     at += (size_t)wrote;
   }
   return VYRE_OK;
@@ -51,7 +51,7 @@ tool_hand_over(const tool *t, work *w)
   return VYRE_OK;
 }
 
-/* Memory that who waits for this process has too. */
+/* Allocates in the memory that the parent shares. */
 static void *
 resize_shared(void *user, void *memory, size_t old_size, size_t new_size)
 {
@@ -77,11 +77,11 @@ tool_create_report(const tool *t, vyre_report **out)
   return vyre_report_create_like(t->report, t->isolated ? &shared : NULL, out);
 }
 
-/* In the process: what it says goes to the file. */
+/* Processes the input in the child, with messages to the parent's file. */
 static _Noreturn void
 process_isolated(tool *t, uint32_t index, const isolation *of)
 {
-  t->works[index] = (work){.path = t->works[index].path}; /* it may have been done before */
+  t->works[index] = (work){.path = t->works[index].path}; /* the input may have been processed before */
   t->isolated = of->process.more;
   t->isolated_output = of->output;
   t->isolated_notes = of->notes;
@@ -95,7 +95,7 @@ process_isolated(tool *t, uint32_t index, const isolation *of)
   isolate_leave(tool_process_here(t, 1));
 }
 
-/* `change` is called in the process, and may fail. */
+/* Starts a child.  `change` is called in the child. */
 static vyre_status
 begin_isolated(tool *t, uint32_t index, tool_change change, const void *user, isolation *of)
 {
@@ -107,8 +107,8 @@ begin_isolated(tool *t, uint32_t index, tool_change change, const void *user, is
     has_files = has_files && of->notes[i] >= 0;
   }
   if (!has_files)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "no file for a process of its own: %s\nFix: leave out -isolate", strerror(errno));
-  lseek(STDIN_FILENO, 0, SEEK_SET); /* if it was kept */
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot create a temporary file for -isolate: %s\nFix: leave out -isolate", strerror(errno));
+  lseek(STDIN_FILENO, 0, SEEK_SET); /* if tool_keep_stdin has kept it */
   VYRE_TRY(isolate_begin(sizeof(isolated_work), &of->process));
   of->is_running = true;
   if (of->process.pid != 0)
@@ -126,23 +126,23 @@ read_all(int file, vyre_bytes *out)
   lseek(file, 0, SEEK_SET);
   for (ssize_t got; (got = read(file, part, sizeof(part))) > 0;)
     VYRE_TRY(vyre_bytes_append(out, part, (size_t)got));
-  VYRE_TRY(vyre_bytes_append(out, "", 1)); /* a text ends with it */
+  VYRE_TRY(vyre_bytes_append(out, "", 1)); /* texts end with a zero byte */
   out->size--;
   return VYRE_OK;
 }
 
-/* It was killed for that. */
+/* Returns the error of a pass whose process was killed. */
 static vyre_status
-was_late(const isolation *of, uint32_t seconds)
+timeout_error(const isolation *of, uint32_t seconds)
 {
   const vyre_plugin_code *code = &of->late;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "pass '%s' (%s), run %" PRIu64 " of the pipeline, was not done after %u s\n"
-                    "Fix: give it more by -pass-timeout, or tell its author; -reproducer=DIR keeps what shows it",
+                    "pass '%s' (%s), run %" PRIu64 " of the pipeline, took longer than %u s\n"
+                    "Fix: raise -pass-timeout, or report the pass with a file of -reproducer=DIR",
                     code->pass, code->path, code->run, seconds);
 }
 
-/* It ended: what came of it. */
+/* Reads the results of a child that has ended. */
 static void
 take_isolated(const tool *t, isolation *of, int status, work *w)
 {
@@ -151,7 +151,8 @@ take_isolated(const tool *t, isolation *of, int status, work *w)
   vyre_status read = read_all(of->said, &w->said);
   for (note i = 0; i < NOTE__COUNT; i++)
     read = vyre_status_join(read, read_all(of->notes[i], &w->notes[i]));
-  w->status = of->late.pass ? was_late(of, (uint32_t)t->options.pass_timeout.value) : isolate_end(&of->process, status, &w->told);
+  w->status =
+      of->late.pass ? timeout_error(of, (uint32_t)t->options.pass_timeout.value) : isolate_end(&of->process, status, &w->told);
   if (!w->status)
     w->report = gave->report;
   if (!w->status && gave->is_done) {
@@ -176,9 +177,9 @@ free_isolated(isolation *of)
   isolate_free(&of->process);
 }
 
-/* Where a pass takes too long its process is killed. */
+/* Kills the process if a pass has exceeded -pass-timeout. */
 static void
-end_late(const tool *t, isolation *of)
+kill_if_late(const tool *t, isolation *of)
 {
   const vyre_plugin_code code = of->process.record->where.code;
   const uint64_t most = t->options.pass_timeout.value * UINT64_C(1000000000), now = clock_now();
@@ -188,7 +189,7 @@ end_late(const tool *t, isolation *of)
   }
 }
 
-/* Waits for one of them that runs. */
+/* Waits until one of the children ends. */
 static isolation *
 wait_for_one(const tool *t, isolation *all, uint32_t count, int *out_status)
 {
@@ -198,7 +199,7 @@ wait_for_one(const tool *t, isolation *all, uint32_t count, int *out_status)
       if (ended > 0 && all[i].process.pid == ended)
         return &all[i];
       if (ended == 0 && all[i].is_running)
-        end_late(t, &all[i]);
+        kill_if_late(t, &all[i]);
     }
     if (ended == 0)
       nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
@@ -260,7 +261,7 @@ tool_process_apart(tool *t, uint32_t most)
   return t->code;
 }
 
-/* ---- one once more ------------------------------------------------------------------------------------------------------- */
+/* ---- one input again ----------------------------------------------------------------------------------------------------- */
 
 vyre_status
 tool_keep_stdin(const tool *t)
@@ -274,7 +275,8 @@ tool_keep_stdin(const tool *t)
   const int file = memfd_create("input", MFD_CLOEXEC);
   vyre_status status = vyre_file_read("-", &text);
   if (!status && (file < 0 || write(file, text.data, text.size) != (ssize_t)text.size || dup2(file, STDIN_FILENO) < 0))
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "standard input cannot be kept: %s\nFix: name a file", strerror(errno));
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "cannot keep standard input in a temporary file: %s\nFix: name a file as the input",
+                        strerror(errno));
   if (file >= 0)
     close(file);
   vyre_bytes_free(&text);
@@ -290,11 +292,11 @@ tool_attempt(tool *t, uint32_t index, tool_change change, const void *user, work
   vyre_status status = begin_isolated(t, index, change, user, &of);
   if (!status) {
     while (waitpid(of.process.pid, &ended, t->options.pass_timeout.value ? WNOHANG : 0) != of.process.pid) {
-      end_late(t, &of); /* processes of other inputs may run meanwhile, and are waited for elsewhere */
+      kill_if_late(t, &of); /* children of other inputs may run, and are waited for elsewhere */
       nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     take_isolated(t, &of, ended, out);
-    out->report = NULL; /* its memory was the process's */
+    out->report = NULL; /* its memory is freed with the child's shared memory */
     *out_run = last_run(&of);
   }
   free_isolated(&of);

@@ -1,7 +1,7 @@
-/* -bisect: which run of a pass is the first after which a command fails, by halving the runs in question.
+/* -bisect: a binary search for the first run of a pass after which a command fails.
  *
- * The command gets the output of the runs up to one.  The search takes for granted that it fails after each later run, too; where
- * that is not so it still ends with a run before which it does not fail, and after which it does.
+ * The command receives the output after a number of runs.  The search assumes that the command also fails after each later run.  If
+ * it does not, the search still ends with a run before which the command succeeds and after which it fails.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "judge.h"
@@ -26,7 +26,7 @@ up_to(tool *t, uint32_t index, const void *user)
   return VYRE_OK;
 }
 
-/* With the runs up to that one.  The text of the last run's pass goes to `pass`. */
+/* Executes the runs up to `last`, and the command.  Appends the text of the last run's pass to `pass`, if that is not NULL. */
 static vyre_status
 try_runs(bisection *b, uint64_t last, bool *out_bad, uint64_t *out_run, vyre_bytes *pass)
 {
@@ -39,13 +39,13 @@ try_runs(bisection *b, uint64_t last, bool *out_bad, uint64_t *out_run, vyre_byt
   if (!status && !*out_bad)
     status = judge_write(&b->judge, &w, "output", b->judge.path);
   if (!status && !*out_bad)
-    status = judge_ask(&b->judge, out_bad);
+    status = judge_run(&b->judge, out_bad);
   tool_free_attempt(&w);
   return status;
 }
 
 static void
-tell(uint64_t last, bool is_bad)
+print_step(uint64_t last, bool is_bad)
 {
   progress_clear();
   if (last == UINT64_MAX)
@@ -62,27 +62,28 @@ search(bisection *b)
   uint64_t good = 0, bad, run;
   bool is_bad;
   VYRE_TRY(try_runs(b, UINT64_MAX, &is_bad, &bad, NULL));
-  tell(UINT64_MAX, is_bad);
+  print_step(UINT64_MAX, is_bad);
   if (!is_bad)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "-bisect: the command does not fail after all %" PRIu64 " runs\nFix: exit code 0 is good, another one bad",
+                      "-bisect: the command does not fail after all %" PRIu64
+                      " runs\nFix: exit with 0 if the output is right, and with another code otherwise",
                       bad);
   VYRE_TRY(try_runs(b, 0, &is_bad, &run, NULL));
-  tell(0, is_bad);
+  print_step(0, is_bad);
   if (is_bad)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "-bisect: the command fails without any pass, too\nFix: exit code 0 is good, another one bad");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "-bisect: the command also fails without any pass\nFix: exit with 0 if the output is right, "
+                                       "and with another code otherwise");
   while (bad - good > 1) {
     const uint64_t middle = good + (bad - good) / 2;
     VYRE_TRY(try_runs(b, middle, &is_bad, &run, NULL));
-    tell(middle, is_bad);
+    print_step(middle, is_bad);
     *(is_bad ? &bad : &good) = middle;
   }
   vyre_bytes pass = {0}, text = {0};
   vyre_status status = try_runs(b, bad, &is_bad, &run, &pass);
   if (!status)
     status = vyre_bytes_printf(&text,
-                               "run %" PRIu64 ", pass '%.*s', is the first after which it fails\n"
+                               "the command first fails after run %" PRIu64 ", pass '%.*s'\n"
                                "before it: -opt-bisect=%s%" PRIu64 "; with it: -opt-bisect=1-%" PRIu64 "\n",
                                bad, (int)pass.size, pass.data ? pass.data : "", good ? "1-" : "", good, bad);
   if (!status)

@@ -1,6 +1,6 @@
-/* Finds out why an input fails: a process for each input (-isolate), -bisect, -reduce and reproducers.
+/* Debugging of failing inputs: isolated processes (-isolate), -bisect, -reduce and reproducers.
  *
- * This is all that the rest of the command line knows of it.  Builds for Windows have windows/absent.c instead.
+ * Only this header is visible to the rest of the command line.  Builds for Windows have windows/absent.c instead.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_DEBUG_DEBUG_H
@@ -9,39 +9,39 @@
 #include "cli/tool.h"
 #include "tools/run/isolate.h"
 
-/* Memory of a process that has one input of its own, which the process that waits has, too. */
+/* Memory shared by an isolated process and its parent. */
 typedef struct isolated_work {
-  bool is_done; /* there is an output */
+  bool is_done; /* the output is complete */
   vyre_input_kind kind;
-  vyre_report *report; /* its memory is here */
+  vyre_report *report; /* allocated in `memory` */
   size_t used;
   char memory[1 << 20];
 } isolated_work;
 
-/* The same process, for the one that waits. */
+/* The parent's view of an isolated process. */
 typedef struct isolation {
   isolated process;
-  vyre_plugin_code late;                /* which pass took too long; else NULLs */
-  int said, output, notes[NOTE__COUNT]; /* files without a name */
+  vyre_plugin_code late;                /* the pass that exceeded -pass-timeout, or NULLs */
+  int said, output, notes[NOTE__COUNT]; /* anonymous files */
   bool is_running;
 } isolation;
 
-/* Processes all inputs, each in a process of its own and `most` at once.  Returns the exit code. */
+/* Processes all inputs in isolated processes, at most `most` at once.  Returns the exit code. */
 int tool_process_apart(tool *t, uint32_t most);
-/* In such a process: hand the output and the notes over to the process that waits. */
+/* In an isolated process, pass the output and the notes to the parent. */
 VYRE_MUST_USE vyre_status tool_hand_over(const tool *t, work *w);
 VYRE_MUST_USE vyre_status tool_hand_over_notes(const tool *t, const work *w);
-/* Creates the report of an input, where the process that waits can read it. */
+/* Creates the report of an input in memory that the parent can read. */
 VYRE_MUST_USE vyre_status tool_create_report(const tool *t, vyre_report **out);
 
-/* -bisect and -reduce of the one input.  They return the exit code. */
+/* Execute -bisect and -reduce for the one input.  Return the exit code. */
 int tool_bisect(tool *t);
 int tool_reduce(tool *t);
 
-/* A command line that was made. */
+/* A command line built from a reproducer. */
 typedef struct arguments {
-  vyre_bytes text; /* owned: the file */
-  char **all;      /* owned array; of borrowed strings, or in `text` */
+  vyre_bytes text; /* the file, owned */
+  char **all;      /* owned array of strings, borrowed or in `text` */
   uint32_t count, capacity;
 } arguments;
 

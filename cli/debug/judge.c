@@ -1,6 +1,4 @@
-/* Docs at judge.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "judge.h"
 
 #include <errno.h>
@@ -10,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NO_SUCH_COMMAND = 126 /* and 127: of a shell */ };
+enum { NO_SUCH_COMMAND = 126 }; /* exit codes 126 and 127 of a shell */
 
 vyre_status
 judge_begin(const tool_options *options, judge *out)
@@ -18,9 +16,11 @@ judge_begin(const tool_options *options, judge *out)
   const char *temporary = getenv("TMPDIR");
   *out = (judge){.options = options};
   snprintf(out->folder, sizeof(out->folder) - 16, "%s/vyre-bisect-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-  return mkdtemp(out->folder) ? VYRE_OK
-                              : VYRE_ERROR(VYRE_CODE_INPUT, "-bisect: no folder for the output, '%s': %s\nFix: let TMPDIR name one",
-                                           out->folder, strerror(errno));
+  return mkdtemp(out->folder)
+             ? VYRE_OK
+             : VYRE_ERROR(VYRE_CODE_INPUT,
+                          "-bisect: cannot create the temporary folder '%s': %s\nFix: set TMPDIR to a folder that can be written",
+                          out->folder, strerror(errno));
 }
 
 void
@@ -40,7 +40,7 @@ judge_write(judge *j, const work *w, const char *name, char path[PATH_MAX])
   return vyre_file_write(path, w->output.data, w->output.size);
 }
 
-/* The command with the files' names for each {} and {in}. */
+/* Appends the command with paths in place of {} and {in}. */
 static vyre_status
 make_command(const judge *j, vyre_bytes *out)
 {
@@ -59,16 +59,17 @@ make_command(const judge *j, vyre_bytes *out)
 }
 
 vyre_status
-judge_ask(const judge *j, bool *out_bad)
+judge_run(const judge *j, bool *out_bad)
 {
   vyre_bytes command = {0};
   vyre_status status = make_command(j, &command);
   const int ended = status ? 0 : system(command.data);
   if (!status && ended < 0)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "-bisect: no command can be run: %s", strerror(errno));
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "-bisect: cannot start a shell: %s\nFix: free memory and processes", strerror(errno));
   if (!status && WIFEXITED(ended) && WEXITSTATUS(ended) >= NO_SUCH_COMMAND && WEXITSTATUS(ended) <= NO_SUCH_COMMAND + 1)
     status =
-        VYRE_ERROR(VYRE_CODE_USAGE, "-bisect: the command cannot be run: %s\nFix: it is a shell's command, and {} in it the output",
+        VYRE_ERROR(VYRE_CODE_USAGE,
+                   "-bisect: the shell cannot run the command: %s\nFix: give a command of the shell, with {} for the output's file",
                    j->options->bisect);
   *out_bad = ended != 0;
   vyre_bytes_free(&command);

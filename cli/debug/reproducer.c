@@ -1,6 +1,4 @@
-/* Docs at reproducer.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "reproducer.h"
 
 #include "base/grow.h"
@@ -19,11 +17,11 @@
 #define OPTION     "; option "
 #define PLUGIN     "; plugin "
 
-/* ---- what failed --------------------------------------------------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------------------------------------------------------ */
 
-/* The first line of why it failed, up to the number of the run, which is another one in a shorter pipeline. */
+/* Returns the first line of the error, up to the number of the run, which differs in a shorter pipeline. */
 static const char *
-reason(const work *w, size_t *out_length)
+failure_text(const work *w, size_t *out_length)
 {
   const char *said = w->said.data ? w->said.data : "", *error = w->said.size ? strstr(said, "error: ") : NULL;
   const char *text = w->status ? vyre_status_text(w->status) : error ? error + 7 : "";
@@ -32,7 +30,7 @@ reason(const work *w, size_t *out_length)
   return text;
 }
 
-/* Past the digits there. */
+/* Returns the end of the digits. */
 static const char *
 skip_number(const char *text, const char *end)
 {
@@ -45,7 +43,7 @@ bool
 reproducer_fails_alike(const work *a, const work *b)
 {
   size_t la, lb;
-  const char *ta = reason(a, &la), *tb = reason(b, &lb), *const ea = ta + la, *const eb = tb + lb;
+  const char *ta = failure_text(a, &la), *tb = failure_text(b, &lb), *const ea = ta + la, *const eb = tb + lb;
   while (ta < ea && tb < eb) {
     const char *na = skip_number(ta, ea), *nb = skip_number(tb, eb);
     if ((na == ta) != (nb == tb) || (na == ta && *ta != *tb))
@@ -74,7 +72,7 @@ reproducer_find_run(const vyre_bytes *said, uint64_t run, size_t *out_length)
   return NULL;
 }
 
-/* ---- runs of the input, in processes of their own ------------------------------------------------------------------------ */
+/* ---- changes for isolated runs of the input ------------------------------------------------------------------------------ */
 
 static void
 as_text(tool *t)
@@ -107,12 +105,12 @@ as_read(tool *t, uint32_t index, const void *user)
   return VYRE_OK;
 }
 
-/* The file, which is the input then. */
+/* Makes the reproducer the input. */
 static vyre_status
 as_reproducer(tool *t, uint32_t index, const void *user)
 {
   static char program[] = "vyre-passmgr";
-  static arguments of_file; /* until the process ends */
+  static arguments of_file; /* lives until the process ends */
   char *argv[] = {program, NULL};
   t->options.run_reproducer = user;
   t->options.trust_reproducer = true;
@@ -125,7 +123,7 @@ as_reproducer(tool *t, uint32_t index, const void *user)
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
-/* FNV-1a, of 64 bits. */
+/* Returns the FNV-1a hash of 64 bits. */
 static uint64_t
 hash_of(const vyre_bytes *bytes)
 {
@@ -145,7 +143,7 @@ hash_file(const char *path, uint64_t *out)
   return status;
 }
 
-/* "; plugin acme 2.1 0123456789abcdef /path/acme.so", of each -load. */
+/* Appends "; plugin acme 2.1 0123456789abcdef /path/acme.so" for each -load. */
 static vyre_status
 print_plugins(const tool *t, vyre_bytes *out)
 {
@@ -165,7 +163,7 @@ print_plugins(const tool *t, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* Each line of it, as a comment. */
+/* Appends each line of the text as a comment. */
 static vyre_status
 print_said(const char *text, vyre_bytes *out)
 {
@@ -177,7 +175,7 @@ print_said(const char *text, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* `passes` are all of the pipeline with the runs that the options choose, or one. */
+/* Appends the options.  `passes` is the whole pipeline, from which options choose runs, or one pass if `is_one` is set. */
 static vyre_status
 print_options(const tool *t, const work *w, const char *passes, size_t length, bool is_one, vyre_bytes *out)
 {
@@ -192,7 +190,7 @@ print_options(const tool *t, const work *w, const char *passes, size_t length, b
   return VYRE_OK;
 }
 
-/* `passes` NULL: all of them. */
+/* Writes a reproducer.  `passes` is NULL for the whole pipeline. */
 static vyre_status
 write_one(const tool *t, const work *failed, const char *path, const char *passes, size_t length, const vyre_bytes *module,
           const char *remark)
@@ -236,7 +234,7 @@ reproducer_check(tool *t, uint32_t index, const char *path, const work *failed, 
   return status;
 }
 
-/* What the failing pass got, and that pass alone. */
+/* Writes the module before the failing pass, with that pass as the pipeline. */
 static vyre_status
 write_least(tool *t, uint32_t index, uint64_t run, const char *path, bool *out_same)
 {
@@ -244,7 +242,7 @@ write_least(tool *t, uint32_t index, uint64_t run, const char *path, bool *out_s
   size_t length = 0;
   work before;
   *out_same = false;
-  for (;; run--) { /* of a sequence on a device it may be an earlier one */
+  for (;; run--) { /* in a sequence on a device an earlier run may have failed */
     VYRE_TRY(tool_attempt(t, index, only_before, &run, &before, &last));
     if (run == 1 || !reproducer_fails_alike(&before, &t->works[index]))
       break;
@@ -253,7 +251,8 @@ write_least(tool *t, uint32_t index, uint64_t run, const char *path, bool *out_s
   const char *pass = reproducer_find_run(&before.said, run, &length);
   vyre_status status = VYRE_OK;
   if (before.has_output && pass)
-    status = write_one(t, &t->works[index], path, pass, length, &before.output, "; what the pass got, and that pass alone\n");
+    status =
+        write_one(t, &t->works[index], path, pass, length, &before.output, "; the module before the pass, and the pass alone\n");
   if (!status && before.has_output && pass)
     status = reproducer_check(t, index, path, &t->works[index], out_same);
   tool_free_attempt(&before);
@@ -271,12 +270,12 @@ write_whole(tool *t, uint32_t index, const char *path, bool *out_same)
   if (!status)
     status = reproducer_check(t, index, path, &t->works[index], out_same);
   if (!status && !*out_same)
-    status = write_one(t, failed, path, NULL, 0, &input.output, "; run again, it did not fail as it did\n");
+    status = write_one(t, failed, path, NULL, 0, &input.output, "; a second run did not fail the same way\n");
   tool_free_attempt(&input);
   return status;
 }
 
-/* DIR/NAME.reproducer.vir; of several inputs with the input's number before the name. */
+/* Prints the path DIR/NAME.reproducer.vir, with the input's number before the name if there are several inputs. */
 static vyre_status
 choose_path(const tool *t, uint32_t index, char *out, size_t size)
 {
@@ -284,12 +283,13 @@ choose_path(const tool *t, uint32_t index, char *out, size_t size)
   const char *name = strcmp(input, "-") == 0 ? "stdin" : path_name(input);
   char number[16] = "";
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -reproducer=DIR names one that can be written",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot create the folder '%s': %s\nFix: name a folder that can be written in -reproducer",
                       folder, strerror(errno));
   if (t->options.inputs.count > 1)
     snprintf(number, sizeof(number), "%u-", index + 1);
   if ((size_t)snprintf(out, size, "%s/%s%s.reproducer.vir", folder, number, name) >= size)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "the path of the reproducer is too long\nFix: -reproducer=DIR names a nearer folder");
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "the path of the reproducer is too long\nFix: name a folder with a shorter path in -reproducer");
   return VYRE_OK;
 }
 
@@ -307,11 +307,11 @@ reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told)
   if (status)
     said = vyre_bytes_printf(told, "vyre-passmgr: no reproducer: %s\n", vyre_status_text(status));
   else if (!run)
-    said = vyre_bytes_printf(told, "vyre-passmgr: no reproducer: no pass had run; '%s' shows it by itself\n",
+    said = vyre_bytes_printf(told, "vyre-passmgr: '%s' fails before any pass, so it needs no reproducer\n",
                              t->options.inputs.names[index]);
   else
     said = vyre_bytes_printf(told, "vyre-passmgr: reproducer: %s%s\n", path,
-                             is_same ? "" : ", which did not fail alike when it was run: the failure is not the same each time");
+                             is_same ? "" : ", which did not fail the same way when it was run: the failure is not deterministic");
   vyre_status_free(status);
   vyre_status_free(said);
 }
@@ -319,15 +319,15 @@ reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told)
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
-not_one(const char *path)
+format_error(const char *path)
 {
   return VYRE_ERROR(VYRE_CODE_USAGE,
-                    "%s:1:1: it is not a reproducer: that is .vir text with a first line '" FIRST_LINE "...'\n"
-                    "Fix: -reproducer=DIR writes one of an input that fails",
+                    "%s:1:1: the file is not a reproducer, which begins with the line '" FIRST_LINE "...'\n"
+                    "Fix: make a reproducer with -reproducer=DIR",
                     path);
 }
 
-/* "NAME VERSION HASH PATH". */
+/* Warns if a plugin has changed since the reproducer was written.  `line` is "NAME VERSION HASH PATH". */
 static void
 check_plugin(const char *line)
 {
@@ -337,7 +337,7 @@ check_plugin(const char *line)
     return;
   vyre_status status = hash_file(path, &is);
   if (!status && is != was)
-    fprintf(stderr, "vyre-passmgr: warning: plugin '%s' (%s) is another file than it was\n", name, path);
+    fprintf(stderr, "vyre-passmgr: warning: plugin '%s' (%s) has changed since the reproducer was written\n", name, path);
   vyre_status_free(status);
 }
 
@@ -347,7 +347,7 @@ begins(const char *line, const char *with)
   return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* The name of an option, without the characters that a terminal would obey. */
+/* Copies the name of an option, without control characters. */
 static void
 copy_name(const char *option, char out[64])
 {
@@ -363,8 +363,8 @@ report_ignored(const char *path, uint32_t line, const char *option, bool is_firs
 {
   char text[256], name[64];
   copy_name(option, name);
-  snprintf(text, sizeof(text), "'%s' is ignored: a reproducer may only choose passes, their target and the form of the output%s",
-           name, is_first ? "\nFix: give it on the command line, or -trust-reproducer if you trust the file's author" : "");
+  snprintf(text, sizeof(text), "'%s' is ignored: a reproducer may only set passes, their target and the output format%s", name,
+           is_first ? "\nFix: give it on the command line, or -trust-reproducer if you trust the file's author" : "");
   const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .line = line, .column = 1, .message = text};
   console_diagnostics.emit(console_diagnostics.user, &diagnostic);
 }
@@ -378,7 +378,8 @@ append_option(arguments *to, char *option)
   return VYRE_OK;
 }
 
-/* Reads the lines before the module, which end with zeros then.  Takes the options that are safe, or all of them. */
+/* Reads the comments before the module, and ends each with a zero byte.  Collects the safe options, or all if the file is trusted.
+ */
 static vyre_status
 read_lines(const char *path, bool is_trusted, arguments *out)
 {
@@ -386,7 +387,7 @@ read_lines(const char *path, bool is_trusted, arguments *out)
   VYRE_TRY(vyre_bytes_append(&out->text, "", 1));
   const vyre_input_kind kind = vyre_input_detect(path, out->text.data, out->text.size - 1);
   if (!begins(out->text.data, FIRST_LINE) || (kind != VYRE_INPUT_VIR && kind != VYRE_INPUT_UNKNOWN))
-    return not_one(path);
+    return format_error(path);
   uint32_t number = 1, ignored = 0;
   for (char *line = out->text.data, *next; *line == ';'; line = next, number++) {
     char *end = line + strcspn(line, "\n");
@@ -404,7 +405,7 @@ read_lines(const char *path, bool is_trusted, arguments *out)
   return VYRE_OK;
 }
 
-/* Whether the command line has that option, which then replaces the file's.  -load and the like add to it. */
+/* Returns whether the command line replaces the option.  -load, -plugin-dir and -skip-pass add to those of the file. */
 static bool
 is_replaced(const char *option, int argc, char **argv)
 {
@@ -417,7 +418,7 @@ is_replaced(const char *option, int argc, char **argv)
   return false;
 }
 
-/* The program, the file's options, those of the command line, the file. */
+/* Joins the program, the file's options, the options of the command line, and the file as the input. */
 static void
 join(int argc, char **argv, const arguments *lines, const char *path, arguments *out)
 {
@@ -432,7 +433,7 @@ join(int argc, char **argv, const arguments *lines, const char *path, arguments 
     else if (!strchr(name, '='))
       i++;
   }
-  out->all[out->count++] = (char *)(uintptr_t)path; /* argv's are not const, and none is written to */
+  out->all[out->count++] = (char *)(uintptr_t)path; /* arguments are not const, but never written */
 }
 
 vyre_status
@@ -443,10 +444,10 @@ reproducer_options(int argc, char **argv, tool_options *options, arguments *out)
   arguments lines = {0};
   vyre_status status = VYRE_OK;
   if (options->inputs.count)
-    status = VYRE_ERROR(VYRE_CODE_USAGE, "-run-reproducer takes no other input\nFix: leave out '%s'", options->inputs.names[0]);
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "-run-reproducer has no other input\nFix: leave out '%s'", options->inputs.names[0]);
   else if (strcmp(path, "-") == 0)
-    status = VYRE_ERROR(VYRE_CODE_USAGE, "-run-reproducer reads its file twice, and standard input can be read once\n"
-                                         "Fix: write the reproducer to a file, and name it");
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "-run-reproducer reads its file twice, but standard input can be read only once\n"
+                                         "Fix: name a file");
   if (!status)
     status = read_lines(path, is_trusted, &lines);
   out->text = lines.text;

@@ -1,7 +1,7 @@
-/* -reduce: the input, its pipeline and the options of where passes run become smaller as long as it fails alike.
+/* -reduce: makes the input, its pipeline and the options of targets smaller while the input fails the same way.
  *
- * What fails alike is told by the message of a pass, the verifier or a crash, or by -bisect's command: then the program without
- * passes is right and the output wrong.  Each attempt is a process of its own, which gets its program as VIR0.
+ * Failures are equal by the message of a pass, the verifier or a crash.  With -bisect the command decides: the program without
+ * passes must be right and the output wrong.  Each attempt is an isolated process that reads its program as VIR0.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "judge.h"
@@ -22,15 +22,15 @@
 typedef struct shrinking {
   tool *tool;
   judge judge;
-  work first;    /* how it failed */
-  int file;      /* the program of an attempt, without a name; */
-  char path[32]; /* ... where it can be read */
+  work first;    /* the original failure */
+  int file;      /* anonymous file with the program of an attempt */
+  char path[32]; /* the path of that file */
   uint32_t attempts, rows;
-  vyre_status status; /* of an attempt that could not be made; the first one */
+  vyre_status status; /* the first error of an attempt that could not be made */
 } shrinking;
 
 typedef struct candidate {
-  const char *path, *passes; /* passes NULL: none */
+  const char *path, *passes; /* passes is NULL without passes */
 } candidate;
 
 static vyre_status
@@ -60,24 +60,25 @@ put_program(shrinking *s, const vyre_module *program)
   vyre_bytes bytes = {0};
   vyre_status status = vyre_vir0_write(program, NULL, 0, &bytes);
   if (!status && (ftruncate(s->file, 0) != 0 || pwrite(s->file, bytes.data, bytes.size, 0) != (ssize_t)bytes.size))
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "-reduce: a program cannot be kept: %s\nFix: give the machine room", strerror(errno));
+    status =
+        VYRE_ERROR(VYRE_CODE_INPUT, "-reduce: cannot write a program to a temporary file: %s\nFix: free memory", strerror(errno));
   vyre_bytes_free(&bytes);
   return status;
 }
 
-/* The program that was put, with those passes. */
+/* Runs the passes over the program in the file. */
 static vyre_status
 attempt(shrinking *s, const char *passes, work *out)
 {
   uint64_t run;
   const candidate c = {s->path, passes};
-  lseek(s->file, 0, SEEK_SET); /* the process shares where it is read */
+  lseek(s->file, 0, SEEK_SET); /* the child shares the file offset */
   return tool_attempt(s->tool, 0, as_candidate, &c, out, &run);
 }
 
-/* Whether the command calls the output bad, and the program without passes good. */
+/* Runs the command.  *out_bad is whether it rejects the output and accepts the program without passes. */
 static vyre_status
-is_judged_bad(shrinking *s, const work *output, bool *out_bad)
+judge_output(shrinking *s, const work *output, bool *out_bad)
 {
   judge *j = &s->judge;
   work plain;
@@ -90,18 +91,18 @@ is_judged_bad(shrinking *s, const work *output, bool *out_bad)
   memcpy(good.path, j->plain, sizeof good.path);
   memcpy(good.plain, j->plain, sizeof good.plain);
   if (!status && !is_bad)
-    status = judge_ask(&good, &is_bad);
+    status = judge_run(&good, &is_bad);
   if (!status && !is_bad)
     status = judge_write(j, output, "output", j->path);
   *out_bad = false;
   if (!status && !is_bad)
-    status = judge_ask(j, out_bad);
+    status = judge_run(j, out_bad);
   tool_free_attempt(&plain);
   return status;
 }
 
 static void
-tell(const shrinking *s, const char *passes)
+print_step(const shrinking *s, const char *passes)
 {
   char text[160];
   snprintf(text, sizeof text, "%u attempts, %u rows, -passes='%.100s'", s->attempts, s->rows, passes);
@@ -125,15 +126,15 @@ fails_alike(void *user, const vyre_module *program, const char *passes)
   if (!s->tool->options.bisect)
     is_same = reproducer_fails_alike(&w, &s->first);
   else if (work_code(&w) == 0)
-    s->status = is_judged_bad(s, &w, &is_same);
+    s->status = judge_output(s, &w, &is_same);
   tool_free_attempt(&w);
   if (is_same)
     s->rows = vyre_module_view(program)->rows - 1;
-  tell(s, passes);
+  print_step(s, passes);
   return is_same;
 }
 
-/* Options of where passes run that the failure does not need. */
+/* Drops options of targets that the failure does not need. */
 static void
 drop_options(shrinking *s, const vyre_module *program, const char *passes)
 {
@@ -150,7 +151,7 @@ drop_options(shrinking *s, const vyre_module *program, const char *passes)
     *o = before;
 }
 
-/* The file, and what there is to say of it. */
+/* Writes the reproducer and prints the result. */
 static vyre_status
 write_file(shrinking *s, const vyre_module *program, const char *passes, uint32_t rows)
 {
@@ -159,18 +160,18 @@ write_file(shrinking *s, const vyre_module *program, const char *passes, uint32_
   bool is_same = true;
   vyre_status status = vyre_text_print(program, NULL, &text);
   if (!status)
-    status = reproducer_print(s->tool, &s->first, path, passes, &text, "; what is left of a program that failed\n");
+    status = reproducer_print(s->tool, &s->first, path, passes, &text, "; a reduced program that fails\n");
   if (!status && !s->tool->options.bisect)
     status = reproducer_check(s->tool, 0, path, &s->first, &is_same);
   progress_clear();
   if (!status)
     fprintf(stderr, "vyre-passmgr: reduced: %s: %u of %u rows, -passes='%s', after %u attempts%s\n", path, s->rows, rows, passes,
-            s->attempts, is_same ? "" : "; it does not fail alike as text, which leaves out what VIR0 keeps");
+            s->attempts, is_same ? "" : "; as text it does not fail the same way, because text does not keep all of VIR0");
   vyre_bytes_free(&text);
   return status;
 }
 
-/* The input as a module; and from here on the output's form is said. */
+/* Reads the input as a module, and fixes the output format. */
 static vyre_status
 read_program(shrinking *s, vyre_module **out)
 {
@@ -180,7 +181,7 @@ read_program(shrinking *s, vyre_module **out)
   VYRE_TRY(tool_attempt(s->tool, 0, as_vir0, NULL, &read, &run));
   vyre_status status = VYRE_OK;
   if (!read.has_output)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "-reduce: the input cannot be read, before any pass\nFix: give one that vyre reads");
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "-reduce: the input cannot be read\nFix: name an input that is valid without passes");
   if (!status)
     status = vyre_module_create(NULL, 0, out);
   if (!status)
@@ -198,26 +199,29 @@ shrink(shrinking *s, vyre_module **program)
   vyre_bytes text = {0};
   char passes[REDUCE_MOST_PIPELINE];
   if (!t->pipeline)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-reduce makes a pipeline smaller, and there is none\nFix: add -passes");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-reduce needs a pipeline\nFix: add -passes");
   VYRE_TRY(tool_attempt(t, 0, NULL, NULL, &s->first, &run));
   if (!t->options.bisect && work_code(&s->first) == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "-reduce: nothing fails\nFix: if the output is wrong, -bisect=COMMAND says how that is seen");
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "-reduce: the input does not fail\nFix: if the output is wrong, add -bisect=COMMAND with a command that detects it");
   VYRE_TRY(read_program(s, program));
   vyre_status status = vyre_pipeline_print(t->pipeline, &text);
   if (!status && text.size >= sizeof passes)
-    status = VYRE_ERROR(VYRE_CODE_USAGE, "-reduce takes a pipeline of %u bytes at most\nFix: leave out what is not needed",
-                        REDUCE_MOST_PIPELINE - 1);
+    status =
+        VYRE_ERROR(VYRE_CODE_USAGE, "-reduce: the pipeline is longer than %u bytes\nFix: remove passes", REDUCE_MOST_PIPELINE - 1);
   snprintf(passes, sizeof passes, "%s", text.data ? text.data : "");
   vyre_bytes_free(&text);
   VYRE_TRY(status);
   const uint32_t rows = vyre_module_view(*program)->rows - 1;
   if (!fails_alike(s, *program, passes))
-    return s->status ? s->status
-                     : VYRE_ERROR(VYRE_CODE_INPUT,
-                                  t->options.bisect ? "-reduce: the command does not call the output bad, or the program without "
-                                                      "passes, too\nFix: exit code 0 is good, another one bad"
-                                                    : "-reduce: it did not fail alike when it was run again");
+    return s->status
+               ? s->status
+               : VYRE_ERROR(VYRE_CODE_INPUT,
+                            t->options.bisect ? "-reduce: the command accepts the output, or rejects the program without passes\n"
+                                                "Fix: exit with 0 if a program is right, and with another code otherwise"
+                                              : "-reduce: the input did not fail the same way when it was run again\n"
+                                                "Fix: reduce a failure that is deterministic");
   drop_options(s, *program, passes);
   const reduction how = {t->registry, fails_alike, s};
   VYRE_TRY(vyre_reduce(&how, program, passes));
@@ -231,7 +235,7 @@ tool_reduce(tool *t)
   vyre_module *program = NULL;
   vyre_status status = tool_keep_stdin(t);
   if (!status && s.file < 0)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "-reduce: no file for programs: %s", strerror(errno));
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "-reduce: cannot create a temporary file: %s\nFix: free memory", strerror(errno));
   snprintf(s.path, sizeof s.path, "/proc/self/fd/%d", s.file);
   if (!status)
     status = judge_begin(&t->options, &s.judge);

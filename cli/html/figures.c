@@ -1,6 +1,4 @@
-/* Docs at figures.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "figures.h"
 
 #include "base/json.h"
@@ -21,7 +19,7 @@ page_driver_open(const char *name, vyre_target_options options, page_driver **ou
   vyre_device_info info;
   page_driver *found = malloc(sizeof *found);
   if (!found)
-    return VYRE_OUT_OF_MEMORY("for what a driver tells");
+    return VYRE_OUT_OF_MEMORY("for figures of a driver");
   found->ops = vyre_target_find(name);
   options.statistics = true;
   run_figures_begin();
@@ -35,12 +33,13 @@ page_driver_open(const char *name, vyre_target_options options, page_driver **ou
     *out = found;
     return VYRE_OK;
   }
-  status = VYRE_ERROR(VYRE_CODE_DEVICE,
-                      "-device-stats=%s: the device '%s' does not tell what its driver makes of kernels\n"
-                      "Fix: %s",
-                      name, info.name,
-                      found->ops->list ? "-device= chooses another one; vyre-run -list-devices shows which have 'statistics'"
-                                       : "name a target with a driver, vulkan or cuda");
+  status =
+      VYRE_ERROR(VYRE_CODE_DEVICE,
+                 "-device-stats=%s: the driver of the device '%s' does not report figures\n"
+                 "Fix: %s",
+                 name, info.name,
+                 found->ops->list ? "choose another device with -device=; vyre-run -list-devices marks devices with 'statistics'"
+                                  : "name a target with a driver, vulkan or cuda");
   return vyre_status_join(status, page_driver_close(found));
 }
 
@@ -66,7 +65,7 @@ struct subjects {
   subject items[];
 };
 
-/* Its kernel names nothing in the module then. */
+/* Makes the kernel of a program.  The kernel does not refer to the module. */
 static vyre_status
 make_kernel(const page_driver *d, vyre_module *module, const char *path, uint32_t row, const vyre_bytes *words, subject *out)
 {
@@ -83,7 +82,7 @@ make_kernel(const page_driver *d, vyre_module *module, const char *path, uint32_
   out->entry = strdup(program->entry);
   if (!out->entry)
     return VYRE_OUT_OF_MEMORY("for a kernel");
-  if (out->kernel.desc.entry == program->entry) /* PTX has a name of its own */
+  if (out->kernel.desc.entry == program->entry) /* PTX has another entry name */
     out->kernel.desc.entry = out->entry;
   return VYRE_OK;
 }
@@ -92,14 +91,14 @@ vyre_status
 subjects_make(const page_driver *d, const vyre_module *module, const char *path, const vyre_bytes *words, subjects **out)
 {
   uint32_t count = 0;
-  vyre_module *copy = NULL; /* finding out adds types */
+  vyre_module *copy = NULL; /* reflection adds types */
   *out = NULL;
   VYRE_TRY(vyre_module_clone(module, &copy));
   const vyre_view *v = vyre_module_view(copy);
   for (uint32_t row = v->first[0]; row; row = v->next[row])
     count++;
   subjects *s = calloc(1, sizeof *s + count * sizeof *s->items);
-  vyre_status status = s ? VYRE_OK : VYRE_OUT_OF_MEMORY("for what a driver tells");
+  vyre_status status = s ? VYRE_OK : VYRE_OUT_OF_MEMORY("for figures of a driver");
   for (uint32_t row = v->first[0]; row && !status; row = vyre_module_view(copy)->next[row]) {
     subject *at = &s->items[s->count++];
     status = make_kernel(d, copy, path, row, words, at);
@@ -126,7 +125,7 @@ subjects_free(subjects *s)
   free(s);
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------------------- */
+/* ---- measuring ----------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 begin_figure(const subject *of, bool is_one, const char *name, vyre_bytes *out)
@@ -176,14 +175,14 @@ add_figures(subjects *s, bool has_times, vyre_bytes *out)
 }
 
 vyre_status
-subjects_ask(const page_driver *d, subjects *s, vyre_bytes *out)
+subjects_measure(const page_driver *d, subjects *s, vyre_bytes *out)
 {
   for (uint32_t i = 0; i < s->count; i++)
     VYRE_TRY(run_figures_ask(d->ops, d->target, &s->items[i].kernel, &s->items[i].figures));
   return add_figures(s, false, out);
 }
 
-/* The program of that name in the others. */
+/* Returns the kernel of the program with that name, or NULL. */
 static subject *
 find(subjects *s, const char *entry)
 {
@@ -199,7 +198,7 @@ subjects_compare(const page_driver *d, subjects *first, subjects *second, vyre_b
   for (uint32_t i = 0; i < first->count; i++) {
     subject *a = &first->items[i], *b = find(second, a->entry);
     if (!b)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "no program of the output is called '%s'\nFix: report it", a->entry);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "the output has no program '%s'\nFix: report the bug", a->entry);
     const run_kernel *const kernels[] = {&a->kernel, &b->kernel};
     run_figures *const figures[] = {&a->figures, &b->figures};
     VYRE_TRY(run_figures_ask_all(d->ops, d->target, kernels, 2, figures));

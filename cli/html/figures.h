@@ -1,4 +1,4 @@
-/* The figures of -device-stats.  Nothing runs: kernels are compiled, and the driver reports on them.
+/* The figures of -device-stats.  Kernels are compiled, but not run, and the driver reports figures about them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_HTML_FIGURES_H
@@ -14,14 +14,14 @@ struct page_driver {
 /* Programs of a module as kernels. */
 typedef struct subjects subjects;
 
-/* Those of the module, which need not stay, or those that `words` have for it, an input's own SPIR-V; NULL or empty: none.  `path`
- * names them in messages, and is borrowed. */
+/* Makes the kernels of a module, which may be destroyed afterwards.  `words`, if not NULL or empty, is the input's own SPIR-V, and
+ * replaces the module's.  `path` is for messages, and is borrowed. */
 VYRE_MUST_USE vyre_status subjects_make(const page_driver *d, const vyre_module *module, const char *path, const vyre_bytes *words,
                                         subjects **out);
 void subjects_free(subjects *s);
-/* Each compiled once: a list in JSON of name, value and what it is. */
-VYRE_MUST_USE vyre_status subjects_ask(const page_driver *d, subjects *s, vyre_bytes *out);
-/* The same of two, by turns, with what compiling took. */
+/* Compiles each kernel once.  Appends a JSON list of figures with name, value and description. */
+VYRE_MUST_USE vyre_status subjects_measure(const page_driver *d, subjects *s, vyre_bytes *out);
+/* Compiles the kernels of two modules in alternation.  Appends their figures with the compile times. */
 VYRE_MUST_USE vyre_status subjects_compare(const page_driver *d, subjects *first, subjects *second, vyre_bytes *out_first,
                                            vyre_bytes *out_second);
 

@@ -1,6 +1,4 @@
-/* Docs at page.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "figures.h"
 
 #include "base/json.h"
@@ -16,10 +14,10 @@ static const unsigned char page_html[] = {
 #include "page_html.inc"
 };
 
-/* Where the data go. */
+/* The place of the data in the page. */
 static const char place[] = "@DATA@";
 
-/* An element of a list. */
+/* Begins an element of a list. */
 static vyre_status
 begin_item(vyre_bytes *out, const char *kind)
 {
@@ -52,9 +50,9 @@ page_end(vyre_bytes *out, const char *error)
   return vyre_bytes_printf(out, "},\n");
 }
 
-/* ---- what a driver tells ------------------------------------------------------------------------------------------------- */
+/* ---- figures of the driver ----------------------------------------------------------------------------------------------- */
 
-/* No figures of this input any more, and why.  That is an item by itself: never within one. */
+/* Ends the figures of this input after an error, and reports it.  The report is an item, so do not call this within an item. */
 static vyre_status
 refuse(pager *p, vyre_status status)
 {
@@ -65,7 +63,7 @@ refuse(pager *p, vyre_status status)
   const size_t length = strlen(p->path);
   if (strncmp(text, p->path, length) == 0 && strncmp(text + length, ": ", 2) == 0) /* the diagnostic names the file */
     text += length + 2;
-  snprintf(message, sizeof message, "no figures of a driver: %.*s", (int)strcspn(text, "\n"), text);
+  snprintf(message, sizeof message, "no figures from the driver: %.*s", (int)strcspn(text, "\n"), text);
   const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = p->path, .message = message};
   if (p->messages.emit)
     p->messages.emit(p->messages.user, &diagnostic);
@@ -74,7 +72,7 @@ refuse(pager *p, vyre_status status)
   return VYRE_OK;
 }
 
-/* Appends those of the module as it is. */
+/* Appends the figures of the module. */
 static vyre_status
 print_figures(pager *p, const vyre_module *module, vyre_bytes *out)
 {
@@ -84,7 +82,7 @@ print_figures(pager *p, const vyre_module *module, vyre_bytes *out)
     return VYRE_OK;
   vyre_status status = subjects_make(p->driver, module, p->path, NULL, &s);
   if (!status)
-    status = subjects_ask(p->driver, s, &list);
+    status = subjects_measure(p->driver, s, &list);
   if (!status)
     status = vyre_bytes_printf(out, ", \"figures\": %s", list.data);
   subjects_free(s);
@@ -92,7 +90,7 @@ print_figures(pager *p, const vyre_module *module, vyre_bytes *out)
   return refuse(p, status);
 }
 
-/* Appends whose figures there are, whatever becomes of the input. */
+/* Appends the names of device and driver. */
 static vyre_status
 print_driver(const pager *p, vyre_bytes *out)
 {
@@ -102,7 +100,7 @@ print_driver(const pager *p, vyre_bytes *out)
   return vyre_json_member(", ", "driver", info.driver, out);
 }
 
-/* Appends those of the output beside the input's. */
+/* Appends the figures of the input and of the output. */
 static vyre_status
 print_comparison(pager *p, const vyre_module *module, vyre_bytes *out)
 {
@@ -123,7 +121,7 @@ print_comparison(pager *p, const vyre_module *module, vyre_bytes *out)
 
 /* ---- runs ---------------------------------------------------------------------------------------------------------------- */
 
-/* With figures, if there are some. */
+/* Appends the figures, if any, and ends the item. */
 static vyre_status
 end_item(vyre_bytes *out, const vyre_bytes *figures)
 {
@@ -196,7 +194,7 @@ pager_end(pager *p, const vyre_module *module, const char *text)
   return status;
 }
 
-/* Nothing in it ends the element that it stands in. */
+/* Appends data for a script element.  Escapes '<', so that the data cannot end the element. */
 static vyre_status
 append_data(vyre_bytes *out, const char *text, size_t size)
 {

@@ -25,7 +25,7 @@ depends_each_of_all(const tool_options *o, depends_visit visit, void *user)
 typedef struct passing {
   depends_visit visit;
   void *user;
-  bool is_begun; /* the text itself was met */
+  bool is_begun; /* the text itself, the first file, was visited */
 } passing;
 
 static void
@@ -80,7 +80,7 @@ depends_write(const tool_options *o, const char *path, vyre_input_kind kind, con
   if (!status)
     status = vyre_bytes_append(&r.text, "\n", 1);
   if (!status && !o->depfile && (size_t)snprintf(beside, sizeof beside, "%s.d", output) >= sizeof beside)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "the path of '%s.d' is too long", output);
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "the path '%s.d' is too long\nFix: name the file with -MF", output);
   if (!status)
     status = vyre_file_write(o->depfile ? o->depfile : beside, r.text.data, r.text.size);
   vyre_bytes_free(&r.text);

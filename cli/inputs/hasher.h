@@ -1,4 +1,4 @@
-/* A hash of everything that an output depends on, piece by piece.
+/* A hash over a list of pieces: everything that an output depends on.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_INPUTS_HASHER_H
@@ -19,7 +19,7 @@ hasher_begin(hasher *h)
   XXH3_128bits_reset(&h->state);
 }
 
-/* Adds a piece with its length, so that no two lists of pieces are alike. */
+/* Adds a piece and its length, so that different lists of pieces have different hashes. */
 static inline void
 hasher_add(hasher *h, const void *data, size_t size)
 {

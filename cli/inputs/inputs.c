@@ -1,6 +1,6 @@
-/* Inputs in their order: each is a module of its own, or with -batch many are one.  One that fails leaves no output, and the others
- * are still done; the exit code is that of the first failure.  With -j several threads work, each on a module that it clears; their
- * messages and outputs wait for the input's turn, so that all is as without -j, and as without -batch.
+/* Processes the inputs in order.  Each input is a module of its own; with -batch many inputs share a module.  An input that fails
+ * has no output, and the others are still processed.  The exit code is that of the first failure.  With -j several threads work,
+ * each with its own module.  Messages and outputs wait for the inputs before them, so that they do not depend on -j and -batch.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options/console.h"
@@ -26,7 +26,7 @@ tool_complain(vyre_status status)
   return console_complain("vyre-passmgr", status);
 }
 
-/* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
+/* ---- finishing inputs in order ------------------------------------------------------------------------------------------- */
 
 static vyre_status
 write_archive(const tool *t)
@@ -56,7 +56,7 @@ write_output(tool *t, uint32_t index)
   return VYRE_OK;
 }
 
-/* The input's part of the page, which a process of its own has ended already, unless it was lost. */
+/* Ends the input's part of the page.  An isolated process has ended it already, unless the process was lost. */
 static vyre_status
 end_page(const tool *t, work *w)
 {
@@ -82,7 +82,6 @@ take_notes(tool *t, work *w)
   return status;
 }
 
-/* It is its turn. */
 void
 tool_finish_input(tool *t, uint32_t index)
 {
@@ -109,7 +108,7 @@ tool_finish_input(tool *t, uint32_t index)
   t->code = t->code ? t->code : failed ? failed : w->told;
 }
 
-/* Finishes inputs, the lock held: the thread that finishes the one whose turn it is also finishes those that waited for it. */
+/* Marks inputs as done and finishes all that wait for no earlier input.  The lock is held. */
 static void
 end_works(tool *t, work *works, uint32_t count)
 {
@@ -126,18 +125,18 @@ typedef struct working {
   uint32_t count;
 } working;
 
-/* The lock is held, and given back.  Where nobody waits for the last thread it ends the process: libc does so too, but not as long
- * as a driver has threads. */
+/* Releases the lock at the end of a worker.  The last worker ends the process if the main thread has ended, because libc does not
+ * while a driver has threads. */
 static void
 end_worker(tool *t)
 {
   const bool is_last = --t->alive == 0 && t->is_main_gone;
   pthread_mutex_unlock(&t->lock);
   if (is_last)
-    exit(VYRE_CODE_USAGE); /* guard.c says why */
+    exit(VYRE_CODE_USAGE); /* guard.c has reported the pass */
 }
 
-/* A pass ended its thread. */
+/* The cleanup handler of a worker: a pass has ended the thread. */
 static void
 end_with_thread(void *user)
 {
@@ -146,9 +145,9 @@ end_with_thread(void *user)
   guard_thread_ended();
   for (uint32_t i = 0; i < at->count; i++) {
     vyre_status_free(at->works[i].status);
-    at->works[i].status =
-        VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' (%s) ended its thread\nFix: a pass returns, and fails by host->error",
-                   code.pass ? code.pass : "?", code.path ? code.path : "?");
+    at->works[i].status = VYRE_ERROR(
+        VYRE_CODE_USAGE, "pass '%s' (%s) ended its thread\nFix: return from the pass, and report failures with host->error",
+        code.pass ? code.pass : "?", code.path ? code.path : "?");
   }
   pthread_mutex_lock(&at->tool->lock);
   end_works(at->tool, at->works, at->count);
@@ -163,8 +162,7 @@ typedef struct worker {
   pthread_t thread;
 } worker;
 
-/* How many inputs from the first that no thread has begun one thread takes: so many that each thread has some, and that their files
- * are not too large together. */
+/* Returns the number of inputs that a thread processes next: a fair share, whose files are at most BATCH_BYTES together. */
 static uint32_t
 next_count(const tool *t)
 {
@@ -210,7 +208,7 @@ process_works(tool *t, process *p, work *works, uint32_t count)
   vyre_status_free(status);
 }
 
-/* One thread's work: the next inputs that no thread has begun, until there are none. */
+/* The main function of a worker: processes inputs until all are begun. */
 static void *
 work_on(void *user)
 {
@@ -229,7 +227,7 @@ work_on(void *user)
   guard_thread();
   pthread_mutex_lock(&t->lock);
   for (;;) {
-    while (t->begun < count && t->begun - t->finished >= ahead) /* what waits takes memory */
+    while (t->begun < count && t->begun - t->finished >= ahead) /* finished inputs that wait use memory */
       pthread_cond_wait(&t->turn, &t->lock);
     if (t->begun >= count)
       break;
@@ -248,9 +246,9 @@ work_on(void *user)
   return NULL;
 }
 
-/* Who wants to see passes at work gets them to work. */
+/* Returns whether the output cache may be used: not with options that observe the passes. */
 static bool
-is_cached(const tool_options *o)
+may_use_cache(const tool_options *o)
 {
   return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->debug_manager && !o->stats && !o->reproducer && !o->bisect &&
          !o->reduce;
@@ -261,10 +259,10 @@ prepare_inputs(tool *t)
 {
   const name_list *inputs = &t->options.inputs;
   if (inputs->count == 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a file, or - for standard input; -help lists the options");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a file, or - for standard input");
   for (uint32_t i = 0; i < inputs->count && t->options.outdir; i++)
     if (strcmp(inputs->names[i], "-") == 0)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "standard input has no name that -outdir could use\nFix: -o FILE");
+      return VYRE_ERROR(VYRE_CODE_USAGE, "standard input has no name for -outdir\nFix: name the output with -o");
   t->works = calloc(inputs->count, sizeof(*t->works));
   if (!t->works)
     return VYRE_OUT_OF_MEMORY("for the inputs");
@@ -273,7 +271,7 @@ prepare_inputs(tool *t)
   t->end = inputs->count;
   VYRE_TRY(archive_output_begin(&t->options.archives, t->options.output, inputs->names[0], &t->archive));
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
-  if (is_cached(&t->options))
+  if (may_use_cache(&t->options))
     VYRE_TRY(output_cache_begin(&t->options, t->registry, t->pipeline, &t->cache));
   if (t->options.time_passes || t->options.time_trace || t->options.stats)
     VYRE_TRY(vyre_report_create(NULL, &t->report));
@@ -282,7 +280,7 @@ prepare_inputs(tool *t)
   return VYRE_OK;
 }
 
-/* To a file, or (NULL) to standard error. */
+/* Writes the text to a file, or to standard error if `path` is NULL, and frees it. */
 static vyre_status
 write_report(vyre_status status, const char *path, vyre_bytes *text)
 {
@@ -341,7 +339,7 @@ tool_find_target(const tool_options *o, const vyre_target_ops **out)
   return target ? VYRE_OK : options_no_target("target", name, ", auto");
 }
 
-/* From any thread. */
+/* Prints a remark of a target, from any thread. */
 static void
 remark(void *user, const char *text)
 {
@@ -351,7 +349,8 @@ remark(void *user, const char *text)
   funlockfile(stderr);
 }
 
-/* Opens the drivers of -device-stats.  -device, -library and -validate are of the target of -target, if that has devices. */
+/* Opens the drivers of -device-stats.  -device, -library and -validate belong to the target of -target if that target has devices.
+ */
 static vyre_status
 open_drivers(tool *t, uint32_t threads)
 {
@@ -368,7 +367,7 @@ open_drivers(tool *t, uint32_t threads)
   return status;
 }
 
-/* So that nothing is begun where there is no device. */
+/* Opens a device for each thread, before the first input. */
 static vyre_status
 open_devices(tool *t, uint32_t threads)
 {
@@ -385,8 +384,8 @@ open_devices(tool *t, uint32_t threads)
   if (!status && !is_auto && !o->device_stats && !vyre_target_find(o->target ? o->target : "cpu")->list &&
       (o->on.device || o->on.library || o->on.validate))
     status = VYRE_ERROR(VYRE_CODE_USAGE,
-                        "-%s is of a target's device, and passes run on this machine's processors\n"
-                        "Fix: -target=NAME says where they run",
+                        "-%s needs a target with devices, but passes run on this machine's processors\n"
+                        "Fix: name the target with -target",
                         o->on.device    ? "device"
                         : o->on.library ? "library"
                                         : "validate");
@@ -395,11 +394,11 @@ open_devices(tool *t, uint32_t threads)
   for (uint32_t i = 0; i < threads && target && !status; i++)
     status = vyre_device_open(target, &options, NULL, &t->devices[i]);
   if (status && target)
-    return vyre_status_note(status, "-target=cpu needs no device");
+    return vyre_status_note(status, "-target=cpu does not need a device");
   return status || !o->device_stats ? status : open_drivers(t, threads);
 }
 
-/* What their targets counted is in the report then; in a process of its own that is the one it hands over, if it came so far. */
+/* Closes the devices and adds their counters to the report, in an isolated process to the report that it passes on. */
 static vyre_status
 close_devices(tool *t)
 {
@@ -439,7 +438,7 @@ tool_process_here(tool *t, uint32_t threads)
   while (more < threads && pthread_create(&workers[more].thread, NULL, work_on, &workers[more]) == 0)
     more++;
   pthread_mutex_lock(&t->lock);
-  t->alive -= threads - more; /* which could not be made */
+  t->alive -= threads - more; /* threads that could not be created */
   pthread_mutex_unlock(&t->lock);
   work_on(&workers[0]);
   for (uint32_t i = 1; i < more; i++)

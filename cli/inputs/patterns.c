@@ -15,10 +15,11 @@ append_matches(name_list *to, const char *pattern, option_texts *texts)
   vyre_status status = VYRE_OK;
   const int ended = glob(pattern, 0, NULL, &found);
   if (ended == GLOB_NOMATCH)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "no file matches '%s'\nFix: * is any part of a name, ? one character, [ab] one of these",
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "no file matches '%s'\nFix: in a pattern * matches any text, ? one character, [ab] one of the characters",
                       pattern);
   if (ended)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "the files that match '%s' cannot be found", pattern);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot search for files that match '%s'\nFix: make its folders readable", pattern);
   for (size_t i = 0; i < found.gl_pathc && !status; i++)
     status = name_list_append_copy(to, found.gl_pathv[i], texts);
   globfree(&found);

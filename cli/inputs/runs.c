@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* False: no number begins there. */
+/* Reads a number.  Returns false if the text does not begin with a digit. */
 static bool
 read_number(const char **at, uint64_t *out)
 {
@@ -39,12 +39,12 @@ runs_parse(const char *text, run_choice *out)
   bool is_right = true;
   do {
     if (out->range_count == RUNS_MOST_RANGES)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "-opt-bisect has %u ranges at most", RUNS_MOST_RANGES);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-opt-bisect has more than %u ranges\nFix: give fewer ranges", RUNS_MOST_RANGES);
     is_right = read_range(&at, &out->ranges[out->range_count++]);
   } while (is_right && *at == ',' && *++at);
   if (*at || !is_right)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-opt-bisect:1:%u: '%s' is no range of runs\nFix: '1-3,5,8-' are runs 1 to 3, 5, and from 8 on; "
+                      "-opt-bisect:1:%u: '%s' is not a range of runs\nFix: '1-3,5,8-' are runs 1 to 3, 5, and from 8 on; "
                       "-opt-bisect=list lists the runs",
                       (unsigned)(at - text) + 1, text);
   return VYRE_OK;

@@ -1,4 +1,4 @@
-/* What a table of options says of itself: -help, a manual page, and what makes shells complete them.
+/* The help of a table of options: -help, a manual page, and completions for shells.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "option_table.h"
@@ -15,7 +15,8 @@ is_listed(const option_row *o)
   return o->help && !(o->flags & OPTION_ABSENT);
 }
 
-/* "-load=FILE" or "-o FILE" of one that needs a value, "-stats[=text|json]" of one that may have it; a heading as it is. */
+/* Prints an option's form: "-load=FILE" or "-o FILE" if it needs a value, "-stats[=text|json]" if it may have one.  Prints a
+ * heading unchanged. */
 static int
 print_form(const option_row *o, char *out, size_t size)
 {
@@ -26,7 +27,7 @@ print_form(const option_row *o, char *out, size_t size)
 
 /* ---- -help --------------------------------------------------------------------------------------------------------------- */
 
-/* In lines of HELP_WIDTH, from the column on where the cursor is. */
+/* Prints text in lines of at most HELP_WIDTH columns.  The cursor is at `column`. */
 static vyre_status
 print_wrapped(const char *text, size_t column, vyre_bytes *out)
 {
@@ -68,7 +69,7 @@ print_text(const option_table *table, vyre_bytes *out)
 
 /* ---- a manual page ------------------------------------------------------------------------------------------------------- */
 
-/* Text as it is: no request of roff's, no hyphen that is another character than '-'. */
+/* Prints text literally: without requests of roff, and with hyphens that stay '-'. */
 static vyre_status
 print_roff(const char *text, vyre_bytes *out)
 {
@@ -88,7 +89,7 @@ print_roff(const char *text, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* Lines that stay apart. */
+/* Prints a section of lines that roff does not join. */
 static vyre_status
 print_roff_lines(const char *section, const char *text, vyre_bytes *out)
 {
@@ -150,11 +151,14 @@ print_words(const char *words, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* What an option is, within single quotes; in zsh also what ends a description there. */
+/* Prints the first sentence of an option's help for a string in single quotes.  Escapes characters that end a description in zsh.
+ */
 static vyre_status
 print_described(shell of, const char *help, vyre_bytes *out)
 {
-  const size_t length = strcspn(help, ";");
+  const char *const end = strstr(help, ". ");
+  const size_t sentence = end ? (size_t)(end - help) : strlen(help), clause = strcspn(help, ";");
+  const size_t length = clause < sentence ? clause : sentence;
   for (size_t i = 0; i < length; i++) {
     const char c = help[i];
     if (c == '\'')
@@ -167,7 +171,7 @@ print_described(shell of, const char *help, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* '=' is a word of its own on bash's command line. */
+/* Bash splits words at '='. */
 static const char bash_begin[] = "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
                                  "  [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}\n"
                                  "  [[ $word == = ]] && word=\n"
@@ -214,7 +218,7 @@ print_bash(const option_table *table, vyre_bytes *out)
                            function, table->program);
 }
 
-/* One of _arguments: '*-load=[help]:FILE:_files'. */
+/* Prints an argument of _arguments: '*-load=[help]:FILE:_files'. */
 static vyre_status
 print_zsh_row(const option_row *o, vyre_bytes *out)
 {

@@ -1,4 +1,4 @@
-/* Options that several programs have: rows for their tables, and the fields of these.
+/* Options that several programs share: rows for their tables, and the fields of these rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_OPTIONS_OPTION_ROWS_H
@@ -17,47 +17,47 @@
 typedef struct option_glsl {
   name_list include_dirs, defines;
   const char *target_env, *include_root, *language, *entry_point, *stage;
-  option_number memory, seconds, expansion; /* 0: the default */
+  option_number memory, seconds, expansion; /* 0 for the default */
 } option_glsl;
 
 /* `at` gives the offset of a member of option_glsl. */
-#define OPTION_GLSL_ROWS(at)                                                                                                    \
-  {.name = "I", OPTION_LIST, at(include_dirs), "DIR", "look for #include files there", OPTION_JOINED},                          \
-      {.name = "D", OPTION_LIST, at(defines), "NAME[=VALUE]", "define a macro", OPTION_JOINED},                                 \
-      {.name = "target-env",                                                                                                    \
-       OPTION_TEXT,                                                                                                             \
-       at(target_env),                                                                                                          \
-       "vulkan1.0|...|vulkan1.3",                                                                                               \
-       "what its SPIR-V is for; default vulkan1.2",                                                                             \
-       .flags = OPTION_SAFE},                                                                                                   \
-      {.name = "x",                                                                                                             \
-       OPTION_WORD,                                                                                                             \
-       at(language),                                                                                                            \
-       "glsl|hlsl|spvasm",                                                                                                      \
-       "the language of what is neither SPIR-V nor VIR0; else content and name tell it"},                                       \
-      {.name = "fentry-point", OPTION_TEXT, at(entry_point), "NAME", "HLSL: the function that is the shader; default main"},    \
-      {.name = "e", OPTION_TEXT, at(entry_point), "NAME", NULL},                                                                \
-      {.name = "include-root", OPTION_TEXT, at(include_root), "DIR", "#include reads nothing outside of that folder"},          \
-      {.name = "glsl-memory",                                                                                                   \
-       OPTION_NUMBER,                                                                                                           \
-       at(memory),                                                                                                              \
-       "MIB",                                                                                                                   \
-       "what compiling one shader may take; default 1024",                                                                      \
-       .least = 1,                                                                                                              \
-       .most = OPTION_BOUND},                                                                                                   \
-      {.name = "glsl-seconds",                                                                                                  \
-       OPTION_NUMBER,                                                                                                           \
-       at(seconds),                                                                                                             \
-       "N",                                                                                                                     \
-       "processor time for one shader; default 60",                                                                             \
-       .least = 1,                                                                                                              \
-       .most = OPTION_BOUND},                                                                                                   \
-  {                                                                                                                             \
-    .name = "glsl-expansion", OPTION_NUMBER, at(expansion), "MIB", "a shader's text, macros and includes expanded; default 16", \
-    .least = 1, .most = OPTION_BOUND                                                                                            \
+#define OPTION_GLSL_ROWS(at)                                                                                             \
+  {.name = "I", OPTION_LIST, at(include_dirs), "DIR", "search this folder for #include files", OPTION_JOINED},           \
+      {.name = "D", OPTION_LIST, at(defines), "NAME[=VALUE]", "define a macro", OPTION_JOINED},                          \
+      {.name = "target-env",                                                                                             \
+       OPTION_TEXT,                                                                                                      \
+       at(target_env),                                                                                                   \
+       "vulkan1.0|...|vulkan1.3",                                                                                        \
+       "the target environment. Default: vulkan1.2",                                                                     \
+       .flags = OPTION_SAFE},                                                                                            \
+      {.name = "x",                                                                                                      \
+       OPTION_WORD,                                                                                                      \
+       at(language),                                                                                                     \
+       "glsl|hlsl|spvasm",                                                                                               \
+       "the language of the input, unless it is binary SPIR-V or VIR0. Default: by content and extension"},              \
+      {.name = "fentry-point", OPTION_TEXT, at(entry_point), "NAME", "the entry function of HLSL. Default: main"},       \
+      {.name = "e", OPTION_TEXT, at(entry_point), "NAME", NULL},                                                         \
+      {.name = "include-root", OPTION_TEXT, at(include_root), "DIR", "refuse #include of files outside of this folder"}, \
+      {.name = "glsl-memory",                                                                                            \
+       OPTION_NUMBER,                                                                                                    \
+       at(memory),                                                                                                       \
+       "MIB",                                                                                                            \
+       "memory for compiling one shader, in MiB. Default: 1024",                                                         \
+       .least = 1,                                                                                                       \
+       .most = OPTION_BOUND},                                                                                            \
+      {.name = "glsl-seconds",                                                                                           \
+       OPTION_NUMBER,                                                                                                    \
+       at(seconds),                                                                                                      \
+       "N",                                                                                                              \
+       "processor time for compiling one shader, in seconds. Default: 60",                                               \
+       .least = 1,                                                                                                       \
+       .most = OPTION_BOUND},                                                                                            \
+  {                                                                                                                      \
+    .name = "glsl-expansion", OPTION_NUMBER, at(expansion), "MIB",                                                       \
+    "the size of a shader's text after preprocessing, in MiB. Default: 16", .least = 1, .most = OPTION_BOUND             \
   }
 
-/* As the library takes them, without `debug`; borrows them.  USAGE: a word that is none. */
+/* Fills the library's options, except `debug`.  Borrows the texts.  Returns USAGE for an unknown word. */
 VYRE_MUST_USE static inline vyre_status
 option_glsl_take(const option_glsl *from, vyre_glsl_options *out)
 {
@@ -88,38 +88,38 @@ typedef struct option_device {
 enum { OPTION_TIMEOUT = 120 }; /* the default of `timeout` */
 
 /* `at` gives the offset of a member of option_device. */
-#define OPTION_DEVICE_ROWS(at)                                                                                             \
-  {.name = "device",                                                                                                       \
-   OPTION_TEXT,                                                                                                            \
-   at(device),                                                                                                             \
-   "NUMBER|KIND|NAME",                                                                                                     \
-   "of the target: by its number, its kind (discrete, integrated, virtual, cpu), or a part of its name",                   \
-   OPTION_SAFE | OPTION_KEPT},                                                                                             \
-      {.name = "library",                                                                                                  \
-       OPTION_TEXT,                                                                                                        \
-       at(library),                                                                                                        \
-       "FILE",                                                                                                             \
-       "of the target: the driver library; default: the platform's",                                                       \
-       OPTION_KEPT_FILE},                                                                                                  \
-      {.name = "cache-dir",                                                                                                \
-       OPTION_TEXT,                                                                                                        \
-       at(cache_dir),                                                                                                      \
-       "DIR|none",                                                                                                         \
-       "where a target keeps what its driver compiled; default: vyre in $XDG_CACHE_HOME or $HOME/.cache",                  \
-       OPTION_KEPT},                                                                                                       \
-      {.name = "validate",                                                                                                 \
-       OPTION_FLAG,                                                                                                        \
-       at(validate),                                                                                                       \
-       NULL,                                                                                                               \
-       "with the target's own checks (Vulkan's validation layer); a message of theirs is an error",                        \
-       OPTION_SAFE | OPTION_KEPT},                                                                                         \
-  {                                                                                                                        \
-    .name = "timeout", OPTION_NUMBER, at(timeout), "SECONDS",                                                              \
-    "after which a device that is not done counts as hanging, an error; default 120, 0: never", OPTION_SAFE | OPTION_KEPT, \
-    .most = OPTION_BOUND                                                                                                   \
+#define OPTION_DEVICE_ROWS(at)                                                                                   \
+  {.name = "device",                                                                                             \
+   OPTION_TEXT,                                                                                                  \
+   at(device),                                                                                                   \
+   "NUMBER|KIND|NAME",                                                                                           \
+   "the device: its number, its kind (discrete, integrated, virtual, cpu), or a part of its name",               \
+   OPTION_SAFE | OPTION_KEPT},                                                                                   \
+      {.name = "library",                                                                                        \
+       OPTION_TEXT,                                                                                              \
+       at(library),                                                                                              \
+       "FILE",                                                                                                   \
+       "the driver library of the target. Default: that of the platform",                                        \
+       OPTION_KEPT_FILE},                                                                                        \
+      {.name = "cache-dir",                                                                                      \
+       OPTION_TEXT,                                                                                              \
+       at(cache_dir),                                                                                            \
+       "DIR|none",                                                                                               \
+       "keep compiled kernels in DIR. Default: vyre in $XDG_CACHE_HOME or $HOME/.cache",                         \
+       OPTION_KEPT},                                                                                             \
+      {.name = "validate",                                                                                       \
+       OPTION_FLAG,                                                                                              \
+       at(validate),                                                                                             \
+       NULL,                                                                                                     \
+       "run with the target's own checks (the validation layer of Vulkan), whose messages are errors",           \
+       OPTION_SAFE | OPTION_KEPT},                                                                               \
+  {                                                                                                              \
+    .name = "timeout", OPTION_NUMBER, at(timeout), "SECONDS",                                                    \
+    "fail if the device does not finish within SECONDS; 0 means never. Default: 120", OPTION_SAFE | OPTION_KEPT, \
+    .most = OPTION_BOUND                                                                                         \
   }
 
-/* Returns the options as a target takes them, without remarks.  Borrows their texts, and `folder` for the path of the cache. */
+/* Returns the options of a target, without a callback for remarks.  Borrows the texts, and `folder` for the path of the cache. */
 static inline vyre_target_options
 option_device_take(const option_device *from, char *folder, size_t capacity)
 {
@@ -130,16 +130,16 @@ option_device_take(const option_device *from, char *folder, size_t capacity)
                                .cache = vyre_cache_folder(from->cache_dir, folder, capacity)};
 }
 
-/* `text` is an OPTION_WORD, `file` an OPTION_TEXT. */
-#define OPTION_STATS_ROWS(text, file)                                                                                \
-  {.name = "stats",                                                                                                  \
-   OPTION_WORD,                                                                                                      \
-   text,                                                                                                             \
-   "text|json|prometheus",                                                                                           \
-   "print what was counted: by passes, and by the target of a device",                                               \
-   .alone = "text"},                                                                                                 \
-  {                                                                                                                  \
-    .name = "stats-file", OPTION_TEXT, file, "FILE", "print that there; -: standard output; default: standard error" \
+/* Rows for -stats and -stats-file.  `text` is the field of an OPTION_WORD, `file` of an OPTION_TEXT. */
+#define OPTION_STATS_ROWS(text, file)                                                                                              \
+  {.name = "stats",                                                                                                                \
+   OPTION_WORD,                                                                                                                    \
+   text,                                                                                                                           \
+   "text|json|prometheus",                                                                                                         \
+   "print the counters of passes and of the device's target",                                                                      \
+   .alone = "text"},                                                                                                               \
+  {                                                                                                                                \
+    .name = "stats-file", OPTION_TEXT, file, "FILE", "write the statistics to FILE; - is standard output. Default: standard error" \
   }
 
 #endif

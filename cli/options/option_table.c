@@ -1,4 +1,4 @@
-/* The parser of command lines.
+/* Parses command lines by a table of options.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "option_table.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 16 }; /* of response files */
+enum { MOST_DEPTH = 16 }; /* nested response files */
 
 static void *
 field_of(void *fields, const option_row *o)
@@ -31,7 +31,7 @@ name_list_append(name_list *list, const char *name)
   return VYRE_OK;
 }
 
-/* Keeps a text of malloc, or frees it if that fails. */
+/* Takes ownership of a text from malloc.  Frees it on failure. */
 static vyre_status
 keep_text(option_texts *texts, char *text)
 {
@@ -89,9 +89,9 @@ is_word(const char *words, const char *value)
   return false;
 }
 
-/* "-emit is vir, spirv or c, not 'x'". */
+/* Returns the error "-emit is vir, spirv or c, not 'x'". */
 static vyre_status
-no_such_word(const option_row *o, const char *value)
+unknown_word(const option_row *o, const char *value)
 {
   char words[256] = "";
   size_t used = 0;
@@ -102,7 +102,7 @@ no_such_word(const option_row *o, const char *value)
     used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%.*s", before, (int)length, at);
     at += length + !is_last;
   }
-  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is %s, not '%.200s'", o->name, words, value);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is %s, not '%.200s'\nFix: use one of these words", o->name, words, value);
 }
 
 static vyre_status
@@ -129,16 +129,16 @@ store(const option_row *o, const char *value, void *fields)
     return o->take(value, fields);
   const char **text = o->kind == OPTION_NUMBER ? &((option_number *)field)->text : field;
   if (*text && !(o->flags & OPTION_LAST))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is given twice\nFix: give one of them", o->name);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is given twice\nFix: give it once", o->name);
   if (o->kind == OPTION_NUMBER)
     return store_number(o, value, field);
   if (o->kind == OPTION_WORD && !is_word(o->value, value))
-    return no_such_word(o, value);
+    return unknown_word(o, value);
   *text = value;
   return VYRE_OK;
 }
 
-/* Takes one option at argv[*at], and its value after it. */
+/* Parses the option at argv[*at] and the value that may follow it. */
 static vyre_status
 parse_option(const option_table *table, int argc, char **argv, int *at, void *fields)
 {
@@ -152,11 +152,12 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
     return table->other && table->other(name, length, fields, &status) ? status : unknown(table, argument, dashes, length);
   }
   if (o->flags & OPTION_ABSENT)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is not there on Windows\nFix: leave it out, or use vyre on Linux", o->name);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is not supported on Windows\nFix: leave it out, or use vyre on Linux",
+                      o->name);
   const char *value = name[length] == '=' ? name + length + 1 : NULL;
   if (o->kind == OPTION_FLAG) {
     if (value)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' takes no value\nFix: -%s alone", o->name, o->name);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' has no value\nFix: write -%s", o->name, o->name);
     *(bool *)field_of(fields, o) = true;
     return VYRE_OK;
   }
@@ -167,7 +168,7 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
   if (!value && *at + 1 < argc && (argv[*at + 1][0] != '-' || argv[*at + 1][1] == '\0'))
     value = argv[++*at];
   if (!value || (value[0] == '\0' && !(o->flags & OPTION_EMPTY)))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' needs a value: -%s=%s", o->name, o->name, o->value);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' needs a value\nFix: -%s=%s", o->name, o->name, o->value);
   return store(o, value, fields);
 }
 
@@ -180,12 +181,12 @@ option_table_is_safe(const option_table *table, const char *argument)
     return false;
   const char *value = argument + dashes + length;
   const bool is_whole = *value || o->kind == OPTION_FLAG || o->alone || strlen(o->name) < length;
-  return is_whole && value[*value == '='] != '@'; /* the value of one that is not whole is the next argument, of another one */
+  return is_whole && value[*value == '='] != '@'; /* an option that is not whole has its value in the next argument */
 }
 
 /* ---- response files ------------------------------------------------------------------------------------------------------ */
 
-/* The next argument at *at, in place; NULL: there is none. */
+/* Returns the next argument at *at, unquoted in place, or NULL at the end. */
 static char *
 cut_argument(char **at)
 {
@@ -210,8 +211,8 @@ static vyre_status parse(const option_table *table, int argc, char **argv, void 
 static vyre_status
 parse_text(const option_table *table, char *text, void *fields, uint32_t depth)
 {
-  char **argv =
-      malloc((strlen(text) / 2 + 3) * sizeof *argv); /* an argument and a blank are two bytes; the program, a last one, NULL */
+  char **argv = malloc((strlen(text) / 2 + 3) *
+                       sizeof *argv); /* an argument and a blank are two bytes; then the program, a last argument and NULL */
   int argc = 1;
   if (!argv)
     return VYRE_OUT_OF_MEMORY("for the command line");
@@ -229,11 +230,13 @@ parse_file(const option_table *table, const char *path, void *fields, uint32_t d
   option_texts *files = (void *)((char *)fields + table->files);
   vyre_bytes bytes = {0};
   if (depth == MOST_DEPTH)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'@%s': files of arguments name each other, %u deep\nFix: name each once", path, MOST_DEPTH);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'@%s': files of arguments include each other more than %u deep\nFix: remove the cycle",
+                      path, MOST_DEPTH);
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT, &bytes);
   if (status) {
-    vyre_status why = VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: @FILE names a file of arguments; ./@FILE and -- @FILE are an input",
-                                 vyre_status_text(status));
+    vyre_status why =
+        VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: @FILE reads arguments from a file; write ./@FILE for an input of that name",
+                   vyre_status_text(status));
     vyre_status_free(status);
     return why;
   }
@@ -289,7 +292,7 @@ option_table_free(const option_table *table, void *fields)
     if (table->rows[i].kind == OPTION_LIST) {
       name_list *list = field_of(fields, &table->rows[i]);
       free(list->names);
-      *list = (name_list){0}; /* an alias has the same one */
+      *list = (name_list){0}; /* an alias shares the list */
     }
 }
 
@@ -302,7 +305,7 @@ print_kept(const option_row *o, const char *value, const char *before, vyre_byte
   if ((o->flags & OPTION_KEPT_FILE) && realpath(value, full))
     value = full;
   if (value[strcspn(value, "\r\n")])
-    return VYRE_ERROR(VYRE_CODE_INPUT, "-%s has a line end", o->name);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the value of -%s contains a line end\nFix: remove it", o->name);
   return vyre_bytes_printf(out, "%s-%s=%s\n", before, o->name, value);
 }
 

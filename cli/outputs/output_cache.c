@@ -1,4 +1,4 @@
-/* Docs at output_cache.h.  An entry is DIR/ab/cdef...: a header, what was said, the output.
+/* An entry is DIR/ab/cdef...: a header, the messages, the output.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "output_cache.h"
@@ -21,8 +21,8 @@
 typedef struct header {
   char magic[8];
   uint64_t key[2];
-  uint64_t kind, said, output; /* the latter two in bytes */
-  uint64_t sum[2];             /* of what follows */
+  uint64_t kind, said, output; /* the input's kind; bytes of messages and output */
+  uint64_t sum[2];             /* a checksum of the rest of the entry */
 } header;
 
 static const char magic[8] = "VYREOUT1";
@@ -41,16 +41,16 @@ add_file(hasher *h, const char *path)
   return status;
 }
 
-/* ---- what is the same for all inputs ------------------------------------------------------------------------------------- */
+/* ---- dependences of all inputs ------------------------------------------------------------------------------------------- */
 
-/* The library, and glslang's program beside it. */
+/* Adds the library, this program, and the program of glslang beside the library. */
 static vyre_status
 add_vyre(hasher *h)
 {
   Dl_info library;
   char path[PATH_MAX];
   if (!dladdr((void *)(uintptr_t)vyre_file_read, &library) || !library.dli_fname)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "-output-cache: vyre's library is not found\nFix: leave the option out");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "-output-cache: the library of vyre cannot be found\nFix: leave out -output-cache");
   VYRE_TRY(add_file(h, library.dli_fname));
   VYRE_TRY(add_file(h, path_of_program()));
   const char *slash = strrchr(library.dli_fname, '/');
@@ -82,7 +82,7 @@ output_cache_begin(const tool_options *options, const vyre_registry *registry, c
   struct stat folder;
   *out = (output_cache){.folder = options->output_cache};
   if (mkdir(out->folder, 0777) != 0 && (errno != EEXIST || (stat(out->folder, &folder) == 0 && !S_ISDIR(folder.st_mode))))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -output-cache=DIR names one that can be written",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot create the folder '%s': %s\nFix: name a folder that can be written in -output-cache",
                       out->folder, strerror(errno == EEXIST ? ENOTDIR : errno));
   hasher_begin(&h);
   vyre_status status = add_vyre(&h);
@@ -111,9 +111,9 @@ output_cache_end(output_cache *cache)
   vyre_bytes_free(&cache->pipeline);
 }
 
-/* ---- an input ------------------------------------------------------------------------------------------------------------ */
+/* ---- dependences of an input --------------------------------------------------------------------------------------------- */
 
-/* A parameter may name a file, such as rules of pm: whatever in the pipeline is a file's name counts as one. */
+/* Adds the files that parameters of passes may name, such as rules of pm: every word of the pipeline that is the name of a file. */
 static void
 add_named_files(hasher *h, const char *pipeline)
 {
@@ -161,7 +161,7 @@ output_cache_key(const output_cache *cache, const tool_options *options, const c
   const vyre_input_kind kind = vyre_input_detect_as(path, text->data, text->size, options->compile.language);
   hasher_begin(&h);
   hasher_add(&h, cache->base, sizeof cache->base);
-  hasher_add_text(&h, path); /* which is in lines, and in messages */
+  hasher_add_text(&h, path); /* lines and messages contain it */
   hasher_add_text(&h, output_words[outputs_form(options, kind)]);
   hasher_add(&h, text->data, text->size);
   add_named_files(&h, cache->pipeline.data);
@@ -177,7 +177,7 @@ output_cache_key(const output_cache *cache, const tool_options *options, const c
 
 /* ---- entries ------------------------------------------------------------------------------------------------------------- */
 
-/* Returns whether the entry's folder is there, and is a folder of the cache, not a link to one that is elsewhere. */
+/* Writes the path of an entry.  Returns whether its folder exists and is a folder, not a link to one outside of the cache. */
 static bool
 name_entry(const output_cache *cache, const output_key *key, bool makes_folder, char path[PATH_MAX])
 {
@@ -199,7 +199,7 @@ sum_of(const char *data, size_t size, uint64_t out[2])
 }
 
 static bool
-is_right(const vyre_bytes *entry, const output_key *key, header *out)
+is_valid(const vyre_bytes *entry, const output_key *key, header *out)
 {
   uint64_t sum[2];
   if (entry->size < sizeof *out)
@@ -221,7 +221,7 @@ output_cache_take(const output_cache *cache, const output_key *key, work *w)
   if (!key->is_known || !name_entry(cache, key, false, path) || lstat(path, &file) != 0 || !S_ISREG(file.st_mode))
     return false;
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &entry);
-  bool is_there = !status && is_right(&entry, key, &head);
+  bool is_there = !status && is_valid(&entry, key, &head);
   vyre_status_free(status);
   const char *said = entry.data + sizeof head;
   if (is_there) {
@@ -256,6 +256,6 @@ output_cache_keep(const output_cache *cache, const output_key *key, const work *
     memcpy(entry.data, &head, sizeof head);
     status = vyre_file_write_as(path, VYRE_FILE_PLAIN, entry.data, entry.size);
   }
-  vyre_status_free(status); /* the next one makes it again */
+  vyre_status_free(status); /* without an entry the next run makes the output again */
   vyre_bytes_free(&entry);
 }

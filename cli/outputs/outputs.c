@@ -1,5 +1,4 @@
-/* Names of outputs.  Two inputs of one stem, in different folders, are one file under -outdir if their forms are one too: stems are
- * sorted, so that this costs little where there are many inputs.
+/* Names of outputs.  Finds inputs with the same place under -outdir by sorting the places.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "outputs.h"
@@ -30,15 +29,14 @@ outputs_form(const tool_options *options, vyre_input_kind kind)
   return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
 }
 
-/* ---- places: where an input's output goes under -outdir -------------------------------------------------------------------- */
+/* ---- places: paths under -outdir ----------------------------------------------------------------------------------------- */
 
-/* The absolute path of a file as its text says it: no ".", no "..", no link looked at.  Nothing above the root: a name that is put
- * under a folder never leaves it.  NULL: no memory. */
+/* Returns the absolute path of a file without "." and "..", or NULL if memory runs out.  Does not resolve links.  ".." of the root
+ * is the root, so that a place under a folder never leaves the folder. */
 static char *
 absolute(const char *path)
 {
-  char *here =
-      path_is_whole(path) ? NULL : getcwd(NULL, 0); /* a folder that was removed has no name: its files count as in the root */
+  char *here = path_is_whole(path) ? NULL : getcwd(NULL, 0); /* a removed working folder counts as the root */
   const size_t size = (here ? strlen(here) : 0) + strlen(path) + 3;
   char *out = malloc(size), *joined = malloc(size);
   size_t used = 0;
@@ -64,7 +62,7 @@ absolute(const char *path)
   return out;
 }
 
-/* The length of the folders that both paths have in common, their last slash included. */
+/* Returns the length of the folders that both paths share, including the last slash. */
 static size_t
 common_folder(const char *a, const char *b)
 {
@@ -75,7 +73,7 @@ common_folder(const char *a, const char *b)
   return folder;
 }
 
-/* Each input's place: its path after the folders that all inputs have in common, without the ending. */
+/* Sets the place of each input: its path after the folders that all inputs share, without the extension. */
 static vyre_status
 find_places(outputs *o)
 {
@@ -94,7 +92,7 @@ find_places(outputs *o)
     const vyre_glsl_stage stage = vyre_glsl_stage_of(base);
     if (dot && dot > base)
       *dot = '\0';
-    if (stage > VYRE_STAGE_COMPUTE && !vyre_glsl_stage_of(base)) /* a.vert and a.frag are two */
+    if (stage > VYRE_STAGE_COMPUTE && !vyre_glsl_stage_of(base)) /* keeps a.vert and a.frag apart */
       *dot = '.';
   }
   return VYRE_OK;
@@ -105,7 +103,7 @@ typedef struct place {
   uint32_t input;
 } place;
 
-/* By text, then by input. */
+/* Orders places by text, then by input. */
 static int
 compare_places(const void *left, const void *right)
 {
@@ -114,7 +112,7 @@ compare_places(const void *left, const void *right)
   return order != 0 ? order : a->input < b->input ? -1 : a->input > b->input;
 }
 
-/* outdir/sub/name.spv for folder/sub/name.comp.  NULL: no memory. */
+/* Returns the path outdir/sub/name.spv for folder/sub/name.comp, owned by the caller, or NULL if memory runs out. */
 static char *
 name_in_outdir(const outputs *o, uint32_t input, output_form form)
 {
@@ -125,7 +123,7 @@ name_in_outdir(const outputs *o, uint32_t input, output_form form)
   return name;
 }
 
-/* Makes the folder, and those below it that the name has. */
+/* Creates the folder and the folders of the name below it. */
 static vyre_status
 make_folders(const char *outdir, char *name)
 {
@@ -133,14 +131,16 @@ make_folders(const char *outdir, char *name)
     *end = '\0';
     const bool made = mkdir(name, 0777) == 0 || errno == EEXIST;
     const vyre_status status =
-        made ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s", name, strerror(errno));
+        made ? VYRE_OK
+             : VYRE_ERROR(VYRE_CODE_INPUT, "cannot create the folder '%s': %s\nFix: name a folder that can be written", name,
+                          strerror(errno));
     *end = '/';
     VYRE_TRY(status);
   }
   return VYRE_OK;
 }
 
-/* The form that an input's output has, by its content where no option says it. */
+/* Returns the form of an input's output, by the input's content if no option decides. */
 static output_form
 form_by_content(const tool_options *options, uint32_t input)
 {
@@ -148,24 +148,24 @@ form_by_content(const tool_options *options, uint32_t input)
   vyre_bytes bytes = {0};
   vyre_input_kind kind = VYRE_INPUT_UNKNOWN;
   struct stat file;
-  if (!options->emit && stat(path, &file) == 0 && S_ISREG(file.st_mode)) { /* others can be read once only */
+  if (!options->emit && stat(path, &file) == 0 && S_ISREG(file.st_mode)) { /* a pipe can only be read once */
     vyre_status status = vyre_file_read(path, &bytes);
     kind = status ? VYRE_INPUT_UNKNOWN : vyre_input_detect_as(path, bytes.data, bytes.size, options->compile.language);
-    vyre_status_free(status); /* said when it is read again */
+    vyre_status_free(status); /* reported when the file is read again */
     vyre_bytes_free(&bytes);
   }
   return outputs_form(options, kind);
 }
 
-/* ---- outputs that would meet ------------------------------------------------------------------------------------------------- */
+/* ---- conflicts ----------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 same_output(const outputs *o, uint32_t input, const char *name)
 {
   return VYRE_ERROR(
       VYRE_CODE_USAGE,
-      "'%s' is the output of '%s' already\nFix: give each input once; those of one folder need names that differ in more "
-      "than the ending",
+      "'%s' is already the output of '%s'\nFix: name each input once; inputs of one folder need names that differ in more "
+      "than the extension",
       name, o->options->inputs.names[input]);
 }
 
@@ -216,7 +216,7 @@ compare_files(const void *left, const void *right)
   return a->inode < b->inode ? -1 : a->inode > b->inode;
 }
 
-/* An output over another input: that input might be read before or after it is overwritten. */
+/* Refuses an output that would overwrite another input. */
 static vyre_status
 check_input_stays(const outputs *o, uint32_t input, const file_id *files, uint32_t count)
 {
@@ -229,11 +229,13 @@ check_input_stays(const outputs *o, uint32_t input, const file_id *files, uint32
     if (stat(name, &file) == 0) {
       const file_id wanted = {file.st_dev, file.st_ino, 0};
       const file_id *found = bsearch(&wanted, files, count, sizeof(*files), compare_files);
-      const bool others = found && (found->input != input || (found > files && compare_files(found - 1, found) == 0) ||
-                                    (found + 1 < files + count && compare_files(found + 1, found) == 0)); /* links to one file */
+      const bool others =
+          found && (found->input != input || (found > files && compare_files(found - 1, found) == 0) ||
+                    (found + 1 < files + count && compare_files(found + 1, found) == 0)); /* several links to one file */
       if (others && form_by_content(o->options, input) == form)
-        status = VYRE_ERROR(VYRE_CODE_USAGE, "'%s', the output of '%s', is an input\nFix: -outdir=DIR of a folder without inputs",
-                            name, o->options->inputs.names[input]);
+        status = VYRE_ERROR(VYRE_CODE_USAGE,
+                            "'%s', the output of '%s', would overwrite an input\nFix: give -outdir a folder without inputs", name,
+                            o->options->inputs.names[input]);
     }
     free(name);
     VYRE_TRY(status);
@@ -261,7 +263,7 @@ check_inputs_stay(const outputs *o)
   return status;
 }
 
-/* A report in the place of an output. */
+/* Refuses a report that would overwrite an output. */
 static vyre_status
 check_reports(const outputs *o, uint32_t input)
 {
@@ -279,7 +281,7 @@ check_reports(const outputs *o, uint32_t input)
   return status;
 }
 
-/* ---- the interface ----------------------------------------------------------------------------------------------------------- */
+/* ---- interface ----------------------------------------------------------------------------------------------------------- */
 
 vyre_status
 outputs_prepare(const tool_options *options, outputs *out)
@@ -309,7 +311,8 @@ outputs_choose(outputs *o, uint32_t input, output_form form, const char **out)
   *out = options->output ? options->output : "-";
   if (!options->outdir) {
     if ((form == OUTPUT_VIR0 || form == OUTPUT_SPIRV) && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
-      return VYRE_ERROR(VYRE_CODE_USAGE, "%s is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program",
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "%s is binary, and standard output is a terminal\nFix: write to a file with -o, or text with -emit=vir",
                         form_names[form]);
     return VYRE_OK;
   }
@@ -317,7 +320,7 @@ outputs_choose(outputs *o, uint32_t input, output_form form, const char **out)
   if (!name)
     return VYRE_OUT_OF_MEMORY("for an output's name");
   o->names[input] = name;
-  for (uint32_t other = o->alike[input]; other; other = o->alike[other - 1]) /* what could be read once only was not checked */
+  for (uint32_t other = o->alike[input]; other; other = o->alike[other - 1]) /* outputs_prepare did not check pipes */
     if (o->names[other - 1] && strcmp(o->names[other - 1], name) == 0)
       return same_output(o, other - 1, name);
   VYRE_TRY(make_folders(options->outdir, name));

@@ -1,4 +1,4 @@
-/* Where what comes out of each input is written, and in which form.
+/* The paths and formats of outputs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_OUTPUTS_OUTPUTS_H
@@ -21,20 +21,21 @@ typedef enum output_form {
 
 typedef struct outputs {
   const tool_options *options; /* borrowed */
-  char **names;                /* owned, one an input: of files under -outdir that were chosen; else NULL */
-  char **places;               /* owned, one an input: its name under -outdir, with folders and without an ending */
-  uint32_t *alike;             /* owned, one an input: 1 + an earlier input whose output differs in its ending at most; 0: none */
+  char **names;                /* owned, by input: the chosen path under -outdir, or NULL */
+  char **places;               /* owned, by input: its path under -outdir without the extension */
+  uint32_t *alike;             /* owned, by input: 1 + an earlier input with the same place, or 0 */
 } outputs;
 
-/* "spirv", as -emit has it; ".spv". */
+/* By form: the word of -emit, and the extension with its dot. */
 extern const char *const output_words[OUTPUT__COUNT], *const output_endings[OUTPUT__COUNT];
 
-/* By -emit, or the ending of -o, or the input's own form. */
+/* Returns the form of an output: by -emit, by the extension of -o, or by the kind of the input. */
 output_form outputs_form(const tool_options *options, vyre_input_kind kind);
-/* Before anything is run: an error where outputs of two inputs would be one file, or one an input.  O(inputs * log inputs). */
+/* Prepares the paths, before anything runs.  Returns USAGE if two outputs would be one file or an output would overwrite an input.
+ * O(inputs * log inputs). */
 VYRE_MUST_USE vyre_status outputs_prepare(const tool_options *options, outputs *out);
-/* The file for that input, "-" for standard output; its folders are made.  Inputs are taken in their order, by one thread at a
- * time. */
+/* Returns the path of an input's output in *out, "-" for standard output, and creates its folders.  Call it for inputs in order,
+ * from one thread at a time. */
 VYRE_MUST_USE vyre_status outputs_choose(outputs *o, uint32_t input, output_form form, const char **out);
 void outputs_free(outputs *o);
 

@@ -1,6 +1,4 @@
-/* Docs at diff.h.
- *
- * A longest common subsequence, of what is between the lines that both begin with and both end with.  O(lines * lines) there.
+/* A longest common subsequence of the lines between the common beginning and the common end.  O(lines * lines) for these lines.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diff.h"
@@ -37,7 +35,8 @@ same(const char *a, const char *b)
   return length == strcspn(b, "\n") && memcmp(a, b, length) == 0;
 }
 
-/* By line: whether it stays.  `length`[i][k] is that of the longest common subsequence of the lines from i and from k on. */
+/* Sets for each line whether it stays.  length[i][k] is the length of the longest common subsequence of the lines from i and from k
+ * on.  Returns false if memory runs out. */
 static bool
 mark(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
 {
@@ -78,7 +77,7 @@ print_line(char before, const char *line, vyre_bytes *out)
   return vyre_bytes_append(out, "\n", 1);
 }
 
-/* Whether a line among the next `AROUND` ones, this one too, goes, or one comes among or before them. */
+/* Returns whether one of the next AROUND lines is removed or added. */
 static bool
 differs_soon(const lines *a, const lines *b, const bool *keeps_a, const bool *keeps_b, uint32_t i, uint32_t k)
 {
@@ -91,7 +90,7 @@ differs_soon(const lines *a, const lines *b, const bool *keeps_a, const bool *ke
 static vyre_status
 print_marked(const lines *a, const lines *b, const bool *keeps_a, const bool *keeps_b, vyre_bytes *out)
 {
-  uint32_t since = AROUND; /* kept lines since the last one that differs */
+  uint32_t since = AROUND; /* unchanged lines since the last difference */
   bool is_open = false;
   for (uint32_t i = 0, k = 0; i < a->count || k < b->count;) {
     const bool goes = i < a->count && !keeps_a[i], comes = !goes && k < b->count && !keeps_b[k];

@@ -1,4 +1,4 @@
-/* Lines that differ.
+/* Differences of texts, by lines.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_REPORT_DIFF_H
@@ -6,9 +6,9 @@
 
 #include "vyre/status.h"
 
-/* Appends what becomes of the lines of `was` in `is`: "-" and "+" before those that go and come, three others around them, and
- * "@@ -LINE +LINE @@" before each such part.  Of texts that differ in millions of places all lines between the first and the last
- * such go and come. */
+/* Appends the changes from `was` to `is`: "-" before removed and "+" before added lines, three unchanged lines around them, and
+ * "@@ -LINE +LINE @@" before each group.  If the texts differ too much, all lines between the first and the last difference count
+ * as removed and added. */
 VYRE_MUST_USE vyre_status diff_lines(const char *was, const char *is, vyre_bytes *out);
 
 #endif

@@ -1,6 +1,4 @@
-/* Docs at dot.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dot.h"
 
 #include "vyre/opaque.h"
@@ -10,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Names are letters, digits and the like in text; those of SPIR-V may be anything. */
+/* Appends a name.  Names from SPIR-V may contain any characters. */
 static vyre_status
 escape(const char *text, vyre_bytes *out)
 {
@@ -26,7 +24,7 @@ has_value(uint32_t op)
   return rule != VYRE_RULE_VOID && VYRE_TYPE_KIND(VYRE_ROW_TYPE(op)) != VYRE_VOID;
 }
 
-/* "%i = add u32", "store", "const 7u32". */
+/* Appends the label of a row: "%i = add u32", "store", "const 7u32". */
 static vyre_status
 print_label(const vyre_module *module, uint32_t row, vyre_bytes *out)
 {
@@ -51,7 +49,7 @@ print_label(const vyre_module *module, uint32_t row, vyre_bytes *out)
   VYRE_TRY(vyre_bytes_printf(out, " %s", vyre_text_type(type, text)));
   if (!(VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_IMM))
     return VYRE_OK;
-  if (op == VYRE_OP_at || op == VYRE_OP_lane) /* an index: it is not of the kind of what it goes into */
+  if (op == VYRE_OP_at || op == VYRE_OP_lane) /* an index has no kind of its own */
     return vyre_bytes_printf(out, ", %" PRIu32, view->imm[row]);
   const vyre_type literal = VYRE_TYPE(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[view->a[row]])), 1);
   return vyre_bytes_printf(out, ", %s", vyre_text_literal(literal, (uint64_t)view->imm_hi[row] << 32 | view->imm[row], text));
@@ -71,7 +69,7 @@ print_edges(const vyre_view *view, uint32_t row, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* In program order; a row that has rows in it is the first node of its box. */
+/* Appends nodes in program order.  A row with children is the first node of its box. */
 static vyre_status
 print_nodes(const vyre_module *module, vyre_bytes *out)
 {

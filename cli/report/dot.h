@@ -1,4 +1,4 @@
-/* A program as a graph for people to look at.
+/* Programs as graphs for Graphviz.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_REPORT_DOT_H
@@ -6,8 +6,8 @@
 
 #include "vyre/ir.h"
 
-/* Appends all programs of a sealed module in Graphviz' language: rows are nodes, what has rows in it is a box, edges lead from a
- * value to its users. */
+/* Appends all programs of a sealed module in the language of Graphviz.  Rows are nodes, a row with children is a box, and edges
+ * lead from a value to its users. */
 VYRE_MUST_USE vyre_status dot_write(const vyre_module *module, vyre_bytes *out);
 
 #endif

@@ -1,6 +1,4 @@
-/* Docs at look.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "look.h"
 
 #include "diff.h"
@@ -34,7 +32,7 @@ look_is_wanted(const tool_options *o)
   return look_is_told(o) || o->remarks || o->html;
 }
 
-/* By a pass's name, as the pipeline has it, or a run's number. */
+/* Returns whether a name of the list is the pass's name or the run's number. */
 static bool
 is_named(const name_list *names, const vyre_look *at)
 {
@@ -46,7 +44,7 @@ is_named(const name_list *names, const vyre_look *at)
   return false;
 }
 
-/* "; *** after acme.unroll<factor=4> (run 3) ***". */
+/* Prints "; *** after acme.unroll<factor=4> (run 3) ***". */
 static vyre_status
 say_banner(const looker *l, const vyre_look *at)
 {
@@ -60,7 +58,7 @@ say_banner(const looker *l, const vyre_look *at)
   return VYRE_OK;
 }
 
-/* A diff's lines in a terminal's colours: what goes red, what comes green. */
+/* Prints a diff with the colours of a terminal: red for removed, green for added lines. */
 static void
 say_in_colours(const looker *l, const vyre_bytes *lines)
 {
@@ -75,14 +73,14 @@ say_in_colours(const looker *l, const vyre_bytes *lines)
   }
 }
 
-/* Whether -print-changed prints differences, in colours or without. */
+/* Returns whether -print-changed prints differences. */
 static bool
 prints_diff(const tool_options *o)
 {
   return o->print_changed && strcmp(o->print_changed, "text") != 0;
 }
 
-/* The module, or the lines that differ from what was shown before; `lines` NULL: nothing was shown before. */
+/* Prints the module, or the lines that differ from the last text.  `lines` is NULL if no text was shown before. */
 static void
 say_module(const looker *l, const vyre_bytes *text, const vyre_bytes *lines)
 {
@@ -95,7 +93,7 @@ say_module(const looker *l, const vyre_bytes *text, const vyre_bytes *lines)
     process_say(l->said, lines->data, lines->size);
 }
 
-/* Replaces the text that was last shown. */
+/* Keeps the text for the next difference. */
 static vyre_status
 keep_shown(looker *l, const vyre_bytes *text)
 {
@@ -104,7 +102,7 @@ keep_shown(looker *l, const vyre_bytes *text)
   return vyre_bytes_append(&l->shown, "", 1);
 }
 
-/* DIR/INPUT.0003-canon.vir, the input's folders with _ for /. */
+/* Writes DIR/INPUT.0003-canon.vir, with _ for / in the input's path. */
 static vyre_status
 dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
 {
@@ -114,15 +112,15 @@ dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
   for (char *c = name; *c; c++)
     *c = path_is_mark(*c) ? '_' : *c;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -dump-dir=DIR names one that can be written", folder,
-                      strerror(errno));
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot create the folder '%s': %s\nFix: name a folder that can be written in -dump-dir",
+                      folder, strerror(errno));
   if ((size_t)snprintf(path, sizeof path, "%s/%s.%04" PRIu64 "-%s.vir", folder, name, at->run, at->pass ? at->pass : "start") >=
       sizeof path)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir: the path of a file is too long\nFix: name a nearer folder");
-  for (uint32_t i = 0; i < l->options->inputs.count; i++) { /* that was dumped before */
+    return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir: the path of a file is too long\nFix: name a folder with a shorter path");
+  for (uint32_t i = 0; i < l->options->inputs.count; i++) { /* inputs may be files of an earlier -dump-dir */
     const char *input = l->options->inputs.names[i];
     if (same_written(input, path))
-      return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir writes '%s', which is an input\nFix: name another folder", path);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "-dump-dir would overwrite '%s', which is an input\nFix: name another folder", path);
   }
   return vyre_file_write(path, text->data, text->size);
 }
@@ -130,13 +128,13 @@ dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
 /* ---- -roundtrip-each ----------------------------------------------------------------------------------------------------- */
 
 static vyre_status
-is_same_again(const char *what, const vyre_bytes *was, const vyre_bytes *is)
+check_equal(const char *what, const vyre_bytes *was, const vyre_bytes *is)
 {
   if (was->size == is->size && memcmp(was->data, is->data, was->size) == 0)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INTERNAL,
-                    "the module's %s is another one when it is read and written again\nFix: report it, with "
-                    "what -dump-dir keeps",
+                    "the module's %s changes when it is read and written again\nFix: report the bug, with the "
+                    "files of -dump-dir",
                     what);
 }
 
@@ -150,13 +148,13 @@ roundtrip_text(const vyre_bytes *text)
   if (!status)
     status = vyre_text_print(again, NULL, &second);
   if (!status)
-    status = is_same_again("text", text, &second);
+    status = check_equal("text", text, &second);
   vyre_bytes_free(&second);
   vyre_module_destroy(again);
   return status;
 }
 
-/* By VIR0, or (`is_clone`) by a copy. */
+/* Checks the round trip through VIR0, or through a copy if `is_clone` is set. */
 static vyre_status
 roundtrip_bytes(const vyre_module *module, bool is_clone)
 {
@@ -170,7 +168,7 @@ roundtrip_bytes(const vyre_module *module, bool is_clone)
   if (!status)
     status = vyre_vir0_write(again, NULL, 0, &second);
   if (!status)
-    status = is_same_again(is_clone ? "copy" : "VIR0", &first, &second);
+    status = check_equal(is_clone ? "copy" : "VIR0", &first, &second);
   vyre_bytes_free(&first);
   vyre_bytes_free(&second);
   vyre_module_destroy(again);
@@ -193,7 +191,7 @@ roundtrip(const char *by, const vyre_look *at, const vyre_bytes *text)
 
 /* -------------------------------------------------------------------------------------------------------------------------- */
 
-/* Whether it is printed, *out_whole: with the module. */
+/* Returns whether a heading is printed.  *out_whole is whether the module is printed, too. */
 static bool
 is_printed(const tool_options *o, const vyre_look *at, bool *out_whole)
 {
@@ -208,7 +206,7 @@ is_printed(const tool_options *o, const vyre_look *at, bool *out_whole)
   return o->print_changed != NULL;
 }
 
-/* Everything that prints, keeps or compares the module's text. */
+/* Serves all options that print, keep or compare the module's text. */
 static vyre_status
 look_at_text(looker *l, const vyre_look *at, uint64_t ns)
 {
@@ -249,7 +247,7 @@ look_at(void *user, const vyre_look *at)
 {
   looker *l = user;
   vyre_status status = look_at_text(l, at, clock_now() - l->began);
-  if (!status && l->options->tv.text) /* the last: what it finds wrong has been shown */
+  if (!status && l->options->tv.text) /* last, so that the module is printed before an error */
     status = validator_look(&l->validator, at);
   l->began = clock_now();
   return status;

@@ -1,7 +1,5 @@
-/* Docs at progress.h.
- *
- * The line is drawn over itself, ten times a second at most, and leaves the cursor at its start: what a driver or a dying process
- * writes without asking is written over it.
+/* Draws the line at most ten times a second, and leaves the cursor at its start, so that output of a driver or of a crashing
+ * process overwrites it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "progress.h"
@@ -15,14 +13,14 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* Standard error is one, and so is this; stdio's lock of it is held where it is used. */
+/* The state of the one line.  The lock of stderr protects it. */
 static struct {
-  uint32_t total, done, failed; /* total 0: no line */
-  uint64_t start, drawn;        /* when */
-  int length;                   /* of the line that is there; 0: none is */
+  uint32_t total, done, failed; /* total is 0 without a line */
+  uint64_t start, drawn;        /* times in nanoseconds */
+  int length;                   /* characters of the visible line, or 0 */
 } line;
 
-/* The remaining time is that of those done so far, in proportion. */
+/* Draws the line.  Estimates the remaining time from the finished inputs. */
 static void
 draw(uint64_t now)
 {
@@ -34,7 +32,7 @@ draw(uint64_t now)
                        seconds * (line.total - line.done) / line.done);
   if (line.failed)
     length += snprintf(text + length, sizeof(text) - (size_t)length, ", %u failed", line.failed);
-  fprintf(stderr, "%-*s\r", line.length, text); /* over all of the one before */
+  fprintf(stderr, "%-*s\r", line.length, text); /* overwrites the last line */
   line.length = length;
   line.drawn = now;
 }

@@ -1,4 +1,4 @@
-/* How far a long run is, in one line of a terminal.
+/* A progress line on a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_REPORT_PROGRESS_H
@@ -6,13 +6,13 @@
 
 #include <stdint.h>
 
-/* So many inputs are to be done.  There is a line from here on, if they are more than one and standard error is a terminal. */
+/* Begins a line for `total` inputs, if there is more than one and standard error is a terminal. */
 void progress_begin(uint32_t total);
-/* One more is done, or failed.  By one thread at a time. */
+/* Counts a finished input.  Call it from one thread at a time. */
 void progress_step(int failed);
-/* The line is that text, where standard error is a terminal. */
+/* Shows the text as the line, if standard error is a terminal. */
 void progress_tell(const char *text);
-/* The line goes, before something else is written to standard error, and comes again with a later step.  By any thread. */
+/* Removes the line before other output to standard error.  A later step draws it again.  Any thread may call it. */
 void progress_clear(void);
 
 #endif

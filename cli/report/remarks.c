@@ -1,6 +1,4 @@
-/* Docs at remarks.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "remarks.h"
 
 #include "base/json.h"
@@ -13,7 +11,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-/* A place of source; line 0 is that of rows without one. */
+/* A source line.  Rows without a line have line 0. */
 typedef struct remarks_place {
   vyre_string file;
   uint32_t line;
@@ -23,10 +21,10 @@ struct remarks_line {
   UT_hash_handle hh;
   remarks_place place;
   uint32_t rows;
-  uint64_t hash; /* of the rows */
+  uint64_t hash; /* over its rows */
 };
 
-/* Lines that are told of one run. */
+/* The most lines of one run. */
 enum { MOST_LINES = 1000 };
 
 /* ---- objects ------------------------------------------------------------------------------------------------------------- */
@@ -40,7 +38,7 @@ begin(vyre_bytes *out, const char *kind, const char *pass, uint64_t run, const c
   return vyre_json_member(", ", "input", input, out);
 }
 
-/* Its word; the message is what follows it. */
+/* Returns the kind of a message and removes it from the message. */
 static const char *
 take_kind(const char **message)
 {

@@ -1,4 +1,4 @@
-/* -remarks: what happened to inputs, as JSON for programs, an object a line.  docs/passmgr.md has the fields.
+/* The file of -remarks: remarks about inputs as JSON, an object a line.  docs/passmgr.md has the fields.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_REPORT_REMARKS_H
@@ -14,16 +14,16 @@ typedef struct remarks_lines {
   uint32_t rows;
 } remarks_lines;
 
-/* Of one run of the pipeline.  remarks_end frees what it keeps. */
+/* The state of one run of the pipeline.  remarks_end frees it. */
 typedef struct remarker {
   const char *input;    /* its path; borrowed */
-  vyre_bytes *out;      /* borrowed; NULL: nobody asks */
-  remarks_lines before; /* of the module as it was last */
+  vyre_bytes *out;      /* borrowed; NULL without -remarks */
+  remarks_lines before; /* lines of the module before the run */
 } remarker;
 
-/* A message that is told to people, too.  One that begins with "passed: ", "missed: " or "analysis: " is of that kind. */
+/* Adds a message that is also printed.  A message that begins with "passed: ", "missed: " or "analysis: " has that kind. */
 VYRE_MUST_USE vyre_status remarks_add(vyre_bytes *out, const char *input, const vyre_diagnostic *diagnostic);
-/* At the start, and after each run: of one that changed the module, the lines in which it did. */
+/* Call it at the start and after each run.  Adds the source lines that the run changed. */
 VYRE_MUST_USE vyre_status remarks_look(remarker *r, const vyre_look *at);
 void remarks_end(remarker *r);
 

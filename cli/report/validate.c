@@ -1,4 +1,4 @@
-/* Docs at validate.h.  The inputs are those of vyre-run -seed=N, which shows a counter-example again.
+/* The inputs are those of vyre-run -seed=N, so that vyre-run can show a counterexample again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "validate.h"
@@ -11,23 +11,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows that an invocation executes: what takes more afterwards than the second has become endless.  Elements of runtime arrays
- * where they are to be many.  And bytes of a program's buffers, which are there several times. */
+/* Limits.  MOST_STEPS is the rows that an invocation executes before the run; more than MOST_STEPS_AFTER after it count as an
+ * endless loop.  LARGE_ELEMENTS is the elements of runtime arrays in enlarged inputs.  MOST_BYTES limits the buffers of a program,
+ * of which there are several copies. */
 enum { MOST_STEPS = 1 << 20, MOST_STEPS_AFTER = 1 << 26, LARGE_ELEMENTS = 65536, MOST_BYTES = 1 << 28 };
 
 typedef enum verdict { VERDICT_CORRECT, VERDICT_INCORRECT, VERDICT_UNPROVED, VERDICT_UNSUPPORTED } verdict;
 
-/* A program before and after, and what was found of it so far. */
+/* A program before and after the run, and the results so far. */
 typedef struct pair {
   run_program before, after;
-  uint64_t correct; /* inputs */
-  run_setup setup;  /* of the first input with another verdict, */
-  char why[600];    /* ... and its reason */
+  uint64_t correct; /* number of inputs with equal results */
+  run_setup setup;  /* the first input with another verdict */
+  char why[600];    /* its reason */
 } pair;
 
-/* Takes the status; its first line, without the advice, is the reason. */
+/* Sets the reason to `what` and the first line of the status, without its advice.  Frees the status. */
 static void
-reason(pair *p, const char *what, vyre_status status)
+set_reason(pair *p, const char *what, vyre_status status)
 {
   const char *text = vyre_status_text(status);
   const char *end = strstr(text, "\nFix:");
@@ -37,7 +38,7 @@ reason(pair *p, const char *what, vyre_status status)
   vyre_status_free(status);
 }
 
-/* Whether its buffers are no larger than MOST_BYTES with so many elements of runtime arrays. */
+/* Returns whether the buffers fit into MOST_BYTES if runtime arrays have so many elements. */
 static bool
 fits(const run_program *program, uint64_t elements)
 {
@@ -62,7 +63,8 @@ is_used(const vyre_view *view, uint32_t row, uint32_t end)
   return false;
 }
 
-/* Atomics of one kind that commute to the bit, and whose results nobody asks for, leave the same in any order. */
+/* Returns whether the result may depend on the order of atomics.  Commuting atomics of one kind whose results are not used give the
+ * same result in any order. */
 static bool
 depends_on_order(const run_program *program)
 {
@@ -80,7 +82,7 @@ depends_on_order(const run_program *program)
   return false;
 }
 
-/* Runs it over a new copy of the inputs, which are there afterwards if it fails, too. */
+/* Runs the program on a copy of the inputs.  The copy exists also after a failure. */
 static vyre_status
 run_once(const run_setup *setup, const run_program *program, const run_inputs *inputs, run_results *out)
 {
@@ -101,12 +103,12 @@ differs(const run_comparison *c, pair *p)
            "%s, byte %" PRIu64 ": %s (0x%0*" PRIx64 ") before, %s (0x%0*" PRIx64 ") after; %" PRIu64 " of %" PRIu64
            " elements differ%s",
            place, c->offset, a, digits, c->first_bits, b, digits, c->second_bits, c->differing, c->elements,
-           is_open ? ", and may do so by the order of atomics" : "");
+           is_open ? ", which may be due to the order of atomics" : "");
   return is_open ? VERDICT_UNPROVED : VERDICT_INCORRECT;
 }
 
-/* `checked`: what stopped it where it is checked, which is undefined or only a race.  A race may have been there, and not been
- * seen; all else is new. */
+/* Returns the verdict if the program after the run stops with `checked`, an undefined behaviour or a data race.  A race may have
+ * been undetected before the run.  Everything else is a fault of the pass. */
 static verdict
 diagnose(const run_setup *setup, const run_inputs *inputs, const run_results *before, vyre_status checked, pair *p)
 {
@@ -118,7 +120,7 @@ diagnose(const run_setup *setup, const run_inputs *inputs, const run_results *be
   without.check_races = without.report_undefined = false;
   vyre_status status = run_once(&without, &p->after, inputs, &after);
   if (status) {
-    reason(p, "what it leaves does not run: ", status);
+    set_reason(p, "after the run it fails: ", status);
     vyre_status_free(checked);
   } else if (run_compare(setup, inputs, &p->before, before, &p->after, &after, &c), c.where) {
     found = differs(&c, p);
@@ -128,7 +130,7 @@ diagnose(const run_setup *setup, const run_inputs *inputs, const run_results *be
     without.report_undefined = true;
     status = run_once(&without, &p->after, inputs, &after);
     found = status ? found : VERDICT_UNPROVED;
-    reason(p, status ? "what it leaves is undefined, and was not: " : "after it: ", status ? status : checked);
+    set_reason(p, status ? "after the run it is undefined, but not before: " : "after the run: ", status ? status : checked);
     vyre_status_free(status ? checked : NULL);
   }
   run_results_free(&after);
@@ -152,7 +154,7 @@ check_after(const run_setup *setup, const run_inputs *inputs, const run_results 
   return found;
 }
 
-/* On inputs so large that programs that count on it find what they access: an image of 255 by 255, say, by no more invocations. */
+/* Enlarges the inputs for a program that accesses more elements than it has invocations, such as an image of 255 by 255. */
 static vyre_status
 enlarge(run_setup *setup, const pair *p, run_inputs *inputs)
 {
@@ -179,7 +181,7 @@ check_input(run_setup *setup, pair *p, verdict *out)
   *out = VERDICT_UNPROVED;
   setup->steps = MOST_STEPS_AFTER;
   if (status)
-    reason(p, "before it: ", status);
+    set_reason(p, "before the run: ", status);
   else
     *out = check_after(setup, &inputs, &before, p);
   run_results_free(&before);
@@ -196,12 +198,12 @@ reflect(run_program *program, vyre_module *module, uint32_t row)
   *program = (run_program){.path = "the program", .module = module, .row = {row}};
   VYRE_TRY(run_program_reflect(program, &none, false));
   if (!fits(program, RUN_ELEMENTS))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "its buffers take more than %d MiB", MOST_BYTES >> 20);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "its buffers are larger than %d MiB", MOST_BYTES >> 20);
   return run_check_plain(program);
 }
 
 static void
-forget(run_program *program)
+free_program(run_program *program)
 {
   program->module = NULL; /* borrowed here */
   run_program_free(program);
@@ -218,7 +220,7 @@ check_inputs(const validator *v, pair *p, verdict *out)
     VYRE_TRY(check_input(&setup, &try, &found));
     p->correct += found == VERDICT_CORRECT;
     if (found == VERDICT_CORRECT || (*out != VERDICT_CORRECT && found != VERDICT_INCORRECT))
-      continue; /* the first one is told */
+      continue; /* only the first is reported */
     *out = found;
     p->setup = setup;
     memcpy(p->why, try.why, sizeof p->why);
@@ -226,9 +228,9 @@ check_inputs(const validator *v, pair *p, verdict *out)
   return VYRE_OK;
 }
 
-/* "run 3: canon: @main: correct on 4 of 4 inputs" */
+/* Prints "run 3: canon: @main: correct on 4 of 4 inputs". */
 static vyre_status
-tell(const validator *v, const vyre_look *at, const char *program, const pair *p, verdict found)
+print_verdict(const validator *v, const vyre_look *at, const char *program, const pair *p, verdict found)
 {
   vyre_bytes text = {0};
   vyre_status status = vyre_bytes_printf(&text, "run %" PRIu64 ": %s: @%s: ", at->run, at->text, program);
@@ -246,7 +248,7 @@ tell(const validator *v, const vyre_look *at, const char *program, const pair *p
 }
 
 static vyre_status
-complain(const char *program, const pair *p)
+incorrect_error(const char *program, const pair *p)
 {
   const vyre_view *view = vyre_module_view(p->before.module);
   const bool is_one = view->next[view->first[0]] == 0;
@@ -256,8 +258,8 @@ complain(const char *program, const pair *p)
              p->setup.groups[0], p->setup.groups[1], p->setup.groups[2]);
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "-tv: incorrect, on input %" PRIu64 " of @%s: %s\n"
-                    "Fix: it is a fault of the pass; of the files of -dump-dir, vyre-run BEFORE -compare AFTER -seed=%" PRIu64
-                    "%s%s%s shows it again",
+                    "Fix: report the pass; with two files of -dump-dir, vyre-run BEFORE -compare AFTER -seed=%" PRIu64
+                    "%s%s%s shows the difference",
                     p->setup.seed, program, p->why, p->setup.seed, larger, is_one ? "" : " -entry=", is_one ? "" : program);
 }
 
@@ -270,20 +272,20 @@ check_program(const validator *v, const vyre_look *at, vyre_module *after, uint3
   if (!status)
     status = reflect(&p.after, after, second);
   if (status) {
-    reason(&p, "", status);
+    set_reason(&p, "", status);
     status = VYRE_OK;
   } else {
     status = check_inputs(v, &p, &found);
   }
   const char *name = run_entry_name(v->before, (vyre_row){first});
   if (!status)
-    status = found == VERDICT_INCORRECT ? complain(name, &p) : tell(v, at, name, &p, found);
-  forget(&p.before);
-  forget(&p.after);
+    status = found == VERDICT_INCORRECT ? incorrect_error(name, &p) : print_verdict(v, at, name, &p, found);
+  free_program(&p.before);
+  free_program(&p.after);
   return status;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------------------------- */
+/* ---- all programs -------------------------------------------------------------------------------------------------------- */
 
 vyre_status
 validator_look(validator *v, const vyre_look *at)
@@ -300,7 +302,8 @@ validator_look(validator *v, const vyre_look *at)
     second = vyre_module_view(after)->next[second];
   }
   if (!status && v->before && (first || second))
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "-tv: incorrect: the module has %s programs than it had", first ? "fewer" : "more");
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "-tv: incorrect: the module has %s programs than before the run\nFix: report the pass",
+                        first ? "fewer" : "more");
   vyre_module_destroy(v->before);
   v->before = after;
   return status;

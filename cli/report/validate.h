@@ -1,8 +1,9 @@
-/* -tv: whether each run of a pass leaves what the module computes, found by running it before and after on generated inputs.
+/* Translation validation (-tv): executes the module before and after each run of a pass on generated inputs, and compares the
+ * results.
  *
- * That proves nothing, so each verdict says on how many inputs it is.  What the source language leaves open is no fault of a pass:
- * where the module did something undefined, met a data race or did not end on an input before the run, and where the result may
- * depend on the order of atomics, the verdict on that input is "unproved".
+ * Agreement is not a proof, so each verdict names the number of inputs.  Behaviour that the source language leaves undefined is not
+ * a fault of a pass.  The verdict on an input is "unproved" if the module before the run has undefined behaviour or a data race,
+ * does not end, or may depend on the order of atomics.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_REPORT_VALIDATE_H
@@ -10,14 +11,14 @@
 
 #include "cli/tool_options.h"
 
-/* Of one run of the pipeline.  validator_end frees what it keeps. */
+/* The state of one run of the pipeline.  validator_end frees it. */
 typedef struct validator {
-  uint64_t inputs;     /* so many */
-  vyre_bytes *said;    /* as process_say has it */
-  vyre_module *before; /* owned: a copy of the module as it was last */
+  uint64_t inputs;     /* number of inputs */
+  vyre_bytes *said;    /* for process_say */
+  vyre_module *before; /* owned copy of the module before the run */
 } validator;
 
-/* At the start, and after each run that changed something.  INPUT: the run is incorrect. */
+/* Call it at the start and after each run.  Returns INPUT if the run is incorrect. */
 VYRE_MUST_USE vyre_status validator_look(validator *v, const vyre_look *at);
 void validator_end(validator *v);
 

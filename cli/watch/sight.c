@@ -1,6 +1,4 @@
-/* Docs at sight.h.
- *
- * SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sight.h"
 
 #include "base/grow.h"
@@ -38,7 +36,7 @@ add_item(sight_items *to, const char *path, const uint64_t hash[2])
 {
   char *copy = NULL;
   if (!vyre_grow(NULL, &to->all, &to->capacity, to->count + 1, sizeof *to->all) || !(copy = strdup(path)))
-    return VYRE_OUT_OF_MEMORY("for what is watched");
+    return VYRE_OUT_OF_MEMORY("for -watch");
   to->all[to->count++] = (sight_item){copy, {hash[0], hash[1]}};
   return VYRE_OK;
 }
@@ -70,9 +68,9 @@ sight_is_same(const uint64_t a[2], const uint64_t b[2])
   return a[0] == b[0] && a[1] == b[1];
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------------------------- */
+/* ---- hashing ------------------------------------------------------------------------------------------------------------- */
 
-/* One input, or what is common to all. */
+/* The hash of an input, or of the shared dependences. */
 typedef struct looking {
   sight_items *files;
   hasher hash;
@@ -86,7 +84,7 @@ look_at_bytes(looking *to, const char *path, const vyre_bytes *bytes)
   if (bytes) {
     hasher one;
     hasher_begin(&one);
-    hasher_add_text(&one, path); /* nothing is 0 then, as far as that goes */
+    hasher_add_text(&one, path); /* so that the hash of an empty file is not 0 */
     hasher_add(&one, bytes->data, bytes->size);
     hasher_end(&one, hash);
   }
@@ -105,7 +103,7 @@ look_at_file(void *user, const char *path, bool is_there)
   vyre_bytes_free(&bytes);
 }
 
-/* What is on the command line, but for inputs, and the files that it names. */
+/* Hashes the command line without inputs, and the files that it names. */
 static vyre_status
 look_at_options(int argc, char **argv, const tool_options *o, sight *out)
 {
@@ -118,10 +116,11 @@ look_at_options(int argc, char **argv, const tool_options *o, sight *out)
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     hasher_add_text(&common.hash, texts[i] ? texts[i] : "");
   depends_each_of_all(o, look_at_file, &common);
-  for (uint32_t i = 0; o->output && archives_is_name(o->output) && i < o->archives.count; i++) /* all of it is made anew */
+  for (uint32_t i = 0; o->output && archives_is_name(o->output) && i < o->archives.count;
+       i++) /* the whole archive is written again */
     look_at_file(&common, archives_path_at(&o->archives, i), true);
   hasher_end(&common.hash, out->common);
-  for (int i = 1; i < argc; i++) /* lists: what they say is looked at above */
+  for (int i = 1; i < argc; i++) /* a file of arguments, whose arguments are hashed above */
     if (argv[i][0] == '@')
       look_at_file(&common, argv[i] + 1, true);
   vyre_bytes_free(&given);
@@ -134,7 +133,7 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
   looking input = {.files = &out->files};
   uint64_t hash[2] = {0};
   vyre_bytes bytes = {0};
-  const bool is_module = archives_has_module(&o->archives, path); /* otherwise it is no archive, which the run reports */
+  const bool is_module = archives_has_module(&o->archives, path); /* the run reports a damaged archive */
   vyre_status status = is_module ? archives_read(&o->archives, path, &bytes) : vyre_input_load(path, &bytes);
   const bool is_there = !status;
   vyre_status_free(status); /* the run reports it */
@@ -142,7 +141,7 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
   hasher_add(&input.hash, out->common, sizeof out->common);
   hasher_add_text(&input.hash, place);
   look_at_bytes(&input, path, is_there ? &bytes : NULL);
-  if (is_there) /* what of it cannot be read is looked at again when it can be */
+  if (is_there) /* an unreadable include is hashed when it becomes readable */
     vyre_status_free(depends_each_included(
         o, path, vyre_input_detect_as(path, bytes.data ? bytes.data : "", bytes.size, o->compile.language), look_at_file, &input));
   vyre_bytes_free(&bytes);

@@ -1,4 +1,4 @@
-/* The contents of all files that outputs depend on, at one time.
+/* Snapshots of the contents of all files that outputs depend on.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_WATCH_SIGHT_H
@@ -6,10 +6,10 @@
 
 #include "cli/outputs/outputs.h"
 
-/* A file, or an input with all that it includes. */
+/* A file, or an input with its includes. */
 typedef struct sight_item {
   char *path;       /* owned */
-  uint64_t hash[2]; /* 0: there is no such file */
+  uint64_t hash[2]; /* 0 if the file does not exist */
 } sight_item;
 
 typedef struct sight_items {
@@ -17,18 +17,18 @@ typedef struct sight_items {
   uint32_t count, capacity;
 } sight_items;
 
-/* What was found at one time. */
+/* A snapshot. */
 typedef struct sight {
-  sight_items files, inputs; /* inputs in their order */
-  uint64_t common[2];        /* of what all inputs depend on */
+  sight_items files, inputs; /* inputs in the order of the command line */
+  uint64_t common[2];        /* the hash of the shared dependences */
 } sight;
 
-/* Replaces the sight by that of the files now.  `places` are the names of outputs. */
+/* Replaces the snapshot by a new one.  `places` has the names of outputs. */
 VYRE_MUST_USE vyre_status sight_take(int argc, char **argv, const tool_options *o, const outputs *places, sight *out);
 void sight_free(sight *s);
-/* Sorts a list by paths, each once. */
+/* Sorts a list by path and removes duplicates. */
 void sight_sort(sight_items *list);
-/* Returns the item of that path in a sorted list; NULL if there is none. */
+/* Returns the item of the path in a sorted list, or NULL. */
 const sight_item *sight_find(const sight_items *sorted, const char *path);
 bool sight_is_same(const uint64_t a[2], const uint64_t b[2]);
 

@@ -1,12 +1,12 @@
-/* -watch: one run after the other, each of what has changed since the one before.
+/* -watch: repeated runs, each over the inputs that have changed since the run before.
  *
- * The process that waits reads the command line, with its lists and patterns, and nothing else: each run is a process that is
- * forked from it, so that whatever happens in one, the next one has plugins, devices and compilers of its own.  What has changed is
- * told by the content of files; the system's notices (inotify, of the folders that they are in, so that one that replaces another
- * is seen) only say when to look.  Before each run files are looked at when the folders are watched already: nothing is missed.
+ * The waiting process only reads the command line with its lists and patterns.  It forks a process for each run, so that each run
+ * has its own plugins, devices and compilers.  Changes are found by the contents of files.  Notices of the system (inotify, for the
+ * folders of the files, so that replaced files are noticed) only trigger the comparison.  Folders are watched before files are
+ * read, so no change is missed.
  *
- * Limits: a folder on the way to a file that is replaced by a link to another is not seen, nor what other machines do.  Each notice
- * costs reading all files.
+ * Limits: changes by other machines, and the replacement of a folder above a file by a link, are not noticed.  Each notice reads
+ * all files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "watch.h"
@@ -33,14 +33,14 @@
 
 typedef struct folders {
   int fd;
-  char **paths; /* owned, by the number of the watch; NULL: none */
+  char **paths; /* owned, by number of the watch; NULL for an unused number */
   uint32_t count, capacity;
 } folders;
 
-/* A file that is only made is not complete yet: its end is another notice. */
+/* A created file is not complete yet.  Its completion is another notice. */
 #define NOTICES (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
-/* The folder of a path, or the nearest around it that is there. */
+/* Watches the folder of a path, or its nearest existing parent. */
 static vyre_status
 watch_folder(folders *f, const char *path, bool *is_new)
 {
@@ -57,20 +57,20 @@ watch_folder(folders *f, const char *path, bool *is_new)
     watch = inotify_add_watch(f->fd, folder, NOTICES);
   } while (watch < 0 && (errno == ENOENT || errno == ENOTDIR) && strcmp(folder, "/") != 0 && strcmp(folder, ".") != 0);
   if (watch < 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "the folder '%s' cannot be watched: %s\nFix: %s", folder, strerror(errno),
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot watch the folder '%s': %s\nFix: %s", folder, strerror(errno),
                       errno == ENOSPC ? "allow more watches (/proc/sys/fs/inotify/max_user_watches)"
                                       : "name a file in a folder that can be read");
   if (!vyre_grow(NULL, &f->paths, &f->capacity, (uint64_t)watch + 1, sizeof *f->paths))
-    return VYRE_OUT_OF_MEMORY("for what is watched");
+    return VYRE_OUT_OF_MEMORY("for -watch");
   while (f->count <= (uint32_t)watch)
     f->paths[f->count++] = NULL;
   *is_new |= !f->paths[watch];
   if (!f->paths[watch])
     f->paths[watch] = strdup(folder);
-  return f->paths[watch] ? VYRE_OK : VYRE_OUT_OF_MEMORY("for what is watched");
+  return f->paths[watch] ? VYRE_OK : VYRE_OUT_OF_MEMORY("for -watch");
 }
 
-/* Those of all files, and of what links mean. */
+/* Watches the folders of all files, and of the files that links refer to. */
 static vyre_status
 watch_folders(folders *f, const sight_items *files, bool *is_new)
 {
@@ -84,14 +84,14 @@ watch_folders(folders *f, const sight_items *files, bool *is_new)
   return VYRE_OK;
 }
 
-/* Whether that may be a change of a file. */
+/* Handles a notice.  Returns whether a file may have changed. */
 static bool
-take_notice(folders *f, const struct inotify_event *notice)
+handle_notice(folders *f, const struct inotify_event *notice)
 {
   char path[PATH_MAX];
   struct stat file;
   const char *folder = notice->wd >= 0 && (uint32_t)notice->wd < f->count ? f->paths[notice->wd] : NULL;
-  if (notice->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)) { /* it is another folder, if it is one */
+  if (notice->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)) { /* the path may be another folder now */
     if (!(notice->mask & IN_IGNORED))
       inotify_rm_watch(f->fd, notice->wd);
     else if (folder) {
@@ -107,14 +107,14 @@ take_notice(folders *f, const struct inotify_event *notice)
 }
 
 static bool
-take_notices(folders *f)
+handle_notices(folders *f)
 {
   _Alignas(struct inotify_event) char buffer[16384];
   bool is_change = false;
   for (ssize_t got; (got = read(f->fd, buffer, sizeof buffer)) > 0;)
     for (const char *at = buffer; at < buffer + got;) {
       const struct inotify_event *notice = (const struct inotify_event *)(const void *)at;
-      is_change |= take_notice(f, notice);
+      is_change |= handle_notice(f, notice);
       at += sizeof *notice + notice->len;
     }
   return is_change;
@@ -125,15 +125,15 @@ take_notices(folders *f)
 typedef struct watcher {
   folders folders;
   int signals;     /* SIGINT and SIGCHLD, which are blocked */
-  sigset_t before; /* what was blocked */
-  sight last;      /* inputs sorted by path */
+  sigset_t before; /* the signal mask at the start */
+  sight last;      /* the snapshot of the last run, inputs sorted by path */
   uint32_t runs;
-  uint32_t looks; /* since the last that was complete, see LOOKS_MOST */
-  bool *left_out; /* one an input of this run */
-  char *said;     /* the error that it waits with */
+  uint32_t looks; /* snapshots since the last complete one, see LOOKS_MOST */
+  bool *left_out; /* by input of this run, whether it is skipped */
+  char *said;     /* the last error, which is not repeated */
 } watcher;
 
-/* Which inputs are not as they were.  One that is gone is waited for: an editor may be writing it anew. */
+/* Chooses the inputs that have changed.  A missing input is skipped, because an editor may be replacing it. */
 static vyre_status
 choose_inputs(watcher *w, const sight *now, uint32_t *out_due)
 {
@@ -141,7 +141,7 @@ choose_inputs(watcher *w, const sight *now, uint32_t *out_due)
   free(w->left_out);
   w->left_out = calloc(now->inputs.count, sizeof *w->left_out);
   if (!w->left_out)
-    return VYRE_OUT_OF_MEMORY("for what is watched");
+    return VYRE_OUT_OF_MEMORY("for -watch");
   for (uint32_t i = 0; i < now->inputs.count; i++) {
     const sight_item *at = &now->inputs.all[i], *last = sight_find(&w->last.inputs, at->path);
     const bool is_gone = w->runs && !at->hash[0] && !at->hash[1];
@@ -151,9 +151,9 @@ choose_inputs(watcher *w, const sight *now, uint32_t *out_due)
   return VYRE_OK;
 }
 
-/* "'a.comp' and 2 more changed: ". */
+/* Prints "'a.comp' and 2 more changed: ". */
 static void
-tell_changes(const watcher *w, const sight *now)
+print_changes(const watcher *w, const sight *now)
 {
   const char *first = NULL;
   uint32_t count = 0;
@@ -164,7 +164,7 @@ tell_changes(const watcher *w, const sight *now)
     first = first ? first : at->path;
     count++;
   }
-  /* A file that came between the two looks of one sight, at inputs and at files, was seen in the sight before. */
+  /* A file that appeared while a snapshot was taken is in the snapshot before. */
   for (uint32_t i = 0; i < now->inputs.count && !count; i++)
     first = first || w->left_out[i] ? first : now->inputs.all[i].path;
   if (first)
@@ -175,11 +175,11 @@ tell_changes(const watcher *w, const sight *now)
 }
 
 static void
-tell_run(const watcher *w, const sight *now, uint32_t due, int status, uint64_t nanoseconds)
+print_run(const watcher *w, const sight *now, uint32_t due, int status, uint64_t nanoseconds)
 {
   fputs("vyre-passmgr: ", stderr);
   if (w->runs)
-    tell_changes(w, now);
+    print_changes(w, now);
   fprintf(stderr, "%u input%s in %.3f s", due, due == 1 ? "" : "s", (double)nanoseconds / 1e9);
   if (WIFSIGNALED(status))
     fprintf(stderr, ", ended by signal %d", WTERMSIG(status));
@@ -188,7 +188,7 @@ tell_run(const watcher *w, const sight *now, uint32_t due, int status, uint64_t 
   fputs(w->runs ? "\n" : "; waiting for changes, until ^C\n", stderr);
 }
 
-/* Waits for notices, or, where there is one, for the end of the run; false: ^C. */
+/* Waits for the end of the run, or for notices if there is no run.  Returns false on ^C. */
 static bool
 wait_for(const watcher *w, pid_t run, int *out_status)
 {
@@ -209,7 +209,7 @@ wait_for(const watcher *w, pid_t run, int *out_status)
 
 typedef enum step { STEP_WAITS, STEP_LOOKS_AGAIN, STEP_IS_RUN, STEP_ENDS } step;
 
-/* STEP_IS_RUN: this is the process of the run. */
+/* Forks a run and waits for it.  Returns STEP_IS_RUN in the forked process. */
 static step
 run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
 {
@@ -221,12 +221,12 @@ run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
   if (run == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
-      raise(SIGTERM); /* it was gone before that was said */
+      raise(SIGTERM); /* the parent ended before prctl */
     sigprocmask(SIG_SETMASK, &w->before, NULL);
     return STEP_IS_RUN;
   }
   if (run < 0) {
-    *out_status = VYRE_ERROR(VYRE_CODE_INPUT, "no process can be made: %s\nFix: let fewer processes run here", strerror(errno));
+    *out_status = VYRE_ERROR(VYRE_CODE_INPUT, "cannot create a process: %s\nFix: end other processes", strerror(errno));
     return STEP_ENDS;
   }
   if (!wait_for(w, run, &ended)) {
@@ -235,13 +235,13 @@ run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
       continue;
     return STEP_ENDS;
   }
-  tell_run(w, now, due, ended, clock_now() - start);
+  print_run(w, now, due, ended, clock_now() - start);
   return STEP_WAITS;
 }
 
-/* From here on it is what was there. */
+/* Makes the snapshot that of the last run. */
 static void
-remember(watcher *w, sight *now)
+keep_snapshot(watcher *w, sight *now)
 {
   sight_sort(&now->inputs);
   sight_free(&w->last);
@@ -250,8 +250,8 @@ remember(watcher *w, sight *now)
   w->runs++;
 }
 
-/* A header that changes while inputs are looked at is an old one to some of them and a new one to others: that look is taken again.
- * Where something is written all the time it has to do at last; what it has not seen is another change then. */
+/* The most snapshots before a run.  A header that changes while a snapshot is taken is old for some inputs and new for others, so
+ * the snapshot is repeated.  If files change all the time, the last snapshot is used, and later changes cause another run. */
 #define LOOKS_MOST 16
 
 static bool
@@ -263,7 +263,7 @@ is_complete(watcher *w, bool has_new_folders)
   return is;
 }
 
-/* Does what is due, when all that is seen was watched before it was seen. */
+/* Takes a snapshot and runs the inputs that changed, if all folders were watched before the snapshot. */
 static step
 look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *out_status)
 {
@@ -284,7 +284,7 @@ look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *ou
   if (!status && due)
     then = run_once(w, &now, due, &status);
   if (!status && due && then == STEP_WAITS)
-    remember(w, &now);
+    keep_snapshot(w, &now);
   outputs_free(&places);
   sight_free(&now);
   *out_status = status;
@@ -297,12 +297,12 @@ is_standard(const char *path)
   return path && (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0);
 }
 
-/* What can be read once only, or is not there to be looked at. */
+/* Refuses options that -watch cannot repeat: files that can be read only once, and options with runs of their own. */
 static vyre_status
 check(int argc, char **argv, const tool_options *o)
 {
   if (o->bisect || o->reduce || o->run_reproducer)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch runs a pipeline, and -%s has runs of its own\nFix: give one of them",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch cannot be combined with -%s\nFix: give one of them",
                       o->run_reproducer ? "run-reproducer"
                       : o->reduce       ? "reduce"
                                         : "bisect");
@@ -316,9 +316,9 @@ check(int argc, char **argv, const tool_options *o)
     if (is_standard(o->inputs.names[i]))
       read = o->inputs.names[i];
   if (read)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch waits for changes of files, and '%s' is none\nFix: name a file", read);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch needs files, but '%s' is not a file\nFix: name a file", read);
   if (!o->outdir && (!o->output || is_standard(o->output)))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch writes again and again, and the output is no file\nFix: -o FILE, or -outdir DIR");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-watch needs an output file\nFix: add -o FILE or -outdir DIR");
   return VYRE_OK;
 }
 
@@ -334,8 +334,7 @@ begin(watcher *w)
   w->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
   w->folders.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   if (w->signals < 0 || w->folders.fd < 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "-watch: the system has no notices for it: %s\nFix: let fewer programs watch files",
-                      strerror(errno));
+    return VYRE_ERROR(VYRE_CODE_INPUT, "-watch: cannot watch files: %s\nFix: end other programs that watch files", strerror(errno));
   return VYRE_OK;
 }
 
@@ -351,9 +350,9 @@ end(watcher *w)
   sight_free(&w->last);
 }
 
-/* Complains, unless the same was said last. */
+/* Prints the error, unless it is the same as the last one. */
 static void
-complain_anew(vyre_status status, char **said)
+print_new_error(vyre_status status, char **said)
 {
   char *text = status ? strdup(vyre_status_text(status)) : NULL;
   if (text && *said && strcmp(text, *said) == 0)
@@ -364,14 +363,14 @@ complain_anew(vyre_status status, char **said)
   *said = text;
 }
 
-/* Until something may have changed, and the command line, which may have lists and patterns, can be read again. */
+/* Waits until files may have changed and the command line, with its lists and patterns, can be parsed again. */
 static step
 wait_for_change(watcher *w, bool is_changed, int argc, char **argv, tool_options *o)
 {
   for (;; is_changed = false) {
     if (!is_changed && !wait_for(w, 0, NULL))
       return STEP_ENDS;
-    bool is_new = take_notices(&w->folders) || is_changed;
+    bool is_new = handle_notices(&w->folders) || is_changed;
     vyre_status status = VYRE_OK, watched = VYRE_OK;
     while (is_new && !watched) {
       vyre_status_free(status);
@@ -379,19 +378,19 @@ wait_for_change(watcher *w, bool is_changed, int argc, char **argv, tool_options
       status = options_parse(argc, argv, o);
       if (!status)
         return STEP_WAITS;
-      watched = watch_folders(&w->folders, &w->last.files, &is_new); /* one may be gone, or there again */
+      watched = watch_folders(&w->folders, &w->last.files, &is_new); /* folders may disappear and appear again */
     }
-    if (status || watched) /* a list may be written at this moment */
-      complain_anew(vyre_status_join(status, watched), &w->said);
+    if (status || watched) /* a file of arguments may be incomplete at the moment */
+      print_new_error(vyre_status_join(status, watched), &w->said);
   }
 }
 
 bool
 tool_watch(int argc, char **argv, tool *t, int *out_code)
 {
-  static watcher w; /* left_out is the run's */
+  static watcher w; /* static, because the run uses left_out */
   if (t->options.inputs.count == 0)
-    return true; /* to tell so */
+    return true; /* the run reports the error */
   vyre_status status = check(argc, argv, &t->options);
   step next = STEP_ENDS;
   if (!status)
@@ -399,7 +398,7 @@ tool_watch(int argc, char **argv, tool *t, int *out_code)
   if (!status)
     next = look_and_run(&w, argc, argv, &t->options, &status);
   while (next == STEP_LOOKS_AGAIN || (next == STEP_WAITS && w.runs)) {
-    complain_anew(status, &w.said);
+    print_new_error(status, &w.said);
     next = wait_for_change(&w, next == STEP_LOOKS_AGAIN, argc, argv, &t->options);
     if (next == STEP_WAITS)
       next = look_and_run(&w, argc, argv, &t->options, &status);

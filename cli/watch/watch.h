@@ -1,6 +1,6 @@
-/* -watch: runs again whenever files change.
+/* -watch: runs the pipeline again when files change.
  *
- * This is all that the rest of the command line knows of it.  Builds for Windows have windows/absent.c instead.
+ * Only this header is visible to the rest of the command line.  Builds for Windows have windows/absent.c instead.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_WATCH_WATCH_H
@@ -8,8 +8,8 @@
 
 #include "cli/tool.h"
 
-/* Returns true in a process that has one run to do, with the options and the inputs that are left out in *t.  Returns false in the
- * process that waited, when it is to end, with *out_code. */
+/* Returns true in each process that executes a run, with its options and skipped inputs in *t.  Returns false in the waiting
+ * process at its end, with the exit code in *out_code. */
 bool tool_watch(int argc, char **argv, tool *t, int *out_code);
 
 #endif

@@ -172,7 +172,7 @@ end_late_loading(int number)
   guard_append_number(&text, (uint64_t)loading_limit);
   guard_append(&text, " s it was not done");
   guard_append_code(&text, &where.code);
-  guard_append(&text, "\nFix: give it more by -pass-timeout, or tell its author");
+  guard_append(&text, "\nFix: raise -pass-timeout, or report the pass");
   give(&text, VYRE_CODE_USAGE);
   vyre_file_abandon();
   (void)number;

@@ -189,6 +189,6 @@ guard_tell_exit(const guard_where *where, const char *how, guard_text *text)
     guard_append_code(text, &where->code);
   guard_append(text, ", before its work was done");
   append_input(text, where);
-  guard_append(text, "\nFix: a pass returns, and fails by host->error");
+  guard_append(text, "\nFix: return from the pass, and report failures with host->error");
   return code_of(where);
 }

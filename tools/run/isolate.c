@@ -35,7 +35,7 @@ isolate_begin(size_t more, isolated *out)
   if (out->pid < 0) {
     const int error = errno;
     isolate_free(out);
-    return VYRE_ERROR(VYRE_CODE_INPUT, "no process can be made: %s\nFix: leave out -isolate, or let fewer processes run here",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot create a process: %s\nFix: leave out -isolate, or end other processes",
                       strerror(error));
   }
   if (out->pid == 0) {

@@ -386,7 +386,7 @@ open_device(fuzzer *f)
   vyre_target_options one_thread = option_device_take(&f->o.on, folder, sizeof folder);
   const vyre_target_ops *target = vyre_target_find(f->o.target ? f->o.target : "cpu");
   if (!target)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",
                       f->o.target);
   one_thread.threads = 1;
   return vyre_device_open(target, &one_thread, NULL, &f->device);

@@ -92,7 +92,7 @@ check_options(mega_options *o)
                       o->inputs.count ? "more than one file" : "no file");
   o->target = o->target_name ? vyre_target_find(o->target_name) : vyre_targets[0];
   if (!o->target)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%s'\nFix: vyre-mega -help lists them", o->target_name);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%s'\nFix: vyre-mega -help lists them", o->target_name);
   return VYRE_OK;
 }
 

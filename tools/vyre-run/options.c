@@ -317,7 +317,7 @@ check_options(const run_options *options)
   if (!on_target && options->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats is of a target, and the interpreter is none\nFix: choose one with -target");
   if (options->stats_file && !options->stats)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file needs -stats\nFix: add -stats");
   const char *of_one_target = options->device_stats ? "device-stats" : options->bench.value ? "bench" : NULL;
   if (of_one_target && !options->target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is of a target, and the interpreter is none\nFix: choose one with -target",

@@ -313,7 +313,7 @@ TEST(reading_what_cannot_be_read)
   /* None of these is opened: each would wait, or never end. */
   assert_int_equal(mkfifo("no-writer", 0666), 0);
   assert_int_equal(symlink("/dev/zero", "endless"), 0);
-  static const char fix[] = "\nFix: give a file, or - and what is to be read as standard input";
+  static const char fix[] = "\nFix: give a file, or - with the contents on standard input";
   char message[200];
   snprintf(message, sizeof(message), "cannot read 'no-writer': it is a FIFO, not a file%s", fix);
   check_fails(vyre_file_read("no-writer", &bytes), message);
