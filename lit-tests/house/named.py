@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests that documents name are there: the behaviours of docs/testing.md, with each @program, and all of lit-tests/Behaviours is named;
-the rows of docs/design-notes.md, each of which names a test or says `none`.
+the items of docs/design-notes.md, each of which names a test.
 
 usage: named.py ROOT
 """
@@ -34,17 +34,14 @@ def behaviours(root):
 
 
 def complaints(root):
-    rows, errors = 0, []
-    for line in (root / "docs/design-notes.md").read_text().split("\n"):
-        cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        if len(cells) != 3 or not cells[1] or cells[1] in ("vyre", "---"):
-            continue  # no row, or one that is a heading
-        rows += 1
-        named = [file for file, _ in tests(cells[2])]
+    text = (root / "docs/design-notes.md").read_text()
+    items, errors = re.findall(r"^- \*\*(.*?)\n(?=- |#|\n|$)", text, re.M | re.S), []
+    for item in items:
+        named = [file for file, _ in tests(" ".join(item.split()))]
         errors += [f"{file} is not there" for file in named if not (root / file).is_file()]
-        if not named and cells[2] != "none":
-            errors.append(f"no test is named for '{cells[0]}'")
-    return rows, errors
+        if not named:
+            errors.append(f"no test is named for '{' '.join(item.split('**')[0].split())}'")
+    return len(items), errors
 
 
 def main(root):
