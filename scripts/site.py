@@ -37,7 +37,7 @@ PLOTS = [
          ["modules", "peer"], {"lanes > vyre": "vyre", "lanes > peer": "spirv-opt, with like passes or -O"}, unit="%", mark=0),
     Plot("docs/cuda.md", "Measured on an H200", "Rows a second on an NVIDIA H200", "million rows a second",
          ["passes", "rows"], {"device": "kernels alone", "whole": "with what the host does"}, unit="ms", per="rows", log=True),
-    Plot("docs/real-shaders.md", "What AMD's driver makes of them", "What AMD's driver makes of shaders after default<O2>",
+    Plot("docs/real-shaders.md", "Results after AMD's compiler", "Shaders after default<O2> and AMD's compiler",
          "after / before, geometric mean",
          ["collection"], {"instructions": "instructions", "latency": "latency", "inverse throughput": "inverse throughput"}, mark=1),
 ]
