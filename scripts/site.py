@@ -33,7 +33,7 @@ Plot = collections.namedtuple("Plot", "page heading title axis names numbers uni
 PLOTS = [
     Plot("bench/README.md", "Passes: bench-passes", "What a row costs in each pass, as programs grow", "ns a row",
          ["ns a row"], {"10k rows": "10k rows", "100k rows": "100k rows", "1M rows": "1M rows"}, log=True),
-    Plot("bench/README.md", "What is left", "Operations left, in lanes, beside spirv-opt", "lanes against the original, %",
+    Plot("bench/README.md", "Size of the output", "Operations left, in lanes, beside spirv-opt", "lanes against the original, %",
          ["modules", "peer"], {"lanes > vyre": "vyre", "lanes > peer": "spirv-opt, with like passes or -O"}, unit="%", mark=0),
     Plot("docs/cuda.md", "Measured on an H200", "Rows a second on an NVIDIA H200", "million rows a second",
          ["passes", "rows"], {"device": "kernels alone", "whole": "with what the host does"}, unit="ms", per="rows", log=True),
