@@ -94,10 +94,49 @@ put_number(char c)
   printf("%d,", c);
 }
 
+static char *text_end;
+
 static void
-put_cell(char c)
+put_text(char c)
 {
-  printf(c == '|' ? "\\%c" : "%c", c);
+  *text_end++ = c;
+}
+
+/* Prints the rule in lines of at most WIDTH characters, broken at blanks and, if it is longer, before its conditions. */
+static void
+print_rule(const rules_rule *rule)
+{
+  enum { WIDTH = 120 };
+  char *text = take(NULL, rule->length + 1);
+  size_t column = 0;
+  if (!text)
+    exit(1);
+  text_end = text;
+  each_character(rule, 0, put_text);
+  const bool is_long = strlen(text) > WIDTH;
+  for (const char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+    const size_t length = strlen(word);
+    const bool breaks = column > 0 && (column + 1 + length > WIDTH || (is_long && strcmp(word, "where") == 0));
+    printf("%s%s", column == 0 ? "" : breaks ? "\n  " : " ", word);
+    column = breaks ? 2 + length : column + (column > 0) + length;
+  }
+  printf("\n");
+}
+
+/* Prints the rules from `first` to `end` that the pass uses, as a block of code. */
+static void
+print_block(const rules_set *set, uint32_t first, uint32_t end, rules_use use, const char *pass)
+{
+  bool is_open = false;
+  for (uint32_t i = first; i < end; i++)
+    if (rules_used_by(&set->rules[i]) == use) {
+      if (!is_open)
+        printf("\nRules of `%s`:\n\n```\n", pass);
+      is_open = true;
+      print_rule(&set->rules[i]);
+    }
+  if (is_open)
+    printf("```\n");
 }
 
 static void
@@ -130,19 +169,15 @@ print_page(const rules_set *set, const uint32_t *firsts, char *const *texts, int
   uint32_t by_pm = 0;
   for (uint32_t i = 0; i < set->count; i++)
     by_pm += rules_used_by(&set->rules[i]) == RULES_FOR_PM;
-  printf("# The rules of pm and expand\n\nMade from passes/pm/*.rules by vyre-rules (`ninja rules-page`); "
-         "[rules-format.md](rules-format.md) says how to read "
-         "them.\n%u rules: %u of `pm`, %u of `expand`.\n",
-         set->count, by_pm, set->count - by_pm);
+  printf("# Rewrite rules\n\nThe rules that the passes `pm`, `expand` and `simplify` apply. [rules-format.md](rules-format.md) "
+         "explains their form.\n%u rules belong to `pm` and make one row at most. %u belong to `expand` and make several.\n\n"
+         "`vyre-rules` writes this page from `passes/pm/*.rules` (`ninja rules-page`).\n",
+         by_pm, set->count - by_pm);
   for (int f = 0; f < files; f++) {
     const char *title = texts[f][0] == ';' ? texts[f] + 2 : texts[f];
-    printf("\n## %.*s\n\n| rule | of | says |\n| --- | --- | --- |\n", (int)strcspn(title, ":.\n"), title);
-    for (uint32_t i = firsts[f]; i < firsts[f + 1]; i++) {
-      const rules_rule *rule = &set->rules[i];
-      printf("| %s | %s | `", rule->name, rules_used_by(rule) == RULES_FOR_PM ? "pm" : "expand");
-      each_character(rule, (uint32_t)strlen(rule->name), put_cell);
-      printf("` |\n");
-    }
+    printf("\n## %.*s\n", (int)strcspn(title, ":.\n"), title);
+    print_block(set, firsts[f], firsts[f + 1], RULES_FOR_PM, "pm");
+    print_block(set, firsts[f], firsts[f + 1], RULES_FOR_EXPAND, "expand");
   }
   printf("\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n");
 }
