@@ -1,4 +1,4 @@
-/* Names of numbers: docs at kernel.h.
+/* Names of numbers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernel.h"

@@ -1,6 +1,5 @@
-/* What a phase may do: docs/gpu-passes.md, "The contract".
- *
- * Each access is looked at: how its row is reached (reach.h), and what is known of that then.
+/* Checks the contract of phases (docs/gpu-passes.md, "The contract"): for each access, the ways by which its row is reached
+ * (reach.h).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reach.h"
@@ -21,7 +20,7 @@ typedef struct checker {
   bool good;
 } checker;
 
-/* What is wrong may stand in a function that several phases call. */
+/* Reports an error.  The message names the phase, because the row may be in a function that several phases call. */
 static void refuse(checker *k, uint32_t row, const char *fix, const char *format, ...) VYRE_PRINTF(4, 5);
 
 static void
@@ -36,7 +35,7 @@ refuse(checker *k, uint32_t row, const char *fix, const char *format, ...)
                             k->file->text + k->phase->name.at, message);
 }
 
-/* An access, and what messages and sets call its name. */
+/* An access with its name, in words for messages and as a bit for sets. */
 typedef struct access {
   kernel_access to;
   const kernel_name *name;
@@ -56,7 +55,7 @@ read_access(const checker *k, uint32_t row, access *out)
   return true;
 }
 
-/* It is the row itself, not what may be that or row 0. */
+/* Returns whether the access is surely at the phase's own row. */
 static bool
 is_own_element(const checker *k, const access *at)
 {
@@ -76,23 +75,23 @@ check_store(checker *k, uint32_t row, bool note)
     return;
   }
   if (n->kind == KERNEL_LINK)
-    refuse(k, row, "a CPU pass may move rows", "a phase makes and moves no rows: %s is not written", at.word);
+    refuse(k, row, "a CPU pass may move rows", "a phase cannot create or move rows, so it cannot write %s", at.word);
   else if (n->kind == KERNEL_COUNTER)
-    refuse(k, row, "atomic_add to its element 0", "a counter is added to, not written");
+    refuse(k, row, "atomic_add to its element 0", "a phase cannot store to a counter");
   else if (n->kind == KERNEL_VERDICT)
-    refuse(k, row, "atomic_umin to its element 0", "of a verdict the least is kept, nothing else is written");
+    refuse(k, row, "atomic_umin to its element 0", "a phase cannot store to a verdict");
   else if (n->kind != KERNEL_CORE && n->kind != KERNEL_SIDE)
-    refuse(k, row, NULL, "%s is read alone", at.word);
+    refuse(k, row, NULL, "%s is read-only", at.word);
   else if (!is_own_element(k, &at))
     refuse(k, row, "scatter to a side column by atomic_umin, atomic_umax, atomic_or, atomic_and or atomic_add",
-           "%s is written elsewhere than at the phase's row", at.word);
+           "%s is written at another row than the phase's own", at.word);
   else if (kernel_leads_to_operand(n) && (k->reach.ways[k->v->b[row]] & REACH_ANY) != 0)
-    refuse(k, row, NULL, "what is written to %s is no row: it is computed", at.word);
+    refuse(k, row, NULL, "the value written to %s is computed, but must be a row", at.word);
 }
 
-/* Rows that have their turn after the row at hand, in that direction. */
+/* Returns the ways to rows that are visited after the current row, in that direction. */
 static uint8_t
-have_their_turn(vyre_direction direction)
+visited_later(vyre_direction direction)
 {
   return direction == VYRE_DIRECTION_DOWN ? REACH_OPERANDS : direction == VYRE_DIRECTION_OUTWARD ? REACH_AROUND : 0;
 }
@@ -121,38 +120,38 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
     k->scattered |= at.bit;
     if (n->stride != 1 || (ways & (REACH_NAMED | REACH_ANY)))
       k->phase->scattered_afar |= at.bit;
-    if (n->stride != 1 || (ways & ~have_their_turn(k->phase->direction)))
+    if (n->stride != 1 || (ways & ~visited_later(k->phase->direction)))
       k->loose |= at.bit;
     return;
   }
   const bool commutes = op == VYRE_OP_atomic_add || op == VYRE_OP_atomic_umin || op == VYRE_OP_atomic_umax ||
                         op == VYRE_OP_atomic_or || op == VYRE_OP_atomic_and;
   if (n->kind != KERNEL_SIDE && n->kind != KERNEL_COUNTER && n->kind != KERNEL_VERDICT)
-    refuse(k, row, "scatter to a side column", "%s is no side column", at.word);
+    refuse(k, row, "scatter to a side column", "%s is not a side column", at.word);
   else if (n->kind == KERNEL_COUNTER ? op != VYRE_OP_atomic_add : n->kind == KERNEL_VERDICT ? op != VYRE_OP_atomic_umin : !commutes)
     refuse(k, row, NULL, "%s: the result depends on the order of rows; %s", vyre_op_infos[op].text,
-           n->kind == KERNEL_COUNTER   ? "to a counter is added by atomic_add"
-           : n->kind == KERNEL_VERDICT ? "a verdict takes atomic_umin"
-                                       : "what commutes is add, umin, umax, or, and");
+           n->kind == KERNEL_COUNTER   ? "use atomic_add for a counter"
+           : n->kind == KERNEL_VERDICT ? "use atomic_umin for a verdict"
+                                       : "use add, umin, umax, or, and");
   else if (k->written & at.bit)
-    refuse(k, row, "let one phase write it, and another one scatter", "%s is both written and scattered to", at.word);
+    refuse(k, row, "write it in one phase, and scatter in another one", "%s is both written and scattered to", at.word);
   else if (k->scatters[n - k->file->names] != op)
-    refuse(k, row, "let one phase do the one, and another one the other", "%s is scattered to by %s and by %s, whose order matters",
-           at.word, vyre_op_infos[k->scatters[n - k->file->names]].text, vyre_op_infos[op].text);
+    refuse(k, row, "use two phases", "%s is scattered to by both %s and %s, whose order matters", at.word,
+           vyre_op_infos[k->scatters[n - k->file->names]].text, vyre_op_infos[op].text);
   else if (is_used(k, row))
-    refuse(k, row, "read the column in a phase after this one", "what an atomic returns depends on the order of rows");
+    refuse(k, row, "read the column in a phase after this one", "the result of an atomic depends on the order of rows");
 }
 
-/* Rows that had their turn before the row at hand, in that direction. */
+/* Returns the ways to rows that are visited before the current row, in that direction. */
 static uint8_t
-had_their_turn(vyre_direction direction)
+visited_earlier(vyre_direction direction)
 {
   return direction == VYRE_DIRECTION_UP       ? REACH_OWN | REACH_OPERANDS
          : direction == VYRE_DIRECTION_INWARD ? REACH_OWN | REACH_AROUND
                                               : REACH_OWN;
 }
 
-/* For those who ask whether programs may go different ways. */
+/* Notes a load, to decide later whether programs are independent. */
 static void
 note_load(checker *k, const access *at, uint8_t ways)
 {
@@ -175,14 +174,14 @@ check_load(checker *k, uint32_t row)
   note_load(k, &at, ways);
   const bool of_a_row = n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS;
   if (n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT)
-    refuse(k, row, "put what phases tell each other into a side column", "%s is not read by phases", at.word);
+    refuse(k, row, "pass values between phases in a side column", "phases cannot read %s", at.word);
   else if ((k->scattered & at.bit) && ((k->loose & at.bit) || !is_own_element(k, &at)))
     refuse(k, row, "read it in a phase after this one", "%s is read by the phase that scatters to it", at.word);
   else if (of_a_row && (ways & REACH_ANY))
     refuse(k, row, NULL, "%s of a row that is reached neither over operands and parents nor from a side column", at.word);
   else if (of_a_row && (ways & REACH_NAMED) && n->kind != KERNEL_CORE)
-    refuse(k, row, NULL, "of a row that a side column names only op, imm, imm_hi, a, b and c are read, not %s", at.word);
-  else if ((k->written & at.bit) && n->stride == 1 && (ways & ~had_their_turn(k->phase->direction)))
+    refuse(k, row, NULL, "%s cannot be read at a row from a side column, only op, imm, imm_hi, a, b and c", at.word);
+  else if ((k->written & at.bit) && n->stride == 1 && (ways & ~visited_earlier(k->phase->direction)))
     refuse(k, row, "write to a side column, and copy it in a phase after this one",
            "%s of a row that may be writing it at the same time", at.word);
   else if ((k->written & at.bit) && n->stride > 1 && !is_own_element(k, &at))
@@ -222,14 +221,14 @@ check_rows(checker *k, bool note)
     else if (is_load)
       continue;
     else if (!note && is_forbidden(k, row, op))
-      refuse(k, row, NULL, "a row function knows nothing of other invocations and of memory as a whole: %s",
+      refuse(k, row, NULL, "a row function cannot use other invocations or whole buffers: %s",
              vyre_op_infos[op].text);
     else if (!note && !is_for_every_device(VYRE_ROW_TYPE(v->op[row])))
-      refuse(k, row, NULL, "a phase computes with bool and integers of 32 and 64 bits alone: %s", vyre_op_infos[op].text);
+      refuse(k, row, NULL, "a phase can only compute with bool and integers of 32 and 64 bits, not %s", vyre_op_infos[op].text);
   }
 }
 
-/* What need not be held against a length. */
+/* Notes the steps that the contract proves to be in bounds. */
 static void
 note_bounds(const kernel_reach *reach, char *in_bounds)
 {
@@ -253,8 +252,8 @@ check_phase(checker *k, kernel_function *phase)
   phase->scattered = k->scattered;
 }
 
-/* Whether there is something that phases do, and whether those that write the table count it: the manager knows of a change by
- * that. */
+/* Checks that phases use memory, and that phases which write the table count their changes, by which the manager detects a change.
+ */
 static void
 check_pass(checker *k)
 {
@@ -270,11 +269,11 @@ check_pass(checker *k)
     }
   uint8_t memory[KERNEL_MOST_NAMES];
   if (kernel_memory(file, memory) == 0)
-    k->good = kernel_error(file, k->phase->name, NULL, "phases name no column and no other memory");
+    k->good = kernel_error(file, k->phase->name, NULL, "the phases use no column and no other memory");
   if (writer && !counts)
-    k->good =
-        kernel_error(file, writer->name, "counter %changed \"rows changed\", and atomic_add %changed[0], 1u32 where a row changes",
-                     "phases write the table, and none adds to a counter with a label: nobody learns of a change");
+    k->good = kernel_error(file, writer->name,
+                           "declare counter %changed \"rows changed\", and execute atomic_add %changed[0], 1u32 where a row changes",
+                           "the phases write the table, but do not count changes in a counter with a label");
 }
 
 vyre_status
@@ -289,7 +288,8 @@ kernel_check(kernel_expansion *expansion, const vyre_module *module)
     kernel_reach_program(&k.reach, program);
     while (function < k.file->function_count && !k.file->functions[function].is_phase)
       function++;
-    if (function < k.file->function_count) /* the first programs are phases, in their order; then come the same over lists */
+    if (function <
+        k.file->function_count) /* the first programs are the phases in order; the others are the same phases over lists */
       check_phase(&k, &k.file->functions[function++]);
     note_bounds(&k.reach, expansion->in_bounds.data);
   }
@@ -298,5 +298,5 @@ kernel_check(kernel_expansion *expansion, const vyre_module *module)
     check_pass(&k);
   if (status || k.good)
     return status;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a phase does what phases may not", expansion->file->path);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a phase breaks the contract of phases", expansion->file->path);
 }

@@ -1,8 +1,8 @@
 /* Kernels for devices: the programs around phases, with all columns in one buffer.
  *
- * A step into a column becomes a step into the arena, by the index and the offset that the arena's head has for that column; the
- * offset is loaded once, at the start.  Rows that are reached over operands and parents are in bounds (reach.h); where the index
- * may be another number, the length that the head has is asked first.  O(rows).
+ * A step into a column becomes a step into the arena, at the index plus the column's offset in the arena's head.  The offset is
+ * loaded once, at the start.  Rows that are reached over operands and parents are in bounds (reach.h).  Other indices are compared
+ * with the length in the head.  O(rows).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
@@ -18,18 +18,18 @@ typedef struct lowering {
   const kernel_file *file;
   vyre_module *module;
   const vyre_view *v;
-  uint8_t memory[KERNEL_MOST_NAMES]; /* by name: its number in the head */
+  uint8_t memory[KERNEL_MOST_NAMES]; /* by name, its number in the head */
   kernel_reach reach;
-  uint8_t *is_scattered; /* by row: a step through which an atomic goes */
-  uint8_t *in_bounds;    /* by row: a step that surely is */
-  /* of the program at hand */
+  uint8_t *is_scattered; /* by row, whether an atomic uses the step */
+  uint8_t *in_bounds;    /* by row, whether the step is surely in bounds */
+  /* the current program */
   uint32_t program, end;
-  /* The arena, the same memory where nothing is written, the constants; the row that says where the head is. */
+  /* The arena, a read-only view of the same memory, the push constants, and the row with the offset of the head. */
   vyre_row arena, read, constants, head;
   vyre_row offsets[KERNEL_MOST_NAMES], lengths[KERNEL_MOST_NAMES];
 } lowering;
 
-/* ---- what is known of rows ----------------------------------------------------------------------------------------------- */
+/* ---- facts about rows ---------------------------------------------------------------------------------------------------- */
 
 static bool
 has_name(const lowering *w, uint32_t row, const char *prefix)
@@ -73,7 +73,7 @@ before(const lowering *w, uint32_t row)
   return b;
 }
 
-/* A word of the head: the offset of a memory, or its length. */
+/* Appends a load of a word of the head: the offset of a memory, or its length. */
 static vyre_row
 word_of_head(lowering *w, vyre_row *known, uint32_t name, uint32_t which)
 {
@@ -108,7 +108,7 @@ lower_step(lowering *w, uint32_t at)
   vyre_row_rewrite(w->module, (vyre_row){at}, word, 0, v->imm_hi[at], to, where, VYRE_NONE);
 }
 
-/* A step into what stands for a workgroup's counter, which is declared before it (device_text.c). */
+/* Replaces a step into the buffer that stands for a workgroup's counter (device_text.c) by one into workgroup memory. */
 static void
 share_step(const lowering *w, uint32_t at)
 {
@@ -143,7 +143,7 @@ find_memory(lowering *w)
 
 /* ---- variables ----------------------------------------------------------------------------------------------------------- */
 
-/* The get becomes its lanes, put together. */
+/* Replaces the get by the joined lanes. */
 static void
 split_get(const lowering *w, uint32_t get, const vyre_row parts[4], uint32_t lanes)
 {
@@ -151,7 +151,7 @@ split_get(const lowering *w, uint32_t get, const vyre_row parts[4], uint32_t lan
   vyre_row values[4] = {{0}};
   for (uint32_t k = 0; k < lanes; k++)
     values[k] = vyre_build_get(&b, parts[k]);
-  if (lanes == 4) { /* a join has three operands */
+  if (lanes == 4) { /* a join has at most three operands */
     const vyre_type pair = VYRE_TYPE(VYRE_TYPE_KIND(VYRE_ROW_TYPE(w->v->op[get])), 2);
     for (uint32_t k = 0; k < 2; k++)
       values[k] = vyre_build(&b, VYRE_OP_join, pair, 0, 0, 0, values[2 * k], values[2 * k + 1], VYRE_NONE);
@@ -170,8 +170,8 @@ split_set(const lowering *w, uint32_t set, const vyre_row parts[4], uint32_t lan
   vyre_row_kill(w->module, (vyre_row){set});
 }
 
-/* A variable of several lanes becomes one a lane: devices have registers of one lane, and lavapipe (Mesa 22.3) loses lanes of a
- * vector that a loop ends with. */
+/* Replaces a variable of several lanes by one for each lane.  Devices have registers of one lane, and lavapipe (Mesa 22.3) loses
+ * lanes of a vector that is carried out of a loop. */
 static void
 split_variable(const lowering *w, uint32_t var)
 {
@@ -191,8 +191,8 @@ split_variable(const lowering *w, uint32_t var)
   vyre_row_kill(w->module, (vyre_row){var});
 }
 
-/* Rows that are made here come after `end`, so that a step is looked at before those that its index comes from are changed: from
- * the last one to the first. */
+/* Visits rows from the last to the first, so that a step is changed before the rows that its index depends on.  New rows come after
+ * `end`. */
 static void
 lower_program(lowering *w)
 {
@@ -238,9 +238,9 @@ lower(kernel_file *file, vyre_module *module)
   return VYRE_OK;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
+/* ---- the module ---------------------------------------------------------------------------------------------------------- */
 
-/* Each program is an input of its own, and so is written alone. */
+/* Makes each program an input of its own, so that it is exported alone. */
 static vyre_status
 part_programs(kernel_device *device, const char *path)
 {
@@ -249,7 +249,8 @@ part_programs(kernel_device *device, const char *path)
   for (uint32_t program = v->first[0]; program; program = v->next[program], number++) {
     const uint32_t first = v->first[program], input = number ? vyre_module_add_input(device->module, path) : 0;
     vyre_program_info_of(device->module, (vyre_row){program})->input = input;
-    vyre_row_move_before(device->module, (vyre_row){first}, (vyre_row){v->next[first]}); /* a change, so that sealing sees it */
+    vyre_row_move_before(device->module, (vyre_row){first},
+                         (vyre_row){v->next[first]}); /* a change, so that the module is sealed */
   }
   VYRE_TRY(vyre_module_status(device->module));
   VYRE_TRY(vyre_module_seal(device->module, NULL));
@@ -307,7 +308,7 @@ kernel_device_find(const kernel_device *device, bool is_levels, bool by_program,
 
 /* ---- the forms ----------------------------------------------------------------------------------------------------------- */
 
-/* Plugins have all of it in them: comments, and the space that only people need, go. */
+/* Removes comments and unnecessary space, because plugins contain the text. */
 static vyre_status
 append_lean(vyre_bytes *text, vyre_bytes *out)
 {

@@ -1,5 +1,5 @@
-/* The device forms of phases: kernels whose memory is one buffer of words, the arena.  docs/gpu-passes.md, "On a device", says what
- * stands in it and what a kernel is given.
+/* The device forms of phases: kernels whose memory is one buffer of words, the arena.  docs/gpu-passes.md, "On a device", describes
+ * the arena and the arguments of a kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_KERNEL_DEVICE_H
@@ -8,64 +8,64 @@
 #include "kernel.h"
 #include "vyre/phases.h"
 
-#define KERNEL_ENTRY      "main" /* of each kernel */
-#define KERNEL_SHARED_SET 2      /* of what stands for a counter of which the workgroup has its own, this one: */
-#define KERNEL_SHARED     "the workgroup's counter "
+#define KERNEL_ENTRY      "main"                     /* the entry point of each kernel */
+#define KERNEL_SHARED_SET 2                          /* the descriptor set of buffers that stand for counters in workgroup memory */
+#define KERNEL_SHARED     "the workgroup's counter " /* begins the names of these counters */
 
 enum {
-  KERNEL_WORKGROUP = 64, /* invocations, unless this specialization constant says another number: */
-  KERNEL_WORKGROUP_SPEC = 0,
-  KERNEL_PTX_PROGRAM = 32,  /* and of PTX by program: a warp, as most levels have fewer rows than that */
-  KERNEL_ARENA_ZERO = 0,    /* this word of the arena is 0: what a load out of bounds reads */
-  KERNEL_ARENA_NOWHERE = 1, /* and this one takes what is scattered out of bounds */
+  KERNEL_WORKGROUP = 64,     /* invocations of a workgroup */
+  KERNEL_WORKGROUP_SPEC = 0, /* the specialization constant that changes their number */
+  KERNEL_PTX_PROGRAM = 32,   /* invocations of PTX kernels by program: a warp, because most levels have fewer rows */
+  KERNEL_ARENA_ZERO = 0,     /* the word of the arena that is 0, which loads out of bounds read */
+  KERNEL_ARENA_NOWHERE = 1,  /* the word that scatters out of bounds write */
 };
 
-/* A kernel's push constants: words, in this order. */
+/* The push constants of a kernel: words in this order. */
 typedef struct kernel_listed_arguments {
-  uint32_t head;  /* where in the arena its head stands: for each memory (kernel_memory) its offset and its length, two words */
-  uint32_t first; /* flat: the first row; else where the rows to take stand in the arena */
-  uint32_t count; /* of rows */
+  uint32_t head;  /* offset in the arena of the head, which has for each memory (kernel_memory) its offset and length, two words */
+  uint32_t first; /* the first row of a flat phase; otherwise the offset in the arena of the list of rows */
+  uint32_t count; /* number of rows */
 } kernel_listed_arguments;
 
 typedef struct kernel_programs_arguments {
   uint32_t head;
-  uint32_t order;  /* where the rows of all programs stand, each level's side by side */
-  uint32_t starts; /* where it stands where in `order` each level begins, and the last one ends */
-  uint32_t firsts; /* where it stands which of `starts` is each program's first, and, last, how many there are */
-  uint32_t level;  /* of each program's levels those to take begin with this one, in the order in which they are taken, */
-  uint32_t levels; /* and are so many: a long way is gone in several dispatches, each short enough for drivers */
+  uint32_t order;  /* offset of the rows of all programs, sorted by level */
+  uint32_t starts; /* offset of the starts of levels in `order`, and the end of the last level */
+  uint32_t firsts; /* offset of each program's first index in `starts`, and the number of levels */
+  uint32_t level;  /* the first level of each program that this dispatch executes, in the order of execution */
+  uint32_t levels; /* number of levels; long sequences are split into dispatches that are short enough for drivers */
 } kernel_programs_arguments;
 
 typedef struct kernel_device_kernel {
-  bool is_levels;   /* of a `levels` step; else of a phase */
-  bool by_program;  /* a workgroup takes a program, one level after the other; else an invocation takes a row */
-  uint32_t index;   /* of the step; of the phase among functions */
-  uint32_t program; /* its row */
+  bool is_levels;   /* the kernel of a `levels` step, otherwise of a phase */
+  bool by_program;  /* a workgroup executes a program level by level, otherwise an invocation executes a row */
+  uint32_t index;   /* of the step, or of the phase among functions */
+  uint32_t program; /* the kernel's program row */
 } kernel_device_kernel;
 
-/* One kernel a phase, each invocation of which takes one row.  And by program one a directed phase that stands outside of `levels`,
- * and one a `levels`; but of those in which rows see what other programs do meanwhile (they read side columns at rows of any
- * program), or something is repeated while a counter changes, unless the author says that programs are apart.  Then each program
- * repeats it as often as it has to itself: the workgroup has a counter of its own. */
+/* The kernels of a file.  Each phase has a kernel whose invocations each execute one row.  Each directed phase outside of `levels`,
+ * and each `levels`, also has a kernel by program, with two exceptions.  The first are phases whose rows read side columns at rows
+ * of any program, so that they depend on other programs.  The second are repetitions while a counter changes.  If the author
+ * declares that programs are independent, both have such a kernel, and each program repeats by a counter in workgroup memory. */
 typedef struct kernel_device {
-  vyre_module *module; /* a program and an input a kernel, in the order of `kernels` */
+  vyre_module *module; /* a program and an input for each kernel, in the order of `kernels` */
   kernel_device_kernel *kernels;
   uint32_t count;
-  vyre_bytes bytes; /* they lie there */
+  vyre_bytes bytes; /* memory of `kernels` */
 } kernel_device;
 
 /* ---- device_text.c ---- */
-/* Appends the programs of all kernels to the text of the functions that they call, and what they are.  Their columns are still
- * buffers, of set 1; what else they have is of set 0. */
+/* Appends the programs of all kernels to the text of the functions that they call, and their kernel_device_kernels to `kernels`.
+ * Columns are still buffers, of set 1.  All other buffers are of set 0. */
 VYRE_MUST_USE vyre_status kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes *kernels);
 
 /* ---- device.c ---- */
-/* Of a file that was checked; to be freed in any case. */
+/* Creates the kernels of a checked file.  Free *out also after a failure. */
 VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_device *out);
 void kernel_device_free(kernel_device *device);
-/* NULL: there is none. */
+/* Returns the kernel, or NULL. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, bool is_levels, bool by_program, uint32_t index);
-/* Appends the kernel in this form, without names, as whole words: PTX ends with as many line ends as that takes. */
+/* Appends the kernel in this form, without names, padded to whole words: PTX ends with additional line ends. */
 VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_form form, vyre_bytes *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The programs around phases for a device, as `.vir`: which rows an invocation takes.
+/* The programs around phases for a device, as `.vir`: they choose the rows of each invocation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
@@ -8,9 +8,9 @@
 typedef struct writer {
   const kernel_file *file;
   vyre_bytes *text, *kernels;
-  uint32_t turns, repeats; /* of the program at hand: names in it are unique */
-  uint64_t shared;         /* counters of which a workgroup has its own, by program: those of its repeat while */
-  uint32_t counter;        /* that one of them which the repeat at hand goes by; UINT32_MAX: it is none such */
+  uint32_t turns, repeats; /* numbers of the current program, for unique names */
+  uint64_t shared;         /* counters in workgroup memory, of the repetitions of a kernel by program */
+  uint32_t counter;        /* the counter of the current repetition, or UINT32_MAX */
 } writer;
 
 static const char arguments[] =
@@ -27,8 +27,8 @@ add_name(writer *w, uint32_t name)
                            n->word ? n->word : w->file->text + n->text.at);
 }
 
-/* The head of a program, to where its memory is declared and its head is known.  What its phases do not write is read by way of a
- * buffer of its own, the same memory: so a driver may load it when and how it likes. */
+/* Appends the beginning of a program: the declarations of its memory, and the load of the arena's head.  Memory that its phases do
+ * not write is read through a second, read-only buffer over the same memory, so that drivers may reorder these loads. */
 static vyre_status
 begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t written)
 {
@@ -53,7 +53,7 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
       ADD(" : u32[] storage %s set(%d) binding(%u)\n", written >> i & 1 ? "rw" : "ro", KERNEL_MEMORY_SET, i);
     }
   for (uint32_t i = 0; i < w->file->name_count; i++)
-    if (w->shared >> i & 1) /* phases take storage: device.c puts the one for the other */
+    if (w->shared >> i & 1) /* phases use storage buffers, which device.c replaces by workgroup memory */
       ADD("  buffer %%\"" KERNEL_SHARED "%u\" : u32[1] workgroup\n"
           "  buffer %%\"added here to %u\" : u32[] storage rw set(%d) binding(%u)\n"
           "  var %%\"before %u\" : u32\n",
@@ -75,7 +75,7 @@ call(writer *w, const kernel_function *phase, uint32_t turn)
   return vyre_bytes_printf(w->text, ")\n");
 }
 
-/* ---- a row an invocation ------------------------------------------------------------------------------------------------- */
+/* ---- kernels by row ------------------------------------------------------------------------------------------------------ */
 
 static vyre_status
 add_listed(writer *w, uint32_t function)
@@ -90,9 +90,9 @@ add_listed(writer *w, uint32_t function)
   return vyre_bytes_printf(w->text, "  }\n}\n");
 }
 
-/* ---- a program a workgroup ----------------------------------------------------------------------------------------------- */
+/* ---- kernels by program -------------------------------------------------------------------------------------------------- */
 
-/* The rows of a level of a program, by all invocations of the workgroup, which then meet. */
+/* Appends a loop over the rows of a level, shared by all invocations of the workgroup, and a barrier. */
 static vyre_status
 add_turn(writer *w, uint32_t function)
 {
@@ -107,8 +107,8 @@ add_turn(writer *w, uint32_t function)
 
 static vyre_status add_turns(writer *w, uint32_t first, uint32_t end);
 
-/* Until an iteration of this program added nothing: what all of the workgroup read is the same, and none adds before all have read.
- */
+/* Appends a loop that ends when an iteration of this program adds nothing.  Barriers ensure that all invocations read the same
+ * count. */
 static vyre_status
 add_while(writer *w, uint32_t at)
 {
@@ -167,7 +167,7 @@ begin_levels(writer *w, vyre_direction direction)
   return VYRE_OK;
 }
 
-/* What phases that take turns do, all of them together. */
+/* Combines the effects of the phases of a step. */
 static void
 join_phases(const kernel_file *file, uint32_t first, uint32_t end, kernel_function *out)
 {
@@ -187,8 +187,8 @@ join_phases(const kernel_file *file, uint32_t first, uint32_t end, kernel_functi
   }
 }
 
-/* Whether a program's rows see nothing of what other programs do meanwhile.  What is reached over operands and parents is of the
- * same program, or row 0, whose element may only be scattered to. */
+/* Returns whether programs are independent of each other during the step.  Rows that are reached over operands and parents belong
+ * to the same program, or are row 0, which phases only scatter to. */
 static bool
 are_programs_apart(const kernel_function *f)
 {
@@ -204,7 +204,7 @@ counters_of_whiles(const kernel_file *file, uint32_t first, uint32_t end)
   return names;
 }
 
-/* What the workgroup added goes to the counters of all programs. */
+/* Adds the workgroup's counters to the counters of the pass. */
 static vyre_status
 end_program(writer *w)
 {
@@ -218,8 +218,8 @@ end_program(writer *w)
   return vyre_bytes_printf(w->text, "}\n");
 }
 
-/* A phase, or the steps in `levels`, from `first` to before `end`.  A program does not wait for others in a repeat while: that is
- * as the author says, who knows whether an iteration that adds nothing changes nothing. */
+/* Appends the kernel by program of a phase, or of the steps of `levels` from `first` to before `end`.  In a repetition a program
+ * does not wait for other programs.  The author declares with `apart` that this is right. */
 static vyre_status
 add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *joined, uint32_t first, uint32_t end)
 {
@@ -236,7 +236,7 @@ add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *jo
   return VYRE_OK;
 }
 
-/* Whether it stands in the sequence outside of `levels`, whose kernels have its turns. */
+/* Returns whether the sequence runs the phase outside of `levels`. */
 static bool
 runs_by_itself(const kernel_file *file, uint32_t function)
 {

@@ -1,7 +1,7 @@
-/* A kernel file as `.vir` text, and what is said of that text as said of the file.
+/* Expands a kernel file to `.vir` text, and maps messages about that text to the file.
  *
- * Functions and phases keep their text.  Added are the columns that a function uses, as parameters after its own, and as arguments
- * where it is called; names of numbers become numbers.
+ * Functions and phases keep their text.  The columns that a function uses become additional parameters, and additional arguments of
+ * its calls.  Names of numbers become numbers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernel.h"
@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CALLS = 64 }; /* that nest in one expression: as deep as the parser goes */
+enum { MOST_CALLS = 64 }; /* nested calls of an expression, as deep as the parser accepts */
 
 typedef struct expander {
   kernel_expansion *out;
   kernel_file *file;
   text_lexer lexer;
-  uint32_t copied; /* what stands before this in the file was copied, or left out */
+  uint32_t copied; /* the file before this offset has been copied or skipped */
   vyre_status status;
   struct {
-    uint32_t depth; /* of the parentheses in which its arguments stand */
+    uint32_t depth; /* of the parentheses of its arguments */
     uint64_t names;
     bool has_arguments;
   } calls[MOST_CALLS];
@@ -37,7 +37,7 @@ note_piece(expander *e, uint32_t from, uint32_t length)
     e->status = vyre_bytes_append(&e->out->pieces, &piece, sizeof piece);
 }
 
-/* The file's text up to there. */
+/* Copies the file's text up to `at`. */
 static void
 copy_to(expander *e, uint32_t end)
 {
@@ -71,7 +71,7 @@ add_name(expander *e, uint32_t name)
     ADD(e, "%%%.*s", (int)n->text.length, e->file->text + n->text.at);
 }
 
-/* ", %op : path u32[], %a : path u32[]", or without the types. */
+/* Appends ", %op : path u32[], %a : path u32[]", or the same without types. */
 static void
 add_names(expander *e, uint64_t names, bool comma, const char *type)
 {
@@ -89,7 +89,7 @@ add_names(expander *e, uint64_t names, bool comma, const char *type)
 
 /* ---- functions ----------------------------------------------------------------------------------------------------------- */
 
-/* At a name with an @: a function that is called, or a number. */
+/* Expands a name with an @: the call of a function, or a number. */
 static void
 expand_global(expander *e)
 {
@@ -106,7 +106,7 @@ expand_global(expander *e)
   text_lexer ahead = e->lexer;
   text_lex(&ahead);
   if (!called || called->names == 0 || ahead.token.kind != TOKEN_MARK || ahead.token.mark != '(' || e->call_count == MOST_CALLS)
-    return; /* what is wrong, the parser says */
+    return; /* the parser reports the error */
   text_lex(&ahead);
   e->calls[e->call_count].depth = e->depth + 1;
   e->calls[e->call_count].names = called->names;
@@ -129,11 +129,11 @@ expand_mark(expander *e)
   e->depth--;
 }
 
-/* From after its name to its end. */
+/* Expands a function from after its name to its end. */
 static void
 expand_function(expander *e, const kernel_function *f)
 {
-  if (f->is_phase) { /* of `phase @p up (%i)` the direction goes, and the row gets its type */
+  if (f->is_phase) { /* `phase @p up (%i)` loses the direction, and the row gets a type */
     leave_out_to(e, f->head.at);
     copy_to(e, f->head.at + f->head.length);
     note_piece(e, e->copied, 0);
@@ -144,7 +144,7 @@ expand_function(expander *e, const kernel_function *f)
   add_names(e, f->names, f->has_parameters, " : path u32[]");
   e->lexer.cursor = f->body.at;
   e->call_count = e->depth = 0;
-  e->depth = 1; /* of the parentheses that close first */
+  e->depth = 1; /* of the first closing parenthesis */
   for (text_lex(&e->lexer); e->lexer.token.start < f->body.at + f->body.length && e->lexer.token.kind != TOKEN_END;
        text_lex(&e->lexer))
     if (e->lexer.token.kind == TOKEN_GLOBAL)
@@ -179,7 +179,7 @@ add_buffer(expander *e, uint32_t name)
   ADD(e, " : u32[] storage %s set(%d) binding(%u)\n", is_read ? "ro" : "rw", KERNEL_MEMORY_SET, name);
 }
 
-/* A program whose invocations are rows. */
+/* Appends a program whose invocations each execute one row. */
 static void
 add_program(expander *e, const kernel_function *phase, bool is_listed)
 {
@@ -196,7 +196,7 @@ add_program(expander *e, const kernel_function *phase, bool is_listed)
   ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW,
       is_listed  ? "load(%\"the list\"[gid.x])"
       : from_end ? "sub(groups.x, gid.x)"
-                 : "add(gid.x, 1u32)"); /* without row 0 */
+                 : "add(gid.x, 1u32)"); /* skips row 0 */
   ADD(e, "  @%.*s(%%\"%s\"", length, name, KERNEL_OWN_ROW);
   add_names(e, phase->names, true, "");
   ADD(e, ")\n}\n");
@@ -244,7 +244,7 @@ offset_of(const vyre_bytes *text, uint32_t line, uint32_t column)
   return (uint32_t)(at - text->data) + (column ? column - 1 : 0);
 }
 
-/* Where it is in the file. */
+/* Returns the place in the file of a place in the expanded text. */
 static kernel_text
 place_of(const kernel_expansion *expansion, uint32_t line, uint32_t column, uint32_t length)
 {
@@ -260,7 +260,7 @@ place_of(const kernel_expansion *expansion, uint32_t line, uint32_t column, uint
   return where;
 }
 
-/* A message may name a line of the expanded text, which nobody has seen. */
+/* Replaces line numbers of the expanded text in a message, because users do not see that text. */
 static void
 mend_line(const kernel_expansion *expansion, const char *message, char *out, size_t size)
 {

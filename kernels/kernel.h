@@ -1,10 +1,9 @@
-/* Kernel files: the phases of a GPU pass, as row functions in `.vir`.  What stands in such a file, and what a phase may do, is
- * told in docs/gpu-passes.md.
+/* Kernel files: the phases of a GPU pass, as row functions in `.vir`.  docs/gpu-passes.md describes the language and the contract
+ * of phases.
  *
- * A file is read with those that it includes, in two steps.  What is the kernel file's own (declarations, the heads of phases, the
- * sequence) is read here (read.c).  The rest is `.vir`: each phase becomes a function, and a program around it for each way of
- * sweeping over rows, as text (expand.c), which the parser of ir/text takes; whatever is said of that text is said of the place in
- * the file that it came from.
+ * A file and its includes are compiled in two steps.  read.c reads the parts that only kernel files have: declarations, the heads
+ * of phases, the sequence.  The rest is `.vir`.  expand.c writes a text in which each phase is a function, with a program around it
+ * for each way of sweeping over rows.  The parser of ir/text reads that text, and its messages are mapped to places in the file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_KERNEL_H
@@ -14,66 +13,66 @@
 #include "vyre/ir.h"
 #include "vyre/phases.h"
 
-#define KERNEL_OWN_ROW    "the row" /* as the programs around phases call it */
-#define KERNEL_MEMORY_SET 1         /* of the buffers that are the file's memory; a name's number is its binding */
+#define KERNEL_OWN_ROW    "the row" /* the row's name in the programs around phases */
+#define KERNEL_MEMORY_SET 1         /* the descriptor set of the file's memory; a name's number is its binding */
 
 enum {
   KERNEL_MOST_NAMES = 64,
   KERNEL_MOST_FUNCTIONS = 1024,
   KERNEL_MOST_STEPS = 256,
-  KERNEL_MOST_TIMES = 1024, /* that a phase runs by repeats in each other */
+  KERNEL_MOST_TIMES = 1024, /* runs of a phase by nested repeats */
   KERNEL_MOST_SOURCES = 64,
   KERNEL_MOST_CONSTANTS = 256
 };
 
-/* A piece of the text. */
+/* A range of the text. */
 typedef struct kernel_text {
   uint32_t at, length;
 } kernel_text;
 
 typedef enum kernel_kind {
-  KERNEL_CORE,     /* a column of the table that says what a row is: a row function may write its own element */
-  KERNEL_LINK,     /* one that says where it is: read alone */
-  KERNEL_ANALYSIS, /* one of an analysis */
-  KERNEL_FACT,     /* of each opcode, from ops.def */
-  KERNEL_SIDE, /* the pass's own: `stride` elements a row, zero before the first phase; of stride 0: as many as the pass asks for */
-  KERNEL_TABLE,   /* words that the pass hands over: read alone, at any index */
-  KERNEL_COUNTER, /* one word that phases add to; of stride 0: as many as the pass asks for */
-  KERNEL_VERDICT, /* one word, all ones at first, of which they leave the least: row << 4 | code */
+  KERNEL_CORE,     /* a column with a row's op, payload or operands, whose own element a row function may write */
+  KERNEL_LINK,     /* a column with a row's position, read only */
+  KERNEL_ANALYSIS, /* a column of an analysis, read only */
+  KERNEL_FACT,     /* a fact of ops.def, by opcode */
+  KERNEL_SIDE,     /* a side column of the pass: `stride` elements a row, zero at first; stride 0 if the pass sets its size */
+  KERNEL_TABLE,    /* words from the pass, read only, at any index */
+  KERNEL_COUNTER,  /* a word that phases add to; stride 0 for an array whose size the pass sets */
+  KERNEL_VERDICT,  /* a word, all ones at first, that becomes the minimum of row << 4 | code */
 } kernel_kind;
 
-/* A name that phases use without a parameter for it; each is one bit of a set of names. */
+/* A name of memory that phases use without a parameter.  A set of names has a bit for each. */
 typedef struct kernel_name {
   kernel_kind kind;
-  kernel_text text;  /* declared ones */
-  kernel_text label; /* of a counter: what -stats calls it; of no length: nothing */
-  const char *word;  /* those of columns.def */
+  kernel_text text;  /* the name, if the file declares it */
+  kernel_text label; /* a counter's name in -stats, empty if it has none */
+  const char *word;  /* the name, if columns.def has it */
   uint32_t stride;
-  bool is_provided; /* a column of an analysis that the pass makes */
+  bool is_provided; /* a column of an analysis that the pass provides */
 } kernel_name;
 
-/* A function, or a phase, which is one that is given its row. */
+/* A function, or a phase, which is a function of a row. */
 typedef struct kernel_function {
   kernel_text name; /* without the @ */
-  kernel_text head; /* after the name: from ( to the end of the parameters */
+  kernel_text head; /* from ( to the end of the parameters */
   kernel_text body; /* from there to } */
-  uint64_t names;   /* that it uses, by itself and in what it calls */
-  /* Of a phase, known once it is checked: names that it writes, scatters or adds to. */
+  uint64_t names;   /* names used by the function and its callees */
+  /* For a checked phase, the names that it writes, scatters to and reads. */
   uint64_t written, scattered, read;
-  uint64_t read_elsewhere;            /* of which it reads other elements than its own row's, */
-  uint64_t read_afar, scattered_afar; /* those of rows that are not reached over operands and parents: of any program */
+  uint64_t read_elsewhere;            /* names that it reads at other rows than its own */
+  uint64_t read_afar, scattered_afar; /* names accessed at rows that may be of any program, not reached over operands and parents */
   bool is_phase, has_parameters;
   vyre_direction direction;
 } kernel_function;
 
-/* Of the sequence; in the order of the text. */
+/* A step of the sequence, in the order of the text. */
 typedef struct kernel_step {
   vyre_phase_step_kind kind;
-  uint32_t phase; /* RUN: its function */
-  uint32_t times; /* REPEAT; of LEVELS 1: they are what the side column `name` says */
-  bool is_apart;  /* LEVELS: the author says that no program's rows see what those of others do in them */
-  uint32_t name;  /* REPEAT_WHILE: a counter; until it stays as it is */
-  uint32_t end;   /* but RUN: the step after those in it */
+  uint32_t phase; /* RUN: the function of the phase */
+  uint32_t times; /* REPEAT: the number of repetitions; LEVELS: 1 if the levels are in the side column `name` */
+  bool is_apart;  /* LEVELS: the author declares that programs are independent of each other */
+  uint32_t name;  /* REPEAT_WHILE: a counter, until it does not change; LEVELS: a side column */
+  uint32_t end;   /* except RUN: the step after the steps inside */
 } kernel_step;
 
 static inline bool
@@ -82,24 +81,24 @@ kernel_step_has_name(const kernel_step *step)
   return step->kind == VYRE_STEP_REPEAT_WHILE || (step->kind == VYRE_STEP_LEVELS && step->times != 0);
 }
 
-/* A number that the file gives a name. */
+/* A number with a name. */
 typedef struct kernel_number {
   kernel_text name; /* without the @ */
   uint32_t value;
 } kernel_number;
 
-/* What a part of the text was read from. */
+/* The origin of a part of the text. */
 typedef struct kernel_source {
   kernel_text text;
-  uint32_t path; /* in `paths` */
+  uint32_t path; /* offset in `paths` */
 } kernel_source;
 
-/* The text is what every kernel file begins with (prelude.c), then the file's, then those of the files that it includes. */
+/* A kernel file.  Its text is the prelude (prelude.c), then the file, then its includes. */
 typedef struct kernel_file {
   const char *path, *text;
   uint32_t length;
   vyre_bytes bytes, paths;
-  kernel_source sources[KERNEL_MOST_SOURCES]; /* the prelude, the file itself, what it includes */
+  kernel_source sources[KERNEL_MOST_SOURCES]; /* the prelude, the file, its includes */
   uint32_t source_count;
   vyre_diagnostics diagnostics;
   uint32_t errors;
@@ -113,7 +112,7 @@ typedef struct kernel_file {
   uint32_t step_count;
 } kernel_file;
 
-/* Reports at a piece of the text.  Returns false. */
+/* Reports an error at a range of the text.  Returns false. */
 bool kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *format, ...) VYRE_PRINTF(4, 5);
 
 /* ---- prelude.c ---- */
@@ -121,66 +120,64 @@ bool kernel_error(kernel_file *file, kernel_text where, const char *fix, const c
 VYRE_MUST_USE vyre_status kernel_add_prelude(vyre_bytes *text);
 
 /* ---- read.c ---- */
-/* Reads the file and what it includes; `path` is borrowed.  What is wrong with them goes to the diagnostics, and is an error.  The
- * file is to be freed in any case. */
+/* Reads a file and its includes.  Borrows `path`.  Reports errors to the diagnostics and returns the first as a status.  Free the
+ * file also after a failure. */
 VYRE_MUST_USE vyre_status kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics);
 void kernel_file_free(kernel_file *file);
-/* The source that a byte of the text is in, its line there, and where in the text that line begins. */
+/* Returns the source of a byte of the text, its line there, and the start of that line in the text. */
 uint32_t kernel_line_of(const kernel_file *file, uint32_t at, uint32_t *out_line, uint32_t *out_start);
 const char *kernel_source_path(const kernel_file *file, uint32_t source);
 
-/* The name after a %; UINT32_MAX: none of the file's. */
+/* Returns the index of the name after a %, or UINT32_MAX if the file has no such name. */
 uint32_t kernel_find_name(const kernel_file *file, const text_token *token, const char *text);
-/* The function or phase of that name, of those read so far; NULL: there is none. */
+/* Returns the function or phase with that name among those read so far, or NULL. */
 const kernel_function *kernel_find_function(const kernel_file *file, const text_token *token);
 
-/* Names that phases use, or by whose change a sequence goes on: what a pass has as memory, in the order of names.  How many; of
- * each its index among them, of others UINT8_MAX. */
+/* Lists the memory of the pass: names that phases or repetitions use, in the order of names.  Returns their number.  out[name] is
+ * the index among them, or UINT8_MAX for unused names. */
 uint32_t kernel_memory(const kernel_file *file, uint8_t out[KERNEL_MOST_NAMES]);
 
 /* ---- constants.c ---- */
-/* What a name without its @ stands for: one of the file's numbers, or op.add, kind.f32, flag.imm, is.pure and the like, which
- * docs/gpu-passes.md has all of. */
+/* Finds the value of a name without its @: a number of the file, or a constant such as op.add, kind.f32, flag.imm or is.pure
+ * (docs/gpu-passes.md).  Returns false if there is none. */
 bool kernel_constant(const kernel_file *file, const char *name, uint32_t length, uint32_t *out);
 
 /* ---- expand.c ---- */
-/* Where bytes of the expanded text came from. */
+/* The origin of a range of the expanded text. */
 typedef struct kernel_piece {
   uint32_t at;     /* in the expanded text */
   uint32_t from;   /* in the file's text */
-  uint32_t length; /* as they stand there; 0: they were made for what stands there */
+  uint32_t length; /* bytes copied from there; 0 if the range was generated for that place */
 } kernel_piece;
 
 typedef struct kernel_expansion {
   kernel_file *file;
   vyre_bytes text;
   vyre_bytes pieces;    /* kernel_piece, in order */
-  vyre_bytes in_bounds; /* a byte a row of the module that was parsed from the text, once it is checked: of an `at` row whether the
-                           contract alone says that it is in bounds */
+  vyre_bytes in_bounds; /* by row of the checked module, whether the contract proves that an `at` row is in bounds */
 } kernel_expansion;
 
-/* The file as `.vir`: phases as functions, and programs around them, each invocation of which is a row.  A name that they use is a
- * storage buffer of KERNEL_MEMORY_SET.  First one program a phase, NAME_rows, over all rows but row 0: gid.x +
- * 1, or, where users have their turn first, the one as far from the end.  Then one a phase, NAME_listed, over rows of a list. */
+/* Expands the file to `.vir`: phases as functions, and programs around them whose invocations each execute one row.  Each name is a
+ * storage buffer of KERNEL_MEMORY_SET.  The program NAME_rows of a phase sweeps over all rows except row 0: the row is gid.x + 1,
+ * or counted from the end if users run first.  The program NAME_listed sweeps over the rows of a list. */
 VYRE_MUST_USE vyre_status kernel_expand(kernel_file *file, kernel_expansion *out);
-/* Functions and phases alone. */
+/* Expands only functions and phases. */
 VYRE_MUST_USE vyre_status kernel_expand_functions(kernel_file *file, kernel_expansion *out);
 void kernel_expansion_free(kernel_expansion *expansion);
 
-/* Reports at the statement of the row, of a module that was parsed from the expanded text. */
+/* Reports an error at the statement of a row of the module that was parsed from the expanded text.  Returns false. */
 bool kernel_error_at(const kernel_expansion *expansion, const vyre_module *module, uint32_t row, const char *fix,
                      const char *format, ...) VYRE_PRINTF(5, 6);
 
-/* Says of the file what was said of the expanded text: a vyre_diagnostics' emit, with the expansion as its user. */
+/* Maps a message about the expanded text to the file.  The callback `emit` of vyre_diagnostics; `user` is the expansion. */
 void kernel_emit(void *user, const vyre_diagnostic *diagnostic);
 
 /* ---- contract.c ---- */
-/* Whether the phases do what phases may, and nothing else; `module` was parsed from the expanded text.  False: what is wrong was
- * said. */
+/* Checks the contract of phases.  `module` was parsed from the expanded text.  Returns false after reporting errors. */
 VYRE_MUST_USE vyre_status kernel_check(kernel_expansion *expansion, const vyre_module *module);
 
 /* ---- descriptor.c ---- */
-/* Appends the C file of a plugin's phases: a vyre_phases of the name NAME_phases (vyre/phases.h). */
+/* Appends the C file of a plugin's phases, which defines the vyre_phases NAME_phases (vyre/phases.h). */
 VYRE_MUST_USE vyre_status kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module, const char *name,
                                               vyre_bytes *out);
 

@@ -1,4 +1,4 @@
-/* What every kernel file may call: facts about rows, as vyre/view.h has them for C.
+/* The prelude: functions that every kernel file may call, with the facts about rows that vyre/view.h has for C.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernel.h"
@@ -24,7 +24,7 @@ static const char *const prelude[] = {
     "  %what = @row.op(%row)\n"
     "  return and(uge(%what, @op.gid), ule(%what, @op.subgroup_lt_mask))\n"
     "}\n",
-    /* The program that it is in; the buffer that a path leads into, of other rows itself. */
+    /* The program of a row; the buffer of a path, or the row itself if it is not a path. */
     "func @row.program(%row : u32) -> u32 {\n"
     "  var %at : u32\n"
     "  set %at, %row\n"
@@ -45,7 +45,7 @@ static const char *const prelude[] = {
     "  }\n"
     "  return get %at\n"
     "}\n"
-    /* A right operand that is a literal is held as an immediate (docs/ir.md, "The table").  For the row at hand. */
+    /* Makes a literal right operand of the own row an immediate (docs/ir.md, "The table"). */
     "func @row.take_immediate(%row : u32) {\n"
     "  %right = load %b[%row]\n"
     "  if or eq(%right, 0u32), not(and(@row.is_const(%right), @row.is(%row, @is.takes_imm))) { return }\n"

@@ -38,9 +38,9 @@ kernel_leads_to_operand(const kernel_name *name)
   return is_column(name, "a") || is_column(name, "b") || is_column(name, "c");
 }
 
-/* ---- how rows are reached ------------------------------------------------------------------------------------------------ */
+/* ---- ways ---------------------------------------------------------------------------------------------------------------- */
 
-/* What a column holds of rows that are reached so. */
+/* Returns the ways of a column's elements at rows of the given ways. */
 static uint8_t
 ways_of_element(const kernel_name *name, uint8_t index)
 {
@@ -95,7 +95,7 @@ ways_of_join(const kernel_reach *k, uint32_t row)
   return ways;
 }
 
-/* Of one that is computed: what any of them is. */
+/* Returns the ways of a computed value: the union over its operands. */
 static uint32_t
 ways_of_lane(const kernel_reach *k, uint32_t row)
 {
@@ -106,7 +106,7 @@ ways_of_lane(const kernel_reach *k, uint32_t row)
   return (ways | ways >> 8 | ways >> 16 | ways >> 24) & 0xffu;
 }
 
-/* The low half of the op word of a row. */
+/* Returns whether the value is the low half of the op word of a row. */
 static bool
 is_opcode(const kernel_reach *k, uint32_t row)
 {
@@ -131,7 +131,7 @@ ways_of(const kernel_reach *k, uint32_t row)
     return ways_of_join(k, row);
   case VYRE_OP_lane:
     return ways_of_lane(k, row);
-  case VYRE_OP_insert: /* in some lane */
+  case VYRE_OP_insert: /* into an unknown lane */
     return k->ways[v->a[row]] | k->ways[v->b[row]] * 0x01010101u;
   case VYRE_OP_get:
     return k->ways[v->a[row]];
@@ -148,13 +148,13 @@ ways_of(const kernel_reach *k, uint32_t row)
   }
 }
 
-/* A variable has what all its sets bring, so the rows are gone through until nothing more comes about. */
+/* A variable has the ways of all its sets, so the rows are visited until nothing changes. */
 void
 kernel_reach_program(kernel_reach *k, uint32_t program)
 {
   const vyre_view *v = k->v;
   k->program = program;
-  k->end = v->next[program] ? v->next[program] : k->rows; /* not rows that were made since */
+  k->end = v->next[program] ? v->next[program] : k->rows; /* excludes rows that were added later */
   for (bool more = true; more;) {
     more = false;
     for (uint32_t row = k->program; row < k->end; row++) {
@@ -183,7 +183,7 @@ kernel_row_of_element(const kernel_reach *k, uint32_t index, uint32_t stride)
   return is_product ? v->a[index] : 0;
 }
 
-/* Rows are in bounds; so is the first word of what has one, or one a row. */
+/* Returns whether the access is in bounds: an element of a valid row, or the first word of memory that has one. */
 bool
 kernel_access_is_in_bounds(const kernel_reach *k, const kernel_access *at)
 {

@@ -1,6 +1,6 @@
-/* Reading a kernel file: what it declares, its functions and phases, and the sequence in which phases run.
+/* Reads a kernel file: its declarations, functions, phases and sequence.
  *
- * Functions are not understood here, only looked through: for the names of columns that they use, and for what they call.
+ * The bodies of functions are only scanned for the names of columns and the calls that they contain.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
@@ -46,10 +46,10 @@ read_declaration(kernel_reader *r, kernel_kind kind)
   if (name.kind != TOKEN_NAME)
     return kernel_expected(r, "a name, like %count");
   if (kernel_find_name(file, &name, file->text) != UINT32_MAX)
-    return kernel_error(file, kernel_here(r), "give it another name", "%%%.*s is the name of something else", (int)name.name_length,
+    return kernel_error(file, kernel_here(r), "give it another name", "%%%.*s is already declared", (int)name.name_length,
                         file->text + name.name);
   if (file->name_count == KERNEL_MOST_NAMES)
-    return kernel_error(file, kernel_here(r), NULL, "there are more than %d names in all", KERNEL_MOST_NAMES);
+    return kernel_error(file, kernel_here(r), NULL, "there are more than %d names", KERNEL_MOST_NAMES);
   text_lex(&r->lexer);
   kernel_name declared = {.kind = kind, .text = {name.name, name.name_length}, .stride = 1};
   if ((kind == KERNEL_COUNTER || kind == KERNEL_SIDE) && kernel_take_mark(r, '[')) {
@@ -82,7 +82,7 @@ read_constant(kernel_reader *r)
   if (name.kind != TOKEN_GLOBAL)
     return kernel_expected(r, "the name of a number, like @most");
   if (kernel_constant(file, file->text + name.name, name.name_length, &number.value))
-    return kernel_error(file, kernel_here(r), "give it another name", "@%.*s is a number already", (int)name.name_length,
+    return kernel_error(file, kernel_here(r), "give it another name", "@%.*s is already a number", (int)name.name_length,
                         file->text + name.name);
   if (file->number_count == KERNEL_MOST_CONSTANTS)
     return kernel_error(file, kernel_here(r), NULL, "there are more than %d constants", KERNEL_MOST_CONSTANTS);
@@ -96,7 +96,7 @@ read_constant(kernel_reader *r)
   return true;
 }
 
-/* provides %hash: a column of an analysis that the pass makes. */
+/* provides %hash */
 static bool
 read_provided(kernel_reader *r)
 {
@@ -124,7 +124,7 @@ kernel_find_function(const kernel_file *file, const text_token *token)
   return NULL;
 }
 
-/* What an invocation is, a row function does not know: gid.x and its like. */
+/* Returns whether a word is a built-in of invocations, such as gid.x, which row functions cannot use. */
 static bool
 is_invocation(const kernel_reader *r)
 {
@@ -134,7 +134,7 @@ is_invocation(const kernel_reader *r)
   return false;
 }
 
-/* To the mark that closes the one which was just opened; the names in between are noted in the function. */
+/* Skips to the closing bracket, and notes the names in between in the function. */
 static bool
 read_to(kernel_reader *r, char open, char close, kernel_function *f)
 {
@@ -153,16 +153,17 @@ read_to(kernel_reader *r, char open, char close, kernel_function *f)
       text_lex(&ahead);
       if (ahead.token.kind == TOKEN_MARK && (ahead.token.mark == '=' || ahead.token.mark == ':'))
         return kernel_error(r->file, kernel_here(r), "give it another name",
-                            "this is the name of a column, or of what the file declares");
+                            "this is the name of a column or of another declaration");
       f->names |= UINT64_C(1) << name;
     }
     const kernel_function *called = token->kind == TOKEN_GLOBAL ? kernel_find_function(r->file, token) : NULL;
     if (called && called->is_phase)
-      return kernel_error(r->file, kernel_here(r), "put what both do into a func", "a phase is not called");
+      return kernel_error(r->file, kernel_here(r), "move the common code into a func", "a phase cannot be called");
     if (called)
       f->names |= called->names;
     if (is_invocation(r))
-      return kernel_error(r->file, kernel_here(r), "a phase is given its row", "a row function knows nothing of invocations");
+      return kernel_error(r->file, kernel_here(r), "use the row that the phase has as a parameter",
+                          "a row function cannot use built-ins of invocations");
   }
 }
 
@@ -193,9 +194,9 @@ read_function(kernel_reader *r, bool is_phase)
   if (name.kind != TOKEN_GLOBAL)
     return kernel_expected(r, is_phase ? "the name of the phase, like @mark" : "the name of the function, like @max");
   if (is_phase && !text_is_identifier(file->text + name.name, name.name_length))
-    return kernel_error(file, kernel_here(r), "letters, digits and _ alone", "the name of a phase becomes one of C");
+    return kernel_error(file, kernel_here(r), "use letters, digits and _", "the name of a phase must be a name in C");
   if (kernel_find_function(file, &name))
-    return kernel_error(file, kernel_here(r), NULL, "there are two functions or phases @%.*s", (int)name.name_length,
+    return kernel_error(file, kernel_here(r), NULL, "@%.*s is already a function or phase", (int)name.name_length,
                         file->text + name.name);
   if (file->function_count == KERNEL_MOST_FUNCTIONS)
     return kernel_error(file, kernel_here(r), NULL, "there are more than %d functions and phases", KERNEL_MOST_FUNCTIONS);
@@ -239,7 +240,7 @@ kernel_source_path(const kernel_file *file, uint32_t source)
   return (const char *)file->paths.data + file->sources[source].path;
 }
 
-/* Appends the text of a file that is at that path. */
+/* Appends the text of the file at the path. */
 static vyre_status
 add_source(kernel_file *file, const char *path)
 {
@@ -251,7 +252,7 @@ add_source(kernel_file *file, const char *path)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: too long", path);
   source->text.length = (uint32_t)file->bytes.size - source->text.at;
   file->source_count++;
-  VYRE_TRY(vyre_bytes_append(&file->bytes, "\n", 1)); /* so that where it ends is not where the next one begins */
+  VYRE_TRY(vyre_bytes_append(&file->bytes, "\n", 1)); /* so that the ends of two files differ */
   file->text = file->bytes.data;
   file->length = (uint32_t)file->bytes.size;
   return VYRE_OK;
@@ -259,7 +260,7 @@ add_source(kernel_file *file, const char *path)
 
 static bool read_source(kernel_file *file, uint32_t source, vyre_status *out_status);
 
-/* Takes out a folder that the path leaves again at once, so that a file has one path: a/../b is b. */
+/* Shortens a/../b to b, so that each file has one path. */
 static void
 shorten_path(char *path)
 {
@@ -276,7 +277,7 @@ shorten_path(char *path)
   }
 }
 
-/* include "FILE": relative to the folder of the file that says so; each file once. */
+/* include "FILE": relative to the folder of the including file; each file is included once. */
 static bool
 read_include(kernel_reader *r)
 {
@@ -334,7 +335,7 @@ read_item(kernel_reader *r)
   return kernel_expected(r, "include, side, table, counter, verdict, constant, provides, func, phase or sequence");
 }
 
-/* Names in quotes are those of the programs around phases: the row at hand is known by its name. */
+/* Refuses names in quotes, which are reserved for the programs around phases. */
 static bool
 check_names(const kernel_reader *r)
 {
@@ -342,7 +343,8 @@ check_names(const kernel_reader *r)
   const text_token *token = &ahead.lexer.token;
   for (text_lex(&ahead.lexer); token->kind != TOKEN_END; text_lex(&ahead.lexer))
     if ((token->kind == TOKEN_NAME || token->kind == TOKEN_GLOBAL) && r->file->text[token->start + 1] == '"')
-      return kernel_error(r->file, kernel_here(&ahead), "letters, digits, _ and $ alone", "a kernel file has no names in quotes");
+      return kernel_error(r->file, kernel_here(&ahead), "use letters, digits, _ and $",
+                          "a kernel file cannot have names in quotes");
   return true;
 }
 
@@ -358,7 +360,7 @@ read_source(kernel_file *file, uint32_t source, vyre_status *out_status)
     return false;
   text_lex(&r.lexer);
   while (r.lexer.token.kind != TOKEN_END)
-    if (!read_item(&r)) { /* what follows is the consequence */
+    if (!read_item(&r)) { /* later errors would be consequences */
       *out_status = r.status;
       return false;
     }
@@ -380,8 +382,8 @@ kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics)
   for (uint32_t i = 0; i < file->step_count; i++)
     runs |= file->steps[i].kind == VYRE_STEP_RUN;
   if (good && !runs)
-    good = kernel_error(file, (kernel_text){own.at + own.length, 0}, "sequence { @phase } at the end of the file",
-                        "there is no sequence that runs a phase");
+    good = kernel_error(file, (kernel_text){own.at + own.length, 0}, "add sequence { @phase } at the end of the file",
+                        "the file has no sequence that runs a phase");
   if (good || status)
     return status;
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s", path, file->errors, file->errors == 1 ? "" : "s");

@@ -1,6 +1,7 @@
-/* Reading a kernel file, from inside: read.c the file, what it declares, functions and phases; tokens.c; sequence.c.
+/* The reader of kernel files: read.c reads the file, its declarations, functions and phases; tokens.c tokens; sequence.c the
+ * sequence.
  *
- * Functions that return a bool return false after an error that was told to the file's diagnostics.
+ * Functions that return a bool return false after they have reported an error to the file's diagnostics.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_KERNEL_READ_H
@@ -11,23 +12,23 @@
 typedef struct kernel_reader {
   kernel_file *file;
   text_lexer lexer;
-  uint32_t source;    /* of the file, which is read here */
-  bool in_while;      /* steps that stand in a `repeat while` */
-  uint32_t times;     /* that the repeats around the step come to */
-  vyre_status status; /* why a file that it includes could not be read */
+  uint32_t source;    /* the current source of the file */
+  bool in_while;      /* the current step is inside of `repeat while` */
+  uint32_t times;     /* the product of the repeats around the step */
+  vyre_status status; /* the error of an include that could not be read */
 } kernel_reader;
 
 /* ---- tokens.c ---- */
-kernel_text kernel_here(const kernel_reader *r);               /* the token that is next */
-bool kernel_expected(kernel_reader *r, const char *what);      /* the error that something else is next; false */
-bool kernel_is_word(const kernel_reader *r, const char *word); /* whether it is next */
-bool kernel_take_word(kernel_reader *r, const char *word);     /* and if so, takes it */
+kernel_text kernel_here(const kernel_reader *r);               /* returns the range of the next token */
+bool kernel_expected(kernel_reader *r, const char *what);      /* reports that `what` was expected; returns false */
+bool kernel_is_word(const kernel_reader *r, const char *word); /* returns whether the word is next */
+bool kernel_take_word(kernel_reader *r, const char *word);     /* skips the word if it is next; returns whether it was */
 bool kernel_is_mark(const kernel_reader *r, char mark);
 bool kernel_take_mark(kernel_reader *r, char mark);
-bool kernel_take_integer(kernel_reader *r, uint32_t least, uint32_t most, uint32_t *out); /* else an error */
+bool kernel_take_integer(kernel_reader *r, uint32_t least, uint32_t most, uint32_t *out); /* reports another token */
 
 /* ---- sequence.c ---- */
-/* From the word `sequence` on. */
+/* Reads the sequence, from the word `sequence` on. */
 bool kernel_read_sequence(kernel_reader *r);
 
 #endif

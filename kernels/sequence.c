@@ -1,4 +1,4 @@
-/* Reading a kernel file: the sequence in which its phases run.
+/* Reads the sequence of a kernel file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
@@ -19,7 +19,7 @@ read_phase_step(kernel_reader *r)
 {
   const kernel_function *phase = kernel_find_function(r->file, &r->lexer.token);
   if (!phase || !phase->is_phase)
-    return kernel_error(r->file, kernel_here(r), "a sequence stands after its phases", "there is no phase %.*s",
+    return kernel_error(r->file, kernel_here(r), "write the sequence after its phases", "there is no phase %.*s",
                         (int)r->lexer.token.length, r->file->text + r->lexer.token.start);
   kernel_step *step = add_step(r, VYRE_STEP_RUN);
   if (step)
@@ -38,8 +38,8 @@ read_repeat(kernel_reader *r)
   if (!step || !kernel_take_word(r, "while"))
     return step && kernel_take_integer(r, 1, KERNEL_MOST_TIMES, &step->times);
   if (r->in_while)
-    return kernel_error(r->file, where, "let the phases of both add to one counter, and repeat all of them while that grows",
-                        "repeat while stands in repeat while: a target's repeats do not stand in each other");
+    return kernel_error(r->file, where, "let the phases of both add to one counter, and repeat all of them while it grows",
+                        "repeat while cannot be nested, because targets cannot nest repetitions");
   step->kind = VYRE_STEP_REPEAT_WHILE;
   step->name = kernel_find_name(r->file, &r->lexer.token, r->file->text);
   if (step->name == UINT32_MAX || r->file->names[step->name].kind != KERNEL_COUNTER || r->file->names[step->name].stride == 0)
@@ -95,8 +95,8 @@ read_steps(kernel_reader *r, uint32_t depth)
     r->in_while |= r->file->steps[step].kind == VYRE_STEP_REPEAT_WHILE;
     r->times *= r->file->steps[step].kind == VYRE_STEP_REPEAT ? r->file->steps[step].times : 1;
     if (r->times > KERNEL_MOST_TIMES)
-      return kernel_error(r->file, where, "repeat while goes on as long as it must", "repeats in each other come to %u, at most %d",
-                          r->times, KERNEL_MOST_TIMES);
+      return kernel_error(r->file, where, "use repeat while", "nested repeats multiply to %u, more than %d", r->times,
+                          KERNEL_MOST_TIMES);
     if (!read_steps(r, depth + 1))
       return false;
     r->in_while = in_while;
@@ -106,7 +106,7 @@ read_steps(kernel_reader *r, uint32_t depth)
   return true;
 }
 
-/* Phases that take turns level by level go the same way. */
+/* Checks that the phases of `levels` have one direction. */
 static bool
 check_levels(kernel_reader *r, kernel_text where)
 {
@@ -116,14 +116,14 @@ check_levels(kernel_reader *r, kernel_text where)
     const kernel_function *first = NULL;
     for (uint32_t k = i + 1; levels->kind == VYRE_STEP_LEVELS && k < levels->end; k++) {
       if (file->steps[k].kind == VYRE_STEP_LEVELS)
-        return kernel_error(file, where, NULL, "levels stand in levels");
+        return kernel_error(file, where, NULL, "levels cannot be nested");
       if (file->steps[k].kind != VYRE_STEP_RUN)
         continue;
       const kernel_function *phase = &file->functions[file->steps[k].phase];
       first = first ? first : phase;
       if (phase->direction == VYRE_DIRECTION_FLAT || phase->direction != first->direction)
-        return kernel_error(file, phase->name, "take it out of levels, or give it the direction of the others",
-                            "phases that take turns level by level have one direction, which is not flat");
+        return kernel_error(file, phase->name, "move it out of levels, or give it the direction of the others",
+                            "the phases of levels must have one direction, which is not flat");
     }
   }
   return true;

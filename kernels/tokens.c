@@ -1,4 +1,4 @@
-/* Reading a kernel file: its tokens, and what is said of them.
+/* The tokens of a kernel file, and messages about them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
