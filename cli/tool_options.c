@@ -128,7 +128,7 @@ static const option_row options[] = {
      OPTION_NUMBER,
      AT(max_growth),
      "N",
-     "keep a module unchanged if inlining would make it larger than 256 KiB and N times its size. Default: 8",
+     "keep a module unchanged if inlining would make it larger than 16 MiB and N times its size. Default: 8",
      OPTION_SAFE | OPTION_KEPT,
      .least = 1,
      .most = 1000000},

@@ -186,7 +186,7 @@ def check_plugins(t, prefix):
     t.expect(["-load", ".\\acme.dll", "-load=acme.dll", "-passes=acme.mul-to-shl", scale], 0, gives=changed)
     t.expect(["-plugin-dir=.", "-passes=acme.mul-to-shl", scale], 0, gives=changed)
     (WORK / "cut").write_bytes((WORK / "acme.dll").read_bytes()[:20000])
-    t.expect(["-load=cut", scale], 2, r"cannot load plugin '.*/cut': the file is cut short")
+    t.expect(["-load=cut", scale], 2, r"cannot load plugin '.*/cut': the file is truncated")
     t.expect(["-load=nowhere.dll", scale], 2, r"cannot load plugin '[A-Z]:/.*/nowhere\.dll': ")
     t.expect(["-load", str(prefix / "bin/libvyre.dll"), scale], 2, "is not a vyre plugin: it does not export 'vyre_plugin_query_v1'")
     for name, says in (("crash", r"crashed \(access violation\)"), ("leave", "the process was ended by exit"), ("stop", r"signal 22 \(abort\)")):

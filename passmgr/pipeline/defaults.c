@@ -1,5 +1,5 @@
-/* default<O0> to default<O3>: what each level is replaced by.  They are changed here; bench-shaders and
- * scripts/ measure their effect, docs/passmgr.md gives the reasons.
+/* The expansions of default<O0> to default<O3>.  To change a level, change its text here.  bench-shaders measures the effect, and
+ * docs/passmgr.md has the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"

@@ -1,4 +1,4 @@
-/* Parameters, `<factor=4;quiet;fast>`: the text, and what the schema makes of it.
+/* Parses parameters, `<factor=4;quiet;fast>`, by a schema.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
@@ -14,7 +14,7 @@ typedef enum value_kind { VALUE_ATOM, VALUE_STRING } value_kind;
 
 typedef struct value {
   value_kind kind;
-  size_t at, length; /* as written, quotes too */
+  size_t at, length; /* in the text, with quotes */
 } value;
 
 typedef struct reading {
@@ -48,7 +48,7 @@ shown(size_t length)
   return length > 100 ? 100 : (int)length;
 }
 
-/* ---- values, as text -------------------------------------------------------------------------------------------------------- */
+/* ---- texts of values ----------------------------------------------------------------------------------------------------- */
 
 static void
 read_atom(vyre_parser *p, value *out)
@@ -66,7 +66,7 @@ read_string(vyre_parser *p, value *out)
   for (;;) {
     int c = vyre_parser_peek(p);
     if (c < 0 || c == '\n')
-      return vyre_parser_fail(p, start, 1, NULL, "the string does not end");
+      return vyre_parser_fail(p, start, 1, NULL, "the string has no closing quote");
     p->at++;
     if (c == '"')
       break;
@@ -93,7 +93,7 @@ read_value(vyre_parser *p, value *out)
   return VYRE_OK;
 }
 
-/* Whether the value, escapes undone, is that word. */
+/* Returns whether the value, with its escapes replaced, is that word. */
 static bool
 value_is(const vyre_parser *p, const value *v, const char *word, size_t length)
 {
@@ -113,9 +113,9 @@ value_is(const vyre_parser *p, const value *v, const char *word, size_t length)
   return k == length;
 }
 
-/* ---- schema ------------------------------------------------------------------------------------------------------------------ */
+/* ---- values by schema ---------------------------------------------------------------------------------------------------- */
 
-/* Decimal or hexadecimal.  False: it is no number, or over 64 bits. */
+/* Parses a decimal or hexadecimal number.  Returns false if it is not a number or exceeds 64 bits. */
 static bool
 parse_number(const char *text, size_t length, uint64_t *out)
 {
@@ -142,7 +142,7 @@ parse_number(const char *text, size_t length, uint64_t *out)
   return true;
 }
 
-/* The index of the value among "fast|small"; UINT32_MAX: none of them. */
+/* Returns the index of the value among words such as "fast|small", or UINT32_MAX. */
 static uint32_t
 word_index(const vyre_parser *p, const value *v, const char *words)
 {
@@ -156,7 +156,7 @@ word_index(const vyre_parser *p, const value *v, const char *words)
   }
 }
 
-/* The value, escapes undone, kept in the pipeline: its offset there. */
+/* Keeps the value, with its escapes replaced, in the pipeline.  *out is its offset there. */
 static vyre_status
 keep_text(const reading *r, const value *v, uint64_t *out)
 {
@@ -165,7 +165,7 @@ keep_text(const reading *r, const value *v, uint64_t *out)
   const size_t quotes = v->kind == VALUE_STRING, end = v->length - quotes;
   *out = 0;
   if (memchr(text, 0, v->length))
-    return vyre_parser_fail(r->parser, v->at, 1, NULL, "a text holds no zero byte");
+    return vyre_parser_fail(r->parser, v->at, 1, NULL, "a text cannot contain a zero byte");
   if (end == quotes)
     return VYRE_OK;
   if (!vyre_grow(&pipeline->allocator, &pipeline->texts, &pipeline->text_capacity, pipeline->text_size + (uint32_t)v->length + 2,
@@ -207,8 +207,8 @@ store_value(const reading *r, uint32_t index, const value *key, const value *v)
   switch (param->type) {
   case VYRE_PARAM_FLAG:
     if (!value_is(p, v, "true", 4) && !value_is(p, v, "false", 5))
-      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a flag: true or false, not '%.*s'", param->name, shown(v->length),
-                              text);
+      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a flag: use true or false, not '%.*s'", param->name,
+                              shown(v->length), text);
     return store(r, index, key, value_is(p, v, "true", 4));
   case VYRE_PARAM_UINT:
     if (v->kind != VALUE_ATOM || !parse_number(text, v->length, &number) || number < param->minimum || number > param->maximum)
@@ -265,7 +265,8 @@ find_param(const reading *r, const char *name, size_t length)
   return UINT32_MAX;
 }
 
-/* A parameter alone: a flag, `no-` and a flag, a word of the first parameter that has it, a number for the first that is one. */
+/* Stores a parameter without a value: a flag, `no-` and a flag, a word of the first parameter that has the word, or a number for
+ * the first parameter that is a number. */
 static vyre_status
 store_bare(const reading *r, const value *v)
 {

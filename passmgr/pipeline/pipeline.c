@@ -1,7 +1,7 @@
-/* Pipeline text to a pipeline: `canon,cf,fixpoint<max=8>(pm,cse),dce`.  The grammar is in docs/passmgr.md.
+/* Parses pipelines: `canon,cf,fixpoint<max=8>(pm,cse),dce`.  docs/passmgr.md has the grammar.
  *
- * Names, parameters and limits are checked while parsing; the first error ends it, shown with the line and a caret.
- * Limits: pipeline.h.  Linear in the text, times the passes there are.
+ * Names, parameters and limits are checked while parsing.  The first error ends parsing, and is reported with its line and a caret.
+ * Limits: pipeline.h.  O(text * passes).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
@@ -13,19 +13,20 @@
 #include "base/grow.h"
 #include "base/suggest.h"
 
-#define SHOWN_COLUMNS 100u /* of a long line, around the caret */
+#define SHOWN_COLUMNS 100u /* columns of a long line around the caret */
 
 static const vyre_param repeat_params[] = {
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "n", "how many times", 1, VYRE_PIPELINE_REPEATS, 0, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "n", "the number of runs", 1, VYRE_PIPELINE_REPEATS, 0, NULL},
 };
 static const vyre_param fixpoint_params[] = {
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "max", "rounds at most", 1, VYRE_PIPELINE_REPEATS, 16, NULL},
-    {sizeof(vyre_param), VYRE_PARAM_WORD, "on-limit", "what to do when it has not settled by then", 0, 0, 0, "warn|error|quiet"},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "max", "the most rounds", 1, VYRE_PIPELINE_REPEATS, 16, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_WORD, "on-limit", "the action if the last round still changes the module", 0, 0, 0,
+     "warn|error|quiet"},
 };
 
 const vyre_schema vyre_combinators[2] = {
-    {"combinator", "repeat", "run what is in the parentheses exactly n times", repeat_params, 1},
-    {"combinator", "fixpoint", "run what is in the parentheses until no pass in there changes the module", fixpoint_params, 2},
+    {"combinator", "repeat", "run the passes in parentheses exactly n times", repeat_params, 1},
+    {"combinator", "fixpoint", "run the passes in parentheses until none of them changes the module", fixpoint_params, 2},
 };
 
 vyre_schema
@@ -46,14 +47,14 @@ vyre_node_schema(const vyre_node *node)
 
 /* ---- errors with their position ------------------------------------------------------------------------------------------ */
 
-/* Whether a byte begins a character (and is not a later byte of a UTF-8 sequence). */
+/* Returns whether the byte begins a character, and is not a later byte of a UTF-8 sequence. */
 static bool
 begins(char c)
 {
   return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-/* The line around `at`, at most SHOWN_COLUMNS of it, four spaces before it, and the caret line under it. */
+/* Draws the line around `at`, at most SHOWN_COLUMNS of it, after four spaces, and the caret under it. */
 static void
 draw(const vyre_parser *p, size_t line, size_t at, size_t length, vyre_bytes *out)
 {
@@ -80,7 +81,7 @@ draw(const vyre_parser *p, size_t line, size_t at, size_t length, vyre_bytes *ou
   for (size_t i = at + 1; i < at + length && i < to; i++)
     if (begins(p->text[i]))
       lost = vyre_status_join(lost, vyre_bytes_append(out, "~", 1));
-  vyre_status_free(lost); /* without memory the drawing is cut short; the message stays */
+  vyre_status_free(lost); /* if memory runs out, the drawing is incomplete, but the message is not */
 }
 
 vyre_status
@@ -149,7 +150,7 @@ vyre_parser_skip_blanks(vyre_parser *p)
 
 static vyre_status parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last);
 
-/* The level of that name, in capitals or not; NULL: none. */
+/* Returns the level with that name, ignoring case, or NULL. */
 static const vyre_default *
 find_level(const char *word, size_t length)
 {
@@ -180,11 +181,11 @@ unknown_pass(const vyre_parser *p, size_t at, size_t length)
                             level->level);
   if (near.best)
     return vyre_parser_fail(p, at, length, NULL, "unknown pass '%.*s'; did you mean '%s'?", shown, near.word, near.best);
-  return vyre_parser_fail(p, at, length, "Fix: -list-passes shows what there is, -load=FILE adds more", "unknown pass '%.*s'",
+  return vyre_parser_fail(p, at, length, "Fix: use a pass of -list-passes, or load a plugin with -load=FILE", "unknown pass '%.*s'",
                           shown, near.word);
 }
 
-/* Whether every column that the pass requires, itself or for one that it requires, has a pass that provides it. */
+/* Checks that each column that the pass requires, directly or through other providers, has a pass that provides it. */
 static vyre_status
 check_provided(const vyre_parser *p, size_t at, size_t length, const vyre_pass_record *record, const uint64_t *values)
 {
@@ -193,10 +194,10 @@ check_provided(const vyre_parser *p, size_t at, size_t length, const vyre_pass_r
     const uint32_t column = wanted & vyre_analyses[i].bit & VYRE_COLUMNS;
     const vyre_pass_record *provider = column ? vyre_registry_provider(p->registry, column) : NULL;
     if (column && !provider)
-      return vyre_parser_fail(p, at, length, "Fix: -load a plugin that has one", "pass '%s' requires %s, and no pass provides them",
-                              record->pass.name, vyre_analyses[i].name);
+      return vyre_parser_fail(p, at, length, "Fix: load a plugin that provides them with -load",
+                              "pass '%s' requires %s, which no pass provides", record->pass.name, vyre_analyses[i].name);
     if (provider)
-      wanted |= provider->pass.requires_; /* their providers are before it */
+      wanted |= provider->pass.requires_; /* the columns of the table are in the order of their providers */
   }
   return VYRE_OK;
 }
@@ -212,8 +213,8 @@ resolve(const vyre_parser *p, size_t at, size_t length, vyre_node *out)
     out->kind = name[0] == 'r' ? VYRE_NODE_REPEAT : VYRE_NODE_FIXPOINT;
     return VYRE_OK;
   case VYRE_RESERVED_SCOPE:
-    return vyre_parser_fail(p, at, length, "Fix: leave it out, and the parentheses too",
-                            "scope '%.*s' means nothing here: every pass works on the whole module", shown, name);
+    return vyre_parser_fail(p, at, length, "Fix: leave out the scope and its parentheses",
+                            "scope '%.*s' is not supported: every pass works on the whole module", shown, name);
   case VYRE_RESERVED_LATER:
     return vyre_parser_fail(p, at, length, NULL, "'%.*s' is not available in this version", shown, name);
   default:
@@ -224,9 +225,9 @@ resolve(const vyre_parser *p, size_t at, size_t length, vyre_node *out)
     return VYRE_OK;
   if (!other)
     return unknown_pass(p, at, length);
-  return vyre_parser_fail(p, at, length, NULL,
-                          "'%.*s' is a pass of more than one plugin, '%s' (%s) for one; write the plugin's name before it", shown,
-                          name, other->pass.name, other->plugin->path);
+  return vyre_parser_fail(p, at, length, "Fix: write the name of the plugin before it",
+                          "several plugins have a pass '%.*s', for example '%s' (%s)", shown, name, other->pass.name,
+                          other->plugin->path);
 }
 
 static vyre_status
@@ -247,7 +248,7 @@ add_node(vyre_parser *p, uint32_t parent, uint32_t *last, const vyre_node *node,
   return VYRE_OK;
 }
 
-/* Defaults, then the parameters between < and >. */
+/* Sets the defaults, then parses the parameters between < and >. */
 static vyre_status
 parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
 {
@@ -277,7 +278,7 @@ parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
   return record ? check_provided(p, name, name_length, record, values) : VYRE_OK;
 }
 
-/* What stands in parentheses, after the parent's child `last`. */
+/* Parses a group in parentheses, and adds its elements after the parent's child `last`. */
 static vyre_status
 parse_group(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
@@ -293,7 +294,7 @@ parse_group(vyre_parser *p, uint32_t parent, uint32_t *last)
   return VYRE_OK;
 }
 
-/* Of a combinator. */
+/* Parses the children of a combinator. */
 static vyre_status
 parse_children(vyre_parser *p, uint32_t id)
 {
@@ -301,7 +302,7 @@ parse_children(vyre_parser *p, uint32_t id)
   uint32_t last = 0;
   p->repeats *= p->pipeline->values[p->pipeline->nodes[id].values]; /* n and max are first */
   if (p->repeats > VYRE_PIPELINE_REPEATS)
-    return vyre_parser_fail(p, p->at, 1, NULL, "what is in here would run up to %llu times; at most %u",
+    return vyre_parser_fail(p, p->at, 1, NULL, "these passes would run up to %llu times, but the limit is %u",
                             (unsigned long long)p->repeats, VYRE_PIPELINE_REPEATS);
   VYRE_TRY(parse_group(p, id, &last));
   p->repeats = repeats;
@@ -314,7 +315,7 @@ is_name(int c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* The level in < and >. */
+/* Parses the level in < and >. */
 static vyre_status
 parse_level(vyre_parser *p, size_t at, const vyre_default **out)
 {
@@ -339,7 +340,7 @@ parse_level(vyre_parser *p, size_t at, const vyre_default **out)
   return VYRE_OK;
 }
 
-/* The elements of a level instead of `default<level>`. */
+/* Parses `default<level>`: adds the elements of its expansion. */
 static vyre_status
 parse_default(vyre_parser *p, uint32_t parent, uint32_t *last, size_t at)
 {
@@ -354,7 +355,7 @@ parse_default(vyre_parser *p, uint32_t parent, uint32_t *last, size_t at)
   inner.at = 0;
   vyre_status status = parse_elements(&inner, parent, last);
   p->elements = inner.elements;
-  return vyre_status_note(status, "which %s has in it", p->name);
+  return vyre_status_note(status, "in the expansion that %s uses", p->name);
 }
 
 static vyre_status
@@ -381,13 +382,13 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
     return vyre_parser_fail(p, p->at, 1, NULL, "'%.*s' needs passes in parentheses, found %s", (int)length, p->text + at,
                             vyre_parser_found(p, found));
   if (node.kind == VYRE_NODE_PASS && vyre_parser_peek(p) == '(')
-    return vyre_parser_fail(p, p->at, 1, NULL, "pass '%s' takes no passes in parentheses", node.record->pass.name);
+    return vyre_parser_fail(p, p->at, 1, NULL, "pass '%s' cannot have passes in parentheses", node.record->pass.name);
   if (node.kind != VYRE_NODE_PASS)
     VYRE_TRY(parse_children(p, id));
   return VYRE_OK;
 }
 
-/* Elements up to what cannot follow one, after the parent's child `last`. */
+/* Parses elements, and adds them after the parent's child `last`. */
 static vyre_status
 parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
@@ -412,7 +413,8 @@ parse_text(vyre_parser *p)
   uint32_t last = 0;
   vyre_pipeline *pipeline = p->pipeline;
   if (p->length > VYRE_PIPELINE_TEXT)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%s: the pipeline's text has %zu bytes; at most %u", p->name, p->length, VYRE_PIPELINE_TEXT);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%s: the text of the pipeline has %zu bytes, but the limit is %u\nFix: shorten it", p->name,
+                      p->length, VYRE_PIPELINE_TEXT);
   if (!vyre_grow(&pipeline->allocator, &pipeline->nodes, &pipeline->node_capacity, 1, sizeof(root)))
     return VYRE_OUT_OF_MEMORY("for the pipeline");
   pipeline->nodes[pipeline->node_count++] = root;

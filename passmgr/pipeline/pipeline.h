@@ -1,4 +1,4 @@
-/* A parsed pipeline: a tree in arrays, all names and parameters resolved.
+/* A parsed pipeline: a tree in arrays, with names and parameters resolved.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_PIPELINE_PIPELINE_H
@@ -15,23 +15,23 @@ typedef enum vyre_node_kind { VYRE_NODE_ROOT, VYRE_NODE_PASS, VYRE_NODE_REPEAT, 
 
 typedef struct vyre_node {
   vyre_node_kind kind;
-  uint32_t next, first;           /* siblings, children; 0: none */
-  uint32_t values;                /* its parameters' values begin here */
-  const vyre_pass_record *record; /* of a pass */
+  uint32_t next, first;           /* next sibling and first child, or 0 */
+  uint32_t values;                /* index of the values of its parameters */
+  const vyre_pass_record *record; /* the pass of a VYRE_NODE_PASS */
 } vyre_node;
 
 struct vyre_pipeline {
   vyre_allocator allocator;
-  const vyre_registry *registry; /* what its passes require is provided from here */
-  vyre_node *nodes;              /* 0 is the root, which is not written; nor are parentheses that group */
+  const vyre_registry *registry; /* the source of passes that provide required columns */
+  vyre_node *nodes;              /* node 0 is the root, which has no text; groups in parentheses have no node */
   uint32_t node_count, node_capacity;
   uint64_t *values;
   uint32_t value_count, value_capacity;
-  char *texts; /* values of texts are offsets in here: each ends with 0; offset 0 is the empty one */
+  char *texts; /* zero-terminated texts; the value of a text parameter is an offset, and offset 0 is the empty text */
   uint32_t text_size, text_capacity;
 };
 
-/* The parameters that a pass or a combinator may have between < and >. */
+/* The parameters of a pass or a combinator. */
 typedef struct vyre_schema {
   const char *kind; /* "pass", "combinator" */
   const char *name, *summary;
@@ -41,7 +41,7 @@ typedef struct vyre_schema {
 
 extern const vyre_schema vyre_combinators[2]; /* repeat, fixpoint */
 
-/* `default<level>`, which is replaced by the text. */
+/* The expansion of `default<level>`. */
 typedef struct vyre_default {
   const char *level, *text;
 } vyre_default;
@@ -51,7 +51,7 @@ extern const vyre_default vyre_defaults[VYRE_DEFAULTS];
 
 vyre_schema vyre_node_schema(const vyre_node *node);
 
-/* A node's values, by its schema; NULL where it has none. */
+/* Returns the values of a node's parameters, in the order of its schema, or NULL if there are none. */
 static inline uint64_t *
 vyre_node_values(const vyre_pipeline *pipeline, const vyre_node *node)
 {
@@ -68,26 +68,25 @@ typedef struct vyre_parser {
   const char *text;
   size_t length, at;
   uint32_t depth, elements;
-  uint64_t repeats; /* product of the counts around here */
+  uint64_t repeats; /* product of the counts around the current element */
   vyre_pipeline *pipeline;
 } vyre_parser;
 
-/* "name:line:column: message", the line, and a caret under its `length` characters from `at` on; then "Fix: ..." if there is one.
- */
+/* Returns the error "name:line:column: message", with the line, a caret under `length` characters from `at` on, and the fix, if
+ * any. */
 vyre_status vyre_parser_fail(const vyre_parser *parser, size_t at, size_t length, const char *fix, const char *format, ...)
     VYRE_PRINTF(5, 6);
 void vyre_parser_skip_blanks(vyre_parser *parser);
-/* What is there, for "found ...": "'x'", "the end"; into a buffer of 16 bytes. */
+/* Describes the next character for messages, in a buffer of 16 bytes: "'x'" or "the end". */
 const char *vyre_parser_found(const vyre_parser *parser, char buffer[16]);
-int vyre_parser_peek(const vyre_parser *parser); /* -1 at the end */
+int vyre_parser_peek(const vyre_parser *parser); /* returns the next character, or -1 at the end */
 
-/* params.c: the parser is after '<', and then after '>'.  values: an element a parameter, holding the defaults; seen too.
- */
+/* Parses parameters, from after '<' to after '>'.  `values` has the default of each parameter, and `seen` is false for each. */
 VYRE_MUST_USE vyre_status vyre_parse_params(vyre_parser *parser, const vyre_schema *schema, uint64_t *values, bool *seen);
 
-bool vyre_is_atom(int c); /* of a value that needs no quotes */
+bool vyre_is_atom(int c); /* returns whether a value may contain the character without quotes */
 
-/* printer.c: one element, its children too if asked. */
+/* Prints an element, with its children if `with_children` is set. */
 VYRE_MUST_USE vyre_status vyre_print_node(const vyre_pipeline *pipeline, uint32_t node, bool with_children, vyre_bytes *out);
 
 #endif

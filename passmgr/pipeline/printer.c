@@ -1,4 +1,4 @@
-/* The canonical text of a pipeline: no blanks, `;` between parameters, only those that are not the default, sorted by name.
+/* Prints the canonical text of a pipeline: without blanks, and with the parameters that are not defaults, sorted by name.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* As it is, or in quotes. */
+/* Appends a text, in quotes if necessary. */
 static vyre_status
 print_text(const char *text, vyre_bytes *out)
 {
@@ -43,7 +43,7 @@ print_param(const vyre_pipeline *pipeline, const vyre_param *param, uint64_t val
   }
 }
 
-/* The first parameter by name after `after`; schema->count: none is left. */
+/* Returns the parameter with the next name after `after`, or schema->count at the end. */
 static uint32_t
 next_by_name(const vyre_schema *schema, const char *after)
 {

@@ -1,5 +1,4 @@
-/* The manager's own passes: no-op, verify, print.  They are descriptors as any plugin's, and reach the manager through their
- * context.
+/* The built-in passes: no-op, verify, print.  They have the descriptors of a plugin, and access the manager through their context.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
@@ -43,7 +42,7 @@ static const vyre_pass no_op = {
 static const vyre_pass verify = {
     .struct_size = sizeof(vyre_pass),
     .name = "verify",
-    .summary = "check every rule of the table, and fail where one is broken",
+    .summary = "check all rules of the IR, and fail if the module is invalid",
     .preserves = VYRE_VERSIONS,
     .run = run_verify,
 };

@@ -1,7 +1,7 @@
-/* Plugin descriptors: they are checked field by field, and copied, before use.
+/* Checks and copies plugin descriptors, field by field, before use.
  *
- * A struct is read as far as its writer's struct_size; fields beyond that are zero.  Fields that this host does not know must be
- * zero. Limits: an invalid pointer cannot be told from a valid one; loading a plugin runs its code.
+ * A struct is read up to its struct_size, and later fields become zero.  Fields that this host does not know must be zero.  Limits:
+ * invalid pointers cannot be detected, and loading a plugin runs its code.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"
@@ -14,9 +14,9 @@
 
 #define MOST_PASSES 4096u
 #define MOST_PARAMS 256u
-#define MOST_BYTES  4096u /* of one struct: more is no struct_size */
+#define MOST_BYTES  4096u /* the largest valid struct_size */
 
-/* The fields that a plugin of API 1.0 has at least; those after them may be missing. */
+/* The sizes of the structs in API 1.0.  Later fields may be missing. */
 #define PLUGIN_LEAST (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
 #define PASS_LEAST   (offsetof(vyre_pass, run) + sizeof(vyre_status(*)(void)))
 #define PARAM_LEAST  sizeof(vyre_param)
@@ -24,7 +24,7 @@
 #define ABI_MAJOR(abi) ((abi) >> 16)
 #define ABI_MINOR(abi) ((abi)&0xffffu)
 
-static_assert(ABI_MINOR(VYRE_PLUGIN_ABI) >= VYRE_OPSET_VERSION - 1, "what raises VYRE_OPSET_VERSION raises the API's minor number");
+static_assert(ABI_MINOR(VYRE_PLUGIN_ABI) >= VYRE_OPSET_VERSION - 1, "a new VYRE_OPSET_VERSION needs a new minor number of the API");
 
 static const uint32_t known_analyses = VYRE_ANALYSES | VYRE_COLUMNS;
 static const uint32_t known_flags = VYRE_PASS_PREPARES_EARLY | VYRE_PASS_KEEPS_ORDER | VYRE_PASS_ANY_ORDER;
@@ -32,13 +32,13 @@ static const uint32_t known_flags = VYRE_PASS_PREPARES_EARLY | VYRE_PASS_KEEPS_O
 typedef struct reader {
   const vyre_allocator *allocator;
   const char *path;
-  const char *plugin; /* its name, as soon as it is known */
+  const char *plugin; /* the plugin's name, when it is known */
   vyre_origin origin;
 } reader;
 
 #define BAD(r, ...) vyre_status_note(VYRE_ERROR(VYRE_CODE_USAGE, __VA_ARGS__), "while loading plugin '%s'", (r)->path)
 
-/* Bytes of a struct of that size beyond what this host knows, where they are not all zero: else 0. */
+/* Returns the number of bytes beyond the known part of a struct if they are not all zero, otherwise 0. */
 static size_t
 unknown_bytes(const void *theirs, size_t size, size_t known)
 {
@@ -48,7 +48,7 @@ unknown_bytes(const void *theirs, size_t size, size_t known)
   return used > known ? size - known : 0;
 }
 
-/* Copies the fields of a struct that its writer knew; the rest is zero. */
+/* Copies the fields of a struct up to its struct_size, and zeroes the rest. */
 static vyre_status
 read_struct(const reader *r, const char *what, const void *theirs, size_t least, size_t known, void *out)
 {
@@ -56,10 +56,11 @@ read_struct(const reader *r, const char *what, const void *theirs, size_t least,
   memset(out, 0, known);
   memcpy(&size, theirs, sizeof(size));
   if (size < least || size > MOST_BYTES)
-    return BAD(r, "%s: struct_size is %u, plugin API %u.%u needs at least %zu; set it to sizeof, or use VYRE_PLUGIN", what, size,
-               ABI_MAJOR(VYRE_PLUGIN_ABI), ABI_MINOR(VYRE_PLUGIN_ABI), least);
-  if (size != least && size % sizeof(void *) != 0) /* a pointer cut in two is none */
-    return BAD(r, "%s: struct_size is %u, which no struct with pointers has; set it to sizeof, or use VYRE_PLUGIN", what, size);
+    return BAD(r, "%s: struct_size is %u, but plugin API %u.%u needs at least %zu\nFix: set it to sizeof, or use VYRE_PLUGIN", what,
+               size, ABI_MAJOR(VYRE_PLUGIN_ABI), ABI_MINOR(VYRE_PLUGIN_ABI), least);
+  if (size != least && size % sizeof(void *) != 0) /* a partial pointer is invalid */
+    return BAD(r, "%s: struct_size is %u, which is not a size of a struct with pointers\nFix: set it to sizeof, or use VYRE_PLUGIN",
+               what, size);
   memcpy(out, theirs, size < known ? size : known);
   const size_t unknown = unknown_bytes(theirs, size, known);
   if (unknown)
@@ -120,7 +121,7 @@ static vyre_status
 check_param(const reader *r, const char *pass, const vyre_param *param, uint32_t index)
 {
   if (!param->name || !key_is_valid(param->name, strlen(param->name)))
-    return BAD(r, "pass '%s': parameter %u has no name, or one that the pipeline text cannot hold", pass, index);
+    return BAD(r, "pass '%s': parameter %u has no name, or a name that is invalid in pipelines", pass, index);
   if (!param->summary)
     return BAD(r, "pass '%s': parameter '%s' has no summary", pass, param->name);
   switch (param->type) {
@@ -134,7 +135,7 @@ check_param(const reader *r, const char *pass, const vyre_param *param, uint32_t
     return VYRE_OK;
   case VYRE_PARAM_WORD:
     if (!param->words || !words_are_valid(param->words))
-      return BAD(r, "pass '%s': the words of parameter '%s' are not like \"fast|small\"", pass, param->name);
+      return BAD(r, "pass '%s': the words of parameter '%s' must have the form \"fast|small\"", pass, param->name);
     return VYRE_OK;
   case VYRE_PARAM_TEXT:
     return VYRE_OK;
@@ -157,7 +158,7 @@ read_params(const reader *r, vyre_pass_record *record)
   record->params = vyre_take(r->allocator, pass->param_count * sizeof(*record->params));
   if (!record->params)
     return VYRE_OUT_OF_MEMORY("for a plugin's parameters");
-  /* An array's stride is what its writer thought sizeof(vyre_param) is. */
+  /* The stride of the array is sizeof(vyre_param) of the plugin's compiler. */
   char what[192];
   uint32_t stride;
   memcpy(&stride, pass->params, sizeof(stride));
@@ -172,7 +173,7 @@ read_params(const reader *r, vyre_pass_record *record)
     VYRE_TRY(check_param(r, pass->name, &record->params[i], i));
     for (uint32_t k = 0; k < i; k++)
       if (strcmp(record->params[k].name, record->params[i].name) == 0)
-        return BAD(r, "pass '%s': two parameters are called '%s'", pass->name, record->params[i].name);
+        return BAD(r, "pass '%s': two parameters have the name '%s'", pass->name, record->params[i].name);
   }
   record->pass.params = record->params;
   return VYRE_OK;
@@ -183,16 +184,18 @@ check_name(const reader *r, const char *name)
 {
   bool has_dot;
   if (!vyre_name_is_valid(name, &has_dot))
-    return BAD(
-        r, "'%.128s' is no name for a pass: lower-case letters and digits, words joined by '-', a plugin's name and '.' before it",
-        name);
+    return BAD(r,
+               "'%.128s' is not a valid name of a pass\nFix: use lower-case letters and digits, words joined by '-', after the "
+               "plugin's name and '.'",
+               name);
   if (vyre_reserved_name(name, strlen(name)) != VYRE_RESERVED_NOT)
     return BAD(r, "pass name '%s' is reserved", name);
   size_t prefix = strlen(r->plugin);
   if (has_dot && (strncmp(name, r->plugin, prefix) != 0 || name[prefix] != '.'))
-    return BAD(r, "pass '%s' has another plugin's name before the dot; this one is '%s'", name, r->plugin);
+    return BAD(r, "pass '%s' must have the plugin's name '%s' before the dot", name, r->plugin);
   if (!has_dot && r->origin != VYRE_ORIGIN_CORE)
-    return BAD(r, "pass '%s' must be called '%s.%s': names without a plugin's are vyre's own", name, r->plugin, name);
+    return BAD(r, "pass '%s' must have the name '%s.%s', because names without a dot are reserved for core passes", name, r->plugin,
+               name);
   return VYRE_OK;
 }
 
@@ -204,14 +207,14 @@ check_provides(const reader *r, const vyre_pass *pass)
     return BAD(r, "pass '%s' provides columns 0x%x that this host does not know\nFix: update vyre", pass->name,
                pass->provides & ~VYRE_COLUMNS);
   if (pass->provides && pass->param_count)
-    return BAD(r, "pass '%s' provides a column, and so may have no parameters", pass->name);
+    return BAD(r, "pass '%s' provides a column, so it cannot have parameters", pass->name);
   if (lowest && pass->requires_ >= lowest)
-    return BAD(r, "pass '%s' provides column 0x%x and requires 0x%x, which is not made before it", pass->name, pass->provides,
+    return BAD(r, "pass '%s' provides column 0x%x but requires 0x%x, which is not computed before it", pass->name, pass->provides,
                pass->requires_ & ~(lowest - 1));
   return VYRE_OK;
 }
 
-/* Phases are constant data of the plugin, and stay there. */
+/* Reads the phases, which are constant data and stay in the plugin. */
 static vyre_status
 read_phases(const reader *r, vyre_pass_record *record)
 {
@@ -221,7 +224,7 @@ read_phases(const reader *r, vyre_pass_record *record)
   if (!phases && !pass->prepare && !pass->finish)
     return VYRE_OK;
   if (!phases)
-    return BAD(r, "pass '%s' has prepare or finish, which are for phases, and no phases", pass->name);
+    return BAD(r, "pass '%s' has prepare or finish, but no phases", pass->name);
   const size_t size = phases->struct_size, unknown = size <= MOST_BYTES ? unknown_bytes(phases, size, sizeof(*phases)) : size;
   if (unknown)
     return BAD(r, "the phases of pass '%s' use %zu bytes that this host does not know\nFix: update vyre", pass->name, unknown);
@@ -231,7 +234,7 @@ read_phases(const reader *r, vyre_pass_record *record)
       return VYRE_OUT_OF_MEMORY("for a plugin's phases");
   }
   if (!record->sources || !vyre_phases_resolve(record, &why))
-    return BAD(r, "the phases of pass '%s' cannot be run: %s", pass->name, record->sources ? why : "they name no memory");
+    return BAD(r, "the phases of pass '%s' cannot be run: %s", pass->name, record->sources ? why : "they use no memory");
   return VYRE_OK;
 }
 
@@ -245,7 +248,7 @@ read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_re
   vyre_pass_record *record = vyre_take(r->allocator, sizeof(*record));
   if (!record)
     return VYRE_OUT_OF_MEMORY("for a plugin's passes");
-  *out = record; /* the caller frees it, whatever follows */
+  *out = record; /* the caller frees it also after a failure */
   vyre_pass *pass = &record->pass;
   VYRE_TRY(read_struct(r, what, theirs, PASS_LEAST, sizeof(*pass), pass));
   if (!pass->name)
@@ -275,14 +278,15 @@ check_plugin(reader *r, const vyre_plugin *plugin)
   uint32_t our_major = ABI_MAJOR(VYRE_PLUGIN_ABI), our_minor = ABI_MINOR(VYRE_PLUGIN_ABI);
   const char *version = plugin->version ? plugin->version : "(no version)";
   if (major < our_major)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "plugin '%s' %s (%s) was built for plugin API %u.%u, this host offers %u.%u; build the plugin for %u.%u",
-                      r->plugin, version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
+    return VYRE_ERROR(
+        VYRE_CODE_USAGE,
+        "plugin '%s' %s (%s) was built for plugin API %u.%u, but this host has %u.%u\nFix: build the plugin for %u.%u", r->plugin,
+        version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
   if (major > our_major || minor > our_minor)
     return VYRE_ERROR(
         VYRE_CODE_USAGE,
-        "plugin '%s' %s (%s) needs plugin API %u.%u, this host offers %u.%u; update vyre, or build the plugin for %u.%u", r->plugin,
-        version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
+        "plugin '%s' %s (%s) needs plugin API %u.%u, but this host has %u.%u\nFix: update vyre, or build the plugin for %u.%u",
+        r->plugin, version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
   return VYRE_OK;
 }
 
@@ -291,18 +295,18 @@ check_plugin_fields(reader *r, const vyre_plugin *plugin)
 {
   bool has_dot;
   if (!plugin->name || !vyre_name_is_valid(plugin->name, &has_dot) || has_dot)
-    return BAD(r, "the plugin has no name, or one with other than lower-case letters, digits and '-'");
+    return BAD(r, "the plugin has no name, or a name with other characters than lower-case letters, digits and '-'");
   if (!plugin->version)
     return BAD(r, "plugin '%s' has no version", plugin->name);
   if (plugin->opset_min > VYRE_OPSET_VERSION)
-    return BAD(r, "plugin '%s' %s needs op set %u, this host has %u\nFix: update vyre", plugin->name, plugin->version,
+    return BAD(r, "plugin '%s' %s needs op set %u, but this host has %u\nFix: update vyre", plugin->name, plugin->version,
                plugin->opset_min, VYRE_OPSET_VERSION);
   if (plugin->opset_max < plugin->opset_min)
-    return BAD(r, "plugin '%s' %s has op set %u as its first and %u as its last", plugin->name, plugin->version, plugin->opset_min,
+    return BAD(r, "plugin '%s' %s has %u as its first and %u as its last op set", plugin->name, plugin->version, plugin->opset_min,
                plugin->opset_max);
   if (!plugin->passes || plugin->pass_count == 0 || plugin->pass_count > MOST_PASSES)
-    return BAD(r, "plugin '%s' offers %u passes; 1 to %u are possible", plugin->name, plugin->passes ? plugin->pass_count : 0,
-               MOST_PASSES);
+    return BAD(r, "plugin '%s' has %u passes, but a plugin must have 1 to %u", plugin->name,
+               plugin->passes ? plugin->pass_count : 0, MOST_PASSES);
   return VYRE_OK;
 }
 
@@ -317,12 +321,12 @@ vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *record)
   vyre_release(allocator, record, sizeof(*record));
 }
 
-/* Everything up to the passes; the version is looked at first, so that a newer plugin hears that, and not what of it is strange. */
+/* Reads all fields except the passes.  Checks the version first, so that the error for a newer plugin is about its version. */
 static vyre_status
 read_plugin(reader *r, const vyre_plugin *theirs, vyre_plugin *out)
 {
   if (!theirs)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "plugin '%s' refused this host: '" VYRE_PLUGIN_ENTRY "' returned NULL", r->path);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "plugin '%s' refused to load: '" VYRE_PLUGIN_ENTRY "' returned NULL", r->path);
   uint32_t size;
   memcpy(&size, theirs, sizeof(size));
   vyre_plugin start = {0};

@@ -1,4 +1,4 @@
-/* Whether a shared object is whole, which the dynamic linker does not ask.
+/* Detects truncated shared objects, on which the dynamic linker crashes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "registry.h"
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether all that its program headers name is there. */
 bool
 vyre_library_is_whole(int file, uint64_t size)
 {

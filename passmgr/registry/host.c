@@ -1,4 +1,4 @@
-/* The host table: what a plugin calls back through.
+/* The host table: the functions that plugins call.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
@@ -17,7 +17,7 @@
 vyre_context *
 vyre_context_of(vyre_pass_ctx *ctx)
 {
-  return (vyre_context *)ctx; /* base is its first field */
+  return (vyre_context *)ctx; /* base is the first field */
 }
 
 vyre_status
@@ -47,7 +47,7 @@ vyre_context_settle(vyre_context *context, vyre_status returned)
   return own;
 }
 
-/* Most passes over a small module need no more. */
+/* Enough for most passes over a small module. */
 enum { LEAST_SCRATCH = 65536 };
 
 void
@@ -68,7 +68,7 @@ vyre_context_give_back(vyre_context *context)
   }
 }
 
-/* "row 12, mul (%w), of program @scale, blur.comp:12:3"; into a buffer of 512 bytes. */
+/* Describes a row in a buffer of 512 bytes: "row 12, mul (%w), of program @scale, blur.comp:12:3". */
 static const char *
 describe_row(const vyre_module *module, uint32_t row, char buffer[512])
 {
@@ -160,7 +160,7 @@ host_count(vyre_pass_ctx *ctx, const char *name, uint64_t amount)
     vyre_report_count_add(context->options.report, context->record->pass.name, name, amount);
 }
 
-/* More room; false: out of memory. */
+/* Allocates a chunk of scratch memory.  Returns false if memory runs out. */
 static bool
 take_chunk(vyre_context *context, size_t bytes)
 {
@@ -193,7 +193,8 @@ host_alloc(vyre_pass_ctx *ctx, size_t bytes)
   return memset(memory, 0, bytes);
 }
 
-/* The index of the pass's parameter of that name and, if it is VYRE_PARAM_TEXT, of that type; param_count: it has none. */
+/* Returns the index of the pass's parameter with that name, which must be a text if `type` is VYRE_PARAM_TEXT.  Fails the module
+ * and returns param_count if there is none. */
 static uint32_t
 find_param(const vyre_context *context, const char *call, const char *name, uint32_t type)
 {
@@ -228,19 +229,19 @@ host_preserved(vyre_pass_ctx *ctx, uint32_t analyses)
   vyre_context_of(ctx)->preserved |= analyses;
 }
 
-/* ---- what a call names: rows, ops, types, addresses ----------------------------------------------------------------------- */
+/* ---- checks of arguments ------------------------------------------------------------------------------------------------- */
 
 void
 vyre_host_refuse(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
   const uint32_t rows = vyre_module_view(module)->rows;
-  vyre_module *failing = (vyre_module *)(uintptr_t)module; /* those that look refuse as well */
+  vyre_module *failing = (vyre_module *)(uintptr_t)module; /* queries also fail the module */
   if (row && row < rows)
     vyre_module_fail(failing, "host->%s: %s is row %u, which is dead", call, what, row);
   else if (rows > 1)
-    vyre_module_fail(failing, "host->%s: %s is row %u; there are rows 1 to %u", call, what, row, rows - 1);
+    vyre_module_fail(failing, "host->%s: %s is row %u, but the module has rows 1 to %u", call, what, row, rows - 1);
   else
-    vyre_module_fail(failing, "host->%s: %s is row %u; there are no rows", call, what, row);
+    vyre_module_fail(failing, "host->%s: %s is row %u, but the module has no rows", call, what, row);
 }
 
 bool
@@ -254,7 +255,7 @@ vyre_host_is_path(const vyre_module *module, const char *call, uint32_t path)
     steps++;
   if (steps < view->rows)
     return true;
-  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: path is row %u, which leads back to itself", call, path);
+  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: path is row %u, which is part of a cycle", call, path);
   return false;
 }
 
@@ -265,8 +266,8 @@ vyre_host_is_placed(const vyre_module *module, const char *call, const char *wha
     return false;
   if (vyre_module_view(module)->parent[row])
     return true;
-  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: %s is row %u, a program: nothing can be before it", call, what,
-                   row);
+  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: %s is row %u, a program, before which nothing can be inserted",
+                   call, what, row);
   return false;
 }
 
@@ -338,7 +339,7 @@ host_append_row(vyre_module *module, uint32_t region, uint32_t op, uint32_t imm,
       !are_operands(module, call, a, b, c))
     return 0;
   if ((vyre_op_infos[VYRE_ROW_OP(vyre_module_view(module)->op[region])].flags & VYRE_OP_REGION) == 0) {
-    vyre_module_fail(module, "host->append_row: row %u is no region", region);
+    vyre_module_fail(module, "host->append_row: row %u is not a region", region);
     return 0;
   }
   vyre_builder builder = {.module = module};
@@ -346,7 +347,7 @@ host_append_row(vyre_module *module, uint32_t region, uint32_t op, uint32_t imm,
   return build(&builder, op, imm, imm_hi, (vyre_row){a}, (vyre_row){b}, (vyre_row){c});
 }
 
-/* The buffer row of the program that is at that set and binding, or 0. */
+/* Returns the buffer row of the program with that set and binding, or 0. */
 static uint32_t
 buffer_at(vyre_module *module, uint32_t program, uint32_t set, uint32_t binding)
 {
@@ -371,11 +372,11 @@ host_add_buffer(vyre_module *module, uint32_t near_row, vyre_type element, uint3
   if (!vyre_host_is_there(module, "add_buffer", "near_row", near_row))
     return 0;
   if (vyre_kind_bits(VYRE_TYPE_KIND(element)) == 0 || VYRE_TYPE_KIND(element) == VYRE_BOOL) {
-    vyre_module_fail(module, "host->add_buffer: type %u is nothing that memory has", element);
+    vyre_module_fail(module, "host->add_buffer: a buffer cannot have elements of type %u", element);
     return 0;
   }
   if (space != VYRE_SPACE_STORAGE && ((space != VYRE_SPACE_PRIVATE && space != VYRE_SPACE_WORKGROUP) || count == 0)) {
-    vyre_module_fail(module, "host->add_buffer: there are no %u elements in space %u", count, (unsigned)space);
+    vyre_module_fail(module, "host->add_buffer: a buffer of %u elements cannot be in space %u", count, (unsigned)space);
     return 0;
   }
   uint32_t program = near_row;
@@ -388,7 +389,7 @@ host_add_buffer(vyre_module *module, uint32_t near_row, vyre_type element, uint3
     const char *name = vyre_row_name(module, (vyre_row){other});
     vyre_module_fail(module,
                      "host->add_buffer: set %u, binding %u is that of row %u, %%%.100s\n"
-                     "Fix: give the pass another set or binding, if it has parameters for them (-help-pass=NAME tells)",
+                     "Fix: change the set or binding by parameters of the pass, if it has them (-help-pass=NAME)",
                      set, binding, other, name ? name : "?");
     return 0;
   }
@@ -424,7 +425,7 @@ host_set_operand(vyre_module *module, uint32_t row, uint32_t which, uint32_t ope
 {
   static const char call[] = "set_operand";
   if (which > 2)
-    vyre_module_fail(module, "host->set_operand: a row has operands 0 to 2, and no operand %u", which);
+    vyre_module_fail(module, "host->set_operand: operand %u does not exist, only 0 to 2", which);
   else if (vyre_host_is_there(module, call, "row", row) && vyre_host_is_known(module, call, "operand", operand))
     vyre_row_set_operand(module, (vyre_row){row}, which, (vyre_row){operand});
 }
@@ -439,7 +440,7 @@ host_move_before(vyre_module *module, uint32_t row, uint32_t before)
   const uint32_t *parent = view->parent;
   for (uint32_t at = view->first[row] ? parent[before] : 0; at; at = parent[at])
     if (at == row) {
-      vyre_module_fail(module, "host->move_before: row %u would be inside itself: 'before' is row %u", row, before);
+      vyre_module_fail(module, "host->move_before: row %u would be inside itself, before row %u", row, before);
       return;
     }
   vyre_row_move_before(module, (vyre_row){row}, (vyre_row){before});
@@ -450,7 +451,7 @@ host_kill(vyre_module *module, uint32_t row)
 {
   if (row == 0)
     vyre_host_refuse(module, "kill", "row", row);
-  else if (vyre_host_is_known(module, "kill", "row", row)) /* the row around it may have been killed before */
+  else if (vyre_host_is_known(module, "kill", "row", row)) /* its parent may have been killed before */
     vyre_row_kill(module, (vyre_row){row});
 }
 
@@ -522,7 +523,7 @@ host_column(vyre_pass_ctx *ctx, uint32_t which)
 {
   const vyre_context *context = vyre_context_of(ctx);
   uint32_t *column = (which & ~context->record->pass.provides) == 0 ? vyre_module_open_column(context->module, which) : NULL;
-  if (column && context->options.check_changed) /* what is left unfilled shows */
+  if (column && context->options.check_changed) /* makes missing elements visible */
     memset(column, 0xff, vyre_module_view(context->module)->rows * sizeof(uint32_t));
   return column;
 }

@@ -1,7 +1,7 @@
-/* The host table's parts: what the functions of host.c and host_data.c check of their arguments.
+/* The parts of the host table, and the checks of arguments in host.c and host_data.c.
  *
- * A call that names something invalid does nothing and fails the module: the manager says so after the run, with the plugin and
- * the pass.  Each check is a comparison or two, so they are always made.
+ * A call with an invalid argument does nothing and fails the module.  The manager reports the failure after the run, with the
+ * plugin and the pass.  The checks are always made, because each takes one or two comparisons.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_REGISTRY_HOST_H
@@ -9,18 +9,18 @@
 
 #include "context.h"
 
-/* Says that `what` of the call is a row that is not there. */
+/* Fails the module because the argument `what` of the call is not a row. */
 void vyre_host_refuse(const vyre_module *module, const char *call, const char *what, uint32_t row);
-/* A path that can be walked: one that a pass has closed to a ring has no buffer at its end. */
+/* Checks that a path leads to a buffer.  A pass may have created a cycle. */
 bool vyre_host_is_path(const vyre_module *module, const char *call, uint32_t path);
-/* Whether a row may be put before this one: it is in a region. */
+/* Checks that a row is in a region, so that another row may be inserted before it. */
 bool vyre_host_is_placed(const vyre_module *module, const char *call, const char *what, uint32_t row);
-/* Whether the op of a row's word has a meaning. */
+/* Checks the op of an op word. */
 bool vyre_host_is_op(const vyre_module *module, const char *call, uint32_t word);
-/* An address that the call cannot do without. */
+/* Checks that a required pointer is not NULL. */
 bool vyre_host_is_given(const vyre_module *module, const char *call, const char *what, bool given);
 
-/* Whether the row was made, perhaps dead; or is 0. */
+/* Checks that the row exists, possibly dead, or is 0. */
 static inline bool
 vyre_host_is_known(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
@@ -30,7 +30,7 @@ vyre_host_is_known(const vyre_module *module, const char *call, const char *what
   return false;
 }
 
-/* Whether the row is not dead. */
+/* Checks that the row exists and is not dead. */
 static inline bool
 vyre_host_is_there(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
@@ -41,7 +41,7 @@ vyre_host_is_there(const vyre_module *module, const char *call, const char *what
   return false;
 }
 
-/* host_data.c: vyre_host's functions of these names. */
+/* Functions of vyre_host in host_data.c. */
 const char *vyre_host_name(const vyre_module *module, uint32_t row);
 void vyre_host_set_name(vyre_module *module, uint32_t row, const char *name);
 uint32_t vyre_host_line(const vyre_module *module, uint32_t row, const char **out_file, uint32_t *out_column);

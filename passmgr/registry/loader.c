@@ -1,8 +1,8 @@
-/* Shared objects of plugins: opened by absolute path, now and locally, so that missing symbols are reported here and no symbol of
- * one plugin reaches another.
+/* Loads the shared objects of plugins by absolute path, with RTLD_NOW and RTLD_LOCAL.  So missing symbols are reported at once, and
+ * the symbols of one plugin are invisible to others.
  *
- * Nothing is ever closed: a pass may have left addresses behind.  A truncated file is found here, because the dynamic linker
- * would crash on it; other damage within a file is not.
+ * Plugins are never unloaded, because a pass may have left pointers to its code.  A truncated file is detected here, because the
+ * dynamic linker would crash.  Other damage is not detected.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "registry.h"
@@ -28,7 +28,7 @@ cannot_load(const char *path, const char *why)
   return VYRE_ERROR(VYRE_CODE_USAGE, "cannot load plugin '%s': %s", path, why);
 }
 
-/* An absolute path, links resolved where the file is there.  False: it does not fit. */
+/* Returns the absolute path in `out`, with links resolved if the file exists.  Returns false if it does not fit. */
 static bool
 absolute(const char *path, char out[PATH_MAX])
 {
@@ -52,17 +52,17 @@ static vyre_status
 check_file(const char *path, struct stat *out)
 {
   if (stat(path, out) != 0)
-    return VYRE_OK; /* dlopen says why */
+    return VYRE_OK; /* dlopen reports the error */
   if (S_ISDIR(out->st_mode))
-    return cannot_load(path, "it is a directory\nFix: -plugin-dir=DIR loads every plugin of one");
+    return cannot_load(path, "it is a directory\nFix: load all plugins of a directory with -plugin-dir=DIR");
   if (!S_ISREG(out->st_mode))
-    return cannot_load(path, "it is not a regular file");
+    return cannot_load(path, "it is not a regular file\nFix: name the shared object of a plugin");
   int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
   if (fd < 0)
     return cannot_load(path, strerror(errno));
   bool whole = vyre_library_is_whole(fd, (uint64_t)out->st_size);
   close(fd);
-  return whole ? VYRE_OK : cannot_load(path, "the file is cut short");
+  return whole ? VYRE_OK : cannot_load(path, "the file is truncated\nFix: build or copy the plugin again");
 }
 
 static vyre_status
@@ -116,7 +116,7 @@ vyre_registry_load(vyre_registry *registry, const char *path, vyre_origin origin
   if (!symbol)
     return not_a_plugin(library, full);
   vyre_plugin_query query;
-  memcpy(&query, &symbol, sizeof(query)); /* ISO C has no conversion */
+  memcpy(&query, &symbol, sizeof(query)); /* ISO C cannot convert it */
   VYRE_TRY(vyre_registry_add(registry, query, full, origin));
   vyre_plugin_record *record = registry->plugins[registry->plugin_count - 1];
   record->is_file = true;
@@ -136,7 +136,7 @@ is_plugin_file(const struct dirent *entry)
 static int
 by_bytes(const struct dirent **a, const struct dirent **b)
 {
-  return strcmp((*a)->d_name, (*b)->d_name); /* no locale */
+  return strcmp((*a)->d_name, (*b)->d_name); /* independent of the locale */
 }
 
 vyre_status
@@ -146,7 +146,8 @@ vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_orig
   struct dirent **entries;
   int count = scandir(folder, &entries, is_plugin_file, by_bytes);
   if (count < 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot read the plugin folder '%s': %s", folder, strerror(errno));
+    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot read the plugin folder '%s': %s\nFix: name a folder that can be read", folder,
+                      strerror(errno));
   vyre_status status = VYRE_OK;
   for (int i = 0; i < count; i++) {
     char path[PATH_MAX];
@@ -163,12 +164,12 @@ vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_orig
 vyre_status
 vyre_registry_load_core(vyre_registry *registry)
 {
-  /* Beside the library; or below the prefix of a program that has the library in it. */
+  /* Beside the library, or below the prefix of a program that contains the library. */
   static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
   char own[PATH_MAX], path[PATH_MAX + 32];
   if (!vyre_own_folder(own, sizeof(own)))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot tell where vyre's library is: /proc/self/maps does not say\nFix: mount /proc, or "
-                                       "name the folder of the core passes (vyre_registry_load_folder)");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot find the library of vyre in /proc/self/maps\nFix: mount /proc, or "
+                                       "load the core passes with vyre_registry_load_folder");
   for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
     snprintf(path, sizeof(path), "%s/%s", own, below[i]);
     struct stat folder;
@@ -177,7 +178,7 @@ vyre_registry_load_core(vyre_registry *registry)
   }
   return VYRE_ERROR(
       VYRE_CODE_USAGE,
-      "the core passes are not there: no folder '%s/%s', nor '%s/%s'\nFix: install vyre whole (cmake --install), or name "
-      "their folder (vyre_registry_load_folder; pkg-config --variable=passdir vyre says which)",
+      "cannot find the core passes: neither '%s/%s' nor '%s/%s' exists\nFix: install vyre with cmake --install, or load "
+      "their folder with vyre_registry_load_folder (pkg-config --variable=passdir vyre prints it)",
       own, below[0], own, below[1]);
 }

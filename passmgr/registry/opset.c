@@ -1,18 +1,18 @@
-/* Rows that are newer than a plugin: of an op, a kind or a flag that came with an op set after the last one that it knows.
+/* Finds rows with an op, kind or flag of a later op set than a plugin knows.
  *
- * Numbers of kinds and bits of flags are given in order, so a count of each op set tells which are newer; an op says it itself.
+ * Kinds and flags have increasing numbers, so that a count for each op set is enough.  Each op has the number of its op set.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "registry.h"
 
 #include <assert.h>
 
-/* By op set.  Op set 0 is none. */
+/* The kinds and flags of each op set.  Op set 0 does not exist. */
 static const struct {
   uint8_t kinds, flags;
 } opsets[] = {{0, 0}, {16, 0x7f}, {VYRE_KIND__COUNT, 0x7f}};
 static_assert(sizeof opsets / sizeof *opsets == VYRE_OPSET_VERSION + 1 && VYRE_KIND__COUNT == 16 && VYRE_ROW_NONUNIFORM == 64,
-              "a new op set: its kinds and row flags stand in a line of their own, those before it as numbers");
+              "add a line with the kinds and row flags of the new op set, and replace those of the old one by numbers");
 
 uint32_t
 vyre_opset_first_newer(const vyre_view *view, uint32_t opset)

@@ -1,6 +1,6 @@
-/* The registry: which passes there are, by which plugin, and what -list-passes and -help-pass= say of them.
+/* The registry of passes and plugins, and the texts of -list-passes and -help-pass.
  *
- * A plugin's passes are added all or not at all.  Adding is O(passes there are) a pass, finding O(passes).
+ * The passes of a plugin are added together or not at all.  Adding or finding a pass is O(passes).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "registry.h"
@@ -76,7 +76,8 @@ is_called(const vyre_pass *pass, const char *name, size_t length)
   return pass->long_name && strncmp(pass->long_name, name, length) == 0 && pass->long_name[length] == '\0';
 }
 
-/* A core pass with its plugin's name: `dce.dce`.  Other passes have it in theirs. */
+/* Returns whether the name is a core pass with its plugin's name, such as `dce.dce`.  Names of other passes contain the plugin's
+ * name. */
 static bool
 is_called_in_full(const vyre_pass_record *record, const char *name, size_t length)
 {
@@ -86,7 +87,7 @@ is_called_in_full(const vyre_pass_record *record, const char *name, size_t lengt
          is_called(&record->pass, name + prefix, length - prefix);
 }
 
-/* NULL: that name is free. */
+/* Returns the pass that has the name, or NULL. */
 static const vyre_pass_record *
 name_owner(const vyre_registry *registry, const char *name)
 {
@@ -97,9 +98,10 @@ name_owner(const vyre_registry *registry, const char *name)
 }
 
 static vyre_status
-taken(const char *name, const char *owner, const char *path)
+name_conflict(const char *name, const char *owner, const char *path)
 {
-  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' is already provided by '%s'", name, owner);
+  vyre_status status = VYRE_ERROR(
+      VYRE_CODE_USAGE, "pass '%s' is already provided by '%s'\nFix: load only one of the plugins, or rename the pass", name, owner);
   return vyre_status_note(status, "while loading plugin '%s'", path);
 }
 
@@ -123,8 +125,9 @@ check_columns(const vyre_registry *registry, vyre_pass_record **passes, uint32_t
       owner = passes[k];
   if (!owner)
     return VYRE_OK;
-  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' provides a column that pass '%s' (%s) provides already", pass->name,
-                                  owner->pass.name, owner->plugin ? owner->plugin->path : path);
+  vyre_status status = VYRE_ERROR(
+      VYRE_CODE_USAGE, "pass '%s' provides a column that pass '%s' (%s) already provides\nFix: load only one of the plugins",
+      pass->name, owner->pass.name, owner->plugin ? owner->plugin->path : path);
   return vyre_status_note(status, "while loading plugin '%s'", path);
 }
 
@@ -135,13 +138,13 @@ check_free(const vyre_registry *registry, vyre_pass_record **passes, uint32_t in
   for (int n = 0; n < 2 && names[n]; n++) {
     const vyre_pass_record *owner = name_owner(registry, names[n]);
     if (owner)
-      return taken(names[n], owner->plugin->path, path);
+      return name_conflict(names[n], owner->plugin->path, path);
     for (uint32_t k = 0; k < index; k++)
       if (is_called(&passes[k]->pass, names[n], strlen(names[n])))
-        return taken(names[n], path, path);
+        return name_conflict(names[n], path, path);
   }
   if (names[1] && strcmp(names[0], names[1]) == 0)
-    return taken(names[1], path, path);
+    return name_conflict(names[1], path, path);
   return VYRE_OK;
 }
 
@@ -154,7 +157,7 @@ insert_sorted(vyre_registry *registry, vyre_pass_record *record)
   registry->passes[at] = record;
 }
 
-/* Takes the passes over on success. */
+/* Adds the passes, and takes ownership of them on success. */
 static vyre_status
 add_passes(vyre_registry *registry, const vyre_plugin *plugin, vyre_pass_record **passes, const char *path)
 {
@@ -266,7 +269,7 @@ list(const vyre_registry *registry, vyre_bytes *out)
                                (int)(width - shown_length(pass)), "", pass->summary, record->plugin->plugin.name,
                                record->plugin->plugin.version));
   }
-  VYRE_TRY(vyre_bytes_printf(out, "\nAround passes:\n"));
+  VYRE_TRY(vyre_bytes_printf(out, "\nCombinators:\n"));
   for (size_t i = 0; i < sizeof(vyre_combinators) / sizeof(vyre_combinators[0]); i++)
     VYRE_TRY(vyre_bytes_printf(out, "%-*s  %s\n", (int)width, vyre_combinators[i].name, vyre_combinators[i].summary));
   VYRE_TRY(vyre_bytes_printf(out, "\nPipelines:\n"));
@@ -293,7 +296,7 @@ help_param(const vyre_param *param, vyre_bytes *out)
   case VYRE_PARAM_UINT:
     VYRE_TRY(vyre_bytes_printf(out, "  %s=%" PRIu64 "..%" PRIu64 "\n      %s", param->name, param->minimum, param->maximum,
                                param->summary));
-    if (param->fallback < param->minimum) /* repeat's: it must be given */
+    if (param->fallback < param->minimum) /* repeat needs a number */
       return vyre_bytes_printf(out, "\n");
     return vyre_bytes_printf(out, " (default %" PRIu64 ")\n", param->fallback);
   case VYRE_PARAM_TEXT:
@@ -324,7 +327,7 @@ unknown_name(const vyre_registry *registry, const char *name)
     vyre_suggest_qualified(&near, registry->passes[i]->pass.name);
   if (near.best)
     return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'; did you mean '%s'?", name, near.best);
-  return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: -list-passes shows what there is, -load=FILE adds more", name);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: use a pass of -list-passes, or load a plugin with -load=FILE", name);
 }
 
 static vyre_status
@@ -333,7 +336,8 @@ find_named(const vyre_registry *registry, const char *name, const vyre_pass_reco
   const vyre_pass_record *other = NULL;
   *out = vyre_registry_find(registry, name, strlen(name), &other);
   if (!*out && other)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "two plugins have a pass '%s'\nFix: say which, as in '%s'", name, other->pass.name);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "several plugins have a pass '%s'\nFix: write the name of the plugin before it, as in '%s'",
+                      name, other->pass.name);
   return *out ? VYRE_OK : unknown_name(registry, name);
 }
 
@@ -349,7 +353,7 @@ vyre_registry_name(const vyre_registry *registry, const char *name, const char *
 #define ANALYSIS(bit, name, what) {bit, name},
 const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT] = {VYRE_ANALYSIS_TABLE(ANALYSIS)};
 
-/* "Requires: versions, loops"; nothing where there are none. */
+/* Prints "Requires: versions, loops", or nothing without analyses. */
 static vyre_status
 help_analyses(const char *what, uint32_t analyses, vyre_bytes *out)
 {
@@ -366,7 +370,7 @@ help_analyses(const char *what, uint32_t analyses, vyre_bytes *out)
 static vyre_status
 help_default(vyre_bytes *out)
 {
-  VYRE_TRY(vyre_bytes_printf(out, "default<...>: what vyre recommends, at a level\n\nLevels:\n"));
+  VYRE_TRY(vyre_bytes_printf(out, "default<...>: the recommended pipeline of a level\n\nLevels:\n"));
   for (size_t i = 0; i < VYRE_DEFAULTS; i++)
     VYRE_TRY(vyre_bytes_printf(out, "  %s\n      %s\n", vyre_defaults[i].level, vyre_defaults[i].text));
   return VYRE_OK;
@@ -389,7 +393,7 @@ help(const vyre_registry *registry, const char *name, vyre_bytes *out)
   const vyre_pass *pass = &record->pass;
   VYRE_TRY(vyre_bytes_printf(out, "%s%s%s%s: %s\n", pass->name, pass->long_name ? " (" : "", pass->long_name ? pass->long_name : "",
                              pass->long_name ? ")" : "", pass->summary));
-  VYRE_TRY(help_params(pass->name, pass->params, pass->param_count, out)); /* help may be long: pm lists its rules */
+  VYRE_TRY(help_params(pass->name, pass->params, pass->param_count, out)); /* before the help, which may be long */
   if (pass->help)
     VYRE_TRY(vyre_bytes_printf(out, "\n%s\n", pass->help));
   VYRE_TRY(help_analyses("\nRequires: ", pass->requires_, out));

@@ -1,4 +1,4 @@
-/* The registry's inside, for the parts of the pass manager.
+/* The internals of the registry, for the other parts of the pass manager.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_REGISTRY_REGISTRY_H
@@ -8,27 +8,27 @@
 
 #include <sys/types.h>
 
-/* Where the memory of phases comes from: found when the plugin is loaded. */
+/* The source of a memory of phases, resolved when the plugin is loaded. */
 typedef struct vyre_phase_source {
   uint32_t column;    /* COLUMN: the offset of its address in vyre_view */
-  uint32_t analysis;  /* ... of which it is; 0: the table's own */
-  uint32_t provides;  /* ... of the one that the pass makes: its bit of VYRE_COLUMNS; else 0 */
-  uint32_t fact;      /* FACT: which one */
-  bool is_of_another; /* COLUMN: of an analysis, which the pass does not make */
+  uint32_t analysis;  /* COLUMN: the analysis that makes it, 0 for a column of the table */
+  uint32_t provides;  /* COLUMN: its bit of VYRE_COLUMNS if this pass provides it, otherwise 0 */
+  uint32_t fact;      /* FACT: its number */
+  bool is_of_another; /* COLUMN: an analysis that this pass does not provide */
 } vyre_phase_source;
 
-/* A pass: the host's copy of the descriptor, parameters too.  Strings stay the plugin's, which is never unloaded. */
+/* A pass: the host's copy of the descriptor and its parameters.  Strings stay in the plugin, which is never unloaded. */
 typedef struct vyre_pass_record {
   vyre_pass pass;
   vyre_param *params;         /* owned; pass.params points here */
-  vyre_phase_source *sources; /* owned; by pass.phases->memory; NULL: it has no phases */
-  uint32_t phase_analyses;    /* that its phases require beside those that it requires itself */
-  bool phases_write;          /* they write columns of the table */
+  vyre_phase_source *sources; /* owned, by pass.phases->memory; NULL without phases */
+  uint32_t phase_analyses;    /* analyses required by the phases, beside those of the pass */
+  bool phases_write;          /* the phases write columns of the table */
   const struct vyre_plugin_record *plugin;
 } vyre_pass_record;
 
 typedef struct vyre_plugin_record {
-  vyre_plugin plugin; /* the host's copy; .passes is the plugin's array */
+  vyre_plugin plugin; /* the host's copy; its .passes points into the plugin */
   char *path;         /* owned */
   bool is_file;
   dev_t device;
@@ -37,13 +37,13 @@ typedef struct vyre_plugin_record {
 
 struct vyre_registry {
   vyre_allocator allocator;
-  vyre_plugin_record **plugins; /* owned; in the order they came */
+  vyre_plugin_record **plugins; /* owned, in the order of loading */
   uint32_t plugin_count, plugin_capacity;
-  vyre_pass_record **passes; /* owned; sorted by name */
+  vyre_pass_record **passes; /* owned, sorted by name */
   uint32_t pass_count, pass_capacity;
 };
 
-/* The analyses and columns, in the order in which they are made: the bit, the name for users, and its value at a row. */
+/* The analyses and columns, in the order of their computation: the bit, the name for users, and the value at a row. */
 #define VYRE_ANALYSIS_TABLE(ANALYSIS)                                                 \
   ANALYSIS(VYRE_VERSIONS, "versions", "the state of memory that the row sees")        \
   ANALYSIS(VYRE_LOOPS, "loops", "the innermost loop around the row")                  \
@@ -58,8 +58,8 @@ typedef struct vyre_analysis {
 } vyre_analysis;
 extern const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT];
 
-/* descriptor.c: the plugin's and its passes' descriptors, checked and copied.  On success *out_passes has plugin->pass_count
- * records, whose `plugin` is not yet set. */
+/* Checks and copies the descriptors of a plugin and its passes.  On success *out_passes has plugin->pass_count records, whose
+ * `plugin` is not set yet. */
 VYRE_MUST_USE vyre_status vyre_descriptor_read(const vyre_allocator *allocator, const vyre_plugin *theirs, const char *path,
                                                vyre_origin origin, vyre_plugin *out_plugin, vyre_pass_record ***out_passes);
 void vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *record);
@@ -67,15 +67,15 @@ void vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *re
 /* registry.c */
 VYRE_MUST_USE vyre_status vyre_registry_add_descriptor(vyre_registry *registry, const vyre_plugin *theirs, const char *path,
                                                        vyre_origin origin);
-/* The pass of that name or long name, or the only one with that name after a plugin's.  NULL: none; *out_other is set
- * where two plugins have it. */
+/* Returns the pass with that name or long name, or the only pass with that name after a plugin's name.  Returns NULL if there is
+ * none.  If several plugins have it, *out_other is one of them. */
 const vyre_pass_record *vyre_registry_find(const vyre_registry *registry, const char *name, size_t length,
                                            const vyre_pass_record **out_other);
 
-/* The pass that provides the column, one bit of VYRE_COLUMNS; NULL: none. */
+/* Returns the pass that provides a column, one bit of VYRE_COLUMNS, or NULL. */
 const vyre_pass_record *vyre_registry_provider(const vyre_registry *registry, uint32_t column);
 
-/* Names that are no pass's: combinators, `default`, and what later versions mean by them. */
+/* Reserved names: combinators, `default`, and names for later versions. */
 typedef enum vyre_reserved {
   VYRE_RESERVED_NOT,
   VYRE_RESERVED_COMBINATOR, /* repeat, fixpoint */
@@ -85,23 +85,24 @@ typedef enum vyre_reserved {
 } vyre_reserved;
 
 vyre_reserved vyre_reserved_name(const char *name, size_t length);
-/* "acme.unroll", "dce": what a pass may be called; dot: with a plugin's name or not. */
+/* Returns whether a pass may have the name, such as "acme.unroll" or "dce".  *out_has_dot is whether it contains a plugin's name.
+ */
 bool vyre_name_is_valid(const char *name, bool *out_has_dot);
 
-/* elf.c, windows/pe.c: whether all of an open shared object is there, as far as its headers tell; a file that is none is left to
- * who loads it. */
+/* Returns whether an open shared object is complete, by its headers.  Returns true for other files, which the dynamic linker
+ * rejects. Defined in elf.c and windows/pe.c. */
 bool vyre_library_is_whole(int file, uint64_t size);
 
-/* running.c: what vyre_plugin_code_running gives in this thread while a plugin is loaded; NULL: it is. */
+/* Sets the plugin that vyre_plugin_code_running returns in this thread while it is loaded.  NULL ends the loading. */
 void vyre_plugin_code_load(const char *path);
 
 /* host.c, builtin.c */
 const vyre_host *vyre_host_table(void);
 const vyre_plugin *vyre_builtin_query(const vyre_host *host);
-/* The analyses that the parameters of a built-in pass require, beside those of its descriptor; of another pass none. */
+/* Returns the analyses that the parameters of a built-in pass require, beside those of its descriptor, and 0 for other passes. */
 uint32_t vyre_builtin_requires(const vyre_pass_record *record, const uint64_t *values);
 
-/* opset.c: the first row with something that came after that op set, which there is; 0: none.  O(rows). */
+/* Returns the first row with an op, kind or flag that is newer than the op set, or 0.  O(rows). */
 uint32_t vyre_opset_first_newer(const vyre_view *view, uint32_t opset);
 
 #endif

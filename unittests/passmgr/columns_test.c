@@ -242,10 +242,10 @@ TEST(a_provider_changes_nothing)
 TEST(who_requires_what_nobody_provides_is_told_so)
 {
   fails(query_alone, "user",
-        "-passes:1:1: pass 'user' requires hashes, and no pass provides them\n"
+        "-passes:1:1: pass 'user' requires hashes, which no pass provides\n"
         "    user\n"
         "    ^~~~\n"
-        "Fix: -load a plugin that has one");
+        "Fix: load a plugin that provides them with -load");
 }
 
 /* A sweep: the n-th allocation fails, for every n. */

@@ -169,40 +169,40 @@ TEST_WITH(op_facts_have_a_stride, make_registry, end_registry)
 TEST_WITH(wrong_plugin_fields, make_registry, end_registry)
 {
   p.plugin.struct_size = 0;
-  refused("the plugin's descriptor: struct_size is 0, plugin API 1.2 needs at least 44");
+  refused("the plugin's descriptor: struct_size is 0, but plugin API 1.2 needs at least 44");
   p.plugin.struct_size = 43;
-  refused("the plugin's descriptor: struct_size is 43, plugin API 1.2 needs at least 44");
+  refused("the plugin's descriptor: struct_size is 43, but plugin API 1.2 needs at least 44");
   p.plugin.struct_size = UINT32_MAX;
   refused("the plugin's descriptor: struct_size is 4294967295");
   p.plugin.struct_size = 46;
-  refused("the plugin's descriptor: struct_size is 46, which no struct with pointers has");
+  refused("the plugin's descriptor: struct_size is 46, which is not a size of a struct with pointers");
   p.plugin.abi = VYRE_PLUGIN_ABI + 6;
-  refused(
-      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.8, this host offers 1.2; update vyre, or build the plugin for 1.2");
+  refused("plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.8, but this host has 1.2\nFix: update vyre, or build the plugin "
+          "for 1.2");
   p.plugin.abi = VYRE_ABI(2, 0);
-  refused(
-      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 2.0, this host offers 1.2; update vyre, or build the plugin for 1.2");
+  refused("plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 2.0, but this host has 1.2\nFix: update vyre, or build the plugin "
+          "for 1.2");
   p.plugin.abi = VYRE_ABI(0, 2);
-  refused("plugin 'acme' 2.1 (/abs/libacme.so) was built for plugin API 0.2, this host offers 1.2; build the plugin for 1.2");
+  refused("plugin 'acme' 2.1 (/abs/libacme.so) was built for plugin API 0.2, but this host has 1.2\nFix: build the plugin for 1.2");
   p.plugin.name = NULL;
   refused("the plugin has no name");
   p.plugin.name = "Acme";
-  refused("the plugin has no name, or one with other than lower-case letters");
+  refused("the plugin has no name, or a name with other characters");
   p.plugin.name = "ac.me";
-  refused("the plugin has no name, or one with other than lower-case letters");
+  refused("the plugin has no name, or a name with other characters");
   p.plugin.version = NULL;
   refused("plugin 'acme' has no version");
   p.plugin.opset_min = VYRE_OPSET_VERSION + 1;
   p.plugin.opset_max = VYRE_OPSET_ANY;
   refused("plugin 'acme' 2.1 needs op set ");
   p.plugin.opset_max = p.plugin.opset_min - 1;
-  refused("plugin 'acme' 2.1 has op set 2 as its first and 1 as its last");
+  refused("plugin 'acme' 2.1 has 2 as its first and 1 as its last op set");
   p.plugin.passes = NULL;
-  refused("plugin 'acme' offers 0 passes");
+  refused("plugin 'acme' has 0 passes");
   p.plugin.pass_count = 0;
-  refused("plugin 'acme' offers 0 passes");
+  refused("plugin 'acme' has 0 passes");
   p.plugin.pass_count = 4097;
-  refused("plugin 'acme' offers 4097 passes; 1 to 4096 are possible");
+  refused("plugin 'acme' has 4097 passes, but a plugin must have 1 to 4096");
   p.list[1] = NULL;
   refused("pass 1 of the plugin is NULL");
 }
@@ -210,7 +210,7 @@ TEST_WITH(wrong_plugin_fields, make_registry, end_registry)
 TEST_WITH(wrong_pass_fields, make_registry, end_registry)
 {
   p.passes[1].struct_size = 8;
-  refused("pass 1 of the plugin: struct_size is 8, plugin API 1.2 needs at least 72");
+  refused("pass 1 of the plugin: struct_size is 8, but plugin API 1.2 needs at least 72");
   p.passes[1].name = NULL;
   refused("pass 1 of the plugin has no name");
   static const char *const names[] = {"",          "acme.",   ".two",     "acme.Two", "acme.two-",
@@ -218,7 +218,7 @@ TEST_WITH(wrong_pass_fields, make_registry, end_registry)
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
     p.passes[1].name = names[i];
     char message[64];
-    snprintf(message, sizeof(message), "'%s' is no name for a pass", names[i]);
+    snprintf(message, sizeof(message), "'%s' is not a valid name of a pass", names[i]);
     refused(message);
   }
   p.passes[1].name = "repeat";
@@ -226,11 +226,11 @@ TEST_WITH(wrong_pass_fields, make_registry, end_registry)
   p.passes[1].long_name = "default";
   refused("pass name 'default' is reserved");
   p.passes[1].name = "beta.two";
-  refused("pass 'beta.two' has another plugin's name before the dot; this one is 'acme'");
+  refused("pass 'beta.two' must have the plugin's name 'acme' before the dot");
   p.passes[1].name = "acmeister.two";
-  refused("pass 'acmeister.two' has another plugin's name before the dot; this one is 'acme'");
+  refused("pass 'acmeister.two' must have the plugin's name 'acme' before the dot");
   p.passes[1].name = "two";
-  refused("pass 'two' must be called 'acme.two'");
+  refused("pass 'two' must have the name 'acme.two'");
   p.passes[1].run = NULL;
   refused("pass 'acme.two' has no run function");
   p.passes[1].summary = NULL;
@@ -248,15 +248,15 @@ TEST_WITH(wrong_pass_fields, make_registry, end_registry)
 TEST_WITH(wrong_parameters, make_registry, end_registry)
 {
   p.params[0].struct_size = 0;
-  refused("pass 'acme.two', parameter 0: struct_size is 0, plugin API 1.2 needs at least 56");
+  refused("pass 'acme.two', parameter 0: struct_size is 0, but plugin API 1.2 needs at least 56");
   p.params[1].struct_size = 48;
   refused("pass 'acme.two': parameter 1 has struct_size 48, the first one 56");
   p.params[1].name = NULL;
   refused("pass 'acme.two': parameter 1 has no name");
   p.params[1].name = "a b";
-  refused("pass 'acme.two': parameter 1 has no name, or one that the pipeline text cannot hold");
+  refused("pass 'acme.two': parameter 1 has no name, or a name that is invalid in pipelines");
   p.params[1].name = "factor";
-  refused("pass 'acme.two': two parameters are called 'factor'");
+  refused("pass 'acme.two': two parameters have the name 'factor'");
   p.params[1].summary = NULL;
   refused("pass 'acme.two': parameter 'mode' has no summary");
   p.params[1].type = 99;
@@ -264,7 +264,7 @@ TEST_WITH(wrong_parameters, make_registry, end_registry)
   static const char *const words[] = {NULL, "", "fast|", "|fast", "fa st", "a||b", "3d"};
   for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
     p.params[1].words = words[i];
-    refused("pass 'acme.two': the words of parameter 'mode' are not like \"fast|small\"");
+    refused("pass 'acme.two': the words of parameter 'mode' must have the form \"fast|small\"");
   }
   p.params[0].minimum = 9;
   refused("pass 'acme.two': the default of parameter 'factor' is not within its range");
@@ -282,16 +282,16 @@ TEST_WITH(a_column_is_one_pass_s, make_registry, end_registry)
   p.passes[0].provides = VYRE_VERSIONS;
   refused("pass 'acme.one' provides columns 0x1 that this host does not know");
   p.passes[1].provides = VYRE_HASHES;
-  refused("pass 'acme.two' provides a column, and so may have no parameters");
+  refused("pass 'acme.two' provides a column, so it cannot have parameters");
   p.passes[0].provides = VYRE_HASHES;
   p.passes[0].requires_ = VYRE_HASHES;
-  refused("pass 'acme.one' provides column 0x10 and requires 0x10, which is not made before it");
+  refused("pass 'acme.one' provides column 0x10 but requires 0x10, which is not computed before it");
   p.passes[0].provides = VYRE_HASHES;
   p.passes[0].requires_ = VYRE_CLASSES | VYRE_LEVELS;
-  refused("pass 'acme.one' provides column 0x10 and requires 0x20, which is not made before it");
+  refused("pass 'acme.one' provides column 0x10 but requires 0x20, which is not computed before it");
   p.passes[0].provides = p.passes[1].provides = VYRE_CLASSES;
   p.passes[1].param_count = 0;
-  refused("pass 'acme.two' provides a column that pass 'acme.one' (/abs/libacme.so) provides already");
+  refused("pass 'acme.two' provides a column that pass 'acme.one' (/abs/libacme.so) already provides");
   p.passes[0].provides = VYRE_CLASSES;
   p.passes[0].requires_ = VYRE_HASHES | VYRE_LEVELS;
   added();
@@ -302,7 +302,7 @@ TEST_WITH(a_column_is_one_pass_s, make_registry, end_registry)
   p.passes[1].name = "beta.two";
   p.passes[1].long_name = NULL;
   p.passes[0].provides = VYRE_CLASSES;
-  refused("pass 'beta.one' provides a column that pass 'acme.one' (/abs/libacme.so) provides already\n"
+  refused("pass 'beta.one' provides a column that pass 'acme.one' (/abs/libacme.so) already provides\n"
           "  while loading plugin '/abs/libacme.so'");
 }
 
@@ -330,7 +330,8 @@ TEST_WITH(core_names_are_the_core_s, make_registry, end_registry)
   make_good();
   p.passes[0].name = "verify"; /* the manager's own */
   vyre_status taken = vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE);
-  assert_string_equal(vyre_status_text(taken), "pass 'verify' is already provided by '(built in)'\n  while loading plugin 'core'");
+  assert_string_equal(vyre_status_text(taken), "pass 'verify' is already provided by '(built in)'\n  while loading plugin "
+                                               "'core'\nFix: load only one of the plugins, or rename the pass");
   vyre_status_free(taken);
 }
 
@@ -397,6 +398,6 @@ query_nothing(const vyre_host *host)
 TEST_WITH(a_refusal_is_an_error, make_registry, end_registry)
 {
   vyre_status status = vyre_registry_add(registry, query_nothing, "/abs/no.so", VYRE_ORIGIN_OUTSIDE);
-  assert_string_equal(vyre_status_text(status), "plugin '/abs/no.so' refused this host: 'vyre_plugin_query_v1' returned NULL");
+  assert_string_equal(vyre_status_text(status), "plugin '/abs/no.so' refused to load: 'vyre_plugin_query_v1' returned NULL");
   vyre_status_free(status);
 }

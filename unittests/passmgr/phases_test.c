@@ -159,7 +159,7 @@ TEST(wrong_memory_is_refused)
   p.phases.memory_count = 65;
   refused(unlike);
   p.phases.memory_count = 0;
-  refused("they name no memory");
+  refused("they use no memory");
 }
 
 TEST(wrong_phases_are_refused)
@@ -241,7 +241,7 @@ TEST(phases_are_asked_for)
   vyre_status_free(status);
   p.pass.run = never;
   status = vyre_registry_add(registry, query, "t.so", VYRE_ORIGIN_OUTSIDE);
-  assert_non_null(strstr(vyre_status_text(status), "pass 't.touch' has prepare or finish, which are for phases, and no phases"));
+  assert_non_null(strstr(vyre_status_text(status), "pass 't.touch' has prepare or finish, but no phases"));
   vyre_status_free(status);
   vyre_registry_destroy(registry);
 }
