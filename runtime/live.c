@@ -176,10 +176,11 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
   if (build != VYRE_MEGA_PERSISTENT && build != VYRE_MEGA_PERSISTENT_BY_PRIORITY)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: it was built for one launch\nFix: a persistent build");
   if (mega->form == VYRE_KERNEL_VIR)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: %s would interpret it, which nothing else may look at\n"
-                      "Fix: `native`, the same program compiled by vyre-megac",
-                      mega->ops->name);
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "megakernel: the target '%s' interprets these handlers, and a live kernel needs compiled ones\n"
+        "Fix: use another target (vyre-mega -target=vulkan), or compile the handlers with vyre-megac and set `native`",
+        mega->ops->name);
   if (mega->options.program.has_data && options->data.buffer.id == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no buffer of data\nFix: the options' `data`");
   if (has_priorities(mega) && mega->options.slots < VYRE_MEGA_LEVELS)
