@@ -5,7 +5,7 @@
 Makes the documents a static site: OUT/index.html is README.md, docs/ir.html docs/ir.md, and so on.  Tables that PLOTS names have a plot below
 them.  If OUT/../api/html is there (cmake --build build --target api-reference, with build/site as OUT), it is copied to OUT/api.
 
-README.md's section "Read" is the navigation: its headings and, of the links under them, those to documents.
+README.md's section "Documentation" is the navigation: the bold names of its list items and, of the links of each item, those to documents.
 SOURCE is the folder of the documents, by default the one that this script is part of.  Needs Debian's python3 and python3-markdown.
 Exit codes: 0 made, 1 documents or output are wrong, 2 usage.
 """
@@ -179,13 +179,13 @@ class Site:
 
     def read_groups(self):
         """[(heading, pages)], of README.md."""
-        section = re.search(r"^## Read\n(.*?)^## ", self.text["README.md"], re.M | re.S)
-        groups = [(part.split("\n")[0], [name for name in re.findall(r"\]\(([\w./-]+\.md)\)", part) if name in self.text])
-                  for part in re.split(r"^### ", section.group(1) if section else "", flags=re.M)[1:]]
+        section = re.search(r"^## Documentation\n(.*?)^## ", self.text["README.md"], re.M | re.S)
+        groups = [(part.split("**")[0], [name for name in re.findall(r"\]\(([\w./-]+\.md)(?:#[\w-]+)?\)", part) if name in self.text])
+                  for part in re.split(r"^- \*\*", section.group(1) if section else "", flags=re.M)[1:]]
         there = {name for _, names in groups for name in names}
         for name in self.text:
             if name not in there and name != "README.md":
-                raise Wrong(f"README.md does not list {name}", "name it under a heading of '## Read'")
+                raise Wrong(f"README.md does not list {name}", "link to it in a list item of '## Documentation'")
         return groups
 
     def link(self, page, target, text):
@@ -236,7 +236,7 @@ class Site:
         def group(heading, items):
             return f"<h2>{html.escape(heading)}</h2><ul>{''.join(items)}</ul>"
 
-        parts = [group("vyre", [item("README.md", "What it is")])]
+        parts = [group("vyre", [item("README.md", "Overview")])]
         parts += [group(heading, [item(name, self.titles[name]) for name in names]) for heading, names in self.groups if names]
         if self.api:
             parts.append(group("Reference", [item("api/index.html", "Public headers")]))
