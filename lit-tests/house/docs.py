@@ -104,7 +104,7 @@ def host(source, build):
     header = (source / "include/vyre/plugin.h").read_text()
     table = re.search(r"typedef struct vyre_host \{(.*?)\n\} vyre_host;", header, re.S).group(1)
     fields = re.findall(r"^  \w[\w ]*\*?\(\*(\w+)\)\(", table, re.M)
-    rows = re.search(r"\n## What the host offers\n(.*?)\n## ", (source / "docs/plugins.md").read_text(), re.S).group(1)
+    rows = re.search(r"\n## Host functions\n(.*?)\n## ", (source / "docs/plugins.md").read_text(), re.S).group(1)
     said = [name for row in re.findall(r"^\| (`.*?) \|", rows, re.M) for name in re.findall(r"`(\w+)`", row)]
     errors = [f"docs/plugins.md: the host offers {name}, and no row says so" for name in fields if name not in said]
     errors += [f"docs/plugins.md: the host does not offer {name}" for name in said if name not in fields]
@@ -123,11 +123,11 @@ def passes(source, build):
 
 
 def targets(source, build):
-    """docs/targets.md has the counters as counters.def has them, and the tests that it names are there."""
+    """Checks that docs/targets.md has a row for each counter of counters.def, and that the tests that it names exist."""
     text = (source / "docs/targets.md").read_text()
-    counters = re.findall(r'^TARGET_COUNTER\((\w+), [A-Z]+, "(.*)"\)$', (source / "targets/common/counters.def").read_text(), re.M)
+    counters = re.findall(r'^TARGET_COUNTER\((\w+), ', (source / "targets/common/counters.def").read_text(), re.M)
     rows = re.search(r"\n## Metrics\n(.*?)\n## ", text, re.S).group(1)
-    errors = [f"docs/targets.md: no row says '| `{name}` | {what} |'" for name, what in counters if f"| `{name}` | {what} |" not in rows]
+    errors = [f"docs/targets.md: no row of 'Metrics' has the counter `{name}`" for name in counters if f"\n| `{name}` | " not in rows]
     code = "".join(path.read_text() for folder in ("targets", "vulkan") for path in (source / "unittests" / folder).glob("*.c"))
     there = {name for names in re.findall(r"^(?:TEST(?:_WITH)?\((\w+)|(\w+)\(conform \*c\))", code, re.M) for name in names}
     named = [name for cell in re.findall(r"\| ((?:`\w+`(?:, )?)+) \|$", text, re.M) for name in re.findall(r"`(\w+)`", cell)]
