@@ -1,11 +1,11 @@
-/* Inputs and expected results of the example shaders, computed by plain C from what each shader is meant to do, not from its text.
+/* Inputs and expected results of the example shaders, computed by plain C from the purpose of each shader, not from its text.
  *
- *   example-expected list              the names
+ *   example-expected list              lists the names
  *   example-expected NAME prepare DIR  writes DIR/BUFFER.in and DIR/args (vyre-run's options, one a line)
- *   example-expected NAME check DIR    compares DIR/BUFFER.out with what is expected; exit code 1 if it is not
+ *   example-expected NAME check DIR    compares DIR/BUFFER.out with the expected results; exit code 1 if they differ
  *
- * Integers must be equal.  Floats may differ by a part in 10^5: a driver may fuse a multiplication and an addition where the shader
- * does not say `precise`.
+ * Integers must be equal.  Floats may differ by a part in 10^5: a driver may fuse a multiplication and an addition if the shader
+ * does not use `precise`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# run-example.sh BUILD NAME [WORK [TARGET]]: optimizes one example shader, checks the SPIR-V, runs the original and the optimized shader on the interpreter
-# and on Vulkan under the validation layer, and compares every result with what plain C computes.  Prints one line of a table:
+# run-example.sh BUILD NAME [WORK [TARGET]]: optimizes one example shader and checks the SPIR-V.  Then runs the original and the
+# optimized shader on the interpreter and on Vulkan under the validation layer, and compares all results with those of plain C.
+# Prints one line of a table:
 #   name, rows before, rows after, SPIR-V words before, after, verdicts
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
@@ -46,7 +47,7 @@ run "$work/after.glsl" -target=interpreter
 run "$shader" -target="$target" $checks
 run "$work/after.spv" -target="$target" $checks
 
-# What the product promises in one line: the optimized shader computes what the original does, bit for bit.
+# Compares the optimized shader with the original, bit for bit, in one command.
 plain=()
 for argument in "${arguments[@]}"; do
   case $argument in -write=*) ;; *) plain+=("$argument") ;; esac

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# compare.sh EXAMPLE TARGET [DEVICE]: example-hash and sha256sum of the same files print the same: no bytes, sizes around a block's and a chunk's, all of this folder.
+# compare.sh EXAMPLE TARGET [DEVICE]: compares example-hash with sha256sum on an empty file, sizes around those of a block and a
+# chunk, and the files of this folder.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 

@@ -1,16 +1,16 @@
-/* An example of a pass: integer multiplications by a power of two become shifts.
+/* An example of a pass: replaces integer multiplications by a power of two by shifts.
  *
- * `mul x, 2^k` on i32 and u32 (of any lanes, the literal a splat) is `shl x, k`: both wrap, and a count below the width is defined
- * in strict and relaxed programs alike.  Rows are rewritten in place; none is made or moved.
+ * `mul x, 2^k` on i32 and u32, also on vectors with a splat literal, equals `shl x, k`.  Both wrap, and a count below the width is
+ * defined in strict and relaxed programs.  Rows are rewritten in place.
  *
- * Limits: literals only; max=K leaves counts above K alone.  O(rows).
+ * Limits: only literals; with max=K only counts up to K.  O(rows).
  *
- * requires: nothing      preserves: all analyses, as rows keep their positions, operands and effects
+ * Requires: nothing.  Preserves: all analyses, because rows keep their positions, operands and effects.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <vyre/plugin.h>
 
-/* k of 2^k; 32: it is no power of two. */
+/* Returns k for 2^k, or 32 if the value is not a power of two. */
 static uint32_t
 log2_of(uint32_t value)
 {
@@ -50,7 +50,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 }
 
 static const vyre_param params[] = {
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "max", "the largest shift count to make", 0, 31, 31, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "max", "the largest shift count", 0, 31, 31, NULL},
 };
 
 static const vyre_pass mul_to_shl = {

@@ -1,19 +1,17 @@
-/* An example of a pass that instruments a program: accesses out of bounds are written down in a buffer.
+/* An example of a pass that instruments a program: records accesses out of bounds in a buffer.
  *
- * In front of each load, store, copy, atomic and `length` whose path has a step that may be out of bounds, an `if` compares the
- * step's index with the length there.  If it is out, the invocation takes the next record of the storage buffer `bounds`, of words,
- * and fills it:
+ * Before each load, store, copy, atomic and `length` with a step that may be out of bounds, an `if` compares the step's index with
+ * the length.  If the index is out of bounds, the invocation writes a record to the storage buffer `bounds`, an array of words:
  *
- *   word 0                how many accesses were out, more than there are records for too
- *   8 * k, for k from 1   line and column of the source (0: unknown), row, gid.x, gid.y, gid.z, index, length
+ *   word 0                number of accesses out of bounds, also without room for their records
+ *   8 * k, for k from 1   line and column of the source (0 if unknown), row, gid.x, gid.y, gid.z, index, length
  *
- * All else is as it was: the access is made, and does what it does.  The buffer has to hold zeros at first:
- * vyre-run -buffer=bounds=zero -print=bounds does that, and shows it.
+ * The access itself does not change.  The buffer must contain zeros at first: vyre-run -buffer=bounds=zero -print=bounds.
  *
- * Limits: a step into descriptors without a number of them is not looked at, nor is what depends on it.  Cost: a compare and a
- * branch for each step that is not surely in bounds.
+ * Limits: steps into an array of descriptors without a length, and steps after them, are not checked.  Cost: a comparison and a
+ * branch for each step that may be out of bounds.
  *
- * requires: nothing      preserves: nothing
+ * Requires: nothing.  Preserves: nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <vyre/plugin.h>
@@ -25,10 +23,10 @@ typedef struct checker {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t log, program; /* the buffer, and the program that it is of */
+  uint32_t log, program; /* the buffer, and its program */
 } checker;
 
-/* Where rows are made: before a row, or at the end of a region. */
+/* A place for new rows: before a row, or at the end of a region. */
 typedef struct place {
   uint32_t before, region;
 } place;
@@ -41,9 +39,9 @@ make(const checker *c, place at, uint32_t word, uint32_t imm, uint32_t imm_hi, u
   return c->host->insert_row(c->module, at.before, word, imm, imm_hi, a, b, 0);
 }
 
-/* An operation on u32, with a literal on its right. */
+/* Creates an operation on u32 with a literal as the right operand. */
 static uint32_t
-with(const checker *c, place at, uint32_t op, uint32_t a, uint32_t literal)
+make_with_literal(const checker *c, place at, uint32_t op, uint32_t a, uint32_t literal)
 {
   return make(c, at, VYRE_ROW(op, U32, VYRE_ROW_IMM), literal, 0, a, 0);
 }
@@ -60,14 +58,14 @@ type_of(const checker *c, uint32_t row)
   return VYRE_ROW_TYPE(c->v->op[row]);
 }
 
-/* An index or a length, which are i32 or u32, as an unsigned number: what is below 0 is above every length. */
+/* Converts an index or a length from i32 to u32, so that a negative index exceeds every length. */
 static uint32_t
 as_unsigned(const checker *c, place at, uint32_t value)
 {
   return type_of(c, value) == U32 ? value : make(c, at, VYRE_ROW(VYRE_OP_bitcast, U32, 0), 0, 0, value, 0);
 }
 
-/* How many elements there are where the step goes: a row; 0: it is a member, or nobody knows. */
+/* Returns a row with the number of elements that the step chooses from.  Returns 0 for a member, or if the number is unknown. */
 static uint32_t
 length_at(const checker *c, place at, uint32_t step)
 {
@@ -86,7 +84,7 @@ length_at(const checker *c, place at, uint32_t step)
   return is_memory ? make(c, at, VYRE_ROW(VYRE_OP_length, U32, 0), 0, 0, memory, 0) : 0;
 }
 
-/* The words of a record, from `first` on, while `at` is in the region where there is room for it. */
+/* Writes the words of a record, from the word `first` on. */
 static void
 write_record(const checker *c, place at, uint32_t first, uint32_t access, uint32_t index, uint32_t length)
 {
@@ -102,13 +100,13 @@ write_record(const checker *c, place at, uint32_t first, uint32_t access, uint32
   words[6] = index;
   words[7] = length;
   for (uint32_t k = 0; k < WORDS; k++) {
-    const uint32_t word = with(c, at, VYRE_OP_add, first, k);
+    const uint32_t word = make_with_literal(c, at, VYRE_OP_add, first, k);
     const uint32_t path = make(c, at, VYRE_ROW(VYRE_OP_at, PATH, 0), 0, U32, c->log, word);
     make(c, at, VYRE_ROW(VYRE_OP_store, 0, 0), 0, 0, path, words[k]);
   }
 }
 
-/* The `if` around a record: the step of that access is out of bounds. */
+/* Inserts the check of a step before the access. */
 static void
 check_step(const checker *c, uint32_t access, uint32_t step, uint32_t length)
 {
@@ -124,15 +122,16 @@ check_step(const checker *c, uint32_t access, uint32_t step, uint32_t length)
   const uint32_t count = make(c, in, VYRE_ROW(VYRE_OP_at, PATH, VYRE_ROW_IMM), 0, U32, c->log, 0);
   const uint32_t before =
       make(c, in, VYRE_ROW(VYRE_OP_atomic_add, U32, 0), VYRE_ORDER(0, 1, 0), 0, count, literal(c, 1)); /* device, relaxed */
-  const uint32_t record = with(c, in, VYRE_OP_add, before, 1);
+  const uint32_t record = make_with_literal(c, in, VYRE_OP_add, before, 1);
   const uint32_t words = make(c, in, VYRE_ROW(VYRE_OP_length, U32, 0), 0, 0, c->log, 0);
-  const uint32_t room = make(c, in, VYRE_ROW(VYRE_OP_ult, BOOL, 0), 0, 0, record, with(c, in, VYRE_OP_udiv, words, WORDS));
+  const uint32_t room =
+      make(c, in, VYRE_ROW(VYRE_OP_ult, BOOL, 0), 0, 0, record, make_with_literal(c, in, VYRE_OP_udiv, words, WORDS));
   const place there = {.region = c->v->first[make(c, in, VYRE_ROW(VYRE_OP_if, 0, 0), 0, 0, room, 0)]};
-  write_record(c, there, with(c, there, VYRE_OP_mul, record, WORDS), access, index, length);
+  write_record(c, there, make_with_literal(c, there, VYRE_OP_mul, record, WORDS), access, index, length);
   host->count(c->ctx, "steps checked", 1);
 }
 
-/* Steps from the buffer on, as what comes after one that is out does not matter any more; but all are checked. */
+/* Checks all steps of a path, from the buffer on. */
 static bool
 check_path(checker *c, uint32_t access, uint32_t path)
 {
@@ -147,7 +146,7 @@ check_path(checker *c, uint32_t access, uint32_t path)
   return true;
 }
 
-/* The paths through which a row accesses memory: a, and b of a copy. */
+/* Returns the number of paths of an access: operand a, and b of a copy. */
 static uint32_t
 paths_of(const vyre_view *v, uint32_t row)
 {
@@ -168,7 +167,7 @@ static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   checker c = {.ctx = ctx, .host = ctx->host, .module = module, .v = ctx->host->view(module)};
-  const uint32_t rows = c.v->rows; /* those that the pass makes come after them */
+  const uint32_t rows = c.v->rows; /* new rows come after these */
   *out = VYRE_UNCHANGED;
   for (uint32_t row = 1; row < rows; row++) {
     const uint32_t paths = paths_of(c.v, row), program = paths ? vyre_program_of(c.v, row) : 0;
@@ -191,14 +190,14 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 }
 
 static const vyre_param params[] = {
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "set", "of the buffer", 0, UINT32_MAX, 3, NULL},
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "binding", "of the buffer", 0, UINT32_MAX, 0, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "set", "the descriptor set of the buffer", 0, UINT32_MAX, 3, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "binding", "the binding of the buffer", 0, UINT32_MAX, 0, NULL},
 };
 
 static const vyre_pass bounds_check = {
     .struct_size = sizeof(vyre_pass),
     .name = "acme.bounds-check",
-    .summary = "write down accesses out of bounds in a buffer",
+    .summary = "record accesses out of bounds in a buffer",
     .params = params,
     .param_count = sizeof(params) / sizeof(params[0]),
     .run = run,

@@ -1,4 +1,4 @@
-/* A GPU pass outside of vyre's tree: its phases are in half.vir, and are all of it.
+/* An example of a GPU pass outside of the source tree of vyre.  half.vir has its phases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <vyre/plugin.h>
@@ -8,7 +8,7 @@ extern const vyre_phases half_phases;
 static const vyre_pass enough = {
     .struct_size = sizeof(vyre_pass),
     .name = "half.enough",
-    .summary = "relax the precision of what is rounded to f16 in the end",
+    .summary = "relax the precision of values that are only rounded to f16",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE | VYRE_LEVELS,
     .phases = &half_phases,
 };

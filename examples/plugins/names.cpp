@@ -1,8 +1,8 @@
-// An example of a pass in C++: loads without a name get that of the buffer that they read, so that what is printed reads better.
+// An example of a pass in C++: names loads after their buffers, to make printed text readable.
 //
-// No exception leaves the pass: the manager is C.
+// No exception may leave the pass, because the manager is written in C.
 //
-// requires: nothing      preserves: all analyses, as a name is no column
+// Requires: nothing.  Preserves: all analyses, because names are not columns.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <vyre/plugin.h>
@@ -43,7 +43,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   }
 }
 
-// By name: C++17 has no designated initializers, and later versions append fields.
+// Sets fields by name, because C++17 has no designated initializers, and later versions append fields.
 constexpr vyre_pass
 describe()
 {

@@ -1,15 +1,14 @@
-/* An example of a pass that instruments a program: it counts how often each block runs.
+/* An example of a pass that instruments a program: counts the executions of each block.
  *
- * A block is the rows of a region up to the next `if`, `switch` or loop that is left early, and those after it.  The k-th block of
- * a program adds 1 to word k of the storage buffer `profile` where it begins.  vyre-run -profile=SOURCE runs such a program, and
- * prints the counts beside the lines.
+ * A block is a sequence of rows of a region that ends at an `if`, `switch` or loop with a jump in it.  The k-th block of a program
+ * adds 1 to word k of the storage buffer `profile` at its beginning.  vyre-run -profile=SOURCE runs such a program and prints the
+ * counts beside the source lines.
  *
- * All else is as it was.  To profile a shader as it is optimized, run the pass last.
+ * The rest of the program does not change.  To profile an optimized shader, run the pass last.
  *
- * Limits: a block without rows is not counted, nor is a module that vyre could only keep word for word.  Cost: an atomic addition a
- * block.
+ * Limits: blocks without rows, and modules that vyre keeps unchanged, are not counted.  Cost: an atomic addition for each block.
  *
- * requires: nothing      preserves: nothing
+ * Requires: nothing.  Preserves: nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <vyre/plugin.h>
@@ -21,11 +20,11 @@ typedef struct profiler {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t log;    /* the buffer of the program at hand */
-  uint32_t blocks; /* of it */
+  uint32_t log;    /* the buffer of the current program */
+  uint32_t blocks; /* number of its blocks so far */
 } profiler;
 
-/* What a program declares: it stands at its top, with what its sizes are computed from. */
+/* Returns whether the row is a declaration, which is at the top of a program with the rows of its sizes. */
 static bool
 is_declared(const vyre_view *v, uint32_t row)
 {
@@ -33,7 +32,7 @@ is_declared(const vyre_view *v, uint32_t row)
   return op == VYRE_OP_spec || op == VYRE_OP_workgroup || op == VYRE_OP_buffer || op == VYRE_OP_var;
 }
 
-/* The first row that is run; 0: there is none.  Literals and what an invocation is given may stand between others, too. */
+/* Returns the first row that is executed, or 0.  Skips literals and built-ins, which may follow other declarations. */
 static uint32_t
 first_run(const vyre_view *v, uint32_t program)
 {
@@ -55,7 +54,7 @@ is_kept(const vyre_view *v, uint32_t program)
   return false;
 }
 
-/* Whether what is after it may run less often than what is before it: something in it jumps. */
+/* Returns whether the row contains a jump, so that the rows after it may run less often than those before it. */
 static bool
 may_jump(const vyre_view *v, uint32_t row)
 {
@@ -79,7 +78,7 @@ begin_block(profiler *p, uint32_t row)
   host->count(p->ctx, "blocks", 1);
 }
 
-/* The blocks of a region, from the row `first` of it on, and of what is in it. */
+/* Counts the blocks of a region, from its row `first` on, and the blocks of regions inside. */
 static void
 count_region(profiler *p, uint32_t first)
 {
@@ -101,7 +100,7 @@ static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   profiler p = {.ctx = ctx, .host = ctx->host, .module = module, .v = ctx->host->view(module)};
-  const uint32_t rows = p.v->rows; /* those that the pass makes come after them */
+  const uint32_t rows = p.v->rows; /* new rows come after these */
   *out = VYRE_UNCHANGED;
   for (uint32_t program = 1; program < rows; program++) {
     if (vyre_op_of(p.v, program) != VYRE_OP_program || is_kept(p.v, program))
@@ -120,14 +119,14 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 }
 
 static const vyre_param params[] = {
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "set", "of the buffer", 0, UINT32_MAX, 3, NULL},
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "binding", "of the buffer", 0, UINT32_MAX, 1, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "set", "the descriptor set of the buffer", 0, UINT32_MAX, 3, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "binding", "the binding of the buffer", 0, UINT32_MAX, 1, NULL},
 };
 
 static const vyre_pass profile = {
     .struct_size = sizeof(vyre_pass),
     .name = "acme.profile",
-    .summary = "count how often each block runs, in a buffer",
+    .summary = "count the executions of each block in a buffer",
     .params = params,
     .param_count = sizeof(params) / sizeof(params[0]),
     .run = run,

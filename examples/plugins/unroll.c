@@ -1,19 +1,18 @@
-/* An example of a pass that makes rows: loops between literals are unrolled.
+/* An example of a pass that creates rows: unrolls loops between literals.
  *
- * A `loop` that counts from a literal to a literal, as those of GLSL and SPIR-V do, becomes its iterations one after another; what
- * their counter is in each is left to cprop.  A `for` whose bounds and step are literals, and whose iterations nothing ends early,
- * becomes its iterations one after another (factor 0), or goes through `factor` of them at a time, if that divides their number.
- * Inner loops come first, so that what is left of them is copied with the outer one.  Copies keep names, decorations and source
- * lines; the row of the body, which is the loop's index, becomes a literal, or the later index less the steps from the copy to it.
+ * A `loop` that counts from a literal to a literal, as loops of GLSL and SPIR-V do, is replaced by copies of its body.  cprop then
+ * finds the value of the counter in each copy.  A `for` with literal bounds and step, and without early exits, is replaced by
+ * copies of its body (factor 0).  With another factor, which must divide the number of iterations, it executes `factor` iterations
+ * at a time. Inner loops are unrolled first, so that the outer loop copies the result.  Copies keep names, decorations and source
+ * lines.  The loop's index becomes a literal in each copy, or the index minus a multiple of the step.
  *
- * With `hinted` only loops that the program asks to be unrolled: GLSL's [[unroll]].
+ * With `hinted` only loops with the hint unroll (GLSL's [[unroll]]) are unrolled.
  *
- * Limits: no `for` with a break, a continue, a leave, a return or a trap in it, no `loop` with a second break or a continue, none
- * that ends in a leave, a return or a trap, none with the hint dont_unroll; a `loop` as a whole or not at all; at most `most`
- * iterations, and 65536 rows that a loop becomes.
- * Cost: the rows that are made.
+ * Limits: a `for` is kept if it contains a jump out of an iteration, a return or a trap.  A `loop` is kept if it has a second break
+ * or a continue, or a region that ends in a jump.  It is only unrolled completely.  Loops with the hint dont_unroll, with more than
+ * `most` iterations, or with more than 65536 new rows are kept.  Cost: the number of new rows.
  *
- * requires: loops      preserves: nothing
+ * Requires: loops.  Preserves: nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <vyre/plugin.h>
@@ -25,19 +24,19 @@ typedef struct unroller {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *map; /* for host->clone */
+  uint32_t *map; /* the map of host->clone */
   uint32_t map_rows;
 } unroller;
 
-/* What a loop between literals does. */
+/* The iterations of a loop between literals. */
 typedef struct loop_shape {
-  vyre_type type;      /* of its index */
-  uint64_t from, step; /* bits */
+  vyre_type type;      /* the index's type */
+  uint64_t from, step; /* as bits */
   uint64_t iterations;
-  uint64_t room; /* how much the index may grow after the last iteration, and not wrap */
+  uint64_t room; /* the most that may be added to the last index without wrapping */
 } loop_shape;
 
-/* The literal as its kind has it: signed ones with their sign. */
+/* Returns the literal, sign-extended if its kind is signed. */
 static uint64_t
 literal_of(const vyre_view *v, uint32_t row)
 {
@@ -47,7 +46,7 @@ literal_of(const vyre_view *v, uint32_t row)
   return vyre_kind_is_signed(kind) ? (uint64_t)((int64_t)bits >> unused) : bits >> unused;
 }
 
-/* Whether the loop has a number of iterations that is known: it has one at least, and its step is upward. */
+/* Returns whether the number of iterations is known and at least 1, with a positive step. */
 static bool
 has_shape(const vyre_view *v, uint32_t loop, loop_shape *out)
 {
@@ -77,7 +76,7 @@ rows_in(const vyre_view *v, uint32_t loop)
   return rows;
 }
 
-/* Whether the loop may be unrolled, by its hints. */
+/* Returns whether the hints of the loop allow unrolling. */
 static bool
 is_wanted(const unroller *u, uint32_t loop)
 {
@@ -86,7 +85,7 @@ is_wanted(const unroller *u, uint32_t loop)
   return !(hints & VYRE_HINT_DONT_UNROLL) && (!u->host->param(u->ctx, "hinted") || (hints & VYRE_HINT_UNROLL));
 }
 
-/* How many iterations become one; 0: the loop stays as it is. */
+/* Returns the number of iterations to combine, or 0 to keep the loop. */
 static uint64_t
 copies_of(const unroller *u, uint32_t loop, const loop_shape *shape)
 {
@@ -94,14 +93,13 @@ copies_of(const unroller *u, uint32_t loop, const loop_shape *shape)
   if (u->v->loop_exit[loop] || shape->iterations > u->host->param(u->ctx, "most") || shape->iterations % copies != 0)
     return 0;
   if (copies != shape->iterations && !u->v->first[u->v->first[loop]])
-    return 0; /* nothing in it */
+    return 0; /* an empty body */
   if (copies != shape->iterations && (copies == 1 || shape->step > shape->room / copies))
     return 0;
   return copies * rows_in(u->v, loop) > MOST_ROWS ? 0 : copies;
 }
 
-/* The rows of the loop's body, once more before `before`, where `index` stands for the loop's.  Rows that are copied do not change,
- * and `first` is the first of them. */
+/* Copies the rows of the body from `first` on before `before`, with `index` for the loop's index. */
 static void
 copy_body(const unroller *u, uint32_t body, uint32_t first, uint32_t before, uint32_t index)
 {
@@ -119,7 +117,7 @@ unroll_whole(const unroller *u, uint32_t loop, const loop_shape *shape)
   u->host->kill(u->module, loop);
 }
 
-/* The loop's own rows are the last of `copies` iterations: its index begins at theirs. */
+/* Inserts copies - 1 copies before the loop's own rows, which become the last of the combined iterations. */
 static void
 unroll_part(const unroller *u, uint32_t loop, const loop_shape *shape, uint64_t copies)
 {
@@ -132,12 +130,12 @@ unroll_part(const unroller *u, uint32_t loop, const loop_shape *shape, uint64_t 
   }
   host->set_operand(u->module, loop, 0, host->constant(u->module, loop, shape->type, shape->from + (copies - 1) * shape->step));
   host->set_operand(u->module, loop, 2, host->constant(u->module, loop, shape->type, copies * shape->step));
-  host->set_hints(u->module, loop, VYRE_HINT_DONT_UNROLL, NULL); /* what was said of its iterations does not hold any more */
+  host->set_hints(u->module, loop, VYRE_HINT_DONT_UNROLL, NULL); /* the old hints described the old iterations */
 }
 
-/* ---- `loop`, which is what the loops of GLSL and SPIR-V are -------------------------------------------------------------- */
+/* ---- `loop`, the form of loops in GLSL and SPIR-V ------------------------------------------------------------------------ */
 
-/* What a loop like this does, where the literals are known, and nothing else ends it, begins it anew or sets its counter:
+/* The parts of a counted loop.  No other row ends it, continues it or sets its counter:
  *
  *   set %k, FROM  loop { %now = get %k  %goes_on = ult %now, TO  if %goes_on { } else { break }  ...  set %k, add(%now, BY) } */
 typedef struct counted_loop {
@@ -145,10 +143,10 @@ typedef struct counted_loop {
   bool ends_if;     /* the condition's value at the end */
   uint32_t counter; /* the var */
   uint32_t set;     /* the row that sets it, once in each iteration */
-  uint32_t jumps;   /* breaks, and what begins it anew, but for that of the test */
+  uint32_t jumps;   /* number of breaks and continues, without that of the test */
 } counted_loop;
 
-/* The region has one row, a break. */
+/* Returns whether the region begins with a break. */
 static bool
 is_break(const vyre_view *v, uint32_t region)
 {
@@ -156,7 +154,7 @@ is_break(const vyre_view *v, uint32_t region)
   return row && vyre_op_of(v, row) == VYRE_OP_break;
 }
 
-/* The first row of the body that is more than a value: an `if` of which one arm breaks, and the other one is empty. */
+/* Finds the test: the first row of the body that is not a value, an `if` with a break in one arm and nothing in the other. */
 static bool
 find_test(const vyre_view *v, uint32_t body, counted_loop *out)
 {
@@ -171,7 +169,7 @@ find_test(const vyre_view *v, uint32_t body, counted_loop *out)
   return out->ends_if ? !v->first[no] : is_break(v, no) && !v->first[yes];
 }
 
-/* Whether nothing can follow the region's rows: the last of them leaves. */
+/* Returns whether the region ends with a jump. */
 static bool
 ends(const vyre_view *v, uint32_t region)
 {
@@ -181,7 +179,7 @@ ends(const vyre_view *v, uint32_t region)
   return last && (vyre_op_flags_of(v, last) & VYRE_OP_ENDS);
 }
 
-/* The row is computed from a `get` of the counter and a literal. */
+/* Returns whether the row is computed from a `get` of the counter and a literal. */
 static bool
 is_of_counter(const vyre_view *v, uint32_t row, uint32_t counter)
 {
@@ -189,9 +187,9 @@ is_of_counter(const vyre_view *v, uint32_t row, uint32_t counter)
          v->a[v->a[row]] == counter;
 }
 
-/* Jumps of the loop, and what sets its counter, in the rows under `row`; `is_inner`: in a loop of its own. */
+/* Counts jumps of the loop and `set`s of its counter among the row and its children.  `is_inner` is set inside of an inner loop. */
 static void
-look_for_more(const vyre_view *v, uint32_t row, bool is_inner, counted_loop *out, uint32_t *sets)
+count_jumps_and_sets(const vyre_view *v, uint32_t row, bool is_inner, counted_loop *out, uint32_t *sets)
 {
   const uint32_t op = vyre_op_of(v, row);
   out->jumps += !is_inner && (op == VYRE_OP_break || op == VYRE_OP_continue || op == VYRE_OP_breakif);
@@ -200,17 +198,17 @@ look_for_more(const vyre_view *v, uint32_t row, bool is_inner, counted_loop *out
     (*sets)++;
   }
   for (uint32_t in = v->first[row]; in; in = v->next[in])
-    look_for_more(v, in, is_inner || vyre_row_is_loop(v, row), out, sets);
+    count_jumps_and_sets(v, in, is_inner || vyre_row_is_loop(v, row), out, sets);
 }
 
-/* The literal that the counter has where the loop begins. */
+/* Finds the literal that the counter has before the loop. */
 static bool
 find_start(const vyre_view *v, uint32_t loop, uint32_t counter, uint64_t *out)
 {
   for (uint32_t row = v->prev[loop]; row; row = v->prev[row]) {
     counted_loop other = {.counter = counter};
     uint32_t sets = 0;
-    look_for_more(v, row, true, &other, &sets);
+    count_jumps_and_sets(v, row, true, &other, &sets);
     if (sets == 0)
       continue;
     *out = vyre_row_imm(v, v->b[row]);
@@ -236,14 +234,14 @@ has_counter(const vyre_view *v, uint32_t loop, counted_loop *out)
       return false;
     for (uint32_t row = v->first[region]; row; row = v->next[row])
       if (row != out->test)
-        look_for_more(v, row, false, out, &sets);
+        count_jumps_and_sets(v, row, false, out, &sets);
   }
   const uint32_t step = sets ? v->b[out->set] : 0;
   return sets == 1 && out->jumps == 0 && v->parent[v->parent[out->set]] == loop && is_of_counter(v, step, out->counter) &&
          v->parent[v->parent[v->a[step]]] == loop;
 }
 
-/* How many iterations there are, as the host computes them; 0: nobody knows, or too many. */
+/* Returns the number of iterations, by folding the test and the step, or 0 if it is unknown or above `most`. */
 static uint64_t
 iterations_of(const unroller *u, uint32_t loop, const counted_loop *counted)
 {
@@ -268,7 +266,7 @@ iterations_of(const unroller *u, uint32_t loop, const counted_loop *counted)
   return 0;
 }
 
-/* Its iterations one after another, without the test. */
+/* Replaces the loop by copies of its body without the test. */
 static void
 unroll_counted(const unroller *u, uint32_t loop, const counted_loop *counted, uint64_t iterations)
 {
@@ -281,7 +279,7 @@ unroll_counted(const unroller *u, uint32_t loop, const counted_loop *counted, ui
   u->host->kill(u->module, loop);
 }
 
-/* Room for the rows that there are by now. */
+/* Makes the map large enough for all rows of the module. */
 static bool
 cover_rows(unroller *u)
 {
@@ -323,9 +321,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 }
 
 static const vyre_param params[] = {
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "factor", "iterations that become one; 0: all of them", 0, 64, 0, NULL},
-    {sizeof(vyre_param), VYRE_PARAM_FLAG, "hinted", "only loops with the hint unroll", 0, 0, 0, NULL},
-    {sizeof(vyre_param), VYRE_PARAM_UINT, "most", "leave loops alone that have more iterations", 1, 4096, 64, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "factor", "iterations to combine; 0 unrolls the loop completely", 0, 64, 0, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_FLAG, "hinted", "unroll only loops with the hint unroll", 0, 0, 0, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "most", "keep loops with more iterations", 1, 4096, 64, NULL},
 };
 
 static const vyre_pass unroll = {
