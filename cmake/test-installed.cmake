@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The `installed` test: installs into a prefix in the build tree, then works outside the tree.  The example plugin is configured, built and
-# loaded from there, the embedding example is built by find_package and by what vyre.pc says and optimizes a shader, and nothing may point
-# back into the build tree.
+# The `installed` test: installs into a prefix in the build tree, then works outside the tree.  Configures, builds and loads the example
+# plugin there, builds the embedding example with find_package and with vyre.pc, and optimizes a shader with it.  No installed file may
+# refer to the build tree.
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
 set(prefix ${BUILD}/installed/prefix)
 set(work ${BUILD}/installed/work)
@@ -179,7 +179,7 @@ if(output MATCHES "saxpy.spv")
   message(FATAL_ERROR "a shader is made again that does not include what changed:\n${output}")
 endif()
 
-# What is exported and imported.
+# Exported and imported symbols.
 run(nm -D --defined-only ${prefix}/${LIBDIR}/libvyre.so)
 string(REGEX MATCHALL "[^\n]+" lines "${output}")
 foreach(line ${lines})

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test-packages.sh SOURCE BUILD VERSION CPACK: the `packages` test.  Makes the Debian packages of the build, looks at what they say and hold, and runs what
-# is in them from a folder that they are unpacked to.
+# test-packages.sh SOURCE BUILD VERSION CPACK: the `packages` test.  Makes the Debian packages of the build, checks their fields and
+# contents, unpacks them to a folder, and runs the programs there.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 source=$1 build=$2 version=$3 cpack=$4
@@ -20,7 +20,7 @@ mkdir -p "$root"
 }
 ! grep -i warning "$work/log" || fail "cpack warns"
 
-# PACKAGE, what it depends on in this order, and some of what is in it.
+# PACKAGE, its dependences in order, and some of its files.
 architecture=$(dpkg --print-architecture)
 abi=${version%%.*}
 lib=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
@@ -57,7 +57,7 @@ check libvyre-dev "vyre \(= $version\), libvyre$abi \(= $version\), $libc" \
 grep -q 'Built in, of the package glslang-dev' "$root/usr/share/doc/libvyre$abi/copyright" || fail "no word of glslang's authors"
 dpkg-deb -I "$work/made/libvyre${abi}_${version}_$architecture.deb" postinst | grep -q ldconfig || fail "ldconfig does not run"
 
-# Together they are what `cmake --install` installs; no file is in two of them, or outside of /usr.
+# Together the packages contain the files that `cmake --install` installs, each once and below /usr.
 cmake --install "$build" --prefix "$work/installed/usr" >/dev/null
 (cd "$work/installed" && find . -not -type d | sed 's,^\.,,' | sort) >"$work/installed.files"
 sort "$work"/{vyre,vyre-passes,libvyre-dev,"libvyre$abi"}.files | diff "$work/installed.files" - || fail "the packages are not what is installed"

@@ -39,9 +39,11 @@ function(vyre_add_part name)
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 
-# vyre_add_program(NAME [INTERNAL|DEV] [EXPORT NAME] LIBRARIES... SOURCES in its folder): a program in build/bin, installed unless it is internal, with what
-# developers install (vyre-packages.cmake) where it is for them alone; exported: who finds the package has it as vyre::NAME, as this project has.  Those
-# installed say their own manual page and what makes shells complete their options: they are in build/share, and installed.
+# vyre_add_program(NAME [INTERNAL|DEV] [EXPORT NAME] LIBRARIES... SOURCES...): adds a program in build/bin.
+#   INTERNAL  is not installed
+#   DEV       is installed with the package for developers (vyre-packages.cmake)
+#   EXPORT    is the target vyre::NAME in this project, and in projects that find the package
+# Manual pages and completions of installed programs are made in build/share, and installed.
 function(vyre_add_program name)
   cmake_parse_arguments(arg "INTERNAL;DEV" "EXPORT" "SOURCES;LIBRARIES" ${ARGN})
   set(component tool)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` gives besides the programs and core passes: libvyre, headers, the CMake package (vyre::vyre for embedding,
-# vyre::plugin and vyre_add_plugin for passes), vyre.pc.  The `installed` test uses all of it from outside.
+# Installs libvyre, headers, the CMake package and vyre.pc.  The package has vyre::vyre for embedding, and vyre::plugin and
+# vyre_add_plugin for passes.  The `installed` test uses all of these outside of the tree.
 include(CMakePackageConfigHelpers)
 set(VYRE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
 

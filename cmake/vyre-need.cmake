@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# vyre_need(PACKAGE COMMAND VARIABLE ...): what find_path, find_library, find_program or find_package does not find stops the configuration,
-# with the Debian package that has it: tests and parts must not vanish.
+# vyre_need(PACKAGE COMMAND VARIABLE ...): runs find_path, find_library, find_program or find_package.  If that fails, the configuration
+# fails, too, and names the Debian package to install, so that no test or part is left out silently.
 macro(vyre_need package command variable)
   cmake_language(CALL ${command} ${variable} ${ARGN})
   if(NOT ${variable} AND NOT ${variable}_FOUND)

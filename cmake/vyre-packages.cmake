@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages, by cpack of the installed tree in /usr: scripts/packages.sh makes them, the `packages` test looks at them.  What is in which is said by
-# the COMPONENT of each install(); the version is that of project().  Copyright: vyre's, then that of the packages whose code is built in.
+# Debian packages of the tree that is installed in /usr, by cpack.  scripts/packages.sh makes them, and the `packages` test checks them.
+# The COMPONENT of each install() chooses the package, and project() has the version.  The copyright file has the copyright of vyre, then
+# those of packages whose code is linked in.
 set(copyright ${PROJECT_BINARY_DIR}/copyright)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/copyright text)
 foreach(package glslang-dev libvulkan-dev libvulkan-volk-dev libxxhash-dev spirv-headers spirv-tools uthash-dev)

@@ -60,9 +60,8 @@ set(VYRE_TEST_COSTS windows 300 lit 200 lit-vulkan 200 lit-cuda 200 unit-kernel-
   unit-kernel-phases 20 unit-kernel-fit 20 unit-folds-checker 20 fuzz-passes-0 20 fuzz-text 20 unit-vir0-damage 20)
 
 # vyre_add_test(NAME COMMAND...): a test under ctest.
-# Sanitizers do not see into drivers and into the API's checks, but make these slow, because they share the allocator.  So in their builds
-# lavapipe has no threads of its own, and unit tests do without the checks; they have both in the release build (of those with the label
-# `sanitized` with --all), where they find the same.
+# Sanitizers cannot check drivers and the validation layer, but make them slow, because these share the allocator.  So in sanitized
+# builds lavapipe has no threads of its own, and unit tests run without the validation layer.  The release build uses both.
 function(vyre_add_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_property(GLOBAL APPEND PROPERTY VYRE_TEST_NAMES ${name})

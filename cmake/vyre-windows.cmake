@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a build for Windows has beside the others' (docs/windows.md): windows/posix in front of the system's headers, and programs that need nothing
-# but Windows.  One that is made on another system takes from there what is no machine's code: headers, and the programs that make sources,
-# of a build for that system in VYRE_NATIVE_BUILD.
+# The settings of builds for Windows (docs/windows.md).  windows/posix precedes the system's headers, and programs need only Windows.
+# A cross build uses headers of the host system, and programs that generate sources from a native build in VYRE_NATIVE_BUILD.
 target_include_directories(vyre_options BEFORE INTERFACE ${PROJECT_SOURCE_DIR}/windows/instead) # of headers by the same name
 target_include_directories(vyre_options SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/windows/posix)
 target_compile_definitions(vyre_options INTERFACE __USE_MINGW_ANSI_STDIO=1 OPTION_ABSENT=OPTION_POSIX)
-# Its <math.h> chooses by type among functions of which only one fits, and its `printf` of attributes is Microsoft's: those warnings are of the others.
+# Suppresses warnings about the type-generic <math.h> of MinGW, and about formats of printf that differ from Microsoft's.
 target_compile_options(vyre_options INTERFACE -Wno-float-conversion -Wno-format)
 add_link_options(-static)
 set(ZLIB_USE_STATIC_LIBS ON)

@@ -1,5 +1,5 @@
-/* What editors know of .vir text: prints the file of one of them.  Ops are those of ops.def; other words, of docs/ir.md and
- * docs/gpu-passes.md, are here.
+/* Prints the grammar of .vir text for an editor.  The ops come from ops.def, and the other words of docs/ir.md and
+ * docs/gpu-passes.md are listed here.
  *
  *   vyre-grammar vim     > vim/syntax/vir.vim
  *   vyre-grammar vscode  > vscode/syntaxes/vir.tmLanguage.json
@@ -47,7 +47,7 @@ is_word(const char *words, const char *word)
   return false;
 }
 
-/* Those that no group has. */
+/* Returns whether the op belongs to no other group. */
 static bool
 is_op_word(uint32_t op)
 {

@@ -42,16 +42,16 @@ from value_programs import COMPONENTS, INPUTS, MOST_WORDS, NO_VALUE, NOTE_WORDS,
 PIPELINES = ["no-op", "default<O2>"]  # of each program, and one of:
 OTHERS = ["default<O1>", "licm", "cse,dce", "pm,dce", "dbe,dce", "simplify,dce", "cprop,dce", "expand", "remainder", "early", "contract", "canon,cf,dce",
           "licm,cse,dse,dce", "fixpoint(canon,cf,dbe,licm,dce)", "default<O3>"]
-FLOORS = {"no-op": 0.5, "default<O2>": 0.04}  # of the variables, those of which something is told
+FLOORS = {"no-op": 0.5, "default<O2>": 0.04}  # the least share of variables with a known value
 NOTHING = None
-TOLD_WORDS = 2  # of a note: its place in Teller.keys, and the value's bits
+TOLD_WORDS = 2  # words of a note: its place in Teller.keys, and the value's bits
 BATCH = 25
 
 
-# ---- what SPIR-V tells ----
+# ---- debug values of SPIR-V ----
 
 class Teller:
-    """The text of SPIR-V in which each DebugValue notes what it tells."""
+    """The text of SPIR-V in which each DebugValue is followed by code that records its value."""
 
     def __init__(self, text):
         self.lines, self.of, self.ids = text.splitlines(), {}, {}

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs the main job on the example shaders: GLSL in, optimized SPIR-V out, the same results on the
-# interpreter and on Vulkan.  SPDX-License-Identifier: Apache-2.0
+# Installs missing packages, builds, and optimizes the example shaders.  Compares their results before and after on the interpreter and
+# on Vulkan.
+# SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-packages.sh
-# How far the build is, where somebody looks.
+# Shows the progress of the build on a terminal.
 show() {
   if [ -t 1 ]; then
     awk '/^\[[0-9]+\/[0-9]+\]/ { printf "\rbuilding in build/ %s", $1; fflush() } END { print "" }'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# gpu-bundle.sh [-build=DIR] [DIR]: makes the folder DIR (build/gpu-bundle) and DIR.tar.gz of it, with which vyre is tested on a machine
-# that has a GPU, its driver and glibc 2.36 or later, and nothing else: programs, passes, tests and benchmarks that use a device, example
-# shaders, what lit needs, Python too, and all shared libraries but glibc's.  DIR/gpu-check.sh runs it there.
+# gpu-bundle.sh [-build=DIR] [DIR]: makes the folder DIR (build/gpu-bundle) and DIR.tar.gz, for tests on another machine with a GPU.
+# That machine needs a driver and glibc 2.36 or later.  The folder has programs, passes, tests and benchmarks that use a device, example
+# shaders, lit with Python, and all shared libraries except glibc.  DIR/gpu-check.sh runs the tests there.
 #
-# -build=DIR: of that build, as it is; else the release build is brought up to date first.
+# -build=DIR uses that build as it is.  Otherwise the release build is brought up to date first.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -60,16 +60,16 @@ mkdir -p "$bundle/lib/vyre/passes" "$bundle/lit-tests/plugins"
 copy "$build/lib/vyre/vyre-glsl" "$bundle/lib/vyre"
 copy "$build/lib/libvyre-cuda-sim.so" "$bundle/lib"
 copy "$build"/lib/vyre/passes/*.so "$bundle/lib/vyre/passes"
-# Unit tests that use a device, and what they read.
+# Unit tests that use a device, and their files.
 copy "$build"/unittests/unit-{vulkan,spirv-export}-* "$build"/unittests/unit-kernel-{device,choose} "$build"/unittests/unit-conformance-vulkan \
   "$build"/unittests/unit-glsl-{ops,control,memory,subgroups} "$build/unittests/libfake-vulkan.so" "$bundle/unittests"
 copy "$build"/unittests/unit-{conformance-cuda,kernel-device-cuda,kernel-shapes,kernel-shapes-cuda,ptx,ptx-ops,ptx-texts} "$bundle/unittests"
 copy "$build"/unittests/unit-mega-{kernel,dispatch,live,live-io,recover,recover-live,host,stress}-{cuda,vulkan} "$bundle/unittests"
 rm -f "$bundle"/unittests/unit-spirv-export-phis # of the interpreter alone
-rm -f "$bundle"/unittests/unit-vulkan-{*-discrete,barriers,statistics} # of what a library makes of lavapipe, and of AMD's driver in Mesa
+rm -f "$bundle"/unittests/unit-vulkan-{*-discrete,barriers,statistics} # these need a changed lavapipe, or AMD's driver in Mesa
 mkdir -p "$bundle/unittests/targets"
 cp -r "$build"/unittests/targets/{*.vir,lists} "$bundle/unittests/targets"
-# Lit tests and examples are what git knows of, or would take.
+# Lit tests and examples: files that git tracks or does not ignore.
 (cd "$source" && git ls-files -z -co --exclude-standard lit-tests examples/shaders examples/plugins examples/run-example.sh | xargs -0 cp --parents -t "$bundle")
 copy "$build"/lit-tests/plugins/*.so "$bundle/lit-tests/plugins"
 
@@ -115,10 +115,10 @@ lit_config.load_config(config, here + "/lit-tests/lit.cfg.py")
 CFG
 
 # ---- shared libraries ----------------------------------------------------------------------------------------------------
-# All that anything here asks for and glibc has not; gpu-check.sh uses those that the machine lacks.
+# All shared libraries except those of glibc.  gpu-check.sh uses those that the machine lacks.
 find "$bundle" -type f \( -perm -u+x -o -name '*.so*' \) -print0 | { xargs -0 ldd 2>/dev/null || true; } |
   sed -n 's/^\t.* => \(\/[^ ]*\) .*/\1/p' | sort -u | grep -vE "/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*|libvyre)\.so" >"$bundle/libraries.list"
-for name in vulkan.so.1 uring.so.2; do # which are opened when they are needed
+for name in vulkan.so.1 uring.so.2; do # opened at run time
   ldconfig -p | sed -n "s/^\tlib${name//./\\.} (.*x86-64.* => //p" | head -n 1 >>"$bundle/libraries.list"
 done
 while read -r file; do copy "$file" "$bundle/libraries"; done <"$bundle/libraries.list"

@@ -145,7 +145,7 @@ one() {
   fi
 }
 
-# Who is stopped leaves nothing behind that keeps the device from whoever comes next.
+# Ends all tests when the script is stopped, so that the device is free.
 stop() {
   kill $(cat logs/*.pid 2>/dev/null) 2>/dev/null
   exit 143
@@ -267,7 +267,7 @@ test_compare() {
   sum 'cuda as CPU: random' cuda-compare-random- "$since"
 }
 
-# Of the kernels of passes, each tool over a run of its own.  A machine without it is told of in the table.
+# Runs each tool of compute-sanitizer over the kernels of passes.  The table reports a machine without it.
 test_sanitizer() {
   local since=$SECONDS tool program
   program=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
@@ -386,7 +386,7 @@ done
     [ -f "$file" ] && echo && cat "$file"
   done
 } >report.txt
-# What was measured, of each target a file for bench/results/: DATE-TARGET-DEVICE.txt.
+# Writes the measurements of each target to a file for bench/results/: DATE-TARGET-DEVICE.txt.
 mkdir -p results
 for target in ${targets//,/ }; do
   [ -f "logs/bench-device-$target.log" ] || continue

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# gpu-compare.sh OUT passes FILE...      what passes make of these programs
-# gpu-compare.sh OUT example NAME...     what example shaders write
-# gpu-compare.sh OUT random SEED COUNT   what random programs write, and what passes make of them
+# gpu-compare.sh OUT passes FILE...      compares the output of passes for these programs
+# gpu-compare.sh OUT example NAME...     compares the buffers that example shaders write
+# gpu-compare.sh OUT random SEED COUNT   compares both for random programs
 #
-# In a bundle that scripts/gpu-bundle.sh made, for gpu-check.sh: does the same on the CPU target, on the first CUDA device and on the
-# simulator, and holds the bytes and exit codes of all three against each other.  A line for each thing that is not the same, whose
-# files stay in OUT, and one at the end.
-# Exit codes: 0 all the same, 1 something is not, 2 usage.
+# Part of the bundle of scripts/gpu-bundle.sh.  Runs on the CPU target, on the first CUDA device and on the simulator, and compares the
+# bytes and exit codes of all three.  Prints a line for each difference, whose files stay in OUT, and a summary.
+# Exit codes: 0 no difference, 1 a difference, 2 usage.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,8 +45,8 @@ three() {
 
 passes() { three "$1" "$here/bin/vyre-passmgr" -passes='canon,cf,shash,cid,pm,dce' "$2" -emit=vir -o written; }
 
-# A random program as it can be compared: arrays of buffers have a length, which PTX wants, and what libm computes on a CPU and code of
-# vyre's on a GPU, whose last bits may differ, is replaced by what is exact.
+# Prints a random program that can be compared.  Arrays of buffers get a length, because PTX needs one.  Functions of libm, whose last
+# bits differ between CPU and GPU, are replaced by exact operations.
 random() {
   "$here/bin/vyre-fuzz" -seed="$1" -strict -print | sed -E 's/: @Words\[\] storage/: @Words[4] storage/
     s/= (sin|cos|tan|asin|acos|atan|sinh|cosh|tanh|asinh|acosh|atanh|exp|exp2|log|log2)( exact)? /= fabs\2 /

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what vyre is built with: Debian 12's packages; with `tests` what it is tested with, too, with `packages` what makes packages of it, with `windows`
-# what builds it for Windows (docs/windows.md).  Does nothing if all are there.  As root, or through sudo.
+# install-packages.sh [tests|packages|windows]: installs the packages of Debian 12 that are needed to build vyre, and with an argument
+# also those for the tests, for making packages, or for building for Windows (docs/windows.md).  Does nothing if all are installed.
+# Runs as root, or through sudo.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# prove.sh [options of vyre-prove]: proves the rules of pm and expand that passes/pm/proofs.ledger does not have yet, with more time than the
-# tests take, and writes it.  -fresh proves all.  SPDX-License-Identifier: Apache-2.0
+# prove.sh [options of vyre-prove]: proves the rules of pm and expand that passes/pm/proofs.ledger does not have yet, with a higher limit
+# than the tests, and updates the ledger.  -fresh proves all rules.
+# SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
 prove=${BUILD:-build}/bin/vyre-prove

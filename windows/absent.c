@@ -1,4 +1,4 @@
-/* What vyre-passmgr does by processes of its own, and Windows has not: OPTION_POSIX refuses the options that ask for it.
+/* Replaces the features of vyre-passmgr that need fork.  OPTION_POSIX refuses their options on Windows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/debug/debug.h"

@@ -1,4 +1,4 @@
-/* What files are, and folders (sys/stat.h, stdlib.h, unistd.h, dirent.h).
+/* Functions for files and folders (sys/stat.h, stdlib.h, unistd.h, dirent.h).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>

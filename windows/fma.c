@@ -1,8 +1,8 @@
-/* fma and fmaf (math.h), rounded once, which MinGW's are not: of what is folded the last bit counts.
+/* fma and fmaf (math.h) with one rounding.  MinGW's functions round twice, but folding needs the exact last bit.
  *
- * Both summands as 128-bit integers whose highest bit is the same, the smaller one moved down.  What leaves it at the end is kept
- * as a one in the lowest bit: then the other one is at least four times as large, so that no more than one high bit is lost, and
- * the lowest one is far below what is rounded.
+ * Both summands become 128-bit integers with the same scale, and the smaller one is shifted down.  Bits that are shifted out set
+ * the lowest bit (a sticky bit).  Then the other summand is at least four times as large, so that the difference loses at most one
+ * high bit, and the sticky bit stays below the rounding position.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>

@@ -62,7 +62,7 @@ append(glob_t *to, const char *path)
   return 0;
 }
 
-/* What is in `path`, of that length, and matches `pattern`, the rest. */
+/* Finds the entries of `path`, of that length, that match the rest of the pattern. */
 static int
 find(char path[PATH_MAX], size_t length, const char *pattern, glob_t *to)
 {

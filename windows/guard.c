@@ -1,5 +1,5 @@
-/* Reports that the process ended before its work was done, as tools/run/guard.c does: by exit, whose handler runs here, by abort,
- * or by an exception that nothing handled.  What ends the process without either, TerminateProcess or _exit, is not seen.
+/* Reports that the process ended before its work was done, as tools/run/guard.c does: by exit, abort, or an unhandled exception. An
+ * end by TerminateProcess or _exit is not detected.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/run/guard.h"

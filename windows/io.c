@@ -75,9 +75,9 @@ read_path(const char *path, vyre_bytes *out)
   if (S_ISDIR(file.st_mode))
     return failed("read", path, EISDIR);
   if (!S_ISREG(file.st_mode))
-    return VYRE_ERROR(
-        VYRE_CODE_INPUT,
-        "cannot read '%s': it is a device, not a file\nFix: give a file, or - with the contents on standard input", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cannot read '%s': it is a device, not a file\nFix: give a file, or - with the contents on standard input",
+                      path);
   if ((uint64_t)file.st_size > MOST_BYTES)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
   const int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
@@ -111,7 +111,7 @@ write_all(int fd, const char *data, size_t size)
   return 0;
 }
 
-/* What is open, which is closed then. */
+/* Writes an open file and closes it. */
 static int
 write_and_close(int fd, const void *data, size_t size)
 {

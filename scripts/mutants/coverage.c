@@ -1,5 +1,6 @@
-/* Linked into each program and shared object of the tree that coverage.py builds: notes which of its blocks ran, in a file of one
- * byte a block, so that it is there however a process ends.  FOLDER has `blocks` (where each block is, by program) and `ran`.
+/* Records the blocks that run.  It is linked into each program and shared object of the tree that coverage.py builds.  The record
+ * is a file with a byte for each block, so that it survives any end of the process.  FOLDER has `blocks`, the places of the blocks
+ * of each program, and `ran`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-# Which lines each test runs: the tree once more, built with clang so that each block notes that it ran (coverage.c), and each test run in it
-# once.  What is known stays in build/mutants/coverage.json; a test is run again when it or the code differs.
+# Finds the lines that each test runs: builds the tree with clang so that each block records that it ran (coverage.c), and runs each test
+# once.  build/mutants/coverage.json keeps the result.  A test is run again when it or the code changes.
 # SPDX-License-Identifier: Apache-2.0
 import hashlib
 import json
@@ -11,12 +11,12 @@ import subprocess
 
 from tree import FUZZ, ROOT, Tree, Wrong
 
-# What they run is run by others too, or nothing of the product; or they take minutes.
+# Tests that run no code that others do not run, or that take minutes.
 NOT_ASKED = {"installed", "lit", "lit-lint", "lit-lint-itself", "behaviours-named", *(f"fuzz-passes-{k}" for k in range(4)), "rules-hold"}
 LIT_SUFFIXES = {".vir", ".test", ".comp", ".spvasm"}
 PRODUCT = ("base/", "cli/", "cmake/", "codegen/", "include/", "ir/", "kernels/", "languages/", "passes/", "passmgr/", "runtime/", "spirv/", "targets/",
            "tools/", "CMakeLists.txt")
-TESTS = "cmake/vyre-tests.cmake"  # tells which tests run
+TESTS = "cmake/vyre-tests.cmake"  # has the lists of tests
 
 
 def digest_of(names):

@@ -89,7 +89,7 @@ class Judge:
         self.sound, self.unsound = set(), set()  # tests that pass, and fail, without a mutant
         self.start = time.monotonic()
 
-    # ---- which is next, and what came of it ----
+    # ---- the next mutant, and the verdicts ----
 
     def take(self):
         with self.changed:

@@ -1,5 +1,5 @@
-# C as a list of tokens, and which of them are code that can be wrong: those of functions' bodies, without comments, preprocessor lines and
-# what only a build looks at (assert, static_assert) or a message says.  Enough of C to find operators and operands; a compiler judges the rest.
+# Splits C into tokens, and finds the tokens that mutants change: bodies of functions without comments, preprocessor lines, assertions and
+# the words of messages.  It knows enough of C to find operators and operands, and the compiler rejects wrong mutants.
 # SPDX-License-Identifier: Apache-2.0
 import bisect
 import collections

@@ -9,7 +9,7 @@ typedef struct Dl_info {
   const char *dli_fname; /* until the next call in this thread */
 } Dl_info;
 
-/* LoadLibrary and its like.  What goes wrong is said by dlerror, and in no box on the screen. */
+/* LoadLibrary and GetProcAddress.  Errors are reported by dlerror, without a dialog. */
 void *dlopen(const char *path, int flags);
 void *dlsym(void *library, const char *name);
 const char *dlerror(void);

@@ -5,7 +5,7 @@
 #include_next <fcntl.h>
 
 #define O_CLOEXEC   _O_NOINHERIT
-#define O_DIRECTORY 0 /* a folder is not opened, which nobody here counts on */
+#define O_DIRECTORY 0 /* folders are never opened on Windows */
 #define O_PATH      0
 
 #endif

@@ -4,9 +4,9 @@
 
 #include_next <math.h>
 
-/* As rint does it: nobody here changes how is rounded. */
+/* Equals rint, because the rounding mode is never changed. */
 #define roundeven rint
-/* Rounded once. */
+/* fma with one rounding (fma.c). */
 double vyre_fma(double a, double b, double c);
 float vyre_fmaf(float a, float b, float c);
 #define fma  vyre_fma

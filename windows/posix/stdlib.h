@@ -4,9 +4,9 @@
 
 #include_next <stdlib.h>
 
-/* A whole path, with slashes, of what is there; links stay. */
+/* Returns the absolute path of an existing file, with slashes.  Does not resolve links. */
 char *realpath(const char *path, char *out);
-/* Whether one that is there is replaced is not asked: it is. */
+/* Always replaces an existing variable. */
 #define setenv(name, value, replaces) _putenv_s(name, value)
 
 #endif

@@ -4,7 +4,7 @@
 
 #include_next <sys/types.h>
 
-/* Wide enough for what tells files apart. */
+/* Wide enough for the identity of a file. */
 #define ino_t unsigned long long
 
 #endif
