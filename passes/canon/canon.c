@@ -1,24 +1,24 @@
-/* Canonical operand order, so that equal values look equal.
+/* Canonical operand order, so that equal values have equal rows.
  *
- *   commuting ops:  a literal goes right (and becomes an immediate where the op takes one); else a built-in (gid and the
- *                   like) goes left, by its op, and of other rows the smaller
- *   comparisons:    a literal goes right, the comparison mirrored; between two rows only `<` and `<=` are left
- *   lanes:          taken from the vector in which they were made, past joins, inserts and shuffles in between; a shuffle of
- *                   at most two such vectors
+ *   commuting ops:  a literal is the right operand (an immediate where the op accepts one).  Otherwise a built-in (gid and the
+ *                   like) is the left operand, ordered by op; of other rows, the one with the smaller id is the left operand
+ *   comparisons:    a literal is the right operand, and the comparison is mirrored; between two rows only `<` and `<=` remain
+ *   lanes:          read from the vector that defines them, across joins, inserts and shuffles; a shuffle reads from at most
+ *                   two such vectors
  *
- * One sweep in program order; a row is rewritten in place, none is made or moved.  O(rows).
- * Limits: a lane is followed through 16 rows; comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms);
- * constants of several lanes that are no splat are ordinary rows.
+ * One sweep in program order rewrites rows in place.  No row is added or moved.  O(rows). Limits: a lane is followed through at
+ * most 16 rows.  Comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms).  A vector constant that is
+ * not a splat is an ordinary row.
  *
- * requires: nothing      preserves: versions, loops, dominance
+ * Requires: nothing.  Preserves: versions, loops, dominance.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "form.h"
 
-enum { PART = 256 }; /* rows that are looked at together */
+enum { PART = 256 }; /* rows scanned together */
 
-/* Lists the rows from there to `end` whose operands are reversed or whose lanes may be taken elsewhere, in program order.  No
- * branches here either. */
+/* Lists the rows from `row` to `end`, in program order, whose operands may be reversed or whose lanes may have another source.
+ * Branch-free, because such branches are mispredicted often. */
 static uint32_t
 list_candidates(const vyre_view *v, const uint8_t *chances, uint32_t row, uint32_t end, uint32_t *out)
 {
@@ -61,7 +61,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     }
   }
   ctx->host->count(ctx, "operands exchanged", swapped);
-  ctx->host->count(ctx, "lanes taken nearer to where they are made", shortened);
+  ctx->host->count(ctx, "lane sources shortened", shortened);
   *out = swapped + shortened ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
@@ -73,9 +73,10 @@ static const vyre_pass canon = {
     .flags = VYRE_PASS_KEEPS_ORDER,
     .name = "canon",
     .long_name = "canonicalize",
-    .summary = "literals right, operands of commuting ops in one order, comparisons one way, lanes from where they are made",
-    .help = "add(4, x) becomes add(x, 4) with the 4 as an immediate; of two rows the earlier one goes left where the op commutes;\n"
-            "x > y becomes y < x.  A lane of a shuffle becomes a lane of its operand.  So equal values look equal.",
+    .summary = "put literals right, order operands of commuting ops and comparisons, read lanes from their first vector",
+    .help = "add(4, x) becomes add(x, 4) with the 4 as an immediate.  Of two operands of a commuting op the earlier row becomes\n"
+            "the left one.  x > y becomes y < x.  A lane of a shuffle becomes a lane of the shuffle's operand.  Equal values then\n"
+            "have equal rows, which cid and cse need.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
     .phases = &canon_phases,

@@ -1,4 +1,4 @@
-/* The canonical form of one row: the order of its operands, and the vectors that its lanes are taken from.
+/* The canonical form of one row: the order of its operands, and the vectors that its lanes are read from.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_CANON_FORM_H
@@ -10,11 +10,12 @@
 enum {
   FORM_COMMUTES = 1,
   FORM_MIRRORS = 2,
-  FORM_BACKWARD = 4, /* mirrors, and the other way is canonical */
-  FORM_PLACES = 8    /* takes or permutes lanes */
+  FORM_BACKWARD = 4, /* mirrors, and the mirrored comparison is canonical */
+  FORM_PLACES = 8    /* reads or permutes lanes */
 };
 
-/* Of a comparison and its mirror the one that says "less" is canonical. */
+/* Returns the FORM_ bits of the rewrites that rows of the op may need.  Of a comparison and its mirror, the "less" one is
+ * canonical. */
 static inline uint32_t
 form_chances(const vyre_view *v, uint32_t op)
 {
@@ -28,8 +29,8 @@ form_chances(const vyre_view *v, uint32_t op)
   return info->compares & VYRE_COMPARES_GREATER ? FORM_MIRRORS | FORM_BACKWARD : FORM_MIRRORS;
 }
 
-/* Of two operands the one of lower rank goes left.  Text does not keep the position of a built-in, so its rank is its op; the
- * rank of other rows is their position. */
+/* Returns the sort key of an operand: the operand with the lower rank is the left one.  A built-in's rank is its op, because
+ * text does not keep its position.  The rank of any other row is its position. */
 static inline uint32_t
 form_rank(const vyre_view *v, uint32_t row)
 {
@@ -37,7 +38,8 @@ form_rank(const vyre_view *v, uint32_t row)
   return vyre_op_is_invocation(op) ? op : VYRE_OP__ROOM + row;
 }
 
-/* Whether the row's operands are to be exchanged.  Bits, no branches: their order is not predictable. */
+/* Returns whether the row's operands must be exchanged.  `chances` is form_chances of its op.  Branch-free, because the order of
+ * operands is not predictable. */
 static inline bool
 form_is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
 {
@@ -50,6 +52,7 @@ form_is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
   return (commutes | has_mirror) & wrong & !has_imm & !b_is_const;
 }
 
+/* Exchanges the operands of the row, and mirrors its comparison. */
 static inline void
 form_exchange(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
 {
@@ -58,6 +61,7 @@ form_exchange(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint3
   ctx->host->rewrite(module, row, word, v->imm[row], v->imm_hi[row], v->b[row], v->a[row], v->c[row]);
 }
 
+/* Makes a `lane` row read from the vector that defines the lane.  Returns whether the row changed. */
 static inline bool
 form_shorten_lane(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
 {
@@ -65,13 +69,14 @@ form_shorten_lane(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, u
   if ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 || vyre_row_imm(v, row) >= lanes_of(v, v->a[row]))
     return false;
   const uint32_t source = lanes_source(v, v->a[row], &k);
-  if (source == v->a[row] || lanes_of(v, source) == 1) /* a scalar's uses are cprop's */
+  if (source == v->a[row] || lanes_of(v, source) == 1) /* cprop replaces the uses of a scalar */
     return false;
   ctx->host->rewrite(module, row, v->op[row], k, 0, source, 0, 0);
   return true;
 }
 
-/* `klass` by row, as for lanes_whole. */
+/* Makes a shuffle read its lanes from at most two source vectors.  `klass` is by row, as for lanes_whole.  Returns whether the
+ * row changed. */
 static inline bool
 form_shorten_shuffle(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, const uint32_t *klass, uint32_t row)
 {

@@ -1,17 +1,17 @@
-/* Constant folding: a row whose operands are literals becomes a const row in place.
+/* Constant folding: a row whose operands are literals becomes a `const` row in place.
  *
- * Folds what ops.def marks EXACT: integers, bool, compares, conversions, packing, and the correctly rounded float operations.  sin,
- * exp, pow and the like stay: devices differ on them.  Uses of a select whose condition is a literal become uses of the arm it
- * picks, those of a part of a tuple row uses of that operand.  One sweep in program order, so a fold feeds the rows after it.
- * O(rows).
+ * Folds the operations that ops.def marks EXACT: integers, bool, comparisons, conversions, packing, and correctly rounded float
+ * operations.  sin, exp, pow and the like are not folded, because their results differ between devices.  A select whose
+ * condition is a literal is replaced by the selected operand.  A `part` of a tuple row is replaced by the tuple's operand.  One
+ * sweep in program order, so that later rows see each fold.  O(rows).
  *
- * Where a relaxed program's row is undefined on its literals, it gets the strict value: a refinement.
- * Limits: a result of several lanes that is no splat stays.  No float fold in a program whose float mode is not round to nearest
- * with denormals kept.  Specialization constants are never folded.
+ * A row of a relaxed program that is undefined for its literals folds to the strict value, which is a refinement. Limits: a
+ * vector result that is not a splat is not folded.  Floats are not folded in a program whose float mode is not round-to-nearest
+ * with denormals.  Specialization constants are never folded.
  *
- * cf.vir does the same as phases, with an evaluator of its own, in integers alone.
+ * cf.vir does the same in phases, with its own evaluator, which uses integers only.
  *
- * requires: nothing      preserves: versions, loops, dominance
+ * Requires: nothing.  Preserves: versions, loops, dominance.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
@@ -20,11 +20,11 @@ typedef struct folder {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *forward; /* NULL until the first row is forwarded; then an element a row */
+  uint32_t *forward; /* by row, its replacement; NULL until a row is forwarded */
   uint64_t folded, replaced;
 } folder;
 
-/* Updates the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate. */
+/* Replaces forwarded operands, and makes a literal right operand an immediate. */
 static void
 update_operands(folder *f, uint32_t row)
 {
@@ -43,7 +43,7 @@ update_operands(folder *f, uint32_t row)
   f->replaced += (uint64_t)((v->a[row] != old_a) + (v->b[row] != old_b) + (v->c[row] != old_c));
 }
 
-/* Every use of such a row becomes a use of its operand: all come after it, so the sweep comes to them. */
+/* Forwards the row to the operand that it is known to equal, if any.  All uses follow the row, so the sweep updates them. */
 static vyre_status
 forward_row(folder *f, vyre_pass_ctx *ctx, uint32_t row)
 {
@@ -74,7 +74,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   folder f = {.host = ctx->host, .module = module, .v = v};
-  const uint32_t rows = v->rows; /* host->fold knows each program's float mode */
+  const uint32_t rows = v->rows; /* host->fold checks each program's float mode */
   *out = VYRE_UNCHANGED;
   for (uint32_t row = 1; row < rows; row++) {
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
@@ -98,10 +98,10 @@ static const vyre_pass cf = {
     .flags = VYRE_PASS_KEEPS_ORDER,
     .name = "cf",
     .long_name = "const-fold",
-    .summary = "fold operations on constants, where the result is one and the same everywhere",
-    .help = "Integers, bool, conversions, compares, packing, and float operations that IEEE rounds one way; sin, exp, pow and the\n"
-            "like stay, and all floats where a program flushes denormals or rounds toward zero.  Specialization constants are\n"
-            "never folded.",
+    .summary = "fold operations on constants whose result is the same on every device",
+    .help = "Folds integers, bool, conversions, comparisons, packing, and float operations that IEEE 754 rounds correctly.  Does\n"
+            "not fold sin, exp, pow and the like, floats of a program that flushes denormals or rounds toward zero, or\n"
+            "specialization constants.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
     .phases = &cf_phases,

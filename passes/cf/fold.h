@@ -1,4 +1,4 @@
-/* What one row folds to.
+/* Folding of one row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_CF_FOLD_H
@@ -6,6 +6,7 @@
 
 #include "vyre/plugin.h"
 
+/* Returns whether a literal may be behind the row: it is a literal, or puts operands together, or is absent. */
 static inline bool
 fold_may_be_literal(const vyre_view *v, uint32_t row)
 {
@@ -13,7 +14,7 @@ fold_may_be_literal(const vyre_view *v, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
 }
 
-/* Checked first, because most rows cannot be folded. */
+/* Returns whether folding may succeed.  A cheap test, because most rows cannot be folded. */
 static inline bool
 fold_may_be_known(const vyre_view *v, uint32_t row)
 {
@@ -31,7 +32,8 @@ fold_part(const vyre_view *v, uint32_t row)
   return vyre_op_of(v, v->a[row]) == VYRE_OP_tuple ? vyre_tuple_part(v, v->a[row], v->imm[row]) : 0;
 }
 
-/* The operand that a row is: the picked arm of a select whose condition is a literal, or a part of a tuple row.  0: none. */
+/* Returns the operand that the row equals: the selected operand of a select whose condition is a literal, or the operand for a
+ * part of a tuple row.  Returns 0 if there is none. */
 static inline uint32_t
 fold_known_operand(const vyre_view *v, uint32_t row)
 {
@@ -45,7 +47,7 @@ fold_known_operand(const vyre_view *v, uint32_t row)
   }
 }
 
-/* Makes the row the literal that it is.  False: it is none, or one of several lanes that is no splat. */
+/* Replaces the row by its literal value.  Returns false if the value is unknown, or is a vector that is not a splat. */
 static inline bool
 fold_to_literal(const vyre_host *host, vyre_module *module, uint32_t row)
 {

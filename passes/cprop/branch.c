@@ -1,4 +1,4 @@
-/* Which way control takes from a row whose condition, selector or bounds are known.
+/* The regions that control enters from a row whose condition, selector or bounds are known.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "branch.h"
@@ -14,9 +14,9 @@ has_label(const vyre_view *v, uint32_t region, uint64_t selector)
   return label != 0;
 }
 
-/* The region that a switch enters; the switch: none. */
+/* Returns the region that a switch enters, or the switch itself if no case matches. */
 static uint32_t
-entered(const vyre_view *v, uint32_t row, uint64_t selector)
+entered_region(const vyre_view *v, uint32_t row, uint64_t selector)
 {
   uint32_t fallback = row;
   for (uint32_t region = v->first[row]; region; region = v->next[region]) {
@@ -32,7 +32,7 @@ static bool
 is_less(const solve_literal *from, const solve_literal *to)
 {
   const vyre_kind kind = VYRE_TYPE_KIND(from->type);
-  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* signed order as unsigned */
+  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* unsigned order */
   return (from->lanes[0] ^ bias) < (to->lanes[0] ^ bias);
 }
 
@@ -45,8 +45,8 @@ branch_takes(const solution *s, uint32_t row, uint32_t region)
   case VYRE_OP_if:
     return !left || region == (left->lanes[0] ? v->first[row] : v->last[row]);
   case VYRE_OP_switch:
-    return !left || region == entered(v, row, left->lanes[0]);
-  case VYRE_OP_for: /* from a constant that is not less: no iteration at all; how many there are is not known else */
+    return !left || region == entered_region(v, row, left->lanes[0]);
+  case VYRE_OP_for: /* bounds that allow no iteration; any other trip count is treated as unknown */
     return region == row || !left || !right || is_less(left, right);
   default:
     return true;

@@ -6,7 +6,8 @@
 
 #include "solve.h"
 
-/* Whether control may go from the `if`, `switch` or `for` into that region of it; the row itself for: past all of them. */
+/* Returns whether control may enter `region` from the `if`, `switch` or `for`.  If `region` is the row itself, returns whether
+ * control may skip all regions. */
 bool branch_takes(const solution *s, uint32_t row, uint32_t region);
 
 #endif

@@ -1,23 +1,24 @@
-/* Constants and copies through variables, memory and branches: uses of a row become uses of its value.
+/* Constants and copies through variables, memory and branches: uses of a row become uses of a literal or of an earlier row.
  *
- *   conditions     in the regions that a condition guards it is a literal, and so are conditions that follow from it (known.c)
- *   variables      a `get` is the value that was set: over joins where all arms that can run agree, and around loops that leave a
- *                  variable as it was (solve.c).  A variable is zero at the start of its program.
+ *   conditions     in the regions that a condition guards, its uses become literals, and so do conditions that follow from it
+ *                  (known.c)
+ *   variables      a `get` becomes the value that was set: across joins where all reachable arms agree, and across loops that
+ *                  leave the variable unchanged (solve.c).  A variable is zero at the start of its program.
  *   branches       an arm that a known condition makes unreachable contributes nothing
- *   vectors        a lane is the scalar that was put in there; a row of all lanes of a vector in order is that vector; a part of a
- *                  tuple is that operand (lanes.h)
+ *   vectors        a lane becomes the scalar that was put into the vector; a row of all lanes of a vector in order becomes that
+ *                  vector; a part of a tuple becomes the operand (lanes.h)
  *
- * Conditions come first, and are uses of literals when the rest begins: a condition is known in a region, for single uses;
- * a solved value is known at all of its uses.
+ * Conditions are replaced first, so that the solver sees literals.  A condition is known in a region, for single uses.  A solved
+ * value is known at all uses.
  *
- * Uses change, nothing else: no row is moved or removed.  Unused rows are dce's, branches on literals
- * dbe's. A value is used where its row is visible.
+ * The pass changes uses only.  It does not move or remove rows.  dce removes unused rows, and dbe removes branches on literals.  A
+ * value replaces an operand only where the value's row is visible.
  *
- * Limits: no float fold where a program's float mode is not round to nearest with denormals kept (host->fold_given); a literal of
- * several lanes that is no splat is not used.  Specialization constants are never known.  O(rows + parts of joins), and
- * loops again for what changes in them.
+ * Limits: floats are not folded in a program whose float mode is not round-to-nearest with denormals (host->fold_given).  A
+ * vector literal that is not a splat is not used.  Specialization constants are never known.  O(rows + parts of joins), and
+ * loops are walked again for values that change in them.
  *
- * requires: versions, dominance      preserves: versions, but where an opaque row gets another operand
+ * Requires: versions, dominance.  Preserves: versions, unless an operand of an opaque row changes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
@@ -28,10 +29,10 @@ typedef struct changer {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *constant; /* by literal: its const row in the program at hand */
+  uint32_t *constant; /* by literal, its const row in the current program */
   uint32_t program;
   uint64_t literals, copies;
-  bool versions; /* they hold still */
+  bool versions; /* versions are preserved */
 } changer;
 
 static bool
@@ -43,7 +44,7 @@ is_splat(const solve_literal *l)
   return true;
 }
 
-/* The const row of a splat; 0: out of memory. */
+/* Returns the const row of a splat in the current program, or 0 if memory runs out. */
 static uint32_t
 constant_of(changer *c, uint32_t value, const solve_literal *l)
 {
@@ -53,7 +54,7 @@ constant_of(changer *c, uint32_t value, const solve_literal *l)
   return *constant;
 }
 
-/* The operand's value: for a row of all lanes of a vector the solution gives another row, which may have a third one itself. */
+/* Returns the operand's value.  The solution maps a row of all lanes of a vector to another row, which may have a value itself. */
 static uint32_t
 value_of(const solution *s, uint32_t operand)
 {
@@ -71,19 +72,19 @@ value_of(const solution *s, uint32_t operand)
 /* Returns whether `row` may have the literal as an operand.  The verifier rejects a workgroup whose side is the literal 0, but not
  * one whose side is an expression over specialization constants that is always 0. */
 static bool
-takes_literal(const changer *c, uint32_t row, const solve_literal *l)
+accepts_literal(const changer *c, uint32_t row, const solve_literal *l)
 {
   return is_splat(l) && (l->lanes[0] != 0 || vyre_op_of(c->v, row) != VYRE_OP_workgroup);
 }
 
-/* The row that replaces the operand where `row` uses it; the operand itself: none better is known. */
+/* Returns the row that should replace the operand of `row`, or the operand itself if no better row is known. */
 static uint32_t
-better_operand(changer *c, uint32_t row, uint32_t operand)
+find_better_operand(changer *c, uint32_t row, uint32_t operand)
 {
   const uint32_t value = value_of(c->s, operand);
   const solve_literal *l = solve_literal_of(c->s, value);
   if (l) {
-    const uint32_t constant = takes_literal(c, row, l) ? constant_of(c, value, l) : 0;
+    const uint32_t constant = accepts_literal(c, row, l) ? constant_of(c, value, l) : 0;
     return constant ? constant : operand;
   }
   return value && value < c->s->rows && vyre_row_dominates(c->v, value, row) ? value : operand;
@@ -97,11 +98,11 @@ change_operands(changer *c, uint32_t row)
     const uint32_t operand = operands[i], op = vyre_op_of(c->v, operand);
     if (c->s->value[operand] == operand || op == VYRE_OP_const || op == VYRE_OP_var)
       continue;
-    const uint32_t better = better_operand(c, row, operand);
+    const uint32_t better = find_better_operand(c, row, operand);
     if (better == operand)
       continue;
     c->host->set_operand(c->module, row, i, better);
-    c->versions &= !vyre_op_is_opaque(VYRE_ROW_OP(c->v->op[row])); /* which memory it accesses, its handle says */
+    c->versions &= !vyre_op_is_opaque(VYRE_ROW_OP(c->v->op[row])); /* the handle determines the memory that it accesses */
     if (VYRE_ROW_OP(c->v->op[better]) == VYRE_OP_const)
       c->literals++;
     else
@@ -109,7 +110,7 @@ change_operands(changer *c, uint32_t row)
   }
 }
 
-/* Operands of rows that run, and of paths, whose position does not matter: text has them where they are used. */
+/* Replaces operands of reachable rows, and of paths in any place, because text writes a path where it is used. */
 static vyre_status
 change_uses(changer *c)
 {
@@ -144,7 +145,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   VYRE_TRY(change_uses(&c));
   if (c.versions)
     host->preserved(ctx, VYRE_VERSIONS);
-  host->count(ctx, "uses of what a condition says", conditional);
+  host->count(ctx, "uses known from conditions", conditional);
   host->count(ctx, "uses made literals", c.literals);
   host->count(ctx, "uses of copies", c.copies);
   *out = conditional || c.literals || c.copies ? VYRE_CHANGED : VYRE_UNCHANGED;
@@ -155,10 +156,10 @@ static const vyre_pass cprop = {
     .struct_size = sizeof(vyre_pass),
     .name = "cprop",
     .long_name = "const-prop",
-    .summary = "constants and copies through variables, memory and branches",
-    .help = "A get becomes the value that was set, a load what was stored, where that is one and the same on every path that can\n"
-            "be taken; in the regions that a condition guards, it and what follows from it are literals.  Uses change and\n"
-            "nothing else: dce removes unused rows.",
+    .summary = "propagate constants and copies through variables, memory and branches",
+    .help = "A get becomes the value that was set, and a load the value that was stored, if every reachable path brings the same\n"
+            "value.  In the regions that a condition guards, the condition and facts that follow from it become literals.  Only\n"
+            "uses change: dce removes the rows that are then unused.",
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .run = run,
 };

@@ -1,11 +1,12 @@
-/* Conditional constants: in the then region of `if %c`, %c is true, and so are both operands of an `and`; after `if %c { return }`
- * it is false; where `eq %x, 4` is true, %x is 4; in the case of a single label the selector is that.  Not so for floats: what is
- * equal to 0.0 may be -0.0.
+/* Conditional constants.  In the then region of `if %c`, %c is true, and so are both operands of an `and`.  After `if %c {
+ * return }`, %c is false.  Where `eq %x, 4` is true, %x is 4.  In a case with a single label, the selector is the label. This
+ * does not hold for floats: a value equal to 0.0 may be -0.0.
  *
- * A comparison is also kept as a fact: which of less, equal, greater and unordered its operands can be.  Another comparison of the
- * same two, or of the same row with another literal, may follow from that.  A `for` says that its index is less than its bound.
+ * A comparison is also kept as a fact: the outcomes (less, equal, greater, unordered) that its operands can have.  Another
+ * comparison of the same two rows, or of the same row with another literal, may follow from the fact.  A `for` gives the fact
+ * that its index is less than its bound.
  *
- * One walk in program order; what a region says is forgotten at its end.
+ * One walk in program order.  The facts of a region are dropped at its end.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
@@ -20,24 +21,24 @@ enum {
 };
 enum { MOST_FACTS = 16, DEEPEST = 32 };
 
-/* The literal that a row is, and what it was in the scope around. */
+/* A row's known literal.  `before` is the row's entry in the enclosing scope, 0 if there is none. */
 typedef struct literal {
   uint32_t row, before;
   vyre_type type;
   uint64_t bits;
-  uint32_t constant; /* its const row, once it is used */
+  uint32_t constant; /* its const row, 0 until a use needs it */
 } literal;
 
-/* How a and b (0: the literal) can compare. */
+/* The possible outcomes of comparing `a` with `b`, or with the literal `bits` if b is 0. */
 typedef struct fact {
   uint32_t a, b, before;
-  uint32_t outcomes, order; /* of vyre_compares */
+  uint32_t outcomes, order; /* bits of vyre_compares */
   uint64_t bits;
 } fact;
 
 typedef struct frame {
   uint32_t row, last;
-  uint32_t literals, facts; /* of the lists when it was opened */
+  uint32_t literals, facts; /* lengths of the lists when the region was opened */
 } frame;
 
 typedef struct walk {
@@ -45,10 +46,10 @@ typedef struct walk {
   bool out_of_memory;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *literal_of, *fact_of; /* by row: the innermost entry of the lists */
-  bool *ends;                     /* by row: control never comes to the end of the region */
+  uint32_t *literal_of, *fact_of; /* by row, the newest entry in the list, 0 if there is none */
+  bool *ends;                     /* by region, whether control never reaches its end */
   list literals, facts, frames;
-  uint32_t rows; /* when the walk began: there are no elements for literals that it makes */
+  uint32_t rows; /* at the start of the walk; constants added later have no elements */
   uint32_t program;
   uint64_t changed;
 } walk;
@@ -69,7 +70,8 @@ mirrored(uint32_t outcomes)
   return (outcomes & (EQUAL | UNORDERED)) | ((outcomes & LESS) ? GREATER : 0) | ((outcomes & GREATER) ? LESS : 0);
 }
 
-/* The comparison that a row makes of scalars, its earlier operand left.  False: it makes none, or one of literals. */
+/* Reads the row as a comparison of scalars, with the earlier operand on the left.  Returns false if it is not such a comparison,
+ * or compares literals. */
 static bool
 read_compare(const walk *w, uint32_t row, fact *out)
 {
@@ -103,9 +105,9 @@ add_fact(walk *w, fact new)
   w->fact_of[new.a] = w->facts.count - 1;
 }
 
-/* How a row can compare with the literal `to` if it compares with `from` as said. */
+/* Returns the possible outcomes of comparing a row with the literal `to`, given those of comparing it with `from`. */
 static uint32_t
-shifted(uint32_t outcomes, uint64_t from, uint64_t to)
+outcomes_for_literal(uint32_t outcomes, uint64_t from, uint64_t to)
 {
   uint32_t result = 0;
   if (from == to)
@@ -118,9 +120,9 @@ shifted(uint32_t outcomes, uint64_t from, uint64_t to)
   return (outcomes & LESS) ? result | (from - to > 1 ? GREATER : 0) | EQUAL | LESS : result;
 }
 
-/* What the fact implies for the comparison, in one order of numbers: how its operands can compare. */
+/* Returns the outcomes that the fact leaves possible for the comparison, in one order of numbers. */
 static uint32_t
-says(const walk *w, const fact *f, const fact *compare, uint32_t order)
+outcomes_left_by(const walk *w, const fact *f, const fact *compare, uint32_t order)
 {
   if (f->b != compare->b || (f->order & compare->order) == 0 || (f->order & order) == 0)
     return all_outcomes(compare->order);
@@ -130,7 +132,7 @@ says(const walk *w, const fact *f, const fact *compare, uint32_t order)
     return ALL_FLOAT;
   const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(w->v->op[f->a]));
   const uint64_t bias = order == VYRE_COMPARES_SIGNED ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0;
-  return shifted(f->outcomes, f->bits ^ bias, compare->bits ^ bias);
+  return outcomes_for_literal(f->outcomes, f->bits ^ bias, compare->bits ^ bias);
 }
 
 /* ---- literals ------------------------------------------------------------------------------------------------------------ */
@@ -145,16 +147,16 @@ add_literal(walk *w, uint32_t row, uint64_t bits)
   w->literal_of[row] = w->literals.count - 1;
 }
 
-/* Whether a comparison follows from what is known in one order: less as signed numbers is not less as unsigned ones.  A literal is
- * added for it then. */
+/* Returns whether the facts decide the comparison in one order of numbers, and if so, adds its literal.  The orders are
+ * separate, because less as signed numbers does not imply less as unsigned numbers. */
 static bool
-follows(walk *w, uint32_t row, const fact *compare, uint32_t order)
+decide_comparison(walk *w, uint32_t row, const fact *compare, uint32_t order)
 {
   uint32_t possible = all_outcomes(compare->order), seen = 0;
   for (uint32_t i = w->fact_of[compare->a]; i && seen < MOST_FACTS; i = LIST_AT(fact, w->facts, i)->before, seen++)
-    possible &= says(w, LIST_AT(fact, w->facts, i), compare, order);
+    possible &= outcomes_left_by(w, LIST_AT(fact, w->facts, i), compare, order);
   if (seen == 0 || possible == 0)
-    return false; /* what contradicts itself is not reached: nothing is said */
+    return false; /* contradicting facts: the region is unreachable */
   const bool always = (possible & ~compare->outcomes) == 0;
   if (always || (possible & compare->outcomes) == 0)
     add_literal(w, row, always);
@@ -162,20 +164,20 @@ follows(walk *w, uint32_t row, const fact *compare, uint32_t order)
 }
 
 static void
-look_up(walk *w, uint32_t row)
+look_up_comparison(walk *w, uint32_t row)
 {
   fact compare;
   if (!read_compare(w, row, &compare))
     return;
   if (compare.order != VYRE_COMPARES_EITHER)
-    follows(w, row, &compare, compare.order);
-  else if (!follows(w, row, &compare, VYRE_COMPARES_UNSIGNED))
-    follows(w, row, &compare, VYRE_COMPARES_SIGNED);
+    decide_comparison(w, row, &compare, compare.order);
+  else if (!decide_comparison(w, row, &compare, VYRE_COMPARES_UNSIGNED))
+    decide_comparison(w, row, &compare, VYRE_COMPARES_SIGNED);
 }
 
-/* Records that from here to the end of the region the condition has that value. */
+/* Records that the condition has the value from here to the end of the region, with the facts that follow. */
 static void
-learn(walk *w, uint32_t condition, bool value, uint32_t depth)
+assume_condition(walk *w, uint32_t condition, bool value, uint32_t depth)
 {
   const vyre_view *v = w->v;
   const uint32_t op = VYRE_ROW_OP(v->op[condition]), a = v->a[condition], b = v->b[condition];
@@ -185,17 +187,17 @@ learn(walk *w, uint32_t condition, bool value, uint32_t depth)
     return;
   add_literal(w, condition, value);
   if ((op == VYRE_OP_and && value) || (op == VYRE_OP_or && !value)) {
-    learn(w, a, value, depth + 1);
+    assume_condition(w, a, value, depth + 1);
     if (!immediate)
-      learn(w, b, value, depth + 1);
+      assume_condition(w, b, value, depth + 1);
   } else if (op == VYRE_OP_not) {
-    learn(w, a, !value, depth + 1);
+    assume_condition(w, a, !value, depth + 1);
   } else if (read_compare(w, condition, &compare)) {
     const bool of_bool = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[a])) == VYRE_BOOL;
     if (!value)
       compare.outcomes = all_outcomes(compare.order) & ~compare.outcomes;
     if (of_bool && immediate)
-      learn(w, a, (compare.outcomes == EQUAL) == (vyre_row_imm(v, condition) != 0), depth + 1);
+      assume_condition(w, a, (compare.outcomes == EQUAL) == (vyre_row_imm(v, condition) != 0), depth + 1);
     else if (!of_bool && immediate && compare.order == VYRE_COMPARES_EITHER && compare.outcomes == EQUAL &&
              VYRE_ROW_OP(v->op[a]) != VYRE_OP_const)
       add_literal(w, a, vyre_row_imm(v, condition));
@@ -225,7 +227,7 @@ open_region(walk *w, uint32_t region)
   const uint32_t control = v->parent[region];
   switch (VYRE_ROW_OP(v->op[control])) {
   case VYRE_OP_if:
-    learn(w, v->a[control], region == v->first[control], 0);
+    assume_condition(w, v->a[control], region == v->first[control], 0);
     break;
   case VYRE_OP_switch: {
     const uint32_t label = v->a[region];
@@ -241,7 +243,7 @@ open_region(walk *w, uint32_t region)
     if (VYRE_ROW_OP(v->op[less.b]) == VYRE_OP_const) {
       less.bits = vyre_row_imm(v, less.b);
       less.b = 0;
-    } else { /* the bound is before the index */
+    } else { /* the bound has the smaller id */
       less = (fact){less.b, region, 0, GREATER, less.order, 0};
     }
     add_fact(w, less);
@@ -252,7 +254,7 @@ open_region(walk *w, uint32_t region)
   }
 }
 
-/* Forgets what was known in the region. */
+/* Drops the facts of the region. */
 static void
 close_region(walk *w, const frame *region)
 {
@@ -266,7 +268,7 @@ close_region(walk *w, const frame *region)
   }
 }
 
-/* After an `if` of which one arm ends elsewhere, the other one was taken. */
+/* After an `if` with one arm that never reaches its end, records that the other arm ran. */
 static void
 close_if(walk *w, uint32_t control)
 {
@@ -274,7 +276,7 @@ close_if(walk *w, uint32_t control)
   if (then_ends && else_ends)
     w->ends[top(w)->row] = true;
   else if (then_ends || else_ends)
-    learn(w, w->v->a[control], else_ends, 0);
+    assume_condition(w, w->v->a[control], else_ends, 0);
 }
 
 static void
@@ -302,7 +304,7 @@ replace_operands(walk *w, uint32_t row)
     if (l->constant == 0)
       l->constant = w->ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
     if (l->constant == 0)
-      return; /* the manager reports it */
+      return; /* the manager reports the error */
     w->ctx->host->set_operand(w->module, row, i, l->constant);
   }
 }
@@ -313,7 +315,7 @@ visit_region(walk *w, uint32_t row)
   frame *f = append(w, &w->frames);
   if (!f)
     return;
-  uint32_t last = row; /* as dominance has it, which is not there when edits are looked at */
+  uint32_t last = row; /* the region's last row at any depth; dominance has it, but is stale while rows are edited */
   while (w->v->last[last])
     last = w->v->last[last];
   *f = (frame){row, last, w->literals.count, w->facts.count};
@@ -323,7 +325,8 @@ visit_region(walk *w, uint32_t row)
     open_region(w, row);
 }
 
-/* The first row from there to before `end` that uses what is known, or may add to it; `end`: none. */
+/* Returns the first row from `row` on, before `end`, that uses a known literal or may add a fact.  Returns `end` if there is
+ * none. */
 static uint32_t
 next_of_interest(const walk *w, uint32_t row, uint32_t end)
 {
@@ -349,14 +352,14 @@ visit(walk *w, uint32_t row)
   else if (flags & VYRE_OP_ENDS)
     w->ends[top(w)->row] = true;
   else if (w->facts.count > 1 && vyre_op_info_of(v, op)->compares != 0)
-    look_up(w, row);
+    look_up_comparison(w, row);
 }
 
 vyre_status
 known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
 {
   const vyre_view *v = ctx->host->view(module);
-  const uint32_t rows = v->rows; /* constants are made after them */
+  const uint32_t rows = v->rows; /* constants are appended after them */
   walk w = {.ctx = ctx, .module = module, .v = v, .rows = rows};
   w.literals.size = sizeof(literal);
   w.facts.size = sizeof(fact);
@@ -370,7 +373,7 @@ known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
   for (uint32_t row = 1, end; row < rows && !w.out_of_memory;) {
     if (top(&w)->last < row)
       close_until(&w, row);
-    end = w.frames.count > 1 ? top(&w)->last + 1 : row + 1; /* of the region */
+    end = w.frames.count > 1 ? top(&w)->last + 1 : row + 1; /* the end of the region */
     row = next_of_interest(&w, row, end);
     if (row < end)
       visit(&w, row++);

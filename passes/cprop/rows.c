@@ -1,4 +1,4 @@
-/* What a row is, from what its operands are.
+/* The value of a row, computed from the values of its operands.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "solve.h"
@@ -6,9 +6,10 @@
 #include "../cf/fold.h"
 #include "../state/lanes.h"
 
-/* The row that a lane or what puts lanes together is; 0: none. */
+/* Returns the row that equals a row of lanes: the scalar of a lane, or the vector that a join, insert or shuffle
+ * rebuilds.  Returns 0 if there is none. */
 static uint32_t
-put_together(const solution *s, uint32_t row)
+copied_lanes(const solution *s, uint32_t row)
 {
   const vyre_view *v = s->v;
   const uint32_t a = v->a[row];
@@ -20,16 +21,16 @@ put_together(const solution *s, uint32_t row)
   return s->value[a] < s->rows ? lanes_scalar(v, s->value[a], v->imm[row]) : 0;
 }
 
-/* The row that a select, a part, a lane or what puts lanes together is; 0: none is known. */
+/* Returns the row that a select, a part or a row of lanes copies.  Returns 0 if none is known. */
 static uint32_t
-copied(const solution *s, uint32_t row)
+copied_row(const solution *s, uint32_t row)
 {
   const vyre_view *v = s->v;
   const uint32_t op = vyre_op_of(v, row);
   if (op == VYRE_OP_part)
     return fold_part(v, row);
   if (op != VYRE_OP_select)
-    return put_together(s, row);
+    return copied_lanes(s, row);
   const solve_literal *condition = solve_literal_of(s, s->value[v->a[row]]);
   if (s->value[v->b[row]] == s->value[v->c[row]])
     return v->b[row];
@@ -38,9 +39,9 @@ copied(const solution *s, uint32_t row)
   return condition->lanes[0] ? v->b[row] : v->c[row];
 }
 
-/* A literal that the row is whatever its other operand may be: and with 0, or with all ones, an integer times 0; 0: none. */
+/* Returns the literal that one operand alone determines: x & 0, x | ones, or an integer x * 0.  Returns 0 if there is none. */
 static uint32_t
-absorbed(solution *s, uint32_t row, const uint64_t *const given[3])
+absorbed_value(solution *s, uint32_t row, const uint64_t *const given[3])
 {
   const vyre_view *v = s->v;
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
@@ -60,9 +61,10 @@ absorbed(solution *s, uint32_t row, const uint64_t *const given[3])
   return 0;
 }
 
-/* The value of an integer or bool row whose two operands are one value; 0: none.  The rules *-self (pm) say the same of one row. */
+/* Returns the value of an integer or bool row whose two operands have one value, or 0 if the op has no such rule.  The rules
+ * *-self of pm do the same for equal rows. */
 static uint32_t
-of_equals(solution *s, uint32_t row)
+value_of_equals(solution *s, uint32_t row)
 {
   const vyre_view *v = s->v;
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
@@ -74,7 +76,7 @@ of_equals(solution *s, uint32_t row)
 }
 
 static uint32_t
-folded(solution *s, uint32_t row)
+fold_value(solution *s, uint32_t row)
 {
   const vyre_view *v = s->v;
   const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
@@ -86,7 +88,7 @@ folded(solution *s, uint32_t row)
     if (operands[i] == 0 || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[operands[i]])) == VYRE_TUPLE)
       continue;
     if (value == 0)
-      return 0; /* not before it is known */
+      return 0; /* the operand's value is not known yet */
     if (value >= s->literals) {
       given[i] = solve_literal_of(s, value)->lanes;
       some = true;
@@ -94,13 +96,13 @@ folded(solution *s, uint32_t row)
       whole = false;
     }
   }
-  const uint32_t equals = of_equals(s, row);
+  const uint32_t equals = value_of_equals(s, row);
   if (equals || !some)
     return equals ? equals : row;
   solve_literal result = {.type = VYRE_ROW_TYPE(v->op[row])};
   if (whole && s->ctx->host->fold_given(s->module, row, given, result.lanes))
     return solve_literal_value(s, &result);
-  const uint32_t known = absorbed(s, row, given);
+  const uint32_t known = absorbed_value(s, row, given);
   return known ? known : row;
 }
 
@@ -116,7 +118,7 @@ load_value(solution *s, uint32_t row)
   return load.row && s->value[load.row] ? s->value[load.row] : row;
 }
 
-/* Ops whose rows may be another's value though nothing that they are made of is. */
+/* Returns whether a row of the op may copy another row although its operands are only known as themselves. */
 static bool
 is_special(uint32_t op)
 {
@@ -133,7 +135,7 @@ is_special(uint32_t op)
   }
 }
 
-/* Whether the row folds although each of its operands is its own value: they are one, or a literal that decides alone. */
+/* Returns whether the row may fold although each operand is its own value: the operands are equal, or a literal decides alone. */
 static bool
 folds_alone(const vyre_view *v, uint32_t row)
 {
@@ -150,7 +152,7 @@ solve_row(solution *s, uint32_t row)
   if (op == VYRE_OP_const)
     return solve_splat(s, type, vyre_row_imm(v, row));
   if (op == VYRE_OP_var)
-    return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) ? solve_splat(s, type, 0) : row; /* at the start */
+    return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) ? solve_splat(s, type, 0) : row; /* the variable's initial zero */
   if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return row;
   if (op == VYRE_OP_get)
@@ -158,10 +160,10 @@ solve_row(solution *s, uint32_t row)
   if (op == VYRE_OP_load)
     return load_value(s, row);
   if (is_special(op)) {
-    const uint32_t same = copied(s, row);
+    const uint32_t same = copied_row(s, row);
     if (same)
       return s->value[same];
   }
   const bool differs = s->value[a] != a || (b && s->value[b] != b) || (c && s->value[c] != c);
-  return vyre_op_info_of(v, op)->fold == VYRE_FOLD_EXACT && (differs || folds_alone(v, row)) ? folded(s, row) : row;
+  return vyre_op_info_of(v, op)->fold == VYRE_FOLD_EXACT && (differs || folds_alone(v, row)) ? fold_value(s, row) : row;
 }

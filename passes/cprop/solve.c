@@ -1,25 +1,26 @@
-/* Conditional constants (Wegman and Zadeck 1991) with copies, over structured control and the state graph: a value is unknown yet,
- * a literal or another row's, or its own.
+/* Conditional constants (Wegman and Zadeck 1991) with copies, over structured control and the state graph.  A value is unknown,
+ * or is a literal, or is another row's value, or is the row's own.
  *
- * One walk in program order, into the regions that can be entered.  Optimistic: what a loop carries around is taken to be what came
- * in; where something else comes around, the loop is walked again.  A head's value changes at most a few times, so a loop is walked
- * as often as the loop around it and a few times for each of its heads' joins.  In a deep nest that is too often: after MOST_STEPS
- * for each row and part the walk begins again, and takes nothing for granted of what a loop carries around, so that each loop is
- * walked once.
+ * One walk in program order enters the regions that control can enter.  The walk is optimistic: it assumes that a loop leaves
+ * the values that enter it unchanged.  If another value comes around, the loop is walked again.  The value of a loop header's
+ * join changes at most a few times, which bounds the walks of a loop for each walk of the loop around it.  In a deep nest this
+ * is too often: after MOST_STEPS for each row and part the walk restarts, treats every value carried around a loop as unknown,
+ * and walks each loop once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "branch.h"
 
 enum { MOST_CHANGES = 4, MOST_STEPS = 64 };
 
-/* Bits of `taken`.  CONTINUES: of a loop, some `continue` is. */
+/* Bits of `taken`.  CONTINUES is set for a loop if one of its `continue`s is reached. */
 enum { TAKEN = 1, CONTINUES = 2 };
 
 static bool visit_construct(solution *s, uint32_t row);
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
-/* The value on which all parts agree whose edges are taken; of a head only the one from before it, or all. */
+/* Returns the value on which all parts with reachable edges agree.  `only_front` limits the parts of a loop header's join to the
+ * one from before the loop. */
 static uint32_t
 join_value(solution *s, uint32_t index, bool only_front)
 {
@@ -51,7 +52,7 @@ join_states(solution *s, uint32_t row, bool only_front)
   }
 }
 
-/* Takes what has come around to a loop's head.  True: it differs from what was assumed. */
+/* Updates the joins of a loop's header with the values that came around.  Returns whether one differs from the assumed value. */
 static bool
 has_changed(solution *s, uint32_t region)
 {
@@ -68,7 +69,7 @@ has_changed(solution *s, uint32_t region)
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------------ */
 
-/* True: the rows after it in the region are reached, or the region's end. */
+/* Returns whether control reaches the row after the jump, or the region's end. */
 static bool
 visit_jump(solution *s, uint32_t row)
 {
@@ -133,7 +134,7 @@ is_fallen_into(const solution *s, uint32_t region)
   return last && vyre_op_of(s->v, last) == VYRE_OP_fallthrough && s->taken[last];
 }
 
-/* True: the rows after it are reached. */
+/* Returns whether control reaches the row after the construct. */
 static bool
 visit_construct(solution *s, uint32_t row)
 {
@@ -185,7 +186,7 @@ solve(solution *s, const memory *m)
   s->joins = ctx->host->alloc(ctx, sizeof(uint32_t) * v->rows);
   s->changes = ctx->host->alloc(ctx, v->join_count + 1);
   s->taken = ctx->host->alloc(ctx, v->rows);
-  s->out_of_memory = !s->value || !s->joins || !s->changes || !s->taken || !solve_take_literals(s);
+  s->out_of_memory = !s->value || !s->joins || !s->changes || !s->taken || !solve_begin_literals(s);
   for (uint32_t i = v->join_count; i-- > 1 && !s->out_of_memory;)
     s->joins[v->joins[i].row] = i;
   for (s->program = v->first[0]; s->program && !s->out_of_memory; s->program = v->next[s->program])

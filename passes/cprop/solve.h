@@ -1,4 +1,4 @@
-/* What each row and join is, where that is one literal or another row.
+/* The solution: for each row and join the literal or other row that it equals, if any.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_CPROP_SOLVE_H
@@ -12,49 +12,49 @@ typedef struct solve_literal {
   vyre_type type;
 } solve_literal;
 
-/* A value: 0 not known to be executed; a row (itself, or the one whose value it has); from `rows` on a join, which has no row; from
- * `literals` on a literal. */
+/* A value is 0 if the row is not known to be reachable.  Below `rows` it is a row: itself, or the row with the same value.  From
+ * `rows` on it is a join without a row, and from `literals` on a literal. */
 typedef struct solution {
   vyre_pass_ctx *ctx;
   vyre_module *module;
   const vyre_view *v;
   const memory *m;
-  uint32_t rows;     /* first value that is a join */
-  uint32_t literals; /* first value that is a literal */
-  uint32_t *value;   /* by row, and by join after them */
-  uint8_t *changes;  /* by join of a loop's head: how often its value was another one */
-  uint32_t *joins;   /* by construct and head: the first of its joins; 0: none */
-  uint8_t *taken;    /* by region: its end is reached; by jump: it is; by construct: the rows after it are */
+  uint32_t rows;     /* the first value that is a join */
+  uint32_t literals; /* the first value that is a literal */
+  uint32_t *value;   /* by row, then by join */
+  uint8_t *changes;  /* by join of a loop header, the number of times its value changed */
+  uint32_t *joins;   /* by construct and header, the first of its joins, 0 if it has none */
+  uint8_t *taken;    /* by region, whether its end is reached; by jump, whether it is; by construct, whether the next row is */
   list literal;
-  uint32_t *slots; /* hash table over literals */
+  uint32_t *slots; /* hash table of literals, 0 if a slot is free */
   uint32_t slot_mask;
   uint32_t program;
-  uint64_t steps; /* rows and parts that were visited in the program */
-  bool cautious;  /* values carried around loops are treated as unknown */
+  uint64_t steps; /* rows and parts visited in the current program */
+  bool cautious;  /* whether values carried around loops are treated as unknown */
   bool out_of_memory;
 } solution;
 
-/* Conditional constants and copies: values over the edges that can be taken. */
+/* Computes the values of all rows and joins, over the edges that control can take. */
 vyre_status solve(solution *s, const memory *m);
 
-/* The row's value, from its operands' values; itself, if no more is known. */
+/* Returns the row's value, given its operands' values, or the row itself if no more is known. */
 uint32_t solve_row(solution *s, uint32_t row);
 
-/* Room for literals; false: out of memory. */
-bool solve_take_literals(solution *s);
+/* Prepares the table of literals.  Returns false if memory runs out. */
+bool solve_begin_literals(solution *s);
 
-/* The value that is this literal, or these bits in all lanes; 0: out of memory. */
+/* Return the value of a literal, and of a splat of `bits`.  Return 0 if memory runs out. */
 uint32_t solve_literal_value(solution *s, const solve_literal *wanted);
 uint32_t solve_splat(solution *s, vyre_type type, uint64_t bits);
 
-/* The literal that a value is; NULL: it is none. */
+/* Returns the literal of a value, or NULL if the value is not a literal. */
 static inline const solve_literal *
 solve_literal_of(const solution *s, uint32_t value)
 {
   return value >= s->literals ? LIST_AT(solve_literal, s->literal, value - s->literals) : NULL;
 }
 
-/* The value of a variable in that state. */
+/* Returns the value that a variable has in a version. */
 static inline uint32_t
 solve_state(const solution *s, uint32_t version)
 {

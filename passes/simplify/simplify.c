@@ -334,7 +334,7 @@ report(const simplifier *k)
 {
   const vyre_host *host = k->ctx->host;
   host->count(k->ctx, "operands exchanged", k->exchanged);
-  host->count(k->ctx, "lanes taken nearer to where they are made", k->shortened);
+  host->count(k->ctx, "lane sources shortened", k->shortened);
   host->count(k->ctx, "rows folded", k->folded);
   host->count(k->ctx, "operands replaced", k->s.replaced);
   host->count(k->ctx, "rows rewritten", k->s.rewritten);

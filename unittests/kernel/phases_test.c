@@ -24,7 +24,7 @@ TEST(canon)
     for (size_t i = 0; i < sizeof core_columns / sizeof *core_columns; i++)
       phases_compare(core_columns[i], seed, phases_words(p, &words, core_columns[i]), phases_column(v, core_columns[i]), v->rows);
     assert_int_equal(phases_words(p, &words, "exchanged")[0], vyre_report_count(report, "canon", "operands exchanged"));
-    const uint64_t shortened = vyre_report_count(report, "canon", "lanes taken nearer to where they are made");
+    const uint64_t shortened = vyre_report_count(report, "canon", "lane sources shortened");
     assert_int_equal(phases_words(p, &words, "shortened")[0], shortened);
     changed += shortened;
     vyre_report_destroy(report);

@@ -32,7 +32,7 @@ static const struct {
               {"cf", "rows folded", 1},
               {"cprop", "uses made literals", 1},
               {"cprop", "uses of copies", 1},
-              {"cprop", "uses of what a condition says", 4},
+              {"cprop", "uses known from conditions", 4},
               {"simplify", "rows removed", 1},
               {"simplify", "rows folded", 1},
               {"simplify", "gets known", 1},
