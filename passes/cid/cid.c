@@ -1,32 +1,32 @@
-/* Canonical ids: for each row the smallest row of its program that is equal to it, by exact comparison.
+/* Canonical ids: for each row the smallest equal row of its program, by exact comparison.
  *
- * Two values are equal if their op words, payloads (versions in them) and canonical operands are; where the op commutes, in either
- * order.  Each program's rows go, in program order, into a table of open addressing by their hashes; the first of a class is its
- * smallest (first.h).
+ * Two values are equal if their op words, payloads (versions included) and canonical operands are equal.  Operands of commuting
+ * ops compare in either order.  The rows of a program are added, in program order, to an open-addressing table by hash, so the
+ * first row of a class is its smallest (first.h).
  *
- * Expected O(rows), 8 to 16 bytes of scratch for each row of the largest program, and 8 for each of the module if hashes collide
- * often.
+ * Expected O(rows).  Scratch memory: 8 to 16 bytes for each row of the largest program, and 8 for each row of the module if
+ * hashes collide often.
  *
- * requires: versions, hashes      provides: classes      changes nothing
+ * Requires: versions, hashes.  Provides: classes.  Changes nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "first.h"
 
 enum { AHEAD = 24 };
 
-/* A row's node is its number in its program, whose own row, 0, is no value. */
-typedef struct numbering {
+/* A row's node in the table is its number in its program.  Number 0, the program's own row, is not a value. */
+typedef struct classifier {
   const vyre_view *v;
   uint32_t *canonical;
   uint32_t program;
   first_table table;
   uint64_t comparisons;
-} numbering;
+} classifier;
 
 static first_key
 key_of(void *user, uint32_t node)
 {
-  const numbering *n = user;
+  const classifier *n = user;
   const vyre_view *v = n->v;
   const uint32_t row = n->program + node;
   const uint32_t a = n->canonical[v->a[row]], b = n->canonical[v->b[row]];
@@ -38,7 +38,7 @@ key_of(void *user, uint32_t node)
 static bool
 is_equal(void *user, uint32_t first, uint32_t second)
 {
-  numbering *n = user;
+  classifier *n = user;
   const vyre_view *v = n->v;
   const uint32_t x = n->program + first, y = n->program + second;
   const uint32_t *const canonical = n->canonical;
@@ -50,9 +50,9 @@ is_equal(void *user, uint32_t first, uint32_t second)
   return rest == 0 && (straight || (crossed && (vyre_op_flags_of(v, x) & VYRE_OP_COMMUTES) != 0));
 }
 
-/* Rows from the program's up to end. */
+/* Assigns classes to the rows from the program's own row to `end`.  Returns false if memory runs out. */
 static bool
-number_program(numbering *n, uint32_t program, uint32_t end)
+classify_program(classifier *n, uint32_t program, uint32_t end)
 {
   const vyre_view *v = n->v;
   first_begin(&n->table, end - program);
@@ -81,7 +81,7 @@ static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
-  numbering n = {.v = v};
+  classifier n = {.v = v};
   uint32_t largest = 0;
   *out = VYRE_UNCHANGED;
   for (uint32_t program = v->first[0]; program; program = v->next[program])
@@ -91,7 +91,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     return ctx->host->out_of_memory(ctx);
   n.canonical[0] = 0;
   for (uint32_t program = v->first[0]; program; program = v->next[program])
-    if (!number_program(&n, program, program + rows_of(v, program)))
+    if (!classify_program(&n, program, program + rows_of(v, program)))
       return ctx->host->out_of_memory(ctx);
   ctx->host->count(ctx, "comparisons", n.comparisons);
   return VYRE_OK;
@@ -103,10 +103,9 @@ static const vyre_pass cid = {
     .struct_size = sizeof(vyre_pass),
     .name = "cid",
     .long_name = "canonical-id",
-    .summary = "the canonical column: the smallest equal row of the program, by exact comparison",
-    .help = "Rows are equal if their op, type, flags, literals and versions are the same and their operands are equal.  cse merges "
-            "such\n"
-            "rows; a row with decorations and a volatile access are equal to themselves alone.",
+    .summary = "find for each row the smallest equal row of its program, by exact comparison",
+    .help = "Rows are equal if their op, type, flags, literals and versions are the same and their operands are equal.\n"
+            "A row with decorations, or a volatile access, equals only itself.  cse merges equal rows.",
     .requires_ = VYRE_VERSIONS | VYRE_HASHES,
     .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
     .provides = VYRE_CLASSES,

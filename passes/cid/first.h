@@ -1,14 +1,14 @@
 /* Finds the first of all equal values of a program, by exact comparison.
  *
- * The pass gives each value a number, from 1 on, and functions that compare two values and give a value's key, which is what is
- * compared.  Values go, one after the other, into a table of open addressing by their hashes.  A hash only says where to look: the
- * result does not depend on it.
+ * The pass numbers values from 1 on, and passes a function that compares two values and a function that returns a value's key,
+ * which holds everything that equality compares.  Values are added in order to an open-addressing table, by hash.  The hash only
+ * selects slots: the result does not depend on it.
  *
- * Where many values have one hash, by accident or malice, only FIRST_FEW slots of the table are probed; then a digital tree is,
+ * If many values have one hash, by accident or by attack, only FIRST_FEW slots are probed.  Then a digital tree is searched,
  * whose branch at depth k is bit k of the key.  So a value costs at most FIRST_FEW + 192 comparisons.
  *
- * The table is the project's own: all of cid takes 8 ns and 8 bytes a row (bench-passes -only=cid), an entry of uthash 56 bytes
- * more than its contents.
+ * The table is the project's own: all of cid takes 8 ns and 8 bytes a row (bench-passes -only=cid), and an entry of uthash takes
+ * 56 bytes more than its contents.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_CID_FIRST_H
@@ -24,22 +24,21 @@ typedef struct first_key {
   uint32_t word[FIRST_WORDS];
 } first_key;
 
-/* A slot holds a number and, in the bits that numbers leave, those of its hash, so that most unequal values need not be
- * compared. */
+/* A slot holds a number and, in the bits above it, bits of the value's hash, so that most unequal values are not compared. */
 typedef struct first_table {
   vyre_pass_ctx *ctx;
-  uint32_t most;      /* values that a program has */
-  uint32_t *slots;    /* 0: free */
-  uint32_t mask;      /* slots - 1; also, all the bits that a number takes */
-  uint32_t *children; /* two a value, of those in the tree; NULL: none was needed yet */
+  uint32_t most;      /* the greatest number of values in a program */
+  uint32_t *slots;    /* by slot, 0 if it is free */
+  uint32_t mask;      /* number of slots less 1; also the mask of a number's bits */
+  uint32_t *children; /* two for each value in the tree; NULL until the tree is needed */
   uint32_t root;
 } first_table;
 
-/* The pass's functions, inlined where they are used. */
+/* Functions of the pass, inlined into their callers. */
 typedef bool (*first_is_equal)(void *user, uint32_t x, uint32_t y);
 typedef first_key (*first_key_of)(void *user, uint32_t number);
 
-/* A power of two, so that a third of the slots stay free. */
+/* Returns the number of slots: a power of two that leaves a third of them free. */
 static inline uint32_t
 first_slots_for(uint32_t values)
 {
@@ -49,7 +48,7 @@ first_slots_for(uint32_t values)
   return slots;
 }
 
-/* For programs of up to so many values.  False: no memory. */
+/* Allocates a table for programs of at most `most` values.  Returns false if memory runs out. */
 static inline bool
 first_make(first_table *t, vyre_pass_ctx *ctx, uint32_t most)
 {
@@ -57,7 +56,7 @@ first_make(first_table *t, vyre_pass_ctx *ctx, uint32_t most)
   return t->slots != NULL;
 }
 
-/* Empties it, for numbers below `end`. */
+/* Empties the table, for numbers below `end`. */
 static inline void
 first_begin(first_table *t, uint32_t end)
 {
@@ -69,7 +68,7 @@ first_begin(first_table *t, uint32_t end)
   t->root = 0;
 }
 
-/* The low bits of each word come first, because they differ most. */
+/* Finds or inserts a value in the tree.  The low bits of each word are compared first, because they differ most. */
 static inline uint32_t
 first_in_tree(first_table *t, uint32_t number, first_is_equal is_equal, first_key_of key_of, void *user)
 {
@@ -84,11 +83,11 @@ first_in_tree(first_table *t, uint32_t number, first_is_equal is_equal, first_ke
       return *at;
     at = &t->children[2 * *at + (key.word[depth % FIRST_WORDS] >> depth / FIRST_WORDS & 1)];
   }
-  *at = number; /* two keys that differ part at the bit they differ in */
+  *at = number; /* keys separate at the first bit in which they differ */
   return number;
 }
 
-/* The number of the first value equal to this one, itself where there was none.  0: no memory. */
+/* Returns the number of the first value equal to this one, which is itself if it is new.  Returns 0 if memory runs out. */
 static inline __attribute__((always_inline)) uint32_t
 first_find(first_table *t, uint32_t number, uint32_t hash, first_is_equal is_equal, first_key_of key_of, void *user)
 {

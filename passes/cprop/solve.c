@@ -4,8 +4,8 @@
  * One walk in program order enters the regions that control can enter.  The walk is optimistic: it assumes that a loop leaves
  * the values that enter it unchanged.  If another value comes around, the loop is walked again.  The value of a loop header's
  * join changes at most a few times, which bounds the walks of a loop for each walk of the loop around it.  In a deep nest this
- * is too often: after MOST_STEPS for each row and part the walk restarts, treats every value carried around a loop as unknown,
- * and walks each loop once.
+ * is too often: after MOST_STEPS for each row and part the walk restarts.  It then treats every value carried around a loop as
+ * unknown, and walks each loop once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "branch.h"
