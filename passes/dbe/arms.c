@@ -1,11 +1,11 @@
-/* dbe of `if`: a known condition, equal arms, arms that are exchanged.
+/* dbe of `if`: known conditions, equal arms, exchanged arms.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
 
-/* Whether they are one row, or two that correspond, or equal literals. */
+/* Returns whether the rows are the same, correspond to each other, or are equal literals. */
 static bool
-are_one(const cleaner *k, uint32_t x, uint32_t y)
+are_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
   const vyre_view *v = k->v;
   if (x == y || (y && k->twin[x] == y))
@@ -14,19 +14,19 @@ are_one(const cleaner *k, uint32_t x, uint32_t y)
          vyre_row_imm(v, x) == vyre_row_imm(v, y);
 }
 
-/* Whether two operands are the same, or correspond; paths step by step, wherever their rows are. */
+/* Returns whether two operands are equal or correspond.  Paths are compared step by step, wherever their rows are. */
 static bool
 operands_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
   const vyre_view *v = k->v;
   for (; x != y && vyre_op_of(v, x) == VYRE_OP_at && vyre_op_of(v, y) == VYRE_OP_at; x = v->a[x], y = v->a[y])
     if (v->op[x] != v->op[y] || v->imm[x] != v->imm[y] || v->imm_hi[x] != v->imm_hi[y] ||
-        (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0 || !are_one(k, v->b[x], v->b[y]))
+        (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0 || !are_equal(k, v->b[x], v->b[y]))
       return false;
-  return are_one(k, x, y);
+  return are_equal(k, x, y);
 }
 
-/* x and y are at the same position of their arms. */
+/* Returns whether row y may replace row x.  They are at the same position of their arms. */
 static bool
 rows_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
@@ -40,9 +40,9 @@ rows_equal(const cleaner *k, uint32_t x, uint32_t y)
          operands_equal(k, v->c[x], v->c[y]);
 }
 
-/* The next row in the arm whose position matters. */
+/* Returns the next row of the arm whose position matters, at any depth, or 0. */
 static uint32_t
-next_in(const vyre_view *v, uint32_t arm, uint32_t row)
+next_placed(const vyre_view *v, uint32_t arm, uint32_t row)
 {
   do
     row = vyre_body_next(v, arm, row);
@@ -50,19 +50,19 @@ next_in(const vyre_view *v, uint32_t arm, uint32_t row)
   return row;
 }
 
-/* Up to the first difference.  Rows of one arm are not visible in the other, so that an operand either is the same row, or is
- * in the arm and has its twin from this comparison. */
+/* Returns whether the arms are equal.  Stops at the first difference.  Rows of one arm are not visible in the other, so an
+ * operand is either the same row, or a row of the arm that this comparison has already paired. */
 static bool
 arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)
 {
   const vyre_view *v = k->v;
   uint32_t x = then_region, y = else_region;
-  if (v->op[cleaner_next_placed(v, v->first[x])] != v->op[cleaner_next_placed(v, v->first[y])] || !cleaner_need(k, &k->twin))
+  if (v->op[cleaner_next_placed(v, v->first[x])] != v->op[cleaner_next_placed(v, v->first[y])] || !cleaner_allocate(k, &k->twin))
     return false;
   k->twin[x] = y;
   for (;;) {
-    x = next_in(v, then_region, x);
-    y = next_in(v, else_region, y);
+    x = next_placed(v, then_region, x);
+    y = next_placed(v, else_region, y);
     if (x == 0 || y == 0)
       return x == y;
     if (!rows_equal(k, x, y))
@@ -71,6 +71,7 @@ arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)
   }
 }
 
+/* Rewrites `if not(x)` to `if x` with its arms exchanged. */
 static void
 exchange_arms(cleaner *k, uint32_t row)
 {
@@ -89,13 +90,13 @@ cleaner_if(cleaner *k, uint32_t row)
   const vyre_view *v = k->v;
   const uint32_t condition = v->a[row], then_region = v->first[row], else_region = v->last[row];
   if (vyre_row_is_const(v, condition)) {
-    cleaner_take_region(k, row, v->imm[condition] ? then_region : else_region);
+    cleaner_replace_by_region(k, row, v->imm[condition] ? then_region : else_region);
   } else if (arms_equal(k, then_region, else_region)) {
-    cleaner_take_region(k, row, then_region);
+    cleaner_replace_by_region(k, row, then_region);
   } else {
     k->completes[row] = cleaner_completes(k, then_region) || cleaner_completes(k, else_region);
     if (!k->completes[row])
-      cleaner_drop_behind(k, row);
+      cleaner_drop_unreachable(k, row);
     if (vyre_op_of(v, condition) == VYRE_OP_not && !cleaner_is_empty(v, else_region))
       exchange_arms(k, row);
   }

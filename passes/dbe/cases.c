@@ -1,4 +1,4 @@
-/* dbe of `switch`: a known selector, empty cases.
+/* dbe of `switch`: known selectors, empty cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
@@ -13,7 +13,7 @@ has_label(const vyre_view *v, uint32_t branch, uint32_t value)
   return label != 0;
 }
 
-/* The case that the literal leads to; 0: none. */
+/* Returns the case that the literal selector selects, or 0 if there is none. */
 static uint32_t
 known_case(const vyre_view *v, uint32_t row)
 {
@@ -27,9 +27,9 @@ known_case(const vyre_view *v, uint32_t row)
   return fallback;
 }
 
-/* The case and those that it falls into, as one. */
+/* Replaces the switch by one case, followed by the cases that it falls into. */
 static void
-take_case(cleaner *k, uint32_t row, uint32_t branch)
+replace_by_case(cleaner *k, uint32_t row, uint32_t branch)
 {
   const vyre_view *v = k->v;
   const uint32_t fall = cleaner_ends_in(v, branch, VYRE_OP_fallthrough) ? v->last[branch] : 0;
@@ -41,10 +41,10 @@ take_case(cleaner *k, uint32_t row, uint32_t branch)
   }
   if (fall)
     k->host->kill(k->module, fall);
-  cleaner_become_block(k, row, branch);
+  cleaner_convert_to_block(k, row, branch);
 }
 
-/* Drops cases without rows that no case falls into: all, or the default alone. */
+/* Drops cases without rows that no case falls into: all of them, or the default only. */
 static void
 drop_empty_cases(cleaner *k, uint32_t row, bool all)
 {
@@ -84,18 +84,18 @@ cleaner_switch(cleaner *k, uint32_t row)
   if (always || vyre_row_is_const(v, v->a[row])) {
     const uint32_t branch = always ? only : known_case(v, row);
     if (branch)
-      take_case(k, row, branch);
+      replace_by_case(k, row, branch);
     else
       cleaner_drop(k, row);
     return;
   }
   cleaner_drop_needless_jumps(k, row, VYRE_OP_leave);
   drop_empty_cases(k, row, false);
-  if (!has_default(v, row)) /* no match does nothing */
+  if (!has_default(v, row)) /* a selector without a match runs nothing */
     drop_empty_cases(k, row, true);
   k->completes[row] = switch_completes(k, row);
   if (!v->first[row])
     cleaner_drop(k, row);
   else if (!k->completes[row])
-    cleaner_drop_behind(k, row);
+    cleaner_drop_unreachable(k, row);
 }

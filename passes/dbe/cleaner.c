@@ -1,10 +1,10 @@
-/* Edits of rows, jumps and regions where control is removed.
+/* Edits of rows, jumps and regions that remove control flow.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
 
 static uint32_t
-around(const vyre_view *v, uint32_t row)
+construct_around(const vyre_view *v, uint32_t row)
 {
   return v->parent[v->parent[row]];
 }
@@ -16,7 +16,7 @@ cleaner_ends_in(const vyre_view *v, uint32_t region, uint32_t op)
 }
 
 bool
-cleaner_need(cleaner *k, uint32_t **column)
+cleaner_allocate(cleaner *k, uint32_t **column)
 {
   if (!*column)
     *column = k->host->alloc(k->ctx, k->v->rows * sizeof(uint32_t));
@@ -24,7 +24,7 @@ cleaner_need(cleaner *k, uint32_t **column)
   return *column != NULL;
 }
 
-/* ---- ways of control ----------------------------------------------------------------------------------------------------- */
+/* ---- control flow -------------------------------------------------------------------------------------------------------- */
 
 bool
 cleaner_completes(const cleaner *k, uint32_t region)
@@ -48,7 +48,7 @@ cleaner_has_jump(const cleaner *k, uint32_t construct, uint32_t op)
 }
 
 void
-cleaner_drop_behind(cleaner *k, uint32_t row)
+cleaner_drop_unreachable(cleaner *k, uint32_t row)
 {
   while (k->v->next[row]) {
     k->host->kill(k->module, k->v->next[row]);
@@ -64,40 +64,40 @@ cleaner_drop(cleaner *k, uint32_t row)
 }
 
 void
-cleaner_take_region(cleaner *k, uint32_t construct, uint32_t region)
+cleaner_replace_by_region(cleaner *k, uint32_t construct, uint32_t region)
 {
   if (!cleaner_completes(k, region))
-    cleaner_drop_behind(k, construct);
+    cleaner_drop_unreachable(k, construct);
   while (k->v->first[region])
     k->host->move_before(k->module, k->v->first[region], construct);
   cleaner_drop(k, construct);
 }
 
-/* ---- jumps to where control goes anyhow ---------------------------------------------------------------------------------- */
+/* ---- redundant jumps ----------------------------------------------------------------------------------------------------- */
 
-/* Whether control that runs off the end of the jump's region comes to where the jump leads. */
+/* Returns whether control that runs off the end of the jump's region reaches the jump's target. */
 static bool
-is_needless(const vyre_view *v, uint32_t jump, uint32_t construct)
+is_redundant(const vyre_view *v, uint32_t jump, uint32_t construct)
 {
   uint32_t row = jump;
-  while (around(v, row) != construct) {
-    row = around(v, row);
+  while (construct_around(v, row) != construct) {
+    row = construct_around(v, row);
     if (cleaner_next_placed(v, v->next[row]) || vyre_row_is_loop(v, row))
       return false;
   }
   return true;
 }
 
-/* Rows that the jump ended now complete; an `if` that held only the jump is removed. */
+/* Removes the jump.  Constructs around it now complete, and an `if` that held only the jump is removed. */
 static void
 drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
 {
   const vyre_view *v = k->v;
-  uint32_t row = around(v, jump);
+  uint32_t row = construct_around(v, jump);
   k->host->kill(k->module, jump);
-  k->jumps_gone++;
+  k->jumps_removed++;
   while (row != construct) {
-    const uint32_t out = around(v, row);
+    const uint32_t out = construct_around(v, row);
     k->completes[row] = 1;
     if (vyre_op_of(v, row) == VYRE_OP_if && cleaner_is_empty(v, v->first[row]) && cleaner_is_empty(v, v->last[row]))
       cleaner_drop(k, row);
@@ -106,28 +106,28 @@ drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
 }
 
 void
-cleaner_drop_needless_jumps(cleaner *k, uint32_t construct, uint32_t op)
+cleaner_drop_redundant_jumps(cleaner *k, uint32_t construct, uint32_t op)
 {
   for (uint32_t jump = k->jumps[construct]; jump; jump = k->link[jump])
-    if (vyre_op_of(k->v, jump) == op && is_needless(k->v, jump, construct))
+    if (vyre_op_of(k->v, jump) == op && is_redundant(k->v, jump, construct))
       drop_jump(k, jump, construct);
 }
 
-/* ---- blocks, and what becomes one ---------------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------------------------------------------- */
 
 void
 cleaner_block(cleaner *k, uint32_t block)
 {
   const uint32_t region = k->v->first[block];
-  cleaner_drop_needless_jumps(k, block, VYRE_OP_leave);
+  cleaner_drop_redundant_jumps(k, block, VYRE_OP_leave);
   if (!cleaner_has_jump(k, block, VYRE_OP_leave))
-    cleaner_take_region(k, block, region);
+    cleaner_replace_by_region(k, block, region);
   else
     k->completes[block] = 1;
 }
 
 void
-cleaner_become_block(cleaner *k, uint32_t row, uint32_t region)
+cleaner_convert_to_block(cleaner *k, uint32_t row, uint32_t region)
 {
   const vyre_view *v = k->v;
   const vyre_host *host = k->host;

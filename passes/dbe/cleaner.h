@@ -1,4 +1,4 @@
-/* What the constructs of dbe share: the state of the sweep, and what is done to rows, jumps and regions.
+/* The state of dbe's sweep, and the edits of rows, jumps and regions that its constructs share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_DBE_CLEANER_H
@@ -11,21 +11,22 @@ typedef struct cleaner {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *jumps; /* by construct: breaks, continues and leaves that name it, the last one first, as a list through `link` */
+  uint32_t *jumps; /* by construct, the last break, continue or leave that names it; a list through `link` */
   uint32_t *link;
-  uint32_t *twin;     /* by row of an arm: the row of the other arm that corresponds; made when it is needed, as is: */
-  uint32_t *forward;  /* by row: what its uses become */
-  uint8_t *completes; /* by construct: control may come to what follows it */
+  uint32_t *twin;     /* by row of an arm, the corresponding row of the other arm; NULL until needed */
+  uint32_t *forward;  /* by row, the row that replaces its uses; NULL until needed */
+  uint8_t *completes; /* by construct, whether control may reach the row after it */
   bool out_of_memory;
-  uint64_t constructs, jumps_gone, unreachable;
+  uint64_t constructs, jumps_removed, unreachable;
 } cleaner;
 
-/* A column that few modules need; false: out of memory. */
-bool cleaner_need(cleaner *k, uint32_t **column);
+/* Allocates a zeroed column, unless it exists.  Few modules need these columns.  Returns false if memory runs out. */
+bool cleaner_allocate(cleaner *k, uint32_t **column);
 
-/* ---- questions ----------------------------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------------------------------- */
 
-/* The position of paths, and of literals that came of folding, does not matter: text has them where they are used. */
+/* Returns whether the row's position matters.  Paths and undecorated literals have no position, because text writes them where
+ * they are used. */
 static inline bool
 cleaner_has_place(const vyre_view *v, uint32_t row)
 {
@@ -33,8 +34,8 @@ cleaner_has_place(const vyre_view *v, uint32_t row)
   return op != VYRE_OP_at && (op != VYRE_OP_const || (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) != 0);
 }
 
-/* From that row on the first in its region whose position matters; 0: none.  If a region has no such row the others are unused,
- * because they are not visible outside. */
+/* Returns the first row from `row` on, in its region, whose position matters, or 0.  If a region has no such row, its other rows
+ * are unused, because they are not visible outside it. */
 static inline uint32_t
 cleaner_next_placed(const vyre_view *v, uint32_t row)
 {
@@ -49,33 +50,33 @@ cleaner_is_empty(const vyre_view *v, uint32_t region)
   return cleaner_next_placed(v, v->first[region]) == 0;
 }
 
-/* Whether the region's last row has that op. */
+/* Returns whether the region's last row has the op. */
 bool cleaner_ends_in(const vyre_view *v, uint32_t region, uint32_t op);
 
-/* Whether control may run off the region's end. */
+/* Returns whether control may run off the region's end. */
 bool cleaner_completes(const cleaner *k, uint32_t region);
 
-/* Whether a jump of that op names the construct. */
+/* Returns whether a jump of the op names the construct. */
 bool cleaner_has_jump(const cleaner *k, uint32_t construct, uint32_t op);
 
 /* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
-/* Removes the rows after a construct that control does not come out of. */
-void cleaner_drop_behind(cleaner *k, uint32_t row);
+/* Removes the rows after a construct that control never leaves by its end. */
+void cleaner_drop_unreachable(cleaner *k, uint32_t row);
 
-/* Removes the construct, or one region of it, with all in it. */
+/* Removes the construct, or one region of it, and all rows in it. */
 void cleaner_drop(cleaner *k, uint32_t row);
 
-/* The region's rows replace its construct. */
-void cleaner_take_region(cleaner *k, uint32_t construct, uint32_t region);
+/* Replaces the construct by the rows of one of its regions. */
+void cleaner_replace_by_region(cleaner *k, uint32_t construct, uint32_t region);
 
-/* Removes jumps of that op to where control goes anyhow. */
-void cleaner_drop_needless_jumps(cleaner *k, uint32_t construct, uint32_t op);
+/* Removes jumps of the op whose target control reaches without them. */
+void cleaner_drop_redundant_jumps(cleaner *k, uint32_t construct, uint32_t op);
 
-/* The construct becomes a block of that region of its, each jump that names it a leave. */
-void cleaner_become_block(cleaner *k, uint32_t row, uint32_t region);
+/* Turns the construct into a block with that one region.  Jumps that name the construct become leaves. */
+void cleaner_convert_to_block(cleaner *k, uint32_t row, uint32_t region);
 
-/* ---- one construct, those in it done ------------------------------------------------------------------------------------- */
+/* ---- one construct, after the constructs in it --------------------------------------------------------------------------- */
 
 void cleaner_block(cleaner *k, uint32_t block);
 void cleaner_if(cleaner *k, uint32_t row);     /* arms.c */

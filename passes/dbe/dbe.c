@@ -1,31 +1,34 @@
-/* Dead branch elimination: control flow that is known is removed, and replaced by the region it led to.
+/* Dead branch elimination: control flow whose outcome is known is replaced by the region that runs.
  *
- *   if       a literal condition: the arm.  Equal arms: one of them.  No rows in either: nothing.  not(x): x, arms exchanged
- *   switch   a literal selector, or a default alone: the case and those that it falls into.  No rows: nothing; so for a case
- *            without rows where no match has nothing either
- *   for      from >= to, or no rows: nothing.  One iteration between literals: the body, its index the literal
- *   loop     one iteration, because its end breaks, control never comes there, or a second one would leave at its head (once.c):
- *            the body, and its continuing region
+ *   if       with a literal condition: the arm that runs.  With equal arms: one of them.  Without rows: removed.
+ *            With not(x): `if x` with exchanged arms
+ *   switch   with a literal selector, or only a default: the case that runs and those that it falls into.  Without rows: removed.
+ *            Without a default: cases without rows are removed
+ *   for      with from >= to, or without rows: removed.  With one iteration between literals: the body, with a literal index
+ *   loop     with one iteration, because its end breaks, its end is unreachable, or a second iteration would leave at its header
+ *            (once.c): the body and its continuing region
  *   block    without leaves: its rows
- *   jumps    to where control would go anyhow: gone
- *   after a construct that control never comes out of (both arms jump, a loop has no exit): nothing is reached, and it is removed
+ *   jumps    to the place that control reaches without them: removed
+ *   rows     after a construct that control never leaves by its end (both arms jump, a loop has no exit): removed
  *
- * Where a jump to a construct's end remains, the construct becomes a block, the jump a leave.  Equal arms are compared row by row,
- * paths aside: the same columns, operands that are the same or correspond.  They stay two where the active lanes matter: with
- * subgroup rows, barriers or opaque rows in them.
+ * Where a jump to a construct's end remains, the construct becomes a block and the jump a leave.  Equal arms are compared row by
+ * row, without paths: all columns are equal, and operands are equal or correspond.  Arms with subgroup rows, barriers or opaque
+ * rows are kept apart, because these rows depend on the active lanes.
  *
- * Constructs are taken inside out, in one sweep against program order.  A row moves once for each construct that goes around it:
- * O(rows * nesting).  Arms are compared up to the first difference, which altogether is O(rows * log(rows)).
+ * One sweep against program order visits inner constructs first.  A row moves once for each construct around it that is removed:
+ * O(rows * nesting).  Arms are compared up to the first difference, which is O(rows * log(rows)) altogether.
  *
- * Limits: a loop with a `continue`, rows in its continuing region and one iteration stays; hints of removed constructs are lost.
+ * Limits: a loop with a `continue`, rows in its continuing region and one iteration is kept.  Hints of removed constructs are
+ * lost.
  *
- * requires: nothing      preserves: nothing
+ * Requires: nothing.  Preserves: nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
 #include "once.h"
 
-/* Constructs and what ends regions, in program order, in an array with room for all rows, so that there is no branch to predict. */
+/* Lists constructs and rows that end regions, in program order.  `out` has room for all rows.  Branch-free, because such a
+ * branch is mispredicted often. */
 static uint32_t
 list_control(const vyre_view *v, uint32_t *out)
 {
@@ -53,7 +56,7 @@ list_jumps(const cleaner *k, const uint32_t *control, uint32_t count)
 }
 
 static void
-clean(cleaner *k, uint32_t row)
+clean_construct(cleaner *k, uint32_t row)
 {
   switch (vyre_op_of(k->v, row)) {
   case VYRE_OP_if:
@@ -92,8 +95,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     return host->out_of_memory(ctx);
   const uint32_t count = list_control(v, control);
   list_jumps(&k, control, count);
-  for (uint32_t i = count; i-- > 0;) /* inner ones have greater ids */
-    clean(&k, control[i]);
+  for (uint32_t i = count; i-- > 0;) /* inner constructs have greater ids */
+    clean_construct(&k, control[i]);
   if (k.out_of_memory)
     return host->out_of_memory(ctx);
   if (k.forward) {
@@ -103,9 +106,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     host->forward(module, k.forward);
   }
   host->count(ctx, "constructs", k.constructs);
-  host->count(ctx, "jumps", k.jumps_gone);
-  host->count(ctx, "rows not reached", k.unreachable);
-  *out = k.constructs || k.jumps_gone || k.unreachable ? VYRE_CHANGED : VYRE_UNCHANGED;
+  host->count(ctx, "jumps", k.jumps_removed);
+  host->count(ctx, "unreachable rows", k.unreachable);
+  *out = k.constructs || k.jumps_removed || k.unreachable ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
 
@@ -114,8 +117,8 @@ static const vyre_pass dbe = {
     .name = "dbe",
     .long_name = "dead-branch",
     .summary = "remove branches and loops whose outcome is known",
-    .help = "if and switch on literals, loops of no iteration or one, arms that are equal or empty, blocks that nothing leaves,\n"
-            "jumps to where control goes anyhow, and what is never reached.",
+    .help = "Removes if and switch on literals, loops with no iteration or one, equal and empty arms, blocks without leaves,\n"
+            "redundant jumps and unreachable rows.",
     .run = run,
 };
 VYRE_PLUGIN("dbe", "1.0", &dbe)

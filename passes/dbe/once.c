@@ -1,28 +1,30 @@
-/* Loops whose second iteration leaves at once: the test at their head, computed with what the first one leaves in variables.
+/* Loops whose second iteration leaves at once: evaluates the test at the header with the values that the first iteration leaves
+ * in variables.
  *
- * The head of a body is its rows up to the first `if`, if none of them has an effect; a `get` there sees what the iteration before
- * left, in the first iteration what was set before the loop.  Values are followed back over rows that fold, to a bounded number.
+ * The header of a body is its rows up to the first `if`, if none of them has an effect.  A `get` there sees the value of the
+ * previous iteration, or in the first iteration the value from before the loop.  Values are followed back through rows that
+ * fold, up to a bounded number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "once.h"
 
 #include "cleaner.h"
 
-enum { MOST_ROWS = 256, MOST_VALUES = 32 }; /* that are looked at for one loop */
+enum { MOST_ROWS = 256, MOST_VALUES = 32 }; /* visited for one loop */
 
 enum { FIRST = 1, SECOND = 2 }; /* iterations */
 
-typedef struct question {
+typedef struct search {
   const vyre_host *host;
   const vyre_module *module;
   const vyre_view *v;
-  uint32_t loop, test; /* test: the `if` at the end of the head */
+  uint32_t loop, test; /* `test` is the `if` at the end of the header */
   bool continues;
-  uint32_t rows, values; /* left to be looked at */
-} question;
+  uint32_t rows, values; /* that may still be visited */
+} search;
 
 static bool
-may_look(uint32_t *left)
+spend_one(uint32_t *left)
 {
   if (*left == 0)
     return false;
@@ -30,34 +32,34 @@ may_look(uint32_t *left)
   return true;
 }
 
-/* Paths do not count: there are as many as there are users, or one for all. */
+/* Returns whether the row may be visited.  Paths are free, because the number of their rows depends on how the module was made. */
 static bool
-may_look_at(question *q, uint32_t row)
+may_visit(search *q, uint32_t row)
 {
-  return !cleaner_has_place(q->v, row) || may_look(&q->rows);
+  return !cleaner_has_place(q->v, row) || spend_one(&q->rows);
 }
 
-/* ---- what a variable was set to ------------------------------------------------------------------------------------------ */
+/* ---- sets ---------------------------------------------------------------------------------------------------------------- */
 
-/* Whether the variable is set in that construct, or that is not known. */
+/* Returns whether the construct sets the variable, or is too long to tell. */
 static bool
-may_set(question *q, uint32_t construct, uint32_t var)
+may_set(search *q, uint32_t construct, uint32_t var)
 {
   const vyre_view *v = q->v;
   for (uint32_t row = vyre_body_first(v, construct); row; row = vyre_body_next(v, construct, row))
-    if (!may_look_at(q, row) || (vyre_op_of(v, row) == VYRE_OP_set && v->a[row] == var))
+    if (!may_visit(q, row) || (vyre_op_of(v, row) == VYRE_OP_set && v->a[row] == var))
       return true;
   return false;
 }
 
-/* The last `set` of the variable among these rows, back to the first of their region, and the rows in them.  False: it is not
- * known.  0: there is none. */
+/* Finds the last `set` of the variable from `row` back to the first row of its region.  *out is 0 if there is none.  Returns
+ * false if that is not known. */
 static bool
-last_set(question *q, uint32_t row, uint32_t var, uint32_t *out)
+last_set(search *q, uint32_t row, uint32_t var, uint32_t *out)
 {
   const vyre_view *v = q->v;
   for (*out = 0; row; row = v->prev[row]) {
-    if (!may_look_at(q, row))
+    if (!may_visit(q, row))
       return false;
     if (vyre_op_of(v, row) == VYRE_OP_set && v->a[row] == var) {
       *out = row;
@@ -69,9 +71,9 @@ last_set(question *q, uint32_t row, uint32_t var, uint32_t *out)
   return true;
 }
 
-/* What the first iteration sets last. */
+/* Returns the last `set` of the first iteration, 0 if it is not known or there is none. */
 static uint32_t
-set_by_trip(question *q, uint32_t var)
+set_by_trip(search *q, uint32_t var)
 {
   const vyre_view *v = q->v;
   const uint32_t body = v->first[q->loop], continuing = v->last[q->loop];
@@ -81,9 +83,10 @@ set_by_trip(question *q, uint32_t var)
   return last_set(q, v->last[body], var, &set) ? set : 0;
 }
 
-/* What was set before the loop; `*zero`: nothing since the start of the program, where a variable is zero. */
+/* Returns the last `set` before the loop, 0 if it is not known or there is none.  *zero is true if nothing was set since the
+ * start of the program, where a variable is zero. */
 static uint32_t
-set_before(question *q, uint32_t var, bool *zero)
+set_before(search *q, uint32_t var, bool *zero)
 {
   const vyre_view *v = q->v;
   uint32_t row = q->loop, set;
@@ -101,7 +104,7 @@ set_before(question *q, uint32_t var, bool *zero)
 
 /* ---- values -------------------------------------------------------------------------------------------------------------- */
 
-static bool value_of(question *q, uint32_t row, uint32_t trip, uint64_t out[4]);
+static bool value_of(search *q, uint32_t row, uint32_t trip, uint64_t out[4]);
 
 static void
 splat(uint64_t bits, uint64_t out[4])
@@ -111,7 +114,7 @@ splat(uint64_t bits, uint64_t out[4])
 }
 
 static bool
-is_in_head(const question *q, uint32_t row)
+is_in_header(const search *q, uint32_t row)
 {
   const vyre_view *v = q->v;
   uint32_t at = v->first[v->first[q->loop]];
@@ -121,12 +124,12 @@ is_in_head(const question *q, uint32_t row)
 }
 
 static bool
-value_of_get(question *q, uint32_t get, uint32_t trip, uint64_t out[4])
+value_of_get(search *q, uint32_t get, uint32_t trip, uint64_t out[4])
 {
   const vyre_view *v = q->v;
   const uint32_t var = v->a[get];
   bool zero = false;
-  if (!is_in_head(q, get))
+  if (!is_in_header(q, get))
     return false;
   const uint32_t set = trip == SECOND ? set_by_trip(q, var) : set_before(q, var, &zero);
   if (zero)
@@ -134,15 +137,15 @@ value_of_get(question *q, uint32_t get, uint32_t trip, uint64_t out[4])
   return zero || (set && value_of(q, v->b[set], FIRST, out));
 }
 
-/* The literal that the row is in that iteration; false: it is not known. */
+/* Computes the row's literal in an iteration.  Returns false if it is not known. */
 static bool
-value_of(question *q, uint32_t row, uint32_t trip, uint64_t out[4])
+value_of(search *q, uint32_t row, uint32_t trip, uint64_t out[4])
 {
   const vyre_view *v = q->v;
   const uint32_t op = vyre_op_of(v, row), operands[3] = {v->a[row], v->b[row], v->c[row]};
   uint64_t lanes[3][4];
   const uint64_t *given[3] = {NULL, NULL, NULL};
-  if (!may_look(&q->values))
+  if (!spend_one(&q->values))
     return false;
   if (op == VYRE_OP_const)
     splat(vyre_row_imm(v, row), out);
@@ -156,11 +159,11 @@ value_of(question *q, uint32_t row, uint32_t trip, uint64_t out[4])
   return q->host->fold_given(q->module, row, given, out);
 }
 
-/* ---- the head ------------------------------------------------------------------------------------------------------------ */
+/* ---- the header ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether the row has no visible effect if it does not run. */
+/* Returns whether the row may be skipped without a visible effect. */
 static bool
-may_go(const vyre_view *v, uint32_t row)
+may_skip(const vyre_view *v, uint32_t row)
 {
   const uint32_t flags = vyre_op_flags_of(v, row);
   if ((flags & VYRE_OP_PURE) != 0)
@@ -170,15 +173,15 @@ may_go(const vyre_view *v, uint32_t row)
   return vyre_op_of(v, row) != VYRE_OP_load || (v->imm_hi[vyre_buffer_of(v, v->a[row])] & VYRE_ACCESS_VOLATILE) == 0;
 }
 
-/* The `if` after rows without effect at the start of the body; 0: none. */
+/* Returns the `if` after rows without effect at the start of the body, or 0 if there is none. */
 static uint32_t
-test_of(question *q)
+test_of(search *q)
 {
   const vyre_view *v = q->v;
-  for (uint32_t row = v->first[v->first[q->loop]]; row && may_look_at(q, row); row = v->next[row]) {
+  for (uint32_t row = v->first[v->first[q->loop]]; row && may_visit(q, row); row = v->next[row]) {
     if (vyre_op_of(v, row) == VYRE_OP_if)
       return row;
-    if (!may_go(v, row))
+    if (!may_skip(v, row))
       return 0;
   }
   return 0;
@@ -194,7 +197,7 @@ bool
 once_loop(const vyre_host *host, const vyre_module *module, uint32_t loop, bool continues)
 {
   const vyre_view *v = host->view(module);
-  question q = {
+  search q = {
       .host = host, .module = module, .v = v, .loop = loop, .continues = continues, .rows = MOST_ROWS, .values = MOST_VALUES};
   uint64_t condition[4];
   q.test = test_of(&q);

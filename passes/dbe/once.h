@@ -6,12 +6,13 @@
 
 #include "vyre/plugin.h"
 
-/* Whether a second iteration of that `loop` would come to a `break` before any effect, because of what the first one sets: as in
+/* Returns whether a second iteration of the `loop` would reach a `break` before any effect, given the values that the first
+ * iteration sets, as in
  *
  *   set %i, 0u32   loop { %t = get %i   if ult(%t, 4u32) { } else { break }   ...   set %i, add(%t, 4u32) }
  *
- * Both regions are searched for what the iteration sets last; `continues`: a jump leads to the continuing region.  O(1): a search
- * that would be long is given up. */
+ * Searches both regions for the last sets of an iteration.  `continues` says that a jump leads to the continuing region.  O(1):
+ * gives up a search that would be long. */
 bool once_loop(const vyre_host *host, const vyre_module *module, uint32_t loop, bool continues);
 
 #endif

@@ -4,7 +4,7 @@
 #include "cleaner.h"
 #include "once.h"
 
-/* A literal as an unsigned number of the same order. */
+/* Returns a literal as an unsigned number with the same order. */
 static uint64_t
 ordered(const vyre_view *v, uint32_t row, uint64_t bits)
 {
@@ -14,7 +14,7 @@ ordered(const vyre_view *v, uint32_t row, uint64_t bits)
   return (bits & UINT64_MAX >> (64 - width)) ^ sign;
 }
 
-/* Between literals, and the second index is not below the end. */
+/* Returns whether the bounds are literals and the second index is not less than the end. */
 static bool
 is_one_trip(const vyre_view *v, uint32_t row)
 {
@@ -30,28 +30,28 @@ cleaner_for(cleaner *k, uint32_t row)
   const vyre_view *v = k->v;
   const uint32_t body = v->first[row], from = v->a[row], to = v->b[row];
   const bool known = vyre_row_is_const(v, from) && vyre_row_is_const(v, to);
-  cleaner_drop_needless_jumps(k, row, VYRE_OP_continue);
+  cleaner_drop_redundant_jumps(k, row, VYRE_OP_continue);
   k->completes[row] = 1;
   if (from == to || cleaner_is_empty(v, body) || (known && !vyre_loop_surely_runs(v, row))) {
     cleaner_drop(k, row);
     return;
   }
   const bool one = is_one_trip(v, row) || (known && !cleaner_completes(k, body) && !cleaner_has_jump(k, row, VYRE_OP_continue));
-  if (!one || !cleaner_need(k, &k->forward))
+  if (!one || !cleaner_allocate(k, &k->forward))
     return;
   k->forward[body] = from;
-  cleaner_become_block(k, row, body);
+  cleaner_convert_to_block(k, row, body);
 }
 
-/* The continuing region of the one iteration follows its body. */
+/* Replaces a loop with one iteration by its body, followed by its continuing region. */
 static void
-take_both(cleaner *k, uint32_t row)
+replace_by_one_trip(cleaner *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   const uint32_t body = v->first[row], continuing = v->last[row], behind = v->first[continuing];
   while (behind && v->first[body])
     k->host->move_before(k->module, v->first[body], behind);
-  cleaner_become_block(k, row, behind ? continuing : body);
+  cleaner_convert_to_block(k, row, behind ? continuing : body);
 }
 
 void
@@ -59,28 +59,28 @@ cleaner_loop(cleaner *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   const uint32_t body = v->first[row], continuing = v->last[row];
-  cleaner_drop_needless_jumps(k, row, VYRE_OP_continue);
+  cleaner_drop_redundant_jumps(k, row, VYRE_OP_continue);
   const bool continues = cleaner_has_jump(k, row, VYRE_OP_continue);
   uint32_t end = cleaner_ends_in(v, continuing, VYRE_OP_breakif) ? v->last[continuing] : 0;
   if (!continues && !cleaner_completes(k, body)) {
-    cleaner_become_block(k, row, body);
+    cleaner_convert_to_block(k, row, body);
     return;
   }
-  const bool alone = cleaner_next_placed(v, v->first[continuing]) == end; /* no rows but that one */
+  const bool alone = cleaner_next_placed(v, v->first[continuing]) == end; /* no rows except that one */
   bool one = end && vyre_row_is_const(v, v->a[end]) && v->imm[v->a[end]] != 0;
   const bool never = end && vyre_row_is_const(v, v->a[end]) && !one;
   if (!one)
     one = once_loop(k->host, k->module, row, continues);
   if (end && (never || (one && (!continues || alone)))) {
     k->host->kill(k->module, end);
-    k->jumps_gone++;
+    k->jumps_removed++;
     end = 0;
   }
   if (one && (!continues || alone)) {
-    take_both(k, row);
+    replace_by_one_trip(k, row);
     return;
   }
   k->completes[row] = end || cleaner_has_jump(k, row, VYRE_OP_break);
   if (!k->completes[row])
-    cleaner_drop_behind(k, row);
+    cleaner_drop_unreachable(k, row);
 }

@@ -27,7 +27,7 @@ static const struct {
 } counts[] = {{"licm", "rows moved", 1},
               {"dbe", "constructs", 1},
               {"dbe", "jumps", 4},
-              {"dbe", "rows not reached", 4},
+              {"dbe", "unreachable rows", 4},
               {"dce", "rows removed", 1},
               {"cf", "rows folded", 1},
               {"cprop", "uses made literals", 1},
