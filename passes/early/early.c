@@ -1,21 +1,22 @@
-/* Early loads: a load of push constants or of a uniform block moves out of all control, to before the construct of the program's
- * top that it is in.
+/* Early loads: a load of push constants or of a uniform block moves out of all control flow, to before the construct at the top
+ * level of the program that contains it.
  *
- * They are there at the start, nothing can write them, and drivers keep push constants in registers.  Within an arm a load costs a
- * branch, because drivers make a `select` of an `if` only where its arms load nothing, and equal loads in two arms are two.  A load
- * moves with the steps of its path.  O(rows + loads * depth).
+ * Such memory is set before the program starts, no row can write it, and drivers keep push constants in registers.  A load in an
+ * arm costs a branch, because drivers turn an `if` into a `select` only if its arms load nothing.  Equal loads in two arms cost
+ * two loads.  A load moves with the steps of its path.  O(rows + loads * depth).
  *
- * A uniform block may be unbound where no invocation uses it, so a load of one moves only where a load of the same block stands at
- * the program's top in front of the construct; and only where no memory that can be written may be the same.
+ * A uniform block may be unbound if no invocation uses it.  So a load of a block moves only if a load of the same block is at
+ * the top level before the construct, and only if no writable memory may alias it.
  *
- * Limits: paths of literal steps in bounds; nothing volatile, coherent or decorated; no element of an array of descriptors.
+ * Limits: paths of literal steps in bounds.  Volatile, coherent and decorated loads, and elements of arrays of descriptors, do
+ * not move.
  *
- * requires: nothing      preserves: nothing
+ * Requires: nothing.  Preserves: nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-/* Whether the row is a step by a literal of a path that only such steps lead to. */
+/* Returns whether all steps of the path are literals. */
 static bool
 is_literal_path(const vyre_view *v, uint32_t path)
 {
@@ -30,15 +31,15 @@ typedef struct mover {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  /* Of uniform blocks; NULL: there was none yet. */
-  uint32_t *alias; /* by row */
-  bool *written;   /* by first buffer of a class: there is other memory in it; by program: a row touches all memory */
-  uint32_t *used;  /* by buffer: a load of it at the program's top, the last one so far; 0: none */
+  /* for uniform blocks, NULL until one is loaded: */
+  uint32_t *alias; /* by row, the alias class of a buffer */
+  bool *written;   /* by alias class, whether it contains other memory; by program, whether a row may access any memory */
+  uint32_t *used;  /* by buffer, its last load at the program's top level so far, 0 if there is none */
 } mover;
 
-/* What uniform blocks need to be known; false: out of memory. */
+/* Collects the facts about memory that uniform blocks need.  Returns false if memory runs out. */
 static bool
-look_at_memory(mover *m)
+summarize_memory(mover *m)
 {
   const vyre_view *v = m->v;
   m->alias = m->host->alloc(m->ctx, sizeof(uint32_t) * v->rows);
@@ -58,6 +59,7 @@ look_at_memory(mover *m)
   return true;
 }
 
+/* Returns whether no memory that may be written aliases the uniform block, and it is not an array of descriptors. */
 static bool
 is_constant(const mover *m, uint32_t buffer)
 {
@@ -72,7 +74,7 @@ is_candidate(const mover *m, uint32_t row)
          is_literal_path(m->v, m->v->a[row]) && m->host->in_bounds(m->module, m->v->a[row]);
 }
 
-/* The construct of the program's top that the row is in; 0: it is there itself. */
+/* Returns the construct at the program's top level that contains the row, or 0 if the row is at the top level. */
 static uint32_t
 construct_of(const vyre_view *v, uint32_t row)
 {
@@ -82,12 +84,13 @@ construct_of(const vyre_view *v, uint32_t row)
   return construct;
 }
 
+/* Moves the steps of the path, up to one that is at the top level, to before the row `before`. */
 static void
 move_path(const vyre_host *host, vyre_module *module, const vyre_view *v, uint32_t path, uint32_t before)
 {
   for (; VYRE_ROW_OP(v->op[path]) == VYRE_OP_at; before = path, path = v->a[path]) {
     if (VYRE_ROW_OP(v->op[v->parent[path]]) == VYRE_OP_program)
-      return; /* the steps in front of it are there, too */
+      return; /* the steps before it are at the top level, too */
     host->move_before(module, path, before);
   }
 }
@@ -104,7 +107,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     if (VYRE_ROW_OP(v->op[buffer]) != VYRE_OP_buffer || (space != VYRE_SPACE_PUSH && space != VYRE_SPACE_UNIFORM))
       continue;
     const uint32_t construct = construct_of(v, row);
-    if (space == VYRE_SPACE_UNIFORM && !m.alias && !look_at_memory(&m))
+    if (space == VYRE_SPACE_UNIFORM && !m.alias && !summarize_memory(&m))
       return ctx->host->out_of_memory(ctx);
     if (construct == 0 && space == VYRE_SPACE_UNIFORM)
       m.used[buffer] = row;
@@ -123,7 +126,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 static const vyre_pass early = {
     .struct_size = sizeof(vyre_pass),
     .name = "early",
-    .summary = "loads of push constants and uniform blocks before the control that they are in",
+    .summary = "move loads of push constants and uniform blocks before all control flow",
     .run = run,
 };
 VYRE_PLUGIN("early", "1.0", &early)

@@ -1,19 +1,19 @@
-/* Limits: a program that is too large, an operand path that is too long, control that nests too deeply are errors.
+/* Limits: reports an error for a program with too many rows, too long operand paths, or too deeply nested control flow.
  *
- *   rows      rows of one program, its own row counted
- *   depth     rows of the longest path over operands, both ends counted
- *   nesting   control rows (if, for, loop, switch, block) within each other: 1 of one directly in its program
+ *   rows      rows of one program, including its own row
+ *   depth     rows of the longest path over operands, including both ends
+ *   nesting   control rows (if, for, loop, switch, block) within each other; 1 for a control row directly in its program
  *
- * Each row looks at its own level and region depth; a program row at where the next one begins (limits.vir).  The first row over a
- * limit gives the error, so that it does not depend on the order of the checks.  O(rows).
+ * Each row checks its own level and region depth, and a program row checks the distance to the next program (limits.vir).  The
+ * first row over a limit gives the error, so the error does not depend on the order of the checks.  O(rows).
  *
- * requires: levels      preserves: everything (changes nothing)
+ * Requires: levels.  Preserves: everything, because nothing changes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "limits-constants.h"
 #include "vyre/plugin.h"
 
-/* Each limit's name is that of its parameter. */
+/* A limit has the name of its parameter. */
 static const vyre_param params[] = {
     {.struct_size = sizeof(vyre_param),
      .type = VYRE_PARAM_UINT,
@@ -44,16 +44,16 @@ fail(vyre_pass_ctx *ctx, uint32_t row, uint32_t over)
   switch (over) {
   case VIR_OVER_ROWS:
     return ctx->host->error(ctx, row,
-                            "limit 'rows': the program has more rows than it may\n"
-                            "Fix: raise the limit, limits<rows=N>, or split the program");
+                            "limit 'rows': the program has too many rows\n"
+                            "Fix: raise the limit with limits<rows=N>, or split the program");
   case VIR_OVER_DEPTH:
     return ctx->host->error(ctx, row,
-                            "limit 'depth': the longest path over operands to this row has more rows than it may\n"
-                            "Fix: raise the limit, limits<depth=N>, or keep what is in between in a variable");
+                            "limit 'depth': the longest path over operands to this row has too many rows\n"
+                            "Fix: raise the limit with limits<depth=N>, or store an intermediate value in a variable");
   default:
     return ctx->host->error(ctx, row,
-                            "limit 'nesting': control rows nest more deeply here than they may\n"
-                            "Fix: raise the limit, limits<nesting=N>, or nest less");
+                            "limit 'nesting': control rows nest too deeply here\n"
+                            "Fix: raise the limit with limits<nesting=N>, or nest less");
   }
 }
 
@@ -82,8 +82,8 @@ extern const vyre_phases limits_phases;
 static const vyre_pass limits_pass = {
     .struct_size = sizeof(vyre_pass),
     .name = "limits",
-    .summary = "refuse programs that are too large, compute too deeply or nest too deeply",
-    .help = "An error names the limit and the first row over it; nothing is changed.",
+    .summary = "report programs with too many rows, too long operand paths or too deep nesting",
+    .help = "Reports the limit and the first row over it as an error.  Changes nothing.",
     .params = params,
     .param_count = sizeof(params) / sizeof(params[0]),
     .requires_ = VYRE_LEVELS,

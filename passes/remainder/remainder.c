@@ -1,22 +1,22 @@
-/* Remainders of quotients that are there: where x / y and x % y are both computed, the remainder becomes x - x / y * y.
+/* Remainders from existing quotients: if x / y and x % y are both computed, the remainder becomes x - x / y * y.
  *
- * No GPU divides integers: a quotient is twenty instructions, a remainder as many again, and what is left of one where the quotient
- * is known is a product and a difference, where the cost model says that these are less.  `smod`, which has the divisor's sign,
- * then takes a divisor where the signs differ.  A quotient counts if it dominates the remainder; where the remainder dominates it,
- * one is made in front of the remainder, and `simplify` merges the two.  O(rows), and for each remainder the quotients of its
- * dividend.
+ * GPUs have no integer division: a quotient takes about twenty instructions, and a remainder as many.  Given the quotient, the
+ * remainder is a product and a difference, if these cost less by the cost model.  An `smod`, which has the divisor's sign, then
+ * adds the divisor if the signs differ.  The quotient must dominate the remainder, or the remainder the quotient.  In the second
+ * case a new quotient is inserted before the remainder, and `simplify` merges the two.  O(rows), and for each remainder the
+ * quotients of its dividend.
  *
- * Limits: divisors that an invocation computes: by a specialization constant the driver divides as by a literal, perhaps by a mask.
- * Relaxed programs, where a division by zero has no meaning: a strict one says that x % 0 is 0, and this would be x.  Equal
- * operands are one row: `simplify` and `cse` make them so.
+ * Limits: only divisors that an invocation computes, because drivers divide by a specialization constant as by a literal,
+ * perhaps with a mask.  Only relaxed programs, in which a division by zero is undefined: in a strict program x % 0 is 0, and x -
+ * x / 0 * 0 is x.  Equal operands must be one row, which `simplify` and `cse` ensure.
  *
- * requires: dominance      preserves: versions
+ * Requires: dominance.  Preserves: versions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../state/pinned.h"
 
-enum { MOST_QUOTIENTS = 16 }; /* of one dividend that are looked at */
-enum { DEEPEST = 4 };         /* operands of operands of a divisor */
+enum { MOST_QUOTIENTS = 16 }; /* visited for one dividend */
+enum { DEEPEST = 4 };         /* levels of a divisor's operands that are visited */
 
 typedef struct finder {
   vyre_pass_ctx *ctx;
@@ -24,10 +24,11 @@ typedef struct finder {
   vyre_module *module;
   const vyre_view *v;
   const bool *pinned; /* by row */
-  uint32_t *last;     /* by row: the last quotient of which it is the dividend; 0: none */
-  uint32_t *before;   /* by quotient: the one before it of the same dividend */
+  uint32_t *last;     /* by row, the last quotient with this dividend, 0 if there is none */
+  uint32_t *before;   /* by quotient, the previous quotient with the same dividend, 0 if there is none */
 } finder;
 
+/* Returns the division op whose quotient the remainder op needs, or 0 if the op is not a remainder. */
 static uint32_t
 quotient_op(uint32_t op)
 {
@@ -42,7 +43,7 @@ quotient_op(uint32_t op)
   }
 }
 
-/* The quotient of the remainder's operands that runs where it does; 0: none. */
+/* Returns a quotient of the remainder's operands that dominates the remainder or is dominated by it, or 0 if there is none. */
 static uint32_t
 quotient_of(const finder *f, uint32_t row)
 {
@@ -55,7 +56,7 @@ quotient_of(const finder *f, uint32_t row)
   return 0;
 }
 
-/* Whether the row is made of literals and specialization constants alone, as far as it is looked into. */
+/* Returns whether the row is computed from literals and specialization constants only, within DEEPEST levels. */
 static bool
 is_fixed(const vyre_view *v, uint32_t row, uint32_t depth)
 {
@@ -74,7 +75,7 @@ issue_of(const finder *f, uint32_t op, vyre_type type)
   return cost.issue;
 }
 
-/* Whether what a remainder of that type is made of costs less than it does. */
+/* Returns whether the replacement of a remainder costs less than the remainder. */
 static bool
 pays(const finder *f, uint32_t op, vyre_type type)
 {
@@ -86,8 +87,8 @@ pays(const finder *f, uint32_t op, vyre_type type)
   return spent < issue_of(f, op, type);
 }
 
-/* Whether it can be taken apart: its divisor is nothing that a driver knows, and it means nothing where that is 0;
- * no size is made of it. */
+/* Returns whether the remainder may be replaced: its divisor is unknown to the driver, division by zero is undefined, and no
+ * type's length depends on the row. */
 static bool
 is_candidate(const finder *f, uint32_t row)
 {
@@ -98,39 +99,39 @@ is_candidate(const finder *f, uint32_t row)
 }
 
 static uint32_t
-make(const finder *f, uint32_t before, uint32_t op, vyre_type type, uint32_t a, uint32_t b)
+insert_binary(const finder *f, uint32_t before, uint32_t op, vyre_type type, uint32_t a, uint32_t b)
 {
   return f->host->insert_row(f->module, before, VYRE_ROW(op, type, 0), 0, 0, a, b, 0);
 }
 
 static uint32_t
-compare_with_zero(const finder *f, uint32_t before, uint32_t op, uint32_t a)
+insert_compare_with_zero(const finder *f, uint32_t before, uint32_t op, uint32_t a)
 {
   const vyre_type type = VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(VYRE_ROW_TYPE(f->v->op[a])));
   return f->host->insert_row(f->module, before, VYRE_ROW(op, type, VYRE_ROW_IMM), 0, 0, a, 0, 0);
 }
 
-/* False: out of memory. */
+/* Replaces the remainder by operations on the quotient.  Returns false if memory runs out. */
 static bool
-take_apart(const finder *f, uint32_t row, uint32_t quotient)
+expand_remainder(const finder *f, uint32_t row, uint32_t quotient)
 {
   const vyre_host *host = f->host;
   const vyre_view *v = f->v;
   const uint32_t x = v->a[row], y = v->b[row];
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
   if (quotient > row)
-    quotient = make(f, row, quotient_op(VYRE_ROW_OP(v->op[row])), type, x, y);
-  const uint32_t product = quotient ? make(f, row, VYRE_OP_mul, type, quotient, y) : 0;
+    quotient = insert_binary(f, row, quotient_op(VYRE_ROW_OP(v->op[row])), type, x, y);
+  const uint32_t product = quotient ? insert_binary(f, row, VYRE_OP_mul, type, quotient, y) : 0;
   if (product && VYRE_ROW_OP(v->op[row]) != VYRE_OP_smod) {
     host->rewrite(f->module, row, VYRE_ROW(VYRE_OP_sub, type, 0), 0, 0, x, product, 0);
     return true;
   }
-  const uint32_t rest = product ? make(f, row, VYRE_OP_sub, type, x, product) : 0;
-  const uint32_t signs = rest ? make(f, row, VYRE_OP_xor, type, rest, y) : 0;
-  const uint32_t differ = signs ? compare_with_zero(f, row, VYRE_OP_slt, signs) : 0;
-  const uint32_t some = differ ? compare_with_zero(f, row, VYRE_OP_ne, rest) : 0;
-  const uint32_t adjusts = some ? make(f, row, VYRE_OP_and, VYRE_ROW_TYPE(v->op[differ]), differ, some) : 0;
-  const uint32_t sum = adjusts ? make(f, row, VYRE_OP_add, type, rest, y) : 0;
+  const uint32_t rest = product ? insert_binary(f, row, VYRE_OP_sub, type, x, product) : 0;
+  const uint32_t signs = rest ? insert_binary(f, row, VYRE_OP_xor, type, rest, y) : 0;
+  const uint32_t differ = signs ? insert_compare_with_zero(f, row, VYRE_OP_slt, signs) : 0;
+  const uint32_t some = differ ? insert_compare_with_zero(f, row, VYRE_OP_ne, rest) : 0;
+  const uint32_t adjusts = some ? insert_binary(f, row, VYRE_OP_and, VYRE_ROW_TYPE(v->op[differ]), differ, some) : 0;
+  const uint32_t sum = adjusts ? insert_binary(f, row, VYRE_OP_add, type, rest, y) : 0;
   if (sum)
     host->rewrite(f->module, row, VYRE_ROW(VYRE_OP_select, type, 0), 0, 0, adjusts, sum, rest);
   return sum != 0;
@@ -159,11 +160,11 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   for (uint32_t row = 1; row < rows; row++) {
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
     const uint32_t quotient = quotient_op(op) && is_candidate(&f, row) ? quotient_of(&f, row) : 0;
-    if (quotient && !take_apart(&f, row, quotient))
+    if (quotient && !expand_remainder(&f, row, quotient))
       return ctx->host->out_of_memory(ctx);
     found += quotient != 0;
   }
-  ctx->host->count(ctx, "remainders of quotients", found);
+  ctx->host->count(ctx, "remainders replaced", found);
   *out = found ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
@@ -171,7 +172,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 static const vyre_pass remainder_ = {
     .struct_size = sizeof(vyre_pass),
     .name = "remainder",
-    .summary = "remainders by the quotients that are there",
+    .summary = "compute remainders from existing quotients",
     .requires_ = VYRE_DOMINANCE,
     .preserves = VYRE_VERSIONS,
     .run = run,
