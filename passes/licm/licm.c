@@ -1,45 +1,45 @@
-/* Loop-invariant code motion: rows that a loop does not change are hoisted to just before it, out of as many loops as they can.
+/* Loop-invariant code motion: hoists rows that a loop does not change to just before it, out of as many loops as possible.
  *
- * Loops are taken inside out, each body in program order, so that an operand has already moved when its user is looked at.  What
- * stays in an inner loop stays in all around it, so a body is walked without the loops in it, and what came out of those is
- * before them.  O(rows * nesting); a row is looked at once and once more for each loop it leaves.
+ * Visits inner loops first and each body in program order, so operands are hoisted before their users.  A row that stays in an
+ * inner loop stays in all loops around it, so the walk of a body skips its inner loops.  Rows hoisted from those are in the body
+ * itself.  O(rows * nesting): a row is visited once, and once more for each loop that it leaves.
  *
- *   what moves         pure rows, constants and paths too, and reads whose version is outside (so never a subgroup row, whose
- *                      active lanes are each iteration's own); operands must be outside, too
- *   what may do harm   accesses that may be out of bounds or at what has no value, divisions, lanes by index, of relaxed programs,
- *                      and opaque rows: they move only if they surely run whenever the loop is reached: at least one
- *                      iteration, not in an arm, and no break, continue, leave, return or trap before them
- *   what is bound      a load through a descriptor that is not used on some path may not run there, because it may be unbound: it
- *                      moves before a loop if another access to its buffer is before that, or surely runs in it
- *   what others write  a load of what the program writes, other invocations too, may not run where it did not: it might race
- *   what is cheap      stays, by the cost model: what costs less in each iteration than the registers of its value, which is a
- *                      test, a bool: where it is used it is one instruction, whose outcome a branch or select takes as it is
- *   what is costly     by the cost model what takes longer than a branch, loads, divisions, some float functions: out of an arm of
- *                      an `if` or `switch` it does not move, because it would run where it did not, only to save iterations that
- *                      take the arm.  The rest does
- *   what takes registers  what moves has a register through each iteration, and where a GPU runs out of them it runs fewer
- *                      invocations at once.  If more than MOST_ALIVE would be taken by what is from before the loop, and more
- *                      than without this pass, only what is costly moves, with what it needs.  What a subgroup has in
- *                      common does not count.  Drivers compute once what the iterations of an unrolled loop have in common, but
- *                      not from arms: out of such a loop only rows of arms move then
+ *   candidates         pure rows, including constants and paths, and reads whose version is outside the loop.  Their operands must
+ *                      be outside.  A subgroup row never moves, because its active lanes belong to each iteration
+ *   undefined          rows that a relaxed program may not define (out-of-bounds accesses, accesses of memory without a value,
+ *                      divisions, lanes with a variable index) and opaque rows move only if they surely run whenever the loop
+ *                      is reached: the loop runs at least once, and the row is not in an arm.  No break, continue, leave, return
+ *                      or trap may precede it
+ *   descriptors        a descriptor may be unbound if no executed row uses it.  A load through one moves only if another access
+ *                      to its buffer is before the loop or surely runs in it
+ *   races              a load of memory that the program or another invocation writes moves only if it surely runs
+ *   cheap rows         a row that costs less in each iteration than the registers of its value stays, by the cost model.  This
+ *                      applies to comparisons, which a branch or select uses without a register
+ *   costly rows        rows that take longer than a branch by the cost model (loads, divisions, some float functions) stay in an
+ *                      arm of an `if` or `switch`.  Outside they would run even if no iteration enters the arm
+ *   registers          a hoisted value occupies registers in each iteration, and a GPU that runs out of registers runs fewer
+ *                      invocations at once.  If more than MOST_ALIVE lanes from outside would be alive in the loop, and more than
+ *                      without this pass, then only costly rows move, with their operands.  Values uniform in a subgroup do not
+ *                      count.  Drivers merge equal rows of an unrolled loop's iterations, but not those in arms, so in this case
+ *                      only rows in arms move out of such a loop
  *
- * That the first iteration does not take an arm is known from the condition (`i < 16`) and from what the loop starts with: the
- * index of a `for` from a literal, or a variable that holds a literal before the loop, as the join at its head says.
+ * The pass evaluates conditions (`i < 16`) in the first iteration, to find arms that it skips.  Known start values are the index
+ * of a `for` from a literal, and a variable that holds a literal before the loop, by the join at the loop's header.
  *
- * Limits: registers are counted for a loop as a whole, not by place; nothing is sunk back; writes do not move.
+ * Limits: registers are counted for a whole loop, not at each row.  Rows are not sunk back.  Writes do not move.
  *
- * requires: versions, loops      preserves: versions
+ * Requires: versions, loops.  Preserves: versions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-/* Facts of a row, for the innermost loop around it. */
+/* Flags of a row, relative to the innermost loop around it. */
 enum {
-  SURE = 1, /* it runs whenever that loop is reached; of a region row: it is entered so, and no jump has ended it yet */
-  ARM = 2,  /* it is in an arm of an `if` or `switch` in there */
+  SURE = 1, /* it runs whenever the loop is reached; for a region, its start does, and no jump so far ends it */
+  ARM = 2,  /* it is in an arm of an `if` or `switch` in the loop */
 };
 
-enum { MOST_STEPS = 32 }; /* of a path's computation that are followed */
+enum { MOST_STEPS = 32 }; /* visited rows of a path's computation */
 enum { MOST_ALIVE = 16 }; /* lanes.  8, 20, 24 and 32 were worse or no better after AMD's driver: bench/README.md */
 
 typedef struct motion {
@@ -47,25 +47,26 @@ typedef struct motion {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *loop;    /* by row: the innermost loop around it, now */
-  uint8_t *flags;    /* by row: SURE, ARM */
-  uint32_t *used;    /* by buffer: the first access that surely ran where find_flags is; 0: none */
-  uint32_t *since;   /* by load: the access to its buffer, or the loop with one, that surely ran before it; 0: none */
-  uint32_t *alias;   /* by row: the class of a buffer */
-  bool *written;     /* by class: the program writes it; of row 0: perhaps any memory */
-  uint32_t *sure;    /* by buffer: the last loop that was looked at in which an access surely runs */
-  uint32_t surveyed; /* the last loop that was looked at */
-  bool *common;      /* by row: the invocations of a subgroup have one value */
-  uint32_t *counted; /* by row: the last count of what is alive that met it */
-  uint32_t counts;   /* so far */
-  uint32_t *leaving; /* rows that may leave the loop that is looked at, in program order */
-  bool relaxed;      /* the program of the loop that is looked at is */
+  uint32_t *loop;    /* by row, the innermost loop around it, with hoists applied */
+  uint8_t *flags;    /* by row, SURE and ARM */
+  uint32_t *used;    /* by buffer, the first access that surely runs before the row that find_flags visits, 0 if there is none */
+  uint32_t *since;   /* by load, an access to its buffer, or a loop with one, that surely runs before it, 0 if there is none */
+  uint32_t *alias;   /* by row, the alias class of a buffer */
+  bool *written;     /* by alias class, whether the program writes it; written[0]: it may write any memory */
+  uint32_t *sure;    /* by buffer, the last surveyed loop in which an access surely runs */
+  uint32_t surveyed; /* the last loop that is_bound surveyed */
+  bool *uniform;     /* by row, whether all invocations of a subgroup have one value */
+  uint32_t *counted; /* by row, the number of the last count_alive that counted it */
+  uint32_t counts;   /* calls of count_alive so far */
+  uint32_t *leaving; /* candidates of the current loop, in program order */
+  bool relaxed;      /* whether the current loop's program is relaxed */
   uint32_t branch;   /* the latency of a branch */
   uint32_t sum;      /* the issue of an addition of 32 bits */
   uint64_t moved;
 } motion;
 
-/* The next row in the loop, at any depth but that of loops in it; 0 after the last.  It follows links. */
+/* Returns the next row in the loop at any depth, without the contents of inner loops, or 0 after the last.  Follows links,
+ * because rows move. */
 static uint32_t
 next_in(const vyre_view *v, uint32_t loop, uint32_t row)
 {
@@ -76,7 +77,7 @@ next_in(const vyre_view *v, uint32_t loop, uint32_t row)
   return row == loop ? 0 : v->next[row];
 }
 
-/* ---- what surely runs ---------------------------------------------------------------------------------------------------- */
+/* ---- rows that surely run ------------------------------------------------------------------------------------------------ */
 
 static uint8_t
 flags_of_region(const motion *m, uint32_t region)
@@ -94,9 +95,9 @@ flags_of_region(const motion *m, uint32_t region)
   }
 }
 
-/* The row that the jump ends; 0: the invocation. */
+/* Returns the construct that the jump ends, or 0 if it ends the invocation. */
 static uint32_t
-ended_by(const motion *m, uint32_t jump)
+construct_ended_by(const motion *m, uint32_t jump)
 {
   switch (vyre_op_of(m->v, jump)) {
   case VYRE_OP_leave:
@@ -109,18 +110,18 @@ ended_by(const motion *m, uint32_t jump)
   }
 }
 
-/* The row whose value a get at the loop's head has in the first iteration; 0: it is another get, or that is not known. */
+/* Returns the row whose value a get at the loop's header has in the first iteration, or 0 if it is unknown. */
 static uint32_t
 value_at_first(const vyre_view *v, uint32_t get, uint32_t loop)
 {
   const vyre_join *join = vyre_join_of(v, v->version[get]);
   if (!join || join->row != v->first[loop])
     return 0;
-  const uint32_t before = v->parts[join->first].version; /* the part from before the loop is first */
+  const uint32_t before = v->parts[join->first].version; /* the part from before the loop */
   return (before & VYRE_JOIN) == 0 && vyre_op_of(v, before) == VYRE_OP_set ? v->b[before] : 0;
 }
 
-/* Whether the row is one literal in the loop's first iteration. */
+/* Returns whether the row is a literal in the loop's first iteration, and stores its lanes. */
 static bool
 is_known_at_first(const motion *m, uint32_t row, uint32_t loop, uint64_t lanes[4])
 {
@@ -137,9 +138,9 @@ is_known_at_first(const motion *m, uint32_t row, uint32_t loop, uint64_t lanes[4
   return true;
 }
 
-/* Whether the first iteration of the innermost loop around it does not take the arm. */
+/* Returns whether the first iteration of the innermost loop around the arm skips the arm. */
 static bool
-is_passed_at_first(const motion *m, uint32_t region)
+is_skipped_at_first(const motion *m, uint32_t region)
 {
   const vyre_view *v = m->v;
   const uint32_t control = v->parent[region], condition = v->a[control], loop = v->loop[control];
@@ -152,27 +153,27 @@ is_passed_at_first(const motion *m, uint32_t region)
          (result[0] != 0) != (region == v->first[control]);
 }
 
-/* The rows that follow in the regions that the jump ends do not surely run; unless the loop's first iteration does not come to it.
- */
+/* Clears SURE on the regions that the jump ends, because their later rows may not run.  Keeps it if the loop's first iteration
+ * does not reach the jump. */
 static void
 note_jump(const motion *m, uint32_t jump)
 {
   const vyre_view *v = m->v;
-  const uint32_t ended = ended_by(m, jump);
-  bool passed = false;
+  const uint32_t ended = construct_ended_by(m, jump);
+  bool skipped = false;
   for (uint32_t region = v->parent[jump]; region && v->parent[region] != ended; region = v->parent[v->parent[region]]) {
-    passed = !vyre_row_is_loop(v, v->parent[region]) && (passed || is_passed_at_first(m, region));
-    if (!passed)
+    skipped = !vyre_row_is_loop(v, v->parent[region]) && (skipped || is_skipped_at_first(m, region));
+    if (!skipped)
       m->flags[v->parent[v->parent[region]]] &= (uint8_t)~SURE;
   }
 }
 
 /* ---- bound descriptors --------------------------------------------------------------------------------------------------- */
 
-/* The buffer of a relaxed program that a row reads through a descriptor, which may be unbound where nothing uses it; 0: none, or an
- * element of an array of them. */
+/* Returns the buffer of a row that reads through a descriptor, which may be unbound if nothing uses it.  Returns 0 if there is
+ * none. */
 static uint32_t
-bound_by(const motion *m, uint32_t row)
+descriptor_buffer(const motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
   const uint32_t op = vyre_op_of(v, row), path = op == VYRE_OP_load ? v->a[row] : op == VYRE_OP_copy ? v->b[row] : 0;
@@ -187,12 +188,13 @@ is_array(const motion *m, uint32_t buffer)
   return m->host->descriptor_steps(m->module, buffer) != 0;
 }
 
-/* Notes which access is before the row, as far out as it surely runs, and that it is one itself. */
+/* Records the access of the buffer that surely runs before the row, or the row itself as the first one, moved out to the
+ * outermost loop that surely runs it. */
 static void
 note_access(const motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
-  const uint32_t buffer = bound_by(m, row), first = m->used[buffer];
+  const uint32_t buffer = descriptor_buffer(m, row), first = m->used[buffer];
   uint32_t region = first ? v->parent[row] : 0;
   if (buffer == 0 || is_array(m, buffer))
     return;
@@ -207,21 +209,21 @@ note_access(const motion *m, uint32_t row)
   m->used[buffer] = row;
 }
 
-/* Whether the descriptor that the load reads through is used whenever the loop is reached. */
+/* Returns whether the descriptor of the load is used whenever the loop is reached.  Surveys the loop once. */
 static bool
 is_bound(motion *m, uint32_t load, uint32_t loop)
 {
-  const uint32_t buffer = bound_by(m, load);
+  const uint32_t buffer = descriptor_buffer(m, load);
   if (buffer == 0 || (m->since[load] && m->since[load] < loop))
     return true;
   for (uint32_t row = next_in(m->v, loop, loop); m->surveyed != loop && row; row = next_in(m->v, loop, row))
-    if ((m->flags[row] & SURE) && bound_by(m, row) && !is_array(m, bound_by(m, row)))
-      m->sure[bound_by(m, row)] = loop;
+    if ((m->flags[row] & SURE) && descriptor_buffer(m, row) && !is_array(m, descriptor_buffer(m, row)))
+      m->sure[descriptor_buffer(m, row)] = loop;
   m->surveyed = loop;
   return m->sure[buffer] == loop;
 }
 
-/* Opaque rows may write any memory; barriers store nothing. */
+/* Records the memory that the row writes.  Opaque rows may write any memory.  Barriers write none. */
 static void
 note_write(const motion *m, uint32_t row)
 {
@@ -232,9 +234,9 @@ note_write(const motion *m, uint32_t row)
     m->written[m->alias[vyre_buffer_of(m->v, m->v->a[row])] & ~VYRE_ALIAS_SHARED] = true;
 }
 
-/* Whether the invocations of a subgroup have one value of the row, for which GPUs have other registers. */
+/* Returns whether all invocations of a subgroup have one value of the row.  GPUs keep such values in other registers. */
 static bool
-is_common(const motion *m, uint32_t row)
+is_uniform(const motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
   const uint32_t op = vyre_op_of(v, row),
@@ -244,10 +246,10 @@ is_common(const motion *m, uint32_t row)
     return true;
   if ((info->flags & VYRE_OP_PURE) == 0 && (op != VYRE_OP_load || (space != VYRE_SPACE_PUSH && space != VYRE_SPACE_UNIFORM)))
     return false;
-  return info->operands > 0 && m->common[v->a[row]] && m->common[v->b[row]] && m->common[v->c[row]];
+  return info->operands > 0 && m->uniform[v->a[row]] && m->uniform[v->b[row]] && m->uniform[v->c[row]];
 }
 
-/* One sweep in program order. */
+/* Computes the flags and records of all rows, in one sweep in program order. */
 static void
 find_flags(const motion *m)
 {
@@ -255,7 +257,7 @@ find_flags(const motion *m)
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), flags = vyre_op_info_of(v, op)->flags;
     m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
-    m->common[row] = is_common(m, row);
+    m->uniform[row] = is_uniform(m, row);
     if ((flags & VYRE_OP_WRITES) && op != VYRE_OP_set)
       note_write(m, row);
     if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
@@ -265,7 +267,7 @@ find_flags(const motion *m)
   }
 }
 
-/* ---- what moves ---------------------------------------------------------------------------------------------------------- */
+/* ---- candidates ---------------------------------------------------------------------------------------------------------- */
 
 static vyre_cost
 cost_of(const motion *m, uint32_t op, vyre_type type)
@@ -281,14 +283,15 @@ cost_of_row(const motion *m, uint32_t row)
   return cost_of(m, vyre_op_of(m->v, row), vyre_row_works_on(m->v, row));
 }
 
-/* Whether the row takes longer than the branch around it: it is worth skipping where iterations do not take the arm. */
+/* Returns whether the row takes longer than a branch, so that skipping it is worth a branch. */
 static bool
 is_costly(const motion *m, uint32_t row)
 {
   return cost_of_row(m, row).latency > m->branch;
 }
 
-/* Whether the row costs less in each iteration than keeping its value does: a register through the loop counts as an addition. */
+/* Returns whether the row costs less in each iteration than keeping its value.  A register through the loop costs as much as an
+ * addition. */
 static bool
 is_cheap(const motion *m, uint32_t row)
 {
@@ -296,7 +299,7 @@ is_cheap(const motion *m, uint32_t row)
   return cost.issue < cost.registers * m->sum;
 }
 
-/* Whether the row computes the same in all iterations. */
+/* Returns whether the row computes the same value in all iterations. */
 static bool
 is_invariant(const motion *m, uint32_t row, uint32_t loop)
 {
@@ -309,19 +312,20 @@ is_invariant(const motion *m, uint32_t row, uint32_t loop)
   } else if (!vyre_row_is_pure(v, row)) {
     return false;
   }
-  /* An operand is visible here, so it is before this loop or in it, and in no inner loop that this row is not in. */
+  /* A visible operand is before this loop or in it, and in no inner loop without this row. */
   return m->loop[v->a[row]] != loop && m->loop[v->b[row]] != loop && m->loop[v->c[row]] != loop;
 }
 
-/* Workgroup memory that nothing wrote has no value. */
+/* Returns whether the loaded memory always has a value: workgroup memory has none until a write. */
 static bool
 has_value(const vyre_view *v, uint32_t load)
 {
   return VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(v, v->a[load])]) != VYRE_SPACE_WORKGROUP;
 }
 
-/* Whether the row of a relaxed program is defined wherever it is visible.  What is loaded is, but for workgroup memory: an
- * undefined value that is stored ends all promises. `left`: rows that may be looked at yet. */
+/* Returns whether the row of a relaxed program is defined wherever it is visible.  Loaded values are defined, except from
+ * workgroup memory, because storing an undefined value is itself undefined.  `left` is the number of rows that may still be
+ * visited. */
 static bool
 is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
 {
@@ -337,9 +341,10 @@ is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
   return is_defined(v, v->a[row], left) && is_defined(v, v->b[row], left) && is_defined(v, v->c[row], left);
 }
 
-/* Whether no other invocation may write meanwhile what is loaded: even if the value is unused, that is a data race. */
+/* Returns whether no invocation may write the loaded memory.  Even if the loaded value is unused, a concurrent write is a data
+ * race. */
 static bool
-is_quiet(const motion *m, uint32_t load)
+is_race_free(const motion *m, uint32_t load)
 {
   const uint32_t buffer = vyre_buffer_of(m->v, m->v->a[load]), space = VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]);
   if (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_WORKGROUP)
@@ -347,14 +352,14 @@ is_quiet(const motion *m, uint32_t load)
   return !m->written[0] && !m->written[m->alias[buffer] & ~VYRE_ALIAS_SHARED];
 }
 
-/* Whether a load may run before the loop, where it did not: it is in bounds, nothing writes its memory, and in a relaxed
- * program each step has a value, and the descriptor is bound. */
+/* Returns whether a load that does not surely run may run before the loop: it is in bounds, and nothing writes its memory.  In a
+ * relaxed program its path must be defined and its descriptor bound. */
 static bool
 may_load_early(motion *m, uint32_t load, uint32_t loop)
 {
   const vyre_view *v = m->v;
   uint32_t left = MOST_STEPS;
-  return is_quiet(m, load) && m->host->in_bounds(m->module, v->a[load]) &&
+  return is_race_free(m, load) && m->host->in_bounds(m->module, v->a[load]) &&
          (!m->relaxed || (is_defined(v, v->a[load], &left) && is_bound(m, load, loop)));
 }
 
@@ -371,22 +376,22 @@ may_move(motion *m, uint32_t row, uint32_t loop)
          (vyre_op_of(m->v, row) == VYRE_OP_load && may_load_early(m, row, loop));
 }
 
-/* ---- what takes registers ------------------------------------------------------------------------------------------------ */
+/* ---- registers ----------------------------------------------------------------------------------------------------------- */
 
-/* The lanes of the row, if it is not counted yet. */
+/* Returns the lanes of the row, or 0 if it is already counted or does not occupy vector registers. */
 static uint32_t
-count(motion *m, uint32_t row)
+count_lanes(motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
   const uint32_t type = VYRE_ROW_TYPE(v->op[row]);
-  if (m->common[row] || m->counted[row] == m->counts)
+  if (m->uniform[row] || m->counted[row] == m->counts)
     return 0;
   m->counted[row] = m->counts;
   return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) && vyre_op_of(v, row) != VYRE_OP_var ? VYRE_TYPE_LANES(type) : 0;
 }
 
-/* The lanes from before the loop that are used in it, by rows that are not about to leave.  Of a path the indices are used where it
- * is, not where its rows are: they may be anywhere before. */
+/* Returns the lanes from before the loop that rows which stay in it use.  A path's indices count where the path is used, because
+ * the path's own rows may be anywhere before. */
 static uint32_t
 count_alive(motion *m, uint32_t loop)
 {
@@ -396,28 +401,28 @@ count_alive(motion *m, uint32_t loop)
   for (uint32_t row = vyre_body_first(v, loop); row; row = vyre_body_next(v, loop, row)) {
     if (m->loop[row] == v->loop[loop])
       continue;
-    m->counted[row] = m->counts; /* it is in the loop */
+    m->counted[row] = m->counts; /* defined in the loop, so it never counts */
     if (vyre_op_of(v, row) == VYRE_OP_at)
       continue;
     const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
     for (uint32_t i = 0; i < 3; i++) {
       uint32_t operand = operands[i];
       for (; vyre_op_of(v, operand) == VYRE_OP_at; operand = v->a[operand])
-        lanes += count(m, v->b[operand]);
-      lanes += count(m, operand);
+        lanes += count_lanes(m, v->b[operand]);
+      lanes += count_lanes(m, operand);
     }
   }
   return lanes;
 }
 
 static void
-put(const motion *m, uint32_t leaving, uint32_t loop)
+set_loops(const motion *m, uint32_t leaving, uint32_t loop)
 {
   for (uint32_t i = 0; i < leaving; i++)
     m->loop[m->leaving[i]] = loop;
 }
 
-/* Keeps what is not worth its register where it is, if there are too many. */
+/* If too many lanes are alive, returns candidates to the loop, except costly rows and their operands. */
 static void
 keep_cheap(motion *m, uint32_t leaving, uint32_t loop)
 {
@@ -426,9 +431,9 @@ keep_cheap(motion *m, uint32_t leaving, uint32_t loop)
   const uint32_t after = count_alive(m, loop), outside = m->v->loop[loop];
   if (after <= MOST_ALIVE)
     return;
-  put(m, leaving, loop);
+  set_loops(m, leaving, loop);
   if (after <= count_alive(m, loop)) {
-    put(m, leaving, outside);
+    set_loops(m, leaving, outside);
     return;
   }
   for (uint32_t i = leaving; i-- > 0;) {
@@ -444,7 +449,7 @@ keep_cheap(motion *m, uint32_t leaving, uint32_t loop)
 }
 
 static void
-empty_loop(motion *m, uint32_t loop)
+hoist_from(motion *m, uint32_t loop)
 {
   const uint32_t outside = m->v->loop[loop];
   uint32_t leaving = 0;
@@ -485,18 +490,18 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   m.sure = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.alias = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.written = host->alloc(ctx, v->rows * sizeof(bool));
-  m.common = host->alloc(ctx, v->rows * sizeof(bool));
+  m.uniform = host->alloc(ctx, v->rows * sizeof(bool));
   m.counted = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.leaving = host->alloc(ctx, v->rows * sizeof(uint32_t));
-  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.alias || !m.written || !m.common || !m.counted || !m.leaving ||
+  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.alias || !m.written || !m.uniform || !m.counted || !m.leaving ||
       !host->aliases(module, m.alias))
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
     m.loop[row] = v->loop[row];
-  m.common[0] = true; /* an operand that is not there */
+  m.uniform[0] = true; /* an absent operand */
   find_flags(&m);
   for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop))
-    empty_loop(&m, loop);
+    hoist_from(&m, loop);
   host->count(ctx, "rows moved", m.moved);
   *out = m.moved ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
@@ -506,12 +511,13 @@ static const vyre_pass licm = {
     .struct_size = sizeof(vyre_pass),
     .name = "licm",
     .long_name = "loop-invariant-code-motion",
-    .summary = "hoist rows that a loop does not change out of it",
+    .summary = "hoist loop-invariant rows",
     .help =
-        "Out of as many loops as it can: pure rows, and reads of what the loop does not write.  What may be undefined moves\n"
-        "only where it surely runs.  By the cost model: what takes longer than a branch, as loads and divisions do, stays\n"
-        "in arms of an if or a switch, and what costs less than the registers of its value, as tests do, stays in its loop.  If\n"
-        "a loop would use more than 16 lanes from before it, and more than it did, only what takes longer than a branch moves.",
+        "Hoists pure rows, and reads of memory that the loop does not write, out of as many loops as possible.  A row that may\n"
+        "be undefined moves only if it surely runs.  By the cost model, rows that take longer than a branch (loads, divisions)\n"
+        "stay in arms of an if or a switch, and rows that cost less than the registers of their value (comparisons) stay in the\n"
+        "loop.  If a loop would use more than 16 lanes from before it, and more than without this pass, only rows that take\n"
+        "longer than a branch move.",
     .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
     .preserves = VYRE_VERSIONS,
     .run = run,
