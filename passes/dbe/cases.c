@@ -89,7 +89,7 @@ cleaner_switch(cleaner *k, uint32_t row)
       cleaner_drop(k, row);
     return;
   }
-  cleaner_drop_needless_jumps(k, row, VYRE_OP_leave);
+  cleaner_drop_redundant_jumps(k, row, VYRE_OP_leave);
   drop_empty_cases(k, row, false);
   if (!has_default(v, row)) /* a selector without a match runs nothing */
     drop_empty_cases(k, row, true);

@@ -6,10 +6,10 @@
  *
  *   candidates         pure rows, including constants and paths, and reads whose version is outside the loop.  Their operands must
  *                      be outside.  A subgroup row never moves, because its active lanes belong to each iteration
- *   undefined          rows that a relaxed program may not define (out-of-bounds accesses, accesses of memory without a value,
- *                      divisions, lanes with a variable index) and opaque rows move only if they surely run whenever the loop
- *                      is reached: the loop runs at least once, and the row is not in an arm.  No break, continue, leave, return
- *                      or trap may precede it
+ *   undefined          opaque rows, and rows that a relaxed program may leave undefined (out-of-bounds accesses, accesses of memory
+ *                      without a value, divisions, lanes with a variable index).  They move only if they surely run whenever
+ *                      the loop is reached.  That is, the loop runs at least once, the row is not in an arm, and no jump or
+ *                      trap precedes it
  *   descriptors        a descriptor may be unbound if no executed row uses it.  A load through one moves only if another access
  *                      to its buffer is before the loop or surely runs in it
  *   races              a load of memory that the program or another invocation writes moves only if it surely runs

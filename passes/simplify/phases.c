@@ -1,15 +1,15 @@
-/* What simplify's phases are given: docs at phases.h, and at simplify.vir and states.vir for how it lies.
+/* Prepares the memory of simplify's phases.  phases.h has the contract; simplify.vir and states.vir have the layout.
  *
- * A row's level is above those of its operands, and of what its version is made of: the sets that a `get` may see, the conditions
- * of gates, the writes that a load is compared with.  A construct's is above those of all that its joins are made of, for they have
- * their turn with it.
+ * A row's level is above the levels of its operands and of the rows that its version depends on.  These are the sets that a `get`
+ * may see, the conditions of gates, the writes that a load is compared with.  A construct's level is above those of all rows that
+ * its joins depend on, because its joins are computed with it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "phases.h"
 
 #include <string.h>
 
-enum { SLOTS_A_NODE = 2 }; /* classes.vir: more slots than nodes, so that each finds one */
+enum { SLOTS_A_NODE = 2 }; /* classes.vir: more slots than nodes, so that each node finds one */
 enum { GRAPH_HEAD = VIR_GRAPH_CONSTRUCTS + 1 };
 
 typedef struct preparation {
@@ -19,9 +19,9 @@ typedef struct preparation {
   memory m;
   rules_sweep s;
   uint32_t *given, *graph, *turn, *classes;
-  /* By row, then by join, of states of memory: above the levels of all rows that a load which sees it may look at. */
+  /* By row, then by join, for versions of memory: a level above all rows that a load of the version may compare with. */
   uint32_t *reach;
-  uint32_t joins; /* those before it have their turns */
+  uint32_t joins; /* joins before this one have levels */
 } preparation;
 
 uint32_t
@@ -49,9 +49,9 @@ is_loop_head(const vyre_view *v, uint32_t row)
   return (vyre_op_flags_of(v, row) & VYRE_OP_REGION) != 0 && vyre_row_is_loop(v, v->parent[row]);
 }
 
-/* Of the last row that has to have its turn before who sees a variable's state, and one; 0: none. */
+/* Returns the least level of a row that reads a variable in the version: 1 more than that of the row that defines it, or 0. */
 static uint32_t
-after_state(const preparation *p, uint32_t version)
+level_after_state(const preparation *p, uint32_t version)
 {
   const vyre_view *v = p->v;
   const uint32_t row = vyre_version_row(v, version);
@@ -60,13 +60,14 @@ after_state(const preparation *p, uint32_t version)
   return vyre_op_of(v, row) == VYRE_OP_set || vyre_op_of(v, row) == VYRE_OP_var ? p->turn[row] + 1 : 0;
 }
 
+/* Returns the reach of a version of memory. */
 static uint32_t
-after_memory(const preparation *p, uint32_t version)
+level_after_memory(const preparation *p, uint32_t version)
 {
   return p->reach[(version & VYRE_JOIN) != 0 ? p->v->rows + (version & ~VYRE_JOIN) : version];
 }
 
-/* The joins that stand before the row have their turns; those of memory need none. */
+/* Computes the levels of joins at rows before `end`.  Joins of memory only have a reach. */
 static void
 level_joins(preparation *p, uint32_t end)
 {
@@ -77,12 +78,12 @@ level_joins(preparation *p, uint32_t end)
     if ((is_region ? join->row : v->end[join->row]) >= end)
       return;
     if (p->m.constructs[p->joins].is_memory)
-      p->reach[v->rows + p->joins] = after_memory(p, p->m.constructs[p->joins].before);
+      p->reach[v->rows + p->joins] = level_after_memory(p, p->m.constructs[p->joins].before);
     if (is_loop_head(v, join->row) || p->m.constructs[p->joins].is_memory)
       continue;
     uint32_t *turn = &p->turn[join->row];
     for (uint32_t i = 0; i < join->count; i++)
-      *turn = greater(*turn, after_state(p, v->parts[join->first + i].version));
+      *turn = greater(*turn, level_after_state(p, v->parts[join->first + i].version));
     *turn = greater(*turn, p->turn[v->a[join->row]] + 1);
   }
 }
@@ -99,18 +100,18 @@ level_rows(preparation *p)
     for (uint32_t i = 0; i < 3; i++)
       turn[row] = operands[i] ? greater(turn[row], turn[operands[i]] + 1) : turn[row];
     if (op == VYRE_OP_get)
-      turn[row] = greater(turn[row], after_state(p, version));
+      turn[row] = greater(turn[row], level_after_state(p, version));
     else if (op == VYRE_OP_load)
-      turn[row] = greater(turn[row], after_memory(p, version));
-    p->reach[row] = greater(turn[row] + 1, after_memory(p, op == VYRE_OP_set ? 0 : version));
+      turn[row] = greater(turn[row], level_after_memory(p, version));
+    p->reach[row] = greater(turn[row] + 1, level_after_memory(p, op == VYRE_OP_set ? 0 : version));
   }
   level_joins(p, UINT32_MAX);
-  for (uint32_t row = 1; row < v->rows; row++) /* constructs that are left have their turns after what is in them */
+  for (uint32_t row = 1; row < v->rows; row++) /* a construct comes after the `leave`s that leave it */
     if (vyre_op_of(v, row) == VYRE_OP_leave)
       turn[row] = greater(turn[row], turn[v->a[row]] + 1);
 }
 
-/* ---- what is known of rows ------------------------------------------------------------------------------------------------ */
+/* ---- facts and graph ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t
 access_of(preparation *p, uint32_t row, uint32_t program)
@@ -125,7 +126,7 @@ access_of(preparation *p, uint32_t row, uint32_t program)
 }
 
 static void
-give_facts(preparation *p)
+write_facts(preparation *p)
 {
   const vyre_view *v = p->v;
   uint32_t program = 0;
@@ -152,7 +153,7 @@ give_facts(preparation *p)
 }
 
 static void
-give_graph(preparation *p)
+write_graph(preparation *p)
 {
   const vyre_view *v = p->v;
   uint32_t *graph = p->graph, *at = graph + GRAPH_HEAD;
@@ -168,8 +169,8 @@ give_graph(preparation *p)
       p->classes[v->rows + i] = v->rows + i;
       continue;
     }
-    uint32_t *facts =
-        &p->given[join->row * VIR_FACTS]; /* a construct's joins are neighbours, but for those of memory between them */
+    /* The joins of a construct are adjacent, except that joins of memory may be between them. */
+    uint32_t *facts = &p->given[join->row * VIR_FACTS];
     facts[VIR_FACT_FIRST_JOIN] = facts[VIR_FACT_JOIN_COUNT] ? facts[VIR_FACT_FIRST_JOIN] : i;
     facts[VIR_FACT_JOIN_COUNT] = i - facts[VIR_FACT_FIRST_JOIN] + 1;
   }
@@ -181,9 +182,9 @@ give_graph(preparation *p)
     memcpy(at, (const uint32_t[]){p->m.constructs[i].before, p->m.constructs[i].buffer, p->m.constructs[i].steps}, 3 * sizeof *at);
 }
 
-/* A program's slots, for its rows and their joins. */
+/* Divides the slots among the programs, by their rows and joins. */
 static void
-give_slots(preparation *p)
+write_slots(preparation *p)
 {
   const vyre_view *v = p->v;
   for (uint32_t program = v->first[0], join = 0; program; program = v->next[program]) {
@@ -196,7 +197,7 @@ give_slots(preparation *p)
 }
 
 static bool
-take_memory(preparation *p)
+allocate_memory(preparation *p)
 {
   const vyre_view *v = p->v;
   const uint32_t nodes = v->rows + v->join_count;
@@ -207,13 +208,13 @@ take_memory(preparation *p)
   p->classes = p->host->memory(p->ctx, "class_of", nodes);
   p->reach = p->host->alloc(p->ctx, nodes * sizeof *p->reach);
   good = p->given && p->turn && p->graph && p->classes && p->reach && p->host->memory(p->ctx, "node_key", 8 * nodes);
-  good = good && p->host->memory(p->ctx, "node_next", nodes) && p->host->memory(p->ctx, "node_sat", nodes);
-  good = good && p->host->memory(p->ctx, "node_met", nodes) && p->host->memory(p->ctx, "node_slots", SLOTS_A_NODE * nodes);
-  return good && p->host->memory(p->ctx, "lead_taken", 2 * v->rows);
+  good = good && p->host->memory(p->ctx, "node_next", nodes) && p->host->memory(p->ctx, "node_claim", nodes);
+  good = good && p->host->memory(p->ctx, "node_class", nodes) && p->host->memory(p->ctx, "node_slots", SLOTS_A_NODE * nodes);
+  return good && p->host->memory(p->ctx, "lead_slots", 2 * v->rows);
 }
 
 static vyre_status
-give_rules(preparation *p, const uint32_t *built_in, uint32_t count)
+write_rules(preparation *p, const uint32_t *built_in, uint32_t count)
 {
   rules_table users;
   VYRE_TRY(rules_read_user(p->ctx, RULES_FOR_PM, &users));
@@ -237,12 +238,12 @@ phases_prepare(vyre_pass_ctx *ctx, const vyre_module *module, const uint32_t *bu
   VYRE_TRY(rules_sweep_begin(&p.s));
   VYRE_TRY(memory_make(&p.m, ctx, p.s.module));
   VYRE_TRY(memory_summarize_constructs(&p.m));
-  if (!take_memory(&p))
+  if (!allocate_memory(&p))
     return host->out_of_memory(ctx);
-  VYRE_TRY(give_rules(&p, built_in, count));
+  VYRE_TRY(write_rules(&p, built_in, count));
   level_rows(&p);
-  give_facts(&p);
-  give_slots(&p);
-  give_graph(&p);
+  write_facts(&p);
+  write_slots(&p);
+  write_graph(&p);
   return VYRE_OK;
 }

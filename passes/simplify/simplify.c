@@ -1,27 +1,27 @@
-/* Simplification: one sweep, operands first, in which each row in turn gets all that can be said of one row.
+/* Simplification: one sweep, operands first, that does to each row everything that one row allows.
  *
- *   form       the canonical order of its operands, the vectors that its lanes are taken from (canon)
- *   fold       a literal, where its operands are (cf); the picked arm of a select, a part of a tuple, a lane of what was put
- *              together
+ *   form       the canonical order of its operands, and the vectors that its lanes are read from (canon)
+ *   fold       to a literal, if its operands are literals (cf); to the selected arm of a select, a part of a tuple, or a lane of
+ *              a vector that was put together
  *   rules      those of pm, until none matches
- *   state      a get is the value that was set, over joins too: of an `if` whose arms bring one value, or the same two as
- *              another one on that condition.  A load is what was stored at its place, or what the place holds at the start
+ *   state      a get becomes the value that was set, also across joins: of an `if` whose arms bring one value, or the same two
+ *              values as another `if` with that condition.  A load becomes the value that was stored there, or the initial value
  *   class      equal rows, by exact comparison (values.h)
  *
- * After it, each row that an equal one dominates goes, and its uses become uses of the first such row.  During it a class is a name
- * that is compared with others and nothing else: what becomes of a row follows from its operands, from what its version is made of
- * and from classes alone, so rows may have their turn in any order in which those come first.
+ * After the sweep, each row that an equal row dominates is removed, and its uses become uses of the first such row.  During the
+ * sweep a class is only a name to compare.  The result for a row depends only on its operands, on the parts of its version and
+ * on classes, so rows may be visited in any order that visits those first.
  *
- * That is canon, cf, pm, cid and cse, and what cprop knows of variables and memory without conditions and without loops.  What one
- * of them makes possible for another is done in the same sweep, for all that comes after it in program order.  A row is rewritten
- * in place, or removed and its uses become uses of a row that dominates it; none is made or moved.  O(rows + joins + parts),
- * expected.
+ * The pass combines canon, cf, pm, cid and cse, and cprop's variables and memory without conditions and loops.  Rows after a
+ * change see it in the same sweep.  A row is rewritten in place, or removed and its uses forwarded to a row that dominates
+ * it.  No row is added or moved.  O(rows + joins + parts), expected.
  *
- * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Past a construct that writes a
- * load's buffer only first steps of paths are compared, as they are before the sweep (constructs.c).  Of two equal rows in two arms
- * both stay.  No float fold or rule in a program whose float mode is not round to nearest with denormals kept.
+ * Limits: conditions give no facts, and values carried around a loop are unknown (cprop).  A construct that writes a load's
+ * buffer is passed only if the first steps of the paths differ, as they were before the sweep (constructs.c).  Two equal rows in
+ * two arms both stay.  Floats are not folded, and float rules are not used, in a program whose float mode is not
+ * round-to-nearest with denormals.
  *
- * requires: versions, dominance      preserves: versions, but where an opaque row gets another operand
+ * Requires: versions, dominance.  Preserves: versions, unless an operand of an opaque row changes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../canon/form.h"
@@ -32,7 +32,7 @@
 
 #include "pm-rules.inc"
 
-enum { MOST_STEPS = 1000 }; /* of rules at a row: they make programs less, so it is never reached */
+enum { MOST_STEPS = 1000 }; /* rules at one row; each makes the program smaller, so the limit is never reached */
 
 typedef struct simplifier {
   rules_sweep s;
@@ -42,25 +42,25 @@ typedef struct simplifier {
   vyre_module *module;
   const vyre_view *v;
   uint32_t program;
-  uint32_t *leader;               /* by row that had its turn: the row that stays for it */
-  uint8_t chances[VYRE_OP__ROOM]; /* form_chances */
-  uint8_t *access;                /* by row, of loads: phases_access_of_load before the sweep */
+  uint32_t *leader;               /* by visited row, the row that replaces it in the end */
+  uint8_t chances[VYRE_OP__ROOM]; /* by op: form_chances */
+  uint8_t *access;                /* by load, phases_access_of_load before the sweep */
   uint64_t gets, loads, removed, folded, exchanged, shortened;
-  bool has_equals; /* rows have leaders */
-  bool versions;   /* they hold still */
+  bool has_equals; /* a row has another row as its leader */
+  bool versions;   /* versions are preserved */
   vyre_status status;
 } simplifier;
 
 static void
 remove_row(simplifier *k, uint32_t row)
 {
-  k->ctx->host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, 0, 0, 0); /* a value: it holds no rows */
+  k->ctx->host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, 0, 0, 0); /* a value contains no rows */
   k->removed++;
 }
 
-/* All uses of the row become uses of the other one, which dominates it. */
+/* Forwards all uses of the row to `other`, which dominates it, and removes the row. */
 static void
-become(simplifier *k, uint32_t row, uint32_t other)
+forward_row(simplifier *k, uint32_t row, uint32_t other)
 {
   k->s.forward[row] = other;
   k->n.klass[row] = k->n.klass[other];
@@ -76,24 +76,24 @@ make_literal(simplifier *k, uint32_t row, uint64_t bits)
   k->s.changed = true;
 }
 
-/* Whether who uses the row may use the other one, which dominates it. */
+/* Returns whether uses of `row` may be replaced by `other`, which dominates it. */
 static bool
-may_become(const simplifier *k, uint32_t row, uint32_t other)
+may_forward(const simplifier *k, uint32_t row, uint32_t other)
 {
   return VYRE_ROW_TYPE(k->v->op[row]) == VYRE_ROW_TYPE(k->v->op[other]) && !rules_sweep_is_pinned(&k->s, row);
 }
 
 static void
-number(simplifier *k, uint32_t row)
+assign_class(simplifier *k, uint32_t row)
 {
   k->n.klass[row] = vyre_row_is_value(k->v, row) ? values_of_row(&k->n, row) : row;
 }
 
-/* ---- what a row is by itself --------------------------------------------------------------------------------------------- */
+/* ---- rows alone ---------------------------------------------------------------------------------------------------------- */
 
-/* The row in front of it that a row which takes lanes, or puts them together, is; 0: none. */
+/* Returns the earlier row that a row of lanes equals, or 0 if there is none. */
 static uint32_t
-lanes_are(const simplifier *k, uint32_t row, uint32_t op)
+find_row_of_lanes(const simplifier *k, uint32_t row, uint32_t op)
 {
   const vyre_view *v = k->v;
   if (op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle)
@@ -102,14 +102,14 @@ lanes_are(const simplifier *k, uint32_t row, uint32_t op)
 }
 
 static void
-exchange(simplifier *k, uint32_t row)
+exchange_operands(simplifier *k, uint32_t row)
 {
   form_exchange(k->ctx, k->module, k->v, row);
   k->exchanged++;
 }
 
 static void
-take_form(simplifier *k, uint32_t row, uint32_t op)
+canonicalize(simplifier *k, uint32_t row, uint32_t op)
 {
   const uint32_t chances = k->chances[op];
   if (op == VYRE_OP_lane) {
@@ -117,34 +117,34 @@ take_form(simplifier *k, uint32_t row, uint32_t op)
   } else if (op == VYRE_OP_shuffle) {
     k->shortened += form_shorten_shuffle(k->ctx, k->module, k->v, k->n.klass, row);
   } else if (form_is_reversed(k->v, row, chances)) {
-    exchange(k, row);
+    exchange_operands(k, row);
   }
 }
 
-/* One round of form, fold and rules.  False: nothing more is to be done about the row. */
+/* Runs one round of form, fold and rules.  Returns false if the row is finished. */
 static bool
-step(simplifier *k, uint32_t row)
+simplify_once(simplifier *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   const uint32_t op = vyre_op_of(v, row);
   if (k->chances[op])
-    take_form(k, row, op);
+    canonicalize(k, row, op);
   if (fold_may_be_known(v, row) && fold_to_literal(k->ctx->host, k->module, row)) {
     k->folded++;
     k->s.changed = true;
     return false;
   }
   uint32_t same = fold_known_operand(v, row);
-  same = same ? same : lanes_are(k, row, op);
-  if (same && may_become(k, row, same)) {
-    become(k, row, same);
+  same = same ? same : find_row_of_lanes(k, row, op);
+  if (same && may_forward(k, row, same)) {
+    forward_row(k, row, same);
     return false;
   }
   if (!rules_sweep_may_step(&k->s, row) || rules_sweep_is_pinned(&k->s, row) ||
       !rules_sweep_step(&k->s, row, rules_apply_in_place, NULL, &k->status))
     return false;
   if (k->s.forward[row] != row)
-    become(k, row, k->s.forward[row]);
+    forward_row(k, row, k->s.forward[row]);
   return !k->status && vyre_op_of(v, row) != VYRE_OP_null;
 }
 
@@ -152,13 +152,13 @@ static void
 visit_pure(simplifier *k, uint32_t row)
 {
   if (!vyre_row_is_const(k->v, row))
-    for (uint32_t steps = 0; steps < MOST_STEPS && step(k, row); steps++)
+    for (uint32_t steps = 0; steps < MOST_STEPS && simplify_once(k, row); steps++)
       ;
   if (vyre_op_of(k->v, row) != VYRE_OP_null && !k->status)
-    number(k, row);
+    assign_class(k, row);
 }
 
-/* ---- what a row sees ----------------------------------------------------------------------------------------------------- */
+/* ---- state --------------------------------------------------------------------------------------------------------------- */
 
 static bool
 is_plain(const vyre_view *v, uint32_t row)
@@ -166,7 +166,7 @@ is_plain(const vyre_view *v, uint32_t row)
   return (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0 && v->version[row] != 0;
 }
 
-/* Whether the class is of a literal; a variable stands for the zero that it begins as. */
+/* Returns whether the class contains a literal.  A variable's class is its initial zero. */
 static bool
 is_literal(const simplifier *k, uint32_t klass)
 {
@@ -182,8 +182,8 @@ visit_get(simplifier *k, uint32_t row)
   k->n.klass[row] = klass ? klass : row;
   if (klass && is_literal(k, klass))
     make_literal(k, row, vyre_op_of(v, klass) == VYRE_OP_const ? vyre_row_imm(v, klass) : 0);
-  else if ((version & VYRE_JOIN) == 0 && vyre_op_of(v, version) == VYRE_OP_set && may_become(k, row, v->b[version]))
-    become(k, row, v->b[version]);
+  else if ((version & VYRE_JOIN) == 0 && vyre_op_of(v, version) == VYRE_OP_set && may_forward(k, row, v->b[version]))
+    forward_row(k, row, v->b[version]);
   k->gets += vyre_op_of(v, row) != VYRE_OP_get;
 }
 
@@ -204,29 +204,28 @@ visit_load(simplifier *k, uint32_t row)
     const bool starts = !is_stored && (k->access[row] & VIR_ACCESS_STARTS) != 0 && is_start(v, state.since);
     uint64_t bits = 0;
     k->loads += is_stored || starts;
-    if (is_stored && may_become(k, row, state.value)) {
-      become(k, row, state.value);
+    if (is_stored && may_forward(k, row, state.value)) {
+      forward_row(k, row, state.value);
       return;
     }
     if (starts && k->ctx->host->initial(k->module, v->a[row], &bits))
       make_literal(k, row, bits);
     k->n.seen[row] = starts ? 0 : state.since ? state.since : v->version[row];
   }
-  number(k, row);
+  assign_class(k, row);
 }
 
 /* ---- leaders ------------------------------------------------------------------------------------------------------------- */
 
-/* The leader of a class at a row is the first row of the class in the outermost region around it in which one is before it.  In
- * program order that is the row last found which no earlier one dominates: where it does not dominate any more, its region has
- * ended. */
+/* Finds the row's leader: the first row of its class in the outermost region around the row that has one before it.  In program
+ * order this is the last row found that no earlier one dominates.  When it stops dominating, its region has ended. */
 static void
 find_leader(simplifier *k, uint32_t row)
 {
   uint32_t *kept = &k->n.kept[k->n.klass[row]];
   if (*kept == 0 || !vyre_row_dominates(k->v, *kept, row))
     *kept = row;
-  if (*kept == row || !may_become(k, row, *kept))
+  if (*kept == row || !may_forward(k, row, *kept))
     return;
   k->leader[row] = *kept;
   k->has_equals = true;
@@ -236,22 +235,22 @@ static void
 move_operands(simplifier *k, uint32_t row)
 {
   if (vyre_op_is_opaque(vyre_op_of(k->v, row)))
-    k->versions = false; /* which memory it accesses, its handle says */
+    k->versions = false; /* the handle determines the memory that it accesses */
   rules_sweep_operands(&k->s, row);
 }
 
-/* Operands that commute are in the order of the rows that they were. */
+/* Replaces operands by their leaders, and restores the canonical order, which depends on row ids. */
 static void
-use_leaders(simplifier *k, uint32_t row)
+replace_by_leaders(simplifier *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   move_operands(k, row);
   if (form_is_reversed(v, row, k->chances[vyre_op_of(v, row)]))
-    exchange(k, row);
+    exchange_operands(k, row);
 }
 
 static void
-merge(simplifier *k)
+merge_rows(simplifier *k)
 {
   const vyre_view *v = k->v;
   const uint32_t *leader = k->s.forward = k->leader;
@@ -260,7 +259,7 @@ merge(simplifier *k)
     if (leader[row] != row && vyre_op_of(v, row) != VYRE_OP_null)
       remove_row(k, row);
     else if (((leader[a] ^ a) | (leader[b] ^ b) | (leader[c] ^ c)) != 0)
-      use_leaders(k, row);
+      replace_by_leaders(k, row);
   }
 }
 
@@ -293,7 +292,7 @@ visit(simplifier *k, uint32_t row)
   } else {
     k->n.seen[row] = v->version[row];
     if (op != VYRE_OP_var)
-      number(k, row);
+      assign_class(k, row);
   }
   if (vyre_op_of(v, row) != VYRE_OP_null && op != VYRE_OP_var)
     find_leader(k, row);
@@ -314,9 +313,9 @@ sweep(simplifier *k)
   return k->status ? k->status : k->n.out_of_memory ? k->ctx->host->out_of_memory(k->ctx) : VYRE_OK;
 }
 
-/* What is known of loads before rows change. */
+/* Records the access bits of loads, before rows change. */
 static void
-look_at_loads(simplifier *k)
+record_load_accesses(simplifier *k)
 {
   const vyre_view *v = k->v;
   uint32_t program = 0;
@@ -328,7 +327,7 @@ look_at_loads(simplifier *k)
   }
 }
 
-/* In the order in which the phases have their counters. */
+/* Reports counters in the order of the phases' counters. */
 static void
 report(const simplifier *k)
 {
@@ -338,8 +337,8 @@ report(const simplifier *k)
   host->count(k->ctx, "rows folded", k->folded);
   host->count(k->ctx, "operands replaced", k->s.replaced);
   host->count(k->ctx, "rows rewritten", k->s.rewritten);
-  host->count(k->ctx, "gets known", k->gets);
-  host->count(k->ctx, "loads known", k->loads);
+  host->count(k->ctx, "gets replaced", k->gets);
+  host->count(k->ctx, "loads with known values", k->loads);
   host->count(k->ctx, "rows removed", k->removed);
   rules_sweep_report_rules(&k->s, built_in_names, built_in[RULES_TABLE_RULES]);
 }
@@ -369,10 +368,10 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   k.m.klass = k.n.klass;
   for (uint32_t op = 0; op < v->op_count; op++)
     k.chances[op] = (uint8_t)form_chances(v, op);
-  look_at_loads(&k);
+  record_load_accesses(&k);
   VYRE_TRY(sweep(&k));
   if (k.has_equals)
-    merge(&k);
+    merge_rows(&k);
   if (k.versions)
     host->preserved(ctx, VYRE_VERSIONS);
   report(&k);
@@ -380,7 +379,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* ---- its phases ---------------------------------------------------------------------------------------------------------- */
+/* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
@@ -409,12 +408,13 @@ static const vyre_param params[] = {RULES_PARAM};
 
 static const vyre_pass simplify = {
     .struct_size = sizeof(vyre_pass),
-    .flags = VYRE_PASS_ANY_ORDER, /* @exchange asks of operands what it does not change: whether they are literals or built-ins */
+    .flags = VYRE_PASS_ANY_ORDER, /* @exchange reads only facts of operands that it does not change: whether they are literals or
+                                     built-ins */
     .name = "simplify",
     .long_name = "simplify-rows",
     .summary = "canonical form, folding, rules, known state and equal values, in one sweep",
-    .help = "It is canon, cf, pm, cid and cse, and what cprop knows of variables and memory without conditions and without loops;\n"
-            "for each row in turn, operands first, so that each finds what the others made.",
+    .help = "Combines canon, cf, pm, cid and cse, and cprop's variables and memory without conditions and loops.  Visits operands\n"
+            "first, so that each row sees the changes of all rows before it.",
     .params = params,
     .param_count = 1,
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* Value numbering of rows and joins: see values.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
 vyre_status
@@ -27,7 +29,7 @@ values_begin_program(values *n, uint32_t program, uint32_t end)
 {
   const vyre_view *v = n->v;
   uint32_t last;
-  while (n->joins < v->join_count && v->joins[n->joins].row < program) /* no read asked for them */
+  while (n->joins < v->join_count && v->joins[n->joins].row < program) /* joins that no read needed */
     n->joins++;
   for (last = n->joins; last < v->join_count && v->joins[last].row < end;)
     last++;
@@ -47,7 +49,7 @@ key_of(const values *n, uint32_t node)
     const uint32_t join = node - n->rows;
     return (first_key){{VYRE_OP_if, 0, 0, n->gates[0][join], n->gates[1][join], n->gates[2][join]}};
   }
-  if (vyre_op_of(v, node) == VYRE_OP_var) /* it stands for the zero that it begins as */
+  if (vyre_op_of(v, node) == VYRE_OP_var) /* a variable's class is its initial zero */
     return (first_key){{VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(v->op[node]), 0), 0, 0, 0, 0, 0}};
   const uint32_t a = n->klass[v->a[node]], b = n->klass[v->b[node]];
   const bool commutes = (vyre_op_flags_of(v, node) & VYRE_OP_COMMUTES) != 0 && (VYRE_ROW_FLAGS(v->op[node]) & VYRE_ROW_IMM) == 0;
@@ -79,6 +81,7 @@ number_of(const values *n, uint32_t node)
   return node < n->rows ? node - n->program : n->rows_of_program + node - n->rows - n->first_join;
 }
 
+/* Returns whether the numbered value has the key of the value being looked up, which has no row to compare with. */
 static bool
 is_wanted(void *user, uint32_t number, uint32_t wanted)
 {
@@ -95,9 +98,9 @@ wanted_key(void *user, uint32_t wanted)
   return ((const values *)user)->wanted;
 }
 
-/* The first node equal to this one, itself where it is the first. */
+/* Returns the first node equal to this one, which is itself if it is new. */
 static uint32_t
-find(values *n, uint32_t node)
+find_first(values *n, uint32_t node)
 {
   n->wanted = key_of(n, node);
   const uint32_t first = first_find(&n->table, number_of(n, node), hash_of(&n->wanted), is_wanted, wanted_key, n);
@@ -108,12 +111,13 @@ find(values *n, uint32_t node)
 uint32_t
 values_of_row(values *n, uint32_t row)
 {
-  return find(n, row);
+  return find_first(n, row);
 }
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
-/* Of a state of a variable; 0: nothing comes there, as literal conditions say, or it is one of memory. */
+/* Returns the class of a variable's value in a version.  Returns 0 if literal conditions make it unreachable, or for a version
+ * of memory. */
 static uint32_t
 class_of_state(values *n, uint32_t version)
 {
@@ -125,16 +129,16 @@ class_of_state(values *n, uint32_t version)
     return n->klass[v->b[version]];
   case VYRE_OP_var:
     if (n->klass[version] == 0)
-      n->klass[version] = vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[version]))) ? find(n, version) : version;
+      n->klass[version] = vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[version]))) ? find_first(n, version) : version;
     return n->klass[version];
   default:
     return 0;
   }
 }
 
-/* The class of what an arm of the `if` brings, where the condition does not shut it out.  0: none. */
+/* Returns the class of the value from an arm of the `if`, or 0 if a literal condition makes the arm unreachable. */
 static uint32_t
-brought_by(values *n, const vyre_join *join, uint32_t arm)
+class_from_arm(values *n, const vyre_join *join, uint32_t arm)
 {
   const vyre_view *v = n->v;
   const uint32_t condition = v->a[join->row];
@@ -150,7 +154,7 @@ static uint32_t
 class_of_gate(values *n, uint32_t index, const vyre_join *join)
 {
   const vyre_view *v = n->v;
-  const uint32_t yes = brought_by(n, join, v->first[join->row]), no = brought_by(n, join, v->last[join->row]);
+  const uint32_t yes = class_from_arm(n, join, v->first[join->row]), no = class_from_arm(n, join, v->last[join->row]);
   if (yes == no || no == 0)
     return yes;
   if (yes == 0)
@@ -158,10 +162,10 @@ class_of_gate(values *n, uint32_t index, const vyre_join *join)
   n->gates[0][index] = n->klass[v->a[join->row]];
   n->gates[1][index] = yes;
   n->gates[2][index] = no;
-  return find(n, n->rows + index);
+  return find_first(n, n->rows + index);
 }
 
-/* The class of all that its parts bring, but for those by which nothing comes; itself, where that is not one. */
+/* Returns the class on which all reachable parts agree, or the join's own class if they differ. */
 static uint32_t
 class_of_parts(values *n, uint32_t index, const vyre_join *join)
 {
@@ -190,7 +194,7 @@ class_of_join(values *n, uint32_t index)
 uint32_t
 values_of_state(values *n, uint32_t version)
 {
-  if ((version & VYRE_JOIN) != 0) /* parts first */
+  if ((version & VYRE_JOIN) != 0) /* a join's parts come before it */
     for (; n->joins <= (version & ~VYRE_JOIN); n->joins++)
       n->klass[n->rows + n->joins] = class_of_join(n, n->joins);
   return class_of_state(n, version);

@@ -1,10 +1,11 @@
-/* Which rows are equal values: a number for each class of them.
+/* Global value numbering: a class for each set of equal values.
  *
- * A class is named by its node: the first row that was met of it; of values that only a join makes, the join.  Rows are equal if
- * their op words, payloads, states that they see, and the classes of their operands are; where the op commutes, in either order.
- * Joins of `if`s on equal conditions whose arms bring equal values are equal; one whose edges all bring one value is that.  What
- * comes around a loop is equal to itself alone (Rosen, Wegman, Zadeck, "Global Value Numbers and Redundant Computations", 1988;
- * gates: Tu and Padua, "Gated SSA-Based Demand-Driven Symbolic Analysis", 1995).
+ * A class is named by its node: the first row of the class that was visited, or a join for values that only a join
+ * defines.  Rows are equal if their op words, payloads, the versions that they see, and the classes of their operands are
+ * equal.  Operands of commuting ops compare in either order.  Joins of `if`s are equal if their conditions are, and their arms
+ * bring equal values.  A join whose edges all bring one value equals that value.  A value carried around a loop equals only
+ * itself (Rosen, Wegman, Zadeck, "Global Value Numbers and Redundant Computations", 1988; gates: Tu and Padua, "Gated SSA-Based
+ * Demand-Driven Symbolic Analysis", 1995).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_SIMPLIFY_VALUES_H
@@ -12,32 +13,32 @@
 
 #include "../cid/first.h"
 
-/* Nodes are rows, and joins after them. */
+/* A node is a row, or a join, numbered after all rows. */
 typedef struct values {
   const vyre_view *v;
-  uint32_t rows;      /* when it was made: the first node that is a join */
-  uint32_t *klass;    /* by node */
-  uint32_t *kept;     /* by class: the row last found that no earlier one of the class dominates; 0: none */
-  uint32_t *seen;     /* by row: the state that a read sees, as far back as it is known to be the same */
-  uint32_t *gates[3]; /* by join, of those of `if`s: classes of the condition and of what the arms bring; 0: it is no gate */
+  uint32_t rows;      /* rows at the start, which is the first node that is a join */
+  uint32_t *klass;    /* by node, its class, 0 if not computed */
+  uint32_t *kept;     /* by class, the last row found that no earlier row of the class dominates, 0 if there is none */
+  uint32_t *seen;     /* by row, the version that a read sees, moved back across writes that do not change its memory */
+  uint32_t *gates[3]; /* by join of an `if`, the classes of the condition and of the arms' values; 0 if it is not a gate */
   first_table table;
-  first_key wanted; /* of the value that is looked for */
+  first_key wanted; /* the key being looked up */
   bool out_of_memory;
-  uint32_t program, first_join, rows_of_program; /* the table's numbers begin with its rows; then come its joins */
-  uint32_t joins;                                /* those before it have classes */
+  uint32_t program, first_join, rows_of_program; /* the table numbers the program's rows first, then its joins */
+  uint32_t joins;                                /* joins before this one have classes */
 } values;
 
-/* O(rows + joins). */
+/* Allocates the columns for a module.  O(rows + joins). */
 vyre_status values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view);
 
-/* Ask for rows of one program after another, each in program order.  Its rows end before `end`. */
+/* Starts a program, whose rows end before `end`.  Programs, and the rows in them, must be visited in program order. */
 void values_begin_program(values *n, uint32_t program, uint32_t end);
 
-/* The class of a row that is a value (vyre_row_is_value), whose operands have theirs. */
+/* Returns the class of a row that is a value (vyre_row_is_value).  Its operands must have classes. */
 uint32_t values_of_row(values *n, uint32_t row);
 
-/* The class of a variable's value in that state; 0: control does not come there, or it is a state of memory.  All rows before those
- * that see the state must have their classes. */
+/* Returns the class of a variable's value in a version.  Returns 0 if control does not reach the version, or it is one of
+ * memory.  All rows before the readers of the version must have classes. */
 uint32_t values_of_state(values *n, uint32_t version);
 
 #endif

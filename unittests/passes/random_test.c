@@ -35,8 +35,8 @@ static const struct {
               {"cprop", "uses known from conditions", 4},
               {"simplify", "rows removed", 1},
               {"simplify", "rows folded", 1},
-              {"simplify", "gets known", 1},
-              {"simplify", "loads known", 30},
+              {"simplify", "gets replaced", 1},
+              {"simplify", "loads with known values", 30},
               {"dse", "unread sets", 1},
               {"dse", "unread stores", 4},
               {"dse", "stores of the present value", 300}};
