@@ -1,20 +1,20 @@
-/* Expansion: the rules of the bank whose replacement is several rows, where it pays: division by constants, factoring.
+/* Expansion: applies the rules whose replacement is several rows, if they pay: division by constants, factoring.
  *
- * A rule pays if the rows it makes cost less (issue, by the cost model) than its root and those rows of the pattern that have
- * no other use, which are dead then; dce removes them.  It pays too where both cost the same and nothing else uses rows of the
- * pattern: by the order of rules every replacement is lighter.  New rows go before the root, which becomes the last of them.  One
- * sweep in program order, each row until no rule is used there.  O(rows).
+ * A rule pays if the new rows cost less (issue, by the cost model) than the root and the pattern's rows without other uses,
+ * which dce then removes.  A rule also pays at equal cost if no row of the pattern has other uses, because every replacement is
+ * lighter by the termination measure.  New rows are inserted before the root, which becomes the last of them.  One sweep against
+ * program order applies rules to each row until none matches.  O(rows).
  *
- * Limits: a row of the pattern that has another use makes a rule cost more; the rules are as for pm.
+ * Limits: a row of the pattern that has another use makes a rule cost more.  Rules have the limits of pm.
  *
- * requires: nothing      preserves: versions
+ * Requires: nothing.  Preserves: versions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sweep.h"
 
 #include "expand-rules.inc"
 
-/* Uses of each row that was there when the sweep began, 2 for more. */
+/* By row at the start of the sweep, its number of uses, 2 for two or more. */
 typedef struct uses {
   uint8_t *of;
 } uses;
@@ -40,7 +40,7 @@ issue_of_row(const rules_sweep *s, uint32_t row)
   return issue_of(s, VYRE_ROW_OP(s->v->op[row]), vyre_row_works_on(s->v, row));
 }
 
-/* Which registers' rows die with the root, by the rule's pairs; the cost that saves. */
+/* Computes which registers' rows die with the root.  Returns the cost that removing them saves. */
 static uint32_t
 count_saved(const rules_sweep *s, const uses *u, const rules_match *m, bool dies[RULES_REGISTERS])
 {
@@ -54,7 +54,7 @@ count_saved(const rules_sweep *s, const uses *u, const rules_match *m, bool dies
   return saved;
 }
 
-/* The words of row k of the replacement. */
+/* Returns the words of row k of the replacement. */
 static const uint32_t *
 words_of(const uint32_t *make, uint32_t k)
 {
@@ -69,8 +69,8 @@ type_of_made(const rules_sweep *s, const rules_match *m, const uint32_t *row)
   return VYRE_TYPE(kind, lanes_register == RULES_SCALAR ? 1 : VYRE_TYPE_LANES(rules_value_type(s->v, m->reg[lanes_register])));
 }
 
-/* What the rows of the replacement cost.  What a row works on is told by its result or, of a bool or a tuple, by its first operand.
- */
+/* Returns the cost of the replacement's rows.  The type that decides a row's cost is its result's, or for a bool or tuple its
+ * first operand's. */
 static uint32_t
 count_spent(const rules_sweep *s, const rules_match *m, const uint32_t *make)
 {
@@ -119,7 +119,8 @@ row_of(const rules_sweep *s, uint32_t near_row, const operand *o)
   return o->literal && o->row == 0 ? s->host->constant(s->module, near_row, o->type, o->bits) : o->row;
 }
 
-/* Row k of the replacement: before the root, or the root itself. */
+/* Makes row k of the replacement: inserts it before the root, or rewrites the root if it is the last.  Returns 0 if memory runs
+ * out. */
 static uint32_t
 make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match *m, const uint32_t *make, uint32_t k,
          const uint32_t *made)
@@ -150,7 +151,8 @@ make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match
                              (uint32_t)(imm >> 32), a, b, c);
 }
 
-/* Whether a comparison would get a literal left: canon mirrors it, perhaps into the rule's pattern again, without end. */
+/* Returns whether the replacement has a comparison with a literal on the left.  canon would mirror it, perhaps back into the
+ * rule's pattern, without end. */
 static bool
 is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
 {
@@ -164,7 +166,7 @@ is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
   return false;
 }
 
-/* Whether the rule is used.  *dies says of which registers the rows are dead then. */
+/* Returns whether the rule pays.  *dies receives which registers' rows die. */
 static bool
 pays(const rules_sweep *s, const uses *u, const rules_match *m, const uint32_t *make, bool dies[RULES_REGISTERS])
 {
@@ -204,9 +206,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   *out = VYRE_UNCHANGED;
   if (!u.of)
     return ctx->host->out_of_memory(ctx);
-  for (uint32_t row = s.rows; row-- > 1;) { /* users first */
+  for (uint32_t row = s.rows; row-- > 1;) { /* users before their operands */
     if (vyre_op_of(v, row) == VYRE_OP_at && u.of[row] == 0)
-      continue; /* an unused path is not in the text either */
+      continue; /* unused paths are not in the text */
     count_use(&s, &u, v->a[row]);
     count_use(&s, &u, v->b[row]);
     count_use(&s, &u, v->c[row]);
@@ -225,7 +227,7 @@ static const vyre_param params[] = {RULES_PARAM};
 static const vyre_pass expand = {
     .struct_size = sizeof(vyre_pass),
     .name = "expand",
-    .summary = "replace rows by several that cost less together, by a bank of rules",
+    .summary = "replace rows by several cheaper rows, by rewrite rules",
     .help = built_in_help,
     .params = params,
     .param_count = 1,

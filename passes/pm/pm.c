@@ -1,13 +1,14 @@
-/* Pattern matching: the rules whose replacement is an operand, a literal, or one row over existing rows.
+/* Pattern matching: applies the rules whose replacement is an operand, a literal, or one row over existing rows.
  *
- * The rules are data (docs/rules-format.md, docs/rules.md): those of passes/pm, made into a table when vyre is built, and a user's
- * own file.  A row is rewritten in place, or its uses become uses of a row that is reached through its operands; none is made or
- * moved. One sweep in program order, each row until no rule matches there: its operands are done by then.  O(rows).
+ * The rules are data (docs/rules-format.md, docs/rules.md): the built-in ones of passes/pm, compiled to a table when vyre is
+ * built, and those of a user's file.  A row is rewritten in place, or its uses become uses of a row reached through its
+ * operands.  No row is added or moved.  One sweep in program order applies rules to each row until none matches.  Operands come
+ * first.  O(rows).
  *
- * Limits: a literal that has no row can only be an operand where the op takes an immediate; patterns are matched as they are
- * written, compares in canon's form; rows that sizes use stay; rows with decorations are no part of a match.
+ * Limits: a literal without a const row can only be an operand if the op accepts an immediate.  Patterns match rows as written,
+ * and comparisons in canon's form.  Pinned rows are not rewritten.  Rows with decorations are not part of a match.
  *
- * requires: nothing      preserves: versions, loops, dominance
+ * Requires: nothing.  Preserves: versions, loops, dominance.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sweep.h"
@@ -31,7 +32,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* ---- its phases ---------------------------------------------------------------------------------------------------------- */
+/* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
@@ -78,7 +79,7 @@ static const vyre_pass pm = {
     .flags = VYRE_PASS_KEEPS_ORDER | VYRE_PASS_PREPARES_EARLY,
     .name = "pm",
     .long_name = "pattern-match",
-    .summary = "replace rows by simpler ones in place, by a bank of rules",
+    .summary = "replace rows by simpler ones in place, by rewrite rules",
     .help = built_in_help,
     .params = params,
     .param_count = 1,

@@ -1,10 +1,10 @@
-/* Rules whose replacement is an operand, a literal, or one row over rows that are there.
+/* Applies rules whose replacement is an operand, a literal, or one row over existing rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sweep.h"
 
 typedef struct operand {
-  uint32_t row; /* 0: none that is a row */
+  uint32_t row; /* the operand's row, 0 if it has none */
   bool literal;
   uint64_t bits;
 } operand;
@@ -23,7 +23,8 @@ read_operand(const rules_sweep *s, const uint32_t *table, const rules_match *m, 
   return (operand){(value & RULES_LITERAL_OF) != 0 ? 0 : value, true, rules_value_bits(s->v, value)};
 }
 
-/* The one row of the replacement.  A literal goes right, where it becomes an immediate. */
+/* Rewrites the root to the replacement's one row.  A literal of a commuting op becomes the right operand, as an
+ * immediate.  Returns false if a literal would need a const row. */
 static bool
 make_row(rules_sweep *s, const uint32_t *table, const rules_match *m)
 {

@@ -1,9 +1,10 @@
-/* Which candidates a row's op, its kind and its operands leave: the head, classes, roots, literals and blocks of a table.
+/* Builds the table that maps a row's op, its operands' ops and their kind to candidates: head, classes, roots, literals and
+ * blocks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
 
-/* Numbers for the opcodes that patterns have below their roots. */
+/* Numbers the opcodes that patterns have below their roots.  Returns the number of classes. */
 static uint32_t
 number_classes(const rules_candidate *candidates, uint32_t count, uint32_t *classes)
 {
@@ -37,7 +38,7 @@ put_block(rules_writer *w, const rules_candidate *candidates, uint32_t first, co
     for (uint32_t side = 0; side < 2; side++)
       for (uint32_t class = 0; class < class_count; class ++) {
         const uint32_t op = candidates[i].ops[side];
-        const bool is_same = side == 1 && class == RULES_CLASS_SAME; /* of any class: all may match */
+        const bool is_same = side == 1 && class == RULES_CLASS_SAME; /* rows with equal operands may match operands of any class */
         if (is_same || ((op == VYRE_OP__ROOM || classes[op] == class) && (side == 0 || !candidates[i].same)))
           w->table->words[block + 3 + (16 + side * class_count + class) * words + k / 32] |= 1u << k % 32;
       }

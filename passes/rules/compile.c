@@ -1,7 +1,7 @@
-/* Rules to a flat table: docs at rules_table.h.
+/* Compiles rules to a flat table: see rules_table.h.
  *
- * A rule becomes one candidate for each order of the operands of its commuting ops that makes another term.  A candidate's program
- * compares the structure first, then kinds, lanes and widths, then what must be computed.
+ * A rule becomes one candidate for each order of operands of its commuting ops that makes a different term.  A candidate's
+ * program first tests the structure, then kinds, lanes and widths, then the conditions that must be computed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
@@ -23,7 +23,7 @@ reserve(rules_memory memory, rules_table *table, uint32_t more)
   uint32_t capacity = table->capacity ? table->capacity : 4096;
   while (capacity < table->count + more)
     capacity *= 2;
-  uint32_t *words = memory.take(memory.user, capacity * sizeof *words);
+  uint32_t *words = memory.allocate(memory.user, capacity * sizeof *words);
   if (!words)
     return false;
   if (table->count)
@@ -42,15 +42,16 @@ rules_put(rules_writer *w, uint32_t word)
     w->wrong = "out of memory";
 }
 
-/* ---- who applies it -------------------------------------------------------------------------------------------------- */
+/* ---- the applying pass ----------------------------------------------------------------------------------------------- */
 
 static bool
-is_operand_there(const rules_rule *rule, uint32_t id)
+is_existing_operand(const rules_rule *rule, uint32_t id)
 {
   return rule->nodes[id].sort == RULES_VARIABLE || rules_in_pattern(rule, id) != 0;
 }
 
-/* The right operand can be an immediate, and the others must be rows; a commuting op's may change places. */
+/* pm can make one row.  Its right operand may be an immediate, and the others must be existing rows.  A commuting op may
+ * exchange them. */
 rules_use
 rules_used_by(const rules_rule *rule)
 {
@@ -62,7 +63,7 @@ rules_used_by(const rules_rule *rule)
   const uint32_t flags = vyre_op_infos[node->op].flags;
   uint32_t constants = 0;
   for (uint32_t k = 0; k < node->operands; k++)
-    constants |= (uint32_t)!is_operand_there(rule, node->operand[k]) << k;
+    constants |= (uint32_t)!is_existing_operand(rule, node->operand[k]) << k;
   if (constants == 0 || ((flags & VYRE_OP_TAKES_IMM) != 0 && (constants == 2 || (constants == 1 && (flags & VYRE_OP_COMMUTES)))))
     return RULES_FOR_PM;
   return RULES_FOR_EXPAND;
@@ -85,7 +86,7 @@ literal_index(rules_writer *w, const rules_node *node)
   return w->literal_count++;
 }
 
-/* 0..15 a kind, 16.. a variable. */
+/* Returns the code of a node's kind: 0..15 is a kind, and 16 + n the kind variable n. */
 static uint32_t
 kind_code(rules_writer *w, uint32_t node)
 {
@@ -94,7 +95,7 @@ kind_code(rules_writer *w, uint32_t node)
   if ((kinds & (kinds - 1)) == 0)
     return (uint32_t)__builtin_ctz(kinds);
   if ((w->kinds_known >> kind & 1) == 0)
-    w->wrong = "a type follows from no row of the pattern";
+    w->wrong = "a type cannot be inferred from the pattern";
   return 16 + kind;
 }
 
@@ -103,7 +104,7 @@ put_steps(rules_writer *w, uint32_t id, uint32_t depth)
 {
   const rules_node *node = &w->rule->nodes[id];
   if (depth == RULES_STACK)
-    w->wrong = "an expression of constants is too deep";
+    w->wrong = "a term of constants nests too deeply";
   if (w->wrong)
     return;
   for (uint32_t k = 0; k < node->operands; k++)
@@ -135,7 +136,7 @@ commutes(const rules_rule *rule, uint32_t id)
   return node->sort == RULES_OP && node->operands == 2 && (vyre_op_infos[node->op].flags & VYRE_OP_COMMUTES) != 0;
 }
 
-/* The k-th operand in the candidate's order: each commuting op of the pattern has a bit of `flips`, by its number. */
+/* Returns the k-th operand in the candidate's order.  `flips` has a bit for each commuting op of the pattern, by its number. */
 static uint32_t
 operand_in_order(const rules_rule *rule, uint32_t flips, uint32_t id, uint32_t k)
 {
@@ -180,7 +181,7 @@ put_operand(rules_writer *w, uint32_t id, uint32_t src, uint32_t which)
   }
 }
 
-/* For each kind the rule's own check, and that what the ops leave apart is of one kind. */
+/* Writes the checks of kinds: the rule's own, and that terms which the ops do not relate have equal kinds. */
 static void
 put_kinds(rules_writer *w)
 {
@@ -195,7 +196,7 @@ put_kinds(rules_writer *w)
         continue;
       seen |= UINT64_C(1) << node->given_kind;
       if ((k->kinds & (k->kinds - 1)) == 0 && node->given_mask == k->kinds && !k->computes)
-        continue; /* one kind that it cannot but have */
+        continue; /* the ops leave it no other kind */
       if ((w->kinds_known >> kind & 1) == 0)
         rules_put(w, RULES_KIND | place | (uint32_t)k->computes << 12 | (uint32_t)k->kinds << 16);
       else
@@ -210,7 +211,7 @@ put_lanes(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
   for (uint32_t lanes = 0; lanes < rule->lanes_count; lanes++) {
-    uint64_t seen = lanes == 0; /* class 0 of the pattern is one lane too */
+    uint64_t seen = lanes == 0; /* class 0, one lane, is always checked */
     uint32_t first = lanes == 0 ? RULES_SCALAR : NO_REGISTER;
     for (uint32_t id = rule->pattern; id; id--) {
       const rules_node *node = &rule->nodes[id];
@@ -234,7 +235,7 @@ put_checks(rules_writer *w)
   for (uint32_t i = 0; i < rule->width_count; i++) {
     const rules_width *width = &rule->widths[i];
     if ((w->kinds_known >> width->left & 1) == 0 || (width->right != RULES_KINDS && (w->kinds_known >> width->right & 1) == 0))
-      w->wrong = "a type follows from no row of the pattern";
+      w->wrong = "a type cannot be inferred from the pattern";
     rules_put(w, RULES_WIDTH | (uint32_t)width->left << 4 | (uint32_t)width->relation << 8 | (uint32_t)width->right << 12 |
                      (uint32_t)width->number << 16);
   }
@@ -263,8 +264,8 @@ parent_of(const rules_rule *rule, uint32_t id)
   return rule->pattern;
 }
 
-/* Rows of the pattern, but for the root, that nothing of the replacement needs may go, if nobody else uses them: outer ones before
- * those that stand in them. */
+/* Writes the pairs of a row and its parent for the rows of the pattern that die with the root: the replacement does not use
+ * them, and no other row may.  Outer rows come before the rows inside them. */
 static void
 put_pays(rules_writer *w)
 {
@@ -287,7 +288,7 @@ put_pays(rules_writer *w)
     w->table->words[head] = RULES_PAYS | pairs << 16;
 }
 
-/* Whether the op's k-th operand has one lane whatever the row has. */
+/* Returns whether the op's k-th operand is a scalar whatever the row's type is. */
 static bool
 has_one_lane(uint32_t op, uint32_t k)
 {
@@ -305,22 +306,22 @@ has_one_lane(uint32_t op, uint32_t k)
   }
 }
 
-/* Numbers the expressions and rows below a term, operands first; an operand's descriptor. */
+/* Collects the expressions and rows of a term, operands first.  Returns the term's operand descriptor. */
 static uint32_t
-number_terms(const rules_rule *rule, uint32_t id, uint32_t expressions[RULES_NODES], uint32_t *expression_count,
-             uint32_t rows[RULES_MADE], uint32_t *row_count)
+collect_terms(const rules_rule *rule, uint32_t id, uint32_t expressions[RULES_NODES], uint32_t *expression_count,
+              uint32_t rows[RULES_MADE], uint32_t *row_count)
 {
   const rules_node *node = &rule->nodes[id];
   if (node->constant) {
     expressions[*expression_count] = id;
     return RULES_OPERAND_EXPRESSION | (*expression_count)++;
   }
-  for (uint32_t k = 0; k < *row_count && k < RULES_MADE; k++) /* one term, one row */
+  for (uint32_t k = 0; k < *row_count && k < RULES_MADE; k++) /* equal terms share a row */
     if (rules_same(rule, rows[k], id))
       return RULES_OPERAND_MADE | k;
   for (uint32_t k = 0; k < node->operands; k++)
-    if (!is_operand_there(rule, node->operand[k]))
-      number_terms(rule, node->operand[k], expressions, expression_count, rows, row_count);
+    if (!is_existing_operand(rule, node->operand[k]))
+      collect_terms(rule, node->operand[k], expressions, expression_count, rows, row_count);
   if (*row_count < RULES_MADE)
     rows[*row_count] = id;
   return RULES_OPERAND_MADE | (*row_count)++;
@@ -331,7 +332,7 @@ descriptor(const rules_writer *w, uint32_t parent, uint32_t id, const uint32_t *
            const uint32_t *rows, uint32_t row_count)
 {
   const rules_rule *rule = w->rule;
-  if (is_operand_there(rule, id))
+  if (is_existing_operand(rule, id))
     return RULES_OPERAND_REGISTER | register_of(w, id);
   for (uint32_t k = 0; k < expression_count; k++)
     if (expressions[k] == id) {
@@ -346,7 +347,7 @@ descriptor(const rules_writer *w, uint32_t parent, uint32_t id, const uint32_t *
   return 0;
 }
 
-/* A register of the pattern with as many lanes as the row. */
+/* Returns a register of the pattern with as many lanes as the node. */
 static uint32_t
 lanes_register(const rules_writer *w, uint32_t id)
 {
@@ -364,7 +365,7 @@ put_make(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
   uint32_t expressions[RULES_NODES], expression_count = 0, rows[RULES_MADE] = {0}, row_count = 0;
-  number_terms(rule, rule->replacement, expressions, &expression_count, rows, &row_count);
+  collect_terms(rule, rule->replacement, expressions, &expression_count, rows, &row_count);
   if (row_count > RULES_MADE - 1 || expression_count > 15) {
     w->wrong = "its replacement has too many terms";
     return;
@@ -378,7 +379,7 @@ put_make(rules_writer *w)
     uint32_t operands = 0;
     for (uint32_t i = 0; i < node->operands; i++)
       operands |= descriptor(w, rows[k], node->operand[i], expressions, expression_count, rows, row_count) << 8 * i;
-    if ((operands & RULES_OPERAND_EXPRESSION) != 0 && commutes(rule, rows[k])) /* a literal stands right */
+    if ((operands & RULES_OPERAND_EXPRESSION) != 0 && commutes(rule, rows[k])) /* a literal is the right operand */
       operands = operands >> 8 | (operands & 0xffu) << 8;
     rules_put(w, node->op | kind_code(w, rows[k]) << 16 | lanes_register(w, rows[k]) << 21);
     rules_put(w, operands);
@@ -393,7 +394,7 @@ static void
 put_replacement(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
-  if (is_operand_there(rule, rule->replacement)) {
+  if (is_existing_operand(rule, rule->replacement)) {
     rules_put(w, RULES_FORWARD | register_of(w, rule->replacement) << 4);
   } else if (rule->nodes[rule->replacement].constant) {
     rules_put(w, RULES_LITERALLY);
@@ -407,9 +408,9 @@ put_replacement(rules_writer *w)
 
 /* ---- candidates ------------------------------------------------------------------------------------------------------ */
 
-/* Whether flipping the op makes the same term: two of one variable, or of one literal. */
+/* Returns whether one of the flips makes the same term, because it exchanges equal operands. */
 static bool
-flip_is_idle(const rules_rule *rule, uint32_t flips)
+flips_nothing(const rules_rule *rule, uint32_t flips)
 {
   uint32_t bit = 0;
   for (uint32_t id = 1; id <= rule->pattern; id++) {
@@ -422,7 +423,7 @@ flip_is_idle(const rules_rule *rule, uint32_t flips)
 }
 
 static uint32_t
-wanted_op(const rules_rule *rule, uint32_t id)
+required_op(const rules_rule *rule, uint32_t id)
 {
   const rules_node *node = &rule->nodes[id];
   return node->sort == RULES_OP ? node->op : node->sort == RULES_VARIABLE ? VYRE_OP__ROOM : VYRE_OP_const;
@@ -442,7 +443,7 @@ put_candidate(rules_writer *w, uint32_t rule, rules_candidate *out)
   for (uint32_t k = 0; k < root->operands; k++) {
     const uint32_t operand = operand_in_order(w->rule, w->flips, w->rule->pattern, k);
     if (k < 2)
-      out->ops[k] = wanted_op(w->rule, operand);
+      out->ops[k] = required_op(w->rule, operand);
     if (k == 1)
       out->same = w->rule->nodes[operand].sort == RULES_VARIABLE && rules_same(w->rule, root->operand[0], root->operand[1]);
     if (k == 0)
@@ -482,14 +483,14 @@ rules_compile(rules_memory memory, const rules_set *set, rules_use use, rules_ta
   for (uint32_t i = 0; i < set->count; i++) {
     const uint32_t flips = count_flips(&set->rules[i]);
     if (flips > MOST_FLIPS)
-      return fail(&set->rules[i], "its pattern has too many ops that commute", out_error);
+      return fail(&set->rules[i], "its pattern has too many commuting ops", out_error);
     most += 1u << flips;
     literals += set->rules[i].node_count;
   }
-  rules_candidate *candidates = memory.take(memory.user, (most + 1) * sizeof *candidates);
-  rules_writer w = {.memory = memory, .table = out, .pool = memory.take(memory.user, (literals + 1) * sizeof(uint64_t[16]))};
+  rules_candidate *candidates = memory.allocate(memory.user, (most + 1) * sizeof *candidates);
+  rules_writer w = {.memory = memory, .table = out, .pool = memory.allocate(memory.user, (literals + 1) * sizeof(uint64_t[16]))};
   if (most > MOST_CANDIDATES)
-    return fail(&set->rules[0], "there are too many rules, in all orders of their operands", out_error);
+    return fail(&set->rules[0], "there are too many rules, counted in all orders of their operands", out_error);
   if (!candidates || !w.pool)
     return fail(set->count ? &set->rules[0] : NULL, "out of memory", out_error);
   for (uint32_t i = 0; i < RULES_TABLE_HEAD; i++)
@@ -497,7 +498,7 @@ rules_compile(rules_memory memory, const rules_set *set, rules_use use, rules_ta
   for (uint32_t i = 0; i < set->count; i++) {
     w.rule = &set->rules[i];
     for (w.flips = 0; w.flips < 1u << count_flips(w.rule) && rules_used_by(w.rule) == use; w.flips++)
-      if (!flip_is_idle(w.rule, w.flips) && !put_candidate(&w, i, &candidates[count++]))
+      if (!flips_nothing(w.rule, w.flips) && !put_candidate(&w, i, &candidates[count++]))
         return fail(w.rule, w.wrong, out_error);
   }
   rules_put_tables(&w, candidates, count);

@@ -1,6 +1,6 @@
 /* Constants of rules: literals, terms of constants, and the functions that no op computes.
  *
- * Ops are computed by the evaluator's own lanes, so a rule's constant is what the program would have computed.
+ * Ops are computed by the evaluator's lanes, so a rule's constant equals the value that the program would compute.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
@@ -39,9 +39,9 @@ rules_literal_bits(const rules_node *node, vyre_kind kind)
 
 /* ---- division by multiplication -------------------------------------------------------------------------------------- */
 
-/* Granlund and Montgomery, "Division by invariant integers using multiplication": of a divisor d that is no power of two, with
- * s = floor(log2 d), the multiplier floor(2^(bits + s) / d) + 1 is right if its error is less than 2^s; else the one with a bit
- * more, whose top bit is left to the caller. */
+/* Computes the multiplier and the shift s = floor(log2 d) of a divisor d that is not a power of two (Granlund and Montgomery,
+ * "Division by invariant integers using multiplication").  The multiplier floor(2^(bits + s) / d) + 1 is correct if its error is
+ * less than 2^s.  Otherwise returns false, and the multiplier has one more bit; the caller adds its top bit. */
 static bool
 unsigned_magic(unsigned bits, uint64_t d, uint64_t *out_magic, unsigned *out_shift)
 {
@@ -54,11 +54,12 @@ unsigned_magic(unsigned bits, uint64_t d, uint64_t *out_magic, unsigned *out_shi
   const uint64_t quotient = (uint64_t)(power / d), rest = (uint64_t)(power % d);
   const bool fits = d - rest < UINT64_C(1) << shift;
   *out_shift = shift;
-  *out_magic = (fits ? quotient + 1 : 2 * quotient + (rest >= d - rest) + 1) & bits_mask(bits); /* 2 * power may not fit */
+  /* 2 * power may not fit in 128 bits. */
+  *out_magic = (fits ? quotient + 1 : 2 * quotient + (rest >= d - rest) + 1) & bits_mask(bits);
   return fits;
 }
 
-/* The same of signed numbers, for |d| >= 2: the least shift whose multiplier is right on the whole range. */
+/* Returns the multiplier of a signed divisor with |d| >= 2, and the least shift for which it is correct for all dividends. */
 static uint64_t
 signed_magic(unsigned bits, uint64_t divisor, unsigned *out_shift)
 {
@@ -67,7 +68,7 @@ signed_magic(unsigned bits, uint64_t divisor, unsigned *out_shift)
   *out_shift = 0;
   if (d < 2)
     return 0;
-  const uint64_t greatest = half - 1 - half % d; /* the greatest dividend with rest d - 1 */
+  const uint64_t greatest = half - 1 - half % d; /* the greatest dividend with remainder d - 1 */
   unsigned power = bits;
   while (power < 2 * bits - 1 && (uint128)1 << power <= (uint128)greatest * (d - (uint64_t)(((uint128)1 << power) % d)))
     power++;
@@ -95,7 +96,7 @@ rules_call(rules_function function, vyre_kind kind, uint64_t constant)
   case RULES_SDIV_SHIFT:
     signed_magic(bits, constant, &shift);
     return shift;
-  case RULES_INVERSE: /* Newton: an odd number is its own inverse modulo 8, and each step doubles the bits that are right */
+  case RULES_INVERSE: /* Newton: an odd number is its own inverse modulo 8, and each step doubles the number of correct bits */
     for (unsigned right = 3; right < bits; right *= 2)
       inverse *= 2 - constant * inverse;
     return inverse & bits_mask(bits);

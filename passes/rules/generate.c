@@ -1,10 +1,10 @@
-/* vyre-rules: rule files to what the build needs of them.
+/* vyre-rules: generates files of the build from rule files.
  *
- *   vyre-rules table pm|expand FILE...   C: the table, the rules' names, what -help-pass shows
+ *   vyre-rules table pm|expand FILE...   C: the table, the rules' names, the text of -help-pass
  *   vyre-rules page FILE...              docs/rules.md
- *   vyre-rules check FILE...             nothing, if they are right
+ *   vyre-rules check FILE...             prints nothing if the rules are correct
  *
- * Exit code 1 for an error, which is told with file, line and column.
+ * Exits with code 1 after an error, which has a file, line and column.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #include "rules_table.h"
 
-/* All memory, until the program ends. */
+/* All memory is kept until the program ends. */
 typedef struct block {
   struct block *next;
   max_align_t memory[];
@@ -23,7 +23,7 @@ typedef struct block {
 static block *blocks;
 
 static void *
-take(void *user, size_t bytes)
+allocate(void *user, size_t bytes)
 {
   block *fresh = calloc(1, sizeof *fresh + bytes);
   (void)user;
@@ -44,7 +44,7 @@ free_blocks(void)
   }
 }
 
-static const rules_memory memory = {take, NULL};
+static const rules_memory memory = {allocate, NULL};
 
 static void
 die(const char *file, const rules_error *error)
@@ -57,7 +57,7 @@ static char *
 read_file(const char *path, size_t *out_length)
 {
   FILE *from = fopen(path, "rb");
-  char *text = take(NULL, RULES_TEXT + 1);
+  char *text = allocate(NULL, RULES_TEXT + 1);
   if (!from || !text) {
     fprintf(stderr, "%s: cannot be read\n", path);
     exit(1);
@@ -67,7 +67,7 @@ read_file(const char *path, size_t *out_length)
   return text;
 }
 
-/* The rule's text from its `from`-th byte on, on one line: each character goes to `put`. */
+/* Passes the rule's text from byte `from` on to `put`, without comments and with single blanks. */
 static void
 each_character(const rules_rule *rule, uint32_t from, void (*put)(char c))
 {
@@ -107,7 +107,7 @@ static void
 print_rule(const rules_rule *rule)
 {
   enum { WIDTH = 120 };
-  char *text = take(NULL, rule->length + 1);
+  char *text = allocate(NULL, rule->length + 1);
   size_t column = 0;
   if (!text)
     exit(1);
@@ -152,7 +152,7 @@ print_table(const rules_set *set, rules_use use)
   printf("\n};\nstatic const char *const built_in_names[] = {");
   for (uint32_t i = 0; i < set->count; i++)
     printf("%s\"%s\",", i % 4 ? " " : "\n  ", set->rules[i].name);
-  printf("\n};\n/* No string: those have a longest length. */\nstatic const char built_in_help[] = {");
+  printf("\n};\n/* An array, because string literals have a maximum length. */\nstatic const char built_in_help[] = {");
   for (const char *c = "How to read and write rules: docs/rules-format.md.  The rules:"; *c; c++)
     put_number(*c);
   for (uint32_t i = 0; i < set->count; i++)
@@ -195,8 +195,8 @@ main(int argc, char **argv)
     fprintf(stderr, "usage: vyre-rules table pm|expand FILE... | page FILE... | check FILE...\n");
     return 2;
   }
-  uint32_t *firsts = take(NULL, ((size_t)files + 1) * sizeof *firsts);
-  char **texts = take(NULL, (size_t)files * sizeof *texts);
+  uint32_t *firsts = allocate(NULL, ((size_t)files + 1) * sizeof *firsts);
+  char **texts = allocate(NULL, (size_t)files * sizeof *texts);
   atexit(free_blocks);
   if (!firsts || !texts)
     return 1;

@@ -1,4 +1,4 @@
-/* The tokens of rules: names, numbers, marks.
+/* The lexer of rules: names, numbers, marks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -36,7 +36,7 @@ rules_skip_blanks(const char *text, size_t length, size_t at)
   return at;
 }
 
-/* A name (dashes in it too), a number with its sign, or a mark of one or two characters. */
+/* A token is a name, which may contain dashes, a number with its sign, or a mark of one or two characters. */
 rules_token
 rules_next_token(const char *text, size_t length, size_t *at)
 {
@@ -55,21 +55,21 @@ rules_next_token(const char *text, size_t length, size_t *at)
   return (rules_token){text + start, end - start, (uint32_t)start};
 }
 
-/* Decimal or 0x: a zero in front would be octal in C, and ten here.  From -2^63 to 2^64 - 1. */
+/* Reads a decimal or hexadecimal integer from -2^63 to 2^64 - 1.  A leading zero is an error, because it means octal in C. */
 static bool
 read_integer(const rules_reading *r, const rules_token *t, const char *number, uint64_t *out)
 {
   const bool negative = number[0] == '-', hex = number[negative] == '0' && (number[negative + 1] | 32) == 'x';
   const char *digits = number + negative + 2 * hex;
   if (!digits[0] || digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")])
-    return rules_fail(r, t->at, NULL, "'%s' is no number", number);
+    return rules_fail(r, t->at, NULL, "'%s' is not a number", number);
   if (!hex && digits[0] == '0' && digits[1])
-    return rules_fail(r, t->at, "leave the zeros in front out: numbers are decimal, or hexadecimal behind 0x",
-                      "'%s' begins with a zero", number);
+    return rules_fail(r, t->at, "remove the leading zeros: numbers are decimal, or hexadecimal after 0x", "'%s' begins with a zero",
+                      number);
   errno = 0;
   *out = strtoull(digits, NULL, hex ? 16 : 10);
   if (errno == ERANGE || (negative && *out > UINT64_C(1) << 63))
-    return rules_fail(r, t->at, "no type has more than 64 bits", "'%s' is not from -2^63 to 2^64 - 1", number);
+    return rules_fail(r, t->at, "write a number of at most 64 bits", "'%s' is not from -2^63 to 2^64 - 1", number);
   *out = negative ? 0 - *out : *out;
   return true;
 }
@@ -78,16 +78,16 @@ static bool
 read_float(const rules_reading *r, const rules_token *t, const char *number, uint64_t *out)
 {
   char *end;
-  const locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* the program's own may have a decimal comma */
+  const locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* the program's locale may use a decimal comma */
   if (!c_locale)
     return rules_fail(r, t->at, "free some memory", "out of memory");
   const double value = strtod_l(number, &end, c_locale);
   freelocale(c_locale);
   memcpy(out, &value, sizeof *out);
   if (*end)
-    return rules_fail(r, t->at, NULL, "'%s' is no number", number);
+    return rules_fail(r, t->at, NULL, "'%s' is not a number", number);
   if (isinf(value) && !strchr(number, 'i'))
-    return rules_fail(r, t->at, "write inf, or a number that a double has", "'%s' is too large", number);
+    return rules_fail(r, t->at, "write inf, or a number that a double can hold", "'%s' is too large", number);
   return true;
 }
 

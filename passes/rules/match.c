@@ -1,4 +1,4 @@
-/* Walking a table of rules: docs at rules_table.h.
+/* Matches rows against a table of rules: see rules_table.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules_table.h"
@@ -35,7 +35,7 @@ rules_value_type(const vyre_view *view, uint32_t value)
   return VYRE_ROW_OP(view->op[row]) == VYRE_OP_lane ? VYRE_TYPE(VYRE_U32, 1) : VYRE_ROW_TYPE(view->op[view->a[row]]);
 }
 
-/* 0: there is none. */
+/* Returns an operand of the row as a register's value, or 0 if it is absent. */
 static uint32_t
 operand_of(const vyre_view *v, uint32_t row, uint32_t which)
 {
@@ -68,7 +68,7 @@ kind_of_code(const rules_match *m, uint32_t code)
   return (vyre_kind)(code < 16 ? code : m->kind[code - 16]);
 }
 
-/* Behind its RULES_END. */
+/* Evaluates an expression.  Returns the word after its RULES_END. */
 static const uint32_t *
 compute(const uint32_t *table, const vyre_view *v, const rules_match *m, const uint32_t *at, uint64_t *out, vyre_kind *out_kind)
 {
@@ -129,7 +129,7 @@ width_holds(const rules_match *m, uint32_t word)
 }
 
 static bool
-take_row(const vyre_view *v, rules_match *m, uint32_t word, uint32_t operand)
+match_row(const vyre_view *v, rules_match *m, uint32_t word, uint32_t operand)
 {
   if ((operand & RULES_LITERAL_OF) != 0)
     return false;
@@ -169,7 +169,7 @@ matches(const uint32_t *table, const vyre_view *v, rules_scope scope, const uint
     bool holds = true;
     switch ((rules_code)FIELD(word, 0, 4)) {
     case RULES_ROW:
-      holds = take_row(v, m, word, operand);
+      holds = match_row(v, m, word, operand);
       break;
     case RULES_BIND:
       m->reg[FIELD(word, 4, 4)] = operand;

@@ -1,10 +1,13 @@
-/* Why rules come to an end.
+/* The termination measure of rules.
  *
- * A program is less if its divisions, as a multiset of weights, are less; else if the terms of its rows weigh less.  The weight of
- * a term is that of its ops and leaves, however often a row stands in it.  A rule that puts no variable into its replacement more
- * often than it stands in the pattern, and whose own weight goes down, makes the term of the row that it rewrites lighter, and so
- * those of all rows over it: none gets heavier, and weights are whole numbers.  What makes a division out of others may be heavier.
- * Rows made anew are terms that stand in the replacement, lighter than it.
+ * A program becomes smaller if the multiset of weights of its divisions becomes smaller, or if that is equal and the terms of
+ * its rows become lighter.  The weight of a term is the sum of the weights of its ops and leaves, counting shared rows each
+ * time.
+ *
+ * Consider a rule whose replacement is lighter than its pattern and uses no variable more often.  It makes the term of the
+ * rewritten row lighter, and so the terms of all rows that use it.  No term becomes heavier, and weights are whole numbers, so
+ * this ends.  A rule that replaces a division by lighter ones may make terms heavier.  Additional rows are subterms of the
+ * replacement, so they are lighter.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
@@ -17,7 +20,7 @@ rules_weight(uint32_t op)
   return vyre_op_infos[op].cost;
 }
 
-/* They alone can be by 0. */
+/* Returns whether the op is a division or remainder: only these are undefined for a divisor 0. */
 static bool
 is_division(uint32_t op)
 {
@@ -31,14 +34,15 @@ weigh(const rules_rule *rule, uint32_t id, uint32_t counts[RULES_VARIABLES])
   if (node->sort == RULES_VARIABLE)
     counts[node->variable]++;
   if (node->sort != RULES_OP || node->constant)
-    return 1; /* a constant is one literal by then */
+    return 1; /* a term of constants is one literal */
   uint32_t weight = rules_weight(node->op);
   for (uint32_t k = 0; k < node->operands; k++)
     weight += weigh(rule, node->operand[k], counts);
   return weight;
 }
 
-/* The heaviest division among the rows that the replacement is made of, but for its root; 0: none. */
+/* Returns the weight of the heaviest division among the new rows of the replacement, without its root.  Returns 0 if there is
+ * none. */
 static uint32_t
 heaviest_division(const rules_rule *rule, uint32_t id, bool root)
 {
@@ -63,7 +67,7 @@ rules_shrinks(const rules_rule *rule, const char **out_why)
   const uint32_t had = is_division(pattern->op) ? rules_weight(pattern->op) : 0;
   const bool makes = replacement->sort == RULES_OP && !replacement->constant && is_division(replacement->op);
   const uint32_t root = makes ? rules_weight(replacement->op) : 0, inner = heaviest_division(rule, rule->replacement, true);
-  *why = "it makes a division that was not there";
+  *why = "its replacement adds a division";
   if (inner && inner >= had)
     return false;
   if (root > had || (root == had && inner))
@@ -71,7 +75,7 @@ rules_shrinks(const rules_rule *rule, const char **out_why)
   if (had && root < had)
     return true;
   const uint32_t old_weight = weigh(rule, rule->pattern, before), new_weight = weigh(rule, rule->replacement, after);
-  *why = "a variable stands in the replacement more often than in the pattern";
+  *why = "a variable occurs more often in the replacement than in the pattern";
   for (uint32_t v = 0; v < rule->variable_count; v++)
     if (after[v] > before[v])
       return false;

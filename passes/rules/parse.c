@@ -1,7 +1,7 @@
-/* The text of rules to trees.
+/* The parser of rules.
  *
- * A rule begins in the first column and goes on in indented lines, so an error is of one rule.  What the names mean is settled
- * here, types in types.c.  Linear.
+ * A rule begins in the first column and continues in indented lines, so a syntax error stays within its rule.  Names are
+ * resolved here, and types are inferred in types.c.  Linear.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -16,8 +16,8 @@ enum { DEEPEST = 16 };
 
 typedef struct parser {
   rules_reading r;
-  size_t at, end;    /* of the rule that is read */
-  rules_token token; /* the next one; length 0 at the end */
+  size_t at, end;    /* the parsed position and the end of the current rule */
+  rules_token token; /* the lookahead; its length is 0 at the end */
   uint32_t depth;
 } parser;
 
@@ -33,35 +33,35 @@ rules_fail(const rules_reading *r, uint32_t at, const char *fix, const char *for
   va_start(args, format);
   vsnprintf(r->error->message, sizeof r->error->message, format, args);
   va_end(args);
-  snprintf(r->error->fix, sizeof r->error->fix, "%s", fix ? fix : "docs/rules-format.md has the form of a rule");
+  snprintf(r->error->fix, sizeof r->error->fix, "%s", fix ? fix : "see docs/rules-format.md for the form of a rule");
   return false;
 }
 
 /* ---- tokens ---------------------------------------------------------------------------------------------------------- */
 
 static void
-next(parser *p)
+advance(parser *p)
 {
   p->token = rules_next_token(p->r.text, p->end, &p->at);
 }
 
 static bool
-is(const parser *p, const char *word)
+is_token(const parser *p, const char *word)
 {
   return p->token.length == strlen(word) && memcmp(p->token.text, word, p->token.length) == 0;
 }
 
 static bool
-take(parser *p, const char *word)
+accept_token(parser *p, const char *word)
 {
-  if (!is(p, word))
+  if (!is_token(p, word))
     return false;
-  next(p);
+  advance(p);
   return true;
 }
 
 static int
-shown(size_t length)
+shown_length(size_t length)
 {
   return length > 40 ? 40 : (int)length;
 }
@@ -69,11 +69,11 @@ shown(size_t length)
 static bool
 expect(parser *p, const char *word)
 {
-  if (take(p, word))
+  if (accept_token(p, word))
     return true;
   if (p->token.length == 0)
     return rules_fail(&p->r, p->token.at, NULL, "expected '%s', found the rule's end", word);
-  return rules_fail(&p->r, p->token.at, NULL, "expected '%s', found '%.*s'", word, shown(p->token.length), p->token.text);
+  return rules_fail(&p->r, p->token.at, NULL, "expected '%s', found '%.*s'", word, shown_length(p->token.length), p->token.text);
 }
 
 static bool
@@ -102,8 +102,8 @@ declared_type(parser *p, const rules_token *t)
   for (uint32_t i = 0; i < p->r.type_count; i++)
     if (strlen(p->r.type_names[i]) == t->length && memcmp(p->r.type_names[i], t->text, t->length) == 0)
       return i;
-  rules_fail(&p->r, t->at, "declare it before the colon: name (T int, U uint): ...", "no type is called '%.*s'", shown(t->length),
-             t->text);
+  rules_fail(&p->r, t->at, "declare it before the colon: name (T int, U uint): ...", "type '%.*s' is not declared",
+             shown_length(t->length), t->text);
   return UINT32_MAX;
 }
 
@@ -119,27 +119,28 @@ read_literal(parser *p)
   const rules_token t = p->token;
   rules_node node = {.sort = RULES_LITERAL, .at = t.at, .constant = true};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-    if (is(p, words[i].word)) {
+    if (is_token(p, words[i].word)) {
       node.op = words[i].literal;
       node.bits = words[i].bits;
       node.truth = i < 2;
-      next(p);
+      advance(p);
       return add_node(p, node);
     }
   if (!rules_read_number(&p->r, &t, &node))
     return 0;
-  next(p);
+  advance(p);
   return add_node(p, node);
 }
 
 static bool
 is_literal(const parser *p)
 {
-  return rules_is_digit(p->token.text[0]) || p->token.text[0] == '-' || is(p, "true") || is(p, "false") || is(p, "ones") ||
-         is(p, "least") || is(p, "greatest") || is(p, "bits") || is(p, "top") || is(p, "inf");
+  return rules_is_digit(p->token.text[0]) || p->token.text[0] == '-' || is_token(p, "true") || is_token(p, "false") ||
+         is_token(p, "ones") || is_token(p, "least") || is_token(p, "greatest") || is_token(p, "bits") || is_token(p, "top") ||
+         is_token(p, "inf");
 }
 
-/* Small letters: any row; capitals: a constant.  `x:T` says its type. */
+/* A name in small letters is any row, and one in capitals a constant.  `x:T` gives its type. */
 static uint32_t
 read_variable(parser *p, const rules_token *name)
 {
@@ -151,7 +152,7 @@ read_variable(parser *p, const rules_token *name)
     index++;
   if (index == rule->variable_count) {
     if (rule->pattern) {
-      rules_fail(&p->r, name->at, NULL, "'%.*s' does not stand in the pattern", shown(name->length), name->text);
+      rules_fail(&p->r, name->at, NULL, "'%.*s' does not occur in the pattern", shown_length(name->length), name->text);
       return 0;
     }
     if (index == RULES_VARIABLES || name->length >= sizeof rule->variables[0].name) {
@@ -166,12 +167,12 @@ read_variable(parser *p, const rules_token *name)
   const rules_node node = {
       .sort = constant ? RULES_CONSTANT : RULES_VARIABLE, .variable = (uint8_t)index, .at = name->at, .constant = constant};
   const uint32_t id = add_node(p, node);
-  if (id && take(p, ":")) {
+  if (id && accept_token(p, ":")) {
     const uint32_t type = declared_type(p, &p->token);
     if (type == UINT32_MAX)
       return 0;
     p->r.type_of[id] = (uint8_t)(1 + type);
-    next(p);
+    advance(p);
   }
   return id;
 }
@@ -190,11 +191,11 @@ read_operands(parser *p, rules_node *node)
       return false;
     node->operand[node->operands++] = (uint8_t)operand;
     node->constant &= p->r.rule->nodes[operand].constant;
-  } while (take(p, ","));
+  } while (accept_token(p, ","));
   return expect(p, ")");
 }
 
-/* is_pow2(C) and log2(C) are terms of ops: eq(bitcount(C), 1) and findumsb(C). */
+/* Expands is_pow2(C) to eq(bitcount(C), 1), and log2(C) to findumsb(C). */
 static uint32_t
 finish_word(parser *p, const rules_token *name, rules_node node)
 {
@@ -232,7 +233,7 @@ read_application(parser *p, const rules_token *name, uint32_t type)
     if (strlen(known) != name->length || memcmp(known, name->text, name->length) != 0)
       continue;
     if (call_is_wrong) {
-      rules_fail(&p->r, name->at, "give it one constant, in the replacement or a condition", "'%s' is computed from a constant",
+      rules_fail(&p->r, name->at, "give it one constant, in the replacement or a condition", "'%s' is a function of one constant",
                  known);
       return 0;
     }
@@ -241,8 +242,8 @@ read_application(parser *p, const rules_token *name, uint32_t type)
     return add_node(p, node);
   }
   if (node.op == VYRE_OP_null || word) {
-    rules_fail(&p->r, name->at, "the ops are those of docs/ir.md", "'%.*s' is neither an op nor a function of constants",
-               shown(name->length), name->text);
+    rules_fail(&p->r, name->at, "see docs/ir.md for the ops, and docs/rules-format.md for the functions",
+               "'%.*s' is neither an op nor a function of constants", shown_length(name->length), name->text);
     return 0;
   }
   if (vyre_op_infos[node.op].operands != node.operands && !(node.op == VYRE_OP_tuple && node.operands == 2) &&
@@ -251,11 +252,10 @@ read_application(parser *p, const rules_token *name, uint32_t type)
                node.operands);
     return 0;
   }
-  node.constant &= node.op != VYRE_OP_tuple; /* a row, whatever is in it */
+  node.constant &= node.op != VYRE_OP_tuple; /* a tuple is always a row */
   if (node.constant && p->r.rule->pattern && vyre_op_infos[node.op].fold != VYRE_FOLD_EXACT) {
     rules_fail(&p->r, name->at, "give the op a row of the pattern, or write the number",
-               "the result of '%s' differs between devices, so that it is not computed from constants",
-               vyre_op_infos[node.op].text);
+               "the result of '%s' differs between devices, so it cannot be computed from constants", vyre_op_infos[node.op].text);
     return 0;
   }
   const uint32_t id = add_node(p, node);
@@ -273,26 +273,26 @@ read_term_inner(parser *p)
   if (is_literal(p))
     return read_literal(p);
   if (!is_name(&p->token)) {
-    rules_fail(&p->r, p->token.at, NULL, "expected a term, found '%.*s'", shown(p->token.length), p->token.text);
+    rules_fail(&p->r, p->token.at, NULL, "expected a term, found '%.*s'", shown_length(p->token.length), p->token.text);
     return 0;
   }
   const rules_token name = p->token;
   uint32_t type = 0;
-  next(p);
-  if (take(p, "[")) {
+  advance(p);
+  if (accept_token(p, "[")) {
     const uint32_t declared = declared_type(p, &p->token);
     if (declared == UINT32_MAX)
       return 0;
     type = 1 + declared;
-    next(p);
+    advance(p);
     if (!expect(p, "]"))
       return 0;
-    if (!is(p, "(")) {
+    if (!is_token(p, "(")) {
       expect(p, "(");
       return 0;
     }
   }
-  return take(p, "(") ? read_application(p, &name, type) : read_variable(p, &name);
+  return accept_token(p, "(") ? read_application(p, &name, type) : read_variable(p, &name);
 }
 
 static uint32_t
@@ -317,15 +317,15 @@ read_kinds(parser *p, uint16_t *out)
   do {
     const uint16_t kinds = rules_kinds_named(p->token.text, p->token.length);
     if (kinds == 0)
-      return rules_fail(&p->r, p->token.at, "any, num, int, uint, sint, float, bits, bool, or kinds like u32, joined by '|'",
-                        "'%.*s' is no kind", shown(p->token.length), p->token.text);
+      return rules_fail(&p->r, p->token.at, "use any, num, int, uint, sint, float, bits, bool, or kinds such as u32, joined by '|'",
+                        "'%.*s' is not a kind", shown_length(p->token.length), p->token.text);
     *out |= kinds;
-    next(p);
-  } while (take(p, "|"));
+    advance(p);
+  } while (accept_token(p, "|"));
   return true;
 }
 
-/* (int), or (T int, U V uint). */
+/* Reads declared types: (int), or (T int, U V uint). */
 static bool
 read_types(parser *p)
 {
@@ -338,7 +338,7 @@ read_types(parser *p)
         if (strlen(p->r.type_names[i]) == p->token.length && memcmp(p->r.type_names[i], p->token.text, p->token.length) == 0)
           return rules_fail(&p->r, p->token.at, NULL, "type '%s' is declared twice", p->r.type_names[i]);
       memcpy(p->r.type_names[p->r.type_count++], p->token.text, p->token.length);
-      next(p);
+      advance(p);
     }
     if (p->r.type_count == first) {
       if (first == RULES_KINDS)
@@ -350,11 +350,11 @@ read_types(parser *p)
       return false;
     for (uint32_t i = first; i < p->r.type_count; i++)
       p->r.type_masks[i] = kinds;
-  } while (take(p, ","));
+  } while (accept_token(p, ","));
   return expect(p, ")");
 }
 
-/* bits(A) < bits(B), or bits(A) < 32; it begins with `bits(`. */
+/* Reads a comparison of widths that begins with `bits(`: bits(A) < bits(B), or bits(A) < 32. */
 static bool
 read_width(parser *p)
 {
@@ -373,7 +373,7 @@ read_width(parser *p)
     if (side && rules_is_digit(p->token.text[0]) && p->token.length <= 2) {
       type[k] = RULES_KINDS;
       rule->widths[k].number = (uint8_t)strtoul(p->token.text, NULL, 10);
-      next(p);
+      advance(p);
       break;
     }
     if (!expect(p, "bits") || !expect(p, "("))
@@ -382,18 +382,18 @@ read_width(parser *p)
     if (declared == UINT32_MAX)
       return false;
     type[k] = (uint8_t)declared;
-    next(p);
+    advance(p);
     if (!expect(p, ")"))
       return false;
     if (side)
       break;
     uint32_t r = 0;
-    while (r < 4 && !is(p, relations[r].text))
+    while (r < 4 && !is_token(p, relations[r].text))
       r++;
     if (r == 4)
       return rules_fail(&p->r, p->token.at, NULL, "expected <, <=, == or != between widths");
     rule->widths[k].relation = relations[r].relation;
-    next(p);
+    advance(p);
   }
   return true;
 }
@@ -403,7 +403,7 @@ read_conditions(parser *p)
 {
   rules_rule *rule = p->r.rule;
   do {
-    if (is(p, "bits")) {
+    if (is_token(p, "bits")) {
       if (!read_width(p))
         return false;
       continue;
@@ -414,9 +414,9 @@ read_conditions(parser *p)
     if (!node)
       return false;
     if (!rule->nodes[node].constant)
-      return rules_fail(&p->r, at, "use constants (capital letters) and literals alone", "a condition is about constants");
+      return rules_fail(&p->r, at, "use only constants (capital letters) and literals", "a condition may only use constants");
     rule->conditions[rule->condition_count++] = (uint8_t)node;
-  } while (take(p, ","));
+  } while (accept_token(p, ","));
   return true;
 }
 
@@ -425,16 +425,16 @@ read_head(parser *p)
 {
   rules_rule *rule = p->r.rule;
   if (!is_name(&p->token) || p->token.length >= RULES_NAME)
-    return rules_fail(&p->r, p->token.at, "begin it with a name and a colon: add-zero (int): add(x, 0) => x",
+    return rules_fail(&p->r, p->token.at, "begin the rule with a name and a colon: add-zero (int): add(x, 0) => x",
                       "a rule has a name of at most %d characters", RULES_NAME - 1);
   memcpy(rule->name, p->token.text, p->token.length);
-  next(p);
-  if (take(p, "(") && !read_types(p))
+  advance(p);
+  if (accept_token(p, "(") && !read_types(p))
     return false;
   rule->modes = RULES_IN_STRICT | RULES_IN_RELAXED;
-  if (take(p, "strict"))
+  if (accept_token(p, "strict"))
     rule->modes = RULES_IN_STRICT;
-  else if (take(p, "relaxed"))
+  else if (accept_token(p, "relaxed"))
     rule->modes = RULES_IN_RELAXED;
   return expect(p, ":");
 }
@@ -444,37 +444,37 @@ read_rule(parser *p)
 {
   rules_rule *rule = p->r.rule;
   rule->node_count = 1;
-  next(p);
+  advance(p);
   if (!read_head(p))
     return false;
   const uint32_t at = p->token.at, pattern = read_term(p);
   if (!pattern)
     return false;
   if (rule->nodes[pattern].sort != RULES_OP || rule->nodes[pattern].constant)
-    return rules_fail(&p->r, at, NULL, "a pattern is an op on rows");
+    return rules_fail(&p->r, at, NULL, "a pattern must be an op on rows");
   rule->pattern = (uint8_t)pattern;
   if (!expect(p, "=>"))
     return false;
   rule->replacement = (uint8_t)read_term(p);
   if (!rule->replacement)
     return false;
-  if (take(p, "where") && !read_conditions(p))
+  if (accept_token(p, "where") && !read_conditions(p))
     return false;
   if (p->token.length)
-    return rules_fail(&p->r, p->token.at, "begin a rule in the first column, and indent the lines it goes on in",
-                      "'%.*s' is behind the rule's end", shown(p->token.length), p->token.text);
+    return rules_fail(&p->r, p->token.at, "begin each rule in the first column, and indent its other lines",
+                      "'%.*s' follows the rule's end", shown_length(p->token.length), p->token.text);
   return rules_infer(&p->r);
 }
 
 /* ---- a file ---------------------------------------------------------------------------------------------------------- */
 
 static bool
-grow(rules_memory memory, rules_set *set)
+reserve_rule(rules_memory memory, rules_set *set)
 {
   if (set->count < set->capacity)
     return true;
   const uint32_t capacity = set->capacity ? set->capacity * 2 : 16;
-  rules_rule *rules = memory.take(memory.user, capacity * sizeof *rules);
+  rules_rule *rules = memory.allocate(memory.user, capacity * sizeof *rules);
   if (!rules)
     return false;
   if (set->count)
@@ -484,7 +484,7 @@ grow(rules_memory memory, rules_set *set)
   return true;
 }
 
-/* Behind blanks and comments; the line is counted on. */
+/* Returns the position after blanks and comments, and adds their lines to *line. */
 static size_t
 rule_start(const char *text, size_t length, size_t at, uint32_t *line)
 {
@@ -494,7 +494,7 @@ rule_start(const char *text, size_t length, size_t at, uint32_t *line)
   return start;
 }
 
-/* Behind a rule's last token: blanks and comments that follow belong to nobody. */
+/* Returns the position after the rule's last token.  Blanks and comments that follow are not part of the rule. */
 static size_t
 rule_end(const char *text, size_t length, size_t start)
 {
@@ -512,7 +512,7 @@ rule_end(const char *text, size_t length, size_t start)
   return last;
 }
 
-/* A comparison that canon mirrors, maybe into what the rule matched: the two would not come to an end. */
+/* Returns whether the node is a comparison that canon mirrors, perhaps back into the rule's pattern, without end. */
 static bool
 is_backward(const rules_rule *rule, uint32_t id)
 {
@@ -528,16 +528,17 @@ check_rule(const rules_reading *r, const rules_set *set)
   const char *why;
   for (uint32_t i = 0; i < set->count; i++)
     if (strcmp(set->rules[i].name, r->rule->name) == 0)
-      return rules_fail(r, (uint32_t)(r->rule->text - r->text), "give one of them another name", "rule '%s' is there already",
+      return rules_fail(r, (uint32_t)(r->rule->text - r->text), "rename one of the rules", "rule '%s' is defined twice",
                         r->rule->name);
   if (!rules_shrinks(r->rule, &why))
     return rules_fail(r, r->rule->nodes[r->rule->replacement].at,
-                      "write it the other way round, or with fewer or lighter ops: docs/rules-format.md, Termination",
-                      "rule '%s' does not make the program less: %s", r->rule->name, why);
+                      "exchange its sides, or use fewer or lighter ops: see Termination in docs/rules-format.md",
+                      "rule '%s' does not make the program smaller: %s", r->rule->name, why);
   for (uint32_t id = (uint32_t)r->rule->pattern + 1; id <= r->rule->replacement; id++)
     if (is_backward(r->rule, id))
-      return rules_fail(r, r->rule->nodes[id].at, "write the mirrored comparison, with the constant right: ugt(x, C) for ult(C, x)",
-                        "rule '%s' makes a comparison with a constant left, which canon turns round", r->rule->name);
+      return rules_fail(r, r->rule->nodes[id].at,
+                        "write the mirrored comparison, with the constant on the right: ugt(x, C) for ult(C, x)",
+                        "rule '%s' makes a comparison with a constant on the left, which canon mirrors", r->rule->name);
   return true;
 }
 
@@ -548,12 +549,12 @@ rules_parse(rules_memory memory, const char *file, const char *text, size_t leng
   set->file = file;
   *out_error = (rules_error){0};
   if (length > RULES_TEXT)
-    return rules_fail(&p.r, 0, "leave out what is not used, and comments", "a file of rules has at most %d bytes", RULES_TEXT);
+    return rules_fail(&p.r, 0, "remove unused rules and comments", "a file of rules has at most %d bytes", RULES_TEXT);
   uint32_t line = 1;
   for (size_t at = rule_start(text, length, 0, &line); at < length; at = rule_start(text, length, p.end, &line)) {
     if (set->count == RULES_MOST)
-      return rules_fail(&p.r, (uint32_t)at, "leave out what is not used", "there are more than %d rules", RULES_MOST);
-    if (!grow(memory, set))
+      return rules_fail(&p.r, (uint32_t)at, "remove unused rules", "there are more than %d rules", RULES_MOST);
+    if (!reserve_rule(memory, set))
       return rules_fail(&p.r, (uint32_t)at, "free some memory", "out of memory");
     rules_rule *rule = &set->rules[set->count];
     p = (parser){

@@ -1,14 +1,14 @@
-/* The walk of pm and expand: docs at sweep.h.
+/* The sweep of pm and expand: see sweep.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sweep.h"
 
-/* Rules make programs less, so this is never reached; if a table were wrong, the program would still come to an end. */
+/* Each rule makes the program smaller, so this limit is never reached.  It ends the sweep if a table is wrong. */
 enum { MOST_STEPS = 1000 };
 
-/* ---- rows that sizes use --------------------------------------------------------------------------------------------- */
+/* ---- pinned rows ----------------------------------------------------------------------------------------------------- */
 
-/* Rows over specialization constants alone: those of a type's length or a workgroup's size must stay what can be said there. */
+/* Pins a row that defines a type's length or a workgroup's size.  Such rows must stay expressions over specialization constants. */
 static void
 pin(rules_sweep *s, uint32_t row)
 {
@@ -30,7 +30,7 @@ pin_unless_literal(rules_sweep *s, uint32_t row)
     pin(s, row);
 }
 
-/* A literal too: a type names its row, which is no operand that could become another one. */
+/* Pins a length, even a literal: a type names the literal's row, so the row cannot be replaced. */
 static void
 pin_length(void *user, uint32_t row)
 {
@@ -72,7 +72,7 @@ change_operands(rules_sweep *s, uint32_t row, uint32_t a, uint32_t b, uint32_t c
   s->changed |= replaced != 0;
 }
 
-/* Forwarded operands are replaced, and a right operand that is now a literal becomes an immediate. */
+/* Replaces forwarded operands, and makes a literal right operand an immediate. */
 void
 rules_sweep_operands(rules_sweep *s, uint32_t row)
 {
@@ -102,7 +102,7 @@ begin_forwarding(rules_sweep *s)
 /* ---- replacements ---------------------------------------------------------------------------------------------------- */
 
 static void
-become_literal(rules_sweep *s, const rules_match *m, uint64_t bits)
+rewrite_to_literal(rules_sweep *s, const rules_match *m, uint64_t bits)
 {
   const uint32_t root = m->reg[0];
   s->host->rewrite(s->module, root, VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(s->v->op[root]), 0), (uint32_t)bits,
@@ -118,11 +118,11 @@ rules_sweep_replace(rules_sweep *s, const uint32_t *table, const rules_match *m,
   const uint32_t root = m->reg[0], value = m->reg[m->action[0] >> 4 & 15u];
   vyre_kind kind;
   if ((m->action[0] & 15u) == RULES_LITERALLY) {
-    become_literal(s, m, rules_compute(table, v, m, m->action + 1, &kind));
+    rewrite_to_literal(s, m, rules_compute(table, v, m, m->action + 1, &kind));
     return true;
   }
   if (rules_value_is_literal(v, value)) {
-    become_literal(s, m, rules_value_bits(v, value));
+    rewrite_to_literal(s, m, rules_value_bits(v, value));
     return true;
   }
   if (VYRE_ROW_TYPE(v->op[value]) != VYRE_ROW_TYPE(v->op[root]) || (VYRE_ROW_FLAGS(v->op[root]) & VYRE_ROW_NONUNIFORM) != 0)
@@ -145,7 +145,7 @@ rules_sweep_rewrite(rules_sweep *s, const rules_match *m, uint32_t op, uint32_t 
   s->rewritten++;
 }
 
-/* ---- the walk -------------------------------------------------------------------------------------------------------- */
+/* ---- the sweep ------------------------------------------------------------------------------------------------------- */
 
 bool
 rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *out_status)
@@ -186,7 +186,7 @@ sweep_row(rules_sweep *s, uint32_t row, rules_apply apply, void *user)
   return status;
 }
 
-/* The rows from `from` on that stand in front of `to`. */
+/* Sweeps the rows from `from` to before `to`. */
 static vyre_status
 sweep_program(rules_sweep *s, uint32_t from, uint32_t to, rules_order order, rules_apply apply, void *user)
 {

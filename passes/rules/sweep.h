@@ -1,4 +1,4 @@
-/* What pm and expand share: the walk in program order that keeps operands up to date, the rows they leave alone, user's rules.
+/* The sweep that pm, expand and simplify share: it keeps operands up to date, skips pinned rows, and reads the user's rules.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_RULES_SWEEP_H
@@ -12,67 +12,67 @@ typedef struct rules_sweep {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t rows;             /* when the sweep began */
-  uint32_t *forward;         /* NULL until the first row is forwarded; then an element a row */
-  uint8_t *pinned;           /* a bit a row; NULL: none is */
-  rules_scope scope;         /* of the program that the sweep is in */
-  const uint32_t *tables[2]; /* built in, the user's (NULL: none) */
-  uint64_t *used;            /* of each rule built in */
+  uint32_t rows;             /* at the start of the sweep */
+  uint32_t *forward;         /* by row, its replacement; NULL until a row is forwarded */
+  uint8_t *pinned;           /* a bit for each row, NULL if none is pinned */
+  rules_scope scope;         /* facts of the current program */
+  const uint32_t *tables[2]; /* the built-in table and the user's, which may be NULL */
+  uint64_t *used;            /* uses of each built-in rule */
   uint64_t users, rewritten, replaced;
-  bool changed, lost; /* lost: there was no memory */
+  bool changed, lost; /* lost: memory ran out */
 } rules_sweep;
 
-/* Replaces the root by the replacement of a match.  False: not here; the next match is tried. */
+/* Applies a match to its root.  Returns false if the rule cannot be applied there, and the next match is tried. */
 typedef bool (*rules_apply)(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
-/* Every row, until no rule matches there: in program order, operands kept up to date; or backward, which sees a row before
- * its operands, and where no row may be forwarded or become a literal. */
+/* Sweeps all rows, and applies rules to each until none matches.  In program order it also updates operands.  Backward it visits
+ * a row before its operands, and then no row may be forwarded or become a literal. */
 typedef enum rules_order { RULES_FORWARD_ORDER, RULES_BACKWARD_ORDER } rules_order;
 vyre_status rules_sweep_run(rules_sweep *s, rules_order order, rules_apply apply, void *user);
 
-/* The same in parts, for a caller with a walk of its own.  Begin: memory, pinned rows.  In a program whose scope is set, each row
- * in turn: its operands, forwarded and as immediates; and one use of a rule there, after which the row is another one, or
- * forwarded.  False: there is none. */
+/* The parts of a sweep, for a caller with its own walk.  `begin` allocates memory and pins rows.  The caller sets the scope of
+ * each program.  `operands` replaces a row's forwarded operands and makes immediates.  `step` applies one rule to a row, which
+ * is then rewritten or forwarded, and returns false if no rule applies. */
 vyre_status rules_sweep_begin(rules_sweep *s);
 void rules_sweep_operands(rules_sweep *s, uint32_t row);
 bool rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *out_status);
 
-/* Whether a rule may apply there: at most rows none does. */
+/* Returns whether a rule may apply to the row.  For most rows none does. */
 static inline bool
 rules_sweep_may_step(const rules_sweep *s, uint32_t row)
 {
   return rules_may_match(s->tables[0], s->v, s->scope, row) || (s->tables[1] && rules_may_match(s->tables[1], s->v, s->scope, row));
 }
 
-/* Whether a type's length or a workgroup's size is made of the row. */
+/* Returns whether a type's length or a workgroup's size depends on the row. */
 static inline bool
 rules_sweep_is_pinned(const rules_sweep *s, uint32_t row)
 {
   return s->pinned && (s->pinned[row / 8] >> row % 8 & 1) != 0;
 }
 
-/* pm's rules: the replacement is an operand, a literal, or one row. */
+/* Applies a rule of pm, whose replacement is an operand, a literal, or one row. */
 bool rules_apply_in_place(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
-/* RULES_FORWARD and RULES_LITERALLY.  False: the types differ. */
+/* Applies RULES_FORWARD and RULES_LITERALLY.  Returns false if the types differ. */
 bool rules_sweep_replace(rules_sweep *s, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
-/* The root becomes this row; a literal right operand is in imm (flag IMM in `flags`). */
+/* Rewrites the root.  A literal right operand is passed in imm, with VYRE_ROW_IMM in `flags`. */
 void rules_sweep_rewrite(rules_sweep *s, const rules_match *match, uint32_t op, uint32_t flags, uint64_t imm, uint32_t a,
                          uint32_t b, uint32_t c);
 
-/* The parameter that pm and expand have. */
-#define RULES_PARAM                                                              \
-  {                                                                              \
-    .struct_size = sizeof(vyre_param), .type = VYRE_PARAM_TEXT, .name = "rules", \
-    .summary = "a file of rules, used beside vyre's own", .words = "FILE",       \
+/* The parameter of pm, expand and simplify. */
+#define RULES_PARAM                                                                 \
+  {                                                                                 \
+    .struct_size = sizeof(vyre_param), .type = VYRE_PARAM_TEXT, .name = "rules",    \
+    .summary = "a file of rules to apply after the built-in ones", .words = "FILE", \
   }
-/* The table of the file that the user gave; words NULL: none. */
+/* Reads the table of the user's file.  Its words are NULL if the user gave none. */
 vyre_status rules_read_user(vyre_pass_ctx *ctx, rules_use use, rules_table *out);
 
-/* Counts and names of the rules that were used, for -stats. */
+/* Reports the counters of the sweep, and the uses of each rule, for -stats. */
 void rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t count);
-/* The rules alone. */
+/* Reports the uses of each rule only. */
 void rules_sweep_report_rules(const rules_sweep *s, const char *const *names, uint32_t count);
 
 #endif

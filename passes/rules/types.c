@@ -1,8 +1,8 @@
-/* Kinds and lanes of a rule's terms.
+/* Infers the kinds and lanes of a rule's terms.
  *
- * Every node has a kind and a lanes class; what an op's row in ops.def says of its operands makes some of them one.  What holds of
- * each verified match of the pattern (its ops alone) is kept apart from what the rule wants beyond that (declared types, the
- * replacement, conditions): the difference is what the passes check when a rule matches.
+ * Every node has a kind and a lanes class.  The rows of ops.def say which of them are equal.  Relations that the pattern's ops
+ * imply hold for each match in a verified program.  They are kept apart from further relations (declared types, the replacement,
+ * conditions), which the passes check when a rule matches.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -14,11 +14,11 @@
 
 #define BIT(kind) (1u << (kind))
 
-enum { SCALAR = 0, SLOTS = RULES_NODES + RULES_KINDS }; /* a node's slot is its number, a declared type's stands behind them */
+enum { SCALAR = 0, SLOTS = RULES_NODES + RULES_KINDS }; /* a node's slot is its number; slots of declared types follow */
 
 typedef struct solver {
   rules_reading *r;
-  uint8_t kind[SLOTS], lanes[RULES_NODES]; /* the slot that it is one with; itself: the class's own */
+  uint8_t kind[SLOTS], lanes[RULES_NODES]; /* union-find: the parent slot, itself for the representative */
   uint16_t mask[SLOTS];
   bool computes[SLOTS];
 } solver;
@@ -52,10 +52,10 @@ rules_kinds_named(const char *word, size_t length)
   return 0;
 }
 
-/* ---- what is one ----------------------------------------------------------------------------------------------------- */
+/* ---- classes --------------------------------------------------------------------------------------------------------- */
 
 static uint8_t
-find(uint8_t *slots, uint32_t slot)
+find_class(uint8_t *slots, uint32_t slot)
 {
   while (slots[slot] != slot)
     slot = slots[slot];
@@ -63,10 +63,10 @@ find(uint8_t *slots, uint32_t slot)
 }
 
 static void
-same_kind(solver *s, uint32_t x, uint32_t y)
+unite_kinds(solver *s, uint32_t x, uint32_t y)
 {
-  x = find(s->kind, x);
-  y = find(s->kind, y);
+  x = find_class(s->kind, x);
+  y = find_class(s->kind, y);
   if (x == y)
     return;
   s->kind[y] = (uint8_t)x;
@@ -75,20 +75,20 @@ same_kind(solver *s, uint32_t x, uint32_t y)
 }
 
 static void
-want(solver *s, uint32_t slot, uint16_t kinds)
+restrict_kinds(solver *s, uint32_t slot, uint16_t kinds)
 {
-  s->mask[find(s->kind, slot)] &= kinds;
+  s->mask[find_class(s->kind, slot)] &= kinds;
 }
 
-/* Constants are splats of as many lanes as are wanted. */
+/* Unites the lanes classes of two nodes.  Constants are skipped, because they are splats with any number of lanes. */
 static void
-same_lanes(solver *s, uint32_t x, uint32_t y)
+unite_lanes(solver *s, uint32_t x, uint32_t y)
 {
   const rules_node *nodes = s->r->rule->nodes;
   if (nodes[x].constant || nodes[y].constant)
     return;
-  x = find(s->lanes, x);
-  y = find(s->lanes, y);
+  x = find_class(s->lanes, x);
+  y = find_class(s->lanes, y);
   if (y == SCALAR) {
     y = x;
     x = SCALAR;
@@ -97,89 +97,89 @@ same_lanes(solver *s, uint32_t x, uint32_t y)
 }
 
 static void
-one_lane(solver *s, uint32_t x)
+set_one_lane(solver *s, uint32_t x)
 {
   if (!s->r->rule->nodes[x].constant)
-    s->lanes[find(s->lanes, x)] = SCALAR;
+    s->lanes[find_class(s->lanes, x)] = SCALAR;
 }
 
 static void
-same_type(solver *s, uint32_t x, uint32_t y)
+unite_types(solver *s, uint32_t x, uint32_t y)
 {
-  same_kind(s, x, y);
-  same_lanes(s, x, y);
+  unite_kinds(s, x, y);
+  unite_lanes(s, x, y);
 }
 
 /* ---- ops ------------------------------------------------------------------------------------------------------------- */
 
-/* The condition of a select has one lane or as many as its arms: a class of its own, which only what else is said makes one with
- * theirs. */
+/* Infers ops with their own type rules.  Returns false if the op has none.  The condition of a select has one lane or as many as
+ * the arms, so its lanes class is separate unless another op unites them. */
 static bool
-infer_own(solver *s, uint32_t id)
+infer_special(solver *s, uint32_t id)
 {
   const rules_node *node = &s->r->rule->nodes[id];
   const uint32_t a = node->operand[0], b = node->operand[1], c = node->operand[2];
   switch ((uint32_t)node->op) {
   case VYRE_OP_select:
-    want(s, a, BIT(VYRE_BOOL));
-    same_type(s, id, b);
-    same_type(s, id, c);
+    restrict_kinds(s, a, BIT(VYRE_BOOL));
+    unite_types(s, id, b);
+    unite_types(s, id, c);
     return true;
-  case VYRE_OP_bitcast: /* its lanes may differ from those of its operand; in rules they do not: infer_bitcasts */
-    want(s, id, class_kinds(VYRE_CLASS_NUM));
-    want(s, a, class_kinds(VYRE_CLASS_NUM));
+  case VYRE_OP_bitcast: /* infer_bitcasts unites its lanes with its operand's, which ops do not require */
+    restrict_kinds(s, id, class_kinds(VYRE_CLASS_NUM));
+    restrict_kinds(s, a, class_kinds(VYRE_CLASS_NUM));
     return true;
   case VYRE_OP_convert:
-    want(s, id, class_kinds(VYRE_CLASS_NUM));
-    want(s, a, class_kinds(VYRE_CLASS_NUM));
-    same_lanes(s, id, a);
+    restrict_kinds(s, id, class_kinds(VYRE_CLASS_NUM));
+    restrict_kinds(s, a, class_kinds(VYRE_CLASS_NUM));
+    unite_lanes(s, id, a);
     return true;
   case VYRE_OP_ubfe:
   case VYRE_OP_sbfe:
-    same_type(s, id, a);
-    want(s, a, class_kinds(VYRE_CLASS_INT));
-    want(s, b, BIT(VYRE_U32));
-    want(s, c, BIT(VYRE_U32));
-    one_lane(s, b);
-    one_lane(s, c);
+    unite_types(s, id, a);
+    restrict_kinds(s, a, class_kinds(VYRE_CLASS_INT));
+    restrict_kinds(s, b, BIT(VYRE_U32));
+    restrict_kinds(s, c, BIT(VYRE_U32));
+    set_one_lane(s, b);
+    set_one_lane(s, c);
     return true;
   case VYRE_OP_bfi:
-    same_type(s, id, a);
-    want(s, a, class_kinds(VYRE_CLASS_INT));
-    same_type(s, id, b);
-    want(s, c, BIT(VYRE_TUPLE));
-    one_lane(s, c);
+    unite_types(s, id, a);
+    restrict_kinds(s, a, class_kinds(VYRE_CLASS_INT));
+    unite_types(s, id, b);
+    restrict_kinds(s, c, BIT(VYRE_TUPLE));
+    set_one_lane(s, c);
     return true;
-  case VYRE_OP_tuple: /* of a bfi */
-    want(s, id, BIT(VYRE_TUPLE));
-    want(s, a, BIT(VYRE_U32));
-    want(s, b, BIT(VYRE_U32));
-    one_lane(s, id);
-    one_lane(s, a);
-    one_lane(s, b);
+  case VYRE_OP_tuple: /* the field of a bfi */
+    restrict_kinds(s, id, BIT(VYRE_TUPLE));
+    restrict_kinds(s, a, BIT(VYRE_U32));
+    restrict_kinds(s, b, BIT(VYRE_U32));
+    set_one_lane(s, id);
+    set_one_lane(s, a);
+    set_one_lane(s, b);
     return node->operands == 2;
   case VYRE_OP_any:
   case VYRE_OP_all:
-    want(s, id, BIT(VYRE_BOOL));
-    want(s, a, BIT(VYRE_BOOL));
-    one_lane(s, id);
+    restrict_kinds(s, id, BIT(VYRE_BOOL));
+    restrict_kinds(s, a, BIT(VYRE_BOOL));
+    set_one_lane(s, id);
     return true;
   case VYRE_OP_splat:
-    same_kind(s, id, a);
-    one_lane(s, a);
+    unite_kinds(s, id, a);
+    set_one_lane(s, a);
     return true;
   case VYRE_OP_lane:
-    same_kind(s, id, a);
-    one_lane(s, id);
-    want(s, b, BIT(VYRE_U32));
-    one_lane(s, b);
+    unite_kinds(s, id, a);
+    set_one_lane(s, id);
+    restrict_kinds(s, b, BIT(VYRE_U32));
+    set_one_lane(s, b);
     return true;
   case VYRE_OP_insert:
-    same_type(s, id, a);
-    same_kind(s, id, b);
-    one_lane(s, b);
-    want(s, c, BIT(VYRE_U32));
-    one_lane(s, c);
+    unite_types(s, id, a);
+    unite_kinds(s, id, b);
+    set_one_lane(s, b);
+    restrict_kinds(s, c, BIT(VYRE_U32));
+    set_one_lane(s, c);
     return true;
   default:
     return false;
@@ -193,23 +193,23 @@ infer_op(solver *s, uint32_t id)
   const vyre_op_info *info = &vyre_op_infos[node->op];
   const uint16_t kinds = class_kinds((vyre_class)info->klass);
   const bool computes = (info->klass == VYRE_CLASS_NUM || info->klass == VYRE_CLASS_FLOAT) && node->op != VYRE_OP_bitcast;
-  if ((info->flags & VYRE_OP_PURE) == 0 || (!infer_own(s, id) && info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL))
-    return rules_fail(s->r, node->at, "lane-by-lane ops can stand in rules", "'%s' cannot stand in a rule", info->text);
+  if ((info->flags & VYRE_OP_PURE) == 0 || (!infer_special(s, id) && info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL))
+    return rules_fail(s->r, node->at, "use ops that work lane by lane", "'%s' cannot be used in a rule", info->text);
   for (uint32_t k = 0; k < node->operands; k++) {
     if (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL) {
-      want(s, node->operand[k], kinds);
-      same_type(s, node->operand[0], node->operand[k]);
-      same_lanes(s, id, node->operand[k]);
+      restrict_kinds(s, node->operand[k], kinds);
+      unite_types(s, node->operand[0], node->operand[k]);
+      unite_lanes(s, id, node->operand[k]);
     }
     if (computes)
-      s->computes[find(s->kind, node->operand[k])] = true;
+      s->computes[find_class(s->kind, node->operand[k])] = true;
   }
   if (info->rule == VYRE_RULE_SAME)
-    same_kind(s, id, node->operand[0]);
+    unite_kinds(s, id, node->operand[0]);
   if (info->rule == VYRE_RULE_BOOL)
-    want(s, id, BIT(VYRE_BOOL));
+    restrict_kinds(s, id, BIT(VYRE_BOOL));
   if (computes)
-    s->computes[find(s->kind, id)] = true;
+    s->computes[find_class(s->kind, id)] = true;
   return true;
 }
 
@@ -221,33 +221,33 @@ infer_node(solver *s, uint32_t id)
   case RULES_OP:
     return infer_op(s, id);
   case RULES_CALL:
-    want(s, node->operand[0], class_kinds(VYRE_CLASS_INT));
+    restrict_kinds(s, node->operand[0], class_kinds(VYRE_CLASS_INT));
     if (node->op == RULES_UDIV_FITS)
-      want(s, id, BIT(VYRE_BOOL));
+      restrict_kinds(s, id, BIT(VYRE_BOOL));
     else
-      same_kind(s, id, node->operand[0]);
+      unite_kinds(s, id, node->operand[0]);
     return true;
   case RULES_LITERAL:
     if (node->op == RULES_FLOAT)
-      want(s, id, class_kinds(VYRE_CLASS_FLOAT));
+      restrict_kinds(s, id, class_kinds(VYRE_CLASS_FLOAT));
     else if (node->op == RULES_ONES)
-      want(s, id, class_kinds(VYRE_CLASS_BITS));
+      restrict_kinds(s, id, class_kinds(VYRE_CLASS_BITS));
     else if (node->op != RULES_INTEGER)
-      want(s, id, class_kinds(VYRE_CLASS_INT));
+      restrict_kinds(s, id, class_kinds(VYRE_CLASS_INT));
     return true;
   default:
     return true;
   }
 }
 
-/* Nodes that hold one variable are one value. */
+/* Unites the types of all occurrences of a variable. */
 static void
 infer_variables(solver *s, uint32_t from, uint32_t to)
 {
   const rules_rule *rule = s->r->rule;
   for (uint32_t id = from; id < to; id++)
     if (rule->nodes[id].sort == RULES_VARIABLE || rule->nodes[id].sort == RULES_CONSTANT)
-      same_type(s, rule->variables[rule->nodes[id].variable].node, id);
+      unite_types(s, rule->variables[rule->nodes[id].variable].node, id);
 }
 
 static void
@@ -256,12 +256,13 @@ infer_bitcasts(solver *s)
   const rules_rule *rule = s->r->rule;
   for (uint32_t id = 1; id < rule->node_count; id++)
     if (rule->nodes[id].sort == RULES_OP && rule->nodes[id].op == VYRE_OP_bitcast)
-      same_lanes(s, id, rule->nodes[id].operand[0]);
+      unite_lanes(s, id, rule->nodes[id].operand[0]);
 }
 
 /* ---- a rule ---------------------------------------------------------------------------------------------------------- */
 
-/* A declared type that no node is said to have is that of the first variable it fits. */
+/* Unites declared types with the nodes that name them.  A single type that no node names is that of the first variable that it
+ * fits. */
 static bool
 attach_types(solver *s)
 {
@@ -270,13 +271,13 @@ attach_types(solver *s)
     bool used = false;
     for (uint32_t id = 1; id < r->rule->node_count; id++)
       if (r->type_of[id] == 1 + type) {
-        same_kind(s, RULES_NODES + type, id);
+        unite_kinds(s, RULES_NODES + type, id);
         used = true;
       }
     for (uint32_t v = 0; v < r->rule->variable_count && !used && r->type_count == 1; v++) {
       const uint32_t id = r->rule->variables[v].node;
-      if (s->mask[find(s->kind, id)] & r->type_masks[type]) {
-        same_kind(s, RULES_NODES + type, id);
+      if (s->mask[find_class(s->kind, id)] & r->type_masks[type]) {
+        unite_kinds(s, RULES_NODES + type, id);
         used = true;
       }
     }
@@ -292,12 +293,12 @@ no_type_fits(solver *s, uint32_t class, uint32_t at)
 {
   const rules_node *nodes = s->r->rule->nodes;
   for (uint32_t id = 1; id < s->r->rule->node_count; id++)
-    if (nodes[id].truth && find(s->kind, id) == class)
-      return rules_fail(s->r, nodes[id].at, "write 1 or 0 for a number", "no type fits here: true and false are of bool alone");
+    if (nodes[id].truth && find_class(s->kind, id) == class)
+      return rules_fail(s->r, nodes[id].at, "write 1 or 0 for a number", "no type fits here: true and false have type bool");
   return rules_fail(s->r, at, "see the types of the ops in docs/ir.md", "no type fits here");
 }
 
-/* What each kind class is called, by number from here on. */
+/* Numbers the kind classes. */
 static bool
 number_kinds(solver *s)
 {
@@ -305,7 +306,7 @@ number_kinds(solver *s)
   uint8_t number[SLOTS];
   memset(number, UINT8_MAX, sizeof number);
   for (uint32_t id = 1; id < rule->node_count; id++) {
-    const uint8_t class = find(s->kind, id);
+    const uint8_t class = find_class(s->kind, id);
     if (s->mask[class] == 0)
       return no_type_fits(s, class, rule->nodes[id].at);
     if (number[class] == UINT8_MAX) {
@@ -317,10 +318,11 @@ number_kinds(solver *s)
     rule->nodes[id].kind = number[class];
   }
   for (uint32_t type = 0; type < s->r->type_count; type++)
-    memcpy(rule->kinds[number[find(s->kind, RULES_NODES + type)]].name, s->r->type_names[type], sizeof s->r->type_names[type]);
+    memcpy(rule->kinds[number[find_class(s->kind, RULES_NODES + type)]].name, s->r->type_names[type],
+           sizeof s->r->type_names[type]);
   for (uint32_t w = 0; w < rule->width_count; w++) {
-    rule->widths[w].left = number[find(s->kind, RULES_NODES + s->r->left[w])];
-    rule->widths[w].right = s->r->right[w] == RULES_KINDS ? RULES_KINDS : number[find(s->kind, RULES_NODES + s->r->right[w])];
+    rule->widths[w].left = number[find_class(s->kind, RULES_NODES + s->r->left[w])];
+    rule->widths[w].right = s->r->right[w] == RULES_KINDS ? RULES_KINDS : number[find_class(s->kind, RULES_NODES + s->r->right[w])];
   }
   return true;
 }
@@ -329,10 +331,10 @@ static void
 number_lanes(solver *s)
 {
   rules_rule *rule = s->r->rule;
-  uint8_t number[RULES_NODES] = {0}; /* 0, the scalar's: none yet */
+  uint8_t number[RULES_NODES] = {0}; /* 0 for scalars and for classes without a number */
   rule->lanes_count = 1;
   for (uint32_t id = 1; id < rule->node_count; id++) {
-    const uint8_t class = find(s->lanes, id);
+    const uint8_t class = find_class(s->lanes, id);
     if (class != SCALAR && number[class] == 0)
       number[class] = rule->lanes_count++;
     rule->nodes[id].lanes = number[class];
@@ -350,7 +352,7 @@ literal_fits(const rules_node *node, vyre_kind kind)
   return lane == node->bits || (kind != VYRE_BOOL && (uint64_t)sign_extend(vyre_kind_bits(kind), lane) == node->bits);
 }
 
-/* A literal is the same number at each of its kinds. */
+/* Checks that each literal has the same value in all kinds that it may have. */
 static bool
 check_literals(const solver *s)
 {
@@ -364,7 +366,7 @@ check_literals(const solver *s)
         continue;
       const bool large = node->op == RULES_INTEGER && node->bits > INT64_MAX && s->r->text[node->at] != '-';
       if (!literal_fits(node, (vyre_kind)kind) || (large && vyre_kind_is_float((vyre_kind)kind)))
-        return rules_fail(s->r, node->at, "declare fewer kinds", "the literal does not fit into a kind that the rule is for");
+        return rules_fail(s->r, node->at, "declare fewer kinds", "the literal does not fit into a kind that the rule applies to");
     }
   }
   return true;
@@ -396,29 +398,29 @@ rules_infer(rules_reading *r)
   for (uint32_t id = 1; id < rule->node_count; id++)
     if (rule->nodes[id].sort != RULES_OP && rule->nodes[id].sort != RULES_CALL)
       s.mask[id] &= class_kinds(VYRE_CLASS_ANY);
-  /* An operand's number is less than its op's, and the pattern's less than all others. */
+  /* An operand's number is less than its op's.  The pattern's numbers are less than all others. */
   for (uint32_t id = 1; id <= rule->pattern; id++)
     if (!infer_node(&s, id))
       return false;
   infer_variables(&s, 1, rule->pattern);
   for (uint32_t id = 1; id <= rule->pattern; id++) {
-    rule->nodes[id].given_kind = find(s.kind, id);
-    rule->nodes[id].given_lanes = find(s.lanes, id);
-    rule->nodes[id].given_mask = s.mask[find(s.kind, id)];
+    rule->nodes[id].given_kind = find_class(s.kind, id);
+    rule->nodes[id].given_lanes = find_class(s.lanes, id);
+    rule->nodes[id].given_mask = s.mask[find_class(s.kind, id)];
   }
   for (uint32_t id = (uint32_t)rule->pattern + 1; id < rule->node_count; id++)
     if (!infer_node(&s, id))
       return false;
   infer_variables(&s, (uint32_t)rule->pattern + 1, rule->node_count);
   infer_bitcasts(&s);
-  same_type(&s, rule->pattern, rule->replacement);
+  unite_types(&s, rule->pattern, rule->replacement);
   for (uint32_t k = 0; k < rule->condition_count; k++)
-    want(&s, rule->conditions[k], BIT(VYRE_BOOL));
+    restrict_kinds(&s, rule->conditions[k], BIT(VYRE_BOOL));
   if (!attach_types(&s))
     return false;
   for (uint32_t id = 1; id < rule->node_count; id++)
     if (rule->nodes[id].truth)
-      want(&s, id, BIT(VYRE_BOOL)); /* no match has it for sure: a literal's kind is checked */
+      restrict_kinds(&s, id, BIT(VYRE_BOOL)); /* not implied by the ops, so a match checks the literal's kind */
   if (!number_kinds(&s))
     return false;
   number_lanes(&s);
@@ -428,7 +430,7 @@ rules_infer(rules_reading *r)
   return true;
 }
 
-/* ---- what a rule applies at ------------------------------------------------------------------------------------------ */
+/* ---- typings --------------------------------------------------------------------------------------------------------- */
 
 static bool
 widths_hold(const rules_rule *rule, const vyre_kind kinds[RULES_KINDS])
@@ -445,7 +447,7 @@ widths_hold(const rules_rule *rule, const vyre_kind kinds[RULES_KINDS])
   return true;
 }
 
-/* The next kind of a mask above one; VYRE_VOID: none. */
+/* Returns the mask's next kind after `above`, or VYRE_VOID if there is none. */
 static vyre_kind
 next_kind(uint16_t mask, vyre_kind above)
 {
