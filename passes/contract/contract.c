@@ -20,7 +20,7 @@ typedef struct contractor {
   vyre_module *module;
   const vyre_view *v;
   const bool *pinned; /* by row */
-  uint8_t *uses;      /* by row: 0, 1 or MANY */
+  uint8_t *uses;      /* by row, its number of uses: 0, 1 or MANY */
 } contractor;
 
 static void

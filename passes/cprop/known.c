@@ -156,7 +156,7 @@ decide_comparison(walk *w, uint32_t row, const fact *compare, uint32_t order)
   for (uint32_t i = w->fact_of[compare->a]; i && seen < MOST_FACTS; i = LIST_AT(fact, w->facts, i)->before, seen++)
     possible &= outcomes_left_by(w, LIST_AT(fact, w->facts, i), compare, order);
   if (seen == 0 || possible == 0)
-    return false; /* contradicting facts: the region is unreachable */
+    return false; /* no facts, or contradicting ones because the region is unreachable */
   const bool always = (possible & ~compare->outcomes) == 0;
   if (always || (possible & compare->outcomes) == 0)
     add_literal(w, row, always);

@@ -20,7 +20,7 @@ typedef struct search {
   const vyre_view *v;
   uint32_t loop, test; /* `test` is the `if` at the end of the header */
   bool continues;
-  uint32_t rows, values; /* that may still be visited */
+  uint32_t rows, values; /* rows and values that may still be visited */
 } search;
 
 static bool

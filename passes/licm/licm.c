@@ -188,8 +188,8 @@ is_array(const motion *m, uint32_t buffer)
   return m->host->descriptor_steps(m->module, buffer) != 0;
 }
 
-/* Records the access of the buffer that surely runs before the row, or the row itself as the first one, moved out to the
- * outermost loop that surely runs it. */
+/* Records in `since` an access of the buffer that surely runs before the row.  If there is none, records the row, or the
+ * outermost loop that surely runs it, as the buffer's first access. */
 static void
 note_access(const motion *m, uint32_t row)
 {
@@ -422,7 +422,8 @@ set_loops(const motion *m, uint32_t leaving, uint32_t loop)
     m->loop[m->leaving[i]] = loop;
 }
 
-/* If too many lanes are alive, returns candidates to the loop, except costly rows and their operands. */
+/* If too many lanes are alive, returns candidates to the loop, except costly rows and their operands.  In an unrolled loop, rows
+ * in arms replace costly rows. */
 static void
 keep_cheap(motion *m, uint32_t leaving, uint32_t loop)
 {

@@ -18,7 +18,7 @@ typedef struct rules_writer {
   rules_memory memory;
   const rules_rule *rule;
   rules_table *table;
-  uint32_t literals, literal_count; /* `literal_count` counts those of the table */
+  uint32_t literal_count; /* literals of the table so far */
   uint64_t (*pool)[16];
   uint32_t flips;
   uint8_t node_register[RULES_NODES], variable_register[RULES_VARIABLES];

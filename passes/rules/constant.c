@@ -40,8 +40,9 @@ rules_literal_bits(const rules_node *node, vyre_kind kind)
 /* ---- division by multiplication -------------------------------------------------------------------------------------- */
 
 /* Computes the multiplier and the shift s = floor(log2 d) of a divisor d that is not a power of two (Granlund and Montgomery,
- * "Division by invariant integers using multiplication").  The multiplier floor(2^(bits + s) / d) + 1 is correct if its error is
- * less than 2^s.  Otherwise returns false, and the multiplier has one more bit; the caller adds its top bit. */
+ * "Division by invariant integers using multiplication").  Returns true if the multiplier floor(2^(bits + s) / d) + 1 is
+ * correct, because its error is less than 2^s.  Otherwise the multiplier has one more bit, whose top bit the caller adds, and
+ * the function returns false. */
 static bool
 unsigned_magic(unsigned bits, uint64_t d, uint64_t *out_magic, unsigned *out_shift)
 {

@@ -25,8 +25,8 @@ typedef struct rules_sweep {
 /* Applies a match to its root.  Returns false if the rule cannot be applied there, and the next match is tried. */
 typedef bool (*rules_apply)(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
-/* Sweeps all rows, and applies rules to each until none matches.  In program order it also updates operands.  Backward it visits
- * a row before its operands, and then no row may be forwarded or become a literal. */
+/* Sweeps all rows: updates each row's operands, and applies rules to it until none matches.  Backward order visits a row before
+ * its operands, and then no row may be forwarded or become a literal. */
 typedef enum rules_order { RULES_FORWARD_ORDER, RULES_BACKWARD_ORDER } rules_order;
 vyre_status rules_sweep_run(rules_sweep *s, rules_order order, rules_apply apply, void *user);
 
@@ -72,7 +72,7 @@ vyre_status rules_read_user(vyre_pass_ctx *ctx, rules_use use, rules_table *out)
 
 /* Reports the counters of the sweep, and the uses of each rule, for -stats. */
 void rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t count);
-/* Reports the uses of each rule only. */
+/* Reports only the uses of each rule. */
 void rules_sweep_report_rules(const rules_sweep *s, const char *const *names, uint32_t count);
 
 #endif

@@ -298,7 +298,7 @@ no_type_fits(solver *s, uint32_t class, uint32_t at)
   return rules_fail(s->r, at, "see the types of the ops in docs/ir.md", "no type fits here");
 }
 
-/* Numbers the kind classes. */
+/* Numbers the kind classes of the rule.  Returns false if no kind is possible for one of them. */
 static bool
 number_kinds(solver *s)
 {

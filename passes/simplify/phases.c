@@ -106,7 +106,7 @@ level_rows(preparation *p)
     p->reach[row] = greater(turn[row] + 1, level_after_memory(p, op == VYRE_OP_set ? 0 : version));
   }
   level_joins(p, UINT32_MAX);
-  for (uint32_t row = 1; row < v->rows; row++) /* a construct comes after the `leave`s that leave it */
+  for (uint32_t row = 1; row < v->rows; row++) /* the level of a construct is final only now, and a `leave` uses the construct */
     if (vyre_op_of(v, row) == VYRE_OP_leave)
       turn[row] = greater(turn[row], turn[v->a[row]] + 1);
 }
