@@ -315,7 +315,7 @@ visit_region(walk *w, uint32_t row)
   frame *f = append(w, &w->frames);
   if (!f)
     return;
-  uint32_t last = row; /* the region's last row at any depth; dominance has it, but is stale while rows are edited */
+  uint32_t last = row; /* the region's last row at any depth; dominance has it, but is not available while rows are edited */
   while (w->v->last[last])
     last = w->v->last[last];
   *f = (frame){row, last, w->literals.count, w->facts.count};
