@@ -57,16 +57,16 @@ put_call(cgen *g, uint32_t row, const cgen_place *p)
     cgen_put(g, ", %s", order_of(v->imm[row], true, false));
   else if (reads && writes)
     cgen_put(g, ", %s",
-             !code_is_outside(&g->memory, p->at.buffer) ? "true"
-             : strcmp(order, "__ATOMIC_RELAXED") == 0   ? "alone"
-                                                        : "false");
+             !code_is_outside(&g->w, p->at.buffer)    ? "true"
+             : strcmp(order, "__ATOMIC_RELAXED") == 0 ? "alone"
+                                                      : "false");
   cgen_put(g, ")");
 }
 
 void
 cgen_atomic(cgen *g, uint32_t row)
 {
-  const bool is_value = g->uses[row - g->program] != 0;
+  const bool is_value = g->w.uses[row - g->program] != 0;
   cgen_place p;
   if (!cgen_place_of(g, row, g->v->a[row], &p))
     return;

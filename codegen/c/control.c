@@ -147,7 +147,7 @@ open_for(cgen *g, uint32_t row)
   const uint32_t body = v->first[row];
   const vyre_kind kind = cgen_kind(g, body);
   const char *type = cgen_type_name(kind);
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   cgen_name(g, body, name);
   cgen_begin_line(g);
   cgen_put(g, "for (%s %s = ", type, name);
@@ -297,7 +297,7 @@ close_region(cgen *g, uint32_t region)
 static bool
 is_construct(const cgen *g, uint32_t row)
 {
-  return (vyre_op_infos[cgen_op(g, row)].flags & VYRE_OP_REGIONS) != 0 && cgen_form_of(g, row) == CGEN_NAMED;
+  return (vyre_op_infos[cgen_op(g, row)].flags & VYRE_OP_REGIONS) != 0 && cgen_form_of(g, row) == CODE_NAMED;
 }
 
 static void
@@ -305,7 +305,7 @@ put_construct(cgen *g, uint32_t outermost)
 {
   const vyre_view *v = g->v;
   uint32_t construct = outermost, region = open_construct(g, construct), row;
-  while (!g->status) {
+  while (!g->w.status) {
     if (region) {
       g->indent++;
       row = v->first[region];
@@ -317,7 +317,7 @@ put_construct(cgen *g, uint32_t outermost)
       region = v->parent[construct];
       row = v->next[construct];
     }
-    for (; row && !is_construct(g, row) && !g->status; row = v->next[row])
+    for (; row && !is_construct(g, row) && !g->w.status; row = v->next[row])
       cgen_statement(g, row);
     if (row) {
       construct = row;
@@ -351,7 +351,7 @@ void
 cgen_statement(cgen *g, uint32_t row)
 {
   const vyre_opcode op = cgen_op(g, row);
-  if (cgen_form_of(g, row) != CGEN_NAMED || (g->split && g->uniform[row - g->program] && g->v->parent[row] == g->program))
+  if (cgen_form_of(g, row) != CODE_NAMED || (g->split && g->uniform[row - g->program] && g->v->parent[row] == g->program))
     return;
   /* clang-format off */
   switch (op) {
@@ -377,6 +377,6 @@ cgen_statement(cgen *g, uint32_t row)
 void
 cgen_region(cgen *g, uint32_t region)
 {
-  for (uint32_t row = g->v->first[region]; row && !g->status; row = g->v->next[row])
+  for (uint32_t row = g->v->first[region]; row && !g->w.status; row = g->v->next[row])
     cgen_statement(g, row);
 }

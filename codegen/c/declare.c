@@ -6,23 +6,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool
-is_in(const cgen *g, uint32_t row, vyre_space space)
-{
-  return cgen_is(g, row, VYRE_OP_buffer) && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == space && g->uses[row - g->program] != 0;
-}
-
 /* ---- buffers -------------------------------------------------------------------------------------------------------------- */
 
 bool
 cgen_is_alone(const cgen *g, uint32_t row)
 {
-  const uint32_t slot = code_slot_of(&g->memory, row);
+  const uint32_t slot = code_slot_of(&g->w, row);
   if (g->v->imm_hi[row] & VYRE_ACCESS_ALIASED)
     return false;
   for (uint32_t other = g->v->first[g->program]; other; other = g->v->next[other])
-    if (other != row && cgen_is(g, other, VYRE_OP_buffer) && code_is_outside(&g->memory, other) &&
-        code_slot_of(&g->memory, other) == slot)
+    if (other != row && cgen_is(g, other, VYRE_OP_buffer) && code_is_outside(&g->w, other) && code_slot_of(&g->w, other) == slot)
       return false;
   return true;
 }
@@ -32,13 +25,13 @@ void
 cgen_note_buffers(cgen *g)
 {
   static const char *const spaces[VYRE_SPACE__COUNT] = {"storage", "uniform", "push constants", "", "", "", ""};
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
-    if (!cgen_is(g, row, VYRE_OP_buffer) || !code_is_outside(&g->memory, row))
+    if (!cgen_is(g, row, VYRE_OP_buffer) || !code_is_outside(&g->w, row))
       continue;
-    const uint32_t slot = code_slot_of(&g->memory, row);
+    const uint32_t slot = code_slot_of(&g->w, row);
     const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[row]);
-    const vyre_buffer_info *info = code_buffer_info(&g->memory, row);
+    const vyre_buffer_info *info = code_buffer_info(&g->w, row);
     if (code_buffer_row(g->module, g->program, true, slot) != row)
       continue;
     cgen_put(g, "\n *   buffers[%u]: %s, %s", slot, cgen_name(g, row, name), spaces[space]);
@@ -50,13 +43,13 @@ cgen_note_buffers(cgen *g)
 static bool
 is_used_outside(const cgen *g, uint32_t row)
 {
-  return cgen_is(g, row, VYRE_OP_buffer) && code_is_outside(&g->memory, row) && g->uses[row - g->program] != 0;
+  return cgen_is(g, row, VYRE_OP_buffer) && code_is_outside(&g->w, row) && g->w.uses[row - g->program] != 0;
 }
 
 void
 cgen_put_buffers(cgen *g, bool parameters)
 {
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
     if (!is_used_outside(g, row) || vyre_buffer_descriptor_steps(g->module, row))
       continue;
@@ -64,18 +57,18 @@ cgen_put_buffers(cgen *g, bool parameters)
       cgen_put(g, ", %suint8_t *%s%s", (g->v->imm_hi[row] & VYRE_ACCESS_NO_WRITE) != 0 ? "const " : "",
                cgen_is_alone(g, row) ? "restrict " : "", cgen_name(g, row, name));
     else
-      cgen_put(g, ", d->buffers[%u].data", code_slot_of(&g->memory, row));
+      cgen_put(g, ", d->buffers[%u].data", code_slot_of(&g->w, row));
   }
 }
 
 void
 cgen_declare_outside(cgen *g)
 {
-  char name[CGEN_NAME], size[CGEN_NAME + 2];
+  char name[CODE_NAME], size[CODE_NAME + 2];
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
     if (!is_used_outside(g, row))
       continue;
-    const uint32_t slot = code_slot_of(&g->memory, row);
+    const uint32_t slot = code_slot_of(&g->w, row);
     snprintf(size, sizeof(size), "%s_n", cgen_name(g, row, name));
     if (vyre_buffer_descriptor_steps(g->module, row)) {
       if (cgen_body_has(g, name))
@@ -90,12 +83,10 @@ cgen_declare_outside(cgen *g)
 /* ---- tables --------------------------------------------------------------------------------------------------------------- */
 
 typedef struct table {
-  const uint32_t *words;
-  uint32_t count, next;
+  cgen *g;
   vyre_kind kind; /* of all scalars; VOID: several */
   bool finite, any;
   uint32_t written;
-  bool dry;
 } table;
 
 static bool
@@ -103,6 +94,16 @@ is_finite(vyre_kind kind, uint64_t bits)
 {
   const uint64_t exponents = kind == VYRE_F32 ? 0x7f800000u : UINT64_C(0x7ff) << 52;
   return (kind != VYRE_F32 && kind != VYRE_F64) || (bits & exponents) != exponents;
+}
+
+static void
+look_at_scalar(void *user, uint64_t offset, vyre_kind kind, uint64_t bits)
+{
+  table *t = user;
+  (void)offset;
+  t->kind = !t->any || t->kind == kind ? kind : VYRE_VOID;
+  t->finite = t->finite && is_finite(kind, bits);
+  t->any = true;
 }
 
 static void
@@ -123,10 +124,13 @@ put_gap(cgen *g, table *t, uint64_t offset)
 }
 
 static void
-put_scalar(cgen *g, table *t, vyre_kind kind, uint64_t bits)
+put_scalar(void *user, uint64_t offset, vyre_kind kind, uint64_t bits)
 {
+  table *t = user;
+  cgen *g = t->g;
   const uint32_t size = vyre_kind_bytes(kind);
   const uint32_t units = t->kind == VYRE_VOID ? size : 1;
+  put_gap(g, t, offset);
   for (uint32_t k = 0; k < units; k++) {
     begin_unit(g, t);
     if (t->kind == VYRE_VOID)
@@ -138,61 +142,23 @@ put_scalar(cgen *g, table *t, vyre_kind kind, uint64_t bits)
   }
 }
 
-/* Scalars in order, out of the initializer's words; missing ones are zero. */
-static void
-walk_table(cgen *g, table *t, vyre_type_id type, uint64_t offset)
-{
-  const vyre_kind kind = type < 256 ? VYRE_TYPE_KIND((vyre_type)type) : VYRE_VOID;
-  for (uint32_t i = 0; type < 256 && i < VYRE_TYPE_LANES((vyre_type)type); i++) {
-    uint64_t bits = t->next < t->count ? t->words[t->next++] : 0;
-    if (vyre_kind_bits(kind) == 64)
-      bits |= (uint64_t)(t->next < t->count ? t->words[t->next++] : 0) << 32;
-    if (!t->dry) {
-      put_gap(g, t, offset);
-      put_scalar(g, t, kind, bits);
-      offset += vyre_kind_bytes(kind);
-      continue;
-    }
-    t->kind = !t->any || t->kind == kind ? kind : VYRE_VOID;
-    t->finite = t->finite && is_finite(kind, bits);
-    t->any = true;
-  }
-  if (type < 256)
-    return;
-  const vyre_type_info info = vyre_type_get(g->module, type);
-  for (uint64_t i = 0; i < code_count_of(&g->memory, type) && !g->status; i++)
-    if (info.form == VYRE_FORM_STRUCT)
-      walk_table(g, t, info.members[i].type, offset + code_own_offset(&g->memory, &info, (uint32_t)i));
-    else
-      walk_table(g, t, info.element, offset + i * code_own_size(&g->memory, info.element));
-}
-
-static bool
-has_image(const cgen *g, uint32_t buffer)
-{
-  return code_buffer_info(&g->memory, buffer)->initializer != UINT32_MAX;
-}
-
 /* What the buffer holds at the start, above the function. */
 static void
 put_table(cgen *g, uint32_t buffer)
 {
-  const uint32_t initializer = code_buffer_info(&g->memory, buffer)->initializer;
-  vyre_bytes *out = g->out;
-  char name[CGEN_NAME];
-  table t = {.dry = true, .finite = true};
-  if (initializer != UINT32_MAX)
-    t.words = vyre_module_initializer(g->module, initializer, &t.count);
-  if (code_buffer_size(&g->memory, buffer) > CGEN_MOST_STATE) {
-    cgen_fail(g, buffer, "a table of %" PRIu64 " bytes\nFix: make it a buffer of the dispatch",
-              code_buffer_size(&g->memory, buffer));
+  vyre_bytes *out = g->w.out;
+  char name[CODE_NAME];
+  table t = {.g = g, .finite = true};
+  code_image image = code_image_of(&g->w, buffer);
+  if (code_buffer_size(&g->w, buffer) > CGEN_MOST_STATE) {
+    cgen_fail(g, buffer, "a table of %" PRIu64 " bytes\nFix: make it a buffer of the dispatch", code_buffer_size(&g->w, buffer));
     return;
   }
-  walk_table(g, &t, g->v->imm[buffer], 0);
+  code_image_walk(&g->w, &image, g->v->imm[buffer], look_at_scalar, &t);
   const vyre_kind kind = t.kind;
   const uint32_t size = kind == VYRE_VOID ? 1 : vyre_kind_bytes(kind);
   const bool is_float = (kind == VYRE_F32 || kind == VYRE_F64) && t.finite;
-  g->out = &g->tables;
+  g->w.out = &g->tables;
   cgen_mark(g, &g->table_marks, CGEN_MARK_BLOCK);
   cgen_put(g, "static const %s %s_%s_n[] = {",
            is_float    ? cgen_type_name(kind)
@@ -201,12 +167,10 @@ put_table(cgen *g, uint32_t buffer)
            : size == 2 ? "uint16_t"
                        : "uint8_t",
            g->function, cgen_name(g, buffer, name));
-  t.dry = false;
-  t.next = 0;
-  walk_table(g, &t, g->v->imm[buffer], 0);
-  put_gap(g, &t, code_buffer_size(&g->memory, buffer));
+  code_image_walk(&g->w, &image, g->v->imm[buffer], put_scalar, &t);
+  put_gap(g, &t, code_buffer_size(&g->w, buffer));
   cgen_put(g, t.any ? "};\n\n" : "0};\n\n");
-  g->out = out;
+  g->w.out = out;
 }
 
 /* ---- memory of the program's own ------------------------------------------------------------------------------------------ */
@@ -214,7 +178,7 @@ put_table(cgen *g, uint32_t buffer)
 static uint64_t
 bytes_of(const cgen *g, uint32_t buffer)
 {
-  const uint64_t size = code_buffer_size(&g->memory, buffer);
+  const uint64_t size = code_buffer_size(&g->w, buffer);
   return size ? size : 1;
 }
 
@@ -222,11 +186,11 @@ bytes_of(const cgen *g, uint32_t buffer)
 static void
 declare_bytes(cgen *g, uint32_t buffer, const char *zero)
 {
-  char name[CGEN_NAME];
-  const bool overlaid = code_is_overlaid(&g->memory, buffer),
+  char name[CODE_NAME];
+  const bool overlaid = code_is_overlaid(&g->w, buffer),
              each = g->wide && VYRE_BUFFER_SPACE(g->v->imm_hi[buffer]) == VYRE_SPACE_PRIVATE;
   cgen_begin_line(g);
-  if (g->out == &g->body)
+  if (g->w.out == &g->body)
     cgen_mark(g, &g->marks, CGEN_MARK_LINE);
   cgen_put(g, "_Alignas(16) uint8_t %s", overlaid ? "shared_n" : cgen_name(g, buffer, name));
   if (each)
@@ -238,11 +202,11 @@ declare_bytes(cgen *g, uint32_t buffer, const char *zero)
 static void
 put_image(cgen *g, uint32_t buffer)
 {
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   cgen_begin_line(g);
   cgen_put(g, "memcpy(");
   cgen_put_buffer(g, buffer);
-  cgen_put(g, ", %s_%s_n, %" PRIu64 ");\n", g->function, cgen_name(g, buffer, name), code_buffer_size(&g->memory, buffer));
+  cgen_put(g, ", %s_%s_n, %" PRIu64 ");\n", g->function, cgen_name(g, buffer, name), code_buffer_size(&g->w, buffer));
 }
 
 void
@@ -250,18 +214,18 @@ cgen_declare_shared(cgen *g)
 {
   const vyre_view *v = g->v;
   bool overlaid = false;
-  for (uint32_t row = v->first[g->program]; row && !g->status; row = v->next[row]) {
-    if (is_in(g, row, VYRE_SPACE_CONSTANT) || (is_in(g, row, VYRE_SPACE_PRIVATE) && has_image(g, row)))
+  for (uint32_t row = v->first[g->program]; row && !g->w.status; row = v->next[row]) {
+    if (code_is_in(&g->w, row, VYRE_SPACE_CONSTANT) || (code_is_in(&g->w, row, VYRE_SPACE_PRIVATE) && code_has_image(&g->w, row)))
       put_table(g, row);
-    if (g->wide && is_in(g, row, VYRE_SPACE_PRIVATE) && has_image(g, row)) {
+    if (g->wide && code_is_in(&g->w, row, VYRE_SPACE_PRIVATE) && code_has_image(&g->w, row)) {
       cgen_line(g, "for (uint32_t li = 0; li < %uu; li++)", g->count);
       g->indent++;
       put_image(g, row);
       g->indent--;
     }
-    if (g->wide || !is_in(g, row, VYRE_SPACE_WORKGROUP) || (overlaid && code_is_overlaid(&g->memory, row)))
+    if (g->wide || !code_is_in(&g->w, row, VYRE_SPACE_WORKGROUP) || (overlaid && code_is_overlaid(&g->w, row)))
       continue;
-    overlaid = overlaid || code_is_overlaid(&g->memory, row);
+    overlaid = overlaid || code_is_overlaid(&g->w, row);
     declare_bytes(g, row, " = {0}");
   }
 }
@@ -270,14 +234,14 @@ void
 cgen_declare_own(cgen *g)
 {
   const vyre_view *v = g->v;
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   for (uint32_t row = v->first[g->program]; row; row = v->next[row]) {
-    if (is_in(g, row, VYRE_SPACE_PRIVATE)) {
-      declare_bytes(g, row, has_image(g, row) ? "" : " = {0}");
-      if (has_image(g, row))
+    if (code_is_in(&g->w, row, VYRE_SPACE_PRIVATE)) {
+      declare_bytes(g, row, code_has_image(&g->w, row) ? "" : " = {0}");
+      if (code_has_image(&g->w, row))
         put_image(g, row);
     }
-    if (!cgen_is(g, row, VYRE_OP_var) || !g->uses[row - g->program])
+    if (!cgen_is(g, row, VYRE_OP_var) || !g->w.uses[row - g->program])
       continue;
     const uint32_t lanes = cgen_lanes(g, row);
     for (uint32_t k = 0; k < lanes; k++) {
@@ -299,7 +263,7 @@ declare_field(cgen *g, uint32_t row)
   vyre_type type = cgen_row_type(g, row);
   const bool several = VYRE_TYPE_KIND(type) == VYRE_TUPLE;
   const uint32_t parts = several ? cgen_parts(g, row, &type, 0) : 1;
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   cgen_name(g, row, name);
   for (uint32_t part = 0; part < parts; part++) {
     if (several)
@@ -325,27 +289,28 @@ void
 cgen_declare_state(cgen *g)
 {
   const vyre_view *v = g->v;
-  vyre_bytes *out = g->out;
+  vyre_bytes *out = g->w.out;
   const uint32_t indent = g->indent;
   bool overlaid = false;
-  g->out = &g->state;
+  g->w.out = &g->state;
   g->indent = 1;
   if (g->parks) {
     cgen_line(g, "uint16_t where[%u];", g->count);
     g->state_bytes += (uint64_t)g->count * 2;
   }
-  for (uint32_t row = g->program + 1; row < g->end && !g->status; row++) {
+  for (uint32_t row = g->program + 1; row < g->end && !g->w.status; row++) {
     const bool is_var = cgen_is(g, row, VYRE_OP_var);
-    if (g->spilled[row - g->program] && (!is_var || g->uses[row - g->program]))
+    if (g->spilled[row - g->program] && (!is_var || g->w.uses[row - g->program]))
       declare_field(g, row);
-    if (v->parent[row] != g->program || (!is_in(g, row, VYRE_SPACE_WORKGROUP) && !is_in(g, row, VYRE_SPACE_PRIVATE)))
+    if (v->parent[row] != g->program ||
+        (!code_is_in(&g->w, row, VYRE_SPACE_WORKGROUP) && !code_is_in(&g->w, row, VYRE_SPACE_PRIVATE)))
       continue;
-    if (!(overlaid && code_is_overlaid(&g->memory, row)))
+    if (!(overlaid && code_is_overlaid(&g->w, row)))
       declare_bytes(g, row, "");
-    overlaid = overlaid || code_is_overlaid(&g->memory, row);
+    overlaid = overlaid || code_is_overlaid(&g->w, row);
   }
   g->indent = indent;
-  g->out = out;
+  g->w.out = out;
 }
 
 void

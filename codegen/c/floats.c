@@ -87,7 +87,7 @@ cgen_float_operand(cgen *g, uint32_t row, uint32_t lane, bool tight)
   const vyre_kind kind = cgen_kind(g, row);
   uint64_t bits;
   float_op o;
-  if (code_constant(&g->memory, row, &bits)) {
+  if (code_constant(&g->w, row, &bits)) {
     cgen_float_literal(g, kind, bits);
   } else if (kind == VYRE_F16) {
     cgen_call(g, "value", kind);
@@ -107,8 +107,8 @@ static void
 put_right(cgen *g, uint32_t row, uint32_t lane, bool tight)
 {
   uint64_t bits;
-  if (cgen_has_literal(g, row) && code_right_constant(&g->memory, row, &bits))
-    cgen_float_literal(g, VYRE_TYPE_KIND(cgen_right_type(g, row)), bits);
+  if (cgen_has_literal(g, row) && code_right_constant(&g->w, row, &bits))
+    cgen_float_literal(g, VYRE_TYPE_KIND(code_right_type(g->v, row)), bits);
   else
     cgen_float_operand(g, g->v->b[row], lane, tight);
 }
@@ -120,7 +120,7 @@ static bool
 is_from_zero(const cgen *g, uint32_t row)
 {
   uint64_t bits;
-  return cgen_is(g, row, VYRE_OP_sub) && code_constant(&g->memory, g->v->a[row], &bits) && bits == 0;
+  return cgen_is(g, row, VYRE_OP_sub) && code_constant(&g->w, g->v->a[row], &bits) && bits == 0;
 }
 
 static void

@@ -148,7 +148,7 @@ need(cgen *g, const char *name, size_t length, vyre_kind kind)
 {
   uint32_t number;
   const cgen_helper *h = find(name, length, kind, &number);
-  vyre_bytes *out = g->out;
+  vyre_bytes *out = g->w.out;
   if (!h || number >= CGEN_HELPERS) {
     cgen_fail(g, g->program, "vyre has no function '%.*s' of %s to write in C", (int)length, name, cgen_suffix(kind));
     return;
@@ -157,10 +157,10 @@ need(cgen *g, const char *name, size_t length, vyre_kind kind)
     return;
   g->file->helped[number] |= UINT32_C(1) << kind;
   need_all_in(g, h->text, kind);
-  g->out = &g->file->helpers;
+  g->w.out = &g->file->helpers;
   cgen_mark(g, &g->file->helper_marks, CGEN_MARK_BLOCK);
   expand(g, h, kind);
-  g->out = out;
+  g->w.out = out;
 }
 
 void

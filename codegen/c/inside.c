@@ -35,7 +35,7 @@ is_constant_memory(const cgen *g, uint32_t path)
     path = g->v->a[path];
   const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[path]);
   const bool is_read_alone = space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH || (g->v->imm_hi[path] & VYRE_ACCESS_NO_WRITE);
-  return code_is_outside(&g->memory, path) && is_read_alone && cgen_is_alone(g, path);
+  return code_is_outside(&g->w, path) && is_read_alone && cgen_is_alone(g, path);
 }
 
 static bool
@@ -80,7 +80,7 @@ limit_access(cgen *g, uint32_t row)
 {
   const vyre_opcode op = cgen_op(g, row);
   cgen_place p;
-  if (cgen_form_of(g, row) != CGEN_NAMED || (op != VYRE_OP_load && op != VYRE_OP_store && !vyre_op_is_atomic(op)) ||
+  if (cgen_form_of(g, row) != CODE_NAMED || (op != VYRE_OP_load && op != VYRE_OP_store && !vyre_op_is_atomic(op)) ||
       !cgen_place_of(g, row, g->v->a[row], &p))
     return false;
   uint8_t *known = &g->known[p.at.buffer - g->program];
@@ -119,7 +119,7 @@ limit_comparison(cgen *g, uint32_t row)
 void
 cgen_put_inside(cgen *g)
 {
-  const size_t start = g->out->size;
+  const size_t start = g->w.out->size;
   bool any = false;
   if (!may_be_split(g))
     return;
@@ -129,10 +129,10 @@ cgen_put_inside(cgen *g)
       cgen_statement(g, row);
   }
   cgen_line(g, "uint32_t inside = %uu;", g->local[0]);
-  for (uint32_t row = g->program + 1; row < g->end && !g->status; row++)
+  for (uint32_t row = g->program + 1; row < g->end && !g->w.status; row++)
     any = limit_access(g, row) || limit_comparison(g, row) || any;
   g->split = any;
-  if (any || g->status)
+  if (any || g->w.status)
     return;
   cgen_cut(g, start);
 }

@@ -84,11 +84,11 @@ put_side(cgen *g, vyre_kind kind, const side *s)
 static void
 look(cgen *g, vyre_kind kind, side *s)
 {
-  const size_t start = g->out->size;
+  const size_t start = g->w.out->size;
   put_side(g, kind, s);
-  if (g->status)
+  if (g->w.status)
     return;
-  const char *text = g->out->data + start;
+  const char *text = g->w.out->data + start;
   char *end;
   text += strncmp(text, "UINT64_C(", 9) == 0 ? 9 : 0;
   const uint64_t bits = strtoull(text, &end, 0);
@@ -96,21 +96,21 @@ look(cgen *g, vyre_kind kind, side *s)
     s->constant = true;
     s->bits = bits;
   }
-  g->out->size = start;
-  g->out->data[start] = '\0';
+  g->w.out->size = start;
+  g->w.out->data[start] = '\0';
 }
 
 bool
 cgen_is_twice(cgen *g, size_t start, const char *sign)
 {
-  const size_t written = g->out->size - start, between = strlen(sign) + 2;
-  if (g->status || written < between || (written - between) % 2 != 0)
+  const size_t written = g->w.out->size - start, between = strlen(sign) + 2;
+  if (g->w.status || written < between || (written - between) % 2 != 0)
     return false;
   const size_t half = (written - between) / 2;
-  if (memcmp(g->out->data + start, g->out->data + start + half + between, half) != 0)
+  if (memcmp(g->w.out->data + start, g->w.out->data + start + half + between, half) != 0)
     return false;
-  g->out->size = start;
-  g->out->data[start] = '\0';
+  g->w.out->size = start;
+  g->w.out->data[start] = '\0';
   return true;
 }
 
@@ -126,7 +126,7 @@ put_comparison(cgen *g, uint32_t compares, vyre_kind kind, side *l, side *r)
     cgen_put(g, outcomes & may_be ? "true" : "false");
     return;
   }
-  const size_t start = g->out->size;
+  const size_t start = g->w.out->size;
   char cast[16] = "";
   if (is_signed)
     snprintf(cast, sizeof(cast), "(%s)", signed_type(kind));
@@ -142,7 +142,7 @@ void
 cgen_compare_indices(cgen *g, uint32_t index, uint32_t to, bool is_signed)
 {
   side l = {.row = index}, r = {.row = to};
-  r.constant = code_constant(&g->memory, to, &r.bits);
+  r.constant = code_constant(&g->w, to, &r.bits);
   put_comparison(g, vyre_op_infos[is_signed ? VYRE_OP_slt : VYRE_OP_ult].compares, cgen_kind(g, index), &l, &r);
 }
 
@@ -150,8 +150,8 @@ static void
 compare(cgen *g, uint32_t row, uint32_t lane)
 {
   side l = {.row = g->v->a[row], .lane = lane}, r = {.row = g->v->b[row], .lane = lane};
-  l.constant = code_constant(&g->memory, l.row, &l.bits);
-  r.constant = code_right_constant(&g->memory, row, &r.bits);
+  l.constant = code_constant(&g->w, l.row, &l.bits);
+  r.constant = code_right_constant(&g->w, row, &r.bits);
   put_comparison(g, vyre_op_infos[cgen_op(g, row)].compares, cgen_kind(g, l.row), &l, &r);
 }
 
@@ -162,12 +162,12 @@ static void
 make_hexadecimal(cgen *g, size_t start)
 {
   char *end = NULL;
-  if (g->status || g->out->data[start] == '0')
+  if (g->w.status || g->w.out->data[start] == '0')
     return;
-  const uint64_t bits = strtoull(g->out->data + start, &end, 10);
-  if (end == g->out->data + start || strcmp(end, "u") != 0)
+  const uint64_t bits = strtoull(g->w.out->data + start, &end, 10);
+  if (end == g->w.out->data + start || strcmp(end, "u") != 0)
     return;
-  g->out->size = start;
+  g->w.out->size = start;
   cgen_put(g, "0x%" PRIx64 "u", bits);
 }
 
@@ -176,15 +176,15 @@ binary(cgen *g, uint32_t row, uint32_t lane, const char *sign)
 {
   const vyre_kind kind = cgen_kind(g, row);
   const bool narrow = vyre_kind_is_int(kind) && vyre_kind_bits(kind) < 32;
-  const size_t start = g->out->size;
+  const size_t start = g->w.out->size;
   if (narrow)
     cgen_put(g, "(%s)(%s", cgen_type_name(kind), *sign == '*' ? "(uint32_t)" : "");
-  const size_t left = g->out->size;
+  const size_t left = g->w.out->size;
   cgen_value(g, g->v->a[row], lane, true);
   if (*sign == '^')
     make_hexadecimal(g, left);
   /* of what is true or false by & and |, which have no branch; but clang warns of them where both sides call functions */
-  const bool calls = kind == VYRE_BOOL && !g->status && strstr(g->out->data + left, "vyre_");
+  const bool calls = kind == VYRE_BOOL && !g->w.status && strstr(g->w.out->data + left, "vyre_");
   cgen_put(g, calls && (*sign == '&' || *sign == '|') ? " %s%s " : " %s ", sign, sign);
   cgen_right(g, row, lane, true);
   cgen_put(g, narrow ? ")" : "");
@@ -203,7 +203,7 @@ shift(cgen *g, uint32_t row, uint32_t lane)
     cgen_put(g, "(%s)((uint32_t)", cgen_type_name(kind));
   cgen_value(g, g->v->a[row], lane, true);
   cgen_put(g, cgen_is(g, row, VYRE_OP_shl) ? " << " : " >> ");
-  if (code_right_constant(&g->memory, row, &count)) {
+  if (code_right_constant(&g->w, row, &count)) {
     cgen_put(g, "%uu", (uint32_t)count & (bits - 1));
   } else {
     cgen_put(g, "(");
@@ -305,7 +305,7 @@ cgen_integer(cgen *g, uint32_t row, uint32_t lane)
     put_int_dot(g, row);
   else if (op == VYRE_OP_neg || op == VYRE_OP_not)
     unary(g, row, lane);
-  else if ((op == VYRE_OP_udiv || op == VYRE_OP_umod) && !(code_right_constant(&g->memory, row, &right) && right))
+  else if ((op == VYRE_OP_udiv || op == VYRE_OP_umod) && !(code_right_constant(&g->w, row, &right) && right))
     call(g, row, lane); /* by zero, perhaps */
   else if (sign)
     binary(g, row, lane, sign);

@@ -41,12 +41,11 @@
 #define CGEN_HELPERS    192u
 #define CGEN_MANY       UINT32_MAX /* as a segment: more than one */
 #define CGEN_MOST_STATE (4u << 20) /* bytes of a workgroup's state: it stands on the stack */
-#define CGEN_NAME       96u        /* bytes of an identifier, its end counted */
 
 /* How a row is written. */
 typedef enum cgen_form {
   CGEN_UNUSED, /* not at all */
-  CGEN_NAMED,  /* a statement that defines a name */
+  CODE_NAMED,  /* a statement that defines a name */
   CGEN_INLINE, /* an expression in its user */
 } cgen_form;
 
@@ -81,11 +80,9 @@ typedef struct cgen_file {
 typedef struct cgen {
   const vyre_module *module;
   const vyre_view *v;
-  const vyre_allocator *allocator;
   const vyre_c_options *options;
-  code_memory memory;
+  code_writer w;
   cgen_file *file;
-  vyre_status status;
   uint32_t program, end;    /* its rows: from program to before end */
   uint32_t local[3], count; /* the workgroup's size */
   uint32_t subgroup;
@@ -96,12 +93,10 @@ typedef struct cgen {
   const char *function;
 
   /* by row less program */
-  uint32_t *words;
-  uint32_t *uses, *writes; /* how many; rows so far that a read may not be moved over */
-  uint32_t *segment;       /* that it stands in */
-  uint32_t *seen;          /* the segment where its text stands, CGEN_MANY, or 0 */
-  uint32_t *user;          /* of a single use: the statement where it ends up */
-  uint8_t *bytes;
+  uint32_t *writes;  /* rows so far that a read may not be moved over */
+  uint32_t *segment; /* that it stands in */
+  uint32_t *seen;    /* the segment where its text stands, CGEN_MANY, or 0 */
+  uint32_t *user;    /* of a single use: the statement where it ends up */
   uint8_t *form, *level, *twice;
   uint8_t *is_wide;      /* a construct with a waiting row in it, or such a row */
   uint8_t *spilled;      /* an array of the state */
@@ -110,9 +105,8 @@ typedef struct cgen {
   uint8_t *left, *again; /* constructs: some jump goes to the label after it, or to its continuing region */
 
   /* text */
-  vyre_bytes *out; /* where put() writes: one of these */
-  vyre_bytes body, state, tables;
-  cgen_marks marks, table_marks; /* of body and tables */
+  vyre_bytes body, state, tables; /* one of these is the writer's `out` */
+  cgen_marks marks, table_marks;  /* of body and tables */
   uint64_t state_bytes;
   uint32_t indent;
   uint32_t at_segment; /* being written */
@@ -121,9 +115,9 @@ typedef struct cgen {
 } cgen;
 
 /* ---- write.c ---- */
-void *cgen_resize(cgen *g, void *memory, size_t old_size, size_t new_size);
-bool cgen_fail(cgen *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
-void cgen_put(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3);
+#define cgen_resize(g, ...) code_resize(&(g)->w, __VA_ARGS__)
+#define cgen_fail(g, ...)   code_fail(&(g)->w, __VA_ARGS__)
+#define cgen_put(g, ...)    code_put(&(g)->w, __VA_ARGS__)
 void cgen_line(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3); /* indented, with its end */
 void cgen_begin_line(cgen *g);                                      /* indentation */
 bool cgen_body_has(const cgen *g, const char *word);                /* whether it stands in what is written of a workgroup */
@@ -131,42 +125,12 @@ bool cgen_body_has(const cgen *g, const char *word);                /* whether i
 void cgen_fault(cgen *g, uint32_t row);
 
 /* ---- rows ---- */
-static inline vyre_opcode
-cgen_op(const cgen *g, uint32_t row)
-{
-  return (vyre_opcode)VYRE_ROW_OP(g->v->op[row]);
-}
-
-static inline bool
-cgen_is(const cgen *g, uint32_t row, vyre_opcode op)
-{
-  return cgen_op(g, row) == op;
-}
-
-static inline vyre_type
-cgen_row_type(const cgen *g, uint32_t row)
-{
-  return VYRE_ROW_TYPE(g->v->op[row]);
-}
-
-static inline vyre_kind
-cgen_kind(const cgen *g, uint32_t row)
-{
-  return VYRE_TYPE_KIND(cgen_row_type(g, row));
-}
-
-static inline uint32_t
-cgen_lanes(const cgen *g, uint32_t row)
-{
-  return VYRE_TYPE_LANES(cgen_row_type(g, row));
-}
-
-/* Whether the right operand is a literal in the row itself. */
-static inline bool
-cgen_has_literal(const cgen *g, uint32_t row)
-{
-  return (VYRE_ROW_FLAGS(g->v->op[row]) & VYRE_ROW_IMM) != 0;
-}
+#define cgen_op(g, row)          code_op((g)->v, (row))
+#define cgen_is(g, row, opcode)  (code_op((g)->v, (row)) == (opcode))
+#define cgen_row_type(g, row)    code_row_type((g)->v, (row))
+#define cgen_kind(g, row)        VYRE_TYPE_KIND(code_row_type((g)->v, (row)))
+#define cgen_lanes(g, row)       ((uint32_t)VYRE_TYPE_LANES(code_row_type((g)->v, (row))))
+#define cgen_has_literal(g, row) code_has_literal((g)->v, (row))
 
 static inline cgen_form
 cgen_form_of(const cgen *g, uint32_t row)
@@ -189,9 +153,9 @@ bool cgen_is_wide(const cgen *g, uint32_t row);
 /* ---- names.c ---- */
 /* A row's identifier, which no other row of the program has; for lane UINT32_MAX without a lane's ending, part UINT32_MAX without a
  * part's.  As it is read: with `g.` and `[li]` where it is spilled. */
-const char *cgen_name(const cgen *g, uint32_t row, char name[CGEN_NAME]);
+const char *cgen_name(const cgen *g, uint32_t row, char name[CODE_NAME]);
 void cgen_put_name(cgen *g, uint32_t row, uint32_t part, uint32_t lane);
-bool cgen_clean_name(const char *text, char name[CGEN_NAME]); /* whether nothing had to be changed */
+bool cgen_clean_name(const char *text, char name[CODE_NAME]); /* whether nothing had to be changed */
 bool cgen_is_reserved(const char *name);                      /* C, its headers or the text have a use for it */
 
 /* ---- types.c ---- */
@@ -222,7 +186,6 @@ extern const cgen_helper cgen_integer_helpers[], cgen_float_helpers[], cgen_memo
 void cgen_value(cgen *g, uint32_t row, uint32_t lane, bool tight);
 /* The right operand, be it a row or a literal. */
 void cgen_right(cgen *g, uint32_t row, uint32_t lane, bool tight);
-vyre_type cgen_right_type(const cgen *g, uint32_t row);
 void cgen_put_lindex(cgen *g); /* the invocation's number in its workgroup */
 /* A row that is a statement: defines its name. */
 void cgen_define(cgen *g, uint32_t row);

@@ -23,40 +23,21 @@ static const char own[] =
     "sum any self vote same mask leader ";
 
 static bool
-is_letter(char c)
+may_begin(char c)
 {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool
-is_digit(char c)
-{
-  return c >= '0' && c <= '9';
+  return code_is_letter(c) || c == '_';
 }
 
 bool
-cgen_clean_name(const char *text, char name[CGEN_NAME])
+cgen_clean_name(const char *text, char name[CODE_NAME])
 {
-  size_t n = 0;
-  bool clean = true;
-  if (!is_letter(*text)) {
-    name[n++] = 'v';
-    name[n++] = '_';
-    clean = false;
-  }
-  for (; *text && n < CGEN_NAME / 2; text++) {
-    const bool kept = is_letter(*text) || is_digit(*text);
-    name[n++] = kept ? *text : '_';
-    clean = clean && kept;
-  }
-  name[n] = '\0';
-  return clean && !*text;
+  return code_clean_name(text, "v_", may_begin, name);
 }
 
 static bool
 is_one_of(const char *words, const char *name)
 {
-  char spaced[CGEN_NAME + 3];
+  char spaced[CODE_NAME + 3];
   snprintf(spaced, sizeof(spaced), " %s ", name);
   return strstr(words, spaced) != NULL;
 }
@@ -93,17 +74,17 @@ is_risky(const char *name)
 }
 
 const char *
-cgen_name(const cgen *g, uint32_t row, char name[CGEN_NAME])
+cgen_name(const cgen *g, uint32_t row, char name[CODE_NAME])
 {
   const char *given = vyre_row_name(g->module, (vyre_row){row});
   const uint32_t number = row - g->program;
   if (!given || !*given) {
-    snprintf(name, CGEN_NAME, "v%u", number);
+    snprintf(name, CODE_NAME, "v%u", number);
     return name;
   }
   if (!cgen_clean_name(given, name) || is_risky(name)) {
     const size_t length = strlen(name);
-    snprintf(name + length, CGEN_NAME - length, "_r%u", number);
+    snprintf(name + length, CODE_NAME - length, "_r%u", number);
   }
   return name;
 }
@@ -112,7 +93,7 @@ void
 cgen_put_name(cgen *g, uint32_t row, uint32_t part, uint32_t lane)
 {
   const bool spilled = g->spilled[row - g->program] != 0;
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   cgen_put(g, "%s%s", spilled ? "g." : "", cgen_name(g, row, name));
   if (part != UINT32_MAX)
     cgen_put(g, "_%u", part);

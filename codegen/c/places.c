@@ -10,11 +10,9 @@
 bool
 cgen_place_of(cgen *g, uint32_t row, uint32_t path, cgen_place *out)
 {
-  const char *problem;
-  uint32_t where;
   out->row = row;
   out->second = g->v->b[row] == path;
-  return code_place_of(&g->memory, path, &out->at, &where, &problem) || cgen_fail(g, where, "%s", problem);
+  return code_place_of(&g->w, path, &out->at);
 }
 
 bool
@@ -23,7 +21,7 @@ cgen_is_grid_index(const cgen *g, uint32_t index)
   uint64_t axis;
   const bool one_line = !g->wide || g->count == g->local[0], power = (g->local[0] & (g->local[0] - 1)) == 0;
   return one_line && power && g->local[0] > 1 && cgen_is(g, index, VYRE_OP_lane) && cgen_is(g, g->v->a[index], VYRE_OP_gid) &&
-         code_right_constant(&g->memory, index, &axis) && axis == 0;
+         code_right_constant(&g->w, index, &axis) && axis == 0;
 }
 
 /* ---- to text -------------------------------------------------------------------------------------------------------------- */
@@ -73,9 +71,9 @@ void
 cgen_put_buffer(cgen *g, uint32_t buffer)
 {
   const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[buffer]);
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   cgen_name(g, buffer, name);
-  if (!code_is_outside(&g->memory, buffer) && code_is_overlaid(&g->memory, buffer))
+  if (!code_is_outside(&g->w, buffer) && code_is_overlaid(&g->w, buffer))
     cgen_put(g, g->wide ? "g.shared_n" : "shared_n");
   else if (space == VYRE_SPACE_CONSTANT)
     cgen_put(g, "((const uint8_t *)%s_%s_n)", g->function, name);
@@ -90,13 +88,13 @@ cgen_put_buffer(cgen *g, uint32_t buffer)
 void
 cgen_put_size(cgen *g, const cgen_place *p)
 {
-  char name[CGEN_NAME];
+  char name[CODE_NAME];
   if (p->at.chosen)
     cgen_put(g, "%s_%u.bytes", p->second ? "of" : "at", p->row - g->program);
-  else if (code_is_outside(&g->memory, p->at.buffer))
+  else if (code_is_outside(&g->w, p->at.buffer))
     cgen_put(g, "%s_n", cgen_name(g, p->at.buffer, name));
   else
-    cgen_put(g, "%" PRIu64 "u", code_buffer_size(&g->memory, p->at.buffer));
+    cgen_put(g, "%" PRIu64 "u", code_buffer_size(&g->w, p->at.buffer));
 }
 
 static void
@@ -188,7 +186,7 @@ cgen_put_bounds(cgen *g, const cgen_place *p, uint64_t bytes, bool dry)
   if (p->at.never)
     return true;
   const bool any = cgen_put_terms(g, p, dry);
-  if (!code_is_outside(&g->memory, p->at.buffer) || whole || p->at.vouched)
+  if (!code_is_outside(&g->w, p->at.buffer) || whole || p->at.vouched)
     return any;
   if (!dry) {
     cgen_put(g, any ? " && " : "");
@@ -204,14 +202,9 @@ void
 cgen_length(cgen *g, uint32_t row)
 {
   cgen_place p;
-  if (!cgen_place_of(g, row, g->v->a[row], &p))
+  if (!cgen_place_of(g, row, g->v->a[row], &p) || !code_check_length(&g->w, row, &p.at))
     return;
   const vyre_type_info info = vyre_type_get(g->module, p.at.type);
-  if (p.at.term_count) {
-    cgen_fail(g, row,
-              "the length of a runtime array that begins at no fixed place\nFix: make it the last member of its buffer's type");
-    return;
-  }
   cgen_open_place(g, &p);
   cgen_begin_definition(g, row, VYRE_U32, UINT32_MAX, UINT32_MAX);
   if (p.at.never || !info.stride) {

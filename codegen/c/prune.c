@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
+#include "base/grow.h"
+
 #define HASH_NONFATAL_OOM         1
 #define uthash_malloc(size)       cgen_resize(p->g, NULL, 0, size)
 #define uthash_free(memory, size) cgen_resize(p->g, memory, size, 0)
@@ -31,12 +33,6 @@ typedef struct pruner {
   part *parts, *names;
   uint32_t count, top;
 } pruner;
-
-static bool
-is_letter(char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 static size_t
 make_key(char key[LONGEST], uint32_t scope, const char *name, size_t length)
@@ -80,7 +76,7 @@ use_all(pruner *p, const char *text, size_t start, size_t end, uint32_t scope)
 {
   for (size_t at = start; at < end;) {
     const size_t word = at;
-    while (at < end && is_letter(text[at]))
+    while (at < end && code_is_word(text[at]))
       at++;
     if (at > word)
       use(p, scope, text + word, at - word);
@@ -98,9 +94,9 @@ read_part(pruner *p, part *q, const char *text)
   while (at < q->end && !strchr(stops, text[at]))
     at++;
   q->value = at + 2;
-  for (end = at; end > q->start && !is_letter(text[end - 1]);)
+  for (end = at; end > q->start && !code_is_word(text[end - 1]);)
     end--;
-  for (at = end; at > q->start && is_letter(text[at - 1]);)
+  for (at = end; at > q->start && code_is_word(text[at - 1]);)
     at--;
   part *first = find(p, q->scope, text + at, end - at);
   const size_t size = make_key(q->key, q->scope, text + at, end - at);
@@ -207,12 +203,12 @@ cgen_prune(cgen *g, vyre_bytes *text, cgen_marks *marks, const vyre_bytes *user)
 {
   pruner state = {.g = g, .top = NONE}, *p = &state;
   const size_t bytes = text->size ? marks->count * sizeof(part) : 0;
-  p->parts = g->status || !bytes ? NULL : cgen_resize(g, NULL, 0, bytes);
+  p->parts = g->w.status || !bytes ? NULL : cgen_resize(g, NULL, 0, bytes);
   if (p->parts) {
     read_parts(p, marks, text);
-    if (!g->status)
+    if (!g->w.status)
       find_live(p, text, user);
-    if (!g->status)
+    if (!g->w.status)
       compact(p, text);
     HASH_CLEAR(hh, p->names);
     cgen_resize(g, p->parts, bytes, 0);
@@ -223,24 +219,21 @@ cgen_prune(cgen *g, vyre_bytes *text, cgen_marks *marks, const vyre_bytes *user)
 void
 cgen_mark(cgen *g, cgen_marks *marks, cgen_mark_kind kind)
 {
-  if (marks->count == marks->capacity) {
-    const uint32_t capacity = marks->capacity ? 2 * marks->capacity : 64;
-    cgen_mark_at *grown = cgen_resize(g, marks->list, marks->capacity * sizeof(*grown), capacity * sizeof(*grown));
-    if (!grown)
-      return;
-    marks->list = grown;
-    marks->capacity = capacity;
+  if (!vyre_grow(vyre_module_allocator(g->module), &marks->list, &marks->capacity, (uint64_t)marks->count + 1,
+                 sizeof(*marks->list))) {
+    g->w.status = g->w.status ? g->w.status : VYRE_OUT_OF_MEMORY(g->w.task);
+    return;
   }
-  marks->list[marks->count++] = (cgen_mark_at){g->out->size, kind};
+  marks->list[marks->count++] = (cgen_mark_at){g->w.out->size, kind};
 }
 
 void
 cgen_cut(cgen *g, size_t start)
 {
-  if (g->status)
+  if (g->w.status)
     return;
-  g->out->size = start;
-  g->out->data[start] = '\0';
+  g->w.out->size = start;
+  g->w.out->data[start] = '\0';
   while (g->marks.count && g->marks.list[g->marks.count - 1].at >= start)
     g->marks.count--;
 }

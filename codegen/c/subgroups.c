@@ -151,18 +151,11 @@ put_ballot(cgen *g, uint32_t row)
 
 /* ---- values of other lanes ------------------------------------------------------------------------------------------------ */
 
-static uint32_t
-cluster_of(const cgen *g, uint32_t row)
-{
-  const uint32_t imm = g->v->imm[row], cluster = VYRE_GROUP_CLUSTER(imm);
-  return VYRE_GROUP_OF(imm) == VYRE_GROUP_CLUSTERED && cluster < g->subgroup ? cluster : g->subgroup;
-}
-
 /* The lane whose value this one gets, as a uint64_t: one that is none is beyond all. */
 static void
 put_source(cgen *g, uint32_t row)
 {
-  const uint32_t b = g->v->b[row], inside = cluster_of(g, row) - 1;
+  const uint32_t b = g->v->b[row], inside = code_cluster(g->v, row, g->subgroup) - 1;
   const vyre_opcode op = cgen_op(g, row);
   const char *own = "(uint64_t)(li - first)";
   switch ((uint32_t)op) {
@@ -329,7 +322,7 @@ cgen_subgroup(cgen *g, uint32_t row)
   const bool combines = op >= VYRE_OP_subgroup_add;
   cgen_line(g, "/* %s */", vyre_op_infos[op].text);
   for (uint32_t k = 0; k < (combines ? cgen_lanes(g, row) : 1); k++) {
-    begin_groups(g, combines ? cluster_of(g, row) : g->subgroup);
+    begin_groups(g, combines ? code_cluster(g->v, row, g->subgroup) : g->subgroup);
     if (combines)
       combine(g, row, k);
     else if (op == VYRE_OP_subgroup_elect)

@@ -95,7 +95,7 @@ mentions_twice(const cgen *g, uint32_t row, uint32_t operand)
     return true;
   case VYRE_OP_lane:
   case VYRE_OP_part:
-    return operand == v->b[row] || g->uses[row - g->program] > 1;
+    return operand == v->b[row] || g->w.uses[row - g->program] > 1;
   case VYRE_OP_select:
     return operand == v->a[row] && many && cgen_lanes(g, operand) == 1;
   case VYRE_OP_ubfe:
@@ -158,12 +158,12 @@ choose(cgen *g, uint32_t row)
 {
   const vyre_view *v = g->v;
   const uint32_t i = row - g->program, place = g->user[i];
-  g->form[i] = CGEN_NAMED;
+  g->form[i] = CODE_NAMED;
   if (goes_inside_always(g, row)) {
     g->form[i] = CGEN_INLINE;
     return;
   }
-  if (g->uses[i] != 1 || g->twice[i] || !may_go_inside(g, row) || v->parent[place] != v->parent[row] || g->level[i] > DEEPEST)
+  if (g->w.uses[i] != 1 || g->twice[i] || !may_go_inside(g, row) || v->parent[place] != v->parent[row] || g->level[i] > DEEPEST)
     return;
   if (g->segment[i] != g->segment[place - g->program])
     return;
@@ -181,9 +181,9 @@ use(cgen *g, uint32_t row, uint32_t operand)
     return;
   const bool inside = g->form[user] == CGEN_INLINE;
   const uint32_t seen = inside ? g->seen[user] : g->segment[user];
-  g->uses[i]++;
+  g->w.uses[i]++;
   g->twice[i] |= mentions_twice(g, row, operand) || would_warn(g, operand, row);
-  g->twice[i] |= inside && goes_inside_always(g, row) && g->uses[user] > 1; /* written wherever its user is */
+  g->twice[i] |= inside && goes_inside_always(g, row) && g->w.uses[user] > 1; /* written wherever its user is */
   g->user[i] = inside && g->user[user] ? g->user[user] : row;
   g->seen[i] = g->seen[i] == 0 || g->seen[i] == seen ? seen : CGEN_MANY;
   g->level[i] = inside ? (uint8_t)(g->level[user] + !goes_inside_always(g, row)) : 0;
@@ -202,7 +202,7 @@ outlives(const cgen *g, uint32_t row)
 {
   const uint32_t i = row - g->program;
   const vyre_kind kind = cgen_kind(g, row);
-  if (!g->wide || g->form[i] != CGEN_NAMED)
+  if (!g->wide || g->form[i] != CODE_NAMED)
     return false;
   if (cgen_is(g, row, VYRE_OP_var))
     return true;
@@ -223,8 +223,8 @@ cgen_survey(cgen *g)
   for (uint32_t row = g->end; row-- > g->program + 1;) {
     const uint32_t i = row - g->program;
     if (is_root(g, row))
-      g->form[i] = CGEN_NAMED;
-    else if (g->uses[i] == 0)
+      g->form[i] = CODE_NAMED;
+    else if (g->w.uses[i] == 0)
       continue;
     else
       choose(g, row);

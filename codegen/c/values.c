@@ -10,7 +10,7 @@
 static bool
 is_word(char c)
 {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  return code_is_word(c) || c == '.';
 }
 
 /* Behind the bracket that closes this one. */
@@ -47,13 +47,13 @@ is_tight(const char *text)
 static void
 tighten(cgen *g, size_t start)
 {
-  if (g->status || is_tight(g->out->data + start))
+  if (g->w.status || is_tight(g->w.out->data + start))
     return;
   cgen_put(g, "()");
-  if (g->status)
+  if (g->w.status)
     return;
-  memmove(g->out->data + start + 1, g->out->data + start, g->out->size - start - 2);
-  g->out->data[start] = '(';
+  memmove(g->w.out->data + start + 1, g->w.out->data + start, g->w.out->size - start - 2);
+  g->w.out->data[start] = '(';
 }
 
 /* ---- what an invocation is ------------------------------------------------------------------------------------------------ */
@@ -99,7 +99,7 @@ cgen_put_lindex(cgen *g)
 static void
 put_tight_index(cgen *g)
 {
-  const size_t start = g->out->size;
+  const size_t start = g->w.out->size;
   cgen_put_lindex(g);
   tighten(g, start);
 }
@@ -176,7 +176,7 @@ put_lane(cgen *g, uint32_t row)
 {
   const uint32_t a = g->v->a[row], b = g->v->b[row], lanes = cgen_lanes(g, a);
   uint64_t index = 0;
-  if (code_right_constant(&g->memory, row, &index)) {
+  if (code_right_constant(&g->w, row, &index)) {
     if (index < lanes)
       cgen_value(g, a, (uint32_t)index, false);
     else
@@ -196,7 +196,7 @@ static void
 put_insert(cgen *g, uint32_t row, uint32_t lane)
 {
   uint64_t index = 0;
-  if (code_constant(&g->memory, g->v->c[row], &index)) {
+  if (code_constant(&g->w, g->v->c[row], &index)) {
     cgen_value(g, index == lane ? g->v->b[row] : g->v->a[row], index == lane ? 0 : lane, false);
     return;
   }
@@ -235,7 +235,7 @@ put_select(cgen *g, uint32_t row, uint32_t lane)
   const vyre_kind kind = cgen_kind(g, row);
   uint64_t bits;
   if (vyre_kind_is_int(kind) && vyre_kind_bits(kind) >= 32 &&
-      !(code_constant(&g->memory, g->v->b[row], &bits) && code_constant(&g->memory, g->v->c[row], &bits))) {
+      !(code_constant(&g->w, g->v->b[row], &bits) && code_constant(&g->w, g->v->c[row], &bits))) {
     cgen_call(g, "select", kind);
     cgen_value(g, a, cgen_lanes(g, a) > 1 ? lane : 0, false);
     cgen_put(g, ", ");
@@ -318,20 +318,12 @@ put_bitcast(cgen *g, uint32_t row, uint32_t lane)
 
 /* ---- all ------------------------------------------------------------------------------------------------------------------ */
 
-vyre_type
-cgen_right_type(const cgen *g, uint32_t row)
-{
-  if (!cgen_has_literal(g, row))
-    return cgen_row_type(g, g->v->b[row]);
-  return cgen_is(g, row, VYRE_OP_lane) || cgen_is(g, row, VYRE_OP_at) ? VYRE_TYPE(VYRE_U32, 1) : cgen_row_type(g, g->v->a[row]);
-}
-
 void
 cgen_right(cgen *g, uint32_t row, uint32_t lane, bool tight)
 {
   uint64_t bits;
-  if (cgen_has_literal(g, row) && code_right_constant(&g->memory, row, &bits))
-    cgen_literal(g, VYRE_TYPE_KIND(cgen_right_type(g, row)), bits);
+  if (cgen_has_literal(g, row) && code_right_constant(&g->w, row, &bits))
+    cgen_literal(g, VYRE_TYPE_KIND(code_right_type(g->v, row)), bits);
   else
     cgen_value(g, g->v->b[row], lane, tight);
 }
@@ -377,14 +369,14 @@ is_cut(const cgen *g, uint32_t row)
 static void
 put_expression(cgen *g, uint32_t row, uint32_t lane)
 {
-  const size_t start = g->out->size;
+  const size_t start = g->w.out->size;
   if (g->inside && g->known[row - g->program]) {
     cgen_put(g, g->known[row - g->program] == CGEN_TRUE ? "true" : "false");
     return;
   }
   if (is_cut(g, row))
     cgen_put(g, "(%s)", cgen_type_name(cgen_kind(g, row)));
-  const size_t inner = g->out->size;
+  const size_t inner = g->w.out->size;
   expression(g, row, lane);
   if (inner != start)
     tighten(g, inner);
@@ -393,9 +385,9 @@ put_expression(cgen *g, uint32_t row, uint32_t lane)
 void
 cgen_value(cgen *g, uint32_t row, uint32_t lane, bool tight)
 {
-  const size_t start = g->out->size;
+  const size_t start = g->w.out->size;
   uint64_t bits;
-  if (code_constant(&g->memory, row, &bits))
+  if (code_constant(&g->w, row, &bits))
     cgen_literal(g, cgen_kind(g, row), bits);
   else if (cgen_form_of(g, row) == CGEN_INLINE)
     put_expression(g, row, lane);
@@ -425,7 +417,7 @@ cgen_define(cgen *g, uint32_t row)
   vyre_type type = cgen_row_type(g, row);
   const bool several = VYRE_TYPE_KIND(type) == VYRE_TUPLE;
   const uint32_t parts = several ? cgen_parts(g, row, &type, 0) : 1;
-  for (uint32_t k = 0; k < parts && !g->status; k++) {
+  for (uint32_t k = 0; k < parts && !g->w.status; k++) {
     if (several)
       cgen_parts(g, row, &type, k);
     for (uint32_t lane = 0; lane < VYRE_TYPE_LANES(type); lane++) {

@@ -63,15 +63,15 @@ cgen_end_invocations(cgen *g)
 static uint32_t
 put_segment(cgen *g, uint32_t row)
 {
-  const size_t start = g->out->size;
+  const size_t start = g->w.out->size;
   g->at_segment = g->segment[row - g->program];
   cgen_begin_invocations(g, true);
-  const size_t empty = g->out->size;
+  const size_t empty = g->w.out->size;
   for (; row && !cgen_is_wide(g, row); row = g->v->next[row])
     cgen_statement(g, row);
-  if (g->out->size != empty) {
+  if (g->w.out->size != empty) {
     cgen_end_invocations(g);
-  } else if (!g->status) {
+  } else if (!g->w.status) {
     g->indent--;
     cgen_cut(g, start);
   }
@@ -300,7 +300,7 @@ put_wide(cgen *g, uint32_t row)
     put_barrier(g, row);
     return;
   default:
-    if (cgen_form_of(g, row) == CGEN_NAMED)
+    if (cgen_form_of(g, row) == CODE_NAMED)
       cgen_subgroup(g, row);
     return;
   }
@@ -309,7 +309,7 @@ put_wide(cgen *g, uint32_t row)
 void
 cgen_wide_region(cgen *g, uint32_t region)
 {
-  for (uint32_t row = g->v->first[region]; row && !g->status;) {
+  for (uint32_t row = g->v->first[region]; row && !g->w.status;) {
     if (!cgen_is_wide(g, row)) {
       row = put_segment(g, row);
       continue;

@@ -10,47 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void *
-cgen_resize(cgen *g, void *memory, size_t old_size, size_t new_size)
-{
-  if (new_size == 0 && !memory)
-    return NULL;
-  void *result = g->allocator->resize(g->allocator->user, memory, old_size, new_size);
-  if (!result && new_size && !g->status)
-    g->status = VYRE_OUT_OF_MEMORY("while writing C");
-  return result;
-}
-
-bool
-cgen_fail(cgen *g, uint32_t row, const char *format, ...)
-{
-  va_list arguments;
-  if (g->status)
-    return false;
-  va_start(arguments, format);
-  g->status = code_error(g->module, g->program, row, format, arguments);
-  va_end(arguments);
-  return false;
-}
-
-static void
-put_text(cgen *g, const char *format, va_list arguments)
-{
-  char text[1024];
-  const int length = vsnprintf(text, sizeof(text), format, arguments);
-  if (!g->status && length > 0)
-    g->status = vyre_bytes_append(g->out, text, (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
-}
-
-void
-cgen_put(cgen *g, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  put_text(g, format, arguments);
-  va_end(arguments);
-}
-
 void
 cgen_begin_line(cgen *g)
 {
@@ -64,7 +23,7 @@ cgen_line(cgen *g, const char *format, ...)
   va_list arguments;
   cgen_begin_line(g);
   va_start(arguments, format);
-  put_text(g, format, arguments);
+  code_put_text(&g->w, format, arguments);
   va_end(arguments);
   cgen_put(g, "\n");
 }
@@ -74,7 +33,7 @@ cgen_fault(cgen *g, uint32_t row)
 {
   const char *name = vyre_row_name(g->module, (vyre_row){row});
   cgen_put(g, "return %u; /* fault %u: %s", g->faults + 1, g->faults + 1, vyre_op_infos[cgen_op(g, row)].text);
-  if (name && cgen_clean_name(name, (char[CGEN_NAME]){0}))
+  if (name && cgen_clean_name(name, (char[CODE_NAME]){0}))
     cgen_put(g, " %%%s", name);
   cgen_put(g, " */\n");
   g->faults++;
@@ -82,27 +41,12 @@ cgen_fault(cgen *g, uint32_t row)
 
 /* ---- one program --------------------------------------------------------------------------------------------------------- */
 
-#define WORD_COLUMNS 5u
-#define BYTE_COLUMNS 9u
-
 static bool
 make_columns(cgen *g)
 {
-  const size_t rows = g->end - g->program;
-  uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->writes, &g->segment, &g->seen, &g->user};
-  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->twice,   &g->is_wide, &g->spilled,
-                                          &g->left, &g->again, &g->uniform, &g->known};
-  g->words = cgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
-  g->bytes = cgen_resize(g, NULL, 0, BYTE_COLUMNS * rows);
-  if (!g->words || !g->bytes)
-    return false;
-  memset(g->words, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
-  memset(g->bytes, 0, BYTE_COLUMNS * rows);
-  for (size_t i = 0; i < WORD_COLUMNS; i++)
-    *wide[i] = g->words + i * rows;
-  for (size_t i = 0; i < BYTE_COLUMNS; i++)
-    *narrow[i] = g->bytes + i * rows;
-  return true;
+  uint32_t **const words[] = {&g->w.uses, &g->writes, &g->segment, &g->seen, &g->user};
+  uint8_t **const bytes[] = {&g->form, &g->level, &g->twice, &g->is_wide, &g->spilled, &g->left, &g->again, &g->uniform, &g->known};
+  return code_make_columns(&g->w, words, sizeof(words) / sizeof(*words), bytes, sizeof(bytes) / sizeof(*bytes));
 }
 
 /* What no C is written for. */
@@ -113,15 +57,15 @@ can_be_written(cgen *g)
     return cgen_fail(g, g->program,
                      "C as it is written here keeps denormals and rounds to nearest, and the program asks for something else\n"
                      "Fix: take the program's float modes away");
-  g->status = code_refuse_opaque(g->module, g->program, "C");
-  for (uint32_t row = g->program + 1; row < g->end && !g->status; row++) {
+  g->w.status = code_refuse_opaque(g->module, g->program, "C");
+  for (uint32_t row = g->program + 1; row < g->end && !g->w.status; row++) {
     const vyre_opcode op = cgen_op(g, row);
     if (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2)
       return cgen_fail(g, row,
                        "a barrier of the whole grid: the function runs workgroups one after the other\n"
                        "Fix: cut the program there into two dispatches");
   }
-  return !g->status;
+  return !g->w.status;
 }
 
 static bool
@@ -138,21 +82,7 @@ find_sizes(cgen *g)
   g->subgroup = o->subgroup ? o->subgroup : 32;
   if (g->subgroup > 128 || (g->subgroup & (g->subgroup - 1)) != 0)
     return cgen_fail(g, g->program, "a subgroup cannot have %u lanes\nFix: take a power of two, 1 to 128", g->subgroup);
-  g->memory = (code_memory){.module = g->module,
-                            .program = g->program,
-                            .specs = o->specs,
-                            .spec_count = o->spec_count,
-                            .in_bounds = o->in_bounds,
-                            .has_push = true,
-                            .open_descriptors = CODE_UNBOUNDED};
-  g->status = code_memory_make(&g->memory);
-  return !g->status;
-}
-
-static bool
-is_word(char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  return code_lay_out(&g->w);
 }
 
 bool
@@ -161,7 +91,7 @@ cgen_body_has(const cgen *g, const char *word)
   const size_t length = strlen(word);
   bool found = false;
   for (const char *at = g->body.data; at && !found && (at = strstr(at, word)); at++)
-    found = !is_word(at[-1]) && !is_word(at[length]);
+    found = !code_is_word(at[-1]) && !code_is_word(at[length]);
   return found;
 }
 
@@ -178,7 +108,7 @@ put_invocations(cgen *g)
 static void
 write_group(cgen *g)
 {
-  g->out = &g->body;
+  g->w.out = &g->body;
   g->indent = 3;
   if (g->wide)
     cgen_declare_state(g);
@@ -221,13 +151,6 @@ put_lines(cgen *g)
 }
 
 static void
-put_bytes(cgen *g, const vyre_bytes *text)
-{
-  if (!g->status && text->size)
-    g->status = vyre_bytes_append(g->out, text->data, text->size);
-}
-
-static void
 write_function(cgen *g, vyre_bytes *out)
 {
   const char *name = vyre_row_name(g->module, (vyre_row){g->program});
@@ -238,17 +161,17 @@ write_function(cgen *g, vyre_bytes *out)
     cgen_fail(g, g->program,
               "a workgroup's state would be %" PRIu64 " bytes, and it stands on the stack\nFix: take a smaller workgroup",
               g->state_bytes);
-  if (g->status)
+  if (g->w.status)
     return;
-  g->out = out;
-  cgen_put(g, "/* @%s: workgroups of %u x %u x %u", cgen_clean_name(name ? name : "", (char[CGEN_NAME]){0}) ? name : "?",
+  g->w.out = out;
+  cgen_put(g, "/* @%s: workgroups of %u x %u x %u", cgen_clean_name(name ? name : "", (char[CODE_NAME]){0}) ? name : "?",
            g->local[0], g->local[1], g->local[2]);
   cgen_note_buffers(g);
   cgen_put(g, " */\n");
-  put_bytes(g, &g->tables);
+  code_put_bytes(&g->w, &g->tables);
   if (g->state.size) {
     cgen_put(g, "struct %s_state {\n", g->function);
-    put_bytes(g, &g->state);
+    code_put_bytes(&g->w, &g->state);
     cgen_put(g, "};\n\n");
   }
   /* as parameters: compilers take `restrict` there at its word, and not of variables */
@@ -260,7 +183,7 @@ write_function(cgen *g, vyre_bytes *out)
   g->indent = 1;
   cgen_declare_outside(g);
   put_lines(g);
-  put_bytes(g, &g->body);
+  code_put_bytes(&g->w, &g->body);
   cgen_put(g, "    }\n  }\n  return 0;\n}\n\nuint32_t\n%s(const vyre_c_dispatch *d)\n{\n", g->function);
   cgen_put(g, "  return %s_groups(d", g->function);
   cgen_put_buffers(g, false);
@@ -272,26 +195,31 @@ write_program(const vyre_module *module, uint32_t program, const vyre_c_options 
               vyre_bytes *out)
 {
   const vyre_view *v = vyre_module_view(module);
-  cgen g = {.module = module, .v = v, .allocator = vyre_module_allocator(module), .options = options, .file = file};
-  g.program = program;
-  g.end = vyre_program_end(v, program);
+  cgen g = {.module = module, .v = v, .options = options, .file = file, .program = program, .end = vyre_program_end(v, program)};
+  g.w = (code_writer){.module = module,
+                      .program = program,
+                      .end = g.end,
+                      .v = v,
+                      .task = "while writing C",
+                      .specs = options->specs,
+                      .spec_count = options->spec_count,
+                      .in_bounds = options->in_bounds,
+                      .has_push = true,
+                      .open_descriptors = CODE_UNBOUNDED,
+                      .out = &g.body};
   g.function = function;
-  g.body.allocator = g.state.allocator = g.tables.allocator = g.allocator;
-  g.out = &g.body;
+  g.body.allocator = g.state.allocator = g.tables.allocator = vyre_module_allocator(module);
   if (find_sizes(&g) && can_be_written(&g) && make_columns(&g)) {
     cgen_survey(&g);
     write_function(&g, out);
   }
-  const size_t rows = g.end - g.program;
-  cgen_resize(&g, g.words, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
-  cgen_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
-  code_memory_free(&g.memory);
+  code_writer_free(&g.w);
   cgen_free_marks(&g, &g.marks);
   cgen_free_marks(&g, &g.table_marks);
   vyre_bytes_free(&g.body);
   vyre_bytes_free(&g.state);
   vyre_bytes_free(&g.tables);
-  return g.status;
+  return g.w.status;
 }
 
 /* ---- a file -------------------------------------------------------------------------------------------------------------- */
@@ -315,7 +243,7 @@ write_programs(const vyre_module *module, vyre_row program, const vyre_c_options
 {
   const vyre_view *v = vyre_module_view(module);
   for (uint32_t row = program.id ? program.id : v->first[0]; row; row = program.id ? 0 : v->next[row]) {
-    char name[CGEN_NAME];
+    char name[CODE_NAME];
     const char *own = vyre_row_name(module, (vyre_row){row});
     const bool clean = cgen_clean_name(options->name ? options->name : own ? own : "program", name);
     const size_t length = strlen(name);
@@ -350,9 +278,9 @@ vyre_c_write(const vyre_module *module, vyre_row program, const vyre_c_options *
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing C of a module that is not sealed");
   file.helpers.allocator = vyre_module_allocator(module);
   vyre_status status = write_programs(module, program, options ? options : &defaults, &file, &functions);
-  cgen g = {.module = module, .allocator = vyre_module_allocator(module), .status = status};
+  cgen g = {.module = module, .w = {.module = module, .task = "while writing C", .status = status}};
   cgen_prune(&g, &file.helpers, &file.helper_marks, &functions);
-  status = g.status;
+  status = g.w.status;
   if (!status)
     status = vyre_bytes_append(out, head, sizeof(head) - 1);
   if (!status && file.helpers.size && (strstr(file.helpers.data, "vyre_i128") || strstr(file.helpers.data, "vyre_u128")))

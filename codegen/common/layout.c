@@ -10,43 +10,43 @@
 #define LARGEST (UINT64_C(1) << 40)
 
 bool
-code_constant(const code_memory *m, uint32_t row, uint64_t *out)
+code_constant(const code_writer *w, uint32_t row, uint64_t *out)
 {
-  const uint32_t op = VYRE_ROW_OP(m->v->op[row]);
+  const uint32_t op = VYRE_ROW_OP(w->v->op[row]);
   return (op == VYRE_OP_const || op == VYRE_OP_spec) &&
-         vyre_constant_value(m->module, (vyre_row){row}, m->specs, m->spec_count, out);
+         vyre_constant_value(w->module, (vyre_row){row}, w->specs, w->spec_count, out);
 }
 
 bool
-code_right_constant(const code_memory *m, uint32_t row, uint64_t *out)
+code_right_constant(const code_writer *w, uint32_t row, uint64_t *out)
 {
-  if (VYRE_ROW_FLAGS(m->v->op[row]) & VYRE_ROW_IMM) {
-    *out = vyre_row_imm(m->v, row);
+  if (VYRE_ROW_FLAGS(w->v->op[row]) & VYRE_ROW_IMM) {
+    *out = vyre_row_imm(w->v, row);
     return true;
   }
-  return code_constant(m, m->v->b[row], out);
+  return code_constant(w, w->v->b[row], out);
 }
 
 /* ---- types ---------------------------------------------------------------------------------------------------------------- */
 
 uint64_t
-code_count_of(const code_memory *m, vyre_type_id type)
+code_count_of(const code_writer *w, vyre_type_id type)
 {
-  return m->types[type - 256].count;
+  return w->types[type - 256].count;
 }
 
 uint64_t
-code_own_size(const code_memory *m, vyre_type_id type)
+code_own_size(const code_writer *w, vyre_type_id type)
 {
   if (type >= 256)
-    return m->types[type - 256].size;
+    return w->types[type - 256].size;
   return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
 }
 
 static uint32_t
-own_align(const code_memory *m, vyre_type_id type)
+own_align(const code_writer *w, vyre_type_id type)
 {
-  return type >= 256 ? m->types[type - 256].align : vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
+  return type >= 256 ? w->types[type - 256].align : vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
 }
 
 static uint64_t
@@ -56,12 +56,12 @@ aligned(uint64_t offset, uint32_t align)
 }
 
 uint64_t
-code_own_offset(const code_memory *m, const vyre_type_info *info, uint32_t member)
+code_own_offset(const code_writer *w, const vyre_type_info *info, uint32_t member)
 {
   uint64_t offset = 0;
   for (uint32_t i = 0; i <= member; i++) {
-    offset = aligned(offset, own_align(m, info->members[i].type));
-    offset += i < member ? code_own_size(m, info->members[i].type) : 0;
+    offset = aligned(offset, own_align(w, info->members[i].type));
+    offset += i < member ? code_own_size(w, info->members[i].type) : 0;
   }
   return offset;
 }
@@ -73,131 +73,116 @@ product(uint64_t a, uint64_t b)
 }
 
 static void
-measure_struct(const code_memory *m, const vyre_type_info *info, code_type *to)
+measure_struct(const code_writer *w, const vyre_type_info *info, code_type *to)
 {
   to->align = 1;
   for (uint32_t k = 0; k < info->count; k++) {
-    const uint32_t align = own_align(m, info->members[k].type);
+    const uint32_t align = own_align(w, info->members[k].type);
     to->align = align > to->align ? align : to->align;
-    to->size = aligned(to->size, align) + code_own_size(m, info->members[k].type);
+    to->size = aligned(to->size, align) + code_own_size(w, info->members[k].type);
     to->size = to->size < LARGEST ? to->size : LARGEST;
   }
   to->size = aligned(to->size, to->align);
 }
 
-static vyre_status
-error_at(const code_memory *m, uint32_t row, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  vyre_status status = code_error(m->module, m->program, row, format, arguments);
-  va_end(arguments);
-  return status;
-}
-
 static size_t
-types_bytes(const code_memory *m)
+types_bytes(const code_writer *w)
 {
-  const uint32_t types = vyre_type_count(m->module);
-  return (types > 256 ? types - 256 : 1) * sizeof(*m->types);
+  const uint32_t types = vyre_type_count(w->module);
+  return (types > 256 ? types - 256 : 1) * sizeof(*w->types);
 }
 
 /* A type is after its parts in the type table, so one walk along it is enough. */
-vyre_status
-code_memory_make(code_memory *m)
+bool
+code_lay_out(code_writer *w)
 {
-  const vyre_allocator *allocator = vyre_module_allocator(m->module);
-  const uint32_t types = vyre_type_count(m->module);
-  m->v = vyre_module_view(m->module);
-  m->end = vyre_program_end(m->v, m->program);
-  m->types = allocator->resize(allocator->user, NULL, 0, types_bytes(m));
-  if (!m->types)
-    return VYRE_OUT_OF_MEMORY("while laying out memory");
-  memset(m->types, 0, types_bytes(m));
+  const uint32_t types = vyre_type_count(w->module);
+  w->types = code_resize(w, NULL, 0, types_bytes(w));
+  if (!w->types)
+    return false;
+  memset(w->types, 0, types_bytes(w));
   for (uint32_t type = 256; type < types; type++) {
-    const vyre_type_info info = vyre_type_get(m->module, type);
-    code_type *to = &m->types[type - 256];
+    const vyre_type_info info = vyre_type_get(w->module, type);
+    code_type *to = &w->types[type - 256];
     uint64_t length = info.count;
-    if (info.form == VYRE_FORM_ARRAY && info.count_row >= m->program && info.count_row < m->end &&
-        !vyre_constant_value(m->module, (vyre_row){info.count_row}, m->specs, m->spec_count, &length))
-      return error_at(m, info.count_row, "the length of an array is not constant");
+    if (info.form == VYRE_FORM_ARRAY && info.count_row >= w->program && info.count_row < w->end &&
+        !vyre_constant_value(w->module, (vyre_row){info.count_row}, w->specs, w->spec_count, &length))
+      return code_fail(w, info.count_row, "the length of an array is not constant");
     to->count = info.form == VYRE_FORM_WORDS ? 0 : (uint32_t)length;
     if (info.form == VYRE_FORM_STRUCT)
-      measure_struct(m, &info, to);
+      measure_struct(w, &info, to);
     if (info.form != VYRE_FORM_ARRAY && info.form != VYRE_FORM_MATRIX)
       continue;
-    to->size = product(to->count, code_own_size(m, info.element));
-    to->align = own_align(m, info.element);
+    to->size = product(to->count, code_own_size(w, info.element));
+    to->align = own_align(w, info.element);
   }
-  return VYRE_OK;
+  return true;
 }
 
 void
-code_memory_free(code_memory *m)
+code_writer_free(code_writer *w)
 {
-  if (!m->types) /* nothing was made, nor anything set perhaps */
-    return;
-  const vyre_allocator *allocator = vyre_module_allocator(m->module);
-  allocator->resize(allocator->user, m->types, types_bytes(m), 0);
-  m->types = NULL;
+  code_resize(w, w->types, types_bytes(w), 0);
+  code_resize(w, w->words, w->word_count * sizeof(*w->words), 0);
+  code_resize(w, w->bytes, w->byte_count, 0);
 }
 
 /* ---- buffers -------------------------------------------------------------------------------------------------------------- */
 
 const vyre_buffer_info *
-code_buffer_info(const code_memory *m, uint32_t buffer)
+code_buffer_info(const code_writer *w, uint32_t buffer)
 {
-  return vyre_buffer_info_of((vyre_module *)(uintptr_t)m->module, (vyre_row){buffer});
+  return vyre_buffer_info_of((vyre_module *)(uintptr_t)w->module, (vyre_row){buffer});
 }
 
 bool
-code_is_bound(const code_memory *m, uint32_t buffer)
+code_is_bound(const code_writer *w, uint32_t buffer)
 {
-  const vyre_space space = VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]);
+  const vyre_space space = VYRE_BUFFER_SPACE(w->v->imm_hi[buffer]);
   return space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM;
 }
 
 bool
-code_is_outside(const code_memory *m, uint32_t buffer)
+code_is_outside(const code_writer *w, uint32_t buffer)
 {
-  return code_is_bound(m, buffer) || VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]) == VYRE_SPACE_PUSH;
+  return code_is_bound(w, buffer) || VYRE_BUFFER_SPACE(w->v->imm_hi[buffer]) == VYRE_SPACE_PUSH;
 }
 
 bool
-code_is_overlaid(const code_memory *m, uint32_t buffer)
+code_is_overlaid(const code_writer *w, uint32_t buffer)
 {
-  const uint32_t access = m->v->imm_hi[buffer];
+  const uint32_t access = w->v->imm_hi[buffer];
   return VYRE_BUFFER_SPACE(access) == VYRE_SPACE_WORKGROUP && (access & VYRE_ACCESS_ALIASED) != 0 &&
-         vyre_type_get(m->module, m->v->imm[buffer]).form == VYRE_FORM_STRUCT;
+         vyre_type_get(w->module, w->v->imm[buffer]).form == VYRE_FORM_STRUCT;
 }
 
 bool
-code_is_own(const code_memory *m, uint32_t buffer)
+code_is_own(const code_writer *w, uint32_t buffer)
 {
-  return !code_is_outside(m, buffer) && !code_is_overlaid(m, buffer);
+  return !code_is_outside(w, buffer) && !code_is_overlaid(w, buffer);
 }
 
 static uint64_t
-overlaid_size(const code_memory *m)
+overlaid_size(const code_writer *w)
 {
   uint64_t most = 1;
-  for (uint32_t row = m->v->first[m->program]; row; row = m->v->next[row]) {
-    const bool is_part = VYRE_ROW_OP(m->v->op[row]) == VYRE_OP_buffer && code_is_overlaid(m, row);
-    const uint64_t size = is_part ? vyre_type_get(m->module, m->v->imm[row]).size : 0;
+  for (uint32_t row = w->v->first[w->program]; row; row = w->v->next[row]) {
+    const bool is_part = VYRE_ROW_OP(w->v->op[row]) == VYRE_OP_buffer && code_is_overlaid(w, row);
+    const uint64_t size = is_part ? vyre_type_get(w->module, w->v->imm[row]).size : 0;
     most = size > most ? size : most;
   }
   return most;
 }
 
 uint64_t
-code_buffer_size(const code_memory *m, uint32_t buffer)
+code_buffer_size(const code_writer *w, uint32_t buffer)
 {
-  const vyre_type_id type = m->v->imm[buffer];
-  if (code_is_overlaid(m, buffer))
-    return overlaid_size(m);
-  if (code_is_own(m, buffer) || type < 256)
-    return code_own_size(m, type);
-  return vyre_type_get(m->module, type).size;
+  const vyre_type_id type = w->v->imm[buffer];
+  if (code_is_overlaid(w, buffer))
+    return overlaid_size(w);
+  if (code_is_own(w, buffer) || type < 256)
+    return code_own_size(w, type);
+  return vyre_type_get(w->module, type).size;
 }
 
 /* ---- the order of a dispatch's buffers ------------------------------------------------------------------------------------ */
@@ -246,72 +231,72 @@ code_buffer_row(const vyre_module *module, uint32_t program, bool has_push, uint
 }
 
 uint32_t
-code_slot_of(const code_memory *m, uint32_t buffer)
+code_slot_of(const code_writer *w, uint32_t buffer)
 {
-  const uint32_t first = first_of(m->module, m->program, m->has_push, buffer);
+  const uint32_t first = first_of(w->module, w->program, w->has_push, buffer);
   uint32_t slot = 0;
-  for (uint32_t row = m->v->first[m->program]; row != first; row = m->v->next[row])
-    slot += is_given(m->v, m->has_push, row) && first_of(m->module, m->program, m->has_push, row) == row;
+  for (uint32_t row = w->v->first[w->program]; row != first; row = w->v->next[row])
+    slot += is_given(w->v, w->has_push, row) && first_of(w->module, w->program, w->has_push, row) == row;
   return slot;
 }
 
 uint64_t
-code_descriptors(const code_memory *m, vyre_type_id type)
+code_descriptors(const code_writer *w, vyre_type_id type)
 {
-  const bool open = (vyre_type_get(m->module, type).flags & VYRE_TYPE_RUNTIME) != 0;
-  return open ? m->open_descriptors : code_count_of(m, type);
+  const bool open = (vyre_type_get(w->module, type).flags & VYRE_TYPE_RUNTIME) != 0;
+  return open ? w->open_descriptors : code_count_of(w, type);
 }
 
 /* Returns whether a row is an array of descriptors of open length whose number of elements is not known here. */
 static bool
-is_unbounded(const code_memory *m, uint32_t buffer)
+is_unbounded(const code_writer *w, uint32_t buffer)
 {
-  return m->open_descriptors == CODE_UNBOUNDED && vyre_buffer_descriptor_steps(m->module, buffer) &&
-         (vyre_type_get(m->module, m->v->imm[buffer]).flags & VYRE_TYPE_RUNTIME);
+  return w->open_descriptors == CODE_UNBOUNDED && vyre_buffer_descriptor_steps(w->module, buffer) &&
+         (vyre_type_get(w->module, w->v->imm[buffer]).flags & VYRE_TYPE_RUNTIME);
 }
 
 /* Returns the number of descriptors that a row has. */
 static uint64_t
-descriptors_of(const code_memory *m, uint32_t buffer)
+descriptors_of(const code_writer *w, uint32_t buffer)
 {
   uint64_t count = 1;
-  vyre_type_id type = m->v->imm[buffer];
-  for (uint32_t k = vyre_buffer_descriptor_steps(m->module, buffer); k > 0; k--) {
-    count = product(count, code_descriptors(m, type));
-    type = vyre_type_get(m->module, type).element;
+  vyre_type_id type = w->v->imm[buffer];
+  for (uint32_t k = vyre_buffer_descriptor_steps(w->module, buffer); k > 0; k--) {
+    count = product(count, code_descriptors(w, type));
+    type = vyre_type_get(w->module, type).element;
   }
   return count;
 }
 
 bool
-code_is_table(const code_memory *m, uint32_t buffer)
+code_is_table(const code_writer *w, uint32_t buffer)
 {
   bool table = false;
-  for (uint32_t row = m->v->first[m->program]; row; row = m->v->next[row])
-    table = table || (is_given(m->v, m->has_push, row) && is_same(m->module, row, buffer) && is_unbounded(m, row));
+  for (uint32_t row = w->v->first[w->program]; row; row = w->v->next[row])
+    table = table || (is_given(w->v, w->has_push, row) && is_same(w->module, row, buffer) && is_unbounded(w, row));
   return table;
 }
 
 /* Returns the number of descriptors of a binding: those of the longest of its rows. */
 static uint64_t
-binding_descriptors(const code_memory *m, uint32_t buffer)
+binding_descriptors(const code_writer *w, uint32_t buffer)
 {
   uint64_t most = 1;
-  if (code_is_table(m, buffer))
+  if (code_is_table(w, buffer))
     return most;
-  for (uint32_t row = m->v->first[m->program]; row; row = m->v->next[row])
-    if (is_given(m->v, m->has_push, row) && is_same(m->module, row, buffer) && descriptors_of(m, row) > most)
-      most = descriptors_of(m, row);
+  for (uint32_t row = w->v->first[w->program]; row; row = w->v->next[row])
+    if (is_given(w->v, w->has_push, row) && is_same(w->module, row, buffer) && descriptors_of(w, row) > most)
+      most = descriptors_of(w, row);
   return most;
 }
 
 uint32_t
-code_first_descriptor(const code_memory *m, uint32_t slot)
+code_first_descriptor(const code_writer *w, uint32_t slot)
 {
   uint64_t first = 0;
   for (uint32_t k = 0; k < slot; k++) {
-    const uint32_t row = code_buffer_row(m->module, m->program, m->has_push, k);
-    first += row ? binding_descriptors(m, row) : 0;
+    const uint32_t row = code_buffer_row(w->module, w->program, w->has_push, k);
+    first += row ? binding_descriptors(w, row) : 0;
   }
   return first < UINT32_MAX ? (uint32_t)first : UINT32_MAX;
 }

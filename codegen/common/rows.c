@@ -94,3 +94,19 @@ code_half_value(uint32_t bits)
   const double fraction = bits & 0x3ffu, magnitude = ldexp(exponent ? 1024.0 + fraction : fraction, (exponent ? exponent : 1) - 25);
   return bits & 0x8000u ? -magnitude : magnitude;
 }
+
+vyre_type
+code_right_type(const vyre_view *v, uint32_t row)
+{
+  const vyre_opcode op = code_op(v, row);
+  if (!code_has_literal(v, row))
+    return code_row_type(v, v->b[row]);
+  return op == VYRE_OP_lane || op == VYRE_OP_at ? VYRE_TYPE(VYRE_U32, 1) : code_row_type(v, v->a[row]);
+}
+
+uint32_t
+code_cluster(const vyre_view *v, uint32_t row, uint32_t subgroup)
+{
+  const uint32_t cluster = VYRE_GROUP_CLUSTER(v->imm[row]);
+  return VYRE_GROUP_OF(v->imm[row]) == VYRE_GROUP_CLUSTERED && cluster < subgroup ? cluster : subgroup;
+}

@@ -41,7 +41,7 @@ count_of(gen *g, uint32_t row, vyre_kind kind, reg b)
 {
   const uint32_t top = vyre_kind_bits(kind) - 1;
   uint64_t bits;
-  if (code_right_constant(&g->memory, row, &bits))
+  if (code_right_constant(&g->w, row, &bits))
     return lit(bits & top);
   return MAKE32(g, "and.b32", is_long(kind) ? MAKE32(g, "cvt.u32.u64", b) : b, lit(top));
 }

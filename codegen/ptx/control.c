@@ -9,8 +9,8 @@
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------------------- */
 
-static uint32_t
-body_of(const gen *g, uint32_t row)
+uint32_t
+pgen_body_of(const gen *g, uint32_t row)
 {
   uint32_t body = g->v->first[row];
   while (body && op_of(g, body) != VYRE_OP_body)
@@ -22,13 +22,13 @@ body_of(const gen *g, uint32_t row)
 void
 pgen_for_begin(gen *g, uint32_t row)
 {
-  pgen_define(g, body_of(g, row), 0, pgen_copy(g, class_of(kind_of(g, g->v->a[row])), pgen_value(g, g->v->a[row], 0)));
+  pgen_define(g, pgen_body_of(g, row), 0, pgen_copy(g, class_of(kind_of(g, g->v->a[row])), pgen_value(g, g->v->a[row], 0)));
 }
 
 reg
 pgen_for_test(gen *g, uint32_t row)
 {
-  const uint32_t body = body_of(g, row);
+  const uint32_t body = pgen_body_of(g, row);
   const vyre_kind kind = kind_of(g, body);
   const bool is_signed = vyre_kind_is_signed(kind);
   reg index = pgen_value(g, body, 0), to = pgen_value(g, g->v->b[row], 0);
@@ -41,7 +41,7 @@ pgen_for_test(gen *g, uint32_t row)
 void
 pgen_for_step(gen *g, uint32_t row)
 {
-  const uint32_t body = body_of(g, row);
+  const uint32_t body = pgen_body_of(g, row);
   const vyre_kind kind = kind_of(g, body);
   const reg index = pgen_value(g, body, 0);
   CODE(g, is_long(kind) ? "add.u64" : "add.u32", index, index, pgen_value(g, g->v->c[row], 0));
@@ -102,7 +102,7 @@ put_for(gen *g, uint32_t row, uint32_t exit)
   pgen_for_begin(g, row);
   pgen_branch_unless(g, pgen_for_test(g, row), exit);
   pgen_label(g, head);
-  pgen_region(g, body_of(g, row));
+  pgen_region(g, pgen_body_of(g, row));
   pgen_label(g, again);
   pgen_for_step(g, row);
   pgen_branch_if(g, pgen_for_test(g, row), head);

@@ -80,7 +80,7 @@ bits_of(gen *g, uint32_t row, uint32_t lane)
 {
   const vyre_kind kind = kind_of(g, row);
   uint64_t bits;
-  if (code_constant(&g->memory, row, &bits))
+  if (code_constant(&g->w, row, &bits))
     return lit(bits);
   const reg r = pgen_value(g, row, lane);
   return kind == VYRE_F16 ? MAKE32(g, "cvt.u32.u16", r) : r;

@@ -66,7 +66,7 @@ static bool
 is_plain_divisor(const gen *g, uint32_t row, vyre_kind kind)
 {
   uint64_t bits;
-  return !g->strict || (code_right_constant(&g->memory, row, &bits) && bits != 0 && bits != ones(kind));
+  return !g->strict || (code_right_constant(&g->w, row, &bits) && bits != 0 && bits != ones(kind));
 }
 
 static reg

@@ -33,8 +33,6 @@
 
 #include <string.h>
 
-#define PTX_NAME 96u /* bytes of an identifier, its end counted */
-
 typedef enum reg_class {
   REG_NONE,
   REG_PRED,
@@ -66,10 +64,8 @@ typedef struct pgen_slot {
 typedef struct gen {
   const vyre_module *module;
   const vyre_view *v;
-  const vyre_allocator *allocator;
   const vyre_ptx_options *options;
-  code_memory memory;
-  vyre_status status;
+  code_writer w;
   uint32_t program, end; /* its rows: from program to before end */
   uint32_t local[3], count;
   uint32_t sm;
@@ -79,9 +75,7 @@ typedef struct gen {
   const char *kernel;
 
   /* by row less program */
-  uint32_t *words;
-  uint32_t *uses, *values; /* how many; the first of its registers in `regs`, 0: it has none yet */
-  uint8_t *bytes;
+  uint32_t *values; /* the first of its registers in `regs`, 0: it has none yet */
   uint8_t *seen;    /* a float whose bits are looked at, not its value alone */
   uint8_t *is_wide; /* a construct whose lanes meet at its end */
   uint8_t *leaks;   /* a construct that some lane may leave for further out than its end */
@@ -107,45 +101,20 @@ typedef struct gen {
   uint32_t *exits, *agains; /* by row less program: labels of a narrow construct */
   uint32_t faults;
 
-  vyre_bytes *out; /* where text goes: one of these */
-  vyre_bytes body, tables;
+  vyre_bytes body, tables; /* one of these is the writer's `out` */
 } gen;
 
-/* ---- write.c ---- */
-void *pgen_resize(gen *g, void *memory, size_t old_size, size_t new_size);
-bool pgen_fail(gen *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
+#define pgen_resize(g, ...) code_resize(&(g)->w, __VA_ARGS__)
+#define pgen_fail(g, ...)   code_fail(&(g)->w, __VA_ARGS__)
+#define pgen_put(g, ...)    code_put(&(g)->w, __VA_ARGS__)
 
 /* ---- rows ---- */
-static inline vyre_opcode
-op_of(const gen *g, uint32_t row)
-{
-  return (vyre_opcode)VYRE_ROW_OP(g->v->op[row]);
-}
-
-static inline vyre_type
-type_of(const gen *g, uint32_t row)
-{
-  return VYRE_ROW_TYPE(g->v->op[row]);
-}
-
-static inline vyre_kind
-kind_of(const gen *g, uint32_t row)
-{
-  return VYRE_TYPE_KIND(type_of(g, row));
-}
-
-static inline uint32_t
-lanes_of(const gen *g, uint32_t row)
-{
-  return VYRE_TYPE_LANES(type_of(g, row));
-}
-
-/* Whether the right operand is a literal in the row itself. */
-static inline bool
-has_literal(const gen *g, uint32_t row)
-{
-  return (VYRE_ROW_FLAGS(g->v->op[row]) & VYRE_ROW_IMM) != 0;
-}
+#define op_of(g, row)           code_op((g)->v, (row))
+#define type_of(g, row)         code_row_type((g)->v, (row))
+#define kind_of(g, row)         VYRE_TYPE_KIND(code_row_type((g)->v, (row)))
+#define lanes_of(g, row)        ((uint32_t)VYRE_TYPE_LANES(code_row_type((g)->v, (row))))
+#define has_literal(g, row)     code_has_literal((g)->v, (row))
+#define pgen_right_kind(g, row) VYRE_TYPE_KIND(code_right_type((g)->v, (row)))
 
 static inline bool
 is_narrow(vyre_kind kind)
@@ -166,7 +135,6 @@ class_of(vyre_kind kind)
 }
 
 /* ---- text.c ---- */
-void pgen_put(gen *g, const char *format, ...) VYRE_PRINTF(2, 3);
 reg pgen_new(gen *g, reg_class klass);
 void pgen_put_reg(gen *g, reg r);
 /* "op r0, r1, ...;" under the guard, if there is one, which is used up. */
@@ -244,7 +212,6 @@ void pgen_region(gen *g, uint32_t region);
 reg pgen_value(gen *g, uint32_t row, uint32_t lane);
 reg pgen_part(gen *g, uint32_t row, uint32_t part, uint32_t lane); /* of a row whose type is a tuple */
 reg pgen_right(gen *g, uint32_t row, uint32_t lane);
-vyre_kind pgen_right_kind(const gen *g, uint32_t row);
 void pgen_define(gen *g, uint32_t row, uint32_t lane, reg r);
 void pgen_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r);
 
@@ -357,6 +324,7 @@ enum { PTX_ACQUIRE = 0x2, PTX_RELEASE = 0x4, PTX_ACQ_REL = 0x8, PTX_SEQ_CST = 0x
 void pgen_construct(gen *g, uint32_t row);
 void pgen_jump(gen *g, uint32_t row);
 reg pgen_for_test(gen *g, uint32_t row);
+uint32_t pgen_body_of(const gen *g, uint32_t loop);
 void pgen_for_begin(gen *g, uint32_t row);
 void pgen_for_step(gen *g, uint32_t row);
 /* Whether the switch's value is a label of the case; none: it has no labels. */

@@ -8,11 +8,9 @@
 bool
 pgen_place_of(gen *g, uint32_t path, place *out)
 {
-  const char *problem;
-  uint32_t where;
   memset(out, 0, sizeof(*out));
-  if (!code_place_of(&g->memory, path, &out->at, &where, &problem))
-    return pgen_fail(g, where, "%s", problem);
+  if (!code_place_of(&g->w, path, &out->at))
+    return false;
   out->space = VYRE_BUFFER_SPACE(g->v->imm_hi[out->at.buffer]);
   return true;
 }
@@ -43,7 +41,7 @@ choose(gen *g, const place *p, uint32_t first, reg *inside)
 static void
 open_of_table(gen *g, place *p)
 {
-  const uint32_t at = 16 * code_first_descriptor(&g->memory, code_slot_of(&g->memory, p->at.buffer));
+  const uint32_t at = 16 * code_first_descriptor(&g->w, code_slot_of(&g->w, p->at.buffer));
   const reg table = pgen_new(g, REG_64), bytes = pgen_new(g, REG_64);
   reg inside = {0};
   const reg offset = MAKE64(g, "shl.b64", choose(g, p, 0, &inside), lit(4));
@@ -59,11 +57,11 @@ open_of_table(gen *g, place *p)
 static void
 open_chosen(gen *g, place *p)
 {
-  if (code_is_table(&g->memory, p->at.buffer)) {
+  if (code_is_table(&g->w, p->at.buffer)) {
     open_of_table(g, p);
     return;
   }
-  const uint32_t first = code_first_descriptor(&g->memory, code_slot_of(&g->memory, p->at.buffer));
+  const uint32_t first = code_first_descriptor(&g->w, code_slot_of(&g->w, p->at.buffer));
   const reg parameters = pgen_new(g, REG_64);
   reg inside = {0}, which = choose(g, p, first, &inside);
   pgen_put(g, "\tmov.b64 %%d%u, buffers;\n", parameters.number);
@@ -84,8 +82,8 @@ pgen_open_place(gen *g, place *p)
     return;
   if (p->at.chosen) {
     open_chosen(g, p);
-  } else if (code_is_bound(&g->memory, p->at.buffer)) {
-    const pgen_slot *slot = &g->slots[code_slot_of(&g->memory, p->at.buffer)];
+  } else if (code_is_bound(&g->w, p->at.buffer)) {
+    const pgen_slot *slot = &g->slots[code_slot_of(&g->w, p->at.buffer)];
     p->base = slot->base;
     p->bytes = slot->bytes;
   }
@@ -133,7 +131,7 @@ pgen_in_bounds(gen *g, const place *p, uint64_t bytes)
 {
   const bool whole = p->at.open && p->at.beyond + bytes <= p->at.open_stride;
   const reg inside = pgen_terms_in_bounds(g, p);
-  if (p->at.vouched || whole || !code_is_bound(&g->memory, p->at.buffer))
+  if (p->at.vouched || whole || !code_is_bound(&g->w, p->at.buffer))
     return inside;
   const reg end = pgen_in_register(g, REG_64, offset_of(g, p, lit(p->at.fixed + bytes)));
   return pgen_and(g, inside, PRED(g, "setp.le.u64", end, p->bytes));
@@ -152,7 +150,7 @@ address
 pgen_address(gen *g, const place *p)
 {
   address a = {p->base, space_of(p), p->at.fixed};
-  if (!code_is_bound(&g->memory, p->at.buffer)) {
+  if (!code_is_bound(&g->w, p->at.buffer)) {
     a.base = pgen_new(g, REG_64);
     if (p->space == VYRE_SPACE_PUSH)
       pgen_put(g, "\tmov.b64 %%d%u, push;\n", a.base.number);
@@ -198,14 +196,9 @@ void
 pgen_length(gen *g, uint32_t row)
 {
   place p;
-  if (!pgen_place_of(g, g->v->a[row], &p))
+  if (!pgen_place_of(g, g->v->a[row], &p) || !code_check_length(&g->w, row, &p.at))
     return;
   const vyre_type_info info = vyre_type_get(g->module, p.at.type);
-  if (p.at.term_count) {
-    pgen_fail(g, row,
-              "the length of a runtime array that begins at no fixed place\nFix: make it the last member of its buffer's type");
-    return;
-  }
   if (p.at.never || !info.stride) {
     pgen_define(g, row, 0, lit(0));
     return;

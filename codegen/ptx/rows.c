@@ -3,16 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-/* ---- what a row's value is ------------------------------------------------------------------------------------------------ */
+#include "base/grow.h"
 
-vyre_kind
-pgen_right_kind(const gen *g, uint32_t row)
-{
-  const vyre_opcode op = op_of(g, row);
-  if (!has_literal(g, row))
-    return kind_of(g, g->v->b[row]);
-  return op == VYRE_OP_lane || op == VYRE_OP_at ? VYRE_U32 : kind_of(g, g->v->a[row]);
-}
+/* ---- what a row's value is ------------------------------------------------------------------------------------------------ */
 
 static uint32_t
 size_of(const gen *g, uint32_t row)
@@ -27,13 +20,10 @@ slot(gen *g, uint32_t row, uint32_t k)
   uint32_t *first = &g->values[row - g->program];
   const uint32_t size = size_of(g, row);
   if (*first == 0) {
-    if (g->reg_count + size + 1 > g->reg_capacity) {
-      const uint32_t capacity = 2 * (g->reg_count + size) + 64;
-      reg *regs = pgen_resize(g, g->regs, g->reg_capacity * sizeof(*regs), capacity * sizeof(*regs));
-      if (!regs)
-        return &nowhere;
-      g->regs = regs;
-      g->reg_capacity = capacity;
+    if (!vyre_grow(vyre_module_allocator(g->module), &g->regs, &g->reg_capacity, (uint64_t)g->reg_count + size + 1,
+                   sizeof(*g->regs))) {
+      g->w.status = g->w.status ? g->w.status : VYRE_OUT_OF_MEMORY(g->w.task);
+      return &nowhere;
     }
     g->reg_count += g->reg_count == 0; /* 0 is none */
     *first = g->reg_count;
@@ -59,7 +49,7 @@ reg
 pgen_value(gen *g, uint32_t row, uint32_t lane)
 {
   uint64_t bits;
-  if (code_constant(&g->memory, row, &bits))
+  if (code_constant(&g->w, row, &bits))
     return pgen_literal(g, kind_of(g, row), bits);
   return *slot(g, row, lane);
 }
@@ -107,7 +97,7 @@ lane(gen *g, uint32_t row)
   const uint32_t a = g->v->a[row];
   const vyre_kind kind = kind_of(g, row);
   uint64_t index = 0;
-  if (code_right_constant(&g->memory, row, &index)) {
+  if (code_right_constant(&g->w, row, &index)) {
     pgen_define(g, row, 0, index < lanes_of(g, a) ? pgen_value(g, a, (uint32_t)index) : pgen_literal(g, kind, 0));
     return;
   }
@@ -123,7 +113,7 @@ static void
 insert(gen *g, uint32_t row)
 {
   uint64_t index = 0;
-  const bool constant = code_constant(&g->memory, g->v->c[row], &index);
+  const bool constant = code_constant(&g->w, g->v->c[row], &index);
   for (uint32_t k = 0; k < lanes_of(g, row); k++) {
     const reg old = pgen_value(g, g->v->a[row], k), new = pgen_value(g, g->v->b[row], 0);
     if (constant) {
@@ -191,7 +181,7 @@ set(gen *g, uint32_t row)
 static void
 compute(gen *g, uint32_t row)
 {
-  for (uint32_t k = 0; k < lanes_of(g, row) && !g->status; k++) {
+  for (uint32_t k = 0; k < lanes_of(g, row) && !g->w.status; k++) {
     reg r = {0};
     if (!pgen_float(g, row, k, &r) && !pgen_bits(g, row, k, &r) && !pgen_integer(g, row, k, &r)) {
       pgen_fail(g, row, "'%s' of these types has no PTX\nFix: report this: every op of a strict program should",
@@ -265,15 +255,15 @@ pgen_row(gen *g, uint32_t row)
   /* clang-format on */
   if (vyre_op_is_atomic(op))
     pgen_atomic(g, row);
-  else if (g->uses[row - g->program] && op == VYRE_OP_var)
+  else if (g->w.uses[row - g->program] && op == VYRE_OP_var)
     declare(g, row);
-  else if (g->uses[row - g->program])
+  else if (g->w.uses[row - g->program])
     pure(g, row);
 }
 
 void
 pgen_region(gen *g, uint32_t region)
 {
-  for (uint32_t row = g->v->first[region]; row && !g->status; row = g->v->next[row])
+  for (uint32_t row = g->v->first[region]; row && !g->w.status; row = g->v->next[row])
     pgen_row(g, row);
 }

@@ -6,16 +6,10 @@
 #include <inttypes.h>
 
 static bool
-is_in(const gen *g, uint32_t row, vyre_space space)
-{
-  return op_of(g, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == space && g->uses[row - g->program] != 0;
-}
-
-static bool
 is_used(const gen *g, vyre_opcode op)
 {
   for (uint32_t row = g->program + 1; row < g->end; row++)
-    if (op_of(g, row) == op && g->uses[row - g->program])
+    if (op_of(g, row) == op && g->w.uses[row - g->program])
       return true;
   return false;
 }
@@ -163,9 +157,9 @@ place_shared(gen *g)
   bool overlaid = false;
   uint64_t overlay = 0;
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
-    if (!is_in(g, row, VYRE_SPACE_WORKGROUP))
+    if (!code_is_in(&g->w, row, VYRE_SPACE_WORKGROUP))
       continue;
-    const bool shares = code_is_overlaid(&g->memory, row);
+    const bool shares = code_is_overlaid(&g->w, row);
     if (shares && overlaid) {
       g->offsets[row - g->program] = (uint32_t)overlay;
       continue;
@@ -174,7 +168,7 @@ place_shared(gen *g)
     overlay = shares ? begin : overlay;
     overlaid = overlaid || shares;
     g->offsets[row - g->program] = begin < UINT32_MAX ? (uint32_t)begin : UINT32_MAX;
-    g->shared_bytes = begin + code_buffer_size(&g->memory, row);
+    g->shared_bytes = begin + code_buffer_size(&g->w, row);
   }
   g->shared_bytes = (g->shared_bytes + 3) & ~UINT64_C(3);
 }
@@ -200,7 +194,7 @@ clear_shared(gen *g)
 {
   bool any = (g->strict || g->options->is_robust) && g->shared_bytes;
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
-    any = any || (is_in(g, row, VYRE_SPACE_WORKGROUP) && code_buffer_info(&g->memory, row)->initializer != UINT32_MAX);
+    any = any || (code_is_in(&g->w, row, VYRE_SPACE_WORKGROUP) && code_has_image(&g->w, row));
   if (!any || g->shared_bytes > VYRE_PTX_SHARED)
     return;
   const reg base = pgen_new(g, REG_64);
@@ -212,8 +206,8 @@ clear_shared(gen *g)
 /* ---- tables ----------------------------------------------------------------------------------------------------------------- */
 
 typedef struct image {
-  const uint32_t *words;
-  uint32_t count, next;
+  gen *g;
+  code_image words;
   uint64_t written; /* bytes; UINT64_MAX: it is stored into `base` instead */
   reg base;
 } image;
@@ -226,12 +220,10 @@ put_bytes(gen *g, image *t, uint64_t bits, uint32_t bytes)
 }
 
 static void
-put_scalar(gen *g, image *t, uint64_t offset, vyre_kind kind)
+put_scalar(void *user, uint64_t offset, vyre_kind kind, uint64_t bits)
 {
-  const uint32_t size = vyre_kind_bytes(kind);
-  uint64_t bits = t->next < t->count ? t->words[t->next++] : 0;
-  if (size == 8)
-    bits |= (uint64_t)(t->next < t->count ? t->words[t->next++] : 0) << 32;
+  image *t = user;
+  gen *g = t->g;
   if (t->written == UINT64_MAX) {
     if (bits)
       pgen_store_scalar(g, "st", kind == VYRE_BOOL ? VYRE_U32 : kind, (address){t->base, "local", offset},
@@ -240,54 +232,27 @@ put_scalar(gen *g, image *t, uint64_t offset, vyre_kind kind)
   }
   while (t->written < offset)
     put_bytes(g, t, 0, 1);
-  put_bytes(g, t, bits, size);
-}
-
-static void
-walk_image(gen *g, image *t, vyre_type_id type, uint64_t offset)
-{
-  if (type < 256) {
-    const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
-    for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++)
-      put_scalar(g, t, offset + k * vyre_kind_bytes(kind), kind);
-    return;
-  }
-  const vyre_type_info info = vyre_type_get(g->module, type);
-  for (uint64_t k = 0; k < code_count_of(&g->memory, type) && !g->status; k++)
-    if (info.form == VYRE_FORM_STRUCT)
-      walk_image(g, t, info.members[k].type, offset + code_own_offset(&g->memory, &info, (uint32_t)k));
-    else
-      walk_image(g, t, info.element, offset + k * code_own_size(&g->memory, info.element));
-}
-
-static image
-image_of(const gen *g, uint32_t buffer)
-{
-  const uint32_t initializer = code_buffer_info(&g->memory, buffer)->initializer;
-  image t = {0};
-  if (initializer != UINT32_MAX)
-    t.words = vyre_module_initializer(g->module, initializer, &t.count);
-  return t;
+  put_bytes(g, t, bits, vyre_kind_bytes(kind));
 }
 
 static void
 put_table(gen *g, uint32_t buffer)
 {
-  vyre_bytes *out = g->out;
-  const uint64_t size = code_buffer_size(&g->memory, buffer);
-  image t = image_of(g, buffer);
-  g->out = &g->tables;
+  vyre_bytes *out = g->w.out;
+  const uint64_t size = code_buffer_size(&g->w, buffer);
+  image t = {.g = g, .words = code_image_of(&g->w, buffer)};
+  g->w.out = &g->tables;
   pgen_put(g, ".global .align 16 .b8 %s$t%u[%" PRIu64 "] = {", g->kernel, buffer - g->program, size ? size : 1);
-  walk_image(g, &t, g->v->imm[buffer], 0);
+  code_image_walk(&g->w, &t.words, g->v->imm[buffer], put_scalar, &t);
   pgen_put(g, t.written ? "};\n" : "0};\n");
-  g->out = out;
+  g->w.out = out;
 }
 
 static void
 clear_private(gen *g, uint32_t buffer)
 {
-  const uint64_t size = code_buffer_size(&g->memory, buffer);
-  image t = image_of(g, buffer);
+  const uint64_t size = code_buffer_size(&g->w, buffer);
+  image t = {.g = g, .words = code_image_of(&g->w, buffer), .written = UINT64_MAX};
   const reg base = pgen_new(g, REG_64);
   pgen_put(g, "\tmov.b64 %%d%u, local_%u;\n", base.number, buffer - g->program);
   if (size <= 64)
@@ -296,9 +261,8 @@ clear_private(gen *g, uint32_t buffer)
   else
     put_zeros(g, "local", base, lit(0), size, 4);
   t.base = base;
-  t.written = UINT64_MAX;
-  if (t.count)
-    walk_image(g, &t, g->v->imm[buffer], 0);
+  if (t.words.count)
+    code_image_walk(&g->w, &t.words, g->v->imm[buffer], put_scalar, &t);
 }
 
 void
@@ -307,9 +271,9 @@ pgen_put_memory(gen *g)
   if (g->shared_bytes)
     pgen_put(g, "\t.shared .align 16 .b8 shared_memory[%" PRIu64 "];\n", g->shared_bytes);
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
-    if (is_in(g, row, VYRE_SPACE_PRIVATE))
+    if (code_is_in(&g->w, row, VYRE_SPACE_PRIVATE))
       pgen_put(g, "\t.local .align 16 .b8 local_%u[%" PRIu64 "];\n", row - g->program,
-               (code_buffer_size(&g->memory, row) + 4) & ~UINT64_C(3));
+               (code_buffer_size(&g->w, row) + 4) & ~UINT64_C(3));
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------------------- */
@@ -318,12 +282,12 @@ static void
 put_buffers(gen *g)
 {
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
-    if (op_of(g, row) != VYRE_OP_buffer || !code_is_bound(&g->memory, row) || !g->uses[row - g->program])
+    if (op_of(g, row) != VYRE_OP_buffer || !code_is_bound(&g->w, row) || !g->w.uses[row - g->program])
       continue;
-    pgen_slot *slot = &g->slots[code_slot_of(&g->memory, row)];
+    pgen_slot *slot = &g->slots[code_slot_of(&g->w, row)];
     if (slot->base.klass || vyre_buffer_descriptor_steps(g->module, row))
       continue;
-    const uint32_t at = 16 * code_first_descriptor(&g->memory, code_slot_of(&g->memory, row));
+    const uint32_t at = 16 * code_first_descriptor(&g->w, code_slot_of(&g->w, row));
     const reg base = pgen_new(g, REG_64);
     slot->bytes = pgen_new(g, REG_64);
     pgen_put(g, "\tld.param.u64 %%d%u, [buffers+%u];\n\tld.param.u64 %%d%u, [buffers+%u];\n", base.number, at, slot->bytes.number,
@@ -356,8 +320,8 @@ pgen_start(gen *g)
   place_shared(g);
   clear_shared(g);
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
-    if (is_in(g, row, VYRE_SPACE_PRIVATE))
+    if (code_is_in(&g->w, row, VYRE_SPACE_PRIVATE))
       clear_private(g, row);
-    else if (is_in(g, row, VYRE_SPACE_CONSTANT))
+    else if (code_is_in(&g->w, row, VYRE_SPACE_CONSTANT))
       put_table(g, row);
 }

@@ -47,19 +47,12 @@ fetch(gen *g, vyre_kind kind, reg value, reg lane)
   return MAKE64(g, "or.b64", MAKE64(g, "cvt.u64.u32", low), MAKE64(g, "shl.b64", MAKE64(g, "cvt.u64.u32", high), lit(32)));
 }
 
-static uint32_t
-cluster_of(const gen *g, uint32_t row)
-{
-  const uint32_t imm = g->v->imm[row], cluster = VYRE_GROUP_CLUSTER(imm);
-  return VYRE_GROUP_OF(imm) == VYRE_GROUP_CLUSTERED && cluster < VYRE_PTX_SUBGROUP ? cluster : VYRE_PTX_SUBGROUP;
-}
-
 /* The lane whose value this one gets; 32 or more: none. */
 static reg
 source_of(gen *g, uint32_t row)
 {
   const reg b = pgen_value(g, g->v->b[row], 0), own = own_lane(g);
-  const uint32_t inside = cluster_of(g, row) - 1;
+  const uint32_t inside = code_cluster(g->v, row, VYRE_PTX_SUBGROUP) - 1;
   switch (VYRE_ROW_OP(g->v->op[row])) {
   case VYRE_OP_subgroup_shuffle_xor:
     return MAKE32(g, "xor.b32", own, b);
@@ -166,7 +159,7 @@ combined(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
 static reg
 wanted(gen *g, uint32_t row)
 {
-  const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]), cluster = cluster_of(g, row);
+  const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]), cluster = code_cluster(g->v, row, VYRE_PTX_SUBGROUP);
   const reg lane = own_lane(g);
   if (group == VYRE_GROUP_INCLUSIVE || group == VYRE_GROUP_EXCLUSIVE) {
     const reg end = group == VYRE_GROUP_INCLUSIVE ? MAKE32(g, "add.u32", lane, lit(1)) : lane;
@@ -194,7 +187,10 @@ reduction_of(const gen *g, uint32_t row)
                                         : NULL;
   const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]);
   const bool scans = group == VYRE_GROUP_INCLUSIVE || group == VYRE_GROUP_EXCLUSIVE;
-  return g->sm >= 80 && (kind == VYRE_I32 || kind == VYRE_U32) && !scans && cluster_of(g, row) == VYRE_PTX_SUBGROUP ? op : NULL;
+  return g->sm >= 80 && (kind == VYRE_I32 || kind == VYRE_U32) && !scans &&
+                 code_cluster(g->v, row, VYRE_PTX_SUBGROUP) == VYRE_PTX_SUBGROUP
+             ? op
+             : NULL;
 }
 
 /* Lane by lane, from the lowest one on: the order in which floats are to be rounded.  A lane's own value is where it begins, but
@@ -234,7 +230,7 @@ typedef struct chain {
 static void
 link(gen *g, uint32_t row, chain *c)
 {
-  const uint32_t cluster = cluster_of(g, row);
+  const uint32_t cluster = code_cluster(g->v, row, VYRE_PTX_SUBGROUP);
   const reg own = own_lane(g);
   reg peers = g->mask;
   if (cluster < VYRE_PTX_SUBGROUP)

@@ -11,18 +11,6 @@ static const char *const prefixes[REG__COUNT] = {"", "%p", "%h", "%r", "%d"};
 static const char *const specials[] = {"%tid.x",   "%tid.y",    "%tid.z",    "%ctaid.x",  "%ctaid.y",
                                        "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"};
 
-void
-pgen_put(gen *g, const char *format, ...)
-{
-  char text[1024];
-  va_list arguments;
-  va_start(arguments, format);
-  const int length = vsnprintf(text, sizeof(text), format, arguments);
-  va_end(arguments);
-  if (!g->status && length > 0)
-    g->status = vyre_bytes_append(g->out, text, (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
-}
-
 const char *
 pgen_format(char text[64], const char *format, ...)
 {

@@ -92,14 +92,11 @@ put_for(gen *g, uint32_t row, uint32_t end, reg among)
 {
   const uint32_t head = pgen_new_label(g), next = pgen_new_label(g);
   const reg turn = pgen_copy(g, REG_32, among); /* who begins this iteration, or ends the loop before it */
-  uint32_t body = g->v->first[row];
-  while (body && op_of(g, body) != VYRE_OP_body)
-    body = g->v->next[body];
   pgen_for_begin(g, row);
   pgen_label(g, head);
   const reg goes = pgen_for_test(g, row), inside = vote(g, goes, turn);
   pgen_branch_unless(g, goes, end);
-  write_region(g, body, inside, next);
+  write_region(g, pgen_body_of(g, row), inside, next);
   pgen_label(g, next);
   arrive(g, again(g, row));
   const reg here = is_here(g);
@@ -152,7 +149,7 @@ put_switch(gen *g, uint32_t row, reg among)
     pgen_move(g, which, lit(k));
   }
   k = 0;
-  for (uint32_t region = g->v->first[row]; region && !g->status; region = g->v->next[region], k++) {
+  for (uint32_t region = g->v->first[row]; region && !g->w.status; region = g->v->next[region], k++) {
     const uint32_t after = pgen_new_label(g);
     const reg mine = PRED(g, "setp.eq.u32", which, lit(k)), inside = vote(g, mine, among);
     pgen_branch_unless(g, mine, after);

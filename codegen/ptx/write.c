@@ -10,50 +10,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void *
-pgen_resize(gen *g, void *memory, size_t old_size, size_t new_size)
-{
-  if (new_size == 0 && !memory)
-    return NULL;
-  void *result = g->allocator->resize(g->allocator->user, memory, old_size, new_size);
-  if (!result && new_size && !g->status)
-    g->status = VYRE_OUT_OF_MEMORY("while writing PTX");
-  return result;
-}
-
-bool
-pgen_fail(gen *g, uint32_t row, const char *format, ...)
-{
-  va_list arguments;
-  if (g->status)
-    return false;
-  va_start(arguments, format);
-  g->status = code_error(g->module, g->program, row, format, arguments);
-  va_end(arguments);
-  return false;
-}
-
 /* ---- one program --------------------------------------------------------------------------------------------------------- */
-
-#define WORD_COLUMNS 5u
-#define BYTE_COLUMNS 3u
 
 static bool
 make_columns(gen *g)
 {
-  const size_t rows = g->end - g->program;
-  uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->values, &g->offsets, &g->exits, &g->agains};
-  uint8_t **const narrow[BYTE_COLUMNS] = {&g->seen, &g->is_wide, &g->leaks};
-  g->words = pgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
-  g->bytes = pgen_resize(g, NULL, 0, BYTE_COLUMNS * rows);
-  if (!g->words || !g->bytes)
+  uint32_t **const words[] = {&g->w.uses, &g->values, &g->offsets, &g->exits, &g->agains};
+  uint8_t **const bytes[] = {&g->seen, &g->is_wide, &g->leaks};
+  if (!code_make_columns(&g->w, words, sizeof(words) / sizeof(*words), bytes, sizeof(bytes) / sizeof(*bytes)))
     return false;
-  memset(g->words, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
-  memset(g->bytes, 0, BYTE_COLUMNS * rows);
-  for (size_t i = 0; i < WORD_COLUMNS; i++)
-    *wide[i] = g->words + i * rows;
-  for (size_t i = 0; i < BYTE_COLUMNS; i++)
-    *narrow[i] = g->bytes + i * rows;
   while (vyre_ptx_buffer_row(g->module, (vyre_row){g->program}, g->slot_count).id)
     g->slot_count++;
   g->slots = pgen_resize(g, NULL, 0, (g->slot_count + 1) * sizeof(*g->slots));
@@ -68,8 +33,8 @@ can_be_written(gen *g)
 {
   bool returns = false;
   uint32_t grid = 0;
-  g->status = code_refuse_opaque(g->module, g->program, "PTX");
-  for (uint32_t row = g->program + 1; row < g->end && !g->status; row++) {
+  g->w.status = code_refuse_opaque(g->module, g->program, "PTX");
+  for (uint32_t row = g->program + 1; row < g->end && !g->w.status; row++) {
     const vyre_opcode op = op_of(g, row);
     if (op == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_HANDLE)
       return pgen_fail(g, row, "images, samplers and pointers have no PTX\nFix: write SPIR-V");
@@ -82,7 +47,7 @@ can_be_written(gen *g)
     return pgen_fail(g, grid,
                      "a barrier of the whole grid in a program with `return`: who returned would be waited for\n"
                      "Fix: put what the `return` leaves out into an `if`");
-  return !g->status;
+  return !g->w.status;
 }
 
 static bool
@@ -99,23 +64,15 @@ find_sizes(gen *g)
         "a workgroup of %u x %u x %u invocations\nFix: take 1 to 1024, of which at most 64 along z: the device has no larger ones",
         g->local[0], g->local[1], g->local[2]);
   g->count = (uint32_t)plane * g->local[2];
-  g->memory = (code_memory){.module = g->module,
-                            .program = g->program,
-                            .specs = o->specs,
-                            .spec_count = o->spec_count,
-                            .in_bounds = o->in_bounds,
-                            .all_in_bounds = !g->strict && !o->is_robust,
-                            .open_descriptors = o->open_descriptors ? o->open_descriptors : CODE_UNBOUNDED};
-  g->status = code_memory_make(&g->memory);
-  if (g->status)
+  if (!code_lay_out(&g->w))
     return false;
-  descriptors = code_first_descriptor(&g->memory, g->slot_count);
+  descriptors = code_first_descriptor(&g->w, g->slot_count);
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
     if (op_of(g, row) != VYRE_OP_buffer)
       continue;
-    if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && code_buffer_size(&g->memory, row) > g->push_bytes)
-      g->push_bytes = code_buffer_size(&g->memory, row) < UINT32_MAX ? (uint32_t)code_buffer_size(&g->memory, row) : UINT32_MAX;
-    if (code_is_bound(&g->memory, row) && code_is_table(&g->memory, row) && !vyre_buffer_descriptor_steps(g->module, row))
+    if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && code_buffer_size(&g->w, row) > g->push_bytes)
+      g->push_bytes = code_buffer_size(&g->w, row) < UINT32_MAX ? (uint32_t)code_buffer_size(&g->w, row) : UINT32_MAX;
+    if (code_is_bound(&g->w, row) && code_is_table(&g->w, row) && !vyre_buffer_descriptor_steps(g->module, row))
       return pgen_fail(g, row, "one binding is a buffer and an array of buffers whose length is open\nFix: declare it once");
   }
   if (descriptors * 16 + g->push_bytes + 8 > VYRE_PTX_PARAMETERS)
@@ -144,9 +101,9 @@ put_head(gen *g)
   pgen_put(g, "// @%s\n", name && is_printable(name) ? name : g->kernel);
   for (uint32_t k = 0; k < g->slot_count; k++) {
     const uint32_t row = vyre_ptx_buffer_row(g->module, (vyre_row){g->program}, k).id;
-    const vyre_buffer_info info = *code_buffer_info(&g->memory, row);
-    pgen_put(g, "//   buffers[%u]: set %u, binding %u%s\n", code_first_descriptor(&g->memory, k), info.set, info.binding,
-             code_is_table(&g->memory, row) ? ", a table" : "");
+    const vyre_buffer_info info = *code_buffer_info(&g->w, row);
+    pgen_put(g, "//   buffers[%u]: set %u, binding %u%s\n", code_first_descriptor(&g->w, k), info.set, info.binding,
+             code_is_table(&g->w, row) ? ", a table" : "");
   }
   pgen_put(g, ".visible .entry %s(.param .u64 dispatch", g->kernel);
   if (g->descriptors)
@@ -171,7 +128,7 @@ static void
 write_kernel(gen *g, vyre_bytes *kernels)
 {
   const uint32_t end = pgen_new_label(g);
-  g->out = &g->body;
+  g->w.out = &g->body;
   g->join = end;
   pgen_survey(g);
   pgen_start(g);
@@ -182,14 +139,12 @@ write_kernel(gen *g, vyre_bytes *kernels)
   if (g->shared_bytes > VYRE_PTX_SHARED)
     pgen_fail(g, g->program, "%" PRIu64 " bytes of workgroup memory are more than %u\nFix: use less", g->shared_bytes,
               VYRE_PTX_SHARED);
-  g->out = kernels;
-  if (g->tables.size && !g->status)
-    g->status = vyre_bytes_append(kernels, g->tables.data, g->tables.size);
+  g->w.out = kernels;
+  code_put_bytes(&g->w, &g->tables);
   put_head(g);
   put_registers(g);
   pgen_put_memory(g);
-  if (!g->status)
-    g->status = vyre_bytes_append(kernels, g->body.data, g->body.size);
+  code_put_bytes(&g->w, &g->body);
   pgen_put(g, "}\n");
 }
 
@@ -198,29 +153,36 @@ write_program(const vyre_module *module, uint32_t program, const vyre_ptx_option
 {
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
+  const bool strict = (v->imm[program] & VYRE_PROGRAM_RELAXED) == 0;
   gen g = {.module = module,
            .v = v,
-           .allocator = allocator,
            .options = options,
            .program = program,
            .end = vyre_program_end(v, program),
            .sm = options->sm ? options->sm : VYRE_PTX_SM_LEAST,
-           .strict = (v->imm[program] & VYRE_PROGRAM_RELAXED) == 0,
+           .strict = strict,
            .approximate = options->is_approximate,
            .kernel = name,
            .body = {.allocator = allocator},
-           .tables = {.allocator = allocator}};
-  const size_t rows = g.end - program;
+           .tables = {.allocator = allocator},
+           .w = {.module = module,
+                 .program = program,
+                 .end = vyre_program_end(v, program),
+                 .v = v,
+                 .task = "while writing PTX",
+                 .specs = options->specs,
+                 .spec_count = options->spec_count,
+                 .in_bounds = options->in_bounds,
+                 .all_in_bounds = !strict && !options->is_robust,
+                 .open_descriptors = options->open_descriptors ? options->open_descriptors : CODE_UNBOUNDED}};
   if (can_be_written(&g) && make_columns(&g) && find_sizes(&g))
     write_kernel(&g, kernels);
-  pgen_resize(&g, g.words, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
-  pgen_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
-  code_memory_free(&g.memory);
+  code_writer_free(&g.w);
   pgen_resize(&g, g.slots, (g.slot_count + 1) * sizeof(*g.slots), 0);
   pgen_resize(&g, g.regs, g.reg_capacity * sizeof(*g.regs), 0);
   vyre_bytes_free(&g.body);
   vyre_bytes_free(&g.tables);
-  return g.status;
+  return g.w.status;
 }
 
 /* ---- names ---------------------------------------------------------------------------------------------------------------- */
@@ -234,29 +196,14 @@ static const char reserved[] =
     "sqrt st stackrestore stacksave stmatrix sub subc suld suq sured sust szext tanh tensormap testp tex tld4 trap txq vabsdiff "
     "vadd vmad vmax vmin vote vset vshl vshr vsub wgmma wmma xor WARP_SZ ";
 
-static bool
-is_letter(char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Whether nothing had to be changed. */
 static bool
-clean_name(const char *text, char name[PTX_NAME])
+clean_name(const char *text, char name[CODE_NAME])
 {
-  size_t n = 0;
-  bool clean = is_letter(*text);
-  char spaced[PTX_NAME + 3];
-  if (!clean)
-    name[n++] = 'v';
-  for (; *text && n < PTX_NAME / 2; text++) {
-    const bool kept = is_letter(*text) || (*text >= '0' && *text <= '9') || *text == '_';
-    name[n++] = kept ? *text : '_';
-    clean = clean && kept;
-  }
-  name[n] = '\0';
+  char spaced[CODE_NAME + 3];
+  const bool clean = code_clean_name(text, "v", code_is_letter, name);
   snprintf(spaced, sizeof(spaced), " %s ", name);
-  return clean && !*text && !strstr(reserved, spaced);
+  return clean && !strstr(reserved, spaced);
 }
 
 static vyre_status
@@ -264,7 +211,7 @@ write_programs(const vyre_module *module, vyre_row program, const vyre_ptx_optio
 {
   const vyre_view *v = vyre_module_view(module);
   for (uint32_t row = program.id ? program.id : v->first[0]; row; row = program.id ? 0 : v->next[row]) {
-    char name[PTX_NAME];
+    char name[CODE_NAME];
     const char *own = vyre_row_name(module, (vyre_row){row});
     const bool clean = clean_name(options->name ? options->name : own ? own : "program", name);
     const size_t length = strlen(name);
