@@ -4,6 +4,10 @@
 #include "bench.h"
 
 #include "base/clock.h"
+#include "program.h"
+#include "vyre/ptx.h"
+#include "vyre/spirv.h"
+#include "vyre/text.h"
 
 #include <malloc.h>
 #include <math.h>
@@ -11,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CASES = 64, MOST_ROUNDS = 101, SIZES = 10 };
+enum { MOST_CASES = 64, BYTES_A_ROW = 44 };
 
 uint64_t
 bench_now(void)
@@ -20,26 +24,53 @@ bench_now(void)
 }
 
 void
-bench_check(const char *program, vyre_status status)
+bench_check(vyre_status status)
 {
   if (!status)
     return;
-  fprintf(stderr, "%s: error: %s\n", program, vyre_status_text(status));
+  fprintf(stderr, "%s: error: %s\n", bench_name, vyre_status_text(status));
   exit((int)vyre_status_code(status));
 }
 
-static bool
-parse_number(const char *argument, const char *name, uint32_t *out)
+void *
+bench_take(size_t count, size_t size)
 {
-  size_t length = strlen(name);
+  void *memory = calloc(count, size);
+  if (!memory)
+    bench_check(VYRE_OUT_OF_MEMORY("for a benchmark"));
+  return memory;
+}
+
+/* ---- arguments ----------------------------------------------------------------------------------------------------------- */
+
+bool
+bench_text(const char *argument, const char *name, const char **out)
+{
+  const size_t length = strlen(name);
   if (strncmp(argument, name, length) != 0)
     return false;
-  char *end;
-  unsigned long number = strtoul(argument + length, &end, 10);
-  if (end == argument + length || *end || number == 0 || number > 1000000000)
-    return false;
-  *out = (uint32_t)number;
+  *out = argument + length;
   return true;
+}
+
+bool
+bench_number(const char *argument, const char *name, uint32_t least, uint32_t most, uint32_t *out)
+{
+  const char *text;
+  char *end;
+  if (!bench_text(argument, name, &text))
+    return false;
+  const unsigned long value = strtoul(text, &end, 10);
+  if (end == text || *end || value < least || value > most)
+    return false;
+  *out = (uint32_t)value;
+  return true;
+}
+
+static bool
+read_size(const char *argument, const char *name, uint32_t *out)
+{
+  return bench_number(argument, name, 1, 1000000000, out);
 }
 
 void
@@ -49,19 +80,19 @@ bench_parse(int count, char **arguments, bench_options *options)
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   for (int i = 1; i < count; i++) {
     const char *argument = arguments[i];
-    if (strncmp(argument, "-only=", 6) == 0) {
-      options->only = argument + 6;
-    } else if (!parse_number(argument, "-rounds=", &options->rounds) && !parse_number(argument, "-min=", &options->min) &&
-               !parse_number(argument, "-max=", &options->max) &&
-               !(options->program && parse_number(argument, "-program=", &options->program))) {
+    if (!bench_text(argument, "-only=", &options->only) && !read_size(argument, "-rounds=", &options->rounds) &&
+        !read_size(argument, "-min=", &options->min) && !read_size(argument, "-max=", &options->max) &&
+        !(options->program && read_size(argument, "-program=", &options->program))) {
       fprintf(stderr, "usage: %s [-rounds=N] [-min=%s] [-max=%s] [-only=CASE]%s\n", arguments[0], options->unit, options->unit,
               options->program ? " [-program=ROWS]" : "");
       exit(VYRE_CODE_USAGE);
     }
   }
-  if (options->rounds > MOST_ROUNDS)
-    options->rounds = MOST_ROUNDS;
+  if (options->rounds > BENCH_MOST_ROUNDS)
+    options->rounds = BENCH_MOST_ROUNDS;
 }
+
+/* ---- times --------------------------------------------------------------------------------------------------------------- */
 
 static int
 compare_times(const void *a, const void *b)
@@ -74,6 +105,13 @@ void
 bench_sort(uint64_t *times, size_t count)
 {
   qsort(times, count, sizeof *times, compare_times);
+}
+
+uint64_t
+bench_median(uint64_t *times, size_t count)
+{
+  bench_sort(times, count);
+  return times[count / 2];
 }
 
 /* As many rounds as asked for, but less where one takes long. */
@@ -134,7 +172,7 @@ print_growth(const bench_case *cases, uint32_t count, uint32_t base, const doubl
 bool
 bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *user, const bench_options *options)
 {
-  static uint64_t times[MOST_CASES][MOST_ROUNDS];
+  static uint64_t times[MOST_CASES][BENCH_MOST_ROUNDS];
   bench_case chosen[MOST_CASES];
   double before[MOST_CASES], first[MOST_CASES];
   uint32_t chosen_count = 0, base = 0, size_before = 0, first_size = 0;
@@ -176,4 +214,93 @@ bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *u
   if (options->most_slope <= 0 || first_size == size_before)
     return true;
   return print_growth(chosen, chosen_count, base, first, before, first_size, size_before, options->most_slope);
+}
+
+/* ---- passes and targets -------------------------------------------------------------------------------------------------- */
+
+void
+bench_fill(vyre_module *module, uint32_t rows, uint32_t each)
+{
+  vyre_module_clear(module);
+  while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
+    bench_grow(module, rows < each ? rows : each, BENCH_DEEPEST);
+  bench_check(vyre_module_seal(module, NULL));
+}
+
+uint64_t
+bench_run_copy(void *user, uint32_t rows)
+{
+  static char *memory;
+  static size_t size;
+  (void)user;
+  if (size != (size_t)rows * BYTES_A_ROW) {
+    size = (size_t)rows * BYTES_A_ROW;
+    free(memory);
+    memory = bench_take(2, size);
+    memset(memory, 1, 2 * size);
+  }
+  const uint64_t start = bench_now();
+  memcpy(memory, memory + size, size);
+  __asm__ volatile("" : : "r"(memory) : "memory"); /* the copy has a reader */
+  return bench_now() - start;
+}
+
+vyre_module *
+bench_module(void)
+{
+  vyre_module *module;
+  bench_check(vyre_module_create(NULL, 0, &module));
+  return module;
+}
+
+vyre_registry *
+bench_registry(void)
+{
+  vyre_registry *registry;
+  bench_check(vyre_registry_create(NULL, &registry));
+  bench_check(vyre_registry_load_core(registry));
+  return registry;
+}
+
+uint64_t
+bench_run_pipeline(const vyre_registry *registry, vyre_module *module, const char *text, const vyre_pipeline_options *how,
+                   uint64_t (*now)(void))
+{
+  vyre_pipeline *pipeline;
+  bench_check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
+  const uint64_t start = now();
+  bench_check(vyre_pipeline_run(pipeline, module, how));
+  const uint64_t time = now() - start;
+  vyre_pipeline_destroy(pipeline);
+  return time;
+}
+
+vyre_kernel
+bench_compile_copy(const vyre_target_ops *ops, vyre_target *target, const char *text, uint32_t invocations)
+{
+  static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE, .is_read_only = true},
+                                           {.binding = 1, .kind = VYRE_SLOT_STORAGE}};
+  vyre_device_info info;
+  vyre_bytes code = {0};
+  vyre_kernel kernel;
+  vyre_module *module = bench_module();
+  ops->describe(target, &info);
+  const bool is_ptx = info.forms >> VYRE_KERNEL_PTX & 1u;
+  bench_check(vyre_text_parse(module, text, strlen(text), "copy.vir", (vyre_diagnostics){0}));
+  if (is_ptx)
+    bench_check(vyre_ptx_write(module, (vyre_row){0}, &(vyre_ptx_options){.name = "copy"}, &code));
+  else
+    bench_check(vyre_spirv_write(module, 0, NULL, &code));
+  const vyre_kernel_desc desc = {.label = "copy",
+                                 .form = is_ptx ? VYRE_KERNEL_PTX : VYRE_KERNEL_SPIRV,
+                                 .code = code.data,
+                                 .size = code.size,
+                                 .entry = "copy",
+                                 .workgroup = {invocations, 1, 1},
+                                 .slots = slots,
+                                 .slot_count = 2};
+  bench_check(ops->compile(target, &desc, &kernel));
+  vyre_bytes_free(&code);
+  vyre_module_destroy(module);
+  return kernel;
 }

@@ -8,7 +8,13 @@
 #ifndef VYRE_BENCH_H
 #define VYRE_BENCH_H
 
-#include "vyre/status.h"
+#include "vyre/passmgr.h"
+#include "vyre/target.h"
+
+enum { BENCH_MOST_ROUNDS = 101 };
+
+/* Each benchmark defines its name, which stands in its messages. */
+extern const char bench_name[];
 
 /* One thing to measure at one size.  Prepares, measures what counts, tidies up; returns the nanoseconds of what counts. */
 typedef struct bench_case {
@@ -29,8 +35,15 @@ typedef struct bench_options {
 uint64_t bench_now(void);
 /* Sorts times in ascending order. */
 void bench_sort(uint64_t *times, size_t count);
+/* Sorts times and returns their median. */
+uint64_t bench_median(uint64_t *times, size_t count);
 /* Prints the message and exits with its code, unless it is OK. */
-void bench_check(const char *program, vyre_status status);
+void bench_check(vyre_status status);
+/* Zeroed memory; exits if there is none. */
+void *bench_take(size_t count, size_t size);
+/* Reads an argument "-name=TEXT" or "-name=N", of numbers from `least` to `most`; false: it is another one. */
+bool bench_text(const char *argument, const char *name, const char **out);
+bool bench_number(const char *argument, const char *name, uint32_t least, uint32_t most, uint32_t *out);
 /* -rounds=N -min=N -max=N -only=NAME, and -program=N where there is a number for it; anything else prints the usage and exits
  * with 2. */
 void bench_parse(int count, char **arguments, bench_options *options);
@@ -40,5 +53,21 @@ void bench_parse(int count, char **arguments, bench_options *options);
  * before (1: linear).  Where there is a limit of the slope, a second table compares the least size with the greatest.  False: a
  * case is over that limit. */
 bool bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *user, const bench_options *options);
+
+/* ---- what benchmarks of passes and targets need -------------------------------------------------------------------------- */
+
+/* Clears the module, fills it with programs of `each` rows, `rows` of them in all, and seals it. */
+void bench_fill(vyre_module *module, uint32_t rows, uint32_t each);
+/* A case: copies as many rows of 44 bytes, the simplest way: what memory alone takes. */
+uint64_t bench_run_copy(void *user, uint32_t rows);
+#define BENCH_COPY "copy 44 bytes a row"
+/* An empty module, and a registry with all passes; the caller's. */
+vyre_module *bench_module(void);
+vyre_registry *bench_registry(void);
+/* Runs the pipeline over the module, and returns the nanoseconds of that by the clock. */
+uint64_t bench_run_pipeline(const vyre_registry *registry, vyre_module *module, const char *text, const vyre_pipeline_options *how,
+                            uint64_t (*now)(void));
+/* A kernel "copy" of a program's text, of that many invocations, from binding 0 to binding 1. */
+vyre_kernel bench_compile_copy(const vyre_target_ops *ops, vyre_target *target, const char *text, uint32_t invocations);
 
 #endif

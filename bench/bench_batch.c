@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 101 };
+const char bench_name[] = "bench-batch";
 
 enum { ONE_BY_ONE, TOGETHER, AGAIN, ADD, TAKE, PARTS };
 
@@ -31,14 +31,8 @@ typedef struct bench {
   vyre_batch *batch;
   vyre_bytes *files; /* VIR0 */
   uint32_t count, rows, batches;
-  uint64_t times[PARTS][MOST_ROUNDS];
+  uint64_t times[PARTS][BENCH_MOST_ROUNDS];
 } bench;
-
-static void
-check(vyre_status status)
-{
-  bench_check("bench-batch", status);
-}
 
 static uint64_t
 now(const bench *b)
@@ -67,7 +61,7 @@ static void
 get(const bench *b, uint32_t index)
 {
   vyre_module_clear(b->module);
-  check(vyre_vir0_read(b->module, b->files[index].data, b->files[index].size, "a file", NULL, 0));
+  bench_check(vyre_vir0_read(b->module, b->files[index].data, b->files[index].size, "a file", NULL, 0));
 }
 
 static uint64_t
@@ -75,7 +69,7 @@ run(const bench *b, vyre_module *module)
 {
   const vyre_pipeline_options options = {.device = b->device};
   const uint64_t start = now(b);
-  check(vyre_pipeline_run(b->pipeline, module, &options));
+  bench_check(vyre_pipeline_run(b->pipeline, module, &options));
   return now(b) - start;
 }
 
@@ -97,7 +91,7 @@ run_batch(bench *b, uint32_t round)
   for (uint32_t i = 0; i < vyre_batch_count(b->batch); i++) {
     vyre_module_clear(b->module);
     const uint64_t start = now(b);
-    check(vyre_batch_take(b->batch, i, b->module));
+    bench_check(vyre_batch_take(b->batch, i, b->module));
     b->times[TAKE][round] += now(b) - start;
   }
   vyre_batch_clear(b->batch);
@@ -116,7 +110,7 @@ run_together(bench *b, uint32_t round)
       get(b, i);
     }
     const uint64_t start = now(b);
-    check(vyre_batch_add(b->batch, b->module));
+    bench_check(vyre_batch_add(b->batch, b->module));
     b->times[ADD][round] += now(b) - start;
   }
   run_batch(b, round);
@@ -134,8 +128,7 @@ measure(bench *b, uint32_t rounds)
     b->times[AGAIN][round] = run_each(b);
   }
   for (int part = 0; part < PARTS; part++) {
-    bench_sort(b->times[part], rounds);
-    median[part] = (double)b->times[part][rounds / 2];
+    median[part] = (double)bench_median(b->times[part], rounds);
     printf("| %s | %.2f | %.3f |\n", names[part], median[part] / 1e6, median[part] / median[ONE_BY_ONE]);
   }
 }
@@ -146,8 +139,8 @@ open_device(bench *b, const char *name)
   const vyre_target_options one_thread = {.threads = 1};
   const vyre_target_ops *target = vyre_target_find(name);
   if (!target)
-    check(VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'", name));
-  check(vyre_device_open(target, &one_thread, NULL, &b->device));
+    bench_check(VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'", name));
+  bench_check(vyre_device_open(target, &one_thread, NULL, &b->device));
 }
 
 int
@@ -156,28 +149,20 @@ main(int argc, char **argv)
   static bench b = {.rows = UINT32_MAX};
   const char *passes = "default<O2>", *target = NULL;
   uint32_t rounds = 11, left_out = 0;
-  vyre_registry *registry;
-  b.files = calloc((size_t)argc, sizeof *b.files);
-  check(vyre_module_create(NULL, 0, &b.module));
-  check(vyre_batch_create(NULL, &b.batch));
+  vyre_registry *registry = bench_registry();
+  b.files = bench_take((size_t)argc, sizeof *b.files);
+  b.module = bench_module();
+  bench_check(vyre_batch_create(NULL, &b.batch));
   for (int i = 1; i < argc; i++)
-    if (strncmp(argv[i], "-rounds=", 8) == 0)
-      rounds = (uint32_t)strtoul(argv[i] + 8, NULL, 10);
-    else if (strncmp(argv[i], "-rows=", 6) == 0)
-      b.rows = (uint32_t)strtoul(argv[i] + 6, NULL, 10);
-    else if (strncmp(argv[i], "-passes=", 8) == 0)
-      passes = argv[i] + 8;
-    else if (strncmp(argv[i], "-target=", 8) == 0)
-      target = argv[i] + 8;
-    else
+    if (!bench_number(argv[i], "-rounds=", 1, BENCH_MOST_ROUNDS, &rounds) &&
+        !bench_number(argv[i], "-rows=", 1, UINT32_MAX, &b.rows) && !bench_text(argv[i], "-passes=", &passes) &&
+        !bench_text(argv[i], "-target=", &target))
       left_out += !read_file(&b, argv[i]);
-  if (b.count == 0 || rounds == 0 || rounds > MOST_ROUNDS) {
-    fprintf(stderr, "usage: bench-batch [-passes=PIPELINE] [-target=NAME] [-rows=N] [-rounds=1..%u] FILE ...\n", MOST_ROUNDS);
+  if (b.count == 0) {
+    fprintf(stderr, "usage: bench-batch [-passes=PIPELINE] [-target=NAME] [-rows=N] [-rounds=1..%u] FILE ...\n", BENCH_MOST_ROUNDS);
     return 2;
   }
-  check(vyre_registry_create(NULL, &registry));
-  check(vyre_registry_load_core(registry));
-  check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &b.pipeline));
+  bench_check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &b.pipeline));
   if (target)
     open_device(&b, target);
   if (b.device && vyre_device_most_rows(b.device) < b.rows)
@@ -188,7 +173,7 @@ main(int argc, char **argv)
   printf("in %u batches\n", b.batches);
   vyre_pipeline_destroy(b.pipeline);
   vyre_registry_destroy(registry);
-  check(vyre_device_close(b.device));
+  bench_check(vyre_device_close(b.device));
   vyre_batch_destroy(b.batch);
   vyre_module_destroy(b.module);
   for (uint32_t i = 0; i < b.count; i++)

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char bench_name[] = "bench-interp";
+
 #define WORDS 4096u
 
 typedef struct program {
@@ -25,29 +27,23 @@ typedef struct program {
 static uint32_t memory[WORDS];
 
 static void
-check(vyre_status status)
-{
-  bench_check("bench-interp", status);
-}
-
-static void
 open_program(program *p)
 {
   vyre_bytes text = {0};
-  check(vyre_bytes_printf(&text,
-                          "program @bench workgroup(%u, 1, 1) {\n"
-                          "  spec %%turns : u32 = 1u32 id(0)\n"
-                          "  buffer %%x : u32[] storage rw set(0) binding(0)\n"
-                          "  buffer %%tile : u32[64] workgroup\n"
-                          "  var %%s : u32\n"
-                          "  %%i = lindex\n"
-                          "  %%f = convert %%i : f32\n"
-                          "  %%h = convert %%i : f16\n"
-                          "  for %%k = 0u32 to %%turns {\n",
-                          p->invocations));
-  check(vyre_bytes_printf(&text, "%s  }\n}\n", p->body));
-  check(vyre_module_create(NULL, 0, &p->module));
-  check(vyre_text_parse(p->module, text.data, text.size, "bench", (vyre_diagnostics){0}));
+  bench_check(vyre_bytes_printf(&text,
+                                "program @bench workgroup(%u, 1, 1) {\n"
+                                "  spec %%turns : u32 = 1u32 id(0)\n"
+                                "  buffer %%x : u32[] storage rw set(0) binding(0)\n"
+                                "  buffer %%tile : u32[64] workgroup\n"
+                                "  var %%s : u32\n"
+                                "  %%i = lindex\n"
+                                "  %%f = convert %%i : f32\n"
+                                "  %%h = convert %%i : f16\n"
+                                "  for %%k = 0u32 to %%turns {\n",
+                                p->invocations));
+  bench_check(vyre_bytes_printf(&text, "%s  }\n}\n", p->body));
+  p->module = bench_module();
+  bench_check(vyre_text_parse(p->module, text.data, text.size, "bench", (vyre_diagnostics){0}));
   vyre_bytes_free(&text);
 }
 
@@ -65,7 +61,7 @@ run_turns(program *p, uint64_t turns, uint64_t *out_time)
       .program = {v->first[0]}, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1, .specs = &spec, .spec_count = 1};
   vyre_interp_stats stats;
   const uint64_t start = bench_now();
-  check(vyre_interp_run(p->module, &dispatch, &p->options, &stats));
+  bench_check(vyre_interp_run(p->module, &dispatch, &p->options, &stats));
   *out_time = bench_now() - start;
   return stats.rows;
 }

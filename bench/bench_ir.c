@@ -23,9 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char program_name[] = "bench-ir";
-
-#define BYTES_A_ROW 44u
+const char bench_name[] = "bench-ir";
 
 enum { TABLE_LIMIT = 64, PARSE_LIMIT = 160 };
 
@@ -40,12 +38,6 @@ typedef struct bench {
   uint32_t *scratch; /* of source_rows */
 } bench;
 
-static void
-check(vyre_status status)
-{
-  bench_check(program_name, status);
-}
-
 /* Makes the sealed module and its text, once for each size. */
 static void
 need_source(bench *b, uint32_t rows)
@@ -54,105 +46,78 @@ need_source(bench *b, uint32_t rows)
     return;
   vyre_module_clear(b->source);
   bench_grow(b->source, rows, BENCH_DEEPEST);
-  check(vyre_module_seal(b->source, NULL));
+  bench_check(vyre_module_seal(b->source, NULL));
   b->text.size = 0;
-  check(vyre_text_print(b->source, NULL, &b->text));
+  bench_check(vyre_text_print(b->source, NULL, &b->text));
   b->file.size = 0;
-  check(vyre_vir0_write(b->source, NULL, 0, &b->file));
+  bench_check(vyre_vir0_write(b->source, NULL, 0, &b->file));
   b->source_rows = rows;
   free(b->scratch);
-  b->scratch = calloc((size_t)rows + 64, sizeof(*b->scratch));
-  if (!b->scratch)
-    check(VYRE_OUT_OF_MEMORY("for a benchmark"));
+  b->scratch = bench_take((size_t)rows + 64, sizeof(*b->scratch));
 }
 
 /* ---- cases ---- */
 
-/* Reads and writes as much as the table has, the simplest way. */
-static uint64_t
-run_copy(void *user, uint32_t rows)
-{
-  static char *memory;
-  static size_t size;
-  (void)user;
-  if (size != (size_t)rows * BYTES_A_ROW) {
-    size = (size_t)rows * BYTES_A_ROW;
-    free(memory);
-    memory = malloc(2 * size);
-    if (!memory)
-      check(VYRE_OUT_OF_MEMORY("for a benchmark"));
-    memset(memory, 1, 2 * size);
+/* Reads the clock around a statement, after what prepares it. */
+#define CASE(name, prepare, statement)                  \
+  static uint64_t run_##name(void *user, uint32_t rows) \
+  {                                                     \
+    bench *b = user;                                    \
+    prepare;                                            \
+    const uint64_t start = bench_now();                 \
+    statement;                                          \
+    return bench_now() - start;                         \
   }
-  uint64_t start = bench_now();
-  memcpy(memory, memory + size, size);
-  __asm__ volatile("" : : "r"(memory) : "memory"); /* the copy has a reader */
-  return bench_now() - start;
-}
 
 static uint64_t
 run_build_new(void *user, uint32_t rows)
 {
   (void)user;
-  uint64_t start = bench_now();
-  vyre_module *module;
-  check(vyre_module_create(NULL, 0, &module));
+  const uint64_t start = bench_now();
+  vyre_module *module = bench_module();
   bench_grow(module, rows, BENCH_DEEPEST);
-  uint64_t end = bench_now();
+  const uint64_t end = bench_now();
   vyre_module_destroy(module);
   return end - start;
 }
 
-static uint64_t
-run_build(void *user, uint32_t rows)
+static void
+grow(bench *b, uint32_t rows)
 {
-  bench *b = user;
-  vyre_module_clear(b->module);
-  uint64_t start = bench_now();
-  bench_grow(b->module, rows, BENCH_DEEPEST);
-  return bench_now() - start;
-}
-
-static uint64_t
-timed_seal(bench *b)
-{
-  uint64_t start = bench_now();
-  check(vyre_module_seal(b->module, NULL));
-  return bench_now() - start;
-}
-
-static uint64_t
-run_seal_mixed(void *user, uint32_t rows)
-{
-  bench *b = user;
   vyre_module_clear(b->module);
   bench_grow(b->module, rows, BENCH_DEEPEST);
-  return timed_seal(b);
 }
 
-static uint64_t
-run_seal_dropped(void *user, uint32_t rows)
+static void
+seal(bench *b)
 {
-  bench *b = user;
-  vyre_module_clear(b->module);
-  bench_grow(b->module, rows, BENCH_DEEPEST);
-  check(vyre_module_seal(b->module, NULL));
+  bench_check(vyre_module_seal(b->module, NULL));
+}
+
+static void
+drop_some(bench *b, uint32_t rows)
+{
+  grow(b, rows);
+  seal(b);
   const vyre_view *view = vyre_module_view(b->module);
   for (uint32_t row = 1; row < view->rows; row++)
     if (row % 5 == 0 && (vyre_op_flags_of(view, row) & VYRE_OP_PURE))
       vyre_row_kill(b->module, (vyre_row){row});
-  return timed_seal(b);
 }
 
-static uint64_t
-run_seal_again(void *user, uint32_t rows)
+/* Moves a row to where it is: all rows must be looked at, and none moves. */
+static void
+move_nowhere(bench *b, uint32_t rows)
 {
-  bench *b = user;
-  vyre_module_clear(b->module);
-  bench_grow(b->module, rows, BENCH_DEEPEST);
-  check(vyre_module_seal(b->module, NULL));
-  vyre_row_move_before(b->module, (vyre_row){3}, (vyre_row){4}); /* where it is: all must be looked at, nothing moves */
-  return timed_seal(b);
+  grow(b, rows);
+  seal(b);
+  vyre_row_move_before(b->module, (vyre_row){3}, (vyre_row){4});
 }
+
+CASE(build, vyre_module_clear(b->module), bench_grow(b->module, rows, BENCH_DEEPEST))
+CASE(seal_mixed, grow(b, rows), seal(b))
+CASE(seal_dropped, drop_some(b, rows), seal(b))
+CASE(seal_again, move_nowhere(b, rows), seal(b))
 
 static uint64_t
 run_clone(void *user, uint32_t rows)
@@ -161,141 +126,88 @@ run_clone(void *user, uint32_t rows)
   need_source(b, rows);
   uint64_t start = bench_now();
   vyre_module *copy;
-  check(vyre_module_clone(b->source, &copy));
+  bench_check(vyre_module_clone(b->source, &copy));
   uint64_t end = bench_now();
   vyre_module_destroy(copy);
   return end - start;
 }
 
-static uint64_t
-run_forward(void *user, uint32_t rows)
+static void
+number_rows(bench *b, uint32_t rows)
 {
-  bench *b = user;
   need_source(b, rows);
-  uint32_t count = vyre_module_view(b->source)->rows;
-  for (uint32_t row = 0; row < count; row++)
+  for (uint32_t row = 0; row < vyre_module_view(b->source)->rows; row++)
     b->scratch[row] = row;
-  uint64_t start = bench_now();
-  vyre_module_forward(b->source, b->scratch);
-  return bench_now() - start;
 }
 
-static uint64_t
-run_print(void *user, uint32_t rows)
+/* Prepares to write the source to `out` again. */
+static void
+need_empty(bench *b, uint32_t rows, vyre_bytes *out)
 {
-  bench *b = user;
   need_source(b, rows);
-  b->text.size = 0;
-  uint64_t start = bench_now();
-  check(vyre_text_print(b->source, NULL, &b->text));
-  return bench_now() - start;
+  out->size = 0;
 }
 
-static uint64_t
-run_parse(void *user, uint32_t rows)
+/* Prepares to read into the module again. */
+static void
+need_cleared(bench *b, uint32_t rows)
 {
-  bench *b = user;
   need_source(b, rows);
   vyre_module_clear(b->module);
-  uint64_t start = bench_now();
-  check(vyre_text_parse(b->module, b->text.data, b->text.size, "bench.vir", (vyre_diagnostics){0}));
-  return bench_now() - start;
 }
+
+static void
+parse(bench *b, const vyre_bytes *text)
+{
+  bench_check(vyre_text_parse(b->module, text->data, text->size, "bench.vir", (vyre_diagnostics){0}));
+}
+
+CASE(forward, number_rows(b, rows), vyre_module_forward(b->source, b->scratch))
+CASE(print, need_empty(b, rows, &b->text), bench_check(vyre_text_print(b->source, NULL, &b->text)))
+CASE(parse, need_cleared(b, rows), parse(b, &b->text))
 
 /* The same text, each row of which has a name. */
 static uint64_t
 run_parse_names(void *user, uint32_t rows)
 {
   bench *b = user;
-  need_source(b, rows);
+  need_cleared(b, rows);
   vyre_bytes named = {0};
   for (const char *at = b->text.data, *end; at < b->text.data + b->text.size; at = end) { /* %7 becomes %v7 */
     end = memchr(at, '%', (size_t)(b->text.data + b->text.size - at));
     end = end ? end + 1 : b->text.data + b->text.size;
-    check(vyre_bytes_append(&named, at, (size_t)(end - at)));
-    check(vyre_bytes_append(&named, "v", end[-1] == '%' && *end >= '0' && *end <= '9'));
+    bench_check(vyre_bytes_append(&named, at, (size_t)(end - at)));
+    bench_check(vyre_bytes_append(&named, "v", end[-1] == '%' && *end >= '0' && *end <= '9'));
   }
-  vyre_module_clear(b->module);
   uint64_t start = bench_now();
-  check(vyre_text_parse(b->module, named.data, named.size, "bench.vir", (vyre_diagnostics){0}));
+  parse(b, &named);
   uint64_t end = bench_now();
   vyre_bytes_free(&named);
   return end - start;
 }
 
-static uint64_t
-run_vir0_write(void *user, uint32_t rows)
+static void
+verify(const bench *b)
 {
-  bench *b = user;
-  need_source(b, rows);
-  b->file.size = 0;
-  uint64_t start = bench_now();
-  check(vyre_vir0_write(b->source, NULL, 0, &b->file));
-  return bench_now() - start;
-}
-
-/* With all checks, the verifier's too. */
-static uint64_t
-run_vir0_read(void *user, uint32_t rows)
-{
-  bench *b = user;
-  need_source(b, rows);
-  vyre_module_clear(b->module);
-  uint64_t start = bench_now();
-  check(vyre_vir0_read(b->module, b->file.data, b->file.size, "bench.vir0", NULL, 0));
-  return bench_now() - start;
-}
-
-static uint64_t
-run_verify(void *user, uint32_t rows)
-{
-  bench *b = user;
-  need_source(b, rows);
   vyre_verify_errors errors = {0};
-  uint64_t start = bench_now();
-  vyre_status status = vyre_verify(b->source, &errors);
-  uint64_t end = bench_now();
-  check(status);
+  bench_check(vyre_verify(b->source, &errors));
   vyre_verify_errors_free(&errors);
-  return end - start;
 }
 
-static uint64_t
-run_versions(void *user, uint32_t rows)
+static void
+analyze(const bench *b, uint32_t analysis)
 {
-  bench *b = user;
-  need_source(b, rows);
-  uint64_t start = bench_now();
-  check(vyre_module_make_analyses(b->source, VYRE_VERSIONS));
-  return bench_now() - start;
+  bench_check(vyre_module_make_analyses(b->source, analysis));
 }
 
-static uint64_t
-run_analysis(bench *b, uint32_t rows, uint32_t analysis)
-{
-  need_source(b, rows);
-  uint64_t start = bench_now();
-  check(vyre_module_make_analyses(b->source, analysis));
-  return bench_now() - start;
-}
-
-static uint64_t
-run_loops(void *user, uint32_t rows)
-{
-  return run_analysis(user, rows, VYRE_LOOPS);
-}
-
-static uint64_t
-run_dominance(void *user, uint32_t rows)
-{
-  return run_analysis(user, rows, VYRE_DOMINANCE);
-}
-
-static uint64_t
-run_levels(void *user, uint32_t rows)
-{
-  return run_analysis(user, rows, VYRE_LEVELS);
-}
+CASE(vir0_write, need_empty(b, rows, &b->file), bench_check(vyre_vir0_write(b->source, NULL, 0, &b->file)))
+/* With all checks, the verifier's too. */
+CASE(vir0_read, need_cleared(b, rows), bench_check(vyre_vir0_read(b->module, b->file.data, b->file.size, "bench.vir0", NULL, 0)))
+CASE(verify, need_source(b, rows), verify(b))
+CASE(versions, need_source(b, rows), analyze(b, VYRE_VERSIONS))
+CASE(loops, need_source(b, rows), analyze(b, VYRE_LOOPS))
+CASE(dominance, need_source(b, rows), analyze(b, VYRE_DOMINANCE))
+CASE(levels, need_source(b, rows), analyze(b, VYRE_LEVELS))
 
 /* A program without control, so that each row is executed once, by a workgroup of that many invocations. */
 static uint64_t
@@ -305,7 +217,7 @@ run_interpreter(bench *b, uint32_t rows, uint32_t width)
   if (b->flat_rows != rows) {
     vyre_module_clear(b->flat);
     bench_grow(b->flat, rows, 0);
-    check(vyre_module_seal(b->flat, NULL));
+    bench_check(vyre_module_seal(b->flat, NULL));
     b->flat_rows = rows;
   }
   const vyre_view *v = vyre_module_view(b->flat);
@@ -322,7 +234,7 @@ run_interpreter(bench *b, uint32_t rows, uint32_t width)
   const vyre_dispatch dispatch = {
       .program = {v->first[0]}, .groups = {1, 1, 1}, .bindings = bindings, .binding_count = count, .specs = &spec, .spec_count = 1};
   uint64_t start = bench_now();
-  check(vyre_interp_run(b->flat, &dispatch, NULL, NULL));
+  bench_check(vyre_interp_run(b->flat, &dispatch, NULL, NULL));
   return (bench_now() - start) / width;
 }
 
@@ -392,8 +304,8 @@ print_memory(bench *b, const bench_options *options)
     meter m = {0};
     const vyre_allocator allocator = {meter_resize, meter_reserve, meter_commit, meter_release, &m};
     vyre_module *module;
-    check(vyre_module_create(&allocator, 0, &module));
-    check(vyre_text_parse(module, b->text.data, b->text.size, "bench.vir", (vyre_diagnostics){0}));
+    bench_check(vyre_module_create(&allocator, 0, &module));
+    bench_check(vyre_text_parse(module, b->text.data, b->text.size, "bench.vir", (vyre_diagnostics){0}));
     double rows = (double)vyre_module_view(module)->rows;
     double table = (double)vyre_module_bytes(module) / rows, parsing = (double)m.peak / rows;
     printf("%-22s %9" PRIu64 " %9.1f %9.1f\n", "", size, table, parsing);
@@ -411,7 +323,7 @@ main(int count, char **arguments)
   static const bench_case cases[] = {
       {"build (cleared)", run_build},
       {"build (new module)", run_build_new},
-      {"copy 44 bytes a row", run_copy},
+      {BENCH_COPY, bench_run_copy},
       {"seal (mixed)", run_seal_mixed},
       {"seal (dropped)", run_seal_dropped},
       {"seal (in order)", run_seal_again},
@@ -432,11 +344,8 @@ main(int count, char **arguments)
   };
   bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows", .most_slope = 1.3};
   bench_parse(count, arguments, &options);
-  bench b = {0};
-  check(vyre_module_create(NULL, 0, &b.module));
-  check(vyre_module_create(NULL, 0, &b.source));
-  check(vyre_module_create(NULL, 0, &b.flat));
-  bool good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
+  bench b = {.module = bench_module(), .source = bench_module(), .flat = bench_module()};
+  bool good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), BENCH_COPY, &b, &options);
   good &= print_memory(&b, &options);
   vyre_bytes_free(&b.text);
   vyre_bytes_free(&b.file);

@@ -26,6 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
+const char bench_name[] = "bench-mega";
+
 enum { MOST_ROUNDS = 10001, WORDS = 64, MOST_THREADS = 64, PUBLISHERS = 4, REPEATS = 11, WARM = 10 };
 
 typedef struct setup {
@@ -40,23 +42,17 @@ typedef struct setup {
 } setup;
 
 static void
-check(vyre_status status)
-{
-  bench_check("bench-mega", status);
-}
-
-static void
 start_live(setup *s)
 {
-  check(vyre_mega_live_start(s->persistent, &(vyre_mega_live_options){.observables = WORDS}, &s->live));
-  check(vyre_mega_live_set(s->live, VYRE_MEGA_QUOTAS, UINT32_MAX));
+  bench_check(vyre_mega_live_start(s->persistent, &(vyre_mega_live_options){.observables = WORDS}, &s->live));
+  bench_check(vyre_mega_live_set(s->live, VYRE_MEGA_QUOTAS, UINT32_MAX));
 }
 
 static void
 stop_live(setup *s)
 {
   vyre_mega_stats stats;
-  check(vyre_mega_live_stop(s->live, NULL, &stats));
+  bench_check(vyre_mega_live_stop(s->live, NULL, &stats));
   s->live = NULL;
   s->stats.kernel_launches += stats.kernel_launches;
   s->stats.bytes_moved += stats.bytes_moved;
@@ -73,13 +69,13 @@ live(setup *s, uint32_t count)
   vyre_mega_slot slot;
   for (uint32_t i = 0; i < count; i++)
     for (bool published = false; !published;) {
-      check(vyre_mega_live_publish(s->live, &s->items[i], i + 1 < count ? NULL : &ticket, &published));
+      bench_check(vyre_mega_live_publish(s->live, &s->items[i], i + 1 < count ? NULL : &ticket, &published));
       if (!published)
         sched_yield();
     }
-  check(vyre_mega_live_wait(s->live, ticket, &slot));
+  bench_check(vyre_mega_live_wait(s->live, ticket, &slot));
   if (count > 1)
-    check(vyre_mega_live_drain(s->live));
+    bench_check(vyre_mega_live_drain(s->live));
   return clock_now() - start;
 }
 
@@ -89,8 +85,8 @@ launch(setup *s, uint32_t count)
 {
   const uint64_t start = clock_now();
   for (uint32_t i = 0; i < count; i++)
-    check(vyre_mega_mirror_publish(s->mirror, i, &s->items[i]));
-  check(vyre_mega_mirror_dispatch(s->mirror, (vyre_range){0}, NULL));
+    bench_check(vyre_mega_mirror_publish(s->mirror, i, &s->items[i]));
+  bench_check(vyre_mega_mirror_dispatch(s->mirror, (vyre_range){0}, NULL));
   return clock_now() - start;
 }
 
@@ -99,8 +95,8 @@ launch_each(setup *s, uint32_t count)
 {
   const uint64_t start = clock_now();
   for (uint32_t i = 0; i < count; i++) {
-    check(vyre_mega_mirror_publish(s->one, 0, &s->items[i]));
-    check(vyre_mega_mirror_dispatch(s->one, (vyre_range){0}, NULL));
+    bench_check(vyre_mega_mirror_publish(s->one, 0, &s->items[i]));
+    bench_check(vyre_mega_mirror_dispatch(s->one, (vyre_range){0}, NULL));
   }
   return clock_now() - start;
 }
@@ -167,9 +163,7 @@ measure(setup *s, uint32_t k, uint32_t count, uint64_t *times, uint32_t rounds)
 static void
 print_latency(setup *s)
 {
-  uint64_t *times = calloc(s->rounds, sizeof *times);
-  if (!times)
-    check(VYRE_OUT_OF_MEMORY("for times"));
+  uint64_t *times = bench_take(s->rounds, sizeof *times);
   printf("From publication to the end, one item, %" PRIu32 " times:\n\n", s->rounds);
   printf("| way | median us | p99 us | x live |\n| --- | ---: | ---: | ---: |\n");
   double first = 0;
@@ -219,7 +213,7 @@ publish_part(void *user)
   const worker *w = user;
   for (uint32_t i = w->first; i < w->count; i += PUBLISHERS)
     for (bool published = false; !published;) {
-      check(vyre_mega_live_publish(w->s->live, &w->s->items[i % w->s->slots], NULL, &published));
+      bench_check(vyre_mega_live_publish(w->s->live, &w->s->items[i % w->s->slots], NULL, &published));
       if (!published)
         sched_yield();
     }
@@ -239,7 +233,7 @@ print_stream(setup *s)
   }
   for (uint32_t i = 0; i < PUBLISHERS; i++)
     pthread_join(publishers[i].thread, NULL);
-  check(vyre_mega_live_drain(s->live));
+  bench_check(vyre_mega_live_drain(s->live));
   const double seconds = (double)(clock_now() - start) / 1e9;
   stop_live(s);
   printf("\n%" PRIu32 " items of %d threads through the ring: %.2f s, %.0f a second\n", s->many, PUBLISHERS, seconds,
@@ -278,11 +272,11 @@ rows_of(const vyre_pipeline *pipeline, vyre_mega_build build, bool is_together, 
   const vyre_mega_form form = {.workgroup = 64, .is_together = is_together};
   vyre_bytes text = {0};
   vyre_module *module;
-  check(vyre_mega_source(&program, &form, &text));
-  check(vyre_module_create(NULL, 1 << 16, &module));
-  check(vyre_text_parse(module, text.data, text.size, "megakernel", (vyre_diagnostics){0}));
+  bench_check(vyre_mega_source(&program, &form, &text));
+  bench_check(vyre_module_create(NULL, 1 << 16, &module));
+  bench_check(vyre_text_parse(module, text.data, text.size, "megakernel", (vyre_diagnostics){0}));
   const uint32_t before = vyre_module_view(module)->rows;
-  check(vyre_pipeline_run(pipeline, module, NULL));
+  bench_check(vyre_pipeline_run(pipeline, module, NULL));
   *out_after = vyre_module_view(module)->rows;
   vyre_module_destroy(module);
   vyre_bytes_free(&text);
@@ -294,11 +288,9 @@ print_rows(void)
 {
   static const char *const names[] = {"once", "priority", "persistent", "persistent-priority"};
   static const char passes[] = "default<O2>";
-  vyre_registry *registry;
+  vyre_registry *registry = bench_registry();
   vyre_pipeline *pipeline;
-  check(vyre_registry_create(NULL, &registry));
-  check(vyre_registry_load_core(registry));
-  check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
+  bench_check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
   printf("| build | lanes | rows | after %s | left |\n| --- | --- | ---: | ---: | ---: |\n", passes);
   for (uint32_t k = 0; k < 2 * VYRE_MEGA_BUILD__COUNT; k++) {
     uint32_t after;
@@ -336,19 +328,17 @@ make(setup *s, const char *device)
   const vyre_target_options options = {.device = device};
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   s->threads = processors < 1 ? 1 : processors > MOST_THREADS ? MOST_THREADS : (uint32_t)processors;
-  check(s->ops->open(&options, NULL, &s->target));
-  check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = s->slots}, &s->once));
-  check(vyre_mega_create(s->ops, s->target,
-                         &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = s->slots, .groups = s->groups},
-                         &s->persistent));
-  check(vyre_mega_mirror_create(s->once, WORDS, VYRE_MEGA_TENANTS, &s->mirror));
-  check(vyre_mega_mirror_set(s->mirror, VYRE_MEGA_QUOTAS, UINT32_MAX));
-  check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = 1}, &s->each));
-  check(vyre_mega_mirror_create(s->each, WORDS, VYRE_MEGA_TENANTS, &s->one));
-  check(vyre_mega_mirror_set(s->one, VYRE_MEGA_QUOTAS, UINT32_MAX));
-  s->items = calloc(s->slots, sizeof *s->items);
-  if (!s->items)
-    check(VYRE_OUT_OF_MEMORY("for items"));
+  bench_check(s->ops->open(&options, NULL, &s->target));
+  bench_check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = s->slots}, &s->once));
+  bench_check(vyre_mega_create(
+      s->ops, s->target, &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = s->slots, .groups = s->groups},
+      &s->persistent));
+  bench_check(vyre_mega_mirror_create(s->once, WORDS, VYRE_MEGA_TENANTS, &s->mirror));
+  bench_check(vyre_mega_mirror_set(s->mirror, VYRE_MEGA_QUOTAS, UINT32_MAX));
+  bench_check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = 1}, &s->each));
+  bench_check(vyre_mega_mirror_create(s->each, WORDS, VYRE_MEGA_TENANTS, &s->one));
+  bench_check(vyre_mega_mirror_set(s->one, VYRE_MEGA_QUOTAS, UINT32_MAX));
+  s->items = bench_take(s->slots, sizeof *s->items);
   for (uint32_t i = 0; i < s->slots; i++)
     s->items[i] = (vyre_mega_item){.op = VYRE_MEGA_OP_ADD, .args = {1, VYRE_MEGA_OBSERVABLES + i % WORDS}};
 }
@@ -384,12 +374,12 @@ main(int count, char **arguments)
   print_stream(&s);
   print_start_and_stop(&s);
   printf("live, in all: %" PRIu64 " launches, %" PRIu64 " bytes moved\n", s.stats.kernel_launches, s.stats.bytes_moved);
-  check(vyre_mega_mirror_destroy(s.mirror));
-  check(vyre_mega_mirror_destroy(s.one));
-  check(vyre_mega_destroy(s.once));
-  check(vyre_mega_destroy(s.each));
-  check(vyre_mega_destroy(s.persistent));
-  check(s.ops->close(s.target));
+  bench_check(vyre_mega_mirror_destroy(s.mirror));
+  bench_check(vyre_mega_mirror_destroy(s.one));
+  bench_check(vyre_mega_destroy(s.once));
+  bench_check(vyre_mega_destroy(s.each));
+  bench_check(vyre_mega_destroy(s.persistent));
+  bench_check(s.ops->close(s.target));
   free(s.items);
   return 0;
 }

@@ -10,7 +10,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
-#include "program.h"
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 #include "vyre/phases.h"
@@ -21,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const char bench_name[] = "bench-model";
 
 enum { PROGRAM = 1000, COLUMNS = 44 };
 
@@ -46,12 +47,6 @@ static const double launch_us = 1.5, share = 0.25;
 
 static const char *const passes[] = {"canon", "cf", "shash", "cid", "pm", "dce"};
 
-static void
-check(vyre_status status)
-{
-  bench_check("bench-model", status);
-}
-
 /* The simulator's own functions. */
 typedef uint64_t count_function(const char *name);
 typedef uint32_t blocks_function(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared);
@@ -67,7 +62,7 @@ find_simulator(void)
     *(void **)(void *)&blocks_at_once = dlsym(library, "vyre_cuda_sim_blocks");
   }
   if (!counted || !blocks_at_once)
-    check(VYRE_ERROR(VYRE_CODE_DEVICE, "the simulator is not there\nFix: it lies in the folder of libvyre.so"));
+    bench_check(VYRE_ERROR(VYRE_CODE_DEVICE, "the simulator is not there\nFix: it lies in the folder of libvyre.so"));
 }
 
 typedef struct fit {
@@ -135,14 +130,8 @@ static void
 run(const vyre_registry *registry, vyre_module *module, vyre_device *device, const char *pass, uint32_t rows, vyre_report *report)
 {
   const vyre_pipeline_options how = {.device = device, .report = report};
-  vyre_pipeline *pipeline;
-  vyre_module_clear(module);
-  while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
-    bench_grow(module, PROGRAM, BENCH_DEEPEST);
-  check(vyre_module_seal(module, NULL));
-  check(vyre_pipeline_parse(registry, pass, strlen(pass), "-passes", &pipeline));
-  check(vyre_pipeline_run(pipeline, module, &how));
-  vyre_pipeline_destroy(pipeline);
+  bench_fill(module, rows, PROGRAM);
+  bench_run_pipeline(registry, module, pass, &how, bench_now);
 }
 
 int
@@ -151,26 +140,20 @@ main(int count, char **arguments)
   const char *ptxas = NULL, *arch = "sm_90";
   uint32_t rows = 4000, device = 0;
   for (int i = 1; i < count; i++) {
-    if (strncmp(arguments[i], "-ptxas=", 7) == 0)
-      ptxas = arguments[i] + 7;
-    else if (strncmp(arguments[i], "-arch=", 6) == 0)
-      arch = arguments[i] + 6;
-    else if (sscanf(arguments[i], "-rows=%" SCNu32, &rows) != 1)
+    if (!bench_text(arguments[i], "-ptxas=", &ptxas) && !bench_text(arguments[i], "-arch=", &arch) &&
+        !bench_number(arguments[i], "-rows=", PROGRAM, UINT32_MAX, &rows))
       device = UINT32_MAX;
   }
   while (device < sizeof devices / sizeof *devices && strcmp(devices[device].arch, arch) != 0)
     device++;
-  if (device >= sizeof devices / sizeof *devices || rows < PROGRAM) {
+  if (device >= sizeof devices / sizeof *devices) {
     fprintf(stderr, "usage: bench-model [-ptxas=FILE] [-arch=sm_75|sm_80|sm_90|sm_100] [-rows=%u..]\n", (unsigned)PROGRAM);
     return 2;
   }
-  vyre_module *module;
-  vyre_registry *registry;
+  vyre_module *module = bench_module();
+  vyre_registry *registry = bench_registry();
   vyre_device *simulated;
-  check(vyre_module_create(NULL, 0, &module));
-  check(vyre_registry_create(NULL, &registry));
-  check(vyre_registry_load_core(registry));
-  check(vyre_device_open(&vyre_target_cuda, &(vyre_target_options){.device = "sim"}, NULL, &simulated));
+  bench_check(vyre_device_open(&vyre_target_cuda, &(vyre_target_options){.device = "sim"}, NULL, &simulated));
   find_simulator();
   printf("a model for %s (%s), not a measurement; %u rows in programs of %u; %s\n\n", arch, devices[device].example, rows,
          (unsigned)PROGRAM, ptxas ? "registers by ptxas" : "ptxas is not given: no registers");
@@ -179,7 +162,7 @@ main(int count, char **arguments)
   double sum = 0;
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
     vyre_report *report;
-    check(vyre_report_create(NULL, &report));
+    bench_check(vyre_report_create(NULL, &report));
     run(registry, module, simulated, passes[i], rows, NULL);
     const uint64_t before = counted("instructions");
     run(registry, module, simulated, passes[i], rows, report);
@@ -200,7 +183,7 @@ main(int count, char **arguments)
       "\nall of them: %.3f ns a row, %.2f billion rows a second; assumed: %.1f us a launch in a graph, %.0f %% of the peak of %.0f "
       "lanes a clock and multiprocessor\n",
       sum, 1 / sum, launch_us, share * 100, devices[device].lanes);
-  check(vyre_device_close(simulated));
+  bench_check(vyre_device_close(simulated));
   vyre_registry_destroy(registry);
   vyre_module_destroy(module);
   return 0;

@@ -11,7 +11,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
-#include "program.h"
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 #include "vyre/spirv.h"
@@ -20,57 +19,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_A_ROW 44u
+const char bench_name[] = "bench-passes";
 
 enum { SMALL = 1000 };
 
 typedef struct bench {
   vyre_module *module; /* used again and again: its memory is there */
   vyre_registry *registry;
-  char *memory; /* copied from one half to the other */
-  size_t bytes;
 } bench;
-
-static void
-check(vyre_status status)
-{
-  bench_check("bench-passes", status);
-}
-
-static uint64_t
-run_copy(void *user, uint32_t rows)
-{
-  bench *b = user;
-  const size_t half = (size_t)rows * BYTES_A_ROW;
-  if (b->bytes < 2 * half) {
-    free(b->memory);
-    b->memory = calloc(2, half);
-    b->bytes = b->memory ? 2 * half : 0;
-    if (!b->memory)
-      check(VYRE_OUT_OF_MEMORY("for a benchmark"));
-  }
-  uint64_t start = bench_now();
-  memcpy(b->memory + half, b->memory, half);
-  uint64_t end = bench_now();
-  b->memory[0] = (char)(b->memory[half + half / 2] + 1); /* it is looked at */
-  return end - start;
-}
 
 static uint64_t
 run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
 {
-  const vyre_view *view = vyre_module_view(b->module);
-  vyre_pipeline *pipeline;
-  vyre_module_clear(b->module);
-  while (view->rows < rows && !vyre_module_status(b->module))
-    bench_grow(b->module, rows_a_program, BENCH_DEEPEST);
-  check(vyre_module_seal(b->module, NULL));
-  check(vyre_pipeline_parse(b->registry, text, strlen(text), "-passes", &pipeline));
-  uint64_t start = bench_now();
-  check(vyre_pipeline_run(pipeline, b->module, NULL));
-  uint64_t end = bench_now();
-  vyre_pipeline_destroy(pipeline);
-  return end - start;
+  bench_fill(b->module, rows, rows_a_program);
+  return bench_run_pipeline(b->registry, b->module, text, NULL, bench_now);
 }
 
 /* Pipelines, each with a name for its functions. */
@@ -115,16 +77,6 @@ PIPELINES(FUNCTIONS)
 
 /* ---- real shaders -------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_ROUNDS = 101 };
-
-static vyre_bytes
-read_file(const char *path)
-{
-  vyre_bytes bytes = {0};
-  check(vyre_file_read(path, &bytes));
-  return bytes;
-}
-
 /* The pipeline's nanoseconds over all files; the rows that came in and went out. */
 static uint64_t
 run_files(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, vyre_report *report,
@@ -136,11 +88,11 @@ run_files(bench *b, const vyre_bytes *files, char **names, int count, const vyre
   rows[0] = rows[1] = 0;
   for (int i = 0; i < count; i++) {
     vyre_module_clear(b->module);
-    check(vyre_spirv_read(b->module, files[i].data, files[i].size, names[i]));
-    check(vyre_module_seal(b->module, NULL));
+    bench_check(vyre_spirv_read(b->module, files[i].data, files[i].size, names[i]));
+    bench_check(vyre_module_seal(b->module, NULL));
     rows[0] += view->rows - 1;
     uint64_t start = bench_now();
-    check(vyre_pipeline_run(pipeline, b->module, &options));
+    bench_check(vyre_pipeline_run(pipeline, b->module, &options));
     time += bench_now() - start;
     rows[1] += view->rows - 1;
   }
@@ -154,10 +106,10 @@ print_shares(bench *b, const vyre_bytes *files, char **names, int count, const v
   vyre_report *report;
   vyre_bytes shares = {0};
   uint64_t rows[2];
-  check(vyre_report_create(NULL, &report));
+  bench_check(vyre_report_create(NULL, &report));
   for (uint32_t round = 0; round < rounds; round++)
     run_files(b, files, names, count, pipeline, report, rows);
-  check(vyre_report_times(report, &shares));
+  bench_check(vyre_report_times(report, &shares));
   printf("%.*s\n", (int)shares.size, shares.data);
   vyre_bytes_free(&shares);
   vyre_report_destroy(report);
@@ -167,19 +119,18 @@ static void
 bench_files(bench *b, char **names, int count, uint32_t rounds)
 {
   static const char *const texts[] = {"default<O1>", "default<O2>"};
-  uint64_t times[2][MOST_ROUNDS], rows[2][2];
+  uint64_t times[2][BENCH_MOST_ROUNDS], rows[2][2];
   vyre_pipeline *pipelines[2];
-  vyre_bytes *files = calloc((size_t)count, sizeof(*files));
+  vyre_bytes *files = bench_take((size_t)count, sizeof(*files));
   for (int i = 0; i < count; i++)
-    files[i] = read_file(names[i]);
+    bench_check(vyre_file_read(names[i], &files[i]));
   for (int k = 0; k < 2; k++)
-    check(vyre_pipeline_parse(b->registry, texts[k], strlen(texts[k]), "-passes", &pipelines[k]));
+    bench_check(vyre_pipeline_parse(b->registry, texts[k], strlen(texts[k]), "-passes", &pipelines[k]));
   for (uint32_t round = 0; round < rounds; round++)
     for (int k = 0; k < 2; k++)
       times[k][round] = run_files(b, files, names, count, pipelines[k], NULL, rows[k]);
   for (int k = 0; k < 2; k++) {
-    bench_sort(times[k], rounds);
-    const double rows_in = (double)rows[k][0], median = (double)times[k][rounds / 2];
+    const double rows_in = (double)rows[k][0], median = (double)bench_median(times[k], rounds);
     printf("%s: %d files, %.0f rows in, %llu out: %.3f ms, %.1f ns a row in (%.1f to %.1f)\n", texts[k], count, rows_in,
            (unsigned long long)rows[k][1], median * 1e-6, median / rows_in, (double)times[k][0] / rows_in,
            (double)times[k][rounds - 1] / rows_in);
@@ -194,23 +145,19 @@ bench_files(bench *b, char **names, int count, uint32_t rounds)
 int
 main(int count, char **arguments)
 {
-  static const bench_case cases[] = {{"copy 44 bytes a row", run_copy}, PIPELINES(CASES)};
+  static const bench_case cases[] = {{BENCH_COPY, bench_run_copy}, PIPELINES(CASES)};
   bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows", .most_slope = 1.3};
   int first_file = 1;
   while (first_file < count && arguments[first_file][0] == '-')
     first_file++;
   bench_parse(first_file, arguments, &options);
-  bench b = {0};
+  bench b = {.module = bench_module(), .registry = bench_registry()};
   bool good = true;
-  check(vyre_module_create(NULL, 0, &b.module));
-  check(vyre_registry_create(NULL, &b.registry));
-  check(vyre_registry_load_core(b.registry));
   if (first_file < count)
     bench_files(&b, arguments + first_file, count - first_file, options.rounds);
   else
-    good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
+    good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), BENCH_COPY, &b, &options);
   vyre_registry_destroy(b.registry);
   vyre_module_destroy(b.module);
-  free(b.memory);
   return good ? 0 : 1;
 }

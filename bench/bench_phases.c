@@ -9,7 +9,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 #include "base/clock.h"
-#include "program.h"
 #include "vyre/passmgr.h"
 #include "vyre/vir0.h"
 
@@ -17,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 1000, MOST_ROUNDS = 1001, FORMS = 4 };
+const char bench_name[] = "bench-phases";
+
+enum { SMALL = 1000, FORMS = 4 };
 
 static const uint32_t threads[FORMS] = {0, 1, 2, 0}; /* of the phases; 0: plain C */
 static vyre_device *devices[FORMS];
@@ -25,30 +26,15 @@ static vyre_device *devices[FORMS];
 /* Those that have both forms, and shash, which has phases alone. */
 static const char *const passes[] = {"canon", "cf", "pm", "shash", "cid", "dce", "simplify"};
 
-static void
-check(vyre_status status)
-{
-  bench_check("bench-phases", status);
-}
-
 /* Nanoseconds; `out` gets the module that is left. */
 static uint64_t
 run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t form,
          vyre_bytes *out)
 {
-  const vyre_pipeline_options options = {.device = devices[form]};
-  vyre_pipeline *pipeline;
-  vyre_module_clear(module);
-  while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
-    bench_grow(module, rows_a_program, BENCH_DEEPEST);
-  check(vyre_module_seal(module, NULL));
-  check(vyre_pipeline_parse(registry, pass, strlen(pass), "-passes", &pipeline));
-  const uint64_t start = clock_now();
-  check(vyre_pipeline_run(pipeline, module, &options));
-  const uint64_t time = clock_now() - start;
-  vyre_pipeline_destroy(pipeline);
+  bench_fill(module, rows, rows_a_program);
+  const uint64_t time = bench_run_pipeline(registry, module, pass, &(vyre_pipeline_options){.device = devices[form]}, clock_now);
   if (out)
-    check(vyre_vir0_write(module, NULL, 0, out));
+    bench_check(vyre_vir0_write(module, NULL, 0, out));
   return time;
 }
 
@@ -74,15 +60,13 @@ compare_forms(vyre_registry *registry, vyre_module *module, const char *pass, ui
 static void
 measure(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t rounds)
 {
-  static uint64_t times[FORMS][MOST_ROUNDS];
+  static uint64_t times[FORMS][BENCH_MOST_ROUNDS];
   double median[FORMS];
   for (uint32_t round = 0; round < rounds; round++)
     for (uint32_t form = 0; form < FORMS; form++)
       times[form][round] = run_form(registry, module, pass, rows, rows_a_program, form, NULL);
-  for (uint32_t form = 0; form < FORMS; form++) {
-    bench_sort(times[form], rounds);
-    median[form] = (double)times[form][rounds / 2] / rows;
-  }
+  for (uint32_t form = 0; form < FORMS; form++)
+    median[form] = (double)bench_median(times[form], rounds) / rows;
   printf("| %s%s | %u | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f |\n", pass, rows_a_program == rows ? "" : " in 1000s", rows,
          median[0], median[1], median[2], median[1] / median[0], median[2] / median[0], median[3] / median[0]);
   fflush(stdout);
@@ -92,17 +76,14 @@ int
 main(int count, char **arguments)
 {
   bench_options options = {.rounds = 11, .min = 1000, .max = 1000000, .unit = "rows"};
-  vyre_module *module;
-  vyre_registry *registry;
+  vyre_module *module = bench_module();
+  vyre_registry *registry = bench_registry();
   bool good = true;
   bench_parse(count, arguments, &options);
-  check(vyre_module_create(NULL, 0, &module));
-  check(vyre_registry_create(NULL, &registry));
-  check(vyre_registry_load_core(registry));
   for (uint32_t i = 0; i < FORMS; i++)
     if (threads[i]) {
       const vyre_target_options with = {.threads = threads[i]};
-      check(vyre_device_open(&vyre_target_cpu, &with, NULL, &devices[i]));
+      bench_check(vyre_device_open(&vyre_target_cpu, &with, NULL, &devices[i]));
     }
   printf("| ns a row | rows | plain | phases | two threads | phases / plain | two threads / plain | A/A |\n"
          "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
@@ -112,10 +93,10 @@ main(int count, char **arguments)
         const uint32_t rows_a_program = one || rows < SMALL ? rows : SMALL;
         good &= compare_forms(registry, module, passes[i], rows, rows_a_program);
         if (one == 0 || rows > SMALL)
-          measure(registry, module, passes[i], rows, rows_a_program, options.rounds < MOST_ROUNDS ? options.rounds : MOST_ROUNDS);
+          measure(registry, module, passes[i], rows, rows_a_program, options.rounds);
       }
   for (uint32_t i = 0; i < FORMS; i++)
-    check(vyre_device_close(devices[i]));
+    bench_check(vyre_device_close(devices[i]));
   vyre_registry_destroy(registry);
   vyre_module_destroy(module);
   return good ? 0 : 1;

@@ -11,7 +11,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 #include "base/clock.h"
-#include "program.h"
 #include "vyre/passmgr.h"
 
 #include <inttypes.h>
@@ -19,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 101 };
+const char bench_name[] = "bench-sequences";
 
 static bench_options options = {.rounds = 11, .min = 1000, .max = 10000, .unit = "rows", .program = 500};
 
@@ -28,7 +27,7 @@ typedef struct form {
   const vyre_target_ops *target; /* NULL: plain C */
   bool alone;
   vyre_device *device;
-  uint64_t cold, times[MOST_ROUNDS];
+  uint64_t cold, times[BENCH_MOST_ROUNDS];
   vyre_report *report;
 } form;
 
@@ -42,27 +41,12 @@ enum { FORMS = sizeof forms / sizeof *forms };
 /* The first does next to nothing. */
 static const char *const pipelines[] = {"limits", "canon", "canon,cf,pm", "shash,cid", "simplify,dce"};
 
-static void
-check(vyre_status status)
-{
-  bench_check("bench-sequences", status);
-}
-
 static uint64_t
 run(const vyre_registry *registry, vyre_module *module, const char *text, uint32_t rows, form *f)
 {
   const vyre_pipeline_options how = {.device = f->device, .no_fuse = f->alone, .report = f->report};
-  vyre_pipeline *pipeline;
-  vyre_module_clear(module);
-  while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
-    bench_grow(module, rows < options.program ? rows : options.program, BENCH_DEEPEST);
-  check(vyre_module_seal(module, NULL));
-  check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
-  const uint64_t start = clock_now();
-  check(vyre_pipeline_run(pipeline, module, &how));
-  const uint64_t time = clock_now() - start;
-  vyre_pipeline_destroy(pipeline);
-  return time;
+  bench_fill(module, rows, options.program);
+  return bench_run_pipeline(registry, module, text, &how, clock_now);
 }
 
 /* Names after that word, in the lines of the schedule. */
@@ -83,8 +67,8 @@ least_bytes(const vyre_registry *registry, const char *text, uint32_t rows, cons
   const vyre_schedule_options how = {.on_device = true};
   vyre_pipeline *pipeline;
   vyre_bytes schedule = {0};
-  check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
-  check(vyre_pipeline_print_schedule(pipeline, &how, &schedule));
+  bench_check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
+  bench_check(vyre_pipeline_print_schedule(pipeline, &how, &schedule));
   const uint64_t columns = strstr(schedule.data, "down: nothing") && word[0] == 'd' ? 0 : columns_in(schedule.data, word);
   vyre_bytes_free(&schedule);
   vyre_pipeline_destroy(pipeline);
@@ -101,7 +85,7 @@ static void
 measure(const vyre_registry *registry, vyre_module *module, const char *text, uint32_t rows, uint32_t rounds)
 {
   for (uint32_t i = 0; i < FORMS; i++) {
-    check(vyre_report_create(NULL, &forms[i].report));
+    bench_check(vyre_report_create(NULL, &forms[i].report));
     forms[i].cold = run(registry, module, text, rows, &forms[i]);
   }
   for (uint32_t round = 0; round < rounds; round++)
@@ -109,8 +93,8 @@ measure(const vyre_registry *registry, vyre_module *module, const char *text, ui
       forms[i].times[round] = run(registry, module, text, rows, &forms[i]);
   for (uint32_t i = 0; i < FORMS; i++) {
     form *f = &forms[i];
-    bench_sort(f->times, rounds);
-    printf("| %s | %u | %s | %.1f | %.1f |", text, rows, f->name, (double)f->cold / 1e3, (double)f->times[rounds / 2] / 1e3);
+    printf("| %s | %u | %s | %.1f | %.1f |", text, rows, f->name, (double)f->cold / 1e3,
+           (double)bench_median(f->times, rounds) / 1e3);
     if (count_of(f, "sequences", rounds + 1))
       printf(" %.1f | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %.2f | %.2f |\n",
              (double)vyre_report_device_ns(f->report) / 1e3 / (rounds + 1), count_of(f, "sequences", rounds + 1),
@@ -129,25 +113,21 @@ measure(const vyre_registry *registry, vyre_module *module, const char *text, ui
 int
 main(int count, char **arguments)
 {
-  vyre_module *module;
-  vyre_registry *registry;
+  vyre_module *module = bench_module();
+  vyre_registry *registry = bench_registry();
   bench_parse(count, arguments, &options);
-  check(vyre_module_create(NULL, 0, &module));
-  check(vyre_registry_create(NULL, &registry));
-  check(vyre_registry_load_core(registry));
   for (uint32_t i = 0; i < FORMS; i++) {
     const vyre_target_options one_thread = {.threads = 1};
     if (forms[i].target)
-      check(vyre_device_open(forms[i].target, &one_thread, NULL, &forms[i].device));
+      bench_check(vyre_device_open(forms[i].target, &one_thread, NULL, &forms[i].device));
   }
   printf("| passes | rows | form | cold, us | warm, us | device, us | sequences | waits | kernels | up / least | down / least |\n"
          "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-  const uint32_t rounds = options.rounds < MOST_ROUNDS ? options.rounds : MOST_ROUNDS;
   for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
     for (uint32_t rows = options.min; rows <= options.max && (!options.only || strcmp(options.only, pipelines[i]) == 0); rows *= 10)
-      measure(registry, module, pipelines[i], rows, rounds);
+      measure(registry, module, pipelines[i], rows, options.rounds);
   for (uint32_t i = 0; i < FORMS; i++)
-    check(vyre_device_close(forms[i].device));
+    bench_check(vyre_device_close(forms[i].device));
   vyre_registry_destroy(registry);
   vyre_module_destroy(module);
   return 0;

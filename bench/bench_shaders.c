@@ -23,27 +23,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char bench_name[] = "bench-shaders";
+
 typedef struct shader {
   const char *path;
   vyre_bytes words;
 } shader;
 
 static void
-stop(vyre_status status)
-{
-  bench_check("bench-shaders", status);
-}
-
-static void
 read_shader(shader *s)
 {
   vyre_bytes text = {0};
-  stop(vyre_input_load(s->path, &text));
+  bench_check(vyre_input_load(s->path, &text));
   if (vyre_spirv_is(text.data, text.size)) {
     s->words = text;
     return;
   }
-  stop(vyre_glsl_compile(text.data, text.size, s->path, NULL, (vyre_diagnostics){0}, &s->words));
+  bench_check(vyre_glsl_compile(text.data, text.size, s->path, NULL, (vyre_diagnostics){0}, &s->words));
   vyre_bytes_free(&text);
 }
 
@@ -68,12 +64,12 @@ time_parts(vyre_module *module, const shader *shaders, size_t count, uint64_t pa
     uint64_t start = bench_now();
     vyre_module_clear(module);
     add_part(parts, PART_CLEAR, &start);
-    stop(vyre_spirv_read(module, shaders[i].words.data, shaders[i].words.size, shaders[i].path));
+    bench_check(vyre_spirv_read(module, shaders[i].words.data, shaders[i].words.size, shaders[i].path));
     add_part(parts, PART_IMPORT, &start);
-    stop(vyre_module_seal(module, NULL));
+    bench_check(vyre_module_seal(module, NULL));
     add_part(parts, PART_SEAL, &start);
     out.size = 0;
-    stop(vyre_spirv_write(module, 0, NULL, &out));
+    bench_check(vyre_spirv_write(module, 0, NULL, &out));
     add_part(parts, PART_EXPORT, &start);
   }
   vyre_bytes_free(&out);
@@ -101,7 +97,7 @@ run_kind(int kind, vyre_module *module, const shader *shaders, size_t count, con
     bool ok = true;
     switch (kind) {
     case VYRE_IO:
-      stop(run_vyre(module, &shaders[i], NULL, out));
+      bench_check(run_vyre(module, &shaders[i], NULL, out));
       break;
     case PEER_IO:
       ok = peer_optimize(words, shaders[i].words.size / 4, PEER_NONE, NULL, NULL);
@@ -110,11 +106,11 @@ run_kind(int kind, vyre_module *module, const shader *shaders, size_t count, con
       ok = peer_optimize(words, shaders[i].words.size / 4, PEER_LIKE, NULL, NULL);
       break;
     default:
-      stop(run_vyre(module, &shaders[i], pipeline, out));
+      bench_check(run_vyre(module, &shaders[i], pipeline, out));
       break;
     }
     if (!ok)
-      stop(VYRE_ERROR(VYRE_CODE_INPUT, "spirv-opt refuses '%s'", shaders[i].path));
+      bench_check(VYRE_ERROR(VYRE_CODE_INPUT, "spirv-opt refuses '%s'", shaders[i].path));
   }
 }
 
@@ -139,7 +135,7 @@ print_parts(vyre_module *module, const shader *shaders, size_t count, unsigned r
   static const char *const names[PARTS] = {"clear", "import", "seal", "export"};
   uint64_t *times[PARTS], parts[PARTS];
   for (int part = 0; part < PARTS; part++)
-    times[part] = calloc(rounds, sizeof(uint64_t));
+    times[part] = bench_take(rounds, sizeof(uint64_t));
   for (unsigned round = 0; round < rounds + 2; round++) { /* the first two warm up */
     time_parts(module, shaders, count, parts);
     for (int part = 0; part < PARTS && round >= 2; part++)
@@ -147,8 +143,7 @@ print_parts(vyre_module *module, const shader *shaders, size_t count, unsigned r
   }
   printf("of import and export:");
   for (int part = 0; part < PARTS; part++) {
-    bench_sort(times[part], rounds);
-    printf("%s %s %.1f", part ? "," : "", names[part], (double)times[part][rounds / 2] / (double)body);
+    printf("%s %s %.1f", part ? "," : "", names[part], (double)bench_median(times[part], rounds) / (double)body);
     free(times[part]);
   }
   printf(" ns/inst\n");
@@ -158,21 +153,20 @@ print_parts(vyre_module *module, const shader *shaders, size_t count, unsigned r
 static void
 run_batch(const shader *shaders, size_t count, size_t programs)
 {
-  vyre_module *module;
+  vyre_module *module = bench_module();
   vyre_bytes out = {0};
   uint64_t times[4] = {0};
-  stop(vyre_module_create(NULL, 0, &module));
   for (int round = 0; round < 2; round++) {
     vyre_module_clear(module);
     times[0] = bench_now();
     for (size_t i = 0; i < programs; i++)
-      stop(vyre_spirv_read(module, shaders[i % count].words.data, shaders[i % count].words.size, shaders[i % count].path));
+      bench_check(vyre_spirv_read(module, shaders[i % count].words.data, shaders[i % count].words.size, shaders[i % count].path));
     times[1] = bench_now();
-    stop(vyre_module_seal(module, NULL));
+    bench_check(vyre_module_seal(module, NULL));
     times[2] = bench_now();
     for (uint32_t i = 0; i < vyre_module_input_count(module); i++) {
       out.size = 0;
-      stop(vyre_spirv_write(module, i, NULL, &out));
+      bench_check(vyre_spirv_write(module, i, NULL, &out));
     }
     times[3] = bench_now();
   }
@@ -258,13 +252,12 @@ print_times(vyre_module *module, const shader *shaders, size_t count, const vyre
                                       "spirv-opt: the like passes"};
   uint64_t *times[KINDS], median[KINDS];
   for (int kind = 0; kind < KINDS; kind++)
-    times[kind] = calloc(rounds, sizeof(uint64_t));
+    times[kind] = bench_take(rounds, sizeof(uint64_t));
   for (unsigned round = 0; round < rounds; round++)
     for (int kind = 0; kind < KINDS; kind++)
       times[kind][round] = time_kind(kind, module, shaders, count, pipeline);
   for (int kind = 0; kind < KINDS; kind++) {
-    bench_sort(times[kind], rounds);
-    median[kind] = times[kind][rounds / 2];
+    median[kind] = bench_median(times[kind], rounds);
     free(times[kind]);
   }
 
@@ -280,23 +273,20 @@ print_times(vyre_module *module, const shader *shaders, size_t count, const vyre
 int
 main(int argc, char **argv)
 {
-  unsigned rounds = 21;
-  size_t batch = 0, count = 0, body;
+  uint32_t rounds = 21, batch = 0;
+  size_t count = 0, body;
   bool each = false, ops = false;
   const char *passes = "default<O2>";
-  shader *shaders = calloc((size_t)argc, sizeof *shaders);
-  reduction *left = calloc(1, sizeof *left);
-  vyre_registry *registry;
+  shader *shaders = bench_take((size_t)argc, sizeof *shaders);
+  reduction *left = bench_take(1, sizeof *left);
+  vyre_registry *registry = bench_registry();
   vyre_pipeline *pipeline;
-  vyre_module *module;
+  vyre_module *module = bench_module();
 
   for (int i = 1; i < argc; i++)
-    if (strncmp(argv[i], "-rounds=", 8) == 0)
-      rounds = (unsigned)strtoul(argv[i] + 8, NULL, 10);
-    else if (strncmp(argv[i], "-batch=", 7) == 0)
-      batch = strtoul(argv[i] + 7, NULL, 10);
-    else if (strncmp(argv[i], "-passes=", 8) == 0)
-      passes = argv[i] + 8;
+    if (bench_number(argv[i], "-rounds=", 0, UINT32_MAX, &rounds) || bench_number(argv[i], "-batch=", 0, UINT32_MAX, &batch) ||
+        bench_text(argv[i], "-passes=", &passes))
+      continue;
     else if (strcmp(argv[i], "-each") == 0)
       each = true;
     else if (strcmp(argv[i], "-ops") == 0)
@@ -307,14 +297,11 @@ main(int argc, char **argv)
     fprintf(stderr, "usage: bench-shaders [-passes=PIPELINE] [-rounds=N] [-each] [-ops] [-batch=N] FILE.spv|FILE.comp ...\n");
     return 2;
   }
-  stop(vyre_module_create(NULL, 0, &module));
-  stop(vyre_registry_create(NULL, &registry));
-  stop(vyre_registry_load_core(registry));
-  stop(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
+  bench_check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
   for (size_t i = 0; i < count; i++)
     read_shader(&shaders[i]);
 
-  left->entries = calloc(count, sizeof *left->entries);
+  left->entries = bench_take(count, sizeof *left->entries);
   left->count = count;
   measure_all(module, shaders, pipeline, left);
   printf("%zu files, -passes='%s'\n", count, passes);

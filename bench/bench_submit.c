@@ -10,16 +10,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 #include "base/clock.h"
-#include "vyre/spirv.h"
-#include "vyre/target.h"
-#include "vyre/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 101, MANY = 1000, FLIGHT = 4 };
+const char bench_name[] = "bench-submit";
+
+enum { MANY = 1000, FLIGHT = 4 };
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 
@@ -40,12 +39,6 @@ typedef struct setup {
   uint32_t bytes;
 } setup;
 
-static void
-check(vyre_status status)
-{
-  bench_check("bench-submit", status);
-}
-
 /* ---- the cases: each fills `timing` as far as there is something to tell ------------------------------------------------- */
 
 static void
@@ -59,7 +52,7 @@ submit(const setup *s, bool up, uint32_t steps, bool down, vyre_timing *timing)
                                   .step_count = steps,
                                   .reads = &read,
                                   .read_count = down};
-  check(ops->submit(s->target, &sequence, timing));
+  bench_check(ops->submit(s->target, &sequence, timing));
 }
 
 static void
@@ -108,9 +101,9 @@ in_flight(const setup *s, vyre_timing *timing)
       .uploads = &upload, .upload_count = 1, .steps = &s->copy, .step_count = 1, .reads = &read, .read_count = 1};
   vyre_ticket tickets[FLIGHT];
   for (uint32_t i = 0; i < FLIGHT; i++)
-    check(ops->begin(s->target, &sequence, &tickets[i]));
+    bench_check(ops->begin(s->target, &sequence, &tickets[i]));
   for (uint32_t i = 0; i < FLIGHT; i++)
-    check(ops->wait(s->target, tickets[i], timing));
+    bench_check(ops->wait(s->target, tickets[i], timing));
 }
 
 static void
@@ -140,44 +133,17 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 /* ---- the table ----------------------------------------------------------------------------------------------------------- */
 
-static vyre_kernel
-compile(vyre_target *target)
-{
-  static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE, .is_read_only = true},
-                                           {.binding = 1, .kind = VYRE_SLOT_STORAGE}};
-  vyre_module *module;
-  vyre_bytes words = {0};
-  vyre_kernel kernel;
-  check(vyre_module_create(NULL, 1u << 12, &module));
-  check(vyre_text_parse(module, copy_text, sizeof copy_text - 1, "copy.vir", (vyre_diagnostics){0}));
-  check(vyre_spirv_write(module, 0, NULL, &words));
-  const vyre_kernel_desc desc = {.label = "copy",
-                                 .form = VYRE_KERNEL_SPIRV,
-                                 .code = words.data,
-                                 .size = words.size,
-                                 .entry = "copy",
-                                 .workgroup = {64, 1, 1},
-                                 .slots = slots,
-                                 .slot_count = 2};
-  check(ops->compile(target, &desc, &kernel));
-  vyre_bytes_free(&words);
-  vyre_module_destroy(module);
-  return kernel;
-}
-
 static void
 make_buffers(setup *s, uint32_t bytes)
 {
   s->bytes = bytes;
-  s->up = malloc(bytes);
-  s->down = malloc(bytes);
-  s->steps = calloc(MANY, sizeof *s->steps);
-  if (!s->up || !s->down || !s->steps)
-    check(VYRE_OUT_OF_MEMORY("for the buffers"));
+  s->up = bench_take(bytes, 1);
+  s->down = bench_take(bytes, 1);
+  s->steps = bench_take(MANY, sizeof *s->steps);
   memset(s->up, 1, bytes);
   memset(s->down, 2, bytes);
-  check(ops->allocate(s->target, bytes, &s->from));
-  check(ops->allocate(s->target, bytes, &s->to));
+  bench_check(ops->allocate(s->target, bytes, &s->from));
+  bench_check(ops->allocate(s->target, bytes, &s->to));
   s->ranges[0] = (vyre_range){.buffer = s->from};
   s->ranges[1] = (vyre_range){.buffer = s->to};
   for (uint32_t i = 0; i < MANY; i++)
@@ -189,8 +155,8 @@ make_buffers(setup *s, uint32_t bytes)
 static void
 free_buffers(setup *s)
 {
-  check(ops->free(s->target, s->from));
-  check(ops->free(s->target, s->to));
+  bench_check(ops->free(s->target, s->from));
+  bench_check(ops->free(s->target, s->to));
   free(s->up);
   free(s->down);
   free(s->steps);
@@ -198,7 +164,7 @@ free_buffers(setup *s)
 
 /* Times of the rounds so far, and the shares of the last one. */
 typedef struct measured {
-  uint64_t times[MOST_ROUNDS];
+  uint64_t times[BENCH_MOST_ROUNDS];
   vyre_timing last;
 } measured;
 
@@ -206,7 +172,7 @@ static void
 measure(const setup *s, const bench_options *options)
 {
   static measured all[CASES];
-  const uint32_t rounds = options->rounds < MOST_ROUNDS ? options->rounds : MOST_ROUNDS;
+  const uint32_t rounds = options->rounds;
   for (uint32_t i = 0; i < CASES; i++) /* what is taken at the first time stays */
     cases[i].run(s, &all[i].last);
   for (uint32_t round = 0; round < rounds; round++)
@@ -220,9 +186,8 @@ measure(const setup *s, const bench_options *options)
     const vyre_timing *t = &all[i].last;
     if (options->only && !strstr(cases[i].name, options->only))
       continue;
-    bench_sort(all[i].times, rounds);
     printf("| %s | %" PRIu32 " | %.1f | %.1f | %.1f | %.1f | %.1f | %" PRIu32 " | %" PRIu32 " | %" PRIu32 " |\n", cases[i].name,
-           s->bytes, (double)all[i].times[rounds / 2] / 1e3, (double)t->record_ns / 1e3, (double)t->submit_ns / 1e3,
+           s->bytes, (double)bench_median(all[i].times, rounds) / 1e3, (double)t->record_ns / 1e3, (double)t->submit_ns / 1e3,
            (double)t->wait_ns / 1e3, (double)t->device_ns / 1e3, t->batches, t->waits, t->allocations);
   }
   fflush(stdout);
@@ -235,10 +200,10 @@ main(int count, char **arguments)
   setup s = {0};
   vyre_device_info info;
   bench_parse(count, arguments, &options);
-  check(ops->open(NULL, NULL, &s.target));
+  bench_check(ops->open(NULL, NULL, &s.target));
   ops->describe(s.target, &info);
   printf("%s, %s%s\n\n", info.name, info.driver, info.capabilities & VYRE_TARGET_SHARED ? ", its memory is the host's" : "");
-  s.kernel = compile(s.target);
+  s.kernel = bench_compile_copy(ops, s.target, copy_text, 64);
   printf("| a submission of | bytes | us | recording | submitting | waiting | device | batches | waits | allocations |\n"
          "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   for (uint32_t bytes = options.min; bytes <= options.max; bytes *= 10) {
@@ -246,6 +211,6 @@ main(int count, char **arguments)
     measure(&s, &options);
     free_buffers(&s);
   }
-  check(ops->close(s.target));
+  bench_check(ops->close(s.target));
   return 0;
 }
