@@ -157,13 +157,10 @@ sim_capture_wait(sim_stream *stream, sim_event *event)
 
 /* ---- begin and end ------------------------------------------------------------------------------------------------------- */
 
-cuda_result
-sim_capture_begin(cuda_stream stream, cuda_capture_mode mode)
+SIM_ENTRY(cuStreamBeginCapture_v2, SIM_CURRENT, (cuda_stream stream, cuda_capture_mode mode), (stream, mode))
 {
   static uint64_t last_id;
-  sim_stream *begins = sim_stream_get(stream);
-  if (!begins)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_stream, begins, sim_stream_get(stream));
   if (begins == begins->object.context->legacy)
     return SIM_REFUSE(CUDA_STREAM_CAPTURE_UNSUPPORTED, "cuStreamBeginCapture_v2: the stream without a handle cannot capture");
   if (begins->capture || (unsigned)mode > CUDA_CAPTURE_RELAXED)
@@ -224,8 +221,7 @@ is_joined(const sim_graph *graph, const sim_stream *origin)
   return result;
 }
 
-cuda_result
-sim_capture_end(cuda_stream stream, cuda_graph *out)
+SIM_ENTRY(cuStreamEndCapture, SIM_CURRENT, (cuda_stream stream, cuda_graph *out), (stream, out))
 {
   sim_stream *ends = sim_stream_get(stream);
   if (!ends || !out)
@@ -250,9 +246,10 @@ sim_capture_end(cuda_stream stream, cuda_graph *out)
   return CUDA_OK;
 }
 
-cuda_result
-sim_capture_info(cuda_stream stream, cuda_capture_status *status, uint64_t *id, cuda_graph *graph, const cuda_graph_node **last,
-                 size_t *last_count)
+SIM_ENTRY(cuStreamGetCaptureInfo_v2, SIM_CURRENT,
+          (cuda_stream stream, cuda_capture_status *status, uint64_t *id, cuda_graph *graph, const cuda_graph_node **last,
+           size_t *last_count),
+          (stream, status, id, graph, last, last_count))
 {
   sim_stream *asked = sim_stream_get(stream);
   if (!asked || !status)

@@ -17,8 +17,7 @@ sim_context_current(void)
   return stack.count ? sim_object_find(SIM_CONTEXT, stack.ids[stack.count - 1]) : NULL;
 }
 
-cuda_result
-sim_context_create(cuda_context *context, unsigned int flags, cuda_device device)
+SIM_ENTRY(cuCtxCreate_v2, SIM_READY, (cuda_context * context, unsigned int flags, cuda_device device), (context, flags, device))
 {
   if (!context || flags & ~0xffu)
     return CUDA_INVALID_VALUE;
@@ -41,8 +40,7 @@ sim_context_create(cuda_context *context, unsigned int flags, cuda_device device
   return CUDA_OK;
 }
 
-cuda_result
-sim_context_push(cuda_context context)
+SIM_ENTRY(cuCtxPushCurrent_v2, SIM_READY, (cuda_context context), (context))
 {
   sim_context *pushed = sim_object_get_any(SIM_CONTEXT, context);
   if (!pushed)
@@ -53,8 +51,7 @@ sim_context_push(cuda_context context)
   return CUDA_OK;
 }
 
-cuda_result
-sim_context_pop(cuda_context *context)
+SIM_ENTRY(cuCtxPopCurrent_v2, SIM_READY, (cuda_context * context), (context))
 {
   sim_context *current = sim_context_current();
   if (!stack.count)
@@ -65,8 +62,7 @@ sim_context_pop(cuda_context *context)
   return CUDA_OK;
 }
 
-cuda_result
-sim_context_get(cuda_context *context)
+SIM_ENTRY(cuCtxGetCurrent, SIM_READY, (cuda_context * context), (context))
 {
   sim_context *current = sim_context_current();
   if (!context)
@@ -75,8 +71,7 @@ sim_context_get(cuda_context *context)
   return CUDA_OK;
 }
 
-cuda_result
-sim_context_set(cuda_context context)
+SIM_ENTRY(cuCtxSetCurrent, SIM_READY, (cuda_context context), (context))
 {
   sim_context *set = context ? sim_object_get_any(SIM_CONTEXT, context) : NULL;
   if (context && !set)
@@ -88,8 +83,7 @@ sim_context_set(cuda_context context)
   return CUDA_OK;
 }
 
-cuda_result
-sim_context_synchronize(void)
+SIM_ENTRY(cuCtxSynchronize, SIM_CURRENT | SIM_UNSAFE, (void), ())
 {
   return sim_wait_context(sim_context_current());
 }
@@ -158,8 +152,7 @@ stop(sim_context *context)
   sim_wait_threads(context);
 }
 
-cuda_result
-sim_context_destroy(cuda_context context)
+SIM_ENTRY(cuCtxDestroy_v2, SIM_READY, (cuda_context context), (context))
 {
   sim_context *gone = sim_object_get_any(SIM_CONTEXT, context);
   if (!gone)

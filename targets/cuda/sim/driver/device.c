@@ -35,14 +35,16 @@ sim_device_fill(uint32_t sm, sim_device *out)
   return false;
 }
 
-static bool
-is_device(cuda_device device)
+/* Of a call that tells something of a device. */
+static cuda_result
+check(const void *out, cuda_device device)
 {
-  return device >= 0 && (uint32_t)device < sim.device_count;
+  if (!out)
+    return CUDA_INVALID_VALUE;
+  return device >= 0 && (uint32_t)device < sim.device_count ? CUDA_OK : CUDA_INVALID_DEVICE;
 }
 
-cuda_result
-sim_device_count(int *count)
+SIM_ENTRY(cuDeviceGetCount, SIM_READY, (int *count), (count))
 {
   if (!count)
     return CUDA_INVALID_VALUE;
@@ -50,46 +52,32 @@ sim_device_count(int *count)
   return CUDA_OK;
 }
 
-cuda_result
-sim_device_get(cuda_device *device, int ordinal)
+SIM_ENTRY(cuDeviceGet, SIM_READY, (cuda_device * device, int ordinal), (device, ordinal))
 {
-  if (!device || !is_device(ordinal))
-    return device ? CUDA_INVALID_DEVICE : CUDA_INVALID_VALUE;
+  SIM_TRY(check(device, ordinal));
   *device = ordinal;
   return CUDA_OK;
 }
 
-cuda_result
-sim_device_name(char *name, int length, cuda_device device)
+SIM_ENTRY(cuDeviceGetName, SIM_READY, (char *name, int length, cuda_device device), (name, length, device))
 {
-  if (!name || length <= 0)
-    return CUDA_INVALID_VALUE;
-  if (!is_device(device))
-    return CUDA_INVALID_DEVICE;
+  SIM_TRY(check(length > 0 ? name : NULL, device));
   snprintf(name, (size_t)length, "simulated sm_%u device", sim.device.sm);
   return CUDA_OK;
 }
 
-cuda_result
-sim_device_uuid(cuda_uuid *uuid, cuda_device device)
+SIM_ENTRY(cuDeviceGetUuid_v2, SIM_READY, (cuda_uuid * uuid, cuda_device device), (uuid, device))
 {
-  if (!uuid)
-    return CUDA_INVALID_VALUE;
-  if (!is_device(device))
-    return CUDA_INVALID_DEVICE;
+  SIM_TRY(check(uuid, device));
   memcpy(uuid->bytes, "vyre simulated", 14);
   uuid->bytes[14] = (char)sim.device.sm;
   uuid->bytes[15] = (char)device;
   return CUDA_OK;
 }
 
-cuda_result
-sim_device_memory(size_t *bytes, cuda_device device)
+SIM_ENTRY(cuDeviceTotalMem_v2, SIM_READY, (size_t * bytes, cuda_device device), (bytes, device))
 {
-  if (!bytes)
-    return CUDA_INVALID_VALUE;
-  if (!is_device(device))
-    return CUDA_INVALID_DEVICE;
+  SIM_TRY(check(bytes, device));
   *bytes = sim.device.memory;
   return CUDA_OK;
 }
@@ -132,13 +120,10 @@ attribute_of(cuda_device_attribute attribute)
   return -1;
 }
 
-cuda_result
-sim_device_attribute(int *value, cuda_device_attribute attribute, cuda_device device)
+SIM_ENTRY(cuDeviceGetAttribute, SIM_READY, (int *value, cuda_device_attribute attribute, cuda_device device),
+          (value, attribute, device))
 {
-  if (!value)
-    return CUDA_INVALID_VALUE;
-  if (!is_device(device))
-    return CUDA_INVALID_DEVICE;
+  SIM_TRY(check(value, device));
   const int64_t found = attribute_of(attribute);
   if (found < 0)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuDeviceGetAttribute: the simulator does not know the attribute %d", (int)attribute);

@@ -1,6 +1,6 @@
 /* The simulated driver, between its files.
  *
- * One lock (sim.lock) is over everything here.  entry.c takes it for each call; a stream's thread has it but while it
+ * One lock (sim.lock) is over everything here.  SIM_ENTRY takes it for each call; a stream's thread has it but while it
  * copies, fills or runs a kernel.  Unless a function says otherwise it is called under the lock, and functions named sim_wait_*
  * give it up while they wait.  What runs without it holds references: to memory, and to the module that a kernel is of.
  *
@@ -112,6 +112,21 @@ typedef struct sim_map {
   sim_memory *memories[];
 } sim_map;
 
+/* Pinned or registered: the host has it too. */
+static inline bool
+sim_is_host(const sim_memory *memory)
+{
+  return memory->kind == SIM_PINNED || memory->kind == SIM_REGISTERED;
+}
+
+static inline bool
+sim_memory_has(const sim_memory *memory, uint64_t address, uint64_t size)
+{
+  return address >= memory->address && size <= memory->size && address - memory->address <= memory->size - size;
+}
+
+/* Returns how many of these, which are in the order of their addresses, begin at or before the address. */
+uint32_t sim_memories_before(sim_memory *const *memories, uint32_t count, uint64_t address);
 /* Bytes for device memory and globals, whatever they hold; pinned ones have them already. */
 cuda_result sim_memory_new(sim_context *context, sim_memory_kind kind, uint64_t size, uint8_t *bytes, sim_memory **out);
 void sim_memory_retain(sim_memory *memory);
@@ -136,15 +151,7 @@ bool sim_pinned_overlaps(const void *host, uint64_t size);
 /* All of a context that goes; live ones are told where `tells`. */
 void sim_memory_close(sim_context *context, bool tells);
 
-cuda_result sim_allocate(cuda_address *address, size_t size);
-cuda_result sim_free(cuda_address address);
-cuda_result sim_memory_info(size_t *left, size_t *total);
-cuda_result sim_host_allocate(void **memory, size_t size, unsigned int flags);
 void sim_host_unmap(const sim_memory *memory);
-cuda_result sim_host_free(void *memory);
-cuda_result sim_host_register(void *memory, size_t size, unsigned int flags);
-cuda_result sim_host_unregister(void *memory);
-cuda_result sim_host_address(cuda_address *address, void *memory, unsigned int flags);
 
 /* ---- order: order.c ----------------------------------------------------------------------------------------------- */
 
@@ -224,15 +231,6 @@ bool sim_work_check(const sim_work *work);
 /* Runs it, giving up the lock meanwhile, and notes what it used. */
 cuda_result sim_work_run(sim_context *context, sim_work *work, sim_uses *uses, uint32_t node);
 
-cuda_result sim_copy_up(cuda_address to, const void *from, size_t size, cuda_stream stream);
-cuda_result sim_copy_down(void *to, cuda_address from, size_t size, cuda_stream stream);
-cuda_result sim_copy_within(cuda_address to, cuda_address from, size_t size, cuda_stream stream);
-/* And wait. */
-cuda_result sim_copy_up_now(cuda_address to, const void *from, size_t size);
-cuda_result sim_copy_down_now(void *to, cuda_address from, size_t size);
-cuda_result sim_copy_within_now(cuda_address to, cuda_address from, size_t size);
-cuda_result sim_fill(cuda_address to, uint32_t value, uint32_t width, size_t count, cuda_stream stream);
-
 /* An operation that is to come, and uses that memory for all that is known; NULL: none. */
 const char *sim_pending_use(const sim_context *context, const sim_memory *memory);
 
@@ -277,11 +275,6 @@ typedef struct sim_queue {
   uint64_t given, done, wanted; /* numbers of the last operation; wanted: the host waits for that one */
 } sim_queue;
 
-cuda_result sim_stream_create(cuda_stream *stream, unsigned int flags);
-cuda_result sim_stream_destroy(cuda_stream stream);
-cuda_result sim_stream_query(cuda_stream stream);
-cuda_result sim_stream_synchronize(cuda_stream stream);
-cuda_result sim_stream_wait(cuda_stream stream, cuda_event event, unsigned int flags);
 /* The one without a handle for 0.  NULL: told. */
 sim_stream *sim_stream_get(cuda_stream stream);
 /* NULL: there is no thread to be had. */
@@ -296,6 +289,8 @@ void sim_queue_put(sim_stream *stream, sim_op *op);
 bool sim_is_done(const sim_context *context, const sim_clock *clock);
 void sim_want(sim_context *context, const sim_clock *clock);
 cuda_result sim_wait_clock(sim_context *context, const sim_clock *clock);
+cuda_result sim_host_wait(sim_context *context, const sim_clock *clock); /* a call that waits, which is counted */
+cuda_result sim_query_clock(sim_context *context, const sim_clock *clock);
 /* Of all streams. */
 cuda_result sim_wait_context(sim_context *context);
 /* Threads of streams that ended or are to end; returns when there are none. */
@@ -315,12 +310,6 @@ struct sim_event {
   uint32_t *nodes, node_count;
 };
 
-cuda_result sim_event_create(cuda_event *event, unsigned int flags);
-cuda_result sim_event_destroy(cuda_event event);
-cuda_result sim_event_record(cuda_event event, cuda_stream stream);
-cuda_result sim_event_query(cuda_event event);
-cuda_result sim_event_synchronize(cuda_event event);
-cuda_result sim_event_elapsed(float *milliseconds, cuda_event start, cuda_event end);
 void sim_event_recorded(sim_event *event, uint64_t record);
 void sim_event_release(sim_event *event);
 
@@ -349,19 +338,8 @@ void sim_module_release(sim_module *module);
 void sim_module_close(void *module); /* unloads it */
 /* A launch that is to come, of one of the module's functions; NULL: none. */
 const char *sim_pending_launch(const sim_module *module);
-cuda_result sim_module_load(cuda_module *module, const void *image, unsigned int count, cuda_jit_option *options, void **values);
-cuda_result sim_module_unload(cuda_module module);
-cuda_result sim_module_function(cuda_function *function, cuda_module module, const char *name);
-cuda_result sim_module_global(cuda_address *address, size_t *size, cuda_module module, const char *name);
-cuda_result sim_function_attribute(int *value, cuda_function_attribute attribute, cuda_function function);
-cuda_result sim_function_occupancy(int *count, cuda_function function, int block, size_t dynamic_shared);
 uint32_t sim_occupancy(const sim_function *function, uint64_t threads, uint64_t dynamic_shared);
 
-cuda_result sim_link_create(unsigned int count, cuda_jit_option *options, void **values, cuda_link *link);
-cuda_result sim_link_add(cuda_link link, cuda_jit_input kind, void *data, size_t size, const char *name, unsigned int count,
-                         cuda_jit_option *options, void **values);
-cuda_result sim_link_complete(cuda_link link, void **cubin, size_t *size);
-cuda_result sim_link_destroy(cuda_link link);
 void sim_link_free(void *link);
 /* PTX text for what somebody loads, the caller's to free: the image may be text or what a link made. */
 cuda_result sim_image_text(const void *image, char **out);
@@ -375,8 +353,6 @@ cuda_result sim_jit_options(unsigned int count, const cuda_jit_option *options, 
 void sim_jit_say(const sim_jit *jit, const char *info, const char *error);
 cuda_result sim_ptx_compile(const char *text, const sim_jit *jit, ptx_module **out);
 
-cuda_result sim_launch(cuda_function function, const unsigned int grid[3], const unsigned int block[3], unsigned int dynamic_shared,
-                       cuda_stream stream, void **parameters, void **extra, bool is_cooperative);
 /* Checked, its parameters copied. */
 cuda_result sim_launch_work(cuda_function function, const unsigned int grid[3], const unsigned int block[3],
                             unsigned int dynamic_shared, void **parameters, void **extra, bool is_cooperative, sim_work **out);
@@ -403,21 +379,11 @@ sim_graph *sim_graph_new(sim_context *context);
 sim_node *sim_graph_add(sim_graph *graph, sim_work *work, const uint32_t *after, uint32_t count);
 void sim_graph_free(void *graph);
 void sim_exec_free(void *exec);
-cuda_result sim_graph_destroy(cuda_graph graph);
-cuda_result sim_graph_instantiate(cuda_graph_exec *exec, cuda_graph graph, unsigned long long flags);
-cuda_result sim_graph_set_launch(cuda_graph_exec exec, cuda_graph_node node, const cuda_kernel_node *parameters);
-cuda_result sim_graph_launch(cuda_graph_exec exec, cuda_stream stream);
-cuda_result sim_graph_exec_destroy(cuda_graph_exec exec);
 cuda_result sim_graph_run_all(sim_context *context, const sim_graph_run *run, sim_uses *uses);
 void sim_graph_run_free(sim_graph_run *run);
-bool sim_graph_run_uses(const sim_graph_run *run, const sim_memory *memory);
+bool sim_graph_run_has(const sim_graph_run *run, bool (*is_found)(const sim_work *work, const void *user), const void *user);
 void sim_graph_run_watch(const sim_graph_run *run, sim_context *context, uint32_t place, uint64_t number);
-bool sim_graph_run_launches(const sim_graph_run *run, const sim_module *module);
 
-cuda_result sim_capture_begin(cuda_stream stream, cuda_capture_mode mode);
-cuda_result sim_capture_end(cuda_stream stream, cuda_graph *graph);
-cuda_result sim_capture_info(cuda_stream stream, cuda_capture_status *status, uint64_t *id, cuda_graph *graph,
-                             const cuda_graph_node **last, size_t *last_count);
 /* Of a stream that captures: the work becomes a node. */
 cuda_result sim_capture_add(sim_stream *stream, sim_work *work);
 cuda_result sim_capture_record(sim_stream *stream, sim_event *event);
@@ -459,13 +425,6 @@ struct sim_context {
   sim_map *map; /* NULL: to be made */
 };
 
-cuda_result sim_context_create(cuda_context *context, unsigned int flags, cuda_device device);
-cuda_result sim_context_destroy(cuda_context context);
-cuda_result sim_context_push(cuda_context context);
-cuda_result sim_context_pop(cuda_context *context);
-cuda_result sim_context_get(cuda_context *context);
-cuda_result sim_context_set(cuda_context context);
-cuda_result sim_context_synchronize(void);
 sim_context *sim_context_current(void); /* NULL: none */
 /* Calls `visit` with each context; one of them says true. */
 bool sim_context_any(bool (*visit)(sim_context *context, const void *user), const void *user);
@@ -483,12 +442,6 @@ typedef struct sim_device {
   uint64_t memory;
 } sim_device;
 
-cuda_result sim_device_count(int *count);
-cuda_result sim_device_get(cuda_device *device, int ordinal);
-cuda_result sim_device_name(char *name, int length, cuda_device device);
-cuda_result sim_device_uuid(cuda_uuid *uuid, cuda_device device);
-cuda_result sim_device_memory(size_t *bytes, cuda_device device);
-cuda_result sim_device_attribute(int *value, cuda_device_attribute attribute, cuda_device device);
 bool sim_device_fill(uint32_t sm, sim_device *out); /* false: unknown */
 /* Of a block of that many threads with that many registers each, and its shared memory; 0: none fits. */
 uint32_t sim_blocks(const sim_device *device, uint32_t registers, uint64_t threads, uint64_t shared);
@@ -524,12 +477,54 @@ typedef struct sim_state {
 } sim_state;
 
 extern sim_state sim;
+
+/* ---- entry points ------------------------------------------------------------------------------------------------- */
+
+#define CUDA_SYM(name, parameters) __attribute__((visibility("default"))) cuda_function_##name name;
+#include "targets/cuda/api/symbols.def"
+#define CUDA_SYM(name, parameters)                     \
+  typedef cuda_result cuda_function_##name parameters; \
+  __attribute__((visibility("default"))) cuda_function_##name name;
+#include "targets/cuda/sim/driver/more_symbols.def"
+
+enum {
+  SIM_ALWAYS = 0,  /* can be called before cuInit */
+  SIM_READY = 1,   /* after it */
+  SIM_CURRENT = 2, /* with a current context, whose error that sticks it returns */
+  SIM_UNSAFE = 4,  /* not while a stream captures, unless the capture says so */
+};
+
+/* Takes the lock, counts the call, and returns what it fails with before it has begun. */
+cuda_result sim_enter(sim_call call, unsigned needs);
+/* Gives the lock back and returns `result`. */
+cuda_result sim_leave(cuda_result result);
+
+/* Defines an entry point by the name that the library exports; the body that follows has the lock. */
+#define SIM_ENTRY(name, needs, parameters, arguments)         \
+  static cuda_result work_##name parameters;                  \
+  cuda_result name parameters                                 \
+  {                                                           \
+    cuda_result result = sim_enter(SIM_CALL_##name, (needs)); \
+    if (result == CUDA_OK)                                    \
+      result = work_##name arguments;                         \
+    return sim_leave(result);                                 \
+  }                                                           \
+  static cuda_result work_##name parameters
+
+/* Declares `name`, or returns from the call if nothing was found. */
+#define SIM_FOUND(type, name, found) \
+  type *name = (found);              \
+  if (!name)                         \
+  return CUDA_INVALID_HANDLE
+#define SIM_TRY(call)               \
+  do {                              \
+    const cuda_result tried = call; \
+    if (tried != CUDA_OK)           \
+      return tried;                 \
+  } while (0)
+
 extern _Thread_local sim_call sim_called_now; /* the entry point that the thread is in */
 
-cuda_result sim_init(unsigned int flags);
-cuda_result sim_driver_version(int *version);
-cuda_result sim_error_name(cuda_result error, const char **name);
-cuda_result sim_error_text(cuda_result error, const char **text);
 const char *sim_call_name(sim_call call);
 /* Counts it, and says what it fails with. */
 cuda_result sim_called(sim_call call);

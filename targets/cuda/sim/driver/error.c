@@ -14,24 +14,28 @@ static const struct {
 
 enum { ERRORS = sizeof errors / sizeof *errors };
 
-cuda_result
-sim_error_name(cuda_result error, const char **name)
+static cuda_result
+find(cuda_result error, const char **name, const char **text)
 {
-  *name = NULL;
+  *name = *text = NULL;
   for (uint32_t i = 0; i < ERRORS && !*name; i++)
-    if (errors[i].code == error)
+    if (errors[i].code == error) {
       *name = errors[i].name;
+      *text = errors[i].text;
+    }
   return *name ? CUDA_OK : CUDA_INVALID_VALUE;
 }
 
-cuda_result
-sim_error_text(cuda_result error, const char **text)
+SIM_ENTRY(cuGetErrorName, SIM_ALWAYS, (cuda_result error, const char **name), (error, name))
 {
-  *text = NULL;
-  for (uint32_t i = 0; i < ERRORS && !*text; i++)
-    if (errors[i].code == error)
-      *text = errors[i].text;
-  return *text ? CUDA_OK : CUDA_INVALID_VALUE;
+  const char *text;
+  return find(error, name, &text);
+}
+
+SIM_ENTRY(cuGetErrorString, SIM_ALWAYS, (cuda_result error, const char **text), (error, text))
+{
+  const char *name;
+  return find(error, &name, text);
 }
 
 /* Of these cuda.h says that the process must be terminated to go on using CUDA. */

@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-cuda_result
-sim_event_create(cuda_event *event, unsigned int flags)
+SIM_ENTRY(cuEventCreate, SIM_CURRENT, (cuda_event * event, unsigned int flags), (event, flags))
 {
   if (!event || flags & ~3u)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuEventCreate: flags 0x%x", flags);
@@ -27,29 +26,21 @@ sim_event_release(sim_event *event)
   free(event);
 }
 
-cuda_result
-sim_event_destroy(cuda_event event)
+SIM_ENTRY(cuEventDestroy_v2, SIM_CURRENT, (cuda_event event), (event))
 {
-  sim_event *gone = sim_object_get(SIM_EVENT, event);
-  if (!gone)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_event, gone, sim_object_get(SIM_EVENT, event));
   sim_object_hide(gone);
   sim_event_release(gone);
   return CUDA_OK;
 }
 
-cuda_result
-sim_event_record(cuda_event event, cuda_stream stream)
+SIM_ENTRY(cuEventRecord, SIM_CURRENT, (cuda_event event, cuda_stream stream), (event, stream))
 {
-  sim_stream *recording = sim_stream_get(stream);
-  sim_event *recorded = recording ? sim_object_get(SIM_EVENT, event) : NULL;
-  if (!recorded)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_stream, recording, sim_stream_get(stream));
+  SIM_FOUND(sim_event, recorded, sim_object_get(SIM_EVENT, event));
   if (recording->capture)
     return sim_capture_record(recording, recorded);
-  const cuda_result result = recording->is_blocking ? sim_capture_implicit(recording->object.context, recording) : CUDA_OK;
-  if (result)
-    return result;
+  SIM_TRY(recording->is_blocking ? sim_capture_implicit(recording->object.context, recording) : CUDA_OK);
   sim_capture_forget(recorded);
   sim_op *op = sim_op_new(recording);
   op->event = recorded;
@@ -79,35 +70,21 @@ get_real(cuda_event event, sim_event **out)
   return CUDA_OK;
 }
 
-cuda_result
-sim_event_query(cuda_event event)
+SIM_ENTRY(cuEventQuery, SIM_CURRENT, (cuda_event event), (event))
 {
   sim_event *asked;
-  const cuda_result result = get_real(event, &asked);
-  if (result)
-    return result;
-  sim_context *context = asked->object.context;
-  const bool is_done = sim_is_done(context, &asked->clock);
-  sim_want(context, &asked->clock);
-  if (!is_done)
-    return CUDA_NOT_READY;
-  sim_context_waited(context, &asked->clock);
-  return CUDA_OK;
+  SIM_TRY(get_real(event, &asked));
+  return sim_query_clock(asked->object.context, &asked->clock);
 }
 
-cuda_result
-sim_event_synchronize(cuda_event event)
+SIM_ENTRY(cuEventSynchronize, SIM_CURRENT, (cuda_event event), (event))
 {
   sim_event *waited;
-  const cuda_result result = get_real(event, &waited);
-  if (result)
-    return result;
-  sim.counters.waits++;
-  return sim_wait_clock(waited->object.context, &waited->clock);
+  SIM_TRY(get_real(event, &waited));
+  return sim_host_wait(waited->object.context, &waited->clock);
 }
 
-cuda_result
-sim_event_elapsed(float *milliseconds, cuda_event start, cuda_event end)
+SIM_ENTRY(cuEventElapsedTime, SIM_CURRENT, (float *milliseconds, cuda_event start, cuda_event end), (milliseconds, start, end))
 {
   sim_event *first, *last;
   cuda_result result = milliseconds ? get_real(start, &first) : CUDA_INVALID_VALUE;

@@ -68,12 +68,9 @@ sim_graph_free(void *graph)
   sim_object_free(gone);
 }
 
-cuda_result
-sim_graph_destroy(cuda_graph graph)
+SIM_ENTRY(cuGraphDestroy, SIM_CURRENT, (cuda_graph graph), (graph))
 {
-  sim_graph *gone = sim_object_get(SIM_GRAPH, graph);
-  if (!gone)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_graph, gone, sim_object_get(SIM_GRAPH, graph));
   if (gone->is_captured)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuGraphDestroy: graph %u is still being captured", sim_number(gone));
   sim_graph_free(gone);
@@ -117,8 +114,8 @@ make_shape(const sim_graph *graph)
   return s;
 }
 
-cuda_result
-sim_graph_instantiate(cuda_graph_exec *out, cuda_graph graph, unsigned long long flags)
+SIM_ENTRY(cuGraphInstantiateWithFlags, SIM_CURRENT, (cuda_graph_exec * out, cuda_graph graph, unsigned long long flags),
+          (out, graph, flags))
 {
   const sim_graph *found = sim_object_get(SIM_GRAPH, graph);
   if (!found || !out || flags)
@@ -156,18 +153,15 @@ sim_exec_free(void *gone)
   sim_object_free(freed);
 }
 
-cuda_result
-sim_graph_exec_destroy(cuda_graph_exec handle)
+SIM_ENTRY(cuGraphExecDestroy, SIM_CURRENT, (cuda_graph_exec handle), (handle))
 {
-  exec *gone = sim_object_get(SIM_EXEC, handle);
-  if (!gone)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(exec, gone, sim_object_get(SIM_EXEC, handle));
   sim_exec_free(gone);
   return CUDA_OK;
 }
 
-cuda_result
-sim_graph_set_launch(cuda_graph_exec handle, cuda_graph_node node, const cuda_kernel_node *parameters)
+SIM_ENTRY(cuGraphExecKernelNodeSetParams, SIM_CURRENT,
+          (cuda_graph_exec handle, cuda_graph_node node, const cuda_kernel_node *parameters), (handle, node, parameters))
 {
   exec *found = sim_object_get(SIM_EXEC, handle);
   const sim_node *named = found ? sim_object_get(SIM_NODE, node) : NULL;
@@ -178,27 +172,20 @@ sim_graph_set_launch(cuda_graph_exec handle, cuda_graph_node node, const cuda_ke
   sim_work **at = &found->works[named->index], *work;
   if ((*at)->kind != SIM_LAUNCH)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is no launch", sim_call_name(sim_called_now));
-  const cuda_result result = sim_launch_work(parameters->function, parameters->grid, parameters->block, parameters->dynamic_shared,
-                                             parameters->parameters, parameters->extra, (*at)->is_cooperative, &work);
-  if (result)
-    return result;
+  SIM_TRY(sim_launch_work(parameters->function, parameters->grid, parameters->block, parameters->dynamic_shared,
+                          parameters->parameters, parameters->extra, (*at)->is_cooperative, &work));
   sim_work_release(*at);
   *at = work;
   return CUDA_OK;
 }
 
-cuda_result
-sim_graph_launch(cuda_graph_exec handle, cuda_stream stream)
+SIM_ENTRY(cuGraphLaunch, SIM_CURRENT, (cuda_graph_exec handle, cuda_stream stream), (handle, stream))
 {
-  sim_stream *given = sim_stream_get(stream);
-  exec *found = given ? sim_object_get(SIM_EXEC, handle) : NULL;
-  if (!found)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_stream, given, sim_stream_get(stream));
+  SIM_FOUND(exec, found, sim_object_get(SIM_EXEC, handle));
   if (given->capture)
     return sim_capture_forbid(given->capture, CUDA_NOT_SUPPORTED, "the simulator has no graphs within graphs");
-  const cuda_result result = sim_capture_implicit(given->object.context, given);
-  if (result)
-    return result;
+  SIM_TRY(sim_capture_implicit(given->object.context, given));
   const uint32_t count = found->shape->count;
   for (uint32_t i = 0; i < count; i++)
     if (!sim_work_check(found->works[i]))
@@ -230,10 +217,10 @@ sim_graph_run_free(sim_graph_run *run)
 }
 
 bool
-sim_graph_run_uses(const sim_graph_run *run, const sim_memory *memory)
+sim_graph_run_has(const sim_graph_run *run, bool (*is_found)(const sim_work *work, const void *user), const void *user)
 {
   for (uint32_t i = 0; i < run->shape->count; i++)
-    if (run->works[i]->to.memory == memory || run->works[i]->from.memory == memory)
+    if (is_found(run->works[i], user))
       return true;
   return false;
 }
@@ -243,15 +230,6 @@ sim_graph_run_watch(const sim_graph_run *run, sim_context *context, uint32_t pla
 {
   for (uint32_t i = 0; i < run->shape->count; i++)
     sim_watch_add(context, run->works[i], place, number);
-}
-
-bool
-sim_graph_run_launches(const sim_graph_run *run, const sim_module *module)
-{
-  for (uint32_t i = 0; i < run->shape->count; i++)
-    if (run->works[i]->function && run->works[i]->function->module == module)
-      return true;
-  return false;
 }
 
 /* Bits by node: all that it is after. */

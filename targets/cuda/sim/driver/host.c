@@ -42,8 +42,7 @@ sim_host_unmap(const sim_memory *memory)
   munmap(memory->pages, memory->page_bytes);
 }
 
-cuda_result
-sim_host_allocate(void **memory, size_t size, unsigned int flags)
+SIM_ENTRY(cuMemHostAlloc, SIM_CURRENT | SIM_UNSAFE, (void **memory, size_t size, unsigned int flags), (memory, size, flags))
 {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   if (!memory || size == 0 || flags & ~7u || size > SIZE_MAX / 2)
@@ -65,8 +64,7 @@ sim_host_allocate(void **memory, size_t size, unsigned int flags)
   return CUDA_OK;
 }
 
-cuda_result
-sim_host_register(void *memory, size_t size, unsigned int flags)
+SIM_ENTRY(cuMemHostRegister_v2, SIM_CURRENT | SIM_UNSAFE, (void *memory, size_t size, unsigned int flags), (memory, size, flags))
 {
   if (!memory || size == 0 || flags & ~3u)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemHostRegister_v2: %zu bytes with flags 0x%x", size, flags);
@@ -110,20 +108,18 @@ end(void *memory, sim_memory_kind kind, cuda_result none)
   return CUDA_OK;
 }
 
-cuda_result
-sim_host_free(void *memory)
+SIM_ENTRY(cuMemFreeHost, SIM_CURRENT | SIM_UNSAFE, (void *memory), (memory))
 {
   return end(memory, SIM_PINNED, CUDA_INVALID_VALUE);
 }
 
-cuda_result
-sim_host_unregister(void *memory)
+SIM_ENTRY(cuMemHostUnregister, SIM_CURRENT | SIM_UNSAFE, (void *memory), (memory))
 {
   return end(memory, SIM_REGISTERED, CUDA_HOST_MEMORY_NOT_REGISTERED);
 }
 
-cuda_result
-sim_host_address(cuda_address *address, void *memory, unsigned int flags)
+SIM_ENTRY(cuMemHostGetDevicePointer_v2, SIM_CURRENT, (cuda_address * address, void *memory, unsigned int flags),
+          (address, memory, flags))
 {
   sim_memory *found;
   if (!address || flags)

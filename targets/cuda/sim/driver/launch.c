@@ -37,10 +37,8 @@ static cuda_result
 check_limits(const sim_function *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic_shared,
              bool is_cooperative)
 {
-  const cuda_result result = check_sizes(function, grid, block);
   const char *name = function->info.name;
-  if (result)
-    return result;
+  SIM_TRY(check_sizes(function, grid, block));
   if ((uint64_t)function->info.shared_bytes + dynamic_shared > sim.device.block_shared)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u bytes of shared memory, and a block may have %u", name,
                       function->info.shared_bytes + dynamic_shared, sim.device.block_shared);
@@ -74,15 +72,11 @@ cuda_result
 sim_launch_work(cuda_function function, const unsigned int grid[3], const unsigned int block[3], unsigned int dynamic_shared,
                 void **parameters, void **extra, bool is_cooperative, sim_work **out)
 {
-  sim_function *found = sim_object_get(SIM_FUNCTION, function);
-  if (!found)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_function, found, sim_object_get(SIM_FUNCTION, function));
   if (extra)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: the simulator takes parameters one by one, not as a buffer",
                       found->info.name);
-  const cuda_result result = check_limits(found, grid, block, dynamic_shared, is_cooperative);
-  if (result)
-    return result;
+  SIM_TRY(check_limits(found, grid, block, dynamic_shared, is_cooperative));
   char label[SIM_LABEL / 2];
   snprintf(label, sizeof label, "kernel %s", found->info.name);
   sim_work *work = sim_work_new(SIM_LAUNCH, label);
@@ -101,16 +95,33 @@ sim_launch_work(cuda_function function, const unsigned int grid[3], const unsign
   return CUDA_OK;
 }
 
-cuda_result
-sim_launch(cuda_function function, const unsigned int grid[3], const unsigned int block[3], unsigned int dynamic_shared,
-           cuda_stream stream, void **parameters, void **extra, bool is_cooperative)
+static cuda_result
+launch(cuda_function function, const unsigned int grid[3], const unsigned int block[3], unsigned int dynamic_shared,
+       cuda_stream stream, void **parameters, void **extra, bool is_cooperative)
 {
-  sim_stream *given = sim_stream_get(stream);
   sim_work *work;
-  if (!given)
-    return CUDA_INVALID_HANDLE;
-  const cuda_result result = sim_launch_work(function, grid, block, dynamic_shared, parameters, extra, is_cooperative, &work);
-  return result ? result : sim_submit(given, work);
+  SIM_FOUND(sim_stream, given, sim_stream_get(stream));
+  SIM_TRY(sim_launch_work(function, grid, block, dynamic_shared, parameters, extra, is_cooperative, &work));
+  return sim_submit(given, work);
+}
+
+SIM_ENTRY(cuLaunchKernel, SIM_CURRENT,
+          (cuda_function function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+           unsigned int block_y, unsigned int block_z, unsigned int dynamic_shared, cuda_stream stream, void **parameters,
+           void **extra),
+          (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared, stream, parameters, extra))
+{
+  return launch(function, (unsigned[]){grid_x, grid_y, grid_z}, (unsigned[]){block_x, block_y, block_z}, dynamic_shared, stream,
+                parameters, extra, false);
+}
+
+SIM_ENTRY(cuLaunchCooperativeKernel, SIM_CURRENT,
+          (cuda_function function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+           unsigned int block_y, unsigned int block_z, unsigned int dynamic_shared, cuda_stream stream, void **parameters),
+          (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared, stream, parameters))
+{
+  return launch(function, (unsigned[]){grid_x, grid_y, grid_z}, (unsigned[]){block_x, block_y, block_z}, dynamic_shared, stream,
+                parameters, NULL, true);
 }
 
 /* ---- running: without the lock unless it is said ------------------------------------------------------------------------- */
@@ -126,34 +137,15 @@ typedef struct launched {
   uint64_t address, size; /* of the access that failed */
 } launched;
 
-static bool
-has(const sim_memory *memory, uint64_t address, uint64_t size)
-{
-  return address >= memory->address && size <= memory->size && address - memory->address <= memory->size - size;
-}
-
-/* map->count: none. */
-static uint32_t
-find_memory(const launched *l, uint64_t address, uint64_t size)
-{
-  uint32_t low = 0, high = l->map->count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (l->map->memories[middle]->address <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low && has(l->map->memories[low - 1], address, size) ? low - 1 : l->map->count;
-}
-
 static void *
 find(void *user, uint64_t address, uint64_t size, bool is_write)
 {
   launched *l = user;
-  if (l->recent >= l->map->count || !has(l->map->memories[l->recent], address, size))
-    l->recent = find_memory(l, address, size);
+  if (l->recent >= l->map->count || !sim_memory_has(l->map->memories[l->recent], address, size))
+    l->recent = sim_memories_before(l->map->memories, l->map->count, address) - 1; /* of none: beyond all */
   const sim_memory *memory = l->recent < l->map->count ? l->map->memories[l->recent] : NULL;
+  if (memory && !sim_memory_has(memory, address, size))
+    memory = NULL;
   if (!memory || atomic_load_explicit(&memory->is_freed, memory_order_relaxed) || (memory->is_const && is_write)) {
     l->address = address;
     l->size = size;
@@ -167,8 +159,7 @@ static bool
 is_common(void *user)
 {
   const launched *l = user;
-  const sim_memory_kind kind = l->map->memories[l->recent]->kind;
-  return kind == SIM_PINNED || kind == SIM_REGISTERED;
+  return sim_is_host(l->map->memories[l->recent]);
 }
 
 /* Likewise. */
@@ -191,7 +182,7 @@ may_change(const launched *l)
 {
   const sim_context *context = l->context;
   for (uint32_t i = 0; i < l->map->count; i++)
-    if (l->map->memories[i]->kind == SIM_PINNED || l->map->memories[i]->kind == SIM_REGISTERED)
+    if (sim_is_host(l->map->memories[i]))
       return true;
   pthread_mutex_lock(&sim.lock);
   bool result = !sim.waiting; /* a host that does not wait may give more to other streams */
@@ -231,8 +222,7 @@ tell_fault(const launched *l, const sim_work *work, const ptx_fault *fault)
   if (l->context->stops || fault->kind == PTX_FAULT_NONE)
     return CUDA_OK;
   if (fault->kind == PTX_FAULT_ADDRESS && l->size) {
-    where[0] = ':';
-    where[1] = ' ';
+    memcpy(where, ": ", 2);
     sim_memory_explain(l->context, l->address, l->size, where + 2, sizeof where - 2);
   }
   sim_tell("%s: line %u, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s", work->label, fault->line, fault->block[0],

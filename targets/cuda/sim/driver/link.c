@@ -129,8 +129,8 @@ sim_image_text(const void *image, char **out)
 
 /* ---- calls --------------------------------------------------------------------------------------------------------------- */
 
-cuda_result
-sim_link_create(unsigned int count, cuda_jit_option *options, void **values, cuda_link *out)
+SIM_ENTRY(cuLinkCreate_v2, SIM_CURRENT, (unsigned int count, cuda_jit_option *options, void **values, cuda_link *out),
+          (count, options, values, out))
 {
   sim_jit jit;
   const cuda_result result = sim_jit_options(count, options, values, &jit);
@@ -142,18 +142,15 @@ sim_link_create(unsigned int count, cuda_jit_option *options, void **values, cud
   return CUDA_OK;
 }
 
-cuda_result
-sim_link_add(cuda_link handle, cuda_jit_input kind, void *data, size_t size, const char *name, unsigned int count,
-             cuda_jit_option *options, void **values)
+SIM_ENTRY(cuLinkAddData_v2, SIM_CURRENT,
+          (cuda_link handle, cuda_jit_input kind, void *data, size_t size, const char *name, unsigned int count,
+           cuda_jit_option *options, void **values),
+          (handle, kind, data, size, name, count, options, values))
 {
   (void)name;
-  link *found = sim_object_get(SIM_LINK, handle);
   sim_jit jit;
-  if (!found)
-    return CUDA_INVALID_HANDLE;
-  const cuda_result result = sim_jit_options(count, options, values, &jit);
-  if (result)
-    return result;
+  SIM_FOUND(link, found, sim_object_get(SIM_LINK, handle));
+  SIM_TRY(sim_jit_options(count, options, values, &jit));
   if (kind != CUDA_JIT_INPUT_PTX || !data || size == 0 || found->text)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuLinkAddData_v2: the simulator links one text of PTX");
   char *text = strndup(data, size);
@@ -170,12 +167,9 @@ sim_link_add(cuda_link handle, cuda_jit_input kind, void *data, size_t size, con
   return CUDA_OK;
 }
 
-cuda_result
-sim_link_complete(cuda_link handle, void **out, size_t *size)
+SIM_ENTRY(cuLinkComplete, SIM_CURRENT, (cuda_link handle, void **out, size_t *size), (handle, out, size))
 {
-  link *found = sim_object_get(SIM_LINK, handle);
-  if (!found)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(link, found, sim_object_get(SIM_LINK, handle));
   if (!out || !found->text)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuLinkComplete: there is nothing to link");
   const size_t length = strlen(found->text) + 1;
@@ -199,12 +193,9 @@ sim_link_free(void *gone)
   sim_object_free(freed);
 }
 
-cuda_result
-sim_link_destroy(cuda_link handle)
+SIM_ENTRY(cuLinkDestroy, SIM_CURRENT, (cuda_link handle), (handle))
 {
-  link *gone = sim_object_get(SIM_LINK, handle);
-  if (!gone)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(link, gone, sim_object_get(SIM_LINK, handle));
   sim_link_free(gone);
   return CUDA_OK;
 }

@@ -43,7 +43,7 @@ sim_memory_retain(sim_memory *memory)
 static void
 give_back(sim_memory *memory)
 {
-  if (memory->kind == SIM_DEVICE || memory->kind == SIM_GLOBAL)
+  if (!sim_is_host(memory))
     free(memory->bytes);
   else if (memory->kind == SIM_PINNED && memory->pages)
     sim_host_unmap(memory);
@@ -125,7 +125,7 @@ sim_memory_new(sim_context *context, sim_memory_kind kind, uint64_t size, uint8_
   memory->kind = kind;
   memory->size = size;
   memory->bytes = bytes;
-  memory->is_mapped = kind == SIM_DEVICE || kind == SIM_GLOBAL;
+  memory->is_mapped = !sim_is_host(memory);
   memory->address = take_addresses(kind, size, bytes);
   enter_table(memory);
   *out = memory;
@@ -140,19 +140,26 @@ is_seen(const sim_memory *memory, const sim_context *context)
   return memory->context == context || (memory->is_portable && !memory->is_freed);
 }
 
-/* The last allocation that begins at or before the address; NULL: none. */
-static sim_memory *
-last_before(uint64_t address)
+uint32_t
+sim_memories_before(sim_memory *const *memories, uint32_t count, uint64_t address)
 {
-  uint32_t low = 0, high = table.count;
+  uint32_t low = 0, high = count;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
-    if (table.entries[middle]->address <= address)
+    if (memories[middle]->address <= address)
       low = middle + 1;
     else
       high = middle;
   }
-  return low ? table.entries[low - 1] : NULL;
+  return low;
+}
+
+/* The last allocation that begins at or before the address; NULL: none. */
+static sim_memory *
+last_before(uint64_t address)
+{
+  const uint32_t count = sim_memories_before(table.entries, table.count, address);
+  return count ? table.entries[count - 1] : NULL;
 }
 
 void
@@ -178,8 +185,7 @@ sim_memory *
 sim_memory_at(sim_context *context, uint64_t address, uint64_t size, const char *what)
 {
   sim_memory *found = last_before(address);
-  if (found && !found->is_freed && is_seen(found, context) && found->is_mapped && size <= found->size &&
-      address - found->address <= found->size - size)
+  if (found && !found->is_freed && is_seen(found, context) && found->is_mapped && sim_memory_has(found, address, size))
     return found;
   char text[256];
   sim_memory_explain(context, address, size, text, sizeof text);
@@ -202,8 +208,7 @@ sim_pinned_at(sim_context *context, const void *host, uint64_t size, const char 
   *out = NULL;
   for (uint32_t i = 0; i < table.count; i++) {
     sim_memory *memory = table.entries[i];
-    if ((memory->kind != SIM_PINNED && memory->kind != SIM_REGISTERED) || memory->is_freed || !is_seen(memory, context) ||
-        !is_near(memory, first, end))
+    if (!sim_is_host(memory) || memory->is_freed || !is_seen(memory, context) || !is_near(memory, first, end))
       continue;
     if (first < memory->host || end > memory->host + memory->size) {
       sim_tell("%s: %s: %llu bytes from byte %lld of the host's %s %u, which has %llu, out of its bounds",
@@ -223,8 +228,7 @@ sim_pinned_overlaps(const void *host, uint64_t size)
   const uint8_t *first = host;
   for (uint32_t i = 0; i < table.count; i++) {
     const sim_memory *memory = table.entries[i];
-    if ((memory->kind == SIM_PINNED || memory->kind == SIM_REGISTERED) && !memory->is_freed &&
-        first < memory->host + memory->size && first + size > memory->host)
+    if (sim_is_host(memory) && !memory->is_freed && first < memory->host + memory->size && first + size > memory->host)
       return true;
   }
   return false;
@@ -277,7 +281,7 @@ sim_memory_free(sim_memory *memory)
     sim_map_release(memory->context->map);
     memory->context->map = NULL;
   }
-  if (memory->kind == SIM_DEVICE || memory->kind == SIM_GLOBAL)
+  if (!sim_is_host(memory))
     sim.allocated -= memory->size;
   sim_memory_retain(memory);
   sim_memory_release(memory);
@@ -309,8 +313,7 @@ sim_memory_close(sim_context *context, bool tells)
   drop_freed(is_of, context);
 }
 
-cuda_result
-sim_allocate(cuda_address *address, size_t size)
+SIM_ENTRY(cuMemAlloc_v2, SIM_CURRENT | SIM_UNSAFE, (cuda_address * address, size_t size), (address, size))
 {
   if (!address || size == 0)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemAlloc_v2: %s",
@@ -318,9 +321,7 @@ sim_allocate(cuda_address *address, size_t size)
   sim_memory *memory;
   if (size > sim.device.memory - sim.allocated)
     return CUDA_OUT_OF_MEMORY;
-  const cuda_result result = sim_memory_new(sim_context_current(), SIM_DEVICE, size, NULL, &memory);
-  if (result)
-    return result;
+  SIM_TRY(sim_memory_new(sim_context_current(), SIM_DEVICE, size, NULL, &memory));
   sim.allocated += size;
   sim.counters.device_bytes += size;
   sim_memory_poison(memory->bytes, size);
@@ -328,8 +329,7 @@ sim_allocate(cuda_address *address, size_t size)
   return CUDA_OK;
 }
 
-cuda_result
-sim_free(cuda_address address)
+SIM_ENTRY(cuMemFree_v2, SIM_CURRENT | SIM_UNSAFE, (cuda_address address), (address))
 {
   sim_context *context = sim_context_current();
   sim_memory *memory = sim_memory_at(context, address, 1, "what is to be freed");
@@ -355,8 +355,7 @@ sim_memory_unused(sim_memory *memory)
     sim_tell("%s: memory %u is still used: the host has not waited for %s", sim_call_name(sim_called_now), memory->number, user);
 }
 
-cuda_result
-sim_memory_info(size_t *left, size_t *total)
+SIM_ENTRY(cuMemGetInfo_v2, SIM_CURRENT, (size_t * left, size_t *total), (left, total))
 {
   if (!left || !total)
     return CUDA_INVALID_VALUE;

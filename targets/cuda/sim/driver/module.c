@@ -54,8 +54,9 @@ make_globals(sim_module *module)
   return CUDA_OK;
 }
 
-cuda_result
-sim_module_load(cuda_module *module, const void *image, unsigned int count, cuda_jit_option *options, void **values)
+SIM_ENTRY(cuModuleLoadDataEx, SIM_CURRENT | SIM_UNSAFE,
+          (cuda_module * module, const void *image, unsigned int count, cuda_jit_option *options, void **values),
+          (module, image, count, options, values))
 {
   sim_jit jit;
   char *text;
@@ -84,6 +85,11 @@ sim_module_load(cuda_module *module, const void *image, unsigned int count, cuda
   return CUDA_OK;
 }
 
+SIM_ENTRY(cuModuleLoadData, SIM_CURRENT | SIM_UNSAFE, (cuda_module * module, const void *image), (module, image))
+{
+  return work_cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
 void
 sim_module_close(void *module)
 {
@@ -95,12 +101,9 @@ sim_module_close(void *module)
   sim_module_release(gone);
 }
 
-cuda_result
-sim_module_unload(cuda_module module)
+SIM_ENTRY(cuModuleUnload, SIM_CURRENT | SIM_UNSAFE, (cuda_module module), (module))
 {
-  sim_module *gone = sim_object_get(SIM_MODULE, module);
-  if (!gone)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_module, gone, sim_object_get(SIM_MODULE, module));
   const char *user = sim_pending_launch(gone);
   if (user)
     sim_tell("cuModuleUnload: the host has not waited for %s, which is of the module", user);
@@ -108,8 +111,8 @@ sim_module_unload(cuda_module module)
   return CUDA_OK;
 }
 
-cuda_result
-sim_module_function(cuda_function *function, cuda_module module, const char *name)
+SIM_ENTRY(cuModuleGetFunction, SIM_CURRENT, (cuda_function * function, cuda_module module, const char *name),
+          (function, module, name))
 {
   sim_module *found = sim_object_get(SIM_MODULE, module);
   if (!found || !function || !name)
@@ -132,8 +135,8 @@ sim_module_function(cuda_function *function, cuda_module module, const char *nam
   return CUDA_OK;
 }
 
-cuda_result
-sim_module_global(cuda_address *address, size_t *size, cuda_module module, const char *name)
+SIM_ENTRY(cuModuleGetGlobal_v2, SIM_CURRENT, (cuda_address * address, size_t *size, cuda_module module, const char *name),
+          (address, size, module, name))
 {
   sim_module *found = sim_object_get(SIM_MODULE, module);
   if (!found || !name)
@@ -162,8 +165,8 @@ most_threads(const sim_function *function)
   return function->info.most_threads && function->info.most_threads < threads ? function->info.most_threads : threads;
 }
 
-cuda_result
-sim_function_attribute(int *value, cuda_function_attribute attribute, cuda_function function)
+SIM_ENTRY(cuFuncGetAttribute, SIM_CURRENT, (int *value, cuda_function_attribute attribute, cuda_function function),
+          (value, attribute, function))
 {
   const sim_function *found = sim_object_get(SIM_FUNCTION, function);
   if (!found || !value)
@@ -194,8 +197,8 @@ sim_occupancy(const sim_function *function, uint64_t threads, uint64_t dynamic_s
   return sim_blocks(&sim.device, info->registers, threads, info->shared_bytes + dynamic_shared);
 }
 
-cuda_result
-sim_function_occupancy(int *count, cuda_function function, int block, size_t dynamic_shared)
+SIM_ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, SIM_CURRENT,
+          (int *count, cuda_function function, int block, size_t dynamic_shared), (count, function, block, dynamic_shared))
 {
   const sim_function *found = sim_object_get(SIM_FUNCTION, function);
   if (!found || !count || block <= 0)

@@ -52,6 +52,24 @@ sim_wait_clock(sim_context *context, const sim_clock *clock)
 }
 
 cuda_result
+sim_host_wait(sim_context *context, const sim_clock *clock)
+{
+  sim.counters.waits++;
+  return sim_wait_clock(context, clock);
+}
+
+cuda_result
+sim_query_clock(sim_context *context, const sim_clock *clock)
+{
+  const bool is_done = sim_is_done(context, clock);
+  sim_want(context, clock);
+  if (!is_done)
+    return CUDA_NOT_READY;
+  sim_context_waited(context, clock);
+  return CUDA_OK;
+}
+
+cuda_result
 sim_wait_context(sim_context *context)
 {
   sim_clock all;
@@ -63,36 +81,40 @@ sim_wait_context(sim_context *context)
 /* ---- operations ---------------------------------------------------------------------------------------------------------- */
 
 static bool
-work_uses(const sim_work *work, const sim_memory *memory)
+uses_memory(const sim_work *work, const void *memory)
 {
   return work->to.memory == memory || work->from.memory == memory;
+}
+
+static bool
+launches(const sim_work *work, const void *module)
+{
+  return work->function && work->function->module == module;
+}
+
+static const char *
+find_pending(const sim_context *context, bool (*is_found)(const sim_work *work, const void *user), const void *user)
+{
+  for (uint32_t i = 0; i < SIM_STREAMS; i++)
+    for (const sim_op *op = context->queues[i].stream ? context->queues[i].stream->first : NULL; op; op = op->next) {
+      if (op->work && is_found(op->work, user))
+        return op->work->label;
+      if (op->graph && sim_graph_run_has(op->graph, is_found, user))
+        return "a graph";
+    }
+  return NULL;
 }
 
 const char *
 sim_pending_use(const sim_context *context, const sim_memory *memory)
 {
-  for (uint32_t i = 0; i < SIM_STREAMS; i++)
-    for (const sim_op *op = context->queues[i].stream ? context->queues[i].stream->first : NULL; op; op = op->next) {
-      if (op->work && work_uses(op->work, memory))
-        return op->work->label;
-      if (op->graph && sim_graph_run_uses(op->graph, memory))
-        return "a graph";
-    }
-  return NULL;
+  return find_pending(context, uses_memory, memory);
 }
 
 const char *
 sim_pending_launch(const sim_module *module)
 {
-  const sim_context *context = module->object.context;
-  for (uint32_t i = 0; i < SIM_STREAMS; i++)
-    for (const sim_op *op = context->queues[i].stream ? context->queues[i].stream->first : NULL; op; op = op->next) {
-      if (op->work && op->work->function && op->work->function->module == module)
-        return op->work->label;
-      if (op->graph && sim_graph_run_launches(op->graph, module))
-        return "a graph";
-    }
-  return NULL;
+  return find_pending(module->object.context, launches, module);
 }
 
 /* No operation that is to come changes what the copy reads, so that it is the host's fault if that changes. */
@@ -100,7 +122,7 @@ static bool
 is_steady(const sim_context *context, const sim_work *work)
 {
   const sim_memory *source = work->from.memory;
-  if (!source || source->kind == SIM_DEVICE || source->kind == SIM_GLOBAL || source->is_mapped)
+  if (!source || !sim_is_host(source) || source->is_mapped)
     return false;
   for (uint32_t i = 0; i < SIM_STREAMS; i++)
     for (const sim_op *op = context->queues[i].stream ? context->queues[i].stream->first : NULL; op; op = op->next)

@@ -1,4 +1,4 @@
-/* The state of the whole: the lock, what the environment says, what is drawn.
+/* The state of the whole: the lock, how calls enter and leave, what the environment says, what is drawn.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -12,6 +12,36 @@ const int vyre_cuda_sim_is_here = 1; /* CUDA_SIM_SYMBOL */
 sim_state sim = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 _Thread_local sim_call sim_called_now;
+
+cuda_result
+sim_enter(sim_call call, unsigned needs)
+{
+  pthread_mutex_lock(&sim.lock);
+  sim_called_now = call;
+  const cuda_result told = sim_called(call);
+  const sim_context *context = needs & SIM_CURRENT ? sim_context_current() : NULL;
+  if (told) {
+    if (context)
+      sim_context_fail(sim_context_current(), told);
+    return told;
+  }
+  if (needs && !sim.is_ready)
+    return SIM_REFUSE(CUDA_NOT_INITIALIZED, "%s: cuInit was not called", sim_call_name(call));
+  if (!(needs & SIM_CURRENT))
+    return CUDA_OK;
+  if (!context)
+    return SIM_REFUSE(CUDA_INVALID_CONTEXT, "%s: the thread has no current context", sim_call_name(call));
+  if (context->error)
+    return context->error;
+  return needs & SIM_UNSAFE ? sim_capture_unsafe() : CUDA_OK;
+}
+
+cuda_result
+sim_leave(cuda_result result)
+{
+  pthread_mutex_unlock(&sim.lock);
+  return result;
+}
 
 uint64_t
 sim_draw(uint64_t bound)
@@ -56,8 +86,7 @@ read_environment(void)
     sim_fail_from(failing);
 }
 
-cuda_result
-sim_init(unsigned int flags)
+SIM_ENTRY(cuInit, SIM_ALWAYS, (unsigned int flags), (flags))
 {
   if (flags != 0)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuInit: flags have to be 0");
@@ -72,8 +101,7 @@ sim_init(unsigned int flags)
   return CUDA_OK;
 }
 
-cuda_result
-sim_driver_version(int *version)
+SIM_ENTRY(cuDriverGetVersion, SIM_ALWAYS, (int *version), (version))
 {
   if (!version)
     return CUDA_INVALID_VALUE;
@@ -82,3 +110,26 @@ sim_driver_version(int *version)
   *version = (int)sim.driver;
   return CUDA_OK;
 }
+
+/* ---- traps --------------------------------------------------------------------------------------------------------------- */
+
+/* Names without their version, which are other functions of older drivers: a program that calls one has the wrong symbol. */
+/* clang-format off */
+#define TRAPS(X)                                                                                                          \
+  X(cuDeviceGetUuid) X(cuDeviceTotalMem) X(cuCtxCreate) X(cuCtxDestroy) X(cuCtxPushCurrent) X(cuCtxPopCurrent)            \
+  X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemHostRegister) X(cuMemHostGetDevicePointer) X(cuMemcpyHtoDAsync)       \
+  X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoD) X(cuStreamDestroy)            \
+  X(cuEventDestroy) X(cuModuleGetGlobal) X(cuLinkCreate) X(cuLinkAddData) X(cuStreamBeginCapture) X(cuStreamGetCaptureInfo)
+/* clang-format on */
+
+#define X(name)                                                                                             \
+  __attribute__((visibility("default"))) cuda_result name(void);                                            \
+  cuda_result name(void)                                                                                    \
+  {                                                                                                         \
+    pthread_mutex_lock(&sim.lock);                                                                          \
+    sim_tell(#name ": this is an older function than the one that cuda.h calls so, which is " #name "_v2"); \
+    pthread_mutex_unlock(&sim.lock);                                                                        \
+    return CUDA_NOT_SUPPORTED;                                                                              \
+  }
+TRAPS(X)
+#undef X

@@ -23,8 +23,7 @@ sim_stream_new(sim_context *context, uint32_t place, bool is_blocking)
   return made;
 }
 
-cuda_result
-sim_stream_create(cuda_stream *stream, unsigned int flags)
+SIM_ENTRY(cuStreamCreate, SIM_CURRENT, (cuda_stream * stream, unsigned int flags), (stream, flags))
 {
   sim_context *context = sim_context_current();
   if (!stream || flags & ~(unsigned)CUDA_STREAM_NON_BLOCKING)
@@ -50,8 +49,7 @@ sim_stream_get(cuda_stream stream)
 }
 
 /* What it still has to do is done. */
-cuda_result
-sim_stream_destroy(cuda_stream stream)
+SIM_ENTRY(cuStreamDestroy_v2, SIM_CURRENT, (cuda_stream stream), (stream))
 {
   sim_stream *gone = stream ? sim_object_get(SIM_STREAM, stream) : NULL;
   if (!gone)
@@ -78,40 +76,24 @@ get_idle(cuda_stream stream, sim_stream **out)
   return (*out)->is_blocking ? sim_capture_implicit((*out)->object.context, *out) : CUDA_OK;
 }
 
-cuda_result
-sim_stream_query(cuda_stream stream)
+SIM_ENTRY(cuStreamQuery, SIM_CURRENT, (cuda_stream stream), (stream))
 {
   sim_stream *asked;
-  const cuda_result result = get_idle(stream, &asked);
-  if (result)
-    return result;
-  sim_context *context = asked->object.context;
-  const bool is_done = sim_is_done(context, &asked->clock);
-  sim_want(context, &asked->clock);
-  if (!is_done)
-    return CUDA_NOT_READY;
-  sim_context_waited(context, &asked->clock);
-  return CUDA_OK;
+  SIM_TRY(get_idle(stream, &asked));
+  return sim_query_clock(asked->object.context, &asked->clock);
 }
 
-cuda_result
-sim_stream_synchronize(cuda_stream stream)
+SIM_ENTRY(cuStreamSynchronize, SIM_CURRENT, (cuda_stream stream), (stream))
 {
   sim_stream *waited;
-  const cuda_result result = get_idle(stream, &waited);
-  if (result)
-    return result;
-  sim.counters.waits++;
-  return sim_wait_clock(waited->object.context, &waited->clock);
+  SIM_TRY(get_idle(stream, &waited));
+  return sim_host_wait(waited->object.context, &waited->clock);
 }
 
-cuda_result
-sim_stream_wait(cuda_stream stream, cuda_event event, unsigned int flags)
+SIM_ENTRY(cuStreamWaitEvent, SIM_CURRENT, (cuda_stream stream, cuda_event event, unsigned int flags), (stream, event, flags))
 {
-  sim_stream *waits = sim_stream_get(stream);
-  sim_event *found = waits ? sim_object_get(SIM_EVENT, event) : NULL;
-  if (!found)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_stream, waits, sim_stream_get(stream));
+  SIM_FOUND(sim_event, found, sim_object_get(SIM_EVENT, event));
   if (flags)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuStreamWaitEvent: flags have to be 0");
   if (found->capture || waits->capture)

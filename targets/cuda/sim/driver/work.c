@@ -81,8 +81,8 @@ fill(uint8_t *to, uint32_t value, uint32_t width, uint64_t size)
 static void
 count_copy(const sim_work *work)
 {
-  const bool is_up = !work->from.memory || work->from.memory->kind == SIM_PINNED || work->from.memory->kind == SIM_REGISTERED;
-  const bool is_down = !work->to.memory || work->to.memory->kind == SIM_PINNED || work->to.memory->kind == SIM_REGISTERED;
+  const bool is_up = !work->from.memory || sim_is_host(work->from.memory);
+  const bool is_down = !work->to.memory || sim_is_host(work->to.memory);
   *(is_up ? &sim.counters.bytes_up : is_down ? &sim.counters.bytes_down : &sim.counters.bytes_within) += work->size;
 }
 
@@ -91,11 +91,9 @@ sim_work_run(sim_context *context, sim_work *work, sim_uses *uses, uint32_t node
 {
   if (!sim_work_check(work))
     return CUDA_ILLEGAL_ADDRESS;
-  const cuda_result told = sim_called(work->kind == SIM_LAUNCH ? SIM_CALL_run_kernel
-                                      : work->kind == SIM_COPY ? SIM_CALL_run_copy
-                                                               : SIM_CALL_run_fill);
-  if (told)
-    return told;
+  SIM_TRY(sim_called(work->kind == SIM_LAUNCH ? SIM_CALL_run_kernel
+                     : work->kind == SIM_COPY ? SIM_CALL_run_copy
+                                              : SIM_CALL_run_fill));
   if (work->kind == SIM_LAUNCH)
     return sim_launch_run(context, work, uses, node);
   note(&work->to, work, SIM_WRITES, uses, node);
@@ -161,12 +159,10 @@ drop(sim_work *work, cuda_result result)
   return result;
 }
 
-cuda_result
-sim_copy_up(cuda_address to, const void *from, size_t size, cuda_stream stream)
+SIM_ENTRY(cuMemcpyHtoDAsync_v2, SIM_CURRENT, (cuda_address to, const void *from, size_t size, cuda_stream stream),
+          (to, from, size, stream))
 {
-  sim_stream *given = sim_stream_get(stream);
-  if (!given)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_stream, given, sim_stream_get(stream));
   if (size == 0)
     return CUDA_OK;
   sim_work *work = sim_work_new(SIM_COPY, "a copy from the host");
@@ -185,12 +181,10 @@ sim_copy_up(cuda_address to, const void *from, size_t size, cuda_stream stream)
   return sim_submit(given, work);
 }
 
-cuda_result
-sim_copy_down(void *to, cuda_address from, size_t size, cuda_stream stream)
+SIM_ENTRY(cuMemcpyDtoHAsync_v2, SIM_CURRENT, (void *to, cuda_address from, size_t size, cuda_stream stream),
+          (to, from, size, stream))
 {
-  sim_stream *given = sim_stream_get(stream);
-  if (!given)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_stream, given, sim_stream_get(stream));
   if (size == 0)
     return CUDA_OK;
   sim_work *work = sim_work_new(SIM_COPY, "a copy to the host");
@@ -201,18 +195,13 @@ sim_copy_down(void *to, cuda_address from, size_t size, cuda_stream stream)
     return drop(work, CUDA_STREAM_CAPTURE_UNSUPPORTED);
   const bool is_pinned = work->to.memory != NULL;
   const cuda_result result = sim_submit(given, work);
-  if (result || is_pinned)
-    return result;
-  sim.counters.waits++;
-  return sim_wait_clock(given->object.context, &given->clock);
+  return result || is_pinned ? result : sim_host_wait(given->object.context, &given->clock);
 }
 
-cuda_result
-sim_copy_within(cuda_address to, cuda_address from, size_t size, cuda_stream stream)
+SIM_ENTRY(cuMemcpyDtoDAsync_v2, SIM_CURRENT, (cuda_address to, cuda_address from, size_t size, cuda_stream stream),
+          (to, from, size, stream))
 {
-  sim_stream *given = sim_stream_get(stream);
-  if (!given)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_stream, given, sim_stream_get(stream));
   if (size == 0)
     return CUDA_OK;
   sim_work *work = sim_work_new(SIM_COPY, "a copy on the device");
@@ -224,12 +213,10 @@ sim_copy_within(cuda_address to, cuda_address from, size_t size, cuda_stream str
   return sim_submit(given, work);
 }
 
-cuda_result
-sim_fill(cuda_address to, uint32_t value, uint32_t width, size_t count, cuda_stream stream)
+static cuda_result
+fill_with(cuda_address to, uint32_t value, uint32_t width, size_t count, cuda_stream stream)
 {
-  sim_stream *given = sim_stream_get(stream);
-  if (!given)
-    return CUDA_INVALID_HANDLE;
+  SIM_FOUND(sim_stream, given, sim_stream_get(stream));
   if (count == 0)
     return CUDA_OK;
   if (to % width || count > SIZE_MAX / width)
@@ -244,30 +231,42 @@ sim_fill(cuda_address to, uint32_t value, uint32_t width, size_t count, cuda_str
   return sim_submit(given, work);
 }
 
+SIM_ENTRY(cuMemsetD8Async, SIM_CURRENT, (cuda_address to, unsigned char value, size_t count, cuda_stream stream),
+          (to, value, count, stream))
+{
+  return fill_with(to, value, 1, count, stream);
+}
+
+SIM_ENTRY(cuMemsetD16Async, SIM_CURRENT, (cuda_address to, unsigned short value, size_t count, cuda_stream stream),
+          (to, value, count, stream))
+{
+  return fill_with(to, value, 2, count, stream);
+}
+
+SIM_ENTRY(cuMemsetD32Async, SIM_CURRENT, (cuda_address to, unsigned int value, size_t count, cuda_stream stream),
+          (to, value, count, stream))
+{
+  return fill_with(to, value, 4, count, stream);
+}
+
 static cuda_result
 wait_legacy(cuda_result result)
 {
   sim_context *context = sim_context_current();
-  if (result)
-    return result;
-  sim.counters.waits++;
-  return sim_wait_clock(context, &context->legacy->clock);
+  return result ? result : sim_host_wait(context, &context->legacy->clock);
 }
 
-cuda_result
-sim_copy_up_now(cuda_address to, const void *from, size_t size)
+SIM_ENTRY(cuMemcpyHtoD_v2, SIM_CURRENT | SIM_UNSAFE, (cuda_address to, const void *from, size_t size), (to, from, size))
 {
-  return wait_legacy(sim_copy_up(to, from, size, NULL));
+  return wait_legacy(work_cuMemcpyHtoDAsync_v2(to, from, size, NULL));
 }
 
-cuda_result
-sim_copy_down_now(void *to, cuda_address from, size_t size)
+SIM_ENTRY(cuMemcpyDtoH_v2, SIM_CURRENT | SIM_UNSAFE, (void *to, cuda_address from, size_t size), (to, from, size))
 {
-  return wait_legacy(sim_copy_down(to, from, size, NULL));
+  return wait_legacy(work_cuMemcpyDtoHAsync_v2(to, from, size, NULL));
 }
 
-cuda_result
-sim_copy_within_now(cuda_address to, cuda_address from, size_t size)
+SIM_ENTRY(cuMemcpyDtoD_v2, SIM_CURRENT | SIM_UNSAFE, (cuda_address to, cuda_address from, size_t size), (to, from, size))
 {
-  return wait_legacy(sim_copy_within(to, from, size, NULL));
+  return wait_legacy(work_cuMemcpyDtoDAsync_v2(to, from, size, NULL));
 }

@@ -14,6 +14,21 @@
 #define PTX_EVAL(name, words, operands, version, sm, eval) ptx_eval eval;
 #include "targets/cuda/sim/ptx/forms.def"
 
+/* Defines the function of that name, whose one result is a value of the instruction `i` and the operands `s`. */
+#define PTX_VALUE(name, value)                                            \
+  void ptx_eval_##name(const ptx_insn *i, const uint64_t *s, uint64_t *d) \
+  {                                                                       \
+    (void)i;                                                              \
+    d[0] = (value);                                                       \
+  }
+
+/* Bits of the first type. */
+static inline uint32_t
+ptx_width(const ptx_insn *insn)
+{
+  return ptx_bits((ptx_word)insn->type[0]);
+}
+
 static inline uint64_t
 ptx_low(uint64_t value, uint32_t bits)
 {

@@ -93,23 +93,18 @@ place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, bool is_wri
 }
 
 bool
-ptx_find_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, uint32_t align, bool is_write, ptx_place *out)
+ptx_reach_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, bool is_write, bool is_strong, ptx_place *out)
 {
-  if (address & (align - 1))
+  const ptx_memory *memory = &b->machine->launch->memory;
+  if (address & (size - 1))
     return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_MISALIGNED, address,
-                    "%s of %u bytes at an address that is no multiple of %u", is_write ? "a write" : "a read", size, align);
+                    "%s of %u bytes at an address that is no multiple of %u", is_write ? "a write" : "a read", size, size);
   if (!place(b, lane, address, size, is_write, out))
     return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_ADDRESS, address, "%s of %u bytes outside of %s memory",
                     is_write ? "a write" : "a read", size, space_name((ptx_word)b->insn->space));
-  return true;
-}
-
-void
-ptx_note_device(const ptx_bundle *b, uint64_t address, uint32_t size, bool is_write, bool is_strong)
-{
-  const ptx_memory *memory = &b->machine->launch->memory;
-  if (memory->note)
+  if (out->is_device && memory->note)
     memory->note(memory->user, address, size, is_write, is_strong);
+  return !out->is_shared || ptx_note_shared(b, lane, (uint64_t)(out->data - b->warp->block->shared), size, is_write, is_strong);
 }
 
 /* ---- bytes --------------------------------------------------------------------------------------------------------------- */
@@ -173,13 +168,8 @@ load_lane(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t *poisoned)
   const ptx_word type = (ptx_word)insn->type[0];
   const uint32_t bytes = ptx_bits(type) / 8, count = insn->vector ? insn->vector : 1;
   ptx_place at;
-  if (!ptx_find_place(b, lane, address, bytes * count, bytes * count, false, &at))
+  if (!ptx_reach_place(b, lane, address, bytes * count, false, is_strong(insn), &at))
     return false;
-  if (at.is_shared &&
-      !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes * count, false, is_strong(insn)))
-    return false;
-  if (at.is_device)
-    ptx_note_device(b, address, bytes * count, false, is_strong(insn));
   if (at.is_device && b->warp->pending >> lane & 1)
     ptx_finish_overlapping(b->machine, b->warp, lane, address, bytes * count);
   for (uint32_t k = 0; k < count; k++) {
@@ -221,12 +211,8 @@ store_lane(ptx_bundle *b, uint32_t lane, uint64_t address)
   const ptx_insn *insn = b->insn;
   const uint32_t bytes = ptx_bits((ptx_word)insn->type[0]) / 8, count = insn->vector ? insn->vector : 1;
   ptx_place at;
-  if (!ptx_find_place(b, lane, address, bytes * count, bytes * count, true, &at))
+  if (!ptx_reach_place(b, lane, address, bytes * count, true, is_strong(insn), &at))
     return false;
-  if (at.is_shared && !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes * count, true, is_strong(insn)))
-    return false;
-  if (at.is_device)
-    ptx_note_device(b, address, bytes * count, true, is_strong(insn));
   for (uint32_t k = 0; k < count; k++) {
     const bool is_poisoned = ptx_poison_of(b, insn->s[1 + k]) >> lane & 1;
     const uint64_t value = ptx_low(ptx_read(b, 1 + k, lane), bytes * 8);

@@ -69,32 +69,24 @@ result_of(const ptx_insn *i, uint64_t old, uint64_t a, uint64_t b)
   }
 }
 
+/* Exchanges the bytes at `data` for what comes of them, and returns what they were. */
+#define SWAP(type, data)                                                                                                          \
+  type old = __atomic_load_n((type *)(void *)(data), __ATOMIC_RELAXED);                                                           \
+  while (!__atomic_compare_exchange_n((type *)(void *)(data), &old, (type)result_of(b->insn, old, x, y), false, __ATOMIC_SEQ_CST, \
+                                      __ATOMIC_SEQ_CST))                                                                          \
+    ;                                                                                                                             \
+  return old
+
 static uint64_t
 swap(ptx_bundle *b, unsigned char *data, uint32_t bytes, uint64_t x, uint64_t y)
 {
-  uint16_t two;
-  uint32_t four;
-  uint64_t eight;
-  switch (bytes) {
-  case 2:
-    two = __atomic_load_n((uint16_t *)(void *)data, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n((uint16_t *)(void *)data, &two, (uint16_t)result_of(b->insn, two, x, y), false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-      ;
-    return two;
-  case 4:
-    four = __atomic_load_n((uint32_t *)(void *)data, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n((uint32_t *)(void *)data, &four, (uint32_t)result_of(b->insn, four, x, y), false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-      ;
-    return four;
-  default:
-    eight = __atomic_load_n((uint64_t *)(void *)data, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n((uint64_t *)(void *)data, &eight, result_of(b->insn, eight, x, y), false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST))
-      ;
-    return eight;
+  if (bytes == 2) {
+    SWAP(uint16_t, data);
   }
+  if (bytes == 4) {
+    SWAP(uint32_t, data);
+  }
+  SWAP(uint64_t, data);
 }
 
 /* On memory that the host has, too, it is atomic among devices' accesses alone: read, then written, even where a compare and swap
@@ -136,12 +128,8 @@ ptx_atom(ptx_bundle *b)
     ptx_place at;
     if (!(b->mask >> lane & 1))
       continue;
-    if (!ptx_find_place(b, lane, addresses[lane] + (uint64_t)insn->offset, bytes, bytes, true, &at))
-      return false;
     const uint64_t address = addresses[lane] + (uint64_t)insn->offset;
-    if (at.is_device)
-      ptx_note_device(b, addresses[lane] + (uint64_t)insn->offset, bytes, true, true);
-    if (at.is_shared && !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes, true, true))
+    if (!ptx_reach_place(b, lane, address, bytes, true, true, &at))
       return false;
     if (at.is_device) {
       ptx_finish_overlapping(b->machine, b->warp, lane, address, bytes);

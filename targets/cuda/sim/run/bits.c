@@ -3,45 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/eval.h"
 
-static uint32_t
-bits_of(const ptx_insn *i)
-{
-  return ptx_bits((ptx_word)i->type[0]);
-}
-
-void
-ptx_eval_and(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = s[0] & s[1];
-}
-
-void
-ptx_eval_or(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = s[0] | s[1];
-}
-
-void
-ptx_eval_xor(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = s[0] ^ s[1];
-}
-
-void
-ptx_eval_not(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = ptx_low(~s[0], bits_of(i));
-}
-
-void
-ptx_eval_cnot(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = s[0] == 0;
-}
+PTX_VALUE(and, s[0] & s[1])
+PTX_VALUE(or, s[0] | s[1])
+PTX_VALUE(xor, s[0] ^ s[1])
+PTX_VALUE(not, ptx_low(~s[0], ptx_width(i)))
+PTX_VALUE(cnot, s[0] == 0)
 
 /* Bit k of the table is the result where a, b, c are the bits 2, 1, 0 of k. */
 void
@@ -59,14 +25,14 @@ ptx_eval_lop3(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 void
 ptx_eval_shl(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   d[0] = s[1] >= bits ? 0 : ptx_low(s[0] << s[1], bits);
 }
 
 void
 ptx_eval_shr(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   if (ptx_is_signed((ptx_word)i->type[0]))
     d[0] = (uint64_t)(ptx_signed(s[0], bits) >> (s[1] >= bits ? bits - 1 : s[1]));
   else
@@ -82,24 +48,14 @@ ptx_eval_shf(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[0] = ptx_low(ptx_has(i, PTX_r) ? both >> by : by == 32 ? s[0] : both << by >> 32, 32);
 }
 
-void
-ptx_eval_popc(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = (uint64_t)__builtin_popcountll(s[0]);
-}
-
-void
-ptx_eval_clz(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = s[0] ? (uint64_t)__builtin_clzll(s[0]) - (64 - bits_of(i)) : bits_of(i);
-}
+PTX_VALUE(popc, (uint64_t)__builtin_popcountll(s[0]))
+PTX_VALUE(clz, s[0] ? (uint64_t)__builtin_clzll(s[0]) - (64 - ptx_width(i)) : ptx_width(i))
 
 /* Of signed values the highest bit that differs from the sign. */
 void
 ptx_eval_bfind(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   uint64_t value = s[0];
   if (ptx_is_signed((ptx_word)i->type[0]) && ptx_signed(value, bits) < 0)
     value = ptx_low(~value, bits);
@@ -134,7 +90,7 @@ ptx_eval_fns(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 void
 ptx_eval_brev(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   uint64_t result = 0;
   for (uint32_t k = 0; k < bits; k++)
     result |= (s[0] >> k & 1) << (bits - 1 - k);
@@ -145,7 +101,7 @@ ptx_eval_brev(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 void
 ptx_eval_bfe(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i), at = s[1] & 255, length = s[2] & 255;
+  const uint32_t bits = ptx_width(i), at = s[1] & 255, length = s[2] & 255;
   uint64_t field = at >= bits ? 0 : s[0] >> at;
   if (length < 64)
     field = ptx_low(field, length);
@@ -163,7 +119,7 @@ ptx_eval_bfe(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 void
 ptx_eval_bfi(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i), at = s[2] & 255, length = s[3] & 255;
+  const uint32_t bits = ptx_width(i), at = s[2] & 255, length = s[3] & 255;
   const uint64_t ones = length >= 64 ? UINT64_MAX : (UINT64_C(1) << length) - 1;
   const uint64_t mask = at >= bits ? 0 : ptx_low(ones << at, bits);
   d[0] = (s[1] & ~mask) | (at >= bits ? 0 : s[0] << at & mask);
@@ -226,7 +182,7 @@ ptx_eval_prmt(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 void
 ptx_eval_mov(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   if (i->d_count > 1) {
     const uint32_t part = bits / i->d_count;
     for (uint32_t k = 0; k < i->d_count; k++)
@@ -244,12 +200,7 @@ ptx_eval_mov(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[0] = s[0];
 }
 
-void
-ptx_eval_selp(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = s[2] ? s[0] : s[1];
-}
+PTX_VALUE(selp, s[2] ? s[0] : s[1])
 
 void
 ptx_eval_slct(const ptx_insn *i, const uint64_t *s, uint64_t *d)

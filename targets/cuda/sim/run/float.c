@@ -133,49 +133,26 @@ do_half(const ptx_insn *i, operation op, const uint64_t *s, uint32_t shift)
   return bits << shift;
 }
 
-static void
-arithmetic(const ptx_insn *i, operation op, const uint64_t *s, uint64_t *d)
+static uint64_t
+arithmetic(const ptx_insn *i, operation op, const uint64_t *s)
 {
   switch ((ptx_word)i->type[0]) {
   case PTX_f32:
-    d[0] = do_f32(i, op, s);
-    break;
+    return do_f32(i, op, s);
   case PTX_f64:
-    d[0] = do_f64(i, op, s);
-    break;
+    return do_f64(i, op, s);
   case PTX_f16:
   case PTX_bf16:
-    d[0] = do_half(i, op, s, 0);
-    break;
+    return do_half(i, op, s, 0);
   default:
-    d[0] = do_half(i, op, s, 0) | do_half(i, op, s, 16);
-    break;
+    return do_half(i, op, s, 0) | do_half(i, op, s, 16);
   }
 }
 
-void
-ptx_eval_fadd(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  arithmetic(i, ADD, s, d);
-}
-
-void
-ptx_eval_fsub(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  arithmetic(i, SUBTRACT, s, d);
-}
-
-void
-ptx_eval_fmul(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  arithmetic(i, MULTIPLY, s, d);
-}
-
-void
-ptx_eval_fma(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  arithmetic(i, FUSE, s, d);
-}
+PTX_VALUE(fadd, arithmetic(i, ADD, s))
+PTX_VALUE(fsub, arithmetic(i, SUBTRACT, s))
+PTX_VALUE(fmul, arithmetic(i, MULTIPLY, s))
+PTX_VALUE(fma, arithmetic(i, FUSE, s))
 
 /* div.approx gives 0 for divisors above 2^126, as documented; where there is a bound on the error the exact quotient is in it. */
 void
@@ -186,7 +163,7 @@ ptx_eval_fdiv(const ptx_insn *i, const uint64_t *s, uint64_t *d)
     d[0] = isnan(a) || isinf(a) ? 0x7fffffff : (uint64_t)(signbit(a) != signbit(b)) << 31;
     return;
   }
-  arithmetic(i, DIVIDE, s, d);
+  d[0] = arithmetic(i, DIVIDE, s);
 }
 
 void
@@ -195,14 +172,10 @@ ptx_eval_rcp(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   const uint64_t operands[2] = {i->type[0] == PTX_f32 ? ptx_float_bits(1) : ptx_double_bits(1), s[0]};
   ptx_insn divide = *i;
   divide.s_count = 2;
-  arithmetic(&divide, DIVIDE, operands, d);
+  d[0] = arithmetic(&divide, DIVIDE, operands);
 }
 
-void
-ptx_eval_sqrt(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  arithmetic(i, ROOT, s, d);
-}
+PTX_VALUE(sqrt, arithmetic(i, ROOT, s))
 
 /* ---- approximations ------------------------------------------------------------------------------------------------------ */
 
@@ -213,17 +186,16 @@ operand_f32(const ptx_insn *i, uint64_t bits)
 }
 
 /* Computed wider and rounded once: within any documented error. */
-static void
-approximate(const ptx_insn *i, double (*function)(double), const uint64_t *s, uint64_t *d)
+static uint64_t
+approximate(const ptx_insn *i, double (*function)(double), const uint64_t *s)
 {
   const ptx_word type = (ptx_word)i->type[0];
-  if (type == PTX_f32) {
-    d[0] = finish_f32(i, (float)function((double)operand_f32(i, s[0])));
-    return;
-  }
-  d[0] = ptx_float_round(type, function(ptx_float_value(type, s[0], false)), PTX_rn);
-  if (type == PTX_f16x2)
-    d[0] |= ptx_float_round(type, function(ptx_float_value(type, s[0] >> 16, false)), PTX_rn) << 16;
+  if (type == PTX_f32)
+    return finish_f32(i, (float)function((double)operand_f32(i, s[0])));
+  const uint64_t low = ptx_float_round(type, function(ptx_float_value(type, s[0], false)), PTX_rn);
+  if (type != PTX_f16x2)
+    return low;
+  return low | ptx_float_round(type, function(ptx_float_value(type, s[0] >> 16, false)), PTX_rn) << 16;
 }
 
 static double
@@ -239,7 +211,7 @@ ptx_eval_rsqrt(const ptx_insn *i, const uint64_t *s, uint64_t *d)
     const double result = reciprocal_root(ptx_as_double(s[0]));
     d[0] = isnan(result) ? canonical_f64 : ptx_double_bits(result);
   } else {
-    approximate(i, reciprocal_root, s, d);
+    d[0] = approximate(i, reciprocal_root, s);
   }
 }
 
@@ -257,49 +229,13 @@ coarse(uint64_t bits, bool is_root)
   return isnan(result) ? canonical_f64 : ptx_double_bits(result) & upper;
 }
 
-void
-ptx_eval_coarse_rcp(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = coarse(s[0], false);
-}
-
-void
-ptx_eval_coarse_rsqrt(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = coarse(s[0], true);
-}
-
-void
-ptx_eval_sin(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  approximate(i, sin, s, d);
-}
-
-void
-ptx_eval_cos(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  approximate(i, cos, s, d);
-}
-
-void
-ptx_eval_lg2(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  approximate(i, log2, s, d);
-}
-
-void
-ptx_eval_ex2(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  approximate(i, exp2, s, d);
-}
-
-void
-ptx_eval_tanh(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  approximate(i, tanh, s, d);
-}
+PTX_VALUE(coarse_rcp, coarse(s[0], false))
+PTX_VALUE(coarse_rsqrt, coarse(s[0], true))
+PTX_VALUE(sin, approximate(i, sin, s))
+PTX_VALUE(cos, approximate(i, cos, s))
+PTX_VALUE(lg2, approximate(i, log2, s))
+PTX_VALUE(ex2, approximate(i, exp2, s))
+PTX_VALUE(tanh, approximate(i, tanh, s))
 
 /* ---- signs, least and greatest ------------------------------------------------------------------------------------------- */
 
@@ -333,17 +269,8 @@ flush_operand(const ptx_insn *i, uint64_t value)
   return value;
 }
 
-void
-ptx_eval_fabs(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = flush_operand(i, s[0]) & ~sign_bits((ptx_word)i->type[0]);
-}
-
-void
-ptx_eval_fneg(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = flush_operand(i, s[0]) ^ sign_bits((ptx_word)i->type[0]);
-}
+PTX_VALUE(fabs, flush_operand(i, s[0]) & ~sign_bits((ptx_word)i->type[0]))
+PTX_VALUE(fneg, flush_operand(i, s[0]) ^ sign_bits((ptx_word)i->type[0]))
 
 /* Of two values of one width; -0 is below +0. */
 static uint64_t
@@ -369,29 +296,18 @@ least_or_greatest(const ptx_insn *i, ptx_word type, uint64_t a, uint64_t b, bool
   return ptx_has(i, PTX_xorsign) ? result | signs : result;
 }
 
-static void
-pick(const ptx_insn *i, const uint64_t *s, uint64_t *d, bool less)
+static uint64_t
+pick(const ptx_insn *i, const uint64_t *s, bool less)
 {
   const ptx_word type = (ptx_word)i->type[0];
   const uint64_t a = flush_operand(i, s[0]), b = flush_operand(i, s[1]);
-  if (type != PTX_f16x2 && type != PTX_bf16x2) {
-    d[0] = least_or_greatest(i, type, a, b, less);
-    return;
-  }
-  d[0] = least_or_greatest(i, type, a & 0xffff, b & 0xffff, less) | least_or_greatest(i, type, a >> 16, b >> 16, less) << 16;
+  if (type != PTX_f16x2 && type != PTX_bf16x2)
+    return least_or_greatest(i, type, a, b, less);
+  return least_or_greatest(i, type, a & 0xffff, b & 0xffff, less) | least_or_greatest(i, type, a >> 16, b >> 16, less) << 16;
 }
 
-void
-ptx_eval_fmin(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  pick(i, s, d, true);
-}
-
-void
-ptx_eval_fmax(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  pick(i, s, d, false);
-}
+PTX_VALUE(fmin, pick(i, s, true))
+PTX_VALUE(fmax, pick(i, s, false))
 
 void
 ptx_eval_testp(const ptx_insn *i, const uint64_t *s, uint64_t *d)

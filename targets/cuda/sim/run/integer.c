@@ -5,12 +5,6 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-static uint32_t
-bits_of(const ptx_insn *i)
-{
-  return ptx_bits((ptx_word)i->type[0]);
-}
-
 static bool
 is_signed(const ptx_insn *i)
 {
@@ -27,20 +21,20 @@ saturated_s32(int64_t value)
 static uint64_t
 extended(const ptx_insn *i, uint64_t value)
 {
-  return is_signed(i) ? (uint64_t)ptx_signed(value, bits_of(i)) : value;
+  return is_signed(i) ? (uint64_t)ptx_signed(value, ptx_width(i)) : value;
 }
 
 static bool
 is_below(const ptx_insn *i, uint64_t a, uint64_t b)
 {
-  return is_signed(i) ? ptx_signed(a, bits_of(i)) < ptx_signed(b, bits_of(i)) : a < b;
+  return is_signed(i) ? ptx_signed(a, ptx_width(i)) < ptx_signed(b, ptx_width(i)) : a < b;
 }
 
 /* s[2], where there is one, is the carry. */
 void
 ptx_eval_add(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   if (ptx_has(i, PTX_sat)) {
     d[0] = saturated_s32(ptx_signed(s[0], 32) + ptx_signed(s[1], 32));
     return;
@@ -54,7 +48,7 @@ ptx_eval_add(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 void
 ptx_eval_sub(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   if (ptx_has(i, PTX_sat)) {
     d[0] = saturated_s32(ptx_signed(s[0], 32) - ptx_signed(s[1], 32));
     return;
@@ -68,7 +62,7 @@ ptx_eval_sub(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 static uint64_t
 product(const ptx_insn *i, uint64_t a, uint64_t b, uint64_t *high)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   u128 all = (u128)a * b;
   if (is_signed(i))
     all = (u128)ptx_signed(a, bits) * (u128)ptx_signed(b, bits); /* modulo 2^128 the product of the signed values */
@@ -81,13 +75,13 @@ ptx_eval_mul(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
   uint64_t high;
   const uint64_t low = product(i, s[0], s[1], &high);
-  d[0] = ptx_has(i, PTX_wide) ? low : extended(i, ptx_low(ptx_has(i, PTX_hi) ? high : low, bits_of(i)));
+  d[0] = ptx_has(i, PTX_wide) ? low : extended(i, ptx_low(ptx_has(i, PTX_hi) ? high : low, ptx_width(i)));
 }
 
 void
 ptx_eval_mad(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   uint64_t high;
   const uint64_t low = product(i, s[0], s[1], &high);
   if (ptx_has(i, PTX_wide)) {
@@ -125,14 +119,14 @@ void
 ptx_eval_sad(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
   const uint64_t difference = is_below(i, s[0], s[1]) ? s[1] - s[0] : s[0] - s[1];
-  d[0] = extended(i, ptx_low(s[2] + difference, bits_of(i)));
+  d[0] = extended(i, ptx_low(s[2] + difference, ptx_width(i)));
 }
 
 /* By 0 the document leaves it open; the hardware's answer is all ones. */
 void
 ptx_eval_div(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   if (!s[1])
     d[0] = UINT64_MAX;
   else if (!is_signed(i))
@@ -146,7 +140,7 @@ ptx_eval_div(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 void
 ptx_eval_rem(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
-  const uint32_t bits = bits_of(i);
+  const uint32_t bits = ptx_width(i);
   if (!s[1])
     d[0] = extended(i, s[0]);
   else if (!is_signed(i))
@@ -155,17 +149,8 @@ ptx_eval_rem(const ptx_insn *i, const uint64_t *s, uint64_t *d)
     d[0] = ptx_signed(s[1], bits) == -1 ? 0 : (uint64_t)(ptx_signed(s[0], bits) % ptx_signed(s[1], bits));
 }
 
-void
-ptx_eval_abs(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = extended(i, ptx_low(ptx_signed(s[0], bits_of(i)) < 0 ? 0 - s[0] : s[0], bits_of(i)));
-}
-
-void
-ptx_eval_neg(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = extended(i, ptx_low(0 - s[0], bits_of(i)));
-}
+PTX_VALUE(abs, extended(i, ptx_low(ptx_signed(s[0], ptx_width(i)) < 0 ? 0 - s[0] : s[0], ptx_width(i))))
+PTX_VALUE(neg, extended(i, ptx_low(0 - s[0], ptx_width(i))))
 
 static uint64_t
 relu(const ptx_insn *i, uint64_t value, uint32_t bits)
@@ -173,26 +158,12 @@ relu(const ptx_insn *i, uint64_t value, uint32_t bits)
   return ptx_has(i, PTX_relu) && ptx_signed(value, bits) < 0 ? 0 : value;
 }
 
-void
-ptx_eval_min(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = relu(i, extended(i, is_below(i, s[0], s[1]) ? s[0] : s[1]), bits_of(i));
-}
-
-void
-ptx_eval_max(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = relu(i, extended(i, is_below(i, s[0], s[1]) ? s[1] : s[0]), bits_of(i));
-}
+PTX_VALUE(min, relu(i, extended(i, is_below(i, s[0], s[1]) ? s[0] : s[1]), ptx_width(i)))
+PTX_VALUE(max, relu(i, extended(i, is_below(i, s[0], s[1]) ? s[1] : s[0]), ptx_width(i)))
 
 /* ---- two halves of 16 bits ----------------------------------------------------------------------------------------------- */
 
-void
-ptx_eval_add_pair(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  (void)i;
-  d[0] = ((s[0] + s[1]) & 0xffff) | (((s[0] >> 16) + (s[1] >> 16)) & 0xffff) << 16;
-}
+PTX_VALUE(add_pair, ((s[0] + s[1]) & 0xffff) | (((s[0] >> 16) + (s[1] >> 16)) & 0xffff) << 16)
 
 static uint64_t
 pick_half(const ptx_insn *i, uint64_t a, uint64_t b, bool wants_less)
@@ -207,17 +178,8 @@ pick_halves(const ptx_insn *i, const uint64_t *s, bool wants_less)
   return pick_half(i, s[0] & 0xffff, s[1] & 0xffff, wants_less) | pick_half(i, s[0] >> 16, s[1] >> 16, wants_less) << 16;
 }
 
-void
-ptx_eval_min_pair(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = pick_halves(i, s, true);
-}
-
-void
-ptx_eval_max_pair(const ptx_insn *i, const uint64_t *s, uint64_t *d)
-{
-  d[0] = pick_halves(i, s, false);
-}
+PTX_VALUE(min_pair, pick_halves(i, s, true))
+PTX_VALUE(max_pair, pick_halves(i, s, false))
 
 /* ---- dot products -------------------------------------------------------------------------------------------------------- */
 

@@ -173,9 +173,8 @@ typedef struct ptx_place {
   bool is_common; /* with the host */
 } ptx_place;
 
-/* Tells who asks of an access to device memory. */
-void ptx_note_device(const ptx_bundle *b, uint64_t address, uint32_t size, bool is_write, bool is_strong);
-bool ptx_find_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, uint32_t align, bool is_write, ptx_place *out);
+/* Finds the bytes of an access, which is aligned to its size, and notes it for those that look for races. */
+bool ptx_reach_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, bool is_write, bool is_strong, ptx_place *out);
 uint64_t ptx_get_bytes(const unsigned char *data, uint32_t bytes);
 void ptx_put_bytes(ptx_machine *machine, unsigned char *data, uint64_t value, uint32_t bytes);
 bool ptx_load(ptx_bundle *b);
