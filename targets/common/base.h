@@ -16,6 +16,7 @@
 #define VYRE_TARGETS_COMMON_BASE_H
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "vyre/target.h"
 
 /* ---- handles.c ----------------------------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ target_buffer_destroy(vyre_target *target, target_buffer *buffer)
 {
   target_base *base = target_base_of(target);
   vyre_status status = base->hooks->destroy(target, buffer->memory);
-  target_resize(&base->allocator, buffer, sizeof *buffer, 0);
+  vyre_release(&base->allocator, buffer, sizeof *buffer);
   return status;
 }
 
@@ -64,14 +64,14 @@ static vyre_status
 create_buffer(vyre_target *target, uint64_t size, void *imported, target_buffer **out)
 {
   target_base *base = target_base_of(target);
-  target_buffer *buffer = target_resize(&base->allocator, NULL, 0, sizeof *buffer);
+  target_buffer *buffer = vyre_take(&base->allocator, sizeof *buffer);
   if (!buffer)
     return VYRE_OUT_OF_MEMORY("for a buffer of a target");
   *buffer = (target_buffer){.size = size, .is_imported = imported != NULL};
   vyre_status status =
       imported ? base->hooks->import(target, imported, size, &buffer->memory) : create_memory(target, size, &buffer->memory);
   if (status)
-    target_resize(&base->allocator, buffer, sizeof *buffer, 0);
+    vyre_release(&base->allocator, buffer, sizeof *buffer);
   else
     *out = buffer;
   return status;

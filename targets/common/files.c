@@ -86,7 +86,7 @@ target_files_open(target_files *files, const vyre_target_options *options)
   if (!options->cache || options->statistics) /* what is looked at is compiled anew */
     return VYRE_OK;
   files->folder_size = strlen(options->cache) + strlen(files->target) + 2;
-  files->folder = target_resize(files->allocator, NULL, 0, files->folder_size);
+  files->folder = vyre_take(files->allocator, files->folder_size);
   if (!files->folder)
     return VYRE_OUT_OF_MEMORY("for a target that keeps compiled kernels");
   snprintf(files->folder, files->folder_size, "%s/%s", options->cache, files->target);
@@ -191,7 +191,7 @@ target_files_close(target_files *files)
     trim(files);
   if (files->descriptor >= 0)
     close(files->descriptor);
-  target_resize(files->allocator, files->folder, files->folder_size, 0);
+  vyre_release(files->allocator, files->folder, files->folder_size);
   files->folder = NULL;
 }
 
@@ -258,7 +258,7 @@ read_data(const target_files *files, int file, const file_header *wanted, find_f
                       : find                                                   ? find(user, data, header.size)
                                                                                : NULL;
   if (wrong) {
-    target_resize(files->allocator, data, (size_t)header.size + 1, 0);
+    vyre_release(files->allocator, data, (size_t)header.size + 1);
     return wrong;
   }
   *out = data;

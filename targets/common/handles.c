@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
 
-#include "base/grow.h"
-
 #include <stdatomic.h>
 
 /* Tables of this process so far.  An odd factor spreads their first generations over all 32 bits. */
@@ -63,7 +61,6 @@ target_handles_remove(target_handles *handles, uint64_t id)
 void
 target_handles_free(const vyre_allocator *allocator, target_handles *handles)
 {
-  if (handles->places)
-    target_resize(allocator, handles->places, sizeof(target_place) * handles->capacity, 0);
+  vyre_release(allocator, handles->places, sizeof(target_place) * handles->capacity);
   *handles = (target_handles){0};
 }

@@ -114,7 +114,7 @@ target_kept_trim(vyre_target *target, uint64_t bytes)
     base->counters.kept_evictions++;
     for (uint32_t i = 0; i < set->count; i++)
       status = vyre_status_join(status, target_buffer_release(target, set->buffers[i]));
-    target_resize(&base->allocator, set, set_size(set->count, set->bytes), 0);
+    vyre_release(&base->allocator, set, set_size(set->count, set->bytes));
     if (status)
       break;
   }
@@ -127,7 +127,7 @@ target_kept_forget(target_base *base)
   while (base->kept) {
     target_kept *set = base->kept;
     base->kept = set->next;
-    target_resize(&base->allocator, set, set_size(set->count, set->bytes), 0);
+    vyre_release(&base->allocator, set, set_size(set->count, set->bytes));
   }
   base->bytes_idle = base->counters.bytes_kept = base->counters.sets_kept = base->counters.sets_held = 0;
 }
@@ -158,13 +158,13 @@ upload_parts(vyre_target *target, const vyre_static *parts, uint32_t count, cons
 {
   const target_base *base = target_base_of(target);
   const size_t size = sizeof(vyre_upload) * (size_t)count;
-  vyre_upload *uploads = target_resize(&base->allocator, NULL, 0, size);
+  vyre_upload *uploads = vyre_take(&base->allocator, size);
   vyre_status status = uploads ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the uploads of kept data");
   if (uploads) {
     for (uint32_t i = 0; i < count; i++)
       uploads[i] = (vyre_upload){{buffers[i], 0, 0}, parts[i].data};
     status = target_submit(target, &(vyre_sequence){.uploads = uploads, .upload_count = count}, NULL);
-    target_resize(&base->allocator, uploads, size, 0);
+    vyre_release(&base->allocator, uploads, size);
   }
   return status ? vyre_status_join(status, target_free_many(target, buffers, count)) : VYRE_OK;
 }
@@ -180,7 +180,7 @@ make_set(vyre_target *target, uint64_t domain, const vyre_static *parts, uint32_
   vyre_device_buffer *buffers = (vyre_device_buffer *)(void *)(set + 1);
   *set = (target_kept){
       .domain = domain, .bytes = bytes, .count = count, .buffers = buffers, .data = (unsigned char *)(buffers + count)};
-  uint64_t *sizes = target_resize(&base->allocator, NULL, 0, sizeof(uint64_t) * (size_t)count);
+  uint64_t *sizes = vyre_take(&base->allocator, sizeof(uint64_t) * (size_t)count);
   vyre_status status = sizes ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a kept set");
   unsigned char *data = set->data;
   for (uint32_t i = 0; sizes && i < count; i++) {
@@ -190,12 +190,12 @@ make_set(vyre_target *target, uint64_t domain, const vyre_static *parts, uint32_
   }
   if (sizes) {
     status = target_allocate_many(target, sizes, count, buffers);
-    target_resize(&base->allocator, sizes, sizeof(uint64_t) * (size_t)count, 0);
+    vyre_release(&base->allocator, sizes, sizeof(uint64_t) * (size_t)count);
   }
   if (!status)
     status = upload_parts(target, parts, count, buffers);
   if (status)
-    target_resize(&base->allocator, set, size, 0);
+    vyre_release(&base->allocator, set, size);
   else
     *out = set;
   return status;
@@ -208,7 +208,7 @@ add_set(vyre_target *target, target_kept *set, XXH128_hash_t key)
   vyre_status status = target_add(base, &base->counters.bytes_kept, set->bytes, "bytes of kept sets");
   if (status) {
     status = vyre_status_join(status, target_free_many(target, set->buffers, set->count));
-    target_resize(&base->allocator, set, set_size(set->count, set->bytes), 0);
+    vyre_release(&base->allocator, set, set_size(set->count, set->bytes));
     return status;
   }
   set->key = key;

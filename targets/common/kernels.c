@@ -147,13 +147,11 @@ vyre_status
 target_kernel_init(vyre_target *target, const vyre_kernel_desc *desc, target_kernel *kernel)
 {
   const vyre_allocator *allocator = &target_base_of(target)->allocator;
-  size_t label_size = strlen(desc->label) + 1;
-  kernel->label = target_resize(allocator, NULL, 0, label_size);
+  kernel->label = vyre_take_text(allocator, desc->label);
   if (!kernel->label)
     return VYRE_OUT_OF_MEMORY("for a kernel of a target");
-  memcpy(kernel->label, desc->label, label_size);
   if (desc->slot_count) {
-    kernel->slots = target_resize(allocator, NULL, 0, sizeof *kernel->slots * desc->slot_count);
+    kernel->slots = vyre_take(allocator, sizeof *kernel->slots * desc->slot_count);
     if (!kernel->slots)
       return VYRE_OUT_OF_MEMORY("for a kernel of a target");
   }
@@ -175,10 +173,8 @@ void
 target_kernel_free(vyre_target *target, target_kernel *kernel)
 {
   const vyre_allocator *allocator = &target_base_of(target)->allocator;
-  if (kernel->slots)
-    target_resize(allocator, kernel->slots, sizeof *kernel->slots * kernel->slot_count, 0);
-  if (kernel->label)
-    target_resize(allocator, kernel->label, strlen(kernel->label) + 1, 0);
+  vyre_release(allocator, kernel->slots, sizeof *kernel->slots * kernel->slot_count);
+  vyre_release_text(allocator, kernel->label);
   *kernel = (target_kernel){0};
 }
 

@@ -96,7 +96,7 @@ hold_all(vyre_target *target, const vyre_sequence *sequence, target_ticket *tick
   for (uint32_t i = 0; i < sequence->step_count; i++)
     most += (size_t)sequence->steps[i].buffer_count + 2;
   ticket->hold_size = sizeof *ticket->holds * most;
-  ticket->holds = target_resize(&base->allocator, NULL, 0, ticket->hold_size);
+  ticket->holds = vyre_take(&base->allocator, ticket->hold_size);
   if (!ticket->holds)
     return VYRE_OUT_OF_MEMORY("for a submission that is begun");
   for (uint32_t i = 0; i < sequence->fill_count; i++)
@@ -124,8 +124,7 @@ release_all(const target_base *base, target_ticket *ticket)
 {
   for (size_t i = 0; i < ticket->hold_count; i++)
     --*ticket->holds[i];
-  if (ticket->holds)
-    target_resize(&base->allocator, ticket->holds, ticket->hold_size, 0);
+  vyre_release(&base->allocator, ticket->holds, ticket->hold_size);
   ticket->holds = NULL;
   ticket->hold_count = 0;
 }
@@ -153,7 +152,7 @@ forget(target_base *base, target_ticket *ticket)
 {
   vyre_status_free(ticket->status);
   release_all(base, ticket);
-  target_resize(&base->allocator, ticket, sizeof *ticket, 0);
+  vyre_release(&base->allocator, ticket, sizeof *ticket);
 }
 
 /* Begins the work, or does it. */
@@ -183,10 +182,9 @@ target_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *ou
   const uint64_t begun = clock_now();
   VYRE_TRY(target_ready(target));
   VYRE_TRY(target_check_sequence(target, sequence));
-  target_ticket *ticket = target_resize(&base->allocator, NULL, 0, sizeof *ticket);
+  target_ticket *ticket = vyre_take(&base->allocator, sizeof *ticket);
   if (!ticket)
     return VYRE_OUT_OF_MEMORY("for a submission that is begun");
-  *ticket = (target_ticket){0};
   uint64_t id;
   vyre_status status = target_handles_add(base, &base->tickets, ticket, &id);
   if (!status) {

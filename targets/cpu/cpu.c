@@ -31,7 +31,7 @@ static vyre_status
 import(vyre_target *target, void *data, uint64_t size, void **out_memory)
 {
   (void)size;
-  cpu_memory *memory = target_resize(&target->base.allocator, NULL, 0, sizeof *memory);
+  cpu_memory *memory = vyre_take(&target->base.allocator, sizeof *memory);
   if (!memory)
     return VYRE_OUT_OF_MEMORY("for a buffer over the caller's memory");
   *memory = (cpu_memory){data, sizeof *memory};
@@ -42,7 +42,7 @@ import(vyre_target *target, void *data, uint64_t size, void **out_memory)
 static vyre_status
 destroy(vyre_target *target, void *memory)
 {
-  target_resize(&target->base.allocator, memory, ((const cpu_memory *)memory)->size, 0);
+  vyre_release(&target->base.allocator, memory, ((const cpu_memory *)memory)->size);
   return VYRE_OK;
 }
 
@@ -113,7 +113,7 @@ close_target(vyre_target *target)
   const vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
   cpu_pool_close(target->pool);
-  target_resize(&allocator, target, sizeof *target, 0);
+  vyre_release(&allocator, target, sizeof *target);
   return status;
 }
 
@@ -124,10 +124,9 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   const vyre_target_options *o = options ? options : &defaults;
   const vyre_allocator *own = allocator ? allocator : vyre_allocator_default();
   *out = NULL;
-  vyre_target *target = target_resize(own, NULL, 0, sizeof *target);
+  vyre_target *target = vyre_take(own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a CPU target");
-  memset(target, 0, sizeof *target);
   target_base_init(&target->base, &hooks, own);
   target->validate = o->validate;
   target->timeout = o->timeout;

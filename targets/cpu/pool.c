@@ -78,7 +78,7 @@ start_threads(cpu_pool *pool, uint32_t count)
 vyre_status
 cpu_pool_open(const vyre_allocator *allocator, uint32_t threads, cpu_pool **out)
 {
-  cpu_pool *pool = target_resize(allocator, NULL, 0, sizeof *pool);
+  cpu_pool *pool = vyre_take(allocator, sizeof *pool);
   *out = NULL;
   if (!pool)
     return VYRE_OUT_OF_MEMORY("for a pool of threads");
@@ -107,7 +107,7 @@ cpu_pool_close(cpu_pool *pool)
   pthread_cond_destroy(&pool->end);
   pthread_mutex_destroy(&pool->lock);
   const vyre_allocator allocator = pool->allocator;
-  target_resize(&allocator, pool, sizeof *pool, 0);
+  vyre_release(&allocator, pool, sizeof *pool);
 }
 
 uint32_t

@@ -319,16 +319,14 @@ take_results(cpu_submission *s, size_t ends, size_t times)
 {
   const vyre_allocator *allocator = &s->target->base.allocator;
   if (ends) {
-    s->ends = target_resize(allocator, NULL, 0, ends);
+    s->ends = vyre_take(allocator, ends);
     if (!s->ends)
       return VYRE_OUT_OF_MEMORY("for the ends of repeats");
-    memset(s->ends, 0, ends);
   }
   if (times) {
-    s->step_ns = target_resize(allocator, NULL, 0, times);
+    s->step_ns = vyre_take(allocator, times);
     if (!s->step_ns)
       return VYRE_OUT_OF_MEMORY("for the times of steps");
-    memset(s->step_ns, 0, times);
   }
   return VYRE_OK;
 }
@@ -344,10 +342,8 @@ cpu_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
   s.deadline = target->timeout ? start + target->timeout * UINT64_C(1000000000) : 0;
   vyre_status status = take_results(&s, ends, times);
   status = status ? status : run_entries(&s);
-  if (s.ends)
-    target_resize(allocator, s.ends, ends, 0);
-  if (s.step_ns)
-    target_resize(allocator, s.step_ns, times, 0);
+  vyre_release(allocator, s.ends, ends);
+  vyre_release(allocator, s.step_ns, times);
   timing->waits = timing->batches = 1;
   timing->device_start_ns = start;
   timing->device_ns = clock_now() - start;

@@ -75,16 +75,14 @@ load(vyre_target *target, const char *label, const void *image, cuda_module *out
 static vyre_status
 finish_link(vyre_target *target, const char *label, const char *text, const uint64_t key[2], cuda_link link, cuda_module *out)
 {
-  const cuda_api *call = &target->library.call;
   void *cubin = NULL;
   size_t size = 0;
   char name[128];
   snprintf(name, sizeof name, "%s", label);
-  VYRE_TRY(cuda_status(
-      target, call->cuLinkAddData_v2(link, CUDA_JIT_INPUT_PTX, (void *)(uintptr_t)text, strlen(text) + 1, name, 0, NULL, NULL),
-      "cuLinkAddData_v2", "compiling kernel '%s' for sm_%u", label, target->choice.sm));
-  VYRE_TRY(cuda_status(target, call->cuLinkComplete(link, &cubin, &size), "cuLinkComplete", "compiling kernel '%s' for sm_%u",
-                       label, target->choice.sm));
+  VYRE_TRY(CUDA_CALL(target, cuLinkAddData_v2,
+                     (link, CUDA_JIT_INPUT_PTX, (void *)(uintptr_t)text, strlen(text) + 1, name, 0, NULL, NULL),
+                     "compiling kernel '%s' for sm_%u", label, target->choice.sm));
+  VYRE_TRY(CUDA_CALL(target, cuLinkComplete, (link, &cubin, &size), "compiling kernel '%s' for sm_%u", label, target->choice.sm));
   VYRE_TRY(load(target, label, cubin, out));
   target->linked_bytes = size;
   if (target_files_are_kept(&target->files) && size <= TARGET_FILES_MOST)
@@ -99,8 +97,7 @@ link_and_keep(vyre_target *target, const char *label, const char *text, const ui
   cuda_link link;
   log l;
   begin_log(&l);
-  VYRE_TRY(
-      cuda_status(target, call->cuLinkCreate_v2(2, l.options, l.values, &link), "cuLinkCreate_v2", "compiling kernel '%s'", label));
+  VYRE_TRY(CUDA_CALL(target, cuLinkCreate_v2, (2, l.options, l.values, &link), "compiling kernel '%s'", label));
   vyre_status status = with_log(finish_link(target, label, text, key, link, out), &l);
   const bool is_loaded = !status;
   const cuda_result ended = call->cuLinkDestroy(link);
@@ -121,7 +118,7 @@ cuda_module_load(vyre_target *target, const char *label, const char *text, const
     return load(target, label, text, out);
   if (target_files_read(&target->files, key, NULL, NULL, &cubin, &size)) {
     vyre_status status = load(target, label, cubin, out);
-    target_resize(&target->base.allocator, cubin, size + 1, 0);
+    vyre_release(&target->base.allocator, cubin, size + 1);
     target->base.counters.cache_hits += !status;
     if (!status || target->base.lost)
       return status;
@@ -136,26 +133,26 @@ cuda_module_load(vyre_target *target, const char *label, const char *text, const
 static vyre_status
 load_text(vyre_target *target, const vyre_kernel_desc *desc, const uint64_t key[2], cuda_module *out)
 {
-  char *text = target_resize(&target->base.allocator, NULL, 0, desc->size + 1);
+  char *text = vyre_take(&target->base.allocator, desc->size + 1);
   if (!text)
     return VYRE_OUT_OF_MEMORY("for a kernel's PTX");
   memcpy(text, desc->code, desc->size);
   text[desc->size] = '\0';
   vyre_status status = cuda_module_load(target, desc->label, text, key, out);
-  target_resize(&target->base.allocator, text, desc->size + 1, 0);
+  vyre_release(&target->base.allocator, text, desc->size + 1);
   return status;
 }
 
 static vyre_status
 make_loaded(vyre_target *target, const vyre_kernel_desc *desc, const uint64_t key[2], cuda_loaded **out)
 {
-  cuda_loaded *loaded = target_resize(&target->base.allocator, NULL, 0, sizeof *loaded);
+  cuda_loaded *loaded = vyre_take(&target->base.allocator, sizeof *loaded);
   if (!loaded)
     return VYRE_OUT_OF_MEMORY("for a CUDA module");
   *loaded = (cuda_loaded){.next = target->loaded, .key = {key[0], key[1]}, .users = 1};
   vyre_status status = load_text(target, desc, key, &loaded->module);
   if (status) {
-    target_resize(&target->base.allocator, loaded, sizeof *loaded, 0);
+    vyre_release(&target->base.allocator, loaded, sizeof *loaded);
     return status;
   }
   target->loaded = *out = loaded;
@@ -186,9 +183,8 @@ cuda_loaded_give(vyre_target *target, cuda_loaded *loaded)
   while (*at != loaded)
     at = &(*at)->next;
   *at = loaded->next;
-  vyre_status status = target->base.lost || target->hangs ? VYRE_OK
-                                                          : cuda_status(target, target->library.call.cuModuleUnload(loaded->module),
-                                                                        "cuModuleUnload", "releasing a kernel");
-  target_resize(&target->base.allocator, loaded, sizeof *loaded, 0);
+  vyre_status status =
+      target->base.lost || target->hangs ? VYRE_OK : CUDA_CALL(target, cuModuleUnload, (loaded->module), "releasing a kernel");
+  vyre_release(&target->base.allocator, loaded, sizeof *loaded);
   return status;
 }

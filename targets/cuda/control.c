@@ -74,13 +74,12 @@ cuda_is_told(const vyre_target *target, const cuda_submission *submission, uint3
 static vyre_status
 load_kernels(vyre_target *target)
 {
-  const cuda_api *call = &target->library.call;
   if (!target->control)
     VYRE_TRY(cuda_module_load(target, "cuda's control", cuda_control_text, NULL, &target->control));
-  VYRE_TRY(cuda_status(target, call->cuModuleGetFunction(&target->control_prepare, target->control, "vyre_control_prepare"),
-                       "cuModuleGetFunction", "asking for a kernel of the target's own"));
-  return cuda_status(target, call->cuModuleGetFunction(&target->control_end, target->control, "vyre_control_end"),
-                     "cuModuleGetFunction", "asking for a kernel of the target's own");
+  VYRE_TRY(CUDA_CALL(target, cuModuleGetFunction, (&target->control_prepare, target->control, "vyre_control_prepare"),
+                     "asking for a kernel of the target's own"));
+  return CUDA_CALL(target, cuModuleGetFunction, (&target->control_end, target->control, "vyre_control_end"),
+                   "asking for a kernel of the target's own");
 }
 
 vyre_status

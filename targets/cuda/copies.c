@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
-#include "base/grow.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -122,17 +120,15 @@ cuda_take_reads(const vyre_target *target, cuda_submission *submission)
 static vyre_status
 give_fill(vyre_target *target, const cuda_submission *submission, const vyre_fill *fill)
 {
-  const cuda_api *call = &target->library.call;
   uint64_t size;
   const cuda_address address = cuda_range_address(target, &fill->range, &size);
   const uint64_t words = size / 4;
   if (words)
-    VYRE_TRY(cuda_status(target, call->cuMemsetD32Async(address, fill->value, words, submission->stream), "cuMemsetD32Async",
-                         "filling %" PRIu64 " words", words));
+    VYRE_TRY(
+        CUDA_CALL(target, cuMemsetD32Async, (address, fill->value, words, submission->stream), "filling %" PRIu64 " words", words));
   for (uint64_t i = 4 * words; i < size; i++)
-    VYRE_TRY(cuda_status(target,
-                         call->cuMemsetD8Async(address + i, (unsigned char)(fill->value >> 8 * (i % 4)), 1, submission->stream),
-                         "cuMemsetD8Async", "filling the last bytes of a buffer"));
+    VYRE_TRY(CUDA_CALL(target, cuMemsetD8Async, (address + i, (unsigned char)(fill->value >> 8 * (i % 4)), 1, submission->stream),
+                       "filling the last bytes of a buffer"));
   return VYRE_OK;
 }
 
@@ -145,8 +141,8 @@ cuda_give_before(vyre_target *target, const cuda_submission *submission)
   for (uint32_t i = 0; i < submission->upload_count; i++) {
     const cuda_copy *copy = &submission->uploads[i];
     const char *from = (const char *)submission->up.host + copy->place;
-    VYRE_TRY(cuda_status(target, target->library.call.cuMemcpyHtoDAsync_v2(copy->address, from, copy->size, submission->stream),
-                         "cuMemcpyHtoDAsync_v2", "uploading %" PRIu64 " bytes", copy->size));
+    VYRE_TRY(CUDA_CALL(target, cuMemcpyHtoDAsync_v2, (copy->address, from, copy->size, submission->stream),
+                       "uploading %" PRIu64 " bytes", copy->size));
   }
   return VYRE_OK;
 }
@@ -157,8 +153,8 @@ cuda_give_reads(vyre_target *target, const cuda_submission *submission)
   for (uint32_t i = 0; i < submission->read_count; i++) {
     const cuda_copy *copy = &submission->reads[i];
     char *to = (char *)submission->down.host + copy->place;
-    VYRE_TRY(cuda_status(target, target->library.call.cuMemcpyDtoHAsync_v2(to, copy->address, copy->size, submission->stream),
-                         "cuMemcpyDtoHAsync_v2", "reading %" PRIu64 " bytes", copy->size));
+    VYRE_TRY(CUDA_CALL(target, cuMemcpyDtoHAsync_v2, (to, copy->address, copy->size, submission->stream),
+                       "reading %" PRIu64 " bytes", copy->size));
   }
   return VYRE_OK;
 }

@@ -104,8 +104,7 @@ close_context(vyre_target *target)
   vyre_status status = is_there ? cuda_enter(target) : VYRE_OK;
   cuda_submissions_destroy(target);
   if (is_there && target->control)
-    status = vyre_status_join(
-        status, cuda_status(target, target->library.call.cuModuleUnload(target->control), "cuModuleUnload", "closing a target"));
+    status = vyre_status_join(status, CUDA_CALL(target, cuModuleUnload, (target->control), "closing a target"));
   if (is_there)
     status = cuda_leave(target, status);
   target->control = NULL;
@@ -126,11 +125,10 @@ close_target(vyre_target *target)
   vyre_status status = target_base_close(target);
   status = cuda_take_messages(target, vyre_status_join(status, close_context(target)));
   target_files_close(&target->files);
-  if (target->shape)
-    target_resize(&allocator, target->shape, sizeof *target->shape * target->shape_capacity, 0);
+  vyre_release(&allocator, target->shape, sizeof *target->shape * target->shape_capacity);
   if (!target->was_left)
     cuda_library_close(&target->library);
-  target_resize(&allocator, target, sizeof *target, 0);
+  vyre_release(&allocator, target, sizeof *target);
   return status;
 }
 
@@ -205,10 +203,9 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   *out = NULL;
   const vyre_target_options defaults = {0};
   const vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
-  vyre_target *target = target_resize(&own, NULL, 0, sizeof *target);
+  vyre_target *target = vyre_take(&own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a CUDA target");
-  memset(target, 0, sizeof *target);
   target_base_init(&target->base, &hooks, &own);
   target->timeout = options ? options->timeout : 0;
   target->most_iterations = CUDA_MOST_ITERATIONS;

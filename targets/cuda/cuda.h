@@ -187,6 +187,11 @@ struct vyre_target {
 vyre_status cuda_library_status(const cuda_library *library, vyre_target *target, cuda_result result, const char *api,
                                 const char *format, ...) VYRE_PRINTF(5, 6);
 #define cuda_status(target, result, ...) cuda_library_status(&(target)->library, (target), (result), __VA_ARGS__)
+/* Calls a function of the driver: by a target, or before there is one. */
+#define CUDA_CALL(target, function, arguments, ...) \
+  cuda_status((target), (target)->library.call.function arguments, #function, __VA_ARGS__)
+#define CUDA_ASK(library, function, arguments, ...) \
+  cuda_library_status((library), NULL, (library)->call.function arguments, #function, __VA_ARGS__)
 vyre_status cuda_no_device(const char *why);
 /* `status`, or the simulator's messages since the last call, where they are asked for. */
 vyre_status cuda_take_messages(const vyre_target *target, vyre_status status);

@@ -12,8 +12,8 @@ static vyre_status
 ask(const cuda_library *library, cuda_device device, cuda_device_attribute attribute, uint32_t *out)
 {
   int value = 0;
-  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceGetAttribute(&value, attribute, device), "cuDeviceGetAttribute",
-                               "asking device %d for attribute %d", device, (int)attribute));
+  VYRE_TRY(CUDA_ASK(library, cuDeviceGetAttribute, (&value, attribute, device), "asking device %d for attribute %d", device,
+                    (int)attribute));
   *out = value < 0 ? 0 : (uint32_t)value;
   return VYRE_OK;
 }
@@ -55,8 +55,7 @@ fill_limits(const cuda_library *library, cuda_device device, vyre_device_info *i
   if (info->max_shared > VYRE_PTX_SHARED)
     info->max_shared = VYRE_PTX_SHARED;
   size_t bytes = 0;
-  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceTotalMem_v2(&bytes, device), "cuDeviceTotalMem_v2",
-                               "asking for the memory of device %d", device));
+  VYRE_TRY(CUDA_ASK(library, cuDeviceTotalMem_v2, (&bytes, device), "asking for the memory of device %d", device));
   info->memory = info->budget = info->max_buffer = info->max_storage = info->max_uniform = bytes;
   info->max_push = VYRE_PTX_PARAMETERS / 2; /* the rest is left to buffers */
   info->storage_align = info->uniform_align = VYRE_PTX_ALIGN;
@@ -93,14 +92,11 @@ static vyre_status
 describe(const cuda_library *library, uint32_t index, cuda_device_choice *choice)
 {
   *choice = (cuda_device_choice){.info.index = index};
-  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceGet(&choice->handle, (int)index), "cuDeviceGet",
-                               "asking for device %u", index));
-  VYRE_TRY(cuda_library_status(library, NULL,
-                               library->call.cuDeviceGetName(choice->info.name, sizeof choice->info.name, choice->handle),
-                               "cuDeviceGetName", "asking for the name of device %u", index));
+  VYRE_TRY(CUDA_ASK(library, cuDeviceGet, (&choice->handle, (int)index), "asking for device %u", index));
+  VYRE_TRY(CUDA_ASK(library, cuDeviceGetName, (choice->info.name, sizeof choice->info.name, choice->handle),
+                    "asking for the name of device %u", index));
   choice->info.name[sizeof choice->info.name - 1] = '\0';
-  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceGetUuid_v2(&choice->uuid, choice->handle), "cuDeviceGetUuid_v2",
-                               "asking what device %u is", index));
+  VYRE_TRY(CUDA_ASK(library, cuDeviceGetUuid_v2, (&choice->uuid, choice->handle), "asking what device %u is", index));
   fill_features(&choice->info);
   VYRE_TRY(fill_limits(library, choice->handle, &choice->info));
   return fill_capabilities(library, choice);
@@ -110,8 +106,7 @@ vyre_status
 cuda_devices_emit(const cuda_library *library, void (*emit)(void *user, const cuda_device_choice *choice), void *user)
 {
   int count = 0;
-  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceGetCount(&count), "cuDeviceGetCount",
-                               "asking how many devices there are"));
+  VYRE_TRY(CUDA_ASK(library, cuDeviceGetCount, (&count), "asking how many devices there are"));
   if (count <= 0)
     return cuda_no_device("the driver is there, and has none");
   for (uint32_t i = 0; i < (uint32_t)count; i++) {
@@ -168,18 +163,14 @@ cuda_device_choose(const cuda_library *library, const char *wanted, cuda_device_
 vyre_status
 cuda_context_open(vyre_target *target)
 {
-  const cuda_api *call = &target->library.call;
   cuda_context popped;
-  VYRE_TRY(cuda_status(target,
-                       call->cuCtxCreate_v2(&target->context, CUDA_CONTEXT_AUTO | CUDA_CONTEXT_MAP_HOST, target->choice.handle),
-                       "cuCtxCreate_v2", "opening '%s'", target->choice.info.name));
+  VYRE_TRY(CUDA_CALL(target, cuCtxCreate_v2, (&target->context, CUDA_CONTEXT_AUTO | CUDA_CONTEXT_MAP_HOST, target->choice.handle),
+                     "opening '%s'", target->choice.info.name));
   size_t left = 0, total = 0;
-  vyre_status status =
-      cuda_status(target, call->cuMemGetInfo_v2(&left, &total), "cuMemGetInfo_v2", "asking how much memory is left");
+  vyre_status status = CUDA_CALL(target, cuMemGetInfo_v2, (&left, &total), "asking how much memory is left");
   target->choice.info.budget = left;
   target->base.info = target->choice.info;
-  return vyre_status_join(
-      status, cuda_status(target, call->cuCtxPopCurrent_v2(&popped), "cuCtxPopCurrent_v2", "leaving a context that was made"));
+  return vyre_status_join(status, CUDA_CALL(target, cuCtxPopCurrent_v2, (&popped), "leaving a context that was made"));
 }
 
 void
@@ -193,8 +184,7 @@ cuda_context_close(vyre_target *target)
 vyre_status
 cuda_enter(vyre_target *target)
 {
-  return cuda_status(target, target->library.call.cuCtxPushCurrent_v2(target->context), "cuCtxPushCurrent_v2",
-                     "entering the target's context");
+  return CUDA_CALL(target, cuCtxPushCurrent_v2, (target->context), "entering the target's context");
 }
 
 vyre_status

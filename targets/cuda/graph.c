@@ -10,8 +10,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
-#include "base/grow.h"
-
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -121,13 +119,10 @@ destroy_from(vyre_target *target, cuda_recorded **at)
     cuda_recorded *recorded = *at;
     *at = recorded->next;
     drop_graph(target, recorded);
-    if (recorded->shape)
-      target_resize(allocator, recorded->shape, sizeof *recorded->shape * recorded->shape_count, 0);
-    if (recorded->nodes)
-      target_resize(allocator, recorded->nodes, sizeof *recorded->nodes * recorded->node_capacity, 0);
-    if (recorded->words)
-      target_resize(allocator, recorded->words, sizeof *recorded->words * recorded->word_capacity, 0);
-    target_resize(allocator, recorded, sizeof *recorded, 0);
+    vyre_release(allocator, recorded->shape, sizeof *recorded->shape * recorded->shape_count);
+    vyre_release(allocator, recorded->nodes, sizeof *recorded->nodes * recorded->node_capacity);
+    vyre_release(allocator, recorded->words, sizeof *recorded->words * recorded->word_capacity);
+    vyre_release(allocator, recorded, sizeof *recorded);
   }
 }
 
@@ -146,13 +141,13 @@ add_recorded(vyre_target *target, cuda_submission *submission)
   for (uint32_t i = 1; *at && i < CUDA_MOST_RECORDED; i++)
     at = &(*at)->next;
   destroy_from(target, at);
-  cuda_recorded *recorded = target_resize(&target->base.allocator, NULL, 0, sizeof *recorded);
+  cuda_recorded *recorded = vyre_take(&target->base.allocator, sizeof *recorded);
   if (!recorded)
     return VYRE_OUT_OF_MEMORY("for a CUDA graph");
   *recorded = (cuda_recorded){.hash = XXH3_64bits(target->shape, size), .shape_count = target->shape_count};
-  recorded->shape = target_resize(&target->base.allocator, NULL, 0, size);
+  recorded->shape = vyre_take(&target->base.allocator, size);
   if (!recorded->shape) {
-    target_resize(&target->base.allocator, recorded, sizeof *recorded, 0);
+    vyre_release(&target->base.allocator, recorded, sizeof *recorded);
     return VYRE_OUT_OF_MEMORY("for a CUDA graph");
   }
   memcpy(recorded->shape, target->shape, size);
@@ -177,9 +172,8 @@ cuda_node_add(vyre_target *target, cuda_submission *submission, const cuda_launc
       !vyre_grow(&target->base.allocator, &graph->words, &graph->word_capacity, (uint64_t)graph->word_count + words,
                  sizeof *graph->words))
     return VYRE_OUT_OF_MEMORY("for a CUDA graph");
-  VYRE_TRY(cuda_status(target,
-                       target->library.call.cuStreamGetCaptureInfo_v2(submission->stream, &state, NULL, NULL, &last, &count),
-                       "cuStreamGetCaptureInfo_v2", "for launch %u of a graph", graph->node_count));
+  VYRE_TRY(CUDA_CALL(target, cuStreamGetCaptureInfo_v2, (submission->stream, &state, NULL, NULL, &last, &count),
+                     "for launch %u of a graph", graph->node_count));
   if (state != CUDA_CAPTURE_ACTIVE || count != 1)
     return cuda_status(target, CUDA_STREAM_CAPTURE_INVALIDATED, "cuStreamGetCaptureInfo_v2", "for launch %u of a graph",
                        graph->node_count);
@@ -207,8 +201,8 @@ cuda_node_update(vyre_target *target, cuda_submission *submission, const cuda_la
       .block = {launch->block[0], launch->block[1], launch->block[2]},
       .parameters = parameters,
   };
-  VYRE_TRY(cuda_status(target, target->library.call.cuGraphExecKernelNodeSetParams(graph->exec, node->handle, &changed),
-                       "cuGraphExecKernelNodeSetParams", "for launch %u of a graph", submission->node - 1));
+  VYRE_TRY(CUDA_CALL(target, cuGraphExecKernelNodeSetParams, (graph->exec, node->handle, &changed), "for launch %u of a graph",
+                     submission->node - 1));
   memcpy(node->launch.grid, launch->grid, sizeof launch->grid);
   memcpy(words, launch->data, launch->size);
   return VYRE_OK;
@@ -233,8 +227,8 @@ capture(vyre_target *target, cuda_submission *submission)
 {
   const cuda_api *call = &target->library.call;
   cuda_recorded *recorded = submission->graph;
-  VYRE_TRY(cuda_status(target, call->cuStreamBeginCapture_v2(submission->stream, CUDA_CAPTURE_THREAD_LOCAL),
-                       "cuStreamBeginCapture_v2", "capturing a sequence of %u steps", submission->sequence.step_count));
+  VYRE_TRY(CUDA_CALL(target, cuStreamBeginCapture_v2, (submission->stream, CUDA_CAPTURE_THREAD_LOCAL),
+                     "capturing a sequence of %u steps", submission->sequence.step_count));
   submission->mode = CUDA_CAPTURED;
   vyre_status status = cuda_record(target, submission);
   submission->mode = CUDA_GIVEN;
@@ -243,8 +237,8 @@ capture(vyre_target *target, cuda_submission *submission)
   if (!status)
     status = cuda_status(target, ended, "cuStreamEndCapture", "capturing a sequence of %u steps", submission->sequence.step_count);
   if (!status)
-    status = cuda_status(target, call->cuGraphInstantiateWithFlags(&recorded->exec, recorded->graph, 0),
-                         "cuGraphInstantiateWithFlags", "making a graph of %u launches", recorded->node_count);
+    status = CUDA_CALL(target, cuGraphInstantiateWithFlags, (&recorded->exec, recorded->graph, 0), "making a graph of %u launches",
+                       recorded->node_count);
   if (status)
     drop_graph(target, recorded);
   return status;
@@ -261,9 +255,8 @@ is_for_plain(const vyre_target *target, vyre_status status)
 static vyre_status
 replay(vyre_target *target, cuda_submission *submission)
 {
-  const cuda_api *call = &target->library.call;
-  VYRE_TRY(cuda_status(target, call->cuGraphLaunch(submission->graph->exec, submission->stream), "cuGraphLaunch",
-                       "for a graph of %u launches", submission->graph->node_count));
+  VYRE_TRY(CUDA_CALL(target, cuGraphLaunch, (submission->graph->exec, submission->stream), "for a graph of %u launches",
+                     submission->graph->node_count));
   target->base.counters.graph_launches++;
   return VYRE_OK;
 }

@@ -22,11 +22,10 @@ cuda_check_kernel(vyre_target *target, const vyre_kernel_desc *desc)
 static vyre_status
 check_function(vyre_target *target, const vyre_kernel_desc *desc, cuda_kernel *kernel)
 {
-  const cuda_api *call = &target->library.call;
   const uint32_t lanes = desc->workgroup[0] * desc->workgroup[1] * desc->workgroup[2];
   int most = 0, blocks = 0;
-  VYRE_TRY(cuda_status(target, call->cuFuncGetAttribute(&most, CUDA_FUNCTION_MAX_THREADS, kernel->function), "cuFuncGetAttribute",
-                       "asking what kernel '%s' takes", desc->label));
+  VYRE_TRY(CUDA_CALL(target, cuFuncGetAttribute, (&most, CUDA_FUNCTION_MAX_THREADS, kernel->function),
+                     "asking what kernel '%s' takes", desc->label));
   if (most >= 0 && lanes > (uint32_t)most)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "cuda: kernel '%s' has a workgroup of %u invocations, and as compiled for '%s' it can have %d\n"
@@ -34,9 +33,8 @@ check_function(vyre_target *target, const vyre_kernel_desc *desc, cuda_kernel *k
                       desc->label, lanes, target->base.info.name, most);
   if (!kernel->text.meets)
     return VYRE_OK;
-  VYRE_TRY(cuda_status(target, call->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel->function, (int)lanes, 0),
-                       "cuOccupancyMaxActiveBlocksPerMultiprocessor", "asking how many workgroups of kernel '%s' are there at once",
-                       desc->label));
+  VYRE_TRY(CUDA_CALL(target, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, kernel->function, (int)lanes, 0),
+                     "asking how many workgroups of kernel '%s' are there at once", desc->label));
   kernel->most_blocks = (uint64_t)(blocks < 0 ? 0 : blocks) * target->choice.multiprocessors;
   return VYRE_OK;
 }
@@ -51,8 +49,8 @@ fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, cuda_kernel *kern
   kernel->base.compile_ns = clock_now() - start;
   kernel->code_bytes = target->linked_bytes;
   kernel->serial = ++target->serials;
-  VYRE_TRY(cuda_status(target, target->library.call.cuModuleGetFunction(&kernel->function, kernel->loaded->module, desc->entry),
-                       "cuModuleGetFunction", "asking for the entry '%s' of kernel '%s'", desc->entry, desc->label));
+  VYRE_TRY(CUDA_CALL(target, cuModuleGetFunction, (&kernel->function, kernel->loaded->module, desc->entry),
+                     "asking for the entry '%s' of kernel '%s'", desc->entry, desc->label));
   return check_function(target, desc, kernel);
 }
 
@@ -62,17 +60,16 @@ cuda_release(vyre_target *target, target_kernel *base)
   cuda_kernel *kernel = (cuda_kernel *)(void *)base;
   vyre_status status = kernel->loaded ? cuda_loaded_give(target, kernel->loaded) : VYRE_OK;
   target_kernel_free(target, &kernel->base);
-  target_resize(&target->base.allocator, kernel, sizeof *kernel, 0);
+  vyre_release(&target->base.allocator, kernel, sizeof *kernel);
   return status;
 }
 
 vyre_status
 cuda_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
 {
-  cuda_kernel *kernel = target_resize(&target->base.allocator, NULL, 0, sizeof *kernel);
+  cuda_kernel *kernel = vyre_take(&target->base.allocator, sizeof *kernel);
   if (!kernel)
     return VYRE_OUT_OF_MEMORY("for a CUDA kernel");
-  *kernel = (cuda_kernel){0};
   vyre_status status = fill_kernel(target, desc, kernel);
   if (status)
     return vyre_status_join(status, cuda_release(target, &kernel->base));
@@ -89,8 +86,8 @@ ask_attributes(vyre_target *target, const cuda_kernel *kernel, vyre_kernel_figur
                                                        CUDA_FUNCTION_MAX_THREADS};
   for (uint32_t i = 0; i < count; i++) {
     int value = 0;
-    VYRE_TRY(cuda_status(target, target->library.call.cuFuncGetAttribute(&value, attributes[i], kernel->function),
-                         "cuFuncGetAttribute", "asking what kernel '%s' takes", kernel->base.label));
+    VYRE_TRY(CUDA_CALL(target, cuFuncGetAttribute, (&value, attributes[i], kernel->function), "asking what kernel '%s' takes",
+                       kernel->base.label));
     figures[i].u64 = value < 0 ? 0 : (uint64_t)value;
   }
   return VYRE_OK;
@@ -112,9 +109,8 @@ cuda_statistics(vyre_target *target, const target_kernel *base, void (*emit)(voi
       {.name = "Code size", .text = "bytes of the cubin that the driver's linker made"}};
   int blocks = 0;
   VYRE_TRY(ask_attributes(target, kernel, figures, ATTRIBUTES));
-  VYRE_TRY(cuda_status(
-      target, target->library.call.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel->function, lanes, 0),
-      "cuOccupancyMaxActiveBlocksPerMultiprocessor", "asking how many workgroups of kernel '%s' are there at once", base->label));
+  VYRE_TRY(CUDA_CALL(target, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, kernel->function, lanes, 0),
+                     "asking how many workgroups of kernel '%s' are there at once", base->label));
   figures[BLOCKS].u64 = blocks < 0 ? 0 : (uint64_t)blocks;
   figures[CODE].u64 = kernel->code_bytes;
   /* What the simulator links is no code of a device's. */

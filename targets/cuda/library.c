@@ -83,8 +83,7 @@ start_driver(cuda_library *library)
   if (result == CUDA_NO_DEVICE)
     return cuda_no_device("the driver's library is there, and finds no NVIDIA GPU");
   VYRE_TRY(cuda_library_status(library, NULL, result, "cuInit", "starting the driver"));
-  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDriverGetVersion(&library->version), "cuDriverGetVersion",
-                               "asking for the driver's version"));
+  VYRE_TRY(CUDA_ASK(library, cuDriverGetVersion, (&library->version), "asking for the driver's version"));
   if (library->version >= LEAST_VERSION)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_DEVICE,

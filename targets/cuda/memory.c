@@ -49,7 +49,7 @@ cuda_memory_free(vyre_target *target, cuda_address address)
 {
   if (target->base.lost || target->hangs)
     return VYRE_OK;
-  return cuda_status(target, target->library.call.cuMemFree_v2(address), "cuMemFree_v2", "freeing device memory");
+  return CUDA_CALL(target, cuMemFree_v2, (address), "freeing device memory");
 }
 
 /* ---- hooks --------------------------------------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ cuda_memory_free(vyre_target *target, cuda_address address)
 static vyre_status
 make_buffer(vyre_target *target, cuda_buffer buffer, void **out)
 {
-  cuda_buffer *made = target_resize(&target->base.allocator, NULL, 0, sizeof *made);
+  cuda_buffer *made = vyre_take(&target->base.allocator, sizeof *made);
   if (!made)
     return VYRE_OUT_OF_MEMORY("for a CUDA buffer");
   *made = buffer;
@@ -79,7 +79,7 @@ unregister(vyre_target *target, void *data)
 {
   if (target->base.lost || target->hangs)
     return VYRE_OK;
-  return cuda_status(target, target->library.call.cuMemHostUnregister(data), "cuMemHostUnregister", "giving imported memory back");
+  return CUDA_CALL(target, cuMemHostUnregister, (data), "giving imported memory back");
 }
 
 vyre_status
@@ -87,19 +87,17 @@ cuda_destroy(vyre_target *target, void *memory)
 {
   cuda_buffer *buffer = memory;
   vyre_status status = buffer->imported ? unregister(target, buffer->imported) : cuda_memory_free(target, buffer->address);
-  target_resize(&target->base.allocator, buffer, sizeof *buffer, 0);
+  vyre_release(&target->base.allocator, buffer, sizeof *buffer);
   return status;
 }
 
 vyre_status
 cuda_import(vyre_target *target, void *data, uint64_t size, void **out)
 {
-  const cuda_api *call = &target->library.call;
   cuda_buffer buffer = {.size = size, .imported = data};
-  VYRE_TRY(cuda_status(target, call->cuMemHostRegister_v2(data, size, CUDA_HOST_REGISTER_MAPPED), "cuMemHostRegister_v2",
-                       "importing %" PRIu64 " bytes", size));
-  vyre_status status = cuda_status(target, call->cuMemHostGetDevicePointer_v2(&buffer.address, data, 0),
-                                   "cuMemHostGetDevicePointer_v2", "importing %" PRIu64 " bytes", size);
+  VYRE_TRY(CUDA_CALL(target, cuMemHostRegister_v2, (data, size, CUDA_HOST_REGISTER_MAPPED), "importing %" PRIu64 " bytes", size));
+  vyre_status status =
+      CUDA_CALL(target, cuMemHostGetDevicePointer_v2, (&buffer.address, data, 0), "importing %" PRIu64 " bytes", size);
   if (!status)
     status = make_buffer(target, buffer, out);
   return status ? vyre_status_join(status, unregister(target, data)) : VYRE_OK;
@@ -138,8 +136,8 @@ cuda_pinned_ensure(vyre_target *target, cuda_pinned *pinned, uint64_t size)
   grown = grown < size ? size : grown;
   cuda_pinned_destroy(target, pinned);
   target->base.counters.allocations++;
-  VYRE_TRY(cuda_status(target, target->library.call.cuMemHostAlloc(&pinned->host, grown, CUDA_HOST_ALLOC_MAPPED), "cuMemHostAlloc",
-                       "asking for %" PRIu64 " bytes of pinned memory to copy through", grown));
+  VYRE_TRY(CUDA_CALL(target, cuMemHostAlloc, (&pinned->host, grown, CUDA_HOST_ALLOC_MAPPED),
+                     "asking for %" PRIu64 " bytes of pinned memory to copy through", grown));
   pinned->size = grown;
   target->bytes_staged += grown;
   return VYRE_OK;

@@ -5,8 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
-#include "base/grow.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -15,21 +13,18 @@
 static vyre_status
 give_launch(vyre_target *target, const cuda_submission *submission, const cuda_launch *launch, const char *label)
 {
-  const cuda_api *call = &target->library.call;
   void *parameters[3];
   for (uint32_t i = 0; i < launch->parameter_count; i++)
     parameters[i] = (char *)(uintptr_t)launch->data + launch->offsets[i]; /* the driver only reads them */
   const uint32_t *grid = launch->grid, *block = launch->block;
   if (launch->is_cooperative)
-    return cuda_status(target,
-                       call->cuLaunchCooperativeKernel(launch->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0,
-                                                       submission->stream, parameters),
-                       "cuLaunchCooperativeKernel", "launching kernel '%s' of %u x %u x %u workgroups", label, grid[0], grid[1],
-                       grid[2]);
-  return cuda_status(target,
-                     call->cuLaunchKernel(launch->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0,
-                                          submission->stream, parameters, NULL),
-                     "cuLaunchKernel", "launching kernel '%s' of %u x %u x %u workgroups", label, grid[0], grid[1], grid[2]);
+    return CUDA_CALL(target, cuLaunchCooperativeKernel,
+                     (launch->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, submission->stream, parameters),
+                     "launching kernel '%s' of %u x %u x %u workgroups", label, grid[0], grid[1], grid[2]);
+  return CUDA_CALL(
+      target, cuLaunchKernel,
+      (launch->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, submission->stream, parameters, NULL),
+      "launching kernel '%s' of %u x %u x %u workgroups", label, grid[0], grid[1], grid[2]);
 }
 
 vyre_status
@@ -173,18 +168,17 @@ give_steps(vyre_target *target, cuda_submission *submission)
 vyre_status
 cuda_record(vyre_target *target, cuda_submission *submission)
 {
-  const cuda_api *call = &target->library.call;
   const bool gives = submission->mode != CUDA_UPDATED;
   const uint64_t told = submission->has_control ? cuda_control_size(&submission->sequence) : 0;
   if (gives && submission->is_first)
     VYRE_TRY(cuda_give_before(target, submission));
   if (gives && told)
-    VYRE_TRY(cuda_status(target, call->cuMemcpyHtoDAsync_v2(submission->control, submission->up.host, told, submission->stream),
-                         "cuMemcpyHtoDAsync_v2", "telling steps %" PRIu64 " bytes", told));
+    VYRE_TRY(CUDA_CALL(target, cuMemcpyHtoDAsync_v2, (submission->control, submission->up.host, told, submission->stream),
+                       "telling steps %" PRIu64 " bytes", told));
   VYRE_TRY(cuda_stamps_begin(target, submission));
   VYRE_TRY(give_steps(target, submission));
   if (gives && told)
-    VYRE_TRY(cuda_status(target, call->cuMemcpyDtoHAsync_v2(submission->down.host, submission->control, told, submission->stream),
-                         "cuMemcpyDtoHAsync_v2", "asking how steps ended, %" PRIu64 " bytes", told));
+    VYRE_TRY(CUDA_CALL(target, cuMemcpyDtoHAsync_v2, (submission->down.host, submission->control, told, submission->stream),
+                       "asking how steps ended, %" PRIu64 " bytes", told));
   return gives ? cuda_give_reads(target, submission) : VYRE_OK;
 }

@@ -6,15 +6,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
-#include "base/grow.h"
-
 #include <string.h>
 
 static void
 free_array(const vyre_target *target, void *array, uint32_t capacity, size_t size)
 {
-  if (array)
-    target_resize(&target->base.allocator, array, size * capacity, 0);
+  vyre_release(&target->base.allocator, array, size * capacity);
 }
 
 /* ---- made and destroyed -------------------------------------------------------------------------------------------------- */
@@ -22,18 +19,15 @@ free_array(const vyre_target *target, void *array, uint32_t capacity, size_t siz
 static vyre_status
 fill_submission(vyre_target *target, cuda_submission *submission)
 {
-  const cuda_api *call = &target->library.call;
-  VYRE_TRY(cuda_status(target, call->cuStreamCreate(&submission->stream, CUDA_STREAM_NON_BLOCKING), "cuStreamCreate",
-                       "for one sequence"));
-  VYRE_TRY(cuda_status(target, call->cuEventCreate(&submission->start, CUDA_EVENT_DEFAULT), "cuEventCreate", "for one sequence"));
-  return cuda_status(target, call->cuEventCreate(&submission->end, CUDA_EVENT_DEFAULT), "cuEventCreate", "for one sequence");
+  VYRE_TRY(CUDA_CALL(target, cuStreamCreate, (&submission->stream, CUDA_STREAM_NON_BLOCKING), "for one sequence"));
+  VYRE_TRY(CUDA_CALL(target, cuEventCreate, (&submission->start, CUDA_EVENT_DEFAULT), "for one sequence"));
+  return CUDA_CALL(target, cuEventCreate, (&submission->end, CUDA_EVENT_DEFAULT), "for one sequence");
 }
 
 static void
 forget_sequence(vyre_target *target, cuda_submission *submission)
 {
-  if (submission->copy)
-    target_resize(&target->base.allocator, submission->copy, submission->copy_size, 0);
+  vyre_release(&target->base.allocator, submission->copy, submission->copy_size);
   vyre_status_free(submission->status);
   submission->copy = NULL;
   submission->status = VYRE_OK;
@@ -66,16 +60,15 @@ destroy_submission(vyre_target *target, cuda_submission *submission)
   free_array(target, submission->stamps, submission->stamp_capacity, sizeof *submission->stamps);
   free_array(target, submission->stamped, submission->stamped_capacity, sizeof *submission->stamped);
   free_array(target, submission->step_ns, submission->step_ns_capacity, sizeof *submission->step_ns);
-  target_resize(&target->base.allocator, submission, sizeof *submission, 0);
+  vyre_release(&target->base.allocator, submission, sizeof *submission);
 }
 
 static vyre_status
 make_submission(vyre_target *target, cuda_submission **out)
 {
-  cuda_submission *submission = target_resize(&target->base.allocator, NULL, 0, sizeof *submission);
+  cuda_submission *submission = vyre_take(&target->base.allocator, sizeof *submission);
   if (!submission)
     return VYRE_OUT_OF_MEMORY("for a CUDA submission");
-  *submission = (cuda_submission){0};
   vyre_status status = fill_submission(target, submission);
   if (status)
     destroy_submission(target, submission);

@@ -20,8 +20,8 @@ follow(vyre_target *target, cuda_submission *submission, const vyre_range *range
     return VYRE_OK;
   for (const cuda_submission *other = target->running; other && memory->last; other = other->next)
     if (other->number == memory->last)
-      VYRE_TRY(cuda_status(target, target->library.call.cuStreamWaitEvent(submission->stream, other->end, 0), "cuStreamWaitEvent",
-                           "to follow a sequence that was begun before"));
+      VYRE_TRY(
+          CUDA_CALL(target, cuStreamWaitEvent, (submission->stream, other->end, 0), "to follow a sequence that was begun before"));
   memory->last = submission->number;
   return VYRE_OK;
 }
@@ -31,8 +31,8 @@ static vyre_status
 follow_all(vyre_target *target, const cuda_submission *submission)
 {
   for (const cuda_submission *other = target->running; other; other = other->next)
-    VYRE_TRY(cuda_status(target, target->library.call.cuStreamWaitEvent(submission->stream, other->end, 0), "cuStreamWaitEvent",
-                         "to follow a sequence that was begun before"));
+    VYRE_TRY(
+        CUDA_CALL(target, cuStreamWaitEvent, (submission->stream, other->end, 0), "to follow a sequence that was begun before"));
   return VYRE_OK;
 }
 
@@ -73,7 +73,6 @@ leave_running(vyre_target *target, const cuda_submission *submission)
 static vyre_status
 give_next(vyre_target *target, cuda_submission *submission)
 {
-  const cuda_api *call = &target->library.call;
   const uint64_t begun = clock_now();
   if (!submission->is_first) /* whose shape it was taken by */
     VYRE_TRY(cuda_shape_make(target, submission));
@@ -82,9 +81,9 @@ give_next(vyre_target *target, cuda_submission *submission)
   if (submission->has_control)
     cuda_control_write(target, submission);
   VYRE_TRY(cuda_stamps_prepare(target, submission));
-  VYRE_TRY(cuda_status(target, call->cuEventRecord(submission->start, submission->stream), "cuEventRecord", "starting a sequence"));
+  VYRE_TRY(CUDA_CALL(target, cuEventRecord, (submission->start, submission->stream), "starting a sequence"));
   VYRE_TRY(cuda_give(target, submission));
-  VYRE_TRY(cuda_status(target, call->cuEventRecord(submission->end, submission->stream), "cuEventRecord", "ending a sequence"));
+  VYRE_TRY(CUDA_CALL(target, cuEventRecord, (submission->end, submission->stream), "ending a sequence"));
   submission->is_first = false;
   submission->timing.batches++;
   submission->timing.record_ns += clock_now() - begun;
@@ -153,8 +152,7 @@ end_failed(vyre_target *target, const cuda_submission *submission, vyre_status s
 {
   if (!status || target->base.lost)
     return status;
-  return vyre_status_join(status, cuda_status(target, target->library.call.cuStreamSynchronize(submission->stream),
-                                              "cuStreamSynchronize", "ending a sequence that failed"));
+  return vyre_status_join(status, CUDA_CALL(target, cuStreamSynchronize, (submission->stream), "ending a sequence that failed"));
 }
 
 /* What was given is done: gives what is left. */

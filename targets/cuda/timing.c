@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
-#include "base/grow.h"
-
 static uint64_t
 nanoseconds(float milliseconds)
 {
@@ -18,8 +16,7 @@ static vyre_status
 since_start(vyre_target *target, const cuda_submission *submission, cuda_event event, uint64_t *out)
 {
   float milliseconds = 0;
-  VYRE_TRY(cuda_status(target, target->library.call.cuEventElapsedTime(&milliseconds, submission->start, event),
-                       "cuEventElapsedTime", "asking how long a sequence took"));
+  VYRE_TRY(CUDA_CALL(target, cuEventElapsedTime, (&milliseconds, submission->start, event), "asking how long a sequence took"));
   *out = nanoseconds(milliseconds);
   return VYRE_OK;
 }
@@ -42,9 +39,8 @@ cuda_stamps_prepare(vyre_target *target, cuda_submission *submission)
                  sizeof(uint32_t)))
     return VYRE_OUT_OF_MEMORY("for the times of steps");
   while (submission->stamps_made < submission->stamps_wanted) {
-    VYRE_TRY(cuda_status(target,
-                         target->library.call.cuEventCreate(&submission->stamps[submission->stamps_made], CUDA_EVENT_DEFAULT),
-                         "cuEventCreate", "for the times of %u launches", submission->stamps_wanted));
+    VYRE_TRY(CUDA_CALL(target, cuEventCreate, (&submission->stamps[submission->stamps_made], CUDA_EVENT_DEFAULT),
+                       "for the times of %u launches", submission->stamps_wanted));
     submission->stamps_made++;
   }
   return VYRE_OK;
@@ -55,8 +51,7 @@ record(vyre_target *target, cuda_submission *submission, uint32_t step)
 {
   const uint32_t index = submission->stamp_count++;
   submission->stamped[index] = step;
-  return cuda_status(target, target->library.call.cuEventRecord(submission->stamps[index], submission->stream), "cuEventRecord",
-                     "for the time of step %u", step);
+  return CUDA_CALL(target, cuEventRecord, (submission->stamps[index], submission->stream), "for the time of step %u", step);
 }
 
 vyre_status

@@ -36,7 +36,7 @@ create(vyre_target *target, uint64_t size, void **out_memory)
 static vyre_status
 destroy(vyre_target *target, void *memory)
 {
-  target_resize(&target->base.allocator, memory, ((const null_memory *)memory)->size, 0);
+  vyre_release(&target->base.allocator, memory, ((const null_memory *)memory)->size);
   return VYRE_OK;
 }
 
@@ -106,7 +106,7 @@ close_target(vyre_target *target)
     return VYRE_OK;
   const vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
-  target_resize(&allocator, target, sizeof *target, 0);
+  vyre_release(&allocator, target, sizeof *target);
   return status;
 }
 
@@ -117,10 +117,9 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   (void)options;
   const vyre_allocator *own = allocator ? allocator : vyre_allocator_default();
   *out = NULL;
-  vyre_target *target = target_resize(own, NULL, 0, sizeof *target);
+  vyre_target *target = vyre_take(own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a null target");
-  memset(target, 0, sizeof *target);
   target_base_init(&target->base, &hooks, own);
   target->base.info = (vyre_device_info){
       .kind = VYRE_DEVICE_OTHER,

@@ -79,18 +79,16 @@ find_foreign(const void *user, const unsigned char *data, uint64_t size)
 static vyre_status
 get_data(vyre_target *target, const vulkan_cached *cached, const char *label, void **out, size_t *out_size, size_t *out_capacity)
 {
-  const struct VolkDeviceTable *call = &target->call;
   *out_capacity = *out_size = 0;
-  VYRE_TRY(vulkan_status(target, call->vkGetPipelineCacheData(target->device, cached->handle, out_size, NULL),
-                         "vkGetPipelineCacheData", "for kernel '%s'", label));
+  VYRE_TRY(VULKAN_CALL(target, vkGetPipelineCacheData, (target->device, cached->handle, out_size, NULL), "for kernel '%s'", label));
   if (*out_size > TARGET_FILES_MOST)
     return VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: kernel '%s' has %zu bytes of compiled code", label, *out_size);
   *out_capacity = *out_size + 1;
-  *out = target_resize(&target->base.allocator, NULL, 0, *out_capacity);
+  *out = vyre_take(&target->base.allocator, *out_capacity);
   if (!*out)
     return VYRE_OUT_OF_MEMORY("for a kernel's compiled code");
-  return vulkan_status(target, call->vkGetPipelineCacheData(target->device, cached->handle, out_size, *out),
-                       "vkGetPipelineCacheData", "for kernel '%s', %zu bytes", label, *out_size);
+  return VULKAN_CALL(target, vkGetPipelineCacheData, (target->device, cached->handle, out_size, *out), "for kernel '%s', %zu bytes",
+                     label, *out_size);
 }
 
 static void
@@ -108,8 +106,7 @@ keep(vyre_target *target, const vyre_kernel_desc *desc, const vulkan_cached *cac
     const XXH128_hash_t key = key_of(desc);
     target_files_write(&target->cache, (const uint64_t[]){key.low64, key.high64}, data, size);
   }
-  if (data)
-    target_resize(&target->base.allocator, data, capacity, 0);
+  vyre_release(&target->base.allocator, data, capacity);
 }
 
 /* ---- around a compilation ------------------------------------------------------------------------------------------------ */
@@ -120,9 +117,8 @@ make(vyre_target *target, const vyre_kernel_desc *desc, const void *data, uint64
   VkPipelineCache made = VK_NULL_HANDLE;
   const VkPipelineCacheCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = (size_t)size, .pInitialData = data};
-  vyre_status status =
-      vulkan_status(target, target->call.vkCreatePipelineCache(target->device, &info, NULL, &made), "vkCreatePipelineCache",
-                    "for kernel '%s', %" PRIu64 " bytes that were kept", desc->label, size);
+  vyre_status status = VULKAN_CALL(target, vkCreatePipelineCache, (target->device, &info, NULL, &made),
+                                   "for kernel '%s', %" PRIu64 " bytes that were kept", desc->label, size);
   if (!status)
     return made;
   target_files_say_status(&target->cache, status, otherwise);
@@ -146,7 +142,7 @@ vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cac
                         &size)) {
     out->handle = make(target, desc, data, size, "it is compiled again");
     out->is_found = out->handle != VK_NULL_HANDLE;
-    target_resize(&target->base.allocator, data, (size_t)size + 1, 0);
+    vyre_release(&target->base.allocator, data, (size_t)size + 1);
   }
   if (out->is_found) {
     target->base.counters.cache_hits++;

@@ -8,8 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
-#include "base/grow.h"
-
 #include <string.h>
 
 static const uint64_t BY_HOST = UINT64_MAX; /* instead of a place in staging */

@@ -38,7 +38,7 @@ find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vu
   uint32_t count = 0;
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, NULL);
   size_t size = sizeof(VkQueueFamilyProperties) * ((size_t)count + 1);
-  VkQueueFamilyProperties *families = target_resize(allocator, NULL, 0, size);
+  VkQueueFamilyProperties *families = vyre_take(allocator, size);
   if (!families)
     return VYRE_OUT_OF_MEMORY("for a Vulkan device's queue families");
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, families);
@@ -56,7 +56,7 @@ find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vu
       *queues |= VYRE_DEVICE_QUEUE_TRANSFER;
     }
   }
-  target_resize(allocator, families, size, 0);
+  vyre_release(allocator, families, size);
   return VYRE_OK;
 }
 
@@ -149,8 +149,8 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   VYRE_TRY(vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "asking how many devices there are"));
   size_t handles_size = sizeof(VkPhysicalDevice) * count;
   size_t choices_size = sizeof(vulkan_device_choice) * count;
-  VkPhysicalDevice *handles = target_resize(allocator, NULL, 0, handles_size);
-  vulkan_device_choice *choices = target_resize(allocator, NULL, 0, choices_size);
+  VkPhysicalDevice *handles = vyre_take(allocator, handles_size);
+  vulkan_device_choice *choices = vyre_take(allocator, choices_size);
   vyre_status status = handles && choices ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the list of Vulkan devices");
   uint32_t got = count;
   if (!status) {
@@ -161,17 +161,13 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   }
   if (!status && got != count)
     status = vulkan_status(NULL, VK_INCOMPLETE, "vkEnumeratePhysicalDevices", "asking for the devices");
-  if (choices)
-    memset(choices, 0, choices_size);
   for (uint32_t i = 0; !status && i < count; i++) {
     choices[i].handle = handles[i];
     status = describe(instance, allocator, i, &choices[i]);
   }
-  if (handles)
-    target_resize(allocator, handles, handles_size, 0);
+  vyre_release(allocator, handles, handles_size);
   if (status) {
-    if (choices)
-      target_resize(allocator, choices, choices_size, 0);
+    vyre_release(allocator, choices, choices_size);
     return status;
   }
   *out = choices;
@@ -226,7 +222,7 @@ vulkan_device_choose(const vulkan_instance *instance, const vyre_allocator *allo
     *out = *best;
   else
     status = no_such_device(choices, count, wanted);
-  target_resize(allocator, choices, sizeof *choices * count, 0);
+  vyre_release(allocator, choices, sizeof *choices * count);
   return status;
 }
 
@@ -289,8 +285,7 @@ vulkan_queue_follow(vyre_target *target, vulkan_queue *queue)
   const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                               .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
   const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
-  return vulkan_status(target, target->call.vkCreateSemaphore(target->device, &info, NULL, &queue->timeline), "vkCreateSemaphore",
-                       "to follow a queue");
+  return VULKAN_CALL(target, vkCreateSemaphore, (target->device, &info, NULL, &queue->timeline), "to follow a queue");
 }
 
 /* Whether the driver tells its clock and the host's CLOCK_MONOTONIC at once. */

@@ -26,7 +26,7 @@ vulkan_find_extensions(const vulkan_instance *instance, const vyre_allocator *al
   VYRE_TRY(vulkan_status(NULL, instance->call.vkEnumerateDeviceExtensionProperties(choice->handle, NULL, &count, NULL),
                          "vkEnumerateDeviceExtensionProperties", "asking how many extensions a device has"));
   const size_t size = sizeof(VkExtensionProperties) * ((size_t)count + 1);
-  VkExtensionProperties *found = target_resize(allocator, NULL, 0, size);
+  VkExtensionProperties *found = vyre_take(allocator, size);
   if (!found)
     return VYRE_OUT_OF_MEMORY("for a Vulkan device's extensions");
   vyre_status status = vulkan_status(NULL, instance->call.vkEnumerateDeviceExtensionProperties(choice->handle, NULL, &count, found),
@@ -35,7 +35,7 @@ vulkan_find_extensions(const vulkan_instance *instance, const vyre_allocator *al
     for (uint32_t k = 0; k < VULKAN_EXTENSION__COUNT; k++)
       if (strcmp(found[i].extensionName, extension_names[k]) == 0)
         choice->extensions |= 1u << k;
-  target_resize(allocator, found, size, 0);
+  vyre_release(allocator, found, size);
   return status;
 }
 

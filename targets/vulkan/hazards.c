@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "hazards.h"
 
-#include "base/grow.h"
 #include "../common/base.h"
 
 #include <string.h>
@@ -23,10 +22,8 @@ vulkan_hazards_init(vulkan_hazards *hazards, const vyre_allocator *allocator, vu
 void
 vulkan_hazards_free(vulkan_hazards *hazards)
 {
-  if (hazards->uses)
-    target_resize(hazards->allocator, hazards->uses, sizeof *hazards->uses * hazards->capacity, 0);
-  if (hazards->barriers)
-    target_resize(hazards->allocator, hazards->barriers, sizeof *hazards->barriers * hazards->barrier_capacity, 0);
+  vyre_release(hazards->allocator, hazards->uses, sizeof *hazards->uses * hazards->capacity);
+  vyre_release(hazards->allocator, hazards->barriers, sizeof *hazards->barriers * hazards->barrier_capacity);
   vulkan_hazards_init(hazards, hazards->allocator, hazards->needs);
 }
 

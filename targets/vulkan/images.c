@@ -171,8 +171,8 @@ create_texels(vyre_target *target, vyre_slot_kind kind, vulkan_image *image)
       .format = format_of(&image->shape),
       .range = image->size,
   };
-  return vulkan_status(target, target->call.vkCreateBufferView(target->device, &view, NULL, &image->texel_view),
-                       "vkCreateBufferView", "for %u texels", image->shape.extent[0]);
+  return VULKAN_CALL(target, vkCreateBufferView, (target->device, &view, NULL, &image->texel_view), "for %u texels",
+                     image->shape.extent[0]);
 }
 
 static VkImageAspectFlags
@@ -191,14 +191,14 @@ create_image(vyre_target *target, vyre_slot_kind kind, vulkan_image *image)
   const struct VolkDeviceTable *call = &target->call;
   const vyre_image *shape = &image->shape;
   const VkImageCreateInfo info = create_info(kind, shape);
-  VYRE_TRY(vulkan_status(target, call->vkCreateImage(target->device, &info, NULL, &image->handle), "vkCreateImage",
-                         "asking for %" PRIu64 " bytes", image->size));
+  VYRE_TRY(VULKAN_CALL(target, vkCreateImage, (target->device, &info, NULL, &image->handle), "asking for %" PRIu64 " bytes",
+                       image->size));
   VkMemoryRequirements needs;
   VkMemoryPropertyFlags flags;
   call->vkGetImageMemoryRequirements(target->device, image->handle, &needs);
   VYRE_TRY(vulkan_memory_allocate(target, &needs, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, image->size, &image->memory, &flags));
-  VYRE_TRY(vulkan_status(target, call->vkBindImageMemory(target->device, image->handle, image->memory, 0), "vkBindImageMemory",
-                         "for an image of %" PRIu64 " bytes", image->size));
+  VYRE_TRY(VULKAN_CALL(target, vkBindImageMemory, (target->device, image->handle, image->memory, 0),
+                       "for an image of %" PRIu64 " bytes", image->size));
   VkImageViewCreateInfo view = {
       .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
       .image = image->handle,
@@ -206,8 +206,8 @@ create_image(vyre_target *target, vyre_slot_kind kind, vulkan_image *image)
       .format = info.format,
       .subresourceRange = {aspect_of(shape), 0, 1, 0, shape->layers},
   };
-  return vulkan_status(target, call->vkCreateImageView(target->device, &view, NULL, &image->view), "vkCreateImageView",
-                       "for an image of %" PRIu64 " bytes", image->size);
+  return VULKAN_CALL(target, vkCreateImageView, (target->device, &view, NULL, &image->view), "for an image of %" PRIu64 " bytes",
+                     image->size);
 }
 
 static vyre_status
@@ -225,8 +225,8 @@ create_sampler(vyre_target *target, const vyre_kernel_slot *slot, bool is_linear
       .compareEnable = (slot->sampler & VYRE_SAMPLER_COMPARE) != 0,
       .compareOp = VK_COMPARE_OP_LESS_OR_EQUAL,
   };
-  return vulkan_status(target, target->call.vkCreateSampler(target->device, &info, NULL, out), "vkCreateSampler",
-                       "for set %u binding %u", slot->set, slot->binding);
+  return VULKAN_CALL(target, vkCreateSampler, (target->device, &info, NULL, out), "for set %u binding %u", slot->set,
+                     slot->binding);
 }
 
 static uint64_t

@@ -152,14 +152,14 @@ check_layer(const vyre_allocator *allocator)
   VYRE_TRY(vulkan_status(NULL, vkEnumerateInstanceLayerProperties(&count, NULL), "vkEnumerateInstanceLayerProperties",
                          "asking for the layers that are installed"));
   size_t size = sizeof(VkLayerProperties) * ((size_t)count + 1);
-  VkLayerProperties *layers = target_resize(allocator, NULL, 0, size);
+  VkLayerProperties *layers = vyre_take(allocator, size);
   if (!layers)
     return VYRE_OUT_OF_MEMORY("for the list of Vulkan layers");
   VkResult result = vkEnumerateInstanceLayerProperties(&count, layers);
   bool found = false;
   for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++)
     found = found || strcmp(layers[i].layerName, validation_layer) == 0;
-  target_resize(allocator, layers, size, 0);
+  vyre_release(allocator, layers, size);
   return found ? VYRE_OK : vulkan_status(NULL, VK_ERROR_LAYER_NOT_PRESENT, "vkCreateInstance", "asking for %s", validation_layer);
 }
 
@@ -210,10 +210,9 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
                                       .pEnabledValidationFeatures = more};
   if (options->validate) {
     VYRE_TRY(check_layer(allocator));
-    instance->messages = target_resize(allocator, NULL, 0, sizeof *instance->messages);
+    instance->messages = vyre_take(allocator, sizeof *instance->messages);
     if (!instance->messages)
       return VYRE_OUT_OF_MEMORY("for the validation layer's messages");
-    memset(instance->messages, 0, sizeof *instance->messages);
     messenger = messenger_info(instance->messages); /* for what happens while the instance is made and destroyed */
     features.pNext = &messenger;
     info.pNext = &features;
@@ -254,8 +253,7 @@ vulkan_instance_close(vulkan_instance *instance, const vyre_allocator *allocator
   if (instance->handle && instance->call.vkDestroyInstance)
     instance->call.vkDestroyInstance(instance->handle, NULL);
   vyre_status status = vulkan_take_messages(instance->messages, VYRE_OK);
-  if (instance->messages)
-    target_resize(allocator, instance->messages, sizeof *instance->messages, 0);
+  vyre_release(allocator, instance->messages, sizeof *instance->messages);
   if (instance->library)
     dlclose(instance->library);
   *instance = (vulkan_instance){0};

@@ -177,21 +177,21 @@ create_set_layout(vyre_target *target, vulkan_kernel *kernel, uint32_t set, VkDe
       .bindingCount = count,
       .pBindings = bindings,
   };
-  return vulkan_status(target, target->call.vkCreateDescriptorSetLayout(target->device, &info, NULL, &kernel->sets[set]),
-                       "vkCreateDescriptorSetLayout", "for set %u of kernel '%s', %u bindings", set, kernel->base.label, count);
+  return VULKAN_CALL(target, vkCreateDescriptorSetLayout, (target->device, &info, NULL, &kernel->sets[set]),
+                     "for set %u of kernel '%s', %u bindings", set, kernel->base.label, count);
 }
 
 static vyre_status
 create_layout(vyre_target *target, vulkan_kernel *kernel)
 {
   size_t bindings_size = sizeof(VkDescriptorSetLayoutBinding) * ((size_t)kernel->base.slot_count + 1);
-  VkDescriptorSetLayoutBinding *bindings = target_resize(&target->base.allocator, NULL, 0, bindings_size);
+  VkDescriptorSetLayoutBinding *bindings = vyre_take(&target->base.allocator, bindings_size);
   if (!bindings)
     return VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
   vyre_status status = VYRE_OK;
   for (uint32_t set = 0; set < kernel->set_count && !status; set++)
     status = create_set_layout(target, kernel, set, bindings);
-  target_resize(&target->base.allocator, bindings, bindings_size, 0);
+  vyre_release(&target->base.allocator, bindings, bindings_size);
   if (status)
     return status;
   VkPushConstantRange push = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = kernel->base.push_size};
@@ -202,8 +202,8 @@ create_layout(vyre_target *target, vulkan_kernel *kernel)
       .pushConstantRangeCount = kernel->base.push_size ? 1 : 0,
       .pPushConstantRanges = &push,
   };
-  return vulkan_status(target, target->call.vkCreatePipelineLayout(target->device, &info, NULL, &kernel->layout),
-                       "vkCreatePipelineLayout", "for kernel '%s'", kernel->base.label);
+  return VULKAN_CALL(target, vkCreatePipelineLayout, (target->device, &info, NULL, &kernel->layout), "for kernel '%s'",
+                     kernel->base.label);
 }
 
 /* ---- the pipeline -------------------------------------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
   vulkan_cached cached;
   size_t entries_size = sizeof(VkSpecializationMapEntry) * ((size_t)desc->spec_count + 1);
   size_t data_size = 8 * ((size_t)desc->spec_count + 1);
-  char *memory = target_resize(&target->base.allocator, NULL, 0, entries_size + data_size);
+  char *memory = vyre_take(&target->base.allocator, entries_size + data_size);
   if (!memory)
     return VYRE_OUT_OF_MEMORY("for a kernel's specialization constants");
   VkSpecializationMapEntry *entries = (VkSpecializationMapEntry *)(void *)memory;
@@ -256,11 +256,11 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
   vulkan_cache_begin(target, desc, &cached);
   const uint64_t start = clock_now();
   vyre_status status =
-      vulkan_status(target, target->call.vkCreateComputePipelines(target->device, cached.handle, 1, &info, NULL, &kernel->pipeline),
-                    "vkCreateComputePipelines", "for entry point '%s' of kernel '%s'", desc->entry, kernel->base.label);
+      VULKAN_CALL(target, vkCreateComputePipelines, (target->device, cached.handle, 1, &info, NULL, &kernel->pipeline),
+                  "for entry point '%s' of kernel '%s'", desc->entry, kernel->base.label);
   kernel->base.compile_ns = clock_now() - start;
   vulkan_cache_end(target, desc, &cached, !status);
-  target_resize(&target->base.allocator, memory, entries_size + data_size, 0);
+  vyre_release(&target->base.allocator, memory, entries_size + data_size);
   return status;
 }
 
@@ -276,9 +276,9 @@ create_module(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModule 
       .codeSize = desc->size,
       .pCode = words,
   };
-  vyre_status status = vulkan_status(target, target->call.vkCreateShaderModule(target->device, &info, NULL, out),
-                                     "vkCreateShaderModule", "for kernel '%s', %zu bytes", desc->label, desc->size);
-  target_resize(&target->base.allocator, words, desc->size, 0);
+  vyre_status status = VULKAN_CALL(target, vkCreateShaderModule, (target->device, &info, NULL, out), "for kernel '%s', %zu bytes",
+                                   desc->label, desc->size);
+  vyre_release(&target->base.allocator, words, desc->size);
   return status;
 }
 
@@ -308,12 +308,10 @@ vulkan_release(vyre_target *target, target_kernel *item)
   vulkan_settle(target);
   if (!target->hangs)
     destroy_objects(target, kernel);
-  if (kernel->sets)
-    target_resize(allocator, kernel->sets, sizeof *kernel->sets * kernel->set_count, 0);
-  if (kernel->descriptors)
-    target_resize(allocator, kernel->descriptors, sizeof *kernel->descriptors * kernel->base.descriptor_count, 0);
+  vyre_release(allocator, kernel->sets, sizeof *kernel->sets * kernel->set_count);
+  vyre_release(allocator, kernel->descriptors, sizeof *kernel->descriptors * kernel->base.descriptor_count);
   target_kernel_free(target, &kernel->base);
-  target_resize(allocator, kernel, sizeof *kernel, 0);
+  vyre_release(allocator, kernel, sizeof *kernel);
   return vulkan_take_messages(target->instance.messages, VYRE_OK);
 }
 
@@ -326,14 +324,8 @@ allocate_arrays(vyre_target *target, vulkan_kernel *kernel)
   }
   if (kernel->set_count == 0)
     return VYRE_OK;
-  const size_t sets_size = sizeof *kernel->sets * kernel->set_count;
-  const size_t descriptors_size = sizeof *kernel->descriptors * kernel->base.descriptor_count;
-  kernel->sets = target_resize(&target->base.allocator, NULL, 0, sets_size);
-  if (kernel->sets)
-    memset(kernel->sets, 0, sets_size);
-  kernel->descriptors = target_resize(&target->base.allocator, NULL, 0, descriptors_size);
-  if (kernel->descriptors)
-    memset(kernel->descriptors, 0, descriptors_size);
+  kernel->sets = vyre_take(&target->base.allocator, sizeof *kernel->sets * kernel->set_count);
+  kernel->descriptors = vyre_take(&target->base.allocator, sizeof *kernel->descriptors * kernel->base.descriptor_count);
   return kernel->sets && kernel->descriptors ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
 }
 
@@ -382,10 +374,9 @@ fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *ke
 vyre_status
 vulkan_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
 {
-  vulkan_kernel *kernel = target_resize(&target->base.allocator, NULL, 0, sizeof *kernel);
+  vulkan_kernel *kernel = vyre_take(&target->base.allocator, sizeof *kernel);
   if (!kernel)
     return VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
-  *kernel = (vulkan_kernel){0};
   vyre_status status = fill_kernel(target, desc, kernel);
   if (status)
     return vyre_status_join(status, vulkan_release(target, &kernel->base));

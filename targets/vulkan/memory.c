@@ -35,8 +35,7 @@ allocate(vyre_target *target, const VkMemoryAllocateInfo *info, uint64_t size, V
 {
   VYRE_TRY(vulkan_check_budget(target, info->memoryTypeIndex, info->allocationSize));
   target->base.counters.allocations++;
-  return vulkan_status(target, target->call.vkAllocateMemory(target->device, info, NULL, out), "vkAllocateMemory",
-                       "asking for %" PRIu64 " bytes", size);
+  return VULKAN_CALL(target, vkAllocateMemory, (target->device, info, NULL, out), "asking for %" PRIu64 " bytes", size);
 }
 
 vyre_status
@@ -93,8 +92,8 @@ vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer)
 static vyre_status
 map(vyre_target *target, vulkan_buffer *buffer)
 {
-  return vulkan_status(target, target->call.vkMapMemory(target->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped),
-                       "vkMapMemory", "for %" PRIu64 " bytes", buffer->size);
+  return VULKAN_CALL(target, vkMapMemory, (target->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped),
+                     "for %" PRIu64 " bytes", buffer->size);
 }
 
 static vyre_status
@@ -110,14 +109,14 @@ fill_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemo
       .queueFamilyIndexCount = target->choice.has_transfer ? VULKAN_QUEUES : 0,
       .pQueueFamilyIndices = target->choice.queue_families,
   };
-  VYRE_TRY(vulkan_status(target, call->vkCreateBuffer(target->device, &info, NULL, &buffer->handle), "vkCreateBuffer",
-                         "asking for %" PRIu64 " bytes", size));
+  VYRE_TRY(
+      VULKAN_CALL(target, vkCreateBuffer, (target->device, &info, NULL, &buffer->handle), "asking for %" PRIu64 " bytes", size));
   VkMemoryRequirements needs;
   VkMemoryPropertyFlags flags;
   call->vkGetBufferMemoryRequirements(target->device, buffer->handle, &needs);
   VYRE_TRY(vulkan_memory_allocate(target, &needs, needed, liked, size, &buffer->memory, &flags));
-  VYRE_TRY(vulkan_status(target, call->vkBindBufferMemory(target->device, buffer->handle, buffer->memory, 0), "vkBindBufferMemory",
-                         "for a buffer of %" PRIu64 " bytes", size));
+  VYRE_TRY(VULKAN_CALL(target, vkBindBufferMemory, (target->device, buffer->handle, buffer->memory, 0),
+                       "for a buffer of %" PRIu64 " bytes", size));
   buffer->size = size;
   buffer->serial = ++target->serials;
   const bool is_wanted =
@@ -144,7 +143,7 @@ vulkan_buffer_create(vyre_target *target, uint64_t size, VkBufferUsageFlags usag
 vyre_status
 vulkan_create(vyre_target *target, uint64_t size, void **out)
 {
-  vulkan_buffer *buffer = target_resize(&target->base.allocator, NULL, 0, sizeof *buffer);
+  vulkan_buffer *buffer = vyre_take(&target->base.allocator, sizeof *buffer);
   if (!buffer)
     return VYRE_OUT_OF_MEMORY("for a Vulkan buffer");
   VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
@@ -160,7 +159,7 @@ vulkan_create(vyre_target *target, uint64_t size, void **out)
   }
   if (is_made)
     vulkan_buffer_destroy(target, buffer);
-  target_resize(&target->base.allocator, buffer, sizeof *buffer, 0);
+  vyre_release(&target->base.allocator, buffer, sizeof *buffer);
   return status;
 }
 
@@ -169,7 +168,7 @@ vulkan_destroy(vyre_target *target, void *memory)
 {
   vulkan_buffer *buffer = memory;
   vulkan_buffer_destroy(target, buffer);
-  target_resize(&target->base.allocator, buffer, sizeof *buffer, 0);
+  vyre_release(&target->base.allocator, buffer, sizeof *buffer);
   return vulkan_take_messages(target->instance.messages, VYRE_OK);
 }
 

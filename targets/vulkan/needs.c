@@ -329,10 +329,9 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
                       "vulkan: kernel '%s' has ids up to %u, SPIR-V allows 4194303\n"
                       "Fix: the module is damaged; make it again",
                       desc->label, bound);
-  known *ids = target_resize(&target->base.allocator, NULL, 0, sizeof *ids * bound);
+  known *ids = vyre_take(&target->base.allocator, sizeof *ids * bound);
   if (!ids)
     return VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
-  memset(ids, 0, sizeof *ids * bound);
   vyre_status status = VYRE_OK;
   for (size_t at = HEADER_WORDS; at < desc->size / 4 && !status; at += word_at(desc, at) >> 16) {
     const uint32_t length = word_at(desc, at) >> 16;
@@ -343,7 +342,7 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
     else
       learn(desc, at, length, ids, bound);
   }
-  target_resize(&target->base.allocator, ids, sizeof *ids * bound, 0);
+  vyre_release(&target->base.allocator, ids, sizeof *ids * bound);
   return status;
 }
 

@@ -40,14 +40,14 @@ vulkan_record_begin(vyre_target *target, VkCommandBuffer command, bool is_once, 
   };
   target->command = command;
   target->hazards = hazards;
-  return vulkan_status(target, target->call.vkBeginCommandBuffer(command, &begin), "vkBeginCommandBuffer", "to record a sequence");
+  return VULKAN_CALL(target, vkBeginCommandBuffer, (command, &begin), "to record a sequence");
 }
 
 vyre_status
 vulkan_record_end(vyre_target *target, const vulkan_submission *submission)
 {
-  VYRE_TRY(vulkan_status(target, target->call.vkEndCommandBuffer(target->command), "vkEndCommandBuffer",
-                         "for a sequence of %u steps", submission->sequence.step_count));
+  VYRE_TRY(
+      VULKAN_CALL(target, vkEndCommandBuffer, (target->command), "for a sequence of %u steps", submission->sequence.step_count));
   return target->hazards->no_memory ? VYRE_OUT_OF_MEMORY("for the barriers of a Vulkan submission") : VYRE_OK;
 }
 

@@ -8,8 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
-#include "base/grow.h"
-
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -96,8 +94,7 @@ vulkan_shape_make(vyre_target *target, const vulkan_submission *submission)
 void
 vulkan_shape_free(vyre_target *target, vulkan_shape *shape)
 {
-  if (shape->words)
-    target_resize(&target->base.allocator, shape->words, sizeof *shape->words * shape->capacity, 0);
+  vyre_release(&target->base.allocator, shape->words, sizeof *shape->words * shape->capacity);
   *shape = (vulkan_shape){0};
 }
 
@@ -141,11 +138,9 @@ destroy_recording(vyre_target *target, vulkan_recording *recording)
   vulkan_hazards_free(&recording->needs);
   vulkan_hazards_free(&recording->left);
   vulkan_shape_free(target, &recording->shape);
-  if (recording->commands)
-    target_resize(allocator, recording->commands, sizeof *recording->commands * recording->command_capacity, 0);
-  if (recording->stamped)
-    target_resize(allocator, recording->stamped, sizeof *recording->stamped * recording->stamp_capacity, 0);
-  target_resize(allocator, recording, sizeof *recording, 0);
+  vyre_release(allocator, recording->commands, sizeof *recording->commands * recording->command_capacity);
+  vyre_release(allocator, recording->stamped, sizeof *recording->stamped * recording->stamp_capacity);
+  vyre_release(allocator, recording, sizeof *recording);
 }
 
 /* All from there on. */
@@ -196,8 +191,7 @@ create_pool(vyre_target *target, const vulkan_submission *submission, VkDescript
       .poolSizeCount = size_count,
       .pPoolSizes = sizes,
   };
-  return vulkan_status(target, target->call.vkCreateDescriptorPool(target->device, &info, NULL, out), "vkCreateDescriptorPool",
-                       "for %u descriptor sets", sets);
+  return VULKAN_CALL(target, vkCreateDescriptorPool, (target->device, &info, NULL, out), "for %u descriptor sets", sets);
 }
 
 static vyre_status
@@ -212,8 +206,8 @@ add_set(vyre_target *target, vulkan_submission *submission, VkDescriptorPool poo
       .descriptorSetCount = 1,
       .pSetLayouts = &kernel->sets[set],
   };
-  return vulkan_status(target, target->call.vkAllocateDescriptorSets(target->device, &info, &submission->sets[(*at)++]),
-                       "vkAllocateDescriptorSets", "for set %u of kernel '%s'", set, kernel->base.label);
+  return VULKAN_CALL(target, vkAllocateDescriptorSets, (target->device, &info, &submission->sets[(*at)++]),
+                     "for set %u of kernel '%s'", set, kernel->base.label);
 }
 
 static void
@@ -300,8 +294,7 @@ add_commands(vyre_target *target, vulkan_recording *recording, VkCommandBuffer *
       .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
       .commandBufferCount = 1,
   };
-  VYRE_TRY(vulkan_status(target, target->call.vkAllocateCommandBuffers(target->device, &info, out), "vkAllocateCommandBuffers",
-                         "for the steps of a sequence"));
+  VYRE_TRY(VULKAN_CALL(target, vkAllocateCommandBuffers, (target->device, &info, out), "for the steps of a sequence"));
   recording->commands[recording->command_count++] = *out;
   return VYRE_OK;
 }
@@ -315,8 +308,8 @@ record(vyre_target *target, vulkan_submission *submission, vulkan_recording *rec
   VYRE_TRY(create_pool(target, submission, &recording->descriptors));
   VYRE_TRY(write_sets(target, submission, recording->descriptors));
   VYRE_TRY(vulkan_stamps_prepare(target, submission, recording));
-  VYRE_TRY(vulkan_status(target, target->call.vkCreateCommandPool(target->device, &pool, NULL, &recording->pool),
-                         "vkCreateCommandPool", "for the steps of a sequence"));
+  VYRE_TRY(
+      VULKAN_CALL(target, vkCreateCommandPool, (target->device, &pool, NULL, &recording->pool), "for the steps of a sequence"));
   submission->recorded_from = submission->at;
   for (bool is_first = true, more = true; more; is_first = false) {
     VkCommandBuffer command;
@@ -339,7 +332,7 @@ copy_shape(const vyre_target *target, vulkan_shape *out)
 {
   *out = target->shape;
   out->capacity = out->count;
-  out->words = target_resize(&target->base.allocator, NULL, 0, sizeof *out->words * out->count);
+  out->words = vyre_take(&target->base.allocator, sizeof *out->words * out->count);
   if (!out->words)
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
   memcpy(out->words, target->shape.words, sizeof *out->words * out->count);
@@ -350,10 +343,9 @@ static vyre_status
 make_recording(vyre_target *target, vulkan_submission *submission, vulkan_recording **out)
 {
   const vyre_allocator *allocator = &target->base.allocator;
-  vulkan_recording *recording = target_resize(allocator, NULL, 0, sizeof *recording);
+  vulkan_recording *recording = vyre_take(allocator, sizeof *recording);
   if (!recording)
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
-  *recording = (vulkan_recording){0};
   vulkan_hazards_init(&recording->needs, allocator, NULL);
   vulkan_hazards_init(&recording->left, allocator, &recording->needs);
   vyre_status status = copy_shape(target, &recording->shape);

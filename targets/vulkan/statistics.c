@@ -51,17 +51,16 @@ emit_statistics(vyre_target *target, const part *p)
   VYRE_TRY(vulkan_status(target, target->call.vkGetPipelineExecutableStatisticsKHR(target->device, &info, &count, NULL), api,
                          "asking how many figures there are of kernel '%s'", label));
   const size_t size = sizeof(VkPipelineExecutableStatisticKHR) * ((size_t)count + 1);
-  VkPipelineExecutableStatisticKHR *got = target_resize(&target->base.allocator, NULL, 0, size);
+  VkPipelineExecutableStatisticKHR *got = vyre_take(&target->base.allocator, size);
   if (!got)
     return VYRE_OUT_OF_MEMORY("for a kernel's statistics");
-  memset(got, 0, size);
   for (uint32_t i = 0; i < count; i++)
     got[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
   vyre_status status = vulkan_status(target, target->call.vkGetPipelineExecutableStatisticsKHR(target->device, &info, &count, got),
                                      api, "asking for %u figures of kernel '%s'", count, label);
   for (uint32_t i = 0; i < count && !status; i++)
     emit_value(p, &got[i]);
-  target_resize(&target->base.allocator, got, size, 0);
+  vyre_release(&target->base.allocator, got, size);
   return status;
 }
 
@@ -87,16 +86,15 @@ vulkan_statistics(vyre_target *target, const target_kernel *item, emit_figure *e
   VYRE_TRY(vulkan_status(target, target->call.vkGetPipelineExecutablePropertiesKHR(target->device, &info, &count, NULL), api,
                          "asking how many programs kernel '%s' became", item->label));
   const size_t size = sizeof(VkPipelineExecutablePropertiesKHR) * ((size_t)count + 1);
-  VkPipelineExecutablePropertiesKHR *got = target_resize(&target->base.allocator, NULL, 0, size);
+  VkPipelineExecutablePropertiesKHR *got = vyre_take(&target->base.allocator, size);
   if (!got)
     return VYRE_OUT_OF_MEMORY("for a kernel's statistics");
-  memset(got, 0, size);
   for (uint32_t i = 0; i < count; i++)
     got[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR;
   vyre_status status = vulkan_status(target, target->call.vkGetPipelineExecutablePropertiesKHR(target->device, &info, &count, got),
                                      api, "asking for the %u programs that kernel '%s' became", count, item->label);
   for (uint32_t i = 0; i < count && !status; i++)
     status = emit_part(target, &(part){kernel, i, count > 1 ? got[i].name : "", emit, user}, &got[i]);
-  target_resize(&target->base.allocator, got, size, 0);
+  vyre_release(&target->base.allocator, got, size);
   return vulkan_take_messages(target->instance.messages, status);
 }

@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
-#include "base/grow.h"
-
 #include <string.h>
 
 /* ---- made and destroyed -------------------------------------------------------------------------------------------------- */
@@ -15,14 +13,12 @@
 static vyre_status
 make_commands(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role)
 {
-  const struct VolkDeviceTable *call = &target->call;
   const VkCommandPoolCreateInfo pool = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
       .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
       .queueFamilyIndex = target->choice.queue_families[role],
   };
-  VYRE_TRY(vulkan_status(target, call->vkCreateCommandPool(target->device, &pool, NULL, &submission->pools[role]),
-                         "vkCreateCommandPool", "for one sequence"));
+  VYRE_TRY(VULKAN_CALL(target, vkCreateCommandPool, (target->device, &pool, NULL, &submission->pools[role]), "for one sequence"));
   const VkCommandBufferAllocateInfo commands = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
       .commandPool = submission->pools[role],
@@ -30,8 +26,7 @@ make_commands(vyre_target *target, vulkan_submission *submission, vulkan_queue_r
       .commandBufferCount = 2,
   };
   VkCommandBuffer both[2];
-  VYRE_TRY(vulkan_status(target, call->vkAllocateCommandBuffers(target->device, &commands, both), "vkAllocateCommandBuffers",
-                         "for one sequence"));
+  VYRE_TRY(VULKAN_CALL(target, vkAllocateCommandBuffers, (target->device, &commands, both), "for one sequence"));
   submission->before[role] = both[0];
   submission->after[role] = both[1];
   return VYRE_OK;
@@ -50,8 +45,7 @@ fill_submission(vyre_target *target, vulkan_submission *submission)
       .queryType = VK_QUERY_TYPE_TIMESTAMP,
       .queryCount = 2,
   };
-  return vulkan_status(target, target->call.vkCreateQueryPool(target->device, &queries, NULL, &submission->queries),
-                       "vkCreateQueryPool", "for two timestamps");
+  return VULKAN_CALL(target, vkCreateQueryPool, (target->device, &queries, NULL, &submission->queries), "for two timestamps");
 }
 
 static void
@@ -71,8 +65,7 @@ destroy_objects(vyre_target *target, vulkan_submission *submission)
 static void
 forget_sequence(const vyre_allocator *allocator, vulkan_submission *submission)
 {
-  if (submission->copy)
-    target_resize(allocator, submission->copy, submission->copy_size, 0);
+  vyre_release(allocator, submission->copy, submission->copy_size);
   vyre_status_free(submission->status);
   submission->copy = NULL;
   submission->status = VYRE_OK;
@@ -89,24 +82,19 @@ destroy_submission(vyre_target *target, vulkan_submission *submission)
   if (!target->hangs)
     destroy_objects(target, submission);
   forget_sequence(allocator, submission);
-  if (submission->places)
-    target_resize(allocator, submission->places, sizeof *submission->places * submission->place_capacity, 0);
-  if (submission->sets)
-    target_resize(allocator, submission->sets, sizeof *submission->sets * submission->set_capacity, 0);
-  if (submission->first_sets)
-    target_resize(allocator, submission->first_sets, sizeof *submission->first_sets * submission->step_capacity, 0);
-  if (submission->step_ns)
-    target_resize(allocator, submission->step_ns, sizeof *submission->step_ns * submission->step_ns_capacity, 0);
-  target_resize(allocator, submission, sizeof *submission, 0);
+  vyre_release(allocator, submission->places, sizeof *submission->places * submission->place_capacity);
+  vyre_release(allocator, submission->sets, sizeof *submission->sets * submission->set_capacity);
+  vyre_release(allocator, submission->first_sets, sizeof *submission->first_sets * submission->step_capacity);
+  vyre_release(allocator, submission->step_ns, sizeof *submission->step_ns * submission->step_ns_capacity);
+  vyre_release(allocator, submission, sizeof *submission);
 }
 
 static vyre_status
 make_submission(vyre_target *target, vulkan_submission **out)
 {
-  vulkan_submission *submission = target_resize(&target->base.allocator, NULL, 0, sizeof *submission);
+  vulkan_submission *submission = vyre_take(&target->base.allocator, sizeof *submission);
   if (!submission)
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
-  *submission = (vulkan_submission){0};
   vyre_status status = fill_submission(target, submission);
   if (status)
     destroy_submission(target, submission);

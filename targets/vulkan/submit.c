@@ -69,8 +69,8 @@ give(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role,
   };
   /* The driver does not run what the validation layer refuses. */
   VYRE_TRY(vulkan_take_messages(target->instance.messages, VYRE_OK));
-  VYRE_TRY(vulkan_status(target, target->call.vkQueueSubmit(queue->handle, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit",
-                         "submitting %u steps", submission->sequence.step_count));
+  VYRE_TRY(VULKAN_CALL(target, vkQueueSubmit, (queue->handle, 1, &info, VK_NULL_HANDLE), "submitting %u steps",
+                       submission->sequence.step_count));
   queue->submitted = number;
   vulkan_hazards_submitted(&queue->hazards, number);
   submission->last_queue = role;
@@ -171,8 +171,8 @@ look(vyre_target *target)
   for (uint32_t i = 0; i < VULKAN_QUEUES; i++) {
     vulkan_queue *queue = &target->queues[i];
     if (queue->submitted > queue->done)
-      VYRE_TRY(vulkan_status(target, target->call.vkGetSemaphoreCounterValue(target->device, queue->timeline, &queue->done),
-                             "vkGetSemaphoreCounterValue", "asking how far a queue has come"));
+      VYRE_TRY(VULKAN_CALL(target, vkGetSemaphoreCounterValue, (target->device, queue->timeline, &queue->done),
+                           "asking how far a queue has come"));
     vulkan_hazards_waited(&queue->hazards, queue->done);
   }
   return VYRE_OK;
@@ -248,8 +248,7 @@ reset_commands(vyre_target *target, const vulkan_submission *submission)
 {
   for (uint32_t i = 0; i < VULKAN_QUEUES; i++)
     if (submission->pools[i])
-      VYRE_TRY(vulkan_status(target, target->call.vkResetCommandPool(target->device, submission->pools[i], 0), "vkResetCommandPool",
-                             "to record a sequence"));
+      VYRE_TRY(VULKAN_CALL(target, vkResetCommandPool, (target->device, submission->pools[i], 0), "to record a sequence"));
   return VYRE_OK;
 }
 

@@ -7,8 +7,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
-#include "base/grow.h"
-
 static uint64_t
 nanoseconds(const vyre_target *target, uint64_t from, uint64_t to)
 {
@@ -48,8 +46,8 @@ vulkan_stamps_prepare(vyre_target *target, const vulkan_submission *submission, 
       .queryType = VK_QUERY_TYPE_TIMESTAMP,
       .queryCount = recording->query_count,
   };
-  return vulkan_status(target, target->call.vkCreateQueryPool(target->device, &info, NULL, &recording->queries),
-                       "vkCreateQueryPool", "for %u timestamps", recording->query_count);
+  return VULKAN_CALL(target, vkCreateQueryPool, (target->device, &info, NULL, &recording->queries), "for %u timestamps",
+                     recording->query_count);
 }
 
 void
@@ -80,16 +78,16 @@ read_steps(vyre_target *target, const vulkan_submission *submission)
   if (!recording || !recording->queries)
     return VYRE_OK;
   const size_t count = (size_t)recording->stamp_count + 1, size = sizeof(uint64_t) * count;
-  uint64_t *stamps = target_resize(&target->base.allocator, NULL, 0, size);
+  uint64_t *stamps = vyre_take(&target->base.allocator, size);
   if (!stamps)
     return VYRE_OUT_OF_MEMORY("for the times of steps");
-  vyre_status status = vulkan_status(target,
-                                     target->call.vkGetQueryPoolResults(target->device, recording->queries, 0, (uint32_t)count,
-                                                                        size, stamps, sizeof *stamps, VK_QUERY_RESULT_64_BIT),
-                                     "vkGetQueryPoolResults", "for %u timestamps", (uint32_t)count);
+  vyre_status status =
+      VULKAN_CALL(target, vkGetQueryPoolResults,
+                  (target->device, recording->queries, 0, (uint32_t)count, size, stamps, sizeof *stamps, VK_QUERY_RESULT_64_BIT),
+                  "for %u timestamps", (uint32_t)count);
   for (uint32_t i = 0; i < recording->stamp_count && !status; i++)
     submission->step_ns[recording->stamped[i]] += nanoseconds(target, stamps[i], stamps[i + 1]);
-  target_resize(&target->base.allocator, stamps, size, 0);
+  vyre_release(&target->base.allocator, stamps, size);
   return status;
 }
 
@@ -101,8 +99,8 @@ host_time(vyre_target *target, uint64_t stamp, uint64_t *out)
       {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
       {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}};
   uint64_t now[2], deviation;
-  VYRE_TRY(vulkan_status(target, target->call.vkGetCalibratedTimestampsEXT(target->device, 2, clocks, now, &deviation),
-                         "vkGetCalibratedTimestampsEXT", "to tell the device's clock by the host's"));
+  VYRE_TRY(VULKAN_CALL(target, vkGetCalibratedTimestampsEXT, (target->device, 2, clocks, now, &deviation),
+                       "to tell the device's clock by the host's"));
   *out = now[1] - nanoseconds(target, stamp, now[0]);
   return VYRE_OK;
 }
@@ -113,10 +111,9 @@ vulkan_stamps_read(vyre_target *target, vulkan_submission *submission)
   if (!submission->queries)
     return VYRE_OK;
   uint64_t stamps[2];
-  VYRE_TRY(vulkan_status(target,
-                         target->call.vkGetQueryPoolResults(target->device, submission->queries, 0, 2, sizeof stamps, stamps,
-                                                            sizeof stamps[0], VK_QUERY_RESULT_64_BIT),
-                         "vkGetQueryPoolResults", "for two timestamps"));
+  VYRE_TRY(VULKAN_CALL(target, vkGetQueryPoolResults,
+                       (target->device, submission->queries, 0, 2, sizeof stamps, stamps, sizeof stamps[0], VK_QUERY_RESULT_64_BIT),
+                       "for two timestamps"));
   submission->timing.device_ns += nanoseconds(target, stamps[0], stamps[1]);
   if (target->tells_host_time && submission->timing.device_start_ns == 0)
     VYRE_TRY(host_time(target, stamps[0], &submission->timing.device_start_ns));

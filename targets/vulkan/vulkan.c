@@ -23,7 +23,7 @@ close_target(vyre_target *target)
     status = vyre_status_join(status, vulkan_instance_close(&target->instance, &allocator));
     vulkan_unlock();
   }
-  target_resize(&allocator, target, sizeof *target, 0);
+  vyre_release(&allocator, target, sizeof *target);
   return status;
 }
 
@@ -81,10 +81,9 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   *out = NULL;
   vyre_target_options defaults = {0};
   vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
-  vyre_target *target = target_resize(&own, NULL, 0, sizeof *target);
+  vyre_target *target = vyre_take(&own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a Vulkan target");
-  memset(target, 0, sizeof *target);
   target_base_init(&target->base, &hooks, &own);
   target->timeout = options ? options->timeout : 0;
   target->most_iterations = VULKAN_MOST_ITERATIONS;
@@ -118,8 +117,7 @@ list_devices(const vyre_target_options *options, void (*emit)(void *user, const 
   vulkan_unlock();
   for (uint32_t i = 0; i < count; i++)
     emit(user, &choices[i].info);
-  if (choices)
-    target_resize(allocator, choices, sizeof *choices * count, 0);
+  vyre_release(allocator, choices, sizeof *choices * count);
   return status;
 }
 

@@ -246,6 +246,9 @@ vulkan_tells_statistics(const vyre_target *target)
 
 /* OK for success codes.  `format` says what was asked for.  Device loss is remembered if `target` is not NULL. */
 vyre_status vulkan_status(vyre_target *target, VkResult result, const char *api, const char *format, ...) VYRE_PRINTF(4, 5);
+/* Calls a function of the device. */
+#define VULKAN_CALL(target, function, arguments, ...) \
+  vulkan_status((target), (target)->call.function arguments, #function, __VA_ARGS__)
 vyre_status vulkan_no_device(void);
 /* `status`, or the messages of the API's checks since the last call. */
 vyre_status vulkan_take_messages(vulkan_messages *messages, vyre_status status);
