@@ -95,6 +95,12 @@ target_is_lost(const vyre_target *target)
   return target_base_of_const(target)->lost;
 }
 
+bool
+target_hangs(const vyre_target *target)
+{
+  return target_base_of_const(target)->hangs;
+}
+
 vyre_status
 target_ready(const vyre_target *target)
 {

@@ -67,6 +67,13 @@ typedef struct target_counters {
 #include "counters.def"
 } target_counters;
 
+/* Words that say all that something depends on: work.h. */
+typedef struct target_shape {
+  uint64_t *words; /* owned */
+  uint32_t count, capacity;
+  uint64_t hash;
+} target_shape;
+
 /* What is the device's own.  A hook that fails undoes what it did. */
 typedef struct target_hooks {
   const char *name; /* in front of every message: "vulkan" */
@@ -109,6 +116,8 @@ typedef struct target_hooks {
   /* What the driver tells of a kernel that was made for it (VYRE_TARGET_STATISTICS).  NULL: nothing. */
   vyre_status (*statistics)(vyre_target *target, const target_kernel *kernel,
                             void (*emit)(void *user, const vyre_kernel_figure *figure), void *user);
+  /* For those that use work.h. */
+  const struct target_work_hooks *work;
 } target_hooks;
 
 typedef struct target_base {
@@ -116,12 +125,15 @@ typedef struct target_base {
   vyre_allocator allocator;
   vyre_device_info info; /* the target fills it when it opens */
   bool lost;             /* the target sets it when its device is gone */
+  bool hangs;            /* the target sets it: something still runs, and nothing that it may use can be destroyed */
   bool only_looks;       /* kernels are made for `statistics`; the target sets it when it opens, by its options */
   target_handles buffers, kernels, tickets;
   target_buffer *pool; /* newest of the smallest class */
   struct target_kept *kept;
   uint64_t bytes_idle; /* of kept sets that nobody holds */
   uint64_t drops;      /* sets that nobody held any more, ever */
+  struct target_work *unused;
+  target_shape shape; /* of what comes next */
   target_counters counters;
   /* Bytes that the pool, and kept sets that nobody holds, may have: info.memory / 32 each.  Tests say so otherwise here. */
   bool has_budgets;
@@ -190,6 +202,7 @@ vyre_status target_wait(vyre_target *target, vyre_ticket ticket, vyre_timing *ti
 vyre_status target_flush(vyre_target *target);
 /* base.c */
 bool target_is_lost(const vyre_target *target);
+bool target_hangs(const vyre_target *target);
 vyre_status target_recover(vyre_target *target);
 void target_metrics(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user);
 

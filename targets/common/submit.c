@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
 #include "vyre/environment.h"
+#include "work.h"
 
 #include <inttypes.h>
 
@@ -79,12 +80,19 @@ target_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *t
 
 /* ---- tickets ------------------------------------------------------------------------------------------------------------- */
 
+typedef struct holding {
+  const vyre_target *target;
+  target_ticket *ticket;
+} holding;
+
 static void
-hold(const vyre_target *target, target_ticket *ticket, const vyre_range *range)
+hold(void *user, const vyre_range *range, bool is_step)
 {
-  target_buffer *buffer = target_buffer_get(target, range->buffer);
+  (void)is_step;
+  const holding *held = user;
+  target_buffer *buffer = target_buffer_get(held->target, range->buffer);
   if (buffer) /* no buffer, where one is optional */
-    ticket->holds[ticket->hold_count++] = &buffer->in_flight;
+    held->ticket->holds[held->ticket->hold_count++] = &buffer->in_flight;
 }
 
 /* Notes all that a checked sequence names. */
@@ -99,21 +107,9 @@ hold_all(vyre_target *target, const vyre_sequence *sequence, target_ticket *tick
   ticket->holds = vyre_take(&base->allocator, ticket->hold_size);
   if (!ticket->holds)
     return VYRE_OUT_OF_MEMORY("for a submission that is begun");
-  for (uint32_t i = 0; i < sequence->fill_count; i++)
-    hold(target, ticket, &sequence->fills[i].range);
-  for (uint32_t i = 0; i < sequence->upload_count; i++)
-    hold(target, ticket, &sequence->uploads[i].range);
-  for (uint32_t i = 0; i < sequence->step_count; i++) {
-    const vyre_step *step = &sequence->steps[i];
-    ticket->holds[ticket->hold_count++] = &target_kernel_get(target, step->kernel)->in_flight;
-    for (uint32_t k = 0; k < step->buffer_count; k++)
-      hold(target, ticket, &step->buffers[k]);
-    hold(target, ticket, &step->indirect);
-  }
-  for (uint32_t i = 0; i < sequence->repeat_count; i++)
-    hold(target, ticket, &sequence->repeats[i].until);
-  for (uint32_t i = 0; i < sequence->read_count; i++)
-    hold(target, ticket, &sequence->reads[i].range);
+  target_each_range(sequence, hold, &(holding){target, ticket});
+  for (uint32_t i = 0; i < sequence->step_count; i++)
+    ticket->holds[ticket->hold_count++] = &target_kernel_get(target, sequence->steps[i].kernel)->in_flight;
   for (size_t i = 0; i < ticket->hold_count; i++)
     ++*ticket->holds[i];
   return VYRE_OK;

@@ -184,7 +184,7 @@ cuda_loaded_give(vyre_target *target, cuda_loaded *loaded)
     at = &(*at)->next;
   *at = loaded->next;
   vyre_status status =
-      target->base.lost || target->hangs ? VYRE_OK : CUDA_CALL(target, cuModuleUnload, (loaded->module), "releasing a kernel");
+      target->base.lost || target->base.hangs ? VYRE_OK : CUDA_CALL(target, cuModuleUnload, (loaded->module), "releasing a kernel");
   vyre_release(&target->base.allocator, loaded, sizeof *loaded);
   return status;
 }

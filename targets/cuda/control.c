@@ -57,15 +57,15 @@ cuda_control_size(const vyre_sequence *sequence)
 cuda_address
 cuda_control_dispatch(const cuda_submission *submission, uint32_t step)
 {
-  return submission->control + step_offset(&submission->sequence, step);
+  return submission->control + step_offset(&submission->work.sequence, step);
 }
 
 bool
 cuda_is_told(const vyre_target *target, const cuda_submission *submission, uint32_t index)
 {
-  const vyre_step *step = &submission->sequence.steps[index];
+  const vyre_step *step = &submission->work.sequence.steps[index];
   const cuda_kernel *kernel = cuda_kernel_get(target, step->kernel);
-  return index >= submission->first_controlled || step->indirect.buffer.id || step->count || kernel->text.meets ||
+  return index >= submission->work.first_controlled || step->indirect.buffer.id || step->count || kernel->text.meets ||
          kernel->text.tells;
 }
 
@@ -85,7 +85,7 @@ load_kernels(vyre_target *target)
 vyre_status
 cuda_control_ensure(vyre_target *target, cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   bool needs_kernels = false;
   for (uint32_t i = 0; i < sequence->step_count && !needs_kernels; i++)
     needs_kernels = sequence->steps[i].indirect.buffer.id != 0;
@@ -96,7 +96,7 @@ cuda_control_ensure(vyre_target *target, cuda_submission *submission)
   const uint64_t size = cuda_control_size(sequence);
   if (size <= submission->control_size)
     return VYRE_OK;
-  cuda_recorded_destroy(target, submission); /* they name it */
+  target_recorded_destroy_all(target, &submission->work); /* they name it */
   if (submission->control) {
     const cuda_address old = submission->control;
     target->bytes_staged -= submission->control_size;
@@ -126,11 +126,11 @@ write_step(const vyre_step *step, vyre_ptx_dispatch *out)
 void
 cuda_control_write(const vyre_target *target, cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   unsigned char *image = submission->up.host;
   const uint64_t size = cuda_control_size(sequence);
   (void)target;
-  if (submission->is_first) {
+  if (submission->work.is_first) {
     memset(image, 0, size);
     for (uint32_t i = 0; i < sequence->step_count; i++) {
       vyre_ptx_dispatch told;
@@ -142,7 +142,7 @@ cuda_control_write(const vyre_target *target, cuda_submission *submission)
   /* A repeat goes on, and with it all later steps. */
   memcpy(image, submission->down.host, size);
   memset(image + STOPPED * sizeof(uint32_t), 0, sizeof(uint32_t));
-  for (uint32_t i = submission->at.step; i < sequence->step_count; i++)
+  for (uint32_t i = submission->work.at.step; i < sequence->step_count; i++)
     memset(image + step_offset(sequence, i) + offsetof(vyre_ptx_dispatch, stops), 0, sizeof(uint32_t));
 }
 
@@ -159,7 +159,7 @@ give(vyre_target *target, cuda_submission *submission, cuda_function function, u
 vyre_status
 cuda_control_give_prepare(vyre_target *target, cuda_submission *submission, uint32_t index)
 {
-  const vyre_step *step = &submission->sequence.steps[index];
+  const vyre_step *step = &submission->work.sequence.steps[index];
   uint64_t size;
   const prepare_task task = {
       .control = submission->control,
@@ -174,7 +174,7 @@ cuda_control_give_prepare(vyre_target *target, cuda_submission *submission, uint
 vyre_status
 cuda_control_give_end(vyre_target *target, cuda_submission *submission, uint32_t index, bool is_last)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   const vyre_repeat *repeat = &sequence->repeats[index];
   const uint32_t end = repeat->first + repeat->count;
   uint64_t size;
@@ -194,48 +194,37 @@ cuda_control_give_end(vyre_target *target, cuda_submission *submission, uint32_t
 /* ---- results ------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
-word_read(const cuda_submission *submission, uint64_t offset)
+word_read(const target_work *work, uint64_t offset)
 {
   uint32_t word;
-  memcpy(&word, (const char *)submission->down.host + offset, sizeof word);
+  memcpy(&word, (const char *)((const cuda_submission *)(const void *)work)->down.host + offset, sizeof word);
   return word;
 }
 
 vyre_repeat_end
-cuda_control_repeat(const cuda_submission *submission, uint32_t repeat)
+cuda_control_repeat(const target_work *work, uint32_t repeat)
 {
   const uint64_t offset = repeat_offset(repeat);
-  return (vyre_repeat_end){word_read(submission, offset), word_read(submission, offset + sizeof(uint32_t))};
+  return (vyre_repeat_end){word_read(work, offset), word_read(work, offset + sizeof(uint32_t))};
 }
 
 uint32_t
-cuda_control_launches(const cuda_submission *submission)
+cuda_control_launches(const target_work *work)
 {
-  return word_read(submission, LAUNCHES * sizeof(uint32_t));
-}
-
-static vyre_status
-too_many(const vyre_target *target, const vyre_step *step, uint32_t index)
-{
-  return vyre_status_note(VYRE_ERROR(VYRE_CODE_INPUT,
-                                     "cuda: kernel '%s': its buffer of groups says more than %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                                     ", which the step allows\nFix: a buffer that says less, or a step that allows more",
-                                     target_kernel_get(target, step->kernel)->label, step->groups[0], step->groups[1],
-                                     step->groups[2]),
-                          "in step %" PRIu32, index);
+  return word_read(work, LAUNCHES * sizeof(uint32_t));
 }
 
 vyre_status
 cuda_control_status(const vyre_target *target, const cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  if (!submission->has_control)
+  const vyre_sequence *sequence = &submission->work.sequence;
+  if (!submission->work.is_controlled)
     return VYRE_OK;
-  const uint32_t wrong = word_read(submission, FAULT * sizeof(uint32_t));
+  const uint32_t wrong = word_read(&submission->work, FAULT * sizeof(uint32_t));
   if (wrong && wrong <= sequence->step_count)
-    return too_many(target, &sequence->steps[wrong - 1], wrong - 1);
+    return target_too_many_groups(target, sequence, wrong - 1);
   for (uint32_t i = 0; i < sequence->step_count; i++) {
-    const uint32_t fault = word_read(submission, step_offset(sequence, i) + offsetof(vyre_ptx_dispatch, fault));
+    const uint32_t fault = word_read(&submission->work, step_offset(sequence, i) + offsetof(vyre_ptx_dispatch, fault));
     if (fault)
       return vyre_status_note(VYRE_ERROR(VYRE_CODE_INPUT,
                                          "cuda: kernel '%s' came to a trap: fault %" PRIu32 " of its text's\n"

@@ -43,15 +43,15 @@ static vyre_status
 ensure(vyre_target *target, cuda_submission *submission, cuda_pinned *pinned, uint64_t size)
 {
   if (size > pinned->size)
-    cuda_recorded_destroy(target, submission);
+    target_recorded_destroy_all(target, &submission->work);
   return cuda_pinned_ensure(target, pinned, size);
 }
 
 vyre_status
 cuda_plan_copies(vyre_target *target, cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  const uint64_t control = submission->has_control ? cuda_control_size(sequence) : 0;
+  const vyre_sequence *sequence = &submission->work.sequence;
+  const uint64_t control = submission->work.is_controlled ? cuda_control_size(sequence) : 0;
   uint64_t up = control, down = control;
   if (!vyre_grow(&target->base.allocator, &submission->uploads, &submission->upload_capacity, sequence->upload_count,
                  sizeof(cuda_copy)) ||
@@ -87,30 +87,30 @@ next_place(walk *w, uint64_t size)
 void
 cuda_stage_uploads(const vyre_target *target, cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   walk w = {submission->uploads, 0};
   for (uint32_t i = 0; i < sequence->upload_count; i++) {
     const vyre_range *range = &sequence->uploads[i].range;
     const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);
     memcpy((char *)submission->up.host + next_place(&w, size), sequence->uploads[i].data, size);
-    submission->timing.bytes_up += size;
+    submission->work.timing.bytes_up += size;
   }
   for (uint32_t i = 0; i < sequence->fill_count; i++) {
     const vyre_range *range = &sequence->fills[i].range;
-    submission->timing.bytes_filled += target_range_size(target_buffer_get(target, range->buffer), range);
+    submission->work.timing.bytes_filled += target_range_size(target_buffer_get(target, range->buffer), range);
   }
 }
 
 void
 cuda_take_reads(const vyre_target *target, cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   walk w = {submission->reads, 0};
   for (uint32_t i = 0; i < sequence->read_count; i++) {
     const vyre_range *range = &sequence->reads[i].range;
     const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);
     memcpy(sequence->reads[i].data, (const char *)submission->down.host + next_place(&w, size), size);
-    submission->timing.bytes_down += size;
+    submission->work.timing.bytes_down += size;
   }
 }
 
@@ -135,7 +135,7 @@ give_fill(vyre_target *target, const cuda_submission *submission, const vyre_fil
 vyre_status
 cuda_give_before(vyre_target *target, const cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   for (uint32_t i = 0; i < sequence->fill_count; i++)
     VYRE_TRY(give_fill(target, submission, &sequence->fills[i]));
   for (uint32_t i = 0; i < submission->upload_count; i++) {

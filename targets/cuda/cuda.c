@@ -21,7 +21,7 @@
 /* One that ends something: on a context that is gone it has only the host's side to end. */
 #define ENDS_IN_CONTEXT(target, call)                                              \
   do {                                                                             \
-    if ((target)->base.lost || (target)->hangs)                                    \
+    if ((target)->base.lost || (target)->base.hangs)                               \
       return call;                                                                 \
     vyre_status entered = cuda_enter(target);                                      \
     vyre_status ended = call;                                                      \
@@ -100,9 +100,9 @@ start(vyre_target *target, const vyre_sequence *sequence, void **out)
 static vyre_status
 close_context(vyre_target *target)
 {
-  const bool is_there = target->context && !target->base.lost && !target->hangs;
+  const bool is_there = target->context && !target->base.lost && !target->base.hangs;
   vyre_status status = is_there ? cuda_enter(target) : VYRE_OK;
-  cuda_submissions_destroy(target);
+  target_works_destroy(target);
   if (is_there && target->control)
     status = vyre_status_join(status, CUDA_CALL(target, cuModuleUnload, (target->control), "closing a target"));
   if (is_there)
@@ -119,13 +119,13 @@ close_target(vyre_target *target)
   VYRE_FOREIGN_CALL;
   if (!target)
     return VYRE_OK;
-  if (target->hangs)
+  if (target->base.hangs)
     return VYRE_OK; /* what runs on uses all of it until the process ends */
   const vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
   status = cuda_take_messages(target, vyre_status_join(status, close_context(target)));
   target_files_close(&target->files);
-  vyre_release(&allocator, target->shape, sizeof *target->shape * target->shape_capacity);
+  target_shape_free(&target->base, &target->base.shape);
   if (!target->was_left)
     cuda_library_close(&target->library);
   vyre_release(&allocator, target, sizeof *target);
@@ -136,9 +136,9 @@ close_target(vyre_target *target)
 static vyre_status
 reopen(vyre_target *target)
 {
-  target->was_left = target->was_left || target->hangs;
+  target->was_left = target->was_left || target->base.hangs;
   vyre_status_free(close_context(target)); /* of a context that is gone */
-  target->hangs = false;
+  target->base.hangs = false;
   vyre_status status = cuda_context_open(target);
   return status ? vyre_status_note(status, "the context was lost, and the driver makes no new one: the process must be restarted")
                 : VYRE_OK;
@@ -148,12 +148,6 @@ static vyre_status
 statistics(vyre_target *target, const target_kernel *kernel, void (*emit)(void *user, const vyre_kernel_figure *figure), void *user)
 {
   IN_CONTEXT(target, cuda_statistics(target, kernel, emit, user));
-}
-
-static bool
-hangs(const vyre_target *target)
-{
-  return target->hangs;
 }
 
 static vyre_status
@@ -181,6 +175,7 @@ static const target_hooks hooks = {
     .finish = finish,
     .reopen = reopen,
     .statistics = statistics,
+    .work = &cuda_works,
 };
 
 static vyre_status
@@ -253,6 +248,6 @@ const vyre_target_ops vyre_target_cuda = {
     .address = cuda_find_address,
     .import = target_import,
     .summary = "PTX on an NVIDIA GPU",
-    .hangs = hangs,
+    .hangs = target_hangs,
     .resident = resident,
 };

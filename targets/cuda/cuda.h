@@ -9,6 +9,7 @@
 
 #include "../common/base.h"
 #include "../common/files.h"
+#include "../common/work.h"
 #include "targets/cuda/api/api.h"
 #include "sim/simulator.h"
 #include "vyre/ptx.h"
@@ -68,11 +69,6 @@ typedef struct cuda_kernel {
   uint64_t code_bytes;  /* of a kernel that is looked at: what the driver's linker made of its text */
 } cuda_kernel;
 
-/* Where the steps go on: at the start of an iteration, or at a step that is in no repeat. */
-typedef struct cuda_position {
-  uint32_t step, repeat, iteration; /* the next repeat that is not done, and how often its steps are already given */
-} cuda_position;
-
 /* Neighbouring uploads or reads as one copy. */
 typedef struct cuda_copy {
   vyre_device_buffer buffer;
@@ -99,10 +95,7 @@ typedef struct cuda_node {
 
 /* The commands of a sequence from some position on as a graph: graph.c. */
 typedef struct cuda_recorded {
-  struct cuda_recorded *next; /* the one that was used before it */
-  uint64_t *shape;            /* owned: all that it depends on but the launches' parameters and grids */
-  uint32_t shape_count;
-  uint64_t hash;
+  target_recorded base; /* first; its shape is all that it depends on but the launches' parameters and grids */
   cuda_graph graph;
   cuda_graph_exec exec; /* NULL: the shape was seen once, and is not captured yet, or */
   bool is_refused;      /* the driver cannot capture it */
@@ -121,14 +114,14 @@ typedef enum cuda_mode {
 
 /* What one sequence needs while it runs, and what stays of it for the next one. */
 typedef struct cuda_submission {
-  struct cuda_submission *next; /* unused ones, the last one first; of those that run, the one that was begun before it */
+  target_work work;             /* first */
+  struct cuda_submission *next; /* of those that run, the one that was begun before it */
   uint64_t number;
   cuda_stream stream;
   cuda_event start, end; /* around what was given last */
   cuda_pinned up, down;
   cuda_address control; /* device memory; 0: none */
   uint64_t control_size;
-  cuda_recorded *recorded; /* the one that was used last first */
   cuda_copy *uploads, *reads;
   uint32_t upload_capacity, upload_count, read_capacity, read_count;
   uint64_t *data; /* of a launch's parameters */
@@ -137,24 +130,16 @@ typedef struct cuda_submission {
   uint32_t stamp_capacity, stamps_made;
   uint32_t *stamped; /* the step of each; of the first, which is before them all, none */
   uint32_t stamped_capacity, stamp_count, stamps_wanted;
-  uint64_t *step_ns; /* so far */
-  uint32_t step_ns_capacity;
-
-  /* The sequence that runs. */
-  vyre_sequence sequence; /* its arrays are the caller's, or */
-  void *copy;             /* in here; NULL: the caller's */
-  size_t copy_size;
-  bool has_control;          /* some of its steps are told something in device memory: control.c */
-  uint32_t first_controlled; /* from this step on all may be stopped */
-  bool is_first;             /* nothing of it was given yet */
-  cuda_position at;
   cuda_mode mode;
   cuda_recorded *graph; /* that is captured or updated, */
   uint32_t node;        /* and which of its launches comes next */
-  bool is_done;
-  vyre_status status; /* owned; of what went wrong before the wait */
-  vyre_timing timing;
 } cuda_submission;
+
+static inline cuda_submission *
+cuda_submission_of(target_work *work)
+{
+  return (cuda_submission *)(void *)work;
+}
 
 struct vyre_target {
   target_base base; /* first */
@@ -174,10 +159,7 @@ struct vyre_target {
   uint64_t linked_bytes;                      /* of the cubin that was linked last */
   cuda_function control_prepare, control_end; /* NULL until they are needed */
   cuda_module control;
-  uint64_t *shape; /* of what comes next */
-  uint32_t shape_capacity, shape_count;
-  cuda_submission *unused, *running;
-  bool hangs;    /* something still runs: nothing of the context can be destroyed */
+  cuda_submission *running;
   bool was_left; /* a context that hung was left: the library stays */
 };
 
@@ -267,11 +249,7 @@ vyre_status cuda_loaded_give(vyre_target *target, cuda_loaded *loaded);
 
 /* ---- submission.c -------------------------------------------------------------------------------------------------------- */
 
-/* An unused one, or a new one, with room for all that the sequence needs.  `is_begun`: its arrays are copied, so that they may go.
- */
-vyre_status cuda_submission_take(vyre_target *target, const vyre_sequence *sequence, bool is_begun, cuda_submission **out);
-void cuda_submission_give(vyre_target *target, cuda_submission *submission);
-void cuda_submissions_destroy(vyre_target *target);
+extern const target_work_hooks cuda_works;
 
 /* ---- copies.c: what goes up and comes down ------------------------------------------------------------------------------- */
 
@@ -297,21 +275,16 @@ vyre_status cuda_launch_give(vyre_target *target, cuda_submission *submission, c
 
 /* ---- graph.c ------------------------------------------------------------------------------------------------------------- */
 
-enum {
-  CUDA_MOST_RECORDED = 8,    /* of a submission */
-  CUDA_MOST_NODES = 1 << 12, /* launches of a graph */
-};
+enum { CUDA_MOST_NODES = 1 << 12 /* launches of a graph */ };
 
-/* Of what comes next of the submission, into target->shape. */
-vyre_status cuda_shape_make(vyre_target *target, const cuda_submission *submission);
-/* Whether the submission has seen target->shape. */
-bool cuda_shape_is_known(const vyre_target *target, cuda_submission *submission);
+/* Hooks of works. */
+vyre_status cuda_shape_make(vyre_target *target, const target_work *work);
+void cuda_recorded_destroy(vyre_target *target, target_recorded *recorded);
 /* Gives the device what comes next: as a graph if it came before, else command by command. */
 vyre_status cuda_give(vyre_target *target, cuda_submission *submission);
 /* A launch that is captured or updated; record.c calls it. */
 vyre_status cuda_node_add(vyre_target *target, cuda_submission *submission, const cuda_launch *launch);
 vyre_status cuda_node_update(vyre_target *target, cuda_submission *submission, const cuda_launch *launch);
-void cuda_recorded_destroy(vyre_target *target, cuda_submission *submission);
 
 /* ---- timing.c ------------------------------------------------------------------------------------------------------------ */
 
@@ -342,9 +315,9 @@ cuda_address cuda_control_dispatch(const cuda_submission *submission, uint32_t s
 vyre_status cuda_control_give_prepare(vyre_target *target, cuda_submission *submission, uint32_t step);
 vyre_status cuda_control_give_end(vyre_target *target, cuda_submission *submission, uint32_t repeat, bool is_last);
 /* How a repeat stands. */
-vyre_repeat_end cuda_control_repeat(const cuda_submission *submission, uint32_t repeat);
+vyre_repeat_end cuda_control_repeat(const target_work *work, uint32_t repeat);
 /* Kernels whose groups came from a buffer and were not none. */
-uint32_t cuda_control_launches(const cuda_submission *submission);
+uint32_t cuda_control_launches(const target_work *work);
 /* An error where a buffer said more groups than its step allows, or a program came to a fault. */
 vyre_status cuda_control_status(const vyre_target *target, const cuda_submission *submission);
 

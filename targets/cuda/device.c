@@ -176,7 +176,7 @@ cuda_context_open(vyre_target *target)
 void
 cuda_context_close(vyre_target *target)
 {
-  if (target->context && !target->hangs) /* one that hangs is left to the process */
+  if (target->context && !target->base.hangs) /* one that hangs is left to the process */
     target->library.call.cuCtxDestroy_v2(target->context);
   target->context = NULL;
 }

@@ -12,25 +12,16 @@
 
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 /* ---- shapes -------------------------------------------------------------------------------------------------------------- */
 
 enum { RANGE_WORDS = 2, STEP_WORDS = 1, REPEAT_WORDS = 3, SEQUENCE_WORDS = 5 };
 
 static void
-put(vyre_target *target, uint64_t word)
-{
-  target->shape[target->shape_count++] = word;
-}
-
-static void
 put_range(vyre_target *target, const vyre_range *range)
 {
   uint64_t size;
-  put(target, cuda_range_address(target, range, &size));
-  put(target, size);
+  target_shape_put(target, cuda_range_address(target, range, &size));
+  target_shape_put(target, size);
 }
 
 static void
@@ -39,27 +30,25 @@ put_step(vyre_target *target, const vyre_step *step)
   const bool is_empty = step->groups[0] == 0 || step->groups[1] == 0 || step->groups[2] == 0;
   const uint64_t is_part = step->count != 0,
                  is_indirect = step->indirect.buffer.id != 0; /* which are told more, in control memory */
-  put(target, cuda_kernel_get(target, step->kernel)->serial << 3 | is_part << 2 | is_indirect << 1 | is_empty);
+  target_shape_put(target, cuda_kernel_get(target, step->kernel)->serial << 3 | is_part << 2 | is_indirect << 1 | is_empty);
 }
 
 vyre_status
-cuda_shape_make(vyre_target *target, const cuda_submission *submission)
+cuda_shape_make(vyre_target *target, const target_work *work)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &work->sequence;
   const uint64_t ranges = (uint64_t)sequence->fill_count + sequence->upload_count + sequence->read_count;
   const uint64_t count = SEQUENCE_WORDS + RANGE_WORDS * ranges + sequence->fill_count +
                          (uint64_t)STEP_WORDS * sequence->step_count + (uint64_t)REPEAT_WORDS * sequence->repeat_count;
-  if (!vyre_grow(&target->base.allocator, &target->shape, &target->shape_capacity, count, sizeof *target->shape))
-    return VYRE_OUT_OF_MEMORY("for a CUDA submission");
-  target->shape_count = 0;
-  put(target, (uint64_t)submission->is_first << 32 | submission->at.step);
-  put(target, (uint64_t)submission->at.repeat << 32 | submission->at.iteration);
-  put(target, (uint64_t)sequence->step_count << 32 | sequence->repeat_count);
-  put(target, (uint64_t)sequence->fill_count << 32 | sequence->upload_count);
-  put(target, (uint64_t)sequence->read_count << 32 | (sequence->step_ns != NULL));
+  VYRE_TRY(target_shape_begin(target, count));
+  target_shape_put(target, (uint64_t)work->is_first << 32 | work->at.step);
+  target_shape_put(target, (uint64_t)work->at.repeat << 32 | work->at.iteration);
+  target_shape_put(target, (uint64_t)sequence->step_count << 32 | sequence->repeat_count);
+  target_shape_put(target, (uint64_t)sequence->fill_count << 32 | sequence->upload_count);
+  target_shape_put(target, (uint64_t)sequence->read_count << 32 | (sequence->step_ns != NULL));
   for (uint32_t i = 0; i < sequence->fill_count; i++) {
     put_range(target, &sequence->fills[i].range);
-    put(target, sequence->fills[i].value);
+    target_shape_put(target, sequence->fills[i].value);
   }
   for (uint32_t i = 0; i < sequence->upload_count; i++)
     put_range(target, &sequence->uploads[i].range);
@@ -69,39 +58,22 @@ cuda_shape_make(vyre_target *target, const cuda_submission *submission)
     put_step(target, &sequence->steps[i]);
   for (uint32_t i = 0; i < sequence->repeat_count; i++) {
     const vyre_repeat *repeat = &sequence->repeats[i];
-    put(target, (uint64_t)repeat->first << 32 | repeat->count);
-    put(target, repeat->times);
-    put(target, repeat->until.buffer.id != 0);
+    target_shape_put(target, (uint64_t)repeat->first << 32 | repeat->count);
+    target_shape_put(target, repeat->times);
+    target_shape_put(target, repeat->until.buffer.id != 0);
   }
+  target_shape_end(target);
   return VYRE_OK;
 }
 
-static cuda_recorded **
-find(const vyre_target *target, cuda_submission *submission)
-{
-  const size_t size = sizeof *target->shape * target->shape_count;
-  const uint64_t hash = XXH3_64bits(target->shape, size);
-  cuda_recorded **at = &submission->recorded;
-  while (*at &&
-         ((*at)->hash != hash || (*at)->shape_count != target->shape_count || memcmp((*at)->shape, target->shape, size) != 0))
-    at = &(*at)->next;
-  return at;
-}
-
-bool
-cuda_shape_is_known(const vyre_target *target, cuda_submission *submission)
-{
-  return *find(target, submission) != NULL;
-}
-
-/* ---- made and destroyed -------------------------------------------------------------------------------------------------- */
+/* ---- destroyed ------------------------------------------------------------------------------------------------------------ */
 
 /* What the driver has of it. */
 static void
 drop_graph(vyre_target *target, cuda_recorded *recorded)
 {
   const cuda_api *call = &target->library.call;
-  const bool is_there = !target->base.lost && !target->hangs;
+  const bool is_there = !target->base.lost && !target->base.hangs;
   if (recorded->exec && is_there)
     call->cuGraphExecDestroy(recorded->exec);
   if (recorded->graph && is_there)
@@ -111,49 +83,14 @@ drop_graph(vyre_target *target, cuda_recorded *recorded)
   recorded->node_count = recorded->word_count = 0;
 }
 
-static void
-destroy_from(vyre_target *target, cuda_recorded **at)
+void
+cuda_recorded_destroy(vyre_target *target, target_recorded *item)
 {
   const vyre_allocator *allocator = &target->base.allocator;
-  while (*at) {
-    cuda_recorded *recorded = *at;
-    *at = recorded->next;
-    drop_graph(target, recorded);
-    vyre_release(allocator, recorded->shape, sizeof *recorded->shape * recorded->shape_count);
-    vyre_release(allocator, recorded->nodes, sizeof *recorded->nodes * recorded->node_capacity);
-    vyre_release(allocator, recorded->words, sizeof *recorded->words * recorded->word_capacity);
-    vyre_release(allocator, recorded, sizeof *recorded);
-  }
-}
-
-void
-cuda_recorded_destroy(vyre_target *target, cuda_submission *submission)
-{
-  destroy_from(target, &submission->recorded);
-}
-
-/* The shape was seen; those that were not used for longest go. */
-static vyre_status
-add_recorded(vyre_target *target, cuda_submission *submission)
-{
-  const size_t size = sizeof *target->shape * target->shape_count;
-  cuda_recorded **at = &submission->recorded;
-  for (uint32_t i = 1; *at && i < CUDA_MOST_RECORDED; i++)
-    at = &(*at)->next;
-  destroy_from(target, at);
-  cuda_recorded *recorded = vyre_take(&target->base.allocator, sizeof *recorded);
-  if (!recorded)
-    return VYRE_OUT_OF_MEMORY("for a CUDA graph");
-  *recorded = (cuda_recorded){.hash = XXH3_64bits(target->shape, size), .shape_count = target->shape_count};
-  recorded->shape = vyre_take(&target->base.allocator, size);
-  if (!recorded->shape) {
-    vyre_release(&target->base.allocator, recorded, sizeof *recorded);
-    return VYRE_OUT_OF_MEMORY("for a CUDA graph");
-  }
-  memcpy(recorded->shape, target->shape, size);
-  recorded->next = submission->recorded;
-  submission->recorded = recorded;
-  return VYRE_OK;
+  cuda_recorded *recorded = (cuda_recorded *)(void *)item;
+  drop_graph(target, recorded);
+  vyre_release(allocator, recorded->nodes, sizeof *recorded->nodes * recorded->node_capacity);
+  vyre_release(allocator, recorded->words, sizeof *recorded->words * recorded->word_capacity);
 }
 
 /* ---- nodes --------------------------------------------------------------------------------------------------------------- */
@@ -228,14 +165,15 @@ capture(vyre_target *target, cuda_submission *submission)
   const cuda_api *call = &target->library.call;
   cuda_recorded *recorded = submission->graph;
   VYRE_TRY(CUDA_CALL(target, cuStreamBeginCapture_v2, (submission->stream, CUDA_CAPTURE_THREAD_LOCAL),
-                     "capturing a sequence of %u steps", submission->sequence.step_count));
+                     "capturing a sequence of %u steps", submission->work.sequence.step_count));
   submission->mode = CUDA_CAPTURED;
   vyre_status status = cuda_record(target, submission);
   submission->mode = CUDA_GIVEN;
   const cuda_result ended =
       call->cuStreamEndCapture(submission->stream, &recorded->graph); /* in any case: the stream is used again */
   if (!status)
-    status = cuda_status(target, ended, "cuStreamEndCapture", "capturing a sequence of %u steps", submission->sequence.step_count);
+    status =
+        cuda_status(target, ended, "cuStreamEndCapture", "capturing a sequence of %u steps", submission->work.sequence.step_count);
   if (!status)
     status = CUDA_CALL(target, cuGraphInstantiateWithFlags, (&recorded->exec, recorded->graph, 0), "making a graph of %u launches",
                        recorded->node_count);
@@ -274,19 +212,19 @@ update(vyre_target *target, cuda_submission *submission)
 vyre_status
 cuda_give(vyre_target *target, cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  const cuda_position from = submission->at;
+  const vyre_sequence *sequence = &submission->work.sequence;
+  const target_position from = submission->work.at;
   submission->mode = CUDA_GIVEN;
   if (target->no_graphs || sequence->step_ns || count_launches(target, sequence) > CUDA_MOST_NODES)
     return cuda_record(target, submission);
-  cuda_recorded **at = find(target, submission), *found = *at;
-  if (!found) {
-    VYRE_TRY(add_recorded(target, submission));
+  target_recorded *recorded = target_recorded_find(&target->base, &submission->work);
+  if (!recorded) {
+    VYRE_TRY(target_recorded_make(target, &submission->work, &recorded));
+    target_recorded_use(&submission->work, recorded);
     return cuda_record(target, submission);
   }
-  *at = found->next;
-  found->next = submission->recorded;
-  submission->recorded = submission->graph = found;
+  target_recorded_use(&submission->work, recorded);
+  cuda_recorded *found = submission->graph = (cuda_recorded *)(void *)recorded;
   if (found->is_refused)
     return cuda_record(target, submission);
   if (found->exec) {
@@ -297,7 +235,7 @@ cuda_give(vyre_target *target, cuda_submission *submission)
   if (is_for_plain(target, status)) {
     vyre_status_free(status);
     found->is_refused = true;
-    submission->at = from;
+    submission->work.at = from;
     return cuda_record(target, submission);
   }
   VYRE_TRY(status);

@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { LEAST_STAGED = 4096 };
-
 /* ---- device memory ------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
@@ -34,8 +32,8 @@ cuda_memory_allocate(vyre_target *target, uint64_t size, cuda_address *out)
   *out = 0;
   target->base.counters.allocations++;
   cuda_result result = target->library.call.cuMemAlloc_v2(out, size);
-  if (result == CUDA_OUT_OF_MEMORY && target->unused) {
-    cuda_submissions_destroy(target);
+  if (result == CUDA_OUT_OF_MEMORY && target->base.unused) {
+    target_works_destroy(target);
     target->base.counters.allocations++;
     result = target->library.call.cuMemAlloc_v2(out, size);
   }
@@ -47,7 +45,7 @@ cuda_memory_allocate(vyre_target *target, uint64_t size, cuda_address *out)
 vyre_status
 cuda_memory_free(vyre_target *target, cuda_address address)
 {
-  if (target->base.lost || target->hangs)
+  if (target->base.lost || target->base.hangs)
     return VYRE_OK;
   return CUDA_CALL(target, cuMemFree_v2, (address), "freeing device memory");
 }
@@ -77,7 +75,7 @@ cuda_create(vyre_target *target, uint64_t size, void **out)
 static vyre_status
 unregister(vyre_target *target, void *data)
 {
-  if (target->base.lost || target->hangs)
+  if (target->base.lost || target->base.hangs)
     return VYRE_OK;
   return CUDA_CALL(target, cuMemHostUnregister, (data), "giving imported memory back");
 }
@@ -119,7 +117,7 @@ cuda_find_address(vyre_target *target, vyre_device_buffer handle, uint64_t *out)
 void
 cuda_pinned_destroy(vyre_target *target, cuda_pinned *pinned)
 {
-  if (pinned->host && !target->base.lost && !target->hangs)
+  if (pinned->host && !target->base.lost && !target->base.hangs)
     target->library.call.cuMemFreeHost(pinned->host);
   target->bytes_staged -= pinned->size;
   *pinned = (cuda_pinned){0};
@@ -130,10 +128,7 @@ cuda_pinned_ensure(vyre_target *target, cuda_pinned *pinned, uint64_t size)
 {
   if (size <= pinned->size)
     return VYRE_OK;
-  uint64_t grown = LEAST_STAGED;
-  while (grown < size && grown <= UINT64_MAX / 2)
-    grown *= 2;
-  grown = grown < size ? size : grown;
+  const uint64_t grown = target_staging_size(size);
   cuda_pinned_destroy(target, pinned);
   target->base.counters.allocations++;
   VYRE_TRY(CUDA_CALL(target, cuMemHostAlloc, (&pinned->host, grown, CUDA_HOST_ALLOC_MAPPED),

@@ -84,7 +84,7 @@ cuda_check_step(const vyre_target *target, const vyre_step *step)
 static vyre_status
 fill_parameters(vyre_target *target, cuda_submission *submission, uint32_t index, cuda_launch *launch)
 {
-  const vyre_step *step = &submission->sequence.steps[index];
+  const vyre_step *step = &submission->work.sequence.steps[index];
   const uint32_t buffers = PUSH_ALIGN, push = buffers + (uint32_t)sizeof(vyre_ptx_buffer) * step->buffer_count;
   const uint32_t size = (push + step->push_size + 7) / 8 * 8;
   if (!vyre_grow(&target->base.allocator, &submission->data, &submission->data_capacity, size / 8, 8))
@@ -113,7 +113,7 @@ fill_parameters(vyre_target *target, cuda_submission *submission, uint32_t index
 static vyre_status
 give_step(vyre_target *target, cuda_submission *submission, uint32_t index)
 {
-  const vyre_step *step = &submission->sequence.steps[index];
+  const vyre_step *step = &submission->work.sequence.steps[index];
   const cuda_kernel *kernel = cuda_kernel_get(target, step->kernel);
   cuda_launch launch = {.function = kernel->function, .is_cooperative = kernel->text.meets};
   if (step->indirect.buffer.id)
@@ -133,8 +133,8 @@ give_step(vyre_target *target, cuda_submission *submission, uint32_t index)
 static vyre_status
 give_repeat(vyre_target *target, cuda_submission *submission)
 {
-  cuda_position *at = &submission->at;
-  const vyre_repeat *repeat = &submission->sequence.repeats[at->repeat];
+  target_position *at = &submission->work.at;
+  const vyre_repeat *repeat = &submission->work.sequence.repeats[at->repeat];
   const bool has_until = repeat->until.buffer.id != 0;
   const uint32_t left = repeat->times - at->iteration, most = target->most_iterations,
                  end = at->iteration + (has_until && left > most ? most : left);
@@ -145,15 +145,15 @@ give_repeat(vyre_target *target, cuda_submission *submission)
     if (has_until)
       VYRE_TRY(cuda_control_give_end(target, submission, at->repeat, at->iteration == end));
   }
-  *at = (cuda_position){repeat->first + repeat->count, at->repeat + 1, 0};
+  *at = (target_position){repeat->first + repeat->count, at->repeat + 1, 0};
   return VYRE_OK;
 }
 
 static vyre_status
 give_steps(vyre_target *target, cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  cuda_position *at = &submission->at;
+  const vyre_sequence *sequence = &submission->work.sequence;
+  target_position *at = &submission->work.at;
   while (at->step < sequence->step_count) {
     if (at->repeat == sequence->repeat_count || at->step != sequence->repeats[at->repeat].first)
       VYRE_TRY(give_step(target, submission, at->step++));
@@ -169,8 +169,8 @@ vyre_status
 cuda_record(vyre_target *target, cuda_submission *submission)
 {
   const bool gives = submission->mode != CUDA_UPDATED;
-  const uint64_t told = submission->has_control ? cuda_control_size(&submission->sequence) : 0;
-  if (gives && submission->is_first)
+  const uint64_t told = submission->work.is_controlled ? cuda_control_size(&submission->work.sequence) : 0;
+  if (gives && submission->work.is_first)
     VYRE_TRY(cuda_give_before(target, submission));
   if (gives && told)
     VYRE_TRY(CUDA_CALL(target, cuMemcpyHtoDAsync_v2, (submission->control, submission->up.host, told, submission->stream),

@@ -10,20 +10,28 @@
 
 /* ---- order --------------------------------------------------------------------------------------------------------------- */
 
+typedef struct follower {
+  vyre_target *target;
+  cuda_submission *submission;
+  vyre_status status;
+} follower;
+
 /* The buffer is this submission's from now on; whoever had it last has to be waited for. */
-static vyre_status
-follow(vyre_target *target, cuda_submission *submission, const vyre_range *range)
+static void
+follow(void *user, const vyre_range *range, bool is_step)
 {
-  const target_buffer *buffer = target_buffer_get(target, range->buffer);
+  (void)is_step;
+  follower *f = user;
+  const target_buffer *buffer = target_buffer_get(f->target, range->buffer);
   cuda_buffer *memory = buffer ? buffer->memory : NULL;
-  if (!memory || memory->last == submission->number)
-    return VYRE_OK;
-  for (const cuda_submission *other = target->running; other && memory->last; other = other->next)
+  if (f->status || !memory || memory->last == f->submission->number)
+    return;
+  for (const cuda_submission *other = f->target->running; other && memory->last && !f->status; other = other->next)
     if (other->number == memory->last)
-      VYRE_TRY(
-          CUDA_CALL(target, cuStreamWaitEvent, (submission->stream, other->end, 0), "to follow a sequence that was begun before"));
-  memory->last = submission->number;
-  return VYRE_OK;
+      f->status = CUDA_CALL(f->target, cuStreamWaitEvent, (f->submission->stream, other->end, 0),
+                            "to follow a sequence that was begun before");
+  if (!f->status)
+    memory->last = f->submission->number;
 }
 
 /* Kernels that know an address may use any buffer. */
@@ -39,23 +47,11 @@ follow_all(vyre_target *target, const cuda_submission *submission)
 static vyre_status
 follow_others(vyre_target *target, cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  follower f = {.target = target, .submission = submission};
   if (target->has_addresses)
     VYRE_TRY(follow_all(target, submission));
-  for (uint32_t i = 0; i < sequence->fill_count; i++)
-    VYRE_TRY(follow(target, submission, &sequence->fills[i].range));
-  for (uint32_t i = 0; i < sequence->upload_count; i++)
-    VYRE_TRY(follow(target, submission, &sequence->uploads[i].range));
-  for (uint32_t i = 0; i < sequence->read_count; i++)
-    VYRE_TRY(follow(target, submission, &sequence->reads[i].range));
-  for (uint32_t i = 0; i < sequence->step_count; i++) {
-    for (uint32_t k = 0; k < sequence->steps[i].buffer_count; k++)
-      VYRE_TRY(follow(target, submission, &sequence->steps[i].buffers[k]));
-    VYRE_TRY(follow(target, submission, &sequence->steps[i].indirect));
-  }
-  for (uint32_t i = 0; i < sequence->repeat_count; i++)
-    VYRE_TRY(follow(target, submission, &sequence->repeats[i].until));
-  return VYRE_OK;
+  target_each_range(&submission->work.sequence, follow, &f);
+  return f.status;
 }
 
 static void
@@ -74,19 +70,19 @@ static vyre_status
 give_next(vyre_target *target, cuda_submission *submission)
 {
   const uint64_t begun = clock_now();
-  if (!submission->is_first) /* whose shape it was taken by */
-    VYRE_TRY(cuda_shape_make(target, submission));
-  if (submission->is_first)
+  if (!submission->work.is_first) /* whose shape it was taken by */
+    VYRE_TRY(cuda_shape_make(target, &submission->work));
+  if (submission->work.is_first)
     cuda_stage_uploads(target, submission);
-  if (submission->has_control)
+  if (submission->work.is_controlled)
     cuda_control_write(target, submission);
   VYRE_TRY(cuda_stamps_prepare(target, submission));
   VYRE_TRY(CUDA_CALL(target, cuEventRecord, (submission->start, submission->stream), "starting a sequence"));
   VYRE_TRY(cuda_give(target, submission));
   VYRE_TRY(CUDA_CALL(target, cuEventRecord, (submission->end, submission->stream), "ending a sequence"));
-  submission->is_first = false;
-  submission->timing.batches++;
-  submission->timing.record_ns += clock_now() - begun;
+  submission->work.is_first = false;
+  submission->work.timing.batches++;
+  submission->work.timing.record_ns += clock_now() - begun;
   return VYRE_OK;
 }
 
@@ -114,33 +110,33 @@ wait_for(vyre_target *target, cuda_submission *submission)
   const uint64_t begun = clock_now();
   cuda_result result = target->timeout ? look_until(target, submission) : CUDA_OK;
   const char *api = "cuEventQuery";
-  target->hangs = target->hangs || result == CUDA_TIMEOUT;
+  target->base.hangs = target->base.hangs || result == CUDA_TIMEOUT;
   if (result == CUDA_OK) {
     api = "cuEventSynchronize";
     result = target->library.call.cuEventSynchronize(submission->end);
-    submission->timing.waits++;
+    submission->work.timing.waits++;
   }
   if (result != CUDA_OK)
     target->base.lost = true; /* what was given may still be running: its buffers may not be used again */
-  submission->timing.wait_ns += clock_now() - begun;
-  return cuda_status(target, result, api, "waiting for %u steps", submission->sequence.step_count);
+  submission->work.timing.wait_ns += clock_now() - begun;
+  return cuda_status(target, result, api, "waiting for %u steps", submission->work.sequence.step_count);
 }
 
 /* Where what is left begins, now that what was given is done.  False: nothing is left. */
 static bool
 find_next(cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   for (uint32_t i = 0; i < sequence->repeat_count; i++) {
     const vyre_repeat *repeat = &sequence->repeats[i];
     if (!repeat->until.buffer.id)
       continue;
-    const vyre_repeat_end end = cuda_control_repeat(submission, i);
+    const vyre_repeat_end end = cuda_control_repeat(&submission->work, i);
     if (end.word == 0)
       continue;
     if (end.iterations == repeat->times)
       return false;
-    submission->at = (cuda_position){repeat->first, i, end.iterations};
+    submission->work.at = (target_position){repeat->first, i, end.iterations};
     return true;
   }
   return false;
@@ -167,15 +163,15 @@ go_on(vyre_target *target, cuda_submission *submission)
     if (!status)
       return;
   }
-  submission->status = status;
-  submission->is_done = true;
+  submission->work.status = status;
+  submission->work.is_done = true;
 }
 
 /* A target that is lost is asked nothing more, and what is not done stays so. */
 static vyre_status
 complete(vyre_target *target, cuda_submission *submission)
 {
-  while (!submission->is_done && !target->base.lost) {
+  while (!submission->work.is_done && !target->base.lost) {
     VYRE_TRY(wait_for(target, submission));
     go_on(target, submission);
   }
@@ -186,9 +182,9 @@ complete(vyre_target *target, cuda_submission *submission)
 static bool
 may_go_on(const vyre_target *target, const cuda_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   bool may = false;
-  for (uint32_t i = 0; i < sequence->repeat_count && !submission->is_done; i++)
+  for (uint32_t i = 0; i < sequence->repeat_count && !submission->work.is_done; i++)
     may = may || (sequence->repeats[i].until.buffer.id && sequence->repeats[i].times > target->most_iterations);
   return may;
 }
@@ -199,19 +195,20 @@ may_go_on(const vyre_target *target, const cuda_submission *submission)
 static vyre_status
 start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, cuda_submission **out)
 {
-  cuda_submission *submission = NULL;
   for (cuda_submission *other = target->running; other; other = other->next)
     if (may_go_on(target, other))
       VYRE_TRY(complete(target, other));
   VYRE_TRY(target_ready(target)); /* the other may have lost it */
-  VYRE_TRY(cuda_submission_take(target, sequence, is_begun, &submission));
+  target_work *work;
+  VYRE_TRY(target_work_take(target, sequence, is_begun, &work));
+  cuda_submission *submission = cuda_submission_of(work);
   submission->number = ++target->numbers;
   vyre_status status = follow_others(target, submission);
   if (!status)
     status = give_next(target, submission);
   status = end_failed(target, submission, status);
   if (status) {
-    cuda_submission_give(target, submission);
+    target_work_give(target, &submission->work);
     return status;
   }
   submission->next = target->running;
@@ -233,31 +230,16 @@ vyre_status
 cuda_poll(vyre_target *target, void *work, bool *out_done)
 {
   cuda_submission *submission = work;
-  if (!submission->is_done && !target->base.lost) {
+  if (!submission->work.is_done && !target->base.lost) {
     const cuda_result result = target->library.call.cuEventQuery(submission->end);
     if (result == CUDA_NOT_READY)
       return VYRE_OK;
-    VYRE_TRY(cuda_status(target, result, "cuEventQuery", "asking whether %u steps are done", submission->sequence.step_count));
+    VYRE_TRY(cuda_status(target, result, "cuEventQuery", "asking whether %u steps are done", submission->work.sequence.step_count));
     VYRE_TRY(wait_for(target, submission));
     go_on(target, submission);
   }
-  *out_done = submission->is_done || target->base.lost; /* waiting for it has its error */
+  *out_done = submission->work.is_done || target->base.lost; /* waiting for it has its error */
   return VYRE_OK;
-}
-
-static void
-take_results(const vyre_target *target, cuda_submission *submission)
-{
-  const vyre_sequence *sequence = &submission->sequence;
-  cuda_take_reads(target, submission);
-  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
-    sequence->ends[i] = sequence->repeats[i].until.buffer.id ? cuda_control_repeat(submission, i) : (vyre_repeat_end){0};
-    submission->timing.bytes_down += sizeof sequence->ends[i];
-  }
-  for (uint32_t i = 0; i < sequence->step_count && sequence->step_ns; i++)
-    sequence->step_ns[i] = submission->step_ns[i];
-  submission->timing.launches =
-      target_sequence_end(sequence, sequence->ends) + (submission->has_control ? cuda_control_launches(submission) : 0);
 }
 
 vyre_status
@@ -265,21 +247,19 @@ cuda_finish(vyre_target *target, void *work, vyre_timing *timing)
 {
   cuda_submission *submission = work;
   vyre_status status = complete(target, submission);
-  if (!status && submission->is_done) {
-    status = submission->status;
-    submission->status = VYRE_OK;
-  } else if (!status)
+  if (!status && submission->work.is_done)
+    status = target_work_status(&submission->work);
+  else if (!status)
     status = VYRE_ERROR(VYRE_CODE_DEVICE,
                         "cuda: the device '%s' was lost before %u steps that had been begun were done\n"
                         "Fix: recover it, and begin them again",
-                        target->base.info.name, submission->sequence.step_count);
-  if (!status)
-    take_results(target, submission);
-  const uint32_t allocations = timing->allocations; /* whoever calls counts them */
-  *timing = submission->timing;
-  timing->allocations = allocations;
+                        target->base.info.name, submission->work.sequence.step_count);
+  if (!status) {
+    cuda_take_reads(target, submission);
+    target_work_results(target, &submission->work);
+  }
   leave_running(target, submission);
-  cuda_submission_give(target, submission);
+  target_work_end(target, &submission->work, timing);
   return status;
 }
 

@@ -26,10 +26,10 @@ cuda_stamps_prepare(vyre_target *target, cuda_submission *submission)
 {
   submission->stamp_count = 0;
   submission->stamps_wanted = 0;
-  if (!submission->sequence.step_ns)
+  if (!submission->work.sequence.step_ns)
     return VYRE_OK;
-  const uint64_t launches =
-      target_sequence_launches(&submission->sequence, submission->at.step, submission->at.repeat, target->most_iterations);
+  const uint64_t launches = target_sequence_launches(&submission->work.sequence, submission->work.at.step,
+                                                     submission->work.at.repeat, target->most_iterations);
   if (launches > CUDA_MOST_STAMPS)
     return VYRE_OK; /* they stay 0 */
   submission->stamps_wanted = (uint32_t)launches + 1;
@@ -71,12 +71,12 @@ cuda_stamps_read(vyre_target *target, cuda_submission *submission)
 {
   uint64_t end, before = 0;
   VYRE_TRY(since_start(target, submission, submission->end, &end));
-  submission->timing.device_ns += end;
+  submission->work.timing.device_ns += end;
   for (uint32_t i = 0; i < submission->stamp_count; i++) {
     uint64_t now;
     VYRE_TRY(since_start(target, submission, submission->stamps[i], &now));
     if (i)
-      submission->step_ns[submission->stamped[i]] += now - before;
+      submission->work.step_ns[submission->stamped[i]] += now - before;
     before = now;
   }
   return VYRE_OK;
@@ -85,7 +85,7 @@ cuda_stamps_read(vyre_target *target, cuda_submission *submission)
 void
 cuda_stamps_destroy(vyre_target *target, cuda_submission *submission)
 {
-  for (uint32_t i = 0; i < submission->stamps_made && !target->base.lost && !target->hangs; i++)
+  for (uint32_t i = 0; i < submission->stamps_made && !target->base.lost && !target->base.hangs; i++)
     target->library.call.cuEventDestroy_v2(submission->stamps[i]);
   submission->stamps_made = 0;
 }

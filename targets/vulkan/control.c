@@ -102,7 +102,7 @@ void
 vulkan_control_write_set(vyre_target *target, const vulkan_submission *submission, const vyre_range *source, VkDescriptorSet set)
 {
   const VkDescriptorBufferInfo ranges[] = {
-      {submission->control.handle, 0, vulkan_control_size(&submission->sequence)},
+      {submission->control.handle, 0, vulkan_control_size(&submission->work.sequence)},
       bound_source(target, source),
   };
   const VkWriteDescriptorSet write = {
@@ -125,7 +125,7 @@ vulkan_control_write_set(vyre_target *target, const vulkan_submission *submissio
 static void
 record_words(vyre_target *target, const vulkan_submission *submission, uint64_t first, uint64_t end)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   const uint64_t steps = step_word(sequence, 0);
   uint32_t words[1024];
   vulkan_uses(target, submission->control.handle, 4 * first, 4 * (end - first), VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -147,8 +147,8 @@ record_words(vyre_target *target, const vulkan_submission *submission, uint64_t 
 void
 vulkan_control_record_start(vyre_target *target, const vulkan_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  const vulkan_position *at = &submission->at;
+  const vyre_sequence *sequence = &submission->work.sequence;
+  const target_position *at = &submission->work.at;
   const uint64_t end = step_word(sequence, sequence->step_count);
   if (at->step == 0 && at->iteration == 0) {
     record_words(target, submission, 0, end);
@@ -165,7 +165,7 @@ record_task(vyre_target *target, const vulkan_submission *submission, const vyre
   const struct VolkDeviceTable *call = &target->call;
   const vulkan_kernel *kernel = (vulkan_kernel *)(void *)target->control;
   const VkDescriptorBufferInfo bound = bound_source(target, source);
-  vulkan_uses(target, submission->control.handle, 0, vulkan_control_size(&submission->sequence),
+  vulkan_uses(target, submission->control.handle, 0, vulkan_control_size(&submission->work.sequence),
               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
   vulkan_uses(target, bound.buffer, bound.offset, bound.range, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
   if (task->state)
@@ -183,7 +183,7 @@ record_task(vyre_target *target, const vulkan_submission *submission, const vyre
 void
 vulkan_control_use_groups(vyre_target *target, const vulkan_submission *submission)
 {
-  vulkan_uses(target, submission->control.handle, 0, vulkan_control_size(&submission->sequence),
+  vulkan_uses(target, submission->control.handle, 0, vulkan_control_size(&submission->work.sequence),
               VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
 }
 
@@ -196,7 +196,7 @@ source_word(const vyre_target *target, const vyre_range *source)
 void
 vulkan_control_record_prepare(vyre_target *target, const vulkan_submission *submission, uint32_t index)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   const vyre_step *step = &sequence->steps[index];
   control_task task = {
       .kind = PREPARE,
@@ -217,7 +217,7 @@ vulkan_control_record_prepare(vyre_target *target, const vulkan_submission *subm
 void
 vulkan_control_record_end(vyre_target *target, const vulkan_submission *submission, uint32_t index, bool is_last)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   const vyre_repeat *repeat = &sequence->repeats[index];
   const uint32_t end = repeat->first + repeat->count;
   const control_task task = {
@@ -236,37 +236,33 @@ vulkan_control_record_end(vyre_target *target, const vulkan_submission *submissi
 /* ---- results ------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
-word_read(const vulkan_submission *submission, uint64_t index)
+word_read(const target_work *work, uint64_t index)
 {
+  const vulkan_submission *submission = (const vulkan_submission *)(const void *)work;
   uint32_t word;
   memcpy(&word, (const char *)submission->down.mapped + submission->down_size + 4 * index, sizeof word);
   return word;
 }
 
 vyre_repeat_end
-vulkan_control_repeat(const vulkan_submission *submission, uint32_t repeat)
+vulkan_control_repeat(const target_work *work, uint32_t repeat)
 {
   const uint64_t word = repeat_word(repeat);
-  return (vyre_repeat_end){word_read(submission, word), word_read(submission, word + 1)};
+  return (vyre_repeat_end){word_read(work, word), word_read(work, word + 1)};
 }
 
 uint32_t
-vulkan_control_launches(const vulkan_submission *submission)
+vulkan_control_launches(const target_work *work)
 {
-  return word_read(submission, LAUNCHES);
+  return word_read(work, LAUNCHES);
 }
 
 vyre_status
 vulkan_control_status(const vyre_target *target, const vulkan_submission *submission)
 {
-  const uint32_t fault = submission->is_controlled ? word_read(submission, FAULT) : 0;
-  if (fault == 0 || fault > submission->sequence.step_count)
+  const target_work *work = &submission->work;
+  const uint32_t fault = work->is_controlled ? word_read(work, FAULT) : 0;
+  if (fault == 0 || fault > work->sequence.step_count)
     return VYRE_OK;
-  const vyre_step *step = &submission->sequence.steps[fault - 1];
-  return vyre_status_note(VYRE_ERROR(VYRE_CODE_INPUT,
-                                     "vulkan: kernel '%s': its buffer of groups says more than %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                                     ", which the step allows\nFix: a buffer that says less, or a step that allows more",
-                                     target_kernel_get(target, step->kernel)->label, step->groups[0], step->groups[1],
-                                     step->groups[2]),
-                          "in step %" PRIu32, fault - 1);
+  return target_too_many_groups(target, &work->sequence, fault - 1);
 }

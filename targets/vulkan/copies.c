@@ -27,7 +27,7 @@ overlap(const vyre_target *target, const vyre_range *a, const vyre_range *b)
 static bool
 is_upload_by_host(const vyre_target *target, const vulkan_submission *submission, uint32_t index)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   const vyre_range *range = &sequence->uploads[index].range;
   const vulkan_buffer *buffer = vulkan_buffer_get(target, range->buffer);
   bool is_free = buffer->mapped && vulkan_buffer_is_idle(target, buffer);
@@ -41,7 +41,7 @@ is_upload_by_host(const vyre_target *target, const vulkan_submission *submission
 static bool
 is_read_by_host(const vyre_target *target, const vulkan_submission *submission, uint32_t index)
 {
-  return !submission->is_begun && vulkan_buffer_get(target, submission->sequence.reads[index].range.buffer)->mapped;
+  return !submission->work.is_begun && vulkan_buffer_get(target, submission->work.sequence.reads[index].range.buffer)->mapped;
 }
 
 static uint64_t
@@ -53,7 +53,7 @@ size_of(const vyre_target *target, const vyre_range *range)
 vyre_status
 vulkan_plan_copies(vyre_target *target, vulkan_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   uint64_t up = 0, down = 0;
   if (!vyre_grow(&target->base.allocator, &submission->places, &submission->place_capacity, sequence->upload_count,
                  sizeof *submission->places))
@@ -67,7 +67,7 @@ vulkan_plan_copies(vyre_target *target, vulkan_submission *submission)
     if (!is_read_by_host(target, submission, i))
       down += vulkan_padded(size_of(target, &sequence->reads[i].range));
   submission->down_size = down;
-  if (submission->is_controlled)
+  if (submission->work.is_controlled)
     down += vulkan_control_read_size(sequence);
   VYRE_TRY(vulkan_staging_ensure(target, &submission->up, up, false));
   return vulkan_staging_ensure(target, &submission->down, down, true);
@@ -76,7 +76,7 @@ vulkan_plan_copies(vyre_target *target, vulkan_submission *submission)
 bool
 vulkan_is_by_host(const vulkan_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   bool is_by_host = sequence->fill_count == 0 && sequence->step_count == 0 && sequence->read_count == 0;
   for (uint32_t i = 0; i < sequence->upload_count && is_by_host; i++)
     is_by_host = submission->places[i] == BY_HOST;
@@ -134,7 +134,7 @@ add_region(regions *r, VkBuffer buffer, uint64_t at, uint64_t place, uint64_t si
 static void
 record_fills(vyre_target *target, vulkan_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   for (uint32_t i = 0; i < sequence->fill_count; i++) {
     const vyre_range *range = &sequence->fills[i].range;
     const uint64_t size = size_of(target, range), words = (size + 3u) & ~(uint64_t)3u;
@@ -142,14 +142,14 @@ record_fills(vyre_target *target, vulkan_submission *submission)
     vulkan_uses(target, buffer, range->offset, words, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
     vulkan_sync(target, false);
     target->call.vkCmdFillBuffer(target->command, buffer, range->offset, words, sequence->fills[i].value);
-    submission->timing.bytes_filled += size;
+    submission->work.timing.bytes_filled += size;
   }
 }
 
 void
 vulkan_record_before(vyre_target *target, vulkan_submission *submission, bool *out_commands)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   regions r = {.target = target, .staging = submission->up.handle, .is_upload = true};
   *out_commands = sequence->fill_count != 0;
   record_fills(target, submission);
@@ -157,7 +157,7 @@ vulkan_record_before(vyre_target *target, vulkan_submission *submission, bool *o
     const vyre_range *range = &sequence->uploads[i].range;
     const vulkan_buffer *buffer = vulkan_buffer_get(target, range->buffer);
     const uint64_t size = size_of(target, range), place = submission->places[i];
-    submission->timing.bytes_up += size;
+    submission->work.timing.bytes_up += size;
     if (place == BY_HOST) {
       memcpy((char *)buffer->mapped + range->offset, sequence->uploads[i].data, size);
       continue;
@@ -174,7 +174,7 @@ vulkan_record_before(vyre_target *target, vulkan_submission *submission, bool *o
 static void
 record_reads(vyre_target *target, vulkan_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   regions r = {.target = target, .staging = submission->down.handle};
   uint64_t place = 0;
   for (uint32_t i = 0; i < sequence->read_count; i++) {
@@ -196,8 +196,8 @@ void
 vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_end)
 {
   uint64_t size = is_end ? submission->down_size : 0;
-  if (submission->is_controlled) {
-    const VkBufferCopy copy = {.dstOffset = submission->down_size, .size = vulkan_control_read_size(&submission->sequence)};
+  if (submission->work.is_controlled) {
+    const VkBufferCopy copy = {.dstOffset = submission->down_size, .size = vulkan_control_read_size(&submission->work.sequence)};
     size = copy.dstOffset + copy.size;
     vulkan_uses(target, submission->control.handle, 0, copy.size, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     vulkan_uses(target, submission->down.handle, copy.dstOffset, copy.size, VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -216,12 +216,12 @@ vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_
 void
 vulkan_copy_reads(const vyre_target *target, vulkan_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   uint64_t place = 0;
   for (uint32_t i = 0; i < sequence->read_count; i++) {
     const vyre_range *range = &sequence->reads[i].range;
     const uint64_t size = size_of(target, range);
-    submission->timing.bytes_down += size;
+    submission->work.timing.bytes_down += size;
     if (is_read_by_host(target, submission, i)) {
       memcpy(sequence->reads[i].data, (const char *)vulkan_buffer_get(target, range->buffer)->mapped + range->offset, size);
       continue;

@@ -324,7 +324,7 @@ vulkan_device_open(vyre_target *target)
 void
 vulkan_settle(vyre_target *target)
 {
-  if (target->base.lost && !target->hangs && target->device)
+  if (target->base.lost && !target->base.hangs && target->device)
     target->call.vkDeviceWaitIdle(target->device); /* if it can */
 }
 
@@ -336,15 +336,15 @@ vulkan_device_close(vyre_target *target)
   if (target->control)
     vyre_status_free(vulkan_release(target, target->control));
   target->control = NULL;
-  vulkan_submissions_destroy(target);
+  target_works_destroy(target);
   vulkan_settle(target);
   for (uint32_t i = 0; i < VULKAN_QUEUES; i++) {
     vulkan_hazards_free(&target->queues[i].hazards);
-    if (target->queues[i].timeline && !target->hangs)
+    if (target->queues[i].timeline && !target->base.hangs)
       target->call.vkDestroySemaphore(target->device, target->queues[i].timeline, NULL);
   }
-  vulkan_shape_free(target, &target->shape);
-  if (target->hangs)
+  target_shape_free(&target->base, &target->base.shape);
+  if (target->base.hangs)
     target->was_left = true;
   else
     target->call.vkDestroyDevice(target->device, NULL);

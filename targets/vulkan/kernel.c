@@ -306,7 +306,7 @@ vulkan_release(vyre_target *target, target_kernel *item)
   vulkan_kernel *kernel = (vulkan_kernel *)(void *)item;
   const vyre_allocator *allocator = &target->base.allocator;
   vulkan_settle(target);
-  if (!target->hangs)
+  if (!target->base.hangs)
     destroy_objects(target, kernel);
   vyre_release(allocator, kernel->sets, sizeof *kernel->sets * kernel->set_count);
   vyre_release(allocator, kernel->descriptors, sizeof *kernel->descriptors * kernel->base.descriptor_count);

@@ -46,8 +46,8 @@ vulkan_record_begin(vyre_target *target, VkCommandBuffer command, bool is_once, 
 vyre_status
 vulkan_record_end(vyre_target *target, const vulkan_submission *submission)
 {
-  VYRE_TRY(
-      VULKAN_CALL(target, vkEndCommandBuffer, (target->command), "for a sequence of %u steps", submission->sequence.step_count));
+  VYRE_TRY(VULKAN_CALL(target, vkEndCommandBuffer, (target->command), "for a sequence of %u steps",
+                       submission->work.sequence.step_count));
   return target->hazards->no_memory ? VYRE_OUT_OF_MEMORY("for the barriers of a Vulkan submission") : VYRE_OK;
 }
 
@@ -76,10 +76,10 @@ static void
 record_step(vyre_target *target, const vulkan_submission *submission, uint32_t index, bool may_be_beside)
 {
   const struct VolkDeviceTable *call = &target->call;
-  const vyre_step *step = &submission->sequence.steps[index];
+  const vyre_step *step = &submission->work.sequence.steps[index];
   const vulkan_kernel *kernel = vulkan_kernel_get(target, step->kernel);
   const bool takes_groups = step->indirect.buffer.id != 0;
-  const bool is_controlled = takes_groups || index >= submission->first_controlled;
+  const bool is_controlled = takes_groups || index >= submission->work.first_controlled;
   const bool is_beside = step->beside && may_be_beside && !takes_groups && !kernel->has_images;
   if (takes_groups)
     vulkan_control_record_prepare(target, submission, index);
@@ -98,7 +98,8 @@ record_step(vyre_target *target, const vulkan_submission *submission, uint32_t i
     call->vkCmdPushConstants(target->command, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, step->push_size, step->push);
   const bool is_empty = step->groups[0] == 0 || step->groups[1] == 0 || step->groups[2] == 0;
   if (is_controlled)
-    call->vkCmdDispatchIndirect(target->command, submission->control.handle, vulkan_control_groups(&submission->sequence, index));
+    call->vkCmdDispatchIndirect(target->command, submission->control.handle,
+                                vulkan_control_groups(&submission->work.sequence, index));
   else if (!is_empty)
     call->vkCmdDispatch(target->command, step->groups[0], step->groups[1], step->groups[2]);
   if (kernel->has_images)
@@ -117,7 +118,7 @@ typedef struct progress {
 static void
 add_step(progress *p, uint32_t index, bool may_be_beside)
 {
-  const vyre_step *step = &p->submission->sequence.steps[index];
+  const vyre_step *step = &p->submission->work.sequence.steps[index];
   record_step(p->target, p->submission, index, may_be_beside);
   vulkan_stamp_step(p->target, p->recording, index);
   p->launches_here++;
@@ -135,8 +136,8 @@ add_iteration(progress *p, const vyre_repeat *repeat)
 static bool
 add_repeat(progress *p)
 {
-  vulkan_position *at = &p->submission->at;
-  const vyre_repeat *repeat = &p->submission->sequence.repeats[at->repeat];
+  target_position *at = &p->submission->work.at;
+  const vyre_repeat *repeat = &p->submission->work.sequence.repeats[at->repeat];
   const bool has_until = repeat->until.buffer.id != 0;
   if (!has_until && p->launches + p->launches_here >= MOST_LAUNCHES) {
     p->recording->is_part = true;
@@ -152,7 +153,7 @@ add_repeat(progress *p)
   if (has_until)
     vulkan_control_record_end(p->target, p->submission, at->repeat, at->iteration == end);
   if (at->iteration == end)
-    *at = (vulkan_position){repeat->first + repeat->count, at->repeat + 1, 0};
+    *at = (target_position){repeat->first + repeat->count, at->repeat + 1, 0};
   return true;
 }
 
@@ -160,8 +161,8 @@ void
 vulkan_record_steps(vyre_target *target, vulkan_submission *submission, vulkan_recording *recording, uint64_t *launches,
                     bool *out_more)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  vulkan_position *at = &submission->at;
+  const vyre_sequence *sequence = &submission->work.sequence;
+  target_position *at = &submission->work.at;
   progress p = {target, submission, recording, *launches, 0, 0};
   bool may_be_beside = false;
   *out_more = false;

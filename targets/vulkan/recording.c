@@ -8,11 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
-#include <string.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 /* ---- shapes -------------------------------------------------------------------------------------------------------------- */
 
 enum { RANGE_WORDS = 3, STEP_WORDS = 5 + RANGE_WORDS, REPEAT_WORDS = 2 + RANGE_WORDS, SEQUENCE_WORDS = 4 };
@@ -33,85 +28,46 @@ count_words(const vyre_sequence *sequence)
 }
 
 static void
-put(vulkan_shape *shape, uint64_t word)
-{
-  shape->words[shape->count++] = word;
-}
-
-static void
-put_range(const vyre_target *target, vulkan_shape *shape, const vyre_range *range)
+put_range(vyre_target *target, const vyre_range *range)
 {
   const target_buffer *buffer = target_buffer_get(target, range->buffer);
-  put(shape, buffer ? ((const vulkan_buffer *)buffer->memory)->serial : 0);
-  put(shape, range->offset);
-  put(shape, buffer ? target_range_size(buffer, range) : 0);
+  target_shape_put(target, buffer ? ((const vulkan_buffer *)buffer->memory)->serial : 0);
+  target_shape_put(target, range->offset);
+  target_shape_put(target, buffer ? target_range_size(buffer, range) : 0);
 }
 
 static void
-put_step(const vyre_target *target, vulkan_shape *shape, const vyre_step *step)
+put_step(vyre_target *target, const vyre_step *step)
 {
-  put(shape, vulkan_kernel_get(target, step->kernel)->serial);
+  target_shape_put(target, vulkan_kernel_get(target, step->kernel)->serial);
   for (uint32_t i = 0; i < 3; i++)
-    put(shape, step->groups[i]);
-  put(shape, step->beside);
-  put_range(target, shape, &step->indirect);
+    target_shape_put(target, step->groups[i]);
+  target_shape_put(target, step->beside);
+  put_range(target, &step->indirect);
   for (uint32_t i = 0; i < step->buffer_count; i++)
-    put_range(target, shape, &step->buffers[i]);
-  if (step->push_size) {
-    const size_t words = words_of(step->push_size);
-    shape->words[shape->count + words - 1] = 0;
-    memcpy(&shape->words[shape->count], step->push, step->push_size);
-    shape->count += (uint32_t)words;
-  }
+    put_range(target, &step->buffers[i]);
+  target_shape_put_bytes(target, step->push, step->push_size);
 }
 
 vyre_status
-vulkan_shape_make(vyre_target *target, const vulkan_submission *submission)
+vulkan_shape_make(vyre_target *target, const target_work *work)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  vulkan_shape *shape = &target->shape;
-  const size_t count = count_words(sequence);
-  if (count > UINT32_MAX ||
-      !vyre_grow(&target->base.allocator, &shape->words, &shape->capacity, (uint32_t)count, sizeof *shape->words))
-    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
-  shape->count = 0;
-  put(shape, submission->at.step);
-  put(shape, (uint64_t)submission->at.repeat << 32 | submission->at.iteration);
-  put(shape, (uint64_t)sequence->step_count << 32 | sequence->repeat_count);
-  put(shape, sequence->step_ns != NULL);
+  const vyre_sequence *sequence = &work->sequence;
+  VYRE_TRY(target_shape_begin(target, count_words(sequence)));
+  target_shape_put(target, work->at.step);
+  target_shape_put(target, (uint64_t)work->at.repeat << 32 | work->at.iteration);
+  target_shape_put(target, (uint64_t)sequence->step_count << 32 | sequence->repeat_count);
+  target_shape_put(target, sequence->step_ns != NULL);
   for (uint32_t i = 0; i < sequence->step_count; i++)
-    put_step(target, shape, &sequence->steps[i]);
+    put_step(target, &sequence->steps[i]);
   for (uint32_t i = 0; i < sequence->repeat_count; i++) {
     const vyre_repeat *repeat = &sequence->repeats[i];
-    put(shape, (uint64_t)repeat->first << 32 | repeat->count);
-    put(shape, repeat->times);
-    put_range(target, shape, &repeat->until);
+    target_shape_put(target, (uint64_t)repeat->first << 32 | repeat->count);
+    target_shape_put(target, repeat->times);
+    put_range(target, &repeat->until);
   }
-  shape->hash = XXH3_64bits(shape->words, sizeof *shape->words * shape->count);
+  target_shape_end(target);
   return VYRE_OK;
-}
-
-void
-vulkan_shape_free(vyre_target *target, vulkan_shape *shape)
-{
-  vyre_release(&target->base.allocator, shape->words, sizeof *shape->words * shape->capacity);
-  *shape = (vulkan_shape){0};
-}
-
-static bool
-is_of_shape(const vulkan_recording *recording, const vulkan_shape *shape)
-{
-  return recording->shape.hash == shape->hash && recording->shape.count == shape->count &&
-         memcmp(recording->shape.words, shape->words, sizeof *shape->words * shape->count) == 0;
-}
-
-vulkan_recording *
-vulkan_recording_find(const vyre_target *target, const vulkan_submission *submission)
-{
-  vulkan_recording *found = submission->recordings;
-  while (found && !is_of_shape(found, &target->shape))
-    found = found->next;
-  return found;
 }
 
 /* ---- destroyed ----------------------------------------------------------------------------------------------------------- */
@@ -128,36 +84,18 @@ destroy_objects(vyre_target *target, vulkan_recording *recording)
     call->vkDestroyCommandPool(target->device, recording->pool, NULL);
 }
 
-static void
-destroy_recording(vyre_target *target, vulkan_recording *recording)
+void
+vulkan_recording_destroy(vyre_target *target, target_recorded *recorded)
 {
   const vyre_allocator *allocator = &target->base.allocator;
+  vulkan_recording *recording = (vulkan_recording *)(void *)recorded;
   vulkan_settle(target);
-  if (!target->hangs)
+  if (!target->base.hangs)
     destroy_objects(target, recording);
   vulkan_hazards_free(&recording->needs);
   vulkan_hazards_free(&recording->left);
-  vulkan_shape_free(target, &recording->shape);
   vyre_release(allocator, recording->commands, sizeof *recording->commands * recording->command_capacity);
   vyre_release(allocator, recording->stamped, sizeof *recording->stamped * recording->stamp_capacity);
-  vyre_release(allocator, recording, sizeof *recording);
-}
-
-/* All from there on. */
-static void
-destroy_from(vyre_target *target, vulkan_recording **at)
-{
-  while (*at) {
-    vulkan_recording *recording = *at;
-    *at = recording->next;
-    destroy_recording(target, recording);
-  }
-}
-
-void
-vulkan_recordings_destroy(vyre_target *target, vulkan_submission *submission)
-{
-  destroy_from(target, &submission->recordings);
 }
 
 /* ---- descriptors --------------------------------------------------------------------------------------------------------- */
@@ -166,7 +104,7 @@ vulkan_recordings_destroy(vyre_target *target, vulkan_submission *submission)
 static vyre_status
 create_pool(vyre_target *target, const vulkan_submission *submission, VkDescriptorPool *out)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   uint32_t sets = 0, kinds[VYRE_SLOT__COUNT] = {0}, controls = 0, size_count = 0;
   for (uint32_t i = 0; i < sequence->step_count; i++) {
     const vulkan_kernel *kernel = vulkan_kernel_get(target, sequence->steps[i].kernel);
@@ -247,7 +185,7 @@ write_set(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *ste
 static vyre_status
 write_sets(vyre_target *target, vulkan_submission *submission, VkDescriptorPool pool)
 {
-  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_sequence *sequence = &submission->work.sequence;
   const vulkan_kernel *control = (const vulkan_kernel *)(const void *)target->control;
   uint32_t at = 0;
   if (!vyre_grow(&target->base.allocator, &submission->first_sets, &submission->step_capacity, sequence->step_count + 1,
@@ -310,73 +248,46 @@ record(vyre_target *target, vulkan_submission *submission, vulkan_recording *rec
   VYRE_TRY(vulkan_stamps_prepare(target, submission, recording));
   VYRE_TRY(
       VULKAN_CALL(target, vkCreateCommandPool, (target->device, &pool, NULL, &recording->pool), "for the steps of a sequence"));
-  submission->recorded_from = submission->at;
+  submission->recorded_from = submission->work.at;
   for (bool is_first = true, more = true; more; is_first = false) {
     VkCommandBuffer command;
     VYRE_TRY(add_commands(target, recording, &command));
     VYRE_TRY(vulkan_record_begin(target, command, false, &recording->left));
     if (is_first) {
       vulkan_stamps_begin(target, recording);
-      if (submission->is_controlled)
+      if (submission->work.is_controlled)
         vulkan_control_record_start(target, submission);
     }
     vulkan_record_steps(target, submission, recording, &launches, &more);
     VYRE_TRY(vulkan_record_end(target, submission));
   }
-  recording->end = submission->at;
+  recording->end = submission->work.at;
   return recording->needs.no_memory ? VYRE_OUT_OF_MEMORY("for the barriers of a Vulkan submission") : VYRE_OK;
 }
 
 static vyre_status
-copy_shape(const vyre_target *target, vulkan_shape *out)
+make_recording(vyre_target *target, vulkan_submission *submission, target_recorded **out)
 {
-  *out = target->shape;
-  out->capacity = out->count;
-  out->words = vyre_take(&target->base.allocator, sizeof *out->words * out->count);
-  if (!out->words)
-    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
-  memcpy(out->words, target->shape.words, sizeof *out->words * out->count);
-  return VYRE_OK;
-}
-
-static vyre_status
-make_recording(vyre_target *target, vulkan_submission *submission, vulkan_recording **out)
-{
-  const vyre_allocator *allocator = &target->base.allocator;
-  vulkan_recording *recording = vyre_take(allocator, sizeof *recording);
-  if (!recording)
-    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
-  vulkan_hazards_init(&recording->needs, allocator, NULL);
-  vulkan_hazards_init(&recording->left, allocator, &recording->needs);
-  vyre_status status = copy_shape(target, &recording->shape);
-  if (!status)
-    status = record(target, submission, recording);
+  VYRE_TRY(target_recorded_make(target, &submission->work, out));
+  vulkan_recording *recording = (vulkan_recording *)(void *)*out;
+  vulkan_hazards_init(&recording->needs, &target->base.allocator, NULL);
+  vulkan_hazards_init(&recording->left, &target->base.allocator, &recording->needs);
+  vyre_status status = record(target, submission, recording);
   if (status)
-    destroy_recording(target, recording);
-  else
-    *out = recording;
+    target_recorded_destroy(target, *out);
   return status;
 }
 
 vyre_status
 vulkan_recording_take(vyre_target *target, vulkan_submission *submission)
 {
-  vulkan_recording *found = vulkan_recording_find(target, submission);
-  if (found) {
-    vulkan_recording **at = &submission->recordings;
-    while (*at != found)
-      at = &(*at)->next;
-    *at = found->next;
-    submission->at = found->end;
-  } else {
-    vulkan_recording **at = &submission->recordings;
-    for (uint32_t i = 1; *at && i < VULKAN_MOST_RECORDINGS; i++)
-      at = &(*at)->next;
-    destroy_from(target, at);
+  target_recorded *found = target_recorded_find(&target->base, &submission->work);
+  if (!found) {
     VYRE_TRY(make_recording(target, submission, &found));
     target->base.counters.recordings++;
   }
-  found->next = submission->recordings;
-  submission->recording = submission->recordings = found;
+  target_recorded_use(&submission->work, found);
+  submission->recording = (vulkan_recording *)(void *)found;
+  submission->work.at = submission->recording->end;
   return VYRE_OK;
 }

@@ -8,26 +8,122 @@
 #include "vulkan.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-/* ---- results ------------------------------------------------------------------------------------------------------------- */
+/* ---- what it needs while it runs ----------------------------------------------------------------------------------------- */
+
+static vyre_status
+make_commands(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role)
+{
+  const VkCommandPoolCreateInfo pool = {
+      .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+      .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+      .queueFamilyIndex = target->choice.queue_families[role],
+  };
+  VYRE_TRY(VULKAN_CALL(target, vkCreateCommandPool, (target->device, &pool, NULL, &submission->pools[role]), "for one sequence"));
+  const VkCommandBufferAllocateInfo commands = {
+      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+      .commandPool = submission->pools[role],
+      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+      .commandBufferCount = 2,
+  };
+  VkCommandBuffer both[2];
+  VYRE_TRY(VULKAN_CALL(target, vkAllocateCommandBuffers, (target->device, &commands, both), "for one sequence"));
+  submission->before[role] = both[0];
+  submission->after[role] = both[1];
+  return VYRE_OK;
+}
+
+static vyre_status
+fill(vyre_target *target, target_work *work)
+{
+  vulkan_submission *submission = vulkan_submission_of(work);
+  VYRE_TRY(make_commands(target, submission, VULKAN_COMPUTE));
+  if (target->choice.has_transfer)
+    VYRE_TRY(make_commands(target, submission, VULKAN_TRANSFER));
+  if (!target->choice.timestamp_mask)
+    return VYRE_OK;
+  const VkQueryPoolCreateInfo queries = {
+      .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+      .queryType = VK_QUERY_TYPE_TIMESTAMP,
+      .queryCount = 2,
+  };
+  return VULKAN_CALL(target, vkCreateQueryPool, (target->device, &queries, NULL, &submission->queries), "for two timestamps");
+}
 
 static void
-copy_results(vyre_target *target, vulkan_submission *submission)
+destroy_objects(vyre_target *target, vulkan_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  vyre_timing *timing = &submission->timing;
-  vulkan_copy_reads(target, submission);
-  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
-    sequence->ends[i] = sequence->repeats[i].until.buffer.id ? vulkan_control_repeat(submission, i) : (vyre_repeat_end){0};
-    timing->bytes_down += sizeof sequence->ends[i];
-  }
-  for (uint32_t i = 0; i < sequence->step_count && sequence->step_ns; i++)
-    sequence->step_ns[i] = submission->step_ns[i];
-  /* Those of steps that took their groups from a buffer were counted on the device. */
-  timing->launches =
-      target_sequence_end(sequence, sequence->ends) + (submission->is_controlled ? vulkan_control_launches(submission) : 0);
+  const struct VolkDeviceTable *call = &target->call;
+  if (submission->queries)
+    call->vkDestroyQueryPool(target->device, submission->queries, NULL);
+  for (uint32_t i = 0; i < VULKAN_QUEUES; i++)
+    if (submission->pools[i])
+      call->vkDestroyCommandPool(target->device, submission->pools[i], NULL);
+  vulkan_buffer_destroy(target, &submission->up);
+  vulkan_buffer_destroy(target, &submission->down);
+  vulkan_buffer_destroy(target, &submission->control);
 }
+
+static void
+destroy(vyre_target *target, target_work *work)
+{
+  const vyre_allocator *allocator = &target->base.allocator;
+  vulkan_submission *submission = vulkan_submission_of(work);
+  vulkan_settle(target);
+  if (!target->base.hangs)
+    destroy_objects(target, submission);
+  vyre_release(allocator, submission->places, sizeof *submission->places * submission->place_capacity);
+  vyre_release(allocator, submission->sets, sizeof *submission->sets * submission->set_capacity);
+  vyre_release(allocator, submission->first_sets, sizeof *submission->first_sets * submission->step_capacity);
+}
+
+static vyre_status
+ensure_control(vyre_target *target, vulkan_submission *submission)
+{
+  VYRE_TRY(vulkan_control_ensure(target));
+  const uint64_t size = vulkan_control_size(&submission->work.sequence);
+  if (size <= submission->control.size)
+    return VYRE_OK;
+  target_recorded_destroy_all(target, &submission->work); /* they name it */
+  vulkan_buffer_destroy(target, &submission->control);
+  return vulkan_buffer_create(target, 2 * size,
+                              VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                                  VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                              0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &submission->control);
+}
+
+/* Copies go by their own queue where that lets them go on beside what is running. */
+static bool
+is_better_apart(const vyre_target *target, const vulkan_submission *submission)
+{
+  const vulkan_queue *compute = &target->queues[VULKAN_COMPUTE];
+  return submission->work.is_begun && target->choice.has_transfer && !submission->work.is_controlled &&
+         compute->submitted > compute->done;
+}
+
+static vyre_status
+prepare(vyre_target *target, target_work *work)
+{
+  vulkan_submission *submission = vulkan_submission_of(work);
+  submission->recording = NULL;
+  submission->is_apart = is_better_apart(target, submission);
+  if (work->is_controlled)
+    VYRE_TRY(ensure_control(target, submission));
+  return vulkan_plan_copies(target, submission);
+}
+
+const target_work_hooks vulkan_works = {
+    .size = sizeof(vulkan_submission),
+    .recorded_size = sizeof(vulkan_recording),
+    .memory = "for a Vulkan submission",
+    .fill = fill,
+    .destroy = destroy,
+    .prepare = prepare,
+    .make_shape = vulkan_shape_make,
+    .destroy_recorded = vulkan_recording_destroy,
+    .repeat_end = vulkan_control_repeat,
+    .controlled_launches = vulkan_control_launches,
+};
 
 /* ---- batches ------------------------------------------------------------------------------------------------------------- */
 
@@ -70,57 +166,50 @@ give(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role,
   /* The driver does not run what the validation layer refuses. */
   VYRE_TRY(vulkan_take_messages(target->instance.messages, VYRE_OK));
   VYRE_TRY(VULKAN_CALL(target, vkQueueSubmit, (queue->handle, 1, &info, VK_NULL_HANDLE), "submitting %u steps",
-                       submission->sequence.step_count));
+                       submission->work.sequence.step_count));
   queue->submitted = number;
   vulkan_hazards_submitted(&queue->hazards, number);
   submission->last_queue = role;
   submission->last_batch = number;
-  submission->timing.batches++;
+  submission->work.timing.batches++;
   return VYRE_OK;
 }
 
 /* ---- what others use ----------------------------------------------------------------------------------------------------- */
 
-typedef void range_user(vyre_target *target, vulkan_queue_role role, const vyre_range *range, uint64_t *number);
+typedef struct range_user {
+  vyre_target *target;
+  const vulkan_submission *submission;
+  uint64_t *numbers; /* of batches, by queue */
+} range_user;
 
-/* Calls `use` for each range that is used on that queue before the steps, by them, or after them. */
-static void
-for_ranges(vyre_target *target, const vulkan_submission *submission, range_user *use, uint64_t *numbers)
+/* Where a range is used: the steps', or copies'. */
+static vulkan_queue_role
+role_of(const range_user *user, bool is_step)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  const vulkan_queue_role copies = submission->is_apart ? VULKAN_TRANSFER : VULKAN_COMPUTE;
-  for (uint32_t i = 0; i < sequence->fill_count; i++)
-    use(target, copies, &sequence->fills[i].range, &numbers[copies]);
-  for (uint32_t i = 0; i < sequence->upload_count; i++)
-    use(target, copies, &sequence->uploads[i].range, &numbers[copies]);
-  for (uint32_t i = 0; i < sequence->read_count; i++)
-    use(target, copies, &sequence->reads[i].range, &numbers[copies]);
-  for (uint32_t i = 0; i < sequence->step_count; i++) {
-    for (uint32_t k = 0; k < sequence->steps[i].buffer_count; k++)
-      use(target, VULKAN_COMPUTE, &sequence->steps[i].buffers[k], &numbers[VULKAN_COMPUTE]);
-    use(target, VULKAN_COMPUTE, &sequence->steps[i].indirect, &numbers[VULKAN_COMPUTE]);
-  }
-  for (uint32_t i = 0; i < sequence->repeat_count; i++)
-    use(target, VULKAN_COMPUTE, &sequence->repeats[i].until, &numbers[VULKAN_COMPUTE]);
+  return !is_step && user->submission->is_apart ? VULKAN_TRANSFER : VULKAN_COMPUTE;
 }
 
 /* The last batch of the other queue that names the buffer. */
 static void
-find_last(vyre_target *target, vulkan_queue_role role, const vyre_range *range, uint64_t *number)
+find_last(void *user, const vyre_range *range, bool is_step)
 {
-  const target_buffer *buffer = target_buffer_get(target, range->buffer);
-  if (buffer) {
-    const uint64_t last = ((const vulkan_buffer *)buffer->memory)->batches[other(role)];
-    *number = last > *number ? last : *number;
-  }
+  const range_user *u = user;
+  const vulkan_queue_role role = role_of(u, is_step);
+  const target_buffer *buffer = target_buffer_get(u->target, range->buffer);
+  const uint64_t last = buffer ? ((const vulkan_buffer *)buffer->memory)->batches[other(role)] : 0;
+  if (last > u->numbers[role])
+    u->numbers[role] = last;
 }
 
 static void
-note_use(vyre_target *target, vulkan_queue_role role, const vyre_range *range, uint64_t *number)
+note_use(void *user, const vyre_range *range, bool is_step)
 {
-  const target_buffer *buffer = target_buffer_get(target, range->buffer);
+  const range_user *u = user;
+  const vulkan_queue_role role = role_of(u, is_step);
+  const target_buffer *buffer = target_buffer_get(u->target, range->buffer);
   if (buffer)
-    ((vulkan_buffer *)buffer->memory)->batches[role] = *number;
+    ((vulkan_buffer *)buffer->memory)->batches[role] = u->numbers[role];
 }
 
 static bool
@@ -139,10 +228,10 @@ note_begun(vyre_target *target, const vulkan_submission *submission)
   uint64_t numbers[VULKAN_QUEUES];
   for (uint32_t i = 0; i < VULKAN_QUEUES; i++)
     numbers[i] = target->queues[i].submitted;
-  if (!submission->is_begun)
+  if (!submission->work.is_begun)
     return;
-  for_ranges(target, submission, note_use, numbers);
-  if (has_addresses(target, &submission->sequence))
+  target_each_range(&submission->work.sequence, note_use, &(range_user){target, submission, numbers});
+  if (has_addresses(target, &submission->work.sequence))
     target->addresses_batch = target->queues[VULKAN_COMPUTE].submitted;
 }
 
@@ -155,10 +244,10 @@ find_others(vyre_target *target, const vulkan_submission *submission, uint64_t o
   out[VULKAN_TRANSFER] = target->queues[VULKAN_COMPUTE].done;
   if (!target->choice.has_transfer)
     return;
-  for_ranges(target, submission, find_last, out);
+  target_each_range(&submission->work.sequence, find_last, &(range_user){target, submission, out});
   if (out[VULKAN_TRANSFER] < target->addresses_batch)
     out[VULKAN_TRANSFER] = target->addresses_batch;
-  if (has_addresses(target, &submission->sequence))
+  if (has_addresses(target, &submission->work.sequence))
     out[VULKAN_COMPUTE] = target->queues[VULKAN_TRANSFER].submitted;
 }
 
@@ -213,14 +302,14 @@ record_around(vyre_target *target, vulkan_submission *submission)
   bool has_commands;
   VYRE_TRY(vulkan_record_begin(target, submission->before[VULKAN_COMPUTE], true, &queue->hazards));
   vulkan_stamp(target, submission, false);
-  if (submission->is_first && copies)
+  if (submission->work.is_first && copies)
     vulkan_record_before(target, submission, &has_commands);
   vulkan_hazards_enter(&queue->hazards, &recording->needs, target->call.vkCmdPipelineBarrier, target->command);
   VYRE_TRY(vulkan_record_end(target, submission));
   VYRE_TRY(vulkan_record_begin(target, submission->after[VULKAN_COMPUTE], true, &queue->hazards));
   vulkan_hazards_leave(&queue->hazards, &recording->left);
   if (copies)
-    vulkan_record_after(target, submission, submission->at.step == submission->sequence.step_count);
+    vulkan_record_after(target, submission, submission->work.at.step == submission->work.sequence.step_count);
   vulkan_stamp(target, submission, true);
   return vulkan_record_end(target, submission);
 }
@@ -259,18 +348,19 @@ record_and_give(vyre_target *target, vulkan_submission *submission)
   uint64_t others[VULKAN_QUEUES];
   find_others(target, submission, others);
   VYRE_TRY(reset_commands(target, submission));
-  if (!submission->is_first) /* whose shape it was taken by */
-    VYRE_TRY(vulkan_shape_make(target, submission));
+  if (!submission->work.is_first) /* whose shape it was taken by */
+    VYRE_TRY(vulkan_shape_make(target, &submission->work));
   VYRE_TRY(vulkan_recording_take(target, submission));
-  if (submission->is_apart && submission->is_first)
+  if (submission->is_apart && submission->work.is_first)
     VYRE_TRY(copy_before(target, submission, others));
   VYRE_TRY(record_around(target, submission));
   const uint64_t recorded = clock_now();
   VYRE_TRY(give_steps(target, submission, others[VULKAN_COMPUTE]));
-  if (submission->is_apart && submission->sequence.read_count && submission->at.step == submission->sequence.step_count)
+  if (submission->is_apart && submission->work.sequence.read_count &&
+      submission->work.at.step == submission->work.sequence.step_count)
     VYRE_TRY(copy_after(target, submission));
-  submission->timing.record_ns += recorded - start;
-  submission->timing.submit_ns += clock_now() - recorded;
+  submission->work.timing.record_ns += recorded - start;
+  submission->work.timing.submit_ns += clock_now() - recorded;
   return VYRE_OK;
 }
 
@@ -291,28 +381,28 @@ wait_for(vyre_target *target, vulkan_submission *submission)
   else if (queue->done < submission->last_batch)
     queue->done = submission->last_batch;
   vulkan_hazards_waited(&queue->hazards, queue->done);
-  target->hangs = target->hangs || result == VK_TIMEOUT;
-  submission->timing.wait_ns += clock_now() - start;
-  return vulkan_status(target, result, "vkWaitSemaphores", "waiting for %u steps", submission->sequence.step_count);
+  target->base.hangs = target->base.hangs || result == VK_TIMEOUT;
+  submission->work.timing.wait_ns += clock_now() - start;
+  return vulkan_status(target, result, "vkWaitSemaphores", "waiting for %u steps", submission->work.sequence.step_count);
 }
 
 /* Records and submits what comes next.  Where that fails, nothing of it runs any more. */
 static vyre_status
 submit_next(vyre_target *target, vulkan_submission *submission)
 {
-  const uint32_t batches = submission->timing.batches;
+  const uint32_t batches = submission->work.timing.batches;
   vyre_status status = record_and_give(target, submission);
   status = vulkan_take_messages(target->instance.messages, status);
-  if (submission->timing.batches > batches)
+  if (submission->work.timing.batches > batches)
     note_begun(target, submission);
   if (!status) {
-    submission->timing.waits++;
-    submission->is_first = false;
+    submission->work.timing.waits++;
+    submission->work.is_first = false;
     return VYRE_OK;
   }
   for (uint32_t i = 0; i < VULKAN_QUEUES; i++)
     vulkan_hazards_dropped(&target->queues[i].hazards);
-  if (submission->timing.batches > batches && !target->base.lost)
+  if (submission->work.timing.batches > batches && !target->base.lost)
     status = vyre_status_join(status, wait_for(target, submission));
   return status;
 }
@@ -321,19 +411,19 @@ submit_next(vyre_target *target, vulkan_submission *submission)
 static bool
 find_next(vulkan_submission *submission)
 {
-  const vyre_sequence *sequence = &submission->sequence;
-  vulkan_position *at = &submission->at;
-  for (uint32_t i = 0; submission->is_controlled && i < sequence->repeat_count; i++) {
-    const vyre_repeat_end end = vulkan_control_repeat(submission, i);
+  const vyre_sequence *sequence = &submission->work.sequence;
+  target_position *at = &submission->work.at;
+  for (uint32_t i = 0; submission->work.is_controlled && i < sequence->repeat_count; i++) {
+    const vyre_repeat_end end = vulkan_control_repeat(&submission->work, i);
     if (end.word == 0)
       continue;
     if (end.iterations < sequence->repeats[i].times) {
-      *at = (vulkan_position){sequence->repeats[i].first, i, end.iterations};
+      *at = (target_position){sequence->repeats[i].first, i, end.iterations};
       return true;
     }
     if (at->step == sequence->step_count)
       return false;
-    *at = (vulkan_position){sequence->step_count, sequence->repeat_count, 0}; /* the reads are left */
+    *at = (target_position){sequence->step_count, sequence->repeat_count, 0}; /* the reads are left */
     return true;
   }
   return at->step != sequence->step_count;
@@ -351,8 +441,8 @@ go_on(vyre_target *target, vulkan_submission *submission)
     if (!status)
       return;
   }
-  submission->status = status;
-  submission->is_done = true;
+  submission->work.status = status;
+  submission->work.is_done = true;
 }
 
 /* Of a sequence that needs several submissions all but the last are done before anything else is begun, which is to find what it
@@ -360,7 +450,7 @@ go_on(vyre_target *target, vulkan_submission *submission)
 static vyre_status
 submit_rest(vyre_target *target, vulkan_submission *submission)
 {
-  while (!submission->is_done && submission->recording->is_part) {
+  while (!submission->work.is_done && submission->recording->is_part) {
     VYRE_TRY(wait_for(target, submission));
     go_on(target, submission);
   }
@@ -370,22 +460,23 @@ submit_rest(vyre_target *target, vulkan_submission *submission)
 static vyre_status
 start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulkan_submission **out)
 {
-  vulkan_submission *submission = *out = NULL;
+  target_work *work = NULL;
   vyre_status status = look(target);
-  status = status ? status : vulkan_submission_take(target, sequence, is_begun, &submission);
+  status = status ? status : target_work_take(target, sequence, is_begun, &work);
   if (status)
     return vulkan_take_messages(target->instance.messages, status);
+  vulkan_submission *submission = vulkan_submission_of(work);
   if (vulkan_is_by_host(submission)) {
     bool has_commands;
     vulkan_record_before(target, submission, &has_commands);
-    submission->is_done = true;
+    submission->work.is_done = true;
   } else
     status = submit_next(target, submission);
   if (!status && is_begun)
     status = submit_rest(target, submission);
   status = vulkan_take_messages(target->instance.messages, status);
   if (status)
-    vulkan_submission_give(target, submission);
+    target_work_give(target, work);
   else
     *out = submission;
   return status;
@@ -404,13 +495,13 @@ vyre_status
 vulkan_poll(vyre_target *target, void *work, bool *out_done)
 {
   vulkan_submission *submission = work;
-  if (!submission->is_done) {
+  if (!submission->work.is_done) {
     VYRE_TRY(look(target));
     if (target->queues[submission->last_queue].done < submission->last_batch)
       return VYRE_OK;
     go_on(target, submission);
   }
-  *out_done = submission->is_done;
+  *out_done = submission->work.is_done;
   return VYRE_OK;
 }
 
@@ -419,24 +510,22 @@ vulkan_finish(vyre_target *target, void *work, vyre_timing *timing)
 {
   vulkan_submission *submission = work;
   vyre_status status = VYRE_OK;
-  while (!status && !submission->is_done && !target->hangs) {
+  while (!status && !submission->work.is_done && !target->base.hangs) {
     status = wait_for(target, submission);
     if (!status)
       go_on(target, submission);
   }
-  if (!status && submission->is_done) {
-    status = submission->status;
-    submission->status = VYRE_OK;
-  } else if (!status)
+  if (!status && submission->work.is_done)
+    status = target_work_status(&submission->work);
+  else if (!status)
     status = VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: the device '%s' does not finish what was submitted earlier\nFix: recover it",
                         target->base.info.name);
   status = vulkan_take_messages(target->instance.messages, status);
-  if (!status)
-    copy_results(target, submission);
-  const uint32_t allocations = timing->allocations; /* whoever calls counts them */
-  *timing = submission->timing;
-  timing->allocations = allocations;
-  vulkan_submission_give(target, submission);
+  if (!status) {
+    vulkan_copy_reads(target, submission);
+    target_work_results(target, &submission->work);
+  }
+  target_work_end(target, &submission->work, timing);
   return status;
 }
 

@@ -31,10 +31,10 @@ vulkan_stamp(vyre_target *target, const vulkan_submission *submission, bool is_e
 vyre_status
 vulkan_stamps_prepare(vyre_target *target, const vulkan_submission *submission, vulkan_recording *recording)
 {
-  if (!submission->sequence.step_ns || !target->choice.timestamp_mask)
+  if (!submission->work.sequence.step_ns || !target->choice.timestamp_mask)
     return VYRE_OK;
-  const uint64_t launches =
-      target_sequence_launches(&submission->sequence, submission->at.step, submission->at.repeat, target->most_iterations);
+  const uint64_t launches = target_sequence_launches(&submission->work.sequence, submission->work.at.step,
+                                                     submission->work.at.repeat, target->most_iterations);
   if (launches > VULKAN_MOST_STAMPS)
     return VYRE_OK; /* they stay 0 */
   recording->query_count = (uint32_t)launches + 1;
@@ -86,7 +86,7 @@ read_steps(vyre_target *target, const vulkan_submission *submission)
                   (target->device, recording->queries, 0, (uint32_t)count, size, stamps, sizeof *stamps, VK_QUERY_RESULT_64_BIT),
                   "for %u timestamps", (uint32_t)count);
   for (uint32_t i = 0; i < recording->stamp_count && !status; i++)
-    submission->step_ns[recording->stamped[i]] += nanoseconds(target, stamps[i], stamps[i + 1]);
+    submission->work.step_ns[recording->stamped[i]] += nanoseconds(target, stamps[i], stamps[i + 1]);
   vyre_release(&target->base.allocator, stamps, size);
   return status;
 }
@@ -114,8 +114,8 @@ vulkan_stamps_read(vyre_target *target, vulkan_submission *submission)
   VYRE_TRY(VULKAN_CALL(target, vkGetQueryPoolResults,
                        (target->device, submission->queries, 0, 2, sizeof stamps, stamps, sizeof stamps[0], VK_QUERY_RESULT_64_BIT),
                        "for two timestamps"));
-  submission->timing.device_ns += nanoseconds(target, stamps[0], stamps[1]);
-  if (target->tells_host_time && submission->timing.device_start_ns == 0)
-    VYRE_TRY(host_time(target, stamps[0], &submission->timing.device_start_ns));
+  submission->work.timing.device_ns += nanoseconds(target, stamps[0], stamps[1]);
+  if (target->tells_host_time && submission->work.timing.device_start_ns == 0)
+    VYRE_TRY(host_time(target, stamps[0], &submission->work.timing.device_start_ns));
   return read_steps(target, submission);
 }

@@ -12,7 +12,7 @@ close_target(vyre_target *target)
   VYRE_FOREIGN_CALL;
   if (!target)
     return VYRE_OK;
-  if (target->hangs)
+  if (target->base.hangs)
     return VYRE_OK; /* what runs on uses all of it until the process ends */
   vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
@@ -32,17 +32,11 @@ static vyre_status
 reopen(vyre_target *target)
 {
   vulkan_device_close(target);
-  target->hangs = false;
+  target->base.hangs = false;
   vulkan_lock();
   vyre_status status = vulkan_device_open(target);
   vulkan_unlock();
   return vulkan_take_messages(target->instance.messages, status);
-}
-
-static bool
-hangs(const vyre_target *target)
-{
-  return target->hangs;
 }
 
 static const target_hooks hooks = {
@@ -59,6 +53,7 @@ static const target_hooks hooks = {
     .finish = vulkan_finish,
     .reopen = reopen,
     .statistics = vulkan_statistics,
+    .work = &vulkan_works,
 };
 
 static vyre_status
@@ -131,5 +126,5 @@ const vyre_target_ops vyre_target_vulkan = {
     .address = vulkan_address,
     .import = target_import,
     .summary = "SPIR-V on a Vulkan device",
-    .hangs = hangs,
+    .hangs = target_hangs,
 };

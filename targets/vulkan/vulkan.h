@@ -9,6 +9,7 @@
 
 #include "../common/base.h"
 #include "../common/files.h"
+#include "../common/work.h"
 #include "hazards.h"
 #include "leaks.h"
 
@@ -137,22 +138,9 @@ typedef struct vulkan_cached {
   bool is_found;          /* what was kept is in it */
 } vulkan_cached;
 
-/* Where recording goes on: at the start of an iteration, or at a step that is in no repeat. */
-typedef struct vulkan_position {
-  uint32_t step, repeat, iteration; /* the next repeat that is not done, and how often its steps are already recorded */
-} vulkan_position;
-
-/* All that the commands of a sequence depend on, from some position on. */
-typedef struct vulkan_shape {
-  uint64_t *words; /* owned */
-  uint32_t count, capacity;
-  uint64_t hash;
-} vulkan_shape;
-
 /* The steps of a sequence from some position on, as commands that were recorded once: recording.c. */
 typedef struct vulkan_recording {
-  struct vulkan_recording *next; /* the one that was used before it */
-  vulkan_shape shape;
+  target_recorded base; /* first */
   VkCommandPool pool;
   VkCommandBuffer *commands; /* owned: one, or more where there are many launches */
   uint32_t command_count, command_capacity;
@@ -162,19 +150,18 @@ typedef struct vulkan_recording {
   uint32_t *stamped;   /* owned: the step of each launch */
   uint32_t stamp_capacity, stamp_count, query_count;
   vulkan_hazards needs, left; /* what must be ordered before it, and what it leaves */
-  vulkan_position end;        /* where the next one begins */
+  target_position end;        /* where the next one begins */
 } vulkan_recording;
 
 /* What one sequence needs while it runs, and what stays of it for the next one. */
 typedef struct vulkan_submission {
-  struct vulkan_submission *next; /* unused ones, the last one first */
+  target_work work; /* first */
   VkCommandPool pools[VULKAN_QUEUES];
   VkCommandBuffer before[VULKAN_QUEUES], after[VULKAN_QUEUES]; /* copies; recorded each time */
   VkQueryPool queries;                                         /* two timestamps, if the queue has them */
   vulkan_buffer up, down;                                      /* staging: mapped */
   vulkan_buffer control;
-  vulkan_recording *recordings; /* the one that was used last first */
-  uint64_t *places;             /* owned: of uploads in staging; all ones: the host writes it itself */
+  uint64_t *places; /* owned: of uploads in staging; all ones: the host writes it itself */
   uint32_t place_capacity;
   VkDescriptorSet *sets; /* of the recording that is made: of all steps in order, a step's own by number; then one a repeat */
   uint32_t set_capacity;
@@ -182,25 +169,19 @@ typedef struct vulkan_submission {
   uint32_t step_capacity;
 
   /* The sequence that runs. */
-  vyre_sequence sequence; /* its arrays are the caller's, or */
-  void *copy;             /* in here; NULL: the caller's */
-  size_t copy_size;
   vulkan_recording *recording;
-  uint64_t down_size;                /* of reads in staging; after them is what the host reads of control */
-  bool is_begun;                     /* others may be begun before it is waited for */
-  bool is_controlled;                /* some of its steps run or not as a buffer says: control.c */
-  uint32_t first_controlled;         /* from this step on all are dispatched indirectly */
-  bool is_apart;                     /* its copies have a queue of their own */
-  bool is_first;                     /* nothing of it was submitted yet */
-  vulkan_position at, recorded_from; /* where recording is, and where what is recorded now began */
-  vulkan_queue_role last_queue;      /* where it ends, */
-  uint64_t last_batch;               /* and with which batch */
-  bool is_done;
-  vyre_status status; /* owned; of what went wrong before the wait */
-  vyre_timing timing;
-  uint64_t *step_ns; /* owned; so far */
-  uint32_t step_ns_capacity;
+  uint64_t down_size;            /* of reads in staging; after them is what the host reads of control */
+  bool is_apart;                 /* its copies have a queue of their own */
+  target_position recorded_from; /* where what is recorded now began */
+  vulkan_queue_role last_queue;  /* where it ends, */
+  uint64_t last_batch;           /* and with which batch */
 } vulkan_submission;
+
+static inline vulkan_submission *
+vulkan_submission_of(target_work *work)
+{
+  return (vulkan_submission *)(void *)work;
+}
 
 /* A queue and what was given to it.  Each batch signals its number. */
 typedef struct vulkan_queue {
@@ -226,13 +207,10 @@ struct vyre_target {
   vulkan_queue queues[VULKAN_QUEUES];
   uint64_t serials;         /* so many were given */
   uint64_t addresses_batch; /* the last compute batch with kernels that may use any buffer, begun by somebody */
-  vulkan_shape shape;       /* of what comes next */
-  vulkan_submission *unused;
-  VkCommandBuffer command; /* the one that is being recorded, */
-  vulkan_hazards *hazards; /* and what orders it */
-  target_kernel *control;  /* control.c's; NULL until it is needed */
-  bool hangs;              /* something still runs: nothing of the device can be destroyed */
-  bool was_left;           /* a device that hung was left: nothing of the instance can be destroyed */
+  VkCommandBuffer command;  /* the one that is being recorded, */
+  vulkan_hazards *hazards;  /* and what orders it */
+  target_kernel *control;   /* control.c's; NULL until it is needed */
+  bool was_left;            /* a device that hung was left: nothing of the instance can be destroyed */
 };
 
 /* It was opened for that, and its driver can. */
@@ -286,16 +264,13 @@ void vulkan_features_describe(const vulkan_instance *instance, const vulkan_feat
 /* For a kernel whose instructions are known to be within its words. */
 vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc);
 
-/* ---- budget.c ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory.c: hooks, and buffers of the target's own ------------------------------------------------------------------- */
 
 /* The device's memory, and what of it this process may have now. */
 void vulkan_budget_describe(const vulkan_instance *instance, vulkan_device_choice *choice);
 /* An error, of memory that ran out, where so many bytes of a memory type are more than is left for this process, or than its heap
  * has where the driver does not say what is left. */
 vyre_status vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size);
-
-/* ---- memory.c: hooks, and buffers of the target's own ------------------------------------------------------------------- */
-
 vyre_status vulkan_create(vyre_target *target, uint64_t size, void **out);
 vyre_status vulkan_destroy(vyre_target *target, void *memory);
 vyre_status vulkan_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
@@ -355,21 +330,6 @@ void vulkan_cache_close(vyre_target *target);
 void vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *out);
 void vulkan_cache_end(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *cached, bool is_compiled);
 
-/* ---- submission.c -------------------------------------------------------------------------------------------------------- */
-
-/* An unused one, or a new one, with room for all that the sequence needs.  `is_begun`: its arrays are copied, so that they may go.
- */
-vyre_status vulkan_submission_take(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulkan_submission **out);
-/* For the next sequence; one that still runs on a device that hangs is forgotten instead. */
-void vulkan_submission_give(vyre_target *target, vulkan_submission *submission);
-void vulkan_submissions_destroy(vyre_target *target);
-/* Sizes in staging buffers: multiples of 16 bytes. */
-static inline uint64_t
-vulkan_padded(uint64_t size)
-{
-  return (size + 15u) & ~(uint64_t)15u;
-}
-
 /* ---- record.c: commands -------------------------------------------------------------------------------------------------- */
 
 /* The command that is recorded next uses these bytes. */
@@ -387,6 +347,12 @@ void vulkan_record_steps(vyre_target *target, vulkan_submission *submission, vul
 
 /* ---- copies.c: what goes up and comes down ------------------------------------------------------------------------------- */
 
+/* Sizes in staging buffers: multiples of 16 bytes. */
+static inline uint64_t
+vulkan_padded(uint64_t size)
+{
+  return (size + 15u) & ~(uint64_t)15u;
+}
 /* What goes through staging, and room for it. */
 vyre_status vulkan_plan_copies(vyre_target *target, vulkan_submission *submission);
 /* Nothing is left to the device: there is no command to wait for. */
@@ -400,17 +366,12 @@ void vulkan_copy_reads(const vyre_target *target, vulkan_submission *submission)
 
 /* ---- recording.c --------------------------------------------------------------------------------------------------------- */
 
-enum { VULKAN_MOST_RECORDINGS = 8 /* of a submission */ };
-
-/* Of what comes next of the submission, into target->shape. */
-vyre_status vulkan_shape_make(vyre_target *target, const vulkan_submission *submission);
-void vulkan_shape_free(vyre_target *target, vulkan_shape *shape);
-/* The one of target->shape; NULL: it has none. */
-vulkan_recording *vulkan_recording_find(const vyre_target *target, const vulkan_submission *submission);
-/* The submission's recording of what comes next, whose shape is target->shape, is the one that it has, or a new one; the position
+/* Hooks of works. */
+vyre_status vulkan_shape_make(vyre_target *target, const target_work *work);
+void vulkan_recording_destroy(vyre_target *target, target_recorded *recorded);
+/* The submission's recording of what comes next, whose shape is base.shape, is the one that it has, or a new one; the position
  * goes to its end. */
 vyre_status vulkan_recording_take(vyre_target *target, vulkan_submission *submission);
-void vulkan_recordings_destroy(vyre_target *target, vulkan_submission *submission);
 
 /* ---- timing.c ------------------------------------------------------------------------------------------------------------ */
 
@@ -445,13 +406,15 @@ void vulkan_control_record_end(vyre_target *target, const vulkan_submission *sub
 /* Where the groups of a step are in the control buffer. */
 uint64_t vulkan_control_groups(const vyre_sequence *sequence, uint32_t step);
 /* How a repeat stands. */
-vyre_repeat_end vulkan_control_repeat(const vulkan_submission *submission, uint32_t repeat);
+vyre_repeat_end vulkan_control_repeat(const target_work *work, uint32_t repeat);
 /* Kernels whose groups came from a buffer and were not none. */
-uint32_t vulkan_control_launches(const vulkan_submission *submission);
+uint32_t vulkan_control_launches(const target_work *work);
 /* An error where a buffer said more groups than its step allows. */
 vyre_status vulkan_control_status(const vyre_target *target, const vulkan_submission *submission);
 
 /* ---- submit.c: hooks ----------------------------------------------------------------------------------------------------- */
+
+extern const target_work_hooks vulkan_works;
 
 vyre_status vulkan_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
 vyre_status vulkan_start(vyre_target *target, const vyre_sequence *sequence, void **out);

@@ -702,7 +702,7 @@ TEST(an_allocation_that_fails_twice_is_an_error)
   vyre_target *target;
   assert_ok(ops->open(&options, NULL, &target));
   assert_ok(use(target));
-  assert_non_null(target->unused);
+  assert_non_null(target->base.unused);
   const PFN_vkAllocateMemory real = target->call.vkAllocateMemory;
   target->call.vkAllocateMemory = allocate_nothing;
   vyre_device_buffer buffer;
@@ -710,7 +710,7 @@ TEST(an_allocation_that_fails_twice_is_an_error)
   assert_true(vyre_status_is_out_of_memory(status));
   assert_non_null(strstr(vyre_status_text(status), "VK_ERROR_OUT_OF_DEVICE_MEMORY"));
   vyre_status_free(status);
-  assert_null(target->unused);
+  assert_null(target->base.unused);
   target->call.vkAllocateMemory = real;
   assert_ok(use(target));
   assert_ok(ops->close(target));
