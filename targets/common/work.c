@@ -266,8 +266,8 @@ target_work_status(target_work *work)
   return status;
 }
 
-void
-target_work_results(const vyre_target *target, target_work *work)
+static void
+tell_results(const vyre_target *target, target_work *work)
 {
   const target_work_hooks *hooks = target_base_of_const(target)->hooks->work;
   const vyre_sequence *sequence = &work->sequence;
@@ -282,13 +282,38 @@ target_work_results(const vyre_target *target, target_work *work)
       target_sequence_end(sequence, sequence->ends) + (work->is_controlled ? hooks->controlled_launches(work) : 0);
 }
 
-void
-target_work_end(vyre_target *target, target_work *work, vyre_timing *timing)
+vyre_status
+target_work_finish(vyre_target *target, void *item, vyre_timing *timing)
 {
+  const target_work_hooks *hooks = target_base_of(target)->hooks->work;
   const uint32_t allocations = timing->allocations; /* the caller counts them */
+  target_work *work = item;
+  vyre_status status = hooks->complete(target, work);
+  if (!status) {
+    hooks->take_reads(target, work);
+    tell_results(target, work);
+  }
   *timing = work->timing;
   timing->allocations = allocations;
   target_work_give(target, work);
+  return status;
+}
+
+vyre_status
+target_work_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+{
+  target_work *work;
+  VYRE_TRY(target_base_of(target)->hooks->work->begin(target, sequence, false, &work));
+  return target_work_finish(target, work, timing);
+}
+
+vyre_status
+target_work_start(vyre_target *target, const vyre_sequence *sequence, void **out)
+{
+  target_work *work;
+  VYRE_TRY(target_base_of(target)->hooks->work->begin(target, sequence, true, &work));
+  *out = work;
+  return VYRE_OK;
 }
 
 /* ---- what sequences name ------------------------------------------------------------------------------------------------- */

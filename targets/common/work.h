@@ -52,6 +52,11 @@ typedef struct target_work_hooks {
   /* Makes what a new one needs; `destroy` ends it after a failure, too, and frees all that the target's struct owns. */
   vyre_status (*fill)(vyre_target *target, target_work *work);
   void (*destroy)(vyre_target *target, target_work *work);
+  /* Gives a checked sequence to the device: target_work_take, and what follows.  Where it fails, nothing of it runs any more. */
+  vyre_status (*begin)(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out);
+  /* Waits until it is done, whose status this is; then what comes down goes to the caller. */
+  vyre_status (*complete)(vyre_target *target, target_work *work);
+  void (*take_reads)(const vyre_target *target, target_work *work);
   /* Room for all that the sequence needs, which is in work->sequence. */
   vyre_status (*prepare)(vyre_target *target, target_work *work);
   /* Puts the shape of what comes next of the work into base.shape: target_shape_begin and what follows it. */
@@ -72,10 +77,11 @@ void target_work_give(vyre_target *target, target_work *work);
 void target_works_destroy(vyre_target *target);
 /* The status of one that is done, which is the caller's then. */
 vyre_status target_work_status(target_work *work);
-/* Tells the caller of the sequence how it ended. */
-void target_work_results(const vyre_target *target, target_work *work);
-/* Tells the time that it took, and gives it back. */
-void target_work_end(vyre_target *target, target_work *work, vyre_timing *timing);
+
+/* Hooks. */
+vyre_status target_work_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
+vyre_status target_work_start(vyre_target *target, const vyre_sequence *sequence, void **out);
+vyre_status target_work_finish(vyre_target *target, void *work, vyre_timing *timing);
 
 vyre_status target_shape_begin(vyre_target *target, uint64_t most_words);
 void target_shape_put(vyre_target *target, uint64_t word);

@@ -102,15 +102,16 @@ cuda_stage_uploads(const vyre_target *target, cuda_submission *submission)
 }
 
 void
-cuda_take_reads(const vyre_target *target, cuda_submission *submission)
+cuda_take_reads(const vyre_target *target, target_work *work)
 {
-  const vyre_sequence *sequence = &submission->work.sequence;
+  const cuda_submission *submission = cuda_submission_of(work);
+  const vyre_sequence *sequence = &work->sequence;
   walk w = {submission->reads, 0};
   for (uint32_t i = 0; i < sequence->read_count; i++) {
     const vyre_range *range = &sequence->reads[i].range;
     const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);
     memcpy(sequence->reads[i].data, (const char *)submission->down.host + next_place(&w, size), size);
-    submission->work.timing.bytes_down += size;
+    work->timing.bytes_down += size;
   }
 }
 

@@ -43,7 +43,7 @@ release(vyre_target *target, target_kernel *kernel)
 static vyre_status
 finish(vyre_target *target, void *work, vyre_timing *timing)
 {
-  ENDS_IN_CONTEXT(target, cuda_finish(target, work, timing));
+  ENDS_IN_CONTEXT(target, target_work_finish(target, work, timing));
 }
 
 static vyre_status
@@ -57,7 +57,7 @@ poll(vyre_target *target, void *work, bool *out_done)
 static vyre_status
 run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
 {
-  IN_CONTEXT(target, cuda_run(target, sequence, timing));
+  IN_CONTEXT(target, target_work_run(target, sequence, timing));
 }
 
 /* What makes something undoes that where the context cannot be left. */
@@ -90,7 +90,7 @@ start(vyre_target *target, const vyre_sequence *sequence, void **out)
 {
   vyre_timing timing = {0};
   VYRE_TRY(cuda_enter(target));
-  vyre_status status = cuda_start(target, sequence, out), left = cuda_leave(target, status);
+  vyre_status status = target_work_start(target, sequence, out), left = cuda_leave(target, status);
   return left && !status ? vyre_status_join(left, finish(target, *out, &timing)) : left;
 }
 

@@ -261,7 +261,7 @@ void cuda_stage_uploads(const vyre_target *target, cuda_submission *submission);
 vyre_status cuda_give_before(vyre_target *target, const cuda_submission *submission);
 vyre_status cuda_give_reads(vyre_target *target, const cuda_submission *submission);
 /* To the caller, once all is done. */
-void cuda_take_reads(const vyre_target *target, cuda_submission *submission);
+void cuda_take_reads(const vyre_target *target, target_work *work);
 cuda_address cuda_range_address(const vyre_target *target, const vyre_range *range, uint64_t *out_size);
 
 /* ---- record.c: commands of steps ----------------------------------------------------------------------------------------- */
@@ -323,9 +323,8 @@ vyre_status cuda_control_status(const vyre_target *target, const cuda_submission
 
 /* ---- submit.c: hooks ----------------------------------------------------------------------------------------------------- */
 
-vyre_status cuda_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
-vyre_status cuda_start(vyre_target *target, const vyre_sequence *sequence, void **out);
+vyre_status cuda_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out);
 vyre_status cuda_poll(vyre_target *target, void *work, bool *out_done);
-vyre_status cuda_finish(vyre_target *target, void *work, vyre_timing *timing);
+vyre_status cuda_complete(vyre_target *target, target_work *work);
 
 #endif

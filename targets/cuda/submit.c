@@ -192,8 +192,8 @@ may_go_on(const vyre_target *target, const cuda_submission *submission)
 /* ---- hooks --------------------------------------------------------------------------------------------------------------- */
 
 /* Where it fails, nothing of it runs any more. */
-static vyre_status
-start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, cuda_submission **out)
+vyre_status
+cuda_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out)
 {
   for (cuda_submission *other = target->running; other; other = other->next)
     if (may_go_on(target, other))
@@ -213,16 +213,7 @@ start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, cuda_su
   }
   submission->next = target->running;
   target->running = submission;
-  *out = submission;
-  return VYRE_OK;
-}
-
-vyre_status
-cuda_start(vyre_target *target, const vyre_sequence *sequence, void **out)
-{
-  cuda_submission *submission;
-  VYRE_TRY(start(target, sequence, true, &submission));
-  *out = submission;
+  *out = work;
   return VYRE_OK;
 }
 
@@ -243,30 +234,17 @@ cuda_poll(vyre_target *target, void *work, bool *out_done)
 }
 
 vyre_status
-cuda_finish(vyre_target *target, void *work, vyre_timing *timing)
+cuda_complete(vyre_target *target, target_work *work)
 {
-  cuda_submission *submission = work;
+  cuda_submission *submission = cuda_submission_of(work);
   vyre_status status = complete(target, submission);
-  if (!status && submission->work.is_done)
-    status = target_work_status(&submission->work);
+  if (!status && work->is_done)
+    status = target_work_status(work);
   else if (!status)
     status = VYRE_ERROR(VYRE_CODE_DEVICE,
                         "cuda: the device '%s' was lost before %u steps that had been begun were done\n"
                         "Fix: recover it, and begin them again",
-                        target->base.info.name, submission->work.sequence.step_count);
-  if (!status) {
-    cuda_take_reads(target, submission);
-    target_work_results(target, &submission->work);
-  }
+                        target->base.info.name, work->sequence.step_count);
   leave_running(target, submission);
-  target_work_end(target, &submission->work, timing);
   return status;
-}
-
-vyre_status
-cuda_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
-{
-  cuda_submission *submission;
-  VYRE_TRY(start(target, sequence, false, &submission));
-  return cuda_finish(target, submission, timing);
 }

@@ -214,14 +214,15 @@ vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_
 }
 
 void
-vulkan_copy_reads(const vyre_target *target, vulkan_submission *submission)
+vulkan_copy_reads(const vyre_target *target, target_work *work)
 {
-  const vyre_sequence *sequence = &submission->work.sequence;
+  const vulkan_submission *submission = vulkan_submission_of(work);
+  const vyre_sequence *sequence = &work->sequence;
   uint64_t place = 0;
   for (uint32_t i = 0; i < sequence->read_count; i++) {
     const vyre_range *range = &sequence->reads[i].range;
     const uint64_t size = size_of(target, range);
-    submission->work.timing.bytes_down += size;
+    work->timing.bytes_down += size;
     if (is_read_by_host(target, submission, i)) {
       memcpy(sequence->reads[i].data, (const char *)vulkan_buffer_get(target, range->buffer)->mapped + range->offset, size);
       continue;

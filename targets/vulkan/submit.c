@@ -118,6 +118,9 @@ const target_work_hooks vulkan_works = {
     .memory = "for a Vulkan submission",
     .fill = fill,
     .destroy = destroy,
+    .begin = vulkan_begin,
+    .complete = vulkan_complete,
+    .take_reads = vulkan_copy_reads,
     .prepare = prepare,
     .make_shape = vulkan_shape_make,
     .destroy_recorded = vulkan_recording_destroy,
@@ -457,8 +460,8 @@ submit_rest(vyre_target *target, vulkan_submission *submission)
   return VYRE_OK;
 }
 
-static vyre_status
-start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulkan_submission **out)
+vyre_status
+vulkan_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out)
 {
   target_work *work = NULL;
   vyre_status status = look(target);
@@ -478,17 +481,8 @@ start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulkan_
   if (status)
     target_work_give(target, work);
   else
-    *out = submission;
+    *out = work;
   return status;
-}
-
-vyre_status
-vulkan_start(vyre_target *target, const vyre_sequence *sequence, void **out)
-{
-  vulkan_submission *submission;
-  VYRE_TRY(start(target, sequence, true, &submission));
-  *out = submission;
-  return VYRE_OK;
 }
 
 vyre_status
@@ -506,33 +500,19 @@ vulkan_poll(vyre_target *target, void *work, bool *out_done)
 }
 
 vyre_status
-vulkan_finish(vyre_target *target, void *work, vyre_timing *timing)
+vulkan_complete(vyre_target *target, target_work *work)
 {
-  vulkan_submission *submission = work;
+  vulkan_submission *submission = vulkan_submission_of(work);
   vyre_status status = VYRE_OK;
-  while (!status && !submission->work.is_done && !target->base.hangs) {
+  while (!status && !work->is_done && !target->base.hangs) {
     status = wait_for(target, submission);
     if (!status)
       go_on(target, submission);
   }
-  if (!status && submission->work.is_done)
-    status = target_work_status(&submission->work);
+  if (!status && work->is_done)
+    status = target_work_status(work);
   else if (!status)
     status = VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: the device '%s' does not finish what was submitted earlier\nFix: recover it",
                         target->base.info.name);
-  status = vulkan_take_messages(target->instance.messages, status);
-  if (!status) {
-    vulkan_copy_reads(target, submission);
-    target_work_results(target, &submission->work);
-  }
-  target_work_end(target, &submission->work, timing);
-  return status;
-}
-
-vyre_status
-vulkan_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
-{
-  vulkan_submission *submission;
-  VYRE_TRY(start(target, sequence, false, &submission));
-  return vulkan_finish(target, submission, timing);
+  return vulkan_take_messages(target->instance.messages, status);
 }

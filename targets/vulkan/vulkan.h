@@ -362,7 +362,7 @@ void vulkan_record_before(vyre_target *target, vulkan_submission *submission, bo
 /* What the host looks at afterwards.  `is_end`: the steps are all done by then, and the reads follow. */
 void vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_end);
 /* To the caller, once all is done. */
-void vulkan_copy_reads(const vyre_target *target, vulkan_submission *submission);
+void vulkan_copy_reads(const vyre_target *target, target_work *work);
 
 /* ---- recording.c --------------------------------------------------------------------------------------------------------- */
 
@@ -416,9 +416,8 @@ vyre_status vulkan_control_status(const vyre_target *target, const vulkan_submis
 
 extern const target_work_hooks vulkan_works;
 
-vyre_status vulkan_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
-vyre_status vulkan_start(vyre_target *target, const vyre_sequence *sequence, void **out);
+vyre_status vulkan_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out);
 vyre_status vulkan_poll(vyre_target *target, void *work, bool *out_done);
-vyre_status vulkan_finish(vyre_target *target, void *work, vyre_timing *timing);
+vyre_status vulkan_complete(vyre_target *target, target_work *work);
 
 #endif
