@@ -96,6 +96,9 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
 {
   chain_features(choice, out);
 #define TAKE(part, feature) out->part.feature = has->part.feature
+#define TAKE_BOTH(part, feature)     \
+  TAKE(part, shaderBuffer##feature); \
+  TAKE(part, shaderShared##feature)
   TAKE(core, features.robustBufferAccess);
   TAKE(core, features.imageCubeArray);
   TAKE(core, features.shaderImageGatherExtended);
@@ -118,8 +121,7 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   TAKE(v12, storageBuffer8BitAccess);
   TAKE(v12, uniformAndStorageBuffer8BitAccess);
   TAKE(v12, storagePushConstant8);
-  TAKE(v12, shaderBufferInt64Atomics);
-  TAKE(v12, shaderSharedInt64Atomics);
+  TAKE_BOTH(v12, Int64Atomics);
   TAKE(v12, shaderFloat16);
   TAKE(v12, shaderInt8);
   TAKE(v12, scalarBlockLayout);
@@ -137,27 +139,19 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   TAKE(v12, shaderSubgroupExtendedTypes);
   TAKE(v12, vulkanMemoryModel);
   TAKE(v12, vulkanMemoryModelDeviceScope);
-  TAKE(atomics, shaderBufferFloat32Atomics);
-  TAKE(atomics, shaderBufferFloat32AtomicAdd);
-  TAKE(atomics, shaderBufferFloat64Atomics);
-  TAKE(atomics, shaderBufferFloat64AtomicAdd);
-  TAKE(atomics, shaderSharedFloat32Atomics);
-  TAKE(atomics, shaderSharedFloat32AtomicAdd);
-  TAKE(atomics, shaderSharedFloat64Atomics);
-  TAKE(atomics, shaderSharedFloat64AtomicAdd);
-  TAKE(atomics2, shaderBufferFloat16Atomics);
-  TAKE(atomics2, shaderBufferFloat16AtomicAdd);
-  TAKE(atomics2, shaderBufferFloat16AtomicMinMax);
-  TAKE(atomics2, shaderBufferFloat32AtomicMinMax);
-  TAKE(atomics2, shaderBufferFloat64AtomicMinMax);
-  TAKE(atomics2, shaderSharedFloat16Atomics);
-  TAKE(atomics2, shaderSharedFloat16AtomicAdd);
-  TAKE(atomics2, shaderSharedFloat16AtomicMinMax);
-  TAKE(atomics2, shaderSharedFloat32AtomicMinMax);
-  TAKE(atomics2, shaderSharedFloat64AtomicMinMax);
+  TAKE_BOTH(atomics, Float32Atomics);
+  TAKE_BOTH(atomics, Float32AtomicAdd);
+  TAKE_BOTH(atomics, Float64Atomics);
+  TAKE_BOTH(atomics, Float64AtomicAdd);
+  TAKE_BOTH(atomics2, Float16Atomics);
+  TAKE_BOTH(atomics2, Float16AtomicAdd);
+  TAKE_BOTH(atomics2, Float16AtomicMinMax);
+  TAKE_BOTH(atomics2, Float32AtomicMinMax);
+  TAKE_BOTH(atomics2, Float64AtomicMinMax);
   TAKE(zeros, shaderZeroInitializeWorkgroupMemory);
   TAKE(dots, shaderIntegerDotProduct);
   TAKE(executables, pipelineExecutableInfo);
+#undef TAKE_BOTH
 #undef TAKE
   out->v12.timelineSemaphore = VK_TRUE; /* the target's own, which every device of 1.2 has */
 }

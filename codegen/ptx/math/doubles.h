@@ -8,46 +8,29 @@
 
 #define INFINITE __builtin_inf()
 
-static inline reg
-add64(gen *g, reg a, reg b)
-{
-  return MAKE64(g, "add.rn.f64", a, b);
-}
-
-static inline reg
-sub64(gen *g, reg a, reg b)
-{
-  return MAKE64(g, "sub.rn.f64", a, b);
-}
-
-static inline reg
-mul64(gen *g, reg a, reg b)
-{
-  return MAKE64(g, "mul.rn.f64", a, b);
-}
-
-static inline reg
-div64(gen *g, reg a, reg b)
-{
-  return MAKE64(g, "div.rn.f64", a, b);
-}
+#define UNARY(name, text)               \
+  static inline reg name(gen *g, reg a) \
+  {                                     \
+    return MAKE64(g, text, a);          \
+  }
+#define BINARY(name, text)                     \
+  static inline reg name(gen *g, reg a, reg b) \
+  {                                            \
+    return MAKE64(g, text, a, b);              \
+  }
+BINARY(add64, "add.rn.f64")
+BINARY(sub64, "sub.rn.f64")
+BINARY(mul64, "mul.rn.f64")
+BINARY(div64, "div.rn.f64")
+UNARY(abs64, "abs.f64")
+UNARY(neg64, "neg.f64")
+#undef BINARY
+#undef UNARY
 
 static inline reg
 fma64(gen *g, reg a, reg b, reg c)
 {
   return MAKE64(g, "fma.rn.f64", a, b, c);
-}
-
-static inline reg
-abs64(gen *g, reg a)
-{
-  return MAKE64(g, "abs.f64", a);
-}
-
-static inline reg
-neg64(gen *g, reg a)
-{
-  return MAKE64(g, "neg.f64", a);
 }
 
 static inline reg

@@ -47,41 +47,29 @@ ptx_is_signed(ptx_word type)
   return ptx_class_of(type) == PTX_CLASS_SIGNED;
 }
 
-static inline float
-ptx_as_float(uint64_t bits)
-{
-  const uint32_t low = (uint32_t)bits;
-  float value;
-  memcpy(&value, &low, 4);
-  return value;
-}
-
-static inline double
-ptx_as_double(uint64_t bits)
-{
-  double value;
-  memcpy(&value, &bits, 8);
-  return value;
-}
-
-static inline uint64_t
-ptx_float_bits(float value)
-{
-  uint32_t bits;
-  memcpy(&bits, &value, 4);
-  return bits;
-}
-
-static inline uint64_t
-ptx_double_bits(double value)
-{
-  uint64_t bits;
-  memcpy(&bits, &value, 8);
-  return bits;
-}
+/* ptx_as_X, of its bits, and ptx_X_bits. */
+#define PTX_BITS_OF(type, word)                        \
+  static inline type ptx_as_##type(uint64_t bits)      \
+  {                                                    \
+    const word low = (word)bits;                       \
+    type value;                                        \
+    memcpy(&value, &low, sizeof value);                \
+    return value;                                      \
+  }                                                    \
+  static inline uint64_t ptx_##type##_bits(type value) \
+  {                                                    \
+    word bits;                                         \
+    memcpy(&bits, &value, sizeof bits);                \
+    return bits;                                       \
+  }
+PTX_BITS_OF(float, uint32_t)
+PTX_BITS_OF(double, uint64_t)
+#undef PTX_BITS_OF
 
 /* The value of f16, bf16, f32 or f64 bits, exactly; subnormal f32 and f16 as 0 if `flushes`. */
 double ptx_float_value(ptx_word type, uint64_t bits, bool flushes);
+/* A subnormal as the zero of its sign. */
+float ptx_flushed(float value);
 /* The bits of a value in f16, bf16 or f32, rounded once by `round` (PTX_rn to PTX_rp); a NaN is the canonical one. */
 uint64_t ptx_float_round(ptx_word type, double value, ptx_word round);
 /* a + b as a double that rounds as the exact sum does to any type of 50 bits or less. */

@@ -3,16 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
 
-#include <float.h>
-#include <math.h>
 #include <pthread.h>
 #include <sched.h>
-
-static float
-flushed(float x)
-{
-  return fabsf(x) < FLT_MIN ? copysignf(0.0f, x) : x;
-}
 
 /* In global memory f32 loses its denormals, before and after; in shared memory it keeps them (PTX ISA 7.8, atom; seen on an H200).
  */
@@ -27,7 +19,7 @@ add_floats(const ptx_insn *i, uint64_t a, uint64_t b)
   }
   if (type == PTX_f32) {
     const bool keeps = ptx_has(i, PTX_shared);
-    const float x = ptx_as_float(a), y = ptx_as_float(b), sum = keeps ? x + y : flushed(flushed(x) + flushed(y));
+    const float x = ptx_as_float(a), y = ptx_as_float(b), sum = keeps ? x + y : ptx_flushed(ptx_flushed(x) + ptx_flushed(y));
     return sum == sum ? ptx_float_bits(sum) : 0x7fffffff;
   }
   uint64_t result = 0;

@@ -10,8 +10,8 @@ typedef enum operation { ADD, SUBTRACT, MULTIPLY, FUSE, DIVIDE, ROOT } operation
 
 static const uint64_t canonical_f64 = UINT64_C(0x7ff8000000000000);
 
-static float
-flushed(float value)
+float
+ptx_flushed(float value)
 {
   return fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value;
 }
@@ -32,49 +32,32 @@ host_rounding(const ptx_insn *i)
 }
 
 /* The operands are volatile so that the operation stays between the changes of mode. */
-static float
-compute_f32(operation op, volatile float a, volatile float b, volatile float c)
-{
-  switch (op) {
-  case ADD:
-    return a + b;
-  case SUBTRACT:
-    return a - b;
-  case MULTIPLY:
-    return a * b;
-  case FUSE:
-    return fmaf(a, b, c);
-  case DIVIDE:
-    return a / b;
-  default:
-    return sqrtf(a);
+#define COMPUTE(name, type, fuse, root)                                             \
+  static type name(operation op, volatile type a, volatile type b, volatile type c) \
+  {                                                                                 \
+    switch (op) {                                                                   \
+    case ADD:                                                                       \
+      return a + b;                                                                 \
+    case SUBTRACT:                                                                  \
+      return a - b;                                                                 \
+    case MULTIPLY:                                                                  \
+      return a * b;                                                                 \
+    case FUSE:                                                                      \
+      return fuse(a, b, c);                                                         \
+    case DIVIDE:                                                                    \
+      return a / b;                                                                 \
+    default:                                                                        \
+      return root(a);                                                               \
+    }                                                                               \
   }
-}
-
-static double
-compute_f64(operation op, volatile double a, volatile double b, volatile double c)
-{
-  switch (op) {
-  case ADD:
-    return a + b;
-  case SUBTRACT:
-    return a - b;
-  case MULTIPLY:
-    return a * b;
-  case FUSE:
-    return fma(a, b, c);
-  case DIVIDE:
-    return a / b;
-  default:
-    return sqrt(a);
-  }
-}
+COMPUTE(compute_f32, float, fmaf, sqrtf)
+COMPUTE(compute_f64, double, fma, sqrt)
 
 static uint64_t
 finish_f32(const ptx_insn *i, float value)
 {
   if (ptx_has(i, PTX_ftz))
-    value = flushed(value);
+    value = ptx_flushed(value);
   if (ptx_has(i, PTX_sat))
     value = value > 0 ? value < 1 ? value : 1 : 0; /* a NaN is 0, too */
   return isnan(value) ? 0x7fffffff : ptx_float_bits(value);
@@ -85,7 +68,7 @@ do_f32(const ptx_insn *i, operation op, const uint64_t *s)
 {
   float x[3] = {0};
   for (uint32_t k = 0; k < i->s_count; k++)
-    x[k] = ptx_has(i, PTX_ftz) ? flushed(ptx_as_float(s[k])) : ptx_as_float(s[k]);
+    x[k] = ptx_has(i, PTX_ftz) ? ptx_flushed(ptx_as_float(s[k])) : ptx_as_float(s[k]);
   const int mode = host_rounding(i);
   if (mode == FE_TONEAREST)
     return finish_f32(i, compute_f32(op, x[0], x[1], x[2]));
@@ -182,7 +165,7 @@ PTX_VALUE(sqrt, arithmetic(i, ROOT, s))
 static float
 operand_f32(const ptx_insn *i, uint64_t bits)
 {
-  return ptx_has(i, PTX_ftz) ? flushed(ptx_as_float(bits)) : ptx_as_float(bits);
+  return ptx_has(i, PTX_ftz) ? ptx_flushed(ptx_as_float(bits)) : ptx_as_float(bits);
 }
 
 /* Computed wider and rounded once: within any documented error. */
@@ -262,7 +245,7 @@ flush_operand(const ptx_insn *i, uint64_t value)
   if (!ptx_has(i, PTX_ftz))
     return value;
   if (i->type[0] == PTX_f32)
-    return ptx_float_bits(flushed(ptx_as_float(value)));
+    return ptx_float_bits(ptx_flushed(ptx_as_float(value)));
   for (uint32_t shift = 0; shift < (i->type[0] == PTX_f16x2 ? 32 : 16); shift += 16)
     if (!(value >> shift & 0x7c00))
       value &= ~(UINT64_C(0x7fff) << shift);
