@@ -1,8 +1,4 @@
-/* Helpers over a module's columns, and queries of its analyses.  All inline: what includes this imports nothing.
- *
- * Rows that a pass makes get ids after all others, and rows that it moves keep theirs, so id order is program order only until
- * then.  Functions that follow links are right at any time; functions that go by id are right for rows that were there when the
- * pass began and have not moved, and answer false for new ones.
+/* Helpers of the plugin interface 1.0, frozen: include/vyre/view.h as it was, without its comments.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_VIEW_H
@@ -13,8 +9,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
 
 static inline uint32_t
 vyre_op_of(const vyre_view *view, uint32_t row)
@@ -34,7 +28,6 @@ vyre_row_is_loop(const vyre_view *view, uint32_t row)
   return vyre_op_of(view, row) == VYRE_OP_for || vyre_op_of(view, row) == VYRE_OP_loop;
 }
 
-/* The buffer that a path leads into; a row that is no path, itself.  O(length of the path). */
 static inline uint32_t
 vyre_buffer_of(const vyre_view *view, uint32_t path)
 {
@@ -49,21 +42,19 @@ vyre_op_flags_of(const vyre_view *view, uint32_t row)
   return vyre_op_info_of(view, VYRE_ROW_OP(view->op[row]))->flags;
 }
 
-/* A row that is only its value: it may be merged, folded, dropped. */
 static inline bool
 vyre_row_is_pure(const vyre_view *view, uint32_t row)
 {
   return (vyre_op_flags_of(view, row) & VYRE_OP_PURE) != 0 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_DECO) == 0;
 }
 
-/* A row that may be the same value as another one: pure, or a read with a version that is not volatile; it has no decorations. */
 static inline bool
 vyre_row_is_value(const vyre_view *view, uint32_t row)
 {
   const uint32_t flags = vyre_op_flags_of(view, row);
   const bool is_pure = (flags & VYRE_OP_PURE) != 0, is_read = (flags & (VYRE_OP_READS | VYRE_OP_IDENTITY)) == VYRE_OP_READS;
   const bool is_plain = (VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0;
-  return (is_pure | is_read) & is_plain; /* no branches: which rows are values is not predictable */
+  return (is_pure | is_read) & is_plain;
 }
 
 static inline uint64_t
@@ -72,7 +63,6 @@ vyre_row_imm(const vyre_view *view, uint32_t row)
   return (uint64_t)view->imm_hi[row] << 32 | view->imm[row];
 }
 
-/* The next row in program order: what is in it first, then what follows; 0 at the end of the module. */
 static inline uint32_t
 vyre_view_after(const vyre_view *view, uint32_t row)
 {
@@ -83,7 +73,6 @@ vyre_view_after(const vyre_view *view, uint32_t row)
   return row ? view->next[row] : 0;
 }
 
-/* The program that the row is in, itself for a program row.  O(depth). */
 static inline uint32_t
 vyre_program_of(const vyre_view *view, uint32_t row)
 {
@@ -92,8 +81,6 @@ vyre_program_of(const vyre_view *view, uint32_t row)
   return row;
 }
 
-/* Whether the row can have an undefined result or effect: an op that can, in a relaxed program, unless a literal rules it
- * out.  O(depth). */
 static inline bool
 vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
 {
@@ -114,9 +101,6 @@ vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
   return (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) != 0;
 }
 
-/* Whether the row may be speculated, run where it did not run before: it has no effect, and if it is undefined only its unused
- * value is.  Not accesses, divisions and lanes by index of a relaxed program, which are undefined behaviour in SPIR-V; nor what
- * vyre does not compute with. */
 static inline bool
 vyre_row_may_speculate(const vyre_view *view, uint32_t row)
 {
@@ -137,27 +121,18 @@ vyre_row_may_speculate(const vyre_view *view, uint32_t row)
   }
 }
 
-/* ---- versions: require VYRE_VERSIONS ------------------------------------------------------------------------------------- */
-
-/* The join that a version is; NULL: it is a row. */
 static inline const vyre_join *
 vyre_join_of(const vyre_view *view, uint32_t version)
 {
   return (version & VYRE_JOIN) != 0 ? &view->joins[version & ~VYRE_JOIN] : NULL;
 }
 
-/* The row at which a state begins: a write, the row of the program's start, a construct, or a region that is a head.  It is
- * before every row that sees that state, in a region around it. */
 static inline uint32_t
 vyre_version_row(const vyre_view *view, uint32_t version)
 {
   return (version & VYRE_JOIN) != 0 ? view->joins[version & ~VYRE_JOIN].row : version;
 }
 
-/* ---- dominance: requires VYRE_DOMINANCE ---------------------------------------------------------------------------------- */
-
-/* Whether x is before y and visible there: whenever y runs, x has run since its region was last entered.  Control is
- * structured, so this is nesting alone.  A row does not dominate itself; a region row dominates the rows in it.  By id, O(1). */
 static inline bool
 vyre_row_dominates(const vyre_view *view, uint32_t x, uint32_t y)
 {
@@ -165,9 +140,6 @@ vyre_row_dominates(const vyre_view *view, uint32_t x, uint32_t y)
   return x < y && y <= view->end[scope];
 }
 
-/* ---- loops: require VYRE_LOOPS ------------------------------------------------------------------------------------------- */
-
-/* Every `for` and `loop` of the module, each after those inside it, else in program order; 0 after the last. */
 static inline uint32_t
 vyre_loops_innermost_first(const vyre_view *view)
 {
@@ -180,7 +152,6 @@ vyre_loops_next(const vyre_view *view, uint32_t loop)
   return view->loop_next[loop];
 }
 
-/* Whether the row is in the loop, at any depth; the loop itself is not.  Follows links, O(depth). */
 static inline bool
 vyre_loops_contain(const vyre_view *view, uint32_t loop, uint32_t row)
 {
@@ -190,8 +161,6 @@ vyre_loops_contain(const vyre_view *view, uint32_t loop, uint32_t row)
   return row != 0;
 }
 
-/* The rows in a loop in program order, at every depth, also those of loops inside it; 0 after the last.  Follow links: ask for the
- * next one before the row moves. */
 static inline uint32_t
 vyre_body_first(const vyre_view *view, uint32_t loop)
 {
@@ -208,7 +177,6 @@ vyre_body_next(const vyre_view *view, uint32_t loop, uint32_t row)
   return row == loop ? 0 : view->next[row];
 }
 
-/* Whether the loop makes at least one iteration whenever it is reached: a `loop`, or a `for` between literals. */
 static inline bool
 vyre_loop_surely_runs(const vyre_view *view, uint32_t loop)
 {
@@ -218,12 +186,10 @@ vyre_loop_surely_runs(const vyre_view *view, uint32_t loop)
   if (VYRE_ROW_OP(view->op[from]) != VYRE_OP_const || VYRE_ROW_OP(view->op[to]) != VYRE_OP_const)
     return false;
   const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[from]));
-  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* signed order as unsigned */
+  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0;
   return (vyre_row_imm(view, from) ^ bias) < (vyre_row_imm(view, to) ^ bias);
 }
 
-/* Whether the row runs whenever the loop is reached: it is in the body itself, the loop surely runs, and no break, continue, leave,
- * return or trap ends an iteration before it.  By id.  A simple answer; licm knows more. */
 static inline bool
 vyre_row_surely_runs(const vyre_view *view, uint32_t row, uint32_t loop)
 {
@@ -231,9 +197,6 @@ vyre_row_surely_runs(const vyre_view *view, uint32_t row, uint32_t loop)
   return view->parent[row] == view->first[loop] && (exit == 0 || row < exit) && vyre_loop_surely_runs(view, loop);
 }
 
-/* Whether the row itself may move to before the loop that it is in; its operands must be before the loop, too.  It is pure or a
- * read; what a read sees was there before the loop; and it may be speculated, or surely runs.
- * Requires VYRE_LOOPS and VYRE_VERSIONS. */
 static inline bool
 vyre_row_may_move(const vyre_view *view, uint32_t row, uint32_t loop)
 {
