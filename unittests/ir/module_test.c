@@ -2,12 +2,10 @@
  * decorations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir_test.h"
+#include "program_test.h"
 
-TEST(an_empty_module_is_sealed)
+MODULE_TEST(an_empty_module_is_sealed)
 {
-  vyre_module *m = new_module();
-  const vyre_view *v = vyre_module_view(m);
   assert_int_equal(v->struct_size, sizeof(vyre_view));
   assert_int_equal(v->rows, 1);
   assert_int_equal(v->op[0] | v->a[0] | v->first[0] | v->last[0] | v->parent[0] | v->next[0], 0);
@@ -19,7 +17,6 @@ TEST(an_empty_module_is_sealed)
   assert_null(vyre_module_status(m));
   assert_non_null(vyre_module_allocator(m)->resize);
   assert_true(vyre_module_bytes(m) < 100000);
-  vyre_module_destroy(m);
   vyre_module_destroy(NULL);
 }
 
@@ -65,9 +62,7 @@ TEST(op_flags_say_what_ops_do)
 
 TEST(a_full_module_says_so)
 {
-  vyre_module *m;
-  assert_null(vyre_module_create(NULL, 10, &m));
-  vyre_builder b;
+  assert_ok(vyre_module_create(NULL, 10, &m));
   vyre_build_program(m, "p", 0, 0, &b);
   for (uint32_t i = 4; i < 10; i++)
     assert_int_equal(build_gid(&b).id, i);
@@ -75,18 +70,11 @@ TEST(a_full_module_says_so)
   assert_int_equal(build_gid(&b).id, 0);
   assert_int_equal(vyre_build_const(&b, U32, 5).id, 0);
   assert_int_equal(vyre_build_program(m, "q", 0, 0, &b).id, 0);
-  vyre_status status = vyre_module_status(m);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-  assert_non_null(strstr(vyre_status_text(status), "10 rows at most is full"));
-  vyre_status_free(status);
-  status = vyre_module_seal(m, NULL);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-  vyre_status_free(status);
+  assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "10 rows at most is full");
+  assert_error(vyre_module_seal(m, NULL), VYRE_CODE_INPUT, "");
   vyre_module *copy;
-  status = vyre_module_clone(m, &copy);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  assert_error(vyre_module_clone(m, &copy), VYRE_CODE_INPUT, "");
   assert_null(copy);
-  vyre_status_free(status);
   vyre_module_clear(m); /* it works again */
   assert_null(vyre_module_status(m));
   assert_int_equal(vyre_build_program(m, "p", 0, 0, &b).id, 1);
@@ -94,9 +82,8 @@ TEST(a_full_module_says_so)
   vyre_module_destroy(m);
 }
 
-TEST(texts_are_interned)
+MODULE_TEST(texts_are_interned)
 {
-  vyre_module *m = new_module();
   assert_int_equal(vyre_string_intern(m, "", 0), 0);
   assert_int_equal(vyre_string_intern(m, NULL, 0), 0);
   assert_string_equal(vyre_string_text(m, 0), "");
@@ -122,12 +109,10 @@ TEST(texts_are_interned)
     snprintf(text, sizeof(text), "ame%u", i);
     assert_string_equal(vyre_string_text(m, tail), text);
   }
-  vyre_module_destroy(m);
 }
 
-TEST(inputs_and_infos_are_kept)
+MODULE_TEST(inputs_and_infos_are_kept)
 {
-  vyre_module *m = new_module();
   for (uint32_t i = 0; i < 100; i++) {
     assert_int_equal(vyre_module_add_input(m, i % 2 ? "odd.spv" : "even.spv"), i);
     vyre_input *input = vyre_module_input(m, i);
@@ -141,7 +126,6 @@ TEST(inputs_and_infos_are_kept)
   assert_int_equal(vyre_module_input(m, 99)->capabilities.count, 99);
   assert_int_equal(vyre_module_input(m, 99)->capabilities.words[98], 98);
   assert_int_equal(vyre_module_input(m, 100)->path, 0); /* there is none: an empty one */
-  vyre_builder b;
   vyre_row programs[50], buffers[50];
   for (uint32_t i = 0; i < 50; i++) {
     programs[i] = vyre_build_program(m, "p", 0, i, &b);
@@ -161,12 +145,10 @@ TEST(inputs_and_infos_are_kept)
   assert_int_equal(vyre_buffer_info_of(m, row_of(1))->initializer, UINT32_MAX); /* no buffer: a throw-away one */
   assert_int_equal(vyre_program_info_of(m, row_of(2))->modes.count, 0);
   vyre_word_list_append(m, &vyre_program_info_of(m, row_of(2))->modes, map, 3); /* lost, not leaked */
-  vyre_module_destroy(m);
 }
 
-TEST(initializers_are_kept)
+MODULE_TEST(initializers_are_kept)
 {
-  vyre_module *m = new_module();
   const uint32_t words[] = {1, 2, 3};
   uint32_t count;
   for (uint32_t i = 0; i < 100; i++)
@@ -179,14 +161,10 @@ TEST(initializers_are_kept)
   }
   assert_null(vyre_module_initializer(m, 100, &count));
   assert_int_equal(count, 0);
-  vyre_module_destroy(m);
 }
 
-TEST(lines_are_kept)
+PROGRAM_TEST(lines_are_kept)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_string files[3] = {vyre_string_intern(m, "a.comp", 6), vyre_string_intern(m, "b.comp", 6), 0};
   vyre_row rows[300];
   for (uint32_t i = 0; i < 300; i++) {
@@ -207,21 +185,16 @@ TEST(lines_are_kept)
   assert_false(vyre_row_line(m, rows[5], &file, &line, &column));
   assert_false(vyre_row_line(m, row_of(1), &file, &line, &column)); /* made without one */
   assert_false(vyre_row_line(m, row_of(1 << 30), &file, &line, &column));
-  vyre_module_destroy(m);
 }
 
-TEST(spec_ids_and_decorations_are_kept)
+PROGRAM_TEST(spec_ids_and_decorations_are_kept)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_row x = build_gid(&b), y = build_gid(&b), z = build_gid(&b);
   assert_int_equal(vyre_row_spec_id(m, x), UINT32_MAX);
   vyre_row_set_spec_id(m, x, UINT32_MAX);
   vyre_row_set_spec_id(m, y, 0);
   assert_int_equal(vyre_row_spec_id(m, y), 0);
   const uint32_t words[] = {42, 0, 43, 1, 9};
-  const vyre_view *v = vyre_module_view(m);
   uint32_t count;
   assert_null(vyre_row_decorations(m, z, &count));
   vyre_row_set_decorations(m, z, words, 2);
@@ -240,14 +213,10 @@ TEST(spec_ids_and_decorations_are_kept)
   assert_int_equal(VYRE_ROW_FLAGS(v->op[z.id]), 0);
   assert_null(vyre_row_decorations(m, z, &count));
   vyre_row_set_decorations(m, x, NULL, 0);
-  vyre_module_destroy(m);
 }
 
-TEST(names_are_given_and_taken)
+PROGRAM_TEST(names_are_given_and_taken)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_row x = build_gid(&b), y = build_gid(&b);
   assert_null(vyre_row_name(m, x));
   assert_null(vyre_row_name(m, VYRE_NONE));
@@ -264,20 +233,18 @@ TEST(names_are_given_and_taken)
   vyre_row_set_name(m, x, vyre_row_name(m, y), 2); /* its own text */
   assert_string_equal(vyre_row_name(m, x), "lo");
   assert_null(vyre_module_seal(m, NULL));
-  vyre_module_destroy(m);
 }
 
-/* A module with a little of everything. */
+/* Builds a little of everything. */
 static void
-fill(vyre_module *m)
+fill(void)
 {
-  vyre_builder b;
   for (uint32_t i = 0; i < 3; i++) {
     uint32_t input = vyre_module_add_input(m, "in.spv");
     vyre_word_list_append(m, &vyre_module_input(m, input)->extensions, &i, 1);
     vyre_word_list_append(m, &vyre_module_input(m, input)->capabilities, &i, 1);
     vyre_word_list_append(m, &vyre_module_input(m, input)->kept, &i, 1);
-    vyre_row program = vyre_build_program(m, "main", VYRE_PROGRAM_RELAXED, input, &b);
+    program = vyre_build_program(m, "main", VYRE_PROGRAM_RELAXED, input, &b);
     vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, &i, 1);
     b.scope = vyre_scope_of_file(m, vyre_string_intern(m, "file", 4));
     b.line = 10 + i;
@@ -294,9 +261,8 @@ fill(vyre_module *m)
 }
 
 static void
-check_filled(vyre_module *m)
+check_filled(void)
 {
-  const vyre_view *v = vyre_module_view(m);
   check_sealed(m);
   uint32_t seen = 0, count;
   for (uint32_t row = v->first[0]; row; row = v->next[row], seen++) {
@@ -328,34 +294,41 @@ check_filled(vyre_module *m)
   assert_int_equal(seen, 3);
 }
 
-TEST(a_copy_is_equal_and_apart)
+/* Has `m` be the other module. */
+static void
+change_to(vyre_module *other)
 {
-  vyre_module *m = new_module(), *copy;
-  fill(m);
-  assert_null(vyre_module_clone(m, &copy));
-  assert_null(vyre_module_seal(m, NULL));
-  check_filled(m);
-  check_filled(copy);
-  const vyre_view *v = vyre_module_view(m), *w = vyre_module_view(copy);
+  m = other;
+  v = vyre_module_view(m);
+}
+
+MODULE_TEST(a_copy_is_equal_and_apart)
+{
+  vyre_module *original = m, *copy;
+  fill();
+  assert_ok(vyre_module_clone(m, &copy));
+  assert_ok(vyre_module_seal(m, NULL));
+  check_filled();
+  change_to(copy);
+  check_filled();
+  const vyre_view *w = vyre_module_view(original);
   assert_int_equal(v->rows, w->rows);
   const uint32_t *const ours[] = {v->op, v->imm, v->imm_hi, v->a, v->b, v->c, v->parent, v->prev, v->next, v->first, v->last};
   const uint32_t *const theirs[] = {w->op, w->imm, w->imm_hi, w->a, w->b, w->c, w->parent, w->prev, w->next, w->first, w->last};
   for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
     assert_memory_equal(ours[i], theirs[i], v->rows * sizeof(uint32_t));
-  vyre_module_destroy(m);
-  check_filled(copy);
-  fill(copy); /* its tables grow on their own */
-  assert_null(vyre_module_seal(copy, NULL));
-  vyre_module_destroy(copy);
+  vyre_module_destroy(original);
+  check_filled();
+  fill(); /* its tables grow on their own */
+  assert_ok(vyre_module_seal(m, NULL));
 }
 
-TEST(a_cleared_module_is_as_new)
+MODULE_TEST(a_cleared_module_is_as_new)
 {
-  vyre_module *m = new_module();
   for (int i = 0; i < 3; i++) {
-    fill(m);
+    fill();
     assert_null(vyre_module_seal(m, NULL));
-    check_filled(m);
+    check_filled();
     size_t bytes = vyre_module_bytes(m);
     vyre_module_clear(m);
     assert_int_equal(vyre_module_view(m)->rows, 1);
@@ -363,8 +336,7 @@ TEST(a_cleared_module_is_as_new)
     assert_int_equal(vyre_type_count(m), 256);
     check_sealed(m);
     assert_true(vyre_module_bytes(m) <= bytes);
-    vyre_builder b; /* no name, line or spec id is left behind */
-    vyre_build_program(m, "", 0, 0, &b);
+    vyre_build_program(m, "", 0, 0, &b); /* no name, line or spec id is left behind */
     for (uint32_t k = 0; k < 100; k++) {
       vyre_row row = build_gid(&b);
       uint32_t count;
@@ -377,15 +349,12 @@ TEST(a_cleared_module_is_as_new)
     vyre_module_clear(m);
     check_sealed(m);
   }
-  vyre_module_destroy(m);
 }
 
-TEST(files_of_a_cleared_module_are_forgotten)
+MODULE_TEST(files_of_a_cleared_module_are_forgotten)
 {
   static const char *const names[3][2] = {{"a.comp", "b.comp"}, {"b.comp", "a.comp"}, {"a.comp", "c.comp"}};
-  vyre_module *m = new_module();
   for (int round = 0; round < 3; round++) {
-    vyre_builder b;
     vyre_build_program(m, "p", 0, 0, &b);
     vyre_row rows[2];
     for (uint32_t i = 0; i < 2; i++)
@@ -398,7 +367,6 @@ TEST(files_of_a_cleared_module_are_forgotten)
     }
     vyre_module_clear(m);
   }
-  vyre_module_destroy(m);
 }
 
 static void *
@@ -420,9 +388,7 @@ TEST(tables_that_move_take_their_own_texts_and_words)
 {
   vyre_allocator moving = *vyre_allocator_default();
   moving.resize = moving_resize;
-  vyre_module *m;
   assert_null(vyre_module_create(&moving, 0, &m));
-  vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
   const uint32_t words[3] = {42, 43, 44};
   vyre_row first = build_gid(&b), row;

@@ -1,9 +1,8 @@
 /* Address space of a module: how much is reserved, when columns move, and what comes of a refusal.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test_allocator.h"
 #include "ir_test.h"
-
-#include "vyre/text.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,61 +12,14 @@
 
 #define MEGA (1u << 20)
 
-/* What a process is allowed: address space for so many bytes at once. */
-typedef struct space {
-  size_t most, out;
-  uint32_t refused, reservations;
-  uint32_t most_reservations; /* 0: any number */
-} space;
-
-static void *
-space_resize(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  (void)user;
-  const vyre_allocator *a = vyre_allocator_default();
-  return a->resize(a->user, memory, old_size, new_size);
-}
-
-static void *
-space_reserve(void *user, size_t bytes)
-{
-  space *s = user;
-  const vyre_allocator *a = vyre_allocator_default();
-  if (bytes > s->most - s->out || (s->most_reservations && s->reservations == s->most_reservations)) {
-    s->refused++;
-    return NULL;
-  }
-  s->reservations++;
-  s->out += bytes;
-  return a->reserve(a->user, bytes);
-}
-
-static bool
-space_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
-{
-  (void)user;
-  const vyre_allocator *a = vyre_allocator_default();
-  return a->commit(a->user, memory, old_bytes, bytes);
-}
-
-static void
-space_release(void *user, void *memory, size_t bytes)
-{
-  space *s = user;
-  const vyre_allocator *a = vyre_allocator_default();
-  assert_non_null(memory);
-  s->reservations--;
-  s->out -= bytes;
-  a->release(a->user, memory, bytes);
-}
-
+/* Returns a module whose allocator has so many bytes of address space. */
 static vyre_module *
-module_within(space *s, size_t most)
+module_within(test_memory *memory, size_t most)
 {
   vyre_module *m;
-  *s = (space){.most = most};
-  const vyre_allocator allocator = {space_resize, space_reserve, space_commit, space_release, s};
-  assert_null(vyre_module_create(&allocator, 0, &m));
+  const vyre_allocator allocator = test_allocator(memory, 0);
+  memory->most = most;
+  assert_ok(vyre_module_create(&allocator, 0, &m));
   return m;
 }
 
@@ -158,16 +110,11 @@ TEST(columns_stay_while_it_is_sealed)
   assert_null(vyre_module_status(m));
   check_same_place(&before, m);
   assert_int_equal(build_gid(&b).id, 0);
-  vyre_status status = vyre_module_status(m);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-  assert_non_null(strstr(vyre_status_text(status), "out of memory: 1048576 rows came of a module that had room for no more"));
-  assert_non_null(strstr(vyre_status_text(status), "Fix: "));
-  vyre_status_free(status);
+  assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "out of memory: 1048576 rows came of a module that had room for no more");
+  assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "Fix: ");
   check_same_place(&before, m);
   check_rows(m, first.id, last.id);
-  status = vyre_module_seal(m, NULL);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-  vyre_status_free(status);
+  assert_error(vyre_module_seal(m, NULL), VYRE_CODE_INPUT, "");
   vyre_module_destroy(m);
 }
 
@@ -199,7 +146,7 @@ TEST(sealing_makes_room)
 TEST(less_is_taken_where_it_is_refused)
 {
   const size_t row = bytes_a_row();
-  space s;
+  test_memory s;
   vyre_module *m = module_within(&s, row * MEGA);
   assert_in_range(vyre_module_reserved_bytes(m), row * MEGA / 8, row * MEGA / 2);
   assert_true(s.refused > 0);
@@ -210,13 +157,13 @@ TEST(less_is_taken_where_it_is_refused)
   assert_true(vyre_module_reserved_bytes(m) >= row * last.id);
   check_rows(m, first.id, last.id);
   vyre_module_destroy(m);
-  assert_int_equal(s.out, 0);
+  assert_int_equal(s.reserved, 0);
 }
 
 TEST(what_is_needed_is_taken_until_nothing_is_left)
 {
   const size_t row = bytes_a_row();
-  space s;
+  test_memory s;
   vyre_module *m = module_within(&s, row * MEGA / 4);
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -225,30 +172,27 @@ TEST(what_is_needed_is_taken_until_nothing_is_left)
   const uint32_t rows = vyre_module_view(m)->rows; /* the old room and the new one exist at once */
   assert_in_range(rows, MEGA / 20, MEGA / 4);
   check_rows(m, first.id, rows - 1);
-  vyre_status status = vyre_module_status(m);
-  assert_non_null(strstr(vyre_status_text(status), "out of memory"));
-  vyre_status_free(status);
+  assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "out of memory");
   vyre_module_clear(m); /* and it is good for smaller ones */
   vyre_build_program(m, "p", 0, 0, &b);
   check_rows(m, first.id, add_rows(&b, build_value(&b), 1000).id);
   assert_null(vyre_module_seal(m, NULL));
   vyre_module_destroy(m);
-  assert_int_equal(s.out, 0);
+  assert_int_equal(s.reserved, 0);
 
-  s = (space){.most = 100};
-  const vyre_allocator none = {space_resize, space_reserve, space_commit, space_release, &s};
-  status = vyre_module_create(&none, 0, &m);
+  const vyre_allocator none = test_allocator(&s, 0);
+  s.most = 100;
+  vyre_status status = vyre_module_create(&none, 0, &m);
   assert_null(m);
-  assert_non_null(strstr(vyre_status_text(status), "no address space"));
-  assert_non_null(strstr(vyre_status_text(status), "Fix: "));
-  vyre_status_free(status);
+  assert_non_null(strstr(vyre_status_text(status), "\nFix: "));
+  assert_error(status, VYRE_CODE_INPUT, "no address space");
 }
 
 /* Sealing may move columns of analyses too. */
 TEST(analyses_come_along)
 {
   const size_t row = bytes_a_row();
-  space s;
+  test_memory s;
   vyre_module *m = module_within(&s, row * MEGA / 8);
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -285,34 +229,28 @@ TEST(parsing_may_move_at_every_row)
                              "    set %v, join(join(%x, 2.0f32), mul(%x, %x), 4.0f32)\n"
                              "    switch %k { case 1u32, 2u32, 3u32, 4u32, 5u32 { store %s[lindex].a, get(%v) } default { } }\n"
                              "    store %s[7].b[and(%k, 7u32)], length %s\n  }\n}\n";
-  vyre_bytes source = {0}, want = {0}, got = {0};
+  vyre_bytes source = {0}, texts[2];
   assert_null(vyre_bytes_append(&source, head, sizeof(head) - 1));
   for (int i = 0; i < 100; i++)
     assert_null(vyre_bytes_printf(&source, "program @p%d%s", i, text));
   for (int tight = 0; tight < 2; tight++) {
-    space s = {.most = (size_t)1 << 40, .most_reservations = tight ? 1 : 0};
-    const vyre_allocator allocator = {space_resize, space_reserve, space_commit, space_release, &s};
-    vyre_module *m, *copy = NULL;
-    assert_null(vyre_module_create(&allocator, 0, &m));
-    s.most_reservations *= 2; /* the old room and the new one: no more than needed is given */
-    vyre_status status = vyre_text_parse(m, source.data, source.size, "t", (vyre_diagnostics){0});
-    if (!status)
-      status = vyre_text_print(m, NULL, tight ? &got : &want);
-    s.most_reservations = 0;
-    if (!status)
-      status = vyre_module_clone(m, &copy);
-    if (status)
-      fail_msg("%s", vyre_status_text(status));
+    test_memory s;
+    const vyre_allocator allocator = test_allocator(&s, 0);
+    vyre_module *m, *copy;
+    s.most_reservations = tight ? 1 : UINT32_MAX;
+    assert_ok(vyre_module_create(&allocator, 0, &m));
+    s.most_reservations = tight ? 2 : UINT32_MAX; /* the old room and the new one: no more than needed is given */
+    parse_into(m, source.data);
+    texts[tight] = print(m, NULL);
+    s.most_reservations = UINT32_MAX;
+    assert_ok(vyre_module_clone(m, &copy));
     assert_true(!tight || s.refused > 20);
     vyre_module_destroy(m);
     vyre_module_destroy(copy);
-    assert_int_equal(s.out, 0);
+    assert_int_equal(s.reserved, 0);
   }
-  assert_int_equal(want.size, got.size);
-  assert_memory_equal(want.data, got.data, want.size);
+  assert_same_bytes(texts[0], texts[1]);
   vyre_bytes_free(&source);
-  vyre_bytes_free(&want);
-  vyre_bytes_free(&got);
 }
 
 /* A module of `rows` rows in which each side column and each column of analyses holds something. */

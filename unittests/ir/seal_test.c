@@ -2,18 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
-#include "ir_test.h"
+#include "program_test.h"
 
 #include <time.h>
 
 /* ---- what sealing keeps ---- */
 
-TEST(versions_follow_their_rows)
+PROGRAM_TEST(versions_follow_their_rows)
 {
-  vyre_module *m = new_module();
-  const vyre_view *v = vyre_module_view(m);
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_row var = vyre_build_var(&b, F32);
   vyre_row dead = build_gid(&b);
   vyre_row set = vyre_build_set(&b, var, vyre_build_const(&b, F32, ONE_F32)), get = vyre_build_get(&b, var),
@@ -49,30 +45,20 @@ TEST(versions_follow_their_rows)
   vyre_row_kill(m, row_of(new_set));
   assert_null(vyre_module_seal(m, NULL));
   assert_true(vyre_module_lost_versions(m)); /* of the first get */
-  vyre_module_destroy(m);
 }
 
-TEST(what_reads_no_more_has_no_version)
+PROGRAM_TEST(what_reads_no_more_has_no_version)
 {
-  vyre_module *m = new_module();
-  const vyre_view *v = vyre_module_view(m);
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_row var = vyre_build_var(&b, F32), get = vyre_build_get(&b, var), other = vyre_build_get(&b, var);
   assert_null(vyre_module_seal(m, NULL));
   assert_null(vyre_module_make_analyses(m, VYRE_VERSIONS));
   vyre_row_rewrite(m, get, VYRE_ROW(VYRE_OP_const, F32, 0), ONE_F32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   assert_int_equal(v->version[get.id], 0);
   assert_int_equal(v->version[other.id], var.id);
-  vyre_module_destroy(m);
 }
 
-TEST(a_row_rewritten_to_null_is_dropped_with_all_in_it)
+PROGRAM_TEST(a_row_rewritten_to_null_is_dropped_with_all_in_it)
 {
-  vyre_module *m = new_module();
-  const vyre_view *v = vyre_module_view(m);
-  vyre_builder b;
-  vyre_row program = vyre_build_program(m, "p", 0, 0, &b);
   vyre_row x = build_gid(&b), test = vyre_build_if(&b, x), in = build_gid(&b);
   vyre_builder_leave(&b, test);
   vyre_row user = vyre_build_unary(&b, VYRE_OP_not, in);
@@ -86,38 +72,31 @@ TEST(a_row_rewritten_to_null_is_dropped_with_all_in_it)
   assert_int_equal(v->next[map[x.id]], map[user.id]);
   assert_int_equal(v->a[map[user.id]], 0);
   assert_int_equal(v->last[map[program.id]], map[user.id]);
-  vyre_module_destroy(m);
 }
 
-TEST(programs_follow_one_another)
+MODULE_TEST(programs_follow_one_another)
 {
-  vyre_module *m = new_module();
-  const vyre_view *v = vyre_module_view(m);
-  vyre_builder b[3];
+  vyre_builder at[3];
   vyre_row programs[3];
   for (int i = 0; i < 3; i++)
-    programs[i] = vyre_build_program(m, "p", 0, 0, &b[i]);
+    programs[i] = vyre_build_program(m, "p", 0, 0, &at[i]);
   for (int k = 0; k < 50; k++) /* rows of all three mixed */
     for (int i = 0; i < 3; i++)
-      vyre_build_imm(&b[i], VYRE_OP_add, build_value(&b[i]), (uint32_t)i);
+      vyre_build_imm(&at[i], VYRE_OP_add, build_value(&at[i]), (uint32_t)i);
   uint32_t map[512];
   assert_null(vyre_module_seal(m, map));
   check_sealed(m);
   for (uint32_t row = 1; row < v->rows; row++) {
-    uint32_t program = row >= map[programs[2].id] ? 2 : row >= map[programs[1].id] ? 1 : 0;
+    uint32_t place = row >= map[programs[2].id] ? 2 : row >= map[programs[1].id] ? 1 : 0;
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add)
-      assert_int_equal(v->imm[row], program);
+      assert_int_equal(v->imm[row], place);
   }
-  vyre_module_destroy(m);
 }
 
 /* Rows that constants push down take their names along, and leave none where they were. */
-TEST(names_go_where_their_rows_go)
+PROGRAM_TEST(names_go_where_their_rows_go)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
   vyre_row rows[6];
-  vyre_build_program(m, "p", 0, 0, &b);
   for (int i = 0; i < 6; i++)
     rows[i] = build_gid(&b);
   vyre_row_set_name(m, rows[0], "first", 5);
@@ -135,19 +114,17 @@ TEST(names_go_where_their_rows_go)
       assert_string_equal(name, i ? "fourth" : "first");
   }
   assert_null(vyre_row_name(m, row_of(rows[0].id)));
-  vyre_module_destroy(m);
 }
 
-TEST(names_become_unique_in_program_order)
+MODULE_TEST(names_become_unique_in_program_order)
 {
-  vyre_module *m = new_module();
-  vyre_builder b[2];
+  vyre_builder at[2];
   vyre_row x[2][5], p[2];
   const char *as_programs[2] = {"main_1", "main"}; /* a program's name is no row's */
   for (int i = 0; i < 2; i++) {
-    p[i] = vyre_build_program(m, "main", 0, 0, &b[i]);
+    p[i] = vyre_build_program(m, "main", 0, 0, &at[i]);
     for (int k = 0; k < 5; k++)
-      x[i][k] = build_gid(&b[i]);
+      x[i][k] = build_gid(&at[i]);
     vyre_row_set_name(m, x[i][3], "x", 1); /* given in another order than program order */
     vyre_row_set_name(m, x[i][0], "x", 1);
     vyre_row_set_name(m, x[i][1], "x", 1);
@@ -165,20 +142,18 @@ TEST(names_become_unique_in_program_order)
     assert_string_equal(vyre_row_name(m, x[i][3]), "x_3");
     assert_string_equal(vyre_row_name(m, x[i][4]), as_programs[i]);
   }
-  vyre_row_set_name(m, build_gid(&b[0]), "x", 1);
+  vyre_row_set_name(m, build_gid(&at[0]), "x", 1);
   vyre_row_unlink(m, x[1][1]); /* from one program into the other */
   vyre_row_insert(m, x[1][1], p[0], VYRE_NONE);
   uint32_t map[64];
   assert_null(vyre_module_seal(m, map));
   assert_string_equal(vyre_row_name(m, row_of(map[x[1][1].id])), "x_2_1");
   assert_string_equal(vyre_row_name(m, row_of(map[x[1][1].id] - 1)), "x_4");
-  vyre_module_destroy(m);
 }
 
-TEST(names_are_looked_at_again_only_when_they_may_double)
+MODULE_TEST(names_are_looked_at_again_only_when_they_may_double)
 {
-  vyre_module *m = new_module();
-  vyre_builder b, c;
+  vyre_builder c;
   vyre_build_program(m, "p", 0, 0, &b);
   vyre_row x = build_gid(&b), y = build_gid(&b);
   vyre_row other = vyre_build_program(m, "q", 0, 0, &c), z = build_gid(&c);
@@ -195,28 +170,20 @@ TEST(names_are_looked_at_again_only_when_they_may_double)
   assert_null(vyre_module_seal(m, map));
   assert_string_equal(vyre_row_name(m, row_of(map[z.id])), "x");
   assert_string_equal(vyre_row_name(m, row_of(map[x.id])), "x_1");
-  vyre_module_destroy(m);
 }
 
-TEST(doubled_names_cost_no_more_than_others)
+PROGRAM_TEST(doubled_names_cost_no_more_than_others)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   enum { COUNT = 200000 };
   vyre_row last = VYRE_NONE;
   for (int i = 0; i < COUNT; i++)
     vyre_row_set_name(m, last = build_gid(&b), "t", 1);
   assert_null(vyre_module_seal(m, NULL));
   assert_string_equal(vyre_row_name(m, last), "t_199999");
-  vyre_module_destroy(m);
 }
 
-TEST(deep_nesting_seals)
+PROGRAM_TEST(deep_nesting_seals)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_row program = vyre_build_program(m, "p", 0, 0, &b);
   for (int i = 0; i < 300000; i++)
     vyre_build_block(&b);
   vyre_build_const(&b, F32, 0); /* out of order */
@@ -227,40 +194,31 @@ TEST(deep_nesting_seals)
   check_sealed(m);
   assert_int_equal(map[end.id], vyre_module_view(m)->rows - 1);
   test_free(map);
-  vyre_module_destroy(m);
 }
 
 /* ---- links that no edit makes ---- */
 
 /* Where rows only went, links follow from parents. */
-TEST(a_damaged_parent_is_an_error)
+PROGRAM_TEST(a_damaged_parent_is_an_error)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_row dead = build_gid(&b), row = build_gid(&b);
   assert_null(vyre_module_seal(m, NULL));
   vyre_row_kill(m, dead);
-  ((uint32_t *)(uintptr_t)vyre_module_view(m)->parent)[row.id] = UINT32_MAX;
-  vyre_status status = vyre_module_seal(m, NULL);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
-  vyre_status_free(status);
-  vyre_module_destroy(m);
+  ((uint32_t *)(uintptr_t)v->parent)[row.id] = UINT32_MAX;
+  assert_error(vyre_module_seal(m, NULL), VYRE_CODE_INTERNAL, "");
 }
 
 TEST(damaged_links_are_an_error)
 {
   uint32_t refused = 0;
   for (uint32_t seed = 1, round = 0; round < budget_part(3000); round++) {
-    vyre_module *m;
-    assert_null(vyre_module_create(NULL, 64, &m));
-    vyre_builder b;
+    assert_ok(vyre_module_create(NULL, 64, &m));
+    v = vyre_module_view(m);
     vyre_build_program(m, "p", 0, 0, &b);
     vyre_build_if(&b, build_gid(&b));
     build_gid(&b);
     vyre_build_loop(&b);
     build_gid(&b);
-    const vyre_view *v = vyre_module_view(m);
     const uint32_t *const links[] = {v->parent, v->prev, v->next, v->first, v->last};
     for (uint32_t i = 0; i < 1 + round % 3; i++) {
       uint32_t *link = (uint32_t *)(uintptr_t)&links[next_random(&seed) % 5][next_random(&seed) % v->rows];
@@ -268,14 +226,11 @@ TEST(damaged_links_are_an_error)
     }
     vyre_row_set_operand(m, row_of(4), 0, row_of(3)); /* not sealed: */
     vyre_status status = vyre_module_seal(m, NULL);
-    if (status) {
-      assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
-      assert_non_null(strstr(vyre_status_text(status), "tree"));
-      refused++;
-    } else {
+    refused += status != NULL;
+    if (status)
+      assert_error(status, VYRE_CODE_INTERNAL, "tree");
+    else
       check_sealed(m); /* what could be walked was linked anew */
-    }
-    vyre_status_free(status);
     vyre_module_destroy(m);
   }
   assert_true(refused > budget_part(300));
@@ -291,15 +246,14 @@ seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Chains of adds under names and lines, a constant now and then, so that sealing has all to move. */
+/* Builds chains of adds with lines, and a constant now and then, so that sealing has to move all rows. */
 static void
-build_rows(vyre_module *m, uint32_t rows)
+build_rows(uint32_t rows)
 {
-  vyre_builder b;
   vyre_build_program(m, "big", 0, 0, &b);
   b.scope = vyre_scope_of_file(m, vyre_string_intern(m, "big.vir", 7));
   vyre_row x = build_value(&b), y = x;
-  while (vyre_module_view(m)->rows < rows) {
+  while (v->rows < rows) {
     b.line++;
     vyre_row z = vyre_build_binary(&b, VYRE_OP_add, x, y);
     x = y;
@@ -311,16 +265,14 @@ build_rows(vyre_module *m, uint32_t rows)
   }
 }
 
-TEST(ten_million_rows_build_and_seal)
+MODULE_TEST(ten_million_rows_build_and_seal)
 {
   const uint32_t rows = 10000000;
-  vyre_module *m = new_module();
   double start = seconds();
-  build_rows(m, rows);
+  build_rows(rows);
   double built = seconds();
   assert_null(vyre_module_seal(m, NULL));
   double sealed = seconds();
-  const vyre_view *v = vyre_module_view(m);
   assert_true(v->rows > rows - rows / 60 && v->rows < rows);
   for (uint32_t row = 1; row < v->rows; row++) /* every link of a chain stayed */
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add)
@@ -328,17 +280,12 @@ TEST(ten_million_rows_build_and_seal)
   assert_true(vyre_module_is_sealed(m));
   print_message("10M rows: build %.2f s, seal %.2f s, %.1f bytes a row committed\n", built - start, sealed - built,
                 (double)vyre_module_bytes(m) / rows);
-  vyre_module_destroy(m);
 }
 
 /* New rows take the ids of dropped ones, and nothing of their side tables. */
-TEST(what_dropped_rows_had_is_gone)
+PROGRAM_TEST(what_dropped_rows_had_is_gone)
 {
-  vyre_module *m;
-  vyre_builder b;
   vyre_row rows[4];
-  assert_null(vyre_module_create(NULL, 1 << 10, &m));
-  vyre_row program = vyre_build_program(m, "p", 0, vyre_module_add_input(m, "p"), &b);
   for (int i = 0; i < 4; i++) {
     rows[i] = build_gid(&b);
     vyre_row_set_name(m, rows[i], &"abcd"[i], 1);
@@ -348,7 +295,7 @@ TEST(what_dropped_rows_had_is_gone)
     vyre_row_kill(m, rows[i]);
   assert_null(vyre_module_seal(m, NULL));
   vyre_builder_at_end(&b, program);
-  assert_string_equal(vyre_row_name(m, (vyre_row){vyre_module_view(m)->rows - 1}), "a");
+  assert_string_equal(vyre_row_name(m, row_of(v->rows - 1)), "a");
   for (int i = 1; i < 4; i++) {
     vyre_row row = build_gid(&b);
     vyre_string file;
@@ -356,5 +303,4 @@ TEST(what_dropped_rows_had_is_gone)
     assert_null(vyre_row_name(m, row));
     assert_false(vyre_row_line(m, row, &file, &line, &column));
   }
-  vyre_module_destroy(m);
 }

@@ -1,10 +1,10 @@
 /* The type table: std430 layouts, explicit ones, equal types, steps.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir_test.h"
+#include "program_test.h"
 
 static void
-check_layout(const vyre_module *m, vyre_type_id type, uint32_t align, uint32_t size, uint32_t stride)
+check_layout(vyre_type_id type, uint32_t align, uint32_t size, uint32_t stride)
 {
   vyre_type_info info = vyre_type_get(m, type);
   assert_int_equal(info.align, align);
@@ -12,62 +12,57 @@ check_layout(const vyre_module *m, vyre_type_id type, uint32_t align, uint32_t s
   assert_int_equal(info.stride, stride);
 }
 
-TEST(scalars_and_vectors_lie_as_std430_says)
+MODULE_TEST(scalars_and_vectors_lie_as_std430_says)
 {
-  vyre_module *m = new_module();
-  check_layout(m, F32, 4, 4, 4);
-  check_layout(m, F32X2, 8, 8, 4);
-  check_layout(m, F32X3, 16, 12, 4);
-  check_layout(m, F32X4, 16, 16, 4);
-  check_layout(m, BOOL, 4, 4, 4);
-  check_layout(m, VYRE_TYPE(VYRE_BOOL, 3), 16, 12, 4);
-  check_layout(m, VYRE_TYPE(VYRE_F64, 3), 32, 24, 8);
-  check_layout(m, VYRE_TYPE(VYRE_U8, 4), 4, 4, 1);
-  check_layout(m, VYRE_TYPE(VYRE_F16, 2), 4, 4, 2);
+  check_layout(F32, 4, 4, 4);
+  check_layout(F32X2, 8, 8, 4);
+  check_layout(F32X3, 16, 12, 4);
+  check_layout(F32X4, 16, 16, 4);
+  check_layout(BOOL, 4, 4, 4);
+  check_layout(VYRE_TYPE(VYRE_BOOL, 3), 16, 12, 4);
+  check_layout(VYRE_TYPE(VYRE_F64, 3), 32, 24, 8);
+  check_layout(VYRE_TYPE(VYRE_U8, 4), 4, 4, 1);
+  check_layout(VYRE_TYPE(VYRE_F16, 2), 4, 4, 2);
   assert_int_equal(vyre_type_get(m, F32X3).form, VYRE_FORM_VALUE);
   assert_int_equal(vyre_type_get(m, 255).size, 0); /* no scalar */
   assert_int_equal(vyre_type_get(m, 4000000).size, 0);
   assert_int_equal(vyre_type_count(m), 256);
-  vyre_module_destroy(m);
 }
 
-TEST(arrays_and_matrices_lie_as_std430_says)
+MODULE_TEST(arrays_and_matrices_lie_as_std430_says)
 {
-  vyre_module *m = new_module();
-  check_layout(m, vyre_type_array(m, F32, 10, VYRE_NONE, 0), 4, 40, 4);
-  check_layout(m, vyre_type_array(m, F32X3, 4, VYRE_NONE, 0), 16, 64, 16);
-  check_layout(m, vyre_type_array(m, F32X3, 4, VYRE_NONE, 12), 16, 48, 12);
-  check_layout(m, vyre_type_array(m, F32, 4, VYRE_NONE, 16), 4, 64, 16); /* std140 */
-  check_layout(m, vyre_type_array(m, vyre_type_array(m, F32X2, 3, VYRE_NONE, 0), 5, VYRE_NONE, 0), 8, 120, 24);
-  check_layout(m, vyre_type_runtime_array(m, F32X4, 0), 16, 0, 16);
-  check_layout(m, vyre_type_matrix(m, F32X3, 4, 0, false), 16, 64, 16);
-  check_layout(m, vyre_type_matrix(m, F32X3, 4, 0, true), 16, 48, 16); /* three rows of four */
-  check_layout(m, vyre_type_matrix(m, F32X4, 3, 0, true), 16, 64, 16); /* four rows of three */
-  check_layout(m, vyre_type_matrix(m, F32X2, 2, 0, false), 8, 16, 8);
-  check_layout(m, vyre_type_matrix(m, F32X2, 2, 16, false), 8, 32, 16); /* std140 */
-  check_layout(m, vyre_type_matrix(m, F32X2, 3, 0, true), 16, 32, 16);
-  check_layout(m, vyre_type_array(m, F32X4, UINT32_MAX, VYRE_NONE, 0), 16, UINT32_MAX, 16); /* saturates */
-  vyre_module_destroy(m);
+  check_layout(vyre_type_array(m, F32, 10, VYRE_NONE, 0), 4, 40, 4);
+  check_layout(vyre_type_array(m, F32X3, 4, VYRE_NONE, 0), 16, 64, 16);
+  check_layout(vyre_type_array(m, F32X3, 4, VYRE_NONE, 12), 16, 48, 12);
+  check_layout(vyre_type_array(m, F32, 4, VYRE_NONE, 16), 4, 64, 16); /* std140 */
+  check_layout(vyre_type_array(m, vyre_type_array(m, F32X2, 3, VYRE_NONE, 0), 5, VYRE_NONE, 0), 8, 120, 24);
+  check_layout(vyre_type_runtime_array(m, F32X4, 0), 16, 0, 16);
+  check_layout(vyre_type_matrix(m, F32X3, 4, 0, false), 16, 64, 16);
+  check_layout(vyre_type_matrix(m, F32X3, 4, 0, true), 16, 48, 16); /* three rows of four */
+  check_layout(vyre_type_matrix(m, F32X4, 3, 0, true), 16, 64, 16); /* four rows of three */
+  check_layout(vyre_type_matrix(m, F32X2, 2, 0, false), 8, 16, 8);
+  check_layout(vyre_type_matrix(m, F32X2, 2, 16, false), 8, 32, 16); /* std140 */
+  check_layout(vyre_type_matrix(m, F32X2, 3, 0, true), 16, 32, 16);
+  check_layout(vyre_type_array(m, F32X4, UINT32_MAX, VYRE_NONE, 0), 16, UINT32_MAX, 16); /* saturates */
 }
 
-TEST(structs_lie_as_std430_says)
+MODULE_TEST(structs_lie_as_std430_says)
 {
-  vyre_module *m = new_module();
-  vyre_string name = vyre_string_intern(m, "S", 1), a = vyre_string_intern(m, "a", 1), b = vyre_string_intern(m, "b", 1);
-  const vyre_member inner_members[] = {{a, F32X3, VYRE_OFFSET_AUTO, 0}, {b, F32, VYRE_OFFSET_AUTO, VYRE_ACCESS_NO_WRITE}};
+  vyre_string name = vyre_string_intern(m, "S", 1), first = vyre_string_intern(m, "a", 1), second = vyre_string_intern(m, "b", 1);
+  const vyre_member inner_members[] = {{first, F32X3, VYRE_OFFSET_AUTO, 0}, {second, F32, VYRE_OFFSET_AUTO, VYRE_ACCESS_NO_WRITE}};
   vyre_type_id inner = vyre_type_struct(m, name, inner_members, 2, 0);
-  check_layout(m, inner, 16, 16, 0);
+  check_layout(inner, 16, 16, 0);
   vyre_type_info info = vyre_type_get(m, inner);
   assert_int_equal(info.members[0].offset, 0);
   assert_int_equal(info.members[1].offset, 12); /* a scalar fits after a vec3 */
   assert_int_equal(info.members[1].access, VYRE_ACCESS_NO_WRITE);
   assert_string_equal(vyre_string_text(m, info.name), "S");
   const vyre_member outer_members[] = {
-      {a, F32, VYRE_OFFSET_AUTO, 0},
-      {b, inner, VYRE_OFFSET_AUTO, 0},
-      {a, F32X2, VYRE_OFFSET_AUTO, 0},
-      {a, vyre_type_matrix(m, F32X3, 3, 0, false), VYRE_OFFSET_AUTO, 0},
-      {b, vyre_type_runtime_array(m, inner, 0), VYRE_OFFSET_AUTO, 0},
+      {first, F32, VYRE_OFFSET_AUTO, 0},
+      {second, inner, VYRE_OFFSET_AUTO, 0},
+      {first, F32X2, VYRE_OFFSET_AUTO, 0},
+      {first, vyre_type_matrix(m, F32X3, 3, 0, false), VYRE_OFFSET_AUTO, 0},
+      {second, vyre_type_runtime_array(m, inner, 0), VYRE_OFFSET_AUTO, 0},
   };
   info = vyre_type_get(m, vyre_type_struct(m, name, outer_members, 5, VYRE_TYPE_BLOCK));
   const uint32_t offsets[] = {0, 16, 32, 48, 96};
@@ -75,17 +70,13 @@ TEST(structs_lie_as_std430_says)
     assert_int_equal(info.members[i].offset, offsets[i]);
   assert_int_equal(info.size, 96);
   assert_int_equal(info.flags, VYRE_TYPE_BLOCK);
-  const vyre_member explicit_members[] = {{a, F32, 64, 0}, {b, F32X4, 16, 0}}; /* in any order */
-  check_layout(m, vyre_type_struct(m, name, explicit_members, 2, 0), 16, 80, 0);
-  check_layout(m, vyre_type_struct(m, name, NULL, 0, 0), 1, 0, 0);
-  vyre_module_destroy(m);
+  const vyre_member explicit_members[] = {{first, F32, 64, 0}, {second, F32X4, 16, 0}}; /* in any order */
+  check_layout(vyre_type_struct(m, name, explicit_members, 2, 0), 16, 80, 0);
+  check_layout(vyre_type_struct(m, name, NULL, 0, 0), 1, 0, 0);
 }
 
-TEST(equal_types_have_equal_ids)
+PROGRAM_TEST(equal_types_have_equal_ids)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_row n = vyre_build_spec(&b, U32, 4, 0);
   vyre_string s = vyre_string_intern(m, "s", 1), t = vyre_string_intern(m, "t", 1);
   const vyre_member x[] = {{s, F32, VYRE_OFFSET_AUTO, 0}}, y[] = {{t, F32, VYRE_OFFSET_AUTO, 0}}, z[] = {{s, F32, 4, 0}};
@@ -122,12 +113,10 @@ TEST(equal_types_have_equal_ids)
     assert_int_equal(vyre_type_array(m, F32, i + 100, VYRE_NONE, 0), 256 + 18 + i);
   for (uint32_t i = 0; i < 5000; i++)
     assert_int_equal(vyre_type_array(m, F32, i + 100, VYRE_NONE, 0), 256 + 18 + i);
-  vyre_module_destroy(m);
 }
 
-TEST(a_path_steps_to_parts)
+MODULE_TEST(a_path_steps_to_parts)
 {
-  vyre_module *m = new_module();
   vyre_type_id array = vyre_type_array(m, F32X3, 4, VYRE_NONE, 0), matrix = vyre_type_matrix(m, F32X3, 2, 0, false);
   const vyre_member members[] = {{0, array, VYRE_OFFSET_AUTO, 0}, {0, matrix, VYRE_OFFSET_AUTO, 0}};
   vyre_type_id type = vyre_type_struct(m, 0, members, 2, 0);
@@ -142,14 +131,10 @@ TEST(a_path_steps_to_parts)
   assert_int_equal(vyre_type_step(m, F32, 0), 0);
   assert_int_equal(vyre_type_step(m, 0, 0), 0);
   assert_int_equal(vyre_type_step(m, 999, 0), 0);
-  vyre_module_destroy(m);
 }
 
-TEST(types_may_nest_without_end)
+PROGRAM_TEST(types_may_nest_without_end)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_type_id type = F32;
   for (int i = 0; i < 200000; i++) { /* a walk over all parts would take 2^200000 steps, and as many frames as there are types */
     const vyre_member members[] = {{0, type, 0, 0}, {0, type, 0, 0}};
@@ -157,14 +142,10 @@ TEST(types_may_nest_without_end)
   }
   assert_true(vyre_build_buffer(&b, type, VYRE_SPACE_STORAGE, 0, 0, 0).id != 0);
   assert_null(vyre_module_seal(m, NULL));
-  vyre_module_destroy(m);
 }
 
-TEST(lengths_that_are_rows_follow_the_seal)
+PROGRAM_TEST(lengths_that_are_rows_follow_the_seal)
 {
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
   vyre_row n = vyre_build_spec(&b, U32, 4, 7);
   vyre_row twice = vyre_build_imm(&b, VYRE_OP_mul, n, 2);
   vyre_type_id by_spec = vyre_type_array(m, F32, 0, n, 0), by_row = vyre_type_array(m, F32, 0, twice, 0);
@@ -173,17 +154,14 @@ TEST(lengths_that_are_rows_follow_the_seal)
   vyre_row y = vyre_build_buffer(&b, by_spec, VYRE_SPACE_WORKGROUP, 0, 0, 0);
   vyre_build_const(&b, F32, 1);
   uint32_t map[16];
-  assert_null(vyre_module_seal(m, map));
+  seal(map);
   check_sealed(m);
   assert_true(map[n.id] < map[twice.id] && map[twice.id] < map[x.id] && map[x.id] < map[y.id]);
   assert_int_equal(vyre_type_get(m, by_spec).count_row, map[n.id]);
   assert_int_equal(vyre_type_get(m, by_row).count_row, map[twice.id]);
   assert_int_equal(vyre_type_array(m, F32, 0, row_of(map[twice.id]), 0), by_row); /* still found */
   assert_int_equal(vyre_type_array(m, F32, 0, row_of(map[n.id]), 0), by_spec);
-  vyre_builder c = {.module = m};
-  vyre_builder_at_end(&c, row_of(1));
-  vyre_row z = vyre_build_buffer(&c, nested, VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  vyre_row z = vyre_build_buffer(&b, nested, VYRE_SPACE_WORKGROUP, 0, 0, 0);
   assert_null(vyre_module_seal(m, map));
   assert_true(vyre_type_get(m, by_row).count_row < map[z.id]);
-  vyre_module_destroy(m);
 }

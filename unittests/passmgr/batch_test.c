@@ -1,12 +1,11 @@
 /* Many modules in one and out again: each as it went in, or as the same edits leave it alone; whatever allocation fails.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../test.h"
+#include "../module.h"
+#include "../test_allocator.h"
 
 #include "passmgr/resident/resident.h"
-#include "../test_allocator.h"
 #include "vyre/batch.h"
-#include "vyre/text.h"
 #include "vyre/verify.h"
 #include "vyre/view.h"
 #include "vyre/vir0.h"
@@ -32,6 +31,29 @@ static const char *const texts[] = {
     "}\n",
     "",
 };
+static vyre_module *single;
+static vyre_batch *all;
+
+static int
+make_batch(void **state)
+{
+  (void)state;
+  single = new_module();
+  assert_ok(vyre_batch_create(NULL, &all));
+  return 0;
+}
+
+static int
+end_batch(void **state)
+{
+  (void)state;
+  vyre_batch_destroy(all);
+  vyre_module_destroy(single);
+  return 0;
+}
+
+#define BATCH_TEST(name) TEST_WITH(name, make_batch, end_batch)
+
 enum { TEXTS = sizeof texts / sizeof *texts, LENGTHS = TEXTS, INPUTS, ENTRIES };
 
 /* Lengths of arrays that went: their types are equal now, and two; no verifier would have it. */
@@ -145,79 +167,59 @@ check_entries(vyre_batch *batch, vyre_module *module, bool edited)
   }
 }
 
-TEST(each_comes_out_as_alone)
+BATCH_TEST(each_comes_out_as_alone)
 {
-  vyre_module *module;
-  vyre_batch *batch;
-  assert_null(vyre_module_create(NULL, 0, &module));
-  assert_null(vyre_batch_create(NULL, &batch));
   for (int round = 0; round < 2; round++) { /* the second in what the first has left */
-    assert_null(fill(batch, module));
-    assert_int_equal(vyre_batch_count(batch), ENTRIES);
-    check_entries(batch, module, false);
-    assert_null(edit(vyre_batch_module(batch)));
-    check_entries(batch, module, true);
-    check_entries(batch, module, true);
-    vyre_batch_clear(batch);
-    assert_int_equal(vyre_batch_count(batch), 0);
+    assert_null(fill(all, single));
+    assert_int_equal(vyre_batch_count(all), ENTRIES);
+    check_entries(all, single, false);
+    assert_null(edit(vyre_batch_module(all)));
+    check_entries(all, single, true);
+    check_entries(all, single, true);
+    vyre_batch_clear(all);
+    assert_int_equal(vyre_batch_count(all), 0);
   }
-  vyre_batch_destroy(batch);
-  vyre_module_destroy(module);
 }
 
 /* Types of entries that are equal are one there, as passes expect of a module. */
-TEST(equal_types_are_one)
+BATCH_TEST(equal_types_are_one)
 {
-  vyre_module *module;
-  vyre_batch *batch;
-  assert_null(vyre_module_create(NULL, 0, &module));
-  assert_null(vyre_batch_create(NULL, &batch));
-  assert_null(make(module, 2));
+  assert_null(make(single, 2));
   for (int i = 0; i < 100; i++)
-    assert_null(vyre_batch_add(batch, module));
-  assert_int_equal(vyre_type_count(vyre_batch_module(batch)), vyre_type_count(module));
-  vyre_batch_clear(batch);
+    assert_null(vyre_batch_add(all, single));
+  assert_int_equal(vyre_type_count(vyre_batch_module(all)), vyre_type_count(single));
+  vyre_batch_clear(all);
   for (uint32_t i = 0; i < ENTRIES; i++) {
-    vyre_module_clear(module);
-    assert_null(make(module, i));
+    vyre_module_clear(single);
+    assert_null(make(single, i));
     if (i != LENGTHS)
-      assert_null(vyre_batch_add(batch, module));
+      assert_null(vyre_batch_add(all, single));
   }
   vyre_verify_errors errors = {0};
-  assert_null(vyre_module_seal(vyre_batch_module(batch), NULL));
-  assert_null(vyre_verify(vyre_batch_module(batch), &errors));
-  vyre_batch_destroy(batch);
-  vyre_module_destroy(module);
+  assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
+  assert_null(vyre_verify(vyre_batch_module(all), &errors));
 }
 
 static void
 expect_misuse(vyre_status status, const char *text)
 {
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
-  assert_non_null(strstr(vyre_status_text(status), text));
-  vyre_status_free(status);
+  assert_error(status, VYRE_CODE_INTERNAL, text);
 }
 
-TEST(misuse_is_an_error)
+BATCH_TEST(misuse_is_an_error)
 {
-  vyre_module *module;
-  vyre_batch *batch;
   vyre_builder b;
-  assert_null(vyre_module_create(NULL, 0, &module));
-  assert_null(vyre_batch_create(NULL, &batch));
-  vyre_build_program(module, "open", 0, UINT32_MAX, &b);
-  expect_misuse(vyre_batch_add(batch, module), "not sealed");
-  assert_null(vyre_module_seal(module, NULL));
-  assert_null(vyre_batch_add(batch, module));
-  vyre_module_clear(module);
-  expect_misuse(vyre_batch_take(batch, 0, module), "is sealed"); /* the batch's is not */
-  assert_null(vyre_module_seal(vyre_batch_module(batch), NULL));
-  expect_misuse(vyre_batch_take(batch, 1, module), "entry 1 of a batch of 1");
-  assert_null(vyre_batch_take(batch, 0, module));
-  expect_misuse(vyre_batch_take(batch, 0, module), "empty");
-  vyre_batch_destroy(batch);
+  vyre_build_program(single, "open", 0, UINT32_MAX, &b);
+  expect_misuse(vyre_batch_add(all, single), "not sealed");
+  assert_null(vyre_module_seal(single, NULL));
+  assert_null(vyre_batch_add(all, single));
+  vyre_module_clear(single);
+  expect_misuse(vyre_batch_take(all, 0, single), "is sealed"); /* the batch's is not */
+  assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
+  expect_misuse(vyre_batch_take(all, 1, single), "entry 1 of a batch of 1");
+  assert_null(vyre_batch_take(all, 0, single));
+  expect_misuse(vyre_batch_take(all, 0, single), "empty");
   vyre_batch_destroy(NULL);
-  vyre_module_destroy(module);
 }
 
 /* Two inputs, one of them with lines, and a program of none. */
@@ -305,28 +307,22 @@ TEST(parts_are_one_again)
   }
 }
 
-TEST(what_is_no_part_is_an_error)
+BATCH_TEST(what_is_no_part_is_an_error)
 {
-  vyre_module *module;
-  vyre_batch *batch;
-  assert_null(vyre_module_create(NULL, 0, &module));
-  assert_null(vyre_batch_create(NULL, &batch));
-  make_three(module);
-  const vyre_view *v = vyre_module_view(module);
+  make_three(single);
+  const vyre_view *v = vyre_module_view(single);
   const uint32_t first = v->first[0], second = v->next[first];
   const uint32_t borders[][2] = {{first, first}, {first, second + 1}, {first + 1, second},
                                  {0, second},    {second, first},     {first, v->rows + 1}};
   for (size_t i = 0; i < sizeof borders / sizeof *borders; i++)
-    expect_misuse(vyre_batch_add_part(batch, module, (vyre_row){borders[i][0]}, (vyre_row){borders[i][1]}), "are no part of it");
-  assert_null(vyre_batch_add_part(batch, module, (vyre_row){first}, (vyre_row){second}));
-  assert_null(vyre_module_seal(vyre_batch_module(batch), NULL));
-  expect_misuse(vyre_batch_take_part(batch, 1, true, module), "is no part that goes on there");
-  vyre_module_clear(module);
-  assert_null(make(module, 0)); /* an array has its length from a row */
-  expect_misuse(vyre_batch_add_part(batch, module, (vyre_row){v->first[0]}, (vyre_row){v->rows}), "are no part of it");
-  expect_misuse(vyre_batch_take_part(batch, 0, true, module), "is no part that goes on there");
-  vyre_batch_destroy(batch);
-  vyre_module_destroy(module);
+    expect_misuse(vyre_batch_add_part(all, single, (vyre_row){borders[i][0]}, (vyre_row){borders[i][1]}), "are no part of it");
+  assert_null(vyre_batch_add_part(all, single, (vyre_row){first}, (vyre_row){second}));
+  assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
+  expect_misuse(vyre_batch_take_part(all, 1, true, single), "is no part that goes on there");
+  vyre_module_clear(single);
+  assert_null(make(single, 0)); /* an array has its length from a row */
+  expect_misuse(vyre_batch_add_part(all, single, (vyre_row){v->first[0]}, (vyre_row){v->rows}), "are no part of it");
+  expect_misuse(vyre_batch_take_part(all, 0, true, single), "is no part that goes on there");
 }
 
 /* By which a program of one's own knows how large its batches may be. */
@@ -343,23 +339,17 @@ TEST(a_device_says_how_many_rows)
 }
 
 static vyre_status
-go_through(const vyre_allocator *allocator, vyre_module *module)
+go_through(const vyre_allocator *allocator, vyre_module *module, vyre_batch *batch)
 {
-  vyre_batch *batch;
-  VYRE_TRY(vyre_batch_create(allocator, &batch));
-  vyre_status status = fill(batch, module);
-  for (uint32_t i = 0; i < ENTRIES && !status; i++) {
-    vyre_module_clear(module);
-    status = vyre_batch_take(batch, i, module);
-  }
-  vyre_batch_destroy(batch);
   vyre_module *out;
-  if (!status)
-    status = vyre_module_create(allocator, 0, &out);
-  if (status)
-    return status;
+  VYRE_TRY(fill(batch, module));
+  for (uint32_t i = 0; i < ENTRIES; i++) {
+    vyre_module_clear(module);
+    VYRE_TRY(vyre_batch_take(batch, i, module));
+  }
+  VYRE_TRY(vyre_module_create(allocator, 0, &out));
   vyre_module_clear(module);
-  status = make(module, 2);
+  vyre_status status = make(module, 2);
   if (!status)
     status = make(module, 2);
   if (!status)
@@ -368,22 +358,22 @@ go_through(const vyre_allocator *allocator, vyre_module *module)
   return status;
 }
 
+static vyre_status
+go_within(const vyre_allocator *allocator, void *user)
+{
+  vyre_module *module;
+  vyre_batch *batch = NULL;
+  (void)user;
+  VYRE_TRY(vyre_module_create(allocator, 0, &module));
+  vyre_status status = vyre_batch_create(allocator, &batch);
+  if (!status)
+    status = go_through(allocator, module, batch);
+  vyre_batch_destroy(batch);
+  vyre_module_destroy(module);
+  return status;
+}
+
 TEST(every_allocation_may_fail)
 {
-  bool done = false;
-  for (uint64_t fail_at = 1; !done; fail_at++) {
-    test_memory memory;
-    const vyre_allocator allocator = test_allocator(&memory, fail_at);
-    vyre_module *module;
-    vyre_status status = vyre_module_create(&allocator, 0, &module);
-    if (!status) {
-      status = go_through(&allocator, module);
-      vyre_module_destroy(module);
-    }
-    done = !status && memory.calls < fail_at;
-    assert_true(!status || vyre_status_is_out_of_memory(status));
-    vyre_status_free(status);
-    assert_int_equal(memory.out, 0);
-    assert_int_equal(memory.reserved, 0);
-  }
+  assert_true(test_each_failure(go_within, NULL, false, 1) > 100);
 }

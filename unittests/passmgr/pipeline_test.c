@@ -1,10 +1,8 @@
 /* Pipeline text: printing is a fixed point, mutated text never breaks the parser, every allocation may fail.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../test.h"
-
+#include "../pipeline.h"
 #include "../test_allocator.h"
-#include "vyre/passmgr.h"
 
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
@@ -33,26 +31,34 @@ static const vyre_pass rich = {.struct_size = sizeof(vyre_pass),
                                .run = run};
 VYRE_PLUGIN("core", "1", &plain, &rich)
 
-static vyre_registry *
-make_registry(const vyre_allocator *allocator)
+static vyre_registry *registry;
+
+static int
+make_registry(void **state)
 {
-  vyre_registry *registry;
-  assert_null(vyre_registry_create(allocator, &registry));
-  assert_null(vyre_registry_add(registry, vyre_plugin_query_v1, "core.so", VYRE_ORIGIN_CORE));
-  return registry;
+  (void)state;
+  registry = registry_with(vyre_plugin_query_v1, "core.so", VYRE_ORIGIN_CORE);
+  return 0;
+}
+
+static int
+end_registry(void **state)
+{
+  (void)state;
+  vyre_registry_destroy(registry);
+  return 0;
 }
 
 /* Parses; false: it is no pipeline, and its message begins with the position. */
 static bool
-parse_and_print(const vyre_registry *registry, const char *text, size_t length, vyre_bytes *out)
+parse_and_print(const char *text, size_t length, vyre_bytes *out)
 {
   vyre_pipeline *pipeline;
   vyre_status status = vyre_pipeline_parse(registry, text, length, "-passes", &pipeline);
   if (status) {
     assert_null(pipeline);
-    assert_int_equal(vyre_status_code(status), VYRE_CODE_USAGE);
     assert_int_equal(strncmp(vyre_status_text(status), "-passes:", 8), 0);
-    vyre_status_free(status);
+    assert_error(status, VYRE_CODE_USAGE, "");
     return false;
   }
   assert_null(vyre_pipeline_print(pipeline, out));
@@ -62,10 +68,10 @@ parse_and_print(const vyre_registry *registry, const char *text, size_t length, 
 
 /* print(parse(print(p))) == print(p) */
 static void
-check_fixed_point(const vyre_registry *registry, const vyre_bytes *once)
+check_fixed_point(const vyre_bytes *once)
 {
   vyre_bytes twice = {0};
-  assert_true(parse_and_print(registry, once->data, once->size, &twice));
+  assert_true(parse_and_print(once->data, once->size, &twice));
   assert_string_equal(once->data, twice.data);
   vyre_bytes_free(&twice);
 }
@@ -141,21 +147,19 @@ write_random(uint64_t *random, int depth, vyre_bytes *out)
 
 TEST(printing_is_a_fixed_point)
 {
-  vyre_registry *registry = make_registry(NULL);
   uint64_t random = 1;
   uint32_t accepted = 0;
   for (int i = 0; i < 5000; i++) {
     vyre_bytes text = {0}, once = {0};
     write_random(&random, 3, &text);
-    if (parse_and_print(registry, text.data, text.size, &once)) {
+    if (parse_and_print(text.data, text.size, &once)) {
       accepted++;
-      check_fixed_point(registry, &once);
+      check_fixed_point(&once);
     }
     vyre_bytes_free(&text);
     vyre_bytes_free(&once);
   }
   assert_true(accepted > 1000);
-  vyre_registry_destroy(registry);
 }
 
 /* Bytes changed, dropped and doubled in texts that are right: it parses and is a fixed point, or it is a message. */
@@ -164,7 +168,6 @@ TEST(mutated_text_is_text_or_a_message)
   static const char seed[] =
       "dce,cf<zeta=0x10;quiet;mode=\"fast\";a=1>,repeat<2>((dce),cf<careful=false>),# c\nfixpoint<max=8>(dead-code,),";
   static const char alphabet[] = "acdefnoprtx<>()[],;=@\"\\#. \n\t-_019\xc3\xa4\x80";
-  vyre_registry *registry = make_registry(NULL);
   uint64_t random = 7;
   uint32_t accepted = 0;
   for (int i = 0; i < 30000; i++) {
@@ -188,14 +191,13 @@ TEST(mutated_text_is_text_or_a_message)
     }
     vyre_bytes once = {0};
     size_t start = i % 2 ? 0 : next_random(&random) % length; /* a tail of it, too */
-    if (parse_and_print(registry, text + start, length - start, &once)) {
+    if (parse_and_print(text + start, length - start, &once)) {
       accepted++;
-      check_fixed_point(registry, &once);
+      check_fixed_point(&once);
     }
     vyre_bytes_free(&once);
   }
   assert_true(accepted > 500);
-  vyre_registry_destroy(registry);
 }
 
 /* A text that is no word is quoted, and none is cut. */
@@ -207,50 +209,42 @@ TEST(texts_are_printed_whole)
       {"cf<rules=\" word\">", "cf<rules=\" word\">"},
       {"cf<rules=\"a\\\"b\\\\c\\nd\\te\">", "cf<rules=\"a\\\"b\\\\c\\nd\\te\">"},
   };
-  vyre_registry *registry = make_registry(vyre_allocator_default());
   for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
     vyre_bytes once = {0};
-    assert_true(parse_and_print(registry, texts[i][0], strlen(texts[i][0]), &once));
+    assert_true(parse_and_print(texts[i][0], strlen(texts[i][0]), &once));
     assert_string_equal(once.data, texts[i][1]);
     vyre_bytes_free(&once);
   }
-  vyre_registry_destroy(registry);
 }
 
 /* The byte after the text is a digit. */
 TEST(the_parser_reads_no_byte_after_the_text)
 {
   static const char text[] = "cf<-5";
-  vyre_registry *registry = make_registry(vyre_allocator_default());
   vyre_pipeline *pipeline;
-  vyre_status status = vyre_pipeline_parse(registry, text, strlen("cf<-"), "-passes", &pipeline);
-  assert_non_null(status);
-  assert_non_null(strstr(vyre_status_text(status), "-passes:1:4: pass 'cf' has no parameter '-'"));
-  vyre_status_free(status);
-  vyre_registry_destroy(registry);
+  assert_error(vyre_pipeline_parse(registry, text, strlen("cf<-"), "-passes", &pipeline), VYRE_CODE_USAGE,
+               "-passes:1:4: pass 'cf' has no parameter '-'");
+}
+
+static vyre_status
+parse_within(const vyre_allocator *allocator, void *user)
+{
+  static const char text[] = "dce,cf<zeta=3;quiet>,repeat<2>((dce),cf,dce,dce,dce),dce,dce,dce,cf<a=1>";
+  vyre_registry *own;
+  vyre_pipeline *pipeline = NULL;
+  (void)user;
+  VYRE_TRY(vyre_registry_create(allocator, &own));
+  vyre_status status = vyre_registry_add(own, vyre_plugin_query_v1, "core.so", VYRE_ORIGIN_CORE);
+  if (!status)
+    status = vyre_pipeline_parse(own, text, sizeof(text) - 1, "-passes", &pipeline);
+  vyre_pipeline_destroy(pipeline);
+  vyre_registry_destroy(own);
+  return status;
 }
 
 TEST(every_allocation_may_fail)
 {
-  static const char text[] = "dce,cf<zeta=3;quiet>,repeat<2>((dce),cf,dce,dce,dce),dce,dce,dce,cf<a=1>";
-  bool succeeded = false;
-  for (uint64_t fail_at = 1; !succeeded; fail_at++) {
-    assert_true(fail_at < 1000);
-    test_memory memory;
-    vyre_allocator allocator = test_allocator(&memory, fail_at);
-    vyre_registry *registry;
-    vyre_pipeline *pipeline = NULL;
-    vyre_status status = vyre_registry_create(&allocator, &registry);
-    if (!status)
-      status = vyre_registry_add(registry, vyre_plugin_query_v1, "core.so", VYRE_ORIGIN_CORE);
-    if (!status)
-      status = vyre_pipeline_parse(registry, text, sizeof(text) - 1, "-passes", &pipeline);
-    succeeded = !status;
-    if (status)
-      assert_non_null(strstr(vyre_status_text(status), "out of memory"));
-    vyre_status_free(status);
-    vyre_pipeline_destroy(pipeline);
-    vyre_registry_destroy(registry);
-    assert_int_equal(memory.out, 0);
-  }
+  assert_in_range(test_each_failure(parse_within, NULL, false, 1), 10, 1000);
 }
+
+TEST_MAIN(make_registry, end_registry)

@@ -2,11 +2,9 @@
  * it became; never because memory ran out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../test.h"
-
+#include "../module.h"
 #include "../test_allocator.h"
 #include "vyre/io.h"
-#include "vyre/text.h"
 
 static const char text[] = "program @a relaxed workgroup(4, 1, 1) {\n"
                            "  buffer %x : u32[4] storage rw set(0) binding(0)\n"
@@ -16,10 +14,8 @@ static const char text[] = "program @a relaxed workgroup(4, 1, 1) {\n"
 static vyre_bytes
 make_words(void)
 {
-  vyre_module *module;
+  vyre_module *module = parse(text);
   vyre_bytes words = {0};
-  assert_null(vyre_module_create(NULL, 1u << 16, &module));
-  assert_null(vyre_text_parse(module, text, strlen(text), "a.vir", (vyre_diagnostics){0}));
   assert_null(vyre_spirv_write(module, 0, NULL, &words));
   vyre_module_destroy(module);
   return words;
@@ -32,40 +28,30 @@ count_remarks(void *user, const vyre_diagnostic *diagnostic)
   ++*(uint32_t *)user;
 }
 
+/* Reads the words, which are a vyre_bytes, and writes them again. */
 static vyre_status
-go_through(vyre_module *module, const vyre_bytes *words, vyre_bytes *out, uint32_t *remarks)
+go_through(const vyre_allocator *allocator, void *words)
 {
-  vyre_source source = {.path = "a.spv", .data = words->data, .size = words->size};
-  source.diagnostics = (vyre_diagnostics){count_remarks, remarks};
-  VYRE_TRY(vyre_input_parse(module, source.path, source.data, source.size, NULL, source.diagnostics, &source.kind));
-  return vyre_source_write(module, 0, NULL, &source, out);
+  vyre_bytes out = {.allocator = allocator};
+  uint32_t remarks = 0;
+  vyre_module *module;
+  const vyre_bytes *in = words;
+  vyre_source source = {.path = "a.spv", .data = in->data, .size = in->size, .diagnostics = {count_remarks, &remarks}};
+  VYRE_TRY(vyre_module_create(allocator, 1u << 16, &module));
+  vyre_status status = vyre_input_parse(module, source.path, source.data, source.size, NULL, source.diagnostics, &source.kind);
+  if (!status)
+    status = vyre_source_write(module, 0, NULL, &source, &out);
+  assert_int_equal(remarks, 0);
+  assert_true(!status || (vyre_status_is_out_of_memory(status) && out.size == 0));
+  vyre_module_destroy(module);
+  vyre_bytes_free(&out);
+  return status;
 }
 
 TEST(memory_that_runs_out_is_an_error)
 {
   vyre_bytes words = make_words();
-  bool done = false;
-  for (uint64_t fail_at = 1; !done; fail_at++) {
-    test_memory memory;
-    const vyre_allocator allocator = test_allocator(&memory, fail_at);
-    vyre_bytes out = {.allocator = &allocator};
-    uint32_t remarks = 0;
-    vyre_module *module;
-    vyre_status status = vyre_module_create(&allocator, 1u << 16, &module);
-    if (!status) {
-      status = go_through(module, &words, &out, &remarks);
-      done = status == VYRE_OK;
-      vyre_module_destroy(module);
-    }
-    assert_int_equal(remarks, 0);
-    assert_true(!status || vyre_status_is_out_of_memory(status));
-    assert_true(status == VYRE_OK || out.size == 0);
-    vyre_status_free(status);
-    vyre_bytes_free(&out);
-    assert_int_equal(memory.out, 0);
-    assert_int_equal(memory.reserved, 0);
-    assert_true(fail_at < 5000);
-  }
+  assert_in_range(test_each_failure(go_through, &words, false, 1), 10, 5000);
   vyre_bytes_free(&words);
 }
 
@@ -74,10 +60,8 @@ TEST(what_cannot_be_written_comes_as_it_came)
 {
   vyre_bytes words = make_words(), out = {0};
   uint32_t remarks = 0;
-  vyre_module *module;
-  vyre_source source = {.path = "a.spv", .data = words.data, .size = words.size};
-  source.diagnostics = (vyre_diagnostics){count_remarks, &remarks};
-  assert_null(vyre_module_create(NULL, 1u << 16, &module));
+  vyre_module *module = new_module();
+  vyre_source source = {.path = "a.spv", .data = words.data, .size = words.size, .diagnostics = {count_remarks, &remarks}};
   assert_null(vyre_input_parse(module, source.path, source.data, source.size, NULL, source.diagnostics, &source.kind));
   vyre_row_kill(module, (vyre_row){vyre_module_view(module)->first[0]});
   assert_null(vyre_module_seal(module, NULL));
@@ -87,11 +71,9 @@ TEST(what_cannot_be_written_comes_as_it_came)
   assert_memory_equal(out.data, words.data, words.size);
   out.size = 0;
   source.kind = VYRE_INPUT_VIR; /* that did not come as SPIR-V */
-  vyre_status status = vyre_source_write(module, 0, NULL, &source, &out);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  assert_error(vyre_source_write(module, 0, NULL, &source, &out), VYRE_CODE_INPUT, "");
   assert_int_equal(out.size, 0);
   assert_int_equal(remarks, 1);
-  vyre_status_free(status);
   vyre_module_destroy(module);
   vyre_bytes_free(&words);
   vyre_bytes_free(&out);
@@ -101,15 +83,11 @@ TEST(what_cannot_be_written_comes_as_it_came)
 TEST(a_module_is_kept_for_a_reason_of_ones_own)
 {
   vyre_bytes words = make_words(), out = {0};
-  vyre_module *module;
-  assert_null(vyre_module_create(NULL, 1u << 16, &module));
+  vyre_module *module = new_module();
   assert_null(vyre_spirv_keep(module, words.data, words.size, "a.spv", "as it was asked for"));
   assert_null(vyre_module_seal(module, NULL));
   assert_string_equal(vyre_string_text(module, vyre_module_input(module, 0)->remark), "a.spv: as it was asked for");
   assert_null(vyre_spirv_write(module, 0, NULL, &out));
-  assert_int_equal(out.size, words.size);
-  assert_memory_equal(out.data, words.data, words.size);
+  assert_same_bytes(out, words);
   vyre_module_destroy(module);
-  vyre_bytes_free(&words);
-  vyre_bytes_free(&out);
 }

@@ -49,7 +49,7 @@ fail_one(const char *path, unsigned k, uint64_t n, bool sticky)
   vyre_status status = whole_steps[k].run(&w);
   memory.fail_at = 0;
   bool refused = memory.calls >= n;
-  if (!refused || (memory.space && !status)) {
+  if (!refused || (memory.refused && !status)) {
     require(status, name);
   } else {
     if (vyre_status_code(status) != VYRE_CODE_INPUT || !strstr(vyre_status_text(status), "memory"))
