@@ -4,33 +4,18 @@
 #include "text_test.h"
 #include "vyre/verify.h"
 
-TEST(the_corpus_is_a_fixed_point)
+/* The texts mean what they say: only the literals are of types that nothing can compute with yet. */
+TEST(the_corpus_is_a_fixed_point_and_verified)
 {
   for (size_t i = 0; i < CORPUS_COUNT; i++) {
-    vyre_bytes text = read_corpus(corpus[i]);
-    vyre_module *module = parse(text.data, text.size);
+    vyre_module *module = parse_corpus(corpus[i]);
+    vyre_verify_errors errors = {0};
     vyre_bytes printed = check_fixed_point(module);
     assert_true(vyre_module_is_sealed(module));
-    vyre_bytes_free(&printed);
-    vyre_bytes_free(&text);
-    vyre_module_destroy(module);
-  }
-}
-
-/* The texts mean what they say: only the literals are of types that nothing can compute with yet. */
-TEST(the_corpus_is_verified)
-{
-  for (size_t i = 0; i < CORPUS_COUNT; i++) {
-    if (strcmp(corpus[i], "literals") == 0)
-      continue;
-    vyre_bytes text = read_corpus(corpus[i]);
-    vyre_module *module = parse(text.data, text.size);
-    vyre_verify_errors errors = {0};
-    vyre_status status = vyre_verify(module, &errors);
-    if (status)
-      fail_msg("%s: %s", corpus[i], vyre_status_text(status));
+    if (strcmp(corpus[i], "literals") != 0)
+      assert_ok(vyre_verify(module, &errors));
     vyre_verify_errors_free(&errors);
-    vyre_bytes_free(&text);
+    vyre_bytes_free(&printed);
     vyre_module_destroy(module);
   }
 }
@@ -40,17 +25,15 @@ TEST(every_op_is_in_the_corpus)
 {
   bool seen[VYRE_OP__COUNT] = {false};
   for (size_t i = 0; i < CORPUS_COUNT; i++) {
-    vyre_bytes text = read_corpus(corpus[i]);
-    vyre_module *module = parse(text.data, text.size);
+    vyre_module *module = parse_corpus(corpus[i]);
     vyre_bytes printed = print(module, NULL);
-    vyre_module *again = parse(printed.data, printed.size);
+    vyre_module *again = parse(printed.data);
     const vyre_view *v = vyre_module_view(again);
     for (uint32_t row = 1; row < v->rows; row++)
       seen[VYRE_ROW_OP(v->op[row])] = true;
     vyre_module_destroy(again);
     vyre_module_destroy(module);
     vyre_bytes_free(&printed);
-    vyre_bytes_free(&text);
   }
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     if (vyre_op_infos[op].text && !seen[op])
@@ -84,7 +67,7 @@ TEST(plain_ops_come_back_as_they_were)
     snprintf(wanted, sizeof(wanted), "  %%r = %s exact relaxed %%x%s%s\n", info->text, info->operands > 1 ? ", %y" : "",
              info->operands > 2 ? ", %z" : "");
     assert_non_null(strstr(text.data, wanted));
-    vyre_module *again = parse(text.data, text.size);
+    vyre_module *again = parse(text.data);
     const vyre_view *v = vyre_module_view(again), *w = vyre_module_view(module);
     assert_int_equal(v->rows, w->rows);
     for (uint32_t i = 1; i < v->rows; i++) {
@@ -194,12 +177,10 @@ TEST(forms_print_as_they_should)
   static const char head[] = "program @p workgroup(1, 1, 1) {\n  buffer %x : f32[] storage rw set(0) binding(0)\n  %i = lindex\n";
   for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
     vyre_bytes text = {0}, wanted = {0};
-    assert_null(vyre_bytes_printf(&text, "%s%s\n}\n", head, forms[i].text));
-    assert_null(vyre_bytes_printf(&wanted, "%s%s}\n", head, forms[i].printed));
-    vyre_module *module = parse(text.data, text.size);
-    vyre_bytes printed = check_fixed_point(module);
-    assert_string_equal(printed.data, wanted.data);
-    vyre_bytes_free(&printed);
+    assert_ok(vyre_bytes_printf(&text, "%s%s\n}\n", head, forms[i].text));
+    assert_ok(vyre_bytes_printf(&wanted, "%s%s}\n", head, forms[i].printed));
+    vyre_module *module = parse(text.data);
+    check_prints(module, wanted.data);
     vyre_bytes_free(&wanted);
     vyre_bytes_free(&text);
     vyre_module_destroy(module);
@@ -306,10 +287,8 @@ static const struct {
 TEST(whole_texts_print_as_they_should)
 {
   for (size_t i = 0; i < sizeof(wholes) / sizeof(*wholes); i++) {
-    vyre_module *module = parse(wholes[i].text, strlen(wholes[i].text));
-    vyre_bytes printed = check_fixed_point(module);
-    assert_string_equal(printed.data, wholes[i].printed ? wholes[i].printed : wholes[i].text);
-    vyre_bytes_free(&printed);
+    vyre_module *module = parse(wholes[i].text);
+    check_prints(module, wholes[i].printed ? wholes[i].printed : wholes[i].text);
     vyre_module_destroy(module);
   }
 }
@@ -318,7 +297,7 @@ TEST(whole_texts_print_as_they_should)
 TEST(rows_of_one_file_share_gid)
 {
   static const char text[] = "program @p {\n  %a = gid.x\n  %b = gid.y\n  %c = lid.x\n}\n";
-  vyre_module *module = parse(text, sizeof(text) - 1);
+  vyre_module *module = parse(text);
   const vyre_view *v = vyre_module_view(module);
   uint32_t gids = 0;
   for (uint32_t row = 1; row < v->rows; row++)
@@ -333,10 +312,8 @@ TEST(texts_add_to_a_module)
   for (uint32_t i = 0; i < 3; i++)
     assert_null(vyre_text_parse(module, "program @p { }\n", 15, i == 1 ? "b.vir" : NULL, (vyre_diagnostics){0}));
   assert_int_equal(vyre_module_input_count(module), 3);
-  vyre_bytes printed = check_fixed_point(module);
-  assert_string_equal(printed.data, "program @p workgroup(1, 1, 1) {\n}\n\nprogram @p_1 workgroup(1, 1, 1) {\n}\n\n"
-                                    "program @p_2 workgroup(1, 1, 1) {\n}\n");
-  vyre_bytes_free(&printed);
+  check_prints(module, "program @p workgroup(1, 1, 1) {\n}\n\nprogram @p_1 workgroup(1, 1, 1) {\n}\n\n"
+                       "program @p_2 workgroup(1, 1, 1) {\n}\n");
   vyre_module_destroy(module);
 }
 
@@ -345,16 +322,11 @@ TEST(layouts_print_as_written)
 {
   static const char text[] = "struct @S block { r : mat3(f32x3, stride 32, row_major), m : mat3(f32x3), v : f32x3, s : f32 }\n\n"
                              "program @p workgroup(1, 1, 1) {\n  buffer %s : @S storage rw set(0) binding(0)\n}\n";
-  vyre_module *module = parse(text, sizeof(text) - 1);
-  vyre_bytes printed = print(module, NULL);
-  assert_string_equal(printed.data, text);
-  const vyre_view *v = vyre_module_view(module);
-  for (uint32_t row = 1; row < v->rows; row++)
-    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer) {
-      assert_int_equal(vyre_type_get(module, vyre_type_step(module, v->imm[row], 1)).stride, 16);
-      assert_int_equal(vyre_type_get(module, v->imm[row]).members[3].offset, 156);
-    }
-  vyre_bytes_free(&printed);
+  vyre_module *module = parse(text);
+  const vyre_type_id type = vyre_module_view(module)->imm[find_op(module, VYRE_OP_buffer)];
+  check_prints(module, text);
+  assert_int_equal(vyre_type_get(module, vyre_type_step(module, type, 1)).stride, 16);
+  assert_int_equal(vyre_type_get(module, type).members[3].offset, 156);
   vyre_module_destroy(module);
 }
 
@@ -366,19 +338,13 @@ TEST(layouts_left_out_are_std430)
                              "program @p workgroup(1, 1, 1) {\n  buffer %s : @S storage rw set(0) binding(0)\n}\n";
   static const uint32_t offsets[] = {0, 16, 28, 32, 64, 96, 128, 144, 176, 400, 404, 416};
   static const uint32_t strides[] = {4, 4, 4, 16, 8, 16, 4, 16, 8, 4, 4, 16};
-  vyre_module *module = parse(text, sizeof(text) - 1);
-  vyre_bytes printed = print(module, NULL);
-  assert_string_equal(printed.data, text);
-  const vyre_view *v = vyre_module_view(module);
-  uint32_t buffer = 1;
-  while (VYRE_ROW_OP(v->op[buffer]) != VYRE_OP_buffer)
-    buffer++;
-  vyre_type_info info = vyre_type_get(module, v->imm[buffer]);
+  vyre_module *module = parse(text);
+  const vyre_type_info info = vyre_type_get(module, vyre_module_view(module)->imm[find_op(module, VYRE_OP_buffer)]);
+  check_prints(module, text);
   assert_int_equal(info.count, 12);
   for (uint32_t i = 0; i < 12; i++) {
     assert_int_equal(info.members[i].offset, offsets[i]);
     assert_int_equal(vyre_type_get(module, info.members[i].type).stride, strides[i]);
   }
-  vyre_bytes_free(&printed);
   vyre_module_destroy(module);
 }

@@ -4,17 +4,9 @@
 #ifndef VYRE_UNITTESTS_VERIFY_FIXTURE_H
 #define VYRE_UNITTESTS_VERIFY_FIXTURE_H
 
-#include "../test.h"
-#include "vyre/ir.h"
+#include "../module.h"
 #include "vyre/verify.h"
 
-#define BOOL  VYRE_TYPE(VYRE_BOOL, 1)
-#define U32   VYRE_TYPE(VYRE_U32, 1)
-#define I32   VYRE_TYPE(VYRE_I32, 1)
-#define F32   VYRE_TYPE(VYRE_F32, 1)
-#define F32X2 VYRE_TYPE(VYRE_F32, 2)
-#define F32X3 VYRE_TYPE(VYRE_F32, 3)
-#define F32X4 VYRE_TYPE(VYRE_F32, 4)
 #define TUPLE VYRE_TYPE(VYRE_TUPLE, 1)
 #define PATH  VYRE_TYPE(VYRE_PATH, 1)
 #define NONE  VYRE_NONE
@@ -78,15 +70,12 @@ static inline void
 fixture_open(fixture *x)
 {
   vyre_row gid, float_index, columns[2];
-  *x = (fixture){0};
-  assert_null(vyre_module_create(NULL, 1u << 16, &x->m));
+  *x = (fixture){.m = new_module()};
   x->v = vyre_module_view(x->m);
   vyre_build_program(x->m, "other", 0, vyre_module_add_input(x->m, "test"), &x->b);
   x->other = op0(x, VYRE_OP_lindex, U32);
   x->program = vyre_build_program(x->m, "main", 0, 0, &x->b);
-  for (uint32_t row = x->v->first[x->program.id]; row; row = x->v->next[row])
-    if (VYRE_ROW_OP(x->v->op[row]) == VYRE_OP_workgroup)
-      x->workgroup = (vyre_row){row};
+  x->workgroup = row_of(x->v->last[x->program.id]);
   x->spec = vyre_build_spec(&x->b, U32, 8, 3);
   fixture_memory(x);
   x->var = vyre_build_var(&x->b, F32);
@@ -102,12 +91,6 @@ fixture_open(fixture *x)
   columns[0] = columns[1] = x->vec;
   x->matrix = vyre_build_tuple(&x->b, columns, 2);
   x->pair = vyre_build_tuple(&x->b, (const vyre_row[]){x->u, x->u}, 2);
-}
-
-static inline void
-fixture_close(fixture *x)
-{
-  vyre_module_destroy(x->m);
 }
 
 /* Writes a column behind the module's back. */

@@ -1,42 +1,19 @@
 /* The verifier and the versions without memory: each allocation fails once; the status says so, nothing is leaked or half done.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../test_allocator.h"
 #include "fixture.h"
 
-static uint32_t calls, fail_at;
-static size_t out; /* bytes, as callers count them */
-
-static void *
-counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  const vyre_allocator *base = vyre_allocator_default();
-  (void)user;
-  if (new_size > 0 && ++calls == fail_at)
-    return NULL;
-  void *result = base->resize(base->user, memory, old_size, new_size);
-  if (result || new_size == 0)
-    out += new_size - old_size;
-  return result;
-}
-
-/* A copy of the default allocator that counts; reserve and commit are not asked for here. */
-static vyre_allocator
-counting_allocator(void)
-{
-  vyre_allocator allocator = *vyre_allocator_default();
-  allocator.resize = counting_resize;
-  return allocator;
-}
+static test_memory memory;
 
 /* A module with something of all that takes memory: nested regions, labels, length rows, members out of order, writes in a loop. */
 static vyre_module *
 build(bool broken)
 {
-  vyre_allocator allocator = counting_allocator();
+  const vyre_allocator allocator = test_allocator(&memory, 0);
   fixture x = {0};
   vyre_row length, choice, labels[5], tuple, loop;
   vyre_type_id sized, members;
-  fail_at = 0;
   assert_null(vyre_module_create(&allocator, 1u << 16, &x.m));
   x.v = vyre_module_view(x.m);
   x.program = vyre_build_program(x.m, "main", 0, vyre_module_add_input(x.m, "test"), &x.b);
@@ -68,98 +45,99 @@ build(bool broken)
   return x.m;
 }
 
-static void
-sweep(bool broken)
+/* Calls `work` on the module with its first allocation failing, then its second, and so on, until none fails.  Asserts that each
+ * failure is an error that leaves no memory in use.  Returns the number of failures. */
+static uint64_t
+fail_each(vyre_status (*work)(vyre_module *module), vyre_module *module)
 {
-  vyre_module *m = build(broken);
-  const size_t before = out;
-  for (uint32_t at = 1;; at++) {
-    vyre_verify_errors errors = {0};
-    vyre_status status;
-    calls = 0;
-    fail_at = at;
-    status = vyre_verify(m, &errors);
-    if (calls < at) { /* it did without that one: the last round */
-      assert_int_equal(errors.count, broken ? 21 : 0);
-      assert_int_equal(status != NULL, broken);
-      assert_true(at > (broken ? 10u : 5u));
-      vyre_status_free(status);
-      vyre_verify_errors_free(&errors);
-      assert_int_equal(out, before);
-      break;
+  const size_t before = memory.out;
+  for (uint64_t at = 1;; at++) {
+    memory.calls = 0;
+    memory.fail_at = at;
+    vyre_status status = work(module);
+    memory.fail_at = 0;
+    if (memory.calls < at) {
+      assert_ok(status);
+      return at;
     }
-    assert_non_null(status);
-    assert_non_null(strstr(vyre_status_text(status), "out of memory"));
-    assert_int_equal(errors.count, 0);
-    vyre_status_free(status);
-    vyre_verify_errors_free(&errors);
-    assert_int_equal(out, before); /* all is given back, at the size that it had */
+    assert_error(status, VYRE_CODE_INPUT, "out of memory");
+    assert_int_equal(memory.out, before);
   }
-  fail_at = 0;
-  vyre_module_destroy(m);
 }
 
-TEST(verify_without_memory)
+static bool is_broken;
+
+/* Returns an error if memory runs out, and asserts what the verifier reports otherwise. */
+static vyre_status
+verify(vyre_module *module)
 {
-  sweep(false);
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify(module, &errors);
+  const bool fails = memory.calls >= memory.fail_at;
+  assert_int_equal(errors.count, is_broken && !fails ? 21 : 0);
+  vyre_verify_errors_free(&errors);
+  if (fails)
+    return status;
+  assert_int_equal(status != NULL, is_broken);
+  vyre_status_free(status);
+  return VYRE_OK;
 }
 
-TEST(reporting_without_memory)
+TEST(verifying_without_memory)
 {
-  sweep(true);
+  for (uint32_t broken = 0; broken < 2; broken++) {
+    is_broken = broken != 0;
+    vyre_module *m = build(is_broken);
+    assert_true(fail_each(verify, m) > (broken ? 10u : 5u));
+    vyre_module_destroy(m);
+  }
+}
+
+static vyre_verify_errors found;
+
+static vyre_status
+print_errors(vyre_module *module)
+{
+  vyre_bytes text = {.allocator = vyre_module_allocator(module)};
+  vyre_status status = vyre_verify_print(module, &found, &text);
+  vyre_bytes_free(&text);
+  return status;
 }
 
 TEST(printing_without_memory)
 {
   vyre_module *m = build(true);
-  vyre_verify_errors errors = {0};
-  vyre_status_free(vyre_verify(m, &errors));
-  assert_int_equal(errors.count, 21);
-  for (uint32_t at = 1;; at++) {
-    vyre_bytes text = {.allocator = vyre_module_allocator(m)};
-    vyre_status status;
-    calls = 0;
-    fail_at = at;
-    status = vyre_verify_print(m, &errors, &text);
-    fail_at = 0;
-    vyre_bytes_free(&text);
-    if (!status)
-      break;
-    vyre_status_free(status);
-    assert_true(at < 100000);
-  }
-  vyre_verify_errors_free(&errors);
+  vyre_status_free(vyre_verify(m, &found));
+  assert_int_equal(found.count, 21);
+  fail_each(print_errors, m);
+  vyre_verify_errors_free(&found);
   vyre_module_destroy(m);
 }
 
 TEST(versions_without_memory)
 {
-  vyre_module *m = build(false);
-  for (uint32_t at = 1;; at++) {
-    vyre_status status;
-    calls = 0;
-    fail_at = at;
-    status = vyre_module_make_analyses(m, VYRE_VERSIONS);
-    if (!status)
-      break;
-    assert_non_null(strstr(vyre_status_text(status), "out of memory"));
-    vyre_status_free(status);
-    assert_true(at < 100000);
+  bool fails = true;
+  for (uint64_t at = 1; fails; at++) {
+    vyre_module *m = build(false);
+    memory.calls = 0;
+    memory.fail_at = at;
+    vyre_status status = vyre_module_make_analyses(m, VYRE_VERSIONS);
+    fails = memory.calls >= at;
+    memory.fail_at = 0;
+    if (fails)
+      assert_error(status, VYRE_CODE_INPUT, "out of memory");
+    else
+      assert_ok(vyre_verify_analyses(m, VYRE_VERSIONS));
+    vyre_module_destroy(m);
+    assert_int_equal(memory.out, 0);
   }
-  fail_at = 0;
-  assert_null(vyre_verify_analyses(m, VYRE_VERSIONS));
-  vyre_module_destroy(m);
 }
 
 TEST(versions_of_an_unsealed_module)
 {
   fixture x;
-  vyre_status status;
   fixture_open(&x);
   vyre_row_kill(x.m, x.pair);
-  status = vyre_module_make_analyses(x.m, VYRE_VERSIONS);
-  assert_non_null(status);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
-  vyre_status_free(status);
-  fixture_close(&x);
+  assert_error(vyre_module_make_analyses(x.m, VYRE_VERSIONS), VYRE_CODE_INTERNAL, "");
+  vyre_module_destroy(x.m);
 }

@@ -10,8 +10,8 @@ static int
 make_target(void **state)
 {
   (void)state;
-  vyre_status status = vyre_module_create(NULL, 1 << 14, &target);
-  return status ? -1 : 0;
+  target = new_module();
+  return 0;
 }
 
 static int
@@ -30,10 +30,7 @@ refused(const char *data, size_t size)
   vyre_status status = vyre_vir0_read(target, data, size, "f", NULL, 0);
   if (!status)
     return false;
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-  if (!strstr(vyre_status_text(status), "\nFix: ") && !strstr(vyre_status_text(status), "while verifying 'f'"))
-    fail_msg("%s", vyre_status_text(status));
-  vyre_status_free(status);
+  assert_error(status, VYRE_CODE_INPUT, strstr(vyre_status_text(status), "\nFix: ") ? "" : "while verifying 'f'");
   assert_int_equal(target->view.rows, 1);
   assert_null(vyre_module_status(target));
   return true;
@@ -54,10 +51,7 @@ refused_copy(const char *data, size_t size)
 static vyre_bytes
 small_file(void)
 {
-  vyre_module *m;
-  static const char text[] = "program @p {\n  buffer %x : u32[4] storage rw set(0) binding(0)\n  store %x[0], 1u32\n}\n";
-  assert_null(vyre_module_create(NULL, 0, &m));
-  assert_null(vyre_text_parse(m, text, sizeof(text) - 1, "p.vir", (vyre_diagnostics){0}));
+  vyre_module *m = parse("program @p {\n  buffer %x : u32[4] storage rw set(0) binding(0)\n  store %x[0], 1u32\n}\n");
   vyre_bytes file = sample_write(m);
   vyre_module_destroy(m);
   return file;
@@ -210,33 +204,36 @@ static const struct {
     {VYRE_VIR0_SCOPES, 42, 9, "a scope is there twice, or what it names is not before it"},
 };
 
-/* Of the sample, and its scopes, with one word changed. */
-static bool
-says(uint32_t kind, uint32_t word, uint32_t value, const char *message)
+/* Asserts that the file is refused with that message. */
+static void
+assert_refused(const vyre_bytes *file, const char *message)
+{
+  vyre_module_clear(target);
+  assert_error(vyre_vir0_read(target, file->data, file->size, "f", NULL, 0), VYRE_CODE_INPUT, message);
+  assert_int_equal(target->view.rows, 1);
+}
+
+/* Changes one word of a file of the sample, which is refused with that message.  The word is at byte `at` of the file, or, if
+ * `kind` is not 0, of that section. */
+static void
+assert_damage_refused(uint32_t kind, size_t at, uint32_t value, bool hash, const char *message)
 {
   vyre_module *m = sample_new();
   if (kind == VYRE_VIR0_SCOPES)
     sample_add_scopes(m);
   vyre_bytes file = sample_write(m);
-  memcpy(file.data + section_of(&file, kind)->offset + 4 * (size_t)word, &value, 4);
-  sample_rehash(&file);
-  vyre_module_clear(target);
-  vyre_status status = vyre_vir0_read(target, file.data, file.size, "f", NULL, 0);
-  bool right = status && strstr(vyre_status_text(status), message);
-  if (!right)
-    print_error("section %u, word %u = %u: '%s', not '%s'\n", kind, word, value, vyre_status_text(status), message);
-  vyre_status_free(status);
+  memcpy(file.data + (kind ? section_of(&file, kind)->offset : 0) + at, &value, 4);
+  if (hash)
+    sample_rehash(&file);
+  assert_refused(&file, message);
   vyre_bytes_free(&file);
   vyre_module_destroy(m);
-  return right;
 }
 
 TEST(the_place_is_said)
 {
-  bool all = true;
   for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++)
-    all &= says(damages[i].kind, damages[i].word, damages[i].value, damages[i].message);
-  assert_true(all);
+    assert_damage_refused(damages[i].kind, 4 * (size_t)damages[i].word, damages[i].value, true, damages[i].message);
 }
 
 /* What reads a text stops at a zero byte, so there must be one. */
@@ -247,10 +244,7 @@ TEST(texts_end)
   const vyre_vir0_section *strings = section_of(&file, VYRE_VIR0_STRINGS);
   file.data[strings->offset + strings->size - 1] = 'x';
   sample_rehash(&file);
-  vyre_module_clear(target);
-  vyre_status status = vyre_vir0_read(target, file.data, file.size, "f", NULL, 0);
-  assert_true(status && strstr(vyre_status_text(status), "no zero byte"));
-  vyre_status_free(status);
+  assert_refused(&file, "no zero byte");
   vyre_bytes_free(&file);
   vyre_module_destroy(m);
 }
@@ -289,21 +283,8 @@ static const struct {
 
 TEST(the_head_is_checked)
 {
-  for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
-    vyre_module *m = sample_new();
-    vyre_bytes file = sample_write(m);
-    memcpy(file.data + heads[i].at, &heads[i].value, 4);
-    if (heads[i].hash)
-      sample_rehash(&file);
-    vyre_module_clear(target);
-    vyre_status status = vyre_vir0_read(target, file.data, file.size, "f", NULL, 0);
-    if (!status || !strstr(vyre_status_text(status), heads[i].message))
-      print_error("byte %u = %u: '%s', not '%s'\n", heads[i].at, heads[i].value, vyre_status_text(status), heads[i].message);
-    assert_true(status && strstr(vyre_status_text(status), heads[i].message));
-    vyre_status_free(status);
-    vyre_bytes_free(&file);
-    vyre_module_destroy(m);
-  }
+  for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+    assert_damage_refused(0, heads[i].at, heads[i].value, heads[i].hash, heads[i].message);
 }
 
 /* An unknown kind that may be skipped is. */
@@ -334,12 +315,7 @@ TEST(row_0_is_needed)
     section->size = 0;
   }
   sample_rehash(&file);
-  vyre_module_clear(target);
-  vyre_status status = vyre_vir0_read(target, file.data, file.size, "f", NULL, 0);
-  if (!status || !strstr(vyre_status_text(status), "there is no row 0"))
-    fail_msg("%s", vyre_status_text(status));
-  vyre_status_free(status);
-  assert_int_equal(target->view.rows, 1);
+  assert_refused(&file, "there is no row 0");
   vyre_bytes_free(&file);
 }
 

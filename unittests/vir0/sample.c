@@ -141,14 +141,11 @@ sample_add_scopes(vyre_module *m)
 vyre_module *
 sample_new(void)
 {
-  vyre_module *m;
-  assert_null(vyre_module_create(NULL, 0, &m));
-  sample_build(m);
-  assert_null(vyre_module_seal(m, NULL));
+  vyre_module *m = new_module();
   vyre_verify_errors errors = {0};
-  vyre_status status = vyre_verify(m, &errors);
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
+  sample_build(m);
+  assert_ok(vyre_module_seal(m, NULL));
+  assert_ok(vyre_verify(m, &errors));
   vyre_verify_errors_free(&errors);
   return m;
 }
@@ -157,20 +154,15 @@ vyre_bytes
 sample_write(const vyre_module *module)
 {
   vyre_bytes bytes = {0};
-  vyre_status status = vyre_vir0_write(module, NULL, 0, &bytes);
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
+  assert_ok(vyre_vir0_write(module, NULL, 0, &bytes));
   return bytes;
 }
 
 vyre_module *
 sample_read(const vyre_bytes *bytes)
 {
-  vyre_module *m;
-  assert_null(vyre_module_create(NULL, 0, &m));
-  vyre_status status = vyre_vir0_read(m, bytes->data, bytes->size, "sample.vir0", NULL, 0);
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
+  vyre_module *m = new_module();
+  assert_ok(vyre_vir0_read(m, bytes->data, bytes->size, "sample.vir0", NULL, 0));
   assert_true(vyre_module_is_sealed(m));
   return m;
 }

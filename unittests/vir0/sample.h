@@ -4,18 +4,13 @@
 #ifndef VYRE_VIR0_SAMPLE_H
 #define VYRE_VIR0_SAMPLE_H
 
-#include "../test.h"
+#include "../module.h"
 
 #include "table/table.h"
 #include "vyre/io.h"
 #include "vyre/spirv.h"
-#include "vyre/text.h"
 #include "vyre/verify.h"
 #include "vyre/vir0.h"
-
-#define U32   VYRE_TYPE(VYRE_U32, 1)
-#define F32   VYRE_TYPE(VYRE_F32, 1)
-#define F32X4 VYRE_TYPE(VYRE_F32, 4)
 
 /* Frozen: names, lines, spec ids, decorations, two inputs, execution modes, every form of type, initializers.  Sealed, and right.
  */
