@@ -1,20 +1,12 @@
-/* What tests of targets ask of a status.
+/* Assertions about refusals.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_ASSERTS_H
 #define VYRE_UNITTESTS_ASSERTS_H
 
-#include "../test.h"
-#include "vyre/status.h"
+#include "../status.h"
 
-static inline void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
-
-/* It failed with that code, its text has both words and a Fix line. */
+/* Asserts that the status has that code and that its text has both words and a Fix line, and frees the status. */
 static inline void
 assert_fails(vyre_status status, vyre_code code, const char *word1, const char *word2)
 {

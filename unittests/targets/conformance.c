@@ -20,12 +20,18 @@
 
 extern const vyre_target_ops CONFORM_TARGET;
 
-static void its_lists_agree_with_what_it_says(conform *c);
+enum { MOST_TESTS = 128 };
 
-static const conform_test first[] = {CONFORM_TEST(its_lists_agree_with_what_it_says, 0), {0}};
-static const conform_test *const tests[] = {first,          conform_memory, conform_kept,   conform_kernels, conform_sequences,
-                                            conform_orders, conform_steps,  conform_hostile};
-enum { LISTS = sizeof tests / sizeof *tests };
+static conform_test tests[MOST_TESTS];
+static uint32_t test_count;
+
+void
+conform_add(conform_test test)
+{
+  if (test_count == MOST_TESTS)
+    abort();
+  tests[test_count++] = test;
+}
 
 static const struct {
   const char *name;
@@ -82,10 +88,9 @@ reason_of(const char *kind, const char *form, const char *name)
 static bool
 is_test(const char *name, size_t length)
 {
-  for (uint32_t list = 0; list < LISTS; list++)
-    for (const conform_test *test = tests[list]; test->name; test++)
-      if (strlen(test->name) == length && strncmp(test->name, name, length) == 0)
-        return true;
+  for (uint32_t i = 0; i < test_count; i++)
+    if (strlen(tests[i].name) == length && strncmp(tests[i].name, name, length) == 0)
+      return true;
   return false;
 }
 
@@ -163,8 +168,7 @@ lacks_by_itself(const conform *c, uint32_t form)
   return lacks;
 }
 
-static void
-its_lists_agree_with_what_it_says(conform *c)
+CONFORM(its_lists_agree_with_what_it_says, 0)
 {
   assert_int_equal(c->info.forms, said.forms);
   for (uint32_t form = 0; form <= NO_FORM; form++)
@@ -194,7 +198,7 @@ run_job(void **state)
   const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY), .validate = test_validates(), .threads = 3};
   shared.ops = &CONFORM_TARGET;
   if (!shared.target)
-    ok(shared.ops->open(&options, NULL, &shared.target));
+    assert_ok(shared.ops->open(&options, NULL, &shared.target));
   conform c = shared;
   c.form = j->form;
   c.ops->describe(c.target, &c.info);
@@ -205,7 +209,7 @@ static void
 close_shared(void **state)
 {
   (void)state;
-  ok(CONFORM_TARGET.close(shared.target));
+  assert_ok(CONFORM_TARGET.close(shared.target));
 }
 
 static bool
@@ -342,18 +346,15 @@ run_one(const conform_test *test, vyre_kernel_form form)
   return passed == !expected;
 }
 
+/* Runs a test once for each form of kernel, or once if it has no kernels.  Returns the number of wrong outcomes. */
 static uint32_t
-run_list(const conform_test *list, const char *only)
+run_forms(const conform_test *test)
 {
+  const bool has_kernels = test->needs & NEEDS_KERNELS;
   uint32_t wrong = 0;
-  for (const conform_test *test = list; test->name; test++) {
-    const bool has_kernels = test->needs & NEEDS_KERNELS;
-    if (only && strcmp(only, test->name) != 0)
-      continue;
-    for (uint32_t form = 0; form <= NO_FORM; form++)
-      if (form == NO_FORM ? !has_kernels || said.forms == 0 : has_kernels && (said.forms >> form & 1))
-        wrong += !run_one(test, (vyre_kernel_form)form);
-  }
+  for (uint32_t form = 0; form <= NO_FORM; form++)
+    if (form == NO_FORM ? !has_kernels || said.forms == 0 : has_kernels && (said.forms >> form & 1))
+      wrong += !run_one(test, (vyre_kernel_form)form);
   return wrong;
 }
 
@@ -366,8 +367,9 @@ main(int argc, char **argv)
   read_lists();
   signal(SIGPIPE, SIG_IGN);
   uint32_t wrong = 0;
-  for (uint32_t i = 0; i < LISTS; i++)
-    wrong += run_list(tests[i], only);
+  for (uint32_t i = 0; i < test_count; i++)
+    if (!only || strcmp(only, tests[i].name) == 0)
+      wrong += run_forms(&tests[i]);
   wrong += !end_shared();
   printf("%u wrong\n", wrong);
   return wrong ? 1 : 0;

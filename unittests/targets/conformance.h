@@ -8,7 +8,7 @@
 #ifndef VYRE_UNITTESTS_CONFORMANCE_H
 #define VYRE_UNITTESTS_CONFORMANCE_H
 
-#include "../test.h"
+#include "../status.h"
 
 #include "vyre/target.h"
 
@@ -41,19 +41,19 @@ typedef struct conform_test {
   uint32_t needs;
 } conform_test;
 
-#define CONFORM_TEST(function, needs) \
-  {                                   \
-#function, function, needs        \
-  }
+/* Defines a test and adds it to the suite. */
+#define CONFORM(function, needs)                                \
+  static void function(conform *c);                             \
+  __attribute__((constructor)) static void add_##function(void) \
+  {                                                             \
+    conform_add((conform_test){#function, function, needs});    \
+  }                                                             \
+  static void function(conform *c)
 
-/* A list ends with one without a name. */
-extern const conform_test conform_memory[], conform_kept[], conform_kernels[], conform_sequences[], conform_orders[],
-    conform_steps[], conform_hostile[];
+void conform_add(conform_test test);
 
 /* ---- conformance_help.c -------------------------------------------------------------------------------------------------- */
 
-/* Ends the test unless it is OK. */
-void ok(vyre_status status);
 /* It failed with that code, its text has the target's name first, this word, and a Fix line without a program's options. */
 void refused(const conform *c, vyre_status status, vyre_code code, const char *word);
 /* The counter of that name. */
@@ -63,9 +63,21 @@ vyre_target *open_another(const conform *c);
 vyre_device_buffer buffer_of(const conform *c, uint64_t size);
 /* A buffer with these words. */
 vyre_device_buffer buffer_with(const conform *c, const uint32_t *words, uint32_t count);
+/* A buffer of zeros. */
+vyre_device_buffer buffer_of_zeros(const conform *c, uint32_t count);
 vyre_range whole(vyre_device_buffer buffer);
 vyre_range words_of(vyre_device_buffer buffer, uint32_t first, uint32_t count);
 void read_words(const conform *c, vyre_device_buffer buffer, uint32_t *out, uint32_t count);
+
+/* Entries of a sequence. */
+#define FILLS(pointer, number)        .fills = (pointer), .fill_count = (number)
+#define UPLOADS(pointer, number)      .uploads = (pointer), .upload_count = (number)
+#define STEPS(pointer, number)        .steps = (pointer), .step_count = (number)
+#define READS(pointer, number)        .reads = (pointer), .read_count = (number)
+#define REPEATS(pointer, number, out) .repeats = (pointer), .repeat_count = (number), .ends = (out)
+
+/* Submits the sequence, which must succeed. */
+vyre_timing submit(const conform *c, vyre_sequence sequence);
 
 /* A description of a program of the suite (kernels.vir, special.vir, grid.vir) in the test's form, to be freed.  `specs` may be
  * NULL. */

@@ -13,14 +13,6 @@
 #include "vyre/verify.h"
 
 void
-ok(vyre_status status)
-{
-  if (status)
-    print_error("%s\n", vyre_status_text(status));
-  assert_null(status);
-}
-
-void
 refused(const conform *c, vyre_status status, vyre_code code, const char *word)
 {
   char name[32];
@@ -66,7 +58,7 @@ open_another(const conform *c)
 {
   vyre_target *target;
   const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
-  ok(c->ops->open(&options, NULL, &target));
+  assert_ok(c->ops->open(&options, NULL, &target));
   return target;
 }
 
@@ -74,7 +66,7 @@ vyre_device_buffer
 buffer_of(const conform *c, uint64_t size)
 {
   vyre_device_buffer buffer;
-  ok(c->ops->allocate(c->target, size, &buffer));
+  assert_ok(c->ops->allocate(c->target, size, &buffer));
   assert_int_not_equal(buffer.id, 0);
   return buffer;
 }
@@ -83,7 +75,16 @@ vyre_device_buffer
 buffer_with(const conform *c, const uint32_t *words, uint32_t count)
 {
   vyre_device_buffer buffer = buffer_of(c, count * sizeof *words);
-  ok(vyre_target_write(c->ops, c->target, buffer, 0, 0, words));
+  assert_ok(vyre_target_write(c->ops, c->target, buffer, 0, 0, words));
+  return buffer;
+}
+
+vyre_device_buffer
+buffer_of_zeros(const conform *c, uint32_t count)
+{
+  uint32_t *zeros = calloc(count, sizeof *zeros);
+  const vyre_device_buffer buffer = buffer_with(c, zeros, count);
+  free(zeros);
   return buffer;
 }
 
@@ -102,7 +103,15 @@ words_of(vyre_device_buffer buffer, uint32_t first, uint32_t count)
 void
 read_words(const conform *c, vyre_device_buffer buffer, uint32_t *out, uint32_t count)
 {
-  ok(vyre_target_read(c->ops, c->target, buffer, 0, count * sizeof *out, out));
+  assert_ok(vyre_target_read(c->ops, c->target, buffer, 0, count * sizeof *out, out));
+}
+
+vyre_timing
+submit(const conform *c, vyre_sequence sequence)
+{
+  vyre_timing timing;
+  assert_ok(c->ops->submit(c->target, &sequence, &timing));
+  return timing;
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------- */
@@ -151,10 +160,10 @@ load_module(const char *file)
   vyre_bytes text = {0};
   vyre_verify_errors errors = {0};
   vyre_module *module;
-  ok(vyre_file_read(path, &text));
-  ok(vyre_module_create(NULL, 1u << 16, &module));
-  ok(vyre_text_parse(module, text.data, text.size, path, (vyre_diagnostics){0}));
-  ok(vyre_verify(module, &errors));
+  assert_ok(vyre_file_read(path, &text));
+  assert_ok(vyre_module_create(NULL, 1u << 16, &module));
+  assert_ok(vyre_text_parse(module, text.data, text.size, path, (vyre_diagnostics){0}));
+  assert_ok(vyre_verify(module, &errors));
   vyre_verify_errors_free(&errors);
   vyre_bytes_free(&text);
   return module;
@@ -199,7 +208,7 @@ describe_kernel(const conform *c, const char *name, conform_desc *out)
     return;
   case VYRE_KERNEL_SPIRV:
     out->module = load_module(programs[i].file);
-    ok(vyre_spirv_write(out->module, 0, NULL, &out->words));
+    assert_ok(vyre_spirv_write(out->module, 0, NULL, &out->words));
     out->desc.code = out->words.data;
     out->desc.size = out->words.size;
     return;
@@ -207,8 +216,8 @@ describe_kernel(const conform *c, const char *name, conform_desc *out)
     out->module = load_module(programs[i].file);
     snprintf(out->entry, sizeof out->entry, "the_%s", name); /* some names are instructions */
     out->desc.entry = out->entry;
-    ok(vyre_ptx_write(out->module, (vyre_row){program_row(out->module, name)}, &(vyre_ptx_options){.name = out->entry},
-                      &out->words));
+    assert_ok(vyre_ptx_write(out->module, (vyre_row){program_row(out->module, name)}, &(vyre_ptx_options){.name = out->entry},
+                             &out->words));
     out->desc.code = out->words.data;
     out->desc.size = out->words.size;
     return;
@@ -252,8 +261,8 @@ kernel_of(const conform *c, const char *name)
   conform_desc desc;
   vyre_kernel kernel;
   describe_kernel(c, name, &desc);
-  ok(c->ops->supports(c->target, &desc.desc));
-  ok(c->ops->compile(c->target, &desc.desc, &kernel));
+  assert_ok(c->ops->supports(c->target, &desc.desc));
+  assert_ok(c->ops->compile(c->target, &desc.desc, &kernel));
   assert_int_not_equal(kernel.id, 0);
   if (c->form == VYRE_KERNEL_VIR) {
     keep_module(desc.module);

@@ -18,15 +18,14 @@ fill_parts(vyre_static parts[2])
   parts[1] = (vyre_static){second, sizeof second};
 }
 
-static void
-a_warm_set_uploads_nothing(conform *c)
+CONFORM(a_warm_set_uploads_nothing, NEEDS_ITS_OWN)
 {
   vyre_static parts[2];
   vyre_device_buffer cold[2], warm[2];
   uint32_t back[128];
   bool found = true;
   fill_parts(parts);
-  ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, cold, &found));
+  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, cold, &found));
   assert_false(found);
   assert_int_equal(metric(c, "bytes_up"), 768);
   const uint64_t waits = c->info.capabilities & VYRE_TARGET_SHARED ? 0 : 1; /* all parts at once */
@@ -34,7 +33,7 @@ a_warm_set_uploads_nothing(conform *c)
   assert_int_equal(metric(c, "sets_kept"), 1);
   assert_int_equal(metric(c, "bytes_kept"), 768);
   assert_int_equal(metric(c, "buffers_live"), 2);
-  ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, warm, &found));
+  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, warm, &found));
   assert_true(found);
   assert_int_equal(metric(c, "bytes_up"), 768);
   assert_int_equal(metric(c, "waits"), waits);
@@ -45,19 +44,18 @@ a_warm_set_uploads_nothing(conform *c)
   assert_memory_equal(back, first, sizeof first);
   read_words(c, warm[1], back, 128);
   assert_memory_equal(back, second, sizeof second);
-  ok(c->ops->drop(c->target, cold, 2));
+  assert_ok(c->ops->drop(c->target, cold, 2));
   assert_int_equal(metric(c, "sets_held"), 1);
-  ok(c->ops->drop(c->target, warm, 2));
+  assert_ok(c->ops->drop(c->target, warm, 2));
   assert_int_equal(metric(c, "sets_held"), 0);
-  ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, warm, NULL)); /* nobody held it, and it is there */
+  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, warm, NULL)); /* nobody held it, and it is there */
   assert_int_equal(metric(c, "sets_held"), 1);
   assert_int_equal(metric(c, "bytes_up"), 768);
   assert_int_equal(metric(c, "kept_hits"), 2);
 }
 
 /* Each of these is another set than all before it. */
-static void
-sets_are_told_apart_by_all_that_they_are(conform *c)
+CONFORM(sets_are_told_apart_by_all_that_they_are, NEEDS_ITS_OWN)
 {
   const struct {
     uint64_t domain;
@@ -70,51 +68,48 @@ sets_are_told_apart_by_all_that_they_are(conform *c)
   for (uint32_t i = 0; i < sizeof sets / sizeof *sets; i++) {
     vyre_device_buffer out[2];
     bool found = true;
-    ok(c->ops->keep(c->target, sets[i].domain, sets[i].parts, sets[i].count, out, &found));
+    assert_ok(c->ops->keep(c->target, sets[i].domain, sets[i].parts, sets[i].count, out, &found));
     assert_false(found);
     assert_int_equal(metric(c, "sets_kept"), i + 1);
   }
 }
 
-static void
-a_set_is_dropped_as_often_as_it_was_kept(conform *c)
+CONFORM(a_set_is_dropped_as_often_as_it_was_kept, NEEDS_ITS_OWN)
 {
   vyre_static parts[2];
   vyre_device_buffer set[2];
-  const char *word = "no set that is held";
+  const char *word = "no set that is held\nFix: drop the buffers that keep gave, all in their order";
   fill_parts(parts);
-  ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
+  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
   refused(c, c->ops->drop(c->target, set, 1), VYRE_CODE_INPUT, word);
   const vyre_device_buffer turned[2] = {set[1], set[0]};
   refused(c, c->ops->drop(c->target, turned, 2), VYRE_CODE_INPUT, word);
   refused(c, c->ops->drop(c->target, NULL, 0), VYRE_CODE_INPUT, word);
-  ok(c->ops->drop(c->target, set, 2));
+  assert_ok(c->ops->drop(c->target, set, 2));
   refused(c, c->ops->drop(c->target, set, 2), VYRE_CODE_INPUT, word);
   const vyre_device_buffer own = buffer_of(c, 64);
   refused(c, c->ops->drop(c->target, &own, 1), VYRE_CODE_INPUT, word);
 }
 
-static void
-kept_data_is_nobodys_to_write_or_free(conform *c)
+CONFORM(kept_data_is_nobodys_to_write_or_free, 0)
 {
   vyre_static parts[2];
   vyre_device_buffer set[2];
   fill_parts(parts);
-  ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
-  refused(c, c->ops->free(c->target, set[0]), VYRE_CODE_INPUT, "kept set");
-  refused(c, vyre_target_write(c->ops, c->target, set[0], 0, 0, first), VYRE_CODE_INPUT, "kept data");
+  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
+  refused(c, c->ops->free(c->target, set[0]), VYRE_CODE_INPUT, "kept set\nFix: drop the set");
+  refused(c, vyre_target_write(c->ops, c->target, set[0], 0, 0, first), VYRE_CODE_INPUT, "upload 0 writes to kept data");
   const vyre_fill fill = {whole(set[1]), 0};
-  refused(c, c->ops->submit(c->target, &(vyre_sequence){.fills = &fill, .fill_count = 1}, NULL), VYRE_CODE_INPUT, "kept data");
+  refused(c, c->ops->submit(c->target, &(vyre_sequence){FILLS(&fill, 1)}, NULL), VYRE_CODE_INPUT, "kept data");
 }
 
-static void
-a_set_that_cannot_be_kept_leaves_nothing(conform *c)
+CONFORM(a_set_that_cannot_be_kept_leaves_nothing, NEEDS_ITS_OWN)
 {
   vyre_device_buffer out[3] = {{1}, {2}, {3}};
   const vyre_static empty[] = {{"ab", 2}, {"cd", 0}}, none[] = {{NULL, 4}};
-  refused(c, c->ops->keep(c->target, DOMAIN_A, empty, 2, out, NULL), VYRE_CODE_INPUT, "0 bytes");
+  refused(c, c->ops->keep(c->target, DOMAIN_A, empty, 2, out, NULL), VYRE_CODE_INPUT, "part 1 of 2 to be kept has 0 bytes");
   assert_int_equal(out[0].id | out[1].id, 0);
-  refused(c, c->ops->keep(c->target, DOMAIN_A, none, 1, out, NULL), VYRE_CODE_INPUT, "its data");
+  refused(c, c->ops->keep(c->target, DOMAIN_A, none, 1, out, NULL), VYRE_CODE_INPUT, "part 0 of 1 to be kept has 0 bytes");
   refused(c, c->ops->keep(c->target, DOMAIN_A, empty, 0, out, NULL), VYRE_CODE_INPUT, "no parts");
   assert_int_equal(metric(c, "buffers_live"), 0);
   assert_int_equal(metric(c, "sets_kept"), 0);
@@ -122,44 +117,30 @@ a_set_that_cannot_be_kept_leaves_nothing(conform *c)
   assert_int_equal(metric(c, "bytes_up"), 0);
 }
 
-static void
-kernels_read_kept_data(conform *c)
+CONFORM(kernels_read_kept_data, NEEDS_KERNELS)
 {
   vyre_static parts[2];
   vyre_device_buffer set[2];
   const uint32_t push[2] = {0, 7};
   uint32_t back[64];
   fill_parts(parts);
-  ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
+  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
   const vyre_range ranges[] = {whole(set[0]), whole(buffer_of(c, sizeof first))};
   const vyre_step step = {kernel_of(c, "add"), ranges, 2, push, sizeof push, {1, 1, 1}, 0, 0, {{0}, 0, 0}, false};
   const vyre_read read = {ranges[1], back};
-  vyre_timing timing;
-  ok(c->ops->submit(c->target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, &timing));
+  const vyre_timing timing = submit(c, (vyre_sequence){STEPS(&step, 1), READS(&read, 1)});
   for (uint32_t i = 0; i < 64; i++)
     assert_int_equal(back[i], first[i] + 7);
   assert_int_equal(timing.bytes_up, 0);
 }
 
-static void
-kernels_write_no_kept_data(conform *c)
+CONFORM(kernels_write_no_kept_data, NEEDS_KERNELS)
 {
   vyre_static parts[2];
   vyre_device_buffer set[2];
   fill_parts(parts);
-  ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
+  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
   const vyre_range range = whole(set[0]);
   const vyre_step step = step_of(kernel_of(c, "count"), &range, 1);
-  refused(c, c->ops->submit(c->target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL), VYRE_CODE_INPUT, "kept data");
+  refused(c, c->ops->submit(c->target, &(vyre_sequence){STEPS(&step, 1)}, NULL), VYRE_CODE_INPUT, "kept data");
 }
-
-const conform_test conform_kept[] = {
-    CONFORM_TEST(a_warm_set_uploads_nothing, NEEDS_ITS_OWN),
-    CONFORM_TEST(sets_are_told_apart_by_all_that_they_are, NEEDS_ITS_OWN),
-    CONFORM_TEST(a_set_is_dropped_as_often_as_it_was_kept, NEEDS_ITS_OWN),
-    CONFORM_TEST(kept_data_is_nobodys_to_write_or_free, 0),
-    CONFORM_TEST(a_set_that_cannot_be_kept_leaves_nothing, NEEDS_ITS_OWN),
-    CONFORM_TEST(kernels_read_kept_data, NEEDS_KERNELS),
-    CONFORM_TEST(kernels_write_no_kept_data, NEEDS_KERNELS),
-    {0},
-};

@@ -4,8 +4,7 @@
 #include "bundle.h"
 #include "conformance.h"
 
-static void
-sizes_that_no_buffer_has_are_refused(conform *c)
+CONFORM(sizes_that_no_buffer_has_are_refused, NEEDS_ITS_OWN)
 {
   vyre_device_buffer buffer = {7};
   refused(c, c->ops->allocate(c->target, 0, &buffer), VYRE_CODE_INPUT, "0 bytes");
@@ -18,8 +17,7 @@ sizes_that_no_buffer_has_are_refused(conform *c)
   assert_int_equal(metric(c, "bytes_live"), 0);
 }
 
-static void
-bytes_of_any_number_come_back(conform *c)
+CONFORM(bytes_of_any_number_come_back, 0)
 {
   static const uint64_t sizes[] = {1, 2, 3, 4, 5, 7, 63, 64, 65, 4095, 100003};
   for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -27,11 +25,11 @@ bytes_of_any_number_come_back(conform *c)
     for (uint64_t k = 0; k < sizes[i]; k++)
       bytes[k] = (unsigned char)(k * 7 + i);
     vyre_device_buffer buffer = buffer_of(c, sizes[i]);
-    ok(vyre_target_write(c->ops, c->target, buffer, 0, sizes[i], bytes));
-    ok(vyre_target_read(c->ops, c->target, buffer, 0, 0, back));
+    assert_ok(vyre_target_write(c->ops, c->target, buffer, 0, sizes[i], bytes));
+    assert_ok(vyre_target_read(c->ops, c->target, buffer, 0, 0, back));
     assert_memory_equal(bytes, back, sizes[i]);
     assert_int_equal(back[sizes[i]], 0);
-    ok(c->ops->free(c->target, buffer));
+    assert_ok(c->ops->free(c->target, buffer));
     free(bytes);
     free(back);
   }
@@ -53,13 +51,12 @@ expect(const conform *c, figures is)
   assert_int_equal(metric(c, "bytes_pooled"), is.bytes_pooled);
 }
 
-static void
-what_was_freed_is_used_again_for_just_its_size(conform *c)
+CONFORM(what_was_freed_is_used_again_for_just_its_size, NEEDS_ITS_OWN)
 {
   expect(c, (figures){0});
   const vyre_device_buffer a = buffer_of(c, 64), b = buffer_of(c, 64);
   expect(c, (figures){2, 0, 2, 128, 0, 0});
-  ok(c->ops->free(c->target, a));
+  assert_ok(c->ops->free(c->target, a));
   expect(c, (figures){2, 0, 1, 64, 1, 64});
   const vyre_device_buffer smaller = buffer_of(c, 60);
   expect(c, (figures){3, 0, 2, 124, 1, 64});
@@ -67,14 +64,13 @@ what_was_freed_is_used_again_for_just_its_size(conform *c)
   expect(c, (figures){3, 1, 3, 188, 0, 0});
   assert_int_not_equal(again.id, a.id); /* the old handle is stale all the same */
   refused(c, c->ops->free(c->target, a), VYRE_CODE_INPUT, "no buffer of this target");
-  ok(c->ops->free(c->target, b));
-  ok(c->ops->free(c->target, smaller));
-  ok(c->ops->free(c->target, again));
+  assert_ok(c->ops->free(c->target, b));
+  assert_ok(c->ops->free(c->target, smaller));
+  assert_ok(c->ops->free(c->target, again));
   expect(c, (figures){3, 1, 0, 0, 3, 188});
 }
 
-static void
-many_are_allocated_or_none(conform *c)
+CONFORM(many_are_allocated_or_none, NEEDS_ITS_OWN)
 {
   const uint64_t good[] = {4, 8, 12}, bad[] = {4, 8, 0};
   vyre_device_buffer out[3] = {{1}, {2}, {3}};
@@ -82,30 +78,28 @@ many_are_allocated_or_none(conform *c)
   for (uint32_t i = 0; i < 3; i++)
     assert_int_equal(out[i].id, 0);
   expect(c, (figures){2, 0, 0, 0, 2, 12}); /* those that were there went back to the pool */
-  ok(c->ops->allocate_many(c->target, good, 3, out));
+  assert_ok(c->ops->allocate_many(c->target, good, 3, out));
   expect(c, (figures){3, 2, 3, 24, 0, 0});
   for (uint32_t i = 0; i < 3; i++)
     for (uint32_t k = 0; k < i; k++)
       assert_int_not_equal(out[i].id, out[k].id);
-  ok(c->ops->free_many(c->target, out, 3));
+  assert_ok(c->ops->free_many(c->target, out, 3));
   expect(c, (figures){3, 2, 0, 0, 3, 24});
-  ok(c->ops->allocate_many(c->target, good, 0, out));
-  ok(c->ops->free_many(c->target, out, 0));
+  assert_ok(c->ops->allocate_many(c->target, good, 0, out));
+  assert_ok(c->ops->free_many(c->target, out, 0));
 }
 
-static void
-freeing_many_frees_all_that_are_there(conform *c)
+CONFORM(freeing_many_frees_all_that_are_there, NEEDS_ITS_OWN)
 {
   const uint64_t sizes[] = {4, 8, 12};
   vyre_device_buffer out[3];
-  ok(c->ops->allocate_many(c->target, sizes, 3, out));
-  ok(c->ops->free(c->target, out[1]));
+  assert_ok(c->ops->allocate_many(c->target, sizes, 3, out));
+  assert_ok(c->ops->free(c->target, out[1]));
   refused(c, c->ops->free_many(c->target, out, 3), VYRE_CODE_INPUT, "no buffer of this target");
   expect(c, (figures){3, 0, 0, 0, 3, 24});
 }
 
-static void
-the_callers_memory_is_a_buffer(conform *c)
+CONFORM(the_callers_memory_is_a_buffer, NEEDS_ITS_OWN | VYRE_TARGET_IMPORT)
 {
   static _Alignas(4096) uint32_t words[4096];
   uint32_t back[4096];
@@ -116,32 +110,30 @@ the_callers_memory_is_a_buffer(conform *c)
     refused(c, c->ops->import(c->target, (char *)words + apart, 64, &buffer), VYRE_CODE_INPUT, "Fix: align it");
   for (uint32_t i = 0; i < 4096; i++)
     words[i] = i * 3;
-  ok(c->ops->import(c->target, words, sizeof words, &buffer));
+  assert_ok(c->ops->import(c->target, words, sizeof words, &buffer));
   read_words(c, buffer, back, 4096);
   assert_memory_equal(words, back, sizeof words);
   const vyre_fill fill = {words_of(buffer, 16, 4), 0x11223344};
-  ok(c->ops->submit(c->target, &(vyre_sequence){.fills = &fill, .fill_count = 1}, NULL));
+  submit(c, (vyre_sequence){FILLS(&fill, 1)});
   for (uint32_t i = 0; i < 4096; i++)
     assert_int_equal(words[i], i >= 16 && i < 20 ? 0x11223344 : i * 3);
-  ok(c->ops->free(c->target, buffer));
+  assert_ok(c->ops->free(c->target, buffer));
   assert_int_equal(words[16], 0x11223344);
   assert_int_equal(metric(c, "buffers_pooled"), 0); /* it is not the target's to give to another */
 }
 
-static void
-buffers_have_addresses(conform *c)
+CONFORM(buffers_have_addresses, VYRE_TARGET_ADDRESSES)
 {
   uint64_t a = 0, b = 0;
   const vyre_device_buffer first = buffer_of(c, 64), second = buffer_of(c, 64);
-  ok(c->ops->address(c->target, first, &a));
-  ok(c->ops->address(c->target, second, &b));
+  assert_ok(c->ops->address(c->target, first, &a));
+  assert_ok(c->ops->address(c->target, second, &b));
   assert_true(a && b && (a + 64 <= b || b + 64 <= a));
   refused(c, c->ops->address(c->target, (vyre_device_buffer){0}, &a), VYRE_CODE_INPUT, "no buffer of this target");
 }
 
 /* What is lacked is lacked in every way of asking. */
-static void
-what_is_lacked_is_refused(conform *c)
+CONFORM(what_is_lacked_is_refused, 0)
 {
   uint32_t words[64];
   vyre_device_buffer buffer;
@@ -164,8 +156,7 @@ resize_counted(void *user, void *memory, size_t old_size, size_t new_size)
   return now;
 }
 
-static void
-what_is_left_at_the_end_is_freed(conform *c)
+CONFORM(what_is_left_at_the_end_is_freed, 0)
 {
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.resize = resize_counted;
@@ -174,26 +165,13 @@ what_is_left_at_the_end_is_freed(conform *c)
   vyre_ticket ticket;
   vyre_target *target;
   const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
-  ok(c->ops->open(&options, &allocator, &target));
+  assert_ok(c->ops->open(&options, &allocator, &target));
   assert_true(bytes_out != 0);
-  ok(c->ops->allocate(target, 100, &buffer));
-  ok(c->ops->keep(target, 1, &part, 1, &set, NULL));
+  assert_ok(c->ops->allocate(target, 100, &buffer));
+  assert_ok(c->ops->keep(target, 1, &part, 1, &set, NULL));
   const vyre_fill fill = {whole(buffer), 1};
-  ok(c->ops->begin(target, &(vyre_sequence){.fills = &fill, .fill_count = 1}, &ticket));
-  ok(c->ops->close(target));
+  assert_ok(c->ops->begin(target, &(vyre_sequence){FILLS(&fill, 1)}, &ticket));
+  assert_ok(c->ops->close(target));
   assert_int_equal(bytes_out, 0);
-  ok(c->ops->close(NULL));
+  assert_ok(c->ops->close(NULL));
 }
-
-const conform_test conform_memory[] = {
-    CONFORM_TEST(sizes_that_no_buffer_has_are_refused, NEEDS_ITS_OWN),
-    CONFORM_TEST(bytes_of_any_number_come_back, 0),
-    CONFORM_TEST(what_was_freed_is_used_again_for_just_its_size, NEEDS_ITS_OWN),
-    CONFORM_TEST(many_are_allocated_or_none, NEEDS_ITS_OWN),
-    CONFORM_TEST(freeing_many_frees_all_that_are_there, NEEDS_ITS_OWN),
-    CONFORM_TEST(the_callers_memory_is_a_buffer, NEEDS_ITS_OWN | VYRE_TARGET_IMPORT),
-    CONFORM_TEST(buffers_have_addresses, VYRE_TARGET_ADDRESSES),
-    CONFORM_TEST(what_is_lacked_is_refused, 0),
-    CONFORM_TEST(what_is_left_at_the_end_is_freed, 0),
-    {0},
-};

@@ -3,21 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
-static vyre_sequence
-moves(const vyre_fill *fills, uint32_t fill_count, const vyre_upload *uploads, uint32_t upload_count, const vyre_read *reads,
-      uint32_t read_count)
-{
-  return (vyre_sequence){.fills = fills,
-                         .fill_count = fill_count,
-                         .uploads = uploads,
-                         .upload_count = upload_count,
-                         .reads = reads,
-                         .read_count = read_count};
-}
-
 /* Buffers of 3, 2 and 2 bytes: two filled, one uploaded. */
-static void
-fills_and_uploads_of_bytes(conform *c)
+CONFORM(fills_and_uploads_of_bytes, 0)
 {
   const vyre_range three = whole(buffer_of(c, 3)), two = whole(buffer_of(c, 2)), up = whole(buffer_of(c, 2));
   const vyre_fill fills[] = {{three, 0x11111111}, {two, 0x22222222}};
@@ -25,10 +12,9 @@ fills_and_uploads_of_bytes(conform *c)
   const vyre_upload upload = {up, bytes};
   unsigned char out[3][4];
   const vyre_read reads[] = {{three, out[0]}, {two, out[1]}, {up, out[2]}};
-  const vyre_sequence sequence = moves(fills, 2, &upload, 1, reads, 3);
-  vyre_timing timing;
+  const vyre_sequence sequence = (vyre_sequence){FILLS(fills, 2), UPLOADS(&upload, 1), READS(reads, 3)};
   memset(out, 0xee, sizeof out);
-  ok(c->ops->submit(c->target, &sequence, &timing));
+  const vyre_timing timing = submit(c, sequence);
   assert_memory_equal(out[0], "\x11\x11\x11\xee", 4);
   assert_memory_equal(out[1], "\x22\x22\xee\xee", 4);
   assert_memory_equal(out[2], "\xa5\x5a\xee\xee", 4);
@@ -40,8 +26,7 @@ fills_and_uploads_of_bytes(conform *c)
 }
 
 /* Of fills, and of uploads, the last one stays; uploads are later than fills, however they are listed; reads are last. */
-static void
-the_later_entry_wins(conform *c)
+CONFORM(the_later_entry_wins, 0)
 {
   const uint32_t first[4] = {1, 2, 3, 4}, second[2] = {8, 9};
   const vyre_device_buffer buffer = buffer_of(c, 32);
@@ -50,40 +35,34 @@ the_later_entry_wins(conform *c)
   static const uint32_t wanted[8] = {1, 8, 9, 4, 6, 7, 7, 7};
   uint32_t out[8], part[2];
   const vyre_read reads[] = {{whole(buffer), out}, {words_of(buffer, 3, 2), part}};
-  const vyre_sequence sequence = moves(fills, 3, uploads, 2, reads, 2);
-  ok(c->ops->submit(c->target, &sequence, NULL));
+  submit(c, (vyre_sequence){FILLS(fills, 3), UPLOADS(uploads, 2), READS(reads, 2)});
   assert_memory_equal(out, wanted, sizeof wanted);
   assert_memory_equal(part, wanted + 3, sizeof part);
 }
 
-static void
-a_fill_repeats_its_word(conform *c)
+CONFORM(a_fill_repeats_its_word, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 15);
   const vyre_fill fills[] = {{whole(buffer), 0}, {{buffer, 4, 0}, 0x04030201}};
   static const unsigned char wanted[15] = {0, 0, 0, 0, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3};
   unsigned char out[15];
   const vyre_read read = {whole(buffer), out};
-  const vyre_sequence sequence = moves(fills, 2, NULL, 0, &read, 1);
-  ok(c->ops->submit(c->target, &sequence, NULL));
+  submit(c, (vyre_sequence){FILLS(fills, 2), READS(&read, 1)});
   assert_memory_equal(out, wanted, sizeof wanted);
 }
 
 /* Nothing goes up for a fill, of zeros too. */
-static void
-a_fill_is_no_upload(conform *c)
+CONFORM(a_fill_is_no_upload, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 64);
   static const uint32_t words[] = {0, 0xa5a5a5a5};
   uint32_t out[16];
   const vyre_read read = {whole(buffer), out};
   memset(out, 0xff, sizeof out);
-  ok(vyre_target_write(c->ops, c->target, buffer, 0, 0, out));
+  assert_ok(vyre_target_write(c->ops, c->target, buffer, 0, 0, out));
   for (uint32_t i = 0; i < 2; i++) {
     const vyre_fill fill = {whole(buffer), words[i]};
-    const vyre_sequence sequence = moves(&fill, 1, NULL, 0, &read, 1);
-    vyre_timing timing;
-    ok(c->ops->submit(c->target, &sequence, &timing));
+    const vyre_timing timing = submit(c, (vyre_sequence){FILLS(&fill, 1), READS(&read, 1)});
     assert_int_equal(timing.bytes_up, 0);
     assert_int_equal(timing.bytes_filled, 64);
     assert_int_equal(timing.waits, 1);
@@ -93,8 +72,7 @@ a_fill_is_no_upload(conform *c)
 }
 
 /* Just the bytes that were asked for, in the order in which they were. */
-static void
-ranges_are_read_as_they_are_asked_for(conform *c)
+CONFORM(ranges_are_read_as_they_are_asked_for, 0)
 {
   unsigned char ramps[2][32], out[3][8];
   vyre_device_buffer buffers[2];
@@ -102,13 +80,11 @@ ranges_are_read_as_they_are_asked_for(conform *c)
     for (uint32_t k = 0; k < 32; k++)
       ramps[i][k] = (unsigned char)(i * 100 + k);
     buffers[i] = buffer_of(c, 32);
-    ok(vyre_target_write(c->ops, c->target, buffers[i], 0, 0, ramps[i]));
+    assert_ok(vyre_target_write(c->ops, c->target, buffers[i], 0, 0, ramps[i]));
   }
   const vyre_read reads[] = {{{buffers[0], 4, 4}, out[0]}, {{buffers[1], 2, 3}, out[1]}, {{buffers[0], 12, 5}, out[2]}};
-  const vyre_sequence sequence = moves(NULL, 0, NULL, 0, reads, 3);
-  vyre_timing timing;
   memset(out, 0xee, sizeof out);
-  ok(c->ops->submit(c->target, &sequence, &timing));
+  const vyre_timing timing = submit(c, (vyre_sequence){READS(reads, 3)});
   assert_memory_equal(out[0], "\x04\x05\x06\x07\xee\xee\xee\xee", 8);
   assert_memory_equal(out[1], "\x66\x67\x68\xee\xee\xee\xee\xee", 8);
   assert_memory_equal(out[2], "\x0c\x0d\x0e\x0f\x10\xee\xee\xee", 8);
@@ -117,8 +93,7 @@ ranges_are_read_as_they_are_asked_for(conform *c)
   assert_int_equal(timing.bytes_up, 0);
 }
 
-static void
-thousands_of_ranges_are_one_wait(conform *c)
+CONFORM(thousands_of_ranges_are_one_wait, 0)
 {
   enum { RANGES = 2048, BUFFERS = 8, BYTES = 64 };
   static unsigned char contents[BUFFERS][BYTES], out[RANGES][17];
@@ -129,16 +104,14 @@ thousands_of_ranges_are_one_wait(conform *c)
     for (uint32_t k = 0; k < BYTES; k++)
       contents[i][k] = (unsigned char)(i * 31 + k * 7);
     buffers[i] = buffer_of(c, BYTES);
-    ok(vyre_target_write(c->ops, c->target, buffers[i], 0, 0, contents[i]));
+    assert_ok(vyre_target_write(c->ops, c->target, buffers[i], 0, 0, contents[i]));
   }
   memset(out, 0xee, sizeof out);
   for (uint32_t i = 0; i < RANGES; i++) {
     reads[i] = (vyre_read){{buffers[(5 * i + i / 11) % BUFFERS], 7 * i % 48, i % 16 + 1}, out[i]};
     bytes += reads[i].range.size;
   }
-  const vyre_sequence sequence = moves(NULL, 0, NULL, 0, reads, RANGES);
-  vyre_timing timing;
-  ok(c->ops->submit(c->target, &sequence, &timing));
+  const vyre_timing timing = submit(c, (vyre_sequence){READS(reads, RANGES)});
   for (uint32_t i = 0; i < RANGES; i++) {
     assert_memory_equal(out[i], contents[(5 * i + i / 11) % BUFFERS] + 7 * i % 48, i % 16 + 1);
     assert_int_equal(out[i][i % 16 + 1], 0xee);
@@ -148,26 +121,13 @@ thousands_of_ranges_are_one_wait(conform *c)
 }
 
 /* Ranges of uploads that lie in each other, from odd offsets on. */
-static void
-uploads_go_to_their_ranges(conform *c)
+CONFORM(uploads_go_to_their_ranges, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 16);
   const vyre_fill fill = {whole(buffer), 0};
   const vyre_upload uploads[] = {{{buffer, 1, 5}, "ABCDE"}, {{buffer, 3, 2}, "xy"}, {{buffer, 13, 0}, "end"}};
   unsigned char out[16];
   const vyre_read read = {whole(buffer), out};
-  const vyre_sequence sequence = moves(&fill, 1, uploads, 3, &read, 1);
-  ok(c->ops->submit(c->target, &sequence, NULL));
+  submit(c, (vyre_sequence){FILLS(&fill, 1), UPLOADS(uploads, 3), READS(&read, 1)});
   assert_memory_equal(out, "\0ABxyE\0\0\0\0\0\0\0end", 16);
 }
-
-const conform_test conform_orders[] = {
-    CONFORM_TEST(fills_and_uploads_of_bytes, 0),
-    CONFORM_TEST(the_later_entry_wins, 0),
-    CONFORM_TEST(a_fill_repeats_its_word, 0),
-    CONFORM_TEST(a_fill_is_no_upload, 0),
-    CONFORM_TEST(ranges_are_read_as_they_are_asked_for, 0),
-    CONFORM_TEST(thousands_of_ranges_are_one_wait, 0),
-    CONFORM_TEST(uploads_go_to_their_ranges, 0),
-    {0},
-};

@@ -41,16 +41,9 @@ costs(conform *c, kind k)
         .kernel = kernel, .buffers = both, .buffer_count = 2, .push = push, .push_size = sizeof push, .groups = {1, 1, 1}};
   for (uint32_t i = 0; i < k.reads + k.ranges; i++)
     reads[i] = (vyre_read){i < k.reads ? both[i % 2] : words_of(buffers[i % 2], i, 3), out[i]};
-  const vyre_sequence sequence = {.fills = fills,
-                                  .fill_count = k.fills,
-                                  .uploads = uploads,
-                                  .upload_count = k.uploads,
-                                  .steps = steps,
-                                  .step_count = k.steps,
-                                  .reads = reads,
-                                  .read_count = k.reads + k.ranges};
-  vyre_timing timing;
-  ok(c->ops->submit(c->target, &sequence, &timing));
+  const vyre_sequence sequence = {FILLS(fills, k.fills), UPLOADS(uploads, k.uploads), STEPS(steps, k.steps),
+                                  READS(reads, k.reads + k.ranges)};
+  const vyre_timing timing = submit(c, sequence);
   const bool is_by_host = (c->info.capabilities & VYRE_TARGET_SHARED) && k.fills + k.steps + k.reads + k.ranges == 0;
   assert_int_equal(timing.waits, is_by_host ? 0 : 1);
   assert_int_equal(timing.batches, timing.waits);
@@ -63,8 +56,7 @@ costs(conform *c, kind k)
 }
 
 /* One wait each, none where the host has only to write what it sees, and just the bytes and launches that it names. */
-static void
-sequences_without_kernels_cost_what_they_name(conform *c)
+CONFORM(sequences_without_kernels_cost_what_they_name, 0)
 {
   static const kind kinds[] = {
       {0, 1, 0, 0, 0}, /* a buffer is written */
@@ -79,8 +71,7 @@ sequences_without_kernels_cost_what_they_name(conform *c)
     costs(c, kinds[i]);
 }
 
-static void
-sequences_with_kernels_cost_what_they_name(conform *c)
+CONFORM(sequences_with_kernels_cost_what_they_name, NEEDS_KERNELS)
 {
   static const kind kinds[] = {
       {0, 0, 1, 0, 0}, /* a kernel runs on what is there */
@@ -98,21 +89,19 @@ sequences_with_kernels_cost_what_they_name(conform *c)
 }
 
 /* Timings of submissions, and counters since open, are sums of the same. */
-static void
-counters_are_the_sums_of_timings(conform *c)
+CONFORM(counters_are_the_sums_of_timings, NEEDS_ITS_OWN)
 {
   const vyre_device_buffer three = buffer_of(c, 3), four = buffer_of(c, 4);
   unsigned char out[4];
   const vyre_upload upload = {whole(three), "abc"};
   const vyre_read read = {whole(four), out};
   const vyre_fill fill = {whole(four), 1};
-  const vyre_sequence sequence = {
-      .fills = &fill, .fill_count = 1, .uploads = &upload, .upload_count = 1, .reads = &read, .read_count = 1};
-  vyre_timing sum = {0}, timing;
+  const vyre_sequence sequence = {FILLS(&fill, 1), UPLOADS(&upload, 1), READS(&read, 1)};
+  vyre_timing sum = {0};
   assert_int_equal(metric(c, "submits"), 0);
   assert_int_equal(metric(c, "waits"), 0);
   for (uint32_t i = 0; i < 3; i++) {
-    ok(c->ops->submit(c->target, &sequence, &timing));
+    const vyre_timing timing = submit(c, sequence);
     sum.waits += timing.waits;
     sum.bytes_up += timing.bytes_up;
     sum.bytes_down += timing.bytes_down;
@@ -126,46 +115,42 @@ counters_are_the_sums_of_timings(conform *c)
   assert_int_equal(metric(c, "bytes_up"), sum.bytes_up);
   assert_int_equal(metric(c, "bytes_down"), sum.bytes_down);
   assert_int_equal(metric(c, "bytes_filled"), sum.bytes_filled);
-  ok(c->ops->submit(c->target, &sequence, NULL)); /* who asks for no timing counts all the same */
+  assert_ok(c->ops->submit(c->target, &sequence, NULL)); /* a submission without a timing counts all the same */
   assert_int_equal(metric(c, "bytes_up"), 12);
 }
 
 /* What is warm needs no memory of the device. */
-static void
-a_warm_sequence_allocates_nothing(conform *c)
+CONFORM(a_warm_sequence_allocates_nothing, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 4096);
   static unsigned char bytes[4096];
   const vyre_upload upload = {whole(buffer), bytes};
   const vyre_read read = {whole(buffer), bytes};
-  const vyre_sequence sequence = {.uploads = &upload, .upload_count = 1, .reads = &read, .read_count = 1};
-  vyre_timing timing;
-  ok(c->ops->submit(c->target, &sequence, &timing));
+  const vyre_sequence sequence = {UPLOADS(&upload, 1), READS(&read, 1)};
+  submit(c, sequence);
   const uint64_t allocations = metric(c, "allocations");
-  ok(c->ops->submit(c->target, &sequence, &timing));
-  assert_int_equal(timing.allocations, 0);
+  assert_int_equal(submit(c, sequence).allocations, 0);
   assert_int_equal(metric(c, "allocations"), allocations);
 }
 
 /* ---- begun and waited for ------------------------------------------------------------------------------------------------ */
 
-static void
-what_was_begun_is_waited_for_once(conform *c)
+CONFORM(what_was_begun_is_waited_for_once, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 64);
   uint32_t out[16], words[16];
   const vyre_fill fill = {whole(buffer), 3};
   const vyre_read read = {whole(buffer), out};
-  const vyre_sequence sequence = {.fills = &fill, .fill_count = 1, .reads = &read, .read_count = 1};
+  const vyre_sequence sequence = {FILLS(&fill, 1), READS(&read, 1)};
   vyre_ticket ticket = {0};
   vyre_timing timing;
   bool done = false;
-  ok(c->ops->begin(c->target, &sequence, &ticket));
+  assert_ok(c->ops->begin(c->target, &sequence, &ticket));
   assert_int_not_equal(ticket.id, 0);
   assert_int_equal(metric(c, "in_flight"), 1);
   while (!done)
-    ok(c->ops->poll(c->target, ticket, &done));
-  ok(c->ops->wait(c->target, ticket, &timing));
+    assert_ok(c->ops->poll(c->target, ticket, &done));
+  assert_ok(c->ops->wait(c->target, ticket, &timing));
   for (uint32_t i = 0; i < 16; i++)
     words[i] = 3;
   assert_memory_equal(out, words, sizeof out);
@@ -176,12 +161,11 @@ what_was_begun_is_waited_for_once(conform *c)
   refused(c, c->ops->wait(c->target, ticket, NULL), VYRE_CODE_INPUT, "begun here");
   refused(c, c->ops->poll(c->target, ticket, &done), VYRE_CODE_INPUT, "begun here");
   refused(c, c->ops->wait(c->target, (vyre_ticket){0}, NULL), VYRE_CODE_INPUT, "begun here");
-  ok(c->ops->free(c->target, buffer));
+  assert_ok(c->ops->free(c->target, buffer));
 }
 
 /* Of several, each sees what those begun before it did; they may be waited for in any order, and flushed. */
-static void
-several_may_be_begun(conform *c)
+CONFORM(several_may_be_begun, 0)
 {
   enum { TICKETS = 5 };
   const vyre_device_buffer buffer = buffer_of(c, 4 * TICKETS);
@@ -192,32 +176,31 @@ several_may_be_begun(conform *c)
   vyre_timing timing;
   memset(out, 0, sizeof out);
   const vyre_fill none = {whole(buffer), 0};
-  ok(c->ops->submit(c->target, &(vyre_sequence){.fills = &none, .fill_count = 1}, NULL));
+  submit(c, (vyre_sequence){FILLS(&none, 1)});
   for (uint32_t i = 0; i < TICKETS; i++) {
     fills[i] = (vyre_fill){words_of(buffer, i, 1), i + 1};
     reads[i] = (vyre_read){whole(buffer), out[i]};
-    const vyre_sequence sequence = {.fills = &fills[i], .fill_count = 1, .reads = &reads[i], .read_count = 1};
-    ok(c->ops->begin(c->target, &sequence, &tickets[i]));
+    const vyre_sequence sequence = {FILLS(&fills[i], 1), READS(&reads[i], 1)};
+    assert_ok(c->ops->begin(c->target, &sequence, &tickets[i]));
   }
   assert_int_equal(metric(c, "in_flight"), TICKETS);
-  ok(c->ops->wait(c->target, tickets[3], &timing));
-  ok(c->ops->flush(c->target));
+  assert_ok(c->ops->wait(c->target, tickets[3], &timing));
+  assert_ok(c->ops->flush(c->target));
   for (uint32_t i = 0; i < TICKETS; i++) {
     bool done = i == 3;
     if (!done)
-      ok(c->ops->poll(c->target, tickets[i], &done));
+      assert_ok(c->ops->poll(c->target, tickets[i], &done));
     assert_true(done);
     for (uint32_t k = 0; k < TICKETS; k++)
       assert_int_equal(out[i][k], k <= i ? k + 1 : 0);
     if (i != 3)
-      ok(c->ops->wait(c->target, tickets[i], NULL));
+      assert_ok(c->ops->wait(c->target, tickets[i], NULL));
   }
-  ok(c->ops->flush(c->target));
+  assert_ok(c->ops->flush(c->target));
 }
 
 /* So it is with one that takes long: what is begun after it, and what is written after that, waits for all of it. */
-static void
-what_comes_after_finds_all_of_it(conform *c)
+CONFORM(what_comes_after_finds_all_of_it, NEEDS_KERNELS)
 {
   enum { TIMES = 3000 };
   const uint32_t times = TIMES;
@@ -230,38 +213,35 @@ what_comes_after_finds_all_of_it(conform *c)
   vyre_ticket tickets[2];
   const vyre_read reads[2] = {{left, &seen[0]}, {left, &seen[1]}};
   const vyre_upload upload = {left, &nine};
-  const vyre_sequence first = {.steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end},
-                      second = {.reads = &reads[0], .read_count = 1},
-                      third = {.uploads = &upload, .upload_count = 1, .reads = &reads[1], .read_count = 1};
-  ok(c->ops->begin(c->target, &first, &tickets[0]));
-  ok(c->ops->begin(c->target, &second, &tickets[1]));
-  ok(c->ops->submit(c->target, &third, NULL));
-  ok(c->ops->wait(c->target, tickets[1], NULL));
-  ok(c->ops->wait(c->target, tickets[0], NULL));
+  const vyre_sequence first = {STEPS(&step, 1), REPEATS(&repeat, 1, &end)}, second = {READS(&reads[0], 1)},
+                      third = {UPLOADS(&upload, 1), READS(&reads[1], 1)};
+  assert_ok(c->ops->begin(c->target, &first, &tickets[0]));
+  assert_ok(c->ops->begin(c->target, &second, &tickets[1]));
+  assert_ok(c->ops->submit(c->target, &third, NULL));
+  assert_ok(c->ops->wait(c->target, tickets[1], NULL));
+  assert_ok(c->ops->wait(c->target, tickets[0], NULL));
   assert_int_equal(end.iterations, TIMES);
   assert_int_equal(end.word, 0);
   assert_int_equal(seen[0], 0);
   assert_int_equal(seen[1], 9);
 }
 
-static void
-what_is_in_flight_is_not_freed(conform *c)
+CONFORM(what_is_in_flight_is_not_freed, NEEDS_KERNELS | VYRE_TARGET_ASYNC)
 {
   const vyre_range range = whole(buffer_of(c, 64));
   const vyre_kernel kernel = kernel_of(c, "count");
   const vyre_step step = step_of(kernel, &range, 64);
   vyre_ticket ticket;
-  ok(c->ops->begin(c->target, &(vyre_sequence){.steps = &step, .step_count = 1}, &ticket));
+  assert_ok(c->ops->begin(c->target, &(vyre_sequence){STEPS(&step, 1)}, &ticket));
   refused(c, c->ops->free(c->target, range.buffer), VYRE_CODE_INPUT, "begun");
   refused(c, c->ops->release(c->target, kernel), VYRE_CODE_INPUT, "begun");
-  ok(c->ops->wait(c->target, ticket, NULL));
-  ok(c->ops->free(c->target, range.buffer));
-  ok(c->ops->release(c->target, kernel));
+  assert_ok(c->ops->wait(c->target, ticket, NULL));
+  assert_ok(c->ops->free(c->target, range.buffer));
+  assert_ok(c->ops->release(c->target, kernel));
 }
 
 /* The arrays of a sequence may be gone when `begin` returns; the bytes that go up, too. */
-static void
-a_begun_sequence_keeps_what_it_was_given(conform *c)
+CONFORM(a_begun_sequence_keeps_what_it_was_given, NEEDS_KERNELS)
 {
   const vyre_range range = whole(buffer_of(c, 64));
   uint32_t words[16], out[16], push = 5;
@@ -269,41 +249,37 @@ a_begun_sequence_keeps_what_it_was_given(conform *c)
   vyre_step step = {
       .kernel = kernel_of(c, "digit"), .buffers = &range, .buffer_count = 1, .push = &push, .push_size = 4, .groups = {1, 1, 1}};
   vyre_read read = {range, out};
-  vyre_sequence sequence = {
-      .uploads = &upload, .upload_count = 1, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  vyre_sequence sequence = {UPLOADS(&upload, 1), STEPS(&step, 1), READS(&read, 1)};
   vyre_ticket ticket;
   for (uint32_t i = 0; i < 16; i++)
     words[i] = i + 2;
-  ok(c->ops->begin(c->target, &sequence, &ticket));
+  assert_ok(c->ops->begin(c->target, &sequence, &ticket));
   memset(&upload, 0, sizeof upload);
   memset(&step, 0, sizeof step);
   memset(&read, 0, sizeof read);
   memset(&sequence, 0, sizeof sequence);
   memset(words, 0, sizeof words);
   push = 0;
-  ok(c->ops->wait(c->target, ticket, NULL));
+  assert_ok(c->ops->wait(c->target, ticket, NULL));
   assert_int_equal(out[0], 2 * 3 + 5);
   assert_int_equal(out[15], 17);
 }
 
-static void
-a_device_that_is_there_is_not_recovered(conform *c)
+CONFORM(a_device_that_is_there_is_not_recovered, 0)
 {
   assert_false(c->ops->is_lost(c->target));
   refused(c, c->ops->recover(c->target), VYRE_CODE_INPUT, "not lost");
   assert_int_equal(metric(c, "recoveries"), 0);
 }
 
-static void
-the_device_tells_the_time(conform *c)
+CONFORM(the_device_tells_the_time, VYRE_TARGET_DEVICE_TIME)
 {
   static unsigned char bytes[1 << 20];
   const vyre_device_buffer buffer = buffer_of(c, sizeof bytes);
   const vyre_fill fill = {whole(buffer), 5};
   const vyre_read read = {whole(buffer), bytes};
-  vyre_timing timing;
   const uint64_t start = now();
-  ok(c->ops->submit(c->target, &(vyre_sequence){.fills = &fill, .fill_count = 1, .reads = &read, .read_count = 1}, &timing));
+  const vyre_timing timing = submit(c, (vyre_sequence){FILLS(&fill, 1), READS(&read, 1)});
   assert_true(timing.device_ns > 0);
   assert_true(timing.host_ns >= timing.device_ns);
   assert_true(timing.host_ns >= timing.record_ns + timing.submit_ns + timing.wait_ns);
@@ -311,8 +287,7 @@ the_device_tells_the_time(conform *c)
 }
 
 /* All their iterations together; nothing is written where the sequence fails. */
-static void
-steps_have_their_times(conform *c)
+CONFORM(steps_have_their_times, NEEDS_KERNELS | VYRE_TARGET_DEVICE_TIME)
 {
   enum { STEPS = 3 };
   const vyre_range range = whole(buffer_of(c, 1 << 16));
@@ -324,41 +299,17 @@ steps_have_their_times(conform *c)
   const vyre_fill fill = {range, 0};
   const vyre_repeat repeat = {1, 1, 40, {{0}, 0, 0}};
   vyre_repeat_end end;
-  vyre_sequence sequence = {.fills = &fill,
-                            .fill_count = 1,
-                            .steps = steps,
-                            .step_count = STEPS,
-                            .repeats = &repeat,
-                            .repeat_count = 1,
-                            .ends = &end,
-                            .step_ns = times};
+  vyre_sequence sequence = {FILLS(&fill, 1), STEPS(steps, STEPS), REPEATS(&repeat, 1, &end), .step_ns = times};
   steps[2].buffer_count = 0;
   refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "");
   assert_int_equal(times[0], 7);
   steps[2].buffer_count = 1;
   for (uint32_t round = 0; round < 2; round++) { /* the second one of commands that were recorded before */
-    vyre_timing timing;
-    ok(c->ops->submit(c->target, &sequence, &timing));
+    const vyre_timing timing = submit(c, sequence);
     assert_true(times[1] > 7);
     assert_true(times[0] + times[1] + times[2] <= timing.device_ns);
     sequence.step_ns = NULL;
-    ok(c->ops->submit(c->target, &sequence, &timing)); /* who does not ask is not told */
+    submit(c, sequence); /* a sequence without times gets none */
     sequence.step_ns = times;
   }
 }
-
-const conform_test conform_sequences[] = {
-    CONFORM_TEST(sequences_without_kernels_cost_what_they_name, 0),
-    CONFORM_TEST(sequences_with_kernels_cost_what_they_name, NEEDS_KERNELS),
-    CONFORM_TEST(counters_are_the_sums_of_timings, NEEDS_ITS_OWN),
-    CONFORM_TEST(a_warm_sequence_allocates_nothing, 0),
-    CONFORM_TEST(what_was_begun_is_waited_for_once, 0),
-    CONFORM_TEST(several_may_be_begun, 0),
-    CONFORM_TEST(what_comes_after_finds_all_of_it, NEEDS_KERNELS),
-    CONFORM_TEST(what_is_in_flight_is_not_freed, NEEDS_KERNELS | VYRE_TARGET_ASYNC),
-    CONFORM_TEST(a_begun_sequence_keeps_what_it_was_given, NEEDS_KERNELS),
-    CONFORM_TEST(a_device_that_is_there_is_not_recovered, 0),
-    CONFORM_TEST(the_device_tells_the_time, VYRE_TARGET_DEVICE_TIME),
-    CONFORM_TEST(steps_have_their_times, NEEDS_KERNELS | VYRE_TARGET_DEVICE_TIME),
-    {0},
-};

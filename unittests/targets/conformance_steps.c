@@ -9,15 +9,8 @@ submit_steps(const conform *c, const vyre_step *steps, uint32_t step_count, cons
              vyre_repeat_end *ends, vyre_device_buffer buffer, uint32_t *out, uint32_t count)
 {
   const vyre_read read = {words_of(buffer, 0, count), out};
-  const vyre_sequence sequence = {.steps = steps,
-                                  .step_count = step_count,
-                                  .reads = &read,
-                                  .read_count = 1,
-                                  .repeats = repeats,
-                                  .repeat_count = repeat_count,
-                                  .ends = ends};
-  vyre_timing timing;
-  ok(c->ops->submit(c->target, &sequence, &timing));
+  const vyre_timing timing =
+      submit(c, (vyre_sequence){STEPS(steps, step_count), READS(&read, 1), REPEATS(repeats, repeat_count, ends)});
   assert_int_equal(timing.waits, 1);
   assert_int_equal(timing.bytes_up, 0);
   assert_int_equal(timing.bytes_down, count * 4 + repeat_count * sizeof *ends);
@@ -42,8 +35,7 @@ digit_step(vyre_kernel kernel, const vyre_range *range, const uint32_t *k)
   return step;
 }
 
-static void
-steps_run_in_their_order(conform *c)
+CONFORM(steps_run_in_their_order, NEEDS_KERNELS)
 {
   static const uint32_t ks[] = {1, 2, 0, 2, 1, 1, 2};
   const uint32_t one = 1;
@@ -59,8 +51,7 @@ steps_run_in_their_order(conform *c)
 }
 
 /* Two steps beside each other, of two buffers, and one after both. */
-static void
-steps_beside_each_other_end_before_the_next(conform *c)
+CONFORM(steps_beside_each_other_end_before_the_next, NEEDS_KERNELS)
 {
   static const uint32_t ks[] = {1, 2};
   const uint32_t word = 4, push[2] = {0, 100};
@@ -81,8 +72,7 @@ steps_beside_each_other_end_before_the_next(conform *c)
   assert_int_equal(out, 14);
 }
 
-static void
-workgroups_share_memory_and_meet(conform *c)
+CONFORM(workgroups_share_memory_and_meet, NEEDS_KERNELS)
 {
   uint32_t words[640], out[10];
   for (uint32_t i = 0; i < 640; i++)
@@ -98,11 +88,9 @@ workgroups_share_memory_and_meet(conform *c)
   }
 }
 
-static void
-invocations_count_in_one_word(conform *c)
+CONFORM(invocations_count_in_one_word, NEEDS_KERNELS)
 {
-  const uint32_t zero = 0;
-  const vyre_range range = whole(buffer_with(c, &zero, 1));
+  const vyre_range range = whole(buffer_of_zeros(c, 1));
   const vyre_step step = step_of(kernel_of(c, "count"), &range, 500);
   uint32_t out;
   submit_steps(c, &step, 1, NULL, 0, NULL, range.buffer, &out, 1);
@@ -110,8 +98,7 @@ invocations_count_in_one_word(conform *c)
 }
 
 /* A kernel sees of a buffer just the range that it is given. */
-static void
-a_range_is_all_that_a_kernel_sees(conform *c)
+CONFORM(a_range_is_all_that_a_kernel_sees, NEEDS_KERNELS)
 {
   const uint32_t align = c->info.storage_align < 4 ? 1 : c->info.storage_align / 4;
   const uint32_t push[2] = {0, 1}, total = 64 + align;
@@ -145,14 +132,12 @@ assert_marked(const uint32_t out[MARKS], uint32_t first, uint32_t count)
     assert_int_equal(out[i], i >= first && i < first + count ? i + 1 : 0);
 }
 
-static void
-grids_have_three_axes(conform *c)
+CONFORM(grids_have_three_axes, NEEDS_KERNELS)
 {
   static const uint32_t grids[][3] = {{1, 1, 1}, {2, 1, 1}, {5, 3, 2}, {1, 4, 1}, {1, 1, 7}, {4, 4, 4}};
   const vyre_kernel kernel = kernel_of(c, "mark");
   for (uint32_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-    static const uint32_t zeros[MARKS];
-    const vyre_range range = whole(buffer_with(c, zeros, MARKS));
+    const vyre_range range = whole(buffer_of_zeros(c, MARKS));
     vyre_step step = step_of(kernel, &range, 1);
     uint32_t out[MARKS];
     memcpy(step.groups, grids[i], sizeof step.groups);
@@ -161,11 +146,10 @@ grids_have_three_axes(conform *c)
   }
 }
 
-static void
-a_grid_without_groups_runs_nothing(conform *c)
+CONFORM(a_grid_without_groups_runs_nothing, NEEDS_KERNELS)
 {
-  static const uint32_t grids[][3] = {{0, 1, 1}, {3, 0, 1}, {3, 3, 0}, {0, 0, 0}}, zeros[MARKS];
-  const vyre_range range = whole(buffer_with(c, zeros, MARKS));
+  static const uint32_t grids[][3] = {{0, 1, 1}, {3, 0, 1}, {3, 3, 0}, {0, 0, 0}};
+  const vyre_range range = whole(buffer_of_zeros(c, MARKS));
   vyre_step steps[4];
   uint32_t out[MARKS];
   for (uint32_t i = 0; i < 4; i++) {
@@ -177,14 +161,12 @@ a_grid_without_groups_runs_nothing(conform *c)
 }
 
 /* Groups of a part have the numbers that they have in the whole grid. */
-static void
-a_part_of_a_grid_runs(conform *c)
+CONFORM(a_part_of_a_grid_runs, NEEDS_KERNELS | VYRE_TARGET_PARTS)
 {
   static const uint64_t parts[][2] = {{0, 1}, {5, 7}, {29, 1}, {0, 30}, {0, 0}};
   const vyre_kernel kernel = kernel_of(c, "mark");
   for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    static const uint32_t zeros[MARKS];
-    const vyre_range range = whole(buffer_with(c, zeros, MARKS));
+    const vyre_range range = whole(buffer_of_zeros(c, MARKS));
     vyre_step step = step_of(kernel, &range, 5);
     uint32_t out[MARKS];
     step.groups[1] = 3;
@@ -197,15 +179,13 @@ a_part_of_a_grid_runs(conform *c)
 }
 
 /* The words are read when the step begins: the step before it wrote them. */
-static void
-a_buffer_says_the_grid(conform *c)
+CONFORM(a_buffer_says_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT)
 {
   static const uint32_t sizes[] = {0, 1, 9, 40};
   const vyre_kernel say = kernel_of(c, "say"), mark = kernel_of(c, "mark");
   for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    static const uint32_t zeros[MARKS];
     const uint32_t words[4] = {50, 60, 70, sizes[i]};
-    const vyre_range groups = whole(buffer_with(c, words, 4)), range = whole(buffer_with(c, zeros, MARKS));
+    const vyre_range groups = whole(buffer_with(c, words, 4)), range = whole(buffer_of_zeros(c, MARKS));
     vyre_step steps[2] = {step_of(say, &groups, 1), step_of(mark, &range, 40)};
     uint32_t out[MARKS];
     steps[1].indirect = words_of(groups.buffer, 0, 3);
@@ -216,8 +196,7 @@ a_buffer_says_the_grid(conform *c)
 
 /* ---- repeats ------------------------------------------------------------------------------------------------------------- */
 
-static void
-steps_are_repeated_so_many_times(conform *c)
+CONFORM(steps_are_repeated_so_many_times, NEEDS_KERNELS)
 {
   static const uint32_t ks[] = {1, 2, 0, 2};
   static const uint32_t wanted[] = {1, 2, 0, 2, 0, 2, 0, 2}; /* the middle two, three times */
@@ -241,8 +220,7 @@ steps_are_repeated_so_many_times(conform *c)
 }
 
 /* Until a word is 0, at most so many times; where these were not enough, the steps end, and who submitted goes on. */
-static void
-steps_are_repeated_until_a_word_is_zero(conform *c)
+CONFORM(steps_are_repeated_until_a_word_is_zero, NEEDS_KERNELS)
 {
   static const struct {
     uint32_t left, times, iterations, word;
@@ -250,7 +228,7 @@ steps_are_repeated_until_a_word_is_zero(conform *c)
   const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const uint32_t zero = 0, k = 1;
-    const vyre_range left = whole(buffer_with(c, &cases[i].left, 1)), x = whole(buffer_with(c, &zero, 1));
+    const vyre_range left = whole(buffer_with(c, &cases[i].left, 1)), x = whole(buffer_of_zeros(c, 1));
     const vyre_step steps[] = {step_of(down, &left, 1), digit_step(digit, &x, &k), digit_step(digit, &x, &zero)};
     const vyre_repeat repeat = {0, 2, cases[i].times, left};
     vyre_repeat_end end = {9, 9};
@@ -266,8 +244,7 @@ steps_are_repeated_until_a_word_is_zero(conform *c)
 }
 
 /* Repeats after one that did not come to its end have none of their own. */
-static void
-repeats_end_with_the_steps(conform *c)
+CONFORM(repeats_end_with_the_steps, NEEDS_KERNELS)
 {
   const uint32_t seven = 7, one = 1, k = 2;
   const vyre_range left = whole(buffer_with(c, &seven, 1)), x = whole(buffer_with(c, &one, 1));
@@ -290,14 +267,13 @@ repeats_end_with_the_steps(conform *c)
 }
 
 /* A sequence that comes again may differ from the last one in a repeat's count alone, with a word that ends it and without. */
-static void
-repeats_that_come_again_have_their_own_count(conform *c)
+CONFORM(repeats_that_come_again_have_their_own_count, NEEDS_KERNELS)
 {
   static const uint32_t times[] = {3, 5, 3, 5, 2, 3, 5};
   const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
   for (uint32_t has_word = 0; has_word < 2; has_word++) {
-    const uint32_t zero = 0, k = 1, most = 1000;
-    const vyre_range left = whole(buffer_with(c, &most, 1)), x = whole(buffer_with(c, &zero, 1));
+    const uint32_t k = 1, most = 1000;
+    const vyre_range left = whole(buffer_with(c, &most, 1)), x = whole(buffer_of_zeros(c, 1));
     const vyre_step steps[] = {digit_step(digit, &x, &k), step_of(down, &left, 1)};
     uint32_t wanted = 0, out;
     for (uint32_t i = 0; i < 3 * sizeof times / sizeof *times; i++) {
@@ -314,15 +290,14 @@ repeats_that_come_again_have_their_own_count(conform *c)
 }
 
 /* Of several repeats each one ends when its own word is 0, and steps between them run once. */
-static void
-each_repeat_ends_by_its_own_word(conform *c)
+CONFORM(each_repeat_ends_by_its_own_word, NEEDS_KERNELS)
 {
   static const uint32_t lefts[][2] = {{3, 5}, {5, 3}, {1, 7}, {4, 1}};
   const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
   for (uint32_t i = 0; i < 3 * sizeof lefts / sizeof *lefts; i++) {
     const uint32_t zero = 0, one = 1, two = 2;
     const vyre_range first = whole(buffer_with(c, &lefts[i / 3][0], 1)), second = whole(buffer_with(c, &lefts[i / 3][1], 1));
-    const vyre_range x = whole(buffer_with(c, &zero, 1));
+    const vyre_range x = whole(buffer_of_zeros(c, 1));
     const vyre_step steps[] = {digit_step(digit, &x, &one), step_of(down, &first, 1), digit_step(digit, &x, &zero),
                                digit_step(digit, &x, &two), step_of(down, &second, 1)};
     const vyre_repeat repeats[] = {{0, 2, 20, first}, {3, 2, 20, second}};
@@ -343,15 +318,14 @@ each_repeat_ends_by_its_own_word(conform *c)
 }
 
 /* More than a step allows: it does nothing, and the sequence fails. */
-static void
-a_buffer_that_says_too_much_is_an_error(conform *c)
+CONFORM(a_buffer_that_says_too_much_is_an_error, NEEDS_ITS_OWN | NEEDS_KERNELS | VYRE_TARGET_INDIRECT)
 {
-  static const uint32_t zeros[MARKS], words[3] = {3, 2, 1};
-  const vyre_range groups = whole(buffer_with(c, words, 3)), range = whole(buffer_with(c, zeros, MARKS));
+  static const uint32_t words[3] = {3, 2, 1};
+  const vyre_range groups = whole(buffer_with(c, words, 3)), range = whole(buffer_of_zeros(c, MARKS));
   vyre_step step = step_of(kernel_of(c, "mark"), &range, 3);
   uint32_t out[MARKS];
   const vyre_read read = {range, out};
-  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  const vyre_sequence sequence = {STEPS(&step, 1), READS(&read, 1)};
   step.indirect = groups;
   memset(out, 0x77, sizeof out);
   refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "groups");
@@ -359,25 +333,6 @@ a_buffer_that_says_too_much_is_an_error(conform *c)
   read_words(c, range.buffer, out, MARKS);
   assert_marked(out, 0, 0);
   step.groups[1] = 2;
-  ok(c->ops->submit(c->target, &sequence, NULL));
+  submit(c, sequence);
   assert_marked(out, 0, 6);
 }
-
-const conform_test conform_steps[] = {
-    CONFORM_TEST(steps_run_in_their_order, NEEDS_KERNELS),
-    CONFORM_TEST(steps_beside_each_other_end_before_the_next, NEEDS_KERNELS),
-    CONFORM_TEST(workgroups_share_memory_and_meet, NEEDS_KERNELS),
-    CONFORM_TEST(invocations_count_in_one_word, NEEDS_KERNELS),
-    CONFORM_TEST(a_range_is_all_that_a_kernel_sees, NEEDS_KERNELS),
-    CONFORM_TEST(grids_have_three_axes, NEEDS_KERNELS),
-    CONFORM_TEST(a_grid_without_groups_runs_nothing, NEEDS_KERNELS),
-    CONFORM_TEST(a_part_of_a_grid_runs, NEEDS_KERNELS | VYRE_TARGET_PARTS),
-    CONFORM_TEST(a_buffer_says_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
-    CONFORM_TEST(a_buffer_that_says_too_much_is_an_error, NEEDS_ITS_OWN | NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
-    CONFORM_TEST(steps_are_repeated_so_many_times, NEEDS_KERNELS),
-    CONFORM_TEST(steps_are_repeated_until_a_word_is_zero, NEEDS_KERNELS),
-    CONFORM_TEST(repeats_end_with_the_steps, NEEDS_KERNELS),
-    CONFORM_TEST(repeats_that_come_again_have_their_own_count, NEEDS_KERNELS),
-    CONFORM_TEST(each_repeat_ends_by_its_own_word, NEEDS_KERNELS),
-    {0},
-};

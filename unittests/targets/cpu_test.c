@@ -8,8 +8,9 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "../module.h"
+#include "../test_allocator.h"
 #include "asserts.h"
-#include "vyre/text.h"
 
 static const vyre_target_ops *const ops = &vyre_target_cpu;
 
@@ -341,21 +342,6 @@ TEST(functions_that_cannot_be_called_are_refused)
   assert_ok(ops->close(target));
 }
 
-/* The next `limit` allocations succeed. */
-static uint32_t limit;
-static size_t bytes_out;
-
-static void *
-resize_limited(void *user, void *memory, size_t old_size, size_t new_size)
-{
-  if (new_size > old_size && limit-- == 0) {
-    limit = 0;
-    return NULL;
-  }
-  bytes_out += new_size - old_size;
-  return vyre_allocator_default()->resize(user, memory, old_size, new_size);
-}
-
 /* A kernel of each form, steps of both, and a repeat. */
 static vyre_status
 work_with(vyre_target *target, const vyre_module *module)
@@ -395,34 +381,22 @@ work_with(vyre_target *target, const vyre_module *module)
                      NULL);
 }
 
+static vyre_status
+open_and_work(const vyre_allocator *allocator, void *module)
+{
+  vyre_target *target;
+  VYRE_TRY(ops->open(NULL, allocator, &target));
+  vyre_status status = work_with(target, module);
+  return vyre_status_join(status, ops->close(target));
+}
+
 TEST(running_out_of_host_memory_anywhere_leaves_nothing)
 {
-  static const char text[] = "program @p workgroup(1, 1, 1) {\n"
-                             "  spec %n : u32 = 1u32 id(7)\n"
-                             "  buffer %x : u32[] storage rw set(0) binding(0)\n"
-                             "  store %x[gid.x], %n\n"
-                             "}\n";
-  vyre_allocator allocator = *vyre_allocator_default();
-  vyre_module *module;
-  bool done = false;
-  assert_ok(vyre_module_create(NULL, 1u << 10, &module));
-  assert_ok(vyre_text_parse(module, text, sizeof text - 1, "text", (vyre_diagnostics){0}));
-  allocator.resize = resize_limited;
-  for (uint32_t allowed = 0; !done; allowed++) {
-    vyre_target *target;
-    limit = allowed;
-    vyre_status status = ops->open(NULL, &allocator, &target);
-    if (!status) {
-      status = work_with(target, module);
-      limit = UINT32_MAX;
-      assert_ok(ops->close(target));
-    }
-    done = !status;
-    assert_int_equal(bytes_out, 0);
-    if (status && !strstr(vyre_status_text(status), "out of memory"))
-      fail_msg("%s", vyre_status_text(status));
-    vyre_status_free(status);
-    assert_true(allowed < 100);
-  }
+  vyre_module *module = parse("program @p workgroup(1, 1, 1) {\n"
+                              "  spec %n : u32 = 1u32 id(7)\n"
+                              "  buffer %x : u32[] storage rw set(0) binding(0)\n"
+                              "  store %x[gid.x], %n\n"
+                              "}\n");
+  assert_in_range(test_each_failure(open_and_work, module, true, 1), 10, 100);
   vyre_module_destroy(module);
 }

@@ -4,20 +4,12 @@
 #ifndef VYRE_UNITTESTS_MESSAGES_H
 #define VYRE_UNITTESTS_MESSAGES_H
 
-#include "../test.h"
-#include "vyre/status.h"
+#include "../status.h"
 
 /* The library that a test's targets are opened with; NULL: the platform's. */
 #ifndef VULKAN_LIBRARY
 #define VULKAN_LIBRARY NULL
 #endif
-
-static inline void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
 
 /* It says what can be done, and knows no program's options for that: no word begins with a dash. */
 static inline bool
