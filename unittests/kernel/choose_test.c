@@ -1,12 +1,8 @@
 /* Where passes run, if that is chosen: as the costs say, which are measured and learned; and with the same result.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../test.h"
-
-#include "bundle.h"
+#include "grown.h"
 #include "passmgr/resident/choose.h"
-#include "program.h"
-#include "vyre/vir0.h"
 
 enum { ROWS = 12000 /* worth asking for three passes, and not too many for a driver */ };
 
@@ -17,13 +13,6 @@ static const double much = 1e12;
 static vyre_registry *registry;
 static char name[256]; /* of a device */
 static uint64_t *seen; /* gets what the passes sweeps.seen of a run saw, where each pass runs by itself; NULL: nobody asks */
-
-static void
-check(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
 
 static void
 note_name(void *user, const vyre_device_info *info)
@@ -38,12 +27,11 @@ load_passes(void **state)
 {
   static const char *const passes[] = {"canon", "cf", "cid", "pm", "shash", "dce", "simplify"};
   (void)state;
-  check(vyre_registry_create(NULL, &registry));
-  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-    check(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));
-  }
-  check(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
-  check(vyre_target_vulkan.list(NULL, note_name, NULL));
+  assert_ok(vyre_registry_create(NULL, &registry));
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+    assert_ok(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));
+  assert_ok(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
+  assert_ok(vyre_target_vulkan.list(NULL, note_name, NULL));
   assert_true(name[0]);
   return 0;
 }
@@ -64,25 +52,16 @@ typedef struct figures {
 static vyre_bytes
 run(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *device, figures *out)
 {
-  vyre_bytes bytes = {0};
-  vyre_module *module;
-  vyre_pipeline *pipeline;
   vyre_report *report;
-  check(vyre_module_create(NULL, 1u << 22, &module));
-  while (vyre_module_view(module)->rows < rows)
-    bench_grow(module, rows_a_program, BENCH_DEEPEST);
-  check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
-  check(vyre_report_create(NULL, &report));
-  check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device, .report = report, .no_fuse = seen != NULL}));
-  check(vyre_vir0_write(module, NULL, 0, &bytes));
+  assert_ok(vyre_report_create(NULL, &report));
+  vyre_bytes bytes = run_grown(registry, text, rows, rows_a_program,
+                               &(vyre_pipeline_options){.device = device, .report = report, .no_fuse = seen != NULL});
   if (out)
     *out = (figures){vyre_report_count(report, "(device)", "sequences"), vyre_report_count(report, "(device)", "kernels launched"),
                      vyre_report_count(report, "(device)", "bytes up"), vyre_report_count(report, "(device)", "bytes down")};
   if (seen)
     *seen = vyre_report_count(report, "sweeps.seen", "what analyses say");
   vyre_report_destroy(report);
-  vyre_pipeline_destroy(pipeline);
-  vyre_module_destroy(module);
   return bytes;
 }
 
@@ -91,50 +70,47 @@ static figures
 run_and_compare(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *device)
 {
   figures f;
-  vyre_bytes plain = run(text, rows, rows_a_program, NULL, NULL), chosen = run(text, rows, rows_a_program, device, &f);
-  assert_int_equal(plain.size, chosen.size);
-  assert_memory_equal(plain.data, chosen.data, plain.size);
-  vyre_bytes_free(&plain);
-  vyre_bytes_free(&chosen);
+  assert_same_bytes(run(text, rows, rows_a_program, NULL, NULL), run(text, rows, rows_a_program, device, &f));
   return f;
+}
+
+static vyre_device *
+open_auto(const vyre_target_ops *const *targets, const vyre_target_options *options, double owed)
+{
+  vyre_device *device;
+  assert_ok(vyre_device_open_auto(targets, options, NULL, &device));
+  device->owed = owed;
+  return device;
 }
 
 /* The device of that name, which is opened by the first run that may pay. */
 static vyre_device *
 open_named(void)
 {
-  vyre_device *device;
-  const vyre_target_options options = {.device = name, .validate = test_validates()};
-  check(vyre_device_open_auto(there, &options, NULL, &device));
-  device->owed = much;
-  return device;
+  return open_auto(there, &(vyre_target_options){.device = name, .validate = test_validates()}, much);
 }
 
 TEST(small_work_opens_nothing)
 {
-  vyre_device *device;
-  check(vyre_device_open_auto(there, NULL, NULL, &device));
+  vyre_device *device = open_auto(there, NULL, 0);
   run_and_compare("canon,cf,pm", 500, 500, device);
   assert_true(!device->is_tried && device->owed == 0);
   device->plain_count = 0; /* what was learned on a busy machine may be anything */
   run_and_compare("canon,cf,pm", ROWS, 500, device);
   assert_true(!device->is_tried && device->owed > 0);
-  check(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
 }
 
 TEST(processors_are_no_device)
 {
-  vyre_device *device;
-  check(vyre_device_open_auto(here, NULL, NULL, &device));
-  device->owed = much;
+  vyre_device *device = open_auto(here, NULL, much);
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
   assert_true(device->is_tried && !device->ops);
-  check(vyre_device_close(device));
-  check(vyre_device_open_auto(there, NULL, NULL, &device));
-  device->owed = much;
+  assert_ok(vyre_device_close(device));
+  device = open_auto(there, NULL, much);
   run_and_compare("canon,cf,pm", ROWS, 500, device);
   assert_true(device->is_tried && (!device->ops || device->info.kind != VYRE_DEVICE_CPU));
-  check(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
 }
 
 /* But by its name. */
@@ -142,17 +118,14 @@ TEST(a_simulator_is_no_device)
 {
   static const vyre_target_ops *const simulated[] = {&vyre_target_cuda, NULL};
   const vyre_target_options by_library = {.library = test_file("lib/libvyre-cuda-sim.so")}, by_name = {.device = "sim"};
-  vyre_device *device;
-  check(vyre_device_open_auto(simulated, &by_library, NULL, &device));
-  device->owed = much;
+  vyre_device *device = open_auto(simulated, &by_library, much);
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
   assert_true(device->is_tried && !device->ops);
-  check(vyre_device_close(device));
-  check(vyre_device_open_auto(simulated, &by_name, NULL, &device));
-  device->owed = much;
+  assert_ok(vyre_device_close(device));
+  device = open_auto(simulated, &by_name, much);
   run_and_compare("canon,cf,pm", ROWS, 500, device);
   assert_true(device->is_tried && device->ops == &vyre_target_cuda);
-  check(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
 }
 
 /* Other work on the machine may hide what a launch or a visit costs, not again and again. */
@@ -165,7 +138,7 @@ open_measured(void)
     run_and_compare("canon,cf,pm", ROWS, 500, device);
     if ((device->costs.launch > 0 && device->costs.visit > 0) || tries == MOST_TRIES)
       return device;
-    check(vyre_device_close(device));
+    assert_ok(vyre_device_close(device));
   }
 }
 
@@ -186,7 +159,15 @@ TEST(costs_decide)
   for (uint32_t i = 0; i < device->plain_count; i++) /* a pass that would take long here */
     device->plain[i].row = i == 1 ? 1000 : 0;
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 1);
-  check(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
+}
+
+/* Has the device learn what the first pass of the text takes in plain C, in nanoseconds for each row. */
+static void
+learn_here(vyre_device *device, const char *text, uint64_t ns)
+{
+  const vyre_pass_record *other;
+  vyre_choose_learn_here(device, vyre_registry_find(registry, text, strcspn(text, ","), &other), 1, ns);
 }
 
 /* A sequence is foreseen as it then is: launches just so, but of simplify, which has levels of its own; of the bytes the columns.
@@ -207,8 +188,7 @@ TEST(work_is_foreseen)
     figures f;
     device->costs = (device_costs){0};
     device->info.max_iterations = cases[i].by_program ? 0 : bound;
-    const vyre_pass_record *other;
-    vyre_choose_learn_here(device, vyre_registry_find(registry, cases[i].text, strcspn(cases[i].text, ","), &other), 1, 1000);
+    learn_here(device, cases[i].text, 1000);
     vyre_bytes out = run(cases[i].text, ROWS, cases[i].rows_a_program, device, &f);
     vyre_bytes_free(&out);
     const uint64_t launches = (uint64_t)device->asked.launches, slack = f.launches * cases[i].slack / 100;
@@ -217,23 +197,22 @@ TEST(work_is_foreseen)
     assert_in_range((uint64_t)device->asked.bytes_up, f.up / 4, f.up);
     assert_in_range((uint64_t)device->asked.bytes_down, f.down - f.down / 50, f.down);
   }
-  check(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
 }
 
 /* A column that is provided here is not the one that the device has from before. */
 TEST(columns_of_here_go_there)
 {
   const char text[] = "sweeps.seen,cf,pm,shash,cid,sweeps.seen";
-  const vyre_pass_record *other;
   vyre_device *device = open_named();
   run_and_compare("canon,cf,pm", ROWS, 500, device);
   device->costs = (device_costs){0};
   device->plain_count = 0;
-  vyre_choose_learn_here(device, vyre_registry_find(registry, "sweeps.seen", 11, &other), 1, 1000000);
-  vyre_choose_learn_here(device, vyre_registry_find(registry, "cf", 2, &other), 1, 1000000);
-  vyre_choose_learn_here(device, vyre_registry_find(registry, "pm", 2, &other), 1, 1000000);
-  vyre_choose_learn_here(device, vyre_registry_find(registry, "shash", 5, &other), 1, 1000000);
-  vyre_choose_learn_here(device, vyre_registry_find(registry, "cid", 3, &other), 1, 0);
+  learn_here(device, "sweeps.seen", 1000000);
+  learn_here(device, "cf", 1000000);
+  learn_here(device, "pm", 1000000);
+  learn_here(device, "shash", 1000000);
+  learn_here(device, "cid", 0);
   figures f;
   uint64_t in_plain_c, on_device;
   seen = &in_plain_c;
@@ -245,7 +224,7 @@ TEST(columns_of_here_go_there)
   seen = NULL;
   assert_int_equal(f.sequences, 5); /* all but cid */
   assert_int_equal(in_plain_c, on_device);
-  check(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
 }
 
 TEST(what_has_no_room_stays)
@@ -257,7 +236,7 @@ TEST(what_has_no_room_stays)
   device->info.max_storage = 4096;
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
   assert_int_equal(device->plain_count, 3); /* as plain C, not by phases */
-  check(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
 }
 
 TEST_MAIN(load_passes, end_passes)

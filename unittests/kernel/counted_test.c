@@ -2,12 +2,8 @@
  * is one graph and one wait, and nothing is allocated, compiled or recorded for it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "bundle.h"
-#include "program.h"
-#include "passmgr/resident/resident.h"
+#include "grown.h"
 #include "target.h"
-#include "vyre/passmgr.h"
-#include "vyre/vir0.h"
 
 #include <inttypes.h>
 
@@ -18,8 +14,7 @@ static vyre_registry *registry;
 static int
 prepare(void **state)
 {
-  test_ok(vyre_registry_create(NULL, &registry));
-  test_ok(vyre_registry_load_folder(registry, test_file("lib/vyre/passes"), VYRE_ORIGIN_CORE));
+  registry = core_registry();
   return test_find_simulator(state);
 }
 
@@ -31,40 +26,27 @@ finish(void **state)
   return 0;
 }
 
-/* `device` NULL: as plain C. */
+/* Runs the passes on the device, or as plain C if it is NULL. */
 static vyre_bytes
 run(const char *passes, uint32_t rows_a_program, vyre_device *device)
 {
-  vyre_module *module;
-  vyre_pipeline *pipeline;
-  vyre_bytes bytes = {0};
-  test_ok(vyre_module_create(NULL, 1u << 20, &module));
-  while (vyre_module_view(module)->rows < ROWS)
-    bench_grow(module, rows_a_program, BENCH_DEEPEST);
-  test_ok(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
-  test_ok(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device}));
-  test_ok(vyre_vir0_write(module, NULL, 0, &bytes));
-  vyre_pipeline_destroy(pipeline);
-  vyre_module_destroy(module);
-  return bytes;
+  return run_grown(registry, passes, ROWS, rows_a_program, &(vyre_pipeline_options){.device = device});
 }
 
 enum { WAITS, GRAPHS, KERNELS, LAUNCHES, UP, DOWN, FILLED, DEVICE, PINNED, LOADS, LINKS, CAPTURES, INSTANTIATED, COUNTED };
-static const char *const counted[COUNTED] = {
-    [WAITS] = "waits",
-    [GRAPHS] = "graphs",
-    [KERNELS] = "kernels",
-    [LAUNCHES] = "cuLaunchKernel",
-    [UP] = "bytes_up",
-    [DOWN] = "bytes_down",
-    [FILLED] = "bytes_filled",
-    [DEVICE] = "device_bytes",
-    [PINNED] = "pinned_bytes",
-    [LOADS] = "cuModuleLoadDataEx",
-    [LINKS] = "cuLinkCreate_v2",
-    [CAPTURES] = "cuStreamBeginCapture_v2",
-    [INSTANTIATED] = "cuGraphInstantiateWithFlags",
-};
+static const char *const counted[COUNTED] = {"waits",
+                                             "graphs",
+                                             "kernels",
+                                             "cuLaunchKernel",
+                                             "bytes_up",
+                                             "bytes_down",
+                                             "bytes_filled",
+                                             "device_bytes",
+                                             "pinned_bytes",
+                                             "cuModuleLoadDataEx",
+                                             "cuLinkCreate_v2",
+                                             "cuStreamBeginCapture_v2",
+                                             "cuGraphInstantiateWithFlags"};
 
 typedef struct costs {
   uint64_t of[COUNTED];
@@ -88,7 +70,7 @@ costs_of(const char *passes, uint32_t rows_a_program, vyre_device *device, const
 }
 
 static void
-print(const char *passes, const char *when, const costs *c)
+print_costs(const char *passes, const char *when, const costs *c)
 {
   print_message("%-28s %-8s", passes, when);
   for (uint32_t i = WAITS; i <= PINNED; i++)
@@ -113,11 +95,11 @@ compare(const passes_text *what, uint32_t rows_a_program)
   vyre_device *device;
   costs c[TIMES];
   sim.clear();
-  test_ok(vyre_device_open(&vyre_target_cuda, &options, NULL, &device));
+  assert_ok(vyre_device_open(&vyre_target_cuda, &options, NULL, &device));
   vyre_bytes plain = run(passes, rows_a_program, NULL);
   for (uint32_t i = 0; i < TIMES; i++) {
     c[i] = costs_of(passes, rows_a_program, device, &plain);
-    print(passes, words[i], &c[i]);
+    print_costs(passes, words[i], &c[i]);
   }
   const costs *cold = &c[0], *warm = &c[TIMES - 1];
   assert_int_equal(cold->of[WAITS],
@@ -135,7 +117,7 @@ compare(const passes_text *what, uint32_t rows_a_program)
   assert_int_equal(warm->of[FILLED], cold->of[FILLED]);
   assert_true(warm->of[UP] <= cold->of[UP]); /* rules and facts of ops stay there */
   vyre_bytes_free(&plain);
-  test_ok(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
   assert_string_equal(sim.messages(), "");
 }
 

@@ -8,8 +8,6 @@
 #include "../budget.h"
 #include "forms.h"
 #include "interpreted.h"
-#include "vyre/text.h"
-#include "vyre/vir0.h"
 
 #ifdef FORMS_FEW /* a simulator, which is slow */
 enum { SLOWNESS = 4 };
@@ -143,15 +141,11 @@ static uint64_t
 bytes_up(const vyre_bytes *input, const char *text, vyre_device *device)
 {
   vyre_report *report;
-  vyre_module *module;
-  vyre_pipeline *pipeline;
-  forms_check(vyre_report_create(NULL, &report));
-  forms_check(vyre_module_create(NULL, 1u << 22, &module));
-  forms_check(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
-  forms_check(vyre_pipeline_parse(forms_registry(), text, strlen(text), "-passes", &pipeline));
-  forms_check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.report = report, .device = device}));
+  vyre_module *module = new_module();
+  assert_ok(vyre_report_create(NULL, &report));
+  assert_ok(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
+  assert_ok(run_passes(forms_registry(), text, module, &(vyre_pipeline_options){.report = report, .device = device}));
   const uint64_t bytes = vyre_report_count(report, "(device)", "bytes up");
-  vyre_pipeline_destroy(pipeline);
   vyre_module_destroy(module);
   vyre_report_destroy(report);
   return bytes;
@@ -169,17 +163,21 @@ TEST(what_stays_on_a_device)
   vyre_bytes_free(&input);
 }
 
+static vyre_bytes
+binary_of_text(const char *text)
+{
+  vyre_module *module = parse(text);
+  vyre_bytes bytes = binary_of(module);
+  vyre_module_destroy(module);
+  return bytes;
+}
+
 /* A read that became a literal sees no state any more: the device's versions are old ones, though no row is gone. */
 TEST(versions_go_up_again)
 {
   static const char text[] = "program @p workgroup(1, 1, 1) {\n  buffer %x : u32[4] storage rw set(0) binding(0)\n  var %v : u32\n"
                              "  %i = gid.x\n  %g = get %v\n  store %x[%i], %g\n  set %v, %i\n}\n";
-  vyre_module *module;
-  vyre_bytes input = {0};
-  forms_check(vyre_module_create(NULL, 0, &module));
-  forms_check(vyre_text_parse(module, text, strlen(text), "text", (vyre_diagnostics){0}));
-  forms_check(vyre_vir0_write(module, NULL, 0, &input));
-  vyre_module_destroy(module);
+  vyre_bytes input = binary_of_text(text);
   assert_true(forms_compare("a get that is known", 0, &input, "simplify,sweeps.seen", &forms[FUSED], 1));
   vyre_bytes_free(&input);
 }
@@ -188,22 +186,18 @@ TEST(versions_go_up_again)
 TEST(too_much_for_a_driver)
 {
   enum { VARIABLES = 2000 };
-  vyre_bytes text = {0}, input = {0};
-  vyre_module *module;
-  forms_check(vyre_bytes_printf(&text, "program @p workgroup(1, 1, 1) {\n  buffer %%x : u32[] storage rw set(0) binding(0)\n"));
+  vyre_bytes text = {0};
+  assert_ok(vyre_bytes_printf(&text, "program @p workgroup(1, 1, 1) {\n  buffer %%x : u32[] storage rw set(0) binding(0)\n"));
   for (uint32_t i = 0; i < VARIABLES; i++)
-    forms_check(vyre_bytes_printf(&text, "  var %%v%u : u32\n", i));
-  forms_check(vyre_bytes_printf(&text, "  %%i = gid.x\n  %%c = ult %%i, 5u32\n  if %%c {\n"));
+    assert_ok(vyre_bytes_printf(&text, "  var %%v%u : u32\n", i));
+  assert_ok(vyre_bytes_printf(&text, "  %%i = gid.x\n  %%c = ult %%i, 5u32\n  if %%c {\n"));
   for (uint32_t i = 0; i < VARIABLES; i++)
-    forms_check(vyre_bytes_printf(&text, "    set %%v%u, %%i\n", i));
-  forms_check(vyre_bytes_printf(&text, "  }\n"));
+    assert_ok(vyre_bytes_printf(&text, "    set %%v%u, %%i\n", i));
+  assert_ok(vyre_bytes_printf(&text, "  }\n"));
   for (uint32_t i = 0; i < VARIABLES; i++)
-    forms_check(vyre_bytes_printf(&text, "  store %%x[%u], get(%%v%u)\n", i, i));
-  forms_check(vyre_bytes_printf(&text, "}\n"));
-  forms_check(vyre_module_create(NULL, 0, &module));
-  forms_check(vyre_text_parse(module, text.data, text.size, "text", (vyre_diagnostics){0}));
-  forms_check(vyre_vir0_write(module, NULL, 0, &input));
-  vyre_module_destroy(module);
+    assert_ok(vyre_bytes_printf(&text, "  store %%x[%u], get(%%v%u)\n", i, i));
+  assert_ok(vyre_bytes_printf(&text, "}\n"));
+  vyre_bytes input = binary_of_text(text.data);
   vyre_device *device = forms[FUSED].device;
   assert_true(forms_compare("many joins", 0, &input, "simplify", &forms[FUSED], 1));
   assert_true((bytes_up(&input, "simplify", device) == 0) == (device->info.max_iterations != 0));
@@ -218,9 +212,9 @@ TEST(memory_grows)
   form fresh = {.name = "on a fresh device", .target = &FORMS_TARGET, .fused = true};
   vyre_bytes input = forms_grown(4 * STAYING, 50);
   const vyre_target_options options = forms_options(fresh.target);
-  forms_check(vyre_device_open(fresh.target, &options, NULL, &fresh.device));
+  assert_ok(vyre_device_open(fresh.target, &options, NULL, &fresh.device));
   forms_compare("memory grows, rows", 4 * STAYING, &input, "repeat<2>(canon),simplify", &fresh, 1);
-  forms_check(vyre_device_close(fresh.device));
+  assert_ok(vyre_device_close(fresh.device));
   vyre_bytes_free(&input);
 }
 

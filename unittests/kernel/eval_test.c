@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "eval/lanes.h"
-#include "facts.h"
+#include "vyre/ir.h"
 #include "vyre/phases.h"
 
 enum { BATCH = 4096, MOST_EDGES = 256 };
@@ -23,6 +23,21 @@ static uint32_t facts[16][VYRE_OP__COUNT];
 static vyre_c_buffer buffers[16];
 static double kernel_seconds, eval_seconds;
 static uint64_t lane_count;
+
+/* Returns the fact of an op that kernel files call `word`: "op_" and a field of vyre_op_info.  Returns UINT32_MAX for a fact that
+ * no phase uses. */
+static uint32_t
+fact_of(const char *word, uint32_t op)
+{
+  const vyre_op_info *info = &vyre_op_infos[op];
+  return strcmp(word, "op_flags") == 0      ? info->flags
+         : strcmp(word, "op_klass") == 0    ? info->klass
+         : strcmp(word, "op_rule") == 0     ? info->rule
+         : strcmp(word, "op_fold") == 0     ? info->fold
+         : strcmp(word, "op_mirrored") == 0 ? info->mirrored
+         : strcmp(word, "op_compares") == 0 ? info->compares
+                                            : UINT32_MAX;
+}
 
 static int
 prepare(void **state)

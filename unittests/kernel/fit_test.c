@@ -2,11 +2,10 @@
  * and workgroup memory is what each device has.  Prints a table; with arguments, for these families instead of the default ones.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "phases.h"
-
+#include "../module.h"
 #include "device.h"
+#include "kernel.h"
 #include "radv.h"
-#include "vyre/io.h"
 
 #include <inttypes.h>
 
@@ -40,8 +39,8 @@ check_kernel(const radv *r, const char *pass, const kernel_device *device, uint3
   radv_figures f;
   vyre_bytes code = {0};
   const char *name = vyre_row_name(device->module, (vyre_row){device->kernels[kernel].program});
-  must(kernel_device_write(device, kernel, VYRE_PHASE_SPIRV, &code));
-  must(radv_compile(r, &code, KERNEL_ENTRY, &f));
+  assert_ok(kernel_device_write(device, kernel, VYRE_PHASE_SPIRV, &code));
+  assert_ok(radv_compile(r, &code, KERNEL_ENTRY, &f));
   vyre_bytes_free(&code);
   print_message("%-8s %-22s %6" PRIu64 " %6" PRIu64 " %5" PRIu64 " %5" PRIu64 " %6" PRIu64 " %7" PRIu64 " %4" PRIu64 " %6" PRIu64
                 " %9" PRIu64 "\n",
@@ -58,13 +57,25 @@ check_kernel(const radv *r, const char *pass, const kernel_device *device, uint3
 static void
 check_file(const radv *r, const char *pass, const char *path)
 {
+  vyre_bytes messages = {0};
+  kernel_file file;
+  kernel_expansion expansion;
   kernel_device device;
-  phases *p = phases_load(path);
-  must(kernel_device_create(&p->file, NULL, &device));
+  vyre_module *module = new_module();
+  vyre_status status = kernel_read(&file, path, (vyre_diagnostics){note_message, &messages});
+  if (status)
+    fail_msg("%s\n%s", vyre_status_text(status), messages.data);
+  assert_ok(kernel_expand(&file, &expansion));
+  assert_ok(
+      vyre_text_parse_lines(module, expansion.text.data, expansion.text.size, path, (vyre_diagnostics){kernel_emit, &expansion}));
+  assert_ok(kernel_check(&expansion, module)); /* finds what phases write */
+  kernel_expansion_free(&expansion);
+  vyre_module_destroy(module);
+  assert_ok(kernel_device_create(&file, NULL, &device));
   for (uint32_t i = 0; i < device.count; i++)
     check_kernel(r, pass, &device, i);
   kernel_device_free(&device);
-  phases_unload(p);
+  kernel_file_free(&file);
 }
 
 TEST(kernels_fit)
@@ -73,7 +84,7 @@ TEST(kernels_fit)
   char path[500];
   for (size_t i = 0; i < family_count; i++) {
     radv *r;
-    must(radv_open(families[i], PUSH, &r));
+    assert_ok(radv_open(families[i], PUSH, &r));
     print_message("\n%-31s  words instrs sgprs vgprs spills scratch  lds   code   latency\n", families[i]);
     for (size_t k = 0; k < sizeof passes / sizeof *passes; k++) {
       snprintf(path, sizeof path, VYRE_SOURCE "/passes/%s/%s.vir", passes[k], passes[k]);

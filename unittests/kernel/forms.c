@@ -3,10 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "forms.h"
 
-#include "bundle.h"
-#include "program.h"
+#include "grown.h"
 #include "random_program.h"
-#include "vyre/vir0.h"
 
 static vyre_registry *registry;
 
@@ -32,13 +30,6 @@ const char *const forms_pipelines[] = {"canon",
                                        NULL};
 _Static_assert(sizeof forms_pipelines / sizeof *forms_pipelines == FORMS_PIPELINES + 1, "all of them");
 
-void
-forms_check(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
-
 vyre_target_options
 forms_options(const vyre_target_ops *target)
 {
@@ -51,15 +42,14 @@ forms_open(form *forms, uint32_t count)
 {
   static const char *const passes[] = {"canon",  "cf",  "cid",  "cprop",  "cse", "dbe",       "dce",   "early",
                                        "expand", "dse", "licm", "limits", "pm",  "remainder", "shash", "simplify"};
-  forms_check(vyre_registry_create(NULL, &registry));
-  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-    forms_check(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));
-  }
-  forms_check(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
+  assert_ok(vyre_registry_create(NULL, &registry));
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+    assert_ok(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));
+  assert_ok(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
   for (uint32_t i = 0; i < count; i++) {
     vyre_target_options options = forms_options(forms[i].target);
     options.threads = forms[i].threads;
-    forms_check(vyre_device_open(forms[i].target, &options, NULL, &forms[i].device));
+    assert_ok(vyre_device_open(forms[i].target, &options, NULL, &forms[i].device));
     if (forms[i].by_program)
       forms[i].device->info.max_iterations = 0;
     if (forms[i].by_level && !forms[i].device->info.max_iterations)
@@ -76,7 +66,7 @@ forms_close(form *forms, uint32_t count)
 {
   vyre_registry_destroy(registry);
   for (uint32_t i = 0; i < count; i++)
-    forms_check(vyre_device_close(forms[i].device));
+    assert_ok(vyre_device_close(forms[i].device));
 }
 
 const vyre_registry *
@@ -103,31 +93,27 @@ static vyre_bytes
 run_form(const vyre_bytes *input, const char *text, const form *f, bool counts)
 {
   vyre_bytes out = {0}, stats = {0};
-  vyre_module *module;
-  vyre_pipeline *pipeline;
+  vyre_module *module = new_module();
   vyre_report *report;
-  forms_check(vyre_module_create(NULL, 1u << 22, &module));
-  forms_check(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
-  forms_check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
-  forms_check(vyre_report_create(NULL, &report));
+  assert_ok(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
+  assert_ok(vyre_report_create(NULL, &report));
   const vyre_pipeline_options options = {
       .verify_each = f && !f->fused, .check_changed = true, .report = report, .device = f ? f->device : NULL};
-  vyre_status status = vyre_pipeline_run(pipeline, module, &options);
+  vyre_status status = run_passes(registry, text, module, &options);
   if (status)
-    forms_check(vyre_bytes_printf(&out, "%s", vyre_status_text(status)));
+    assert_ok(vyre_bytes_printf(&out, "%s", vyre_status_text(status)));
   else
-    forms_check(vyre_vir0_write(module, NULL, 0, &out));
+    assert_ok(vyre_vir0_write(module, NULL, 0, &out));
   vyre_status_free(status);
-  forms_check(vyre_report_stats(report, VYRE_STATS_TEXT, &stats));
+  assert_ok(vyre_report_stats(report, VYRE_STATS_TEXT, &stats));
   for (const char *line = stats.data, *end; counts && line && *line; line = end) {
     const size_t length = strcspn(line, "\n");
     end = line + length + (line[length] != 0);
     if (!is_of_its_form(line, length))
-      forms_check(vyre_bytes_append(&out, line, length + 1));
+      assert_ok(vyre_bytes_append(&out, line, length + 1));
   }
   vyre_bytes_free(&stats);
   vyre_report_destroy(report);
-  vyre_pipeline_destroy(pipeline);
   vyre_module_destroy(module);
   return out;
 }
@@ -157,13 +143,13 @@ forms_compare(const char *what, uint32_t seed, const vyre_bytes *input, const ch
 
 /* ---- modules ------------------------------------------------------------------------------------------------------------- */
 
+/* Returns the binary form of the module, which it seals, checks and destroys. */
 static vyre_bytes
-bytes_of(vyre_module *module)
+binary_and_destroy(vyre_module *module)
 {
-  vyre_bytes bytes = {0};
-  forms_check(vyre_module_seal(module, NULL));
-  forms_check(vyre_module_check(module, NULL));
-  forms_check(vyre_vir0_write(module, NULL, 0, &bytes));
+  assert_ok(vyre_module_seal(module, NULL));
+  assert_ok(vyre_module_check(module, NULL));
+  vyre_bytes bytes = binary_of(module);
   vyre_module_destroy(module);
   return bytes;
 }
@@ -171,19 +157,16 @@ bytes_of(vyre_module *module)
 vyre_bytes
 forms_random(uint32_t seed, uint32_t programs)
 {
-  vyre_module *module;
-  forms_check(vyre_module_create(NULL, 1u << 22, &module));
+  vyre_module *module = new_module();
   for (uint32_t i = 0; i < programs; i++)
     random_program_build(module, seed * 1000u + i, i & 3u);
-  return bytes_of(module);
+  return binary_and_destroy(module);
 }
 
 vyre_bytes
 forms_grown(uint32_t rows, uint32_t rows_a_program)
 {
-  vyre_module *module;
-  forms_check(vyre_module_create(NULL, 1u << 22, &module));
-  while (vyre_module_view(module)->rows < rows)
-    bench_grow(module, rows_a_program, BENCH_DEEPEST);
-  return bytes_of(module);
+  vyre_module *module = new_module();
+  grow_to(module, rows, rows_a_program);
+  return binary_and_destroy(module);
 }

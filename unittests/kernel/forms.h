@@ -4,10 +4,9 @@
 #ifndef VYRE_UNITTESTS_KERNEL_FORMS_H
 #define VYRE_UNITTESTS_KERNEL_FORMS_H
 
-#include "../test.h"
+#include "../pipeline.h"
 
 #include "passmgr/resident/resident.h"
-#include "vyre/passmgr.h"
 
 /* The target of the device that a test is of: FORMS_TARGET says another one than Vulkan, of which it is the simulator's. */
 #ifndef FORMS_TARGET
@@ -34,7 +33,6 @@ typedef struct form {
 extern const char *const forms_pipelines[];
 enum { FORMS_PIPELINES = 19 };
 
-void forms_check(vyre_status status);
 /* Loads the core passes and those of the sweeps plugin, and opens the devices. */
 void forms_open(form *forms, uint32_t count);
 void forms_close(form *forms, uint32_t count);

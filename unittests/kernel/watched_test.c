@@ -4,32 +4,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
-#include "../test.h"
 
 #include "../vulkan/fake_vulkan.h"
 #include "../vulkan/watcher.h"
-#include "bundle.h"
-#include "program.h"
-#include "vyre/passmgr.h"
-#include "vyre/vir0.h"
+#include "grown.h"
 
 /* The second binds at most 64 KiB at once: no rules of passes, and few rows. */
 static const char *const libraries[] = {"unittests/libfake-vulkan.so", "unittests/libfake-vulkan-discrete.so"};
 static vyre_registry *registry;
 
-static void
-check(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
-
 static int
 prepare(void **state)
 {
   (void)state;
-  check(vyre_registry_create(NULL, &registry));
-  check(vyre_registry_load_folder(registry, test_file("lib/vyre/passes"), VYRE_ORIGIN_CORE));
+  registry = core_registry();
   return 0;
 }
 
@@ -54,42 +42,23 @@ open_device(const char *library)
 {
   const vyre_target_options options = {.library = test_file("%s", library)};
   vyre_device *device;
-  check(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
+  assert_ok(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
   return device;
 }
 
-/* `device` NULL: as plain C. */
-static vyre_bytes
-run(const char *passes, uint32_t rows, uint32_t program_rows, vyre_device *device, uint64_t *out_sequences)
+/* Runs the passes as plain C and on the device, with the same result.  Returns the number of sequences on the device. */
+static uint64_t
+run_as_plain(const char *passes, uint32_t rows, uint32_t program_rows, vyre_device *device)
 {
-  vyre_module *module;
-  vyre_pipeline *pipeline;
   vyre_report *report;
-  vyre_bytes bytes = {0};
-  check(vyre_module_create(NULL, 1u << 20, &module));
-  while (vyre_module_view(module)->rows < rows)
-    bench_grow(module, program_rows, BENCH_DEEPEST);
-  check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
-  check(vyre_report_create(NULL, &report));
-  check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device, .report = report}));
-  check(vyre_vir0_write(module, NULL, 0, &bytes));
-  *out_sequences = vyre_report_count(report, "(device)", "sequences");
+  assert_ok(vyre_report_create(NULL, &report));
+  vyre_bytes plain = run_grown(registry, passes, rows, program_rows, &(vyre_pipeline_options){.report = report});
+  assert_int_equal(vyre_report_count(report, "(device)", "sequences"), 0);
+  assert_same_bytes(plain,
+                    run_grown(registry, passes, rows, program_rows, &(vyre_pipeline_options){.device = device, .report = report}));
+  const uint64_t sequences = vyre_report_count(report, "(device)", "sequences");
   vyre_report_destroy(report);
-  vyre_pipeline_destroy(pipeline);
-  vyre_module_destroy(module);
-  return bytes;
-}
-
-static void
-run_as_plain(const char *passes, uint32_t rows, uint32_t program_rows, vyre_device *device, uint64_t *out_sequences)
-{
-  uint64_t none;
-  vyre_bytes plain = run(passes, rows, program_rows, NULL, &none), there = run(passes, rows, program_rows, device, out_sequences);
-  assert_int_equal(none, 0);
-  assert_int_equal(plain.size, there.size);
-  assert_memory_equal(plain.data, there.data, plain.size);
-  vyre_bytes_free(&plain);
-  vyre_bytes_free(&there);
+  return sequences;
 }
 
 /* `is_exact`: each barrier is left out once, which is for few commands, all of whose results the host reads from staging. */
@@ -101,13 +70,11 @@ watch(const char *library, const char *passes, uint32_t rows, uint32_t program_r
   memcpy(&get, &symbol, sizeof get);
   const watcher *it = get();
   watch_report report;
-  uint64_t sequences;
   it->begin(0);
   vyre_device *device = open_device(library);
-  run_as_plain(passes, rows, program_rows, device, &sequences);
-  assert_true(sequences > 0);
+  assert_true(run_as_plain(passes, rows, program_rows, device) > 0);
   watch_check(it->end(), is_exact, &report);
-  check(vyre_device_close(device));
+  assert_ok(vyre_device_close(device));
   print_message("%s %s: %u commands, %u barriers of %u parts, %u hazards, %u idle\n", library, passes, report.commands,
                 report.barriers, report.parts, report.hazards, report.idle);
   if (report.hazards || report.idle)
@@ -130,21 +97,19 @@ TEST(what_ran_before_is_submitted_alone)
   for (uint32_t i = 0; i < 2; i++) {
     const char *passes = i == 0 ? "canon,cf,pm" : "canon,cf";
     fake_vulkan_count_function count;
-    uint64_t sequences;
     void *symbol = find(libraries[i], "fake_vulkan_count");
     memcpy(&count, &symbol, sizeof count);
     count(NULL);
     vyre_device *device = open_device(libraries[i]);
-    run_as_plain(passes, 120, 60, device, &sequences);
+    run_as_plain(passes, 120, 60, device);
     assert_true(count("vkCreate") > 0);
     count(NULL);
-    run_as_plain(passes, 120, 60, device, &sequences);
-    assert_int_equal(sequences, 1);
+    assert_int_equal(run_as_plain(passes, 120, 60, device), 1);
     assert_int_equal(count("vkQueueSubmit"), 1);
     assert_int_equal(count("vkWaitSemaphores"), 1);
     assert_int_equal(count("vkBeginCommandBuffer"), 2);
     assert_int_equal(count("vkCreate") + count("vkAllocate") + count("vkMapMemory") + count("vkUpdateDescriptorSets"), 0);
-    check(vyre_device_close(device));
+    assert_ok(vyre_device_close(device));
   }
 }
 
