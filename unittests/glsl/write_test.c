@@ -121,12 +121,9 @@ TEST(random_programs_compute_the_same)
   uint32_t same = 0;
   for (uint32_t end = seed + runs; seed != end; seed++) {
     const bool relaxed = seed & 1;
-    vyre_module *module, *back;
+    vyre_module *module = random_module(seed, (relaxed ? RANDOM_RELAXED : 0) | (seed & 2 ? RANDOM_WIDE : 0));
     vyre_bytes text = {0};
     memory wanted, got;
-    assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
-    random_program_build(module, seed, (relaxed ? RANDOM_RELAXED : 0) | (seed & 2 ? RANDOM_WIDE : 0));
-    assert_ok(vyre_module_seal(module, NULL), "seal", seed);
     run_program(module, seed, "as built", &wanted);
     vyre_status written = vyre_glsl_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &text);
     if (written && (strstr(vyre_status_text(written), "Fix: write SPIR-V") || /* what GLSL cannot say */
@@ -136,7 +133,7 @@ TEST(random_programs_compute_the_same)
       continue;
     }
     assert_ok(written, "write", seed);
-    back = compile(&text, seed);
+    vyre_module *back = compile(&text, seed);
     assert_written(random_program_run(back, seed, false, 0, &got), "as written", seed, &text);
     if (!relaxed)
       assert_defined(back, seed, &text);

@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_run.h"
+
 #include "vyre/passmgr.h"
-#include "vyre/text.h"
 
 #define U32 VYRE_TYPE(VYRE_U32, 1)
 
@@ -143,14 +143,50 @@ open_registry(bool bad_hash)
   return registry;
 }
 
+static vyre_report *report;
+
+static int
+open_report(void **state)
+{
+  (void)state;
+  assert_null(vyre_report_create(NULL, &report));
+  hash_bits = 0;
+  return 0;
+}
+
+static int
+free_report(void **state)
+{
+  (void)state;
+  vyre_report_destroy(report);
+  return 0;
+}
+
+/* Defines a test with an empty report, and without a bit of hashes. */
+#define CLASSES_TEST(name) TEST_WITH(name, open_report, free_report)
+
+/* Runs the passes of the text over the module, which it destroys. */
 static void
-run_over(const vyre_registry *registry, const char *text, vyre_module *module, vyre_report *report, uint32_t seed)
+run_over(const vyre_registry *registry, const char *text, vyre_module *module, uint32_t seed)
 {
   const vyre_pipeline_options options = {.check_changed = true, .report = report};
   vyre_pipeline *pipeline;
+  assert_ok(vyre_module_seal(module, NULL), "seal", seed);
   assert_ok(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline), text, seed);
   assert_ok(vyre_pipeline_run(pipeline, module, &options), text, seed);
   vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+}
+
+/* Begins a program whose first row is lindex. */
+static vyre_module *
+begin(vyre_builder *b, vyre_row *x)
+{
+  vyre_module *module;
+  assert_null(vyre_module_create(NULL, 1u << 20, &module));
+  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), b);
+  *x = vyre_build(b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  return module;
 }
 
 /* Two random programs in one module. */
@@ -161,28 +197,22 @@ make_random(uint32_t seed)
   assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
   random_program_build(module, seed, seed & 1);
   random_program_build(module, seed / 2, false);
-  assert_ok(vyre_module_seal(module, NULL), "seal", seed);
   return module;
 }
 
-TEST(classes_are_what_the_definition_says)
+CLASSES_TEST(classes_are_what_the_definition_says)
 {
   vyre_registry *good = open_registry(false), *bad = open_registry(true);
   const uint32_t first = budget_number("VYRE_SEED", 1), runs = budget_runs(200);
-  for (uint32_t seed = first; seed != first + runs; seed++) {
-    vyre_module *module = make_random(seed);
-    run_over(good, "check,cse,check,merged", module, NULL, seed);
-    vyre_module_destroy(module);
-  }
+  for (uint32_t seed = first; seed != first + runs; seed++)
+    run_over(good, "check,cse,check,merged", make_random(seed), seed);
   print_message("%llu classes, %llu pairs of them with one hash\n", (unsigned long long)classes_seen,
                 (unsigned long long)hashes_shared);
   assert_true(classes_seen > 50 * (uint64_t)runs);
   assert_true(hashes_shared <= 1 + classes_seen / 100000);
   for (uint32_t seed = first; seed != first + runs; seed++) {
-    vyre_module *module = make_random(seed);
     hash_bits = seed % 4; /* none: all are equal */
-    run_over(bad, "check,cse,merged", module, NULL, seed);
-    vyre_module_destroy(module);
+    run_over(bad, "check,cse,merged", make_random(seed), seed);
   }
   vyre_registry_destroy(good);
   vyre_registry_destroy(bad);
@@ -190,7 +220,7 @@ TEST(classes_are_what_the_definition_says)
 
 /* Pairs of rows that differ in one thing each: the order of operands, the third one, the type, a flag, a half of the literal,
  * decorations. */
-TEST(rows_that_differ_in_one_thing_are_not_equal)
+CLASSES_TEST(rows_that_differ_in_one_thing_are_not_equal)
 {
   static const char text[] =
       "program @p { %x = lindex %y = subgroup_lane %c = ult %x, %y %d = ult %y, %x %s0 = sub %x, %y %s1 = sub %y, %x\n"
@@ -200,60 +230,43 @@ TEST(rows_that_differ_in_one_thing_are_not_equal)
       "}";
   for (int bad = 0; bad < 2; bad++) {
     vyre_registry *registry = open_registry(bad);
-    vyre_report *report;
     vyre_module *module;
-    assert_null(vyre_report_create(NULL, &report));
     assert_null(vyre_module_create(NULL, 4096, &module));
     assert_null(vyre_text_parse(module, text, strlen(text), "p", (vyre_diagnostics){0}));
-    hash_bits = 0;
     hashes_shared = 0;
-    run_over(registry, "check,cse", module, report, 0);
+    run_over(registry, "check,cse", module, 0);
     assert_int_equal(vyre_report_count(report, "cse", "rows merged"), 0);
     assert_true(bad || hashes_shared == 0);
-    vyre_module_destroy(module);
-    vyre_report_destroy(report);
     vyre_registry_destroy(registry);
   }
 }
 
 /* Rows that all have one hash and differ in their highest bits alone. */
-TEST(bad_hashes_cost_a_bounded_number_of_comparisons)
+CLASSES_TEST(bad_hashes_cost_a_bounded_number_of_comparisons)
 {
   enum { ROWS = 20000, MOST_A_ROW = 24 + 192 };
   vyre_registry *bad = open_registry(true);
-  vyre_report *report;
-  vyre_module *module;
   vyre_builder b;
-  assert_null(vyre_report_create(NULL, &report));
-  assert_null(vyre_module_create(NULL, 1u << 20, &module));
-  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
-  const vyre_row x = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  vyre_row x;
+  vyre_module *module = begin(&b, &x);
   for (uint32_t i = 0; i < ROWS; i++)
     vyre_build(&b, VYRE_OP_mul, U32, VYRE_ROW_IMM, i % (ROWS / 2) << 17, 0, x, VYRE_NONE, VYRE_NONE);
-  assert_null(vyre_module_seal(module, NULL));
-  hash_bits = 0;
-  run_over(bad, "cid,cse", module, report, 0);
+  run_over(bad, "cid,cse", module, 0);
   assert_int_equal(vyre_report_count(report, "cse", "rows merged"), ROWS / 2);
   assert_true(vyre_report_count(report, "cid", "comparisons") > ROWS);
   assert_true(vyre_report_count(report, "cid", "comparisons") < (uint64_t)MOST_A_ROW * ROWS);
-  vyre_module_destroy(module);
-  vyre_report_destroy(report);
   vyre_registry_destroy(bad);
 }
 
 /* Sums of all pairs, then of all pairs the other way round: each is found, also beyond the few slots of the table. */
-TEST(either_order_is_found_among_rows_of_one_hash)
+CLASSES_TEST(either_order_is_found_among_rows_of_one_hash)
 {
   enum { LEAVES = 12, PAIRS = LEAVES * (LEAVES - 1) / 2 };
   vyre_registry *bad = open_registry(true);
-  vyre_report *report;
-  vyre_module *module;
   vyre_builder b;
+  vyre_row x;
+  vyre_module *module = begin(&b, &x);
   vyre_row leaves[LEAVES];
-  assert_null(vyre_report_create(NULL, &report));
-  assert_null(vyre_module_create(NULL, 4096, &module));
-  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
-  const vyre_row x = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   for (uint32_t i = 0; i < LEAVES; i++)
     leaves[i] = vyre_build_imm(&b, VYRE_OP_mul, x, i);
   for (uint32_t i = 0; i < LEAVES; i++)
@@ -262,12 +275,8 @@ TEST(either_order_is_found_among_rows_of_one_hash)
   for (uint32_t i = 0; i < LEAVES; i++)
     for (uint32_t k = 0; k < i; k++)
       vyre_build_binary(&b, VYRE_OP_add, leaves[i], leaves[k]);
-  assert_null(vyre_module_seal(module, NULL));
-  hash_bits = 0;
-  run_over(bad, "check,cse", module, report, 0);
+  run_over(bad, "check,cse", module, 0);
   assert_int_equal(vyre_report_count(report, "cse", "rows merged"), PAIRS);
-  vyre_module_destroy(module);
-  vyre_report_destroy(report);
   vyre_registry_destroy(bad);
 }
 
@@ -286,18 +295,14 @@ hash_in_simplify(uint32_t op, uint32_t imm, uint32_t a)
 }
 
 /* Rows chosen so that all meet in one slot of simplify's table. */
-TEST(simplify_finds_equal_rows_that_meet_in_one_slot)
+CLASSES_TEST(simplify_finds_equal_rows_that_meet_in_one_slot)
 {
   enum { SUMS = 300, SLOTS = 1024 };
   vyre_registry *registry = open_registry(false);
-  vyre_report *report;
-  vyre_module *module;
   vyre_builder b;
+  vyre_row x;
+  vyre_module *module = begin(&b, &x);
   assert_null(vyre_registry_load(registry, VYRE_TEST_PASSES "/simplify.so", VYRE_ORIGIN_CORE));
-  assert_null(vyre_report_create(NULL, &report));
-  assert_null(vyre_module_create(NULL, 4096, &module));
-  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
-  const vyre_row x = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   const uint32_t word = VYRE_ROW(VYRE_OP_add, U32, VYRE_ROW_IMM);
   for (uint32_t sums = 0, imm = 1; sums < SUMS; imm++)
     if (hash_in_simplify(word, imm, x.id) % SLOTS == 0) {
@@ -305,28 +310,19 @@ TEST(simplify_finds_equal_rows_that_meet_in_one_slot)
       vyre_build(&b, VYRE_OP_add, U32, VYRE_ROW_IMM, imm, 0, x, VYRE_NONE, VYRE_NONE);
       sums++;
     }
-  assert_null(vyre_module_seal(module, NULL));
-  run_over(registry, "simplify", module, report, 0);
+  run_over(registry, "simplify", module, 0);
   assert_int_equal(vyre_report_count(report, "simplify", "rows removed"), SUMS);
-  vyre_module_destroy(module);
-  vyre_report_destroy(report);
   vyre_registry_destroy(registry);
 }
 
 /* With good hashes, a row is compared with its equals and with hardly any other row. */
-TEST(good_hashes_cost_a_comparison_a_merge)
+CLASSES_TEST(good_hashes_cost_a_comparison_a_merge)
 {
   vyre_registry *good = open_registry(false);
-  vyre_report *report;
-  assert_null(vyre_report_create(NULL, &report));
-  for (uint32_t seed = 1; seed < 50; seed++) {
-    vyre_module *module = make_random(seed);
-    run_over(good, "cid,cse", module, report, seed);
-    vyre_module_destroy(module);
-  }
+  for (uint32_t seed = 1; seed < 50; seed++)
+    run_over(good, "cid,cse", make_random(seed), seed);
   const uint64_t merged = vyre_report_count(report, "cse", "rows merged");
   assert_true(merged > 500);
   assert_in_range(vyre_report_count(report, "cid", "comparisons"), merged, 3 * merged);
-  vyre_report_destroy(report);
   vyre_registry_destroy(good);
 }

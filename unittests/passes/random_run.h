@@ -22,6 +22,16 @@ assert_ok(vyre_status status, const char *what, uint32_t seed)
   assert_null(status);
 }
 
+static inline vyre_module *
+random_module(uint32_t seed, uint32_t shape)
+{
+  vyre_module *module;
+  assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
+  random_program_build(module, seed, shape);
+  assert_ok(vyre_module_seal(module, NULL), "seal", seed);
+  return module;
+}
+
 static inline void
 run_program(const vyre_module *module, uint32_t seed, const char *what, memory *out)
 {

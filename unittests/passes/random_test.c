@@ -6,8 +6,7 @@
  * more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "random_run.h"
-#include "vyre/passmgr.h"
+#include "pipelines.h"
 #include "vyre/vir0.h"
 
 static const char *const pipelines[] = {
@@ -40,16 +39,6 @@ static const struct {
               {"dse", "unread sets", 1},
               {"dse", "unread stores", 4},
               {"dse", "stores of the present value", 300}};
-
-static vyre_registry *
-open_registry(void)
-{
-  vyre_registry *registry;
-  assert_null(vyre_registry_create(NULL, &registry));
-  assert_null(vyre_registry_load_folder(registry, VYRE_TEST_PASSES, VYRE_ORIGIN_CORE));
-  assert_null(vyre_registry_load(registry, VYRE_TEST_PROBE, VYRE_ORIGIN_OUTSIDE));
-  return registry;
-}
 
 /* Whether nothing undefined runs. */
 static bool
@@ -105,22 +94,16 @@ check_pipeline(const vyre_module *before, const memory *wanted, bool defined, co
 TEST(passes_keep_what_programs_compute)
 {
   enum { COUNT = sizeof pipelines / sizeof pipelines[0] };
-  vyre_registry *registry = open_registry();
   vyre_pipeline *parsed[COUNT];
+  vyre_registry *registry = parse_pipelines(pipelines, COUNT, parsed);
   uint64_t removed[COUNT] = {0}, defined_count = 0;
   vyre_report *report;
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(750);
   assert_null(vyre_report_create(NULL, &report));
-  for (uint32_t p = 0; p < COUNT; p++)
-    assert_ok(vyre_pipeline_parse(registry, pipelines[p], strlen(pipelines[p]), "-passes", &parsed[p]), pipelines[p], 0);
   for (uint32_t end = seed + runs; seed != end; seed++) {
-    vyre_module *module;
+    vyre_module *module = random_module(seed, seed & 1);
     vyre_verify_errors errors = {0};
     memory wanted;
-    assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
-    random_program_build(module, seed, seed & 1);
-    assert_ok(vyre_module_status(module), "build", seed);
-    assert_ok(vyre_module_seal(module, NULL), "seal", seed);
     assert_ok(vyre_verify(module, &errors), "verify", seed);
     vyre_verify_errors_free(&errors);
     run_program(module, seed, "as built", &wanted);
@@ -139,9 +122,7 @@ TEST(passes_keep_what_programs_compute)
     assert_true(count * counts[i].programs > runs);
   }
   vyre_report_destroy(report);
-  for (uint32_t p = 0; p < COUNT; p++)
-    vyre_pipeline_destroy(parsed[p]);
-  vyre_registry_destroy(registry);
+  free_pipelines(registry, parsed, COUNT);
 }
 
 /* The module's bytes. */
@@ -155,17 +136,15 @@ bytes_of(const vyre_module *module, uint32_t seed)
 
 TEST(default_pipelines_find_nothing_the_second_time)
 {
-  vyre_registry *registry = open_registry();
+  static const char *const text = "default<O2>";
   vyre_pipeline *pipeline;
+  vyre_registry *registry = parse_pipelines(&text, 1, &pipeline);
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(300);
-  assert_ok(vyre_pipeline_parse(registry, "default<O2>", 11, "-passes", &pipeline), "default<O2>", 0);
   for (uint32_t end = seed + runs; seed != end; seed++) {
-    vyre_module *module;
-    assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
-    random_program_build(module, seed, seed & 1);
-    assert_ok(vyre_pipeline_run(pipeline, module, NULL), "default<O2>", seed);
+    vyre_module *module = random_module(seed, seed & 1);
+    assert_ok(vyre_pipeline_run(pipeline, module, NULL), text, seed);
     vyre_bytes once = bytes_of(module, seed);
-    assert_ok(vyre_pipeline_run(pipeline, module, NULL), "default<O2>", seed);
+    assert_ok(vyre_pipeline_run(pipeline, module, NULL), text, seed);
     vyre_bytes twice = bytes_of(module, seed);
     if (once.size != twice.size || memcmp(once.data, twice.data, once.size) != 0) {
       print_error("seed %u: the second time default<O2> makes of what it made the first time:\n", seed);
@@ -176,6 +155,5 @@ TEST(default_pipelines_find_nothing_the_second_time)
     vyre_bytes_free(&twice);
     vyre_module_destroy(module);
   }
-  vyre_pipeline_destroy(pipeline);
-  vyre_registry_destroy(registry);
+  free_pipelines(registry, &pipeline, 1);
 }

@@ -5,8 +5,7 @@
  * the environment give more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "random_run.h"
-#include "vyre/passmgr.h"
+#include "pipelines.h"
 
 #include <math.h>
 
@@ -188,21 +187,13 @@ compare(const seen *before, const seen *after, const vyre_module *was, const vyr
 TEST(values_stay_what_they_are)
 {
   enum { COUNT = sizeof(pipelines) / sizeof(pipelines[0]) };
-  vyre_registry *registry;
   vyre_pipeline *parsed[COUNT];
   static seen before, after;
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(200);
   uint64_t values = 0, kept[COUNT] = {0};
-  assert_null(vyre_registry_create(NULL, &registry));
-  assert_null(vyre_registry_load_folder(registry, VYRE_TEST_PASSES, VYRE_ORIGIN_CORE));
-  assert_null(vyre_registry_load(registry, VYRE_TEST_PROBE, VYRE_ORIGIN_OUTSIDE));
-  for (uint32_t p = 0; p < COUNT; p++)
-    assert_ok(vyre_pipeline_parse(registry, pipelines[p], strlen(pipelines[p]), "-passes", &parsed[p]), pipelines[p], 0);
+  vyre_registry *registry = parse_pipelines(pipelines, COUNT, parsed);
   for (uint32_t end = seed + runs; seed != end; seed++) {
-    vyre_module *module, *changed;
-    assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
-    random_program_build(module, seed, seed & 1 ? RANDOM_WIDE : 0);
-    assert_ok(vyre_module_seal(module, NULL), "seal", seed);
+    vyre_module *module = random_module(seed, seed & 1 ? RANDOM_WIDE : 0), *changed;
     make_values(module);
     run_watched(module, seed, "as built", &before);
     values += compare(&before, &before, module, module, "as built", seed);
@@ -219,7 +210,5 @@ TEST(values_stay_what_they_are)
     print_message("%s: %llu of %llu values\n", pipelines[p], (unsigned long long)kept[p], (unsigned long long)values);
     assert_true(kept[p] * 20 > values);
   }
-  for (uint32_t p = 0; p < COUNT; p++)
-    vyre_pipeline_destroy(parsed[p]);
-  vyre_registry_destroy(registry);
+  free_pipelines(registry, parsed, COUNT);
 }

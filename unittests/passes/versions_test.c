@@ -75,11 +75,8 @@ TEST(equal_rows_have_equal_values)
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(600);
   uint64_t merged[2] = {0, 0};
   for (uint32_t end = seed + runs; seed != end; seed++) {
-    vyre_module *module, *before;
+    vyre_module *module = random_module(seed, seed & 1), *before;
     memory wanted, got;
-    assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
-    random_program_build(module, seed, seed & 1);
-    assert_ok(vyre_module_seal(module, NULL), "seal", seed);
     run_program(module, seed, "as built", &wanted);
     assert_ok(vyre_module_clone(module, &before), "clone", seed);
     assert_ok(vyre_module_make_analyses(module, VYRE_VERSIONS), "versions", seed);
