@@ -78,7 +78,7 @@ typedef struct fold_counts {
 bool fold_check(const fold_list *list, fold_eval eval, uint32_t random, FILE *report, fold_counts *out);
 /* The question of one case: points and what vyre_eval says of them; named: with k. */
 void fold_write(FILE *to, const fold_case *c, fold_eval eval, const uint64_t *points, uint32_t count, bool named);
-/* Laws over the op table and fold_laws.def, by z3 on the terms: how many are not as they should be. */
+/* Proves by z3 what the op table says of ops, on their terms, and counts what is not so. */
 bool fold_laws(FILE *report, fold_counts *out);
 /* Ops that fold EXACT and have no case for a kind they take. */
 uint32_t fold_missing(const fold_list *list, FILE *report);
