@@ -100,10 +100,4 @@ put(const uint32_t *column, vyre_row row, uint32_t value)
   ((uint32_t *)column)[row.id] = value;
 }
 
-static inline void
-put_op(fixture *x, vyre_row row, vyre_opcode op, vyre_type type, uint32_t flags)
-{
-  put(x->v->op, row, VYRE_ROW(op, type, flags));
-}
-
 #endif

@@ -3,13 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
-static void
-into_continuing(fixture *x)
-{
-  vyre_row loop = vyre_build_loop(&x->b);
-  vyre_builder_at_end(&x->b, vyre_region_of(x->m, loop, 1));
-}
-
 static uint32_t
 hinted(fixture *x, uint32_t hints, uint32_t count, uint32_t literal)
 {
@@ -98,14 +91,24 @@ built(fixture *x, vyre_opcode op, vyre_type type, uint32_t flags, uint32_t imm, 
 
 #define RULE(name, message, ...) static uint32_t name(fixture *x) __VA_ARGS__
 #define ROW(name, message, ...)  RULE(name, message, { return (__VA_ARGS__).id; })
+#define SPOIL(name, message, row, column, value) \
+  RULE(name, message, {                          \
+    vyre_row r = row;                            \
+    put(x->v->column, r, value);                 \
+    return r.id;                                 \
+  })
+#define TEXT(name, message, text)
 #include "rules.def"
 
 static const struct {
   const char *name, *text;
   uint32_t (*breaks)(fixture *x);
+  const char *program; /* instead of `breaks` */
 } cases[] = {
-#define RULE(name, message, ...) {#name, message, name},
-#define ROW(name, message, ...)  {#name, message, name},
+#define RULE(name, message, ...)                 {#name, message, name, NULL},
+#define ROW(name, message, ...)                  {#name, message, name, NULL},
+#define SPOIL(name, message, row, column, value) {#name, message, name, NULL},
+#define TEXT(name, message, text)                {#name, message, NULL, "program @p { %u = lindex %c = ult %u, 8u32 " text " }"},
 #include "rules.def"
 };
 
@@ -129,14 +132,18 @@ TEST(each_rule_is_checked)
     fixture x;
     vyre_verify_errors errors = {0};
     vyre_status status;
-    uint32_t row;
+    uint32_t row = 0;
     bool found = false;
-    fixture_open(&x);
-    row = cases[i].breaks(&x);
+    if (cases[i].program) {
+      x.m = parse(cases[i].program);
+    } else {
+      fixture_open(&x);
+      row = cases[i].breaks(&x);
+    }
     assert_null(vyre_module_status(x.m));
     status = vyre_verify(x.m, &errors);
     for (uint32_t e = 0; e < errors.count; e++)
-      found = found || (errors.errors[e].row == row && strstr(errors.errors[e].message, cases[i].text));
+      found = found || ((cases[i].program || errors.errors[e].row == row) && strstr(errors.errors[e].message, cases[i].text));
     if (!status || !found || (errors.count > 1 && !errors.damaged)) {
       failures++;
       print_message("%s: row %u, wanted \"%s\", got %u errors\n", cases[i].name, row, cases[i].text, errors.count);
