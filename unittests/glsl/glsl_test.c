@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct seen {
+/* What the last compilation said first, and what it wrote. */
+static struct {
   uint32_t count;
   char file[256];
   char message[512];
@@ -17,25 +18,27 @@ typedef struct seen {
   uint32_t line;
   vyre_severity severity;
 } seen;
+static vyre_bytes out;
 
 static void
 remember(void *user, const vyre_diagnostic *d)
 {
-  seen *s = user;
-  if (s->count++ > 0)
+  (void)user;
+  if (seen.count++ > 0)
     return;
-  s->severity = d->severity;
-  s->line = d->line;
-  snprintf(s->file, sizeof s->file, "%s", d->file ? d->file : "");
-  snprintf(s->message, sizeof s->message, "%s", d->message);
-  snprintf(s->source, sizeof s->source, "%.*s", (int)d->source_length, d->source ? d->source : "");
+  seen.severity = d->severity;
+  seen.line = d->line;
+  snprintf(seen.file, sizeof seen.file, "%s", d->file ? d->file : "");
+  snprintf(seen.message, sizeof seen.message, "%s", d->message);
+  snprintf(seen.source, sizeof seen.source, "%.*s", (int)d->source_length, d->source ? d->source : "");
 }
 
 static vyre_code
-compile(const char *text, const char *path, const vyre_glsl_options *options, seen *out_seen, vyre_bytes *out)
+compile(const char *text, const char *path, const vyre_glsl_options *options)
 {
-  memset(out_seen, 0, sizeof *out_seen);
-  vyre_status status = vyre_glsl_compile(text, strlen(text), path, options, (vyre_diagnostics){remember, out_seen}, out);
+  memset(&seen, 0, sizeof seen);
+  out.size = 0;
+  vyre_status status = vyre_glsl_compile(text, strlen(text), path, options, (vyre_diagnostics){remember, NULL}, &out);
   const vyre_code code = vyre_status_code(status);
   vyre_status_free(status);
   return code;
@@ -43,31 +46,25 @@ compile(const char *text, const char *path, const vyre_glsl_options *options, se
 
 TEST(a_shader_becomes_words)
 {
-  seen s;
-  vyre_bytes out = {0};
-  assert_int_equal(compile("#version 450\nlayout(local_size_x = 4) in;\nvoid main() {}\n", "a.comp", NULL, &s, &out), VYRE_CODE_OK);
+  assert_int_equal(compile("#version 450\nlayout(local_size_x = 4) in;\nvoid main() {}\n", "a.comp", NULL), VYRE_CODE_OK);
   uint32_t header[2];
   assert_true(out.size > 20 && out.size % 4 == 0);
   memcpy(header, out.data, sizeof header);
   assert_int_equal(header[0], 0x07230203);
   assert_int_equal(header[1], 0x00010500);
-  assert_int_equal(s.count, 0);
-  vyre_bytes_free(&out);
+  assert_int_equal(seen.count, 0);
 }
 
 TEST(an_error_has_file_line_and_text)
 {
-  seen s;
-  vyre_bytes out = {0};
   assert_int_equal(vyre_status_code(VYRE_OK), 0);
-  assert_int_equal(compile("#version 450\nvoid main() {\n  int a = b;\n}\n", "dir/bad.comp", NULL, &s, &out), VYRE_CODE_INPUT);
-  assert_int_equal(s.severity, VYRE_SEVERE);
-  assert_string_equal(s.file, "dir/bad.comp");
-  assert_int_equal(s.line, 3);
-  assert_string_equal(s.source, "  int a = b;");
-  assert_non_null(strstr(s.message, "undeclared identifier"));
+  assert_int_equal(compile("#version 450\nvoid main() {\n  int a = b;\n}\n", "dir/bad.comp", NULL), VYRE_CODE_INPUT);
+  assert_int_equal(seen.severity, VYRE_SEVERE);
+  assert_string_equal(seen.file, "dir/bad.comp");
+  assert_int_equal(seen.line, 3);
+  assert_string_equal(seen.source, "  int a = b;");
+  assert_non_null(strstr(seen.message, "undeclared identifier"));
   assert_int_equal(out.size, 0);
-  vyre_bytes_free(&out);
 }
 
 TEST(noise_is_an_error)
@@ -75,12 +72,9 @@ TEST(noise_is_an_error)
   static const char *const texts[] = {"", "\x01\x02\xff\xfe", "#version 99999\n", "void main( {",
                                       "#version 450\n#include \"nowhere.glsl\"\nvoid main(){}"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    seen s;
-    vyre_bytes out = {0};
-    assert_int_equal(compile(texts[i], "noise.comp", NULL, &s, &out), VYRE_CODE_INPUT);
-    assert_true(s.count > 0);
+    assert_int_equal(compile(texts[i], "noise.comp", NULL), VYRE_CODE_INPUT);
+    assert_true(seen.count > 0);
     assert_int_equal(out.size, 0);
-    vyre_bytes_free(&out);
   }
 }
 
@@ -89,11 +83,8 @@ TEST(defines_reach_the_shader)
   static const char *const defines[] = {"WIDTH=64", "QUICK"};
   const vyre_glsl_options options = {.defines = defines, .define_count = 2};
   static const char text[] = "#version 450\nlayout(local_size_x = WIDTH) in;\n#if !QUICK\n#error slow\n#endif\nvoid main() {}\n";
-  seen s;
-  vyre_bytes out = {0};
-  assert_int_equal(compile(text, "d.comp", &options, &s, &out), VYRE_CODE_OK);
-  assert_int_equal(compile(text, "d.comp", NULL, &s, &out), VYRE_CODE_INPUT);
-  vyre_bytes_free(&out);
+  assert_int_equal(compile(text, "d.comp", &options), VYRE_CODE_OK);
+  assert_int_equal(compile(text, "d.comp", NULL), VYRE_CODE_INPUT);
 }
 
 static void
@@ -115,28 +106,25 @@ TEST(includes_are_found_beside_the_file_and_by_option)
   write_file(inside, "int one() { return 1; }\n");
   write_file(broken, "int two() {\n  return three;\n}\n");
 
-  seen s;
-  vyre_bytes out = {0};
   static const char beside[] = "#version 450\n#include \"one.glsl\"\nvoid main() { one(); }\n";
-  assert_int_equal(compile(beside, path, NULL, &s, &out), VYRE_CODE_OK);
+  assert_int_equal(compile(beside, path, NULL), VYRE_CODE_OK);
 
   static const char system[] = "#version 450\n#include <one.glsl>\nvoid main() { one(); }\n";
-  assert_int_equal(compile(system, "elsewhere.comp", NULL, &s, &out), VYRE_CODE_INPUT);
+  assert_int_equal(compile(system, "elsewhere.comp", NULL), VYRE_CODE_INPUT);
   const char *folders[] = {folder};
   const vyre_glsl_options options = {.include_dirs = folders, .include_dir_count = 1};
-  assert_int_equal(compile(system, "elsewhere.comp", &options, &s, &out), VYRE_CODE_OK);
+  assert_int_equal(compile(system, "elsewhere.comp", &options), VYRE_CODE_OK);
 
   /* A message in an included file names that file. */
   static const char bad[] = "#version 450\n#include \"two.glsl\"\nvoid main() { two(); }\n";
-  assert_int_equal(compile(bad, path, NULL, &s, &out), VYRE_CODE_INPUT);
-  assert_non_null(strstr(s.file, "two.glsl"));
-  assert_int_equal(s.line, 2);
+  assert_int_equal(compile(bad, path, NULL), VYRE_CODE_INPUT);
+  assert_non_null(strstr(seen.file, "two.glsl"));
+  assert_int_equal(seen.line, 2);
 
   /* A file that includes itself ends in an error. */
   write_file(broken, "#include \"two.glsl\"\n");
-  assert_int_equal(compile(bad, path, NULL, &s, &out), VYRE_CODE_INPUT);
+  assert_int_equal(compile(bad, path, NULL), VYRE_CODE_INPUT);
 
-  vyre_bytes_free(&out);
   remove(inside);
   remove(broken);
   assert_int_equal(rmdir(folder), 0);
@@ -146,9 +134,9 @@ TEST(includes_are_found_beside_the_file_and_by_option)
 
 static const char good[] = "#version 450\nvoid main() {}\n";
 
-/* This process's children; the last one's id goes to `out`. */
+/* This process's children; the last one's id goes to `last`. */
 static uint32_t
-count_children(pid_t *out)
+count_children(pid_t *last)
 {
   char path[64];
   int child;
@@ -157,7 +145,7 @@ count_children(pid_t *out)
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   for (; fscanf(file, "%d", &child) == 1; count++)
-    *out = child;
+    *last = child;
   fclose(file);
   return count;
 }
@@ -165,11 +153,8 @@ count_children(pid_t *out)
 static void
 compiles(void)
 {
-  seen s;
-  vyre_bytes out = {0};
-  assert_int_equal(compile(good, "g.comp", NULL, &s, &out), VYRE_CODE_OK);
+  assert_int_equal(compile(good, "g.comp", NULL), VYRE_CODE_OK);
   assert_true(out.size > 20);
-  vyre_bytes_free(&out);
 }
 
 TEST(one_process_serves_one_thread)
@@ -195,9 +180,7 @@ TEST(a_forked_process_starts_its_own)
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    seen s;
-    vyre_bytes out = {0};
-    const bool good_there = compile(good, "g.comp", NULL, &s, &out) == VYRE_CODE_OK && count_children(&theirs) == 1;
+    const bool good_there = compile(good, "g.comp", NULL) == VYRE_CODE_OK && count_children(&theirs) == 1;
     _exit(good_there ? 0 : 1);
   }
   int status;
@@ -212,8 +195,6 @@ TEST(the_current_folder_is_the_caller_s)
   char folder[] = "/tmp/vyre-glsl-XXXXXX", before[4096];
   pid_t child = 0;
   static const char text[] = "#version 450\n#include \"here.glsl\"\nvoid main() { here(); }\n";
-  seen s;
-  vyre_bytes out = {0};
   compiles();
   assert_non_null(getcwd(before, sizeof before));
   assert_non_null(mkdtemp(folder));
@@ -222,15 +203,24 @@ TEST(the_current_folder_is_the_caller_s)
   assert_int_equal(mkdir("vyre", 0777), 0);
   write_file("vyre/vyre-glsl", "#!/bin/sh\nexit 1\n");
   assert_int_equal(chmod("vyre/vyre-glsl", 0777), 0);
-  assert_int_equal(compile(text, "h.comp", NULL, &s, &out), VYRE_CODE_OK);
+  assert_int_equal(compile(text, "h.comp", NULL), VYRE_CODE_OK);
   assert_int_equal(count_children(&child), 1);
   assert_true(child > 0);
   kill(child, SIGKILL);
-  assert_int_equal(compile(text, "h.comp", NULL, &s, &out), VYRE_CODE_OK);
+  assert_int_equal(compile(text, "h.comp", NULL), VYRE_CODE_OK);
   remove("vyre/vyre-glsl");
   rmdir("vyre");
   remove("here.glsl");
   assert_int_equal(chdir(before), 0);
   assert_int_equal(rmdir(folder), 0);
-  vyre_bytes_free(&out);
 }
+
+static int
+free_out(void **state)
+{
+  (void)state;
+  vyre_bytes_free(&out);
+  return 0;
+}
+
+TEST_MAIN(NULL, free_out)
