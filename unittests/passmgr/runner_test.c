@@ -180,18 +180,18 @@ end(void **state)
 #define RUNNER_TEST(name) TEST_WITH(name, begin, end)
 
 static vyre_module *
-make_module(vyre_builder *builder, uint32_t mode)
+make_module(void)
 {
+  vyre_builder builder;
   vyre_module *module = new_module();
-  vyre_build_program(module, "p", mode, vyre_module_add_input(module, "p"), builder);
+  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &builder);
   return module;
 }
 
 static vyre_status
 run_text(const char *text, const vyre_pipeline_options *options)
 {
-  vyre_builder builder;
-  vyre_module *module = make_module(&builder, 0);
+  vyre_module *module = make_module();
   vyre_status status = run_passes(registry, text, module, options);
   assert_true(status || vyre_module_is_sealed(module));
   vyre_module_destroy(module);
@@ -387,8 +387,7 @@ RUNNER_TEST(what_is_counted)
 static void *
 run_in_thread(void *argument)
 {
-  vyre_builder builder;
-  vyre_module *module = make_module(&builder, 0);
+  vyre_module *module = make_module();
   vyre_status status = vyre_pipeline_run(argument, module, NULL);
   vyre_module_destroy(module);
   return status;
@@ -474,7 +473,6 @@ RUNNER_TEST(every_allocation_may_fail)
 
 /* ---- folding ------------------------------------------------------------------------------------------------------------- */
 
-static const vyre_type u32 = VYRE_TYPE(VYRE_U32, 1), f32 = VYRE_TYPE(VYRE_F32, 1);
 static const vyre_host *host;
 
 static const vyre_pass host_pass = {.struct_size = sizeof(vyre_pass), .name = "host", .summary = "s", .run = run_a};
@@ -488,75 +486,66 @@ host_query(const vyre_host *table)
   return &host_plugin;
 }
 
+/* Asserts what %r is in a program of that mode with those rows: a value of the type, or nothing known if the type is 0. */
 static void
-folds_to(const vyre_module *module, vyre_row row, vyre_type type, const uint64_t *lanes)
+folds(const char *mode, const char *rows, vyre_type type, const uint64_t *lanes)
 {
+  char program[300];
   vyre_type got = 0;
   uint64_t values[4] = {0};
-  assert_true(host->fold(module, row.id, &got, values));
-  assert_int_equal(got, type);
-  for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++)
+  snprintf(program, sizeof(program), "program @p %s { %s }", mode, rows);
+  vyre_module *module = parse(program);
+  if (host->fold(module, find_name(module, "r"), &got, values) != (type != 0) || got != type)
+    fail_msg("%s: type 0x%x", program, got);
+  for (uint32_t i = 0; type && i < VYRE_TYPE_LANES(type); i++)
     assert_int_equal(values[i], lanes[i]);
+  vyre_module_destroy(module);
 }
 
-static void
-does_not_fold(const vyre_module *module, vyre_row row)
-{
+typedef struct fold_case {
+  const char *rows;
   vyre_type type;
-  uint64_t values[4];
-  assert_false(host->fold(module, row.id, &type, values));
-}
+  uint64_t lanes[2];
+} fold_case;
 
 RUNNER_TEST(literals_fold)
 {
-  vyre_builder at;
-  assert_null(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
-  vyre_module *module = make_module(&at, 0);
-  vyre_row two = vyre_build_const(&at, u32, 2), three = vyre_build_const(&at, u32, 3), big = vyre_build_const(&at, u32, 0xffffffff);
-  vyre_row half = vyre_build_const(&at, f32, 0x3f000000), spec = vyre_build_spec(&at, u32, 5, 1);
-  folds_to(module, vyre_build_binary(&at, VYRE_OP_add, two, three), u32, (uint64_t[]){5});
-  folds_to(module, vyre_build_binary(&at, VYRE_OP_fdiv, half, half), f32, (uint64_t[]){0x3f800000});
-  folds_to(module, vyre_build_binary(&at, VYRE_OP_ult, two, three), VYRE_TYPE(VYRE_BOOL, 1), (uint64_t[]){1});
-  folds_to(module, vyre_build_select(&at, vyre_build_const(&at, VYRE_TYPE(VYRE_BOOL, 1), 0), two, three), u32, (uint64_t[]){3});
-
-  vyre_row pair = vyre_build_join(&at, (vyre_row[]){two, three}, 2), other = vyre_build_join(&at, (vyre_row[]){big, two}, 2);
-  folds_to(module, vyre_build_binary(&at, VYRE_OP_mul, pair, other), VYRE_TYPE(VYRE_U32, 2), (uint64_t[]){0xfffffffe, 6});
-  folds_to(module, vyre_build_lane(&at, pair, 1), u32, (uint64_t[]){3});
-
-  vyre_row product = vyre_build(&at, VYRE_OP_umulx, VYRE_TYPE(VYRE_TUPLE, 1), 0, VYRE_TUPLE_OF(2, u32), 0, big, big, VYRE_NONE);
-  folds_to(module, vyre_build_part(&at, product, 0, u32), u32, (uint64_t[]){1});
-  folds_to(module, vyre_build_part(&at, product, 1, u32), u32, (uint64_t[]){0xfffffffe});
-  does_not_fold(module, product); /* its parts do */
-  vyre_row field = vyre_build_tuple(&at, (vyre_row[]){vyre_build_const(&at, u32, 4), two}, 2);
-  folds_to(module, vyre_build(&at, VYRE_OP_bfi, u32, 0, 0, 0, vyre_build_const(&at, u32, 0), big, field), u32, (uint64_t[]){0x30});
-
-  does_not_fold(module, two);
-  does_not_fold(module, field);
-  does_not_fold(module, spec);
-  does_not_fold(module, vyre_build_binary(&at, VYRE_OP_add, spec, three));
-  does_not_fold(module, vyre_build_unary(&at, VYRE_OP_sin, half)); /* libm's */
-  vyre_row decorated = vyre_build_binary(&at, VYRE_OP_add, two, three);
-  vyre_row_set_decorations(module, decorated, (const uint32_t[]){42, 0}, 2);
-  does_not_fold(module, decorated);
-  assert_null(vyre_module_status(module));
-  vyre_module_destroy(module);
+  static const fold_case cases[] = {
+      {"%r = add 2u32, 3u32", U32, {5}},
+      {"%r = fdiv 0.5f32, 0.5f32", F32, {0x3f800000}},
+      {"%r = ult 2u32, 3u32", BOOL, {1}},
+      {"%r = select false, 2u32, 3u32", U32, {3}},
+      {"%r = mul join(2u32, 3u32), join(0xffffffffu32, 2u32)", VYRE_TYPE(VYRE_U32, 2), {0xfffffffe, 6}},
+      {"%p = join 2u32, 3u32 %r = lane %p, 1u32", U32, {3}},
+      {"%p = umulx 0xffffffffu32, 0xffffffffu32 %r = part %p, 0", U32, {1}},
+      {"%p = umulx 0xffffffffu32, 0xffffffffu32 %r = part %p, 1", U32, {0xfffffffe}},
+      {"%r = bfi 0u32, 0xffffffffu32, tuple(4u32, 2u32)", U32, {0x30}},
+      {"%r = umulx 0xffffffffu32, 0xffffffffu32", 0, {0}}, /* its parts do */
+      {"%r = const 2u32", 0, {0}},
+      {"%r = tuple 4u32, 2u32", 0, {0}},
+      {"spec %r : u32 = 5u32 id(1)", 0, {0}},
+      {"spec %s : u32 = 5u32 id(1) %r = add %s, 3u32", 0, {0}},
+      {"%r = sin 0.5f32", 0, {0}}, /* libm's */
+      {"%r = add 2u32, 3u32 deco(42)", 0, {0}},
+  };
+  assert_ok(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    folds("", cases[i].rows, cases[i].type, cases[i].lanes);
 }
 
 RUNNER_TEST(float_modes_stop_folds_of_floats_alone)
 {
-  assert_null(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
-  static const uint32_t modes[] = {VYRE_PROGRAM_FLUSH_16,   VYRE_PROGRAM_TO_ZERO_16, VYRE_PROGRAM_FLUSH_32,
-                                   VYRE_PROGRAM_TO_ZERO_32, VYRE_PROGRAM_FLUSH_64,   VYRE_PROGRAM_TO_ZERO_64};
-  for (int i = 0; i < 6; i++) {
-    vyre_builder at;
-    vyre_module *module = make_module(&at, modes[i]);
-    vyre_row half = vyre_build_const(&at, f32, 0x3f000000), two = vyre_build_const(&at, u32, 2);
-    does_not_fold(module, vyre_build_binary(&at, VYRE_OP_mul, half, half));
-    does_not_fold(module, vyre_build_binary(&at, VYRE_OP_flt, half, half));
-    does_not_fold(module, vyre_build_convert(&at, VYRE_OP_convert, u32, half));
-    does_not_fold(module, vyre_build_convert(&at, VYRE_OP_convert, f32, two));
-    folds_to(module, vyre_build_convert(&at, VYRE_OP_bitcast, u32, half), u32, (uint64_t[]){0x3f000000});
-    folds_to(module, vyre_build_binary(&at, VYRE_OP_mul, two, two), u32, (uint64_t[]){4});
-    vyre_module_destroy(module);
-  }
+  static const char *const modes[] = {"flush_f16", "rtz_f16", "flush_f32", "rtz_f32", "flush_f64", "rtz_f64"};
+  static const fold_case cases[] = {
+      {"%r = mul 0.5f32, 0.5f32", 0, {0}},
+      {"%r = flt 0.5f32, 0.5f32", 0, {0}},
+      {"%r = convert 0.5f32 : u32", 0, {0}},
+      {"%r = convert 2u32 : f32", 0, {0}},
+      {"%r = bitcast 0.5f32 : u32", U32, {0x3f000000}},
+      {"%r = mul 2u32, 2u32", U32, {4}},
+  };
+  assert_ok(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
+  for (size_t mode = 0; mode < sizeof(modes) / sizeof(modes[0]); mode++)
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+      folds(modes[mode], cases[i].rows, cases[i].type, cases[i].lanes);
 }
