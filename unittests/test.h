@@ -57,4 +57,12 @@ int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 extern int (*test_runner)(const char *group, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
                           CMFixtureFunction teardown);
 
+/* Returns a number below `below` that looks random, and changes the state. */
+static inline uint32_t
+test_random(uint64_t *state, uint32_t below)
+{
+  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)(*state >> 33) % below;
+}
+
 #endif

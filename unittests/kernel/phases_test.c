@@ -36,26 +36,20 @@ check_columns(uint32_t seed, const vyre_view *v, const vyre_view *w)
 
 /* ---- cf ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t
-random_below(uint64_t *random, uint64_t n)
-{
-  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (*random >> 33) % n;
-}
-
 /* Bits of a literal: few, small, or any; of floats often 1, and of bool 0 or 1. */
 static uint64_t
 random_literal(uint64_t *random, vyre_kind kind)
 {
   const uint64_t one = kind == VYRE_F16 ? 0x3c00 : kind == VYRE_F32 ? 0x3f800000 : UINT64_C(0x3ff0000000000000);
   const uint64_t mask = UINT64_MAX >> (64 - vyre_kind_bits(kind));
-  switch (random_below(random, 4)) {
+  switch (test_random(random, 4)) {
   case 0:
-    return vyre_kind_is_float(kind) ? one : random_below(random, 5) & mask;
+    return vyre_kind_is_float(kind) ? one : test_random(random, 5) & mask;
   case 1:
-    return (0 - random_below(random, 5)) & mask;
+    return (0 - (uint64_t)test_random(random, 5)) & mask;
   default:
-    return (random_below(random, UINT32_MAX) << 32 ^ random_below(random, UINT32_MAX) << 20 ^ random_below(random, 1u << 20)) &
+    return ((uint64_t)test_random(random, UINT32_MAX) << 32 ^ (uint64_t)test_random(random, UINT32_MAX) << 20 ^
+            test_random(random, 1u << 20)) &
            mask;
   }
 }
@@ -70,7 +64,7 @@ make_literals(vyre_module *module, uint32_t seed, uint32_t of_8)
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
     const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
     const bool is_given = op == VYRE_OP_load || op == VYRE_OP_get || vyre_op_is_invocation(op);
-    if (!is_given || !vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) || random_below(&random, 8) >= of_8)
+    if (!is_given || !vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) || test_random(&random, 8) >= of_8)
       continue;
     const uint64_t bits = random_literal(&random, VYRE_TYPE_KIND(type));
     vyre_row_rewrite(module, row_of(row), VYRE_ROW(VYRE_OP_const, type, 0), (uint32_t)bits, (uint32_t)(bits >> 32), VYRE_NONE,

@@ -403,25 +403,19 @@ TEST(what_is_beside_the_columns_is_read_and_set)
 
 static uint64_t random_state;
 
-static uint32_t
-next_random(uint32_t below)
-{
-  random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(random_state >> 33) % below;
-}
-
 /* Mostly a row that is there, sometimes none, sometimes one beyond. */
 static uint32_t
 some_row(const vyre_view *v)
 {
-  const uint32_t kind = next_random(40);
-  return kind == 0 ? v->rows + next_random(3) : kind == 1 ? 0 : next_random(v->rows);
+  const uint32_t kind = test_random(&random_state, 40);
+  return kind == 0 ? v->rows + test_random(&random_state, 3) : kind == 1 ? 0 : test_random(&random_state, v->rows);
 }
 
 static uint32_t
 some_word(void)
 {
-  return VYRE_ROW(next_random(VYRE_OP__COUNT), next_random(64), next_random(3) ? 0 : next_random(256));
+  return VYRE_ROW(test_random(&random_state, VYRE_OP__COUNT), test_random(&random_state, 64),
+                  test_random(&random_state, 3) ? 0 : test_random(&random_state, 256));
 }
 
 static void
@@ -429,13 +423,13 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
 {
   const vyre_host *h = ctx->host;
   const vyre_view *v = h->view(m);
-  for (uint32_t calls = 1 + next_random(3); calls > 0; calls--) {
-    const uint32_t a = some_row(v), b = some_row(v), c = some_row(v), d = some_row(v), imm = next_random(300);
+  for (uint32_t calls = 1 + test_random(&random_state, 3); calls > 0; calls--) {
+    const uint32_t a = some_row(v), b = some_row(v), c = some_row(v), d = some_row(v), imm = test_random(&random_state, 300);
     uint64_t lanes[4];
     vyre_type type;
-    uint32_t map[ROWS] = {0}, words[VYRE_HINT_BITS] = {next_random(99), next_random(3), b, c};
+    uint32_t map[ROWS] = {0}, words[VYRE_HINT_BITS] = {test_random(&random_state, 99), test_random(&random_state, 3), b, c};
     const char *file;
-    switch (next_random(17)) {
+    switch (test_random(&random_state, 17)) {
     case 0:
       h->insert_row(m, a, some_word(), imm, 0, b, c, d);
       break;
@@ -443,7 +437,7 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
       h->rewrite(m, a, some_word(), imm, 0, b, c, d);
       break;
     case 2:
-      h->set_operand(m, a, next_random(4), b);
+      h->set_operand(m, a, test_random(&random_state, 4), b);
       break;
     case 3:
       h->move_before(m, a, b);
@@ -452,7 +446,7 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
       h->kill(m, a);
       break;
     case 5:
-      h->constant(m, a, (vyre_type)next_random(64), imm);
+      h->constant(m, a, (vyre_type)test_random(&random_state, 64), imm);
       break;
     case 6:
       (void)h->fold(m, a, &type, lanes);
@@ -461,17 +455,17 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
       (void)h->in_bounds(m, a);
       break;
     case 8:
-      map[next_random(ROWS)] = some_row(v);
-      (void)h->clone(m, a, b, map, next_random(8) ? ROWS : next_random(ROWS));
+      map[test_random(&random_state, ROWS)] = some_row(v);
+      (void)h->clone(m, a, b, map, test_random(&random_state, 8) ? ROWS : test_random(&random_state, ROWS));
       break;
     case 9:
-      h->set_decorations(m, a, words, next_random(VYRE_HINT_BITS));
+      h->set_decorations(m, a, words, test_random(&random_state, VYRE_HINT_BITS));
       break;
     case 10:
-      h->set_hints(m, a, next_random(4) ? 1u << next_random(9) : imm, words);
+      h->set_hints(m, a, test_random(&random_state, 4) ? 1u << test_random(&random_state, 9) : imm, words);
       break;
     case 11:
-      h->set_name(m, a, next_random(2) ? "k" : NULL);
+      h->set_name(m, a, test_random(&random_state, 2) ? "k" : NULL);
       break;
     case 12:
       (void)h->hints(m, a, words);
@@ -484,7 +478,8 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
       (void)h->append_row(m, a, some_word(), imm, 0, b, c, d);
       break;
     case 15:
-      (void)h->add_buffer(m, a, (vyre_type)next_random(64), next_random(3), next_random(8), next_random(2), next_random(2));
+      (void)h->add_buffer(m, a, (vyre_type)test_random(&random_state, 64), test_random(&random_state, 3),
+                          test_random(&random_state, 8), test_random(&random_state, 2), test_random(&random_state, 2));
       break;
     default:
       (void)h->initial(m, a, lanes);

@@ -76,13 +76,6 @@ check_fixed_point(const vyre_bytes *once)
   vyre_bytes_free(&twice);
 }
 
-static uint32_t
-next_random(uint64_t *state)
-{
-  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(*state >> 33);
-}
-
 static const char *
 any_param(uint64_t *random)
 {
@@ -103,7 +96,7 @@ any_param(uint64_t *random)
                                       "rules=a/b-c.rules",
                                       "rules = \"a b\\\"\\\\\\n\\t;>\"",
                                       "rules=\"\""};
-  return texts[next_random(random) % (sizeof(texts) / sizeof(texts[0]))];
+  return texts[test_random(random, sizeof(texts) / sizeof(texts[0]))];
 }
 
 /* A random pipeline in the grammar, blanks and comments included (parameters may be given twice: an error then). */
@@ -111,10 +104,10 @@ static void
 write_random(uint64_t *random, int depth, vyre_bytes *out)
 {
   static const char *const blanks[] = {"", "", "", " ", "\n\t", " # x,(\n"};
-  uint32_t count = 1 + next_random(random) % 3;
+  uint32_t count = 1 + test_random(random, 3);
   for (uint32_t i = 0; i < count; i++) {
-    const char *blank = blanks[next_random(random) % 6];
-    switch (next_random(random) % (depth > 0 ? 7 : 4)) {
+    const char *blank = blanks[test_random(random, 6)];
+    switch (test_random(random, depth > 0 ? 7 : 4)) {
     case 0:
       assert_null(vyre_bytes_printf(out, "dce%s", blank));
       break;
@@ -126,12 +119,12 @@ write_random(uint64_t *random, int depth, vyre_bytes *out)
       assert_null(vyre_bytes_printf(out, "cf<%s%s;%s%s>", any_param(random), blank, any_param(random), blank));
       break;
     case 4:
-      assert_null(vyre_bytes_printf(out, "repeat<%u>%s(", 1 + next_random(random) % 3, blank));
+      assert_null(vyre_bytes_printf(out, "repeat<%u>%s(", 1 + test_random(random, 3), blank));
       write_random(random, depth - 1, out);
       assert_null(vyre_bytes_printf(out, ")"));
       break;
     case 5:
-      assert_null(vyre_bytes_printf(out, "fixpoint<on-limit=%s>(", next_random(random) % 2 ? "quiet" : "warn"));
+      assert_null(vyre_bytes_printf(out, "fixpoint<on-limit=%s>(", test_random(random, 2) ? "quiet" : "warn"));
       write_random(random, depth - 1, out);
       assert_null(vyre_bytes_printf(out, "%s)", blank));
       break;
@@ -140,7 +133,7 @@ write_random(uint64_t *random, int depth, vyre_bytes *out)
       write_random(random, depth - 1, out);
       assert_null(vyre_bytes_printf(out, ")"));
     }
-    if (i + 1 < count || next_random(random) % 4 == 0)
+    if (i + 1 < count || test_random(random, 4) == 0)
       assert_null(vyre_bytes_printf(out, "%s,%s", blank, blank));
   }
 }
@@ -174,10 +167,10 @@ TEST(mutated_text_is_text_or_a_message)
     char text[sizeof(seed) + 16];
     size_t length = sizeof(seed) - 1;
     memcpy(text, seed, length);
-    for (uint32_t n = 1 + next_random(&random) % 4; n > 0; n--) {
-      size_t at = next_random(&random) % length;
-      char c = alphabet[next_random(&random) % (sizeof(alphabet) - (next_random(&random) % 8 ? 1 : 0))];
-      switch (next_random(&random) % 3) {
+    for (uint32_t n = 1 + test_random(&random, 4); n > 0; n--) {
+      size_t at = test_random(&random, (uint32_t)length);
+      char c = alphabet[test_random(&random, (uint32_t)sizeof(alphabet) - (test_random(&random, 8) ? 1u : 0u))];
+      switch (test_random(&random, 3)) {
       case 0:
         text[at] = c;
         break;
@@ -190,7 +183,7 @@ TEST(mutated_text_is_text_or_a_message)
       }
     }
     vyre_bytes once = {0};
-    size_t start = i % 2 ? 0 : next_random(&random) % length; /* a tail of it, too */
+    size_t start = i % 2 ? 0 : test_random(&random, (uint32_t)length); /* a tail of it, too */
     if (parse_and_print(text + start, length - start, &once)) {
       accepted++;
       check_fixed_point(&once);

@@ -218,13 +218,6 @@ typedef struct model {
   size_t expected_count;
 } model;
 
-static uint32_t
-next_random(model *m)
-{
-  m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(m->random >> 33);
-}
-
 typedef struct tree {
   char kind; /* a, b, ( group, r repeat, f fixpoint */
   uint32_t times;
@@ -240,10 +233,10 @@ static tree *
 grow_tree(model *m, int depth)
 {
   tree *t = &nodes[node_count++];
-  *t = (tree){.kind = "aab(rf"[next_random(m) % (depth > 0 ? 6 : 3)], .times = 1 + next_random(m) % 3};
+  *t = (tree){.kind = "aab(rf"[test_random(&m->random, depth > 0 ? 6 : 3)], .times = 1 + test_random(&m->random, 3)};
   if (t->kind == 'a' || t->kind == 'b')
     return t;
-  t->count = 1 + next_random(m) % 3;
+  t->count = 1 + test_random(&m->random, 3);
   for (uint32_t i = 0; i < t->count; i++)
     t->children[i] = grow_tree(m, depth - 1);
   return t;
@@ -310,7 +303,7 @@ RUNNER_TEST(passes_run_as_the_model_says)
     m.expected_count = m.epoch = 0;
     tree *t = grow_tree(&m, 4);
     write_tree(t, m.text, sizeof(m.text));
-    changes = m.changes = next_random(&m) % 6;
+    changes = m.changes = test_random(&m.random, 6);
     model_run(&m, t);
     m.expected[m.expected_count] = '\0';
     ran_count = 0;

@@ -223,12 +223,9 @@ TEST(ptxas_compiles_each_op)
   vyre_module_destroy(all.module);
 }
 
-/* With an argument: what ptxas says, which is a test of its own, as it may be missing. */
 int
 main(int argc, char **argv)
 {
   (void)argv;
-  cmocka_set_test_filter(argc > 1 ? "ptxas*" : NULL);
-  cmocka_set_skip_filter(argc > 1 ? NULL : "ptxas*");
-  return test_run(NULL, NULL);
+  return run_ptx_tests(argc);
 }

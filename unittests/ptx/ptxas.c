@@ -60,3 +60,11 @@ check_ptxas(const char *text, size_t size, uint32_t sm, const char *options, con
   if (strstr(options, "-v") && !out->kernels)
     fail_msg("%s: ptxas for sm_%u said nothing of registers", what, sm);
 }
+
+int
+run_ptx_tests(int argc)
+{
+  cmocka_set_test_filter(argc > 1 ? "ptxas*" : NULL);
+  cmocka_set_skip_filter(argc > 1 ? NULL : "ptxas*");
+  return test_run(NULL, NULL);
+}

@@ -23,4 +23,7 @@ void run_ptxas(const char *text, size_t size, uint32_t sm, const char *options, 
 /* The same, and fails the test, by that name, if ptxas does not take it. */
 void check_ptxas(const char *text, size_t size, uint32_t sm, const char *options, const char *what, ptxas_result *out);
 
+/* Runs the tests of this program: with an argument only those of ptxas, without one the others. */
+int run_ptx_tests(int argc);
+
 #endif

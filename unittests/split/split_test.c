@@ -52,13 +52,6 @@ verify(const vyre_module *module)
 
 /* ---- random programs ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t
-draw(uint64_t *state)
-{
-  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(*state >> 33);
-}
-
 /* A few before rows behind the declarations; one of three in a block of its own. */
 static void
 put_barriers(vyre_module *module, uint64_t seed)
@@ -73,13 +66,13 @@ put_barriers(vyre_module *module, uint64_t seed)
       last = at;
   }
   uint32_t left = 4;
-  const uint32_t rare = 1 + draw(&state) % 40;
+  const uint32_t rare = 1 + test_random(&state, 40);
   for (row = v->next[last]; row; row = v->next[row]) {
-    if (draw(&state) % rare || left == 0)
+    if (test_random(&state, rare) || left == 0)
       continue;
     left--;
     vyre_builder_before(&b, (vyre_row){row});
-    const bool in_block = draw(&state) % 3 == 0;
+    const bool in_block = test_random(&state, 3) == 0;
     if (in_block)
       vyre_build_block(&b);
     vyre_build_barrier(&b, WHOLE_GRID);

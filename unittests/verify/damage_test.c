@@ -9,13 +9,6 @@
 
 static uint64_t random_state;
 
-static uint32_t
-next_random(uint32_t below)
-{
-  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)((random_state >> 33) % below);
-}
-
 static void
 add_control(fixture *x)
 {
@@ -44,17 +37,17 @@ add_control(fixture *x)
 static uint32_t
 damaged_word(uint32_t word, uint32_t rows)
 {
-  switch (next_random(5)) {
+  switch (test_random(&random_state, 5)) {
   case 0:
-    return next_random(rows);
+    return test_random(&random_state, rows);
   case 1:
-    return word ^ 1u << next_random(32);
+    return word ^ 1u << test_random(&random_state, 32);
   case 2:
-    return next_random(300);
+    return test_random(&random_state, 300);
   case 3:
-    return word + next_random(3) - 1;
+    return word + test_random(&random_state, 3) - 1;
   default:
-    return 0xffffffffu - next_random(2);
+    return 0xffffffffu - test_random(&random_state, 2);
   }
 }
 
@@ -79,7 +72,7 @@ TEST(damage_is_found_or_harmless)
   for (uint32_t i = 0; i < runs; i++) {
     fixture x;
     vyre_verify_errors errors = {0};
-    uint32_t hits = 1 + next_random(4);
+    uint32_t hits = 1 + test_random(&random_state, 4);
     vyre_status status;
     fixture_open(&x);
     add_control(&x);
@@ -88,8 +81,8 @@ TEST(damage_is_found_or_harmless)
     while (hits--) {
       const uint32_t *const columns[] = {x.v->op,     x.v->imm,  x.v->imm_hi, x.v->a,     x.v->b,   x.v->c,
                                          x.v->parent, x.v->prev, x.v->next,   x.v->first, x.v->last};
-      const uint32_t *column = columns[next_random(11)];
-      vyre_row row = {next_random(x.v->rows)};
+      const uint32_t *column = columns[test_random(&random_state, 11)];
+      vyre_row row = {test_random(&random_state, x.v->rows)};
       put(column, row, damaged_word(column[row.id], x.v->rows));
     }
     status = vyre_verify(x.m, &errors);
@@ -121,7 +114,8 @@ TEST(cycles_end)
   random_state = 7;
   for (uint32_t i = 0; i < 20000; i++) {
     const uint32_t *const links[] = {x.v->parent, x.v->prev, x.v->next, x.v->first, x.v->last};
-    put(links[next_random(5)], (vyre_row){1 + next_random(x.v->rows - 1)}, 1 + next_random(x.v->rows - 1));
+    put(links[test_random(&random_state, 5)], (vyre_row){1 + test_random(&random_state, x.v->rows - 1)},
+        1 + test_random(&random_state, x.v->rows - 1));
   }
   vyre_status_free(vyre_verify(x.m, &errors));
   assert_true(errors.count > 0 && errors.damaged);
