@@ -93,3 +93,15 @@ launch_fails(launch *l, const char *word1, const char *word2, const char *word3)
   assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
   vyre_status_free(status);
 }
+
+void
+launch_check(const launch_case *cases, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    launch l = cases[i].launch;
+    if (cases[i].words[0])
+      launch_fails(&l, cases[i].words[0], cases[i].words[1], cases[i].words[2]);
+    else
+      launch_ok(&l);
+  }
+}

@@ -31,4 +31,13 @@ void launch_ok(launch *l);
 /* Must fail, with all of these in the message, and a "Fix:" line. */
 void launch_fails(launch *l, const char *word1, const char *word2, const char *word3);
 
+/* A run, and words of the message that ends it; NULL if it succeeds. */
+typedef struct launch_case {
+  launch launch;
+  const char *words[3];
+} launch_case;
+
+void launch_check(const launch_case *cases, size_t count);
+#define LAUNCH_CHECK(cases) launch_check(cases, sizeof(cases) / sizeof *(cases))
+
 #endif

@@ -1,14 +1,58 @@
-/* Subgroup rows: what each lane gets, and from which.
+/* Subgroup rows: the values of other lanes, which lanes are active, and what is undefined.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "subgroup_fixture.h"
+#include "../test.h"
+#include "interp_fixture.h"
+
+enum { N = 40 }; /* invocations: with subgroups of 16, the last has 8 */
+
+static uint32_t results[4 * N], values[N];
+
+/* %x and %y are bound to `values` and `results`, and %v is x[lindex]. */
+static launch
+prepare(char text[8192], const char *mode, const char *body, uint32_t size)
+{
+  const int length = snprintf(text, 8192,
+                              "program @p %s workgroup(%u, 1, 1) {\n"
+                              "  buffer %%x : u32[] storage set(0) binding(0)\n"
+                              "  buffer %%y : u32[] storage set(0) binding(1)\n"
+                              "  var %%s : u32\n"
+                              "  %%i = lindex\n"
+                              "  %%v = load %%x[%%i]\n%s}\n",
+                              mode, N, body);
+  assert_true(length > 0 && length < 8192);
+  memset(results, 0xee, sizeof results);
+  return (launch){.text = text,
+                  .groups = {1, 1, 1},
+                  .buffers = {{"x", values, sizeof values}, {"y", results, sizeof results}},
+                  .options = {.subgroup = size}};
+}
 
 static void
-check_each(const char *what, uint32_t size, uint32_t (*want)(uint32_t i, uint32_t size))
+run(const char *body, uint32_t size)
+{
+  char text[8192];
+  launch l = prepare(text, "", body, size);
+  launch_ok(&l);
+}
+
+static void
+fill_values(uint32_t (*of)(uint32_t i))
 {
   for (uint32_t i = 0; i < N; i++)
-    if (results[i] != want(i, size))
-      fail_msg("%s in subgroups of %u: invocation %u gets 0x%x, not 0x%x", what, size, i, results[i], want(i, size));
+    values[i] = of(i);
+}
+
+static uint32_t
+scattered(uint32_t i)
+{
+  return (i * 2654435761u) >> 7;
+}
+
+static uint32_t
+small(uint32_t i)
+{
+  return i * 7 % 5 + 1;
 }
 
 /* ---- built-ins ------------------------------------------------------------------------------------------------------ */
@@ -59,85 +103,17 @@ TEST(sizes_are_powers_of_two)
 
 /* ---- votes and ballots ---------------------------------------------------------------------------------------------- */
 
-static bool
-votes(uint32_t i)
+TEST(masks_are_read_from_both_ends)
 {
-  return values[i] % 3 == 0;
-}
-
-/* The lowest word of the ballot of a subgroup, of those in `in`. */
-static uint32_t
-ballot_of(uint32_t i, uint32_t size, bool (*in)(uint32_t))
-{
-  uint32_t mask = 0;
-  for (uint32_t k = i / size * size; k < (i / size + 1) * size && k < N; k++)
-    mask |= (uint32_t)in(k) << (k % size);
-  return mask;
-}
-
-static uint32_t
-want_ballot(uint32_t i, uint32_t size)
-{
-  return ballot_of(i, size, votes);
-}
-
-TEST(ballots_count_those_who_are_there)
-{
-  fill_values(scattered);
-  run("%b = subgroup_ballot eq(umod(%v, 3u32), 0u32)\nstore %y[%i], %b.x\n", 16);
-  check_each("ballot", 16, want_ballot);
-  run("%b = subgroup_ballot eq(umod(%v, 3u32), 0u32)\nstore %y[%i], %b.x\n", 32);
-  check_each("ballot", 32, want_ballot);
-  run("%b = subgroup_ballot true\nstore %y[%i], %b.y\n", 64); /* 40 of 64 lanes are there */
-  assert_int_equal(results[7], 0xff);
-}
-
-TEST(masks_are_read_bit_by_bit)
-{
-  fill_values(scattered);
-  run("%b = subgroup_ballot eq(umod(%v, 3u32), 0u32) %in = subgroup_inverse_ballot %b %five = subgroup_ballot_bit %b, 5u32\n"
-      "%far = subgroup_ballot_bit %b, 16u32 %n = subgroup_ballot_count %b %up = subgroup_ballot_count %b inclusive\n"
-      "%below = subgroup_ballot_count %b exclusive\n"
-      "%all = subgroup_ballot_count splat(0xffffffffu32 : u32x4)\n" /* more bits than lanes */
-      "%flags = or(select(%in, 1u32, 0u32), or(select(%five, 2u32, 0u32), select(%far, 4u32, 0u32)))\n"
-      "store %y[%i], or(or(%flags, shl(%n, 4u32)), or(or(shl(%up, 10u32), shl(%below, 16u32)), shl(%all, 24u32)))\n",
-      16);
-  for (uint32_t i = 0; i < N; i++) {
-    const uint32_t mask = ballot_of(i, 16, votes), lane = i % 16;
-    const uint32_t n = (uint32_t)__builtin_popcount(mask), below = (uint32_t)__builtin_popcount(mask & ((1u << lane) - 1));
-    const uint32_t up = below + (mask >> lane & 1);
-    assert_int_equal(results[i], (mask >> lane & 1) | (mask >> 5 & 1) << 1 | n << 4 | up << 10 | below << 16 | 16u << 24);
-  }
   run("%none = subgroup_ballot ne(%v, %v)\n"
       "store %y[%i], and(subgroup_ballot_findmsb(%none), subgroup_ballot_findlsb(%none))\n",
       16);
   assert_int_equal(results[0], UINT32_MAX);
-  run("%t = subgroup_ballot uge(subgroup_lane, 3u32)\n"
-      "store %y[%i], or(subgroup_ballot_findlsb(%t), shl(subgroup_ballot_findmsb(%t), 8u32))\n",
+  run("%t = subgroup_ballot uge(subgroup_lane, 3u32) %all = subgroup_ballot_count splat(0xffffffffu32 : u32x4)\n"
+      "store %y[%i], or(shl(%all, 16u32), or(subgroup_ballot_findlsb(%t), shl(subgroup_ballot_findmsb(%t), 8u32)))\n",
       16);
-  assert_int_equal(results[0], 3 | 15 << 8);
-  assert_int_equal(results[N - 1], 3 | 7 << 8); /* the last one has 8 lanes */
-}
-
-TEST(votes_are_of_active_lanes)
-{
-  fill_values(small);
-  run("if ult %i, 20u32 {\n"
-      "  %same = select(ult(%i, 16u32), 9u32, 3u32)\n"
-      "  %all = subgroup_all ult(%i, 16u32)\n"
-      "  %any = subgroup_any eq(%i, 18u32)\n"
-      "  %eq = subgroup_alleq %same\n"
-      "  %el = subgroup_elect\n"
-      "  store %y[%i], or(or(select(%all, 1u32, 0u32), select(%any, 2u32, 0u32)), or(select(%eq, 4u32, 0u32), select(%el, 8u32, "
-      "0u32)))\n"
-      "} else {\n"
-      "  store %y[%i], or(select(subgroup_alleq(%i), 4u32, 0u32), select(subgroup_elect(), 8u32, 0u32))\n"
-      "}\n",
-      16);
-  for (uint32_t i = 0; i < 20; i++)
-    assert_int_equal(results[i], (i < 16 ? 1 : 2) | 4 | (i == 0 || i == 16 ? 8 : 0));
-  for (uint32_t i = 20; i < N; i++)
-    assert_int_equal(results[i], i == 20 || i == 32 ? 8 : 0);
+  assert_int_equal(results[0], 3 | 15 << 8 | 16 << 16);    /* more bits than lanes */
+  assert_int_equal(results[N - 1], 3 | 7 << 8 | 16 << 16); /* the last one has 8 lanes */
 }
 
 /* Zeros of both signs are equal, a NaN not even to itself, in any lane of a vector. */
@@ -153,81 +129,47 @@ TEST(floats_agree_as_numbers)
 
 /* ---- values of other lanes ------------------------------------------------------------------------------------------ */
 
-typedef struct move {
-  const char *text; /* of %v, given %k = a value of the lane's own */
-  uint32_t (*source)(uint32_t lane, uint32_t k, uint32_t size);
-} move;
-
-static uint32_t
-from_shuffle(uint32_t lane, uint32_t k, uint32_t size)
-{
-  (void)lane, (void)size;
-  return k;
-}
-static uint32_t
-from_xor(uint32_t lane, uint32_t k, uint32_t size)
-{
-  return k < size ? lane ^ k : size;
-}
-static uint32_t
-from_up(uint32_t lane, uint32_t k, uint32_t size)
-{
-  return k <= lane ? lane - k : size;
-}
-static uint32_t
-from_down(uint32_t lane, uint32_t k, uint32_t size)
-{
-  return k < size ? lane + k : size;
-}
-static uint32_t
-from_rotate(uint32_t lane, uint32_t k, uint32_t size)
-{
-  return (lane + k) % size;
-}
-static uint32_t
-from_rotate4(uint32_t lane, uint32_t k, uint32_t size)
-{
-  const uint32_t c = size < 4 ? size : 4;
-  return lane / c * c + (lane % c + k) % c;
-}
-static uint32_t
-from_quad(uint32_t lane, uint32_t k, uint32_t size)
-{
-  (void)size;
-  return k < 4 ? lane / 4 * 4 + k : 1000;
-}
-static uint32_t
-from_h(uint32_t lane, uint32_t k, uint32_t size)
-{
-  (void)k, (void)size;
-  return lane ^ 1;
-}
-static uint32_t
-from_v(uint32_t lane, uint32_t k, uint32_t size)
-{
-  (void)k, (void)size;
-  return lane ^ 2;
-}
-static uint32_t
-from_d(uint32_t lane, uint32_t k, uint32_t size)
-{
-  (void)k, (void)size;
-  return lane ^ 3;
-}
-
-static const move moves[] = {
-    {"subgroup_shuffle %v, %k", from_shuffle},
-    {"subgroup_broadcast %v, %k", from_shuffle}, /* strict: each lane's own */
-    {"subgroup_shuffle_xor %v, %k", from_xor},
-    {"subgroup_shuffle_up %v, %k", from_up},
-    {"subgroup_shuffle_down %v, %k", from_down},
-    {"subgroup_rotate %v, %k", from_rotate},
-    {"subgroup_rotate %v, %k clustered(4)", from_rotate4},
-    {"subgroup_quad_broadcast %v, %k", from_quad},
-    {"subgroup_quad_swap %v, 0u32", from_h},
-    {"subgroup_quad_swap %v, 1u32", from_v},
-    {"subgroup_quad_swap %v, 2u32", from_d},
+/* Of %v, given %k = a value of the lane's own. */
+enum { SHUFFLE, BROADCAST, XOR, UP, DOWN, ROTATE, ROTATE_4, QUAD, QUAD_H, QUAD_V, QUAD_D, MOVES };
+static const char *const moves[MOVES] = {
+    [SHUFFLE] = "subgroup_shuffle %v, %k",
+    [BROADCAST] = "subgroup_broadcast %v, %k", /* strict: each lane's own */
+    [XOR] = "subgroup_shuffle_xor %v, %k",
+    [UP] = "subgroup_shuffle_up %v, %k",
+    [DOWN] = "subgroup_shuffle_down %v, %k",
+    [ROTATE] = "subgroup_rotate %v, %k",
+    [ROTATE_4] = "subgroup_rotate %v, %k clustered(4)",
+    [QUAD] = "subgroup_quad_broadcast %v, %k",
+    [QUAD_H] = "subgroup_quad_swap %v, 0u32",
+    [QUAD_V] = "subgroup_quad_swap %v, 1u32",
+    [QUAD_D] = "subgroup_quad_swap %v, 2u32",
 };
+
+/* Returns the lane that the value comes from; `size` or more if there is none. */
+static uint32_t
+source_of(uint32_t move, uint32_t lane, uint32_t k, uint32_t size)
+{
+  const uint32_t cluster = size < 4 ? size : 4;
+  switch (move) {
+  case SHUFFLE:
+  case BROADCAST:
+    return k;
+  case XOR:
+    return k < size ? lane ^ k : size;
+  case UP:
+    return k <= lane ? lane - k : size;
+  case DOWN:
+    return k < size ? lane + k : size;
+  case ROTATE:
+    return (lane + k) % size;
+  case ROTATE_4:
+    return lane / cluster * cluster + (lane % cluster + k) % cluster;
+  case QUAD:
+    return k < 4 ? lane / 4 * 4 + k : 1000;
+  default:
+    return lane ^ (move - QUAD_H + 1);
+  }
+}
 
 /* All lanes, then every third asleep; indices near, far, and beyond everything. */
 TEST(values_come_from_the_right_lane)
@@ -235,38 +177,24 @@ TEST(values_come_from_the_right_lane)
   static const uint32_t sizes[] = {1, 2, 8, 16, 64};
   static const char *const indices[] = {"umod(%v, 5u32)", "umod(%v, 70u32)", "0xffffffffu32", "not(%i)"};
   fill_values(scattered);
-  for (size_t m = 0; m < sizeof moves / sizeof *moves; m++)
+  for (uint32_t m = 0; m < MOVES; m++)
     for (uint32_t k = 0; k < 5; k++)
       for (uint32_t form = 0; form < 8; form++) {
         char body[512];
         const bool some = form >= 4;
         snprintf(body, sizeof body, "%%k = or(%s, 0u32)\n%s %%r = %s\n store %%y[%%i], %%r\n}\n", indices[form % 4],
-                 some ? "if ne umod(%i, 3u32), 1u32 {" : "block {", moves[m].text);
+                 some ? "if ne umod(%i, 3u32), 1u32 {" : "block {", moves[m]);
         run(body, sizes[k]);
         for (uint32_t i = 0; i < N; i++) {
           const uint32_t key[4] = {values[i] % 5, values[i] % 70, UINT32_MAX, ~i}, size = sizes[k];
-          const uint32_t from = moves[m].source(i % size, key[form % 4], size), j = i / size * size + from;
+          const uint32_t from = source_of(m, i % size, key[form % 4], size), j = i / size * size + from;
           const bool there = from < size && j < N && !(some && j % 3 == 1);
           const uint32_t want = some && i % 3 == 1 ? 0xeeeeeeeeu : there ? values[j] : 0;
           if (results[i] != want)
-            fail_msg("%s in subgroups of %u, index %s: invocation %u gets %u, not %u", moves[m].text, size, indices[form % 4], i,
+            fail_msg("%s in subgroups of %u, index %s: invocation %u gets %u, not %u", moves[m], size, indices[form % 4], i,
                      results[i], want);
         }
       }
-}
-
-static uint32_t
-want_first(uint32_t i, uint32_t size)
-{
-  (void)size;
-  return i < 5 ? 0xeeeeeeeeu : values[i < 16 ? 5 : i / 16 * 16];
-}
-
-TEST(first_is_the_lowest_active_lane)
-{
-  fill_values(scattered);
-  run("if uge %i, 5u32 {\n  %r = subgroup_first %v\n  store %y[%i], %r\n}\n", 16);
-  check_each("first", 16, want_first);
 }
 
 /* Vectors and other kinds move as they are. */
@@ -286,63 +214,25 @@ TEST(all_kinds_move)
 
 /* ---- sums and the like ---------------------------------------------------------------------------------------------- */
 
-typedef struct combiner {
-  const char *op;
-  uint32_t start;
-  uint32_t (*step)(uint32_t x, uint32_t y);
-} combiner;
+static const char *const combiners[] = {"add", "mul", "umin", "umax", "and", "or", "xor"};
 
 static uint32_t
-step_add(uint32_t x, uint32_t y)
+combine(uint32_t c, uint32_t x, uint32_t y)
 {
-  return x + y;
-}
-static uint32_t
-step_mul(uint32_t x, uint32_t y)
-{
-  return x * y;
-}
-static uint32_t
-step_umin(uint32_t x, uint32_t y)
-{
-  return x < y ? x : y;
-}
-static uint32_t
-step_umax(uint32_t x, uint32_t y)
-{
-  return x > y ? x : y;
-}
-static uint32_t
-step_and(uint32_t x, uint32_t y)
-{
-  return x & y;
-}
-static uint32_t
-step_or(uint32_t x, uint32_t y)
-{
-  return x | y;
-}
-static uint32_t
-step_xor(uint32_t x, uint32_t y)
-{
-  return x ^ y;
+  const uint32_t results_of[] = {x + y, x * y, x < y ? x : y, x > y ? x : y, x & y, x | y, x ^ y};
+  return results_of[c];
 }
 
-static const combiner combiners[] = {
-    {"add", 0, step_add},   {"mul", 1, step_mul},          {"umin", UINT32_MAX, step_umin},
-    {"umax", 0, step_umax}, {"and", UINT32_MAX, step_and}, {"or", 0, step_or},
-    {"xor", 0, step_xor},
-};
-
 static uint32_t
-combined(const combiner *c, uint32_t i, uint32_t size, uint32_t cluster, uint32_t group, bool some)
+combined(uint32_t c, uint32_t i, uint32_t size, uint32_t cluster, uint32_t group, bool some)
 {
   const uint32_t begin = i / size * size + i % size / cluster * cluster;
   const uint32_t end = group == VYRE_GROUP_INCLUSIVE ? i + 1 : group == VYRE_GROUP_EXCLUSIVE ? i : begin + cluster;
-  uint32_t sum = c->start;
+  static const uint32_t starts[] = {0, 1, UINT32_MAX, 0, UINT32_MAX, 0, 0};
+  uint32_t sum = starts[c];
   for (uint32_t j = begin; j < end && j < N && j < i / size * size + size; j++)
     if (!(some && j % 3 == 1))
-      sum = c->step(sum, values[j]);
+      sum = combine(c, sum, values[j]);
   return sum;
 }
 
@@ -351,7 +241,7 @@ TEST(lanes_combine)
   static const char *const words[] = {"", "inclusive", "exclusive", "clustered(4)", "clustered(1)", "clustered(64)"};
   static const uint32_t clusters[] = {64, 64, 64, 4, 1, 64};
   fill_values(scattered);
-  for (size_t m = 0; m < sizeof combiners / sizeof *combiners; m++)
+  for (uint32_t m = 0; m < sizeof combiners / sizeof *combiners; m++)
     for (uint32_t size = 2; size <= 32; size *= 4)
       for (uint32_t form = 0; form < 12; form++) {
         const uint32_t word = form % 6, group = word < 3 ? word : VYRE_GROUP_CLUSTERED;
@@ -359,45 +249,15 @@ TEST(lanes_combine)
         const bool some = form >= 6;
         char body[512];
         snprintf(body, sizeof body, "%s %%r = subgroup_%s %%v %s\n store %%y[%%i], %%r\n}\n",
-                 some ? "if ne umod(%i, 3u32), 1u32 {" : "block {", combiners[m].op, words[word]);
+                 some ? "if ne umod(%i, 3u32), 1u32 {" : "block {", combiners[m], words[word]);
         run(body, size);
         for (uint32_t i = 0; i < N; i++) {
-          const uint32_t want = some && i % 3 == 1 ? 0xeeeeeeeeu : combined(&combiners[m], i, size, cluster, group, some);
+          const uint32_t want = some && i % 3 == 1 ? 0xeeeeeeeeu : combined(m, i, size, cluster, group, some);
           if (results[i] != want)
-            fail_msg("subgroup_%s %s in subgroups of %u: invocation %u gets %u, not %u", combiners[m].op, words[word], size, i,
+            fail_msg("subgroup_%s %s in subgroups of %u: invocation %u gets %u, not %u", combiners[m], words[word], size, i,
                      results[i], want);
         }
       }
-}
-
-/* Signed, narrow, wide, bool, vectors; what an exclusive scan starts with. */
-TEST(all_kinds_combine)
-{
-  fill_values(scattered);
-  run("%s8 = subgroup_smin bitcast(convert(%v : u8) : i8) %m64 = subgroup_smax sub(convert(%v : i64), 0x100000000i64) inclusive\n"
-      "%b = subgroup_xor ult(umod(%v, 7u32), 3u32) %e8 = subgroup_smin bitcast(convert(%v : u8) : i8) exclusive\n"
-      "%v2 = subgroup_add join(%v, %i) exclusive store %y[%i], convert(%s8 : u32)\n"
-      "store %y[add(%i, 40u32)], convert(sub(%m64, -0x100000000i64) : u32)\n"
-      "store %y[add(%i, 80u32)], or(select(%b, 1u32, 0u32), shl(and(convert(%e8 : u32), 255u32), 8u32))\n"
-      "store %y[add(%i, 120u32)], xor(%v2.x, %v2.y)\n",
-      8);
-  for (uint32_t i = 0; i < N; i++) {
-    int8_t least = INT8_MAX, before = INT8_MAX;
-    uint32_t greatest = 0, odd = 0, sum = 0, sum_i = 0;
-    for (uint32_t j = i / 8 * 8; j < i / 8 * 8 + 8; j++) {
-      const int8_t own = (int8_t)(uint8_t)values[j];
-      least = own < least ? own : least;
-      before = j < i && own < before ? own : before;
-      greatest = j <= i && values[j] > greatest ? values[j] : greatest;
-      odd ^= values[j] % 7 < 3;
-      sum += j < i ? values[j] : 0;
-      sum_i += j < i ? j : 0;
-    }
-    assert_int_equal(results[i], (uint32_t)(int32_t)least);
-    assert_int_equal(results[i + 40], greatest);
-    assert_int_equal(results[i + 80], odd | (uint32_t)(uint8_t)before << 8);
-    assert_int_equal(results[i + 120], sum ^ sum_i);
-  }
 }
 
 static uint32_t
@@ -492,4 +352,106 @@ TEST(float_modes_hold)
               2);
   launch_ok(&l);
   assert_int_equal(results[5], bits_of(16777216.0f));
+}
+
+/* ---- active lanes ---------------------------------------------------------------------------------------------------- */
+
+/* A return from an arm in a loop is for good. */
+TEST(returned_lanes_stay_away)
+{
+  fill_values(small);
+  run("for %k = 0u32 to 3u32 {\n"
+      "  if eq umod(%i, 4u32), %k { return } %b = subgroup_ballot true store %y[add(%i, mul(%k, 40u32))], %b.x\n"
+      "}\n"
+      "%n = subgroup_add 1u32 store %y[add(%i, 120u32)], %n\n",
+      16);
+  for (uint32_t i = 0; i < N; i++) {
+    const uint32_t masks[3] = {0xeeee, 0xcccc, 0x8888}, there = i < 32 ? 0xffff : 0xff;
+    for (uint32_t k = 0; k < 3; k++)
+      assert_int_equal(results[i + 40 * k], i % 4 > k ? masks[k] & there : 0xeeeeeeeeu);
+    assert_int_equal(results[i + 120], i % 4 < 3 ? 0xeeeeeeeeu : i < 32 ? 4 : 2);
+  }
+}
+
+/* Workgroups that run together are subgroups apart; a barrier of the subgroup may be in an arm. */
+TEST(subgroups_end_with_their_workgroup)
+{
+  static uint32_t out[60];
+  launch l = {.text = "program @p workgroup(10, 2, 1) {\n"
+                      "  buffer %y : u32[] storage set(0) binding(0) %i = add(lindex, mul(wid.x, 20u32))\n"
+                      "  if ne lid.x, 3u32 { barrier subgroup } barrier device %b = subgroup_ballot true\n"
+                      "  %n = subgroup_ballot_count %b\n"
+                      "  store %y[%i], or(%n, or(shl(subgroup_lane, 8u32), shl(subgroup_id, 16u32)))\n"
+                      "}\n",
+              .groups = {3, 1, 1},
+              .buffers = {{"y", out, sizeof out}},
+              .options = {.subgroup = 16}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 60; i++)
+    assert_int_equal(out[i], (i % 20 < 16 ? 16 : 4) | (i % 20 % 16) << 8 | i % 20 / 16 << 16);
+}
+
+/* ---- what is undefined ---------------------------------------------------------------------------------------------- */
+
+#define BAD "%bad = select(eq(%i, 2u32), shl(%v, 32u32), %v)\n"
+
+/* Relaxed programs, with subgroups of so many lanes: the row and the place that the report names, or NULL if nothing is undefined.
+ */
+static const struct {
+  const char *text;
+  uint32_t size;
+  const char *op, *where;
+} reports[] = {
+    {"%r = subgroup_broadcast %v, %v\nstore %y[%i], %r\n", 16, "subgroup_broadcast", "a stored value"},
+    {"%r = subgroup_broadcast %v, 16u32\nstore %y[%i], %r\n", 16, "subgroup_broadcast", "a stored value"},
+    {"if ugt %i, 2u32 {\n%r = subgroup_broadcast %v, 1u32\nstore %y[%i], %r\n}\n", 16, "subgroup_broadcast", "a stored value"},
+    {"%r = subgroup_shuffle_up %v, 1u32\nstore %y[%i], %r\n", 16, "subgroup_shuffle_up", "invocation (0, 0, 0)"},
+    {"%r = subgroup_shuffle_down %v, 1u32\nstore %y[%i], %r\n", 16, "subgroup_shuffle_down", "invocation (15, 0, 0)"},
+    {"%r = subgroup_shuffle %v, 8u32\nstore %y[%i], %r\n", 16, "subgroup_shuffle", "invocation (32, 0, 0)"},
+    {"%r = subgroup_rotate %v, %v\nstore %y[%i], %r\n", 8, "subgroup_rotate", "a stored value"},
+    {"%r = subgroup_rotate %v, 1u32 clustered(16)\nstore %y[%i], %r\n", 8, "subgroup_rotate", "a stored value"},
+    {"%r = subgroup_quad_broadcast %v, 4u32\nstore %y[%i], %r\n", 8, "subgroup_quad_broadcast", "a stored value"},
+    {"if ne %i, 5u32 {\n%r = subgroup_quad_swap %v, 0u32\nstore %y[%i], %r\n}\n", 8, "subgroup_quad_swap", "invocation (4, 0, 0)"},
+    {"%r = subgroup_add %v clustered(16)\nstore %y[%i], %r\n", 8, "subgroup_add", "a stored value"},
+    {"%f = select(eq(%i, 6u32), nan(0x7fc00000)f32, 1.0f32)\n%r = subgroup_fmin %f inclusive\n"
+     "store %y[%i], bitcast(%r : u32)\n",
+     8, "subgroup_fmin", "invocation (6, 0, 0)"},
+    {"%f = select(eq(%i, 6u32), nan(0x7fc00000)f32, 1.0f32)\n%r = subgroup_fmax %f exclusive\n"
+     "store %y[%i], bitcast(%r : u32)\n",
+     8, "subgroup_fmax", "invocation (7, 0, 0)"},
+    {"%b = subgroup_inverse_ballot splat(%v : u32x4)\nstore %y[%i], select(%b, 1u32, 0u32)\n", 8, "subgroup_inverse_ballot",
+     "a stored value"},
+    {"%b = subgroup_ballot_bit subgroup_eq_mask, 8u32\nstore %y[%i], select(%b, 1u32, 0u32)\n", 8, "subgroup_ballot_bit",
+     "a stored value"},
+    {"%b = subgroup_ballot_findlsb splat(0u32 : u32x4)\nstore %y[%i], %b\n", 8, "subgroup_ballot_findlsb", "a stored value"},
+    {"%b = subgroup_ballot_findmsb subgroup_gt_mask\nstore %y[%i], %b\n", 8, "subgroup_ballot_findmsb", "invocation (7, 0, 0)"},
+    {BAD "%r = subgroup_add %bad\nstore %y[%i], %r\n", 8, "shl", "invocation (0, 0, 0)"},
+    {BAD "%r = subgroup_add %bad inclusive\nstore %y[%i], %r\n", 8, "shl", "invocation (2, 0, 0)"},
+    {BAD "%r = subgroup_add %bad exclusive\nstore %y[%i], %r\n", 8, "shl", "invocation (3, 0, 0)"},
+    {BAD "%r = subgroup_add %bad clustered(2)\nstore %y[%i], %r\n", 8, "shl", "invocation (2, 0, 0)"},
+    {BAD "%r = subgroup_shuffle_xor %bad, 1u32\nstore %y[%i], %r\n", 8, "shl", "invocation (3, 0, 0)"},
+    {BAD "%r = subgroup_ballot eq(%bad, 0u32)\nstore %y[%i], %r.x\n", 8, "shl", "invocation (0, 0, 0)"},
+    {"%r = subgroup_shuffle %v, ushr(%v, 32u32)\nstore %y[%i], %r\n", 8, "ushr", "a stored value"},
+    {BAD "%r = subgroup_first %bad\nstore %y[%i], %r\n", 8, NULL, NULL},
+    {BAD "%r = subgroup_elect\nstore %y[%i], select(%r, 1u32, 0u32)\n", 8, NULL, NULL},
+    {BAD "if ne %i, 2u32 {\n%r = subgroup_add %bad\nstore %y[%i], %r\n}\n", 8, NULL, NULL},
+    {"%r = subgroup_rotate %v, 1u32\nstore %y[%i], %r\n", 8, NULL, NULL},
+    {"if ult %i, 20u32 {\n%r = subgroup_broadcast %v, 0u32\nstore %y[%i], %r\n}\n", 16, NULL, NULL},
+};
+
+TEST(relaxed_programs_are_reported)
+{
+  fill_values(small);
+  for (size_t k = 0; k < sizeof reports / sizeof *reports; k++) {
+    char text[8192];
+    launch l = prepare(text, "relaxed", reports[k].text, reports[k].size);
+    l.options.report_undefined = true;
+    if (reports[k].op)
+      launch_fails(&l, reports[k].op, "undefined", reports[k].where);
+    else
+      launch_ok(&l);
+    l.options.report_undefined = false;
+    launch_ok(&l);
+    run(reports[k].text, reports[k].size);
+  }
 }
