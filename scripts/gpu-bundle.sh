@@ -62,7 +62,7 @@ copy "$build/lib/libvyre-cuda-sim.so" "$bundle/lib"
 copy "$build"/lib/vyre/passes/*.so "$bundle/lib/vyre/passes"
 # Unit tests that use a device, and their files.
 copy "$build"/unittests/unit-{vulkan,spirv-export}-* "$build"/unittests/unit-kernel-{device,choose} "$build"/unittests/unit-conformance-vulkan \
-  "$build"/unittests/unit-glsl-{ops,control,memory,subgroups} "$build/unittests/libfake-vulkan.so" "$bundle/unittests"
+  "$build"/unittests/unit-glsl-{ops,subgroups,programs} "$build/unittests/libfake-vulkan.so" "$bundle/unittests"
 copy "$build"/unittests/unit-{conformance-cuda,kernel-device-cuda,kernel-shapes,kernel-shapes-cuda,ptx,ptx-ops,ptx-texts} "$bundle/unittests"
 copy "$build"/unittests/unit-mega-{kernel,dispatch,live,live-io,recover,recover-live,host,stress}-{cuda,vulkan} "$bundle/unittests"
 rm -f "$bundle"/unittests/unit-spirv-export-phis # of the interpreter alone

@@ -1,4 +1,5 @@
-/* The module as a whole: interface, decorations, specialization, several programs, what an input gave, and what is refused.
+/* The module as a whole: versions, what an input gave that is no SPIR-V, options, and what is refused.  What else is around
+ * programs is shown by lit-tests/Export/module.test.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -8,46 +9,22 @@
 
 #include <spirv/unified1/spirv.h>
 
-static const uint32_t *
-words_of(const export_case *c)
+static void
+parse(export_case *c, const char *text)
 {
-  return (const uint32_t *)(const void *)c->code.data;
+  *c = (export_case){0};
+  export_must(vyre_module_create(NULL, 1u << 16, &c->module));
+  export_must(vyre_text_parse(c->module, text, strlen(text), "test.vir", (vyre_diagnostics){0}));
 }
 
-/* How many instructions begin with these words after the first; UINT32_MAX is any. */
-static uint32_t
-count_like(const export_case *c, uint32_t opcode, const uint32_t *operands, uint32_t count)
-{
-  uint32_t found = 0;
-  const uint32_t *words = words_of(c);
-  for (size_t at = 5; at < c->code.size / 4; at += words[at] >> 16) {
-    bool same = (words[at] & 0xffff) == opcode && words[at] >> 16 > count;
-    for (uint32_t i = 0; same && i < count; i++)
-      same = operands[i] == UINT32_MAX || words[at + 1 + i] == operands[i];
-    found += same;
-  }
-  return found;
-}
-
-static uint32_t
-decorated(const export_case *c, uint32_t decoration)
-{
-  const uint32_t operands[2] = {UINT32_MAX, decoration};
-  return count_like(c, SpvOpDecorate, operands, 2);
-}
-
-static uint32_t
-member_decorated(const export_case *c, uint32_t decoration)
-{
-  const uint32_t operands[3] = {UINT32_MAX, UINT32_MAX, decoration};
-  return count_like(c, SpvOpMemberDecorate, operands, 3);
-}
-
-/* Whether a name is in the module, as a string operand. */
 static bool
-has_text(const export_case *c, const char *text)
+has_capability(const export_case *c, uint32_t capability)
 {
-  return memmem(c->code.data, c->code.size, text, strlen(text) + 1) != NULL;
+  const uint32_t *words = (const uint32_t *)(const void *)c->code.data;
+  for (size_t at = 5; (words[at] & 0xffff) == SpvOpCapability; at += 2)
+    if (words[at + 1] == capability)
+      return true;
+  return false;
 }
 
 static void
@@ -67,283 +44,100 @@ expect_error(export_case *c, const char *part)
   export_close(c);
 }
 
-TEST(spaces_and_decorations)
+/* What each version of SPIR-V wants: interfaces, storage classes, extensions for narrow memory.  An older one has its own. */
+TEST(every_version_is_valid)
 {
-  for (uint32_t mode = 0; mode < 2; mode++) {
+  for (uint32_t version = 0x10300; version <= 0x10500; version += 0x100) {
     export_case c;
-    export_open(&c, mode);
-    const vyre_member members[2] = {{vyre_string_intern(c.module, "scale", 5), F32, VYRE_OFFSET_AUTO, VYRE_ACCESS_NO_WRITE},
-                                    {0, VYRE_TYPE(VYRE_F32, 4), VYRE_OFFSET_AUTO, 0}};
-    const vyre_type_id block = vyre_type_struct(c.module, vyre_string_intern(c.module, "Params", 6), members, 2, VYRE_TYPE_BLOCK);
-    const vyre_row uniform = vyre_build_buffer(&c.b, block, VYRE_SPACE_UNIFORM, VYRE_ACCESS_NO_WRITE, 2, 7);
-    const vyre_row bare =
-        vyre_build_buffer(&c.b, vyre_type_array(c.module, VYRE_TYPE(VYRE_F32, 4), 3, VYRE_NONE, 16), VYRE_SPACE_UNIFORM, 0, 2, 8);
-    const vyre_row matrix =
-        vyre_build_buffer(&c.b, vyre_type_matrix(c.module, VYRE_TYPE(VYRE_F32, 4), 4, 16, true), VYRE_SPACE_UNIFORM, 0, 2, 9);
-    const vyre_row push = vyre_build_buffer(&c.b, F32, VYRE_SPACE_PUSH, 0, 0, 0);
-    const vyre_row many = vyre_build_buffer(&c.b, vyre_type_array(c.module, block, 4, VYRE_NONE, 0), VYRE_SPACE_UNIFORM, 0, 3, 0);
-    const vyre_row shared = vyre_build_buffer(&c.b, vyre_type_runtime_array(c.module, U32, 4), VYRE_SPACE_STORAGE,
-                                              VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE | VYRE_ACCESS_RESTRICT, 3, 1);
-    vyre_build_buffer(&c.b, vyre_type_runtime_array(c.module, U32, 4), VYRE_SPACE_STORAGE, VYRE_ACCESS_ALIASED, 3, 1);
-    vyre_row_set_name(c.module, uniform, "params", 6);
-    export_output(&c, vyre_build_load(&c.b, vyre_build_at_literal(&c.b, uniform, 0), 0));
-    export_output(&c, vyre_build_load(&c.b, vyre_build_at_literal(&c.b, bare, 2), 0));
-    export_output(&c, vyre_build_load(&c.b, vyre_build_at_literal(&c.b, matrix, 3), 0));
-    export_output(&c, vyre_build_load(&c.b, push, 0));
-    const vyre_row third = vyre_build_at_literal(&c.b, many, 2);
-    export_output(&c, vyre_build_load(&c.b, vyre_build_at_literal(&c.b, third, 1), 0));
-    export_output(&c, vyre_build_load(&c.b, vyre_build_at_literal(&c.b, shared, 1), VYRE_ROW_VOLATILE));
+    parse(&c, "struct @Narrow { a : u8, b : u16, c : f32 }\nstruct @Wide { d : f64, f : f32 }\nstruct @Push { h : f16, i : u32 }\n"
+              "struct @Old buffer_block { data : u32[4] }\n"
+              "program @main workgroup(4, 1, 1) {\n  buffer %n : @Narrow storage rw set(1) binding(0)\n"
+              "  buffer %d : @Wide storage ro set(1) binding(1)\n  buffer %p : @Push push\n"
+              "  buffer %u : @Narrow uniform set(1) binding(2)\n  buffer %tile : u32[4] workgroup\n"
+              "  buffer %old : @Old storage rw set(1) binding(3)\n  buffer %own : u32[4] private\n"
+              "  %g = gid.x\n  %w = add %g, 3u32\n"
+              "  %x = load %u.a\n  store %n.a, %x\n  %c = load %u.b\n  store %n.b, %c\n  %f = load %d.f\n"
+              "  %dd = load %d.d\n  %h = load %p.h\n  store %tile[lindex], %g\n  barrier workgroup\n  store %own[lindex], %w\n"
+              "  store %old.data[lindex], bitcast(%f : u32)\n  store %n.c, add(convert(%h : f32), convert(%dd : f32))\n}\n");
+    vyre_module_input(c.module, 0)->spirv_version = version;
+    vyre_module_input(c.module, 0)->memory = SpvMemoryModelGLSL450;
     export_write(&c);
-    const uint32_t set[3] = {UINT32_MAX, SpvDecorationDescriptorSet, 2}, binding[3] = {UINT32_MAX, SpvDecorationBinding, 8};
-    assert_int_equal(count_like(&c, SpvOpDecorate, set, 3), 3);
-    assert_int_equal(count_like(&c, SpvOpDecorate, binding, 3), 1);
-    assert_int_equal(decorated(&c, SpvDecorationNonWritable), 1); /* `in`; of uniforms it says nothing */
-    assert_int_equal(decorated(&c, SpvDecorationCoherent), 1);
-    assert_int_equal(decorated(&c, SpvDecorationVolatile), 1);
-    assert_int_equal(decorated(&c, SpvDecorationRestrict), 1);
-    assert_int_equal(decorated(&c, SpvDecorationAliased), 1);
-    assert_int_equal(member_decorated(&c, SpvDecorationNonWritable), 1);
-    assert_int_equal(member_decorated(&c, SpvDecorationRowMajor), 1);
-    assert_int_equal(member_decorated(&c, SpvDecorationMatrixStride), 1);
-    assert_true(has_text(&c, "params") && has_text(&c, "Params") && has_text(&c, "scale"));
-    const uint32_t load[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, SpvMemoryAccessVolatileMask};
-    assert_int_equal(count_like(&c, SpvOpLoad, load, 4), 1);
+    const uint32_t written = ((const uint32_t *)(const void *)c.code.data)[1];
+    assert_int_equal(written, version);
+    static const uint32_t narrow[5] = {SpvCapabilityStorageBuffer8BitAccess, SpvCapabilityUniformAndStorageBuffer8BitAccess,
+                                       SpvCapabilityStorageBuffer16BitAccess, SpvCapabilityUniformAndStorageBuffer16BitAccess,
+                                       SpvCapabilityStoragePushConstant16};
+    for (uint32_t i = 0; i < 5; i++)
+      assert_true(has_capability(&c, narrow[i]));
+    assert_false(has_capability(&c, SpvCapabilityStoragePushConstant8));
     export_close(&c);
   }
 }
 
-/* Sizes made of specialization constants stay so: workgroup, array lengths, a bool among them. */
-TEST(specialization)
-{
-  for (uint32_t mode = 0; mode < 2; mode++) {
-    export_case c;
-    export_open(&c, mode);
-    const vyre_row n = vyre_build_spec(&c.b, U32, 4, 3), flag = vyre_build_spec(&c.b, BOOL, 1, 4),
-                   f = vyre_build_spec(&c.b, F32, 0x40000000, 5);
-    const vyre_row off = vyre_build_spec(&c.b, BOOL, 0, 6), k = vyre_build_spec(&c.b, I32, 2, 7);
-    vyre_row_set_name(c.module, n, "size", 4);
-    vyre_builder at = c.b;
-    vyre_builder_before(&c.b, c.in);
-    const vyre_row twice = vyre_build_imm(&c.b, VYRE_OP_mul, n, 2);
-    const vyre_row more = vyre_build_binary(&c.b, VYRE_OP_add, twice, vyre_build_convert(&c.b, VYRE_OP_convert, U32, k));
-    const vyre_row half = vyre_build_imm(&c.b, VYRE_OP_udiv, more, 2);
-    const vyre_row quotient = vyre_build_binary(&c.b, VYRE_OP_udiv, more, n);
-    const vyre_row least = vyre_build_binary(&c.b, VYRE_OP_umin, half, vyre_build_binary(&c.b, VYRE_OP_shl, quotient, n));
-    const vyre_row picked =
-        vyre_build_select(&c.b, vyre_build_binary(&c.b, VYRE_OP_and, flag, vyre_build_unary(&c.b, VYRE_OP_not, off)), least, n);
-    c.b = at;
-    vyre_build_workgroup(&c.b, n, export_u32(&c, 1), export_u32(&c, 1));
-    const vyre_row tile = vyre_build_buffer(&c.b, vyre_type_array(c.module, F32, 0, picked, 4), VYRE_SPACE_WORKGROUP, 0, 0, 0);
-    const vyre_row grid = vyre_build_buffer(
-        &c.b, vyre_type_array(c.module, vyre_type_array(c.module, U32, 0, n, 4), 2, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
-    vyre_build_store(&c.b, vyre_build_at(&c.b, tile, c.gid), f, 0);
-    export_output(&c, vyre_build_load(&c.b, vyre_build_at(&c.b, tile, c.gid), 0));
-    export_output(&c, vyre_build_load(&c.b, vyre_build_at_literal(&c.b, vyre_build_at_literal(&c.b, grid, 1), 3), 0));
-    export_output(&c, twice);
-    export_output(&c, flag);
-    export_write(&c);
-    assert_int_equal(export_count(&c, SpvOpSpecConstant), 3);
-    assert_int_equal(export_count(&c, SpvOpSpecConstantTrue), 1);
-    assert_int_equal(export_count(&c, SpvOpSpecConstantFalse), 1);
-    assert_int_equal(export_count(&c, SpvOpSpecConstantComposite), 1);
-    assert_true(export_count(&c, SpvOpSpecConstantOp) >= 6);
-    assert_int_equal(decorated(&c, SpvDecorationSpecId), 5);
-    const uint32_t builtin[3] = {UINT32_MAX, SpvDecorationBuiltIn, SpvBuiltInWorkgroupSize};
-    assert_int_equal(count_like(&c, SpvOpDecorate, builtin, 3), 1);
-    assert_true(has_text(&c, "size"));
-    export_close(&c);
-  }
-}
-
-/* Two programs of one input: two entry points over one variable where they had one, each with its own interface. */
-TEST(several_programs)
+/* Two entry points over one variable where they had one, each with its own interface, where rows of one variable are one. */
+TEST(programs_share_variables)
 {
   for (uint32_t version = 0x10300; version <= 0x10500; version += 0x200) {
     export_case c;
-    export_open(&c, VYRE_PROGRAM_RELAXED);
+    parse(&c, "program @main relaxed workgroup(4, 1, 1) {\n  buffer %out : u32[] storage rw set(0) binding(1) id(77)\n"
+              "  store %out[gid.x], 1u32\n}\n"
+              "program @other relaxed workgroup(4, 1, 1) {\n  buffer %out : u32[] storage rw set(0) binding(1) id(77)\n"
+              "  buffer %again : u32[] storage rw set(0) binding(1) id(77)\n  buffer %t : u32[8] workgroup\n"
+              "  store %t[lindex], 1u32\n  store %out[lindex], 2u32\n  store %again[lindex], 3u32\n}\n");
     vyre_module_input(c.module, 0)->spirv_version = version;
     vyre_module_input(c.module, 0)->memory = SpvMemoryModelGLSL450;
-    vyre_buffer_info_of(c.module, c.out)->spirv_id = 77;
-    export_output(&c, c.gid);
-    vyre_builder b;
-    const vyre_row second = vyre_build_program(c.module, "main_1", VYRE_PROGRAM_RELAXED, 0, &b);
-    vyre_program_info_of(c.module, second)->entry = vyre_string_intern(c.module, "other", 5);
-    const vyre_row out = vyre_build_buffer(&b, vyre_type_runtime_array(c.module, U32, 4), VYRE_SPACE_STORAGE, 0, 0, 1);
-    const vyre_row table = vyre_build_buffer(&b, vyre_type_array(c.module, U32, 8, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
-    vyre_buffer_info_of(c.module, out)->spirv_id = 77;
-    /* two rows of it in one program are one in its interface */
-    const vyre_row again = vyre_build_buffer(&b, vyre_type_runtime_array(c.module, U32, 4), VYRE_SPACE_STORAGE, 0, 0, 1);
-    vyre_buffer_info_of(c.module, again)->spirv_id = 77;
-    const vyre_row index = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-    vyre_build_store(&b, vyre_build_at(&b, table, index), index, 0);
-    vyre_build_store(&b, vyre_build_at(&b, out, index), index, 0);
-    /* another input's program is not written */
-    vyre_builder other;
-    vyre_build_program(c.module, "elsewhere", 0, vyre_module_add_input(c.module, "b.vir"), &other);
     export_write(&c);
-    const uint32_t *words = words_of(&c);
-    assert_int_equal(words[1], version);
-    assert_int_equal(export_count(&c, SpvOpEntryPoint), 2);
-    assert_int_equal(export_count(&c, SpvOpVariable), 5);
-    assert_true(has_text(&c, "main") && has_text(&c, "other") && !has_text(&c, "main_1") && !has_text(&c, "elsewhere"));
+    const uint32_t *words = (const uint32_t *)(const void *)c.code.data;
     uint32_t lengths[2] = {0}, entries = 0;
     for (size_t at = 5; at < c.code.size / 4; at += words[at] >> 16)
-      if ((words[at] & 0xffff) == SpvOpEntryPoint)
+      if ((words[at] & 0xffff) == SpvOpEntryPoint && entries < 2)
         lengths[entries++] = words[at] >> 16;
-    /* header, model, id, name of two words, then gid, in, out; or lindex, out, table */
-    assert_int_equal(lengths[0], version >= 0x10400 ? 5 + 3 : 5 + 1);
+    assert_int_equal(entries, 2);
+    assert_int_equal(export_count(&c, SpvOpVariable), 4);
+    /* header, model, id, name of two words, then gid, out; or lindex, out, t */
+    assert_int_equal(lengths[0], version >= 0x10400 ? 5 + 2 : 5 + 1);
     assert_int_equal(lengths[1], version >= 0x10400 ? 5 + 3 : 5 + 1);
     export_close(&c);
   }
 }
 
-/* What the input had is kept: version, capabilities, extensions, modes, Source; BufferBlock where that is how it was. */
-TEST(input_is_kept)
+/* One input's module has nothing of another's. */
+TEST(other_inputs_stay_out)
 {
   export_case c;
-  export_open(&c, VYRE_PROGRAM_RELAXED);
-  vyre_input *input = vyre_module_input(c.module, 0);
-  input->spirv_version = 0x10000;
-  input->memory = SpvMemoryModelGLSL450;
-  const uint32_t capabilities[3] = {SpvCapabilityShader, SpvCapabilityMatrix, SpvCapabilityDenormPreserve};
-  uint32_t extension[7] = {7u << 16 | SpvOpExtension};
-  memcpy(extension + 1, "SPV_KHR_float_controls", sizeof("SPV_KHR_float_controls"));
-  const uint32_t source[3] = {3u << 16 | SpvOpSource, SpvSourceLanguageGLSL, 450};
-  const uint32_t mode[4] = {4u << 16 | SpvOpExecutionMode, 0, SpvExecutionModeDenormPreserve, 32};
-  vyre_word_list_append(c.module, &input->capabilities, capabilities, 3);
-  vyre_word_list_append(c.module, &input->extensions, extension, 7);
-  vyre_word_list_append(c.module, &input->kept, source, 3);
-  vyre_word_list_append(c.module, &vyre_program_info_of(c.module, c.program)->modes, mode, 4);
-  const vyre_member member = {vyre_string_intern(c.module, "data", 4), vyre_type_runtime_array(c.module, U32, 4), 0, 0};
-  const vyre_type_id block = vyre_type_struct(c.module, 0, &member, 1, VYRE_TYPE_BUFFER_BLOCK);
-  const vyre_row old = vyre_build_buffer(&c.b, block, VYRE_SPACE_STORAGE, 0, 1, 0);
-  vyre_row_kill(c.module, c.in);
-  vyre_row_kill(c.module, c.out);
-  vyre_build_store(&c.b, vyre_build_at(&c.b, vyre_build_at_literal(&c.b, old, 0), c.gid), c.gid, 0);
+  export_open(&c, 0);
+  const vyre_row byte = vyre_build_convert(&c.b, VYRE_OP_convert, VYRE_TYPE(VYRE_U8, 1), c.gid); /* computes with bytes */
+  export_output(&c, vyre_build_convert(&c.b, VYRE_OP_convert, U32, byte));
+  vyre_builder b;
+  vyre_build_program(c.module, "second", 0, vyre_module_add_input(c.module, "second.vir"), &b);
+  const vyre_type stored[2] = {VYRE_TYPE(VYRE_F64, 1), VYRE_TYPE(VYRE_U8, 1)};
+  for (uint32_t i = 0; i < 2; i++)
+    vyre_build_store(&b, vyre_build_buffer(&b, stored[i], VYRE_SPACE_STORAGE, 0, 0, i), vyre_build_const(&b, stored[i], 0), 0);
   export_write(&c);
-  assert_int_equal(words_of(&c)[1], 0x10000);
-  assert_int_equal(export_count(&c, SpvOpCapability), 3);
-  assert_int_equal(export_count(&c, SpvOpExtension), 1);
-  assert_int_equal(export_count(&c, SpvOpExecutionMode), 2);
-  assert_int_equal(export_count(&c, SpvOpSource), 1);
-  assert_int_equal(decorated(&c, SpvDecorationBufferBlock), 1);
+  assert_int_equal(export_count(&c, SpvOpEntryPoint), 1);
+  assert_false(has_capability(&c, SpvCapabilityFloat64) || has_capability(&c, SpvCapabilityStorageBuffer8BitAccess));
   export_close(&c);
 }
 
-#define INSTRUCTION(opcode, words) ((uint32_t)(words) << 16 | (uint32_t)SpvOp##opcode)
-
-static void
-open_kept(export_case *c, const uint32_t *words, uint32_t count)
+/* What an input keeps of other stages may come from a file of vyre's own, and be no SPIR-V. */
+TEST(kept_words_that_are_wrong_are_refused)
 {
-  export_open(c, VYRE_PROGRAM_RELAXED);
-  export_output(c, export_input(c, F32));
-  vyre_word_list_append(c->module, &vyre_module_input(c->module, 0)->kept, words, count);
-}
-
-/* What an input keeps of other stages has ids of its own; types that both have are one.  What is no SPIR-V is an error. */
-TEST(other_stages)
-{
-  export_case c;
-  /* clang-format off */
-  const uint32_t vertex[] = {
-      INSTRUCTION(EntryPoint, 5), SpvExecutionModelVertex, 1, 'v', 8,
-      INSTRUCTION(Name, 3), 2, 'f',
-      INSTRUCTION(Decorate, 4), 8, SpvDecorationBuiltIn, SpvBuiltInPosition,
-      INSTRUCTION(TypeVoid, 2), 3,
-      INSTRUCTION(TypeFunction, 3), 4, 3,
-      INSTRUCTION(TypeFloat, 3), 2, 32,
-      INSTRUCTION(TypeVector, 4), 5, 2, 4,
-      INSTRUCTION(TypePointer, 4), 6, SpvStorageClassOutput, 5,
-      INSTRUCTION(ConstantNull, 3), 5, 7,
-      INSTRUCTION(Variable, 4), 6, 8, SpvStorageClassOutput,
-      INSTRUCTION(Function, 5), 3, 1, 0, 4,
-      INSTRUCTION(Label, 2), 9,
-      INSTRUCTION(Store, 3), 8, 7,
-      INSTRUCTION(Return, 1),
-      INSTRUCTION(FunctionEnd, 1),
+  static const struct {
+    uint32_t words[4], count;
+    const char *message;
+  } cases[] = {
+      {{2u << 16 | SpvOpTypeVoid, 1, 2u << 16 | 0x7fffu, 1},
+       4,
+       "what entry points of other stages need is no SPIR-V: instruction 32767"},
+      {{2u << 16 | SpvOpTypeVoid, 0x400000u}, 2, "names the id 4194304"},
+      {{2u << 16 | SpvOpTypeVoid, 0}, 2, "names the id 0"},
   };
-  /* clang-format on */
-  open_kept(&c, vertex, sizeof(vertex) / sizeof(*vertex));
-  export_write(&c);
-  assert_int_equal(export_count(&c, SpvOpEntryPoint), 2);
-  assert_int_equal(export_count(&c, SpvOpFunction), 2);
-  assert_int_equal(export_count(&c, SpvOpTypeFloat), 1);
-  assert_int_equal(export_count(&c, SpvOpTypeFunction), 1);
-  assert_true(has_text(&c, "v"));
-  export_close(&c);
-  const uint32_t unknown[] = {INSTRUCTION(TypeVoid, 2), 1, 2u << 16 | 0x7fffu, 1};
-  open_kept(&c, unknown, 4);
-  expect_error(&c, "what entry points of other stages need is no SPIR-V: instruction 32767");
-  const uint32_t far[] = {INSTRUCTION(TypeVoid, 2), 0x400000u}, none[] = {INSTRUCTION(TypeVoid, 2), 0};
-  open_kept(&c, far, 2);
-  expect_error(&c, "names the id 4194304");
-  open_kept(&c, none, 2);
-  expect_error(&c, "names the id 0");
-}
-
-TEST(float_modes)
-{
-  export_case c;
-  export_open(&c, VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32 | VYRE_PROGRAM_TO_ZERO_64);
-  export_output(&c, vyre_build_imm(&c.b, VYRE_OP_mul, export_input(&c, F32), 0x40000000));
-  export_write(&c);
-  const uint32_t capability = SpvCapabilityDenormFlushToZero, mode[3] = {UINT32_MAX, SpvExecutionModeDenormFlushToZero, 32};
-  assert_int_equal(count_like(&c, SpvOpCapability, &capability, 1), 1);
-  const uint32_t cut[3] = {UINT32_MAX, SpvExecutionModeRoundingModeRTZ, 32},
-                 cut64[3] = {UINT32_MAX, SpvExecutionModeRoundingModeRTZ, 64};
-  assert_int_equal(count_like(&c, SpvOpExecutionMode, mode, 3), 1);
-  assert_int_equal(count_like(&c, SpvOpExecutionMode, cut, 3), 1);
-  assert_int_equal(count_like(&c, SpvOpExecutionMode, cut64, 3), 1);
-  assert_int_equal(count_like(&c, SpvOpExecutionMode, (const uint32_t[3]){UINT32_MAX, SpvExecutionModeDenormFlushToZero, 64}, 3),
-                   0);
-  assert_true(has_text(&c, "SPV_KHR_float_controls"));
-  export_close(&c);
-}
-
-TEST(names_lines_and_strip)
-{
-  for (int strip = 0; strip < 2; strip++) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     export_case c;
     export_open(&c, VYRE_PROGRAM_RELAXED);
-    c.b.scope = vyre_scope_of_file(c.module, vyre_string_intern(c.module, "shader.comp", 11));
-    c.b.line = 12;
-    c.b.column = 3;
-    const vyre_row value = vyre_build_imm(&c.b, VYRE_OP_add, c.gid, 5);
-    vyre_row_set_name(c.module, value, "five_more", 9);
-    const uint32_t decorations[2] = {SpvDecorationRelaxedPrecision, 0};
-    vyre_row_set_decorations(c.module, value, decorations, 2);
-    c.b.line = 0;
-    export_output(&c, value);
-    if (!strip) {
-      export_write(&c);
-      assert_true(has_text(&c, "five_more") && has_text(&c, "shader.comp"));
-      assert_int_equal(export_count(&c, SpvOpLine), 1);
-      assert_int_equal(export_count(&c, SpvOpNoLine), 1);
-    } else {
-      const vyre_spirv_options options = {.strip = true};
-      export_must(vyre_module_seal(c.module, NULL));
-      export_must(vyre_spirv_write(c.module, 0, &options, &c.code));
-      export_validate(&c.code);
-      assert_int_equal(export_count(&c, SpvOpName) + export_count(&c, SpvOpLine) + export_count(&c, SpvOpString), 0);
-    }
-    assert_int_equal(decorated(&c, SpvDecorationRelaxedPrecision), 1);
-    export_close(&c);
+    vyre_word_list_append(c.module, &vyre_module_input(c.module, 0)->kept, cases[i].words, cases[i].count);
+    expect_error(&c, cases[i].message);
   }
-}
-
-/* Addresses: one access chain for each that is used, none for their prefixes; one is that of a lane of gid. */
-TEST(one_access_chain_each)
-{
-  export_case c;
-  export_open(&c, VYRE_PROGRAM_RELAXED);
-  const vyre_type_id inner = vyre_type_array(c.module, VYRE_TYPE(VYRE_F32, 4), 4, VYRE_NONE, 16);
-  const vyre_row table = vyre_build_buffer(&c.b, vyre_type_array(c.module, inner, 4, VYRE_NONE, 64), VYRE_SPACE_STORAGE, 0, 0, 2);
-  const vyre_row path = vyre_build_at_literal(&c.b, vyre_build_at(&c.b, vyre_build_at_literal(&c.b, table, 1), c.gid), 2);
-  vyre_build_store(&c.b, path, vyre_build_load(&c.b, path, 0), 0);
-  vyre_build_store(&c.b, path, vyre_build_load(&c.b, path, 0), 0);
-  export_write(&c);
-  assert_int_equal(export_count(&c, SpvOpAccessChain), 2);
-  export_close(&c);
 }
 
 /* Buffers that are vouched for have neither guards nor a length; others keep theirs. */
@@ -351,10 +145,10 @@ TEST(vouched_accesses_are_plain)
 {
   for (uint32_t vouched = 0; vouched < 3; vouched++) {
     export_case c;
-    export_parse(&c, "program @main {\n"
-                     "  buffer %in : u32[] storage ro set(0) binding(0) buffer %out : u32[] storage rw set(0) binding(1)\n"
-                     "  store %out[gid.x], load(%in[add(gid.x, 5u32)]) atomic_add %out[gid.y], 1u32\n"
-                     "}\n");
+    parse(&c, "program @main {\n"
+              "  buffer %in : u32[] storage ro set(0) binding(0) buffer %out : u32[] storage rw set(0) binding(1)\n"
+              "  store %out[gid.x], load(%in[add(gid.x, 5u32)]) atomic_add %out[gid.y], 1u32\n"
+              "}\n");
     const vyre_view *v = vyre_module_view(c.module);
     uint8_t in_bounds[64] = {0};
     uint32_t count = 0;
@@ -373,33 +167,23 @@ TEST(vouched_accesses_are_plain)
 
 TEST(what_is_refused)
 {
-  export_case c;
-  export_open(&c, 0);
-  vyre_build_unary(&c.b, VYRE_OP_sin, vyre_build_convert(&c.b, VYRE_OP_convert, VYRE_TYPE(VYRE_F64, 1), c.gid));
-  expect_error(&c, "no 'sin' of 64 bits");
-  export_open(&c, 0);
-  vyre_build_buffer(&c.b, vyre_type_runtime_array(c.module, BOOL, 4), VYRE_SPACE_STORAGE, 0, 0, 2);
-  expect_error(&c, "bool has no layout");
-  export_open(&c, 0);
-  vyre_build_buffer(&c.b, vyre_type_runtime_array(c.module, U32, 4), VYRE_SPACE_WORKGROUP, 0, 0, 2);
-  expect_error(&c, "runtime array");
-  export_open(&c, 0);
-  vyre_build_workgroup(&c.b, vyre_build_spec(&c.b, U32, 4, 0), export_u32(&c, 1), export_u32(&c, 1));
-  vyre_builder b;
-  vyre_build_program(c.module, "second", 0, 0, &b);
-  expect_error(&c, "different workgroup sizes");
-  /* an input without a program */
-  vyre_module *module;
-  vyre_bytes code = {0};
-  export_must(vyre_module_create(NULL, 1u << 10, &module));
-  vyre_module_add_input(module, "empty.vir");
-  export_must(vyre_module_seal(module, NULL));
-  vyre_status status = vyre_spirv_write(module, 0, NULL, &code);
-  assert_non_null(status);
-  assert_non_null(strstr(vyre_status_text(status), "empty.vir"));
-  vyre_status_free(status);
-  vyre_bytes_free(&code);
-  vyre_module_destroy(module);
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"program @main { %s = sin convert(gid.x : f64) }\n", "no 'sin' of 64 bits"},
+      {"program @main { buffer %x : bool[] storage set(0) binding(2) }\n", "bool has no layout"},
+      {"program @main { buffer %x : u32[] workgroup }\n", "runtime array"},
+      {"program @a { spec %n : u32 = 4u32 id(0) workgroup %n, 1u32, 1u32 }\nprogram @b { }\n", "different workgroup sizes"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    export_case c;
+    parse(&c, cases[i].text);
+    expect_error(&c, cases[i].message);
+  }
+  export_case empty = {0};
+  export_must(vyre_module_create(NULL, 1u << 10, &empty.module));
+  vyre_module_add_input(empty.module, "empty.vir"); /* without a program */
+  expect_error(&empty, "empty.vir");
 }
 
 /* ---- every allocation fails once ---- */

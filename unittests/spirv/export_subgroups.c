@@ -6,18 +6,10 @@
 
 #include <spirv/unified1/spirv.h>
 
-#define MASK VYRE_TYPE(VYRE_U32, 4)
-
 static vyre_row
 build(export_case *c, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b)
 {
   return vyre_build(&c->b, op, type, 0, imm, 0, a, b, VYRE_NONE);
-}
-
-static vyre_row
-place(export_case *c, vyre_opcode op, vyre_type type)
-{
-  return build(c, op, type, 0, VYRE_NONE, VYRE_NONE);
 }
 
 /* Floats whose sums and products are exact, in whatever order. */
@@ -136,52 +128,13 @@ TEST(clusters)
   }
 }
 
-TEST(votes_and_ballots)
-{
-  for (uint32_t mode = 0; mode < 2; mode++) {
-    export_case c;
-    const vyre_row branch = open_branch(&c, mode);
-    c.to_come.label = "votes";
-    const vyre_row vote = export_input(&c, BOOL), same = vyre_build_const(&c.b, VYRE_TYPE(VYRE_I32, 3), 7);
-    const vyre_row masks[2] = {build(&c, VYRE_OP_subgroup_ballot, MASK, 0, vote, VYRE_NONE), export_input(&c, MASK)};
-    export_output(&c, place(&c, VYRE_OP_subgroup_elect, BOOL));
-    for (uint32_t op = VYRE_OP_subgroup_all; op <= VYRE_OP_subgroup_alleq; op++) {
-      export_output(&c, build(&c, (vyre_opcode)op, BOOL, 0, vote, VYRE_NONE));
-      export_output(&c, build(&c, (vyre_opcode)op, BOOL, 0, vyre_build_const(&c.b, BOOL, 1), VYRE_NONE));
-    }
-    export_output(&c, build(&c, VYRE_OP_subgroup_alleq, BOOL, 0, same, VYRE_NONE));
-    export_output(&c, build(&c, VYRE_OP_subgroup_alleq, BOOL, 0, export_input(&c, VYRE_TYPE(VYRE_U32, 2)), VYRE_NONE));
-    if (mode == 0) { /* equal as numbers: a NaN is not, two zeros are */
-      const vyre_row zeros =
-          vyre_build_select(&c.b, vote, vyre_build_const(&c.b, F32, 0), vyre_build_const(&c.b, F32, 0x80000000u));
-      export_output(&c, build(&c, VYRE_OP_subgroup_alleq, BOOL, 0, vyre_build_const(&c.b, F32, 0x7fc00000), VYRE_NONE));
-      export_output(&c, build(&c, VYRE_OP_subgroup_alleq, BOOL, 0, zeros, VYRE_NONE));
-      export_output(&c, build(&c, VYRE_OP_subgroup_alleq, BOOL, 0,
-                              vyre_build_join(&c.b, (const vyre_row[]){zeros, export_input(&c, F32)}, 2), VYRE_NONE));
-    }
-    export_output(&c, masks[0]);
-    for (uint32_t i = 0; i < 2; i++) {
-      const vyre_row index = i || mode ? vyre_build_imm(&c.b, VYRE_OP_and, export_input(&c, U32), 7) : export_input(&c, U32);
-      if (i == 0 || mode == 0)
-        export_output(&c, build(&c, VYRE_OP_subgroup_inverse_ballot, BOOL, 0, masks[i], VYRE_NONE));
-      export_output(&c, build(&c, VYRE_OP_subgroup_ballot_bit, BOOL, 0, masks[i], index));
-      for (uint32_t group = VYRE_GROUP_REDUCE; group <= VYRE_GROUP_EXCLUSIVE; group++)
-        export_output(&c, build(&c, VYRE_OP_subgroup_ballot_count, U32, VYRE_GROUP(group, 0), masks[i], VYRE_NONE));
-      const vyre_row some = mode ? vyre_build_imm(&c.b, VYRE_OP_or, masks[i], 2) : masks[i];
-      export_output(&c, build(&c, VYRE_OP_subgroup_ballot_findlsb, U32, 0, some, VYRE_NONE));
-      export_output(&c, build(&c, VYRE_OP_subgroup_ballot_findmsb, U32, 0, some, VYRE_NONE));
-    }
-    close_branch(&c, branch);
-  }
-}
-
 /* Relaxed: the instructions themselves, where they have a meaning. */
 TEST(moves_of_relaxed_programs)
 {
   export_case c;
   export_open_wide(&c, VYRE_PROGRAM_RELAXED);
   const vyre_type types[3] = {U32, VYRE_TYPE(VYRE_F32, 3), BOOL};
-  const vyre_row lane = place(&c, VYRE_OP_subgroup_lane, U32);
+  const vyre_row lane = build(&c, VYRE_OP_subgroup_lane, U32, 0, VYRE_NONE, VYRE_NONE);
   const vyre_row five = vyre_build_imm(&c.b, VYRE_OP_and, vyre_build_imm(&c.b, VYRE_OP_or, c.gid, UINT32_MAX), 5);
   for (uint32_t t = 0; t < 3; t++) {
     moved(&c, VYRE_OP_subgroup_broadcast, types[t], export_u32(&c, 6));
@@ -202,16 +155,6 @@ TEST(moves_of_relaxed_programs)
   assert_true(!export_is_direct() || export_count(&c, SpvOpGroupNonUniformShuffleUp) == 3);
   assert_true(!export_is_direct() || export_count(&c, SpvOpGroupNonUniformQuadSwap) == 9);
   assert_true(!export_is_direct() || export_count(&c, SpvOpGroupNonUniformBallot) == 0);
-  export_close(&c);
-}
-
-TEST(places)
-{
-  export_case c;
-  export_open_wide(&c, 0);
-  for (uint32_t op = VYRE_OP_subgroup_lane; op <= VYRE_OP_subgroup_lt_mask; op++)
-    export_output(&c, place(&c, (vyre_opcode)op, op < VYRE_OP_subgroup_eq_mask ? U32 : MASK));
-  export_run(&c, NULL);
   export_close(&c);
 }
 

@@ -1,5 +1,5 @@
-/* Programs made by tests: written as SPIR-V, accepted by spirv-val, and run on the interpreter and on Vulkan where there is a
- * device.
+/* Programs made by tests, or of files: written as SPIR-V, accepted by spirv-val, and run on the interpreter and on Vulkan where
+ * there is a device.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef EXPORT_SUPPORT_H
@@ -8,11 +8,14 @@
 #include "../test.h"
 
 #include "vyre/ir.h"
+#include "vyre/run.h"
 #include "vyre/spirv.h"
 #include "vyre/target.h"
 
 #define EXPORT_INVOCATIONS 16u  /* four workgroups of four */
 #define EXPORT_SLOTS       256u /* words of input and of output for each invocation */
+#define EXPORT_WORDS       (EXPORT_INVOCATIONS * EXPORT_SLOTS)
+#define EXPORT_BINDINGS    3u
 
 #define U32  VYRE_TYPE(VYRE_U32, 1)
 #define I32  VYRE_TYPE(VYRE_I32, 1)
@@ -38,17 +41,26 @@ typedef struct export_slot {
   const char *label; /* what a difference is reported under */
 } export_slot;
 
-/* A module with one program: buffers `in` and `out`, u32[], and the first of the invocation's words in both. */
+/* The bytes of bindings 0, 1 and 2 of set 0. */
+typedef struct export_memory {
+  uint32_t words[EXPORT_BINDINGS][EXPORT_WORDS];
+} export_memory;
+
+/* A module with one program: buffers `in` and `out`, u32[], at bindings 0 and 1, and the first of the invocation's words in both.
+ */
 typedef struct export_case {
   vyre_module *module;
   vyre_builder b;
   vyre_row program, in, out, gid, base;
-  uint32_t workgroup;
-  uint32_t loads, stores; /* words of `in` and `out` that are used */
-  export_slot to_come;    /* what holds for the outputs to come, but `bits` and `fixed` */
-  uint32_t fixed;         /* export_fixed_where */
-  bool not_on_device;     /* which lacks what the program needs */
-  bool interpreted;       /* only: the device runs others of its kind */
+  uint32_t workgroup[3], groups;
+  uint32_t sizes[EXPORT_BINDINGS]; /* in bytes; 0: of all words */
+  uint32_t loads, stores;          /* words of `in` and `out` that are used */
+  export_slot to_come;             /* what holds for the outputs to come, but `bits` and `fixed` */
+  uint32_t fixed;                  /* export_fixed_where */
+  bool not_on_device;              /* which lacks what the program needs */
+  bool interpreted;                /* only: the device runs others of its kind */
+  bool may_lack;                   /* likewise, which is known only when the device compiles it */
+  bool has_domain;                 /* of functions, outside of which a strict program leaves open what it computes */
   export_slot slots[EXPORT_SLOTS];
   vyre_bytes code; /* after export_write */
 } export_case;
@@ -59,8 +71,6 @@ void export_open(export_case *c, uint32_t mode);
 void export_open_wide(export_case *c, uint32_t mode);
 /* The device at hand; one with all operations if there is none. */
 const vyre_device_info *export_device(void);
-/* The program of a text instead; its buffers at bindings 0 and 1 are `in` and `out`, in words, EXPORT_SLOTS an invocation. */
-void export_parse(export_case *c, const char *text);
 void export_close(export_case *c);
 /* The next input words as a value; bool: not zero. */
 vyre_row export_input(export_case *c, vyre_type type);
@@ -75,6 +85,11 @@ void export_must(vyre_status status);
 void export_write(export_case *c);
 /* The same; then runs it wherever that can be, and compares.  `words` may be NULL: inputs are then made to be edge cases. */
 void export_run(export_case *c, const uint32_t *words);
+/* Interprets it over the bytes of `in`, which stay; options.subgroup is the device's.  An error if it has buffers that are not of
+ * export_memory. */
+vyre_status export_interpret(const export_case *c, const export_memory *in, export_memory *out, vyre_interp_options options);
+/* Runs what was written wherever that can be, and compares. */
+void export_run_everywhere(export_case *c, const export_memory *in, const export_memory *expected);
 /* How often an opcode occurs in the written module. */
 uint32_t export_count(const export_case *c, uint32_t opcode);
 /* Whether that is what vyre's own SPIR-V writer wrote, whose opcodes can be counted. */
