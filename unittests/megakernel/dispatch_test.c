@@ -4,127 +4,126 @@
 #include "../hang.h"
 #include "mega.h"
 
-#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
-
-/* The sizes of one slot and no observables: 640, 64, 1,028 and 2,048 bytes. */
-enum { INPUT = 3780 };
+/* The sizes of one slot and no observables. */
+enum { CONTROL = 640, RING = 64, DEBUG = 1028, IO = 2048, INPUT = CONTROL + RING + DEBUG + IO };
 
 static const way plain = {"plain", 1, false, 0, false};
 
-static vyre_mega *
-make(world *w, bool reports_control)
+static world *
+start(uint32_t slots, uint32_t observables, bool reports_control)
 {
-  const vyre_mega_options options = {.slots = w->slots, .workgroup = 1, .reports_control = reports_control};
-  vyre_mega *mega;
-  ok(vyre_mega_create(ops, w->target, &options, &mega));
-  assert_int_equal(vyre_mega_slots(mega), w->slots);
-  return mega;
+  world *w = world_with((vyre_mega_options){.slots = slots, .workgroup = 1, .reports_control = reports_control}, observables);
+  assert_int_equal(vyre_mega_slots(w->mega), slots);
+  return w;
 }
 
-/* The images on the device. */
 static vyre_mega_row
 upload(world *w)
 {
-  const vyre_mega_input input = input_of(w);
-  const void *data[] = {input.control, input.ring, input.debug, input.io};
-  const uint64_t sizes[] = {input.control_size, input.ring_size, input.debug_size, input.io_size};
   vyre_mega_row row = {0};
-  for (uint32_t k = 0; k < 4; k++) {
-    row.buffers[k].size = sizes[k];
-    ok(ops->allocate(w->target, sizes[k], &row.buffers[k].buffer));
-    ok(vyre_target_write(ops, w->target, row.buffers[k].buffer, 0, sizes[k], data[k]));
-  }
+  ok(world_upload(w, &row));
   return row;
+}
+
+/* All but times and waits. */
+static void
+stats_are(vyre_mega_stats stats, vyre_mega_stats wanted)
+{
+  wanted.latency_ns = stats.latency_ns;
+  wanted.sync_points = stats.sync_points;
+  assert_memory_equal(&stats, &wanted, sizeof stats);
+}
+
+static void
+sizes_are(const vyre_mega_output *output, size_t control, size_t ring, size_t debug, size_t io)
+{
+  const size_t sizes[] = {control, ring, debug, io};
+  for (uint32_t k = 0; k < 4; k++)
+    assert_int_equal(output->images[k].size, sizes[k]);
+}
+
+static uint32_t
+word_of(const vyre_bytes *image, uint32_t word)
+{
+  return ((const uint32_t *)(const void *)image->data)[word];
 }
 
 /* ---- images of the host's ------------------------------------------------------------------------------------------------ */
 
 TEST(a_dispatch_gives_four_images_and_counts)
 {
-  world *w = world_make(1, 0);
-  vyre_mega *mega = make(w, false);
+  world *w = start(1, 0, false);
   vyre_mega_stats stats;
   put(w, 0, ITEM(.op = 0));
   const vyre_mega_input input = input_of(w);
-  ok(vyre_mega_dispatch(mega, &input, &w->output, &stats));
+  ok(vyre_mega_dispatch(w->mega, &input, &w->output, &stats));
   assert_int_equal(w->output.count, 4);
-  assert_int_equal(w->output.images[0].size, 640);
-  assert_int_equal(w->output.images[1].size, 64);
-  assert_int_equal(w->output.images[2].size, 1028);
-  assert_int_equal(w->output.images[3].size, 2048);
-  assert_int_equal(*(const uint32_t *)(const void *)w->output.images[1].data, VYRE_MEGA_DONE);
-  assert_int_equal(stats.input_bytes, INPUT);
-  assert_int_equal(stats.output_bytes, INPUT);
-  assert_int_equal(stats.readback_bytes, INPUT);
-  assert_int_equal(stats.bytes_moved, 2 * INPUT);
-  assert_int_equal(stats.device_allocation_bytes, INPUT);
-  assert_int_equal(stats.device_allocation_events, 4);
-  assert_int_equal(stats.output_buffers, 4);
-  assert_int_equal(stats.resident_rows, 0);
-  assert_int_equal(stats.resident_handles, 0);
-  assert_int_equal(stats.kernel_launches, 1);
+  sizes_are(&w->output, CONTROL, RING, DEBUG, IO);
+  assert_int_equal(word_of(&w->output.images[1], 0), VYRE_MEGA_DONE);
+  vyre_mega_stats wanted = {.input_bytes = INPUT,
+                            .output_bytes = INPUT,
+                            .readback_bytes = INPUT,
+                            .bytes_moved = 2 * INPUT,
+                            .device_allocation_bytes = INPUT,
+                            .device_allocation_events = 4,
+                            .output_buffers = 4,
+                            .kernel_launches = 1};
+  stats_are(stats, wanted);
   assert_true(stats.latency_ns > 0);
-  assert_false(stats.was_recovered);
   const uint64_t waits = stats.sync_points;
   assert_true(waits <= 1);
   /* The same sizes: nothing is allocated, here or there. */
   const char *at[4];
   for (uint32_t k = 0; k < 4; k++)
     at[k] = w->output.images[k].data;
-  ok(vyre_mega_dispatch(mega, &input, &w->output, &stats));
-  assert_int_equal(stats.device_allocation_events, 0);
-  assert_int_equal(stats.device_allocation_bytes, 0);
+  ok(vyre_mega_dispatch(w->mega, &input, &w->output, &stats));
+  wanted.device_allocation_events = wanted.device_allocation_bytes = 0;
+  stats_are(stats, wanted);
   assert_int_equal(stats.sync_points, waits);
   for (uint32_t k = 0; k < 4; k++)
     assert_ptr_equal(w->output.images[k].data, at[k]);
-  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
-  ok(vyre_mega_destroy(mega));
+  ok(vyre_mega_dispatch(w->mega, &input, &w->output, NULL));
   world_free(w);
 }
 
 TEST(observables_are_bound_and_come_back)
 {
-  world *w = world_make(2, 5);
-  vyre_mega *mega = make(w, false);
+  world *w = start(2, 5, false);
   put(w, 0, ITEM(.op = 1, .args = {42, 164}));
   put(w, 1, ITEM(.op = 1, .args = {42, 165}));
-  go(w, mega);
+  go(w);
   assert_int_equal(w->results.images[0].size, 660);
   is_done(w, 0);
   is_fault(w, 1, VYRE_MEGA_REASON_WORD);
   assert_int_equal(w->control[164], 42);
-  ok(vyre_mega_destroy(mega));
   world_free(w);
 }
 
 TEST(control_alone_comes_back_where_that_is_asked)
 {
-  world *w = world_make(1, 0);
-  vyre_mega *mega = make(w, true);
+  world *w = start(1, 0, true);
   vyre_mega_stats stats;
   put(w, 0, ITEM(.op = 0));
   const vyre_mega_input input = input_of(w);
-  ok(vyre_mega_readback(mega, &input, &w->output, &w->results, &stats));
+  ok(vyre_mega_readback(w->mega, &input, &w->output, &w->results, &stats));
   assert_int_equal(stats.output_buffers, 1);
-  assert_int_equal(stats.readback_bytes, 640);
-  assert_int_equal(stats.bytes_moved, INPUT + 640);
-  assert_int_equal(w->results.images[0].size, 640);
+  assert_int_equal(stats.readback_bytes, CONTROL);
+  assert_int_equal(stats.bytes_moved, INPUT + CONTROL);
+  assert_int_equal(w->results.images[0].size, CONTROL);
   assert_int_equal(w->results.images[1].size, 0);
   assert_int_equal(w->results.control.done, 1);
-  ok(vyre_mega_destroy(mega));
   world_free(w);
 }
 
 TEST(no_io_queue_is_an_empty_one)
 {
-  world *w = world_make(1, 0);
-  vyre_mega *mega = make(w, false);
+  world *w = start(1, 0, false);
   vyre_mega_io request;
   put(w, 0, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {3}));
   vyre_mega_input input = input_of(w);
   input.io = NULL;
   for (uint32_t i = 0; i < 2; i++) { /* it is empty each time */
-    ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+    ok(vyre_mega_dispatch(w->mega, &input, &w->output, NULL));
     assert_int_equal(w->output.images[3].size, 2048);
     ok(vyre_mega_io_read(w->output.images[3].data, 2048, 0, &request));
     assert_int_equal(request.source, 3);
@@ -133,86 +132,84 @@ TEST(no_io_queue_is_an_empty_one)
   }
   input.io = w->io;
   input.io_size = 32;
-  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+  ok(vyre_mega_dispatch(w->mega, &input, &w->output, NULL));
   assert_int_equal(w->output.images[3].size, 32);
-  ok(vyre_mega_destroy(mega));
   world_free(w);
 }
 
 TEST(images_that_are_wrong_never_reach_the_device)
 {
-  world *w = world_make(2, 0);
-  vyre_mega *mega = make(w, false);
+  world *w = start(2, 0, false);
   vyre_mega_stats stats = {.input_bytes = 99};
   const vyre_mega_input good = input_of(w);
-  ok(vyre_mega_dispatch(mega, &good, &w->output, NULL));
-  vyre_mega_input bad = good;
-  bad.control_size = 636;
-  refused(vyre_mega_dispatch(mega, &bad, &w->output, &stats), "636 bytes");
-  bad = good;
-  bad.ring_size = 64;
-  refused(vyre_mega_dispatch(mega, &bad, &w->output, &stats), "128 were to be");
-  bad = good;
-  bad.debug_size = 1024;
-  refused(vyre_mega_dispatch(mega, &bad, &w->output, &stats), "1028 were to be");
-  bad = good;
-  bad.io_size = 48;
-  refused(vyre_mega_dispatch(mega, &bad, &w->output, &stats), "48 bytes");
-  bad = good;
-  w->ring[16] = 12;
-  refused(vyre_mega_dispatch(mega, &bad, &w->output, &stats), "state 12");
-  assert_int_equal(stats.input_bytes, 0);
-  assert_int_equal(stats.kernel_launches, 0);
+  ok(vyre_mega_dispatch(w->mega, &good, &w->output, NULL));
+  const struct {
+    size_t control, ring, debug, io;
+    const char *message;
+  } cases[] = {{636, 2 * RING, DEBUG, IO, "636 bytes"},
+               {CONTROL, RING, DEBUG, IO, "128 were to be"},
+               {CONTROL, 2 * RING, 1024, IO, "1028 were to be"},
+               {CONTROL, 2 * RING, DEBUG, 48, "48 bytes"},
+               {CONTROL, 2 * RING, DEBUG, IO, "state 12"}};
+  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    vyre_mega_input bad = good;
+    w->ring[16] = i == 4 ? 12 : VYRE_MEGA_EMPTY; /* no state */
+    bad.control_size = cases[i].control;
+    bad.ring_size = cases[i].ring;
+    bad.debug_size = cases[i].debug;
+    bad.io_size = cases[i].io;
+    refused(vyre_mega_dispatch(w->mega, &bad, &w->output, &stats), cases[i].message);
+  }
+  stats_are(stats, (vyre_mega_stats){0});
   /* What the last one left is still there. */
   assert_int_equal(w->output.count, 4);
   assert_int_equal(w->output.images[1].size, 128);
-  ok(vyre_mega_destroy(mega));
   world_free(w);
 }
 
 TEST(partitions_are_looked_at_where_there_are_some)
 {
-  world *w = world_make(10, 0);
-  vyre_mega *mega = mega_make(w, &plain, (vyre_mega_program){.build = VYRE_MEGA_BY_PRIORITY});
-  const vyre_mega_input input = input_of(w);
-  w->control[134] = 9;
-  refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "word 134");
-  ok(vyre_mega_destroy(mega));
-  mega = mega_make(w, &plain, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
-  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
-  ok(vyre_mega_destroy(mega));
-  world_free(w);
+  for (uint32_t by_priority = 0; by_priority < 2; by_priority++) {
+    const vyre_mega_build build = by_priority ? VYRE_MEGA_BY_PRIORITY : VYRE_MEGA_ONCE;
+    world *w = world_in_way(&plain, (vyre_mega_program){.build = build}, 10, 0);
+    const vyre_mega_input input = input_of(w);
+    w->control[134] = 9;
+    vyre_status status = vyre_mega_dispatch(w->mega, &input, &w->output, NULL);
+    if (by_priority)
+      refused(status, "word 134");
+    else
+      ok(status);
+    world_free(w);
+  }
 }
 
 TEST(results_swap_memory_with_outputs)
 {
-  world *w = world_make(1, 0);
-  vyre_mega *mega = make(w, false);
+  world *w = start(1, 0, false);
   const char *first[4], *second[4];
   const vyre_mega_input input = input_of(w);
-  ok(vyre_mega_readback(mega, &input, &w->output, &w->results, &w->stats));
+  ok(vyre_mega_readback(w->mega, &input, &w->output, &w->results, &w->stats));
   assert_int_equal(w->stats.output_buffers, 4);
   assert_int_equal(w->stats.output_bytes, w->stats.readback_bytes);
   for (uint32_t k = 0; k < 4; k++) {
     first[k] = w->results.images[k].data;
     assert_int_equal(w->output.images[k].size, 0);
   }
-  assert_memory_equal(w->results.images[0].data, w->control, 640); /* nothing was to be done: the bytes are what they were */
-  assert_memory_equal(w->results.images[1].data, w->ring, 64);
-  assert_memory_equal(w->results.images[2].data, w->debug, 1028);
-  assert_memory_equal(w->results.images[3].data, w->io, 2048);
-  ok(vyre_mega_readback(mega, &input, &w->output, &w->results, NULL));
+  assert_memory_equal(w->results.images[0].data, w->control, CONTROL); /* nothing was to be done: the bytes are what they were */
+  assert_memory_equal(w->results.images[1].data, w->ring, RING);
+  assert_memory_equal(w->results.images[2].data, w->debug, DEBUG);
+  assert_memory_equal(w->results.images[3].data, w->io, IO);
+  ok(vyre_mega_readback(w->mega, &input, &w->output, &w->results, NULL));
   for (uint32_t k = 0; k < 4; k++) {
     second[k] = w->results.images[k].data;
     assert_ptr_equal(w->output.images[k].data, first[k]);
     assert_int_equal(w->output.images[k].size, 0);
   }
-  ok(vyre_mega_readback(mega, &input, &w->output, &w->results, NULL));
+  ok(vyre_mega_readback(w->mega, &input, &w->output, &w->results, NULL));
   for (uint32_t k = 0; k < 4; k++) {
     assert_ptr_equal(w->results.images[k].data, first[k]);
     assert_ptr_equal(w->output.images[k].data, second[k]);
   }
-  ok(vyre_mega_destroy(mega));
   world_free(w);
 }
 
@@ -220,44 +217,38 @@ TEST(results_swap_memory_with_outputs)
 
 TEST(buffers_on_the_device_are_not_uploaded)
 {
-  world *w = world_make(1, 0);
-  vyre_mega *mega = make(w, true);
+  world *w = start(1, 0, true);
   vyre_mega_stats stats;
   put(w, 0, ITEM(.op = 0));
   const vyre_mega_row row = upload(w);
-  ok(vyre_mega_dispatch_resident(mega, &row, &w->output, &stats));
-  assert_int_equal(stats.input_bytes, 0);
-  assert_int_equal(stats.readback_bytes, 640);
-  assert_int_equal(stats.bytes_moved, 640);
-  assert_int_equal(stats.output_bytes, 640);
-  assert_int_equal(stats.output_buffers, 1);
-  assert_int_equal(stats.resident_rows, 1);
-  assert_int_equal(stats.resident_handles, 4);
-  assert_int_equal(stats.device_allocation_bytes, 0);
-  assert_int_equal(stats.device_allocation_events, 0);
-  assert_int_equal(stats.kernel_launches, 1);
-  assert_int_equal(((const uint32_t *)(const void *)w->output.images[0].data)[1], 1);
+  ok(vyre_mega_dispatch_resident(w->mega, &row, &w->output, &stats));
+  stats_are(stats, (vyre_mega_stats){.output_bytes = CONTROL,
+                                     .readback_bytes = CONTROL,
+                                     .bytes_moved = CONTROL,
+                                     .output_buffers = 1,
+                                     .resident_rows = 1,
+                                     .resident_handles = 4,
+                                     .kernel_launches = 1});
+  assert_int_equal(word_of(&w->output.images[0], 1), 1);
   const char *at = w->output.images[0].data;
-  ok(vyre_mega_dispatch_resident(mega, &row, &w->output, NULL));
+  ok(vyre_mega_dispatch_resident(w->mega, &row, &w->output, NULL));
   assert_ptr_equal(w->output.images[0].data, at);
-  assert_int_equal(((const uint32_t *)(const void *)w->output.images[0].data)[1], 1); /* it is done, and stays so */
+  assert_int_equal(word_of(&w->output.images[0], 1), 1); /* it is done, and stays so */
   vyre_mega_row bad = row;
   bad.buffers[1].size = 0;
-  refused(vyre_mega_dispatch_resident(mega, &bad, &w->output, NULL), "its ring has 0 bytes");
+  refused(vyre_mega_dispatch_resident(w->mega, &bad, &w->output, NULL), "its ring has 0 bytes");
   bad = row;
   bad.buffers[0].size = 636;
-  refused(vyre_mega_dispatch_resident(mega, &bad, &w->output, NULL), "its control has 636 bytes");
+  refused(vyre_mega_dispatch_resident(w->mega, &bad, &w->output, NULL), "its control has 636 bytes");
   bad = row;
   bad.buffers[2].buffer.id = 0;
-  refused(vyre_mega_dispatch_resident(mega, &bad, &w->output, NULL), "its debug log");
-  ok(vyre_mega_destroy(mega));
+  refused(vyre_mega_dispatch_resident(w->mega, &bad, &w->output, NULL), "its debug log");
   world_free(w);
 }
 
 TEST(a_batch_is_one_submission)
 {
-  world *w = world_make(1, 1);
-  vyre_mega *mega = make(w, true);
+  world *w = start(1, 1, true);
   vyre_mega_batch batch = {0};
   vyre_mega_stats stats, single;
   ok(vyre_mega_batch_reserve(&batch, 2));
@@ -269,24 +260,23 @@ TEST(a_batch_is_one_submission)
     ok(vyre_mega_batch_add(&batch, &row));
     w->ring[0] = 0;
   }
-  ok(vyre_mega_dispatch_resident(mega, &batch.rows[0], &w->output, &single));
-  ok(vyre_mega_batch_dispatch(mega, &batch, &stats));
-  assert_int_equal(stats.resident_rows, 2);
-  assert_int_equal(stats.resident_handles, 8);
-  assert_int_equal(stats.output_buffers, 2);
-  assert_int_equal(stats.readback_bytes, 2 * 644);
-  assert_int_equal(stats.output_bytes, 2 * 644);
-  assert_int_equal(stats.device_allocation_events, 0);
-  assert_int_equal(stats.input_bytes, 0);
-  assert_int_equal(stats.kernel_launches, 2);
+  ok(vyre_mega_dispatch_resident(w->mega, &batch.rows[0], &w->output, &single));
+  ok(vyre_mega_batch_dispatch(w->mega, &batch, &stats));
+  stats_are(stats, (vyre_mega_stats){.output_bytes = 2 * 644,
+                                     .readback_bytes = 2 * 644,
+                                     .bytes_moved = 2 * 644,
+                                     .output_buffers = 2,
+                                     .resident_rows = 2,
+                                     .resident_handles = 8,
+                                     .kernel_launches = 2});
   assert_int_equal(stats.sync_points, single.sync_points);
   const char *at[2];
   for (uint32_t i = 0; i < 2; i++) {
     at[i] = batch.outputs[i].images[0].data;
-    assert_int_equal(((const uint32_t *)(const void *)at[i])[160], 10 + i);
+    assert_int_equal(word_of(&batch.outputs[i].images[0], 160), 10 + i);
   }
   /* Once more: everything is where it was. */
-  ok(vyre_mega_batch_dispatch(mega, &batch, NULL));
+  ok(vyre_mega_batch_dispatch(w->mega, &batch, NULL));
   assert_ptr_equal(batch.rows, rows);
   assert_ptr_equal(batch.outputs, outputs);
   for (uint32_t i = 0; i < 2; i++)
@@ -299,11 +289,9 @@ TEST(a_batch_is_one_submission)
     assert_int_equal(batch.outputs[i].images[0].size, 0);
     assert_int_equal(batch.outputs[i].count, 0);
   }
-  ok(vyre_mega_batch_dispatch(mega, &batch, &stats));
-  const vyre_mega_stats none = {0};
-  assert_memory_equal(&stats, &none, sizeof none);
+  ok(vyre_mega_batch_dispatch(w->mega, &batch, &stats));
+  stats_are(stats, (vyre_mega_stats){0});
   vyre_mega_batch_free(&batch);
-  ok(vyre_mega_destroy(mega));
   world_free(w);
 }
 
@@ -321,7 +309,7 @@ TEST(a_batch_grows)
 }
 
 static uint32_t
-word_of(const vyre_mega_mirror *mirror, uint32_t k, uint32_t word)
+mirrored(const vyre_mega_mirror *mirror, uint32_t k, uint32_t word)
 {
   size_t size;
   const uint32_t *words = vyre_mega_mirror_image(mirror, k, &size);
@@ -331,49 +319,47 @@ word_of(const vyre_mega_mirror *mirror, uint32_t k, uint32_t word)
 
 TEST(a_mirror_takes_up_and_down_what_changed)
 {
-  enum { SLOTS = 100, ALL = 648 + SLOTS * 64 + 1028 + 2048, OTHERS = 1028 + 2048 };
-  world *w = world_make(SLOTS, 0);
-  vyre_mega *mega = make(w, false);
+  enum { SLOTS = 100, WORDS = CONTROL + 8, OTHERS = DEBUG + IO, ALL = WORDS + SLOTS * RING + OTHERS };
+  world *w = start(SLOTS, 0, false);
   vyre_mega_mirror *mirror;
   vyre_mega_stats stats;
   const vyre_range none = {0};
-  refused(vyre_mega_mirror_create(mega, UINT32_MAX, 29, &mirror), "too many observables");
-  ok(vyre_mega_mirror_create(mega, 2, 29, &mirror));
-  assert_int_equal(word_of(mirror, 0, 134), SLOTS);
+  refused(vyre_mega_mirror_create(w->mega, UINT32_MAX, 29, &mirror), "too many observables");
+  ok(vyre_mega_mirror_create(w->mega, 2, 29, &mirror));
+  assert_int_equal(mirrored(mirror, 0, 134), SLOTS);
   ok(vyre_mega_mirror_publish(mirror, 3, &ITEM(.op = 1, .args = {7, 160})));
   ok(vyre_mega_mirror_dispatch(mirror, none, &stats)); /* the first one takes all */
   assert_int_equal(stats.input_bytes, ALL);
-  assert_int_equal(stats.readback_bytes, 648 + 64 + OTHERS);
+  assert_int_equal(stats.readback_bytes, WORDS + RING + OTHERS);
   assert_int_equal(stats.output_buffers, 4);
   assert_int_equal(stats.device_allocation_events, 0);
-  assert_int_equal(word_of(mirror, 1, 48), VYRE_MEGA_DONE);
-  assert_int_equal(word_of(mirror, 0, 160), 7);
+  assert_int_equal(mirrored(mirror, 1, 48), VYRE_MEGA_DONE);
+  assert_int_equal(mirrored(mirror, 0, 160), 7);
   /* Now two slots and a word; one slot's tenant is to wait. */
   ok(vyre_mega_mirror_set(mirror, VYRE_MEGA_MASKS + 1, 0));
   ok(vyre_mega_mirror_publish(mirror, 4, &ITEM(.op = 2, .args = {1, 160})));
   ok(vyre_mega_mirror_publish(mirror, 99, &ITEM(.tenant = 1)));
   refused(vyre_mega_mirror_publish(mirror, 99, &ITEM(.op = 0)), "PUBLISHED");
   ok(vyre_mega_mirror_dispatch(mirror, none, &stats));
-  assert_int_equal(stats.input_bytes, 4 + 2 * 64);
-  assert_int_equal(stats.readback_bytes, 648 + 2 * 64 + OTHERS);
-  assert_int_equal(word_of(mirror, 0, 160), 8);
-  assert_int_equal(word_of(mirror, 0, 1), 2);
-  assert_int_equal(word_of(mirror, 1, 99 * 16), VYRE_MEGA_PUBLISHED);
+  assert_int_equal(stats.input_bytes, 4 + 2 * RING);
+  assert_int_equal(stats.readback_bytes, WORDS + 2 * RING + OTHERS);
+  assert_int_equal(mirrored(mirror, 0, 160), 8);
+  assert_int_equal(mirrored(mirror, 0, 1), 2);
+  assert_int_equal(mirrored(mirror, 1, 99 * 16), VYRE_MEGA_PUBLISHED);
   ok(vyre_mega_mirror_set(mirror, VYRE_MEGA_MASKS + 1, 1));
   ok(vyre_mega_mirror_dispatch(mirror, none, &stats));
   assert_int_equal(stats.input_bytes, 4);
-  assert_int_equal(stats.readback_bytes, 648 + 64 + OTHERS);
-  assert_int_equal(word_of(mirror, 1, 99 * 16), VYRE_MEGA_DONE);
+  assert_int_equal(stats.readback_bytes, WORDS + RING + OTHERS);
+  assert_int_equal(mirrored(mirror, 1, 99 * 16), VYRE_MEGA_DONE);
   ok(vyre_mega_mirror_dispatch(mirror, none, &stats)); /* nothing changed */
   assert_int_equal(stats.input_bytes, 0);
-  assert_int_equal(stats.readback_bytes, 648 + OTHERS);
+  assert_int_equal(stats.readback_bytes, WORDS + OTHERS);
   ok(vyre_mega_mirror_reset(mirror));
   ok(vyre_mega_mirror_dispatch(mirror, none, &stats));
   assert_int_equal(stats.input_bytes, ALL);
-  assert_int_equal(word_of(mirror, 0, 160), 0);
-  assert_int_equal(word_of(mirror, 0, 1), 0);
+  assert_int_equal(mirrored(mirror, 0, 160), 0);
+  assert_int_equal(mirrored(mirror, 0, 1), 0);
   ok(vyre_mega_mirror_destroy(mirror));
-  ok(vyre_mega_destroy(mega));
   world_free(w);
 }
 

@@ -72,6 +72,13 @@ frail_plan(vyre_target *target, frail_call call, uint32_t after, uint32_t count,
   f->plans[f->plan_count++].fault = fault;
 }
 
+/* Tests look meanwhile. */
+static inline uint32_t
+frail_recoveries(const vyre_target *target)
+{
+  return __atomic_load_n(&frail_of(target)->recoveries, __ATOMIC_RELAXED);
+}
+
 static inline bool
 frail_claim(frail *f)
 {
@@ -244,7 +251,7 @@ frail_hangs(const vyre_target *target)
 static void
 frail_metrics(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user)
 {
-  emit(user, "recoveries", __atomic_load_n(&frail_of(target)->recoveries, __ATOMIC_RELAXED));
+  emit(user, "recoveries", frail_recoveries(target));
 }
 
 /* Numbers of what was there before are those of buffers of a word. */
@@ -265,7 +272,7 @@ frail_recover(vyre_target *target)
     VYRE_TRY(MEGA_TARGET.allocate(f->inner, 4, &f->others[i]));
   f->imports = 0;
   f->is_lost = f->hangs = false;
-  __atomic_add_fetch(&f->recoveries, 1, __ATOMIC_RELAXED); /* tests look meanwhile */
+  __atomic_add_fetch(&f->recoveries, 1, __ATOMIC_RELAXED);
   return VYRE_OK;
 }
 

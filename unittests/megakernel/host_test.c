@@ -1,15 +1,12 @@
 /* What a host keeps beside a live kernel: tenants, the log of items, telemetry.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../hang.h"
-#include "mega.h"
+#include "live_items.h"
 #include "vyre/io.h"
 #include "vyre/megakernel_host.h"
 
 #include <endian.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,178 +15,167 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
-
 #define ANY 0xffffffffu
 enum { SLOTS = 32 };
 
-typedef struct living {
-  world *w;
-  vyre_mega *mega;
-  vyre_mega_live *live;
-  vyre_mega_tenants *tenants;
-} living;
+static vyre_mega_tenants *tenants; /* of the kernel that is live */
 
-static living
+static world *
 start(void)
 {
-  living l = {.w = world_make(SLOTS, 0)};
-  vyre_mega_options options = {.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS};
-#ifdef MEGA_CUDA /* each lane takes a simulator's time */
-  options.workgroup = 32;
-  options.groups = 1;
-#endif
-  ok(vyre_mega_create(ops, l.w->target, &options, &l.mega));
-  ok(vyre_mega_live_start(l.mega, &(vyre_mega_live_options){.observables = 8}, &l.live));
-  ok(vyre_mega_tenants_create(l.live, &l.tenants));
-  return l;
+  world *w = live_start(VYRE_MEGA_PERSISTENT, SLOTS, (vyre_mega_live_options){.observables = 8});
+  ok(vyre_mega_tenants_create(w->live, &tenants));
+  return w;
 }
 
 static void
-stop(living *l)
+stop(world *w)
 {
-  vyre_mega_tenants_destroy(l->tenants);
-  ok(vyre_mega_live_stop(l->live, NULL, NULL));
-  ok(vyre_mega_destroy(l->mega));
-  world_free(l->w);
+  vyre_mega_tenants_destroy(tenants);
+  live_stop(w, NULL, NULL);
 }
 
 static uint32_t
-add(const living *l, uint32_t most, uint32_t quota)
+add(uint32_t most, uint32_t quota)
 {
   uint32_t tenant;
-  ok(vyre_mega_tenants_add(l->tenants, most, quota, &tenant));
+  ok(vyre_mega_tenants_add(tenants, most, quota, &tenant));
   return tenant;
 }
 
 /* No program has a handler for a window's op codes here: they end FAULT. */
-static vyre_mega_published
-publish(const living *l, uint32_t tenant, vyre_mega_ticket *ticket)
+static void
+publish(uint32_t tenant, vyre_mega_published wanted, vyre_mega_ticket *ticket)
 {
   vyre_mega_published published;
-  ok(vyre_mega_tenants_publish(l->tenants, tenant, &ITEM(.op = vyre_mega_window(tenant) + 5), ticket, &published));
-  return published;
+  ok(vyre_mega_tenants_publish(tenants, tenant, &ITEM(.op = vyre_mega_window(tenant) + 5), ticket, &published));
+  assert_int_equal(published, wanted);
 }
 
 static vyre_mega_slot
-await(const living *l, uint32_t tenant, vyre_mega_ticket ticket)
+await(uint32_t tenant, vyre_mega_ticket ticket)
 {
   vyre_mega_slot slot;
   for (bool ended = false; !ended; sched_yield())
-    ok(vyre_mega_tenants_poll(l->tenants, tenant, ticket, &slot, &ended));
+    ok(vyre_mega_tenants_poll(tenants, tenant, ticket, &slot, &ended));
   return slot;
+}
+
+static void
+are_under_way(uint32_t tenant, uint32_t count)
+{
+  assert_int_equal(vyre_mega_tenants_under_way(tenants, tenant), count);
 }
 
 /* ---- tenants ------------------------------------------------------------------------------------------------------------- */
 
 TEST(tenants_have_windows_that_fit)
 {
-  living l = start();
+  world *w = start();
   vyre_mega_ticket ticket;
   vyre_mega_published published;
   uint32_t tenant;
   for (uint32_t i = 1; i < VYRE_MEGA_TENANTS; i++) {
-    assert_int_equal(add(&l, 1, ANY), i);
+    assert_int_equal(add(1, ANY), i);
     assert_false(vyre_mega_op_is_system(vyre_mega_window(i)));
     assert_false(vyre_mega_op_is_system(vyre_mega_window(i) + VYRE_MEGA_WINDOW_SIZE - 1));
     assert_true(vyre_mega_window(i) >= vyre_mega_window(i - 1) + VYRE_MEGA_WINDOW_SIZE);
   }
-  refused(vyre_mega_tenants_add(l.tenants, 1, ANY, &tenant), "28 tenants already");
+  refused(vyre_mega_tenants_add(tenants, 1, ANY, &tenant), "28 tenants already");
   assert_int_equal(tenant, 0);
   const uint32_t wrong[] = {0, 8, vyre_mega_window(3) - 1, vyre_mega_window(4), VYRE_MEGA_OP_SHUT_DOWN};
   for (uint32_t i = 0; i < 5; i++)
-    refused(vyre_mega_tenants_publish(l.tenants, 3, &ITEM(.op = wrong[i]), &ticket, &published), "none of tenant 3's");
-  refused(vyre_mega_tenants_publish(l.tenants, 0, &ITEM(.op = 0), &ticket, &published), "no tenant 0");
-  refused(vyre_mega_tenants_publish(l.tenants, 29, &ITEM(.op = 0), &ticket, &published), "no tenant 29");
-  assert_int_equal(publish(&l, 28, &ticket), VYRE_MEGA_IS_PUBLISHED);
-  const vyre_mega_slot slot = await(&l, 28, ticket);
+    refused(vyre_mega_tenants_publish(tenants, 3, &ITEM(.op = wrong[i]), &ticket, &published), "none of tenant 3's");
+  refused(vyre_mega_tenants_publish(tenants, 0, &ITEM(.op = 0), &ticket, &published), "no tenant 0");
+  refused(vyre_mega_tenants_publish(tenants, 29, &ITEM(.op = 0), &ticket, &published), "no tenant 29");
+  publish(28, VYRE_MEGA_IS_PUBLISHED, &ticket);
+  const vyre_mega_slot slot = await(28, ticket);
   assert_int_equal(slot.item.tenant, 28);
   assert_int_equal(slot.reason, VYRE_MEGA_REASON_OP);
-  refused(vyre_mega_tenants_add(l.tenants, 0, ANY, &tenant), "0 items at once");
-  stop(&l);
+  refused(vyre_mega_tenants_add(tenants, 0, ANY, &tenant), "0 items at once");
+  stop(w);
 }
 
 TEST(a_tenant_is_held_back_by_its_own_items)
 {
-  living l = start();
+  world *w = start();
   vyre_mega_ticket tickets[3], more;
   bool published;
-  const uint32_t tenant = add(&l, 3, ANY), other = add(&l, SLOTS, ANY);
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + tenant, 0));
+  const uint32_t tenant = add(3, ANY), other = add(SLOTS, ANY);
+  live_set(w, VYRE_MEGA_MASKS + tenant, 0);
   for (uint32_t i = 0; i < 3; i++)
-    assert_int_equal(publish(&l, tenant, &tickets[i]), VYRE_MEGA_IS_PUBLISHED);
-  assert_int_equal(publish(&l, tenant, &more), VYRE_MEGA_IS_HELD_BACK);
-  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, tenant), 3);
-  assert_int_equal(publish(&l, other, &more), VYRE_MEGA_IS_PUBLISHED);
-  await(&l, other, more);
+    publish(tenant, VYRE_MEGA_IS_PUBLISHED, &tickets[i]);
+  publish(tenant, VYRE_MEGA_IS_HELD_BACK, &more);
+  are_under_way(tenant, 3);
+  publish(other, VYRE_MEGA_IS_PUBLISHED, &more);
+  await(other, more);
   /* A ring that is full takes no room of the tenant's. */
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 9, 0));
+  live_set(w, VYRE_MEGA_MASKS + 9, 0);
   for (uint32_t i = 3; i < SLOTS; i++)
-    ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 9), NULL, &published));
-  assert_int_equal(publish(&l, other, &more), VYRE_MEGA_RING_IS_FULL);
-  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, other), 0);
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 9, 1));
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + tenant, 1));
-  await(&l, tenant, tickets[0]);
-  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, tenant), 2);
-  assert_int_equal(publish(&l, tenant, &tickets[0]), VYRE_MEGA_IS_PUBLISHED);
+    ok(vyre_mega_live_publish(w->live, &ITEM(.tenant = 9), NULL, &published));
+  publish(other, VYRE_MEGA_RING_IS_FULL, &more);
+  are_under_way(other, 0);
+  live_set(w, VYRE_MEGA_MASKS + 9, 1);
+  live_set(w, VYRE_MEGA_MASKS + tenant, 1);
+  await(tenant, tickets[0]);
+  are_under_way(tenant, 2);
+  publish(tenant, VYRE_MEGA_IS_PUBLISHED, &tickets[0]);
   for (uint32_t i = 0; i < 3; i++)
-    await(&l, tenant, tickets[i]);
-  stop(&l);
+    await(tenant, tickets[i]);
+  stop(w);
 }
 
 /* Counts of one are not changed by items of another. */
 TEST(tickets_are_their_tenants)
 {
-  living l = start();
+  world *w = start();
   vyre_mega_ticket ticket, hosts;
   vyre_mega_published published;
   vyre_mega_slot slot;
   bool ended;
-  const uint32_t tenant = add(&l, 1, ANY), other = add(&l, 1, ANY);
-  assert_int_equal(publish(&l, tenant, &ticket), VYRE_MEGA_IS_PUBLISHED);
-  ok(vyre_mega_live_publish(l.live, &ITEM(.op = 0), &hosts, &ended));
-  ok(vyre_mega_live_drain(l.live));
-  refused(vyre_mega_tenants_poll(l.tenants, other, ticket, &slot, &ended), "none of tenant 2's");
-  refused(vyre_mega_tenants_poll(l.tenants, other, hosts, &slot, &ended), "none of tenant 2's");
-  refused(vyre_mega_tenants_poll(l.tenants, other, (vyre_mega_ticket){.slot = SLOTS}, &slot, &ended), "none of tenant 2's");
+  const uint32_t tenant = add(1, ANY), other = add(1, ANY);
+  publish(tenant, VYRE_MEGA_IS_PUBLISHED, &ticket);
+  ok(vyre_mega_live_publish(w->live, &ITEM(.op = 0), &hosts, &ended));
+  ok(vyre_mega_live_drain(w->live));
+  refused(vyre_mega_tenants_poll(tenants, other, ticket, &slot, &ended), "none of tenant 2's");
+  refused(vyre_mega_tenants_poll(tenants, other, hosts, &slot, &ended), "none of tenant 2's");
+  refused(vyre_mega_tenants_poll(tenants, other, (vyre_mega_ticket){.slot = SLOTS}, &slot, &ended), "none of tenant 2's");
   assert_false(ended);
-  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, other), 0);
-  await(&l, tenant, ticket);
-  refused(vyre_mega_tenants_publish(l.tenants, tenant, &ITEM(.op = vyre_mega_window(tenant)), NULL, &published), "a ticket");
-  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, tenant), 0);
-  stop(&l);
+  are_under_way(other, 0);
+  await(tenant, ticket);
+  refused(vyre_mega_tenants_publish(tenants, tenant, &ITEM(.op = vyre_mega_window(tenant)), NULL, &published), "a ticket");
+  are_under_way(tenant, 0);
+  stop(w);
 }
 
 TEST(what_is_revoked_becomes_quiet_and_its_number_is_free)
 {
-  living l = start();
+  world *w = start();
   vyre_mega_ticket ticket, more;
   vyre_mega_published published;
-  const uint32_t tenant = add(&l, 3, 2);
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + tenant, 0));
-  assert_int_equal(publish(&l, tenant, &ticket), VYRE_MEGA_IS_PUBLISHED);
-  refused(vyre_mega_tenants_quiesce(l.tenants, tenant, 1), "still publishes");
-  ok(vyre_mega_tenants_revoke(l.tenants, tenant));
-  refused(vyre_mega_tenants_publish(l.tenants, tenant, &ITEM(.op = vyre_mega_window(tenant)), &more, &published), "was revoked");
-  refused(vyre_mega_tenants_quiesce(l.tenants, tenant, 1), "has 1 items under way still");
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + tenant, 1));
-  await(&l, tenant, ticket);
-  ok(vyre_mega_tenants_quiesce(l.tenants, tenant, 0));
-  refused(vyre_mega_tenants_revoke(l.tenants, tenant), "no tenant 1");
-  assert_int_equal(add(&l, 3, 1), tenant);
+  const uint32_t tenant = add(3, 2);
+  live_set(w, VYRE_MEGA_MASKS + tenant, 0);
+  publish(tenant, VYRE_MEGA_IS_PUBLISHED, &ticket);
+  refused(vyre_mega_tenants_quiesce(tenants, tenant, 1), "still publishes");
+  ok(vyre_mega_tenants_revoke(tenants, tenant));
+  refused(vyre_mega_tenants_publish(tenants, tenant, &ITEM(.op = vyre_mega_window(tenant)), &more, &published), "was revoked");
+  refused(vyre_mega_tenants_quiesce(tenants, tenant, 1), "has 1 items under way still");
+  live_set(w, VYRE_MEGA_MASKS + tenant, 1);
+  await(tenant, ticket);
+  ok(vyre_mega_tenants_quiesce(tenants, tenant, 0));
+  refused(vyre_mega_tenants_revoke(tenants, tenant), "no tenant 1");
+  assert_int_equal(add(3, 1), tenant);
   /* Its quota is its own. */
-  assert_int_equal(publish(&l, tenant, &ticket), VYRE_MEGA_IS_PUBLISHED);
-  assert_int_equal(await(&l, tenant, ticket).reason, VYRE_MEGA_REASON_OP);
-  assert_int_equal(publish(&l, tenant, &ticket), VYRE_MEGA_IS_PUBLISHED);
-  assert_int_equal(await(&l, tenant, ticket).reason, VYRE_MEGA_REASON_QUOTA);
-  stop(&l);
+  publish(tenant, VYRE_MEGA_IS_PUBLISHED, &ticket);
+  assert_int_equal(await(tenant, ticket).reason, VYRE_MEGA_REASON_OP);
+  publish(tenant, VYRE_MEGA_IS_PUBLISHED, &ticket);
+  assert_int_equal(await(tenant, ticket).reason, VYRE_MEGA_REASON_QUOTA);
+  stop(w);
 }
 
 enum { THREADS = 4, EACH = 200, MOST = 7 };
 
 typedef struct publisher {
-  const living *l;
   uint32_t tenant, ended;
   bool is_wrong;
 } publisher;
@@ -204,10 +190,10 @@ publish_some(void *user)
     vyre_mega_published published;
     vyre_mega_slot slot;
     bool ended = false;
-    vyre_status status = vyre_mega_tenants_publish(p->l->tenants, p->tenant, &item, &ticket, &published);
-    p->is_wrong |= vyre_mega_tenants_under_way(p->l->tenants, p->tenant) > MOST;
+    vyre_status status = vyre_mega_tenants_publish(tenants, p->tenant, &item, &ticket, &published);
+    p->is_wrong |= vyre_mega_tenants_under_way(tenants, p->tenant) > MOST;
     while (!status && published == VYRE_MEGA_IS_PUBLISHED && !ended) {
-      status = vyre_mega_tenants_poll(p->l->tenants, p->tenant, ticket, &slot, &ended);
+      status = vyre_mega_tenants_poll(tenants, p->tenant, ticket, &slot, &ended);
       sched_yield();
     }
     p->is_wrong |= status != NULL;
@@ -219,46 +205,46 @@ publish_some(void *user)
 
 TEST(threads_share_a_tenant)
 {
-  living l = start();
+  world *w = start();
   publisher publishers[THREADS];
   pthread_t threads[THREADS];
-  const uint32_t tenant = add(&l, MOST, ANY);
+  const uint32_t tenant = add(MOST, ANY);
   for (uint32_t i = 0; i < THREADS; i++) {
-    publishers[i] = (publisher){.l = &l, .tenant = tenant};
+    publishers[i] = (publisher){.tenant = tenant};
     assert_int_equal(pthread_create(&threads[i], NULL, publish_some, &publishers[i]), 0);
   }
   for (uint32_t i = 0; i < THREADS; i++)
     pthread_join(threads[i], NULL);
   for (uint32_t i = 0; i < THREADS; i++)
     assert_false(publishers[i].is_wrong);
-  assert_int_equal(vyre_mega_tenants_under_way(l.tenants, tenant), 0);
-  ok(vyre_mega_tenants_revoke(l.tenants, tenant));
-  ok(vyre_mega_tenants_quiesce(l.tenants, tenant, 0));
-  stop(&l);
+  are_under_way(tenant, 0);
+  ok(vyre_mega_tenants_revoke(tenants, tenant));
+  ok(vyre_mega_tenants_quiesce(tenants, tenant, 0));
+  stop(w);
 }
 
 /* ---- telemetry ----------------------------------------------------------------------------------------------------------- */
 
 TEST(telemetry_is_what_there_is)
 {
-  living l = start();
+  world *w = start();
   vyre_mega_telemetry idle, stuck, still, done;
   vyre_bytes text = {0};
   bool published;
-  ok(vyre_mega_telemetry_take(l.live, &idle));
+  ok(vyre_mega_telemetry_take(w->live, &idle));
   assert_int_equal(idle.states[VYRE_MEGA_EMPTY], SLOTS);
   assert_int_equal(idle.depth, 0);
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 0));
+  live_set(w, VYRE_MEGA_MASKS + 3, 0);
   for (uint32_t i = 0; i < 8; i++)
-    ok(vyre_mega_live_publish(l.live, &ITEM(.op = i ? 1 : 6, .tenant = 3, .args = {1, 160}), NULL, &published));
-  ok(vyre_mega_telemetry_take(l.live, &stuck));
-  ok(vyre_mega_telemetry_take(l.live, &still));
+    ok(vyre_mega_live_publish(w->live, &ITEM(.op = i ? 1 : 6, .tenant = 3, .args = {1, 160}), NULL, &published));
+  ok(vyre_mega_telemetry_take(w->live, &stuck));
+  ok(vyre_mega_telemetry_take(w->live, &still));
   assert_int_equal(stuck.depth, 8);
   assert_int_equal(stuck.states[VYRE_MEGA_PUBLISHED], 8);
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 1));
-  ok(vyre_mega_live_drain(l.live));
+  live_set(w, VYRE_MEGA_MASKS + 3, 1);
+  ok(vyre_mega_live_drain(w->live));
   do /* counts are a launch's last step */
-    ok(vyre_mega_telemetry_take(l.live, &done));
+    ok(vyre_mega_telemetry_take(w->live, &done));
   while (done.control.done + done.control.faults < 8 || done.control.metrics[1] < 7);
   const vyre_mega_window_stats nothing = vyre_mega_window_between(&idle, &idle), waits = vyre_mega_window_between(&stuck, &still);
   const vyre_mega_window_stats all = vyre_mega_window_between(&still, &done);
@@ -285,7 +271,7 @@ TEST(telemetry_is_what_there_is)
       fail_msg("'%s' is not in:\n%s", lines[i], text.data);
   assert_null(strstr(text.data, "op=\"2\"")); /* of which there was none */
   vyre_bytes_free(&text);
-  stop(&l);
+  stop(w);
 }
 
 /* ---- the log ------------------------------------------------------------------------------------------------------------- */

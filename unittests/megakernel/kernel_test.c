@@ -5,34 +5,33 @@
 
 enum { PLAIN = 16 }; /* slots, where there is no reason for another number: each makes another kernel */
 
-typedef void test_body(world *w, const way *how);
+typedef void way_body(world *w);
 
 static void
-each_way(test_body *body, uint32_t slots, uint32_t observables)
+each_way(way_body *body, vyre_mega_program program, uint32_t slots, uint32_t observables)
 {
   for (const way *how = ways; how->name; how++) {
-    world *w = world_make(slots, observables);
+    world *w = world_in_way(how, program, slots, observables);
     print_message("  %s\n", how->name);
-    body(w, how);
+    body(w);
     world_free(w);
   }
 }
 
-/* One dispatch of the plain kernel. */
-static void
-run_once(world *w, const way *how)
-{
-  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
-  go(w, mega);
-  ok(vyre_mega_destroy(mega));
-}
+/* Defines a test that runs in each way that the kernel can be made. */
+#define EACH_WAY(name, program, slots, observables)     \
+  static void name##_body(world *w);                    \
+  TEST(name)                                            \
+  {                                                     \
+    each_way(name##_body, program, slots, observables); \
+  }                                                     \
+  static void name##_body(world *w)
 
-#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
+static const vyre_mega_program once = {.build = VYRE_MEGA_ONCE};
 
 /* ---- op codes ------------------------------------------------------------------------------------------------------------ */
 
-static void
-op_codes(world *w, const way *how)
+EACH_WAY(each_op_code_does_what_it_says, once, PLAIN, 200)
 {
   w->control[162] = 1000;
   w->control[165] = 5;
@@ -47,7 +46,7 @@ op_codes(world *w, const way *how)
   put(w, 7, ITEM(.op = 7, .args = {3, 4711}));
   put(w, 8, ITEM(.op = 1, .args = {13, 145})); /* scratch */
   put(w, 10, ITEM(.op = 5, .args = {0, 145, 0}));
-  run_once(w, how);
+  go(w);
   for (uint32_t slot = 0; slot < 9; slot++)
     is_done(w, slot);
   is_done(w, 10);
@@ -70,13 +69,7 @@ op_codes(world *w, const way *how)
   assert_int_equal(w->results.control.quotas[0], 1000000 - 10);
 }
 
-TEST(each_op_code_does_what_it_says)
-{
-  each_way(op_codes, PLAIN, 200);
-}
-
-static void
-bad_words(world *w, const way *how)
+EACH_WAY(words_that_items_may_not_use_are_faults, once, PLAIN, 8)
 {
   const uint32_t end = 160 + 8;
   put(w, 0, ITEM(.op = 1, .args = {1, 0}));   /* SHUTDOWN */
@@ -95,7 +88,7 @@ bad_words(world *w, const way *how)
   put(w, 13, ITEM(.op = 6));
   put(w, 14, ITEM(.op = 99));
   put(w, 15, ITEM(.op = 1, .args = {8, end - 1}));
-  run_once(w, how);
+  go(w);
   static const uint32_t reasons[] = {4, 4, 4, 4, 4, 5, 5, 4, 5, 4, 4, 4, 4, 1, 1};
   for (uint32_t slot = 0; slot < 15; slot++)
     is_fault(w, slot, reasons[slot]);
@@ -107,19 +100,13 @@ bad_words(world *w, const way *how)
     assert_int_equal(w->control[i], 0);
 }
 
-TEST(words_that_items_may_not_use_are_faults)
-{
-  each_way(bad_words, PLAIN, 8);
-}
-
-static void
-no_observables(world *w, const way *how)
+EACH_WAY(without_observables_there_are_no_results, once, PLAIN, 0)
 {
   put(w, 0, ITEM(.op = 7, .args = {1, 2}));
   put(w, 1, ITEM(.op = 3));
   put(w, 2, ITEM(.op = 1, .args = {5, 159}));
   put(w, 3, ITEM(.op = 1, .args = {5, 160}));
-  run_once(w, how);
+  go(w);
   is_fault(w, 0, VYRE_MEGA_REASON_OBSERVABLE);
   is_fault(w, 1, VYRE_MEGA_REASON_OBSERVABLE);
   is_done(w, 2);
@@ -128,40 +115,25 @@ no_observables(world *w, const way *how)
   assert_int_equal(w->control[159], 5);
 }
 
-TEST(without_observables_there_are_no_results)
+EACH_WAY(only_tenant_0_shuts_it_down, once, PLAIN, 0)
 {
-  each_way(no_observables, PLAIN, 0);
-}
-
-static void
-shutdown(world *w, const way *how)
-{
-  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
   put(w, 0, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN, .tenant = 1));
-  go(w, mega);
+  go(w);
   is_fault(w, 0, VYRE_MEGA_REASON_PERMISSION);
   assert_false(w->results.control.is_shut_down);
   put(w, 0, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN));
-  go(w, mega);
+  go(w);
   is_done(w, 0);
   assert_true(w->results.control.is_shut_down);
   put(w, 0, ITEM(.op = 0));
-  go(w, mega);
+  go(w);
   assert_int_equal(state_of(w, 0), VYRE_MEGA_PUBLISHED);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(only_tenant_0_shuts_it_down)
-{
-  each_way(shutdown, PLAIN, 0);
 }
 
 /* ---- tenants ------------------------------------------------------------------------------------------------------------- */
 
-static void
-tenants(world *w, const way *how)
+EACH_WAY(tenants_are_checked_masked_and_have_quotas, once, PLAIN, 0)
 {
-  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
   static const uint32_t bad[] = {29, 31, 32, 61, 64, 0xffffffff};
   for (uint32_t i = 0; i < 6; i++) {
     put(w, i, ITEM(.op = 0));
@@ -175,7 +147,7 @@ tenants(world *w, const way *how)
   w->control[3 + 5] = 0;
   w->control[32 + 6] = 3;
   w->control[32 + 7] = 0xffffffff;
-  go(w, mega);
+  go(w);
   for (uint32_t i = 0; i < 6; i++)
     is_fault(w, i, VYRE_MEGA_REASON_TENANT);
   is_done(w, 6);
@@ -194,14 +166,8 @@ tenants(world *w, const way *how)
   assert_int_equal(w->results.control.served[6], 4);
   assert_int_equal(w->results.control.served[31], 0);
   w->control[3 + 5] = 1;
-  go(w, mega);
+  go(w);
   is_done(w, 7);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(tenants_are_checked_masked_and_have_quotas)
-{
-  each_way(tenants, PLAIN, 0);
 }
 
 /* ---- packed slots, the debug log ----------------------------------------------------------------------------------------- */
@@ -214,8 +180,7 @@ packed(const vyre_mega_packed *operations, uint32_t count)
   return item;
 }
 
-static void
-packed_slots(world *w, const way *how)
+EACH_WAY(packed_slots_do_all_their_operations, once, PLAIN, 8)
 {
   const vyre_mega_packed good[] = {{1, {11, 160, 0}}, {2, {12, 161, 0}}, {0, {0, 0, 0}}};
   const vyre_mega_packed bad[] = {{1, {13, 162, 0}}, {99, {0, 0, 0}}, {1, {14, 163, 0}}};
@@ -227,7 +192,7 @@ packed_slots(world *w, const way *how)
   put(w, 5, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {0x08010a02, 0, 99, 164}));
   /* Four operations, of which two have the same arguments. */
   put(w, 6, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {0x00020904, 0x06020302, 0x00000602, 1, 165, 0, 1, 165, 0, 1, 165, 0}));
-  run_once(w, how);
+  go(w);
   is_done(w, 0);
   is_fault(w, 1, VYRE_MEGA_REASON_OP | 1 << 16);
   for (uint32_t slot = 2; slot < 6; slot++)
@@ -237,19 +202,12 @@ packed_slots(world *w, const way *how)
   assert_memory_equal(w->results.control.metrics, ((uint32_t[]){1, 2, 5, 0}), 16);
 }
 
-TEST(packed_slots_do_all_their_operations)
+EACH_WAY(the_debug_log_ends_and_counts_what_is_lost, once, 40, 0)
 {
-  each_way(packed_slots, PLAIN, 8);
-}
-
-static void
-debug_log(world *w, const way *how)
-{
-  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
   uint32_t seen[80] = {0};
   for (uint32_t i = 0; i < 40; i++)
     put(w, i, ITEM(.op = VYRE_MEGA_OP_PRINT, .args = {7, i, i * i}));
-  go(w, mega);
+  go(w);
   assert_int_equal(w->results.record_count, 40);
   for (uint32_t i = 0; i < 40; i++) {
     const vyre_mega_record *r = &w->results.records[i];
@@ -263,30 +221,22 @@ debug_log(world *w, const way *how)
   assert_int_equal(w->results.control.debug_lost, 0);
   for (uint32_t i = 0; i < 40; i++)
     put(w, i, ITEM(.op = VYRE_MEGA_OP_PRINT, .args = {7, i, i * i}));
-  go(w, mega);
+  go(w);
   assert_int_equal(w->results.record_count, 64);
   assert_int_equal(w->debug[0], 256);
   assert_int_equal(w->results.control.debug_lost, 16);
   assert_int_equal(w->results.control.done, 80);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(the_debug_log_ends_and_counts_what_is_lost)
-{
-  each_way(debug_log, 40, 0);
 }
 
 /* ---- IO ------------------------------------------------------------------------------------------------------------------ */
 
-static void
-io(world *w, const way *how)
+EACH_WAY(misses_ask_wait_and_give_up, once, PLAIN, 0)
 {
-  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
   uint32_t requests[64], count;
   bool claimed;
   for (uint32_t slot = 0; slot < 4; slot++)
     put(w, slot, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {100 + slot, 200, 300, 400, 500, slot == 3 ? 2 : 0}));
-  go(w, mega);
+  go(w);
   ok(vyre_mega_io_poll(w->io, sizeof w->io, requests, &count));
   assert_int_equal(count, 4);
   for (uint32_t i = 0; i < 4; i++) {
@@ -303,35 +253,27 @@ io(world *w, const way *how)
     ok(vyre_mega_io_claim(w->io, sizeof w->io, requests[i], &claimed));
     ok(vyre_mega_io_complete(w->io, sizeof w->io, &requests[i], (int64_t[]){request.tag == 0 ? 77 : -5}, 1));
   }
-  go(w, mega);
+  go(w);
   is_done(w, 0);
   is_fault(w, 1, VYRE_MEGA_REASON_IO);
   assert_int_equal(w->ring[14], 77);
   assert_int_equal(w->ring[16 + 14], 5);
   assert_int_equal(state_of(w, 3), VYRE_MEGA_WAIT_IO);
-  go(w, mega);
-  go(w, mega);
+  go(w);
+  go(w);
   is_fault(w, 3, VYRE_MEGA_REASON_IO_PATIENCE);
   assert_int_equal(state_of(w, 2), VYRE_MEGA_WAIT_IO);
   ok(vyre_mega_io_poll(w->io, sizeof w->io, requests, &count));
   assert_int_equal(count, 1); /* that of slot 2: what was done, and what was given up, is EMPTY */
   assert_int_equal(w->results.control.quotas[0], 1000000 - 4);
-  ok(vyre_mega_destroy(mega));
 }
 
-TEST(misses_ask_wait_and_give_up)
+EACH_WAY(a_full_io_queue_is_no_loss, once, 72, 0)
 {
-  each_way(io, PLAIN, 0);
-}
-
-static void
-io_queue_is_full(world *w, const way *how)
-{
-  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
   uint32_t seen[72] = {0};
   for (uint32_t slot = 0; slot < 72; slot++)
     put(w, slot, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {slot, 0, 0, 0, 0, 1}));
-  go(w, mega);
+  go(w);
   uint32_t waiting = 0;
   for (uint32_t slot = 0; slot < 72; slot++)
     waiting += state_of(w, slot) == VYRE_MEGA_WAIT_IO;
@@ -342,32 +284,24 @@ io_queue_is_full(world *w, const way *how)
     seen[w->io[i * 8 + 7]]++; /* each request is another slot's */
   for (uint32_t slot = 0; slot < 72; slot++)
     assert_int_equal(seen[slot], state_of(w, slot) == VYRE_MEGA_WAIT_IO);
-  go(w, mega);
-  go(w, mega);
+  go(w);
+  go(w);
   for (uint32_t slot = 0; slot < 72; slot++)
     is_fault(w, slot, VYRE_MEGA_REASON_IO_PATIENCE);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(a_full_io_queue_is_no_loss)
-{
-  each_way(io_queue_is_full, 72, 0);
 }
 
 #ifdef MEGA_CUDA /* whose simulator runs each launch by another schedule */
 /* More lanes than the queue has slots look for one at once. */
-static void
-io_slots_are_claimed(world *w, const way *how)
+EACH_WAY(a_request_has_one_owner, once, 512, 0)
 {
   enum { ROUNDS = 8 };
-  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
   for (uint32_t round = 0; round < ROUNDS; round++) {
     bool has_asked[VYRE_MEGA_IO_SLOTS] = {false};
     uint32_t waiting = 0;
     world_reset(w);
     for (uint32_t slot = 0; slot < w->slots; slot++)
       put(w, slot, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {slot, 0, 0, 0, 0, UINT32_MAX}));
-    go(w, mega);
+    go(w);
     for (uint32_t slot = 0; slot < w->slots; slot++) {
       const uint32_t request = w->ring[slot * 16 + 14];
       if (state_of(w, slot) != VYRE_MEGA_WAIT_IO)
@@ -380,38 +314,25 @@ io_slots_are_claimed(world *w, const way *how)
     }
     assert_in_range(waiting, 1, VYRE_MEGA_IO_SLOTS);
   }
-  ok(vyre_mega_destroy(mega));
 }
 
-TEST(a_request_has_one_owner)
-{
-  each_way(io_slots_are_claimed, 512, 0);
-}
 #endif
 
-static void
-io_that_is_under_way(world *w, const way *how)
+EACH_WAY(io_that_is_given_up_under_way_is_empty_in_the_end, once, PLAIN, 0)
 {
-  vyre_mega *mega = mega_make(w, how, (vyre_mega_program){.build = VYRE_MEGA_ONCE});
   uint32_t request, count;
   bool claimed;
   put(w, 0, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {1, 0, 0, 0, 0, 1}));
-  go(w, mega);
+  go(w);
   ok(vyre_mega_io_poll(w->io, sizeof w->io, &request, &count));
   ok(vyre_mega_io_claim(w->io, sizeof w->io, request, &claimed));
-  go(w, mega);
-  go(w, mega);
+  go(w);
+  go(w);
   is_fault(w, 0, VYRE_MEGA_REASON_IO_PATIENCE);
   assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_CLAIMED); /* its state is the host's */
   assert_int_equal(w->io[request * 8], VYRE_MEGA_IO_GIVEN_UP);
   ok(vyre_mega_io_complete(w->io, sizeof w->io, &request, (int64_t[]){0}, 1));
   assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_EMPTY);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(io_that_is_given_up_under_way_is_empty_in_the_end)
-{
-  each_way(io_that_is_under_way, PLAIN, 0);
 }
 
 /* ---- handlers ------------------------------------------------------------------------------------------------------------ */
@@ -444,10 +365,8 @@ with_handlers(vyre_mega_build build)
   return (vyre_mega_program){.build = build, .source = functions, .handlers = handlers, .handler_count = 3};
 }
 
-static void
-users(world *w, const way *how)
+EACH_WAY(users_add_handlers, with_handlers(VYRE_MEGA_ONCE), PLAIN, 8)
 {
-  vyre_mega *mega = mega_make(w, how, with_handlers(VYRE_MEGA_ONCE));
   const vyre_mega_packed inner[] = {{8, {3, 0, 0}}, {9, {0x80000005, 0, 0}}};
   put(w, 0, ITEM(.op = 9, .args = {256}));
   put(w, 1, ITEM(.op = 9, .args = {0xffff}));
@@ -456,7 +375,7 @@ users(world *w, const way *how)
   put(w, 4, ITEM(.op = 9, .args = {0}));
   put(w, 5, ITEM(.op = 0x40000000, .args = {3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
   put(w, 6, ITEM(.op = 10));
-  go(w, mega);
+  go(w);
   is_fault(w, 0, 256);
   is_fault(w, 1, 0xffff);
   is_fault(w, 2, VYRE_MEGA_REASON_RESULT);
@@ -464,9 +383,9 @@ users(world *w, const way *how)
   is_done(w, 4);
   is_fault(w, 6, VYRE_MEGA_REASON_OP);
   assert_int_equal(state_of(w, 5), VYRE_MEGA_YIELD);
-  go(w, mega);
+  go(w);
   assert_int_equal(state_of(w, 5), VYRE_MEGA_YIELD);
-  go(w, mega);
+  go(w);
   is_done(w, 5);
   assert_int_equal(w->control[160], 3);
   assert_int_equal(w->control[161], 14);
@@ -474,64 +393,46 @@ users(world *w, const way *how)
   assert_int_equal(w->results.control.done, 2);
   assert_int_equal(w->results.control.quotas[0], 1000000 - 7);
   put(w, 7, packed(inner, 2));
-  go(w, mega);
+  go(w);
   is_fault(w, 7, VYRE_MEGA_REASON_RESULT | 1 << 16);
-  ok(vyre_mega_destroy(mega));
 }
 
-TEST(users_add_handlers)
-{
-  each_way(users, PLAIN, 8);
-}
+static const vyre_mega_program with_fused = {.build = VYRE_MEGA_ONCE, .source = functions, .fused = "note"};
 
-static void
-fused(world *w, const way *how)
+EACH_WAY(a_program_is_fused_into_it, with_fused, PLAIN, 8)
 {
-  vyre_mega_program program = {.build = VYRE_MEGA_ONCE, .source = functions, .fused = "note"};
-  vyre_mega *mega = mega_make(w, how, program);
   for (uint32_t i = 0; i < 4; i++)
     put(w, i, ITEM(.op = 50 + i, .args = {i}));
-  go(w, mega);
+  go(w);
   assert_int_equal(w->control[160], 4);
   for (uint32_t i = 0; i < 4; i++)
     is_done(w, i);
-  ok(vyre_mega_destroy(mega));
 }
 
-TEST(a_program_is_fused_into_it)
-{
-  each_way(fused, PLAIN, 8);
-}
+static const vyre_mega_handler sum = {77, "sum"};
+static const vyre_mega_program with_data = {
+    .build = VYRE_MEGA_ONCE,
+    .source = "func @sum(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[], %data : path u32[],\n"
+              "          %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
+              "  store %data[%a2], add(load(%data[%a0]), load(%data[%a1]))\n"
+              "  return 0u32\n}\n",
+    .handlers = &sum,
+    .handler_count = 1,
+    .has_data = true};
 
-static void
-data(world *w, const way *how)
+EACH_WAY(handlers_have_data_of_their_own, with_data, PLAIN, 0)
 {
-  static const char source[] =
-      "func @sum(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[], %data : path u32[],\n"
-      "          %base : u32, %op : u32, %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
-      "  store %data[%a2], add(load(%data[%a0]), load(%data[%a1]))\n"
-      "  return 0u32\n}\n";
-  const vyre_mega_handler sum = {77, "sum"};
-  vyre_mega *mega = mega_make(
-      w, how,
-      (vyre_mega_program){.build = VYRE_MEGA_ONCE, .source = source, .handlers = &sum, .handler_count = 1, .has_data = true});
   uint32_t words[] = {5, 6, 0};
   vyre_device_buffer buffer;
   ok(ops->allocate(w->target, sizeof words, &buffer));
   ok(vyre_target_write(ops, w->target, buffer, 0, sizeof words, words));
   put(w, 0, ITEM(.op = 77, .args = {0, 1, 2}));
   vyre_mega_input input = input_of(w);
-  refused(vyre_mega_dispatch(mega, &input, &w->output, NULL), "data");
+  refused(vyre_mega_dispatch(w->mega, &input, &w->output, NULL), "data");
   input.data = (vyre_range){buffer, 0, sizeof words};
-  ok(vyre_mega_dispatch(mega, &input, &w->output, NULL));
+  ok(vyre_mega_dispatch(w->mega, &input, &w->output, NULL));
   ok(vyre_target_read(ops, w->target, buffer, 0, sizeof words, words));
   assert_int_equal(words[2], 11);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(handlers_have_data_of_their_own)
-{
-  each_way(data, PLAIN, 0);
 }
 
 TEST(what_is_wrong_with_handlers_is_said)
@@ -566,13 +467,11 @@ TEST(what_is_wrong_with_handlers_is_said)
 /* ---- priorities and fairness --------------------------------------------------------------------------------------------- */
 
 /* Slots of partition `level` of 50: ten each. */
-static void
-priorities(world *w, const way *how)
+EACH_WAY(all_priorities_are_taken, with_handlers(VYRE_MEGA_BY_PRIORITY), 50, 60)
 {
-  vyre_mega *mega = mega_make(w, how, with_handlers(VYRE_MEGA_BY_PRIORITY));
   for (uint32_t i = 0; i < 50; i++)
     put(w, i, ITEM(.op = 8, .priority = i / 10, .args = {i}));
-  go(w, mega);
+  go(w);
   uint32_t seen[50] = {0};
   for (uint32_t i = 0; i < 50; i++) {
     is_done(w, i);
@@ -584,29 +483,27 @@ priorities(world *w, const way *how)
     assert_int_equal(w->results.control.priorities[level], 10);
   assert_int_equal(w->results.control.done, 50);
   assert_int_equal(w->control[160], 50);
-  ok(vyre_mega_destroy(mega));
 }
 
-TEST(all_priorities_are_taken)
+/* So that the order of items is one. */
+static world *
+world_of_one_lane(uint32_t observables)
 {
-  each_way(priorities, 50, 60);
+  return world_with(
+      (vyre_mega_options){.program = with_handlers(VYRE_MEGA_BY_PRIORITY), .slots = 200, .workgroup = 1, .groups = 1, .threads = 1},
+      observables);
 }
 
-/* One lane, so that the order is one: after 16 of CRITICAL and HIGH one of the others is let through. */
-static void
-starving(world *w, const way *how)
+/* After 16 of CRITICAL and HIGH one of the others is let through. */
+TEST(lower_priorities_do_not_starve)
 {
-  (void)how;
-  vyre_mega_options options = {
-      .program = with_handlers(VYRE_MEGA_BY_PRIORITY), .slots = w->slots, .workgroup = 1, .groups = 1, .threads = 1};
-  vyre_mega *mega;
-  ok(vyre_mega_create(ops, w->target, &options, &mega));
+  world *w = world_of_one_lane(130);
   for (uint32_t i = 0; i < 40; i++) { /* 80 of CRITICAL and HIGH, 40 of NORMAL */
     put(w, i, ITEM(.op = 8, .priority = 0, .args = {0}));
     put(w, 40 + i, ITEM(.op = 8, .priority = 1, .args = {1}));
     put(w, 80 + i, ITEM(.op = 8, .priority = 2, .args = {2}));
   }
-  go(w, mega);
+  go(w);
   uint32_t in_a_row = 0, others = 0;
   for (uint32_t i = 0; i < 120; i++) {
     const uint32_t level = w->control[161 + i];
@@ -617,47 +514,29 @@ starving(world *w, const way *how)
       assert_int_equal(i, others * 17 - 1);
   }
   assert_int_equal(w->results.control.done, 120);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(lower_priorities_do_not_starve)
-{
-  each_way(starving, 200, 130);
+  world_free(w);
 }
 
 /* Some lanes' items bring the upper priorities to their limit while others have not looked at theirs: 13 and 4 of CRITICAL are more
  * than 16. */
-static void
-tired(world *w, const way *how)
+EACH_WAY(what_had_to_wait_is_done_in_the_end, with_handlers(VYRE_MEGA_BY_PRIORITY), 40, 0)
 {
-  vyre_mega *mega = mega_make(w, how, with_handlers(VYRE_MEGA_BY_PRIORITY));
   w->control[135] = 13;
   for (uint32_t i = 0; i < 4; i++) {
     put(w, i, ITEM(.op = 0, .priority = 0));
     put(w, 12 + i, ITEM(.op = 0, .priority = 1));
   }
-  go(w, mega);
+  go(w);
   for (uint32_t i = 0; i < 4; i++) {
     is_done(w, i);
     is_done(w, 12 + i);
   }
-  ok(vyre_mega_destroy(mega));
 }
 
-TEST(what_had_to_wait_is_done_in_the_end)
+/* One tenant with 150 items is in front of another with 3. */
+TEST(a_tenant_with_much_lets_others_through)
 {
-  each_way(tired, 40, 0);
-}
-
-/* One lane, one tenant with 150 items in front of another with 3. */
-static void
-fairness(world *w, const way *how)
-{
-  vyre_mega_options options = {
-      .program = with_handlers(VYRE_MEGA_BY_PRIORITY), .slots = w->slots, .workgroup = 1, .groups = 1, .threads = 1};
-  vyre_mega *mega;
-  (void)how;
-  ok(vyre_mega_create(ops, w->target, &options, &mega));
+  world *w = world_of_one_lane(160);
   ok(vyre_mega_control_set(w->control, vyre_mega_control_size(w->observables), 129 + 1, 200)); /* all of it is CRITICAL's */
   for (uint32_t i = 2; i < 6; i++)
     ok(vyre_mega_control_set(w->control, vyre_mega_control_size(w->observables), 129 + i, 200));
@@ -665,37 +544,24 @@ fairness(world *w, const way *how)
     put(w, i, ITEM(.op = 8, .tenant = 1, .args = {1}));
   for (uint32_t i = 150; i < 153; i++)
     put(w, i, ITEM(.op = 8, .tenant = 2, .args = {2}));
-  go(w, mega);
+  go(w);
   for (uint32_t i = 0; i < 153; i++)
     assert_int_equal(w->control[161 + i], i >= 64 && i < 67 ? 2 : 1);
   assert_int_equal(w->results.control.done, 153);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(a_tenant_with_much_lets_others_through)
-{
-  each_way(fairness, 200, 160);
+  world_free(w);
 }
 
 /* What nothing comes of does not keep a launch from its end. */
-static void
-left_over(world *w, const way *how)
+EACH_WAY(a_launch_ends_when_nothing_comes_of_it, with_handlers(VYRE_MEGA_BY_PRIORITY), 50, 8)
 {
-  vyre_mega *mega = mega_make(w, how, with_handlers(VYRE_MEGA_BY_PRIORITY));
   w->control[3 + 4] = 0;
   put(w, 0, ITEM(.op = 0x40000000, .args = {0xffffffff}));
   put(w, 1, ITEM(.op = 0, .tenant = 4));
   put(w, 49, ITEM(.op = 0));
-  go(w, mega);
+  go(w);
   assert_int_equal(state_of(w, 0), VYRE_MEGA_YIELD);
   assert_int_equal(state_of(w, 1), VYRE_MEGA_PUBLISHED);
   is_done(w, 49);
-  ok(vyre_mega_destroy(mega));
-}
-
-TEST(a_launch_ends_when_nothing_comes_of_it)
-{
-  each_way(left_over, 50, 8);
 }
 
 /* ---- what the host writes ------------------------------------------------------------------------------------------------ */

@@ -9,19 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
 
 enum { SLOTS = 16, REGIONS = 16, REGION_WORDS = 64, REGION = REGION_WORDS * 4, FILE_WORDS = 4096, OBSERVABLES = 64, ROUNDS = 4 };
 enum { PLAIN, PIPE_OUT, PIPE_IN, SINK, FILES };
 
 typedef struct living {
   world *w;
-  vyre_mega *mega;
-  vyre_mega_live *live;
   uint32_t *memory; /* of the regions: the data buffer's, where the target takes that */
   vyre_range data;
   int files[FILES];
@@ -124,26 +119,25 @@ start_ring(uint32_t slots, bool is_plain, uint32_t every)
   options.program.handler_count = 1;
   options.program.has_data = true;
 #endif
-  ok(vyre_mega_create(ops, l->w->target, &options, &l->mega));
+  ok(vyre_mega_create(ops, l->w->target, &options, &l->w->mega));
   frail_of(l->w->target)->every = every;
   frail_of(l->w->target)->most = 4;
-  ok(vyre_mega_live_start(
-      l->mega, &(vyre_mega_live_options){.observables = OBSERVABLES, .slice = every ? 8 : 0, .data = l->data, .io = &l->io},
-      &l->live));
+  live_go(l->w, (vyre_mega_live_options){.observables = OBSERVABLES, .slice = every ? 8 : 0, .data = l->data, .io = &l->io});
   return l;
 }
 
 static living *
-start(bool is_plain, uint32_t every)
+start(bool is_plain)
 {
-  return start_ring(SLOTS, is_plain, every);
+  return start_ring(SLOTS, is_plain, 0);
 }
 
 static void
 stop(living *l, vyre_mega_pump_stats *stats)
 {
-  ok(vyre_mega_live_stop_io(l->live, NULL, NULL, stats));
-  ok(vyre_mega_destroy(l->mega));
+  ok(vyre_mega_live_stop_io(l->w->live, NULL, NULL, stats));
+  ok(vyre_mega_destroy(l->w->mega));
+  l->w->mega = NULL;
   frail_of(l->w->target)->every = 0;
   ok(vyre_target_read(ops, l->w->target, l->data.buffer, 0, sizeof seen, seen));
   ok(ops->free(l->w->target, l->data.buffer));
@@ -190,20 +184,20 @@ TEST(items_read_files)
   const bool has_uring = machine_has_uring();
   vyre_mega_pump_stats stats;
   for (uint32_t is_plain = 0; is_plain < 2; is_plain++) {
-    living *l = start(is_plain, 0);
+    living *l = start(is_plain);
     vyre_mega_ticket tickets[REGIONS];
     (void)state;
     for (uint32_t round = 0; round < 4; round++) {
       for (uint32_t i = 0; i < REGIONS; i++)
-        tickets[i] = live_publish(l->live, load(PLAIN, i, REGION, (round * REGIONS + i) * 40 * 4, UINT32_MAX));
+        tickets[i] = live_publish(l->w, load(PLAIN, i, REGION, (round * REGIONS + i) * 40 * 4, UINT32_MAX));
       for (uint32_t i = 0; i < REGIONS; i++) {
-        const vyre_mega_slot slot = live_wait(l->live, tickets[i]);
+        const vyre_mega_slot slot = live_wait(l->w, tickets[i]);
         assert_int_equal(slot.state, VYRE_MEGA_DONE);
         assert_int_equal(slot.item.args[10], REGION);
         region_is(l, i, (round * REGIONS + i) * 40, REGION_WORDS);
       }
     }
-    const bool is_mirrored = vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED;
+    const bool is_mirrored = live_is_mirrored(l->w);
     stop(l, &stats);
     assert_int_equal(stats.reads, 4 * REGIONS);
     assert_int_equal(stats.bytes_read, 4 * REGIONS * REGION);
@@ -225,9 +219,9 @@ TEST(many_ask_at_once)
   vyre_mega_ticket tickets[RING];
   for (uint32_t round = 0; round < ROUNDS; round++) {
     for (uint32_t i = 0; i < RING; i++)
-      tickets[i] = live_publish(l->live, load(PLAIN, i % REGIONS, 4, i * 4, PATIENCE));
+      tickets[i] = live_publish(l->w, load(PLAIN, i % REGIONS, 4, i * 4, PATIENCE));
     for (uint32_t i = 0; i < RING; i++)
-      assert_int_equal(live_wait(l->live, tickets[i]).state, VYRE_MEGA_DONE);
+      assert_int_equal(live_wait(l->w, tickets[i]).state, VYRE_MEGA_DONE);
   }
   stop(l, &stats);
   assert_int_equal(stats.reads, ROUNDS * RING);
@@ -235,7 +229,7 @@ TEST(many_ask_at_once)
 
 TEST(what_goes_wrong_is_a_fault_with_its_errno)
 {
-  living *l = start(false, 0);
+  living *l = start(false);
   vyre_mega_pump_stats stats;
   const struct {
     vyre_mega_item item;
@@ -247,7 +241,7 @@ TEST(what_goes_wrong_is_a_fault_with_its_errno)
                {load(PLAIN, 0, REGION, FILE_WORDS * 4 - 12, UINT32_MAX), 0, 12},
                {load(PLAIN, 0, REGION, FILE_WORDS * 4, UINT32_MAX), 0, 0}};
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, cases[i].item));
+    const vyre_mega_slot slot = live_run(l->w, cases[i].item);
     assert_int_equal(slot.state, cases[i].error ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
     assert_int_equal(slot.reason, cases[i].error ? VYRE_MEGA_REASON_IO : 0);
     assert_int_equal(slot.item.args[10], cases[i].error ? cases[i].error : cases[i].bytes);
@@ -259,23 +253,23 @@ TEST(what_goes_wrong_is_a_fault_with_its_errno)
 /* A read that nothing comes of, whose item's patience ends; then its slot of the queue, and the pipe, are there for others. */
 TEST(what_is_given_up_is_cancelled)
 {
-  living *l = start(false, 0);
+  living *l = start(false);
   vyre_mega_pump_stats stats;
   uint32_t got = 0;
   for (uint32_t i = 0; i < 3; i++) {
-    const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, load(PIPE_OUT, 0, 4, 0, 20)));
+    const vyre_mega_slot slot = live_run(l->w, load(PIPE_OUT, 0, 4, 0, 20));
     assert_int_equal(slot.state, VYRE_MEGA_FAULT);
     assert_int_equal(slot.reason, VYRE_MEGA_REASON_IO_PATIENCE);
   }
-  const vyre_mega_ticket waiting = live_publish(l->live, load(PIPE_OUT, 1, 4, 0, UINT32_MAX));
+  const vyre_mega_ticket waiting = live_publish(l->w, load(PIPE_OUT, 1, 4, 0, UINT32_MAX));
   for (uint32_t i = 0; i < 80; i++) /* more than the queue has slots */
-    assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 2, 4, 4 * i, UINT32_MAX))).state, VYRE_MEGA_DONE);
+    live_do(l->w, load(PLAIN, 2, 4, 4 * i, UINT32_MAX));
   assert_int_equal(write(l->files[PIPE_IN], &(uint32_t){77}, 4), 4);
-  assert_int_equal(live_wait(l->live, waiting).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->w, waiting).state, VYRE_MEGA_DONE);
   assert_int_equal(write(l->files[PIPE_IN], &(uint32_t){88}, 4), 4);
   assert_int_equal(read(l->files[PIPE_OUT], &got, 4), 4);
   assert_int_equal(got, 88);
-  const bool is_mirrored = vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED;
+  const bool is_mirrored = live_is_mirrored(l->w);
   stop(l, &stats);
   assert_true(!is_mirrored || stats.cancelled > 0); /* elsewhere it may be given up before the pump has seen it */
   assert_int_equal(stats.reads, 81);
@@ -285,15 +279,15 @@ TEST(what_is_given_up_is_cancelled)
 #ifndef MEGA_CPU
 TEST(handlers_write_files)
 {
-  living *l = start(false, 0);
+  living *l = start(false);
   vyre_mega_pump_stats stats;
-  const bool is_mirrored = vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED;
+  const bool is_mirrored = live_is_mirrored(l->w);
   for (uint32_t i = 0; i < 8; i++)
-    assert_int_equal(live_wait(l->live, live_publish(l->live, ITEM(.op = 8, .args = {SINK, i, 1000 + i}))).state, VYRE_MEGA_DONE);
+    live_do(l->w, ITEM(.op = 8, .args = {SINK, i, 1000 + i}));
   for (uint32_t i = 0; i < 8; i++) {
     uint32_t got = 0;
     while (pread(l->files[SINK], &got, 4, 4 * i) != 4 || got == 0)
-      live_wait(l->live, live_publish(l->live, ITEM(.op = 0)));
+      live_run(l->w, ITEM(.op = 0));
     assert_int_equal(got, 1000 + i);
   }
   stop(l, &stats);
@@ -308,7 +302,7 @@ hold(living *l)
 {
   bool published;
   __atomic_store_n(&frail_of(l->w->target)->is_held, true, __ATOMIC_RELEASE);
-  ok(vyre_mega_live_publish(l->live, &ITEM(.op = 0), NULL, &published));
+  ok(vyre_mega_live_publish(l->w->live, &ITEM(.op = 0), NULL, &published));
   while (!__atomic_load_n(&frail_of(l->w->target)->waits, __ATOMIC_ACQUIRE))
     sched_yield();
 }
@@ -324,7 +318,7 @@ release(living *l)
 /* The queue has its slot again, though nobody is there to take what comes of it. */
 TEST(what_an_item_that_was_lost_asked_for_is_given_up)
 {
-  living *l = start(true, 0);
+  living *l = start(true);
   vyre_mega_pump_stats stats;
   vyre_mega_io request;
   void *image;
@@ -334,54 +328,44 @@ TEST(what_an_item_that_was_lost_asked_for_is_given_up)
   frail_of(l->w->target)->claims_io = true;
   frail_of(l->w->target)->claims = 1;
   release(l);
-  const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, load(PIPE_OUT, 0, 4, 0, UINT32_MAX)));
+  const vyre_mega_slot slot = live_run(l->w, load(PIPE_OUT, 0, 4, 0, UINT32_MAX));
   assert_int_equal(slot.state, VYRE_MEGA_FAULT);
   assert_int_equal(slot.reason, VYRE_MEGA_REASON_LOST);
-  ok(vyre_mega_live_io(l->live, &image, &size));
+  ok(vyre_mega_live_io(l->w->live, &image, &size));
   do
     ok(vyre_mega_io_read(image, size, 0, &request));
   while (request.state != VYRE_MEGA_EMPTY);
-  assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 0, 4, 0, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  live_do(l->w, load(PLAIN, 0, 4, 0, UINT32_MAX));
   stop(l, &stats);
   assert_int_equal(stats.reads, 1);
 }
-#endif
-
-#if !defined(MEGA_CPU) && !defined(MEGA_CUDA) /* MIRRORED */
-static uint32_t
-bell(const living *l)
-{
-  uint32_t value;
-  ok(vyre_mega_live_word(l->live, VYRE_MEGA_DOORBELL, &value));
-  return value;
-}
-
+#elif !defined(MEGA_CUDA) /* MIRRORED */
 /* In one slice slot 45 is told its end, and asks anew; then what slot 40 is to write does not come down. */
 TEST(a_slot_that_was_told_is_not_told_again)
 {
   enum { ROOM = 1 << 20, TRIES = 10000 };
-  living *l = start(true, 0);
+  living *l = start(true);
   vyre_mega_pump_stats stats;
   char *full = calloc(1, ROOM);
   assert_int_equal(fcntl(l->files[PIPE_IN], F_SETFL, O_NONBLOCK), 0);
   ssize_t size = write(l->files[PIPE_IN], full, ROOM);
   assert_true(size > 0);
-  assert_int_equal(live_wait(l->live, live_publish(l->live, ITEM(.op = 8, .args = {PIPE_IN, 5, 1}))).state, VYRE_MEGA_DONE);
+  live_do(l->w, ITEM(.op = 8, .args = {PIPE_IN, 5, 1}));
   hold(l);
-  const vyre_mega_ticket other = live_publish(l->live, ITEM(.op = 8, .args = {SINK, 0, 2})),
-                         again = live_publish(l->live, ITEM(.op = 8, .args = {SINK, 5, 3}));
-  const uint32_t before = bell(l);
+  const vyre_mega_ticket other = live_publish(l->w, ITEM(.op = 8, .args = {SINK, 0, 2})),
+                         again = live_publish(l->w, ITEM(.op = 8, .args = {SINK, 5, 3}));
+  const uint32_t before = live_word(l->w, VYRE_MEGA_DOORBELL);
   for (size += 4; size > 0;)
     size -= read(l->files[PIPE_OUT], full, (size_t)size);
-  while (bell(l) == before)
+  while (live_word(l->w, VYRE_MEGA_DOORBELL) == before)
     sched_yield();
   frail_plan(l->w->target, FRAIL_SUBMIT, 2, 1, FRAIL_NO_MEMORY);
   release(l);
-  assert_int_equal(live_wait(l->live, other).state, VYRE_MEGA_DONE);
-  assert_int_equal(live_wait(l->live, again).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->w, other).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->w, again).state, VYRE_MEGA_DONE);
   uint32_t got[6] = {0};
   for (uint32_t i = 0; i < TRIES && got[5] != 3; i++) {
-    live_wait(l->live, live_publish(l->live, ITEM(.op = 0)));
+    live_run(l->w, ITEM(.op = 0));
     assert_true(pread(l->files[SINK], got, sizeof got, 0) >= 0);
   }
   assert_int_equal(got[0], 2);
@@ -390,39 +374,33 @@ TEST(a_slot_that_was_told_is_not_told_again)
   assert_int_equal(stats.writes, 3);
   free(full);
 }
-#endif
-
-#if !defined(MEGA_CPU) && !defined(MEGA_CUDA)
 /* A tenant that had enough makes a slice go on until the other one's patience is over: the host hears of the request when it was
  * given up. */
 TEST(what_was_given_up_before_the_host_saw_it_is_free_again)
 {
-  living *l = start(true, 0);
+  living *l = start(true);
   vyre_mega_pump_stats stats;
   for (uint32_t i = 0; i < 64; i++)
-    live_wait(l->live, live_publish(l->live, ITEM(.op = 0, .tenant = 1)));
+    live_run(l->w, ITEM(.op = 0, .tenant = 1));
   hold(l);
-  const vyre_mega_ticket given_up = live_publish(l->live, load(PIPE_OUT, 0, 4, 0, 1)),
-                         other = live_publish(l->live, ITEM(.op = 0, .tenant = 1));
+  const vyre_mega_ticket given_up = live_publish(l->w, load(PIPE_OUT, 0, 4, 0, 1)),
+                         other = live_publish(l->w, ITEM(.op = 0, .tenant = 1));
   release(l);
-  assert_int_equal(live_wait(l->live, given_up).reason, VYRE_MEGA_REASON_IO_PATIENCE);
-  assert_int_equal(live_wait(l->live, other).state, VYRE_MEGA_DONE);
+  assert_int_equal(live_wait(l->w, given_up).reason, VYRE_MEGA_REASON_IO_PATIENCE);
+  assert_int_equal(live_wait(l->w, other).state, VYRE_MEGA_DONE);
   for (uint32_t i = 0; i < 80; i++) /* more than the queue has slots */
-    assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 2, 4, 4 * i, UINT32_MAX))).state, VYRE_MEGA_DONE);
+    live_do(l->w, load(PLAIN, 2, 4, 4 * i, UINT32_MAX));
   stop(l, &stats);
   assert_int_equal(stats.reads, 80);
   assert_int_equal(stats.errors, 0);
 }
-#endif
-
-#if !defined(MEGA_CPU) && !defined(MEGA_CUDA) /* MIRRORED */
 /* What is behind the bytes that were read is the kernel's: here it is no longer what the host has there. */
 TEST(what_is_behind_a_read_stays)
 {
-  living *l = start(true, 0);
-  assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 5, REGION, 4 * 1000, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  living *l = start(true);
+  live_do(l->w, load(PLAIN, 5, REGION, 4 * 1000, UINT32_MAX));
   l->memory[5 * REGION_WORDS] = 0;
-  assert_int_equal(live_wait(l->live, live_publish(l->live, load(PLAIN, 5, 1, 4, UINT32_MAX))).state, VYRE_MEGA_DONE);
+  live_do(l->w, load(PLAIN, 5, 1, 4, UINT32_MAX));
   stop(l, NULL);
   assert_int_equal(seen[5 * REGION_WORDS], ((1000 * 3 + 1) & ~0xff) | (1 * 3 + 1));
 }
@@ -431,23 +409,23 @@ TEST(what_is_behind_a_read_stays)
 /* With every third submission lost, or refused. */
 TEST(a_lost_device_reads_on)
 {
-  living *l = start(true, 3);
+  living *l = start_ring(SLOTS, true, 3);
   uint32_t done = 0;
   for (uint32_t i = 0; i < 20; i++) {
-    const vyre_mega_slot slot = live_wait(l->live, live_publish(l->live, load(PLAIN, i % REGIONS, REGION, 4 * i, UINT32_MAX)));
+    const vyre_mega_slot slot = live_run(l->w, load(PLAIN, i % REGIONS, REGION, 4 * i, UINT32_MAX));
     done += slot.state == VYRE_MEGA_DONE && slot.item.args[10] == REGION;
     region_is(l, i % REGIONS, i, REGION_WORDS);
   }
   assert_int_equal(done, 20);
-  while (__atomic_load_n(&frail_of(l->w->target)->recoveries, __ATOMIC_RELAXED) < 2) /* how many are in a launch is open */
-    live_wait(l->live, live_publish(l->live, ITEM(.op = 0)));
+  while (frail_recoveries(l->w->target) < 2) /* how many are in a launch is open */
+    live_run(l->w, ITEM(.op = 0));
   stop(l, NULL);
 }
 
 TEST(regions_are_within_the_data)
 {
-  living *l = start(true, 0);
-  if (vyre_mega_live_way(l->live) == VYRE_MEGA_MIRRORED) {
+  living *l = start(true);
+  if (live_is_mirrored(l->w)) {
     vyre_mega_live *live;
     static const vyre_mega_region wrong[] = {{NULL, 10, 0}, {NULL, 12, 2}, {NULL, REGION, REGIONS * REGION - 4}};
     vyre_mega *mega;

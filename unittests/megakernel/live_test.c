@@ -3,61 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live_items.h"
 
-#include <pthread.h>
-#include <sched.h>
-
-#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
-
-typedef struct living {
-  world *w;
-  vyre_mega *mega;
-  vyre_mega_live *live;
-} living;
-
-static living
-start_build(vyre_mega_build build, uint32_t slots, vyre_mega_live_options options)
-{
-  living l = {.w = world_make(slots, 0)};
-  vyre_mega_options kernel = {.program = {.build = build}, .slots = slots};
-#ifdef MEGA_CUDA
-  if (!device_is_real()) { /* each lane takes a simulator's time */
-    kernel.workgroup = 32;
-    kernel.groups = slots > 64 ? 2 : 1;
-  }
-#endif
-  ok(vyre_mega_create(ops, l.w->target, &kernel, &l.mega));
-  ok(vyre_mega_live_start(l.mega, &options, &l.live));
-  return l;
-}
-
-static living
+static world *
 start(uint32_t slots, uint32_t observables)
 {
-  return start_build(VYRE_MEGA_PERSISTENT, slots, (vyre_mega_live_options){.observables = observables});
-}
-
-static void
-stop(living *l, vyre_mega_control *control, vyre_mega_stats *stats)
-{
-  ok(vyre_mega_live_stop(l->live, control, stats));
-  ok(vyre_mega_destroy(l->mega));
-  world_free(l->w);
-}
-
-static vyre_mega_ticket
-publish(const living *l, vyre_mega_item item)
-{
-  vyre_mega_ticket ticket;
-  bool published;
-  ok(vyre_mega_live_publish(l->live, &item, &ticket, &published));
-  assert_true(published);
-  return ticket;
+  return live_start(VYRE_MEGA_PERSISTENT, slots, (vyre_mega_live_options){.observables = observables});
 }
 
 TEST(each_target_has_its_way)
 {
   for (uint32_t slice = 0; slice < 2; slice++) {
-    living l = start_build(VYRE_MEGA_PERSISTENT, 16, (vyre_mega_live_options){.slice = slice});
+    world *w = live_start(VYRE_MEGA_PERSISTENT, 16, (vyre_mega_live_options){.slice = slice});
 #ifdef MEGA_CPU
     const vyre_mega_way expected = VYRE_MEGA_SLICED;
 #elif defined(MEGA_CUDA)
@@ -65,26 +20,26 @@ TEST(each_target_has_its_way)
 #else
     const vyre_mega_way expected = VYRE_MEGA_MIRRORED;
 #endif
-    assert_int_equal(vyre_mega_live_way(l.live), expected);
-    live_wait(l.live, publish(&l, ITEM(.op = 0)));
-    stop(&l, NULL, NULL);
+    assert_int_equal(vyre_mega_live_way(w->live), expected);
+    live_run(w, ITEM(.op = 0));
+    live_stop(w, NULL, NULL);
   }
 }
 
 TEST(items_end_by_their_tickets)
 {
-  living l = start(16, 100);
+  world *w = start(16, 100);
   vyre_mega_control control;
   for (uint32_t i = 0; i < 100; i++) {
-    const vyre_mega_slot slot = live_wait(l.live, publish(&l, ITEM(.op = 1, .args = {i + 1, 160 + i})));
+    const vyre_mega_slot slot = live_run(w, ITEM(.op = 1, .args = {i + 1, 160 + i}));
     assert_int_equal(slot.state, VYRE_MEGA_DONE);
     assert_int_equal(slot.item.args[0], i + 1);
-    assert_int_equal(live_word(l.live, 160 + i), i + 1);
+    assert_int_equal(live_word(w, 160 + i), i + 1);
   }
-  const vyre_mega_slot fault = live_wait(l.live, publish(&l, ITEM(.op = 6)));
+  const vyre_mega_slot fault = live_run(w, ITEM(.op = 6));
   assert_int_equal(fault.state, VYRE_MEGA_FAULT);
   assert_int_equal(fault.reason, VYRE_MEGA_REASON_OP);
-  stop(&l, &control, NULL);
+  live_stop(w, &control, NULL);
   assert_int_equal(control.done, 100);
   assert_int_equal(control.faults, 1);
   assert_int_equal(control.metrics[1], 100);
@@ -92,124 +47,124 @@ TEST(items_end_by_their_tickets)
 
 TEST(tickets_are_good_once)
 {
-  living l = start(16, 0);
+  world *w = start(16, 0);
   vyre_mega_slot slot;
   bool ended;
-  const vyre_mega_ticket ticket = publish(&l, ITEM(.op = 0));
-  live_wait(l.live, ticket);
-  refused(vyre_mega_live_poll(l.live, ticket, &slot, &ended), "no longer this ticket's");
+  const vyre_mega_ticket ticket = live_publish(w, ITEM(.op = 0));
+  live_wait(w, ticket);
+  refused(vyre_mega_live_poll(w->live, ticket, &slot, &ended), "no longer this ticket's");
   for (uint32_t i = 0; i < 16; i++) /* its slot is taken again */
-    publish(&l, ITEM(.op = 0));
-  refused(vyre_mega_live_poll(l.live, ticket, &slot, &ended), "no longer this ticket's");
-  refused(vyre_mega_live_poll(l.live, (vyre_mega_ticket){16, 1}, &slot, &ended), "no longer this ticket's");
-  stop(&l, NULL, NULL);
+    live_publish(w, ITEM(.op = 0));
+  refused(vyre_mega_live_poll(w->live, ticket, &slot, &ended), "no longer this ticket's");
+  refused(vyre_mega_live_poll(w->live, (vyre_mega_ticket){16, 1}, &slot, &ended), "no longer this ticket's");
+  live_stop(w, NULL, NULL);
 }
 
 TEST(items_that_are_wrong_take_no_slot)
 {
-  living l = start(16, 0);
+  world *w = start(16, 0);
   bool published = true;
   for (uint32_t i = 0; i < 40; i++) {
-    refused(vyre_mega_live_publish(l.live, &ITEM(.op = 0x80000000), NULL, &published), "reserved");
-    refused(vyre_mega_live_publish(l.live, &ITEM(.priority = 5), NULL, &published), "priority 5");
+    refused(vyre_mega_live_publish(w->live, &ITEM(.op = 0x80000000), NULL, &published), "reserved");
+    refused(vyre_mega_live_publish(w->live, &ITEM(.priority = 5), NULL, &published), "priority 5");
     assert_false(published);
   }
-  live_wait(l.live, publish(&l, ITEM(.op = 0)));
-  stop(&l, NULL, NULL);
+  live_run(w, ITEM(.op = 0));
+  live_stop(w, NULL, NULL);
 }
 
 TEST(a_full_ring_says_so_and_masks_hold_items_back)
 {
-  living l = start(16, 0);
+  world *w = start(16, 0);
   vyre_mega_control control;
   bool published;
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 0));
+  live_set(w, VYRE_MEGA_MASKS + 3, 0);
   for (uint32_t i = 0; i < 16; i++) {
-    ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 3), NULL, &published));
+    ok(vyre_mega_live_publish(w->live, &ITEM(.tenant = 3), NULL, &published));
     assert_true(published);
   }
-  ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 4), NULL, &published));
+  ok(vyre_mega_live_publish(w->live, &ITEM(.tenant = 4), NULL, &published));
   assert_false(published);
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 3, 1));
-  ok(vyre_mega_live_drain(l.live));
-  live_wait(l.live, publish(&l, ITEM(.tenant = 4)));
-  refused(vyre_mega_live_set(l.live, VYRE_MEGA_SHUTDOWN, 1), "stays as it is");
-  refused(vyre_mega_live_set(l.live, VYRE_MEGA_PARTITIONS + 5, 1), "stays as it is");
-  refused(vyre_mega_live_set(l.live, VYRE_MEGA_SERVED, 1), "stays as it is");
-  refused(vyre_mega_live_set(l.live, VYRE_MEGA_DOORBELL, 1), "stays as it is");
-  refused(vyre_mega_live_set(l.live, 160, 1), "no word 160");
-  stop(&l, &control, NULL);
+  live_set(w, VYRE_MEGA_MASKS + 3, 1);
+  ok(vyre_mega_live_drain(w->live));
+  live_run(w, ITEM(.tenant = 4));
+  refused(vyre_mega_live_set(w->live, VYRE_MEGA_SHUTDOWN, 1), "stays as it is");
+  refused(vyre_mega_live_set(w->live, VYRE_MEGA_PARTITIONS + 5, 1), "stays as it is");
+  refused(vyre_mega_live_set(w->live, VYRE_MEGA_SERVED, 1), "stays as it is");
+  refused(vyre_mega_live_set(w->live, VYRE_MEGA_DOORBELL, 1), "stays as it is");
+  refused(vyre_mega_live_set(w->live, 160, 1), "no word 160");
+  live_stop(w, &control, NULL);
   assert_int_equal(control.done, 17);
 }
 
 TEST(priorities_have_parts_of_the_ring)
 {
-  living l = start_build(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 20, (vyre_mega_live_options){0});
+  world *w = live_start(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 20, (vyre_mega_live_options){0});
   vyre_mega_control control;
   bool published;
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
+  live_set(w, VYRE_MEGA_MASKS + 1, 0);
   for (uint32_t i = 0; i < 5; i++) {
-    ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 1, .priority = 4), NULL, &published));
+    ok(vyre_mega_live_publish(w->live, &ITEM(.tenant = 1, .priority = 4), NULL, &published));
     assert_int_equal(published, i < 4);
   }
   for (uint32_t i = 0; i < 40; i++) {
-    assert_int_equal(live_wait(l.live, publish(&l, ITEM(.priority = i % 4))).state, VYRE_MEGA_DONE);
+    live_do(w, ITEM(.priority = i % 4));
     hang_progress();
   }
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 1));
-  ok(vyre_mega_live_drain(l.live));
-  stop(&l, &control, NULL);
+  live_set(w, VYRE_MEGA_MASKS + 1, 1);
+  ok(vyre_mega_live_drain(w->live));
+  live_stop(w, &control, NULL);
   for (uint32_t level = 0; level < 5; level++)
     assert_int_equal(control.priorities[level], level < 4 ? 10 : 4);
 }
 
 TEST(an_item_shuts_it_down)
 {
-  living l = start(16, 0);
+  world *w = start(16, 0);
   vyre_mega_slot slot;
   bool published;
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
-  const vyre_mega_ticket never = publish(&l, ITEM(.tenant = 1));
-  publish(&l, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN));
-  refused(vyre_mega_live_wait(l.live, never, &slot), "shut down");
-  refused(vyre_mega_live_publish(l.live, &ITEM(.op = 0), NULL, &published), "shut down");
-  refused(vyre_mega_live_drain(l.live), "shut down");
-  stop(&l, NULL, NULL);
+  live_set(w, VYRE_MEGA_MASKS + 1, 0);
+  const vyre_mega_ticket never = live_publish(w, ITEM(.tenant = 1));
+  live_publish(w, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN));
+  refused(vyre_mega_live_wait(w->live, never, &slot), "shut down");
+  refused(vyre_mega_live_publish(w->live, &ITEM(.op = 0), NULL, &published), "shut down");
+  refused(vyre_mega_live_drain(w->live), "shut down");
+  live_stop(w, NULL, NULL);
 }
 
 TEST(nothing_is_published_and_it_ends)
 {
   for (uint32_t i = 0; i < 5; i++) {
-    living l = start(64, 0);
-    stop(&l, NULL, NULL);
+    world *w = start(64, 0);
+    live_stop(w, NULL, NULL);
   }
 }
 
 TEST(quotas_can_be_given_while_it_is_live)
 {
-  living l = start(16, 0);
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 2, 1));
-  assert_int_equal(live_wait(l.live, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
-  assert_int_equal(live_wait(l.live, publish(&l, ITEM(.tenant = 2))).reason, VYRE_MEGA_REASON_QUOTA);
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + 2, 1));
-  assert_int_equal(live_wait(l.live, publish(&l, ITEM(.tenant = 2))).state, VYRE_MEGA_DONE);
-  stop(&l, NULL, NULL);
+  world *w = start(16, 0);
+  live_set(w, VYRE_MEGA_QUOTAS + 2, 1);
+  live_do(w, ITEM(.tenant = 2));
+  assert_int_equal(live_run(w, ITEM(.tenant = 2)).reason, VYRE_MEGA_REASON_QUOTA);
+  live_set(w, VYRE_MEGA_QUOTAS + 2, 1);
+  live_do(w, ITEM(.tenant = 2));
+  live_stop(w, NULL, NULL);
 }
 
 TEST(only_what_changed_goes_up_and_down)
 {
   enum { RING = 512 };
-  living l = start(RING, 0);
+  world *w = start(RING, 0);
   vyre_mega_stats stats;
   const uint64_t images = 640 + RING * 64 + 1028 + 2048;
   bool published;
   /* One that waits for its tenant goes up once, however many slices there are. */
-  ok(vyre_mega_live_set(l.live, VYRE_MEGA_MASKS + 1, 0));
-  ok(vyre_mega_live_publish(l.live, &ITEM(.tenant = 1), NULL, &published));
+  live_set(w, VYRE_MEGA_MASKS + 1, 0);
+  ok(vyre_mega_live_publish(w->live, &ITEM(.tenant = 1), NULL, &published));
   for (uint32_t i = 0; i < 10; i++)
-    live_wait(l.live, publish(&l, ITEM(.op = 0)));
-  const bool is_mirrored = vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED;
-  stop(&l, NULL, &stats);
+    live_run(w, ITEM(.op = 0));
+  const bool is_mirrored = live_is_mirrored(w);
+  live_stop(w, NULL, &stats);
   assert_int_equal(stats.device_allocation_events, 4);
   assert_int_equal(stats.device_allocation_bytes, images);
   assert_int_equal(stats.input_bytes, is_mirrored ? 640 + 4 + 11 * 64 : 0);
@@ -224,20 +179,20 @@ TEST(only_what_changed_goes_up_and_down)
 
 TEST(io_is_done_by_a_thread_of_the_hosts)
 {
-  living l = start(16, 0);
+  world *w = start(16, 0);
   bool published, claimed;
   void *queue;
   size_t size;
-  if (vyre_mega_live_way(l.live) == VYRE_MEGA_MIRRORED) {
-    refused(vyre_mega_live_io(l.live, &queue, &size), "the device's own");
-    refused(vyre_mega_live_publish(l.live, &ITEM(.op = VYRE_MEGA_OP_LOAD_MISS), NULL, &published), "the device's own");
-    stop(&l, NULL, NULL);
+  if (live_is_mirrored(w)) {
+    refused(vyre_mega_live_io(w->live, &queue, &size), "the device's own");
+    refused(vyre_mega_live_publish(w->live, &ITEM(.op = VYRE_MEGA_OP_LOAD_MISS), NULL, &published), "the device's own");
+    live_stop(w, NULL, NULL);
     return;
   }
-  ok(vyre_mega_live_io(l.live, &queue, &size));
+  ok(vyre_mega_live_io(w->live, &queue, &size));
   vyre_mega_ticket tickets[8];
   for (uint32_t i = 0; i < 8; i++)
-    tickets[i] = publish(&l, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {i, 0, 0, 0, 0, 0xffffffff}));
+    tickets[i] = live_publish(w, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {i, 0, 0, 0, 0, 0xffffffff}));
   for (uint32_t done = 0; done < 8;) {
     uint32_t slots[VYRE_MEGA_IO_SLOTS], count;
     ok(vyre_mega_io_poll(queue, size, slots, &count));
@@ -252,12 +207,12 @@ TEST(io_is_done_by_a_thread_of_the_hosts)
       sched_yield();
   }
   for (uint32_t i = 0; i < 8; i++) {
-    const vyre_mega_slot slot = live_wait(l.live, tickets[i]);
+    const vyre_mega_slot slot = live_wait(w, tickets[i]);
     assert_int_equal(slot.state, i % 2 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
     assert_int_equal(slot.reason, i % 2 ? VYRE_MEGA_REASON_IO : 0);
     assert_int_equal(slot.item.args[10], i % 2 ? 17 : 33);
   }
-  stop(&l, NULL, NULL);
+  live_stop(w, NULL, NULL);
 }
 
 TEST(what_cannot_be_kept_live_is_refused)
@@ -284,8 +239,6 @@ TEST(what_cannot_be_kept_live_is_refused)
 
 /* ---- many items ---------------------------------------------------------------------------------------------------------- */
 
-enum { THREADS = 4 };
-
 /* Of the ring, and of items. */
 typedef struct amount {
   uint32_t slots, items, fewer;
@@ -304,69 +257,39 @@ amounts(void)
 #endif
 }
 
-typedef struct publisher {
-  const living *l;
-  uint32_t first, items; /* of its items the first one, and where all end */
-  uint32_t refusals;
-  bool failed;
-  char text[512];
-} publisher;
-
-/* Item i adds 1 to observable i; one in a hundred is waited for, and one in a thousand is to fail. */
-static void *
-publish_many(void *user)
+/* One in a thousand is to fail. */
+static vyre_mega_item
+item_of(uint32_t i)
 {
-  publisher *p = user;
-  for (uint32_t i = p->first; i < p->items && !p->failed; i += THREADS) {
-    const vyre_mega_item item = {.op = i % 1000 == 7 ? 6 : 2, .tenant = i % 29, .priority = i % 5, .args = {1, 160 + i}};
-    vyre_mega_ticket ticket;
-    vyre_mega_slot slot;
-    for (bool published = false; !published && !p->failed;) {
-      vyre_status status = vyre_mega_live_publish(p->l->live, &item, i % 100 == 7 ? &ticket : NULL, &published);
-      if (!published)
-        sched_yield();
-      p->refusals += !published;
-      p->failed = status != NULL;
-      if (status)
-        snprintf(p->text, sizeof p->text, "%s", vyre_status_text(status));
-      vyre_status_free(status);
-    }
-    if (i % 100 == 7 && !p->failed) {
-      vyre_status status = vyre_mega_live_wait(p->l->live, ticket, &slot);
-      if (status || slot.state == VYRE_MEGA_FAULT)
-        snprintf(p->text, sizeof p->text, "%s, reason 0x%x", vyre_status_text(status), slot.reason);
-      p->failed = status || slot.item.args[1] != item.args[1] || slot.state != (i % 1000 == 7 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
-      vyre_status_free(status);
-      hang_progress();
-    }
-  }
-  return NULL;
+  return ITEM(.op = i % 1000 == 7 ? 6 : 2, .tenant = i % 29, .priority = i % 5, .args = {1, 160 + i});
+}
+
+static bool
+is_awaited(uint32_t i)
+{
+  return i % 100 == 7;
+}
+
+static bool
+is_right(const vyre_mega_slot *slot, const vyre_mega_item *item)
+{
+  return slot->item.args[1] == item->args[1] && slot->state == (item->op == 6 ? VYRE_MEGA_FAULT : VYRE_MEGA_DONE);
 }
 
 static void
 many(vyre_mega_build build, uint32_t slice, uint32_t items)
 {
-  living l = start_build(build, amounts().slots, (vyre_mega_live_options){.observables = items, .slice = slice});
-  publisher publishers[THREADS];
-  pthread_t threads[THREADS];
+  world *w = live_start(build, amounts().slots, (vyre_mega_live_options){.observables = items, .slice = slice});
   vyre_mega_control control;
-  for (uint32_t t = 0; t < VYRE_MEGA_TENANTS; t++)
-    ok(vyre_mega_live_set(l.live, VYRE_MEGA_QUOTAS + t, 0xffffffff));
-  for (uint32_t i = 0; i < THREADS; i++) {
-    publishers[i] = (publisher){.l = &l, .first = i, .items = items};
-    assert_int_equal(pthread_create(&threads[i], NULL, publish_many, &publishers[i]), 0);
-  }
-  for (uint32_t i = 0; i < THREADS; i++)
-    pthread_join(threads[i], NULL);
-  for (uint32_t i = 0; i < THREADS; i++)
-    if (publishers[i].failed)
-      fail_msg("a publisher: %s", publishers[i].text);
-  ok(vyre_mega_live_drain(l.live));
+  live_lift_quotas(w);
+  live_publish_all((live_publisher){.w = w, .items = items, .item = item_of, .is_awaited = is_awaited, .is_right = is_right},
+                   UINT32_MAX);
+  ok(vyre_mega_live_drain(w->live));
   /* The counts are the kernel's last step; a launch that is over has made them. */
   for (uint32_t i = 0; i < items; i++)
-    if (live_word(l.live, 160 + i) != (i % 1000 != 7))
-      fail_msg("item %u was done %u times", i, live_word(l.live, 160 + i));
-  stop(&l, &control, NULL);
+    if (live_word(w, 160 + i) != (i % 1000 != 7))
+      fail_msg("item %u was done %u times", i, live_word(w, 160 + i));
+  live_stop(w, &control, NULL);
   assert_int_equal(control.done, items - items / 1000);
   assert_int_equal(control.faults, items / 1000);
   assert_int_equal(control.metrics[2], items - items / 1000);

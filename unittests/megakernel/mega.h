@@ -18,6 +18,8 @@
 #define MEGA_LIBRARY NULL
 #endif
 
+#define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
+
 /* How a kernel is made. */
 typedef struct way {
   const char *name;
@@ -64,9 +66,11 @@ refused(vyre_status status, const char *word)
   vyre_status_free(status);
 }
 
-/* The target, open, and images of a ring. */
+/* The target, open, a megakernel on it, live or not, and images of a ring. */
 typedef struct world {
   vyre_target *target;
+  vyre_mega *mega;      /* NULL if there is none */
+  vyre_mega_live *live; /* likewise */
   uint32_t slots, observables;
   uint32_t *control, *ring, debug[VYRE_MEGA_DEBUG_WORDS], io[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_WORDS];
   vyre_mega_output output;
@@ -162,9 +166,20 @@ world_make(uint32_t slots, uint32_t observables)
   return w;
 }
 
+/* The ring has the slots of the megakernel. */
+static inline world *
+world_with(vyre_mega_options options, uint32_t observables)
+{
+  world *w = world_make(options.slots, observables);
+  ok(vyre_mega_create(ops, w->target, &options, &w->mega));
+  return w;
+}
+
 static inline void
 world_free(world *w)
 {
+  if (w->mega)
+    ok(vyre_mega_destroy(w->mega));
   vyre_mega_output_free(&w->output);
   vyre_mega_results_free(&w->results);
   free(w->control);
@@ -196,17 +211,15 @@ mega_optimize(void *user, vyre_module *module)
 }
 #endif
 
-static inline vyre_mega *
-mega_make(world *w, const way *how, vyre_mega_program program)
+static inline world *
+world_in_way(const way *how, vyre_mega_program program, uint32_t slots, uint32_t observables)
 {
   vyre_mega_options options = {
-      .program = program, .slots = w->slots, .workgroup = how->workgroup, .is_alone = how->is_alone, .subgroup = how->subgroup};
+      .program = program, .slots = slots, .workgroup = how->workgroup, .is_alone = how->is_alone, .subgroup = how->subgroup};
 #ifdef MEGA_PASSES
   options.optimize = how->is_optimized ? mega_optimize : NULL;
 #endif
-  vyre_mega *mega;
-  ok(vyre_mega_create(ops, w->target, &options, &mega));
-  return mega;
+  return world_with(options, observables);
 }
 
 static inline void
@@ -228,12 +241,27 @@ input_of(const world *w)
                            .io_size = sizeof w->io};
 }
 
-/* Dispatches, and the images are what came back. */
-static inline void
-go(world *w, vyre_mega *mega)
+/* Buffers on the device with copies of the images. */
+static inline vyre_status
+world_upload(world *w, vyre_mega_row *out)
 {
   const vyre_mega_input input = input_of(w);
-  ok(vyre_mega_readback(mega, &input, &w->output, &w->results, &w->stats));
+  const void *data[] = {input.control, input.ring, input.debug, input.io};
+  const uint64_t sizes[] = {input.control_size, input.ring_size, input.debug_size, input.io_size};
+  for (uint32_t k = 0; k < 4; k++) {
+    out->buffers[k] = (vyre_range){.size = sizes[k]};
+    VYRE_TRY(ops->allocate(w->target, sizes[k], &out->buffers[k].buffer));
+    VYRE_TRY(vyre_target_write(ops, w->target, out->buffers[k].buffer, 0, sizes[k], data[k]));
+  }
+  return VYRE_OK;
+}
+
+/* Dispatches, and the images are what came back. */
+static inline void
+go(world *w)
+{
+  const vyre_mega_input input = input_of(w);
+  ok(vyre_mega_readback(w->mega, &input, &w->output, &w->results, &w->stats));
   memcpy(w->control, w->results.images[0].data, input.control_size);
   memcpy(w->ring, w->results.images[1].data, input.ring_size);
   memcpy(w->debug, w->results.images[2].data, input.debug_size);
