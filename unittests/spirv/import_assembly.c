@@ -52,23 +52,11 @@ run(const char *text)
   return m;
 }
 
-#define EXPECT(expression)                                                                                                             \
-  for (uint32_t i = 0; i < N; i++) {                                                                                                   \
-    const uint32_t x = in[i], expected = (expression);                                                                                 \
-    if (out[i] != expected)                                                                                                            \
-      print_error("i %u x %u: %u, not %u\n", i, x, out[i], expected);                                                                   \
-    assert_int_equal(out[i], expected);                                                                                                \
-  }
-
-TEST(phis_of_a_loop_swap)
-{
-  vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%a = OpPhi %uint %u1 %entry %b %next\n%b = OpPhi %uint %x %entry %a %next\n"
-                            "%k = OpPhi %uint %u0 %entry %k1 %next\n%c = OpULessThan %bool %k %i\nOpLoopMerge %done %next None\n"
-                            "OpBranchConditional %c %body %done\n%body = OpLabel\nOpBranch %next\n%next = OpLabel\n%k1 = OpIAdd %uint %k %u1\n"
-                            "OpBranch %head\n%done = OpLabel\n%t = OpIMul %uint %a %u10\n%y = OpIAdd %uint %t %b\n" STORE));
-  EXPECT(i % 2 ? x * 10 + 1 : 10 + x);
-  vyre_module_destroy(m);
-}
+COMPUTES(phis_of_a_loop_swap, BODY("OpBranch %head\n%head = OpLabel\n%a = OpPhi %uint %u1 %entry %b %next\n%b = OpPhi %uint %x %entry %a %next\n"
+         "%k = OpPhi %uint %u0 %entry %k1 %next\n%c = OpULessThan %bool %k %i\nOpLoopMerge %done %next None\n"
+         "OpBranchConditional %c %body %done\n%body = OpLabel\nOpBranch %next\n%next = OpLabel\n%k1 = OpIAdd %uint %k %u1\n"
+         "OpBranch %head\n%done = OpLabel\n%t = OpIMul %uint %a %u10\n%y = OpIAdd %uint %t %b\n" STORE),
+         i % 2 ? x * 10 + 1 : 10 + x)
 
 TEST(loop_of_one_block)
 {
@@ -102,17 +90,13 @@ TEST(back_edge_that_leaves)
   }
 }
 
-TEST(leaving_an_outer_selection)
-{
-  /* from the inner selection straight to the outer merge block, past the inner one */
-  vyre_module *m = run(BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %outer None\n"
-                            "OpBranchConditional %a %one %outer\n%one = OpLabel\nOpSelectionMerge %inner None\nOpBranchConditional %b %two %three\n"
-                            "%two = OpLabel\n%v = OpIMul %uint %x %u3\nOpBranch %outer\n%three = OpLabel\nOpBranch %inner\n%inner = OpLabel\n"
-                            "%w = OpIAdd %uint %x %u10\nOpBranch %outer\n%outer = OpLabel\n%y = OpPhi %uint %u5 %entry %v %two %w %inner\n" STORE));
-  EXPECT(x > 7 ? x * 3 : x > 2 ? x + 10 : 5);
-  assert_int_equal(import_count(m, VYRE_OP_leave), 1);
-  vyre_module_destroy(m);
-}
+/* from the inner selection straight to the outer merge block, past the inner one */
+COMPUTES_AND_HAS(leaving_an_outer_selection, BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %outer None\n"
+         "OpBranchConditional %a %one %outer\n%one = OpLabel\nOpSelectionMerge %inner None\nOpBranchConditional %b %two %three\n"
+         "%two = OpLabel\n%v = OpIMul %uint %x %u3\nOpBranch %outer\n%three = OpLabel\nOpBranch %inner\n%inner = OpLabel\n"
+         "%w = OpIAdd %uint %x %u10\nOpBranch %outer\n%outer = OpLabel\n%y = OpPhi %uint %u5 %entry %v %two %w %inner\n" STORE),
+         x > 7 ? x * 3 : x > 2 ? x + 10 : 5,
+         {VYRE_OP_leave, 1})
 
 TEST(negated_conditions_have_their_arms_exchanged)
 {
@@ -155,14 +139,10 @@ TEST(one_arm_stays_the_first)
   vyre_module_destroy(m);
 }
 
-TEST(both_arms_are_one_block)
-{
-  vyre_module *m = run(BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %done None\n"
-                            "OpBranchConditional %a %both %both\n%both = OpLabel\n%v = OpIMul %uint %x %u3\nOpBranchConditional %b %done %more\n"
-                            "%more = OpLabel\nOpBranch %done\n%done = OpLabel\n%y = OpPhi %uint %v %both %u5 %more\n" STORE));
-  EXPECT(x > 7 ? x * 3 : 5);
-  vyre_module_destroy(m);
-}
+COMPUTES(both_arms_are_one_block, BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %done None\n"
+         "OpBranchConditional %a %both %both\n%both = OpLabel\n%v = OpIMul %uint %x %u3\nOpBranchConditional %b %done %more\n"
+         "%more = OpLabel\nOpBranch %done\n%done = OpLabel\n%y = OpPhi %uint %v %both %u5 %more\n" STORE),
+         x > 7 ? x * 3 : 5)
 
 TEST(value_used_behind_its_loop)
 {
@@ -181,33 +161,25 @@ TEST(value_used_behind_its_loop)
   vyre_module_destroy(m);
 }
 
-TEST(default_falls_into_a_case)
-{
-  vyre_module *m = run(BODY("%sel = OpUMod %uint %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %def 0 %c0 1 %c1 3 %done\n"
-                            "%c0 = OpLabel\n%v0 = OpIAdd %uint %x %u7\nOpBranch %c1\n"
-                            "%def = OpLabel\nOpBranch %done\n"
-                            "%c1 = OpLabel\n%v1 = OpPhi %uint %x %entry %v0 %c0\n%w1 = OpIMul %uint %v1 %u3\nOpBranch %done\n"
-                            "%done = OpLabel\n%y = OpPhi %uint %w1 %c1 %u4 %def %i %entry\n" STORE));
-  EXPECT(x % 5 == 0 ? (x + 7) * 3 : x % 5 == 1 ? x * 3 : x % 5 == 3 ? i : 4);
-  vyre_module_destroy(m);
-  m = run(BODY("%sel = OpUMod %uint %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %def 1 %c1 2 %c2\n"
-               "%def = OpLabel\n%d = OpIAdd %uint %x %u2\nOpBranch %c2\n%c2 = OpLabel\n%p2 = OpPhi %uint %i %entry %d %def\n"
-               "%w2 = OpIMul %uint %p2 %u3\nOpBranch %done\n%c1 = OpLabel\nOpBranch %done\n"
-               "%done = OpLabel\n%y = OpPhi %uint %w2 %c2 %u1 %c1\n" STORE));
-  EXPECT(x % 5 == 1 ? 1 : x % 5 == 2 ? i * 3 : (x + 2) * 3);
-  vyre_module_destroy(m);
-}
+COMPUTES(a_case_falls_into_the_next, BODY("%sel = OpUMod %uint %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %def 0 %c0 1 %c1 3 %done\n"
+         "%c0 = OpLabel\n%v0 = OpIAdd %uint %x %u7\nOpBranch %c1\n"
+         "%def = OpLabel\nOpBranch %done\n"
+         "%c1 = OpLabel\n%v1 = OpPhi %uint %x %entry %v0 %c0\n%w1 = OpIMul %uint %v1 %u3\nOpBranch %done\n"
+         "%done = OpLabel\n%y = OpPhi %uint %w1 %c1 %u4 %def %i %entry\n" STORE),
+         x % 5 == 0 ? (x + 7) * 3 : x % 5 == 1 ? x * 3 : x % 5 == 3 ? i : 4)
 
-TEST(falling_from_a_nested_construct)
-{
-  vyre_module *m = run(BODY("%sel = OpUMod %uint %x %u3\n%big = OpUGreaterThan %bool %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %done 0 %c0 1 %c1\n"
-                            "%c0 = OpLabel\nOpSelectionMerge %join None\nOpBranchConditional %big %yes %join\n%yes = OpLabel\n%p = OpIAdd %uint %x %u10\nOpBranch %c1\n"
-                            "%join = OpLabel\n%q = OpIAdd %uint %x %u1\nOpBranch %done\n"
-                            "%c1 = OpLabel\n%v1 = OpPhi %uint %x %entry %p %yes\n%w1 = OpIMul %uint %v1 %u3\nOpBranch %done\n"
-                            "%done = OpLabel\n%y = OpPhi %uint %u4 %entry %q %join %w1 %c1\n" STORE));
-  EXPECT(x % 3 == 0 ? (x > 5 ? (x + 10) * 3 : x + 1) : x % 3 == 1 ? x * 3 : 4);
-  vyre_module_destroy(m);
-}
+COMPUTES(default_falls_into_a_case, BODY("%sel = OpUMod %uint %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %def 1 %c1 2 %c2\n"
+         "%def = OpLabel\n%d = OpIAdd %uint %x %u2\nOpBranch %c2\n%c2 = OpLabel\n%p2 = OpPhi %uint %i %entry %d %def\n"
+         "%w2 = OpIMul %uint %p2 %u3\nOpBranch %done\n%c1 = OpLabel\nOpBranch %done\n"
+         "%done = OpLabel\n%y = OpPhi %uint %w2 %c2 %u1 %c1\n" STORE),
+         x % 5 == 1 ? 1 : x % 5 == 2 ? i * 3 : (x + 2) * 3)
+
+COMPUTES(falling_from_a_nested_construct, BODY("%sel = OpUMod %uint %x %u3\n%big = OpUGreaterThan %bool %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %done 0 %c0 1 %c1\n"
+         "%c0 = OpLabel\nOpSelectionMerge %join None\nOpBranchConditional %big %yes %join\n%yes = OpLabel\n%p = OpIAdd %uint %x %u10\nOpBranch %c1\n"
+         "%join = OpLabel\n%q = OpIAdd %uint %x %u1\nOpBranch %done\n"
+         "%c1 = OpLabel\n%v1 = OpPhi %uint %x %entry %p %yes\n%w1 = OpIMul %uint %v1 %u3\nOpBranch %done\n"
+         "%done = OpLabel\n%y = OpPhi %uint %u4 %entry %q %join %w1 %c1\n" STORE),
+         x % 3 == 0 ? (x > 5 ? (x + 10) * 3 : x + 1) : x % 3 == 1 ? x * 3 : 4)
 
 TEST(mixed_signedness)
 {
@@ -263,16 +235,12 @@ TEST(composites)
   vyre_module_destroy(m);
 }
 
-TEST(specialization_operations)
-{
-  vyre_module *m = run(HEAD("OpExecutionModeId %main LocalSizeId %ssize %u1 %u1\n", "OpDecorate %s SpecId 5\nOpDecorate %b SpecId 6\nOpDecorate %s0 SpecId 7\n",
-                            "%s = OpSpecConstant %uint 4\n%s0 = OpSpecConstant %int -3\n%b = OpSpecConstantTrue %bool\n%ssize = OpSpecConstantOp %uint Select %b %s %u1\n"
-                            "%s2 = OpSpecConstantOp %uint IMul %s %u3\n%sv = OpSpecConstantComposite %v2 %s %s2\n%s3 = OpSpecConstantOp %uint CompositeExtract %sv 1\n"
-                            "%sc = OpSpecConstantOp %bool SLessThan %s0 %i1\n%sn = OpSpecConstantOp %int SNegate %s0\n")
-                         BEGIN LOAD "%t = OpIAdd %uint %x %s3\n%t1 = OpSelect %uint %sc %t %u0\n%y = OpIAdd %uint %t1 %sn\n" STORE);
-  EXPECT(x + 12 + 3);
-  vyre_module_destroy(m);
-}
+COMPUTES(specialization_operations, HEAD("OpExecutionModeId %main LocalSizeId %ssize %u1 %u1\n", "OpDecorate %s SpecId 5\nOpDecorate %b SpecId 6\nOpDecorate %s0 SpecId 7\n",
+         "%s = OpSpecConstant %uint 4\n%s0 = OpSpecConstant %int -3\n%b = OpSpecConstantTrue %bool\n%ssize = OpSpecConstantOp %uint Select %b %s %u1\n"
+         "%s2 = OpSpecConstantOp %uint IMul %s %u3\n%sv = OpSpecConstantComposite %v2 %s %s2\n%s3 = OpSpecConstantOp %uint CompositeExtract %sv 1\n"
+         "%sc = OpSpecConstantOp %bool SLessThan %s0 %i1\n%sn = OpSpecConstantOp %int SNegate %s0\n")
+         BEGIN LOAD "%t = OpIAdd %uint %x %s3\n%t1 = OpSelect %uint %sc %t %u0\n%y = OpIAdd %uint %t1 %sn\n" STORE,
+         x + 12 + 3)
 
 TEST(several_entry_points)
 {
@@ -361,29 +329,24 @@ TEST(what_is_kept_beside)
   vyre_bytes_free(&words);
 }
 
-TEST(atomics_count_up_and_down)
-{
-  vyre_module_destroy(run(BODY("%a = OpAtomicIIncrement %uint %px %u1 %u0\n%b = OpAtomicIDecrement %uint %px %u1 %u0\n"
-                               "%c = OpAtomicIDecrement %uint %px %u1 %u0\n%d = OpLoad %uint %px\n%e = OpIMul %uint %a %u10\n"
-                               "%f = OpIAdd %uint %e %b\n%g = OpIMul %uint %f %u10\n%h = OpIAdd %uint %g %c\n%j = OpIMul %uint %h %u10\n"
-                               "%y = OpIAdd %uint %j %d\n" STORE)));
-  EXPECT((((x + 1) * 10 + x + 2) * 10 + x + 1) * 10 + x); /* x is what was left of it */
-}
+/* x is what was left of it */
+COMPUTES(atomics_count_up_and_down, BODY("%a = OpAtomicIIncrement %uint %px %u1 %u0\n%b = OpAtomicIDecrement %uint %px %u1 %u0\n"
+         "%c = OpAtomicIDecrement %uint %px %u1 %u0\n%d = OpLoad %uint %px\n%e = OpIMul %uint %a %u10\n"
+         "%f = OpIAdd %uint %e %b\n%g = OpIMul %uint %f %u10\n%h = OpIAdd %uint %g %c\n%j = OpIMul %uint %h %u10\n"
+         "%y = OpIAdd %uint %j %d\n" STORE),
+         (((x + 1) * 10 + x + 2) * 10 + x + 1) * 10 + x)
 
 /* The older forms write their second result through a pointer. */
-TEST(parts_of_floats_go_through_pointers)
-{
-  vyre_module_destroy(run(HEAD(SIZE, "",
-    "%ffloat = OpTypePointer Function %float\n%fint = OpTypePointer Function %int\n%f34 = OpConstant %float 0.75\n%f4 = OpConstant %float 4\n")
-    BEGIN "%vm = OpVariable %ffloat Function\n%ve = OpVariable %fint Function\n" LOAD
-    "%fx = OpConvertUToF %float %x\n%f = OpFAdd %float %fx %f34\n%rest = OpExtInst %float %glsl Modf %f %vm\n"
-    "%most = OpExtInst %float %glsl Frexp %f %ve\n%whole = OpLoad %float %vm\n%exp = OpLoad %int %ve\n%w = OpConvertFToU %uint %whole\n"
-    "%e = OpBitcast %uint %exp\n%four = OpFMul %float %rest %f4\n%r = OpConvertFToU %uint %four\n"
-    "%again = OpExtInst %float %glsl Ldexp %most %exp\n%same = OpFOrdEqual %bool %again %f\n%s = OpSelect %uint %same %u1 %u0\n"
-    "%a = OpIMul %uint %w %u10\n%b = OpIAdd %uint %a %e\n%c = OpIMul %uint %b %u10\n%d = OpIAdd %uint %c %r\n%g = OpIMul %uint %d %u10\n"
-    "%y = OpIAdd %uint %g %s\n" STORE));
-  EXPECT((((x * 10 + (x < 1 ? 0 : x < 2 ? 1 : x < 4 ? 2 : x < 8 ? 3 : 4)) * 10) + 3) * 10 + 1);
-}
+COMPUTES(parts_of_floats_go_through_pointers, HEAD(SIZE, "",
+         "%ffloat = OpTypePointer Function %float\n%fint = OpTypePointer Function %int\n%f34 = OpConstant %float 0.75\n%f4 = OpConstant %float 4\n")
+         BEGIN "%vm = OpVariable %ffloat Function\n%ve = OpVariable %fint Function\n" LOAD
+         "%fx = OpConvertUToF %float %x\n%f = OpFAdd %float %fx %f34\n%rest = OpExtInst %float %glsl Modf %f %vm\n"
+         "%most = OpExtInst %float %glsl Frexp %f %ve\n%whole = OpLoad %float %vm\n%exp = OpLoad %int %ve\n%w = OpConvertFToU %uint %whole\n"
+         "%e = OpBitcast %uint %exp\n%four = OpFMul %float %rest %f4\n%r = OpConvertFToU %uint %four\n"
+         "%again = OpExtInst %float %glsl Ldexp %most %exp\n%same = OpFOrdEqual %bool %again %f\n%s = OpSelect %uint %same %u1 %u0\n"
+         "%a = OpIMul %uint %w %u10\n%b = OpIAdd %uint %a %e\n%c = OpIMul %uint %b %u10\n%d = OpIAdd %uint %c %r\n%g = OpIMul %uint %d %u10\n"
+         "%y = OpIAdd %uint %g %s\n" STORE,
+         (((x * 10 + (x < 1 ? 0 : x < 2 ? 1 : x < 4 ? 2 : x < 8 ? 3 : 4)) * 10) + 3) * 10 + 1)
 
 /* As before SPIR-V 1.3: the storage class is Uniform, BufferBlock says that it is written. */
 TEST(old_storage_buffers)

@@ -36,4 +36,36 @@ void import_run(const vyre_module *module, uint32_t groups, const import_buffer 
 
 uint32_t import_count(const vyre_module *module, vyre_opcode op); /* rows of that op */
 
+/* For tests of which each has a function `run` from a text to the module, which runs it over words `in` to words `out`, N of each. */
+
+/* Compares the words of `out` with an expression of the index i and of x, the word of `in`. */
+#define EXPECT(expression)                                                                                \
+  for (uint32_t i = 0; i < N; i++) {                                                                      \
+    const uint32_t x = in[i], expected = (expression);                                                    \
+    (void)x;                                                                                              \
+    if (out[i] != expected)                                                                               \
+      fail_msg("i %u x %u: %u (0x%08x), not %u (0x%08x)", i, x, out[i], out[i], expected, expected);      \
+  }
+
+/* Words that no expression is simpler than. */
+#define ONE_OF(...) ((const uint32_t[]){__VA_ARGS__})[i]
+
+/* Defines a test whose program computes that. */
+#define COMPUTES(name, text, expression) COMPUTES_AND_HAS(name, text, expression, {VYRE_OP_verbatim, 0})
+
+/* And whose module has so many rows of operations. */
+#define COMPUTES_AND_HAS(name, text, expression, ...)                \
+  TEST(name)                                                         \
+  {                                                                  \
+    static const struct {                                            \
+      vyre_opcode op;                                                \
+      uint32_t count;                                                \
+    } rows[] = {__VA_ARGS__};                                        \
+    vyre_module *m = run(text);                                      \
+    EXPECT(expression);                                              \
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)        \
+      assert_int_equal(import_count(m, rows[k].op), rows[k].count);  \
+    vyre_module_destroy(m);                                          \
+  }
+
 #endif
