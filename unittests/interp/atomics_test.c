@@ -1,79 +1,11 @@
-/* Atomics: what each combines, in which order, on which types, and under float modes.
+/* Atomics on floats: what each combines, in which order, and under float modes.  Those on integers are compared with other targets
+ * (lit-tests/Export/c-memory.vir) and with C (unittests/spirv/import_memory.c, import_types.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
 #include "interp_fixture.h"
 
 #include <math.h>
-
-TEST(atomics_count_and_combine)
-{
-  uint32_t bins[8] = {0}, y[14] = {0}, old[256];
-  y[1] = 0xffffffff;
-  y[3] = 0x7fffffff;
-  y[5] = 0xffffffff;
-  launch l = {.text = "program @histogram workgroup(64, 1, 1) {\n"
-                      "  buffer %bins : u32[8] storage set(0) binding(0) buffer %y : u32[] storage set(0) binding(1)\n"
-                      "  buffer %z : i32[] storage set(0) binding(1) buffer %old : u32[] storage set(0) binding(2) %i = gid.x\n"
-                      "  %n = atomic_add %bins[umod(mul(%i, %i), 8u32)], 1u32 %sum = atomic_add %y[0], %i\n"
-                      "  %umin = atomic_umin %y[1], add(%i, 5u32) %umax = atomic_umax %y[2], %i\n"
-                      "  %smin = atomic_smin %z[3], sub(bitcast(%i : i32), 100i32)\n"
-                      "  %smax = atomic_smax %z[4], sub(bitcast(%i : i32), 300i32)\n"
-                      "  %and = atomic_and %y[5], not(shl(1u32, umod(%i, 30u32)))\n"
-                      "  %or = atomic_or %y[6], shl(1u32, umod(%i, 5u32)) %xor = atomic_xor %y[7], %i\n"
-                      "  %sub = atomic_sub %y[8], 1u32 %cas = atomic_compare_exchange %y[9], %i, add(%i, 0u32)\n"
-                      "  %won = atomic_compare_exchange %y[10], add(%i, 1u32), 0u32 %swap = atomic_exchange %y[11], %i\n"
-                      "  atomic_store %y[12], %i %far = atomic_add %y[1000], 1u32 %seen = atomic_load %y[10]\n"
-                      "  store %old[%i], add(add(%sum, %far), mul(%swap, 65536u32)) if eq %i, 255u32 { store %y[13], %seen }\n"
-                      "}\n",
-              .groups = {4, 1, 1},
-              .buffers = {{"bins", bins, sizeof bins}, {"y", y, sizeof y}, {"old", old, sizeof old}}};
-  launch_ok(&l);
-  uint32_t want[8] = {0}, sum = 0;
-  for (uint32_t i = 0; i < 256; i++) {
-    want[i * i % 8]++;
-    assert_int_equal(old[i], sum + (i ? i - 1 : 0) * 65536u); /* by invocation, in order */
-    sum += i;
-  }
-  assert_memory_equal(bins, want, sizeof bins);
-  const uint32_t all[14] = {sum, 5, 255, (uint32_t)-100, 0, 0xc0000000, 31, 0, (uint32_t)-256, 0, 1, 255, 255, 1};
-  for (uint32_t i = 0; i < 14; i++)
-    if (y[i] != all[i])
-      fail_msg("y[%u] is 0x%x, not 0x%x", i, y[i], all[i]);
-}
-
-TEST(atomics_on_64_bits)
-{
-  uint64_t y[12] = {0, UINT64_MAX, 0, 0, 1, 0, UINT64_MAX}, old[8];
-  launch l = {.text = "program @wide workgroup(4, 1, 1) {\n"
-                      "  buffer %y : u64[] storage set(0) binding(0)\n"
-                      "  buffer %old : u64[] storage set(0) binding(1)\n"
-                      "  %i = gid.x\n"
-                      "  %w = add(convert(%i : u64), 0x100000000u64)\n"
-                      "  %sum = atomic_add %y[0], %w\n"
-                      "  %umin = atomic_umin %y[1], %w\n"
-                      "  %umax = atomic_umax %y[2], %w\n"
-                      "  %smin = atomic_smin %y[3], neg(%w)\n"
-                      "  %smax = atomic_smax %y[4], neg(%w)\n"
-                      "  %sub = atomic_sub %y[5], %w\n"
-                      "  %and = atomic_and %y[6], not(%w)\n"
-                      "  %or = atomic_or %y[7], %w\n"
-                      "  %cas = atomic_compare_exchange %y[8], %w, 0u64\n"
-                      "  %low = atomic_compare_exchange %y[9], %w, 0x100000000u64\n" /* 0 is not it, whatever its low half */
-                      "%swap = atomic_exchange %y[10], %w %far = atomic_add %y[1000], %w\n"
-                      "store %old[%i], add(%sum, add(%far, %low)) }\n",
-              .groups = {2, 1, 1},
-              .buffers = {{"y", y, sizeof y}, {"old", old, sizeof old}}};
-  launch_ok(&l);
-  const uint64_t high = UINT64_C(1) << 32, sum = 8 * high + 28;
-  const uint64_t all[12] = {sum, high, high + 7, 0 - (high + 7), 1, 0 - sum, ~(high + 7), high + 7, high, 0, high + 7};
-  for (uint32_t i = 0; i < 12; i++)
-    if (y[i] != all[i])
-      fail_msg("y[%u] is 0x%llx, not 0x%llx", i, (unsigned long long)y[i], (unsigned long long)all[i]);
-  uint64_t seen = 0;
-  for (uint64_t i = 0; i < 8; seen += high + i++)
-    assert_true(old[i] == seen); /* by invocation, in order */
-}
 
 static uint32_t
 bits(float value)

@@ -1,16 +1,13 @@
-/* Values known before the run, and a run that finds no memory.
+/* Values known before the run, and how deep a program may nest.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
-#include "../test_allocator.h"
 #include "vyre/run.h"
 
 #define U32  VYRE_TYPE(VYRE_U32, 1)
 #define I32  VYRE_TYPE(VYRE_I32, 1)
 #define F32  VYRE_TYPE(VYRE_F32, 1)
 #define BOOL VYRE_TYPE(VYRE_BOOL, 1)
-
-/* ---- a program with everything that takes memory -------------------------------------------------------------------- */
 
 typedef struct built {
   vyre_module *module;
@@ -123,42 +120,6 @@ TEST(what_is_wrong_is_not_constant)
   vyre_row_set_operand(m, first, 1, second);
   assert_false(vyre_constant_value(m, second, NULL, 0, &value));
   vyre_module_destroy(m);
-}
-
-static vyre_status
-run(const built *p, uint32_t y[8])
-{
-  const vyre_binding binding = {p->y, y, 8 * sizeof *y, 0};
-  const vyre_dispatch dispatch = {.program = p->program, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1};
-  return vyre_interp_run(p->module, &dispatch, NULL, NULL);
-}
-
-TEST(every_allocation_may_fail)
-{
-  test_memory m;
-  const vyre_allocator allocator = test_allocator(&m, 0);
-  const built p = build(&allocator);
-  const size_t before = m.out;
-  uint32_t failures = 0;
-  for (uint64_t at = 1; at < 1000; at++) {
-    uint32_t y[8] = {0};
-    m.calls = 0;
-    m.fail_at = at;
-    vyre_status status = run(&p, y);
-    assert_true(m.out == before); /* all is given back, with the size it was taken with */
-    if (!status) {
-      for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(y[i], 4);
-      break;
-    }
-    failures++;
-    assert_non_null(strstr(vyre_status_text(status), "emory"));
-    vyre_status_free(status);
-  }
-  assert_true(failures > 10);
-  m.fail_at = 0;
-  vyre_module_destroy(p.module);
-  assert_true(m.out == 0);
 }
 
 /* A store within so many blocks. */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
+#include "../test_allocator.h"
 #include "interp_fixture.h"
 
 #include "vyre/text.h"
@@ -43,32 +44,66 @@ element_named(const char *name)
   return index ? (uint32_t)strtoul(index + 1, NULL, 10) : 0;
 }
 
+/* A launch's module, and how it is run. */
+typedef struct prepared {
+  vyre_module *module;
+  vyre_binding bindings[6];
+  vyre_dispatch dispatch;
+} prepared;
+
+static void
+prepare(const launch *l, const vyre_allocator *allocator, prepared *out)
+{
+  uint32_t count = 0;
+  assert_ok(vyre_module_create(allocator, 0, &out->module));
+  assert_ok(vyre_text_parse_lines(out->module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){show, NULL}));
+  vyre_verify_errors errors = {0};
+  assert_ok(vyre_verify(out->module, &errors));
+  vyre_verify_errors_free(&errors);
+  for (const bound *b = l->buffers; count < 6 && b->name; b++)
+    out->bindings[count++] = (vyre_binding){row_named(out->module, b->name), b->data, b->size, element_named(b->name)};
+  out->dispatch =
+      (vyre_dispatch){.program = {vyre_module_view(out->module)->first[0]},
+                      .groups = {l->groups[0] ? l->groups[0] : 1, l->groups[1] ? l->groups[1] : 1, l->groups[2] ? l->groups[2] : 1},
+                      .bindings = out->bindings,
+                      .binding_count = count,
+                      .specs = l->specs,
+                      .spec_count = l->spec_count,
+                      .first = l->first,
+                      .count = l->count};
+}
+
 vyre_status
 launch_run(launch *l)
 {
-  vyre_module *module;
-  vyre_binding bindings[6];
-  uint32_t count = 0;
-  assert_ok(vyre_module_create(NULL, 0, &module));
-  assert_ok(vyre_text_parse_lines(module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){show, NULL}));
-  vyre_verify_errors errors = {0};
-  assert_ok(vyre_verify(module, &errors));
-  vyre_verify_errors_free(&errors);
-  for (; count < 6 && l->buffers[count].name; count++)
-    bindings[count] = (vyre_binding){row_named(module, l->buffers[count].name), l->buffers[count].data, l->buffers[count].size,
-                                     element_named(l->buffers[count].name)};
-  const vyre_dispatch dispatch = {
-      .program = {vyre_module_view(module)->first[0]},
-      .groups = {l->groups[0] ? l->groups[0] : 1, l->groups[1] ? l->groups[1] : 1, l->groups[2] ? l->groups[2] : 1},
-      .bindings = bindings,
-      .binding_count = count,
-      .specs = l->specs,
-      .spec_count = l->spec_count,
-      .first = l->first,
-      .count = l->count};
-  vyre_status status = vyre_interp_run(module, &dispatch, &l->options, &l->stats);
-  vyre_module_destroy(module);
+  prepared p;
+  prepare(l, NULL, &p);
+  vyre_status status = vyre_interp_run(p.module, &p.dispatch, &l->options, &l->stats);
+  vyre_module_destroy(p.module);
   return status;
+}
+
+void
+launch_without_memory(const launch *l)
+{
+  bool good = false;
+  for (uint64_t n = 1; !good; n++) {
+    test_memory memory;
+    const vyre_allocator allocator = test_allocator(&memory, 0);
+    prepared p;
+    prepare(l, &allocator, &p);
+    const size_t before = memory.out;
+    memory.calls = 0;
+    memory.fail_at = n;
+    vyre_status status = vyre_interp_run(p.module, &p.dispatch, &l->options, NULL);
+    good = memory.calls < n;
+    if (good != !status || (status && !strstr(vyre_status_text(status), "memory")))
+      fail_msg("allocation %llu: %s", (unsigned long long)n, status ? vyre_status_text(status) : "no error");
+    assert_int_equal(memory.out, before);
+    assert_true(!good || n > 10);
+    vyre_status_free(status);
+    vyre_module_destroy(p.module);
+  }
 }
 
 void

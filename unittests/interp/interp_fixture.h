@@ -31,6 +31,9 @@ void launch_ok(launch *l);
 /* Must fail, with all of these in the message, and a "Fix:" line. */
 void launch_fails(launch *l, const char *word1, const char *word2, const char *word3);
 
+/* Runs again and again, of which each finds one allocation more than the one before; all is given back by each. */
+void launch_without_memory(const launch *l);
+
 /* A run, and words of the message that ends it; NULL if it succeeds. */
 typedef struct launch_case {
   launch launch;

@@ -233,32 +233,14 @@ float_extremes(vyre_kind kind, uint64_t out[MOST_EXTREMES])
   const uint32_t bits = vyre_kind_bits(kind), digits = kind == VYRE_F16 ? 10 : kind == VYRE_F32 ? 23 : 52;
   const uint64_t unit = UINT64_C(1) << digits, sign = UINT64_C(1) << (bits - 1), infinity = sign - unit;
   const uint64_t one = (infinity >> 1) & ~(unit - 1);
+  /* clang-format off */
   const uint64_t magnitudes[] = {
-      0,
-      1,
-      unit - 1,
-      unit,
-      one,
-      infinity - 1,
-      infinity,
-      infinity | unit >> 1, /* of triples */
-      2,
-      3,
-      unit + 1,
-      2 * unit - 1,
-      2 * unit, /* at the lower end */
-      one - unit,
-      one - 1,
-      one + 1,
-      one + unit / 2,
-      one + unit,
-      one + digits * unit,
-      one + (digits + 1) * unit - 1, /* about 1 */
-      infinity - unit,
-      infinity - unit - 1,
-      infinity - unit + 1,
-      infinity | 1, /* at the upper end */
+      0, 1, unit - 1, unit, one, infinity - 1, infinity, infinity | unit >> 1, /* of triples */
+      2, 3, unit + 1, 2 * unit - 1, 2 * unit,                                  /* at the lower end */
+      one - unit, one - 1, one + 1, one + unit / 2, one + unit, one + digits * unit, one + (digits + 1) * unit - 1, /* about 1 */
+      infinity - unit, infinity - unit - 1, infinity - unit + 1, infinity | 1, /* at the upper end */
   };
+  /* clang-format on */
   uint32_t count = 0;
   for (size_t i = 0; i < sizeof magnitudes / sizeof *magnitudes; i++)
     count = add_signs(out, count, magnitudes[i], sign);
@@ -269,29 +251,11 @@ static uint32_t
 integer_extremes(vyre_kind kind, uint64_t out[MOST_EXTREMES])
 {
   /* exponents for ldexp, and integers that conversions round, each with its negation */
-  static const uint64_t values[] = {0,
-                                    1,
-                                    10,
-                                    24,
-                                    53,
-                                    126,
-                                    149,
-                                    1022,
-                                    1023,
-                                    1074,
-                                    1075,
-                                    2046,
-                                    2097,
-                                    2098,
-                                    2200,
-                                    9999,
-                                    65519,
-                                    65520,
-                                    0x1000001,
-                                    0x7fffffff,
-                                    UINT64_C(1) << 31,
-                                    INT64_MAX,
-                                    UINT64_C(0x20000000000001)};
+  /* clang-format off */
+  static const uint64_t values[] = {
+      0, 1, 10, 24, 53, 126, 149, 1022, 1023, 1074, 1075, 2046, 2097, 2098, 2200, 9999, 65519, 65520, 0x1000001, 0x7fffffff,
+      UINT64_C(1) << 31, INT64_MAX, UINT64_C(0x20000000000001)};
+  /* clang-format on */
   uint32_t count = 0;
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     out[count++] = eval_cut(kind, values[i]);

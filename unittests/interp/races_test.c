@@ -2,10 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
-#include "../test_allocator.h"
 #include "interp_fixture.h"
-
-#include "vyre/text.h"
 
 #define HEAD                                        \
   "program @p workgroup(4, 1, 1) {\n"               \
@@ -352,42 +349,21 @@ TEST(large_memory_is_followed)
 
 TEST(each_allocation_of_a_run_may_fail)
 {
-  static const char text[] = "program @p relaxed workgroup(32, 1, 1) {\n"
-                             "  buffer %x : u32[] storage set(0) binding(0)\n"
-                             "  buffer %own : u32[64] private\n"
-                             "  for %k = 0u32 to 40u32 {\n"
-                             "    async_copy %own[%k], %x[add(mul(%k, 64u32), lindex)]\n"
-                             "    async_copy %x[add(mul(%k, 64u32), add(lindex, 32u32))], %own[63]\n"
-                             "    async_wait 20\n"
-                             "  }\n"
-                             "  %m = inverse tuple(1.0f32x2, join(1.0f32, 2.0f32))\n"
-                             "}\n";
   static uint32_t data[64 * 40];
-  bool good = false;
-  for (uint64_t n = 1; !good; n++) {
-    test_memory fail;
-    vyre_allocator allocator = test_allocator(&fail, 0);
-    vyre_module *module;
-    assert_null(vyre_module_create(&allocator, 0, &module));
-    assert_null(vyre_text_parse(module, text, sizeof text - 1, "test.vir", (vyre_diagnostics){0}));
-    const vyre_view *v = vyre_module_view(module);
-    uint32_t buffer = v->first[v->first[0]];
-    while (VYRE_ROW_OP(v->op[buffer]) != VYRE_OP_buffer)
-      buffer = v->next[buffer];
-    const vyre_binding binding = {{buffer}, data, sizeof data, 0};
-    const vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1};
-    const vyre_interp_options options = {.check_races = true, .report_undefined = true};
-    const size_t before = fail.out;
-    fail.calls = 0;
-    fail.fail_at = n;
-    vyre_status status = vyre_interp_run(module, &dispatch, &options, NULL);
-    good = fail.calls < n;
-    if (good != !status)
-      fail_msg("allocation %llu: %s", (unsigned long long)n, status ? vyre_status_text(status) : "no error");
-    if (status)
-      assert_non_null(strstr(vyre_status_text(status), "memory"));
-    assert_int_equal(fail.out, before);
-    vyre_status_free(status);
-    vyre_module_destroy(module);
-  }
+  const launch l = {
+      .text = "program @p relaxed {\n"
+              "  spec %n : u32 = 32u32 id(7) %size = mul %n, 1u32 workgroup %size, 1u32, 1u32\n"
+              "  buffer %x : u32[] storage set(0) binding(0)\n"
+              "  buffer %tile : u32[%size] workgroup buffer %own : u32[64] private buffer %two : u32[2] private = [3u32, 4u32]\n"
+              "  store %tile[lindex], load(%two[1])\n"
+              "  for %k = 0u32 to 40u32 {\n"
+              "    async_copy %own[%k], %x[add(mul(%k, 64u32), lindex)]\n"
+              "    async_copy %x[add(mul(%k, 64u32), add(lindex, 32u32))], %own[63]\n"
+              "    async_wait 20\n"
+              "  }\n"
+              "  %m = inverse tuple(1.0f32x2, join(1.0f32, 2.0f32))\n"
+              "}\n",
+      .buffers = {{"x", data, sizeof data}},
+      .options = {.check_races = true, .report_undefined = true}};
+  launch_without_memory(&l);
 }

@@ -266,12 +266,13 @@ static uint64_t
 edge(const format *f, uint32_t k)
 {
   const uint64_t infinity = (uint64_t)exponent_mask(f) << (f->digits - 1), one = (infinity >> 1) & infinity;
+  const uint64_t fraction = fraction_mask(f), half = (fraction + 1) / 2;
   const uint64_t edges[EDGES / 2] = {0,
                                      1,
                                      2,
-                                     fraction_mask(f),
-                                     fraction_mask(f) + 1,
-                                     fraction_mask(f) + 2,
+                                     fraction,
+                                     fraction + 1,
+                                     fraction + 2,
                                      one,
                                      one + 1,
                                      one - 1,
@@ -279,7 +280,7 @@ edge(const format *f, uint32_t k)
                                      infinity - 2,
                                      infinity,
                                      infinity | 1,
-                                     one + (fraction_mask(f) + 1) / 2};
+                                     one + half};
   return edges[k / 2 % (EDGES / 2)] | (uint64_t)(k & 1) << (f->bits - 1);
 }
 
@@ -435,44 +436,20 @@ wanted(const format *f, uint32_t op, uint32_t i, bool flush, bool to_zero)
   if (flush && f == &formats[2])
     bits[3] = op == FROM_F64 ? without_denormal(f, bits[3]) : bits[3];
   const exact x = decode(f, bits[0]), y = decode(f, bits[1]), z = decode(f, bits[2]);
-  exact minus_y = y, r = not_a_number;
-  minus_y.negative = !y.negative;
-  switch (op) {
-  case ADD:
-    r = sum(x, y);
-    break;
-  case SUB:
-    r = sum(x, minus_y);
-    break;
-  case MUL:
-    r = product(x, y);
-    break;
-  case DIV:
-    r = quotient(x, y);
-    break;
-  case SQRT:
-    r = root(x);
-    break;
-  case FMA:
-    r = sum(product(x, y), z);
-    break;
-  case REM:
-    r = remainder_of(x, y);
-    break;
-  case MOD:
-    r = modulo_of(x, y);
-    break;
-  case LDEXP:
-    r = x;
-    r.e += r.m ? clamped_exponent(points[3][i]) : 0;
-    break;
-  case FROM_F64:
-    r = decode(&formats[2], bits[3]);
-    break;
-  default:
-    r = integer(bits[3], op == FROM_I64);
-    break;
-  }
+  const exact minus_y = {!y.negative, y.is_nan, y.is_infinite, y.more, y.m, y.e};
+  exact scaled = x;
+  scaled.e += x.m ? clamped_exponent(points[3][i]) : 0;
+  const exact r = op == ADD        ? sum(x, y)
+                  : op == SUB      ? sum(x, minus_y)
+                  : op == MUL      ? product(x, y)
+                  : op == DIV      ? quotient(x, y)
+                  : op == SQRT     ? root(x)
+                  : op == FMA      ? sum(product(x, y), z)
+                  : op == REM      ? remainder_of(x, y)
+                  : op == MOD      ? modulo_of(x, y)
+                  : op == LDEXP    ? scaled
+                  : op == FROM_F64 ? decode(&formats[2], bits[3])
+                                   : integer(bits[3], op == FROM_I64);
   const uint64_t rounded = encode(f, r, to_zero);
   return flush ? without_denormal(f, rounded) : rounded;
 }
@@ -512,19 +489,10 @@ check_format(const format *f)
   }
 }
 
-TEST(f16_is_rounded_once)
+TEST(each_format_is_rounded_once)
 {
-  check_format(&formats[0]);
-}
-
-TEST(f32_is_rounded_once)
-{
-  check_format(&formats[1]);
-}
-
-TEST(f64_is_rounded_once)
-{
-  check_format(&formats[2]);
+  for (uint32_t k = 0; k < 3; k++)
+    check_format(&formats[k]);
 }
 
 /* The reference itself, where the processor computes the same. */

@@ -57,39 +57,12 @@ small(uint32_t i)
 
 /* ---- built-ins ------------------------------------------------------------------------------------------------------ */
 
-TEST(places_follow_the_index)
+TEST(subgroups_have_32_lanes_unless_said_otherwise)
 {
-  static const uint32_t sizes[] = {1, 4, 16, 32, 64, 128};
-  for (uint32_t k = 0; k < 6; k++) {
-    const uint32_t size = sizes[k];
-    run("store %y[%i], or(or(subgroup_lane, shl(subgroup_id, 8u32)), or(shl(subgroup_size, 16u32), shl(subgroups, 24u32)))\n",
-        size);
-    for (uint32_t i = 0; i < N; i++)
-      assert_int_equal(results[i], i % size | i / size << 8 | size << 16 | (N + size - 1) / size << 24);
-  }
-  run("store %y[%i], subgroup_lane\n", 0);
-  assert_int_equal(results[33], 1); /* 32 unless said otherwise */
-}
-
-TEST(masks_are_of_the_whole_subgroup)
-{
-  static const char *const names[] = {"eq", "ge", "gt", "le", "lt"};
-  for (uint32_t k = 0; k < 5; k++)
-    for (uint32_t size = 8; size <= 128; size *= 4)
-      for (uint32_t word = 0; word < 4; word++) {
-        char body[256];
-        snprintf(body, sizeof body, "store %%y[%%i], lane(subgroup_%s_mask, %uu32)\n", names[k], word);
-        run(body, size);
-        for (uint32_t i = 0; i < N; i++) {
-          uint32_t want = 0;
-          for (uint32_t bit = 0; bit < 32; bit++) {
-            const uint32_t lane = word * 32 + bit, own = i % size;
-            const bool in[5] = {lane == own, lane >= own, lane > own, lane <= own, lane < own};
-            want |= (uint32_t)(in[k] && lane < size) << bit;
-          }
-          assert_int_equal(results[i], want);
-        }
-      }
+  run("store %y[%i], or(subgroup_lane, shl(subgroup_size, 8u32))\n", 0);
+  assert_int_equal(results[33], 1 | 32 << 8);
+  run("store %y[%i], or(or(subgroup_lane, shl(subgroup_id, 8u32)), or(shl(subgroup_size, 16u32), shl(subgroups, 24u32)))\n", 1);
+  assert_int_equal(results[33], 33 << 8 | 1 << 16 | 40 << 24);
 }
 
 TEST(sizes_are_powers_of_two)
@@ -213,52 +186,6 @@ TEST(all_kinds_move)
 }
 
 /* ---- sums and the like ---------------------------------------------------------------------------------------------- */
-
-static const char *const combiners[] = {"add", "mul", "umin", "umax", "and", "or", "xor"};
-
-static uint32_t
-combine(uint32_t c, uint32_t x, uint32_t y)
-{
-  const uint32_t results_of[] = {x + y, x * y, x < y ? x : y, x > y ? x : y, x & y, x | y, x ^ y};
-  return results_of[c];
-}
-
-static uint32_t
-combined(uint32_t c, uint32_t i, uint32_t size, uint32_t cluster, uint32_t group, bool some)
-{
-  const uint32_t begin = i / size * size + i % size / cluster * cluster;
-  const uint32_t end = group == VYRE_GROUP_INCLUSIVE ? i + 1 : group == VYRE_GROUP_EXCLUSIVE ? i : begin + cluster;
-  static const uint32_t starts[] = {0, 1, UINT32_MAX, 0, UINT32_MAX, 0, 0};
-  uint32_t sum = starts[c];
-  for (uint32_t j = begin; j < end && j < N && j < i / size * size + size; j++)
-    if (!(some && j % 3 == 1))
-      sum = combine(c, sum, values[j]);
-  return sum;
-}
-
-TEST(lanes_combine)
-{
-  static const char *const words[] = {"", "inclusive", "exclusive", "clustered(4)", "clustered(1)", "clustered(64)"};
-  static const uint32_t clusters[] = {64, 64, 64, 4, 1, 64};
-  fill_values(scattered);
-  for (uint32_t m = 0; m < sizeof combiners / sizeof *combiners; m++)
-    for (uint32_t size = 2; size <= 32; size *= 4)
-      for (uint32_t form = 0; form < 12; form++) {
-        const uint32_t word = form % 6, group = word < 3 ? word : VYRE_GROUP_CLUSTERED;
-        const uint32_t cluster = clusters[word] < size ? clusters[word] : size;
-        const bool some = form >= 6;
-        char body[512];
-        snprintf(body, sizeof body, "%s %%r = subgroup_%s %%v %s\n store %%y[%%i], %%r\n}\n",
-                 some ? "if ne umod(%i, 3u32), 1u32 {" : "block {", combiners[m], words[word]);
-        run(body, size);
-        for (uint32_t i = 0; i < N; i++) {
-          const uint32_t want = some && i % 3 == 1 ? 0xeeeeeeeeu : combined(m, i, size, cluster, group, some);
-          if (results[i] != want)
-            fail_msg("subgroup_%s %s in subgroups of %u: invocation %u gets %u, not %u", combiners[m], words[word], size, i,
-                     results[i], want);
-        }
-      }
-}
 
 static uint32_t
 bits_of(float value)
