@@ -1,5 +1,4 @@
-/* SPIR-V that no front end writes but that is valid, by assembly: phis, odd branches, mixed signedness, several entry points, byte
- * order.
+/* SPIR-V that no front end writes but that is valid, by assembly: phis, odd branches, mixed signedness, byte order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -242,31 +241,6 @@ COMPUTES(specialization_operations, HEAD("OpExecutionModeId %main LocalSizeId %s
          BEGIN LOAD "%t = OpIAdd %uint %x %s3\n%t1 = OpSelect %uint %sc %t %u0\n%y = OpIAdd %uint %t1 %sn\n" STORE,
          x + 12 + 3)
 
-TEST(several_entry_points)
-{
-  vyre_bytes words = import_assemble(
-    "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %one \"first\"\nOpEntryPoint GLCompute %two \"second\"\n"
-    "OpExecutionMode %one LocalSize 1 1 1\nOpExecutionMode %two LocalSize 2 3 1\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
-    "OpDecorate %a DescriptorSet 0\nOpDecorate %a Binding 0\nOpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 1\n"
-    "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%block = OpTypeStruct %uint\n%pb = OpTypePointer StorageBuffer %block\n"
-    "%pu = OpTypePointer StorageBuffer %uint\n%a = OpVariable %pb StorageBuffer\n%b = OpVariable %pb StorageBuffer\n%u0 = OpConstant %uint 0\n%u7 = OpConstant %uint 7\n"
-    "%f1 = OpTypeFunction %void %pu\n"
-    "%one = OpFunction %void None %fn\n%l1 = OpLabel\n%p1 = OpAccessChain %pu %a %u0\n%c1 = OpFunctionCall %void %set %p1\nOpReturn\nOpFunctionEnd\n"
-    "%two = OpFunction %void None %fn\n%l2 = OpLabel\n%p2 = OpAccessChain %pu %b %u0\n%c2 = OpFunctionCall %void %set %p2\nOpReturn\nOpFunctionEnd\n"
-    "%set = OpFunction %void None %f1\n%p = OpFunctionParameter %pu\n%l3 = OpLabel\nOpStore %p %u7\nOpReturn\nOpFunctionEnd\n");
-  vyre_module *m = import_read(&words);
-  const vyre_view *v = vyre_module_view(m);
-  const uint32_t one = v->first[0], two = v->next[one];
-  assert_string_equal(vyre_row_name(m, (vyre_row){one}), "first");
-  assert_string_equal(vyre_row_name(m, (vyre_row){two}), "second");
-  assert_int_equal(v->next[two], 0);
-  assert_int_equal(import_count(m, VYRE_OP_buffer), 2); /* each has its own interface */
-  assert_int_equal(import_count(m, VYRE_OP_store), 2);
-  assert_int_equal(vyre_program_info_of(m, (vyre_row){two})->input, 0);
-  vyre_module_destroy(m);
-  vyre_bytes_free(&words);
-}
-
 TEST(byte_order_and_alignment)
 {
   vyre_bytes words = import_assemble(BODY("%y = OpIMul %uint %x %u3\n" STORE)), swapped = {0}, odd = {0};
@@ -288,47 +262,6 @@ TEST(byte_order_and_alignment)
   vyre_bytes_free(&swapped);
 }
 
-TEST(what_is_kept_beside)
-{
-  vyre_bytes words = import_assemble(
-    "OpCapability Shader\nOpCapability Int64\nOpExtension \"SPV_KHR_storage_buffer_storage_class\"\nOpMemoryModel Logical GLSL450\n"
-    "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\nOpExecutionMode %main DenormFlushToZero 32\n"
-    "OpExecutionMode %main RoundingModeRTZ 16\n"
-    "%file = OpString \"a.comp\"\nOpSource GLSL 450 %file\nOpName %s \"size\"\nOpDecorate %s SpecId 9\nOpDecorate %add NoContraction\n"
-    "OpDecorate %add RelaxedPrecision\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n"
-    "%f1 = OpConstant %float 1\n%s = OpSpecConstant %uint 6\n%main = OpFunction %void None %fn\n%l = OpLabel\nOpLine %file 12 3\n"
-    "%add = OpFAdd %float %f1 %f1\nOpReturn\nOpFunctionEnd\n");
-  vyre_module *m = import_read(&words);
-  const vyre_view *v = vyre_module_view(m);
-  const vyre_input *input = vyre_module_input(m, 0);
-  assert_int_equal(input->capabilities.count, 2);
-  assert_true(input->extensions.count > 5 && input->kept.count > 5);
-  const vyre_program_info *info = vyre_program_info_of(m, (vyre_row){v->first[0]});
-  assert_int_equal(info->modes.count, 8);
-  assert_int_equal(v->imm[v->first[0]], VYRE_PROGRAM_RELAXED | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_16);
-  bool spec = false, add = false;
-  for (uint32_t row = 1; row < v->rows; row++) {
-    vyre_string file;
-    uint32_t line, column;
-    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_spec) {
-      spec = true;
-      assert_string_equal(vyre_row_name(m, (vyre_row){row}), "size");
-      assert_int_equal(vyre_row_spec_id(m, (vyre_row){row}), 9);
-      assert_int_equal(v->imm[row], 6);
-    }
-    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add) {
-      add = true;
-      assert_int_equal(VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_EXACT | VYRE_ROW_RELAXED), VYRE_ROW_EXACT | VYRE_ROW_RELAXED);
-      assert_true(vyre_row_line(m, (vyre_row){row}, &file, &line, &column));
-      assert_string_equal(vyre_string_text(m, file), "a.comp");
-      assert_int_equal(line, 12);
-    }
-  }
-  assert_true(spec && add);
-  vyre_module_destroy(m);
-  vyre_bytes_free(&words);
-}
-
 /* x is what was left of it */
 COMPUTES(atomics_count_up_and_down, BODY("%a = OpAtomicIIncrement %uint %px %u1 %u0\n%b = OpAtomicIDecrement %uint %px %u1 %u0\n"
          "%c = OpAtomicIDecrement %uint %px %u1 %u0\n%d = OpLoad %uint %px\n%e = OpIMul %uint %a %u10\n"
@@ -347,30 +280,6 @@ COMPUTES(parts_of_floats_go_through_pointers, HEAD(SIZE, "",
          "%a = OpIMul %uint %w %u10\n%b = OpIAdd %uint %a %e\n%c = OpIMul %uint %b %u10\n%d = OpIAdd %uint %c %r\n%g = OpIMul %uint %d %u10\n"
          "%y = OpIAdd %uint %g %s\n" STORE,
          (((x * 10 + (x < 1 ? 0 : x < 2 ? 1 : x < 4 ? 2 : x < 8 ? 3 : 4)) * 10) + 3) * 10 + 1)
-
-/* As before SPIR-V 1.3: the storage class is Uniform, BufferBlock says that it is written. */
-TEST(old_storage_buffers)
-{
-  vyre_module *m = run(
-    "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" %gid\n" SIZE
-    "OpDecorate %gid BuiltIn GlobalInvocationId\nOpDecorate %array ArrayStride 4\nOpDecorate %block BufferBlock\nOpMemberDecorate %block 0 Offset 0\n"
-    "OpDecorate %in DescriptorSet 0\nOpDecorate %in Binding 0\nOpDecorate %in NonWritable\nOpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 1\n"
-    "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%v3 = OpTypeVector %uint 3\n%pv3 = OpTypePointer Input %v3\n"
-    "%gid = OpVariable %pv3 Input\n%array = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %array\n%pblock = OpTypePointer Uniform %block\n"
-    "%in = OpVariable %pblock Uniform\n%out = OpVariable %pblock Uniform\n%puint = OpTypePointer Uniform %uint\n%piuint = OpTypePointer Input %uint\n"
-    "%u0 = OpConstant %uint 0\n%u3 = OpConstant %uint 3\n" BEGIN LOAD "%y = OpIMul %uint %x %u3\n" STORE);
-  EXPECT(x * 3);
-  const vyre_view *v = vyre_module_view(m);
-  uint32_t buffers = 0;
-  for (uint32_t row = 1; row < v->rows; row++)
-    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer) {
-      assert_int_equal(VYRE_BUFFER_SPACE(v->imm_hi[row]), VYRE_SPACE_STORAGE);
-      assert_int_equal(vyre_type_get(m, v->imm[row]).flags & VYRE_TYPE_BUFFER_BLOCK, VYRE_TYPE_BUFFER_BLOCK);
-      buffers++;
-    }
-  assert_int_equal(buffers, 2);
-  vyre_module_destroy(m);
-}
 
 /* Scopes and semantics of barriers, without the bit that SPIR-V leaves open; instructions without meaning; an undefined value is zero here. */
 TEST(barriers_and_remarks)
@@ -398,25 +307,4 @@ TEST(barriers_and_remarks)
     }
   assert_int_equal(barriers, 2);
   vyre_module_destroy(m);
-}
-
-/* The order of memory rows depends on the model, so it stays what it was. */
-TEST(the_memory_model_is_kept)
-{
-  vyre_bytes words = import_assemble(
-    "OpCapability Shader\nOpCapability VulkanMemoryModel\nOpExtension \"SPV_KHR_vulkan_memory_model\"\nOpMemoryModel Logical Vulkan\n"
-    "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n"
-    "%main = OpFunction %void None %fn\n%l = OpLabel\nOpReturn\nOpFunctionEnd\n");
-  vyre_module *m = import_read(&words);
-  vyre_module_input(m, 0)->spirv_version = 0x10500; /* what the validator here knows */
-  vyre_bytes written = import_write(m);
-  const uint32_t *w = (const uint32_t *)(const void *)written.data;
-  size_t at = 5;
-  while ((w[at] & 0xffff) != 14) /* OpMemoryModel */
-    at += w[at] >> 16;
-  assert_int_equal(w[at + 1], 0);
-  assert_int_equal(w[at + 2], 3);
-  vyre_bytes_free(&written);
-  vyre_module_destroy(m);
-  vyre_bytes_free(&words);
 }
