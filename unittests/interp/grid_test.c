@@ -44,63 +44,65 @@ TEST(workgroups_meet_at_a_grid_barrier)
  */
 TEST(a_grid_barrier_is_for_all_of_the_grid)
 {
-  launch elsewhere = {.text = "program @half workgroup(4, 1, 1) { %w = wid if eq %w.x, 1u32 { barrier device } }\n",
-                      .groups = {3, 1, 1}};
-  launch_fails(&elsewhere, "program @half, row", "(barrier",
-               "not reached by invocation (0, 0, 0) of workgroup (0, 0, 0), global (0, 0, 0)");
-  launch apart = {.text = "program @p workgroup(4, 1, 1) {\n"
-                          "  %w = wid barrier device if eq %w.x, 1u32 { barrier workgroup } if eq %w.x, 2u32 { return }\n"
-                          "  barrier device\n"
-                          "}\n",
-                  .groups = {3, 1, 1}};
-  launch_ok(&apart);
-  launch divergent = {.text = "program @p workgroup(4, 1, 1) { barrier device %g = gid if ult %g.x, 6u32 { barrier workgroup } }\n",
-                      .groups = {3, 1, 1}};
-  launch_fails(&divergent, "(barrier", "of the workgroup comes", "invocation (2, 0, 0) of workgroup (1, 0, 0), global (6, 0, 0)");
+  const launch_case cases[] = {
+      {{.text = "program @half workgroup(4, 1, 1) { %w = wid if eq %w.x, 1u32 { barrier device } }\n", .groups = {3, 1, 1}},
+       {"program @half, row", "(barrier", "not reached by invocation (0, 0, 0) of workgroup (0, 0, 0), global (0, 0, 0)"}},
+      {{.text = "program @p workgroup(4, 1, 1) {\n"
+                "  %w = wid barrier device if eq %w.x, 1u32 { barrier workgroup } if eq %w.x, 2u32 { return }\n"
+                "  barrier device\n"
+                "}\n",
+        .groups = {3, 1, 1}},
+       {NULL}},
+      {{.text = "program @p workgroup(4, 1, 1) { barrier device %g = gid if ult %g.x, 6u32 { barrier workgroup } }\n",
+        .groups = {3, 1, 1}},
+       {"(barrier", "of the workgroup comes", "invocation (2, 0, 0) of workgroup (1, 0, 0), global (6, 0, 0)"}},
+  };
+  LAUNCH_CHECK(cases);
 }
 
 TEST(a_grid_that_meets_has_a_limit)
 {
-  launch l = {.text = "program @p workgroup(1024, 1, 1) {\n  barrier device\n}\n", .groups = {1025, 1, 1}};
-  launch_fails(&l, "1025 x 1 x 1 workgroups", "1024", "at most 1048576 invocations");
-  launch many = {.text = "program @p workgroup(1024, 1, 1) {\n  barrier device\n}\n", .groups = {65535, 65535, 65535}};
-  launch_fails(&many, "65535 x 65535 x 65535 workgroups", "barrier device", "at most 1048576 invocations");
-}
-
-static void
-part_of_a_grid(uint64_t first, uint64_t count, uint32_t marks[24])
-{
-  memset(marks, 0, 24 * sizeof *marks);
-  launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
-                      "  buffer %x : u32[] storage set(0) binding(0) %n = groups %w = wid\n"
-                      "  %i = add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x) store %x[%i], add(%i, 1u32)\n"
-                      "}\n",
-              .groups = {4, 3, 2},
-              .buffers = {{"x", marks, 24 * sizeof *marks}},
-              .first = first,
-              .count = count};
-  launch_ok(&l);
+  static const char text[] = "program @p workgroup(1024, 1, 1) {\n  barrier device\n}\n";
+  const launch_case cases[] = {
+      {{.text = text, .groups = {1025, 1, 1}}, {"1025 x 1 x 1 workgroups", "1024", "at most 1048576 invocations"}},
+      {{.text = text, .groups = {65535, 65535, 65535}},
+       {"65535 x 65535 x 65535 workgroups", "barrier device", "at most 1048576 invocations"}},
+  };
+  LAUNCH_CHECK(cases);
 }
 
 TEST(a_part_of_a_grid_is_those_workgroups_alone)
 {
-  uint32_t x[24];
   const uint64_t parts[][2] = {{0, 1}, {0, 24}, {5, 0}, {3, 11}, {23, 1}, {24, 0}, {0, 0}};
   for (uint32_t k = 0; k < 7; k++) {
     const uint64_t first = parts[k][0], count = k == 6 ? 24 : parts[k][1];
-    part_of_a_grid(first, parts[k][1], x);
+    uint32_t x[24] = {0};
+    launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
+                        "  buffer %x : u32[] storage set(0) binding(0) %n = groups %w = wid\n"
+                        "  %i = add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x) store %x[%i], add(%i, 1u32)\n"
+                        "}\n",
+                .groups = {4, 3, 2},
+                .buffers = {{"x", x, sizeof x}},
+                .first = first,
+                .count = parts[k][1]};
+    launch_ok(&l);
     for (uint32_t i = 0; i < 24; i++)
       assert_int_equal(x[i], i >= first && i < first + count ? i + 1 : 0);
   }
-  launch beyond = {.text = "program @p workgroup(1, 1, 1) {\n}\n", .groups = {4, 3, 2}, .first = 20, .count = 5};
-  launch_fails(&beyond, "@p", "5 workgroups from the one with number 20 on", "a grid of 24");
-  beyond.first = UINT64_MAX;
-  launch_fails(&beyond, "@p", "from the one with number", "a grid of 24");
-  launch meets = {.text = "program @p workgroup(1, 1, 1) {\n  barrier device\n}\n", .groups = {4, 1, 1}, .first = 1, .count = 2};
-  launch_fails(&meets, "@p", "meet at barriers", "whole grid");
-  meets.first = 0;
-  meets.count = 4;
-  launch_ok(&meets);
+}
+
+TEST(a_part_is_of_the_grid_and_does_not_meet)
+{
+  static const char text[] = "program @p workgroup(1, 1, 1) {\n}\n";
+  static const char meets[] = "program @p workgroup(1, 1, 1) {\n  barrier device\n}\n";
+  const launch_case cases[] = {
+      {{.text = text, .groups = {4, 3, 2}, .first = 20, .count = 5},
+       {"@p", "5 workgroups from the one with number 20 on", "a grid of 24"}},
+      {{.text = text, .groups = {4, 3, 2}, .first = UINT64_MAX, .count = 5}, {"@p", "from the one with number", "a grid of 24"}},
+      {{.text = meets, .groups = {4, 1, 1}, .first = 1, .count = 2}, {"@p", "meet at barriers", "whole grid"}},
+      {{.text = meets, .groups = {4, 1, 1}, .count = 4}, {NULL}},
+  };
+  LAUNCH_CHECK(cases);
 }
 
 TEST(async_copies_are_there_behind_their_wait)

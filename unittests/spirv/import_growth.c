@@ -5,26 +5,8 @@
 
 #include "vyre/text.h"
 
-#define HEAD                                                                                                                      \
-  "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n"                                   \
-  "OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %B Block\nOpMemberDecorate %B 0 Offset 0\nOpDecorate %array ArrayStride 4\n" \
-  "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\n"                                                                      \
-  "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%u = OpTypeInt 32 0\n%one = OpConstant %u 1\n%zero = OpConstant %u 0\n"        \
-  "%array = OpTypeRuntimeArray %u\n%B = OpTypeStruct %array\n%pB = OpTypePointer StorageBuffer %B\n"                              \
-  "%pu = OpTypePointer StorageBuffer %u\n%b = OpVariable %pB StorageBuffer\n%fu = OpTypeFunction %u %u\n"
-#define MAIN "%main = OpFunction %void None %fn\n%lm = OpLabel\n%p = OpAccessChain %pu %b %zero %zero\n%x = OpLoad %u %p\n"
+#define MAIN "%main = OpFunction %void None %fn\n%lm = OpLabel\n%p = OpAccessChain %pu %b %k0 %k0\n%x = OpLoad %u %p\n"
 #define END  "OpReturn\nOpFunctionEnd\n"
-
-static void
-put(vyre_bytes *text, const char *format, ...)
-{
-  char line[2000];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(line, sizeof(line), format, args);
-  va_end(args);
-  assert_true(vyre_bytes_append(text, line, strlen(line)) == VYRE_OK);
-}
 
 /* The words as a module that may come to so many times its own. */
 static vyre_module *
@@ -60,21 +42,18 @@ static vyre_bytes
 chain(uint32_t functions)
 {
   vyre_bytes text = {0};
-  put(&text, "%s", HEAD MAIN "%r = OpFunctionCall %u %f0 %x\nOpStore %p %r\n" END);
+  PUT(&text, "%s", IMPORT_HEAD MAIN "%r = OpFunctionCall %u %f0 %x\nOpStore %p %r\n" END);
   for (uint32_t k = 0; k < functions; k++)
-    put(&text,
+    PUT(&text,
         "%%f%u = OpFunction %%u None %%fu\n%%a%u = OpFunctionParameter %%u\n%%l%u = OpLabel\n%%r%u = OpFunctionCall %%u %%f%u "
         "%%a%u\n"
         "%%s%u = OpFunctionCall %%u %%f%u %%r%u\nOpReturnValue %%s%u\nOpFunctionEnd\n",
         k, k, k, k, k + 1, k, k, k + 1, k, k);
-  put(&text,
-      "%%f%u = OpFunction %%u None %%fu\n%%a%u = OpFunctionParameter %%u\n%%l%u = OpLabel\n%%r%u = OpIAdd %%u %%a%u %%one\n"
+  PUT(&text,
+      "%%f%u = OpFunction %%u None %%fu\n%%a%u = OpFunctionParameter %%u\n%%l%u = OpLabel\n%%r%u = OpIAdd %%u %%a%u %%k1\n"
       "OpReturnValue %%r%u\nOpFunctionEnd\n",
       functions, functions, functions, functions, functions, functions);
-  assert_true(vyre_bytes_append(&text, "", 1) == VYRE_OK);
-  vyre_bytes words = import_assemble(text.data);
-  vyre_bytes_free(&text);
-  return words;
+  return import_assemble_made(&text);
 }
 
 /* Every length from one that is inlined to one that counts would overflow for. */
@@ -113,27 +92,24 @@ static vyre_bytes
 calls(uint32_t entries, uint32_t count, uint32_t additions)
 {
   vyre_bytes text = {0};
-  put(&text, "OpCapability Shader\nOpMemoryModel Logical GLSL450\n");
+  PUT(&text, "OpCapability Shader\nOpMemoryModel Logical GLSL450\n");
   for (uint32_t e = 0; e < entries; e++)
-    put(&text, "OpEntryPoint GLCompute %%main%u \"main%u\"\n", e, e);
+    PUT(&text, "OpEntryPoint GLCompute %%main%u \"main%u\"\n", e, e);
   for (uint32_t e = 0; e < entries; e++)
-    put(&text, "OpExecutionMode %%main%u LocalSize 1 1 1\n", e);
-  put(&text, "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n%%u = OpTypeInt 32 0\n%%one = OpConstant %%u 1\n"
+    PUT(&text, "OpExecutionMode %%main%u LocalSize 1 1 1\n", e);
+  PUT(&text, "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n%%u = OpTypeInt 32 0\n%%one = OpConstant %%u 1\n"
              "%%fu = OpTypeFunction %%u %%u\n");
   for (uint32_t e = 0; e < entries; e++) {
-    put(&text, "%%main%u = OpFunction %%void None %%fn\n%%lm%u = OpLabel\n", e, e);
+    PUT(&text, "%%main%u = OpFunction %%void None %%fn\n%%lm%u = OpLabel\n", e, e);
     for (uint32_t k = 0; k < count; k++)
-      put(&text, "%%c%u_%u = OpFunctionCall %%u %%f %%one\n", e, k);
-    put(&text, END);
+      PUT(&text, "%%c%u_%u = OpFunctionCall %%u %%f %%one\n", e, k);
+    PUT(&text, END);
   }
-  put(&text, "%%f = OpFunction %%u None %%fu\n%%a = OpFunctionParameter %%u\n%%l = OpLabel\n%%r0 = OpIAdd %%u %%a %%one\n");
+  PUT(&text, "%%f = OpFunction %%u None %%fu\n%%a = OpFunctionParameter %%u\n%%l = OpLabel\n%%r0 = OpIAdd %%u %%a %%one\n");
   for (uint32_t k = 1; k < additions; k++)
-    put(&text, "%%r%u = OpIAdd %%u %%r%u %%one\n", k, k - 1);
-  put(&text, "OpReturnValue %%r%u\nOpFunctionEnd\n", additions - 1);
-  assert_true(vyre_bytes_append(&text, "", 1) == VYRE_OK);
-  vyre_bytes words = import_assemble(text.data);
-  vyre_bytes_free(&text);
-  return words;
+    PUT(&text, "%%r%u = OpIAdd %%u %%r%u %%one\n", k, k - 1);
+  PUT(&text, "OpReturnValue %%r%u\nOpFunctionEnd\n", additions - 1);
+  return import_assemble_made(&text);
 }
 
 /* Small modules may grow by much; the bound of large ones follows their words, and holds for all programs of a module together. */
@@ -164,34 +140,31 @@ static vyre_bytes
 copies(uint32_t members, uint32_t count, bool insert)
 {
   vyre_bytes text = {0};
-  put(&text,
+  PUT(&text,
       "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %%main \"main\"\n"
       "OpExecutionMode %%main LocalSize 1 1 1\nOpDecorate %%B Block\nOpMemberDecorate %%B 0 Offset 0\n"
       "OpDecorate %%array ArrayStride %u\nOpDecorate %%b DescriptorSet 0\nOpDecorate %%b Binding 0\n",
       4 * members);
   for (uint32_t k = 0; k < members; k++)
-    put(&text, "OpMemberDecorate %%S %u Offset %u\n", k, 4 * k);
-  put(&text, "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n%%u = OpTypeInt 32 0\n%%S = OpTypeStruct");
+    PUT(&text, "OpMemberDecorate %%S %u Offset %u\n", k, 4 * k);
+  PUT(&text, "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n%%u = OpTypeInt 32 0\n%%S = OpTypeStruct");
   for (uint32_t k = 0; k < members; k++)
-    put(&text, " %%u");
-  put(&text, "\n%%array = OpTypeRuntimeArray %%S\n%%B = OpTypeStruct %%array\n%%pB = OpTypePointer StorageBuffer %%B\n"
+    PUT(&text, " %%u");
+  PUT(&text, "\n%%array = OpTypeRuntimeArray %%S\n%%B = OpTypeStruct %%array\n%%pB = OpTypePointer StorageBuffer %%B\n"
              "%%pS = OpTypePointer StorageBuffer %%S\n%%b = OpVariable %%pB StorageBuffer\n");
   for (uint32_t k = 0; k <= count; k++)
-    put(&text, "%%k%u = OpConstant %%u %u\n", k, k);
-  put(&text, "%%main = OpFunction %%void None %%fn\n%%lm = OpLabel\n");
+    PUT(&text, "%%k%u = OpConstant %%u %u\n", k, k);
+  PUT(&text, "%%main = OpFunction %%void None %%fn\n%%lm = OpLabel\n");
   for (uint32_t k = 0; k < count; k++) {
-    put(&text, "%%p%u = OpAccessChain %%pS %%b %%k0 %%k%u\n%%v%u = OpLoad %%S %%p%u\n", k, k, k, k);
-    put(&text, "%%q%u = OpAccessChain %%pS %%b %%k0 %%k%u\n", k, k + 1);
+    PUT(&text, "%%p%u = OpAccessChain %%pS %%b %%k0 %%k%u\n%%v%u = OpLoad %%S %%p%u\n", k, k, k, k);
+    PUT(&text, "%%q%u = OpAccessChain %%pS %%b %%k0 %%k%u\n", k, k + 1);
     if (insert)
-      put(&text, "%%i%u = OpCompositeInsert %%S %%k%u %%v%u 1\nOpStore %%q%u %%i%u\n", k, k, k, k, k);
+      PUT(&text, "%%i%u = OpCompositeInsert %%S %%k%u %%v%u 1\nOpStore %%q%u %%i%u\n", k, k, k, k, k);
     else
-      put(&text, "OpStore %%q%u %%v%u\n", k, k);
+      PUT(&text, "OpStore %%q%u %%v%u\n", k, k);
   }
-  put(&text, END);
-  assert_true(vyre_bytes_append(&text, "", 1) == VYRE_OK);
-  vyre_bytes words = import_assemble(text.data);
-  vyre_bytes_free(&text);
-  return words;
+  PUT(&text, END);
+  return import_assemble_made(&text);
 }
 
 /* A composite taken apart is a row and more for each of its leaves. */

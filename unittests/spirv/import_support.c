@@ -60,6 +60,14 @@ import_assemble(const char *text)
   return words;
 }
 
+vyre_bytes
+import_assemble_made(vyre_bytes *text)
+{
+  vyre_bytes words = import_assemble(text->data);
+  vyre_bytes_free(text);
+  return words;
+}
+
 /* spirv-opt, as a program: it comes with spirv-as. */
 vyre_bytes
 import_optimize(const vyre_bytes *words)

@@ -12,6 +12,19 @@
 /* Both fail the test with the compiler's message. */
 vyre_bytes import_compile(const char *glsl);
 vyre_bytes import_assemble(const char *text);
+
+/* For modules whose text is made piece by piece.  The head of a shader with the buffer %b of words %u, up to its functions: */
+#define IMPORT_HEAD                                                                                                               \
+  "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n"                                   \
+  "OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %B Block\nOpMemberDecorate %B 0 Offset 0\nOpDecorate %array ArrayStride 4\n" \
+  "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\n"                                                                      \
+  "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%u = OpTypeInt 32 0\n%k0 = OpConstant %u 0\n%k1 = OpConstant %u 1\n"           \
+  "%array = OpTypeRuntimeArray %u\n%B = OpTypeStruct %array\n%pB = OpTypePointer StorageBuffer %B\n"                              \
+  "%pu = OpTypePointer StorageBuffer %u\n%b = OpVariable %pB StorageBuffer\n%fu = OpTypeFunction %u %u\n"
+/* Appends to the text; the last assembles it and frees it. */
+#define PUT(text, ...) assert_true(vyre_bytes_printf(text, __VA_ARGS__) == VYRE_OK)
+vyre_bytes import_assemble_made(vyre_bytes *text);
+
 /* The same words through SPIRV-Tools' optimizer (-O): phis, merged blocks, values for variables. */
 vyre_bytes import_optimize(const vyre_bytes *words);
 
@@ -36,15 +49,16 @@ void import_run(const vyre_module *module, uint32_t groups, const import_buffer 
 
 uint32_t import_count(const vyre_module *module, vyre_opcode op); /* rows of that op */
 
-/* For tests of which each has a function `run` from a text to the module, which runs it over words `in` to words `out`, N of each. */
+/* For tests of which each has a function `run` from a text to the module, which runs it over words `in` to words `out`, N of each.
+ */
 
 /* Compares the words of `out` with an expression of the index i and of x, the word of `in`. */
-#define EXPECT(expression)                                                                                \
-  for (uint32_t i = 0; i < N; i++) {                                                                      \
-    const uint32_t x = in[i], expected = (expression);                                                    \
-    (void)x;                                                                                              \
-    if (out[i] != expected)                                                                               \
-      fail_msg("i %u x %u: %u (0x%08x), not %u (0x%08x)", i, x, out[i], out[i], expected, expected);      \
+#define EXPECT(expression)                                                                           \
+  for (uint32_t i = 0; i < N; i++) {                                                                 \
+    const uint32_t x = in[i], expected = (expression);                                               \
+    (void)x;                                                                                         \
+    if (out[i] != expected)                                                                          \
+      fail_msg("i %u x %u: %u (0x%08x), not %u (0x%08x)", i, x, out[i], out[i], expected, expected); \
   }
 
 /* Words that no expression is simpler than. */
@@ -54,18 +68,18 @@ uint32_t import_count(const vyre_module *module, vyre_opcode op); /* rows of tha
 #define COMPUTES(name, text, expression) COMPUTES_AND_HAS(name, text, expression, {VYRE_OP_verbatim, 0})
 
 /* And whose module has so many rows of operations. */
-#define COMPUTES_AND_HAS(name, text, expression, ...)                \
-  TEST(name)                                                         \
-  {                                                                  \
-    static const struct {                                            \
-      vyre_opcode op;                                                \
-      uint32_t count;                                                \
-    } rows[] = {__VA_ARGS__};                                        \
-    vyre_module *m = run(text);                                      \
-    EXPECT(expression);                                              \
-    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)        \
-      assert_int_equal(import_count(m, rows[k].op), rows[k].count);  \
-    vyre_module_destroy(m);                                          \
+#define COMPUTES_AND_HAS(name, text, expression, ...)               \
+  TEST(name)                                                        \
+  {                                                                 \
+    static const struct {                                           \
+      vyre_opcode op;                                               \
+      uint32_t count;                                               \
+    } rows[] = {__VA_ARGS__};                                       \
+    vyre_module *m = run(text);                                     \
+    EXPECT(expression);                                             \
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)       \
+      assert_int_equal(import_count(m, rows[k].op), rows[k].count); \
+    vyre_module_destroy(m);                                         \
   }
 
 #endif
