@@ -29,6 +29,27 @@ each_way(way_body *body, vyre_mega_program program, uint32_t slots, uint32_t obs
 
 static const vyre_mega_program once = {.build = VYRE_MEGA_ONCE};
 
+/* An item, and what comes of it: the reason of a fault; 0: it is done. */
+typedef struct trial {
+  vyre_mega_item item;
+  uint32_t reason;
+} trial;
+
+/* In slots from 0 on, in one launch. */
+static void
+try_items(world *w, const trial *trials, uint32_t count)
+{
+  for (uint32_t slot = 0; slot < count; slot++)
+    put(w, slot, trials[slot].item);
+  go(w);
+  for (uint32_t slot = 0; slot < count; slot++)
+    if (trials[slot].reason)
+      is_fault(w, slot, trials[slot].reason);
+    else
+      is_done(w, slot);
+}
+#define TRY(w, trials) try_items(w, trials, sizeof(trials) / sizeof *(trials))
+
 /* ---- op codes ------------------------------------------------------------------------------------------------------------ */
 
 EACH_WAY(each_op_code_does_what_it_says, once, PLAIN, 200)
@@ -36,21 +57,20 @@ EACH_WAY(each_op_code_does_what_it_says, once, PLAIN, 200)
   w->control[162] = 1000;
   w->control[165] = 5;
   memcpy(w->control + 170, (uint32_t[]){1, 2, 3, 4}, 16);
-  put(w, 0, ITEM(.op = 0));
-  put(w, 1, ITEM(.op = 1, .args = {77, 161}));
-  put(w, 2, ITEM(.op = 2, .args = {0xffffffff, 162}));
-  put(w, 3, ITEM(.op = 3, .args = {2, 3}));
-  put(w, 4, ITEM(.op = 4, .args = {165, 5, 9}));
-  put(w, 5, ITEM(.op = 4, .args = {166, 5, 9}));
-  put(w, 6, ITEM(.op = 5, .args = {170, 180, 4}));
-  put(w, 7, ITEM(.op = 7, .args = {3, 4711}));
-  put(w, 8, ITEM(.op = 1, .args = {13, 145})); /* scratch */
-  put(w, 10, ITEM(.op = 5, .args = {0, 145, 0}));
-  go(w);
-  for (uint32_t slot = 0; slot < 9; slot++)
-    is_done(w, slot);
-  is_done(w, 10);
-  assert_int_equal(state_of(w, 9), VYRE_MEGA_EMPTY);
+  static const trial trials[] = {
+      {{.op = 0}, 0},
+      {{.op = 1, .args = {77, 161}}, 0},
+      {{.op = 2, .args = {0xffffffff, 162}}, 0},
+      {{.op = 3, .args = {2, 3}}, 0},
+      {{.op = 4, .args = {165, 5, 9}}, 0},
+      {{.op = 4, .args = {166, 5, 9}}, 0},
+      {{.op = 5, .args = {170, 180, 4}}, 0},
+      {{.op = 7, .args = {3, 4711}}, 0},
+      {{.op = 1, .args = {13, 145}}, 0}, /* scratch */
+      {{.op = 5, .args = {0, 145, 0}}, 0},
+  };
+  TRY(w, trials);
+  assert_int_equal(state_of(w, 10), VYRE_MEGA_EMPTY);
   assert_int_equal(w->control[161], 77);
   assert_int_equal(w->control[162], 999);
   assert_int_equal(w->control[163], 3);
@@ -71,28 +91,26 @@ EACH_WAY(each_op_code_does_what_it_says, once, PLAIN, 200)
 
 EACH_WAY(words_that_items_may_not_use_are_faults, once, PLAIN, 8)
 {
-  const uint32_t end = 160 + 8;
-  put(w, 0, ITEM(.op = 1, .args = {1, 0}));   /* SHUTDOWN */
-  put(w, 1, ITEM(.op = 1, .args = {1, 144})); /* the last word before scratch */
-  put(w, 2, ITEM(.op = 1, .args = {1, end}));
-  put(w, 3, ITEM(.op = 2, .args = {1, 32})); /* a quota */
-  put(w, 4, ITEM(.op = 3, .args = {end, 0}));
-  put(w, 5, ITEM(.op = 3, .args = {0, 8}));
-  put(w, 6, ITEM(.op = 3, .args = {0, 0xffffff60})); /* 160 more are 0 */
-  put(w, 7, ITEM(.op = 4, .args = {3, 0, 0}));
-  put(w, 8, ITEM(.op = 4, .args = {160, 0, 1})); /* the result would be word 320 */
-  put(w, 9, ITEM(.op = 5, .args = {0, 160, 9}));
-  put(w, 10, ITEM(.op = 5, .args = {0, 161, 0xffffffff}));
-  put(w, 11, ITEM(.op = 5, .args = {0xffffffff, 161, 2}));
-  put(w, 12, ITEM(.op = 5, .args = {0, 144, 1}));
-  put(w, 13, ITEM(.op = 6));
-  put(w, 14, ITEM(.op = 99));
-  put(w, 15, ITEM(.op = 1, .args = {8, end - 1}));
-  go(w);
-  static const uint32_t reasons[] = {4, 4, 4, 4, 4, 5, 5, 4, 5, 4, 4, 4, 4, 1, 1};
-  for (uint32_t slot = 0; slot < 15; slot++)
-    is_fault(w, slot, reasons[slot]);
-  is_done(w, 15);
+  enum { END = 160 + 8 };
+  static const trial trials[] = {
+      {{.op = 1, .args = {1, 0}}, 4},   /* SHUTDOWN */
+      {{.op = 1, .args = {1, 144}}, 4}, /* the last word before scratch */
+      {{.op = 1, .args = {1, END}}, 4},
+      {{.op = 2, .args = {1, 32}}, 4}, /* a quota */
+      {{.op = 3, .args = {END, 0}}, 4},
+      {{.op = 3, .args = {0, 8}}, 5},
+      {{.op = 3, .args = {0, 0xffffff60}}, 5}, /* 160 more are 0 */
+      {{.op = 4, .args = {3, 0, 0}}, 4},
+      {{.op = 4, .args = {160, 0, 1}}, 5}, /* the result would be word 320 */
+      {{.op = 5, .args = {0, 160, 9}}, 4},
+      {{.op = 5, .args = {0, 161, 0xffffffff}}, 4},
+      {{.op = 5, .args = {0xffffffff, 161, 2}}, 4},
+      {{.op = 5, .args = {0, 144, 1}}, 4},
+      {{.op = 6}, 1},
+      {{.op = 99}, 1},
+      {{.op = 1, .args = {8, END - 1}}, 0},
+  };
+  TRY(w, trials);
   assert_int_equal(w->results.control.faults, 15);
   assert_int_equal(w->results.control.done, 1);
   assert_int_equal(w->control[0], 0);
@@ -102,15 +120,11 @@ EACH_WAY(words_that_items_may_not_use_are_faults, once, PLAIN, 8)
 
 EACH_WAY(without_observables_there_are_no_results, once, PLAIN, 0)
 {
-  put(w, 0, ITEM(.op = 7, .args = {1, 2}));
-  put(w, 1, ITEM(.op = 3));
-  put(w, 2, ITEM(.op = 1, .args = {5, 159}));
-  put(w, 3, ITEM(.op = 1, .args = {5, 160}));
-  go(w);
-  is_fault(w, 0, VYRE_MEGA_REASON_OBSERVABLE);
-  is_fault(w, 1, VYRE_MEGA_REASON_OBSERVABLE);
-  is_done(w, 2);
-  is_fault(w, 3, VYRE_MEGA_REASON_WORD);
+  static const trial trials[] = {{{.op = 7, .args = {1, 2}}, VYRE_MEGA_REASON_OBSERVABLE},
+                                 {{.op = 3}, VYRE_MEGA_REASON_OBSERVABLE},
+                                 {{.op = 1, .args = {5, 159}}, 0},
+                                 {{.op = 1, .args = {5, 160}}, VYRE_MEGA_REASON_WORD}};
+  TRY(w, trials);
   assert_int_equal(w->results.control.epoch, 0);
   assert_int_equal(w->control[159], 5);
 }
@@ -184,20 +198,17 @@ EACH_WAY(packed_slots_do_all_their_operations, once, PLAIN, 8)
 {
   const vyre_mega_packed good[] = {{1, {11, 160, 0}}, {2, {12, 161, 0}}, {0, {0, 0, 0}}};
   const vyre_mega_packed bad[] = {{1, {13, 162, 0}}, {99, {0, 0, 0}}, {1, {14, 163, 0}}};
-  put(w, 0, packed(good, 3));
-  put(w, 1, packed(bad, 3));
-  put(w, 2, ITEM(.op = VYRE_MEGA_OP_PACKED));
-  put(w, 3, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {5}));
-  put(w, 4, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {0x00000b02}));
-  put(w, 5, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {0x08010a02, 0, 99, 164}));
-  /* Four operations, of which two have the same arguments. */
-  put(w, 6, ITEM(.op = VYRE_MEGA_OP_PACKED, .args = {0x00020904, 0x06020302, 0x00000602, 1, 165, 0, 1, 165, 0, 1, 165, 0}));
-  go(w);
-  is_done(w, 0);
-  is_fault(w, 1, VYRE_MEGA_REASON_OP | 1 << 16);
-  for (uint32_t slot = 2; slot < 6; slot++)
-    is_fault(w, slot, VYRE_MEGA_REASON_PACKED);
-  is_done(w, 6);
+  const trial trials[] = {
+      {packed(good, 3), 0},
+      {packed(bad, 3), VYRE_MEGA_REASON_OP | 1 << 16},
+      {{.op = VYRE_MEGA_OP_PACKED}, VYRE_MEGA_REASON_PACKED},
+      {{.op = VYRE_MEGA_OP_PACKED, .args = {5}}, VYRE_MEGA_REASON_PACKED},
+      {{.op = VYRE_MEGA_OP_PACKED, .args = {0x00000b02}}, VYRE_MEGA_REASON_PACKED},
+      {{.op = VYRE_MEGA_OP_PACKED, .args = {0x08010a02, 0, 99, 164}}, VYRE_MEGA_REASON_PACKED},
+      /* Four operations, of which two have the same arguments. */
+      {{.op = VYRE_MEGA_OP_PACKED, .args = {0x00020904, 0x06020302, 0x00000602, 1, 165, 0, 1, 165, 0, 1, 165, 0}}, 0},
+  };
+  TRY(w, trials);
   assert_memory_equal(w->control + 160, ((uint32_t[]){11, 12, 13, 0, 0, 4, 0}), 28);
   assert_memory_equal(w->results.control.metrics, ((uint32_t[]){1, 2, 5, 0}), 16);
 }
@@ -277,7 +288,6 @@ EACH_WAY(a_full_io_queue_is_no_loss, once, 72, 0)
   uint32_t waiting = 0;
   for (uint32_t slot = 0; slot < 72; slot++)
     waiting += state_of(w, slot) == VYRE_MEGA_WAIT_IO;
-
   assert_int_equal(waiting, 64);
   assert_int_equal(w->results.states[VYRE_MEGA_REQUEUE], 8);
   for (uint32_t i = 0; i < 64; i++)
@@ -368,25 +378,21 @@ with_handlers(vyre_mega_build build)
 EACH_WAY(users_add_handlers, with_handlers(VYRE_MEGA_ONCE), PLAIN, 8)
 {
   const vyre_mega_packed inner[] = {{8, {3, 0, 0}}, {9, {0x80000005, 0, 0}}};
-  put(w, 0, ITEM(.op = 9, .args = {256}));
-  put(w, 1, ITEM(.op = 9, .args = {0xffff}));
-  put(w, 2, ITEM(.op = 9, .args = {0x10000}));
-  put(w, 3, ITEM(.op = 9, .args = {0x80000001}));
-  put(w, 4, ITEM(.op = 9, .args = {0}));
-  put(w, 5, ITEM(.op = 0x40000000, .args = {3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
-  put(w, 6, ITEM(.op = 10));
+  static const trial trials[] = {
+      {{.op = 9, .args = {256}}, 256},
+      {{.op = 9, .args = {0xffff}}, 0xffff},
+      {{.op = 9, .args = {0x10000}}, VYRE_MEGA_REASON_RESULT},
+      {{.op = 9, .args = {0x80000001}}, VYRE_MEGA_REASON_RESULT},
+      {{.op = 9, .args = {0}}, 0},
+      {{.op = 10}, VYRE_MEGA_REASON_OP},
+  };
+  put(w, 6, ITEM(.op = 0x40000000, .args = {3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  TRY(w, trials);
+  assert_int_equal(state_of(w, 6), VYRE_MEGA_YIELD);
   go(w);
-  is_fault(w, 0, 256);
-  is_fault(w, 1, 0xffff);
-  is_fault(w, 2, VYRE_MEGA_REASON_RESULT);
-  is_fault(w, 3, VYRE_MEGA_REASON_RESULT);
-  is_done(w, 4);
-  is_fault(w, 6, VYRE_MEGA_REASON_OP);
-  assert_int_equal(state_of(w, 5), VYRE_MEGA_YIELD);
+  assert_int_equal(state_of(w, 6), VYRE_MEGA_YIELD);
   go(w);
-  assert_int_equal(state_of(w, 5), VYRE_MEGA_YIELD);
-  go(w);
-  is_done(w, 5);
+  is_done(w, 6);
   assert_int_equal(w->control[160], 3);
   assert_int_equal(w->control[161], 14);
   assert_int_equal(w->control[162], 0x40000000);
@@ -437,30 +443,29 @@ EACH_WAY(handlers_have_data_of_their_own, with_data, PLAIN, 0)
 
 TEST(what_is_wrong_with_handlers_is_said)
 {
+  static const struct {
+    vyre_mega_handler handlers[2];
+    uint32_t count, slots, workgroup;
+    const char *message;
+  } cases[] = {
+      {{{7, "note"}}, 1, 4, 0, "0x7, which is reserved"},
+      {{{8, "note() return"}}, 1, 4, 0, "no function's name"},
+      {{{8, "note"}, {8, "note"}}, 2, 4, 0, "two handlers for the op code 8"},
+      {{{8, "nobody"}}, 1, 4, 0, "nobody"},
+      {{{8, "note"}}, 1, 0, 0, "0 slots"},
+      {{{8, "note"}}, 1, 6, 4, "no multiple"},
+      {{{8, "note"}}, 1, 1 << 20, 1 << 20, "1048576 invocations"},
+  };
   world *w = world_make(4, 0);
-  vyre_mega *mega;
-  vyre_mega_options options = {.program = with_handlers(VYRE_MEGA_ONCE), .slots = 4};
-  vyre_mega_handler bad[2] = {{7, "note"}};
-  options.program.handlers = bad;
-  options.program.handler_count = 1;
-  refused(vyre_mega_create(ops, w->target, &options, &mega), "0x7, which is reserved");
-  bad[0] = (vyre_mega_handler){8, "note() return"};
-  refused(vyre_mega_create(ops, w->target, &options, &mega), "no function's name");
-  bad[0] = bad[1] = (vyre_mega_handler){8, "note"};
-  options.program.handler_count = 2;
-  refused(vyre_mega_create(ops, w->target, &options, &mega), "two handlers for the op code 8");
-  options.program.handler_count = 1;
-  bad[0].function = "nobody";
-  refused(vyre_mega_create(ops, w->target, &options, &mega), "nobody");
-  assert_null(mega);
-  options.slots = 0;
-  bad[0].function = "note";
-  refused(vyre_mega_create(ops, w->target, &options, &mega), "0 slots");
-  options.slots = 6;
-  options.workgroup = 4;
-  refused(vyre_mega_create(ops, w->target, &options, &mega), "no multiple");
-  options.slots = options.workgroup = 1 << 20;
-  refused(vyre_mega_create(ops, w->target, &options, &mega), "1048576 invocations");
+  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    vyre_mega *mega;
+    const vyre_mega_options options = {
+        .program = {.source = functions, .handlers = cases[i].handlers, .handler_count = cases[i].count},
+        .slots = cases[i].slots,
+        .workgroup = cases[i].workgroup};
+    refused(vyre_mega_create(ops, w->target, &options, &mega), cases[i].message);
+    assert_null(mega);
+  }
   world_free(w);
 }
 

@@ -261,72 +261,59 @@ TEST(places_have_source_lines)
 
 TEST(headers)
 {
-  uint32_t words[8] = {0x07230203, 0x10000, 0, 10, 0, 0, 0, 0};
-  vyre_bytes bytes = {.data = (char *)words, .size = 8};
-  assert_true(import_refuses(&bytes, "a SPIR-V module of 2 words is cut short: its header alone has 5"));
-  bytes.size = 4;
-  assert_true(import_refuses(&bytes, "a SPIR-V module of 1 word is cut short"));
-  bytes.size = 0;
-  assert_true(import_refuses(&bytes, "no SPIR-V"));
-  bytes.size = 21;
-  assert_true(import_refuses(&bytes, "no whole number of words"));
-  bytes.size = 20;
-  assert_true(import_refuses(&bytes, "no entry point"));
-  words[1] = 0x10700;
-  assert_true(import_refuses(&bytes, "SPIR-V version word 0x00010700 is not covered"));
-  words[1] = 0x10600;
-  words[3] = 0;
-  assert_true(import_refuses(&bytes, "an id bound of 0"));
-  words[3] = 0x400001;
-  assert_true(import_refuses(&bytes, "an id bound of 4194305"));
-  words[3] = 0x400000; /* as many ids as there may be cost nothing */
-  assert_true(import_refuses(&bytes, "no entry point"));
-  words[5] = 2u << 16 | 19; /* OpTypeVoid; then one of no words */
-  words[6] = 1;
-  bytes.size = sizeof(words);
-  assert_true(import_refuses(&bytes, "no entry point"));
-  words[5] = words[6] = 0;
-  bytes.size = 20;
-  words[3] = 10;
-  bytes.size = 32;
-  words[5] = 0x00040011;
-  assert_true(import_refuses(&bytes, "OpCapability at word 5: 4 words, but 3 are left of the module"));
-  words[5] = 0x00000011;
-  assert_true(import_refuses(&bytes, "OpCapability at word 5: 0 words"));
-  words[5] = 0x0004ffff;
-  assert_true(import_refuses(&bytes, "an unknown instruction at word 5: 4 words, but 3 are left"));
-  words[0] = 0x12345678;
-  assert_true(import_refuses(&bytes, "no SPIR-V"));
+  enum { MAGIC = 0x07230203, TYPE_VOID = 2u << 16 | 19 };
+  static const struct {
+    uint32_t magic, version, bound, after[2]; /* the header */
+    size_t size;
+    const char *message;
+  } cases[] = {
+      {MAGIC, 0x10000, 10, {0}, 8, "a SPIR-V module of 2 words is cut short: its header alone has 5"},
+      {MAGIC, 0x10000, 10, {0}, 4, "a SPIR-V module of 1 word is cut short"},
+      {MAGIC, 0x10000, 10, {0}, 0, "no SPIR-V"},
+      {MAGIC, 0x10000, 10, {0}, 21, "no whole number of words"},
+      {MAGIC, 0x10000, 10, {0}, 20, "no entry point"},
+      {MAGIC, 0x10700, 10, {0}, 20, "SPIR-V version word 0x00010700 is not covered"},
+      {MAGIC, 0x10600, 0, {0}, 20, "an id bound of 0"},
+      {MAGIC, 0x10600, 0x400001, {0}, 20, "an id bound of 4194305"},
+      {MAGIC, 0x10600, 0x400000, {0}, 20, "no entry point"}, /* as many ids as there may be cost nothing */
+      {MAGIC, 0x10600, 0x400000, {TYPE_VOID, 1}, 32, "no entry point"},
+      {MAGIC, 0x10600, 10, {0x00040011, 0}, 32, "OpCapability at word 5: 4 words, but 3 are left of the module"},
+      {MAGIC, 0x10600, 10, {0x00000011, 0}, 32, "OpCapability at word 5: 0 words"},
+      {MAGIC, 0x10600, 10, {0x0004ffff, 0}, 32, "an unknown instruction at word 5: 4 words, but 3 are left"},
+      {0x12345678, 0x10600, 10, {0}, 32, "no SPIR-V"},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    uint32_t words[8] = {cases[k].magic, cases[k].version, 0, cases[k].bound, 0, cases[k].after[0], cases[k].after[1], 0};
+    const vyre_bytes bytes = {.data = (char *)words, .size = cases[k].size};
+    assert_true(import_refuses(&bytes, cases[k].message));
+  }
 }
 
 TEST(calls_and_constructs_nest_so_deep)
 {
   vyre_bytes text = {0};
-  assert_true(vyre_bytes_printf(&text, "%s", MODULE ENTRY TYPES MAIN) == VYRE_OK);
+  PUT(&text, "%s", MODULE ENTRY TYPES MAIN);
   for (int k = 0; k < 1200; k++)
-    assert_true(vyre_bytes_printf(&text, "OpSelectionMerge %%m%d None\nOpBranchConditional %%true %%t%d %%m%d\n%%t%d = OpLabel\n",
-                                  k, k, k, k) == VYRE_OK);
+    PUT(&text, "OpSelectionMerge %%m%d None\nOpBranchConditional %%true %%t%d %%m%d\n%%t%d = OpLabel\n", k, k, k, k);
   for (int k = 1199; k >= 0; k--)
-    assert_true(vyre_bytes_printf(&text, "OpBranch %%m%d\n%%m%d = OpLabel\n", k, k) == VYRE_OK);
-  assert_true(vyre_bytes_printf(&text, END) == VYRE_OK);
+    PUT(&text, "OpBranch %%m%d\n%%m%d = OpLabel\n", k, k);
+  PUT(&text, END);
   assert_true(import_keeps_assembly(text.data, "constructs and calls nest more than 1000 deep"));
   text.size = 0;
-  assert_true(vyre_bytes_printf(&text, "%s", MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %g0\n" END) == VYRE_OK);
+  PUT(&text, "%s", MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %g0\n" END);
   for (int k = 0; k < 1200; k++)
-    assert_true(vyre_bytes_printf(&text,
-                                  "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void %%g%d\n" END,
-                                  k, k, k, k + 1) == VYRE_OK);
-  assert_true(vyre_bytes_printf(&text, "%%g1200 = OpFunction %%void None %%fn\n%%l1200 = OpLabel\n" END) == VYRE_OK);
+    PUT(&text, "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void %%g%d\n" END, k, k, k, k + 1);
+  PUT(&text, "%%g1200 = OpFunction %%void None %%fn\n%%l1200 = OpLabel\n" END);
   assert_true(import_keeps_assembly(text.data, "functions call each other more than 1000 deep"));
   /* each calls the next twice: 2^40 calls */
   text.size = 0;
-  assert_true(vyre_bytes_printf(&text, "%s", MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %g0\n" END) == VYRE_OK);
+  PUT(&text, "%s", MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %g0\n" END);
   for (int k = 0; k < 40; k++)
-    assert_true(vyre_bytes_printf(&text,
-                                  "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void "
-                                  "%%g%d\n%%d%d = OpFunctionCall %%void %%g%d\n" END,
-                                  k, k, k, k + 1, k, k + 1) == VYRE_OK);
-  assert_true(vyre_bytes_printf(&text, "%%g40 = OpFunction %%void None %%fn\n%%l40 = OpLabel\n" END) == VYRE_OK);
+    PUT(&text,
+        "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void "
+        "%%g%d\n%%d%d = OpFunctionCall %%void %%g%d\n" END,
+        k, k, k, k + 1, k, k + 1);
+  PUT(&text, "%%g40 = OpFunction %%void None %%fn\n%%l40 = OpLabel\n" END);
   assert_true(import_keeps_assembly(text.data, "with its calls inlined the module would come to"));
   vyre_bytes_free(&text);
 }
