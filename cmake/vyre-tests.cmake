@@ -23,7 +23,7 @@ set(VYRE_LONG_TESTS
   lit-vulkan lit-cuda lit-phases debug-values page-in-browser                              # thousands of processes
   fuzz-passes-[123] folds-ints8 folds-laws folds-moves unit-folds-checker rules-hold       # more programs, all values of 8 bits, proofs by z3
   unit-.*-ptxas ptxas-examples                                                             # another project's compiler
-  unit-vulkan-failure-discrete unit-vulkan-sequence-discrete unit-vulkan-target-discrete unit-conformance-vulkan-discrete
+  unit-vulkan-failure-discrete unit-vulkan-sequence-discrete unit-conformance-vulkan-discrete
   unit-kernel-device-cuda unit-kernel-fit)
 set(VYRE_SANITIZED_TESTS
   fuzz-text fuzz-spirv fuzz-vir0 fuzz-pipeline fuzz-plugin fuzz-rules fuzz-foz fuzz-table fuzz-ptx fuzz-megakernel fuzz-passes-0

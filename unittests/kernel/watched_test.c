@@ -3,21 +3,31 @@
  * own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include <dlfcn.h>
+#include "../test.h"
 
 #include "../vulkan/fake_vulkan.h"
-#include "../vulkan/watcher.h"
-#include "grown.h"
+#include "bundle.h"
+#include "program.h"
+#include "vyre/passmgr.h"
+#include "vyre/vir0.h"
 
 /* The second binds at most 64 KiB at once: no rules of passes, and few rows. */
 static const char *const libraries[] = {"unittests/libfake-vulkan.so", "unittests/libfake-vulkan-discrete.so"};
 static vyre_registry *registry;
 
+static void
+check(vyre_status status)
+{
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+}
+
 static int
 prepare(void **state)
 {
   (void)state;
-  registry = core_registry();
+  check(vyre_registry_create(NULL, &registry));
+  check(vyre_registry_load_folder(registry, test_file("lib/vyre/passes"), VYRE_ORIGIN_CORE));
   return 0;
 }
 
@@ -29,52 +39,62 @@ finish(void **state)
   return 0;
 }
 
-static void *
-find(const char *library, const char *name)
-{
-  void *handle = dlopen(test_file("%s", library), RTLD_NOW | RTLD_LOCAL), *symbol = handle ? dlsym(handle, name) : NULL;
-  assert_non_null(symbol);
-  return symbol;
-}
-
 static vyre_device *
 open_device(const char *library)
 {
   const vyre_target_options options = {.library = test_file("%s", library)};
   vyre_device *device;
-  assert_ok(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
+  check(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
   return device;
 }
 
-/* Runs the passes as plain C and on the device, with the same result.  Returns the number of sequences on the device. */
-static uint64_t
-run_as_plain(const char *passes, uint32_t rows, uint32_t program_rows, vyre_device *device)
+/* `device` NULL: as plain C. */
+static vyre_bytes
+run(const char *passes, uint32_t rows, uint32_t program_rows, vyre_device *device, uint64_t *out_sequences)
 {
+  vyre_module *module;
+  vyre_pipeline *pipeline;
   vyre_report *report;
-  assert_ok(vyre_report_create(NULL, &report));
-  vyre_bytes plain = run_grown(registry, passes, rows, program_rows, &(vyre_pipeline_options){.report = report});
-  assert_int_equal(vyre_report_count(report, "(device)", "sequences"), 0);
-  assert_same_bytes(plain,
-                    run_grown(registry, passes, rows, program_rows, &(vyre_pipeline_options){.device = device, .report = report}));
-  const uint64_t sequences = vyre_report_count(report, "(device)", "sequences");
+  vyre_bytes bytes = {0};
+  check(vyre_module_create(NULL, 1u << 20, &module));
+  while (vyre_module_view(module)->rows < rows)
+    bench_grow(module, program_rows, BENCH_DEEPEST);
+  check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
+  check(vyre_report_create(NULL, &report));
+  check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device, .report = report}));
+  check(vyre_vir0_write(module, NULL, 0, &bytes));
+  *out_sequences = vyre_report_count(report, "(device)", "sequences");
   vyre_report_destroy(report);
-  return sequences;
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  return bytes;
+}
+
+static void
+run_as_plain(const char *passes, uint32_t rows, uint32_t program_rows, vyre_device *device, uint64_t *out_sequences)
+{
+  uint64_t none;
+  vyre_bytes plain = run(passes, rows, program_rows, NULL, &none), there = run(passes, rows, program_rows, device, out_sequences);
+  assert_int_equal(none, 0);
+  assert_int_equal(plain.size, there.size);
+  assert_memory_equal(plain.data, there.data, plain.size);
+  vyre_bytes_free(&plain);
+  vyre_bytes_free(&there);
 }
 
 /* `is_exact`: each barrier is left out once, which is for few commands, all of whose results the host reads from staging. */
 static void
 watch(const char *library, const char *passes, uint32_t rows, uint32_t program_rows, bool is_exact)
 {
-  fake_vulkan_watcher_function get;
-  void *symbol = find(library, "fake_vulkan_watcher");
-  memcpy(&get, &symbol, sizeof get);
-  const watcher *it = get();
+  const watcher *it = fake_vulkan_open(test_file("%s", library))->watcher;
   watch_report report;
+  uint64_t sequences;
   it->begin(0);
   vyre_device *device = open_device(library);
-  assert_true(run_as_plain(passes, rows, program_rows, device) > 0);
+  run_as_plain(passes, rows, program_rows, device, &sequences);
+  assert_true(sequences > 0);
   watch_check(it->end(), is_exact, &report);
-  assert_ok(vyre_device_close(device));
+  check(vyre_device_close(device));
   print_message("%s %s: %u commands, %u barriers of %u parts, %u hazards, %u idle\n", library, passes, report.commands,
                 report.barriers, report.parts, report.hazards, report.idle);
   if (report.hazards || report.idle)
@@ -96,20 +116,20 @@ TEST(what_ran_before_is_submitted_alone)
 {
   for (uint32_t i = 0; i < 2; i++) {
     const char *passes = i == 0 ? "canon,cf,pm" : "canon,cf";
-    fake_vulkan_count_function count;
-    void *symbol = find(libraries[i], "fake_vulkan_count");
-    memcpy(&count, &symbol, sizeof count);
+    uint32_t (*count)(const char *) = fake_vulkan_open(test_file("%s", libraries[i]))->count;
+    uint64_t sequences;
     count(NULL);
     vyre_device *device = open_device(libraries[i]);
-    run_as_plain(passes, 120, 60, device);
+    run_as_plain(passes, 120, 60, device, &sequences);
     assert_true(count("vkCreate") > 0);
     count(NULL);
-    assert_int_equal(run_as_plain(passes, 120, 60, device), 1);
+    run_as_plain(passes, 120, 60, device, &sequences);
+    assert_int_equal(sequences, 1);
     assert_int_equal(count("vkQueueSubmit"), 1);
     assert_int_equal(count("vkWaitSemaphores"), 1);
     assert_int_equal(count("vkBeginCommandBuffer"), 2);
     assert_int_equal(count("vkCreate") + count("vkAllocate") + count("vkMapMemory") + count("vkUpdateDescriptorSets"), 0);
-    assert_ok(vyre_device_close(device));
+    check(vyre_device_close(device));
   }
 }
 

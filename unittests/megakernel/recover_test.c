@@ -408,10 +408,8 @@ lose(void *library)
 static void
 lose(void *library)
 {
-  fake_vulkan_lose_function lose_some;
-  void *symbol = dlsym(library, "fake_vulkan_lose");
-  memcpy(&lose_some, &symbol, sizeof symbol);
-  lose_some(1, 1);
+  const fake_vulkan *fake = dlsym(library, "fake_vulkan_functions");
+  fake->lose(1, 1);
 }
 #define LOSING "unittests/libfake-vulkan.so"
 #endif

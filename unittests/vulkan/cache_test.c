@@ -1,63 +1,41 @@
-/* What the Vulkan target keeps on the disk: compiled kernels come back; whatever is wrong with files, the folder or the driver's
- * calls is a remark, and kernels compile all the same.
+/* The compiled kernels that the Vulkan target keeps in files: the next target uses them.  A damaged file, an unusable folder or a
+ * driver's call that fails is a remark, and the kernel is compiled all the same.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../test.h"
-#include "alone.h"
-#include "bundle.h"
 #include "fake_vulkan.h"
-#include "messages.h"
+#include "mix.h"
 #include "sweep.h"
-#include "vyre/target.h"
+#include "vyre/io.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "mix.h"
+/* The layout of a file: a header, whose last 16 bytes are the size and the XXH3 of the data, and the data.  These begin with
+ * Vulkan's own header, which has the device's number. */
+enum { HEADER = 72, SIZE_AT = 56, CHECK_AT = 64, DEVICE_AT = 12, MOST_PATH = 256 };
 
-/* Of a file: its data begin after so many bytes, the last 16 of which are their size and XXH3; in Vulkan's header the device's
- * number is here. */
-enum { HEADER = 72, SIZE_AT = 56, CHECK_AT = 64, DEVICE_AT = 12, MOST_FILE = 1 << 20, MOST_PATH = 256 };
+static const fake_vulkan *fake;
+static char folder[64]; /* of a test, in which the target makes its own */
+static char made[80];   /* that one */
+static char inside[96]; /* where its files are */
 
-static const vyre_target_ops *const ops = &vyre_target_vulkan;
-static fake_vulkan_set_function set_failure;
-static char folder[64], inside[96];
-
-typedef struct seen {
-  uint32_t remarks;
-  char text[1024]; /* the last one */
-  uint64_t hits, misses, compiles;
-} seen;
-
-static int
-prepare(void **state)
-{
-  (void)state;
-  void *library = dlopen(test_file("unittests/libfake-vulkan.so"), RTLD_NOW | RTLD_LOCAL);
-  void *symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
-  memcpy(&set_failure, &symbol, sizeof symbol);
-  return symbol ? 0 : -1;
-}
-
-/* An empty folder, in which the target makes its own. */
 static int
 make_folder(void **state)
 {
   (void)state;
+  fake = fake_vulkan_open(test_file("unittests/libfake-vulkan.so"));
   snprintf(folder, sizeof folder, "/tmp/vyre-cache-XXXXXX");
-  if (!mkdtemp(folder))
+  if (!fake || !mkdtemp(folder))
     return -1;
-  snprintf(inside, sizeof inside, "%s/made/vulkan", folder);
+  snprintf(made, sizeof made, "%s/made", folder);
+  snprintf(inside, sizeof inside, "%s/vulkan", made);
   return 0;
 }
 
@@ -66,10 +44,17 @@ remove_folder(void **state)
 {
   (void)state;
   char command[128];
-  set_failure("", VK_SUCCESS);
   snprintf(command, sizeof command, "rm -rf %s", folder);
   return system(command);
 }
+
+/* ---- a target ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct seen {
+  uint32_t remarks;
+  char text[1024]; /* the last remark */
+  uint64_t hits, misses, compiles;
+} seen;
 
 static void
 hear(void *user, const char *text)
@@ -80,7 +65,7 @@ hear(void *user, const char *text)
 }
 
 static void
-count(void *user, const char *name, uint64_t value)
+take_metric(void *user, const char *name, uint64_t value)
 {
   seen *s = user;
   if (strcmp(name, "cache_hits") == 0)
@@ -91,7 +76,7 @@ count(void *user, const char *name, uint64_t value)
     s->compiles = value;
 }
 
-/* Opens a target, compiles so many kernels of their own, runs the last one, closes. */
+/* Opens a target, compiles that number of different kernels, runs the last one, and closes the target. */
 static seen
 use(const char *cache, uint32_t kernels)
 {
@@ -103,13 +88,11 @@ use(const char *cache, uint32_t kernels)
   vyre_device_buffer buffer;
   assert_ok(ops->open(&options, NULL, &target));
   for (uint32_t i = 0; i < kernels; i++) {
-    const vyre_kernel_spec spec = {.id = 7, .size = 4, .bits = i}; /* the code has no such */
+    const vyre_kernel_spec spec = {.id = 7, .size = 4, .bits = i}; /* the code does not have the constant */
     vyre_kernel_desc desc = mix_kernel;
     desc.specs = &spec;
     desc.spec_count = 1;
-    vyre_status status = ops->compile(target, &desc, &kernel);
-    if (status)
-      fail_msg("%s", vyre_status_text(status));
+    assert_ok(ops->compile(target, &desc, &kernel));
   }
   uint32_t word = 5;
   const mix_push push = {0, 3, 2};
@@ -118,33 +101,27 @@ use(const char *cache, uint32_t kernels)
   const vyre_upload upload = {all, &word};
   const vyre_step step = mix_step(kernel, &all, &push);
   const vyre_read read = {all, &word};
-  assert_ok(ops->submit(
-      target,
-      &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1},
-      NULL));
+  assert_ok(ops->submit(target, &(vyre_sequence){NULL, 0, &upload, 1, &step, 1, &read, 1, NULL, 0, NULL, NULL}, NULL));
   assert_int_equal(word, 17);
-  ops->metrics(target, count, &s);
+  ops->metrics(target, take_metric, &s);
   assert_ok(ops->close(target));
   assert_int_equal(s.compiles, kernels);
   return s;
 }
 
-static const char *
-given(void)
-{
-  static char path[MOST_PATH];
-  snprintf(path, sizeof path, "%s/made", folder);
-  return path;
-}
-
+/* Uses that number of kernels, and requires these counts and these words in the last remark. */
 static void
-assert_counts(const char *when, const seen *s, uint64_t hits, uint64_t misses, uint32_t remarks)
+check_use(const char *when, const char *cache, uint32_t kernels, uint64_t hits, uint64_t misses, uint32_t remarks,
+          const char *words)
 {
-  if (s->hits != hits || s->misses != misses || s->remarks != remarks)
-    fail_msg("%s: %d hits, %d misses, %d remarks: %s", when, (int)s->hits, (int)s->misses, (int)s->remarks, s->text);
+  const seen s = use(cache, kernels);
+  if (s.hits != hits || s.misses != misses || s.remarks != remarks || !strstr(s.text, words))
+    fail_msg("%s: %d hits, %d misses, %d remarks: %s", when, (int)s.hits, (int)s.misses, (int)s.remarks, s.text);
 }
 
-/* How many files there are; the path of the last of them. */
+/* ---- files --------------------------------------------------------------------------------------------------------------- */
+
+/* Returns the number of files, and the path of the last one. */
 static uint32_t
 find_files(char path[MOST_PATH])
 {
@@ -160,186 +137,170 @@ find_files(char path[MOST_PATH])
   return files;
 }
 
-static size_t
-load(const char *path, unsigned char *out)
+static vyre_bytes
+load(const char *path)
 {
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  const size_t size = fread(out, 1, MOST_FILE, file);
-  fclose(file);
-  return size;
+  vyre_bytes file = {0};
+  assert_ok(vyre_file_read(path, &file));
+  assert_true(file.size > HEADER);
+  return file;
+}
+
+/* Compiles one kernel and returns its file. */
+static vyre_bytes
+load_file_of_one(char path[MOST_PATH])
+{
+  use(made, 1);
+  assert_int_equal(find_files(path), 1);
+  return load(path);
 }
 
 static void
-save(const char *path, const unsigned char *data, size_t size)
+save(const char *path, const void *data, size_t size)
 {
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(data, 1, size, file), size);
-  assert_int_equal(fclose(file), 0);
+  assert_ok(vyre_file_write(path, data, size));
 }
 
-TEST_WITH(what_was_compiled_comes_back, make_folder, remove_folder)
+TEST_WITH(compiled_kernels_are_used_again, make_folder, remove_folder)
 {
   char path[MOST_PATH];
-  seen s = use(given(), 3);
-  assert_counts("the first time", &s, 0, 3, 0);
+  check_use("the first time", made, 3, 0, 3, 0, "");
   assert_int_equal(find_files(path), 3);
-  s = use(given(), 4);
-  assert_counts("the second time", &s, 3, 1, 0);
+  check_use("the second time", made, 4, 3, 1, 0, "");
   assert_int_equal(find_files(path), 4);
-  s = use(NULL, 2);
-  assert_counts("without a folder", &s, 0, 0, 0);
+  check_use("without a folder", NULL, 2, 0, 0, 0, "");
 }
 
-/* The kernel's one file is not used, one remark says why, and it is whole and of that kernel again: not every driver compiles twice
- * to the same bytes. */
+/* The kernel's one file has these bytes.  It is not used, one remark says why, and the file is whole and of that kernel again: not
+ * every driver compiles a kernel twice to the same bytes. */
 static void
-assert_made_anew(const char *what, const char *path, const unsigned char *right, const char *word)
+check_replaced(const char *what, const char *path, const void *data, size_t size, const vyre_bytes *right, const char *words)
 {
-  static unsigned char now[MOST_FILE];
+  save(path, data, size);
+  const seen s = use(made, 1);
+  if (s.hits != 0 || s.misses != 1 || s.remarks != 1 || !strstr(s.text, words) || !strstr(s.text, "made anew") ||
+      strchr(s.text, '\n'))
+    fail_msg("%s: %d hits, %d misses, %d remarks: '%s'", what, (int)s.hits, (int)s.misses, (int)s.remarks, s.text);
   uint64_t size_and_check[2];
-  seen s = use(given(), 1);
-  assert_counts(what, &s, 0, 1, 1);
-  if (!strstr(s.text, word) || !strstr(s.text, "made anew") || strchr(s.text, '\n'))
-    fail_msg("%s: '%s'", what, s.text);
-  const size_t size = load(path, now);
-  assert_true(size > HEADER && size < MOST_FILE);
-  assert_memory_equal(now, right, SIZE_AT);
-  memcpy(size_and_check, now + SIZE_AT, sizeof size_and_check);
-  assert_int_equal(size_and_check[0], size - HEADER);
-  assert_int_equal(size_and_check[1], XXH3_64bits(now + HEADER, size - HEADER));
+  vyre_bytes now = load(path);
+  assert_memory_equal(now.data, right->data, SIZE_AT);
+  memcpy(size_and_check, now.data + SIZE_AT, sizeof size_and_check);
+  assert_int_equal(size_and_check[0], now.size - HEADER);
+  assert_int_equal(size_and_check[1], XXH3_64bits(now.data + HEADER, now.size - HEADER));
+  vyre_bytes_free(&now);
 }
 
-TEST_WITH(files_that_are_wrong_are_made_anew, make_folder, remove_folder)
+TEST_WITH(damaged_files_are_replaced, make_folder, remove_folder)
 {
-  static unsigned char right[MOST_FILE], wrong[MOST_FILE];
   char path[MOST_PATH];
-  use(given(), 1);
-  assert_int_equal(find_files(path), 1);
-  const size_t size = load(path, right);
-  assert_true(size > HEADER && size < MOST_FILE);
-  const uint32_t stride = sweep_stride((uint32_t)size);
-  for (size_t at = 0; at < size; at += stride) {
-    memcpy(wrong, right, size);
+  vyre_bytes right = load_file_of_one(path);
+  unsigned char *wrong = calloc(1, right.size + 1); /* the same, but for what a test changes */
+  assert_non_null(wrong);
+  memcpy(wrong, right.data, right.size);
+  const uint32_t stride = sweep_stride((uint32_t)right.size);
+  for (size_t at = 0; at < right.size; at += stride) {
     wrong[at] ^= 0x10;
-    save(path, wrong, size);
-    assert_made_anew("one bit", path, right,
-                     at < 12         ? "none of this version's"
-                     : at < SIZE_AT  ? "of another kernel or device"
-                     : at < CHECK_AT ? "another size"
-                                     : "damaged");
+    check_replaced("one bit", path, wrong, right.size, &right,
+                   at < 12         ? "none of this version's"
+                   : at < SIZE_AT  ? "of another kernel or device"
+                   : at < CHECK_AT ? "another size"
+                                   : "damaged");
+    wrong[at] ^= 0x10;
   }
-  for (size_t cut = 0; cut<size; cut += stride> 1 ? stride : cut + 7 < HEADER ? 7 : 1) {
-    save(path, right, cut);
-    assert_made_anew("cut", path, right, cut < HEADER ? "cut short" : "another size");
+  for (size_t cut = 0, step; cut < right.size; cut += step) {
+    step = stride > 1 ? stride : cut + 7 < HEADER ? 7 : 1;
+    check_replaced("cut", path, wrong, cut, &right, cut < HEADER ? "cut short" : "another size");
   }
-  memcpy(wrong, right, size);
-  save(path, wrong, size + 1);
-  assert_made_anew("longer", path, right, "another size");
+  check_replaced("longer", path, wrong, right.size + 1, &right, "another size");
+  free(wrong);
+  vyre_bytes_free(&right);
 }
 
-/* Whole, but not what a driver may be given. */
-TEST_WITH(files_of_others_are_made_anew, make_folder, remove_folder)
+/* Puts the size and the check of the data into the header. */
+static void
+seal(char *file, uint64_t size)
 {
-  static unsigned char right[MOST_FILE], other[MOST_FILE], wrong[MOST_FILE];
-  char path[MOST_PATH], path2[MOST_PATH], aside[MOST_PATH];
-  use(given(), 1);
-  assert_int_equal(find_files(path), 1);
-  const size_t size = load(path, right);
-  memcpy(wrong, right, size);
-  wrong[HEADER + DEVICE_AT] ^= 1;
-  const uint64_t check = XXH3_64bits(wrong + HEADER, size - HEADER);
-  memcpy(wrong + CHECK_AT, &check, sizeof check);
-  save(path, wrong, size);
-  assert_made_anew("data of another device", path, right, "another device's");
-  const uint64_t few = 20, few_check = XXH3_64bits(right + HEADER, few);
-  memcpy(wrong, right, size);
-  memcpy(wrong + SIZE_AT, &few, sizeof few);
-  memcpy(wrong + CHECK_AT, &few_check, sizeof few_check);
-  save(path, wrong, HEADER + few);
-  assert_made_anew("no header of Vulkan's", path, right, "no header");
-  /* The file of another kernel under this one's name. */
-  snprintf(aside, sizeof aside, "%s/aside", folder);
-  assert_int_equal(rename(path, aside), 0);
-  seen s = use(given(), 2);
-  assert_counts("two kernels", &s, 0, 2, 0);
+  const uint64_t size_and_check[] = {size, XXH3_64bits(file + HEADER, size)};
+  memcpy(file + SIZE_AT, size_and_check, sizeof size_and_check);
+}
+
+/* These files are whole, and no driver may get them. */
+TEST_WITH(files_of_another_device_or_kernel_are_replaced, make_folder, remove_folder)
+{
+  enum { FEW = 20 };
+  char path[MOST_PATH], path2[MOST_PATH];
+  vyre_bytes right = load_file_of_one(path), wrong = load(path);
+  wrong.data[HEADER + DEVICE_AT]++;
+  seal(wrong.data, wrong.size - HEADER);
+  check_replaced("data of another device", path, wrong.data, wrong.size, &right, "another device's");
+  seal(wrong.data, FEW);
+  check_replaced("no header of Vulkan's", path, wrong.data, HEADER + FEW, &right, "no header");
+  assert_int_equal(remove(path), 0);
+  use(made, 2);
   assert_int_equal(remove(path), 0);
   assert_int_equal(find_files(path2), 1);
-  const size_t other_size = load(path2, other);
-  save(path, other, other_size);
-  assert_made_anew("another kernel's", path, right, "of another kernel or device");
-  /* No file at all. */
+  vyre_bytes other = load(path2);
+  check_replaced("another kernel's", path, other.data, other.size, &right, "of another kernel or device");
   assert_int_equal(remove(path), 0);
   assert_int_equal(mkdir(path, 0700), 0);
-  s = use(given(), 1);
+  const seen s = use(made, 1);
   assert_int_equal(s.misses, 1);
   assert_int_equal(s.remarks, 2); /* that it is not read, and not written */
+  vyre_bytes_free(&right);
+  vyre_bytes_free(&wrong);
+  vyre_bytes_free(&other);
 }
 
-TEST_WITH(a_folder_that_cannot_be_used_is_said_once, make_folder, remove_folder)
+/* ---- folders and calls --------------------------------------------------------------------------------------------------- */
+
+TEST_WITH(an_unusable_folder_is_reported_once, make_folder, remove_folder)
 {
   char path[MOST_PATH];
   snprintf(path, sizeof path, "%s/file", folder);
-  save(path, (const unsigned char *)"x", 1);
-  seen s = use(path, 3);
-  assert_counts("a file is there", &s, 0, 0, 1);
-  if (!strstr(s.text, "cannot be made: Not a directory"))
-    fail_msg("'%s'", s.text);
-  /* No byte may be written: as on a disk that is full. */
+  save(path, "x", 1);
+  check_use("a file", path, 3, 0, 0, 1, "cannot be made: Not a directory");
+  /* No byte may be written, as on a full disk. */
   const struct rlimit none = {0, RLIM_INFINITY};
   struct rlimit before;
   signal(SIGXFSZ, SIG_IGN);
   getrlimit(RLIMIT_FSIZE, &before);
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-  s = use(given(), 3);
+  const seen s = use(made, 3);
   setrlimit(RLIMIT_FSIZE, &before);
-  assert_counts("it is full", &s, 0, 3, 1);
-  if (!strstr(s.text, "cannot be written: File too large"))
-    fail_msg("'%s'", s.text);
+  assert_true(s.hits == 0 && s.misses == 3 && s.remarks == 1);
+  assert_non_null(strstr(s.text, "cannot be written: File too large"));
   assert_int_equal(find_files(path), 0);
   if (geteuid() == 0)
-    return; /* who may write anywhere */
+    return; /* may write anywhere */
   assert_int_equal(chmod(inside, 0500), 0);
-  s = use(given(), 3);
+  check_use("a read-only folder", made, 3, 0, 3, 1, "");
   assert_int_equal(chmod(inside, 0700), 0);
-  assert_counts("it is read-only", &s, 0, 3, 1);
 }
 
-/* None of these has to do with whether the kernel compiles. */
-TEST_WITH(calls_that_fail_are_survived, make_folder, remove_folder)
+/* Kernels compile all the same. */
+TEST_WITH(calls_for_kept_kernels_may_fail, make_folder, remove_folder)
 {
   static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_UNKNOWN, VK_INCOMPLETE};
-  char path[MOST_PATH];
-  for (uint32_t i = 0; i < sizeof results / sizeof *results; i++) {
-    set_failure("vkCreatePipelineCache", results[i]);
-    seen s = use(given(), 2);
-    assert_counts("none can be made", &s, 0, 2, 2);
-    assert_non_null(strstr(s.text, "vkCreatePipelineCache failed"));
-    set_failure("vkGetPipelineCacheData", results[i]);
-    s = use(given(), 2);
-    assert_counts("none can be read", &s, 0, 2, 2);
-    assert_non_null(strstr(s.text, "vkGetPipelineCacheData failed"));
+  static const char *const calls[] = {"vkCreatePipelineCache", "vkGetPipelineCacheData"};
+  char path[MOST_PATH], words[64];
+  for (uint32_t i = 0; i < 2 * sizeof results / sizeof *results; i++) {
+    fake->set(calls[i % 2], results[i / 2]);
+    snprintf(words, sizeof words, "%s failed", calls[i % 2]);
+    check_use("failing", made, 2, 0, 2, 2, words);
     assert_int_equal(find_files(path), 0);
   }
-  set_failure("", VK_SUCCESS);
-  use(given(), 2);
-  set_failure("vkCreatePipelineCache", VK_ERROR_UNKNOWN);
-  seen s = use(given(), 2); /* neither with what was kept nor without */
-  assert_counts("what was kept is refused", &s, 0, 2, 4);
+  fake->set("", VK_SUCCESS);
+  use(made, 2);
+  fake->set(calls[0], VK_ERROR_UNKNOWN);
+  check_use("the files are refused", made, 2, 0, 2, 4, calls[0]); /* neither with the file's data nor without */
 }
+
+/* ---- processes ----------------------------------------------------------------------------------------------------------- */
 
 enum { SHARED_KERNELS = 40 };
 
-/* Programs of their own: no driver has to work in a copy of a process that has used it. */
-static int
-share(const char *cache)
-{
-  const seen s = use(cache, SHARED_KERNELS);
-  return s.remarks == 0 && s.hits + s.misses == SHARED_KERNELS ? 0 : 1;
-}
-
-/* Processes that all write the same files, and read those of the others. */
+/* Processes that all write the same files, and read those of the others.  They are programs of their own: no driver has to work in
+ * a copy of a process that has used it. */
 TEST_WITH(processes_share_the_folder, make_folder, remove_folder)
 {
   enum { PROCESSES = 3 };
@@ -349,7 +310,7 @@ TEST_WITH(processes_share_the_folder, make_folder, remove_folder)
     children[i] = fork();
     assert_true(children[i] >= 0);
     if (children[i] == 0) {
-      execl("/proc/self/exe", "unit-vulkan-cache", "share", given(), (char *)NULL);
+      execl("/proc/self/exe", "unit-vulkan-cache", "share", made, (char *)NULL);
       _exit(2);
     }
   }
@@ -359,22 +320,29 @@ TEST_WITH(processes_share_the_folder, make_folder, remove_folder)
     assert_int_equal(result, 0);
   }
   assert_int_equal(find_files(path), SHARED_KERNELS);
-  const seen s = use(given(), SHARED_KERNELS);
-  assert_counts("afterwards", &s, SHARED_KERNELS, 0, 0);
+  check_use("afterwards", made, SHARED_KERNELS, SHARED_KERNELS, 0, 0, "");
 }
 
-/* A file without blocks, last used so many seconds ago. */
+/* ---- the least recently used --------------------------------------------------------------------------------------------- */
+
+static void
+set_age(const char *path, time_t seconds)
+{
+  const struct timespec times[2] = {{time(NULL) - seconds, 0}, {time(NULL) - seconds, 0}};
+  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Makes a file without blocks, last used that number of seconds ago. */
 static void
 make_file(const char *name, off_t size, time_t ago)
 {
   char path[MOST_PATH];
-  struct timespec times[2] = {{time(NULL) - ago, 0}, {time(NULL) - ago, 0}};
   snprintf(path, sizeof path, "%s/%s", inside, name);
   const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   assert_true(file >= 0);
   assert_int_equal(ftruncate(file, size), 0);
-  assert_int_equal(futimens(file, times), 0);
   close(file);
+  set_age(path, ago);
 }
 
 static bool
@@ -385,55 +353,51 @@ is_there(const char *name)
   return access(path, F_OK) == 0;
 }
 
-TEST_WITH(what_was_not_used_for_longest_goes, make_folder, remove_folder)
+TEST_WITH(least_recently_used_files_are_removed, make_folder, remove_folder)
 {
-  static const char *const names[] = {"00000000000000000000000000000001.pipeline", "00000000000000000000000000000002.pipeline",
-                                      "00000000000000000000000000000003.pipeline", ".00000000000000000000000000000004.pipeline.1.2",
-                                      "somebody else's"};
+  static const struct {
+    const char *name;
+    off_t size;
+    time_t ago;
+    bool stays;
+  } files[] = {{"00000000000000000000000000000001.pipeline", 100 << 20, 300, true},
+               {"00000000000000000000000000000002.pipeline", 100 << 20, 5000, false},
+               {"00000000000000000000000000000003.pipeline", 100 << 20, 200, true},
+               {".00000000000000000000000000000004.pipeline.1.2", 10, 5000, false},
+               {"somebody else's", 400 << 20, 9000, true}};
   char path[MOST_PATH];
-  use(given(), 1);
+  use(made, 1);
   assert_int_equal(find_files(path), 1);
   const char *kept = strrchr(path, '/') + 1;
   make_file(kept, 0, 9000);
-  make_file(names[0], 100 << 20, 300);
-  make_file(names[1], 100 << 20, 5000);
-  make_file(names[2], 100 << 20, 200);
-  make_file(names[3], 10, 5000);
-  make_file(names[4], 400 << 20, 9000);
-  const seen s = use(given(), 1); /* writes it anew: it is the newest now */
-  assert_counts("one is damaged", &s, 0, 1, 1);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    make_file(files[i].name, files[i].size, files[i].ago);
+  check_use("one is damaged", made, 1, 0, 1, 1, ""); /* its file is written again, and is the newest */
   assert_true(is_there(kept));
-  assert_true(is_there(names[0]));
-  assert_false(is_there(names[1]));
-  assert_true(is_there(names[2]));
-  assert_false(is_there(names[3]));
-  assert_true(is_there(names[4]));
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (is_there(files[i].name) != files[i].stays)
+      fail_msg("'%s' %s", files[i].name, files[i].stays ? "is removed" : "stays");
 }
 
-TEST_WITH(what_is_used_is_not_the_oldest, make_folder, remove_folder)
+TEST_WITH(a_used_file_is_not_the_least_recently_used, make_folder, remove_folder)
 {
   static const char young[] = "00000000000000000000000000000001.pipeline";
-  static unsigned char data[MOST_FILE];
   char path[MOST_PATH];
-  use(given(), 1);
+  use(made, 1);
   assert_int_equal(find_files(path), 1);
-  const size_t size = load(path, data);
-  make_file(strrchr(path, '/') + 1, 0, 9000);
-  struct timespec times[2] = {{time(NULL) - 9000, 0}, {time(NULL) - 9000, 0}};
-  save(path, data, size);
-  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+  set_age(path, 9000);
   make_file(young, (256 << 20) - 1, 100);
-  const seen s = use(given(), 2); /* uses the first, writes another */
-  assert_counts("one is there", &s, 1, 1, 0);
+  check_use("one is there", made, 2, 1, 1, 0, ""); /* uses the first file, and writes another */
   assert_int_equal(access(path, F_OK), 0);
   assert_false(is_there(young));
 }
 
-/* Arguments: a test's name, or "share" and the folder of which it is one of several processes. */
+/* Arguments: the name of a test, or "share" and the folder that this process shares with others. */
 int
 main(int argc, char **argv)
 {
-  if (argc > 2)
-    return share(argv[2]);
-  return run_alone(argc, argv, prepare, NULL);
+  if (argc <= 2)
+    return run_alone(argc, argv, NULL);
+  const seen s = use(argv[2], SHARED_KERNELS);
+  return s.remarks == 0 && s.hits + s.misses == SHARED_KERNELS ? 0 : 1;
 }

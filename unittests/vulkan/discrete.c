@@ -1,11 +1,10 @@
-/* Docs at discrete.h.
+/* A device that lavapipe is not, made of it: memory that the host does not see and memory of the host's, a queue family that copies
+ * alone, storage ranges of 64 KiB.  Both queues are the real one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "discrete.h"
+#include "fake_vulkan.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY, FAMILIES, MOST_HIDDEN = 4096 };
@@ -105,7 +104,7 @@ static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetPhysicalDeviceProperties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
 {
   real.vkGetPhysicalDeviceProperties(device, out);
-  out->limits.maxStorageBufferRange = DISCRETE_STORAGE_RANGE;
+  out->limits.maxStorageBufferRange = 1 << 16;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL

@@ -1,92 +1,216 @@
-/* A Vulkan library for tests: the real one, but for one function, which is missing or fails, or for the devices that there are.
+/* A Vulkan library for tests: the real one, whose calls are counted and can fail, whose devices can be others, and which can be
+ * watched.
  *
- * A function that fails is called with the arguments of any; that works with the calling conventions there are, and is for tests
- * alone.
+ * A function that is counted or that fails gets an entry point of its own, which passes on whatever it is given.  That works with
+ * the usual calling conventions for up to ten arguments that are no floats, and is for tests alone.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_vulkan.h"
 
-#include "discrete.h"
-#include "watcher.h"
-
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char chosen[64];
-static VkResult chosen_result;
-static bool fails_once, has_failed;
-static int32_t passes; /* calls that go well before */
 static PFN_vkGetDeviceProcAddr real_device;
 static const fake_vulkan_list *listed;
-static uint32_t asked; /* how many devices' properties were asked for since they were listed */
+static uint32_t asked; /* queries of devices' properties since the devices were listed */
 static PFN_vkEnumeratePhysicalDevices real_enumerate;
 static PFN_vkGetPhysicalDeviceProperties real_properties;
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
 static PFN_vkEnumerateDeviceExtensionProperties real_extensions;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
 static PFN_vkCreateDevice real_create;
-static PFN_vkQueueSubmit real_submit;
 static fake_vulkan_says says;
-static uint32_t lose_first, lose_count, submitted;
 
-void
-fake_vulkan_set(const char *name, VkResult result)
+/* ---- calls --------------------------------------------------------------------------------------------------------------- */
+
+typedef uint64_t any_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h,
+                              uint64_t i, uint64_t j);
+
+/* The functions that are counted and that can fail: those that the target calls, and their numbers. */
+#define MORE_FUNCTIONS(X)       \
+  X(vkCreateInstance)           \
+  X(vkEnumerateInstanceVersion) \
+  X(vkEnumerateInstanceLayerProperties) X(vkGetPipelineExecutablePropertiesKHR) X(vkGetPipelineExecutableStatisticsKHR)
+enum {
+#define VULKAN_INSTANCE_SYM(name) NUMBER_##name,
+#define VULKAN_DEVICE_SYM(name)   NUMBER_##name,
+#define X(name)                   NUMBER_##name,
+#include "symbols.def"
+  MORE_FUNCTIONS(X) FUNCTIONS
+#undef X
+};
+
+static any_function *reals[FUNCTIONS];
+static uint32_t calls[FUNCTIONS],
+    objects[FUNCTIONS + 1]; /* objects: made or destroyed by these calls; none by an unknown function */
+static bool counts;
+
+/* The function that fails: its calls of the numbers from `first` on, `count` of them. */
+static struct {
+  char name[64];
+  VkResult result;
+  uint32_t first, count, calls;
+  bool has_failed;
+} failure;
+
+static void
+set_failure(const char *name, VkResult result, uint32_t first, uint32_t count)
 {
-  strncpy(chosen, name, sizeof chosen - 1);
-  chosen_result = result;
-  fails_once = has_failed = false;
+  memset(&failure, 0, sizeof failure);
+  strncpy(failure.name, name, sizeof failure.name - 1);
+  failure.result = result;
+  failure.first = first;
+  failure.count = count;
 }
 
-void
-fake_vulkan_set_once(const char *name, VkResult result, int32_t count)
+static void
+set(const char *name, VkResult result)
 {
-  fake_vulkan_set(name, result);
-  fails_once = true;
-  passes = count;
+  set_failure(name, result, 0, UINT32_MAX);
 }
 
-bool
-fake_vulkan_has_failed(void)
+static void
+set_once(const char *name, VkResult result, uint32_t passes)
 {
-  return has_failed;
+  set_failure(name, result, passes, 1);
 }
 
-void
-fake_vulkan_devices(const fake_vulkan_list *list)
+static void
+lose(uint32_t first, uint32_t count)
+{
+  set_failure("vkQueueSubmit", VK_ERROR_DEVICE_LOST, first, count);
+}
+
+static bool
+has_failed(void)
+{
+  return failure.has_failed;
+}
+
+static bool
+fails(const char *name)
+{
+  if (strcmp(name, failure.name) != 0)
+    return false;
+  const uint32_t number = failure.calls++;
+  const bool is_failing = number >= failure.first && number - failure.first < failure.count;
+  failure.has_failed |= is_failing;
+  return is_failing;
+}
+
+static bool
+begins(const char *text, const char *prefix)
+{
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Returns whether a call made or destroyed an object. */
+static bool
+has_effect(const char *name, uint64_t result, uint64_t a, uint64_t b)
+{
+  if (begins(name, "vkCreate") || strcmp(name, "vkAllocateMemory") == 0)
+    return (int32_t)result == VK_SUCCESS;
+  if (strcmp(name, "vkDestroyDevice") == 0 || strcmp(name, "vkDestroyInstance") == 0)
+    return a != 0;
+  return (begins(name, "vkDestroy") || strcmp(name, "vkFreeMemory") == 0) && b != 0;
+}
+
+#define ENTRY(name)                                                                                                            \
+  static uint64_t entry_##name(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h, \
+                               uint64_t i, uint64_t j)                                                                         \
+  {                                                                                                                            \
+    calls[NUMBER_##name]++;                                                                                                    \
+    if (fails(#name))                                                                                                          \
+      return (uint64_t)(int64_t)failure.result;                                                                                \
+    const uint64_t result = reals[NUMBER_##name](a, b, c, d, e, f, g, h, i, j);                                                \
+    objects[NUMBER_##name] += has_effect(#name, result, a, b);                                                                 \
+    return result;                                                                                                             \
+  }
+#define VULKAN_INSTANCE_SYM ENTRY
+#define VULKAN_DEVICE_SYM   ENTRY
+#include "symbols.def"
+MORE_FUNCTIONS(ENTRY)
+
+static const struct {
+  const char *name;
+  any_function *entry;
+} functions[FUNCTIONS] = {
+#define VULKAN_INSTANCE_SYM(name) {#name, entry_##name},
+#define VULKAN_DEVICE_SYM(name)   {#name, entry_##name},
+#define X(name)                   {#name, entry_##name},
+#include "symbols.def"
+    MORE_FUNCTIONS(X)
+#undef X
+};
+
+static uint32_t
+find(const char *name)
+{
+  uint32_t n = 0;
+  while (n < FUNCTIONS && strcmp(functions[n].name, name) != 0)
+    n++;
+  return n;
+}
+
+/* Returns the entry point of a function, if its calls are counted or may fail; NULL if it is missing. */
+static PFN_vkVoidFunction
+calls_wrap(const char *name, PFN_vkVoidFunction real)
+{
+  const uint32_t n = find(name);
+  const bool is_chosen = strcmp(name, failure.name) == 0;
+  const bool may_lose = !FAKE_DISCRETE && n == NUMBER_vkQueueSubmit; /* when lose() is called later */
+  if (!real || (is_chosen && failure.result == VK_SUCCESS))
+    return NULL;
+  if (n < FUNCTIONS && (counts || is_chosen || may_lose)) {
+    memcpy(&reals[n], &real, sizeof real);
+    memcpy(&real, &functions[n].entry, sizeof real);
+  }
+  return real;
+}
+
+static uint32_t
+count_calls(const char *prefix)
+{
+  uint32_t sum = 0;
+  for (uint32_t n = 0; n < FUNCTIONS; n++) {
+    if (!prefix)
+      calls[n] = objects[n] = 0;
+    else if (begins(functions[n].name, prefix))
+      sum += calls[n];
+  }
+  counts = true;
+  return sum;
+}
+
+static const char *
+left(void)
+{
+  for (uint32_t n = 0; n < FUNCTIONS; n++) {
+    const char *name = functions[n].name, *object = name + strlen("vkCreate");
+    char destroys[72] = "vkFreeMemory";
+    if (begins(name, "vkCreate"))
+      snprintf(destroys, sizeof destroys, "vkDestroy%s", strcmp(object, "ComputePipelines") == 0 ? "Pipeline" : object);
+    else if (n != NUMBER_vkAllocateMemory)
+      continue;
+    if (objects[n] != objects[find(destroys)])
+      return name;
+  }
+  return NULL;
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------------------------- */
+
+static void
+set_devices(const fake_vulkan_list *list)
 {
   listed = list;
 }
 
-void
-fake_vulkan_say(const fake_vulkan_says *what)
+static void
+say(const fake_vulkan_says *what)
 {
   says = *what;
-}
-
-void
-fake_vulkan_lose(uint32_t first, uint32_t count)
-{
-  lose_first = first;
-  lose_count = count;
-  submitted = 0;
-}
-
-__attribute__((constructor)) static void
-read_environment(void)
-{
-  const char *lose = getenv("FAKE_VULKAN_LOSE"), *storage = getenv("FAKE_VULKAN_STORAGE");
-  if (lose && sscanf(lose, "%u,%u", &lose_first, &lose_count) != 2)
-    abort();
-  if (storage)
-    says.max_storage = (uint32_t)strtoul(storage, NULL, 10);
-}
-
-const struct watcher *
-fake_vulkan_watcher(void)
-{
-  return &the_watcher;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -137,7 +261,7 @@ families(VkPhysicalDevice device, uint32_t *count, VkQueueFamilyProperties *out)
       out[i].queueFlags &= ~(VkQueueFlags)VK_QUEUE_COMPUTE_BIT;
 }
 
-/* The real device may have the extension, too: it is listed twice then. */
+/* If the real device has the extension, too, it is listed twice. */
 static VKAPI_ATTR VkResult VKAPI_CALL
 extensions(VkPhysicalDevice device, const char *layer, uint32_t *count, VkExtensionProperties *out)
 {
@@ -170,7 +294,7 @@ memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out)
   }
 }
 
-/* The real device may know nothing of the extension. */
+/* The real device may lack the extension. */
 static VKAPI_ATTR VkResult VKAPI_CALL
 create(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
 {
@@ -185,13 +309,6 @@ create(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocati
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
-submit(VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence fence)
-{
-  const uint32_t number = submitted++;
-  return number >= lose_first && number - lose_first < lose_count ? VK_ERROR_DEVICE_LOST : real_submit(queue, count, info, fence);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL
 parts(VkDevice device, const VkPipelineInfoKHR *info, uint32_t *count, VkPipelineExecutablePropertiesKHR *out)
 {
   (void)device;
@@ -199,7 +316,7 @@ parts(VkDevice device, const VkPipelineInfoKHR *info, uint32_t *count, VkPipelin
   *count = says.parts;
   for (uint32_t i = 0; out && i < says.parts; i++) {
     snprintf(out[i].name, sizeof out[i].name, "part %u", i);
-    out[i].subgroupSize = i * 8; /* of the first it is not known */
+    out[i].subgroupSize = i * 8; /* unknown for the first */
   }
   return VK_SUCCESS;
 }
@@ -226,37 +343,19 @@ figures(VkDevice device, const VkPipelineExecutableInfoKHR *info, uint32_t *coun
   return VK_SUCCESS;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL
-fail(void)
-{
-  return chosen_result;
-}
+/* ---- entry --------------------------------------------------------------------------------------------------------------- */
 
-/* Hands on what it is given, as counted.c does. */
-typedef uint64_t any_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h);
-static any_function *passed;
-
-static uint64_t
-fail_once(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h)
+__attribute__((constructor)) static void
+read_environment(void)
 {
-  if (has_failed || passes-- > 0)
-    return passed(a, b, c, d, e, f, g, h);
-  has_failed = true;
-  return (uint64_t)(int64_t)chosen_result;
-}
-
-static PFN_vkVoidFunction
-replace(const char *name, PFN_vkVoidFunction real)
-{
-  if (strcmp(name, chosen) != 0)
-    return real;
-  if (fails_once && real) {
-    any_function *function = fail_once;
-    memcpy(&passed, &real, sizeof real);
-    memcpy(&real, &function, sizeof real);
-    return real;
-  }
-  return chosen_result == VK_SUCCESS ? NULL : (PFN_vkVoidFunction)fail;
+  const char *losses = getenv("FAKE_VULKAN_LOSE"), *storage = getenv("FAKE_VULKAN_STORAGE");
+  uint32_t first, count;
+  if (losses && sscanf(losses, "%u,%u", &first, &count) != 2)
+    abort();
+  if (losses)
+    lose(first, count);
+  if (storage)
+    says.max_storage = (uint32_t)strtoul(storage, NULL, 10);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
@@ -269,12 +368,7 @@ get_device(VkDevice device, const char *name)
     found = (PFN_vkVoidFunction)parts;
   if (says.parts && strcmp(name, "vkGetPipelineExecutableStatisticsKHR") == 0)
     found = (PFN_vkVoidFunction)figures;
-  found = replace(name, found);
-  if (!FAKE_DISCRETE && found && found != (PFN_vkVoidFunction)fail && strcmp(name, "vkQueueSubmit") == 0) {
-    real_submit = (PFN_vkQueueSubmit)found;
-    found = (PFN_vkVoidFunction)submit;
-  }
-  return counted_wrap(name, watcher_wrap(name, found));
+  return calls_wrap(name, watcher_wrap(name, found));
 }
 
 __attribute__((visibility("default"))) VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
@@ -289,11 +383,12 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
     memcpy(&real, &symbol, sizeof real);
   }
   PFN_vkVoidFunction found = real(instance, name);
-  found = replace(name, FAKE_DISCRETE ? discrete_wrap(name, found) : found);
-#define WRAP(function, real, ours)                                                  \
-  if (found && strcmp(name, #function) == 0 && found != (PFN_vkVoidFunction)fail) { \
-    real = (PFN_##function)found;                                                   \
-    found = (PFN_vkVoidFunction)ours;                                               \
+  if (FAKE_DISCRETE)
+    found = discrete_wrap(name, found);
+#define WRAP(function, real, ours)             \
+  if (found && strcmp(name, #function) == 0) { \
+    real = (PFN_##function)found;              \
+    found = (PFN_vkVoidFunction)ours;          \
   }
   WRAP(vkEnumeratePhysicalDevices, real_enumerate, enumerate)
   WRAP(vkGetPhysicalDeviceProperties, real_properties, properties)
@@ -301,8 +396,9 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
   WRAP(vkEnumerateDeviceExtensionProperties, real_extensions, extensions)
   WRAP(vkGetPhysicalDeviceMemoryProperties2, real_memory, memory)
   WRAP(vkCreateDevice, real_create, create)
-  if (!found || strcmp(name, "vkGetDeviceProcAddr") != 0)
-    return counted_wrap(name, found);
-  real_device = (PFN_vkGetDeviceProcAddr)found;
-  return (PFN_vkVoidFunction)get_device;
+  WRAP(vkGetDeviceProcAddr, real_device, get_device)
+  return calls_wrap(name, found);
 }
+
+__attribute__((visibility("default"))) extern const fake_vulkan fake_vulkan_functions;
+const fake_vulkan fake_vulkan_functions = {set, set_once, has_failed, lose, set_devices, say, count_calls, left, &the_watcher};

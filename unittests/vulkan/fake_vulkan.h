@@ -1,66 +1,70 @@
-/* What the tests tell the library of fake_vulkan.c.
+/* The interface of the library of fake_vulkan.c, which tests open in place of the Vulkan library.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_FAKE_VULKAN_H
 #define VYRE_UNITTESTS_FAKE_VULKAN_H
 
+#include "watch_log.h"
+
+#include <dlfcn.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <vulkan/vulkan.h>
 
-/* From now on that function is missing (VK_SUCCESS), or fails with that result.  "": none. */
-__attribute__((visibility("default"))) void fake_vulkan_set(const char *name, VkResult result);
-typedef void (*fake_vulkan_set_function)(const char *name, VkResult result);
-
-/* From the next open on it fails once, after so many calls that do not. */
-__attribute__((visibility("default"))) void fake_vulkan_set_once(const char *name, VkResult result, int32_t passes);
-typedef void (*fake_vulkan_set_once_function)(const char *name, VkResult result, int32_t passes);
-__attribute__((visibility("default"))) bool fake_vulkan_has_failed(void);
-typedef bool (*fake_vulkan_has_failed_function)(void);
-
-/* From now on these devices replace the real ones; each is the first real one under another name.  NULL: the real
- * ones.  They are told apart by the order in which their properties are asked for. */
 typedef struct fake_vulkan_device {
   const char *name;
   VkPhysicalDeviceType type;
   uint32_t version;
   bool computes;
 } fake_vulkan_device;
+
 typedef struct fake_vulkan_list {
   const fake_vulkan_device *devices;
-  uint32_t count, count_again; /* how many there are when it is asked first, and when they are asked for */
+  uint32_t count, count_again; /* the number of devices that the first query reports, and the second one */
 } fake_vulkan_list;
-__attribute__((visibility("default"))) void fake_vulkan_devices(const fake_vulkan_list *list);
-typedef void (*fake_vulkan_devices_function)(const fake_vulkan_list *list);
 
-/* What the device says of itself, which the real one does not.  All zero: nothing else than that. */
+/* Properties that the real device does not have.  All zero: the real device's. */
 typedef struct fake_vulkan_says {
-  uint64_t heap_budget, heap_usage; /* of each heap, by VK_EXT_memory_budget; 0: it has no such extension */
-  bool transfers;                   /* it has two more queue families: for transfers and video, and for transfers alone */
+  uint64_t heap_budget, heap_usage; /* of each heap, by VK_EXT_memory_budget; 0: without the extension */
+  bool transfers;                   /* two more queue families: for transfers and video, and for transfers alone */
   uint32_t max_storage;             /* bytes of a storage buffer's range; 0: the real device's */
-  uint32_t
-      parts; /* programs that a kernel became, "part 0" and so on, with a figure of each kind of value; 0: what the real one made */
+  uint32_t parts; /* executables of a pipeline, "part 0" and so on, with a statistic of each format; 0: the real ones */
 } fake_vulkan_says;
-__attribute__((visibility("default"))) void fake_vulkan_say(const fake_vulkan_says *says);
-typedef void (*fake_vulkan_say_function)(const fake_vulkan_says *says);
 
-/* Of the submissions from now on, so many after the first ones lose the device.  Programs are told by FAKE_VULKAN_LOSE=FIRST,COUNT,
- * and max_storage by FAKE_VULKAN_STORAGE=BYTES. */
-__attribute__((visibility("default"))) void fake_vulkan_lose(uint32_t first, uint32_t count);
-typedef void (*fake_vulkan_lose_function)(uint32_t first, uint32_t count);
+/* The library's functions. */
+typedef struct fake_vulkan {
+  /* Makes each later call of that function do nothing but return the result, of devices that are opened afterwards, and of others
+   * whose calls are counted.  If the result is VK_SUCCESS, devices that are opened afterwards lack the function.  "": no function. */
+  void (*set)(const char *name, VkResult result);
+  /* The same for one call alone, after `passes` that succeed. */
+  void (*set_once)(const char *name, VkResult result, uint32_t passes);
+  bool (*has_failed)(void);
+  /* Makes `count` submissions after the first ones lose the device.  The environment variable FAKE_VULKAN_LOSE=FIRST,COUNT does,
+   * too, and FAKE_VULKAN_STORAGE=BYTES is max_storage. */
+  void (*lose)(uint32_t first, uint32_t count);
+  /* Replaces the real devices: each device is the first real one under another name.  NULL: the real ones.  They are recognized by
+   * the order of the queries of their properties. */
+  void (*devices)(const fake_vulkan_list *list);
+  void (*say)(const fake_vulkan_says *says);
+  /* Returns the number of calls of functions whose names begin with `prefix` since count(NULL).  Calls of devices that are opened
+   * after the first count() are counted, with or without layers, but not of both kinds at a time. */
+  uint32_t (*count)(const char *prefix);
+  /* Returns a function that made more objects than were destroyed since count(NULL), or fewer.  Returns NULL if there is none. */
+  const char *(*left)(void);
+  const watcher *watcher;
+} fake_vulkan;
 
-/* counted.c: calls of functions whose names begin so, since it was called with NULL last.  What is made from the first call on is
- * counted, of one kind of layers at a time. */
-__attribute__((visibility("default"))) uint32_t fake_vulkan_count(const char *prefix);
-typedef uint32_t (*fake_vulkan_count_function)(const char *prefix);
-/* Since then: a function that made more objects than were destroyed, or fewer; NULL: there is none. */
-__attribute__((visibility("default"))) const char *fake_vulkan_left(void);
-typedef const char *(*fake_vulkan_left_function)(void);
-/* Instead of a function, if it is counted. */
-PFN_vkVoidFunction counted_wrap(const char *name, PFN_vkVoidFunction real);
+/* Returns the functions of the library in that file. */
+static inline const fake_vulkan *
+fake_vulkan_open(const char *path)
+{
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return library ? dlsym(library, "fake_vulkan_functions") : NULL;
+}
 
-/* watcher.h */
-struct watcher;
-__attribute__((visibility("default"))) const struct watcher *fake_vulkan_watcher(void);
-typedef const struct watcher *(*fake_vulkan_watcher_function)(void);
+/* Parts of the library. */
+PFN_vkVoidFunction discrete_wrap(const char *name, PFN_vkVoidFunction real);
+PFN_vkVoidFunction discrete_wrap_device(VkDevice device, const char *name, PFN_vkVoidFunction real);
+PFN_vkVoidFunction watcher_wrap(const char *name, PFN_vkVoidFunction real);
 
 #endif

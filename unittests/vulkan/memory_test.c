@@ -1,50 +1,94 @@
-/* Host memory that fails once, at each allocation of a submission: it is an error, and the target goes on as if nothing had been.
+/* Host memory that fails once, at each allocation in turn: of a target from its opening to its end, of which nothing is left; and
+ * of a submission, after which the target works as if nothing had failed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../hang.h"
-#include "../test.h"
-#include "messages.h"
-#include "sweep.h"
-#include "vyre/target.h"
-
+#include "../test_allocator.h"
 #include "mix.h"
+#include "sweep.h"
+
+static test_memory memory;
+
+/* ---- from opening to closing --------------------------------------------------------------------------------------------- */
+
+static vyre_status
+use(vyre_target *target)
+{
+  const mix_push push = {0, 3, 1};
+  const vyre_kernel_spec spec = {.id = 7, .size = 4, .bits = 3};
+  vyre_kernel_desc desc = mix_kernel;
+  vyre_device_buffer buffer;
+  vyre_kernel kernel;
+  vyre_repeat_end end;
+  vyre_ticket ticket;
+  desc.specs = &spec;
+  desc.spec_count = 1;
+  VYRE_TRY(ops->allocate(target, 64, &buffer));
+  VYRE_TRY(ops->compile(target, &desc, &kernel));
+  const vyre_range range = {buffer, 0, 0};
+  const vyre_step step = mix_step(kernel, &range, &push);
+  const vyre_repeat repeat = {0, 1, 3, {buffer, 0, 4}};
+  vyre_sequence sequence = {.steps = &step, .step_count = 1, .ends = &end};
+  VYRE_TRY(ops->submit(target, &sequence, NULL));
+  sequence.repeats = &repeat;
+  sequence.repeat_count = 1;
+  VYRE_TRY(ops->begin(target, &sequence, &ticket));
+  return ops->wait(target, ticket, NULL);
+}
+
+/* The allocation of that number fails; 0: none does. */
+static vyre_status
+open_use_close(uint64_t failing)
+{
+  const vyre_allocator allocator = test_allocator(&memory, failing);
+  const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY)};
+  vyre_target *target;
+  vyre_status status = ops->open(&options, &allocator, &target);
+  if (!status) {
+    status = use(target);
+    status = vyre_status_join(status, ops->close(target));
+  }
+  assert_int_equal(memory.out, 0);
+  return status;
+}
+
+TEST(a_target_that_runs_out_of_memory_leaves_nothing)
+{
+  assert_ok(open_use_close(0));
+  const uint32_t places = (uint32_t)memory.calls, stride = sweep_stride(places);
+  assert_true(places > 5);
+  for (uint32_t place = 1; place <= places; place += stride) {
+    vyre_status status = open_use_close(place);
+    assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+    assert_non_null(strstr(vyre_status_text(status), "out of memory"));
+    vyre_status_free(status);
+  }
+}
+
+/* ---- a submission -------------------------------------------------------------------------------------------------------- */
 
 enum { BUFFERS = 40 };
 
-static const vyre_target_ops *const ops = &vyre_target_vulkan;
-static int32_t left = -1; /* allocations that go well before one that fails; negative: all do */
-
-static void *
-resize(void *user, void *data, size_t old_size, size_t size)
-{
-  (void)user;
-  if (size == 0) {
-    free(data);
-    return NULL;
-  }
-  return size > old_size && left >= 0 && left-- == 0 ? NULL : realloc(data, size);
-}
-
-typedef struct fixture {
+typedef struct many {
   vyre_target *target;
   vyre_range ranges[BUFFERS];
-  mix_push pushes[2 * BUFFERS];
   vyre_step steps[2 * BUFFERS];
   vyre_upload uploads[BUFFERS];
   vyre_read reads[BUFFERS];
   uint32_t before[BUFFERS], after[BUFFERS];
   vyre_sequence sequence;
-} fixture;
+} many;
 
-/* Each buffer's word becomes twice itself and one, in their order, and then once more, so that each of these waits for another. */
+/* Each buffer's word becomes twice itself and one, one buffer after the other, and then once more, so that each of the later steps
+ * waits for an earlier one. */
 static void
-open_fixture(fixture *f)
+open_many(many *f)
 {
-  vyre_allocator allocator = *vyre_allocator_default();
+  static const mix_push push = {0, 2, 1};
+  const vyre_allocator allocator = test_allocator(&memory, 0);
+  const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY)};
   vyre_kernel kernel;
-  allocator.resize = resize;
   memset(f, 0, sizeof *f);
-  assert_ok(ops->open(NULL, &allocator, &f->target));
+  assert_ok(ops->open(&options, &allocator, &f->target));
   assert_ok(ops->compile(f->target, &mix_kernel, &kernel));
   for (uint32_t i = 0; i < BUFFERS; i++) {
     assert_ok(ops->allocate(f->target, 4, &f->ranges[i].buffer));
@@ -52,10 +96,8 @@ open_fixture(fixture *f)
     f->uploads[i] = (vyre_upload){f->ranges[i], &f->before[i]};
     f->reads[i] = (vyre_read){f->ranges[i], &f->after[i]};
   }
-  for (uint32_t i = 0; i < 2 * BUFFERS; i++) {
-    f->pushes[i] = (mix_push){0, 2, 1};
-    f->steps[i] = mix_step(kernel, &f->ranges[i % BUFFERS], &f->pushes[i]);
-  }
+  for (uint32_t i = 0; i < 2 * BUFFERS; i++)
+    f->steps[i] = mix_step(kernel, &f->ranges[i % BUFFERS], &push);
   f->sequence = (vyre_sequence){.uploads = f->uploads,
                                 .upload_count = BUFFERS,
                                 .steps = f->steps,
@@ -65,41 +107,46 @@ open_fixture(fixture *f)
 }
 
 static void
-check(fixture *f)
+check_many(many *f)
 {
   memset(f->after, 0, sizeof f->after);
   assert_ok(ops->submit(f->target, &f->sequence, NULL));
   for (uint32_t i = 0; i < BUFFERS; i++)
     assert_int_equal(f->after[i], 4 * i + 3);
+  f->sequence.step_count = 1; /* other commands, which use the list of uses as it was left */
+  f->sequence.read_count = 1;
+  assert_ok(ops->submit(f->target, &f->sequence, NULL));
+  assert_int_equal(f->after[0], 1);
 }
 
-TEST(a_target_goes_on_after_memory_failed_once)
+/* Submits once with the allocation of that number failing, 0: none, and returns whether that failed the submission. */
+static bool
+submit_many(uint64_t failing, uint32_t *places)
 {
-  fixture f;
-  open_fixture(&f);
-  left = INT32_MAX;
-  assert_ok(ops->submit(f.target, &f.sequence, NULL));
-  const int32_t places = INT32_MAX - left, stride = (int32_t)sweep_stride((uint32_t)places);
-  left = -1;
+  many f;
+  open_many(&f);
+  memory.calls = 0;
+  memory.fail_at = failing;
+  vyre_status status = ops->submit(f.target, &f.sequence, NULL);
+  const bool failed = status != VYRE_OK;
+  *places = (uint32_t)memory.calls;
+  memory.fail_at = 0;
+  if (failed)
+    assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+  check_many(&f);
   assert_ok(ops->close(f.target));
-  int32_t failed = 0;
-  for (int32_t place = 0; place < places; place += stride) {
-    open_fixture(&f);
-    left = place;
-    vyre_status status = ops->submit(f.target, &f.sequence, NULL);
-    assert_true(left < 0);
-    left = -1;
-    if (status) {
-      assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-      failed++;
-    }
-    vyre_status_free(status);
-    check(&f);
-    f.sequence.step_count = 1; /* other commands, which find the list as it was left */
-    f.sequence.read_count = 1;
-    assert_ok(ops->submit(f.target, &f.sequence, NULL));
-    assert_int_equal(f.after[0], 1);
-    assert_ok(ops->close(f.target));
+  return failed;
+}
+
+TEST(a_target_works_after_memory_failed_once)
+{
+  uint32_t places, reached, failed = 0;
+  assert_false(submit_many(0, &places));
+  const uint32_t stride = sweep_stride(places);
+  for (uint32_t place = 1; place <= places; place += stride) {
+    failed += submit_many(place, &reached);
+    assert_true(reached >= place);
   }
   assert_true(failed * stride > 10);
 }

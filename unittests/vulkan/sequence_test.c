@@ -1,133 +1,63 @@
-/* Sequences of the Vulkan target that decide on the device what runs: repeats, groups from a buffer; and what is begun and waited
- * for.  All under the validation layer.
+/* Sequences of the Vulkan target that decide on the device what runs: random ones against a model of the contract, repeats of more
+ * iterations than are recorded at once, and sequences that are begun and waited for.  All under the validation layer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
-#include "../test.h"
-#include "bundle.h"
-#include "messages.h"
-#include "vyre/target.h"
-
 #include "mix.h"
 
-enum { WORDS = 64, MOST_STEPS = 12, MOST_REPEATS = 3 };
+static mix m;
+static uint32_t expected[MIX_WORDS], expected_launches;
+static vyre_repeat_end expected_ends[MIX_REPEATS];
 
-static const vyre_target_ops *const ops = &vyre_target_vulkan;
-
-/* A target with one buffer of words, and a sequence that uploads it, runs steps on it and reads it. */
-typedef struct fixture {
-  vyre_target *target;
-  vyre_kernel kernel;
-  vyre_device_buffer buffer;
-  vyre_range all;
-  uint32_t before[WORDS], after[WORDS], expected[WORDS];
-  mix_push pushes[MOST_STEPS];
-  vyre_step steps[MOST_STEPS];
-  vyre_repeat repeats[MOST_REPEATS];
-  vyre_repeat_end ends[MOST_REPEATS], expected_ends[MOST_REPEATS];
-  vyre_upload upload;
-  vyre_read read;
-  vyre_sequence sequence;
-  vyre_timing timing;
-  uint32_t launches; /* expected */
-} fixture;
-
-static void
-assert_fails(vyre_status status, vyre_code code, const char *word1, const char *word2)
+static int
+open_mix(void **state)
 {
-  const char *text = vyre_status_text(status);
-  if (vyre_status_code(status) != code || !strstr(text, word1) || !strstr(text, word2) || !has_fix(text))
-    fail_msg("code %d: %s", (int)vyre_status_code(status), text);
-  vyre_status_free(status);
-}
-
-static void
-begin_sequence(fixture *f)
-{
-  f->upload = (vyre_upload){f->all, f->before};
-  f->read = (vyre_read){f->all, f->after};
-  f->sequence = (vyre_sequence){.uploads = &f->upload,
-                                .upload_count = 1,
-                                .steps = f->steps,
-                                .reads = &f->read,
-                                .read_count = 1,
-                                .repeats = f->repeats,
-                                .ends = f->ends};
-}
-
-static void
-open_fixture(fixture *f)
-{
+  (void)state;
   const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
-  memset(f, 0, sizeof *f);
-  assert_ok(ops->open(&options, NULL, &f->target));
-  assert_ok(ops->supports(f->target, &mix_kernel));
-  assert_ok(ops->compile(f->target, &mix_kernel, &f->kernel));
-  assert_ok(ops->allocate(f->target, sizeof f->before, &f->buffer));
-  f->all = (vyre_range){f->buffer, 0, 0};
-  begin_sequence(f);
+  mix_open(&m, &options, NULL);
+  return 0;
 }
 
-static vyre_range
-words_at(const fixture *f, uint32_t at, uint32_t count)
+static int
+close_mix(void **state)
 {
-  return (vyre_range){f->buffer, 4 * (uint64_t)at, 4 * (uint64_t)count};
-}
-
-static vyre_step *
-add_step(fixture *f, mix_push values, uint32_t groups)
-{
-  const uint32_t i = f->sequence.step_count++;
-  f->pushes[i] = values;
-  f->steps[i] = mix_step(f->kernel, &f->all, &f->pushes[i]);
-  f->steps[i].groups[0] = groups;
-  return &f->steps[i];
-}
-
-/* Of the last `count` steps; `until` WORDS: no word. */
-static void
-add_repeat(fixture *f, uint32_t count, uint32_t times, uint32_t until)
-{
-  f->repeats[f->sequence.repeat_count++] =
-      (vyre_repeat){f->sequence.step_count - count, count, times, until == WORDS ? (vyre_range){{0}, 0, 0} : words_at(f, until, 1)};
+  (void)state;
+  assert_ok(ops->close(m.target));
+  return 0;
 }
 
 /* ---- the model ----------------------------------------------------------------------------------------------------------- */
 
 static void
-model_step(fixture *f, const vyre_step *step)
+model_step(const vyre_step *step)
 {
   const mix_push *values = step->push;
-  uint32_t groups = step->groups[0] * step->groups[1] * step->groups[2];
-  if (step->indirect.buffer.id) {
-    const uint32_t *from = &f->expected[step->indirect.offset / 4];
-    groups = from[0] * from[1] * from[2];
-  }
+  const uint32_t *of = step->indirect.buffer.id ? &expected[step->indirect.offset / 4] : step->groups;
+  const uint32_t groups = of[0] * of[1] * of[2];
   for (uint32_t i = 0; i < groups; i++)
-    f->expected[values->at] = f->expected[values->at] * values->factor + values->term;
-  f->launches += groups != 0;
+    expected[values->at] = expected[values->at] * values->factor + values->term;
+  expected_launches += groups != 0;
 }
 
-/* The contract's words, a step after the other. */
+/* Runs the steps in order, as the contract of vyre_sequence says. */
 static void
-run_model(fixture *f)
+run_model(void)
 {
-  const vyre_sequence *sequence = &f->sequence;
-  memcpy(f->expected, f->before, sizeof f->before);
-  memset(f->expected_ends, 0, sizeof f->expected_ends);
-  f->launches = 0;
-  for (uint32_t i = 0, r = 0; i < sequence->step_count; i++) {
-    if (r == sequence->repeat_count || i != f->repeats[r].first) {
-      model_step(f, &f->steps[i]);
+  memcpy(expected, m.before, sizeof expected);
+  memset(expected_ends, 0, sizeof expected_ends);
+  expected_launches = 0;
+  for (uint32_t i = 0, r = 0; i < m.sequence.step_count; i++) {
+    if (r == m.sequence.repeat_count || i != m.repeats[r].first) {
+      model_step(&m.steps[i]);
       continue;
     }
-    const vyre_repeat *repeat = &f->repeats[r];
-    vyre_repeat_end *end = &f->expected_ends[r];
+    const vyre_repeat *repeat = &m.repeats[r];
+    vyre_repeat_end *end = &expected_ends[r];
     do {
       for (uint32_t k = 0; k < repeat->count; k++)
-        model_step(f, &f->steps[i + k]);
+        model_step(&m.steps[i + k]);
       end->iterations++;
-      end->word = repeat->until.buffer.id ? f->expected[repeat->until.offset / 4] : 0;
+      end->word = repeat->until.buffer.id ? expected[repeat->until.offset / 4] : 0;
     } while (end->iterations < repeat->times && (!repeat->until.buffer.id || end->word));
     if (end->word)
       return;
@@ -137,378 +67,223 @@ run_model(fixture *f)
 }
 
 static void
-check_results(const fixture *f)
+check_results(uint32_t waits)
 {
-  assert_memory_equal(f->after, f->expected, sizeof f->after);
-  for (uint32_t i = 0; i < f->sequence.repeat_count; i++) {
-    assert_int_equal(f->ends[i].iterations, f->expected_ends[i].iterations);
-    assert_int_equal(f->ends[i].word, f->expected_ends[i].word);
-  }
-  assert_int_equal(f->timing.launches, f->launches);
-  assert_int_equal(f->timing.bytes_up, sizeof f->before);
-  assert_int_equal(f->timing.bytes_down, sizeof f->after + sizeof f->ends[0] * f->sequence.repeat_count);
+  assert_memory_equal(m.after, expected, sizeof expected);
+  assert_memory_equal(m.ends, expected_ends, m.sequence.repeat_count * sizeof *m.ends);
+  assert_int_equal(m.timing.launches, expected_launches);
+  assert_int_equal(m.timing.bytes_up, sizeof m.before);
+  assert_int_equal(m.timing.bytes_down, sizeof m.after + sizeof *m.ends * m.sequence.repeat_count);
+  assert_int_equal(m.timing.waits, waits);
 }
 
+/* Submits the sequence, compares its results with the model's, and requires that number of waits. */
 static void
-check(fixture *f)
+check(uint32_t waits)
 {
-  run_model(f);
-  memset(f->after, 0xee, sizeof f->after);
-  memset(f->ends, 0xee, sizeof f->ends);
-  assert_ok(ops->submit(f->target, &f->sequence, &f->timing));
-  check_results(f);
+  run_model();
+  memset(m.after, 0xee, sizeof m.after);
+  memset(m.ends, 0xee, sizeof m.ends);
+  assert_ok(ops->submit(m.target, &m.sequence, &m.timing));
+  check_results(waits);
 }
 
-/* ---- repeats ------------------------------------------------------------------------------------------------------------- */
-
-TEST(a_repeat_runs_its_steps_so_many_times)
+/* Appends a random step, and perhaps a repeat of the last steps.  Steps that are beside each other only add. */
+static void
+add_random_step(const uint32_t draw[4], uint32_t *in_repeat)
 {
-  fixture f;
-  open_fixture(&f);
-  add_step(&f, (mix_push){0, 3, 1}, 1);
-  add_step(&f, (mix_push){1, 3, 2}, 1);
-  add_step(&f, (mix_push){1, 5, 7}, 1);
-  add_repeat(&f, 2, 9, WORDS);
-  add_step(&f, (mix_push){1, 2, 0}, 1);
-  add_repeat(&f, 1, 1, WORDS);
-  add_step(&f, (mix_push){1, 7, 3}, 1);
-  check(&f);
-  assert_int_equal(f.timing.waits, 1);
-  assert_int_equal(f.timing.launches, 1 + 18 + 1 + 1);
-  assert_ok(ops->close(f.target));
-}
-
-TEST(a_repeat_ends_when_its_word_is_0)
-{
-  fixture f;
-  open_fixture(&f);
-  f.before[3] = 5;
-  add_step(&f, (mix_push){1, 3, 2}, 1);
-  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
-  add_repeat(&f, 2, 200, 3);
-  add_step(&f, (mix_push){1, 5, 7}, 1);
-  for (uint32_t round = 0; round < 2; round++) {
-    check(&f);
-    assert_int_equal(f.timing.waits, 1);
-    assert_int_equal(f.ends[0].iterations, 5);
-    assert_int_equal(f.timing.launches, 11);
+  const bool adds = draw[0] % 3 != 0;
+  const uint32_t i = m.sequence.step_count, repeats = m.sequence.repeat_count, counter = 8 + repeats;
+  vyre_step *step = mix_add_step(&m, (mix_push){draw[1] % 8, adds ? 1 : 3, 1 + draw[0] % 5});
+  step->groups[0] = adds ? draw[2] % 4 : 1;
+  if (adds && draw[3] % 4 == 0) {
+    step->groups[0] = step->groups[1] = step->groups[2] = 2;
+    step->indirect = mix_words_at(&m, 16 + draw[3] / 4 % 14, 3);
   }
-  assert_int_equal(f.timing.allocations, 0);
-  f.repeats[0].times = 5; /* just enough */
-  check(&f);
-  assert_int_equal(f.ends[0].word, 0);
-  assert_ok(ops->close(f.target));
+  step->beside = adds && i && m.pushes[i - 1].factor == 1 && draw[2] % 8 >= 4;
+  ++*in_repeat;
+  if (repeats == MIX_REPEATS || draw[1] / 8 % 3 != 0)
+    return;
+  const bool has_until = draw[1] / 32 % 2;
+  if (has_until) { /* the step counts its word down */
+    m.pushes[i] = (mix_push){counter, 1, UINT32_MAX};
+    step->groups[0] = 1;
+    step->indirect.buffer.id = 0;
+  }
+  mix_add_repeat(&m, 1 + draw[2] / 8 % *in_repeat, 1 + draw[3] / 64 % 8, has_until ? counter : MIX_WORDS);
+  m.before[counter] = 1 + draw[0] / 16 % 9;
+  *in_repeat = 0;
 }
 
-TEST(after_a_repeat_that_was_not_enough_nothing_runs_but_reads)
+TEST_WITH(random_sequences_follow_the_contract, open_mix, close_mix)
 {
-  fixture f;
-  open_fixture(&f);
-  f.before[3] = 5;
-  f.before[4] = 2;
-  add_step(&f, (mix_push){1, 3, 2}, 1);
-  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
-  add_repeat(&f, 1, 4, 3);
-  add_step(&f, (mix_push){1, 5, 7}, 1);
-  add_step(&f, (mix_push){4, 1, UINT32_MAX}, 1);
-  add_repeat(&f, 1, 9, 4);
-  add_step(&f, (mix_push){5, 1, 1}, 1);
-  add_repeat(&f, 1, 9, WORDS);
-  check(&f);
-  assert_int_equal(f.timing.waits, 1);
-  assert_int_equal(f.ends[0].word, 1);
-  assert_int_equal(f.ends[1].iterations, 0);
-  assert_int_equal(f.ends[2].iterations, 0);
-  assert_ok(ops->close(f.target));
+  uint32_t random = 4711, stopped = 0;
+  for (uint32_t round = 0; round < 150; round++) {
+    uint32_t draw[MIX_STEPS * 4], in_repeat = 0;
+    for (uint32_t i = 0; i < MIX_STEPS * 4; i++) {
+      random = random * 1664525u + 1013904223u;
+      draw[i] = random >> 12;
+    }
+    mix_begin(&m);
+    for (uint32_t i = 0; i < MIX_WORDS; i++)
+      m.before[i] = i >= 16 && i < 32 ? draw[i] % 3 : draw[i % 40] % 7;
+    for (uint32_t i = 0; i < MIX_STEPS; i++)
+      add_random_step(&draw[i * 4], &in_repeat);
+    check(1);
+    for (uint32_t i = 0; i < m.sequence.repeat_count; i++)
+      stopped += m.ends[i].word != 0;
+  }
+  assert_true(stopped > 10 && stopped < 140);
 }
 
-TEST(many_iterations_take_more_waits_and_few_of_many_do_not)
+/* ---- many iterations ----------------------------------------------------------------------------------------------------- */
+
+TEST_WITH(repeats_of_more_iterations_than_are_recorded_take_more_waits, open_mix, close_mix)
 {
-  fixture f;
-  open_fixture(&f);
-  f.before[3] = 2500;
-  f.before[5] = 1;
-  add_step(&f, (mix_push){0, 1, 1}, 1);
-  add_step(&f, (mix_push){1, 3, 2}, 1);
-  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
-  add_step(&f, (mix_push){2, 1, 1}, 4)->indirect = words_at(&f, 5, 3);
-  f.before[6] = f.before[7] = 1;
-  add_repeat(&f, 3, 1u << 31, 3);
-  add_step(&f, (mix_push){1, 5, 7}, 1);
-  add_step(&f, (mix_push){4, 1, 1}, 1);
-  add_repeat(&f, 1, 10, WORDS);
-  check(&f);
-  assert_int_equal(f.timing.waits, 3); /* 1024, 1024, 452 */
-  assert_int_equal(f.ends[0].iterations, 2500);
-  f.before[3] = 7;
-  check(&f);
-  assert_int_equal(f.timing.waits, 1);
-  f.before[3] = 2500;
-  f.repeats[0].times = 2400; /* not enough */
-  check(&f);
-  assert_int_equal(f.timing.waits, 3);
-  assert_int_equal(f.ends[0].word, 100);
-  f.before[3] = 2048; /* what is there is just enough */
-  check(&f);
-  assert_int_equal(f.timing.waits, 2);
-  assert_ok(ops->close(f.target));
+  static const struct {
+    uint32_t left, times, waits;
+  } cases[] = {{2500, 1u << 31, 3}, /* 1024, 1024 and 452 */
+               {7, 1u << 31, 1},
+               {2500, 2400, 3},  /* ends before the word is 0 */
+               {2048, 2400, 2}}; /* two full parts */
+  m.before[5] = m.before[6] = m.before[7] = 1;
+  mix_add_step(&m, (mix_push){0, 1, 1});
+  mix_add_step(&m, (mix_push){1, 3, 2});
+  mix_add_step(&m, (mix_push){3, 1, UINT32_MAX});
+  vyre_step *step = mix_add_step(&m, (mix_push){2, 1, 1});
+  step->groups[0] = 4;
+  step->indirect = mix_words_at(&m, 5, 3);
+  mix_add_repeat(&m, 3, 0, 3);
+  mix_add_step(&m, (mix_push){1, 5, 7});
+  mix_add_step(&m, (mix_push){4, 1, 1});
+  mix_add_repeat(&m, 1, 10, MIX_WORDS);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    m.before[3] = cases[i].left;
+    m.repeats[0].times = cases[i].times;
+    check(cases[i].waits);
+  }
 }
 
-TEST(a_fixed_number_of_iterations_may_be_any)
+TEST_WITH(a_fixed_number_of_iterations_has_no_limit, open_mix, close_mix)
 {
-  fixture f;
-  open_fixture(&f);
-  f.before[3] = 2;
-  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
-  add_repeat(&f, 1, 2, 3);
-  add_step(&f, (mix_push){1, 3, 2}, 1);
-  add_repeat(&f, 1, 70000, WORDS);
-  add_step(&f, (mix_push){1, 5, 7}, 1);
-  check(&f);
-  assert_int_equal(f.timing.waits, 2);
-  f.before[3] = 3; /* nothing of them runs, and the reads do */
-  f.repeats[1].times = 1u << 31;
-  check(&f);
-  assert_int_equal(f.timing.launches, 2);
-  assert_int_equal(f.timing.waits, 2);
-  assert_ok(ops->close(f.target));
+  m.before[3] = 2;
+  mix_add_step(&m, (mix_push){3, 1, UINT32_MAX});
+  mix_add_repeat(&m, 1, 2, 3);
+  mix_add_step(&m, (mix_push){1, 3, 2});
+  mix_add_repeat(&m, 1, 70000, MIX_WORDS);
+  mix_add_step(&m, (mix_push){1, 5, 7});
+  check(2);
+  m.before[3] = 3; /* the first repeat is not enough: none of the others run, and the reads do */
+  m.repeats[1].times = 1u << 31;
+  check(2);
+  assert_int_equal(m.timing.launches, 2);
 }
 
-/* What a submission keeps for the next one grows: sets, the words of its steps, and staging, which begins with a page. */
-TEST(a_larger_sequence_comes_after_a_smaller_one)
+/* What a submission keeps for the next one grows: descriptor sets, the words of its steps, and staging, which begins with a page.
+ */
+TEST_WITH(a_larger_sequence_follows_a_smaller_one, open_mix, close_mix)
 {
   enum { STEPS = 700, BYTES = 4096 };
-  fixture f;
-  open_fixture(&f);
-  f.before[3] = 5;
-  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
-  add_repeat(&f, 1, 9, 3);
-  check(&f);
+  m.before[3] = 5;
+  mix_add_step(&m, (mix_push){3, 1, UINT32_MAX});
+  mix_add_repeat(&m, 1, 9, 3);
+  check(1);
   vyre_device_buffer buffer;
   vyre_step steps[STEPS];
   static uint32_t got[BYTES / 4];
-  assert_ok(ops->allocate(f.target, BYTES, &buffer));
+  assert_ok(ops->allocate(m.target, BYTES, &buffer));
   const vyre_range range = {buffer, 0, 0};
   const mix_push values = {BYTES / 4 - 1, 1, 3};
   for (uint32_t i = 0; i < STEPS; i++)
-    steps[i] = mix_step(f.kernel, &range, &values);
+    steps[i] = mix_step(m.kernel, &range, &values);
   const vyre_fill fill = {range, 0};
   const vyre_read read = {range, got};
   vyre_repeat_end end;
   const vyre_repeat repeat = {0, 1, 2, {buffer, 0, 4}};
-  const vyre_sequence sequence = {.fills = &fill,
-                                  .fill_count = 1,
-                                  .steps = steps,
-                                  .step_count = STEPS,
-                                  .reads = &read,
-                                  .read_count = 1,
-                                  .repeats = &repeat,
-                                  .repeat_count = 1,
-                                  .ends = &end};
-  assert_ok(ops->submit(f.target, &sequence, &f.timing));
+  const vyre_sequence sequence = {&fill, 1, NULL, 0, steps, STEPS, &read, 1, &repeat, 1, &end, NULL};
+  assert_ok(ops->submit(m.target, &sequence, &m.timing));
   assert_int_equal(got[BYTES / 4 - 1], STEPS * 3);
-  assert_int_equal(f.timing.launches, STEPS);
-  check(&f);
-  assert_int_equal(f.timing.allocations, 0);
-  assert_ok(ops->close(f.target));
-}
-
-/* ---- groups from a buffer ------------------------------------------------------------------------------------------------ */
-
-TEST(a_step_takes_its_groups_when_it_begins)
-{
-  fixture f;
-  open_fixture(&f);
-  f.before[9] = 1; /* offset 36: not where a device can bind */
-  f.before[10] = 2;
-  f.before[11] = 1;
-  add_step(&f, (mix_push){9, 1, 1}, 3); /* 4 groups in x */
-  vyre_step *step = add_step(&f, (mix_push){0, 1, 1}, 4);
-  step->groups[1] = 2;
-  step->indirect = words_at(&f, 9, 3);
-  check(&f);
-  assert_int_equal(f.after[0], 8);
-  assert_int_equal(f.timing.waits, 1);
-  assert_int_equal(f.timing.launches, 2);
-  f.before[11] = 0;
-  check(&f);
-  assert_int_equal(f.after[0], 0);
-  assert_int_equal(f.timing.launches, 1);
-  f.before[11] = 1;
-  step->groups[0] = 3; /* one fewer than it says */
-  memset(f.after, 0xee, sizeof f.after);
-  assert_fails(ops->submit(f.target, &f.sequence, &f.timing), VYRE_CODE_INPUT, "more than 3 x 2 x 1", "in step 1");
-  assert_int_equal(f.after[0], 0xeeeeeeee);
-  assert_int_equal(f.timing.waits, 0);
-  assert_false(ops->is_lost(f.target));
-  step->groups[0] = 4;
-  check(&f); /* it is whole */
-  assert_ok(ops->close(f.target));
-}
-
-/* Random sequences of all kinds against the model.  Steps that are beside each other only add. */
-TEST(random_sequences_do_what_the_contract_says)
-{
-  fixture f;
-  open_fixture(&f);
-  uint32_t random = 4711, stopped = 0;
-  for (uint32_t round = 0; round < 150; round++) {
-    uint32_t draw[MOST_STEPS * 4];
-    for (uint32_t i = 0; i < MOST_STEPS * 4; i++) {
-      random = random * 1664525u + 1013904223u;
-      draw[i] = random >> 12;
-    }
-    begin_sequence(&f);
-    for (uint32_t i = 0; i < WORDS; i++)
-      f.before[i] = i >= 16 && i < 32 ? draw[i] % 3 : draw[i % 40] % 7;
-    for (uint32_t i = 0, in_repeat = 0; i < MOST_STEPS; i++) {
-      const uint32_t *d = &draw[i * 4];
-      const bool adds = d[0] % 3 != 0;
-      vyre_step *step = add_step(&f, (mix_push){d[1] % 8, adds ? 1 : 3, 1 + d[0] % 5}, adds ? d[2] % 4 : 1);
-      if (adds && d[3] % 4 == 0) {
-        step->groups[0] = step->groups[1] = step->groups[2] = 2;
-        step->indirect = words_at(&f, 16 + d[3] / 4 % 14, 3);
-      }
-      step->beside = adds && i && f.pushes[i - 1].factor == 1 && d[2] % 8 >= 4;
-      in_repeat++;
-      if (f.sequence.repeat_count < MOST_REPEATS && d[1] / 8 % 3 == 0) {
-        const bool has_until = d[1] / 32 % 2;
-        if (has_until) /* the step counts its word down */
-          f.pushes[i] = (mix_push){8 + f.sequence.repeat_count, 1, UINT32_MAX}, step->groups[0] = 1, step->indirect.buffer.id = 0;
-        add_repeat(&f, 1 + d[2] / 8 % in_repeat, 1 + d[3] / 64 % 8, has_until ? 8 + f.sequence.repeat_count : WORDS);
-        f.before[8 + f.sequence.repeat_count - 1] = 1 + d[0] / 16 % 9;
-        in_repeat = 0;
-      }
-    }
-    check(&f);
-    assert_int_equal(f.timing.waits, 1);
-    for (uint32_t i = 0; i < f.sequence.repeat_count; i++)
-      stopped += f.ends[i].word != 0;
-  }
-  assert_true(stopped > 10 && stopped < 140);
-  assert_ok(ops->close(f.target));
+  assert_int_equal(m.timing.launches, STEPS);
+  check(1);
+  assert_int_equal(m.timing.allocations, 0);
 }
 
 /* ---- begun --------------------------------------------------------------------------------------------------------------- */
 
-TEST(what_is_begun_needs_no_arrays_and_comes_in_order)
+static void
+poll_until_done(vyre_ticket ticket)
 {
-  fixture f, second;
-  open_fixture(&f);
-  f.before[3] = 1500; /* goes on when it is waited for */
-  add_step(&f, (mix_push){1, 3, 2}, 1);
-  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
-  add_repeat(&f, 2, 4000, 3);
-  second = f;
-  add_step(&f, (mix_push){2, 1, 9}, 1);
-  run_model(&f);
-  vyre_ticket ticket, other;
-  assert_ok(ops->begin(f.target, &f.sequence, &ticket));
-  memset(f.steps, 0xee, sizeof f.steps);
-  memset(f.pushes, 0xee, sizeof f.pushes);
-  memset(f.repeats, 0xee, sizeof f.repeats);
-  f.upload.data = NULL;
-  assert_fails(ops->free(f.target, f.buffer), VYRE_CODE_INPUT, "begun and not waited for", "wait");
-  assert_fails(ops->release(f.target, f.kernel), VYRE_CODE_INPUT, "'mix'", "wait");
-  assert_ok(ops->wait(f.target, ticket, &f.timing));
-  check_results(&f);
-  assert_int_equal(f.timing.waits, 2);
-  assert_true(f.timing.host_ns > 0);
-  f = second;
-  begin_sequence(&f);
-  f.sequence.step_count = f.sequence.repeat_count = 0;
-  add_step(&f, (mix_push){0, 1, 1}, 1);
-  f.read.range = words_at(&f, 0, 1);
-  assert_ok(ops->begin(f.target, &f.sequence, &ticket));
-  f.sequence.upload_count = 0;
-  uint32_t later = 0;
-  vyre_read read = {words_at(&f, 0, 1), &later};
-  f.sequence.reads = &read;
-  assert_ok(ops->begin(f.target, &f.sequence, &other));
-  read.range.buffer.id = 0;
   bool done = false;
   while (!done)
-    assert_ok(ops->poll(f.target, other, &done));
-  assert_ok(ops->flush(f.target));
-  assert_int_equal(later, f.before[0] + 2);
-  assert_ok(ops->wait(f.target, ticket, &f.timing));
-  assert_int_equal(f.after[0], f.before[0] + 1);
-  assert_ok(ops->wait(f.target, other, NULL));
-  assert_ok(ops->free(f.target, f.buffer));
-  assert_ok(ops->close(f.target));
+    assert_ok(ops->poll(m.target, ticket, &done));
 }
 
-TEST(polling_goes_on_with_many_iterations)
+/* The second part of the iterations is submitted by the wait, after the arrays are gone. */
+TEST_WITH(a_wait_continues_a_repeat_without_the_arrays_of_its_sequence, open_mix, close_mix)
 {
-  fixture f;
-  open_fixture(&f);
-  f.before[3] = 2500;
-  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
-  add_repeat(&f, 1, 4000, 3);
-  run_model(&f);
+  m.before[3] = 1500;
+  mix_add_step(&m, (mix_push){1, 3, 2});
+  mix_add_step(&m, (mix_push){3, 1, UINT32_MAX});
+  mix_add_repeat(&m, 2, 4000, 3);
+  mix_add_step(&m, (mix_push){2, 1, 9});
+  run_model();
+  vyre_ticket ticket;
+  assert_ok(ops->begin(m.target, &m.sequence, &ticket));
+  memset(m.steps, 0xee, sizeof m.steps);
+  memset(m.pushes, 0xee, sizeof m.pushes);
+  memset(m.repeats, 0xee, sizeof m.repeats);
+  m.upload.data = NULL;
+  assert_ok(ops->wait(m.target, ticket, &m.timing));
+  check_results(2);
+}
+
+TEST_WITH(polling_continues_a_repeat, open_mix, close_mix)
+{
+  m.before[3] = 2500;
+  mix_add_step(&m, (mix_push){3, 1, UINT32_MAX});
+  mix_add_repeat(&m, 1, 4000, 3);
+  run_model();
+  vyre_ticket ticket;
+  assert_ok(ops->begin(m.target, &m.sequence, &ticket));
+  poll_until_done(ticket);
+  assert_ok(ops->wait(m.target, ticket, &m.timing));
+  check_results(3);
+}
+
+/* Polling reports no error: the wait does. */
+TEST_WITH(a_wait_reports_an_error_of_a_begun_sequence, open_mix, close_mix)
+{
   vyre_ticket ticket, left;
-  assert_ok(ops->begin(f.target, &f.sequence, &ticket));
-  bool done = false;
-  while (!done)
-    assert_ok(ops->poll(f.target, ticket, &done));
-  assert_ok(ops->wait(f.target, ticket, &f.timing));
-  check_results(&f);
-  assert_int_equal(f.timing.waits, 3);
-  f.sequence.step_count = f.sequence.repeat_count = 0;
-  f.before[9] = f.before[10] = f.before[11] = 5; /* errors are the wait's */
-  add_step(&f, (mix_push){0, 1, 1}, 1)->indirect = words_at(&f, 9, 3);
-  assert_ok(ops->begin(f.target, &f.sequence, &ticket));
-  assert_ok(ops->begin(f.target, &f.sequence, &left)); /* the close waits for it */
-  for (done = false; !done;)
-    assert_ok(ops->poll(f.target, ticket, &done));
-  assert_fails(ops->wait(f.target, ticket, NULL), VYRE_CODE_INPUT, "more than 1 x 1 x 1", "in step 0");
-  assert_ok(ops->close(f.target));
+  m.before[9] = m.before[10] = m.before[11] = 5;
+  mix_add_step(&m, (mix_push){0, 1, 1})->indirect = mix_words_at(&m, 9, 3);
+  assert_ok(ops->begin(m.target, &m.sequence, &ticket));
+  assert_ok(ops->begin(m.target, &m.sequence, &left)); /* closing the target waits for it */
+  poll_until_done(ticket);
+  assert_fails(ops->wait(m.target, ticket, NULL), VYRE_CODE_INPUT, "more than 1 x 1 x 1", "in step 0");
+  assert_fails(ops->submit(m.target, &m.sequence, &m.timing), VYRE_CODE_INPUT, "more than 1 x 1 x 1", "in step 0");
+  assert_int_equal(m.timing.waits, 0);
 }
 
-/* ---- the rest of the table ----------------------------------------------------------------------------------------------- */
+/* ---- buffers ------------------------------------------------------------------------------------------------------------- */
 
 static void
-take_counter(void *user, const char *name, uint64_t value)
+take_allocations(void *user, const char *name, uint64_t value)
 {
-  uint64_t *values = user;
-  static const char *const names[] = {"allocations", "reuses", "kept_hits", "bytes_live", "in_flight"};
-  for (uint32_t i = 0; i < 5; i++)
-    if (strcmp(name, names[i]) == 0)
-      values[i] = value;
+  if (strcmp(name, "allocations") == 0)
+    *(uint64_t *)user = value;
 }
 
-TEST(buffers_are_pooled_and_data_is_kept)
+/* The target allocates for buffers, and where memory is not shared for staging up and down. */
+TEST_WITH(allocations_are_counted, open_mix, close_mix)
 {
-  fixture f;
-  open_fixture(&f);
   vyre_device_info info;
-  ops->describe(f.target, &info);
-  assert_int_equal(info.forms, 1u << VYRE_KERNEL_SPIRV);
-  assert_true((info.capabilities & VYRE_TARGET_INDIRECT) && (info.capabilities & VYRE_TARGET_ASYNC));
-  assert_false(info.capabilities & VYRE_TARGET_PARTS);
-  const uint64_t sizes[] = {100, 200};
-  vyre_device_buffer many[2], kept;
-  assert_ok(ops->allocate_many(f.target, sizes, 2, many));
-  assert_ok(ops->free_many(f.target, many, 2));
-  assert_ok(ops->allocate_many(f.target, sizes, 2, many));
-  bool found;
-  assert_ok(ops->keep(f.target, 1, &(vyre_static){"abcd", 4}, 1, &kept, &found));
-  assert_false(found);
-  assert_ok(ops->keep(f.target, 1, &(vyre_static){"abcd", 4}, 1, &kept, &found));
-  assert_true(found);
+  uint64_t allocations = 0;
   char got[4];
-  assert_ok(vyre_target_read(ops, f.target, kept, 0, 4, got));
+  vyre_device_buffer kept;
+  ops->describe(m.target, &info);
+  assert_ok(ops->keep(m.target, 1, &(vyre_static){"abcd", 4}, 1, &kept, NULL));
+  assert_ok(vyre_target_read(ops, m.target, kept, 0, 4, got));
   assert_memory_equal(got, "abcd", 4);
-  assert_ok(ops->drop(f.target, &kept, 1));
-  uint64_t values[5] = {0};
-  ops->metrics(f.target, take_counter, values);
-  assert_int_equal(values[0], 3 + 1 + (info.capabilities & VYRE_TARGET_SHARED ? 0 : 2)); /* buffers, kept, staging up and down */
-  assert_int_equal(values[1], 2);
-  assert_int_equal(values[2], 1);
-  assert_int_equal(values[3], sizeof f.before + 300 + 4);
-  assert_int_equal(values[4], 0);
-  vyre_device_buffer imported;
-  assert_fails(ops->import(f.target, got, 4, &imported), VYRE_CODE_INPUT, "did not allocate", "upload");
-  assert_fails(ops->recover(f.target), VYRE_CODE_INPUT, "was not lost", "");
-  assert_ok(ops->close(f.target));
+  ops->metrics(m.target, take_allocations, &allocations);
+  assert_int_equal(allocations, info.capabilities & VYRE_TARGET_SHARED ? 2 : 4);
 }

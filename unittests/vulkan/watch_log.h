@@ -83,4 +83,23 @@ void watch_append(watch_log *log, const watch_log *commands, uint32_t queue);
  */
 void watch_check(const watch_log *log, bool is_exact, watch_report *out);
 
+/* What the library of fake_vulkan.c does to watch what a target gives to a device: watcher.c writes into a log what each command
+ * reads and writes, by the words of its kernel and by its descriptors.
+ *
+ * One target at a time, of one thread.  Buffers and images are numbered as they are made, from 1 on.  Of staging, which kernels
+ * cannot use, the host reads what was copied there as soon as it has waited. */
+typedef struct watcher {
+  /* Watches the device that is made next.  A dispatch with `push_size` bytes of push constants whose last word is not 0 is beside the
+   * dispatch before it; or, where `push_size` is 0, a dispatch of the same pipeline as the one before it, without a barrier
+   * between: passes declare parts of one phase alone as beside each other. */
+  void (*begin)(uint32_t push_size);
+  /* Returns the log since then, which is the watcher's until it begins again. */
+  watch_log *(*end)(void);
+  uint32_t (*last_resource)(void);
+  /* The host reads these bytes of memory that is no staging when it has waited next. */
+  void (*host_reads)(uint32_t resource, uint64_t first, uint64_t size);
+} watcher;
+
+extern const watcher the_watcher;
+
 #endif

@@ -1,7 +1,7 @@
-/* Docs at watcher.h.
+/* Docs at watch_log.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "watcher.h"
+#include "fake_vulkan.h"
 
 #include <stdlib.h>
 #include <string.h>
