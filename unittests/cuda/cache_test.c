@@ -1,10 +1,10 @@
-/* What the CUDA target keeps of compiled kernels: once in a process, and in files that are checked before they are used.  How files
- * are written and go is common to all targets, and tested by unit-vulkan-cache.
+/* The compiled kernels that the CUDA target keeps: once in a process, and in files that are checked before they are used.  How
+ * files are written and removed is common to all targets, and tested by unit-vulkan-cache.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "target.h"
 
-#include <dirent.h>
+#include <glob.h>
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
 static char folder[] = "/tmp/vyre-cuda-cache-XXXXXX";
@@ -30,38 +30,14 @@ static void
 assert_compiles(uint64_t hits, uint64_t misses)
 {
   vyre_target *target = open_with_folder();
-  const uint32_t push = 2;
-  uint32_t out = 0;
-  const vyre_range range = test_range(test_buffer(target, 1, 5));
-  const vyre_step step = test_step(test_compile(target, TEST_DIGIT), &range, 1, &push);
-  const vyre_read read = {range, &out};
-  test_ok(ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
-  assert_int_equal(out, 17);
+  test_works(target);
   assert_int_equal(test_metric(target, "cache_hits"), hits);
   assert_int_equal(test_metric(target, "cache_misses"), misses);
   assert_int_equal(sim.count("cuLinkComplete"), misses);
   test_close(target);
 }
 
-/* The only file of the folder. */
-static void
-find_file(char path[512])
-{
-  char name[256];
-  uint32_t count = 0;
-  snprintf(name, sizeof name, "%s/cuda", folder);
-  DIR *entries = opendir(name);
-  assert_non_null(entries);
-  for (const struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
-    if (strstr(entry->d_name, ".cubin")) {
-      snprintf(path, 512, "%s/%s", name, entry->d_name);
-      count++;
-    }
-  closedir(entries);
-  assert_int_equal(count, 1);
-}
-
-TEST(what_was_compiled_is_found_again)
+TEST(compiled_kernels_are_found_again)
 {
   assert_compiles(0, 1);
   assert_string_equal(heard, "");
@@ -69,12 +45,16 @@ TEST(what_was_compiled_is_found_again)
   assert_string_equal(heard, "");
 }
 
-TEST(a_damaged_file_is_made_anew)
+TEST(a_damaged_file_is_replaced)
 {
-  char path[512];
-  find_file(path);
-  FILE *file = fopen(path, "r+b");
+  char pattern[64];
+  glob_t files;
+  snprintf(pattern, sizeof pattern, "%s/cuda/*.cubin", folder);
+  assert_int_equal(glob(pattern, 0, NULL, &files), 0);
+  assert_int_equal(files.gl_pathc, 1);
+  FILE *file = fopen(files.gl_pathv[0], "r+b");
   assert_non_null(file);
+  globfree(&files);
   fseek(file, -1, SEEK_END);
   const int last = fgetc(file);
   fseek(file, -1, SEEK_END);
@@ -86,8 +66,8 @@ TEST(a_damaged_file_is_made_anew)
   assert_compiles(1, 0);
 }
 
-/* One that is whole, and that the driver does not take. */
-TEST(a_file_that_the_driver_refuses_is_made_anew)
+/* The file is whole. */
+TEST(a_file_that_the_driver_refuses_is_compiled_again)
 {
   sim.make_fail("cuModuleLoadDataEx", 1, CUDA_INVALID_IMAGE);
   vyre_target *target = open_with_folder();
@@ -108,8 +88,7 @@ TEST(another_architecture_has_files_of_its_own)
   assert_compiles(1, 0);
 }
 
-/* Of one text, however many kernels have it. */
-TEST(a_module_is_loaded_once)
+TEST(a_text_of_several_kernels_is_loaded_once)
 {
   vyre_target *target = test_open(NULL);
   const vyre_kernel first = test_compile(target, TEST_DIGIT), second = test_compile(target, TEST_DIGIT);
@@ -122,8 +101,7 @@ TEST(a_module_is_loaded_once)
   test_close(target);
 }
 
-/* The driver's own words are in the error. */
-TEST(what_the_compiler_says_is_told)
+TEST(an_error_has_the_compilers_message)
 {
   static const char text[] = ".version 7.8\n.target sm_75\n.address_size 64\n"
                              ".visible .entry wrong(.param .u64 dispatch)\n{\n  frobnicate.u32 %r1;\n  ret;\n}\n";
@@ -142,23 +120,27 @@ TEST(what_the_compiler_says_is_told)
   test_close(target);
 }
 
-/* Parameters that are not those of the text would be read from beside them. */
-TEST(parameters_are_those_of_the_text)
+/* Other parameters would be read from the memory beside them. */
+TEST(parameters_must_be_those_of_the_text)
 {
+  static const struct {
+    uint32_t slots, push, cut;
+    const char *entry, *word;
+  } cases[] = {{1, 4, 0, "add", "has 3 parameters, of 8, 32 and 4 bytes"},
+               {2, 8, 0, "add", "makes them 3, of 8, 32 and 8"},
+               {2, 4, 0, "ad", "no entry 'ad'"},
+               {2, 4, 3, "add", "no whole PTX text"}};
   vyre_target *target = test_open(NULL);
-  vyre_kernel kernel;
-  vyre_kernel_desc desc = *test_kernel_desc(TEST_ADD);
-  desc.slot_count = 1;
-  test_refused(ops->supports(target, &desc), "has 3 parameters, of 8, 32 and 4 bytes");
-  desc = *test_kernel_desc(TEST_ADD);
-  desc.push_size = 8;
-  test_refused(ops->compile(target, &desc, &kernel), "makes them 3, of 8, 32 and 8");
-  desc = *test_kernel_desc(TEST_ADD);
-  desc.entry = "ad";
-  test_refused(ops->supports(target, &desc), "no entry 'ad'");
-  desc = *test_kernel_desc(TEST_ADD);
-  desc.size -= 3;
-  test_refused(ops->supports(target, &desc), "no whole PTX text");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    vyre_kernel kernel;
+    vyre_kernel_desc desc = *test_kernel_desc(TEST_ADD);
+    desc.slot_count = cases[i].slots;
+    desc.push_size = cases[i].push;
+    desc.size -= cases[i].cut;
+    desc.entry = cases[i].entry;
+    test_refused(ops->supports(target, &desc), cases[i].word);
+    test_refused(ops->compile(target, &desc, &kernel), cases[i].word);
+  }
   test_close(target);
 }
 

@@ -1,11 +1,16 @@
-/* The simulated driver's entry points: names, what fails when it is told so, devices, contexts, errors.
+/* The simulated driver's entry points: names, calls that are to fail, devices, contexts, errors, modules, launches, and how many
+ * blocks a multiprocessor holds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
 
 #include <dlfcn.h>
 
-TEST_WITH(names_without_their_version_are_traps, driver_setup, driver_teardown)
+#ifdef HAS_CALCULATOR
+#include <cuda_occupancy.h>
+#endif
+
+DRIVER_TEST(names_without_their_version_are_traps)
 {
   static const char *const names[] = {
 #define CUDA_SYM(name, parameters) #name,
@@ -32,7 +37,7 @@ TEST_WITH(names_without_their_version_are_traps, driver_setup, driver_teardown)
   assert_null(dlsym(driver_library, "ptx_run"));
 }
 
-TEST_WITH(any_call_can_fail, driver_setup, driver_teardown)
+DRIVER_TEST(any_call_can_fail)
 {
   cuda_address address = 0;
   assert_false(cu.set_failure("cuMemAlloc", 1, CUDA_UNKNOWN)); /* no such name */
@@ -57,7 +62,7 @@ TEST_WITH(any_call_can_fail, driver_setup, driver_teardown)
   OK(cu.cuMemGetInfo_v2(&(size_t){0}, &(size_t){0}));
 }
 
-TEST_WITH(what_runs_can_fail, driver_setup, driver_teardown)
+DRIVER_TEST(what_runs_can_fail)
 {
   static const struct {
     const char *name;
@@ -86,20 +91,16 @@ TEST_WITH(what_runs_can_fail, driver_setup, driver_teardown)
   driver_setup(state); /* another context can be had */
 }
 
-TEST_WITH(a_process_can_be_lost_whole, driver_setup, driver_teardown)
+DRIVER_TEST(a_process_can_be_lost_whole)
 {
-  OK(cu.cuModuleUnload(driver_module));
-  driver_end(CUDA_OK);
-  setenv("VYRE_CUDA_SIM_STICKY", "process", 1);
-  driver_setup(state);
+  driver_restart(state, "VYRE_CUDA_SIM_STICKY", "process");
   cu.set_failure("cuCtxSynchronize", 1, CUDA_MISALIGNED_ADDRESS);
   assert_int_equal(cu.cuCtxSynchronize(), CUDA_MISALIGNED_ADDRESS);
   driver_end(CUDA_MISALIGNED_ADDRESS);
   assert_int_equal(cu.cuCtxCreate_v2(&(cuda_context){0}, 0, 0), CUDA_MISALIGNED_ADDRESS);
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
 }
 
-TEST_WITH(errors_have_names_and_texts, driver_setup, driver_teardown)
+DRIVER_TEST(errors_have_names_and_texts)
 {
   const char *text;
   OK(cu.cuGetErrorName(CUDA_OK, &text));
@@ -112,9 +113,8 @@ TEST_WITH(errors_have_names_and_texts, driver_setup, driver_teardown)
   assert_null(text);
 }
 
-TEST_WITH(devices_are_as_the_environment_says, driver_setup, driver_teardown)
+DRIVER_TEST(devices_are_as_the_environment_says)
 {
-  OK(cu.cuModuleUnload(driver_module));
   driver_end(CUDA_OK);
   setenv("VYRE_CUDA_SIM_SM", "90", 1);
   setenv("VYRE_CUDA_SIM_DEVICES", "2", 1);
@@ -143,7 +143,6 @@ TEST_WITH(devices_are_as_the_environment_says, driver_setup, driver_teardown)
   assert_int_equal(total, 65536);
   assert_in_range(left, 500, 536); /* a module's variables have some */
   OK(cu.cuMemFree_v2(memory));
-  OK(cu.cuModuleUnload(driver_module));
   driver_end(CUDA_OK);
   setenv("VYRE_CUDA_SIM_DEVICES", "0", 1);
   assert_int_equal(cu.cuInit(0), CUDA_NO_DEVICE);
@@ -153,15 +152,14 @@ TEST_WITH(devices_are_as_the_environment_says, driver_setup, driver_teardown)
   unsetenv("VYRE_CUDA_SIM_DRIVER");
 }
 
-TEST_WITH(contexts_are_a_stack, driver_setup, driver_teardown)
+DRIVER_TEST(contexts_are_a_stack)
 {
   cuda_context mine, current;
   const cuda_stream stream = driver_stream();
   OK(cu.cuCtxCreate_v2(&mine, 0, 0)); /* which makes it current */
   OK(cu.cuCtxGetCurrent(&current));
   assert_ptr_equal(current, mine);
-  assert_int_equal(cu.cuStreamSynchronize(stream), CUDA_INVALID_HANDLE);
-  driver_told("of another context");
+  REFUSED(cu.cuStreamSynchronize(stream), CUDA_INVALID_HANDLE, "of another context");
   assert_int_equal(cu.cuCtxCreate_v2(NULL, 0, 0), CUDA_INVALID_VALUE);
   assert_int_equal(cu.cuCtxCreate_v2(&(cuda_context){0}, 0x100, 0), CUDA_INVALID_VALUE);
   OK(cu.cuCtxPopCurrent_v2(&current));
@@ -171,40 +169,262 @@ TEST_WITH(contexts_are_a_stack, driver_setup, driver_teardown)
   OK(cu.cuCtxDestroy_v2(mine));
   OK(cu.cuCtxGetCurrent(&current));
   assert_ptr_equal(current, driver_context);
-  assert_int_equal(cu.cuCtxPushCurrent_v2(mine), CUDA_INVALID_CONTEXT);
-  driver_told("was destroyed before");
+  REFUSED(cu.cuCtxPushCurrent_v2(mine), CUDA_INVALID_CONTEXT, "was destroyed before");
   OK(cu.cuCtxPopCurrent_v2(NULL));
-  assert_int_equal(cu.cuCtxSynchronize(), CUDA_INVALID_CONTEXT);
-  driver_told("no current context");
+  REFUSED(cu.cuCtxSynchronize(), CUDA_INVALID_CONTEXT, "no current context");
   OK(cu.cuCtxPushCurrent_v2(driver_context));
   OK(cu.cuStreamDestroy_v2(stream));
 }
 
-TEST_WITH(handles_are_checked, driver_setup, driver_teardown)
+DRIVER_TEST(handles_are_checked)
 {
   const cuda_stream stream = driver_stream();
   const cuda_event event = driver_event();
-  assert_int_equal(cu.cuStreamSynchronize((cuda_stream)(void *)event), CUDA_INVALID_HANDLE);
-  driver_told("a event is given where a stream is wanted");
+  REFUSED(cu.cuStreamSynchronize((cuda_stream)(void *)event), CUDA_INVALID_HANDLE, "a event is given where a stream is wanted");
   OK(cu.cuEventDestroy_v2(event));
-  assert_int_equal(cu.cuEventRecord(event, stream), CUDA_INVALID_HANDLE);
-  driver_told("was destroyed before");
-  assert_int_equal(cu.cuStreamDestroy_v2((cuda_stream)(void *)&state), CUDA_INVALID_HANDLE);
-  driver_told("is no stream");
+  REFUSED(cu.cuEventRecord(event, stream), CUDA_INVALID_HANDLE, "was destroyed before");
+  REFUSED(cu.cuStreamDestroy_v2((cuda_stream)(void *)&state), CUDA_INVALID_HANDLE, "is no stream");
   OK(cu.cuStreamDestroy_v2(stream));
 }
 
-TEST_WITH(what_is_left_is_told, driver_setup, driver_teardown)
+DRIVER_TEST(what_is_left_is_told)
 {
   driver_memory(48);
-  OK(cu.cuModuleUnload(driver_module));
   driver_end(CUDA_OK);
   driver_told("of 48 bytes was not freed");
   driver_setup(state);
   driver_stream();
-  OK(cu.cuModuleUnload(driver_module));
   driver_end(CUDA_OK);
   driver_told("was not destroyed before its context");
 }
+
+/* ---- modules and launches ------------------------------------------------------------------------------------------------ */
+
+static cuda_result
+launch(const char *name, unsigned grid, unsigned block, unsigned shared)
+{
+  return cu.cuLaunchKernel(driver_kernel(name), grid, 1, 1, block, 1, 1, shared, NULL, NULL, NULL);
+}
+
+DRIVER_TEST(launches_have_limits)
+{
+  OK(launch("wide", 2, 64, 0));
+  REFUSED(launch("wide", 2, 32, 0), CUDA_INVALID_VALUE, "the kernel requires 64");
+  OK(launch("count", 1, 1, 0));
+  REFUSED(launch("count", 0, 32, 0), CUDA_INVALID_VALUE, "0 blocks along axis 0");
+  REFUSED(launch("count", 1, 1025, 0), CUDA_INVALID_VALUE, "1025 threads");
+  REFUSED(cu.cuLaunchKernel(driver_kernel("count"), 1, 70000, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_INVALID_VALUE,
+          "70000 blocks along axis 1");
+  REFUSED(cu.cuLaunchKernel(driver_kernel("count"), 1, 1, 1, 32, 33, 1, 0, NULL, NULL, NULL), CUDA_INVALID_VALUE,
+          "1056 threads of a block");
+  OK(launch("shares", 1, 32, 0));
+  REFUSED(launch("shares", 1, 32, 4), CUDA_INVALID_VALUE, "49156 bytes of shared memory");
+  REFUSED(launch("add", 1, 32, 0), CUDA_INVALID_VALUE, "parameter 0 of 3 is missing");
+  OK(cu.cuCtxSynchronize());
+}
+
+DRIVER_TEST(cooperative_launches_fit)
+{
+  cuda_address words = driver_memory(64);
+  void *parameters[] = {&words};
+  const cuda_function meet = driver_kernel("meet");
+  int blocks;
+  OK(cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, meet, 1024, 0));
+  assert_int_equal(blocks, 2); /* of 2,048 threads, which an sm_80 has */
+  OK(cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, driver_kernel("shares"), 32, 0));
+  assert_int_equal(blocks, 3); /* of 164 KiB */
+  OK(cu.cuMemsetD32Async(words, 0, 1, NULL));
+  OK(cu.cuLaunchCooperativeKernel(meet, 8, 1, 1, 1024, 1, 1, 0, NULL, parameters));
+  OK(cu.cuCtxSynchronize());
+  uint32_t met;
+  OK(cu.cuMemcpyDtoH_v2(&met, words, 4));
+  assert_int_equal(met, 8 * 1024);
+  REFUSED(cu.cuLaunchCooperativeKernel(meet, 9, 1, 1, 1024, 1, 1, 0, NULL, parameters), CUDA_COOPERATIVE_LAUNCH_TOO_LARGE,
+          "9 blocks, and 8 fit at once");
+  OK(cu.cuMemFree_v2(words));
+}
+
+/* Not all blocks are there. */
+DRIVER_TEST(a_grid_barrier_without_a_cooperative_launch_hangs)
+{
+  cuda_address words = driver_memory(64);
+  OK(cu.cuMemsetD32Async(words, 0, 1, NULL));
+  OK(cu.cuLaunchKernel(driver_kernel("meet"), 8, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&words}, NULL));
+  REFUSED(cu.cuCtxSynchronize(), CUDA_LAUNCH_TIMEOUT, "kernel meet");
+  driver_end(CUDA_LAUNCH_TIMEOUT);
+}
+
+DRIVER_TEST(a_trap_sticks)
+{
+  OK(launch("stops", 1, 1, 0));
+  REFUSED(cu.cuCtxSynchronize(), CUDA_LAUNCH_FAILED, "kernel stops");
+  assert_int_equal(cu.cuModuleUnload(driver_module), CUDA_LAUNCH_FAILED);
+  driver_end(CUDA_LAUNCH_FAILED);
+}
+
+DRIVER_TEST(a_watchdog_ends_kernels)
+{
+  cuda_address address;
+  driver_restart(state, "VYRE_CUDA_SIM_WATCHDOG", "1"); /* of a second */
+  driver_mapped(&address);
+  OK(driver_launch("bell", 1, NULL, (void *[]){&address})); /* which nobody rings */
+  REFUSED(cu.cuCtxSynchronize(), CUDA_LAUNCH_TIMEOUT, "the watchdog's time is over");
+  driver_end(CUDA_LAUNCH_TIMEOUT);
+}
+
+DRIVER_TEST(a_module_has_its_variables)
+{
+  cuda_address counter;
+  size_t size;
+  uint32_t word;
+  OK(cu.cuModuleGetGlobal_v2(&counter, &size, driver_module, "counter"));
+  assert_int_equal(size, 4);
+  OK(cu.cuMemcpyDtoH_v2(&word, counter, 4));
+  assert_int_equal(word, 7);
+  OK(launch("count", 1, 1, 0));
+  OK(cu.cuMemcpyDtoH_v2(&word, counter, 4));
+  assert_int_equal(word, 8);
+  assert_int_equal(cu.cuModuleGetGlobal_v2(&counter, &size, driver_module, "counters"), CUDA_NOT_FOUND);
+  assert_int_equal(cu.cuModuleGetFunction(&(cuda_function){0}, driver_module, "no_such"), CUDA_NOT_FOUND);
+}
+
+DRIVER_TEST(unloaded_modules_are_not_used)
+{
+  cuda_module module;
+  cuda_function count;
+  OK(cu.cuModuleLoadData(&module, driver_text));
+  OK(cu.cuModuleGetFunction(&count, module, "count"));
+  OK(cu.cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  OK(cu.cuCtxSynchronize());
+  OK(cu.cuModuleUnload(module));
+  REFUSED(cu.cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_INVALID_HANDLE, "was destroyed before");
+  REFUSED(cu.cuModuleUnload(module), CUDA_INVALID_HANDLE, "was destroyed before");
+}
+
+DRIVER_TEST(the_compiler_has_a_log)
+{
+  char log[200] = "untouched";
+  cuda_jit_option options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_SIZE};
+  void *values[] = {log, (void *)(uintptr_t)sizeof log};
+  cuda_module module;
+  static const char wrong[] = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  add.u33 %r1;\n}\n";
+  assert_int_equal(cu.cuModuleLoadDataEx(&module, wrong, 2, options, values), CUDA_INVALID_PTX);
+  assert_non_null(strstr(log, "line 6"));
+  assert_int_equal((uintptr_t)values[1], strlen(log));
+  static const char later[] = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  assert_int_equal(cu.cuModuleLoadDataEx(&module, later, 0, NULL, NULL), CUDA_UNSUPPORTED_PTX_VERSION);
+  static const char larger[] = ".version 7.8\n.target sm_90\n.address_size 64\n";
+  assert_int_equal(cu.cuModuleLoadDataEx(&module, larger, 0, NULL, NULL), CUDA_INVALID_PTX);
+  static const char wrong_image[] = "\177ELF and so on";
+  assert_int_equal(cu.cuModuleLoadDataEx(&module, wrong_image, 0, NULL, NULL), CUDA_INVALID_IMAGE);
+}
+
+DRIVER_TEST(a_link_makes_an_image)
+{
+  cuda_link link;
+  void *image;
+  size_t size;
+  OK(cu.cuLinkCreate_v2(0, NULL, NULL, &link));
+  OK(cu.cuLinkAddData_v2(link, CUDA_JIT_INPUT_PTX, (void *)(uintptr_t)driver_text, strlen(driver_text) + 1, "text", 0, NULL, NULL));
+  OK(cu.cuLinkComplete(link, &image, &size));
+  char *copy = malloc(size);
+  memcpy(copy, image, size);
+  OK(cu.cuLinkDestroy(link));
+  cuda_module module;
+  OK(cu.cuModuleLoadData(&module, copy));
+  OK(cu.cuModuleGetFunction(&(cuda_function){0}, module, "add"));
+  OK(cu.cuModuleUnload(module));
+  copy[size - 5]++;
+  assert_int_equal(cu.cuModuleLoadData(&module, copy), CUDA_INVALID_IMAGE);
+  copy[size - 5]--;
+  driver_restart(state, "VYRE_CUDA_SIM_SM", "75"); /* another device */
+  assert_int_equal(cu.cuModuleLoadData(&module, copy), CUDA_NO_BINARY_FOR_GPU);
+  free(copy);
+}
+
+/* ---- occupancy ----------------------------------------------------------------------------------------------------------- */
+
+enum { ARCHITECTURES = 8 };
+
+static const uint32_t architectures[ARCHITECTURES] = {75, 80, 86, 87, 89, 90, 100, 120};
+
+static uint32_t
+blocks(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared)
+{
+  vyre_cuda_sim_blocks_function *call;
+  *(void **)(void *)&call = dlsym(driver_library, "vyre_cuda_sim_blocks");
+  assert_true(call != NULL);
+  return call(sm, registers, threads, shared);
+}
+
+/* cuda_occupancy.h of CUDA 13.0 says these. */
+TEST(blocks_are_those_of_the_calculator)
+{
+  static const struct {
+    uint32_t registers, threads, shared, blocks[ARCHITECTURES];
+  } known[] = {
+      {32, 1024, 0, {1, 2, 1, 1, 1, 2, 2, 1}},       /* threads */
+      {33, 32, 0, {16, 32, 16, 16, 24, 32, 32, 24}}, /* blocks */
+      {48, 64, 0, {16, 20, 16, 16, 20, 20, 20, 20}}, /* registers: 21 times 3,072 would fit, but not in four parts */
+      {123, 64, 0, {8, 8, 8, 8, 8, 8, 8, 8}},        /* and 256 at a time */
+      {155, 64, 0, {6, 6, 6, 6, 6, 6, 6, 6}},
+      {40, 96, 0, {10, 16, 16, 16, 16, 16, 16, 16}},
+      {255, 256, 0, {1, 1, 1, 1, 1, 1, 1, 1}},      /* all registers, */
+      {255, 288, 0, {0, 0, 0, 0, 0, 0, 0, 0}},      /* and more */
+      {24, 128, 16384, {4, 9, 5, 9, 5, 13, 13, 5}}, /* shared memory, and the driver's own 1 KiB */
+      {24, 128, 49152, {1, 3, 2, 3, 2, 4, 4, 2}},
+      {24, 64, 6528, {9, 22, 13, 16, 13, 30, 30, 13}}, /* 128 bytes at a time, 256 of sm_75 */
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (uint32_t a = 0; a < ARCHITECTURES; a++)
+      assert_int_equal(blocks(architectures[a], known[i].registers, known[i].threads, known[i].shared), known[i].blocks[a]);
+}
+
+TEST(what_does_not_fit_is_none)
+{
+  assert_int_equal(blocks(90, 16, 0, 0), 0);
+  assert_int_equal(blocks(90, 16, 1025, 0), 0);
+  assert_int_equal(blocks(90, 16, 32, 49153), 0);
+  assert_int_equal(blocks(70, 16, 32, 0), 0); /* an architecture that the simulator does not have */
+  assert_int_equal(blocks(90, 16, 1024, 49152), 2);
+}
+
+#ifdef HAS_CALCULATOR
+static int
+calculated(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared, int most_threads, int processor_shared)
+{
+  const struct cudaOccDeviceProp device = {.computeMajor = (int)sm / 10,
+                                           .computeMinor = (int)sm % 10,
+                                           .maxThreadsPerBlock = 1024,
+                                           .maxThreadsPerMultiprocessor = most_threads,
+                                           .regsPerBlock = 65536,
+                                           .regsPerMultiprocessor = 65536,
+                                           .warpSize = 32,
+                                           .sharedMemPerBlock = 49152,
+                                           .sharedMemPerMultiprocessor = (size_t)processor_shared,
+                                           .numSms = 1,
+                                           .sharedMemPerBlockOptin = (size_t)processor_shared - 1024,
+                                           .reservedSharedMemPerBlock = sm >= 80 ? 1024 : 0};
+  const struct cudaOccFuncAttributes function = {.maxThreadsPerBlock = 1024, .numRegs = (int)registers, .sharedSizeBytes = shared};
+  const struct cudaOccDeviceState as_it_is = {.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
+  struct cudaOccResult result;
+  assert_int_equal(cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &function, &as_it_is, (int)threads, 0),
+                   CUDA_OCC_SUCCESS);
+  return result.activeBlocksPerMultiprocessor;
+}
+
+TEST(the_calculator_says_the_same)
+{
+  static const uint32_t shared[] = {0, 1, 127, 128, 1024, 5000, 12288, 33000, 49152};
+  static const int most_threads[ARCHITECTURES] = {1024, 2048, 1536, 1536, 1536, 2048, 2048, 1536},
+                   most_shared[ARCHITECTURES] = {64, 164, 100, 164, 100, 228, 228, 100}; /* KiB */
+  for (uint32_t a = 0; a < ARCHITECTURES; a++)
+    for (uint32_t registers = 1; registers <= 255; registers++)
+      for (uint32_t threads = 16; threads <= 1024; threads += 48)
+        for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+          assert_int_equal(blocks(architectures[a], registers, threads, shared[i]),
+                           calculated(architectures[a], registers, threads, shared[i], most_threads[a], most_shared[a] << 10));
+}
+#endif
 
 TEST_MAIN(driver_open, NULL)

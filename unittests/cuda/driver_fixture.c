@@ -105,6 +105,8 @@ driver_setup(void **state)
 void
 driver_end(cuda_result result)
 {
+  if (result == CUDA_OK)
+    OK(cu.cuModuleUnload(driver_module));
   assert_int_equal(cu.cuCtxDestroy_v2(driver_context), result);
   driver_context = NULL;
 }
@@ -113,12 +115,19 @@ int
 driver_teardown(void **state)
 {
   (void)state;
-  if (driver_context) {
-    OK(cu.cuModuleUnload(driver_module));
+  if (driver_context)
     driver_end(CUDA_OK);
-  }
   assert_string_equal(cu.messages(), "");
   return 0;
+}
+
+void
+driver_restart(void **state, const char *variable, const char *value)
+{
+  driver_end(CUDA_OK);
+  setenv(variable, value, 1);
+  driver_setup(state);
+  unsetenv(variable);
 }
 
 void
@@ -182,4 +191,46 @@ driver_pinned(size_t size)
   void *memory;
   OK(cu.cuMemHostAlloc(&memory, size, 0));
   return memory;
+}
+
+void *
+driver_mapped(cuda_address *address)
+{
+  void *memory;
+  OK(cu.cuMemHostAlloc(&memory, 64, CUDA_HOST_ALLOC_MAPPED));
+  OK(cu.cuMemHostGetDevicePointer_v2(address, memory, 0));
+  memset(memory, 0, 64);
+  return memory;
+}
+
+driver_streams s;
+
+int
+streams_setup(void **state)
+{
+  enum { BYTES = STREAM_WORDS * 4 };
+  driver_setup(state);
+  s = (driver_streams){driver_stream(),      driver_stream(),      driver_event(),       driver_event(),
+                       driver_memory(BYTES), driver_memory(BYTES), driver_pinned(BYTES), driver_pinned(BYTES)};
+  OK(cu.cuMemsetD32Async(s.memory, 0, STREAM_WORDS, s.one));
+  OK(cu.cuMemsetD32Async(s.other, 0, STREAM_WORDS, s.one));
+  OK(cu.cuStreamSynchronize(s.one));
+  cu.clear();
+  return 0;
+}
+
+int
+streams_teardown(void **state)
+{
+  OK(cu.cuStreamSynchronize(s.one));
+  OK(cu.cuStreamSynchronize(s.two));
+  OK(cu.cuStreamDestroy_v2(s.one));
+  OK(cu.cuStreamDestroy_v2(s.two));
+  OK(cu.cuEventDestroy_v2(s.event));
+  OK(cu.cuEventDestroy_v2(s.back));
+  OK(cu.cuMemFree_v2(s.memory));
+  OK(cu.cuMemFree_v2(s.other));
+  OK(cu.cuMemFreeHost(s.pinned));
+  OK(cu.cuMemFreeHost(s.result));
+  return driver_teardown(state);
 }

@@ -1,4 +1,4 @@
-/* The simulated driver as a program has it: opened by dlopen, its functions found by name.
+/* The simulated driver as programs use it: opened by dlopen, its functions found by name.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_DRIVER_FIXTURE_H
@@ -24,19 +24,22 @@ typedef struct driver_api {
 
 extern driver_api cu;
 extern void *driver_library;
-extern cuda_context driver_context; /* a test's, current */
+extern cuda_context driver_context; /* of a test, current */
 extern cuda_module driver_module;   /* of driver_text, loaded there */
 extern const char driver_text[];    /* the kernels of all tests */
 
-/* Of a group: opens the library. */
+/* Opens the library for a group. */
 int driver_open(void **state);
-/* Of a test: cuInit by the environment as it is, a context, the module; and their end, after which nothing may have been told. */
+/* Begin a test with cuInit, a context and the module, and end them, after which the driver must have no message. */
 int driver_setup(void **state);
 int driver_teardown(void **state);
-/* Ends the context as a test does that has lost it: cuCtxDestroy_v2 returns that. */
+#define DRIVER_TEST(name) TEST_WITH(name, driver_setup, driver_teardown)
+/* Destroys the context, which returns that result, and, if it is CUDA_OK, its module. */
 void driver_end(cuda_result result);
-/* Just this was told, in one line with these words; and it is forgotten. */
+/* Requires that the driver's only message is one line with these words, and clears it. */
 void driver_told(const char *words);
+/* Ends the test's context and module, and makes others, by a driver with that variable of the environment. */
+void driver_restart(void **state, const char *variable, const char *value);
 
 /* A kernel of the module by its name. */
 cuda_function driver_kernel(const char *name);
@@ -48,7 +51,29 @@ cuda_stream driver_stream(void); /* a new one that blocks nobody */
 cuda_event driver_event(void);
 cuda_address driver_memory(size_t size);
 uint32_t *driver_pinned(size_t size);
+/* Returns 64 bytes of mapped host memory, all 0, and their address on the device. */
+void *driver_mapped(cuda_address *address);
+
+/* Two streams with what they work on, for tests that begin with streams_setup. */
+enum { STREAM_WORDS = 1000 };
+typedef struct driver_streams {
+  cuda_stream one, two;
+  cuda_event event, back;
+  cuda_address memory, other; /* of STREAM_WORDS words, as the next ones */
+  uint32_t *pinned, *result;
+} driver_streams;
+
+extern driver_streams s;
+int streams_setup(void **state);
+int streams_teardown(void **state);
+#define STREAMS_TEST(name) TEST_WITH(name, streams_setup, streams_teardown)
 
 #define OK(call) assert_int_equal((call), CUDA_OK)
+/* The call returns that code, and the driver says why. */
+#define REFUSED(call, code, words)  \
+  do {                              \
+    assert_int_equal((call), code); \
+    driver_told(words);             \
+  } while (0)
 
 #endif

@@ -1,335 +1,292 @@
-/* Streams and events of the simulated driver: what is late, what is ordered, and what races.
+/* Streams, events, graphs and capture of the simulated driver: what is late, what is ordered, and what races.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
 
 #include <stdatomic.h>
 
-enum { WORDS = 1000, SEEDS = 20 };
+enum { SEEDS = 20, WORDS = STREAM_WORDS };
 
-static cuda_stream one, two;
-static cuda_event event;
-static cuda_address memory, other;
-static uint32_t *pinned, *result;
+/* ---- streams and events -------------------------------------------------------------------------------------------------- */
 
-static int
-setup(void **state)
-{
-  driver_setup(state);
-  one = driver_stream();
-  two = driver_stream();
-  event = driver_event();
-  memory = driver_memory(WORDS * 4);
-  other = driver_memory(WORDS * 4);
-  pinned = driver_pinned(WORDS * 4);
-  result = driver_pinned(WORDS * 4);
-  return 0;
-}
-
-static int
-teardown(void **state)
-{
-  OK(cu.cuStreamSynchronize(one));
-  OK(cu.cuStreamSynchronize(two));
-  OK(cu.cuStreamDestroy_v2(one));
-  OK(cu.cuStreamDestroy_v2(two));
-  OK(cu.cuEventDestroy_v2(event));
-  OK(cu.cuMemFree_v2(memory));
-  OK(cu.cuMemFree_v2(other));
-  OK(cu.cuMemFreeHost(pinned));
-  OK(cu.cuMemFreeHost(result));
-  return driver_teardown(state);
-}
-
-/* Opens the driver again; the seed chooses the order in which streams get on. */
+/* Restarts the driver with a seed, which chooses the order in which streams run. */
 static void
 restart_with_seed(void **state, int seed)
 {
   char text[8];
   snprintf(text, sizeof text, "%d", seed);
-  teardown(state);
+  streams_teardown(state);
   setenv("VYRE_CUDA_SIM_SEED", text, 1);
-  setup(state);
+  streams_setup(state);
+  unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
-TEST_WITH(pinned_sources_are_read_late, setup, teardown)
+/* Waits for all work, after which the driver's only message has these words. */
+static void
+finish_with(const char *words)
 {
-  pinned[0] = 1;
-  OK(cu.cuMemcpyHtoDAsync_v2(memory, pinned, WORDS * 4, one));
-  pinned[0] = 2; /* which it must not */
-  OK(cu.cuStreamSynchronize(one));
-  driver_told("the host changed pinned memory");
-  OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, one));
-  OK(cu.cuStreamSynchronize(one));
-  assert_int_equal(result[0], 2);
+  OK(cu.cuCtxSynchronize());
+  driver_told(words);
 }
 
-TEST_WITH(plain_sources_are_read_at_once, setup, teardown)
+STREAMS_TEST(pinned_sources_are_read_late)
+{
+  s.pinned[0] = 1;
+  OK(cu.cuMemcpyHtoDAsync_v2(s.memory, s.pinned, WORDS * 4, s.one));
+  s.pinned[0] = 2; /* which it must not */
+  OK(cu.cuStreamSynchronize(s.one));
+  driver_told("the host changed pinned memory");
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.one));
+  OK(cu.cuStreamSynchronize(s.one));
+  assert_int_equal(s.result[0], 2);
+}
+
+STREAMS_TEST(plain_sources_are_read_at_once)
 {
   uint32_t plain[WORDS] = {1};
-  OK(cu.cuMemcpyHtoDAsync_v2(memory, plain, sizeof plain, one));
+  OK(cu.cuMemcpyHtoDAsync_v2(s.memory, plain, sizeof plain, s.one));
   plain[0] = 2;
-  OK(cu.cuMemcpyDtoHAsync_v2(plain, memory, 4, one)); /* and written before it returns */
+  OK(cu.cuMemcpyDtoHAsync_v2(plain, s.memory, 4, s.one)); /* and written before it returns */
   assert_int_equal(plain[0], 1);
 }
 
-TEST_WITH(results_come_with_the_wait, setup, teardown)
+STREAMS_TEST(results_come_with_the_wait)
 {
-  result[5] = 77;
-  OK(cu.cuMemsetD32Async(memory, 3, WORDS, one));
-  OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, one));
-  assert_int_equal(cu.cuStreamQuery(one), CUDA_NOT_READY);
-  assert_int_not_equal(cu.cuEventQuery(event), CUDA_NOT_READY); /* it was never recorded */
-  OK(cu.cuStreamSynchronize(one));
-  OK(cu.cuStreamQuery(one));
-  assert_int_equal(result[5], 3);
+  s.result[5] = 77;
+  OK(cu.cuMemsetD32Async(s.memory, 3, WORDS, s.one));
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.one));
+  assert_int_equal(cu.cuStreamQuery(s.one), CUDA_NOT_READY);
+  assert_int_not_equal(cu.cuEventQuery(s.event), CUDA_NOT_READY); /* it was never recorded */
+  OK(cu.cuStreamSynchronize(s.one));
+  OK(cu.cuStreamQuery(s.one));
+  assert_int_equal(s.result[5], 3);
 }
 
 /* Reading them before it is told, whether the copy is done or not; other bytes may be used. */
-TEST_WITH(results_are_not_read_before, setup, teardown)
+STREAMS_TEST(results_are_not_read_before)
 {
-  volatile uint32_t *words = result;
+  volatile uint32_t *words = s.result;
   words[0] = 1;
-  OK(cu.cuMemsetD32Async(memory, 3, WORDS, one));
-  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, one));
-  OK(cu.cuEventRecord(event, one));
+  OK(cu.cuMemsetD32Async(s.memory, 3, WORDS, s.one));
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result + 10, s.memory, 40, s.one));
+  OK(cu.cuEventRecord(s.event, s.one));
   words[0] = 2;
   words[9] = words[20];
   assert_string_equal(cu.messages(), "");
-  OK(cu.cuStreamSynchronize(one));
+  OK(cu.cuStreamSynchronize(s.one));
   assert_int_equal(words[0], 2);
   assert_int_equal(words[10] + words[19], 6);
-  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, one));
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result + 10, s.memory, 40, s.one));
   (void)words[19];
   driver_told("race: the host uses byte 76 of pinned memory");
-  OK(cu.cuStreamSynchronize(one));
-  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, two));
-  OK(cu.cuStreamSynchronize(one)); /* the wrong one */
+  OK(cu.cuStreamSynchronize(s.one));
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result + 10, s.memory, 40, s.two));
+  OK(cu.cuStreamSynchronize(s.one)); /* the wrong one */
   words[10] = 1;
   driver_told("race: the host uses byte 40 of pinned memory");
 }
 
-TEST_WITH(a_host_that_asks_gets_on, setup, teardown)
+STREAMS_TEST(a_host_that_asks_gets_on)
 {
-  OK(cu.cuMemsetD32Async(memory, 3, WORDS, one));
-  OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, one));
-  OK(cu.cuEventRecord(event, one));
-  while (cu.cuEventQuery(event) == CUDA_NOT_READY)
+  OK(cu.cuMemsetD32Async(s.memory, 3, WORDS, s.one));
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.one));
+  OK(cu.cuEventRecord(s.event, s.one));
+  while (cu.cuEventQuery(s.event) == CUDA_NOT_READY)
     ;
-  OK(cu.cuEventQuery(event));
-  assert_int_equal(result[WORDS - 1], 3);
+  OK(cu.cuEventQuery(s.event));
+  assert_int_equal(s.result[WORDS - 1], 3);
   assert_int_equal(cu.count("waits"), 0);
-  OK(cu.cuEventSynchronize(event));
+  OK(cu.cuEventSynchronize(s.event));
   assert_int_equal(cu.count("waits"), 1);
 }
 
 /* Whatever the seed. */
-TEST_WITH(a_stream_is_in_order, setup, teardown)
+STREAMS_TEST(a_stream_is_in_order)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
     for (uint32_t i = 0; i < WORDS; i++)
-      pinned[i] = i;
-    OK(cu.cuMemcpyHtoDAsync_v2(memory, pinned, WORDS * 4, one));
-    driver_add(memory, WORDS, 5, one);
-    OK(cu.cuMemcpyDtoDAsync_v2(other, memory, WORDS * 4, one));
-    OK(cu.cuMemsetD32Async(memory, 9, WORDS, one));
-    driver_add(other, WORDS / 2, 1, one);
-    OK(cu.cuMemcpyDtoHAsync_v2(result, other, WORDS * 4, one));
-    OK(cu.cuStreamSynchronize(one));
+      s.pinned[i] = i;
+    OK(cu.cuMemcpyHtoDAsync_v2(s.memory, s.pinned, WORDS * 4, s.one));
+    driver_add(s.memory, WORDS, 5, s.one);
+    OK(cu.cuMemcpyDtoDAsync_v2(s.other, s.memory, WORDS * 4, s.one));
+    OK(cu.cuMemsetD32Async(s.memory, 9, WORDS, s.one));
+    driver_add(s.other, WORDS / 2, 1, s.one);
+    OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.other, WORDS * 4, s.one));
+    OK(cu.cuStreamSynchronize(s.one));
     for (uint32_t i = 0; i < WORDS; i++)
-      assert_int_equal(result[i], i + 5 + (i < WORDS / 2));
+      assert_int_equal(s.result[i], i + 5 + (i < WORDS / 2));
   }
-  unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
-TEST_WITH(events_order_streams, setup, teardown)
+STREAMS_TEST(events_order_streams)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
-    OK(cu.cuMemsetD32Async(memory, 1, WORDS, one));
-    driver_add(memory, WORDS, 1, one);
-    OK(cu.cuEventRecord(event, one));
-    OK(cu.cuStreamWaitEvent(two, event, 0));
-    driver_add(memory, WORDS, 1, two);
-    OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, two));
-    OK(cu.cuStreamSynchronize(two)); /* which waits for the other one's, too */
-    assert_int_equal(result[WORDS - 1], 3);
-    OK(cu.cuMemFree_v2(memory));
-    memory = driver_memory(WORDS * 4);
+    OK(cu.cuMemsetD32Async(s.memory, 1, WORDS, s.one));
+    driver_add(s.memory, WORDS, 1, s.one);
+    OK(cu.cuEventRecord(s.event, s.one));
+    OK(cu.cuStreamWaitEvent(s.two, s.event, 0));
+    driver_add(s.memory, WORDS, 1, s.two);
+    OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.two));
+    OK(cu.cuStreamSynchronize(s.two)); /* which waits for the other one's, too */
+    assert_int_equal(s.result[WORDS - 1], 3);
+    OK(cu.cuMemFree_v2(s.memory));
+    s.memory = driver_memory(WORDS * 4);
   }
-  unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
-TEST_WITH(without_an_event_they_race, setup, teardown)
+STREAMS_TEST(without_an_event_they_race)
 {
-  OK(cu.cuMemsetD32Async(memory, 1, WORDS, one));
-  OK(cu.cuStreamSynchronize(one));
-  driver_add(memory, WORDS, 1, one);
-  driver_add(memory, WORDS, 1, two);
-  OK(cu.cuCtxSynchronize());
-  driver_told("race: kernel add");
-  OK(cu.cuMemsetD32Async(memory, 1, WORDS, one));
-  OK(cu.cuMemcpyDtoDAsync_v2(other, memory, 4, two));
-  OK(cu.cuCtxSynchronize());
-  driver_told("race: ");
-  driver_add(memory, WORDS, 1, one);
-  OK(cu.cuMemcpyDtoHAsync_v2(result, memory, 4, two));
-  OK(cu.cuCtxSynchronize());
-  driver_told("race: ");
+  OK(cu.cuMemsetD32Async(s.memory, 1, WORDS, s.one));
+  OK(cu.cuStreamSynchronize(s.one));
+  driver_add(s.memory, WORDS, 1, s.one);
+  driver_add(s.memory, WORDS, 1, s.two);
+  finish_with("race: kernel add");
+  OK(cu.cuMemsetD32Async(s.memory, 1, WORDS, s.one));
+  OK(cu.cuMemcpyDtoDAsync_v2(s.other, s.memory, 4, s.two));
+  finish_with("race: ");
+  driver_add(s.memory, WORDS, 1, s.one);
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, 4, s.two));
+  finish_with("race: ");
   /* The wait of a host orders as an event does, and so does a stream's own order. */
-  driver_add(memory, WORDS, 1, one);
-  driver_add(other, WORDS, 1, two);
-  OK(cu.cuStreamSynchronize(one));
-  driver_add(memory, WORDS, 1, two);
+  driver_add(s.memory, WORDS, 1, s.one);
+  driver_add(s.other, WORDS, 1, s.two);
+  OK(cu.cuStreamSynchronize(s.one));
+  driver_add(s.memory, WORDS, 1, s.two);
   OK(cu.cuCtxSynchronize());
 }
 
 /* Some seeds run the first kernel before the wait for the other stream ends. */
-TEST_WITH(a_wait_orders_only_what_its_stream_waits_for, setup, teardown)
+STREAMS_TEST(a_wait_orders_only_what_its_stream_waits_for)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
-    driver_add(memory, WORDS, 1, one);
-    driver_add(other, WORDS, 1, two);
-    OK(cu.cuStreamSynchronize(two));
-    driver_add(memory, WORDS, 1, two);
-    OK(cu.cuCtxSynchronize());
-    driver_told("race: kernel add");
+    driver_add(s.memory, WORDS, 1, s.one);
+    driver_add(s.other, WORDS, 1, s.two);
+    OK(cu.cuStreamSynchronize(s.two));
+    driver_add(s.memory, WORDS, 1, s.two);
+    finish_with("race: kernel add");
   }
-  unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
 /* Some seeds run the second kernel only after the host has waited for the first one. */
-TEST_WITH(a_wait_does_not_order_earlier_work_of_other_streams, setup, teardown)
+STREAMS_TEST(a_wait_does_not_order_earlier_work_of_other_streams)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
-    driver_add(memory, WORDS, 1, one);
-    driver_add(memory, WORDS, 1, two);
-    OK(cu.cuStreamSynchronize(one));
-    OK(cu.cuCtxSynchronize());
-    driver_told("race: kernel add");
+    driver_add(s.memory, WORDS, 1, s.one);
+    driver_add(s.memory, WORDS, 1, s.two);
+    OK(cu.cuStreamSynchronize(s.one));
+    finish_with("race: kernel add");
   }
-  unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
 /* What is atomic on both sides does not; what one of them does weakly does. */
-TEST_WITH(atomics_do_not_race, setup, teardown)
+STREAMS_TEST(atomics_do_not_race)
 {
-  void *parameters[] = {&memory};
-  OK(cu.cuMemsetD32Async(memory, 0, 1, one));
-  OK(cu.cuStreamSynchronize(one));
-  OK(driver_launch("meet", 1, one, parameters));
-  OK(driver_launch("meet", 1, two, parameters));
+  void *parameters[] = {&s.memory};
+  OK(cu.cuMemsetD32Async(s.memory, 0, 1, s.one));
+  OK(cu.cuStreamSynchronize(s.one));
+  OK(driver_launch("meet", 1, s.one, parameters));
+  OK(driver_launch("meet", 1, s.two, parameters));
   OK(cu.cuCtxSynchronize());
   assert_string_equal(cu.messages(), "");
-  OK(driver_launch("meet", 1, one, parameters));
-  driver_add(memory, 1, 1, two);
-  OK(cu.cuCtxSynchronize());
-  driver_told("race: kernel ");
+  OK(driver_launch("meet", 1, s.one, parameters));
+  driver_add(s.memory, 1, 1, s.two);
+  finish_with("race: kernel ");
 }
 
-TEST_WITH(different_bytes_do_not_race, setup, teardown)
+STREAMS_TEST(different_bytes_do_not_race)
 {
-  OK(cu.cuMemsetD32Async(memory, 1, WORDS, one));
-  OK(cu.cuStreamSynchronize(one));
-  driver_add(memory, WORDS / 2, 1, one);
-  driver_add(memory + WORDS / 2 * 4, WORDS / 2, 2, two);
-  OK(cu.cuMemcpyDtoHAsync_v2(result, other, 4, one));
-  OK(cu.cuMemcpyDtoHAsync_v2(result + 1, other, 4, two)); /* both read */
+  OK(cu.cuMemsetD32Async(s.memory, 1, WORDS, s.one));
+  OK(cu.cuStreamSynchronize(s.one));
+  driver_add(s.memory, WORDS / 2, 1, s.one);
+  driver_add(s.memory + WORDS / 2 * 4, WORDS / 2, 2, s.two);
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.other, 4, s.one));
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result + 1, s.other, 4, s.two)); /* both read */
   OK(cu.cuCtxSynchronize());
 }
 
 /* A stream that blocks is ordered with the one without a handle, one that does not is not. */
-TEST_WITH(the_stream_without_a_handle_orders_blocking_ones, setup, teardown)
+STREAMS_TEST(the_stream_without_a_handle_orders_blocking_ones)
 {
   cuda_stream blocking;
   OK(cu.cuStreamCreate(&blocking, 0));
-  driver_add(memory, WORDS, 1, blocking);
-  driver_add(memory, WORDS, 1, NULL);
-  driver_add(memory, WORDS, 1, blocking);
+  driver_add(s.memory, WORDS, 1, blocking);
+  driver_add(s.memory, WORDS, 1, NULL);
+  driver_add(s.memory, WORDS, 1, blocking);
   OK(cu.cuCtxSynchronize());
   assert_string_equal(cu.messages(), "");
-  driver_add(memory, WORDS, 1, NULL);
-  driver_add(memory, WORDS, 1, one);
-  OK(cu.cuCtxSynchronize());
-  driver_told("race: ");
+  driver_add(s.memory, WORDS, 1, NULL);
+  driver_add(s.memory, WORDS, 1, s.one);
+  finish_with("race: ");
   OK(cu.cuStreamDestroy_v2(blocking));
 }
 
 /* Host and kernel have memory in common, and other streams go on meanwhile. */
-TEST_WITH(a_kernel_waits_for_the_hosts_bell, setup, teardown)
+STREAMS_TEST(a_kernel_waits_for_the_hosts_bell)
 {
-  void *shared;
   cuda_address address;
-  OK(cu.cuMemHostAlloc(&shared, 64, CUDA_HOST_ALLOC_MAPPED));
-  OK(cu.cuMemHostGetDevicePointer_v2(&address, shared, 0));
-  _Atomic uint32_t *words = shared;
+  _Atomic uint32_t *words = driver_mapped(&address);
   for (uint32_t i = 0; i < SEEDS; i++) {
     words[0] = words[1] = words[2] = 0;
-    OK(driver_launch("bell", 1, one, (void *[]){&address}));
+    OK(driver_launch("bell", 1, s.one, (void *[]){&address}));
     while (atomic_load(&words[1]) == 0)
       ; /* it begins although nobody waits */
-    OK(cu.cuMemsetD32Async(memory, 8, WORDS, two));
-    OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, two));
-    OK(cu.cuStreamSynchronize(two));
-    assert_int_equal(result[0], 8);
-    assert_int_equal(cu.cuStreamQuery(one), CUDA_NOT_READY);
+    OK(cu.cuMemsetD32Async(s.memory, 8, WORDS, s.two));
+    OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.two));
+    OK(cu.cuStreamSynchronize(s.two));
+    assert_int_equal(s.result[0], 8);
+    assert_int_equal(cu.cuStreamQuery(s.one), CUDA_NOT_READY);
     assert_int_equal(atomic_load(&words[2]), 0);
     atomic_store(&words[0], 41);
-    OK(cu.cuStreamSynchronize(one));
+    OK(cu.cuStreamSynchronize(s.one));
     assert_int_equal(words[2], 42);
   }
-  OK(cu.cuMemFreeHost(shared));
+  OK(cu.cuMemFreeHost((void *)words));
 }
 
 /* A compare and swap that fails writes what it read, and the host's word is gone, sooner or later. */
-TEST_WITH(what_the_host_writes_under_a_swap_is_lost, setup, teardown)
+STREAMS_TEST(what_the_host_writes_under_a_swap_is_lost)
 {
   enum { TRIES = 100000000, LOOKS = 4 };
-  void *shared;
   cuda_address address;
   uint32_t tries = 0;
-  OK(cu.cuMemHostAlloc(&shared, 64, CUDA_HOST_ALLOC_MAPPED));
-  OK(cu.cuMemHostGetDevicePointer_v2(&address, shared, 0));
-  _Atomic uint32_t *words = shared;
-  words[0] = words[1] = 0;
-  OK(driver_launch("clash", 1, one, (void *[]){&address}));
+  _Atomic uint32_t *words = driver_mapped(&address);
+  OK(driver_launch("clash", 1, s.one, (void *[]){&address}));
   for (bool is_lost = false; !is_lost && tries < TRIES; tries++) {
     atomic_store(&words[0], tries);
     for (uint32_t i = 0; i < LOOKS; i++)
       is_lost |= atomic_load(&words[0]) != tries;
   }
   atomic_store(&words[1], 1);
-  OK(cu.cuStreamSynchronize(one));
+  OK(cu.cuStreamSynchronize(s.one));
   assert_true(tries < TRIES);
-  OK(cu.cuMemFreeHost(shared));
+  OK(cu.cuMemFreeHost((void *)words));
 }
 
-TEST_WITH(events_have_their_time, setup, teardown)
+STREAMS_TEST(events_have_their_time)
 {
   cuda_event end = driver_event(), without;
   float milliseconds = -1;
   OK(cu.cuEventCreate(&without, CUDA_EVENT_NO_TIME));
-  assert_int_equal(cu.cuEventElapsedTime(&milliseconds, event, end), CUDA_INVALID_HANDLE);
-  driver_told("never recorded");
-  OK(cu.cuEventRecord(event, one));
-  driver_add(memory, WORDS, 1, one);
-  OK(cu.cuMemcpyDtoHAsync_v2(result, memory, 4, one));
-  OK(cu.cuEventRecord(end, one));
-  assert_int_equal(cu.cuEventElapsedTime(&milliseconds, event, end), CUDA_NOT_READY);
+  REFUSED(cu.cuEventElapsedTime(&milliseconds, s.event, end), CUDA_INVALID_HANDLE, "never recorded");
+  OK(cu.cuEventRecord(s.event, s.one));
+  driver_add(s.memory, WORDS, 1, s.one);
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, 4, s.one));
+  OK(cu.cuEventRecord(end, s.one));
+  assert_int_equal(cu.cuEventElapsedTime(&milliseconds, s.event, end), CUDA_NOT_READY);
   OK(cu.cuEventSynchronize(end));
-  OK(cu.cuEventElapsedTime(&milliseconds, event, end));
+  OK(cu.cuEventElapsedTime(&milliseconds, s.event, end));
   assert_true(milliseconds > 0);
-  OK(cu.cuEventRecord(without, one));
-  assert_int_equal(cu.cuEventElapsedTime(&milliseconds, event, without), CUDA_INVALID_HANDLE);
-  driver_told("without its time");
+  OK(cu.cuEventRecord(without, s.one));
+  REFUSED(cu.cuEventElapsedTime(&milliseconds, s.event, without), CUDA_INVALID_HANDLE, "without its time");
   OK(cu.cuEventDestroy_v2(end));
   OK(cu.cuEventDestroy_v2(without));
 }
 
-TEST_WITH(a_context_ends_when_its_streams_have, setup, teardown)
+STREAMS_TEST(a_context_ends_when_its_streams_have)
 {
   cuda_context second;
   cuda_stream stream;
@@ -346,6 +303,244 @@ TEST_WITH(a_context_ends_when_its_streams_have, setup, teardown)
   assert_non_null(strstr(told, "64 bytes was not freed"));
   assert_non_null(strstr(told, "was not destroyed before its context"));
   cu.clear();
+}
+
+/* ---- graphs -------------------------------------------------------------------------------------------------------------- */
+
+/* Returns the word at that address after the first stream's work. */
+static uint32_t
+word(cuda_address at)
+{
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result, at, 4, s.one));
+  OK(cu.cuStreamSynchronize(s.one));
+  return s.result[0];
+}
+
+static void
+begin(void)
+{
+  OK(cu.cuStreamBeginCapture_v2(s.one, CUDA_CAPTURE_THREAD_LOCAL));
+}
+
+/* Captures both streams. */
+static void
+begin_both(void)
+{
+  begin();
+  OK(cu.cuEventRecord(s.event, s.one));
+  OK(cu.cuStreamWaitEvent(s.two, s.event, 0));
+}
+
+/* The first stream waits for the second one. */
+static void
+join(void)
+{
+  OK(cu.cuEventRecord(s.back, s.two));
+  OK(cu.cuStreamWaitEvent(s.one, s.back, 0));
+}
+
+static cuda_graph_exec
+instantiate(void)
+{
+  cuda_graph graph;
+  cuda_graph_exec exec;
+  OK(cu.cuStreamEndCapture(s.one, &graph));
+  OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cu.cuGraphDestroy(graph));
+  return exec;
+}
+
+/* The capture ends, and has no graph. */
+static void
+assert_invalid(void)
+{
+  cuda_graph graph = (cuda_graph)(void *)&graph;
+  cuda_capture_status status;
+  OK(cu.cuStreamGetCaptureInfo_v2(s.one, &status, NULL, NULL, NULL, NULL));
+  assert_int_equal(status, CUDA_CAPTURE_INVALIDATED);
+  assert_int_equal(cu.cuMemsetD32Async(s.memory, 1, 1, s.one), CUDA_STREAM_CAPTURE_INVALIDATED);
+  assert_int_equal(cu.cuStreamEndCapture(s.one, &graph), CUDA_STREAM_CAPTURE_INVALIDATED);
+  assert_null(graph);
+  OK(cu.cuStreamSynchronize(s.one));
+}
+
+STREAMS_TEST(a_capture_runs_nothing)
+{
+  s.pinned[0] = 5;
+  begin();
+  OK(cu.cuMemcpyHtoDAsync_v2(s.memory, s.pinned, 4, s.one));
+  driver_add(s.memory, WORDS, 2, s.one); /* whose parameters are gone then */
+  OK(cu.cuMemcpyDtoDAsync_v2(s.other, s.memory, 4, s.one));
+  const cuda_graph_exec exec = instantiate();
+  assert_int_equal(cu.count("run:kernel"), 0);
+  assert_int_equal(word(s.memory), 0);
+  s.pinned[0] = 6; /* which is read whenever it runs */
+  OK(cu.cuGraphLaunch(exec, s.one));
+  assert_int_equal(word(s.other), 8);
+  s.pinned[0] = 7;
+  OK(cu.cuGraphLaunch(exec, s.one));
+  OK(cu.cuGraphLaunch(exec, s.two)); /* after the first, for it is the same one */
+  OK(cu.cuStreamSynchronize(s.two));
+  assert_int_equal(word(s.other), 9);
+  assert_int_equal(cu.count("run:kernel"), 3);
+  assert_int_equal(cu.count("graphs"), 3);
+  OK(cu.cuGraphExecDestroy(exec));
+}
+
+STREAMS_TEST(launches_of_a_graph_are_changed)
+{
+  cuda_capture_status status;
+  cuda_graph graph, same;
+  uint64_t id;
+  const cuda_graph_node *last;
+  size_t count;
+  begin();
+  driver_add(s.memory, 1, 1, s.one);
+  OK(cu.cuStreamGetCaptureInfo_v2(s.one, &status, &id, &graph, &last, &count));
+  assert_int_equal(status, CUDA_CAPTURE_ACTIVE);
+  assert_int_equal(count, 1);
+  const cuda_graph_node launch = last[0];
+  OK(cu.cuMemsetD32Async(s.other, 1, 1, s.one));
+  OK(cu.cuStreamGetCaptureInfo_v2(s.one, &status, &id, &graph, &last, &count));
+  assert_ptr_not_equal(last[0], launch);
+  const cuda_graph_node fill = last[0];
+  cuda_graph_exec exec;
+  OK(cu.cuStreamEndCapture(s.one, &same));
+  assert_ptr_equal(same, graph);
+  OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cu.cuGraphLaunch(exec, s.one)); /* as it is now, whenever it runs */
+  uint32_t words = 1, addend = 10;
+  void *parameters[] = {&s.memory, &words, &addend};
+  cuda_kernel_node node = {driver_kernel("add"), {1, 1, 1}, {64, 1, 1}, 0, parameters, NULL};
+  OK(cu.cuGraphExecKernelNodeSetParams(exec, launch, &node));
+  addend = 1000;
+  OK(cu.cuGraphLaunch(exec, s.one));
+  assert_int_equal(word(s.memory), 11);
+  REFUSED(cu.cuGraphExecKernelNodeSetParams(exec, fill, &node), CUDA_INVALID_VALUE, "the node is no launch");
+  node.block[0] = 2000;
+  REFUSED(cu.cuGraphExecKernelNodeSetParams(exec, launch, &node), CUDA_INVALID_VALUE, "2000 threads");
+  OK(cu.cuGraphDestroy(graph));
+  REFUSED(cu.cuGraphExecKernelNodeSetParams(exec, launch, &node), CUDA_INVALID_HANDLE, "was destroyed before");
+  OK(cu.cuGraphExecDestroy(exec));
+}
+
+STREAMS_TEST(graphs_use_memory_that_is_there)
+{
+  const cuda_address gone = driver_memory(64);
+  begin();
+  OK(cu.cuMemsetD32Async(gone, 1, 16, s.one));
+  const cuda_graph_exec exec = instantiate();
+  OK(cu.cuGraphLaunch(exec, s.one));
+  OK(cu.cuStreamSynchronize(s.one));
+  OK(cu.cuMemFree_v2(gone));
+  REFUSED(cu.cuGraphLaunch(exec, s.one), CUDA_INVALID_VALUE, "which was freed");
+  OK(cu.cuGraphExecDestroy(exec));
+}
+
+STREAMS_TEST(some_calls_end_a_capture)
+{
+  cuda_address address;
+  uint32_t plain = 1;
+  begin();
+  REFUSED(cu.cuStreamSynchronize(s.one), CUDA_STREAM_CAPTURE_UNSUPPORTED, "the stream captures");
+  assert_invalid();
+  begin();
+  REFUSED(cu.cuStreamQuery(s.one), CUDA_STREAM_CAPTURE_UNSUPPORTED, "the stream captures");
+  assert_invalid();
+  begin();
+  REFUSED(cu.cuMemAlloc_v2(&address, 16), CUDA_STREAM_CAPTURE_UNSUPPORTED, "may do what no capture sees");
+  assert_invalid();
+  begin();
+  REFUSED(cu.cuMemcpyHtoDAsync_v2(s.memory, &plain, 4, s.one), CUDA_STREAM_CAPTURE_UNSUPPORTED, "is not pinned");
+  assert_invalid();
+  OK(cu.cuStreamBeginCapture_v2(s.one, CUDA_CAPTURE_RELAXED)); /* which allows this */
+  OK(cu.cuMemAlloc_v2(&address, 16));
+  OK(cu.cuMemFree_v2(address));
+  OK(cu.cuGraphExecDestroy(instantiate()));
+}
+
+STREAMS_TEST(captured_events_are_no_real_ones)
+{
+  begin();
+  OK(cu.cuEventRecord(s.event, s.one));
+  REFUSED(cu.cuEventQuery(s.event), CUDA_CAPTURED_EVENT, "recorded in a capture");
+  assert_invalid();
+  OK(cu.cuEventRecord(s.event, s.one)); /* again, and really */
+  OK(cu.cuEventSynchronize(s.event));
+  OK(cu.cuEventRecord(s.event, s.two));
+  begin();
+  REFUSED(cu.cuStreamWaitEvent(s.one, s.event, 0), CUDA_STREAM_CAPTURE_ISOLATION, "not recorded in the capture");
+  assert_invalid();
+}
+
+STREAMS_TEST(streams_join_a_capture)
+{
+  cuda_graph graph;
+  begin_both();
+  driver_add(s.memory, 1, 3, s.one);
+  driver_add(s.other, 1, 4, s.two); /* beside it */
+  OK(cu.cuEventRecord(s.back, s.two));
+  REFUSED(cu.cuStreamEndCapture(s.two, &graph), CUDA_STREAM_CAPTURE_UNMATCHED, "began in another stream");
+  assert_invalid();
+
+  begin_both();
+  driver_add(s.other, 1, 4, s.two);
+  REFUSED(cu.cuStreamEndCapture(s.one, &graph), CUDA_STREAM_CAPTURE_UNJOINED, "was not waited for");
+
+  begin_both();
+  driver_add(s.memory, 1, 3, s.one);
+  driver_add(s.other, 1, 4, s.two);
+  join();
+  OK(cu.cuMemcpyDtoDAsync_v2(s.memory + 4, s.other, 4, s.one));
+  const cuda_graph_exec exec = instantiate();
+  for (uint32_t i = 1; i <= 10; i++) {
+    OK(cu.cuGraphLaunch(exec, s.one));
+    assert_int_equal(word(s.memory), 3 * i);
+    assert_int_equal(word(s.memory + 4), 4 * i);
+  }
+  OK(cu.cuGraphExecDestroy(exec));
+}
+
+STREAMS_TEST(nodes_that_nothing_orders_race)
+{
+  begin_both();
+  driver_add(s.memory, 1, 3, s.one);
+  driver_add(s.memory, 1, 4, s.two);
+  join();
+  const cuda_graph_exec exec = instantiate();
+  OK(cu.cuGraphLaunch(exec, s.one));
+  OK(cu.cuStreamSynchronize(s.one));
+  driver_told("race: nodes 0 and 1");
+  OK(cu.cuGraphExecDestroy(exec));
+}
+
+STREAMS_TEST(captures_do_not_merge)
+{
+  cuda_graph graph;
+  begin();
+  OK(cu.cuStreamBeginCapture_v2(s.two, CUDA_CAPTURE_THREAD_LOCAL));
+  REFUSED(cu.cuStreamBeginCapture_v2(s.two, CUDA_CAPTURE_THREAD_LOCAL), CUDA_ILLEGAL_STATE, "captures already");
+  OK(cu.cuEventRecord(s.event, s.two));
+  REFUSED(cu.cuStreamWaitEvent(s.one, s.event, 0), CUDA_STREAM_CAPTURE_MERGE, "another capture waits");
+  assert_int_equal(cu.cuStreamEndCapture(s.two, &graph), CUDA_STREAM_CAPTURE_INVALIDATED);
+  assert_invalid();
+  REFUSED(cu.cuStreamEndCapture(s.one, &graph), CUDA_ILLEGAL_STATE, "does not capture");
+  REFUSED(cu.cuStreamBeginCapture_v2(NULL, CUDA_CAPTURE_RELAXED), CUDA_STREAM_CAPTURE_UNSUPPORTED, "cannot capture");
+}
+
+STREAMS_TEST(blocking_streams_capture_alone)
+{
+  cuda_stream blocking;
+  cuda_graph graph;
+  OK(cu.cuStreamCreate(&blocking, 0));
+  OK(cu.cuStreamBeginCapture_v2(blocking, CUDA_CAPTURE_RELAXED));
+  REFUSED(cu.cuMemsetD32Async(s.memory, 1, 1, NULL), CUDA_STREAM_CAPTURE_IMPLICIT, "the stream without a handle");
+  assert_int_equal(cu.cuStreamEndCapture(blocking, &graph), CUDA_STREAM_CAPTURE_INVALIDATED);
+  begin();
+  OK(cu.cuMemsetD32Async(s.memory, 1, 1, NULL)); /* which waits for no stream that does not block */
+  OK(cu.cuGraphExecDestroy(instantiate()));
+  OK(cu.cuStreamDestroy_v2(blocking));
+  OK(cu.cuCtxSynchronize());
 }
 
 TEST_MAIN(driver_open, NULL)

@@ -1,41 +1,108 @@
-/* The CUDA target after an error that ends its context: a new context is made.  A kernel that does not end is left.
+/* The CUDA target from its opening to the loss of its context, after which it makes a new one.  A kernel that does not end is left.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../hang.h"
 #include "cuda.h"
 #include "target.h"
 
+#include "bundle.h"
+#include "sweep.h"
+
 static const vyre_target_ops *const ops = &vyre_target_cuda;
 
-/* It works as if it had just been opened. */
-static void
-assert_works(vyre_target *target)
+/* ---- opening ------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+open_and_close(const char *library, const char *device)
 {
-  const uint32_t push = 2;
-  uint32_t out = 0;
-  const vyre_range range = test_range(test_buffer(target, 1, 5));
-  const vyre_step step = test_step(test_compile(target, TEST_DIGIT), &range, 1, &push);
-  const vyre_read read = {range, &out};
-  test_ok(ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
-  assert_int_equal(out, 17);
+  const vyre_target_options options = {.library = library, .device = device};
+  vyre_target *target;
+  VYRE_TRY(ops->open(&options, NULL, &target));
+  return ops->close(target);
 }
+
+TEST(a_missing_library_symbol_and_device_have_three_messages)
+{
+  test_refused(open_and_close("/nowhere/libcuda.so.1", NULL), "cuda: no library: ");
+  test_refused(open_and_close("libc.so.6", NULL), "cuda: no symbol: the library 'libc.so.6' lacks cuInit");
+  setenv("VYRE_CUDA_SIM_DEVICES", "0", 1);
+  test_refused(open_and_close(test_file(SIMULATOR), NULL), "cuda: no device: ");
+  unsetenv("VYRE_CUDA_SIM_DEVICES");
+  test_ok(open_and_close(test_file(SIMULATOR), NULL));
+}
+
+static void
+count_device(void *user, const vyre_device_info *info)
+{
+  uint32_t *count = user;
+  assert_int_equal(info->index, *count);
+  ++*count;
+}
+
+TEST(devices_are_listed_and_opened_by_index_kind_or_name)
+{
+  const vyre_target_options options = {.library = test_file(SIMULATOR)};
+  uint32_t count = 0;
+  setenv("VYRE_CUDA_SIM_DEVICES", "3", 1);
+  test_ok(ops->list(&options, count_device, &count));
+  assert_int_equal(count, 3);
+  test_ok(open_and_close(test_file(SIMULATOR), "2"));
+  test_ok(open_and_close(test_file(SIMULATOR), "discrete"));
+  test_ok(open_and_close(test_file(SIMULATOR), "simulated"));
+  test_refused(open_and_close(test_file(SIMULATOR), "3"), "none that fits '3'; there are: 0 '");
+  test_refused(open_and_close(test_file(SIMULATOR), "integrated"), "none that fits 'integrated'");
+  unsetenv("VYRE_CUDA_SIM_DEVICES");
+}
+
+/* Without a library's name: the simulator lies where vyre's own libraries do. */
+TEST(the_simulator_is_a_device)
+{
+  const vyre_target_options options = {.device = "sim"};
+  vyre_target *target;
+  vyre_device_info info;
+  test_ok(ops->open(&options, NULL, &target));
+  ops->describe(target, &info);
+  assert_true(info.usable);
+  assert_true(info.capabilities & VYRE_TARGET_EMULATED);
+  assert_true(info.capabilities & VYRE_TARGET_GRID_BARRIERS);
+  assert_int_equal(info.forms, 1u << VYRE_KERNEL_PTX);
+  assert_int_equal(info.subgroup, 32);
+  assert_string_equal(info.architecture, "sm_80");
+  assert_true(info.budget <= info.memory && info.budget > 0);
+  test_ok(ops->close(target));
+}
+
+/* The thread's context is the embedder's, before and after. */
+TEST(a_context_of_the_embedders_stays)
+{
+  sim.clear();
+  vyre_target *target = test_open(NULL);
+  const uint64_t pushed = sim.count("cuCtxPushCurrent_v2"), popped = sim.count("cuCtxPopCurrent_v2");
+  assert_int_equal(popped, pushed + 1); /* the one that was made was pushed by that */
+  test_buffer(target, 4, 1);
+  assert_int_equal(sim.count("cuCtxPopCurrent_v2") - popped, sim.count("cuCtxPushCurrent_v2") - pushed);
+  test_close(target);
+}
+
+/* ---- loss ---------------------------------------------------------------------------------------------------------------- */
 
 TEST(a_lost_context_is_made_anew)
 {
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   vyre_target *target = test_open(NULL);
   const vyre_device_buffer before = test_buffer(target, 4, 1);
   uint32_t out;
-  assert_works(target);
+  const vyre_read read = {{before, 0, 4}, &out};
+  vyre_ticket ticket;
+  test_works(target);
   test_refused(test_run_wild(target), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   assert_true(ops->is_lost(target));
   vyre_device_buffer none;
   test_refused(ops->allocate(target, 4, &none), "was lost in an earlier call");
+  test_refused(ops->begin(target, &(vyre_sequence){.reads = &read, .read_count = 1}, &ticket), "was lost");
   test_ok(ops->recover(target));
   assert_false(ops->is_lost(target));
   assert_int_equal(test_metric(target, "recoveries"), 1);
   test_refused(vyre_target_read(ops, target, before, 0, 4, &out), "no buffer of this target");
-  assert_works(target);
+  test_works(target);
   test_ok(ops->close(target)); /* the simulator has its messages of the wild access */
 }
 
@@ -48,7 +115,6 @@ TEST(errors_that_end_a_context_are_told_from_others)
     const char *name, *fix;
   } cases[] = {{CUDA_NOT_PERMITTED, false, "CUDA_ERROR_NOT_PERMITTED (800)", "Fix: choose another device"},
                {CUDA_LAUNCH_FAILED, true, "CUDA_ERROR_LAUNCH_FAILED (719)", "to find the access; recover the target"}};
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   vyre_target *target = test_open(NULL);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     vyre_device_buffer buffer;
@@ -60,26 +126,7 @@ TEST(errors_that_end_a_context_are_told_from_others)
     assert_int_equal(ops->is_lost(target), cases[i].is_end);
   }
   test_ok(ops->recover(target));
-  assert_works(target);
-  test_ok(ops->close(target));
-}
-
-/* What was begun before fails when it is waited for. */
-TEST(what_was_begun_is_lost_too)
-{
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
-  vyre_target *target = test_open(NULL);
-  const vyre_range range = test_range(test_buffer(target, 1, 5));
-  const uint32_t push = 1;
-  const vyre_step step = test_step(test_compile(target, TEST_DIGIT), &range, 1, &push);
-  uint32_t out = 88;
-  const vyre_read read = {range, &out};
-  vyre_ticket ticket;
-  vyre_status status = test_run_wild(target);
-  test_refused(status, "700");
-  test_refused(ops->begin(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, &ticket),
-               "was lost");
-  assert_int_equal(out, 88);
+  test_works(target);
   test_ok(ops->close(target));
 }
 
@@ -115,22 +162,6 @@ begin_digit(vyre_target *target, vyre_kernel kernel, vyre_range range, uint32_t 
   return ticket;
 }
 
-static vyre_ticket
-begin_wild(vyre_target *target, vyre_range bell, vyre_range range)
-{
-  const uint64_t nowhere = 0x1000;
-  const vyre_step steps[] = {test_step(test_compile(target, TEST_BELL), &bell, 1, NULL),
-                             {.kernel = test_compile(target, TEST_WILD),
-                              .buffers = &range,
-                              .buffer_count = 1,
-                              .push = &nowhere,
-                              .push_size = sizeof nowhere,
-                              .groups = {1, 1, 1}}};
-  vyre_ticket ticket;
-  test_ok(ops->begin(target, &(vyre_sequence){.steps = steps, .step_count = 2}, &ticket));
-  return ticket;
-}
-
 static void
 begin_flight(flight *f, vyre_target *target)
 {
@@ -145,7 +176,9 @@ begin_flight(flight *f, vyre_target *target)
   while (!is_done)
     test_ok(ops->poll(target, f->done, &is_done));
   test_ok(ops->import(target, (void *)words, sizeof words, &bell));
-  f->first = begin_wild(target, test_range(bell), range);
+  const vyre_range bell_range = test_range(bell);
+  const vyre_step steps[] = {test_step(test_compile(target, TEST_BELL), &bell_range, 1, NULL), test_wild_step(target, &range)};
+  test_ok(ops->begin(target, &(vyre_sequence){.steps = steps, .step_count = 2}, &f->first));
   f->lost = begin_digit(target, digit, range, &f->outs[1]);
   f->others = begin_digit(target, digit, test_range(test_buffer(target, 1, 5)), &f->outs[2]);
   assert_false(ops->is_lost(target));
@@ -170,13 +203,12 @@ assert_flight_ends(flight *f, bool is_first_over)
   assert_int_equal(f->outs[2], 88);
   assert_int_equal(count_calls(), calls);
   test_ok(ops->recover(f->target));
-  assert_works(f->target);
+  test_works(f->target);
   test_ok(ops->close(f->target));
 }
 
 TEST(all_that_is_in_flight_is_lost_at_once)
 {
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   flight f;
   begin_flight(&f, test_open(NULL));
   f.bell[0] = 1;
@@ -186,7 +218,6 @@ TEST(all_that_is_in_flight_is_lost_at_once)
 
 TEST(a_loss_may_be_found_while_polling)
 {
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   flight f;
   bool is_done;
   vyre_status status = VYRE_OK;
@@ -203,7 +234,6 @@ TEST(a_loss_may_be_found_while_polling)
 /* Nobody waited for anything: what is closed ends, and nothing of the host's is left. */
 TEST(a_target_that_is_lost_in_flight_can_be_closed)
 {
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   flight f;
   begin_flight(&f, test_open(NULL));
   f.bell[0] = 1;
@@ -216,7 +246,6 @@ TEST(a_target_that_is_lost_in_flight_can_be_closed)
 /* What is begun waits for a sequence that the host goes on with, and that one finds the context lost. */
 TEST(nothing_is_begun_after_a_loss)
 {
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   vyre_target *target = test_open(NULL);
   target->most_iterations = 2;
   const vyre_range left = test_range(test_buffer(target, 1, 5));
@@ -231,14 +260,13 @@ TEST(nothing_is_begun_after_a_loss)
   sim.make_fail(NULL, 0, CUDA_OK);
   test_refused(ops->wait(target, first, NULL), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   test_ok(ops->recover(target));
-  assert_works(target);
+  test_works(target);
   test_ok(ops->close(target));
 }
 
 TEST(a_kernel_that_does_not_end_is_left)
 {
   static _Alignas(4096) _Atomic uint32_t words[1024];
-  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
   const vyre_target_options options = {.timeout = 1};
   vyre_target *target = test_open(&options);
   vyre_device_buffer bell;
@@ -249,11 +277,29 @@ TEST(a_kernel_that_does_not_end_is_left)
   test_refused(ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL), "CUDA_ERROR_TIMEOUT");
   assert_true(ops->is_lost(target));
   test_ok(ops->recover(target));
-  assert_works(target);
+  test_works(target);
   words[0] = 1; /* so that the process can end */
   while (words[1] == 0) {
   }
   test_close(target); /* the second context with all of its own */
 }
 
-TEST_MAIN(test_find_simulator, NULL)
+/* NVIDIA's drivers mostly make no new context after one was lost. */
+TEST(a_process_that_must_be_restarted_is_named)
+{
+  setenv("VYRE_CUDA_SIM_STICKY", "process", 1);
+  vyre_target *target = test_open(NULL);
+  test_refused(test_run_wild(target), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  for (uint32_t i = 0; i < 2; i++) {
+    test_refused(ops->recover(target), "the process must be restarted");
+    assert_true(ops->is_lost(target));
+  }
+  test_ok(ops->close(target));
+}
+
+/* Each test has a process, because after some of them no context can be had any more. */
+int
+main(int argc, char **argv)
+{
+  return run_alone(argc, argv, test_find_simulator);
+}

@@ -1,5 +1,5 @@
-/* Sequences on the CUDA target: what each kind costs, counted by the simulator, command by command and as graphs; the order of what
- * is begun; repeats; grids that meet; a kernel that waits for the host.
+/* Sequences on the CUDA target: what each kind costs, counted by the simulator, command by command and as graphs; repeats; grids
+ * that meet; a kernel that waits for the host.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -10,46 +10,36 @@ static const vyre_target_ops *const ops = &vyre_target_cuda;
 
 /* ---- costs --------------------------------------------------------------------------------------------------------------- */
 
-/* A sequence over two buffers of 64 words: how many of each entry it has. */
+/* A sequence over two buffers of 64 words: the number of its entries of each kind. */
 typedef struct kind {
   uint32_t fills, uploads, steps, reads;
 } kind;
 
+/* Counters of the simulator, and the target's own, which must count the same. */
+enum { WAITS, KERNELS, GRAPHS, UP, DOWN, FILLED, COUNTED, DEVICE_BYTES = COUNTED, PINNED_BYTES, LAUNCHES, COSTS };
+static const char *const names[COSTS] = {"waits",        "kernels",      "graphs",       "bytes_up",      "bytes_down",
+                                         "bytes_filled", "device_bytes", "pinned_bytes", "cuLaunchKernel"};
+static const char *const own_names[COUNTED] = {"waits", "launches", "graph_launches", "bytes_up", "bytes_down", "bytes_filled"};
+
 typedef struct costs {
-  uint64_t waits, kernels, graphs, bytes_up, bytes_down, bytes_filled, device_bytes, pinned_bytes, launches,
-      allocations; /* calls that the target makes for memory; the simulator counts their bytes */
+  uint64_t by_simulator[COSTS], by_target[COUNTED], allocations;
 } costs;
 
 static costs
-costs_now(void)
+costs_until_now(const vyre_target *target)
 {
-  return (costs){.waits = sim.count("waits"),
-                 .kernels = sim.count("kernels"),
-                 .graphs = sim.count("graphs"),
-                 .bytes_up = sim.count("bytes_up"),
-                 .bytes_down = sim.count("bytes_down"),
-                 .bytes_filled = sim.count("bytes_filled"),
-                 .device_bytes = sim.count("device_bytes"),
-                 .pinned_bytes = sim.count("pinned_bytes"),
-                 .launches = sim.count("cuLaunchKernel")};
+  costs c = {.allocations = test_metric(target, "allocations")};
+  for (uint32_t i = 0; i < COSTS; i++)
+    c.by_simulator[i] = sim.count(names[i]);
+  for (uint32_t i = 0; i < COUNTED; i++)
+    c.by_target[i] = test_metric(target, own_names[i]);
+  return c;
 }
 
-/* The same as the target counts it, which must be what the simulator saw. */
-static costs
-counted_by(vyre_target *target)
-{
-  return (costs){.waits = test_metric(target, "waits"),
-                 .kernels = test_metric(target, "launches"),
-                 .graphs = test_metric(target, "graph_launches"),
-                 .bytes_up = test_metric(target, "bytes_up"),
-                 .bytes_down = test_metric(target, "bytes_down"),
-                 .bytes_filled = test_metric(target, "bytes_filled"),
-                 .allocations = test_metric(target, "allocations")};
-}
-
-/* What it costs, and the words that it leaves in `out`. */
-static costs
-submit_kind(vyre_target *target, kind k, vyre_kernel add, const vyre_device_buffer buffers[2], uint32_t value, uint32_t out[2][64])
+/* Puts what a sequence of that kind costs into `out_costs`, and the words that it leaves into `out`. */
+static void
+submit_kind(vyre_target *target, kind k, vyre_kernel add, const vyre_device_buffer buffers[2], uint32_t value,
+            uint64_t out_costs[COSTS], uint32_t out[2][64])
 {
   const vyre_range both[2] = {test_range(buffers[0]), test_range(buffers[1])};
   uint32_t words[64], push[4];
@@ -59,53 +49,33 @@ submit_kind(vyre_target *target, kind k, vyre_kernel add, const vyre_device_buff
   vyre_read reads[2];
   for (uint32_t i = 0; i < 64; i++)
     words[i] = value + i;
-  for (uint32_t i = 0; i < k.fills; i++)
+  for (uint32_t i = 0; i < 2; i++) {
     fills[i] = (vyre_fill){both[i], value};
-  for (uint32_t i = 0; i < k.uploads; i++)
     uploads[i] = (vyre_upload){both[i], words};
-  for (uint32_t i = 0; i < k.steps; i++) {
-    push[i] = value * (i + 1);
-    steps[i] =
-        (vyre_step){.kernel = add, .buffers = both, .buffer_count = 2, .push = &push[i], .push_size = 4, .groups = {1, 1, 1}};
-  }
-  for (uint32_t i = 0; i < k.reads; i++)
     reads[i] = (vyre_read){both[i], out[i]};
-  const vyre_sequence sequence = {.fills = fills,
-                                  .fill_count = k.fills,
-                                  .uploads = uploads,
-                                  .upload_count = k.uploads,
-                                  .steps = steps,
-                                  .step_count = k.steps,
-                                  .reads = reads,
-                                  .read_count = k.reads};
+  }
+  for (uint32_t i = 0; i < 4; i++) {
+    push[i] = value * (i + 1);
+    steps[i] = test_step(add, both, 1, &push[i]);
+    steps[i].buffer_count = 2;
+  }
+  const vyre_sequence sequence = {fills, k.fills, uploads, k.uploads, steps, k.steps, reads, k.reads, NULL, 0, NULL, NULL};
   vyre_timing timing;
-  const costs before = costs_now(), counted = counted_by(target);
+  const costs before = costs_until_now(target);
   test_ok(ops->submit(target, &sequence, &timing));
-  const costs after = costs_now(), counts = counted_by(target);
-  assert_int_equal(counts.waits - counted.waits, after.waits - before.waits);
-  assert_int_equal(counts.kernels - counted.kernels, after.kernels - before.kernels);
-  assert_int_equal(counts.graphs - counted.graphs, after.graphs - before.graphs);
-  assert_int_equal(counts.bytes_up - counted.bytes_up, after.bytes_up - before.bytes_up);
-  assert_int_equal(counts.bytes_down - counted.bytes_down, after.bytes_down - before.bytes_down);
-  assert_int_equal(counts.bytes_filled - counted.bytes_filled, after.bytes_filled - before.bytes_filled);
-  assert_int_equal(counts.allocations != counted.allocations,
-                   after.device_bytes != before.device_bytes || after.pinned_bytes != before.pinned_bytes);
-  assert_int_equal(timing.waits, 1);
-  assert_int_equal(timing.batches, 1);
-  assert_int_equal(timing.launches, k.steps);
-  assert_int_equal(timing.bytes_up, 256 * k.uploads);
-  assert_int_equal(timing.bytes_down, 256 * k.reads);
-  assert_int_equal(timing.bytes_filled, 256 * k.fills);
-  return (costs){after.waits - before.waits,
-                 after.kernels - before.kernels,
-                 after.graphs - before.graphs,
-                 after.bytes_up - before.bytes_up,
-                 after.bytes_down - before.bytes_down,
-                 after.bytes_filled - before.bytes_filled,
-                 after.device_bytes - before.device_bytes,
-                 after.pinned_bytes - before.pinned_bytes,
-                 after.launches - before.launches,
-                 0};
+  const costs after = costs_until_now(target);
+  for (uint32_t i = 0; i < COSTS; i++)
+    out_costs[i] = after.by_simulator[i] - before.by_simulator[i];
+  for (uint32_t i = 0; i < COUNTED; i++)
+    if (after.by_target[i] - before.by_target[i] != out_costs[i])
+      fail_msg("the target does not count the same %s as the simulator", names[i]);
+  assert_int_equal(after.allocations != before.allocations, out_costs[DEVICE_BYTES] != 0 || out_costs[PINNED_BYTES] != 0);
+  const uint64_t named[COUNTED] = {1, k.steps, out_costs[GRAPHS], 256 * k.uploads, 256 * k.reads, 256 * k.fills};
+  for (uint32_t i = 0; i < COUNTED; i++)
+    if (out_costs[i] != named[i])
+      fail_msg("%d %s instead of %d", (int)out_costs[i], names[i], (int)named[i]);
+  assert_true(timing.waits == 1 && timing.batches == 1 && timing.launches == k.steps && timing.bytes_up == named[UP] &&
+              timing.bytes_down == named[DOWN] && timing.bytes_filled == named[FILLED]);
 }
 
 static const kind kinds[] = {
@@ -113,40 +83,28 @@ static const kind kinds[] = {
     {0, 0, 3, 1}, {0, 0, 3, 2}, {0, 1, 1, 1}, {0, 2, 3, 2}, {2, 0, 3, 2}, {1, 2, 4, 2}, {2, 2, 0, 2},
 };
 
-/* One wait each, and just the bytes and launches that it names; from the third time on a graph, which allocates nothing and
- * launches no kernel by itself. */
+/* One wait each, and the bytes and launches that the sequence names; from the second time on a graph, which allocates nothing, and
+ * from the third time on no launch by itself. */
 TEST(each_kind_of_sequence_costs_what_it_names)
 {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    const kind k = kinds[i];
     vyre_target *target = test_open(NULL);
     const vyre_kernel add = test_compile(target, TEST_ADD);
     const vyre_device_buffer buffers[2] = {test_buffer(target, 64, 1), test_buffer(target, 64, 2)};
     for (uint32_t round = 0; round < 4; round++) {
       uint32_t out[2][64];
-      const costs c = submit_kind(target, k, add, buffers, round, out);
-      const bool is_graph = round > 0;
-      assert_int_equal(c.waits, 1);
-      assert_int_equal(c.kernels, k.steps);
-      assert_int_equal(c.bytes_up, 256 * k.uploads);
-      assert_int_equal(c.bytes_down, 256 * k.reads);
-      assert_int_equal(c.bytes_filled, 256 * k.fills);
-      /* The values of fills are a graph's own, so that other values are another graph. */
-      if (k.fills == 0) {
-        assert_int_equal(c.graphs, is_graph);
-        if (round > 1)
-          assert_int_equal(c.launches, 0);
-      }
-      if (round > 0) {
-        assert_int_equal(c.device_bytes, 0);
-        assert_int_equal(c.pinned_bytes, 0);
-      }
+      uint64_t c[COSTS];
+      submit_kind(target, kinds[i], add, buffers, round, c, out);
+      if (kinds[i].fills == 0) /* the values of fills are a graph's own: other values are another graph */
+        assert_true(c[GRAPHS] == (round > 0) && (round < 2 || c[LAUNCHES] == 0));
+      if (round > 0)
+        assert_true(c[DEVICE_BYTES] == 0 && c[PINNED_BYTES] == 0);
     }
     test_close(target);
   }
 }
 
-/* The same sequences, with graphs and without: the same words. */
+/* The same sequences give the same words with graphs and without. */
 TEST(a_graph_gives_the_bytes_of_its_commands)
 {
   uint32_t out[2][16][2][64];
@@ -156,8 +114,9 @@ TEST(a_graph_gives_the_bytes_of_its_commands)
     target->no_graphs = way == 1;
     const vyre_kernel add = test_compile(target, TEST_ADD);
     const vyre_device_buffer buffers[2] = {test_buffer(target, 64, 1), test_buffer(target, 64, 2)};
+    uint64_t c[COSTS];
     for (uint32_t round = 0; round < 16; round++)
-      submit_kind(target, (kind){0, 1, 3, 2}, add, buffers, 5 * (round / 2), out[way][round]);
+      submit_kind(target, (kind){0, 1, 3, 2}, add, buffers, 5 * (round / 2), c, out[way][round]);
     assert_int_equal(test_metric(target, "graph_launches"), way == 0 ? 15 : 0);
     assert_int_equal(test_metric(target, "recordings"), way == 0 ? 1 : 0);
     test_close(target);
@@ -206,10 +165,7 @@ TEST(parts_of_a_grid_come_and_go)
     const uint32_t first = round / 2 % 4;
     step.first = round % 2 ? first : 0;
     step.count = round % 2 ? 2 : 0;
-    test_ok(ops->submit(
-        target,
-        &(vyre_sequence){.fills = &clear, .fill_count = 1, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1},
-        NULL));
+    test_ok(ops->submit(target, &(vyre_sequence){&clear, 1, NULL, 0, &step, 1, &read, 1, NULL, 0, NULL, NULL}, NULL));
     for (uint32_t i = 0; i < 8; i++)
       assert_int_equal(out[i], round % 2 == 0 || i == first || i == first + 1 ? i + 1 : 0);
   }
@@ -264,19 +220,7 @@ submit_varied(vyre_target *target, const varied *v, uint32_t number, uint32_t ou
   const vyre_repeat repeat = {1, VARIED(16, 1, 2), VARIED(17, 4, 2), VARIED(18, left, nothing)};
   vyre_repeat_end end;
 #undef VARIED
-  test_ok(ops->submit(target,
-                      &(vyre_sequence){.fills = &fill,
-                                       .fill_count = 1,
-                                       .uploads = uploads,
-                                       .upload_count = 2,
-                                       .steps = steps,
-                                       .step_count = 5,
-                                       .reads = &read,
-                                       .read_count = 1,
-                                       .repeats = &repeat,
-                                       .repeat_count = 1,
-                                       .ends = &end},
-                      NULL));
+  test_ok(ops->submit(target, &(vyre_sequence){&fill, 1, uploads, 2, steps, 5, &read, 1, &repeat, 1, &end, NULL}, NULL));
   const vyre_device_buffer buffers[VARIED_BUFFERS] = {v->x, v->y, v->left};
   for (uint32_t i = 0; i < VARIED_BUFFERS; i++)
     test_ok(vyre_target_read(ops, target, buffers[i], 0, sizeof out[i], out[i]));
@@ -305,31 +249,7 @@ TEST(a_graph_is_of_its_sequence_alone)
         fail_msg("variation %u, time %u: graphs give other words than commands", number, i);
 }
 
-/* ---- order --------------------------------------------------------------------------------------------------------------- */
-
-/* Each begun sequence sees what those before it left, whatever streams they have. */
-TEST(what_is_begun_keeps_its_order)
-{
-  enum { TICKETS = 6 };
-  vyre_target *target = test_open(NULL);
-  const vyre_kernel digit = test_compile(target, TEST_DIGIT);
-  const vyre_range range = test_range(test_buffer(target, 1, 1));
-  uint32_t out[TICKETS], push[TICKETS], wanted = 1;
-  vyre_ticket tickets[TICKETS];
-  for (uint32_t i = 0; i < TICKETS; i++) {
-    push[i] = i % 3;
-    const vyre_step step = test_step(digit, &range, 1, &push[i]);
-    const vyre_read read = {range, &out[i]};
-    test_ok(ops->begin(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, &tickets[i]));
-  }
-  for (uint32_t i = TICKETS; i-- > 0;)
-    test_ok(ops->wait(target, tickets[i], NULL));
-  for (uint32_t i = 0; i < TICKETS; i++) {
-    wanted = wanted * 3 + i % 3;
-    assert_int_equal(out[i], wanted);
-  }
-  test_close(target);
-}
+/* ---- begun --------------------------------------------------------------------------------------------------------------- */
 
 /* Of several that come again and again, each gets what was kept of it. */
 TEST(what_is_begun_finds_its_graph)
@@ -364,11 +284,10 @@ TEST(a_kernel_waits_for_the_host)
   const uint32_t push = 2;
   const vyre_step step = test_step(test_compile(target, TEST_DIGIT), &other, 1, &push);
   uint32_t out = 0;
-  const vyre_read read = {other, &out};
   vyre_ticket ticket;
   bool is_done = true;
   test_ok(ops->begin(target, &(vyre_sequence){.steps = &waits, .step_count = 1}, &ticket));
-  test_ok(ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
+  test_ok(test_submit(target, &step, other, &out));
   assert_int_equal(out, 14);
   test_ok(ops->poll(target, ticket, &is_done));
   assert_false(is_done);
@@ -390,43 +309,45 @@ TEST(a_grid_that_fits_meets)
   const vyre_range ranges[] = {test_range(test_buffer(target, GROUPS, 0)), test_range(test_buffer(target, GROUPS, 0))};
   vyre_step step = {.kernel = meet, .buffers = ranges, .buffer_count = 2, .groups = {GROUPS, 1, 1}};
   uint32_t out[GROUPS];
-  const vyre_read read = {ranges[1], out};
-  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
   for (uint32_t round = 0; round < 3; round++) {
     memset(out, 0, sizeof out);
-    test_ok(ops->submit(target, &sequence, NULL));
+    test_ok(test_submit(target, &step, ranges[1], out));
     for (uint32_t i = 0; i < GROUPS; i++)
       assert_int_equal(out[i], (i + 1) % GROUPS + 1);
   }
   assert_true(sim.count("cuLaunchCooperativeKernel") >= 1);
   step.groups[0] = 1u << 20;
-  test_refused(ops->submit(target, &sequence, NULL), "at once");
+  test_refused(test_submit(target, &step, ranges[1], out), "at once");
   test_close(target);
 }
 
-/* Longer than what is given at once: the host waits once for each part, and the count goes on. */
+/* Submits a repeat of the first step until the word in `left` is 0, then the other steps, and reads the word x. */
+static vyre_status
+submit_repeat(vyre_target *target, const vyre_step *steps, uint32_t step_count, uint32_t times, vyre_range left, vyre_range x,
+              uint32_t *out, vyre_repeat_end *end, vyre_timing *timing)
+{
+  const vyre_repeat repeat = {0, 1, times, left};
+  const vyre_read read = {x, out};
+  return ops->submit(target, &(vyre_sequence){NULL, 0, NULL, 0, steps, step_count, &read, 1, &repeat, 1, end, NULL}, timing);
+}
+
+/* A repeat may be longer than what is given at once: the host waits once for each part, and the count goes on. */
 TEST(a_long_repeat_goes_on)
 {
-  vyre_target *target = test_open(NULL);
-  target->most_iterations = 8;
-  const vyre_kernel down = test_compile(target, TEST_DOWN), digit = test_compile(target, TEST_DIGIT);
   static const struct {
     uint32_t left, times, iterations, word, waits;
   } cases[] = {{20, 100, 20, 0, 3}, {20, 20, 20, 0, 3}, {20, 19, 19, 1, 3}, {8, 8, 8, 0, 1}, {9, 8, 8, 1, 1}, {3, 100, 3, 0, 1}};
+  vyre_target *target = test_open(NULL);
+  target->most_iterations = 8;
+  const vyre_kernel down = test_compile(target, TEST_DOWN), digit = test_compile(target, TEST_DIGIT);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const uint32_t one = 1;
     const vyre_range left = test_range(test_buffer(target, 1, cases[i].left)), x = test_range(test_buffer(target, 1, 0));
     const vyre_step steps[] = {test_step(down, &left, 1, NULL), test_step(digit, &x, 1, &one)};
-    const vyre_repeat repeat = {0, 1, cases[i].times, left};
     vyre_repeat_end end;
     uint32_t out;
-    const vyre_read read = {x, &out};
     vyre_timing timing;
-    test_ok(ops->submit(
-        target,
-        &(vyre_sequence){
-            .steps = steps, .step_count = 2, .reads = &read, .read_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end},
-        &timing));
+    test_ok(submit_repeat(target, steps, 2, cases[i].times, left, x, &out, &end, &timing));
     assert_int_equal(end.iterations, cases[i].iterations);
     assert_int_equal(end.word, cases[i].word);
     assert_int_equal(timing.waits, cases[i].waits);
@@ -436,63 +357,39 @@ TEST(a_long_repeat_goes_on)
   test_close(target);
 }
 
-/* Of a part that fails after the wait some may run already: staging is used again when it does no more. */
+/* Some of a part that fails after the wait may run already: its end is waited for before staging is used again. */
 TEST(a_part_that_fails_is_waited_for)
 {
   vyre_target *target = test_open(NULL);
   target->most_iterations = 2;
   const vyre_range left = test_range(test_buffer(target, 1, 5));
   const vyre_step step = test_step(test_compile(target, TEST_DOWN), &left, 1, NULL);
-  const vyre_repeat repeat = {0, 1, 8, left};
   vyre_repeat_end end;
-  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end};
+  uint32_t out;
   sim.clear();
   assert_true(sim.make_fail("cuEventRecord", 4, CUDA_OUT_OF_MEMORY)); /* after the second part's commands */
-  test_refused(ops->submit(target, &sequence, NULL), "cuEventRecord");
+  test_refused(submit_repeat(target, &step, 1, 8, left, left, &out, &end, NULL), "cuEventRecord");
   sim.make_fail(NULL, 0, CUDA_OK);
   assert_int_equal(sim.count("cuStreamSynchronize"), 1);
   assert_false(ops->is_lost(target));
-  test_ok(ops->submit(target, &sequence, NULL));
+  test_ok(submit_repeat(target, &step, 1, 8, left, left, &out, &end, NULL));
   assert_int_equal(end.word, 0);
   assert_int_equal(end.iterations, 1); /* the parts before have taken four of five */
   test_close(target);
 }
 
-/* Every step of a repeat is stopped when it is over, the first one too. */
-TEST(a_repeat_that_is_over_does_nothing)
-{
-  vyre_target *target = test_open(NULL);
-  const uint32_t one = 1;
-  const vyre_range left = test_range(test_buffer(target, 1, 3)), x = test_range(test_buffer(target, 1, 0));
-  const vyre_step steps[] = {test_step(test_compile(target, TEST_DIGIT), &x, 1, &one),
-                             test_step(test_compile(target, TEST_DOWN), &left, 1, NULL)};
-  const vyre_repeat repeat = {0, 2, 20, left};
-  vyre_repeat_end end;
-  uint32_t out;
-  const vyre_read read = {x, &out};
-  test_ok(ops->submit(
-      target,
-      &(vyre_sequence){
-          .steps = steps, .step_count = 2, .reads = &read, .read_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end},
-      NULL));
-  assert_int_equal(end.iterations, 3);
-  assert_int_equal(out, 13);
-  test_close(target);
-}
-
+/* The sequence is a graph from the second round on. */
 TEST(a_trap_of_a_program_is_an_error)
 {
   vyre_target *target = test_open(NULL);
   const vyre_range range = test_range(test_buffer(target, 1, 9));
   const vyre_kernel kernel = test_compile(target, TEST_TRAP);
-  uint32_t out = 77;
-  const vyre_read read = {range, &out};
+  const vyre_step two = test_step(kernel, &range, 2, NULL), one = test_step(kernel, &range, 1, NULL);
   for (uint32_t round = 0; round < 3; round++) {
-    const vyre_step two = test_step(kernel, &range, 2, NULL), one = test_step(kernel, &range, 1, NULL);
-    test_refused(ops->submit(target, &(vyre_sequence){.steps = &two, .step_count = 1, .reads = &read, .read_count = 1}, NULL),
-                 "kernel 'trap_at' came to a trap: fault 3");
-    assert_int_equal(out, round == 0 ? 77 : 9);
-    test_ok(ops->submit(target, &(vyre_sequence){.steps = &one, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
+    uint32_t out = 77;
+    test_refused(test_submit(target, &two, range, &out), "kernel 'trap_at' came to a trap: fault 3");
+    assert_int_equal(out, 77);
+    test_ok(test_submit(target, &one, range, &out));
     assert_int_equal(out, 9);
   }
   test_close(target);

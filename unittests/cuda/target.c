@@ -1,4 +1,4 @@
-/* What tests of the CUDA target share.
+/* Docs at target.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -13,6 +13,90 @@ test_simulator sim;
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
 static test_memory memory; /* of the target */
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
+
+#define HEAD ".version 7.8\n.target sm_75\n.address_size 64\n"
+
+/* Each kernel begins as vyre/ptx.h requires: blocks find out which workgroup they are, and whether they have work.
+ *
+ * %d1 is the dispatch, %d2 the workgroup's number, %d3 the number of workgroups, %d10 the address of x and %d11 its bytes. */
+#define KERNEL_TEXT(name, before, parameters, lanes, text)                                                           \
+  HEAD before ".visible .entry " name "(.param .u64 dispatch" parameters ")\n.reqntid " #lanes ", 1, 1\n{\n"         \
+              ".reg .pred %p<12>; .reg .b32 %r<40>; .reg .b64 %d<40>;\n"                                             \
+              "ld.param.u64 %d1, [dispatch]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y; mov.u32 %r3, %ctaid.z;\n" \
+              "mov.u32 %r4, %nctaid.x; mov.u32 %r5, %nctaid.y; mov.u32 %r6, %nctaid.z;\n"                            \
+              "mad.lo.u32 %r7, %r3, %r5, %r2; mad.lo.u32 %r7, %r7, %r4, %r1; cvt.u64.u32 %d2, %r7;\n"                \
+              "mul.lo.u32 %r8, %r4, %r5; mul.lo.u32 %r8, %r8, %r6; cvt.u64.u32 %d3, %r8;\n"                          \
+              "setp.eq.u64 %p1, %d1, 0; @%p1 bra GO;\n"                                                              \
+              "ld.global.u32 %r9, [%d1+12]; setp.ne.u32 %p2, %r9, 0; @%p2 bra DONE;\n"                               \
+              "ld.global.u64 %d4, [%d1+24]; setp.ge.u64 %p3, %d2, %d4; @%p3 bra DONE;\n"                             \
+              "ld.global.u64 %d5, [%d1+16]; add.u64 %d2, %d2, %d5;\n"                                                \
+              "ld.global.u32 %r4, [%d1]; ld.global.u32 %r5, [%d1+4]; ld.global.u32 %r6, [%d1+8];\n"                  \
+              "mul.lo.u32 %r8, %r4, %r5; mul.lo.u32 %r8, %r8, %r6; cvt.u64.u32 %d3, %r8;\n"                          \
+              "GO: ld.param.u64 %d10, [buffers]; ld.param.u64 %d11, [buffers+8];\n" text "DONE: ret;\n}\n"
+
+#define BUFFERS(bytes) ", .param .align 8 .b8 buffers[" #bytes "]"
+#define PUSH(bytes)    ", .param .align 16 .b8 push[" #bytes "]"
+
+static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}};
+
+#define KERNEL(name, lanes, buffer_count, push_bytes, before, parameters, text)                                        \
+  {                                                                                                                    \
+    .label = name, .form = VYRE_KERNEL_PTX, .code = KERNEL_TEXT(name, before, parameters, lanes, text),                \
+    .size = sizeof(KERNEL_TEXT(name, before, parameters, lanes, text)) - 1, .entry = name, .workgroup = {lanes, 1, 1}, \
+    .slots = slots, .slot_count = buffer_count, .push_size = push_bytes                                                \
+  }
+
+static const vyre_kernel_desc kernels[TEST_KERNELS] = {
+    [TEST_DIGIT] = KERNEL("digit", 1, 1, 4, "", BUFFERS(16) PUSH(4),
+                          "ld.param.u32 %r20, [push]; ld.global.u32 %r21, [%d10]; mad.lo.u32 %r21, %r21, 3, %r20;\n"
+                          "st.global.u32 [%d10], %r21;\n"),
+    [TEST_MARK] = KERNEL("mark", 2, 1, 0, "", BUFFERS(16),
+                         "mov.u32 %r20, %tid.x; setp.ne.u32 %p4, %r20, 0; @%p4 bra DONE;\n"
+                         "shl.b64 %d20, %d2, 2; add.u64 %d21, %d20, 4; setp.gt.u64 %p5, %d21, %d11; @%p5 bra DONE;\n"
+                         "add.u64 %d22, %d10, %d20; cvt.u32.u64 %r21, %d2; add.u32 %r21, %r21, 1; st.global.u32 [%d22], %r21;\n"),
+    [TEST_DOWN] = KERNEL("down", 1, 1, 0, "", BUFFERS(16),
+                         "ld.global.u32 %r20, [%d10]; setp.eq.u32 %p4, %r20, 0; @%p4 bra DONE;\n"
+                         "sub.u32 %r20, %r20, 1; st.global.u32 [%d10], %r20;\n"),
+    [TEST_ADD] =
+        KERNEL("add", 64, 2, 4, "", BUFFERS(32) PUSH(4),
+               "ld.param.u64 %d12, [buffers+16]; ld.param.u64 %d13, [buffers+24];\n"
+               "mov.u32 %r20, %tid.x; cvt.u64.u32 %d20, %r20; mad.lo.u64 %d20, %d2, 64, %d20; shl.b64 %d20, %d20, 2;\n"
+               "add.u64 %d21, %d20, 4; setp.gt.u64 %p4, %d21, %d11; @%p4 bra DONE; setp.gt.u64 %p4, %d21, %d13; @%p4 bra DONE;\n"
+               "ld.param.u32 %r21, [push]; add.u64 %d22, %d10, %d20; ld.global.u32 %r22, [%d22];\n"
+               "add.u32 %r22, %r22, %r21; add.u64 %d23, %d12, %d20; st.global.u32 [%d23], %r22;\n"),
+    /* An acquire of the whole system's scope sees the host's store, and the host sees the kernel's release. */
+    [TEST_BELL] = KERNEL("bell", 1, 1, 0, "", BUFFERS(16),
+                         "AGAIN: ld.acquire.sys.global.u32 %r20, [%d10]; setp.ne.u32 %p4, %r20, 0; @%p4 bra RUNG;\n"
+                         "nanosleep.u32 1000; bra AGAIN;\n"
+                         "RUNG: st.release.sys.global.u32 [%d10+4], %r20;\n"),
+    /* A barrier of the grid by the dispatch's words arrived (36) and generation (40). */
+    [TEST_MEET] = KERNEL("meet", 1, 2, 0, "// grid barrier\n", BUFFERS(32),
+                         "ld.param.u64 %d12, [buffers+16]; shl.b64 %d20, %d2, 2; add.u64 %d21, %d10, %d20;\n"
+                         "cvt.u32.u64 %r20, %d2; add.u32 %r20, %r20, 1; st.global.u32 [%d21], %r20;\n"
+                         "ld.acquire.gpu.global.u32 %r21, [%d1+40]; atom.acq_rel.gpu.global.add.u32 %r22, [%d1+36], 1;\n"
+                         "add.u32 %r22, %r22, 1; setp.ne.u32 %p4, %r22, %r8; @%p4 bra WAIT;\n"
+                         "mov.u32 %r23, 0; st.relaxed.gpu.global.u32 [%d1+36], %r23;\n"
+                         "add.u32 %r24, %r21, 1; st.release.gpu.global.u32 [%d1+40], %r24; bra OVER;\n"
+                         "WAIT: ld.acquire.gpu.global.u32 %r25, [%d1+40]; setp.ne.u32 %p5, %r25, %r21; @%p5 bra OVER;\n"
+                         "nanosleep.u32 100; bra WAIT;\n"
+                         "OVER: add.u64 %d22, %d2, 1; rem.u64 %d22, %d22, %d3; shl.b64 %d22, %d22, 2; add.u64 %d22, %d10, %d22;\n"
+                         "ld.relaxed.gpu.global.u32 %r26, [%d22]; add.u64 %d23, %d12, %d20; st.global.u32 [%d23], %r26;\n"),
+    [TEST_TRAP] =
+        KERNEL("trap_at", 1, 1, 0, "// fault 3: workgroup 1\n", BUFFERS(16),
+               "setp.ne.u64 %p4, %d2, 1; @%p4 bra DONE; mov.u32 %r20, 3; red.relaxed.gpu.global.max.u32 [%d1+32], %r20;\n"),
+    [TEST_WILD] = KERNEL("wild", 1, 1, 8, "", BUFFERS(16) PUSH(8),
+                         "ld.param.u64 %d20, [push]; mov.u32 %r20, 1; st.global.u32 [%d20], %r20;\n"),
+};
+
+const vyre_kernel_desc *
+test_kernel_desc(test_kernel kernel)
+{
+  return &kernels[kernel];
+}
+
+/* ---- the simulator and its targets ---------------------------------------------------------------------------------------- */
 
 static bool
 find(void *library, const char *name, void *out)
@@ -136,12 +220,38 @@ test_step(vyre_kernel kernel, const vyre_range *range, uint32_t groups, const ui
 }
 
 vyre_status
+test_submit(vyre_target *target, const vyre_step *step, vyre_range range, uint32_t *words)
+{
+  const vyre_read read = {range, words};
+  return ops->submit(target, &(vyre_sequence){.steps = step, .step_count = 1, .reads = &read, .read_count = 1}, NULL);
+}
+
+void
+test_works(vyre_target *target)
+{
+  const uint32_t push = 2;
+  uint32_t out = 0;
+  const vyre_range range = test_range(test_buffer(target, 1, 5));
+  const vyre_step step = test_step(test_compile(target, TEST_DIGIT), &range, 1, &push);
+  test_ok(test_submit(target, &step, range, &out));
+  assert_int_equal(out, 17);
+}
+
+vyre_step
+test_wild_step(vyre_target *target, const vyre_range *range)
+{
+  static const uint64_t nowhere = 0x1000;
+  vyre_step step = test_step(test_compile(target, TEST_WILD), range, 1, NULL);
+  step.push = &nowhere;
+  step.push_size = sizeof nowhere;
+  return step;
+}
+
+vyre_status
 test_run_wild(vyre_target *target)
 {
-  const uint64_t nowhere = 0x1000;
+  uint32_t words[16];
   const vyre_range range = test_range(test_buffer(target, 16, 0));
-  const vyre_kernel wild = test_compile(target, TEST_WILD);
-  const vyre_step step = {
-      .kernel = wild, .buffers = &range, .buffer_count = 1, .push = &nowhere, .push_size = sizeof nowhere, .groups = {1, 1, 1}};
-  return ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
+  const vyre_step step = test_wild_step(target, &range);
+  return test_submit(target, &step, range, words);
 }

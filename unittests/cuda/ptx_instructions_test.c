@@ -1,4 +1,5 @@
-/* Integer instructions of the simulator against z3's values of SMT-LIB terms (ptx_terms.def), at corners and random points.
+/* Instructions of the simulator one by one (ptx_instructions.def): integers against z3's values of SMT-LIB terms, at corners and
+ * random points; others against single results.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -9,20 +10,28 @@
 
 enum { POINTS = 64, SOURCES = 4 };
 
-typedef struct term {
+typedef struct row {
   const char *text, *signature;
   uint32_t sm;
   const char *term;
-} term;
+} row;
 
-static const term terms[] = {
+static const row terms[] = {
 #define TERM(text, signature, sm, term) {text, signature, sm, term},
-#include "ptx_terms.def"
+#include "ptx_instructions.def"
 };
 
-enum { TERMS = sizeof terms / sizeof *terms };
+static const struct {
+  row is; /* without a term */
+  uint64_t sources[SOURCES], result;
+} cases[] = {
+#define CASE(text, signature, sm, a, b, c, result) {{text, signature, sm, NULL}, {a, b, c}, result},
+#include "ptx_instructions.def"
+};
 
-static const char names[] = "dabce"; /* of the result and the sources */
+enum { TERMS = sizeof terms / sizeof *terms, CASES = sizeof cases / sizeof *cases };
+
+static const char names[] = "dabce"; /* of the result and its sources */
 static uint64_t in[TERMS][POINTS][SOURCES], out[TERMS][POINTS];
 
 static uint32_t
@@ -35,7 +44,7 @@ bits_of(char letter)
 
 /* Each thread has a point: its sources are loaded, so that nothing is folded, and its result is stored. */
 static void
-write_kernel(const term *t, char *to, size_t size)
+write_kernel(const row *t, char *to, size_t size)
 {
   FILE *file = fmemopen(to, size, "w");
   assert_non_null(file);
@@ -84,24 +93,50 @@ draw(uint32_t point, uint32_t source, uint32_t bits, uint64_t *random)
   }
 }
 
+/* Runs the instruction for `count` points, each with SOURCES sources. */
+static void
+run(const row *t, uint32_t count, const uint64_t *sources, uint64_t *results, uint64_t seed)
+{
+  char text[2048];
+  write_kernel(t, text, sizeof text);
+  ptx_test test = {.text = text, .launch = {.block = {count}, .seed = seed}};
+  ptx_test_buffer(&test, 0, results, count * sizeof *results);
+  ptx_test_buffer(&test, 1, (void *)(uintptr_t)sources, count * SOURCES * sizeof *sources);
+  if (!ptx_test_run(&test))
+    fail_msg("'%s': %s%s", t->text, test.log, test.fault.text);
+}
+
 static void
 run_term(uint32_t index, uint64_t *random)
 {
-  const term *t = &terms[index];
-  char text[2048];
+  const row *t = &terms[index];
   const bool divides = strncmp(t->text, "div", 3) == 0 || strncmp(t->text, "rem", 3) == 0;
   for (uint32_t point = 0; point < POINTS; point++)
     for (uint32_t source = 0; t->signature[source + 1]; source++) {
       const uint32_t bits = bits_of(t->signature[source + 1]);
       uint64_t value = draw(point, source, bits, random) & (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
-      in[index][point][source] = divides && source == 1 && value == 0 ? 3 : value; /* by 0 it has no documented value */
+      in[index][point][source] = divides && source == 1 && value == 0 ? 3 : value; /* a division by 0 has no documented value */
     }
-  write_kernel(t, text, sizeof text);
-  ptx_test test = {.text = text, .launch = {.block = {POINTS}, .seed = index}};
-  ptx_test_buffer(&test, 0, out[index], sizeof out[index]);
-  ptx_test_buffer(&test, 1, in[index], sizeof in[index]);
-  if (!ptx_test_run(&test))
-    fail_msg("'%s': %s%s", t->text, test.log, test.fault.text);
+  run(t, POINTS, in[index][0], out[index], index);
+}
+
+static void
+report(const row *t, const uint64_t x[SOURCES], uint64_t got, uint64_t wanted)
+{
+  print_error("%s of 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ": 0x%" PRIx64 ", not 0x%" PRIx64 "\n", t->text, x[0],
+              x[1], x[2], x[3], got, wanted);
+}
+
+TEST(each_instruction_gives_its_documented_result)
+{
+  uint32_t wrong = 0;
+  for (uint32_t i = 0; i < CASES; i++) {
+    uint64_t result = 0;
+    run(&cases[i].is, 1, cases[i].sources, &result, 0);
+    if (result != cases[i].result && wrong++ < 20)
+      report(&cases[i].is, cases[i].sources, result, cases[i].result);
+  }
+  assert_int_equal(wrong, 0);
 }
 
 /* ---- z3 ------------------------------------------------------------------------------------------------------------------ */
@@ -179,7 +214,7 @@ write_queries(FILE *to, void *context)
   define_bits(to, 64);
   fputs(helpers, to);
   for (uint32_t i = 0; i < TERMS; i++) {
-    const term *t = &terms[i];
+    const row *t = &terms[i];
     const uint32_t bits = bits_of(t->signature[1]);
     fprintf(to, "(define-fun f%u (", i);
     for (uint32_t k = 1; t->signature[k]; k++)
@@ -212,10 +247,9 @@ TEST(each_integer_instruction_is_its_term)
       char *end;
       if (strncmp(at, "#x", 2) != 0)
         fail_msg("'%s': z3 says: %.200s", terms[i].text, at);
-      const uint64_t wanted = strtoull(at + 2, &end, 16), got = out[i][point], *x = in[i][point];
-      if (got != wanted && wrong++ < 20)
-        print_error("%s of 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ": 0x%" PRIx64 ", not 0x%" PRIx64 "\n",
-                    terms[i].text, x[0], x[1], x[2], x[3], got, wanted);
+      const uint64_t wanted = strtoull(at + 2, &end, 16);
+      if (out[i][point] != wanted && wrong++ < 20)
+        report(&terms[i], in[i][point], out[i][point], wanted);
       at = end + (*end == '\n');
     }
   free(answer);
