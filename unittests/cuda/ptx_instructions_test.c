@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-enum { POINTS = 64, SOURCES = 4 };
+enum { POINTS = 96, SOURCES = 4 };
 
 typedef struct row {
   const char *text, *signature;
@@ -75,14 +75,18 @@ next(uint64_t *random)
   return *random >> 32 | *random << 32;
 }
 
-/* Corners in all pairs first; then random bits of a random length, and small numbers, which are what counts and lengths are. */
+/* Returns corners of the first two sources in all pairs first, then each edge of what counts and lengths are for one source after
+ * the other, and then random bits of a random length, and small numbers. */
 static uint64_t
 draw(uint32_t point, uint32_t source, uint32_t bits, uint64_t *random)
 {
   const uint64_t top = UINT64_C(1) << (bits - 1), corners[] = {0, 1, top - 1, top, 2 * top - 1};
+  static const uint64_t edges[] = {8, 16, 31, 32, 33, 63, 64, 65, 255, 256};
   const uint64_t value = next(random);
   if (point < 25 && source < 2)
     return corners[source ? point / 5 : point % 5];
+  if (point >= 25 && (point - 25) / 10 + 1 == source)
+    return edges[(point - 25) % 10];
   switch (value % 4) {
   case 0:
     return corners[value / 4 % 5];
