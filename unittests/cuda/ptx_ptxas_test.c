@@ -96,79 +96,50 @@ wide_of(const char *type)
   return name;
 }
 
+/* Operands that are the same in each form, by their marks. */
+static const struct {
+  const char *marks, *text;
+} plain_operands[] = {{"U", "%u32"}, {"R", "%b32"}, {"E", "%b32|%pred"}, {"Pcp", "%pred"}, {"l", "%u64"}, {"i", "7"}};
+
+/* Returns the operand of that mark; `before` are those before it.  Returns NULL if the mark is unknown. */
+static const char *
+write_operand(const form *f, char mark, char types[3][8], const char *words, const char *before)
+{
+  static char label[16];
+  for (size_t i = 0; i < sizeof plain_operands / sizeof *plain_operands; i++)
+    if (strchr(plain_operands[i].marks, mark))
+      return plain_operands[i].text;
+  if (strchr("DaXZzVv", mark))
+    return named(types[0]);
+  if (strchr("bx", mark))
+    return named(types[1]);
+  if (strchr("Ww", mark))
+    return named(wide_of(types[0]));
+  if (mark == 'Q')
+    return strstr(types[0], "x2") ? "%pred|%q" : "%pred";
+  if (mark == 'm')
+    return !strstr(words, ".param") ? "[%u64]" : strcmp(f->name, "st") == 0 ? "[called]" : "[given]";
+  if (mark == 'u') /* of barriers and masks small numbers */
+    return strncmp(f->name, "bar", 3) != 0 ? "%u32" : strcmp(before, "3") == 0 || strstr(before, ", 3") ? "64" : "3";
+  snprintf(label, sizeof label, "L%d", (int)(f - forms));
+  return mark == 'N' ? label : NULL;
+}
+
 static bool
 write_operands(const form *f, char types[3][8], const char *words, uint32_t vector, char *out)
 {
   *out = 0;
   for (const char *at = f->operands; *at; at++) {
-    char one[128] = "";
-    const char *name;
-    switch (*at) {
-    case ' ':
-    case '?':
-    case 'K':
-    case 'k':
+    if (strchr(" ?Kk", *at))
       continue;
-    case 'D':
-    case 'a':
-    case 'X':
-    case 'Z':
-    case 'z':
-      snprintf(one, sizeof one, "%s", named(types[0]));
-      break;
-    case 'V':
-    case 'v':
-      name = named(types[0]);
-      if (vector > 1)
-        snprintf(one, sizeof one, vector == 2 ? "{%s, %s}" : "{%s, %s, %s, %s}", name, name, name, name);
-      else
-        snprintf(one, sizeof one, "%s", name);
-      break;
-    case 'b':
-    case 'x':
-      snprintf(one, sizeof one, "%s", named(types[1]));
-      break;
-    case 'W':
-    case 'w':
-      snprintf(one, sizeof one, "%s", named(wide_of(types[0])));
-      break;
-    case 'U':
-      snprintf(one, sizeof one, "%%u32");
-      break;
-    case 'u': /* of barriers and masks small numbers */
-      snprintf(one, sizeof one,
-               strncmp(f->name, "bar", 3) == 0 ? (strcmp(out, "3") == 0 || strstr(out, ", 3") ? "64" : "3") : "%%u32");
-      break;
-    case 'R':
-      snprintf(one, sizeof one, "%%b32");
-      break;
-    case 'E':
-      snprintf(one, sizeof one, "%%b32|%%pred");
-      break;
-    case 'Q':
-      snprintf(one, sizeof one, strstr(types[0], "x2") ? "%%pred|%%q" : "%%pred");
-      break;
-    case 'P':
-    case 'c':
-    case 'p':
-      snprintf(one, sizeof one, "%%pred");
-      break;
-    case 'l':
-      snprintf(one, sizeof one, "%%u64");
-      break;
-    case 'm':
-      snprintf(one, sizeof one, strstr(words, ".param") ? (strcmp(f->name, "st") == 0 ? "[called]" : "[given]") : "[%%u64]");
-      break;
-    case 'i':
-      snprintf(one, sizeof one, "7");
-      break;
-    case 'N':
-      snprintf(one, sizeof one, "L%d", (int)(f - forms));
-      break;
-    default:
+    const char *one = write_operand(f, *at, types, words, out);
+    if (!one)
       return false;
-    }
-    sprintf(out + strlen(out), "%s%s", *out ? ", " : "", one);
+    const bool is_vector = (*at == 'V' || *at == 'v') && vector > 1;
+    sprintf(out + strlen(out), "%s%s%s", *out ? ", " : "", is_vector ? "{" : "", one);
+    for (uint32_t i = 1; i < vector && is_vector; i++)
+      sprintf(out + strlen(out), ", %s", one);
+    strcat(out, is_vector ? "}" : "");
   }
   return true;
 }

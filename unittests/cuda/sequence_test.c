@@ -251,6 +251,30 @@ TEST(a_graph_is_of_its_sequence_alone)
 
 /* ---- begun --------------------------------------------------------------------------------------------------------------- */
 
+/* Each sequence sees what those that were begun before it left, whatever streams they have; the simulator reports a race. */
+TEST(begun_sequences_keep_their_order)
+{
+  enum { TICKETS = 6 };
+  vyre_target *target = test_open(NULL);
+  const vyre_kernel digit = test_compile(target, TEST_DIGIT);
+  const vyre_range range = test_range(test_buffer(target, 1, 1));
+  uint32_t out[TICKETS], wanted = 1;
+  vyre_ticket tickets[TICKETS];
+  for (uint32_t i = 0; i < TICKETS; i++) {
+    const uint32_t push = i % 3;
+    const vyre_step step = test_step(digit, &range, 1, &push);
+    const vyre_read read = {range, &out[i]};
+    test_ok(ops->begin(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, &tickets[i]));
+  }
+  for (uint32_t i = TICKETS; i-- > 0;)
+    test_ok(ops->wait(target, tickets[i], NULL));
+  for (uint32_t i = 0; i < TICKETS; i++) {
+    wanted = wanted * 3 + i % 3;
+    assert_int_equal(out[i], wanted);
+  }
+  test_close(target);
+}
+
 /* Of several that come again and again, each gets what was kept of it. */
 TEST(what_is_begun_finds_its_graph)
 {
