@@ -34,7 +34,8 @@ typedef struct fake_vulkan_says {
 /* The library's functions. */
 typedef struct fake_vulkan {
   /* Makes each later call of that function do nothing but return the result, of devices that are opened afterwards, and of others
-   * whose calls are counted.  If the result is VK_SUCCESS, devices that are opened afterwards lack the function.  "": no function. */
+   * whose calls are counted.  If the result is VK_SUCCESS, devices that are opened afterwards lack the function.  "": no function.
+   */
   void (*set)(const char *name, VkResult result);
   /* The same for one call alone, after `passes` that succeed. */
   void (*set_once)(const char *name, VkResult result, uint32_t passes);

@@ -89,8 +89,8 @@ void watch_check(const watch_log *log, bool is_exact, watch_report *out);
  * One target at a time, of one thread.  Buffers and images are numbered as they are made, from 1 on.  Of staging, which kernels
  * cannot use, the host reads what was copied there as soon as it has waited. */
 typedef struct watcher {
-  /* Watches the device that is made next.  A dispatch with `push_size` bytes of push constants whose last word is not 0 is beside the
-   * dispatch before it; or, where `push_size` is 0, a dispatch of the same pipeline as the one before it, without a barrier
+  /* Watches the device that is made next.  A dispatch with `push_size` bytes of push constants whose last word is not 0 is beside
+   * the dispatch before it; or, where `push_size` is 0, a dispatch of the same pipeline as the one before it, without a barrier
    * between: passes declare parts of one phase alone as beside each other. */
   void (*begin)(uint32_t push_size);
   /* Returns the log since then, which is the watcher's until it begins again. */
