@@ -1,10 +1,11 @@
-/* Status, diagnostics and the allocator: what every other header of vyre uses.
+/* Status, diagnostics, the allocator and growing byte arrays. Every other header of vyre uses them.
  *
- * A vyre_status is NULL for success, else an owned chain: the error first, then notes that callers added on the way up.  Whoever
- * receives one passes it on or frees it.  Making a status never fails: when memory is out, a static one is returned.
+ * A vyre_status is NULL for success. Otherwise it is an owned chain: the error first, then the notes that callers added. The
+ * receiver passes it on or frees it with vyre_status_free. Making a status never fails: if memory runs out, the result is a static
+ * status.
  *
- * Threads: a status belongs to one thread at a time.  A vyre_diagnostics and a vyre_allocator may be shared only if the functions
- * in them allow it; vyre_allocator_default() does.
+ * Threads: a status belongs to one thread at a time. Threads may share a vyre_diagnostics or a vyre_allocator only if its functions
+ * are thread-safe. Those of vyre_allocator_default are.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_STATUS_H
@@ -26,36 +27,40 @@ extern "C" {
 #define VYRE_PRINTF(index, first)
 #endif
 
-/* The value of each code is the exit code of a program that ends with it. */
+/* The kinds of errors. Programs that end with an error use the value as their exit code. */
 typedef enum vyre_code {
   VYRE_CODE_OK = 0,
-  VYRE_CODE_INPUT = 1,     /* input, IR, a pass, a file, memory, or the output failed */
-  VYRE_CODE_USAGE = 2,     /* command line, pipeline text, plugin */
-  VYRE_CODE_DEVICE = 3,    /* no library, no device, or the device failed */
-  VYRE_CODE_INTERNAL = 70, /* a bug of vyre */
+  VYRE_CODE_INPUT = 1,     /* an error in the input, the IR, a pass, a file or the output, or out of memory */
+  VYRE_CODE_USAGE = 2,     /* an error in the command line, a pipeline text or a plugin */
+  VYRE_CODE_DEVICE = 3,    /* no driver library, no device, or a device error */
+  VYRE_CODE_INTERNAL = 70, /* a bug in vyre */
 } vyre_code;
 
-typedef struct vyre_status_data *vyre_status; /* NULL: success */
+typedef struct vyre_status_data *vyre_status; /* NULL for success */
 
 #define VYRE_OK ((vyre_status)0)
 
-/* The message says what happened and where; text from a line that starts with "Fix:" says what the user can do. */
+/* Returns a new error. The message says what happened and where. A line that begins with "Fix:" says what the user can do. If the
+ * code is VYRE_CODE_INTERNAL, the file and line are added as a note. */
 vyre_status vyre_status_make(vyre_code code, const char *file, int line, const char *format, ...) VYRE_PRINTF(4, 5);
-/* Adds one line of context ("while compiling plugin 'cid'").  NULL stays NULL.  Returns its argument. */
+/* Adds one line of context, for example "while compiling plugin 'cid'", and returns `status`. Does nothing to NULL. */
 vyre_status vyre_status_note(vyre_status status, const char *format, ...) VYRE_PRINTF(2, 3);
-/* The first error wins; the second, if there is one, becomes a note of it. */
+/* Returns `first` with `second` as a note. If one of them is NULL, returns the other. Owns both. */
 vyre_status vyre_status_join(vyre_status first, vyre_status second);
+/* Returns VYRE_CODE_OK for success. */
 vyre_code vyre_status_code(vyre_status status);
-/* The whole text, lines split by \n, none at the end.  Borrowed from the status; "" for success. */
+/* Returns the whole text: lines separated by \n, without one at the end, or "" for success. The status owns the text. */
 const char *vyre_status_text(vyre_status status);
-/* Whether the error is that memory ran out, the host's or a device's: then there is no fallback that takes as much. */
+/* Returns whether the error is that host or device memory ran out. A fallback that needs as much memory cannot succeed then. */
 bool vyre_status_is_out_of_memory(vyre_status status);
-/* The same error, which is that; VYRE_OUT_OF_MEMORY's is without being told.  Returns its argument. */
+/* Marks `status` as an out-of-memory error and returns it. An error whose message begins with "out of memory" is marked already. */
 vyre_status vyre_status_mark_out_of_memory(vyre_status status);
+/* Frees a status. Does nothing to NULL. */
 void vyre_status_free(vyre_status status);
 
 #define VYRE_ERROR(code, ...)    vyre_status_make((code), __FILE__, __LINE__, __VA_ARGS__)
 #define VYRE_OUT_OF_MEMORY(what) VYRE_ERROR(VYRE_CODE_INPUT, "out of memory %s", (what))
+/* Returns from the calling function with the status of `expr` if it is an error. */
 #define VYRE_TRY(expr)                \
   do {                                \
     vyre_status try_status_ = (expr); \
@@ -69,32 +74,37 @@ typedef enum vyre_severity { VYRE_NOTE, VYRE_REMARK, VYRE_WARNING, VYRE_SEVERE }
 
 typedef struct vyre_diagnostic {
   vyre_severity severity;
-  const char *file;    /* NULL: none */
-  uint32_t line;       /* from 1; 0: none */
-  uint32_t column;     /* from 1, in bytes; 0: none */
-  uint32_t length;     /* bytes to underline, 0: the caret alone */
-  const char *message; /* one line, no "error:" */
-  const char *source;  /* the text line that line and column are in, not terminated; NULL: none */
+  const char *file;    /* or NULL */
+  uint32_t line;       /* from 1, or 0 if unknown */
+  uint32_t column;     /* in bytes from 1, or 0 if unknown */
+  uint32_t length;     /* of the underlined text, in bytes; 0 for the caret alone */
+  const char *message; /* one line without "error:" */
+  const char *source;  /* the source line, not terminated, or NULL */
   size_t source_length;
-  const char *fix; /* what the user can do; NULL: none */
+  const char *fix; /* advice for the user, or NULL */
 } vyre_diagnostic;
 
-/* Receives each message while it is alive; everything in it is borrowed for the call.  `emit` NULL drops them. */
+/* Receives messages one at a time. The diagnostic and its texts are borrowed for the call. If `emit` is NULL, messages are
+ * dropped. */
 typedef struct vyre_diagnostics {
   void (*emit)(void *user, const vyre_diagnostic *diagnostic);
   void *user;
 } vyre_diagnostics;
 
-/* Writes "file:line:column: error: message", the source line with a caret below it, and "Fix: ..." into a growing text
- * the way vyre's tools print it.  Returns the length it needs, as snprintf does. */
+/* Writes the diagnostic as vyre's tools print it: "file:line:column: error: message", the source line, a caret line and "Fix: ...".
+ * Like snprintf, writes at most `capacity` bytes with the final zero byte, and returns the length of the whole text without it. */
 size_t vyre_diagnostic_format(const vyre_diagnostic *diagnostic, char *text, size_t capacity);
 
 /* ---- allocator ------------------------------------------------------------------------------------------------------------ */
 
-/* resize(user, NULL, 0, n) allocates, (p, old, 0) frees, else grows or shrinks; NULL on failure leaves p as it is.  Alignment is
- * max_align_t's.  reserve gives address space without memory, commit backs the first `bytes` bytes from `memory` on, an address
- * in reserved space at a multiple of the page size, with zeroed memory (only growing; what is committed keeps its contents),
- * release gives all back. */
+/* Memory functions, each called with `user`. Memory has the alignment of max_align_t.
+ *
+ *     resize    resize(user, NULL, 0, n) allocates n bytes, (user, p, old, 0) frees, anything else grows or shrinks.
+ *               Returns NULL on failure, and `memory` stays as it is.
+ *     reserve   Returns `bytes` bytes of address space without memory, or NULL.
+ *     commit    Backs the first `bytes` bytes from `memory` on with zeroed memory. `memory` is page-aligned, in reserved
+ *               space, and its first `old_bytes` bytes are committed and keep their contents. Returns false on failure.
+ *     release   Releases the reserved space and its memory. */
 typedef struct vyre_allocator {
   void *(*resize)(void *user, void *memory, size_t old_size, size_t new_size);
   void *(*reserve)(void *user, size_t bytes);
@@ -103,21 +113,27 @@ typedef struct vyre_allocator {
   void *user;
 } vyre_allocator;
 
+/* Returns the allocator that uses malloc and mmap (VirtualAlloc on Windows). It is static, and any thread may use it. */
 const vyre_allocator *vyre_allocator_default(void);
 
-/* A growing array of bytes: source texts, printed modules, SPIR-V words.  All zero is an empty one without an allocator, and then
- * the default is used.  `data` is owned and always followed by a zero byte that `size` does not count. */
+/* A growing array of bytes for source texts, printed modules and SPIR-V words. All zero is an empty array that uses the default
+ * allocator. The functions below return an error if memory runs out, and then leave the array as it is. */
 typedef struct vyre_bytes {
+  /* owned, followed by a zero byte that `size` does not count */
   char *data;
   size_t size;
   size_t capacity;
+  /* borrowed, or NULL for the default */
   const vyre_allocator *allocator;
 } vyre_bytes;
 
+/* Appends `size` bytes, which may lie in the array itself. */
 VYRE_MUST_USE vyre_status vyre_bytes_append(vyre_bytes *bytes, const void *data, size_t size);
+/* Makes room for `capacity` bytes in all. */
 VYRE_MUST_USE vyre_status vyre_bytes_reserve(vyre_bytes *bytes, size_t capacity);
+/* Appends formatted text. */
 VYRE_MUST_USE vyre_status vyre_bytes_printf(vyre_bytes *bytes, const char *format, ...) VYRE_PRINTF(2, 3);
-/* After an error removes what was appended after `size`: for functions that append step by step.  Returns `status`. */
+/* If `status` is an error, truncates the array to `size` bytes. Returns `status`. For functions that append step by step. */
 VYRE_MUST_USE vyre_status vyre_bytes_undo(vyre_bytes *bytes, size_t size, vyre_status status);
 void vyre_bytes_free(vyre_bytes *bytes);
 

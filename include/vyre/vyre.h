@@ -1,4 +1,4 @@
-/* All of vyre, for a program that embeds it; a plugin includes vyre/plugin.h alone.
+/* Includes every public header, for a program that embeds vyre. A plugin includes only vyre/plugin.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_VYRE_H
