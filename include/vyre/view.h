@@ -1,8 +1,9 @@
-/* Helpers over a module's columns, and queries of its analyses.  All inline: what includes this imports nothing.
+/* Helpers over a module's columns, and queries of its analyses. Everything is inline, so a file that includes this header imports
+ * no symbols.
  *
- * Rows that a pass makes get ids after all others, and rows that it moves keep theirs, so id order is program order only until
- * then.  Functions that follow links are right at any time; functions that go by id are right for rows that were there when the
- * pass began and have not moved, and answer false for new ones.
+ * Rows that a pass makes get ids after all others, and rows that it moves keep their ids. So id order is program order only until
+ * then. Functions that follow links are always right. Functions that compare ids are right for rows that existed when the pass
+ * began and have not moved; for newer rows they return false.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_VIEW_H
@@ -34,7 +35,7 @@ vyre_row_is_loop(const vyre_view *view, uint32_t row)
   return vyre_op_of(view, row) == VYRE_OP_for || vyre_op_of(view, row) == VYRE_OP_loop;
 }
 
-/* The buffer that a path leads into; a row that is no path, itself.  O(length of the path). */
+/* Returns the buffer that a path leads into, or the row itself if it is not a path. O(length of the path). */
 static inline uint32_t
 vyre_buffer_of(const vyre_view *view, uint32_t path)
 {
@@ -49,21 +50,22 @@ vyre_op_flags_of(const vyre_view *view, uint32_t row)
   return vyre_op_info_of(view, VYRE_ROW_OP(view->op[row]))->flags;
 }
 
-/* A row that is only its value: it may be merged, folded, dropped. */
+/* Returns whether the row is only a value: it may be merged, folded or removed. */
 static inline bool
 vyre_row_is_pure(const vyre_view *view, uint32_t row)
 {
   return (vyre_op_flags_of(view, row) & VYRE_OP_PURE) != 0 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_DECO) == 0;
 }
 
-/* A row that may be the same value as another one: pure, or a read with a version that is not volatile; it has no decorations. */
+/* Returns whether the row may equal another row: it is pure, or a read with a version that is not volatile, and has no
+ * decorations. */
 static inline bool
 vyre_row_is_value(const vyre_view *view, uint32_t row)
 {
   const uint32_t flags = vyre_op_flags_of(view, row);
   const bool is_pure = (flags & VYRE_OP_PURE) != 0, is_read = (flags & (VYRE_OP_READS | VYRE_OP_IDENTITY)) == VYRE_OP_READS;
   const bool is_plain = (VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0;
-  return (is_pure | is_read) & is_plain; /* no branches: which rows are values is not predictable */
+  return (is_pure | is_read) & is_plain; /* no branches: the results are not predictable */
 }
 
 static inline uint64_t
@@ -72,8 +74,9 @@ vyre_row_imm(const vyre_view *view, uint32_t row)
   return (uint64_t)view->imm_hi[row] << 32 | view->imm[row];
 }
 
-/* What the row works on, which its cost goes by: the widest scalar kind among its result and operands (of equal ones the result's),
- * and as many lanes as one of them has; VYRE_VOID if none has lanes. */
+/* Returns the type that determines the row's cost: the widest scalar kind among its result and operands, with the most lanes that
+ * any of them has. Of kinds of equal width the result's counts. Returns a type of kind VYRE_VOID if none of them is a scalar or
+ * vector. */
 static inline vyre_type
 vyre_row_works_on(const vyre_view *view, uint32_t row)
 {
@@ -91,7 +94,8 @@ vyre_row_works_on(const vyre_view *view, uint32_t row)
   return VYRE_TYPE(kind, lanes);
 }
 
-/* The next row in program order: what is in it first, then what follows; 0 at the end of the module. */
+/* Returns the next row in program order: the row's first child if there is one, otherwise the row that follows. Returns 0 at the
+ * end of the module. */
 static inline uint32_t
 vyre_view_after(const vyre_view *view, uint32_t row)
 {
@@ -102,7 +106,7 @@ vyre_view_after(const vyre_view *view, uint32_t row)
   return row ? view->next[row] : 0;
 }
 
-/* The program that the row is in, itself for a program row.  O(depth). */
+/* Returns the program that contains the row; a program contains itself. O(depth). */
 static inline uint32_t
 vyre_program_of(const vyre_view *view, uint32_t row)
 {
@@ -111,14 +115,14 @@ vyre_program_of(const vyre_view *view, uint32_t row)
   return row;
 }
 
-/* Returns the row after the last one of a program.  The module is sealed. */
+/* Returns the row after a program's last row. The module is sealed. */
 static inline uint32_t
 vyre_program_end(const vyre_view *view, uint32_t program)
 {
   return view->next[program] ? view->next[program] : view->rows;
 }
 
-/* Returns the innermost loop around the row, 0 if there is none.  O(depth). */
+/* Returns the innermost loop around the row, or 0 if there is none. O(depth). */
 static inline uint32_t
 vyre_loop_around(const vyre_view *view, uint32_t row)
 {
@@ -128,7 +132,7 @@ vyre_loop_around(const vyre_view *view, uint32_t row)
   return row;
 }
 
-/* Returns the construct that a jump ends or continues; the program for `return` and `trap`.  O(depth). */
+/* Returns the construct that a jump ends or continues. For `return` and `trap`, returns the program. O(depth). */
 static inline uint32_t
 vyre_jump_target(const vyre_view *view, uint32_t jump)
 {
@@ -145,7 +149,7 @@ vyre_jump_target(const vyre_view *view, uint32_t jump)
   }
 }
 
-/* Returns the region of a construct that has that role, 0 if there is none. */
+/* Returns the construct's region with the role, or 0 if there is none. */
 static inline uint32_t
 vyre_region_with(const vyre_view *view, uint32_t control, vyre_role role)
 {
@@ -155,8 +159,8 @@ vyre_region_with(const vyre_view *view, uint32_t control, vyre_role role)
   return 0;
 }
 
-/* Returns the row that is part k of a tuple row: a, b or c, or a part of the tuple in c that is the rest.  Returns 0 if the module
- * is damaged and the rest is not a tuple. */
+/* Returns the row that is part k of a tuple row: a, b or c, or a part of the nested tuple in c. Returns 0 if the module is damaged
+ * and c is not a tuple. */
 static inline uint32_t
 vyre_tuple_part(const vyre_view *view, uint32_t tuple, uint32_t k)
 {
@@ -168,9 +172,10 @@ vyre_tuple_part(const vyre_view *view, uint32_t tuple, uint32_t k)
   return k == 0 ? view->a[tuple] : k == 1 ? view->b[tuple] : k == 2 ? view->c[tuple] : 0;
 }
 
-/* The labels of a case, one after the other. */
+/* An iterator over the labels of a case. */
 typedef struct vyre_labels {
-  uint32_t rest, left, k; /* a tuple or the one label; labels to come; the next one in `rest` */
+  uint32_t rest, left, k; /* the current tuple or the only label, the number of remaining labels, the index of the next label in
+                           * `rest` */
 } vyre_labels;
 
 static inline vyre_labels
@@ -182,7 +187,7 @@ vyre_labels_of(const vyre_view *view, uint32_t region)
   return labels;
 }
 
-/* Returns the row of the next label, 0 at the end. */
+/* Returns the row of the next label, or 0 at the end. */
 static inline uint32_t
 vyre_next_label(const vyre_view *view, vyre_labels *labels)
 {
@@ -200,8 +205,8 @@ vyre_next_label(const vyre_view *view, vyre_labels *labels)
   return vyre_tuple_part(view, labels->rest, labels->k++);
 }
 
-/* Returns whether the row of a relaxed program can have an undefined result or effect: its op can, and no literal or missing
- * operand rules it out. */
+/* Returns whether the row would have an undefined result or effect in a relaxed program for some operands. A literal operand or a
+ * missing one may rule this out. */
 static inline bool
 vyre_row_may_be_undefined_if_relaxed(const vyre_view *view, uint32_t row)
 {
@@ -224,16 +229,17 @@ vyre_row_may_be_undefined_if_relaxed(const vyre_view *view, uint32_t row)
   return true;
 }
 
-/* Returns whether the row can have an undefined result or effect.  O(depth). */
+/* Returns whether the row can have an undefined result or effect. O(depth). */
 static inline bool
 vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
 {
   return vyre_row_may_be_undefined_if_relaxed(view, row) && (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) != 0;
 }
 
-/* Returns whether the row may be speculated, that is executed where it was not executed before: it has no effect, and if it is
- * undefined only its unused value is.  `relaxed`: the row's program is.  Accesses, divisions and lanes by index of a relaxed
- * program are undefined behaviour in SPIR-V and may not, nor may opaque rows. */
+/* Returns whether the row may be speculated, that is, executed where it was not executed before. It must have no effect, and if it
+ * is undefined, then only its unused value. `relaxed` says whether the row's program is relaxed. In a relaxed program, accesses,
+ * divisions and lane indices are undefined behaviour in SPIR-V, and may not be speculated if they can be undefined. Opaque rows are
+ * never speculated. */
 static inline bool
 vyre_row_may_speculate_in(const vyre_view *view, uint32_t row, bool relaxed)
 {
@@ -254,7 +260,7 @@ vyre_row_may_speculate_in(const vyre_view *view, uint32_t row, bool relaxed)
   }
 }
 
-/* The same for a row whose program is not known.  O(depth) if the answer depends on the program, otherwise O(1). */
+/* Returns the same for a row whose program is not known. O(depth) if the answer depends on the program, otherwise O(1). */
 static inline bool
 vyre_row_may_speculate(const vyre_view *view, uint32_t row)
 {
@@ -265,15 +271,15 @@ vyre_row_may_speculate(const vyre_view *view, uint32_t row)
 
 /* ---- versions: require VYRE_VERSIONS ------------------------------------------------------------------------------------- */
 
-/* The join that a version is; NULL: it is a row. */
+/* Returns the join that a version is, or NULL if it is a row. */
 static inline const vyre_join *
 vyre_join_of(const vyre_view *view, uint32_t version)
 {
   return (version & VYRE_JOIN) != 0 ? &view->joins[version & ~VYRE_JOIN] : NULL;
 }
 
-/* The row at which a state begins: a write, the row of the program's start, a construct, or a region that is a head.  It is
- * before every row that sees that state, in a region around it. */
+/* Returns the row at which a state begins: a write, the row of the program's start, a construct, or a region that is a head. It
+ * precedes every row that sees the state and lies in a region around that row. */
 static inline uint32_t
 vyre_version_row(const vyre_view *view, uint32_t version)
 {
@@ -282,8 +288,8 @@ vyre_version_row(const vyre_view *view, uint32_t version)
 
 /* ---- dominance: requires VYRE_DOMINANCE ---------------------------------------------------------------------------------- */
 
-/* Whether x is before y and visible there: whenever y runs, x has run since its region was last entered.  Control is
- * structured, so this is nesting alone.  A row does not dominate itself; a region row dominates the rows in it.  By id, O(1). */
+/* Returns whether x strictly dominates y: whenever y runs, x has run since its region was last entered. Control is structured, so
+ * nesting alone decides. A region row dominates the rows in it. Compares ids. O(1). */
 static inline bool
 vyre_row_dominates(const vyre_view *view, uint32_t x, uint32_t y)
 {
@@ -293,7 +299,8 @@ vyre_row_dominates(const vyre_view *view, uint32_t x, uint32_t y)
 
 /* ---- loops: require VYRE_LOOPS ------------------------------------------------------------------------------------------- */
 
-/* Every `for` and `loop` of the module, each after those inside it, else in program order; 0 after the last. */
+/* Iterates over every `for` and `loop` of the module. Each loop follows the loops inside it; otherwise program order. Ends with
+ * 0. */
 static inline uint32_t
 vyre_loops_innermost_first(const vyre_view *view)
 {
@@ -306,7 +313,7 @@ vyre_loops_next(const vyre_view *view, uint32_t loop)
   return view->loop_next[loop];
 }
 
-/* Whether the row is in the loop, at any depth; the loop itself is not.  Follows links, O(depth). */
+/* Returns whether the loop contains the row, at any depth. A loop does not contain itself. Follows links, O(depth). */
 static inline bool
 vyre_loops_contain(const vyre_view *view, uint32_t loop, uint32_t row)
 {
@@ -316,8 +323,8 @@ vyre_loops_contain(const vyre_view *view, uint32_t loop, uint32_t row)
   return row != 0;
 }
 
-/* The rows in a loop in program order, at every depth, also those of loops inside it; 0 after the last.  Follow links: ask for the
- * next one before the row moves. */
+/* Iterates over the rows in a loop at every depth, in program order. Ends with 0. Follows links, so call vyre_body_next before the
+ * row is moved. */
 static inline uint32_t
 vyre_body_first(const vyre_view *view, uint32_t loop)
 {
@@ -334,7 +341,8 @@ vyre_body_next(const vyre_view *view, uint32_t loop, uint32_t row)
   return row == loop ? 0 : view->next[row];
 }
 
-/* Whether the loop makes at least one iteration whenever it is reached: a `loop`, or a `for` between literals. */
+/* Returns whether the loop makes at least one iteration whenever it is reached: it is a `loop`, or a `for` whose literal bounds are
+ * not empty. */
 static inline bool
 vyre_loop_surely_runs(const vyre_view *view, uint32_t loop)
 {
@@ -344,12 +352,13 @@ vyre_loop_surely_runs(const vyre_view *view, uint32_t loop)
   if (VYRE_ROW_OP(view->op[from]) != VYRE_OP_const || VYRE_ROW_OP(view->op[to]) != VYRE_OP_const)
     return false;
   const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[from]));
-  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* signed order as unsigned */
+  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* makes signed order unsigned */
   return (vyre_row_imm(view, from) ^ bias) < (vyre_row_imm(view, to) ^ bias);
 }
 
-/* Whether the row runs whenever the loop is reached: it is in the body itself, the loop surely runs, and no break, continue, leave,
- * return or trap ends an iteration before it.  By id.  A simple answer; licm knows more. */
+/* Returns whether the row runs whenever the loop is reached. The row is directly in the body, the loop surely runs, and no break,
+ * continue, leave, return or trap ends an iteration before the row. Compares ids. The answer is conservative; licm knows more
+ * cases. */
 static inline bool
 vyre_row_surely_runs(const vyre_view *view, uint32_t row, uint32_t loop)
 {
@@ -357,9 +366,9 @@ vyre_row_surely_runs(const vyre_view *view, uint32_t row, uint32_t loop)
   return view->parent[row] == view->first[loop] && (exit == 0 || row < exit) && vyre_loop_surely_runs(view, loop);
 }
 
-/* Whether the row itself may move to before the loop that it is in; its operands must be before the loop, too.  It is pure or a
- * read; what a read sees was there before the loop; and it may be speculated, or surely runs.
- * Requires VYRE_LOOPS and VYRE_VERSIONS. */
+/* Returns whether the row itself may be hoisted to before its loop; the caller checks that its operands are defined there. The row
+ * is pure, or a read whose state begins before the loop. It may be speculated, or surely runs. Requires VYRE_LOOPS and
+ * VYRE_VERSIONS. */
 static inline bool
 vyre_row_may_move(const vyre_view *view, uint32_t row, uint32_t loop)
 {
