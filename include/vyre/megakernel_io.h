@@ -1,19 +1,19 @@
-/* The host's side of the megakernel's IO queue: a thread that does what it is asked for, from files into memory and back.
+/* The host's side of the megakernel's IO queue: a thread, the pump, that serves requests to copy between files and memory.
  *
- * It works by io_uring, many requests side by side, where the system has it (liburing is opened when it is needed), else by pread
- * and pwrite.  What is moved goes straight from the file to the memory that was named.
+ * It uses io_uring with many requests in flight if the system has it (liburing is loaded on demand), and otherwise pread and
+ * pwrite. Data is transferred directly between the file and the named memory.
  *
- *   READ   `source` is the number of a file, `destination` that of a region of memory: `bytes` from `offset` of the file on go to
- *          the region's begin.  Short reads are continued; where the file ends it is OK with fewer bytes
- *   WRITE  the other way round: `source` is a region, `destination` a file.  OK is all of it
- *   FENCE  OK once all that was published before it has come to its end
+ *     READ   `source` is the number of a file, `destination` that of a memory region. Copies `bytes` bytes from `offset` in the
+ *            file to the start of the region. Short reads are continued. At the end of the file, the result is OK with fewer bytes.
+ *     WRITE  The reverse: `source` is a region, `destination` a file. OK means that all bytes were written.
+ *     FENCE  OK after all requests published before it have ended.
  *
- * Requests end in any order, each with the tag that it had.  OK has the bytes that were moved, ERROR an errno: EBADF there is no
- * such file, EFAULT no such region, ERANGE it is smaller, EINVAL no such operation or an offset beyond all files, else the
- * system's. A file that cannot be positioned (a pipe) is read on where it is, whatever the offset.  What its asker gave up is
- * cancelled.
+ * Requests end in any order and keep their tags. OK has the number of transferred bytes, ERROR has an errno. It is EBADF for an
+ * invalid file, EFAULT for an invalid region, and ERANGE for a region that is too small. It is EINVAL for an invalid operation or
+ * offset. Other errors are the system's. A file without positions (a pipe) is read sequentially, regardless of the offset. Requests
+ * that their requester gives up are cancelled.
  *
- * Threads: start and stop belong to one thread; the queue is the askers' and the pump's, a slot's state says whose.
+ * Threads: start and stop belong to one thread. Requesters and the pump share the queue; a slot's state says which of them owns it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_MEGAKERNEL_IO_H
@@ -27,45 +27,44 @@ extern "C" {
 
 typedef struct vyre_mega_pump vyre_mega_pump;
 
-/* Memory that requests name by its number: of a target's buffer that was imported, say. */
+/* Memory that requests name by number, for example of an imported buffer of a target. */
 typedef struct vyre_mega_region {
   void *data;
   uint64_t size;
-  uint64_t
-      at; /* of a live kernel that is MIRRORED alone: where in the data buffer it is; bytes are copied from there and to there */
+  uint64_t at; /* only for a MIRRORED live kernel: offset in the data buffer, from and to which bytes are copied */
 } vyre_mega_region;
 
-/* Everything stays until the pump was stopped; the lists are copied. */
+/* Options; everything named here must exist until the pump is stopped. The lists are copied. */
 typedef struct vyre_mega_pump_options {
-  const int *files; /* descriptors, by number; -1 is none */
+  const int *files; /* descriptors by number; -1 for an invalid number */
   uint32_t file_count;
   const vyre_mega_region *regions;
   uint32_t region_count;
-  uint32_t part;       /* bytes that one call moves at most; 0: as many as the system takes */
-  bool is_plain;       /* pread and pwrite, whatever the system has */
-  const char *library; /* NULL: the system's liburing */
-  /* Called by the pump's thread after requests came to their end: wakes whoever waits for them.  NULL: nobody. */
+  uint32_t part;       /* most bytes of one system call, or 0 for the system's limit */
+  bool is_plain;       /* use pread and pwrite even if the system has io_uring */
+  const char *library; /* path of liburing, or NULL for the system's */
+  /* Called on the pump's thread after requests ended, for example to wake waiting threads. May be NULL. */
   void (*ended)(void *user);
   void *user;
 } vyre_mega_pump_options;
 
-/* Counted where the work is done. */
+/* Statistics of the pump. */
 typedef struct vyre_mega_pump_stats {
   bool is_uring;
-  uint64_t reads, writes, fences; /* that came to their end, as they were to */
-  uint64_t errors, cancelled;     /* and otherwise */
+  uint64_t reads, writes, fences; /* requests that ended OK */
+  uint64_t errors, cancelled;     /* requests that ended otherwise */
   uint64_t bytes_read, bytes_written;
-  uint64_t bytes_bounced; /* through memory that is not the region's: none, but where a device has its own */
-  uint64_t calls;         /* parts that were given to the system; of these: */
-  uint64_t registered;    /* to or from memory that io_uring has registered */
-  uint64_t continued;     /* because a part was short */
+  uint64_t bytes_bounced; /* bytes copied through other memory, if the device has its own; otherwise 0 */
+  uint64_t calls;         /* system calls for parts of requests; the next two are among them: */
+  uint64_t registered;    /* with memory registered with io_uring */
+  uint64_t continued;     /* continued after a short transfer */
 } vyre_mega_pump_stats;
 
-/* Of an IO queue's image: one pump each. */
+/* Starts a pump for the image of an IO queue. A queue has at most one pump. */
 VYRE_MUST_USE vyre_status vyre_mega_pump_start(void *queue, size_t size, const vyre_mega_pump_options *options,
                                                vyre_mega_pump **out);
-/* What is under way is cancelled and ends ERROR (ECANCELED); what nobody has claimed stays PUBLISHED.  NULL is ignored, `stats` may
- * be NULL. */
+/* Stops the pump. Requests in progress are cancelled and end ERROR (ECANCELED); unclaimed requests stay PUBLISHED. `stats` may be
+ * NULL. Does nothing to NULL. */
 void vyre_mega_pump_stop(vyre_mega_pump *pump, vyre_mega_pump_stats *stats);
 
 #ifdef __cplusplus
