@@ -1,9 +1,9 @@
-/* GLSL compute shaders in and out, shaders of other stages, HLSL and SPIR-V's assembly in: to SPIR-V by glslang and SPIRV-Tools,
- * and from a program of a module.
+/* GLSL compute shaders in and out; shaders of other stages, HLSL and SPIR-V assembly in. Input becomes SPIR-V with glslang and
+ * SPIRV-Tools; output is written from a program of a module.
  *
- * glslang runs in processes of its own (the program vyre-glsl, in vyre/ beside libvyre.so), one a shader, with bounds of memory and
- * time: a shader that is too much for it is an error like any other.  They are started by the first call, one for each of those
- * that run at once, and wait for the next one until the process ends or the library is unloaded.
+ * glslang runs in helper processes (the program vyre-glsl, in vyre/ beside libvyre.so), one shader at a time, with limits of memory
+ * and time. A shader that exceeds them is an ordinary error. The first call starts a process; concurrent calls start more. They
+ * wait for the next shader until the process ends or the library is unloaded.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_GLSL_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What the SPIR-V is for, as glslang and spirv-opt name it: vulkan1.2 and so on. */
+/* The environment of the SPIR-V, by the names of glslang and spirv-opt: vulkan1.2 and so on. */
 typedef enum vyre_glsl_env {
   VYRE_GLSL_VULKAN_1_2, /* the default: SPIR-V 1.5 */
   VYRE_GLSL_VULKAN_1_0, /* SPIR-V 1.0 */
@@ -24,20 +24,20 @@ typedef enum vyre_glsl_env {
   VYRE_GLSL_ENV__COUNT
 } vyre_glsl_env;
 
-/* By name; an unknown name is a USAGE error that lists them. */
+/* Parses a name of an environment. An unknown name is a USAGE error that lists the names. */
 VYRE_MUST_USE vyre_status vyre_glsl_env_parse(const char *name, vyre_glsl_env *out);
 
-/* Of a text that is compiled. */
+/* The language of a text. */
 typedef enum vyre_glsl_language {
-  VYRE_LANGUAGE_TOLD, /* by content and name (vyre/io.h); vyre_glsl_compile takes it for GLSL */
+  VYRE_LANGUAGE_TOLD, /* by content and name (vyre/io.h); for vyre_glsl_compile, GLSL */
   VYRE_LANGUAGE_GLSL,
   VYRE_LANGUAGE_HLSL,
-  VYRE_LANGUAGE_ASSEMBLY, /* SPIR-V's, as spirv-dis prints it */
+  VYRE_LANGUAGE_ASSEMBLY, /* SPIR-V assembly, as spirv-dis prints it */
   VYRE_LANGUAGE__COUNT
 } vyre_glsl_language;
 
 typedef enum vyre_glsl_stage {
-  VYRE_STAGE_TOLD, /* by the name, as vyre_glsl_stage_of says; else compute */
+  VYRE_STAGE_TOLD, /* by the file's name (vyre_glsl_stage_of), otherwise compute */
   VYRE_STAGE_COMPUTE,
   VYRE_STAGE_VERTEX,
   VYRE_STAGE_TESSELLATION_CONTROL,
@@ -55,10 +55,10 @@ typedef enum vyre_glsl_stage {
   VYRE_STAGE__COUNT
 } vyre_glsl_stage;
 
-/* By the names that glslc and glslangValidator have: compute, comp, vertex, vert and so on; an unknown name is a USAGE error that
- * lists them. */
+/* Parses a name of a stage, as in glslc and glslangValidator: compute, comp, vertex, vert and so on. An unknown name is a USAGE
+ * error that lists the names. */
 VYRE_MUST_USE vyre_status vyre_glsl_stage_parse(const char *name, vyre_glsl_stage *out);
-/* Of a file's name: blur.frag, blur.frag.glsl, blur.frag.hlsl.  TOLD: it says none. */
+/* Returns the stage in a file's name (blur.frag, blur.frag.glsl, blur.frag.hlsl), or VYRE_STAGE_TOLD if it has none. */
 vyre_glsl_stage vyre_glsl_stage_of(const char *path);
 
 typedef struct vyre_glsl_options {
@@ -68,34 +68,33 @@ typedef struct vyre_glsl_options {
   uint32_t define_count;
   bool debug; /* OpLine and OpSource */
   vyre_glsl_env target_env;
-  /* A folder: #include reads only what is in it, whatever links and `..` say, and -I folders must be in it too.  NULL:
-   * none */
+  /* The folder that contains all #include files and -I folders, after links and `..` are resolved. NULL for no restriction. */
   const char *include_root;
-  /* What one shader may take; 0: the default. */
-  uint32_t most_memory;    /* of glslang's process, MiB of address space */
-  uint32_t most_seconds;   /* of processor time */
-  uint32_t most_expansion; /* the shader's text with macros and includes expanded, MiB */
-  uint64_t *nanoseconds;   /* how long compiling takes is added there; NULL: nowhere */
+  /* limits for one shader; 0 for the default */
+  uint32_t most_memory;    /* address space of glslang's process, in MiB */
+  uint32_t most_seconds;   /* processor time */
+  uint32_t most_expansion; /* the shader's text with macros and includes expanded, in MiB */
+  uint64_t *nanoseconds;   /* the time of compiling is added to it; may be NULL */
   vyre_glsl_language language;
-  const char *entry_point; /* HLSL: the function that is the shader; NULL: main */
+  const char *entry_point; /* HLSL: the shader's function; NULL for main */
   vyre_glsl_stage stage;
-  bool debug_info;   /* beside what `debug` asks for: NonSemantic.Shader.DebugInfo.100, in its place where it says the same */
-  bool debug_source; /* the same, with the source's text */
+  bool debug_info;   /* adds NonSemantic.Shader.DebugInfo.100, which replaces the parts of `debug` that it covers */
+  bool debug_source; /* the same, with the source text */
 } vyre_glsl_options;
 
 #define VYRE_GLSL_MEMORY    1024u
 #define VYRE_GLSL_SECONDS   60u
 #define VYRE_GLSL_EXPANSION 16u
 
-/* Appends SPIR-V words to `out`.  glslang's messages are emitted with file and line.  Of HLSL, registers are bindings, spaces sets,
- * what has no register gets a binding that is free, and what Vulkan does not allow is rewritten where SPIRV-Tools can. Of assembly
- * the version is that of a comment as spirv-dis writes it ("; Version: 1.3"), else that of target_env; numbers of ids stay. */
+/* Compiles a shader and appends its SPIR-V words to `out`. Emits glslang's messages with file and line. For HLSL, registers become
+ * bindings and spaces become sets. A resource without a register gets a free binding. Code that Vulkan does not allow is rewritten
+ * if SPIRV-Tools can. For assembly, the version is that of a comment "; Version: 1.3", as spirv-dis writes it, otherwise that of
+ * target_env. Numeric ids are kept. */
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
 
-/* Appends a program of a sealed and verified module as the text of a GLSL compute shader (version 460, with the extensions that it
- * needs) that computes the same.  Names and bindings stay; precision hints and source lines do not.  What GLSL cannot say is an
- * error that names the row. */
+/* Appends a program of a sealed, verified module as an equivalent GLSL compute shader (version 460 with extensions). Keeps names
+ * and bindings, drops precision hints and source lines. A row that GLSL cannot express is an error that names the row. */
 VYRE_MUST_USE vyre_status vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Running a program: the description of a dispatch, and the interpreter, which is the reference meaning.
+/* Running a program: the description of a dispatch, and the interpreter, which defines the meaning of programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_RUN_H
@@ -13,9 +13,9 @@ extern "C" {
 
 typedef struct vyre_binding {
   vyre_row buffer;  /* a storage, uniform or push buffer of the program */
-  void *data;       /* borrowed; laid out as the buffer's type says; NULL: the descriptor is left unbound */
-  size_t size;      /* bytes; a runtime array's length follows from it */
-  uint32_t element; /* of an array of descriptors, with the last index the fastest; several may have one memory; 0 of any other */
+  void *data;       /* borrowed, in the layout of the buffer's type; NULL leaves the descriptor unbound */
+  size_t size;      /* in bytes; determines a runtime array's length */
+  uint32_t element; /* array of descriptors: index, the last dimension fastest; several elements may share memory; otherwise 0 */
 } vyre_binding;
 
 typedef struct vyre_spec_value {
@@ -30,58 +30,61 @@ typedef struct vyre_dispatch {
   uint32_t binding_count;
   const vyre_spec_value *specs;
   uint32_t spec_count;
-  /* Of the grid's workgroups only those from `first` on, `count` of them, numbered with x fastest: not of a program whose
-   * workgroups meet at barriers.  0, 0: all. */
+  /* Runs only `count` workgroups from number `first` on, numbered with x fastest. Not for programs with barriers for the whole
+   * grid. 0, 0 means all. */
   uint64_t first, count;
 } vyre_dispatch;
 
-/* The value of a const or spec row, or of pure rows over them, under these specialization values.  False: not constant. */
+/* Computes a const or spec row, or pure rows over them, for these specialization values. Returns false if the row is not
+ * constant. */
 bool vyre_constant_value(const vyre_module *module, vyre_row row, const vyre_spec_value *specs, uint32_t spec_count, uint64_t *out);
-/* The workgroup size under these specialization values. */
+/* Computes the workgroup size for these specialization values. Returns false if it is not constant. */
 bool vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre_spec_value *specs, uint32_t spec_count,
                          uint32_t out[3]);
 
 typedef struct vyre_interp_options {
-  uint64_t steps;                    /* row executions of one invocation before it counts as endless; 0: 2^28 */
+  uint64_t steps;                    /* most row executions of one invocation, after which it counts as endless; 0 for 2^28 */
   bool report_undefined;             /* stop at an undefined row of a relaxed program */
-  uint32_t subgroup;                 /* lanes of a subgroup, a power of two of at most 128; 0: 32 */
-  bool check_bounds;                 /* stop at an access out of bounds, of a strict program too */
+  uint32_t subgroup;                 /* lanes of a subgroup, a power of two up to 128, or 0 for 32 */
+  bool check_bounds;                 /* stop at an access out of bounds, in strict programs too */
   bool check_races;                  /* stop at a data race: see below */
-  bool weigh;                        /* count the work: */
-  const vyre_cost_model *cost_model; /* ... by it.  Borrowed.  NULL: vyre's own */
+  bool weigh;                        /* count the work */
+  const vyre_cost_model *cost_model; /* for `weigh`; borrowed, NULL for vyre's own */
 } vyre_interp_options;
 
-/* A data race: two invocations access the same bytes, one at least writes, not both atomically, and nothing orders the two
- * accesses; or an access meets an async copy that was not waited for.  Invocations of a subgroup or workgroup are ordered by its
- * barriers, all by barriers of the grid, for the memory that a barrier's semantics name; and any by an acquire (of an atomic, or of
- * a barrier after one) that sees a release.
+/* A data race: two invocations access the same bytes, at least one of them writes, not both accesses are atomic, and nothing orders
+ * them. An access during an async copy that was not waited for is a race, too. The barriers of a subgroup or workgroup order its
+ * invocations, and grid barriers order all, for the memory that a barrier's semantics name. An acquire (of an atomic, or of a
+ * barrier after one) that sees a release orders any two.
  *
- * What is reported is a race.  Not all races are reported: only accesses of this run are seen; an acquire counts as ordered after
- * all that any invocation did before the release; a memory barrier anywhere in the program lets each barrier of a workgroup or grid
- * order the memory that it names, wherever it is; atomics order whatever their scope; of two atomic writes, or of an atomic
- * and a plain load, by one invocation the earlier may be forgotten; so may readers that only a barrier of their subgroup orders;
- * an invocation that returned counts as having reached the barriers after that, and an inactive lane as having reached those of its
- * subgroup.
+ * Every reported race is a race, but not all races are reported:
+ * - Only accesses of this run are seen.
+ * - An acquire counts as ordered after everything that any invocation did before the release.
+ * - A memory barrier anywhere in the program makes every workgroup or grid barrier order the memory that it names.
+ * - Atomics order regardless of their scope.
+ * - Of two atomic writes, or of an atomic and a plain load, by one invocation, the earlier may be forgotten. So may readers that
+ *   only a barrier of their subgroup orders.
+ * - An invocation that returned counts as having reached all later barriers, and an inactive lane those of its subgroup.
  *
- * Memory: 32 bytes a byte that is touched, in blocks of 256 bytes (four times that where the program's types have 8-bit scalars).
- */
+ * Memory: 32 bytes for each byte that is accessed, in blocks of 256 bytes (four times that if the program's types have 8-bit
+ * scalars). */
 
 typedef struct vyre_interp_stats {
-  uint64_t rows; /* row executions, each lane of the mask counted */
-  uint64_t work; /* a model: the issue of each row, once for each subgroup that has an active invocation there; 0: not weighed */
+  uint64_t rows; /* row executions, one for each active lane */
+  uint64_t work; /* modelled work: the issue cost of each row, once for each subgroup with an active invocation; 0 without
+                  * `weigh` */
 } vyre_interp_stats;
 
-/* Runs the grid; the bindings' data are read and written in place.  A buffer that is used and has no binding is an error that
- * names it. What a binding leaves unbound, and elements of an array of descriptors without one, may not be touched: a relaxed
- * program is undefined there; a strict one finds 0 bytes.  An array of descriptors whose length is open ends after its last
- * binding.
+/* Runs the grid. Reads and writes the bindings' data in place. A used buffer without a binding is an error that names it. An
+ * unbound descriptor, or an element of an array of descriptors without a binding, has 0 bytes in a strict program; accessing it is
+ * undefined in a relaxed one. An array of descriptors with an open length ends after its last binding.
  *
- * With report_undefined, workgroup memory that nothing wrote and that has no initializer has no value, nor has unset private
- * memory: a load there gives an undefined value.
+ * With report_undefined, workgroup memory without initializer and unset private memory have no value until they are written; loads
+ * from them give undefined values.
  *
- * Errors (INPUT) name the program, the row and its name, its source line if known, and the invocation: a barrier not
- * reached by all, the step budget, a trap; and where the options ask for it an undefined row, an access out of bounds, a data race.
- * stats may be NULL.  The module must be sealed and verified. */
+ * Errors (INPUT) name the program, the row and its name, its source line if known, and the invocation. They are a barrier that not
+ * all invocations reach, too many steps, and a trap. Options add undefined rows, accesses out of bounds and data races. stats may
+ * be NULL. The module must be sealed and verified. */
 VYRE_MUST_USE vyre_status vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch,
                                           const vyre_interp_options *options, vyre_interp_stats *stats);
 

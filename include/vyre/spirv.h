@@ -10,33 +10,34 @@
 extern "C" {
 #endif
 
-/* Inlining and splitting of composites may bring a module to this many words, or to vyre_module_growth times its words if that is
- * more.  A module that would exceed both is kept as it is, and its input's remark gives the reason.  At three words or more for
- * each result, so many words have fewer ids than the 4,194,303 that SPIR-V allows. */
+/* The words that a module may have after inlining and splitting of composites, or vyre_module_growth times its words if that is
+ * more. A module that would exceed both is kept unchanged, and its input's remark gives the reason. With at least three words for
+ * each result, such a module has fewer ids than the 4,194,303 that SPIR-V allows. */
 #define VYRE_SPIRV_FREE_WORDS (4u << 20)
 
-bool vyre_spirv_is(const void *data, size_t size); /* by its magic number, either byte order */
+/* Returns whether the data begins with SPIR-V's magic number, in either byte order. */
+bool vyre_spirv_is(const void *data, size_t size);
 
-/* Appends each compute entry point of the module as a relaxed program, as one input called `path`.  Words of either byte order.
- * Does not seal (many files may be read into one module first); rows are in program order but for const rows.  What breaks a rule
- * of SPIR-V is an error.  What vyre cannot convert is no error: the module is kept word for word, as a `verbatim` row in each
- * program, and the input's remark says why.  Both name the instruction, its word offset, and the source line where there is one. */
+/* Appends each compute entry point of a SPIR-V module as a relaxed program, as one input called `path`. Accepts both byte orders.
+ * Does not seal, so that many files may be read into one module. Rows are in program order except const rows. Invalid SPIR-V is an
+ * error. A module that vyre cannot convert is not an error: it is kept verbatim, as a `verbatim` row in each program, and the
+ * input's remark says why. Both messages name the instruction, its word offset, and its source line if known. */
 VYRE_MUST_USE vyre_status vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path);
-/* The same, but keeps any module word for word: `why` is the remark. */
+/* Keeps any module verbatim; `why` is the remark. */
 VYRE_MUST_USE vyre_status vyre_spirv_keep(vyre_module *module, const void *data, size_t size, const char *path, const char *why);
 
 typedef struct vyre_spirv_options {
-  bool strip; /* no names, lines and sources */
-  /* Of these (VYRE_FLOAT_CONTROLS by kind), strict programs ask for what makes the floats that they use exact: signed zeros,
-   * infinities and NaNs, denormals and rounding.  0: nothing, as a device that lacks what a module asks for cannot run it. */
+  bool strip; /* omit names, lines and sources */
+  /* The float controls (VYRE_FLOAT_CONTROLS by kind) that strict programs may require to make their floats exact: signed zeros,
+   * infinities and NaNs, denormals, rounding. 0 requires nothing; a device cannot run a module that requires a control it lacks. */
   uint32_t float_controls;
-  /* By row of the module: not 0 of a buffer of a strict program says that no access to it is out of bounds: none is guarded, and
-   * one that is has no meaning.  NULL: all are guarded. */
+  /* An element for each row of the module. If that of a buffer of a strict program is not 0, accesses to it are not guarded, and an
+   * access out of bounds is undefined. If NULL, all accesses are guarded. */
   const uint8_t *in_bounds;
 } vyre_spirv_options;
 
-/* Appends the module for all programs of one input: a drop-in replacement.  The module must be sealed and verified.  Strict
- * programs get the guards their meaning needs. */
+/* Appends the SPIR-V module for all programs of one input, as a drop-in replacement. The module must be sealed and verified. Strict
+ * programs get the guards that their meaning requires. */
 VYRE_MUST_USE vyre_status vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options,
                                            vyre_bytes *out);
 

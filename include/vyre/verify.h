@@ -1,4 +1,4 @@
-/* The verifier: every rule of the table, each broken one named at its row.
+/* The verifier: checks every rule of the table, and reports each error at its row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_VERIFY_H
@@ -19,19 +19,20 @@ typedef struct vyre_verify_errors {
   vyre_verify_error *errors; /* sorted by row */
   uint32_t count, capacity;
   const vyre_allocator *allocator;
-  bool damaged; /* links, opcodes or types are so damaged that programs cannot be told apart or printed */
+  bool damaged; /* links, opcodes or types are so damaged that programs cannot be identified or printed */
 } vyre_verify_errors;
 
-/* Collects every error (all zero is an empty list).  OK if there is none; else an INPUT status that counts them and carries the
- * first. Any module may be given, also one whose links are damaged.  Linear in rows. */
+/* Collects every error in `errors`, which is initialized to zero. Returns VYRE_OK if there is none, otherwise an INPUT status with
+ * their number and the first one. The module may have damaged links. O(rows). */
 VYRE_MUST_USE vyre_status vyre_verify(const vyre_module *module, vyre_verify_errors *errors);
-/* The programs that have errors, printed with each message at its row (of one of 40 lines or more, the first and those around
- * messages); of a damaged module, the messages alone. */
+/* Appends the programs with errors, each message at its row. A program of 40 lines or more is shortened to its first lines and
+ * those around messages. A damaged module gives only the messages. */
 VYRE_MUST_USE vyre_status vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out);
-/* For a sealed module without errors: makes analyses that are claimed to be fresh (types.h; VYRE_COLUMNS are left out) again and
- * compares.  OK, or the first difference.  One that was not made is an INTERNAL error. */
+/* Recomputes analyses of a sealed module without errors, and compares. VYRE_COLUMNS are ignored. Returns VYRE_OK, or an error for
+ * the first difference. An analysis that was not made is an INTERNAL error. */
 VYRE_MUST_USE vyre_status vyre_verify_analyses(const vyre_module *module, uint32_t analyses);
-/* Compares one of VYRE_COLUMNS, as it was made again, with what was held before: an element a row.  OK, or the first difference. */
+/* Compares one of VYRE_COLUMNS, which was recomputed, with its previous contents `held`, an element for each row. Returns VYRE_OK,
+ * or an error for the first difference. */
 VYRE_MUST_USE vyre_status vyre_verify_column(const vyre_module *module, uint32_t which, const uint32_t *held);
 void vyre_verify_errors_free(vyre_verify_errors *errors);
 
