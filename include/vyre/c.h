@@ -8,9 +8,9 @@
  *
  *     uint32_t scale(const vyre_c_dispatch *d);
  *
- * It runs some workgroups of a grid and returns 0. If it stops at a fault of the program (a `trap`, or a barrier that not all
- * invocations of a workgroup reach), it returns the fault's number, from 1; a comment at that place has the number. No state is
- * kept between calls, so several threads may run parts of one grid.
+ * It runs some workgroups of a grid and returns 0. If the program has a fault, it stops and returns the fault's number, from 1; a
+ * comment at that place has the number. Faults are a `trap`, and a barrier that not all invocations of a workgroup reach. No state
+ * is kept between calls, so several threads may run parts of one grid.
  *
  * A call with all workgroups of a grid assumes that it alone uses the buffers: its relaxed atomics are plain loads and stores.
  * Programs that run at the same time and share data by such atomics must therefore be called with parts of their grids.

@@ -52,8 +52,9 @@ void vyre_environment_leave(const vyre_environment *caller);
 /* The number of nested constructs and calls for which readers and writers may use the caller's stack. */
 #define VYRE_SHALLOW_NESTS 100
 
-/* Calls `function`, which recurses at most `nests` levels deep: on the calling thread if that is VYRE_SHALLOW_NESTS or less,
- * otherwise on a new thread with a stack for the deepest valid program.  Fails without a call if no thread can be started. */
+/* Calls `function`, which recurses at most `nests` levels deep. It runs on the calling thread if `nests` is at most
+ * VYRE_SHALLOW_NESTS, otherwise on a new thread with a stack for the deepest valid program. Returns an error without a call if no
+ * thread can be started. */
 VYRE_MUST_USE vyre_status vyre_call_nested(uint32_t nests, void (*function)(void *argument), void *argument);
 
 /* ---- foreign code -------------------------------------------------------------------------------------------------------- */

@@ -18,8 +18,8 @@ extern "C" {
 /* How a file is read or written. Each kind of input has one of these two rules:
  *
  *     shaders, pipelines, files of arguments, queues, data     Any finite file; a stream too, which is read once.
- *     cost models, rules, archives, plugins, logs, and all     VYRE_FILE_PLAIN, because they are read several times, or because
- *     entries of caches                                        another program may have put a FIFO in their place on the disk. */
+ *     cost models, rules, archives, plugins, logs, and all     VYRE_FILE_PLAIN. They are read several times, or another
+ *     entries of caches                                        program may have put a FIFO in their place on the disk. */
 typedef enum vyre_file_flag {
   VYRE_FILE_TEXT = 1,  /* reading: skips a UTF-8 byte order mark; UTF-16 is an error */
   VYRE_FILE_PLAIN = 2, /* a regular file: reading rejects streams; writing replaces a link, device or FIFO */

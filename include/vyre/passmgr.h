@@ -165,7 +165,7 @@ VYRE_MUST_USE vyre_status vyre_device_open(const vyre_target_ops *target, const 
 VYRE_MUST_USE vyre_status vyre_device_open_auto(const vyre_target_ops *const *targets, const vyre_target_options *options,
                                                 const vyre_allocator *allocator, vyre_device **out);
 /* Returns the most rows, including row 0, of a module that runs there as a whole. Larger modules run there in parts of whole
- * programs, or on this machine's processors. Returns 0 if the device is not open or is these processors; there is no limit then. */
+ * programs, or on this machine's processors. Returns 0 for any number, if the device is not open or is these processors. */
 uint32_t vyre_device_most_rows(const vyre_device *device);
 /* Adds the counters of the device's target (vyre_report_target_add). Does nothing if it is not open or is this machine's
  * processors. */
@@ -179,7 +179,7 @@ typedef enum vyre_look_when { VYRE_LOOK_START, VYRE_LOOK_BEFORE, VYRE_LOOK_AFTER
 typedef struct vyre_look {
   vyre_look_when when;       /* before the first run, or before or after a run */
   const vyre_module *module; /* sealed */
-  uint64_t run;              /* number of the run, from 1; 0 at the start, when there is no pass */
+  uint64_t run;              /* number of the run, from 1; 0 for VYRE_LOOK_START, without a pass */
   const char *pass, *text;   /* its name, and its text in the pipeline, "acme.unroll<factor=4>" */
   bool changed;              /* whether the run changed the module */
 } vyre_look;

@@ -31,10 +31,9 @@ typedef struct vyre_c_dispatch {
 #endif
 
 typedef enum vyre_memory_kind {
-  VYRE_MEMORY_COLUMN, /* of the table or an analysis, by its name in vyre_view: an element for each row */
-  VYRE_MEMORY_FACT,   /* of ops: "op_" and a field of vyre_op_info: an element for each opcode */
-  VYRE_MEMORY_SIDE, /* The pass's own: `stride` elements for each row, or for stride 0 as many as the pass sets (host->memory). Zero
-                     * before the first phase, unless the pass fills it. */
+  VYRE_MEMORY_COLUMN,  /* of the table or an analysis, by its name in vyre_view: an element for each row */
+  VYRE_MEMORY_FACT,    /* of ops: "op_" and a field of vyre_op_info: an element for each opcode */
+  VYRE_MEMORY_SIDE,    /* the pass's own: `stride` elements a row, for stride 0 as in host->memory; zero unless the pass fills it */
   VYRE_MEMORY_TABLE,   /* words that the pass provides */
   VYRE_MEMORY_COUNTER, /* one word, or for stride 0 as many as the pass sets (host->memory); zero before the first phase */
   VYRE_MEMORY_VERDICT, /* one word, all ones before the first phase: the least row << 4 | code that phases stored */
@@ -119,8 +118,7 @@ typedef struct vyre_phases {
   const vyre_phase_memory *memory;
   const vyre_phase *phases;
   const vyre_phase_step *steps;
-  const vyre_phase_kernels *const *kernels; /* a device uses the first form that it accepts; without any, the pass runs on
-                                             * processors only */
+  const vyre_phase_kernels *const *kernels; /* a device uses the first form that it accepts; may be empty */
   uint32_t kernels_count;
   uint32_t reserved;
 } vyre_phases;

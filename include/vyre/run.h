@@ -71,8 +71,7 @@ typedef struct vyre_interp_options {
 
 typedef struct vyre_interp_stats {
   uint64_t rows; /* row executions, one for each active lane */
-  uint64_t work; /* modelled work: the issue cost of each row, once for each subgroup with an active invocation; 0 without
-                  * `weigh` */
+  uint64_t work; /* issue cost of each row, once for each subgroup with an active invocation; 0 without `weigh` */
 } vyre_interp_stats;
 
 /* Runs the grid. Reads and writes the bindings' data in place. A used buffer without a binding is an error that names it. An

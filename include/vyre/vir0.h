@@ -60,15 +60,12 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_DECORATION_WORDS, /* of all extras */
   VYRE_VIR0_INITIALIZERS,     /* (count of words) */
   VYRE_VIR0_INITIALIZER_WORDS,
-  VYRE_VIR0_SCOPES, /* (entity, caller, line, call, variable, index, values, order, depth): for each entry of FILES, if any scope is
-                     * more than a file */
+  VYRE_VIR0_SCOPES, /* (entity, caller, line, call, variable, index, values, order, depth): for each entry of FILES */
   VYRE_VIR0_KIND__COUNT,
   VYRE_VIR0_NAMED = 0x10000, /* a section of another writer, identified by its name, "pass.what" */
 } vyre_vir0_kind;
 
-#define VYRE_VIR0_OPTIONAL                                                                                \
-  1u /* in a section's flags: readers skip the section if it is unknown; without the flag they refuse the \
-      * file */
+#define VYRE_VIR0_OPTIONAL 1u /* a flag: readers skip an unknown section; without it they refuse the file */
 
 typedef struct vyre_vir0_header {
   char magic[4];       /* "VIR0" */

@@ -78,9 +78,12 @@ enum {
 bool vyre_words_is_debug(const uint32_t *words);
 /* Returns whether an instruction of the number is kept, and may have `count` operands. */
 bool vyre_words_debug_fits(uint32_t instruction, uint32_t count);
-/* Returns the kind of operand k of a kept instruction, or 0 if it has no such operand: `s` a string, `d` an earlier instruction of
- * the set, `t` the same or 0 for void, `c` a constant, `n` the same or VYRE_DEBUG_NONE, `l` a length or 0 if it is unknown, `b` a
- * boolean, `v` a variable or 0. */
+/* Returns the kind of operand k of a kept instruction, or 0 if it has no such operand:
+ *
+ *     s  a string.                          t  an earlier instruction of the set, or 0 for void.
+ *     d  an earlier instruction of the set. n  a constant, or VYRE_DEBUG_NONE.
+ *     c  a constant.                        l  a length, or 0 if it is unknown.
+ *     b  a boolean.                         v  a variable, or 0. */
 char vyre_words_debug_kind(uint32_t instruction, uint32_t k);
 /* Returns the operand of a scope that is its parent scope, UINT32_MAX if it has no parent, or 0 if the instruction is not a
  * scope. */
