@@ -1,7 +1,7 @@
-/* Many modules in one, and out again: rows by an offset, what they name by texts, types by a list of each entry.
+/* Combines many modules to one, and extracts them: rows by an offset, names by their texts, types by a list for each entry.
  *
- * Equal types of different entries are one type while they are together, as a pass expects; in which order an entry had its types,
- * which VIR0 and SPIR-V show, is in its list.  Adding and taking are the same copy, of a stretch of rows.
+ * Equal types of different entries are one type in the batch, as passes expect. An entry's list has the order of its types, which
+ * VIR0 and SPIR-V show. Adding and extracting copy a range of rows with the same functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/batch.h"
@@ -12,10 +12,10 @@
 
 #define FIRST_TYPE 256u
 
-/* The inputs are followed by one for programs that have none. */
+/* The entry's inputs are followed by one for programs without an input. */
 typedef struct batch_entry {
   uint32_t first_input, inputs;
-  uint32_t first_type, types; /* of the list */
+  uint32_t first_type, types; /* range of the list */
   uint32_t first_initializer, initializers;
 } batch_entry;
 
@@ -29,25 +29,25 @@ struct vyre_batch {
   uint32_t entry_count, entry_capacity;
   vyre_type_id *types; /* of the entries, one entry after another */
   uint32_t type_count, type_capacity;
-  uint32_t *places; /* by type: where in `types` it was last looked for; it is there only if that says so */
+  uint32_t *places; /* by type: the last position in `types`; valid only if that element is the type */
   uint32_t place_capacity;
-  vyre_member *members; /* of the type at hand */
+  vyre_member *members; /* of the current type */
   uint32_t member_capacity;
-  batch_scope *scopes; /* of the copy at hand */
+  batch_scope *scopes; /* of the current copy */
   uint32_t scope_count, scope_capacity;
-  uint32_t *scope_places; /* by scope: where in `scopes` it was last put; it is there only if that says so */
+  uint32_t *scope_places; /* by scope: the last position in `scopes`; valid only if that element is the scope */
   uint32_t scope_place_capacity;
 };
 
-/* A stretch of rows on its way into another module.  What it names has other numbers there. */
+/* A copy of a range of rows to another module, where inputs, types, strings and scopes have other numbers. */
 typedef struct copy {
   vyre_batch *batch;
   const vyre_module *from;
   vyre_module *to;
   const batch_entry *entry;
-  bool taking;                /* out of the batch; else into it */
-  bool is_part;               /* of a module, which is put together again: names are as they are */
-  uint32_t first, end, start; /* its rows, and the first of them in `to` */
+  bool extracts;              /* out of the batch; otherwise into it */
+  bool is_part;               /* a part of a module that is put together again: names stay as they are */
+  uint32_t first, end, start; /* the rows, and the first one in `to` */
   uint32_t from_input, to_input, from_initializer, to_initializer;
 } copy;
 
@@ -59,7 +59,7 @@ row_there(const copy *c, uint32_t row)
   return row >= c->first && row < c->end ? row - c->first + c->start : 0;
 }
 
-/* Programs are linked to those that are there already. */
+/* Links the programs after those that `to` already has. */
 static void
 link_programs(const copy *c)
 {
@@ -120,14 +120,14 @@ type_there(const copy *c, vyre_type_id type)
 {
   if (type < FIRST_TYPE)
     return type;
-  if (!c->taking)
+  if (!c->extracts)
     return type - FIRST_TYPE < c->entry->types ? c->batch->types[c->entry->first_type + type - FIRST_TYPE] : 0;
   return type - FIRST_TYPE < c->from->type_count && is_listed(c, type)
              ? FIRST_TYPE + c->batch->places[type - FIRST_TYPE] - c->entry->first_type
              : 0;
 }
 
-/* Makes it, but for types that are equal in the batch: those are one, unless this entry has two. */
+/* Makes a type. When adding, equal types become one, unless this entry has both. */
 static vyre_type_id
 copy_type(const copy *c, const table_type *type)
 {
@@ -144,7 +144,7 @@ copy_type(const copy *c, const table_type *type)
   info.element = type_there(c, info.element);
   info.count_row = row_there(c, info.count_row);
   info.name = text_there(c, info.name);
-  const vyre_type_id known = c->taking ? 0 : table_add_type(c->to, &info, b->members, false);
+  const vyre_type_id known = c->extracts ? 0 : table_add_type(c->to, &info, b->members, false);
   const uint32_t capacity = b->place_capacity;
   if (!table_array_grow(b->module, &b->places, &b->place_capacity, (uint64_t)b->module->type_count + 1, sizeof(*b->places)))
     return 0;
@@ -152,7 +152,7 @@ copy_type(const copy *c, const table_type *type)
   return known && !is_listed(c, known) ? known : table_add_type(c->to, &info, b->members, true);
 }
 
-/* Adding makes the entry's list. */
+/* Adds the types and makes the entry's list of them. */
 static bool
 add_types(const copy *c, batch_entry *entry)
 {
@@ -179,7 +179,7 @@ find_types(const copy *c)
 }
 
 static bool
-take_types(const copy *c)
+extract_types(const copy *c)
 {
   const batch_entry *e = c->entry;
   for (uint32_t i = 0; i < e->types; i++)
@@ -188,7 +188,7 @@ take_types(const copy *c)
   return true;
 }
 
-/* Rows that have a type's id in their payload. */
+/* Renumbers the type ids in the payloads of rows. */
 static void
 copy_type_ids(const copy *c)
 {
@@ -252,7 +252,7 @@ copy_names(const copy *c)
     table_set_side(c->to, COLUMN_NAME, row_there(c, row), text_there(c, cells[row]));
 }
 
-/* Scopes name each other, so each is copied once. */
+/* Copies a scope once, with the scopes that it names. */
 static vyre_scope
 scope_there(const copy *c, vyre_scope scope)
 {
@@ -295,12 +295,12 @@ copy_lines(const copy *c)
   }
 }
 
-/* A name that it lost to a program of another entry comes back. */
+/* Copies a program's data. When extracting, restores a name that was changed because another entry had it too. */
 static void
 copy_program(const copy *c, uint32_t row, const table_program *program)
 {
   const uint32_t input = program->info.input - c->from_input, inputs = c->entry->inputs;
-  const uint32_t input_there = input < inputs ? c->to_input + input : c->taking ? UINT32_MAX : c->to_input + inputs;
+  const uint32_t input_there = input < inputs ? c->to_input + input : c->extracts ? UINT32_MAX : c->to_input + inputs;
   const vyre_string entry = text_there(c, program->info.entry), given = text_there(c, program->given);
   if (!table_add_program_info(c->to, row, input_there))
     return;
@@ -309,9 +309,9 @@ copy_program(const copy *c, uint32_t row, const table_program *program)
   copy_words(c->to, &made->info.modes, &program->info.modes);
   if (c->is_part)
     made->given = given;
-  else if (c->taking && program->given)
+  else if (c->extracts && program->given)
     table_set_side(c->to, COLUMN_NAME, row, text_there(c, program->given));
-  else if (!c->taking)
+  else if (!c->extracts)
     made->given = table_side(c->to, COLUMN_NAME, row);
 }
 
@@ -326,7 +326,7 @@ copy_buffer(const copy *c, uint32_t row, const vyre_buffer_info *buffer)
   made->initializer = initializer < c->entry->initializers ? c->to_initializer + initializer : UINT32_MAX;
 }
 
-/* Names were copied. */
+/* Copies the other side data. Names are already copied. */
 static void
 copy_extras(const copy *c)
 {
@@ -409,7 +409,7 @@ vyre_batch_module(vyre_batch *batch)
 }
 
 static bool
-add(vyre_batch *b, const vyre_module *module, uint32_t first, uint32_t end, bool is_part)
+add_entry(vyre_batch *b, const vyre_module *module, uint32_t first, uint32_t end, bool is_part)
 {
   vyre_module *to = b->module;
   if (!table_array_grow(to, &b->entries, &b->entry_capacity, (uint64_t)b->entry_count + 1, sizeof(*b->entries)))
@@ -447,11 +447,11 @@ vyre_batch_add(vyre_batch *batch, const vyre_module *module)
   VYRE_TRY(vyre_module_status(batch->module));
   VYRE_TRY(vyre_module_status(module));
   if (!vyre_module_is_sealed(module))
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "a module that is not sealed cannot be one of a batch");
-  return add(batch, module, 1, module->view.rows, false) ? VYRE_OK : vyre_module_status(batch->module);
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "only a sealed module can be added to a batch");
+  return add_entry(batch, module, 1, module->view.rows, false) ? VYRE_OK : vyre_module_status(batch->module);
 }
 
-/* Of a program, or the end of all. */
+/* Returns whether the row is a program or the end of the module. */
 static bool
 is_border(const vyre_module *module, uint32_t row)
 {
@@ -467,12 +467,12 @@ vyre_batch_add_part(vyre_batch *batch, const vyre_module *module, vyre_row first
   for (uint32_t i = 0; i < module->type_count; i++)
     right = right && module->types[i].info.count_row == 0;
   if (!right)
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "rows %u to %u of a module are no part of it that can be alone", first.id, end.id);
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "rows %u to %u of a module cannot be added to a batch as a part", first.id, end.id);
   batch->module->growth = module->growth;
-  return add(batch, module, first.id, end.id, true) ? VYRE_OK : vyre_module_status(batch->module);
+  return add_entry(batch, module, first.id, end.id, true) ? VYRE_OK : vyre_module_status(batch->module);
 }
 
-/* The rows of its programs, which stand side by side.  False: they do not. */
+/* Finds the rows of the entry's programs. Returns false if they are not adjacent. */
 static bool
 find_rows(const vyre_module *module, const batch_entry *entry, uint32_t *first, uint32_t *end)
 {
@@ -493,9 +493,9 @@ find_rows(const vyre_module *module, const batch_entry *entry, uint32_t *first, 
   return true;
 }
 
-/* Rows are in program order, and names are their own. */
+/* Marks the module as sealed: rows are in program order, and names are unique. */
 static void
-finish(vyre_module *out)
+finish_module(vyre_module *out)
 {
   out->sealed = out->only_lost = true;
   out->tops_known = out->names_dirty = false;
@@ -511,29 +511,30 @@ vyre_batch_take(vyre_batch *batch, uint32_t entry, vyre_module *out)
   const vyre_module *module = batch->module;
   uint32_t first, end;
   if (entry >= batch->entry_count || !vyre_module_is_sealed(module) || out->view.rows > 1 || out->input_count)
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "entry %u of a batch of %u cannot be taken: its module is sealed, and the other is empty",
+    return VYRE_ERROR(VYRE_CODE_INTERNAL,
+                      "entry %u of a batch of %u cannot be taken: the batch's module must be sealed, and the other module empty",
                       entry, batch->entry_count);
   const batch_entry *e = &batch->entries[entry];
   if (!find_rows(module, e, &first, &end))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "the programs of entry %u of a batch were moved in between others", entry);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "a pass moved programs of other entries between those of entry %u of a batch", entry);
   const copy c = {.batch = batch,
                   .from = module,
                   .to = out,
                   .entry = e,
-                  .taking = true,
+                  .extracts = true,
                   .first = first,
                   .end = end,
                   .start = 1,
                   .from_input = e->first_input,
                   .from_initializer = e->first_initializer};
   find_types(&c);
-  bool right = copy_columns(&c) && take_types(&c) && copy_initializers(&c);
+  bool right = copy_columns(&c) && extract_types(&c) && copy_initializers(&c);
   for (uint32_t i = 0; i < e->inputs && right; i++)
     right = copy_input(&c, &module->inputs[e->first_input + i]);
   if (right) {
     copy_type_ids(&c);
     copy_side(&c);
-    finish(out);
+    finish_module(out);
   }
   return vyre_status_join(vyre_module_status(out), vyre_module_status(batch->module));
 }
@@ -549,12 +550,12 @@ vyre_batch_take_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_modul
   const batch_entry *e = entry < batch->entry_count ? &batch->entries[entry] : NULL;
   if (!e || !vyre_module_is_sealed(module) || out->input_count != (is_first ? 0 : e->inputs) ||
       out->type_count != (is_first ? 0 : e->types) || !find_rows(module, e, &first, &end))
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "entry %u of a batch of %u is no part that goes on there", entry, batch->entry_count);
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "entry %u of a batch of %u does not continue the module", entry, batch->entry_count);
   const copy c = {.batch = batch,
                   .from = module,
                   .to = out,
                   .entry = e,
-                  .taking = true,
+                  .extracts = true,
                   .is_part = true,
                   .first = first,
                   .end = end,
@@ -562,14 +563,14 @@ vyre_batch_take_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_modul
                   .from_input = e->first_input,
                   .from_initializer = e->first_initializer};
   find_types(&c);
-  bool right = copy_columns(&c) && (!is_first || (take_types(&c) && copy_initializers(&c)));
+  bool right = copy_columns(&c) && (!is_first || (extract_types(&c) && copy_initializers(&c)));
   for (uint32_t i = 0; i < e->inputs && right && is_first; i++)
     right = copy_input(&c, &module->inputs[e->first_input + i]);
   if (right) {
     copy_type_ids(&c);
     copy_side(&c);
     if (is_last)
-      finish(out);
+      finish_module(out);
   }
   return vyre_status_join(vyre_module_status(out), vyre_module_status(batch->module));
 }

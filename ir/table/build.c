@@ -1,7 +1,7 @@
-/* The builder: rows appended at a cursor, declarations and constants put at the top of their program.
+/* The builder: appends rows at a cursor, and places declarations and constants at the top of their program.
  *
- * Nothing is checked but memory; a builder whose module failed makes no row and returns row 0, which every call takes as an
- * operand. O(1) each but where said.
+ * Only memory is checked. If the module failed, a builder makes no row and returns row 0, which every call accepts as an operand.
+ * O(1) each unless a comment says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "result.h"
@@ -17,7 +17,7 @@ type_of(const vyre_module *module, vyre_row row)
   return VYRE_ROW_TYPE(module->column[COLUMN_OP][row.id]);
 }
 
-/* Where there is no room yet, or a source location to set. */
+/* Adds a row if there may be no room yet, or a source location to set. */
 static __attribute__((noinline)) vyre_row
 add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
            uint32_t b, uint32_t c)
@@ -28,7 +28,7 @@ add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t wor
   return (vyre_row){row};
 }
 
-/* A row in `region` before `before`, with the builder's source location.  Usually calls nothing. */
+/* Adds a row in `region` before `before`, with the builder's source location. Usually calls no function. */
 static inline vyre_row
 add_at(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
        uint32_t b, uint32_t c)
@@ -47,24 +47,24 @@ add(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags, uint3
 
 /* ---- the cursor ---- */
 
-/* The program that a row is in: O(depth). */
+/* Returns the program that contains a row. O(depth). */
 static uint32_t
-program_over(const vyre_module *module, uint32_t row)
+program_around(const vyre_module *module, uint32_t row)
 {
   while (row && !table_op_is(module, row, VYRE_OP_program))
     row = module->column[COLUMN_PARENT][row];
   return row;
 }
 
-/* The data of the builder's program; NULL: no memory, or the builder is in no program. */
+/* Returns the data of the builder's program, or NULL if memory runs out or the builder is in no program. */
 static table_program *
 program_of(vyre_builder *builder)
 {
   vyre_module *module = builder->module;
-  if (module->failed || !table_know_tops(module))
+  if (module->failed || !table_find_tops(module))
     return NULL;
   if (!builder->program)
-    builder->program = program_over(module, builder->region);
+    builder->program = program_around(module, builder->region);
   return builder->program ? table_program_of(module, builder->program) : NULL;
 }
 
@@ -99,7 +99,7 @@ vyre_row
 vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_t input, vyre_builder *out)
 {
   *out = (vyre_builder){.module = module};
-  if (!table_know_tops(module))
+  if (!table_find_tops(module))
     return VYRE_NONE;
   vyre_row program = add_at(out, 0, 0, VYRE_ROW(VYRE_OP_program, VYRE_VOID, 0), mode, 0, 0, 0, 0);
   if (!program.id || !table_add_program_info(module, program.id, input))
@@ -116,7 +116,7 @@ vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_
   return module->failed ? VYRE_NONE : program;
 }
 
-/* A row after the const and spec rows at the top. */
+/* Adds a row after the const and spec rows at the top. */
 static uint32_t
 add_const_row(vyre_builder *builder, table_program *info, uint32_t word, uint64_t bits)
 {
@@ -181,7 +181,7 @@ vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t s
   return module->failed ? VYRE_NONE : row;
 }
 
-/* A row after the var and buffer rows at the top, or after `after` if that is not 0. */
+/* Adds a row after the var and buffer rows at the top, or after `after` if that is not 0. */
 static vyre_row
 add_declaration(vyre_builder *builder, uint32_t after, uint32_t word, uint32_t imm, uint32_t imm_hi)
 {
@@ -217,7 +217,7 @@ vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, ui
   return row;
 }
 
-/* The last of the workgroup row's operands that come after it, else the row itself.  O(rows at the top). */
+/* Returns the last of the workgroup row's operands that follow it, or the row itself. O(rows at the top). */
 static uint32_t
 last_operand_behind(const vyre_module *module, uint32_t row)
 {
@@ -254,7 +254,7 @@ vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z)
   column[COLUMN_C][row] = z.id;
   if (info->own_one && info->own_one != x.id && info->own_one != y.id && info->own_one != z.id)
     vyre_row_kill(module, (vyre_row){info->own_one});
-  uint32_t last = last_operand_behind(module, row); /* operands come first: it goes after them */
+  uint32_t last = last_operand_behind(module, row); /* the row moves behind its operands */
   if (last == row)
     return;
   bool is_last_decl = info->last_decl == row;
@@ -369,7 +369,7 @@ vyre_build_join(vyre_builder *builder, const vyre_row *parts, uint32_t count)
   return join(builder, join(builder, parts[0], parts[1], VYRE_NONE), parts[2], parts[3]);
 }
 
-/* The payload of a tuple of these. */
+/* Returns the payload of a tuple of the parts. */
 static uint32_t
 tuple_of(const vyre_module *module, const vyre_row *parts, uint32_t count)
 {
@@ -384,7 +384,7 @@ vyre_row
 vyre_build_tuple(vyre_builder *builder, const vyre_row *parts, uint32_t count)
 {
   const vyre_type type = VYRE_TYPE(VYRE_TUPLE, 1);
-  uint32_t at = 0; /* where the innermost tuple begins */
+  uint32_t at = 0; /* first part of the innermost tuple */
   while (count - at > 3)
     at += 2;
   vyre_row operands[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
@@ -394,7 +394,7 @@ vyre_build_tuple(vyre_builder *builder, const vyre_row *parts, uint32_t count)
   vyre_row row = add(builder, VYRE_OP_tuple, type, 0, imm, 0, operands[0], operands[1], operands[2]);
   while (at) {
     at -= 2;
-    /* The type of all: that of the rest, if these two have it too. */
+    /* The common type: that of the rest, if these two have it too. */
     vyre_type rest = VYRE_TUPLE_TYPE(imm);
     bool same = type_of(builder->module, parts[at]) == rest && type_of(builder->module, parts[at + 1]) == rest;
     imm = VYRE_TUPLE_OF((count - at) & 0xffffu, same ? rest : 0);
@@ -483,9 +483,9 @@ add_region(vyre_builder *builder, vyre_row control, vyre_opcode op, vyre_type ty
 }
 
 static void
-enter(vyre_builder *builder, vyre_row region)
+enter_region(vyre_builder *builder, vyre_row region)
 {
-  if (!region.id) /* out of memory: stay where rows may go */
+  if (!region.id) /* out of memory: keep the cursor */
     return;
   builder->region = region.id;
   builder->before = 0;
@@ -497,7 +497,7 @@ vyre_build_if(vyre_builder *builder, vyre_row condition)
   vyre_row row = add(builder, VYRE_OP_if, VYRE_VOID, 0, 0, 0, condition, VYRE_NONE, VYRE_NONE);
   vyre_row then = add_region(builder, row, VYRE_OP_region, VYRE_VOID, VYRE_THEN, VYRE_NONE);
   add_region(builder, row, VYRE_OP_region, VYRE_VOID, VYRE_ELSE, VYRE_NONE);
-  enter(builder, then);
+  enter_region(builder, then);
   return row;
 }
 
@@ -505,7 +505,7 @@ vyre_row
 vyre_build_for(vyre_builder *builder, vyre_row from, vyre_row to, vyre_row step)
 {
   vyre_row row = add(builder, VYRE_OP_for, VYRE_VOID, 0, 0, 0, from, to, step);
-  enter(builder, add_region(builder, row, VYRE_OP_body, type_of(builder->module, from), 0, VYRE_NONE));
+  enter_region(builder, add_region(builder, row, VYRE_OP_body, type_of(builder->module, from), 0, VYRE_NONE));
   return row;
 }
 
@@ -515,7 +515,7 @@ vyre_build_loop(vyre_builder *builder)
   vyre_row row = add(builder, VYRE_OP_loop, VYRE_VOID, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   vyre_row body = add_region(builder, row, VYRE_OP_region, VYRE_VOID, VYRE_BODY, VYRE_NONE);
   add_region(builder, row, VYRE_OP_region, VYRE_VOID, VYRE_CONTINUING, VYRE_NONE);
-  enter(builder, body);
+  enter_region(builder, body);
   return row;
 }
 
@@ -523,7 +523,7 @@ vyre_row
 vyre_build_block(vyre_builder *builder)
 {
   vyre_row row = add(builder, VYRE_OP_block, VYRE_VOID, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  enter(builder, add_region(builder, row, VYRE_OP_region, VYRE_VOID, VYRE_BLOCK, VYRE_NONE));
+  enter_region(builder, add_region(builder, row, VYRE_OP_region, VYRE_VOID, VYRE_BLOCK, VYRE_NONE));
   return row;
 }
 
@@ -537,7 +537,7 @@ vyre_row
 vyre_build_case(vyre_builder *builder, vyre_row switch_row, vyre_row labels, bool is_default)
 {
   vyre_row row = add_region(builder, switch_row, VYRE_OP_case, VYRE_VOID, is_default ? VYRE_CASE_DEFAULT : 0, labels);
-  enter(builder, row);
+  enter_region(builder, row);
   return row;
 }
 

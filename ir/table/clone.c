@@ -1,4 +1,4 @@
-/* Copies of rows within a program.
+/* Copies rows within a program.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -9,7 +9,7 @@ mapped(const uint32_t *map, uint32_t map_rows, uint32_t row)
   return row < map_rows && row && map[row] ? map[row] : row;
 }
 
-/* What is kept beside the columns of rows in a region. */
+/* Copies the side data of a row in a region. */
 static void
 copy_side(vyre_module *module, uint32_t from, uint32_t to)
 {

@@ -1,8 +1,8 @@
-/* Diagnostics as text: the message, the source line, a caret below it, the fix.
+/* Prints diagnostics: the message, the source line, a caret below it, the fix.
  *
- * The caret line repeats the tabs of the source line, so that it lines up whatever the tab width is, and has one column for each
- * UTF-8 character.  Limits: a character is taken to be one column wide; control characters in the source line are printed as
- * spaces; of a line longer than WINDOW bytes the part around the caret is printed, with "..." where something is left out.
+ * The caret line repeats the tabs of the source line, so that it is aligned for every tab width, and has one column for each UTF-8
+ * character. Limits: every character counts as one column wide. Control characters in the source line are printed as spaces. Of a
+ * line longer than WINDOW bytes, the part around the caret is printed, with "..." for the omitted parts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* snprintf's way to write: counts everything, stores what fits. */
+/* A bounded output like snprintf's: counts everything, stores the bytes that fit. */
 typedef struct sink {
   char *text;
   size_t capacity;
@@ -47,7 +47,7 @@ starts_character(char byte)
   return ((unsigned char)byte & 0xc0u) != 0x80u;
 }
 
-/* The part of a source line that is printed: bytes from `begin` to `end` of `length`. */
+/* The printed part of a source line: bytes from `begin` to `end` of `length`. */
 typedef struct window {
   const char *source;
   size_t begin, end, length;
@@ -55,7 +55,7 @@ typedef struct window {
 
 #define WINDOW 240u
 
-/* `column` counts from 0.  Both ends are at the start of a character. */
+/* Chooses the printed part. `column` counts from 0. Both ends are at the start of a character. */
 static window
 window_around(const char *source, size_t length, size_t column)
 {
@@ -75,7 +75,7 @@ window_around(const char *source, size_t length, size_t column)
   return w;
 }
 
-/* Carriage returns and the like would move the terminal's cursor. */
+/* Replaces control characters, which would move the terminal's cursor, by spaces. */
 static void
 put_source_line(sink *out, const window *w)
 {

@@ -1,4 +1,4 @@
-/* Editing rows in place, moving them, removing them; replacing uses in one sweep.
+/* Edits rows in place, moves and removes them; replaces uses in one sweep.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -91,7 +91,7 @@ vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row bef
     return;
   table_link(module, row.id, region.id, before.id);
   if (module->side[COLUMN_NAME])
-    module->names_dirty = true; /* it may come from another program */
+    module->names_dirty = true; /* the row may come from another program */
 }
 
 void
@@ -118,7 +118,7 @@ vyre_module_settle_rows(vyre_module *module)
 {
   uint32_t *const *column = module->column;
   const bool versions = (module->made & VYRE_VERSIONS) != 0;
-  module->tops_known = false; /* a literal may have become another row */
+  module->tops_known = false; /* a const row may have become another row */
   for (uint32_t row = 1; row < module->view.rows; row++) {
     const uint32_t word = column[COLUMN_OP][row];
     if (versions && (table_word_flags(word) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0)
@@ -149,9 +149,9 @@ vyre_row_depth(const vyre_view *view, uint32_t row)
   return depth;
 }
 
-/* The end of row's chain; every row of the chain then points at it.  A cycle is cut when the walk has been too long. */
+/* Returns the end of row's chain, and makes every row of the chain point at it. A cycle is cut after `rows` steps. */
 static uint32_t
-follow(uint32_t *fwd, uint32_t row, uint32_t rows)
+find_chain_end(uint32_t *fwd, uint32_t row, uint32_t rows)
 {
   uint32_t end = row;
   for (uint32_t steps = 0; fwd[end] != end && steps < rows; steps++)
@@ -176,7 +176,7 @@ vyre_module_forward(vyre_module *module, uint32_t *fwd)
   fwd[0] = 0;
   for (uint32_t row = 0; row < rows; row++)
     if (fwd[row] != row)
-      follow(fwd, row, rows);
+      find_chain_end(fwd, row, rows);
   for (uint32_t row = 1; row < rows; row++) {
     column[COLUMN_A][row] = fwd[column[COLUMN_A][row]];
     column[COLUMN_C][row] = fwd[column[COLUMN_C][row]];

@@ -61,20 +61,20 @@ vyre_verify_hints(verifier *k, uint32_t row)
   const uint32_t *literals = vyre_row_hint_literals(k->module, (vyre_row){row}, &count);
   (void)vyre_row_decorations(k->module, (vyre_row){row}, &all);
   if (hints & ~known || v->imm_hi[row]) {
-    vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, but hints of %s are the bits 0x%x", hints, v->imm_hi[row],
+    vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, but the hints of %s are the bits 0x%x", hints, v->imm_hi[row],
                        is_loop ? "a loop" : "a selection", known);
     return;
   }
   const uint32_t wanted = is_loop ? literal_count(hints) : 0;
   if (count != wanted || all != (wanted ? wanted + 2 : 0)) {
-    vyre_verify_report(k, row, "has %u words of decorations; the literals of its hints 0x%x would be %u", all, hints,
+    vyre_verify_report(k, row, "has %u words of decorations, but the literals of its hints 0x%x need %u", all, hints,
                        wanted ? wanted + 2 : 0);
     return;
   }
   if (!is_loop)
     return;
   if ((hints & VYRE_HINT_DONT_UNROLL) && (hints & (VYRE_HINT_UNROLL | VYRE_HINT_PEEL_COUNT | VYRE_HINT_PARTIAL_COUNT)))
-    vyre_verify_report(k, row, "is not to be unrolled, and is (hints 0x%x)", hints);
+    vyre_verify_report(k, row, "has both dont_unroll and a hint to unroll (hints 0x%x)", hints);
   if ((hints & VYRE_HINT_ITERATION_MULTIPLE) && literals &&
       literals[literal_count(hints & (VYRE_HINT_ITERATION_MULTIPLE - 1))] == 0)
     vyre_verify_report(k, row, "has an iteration multiple of 0");

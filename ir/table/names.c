@@ -1,8 +1,8 @@
-/* Makes names unique within their program, program names within the module.
+/* Makes names unique within their program, and program names within the module.
  *
- * In program order the first row with a name keeps it; a later one gets "name_1", or the next number whose name no row has.  So
- * a row's name does not depend on the order in which names were given.  Expected O(rows): an array says of each string which row
- * has it, and for each doubled name the next number to try is remembered.  Scratch: 4 bytes for each byte of text.
+ * In program order the first row with a name keeps it. A later one gets "name_1", or the next number whose name is free. So a name
+ * does not depend on the order in which names were set. Expected O(rows): an array has the row that uses each string, and for each
+ * duplicated name the last number that was tried. Scratch: 4 bytes for each byte of text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -12,17 +12,17 @@
 #define NUMBER_ROOM 16 /* "_4294967295" */
 
 typedef struct name_use {
-  uint32_t row;    /* the last one of those that were looked at which keeps the name; 0: none */
-  uint32_t number; /* the last that was tried for others with it */
+  uint32_t row;    /* the last visited row that keeps the name, or 0 */
+  uint32_t number; /* the last number that was tried for other rows with the name */
 } name_use;
 
 typedef struct names {
   vyre_module *module;
-  name_use *uses; /* by half of the string: no two are less than 2 bytes apart */
+  name_use *uses; /* indexed by string / 2: strings are at least 2 bytes apart */
   uint32_t capacity;
 } names;
 
-/* Room for the uses of all strings. */
+/* Makes room for the uses of all strings. */
 static bool
 cover_strings(names *n)
 {
@@ -34,9 +34,9 @@ cover_strings(names *n)
   return true;
 }
 
-/* Whether the name is new from `first` on; then it is the row's. */
+/* Claims a name for the row. Returns false if a row from `first` on has it. */
 static bool
-take(const names *n, uint32_t name, uint32_t first, uint32_t row)
+claim_name(const names *n, uint32_t name, uint32_t first, uint32_t row)
 {
   name_use *use = &n->uses[name / 2];
   if (use->row >= first)
@@ -45,7 +45,7 @@ take(const names *n, uint32_t name, uint32_t first, uint32_t row)
   return true;
 }
 
-/* "_" and the number; how many characters. */
+/* Writes "_" and the number. Returns the number of characters. */
 static size_t
 put_number(char *text, uint32_t number)
 {
@@ -58,7 +58,7 @@ put_number(char *text, uint32_t number)
   return length;
 }
 
-/* Another name for `row`, which has one that a row from `first` on keeps.  `text` holds it, with room for a number. */
+/* Gives `row` a new name, because its name belongs to another row from `first` on. `text` has the name and room for a number. */
 static bool
 rename_as(names *n, uint32_t first, uint32_t row, char *text)
 {
@@ -68,7 +68,7 @@ rename_as(names *n, uint32_t first, uint32_t row, char *text)
     made = vyre_string_intern(n->module, text, length + put_number(text + length, ++number));
     if (!made || !cover_strings(n))
       return false;
-  } while (!take(n, made, first, row));
+  } while (!claim_name(n, made, first, row));
   n->uses[*name / 2].number = number;
   *name = made;
   return true;
@@ -88,14 +88,14 @@ rename_row(names *n, uint32_t first, uint32_t row)
   return renamed;
 }
 
-/* The names of the rows from `first` to before `end`. */
+/* Renames duplicates among the rows from `first` to before `end`. */
 static bool
 rename_doubled(names *n, uint32_t first, uint32_t end)
 {
   const uint32_t *cells = n->module->column[COLUMN_NAME];
   bool doubled = false;
   for (uint32_t row = table_next_cell(cells, first, end); row < end; row = table_next_cell(cells, row + 1, end))
-    doubled |= !take(n, cells[row], first, row);
+    doubled |= !claim_name(n, cells[row], first, row);
   if (!doubled)
     return true;
   for (uint32_t row = table_next_cell(cells, first, end); row < end; row = table_next_cell(cells, row + 1, end))
@@ -111,11 +111,11 @@ rename_programs(names *n)
   const uint32_t *cells = n->module->column[COLUMN_NAME], held = n->module->side[COLUMN_NAME];
   for (uint32_t program = view->first[0]; program && program < held; program = view->next[program])
     if (cells[program])
-      (void)take(n, cells[program], 1, program);
+      (void)claim_name(n, cells[program], 1, program);
   for (uint32_t program = view->first[0]; program && program < held; program = view->next[program])
     if (cells[program] && n->uses[cells[program] / 2].row != program && !rename_row(n, 1, program))
       return false;
-  memset(n->uses, 0, n->capacity * sizeof(*n->uses)); /* programs and rows may be called the same */
+  memset(n->uses, 0, n->capacity * sizeof(*n->uses)); /* programs and rows may have equal names */
   return true;
 }
 

@@ -1,4 +1,4 @@
-/* The op table as data: ops.def's rows, by number.
+/* The op table as data: the rows of ops.def by number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/ir.h"
@@ -11,10 +11,11 @@ enum {
 #define VYRE_OP(number, ...) +1
 #include "vyre/ops.def"
 };
-static_assert(VYRE_OP__COUNT <= VYRE_OP__ROOM, "plugins have room for so many, which is part of their interface");
-static_assert(VYRE_OPSET_VERSION == 2 && OPS == 256 && VYRE_OP__COUNT == 344,
-              "a new op makes a new op set: its number comes after all others; raise VYRE_OPSET_VERSION and the minor number of "
-              "VYRE_PLUGIN_ABI, have .opset below tell its op set, then change these numbers");
+static_assert(VYRE_OP__COUNT <= VYRE_OP__ROOM, "plugins size arrays by VYRE_OP__ROOM, which is part of their ABI");
+static_assert(
+    VYRE_OPSET_VERSION == 2 && OPS == 256 && VYRE_OP__COUNT == 344,
+    "a new op makes a new op set: its number is greater than all others; raise VYRE_OPSET_VERSION and the minor number of "
+    "VYRE_PLUGIN_ABI, set its op set in .opset below, then change these numbers");
 
 #define PURE       VYRE_OP_PURE
 #define COMMUTES   VYRE_OP_COMMUTES
@@ -35,7 +36,7 @@ static_assert(VYRE_OPSET_VERSION == 2 && OPS == 256 && VYRE_OP__COUNT == 344,
 #define GT VYRE_COMPARES_GREATER
 #define UN VYRE_COMPARES_UNORDERED
 
-/* Laws: the fields that they fill. */
+/* Laws: the fields that they set. */
 #define NONE
 #define SELF(it)     , .self = VYRE_SELF_##it
 #define ABSORBS(it)  , .absorbs = VYRE_ABSORBS_##it

@@ -1,4 +1,4 @@
-/* The types of results.
+/* The result types of ops.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "result.h"
@@ -13,10 +13,10 @@ enum result_form { OF_A, OF_B, FIXED, LANE, JOINED, TWO, MIXED, OUTER, MATMAT, T
 #define F32X2 FIXED, VYRE_TYPE(VYRE_F32, 2)
 #define F32X4 FIXED, VYRE_TYPE(VYRE_F32, 4)
 
-/* Ops with a rule of their own; the result of one that is missing here has the type of operand a. */
+/* Ops with a rule of their own. The result of any other op has the type of operand a. */
 static const struct {
   uint8_t form;
-  vyre_type type; /* of FIXED */
+  vyre_type type; /* for FIXED */
 } results[VYRE_OP__COUNT] = {
     [VYRE_OP_length] = {U32},
     [VYRE_OP_join] = {JOINED, 0},
@@ -63,13 +63,13 @@ static const struct {
 };
 
 static typed
-one(uint32_t kind, uint32_t lanes)
+one_value(uint32_t kind, uint32_t lanes)
 {
   return (typed){VYRE_TYPE(kind, lanes), 0};
 }
 
 static typed
-several(uint32_t count, vyre_type type)
+tuple_of_parts(uint32_t count, vyre_type type)
 {
   return (typed){VYRE_TYPE(VYRE_TUPLE, 1), VYRE_TUPLE_OF(count, type)};
 }
@@ -92,27 +92,27 @@ result_of(vyre_opcode op, const typed operands[3])
   case FIXED:
     return (typed){results[op].type, 0};
   case LANE:
-    return one(VYRE_TYPE_KIND(a), 1);
+    return one_value(VYRE_TYPE_KIND(a), 1);
   case JOINED:
-    return one(VYRE_TYPE_KIND(a), result_joined_lanes(operands));
+    return one_value(VYRE_TYPE_KIND(a), result_joined_lanes(operands));
   case TWO:
-    return several(2, a);
+    return tuple_of_parts(2, a);
   case MIXED:
-    return several(2, 0);
+    return tuple_of_parts(2, 0);
   case OUTER:
-    return several(VYRE_TYPE_LANES(b), a);
+    return tuple_of_parts(VYRE_TYPE_LANES(b), a);
   case MATMAT:
-    return several(rights, column);
+    return tuple_of_parts(rights, column);
   case TRANSPOSED:
-    return several(VYRE_TYPE_LANES(column), VYRE_TYPE(VYRE_TYPE_KIND(column), columns));
+    return tuple_of_parts(VYRE_TYPE_LANES(column), VYRE_TYPE(VYRE_TYPE_KIND(column), columns));
   case INVERSE:
-    return several(columns, column);
+    return tuple_of_parts(columns, column);
   case DETERMINANT:
-    return one(VYRE_TYPE_KIND(column), 1);
+    return one_value(VYRE_TYPE_KIND(column), 1);
   case MATVEC:
     return (typed){column, 0};
   case VECMAT:
-    return one(VYRE_TYPE_KIND(right), rights);
+    return one_value(VYRE_TYPE_KIND(right), rights);
   }
   return (typed){0, 0};
 }

@@ -1,4 +1,4 @@
-/* The types of results, op by op: builders and the parser give them, and the verifier compares rows with them.
+/* The result types of ops. Builders and the parser use them, and the verifier compares rows with them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_RESULT_H
@@ -6,20 +6,20 @@
 
 #include "vyre/types.h"
 
-/* The type of a row, and of a tuple its payload: how many parts, and their type. */
+/* The type of a row; for a tuple also its payload, the number of parts and their type. */
 typedef struct typed {
   vyre_type type;
   uint32_t imm;
 } typed;
 
-/* The result type of an op whose rule is SAME or BOOL. */
+/* Returns the result type of an op whose rule is SAME or BOOL. */
 static inline vyre_type
 result_uniform(const vyre_op_info *info, vyre_type a)
 {
   return info->rule == VYRE_RULE_BOOL ? VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(a)) : a;
 }
 
-/* Returns how many lanes a `join` of these operands has; the type of a missing one is 0. */
+/* Returns the lanes of a `join` of these operands. The type of a missing operand is 0. */
 static inline uint32_t
 result_joined_lanes(const typed operands[3])
 {
@@ -27,15 +27,15 @@ result_joined_lanes(const typed operands[3])
          (operands[2].type ? VYRE_TYPE_LANES(operands[2].type) : 0);
 }
 
-/* The type of a part of a `frexp` of a value of type `a`. */
+/* Returns the type of a part of a `frexp` of a value of type `a`. */
 static inline vyre_type
 result_frexp_part(vyre_type a, uint32_t part)
 {
   return part == 0 ? a : VYRE_TYPE(VYRE_I32, VYRE_TYPE_LANES(a));
 }
 
-/* Returns the result of an op on valid operands.  The type follows from the operands alone: the op is no access to memory, has no
- * opaque value, and is neither a `tuple` nor a `part`; if its rule is FREE, it is `matvec` or `vecmat`. */
+/* Returns the result of an op on valid operands. The type must follow from the operands alone: the op is not a memory access,
+ * `tuple` or `part`, and has no opaque value. If its rule is FREE, it is `matvec` or `vecmat`. */
 typed result_of(vyre_opcode op, const typed operands[3]);
 
 #endif

@@ -1,8 +1,8 @@
-/* Address space of a module: how much is reserved, and how it gets more.
+/* Address space of a module: how much is reserved, and how it grows.
  *
- * A pass holds addresses of columns, so they move only when no pass runs: while a module is built, and when it is sealed.  In
- * between a module has the room that it was given, many times its rows.  A process may be allowed little address space in all, so
- * room that is not needed yet is reserved only if as much again could be reserved.
+ * A pass holds addresses of columns, so they move only when no pass runs: while a module is built, and when it is sealed. In
+ * between, a module has its reserved room, many times its rows. A process may have little address space in all, so room that is not
+ * needed yet is reserved only if as much again could be reserved.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
@@ -25,9 +25,9 @@ table_room_bytes(const vyre_module *module)
 
 /* ---- spaces of destroyed modules ----
  *
- * A small module costs about thirty system calls and as many page faults.  The spaces of a few destroyed modules are therefore kept
- * for the next ones, with their pages, if the default allocator made them.  Builds with sanitizers keep none, so that an access to
- * a destroyed module faults there. */
+ * A small module costs about thirty system calls and as many page faults. The spaces of a few destroyed modules are therefore kept
+ * for the next ones, with their pages, if the default allocator made them. Builds with sanitizers keep none, so that an access to a
+ * destroyed module faults there. ------------ */
 
 #ifdef VYRE_SANITIZED
 enum { KEPT_SPACES = 1, KEEPS_SPACES = false };
@@ -42,7 +42,8 @@ typedef struct kept_space {
   size_t accessible[COLUMN__COUNT];
 } kept_space;
 
-/* No thread waits for the lock, because it stays locked in a process that was forked while another thread had it. */
+/* Threads only try the lock and never wait for it, because it stays locked in a process that was forked while another thread held
+ * it. */
 static kept_space kept_spaces[KEPT_SPACES];
 static uint32_t kept_count;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,7 +55,7 @@ is_default(const vyre_allocator *a)
   return a->reserve == own->reserve && a->commit == own->commit && a->release == own->release;
 }
 
-/* Pops the space with that stretch, or with any stretch if it is 0, that was kept last.  Returns false if there is none, or if
+/* Pops the most recently kept space with that stretch, or with any stretch if it is 0. Returns false if there is none, or if
  * another thread has the lock. */
 static bool
 pop_kept_space(size_t stretch, kept_space *out)
@@ -72,8 +73,7 @@ pop_kept_space(size_t stretch, kept_space *out)
   return i > 0;
 }
 
-/* Keeps *space.  Returns false if nothing is to be released; else *space is what is to be released: the space that was kept first,
- * or the given one itself. */
+/* Keeps *space. Returns whether a space must be released; *space is then that space: the oldest kept one, or the given one. */
 static bool
 exchange_kept_space(kept_space *space)
 {
@@ -92,7 +92,7 @@ exchange_kept_space(kept_space *space)
   return is_full;
 }
 
-/* Returns whether there was any.  Runs when address space is short, and when the library is unloaded. */
+/* Releases all kept spaces, when address space is short and when the library is unloaded. Returns whether there were any. */
 static bool
 release_kept_spaces(void)
 {
@@ -145,7 +145,7 @@ reserve_space(const vyre_allocator *a, size_t bytes)
   return !space && release_kept_spaces() ? a->reserve(a->user, bytes) : space;
 }
 
-/* NULL: it is refused, or would leave less than it takes. */
+/* Reserves space that is not needed yet. Returns NULL if it is refused, or if as much again would be refused. */
 static char *
 reserve_wish(const vyre_allocator *a, size_t bytes)
 {
@@ -158,7 +158,8 @@ reserve_wish(const vyre_allocator *a, size_t bytes)
   return rest ? space : NULL;
 }
 
-/* Reserves space for *rows rows.  If that is refused, it tries fewer, down to `least`.  Sets *rows to the number reserved. */
+/* Reserves space for *rows rows. If that is refused, tries fewer, and finally `least` rows if they are needed. Sets *rows to the
+ * number reserved. */
 static char *
 reserve(const vyre_allocator *a, uint32_t least, bool needed, uint32_t *rows, size_t *accessible)
 {
@@ -176,7 +177,7 @@ reserve(const vyre_allocator *a, uint32_t least, bool needed, uint32_t *rows, si
   return needed ? reserve_space(a, stretch_of(least) * COLUMN__COUNT) : NULL;
 }
 
-/* Commits as much of each column there as here, and copies its contents. */
+/* Copies each column to a new space, and commits as much there. */
 static bool
 copy_columns(const vyre_module *module, char *space, size_t stretch, size_t *accessible)
 {
@@ -210,7 +211,7 @@ show_columns(vyre_module *module)
   vyre_module_show_analyses(module, analyses);
 }
 
-/* Replaces the room by a larger one, of `least` rows to `most`. */
+/* Moves the columns to a larger room, of `least` to `most` rows. Returns false if it is refused. */
 static bool
 make_room(vyre_module *module, uint32_t least, uint32_t most, bool needed)
 {
@@ -252,6 +253,6 @@ void
 table_seal_room(vyre_module *module)
 {
   module->building = false;
-  if (module->room / TABLE_ROOM_LOW < module->view.rows) /* if that is refused, the room is enough until a pass needs more */
+  if (module->room / TABLE_ROOM_LOW < module->view.rows) /* if it is refused, the room suffices until a pass needs more */
     table_wish_room(module, table_room_for(module->view.rows));
 }

@@ -1,4 +1,4 @@
-/* What source lines are in, interned: equal scopes have equal numbers, and what a scope names comes before it.
+/* Source scopes of lines, interned: equal scopes have equal numbers, and a scope follows the scopes that it names.
  *
  * O(1) each.
  *
@@ -32,7 +32,7 @@ is_same(const vyre_scope_info *a, const vyre_scope_info *b)
          a->order == b->order && a->depth == b->depth;
 }
 
-/* The slot where it is, or would be; there is room in the set. */
+/* Returns the slot that has the scope, or the empty slot for it. The set has room. */
 static uint32_t *
 slot_of(const vyre_module *module, const vyre_scope_info *info)
 {
@@ -44,7 +44,7 @@ slot_of(const vyre_module *module, const vyre_scope_info *info)
   return &module->scope_set.slots[slot];
 }
 
-/* How deep what it names nests, which is there already. */
+/* Returns the nesting depth of a scope from that of the scopes that it names. */
 static uint32_t
 depth_of(const vyre_module *module, const vyre_scope_info *info)
 {
@@ -64,7 +64,7 @@ vyre_scope_intern(vyre_module *module, const vyre_scope_info *given)
     info.caller = info.call_line = info.call = 0;
   if (info.variable >= module->scope_count || info.values >= module->scope_count)
     info.variable = info.index = info.values = info.order = info.depth = 0;
-  if (depth_of(module, &info) > VYRE_SCOPE_DEPTH) /* what can best be done without goes first */
+  if (depth_of(module, &info) > VYRE_SCOPE_DEPTH) /* If it is too deep, first drops the variable, then the caller. */
     info.variable = info.index = info.values = info.order = info.depth = 0;
   if (depth_of(module, &info) > VYRE_SCOPE_DEPTH)
     info.caller = info.call_line = info.call = 0;

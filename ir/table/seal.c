@@ -1,8 +1,8 @@
-/* Sealing: rows densely in program order, dead and unlinked ones dropped.
+/* Sealing: numbers rows densely in program order, and drops dead and unlinked rows.
  *
- * One walk gives the new order and links; then what rows are is gathered in that order, by way of columns of links that are written
- * last.  Where rows only went, those that are left move up in place, and links follow from parents.  Linear in rows; scratch: 16
- * bytes a row, or 4.
+ * One walk computes the new order and links. Then the contents of rows are gathered in that order, through the columns of links,
+ * which are written last. If rows were only removed, the remaining ones move up in place, and links follow from parents. Linear in
+ * rows. Scratch: 16 bytes for each row, or 4.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
@@ -16,10 +16,10 @@ typedef struct sealer {
   uint32_t count;          /* after, without row 0 */
   uint32_t *map;           /* old id -> new id */
   uint32_t *order;         /* new id -> old id */
-  uint32_t *parent, *next; /* as the columns will be */
+  uint32_t *parent, *next; /* the new columns */
 } sealer;
 
-/* Whether the links of row k, the rows before it being right, say that it follows row k - 1 in program order. */
+/* Returns whether the links of row k put it after row k - 1 in program order. The rows before it are valid. */
 static bool
 follows(const vyre_view *view, uint32_t k)
 {
@@ -52,17 +52,17 @@ table_is_dense(const vyre_module *module)
   return true;
 }
 
-/* Numbers and links rows.  False: the links are damaged.  A row is reached from its neighbour or parent only if it names the same
- * parent, so that order and parents agree; one that is reached twice is in a circle. */
+/* Numbers and links rows. Returns false if the links are damaged. A row is reached from its neighbour or parent only if it has the
+ * same parent, so order and parents agree. A row that is reached twice is in a cycle. */
 static bool
 walk(sealer *s)
 {
   const vyre_view *view = &s->module->view;
   const uint32_t *op = view->op, *parent = view->parent, *next = view->next, *first = view->first;
   uint32_t *map = s->map, *order = s->order, *new_parent = s->parent, *new_next = s->next;
-  uint32_t *prev = s->module->column[COLUMN_PREV], *last = s->module->column[COLUMN_LAST]; /* which nobody reads any more */
+  uint32_t *prev = s->module->column[COLUMN_PREV], *last = s->module->column[COLUMN_LAST]; /* not read any more */
   const uint32_t rows = s->rows;
-  uint32_t count = 0, steps = 0, region = 0, new_region = 0, before = 0; /* before: the last row that was placed in the region */
+  uint32_t count = 0, steps = 0, region = 0, new_region = 0, before = 0; /* before: the last placed row of the region */
   memset(map, 0, rows * sizeof(*map));
   memset(new_next, 0, rows * sizeof(*new_next));
   memset(last, 0, rows * sizeof(*last));
@@ -74,7 +74,7 @@ walk(sealer *s)
       order[count] = row;
       new_parent[count] = new_region;
       prev[count] = before;
-      new_next[before] = count; /* of row 0 for a first child */
+      new_next[before] = count; /* for a first child, next of row 0 */
       last[new_region] = before = count;
       if (first[row]) {
         region = row;
@@ -84,7 +84,7 @@ walk(sealer *s)
         continue;
       }
     }
-    while (!next[row] && region) { /* region is a row that was reached */
+    while (!next[row] && region) { /* the region is a row that was reached */
       row = region;
       before = new_region;
       region = parent[row];
@@ -103,14 +103,14 @@ mapped(const uint32_t *map, uint32_t rows, uint32_t row)
   return map[row < rows ? row : 0];
 }
 
-/* All but row 0, which is nothing ever. */
+/* Copies a column back, except row 0, which is always null. */
 static void
 copy_back(const sealer *s, table_column column, const uint32_t *made)
 {
   memcpy(s->module->column[column] + 1, made + 1, s->count * sizeof(*made));
 }
 
-/* What rows are. */
+/* Gathers op words and payloads. */
 static void
 gather_contents(const sealer *s)
 {
@@ -147,7 +147,7 @@ gather_operands(const sealer *s)
   copy_back(s, COLUMN_C, c);
 }
 
-/* The walk has written the other links. */
+/* Writes the links that the walk did not write. */
 static void
 link_anew(const sealer *s)
 {
@@ -155,13 +155,13 @@ link_anew(const sealer *s)
   const uint32_t *parent = s->parent, count = s->count;
   uint32_t *restrict first = column[COLUMN_FIRST];
   for (uint32_t k = 0; k < count; k++)
-    first[k] = parent[k + 1] == k ? k + 1 : 0; /* it stands right behind its parent */
+    first[k] = parent[k + 1] == k ? k + 1 : 0; /* a first child follows its parent */
   first[count] = 0;
   memcpy(column[COLUMN_PARENT], parent, (count + 1) * sizeof(*parent));
   memcpy(column[COLUMN_NEXT], s->next, (count + 1) * sizeof(*parent));
 }
 
-/* A side column: few rows have something in it.  That is taken out, and put back where its rows are now. */
+/* Moves a side column. Few of its cells are set, so they are taken out, and stored at the new rows. */
 static bool
 move_side(const sealer *s, table_column column)
 {
@@ -170,13 +170,13 @@ move_side(const sealer *s, table_column column)
   const uint32_t held = module->side[column];
   uint32_t count = 0, last = 0;
   for (uint32_t row = table_next_cell(cells, 0, held); row < held; row = table_next_cell(cells, row + 1, held)) {
-    to[count] = s->map[row]; /* 0: it is dropped */
+    to[count] = s->map[row]; /* 0 if the row is dropped */
     values[count] = cells[row];
     cells[row] = 0;
     last = to[count] > last ? to[count] : last;
     count++;
   }
-  if (held <= last && !table_grow_side(module, column, last)) /* a row may move up beyond what the column holds */
+  if (held <= last && !table_grow_side(module, column, last)) /* the last row may have a greater id than before */
     return false;
   for (uint32_t i = 0; i < count; i++)
     if (to[i])
@@ -185,17 +185,17 @@ move_side(const sealer *s, table_column column)
   return true;
 }
 
-/* Versions, where they hold.  In place, by the rows as they were, whichever order the new ones have. */
+/* Moves versions in place, if they are valid, by the old rows; the new rows may have any order. */
 static bool
 move_versions(const sealer *s)
 {
   vyre_module *module = s->module;
   const uint32_t held = module->side[COLUMN_VERSION], *map = s->map;
-  uint32_t *version = module->column[COLUMN_VERSION], *moved = module->column[COLUMN_NEXT]; /* links are written after this */
-  if (module->only_lost) {                                                                  /* no row comes after where it was */
+  uint32_t *version = module->column[COLUMN_VERSION], *moved = module->column[COLUMN_NEXT]; /* links are written later */
+  if (module->only_lost) {                                                                  /* no row moves to a greater id */
     for (uint32_t row = 1; row < held; row++)
       version[map[row]] = version[row];
-    version[0] = 0; /* what dropped rows had */
+    version[0] = 0; /* dropped rows were written there */
   } else {
     memset(moved, 0, (s->count + 1) * sizeof(*moved));
     for (uint32_t row = 1; row < held; row++)
@@ -214,15 +214,15 @@ move_versions(const sealer *s)
   return moved_all;
 }
 
-/* ---- where rows only went ------------------------------------------------------------------------------------------------ */
+/* ---- if rows were only removed ------------------------------------------------------------------------------------------- */
 
-/* Numbers those that are left: what stood in a row that went is gone, too.  False: the links are damaged. */
+/* Numbers the remaining rows, and drops rows inside removed rows. Returns false if the links are damaged. */
 static bool
-number_left(sealer *s)
+number_remaining(sealer *s)
 {
   const uint32_t *op = s->module->view.op, *parent = s->module->view.parent, rows = s->rows;
   uint32_t *map = s->map, count = 0;
-  map[0] = 1; /* programs are there */
+  map[0] = 1; /* programs are kept */
   for (uint32_t row = 1; row < rows; row++) {
     if (parent[row] >= row)
       return false;
@@ -235,7 +235,7 @@ number_left(sealer *s)
   return true;
 }
 
-/* In place: no row comes behind where it was, and what is written over was read. */
+/* Moves rows up in place. No row moves to a greater id, and a row is read before it is overwritten. */
 static void
 move_up(const sealer *s)
 {
@@ -243,7 +243,7 @@ move_up(const sealer *s)
   uint32_t *op = column[COLUMN_OP], *imm = column[COLUMN_IMM], *imm_hi = column[COLUMN_IMM_HI], *parent = column[COLUMN_PARENT];
   uint32_t *a = column[COLUMN_A], *b = column[COLUMN_B], *c = column[COLUMN_C];
   const uint32_t *map = s->map, rows = s->rows;
-  for (uint32_t row = 1, k = 1; row < rows; row++) { /* a row that goes is written over */
+  for (uint32_t row = 1, k = 1; row < rows; row++) { /* a dropped row is overwritten */
     const uint32_t stays = map[row] != 0;
     op[k] = op[row];
     imm[k] = imm[row];
@@ -256,14 +256,14 @@ move_up(const sealer *s)
   }
 }
 
-/* All links but parents, of rows in program order. */
+/* Computes all links but parents for rows in program order. */
 static void
 link_by_parents(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
   const uint32_t *parent = column[COLUMN_PARENT], count = s->count;
   uint32_t *prev = column[COLUMN_PREV], *next = column[COLUMN_NEXT], *first = column[COLUMN_FIRST], *last = column[COLUMN_LAST];
-  uint32_t region = 0, before = 0; /* the last row so far in the region of the row at hand */
+  uint32_t region = 0, before = 0; /* the last row so far in the current region */
   first[0] = last[0] = 0;
   for (uint32_t k = 1; k <= count; k++) {
     if (parent[k] != region) {
@@ -272,7 +272,7 @@ link_by_parents(const sealer *s)
       before = last[region];
     }
     if (region == k - 1)
-      first[region] = k; /* it stands right behind its parent */
+      first[region] = k; /* a first child follows its parent */
     prev[k] = before;
     next[before] = k;
     next[k] = first[k] = last[k] = 0;
@@ -293,7 +293,7 @@ static vyre_status
 renumber(sealer *s)
 {
   vyre_module *module = s->module;
-  if (module->only_lost ? !number_left(s) : !walk(s))
+  if (module->only_lost ? !number_remaining(s) : !walk(s))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "the rows of a module do not form a tree");
   for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
     if (!move_side(s, (table_column)column))
@@ -340,7 +340,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
   VYRE_TRY(vyre_module_status(module));
   uint32_t rows = module->view.rows;
   module->lost_versions = false;
-  if (!module->sealed) /* their columns are by row */
+  if (!module->sealed) /* these columns are indexed by row */
     vyre_module_drop_analyses(module, (VYRE_ANALYSES | VYRE_COLUMNS) & ~VYRE_VERSIONS, false);
   if (module->sealed || (!module->only_lost && table_is_dense(module))) {
     for (uint32_t row = 0; map && row < rows; row++)

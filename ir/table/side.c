@@ -1,7 +1,7 @@
-/* What is kept beside the columns: names, lines, spec ids, decorations, inputs, programs, buffers, initializers.
+/* Data beside the columns: names, lines, spec ids, decorations, inputs, programs, buffers, initializers.
  *
- * A name and a source location are columns (scopes.c has what lines are in); the rest has one `extra` entry for each row that has
- * any of it.  Entries of rows that were dropped stay until the module is cleared.
+ * Names and source locations are columns (scopes.c has the scopes of lines). A row with any other data has one `extra` entry.
+ * Entries of dropped rows stay until the module is cleared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -139,7 +139,8 @@ vyre_row_set_decorations(vyre_module *module, vyre_row row, const uint32_t *word
   if (!extra)
     return;
   if (count > extra->decoration_count) {
-    uintptr_t inside = (uintptr_t)words - (uintptr_t)module->decoration_words; /* another row's, in the array that may move */
+    /* the words may be another row's, in the array that may move */
+    uintptr_t inside = (uintptr_t)words - (uintptr_t)module->decoration_words;
     uint64_t needed = (uint64_t)module->decoration_count + count;
     if (!table_array_grow(module, &module->decoration_words, &module->decoration_capacity, needed, sizeof(uint32_t)))
       return;

@@ -1,6 +1,6 @@
-/* Interned text: one growing buffer, a string is the offset of its first byte, and a hash set finds equal ones.
+/* Interned text: one growing buffer. A string is the offset of its first byte, and a hash set finds equal texts.
  *
- * A text ends at its first zero byte.  Limit: 4 GiB of text in a module.  O(length) for each.
+ * A text ends at its first zero byte. Limit: 4 GiB of text in a module. O(length) each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -17,7 +17,7 @@ hash_of(const vyre_module *module, uint32_t string)
   return XXH3_64bits(text, strlen(text));
 }
 
-/* Offset 0 is "". */
+/* Makes offset 0 the empty text. */
 static bool
 start_texts(vyre_module *module)
 {
@@ -43,7 +43,7 @@ vyre_string_intern(vyre_module *module, const char *text, size_t length)
     if (strncmp(known, text, length) == 0 && known[length] == '\0')
       return string;
   }
-  /* The text may lie in the buffer that is about to move. */
+  /* The text may be in the buffer that is about to move. */
   uintptr_t inside = (uintptr_t)text - (uintptr_t)module->texts;
   uint64_t needed = (uint64_t)module->texts_size + length + 1;
   if (!table_array_grow(module, &module->texts, &module->texts_capacity, needed, 1))

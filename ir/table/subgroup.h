@@ -6,14 +6,14 @@
 
 #include "vyre/types.h"
 
-/* Combines values of lanes: add to xor. */
+/* Returns whether the op combines values of lanes: subgroup_add to subgroup_xor. */
 static inline bool
 subgroup_combines(vyre_opcode op)
 {
   return op >= VYRE_OP_subgroup_add && op <= VYRE_OP_subgroup_xor;
 }
 
-/* The vyre_group values that an op's imm may have, a bit each. */
+/* Returns the vyre_group values that the op's imm may have, a bit for each. */
 static inline unsigned
 subgroup_groups(vyre_opcode op)
 {

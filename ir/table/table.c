@@ -1,8 +1,8 @@
 /* Memory of a module: columns that grow in place, arrays, hash sets; creating, clearing, destroying and copying a module.
  *
- * Columns grow their committed part by a factor, so a row costs no call in the long run; addresses change only where room.c is
- * asked for more room.  A failure lasts (until vyre_module_clear): capacity is set to the number of rows, so that
- * making a row needs no other check.
+ * The committed part of columns grows by a factor, so the cost of a row is constant on average. Addresses change only when room.c
+ * makes more room. A failure lasts until vyre_module_clear: it sets capacity to the number of rows, so making a row needs no other
+ * check.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -49,7 +49,7 @@ table_resize(vyre_module *module, void *memory, size_t old_size, size_t new_size
   return resized;
 }
 
-/* Rows that a stretch with that many committed bytes holds. */
+/* Returns the rows that fit into a stretch with that many committed bytes. */
 static uint32_t
 rows_in(const vyre_module *module, size_t bytes)
 {
@@ -69,7 +69,7 @@ commit_column(vyre_module *module, uint32_t column, size_t bytes)
   return true;
 }
 
-/* The committed size that comes after `bytes`: twice as much; a quarter more once that is much, for nothing is copied. */
+/* Returns the committed size that follows `bytes`: twice as much, or a quarter more for large sizes, as nothing is copied. */
 static size_t
 next_size(const vyre_module *module, size_t bytes)
 {
@@ -77,7 +77,7 @@ next_size(const vyre_module *module, size_t bytes)
   return grown < module->stretch ? grown : module->stretch;
 }
 
-/* Room for more rows than there are: more address space, where that is allowed now. */
+/* Returns whether there is address space for another row. Makes more if columns may move now. */
 static bool
 has_room(vyre_module *module)
 {
@@ -227,18 +227,19 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
       .op_infos = vyre_op_infos,
       .op_count = VYRE_OP__COUNT,
       .op_info_stride = sizeof(vyre_op_info),
-  }; /* row 0 needs room as any other */
+  }; /* row 0 needs room like any other */
   module->building = true;
   module->growth = VYRE_MODULE_GROWTH;
   if (!table_need_room(module, 1, TABLE_ROOM_LEAST)) {
     vyre_module_destroy(module);
-    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: no address space for a module\nFix: allow more (ulimit -v)");
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "out of memory: the address space does not suffice for a module\nFix: allow more (ulimit -v)");
   }
   if (!table_grow(module)) {
     vyre_module_destroy(module);
     return VYRE_OUT_OF_MEMORY("for a module's first rows");
   }
-  module->view.rows = 1; /* committed memory is zero: row 0 is there */
+  module->view.rows = 1; /* committed memory is zero, so row 0 exists */
   module->sealed = module->only_lost = true;
   module->tops_known = true;
   *out = module;
@@ -255,9 +256,9 @@ vyre_module_reserve(vyre_module *module, uint32_t rows)
 /* Larger memory is freed at once. */
 #define KEPT_MOST ((size_t)16 << 20)
 
-/* Replaces the kept memory by one of so many bytes.  If memory runs out the module fails, as for any other memory. */
+/* Replaces the kept memory by `bytes` bytes, or frees it if that is 0. If memory runs out, the module fails. */
 static void
-keep(vyre_module *module, size_t bytes)
+replace_kept(vyre_module *module, size_t bytes)
 {
   if (module->kept)
     table_resize(module, module->kept, module->kept_bytes, 0);
@@ -274,7 +275,7 @@ vyre_module_borrow(vyre_module *module, size_t least, size_t *out_bytes)
   if (module->lent)
     return NULL;
   if (module->kept_bytes < least)
-    keep(module, least);
+    replace_kept(module, least);
   module->lent = module->kept != NULL;
   *out_bytes = module->kept_bytes;
   return module->kept;
@@ -285,9 +286,9 @@ vyre_module_give_back(vyre_module *module, size_t wanted)
 {
   module->lent = false;
   if (wanted > KEPT_MOST || module->kept_bytes > KEPT_MOST)
-    keep(module, 0);
+    replace_kept(module, 0);
   else if (wanted > module->kept_bytes)
-    keep(module, wanted);
+    replace_kept(module, wanted);
 }
 
 void
@@ -311,7 +312,7 @@ vyre_module_destroy(vyre_module *module)
   table_array_free(module, &module->decoration_words, &module->decoration_capacity, sizeof(uint32_t));
   table_array_free(module, &module->initializer_words, &module->initializer_word_capacity, sizeof(uint32_t));
   table_array_free(module, &module->initializers, &module->initializer_capacity, sizeof(*module->initializers));
-  keep(module, 0);
+  replace_kept(module, 0);
   vyre_allocator allocator = module->allocator;
   vyre_state_graph_free(&module->graph, &allocator);
   if (module->space)
@@ -380,10 +381,10 @@ vyre_module_status(const vyre_module *module)
   if (module->fault[0])
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s", module->fault);
   if (module->rows_failed && module->view.rows >= module->max_rows)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: a module of %u rows at most is full", module->max_rows);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: a module has reached its limit of %u rows", module->max_rows);
   if (module->rows_failed)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "out of memory: %u rows came of a module that had room for no more when it was sealed\n"
+                      "out of memory: a module has %u rows, and no room for more until it is sealed\n"
                       "Fix: make fewer rows in one pass, or allow more address space (ulimit -v)",
                       module->view.rows);
   return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a module of %u rows", module->view.rows);
@@ -404,7 +405,7 @@ vyre_module_reserved_bytes(const vyre_module *module)
   return table_room_bytes(module);
 }
 
-/* The rows as they are, with everything beside them. */
+/* Copies the rows and side tables. */
 static bool
 copy_module(const vyre_module *from, vyre_module *to)
 {

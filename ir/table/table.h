@@ -1,14 +1,14 @@
-/* The module's internals, for the files of ir/ that build, edit and seal it.  All others read the view.
+/* The module's internals, for the files of ir/ that build, edit and seal it. All other code uses the view.
  *
- * Memory of a module: one reservation holds the columns, each its own stretch, committed from its start as the table grows.  What
- * is reserved is room for many times the rows there are (room.c), not for all that a module may ever have.
+ * Memory of a module: one reservation holds the columns. Each column is a stretch of it, committed from its start as the table
+ * grows. The reservation has room for many times the module's rows (room.c), not for max_rows.
  *
- *   | op ... | imm ... | imm_hi ... | a ... | ... | last ... | name ... | line ... | file ... | extra ... | loop ... | ...
- *     44 bytes a row, always                                  16 bytes a row, each stretch only once    analyses: 4 bytes a row
- *                                                             one of its cells is set                   each, once it was made
+ *     | op ... | imm ... | imm_hi ... | a ... | ... | last ... | name ... | line ... | file ... | extra ... | loop ... | ...
+ *       44 bytes a row, always                                  16 bytes a row, each stretch only once    analyses: 4 bytes a row
+ *                                                               one of its cells is set                   each, once it was made
  *
- * A stretch starts k cache lines into its first page, k its number: rows with one id in all columns then fall into different cache
- * sets.  Side columns and those of analyses are zero after the last row, so that making a row does not touch them.
+ * Stretch k starts k cache lines into its first page, so that the cells of one row fall into different cache sets. Side columns and
+ * analysis columns are zero after the last row, so making a row does not write them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TABLE_H
@@ -24,13 +24,13 @@
 #endif
 #define TABLE_MAX_ROWS (1u << 28)
 
-/* Room: a pass, which cannot have its columns moved, may make sixteen rows of each that came in, and of a small module a million.
- * That is 92 bytes of address space a row, 97 MB a module at least.  Where sealing finds less than fourfold room, it makes new. */
+/* Room: columns cannot move inside a pass. So a pass may make sixteen rows for each existing one, and at least a million. That is
+ * 92 bytes of address space for each row, at least 97 MB for a module. If sealing finds less than fourfold room, it makes more. */
 #define TABLE_ROOM_LEAST (1u << 20)
 #define TABLE_ROOM_TIMES 16u
 #define TABLE_ROOM_LOW   4u
 
-/* The view's columns, then the side columns, then those of analyses. */
+/* The view's columns, the side columns, and the columns of analyses. */
 typedef enum table_column {
   COLUMN_OP,
   COLUMN_IMM,
@@ -45,10 +45,10 @@ typedef enum table_column {
   COLUMN_LAST,
   COLUMN_SIDE,               /* the first side column */
   COLUMN_NAME = COLUMN_SIDE, /* a string */
-  COLUMN_LINE,               /* 0: none */
-  COLUMN_PLACE,              /* vyre_scope << 10 | column; 1023: that column or more */
-  COLUMN_EXTRA,              /* an index of `extras` */
-  COLUMN_ANALYSIS,           /* the first of an analysis */
+  COLUMN_LINE,               /* or 0 */
+  COLUMN_PLACE,              /* vyre_scope << 10 | column, at most 1023 */
+  COLUMN_EXTRA,              /* an index into `extras` */
+  COLUMN_ANALYSIS,           /* the first column of an analysis */
   COLUMN_VERSION = COLUMN_ANALYSIS,
   COLUMN_LOOP,
   COLUMN_LOOP_NEXT,
@@ -61,45 +61,45 @@ typedef enum table_column {
   COLUMN__COUNT
 } table_column;
 
-#define TABLE_PLACE_BITS 10u /* of the column, in COLUMN_PLACE */
+#define TABLE_PLACE_BITS 10u /* bits of the column in COLUMN_PLACE */
 #define TABLE_LINE_BYTES 64u
 #define TABLE_STAGGER    (COLUMN__COUNT * TABLE_LINE_BYTES)
 
 /* Data that few rows have. */
 typedef struct table_extra {
-  uint32_t spec_id;                       /* UINT32_MAX: none */
-  uint32_t decorations, decoration_count; /* words of `decoration_words` */
-  uint32_t info;                          /* index of `programs` or `buffers`, by the row's op; UINT32_MAX: none */
+  uint32_t spec_id;                       /* or UINT32_MAX */
+  uint32_t decorations, decoration_count; /* range of `decoration_words` */
+  uint32_t info;                          /* index into `programs` or `buffers`, by the row's op, or UINT32_MAX */
 } table_extra;
 
 typedef struct table_program {
   vyre_program_info info;
-  uint32_t last_const; /* the row that new const and spec rows go after; 0: to the front */
-  uint32_t last_decl;  /* the row that new var and buffer rows go after; 0: after last_const */
-  uint32_t workgroup;  /* the workgroup row; 0: none */
-  uint32_t own_one;    /* the const row that vyre_build_program made for it, while nothing else uses it */
-  vyre_string given;   /* in a batch: its name before it was there */
+  uint32_t last_const; /* new const and spec rows follow this row, or come first if it is 0 */
+  uint32_t last_decl;  /* new var and buffer rows follow this row, or last_const if it is 0 */
+  uint32_t workgroup;  /* the workgroup row, or 0 */
+  uint32_t own_one;    /* the const row that vyre_build_program made, while nothing else uses it */
+  vyre_string given;   /* in a batch: its original name */
 } table_program;
 
 typedef struct table_type {
-  vyre_type_info info; /* `members` is not used */
-  uint32_t members;    /* index of the first in `members` */
-  uint32_t length_row; /* the last pure row that a length in it is computed by; 0: none */
+  vyre_type_info info; /* without `members` */
+  uint32_t members;    /* index of the first one in `members` */
+  uint32_t length_row; /* the last pure row from which a length in the type is computed, or 0 */
   uint32_t extent;     /* vyre_type_extent */
 } table_type;
 
 typedef struct table_scope {
   vyre_scope_info info;
-  uint32_t depth; /* how deep what it names nests */
+  uint32_t depth; /* nesting depth of the scopes that it names */
 } table_scope;
 
 typedef struct table_initializer {
   uint32_t offset, count;
 } table_initializer;
 
-/* Open addressing, linear probing; 0 is an empty slot; the key of an entry is found through its index.  Not uthash: the
- * indices are dense numbers into arrays that move; with an entry of uthash for each string parsing a text of names takes 30 %
- * longer (bench-ir, "parse (names)"), and consts are looked up for each constant that is built. */
+/* A hash set with linear probing. 0 is an empty slot, and the key of an entry is found through its index. It is not uthash because
+ * indices are dense numbers into arrays that move. With a uthash entry for each string, parsing a text of names takes 30 % longer
+ * (bench-ir, "parse (names)"), and each constant that is built is a lookup. */
 typedef struct table_set {
   uint32_t *slots;
   uint32_t capacity; /* a power of two, or 0 */
@@ -107,39 +107,39 @@ typedef struct table_set {
 } table_set;
 
 struct vyre_module {
-  vyre_view view; /* at the start, because a view is its module */
+  vyre_view view; /* first, because a view is cast to its module */
   uint32_t *column[COLUMN__COUNT];
-  uint32_t capacity;            /* rows that the committed part of every column of the view can hold */
-  uint32_t side[COLUMN__COUNT]; /* of a side column, or an analysis: one more than the last row that is perhaps not zero */
-  uint32_t made;                /* analyses whose columns say how the module is; a change does not unsay it, sealing does */
+  uint32_t capacity;            /* rows that fit into the committed part of every view column */
+  uint32_t side[COLUMN__COUNT]; /* side column or analysis: one more than the last row that may be nonzero */
+  uint32_t made;                /* analyses whose columns are computed; sealing clears bits, other changes do not */
   size_t committed[COLUMN__COUNT];
-  size_t accessible[COLUMN__COUNT]; /* bytes of each stretch that need no commit: `committed`, or more in a space used again */
+  size_t accessible[COLUMN__COUNT]; /* bytes of each stretch that need no commit: at least `committed`, more in a reused space */
   vyre_state_graph graph;           /* of versions; its column is COLUMN_VERSION */
   uint32_t max_rows;
-  uint32_t room; /* rows that the reserved part of every column can hold */
-  bool building; /* it was not sealed since it was empty, or reserved anew: no pass holds addresses of columns, so they may move */
+  uint32_t room; /* rows that fit into the reserved part of every column */
+  bool building; /* not sealed since it was empty or reserved: columns may move, as no pass holds their addresses */
   uint32_t growth;
   bool failed;
-  bool rows_failed; /* ... because max_rows was reached, or `room` while nothing may move */
-  char fault[200];  /* ... because of an invalid edit; empty: it did not */
+  bool rows_failed; /* failed at max_rows, or at `room` while columns may not move */
+  char fault[200];  /* the message of an invalid edit, or "" */
   bool sealed;
-  bool only_lost;     /* since it was sealed rows went, if anything: ids are in program order */
-  bool lost_versions; /* sealing dropped a row that some version is made of */
-  bool names_dirty;   /* some name was set, or moved, since names were made unique */
-  bool tops_known;    /* `consts` and last_const, last_decl of each program are right */
+  bool only_lost;     /* since the last seal rows were only removed: ids are in program order */
+  bool lost_versions; /* the last seal dropped a row that a version refers to */
+  bool names_dirty;   /* a name was set or moved since names were made unique */
+  bool tops_known;    /* `consts`, and last_const and last_decl of each program, are valid */
   char *space;
   size_t stretch; /* bytes from one column to the next */
   vyre_allocator allocator;
-  size_t heap_bytes; /* in side tables */
-  void *kept;        /* lent to users of the module */
+  size_t heap_bytes; /* bytes of side tables */
+  void *kept;        /* lent to users of the module (vyre_module_borrow) */
   size_t kept_bytes;
   bool lent;
 
-  char *texts; /* interned texts, each with its zero byte; a string is an offset */
+  char *texts; /* interned texts with their zero bytes; a string is an offset */
   uint32_t texts_size, texts_capacity;
   table_set strings;
 
-  table_set consts; /* rows that vyre_build_const and vyre_build_invocation may give out again */
+  table_set consts; /* rows that vyre_build_const and vyre_build_invocation may return again */
 
   table_type *types; /* from id 256 on */
   uint32_t type_count, type_capacity;
@@ -147,7 +147,7 @@ struct vyre_module {
   uint32_t member_count, member_capacity;
   table_set type_set; /* type ids */
 
-  table_scope *scopes; /* that lines are in; 0 is none */
+  table_scope *scopes; /* scopes of lines; 0 is unused */
   uint32_t scope_count, scope_capacity, last_scope;
   table_set scope_set;
   vyre_input *inputs;
@@ -156,7 +156,7 @@ struct vyre_module {
   uint32_t program_count, program_capacity;
   vyre_buffer_info *buffers;
   uint32_t buffer_count, buffer_capacity;
-  table_extra *extras; /* 0 is none */
+  table_extra *extras; /* 0 is unused */
   uint32_t extra_count, extra_capacity;
   uint32_t *decoration_words;
   uint32_t decoration_count, decoration_capacity;
@@ -165,7 +165,7 @@ struct vyre_module {
   table_initializer *initializers;
   uint32_t initializer_count, initializer_capacity;
 
-  /* returned when memory ran out, so that callers need not check */
+  /* returned if memory runs out, so that callers need no check */
   vyre_input no_input;
   table_program no_program;
   vyre_buffer_info no_buffer;
@@ -173,17 +173,20 @@ struct vyre_module {
 
 /* ---- room.c: address space ---- */
 
-/* Room for `need` rows, more than there is, or up to `wish`.  False: no memory, and nothing changed. */
+/* Makes room for `need` rows, or for up to `wish` rows. `need` exceeds the present room. Returns false if memory runs out; then
+ * nothing is changed. */
 bool table_need_room(vyre_module *module, uint32_t need, uint32_t wish);
-void table_wish_room(vyre_module *module, uint32_t wish); /* room for so many rows, or as many as can be had */
-void table_seal_room(vyre_module *module);                /* more of it, where there is little left */
+/* Makes room for `wish` rows, or for as many as possible. */
+void table_wish_room(vyre_module *module, uint32_t wish);
+/* Makes more room if little is left. */
+void table_seal_room(vyre_module *module);
 size_t table_room_bytes(const vyre_module *module);
 /* Releases the module's space, or keeps it for another module. */
 void table_release_room(vyre_module *module);
-/* Makes the bytes from `old_bytes` to `bytes` of a stretch accessible and zero.  Returns false if memory runs out. */
+/* Makes the bytes from `old_bytes` to `bytes` of a stretch accessible and zero. Returns false if memory runs out. */
 bool table_commit(const vyre_allocator *a, char *stretch, size_t *accessible, size_t old_bytes, size_t bytes);
 
-/* The room for a module of so many rows. */
+/* Returns the room for a module with `rows` rows. */
 static inline uint32_t
 table_room_for(uint32_t rows)
 {
@@ -194,20 +197,25 @@ table_room_for(uint32_t rows)
 
 /* ---- table.c: memory ---- */
 
-/* From here on every builder call does nothing. */
+/* Marks the module as failed. All builder calls do nothing from now on. */
 void table_fail(vyre_module *module);
-bool table_grow(vyre_module *module);                                         /* room for one more row */
-bool table_grow_to(vyre_module *module, uint32_t rows);                       /* room for so many, of a module without rows */
-bool table_grow_side(vyre_module *module, table_column column, uint32_t row); /* so that it has that row */
-bool table_grow_analysis(vyre_module *module, table_column column);           /* room for as many rows as the table has */
-/* Room for `count` elements of `size` bytes at *array; *array, *capacity are changed.  False: failed. */
+/* Makes room for one more row. */
+bool table_grow(vyre_module *module);
+/* Makes room for `rows` rows in a module without rows. */
+bool table_grow_to(vyre_module *module, uint32_t rows);
+/* Grows a side column to include `row`. */
+bool table_grow_side(vyre_module *module, table_column column, uint32_t row);
+/* Grows an analysis column to the size of the table. */
+bool table_grow_analysis(vyre_module *module, table_column column);
+/* Makes room for `count` elements of `size` bytes in *array, and updates *array and *capacity. Returns false if the module
+ * failed. */
 bool table_array_grow(vyre_module *module, void *array, uint32_t *capacity, uint64_t count, size_t size);
 void table_array_free(vyre_module *module, void *array, uint32_t *capacity, size_t size);
 void *table_resize(vyre_module *module, void *memory, size_t old_size, size_t new_size);
 
-/* Room for one more entry.  `hash` gives the hash of an entry. */
+/* Makes room for one more entry. `hash` computes the hash of an entry. */
 bool table_set_grow(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry));
-/* Adds an entry, for which there is room. */
+/* Adds an entry. The set has room for it. */
 static inline void
 table_set_add(table_set *set, uint64_t hash, uint32_t entry)
 {
@@ -222,48 +230,55 @@ void table_set_free(vyre_module *module, table_set *set);
 void table_set_clear(table_set *set);
 
 /* ---- side.c ---- */
-table_extra *table_extra_of(vyre_module *module, uint32_t row); /* made if there is none; NULL: no memory */
+/* Returns the row's extra data, which it makes if there is none, or NULL if memory runs out. */
+table_extra *table_extra_of(vyre_module *module, uint32_t row);
 table_program *table_program_of(vyre_module *module, uint32_t program);
 bool table_add_program_info(vyre_module *module, uint32_t row, uint32_t input);
 bool table_add_buffer_info(vyre_module *module, uint32_t row, uint32_t set, uint32_t binding);
 void table_clear_side(vyre_module *module);
 bool table_clone_side(const vyre_module *from, vyre_module *to);
 
-/* Makes each input's list of programs.  O(programs). */
+/* Makes each input's list of programs. O(programs). */
 void table_link_inputs(vyre_module *module);
 
 /* ---- types.c ---- */
-/* The id of that type, of one that is there already unless it is to stay apart; 0: no memory.  `members` may not point into the
- * module. */
+/* Returns the id of a type, equal to an existing one unless `apart` is set, or 0 if memory runs out. `members` must not point into
+ * the module. */
 vyre_type_id table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_member *members, bool apart);
-/* Count rows through `map`; equal types stay apart. */
+/* Renumbers the rows of array lengths. Types that become equal remain distinct. */
 void table_remap_types(vyre_module *module, const uint32_t *map);
-/* The last row that a length in the type is computed by, where that is no spec row; 0: none. */
+/* Returns the last row from which a length in the type is computed, unless it is a spec row, or 0. */
 uint32_t table_length_row(const vyre_module *module, vyre_type_id type);
 
-/* Sets align and size from the other fields. */
+/* Computes align and size from the other fields. */
 void table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_member *members);
 
-/* ---- for a module whose arrays were filled from outside: the sets over them.  False: doubled (strings: or empty), or no memory,
- * and then the module failed.  Types need the rows. ---- */
+/* Build the sets over arrays that were filled from outside. They return false if an entry is duplicated (or an empty string), or if
+ * memory runs out; then the module failed. Types need the rows. */
 bool table_index_strings(vyre_module *module);
-bool table_index_scopes(vyre_module *module); /* and how deep each is: what a scope names comes first */
+/* Also computes the depth of each scope. A scope must follow the scopes that it names. */
+bool table_index_scopes(vyre_module *module);
 bool table_index_types(vyre_module *module);
 
 /* ---- seal.c ---- */
-/* Whether every row already has its dense id.  Follows no link that was not checked, so any table may be given. */
+/* Returns whether every row already has its dense id. The module may have invalid links. */
 bool table_is_dense(const vyre_module *module);
 
 /* ---- tops.c: the top of programs ---- */
-/* Finds const rows at the top of each program, and where new rows go there, unless that is known.  O(rows at the tops). */
-bool table_know_tops(vyre_module *module);
-uint32_t table_find_const(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits); /* or built-in */
+/* Finds the const rows at the top of each program, and the positions of new rows there, if they are not known. O(rows at the
+ * tops). */
+bool table_find_tops(vyre_module *module);
+/* Returns the program's const or built-in row with this op word and payload, or 0. */
+uint32_t table_find_const(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits);
 bool table_add_const(vyre_module *module, uint32_t row);
-void table_forget_const(vyre_module *module, uint32_t row); /* before a const row changes or moves */
-void table_leave_top(vyre_module *module, uint32_t row);    /* before a row is unlinked */
+/* Removes a const row from the set, before it changes or moves. */
+void table_forget_const(vyre_module *module, uint32_t row);
+/* Updates the data about a program's top before a row is unlinked. */
+void table_leave_top(vyre_module *module, uint32_t row);
 
 /* ---- names.c ---- */
-bool table_unique_names(vyre_module *module); /* of a module in program order */
+/* Makes names unique. The module is in program order. */
+bool table_unique_names(vyre_module *module);
 
 /* ---- inline: links and rows ---- */
 
@@ -273,7 +288,7 @@ table_op_is(const vyre_module *module, uint32_t row, vyre_opcode op)
   return VYRE_ROW_OP(module->column[COLUMN_OP][row]) == (uint32_t)op;
 }
 
-/* Rows that are at a program's top once, for all their users: const rows and built-ins. */
+/* Returns whether rows of the op are shared by all their users at a program's top: const rows and built-ins. */
 static inline bool
 table_is_shared(uint32_t word)
 {
@@ -281,7 +296,7 @@ table_is_shared(uint32_t word)
   return op == VYRE_OP_const || vyre_op_is_invocation(op);
 }
 
-/* Flags of the op of an op word. */
+/* Returns the flags of the op of an op word. */
 static inline uint32_t
 table_word_flags(uint32_t word)
 {
@@ -294,7 +309,8 @@ table_flags(const vyre_module *module, uint32_t row)
   return table_word_flags(module->column[COLUMN_OP][row]);
 }
 
-/* Whether `operand` as right operand of a row with that op word and a can be a literal: a plain const row of the right type. */
+/* Returns whether the right operand of a row with the op word and a can become a literal: `operand` is a const row of the right
+ * type. */
 static inline bool
 table_takes_imm(const vyre_module *module, uint32_t word, uint32_t a, uint32_t operand)
 {
@@ -309,7 +325,7 @@ table_takes_imm(const vyre_module *module, uint32_t word, uint32_t a, uint32_t o
   return type == VYRE_ROW_TYPE(module->column[COLUMN_OP][a]);
 }
 
-/* Makes `row` immediate, if its b is a const row that it can take.  An `at` keeps imm_hi, its type. */
+/* Makes `row` immediate if its b is a const row of the right type. An `at` row keeps imm_hi, its type. */
 static inline void
 table_normalize(vyre_module *module, uint32_t row)
 {
@@ -324,6 +340,7 @@ table_normalize(vyre_module *module, uint32_t row)
   column[COLUMN_OP][row] |= (uint32_t)VYRE_ROW_IMM << 24;
 }
 
+/* Links an unlinked row into `region`, before `before`, or at the end if that is 0. */
 static inline void
 table_link(vyre_module *module, uint32_t row, uint32_t region, uint32_t before)
 {
@@ -343,7 +360,7 @@ table_link(vyre_module *module, uint32_t row, uint32_t region, uint32_t before)
   module->sealed = module->only_lost = false;
 }
 
-/* A new row, for which there is room, in `region`, before `before` (0: at its end). */
+/* Makes a row in `region`, before `before`, or at the end if that is 0. The table has room for it. */
 static inline uint32_t
 table_put_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
               uint32_t b, uint32_t c)
@@ -362,7 +379,7 @@ table_put_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t wo
   return row;
 }
 
-/* The same; 0: no memory. */
+/* Does the same, and makes room first. Returns 0 if memory runs out. */
 static inline uint32_t
 table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
               uint32_t b, uint32_t c)
@@ -372,14 +389,14 @@ table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t wo
   return table_put_row(module, region, before, word, imm, imm_hi, a, b, c);
 }
 
-/* The side column's cell, 0 where it was never written. */
+/* Returns the cell of a side column, or 0 if it was never written. */
 static inline uint32_t
 table_side(const vyre_module *module, table_column column, uint32_t row)
 {
   return row < module->side[column] ? module->column[column][row] : 0;
 }
 
-/* The first row from `row` on whose cell of a side column is not 0; `rows`: there is none before that. */
+/* Returns the first row from `row` on whose cell in a side column is not 0, or `rows` if there is none. */
 static inline uint32_t
 table_next_cell(const uint32_t *cells, uint32_t row, uint32_t rows)
 {

@@ -1,9 +1,9 @@
-/* The top of programs: const, built-in and spec rows, then workgroup, buffer and var rows; where new ones go, and which const and
- * built-in rows there are.
+/* The top of programs: const, built-in and spec rows, then workgroup, buffer and var rows. Finds the positions of new rows, and
+ * existing const and built-in rows.
  *
- * Such a row is found by (program, op word, bits) in one hash set for the module, whose entries are rows: an entry counts only
- * while the columns still say so.  One outside the top is never in the set, so whatever is found dominates every row of its
- * program.  Sealing forgets the set; the next constant that is built finds all tops again, O(rows there), once.
+ * One hash set of the module finds a row by (program, op word, bits). An entry is valid only while the columns still match. Rows
+ * outside the top are never in the set, so a row that is found dominates every row of its program. Sealing clears the set; the next
+ * constant that is built finds all tops again, once, in O(rows there).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -49,7 +49,7 @@ table_add_const(vyre_module *module, uint32_t row)
   return true;
 }
 
-/* Removes the row, moving back entries that were probed past it. */
+/* Removes the row, and moves back entries that were probed past it. */
 void
 table_forget_const(vyre_module *module, uint32_t row)
 {
@@ -94,9 +94,9 @@ table_leave_top(vyre_module *module, uint32_t row)
     info->own_one = 0;
 }
 
-/* Const, built-in and spec rows at the front, then declarations and pure rows over them. */
+/* Finds the end of the const, built-in and spec rows, and of the declarations and pure rows that follow them. */
 static bool
-know_top(vyre_module *module, uint32_t program)
+find_top(vyre_module *module, uint32_t program)
 {
   table_program *info = table_program_of(module, program);
   info->last_const = 0;
@@ -123,14 +123,14 @@ know_top(vyre_module *module, uint32_t program)
 }
 
 bool
-table_know_tops(vyre_module *module)
+table_find_tops(vyre_module *module)
 {
   if (module->tops_known)
     return true;
   table_set_clear(&module->consts);
   uint32_t program = module->column[COLUMN_FIRST][0];
   for (; program; program = module->column[COLUMN_NEXT][program])
-    if (!know_top(module, program))
+    if (!find_top(module, program))
       return false;
   module->tops_known = true;
   return true;

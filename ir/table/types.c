@@ -1,7 +1,8 @@
-/* The types of memory: scalars and vectors are their own ids, matrices, arrays and structs are in a table, each once.
+/* Types of memory. Scalars and vectors are their own ids; matrices, arrays and structs are interned in a table.
  *
- * Layout: what is given, else std430's (SPIR-V and GLSL specifications: a vector of 2 or 4 aligns to its size, of 3 to that of 4;
- * arrays and structs to their greatest part).  Sizes saturate at 2^32 - 1.  Making a type costs O(its members), expected.
+ * The layout is the given one, or std430's (SPIR-V and GLSL specifications). A vector of 2 or 4 aligns to its size, a vector of 3
+ * to that of 4. Arrays and structs align to their most aligned part. Sizes saturate at 2^32 - 1. Making a type is O(its members),
+ * expected.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -92,7 +93,7 @@ hash_of(const vyre_module *module, uint32_t id)
 }
 
 static bool
-equal(const vyre_module *module, const table_type *known, const vyre_type_info *info, const vyre_member *members)
+types_are_equal(const vyre_module *module, const table_type *known, const vyre_type_info *info, const vyre_member *members)
 {
   const vyre_type_info *k = &known->info;
   if (k->form != info->form || k->flags != info->flags || k->element != info->element || k->count != info->count ||
@@ -108,7 +109,8 @@ table_length_row(const vyre_module *module, vyre_type_id type)
   return type >= FIRST_ID && type - FIRST_ID < module->type_count ? module->types[type - FIRST_ID].length_row : 0;
 }
 
-/* Taken from its parts, which know theirs: nested types may be exponentially large, so that no walk visits all parts. */
+/* Returns table_length_row of a new type from that of its parts. Nested types may be exponentially large, so no function walks all
+ * parts. */
 static uint32_t
 find_length_row(const vyre_module *module, const vyre_type_info *info, const vyre_member *members)
 {
@@ -116,7 +118,7 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
   if (info->form == VYRE_FORM_ARRAY) {
     last = table_length_row(module, info->element);
     uint32_t row = info->count_row;
-    if (row > last && !table_op_is(module, row, VYRE_OP_spec)) /* a const row may be anywhere, spec rows are at the top */
+    if (row > last && !table_op_is(module, row, VYRE_OP_spec)) /* A const row may be anywhere; spec rows are at the top. */
       last = row;
   }
   for (uint32_t i = 0; has_members(info->form) && i < info->count; i++) {
@@ -134,7 +136,7 @@ vyre_type_extent(const vyre_module *module, vyre_type_id type)
   return type - FIRST_ID < module->type_count ? module->types[type - FIRST_ID].extent : 0;
 }
 
-/* Computes the extent of a type whose parts have theirs. */
+/* Computes the extent of a type from that of its parts. */
 static uint32_t
 find_extent(const vyre_module *module, const vyre_type_info *info, const vyre_member *members)
 {
@@ -165,7 +167,7 @@ table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_membe
   uint32_t mask = module->type_set.capacity - 1;
   uint32_t slot = (uint32_t)hash_info(info, members) & mask;
   for (uint32_t id; (id = module->type_set.slots[slot]) != 0; slot = (slot + 1) & mask)
-    if (!apart && equal(module, &module->types[id - FIRST_ID], info, members))
+    if (!apart && types_are_equal(module, &module->types[id - FIRST_ID], info, members))
       return id;
   uint32_t index = module->type_count;
   uint32_t first = module->member_count;
@@ -194,7 +196,7 @@ table_remap_types(vyre_module *module, const uint32_t *map)
   }
   if (!any)
     return;
-  /* Keys changed: every type is added to the set again, which has room because it held them all. */
+  /* Keys changed, so every type is added again. The set has room because it held them all. */
   table_set_clear(&module->type_set);
   for (uint32_t i = 0; i < module->type_count; i++) {
     table_type *type = &module->types[i];
@@ -210,7 +212,7 @@ vyre_type_forget(vyre_module *module, vyre_type_id first)
     return;
   module->type_count = first - FIRST_ID; /* their members stay until the module is cleared */
   table_set_clear(&module->type_set);
-  (void)table_index_types(module); /* the set has room: it held more */
+  (void)table_index_types(module); /* the set held more, so it has room */
 }
 
 bool
@@ -232,8 +234,8 @@ table_index_types(vyre_module *module)
 
 enum { TYPE_FLOAT = 22, TYPE_VECTOR = 23 }; /* opcodes of SPIR-V */
 
-/* Sets the size of an opaque type: a float with an encoding of its own, a vector of such floats, or a pointer.  That of others is
- * not known. */
+/* Sets the size of an opaque type: a float with its own encoding, a vector of such floats, or a pointer. The size of other types is
+ * unknown; they get 8 bytes. */
 static void
 size_words(const vyre_module *module, vyre_type_info *info, const vyre_member *words)
 {
