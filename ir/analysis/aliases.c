@@ -1,5 +1,5 @@
-/* Alias classes: the buffers of one set and binding are one; so are all aliased ones of storage and uniform space, and all aliased
- * ones of another space.  O(rows, and sorting the buffers of each program).
+/* Alias classes. Buffers with the same set and binding are one class. So are all aliased buffers of storage and uniform space, and
+ * all aliased buffers of another space. O(rows, and sorting the buffers of each program).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/ir.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct buffer_key {
-  uint64_t binding; /* set and binding, or what no other has */
+  uint64_t binding; /* set and binding, or a unique value */
   uint32_t row;
   bool aliased;
 } buffer_key;
@@ -38,14 +38,14 @@ key_of(const vyre_module *module, uint32_t row)
   return key;
 }
 
-/* The keys of one program's buffers, in order of their rows. */
+/* Computes the classes of a program's buffers. The keys are in order of rows. */
 static void
 classify(const vyre_view *v, buffer_key *keys, uint32_t count, uint32_t *out)
 {
-  uint32_t aliased[VYRE_SPACE__COUNT] = {0}; /* by space: the first row of the class of those */
+  uint32_t aliased[VYRE_SPACE__COUNT] = {0}; /* by space: the first row of the class of aliased buffers */
   if (count > 1)
     qsort(keys, count, sizeof *keys, by_binding);
-  for (uint32_t i = 0, end; i < count; i = end) { /* the least row of all that are aliased is known after this loop */
+  for (uint32_t i = 0, end; i < count; i = end) { /* finds the first row of each aliased class */
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[keys[i].row]);
     const uint32_t home = space == VYRE_SPACE_UNIFORM ? (uint32_t)VYRE_SPACE_STORAGE : (uint32_t)space;
     bool any = false;
@@ -64,7 +64,7 @@ classify(const vyre_view *v, buffer_key *keys, uint32_t count, uint32_t *out)
   }
 }
 
-/* For each type id, whether a member at any depth is coherent or volatile. */
+/* Computes for each type id whether a member at any depth is coherent or volatile. */
 static void
 find_shared_types(const vyre_module *module, uint8_t *shared, uint32_t types)
 {
@@ -79,14 +79,14 @@ find_shared_types(const vyre_module *module, uint8_t *shared, uint32_t types)
   }
 }
 
-/* Memory that is kept from one program to the next. */
+/* A list of keys whose memory is reused for each program. */
 typedef struct key_list {
   const vyre_allocator *allocator;
   buffer_key *keys;
   uint32_t count, room;
 } key_list;
 
-/* The keys of a program's buffers, which may be anywhere in its region: one walk. */
+/* Lists the keys of a program's buffers, which may be anywhere among its direct children. */
 static bool
 list_buffers(const vyre_module *module, uint32_t program, key_list *list)
 {

@@ -1,8 +1,8 @@
-/* Loops, dominance, levels: what structured control and the order of rows give in one sweep each.  docs/ir.md, "Loops,
- * dominance, levels", defines them; passes query them by vyre/view.h.
+/* Loops, dominance, levels: analyses that follow from structured control and the order of rows in one sweep each. docs/ir.md,
+ * "Loops, dominance, levels", defines them; passes query them with vyre/view.h.
  *
- * All three rely on sealed order: a row's parent and its operands have smaller ids, and the rows in a row follow it without a
- * gap.  So a forward sweep knows all that a row depends on, and a backward one all rows in it.
+ * All three rely on sealed order: a row's parent and operands have smaller ids, and the rows in a row follow it without a gap. So a
+ * forward sweep has visited everything that a row depends on, and a backward sweep all rows in it.
  *
  * O(rows) each, without scratch.
  *
@@ -28,15 +28,14 @@ const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
 
 /* ---- loops --------------------------------------------------------------------------------------------------------------- */
 
-/* While a loop is open, its cell of `next` holds the row directly in its region that is or contains the current row, and the
- * cell of its first region row the outermost row that a jump in it ends, UINT32_MAX if none ends more than an iteration or the
- * loop.
- */
+/* State of the sweep. While a loop is open, next[loop] is the row directly in its region that is or contains the current row.
+ * next[] of the loop's first region row is the outermost row that a jump in the loop ends, or UINT32_MAX if jumps only end
+ * iterations or the loop. */
 typedef struct loops {
   const vyre_view *view;
   uint32_t *loop, *next, *exit;
-  uint32_t open; /* the innermost loop around the row at hand */
-  uint32_t last; /* the last loop that was closed; 0: none */
+  uint32_t open; /* the innermost loop around the current row */
+  uint32_t last; /* the last closed loop, or 0 */
 } loops;
 
 static bool
@@ -45,7 +44,8 @@ is_loop(const vyre_view *v, uint32_t row)
   return VYRE_ROW_OP(v->op[row]) == VYRE_OP_for || VYRE_ROW_OP(v->op[row]) == VYRE_OP_loop;
 }
 
-/* The current row is a jump, or a loop with one in it, that ends the row `ended` (an iteration: its loop). */
+/* Records that the current row is a jump that ends the row `ended`, or a loop that contains such a jump. A jump that ends an
+ * iteration ends its loop here. */
 static void
 note_jump(const loops *k, uint32_t ended)
 {
@@ -63,7 +63,7 @@ close_loop(loops *k)
 {
   const uint32_t closed = k->open, region = k->view->first[closed], ended = k->next[region];
   k->open = k->loop[closed];
-  note_jump(k, ended); /* a jump that ends the loop from inside may end iterations of those around it */
+  note_jump(k, ended); /* a jump that ends the loop from inside may end iterations of outer loops */
   k->next[closed] = k->next[region] = 0;
   k->next[k->last] = closed;
   k->last = closed;
@@ -95,7 +95,7 @@ visit_control(loops *k, uint32_t row)
   }
 }
 
-/* Closes the loops that the region is not in.  Returns the innermost loop around the rows in it. */
+/* Closes the loops that do not contain the region. Returns the innermost loop around the rows in the region. */
 static uint32_t
 change_region(loops *k, uint32_t region)
 {
@@ -135,7 +135,7 @@ static void
 find_ends(const vyre_view *v, uint32_t *end)
 {
   const uint32_t *last = v->last;
-  for (uint32_t row = v->rows; row-- > 0;) /* the rows in a row come after it */
+  for (uint32_t row = v->rows; row-- > 0;) /* the rows in a row follow it */
     end[row] = last[row] ? end[last[row]] : row;
 }
 
@@ -145,7 +145,7 @@ greater(uint32_t x, uint32_t y)
   return x > y ? x : y;
 }
 
-/* Row 0 is a missing operand, one step below level 0. */
+/* Row 0, a missing operand, counts as one level below 0. */
 static void
 find_levels(const vyre_view *v, uint32_t *level, uint32_t *depth)
 {
@@ -206,9 +206,9 @@ vyre_analyses_shown(const vyre_view *v)
          (v->level ? VYRE_LEVELS : 0) | (v->hash ? VYRE_HASHES : 0) | (v->canonical ? VYRE_CLASSES : 0);
 }
 
-/* Room for each column of these analyses, zero after the last row. */
+/* Makes room for the columns of the analyses, zero after the last row. */
 static bool
-take_columns(vyre_module *module, uint32_t analyses)
+reserve_columns(vyre_module *module, uint32_t analyses)
 {
   const uint32_t rows = module->view.rows;
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++) {
@@ -230,7 +230,7 @@ vyre_module_make_analyses(vyre_module *module, uint32_t analyses)
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "analyses of a module that is not sealed");
   analyses &= VYRE_ANALYSES;
-  if (!take_columns(module, analyses))
+  if (!reserve_columns(module, analyses))
     return vyre_module_status(module);
   VYRE_TRY(vyre_analyses_compute(module, analyses, module->column + COLUMN_ANALYSIS, &module->graph));
   module->made |= analyses;
@@ -241,7 +241,7 @@ vyre_module_make_analyses(vyre_module *module, uint32_t analyses)
 uint32_t *
 vyre_module_open_column(vyre_module *module, uint32_t which)
 {
-  if (!vyre_module_is_sealed(module) || !take_columns(module, which & VYRE_COLUMNS))
+  if (!vyre_module_is_sealed(module) || !reserve_columns(module, which & VYRE_COLUMNS))
     return NULL;
   module->made |= which & VYRE_COLUMNS;
   return which == VYRE_HASHES ? module->column[COLUMN_HASH] : which == VYRE_CLASSES ? module->column[COLUMN_CANONICAL] : NULL;

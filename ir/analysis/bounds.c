@@ -1,15 +1,14 @@
-/* Whether an access through a path surely touches memory that is there, in a program of any kind.
+/* Decides whether an access through a path is surely in bounds, in strict and relaxed programs.
  *
- * Each step must go to a member, or to an element, column or lane below a length that is a literal; the memory must be of a size
- * that the program itself declares.  That is so for all spaces but storage, whose buffers the caller sizes: a caller gives uniform
- * and push memory as large as it is declared.  Of indices that are no literals a few are known: and, umod and umin with a literal,
- * and the index of a `for` between literals.  O(steps).
+ * Each step must select a member, or an element, column or lane below a literal length, and the program must declare the size of
+ * the memory. That excludes storage, whose buffers the caller sizes; uniform and push memory is as large as declared. Some indices
+ * that are not literals have known bounds: and, umod and umin with a literal, and the index of a `for` between literals. O(steps).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/ir.h"
 #include "vyre/view.h"
 
-/* A literal that is no greater than INT32_MAX, or -1. */
+/* Returns the value of a literal up to INT32_MAX, or -1. */
 static int64_t
 small_literal(const vyre_view *v, uint32_t row)
 {
@@ -18,7 +17,7 @@ small_literal(const vyre_view *v, uint32_t row)
   return v->imm[row];
 }
 
-/* A bound that the index is below, as unsigned; UINT32_MAX: not known. */
+/* Returns an unsigned upper bound (exclusive) of the index, or UINT32_MAX if none is known. */
 static uint32_t
 index_limit(const vyre_view *v, uint32_t index)
 {
@@ -39,7 +38,7 @@ index_limit(const vyre_view *v, uint32_t index)
   }
 }
 
-/* A length that is no literal counts as 0 in the type table. */
+/* In the type table, a length that is not a literal is 0. */
 static bool
 step_in_bounds(const vyre_module *module, uint32_t at)
 {

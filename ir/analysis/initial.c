@@ -1,8 +1,8 @@
-/* What private memory or a table of the program holds at its start.
+/* The initial contents of private memory and constant tables.
  *
- * Zero, or the words of its initializer, which are in layout order without gaps; then each step of the path must be a literal.
- * Nothing, where it is unset: a pass that took a store of zero for needless would leave what was defined without a value.
- * O(steps, and the members before them).
+ * They are zero, or the words of the initializer in layout order without gaps; the steps of the path must then be literals. Unset
+ * memory has no value: a pass that removed a store of zero as redundant would leave a defined location undefined. O(steps and the
+ * members before them).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/ir.h"
@@ -28,7 +28,7 @@ words_of(const vyre_module *module, vyre_type_id type)
   return words;
 }
 
-/* Words before the part that the step leads to. */
+/* Returns the words before the part that the step selects. */
 static uint64_t
 words_before(const vyre_module *module, vyre_type_id type, uint32_t index)
 {

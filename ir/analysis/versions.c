@@ -1,13 +1,12 @@
-/* The state graph: which reads see the same state, and what a state is made of.  docs/ir.md, "Versions", says
- * what a version is.
+/* The state graph: which reads see the same state, and the origins of each state. docs/ir.md, "Versions", defines versions.
  *
- * Each program's rows are visited twice, except for those that neither read, write, hold rows nor jump: for classes and writes
- * (versions_classes.c), and for edges and active lanes (versions_control.c).  Then the version of each read is searched for
- * (versions_search.c), which makes joins, and the parts of these joins in the same way.
+ * Two walks visit each program's rows, except those that neither read, write, hold rows nor jump. The first finds classes and
+ * writes (versions_classes.c), the second edges and active lanes (versions_control.c). Then the version of each read is searched
+ * for (versions_search.c), which makes joins, and the parts of these joins in the same way.
  *
  * This is the construction of Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013), on
- * structured control.  All edges are known beforehand, so that no block is left open as there, and no join is made that is removed
- * later: after a construct there is none if no edge brings a write.
+ * structured control. All edges are known beforehand, so blocks are never incomplete. Joins that would be removed later are not
+ * made: a construct has no join if no edge brings a write.
  *
  * O(rows + (accesses * nesting + parts) * log rows): a class has joins only at constructs around its accesses.
  *
@@ -49,13 +48,13 @@ add_part(versions *k, uint32_t join, uint32_t version, uint32_t from)
 }
 
 static uint32_t
-before(versions *k, uint32_t klass, uint32_t construct)
+version_before(versions *k, uint32_t klass, uint32_t construct)
 {
   return versions_version_at(k, klass, construct, k->view->parent[construct]);
 }
 
-/* Of an `if` and of a head each edge; of others those that bring another version than the one before the construct, and one
- * part for all the rest. */
+/* Finds the parts of a join. For an `if` and a head, each edge has a part. For others, each edge with a version other than that
+ * before the construct has a part, and one more part stands for the rest. */
 static void
 find_parts(versions *k, uint32_t join, uint32_t klass)
 {
@@ -73,7 +72,7 @@ find_parts(versions *k, uint32_t join, uint32_t klass)
   for (uint32_t i = first; i < end && !k->out_of_memory; i++) {
     const uint32_t next = i == first && known != UINT32_MAX ? known : versions_next_edge(k, klass, construct, i, end, &version);
     for (; each && i < next; i++)
-      add_part(k, join, before(k, klass, construct), ((const edge *)k->edges.data)[i].from);
+      add_part(k, join, version_before(k, klass, construct), ((const edge *)k->edges.data)[i].from);
     i = next;
     if (i == end)
       break;
@@ -81,14 +80,14 @@ find_parts(versions *k, uint32_t join, uint32_t klass)
     brought++;
   }
   if (!each && brought < end - first)
-    add_part(k, join, before(k, klass, construct), construct);
+    add_part(k, join, version_before(k, klass, construct), construct);
 }
 
 /* ---- order --------------------------------------------------------------------------------------------------------------- */
 
-/* The version in the order of `to`, by join from `first` on. */
+/* Returns the version with the new number of its join. `to` is indexed by join, from `first` on. */
 static uint32_t
-in_order(const uint32_t *to, uint32_t first, uint32_t version)
+reordered_version(const uint32_t *to, uint32_t first, uint32_t version)
 {
   return (version & VYRE_JOIN) != 0 ? VYRE_JOIN | to[(version & ~VYRE_JOIN) - first] : version;
 }
@@ -108,21 +107,20 @@ move_joins(versions *k, uint32_t first, const uint32_t *order, uint32_t *to, vyr
     out->joins[first + i] = (vyre_join){join->row, next, join->count};
     for (uint32_t p = 0; p < join->count; p++) {
       const vyre_part part = parts[join->first - base + p];
-      out->parts[next++] = (vyre_part){in_order(to, first, part.version), part.edge};
+      out->parts[next++] = (vyre_part){reordered_version(to, first, part.version), part.edge};
     }
   }
   for (uint32_t i = 0; i < k->stop_count; i++)
-    out->version[k->stops[i]] = in_order(to, first, out->version[k->stops[i]]);
+    out->version[k->stops[i]] = reordered_version(to, first, out->version[k->stops[i]]);
 }
 
-/* Lists the joins from `first` on by their location: that of a head before the rows of its region, others after the rows of their
- * construct, inner ones before outer ones; those of one row as they were made.  `link` has an element a join. */
+/* Lists the joins from `first` on by location: the joins of a head before the rows of its region, others after the rows of their
+ * construct, inner ones before outer ones. Joins of one row are in order of creation. `link` has an element for each join. */
 static void
 list_joins(versions *k, uint32_t first, uint32_t program, uint32_t end, uint32_t *link, uint32_t *out_order)
 {
   const vyre_state_graph *out = k->out;
-  uint32_t *at = k->edge_first,
-           *place = k->edge_count; /* by row: 1 + the last join of it, the first there; edges are needed no more */
+  uint32_t *at = k->edge_first, *place = k->edge_count; /* by row: 1 + the row's last join; 1 + the first join located there */
   uint32_t count = 0;
   for (uint32_t row = program; row < end; row++)
     at[row] = place[row] = 0;
@@ -143,7 +141,7 @@ list_joins(versions *k, uint32_t first, uint32_t program, uint32_t end, uint32_t
       out_order[count++] = join - 1;
 }
 
-/* Puts the joins from `first` on in an order in which parts come first, but for those of heads. */
+/* Orders the joins from `first` on so that parts precede their joins, except for parts of heads. */
 static void
 order_joins(versions *k, uint32_t first, uint32_t program, uint32_t end)
 {
@@ -167,13 +165,13 @@ order_joins(versions *k, uint32_t first, uint32_t program, uint32_t end)
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------------ */
 
-/* The version of a read, and of a write of memory, which is its class's before it. */
+/* Returns the version of a read. For a write of memory, returns the version of its class before it. */
 static uint32_t
 version_of(versions *k, uint32_t row, uint32_t op)
 {
   const vyre_view *v = k->view;
   const uint32_t path = vyre_buffer_of(v, v->a[row]), region = v->parent[row];
-  if (op == VYRE_OP_load && versions_is_handle(k, path)) /* nothing writes to a handle; what it leads to is another matter */
+  if (op == VYRE_OP_load && versions_is_handle(k, path)) /* nothing writes a handle itself */
     return path;
   const uint32_t klass = op == VYRE_OP_opaque_read ? k->class_of[row] : k->class_of[path];
   state *s = versions_state(k, klass);
@@ -197,7 +195,7 @@ has_version(const vyre_view *v, uint32_t row, uint32_t op)
   return vyre_op_has_version(info) || op == VYRE_OP_store || op == VYRE_OP_copy || (vyre_op_is_atomic(op) && v->a[row] != 0);
 }
 
-/* `filter`: of joins whose parts are asked for; NULL: of all. */
+/* Finds the versions of the program's rows and the parts of joins. `filter` selects the joins that get parts; NULL selects all. */
 static void
 find_states(versions *k, uint32_t program, uint32_t end, vyre_join_filter filter, void *user)
 {
@@ -231,9 +229,9 @@ list_vectors(versions *k, vector *out[VECTORS])
   memcpy(out, lists, sizeof lists);
 }
 
-/* The memory that a computation needs, and a graph without joins. */
+/* Allocates memory and makes a graph without joins. */
 static void
-begin(versions *k)
+allocate_memory(versions *k)
 {
   static const size_t sizes[VECTORS] = {sizeof(state),        sizeof(write_event), sizeof(uint32_t),     sizeof(edge),
                                         sizeof(slot),         sizeof(uint32_t),    6 * sizeof(uint32_t), sizeof(edge),
@@ -254,7 +252,7 @@ begin(versions *k)
 }
 
 static vyre_status
-finish(versions *k)
+free_memory(versions *k)
 {
   vector *lists[VECTORS];
   list_vectors(k, lists);
@@ -270,7 +268,7 @@ vyre_versions_compute(const vyre_module *module, vyre_state_graph *out)
 {
   versions k = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .out = out};
   const vyre_view *v = k.view;
-  begin(&k);
+  allocate_memory(&k);
   memset(out->version, 0, v->rows * sizeof(uint32_t));
   k.out_of_memory = k.out_of_memory || !vyre_aliases_compute(module, k.aliases);
   if (!k.out_of_memory)
@@ -280,7 +278,7 @@ vyre_versions_compute(const vyre_module *module, vyre_state_graph *out)
     versions_find_writes(&k, program, end);
     find_states(&k, program, end, NULL, NULL);
   }
-  return finish(&k);
+  return free_memory(&k);
 }
 
 vyre_status
@@ -288,10 +286,10 @@ vyre_versions_of_vars(const vyre_module *module, uint32_t program, vyre_join_fil
 {
   versions k = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .out = out};
   const uint32_t end = vyre_program_end(k.view, program);
-  begin(&k);
+  allocate_memory(&k);
   memset(out->version + program, 0, (end - program) * sizeof(uint32_t));
   if (!k.out_of_memory)
     versions_find_sets(&k, program, end);
   find_states(&k, program, end, filter, user);
-  return finish(&k);
+  return free_memory(&k);
 }

@@ -1,4 +1,4 @@
-/* The state graph into memory of the caller's: what the analysis writes and the verifier compares.
+/* The state graph in memory of the caller. The analysis computes it, and the verifier compares it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_VERSIONS_H
@@ -6,15 +6,15 @@
 
 #include "vyre/ir.h"
 
-/* Room for so many more; false: out of memory. */
+/* Makes room for more joins and parts. Returns false if memory runs out. */
 bool vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *allocator, uint32_t joins, uint32_t parts);
 
-/* Fills it anew, keeping its memory.  The module is sealed and verified. */
+/* Recomputes the graph and keeps its memory. The module is sealed and verified. */
 VYRE_MUST_USE vyre_status vyre_versions_compute(const vyre_module *module, vyre_state_graph *graph);
 
-/* After rows were renumbered: map by row as it was, 0 where it is gone; the column is in the new order and has the old versions in
- * it, an element for each of `rows` rows.  Joins that no row sees any more are removed.  Not whole: the row of a version
- * that is seen is gone, and the graph is of no use.  False: out of memory. */
+/* Updates the graph after rows were renumbered, and removes joins that no row uses. `map` has the new id of each old row, or 0 if
+ * it was dropped. The column is in the new order with the old versions, an element for each of `rows` rows. *out_whole is set to
+ * whether all used versions still exist; otherwise the graph is invalid. Returns false if memory runs out. */
 bool vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator, const uint32_t *map, uint32_t rows,
                             bool *out_whole);
 

@@ -1,8 +1,8 @@
-/* The state graph: the alias class of every var, buffer, path and opaque row of a program, and what each row writes.
+/* The state graph: the alias class of every var, buffer, path and opaque row of a program, and the classes that each row writes.
  *
- * Barriers and ordered atomics write all storage or all workgroup classes, waits all that async copies touch: these groups are
- * classes of their own, and a read takes its class's row or one of its groups', whichever was written last.  So a barrier costs the
- * same for any number of buffers.
+ * Barriers and ordered atomics write all storage or all workgroup classes, and async waits all classes that async copies touch.
+ * These groups are classes of their own, and the last write of a class is that of the class or of one of its groups. So the cost of
+ * a barrier does not depend on the number of buffers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
@@ -33,7 +33,7 @@ group_of(const versions *k, uint32_t buffer)
                                          : GROUP_NONE;
 }
 
-/* The buffers of a class that nothing can write are all such: push constants, or constant tables. */
+/* Returns whether nothing can write the buffer. All buffers of its class are push constants or constant tables then. */
 static bool
 is_never_written(const versions *k, uint32_t buffer)
 {
@@ -41,7 +41,7 @@ is_never_written(const versions *k, uint32_t buffer)
   return space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT;
 }
 
-/* A class's entry state is its first buffer, which is before the others. */
+/* A class's initial state is its first buffer, which precedes the others. */
 static void
 note_buffer(versions *k, uint32_t row)
 {
@@ -58,7 +58,7 @@ note_buffer(versions *k, uint32_t row)
     s->group = group_of(k, row);
 }
 
-/* ---- what a row writes --------------------------------------------------------------------------------------------------- */
+/* ---- the classes that a row writes --------------------------------------------------------------------------------------- */
 
 static uint32_t
 named_groups(uint32_t semantics, uint32_t *classes, uint32_t count)
@@ -72,7 +72,7 @@ named_groups(uint32_t semantics, uint32_t *classes, uint32_t count)
   return count;
 }
 
-/* Whether other invocations' accesses come between this one and the next through the path. */
+/* Returns whether accesses of other invocations may come between this access and the next one through the path. */
 static bool
 is_shared_access(const versions *k, uint32_t row, uint32_t path)
 {
@@ -92,7 +92,7 @@ versions_is_handle(const versions *k, uint32_t path)
   return VYRE_BUFFER_SPACE(k->view->imm_hi[path]) == VYRE_SPACE_HANDLE;
 }
 
-/* The class of what an opaque row accesses, or of what an opaque value leads to: an image's, or everything. */
+/* Returns the class that an opaque row accesses, or that an opaque value leads to: that of an image, or EVERYTHING. */
 static uint32_t
 opaque_class(const versions *k, uint32_t row)
 {
@@ -110,7 +110,7 @@ opaque_writes(const versions *k, uint32_t row, uint32_t op, uint32_t *classes)
 {
   const uint32_t klass = k->class_of[row];
   classes[0] = klass == EVERYTHING ? (uint32_t)GROUP_OPAQUE : klass;
-  if (op == VYRE_OP_opaque_read) { /* of an image that others write to meanwhile */
+  if (op == VYRE_OP_opaque_read) { /* of an image that other invocations write at the same time */
     const uint32_t flags = VYRE_ROW_FLAGS(k->view->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT);
     return flags || (klass != EVERYTHING && versions_state(k, klass)->shared) ? 1 : 0;
   }
@@ -121,7 +121,7 @@ opaque_writes(const versions *k, uint32_t row, uint32_t op, uint32_t *classes)
 
 static uint32_t own_writes(const versions *k, uint32_t row, uint32_t *classes);
 
-/* The classes that a row writes, 5 at most. */
+/* Returns the number of classes that a row writes, at most 5. */
 static uint32_t
 writes_of(const versions *k, uint32_t row, uint32_t classes[5])
 {
@@ -148,7 +148,7 @@ own_writes(const versions *k, uint32_t row, uint32_t *classes)
     classes[0] = versions_class_of(k, v->a[row]);
     classes[1] = versions_class_of(k, v->b[row]);
     return classes[0] != classes[1] && is_shared_access(k, row, v->b[row]) ? 2 : 1;
-  case VYRE_OP_async_copy: /* it happens between here and its wait: what is read or written on the way is another state */
+  case VYRE_OP_async_copy: /* happens between this row and its wait, so accesses in between see other states */
     classes[0] = versions_class_of(k, v->a[row]);
     classes[1] = versions_class_of(k, v->b[row]);
     return classes[0] != classes[1] ? 2 : 1;
@@ -160,7 +160,7 @@ own_writes(const versions *k, uint32_t row, uint32_t *classes)
     return !versions_is_handle(k, v->a[row]) && is_shared_access(k, row, v->a[row]) ? 1 : 0;
   case VYRE_OP_barrier:
     semantics = VYRE_ORDER_SEMANTICS(v->imm[row]);
-    /* One that orders nothing still lines invocations up, and what they wrote before may be seen. */
+    /* A barrier that orders nothing still synchronizes invocations, and earlier writes may become visible. */
     return named_groups((semantics & 0x1eu) ? semantics : 0x940u, classes, 0);
   case VYRE_OP_verbatim:
   case VYRE_OP_opaque:
@@ -208,7 +208,7 @@ note_opaque(versions *k, uint32_t row)
   k->reads_everything |= VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_opaque_read && k->class_of[row] == EVERYTHING;
 }
 
-/* The classes of opaque rows, and where the second walk stops: most rows it passes over. */
+/* Finds the classes of opaque rows, and the rows that the second walk visits. */
 static void
 note_rows(versions *k, uint32_t first, uint32_t end)
 {
@@ -225,7 +225,7 @@ note_rows(versions *k, uint32_t first, uint32_t end)
   k->stop_count = count;
 }
 
-/* The writes class by class. */
+/* Sorts the writes by class. */
 static void
 sort_writes(versions *k)
 {
@@ -245,8 +245,8 @@ sort_writes(versions *k)
     written[versions_state(k, events[i].klass)->end++] = events[i].row;
 }
 
-/* Vars and buffers are directly in the program, before what uses them: classes are made from the program's own children, then its
- * rows are gone through. */
+/* Vars and buffers are direct children of the program and precede their users. So classes are made from the children first, and
+ * then all rows are visited. */
 void
 versions_find_writes(versions *k, uint32_t program, uint32_t end)
 {
@@ -269,7 +269,7 @@ versions_find_writes(versions *k, uint32_t program, uint32_t end)
     sort_writes(k);
 }
 
-/* A var is directly in the program, before what uses it. */
+/* A var is a direct child of the program and precedes its users. */
 void
 versions_find_sets(versions *k, uint32_t program, uint32_t end)
 {

@@ -1,8 +1,8 @@
-/* The state graph: by which edges control comes to the end of a construct and to a head, and which lanes are active where.
+/* The state graph: the edges to the exits of constructs and to heads, and the active lanes of each row.
  *
- * Which lanes are active is a state too, which subgroup rows see.  Each region begins with a new state, its own row.  After an
- * `if`, `switch` or `block` it is again the state before it, because the lanes have met.  But after a loop, or if a jump in the
- * construct leads further out than to its end, it is a new state: the construct's row.
+ * The set of active lanes is a state, which subgroup rows see. Each region begins with a new state, its own row. After an `if`,
+ * `switch` or `block` the state before it holds again, because the lanes have reconverged. But after a loop, or if a jump in the
+ * construct leaves more than the construct, it is a new state: the construct's row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
@@ -11,10 +11,10 @@
 typedef struct frame {
   uint32_t row;
   uint32_t end;    /* the last row in it */
-  uint32_t loop;   /* the innermost loop there, the row itself counted */
-  uint32_t lanes;  /* region: whose state of active lanes holds */
-  uint32_t target; /* construct: the outermost construct that a jump in it ends, or itself; 0: the program */
-  uint32_t jump;   /* the index of the frame that `jump` of the row names */
+  uint32_t loop;   /* the innermost loop at this row, including the row itself */
+  uint32_t lanes;  /* region: the row that is the current state of active lanes */
+  uint32_t target; /* construct: the outermost construct that a jump in it ends, or itself; 0 for the program */
+  uint32_t jump;   /* the index of the frame of jump[row] */
 } frame;
 
 typedef struct walk {
@@ -25,7 +25,7 @@ typedef struct walk {
 } walk;
 
 static frame *
-top(const walk *w)
+top_frame(const walk *w)
 {
   return (frame *)w->frames.data + (w->frames.count - 1);
 }
@@ -68,8 +68,8 @@ open_switch(walk *w, uint32_t row)
     add_edge(w, row, row, row);
 }
 
-/* Returns the index of the frame that a frame on top of those jumps to.  A walk outward by jumps, where they do not lead too far,
- * and else by parents has O(log depth) steps: Myers, "An Applicative Random-Access Stack" (1983). */
+/* Returns the index of the frame that a new top frame jumps to. A walk outward takes jumps that do not go too far, and parents
+ * otherwise, in O(log depth) steps: Myers, "An Applicative Random-Access Stack" (1983). */
 static uint32_t
 jump_of(const walk *w)
 {
@@ -99,20 +99,20 @@ open_row(walk *w, uint32_t row)
     open_switch(w, row);
 }
 
-/* A jump in the region on top, or in a construct there, ends `target`: notes it at the construct around the region if it is further
- * out than what is noted there. */
+/* Records that a jump in the top region, or in a construct in it, ends `target`. The construct around the region keeps the
+ * outermost target. */
 static void
 note_target(const walk *w, uint32_t target)
 {
-  if (w->frames.count > 1 && target < top(w)[-1].target)
-    top(w)[-1].target = target;
+  if (w->frames.count > 1 && target < top_frame(w)[-1].target)
+    top_frame(w)[-1].target = target;
 }
 
 static void
 visit_jump(walk *w, uint32_t row)
 {
   const vyre_view *v = w->v;
-  const uint32_t op = versions_op(w->k, row), loop = top(w)->loop;
+  const uint32_t op = versions_op(w->k, row), loop = top_frame(w)->loop;
   switch (op) {
   case VYRE_OP_return:
   case VYRE_OP_trap:
@@ -141,7 +141,7 @@ visit_jump(walk *w, uint32_t row)
   }
 }
 
-/* Where control goes from the end of the region. */
+/* Returns the construct or region that control enters at the end of the region. */
 static uint32_t
 after_region(const vyre_view *v, uint32_t region)
 {
@@ -160,20 +160,20 @@ close_region(walk *w, const frame *region)
     add_edge(w, after_region(v, region->row), region->row, region->end);
 }
 
-/* The construct is no longer among the frames: on top is the region that holds it. */
+/* Closes a construct that was popped. The top frame is the region that contains it. */
 static void
 close_construct(const walk *w, const frame *construct)
 {
   note_target(w, construct->target);
   if (construct->target < construct->row || vyre_row_is_loop(w->v, construct->row))
-    top(w)->lanes = construct->row;
+    top_frame(w)->lanes = construct->row;
 }
 
 static void
 close_until(walk *w, uint32_t row)
 {
-  while (w->frames.count && top(w)->end < row && !w->k->out_of_memory) {
-    const frame closed = *top(w);
+  while (w->frames.count && top_frame(w)->end < row && !w->k->out_of_memory) {
+    const frame closed = *top_frame(w);
     w->frames.count--;
     if (versions_is_region(w->k, closed.row))
       close_region(w, &closed);
@@ -191,10 +191,10 @@ visit(walk *w, uint32_t row)
   else if ((flags & VYRE_OP_ENDS) != 0)
     visit_jump(w, row);
   else if ((flags & VYRE_OP_CONVERGENT) != 0 && vyre_op_has_version(&vyre_op_infos[versions_op(w->k, row)]))
-    w->k->out->version[row] = top(w)->lanes;
+    w->k->out->version[row] = top_frame(w)->lanes;
 }
 
-/* By where they lead, each one's in program order. */
+/* Sorts edges by target, then in program order. */
 static void
 sort_edges(versions *k, const vector *found)
 {
@@ -205,7 +205,7 @@ sort_edges(versions *k, const vector *found)
     if (!versions_grow(k, &k->edges))
       return;
   edge *sorted = k->edges.data;
-  for (uint32_t i = 0; i < k->stop_count; i++) /* constructs and heads are among them */
+  for (uint32_t i = 0; i < k->stop_count; i++) /* these include all constructs and heads */
     k->edge_count[k->stops[i]] = 0;
   for (uint32_t i = 0; i < found->count; i++)
     k->edge_count[all[i].to]++;
@@ -219,7 +219,7 @@ sort_edges(versions *k, const vector *found)
     sorted[k->edge_first[all[i].to] + k->edge_count[all[i].to]++] = all[i];
 }
 
-/* The rows in a row come after it. */
+/* The rows in a row follow it. */
 static void
 find_ends(versions *k)
 {
@@ -237,7 +237,7 @@ versions_follow_control(versions *k)
   walk w = {.k = k, .v = k->view, .frames = k->frames, .found = k->found};
   w.frames.count = w.found.count = 0;
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {
-    if (w.frames.count && top(&w)->end < k->stops[i])
+    if (w.frames.count && top_frame(&w)->end < k->stops[i])
       close_until(&w, k->stops[i]);
     if (!k->out_of_memory)
       visit(&w, k->stops[i]);
@@ -245,6 +245,6 @@ versions_follow_control(versions *k)
   close_until(&w, UINT32_MAX);
   if (!k->out_of_memory)
     sort_edges(k, &w.found);
-  k->frames = w.frames; /* their memory serves the next program */
+  k->frames = w.frames; /* their memory is reused for the next program */
   k->found = w.found;
 }

@@ -1,4 +1,4 @@
-/* The state graph as a value: its memory, and what becomes of it where rows are renumbered.
+/* Memory of the state graph, and its update when rows are renumbered.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions.h"
@@ -28,14 +28,14 @@ vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator)
 
 typedef struct renumbering {
   vyre_state_graph *graph;
-  const uint32_t *map; /* by row as it was */
-  uint32_t *to;        /* by join: its number; 0: no row that sees it is known */
+  const uint32_t *map; /* by old row */
+  uint32_t *to;        /* by join: its new number, or 0 while no row is known to use it */
   uint32_t *stack, depth;
-  bool whole; /* nothing that is seen is gone */
+  bool whole; /* every used version still exists */
 } renumbering;
 
 static void
-see(renumbering *r, uint32_t version)
+mark_used(renumbering *r, uint32_t version)
 {
   const uint32_t join = version & ~VYRE_JOIN;
   if ((version & VYRE_JOIN) == 0 || r->to[join])
@@ -57,7 +57,7 @@ new_version(renumbering *r, uint32_t version)
   return (version & VYRE_JOIN) != 0 ? VYRE_JOIN | r->to[version & ~VYRE_JOIN] : new_row(r, version);
 }
 
-/* Versions that are rows get their numbers, joins that are seen are marked.  True: some are. */
+/* Renumbers versions that are rows, and marks used joins. Returns whether there are any. */
 static bool
 renumber_rows(renumbering *r, uint32_t rows)
 {
@@ -73,17 +73,17 @@ renumber_rows(renumbering *r, uint32_t rows)
       continue;
     }
     any = true;
-    see(r, version);
+    mark_used(r, version);
     while (r->depth) {
       const vyre_join *join = &graph->joins[r->stack[--r->depth]];
       for (uint32_t i = 0; i < join->count; i++)
-        see(r, graph->parts[join->first + i].version);
+        mark_used(r, graph->parts[join->first + i].version);
     }
   }
   return any;
 }
 
-/* Numbers the joins that are seen, and takes the others out; parts are in the order of their joins. */
+/* Numbers the used joins and removes the others. Parts are in the order of their joins. */
 static void
 renumber_joins(renumbering *r, uint32_t rows)
 {

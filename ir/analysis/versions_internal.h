@@ -1,4 +1,4 @@
-/* What the parts of the state graph share; versions.c tells how they fit.
+/* Shared declarations of the state graph. versions.c describes how its files work together.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_VERSIONS_INTERNAL_H
@@ -7,7 +7,8 @@
 #include "versions.h"
 #include "vyre/view.h"
 
-/* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write. */
+/* The first classes of each program are groups: all storage memory, all workgroup memory, everything that async copies access, all
+ * images, everything that opaque rows may write, and all memory. */
 enum {
   GROUP_NONE = 0,
   GROUP_STORAGE = 1,
@@ -21,40 +22,40 @@ enum {
 
 /* An alias class. */
 typedef struct state {
-  uint32_t row;                    /* whose state it is at the program's start */
+  uint32_t row;                    /* the row that stands for its state at the program's start */
   uint32_t group;                  /* a barrier that names the group writes this class */
   uint32_t first, end;             /* its writes in `written` */
-  uint32_t near;                   /* of these the last one that was found */
-  uint32_t region, write, version; /* the last answer: in that region, after that write */
-  bool async;                      /* a wait writes this class */
-  bool shared;                     /* of images: coherent or volatile */
-  bool memory;                     /* an opaque row that leads anywhere writes this class */
+  uint32_t near;                   /* the last one of these that was found */
+  uint32_t region, write, version; /* the last result: `version`, for `region` after `write` */
+  bool async;                      /* an async wait writes this class */
+  bool shared;                     /* images: coherent or volatile */
+  bool memory;                     /* an opaque row that may access any memory writes this class */
 } state;
 
 typedef struct write_event {
   uint32_t row, klass;
 } write_event;
 
-/* A way by which control comes to the end of a construct, or to a region that is a head. */
+/* An edge to the exit of a construct, or to a region that is a head. */
 typedef struct edge {
-  uint32_t to;   /* the construct; the region */
-  uint32_t from; /* the region that ends, or the jump; the construct: control comes from before it, or from the test of a `for` */
-  uint32_t at;   /* the last row that has run */
+  uint32_t to;   /* the construct or the region */
+  uint32_t from; /* the region that ends, or the jump; the construct for the edge from before it or from the test of a `for` */
+  uint32_t at;   /* the last row that ran before it */
 } edge;
 
 enum { JOIN_UNKNOWN = INT32_MAX };
 
 /* The states of a class after a construct or at a head, and before the construct. */
 typedef struct slot {
-  uint32_t row, klass; /* row 0: free */
-  uint32_t join;       /* 0: none, the version before the construct; JOIN_UNKNOWN: not searched for yet */
-  uint32_t front;      /* the version before the construct, or a construct further out before which it is the same; 0: not known */
+  uint32_t row, klass; /* row 0 is a free slot */
+  uint32_t join;       /* 0 if there is none and the version before the construct holds; JOIN_UNKNOWN if not searched yet */
+  uint32_t front;      /* the version before the construct, or an outer construct with the same version before it; 0 if unknown */
 } slot;
 
 /* A growing array. */
 typedef struct vector {
   void *data;
-  size_t size; /* of an element */
+  size_t size; /* of an element, in bytes */
   uint32_t count, capacity;
 } vector;
 
@@ -63,34 +64,33 @@ typedef struct versions {
   const vyre_view *view;
   const vyre_allocator *allocator;
   vyre_state_graph *out;
-  uint32_t *class_of;   /* by row: of vars, buffers and opaque rows */
+  uint32_t *class_of;   /* by row, for vars, buffers and opaque rows */
   uint32_t *aliases;    /* by row: the classes of buffers, by their first row */
-  uint32_t *stops;      /* of the program at hand: rows that read, write, hold rows or end a region, in order */
-  uint32_t *edge_first; /* by construct and head: its first edge in `edges`, as many as `edge_count` says */
+  uint32_t *stops;      /* rows of the current program that read, write, hold rows or end a region, in order */
+  uint32_t *edge_first; /* by construct and head: index of its first edge in `edges`; edge_count is their number */
   uint32_t *edge_count;
   uint32_t *ends; /* by construct and region: the last row in it */
-  uint32_t *jump; /* by construct and region: one far outside of it, by which walks outward are short */
+  uint32_t *jump; /* by construct and region: one far outside of it, which shortens walks outward */
   uint32_t stop_count;
   vector states;
   vector events;  /* the writes, in program order */
-  vector written; /* the same, class by class: rows */
-  vector edges;   /* by where they lead; each one's in program order */
-  vector slots;   /* A hash table, of a power of two; rows are of one program, so it is never emptied.  With uthash default<O2>
-                   * executes 2 % more instructions on public shaders. */
-  vector asked;   /* classes of joins, from the first of this program on, whose parts are not known yet */
+  vector written; /* the rows of the writes, by class */
+  vector edges;   /* by target, then in program order */
+  vector slots;   /* a hash table; its capacity is a power of two. With uthash, default<O2> runs 2 % more instructions. */
+  vector asked;   /* classes of the program's joins that do not have their parts yet */
   uint32_t slots_used;
-  vector frames, found;    /* of the walk over control */
-  vector searches, passed; /* those that wait for the last one, and the constructs that they came before */
+  vector frames, found;    /* used by the walk over control */
+  vector searches, passed; /* a stack of searches, each waiting for the next, and the constructs that they have passed */
   bool reads_everything;   /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;
 
-/* Room for another element; false: out of memory, which is remembered. */
+/* Makes room for another element. Returns false and sets out_of_memory if memory runs out. */
 bool versions_grow(versions *k, vector *list);
 
 void versions_free(const versions *k, const vector *list);
 
-/* A new element, with anything in it; NULL: out of memory. */
+/* Appends an uninitialized element. Returns NULL if memory runs out. */
 static inline void *
 versions_append(versions *k, vector *list)
 {
@@ -117,7 +117,7 @@ versions_is_region(const versions *k, uint32_t row)
   return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
 }
 
-/* Returns the row that is directly in the construct or region `outer` and is or holds the row.  O(log depth). */
+/* Returns the row directly in the construct or region `outer` that is or contains the row. O(log depth). */
 static inline uint32_t
 versions_child_of(const versions *k, uint32_t outer, uint32_t row)
 {
@@ -136,39 +136,39 @@ versions_row_of(const versions *k, uint32_t version)
   return (version & VYRE_JOIN) != 0 ? k->out->joins[version & ~VYRE_JOIN].row : version;
 }
 
-/* Of the var, the buffer or the opaque row that a path begins at. */
+/* Returns the class of the var, buffer or opaque row at which a path begins. */
 static inline uint32_t
 versions_class_of(const versions *k, uint32_t path)
 {
   return k->class_of[vyre_buffer_of(k->view, path)];
 }
 
-/* Whether the path leads to a handle: nothing writes to that, only to what it leads to. */
+/* Returns whether the path leads to a handle. Nothing writes the handle itself, only the memory behind it. */
 bool versions_is_handle(const versions *k, uint32_t path);
 
-/* Of a program, whose rows end before `end`: classes, stops, and the writes in program order and class by class. */
+/* Finds the classes, stops and writes of a program, whose rows end before `end`. */
 void versions_find_writes(versions *k, uint32_t program, uint32_t end);
 
-/* The same of its vars alone: what reads and writes memory is no stop, nor is a `set`. */
+/* Does the same for its vars only. Memory accesses and `set`s are not stops then. */
 void versions_find_sets(versions *k, uint32_t program, uint32_t end);
 
-/* The edges of the program at hand, and the versions of what sees active lanes. */
+/* Finds the edges of the current program, and the versions of rows that depend on active lanes. */
 void versions_follow_control(versions *k);
 
-/* Returns the last write of the class up to that row, its own or one that names many classes; 0 if there is none. */
+/* Returns the class's last write up to the row `at`, its own or that of a group, or 0 if there is none. */
 uint32_t versions_last_write(const versions *k, uint32_t klass, uint32_t at);
 
 /* Returns the class's version after the row `at`, which is in the region at any depth, or is the region row. */
 uint32_t versions_version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region);
 
-/* Returns the first edge of the construct, or of a head of it, from that index on that brings a write of the construct, with the
- * version that it brings; `end` if none does. */
+/* Returns the first edge of the construct, or of a head of it, from index `from` on that brings a write of the construct, and
+ * stores its version. Returns `end` if there is none. */
 uint32_t versions_next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end, uint32_t *out_version);
 
 /* Returns the class's join at the head of a loop that writes the class. */
 uint32_t versions_head_join(versions *k, uint32_t klass, uint32_t region);
 
-/* Whether control can come to the region from elsewhere than from before its construct. */
+/* Returns whether control can enter the region other than from before its construct. */
 bool versions_is_head(const vyre_view *v, uint32_t region);
 
 #endif

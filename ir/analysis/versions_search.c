@@ -1,13 +1,15 @@
-/* The state graph: searches for the version of a class at a place, and for the edges of a construct that bring a write.
+/* The state graph: searches for the version of a class at a position, and for the edges of a construct that bring a write.
  *
- * Going back from the place, the version is the first of these: the last write before it in program order, if that is directly in
- * a region around the place; the join after the construct that holds that write; the join at a head around the place, if the head's
- * construct writes the class.  A join is created at its first use, so unused joins do not exist.
+ * Going back from the position, the version is the first of these three. The last write before the position in program order, if
+ * that is directly in a region around it. The join after the construct that holds that write. The join at a head around the
+ * position, if the head's construct writes the class.
  *
- * A construct has a join if one of its edges brings a write, which is a search in the construct.  Searches that wait for others are
- * on a stack of their own, because constructs nest deeper than a thread's stack may bear.  A search that passes many
- * constructs caches its result for each of them, so that the next search ends there.  All searches together pass each construct
- * about once for each class that is accessed in the construct or after it.
+ * A join is created at its first use, so unused joins do not exist.
+ *
+ * A construct has a join if one of its edges brings a write, which is a search in the construct. Searches that wait for others are
+ * on an explicit stack, because constructs may nest deeper than a thread's stack allows. A search that passes many constructs
+ * caches its result for each of them, so that the next search ends there. All searches together pass each construct about once for
+ * each class that is accessed in the construct or after it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
@@ -16,7 +18,7 @@
 
 /* ---- writes of a class --------------------------------------------------------------------------------------------------- */
 
-/* The index in `written` after the last of the class's own writes that are at that row or before it. */
+/* Returns the index in `written` after the class's last own write at or before the row. */
 static inline uint32_t
 writes_up_to(const versions *k, state *s, uint32_t at)
 {
@@ -24,7 +26,7 @@ writes_up_to(const versions *k, state *s, uint32_t at)
   uint32_t low = s->first, high = s->end;
   if (low == high || written[low] > at)
     return low;
-  if (written[s->near] <= at) { /* most questions come in program order */
+  if (written[s->near] <= at) { /* most queries are in program order */
     low = s->near + 1;
     for (uint32_t i = 0; i < 4 && low < high && written[low] <= at; i++)
       low++;
@@ -45,7 +47,7 @@ writes_up_to(const versions *k, state *s, uint32_t at)
 }
 
 static inline uint32_t
-last_of(const versions *k, uint32_t klass, uint32_t at)
+last_own_write(const versions *k, uint32_t klass, uint32_t at)
 {
   state *s = versions_state(k, klass);
   const uint32_t count = writes_up_to(k, s, at);
@@ -53,7 +55,7 @@ last_of(const versions *k, uint32_t klass, uint32_t at)
 }
 
 static inline uint32_t
-next_of(const versions *k, uint32_t klass, uint32_t row)
+next_own_write(const versions *k, uint32_t klass, uint32_t row)
 {
   state *s = versions_state(k, klass);
   const uint32_t count = writes_up_to(k, s, row);
@@ -70,29 +72,31 @@ uint32_t
 versions_last_write(const versions *k, uint32_t klass, uint32_t at)
 {
   const state *s = versions_state(k, klass);
-  uint32_t last = last_of(k, klass, at);
+  uint32_t last = last_own_write(k, klass, at);
   if (s->group != GROUP_NONE)
-    last = greater(last, last_of(k, s->group, at));
+    last = greater(last, last_own_write(k, s->group, at));
   if (s->memory)
-    last = greater(last, last_of(k, GROUP_OPAQUE, at));
-  return s->async ? greater(last, last_of(k, GROUP_ASYNC, at)) : last;
+    last = greater(last, last_own_write(k, GROUP_OPAQUE, at));
+  return s->async ? greater(last, last_own_write(k, GROUP_ASYNC, at)) : last;
 }
 
-/* The first write of the class after that row; UINT32_MAX: there is none. */
+/* Returns the first write of the class after the row, or UINT32_MAX if there is none. */
 static uint32_t
 next_write(const versions *k, uint32_t klass, uint32_t row)
 {
   const state *s = versions_state(k, klass);
-  const uint32_t own = next_of(k, klass, row), group = s->group != GROUP_NONE ? next_of(k, s->group, row) : UINT32_MAX;
-  const uint32_t opaque = s->memory ? next_of(k, GROUP_OPAQUE, row) : UINT32_MAX;
-  const uint32_t async = s->async ? next_of(k, GROUP_ASYNC, row) : UINT32_MAX;
+  const uint32_t own = next_own_write(k, klass, row),
+                 group = s->group != GROUP_NONE ? next_own_write(k, s->group, row) : UINT32_MAX;
+  const uint32_t opaque = s->memory ? next_own_write(k, GROUP_OPAQUE, row) : UINT32_MAX;
+  const uint32_t async = s->async ? next_own_write(k, GROUP_ASYNC, row) : UINT32_MAX;
   const uint32_t less = own < group ? own : group, other = opaque < async ? opaque : async;
   return less < other ? less : other;
 }
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
-/* Until it has its parts, `first` is the first edge that is known to bring a write, and `count` the version that it brings. */
+/* Makes a join. Until it has its parts, `first` is the first edge that is known to bring a write, and `count` the version that it
+ * brings. */
 static uint32_t
 add_join(versions *k, uint32_t klass, uint32_t row, uint32_t first, uint32_t version)
 {
@@ -117,7 +121,7 @@ probe(const vector *slots, uint32_t row, uint32_t klass)
       return &at[i];
 }
 
-/* Returns NULL if nothing is known of the class at that row. */
+/* Returns the slot of the class at the row, or NULL if there is none. */
 static const slot *
 find_slot(const versions *k, uint32_t row, uint32_t klass)
 {
@@ -145,9 +149,9 @@ grow_slots(versions *k)
   return true;
 }
 
-/* Returns the slot of the class at that row, a new one if there is none; NULL if there is no memory. */
+/* Returns the slot of the class at the row, a new one if there is none, or NULL if memory runs out. */
 static slot *
-take_slot(versions *k, uint32_t row, uint32_t klass)
+get_slot(versions *k, uint32_t row, uint32_t klass)
 {
   if (k->slots_used * 2 >= k->slots.capacity && !grow_slots(k))
     return NULL;
@@ -162,27 +166,27 @@ take_slot(versions *k, uint32_t row, uint32_t klass)
 static void
 note_join(versions *k, uint32_t klass, uint32_t row, uint32_t join)
 {
-  slot *at = take_slot(k, row, klass);
+  slot *at = get_slot(k, row, klass);
   if (at)
     at->join = join;
 }
 
 /* ---- searches ------------------------------------------------------------------------------------------------------------ */
 
-/* A search for the class's version at one place, or for the first edge of a construct that brings a write of the construct.  A
+/* A search for the class's version at one position, or for the first edge of a construct that brings a write of the construct. A
  * search that needs the join of an inner construct waits for the search above it in `searches`. */
 typedef struct search {
-  uint32_t row;           /* where a join is made of the edge that is found; 0: none is made */
-  uint32_t construct;     /* whose edges are searched; 0: the version at one place is searched for */
-  uint32_t edge, end;     /* the edge at hand, and the one after the last */
-  uint32_t region, write; /* the region that the search has come to, and the last write before its place there */
-  uint32_t passed;        /* the index in `passed` of the first construct before which the search came */
+  uint32_t row;           /* the row of the join to make from the edge that is found, or 0 */
+  uint32_t construct;     /* the construct whose edges are searched, or 0 for the version at one position */
+  uint32_t edge, end;     /* the current edge, and the one after the last */
+  uint32_t region, write; /* the current region, and the last write before the current position */
+  uint32_t passed;        /* index in `passed` of the first construct that the search passed */
 } search;
 
-/* Number of outward steps before a search uses the cache.  Most searches are shorter. */
+/* Number of outward steps before a search uses the cache. Most searches are shorter. */
 enum { SHORT_SEARCH = 8 };
 
-/* Continues a search before that construct. */
+/* Continues a search before the construct. */
 static void
 pass_construct(versions *k, uint32_t klass, search *s, uint32_t construct)
 {
@@ -193,13 +197,14 @@ pass_construct(versions *k, uint32_t klass, search *s, uint32_t construct)
   s->write = versions_last_write(k, klass, construct);
 }
 
-/* Ends a search with that version, or with 0 before its construct.  Notes for each place of a long one where it led. */
+/* Ends a search with a version, or with 0 before its construct. After a long search, caches the result for each construct that it
+ * passed. */
 static bool
 end_search(versions *k, uint32_t klass, const search *s, uint32_t front, uint32_t version, uint32_t *out)
 {
   const uint32_t count = k->passed.count;
   for (uint32_t i = s->passed; count - s->passed >= SHORT_SEARCH && i < count; i++) {
-    slot *at = take_slot(k, ((const uint32_t *)k->passed.data)[i], klass);
+    slot *at = get_slot(k, ((const uint32_t *)k->passed.data)[i], klass);
     if (at)
       at->front = front;
   }
@@ -208,7 +213,7 @@ end_search(versions *k, uint32_t klass, const search *s, uint32_t front, uint32_
   return true;
 }
 
-/* Looks up cached results for the places that a long search visits.  Returns whether they end the search. */
+/* Looks up cached results for the positions of a long search. Returns whether they end the search. */
 static bool
 follow_known(versions *k, uint32_t klass, search *s, uint32_t *out)
 {
@@ -225,8 +230,8 @@ follow_known(versions *k, uint32_t klass, search *s, uint32_t *out)
   return false;
 }
 
-/* Continues a search outward.  Returns true with the version that it found, 0 if that is from before its construct; or false with
- * the row of the join that has to be known first. */
+/* Continues a search outward. Returns true with the version, or with 0 if that is the one before its construct. Returns false with
+ * the row of a join that must be known first. */
 static bool
 continue_search(versions *k, uint32_t klass, search *s, uint32_t *out)
 {
@@ -259,9 +264,9 @@ continue_search(versions *k, uint32_t klass, search *s, uint32_t *out)
   return true;
 }
 
-/* The edge brings no write.  Returns the next one that may: if its arm writes the class, the next edge at the first row there that
- * writes or behind it, otherwise the first edge of the next arm that writes it.  (An arm without writes that is fallen into from
- * one without brings nothing.) */
+/* Returns the next edge that may bring a write, after edge `from`, which brings none. If its arm writes the class, that is the next
+ * edge at or after the arm's first row that writes it. Otherwise it is the first edge of the next arm that writes it. (An arm
+ * without writes that is entered by fallthrough from an arm without writes brings none.) */
 static uint32_t
 skip_edges(const versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end)
 {
@@ -280,7 +285,7 @@ skip_edges(const versions *k, uint32_t klass, uint32_t construct, uint32_t from,
   return low;
 }
 
-/* Begins with the edge at hand, or with the next one that does not come from before the construct.  Returns false if there is
+/* Begins with the current edge, or with the next one that does not come from before the construct. Returns false if there is
  * none. */
 static bool
 begin_edge(versions *k, uint32_t klass, search *s)
@@ -308,9 +313,10 @@ push_search(versions *k, uint32_t klass, search begun)
     begin_edge(k, klass, s);
 }
 
-/* Makes the join at that row, the construct or a head of it, or begins the search for an edge that brings a write: without one
- * there is no join.  In a loop that writes the class each head has one, and its end if control comes there.  A head has one even if
- * no edge brings a write (each iteration may end by a jump out of the loop): rows in the loop never have the version before it. */
+/* Makes the join at the row, a construct or its head, or begins the search for an edge that brings a write; without such an edge it
+ * makes none. In a loop that writes the class each head has a join, and so has its exit if an edge leads there. A head has one even
+ * if no edge brings a write, because each iteration may end by a jump out of the loop. So rows in the loop never have the version
+ * before it. */
 static void
 begin_join(versions *k, uint32_t klass, uint32_t row)
 {
@@ -322,7 +328,7 @@ begin_join(versions *k, uint32_t klass, uint32_t row)
     note_join(k, klass, row, row != construct || first < end ? add_join(k, klass, row, UINT32_MAX, 0) : 0);
 }
 
-/* Runs the search on top of the stack, and those that it needs.  Returns the version that it finds, and the edge that brings it. */
+/* Runs the search on top of the stack, and the searches that it needs. Returns the version, and stores the edge that brings it. */
 static uint32_t
 run_search(versions *k, uint32_t klass, uint32_t *out_edge)
 {

@@ -1,4 +1,4 @@
-/* Cost models: the default one, which is made when vyre is built, and users'.
+/* Cost models: the default one, which is generated when vyre is built, and parsed ones.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cost.h"

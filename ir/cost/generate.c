@@ -1,4 +1,4 @@
-/* Writes cost-default.c from default.cost, at build time:  cost_generate default.cost > cost-default.c
+/* Writes cost-default.c from default.cost, at build time: cost_generate default.cost > cost-default.c
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cost.h"
@@ -14,7 +14,7 @@ main(int argc, char **argv)
   FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
   const size_t length = file ? fread(text, 1, sizeof(text), file) : 0;
   if (!file || ferror(file) || length == sizeof(text)) {
-    fprintf(stderr, "cost_generate: cannot read %s, or it has %zu bytes or more\n", argc == 2 ? argv[1] : "the one file",
+    fprintf(stderr, "cost_generate: %s cannot be read, or has %zu bytes or more\n", argc == 2 ? argv[1] : "the one file",
             sizeof(text));
     return 1;
   }

@@ -129,21 +129,21 @@ refuses(const char *text, size_t length, const char *message)
 
 TEST(what_is_wrong_is_said_with_its_place)
 {
-  REFUSES("add u32 4 5 1\nadf u32 4 5 1\n", "my.cost:2:1: 'adf' is no op\n");
-  REFUSES("add,nothing_* u32 4 5 1", "my.cost:1:5: 'nothing_*' is no op\n");
-  REFUSES("add, u32 4 5 1", "my.cost:1:5: '' is no op\n");
-  REFUSES(",add u32 4 5 1", "my.cost:1:1: '' is no op\n");
-  REFUSES("null * 4 5 1", "my.cost:1:1: 'null' is no op\n");
-  REFUSES("ad u32 4 5 1", "my.cost:1:1: 'ad' is no op\n");
-  REFUSES("add u33 4 5 1", "my.cost:1:5: 'u33' is no kind\n");
-  REFUSES("add u32x2 4 5 1", "my.cost:1:5: 'u32x2' is no kind\n");
-  REFUSES("add f32,,u32 4 5 1", "my.cost:1:9: '' is no kind\n");
-  REFUSES("add void 4 5 1", "my.cost:1:5: 'void' is no kind\n");
-  REFUSES("add u* 4 5 1", "my.cost:1:5: 'u*' is no kind\n");
-  REFUSES("add u32 -1 5 1", "my.cost:1:9: '-1' is no figure\n");
-  REFUSES("add u32 4 65536 1", "my.cost:1:11: '65536' is no figure\n");
-  REFUSES("add u32 4 5 1.5", "my.cost:1:13: '1.5' is no figure\n");
-  REFUSES("add u32 99999999999999999999 5 1", "my.cost:1:9: '99999999999999999999' is no figure\n");
+  REFUSES("add u32 4 5 1\nadf u32 4 5 1\n", "my.cost:2:1: 'adf' is not an op\n");
+  REFUSES("add,nothing_* u32 4 5 1", "my.cost:1:5: 'nothing_*' is not an op\n");
+  REFUSES("add, u32 4 5 1", "my.cost:1:5: '' is not an op\n");
+  REFUSES(",add u32 4 5 1", "my.cost:1:1: '' is not an op\n");
+  REFUSES("null * 4 5 1", "my.cost:1:1: 'null' is not an op\n");
+  REFUSES("ad u32 4 5 1", "my.cost:1:1: 'ad' is not an op\n");
+  REFUSES("add u33 4 5 1", "my.cost:1:5: 'u33' is not a kind\n");
+  REFUSES("add u32x2 4 5 1", "my.cost:1:5: 'u32x2' is not a kind\n");
+  REFUSES("add f32,,u32 4 5 1", "my.cost:1:9: '' is not a kind\n");
+  REFUSES("add void 4 5 1", "my.cost:1:5: 'void' is not a kind\n");
+  REFUSES("add u* 4 5 1", "my.cost:1:5: 'u*' is not a kind\n");
+  REFUSES("add u32 -1 5 1", "my.cost:1:9: '-1' is not a figure\n");
+  REFUSES("add u32 4 65536 1", "my.cost:1:11: '65536' is not a figure\n");
+  REFUSES("add u32 4 5 1.5", "my.cost:1:13: '1.5' is not a figure\n");
+  REFUSES("add u32 99999999999999999999 5 1", "my.cost:1:9: '99999999999999999999' is not a figure\n");
   REFUSES("add u32 4 5 1 2", "my.cost:1:15: '2' is one word too many\n");
   REFUSES("add u32 4 5\nmul u32 4 5 1", "my.cost:1:12: the line ends before its registers\n");
   REFUSES("add", "my.cost:1:4: the line ends before its kinds\n");
@@ -152,23 +152,23 @@ TEST(what_is_wrong_is_said_with_its_place)
 
 TEST(what_is_no_text_is_refused)
 {
-  REFUSES("add\0 u32 4 5 1", "my.cost:1:1: 'add?' is no op\n");
-  REFUSES("add\0xxxx u32 4 5 1", "my.cost:1:1: 'add?xxxx' is no op\n");
+  REFUSES("add\0 u32 4 5 1", "my.cost:1:1: 'add?' is not an op\n");
+  REFUSES("add\0xxxx u32 4 5 1", "my.cost:1:1: 'add?xxxx' is not an op\n");
   REFUSES("add f32\0\0\0\0\0\0 4 5 1", "my.cost:1:5: 'f32?"
                                        "?"
                                        "?"
                                        "?"
                                        "?"
-                                       "?' is no kind\n");
-  REFUSES("\0", "my.cost:1:1: '?' is no op\n");
-  REFUSES("\xff!\x1b[31m", "my.cost:1:1: '?!?[31m' is no op\n");
+                                       "?' is not a kind\n");
+  REFUSES("\0", "my.cost:1:1: '?' is not an op\n");
+  REFUSES("\xff!\x1b[31m", "my.cost:1:1: '?!?[31m' is not an op\n");
   char *text = malloc(2 << 20);
   assert_non_null(text);
   memset(text, 'x', 2 << 20);
-  refuses(text, 1 << 20, "my.cost:1:1: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is no op\n"); /* no more of it than can be read */
-  refuses(text, (1 << 20) + 1, "my.cost: a cost model of 1048577 bytes\n");
+  refuses(text, 1 << 20, "my.cost:1:1: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not an op\n"); /* no more of it than can be read */
+  refuses(text, (1 << 20) + 1, "my.cost: the cost model has 1048577 bytes; the limit is 1048576\n");
   memset(text, '\n', 1 << 20);
   memcpy(text + (1 << 20) - 1, "y", 1);
-  refuses(text, 1 << 20, "my.cost:1048576:1: 'y' is no op\n");
+  refuses(text, 1 << 20, "my.cost:1048576:1: 'y' is not an op\n");
   free(text);
 }
