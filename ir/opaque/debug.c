@@ -1,5 +1,5 @@
-/* Sets of instructions that say nothing of what a shader does, and what those of NonSemantic.Shader.DebugInfo.100 that stand before
- * the functions have as operands.
+/* Instruction sets without effect on a shader, and the operands of the instructions of NonSemantic.Shader.DebugInfo.100 that
+ * precede the functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/words.h"
@@ -8,7 +8,8 @@
 
 #define OP_EXT_INST 12u
 
-/* Letters as vyre_words_debug_kind gives them; after `?` what may be missing, after `*` what comes any number of times. */
+/* Operands by instruction, as letters of vyre_words_debug_kind. The letters after `?` are optional. The letters after `*` may be
+ * repeated. */
 static const char *const operands[] = {
     [0] = "",             /* DebugInfoNone */
     [1] = "ccdc",         /* DebugCompilationUnit: version, DWARF version, source, language */
@@ -21,7 +22,7 @@ static const char *const operands[] = {
     [8] = "ct*t",         /* DebugTypeFunction: flags, result, parameters */
     [9] = "sddccdnc*cs",  /* DebugTypeEnum: name, base, source, line, column, parent, size, flags, (value, name) */
     [10] = "scdccdsnc*d", /* DebugTypeComposite: name, tag, source, line, column, parent, linkage name, size, flags, members */
-    [11] = "sddccnnc",    /* DebugTypeMember: name, type, source, line, column, offset, size, flags; no value */
+    [11] = "sddccnnc",    /* DebugTypeMember: name, type, source, line, column, offset, size, flags, without value */
     [12] = "dnnc",        /* DebugTypeInheritance: parent, offset, size, flags */
     [13] = "dd",          /* DebugTypePtrToMember: member, parent */
     [14] = "d*d",         /* DebugTypeTemplate: target, parameters */
@@ -30,20 +31,20 @@ static const char *const operands[] = {
     [17] = "sdcc*d",      /* DebugTypeTemplateParameterPack: name, source, line, column, parameters */
     [18] = "sddccdsvc?d", /* DebugGlobalVariable: name, type, source, line, column, parent, linkage name, variable, flags, member */
     [19] = "sddccdsc",    /* DebugFunctionDeclaration: name, type, source, line, column, parent, linkage name, flags */
-    [20] = "sddccdscc?d", /* DebugFunction: the same, then its scope's line, its declaration */
+    [20] = "sddccdscc?d", /* DebugFunction: the same, then the line of its scope and its declaration */
     [21] = "dccd?s",      /* DebugLexicalBlock: source, line, column, parent, name */
     [22] = "dcd",         /* DebugLexicalBlockDiscriminator: source, discriminator, parent */
-    [26] = "sddccdc?c",   /* DebugLocalVariable: name, type, source, line, column, parent, flags, which argument it is */
+    [26] = "sddccdc?c",   /* DebugLocalVariable: name, type, source, line, column, parent, flags, argument number */
     [35] = "s?s",         /* DebugSource: file, text */
     [102] = "s",          /* DebugSourceContinued: text */
     [105] = "sc",         /* DebugBuildIdentifier: identifier, flags */
     [106] = "s",          /* DebugStoragePath: path */
-    [107] = "ddss",       /* DebugEntryPoint: function, compilation unit, compiler, its arguments */
-    [108] = "dcb",        /* DebugTypeMatrix: column, count, whether columns are columns */
+    [107] = "ddss",       /* DebugEntryPoint: function, compilation unit, compiler, compiler arguments */
+    [108] = "dcb",        /* DebugTypeMatrix: column, count, whether it is column major */
 };
 
 static const char *
-find(uint32_t instruction)
+find_operands(uint32_t instruction)
 {
   return instruction < sizeof(operands) / sizeof(*operands) ? operands[instruction] : NULL;
 }
@@ -71,7 +72,7 @@ vyre_words_is_reflected(const uint32_t *words)
 bool
 vyre_words_debug_fits(uint32_t instruction, uint32_t count)
 {
-  const char *text = find(instruction);
+  const char *text = find_operands(instruction);
   if (!text)
     return false;
   const size_t least = strcspn(text, "?*"), all = strlen(text);
@@ -83,7 +84,7 @@ vyre_words_debug_fits(uint32_t instruction, uint32_t count)
 char
 vyre_words_debug_kind(uint32_t instruction, uint32_t k)
 {
-  const char *text = find(instruction);
+  const char *text = find_operands(instruction);
   const size_t least = text ? strcspn(text, "?*") : 0, all = text ? strlen(text) : 0;
   if (k < least)
     return text[k];

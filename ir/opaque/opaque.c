@@ -1,4 +1,4 @@
-/* Opaque rows and types: the operands that their words need, the types of their values, building them.
+/* Opaque rows and types: the operands that their words need, the types of their values, and building them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/opaque.h"
@@ -96,7 +96,7 @@ opaque_result(const vyre_module *module, uint32_t row)
 
 static vyre_type_id part_type_id(const vyre_module *module, uint32_t row, uint32_t k, uint32_t depth);
 
-/* Parts of tuples of parts: a damaged module may lead in a circle. */
+/* Returns vyre_row_type_id. `depth` limits parts of parts, because the rows of a damaged module may form a cycle. */
 static vyre_type_id
 row_type_id(const vyre_module *module, vyre_row row, uint32_t depth)
 {

@@ -1,6 +1,6 @@
-/* SPIR-V's grammar, read from a table that words_generate.c makes: SPIRV-Headers' own, and what newer.def adds.
+/* SPIR-V's grammar, read from a table that words_generate.c makes from SPIRV-Headers' grammar and newer.def.
  *
- * Cost: a name by binary search; an instruction's kinds in one pass over its words.
+ * Cost: a name by linear search, an opcode by binary search, an instruction's kinds in one pass over its words.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/words.h"
@@ -9,7 +9,7 @@
 
 typedef struct instruction {
   uint32_t opcode;
-  const char *name, *operands; /* letters as words_generate.c says */
+  const char *name, *operands; /* letters of words_generate.c */
   uint32_t shape;
   vyre_words_effect effect;
 } instruction;
@@ -42,7 +42,7 @@ static const enumerant enumerants[] = {
 #define ENUMERANTS (sizeof(enumerants) / sizeof(*enumerants))
 
 static const instruction *
-find(uint32_t opcode)
+find_instruction(uint32_t opcode)
 {
   size_t low = 0, high = INSTRUCTIONS;
   while (low < high) {
@@ -58,35 +58,35 @@ find(uint32_t opcode)
 const char *
 vyre_words_name(uint32_t opcode)
 {
-  const instruction *i = find(opcode);
+  const instruction *i = find_instruction(opcode);
   return i ? i->name + 2 : NULL;
 }
 
 const char *
 vyre_words_full_name(uint32_t opcode)
 {
-  const instruction *i = find(opcode);
+  const instruction *i = find_instruction(opcode);
   return i ? i->name : NULL;
 }
 
 uint32_t
 vyre_words_shape(uint32_t opcode)
 {
-  const instruction *i = find(opcode);
+  const instruction *i = find_instruction(opcode);
   return i ? i->shape : 0;
 }
 
 bool
 vyre_words_is_type(uint32_t opcode)
 {
-  const instruction *i = find(opcode);
+  const instruction *i = find_instruction(opcode);
   return i && strncmp(i->name, "OpType", 6) == 0;
 }
 
 vyre_words_effect
 vyre_words_effect_of(uint32_t opcode)
 {
-  const instruction *i = find(opcode);
+  const instruction *i = find_instruction(opcode);
   return i ? i->effect : VYRE_WORDS_ANY;
 }
 
@@ -106,7 +106,7 @@ typedef struct reader {
 } reader;
 
 static bool
-take(reader *r, vyre_word_kind kind)
+read_word(reader *r, vyre_word_kind kind)
 {
   if (r->at >= r->count)
     return false;
@@ -115,32 +115,33 @@ take(reader *r, vyre_word_kind kind)
 }
 
 static bool
-take_string(reader *r)
+read_string(reader *r)
 {
   size_t length;
   if (!vyre_words_string(r->words + r->at, r->count - r->at, &length))
     return false;
   for (size_t k = 0; k <= length / sizeof(uint32_t); k++)
-    (void)take(r, VYRE_WORD_KIND_LITERAL);
+    (void)read_word(r, VYRE_WORD_KIND_LITERAL);
   return true;
 }
 
-static bool take_operands(reader *r, const char *letters);
+static bool read_operands(reader *r, const char *letters);
 
-/* An enumeration's value, then its operands: of a mask by ascending bits, of several names of one value by the first. */
+/* Reads the value of an enumeration and its operands. A mask has operands by ascending bits. If several names have one value, the
+ * first counts. */
 static bool
-take_enumeration(reader *r, char letter)
+read_enumeration(reader *r, char letter)
 {
   const uint32_t value = r->at < r->count ? r->words[r->at] : 0;
   uint32_t seen = 0;
-  if (!take(r, VYRE_WORD_KIND_LITERAL))
+  if (!read_word(r, VYRE_WORD_KIND_LITERAL))
     return false;
   for (size_t i = 0; i < ENUMERANTS; i++) {
     const enumerant *e = &enumerants[i];
     if (e->letter != letter || (e->mask ? (value & ~seen & e->value) == 0 : value != e->value))
       continue;
     seen |= e->value;
-    if (!take_operands(r, e->operands))
+    if (!read_operands(r, e->operands))
       return false;
     if (!e->mask)
       return true;
@@ -148,60 +149,60 @@ take_enumeration(reader *r, char letter)
   return true;
 }
 
-/* The operation of an OpSpecConstantOp, which is none itself. */
+/* Reads the operation of an OpSpecConstantOp, which cannot be OpSpecConstantOp itself. */
 static bool
-take_operation(reader *r)
+read_operation(reader *r)
 {
-  const instruction *i = r->at < r->count && r->words[r->at] != (r->words[0] & 0xffffu) ? find(r->words[r->at]) : NULL;
-  return i && strncmp(i->operands, "tr", 2) == 0 && take(r, VYRE_WORD_KIND_LITERAL) && take_operands(r, i->operands + 2);
+  const instruction *i = r->at < r->count && r->words[r->at] != (r->words[0] & 0xffffu) ? find_instruction(r->words[r->at]) : NULL;
+  return i && strncmp(i->operands, "tr", 2) == 0 && read_word(r, VYRE_WORD_KIND_LITERAL) && read_operands(r, i->operands + 2);
 }
 
 static bool
-take_operand(reader *r, char letter)
+read_operand(reader *r, char letter)
 {
   switch (letter) {
   case 't':
-    return take(r, VYRE_WORD_KIND_TYPE);
+    return read_word(r, VYRE_WORD_KIND_TYPE);
   case 'r':
-    return take(r, VYRE_WORD_KIND_RESULT);
+    return read_word(r, VYRE_WORD_KIND_RESULT);
   case 'i':
-    return take(r, VYRE_WORD_KIND_ID);
+    return read_word(r, VYRE_WORD_KIND_ID);
   case 'l':
-    return take(r, VYRE_WORD_KIND_LITERAL);
-  case 'n': /* the last one */
+    return read_word(r, VYRE_WORD_KIND_LITERAL);
+  case 'n': /* the last operand */
     while (r->at < r->count)
-      (void)take(r, VYRE_WORD_KIND_LITERAL);
+      (void)read_word(r, VYRE_WORD_KIND_LITERAL);
     return true;
   case 's':
-    return take_string(r);
+    return read_string(r);
   case 'p':
-    return take(r, VYRE_WORD_KIND_ID) && take(r, VYRE_WORD_KIND_ID);
+    return read_word(r, VYRE_WORD_KIND_ID) && read_word(r, VYRE_WORD_KIND_ID);
   case 'q':
-    return take(r, VYRE_WORD_KIND_LITERAL) && take(r, VYRE_WORD_KIND_ID);
+    return read_word(r, VYRE_WORD_KIND_LITERAL) && read_word(r, VYRE_WORD_KIND_ID);
   case 'u':
-    return take(r, VYRE_WORD_KIND_ID) && take(r, VYRE_WORD_KIND_LITERAL);
+    return read_word(r, VYRE_WORD_KIND_ID) && read_word(r, VYRE_WORD_KIND_LITERAL);
   case 'o':
-    return take_operation(r);
+    return read_operation(r);
   default:
-    return take_enumeration(r, letter);
+    return read_enumeration(r, letter);
   }
 }
 
 static bool
-take_operands(reader *r, const char *letters)
+read_operands(reader *r, const char *letters)
 {
   for (; *letters; letters++) {
     const char letter = *letters;
     if (letters[1] == '*') {
       letters++;
       while (r->at < r->count)
-        if (!take_operand(r, letter))
+        if (!read_operand(r, letter))
           return false;
     } else if (letters[1] == '?') {
       letters++;
-      if (r->at < r->count && !take_operand(r, letter))
+      if (r->at < r->count && !read_operand(r, letter))
         return false;
-    } else if (!take_operand(r, letter)) {
+    } else if (!read_operand(r, letter)) {
       return false;
     }
   }
@@ -211,9 +212,9 @@ take_operands(reader *r, const char *letters)
 bool
 vyre_words_kinds(const uint32_t *words, uint32_t count, uint8_t *out)
 {
-  const instruction *i = find(words[0] & 0xffffu);
+  const instruction *i = find_instruction(words[0] & 0xffffu);
   reader r = {words, 1, count, out};
-  return i && take_operands(&r, i->operands) && r.at == count;
+  return i && read_operands(&r, i->operands) && r.at == count;
 }
 
 const char *

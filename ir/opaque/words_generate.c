@@ -1,10 +1,16 @@
-/* Makes spirv-words.inc of SPIRV-Headers' grammar and newer.def, at build time:
- *   words_generate spirv.core.grammar.json > spirv-words.inc
+/* Generates spirv-words.inc from SPIRV-Headers' grammar and newer.def, at build time: words_generate spirv.core.grammar.json >
+ * spirv-words.inc
  *
- * An instruction's operands are a letter each, as ir/opaque/words.c reads them: t the result's type, r the result, i an id, l a
- * literal, n a literal of as many words as its type has, s a string, p two ids, q a literal and an id, u an id and a literal, o an
- * opcode and what its instruction has after its result, and an upper case letter for an enumeration whose values have operands
- * themselves; after it ? for one that may be missing, * for any number.
+ * An instruction's operands are letters, which ir/opaque/words.c reads:
+ *
+ *     t  the result's type.                      s  a string.
+ *     r  the result.                             p  two ids.
+ *     i  an id.                                  q  a literal and an id.
+ *     l  a literal.                              u  an id and a literal.
+ *     n  a literal with as many words as         o  an opcode and the operands of its instruction after
+ *        its type.                                  the result.
+ *
+ * An upper case letter is an enumeration whose values have operands. After a letter, `?` means optional, and `*` any number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/words.h"
@@ -43,7 +49,7 @@ static const struct {
 
 typedef struct enumeration {
   char kind[64];
-  int mask, used; /* used: some value has parameters */
+  int mask, used; /* used: a value has parameters */
   char letter;
 } enumeration;
 
@@ -60,11 +66,11 @@ fail(const char *what)
   exit(1);
 }
 
-/* ---- a walk over JSON: values are found by key inside an object's text ---- */
+/* ---- a walk over JSON: finds values by key in an object's text ---- */
 
-/* The position after the value that begins at p. */
+/* Returns the position after the value that begins at p. */
 static const char *
-skip(const char *p)
+skip_value(const char *p)
 {
   int depth = 0;
   for (;; p++) {
@@ -83,46 +89,46 @@ skip(const char *p)
 }
 
 static const char *
-blank(const char *p)
+skip_blanks(const char *p)
 {
   return p + strspn(p, " \t\r\n,");
 }
 
-/* The value of `key` in the object at p, or NULL. */
+/* Returns the value of `key` in the object at p, or NULL. */
 static const char *
-member(const char *p, const char *key)
+find_member(const char *p, const char *key)
 {
   const size_t length = strlen(key);
-  for (p = blank(p + 1); *p == '"'; p = blank(p)) {
+  for (p = skip_blanks(p + 1); *p == '"'; p = skip_blanks(p)) {
     const int found = strncmp(p + 1, key, length) == 0 && p[1 + length] == '"';
     p = strchr(strchr(p + 1, '"'), ':');
-    p = blank(p + 1);
+    p = skip_blanks(p + 1);
     if (found)
       return p;
-    p = skip(p);
+    p = skip_value(p);
   }
   return NULL;
 }
 
-/* The first element of the array at p, and the one after an element; NULL at the end. */
+/* Return the first element of the array at p, and the element after p. Return NULL at the end. */
 static const char *
 first_of(const char *p)
 {
-  p = p ? blank(p + 1) : NULL;
+  p = p ? skip_blanks(p + 1) : NULL;
   return p && *p != ']' ? p : NULL;
 }
 
 static const char *
 next_of(const char *p)
 {
-  p = blank(skip(p));
+  p = skip_blanks(skip_value(p));
   return *p != ']' ? p : NULL;
 }
 
 static void
-string(const char *object, const char *key, char *out, size_t capacity)
+read_string(const char *object, const char *key, char *out, size_t capacity)
 {
-  const char *p = member(object, key);
+  const char *p = find_member(object, key);
   size_t length = 0;
   if (p && *p == '"')
     for (p++; p[length] && p[length] != '"' && length + 1 < capacity;)
@@ -168,10 +174,10 @@ static void
 operands_of(const char *object, const char *key, char *out, size_t capacity)
 {
   size_t length = 0;
-  for (const char *p = first_of(member(object, key)); p; p = next_of(p)) {
+  for (const char *p = first_of(find_member(object, key)); p; p = next_of(p)) {
     char kind[64], quantifier[8];
-    string(p, "kind", kind, sizeof(kind));
-    string(p, "quantifier", quantifier, sizeof(quantifier));
+    read_string(p, "kind", kind, sizeof(kind));
+    read_string(p, "quantifier", quantifier, sizeof(quantifier));
     if (length + 3 > capacity)
       fail("an instruction has more operands than there is room for");
     out[length++] = letter_of(kind);
@@ -181,7 +187,7 @@ operands_of(const char *object, const char *key, char *out, size_t capacity)
   out[length] = '\0';
 }
 
-/* An operand string of newer.def with each enumeration's letter in the place of its name. */
+/* Copies an operand string of newer.def, and replaces each enumeration's name by its letter. */
 static void
 newer_operands(const char *from, char *out, size_t capacity)
 {
@@ -199,7 +205,7 @@ newer_operands(const char *from, char *out, size_t capacity)
   out[length] = '\0';
 }
 
-/* The enumerations of newer.def. */
+/* Adds the enumerations of newer.def. */
 static void
 add_enumerations(void)
 {
@@ -221,16 +227,16 @@ read_enumerations(const char *kinds)
 {
   for (const char *p = first_of(kinds); p; p = next_of(p)) {
     char category[32];
-    string(p, "category", category, sizeof(category));
+    read_string(p, "category", category, sizeof(category));
     if (strcmp(category, "BitEnum") != 0 && strcmp(category, "ValueEnum") != 0)
       continue;
     if (enumeration_count == 256)
       fail("more enumerations than there is room for");
     enumeration *e = &enumerations[enumeration_count++];
-    string(p, "kind", e->kind, sizeof(e->kind));
+    read_string(p, "kind", e->kind, sizeof(e->kind));
     e->mask = category[0] == 'B';
-    for (const char *v = first_of(member(p, "enumerants")); v; v = next_of(v))
-      e->used |= first_of(member(v, "parameters")) != NULL;
+    for (const char *v = first_of(find_member(p, "enumerants")); v; v = next_of(v))
+      e->used |= first_of(find_member(v, "parameters")) != NULL;
   }
   add_enumerations();
   char letter = 'A';
@@ -242,16 +248,16 @@ read_enumerations(const char *kinds)
   }
 }
 
-/* Whether the grammar has the value, with operands. */
+/* Returns whether the grammar has the value, with operands. */
 static int
 has_value(const char *kinds, const char *kind, unsigned value)
 {
   for (const char *p = first_of(kinds); p; p = next_of(p)) {
     char found[64];
-    string(p, "kind", found, sizeof(found));
-    for (const char *v = strcmp(found, kind) == 0 ? first_of(member(p, "enumerants")) : NULL; v; v = next_of(v)) {
-      const char *number = member(v, "value");
-      if (number && strtoul(number + (*number == '"'), NULL, 0) == value && first_of(member(v, "parameters")))
+    read_string(p, "kind", found, sizeof(found));
+    for (const char *v = strcmp(found, kind) == 0 ? first_of(find_member(p, "enumerants")) : NULL; v; v = next_of(v)) {
+      const char *number = find_member(v, "value");
+      if (number && strtoul(number + (*number == '"'), NULL, 0) == value && first_of(find_member(v, "parameters")))
         return 1;
     }
   }
@@ -264,11 +270,11 @@ write_enumerations(const char *kinds)
   printf("#ifdef WORDS_ENUMERANTS\n");
   for (const char *p = first_of(kinds); p; p = next_of(p)) {
     char kind[64];
-    string(p, "kind", kind, sizeof(kind));
+    read_string(p, "kind", kind, sizeof(kind));
     const enumeration *e = find_enumeration(kind);
-    for (const char *v = e && e->used ? first_of(member(p, "enumerants")) : NULL; v; v = next_of(v)) {
+    for (const char *v = e && e->used ? first_of(find_member(p, "enumerants")) : NULL; v; v = next_of(v)) {
       char operands[64];
-      const char *value = member(v, "value");
+      const char *value = find_member(v, "value");
       operands_of(v, "parameters", operands, sizeof(operands));
       if (operands[0] && value)
         printf("{'%c', %d, %luu, \"%s\"},\n", e->letter, e->mask, strtoul(value + (*value == '"'), NULL, 0), operands);
@@ -318,14 +324,14 @@ add_instructions(void)
   }
 }
 
-/* Returns bit 0 if the instruction has a result, and bit 1 if that has a type. */
+/* Returns bit 0 if the instruction has a result, and bit 1 if it has a result type. */
 static int
 shape_of(const instruction *i)
 {
   return strncmp(i->operands, "tr", 2) == 0 ? 3 : i->operands[0] == 'r';
 }
 
-/* Returns whether instruction i is the first of those with its number.  Only the first is written. */
+/* Returns whether instruction i is the first one with its number. Only the first is written. */
 static int
 is_first(unsigned i)
 {
@@ -336,12 +342,12 @@ static void
 write_instructions(const char *list)
 {
   for (const char *p = first_of(list); p; p = next_of(p)) {
-    const char *opcode = member(p, "opcode");
+    const char *opcode = find_member(p, "opcode");
     if (instruction_count == MOST || !opcode)
       fail("an instruction without number, or more than there is room for");
     instruction *i = &instructions[instruction_count++];
     i->opcode = (unsigned)strtoul(opcode, NULL, 0);
-    string(p, "opname", i->name, sizeof(i->name));
+    read_string(p, "opname", i->name, sizeof(i->name));
     operands_of(p, "operands", i->operands, sizeof(i->operands));
   }
   add_instructions();
@@ -368,10 +374,10 @@ main(int argc, char **argv)
     fail("usage: words_generate spirv.core.grammar.json");
   text[fread(text, 1, capacity - 1, file)] = '\0';
   fclose(file);
-  const char *top = blank(text);
-  const char *kinds = member(top, "operand_kinds"), *list = member(top, "instructions");
+  const char *top = skip_blanks(text);
+  const char *kinds = find_member(top, "operand_kinds"), *list = find_member(top, "instructions");
   if (!kinds || !list)
-    fail("this is no grammar of SPIR-V");
+    fail("this is not a grammar of SPIR-V");
   read_enumerations(kinds);
   write_instructions(list);
   write_enumerations(kinds);

@@ -1,6 +1,6 @@
-/* Rows that keep values and memory in words of a buffer, and give them back, bit for bit.
+/* Builds rows that keep values and memory in words of a buffer and restore them, bit for bit.
  *
- * A scalar is a word, two if it has 64 bits: so the buffer asks a device for no type of memory that the program does not use.
+ * A scalar is one word, or two if it has 64 bits. So the buffer requires no type of memory that the program does not use.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "split.h"
@@ -73,7 +73,7 @@ split_memory_words(const vyre_module *module, vyre_type_id type)
   return words < UINT32_MAX / 2 ? (uint32_t)words : 0;
 }
 
-/* The path of a word whose number is a literal and, if there is one, a row. */
+/* Returns the path of a word. Its number is a literal plus, if `more` is not 0, a row. */
 static vyre_row
 word_path(vyre_builder *b, const split_place *place, uint32_t word, vyre_row more)
 {
@@ -96,7 +96,7 @@ split_load_word(vyre_builder *b, const split_place *place, uint32_t word)
 
 /* ---- values ---------------------------------------------------------------------------------------------------------------- */
 
-/* The bits of a vector as u32, or as u64. */
+/* Returns the bits of a vector as u32, or as u64. */
 static vyre_row
 to_bits(vyre_builder *b, vyre_row value, vyre_type type)
 {
@@ -215,7 +215,7 @@ typedef struct copying {
   vyre_builder *b;
   const split_place *place;
   bool is_load;
-  vyre_row lane, lanes; /* of those who share the work; 0: nobody does */
+  vyre_row lane, lanes; /* of the invocations that share the work; 0 if they do not */
 } copying;
 
 static void
@@ -232,7 +232,7 @@ copy_value(const copying *c, uint32_t word, vyre_row more, vyre_row path, vyre_t
     vyre_builder_leave(c->b, mine);
 }
 
-/* `more`: the row that is to be added to the number of the word; 0: none.  Who shares the work divides the outermost array. */
+/* Copies memory. `more` is a row to add to the word number, or 0. Invocations that share the work divide the outermost array. */
 static void
 copy_memory(const copying *c, uint32_t word, vyre_row more, vyre_row path, vyre_type_id type)
 {

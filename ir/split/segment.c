@@ -1,7 +1,7 @@
-/* One segment out of a copy of the whole: what is before its first barrier becomes loads of what was kept, what is after its last
- * one goes.
+/* Makes one segment from a copy of the whole program. Rows before its first barrier become loads of kept values, and rows after its
+ * last one are removed.
  *
- * A kept row is loaded in its own place, so operands stay before their users.
+ * A kept row is loaded at its own position, so operands still precede their users.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "split.h"
@@ -10,7 +10,7 @@
 
 enum { NEEDED = 1, ACCESSED = 2, WRITTEN = 4 };
 
-/* acq_rel uniform_memory workgroup_memory: what is kept is in the first. */
+/* acq_rel uniform_memory workgroup_memory; kept words are in uniform memory */
 #define WORKGROUP_BARRIER VYRE_ORDER(2, 2, 0x148u)
 
 typedef struct segment {
@@ -19,12 +19,12 @@ typedef struct segment {
   const vyre_view *v;
   vyre_builder b;
   uint32_t index;
-  uint32_t low, high;     /* the barriers around it; the program's row and end where there is none */
-  uint32_t *map;          /* by row of the whole: the row that is loaded in its place; 0: none */
-  uint8_t *marks;         /* likewise: NEEDED of rows before it, ACCESSED and WRITTEN of memory */
-  split_place own, group; /* where what an invocation and a workgroup keeps is */
-  vyre_row lane, lanes;   /* of those who carry the workgroup's memory: this one, and how many */
-  vyre_row counter;       /* workgroup memory where they number themselves; 0: all carry */
+  uint32_t low, high;     /* the barriers around it, or the program's row and end */
+  uint32_t *map;          /* by row of the whole program: the row that loads its value, or 0 */
+  uint8_t *marks;         /* by row: NEEDED for earlier rows, ACCESSED and WRITTEN for memory */
+  split_place own, group; /* locations of the kept words of an invocation and of a workgroup */
+  vyre_row lane, lanes;   /* number of this invocation among those that copy the workgroup's memory, and their count */
+  vyre_row counter;       /* workgroup memory with which they number themselves, or 0 if all invocations copy */
   bool has_async;
 } segment;
 
@@ -40,7 +40,7 @@ is_last(const segment *g)
   return g->index == g->s->cut_count;
 }
 
-/* ---- what it needs --------------------------------------------------------------------------------------------------------- */
+/* ---- needed rows ----------------------------------------------------------------------------------------------------------- */
 
 static void
 mark_row(segment *g, uint32_t row)
@@ -58,7 +58,7 @@ mark_row(segment *g, uint32_t row)
 }
 
 static void
-mark(segment *g)
+mark_rows(segment *g)
 {
   for (uint32_t row = g->high - 1; row > g->s->program; row--)
     if (row > g->low || (g->s->rows[row].role == SPLIT_ANEW && (g->marks[row] & NEEDED) != 0)) {
@@ -75,7 +75,7 @@ is_shared(const segment *g, uint32_t row)
   return op_of(g, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_WORKGROUP;
 }
 
-/* Whether this segment finds something in it that an earlier one left, and whether it leaves something for a later one. */
+/* Returns whether this segment uses contents that an earlier segment left, or leaves contents for a later one. */
 static bool
 is_loaded(const segment *g, uint32_t row)
 {
@@ -97,7 +97,7 @@ stores_shared(const segment *g)
   return any;
 }
 
-/* ---- where what is kept is ------------------------------------------------------------------------------------------------- */
+/* ---- locations of kept words ----------------------------------------------------------------------------------------------- */
 
 static vyre_row
 multiply(segment *g, vyre_row a, vyre_row b)
@@ -106,12 +106,12 @@ multiply(segment *g, vyre_row a, vyre_row b)
 }
 
 static vyre_row
-sum(segment *g, vyre_row a, vyre_row b)
+add(segment *g, vyre_row a, vyre_row b)
 {
   return vyre_build_binary(&g->b, VYRE_OP_add, a, b);
 }
 
-/* Workgroup memory that counts who comes to the barrier after the segment.  It is zero before anybody may return. */
+/* Builds the counter of invocations that reach the barrier after the segment. It is zeroed before any invocation can return. */
 static void
 build_counter(segment *g, vyre_row buffer)
 {
@@ -124,7 +124,8 @@ build_counter(segment *g, vyre_row buffer)
   vyre_build_barrier(b, WORKGROUP_BARRIER);
 }
 
-/* Invocations and workgroups are numbered, x fastest; word w of all of them lies side by side, after word w - 1. */
+/* Builds the locations of kept words. Invocations and workgroups are numbered, x fastest. Word w of all of them is contiguous,
+ * after word w - 1. */
 static void
 build_places(segment *g)
 {
@@ -148,11 +149,11 @@ build_places(segment *g)
   g->lane = vyre_build_invocation(b, VYRE_OP_lindex);
   g->lanes =
       multiply(g, multiply(g, (vyre_row){g->v->a[workgroup]}, (vyre_row){g->v->b[workgroup]}), (vyre_row){g->v->c[workgroup]});
-  const vyre_row group = sum(g, wid[0], multiply(g, groups[0], sum(g, wid[1], multiply(g, groups[1], wid[2]))));
+  const vyre_row group = add(g, wid[0], multiply(g, groups[0], add(g, wid[1], multiply(g, groups[1], wid[2]))));
   const vyre_row count = multiply(g, multiply(g, groups[0], groups[1]), groups[2]), all = multiply(g, count, g->lanes);
-  g->own = (split_place){buffer, sum(g, multiply(g, group, g->lanes), g->lane), all};
+  g->own = (split_place){buffer, add(g, multiply(g, group, g->lanes), g->lane), all};
   if (s->group_words)
-    g->group = (split_place){buffer, sum(g, vyre_build_imm(b, VYRE_OP_mul, all, s->invocation_words), group), count};
+    g->group = (split_place){buffer, add(g, vyre_build_imm(b, VYRE_OP_mul, all, s->invocation_words), group), count};
   if (counts)
     build_counter(g, counter);
   if (g->index == 0 && s->first_return < s->cut_count)
@@ -174,7 +175,7 @@ copy_memory(segment *g, uint32_t row, bool is_load)
     split_store(&g->b, &g->own, slot, vyre_build_get(&g->b, memory));
 }
 
-/* Of the workgroups' memory, or of all other; gives whether there was any. */
+/* Copies workgroup memory, or all other memory. Returns whether there was any. */
 static bool
 copy_all(segment *g, bool shared, bool is_load)
 {
@@ -199,10 +200,10 @@ wait_for_copies(segment *g)
     vyre_build(&g->b, VYRE_OP_async_wait, VYRE_VOID, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
 }
 
-/* ---- its ends -------------------------------------------------------------------------------------------------------------- */
+/* ---- the ends of a segment ------------------------------------------------------------------------------------------------- */
 
-/* Before all of the body, so that who has returned computes nothing with what it did not keep; but the workgroup's memory comes
- * back before, as all carry it. */
+/* Builds the start of the segment, before its body: loads kept memory, and returns if the invocation has ended. Workgroup memory is
+ * loaded before that, because all invocations share the work. */
 static void
 build_head(segment *g)
 {
@@ -218,7 +219,7 @@ build_head(segment *g)
   vyre_builder_leave(&g->b, gone);
 }
 
-/* Notes who returns. */
+/* Records that an invocation ends, before each `return` and `trap`. */
 static void
 note_returns(segment *g)
 {
@@ -229,8 +230,8 @@ note_returns(segment *g)
     }
 }
 
-/* What a workgroup keeps is carried by those of its invocations that come to the barrier; where some may have returned, they number
- * themselves. */
+/* Stores the workgroup memory. The invocations that reach the barrier divide the work. If some may have returned, they number
+ * themselves first. */
 static void
 store_shared(segment *g)
 {
@@ -247,11 +248,11 @@ store_shared(segment *g)
   copy_all(g, true, false);
 }
 
-/* ---- its rows -------------------------------------------------------------------------------------------------------------- */
+/* ---- the rows of a segment ------------------------------------------------------------------------------------------------- */
 
-/* A row before the segment. */
+/* Replaces a row before the segment. */
 static void
-take_earlier(segment *g, uint32_t row)
+replace_earlier(segment *g, uint32_t row)
 {
   const split_row *of = &g->s->rows[row];
   const bool is_needed = (g->marks[row] & NEEDED) != 0;
@@ -265,7 +266,7 @@ take_earlier(segment *g, uint32_t row)
 }
 
 static void
-take_cut(segment *g, uint32_t row)
+replace_cut(segment *g, uint32_t row)
 {
   if (row == g->high) {
     vyre_builder_before(&g->b, (vyre_row){row});
@@ -276,16 +277,16 @@ take_cut(segment *g, uint32_t row)
   vyre_row_kill(g->module, (vyre_row){row});
 }
 
-/* A row that is in no construct but containers, with all in it. */
+/* Handles a row that is only in containers, with everything in it. */
 static void
-take_row(segment *g, uint32_t row)
+replace_row(segment *g, uint32_t row)
 {
   if (g->s->rows[row].role == SPLIT_FIXED)
     return;
   if (row == g->low || row == g->high) {
-    take_cut(g, row);
+    replace_cut(g, row);
   } else if (row < g->low) {
-    take_earlier(g, row);
+    replace_earlier(g, row);
   } else if (row > g->high) {
     vyre_row_kill(g->module, (vyre_row){row});
   } else if (split_is_kept(g->s, row)) {
@@ -295,7 +296,7 @@ take_row(segment *g, uint32_t row)
 }
 
 static void
-take_rows(segment *g)
+replace_rows(segment *g)
 {
   const split *s = g->s;
   for (uint32_t row = s->program + 1; row < s->end;) {
@@ -304,7 +305,7 @@ take_rows(segment *g)
       row++;
       continue;
     }
-    take_row(g, row);
+    replace_row(g, row);
     row = end + 1;
   }
 }
@@ -338,13 +339,13 @@ split_make(const split *s, uint32_t index, vyre_module *module)
     if (row != s->program)
       vyre_row_kill(module, (vyre_row){row});
   }
-  mark(&g);
+  mark_rows(&g);
   if (s->invocation_words || s->group_words) {
     build_places(&g);
     build_head(&g);
   }
   note_returns(&g);
-  take_rows(&g);
+  replace_rows(&g);
   use_loaded(&g);
   table_resize(module, g.map, room, 0);
   VYRE_TRY(vyre_module_status(module));

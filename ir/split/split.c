@@ -1,4 +1,4 @@
-/* The split of a program at the barriers of its whole grid: the survey, then a copy of the module for each segment.
+/* Splits a program at its grid barriers: surveys it, then makes a copy of the module for each segment.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "split.h"
@@ -42,7 +42,7 @@ vyre_split_grid(const vyre_module *module, vyre_row program, vyre_segments *out)
 {
   VYRE_TRY(vyre_module_status(module));
   if (!vyre_module_is_sealed(module))
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "a module that is not sealed cannot be split");
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "only a sealed module can be split");
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator allocator = *vyre_module_allocator(module);
   split s = {.module = module, .view = v, .program = program.id, .end = vyre_program_end(v, program.id), .row_count = v->rows};

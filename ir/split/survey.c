@@ -1,7 +1,7 @@
-/* What crosses which cut: one look at the whole program, before any segment is made.
+/* Finds the state that crosses each cut, before any segment is made.
  *
- * Rows are in program order.  So segments are stretches of it, a value that crosses a cut is in a region that the cut is in too,
- * and two walks are enough: one forwards, operands first, for what a row is, one backwards for where it is used last.
+ * Rows are in program order. So segments are ranges of rows, and a value that crosses a cut is in a region that contains the cut.
+ * Two walks suffice: one forward, operands first, for the roles of rows, and one backward for their last uses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "split.h"
@@ -37,9 +37,9 @@ is_cut(const split *s, uint32_t row)
   return op_of(s, row) == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(s->view->imm[row]) == 1;
 }
 
-/* Every invocation comes to it, once: only blocks are around it. */
+/* Adds a cut. Every invocation must reach it exactly once, so only blocks may be around it. */
 static vyre_status
-take_cut(split *s, uint32_t cut)
+add_cut(split *s, uint32_t cut)
 {
   for (uint32_t region = s->view->parent[cut]; region != s->program;) {
     const uint32_t around = s->view->parent[region];
@@ -47,10 +47,9 @@ take_cut(split *s, uint32_t cut)
       char what[120];
       snprintf(what, sizeof what, "a barrier for the whole grid is in %s '%s', where the program cannot be cut into segments",
                op_of(s, around) == VYRE_OP_if ? "an" : "a", vyre_op_infos[op_of(s, around)].text);
-      return split_refuse(
-          s, cut, what,
-          "put the barrier at the top of the program, in no branch and no loop, or run it on a target that has such "
-          "barriers");
+      return split_refuse(s, cut, what,
+                          "put the barrier at the top of the program, outside of branches and loops, or run it on a target that "
+                          "has such barriers");
     }
     s->rows[region].role = s->rows[around].role = SPLIT_CONTAINER;
     region = s->view->parent[around];
@@ -59,19 +58,19 @@ take_cut(split *s, uint32_t cut)
   return VYRE_OK;
 }
 
-/* What leaves a block before a barrier in it would not come to that barrier. */
+/* Checks a `leave`: leaving a block before a barrier in it would skip the barrier. */
 static vyre_status
 check_leave(const split *s, uint32_t row)
 {
   const uint32_t next = s->rows[row].segment, block = s->view->a[row];
   if (next == s->cut_count || s->cuts[next] > s->rows[block].end)
     return VYRE_OK;
-  return split_refuse(s, s->cuts[next], "a barrier for the whole grid is in a block that is left before it",
+  return split_refuse(s, s->cuts[next], "a barrier for the whole grid is in a block that the program may leave before it",
                       "put the barrier after the block, or run the program on a target that has such barriers");
 }
 
 static vyre_status
-take_cuts(split *s)
+find_cuts(split *s)
 {
   for (uint32_t row = s->end - 1; row > s->program; row--) {
     split_row *around = &s->rows[s->view->parent[row]];
@@ -83,7 +82,7 @@ take_cuts(split *s)
   for (uint32_t row = s->program; row < s->end; row++) {
     s->rows[row].segment = s->cut_count;
     if (is_cut(s, row))
-      VYRE_TRY(take_cut(s, row));
+      VYRE_TRY(add_cut(s, row));
   }
   for (uint32_t row = s->program; row < s->end; row++)
     if (op_of(s, row) == VYRE_OP_leave)
@@ -91,10 +90,10 @@ take_cuts(split *s)
   return VYRE_OK;
 }
 
-/* ---- what rows are --------------------------------------------------------------------------------------------------------- */
+/* ---- roles of rows --------------------------------------------------------------------------------------------------------- */
 
-/* Integers are made anew exactly, floats perhaps not: how they are contracted is the driver's choice, kernel by kernel.  Where an
- * invocation is in its subgroup may differ, too. */
+/* Returns whether a row can be recomputed exactly. Integers can. Floats may differ, because the driver chooses their contraction
+ * for each kernel. The position of an invocation in its subgroup may differ, too. */
 static bool
 is_simple(const split *s, uint32_t row)
 {
@@ -147,7 +146,7 @@ fix_row(split *s, uint32_t row)
     s->rows[row].role = SPLIT_FIXED;
 }
 
-/* What the workgroup's size and lengths of arrays are made of is in every segment, with its operands. */
+/* Marks the operands of the workgroup's size and of array lengths as fixed. */
 static void
 fix_declarations(split *s)
 {
@@ -197,16 +196,16 @@ note_accesses(split *s, uint32_t row)
       of->first_write = segment;
     if (reads && segment > of->last_read)
       of->last_read = segment;
-    if (s->rows[row].role == SPLIT_ANEW) /* a tuple, a pointer: what accesses by it may be anywhere after it */
+    if (s->rows[row].role == SPLIT_ANEW) /* through a tuple or a pointer, later accesses are possible anywhere */
       of->last_read = s->cut_count;
   }
 }
 
 static vyre_status
-take_words(split *s, uint32_t row, uint32_t own, uint32_t *words)
+assign_words(split *s, uint32_t row, uint32_t own, uint32_t *words)
 {
   if (own > UINT32_MAX / 2 - *words)
-    return split_refuse(s, row, "it and all that is kept before it are more than 2^31 words", "keep less across the barrier");
+    return split_refuse(s, row, "more than 2^31 words would have to be kept across barriers", "keep less across the barrier");
   s->rows[row].slot = *words;
   *words += own;
   return VYRE_OK;
@@ -224,17 +223,17 @@ keep_memory(split *s, uint32_t row)
   const uint32_t own = is_var ? split_words(s->module, row) : split_memory_words(s->module, s->view->imm[row]);
   if (own == 0)
     return split_refuse(s, row,
-                        "it is written before a barrier for the whole grid and read after it, and cannot be kept: it holds "
-                        "what is no number, or has no literal length",
+                        "it is written before a barrier for the whole grid and read after it, and cannot be kept: it does "
+                        "not consist of numbers, or its length is not literal",
                         "give it a literal length, or write it anew after the barrier");
   if (is_shared && (s->view->imm_hi[row] & VYRE_ACCESS_ALIASED) != 0)
     return split_refuse(s, row,
                         "it is 'aliased' workgroup memory, written before a barrier for the whole grid and accessed after it",
                         "give it memory of its own, or write it anew after the barrier");
-  return take_words(s, row, own, words);
+  return assign_words(s, row, own, words);
 }
 
-/* Aliased workgroup memory is one: what is written to one is read from another. */
+/* Merges the uses of aliased workgroup memory: data written to one buffer may be read from another. */
 static void
 join_aliased(split *s)
 {
@@ -257,7 +256,7 @@ join_aliased(split *s)
 
 /* ---- values ---------------------------------------------------------------------------------------------------------------- */
 
-/* The last segment that needs it: of what is made anew its operands are needed there, too. */
+/* Records the last segment that needs each operand. The operands of a recomputed row are needed wherever that row is. */
 static void
 note_uses(split *s, uint32_t row)
 {
@@ -279,14 +278,14 @@ keep_value(split *s, uint32_t row)
     return VYRE_OK;
   const uint32_t words = split_words(s->module, row);
   if (words == 0)
-    return split_refuse(s, row, "its value is used after a barrier for the whole grid, and cannot be kept: it is no number",
+    return split_refuse(s, row, "its value is used after a barrier for the whole grid, and cannot be kept: it is not a number",
                         "compute it after the barrier");
-  return take_words(s, row, words, &s->invocation_words);
+  return assign_words(s, row, words, &s->invocation_words);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole survey ------------------------------------------------------------------------------------------------------ */
 
-/* A binding of the set of another buffer, which no device lacks. */
+/* Chooses a free binding in the descriptor set of another buffer, because devices support that set. */
 static vyre_status
 choose_binding(split *s)
 {
@@ -300,7 +299,8 @@ choose_binding(split *s)
     if (!found)
       s->set = info->set;
     if (info->set == s->set && info->binding == UINT32_MAX)
-      return split_refuse(s, row, "after its binding there is none for the buffer that keeps what crosses a barrier",
+      return split_refuse(s, row,
+                          "the buffer that keeps values across barriers needs a binding after this one, and this is the last",
                           "give it a smaller binding");
     if (info->set == s->set && info->binding >= s->binding)
       s->binding = info->binding + 1;
@@ -317,7 +317,7 @@ split_survey(split *s)
     s->rows[row].slot = SPLIT_NO_SLOT;
     s->rows[row].first_write = UINT32_MAX;
   }
-  VYRE_TRY(take_cuts(s));
+  VYRE_TRY(find_cuts(s));
   for (uint32_t row = s->program; row < s->end; row++) {
     if (s->rows[row].role != SPLIT_CONTAINER)
       s->rows[row].role = (uint8_t)role_of(s, row);

@@ -1,4 +1,4 @@
-/* VIR0: how deep types and rows nest.  Linear.
+/* VIR0: nesting of types and rows. Linear.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -29,7 +29,8 @@ vir0_deep_type(const vyre_module *module, uint32_t *depths)
   return 0;
 }
 
-/* From a row up to the parent of the next: each step closes a region that some row before opened, so all steps are O(rows). */
+/* Tracks the depth from a row to the parent of the next one. Each step closes a region that an earlier row opened, so all steps
+ * together are O(rows). */
 uint32_t
 vir0_deep_row(const vyre_module *module)
 {

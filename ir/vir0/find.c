@@ -1,4 +1,4 @@
-/* VIR0: header and section table.  Nothing after the header is read before its hash was compared.
+/* VIR0: header and section table. Data after the header is used only after its hash was compared.
  *
  * O(bytes), nearly all of it hashing.
  *
@@ -95,29 +95,29 @@ check_header(vir0_reader *r)
 {
   vyre_vir0_header *header = &r->header;
   if (r->size < sizeof(*header))
-    return damaged_at(r, r->size, "it ends within the header, which has %zu bytes", sizeof(*header));
+    return damaged_at(r, r->size, "it ends in the header, which has %zu bytes", sizeof(*header));
   memcpy(header, r->data, sizeof(*header));
   if (memcmp(header->magic, "VIR0", 4) != 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is no VIR0 file: it does not start with VIR0" FIX, r->path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is not a VIR0 file: it does not start with VIR0" FIX, r->path);
   if (header->byte_order == __builtin_bswap32(VYRE_VIR0_BYTE_ORDER))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' was written on a machine of the other byte order" FIX " on this one", r->path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' was written on a machine with the other byte order" FIX " on this one", r->path);
   if (header->byte_order != VYRE_VIR0_BYTE_ORDER)
     return damaged_at(r, 4, "the byte order mark is 0x%08x", header->byte_order);
   if (header->version != VYRE_VIR0_VERSION)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' has VIR0 version %u, and this vyre reads version %u" FIX " of this version", r->path,
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' has VIR0 version %u, but this vyre reads version %u" FIX " of this version", r->path,
                       header->version, VYRE_VIR0_VERSION);
   if (header->header_bytes != sizeof(*header) || header->section_bytes != sizeof(vyre_vir0_section))
     return damaged_at(r, offsetof(vyre_vir0_header, header_bytes), "header and section entries of %u and %u bytes, not 64 and 64",
                       header->header_bytes, header->section_bytes);
   if (header->sections > MAX_SECTIONS || header->sections > (r->size - sizeof(*header)) / sizeof(vyre_vir0_section))
-    return damaged_at(r, offsetof(vyre_vir0_header, sections), "it has no room for a table of %u sections", header->sections);
+    return damaged_at(r, offsetof(vyre_vir0_header, sections), "it is too small for a table of %u sections", header->sections);
   if (head_hash(header, r->data + sizeof(*header)) != header->hash)
     return damaged_at(r, offsetof(vyre_vir0_header, hash), "header and section table do not have the hash 0x%016llx",
                       (unsigned long long)header->hash);
   if (header->size != r->size)
     return damaged_at(r, r->size, "it has %zu bytes instead of %llu", r->size, (unsigned long long)header->size);
   if (header->opset == 0 || header->opset > VYRE_OPSET_VERSION)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is written with op set %u, and this vyre knows op set %u" FIX " of this version",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is written with op set %u, but this vyre knows op set %u" FIX " of this version",
                       r->path, header->opset, VYRE_OPSET_VERSION);
   for (int i = 0; i < 4; i++)
     if (header->reserved[i])
@@ -137,13 +137,13 @@ is_name(const char *name)
   return true;
 }
 
-/* Its offset, size and hash; `end` is that of the one before. */
+/* Checks a section's name, offset, size and hash. `end` is the end of the section before it. */
 static vyre_status
 check_section(const vir0_reader *r, uint32_t index, const vyre_vir0_section *s, uint64_t end)
 {
   uint64_t at = sizeof(vyre_vir0_header) + (uint64_t)index * sizeof(*s);
   if (!is_name(s->name))
-    return damaged_at(r, at, "section %u has no proper name", index);
+    return damaged_at(r, at, "section %u has an invalid name", index);
   if ((s->flags & ~VYRE_VIR0_OPTIONAL) || s->reserved)
     return damaged_at(r, at, "section '%s' has unknown flags 0x%x, 0x%x", s->name, s->flags, s->reserved);
   if (s->alignment < 4 || s->alignment > MAX_ALIGNMENT || (s->alignment & (s->alignment - 1)))
@@ -160,14 +160,14 @@ check_section(const vir0_reader *r, uint32_t index, const vyre_vir0_section *s, 
   return VYRE_OK;
 }
 
-/* A section of one of our kinds. */
+/* Records a section of a known kind. */
 static vyre_status
-take_section(vir0_reader *r, const vyre_vir0_section *s)
+record_section(vir0_reader *r, const vyre_vir0_section *s)
 {
   const vir0_kind_info *info = &vir0_kinds[s->kind];
   vir0_part *part = &r->parts[s->kind];
   if (part->data)
-    return damaged_at(r, s->offset, "there are two sections '%s'", info->name);
+    return damaged_at(r, s->offset, "the file has two sections '%s'", info->name);
   if (s->size % info->entry_size || s->size / info->entry_size >= UINT32_MAX)
     return damaged_at(r, s->offset, "section '%s' has %llu bytes, not a multiple of %u", info->name, (unsigned long long)s->size,
                       info->entry_size);
@@ -184,8 +184,8 @@ refuse_unknown(const vir0_reader *r, const vyre_vir0_section *s, const char *con
   if (s->flags & VYRE_VIR0_OPTIONAL)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "'%s' has a section '%s' (kind %u) that its reader must understand, and this one does not\n"
-                    "Fix: read it with what wrote it, or write it again without that section",
+                    "'%s' has a section '%s' (kind %u) that its reader must understand, but this one does not\n"
+                    "Fix: read it with the program that wrote it, or write it again without that section",
                     r->path, s->name, s->kind);
 }
 
@@ -199,7 +199,7 @@ vir0_open(vir0_reader *r, const char *const *known, uint32_t known_count)
     VYRE_TRY(check_section(r, i, &section, end));
     end = section.offset + section.size;
     if (section.kind < VYRE_VIR0_KIND__COUNT && vir0_kinds[section.kind].name)
-      VYRE_TRY(take_section(r, &section));
+      VYRE_TRY(record_section(r, &section));
     else
       VYRE_TRY(refuse_unknown(r, &section, known, known_count));
   }

@@ -1,7 +1,7 @@
-/* VIR0: from a file to a module: the columns, then the rules between rows.
+/* VIR0: reads a file into a module: the columns, then the rules between rows.
  *
- * Order: header and hashes (find.c); strings; columns; side tables (tables.c); whether rows are in program order; the
- * verifier.  A module that was damaged on purpose, with correct hashes, gets no further than one of these.  O(bytes).
+ * The order is: header and hashes (find.c), strings, columns, side tables (tables.c), program order of the rows, the verifier. Each
+ * step rejects deliberate damage, even if hashes are correct. O(bytes).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -10,7 +10,7 @@
 
 #include "vyre/verify.h"
 
-/* A column with as many words as there are rows. */
+/* Checks that a column has a word for each row. */
 static vyre_status
 check_column(const vir0_reader *r, uint32_t kind)
 {
@@ -28,9 +28,10 @@ read_columns(vir0_reader *r)
   for (uint32_t kind = VYRE_VIR0_OP; kind <= VYRE_VIR0_LAST; kind++)
     VYRE_TRY(check_column(r, kind));
   if (rows == 0)
-    return vir0_damaged(r, VYRE_VIR0_OP, 0, "there is no row 0");
+    return vir0_damaged(r, VYRE_VIR0_OP, 0, "row 0 is missing");
   if (rows > m->max_rows)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' has %u rows, and the module holds %u\nFix: create it with more", r->path, rows,
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "'%s' has %u rows, but the module may have %u\nFix: create the module with a greater max_rows", r->path, rows,
                       m->max_rows);
   if (!table_grow_to(m, rows))
     return vyre_module_status(m);
@@ -49,14 +50,14 @@ read_columns(vir0_reader *r)
   return VYRE_OK;
 }
 
-/* Checks that the verifier does not make: the null row is empty. */
+/* Checks rules that the verifier does not: row 0 is empty, and the links are in program order. */
 static vyre_status
 check_rows(const vir0_reader *r)
 {
   const vyre_module *m = r->module;
   for (uint32_t column = 0; column < COLUMN_FIRST; column++)
     if (m->column[column][0])
-      return vir0_damaged(r, VYRE_VIR0_OP + column, 0, "row 0 is no row, but has 0x%x there", m->column[column][0]);
+      return vir0_damaged(r, VYRE_VIR0_OP + column, 0, "row 0 must be empty, but has 0x%x there", m->column[column][0]);
   if (!table_is_dense(m))
     return vir0_damaged(r, VYRE_VIR0_PARENT, 0, "the links of rows do not put them in program order");
   uint32_t deep = vir0_deep_row(m);
@@ -72,7 +73,7 @@ check_names(const vir0_reader *r)
   uint32_t rows = m->view.rows;
   for (uint32_t row = 0; row < rows && row < m->side[COLUMN_NAME]; row++)
     if (!vir0_is_string(m, m->column[COLUMN_NAME][row]) || (row == 0 && m->column[COLUMN_NAME][0]))
-      return vir0_damaged(r, VYRE_VIR0_NAME, row, "%u is no string", m->column[COLUMN_NAME][row]);
+      return vir0_damaged(r, VYRE_VIR0_NAME, row, "%u is not a string", m->column[COLUMN_NAME][row]);
   for (uint32_t row = 0; row < rows && (row < m->side[COLUMN_LINE] || row < m->side[COLUMN_PLACE]); row++) {
     uint32_t line = table_side(m, COLUMN_LINE, row), place = table_side(m, COLUMN_PLACE, row);
     uint32_t scope = place >> TABLE_PLACE_BITS;
@@ -104,7 +105,7 @@ read_all(vir0_reader *r, const char *const *known, uint32_t known_count)
   VYRE_TRY(vir0_read_tables(r));
   VYRE_TRY(check_names(r));
   m->tops_known = false;
-  m->sealed = m->only_lost = true; /* dense, as was checked */
+  m->sealed = m->only_lost = true; /* check_rows has checked that rows are dense */
   table_link_inputs(m);
   m->names_dirty = m->side[COLUMN_NAME] != 0;
   VYRE_TRY(vyre_module_seal(m, NULL));
@@ -117,7 +118,8 @@ vyre_vir0_read(vyre_module *module, const void *data, size_t size, const char *p
   VYRE_TRY(vyre_module_status(module));
   if (module->view.rows > 1 || module->texts_size || module->type_count || module->input_count)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "'%s' is a whole module, and the one to read it into is not empty\nFix: read it into one of its own", path);
+                      "'%s' has a whole module, but the module to read it into is not empty\nFix: read it into an empty module",
+                      path);
   vir0_reader r = {.module = module, .data = data, .path = path, .size = size};
   vyre_status status = read_all(&r, known, known_count);
   if (status)

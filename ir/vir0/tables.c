@@ -1,5 +1,5 @@
-/* VIR0: reading the side tables.  Every count is checked against the bytes before it is used, every id against its
- * range; lists of SPIR-V instructions are walked, since the exporter copies them as they are.
+/* VIR0: reads the side tables. Every count is checked against the bytes before it is used, and every id against its range. Lists of
+ * SPIR-V instructions are checked, because the exporter copies them unchanged.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Words of a list section that entries take one after another. */
+/* A section of words that consecutive entries share. */
 typedef struct vir0_words {
   uint32_t kind, used;
 } vir0_words;
@@ -18,13 +18,13 @@ no_memory(const vir0_reader *r)
   return vyre_module_status(r->module);
 }
 
-/* Appends the next `count` words to a list. */
+/* Copies the next `count` words of the section. */
 static vyre_status
-take_words(vir0_reader *r, vir0_words *from, uint32_t count, uint32_t *to)
+copy_words(vir0_reader *r, vir0_words *from, uint32_t count, uint32_t *to)
 {
   const vir0_part *part = &r->parts[from->kind];
   if (count > part->count - from->used)
-    return vir0_damaged(r, from->kind, part->count, "it ends, but %u words more are needed", count - (part->count - from->used));
+    return vir0_damaged(r, from->kind, part->count, "it ends, but %u more words are needed", count - (part->count - from->used));
   if (count)
     memcpy(to, part->data + (size_t)from->used * sizeof(*to), count * sizeof(*to));
   from->used += count;
@@ -32,32 +32,33 @@ take_words(vir0_reader *r, vir0_words *from, uint32_t count, uint32_t *to)
 }
 
 static vyre_status
-take_list(vir0_reader *r, vir0_words *from, uint32_t count, vyre_word_list *list)
+copy_list(vir0_reader *r, vir0_words *from, uint32_t count, vyre_word_list *list)
 {
   const vir0_part *part = &r->parts[from->kind];
   if (count <= part->count - from->used && !table_array_grow(r->module, &list->words, &list->capacity, count, sizeof(*list->words)))
     return no_memory(r);
-  VYRE_TRY(take_words(r, from, count, list->words));
+  VYRE_TRY(copy_words(r, from, count, list->words));
   list->count = count;
   return VYRE_OK;
 }
 
 static vyre_status
-all_taken(const vir0_reader *r, const vir0_words *from)
+check_all_used(const vir0_reader *r, const vir0_words *from)
 {
   if (from->used != r->parts[from->kind].count)
-    return vir0_damaged(r, from->kind, from->used, "words of no entry begin");
+    return vir0_damaged(r, from->kind, from->used, "the words from here on belong to no entry");
   return VYRE_OK;
 }
 
-/* Whether the list is whole instructions, of at least `least` words each. */
+/* Checks that the list consists of whole instructions of at least `least` words. */
 static vyre_status
 check_instructions(const vir0_reader *r, const vir0_words *from, const vyre_word_list *list, uint32_t least)
 {
   for (uint32_t at = 0, count; at < list->count; at += count) {
     count = list->words[at] >> 16;
     if (count < least || count > list->count - at)
-      return vir0_damaged(r, from->kind, from->used - list->count + at, "0x%08x starts no whole instruction", list->words[at]);
+      return vir0_damaged(r, from->kind, from->used - list->count + at, "0x%08x does not start a whole instruction",
+                          list->words[at]);
   }
   return VYRE_OK;
 }
@@ -65,7 +66,7 @@ check_instructions(const vir0_reader *r, const vir0_words *from, const vyre_word
 static vyre_status
 check_string(const vir0_reader *r, uint32_t kind, uint32_t entry, uint32_t string)
 {
-  return vir0_is_string(r->module, string) ? VYRE_OK : vir0_damaged(r, kind, entry, "%u is no string", string);
+  return vir0_is_string(r->module, string) ? VYRE_OK : vir0_damaged(r, kind, entry, "%u is not a string", string);
 }
 
 vyre_status
@@ -76,13 +77,13 @@ vir0_read_strings(vir0_reader *r)
   if (part->count == 0)
     return VYRE_OK;
   if (part->data[0] || part->data[part->count - 1])
-    return vir0_damaged(r, VYRE_VIR0_STRINGS, part->data[0] ? 0 : part->count - 1, "no zero byte");
+    return vir0_damaged(r, VYRE_VIR0_STRINGS, part->data[0] ? 0 : part->count - 1, "a zero byte is missing");
   if (!table_array_grow(m, &m->texts, &m->texts_capacity, part->count, 1))
     return no_memory(r);
   memcpy(m->texts, part->data, part->count);
   m->texts_size = part->count;
   if (!table_index_strings(m))
-    return m->failed ? no_memory(r) : vir0_damaged(r, VYRE_VIR0_STRINGS, 0, "a text is empty, or there twice");
+    return m->failed ? no_memory(r) : vir0_damaged(r, VYRE_VIR0_STRINGS, 0, "a text is empty or duplicated");
   return VYRE_OK;
 }
 
@@ -114,19 +115,19 @@ read_scopes(vir0_reader *r)
     }
     m->scopes[i + 1] = (table_scope){info, 0};
     if ((info.file == 0 && info.entity == 0 && info.variable == 0) || !vir0_is_string(m, info.file))
-      return vir0_damaged(r, VYRE_VIR0_FILES, i, "%u is no string", info.file);
+      return vir0_damaged(r, VYRE_VIR0_FILES, i, "%u is not a string", info.file);
   }
   m->scope_count = files->count + 1;
   if (!table_index_scopes(m))
     return m->failed     ? no_memory(r)
-           : rest->count ? vir0_damaged(r, VYRE_VIR0_SCOPES, 0, "a scope is there twice, or what it names is not before it")
-                         : vir0_damaged(r, VYRE_VIR0_FILES, 0, "a file is there twice");
+           : rest->count ? vir0_damaged(r, VYRE_VIR0_SCOPES, 0, "a scope is duplicated, or precedes a scope that it names")
+                         : vir0_damaged(r, VYRE_VIR0_FILES, 0, "a file is duplicated");
   return VYRE_OK;
 }
 
 /* ---- types ---- */
 
-/* Checks that its size is what the functions that make types would have given it. */
+/* Checks that a type's alignment and size are those that the layout gives. */
 static vyre_status
 check_size(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
 {
@@ -142,7 +143,7 @@ static vyre_status
 check_words(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
 {
   if (info->flags > UINT16_MAX || info->element >= 256 + index || info->stride > VYRE_MODE_BLOCK || info->count_row || info->name)
-    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has what words have not");
+    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has fields that words do not have");
   for (uint32_t i = 0; i < info->count; i++) {
     VYRE_TRY(check_string(r, VYRE_VIR0_TYPES, index, members[i].name));
     if (members[i].type >= 256 + index || members[i].access >= VYRE_WORD__COUNT)
@@ -151,7 +152,7 @@ check_words(const vir0_reader *r, uint32_t index, const vyre_type_info *info, co
   return check_size(r, index, info, members);
 }
 
-/* Checks that it equals what the functions that make types would have made. */
+/* Checks that a type is one that the functions that make types can make. */
 static vyre_status
 check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
 {
@@ -162,19 +163,19 @@ check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, con
   if (form == VYRE_FORM_WORDS)
     return check_words(r, index, info, members);
   if (form < VYRE_FORM_MATRIX || form > VYRE_FORM_STRUCT || (info->flags & ~flags[form]))
-    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "there is no form %u with flags 0x%x", form, info->flags);
+    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "form %u with flags 0x%x is invalid", form, info->flags);
   bool no_length = (info->flags & VYRE_TYPE_RUNTIME) || info->count_row;
   if (info->count_row >= m->view.rows || (form != VYRE_FORM_ARRAY && info->count_row) ||
       ((info->flags & VYRE_TYPE_RUNTIME) && info->count_row) || (form == VYRE_FORM_ARRAY && no_length && info->count))
     return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has the lengths %u and row %u", info->count, info->count_row);
   if (form != VYRE_FORM_STRUCT && info->element >= (form == VYRE_FORM_MATRIX ? 256 : id))
-    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "its element is type %u, which is none before it", info->element);
+    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "its element is type %u, which does not precede it", info->element);
   if (form != VYRE_FORM_STRUCT ? info->name != 0 : info->element != 0)
-    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has what its form has not");
+    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has fields that its form does not have");
   for (uint32_t i = 0; form == VYRE_FORM_STRUCT && i < info->count; i++) {
     VYRE_TRY(check_string(r, VYRE_VIR0_TYPES, index, members[i].name));
     if (members[i].type >= id)
-      return vir0_damaged(r, VYRE_VIR0_TYPES, index, "member %u is of type %u, which is none before it", i, members[i].type);
+      return vir0_damaged(r, VYRE_VIR0_TYPES, index, "member %u is of type %u, which does not precede it", i, members[i].type);
   }
   return check_size(r, index, info, members);
 }
@@ -201,14 +202,14 @@ read_types(vir0_reader *r)
         (vyre_type_form)words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], NULL, words[8]};
     uint32_t count = info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_WORDS ? info.count : 0;
     if (count > members->count - used)
-      return vir0_damaged(r, VYRE_VIR0_TYPES, i, "it has %u members, and %u are left", count, members->count - used);
+      return vir0_damaged(r, VYRE_VIR0_TYPES, i, "it has %u members, but %u are left", count, members->count - used);
     VYRE_TRY(check_type(r, i, &info, count ? m->members + used : NULL));
     m->types[i] = (table_type){info, used, 0, 0};
     m->type_count = i + 1;
     used += count;
   }
   if (used != members->count)
-    return vir0_damaged(r, VYRE_VIR0_MEMBERS, used, "members of no struct begin");
+    return vir0_damaged(r, VYRE_VIR0_MEMBERS, used, "the members from here on belong to no struct");
   if (types->count) {
     uint32_t *depths = NULL, capacity = 0;
     if (!table_array_grow(m, &depths, &capacity, types->count, sizeof(*depths)))
@@ -237,14 +238,14 @@ read_inputs(vir0_reader *r)
     VYRE_TRY(check_string(r, VYRE_VIR0_INPUTS, i, w[0]));
     vyre_input *input = &m->inputs[i];
     *input = (vyre_input){.path = w[0], .spirv_version = w[1], .addressing = w[2], .memory = w[3]};
-    m->input_count = i + 1; /* now its lists are the module's to free */
-    VYRE_TRY(take_list(r, &words, w[4], &input->capabilities));
-    VYRE_TRY(take_list(r, &words, w[5], &input->extensions));
+    m->input_count = i + 1; /* from now on the module frees its lists */
+    VYRE_TRY(copy_list(r, &words, w[4], &input->capabilities));
+    VYRE_TRY(copy_list(r, &words, w[5], &input->extensions));
     VYRE_TRY(check_instructions(r, &words, &input->extensions, 1));
-    VYRE_TRY(take_list(r, &words, w[6], &input->kept));
+    VYRE_TRY(copy_list(r, &words, w[6], &input->kept));
     VYRE_TRY(check_instructions(r, &words, &input->kept, 1));
   }
-  return all_taken(r, &words);
+  return check_all_used(r, &words);
 }
 
 static vyre_status
@@ -260,13 +261,13 @@ read_programs(vir0_reader *r)
     memcpy(w, part->data + (size_t)i * sizeof(w), sizeof(w));
     VYRE_TRY(check_string(r, VYRE_VIR0_PROGRAMS, i, w[1]));
     if (w[0] >= m->input_count && w[0] != UINT32_MAX)
-      return vir0_damaged(r, VYRE_VIR0_PROGRAMS, i, "it is of input %u, and there are %u", w[0], m->input_count);
+      return vir0_damaged(r, VYRE_VIR0_PROGRAMS, i, "it is of input %u, but there are %u", w[0], m->input_count);
     m->programs[i] = (table_program){.info = {.input = w[0], .entry = w[1]}};
     m->program_count = i + 1;
-    VYRE_TRY(take_list(r, &words, w[2], &m->programs[i].info.modes));
+    VYRE_TRY(copy_list(r, &words, w[2], &m->programs[i].info.modes));
     VYRE_TRY(check_instructions(r, &words, &m->programs[i].info.modes, 3));
   }
-  return all_taken(r, &words);
+  return check_all_used(r, &words);
 }
 
 static vyre_status
@@ -284,13 +285,13 @@ read_initializers(vir0_reader *r)
   for (uint32_t i = 0; i < part->count; i++) {
     uint32_t count = vir0_word(part, i);
     if (count > words->count - used)
-      return vir0_damaged(r, VYRE_VIR0_INITIALIZERS, i, "it has %u words, and %u are left", count, words->count - used);
+      return vir0_damaged(r, VYRE_VIR0_INITIALIZERS, i, "it has %u words, but %u are left", count, words->count - used);
     m->initializers[i] = (table_initializer){used, count};
     used += count;
   }
   m->initializer_count = part->count;
   if (used != words->count)
-    return vir0_damaged(r, VYRE_VIR0_INITIALIZER_WORDS, used, "words of no entry begin");
+    return vir0_damaged(r, VYRE_VIR0_INITIALIZER_WORDS, used, "the words from here on belong to no entry");
   return VYRE_OK;
 }
 
@@ -305,18 +306,18 @@ read_buffers(vir0_reader *r)
     uint32_t w[VIR0_BUFFER_WORDS];
     memcpy(w, part->data + (size_t)i * sizeof(w), sizeof(w));
     if (w[3] >= m->initializer_count && w[3] != UINT32_MAX)
-      return vir0_damaged(r, VYRE_VIR0_BUFFERS, i, "it has initializer %u, and there are %u", w[3], m->initializer_count);
+      return vir0_damaged(r, VYRE_VIR0_BUFFERS, i, "it has initializer %u, but there are %u", w[3], m->initializer_count);
     m->buffers[i] = (vyre_buffer_info){w[0], w[1], w[2], w[3]};
   }
   m->buffer_count = part->count;
   return VYRE_OK;
 }
 
-/* ---- extras: what few rows have ---- */
+/* ---- extras: data that few rows have ---- */
 
-/* The next entry of programs or buffers, for a row of that op. */
+/* Returns the next entry of programs or buffers for a row of that op. */
 static vyre_status
-take_info(const vir0_reader *r, uint32_t entry, uint32_t row, uint32_t *programs, uint32_t *buffers, uint32_t *out)
+next_info(const vir0_reader *r, uint32_t entry, uint32_t row, uint32_t *programs, uint32_t *buffers, uint32_t *out)
 {
   const vyre_module *m = r->module;
   if (table_op_is(m, row, VYRE_OP_program) && *programs < m->program_count)
@@ -324,7 +325,7 @@ take_info(const vir0_reader *r, uint32_t entry, uint32_t row, uint32_t *programs
   else if (table_op_is(m, row, VYRE_OP_buffer) && *buffers < m->buffer_count)
     *out = (*buffers)++;
   else
-    return vir0_damaged(r, VYRE_VIR0_EXTRAS, entry, "nothing more of a program or buffer is there for row %u", row);
+    return vir0_damaged(r, VYRE_VIR0_EXTRAS, entry, "the section of programs or buffers has no entry for row %u", row);
   return VYRE_OK;
 }
 
@@ -336,7 +337,7 @@ check_decorations(const vir0_reader *r, uint32_t start, uint32_t count)
   const uint32_t *words = r->module->decoration_words + start;
   for (uint32_t at = 0; at < count; at += 2 + words[at + 1])
     if (count - at < 2 || words[at + 1] > count - at - 2)
-      return vir0_damaged(r, VYRE_VIR0_DECORATION_WORDS, start + at, "no whole decoration");
+      return vir0_damaged(r, VYRE_VIR0_DECORATION_WORDS, start + at, "it is not a whole decoration");
   return VYRE_OK;
 }
 
@@ -357,10 +358,10 @@ read_extras(vir0_reader *r)
       return vir0_damaged(r, VYRE_VIR0_EXTRAS, i, "row %u after row %u, of %u; info %u", w[0], before, m->view.rows, w[3]);
     before = w[0];
     table_extra extra = {w[1], start, w[2], UINT32_MAX};
-    VYRE_TRY(take_words(r, &words, w[2], w[2] && m->decoration_words ? m->decoration_words + start : NULL));
+    VYRE_TRY(copy_words(r, &words, w[2], w[2] && m->decoration_words ? m->decoration_words + start : NULL));
     VYRE_TRY(check_decorations(r, start, w[2]));
     if (w[3])
-      VYRE_TRY(take_info(r, i, w[0], &programs, &buffers, &extra.info));
+      VYRE_TRY(next_info(r, i, w[0], &programs, &buffers, &extra.info));
     table_extra *made = table_extra_of(m, w[0]);
     if (!made)
       return no_memory(r);
@@ -368,11 +369,11 @@ read_extras(vir0_reader *r)
   }
   if (programs != m->program_count || buffers != m->buffer_count)
     return vir0_damaged(r, programs != m->program_count ? VYRE_VIR0_PROGRAMS : VYRE_VIR0_BUFFERS,
-                        programs != m->program_count ? programs : buffers, "no row has it");
-  return all_taken(r, &words);
+                        programs != m->program_count ? programs : buffers, "it belongs to no row");
+  return check_all_used(r, &words);
 }
 
-/* Flag and list go together. */
+/* Checks that rows have the flag DECO exactly if they have decorations. */
 static vyre_status
 check_flags(const vir0_reader *r)
 {
@@ -381,7 +382,9 @@ check_flags(const vir0_reader *r)
     uint32_t extra = table_side(m, COLUMN_EXTRA, row);
     bool decorated = extra && m->extras[extra].decoration_count;
     if (decorated != ((VYRE_ROW_FLAGS(m->view.op[row]) & VYRE_ROW_DECO) != 0))
-      return vir0_damaged(r, VYRE_VIR0_OP, row, decorated ? "it has decorations without its flag" : "it has no decorations");
+      return vir0_damaged(r, VYRE_VIR0_OP, row,
+                          decorated ? "it has decorations, but not their flag"
+                                    : "it has the flag of decorations, but has no decorations");
   }
   return VYRE_OK;
 }

@@ -1,4 +1,4 @@
-/* What the files of VIR0 share.
+/* Shared declarations of VIR0.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_VIR0_H
@@ -25,22 +25,22 @@ enum {
   VIR0_SCOPE_WORDS = 9,
 };
 
-/* How deep a file may nest: deeper than text and SPIR-V, but not too deep for recursion and indentation. */
+/* Limits of nesting: more than text and SPIR-V allow, but not too much for recursion and indentation. */
 #define VIR0_MAX_TYPE_DEPTH 255u
 #define VIR0_MAX_ROW_DEPTH  8191u
 
 typedef struct vir0_kind_info {
-  const char *name;    /* NULL: no kind */
-  uint32_t entry_size; /* bytes; sizes are multiples of it */
+  const char *name;    /* NULL if the number is not a kind */
+  uint32_t entry_size; /* in bytes; section sizes are multiples of it */
 } vir0_kind_info;
 
 extern const vir0_kind_info vir0_kinds[VYRE_VIR0_KIND__COUNT];
 
-/* A section of the file that is read. */
+/* A section of the file being read. */
 typedef struct vir0_part {
   const char *data; /* any alignment */
   uint64_t offset;  /* in the file */
-  uint32_t count;   /* entries */
+  uint32_t count;   /* in entries */
 } vir0_part;
 
 typedef struct vir0_reader {
@@ -51,20 +51,20 @@ typedef struct vir0_reader {
   vir0_part parts[VYRE_VIR0_KIND__COUNT];
 } vir0_reader;
 
-/* The error at entry `at` of a section. */
+/* Returns the error for entry `at` of a section. */
 vyre_status vir0_damaged(const vir0_reader *r, uint32_t kind, uint32_t at, const char *format, ...) VYRE_PRINTF(4, 5);
-/* find.c: header, section table, hashes; fills parts. */
+/* find.c: checks the header, the section table and the hashes, and fills `parts`. */
 vyre_status vir0_open(vir0_reader *r, const char *const *known, uint32_t known_count);
-/* tables.c: side tables; strings before all, the rest once the columns are there. */
+/* tables.c: reads the side tables, the strings first, the others after the columns. */
 vyre_status vir0_read_strings(vir0_reader *r);
 vyre_status vir0_read_tables(vir0_reader *r);
 
-/* depth.c: the first type, index from 256 on, or row of a table in program order, that nests too deep; 0: none does.  Types
- * name only types before them.  `depths`: scratch, a word for each type. */
+/* depth.c: return the first type (from 256 on), or the first row, that nests too deep, or 0. Types refer only to types before them;
+ * rows are in program order. `depths` is scratch memory, a word for each type. */
 uint32_t vir0_deep_type(const vyre_module *module, uint32_t *depths);
 uint32_t vir0_deep_row(const vyre_module *module);
 
-/* A word of an entry. */
+/* Returns a word of an entry. */
 static inline uint32_t
 vir0_word(const vir0_part *part, size_t index)
 {
@@ -73,7 +73,7 @@ vir0_word(const vir0_part *part, size_t index)
   return word;
 }
 
-/* Whether it is the offset of a text of the module, or 0. */
+/* Returns whether `string` is 0 or the offset of a text of the module. */
 static inline bool
 vir0_is_string(const vyre_module *module, uint32_t string)
 {

@@ -1,8 +1,8 @@
-/* VIR0: from a sealed module to a file.
+/* VIR0: writes a sealed module to a file.
  *
- * A plan first: which strings, files and initializers rows still use, renumbered in the order of their first use, and how many of
- * everything there are; so that each section's size is known and the file is written once, in place.  O(rows, texts); scratch: 4
- * bytes for each byte of text.
+ * A plan comes first: the strings, files and initializers that rows still use, renumbered in order of first use, and the number of
+ * entries of each section. Then the size of each section is known, and the file is written once, in place. O(rows, texts). Scratch:
+ * 4 bytes for each byte of text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -16,8 +16,8 @@
 
 typedef struct writer {
   const vyre_module *module;
-  uint32_t *strings;                      /* old -> new; 0: not used */
-  uint32_t *scopes;                       /* the same */
+  uint32_t *strings;                      /* old -> new, or 0 if unused */
+  uint32_t *scopes;                       /* old -> new, or 0 if unused */
   uint32_t *initializers;                 /* old -> new + 1 */
   uint32_t *next_initializer;             /* new -> old */
   uint32_t counts[VYRE_VIR0_KIND__COUNT]; /* entries of each section */
@@ -26,7 +26,7 @@ typedef struct writer {
   bool out_of_memory;
 } writer;
 
-/* The memory for `count` words of zero; NULL for none. */
+/* Allocates `count` zeroed words. Returns NULL if `count` is 0 or memory runs out. */
 static uint32_t *
 words_new(writer *w, uint32_t count)
 {
@@ -73,7 +73,7 @@ extra_at(const writer *w, uint32_t row)
   return extra ? &w->module->extras[extra] : NULL;
 }
 
-/* Whether the row's own entry in programs or buffers; `kind` says which. */
+/* Returns whether the row owns an entry in programs or buffers, by `kind`. */
 static bool
 has_info(const writer *w, uint32_t row, const table_extra *extra, vyre_vir0_kind kind)
 {
@@ -112,7 +112,7 @@ plan_extra(writer *w, uint32_t row, const table_extra *extra)
   }
 }
 
-/* What a scope names comes before it. */
+/* Numbers a scope after the scopes that it names. */
 static void
 use_scope(writer *w, vyre_scope scope)
 {
@@ -150,7 +150,7 @@ plan_rows(writer *w)
 }
 
 static void
-plan(writer *w)
+make_plan(writer *w)
 {
   const vyre_module *m = w->module;
   w->strings = words_new(w, m->texts_size);
@@ -184,7 +184,7 @@ plan(writer *w)
 }
 
 static void
-plan_free(writer *w)
+free_plan(writer *w)
 {
   const vyre_module *m = w->module;
   words_free(w, w->strings, m->texts_size);
@@ -193,7 +193,7 @@ plan_free(writer *w)
   words_free(w, w->next_initializer, m->initializer_count);
 }
 
-/* ---- sections: each writes its entries at `to`, which is at a multiple of 4 in the writer's memory ---- */
+/* ---- sections: each function writes its entries at `to`, which is at a multiple of 4 in the writer's memory ---- */
 
 static uint32_t *
 put_words(uint32_t *to, const uint32_t *words, uint32_t count)
@@ -305,7 +305,7 @@ fill_buffer(const writer *w, const vyre_buffer_info *info, uint32_t **to)
   *to = put_words(*to, words, VIR0_BUFFER_WORDS);
 }
 
-/* Sections with an entry for each row with extras. */
+/* Writes a section that has an entry for each row with extras. */
 static void
 fill_extras(const writer *w, uint32_t kind, uint32_t *to)
 {
@@ -382,13 +382,13 @@ check_named(const vyre_vir0_named *named, uint32_t count)
       right = strcmp(named[i].name, named[k].name) != 0;
     if (!right)
       return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "'%.32s' cannot be the name of a section of VIR0\nFix: 1 to 23 printing characters, each name once",
+                        "'%.32s' cannot be the name of a section of VIR0\nFix: use unique names of 1 to 23 printable characters",
                         length ? named[i].name : "");
   }
   return VYRE_OK;
 }
 
-/* Whether it may be read again. */
+/* Checks that the module does not nest deeper than a reader accepts. */
 static vyre_status
 check_depth(writer *w)
 {
@@ -399,14 +399,14 @@ check_depth(writer *w)
   uint32_t type = depths ? vir0_deep_type(m, depths) : 0, row = vir0_deep_row(m);
   words_free(w, depths, m->type_count);
   if (type || row)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "VIR0 takes %s that nest at most %u deep, and %s %u nests deeper", type ? "types" : "rows",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "VIR0 allows %s to nest %u deep, but %s %u nests deeper", type ? "types" : "rows",
                       type ? VIR0_MAX_TYPE_DEPTH : VIR0_MAX_ROW_DEPTH, type ? "type" : "row", type ? type : row);
   return VYRE_OK;
 }
 
-/* Puts one section after `*end`. */
+/* Places one section after `*end`. */
 static vyre_vir0_section
-place(uint32_t kind, const char *name, uint64_t size, uint64_t *end)
+place_section(uint32_t kind, const char *name, uint64_t size, uint64_t *end)
 {
   vyre_vir0_section s = {.kind = kind, .size = size, .alignment = ALIGNMENT};
   s.offset = (*end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -415,7 +415,8 @@ place(uint32_t kind, const char *name, uint64_t size, uint64_t *end)
   return s;
 }
 
-/* The table at `start` + 64, of sections that begin after it.  The end of the last. */
+/* Writes the sections and the section table after the header at `start`. If `start` is NULL, only computes the size. Returns the
+ * end of the last section. */
 static uint64_t
 make_table(const writer *w, const vyre_vir0_named *named, uint32_t named_count, uint32_t sections, char *start)
 {
@@ -427,9 +428,9 @@ make_table(const writer *w, const vyre_vir0_named *named, uint32_t named_count, 
     if (!other && w->counts[i] == 0)
       continue;
     if (other)
-      s = place(VYRE_VIR0_NAMED, other->name, other->size, &end);
+      s = place_section(VYRE_VIR0_NAMED, other->name, other->size, &end);
     else
-      s = place(i, vir0_kinds[i].name, (uint64_t)w->counts[i] * vir0_kinds[i].entry_size, &end);
+      s = place_section(i, vir0_kinds[i].name, (uint64_t)w->counts[i] * vir0_kinds[i].entry_size, &end);
     if (!to)
       continue;
     if (other && other->size)
@@ -453,7 +454,7 @@ write_file(const writer *w, const vyre_vir0_named *named, uint32_t named_count, 
   uint64_t size = make_table(w, named, named_count, sections, NULL);
   if (size > SIZE_MAX / 4)
     return VYRE_ERROR(VYRE_CODE_INPUT, "a VIR0 file of %llu bytes is too large", (unsigned long long)size);
-  /* Sections are filled word by word, so they must be aligned; `out` may hold other bytes before them. */
+  /* Sections are filled word by word, so they must be aligned; `out` may contain other bytes before them. */
   size_t shift = (ALIGNMENT - out->size % ALIGNMENT) % ALIGNMENT;
   size_t before = out->size;
   VYRE_TRY(vyre_bytes_reserve(out, before + shift + (size_t)size));
@@ -485,11 +486,11 @@ vyre_vir0_write(const vyre_module *module, const vyre_vir0_named *named, uint32_
   VYRE_TRY(vyre_module_status(module));
   VYRE_TRY(check_named(named, count));
   if (!vyre_module_is_sealed(module))
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "a module that is not sealed cannot be written as VIR0");
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "only a sealed module can be written as VIR0");
   writer w = {.module = module};
   VYRE_TRY(check_depth(&w));
-  plan(&w);
+  make_plan(&w);
   vyre_status status = w.out_of_memory ? VYRE_OUT_OF_MEMORY("to write VIR0") : write_file(&w, named, count, out);
-  plan_free(&w);
+  free_plan(&w);
   return status;
 }

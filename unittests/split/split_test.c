@@ -361,7 +361,7 @@ TEST(numbers_do_not_run_over)
                    "  store %b[0], 1u32 store %c[0], 1u32 barrier device\n"
                    "  store %x[0], add(load(%a[0]), add(load(%b[0]), load(%c[0])))\n"
                    "}\n",
-                   "(buffer %c): it and all that is kept before it are more than 2^31 words");
+                   "(buffer %c): more than 2^31 words would have to be kept across barriers");
   split_is_refused("program @a workgroup(1, 1, 1) {\n"
                    "  buffer %x : u32[] storage set(0) binding(0) buffer %y : u32[] storage set(0) binding(4294967295)\n"
                    "  %v = load %x[0] barrier device store %y[0], %v\n"
