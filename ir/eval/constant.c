@@ -1,7 +1,7 @@
 /* Values known before a program runs: const and spec rows, and pure rows over them.
  *
- * Depth first over operands with an explicit stack and a hash table of what is known, so that neither a deep nor a shared
- * expression costs more than its rows.  A const or spec row itself needs no memory.
+ * Visits operands depth first, with an explicit stack and a hash table of known rows, so that a deep or shared expression costs no
+ * more than its rows. A const or spec row itself needs no memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/environment.h"
@@ -56,7 +56,7 @@ literal_of(const folder *f, uint32_t row, uint64_t *out)
   return true;
 }
 
-/* Returns the cell of the row, that of row 0 if there is none. */
+/* Returns the row's cell, or an empty cell of row 0 if there is none. */
 static const cell *
 find_cell(const folder *f, uint32_t row)
 {
@@ -67,7 +67,7 @@ find_cell(const folder *f, uint32_t row)
 }
 
 static bool
-push(folder *f, uint32_t row)
+push_cell(folder *f, uint32_t row)
 {
   if (!vyre_grow(f->allocator, &f->stack, &f->stack_capacity, f->depth + 1, sizeof *f->stack))
     return false;
@@ -96,7 +96,7 @@ free_all(folder *f)
   vyre_release(f->allocator, f->stack, f->stack_capacity * sizeof *f->stack);
 }
 
-/* An operand out of known cells; `parts` is room for a tuple's. */
+/* Makes an operand from known cells. `parts` is memory for the parts of a tuple. */
 static void
 operand_of(const folder *f, uint32_t id, vyre_eval_operand *out, vyre_value parts[VYRE_EVAL_PARTS])
 {
@@ -118,7 +118,7 @@ operand_of(const folder *f, uint32_t id, vyre_eval_operand *out, vyre_value part
         VYRE_ROW_OP(v->op[id]) == VYRE_OP_tuple ? find_cell(f, vyre_tuple_part(v, id, k))->values[0] : find_cell(f, id)->values[k];
 }
 
-/* The row's value, its operands being known. */
+/* Computes the row's value. Its operands are known. */
 static progress
 evaluate(folder *f, uint32_t row, vyre_value values[VYRE_EVAL_PARTS])
 {
@@ -135,7 +135,7 @@ evaluate(folder *f, uint32_t row, vyre_value values[VYRE_EVAL_PARTS])
     return CONSTANT;
   }
   if (op == VYRE_OP_tuple)
-    return CONSTANT; /* its users look at its operands */
+    return CONSTANT; /* users read its operands */
   if (op == VYRE_OP_part) {
     const uint32_t tuple = v->a[row], k = v->imm[row];
     if (k >= VYRE_TUPLE_COUNT(v->imm[tuple]))
@@ -156,12 +156,12 @@ evaluate(folder *f, uint32_t row, vyre_value values[VYRE_EVAL_PARTS])
   return vyre_eval_here(word, v->imm[row], v->imm_hi[row], operands, values, &undefined) ? CONSTANT : VARYING;
 }
 
-/* False: no memory. */
+/* Computes the cells of the row and its operands. Returns false if memory runs out. */
 static bool
-settle(folder *f, uint32_t root)
+compute_cells(folder *f, uint32_t root)
 {
   const vyre_view *v = f->view;
-  if (!push(f, root))
+  if (!push_cell(f, root))
     return false;
   while (f->depth) {
     cell *open = f->stack[f->depth - 1];
@@ -174,9 +174,9 @@ settle(folder *f, uint32_t root)
       if (ids[k] == 0)
         continue;
       const cell *known = find_cell(f, ids[k]);
-      varying = known->row != 0 && known->progress != CONSTANT; /* an open one: a cycle */
+      varying = known->row != 0 && known->progress != CONSTANT; /* an open cell is a cycle */
       if (known->row == 0) {
-        if (!push(f, ids[k]))
+        if (!push_cell(f, ids[k]))
           return false;
         waits = true;
         break;
@@ -206,7 +206,7 @@ vyre_constant_value(const vyre_module *module, vyre_row row, const vyre_spec_val
   VYRE_OWN_ENVIRONMENT;
   const vyre_kind kind = row_kind(view, row.id);
   bool known = false;
-  if (kind != VYRE_TUPLE && kind != VYRE_PATH && kind != VYRE_VOID && settle(&f, row.id)) {
+  if (kind != VYRE_TUPLE && kind != VYRE_PATH && kind != VYRE_VOID && compute_cells(&f, row.id)) {
     const cell *result = find_cell(&f, row.id);
     known = result->progress == CONSTANT;
     *out = known ? result->values[0].lane[0] : 0;

@@ -7,7 +7,7 @@
 #include "scalar.h"
 #include "vyre/dot.h"
 
-/* Component `k` of an operand, extended to 64 bits. */
+/* Returns component `k` of an operand, extended to 64 bits. */
 static uint64_t
 component(const vyre_eval_operand *operand, const vyre_dot_shape *shape, bool is_signed, uint32_t k)
 {
@@ -38,7 +38,7 @@ vyre_eval_int_dot(const row_eval *row)
     const uint64_t accumulator = lane_of(&row->operands[2], 0), total = (sum + accumulator) & mask;
     if (!shape.left_signed)
       sum = total < sum ? mask : total;
-    else if (((sum ^ total) & (accumulator ^ total)) > top) /* both have the sign that the total has not */
+    else if (((sum ^ total) & (accumulator ^ total)) > top) /* both have the opposite sign of the total */
       sum = accumulator > top ? top + 1 : top;
     else
       sum = total;
@@ -58,7 +58,7 @@ vyre_eval_int_dot_overflows(const row_eval *row)
     const uint64_t x = component(&row->operands[0], &shape, shape.left_signed, k);
     const uint64_t y = component(&row->operands[1], &shape, shape.right_signed, k);
     if (!shape.left_signed && (uint128)x * y > mask)
-      return true; /* int128 cannot hold some of these */
+      return true; /* int128 cannot hold some of these products */
     const int128 product = !shape.left_signed   ? (int128)((uint128)x * y)
                            : shape.right_signed ? (int128)(int64_t)x * (int64_t)y
                                                 : (int128)(int64_t)x * (int128)y;

@@ -1,7 +1,7 @@
 /* The meaning of pure ops on values.
  *
- * What works lane by lane is in lanes.c, vectors and matrices are in vector.c, when a row is undefined in
- * undefined.c; here is what moves lanes and bits about.
+ * lanes.c has lane by lane ops, vector.c vectors and matrices, undefined.c the undefined cases. This file has ops that move lanes
+ * and bits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/environment.h"
@@ -14,9 +14,9 @@
 #include "scalar.h"
 
 typedef enum sort {
-  SORT_NONE,     /* no function of its operands */
+  SORT_NONE,     /* does not depend on its operands alone */
   SORT_LANES,    /* lanes.c */
-  SORT_COMPOSE,  /* moves lanes about */
+  SORT_COMPOSE,  /* moves lanes */
   SORT_INT_PAIR, /* integers, two results */
   SORT_PACK,
   SORT_VECTOR, /* floats, across lanes */
@@ -24,7 +24,7 @@ typedef enum sort {
   SORT_INT_DOT,
 } sort;
 
-/* Without a default: a new op is a warning here. */
+/* Classifies an op. The switch lacks a default, so that the compiler warns about a new op. */
 static sort
 sort_of(vyre_opcode op)
 {
@@ -102,7 +102,7 @@ vyre_eval_is_lanewise(vyre_opcode op)
 
 /* ---- lane by lane --------------------------------------------------------------------------------------------------- */
 
-/* Lanes of a value operand; ubfe's scalars and select's condition count for every lane. */
+/* Returns the lanes of a value operand. The scalars of ubfe and the condition of select are repeated for every lane. */
 static const uint64_t *
 spread(const vyre_eval_operand *operand, uint32_t lanes, bool scalar_counts_for_all, vyre_value *scratch)
 {
@@ -149,7 +149,7 @@ shuffle(const row_eval *row)
   }
 }
 
-/* Bits of the lanes in a row, lane 0 lowest, cut anew. */
+/* Concatenates the bits of the lanes, lane 0 lowest, and splits them again. */
 static void
 bitcast(const row_eval *row)
 {

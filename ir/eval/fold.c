@@ -1,8 +1,8 @@
-/* The value of a pure row whose operands are literals, where there is one right result.
+/* Folds a pure row whose operands are literals, if every device computes the same result.
  *
- * A literal is a const row, an immediate, and joins of literals up to three deep (a vector that is no splat).  Tuples of literals
- * are operands too, and the part of an op with several results is the result.  Not folded: what libm computes, and floats where the
- * program's float mode is not nearest with denormals kept.  O(1).
+ * A literal is a const row, an immediate, or a join of literals up to three deep (a vector that is not a splat). Tuples of literals
+ * are operands too, and a part of an op with several results is a result. Ops computed by libm are not folded. Floats are not
+ * folded unless the program's float mode is round to nearest with denormals kept. O(1).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
@@ -54,7 +54,7 @@ literal_value(const vyre_module *module, uint32_t row, vyre_value *out, uint32_t
   return true;
 }
 
-/* tuple(a, b, c), or (a, b, the rest): up to VYRE_EVAL_PARTS of them. */
+/* Reads tuple(a, b, c), or (a, b, the rest), with up to VYRE_EVAL_PARTS parts. */
 static bool
 literal_tuple(const vyre_module *module, uint32_t row, literal *out, uint32_t depth)
 {
@@ -100,7 +100,7 @@ has_float(const vyre_view *view, uint32_t row)
                   vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_TUPLE_TYPE(view->imm[row])))));
 }
 
-/* Whether the row computes with floats, so that the program's float mode decides. */
+/* Returns whether the row computes with floats, so that the program's float mode matters. */
 static bool
 is_float_arithmetic(const vyre_view *view, uint32_t row)
 {
@@ -118,7 +118,7 @@ float_mode_is_plain(const vyre_view *view, uint32_t row)
   return (view->imm[row] & VYRE_PROGRAM_FLOAT_MODES) == 0;
 }
 
-/* Checked first, because most rows cannot be folded. */
+/* Returns whether the row may be a literal. This is checked first, because most rows cannot be folded. */
 static bool
 may_be_literal(const vyre_view *view, uint32_t row)
 {
@@ -126,7 +126,7 @@ may_be_literal(const vyre_view *view, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
 }
 
-/* `taken` has the lanes of operands that replace those of the row. */
+/* Computes a row. taken[i], if not NULL, has the lanes that replace operand i. */
 static bool
 evaluate(const vyre_module *module, uint32_t row, const uint64_t *const taken[3], vyre_value out[VYRE_EVAL_PARTS], uint32_t depth)
 {
@@ -143,7 +143,7 @@ evaluate(const vyre_module *module, uint32_t row, const uint64_t *const taken[3]
   literal literals[3];
   vyre_eval_operand given[3];
   for (uint32_t i = 0; i < 3; i++) {
-    literals[i].value[0] = (vyre_value){{0}}; /* of a missing operand */
+    literals[i].value[0] = (vyre_value){{0}}; /* a missing operand */
     if (taken[i]) {
       memcpy(literals[i].value[0].lane, taken[i], sizeof(literals[i].value[0].lane));
       literals[i].operand = (vyre_eval_operand){literals[i].value, 0, VYRE_ROW_TYPE(view->op[operands[i]]), 0};
@@ -173,7 +173,7 @@ vyre_row_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint
   uint32_t word = view->op[source];
   bool has_parts = VYRE_TYPE_KIND(VYRE_ROW_TYPE(word)) == VYRE_TUPLE;
   if (VYRE_ROW_OP(word) == VYRE_OP_const)
-    return false; /* it is folded */
+    return false; /* already folded */
   if (has_parts != (source != row) || part >= VYRE_EVAL_PARTS || !vyre_row_is_pure(view, row) || !vyre_row_is_pure(view, source))
     return false;
   vyre_value values[VYRE_EVAL_PARTS];

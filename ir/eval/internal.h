@@ -1,4 +1,4 @@
-/* A row being computed: what the evaluator's files share.
+/* A row being computed, shared by the evaluator's files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_EVAL_INTERNAL_H
@@ -8,7 +8,7 @@
 
 typedef struct row_eval {
   vyre_opcode op;
-  vyre_type type; /* the result's */
+  vyre_type type; /* the result type */
   uint32_t imm;
   uint64_t literal;
   const vyre_eval_operand *operands;
@@ -27,15 +27,15 @@ lanes_of(const vyre_eval_operand *operand)
   return VYRE_TYPE_LANES(operand->type);
 }
 
-/* Each writes row->out and returns false if the op has no meaning on these operands. */
+/* Compute row->out. Return false if the op has no meaning for these operands. */
 bool vyre_eval_vector(const row_eval *row);
 bool vyre_eval_matrix(const row_eval *row);
 bool vyre_eval_int_dot(const row_eval *row);
-/* Returns whether a product, or a sum of some of the products in any order, exceeds the result's type. */
+/* Returns whether a product, or a sum of some of the products in any order, exceeds the result type. */
 bool vyre_eval_int_dot_overflows(const row_eval *row);
-/* A square matrix whose determinant is zero. */
+/* Returns whether a matrix is square and its determinant is zero. */
 bool vyre_eval_is_singular(const vyre_eval_operand *operand);
-/* A relaxed program's row on these operands, which it has a meaning on. */
+/* Returns whether the row would be undefined in a relaxed program. The op has a meaning for these operands. */
 bool vyre_eval_is_undefined(const row_eval *row);
 
 #endif

@@ -1,8 +1,7 @@
-/* Lane by lane meaning of ops, as loops over arrays of lanes.
+/* Lane by lane ops as loops over arrays of lanes.
  *
- * Each family is one always-inlined function of a constant width or kind, so that every loop is compiled for its width and can be
- * vectorized.  Integers are kept zero-extended in u64: signed meaning goes through sign_extend, and no signed arithmetic can
- * overflow.
+ * Each family is one always-inlined function with a constant width or kind, so that every loop is compiled for its width and can be
+ * vectorized. Integers are zero-extended in u64. Signed operations use sign_extend, and no signed arithmetic can overflow.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
@@ -17,7 +16,7 @@
     return true;                       \
   } while (0)
 
-/* ---- one lane of the ops that need more than an expression ---------------------------------------------------------- */
+/* ---- one lane of ops that need more than an expression -------------------------------------------------------------- */
 
 static ALWAYS_INLINE uint64_t
 signed_divide(unsigned bits, uint64_t x, uint64_t y)
@@ -25,7 +24,7 @@ signed_divide(unsigned bits, uint64_t x, uint64_t y)
   const int64_t l = sign_extend(bits, x), r = sign_extend(bits, y);
   if (r == 0)
     return bits_mask(bits);
-  if (r == -1) /* also MIN / -1 = MIN: negation wraps */
+  if (r == -1) /* also MIN / -1 = MIN, because the negation wraps */
     return (0 - x) & bits_mask(bits);
   return (uint64_t)(l / r) & bits_mask(bits);
 }
@@ -66,7 +65,8 @@ highest_bit(unsigned bits, uint64_t x)
   return x ? (uint64_t)(63 - __builtin_clzll(x)) : bits_mask(bits);
 }
 
-/* A field that does not fit is cut at the top; one that starts past it is empty. */
+/* Returns the number of bits of a field. A field that does not fit is truncated at the top; one that starts past the top is
+ * empty. */
 static ALWAYS_INLINE uint64_t
 clamp_count(unsigned bits, uint64_t offset, uint64_t count)
 {
@@ -91,7 +91,7 @@ high_product(unsigned bits, bool is_signed, uint64_t x, uint64_t y)
   return (uint64_t)(product_of(bits, is_signed, x, y) >> bits) & bits_mask(bits);
 }
 
-/* The nearest to an exact result that `bits` can hold: signed results have 65 bits, or 128 for a product. */
+/* Saturates an exact result to `bits` bits. Signed results have 65 bits, or 128 for a product. */
 static ALWAYS_INLINE uint64_t
 saturate_signed(unsigned bits, int128 exact)
 {
@@ -264,14 +264,14 @@ float_mod(double x, double y) /* sign of y, also for a zero */
   return signbit(remainder) != signbit(y) ? remainder + y : remainder;
 }
 
-/* Correctly rounded: double is exact for f16 wherever the bits that double drops could decide the rounding. */
+/* Returns the correctly rounded fma. For f16, double is exact wherever the bits that it drops could decide the rounding. */
 static ALWAYS_INLINE double
 fused(vyre_kind kind, double x, double y, double z)
 {
   return kind == VYRE_F32 ? (double)fmaf((float)x, (float)y, (float)z) : fma(x, y, z);
 }
 
-/* Operation by operation, each rounded to the kind, so that a code generator can repeat it. */
+/* Computes fmix operation by operation, each rounded to the kind, so that a code generator can repeat it. */
 static ALWAYS_INLINE double
 mix(vyre_kind kind, double x, double y, double t)
 {
@@ -323,7 +323,7 @@ compare_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t 
   /* clang-format on */
 }
 
-/* Through libm in double, rounded once. */
+/* Ops computed by libm in double and rounded once. */
 static ALWAYS_INLINE bool
 libm_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out, size_t n)
 {
@@ -379,7 +379,7 @@ float_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b
   case VYRE_OP_nmax: FLOAT(float_max(X, Y));
   case VYRE_OP_fclamp:
   case VYRE_OP_nclamp: FLOAT(float_min(float_max(X, Y), Z));
-  /* SPIR-V leaves the half way case of Round open; Mesa and NVIDIA take the even neighbour, and so does vyre. */
+  /* SPIR-V leaves the halfway case of Round undefined. Mesa and NVIDIA round to even, and so does vyre. */
   case VYRE_OP_round:
   case VYRE_OP_roundeven: FLOAT(roundeven(X));
   case VYRE_OP_trunc: FLOAT(trunc(X));
@@ -403,13 +403,13 @@ ldexp_lanes(vyre_kind kind, const uint64_t *a, const uint64_t *b, uint64_t *out,
 
 /* ---- conversions ---------------------------------------------------------------------------------------------------- */
 
-/* Toward zero, into the range of the kind; NaN gives 0. */
+/* Truncates toward zero and saturates to the range of the kind. A NaN gives 0. */
 static uint64_t
 int_of_double(vyre_kind kind, double x)
 {
   const unsigned bits = vyre_kind_bits(kind);
   const bool is_signed = vyre_kind_is_signed(kind);
-  const double bound = ldexp(1.0, (int)(is_signed ? bits - 1 : bits)); /* one more than the greatest */
+  const double bound = ldexp(1.0, (int)(is_signed ? bits - 1 : bits)); /* one more than the greatest value */
   if (isnan(x))
     return 0;
   if (is_signed) {

@@ -1,4 +1,4 @@
-/* Rows as the evaluator's operands: what constants and the interpreter share.
+/* Rows as operands of the evaluator, for constants and the interpreter.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_EVAL_ROW_H
@@ -7,7 +7,7 @@
 #include "vyre/eval.h"
 #include "vyre/view.h"
 
-/* As vyre_eval, in the thread's rounding mode. */
+/* Computes like vyre_eval, in the thread's rounding mode. */
 bool vyre_eval_here(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3],
                     vyre_value out[VYRE_EVAL_PARTS], bool *out_undefined);
 
@@ -17,7 +17,7 @@ row_kind(const vyre_view *view, uint32_t row)
   return VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row]));
 }
 
-/* The type of an immediate: u32 for indices, else that of the left operand. */
+/* Returns the type of a row's immediate: u32 for indices, otherwise that of the left operand. */
 static inline vyre_type
 immediate_type(const vyre_view *view, uint32_t row)
 {

@@ -1,7 +1,7 @@
-/* Scalars as the evaluator and the interpreter see them: the bits of one lane, zero-extended in a u64.
+/* Scalars of the evaluator and the interpreter: the bits of one lane, zero-extended in a u64.
  *
- * Floats of every kind are computed in double and rounded once to their kind.  For + - * / and sqrt that gives the correctly
- * rounded f16 and f32 result, because double has more than twice their precision and two bits; fma has a case of its own.
+ * Floats of every kind are computed in double and rounded once to their kind. For + - * / and sqrt this gives the correctly rounded
+ * f16 and f32 result, because double has more than twice their precision and two bits. fma is handled separately.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_EVAL_SCALAR_H
@@ -32,7 +32,7 @@ sign_extend(unsigned bits, uint64_t value)
 __extension__ typedef unsigned __int128 uint128;
 __extension__ typedef __int128 int128;
 
-/* The whole product of two lanes: its low 2 * bits are right. */
+/* Returns the product of two lanes. Its low 2 * bits bits are exact. */
 static inline uint128
 product_of(unsigned bits, bool is_signed, uint64_t x, uint64_t y)
 {
@@ -85,15 +85,15 @@ double_of_half(uint32_t half)
   return half & 0x8000u ? -magnitude : magnitude;
 }
 
-/* Rounded as the mode is that doubles are rounded in: to nearest even, or toward zero.  Denormals are kept; the caller has taken
- * NaN out.  Adding and subtracting a power of two whose last bit has the weight of the half's last bit rounds there. */
+/* Rounds a double to a half in the current rounding mode, to nearest even or toward zero. Denormals are kept. The value is not a
+ * NaN. Adding and subtracting a power of two, whose last bit has the weight of the half's last bit, rounds there. */
 static inline uint64_t
 half_of_double(double value)
 {
   const uint64_t sign = signbit(value) ? 0x8000u : 0u, exponents = UINT64_C(0x7ff) << 52, least = UINT64_C(1009) << 52; /* 2^-14 */
   const double magnitude = fabs(value);
   const uint64_t exponent = bits_of_double(magnitude) & exponents;
-  if (magnitude >= 65504.0) /* the greatest half: from 65520 on to infinity, if not cut */
+  if (magnitude >= 65504.0) /* the greatest half; from 65520 on infinity, unless rounding toward zero */
     return sign | (magnitude < 65520.0 || (!isinf(value) && fegetround() == FE_TOWARDZERO) ? 0x7bffu : 0x7c00u);
   const double power = double_of_bits((exponent > least ? exponent : least) + (UINT64_C(42) << 52));
   const double rounded = (magnitude + power) - power;
@@ -102,7 +102,7 @@ half_of_double(double value)
   return sign | ((bits_of_double(rounded) >> 42) - (UINT64_C(1008) << 10));
 }
 
-/* A lane of a float kind as a double: exact. */
+/* Returns a lane of a float kind as a double, exactly. */
 static inline double
 double_of_lane(vyre_kind kind, uint64_t lane)
 {
@@ -111,7 +111,7 @@ double_of_lane(vyre_kind kind, uint64_t lane)
   return kind == VYRE_F64 ? double_of_bits(lane) : double_of_half((uint32_t)lane);
 }
 
-/* Rounded once to the kind; a NaN gets the canonical bits. */
+/* Rounds once to the kind. A NaN gets the canonical bits. */
 static inline uint64_t
 lane_of_double(vyre_kind kind, double value)
 {
@@ -130,7 +130,7 @@ round_to_kind(vyre_kind kind, double value)
   return kind == VYRE_F64 || isnan(value) ? value : double_of_half((uint32_t)half_of_double(value));
 }
 
-/* The other operand for a NaN; -0 is less than +0. */
+/* Returns the other operand for a NaN. -0 is less than +0. */
 static inline double
 float_min(double x, double y)
 {

@@ -1,4 +1,4 @@
-/* Where a relaxed program's row is undefined: ops.def's `undefined` column on given operands.
+/* Decides whether a row of a relaxed program is undefined: evaluates the `undefined` column of ops.def on given operands.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/ir.h"
@@ -7,7 +7,7 @@
 #include "scalar.h"
 
 static bool
-domain_is_left(vyre_opcode op, double x, double y)
+is_outside_domain(vyre_opcode op, double x, double y)
 {
   switch ((uint32_t)op) {
   case VYRE_OP_sqrt:
@@ -50,9 +50,9 @@ clamp_is_crossed(const row_eval *row, vyre_kind kind, unsigned bits, uint32_t i)
   return q > r || (row->op == VYRE_OP_fclamp && (isnan(p) || isnan(q) || isnan(r)));
 }
 
-/* Whether the kind cannot hold the value, cut toward zero. */
+/* Returns whether the kind cannot hold the value truncated toward zero. */
 static bool
-int_is_left(vyre_kind kind, double x)
+exceeds_int_range(vyre_kind kind, double x)
 {
   const unsigned bits = vyre_kind_bits(kind);
   if (vyre_kind_is_signed(kind))
@@ -92,9 +92,9 @@ lane_is_undefined(const row_eval *row, vyre_undefined when, vyre_kind kind, uint
     return clamp_is_crossed(row, kind, bits, i);
   case VYRE_UNDEFINED_FLOAT_RANGE:
     return is_float && vyre_kind_is_int(VYRE_TYPE_KIND(row->type)) &&
-           int_is_left(VYRE_TYPE_KIND(row->type), double_of_lane(kind, x));
+           exceeds_int_range(VYRE_TYPE_KIND(row->type), double_of_lane(kind, x));
   case VYRE_UNDEFINED_DOMAIN:
-    return is_float && domain_is_left(row->op, double_of_lane(kind, x), double_of_lane(kind, y));
+    return is_float && is_outside_domain(row->op, double_of_lane(kind, x), double_of_lane(kind, y));
   case VYRE_UNDEFINED_NEVER:
   case VYRE_UNDEFINED_OUT_OF_BOUNDS:
   case VYRE_UNDEFINED_BITFIELD_RANGE:

@@ -1,10 +1,11 @@
 /* Vector and matrix functions of floats.
  *
  * Their order is fixed and each operation is rounded to the kind, so that a code generator can repeat them:
- *   dot      ((x0*y0 + x1*y1) + x2*y2) + x3*y3; one lane: x0*y0          norm      one lane: |x|; else sqrt(dot(x, x))
- *   matvec   ((c0*v0 + c1*v1) + c2*v2) + c3*v3, lane by lane             normalize each lane x / norm(x)
- *   cross    x[i]*y[j] - x[j]*y[i]                                       reflect   i - (2*dot(n, i))*n
- *   det      by the first column, minors likewise                        inverse   cofactors, each divided by the determinant
+ *
+ *     dot      ((x0*y0 + x1*y1) + x2*y2) + x3*y3; one lane: x0*y0          norm      one lane: |x|; otherwise sqrt(dot(x, x))
+ *     matvec   ((c0*v0 + c1*v1) + c2*v2) + c3*v3, lane by lane             normalize each lane x / norm(x)
+ *     cross    x[i]*y[j] - x[j]*y[i]                                       reflect   i - (2*dot(n, i))*n
+ *     det      by the first column, minors in the same way                 inverse   cofactors, each divided by the determinant
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -186,7 +187,7 @@ matrix_times(const matrix *m, const double *v, double *out)
   }
 }
 
-/* Without one column and one row. */
+/* Returns the matrix without one column and one row. */
 static matrix
 minor_of(const matrix *m, uint32_t column, uint32_t line)
 {
@@ -202,7 +203,7 @@ minor_of(const matrix *m, uint32_t column, uint32_t line)
   return out;
 }
 
-/* Depth is at most 4: matrices are that small. */
+/* Recursion is at most 4 deep, because matrices have at most 4 columns. */
 static double
 determinant(const matrix *m)
 {
@@ -261,7 +262,7 @@ vyre_eval_matrix(const row_eval *row)
       write_vec(m.kind, r.x, m.rows, &row->out[k]);
     }
     return true;
-  case VYRE_OP_transpose: /* bits, not values: a NaN keeps its own */
+  case VYRE_OP_transpose: /* moves bits: a NaN keeps its payload */
     for (uint32_t k = 0; k < m.rows; k++)
       for (uint32_t i = 0; i < m.columns; i++)
         row->out[k].lane[i] = row->operands[0].value[i].lane[k];

@@ -1,4 +1,4 @@
-/* Memory for a dispatch: what each buffer row is bound to, or what the interpreter owns for it, with its initial contents.
+/* Memory for a dispatch: the binding of each buffer row, or the memory that the interpreter owns for it, with its initial contents.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Whether the binding is one of the row: several rows may be one (set, binding), and there is one push block. */
+/* Returns whether the binding applies to the row. Several rows may have one (set, binding), and all push buffers are one. */
 static bool
 binds(const interp *ip, const vyre_binding *binding, uint32_t row)
 {
@@ -23,7 +23,7 @@ binds(const interp *ip, const vyre_binding *binding, uint32_t row)
   return space == VYRE_SPACE_PUSH || (info && that && info->set == that->set && info->binding == that->binding);
 }
 
-/* The row's own before those of other rows of its binding, and the first before later ones; NULL: there is none of that element. */
+/* Returns the row's own binding of an element, otherwise the first one of another row of the same binding, or NULL. */
 static const vyre_binding *
 binding_of(const interp *ip, uint32_t row, uint32_t element)
 {
@@ -47,7 +47,7 @@ is_used(const interp *ip, uint32_t row)
   return false;
 }
 
-/* Scalars in order out of the initializer's words; missing ones are zero.  Depth is bounded by plan_type. */
+/* Copies scalars from the initializer's words in order; missing words are zero. plan_type bounds the recursion. */
 static void
 fill_initial(const interp *ip, vyre_type_id type, const uint32_t *words, uint32_t word_count, uint32_t *next_word, uint8_t *data,
              uint64_t *offset)
@@ -83,12 +83,12 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
   buffer->sharers = space == VYRE_SPACE_PRIVATE ? 1 : space == VYRE_SPACE_WORKGROUP ? ip->per_group : ip->count;
   buffer->copies = ip->count / buffer->sharers;
   buffer->step = buffer->copies > 1 ? buffer->size : 0;
-  buffer->data = interp_take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+  buffer->data = interp_allocate(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
   if (!buffer->data)
     return false;
   const bool unset = (ip->view->imm_hi[buffer->row] & VYRE_ACCESS_UNSET) != 0;
   if (ip->report && (unset || (space == VYRE_SPACE_WORKGROUP && !has_initializer))) {
-    buffer->written = interp_take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+    buffer->written = interp_allocate(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
     if (!buffer->written)
       return false;
   }
@@ -96,7 +96,7 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
     uint32_t word_count = 0, next_word = 0;
     uint64_t offset = 0;
     const uint32_t *words = vyre_module_initializer(ip->module, info->initializer, &word_count);
-    buffer->initial = interp_take(ip, 1, buffer->size ? (size_t)buffer->size : 1);
+    buffer->initial = interp_allocate(ip, 1, buffer->size ? (size_t)buffer->size : 1);
     if (!buffer->initial)
       return false;
     fill_initial(ip, buffer->type, words, word_count, &next_word, buffer->initial, &offset);
@@ -104,7 +104,7 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
   return true;
 }
 
-/* The number of descriptors: as declared, or up to the last that is bound. */
+/* Returns the number of descriptors: as declared, or up to the last bound one. */
 static uint64_t
 count_descriptors(const interp *ip, const buffer_state *buffer)
 {
@@ -125,10 +125,10 @@ count_descriptors(const interp *ip, const buffer_state *buffer)
 }
 
 static bool
-not_bound(interp *ip, uint32_t row)
+fail_unbound(interp *ip, uint32_t row)
 {
   const char *name = vyre_row_name(ip->module, (vyre_row){row});
-  ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "buffer %s%s (row %" PRIu32 ") is not bound\nFix: give it data of its size",
+  ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "buffer %s%s (row %" PRIu32 ") is not bound\nFix: bind data of the buffer's size",
                           name ? "%" : "", name ? name : "without a name", row);
   return false;
 }
@@ -139,11 +139,11 @@ plan_descriptors(interp *ip, buffer_state *buffer)
   const uint64_t count = count_descriptors(ip, buffer);
   bool any = !is_used(ip, buffer->row);
   if (count > MOST_DESCRIPTORS) {
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "row %" PRIu32 " is an array of more than %u buffers\nFix: make it shorter",
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "row %" PRIu32 " is an array of more than %u buffers\nFix: make the array shorter",
                             buffer->row, MOST_DESCRIPTORS);
     return false;
   }
-  buffer->descriptors = interp_take(ip, (size_t)count, sizeof *buffer->descriptors);
+  buffer->descriptors = interp_allocate(ip, (size_t)count, sizeof *buffer->descriptors);
   if (!buffer->descriptors)
     return false;
   buffer->descriptor_count = (uint32_t)count;
@@ -153,7 +153,7 @@ plan_descriptors(interp *ip, buffer_state *buffer)
     if (binding && binding->data)
       buffer->descriptors[i] = (descriptor){binding->data, binding->size};
   }
-  return any || not_bound(ip, buffer->row);
+  return any || fail_unbound(ip, buffer->row);
 }
 
 static bool
@@ -166,7 +166,7 @@ plan_buffer(interp *ip, buffer_state *buffer, uint32_t row)
   if (buffer->type >= 256 && ip->types[buffer->type - 256].depth > DEEPEST_TYPE)
     return interp_refuse(ip, row, "the buffer's type is nested more than 64 deep");
   if (space == VYRE_SPACE_HANDLE)
-    return true; /* nothing reads it that could run here */
+    return true; /* rows that read handles do not run here */
   if (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_UNIFORM && space != VYRE_SPACE_PUSH)
     return plan_own_memory(ip, buffer, space);
   buffer->descriptor_steps = vyre_buffer_descriptor_steps(ip->module, row);
@@ -177,10 +177,10 @@ plan_buffer(interp *ip, buffer_state *buffer, uint32_t row)
     buffer->data = binding->data;
     buffer->size = binding->data ? binding->size : 0;
   }
-  return binding || !is_used(ip, row) || not_bound(ip, row);
+  return binding || !is_used(ip, row) || fail_unbound(ip, row);
 }
 
-/* Workgroup memory of a laid-out block that others are laid over. */
+/* Returns whether the buffer is an aliased workgroup block, which overlaps others. */
 static bool
 is_overlaid(const interp *ip, const buffer_state *buffer)
 {
@@ -189,9 +189,9 @@ is_overlaid(const interp *ip, const buffer_state *buffer)
          vyre_type_get(ip->module, buffer->type).form == VYRE_FORM_STRUCT;
 }
 
-/* All such blocks begin at one address: the first of them owns room for the largest. */
+/* Places all such blocks at one address. The first of them owns memory for the largest. */
 static bool
-overlay(interp *ip)
+overlay_blocks(interp *ip)
 {
   buffer_state *first = NULL;
   uint64_t most = 1;
@@ -202,16 +202,16 @@ overlay(interp *ip)
     buffer_state *buffer = &ip->buffers[i];
     if (!is_overlaid(ip, buffer))
       continue;
-    interp_give(ip, buffer->data, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
-    interp_give(ip, buffer->written, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+    interp_free(ip, buffer->data, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+    interp_free(ip, buffer->written, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
     buffer->written = NULL;
     buffer->packed = false;
     buffer->owned = first == NULL;
     buffer->size = most;
     buffer->step = buffer->copies > 1 ? most : 0;
-    buffer->data = first ? first->data : interp_take(ip, buffer->copies, (size_t)most);
-    if (ip->report) /* one of them may have an initializer: its words are shared, so that says nothing of the others */
-      buffer->written = first ? first->written : interp_take(ip, buffer->copies, (size_t)most);
+    buffer->data = first ? first->data : interp_allocate(ip, buffer->copies, (size_t)most);
+    if (ip->report) /* one block may have an initializer, but its words do not cover the others */
+      buffer->written = first ? first->written : interp_allocate(ip, buffer->copies, (size_t)most);
     if (!buffer->data || (ip->report && !buffer->written))
       return false;
     first = first ? first : buffer;
@@ -225,11 +225,11 @@ interp_plan_buffers(interp *ip)
   uint32_t count = 0;
   for (uint32_t row = ip->begin; row < ip->end; row++)
     count += VYRE_ROW_OP(ip->view->op[row]) == VYRE_OP_buffer;
-  ip->buffers = interp_take(ip, count, sizeof *ip->buffers);
+  ip->buffers = interp_allocate(ip, count, sizeof *ip->buffers);
   ip->buffer_count = ip->buffers ? count : 0;
   uint32_t next = 0;
   for (uint32_t row = ip->begin; ip->buffers && row < ip->end; row++)
     if (VYRE_ROW_OP(ip->view->op[row]) == VYRE_OP_buffer && !plan_buffer(ip, &ip->buffers[next++], row))
       return false;
-  return ip->buffers != NULL && overlay(ip);
+  return ip->buffers != NULL && overlay_blocks(ip);
 }

@@ -1,11 +1,10 @@
-/* The interpreter: what a dispatch computes, by definition.
+/* The interpreter, which defines the result of a dispatch.
  *
- * Workgroups run one after the other, x fastest, or all together where they meet at a barrier; within one, all invocations go
- * through the structured control together, with a mask of those that are where control is.  So a barrier is reached by all exactly
- * if the mask holds every invocation that has not returned.  Recursion follows the nesting of control, which interp_prepare has
- * bounded.
+ * Workgroups run one after the other, x fastest, or all together if the program has a grid barrier. In a workgroup, all invocations
+ * follow the structured control together, with a mask of those that are active. So all invocations reach a barrier exactly if the
+ * mask holds every invocation that has not returned. Recursion follows the nesting of control, which interp_prepare bounds.
  *
- * Cost: rows executed by the workgroup times its invocations for pure rows; the sum of those active for effects.
+ * Cost: for pure rows, the rows that the workgroup executes times its invocations; for effects, the sum over active invocations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -21,7 +20,7 @@
 /* ---- masks ---------------------------------------------------------------------------------------------------------- */
 
 static uint64_t *
-take_mask(interp *ip)
+push_mask(interp *ip)
 {
   uint64_t *mask = ip->masks + ip->mask_top;
   ip->mask_top += ip->words;
@@ -51,7 +50,7 @@ join_mask(const interp *ip, uint64_t *to, const uint64_t *from)
     to[i] |= from[i];
 }
 
-/* Moves all of `from` over to `to`. */
+/* Moves the invocations of `from` to `to`. */
 static void
 move_mask(const interp *ip, uint64_t *to, uint64_t *from)
 {
@@ -59,7 +58,7 @@ move_mask(const interp *ip, uint64_t *to, uint64_t *from)
   memset(from, 0, ip->words * sizeof *from);
 }
 
-/* Those of `mask` whose bool lane is set go to `yes`; the others stay. */
+/* Moves the invocations of `mask` whose bool lane is set to `yes`. */
 static void
 split_mask(const interp *ip, uint64_t *mask, const uint64_t *lane, uint64_t *yes)
 {
@@ -79,7 +78,7 @@ issue_of(const interp *ip, uint32_t row)
   return ip->issue ? ip->issue[row - ip->begin] : 0;
 }
 
-/* Subgroups with an active invocation. */
+/* Returns the number of subgroups with an active invocation. */
 static uint32_t
 count_subgroups(const interp *ip, const uint64_t *active)
 {
@@ -95,9 +94,9 @@ count_subgroups(const interp *ip, const uint64_t *active)
   return count;
 }
 
-/* Counts `rows` for each active invocation, and their issue for each subgroup of these. */
+/* Adds `rows` to the steps of each active invocation, and `issue` to the work for each of their subgroups. */
 static bool
-charge(interp *ip, uint32_t row, const uint64_t *active, uint64_t rows, uint64_t issue)
+count_rows(interp *ip, uint32_t row, const uint64_t *active, uint64_t rows, uint64_t issue)
 {
   uint64_t over = UINT64_MAX;
   if (issue)
@@ -122,7 +121,7 @@ static bool run_region(interp *ip, frame *within, uint32_t region, uint64_t *act
 static bool
 run_if(interp *ip, frame *within, uint32_t row, uint64_t *active)
 {
-  uint64_t *yes = take_mask(ip);
+  uint64_t *yes = push_mask(ip);
   const uint32_t then_region = vyre_region_with(ip->view, row, VYRE_THEN), else_region = vyre_region_with(ip->view, row, VYRE_ELSE);
   if (!interp_defined(ip, row, ip->view->a[row], active, "a condition"))
     return false;
@@ -136,7 +135,7 @@ run_if(interp *ip, frame *within, uint32_t row, uint64_t *active)
 static bool
 run_block(interp *ip, frame *within, uint32_t row, uint64_t *active)
 {
-  frame here = {.outer = within, .row = row, .done = take_mask(ip)};
+  frame here = {.outer = within, .row = row, .done = push_mask(ip)};
   const uint32_t region = vyre_region_with(ip->view, row, VYRE_BLOCK);
   if (region && !run_region(ip, &here, region, active))
     return false;
@@ -147,10 +146,10 @@ run_block(interp *ip, frame *within, uint32_t row, uint64_t *active)
 static bool
 run_loop(interp *ip, frame *within, uint32_t row, uint64_t *active)
 {
-  frame here = {.outer = within, .row = row, .is_loop = true, .done = take_mask(ip), .again = take_mask(ip)};
+  frame here = {.outer = within, .row = row, .is_loop = true, .done = push_mask(ip), .again = push_mask(ip)};
   const uint32_t body = vyre_region_with(ip->view, row, VYRE_BODY), continuing = vyre_region_with(ip->view, row, VYRE_CONTINUING);
   while (!is_empty(ip, active)) {
-    if (!charge(ip, row, active, 1, issue_of(ip, row)) || (body && !run_region(ip, &here, body, active)))
+    if (!count_rows(ip, row, active, 1, issue_of(ip, row)) || (body && !run_region(ip, &here, body, active)))
       return false;
     move_mask(ip, active, here.again);
     if (continuing && !run_region(ip, &here, continuing, active))
@@ -167,10 +166,10 @@ run_for(interp *ip, frame *within, uint32_t row, uint64_t *active)
   const uint32_t body = v->first[row];
   if (!body)
     return interp_fail(ip, row, UINT64_MAX, VERIFY, "the loop has no body");
-  frame here = {.outer = within, .row = row, .is_loop = true, .done = take_mask(ip), .again = take_mask(ip)};
+  frame here = {.outer = within, .row = row, .is_loop = true, .done = push_mask(ip), .again = push_mask(ip)};
   const vyre_kind kind = row_kind(v, v->a[row]);
   const unsigned bits = vyre_kind_bits(kind);
-  const uint64_t flip = vyre_kind_is_signed(kind) ? UINT64_C(1) << (bits - 1) : 0; /* turns signed order into unsigned */
+  const uint64_t flip = vyre_kind_is_signed(kind) ? UINT64_C(1) << (bits - 1) : 0; /* makes signed order unsigned */
   const uint64_t *to = plane_of(ip, v->b[row]), *step = plane_of(ip, v->c[row]);
   uint64_t *index = plane_of(ip, body);
   const uint32_t bounds[3] = {v->a[row], v->b[row], v->c[row]};
@@ -189,7 +188,7 @@ run_for(interp *ip, frame *within, uint32_t row, uint64_t *active)
       }
     if (is_empty(ip, active))
       break;
-    if (!charge(ip, row, active, 1, issue_of(ip, row)) || !run_region(ip, &here, body, active))
+    if (!count_rows(ip, row, active, 1, issue_of(ip, row)) || !run_region(ip, &here, body, active))
       return false;
     move_mask(ip, active, here.again);
     for (uint32_t i = 0; i < ip->count; i++)
@@ -222,15 +221,15 @@ static bool
 run_switch(interp *ip, frame *within, uint32_t row, uint64_t *active)
 {
   const vyre_view *v = ip->view;
-  frame here = {.outer = within, .row = row, .done = take_mask(ip), .again = take_mask(ip)};
-  uint64_t *in = take_mask(ip), *other = take_mask(ip);
+  frame here = {.outer = within, .row = row, .done = push_mask(ip), .again = push_mask(ip)};
+  uint64_t *in = push_mask(ip), *other = push_mask(ip);
   const uint64_t *selector = plane_of(ip, v->a[row]);
   bool has_default = false;
   if (!interp_defined(ip, row, v->a[row], active, "a selector"))
     return false;
   copy_mask(ip, other, active);
   for (uint32_t c = v->first[row]; c; c = v->next[c]) {
-    match_case(ip, c, selector, other, in); /* `in` only collects here */
+    match_case(ip, c, selector, other, in); /* `in` is not used here */
     has_default = has_default || (v->imm[c] & VYRE_CASE_DEFAULT) != 0;
   }
   for (uint32_t w = 0; w < ip->words; w++)
@@ -247,7 +246,7 @@ run_switch(interp *ip, frame *within, uint32_t row, uint64_t *active)
       return false;
     join_mask(ip, here.done, in);
   }
-  join_mask(ip, here.done, here.again); /* a fall through the last case */
+  join_mask(ip, here.done, here.again); /* the last case fell through */
   copy_mask(ip, active, here.done);
   return true;
 }
@@ -306,7 +305,7 @@ run_jump(interp *ip, frame *within, uint32_t row, uint64_t *active)
     break;
   }
   if (!to)
-    return interp_fail(ip, row, UINT64_MAX, VERIFY, "there is nothing around it that it could end");
+    return interp_fail(ip, row, UINT64_MAX, VERIFY, "the jump is not in a construct that it can end");
   if (op == VYRE_OP_breakif) {
     if (!interp_defined(ip, row, v->a[row], active, "a condition"))
       return false;
@@ -330,7 +329,7 @@ is_in(const uint64_t *mask, uint32_t invocation)
   return (mask[invocation / 64] >> (invocation % 64) & 1u) != 0;
 }
 
-/* A printf or breakpoint for a debugger, which changes nothing. */
+/* Returns whether the instruction is a printf or breakpoint for a debugger, which changes nothing. */
 static bool
 is_non_semantic(const interp *ip, const char *name, const vyre_type_info *words)
 {
@@ -339,7 +338,7 @@ is_non_semantic(const interp *ip, const char *name, const vyre_type_info *words)
          strncmp(vyre_string_text(ip->module, words->members[0].name), prefix, sizeof(prefix) - 1) == 0;
 }
 
-/* Instructions that only a device can run. */
+/* Fails for instructions that only a device can run. */
 static bool
 run_opaque(interp *ip, uint32_t row, const uint64_t *active)
 {
@@ -349,9 +348,9 @@ run_opaque(interp *ip, uint32_t row, const uint64_t *active)
   if (is_non_semantic(ip, name, &words))
     return true;
   if (name)
-    return interp_fail(ip, row, first_of(ip, active), "run it on a device", "the interpreter does not know Op%s:", name);
-  return interp_fail(ip, row, first_of(ip, active), "run it on a device", "the interpreter does not know %s:",
-                     op == VYRE_OP_verbatim  ? "a module that is kept word for word"
+    return interp_fail(ip, row, first_of(ip, active), "run it on a device", "the interpreter does not support Op%s:", name);
+  return interp_fail(ip, row, first_of(ip, active), "run it on a device", "the interpreter does not support %s:",
+                     op == VYRE_OP_verbatim  ? "a module that is kept verbatim"
                      : vyre_op_is_opaque(op) ? "this instruction"
                                              : "images, pointers and the like");
 }
@@ -362,13 +361,13 @@ moves_opaque(const interp *ip, uint32_t row)
   return row_kind(ip->view, row) == VYRE_OPAQUE || (ip->view->b[row] && row_kind(ip->view, ip->view->b[row]) == VYRE_OPAQUE);
 }
 
-/* Every invocation that has not returned of the grid, or of each workgroup that is here, must be here. */
+/* Checks that every invocation that has not returned is active: of the grid, or of each workgroup with an active invocation. */
 static bool
 run_barrier(interp *ip, uint32_t row, const uint64_t *active)
 {
   const uint32_t scope = VYRE_ORDER_EXECUTION(ip->view->imm[row]);
   const uint32_t size = scope == 1 ? ip->count : ip->per_group;
-  const bool control = scope != 3 && scope != 4; /* a subgroup's or invocation's: lockstep has the order already */
+  const bool control = scope != 3 && scope != 4; /* lockstep already orders a subgroup's or an invocation's barrier */
   for (uint32_t first = 0; control && first < ip->count; first += size) {
     uint32_t missing = UINT32_MAX;
     bool any = false;
@@ -379,8 +378,8 @@ run_barrier(interp *ip, uint32_t row, const uint64_t *active)
     }
     if (any && missing != UINT32_MAX)
       return interp_fail(ip, row, missing,
-                         scope == 1 ? "put the barrier where every invocation of the grid comes"
-                                    : "put the barrier where every invocation of the workgroup comes",
+                         scope == 1 ? "put the barrier where every invocation of the grid reaches it"
+                                    : "put the barrier where every invocation of the workgroup reaches it",
                          "barrier in non-uniform control flow: not reached by");
   }
   if (ip->races)
@@ -400,7 +399,7 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
     return run_control(ip, within, row, active);
   case VYRE_OP_return: case VYRE_OP_break: case VYRE_OP_continue: case VYRE_OP_leave: case VYRE_OP_fallthrough: case VYRE_OP_breakif:
     return run_jump(ip, within, row, active);
-  case VYRE_OP_trap: return interp_fail(ip, row, first_of(ip, active), "keep control from the trap row", "trap in");
+  case VYRE_OP_trap: return interp_fail(ip, row, first_of(ip, active), "keep control from reaching the trap", "trap in");
   case VYRE_OP_verbatim: case VYRE_OP_opaque: case VYRE_OP_opaque_pure: case VYRE_OP_opaque_read: case VYRE_OP_opaque_write:
     return run_opaque(ip, row, active);
   case VYRE_OP_barrier: return run_barrier(ip, row, active);
@@ -422,12 +421,12 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
   /* clang-format on */
 }
 
-/* `active`: the invocations that enter; then those that came to the region's end. */
+/* Runs a region. `active` has the invocations that enter it, and then those that reach its end. */
 static bool
 run_region(interp *ip, frame *within, uint32_t region, uint64_t *active)
 {
   const vyre_view *v = ip->view;
-  uint64_t rows = 0, issue = 0; /* not charged yet; the active ones change only at control */
+  uint64_t rows = 0, issue = 0; /* not charged yet; the mask changes only at control */
   uint32_t last = region;
   if (is_empty(ip, active))
     return true;
@@ -441,23 +440,23 @@ run_region(interp *ip, frame *within, uint32_t region, uint64_t *active)
         return false;
       continue;
     }
-    if (!charge(ip, row, active, rows, issue) || !run_row(ip, within, row, active))
+    if (!count_rows(ip, row, active, rows, issue) || !run_row(ip, within, row, active))
       return false;
     rows = issue = 0;
     if (is_empty(ip, active))
       return true;
   }
-  return rows == 0 || charge(ip, last, active, rows, issue);
+  return rows == 0 || count_rows(ip, last, active, rows, issue);
 }
 
 /* ---- entry ---------------------------------------------------------------------------------------------------------- */
 
-/* One workgroup, or all of them together. */
+/* Runs one workgroup, or all of them together. */
 static bool
 run_workgroup(interp *ip)
 {
   interp_start_workgroup(ip);
-  uint64_t *active = take_mask(ip);
+  uint64_t *active = push_mask(ip);
   for (uint32_t i = 0; i < ip->count; i++)
     active[i / 64] |= UINT64_C(1) << (i % 64);
   if (!run_region(ip, NULL, ip->begin, active))
@@ -467,7 +466,7 @@ run_workgroup(interp *ip)
   return true;
 }
 
-/* The dispatch's part of the grid, or all of it. */
+/* Runs the dispatch's part of the grid, or all of it. */
 static bool
 run_grid(interp *ip)
 {
@@ -477,12 +476,11 @@ run_grid(interp *ip)
   const bool is_part = d->first != 0 || (d->count != 0 && d->count != all);
   const uint64_t count = is_part ? d->count : all;
   if (d->first > all || count > all - d->first)
-    return interp_fail(ip, d->program.id, UINT64_MAX, "keep the part inside of the grid",
-                       "%" PRIu64 " workgroups from the one with number %" PRIu64 " on, of a grid of %" PRIu64, count, d->first,
-                       all);
+    return interp_fail(ip, d->program.id, UINT64_MAX, "choose a part inside the grid",
+                       "%" PRIu64 " workgroups from number %" PRIu64 " on exceed the grid of %" PRIu64, count, d->first, all);
   if (ip->together && is_part)
     return interp_fail(ip, d->program.id, UINT64_MAX, "run the whole grid at once",
-                       "a part of a grid whose workgroups meet at barriers");
+                       "a program with a barrier for the whole grid cannot run a part of the grid");
   if (ip->together)
     return run_workgroup(ip);
   for (uint64_t n = d->first; n < d->first + count; n++) {

@@ -1,7 +1,7 @@
-/* Addresses and accesses: in bounds they touch the buffer's bytes, else a load gives zero and a store does nothing.
+/* Addresses and accesses. Accesses in bounds touch the buffer's bytes; out of bounds, a load gives zero and a store does nothing.
  *
- * Every index on the way is held against its own array, vector or matrix; the access as a whole against the buffer's bytes.  Memory
- * is sequentially consistent in lockstep: a row is done by all active invocations, in their order, before the next row.
+ * Every index of a path is checked against its own array, vector or matrix, and the whole access against the buffer's bytes. Memory
+ * is sequentially consistent in lockstep: all active invocations execute a row, in their order, before the next row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -14,7 +14,7 @@
 
 /* ---- addresses ------------------------------------------------------------------------------------------------------ */
 
-/* Elements of the runtime array at this offset. */
+/* Returns the elements of the runtime array at this address. */
 static uint64_t
 runtime_count(const buffer_state *buffer, uint64_t address, uint64_t stride)
 {
@@ -48,7 +48,7 @@ interp_at(interp *ip, uint32_t row)
   }
 }
 
-/* An address may not be undefined, in any row. */
+/* Checks that the address is defined, which every access requires. */
 static bool
 address_defined(interp *ip, uint32_t row, uint32_t path, const uint64_t *active)
 {
@@ -68,7 +68,7 @@ interp_length(interp *ip, uint32_t row, const uint64_t *active)
     return true;
   if (!address_defined(ip, row, ip->view->a[row], active))
     return false;
-  for_each_active(ip, active, i) /* whose length is asked for must be there */
+  for_each_active(ip, active, i) /* the descriptor of the array must be bound */
   {
     const buffer_state *buffer = &ip->buffers[plan->buffer];
     if (base[i] == NOWHERE || !descriptor_at(buffer, base[i]).data)
@@ -118,7 +118,7 @@ write_scalar(uint8_t *to, vyre_kind kind, uint64_t bits)
 
 /* ---- unwritten memory ------------------------------------------------------------------------------------------------ */
 
-/* Whether these bytes have a value. */
+/* Returns whether these bytes have a value. */
 static bool
 is_written(const buffer_state *buffer, const uint8_t *place, uint32_t size)
 {
@@ -136,26 +136,27 @@ note_written(const buffer_state *buffer, const uint8_t *place, uint32_t size, bo
     memset(buffer->written + (place - buffer->data), known, size);
 }
 
-/* Copies of arrays and structs of which only parts are set, as functions take them by value, are no faults. */
+/* Returns whether unwritten bytes may be copied. Functions copy partly written arrays and structs by value, which is not a
+ * fault. */
 static bool
 may_copy_unwritten(const interp *ip, const buffer_state *from, const buffer_state *to)
 {
   return to->written && (ip->view->imm_hi[from->row] & ip->view->imm_hi[to->row] & VYRE_ACCESS_UNSET) != 0;
 }
 
-/* False: the run has ended there. */
+/* Fails because an unwritten value is used. Returns false. */
 static bool
-unwritten(interp *ip, uint32_t row, uint64_t invocation, const buffer_state *buffer)
+fail_unwritten(interp *ip, uint32_t row, uint64_t invocation, const buffer_state *buffer)
 {
   char name[INTERP_TEXT];
   return interp_fail(ip, row, invocation, "write it first, or give it an initializer",
-                     "undefined: a value comes from %s, where none was written, in", interp_describe_buffer(ip, buffer->row, name));
+                     "undefined: a value comes from %s, which was not written, in", interp_describe_buffer(ip, buffer->row, name));
 }
 
 /* ---- loads and stores ----------------------------------------------------------------------------------------------- */
 
 static uint64_t
-extent(const path_plan *plan, uint32_t lanes, uint32_t scalar)
+access_size(const path_plan *plan, uint32_t lanes, uint32_t scalar)
 {
   return (uint64_t)(lanes - 1) * plan->lane_stride + scalar;
 }
@@ -176,7 +177,7 @@ interp_load(interp *ip, uint32_t row, const uint64_t *active)
   const vyre_type type = VYRE_ROW_TYPE(ip->view->op[row]);
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t lanes = VYRE_TYPE_LANES(type);
-  const uint64_t size = extent(plan, lanes, vyre_kind_bytes(kind));
+  const uint64_t size = access_size(plan, lanes, vyre_kind_bytes(kind));
   const uint64_t *at = plane_of(ip, path);
   uint64_t *to = plane_of(ip, row);
   if (!address_defined(ip, row, path, active))
@@ -205,7 +206,7 @@ interp_store(interp *ip, uint32_t row, const uint64_t *active)
   const vyre_type type = VYRE_ROW_TYPE(ip->view->op[value]);
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t lanes = VYRE_TYPE_LANES(type);
-  const uint64_t size = extent(plan, lanes, vyre_kind_bytes(kind));
+  const uint64_t size = access_size(plan, lanes, vyre_kind_bytes(kind));
   const uint64_t *at = plane_of(ip, path), *from = plane_of(ip, value);
   if (!address_defined(ip, row, path, active) || (ip->report && !interp_defined(ip, row, value, active, "a stored value")))
     return false;
@@ -238,7 +239,7 @@ interp_set(interp *ip, uint32_t row, const uint64_t *active)
 
 /* ---- copies --------------------------------------------------------------------------------------------------------- */
 
-/* One side of a copy: a location in one layout. */
+/* One side of a copy: a location and its layout. */
 typedef struct side {
   const buffer_state *buffer;
   uint64_t offset;
@@ -250,7 +251,7 @@ step_into(side *s, const vyre_type_info *info, uint64_t index, uint64_t packed_b
 {
   const bool packed = s->buffer->packed;
   uint64_t step = 0;
-  const uint32_t scalar = vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)info->element)); /* read for a matrix alone */
+  const uint32_t scalar = vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)info->element)); /* used only for a matrix */
   switch (info->form) {
   case VYRE_FORM_VALUE:
   case VYRE_FORM_WORDS:
@@ -281,8 +282,8 @@ place_of_lane(const side *s, uint64_t invocation, uint32_t lane, uint32_t scalar
   return at == NOWHERE ? NULL : place_of(s->buffer, invocation, at, scalar);
 }
 
-/* Scalar by scalar, each in its own bounds; both sides may have another layout.  Depth is bounded by plan_type.  The side that the
- * copy leaves; no buffer: none. */
+/* Copies scalar by scalar, each with its own bounds check, between two layouts. plan_type bounds the recursion. Returns the side
+ * that is out of bounds, or one without a buffer. */
 static side
 copy_type(interp *ip, uint32_t row, vyre_type_id type, uint64_t invocation, side to, side from)
 {
@@ -295,7 +296,7 @@ copy_type(interp *ip, uint32_t row, vyre_type_id type, uint64_t invocation, side
       uint8_t *target = place_of_lane(&to, invocation, k, scalar);
       const bool known = !target || !source || is_written(from.buffer, source, scalar);
       if (!known && !may_copy_unwritten(ip, from.buffer, to.buffer)) {
-        unwritten(ip, row, invocation, from.buffer);
+        fail_unwritten(ip, row, invocation, from.buffer);
         return outside;
       }
       if (target) {
@@ -335,7 +336,7 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
   const uint32_t ids[2] = {ip->view->a[row], ip->view->b[row]};
   const path_plan *to = path_of(ip, ids[0]), *from = path_of(ip, ids[1]);
   if (to->choices || from->choices)
-    return interp_fail(ip, row, UINT64_MAX, "copy what is in each", "the interpreter copies no arrays of buffers:");
+    return interp_fail(ip, row, UINT64_MAX, "copy the contents of each buffer", "the interpreter cannot copy arrays of buffers:");
   if (!address_defined(ip, row, ids[0], active) || !address_defined(ip, row, ids[1], active))
     return false;
   if (ip->races)
@@ -357,7 +358,8 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
 
 /* ---- atomics -------------------------------------------------------------------------------------------------------- */
 
-/* Under the program's float modes.  Computed elsewhere, so that no compiler moves it to before the rounding is set. */
+/* Combines floats in the program's float modes, through another file's function, so that the compiler does not move the computation
+ * across fesetround. */
 static uint64_t
 combine_floats(interp *ip, vyre_opcode step, vyre_kind kind, uint64_t old, uint64_t value)
 {
@@ -410,7 +412,7 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
   clear_origin(ip, row, active);
   if (ip->races)
     interp_race_row(ip, row);
-  /* An atomic that computes with the old value, or compares it, stores an undefined one. */
+  /* An atomic that computes with an undefined old value, or compares it, stores an undefined value. */
   const bool only_moves = op == VYRE_OP_atomic_load || op == VYRE_OP_atomic_store || op == VYRE_OP_atomic_exchange;
   for_each_active(ip, active, i)
   {
@@ -419,7 +421,7 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
       return interp_out_of_bounds(ip, row, i, buffer, at[i]);
     const bool known = !place || is_written(buffer, place, size);
     if (!known && !only_moves)
-      return unwritten(ip, row, i, buffer);
+      return fail_unwritten(ip, row, i, buffer);
     const uint64_t old = place ? read_scalar(place, kind) : 0;
     if (place && op != VYRE_OP_atomic_load) {
       write_scalar(place, kind, combine(ip, op, kind, old, value ? value[i] : 0, comparator ? comparator[i] : 0));

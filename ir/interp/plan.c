@@ -1,4 +1,4 @@
-/* What a dispatch needs before its first workgroup: planes for values, addresses, memory.  Nothing is allocated after it.
+/* Prepares a dispatch: planes for values, addresses, memory. Nothing is allocated after the first workgroup starts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -63,7 +63,7 @@ plan_type(interp *ip, vyre_type_id id)
     if (info.count_row >= ip->begin && info.count_row < ip->end) {
       uint64_t count = 0;
       if (!vyre_constant_value(ip->module, (vyre_row){info.count_row}, ip->dispatch->specs, ip->dispatch->spec_count, &count))
-        return interp_refuse(ip, info.count_row, "the length of an array is not constant, or there was no memory to compute it");
+        return interp_refuse(ip, info.count_row, "the length of an array is not constant, or memory ran out while it was computed");
       plan->count = (uint32_t)count;
     }
     plan->packed_size = interp_capped(plan->count, interp_packed_size(ip, info.element));
@@ -78,7 +78,7 @@ plan_types(interp *ip)
 {
   const uint32_t count = vyre_type_count(ip->module);
   ip->type_count = count > 256 ? count - 256 : 0;
-  ip->types = interp_take(ip, ip->type_count, sizeof *ip->types);
+  ip->types = interp_allocate(ip, ip->type_count, sizeof *ip->types);
   for (uint32_t i = 0; ip->types && i < ip->type_count; i++)
     if (!plan_type(ip, 256 + i))
       return false;
@@ -87,7 +87,7 @@ plan_types(interp *ip)
 
 /* ---- paths ---------------------------------------------------------------------------------------------------------- */
 
-/* A struct member's offset, in the buffer's layout. */
+/* Returns a struct member's offset in the buffer's layout. */
 static uint64_t
 member_offset(const interp *ip, bool packed, const vyre_type_info *info, uint32_t member)
 {
@@ -99,7 +99,7 @@ member_offset(const interp *ip, bool packed, const vyre_type_info *info, uint32_
   return offset;
 }
 
-/* To a descriptor of an array, or to an array of them in one. */
+/* Plans a step to a descriptor of an array, or to an inner array of descriptors. */
 static void
 plan_choice(const interp *ip, const path_plan *from, path_plan *to)
 {
@@ -168,7 +168,7 @@ plan_at(interp *ip, uint32_t row, path_plan *plan)
   const vyre_type_info info = vyre_type_get(ip->module, from->type);
   if (info.form == VYRE_FORM_STRUCT) {
     if (!literal || v->imm[row] >= info.count)
-      return interp_refuse(ip, row, "the path names no member");
+      return interp_refuse(ip, row, "the path does not name a member");
     plan->bias = member_offset(ip, packed, &info, v->imm[row]);
   } else if (literal) {
     plan->bias =
@@ -194,7 +194,7 @@ plan_paths(interp *ip)
   for (uint32_t row = ip->begin; row < ip->end; row++)
     if (row_kind(v, row) == VYRE_PATH)
       ip->path[row - ip->begin] = count++;
-  ip->paths = interp_take(ip, count, sizeof *ip->paths);
+  ip->paths = interp_allocate(ip, count, sizeof *ip->paths);
   ip->path_count = count;
   for (uint32_t row = ip->begin; ip->paths && row < ip->end; row++) {
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
@@ -220,7 +220,7 @@ plan_masks(interp *ip)
 {
   const vyre_view *v = ip->view;
   uint32_t deepest = 0;
-  uint32_t *depth = interp_take(ip, ip->end - ip->begin, sizeof *depth);
+  uint32_t *depth = interp_allocate(ip, ip->end - ip->begin, sizeof *depth);
   if (!depth)
     return false;
   for (uint32_t row = ip->begin; row < ip->end; row++) {
@@ -230,21 +230,21 @@ plan_masks(interp *ip)
     if (depth[row - ip->begin] > deepest)
       deepest = depth[row - ip->begin];
   }
-  interp_give(ip, depth, ip->end - ip->begin, sizeof *depth);
+  interp_free(ip, depth, ip->end - ip->begin, sizeof *depth);
   if (deepest / 2 > DEEPEST_CONTROL) { /* a construct and its region are two levels */
     ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "the program nests control more than %u deep\nFix: flatten it", DEEPEST_CONTROL);
     return false;
   }
   ip->mask_capacity = (size_t)(deepest + 2) * 4 * ip->words;
-  ip->masks = interp_take(ip, ip->mask_capacity, sizeof *ip->masks);
-  ip->returned = interp_take(ip, ip->words, sizeof *ip->returned);
-  ip->steps = interp_take(ip, ip->count, sizeof *ip->steps);
+  ip->masks = interp_allocate(ip, ip->mask_capacity, sizeof *ip->masks);
+  ip->returned = interp_allocate(ip, ip->words, sizeof *ip->returned);
+  ip->steps = interp_allocate(ip, ip->count, sizeof *ip->steps);
   return ip->masks && ip->returned && ip->steps;
 }
 
 /* ---- entry ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether workgroups meet at a barrier: then they all run side by side. */
+/* Finds whether the program has a grid barrier. All workgroups then run side by side. */
 static bool
 plan_together(interp *ip)
 {
@@ -258,7 +258,7 @@ plan_together(interp *ip)
       ip->status =
           VYRE_ERROR(VYRE_CODE_INPUT,
                      "a grid of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " workgroups, of %" PRIu32
-                     " invocations each, cannot meet at a 'barrier device'\nFix: take at most %u invocations in all",
+                     " invocations each, cannot meet at a 'barrier device'\nFix: use at most %u invocations in all",
                      ip->dispatch->groups[0], ip->dispatch->groups[1], ip->dispatch->groups[2], ip->per_group, MOST_TOGETHER);
       return false;
     }
@@ -274,11 +274,11 @@ plan_size(interp *ip)
 {
   const vyre_dispatch *d = ip->dispatch;
   if (!vyre_workgroup_size(ip->module, d->program, d->specs, d->spec_count, ip->local))
-    return interp_refuse(ip, d->program.id, "the workgroup size is not constant, or there was no memory to compute it");
+    return interp_refuse(ip, d->program.id, "the workgroup size is not constant, or memory ran out while it was computed");
   const uint64_t plane = (uint64_t)ip->local[0] * ip->local[1];
   if (plane == 0 || plane > MOST_INVOCATIONS || ip->local[2] == 0 || plane * ip->local[2] > MOST_INVOCATIONS) {
     ip->status = VYRE_ERROR(VYRE_CODE_INPUT,
-                            "a workgroup of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " invocations cannot run\nFix: take 1 to %u",
+                            "a workgroup of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " invocations cannot run\nFix: use 1 to %u",
                             ip->local[0], ip->local[1], ip->local[2], MOST_INVOCATIONS);
     return false;
   }
@@ -293,7 +293,7 @@ static bool
 plan_issue(interp *ip, const vyre_cost_model *model)
 {
   const vyre_view *v = ip->view;
-  ip->issue = interp_take(ip, ip->end - ip->begin, sizeof *ip->issue);
+  ip->issue = interp_allocate(ip, ip->end - ip->begin, sizeof *ip->issue);
   for (uint32_t row = ip->begin; ip->issue && row < ip->end; row++)
     ip->issue[row - ip->begin] = vyre_cost_of(model, VYRE_ROW_OP(v->op[row]), vyre_row_works_on(v, row)).issue;
   return ip->issue != NULL;
@@ -305,7 +305,7 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   const vyre_view *v = ip->view;
   const uint32_t program = ip->dispatch->program.id;
   if (program == 0 || program >= v->rows || VYRE_ROW_OP(v->op[program]) != VYRE_OP_program)
-    return interp_refuse(ip, program, "this is no program");
+    return interp_refuse(ip, program, "this is not a program");
   if (!vyre_module_is_sealed(ip->module)) {
     ip->status = VYRE_ERROR(VYRE_CODE_INTERNAL, "the module is not sealed");
     return false;
@@ -316,8 +316,8 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   ip->budget = options && options->steps ? options->steps : UINT64_C(1) << 28;
   ip->subgroup = options && options->subgroup ? options->subgroup : 32;
   if (ip->subgroup > 128 || (ip->subgroup & (ip->subgroup - 1)) != 0) {
-    ip->status =
-        VYRE_ERROR(VYRE_CODE_INPUT, "a subgroup cannot have %" PRIu32 " lanes\nFix: take a power of two, 1 to 128", ip->subgroup);
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "a subgroup cannot have %" PRIu32 " lanes\nFix: use a power of two from 1 to 128",
+                            ip->subgroup);
     return false;
   }
   ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
@@ -341,28 +341,28 @@ interp_release(interp *ip)
     const buffer_state *buffer = &ip->buffers[i];
     const size_t size = buffer->size ? (size_t)buffer->size : 1;
     if (buffer->owned) {
-      interp_give(ip, buffer->data, buffer->copies, size);
-      interp_give(ip, buffer->written, buffer->copies, size);
+      interp_free(ip, buffer->data, buffer->copies, size);
+      interp_free(ip, buffer->written, buffer->copies, size);
     }
-    interp_give(ip, buffer->descriptors, buffer->descriptor_count, sizeof *buffer->descriptors);
-    interp_give(ip, buffer->initial, 1, size);
+    interp_free(ip, buffer->descriptors, buffer->descriptor_count, sizeof *buffer->descriptors);
+    interp_free(ip, buffer->initial, 1, size);
   }
-  interp_give(ip, ip->plane, rows, sizeof *ip->plane);
-  interp_give(ip, ip->literal, rows, sizeof *ip->literal);
-  interp_give(ip, ip->path, rows, sizeof *ip->path);
-  interp_give(ip, ip->issue, rows, sizeof *ip->issue);
-  interp_give(ip, ip->lanes, ip->plane_count * ip->count, sizeof *ip->lanes);
-  interp_give(ip, ip->scratch, (size_t)12 * ip->count, sizeof *ip->scratch);
-  interp_give(ip, ip->origin, rows * ip->count, sizeof *ip->origin);
-  interp_give(ip, ip->paths, ip->path_count, sizeof *ip->paths);
-  interp_give(ip, ip->buffers, ip->buffer_count, sizeof *ip->buffers);
-  interp_give(ip, ip->types, ip->type_count, sizeof *ip->types);
-  interp_give(ip, ip->masks, ip->mask_capacity, sizeof *ip->masks);
-  interp_give(ip, ip->returned, ip->words, sizeof *ip->returned);
-  interp_give(ip, ip->steps, ip->count, sizeof *ip->steps);
+  interp_free(ip, ip->plane, rows, sizeof *ip->plane);
+  interp_free(ip, ip->literal, rows, sizeof *ip->literal);
+  interp_free(ip, ip->path, rows, sizeof *ip->path);
+  interp_free(ip, ip->issue, rows, sizeof *ip->issue);
+  interp_free(ip, ip->lanes, ip->plane_count * ip->count, sizeof *ip->lanes);
+  interp_free(ip, ip->scratch, (size_t)12 * ip->count, sizeof *ip->scratch);
+  interp_free(ip, ip->origin, rows * ip->count, sizeof *ip->origin);
+  interp_free(ip, ip->paths, ip->path_count, sizeof *ip->paths);
+  interp_free(ip, ip->buffers, ip->buffer_count, sizeof *ip->buffers);
+  interp_free(ip, ip->types, ip->type_count, sizeof *ip->types);
+  interp_free(ip, ip->masks, ip->mask_capacity, sizeof *ip->masks);
+  interp_free(ip, ip->returned, ip->words, sizeof *ip->returned);
+  interp_free(ip, ip->steps, ip->count, sizeof *ip->steps);
 }
 
-/* Vars and shared and private memory are zero, or their initializer, once: at the start. */
+/* Initializes vars and workgroup and private memory to zero or their initializers. */
 void
 interp_start_workgroup(interp *ip)
 {

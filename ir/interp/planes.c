@@ -1,4 +1,4 @@
-/* The planes of values: which row has which, and what fills those that never change.
+/* Assigns planes to rows, and fills those that never change.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -53,9 +53,9 @@ interp_plan_planes(interp *ip)
 {
   const vyre_view *v = ip->view;
   const uint32_t rows = ip->end - ip->begin;
-  ip->plane = interp_take(ip, rows, sizeof *ip->plane);
-  ip->literal = interp_take(ip, rows, sizeof *ip->literal);
-  ip->path = interp_take(ip, rows, sizeof *ip->path);
+  ip->plane = interp_allocate(ip, rows, sizeof *ip->plane);
+  ip->literal = interp_allocate(ip, rows, sizeof *ip->literal);
+  ip->path = interp_allocate(ip, rows, sizeof *ip->path);
   if (!ip->plane || !ip->literal || !ip->path)
     return false;
   uint32_t next = 0;
@@ -74,10 +74,10 @@ interp_plan_planes(interp *ip)
       return interp_refuse(ip, row, "the program is too large to be interpreted");
   }
   ip->plane_count = next;
-  ip->lanes = interp_take(ip, (size_t)next * ip->count, sizeof *ip->lanes);
-  ip->scratch = interp_take(ip, (size_t)12 * ip->count, sizeof *ip->scratch);
+  ip->lanes = interp_allocate(ip, (size_t)next * ip->count, sizeof *ip->lanes);
+  ip->scratch = interp_allocate(ip, (size_t)12 * ip->count, sizeof *ip->scratch);
   if (ip->report)
-    ip->origin = interp_take(ip, (size_t)rows * ip->count, sizeof *ip->origin);
+    ip->origin = interp_allocate(ip, (size_t)rows * ip->count, sizeof *ip->origin);
   return ip->lanes && ip->scratch && (!ip->report || ip->origin);
 }
 

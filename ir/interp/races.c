@@ -1,31 +1,32 @@
-/* Data races: what run.h calls one, found while a program runs in lockstep.
+/* Detects data races, as run.h defines them, while a program runs in lockstep.
  *
- * Time is counted in rows that access memory or order it.  Each granule of memory (a word, or less where types are smaller) has a
- * cell: its last plain write; and of the plain or atomic reads and of the atomic writes since then the last, the last by another
- * invocation of the same workgroup, and the last by another workgroup.  These are enough: an access ordered after the last of a
- * kind is ordered after all before it, but for the last's own invocation and its own workgroup, which have the other two.
+ * Time counts the rows that access or order memory. Each granule of memory (a word, or less if types are smaller) has a cell. The
+ * cell has the last plain write. It also has three reads and three atomic writes since then: the last one, the last one by another
+ * invocation of its workgroup, and the last one by another workgroup. These suffice: an access ordered after the last of a kind is
+ * ordered after all earlier ones, except those of the last's own invocation and workgroup, which the other two cover.
  *
- * Order is kept as times: all that a workgroup did before `met` is ordered before what its invocations do now, all that the
- * grid did before `grid_met`, its subgroup before `lanes_met`, and all that any invocation did up to `acquired` before what one
- * invocation does now.  A release gives the granule its time; an acquire takes it.  Where order is in doubt it is assumed.
+ * Order is kept as times. Everything a workgroup did before `met` is ordered before the next accesses of its invocations. The same
+ * holds for the grid and `grid_met`, and for a subgroup and `lanes_met`. Everything that any invocation did up to `acquired` is
+ * ordered before the next accesses of one invocation. A release stores its time in the granule, and an acquire reads it. If the
+ * order is in doubt, it is assumed.
  *
- * An async copy's accesses stay at their cells until its wait, and race with any other that conflicts; then they count as the
- * invocation's.
+ * The accesses of an async copy stay at their cells until its wait, and race with every conflicting access. Then they count as
+ * accesses of the invocation.
  *
- * Cost: O(bytes accessed), 128 bytes a granule touched.
+ * Cost: O(bytes accessed), 128 bytes for each granule touched.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "races.h"
 
 #include <string.h>
 
-/* One access, being looked at. */
+/* One access being checked. */
 typedef struct access {
   const buffer_state *buffer;
   const uint8_t *place;
   uint64_t invocation;
   stamp by;
-  uint64_t floor; /* what was before is of other memory that lay there */
+  uint64_t floor; /* earlier accesses were to other memory at the same address */
   unsigned kind;
   bool writes, is_atomic;
 } access;
@@ -83,7 +84,7 @@ conflict_in(const interp *ip, const latest *l, bool wrote, const access *a)
 }
 
 static void
-note(latest *l, stamp s)
+record_latest(latest *l, stamp s)
 {
   if (time_of(l->last) != 0 && !same_invocation(l->last, s)) {
     const bool far_is_near = time_of(l->far) != 0 && l->far.group == s.group && !same_invocation(l->far, s);
@@ -101,10 +102,10 @@ static void
 note_access(cell *c, stamp s, bool writes, bool is_atomic)
 {
   if (!writes) {
-    note(&c->read, s);
+    record_latest(&c->read, s);
   } else if (is_atomic) {
-    note(&c->atomic, s);
-  } else { /* ordered after all others, and so is any access after it */
+    record_latest(&c->atomic, s);
+  } else { /* ordered after all others, as is any later access */
     c->written = s;
     c->read = c->atomic = (latest){0};
   }
@@ -112,7 +113,7 @@ note_access(cell *c, stamp s, bool writes, bool is_atomic)
 
 /* ---- reports -------------------------------------------------------------------------------------------------------- */
 
-/* The memory that the location is in. */
+/* Returns the start of the memory that contains the location. */
 static const uint8_t *
 start_of(const buffer_state *buffer, const uint8_t *place)
 {
@@ -125,7 +126,7 @@ start_of(const buffer_state *buffer, const uint8_t *place)
 }
 
 static bool
-report(interp *ip, const access *a, stamp before, bool wrote, bool is_pending)
+report_race(interp *ip, const access *a, stamp before, bool wrote, bool is_pending)
 {
   const uint64_t distance = (uint64_t)(a->place - start_of(a->buffer, a->place));
   const uint64_t byte = a->buffer->step ? distance % a->buffer->step : distance;
@@ -153,27 +154,27 @@ check_pending(interp *ip, const cell *c, const access *a)
     const async_access *other = &r->asyncs[id - 1];
     const bool itself = same_invocation(other->by, a->by) && time_of(other->by) == r->now;
     if (!itself && (other->writes || a->writes))
-      return report(ip, a, other->by, other->writes, true);
+      return report_race(ip, a, other->by, other->writes, true);
   }
   return true;
 }
 
 static bool
-check(interp *ip, const cell *c, const access *a)
+check_cell(interp *ip, const cell *c, const access *a)
 {
   const stamp *before = conflicts(ip, c->written, true, a) ? &c->written : conflict_in(ip, &c->atomic, true, a);
   if (before)
-    return report(ip, a, *before, true, false);
+    return report_race(ip, a, *before, true, false);
   before = conflict_in(ip, &c->read, false, a);
   if (before)
-    return report(ip, a, *before, false, false);
+    return report_race(ip, a, *before, false, false);
   return !c->pending || check_pending(ip, c, a);
 }
 
 /* ---- accesses ------------------------------------------------------------------------------------------------------- */
 
 static bool
-hang(interp *ip, cell *c, const access *a)
+add_pending(interp *ip, cell *c, const access *a)
 {
   races *r = ip->races;
   const uint32_t id = races_new_async(ip);
@@ -196,7 +197,7 @@ interp_race_touch(interp *ip, const buffer_state *buffer, uint64_t invocation, c
   races *r = ip->races;
   const vyre_space space = space_of(ip, buffer);
   if (space == VYRE_SPACE_CONSTANT || space == VYRE_SPACE_PUSH || (space == VYRE_SPACE_PRIVATE && !r->has_async))
-    return true; /* no other invocation's, or not written */
+    return true; /* not shared with other invocations, or never written */
   access a = {.buffer = buffer,
               .invocation = invocation,
               .by = stamp_now(ip, invocation, (how & RACE_ATOMIC) != 0),
@@ -208,7 +209,7 @@ interp_race_touch(interp *ip, const buffer_state *buffer, uint64_t invocation, c
   for (uint64_t at = from & ~(granule - 1); at < from + size; at += granule) {
     cell *c = races_cell(ip, at);
     a.place = at < from ? place : place + (at - from);
-    if (!c || !check(ip, c, &a) || (r->is_async && !hang(ip, c, &a)))
+    if (!c || !check_cell(ip, c, &a) || (r->is_async && !add_pending(ip, c, &a)))
       return false;
     if (!r->is_async)
       note_access(c, a.by, a.writes, a.is_atomic);
@@ -245,10 +246,10 @@ interp_race_plain(interp *ip, uint32_t row, const uint64_t *active, race_access 
   return true;
 }
 
-/* ---- what orders ---------------------------------------------------------------------------------------------------- */
+/* ---- synchronization ------------------------------------------------------------------------------------------------ */
 
 static void
-raise(uint64_t *time, uint64_t to)
+raise_time(uint64_t *time, uint64_t to)
 {
   if (*time < to)
     *time = to;
@@ -268,39 +269,39 @@ interp_race_atomic(interp *ip, const buffer_state *buffer, uint64_t invocation, 
   if (!c)
     return false;
   if (op != VYRE_OP_atomic_store) {
-    raise(&r->seen[invocation], c->released);
+    raise_time(&r->seen[invocation], c->released);
     if (ACQUIRES(semantics))
-      raise(&r->acquired[invocation], c->released);
+      raise_time(&r->acquired[invocation], c->released);
   }
   if (writes)
-    raise(&c->released, RELEASES(semantics) ? r->now : r->fenced[invocation]);
+    raise_time(&c->released, RELEASES(semantics) ? r->now : r->fenced[invocation]);
   return true;
 }
 
-/* A fence: acquires what was read so far, releases what was done so far. */
+/* Executes a fence: acquires the releases that were read, and releases everything done so far. */
 static void
-fence(races *r, uint64_t invocation, uint32_t semantics)
+run_fence(races *r, uint64_t invocation, uint32_t semantics)
 {
   if (ACQUIRES(semantics))
-    raise(&r->acquired[invocation], r->seen[invocation]);
+    raise_time(&r->acquired[invocation], r->seen[invocation]);
   if (RELEASES(semantics))
     r->fenced[invocation] = r->now;
 }
 
-/* Invocations that meet share what each of them has acquired. */
+/* Shares the acquired time among the invocations that meet at a barrier. */
 static void
-meet(races *r, uint64_t first, uint64_t count)
+share_acquired(races *r, uint64_t first, uint64_t count)
 {
   uint64_t most = 0;
   for (uint64_t i = first; i < first + count; i++)
-    raise(&most, r->acquired[i]);
+    raise_time(&most, r->acquired[i]);
   for (uint64_t i = first; i < first + count; i++)
     r->acquired[i] = most;
 }
 
-/* How many of the invocations from `first` on meet there: the grid, a workgroup, a subgroup. */
+/* Returns how many invocations from `first` on meet at a barrier of the scope: the grid, a workgroup or a subgroup. */
 static uint32_t
-who_meets(const interp *ip, uint32_t scope, uint32_t first)
+count_meeting(const interp *ip, uint32_t scope, uint32_t first)
 {
   const uint32_t left = ip->per_group - first % ip->per_group;
   return scope == 1 ? ip->count : scope == 3 && ip->subgroup < left ? ip->subgroup : left;
@@ -313,19 +314,20 @@ interp_race_barrier(interp *ip, uint32_t row, const uint64_t *active)
   const uint32_t imm = ip->view->imm[row], execution = VYRE_ORDER_EXECUTION(imm);
   const uint32_t memory = VYRE_ORDER_MEMORY(imm), semantics = VYRE_ORDER_SEMANTICS(imm);
   const uint32_t scope = execution == 1 && memory == 2 ? 2 : execution;
-  const uint32_t order = VYRE_ORDER(scope, scope == 3 && memory == 3 ? 2 : memory, semantics); /* wide enough for those that meet */
+  /* wide enough for the invocations that meet */
+  const uint32_t order = VYRE_ORDER(scope, scope == 3 && memory == 3 ? 2 : memory, semantics);
   interp_race_row(ip, row);
-  for_each_active(ip, active, i) fence(r, i, semantics);
+  for_each_active(ip, active, i) run_fence(r, i, semantics);
   if (scope == 4)
     return;
   for (uint32_t first = 0, count; first < ip->count; first += count) {
     bool here = false;
-    count = who_meets(ip, scope, first);
+    count = count_meeting(ip, scope, first);
     for (uint32_t i = first; i < first + count && !here; i++)
       here = (active[i / 64] >> (i % 64) & 1u) != 0;
     if (!here)
       continue;
-    meet(r, first, count);
+    share_acquired(r, first, count);
     for (unsigned kind = 0; kind < KINDS; kind++) {
       if (!r->barrier_orders[kind] && !orders_kind(order, kind))
         continue;
@@ -340,7 +342,7 @@ interp_race_barrier(interp *ip, uint32_t row, const uint64_t *active)
 /* ---- async copies --------------------------------------------------------------------------------------------------- */
 
 static void
-unhang(races *r, uint32_t id)
+remove_pending(races *r, uint32_t id)
 {
   uint32_t *link = &r->asyncs[id - 1].cell->pending;
   while (*link != id)
@@ -348,9 +350,9 @@ unhang(races *r, uint32_t id)
   *link = r->asyncs[id - 1].next_of_cell;
 }
 
-/* The invocation's copies but the latest `left` are done now. */
+/* Completes all async copies of the invocation except the latest `left`. */
 static void
-complete(interp *ip, uint64_t invocation, uint32_t left)
+complete_copies(interp *ip, uint64_t invocation, uint32_t left)
 {
   races *r = ip->races;
   uint32_t *link = &r->newest[invocation];
@@ -361,7 +363,7 @@ complete(interp *ip, uint64_t invocation, uint32_t left)
       link = &a->next_of_invocation; /* numbers count from 0 */
       continue;
     }
-    unhang(r, id);
+    remove_pending(r, id);
     stamp s = stamp_now(ip, invocation, false);
     s.row = a->by.row;
     note_access(a->cell, s, a->writes, false);
@@ -375,7 +377,7 @@ void
 interp_race_wait(interp *ip, uint32_t row, const uint64_t *active)
 {
   interp_race_row(ip, row);
-  for_each_active(ip, active, i) complete(ip, i, ip->view->imm[row]);
+  for_each_active(ip, active, i) complete_copies(ip, i, ip->view->imm[row]);
 }
 
 void
@@ -387,7 +389,7 @@ interp_race_copied(interp *ip, const uint64_t *active)
 
 /* ---- workgroups ----------------------------------------------------------------------------------------------------- */
 
-/* Other invocations begin: none is ordered after anything, or has a copy under way. */
+/* Resets the state for other invocations, which are not ordered after anything and have no async copies. */
 void
 interp_race_workgroup(interp *ip)
 {
@@ -402,12 +404,12 @@ interp_race_workgroup(interp *ip)
   memset(r->newest, 0, ip->count * sizeof *r->newest);
 }
 
-/* Async copies that were not waited for are done now. */
+/* Completes async copies that were not waited for. */
 void
 interp_race_workgroup_ends(interp *ip)
 {
   races *r = ip->races;
   r->now++;
   for (uint32_t i = 0; r->has_async && i < ip->count; i++)
-    complete(ip, i, 0);
+    complete_copies(ip, i, 0);
 }

@@ -1,5 +1,5 @@
-/* What the search for data races keeps: who accessed which bytes last, and what orders them.  shadow.c has its memory, races.c
- * its meaning.
+/* Data of the race detector: the last accesses to each byte, and the orders between them. shadow.c manages the memory, races.c the
+ * meaning.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_INTERP_RACES_H
@@ -15,7 +15,8 @@ enum { STORAGE, WORKGROUP, KINDS };
 #define PAGE_BYTES (1u << PAGE_SHIFT)
 #define MOST_LOCAL 0xffffu
 
-/* An access: who, where in the program, when.  `when` is time << 17 | invocation in its workgroup << 1 | atomic; 0: none. */
+/* An access: the invocation, the row and the time. `when` is time << 17 | invocation in its workgroup << 1 | atomic, or 0 for
+ * none. */
 typedef struct stamp {
   uint64_t when;
   uint32_t row, group;
@@ -24,44 +25,44 @@ typedef struct stamp {
 static_assert(MOST_INVOCATIONS - 1 <= MOST_LOCAL, "an invocation's number fits a stamp");
 
 typedef struct latest {
-  stamp last, near, far; /* near: another invocation of last's workgroup; far: of another workgroup */
+  stamp last, near, far; /* near: of another invocation of last's workgroup; far: of another workgroup */
 } latest;
 
 typedef struct cell {
-  stamp written; /* plainly */
+  stamp written; /* by a plain write */
   latest read, atomic;
   uint64_t released;
-  uint32_t pending; /* 1 + the first async access of it; 0: none */
+  uint32_t pending; /* 1 + the first pending async access, or 0 */
 } cell;
 
 typedef struct page page; /* shadow.c */
 
-/* An access of an async copy under way. */
+/* An access of an async copy in flight. */
 typedef struct async_access {
   cell *cell;
   stamp by;
-  uint32_t next_of_cell; /* 1 + index; 0: none; of a free one: the next free */
+  uint32_t next_of_cell; /* 1 + index, or 0; of a free one, the next free one */
   uint32_t next_of_invocation;
-  uint32_t number; /* of the invocation's async copies */
+  uint32_t number; /* number of the async copy in the invocation */
   bool writes;
 } async_access;
 
 typedef struct races {
   uint64_t now;
-  uint64_t start; /* of this workgroup: what workgroup memory held before is forgotten */
-  uint32_t row;   /* at hand */
+  uint64_t start; /* start of this workgroup; earlier contents of workgroup memory are ignored */
+  uint32_t row;   /* the current row */
   bool is_async;
   uint32_t granule_shift;
   page *pages; /* a hash table */
   async_access *asyncs;
   uint32_t async_capacity, async_free; /* 1 + index */
-  uint64_t *acquired, *seen, *fenced;  /* by invocation: up to when it is ordered after all; what it read; its last release */
-  uint32_t *copies, *newest;           /* by invocation: async copies begun; 1 + the newest access of those under way */
-  uint64_t (*met)[KINDS];              /* by workgroup */
-  uint64_t (*lanes_met)[KINDS];        /* by invocation: its subgroup */
+  uint64_t *acquired, *seen, *fenced;  /* by invocation: order after all until then; latest release read; last release */
+  uint32_t *copies, *newest;           /* by invocation: async copies begun; 1 + the newest pending access */
+  uint64_t (*met)[KINDS];              /* by workgroup: last barrier */
+  uint64_t (*lanes_met)[KINDS];        /* by invocation: last barrier of its subgroup */
   uint64_t grid_met[KINDS];
   uint32_t met_count;
-  bool barrier_orders[KINDS]; /* a memory barrier names it: then each barrier orders it */
+  bool barrier_orders[KINDS]; /* a memory barrier names the kind, so every barrier orders it */
   bool has_async;
 } races;
 
@@ -83,7 +84,7 @@ same_invocation(stamp s, stamp t)
   return s.group == t.group && local_of(s) == local_of(t);
 }
 
-/* Whether an order (imm of a barrier) is about that kind of memory, between invocations. */
+/* Returns whether an order (imm of a barrier) orders that kind of memory between invocations. */
 static inline bool
 orders_kind(uint32_t imm, unsigned kind)
 {
@@ -91,9 +92,9 @@ orders_kind(uint32_t imm, unsigned kind)
   return (semantics & 0x1eu) && scope != 3 && scope != 4 && (semantics & (kind == STORAGE ? 0x40u : 0x100u));
 }
 
-/* The cell of the granule at that address; NULL: out of memory, which has ended the run. */
+/* Returns the cell of the granule at an address. If memory runs out, ends the run and returns NULL. */
 cell *races_cell(interp *ip, uint64_t address);
-/* 1 + the index of a free access of an async copy; 0: out of memory. */
+/* Returns 1 + the index of a free async access, or 0 if memory runs out. */
 uint32_t races_new_async(interp *ip);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the interpreter says when it stops: the program, the row, where that is in the source, and the invocation; and its
- * memory allocation, whose failure stops it too.
+/* The interpreter's errors: the program, the row, its source location and the invocation. Also memory allocation, because its
+ * failure is an error, too.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -102,7 +102,7 @@ interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, const buffer
 }
 
 void *
-interp_take(interp *ip, size_t count, size_t size)
+interp_allocate(interp *ip, size_t count, size_t size)
 {
   void *memory = NULL;
   if (count == 0)
@@ -114,12 +114,12 @@ interp_take(interp *ip, size_t count, size_t size)
   else if (!ip->status)
     ip->status =
         VYRE_ERROR(VYRE_CODE_INPUT,
-                   "out of memory for a workgroup of %" PRIu32 " invocations\nFix: take a smaller workgroup or program", ip->count);
+                   "out of memory for a workgroup of %" PRIu32 " invocations\nFix: use a smaller workgroup or program", ip->count);
   return memory;
 }
 
 void
-interp_give(interp *ip, void *memory, size_t count, size_t size)
+interp_free(interp *ip, void *memory, size_t count, size_t size)
 {
   if (memory)
     ip->allocator->resize(ip->allocator->user, memory, (count ? count : 1) * size, 0);

@@ -1,6 +1,7 @@
-/* Rows that only compute: for all invocations at once if that is a loop over planes, else one invocation after the other.
+/* Pure rows: computed for all invocations at once if that is a loop over planes, otherwise one invocation after the other.
  *
- * With `report`, each row also says for each invocation whether its value is undefined: the first undefined row that it comes from.
+ * With report_undefined, each row also records for each invocation whether its value is undefined: the first undefined row that it
+ * comes from.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -25,7 +26,7 @@ copy_planes(const interp *ip, uint64_t *to, const uint64_t *from, uint32_t plane
   memmove(to, from, sizeof(uint64_t) * planes * ip->count);
 }
 
-/* The right operand's planes: a row's or the literal's. */
+/* Returns the planes of the right operand, a row or the literal. */
 static const uint64_t *
 right_planes(const interp *ip, uint32_t row)
 {
@@ -42,7 +43,7 @@ flush_planes(const interp *ip, vyre_kind kind, uint64_t *to, const uint64_t *fro
     to[i] = interp_flushed(ip, kind, from[i]);
 }
 
-/* The planes of operand k, or where the program flushes denormals, a copy without them. */
+/* Returns the planes of operand k, or a copy without denormals if the program flushes them. */
 static const uint64_t *
 flushed_operand(const interp *ip, uint32_t k, vyre_type type, const uint64_t *planes)
 {
@@ -53,7 +54,7 @@ flushed_operand(const interp *ip, uint32_t k, vyre_type type, const uint64_t *pl
   return copy;
 }
 
-/* One operation of a composite op in a program that flushes denormals. */
+/* Computes one operation of a composite op in a program that flushes denormals. */
 static uint64_t
 flushed_step(const interp *ip, vyre_opcode op, vyre_kind kind, uint64_t a, uint64_t b)
 {
@@ -62,7 +63,8 @@ flushed_step(const interp *ip, vyre_opcode op, vyre_kind kind, uint64_t a, uint6
   return interp_flushed(ip, kind, result);
 }
 
-/* smoothstep in a program that flushes denormals: each operation of its definition flushes, as in SPIR-V that is written for it. */
+/* Computes smoothstep in a program that flushes denormals: each operation of its definition flushes, as in the SPIR-V written for
+ * it. */
 static void
 run_flushed_smoothstep(const interp *ip, vyre_kind kind, const uint64_t *low, const uint64_t *high, const uint64_t *x,
                        uint64_t *out, size_t n)
@@ -203,7 +205,7 @@ gather_value(const interp *ip, const uint64_t *planes, vyre_kind kind, uint32_t 
 }
 
 static void
-gather(const interp *ip, uint32_t id, uint64_t invocation, vyre_eval_operand *out, vyre_value parts[VYRE_EVAL_PARTS])
+gather_operand(const interp *ip, uint32_t id, uint64_t invocation, vyre_eval_operand *out, vyre_value parts[VYRE_EVAL_PARTS])
 {
   const vyre_view *v = ip->view;
   *out = (vyre_eval_operand){.type = VYRE_ROW_TYPE(v->op[id])};
@@ -233,9 +235,9 @@ evaluate(const interp *ip, uint32_t row, uint64_t invocation, vyre_value result[
   const vyre_view *v = ip->view;
   vyre_eval_operand operands[3];
   vyre_value parts[3][VYRE_EVAL_PARTS] = {{{{0}}}};
-  gather(ip, v->a[row], invocation, &operands[0], parts[0]);
-  gather(ip, v->b[row], invocation, &operands[1], parts[1]);
-  gather(ip, v->c[row], invocation, &operands[2], parts[2]);
+  gather_operand(ip, v->a[row], invocation, &operands[0], parts[0]);
+  gather_operand(ip, v->b[row], invocation, &operands[1], parts[1]);
+  gather_operand(ip, v->c[row], invocation, &operands[2], parts[2]);
   if (ip->literal[row - ip->begin] != NO_PLANE) {
     gather_value(ip, right_planes(ip, row), VYRE_TYPE_KIND(immediate_type(v, row)), 4, invocation, &parts[1][0]);
     operands[1] = (vyre_eval_operand){.value = parts[1], .type = immediate_type(v, row)};
@@ -263,14 +265,14 @@ run_each(interp *ip, uint32_t row, const uint64_t *active)
 
 /* ---- undefined values ----------------------------------------------------------------------------------------------- */
 
-/* Where the value of an operand was undefined first; a `tuple` row's is the first of its parts'. */
+/* Returns the first undefined row that an operand's value comes from, or 0; for a `tuple` row, that of the first undefined part. */
 static uint32_t
 origin_at(const interp *ip, uint32_t id, uint64_t invocation)
 {
   return id == 0 ? 0 : origin_of(ip, id)[invocation];
 }
 
-/* A select is undefined through its condition and the arm that it picks, lane by lane. */
+/* Returns the origin of a select, which is undefined through its condition or the selected arm, lane by lane. */
 static uint32_t
 select_origin(const interp *ip, uint32_t row, uint64_t invocation)
 {
@@ -304,11 +306,11 @@ trace_origin(interp *ip, uint32_t row, const uint64_t *active)
 {
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(ip->view->op[row]);
   const uint32_t when = ip->view->op_infos[op].undefined;
-  const bool may_be = when != VYRE_UNDEFINED_NEVER && when != VYRE_UNDEFINED_OUT_OF_BOUNDS; /* those end the run */
+  const bool may_be = when != VYRE_UNDEFINED_NEVER && when != VYRE_UNDEFINED_OUT_OF_BOUNDS; /* these cases end the run */
   for_each_active(ip, active, i)
   {
     bool undefined = false;
-    vyre_value unused[VYRE_EVAL_PARTS]; /* computed already, and under the program's float modes */
+    vyre_value unused[VYRE_EVAL_PARTS]; /* already computed, in the program's float modes */
     if (may_be && !evaluate(ip, row, i, unused, &undefined))
       return false;
     const uint32_t origin = operands_origin(ip, row, i);
@@ -320,7 +322,7 @@ trace_origin(interp *ip, uint32_t row, const uint64_t *active)
 /* ---- entry ---------------------------------------------------------------------------------------------------------- */
 
 static bool
-compute(interp *ip, uint32_t row, const uint64_t *active)
+compute_row(interp *ip, uint32_t row, const uint64_t *active)
 {
   const vyre_view *v = ip->view;
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
@@ -331,7 +333,7 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
   case VYRE_OP_lindex:
   case VYRE_OP_groups:
   case VYRE_OP_tuple:
-    return true; /* filled at the start, or looked through */
+    return true; /* filled at the start, or read through */
   case VYRE_OP_gid:
   case VYRE_OP_wid:
     run_id(ip, row, op);
@@ -379,7 +381,7 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
   }
 }
 
-/* Whether float modes concern the row: it computes with floats, and does not only move bits. */
+/* Returns whether float modes apply to the row: it computes with floats, and does not only move bits. */
 static bool
 is_arithmetic(vyre_opcode op, const vyre_op_info *info)
 {
@@ -389,27 +391,27 @@ is_arithmetic(vyre_opcode op, const vyre_op_info *info)
          (op != VYRE_OP_bitcast && (info->klass == VYRE_CLASS_FLOAT || info->klass == VYRE_CLASS_NUM));
 }
 
-/* The kind of the result: of its parts, if it is a tuple of one type. */
+/* Returns the kind of the result, or of its parts if it is a tuple of one type. */
 static vyre_kind
 result_kind(const vyre_view *v, uint32_t row)
 {
   return row_kind(v, row) == VYRE_TUPLE ? VYRE_TYPE_KIND(VYRE_TUPLE_TYPE(v->imm[row])) : row_kind(v, row);
 }
 
-/* Under the program's float modes: operands and results without denormals, results cut instead of rounded, by their kinds. */
+/* Computes a row in the program's float modes: flushes operands and results, and rounds toward zero, by kind. */
 static bool
 compute_in_mode(interp *ip, uint32_t row, const uint64_t *active)
 {
   const vyre_view *v = ip->view;
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
   if (!is_arithmetic(op, &v->op_infos[op]))
-    return compute(ip, row, active);
+    return compute_row(ip, row, active);
   const vyre_kind kind = result_kind(v, row);
   const bool cut = (ip->modes & vyre_mode_to_zero(kind)) != 0;
   ip->flush = ip->modes;
   if (cut)
     fesetround(FE_TOWARDZERO);
-  const bool ok = compute(ip, row, active);
+  const bool ok = compute_row(ip, row, active);
   if (cut)
     fesetround(FE_TONEAREST);
   if (ip->flush & vyre_mode_flush(kind))
@@ -422,8 +424,9 @@ compute_in_mode(interp *ip, uint32_t row, const uint64_t *active)
 bool
 interp_row(interp *ip, uint32_t row, const uint64_t *active)
 {
-  const bool traces = ip->report && !vyre_op_is_subgroup((vyre_opcode)VYRE_ROW_OP(ip->view->op[row])); /* those do it themselves */
-  if (!(ip->modes ? compute_in_mode(ip, row, active) : compute(ip, row, active)) || (traces && !trace_origin(ip, row, active)))
-    return interp_fail(ip, row, UINT64_MAX, VERIFY, "the interpreter knows no meaning for this row's op on these types");
+  /* subgroup rows trace their own origins */
+  const bool traces = ip->report && !vyre_op_is_subgroup((vyre_opcode)VYRE_ROW_OP(ip->view->op[row]));
+  if (!(ip->modes ? compute_in_mode(ip, row, active) : compute_row(ip, row, active)) || (traces && !trace_origin(ip, row, active)))
+    return interp_fail(ip, row, UINT64_MAX, VERIFY, "the interpreter does not support this row's op on these types");
   return true;
 }

@@ -1,19 +1,21 @@
-/* The shadow of memory that data races are looked for in: cells by address, in blocks that are made when they are touched.
+/* The shadow memory of the race detector: cells by address, in blocks that are allocated when they are first accessed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "races.h"
 
 #include <string.h>
 
-#define HASH_NONFATAL_OOM              1
-#define uthash_malloc(size)            interp_take(ip, 1, size)
-#define uthash_free(memory, size)      interp_give(ip, memory, 1, size)
-#define HASH_FUNCTION(key, size, hash) (hash) = (unsigned)(*(key)*UINT64_C(0x9e3779b97f4a7c15) >> 32) /* once an access */
+#define HASH_NONFATAL_OOM         1
+#define uthash_malloc(size)       interp_allocate(ip, 1, size)
+#define uthash_free(memory, size) interp_free(ip, memory, 1, size)
+#define HASH_FUNCTION(key, size, hash)                                                       \
+  (hash) = (unsigned)(*(key)*UINT64_C(0x9e3779b97f4a7c15) >> 32) /* computed for each access \
+                                                                  */
 #include <uthash.h>
 
 struct page {
   UT_hash_handle hh;
-  uint64_t address; /* by PAGE_BYTES */
+  uint64_t address; /* in units of PAGE_BYTES */
   cell cells[];
 };
 
@@ -33,13 +35,13 @@ races_cell(interp *ip, uint64_t address)
   page *p;
   HASH_FIND(hh, r->pages, &at, sizeof(at), p);
   if (!p) {
-    p = interp_take(ip, 1, page_bytes(r));
+    p = interp_allocate(ip, 1, page_bytes(r));
     if (!p)
       return NULL;
     p->address = at;
     HASH_ADD(hh, r->pages, address, sizeof(at), p);
-    if (!p->hh.tbl) { /* no memory */
-      interp_give(ip, p, 1, page_bytes(r));
+    if (!p->hh.tbl) { /* out of memory */
+      interp_free(ip, p, 1, page_bytes(r));
       return NULL;
     }
   }
@@ -52,12 +54,12 @@ races_new_async(interp *ip)
   races *r = ip->races;
   if (!r->async_free) {
     const uint32_t old_capacity = r->async_capacity, capacity = old_capacity ? old_capacity * 2 : 256;
-    async_access *grown = interp_take(ip, capacity, sizeof *grown);
+    async_access *grown = interp_allocate(ip, capacity, sizeof *grown);
     if (!grown)
       return 0;
     if (old_capacity)
       memcpy(grown, r->asyncs, old_capacity * sizeof *grown);
-    interp_give(ip, r->asyncs, old_capacity, sizeof *grown);
+    interp_free(ip, r->asyncs, old_capacity, sizeof *grown);
     for (uint32_t i = capacity; i > old_capacity; i--) {
       grown[i - 1].next_of_cell = r->async_free;
       r->async_free = i;
@@ -72,7 +74,7 @@ races_new_async(interp *ip)
 
 /* ---- runs and workgroups -------------------------------------------------------------------------------------------- */
 
-/* The power of two that divides all sizes and offsets of memory: 4 bytes at most. */
+/* Returns the exponent of the power of two that divides all sizes and offsets of memory, at most 4 bytes. */
 static uint32_t
 granule_shift(const interp *ip)
 {
@@ -95,7 +97,7 @@ granule_shift(const interp *ip)
 }
 
 static void
-survey(interp *ip)
+survey_rows(interp *ip)
 {
   const vyre_view *v = ip->view;
   races *r = ip->races;
@@ -110,19 +112,19 @@ survey(interp *ip)
 bool
 interp_races_start(interp *ip)
 {
-  races *r = ip->races = interp_take(ip, 1, sizeof *r);
+  races *r = ip->races = interp_allocate(ip, 1, sizeof *r);
   if (!r)
     return false;
   r->granule_shift = granule_shift(ip);
   r->met_count = ip->count / ip->per_group;
-  r->met = interp_take(ip, r->met_count, sizeof *r->met);
-  r->lanes_met = interp_take(ip, ip->count, sizeof *r->lanes_met);
-  r->acquired = interp_take(ip, ip->count, sizeof *r->acquired);
-  r->seen = interp_take(ip, ip->count, sizeof *r->seen);
-  r->fenced = interp_take(ip, ip->count, sizeof *r->fenced);
-  r->copies = interp_take(ip, ip->count, sizeof *r->copies);
-  r->newest = interp_take(ip, ip->count, sizeof *r->newest);
-  survey(ip);
+  r->met = interp_allocate(ip, r->met_count, sizeof *r->met);
+  r->lanes_met = interp_allocate(ip, ip->count, sizeof *r->lanes_met);
+  r->acquired = interp_allocate(ip, ip->count, sizeof *r->acquired);
+  r->seen = interp_allocate(ip, ip->count, sizeof *r->seen);
+  r->fenced = interp_allocate(ip, ip->count, sizeof *r->fenced);
+  r->copies = interp_allocate(ip, ip->count, sizeof *r->copies);
+  r->newest = interp_allocate(ip, ip->count, sizeof *r->newest);
+  survey_rows(ip);
   return r->met && r->lanes_met && r->acquired && r->seen && r->fenced && r->copies && r->newest;
 }
 
@@ -134,16 +136,16 @@ interp_races_end(interp *ip)
   HASH_ITER(hh, r->pages, p, next)
   {
     HASH_DEL(r->pages, p);
-    interp_give(ip, p, 1, page_bytes(r));
+    interp_free(ip, p, 1, page_bytes(r));
   }
-  interp_give(ip, r->asyncs, r->async_capacity, sizeof *r->asyncs);
-  interp_give(ip, r->met, r->met_count, sizeof *r->met);
-  interp_give(ip, r->lanes_met, ip->count, sizeof *r->lanes_met);
-  interp_give(ip, r->acquired, ip->count, sizeof *r->acquired);
-  interp_give(ip, r->seen, ip->count, sizeof *r->seen);
-  interp_give(ip, r->fenced, ip->count, sizeof *r->fenced);
-  interp_give(ip, r->copies, ip->count, sizeof *r->copies);
-  interp_give(ip, r->newest, ip->count, sizeof *r->newest);
-  interp_give(ip, r, 1, sizeof *r);
+  interp_free(ip, r->asyncs, r->async_capacity, sizeof *r->asyncs);
+  interp_free(ip, r->met, r->met_count, sizeof *r->met);
+  interp_free(ip, r->lanes_met, ip->count, sizeof *r->lanes_met);
+  interp_free(ip, r->acquired, ip->count, sizeof *r->acquired);
+  interp_free(ip, r->seen, ip->count, sizeof *r->seen);
+  interp_free(ip, r->fenced, ip->count, sizeof *r->fenced);
+  interp_free(ip, r->copies, ip->count, sizeof *r->copies);
+  interp_free(ip, r->newest, ip->count, sizeof *r->newest);
+  interp_free(ip, r, 1, sizeof *r);
   ip->races = NULL;
 }

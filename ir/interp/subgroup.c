@@ -1,10 +1,11 @@
-/* Subgroup rows: what the active invocations of a subgroup know of each other.
+/* Subgroup rows, which combine the active invocations of a subgroup.
  *
- * A subgroup is `subgroup` consecutive invocations of a workgroup, whose last one may lack lanes.  In lockstep its active lanes are
- * those of the mask.  A row gives a value to these alone; a lane that is inactive, out of range or not there gives zero.  With
- * `report` each lane also learns whether its value is undefined: because of what it takes from others, or by the row's own rules.
+ * A subgroup is `subgroup` consecutive invocations of a workgroup; the last one may have fewer lanes. In lockstep its active lanes
+ * are those of the mask. A row gives a value only to these. A lane that is inactive or out of range contributes zero. With
+ * report_undefined, each lane also records whether its value is undefined, because of other lanes' operands or by the row's own
+ * rules.
  *
- * O(lanes) a subgroup and row.
+ * O(lanes) for each subgroup and row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -16,7 +17,7 @@
 
 #define NO_LANE UINT32_MAX
 
-/* A bit a lane: lane 0 is the lowest of word 0. */
+/* A bit for each lane; lane 0 is the lowest bit of word 0. */
 typedef struct lane_mask {
   uint64_t word[2];
 } lane_mask;
@@ -28,7 +29,7 @@ typedef struct task {
   vyre_opcode op;
   uint32_t imm;
   uint32_t first, count; /* its invocations */
-  uint32_t size;         /* lanes it would have if the workgroup did not end */
+  uint32_t size;         /* lanes, even if the workgroup has fewer */
   lane_mask active;
   uint32_t leader; /* the lowest active lane */
   vyre_kind kind;  /* of operand a */
@@ -51,7 +52,7 @@ add_lane(lane_mask *mask, uint32_t lane)
   mask->word[lane / 64] |= UINT64_C(1) << (lane % 64);
 }
 
-/* Lanes from `from` on, below `to`. */
+/* Returns the mask of the lanes from `from` to before `to`. */
 static lane_mask
 lanes_between(uint32_t from, uint32_t to)
 {
@@ -65,7 +66,7 @@ lanes_between(uint32_t from, uint32_t to)
   for (uint32_t lane = 0; lane < (t)->count; lane++) \
     if (has_lane(&(t)->active, lane))
 
-/* The masks that rows compute with are four words of 32 bits. */
+/* Writes a mask as four 32-bit words, the form in which rows compute with it. */
 static void
 put_mask(const interp *ip, uint64_t *planes, uint32_t invocation, const lane_mask *mask)
 {
@@ -96,7 +97,7 @@ put_all(const task *t, uint64_t value)
 
 /* ---- undefined values ---------------------------------------------------------------------------------------------- */
 
-/* Where a lane's operand comes from if that is undefined; 0: nowhere. */
+/* Returns the undefined row that a lane's operand comes from, or 0. */
 static uint32_t
 origin_at(const task *t, uint32_t operand, uint32_t lane)
 {
@@ -109,7 +110,7 @@ put_origin(const task *t, uint32_t lane, uint32_t origin)
   origin_of(t->ip, t->row)[t->first + lane] = origin;
 }
 
-/* Every lane's value is made of all active lanes' operands. */
+/* Traces a row whose value in every lane depends on all active lanes' operands. */
 static void
 trace_all(const task *t)
 {
@@ -118,7 +119,7 @@ trace_all(const task *t)
   for_each_lane(t, lane) put_origin(t, lane, origin);
 }
 
-/* Whether active lanes differ in an operand of so many planes. */
+/* Returns whether active lanes differ in the first `count` planes of an operand. */
 static bool
 lanes_differ(const task *t, const uint64_t *planes, uint32_t count)
 {
@@ -135,15 +136,15 @@ lanes_differ(const task *t, const uint64_t *planes, uint32_t count)
 
 /* ---- votes ---------------------------------------------------------------------------------------------------------- */
 
-/* Of a float, in the program's float mode. */
+/* Returns a float lane in the program's float mode. */
 static double
 number_of(const task *t, uint64_t lane)
 {
   return double_of_lane(t->kind, interp_flushed(t->ip, t->kind, lane));
 }
 
-/* Floats compare as feq has it: zeros are equal, where denormals are flushed they are zeros, and a NaN is not even equal to itself.
- */
+/* Returns whether the active lanes are equal. Floats compare as in feq: zeros are equal, flushed denormals are zeros, and a NaN
+ * does not even equal itself. */
 static bool
 lanes_agree(const task *t)
 {
@@ -193,7 +194,7 @@ count_lanes(const lane_mask *mask)
   return (uint64_t)__builtin_popcountll(mask->word[0]) + (uint64_t)__builtin_popcountll(mask->word[1]);
 }
 
-/* All ones for none, as findlsb has it. */
+/* Returns the lowest or highest lane, or all ones if the mask is empty, as findlsb does. */
 static uint64_t
 find_lane(const lane_mask *mask, bool lowest)
 {
@@ -204,7 +205,7 @@ find_lane(const lane_mask *mask, bool lowest)
   return mask->word[1] ? 127u - (uint64_t)__builtin_clzll(mask->word[1]) : 63u - (uint64_t)__builtin_clzll(mask->word[0]);
 }
 
-/* What one lane reads out of its mask; bits from the subgroup's size on do not count. */
+/* Returns the result that one lane reads from its mask. Bits from the subgroup's size on do not count. */
 static uint64_t
 read_ballot(const task *t, uint32_t lane)
 {
@@ -252,7 +253,7 @@ run_ballot(const task *t)
 
 /* ---- values of other lanes ------------------------------------------------------------------------------------------ */
 
-/* Clusters larger than the subgroup are the subgroup. */
+/* Returns the cluster size. A cluster larger than the subgroup is the subgroup. */
 static uint32_t
 cluster_of(const task *t)
 {
@@ -266,7 +267,7 @@ cluster_is_large(const task *t)
   return VYRE_GROUP_OF(t->imm) == VYRE_GROUP_CLUSTERED && VYRE_GROUP_CLUSTER(t->imm) > t->size;
 }
 
-/* The lane whose value this lane gets; NO_LANE: there is none, or it is inactive. */
+/* Returns the lane whose value this lane gets, or NO_LANE if that lane is inactive or does not exist. */
 static uint32_t
 source_of(const task *t, uint32_t lane)
 {
@@ -281,7 +282,7 @@ source_of(const task *t, uint32_t lane)
     from = lane ^ by;
     break;
   case VYRE_OP_subgroup_shuffle_up:
-    from = lane - by; /* below 0: beyond all lanes */
+    from = lane - by; /* below 0 it wraps to beyond all lanes */
     break;
   case VYRE_OP_subgroup_shuffle_down:
     from = lane + by;
@@ -301,7 +302,7 @@ source_of(const task *t, uint32_t lane)
   return from < t->count && has_lane(&t->active, (uint32_t)from) ? (uint32_t)from : NO_LANE;
 }
 
-/* Operand b of these must be one for all. */
+/* Returns whether operand b must be the same for all lanes. */
 static bool
 wants_one_index(vyre_opcode op)
 {
@@ -327,9 +328,9 @@ run_move(const task *t)
   }
 }
 
-/* ---- sums and the like ---------------------------------------------------------------------------------------------- */
+/* ---- reductions and scans ------------------------------------------------------------------------------------------- */
 
-/* What an exclusive scan starts with. */
+/* Returns the value with which an exclusive scan starts. */
 static uint64_t
 identity_of(vyre_opcode op, vyre_kind kind)
 {
@@ -354,14 +355,15 @@ identity_of(vyre_opcode op, vyre_kind kind)
 }
 
 static uint64_t
-taken(const task *t, uint64_t value)
+canonical_lane(const task *t, uint64_t value)
 {
-  if (vyre_kind_is_float(t->kind)) /* a NaN's bits are the canonical ones */
+  if (vyre_kind_is_float(t->kind)) /* a NaN gets the canonical bits */
     value = lane_of_double(t->kind, double_of_lane(t->kind, value));
   return interp_flushed(t->ip, t->kind, value);
 }
 
-/* One part of the vector, in one cluster, whose lanes alone the task has as active: they are taken from the lowest on. */
+/* Combines one component of the vector in one cluster, from the lowest lane on. The task's active lanes are those of the
+ * cluster. */
 static void
 combine_cluster(const task *t, uint32_t k)
 {
@@ -372,13 +374,13 @@ combine_cluster(const task *t, uint32_t k)
   bool any = group == VYRE_GROUP_EXCLUSIVE;
   for_each_lane(t, lane)
   {
-    const uint64_t value = taken(t, value_of(t, k, lane));
+    const uint64_t value = canonical_lane(t, value_of(t, k, lane));
     out[lane] = sum;
     if (any)
       vyre_eval_lanes(step, t->kind, t->kind, &sum, &value, NULL, &sum, 1);
     else
       sum = value;
-    sum = taken(t, sum);
+    sum = canonical_lane(t, sum);
     any = true;
     if (group == VYRE_GROUP_INCLUSIVE)
       out[lane] = sum;
@@ -388,7 +390,7 @@ combine_cluster(const task *t, uint32_t k)
   for_each_lane(t, lane) out[lane] = sum;
 }
 
-/* The row itself, where a lane brings a NaN to a minimum or maximum. */
+/* Returns the row itself if a lane has a NaN in a minimum or maximum, otherwise 0. */
 static uint32_t
 nan_origin(const task *t, uint32_t lane)
 {
@@ -516,7 +518,7 @@ interp_subgroup(interp *ip, uint32_t row, const uint64_t *active)
   t.b = b ? plane_of(ip, b) : NULL;
   t.out = plane_of(ip, row);
   for (t.first = 0; t.first < ip->count; t.first += t.count) {
-    const uint32_t left = ip->per_group - t.first % ip->per_group; /* of the workgroup */
+    const uint32_t left = ip->per_group - t.first % ip->per_group; /* remaining invocations of the workgroup */
     t.count = left < t.size ? left : t.size;
     t.active = (lane_mask){{0, 0}};
     t.leader = NO_LANE;

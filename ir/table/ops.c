@@ -14,8 +14,8 @@ enum {
 static_assert(VYRE_OP__COUNT <= VYRE_OP__ROOM, "plugins size arrays by VYRE_OP__ROOM, which is part of their ABI");
 static_assert(
     VYRE_OPSET_VERSION == 2 && OPS == 256 && VYRE_OP__COUNT == 344,
-    "a new op makes a new op set: its number is greater than all others; raise VYRE_OPSET_VERSION and the minor number of "
-    "VYRE_PLUGIN_ABI, set its op set in .opset below, then change these numbers");
+    "A new op makes a new op set. Its number is greater than all others. Raise VYRE_OPSET_VERSION and the minor number of "
+    "VYRE_PLUGIN_ABI, set its op set in .opset below, then change these numbers.");
 
 #define PURE       VYRE_OP_PURE
 #define COMMUTES   VYRE_OP_COMMUTES

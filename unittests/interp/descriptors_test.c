@@ -116,7 +116,7 @@ TEST(what_is_not_bound_may_not_be_touched)
   launch_fails(&missing, "buffer %b", "is not bound", "give it data");
   launch many = {.text = HEAD("", "[70000]") "  store %y[0u32], load(%b[0u32].first)\n}\n",
                  .buffers = {{"y", y, sizeof y}, {"b[0]", b, sizeof b}}};
-  launch_fails(&many, "array of more than 65535 buffers", "make it shorter", "Fix:");
+  launch_fails(&many, "array of more than 65535 buffers", "make the array shorter", "Fix:");
 }
 
 #define TILE                                          \
@@ -140,10 +140,10 @@ TEST(unwritten_workgroup_memory_has_no_value)
       {"store %t[%i].x, 1u32 %v = load %t[%i] store %y[%i], %v.x", "(store", "a stored value comes from row"},
       {"%v = load %t[%i].x store %y[%i], select(eq(%i, 99u32), %v, 3u32)", NULL, NULL},
       {"store %y[%i], load(%z[%i])", NULL, NULL},
-      {"copy %p[%i], %t[%i]", "(copy", "a value comes from buffer %t, where none was written"},
+      {"copy %p[%i], %t[%i]", "(copy", "a value comes from buffer %t, which was not written"},
       {"copy %t[%i], %p[%i] store %y[%i], load(%t[%i].y)", NULL, NULL},
-      {"%v = atomic_add %t[%i].x, 1u32", "(atomic_add", "where none was written"},
-      {"%v = atomic_compare_exchange %t[%i].x, 1u32, 2u32", "(atomic_compare_exchange", "where none was written"},
+      {"%v = atomic_add %t[%i].x, 1u32", "(atomic_add", "which was not written"},
+      {"%v = atomic_compare_exchange %t[%i].x, 1u32, 2u32", "(atomic_compare_exchange", "which was not written"},
       {"atomic_store %t[%i].x, 1u32 %v = atomic_add %t[%i].x, 1u32 store %y[%i], %v", NULL, NULL},
       {"%v = atomic_exchange %t[%i].x, 1u32 store %y[%i], load(%t[%i].x)", NULL, NULL},
       {"%v = atomic_exchange %t[%i].x, 1u32 store %y[%i], %v", "(store", "(atomic_exchange"},
