@@ -1,6 +1,6 @@
-/* Analyses that are claimed to be fresh: made again and compared.
+/* Recomputes analyses that are claimed to be fresh, and compares.
  *
- * O(rows) each, and as much memory again as their columns take.
+ * O(rows) each, and as much memory as their columns.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Levels, depths and hashes are numbers, all others rows. */
+/* Shows a value of an analysis. Levels, depths and hashes are numbers, all others are rows. */
 static const char *
 show_value(const verifier *k, uint32_t analysis, uint32_t value, text_buffer *buffer)
 {
@@ -22,17 +22,17 @@ show_value(const verifier *k, uint32_t analysis, uint32_t value, text_buffer *bu
 
 /* ---- versions ------------------------------------------------------------------------------------------------------------ */
 
-/* Two graphs are one if joins can be named so that they are: `as` and `back` say by what each is known in the other one, once it
- * was met. */
+/* Compares two graphs. They are equal if their joins can be matched: `as` and `back` map joins of one graph to the other once they
+ * were matched. */
 typedef struct comparison {
   const verifier *k;
   const vyre_state_graph *held, *made;
-  uint32_t *as, *back, *met; /* met: of the held ones, in the order in which they were */
-  uint32_t count, done;      /* of `met`: the parts of so many were compared */
+  uint32_t *as, *back, *matched; /* matched: matched joins of `held`, in order of matching */
+  uint32_t count, done;          /* done: number of `matched` whose parts were compared */
 } comparison;
 
 static bool
-is_one(comparison *c, uint32_t held, uint32_t made)
+match_versions(comparison *c, uint32_t held, uint32_t made)
 {
   const uint32_t h = held & ~VYRE_JOIN, m = made & ~VYRE_JOIN;
   if (((held | made) & VYRE_JOIN) == 0 || ((held ^ made) & VYRE_JOIN) != 0 || h >= c->held->join_count)
@@ -40,7 +40,7 @@ is_one(comparison *c, uint32_t held, uint32_t made)
   if (c->as[h] == 0 && c->back[m] == 0) {
     c->as[h] = m;
     c->back[m] = h;
-    c->met[c->count++] = h;
+    c->matched[c->count++] = h;
   }
   return c->as[h] == m && c->back[m] == h && c->held->joins[h].row == c->made->joins[m].row;
 }
@@ -52,21 +52,21 @@ row_of(const vyre_state_graph *graph, uint32_t version)
   return (version & VYRE_JOIN) == 0 ? version : join < graph->join_count ? graph->joins[join].row : 0;
 }
 
-/* The joins that were met have the same parts.  Those of a part are met by that. */
+/* Compares the parts of the matched joins, which may match further joins. */
 static vyre_status
 compare_joins(comparison *c)
 {
   text_buffer name;
   while (c->done < c->count) {
-    const uint32_t join = c->met[c->done++];
+    const uint32_t join = c->matched[c->done++];
     const vyre_join *held = &c->held->joins[join], *made = &c->made->joins[c->as[join]];
     bool same = held->count == made->count;
     for (uint32_t p = 0; same && p < held->count; p++) {
       const vyre_part *x = &c->held->parts[held->first + p], *y = &c->made->parts[made->first + p];
-      same = x->edge == y->edge && is_one(c, x->version, y->version);
+      same = x->edge == y->edge && match_versions(c, x->version, y->version);
     }
     if (!same)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "the states that meet at %s are said to be others than they are",
+      return VYRE_ERROR(VYRE_CODE_INPUT, "the states that are joined at %s differ from the recorded ones",
                         vyre_verify_show(c->k, held->row, &name));
   }
   return VYRE_OK;
@@ -78,8 +78,8 @@ compare_graphs(comparison *c)
   text_buffer name, is, should;
   for (uint32_t row = 1; row < c->k->rows; row++) {
     const uint32_t held = c->held->version[row], made = c->made->version[row];
-    if (!is_one(c, held, made))
-      return VYRE_ERROR(VYRE_CODE_INPUT, "the version of %s is said to be %s, but it is %s", vyre_verify_show(c->k, row, &name),
+    if (!match_versions(c, held, made))
+      return VYRE_ERROR(VYRE_CODE_INPUT, "the version of %s is recorded as %s, but it is %s", vyre_verify_show(c->k, row, &name),
                         show_value(c->k, VYRE_VERSIONS, row_of(c->held, held), &is),
                         show_value(c->k, VYRE_VERSIONS, row_of(c->made, made), &should));
     VYRE_TRY(compare_joins(c));
@@ -97,8 +97,8 @@ compare_versions(const verifier *k, const vyre_state_graph *held, const vyre_sta
   if (!c.as)
     return VYRE_OUT_OF_MEMORY("while comparing analyses");
   memset(c.as, 0, bytes);
-  c.met = c.as + held->join_count;
-  c.back = c.met + held->join_count;
+  c.matched = c.as + held->join_count;
+  c.back = c.matched + held->join_count;
   vyre_status status = compare_graphs(&c);
   allocator->resize(allocator->user, c.as, bytes, 0);
   return status;
@@ -112,7 +112,7 @@ compare_column(const verifier *k, const analysis_column *column, const uint32_t 
   text_buffer name, is, should;
   for (uint32_t row = 0; row < k->rows; row++)
     if (held[row] != wanted[row])
-      return VYRE_ERROR(VYRE_CODE_INPUT, "%s %s is said to be %s, but it is %s", column->what,
+      return VYRE_ERROR(VYRE_CODE_INPUT, "%s %s is recorded as %s, but it is %s", column->what,
                         row ? vyre_verify_show(k, row, &name) : "row 0", show_value(k, column->analysis, held[row], &is),
                         show_value(k, column->analysis, wanted[row], &should));
   return VYRE_OK;
@@ -127,7 +127,7 @@ vyre_verify_analyses(const vyre_module *module, uint32_t analyses)
   const uint32_t by_row = analyses & VYRE_ANALYSES;
   const size_t bytes = ANALYSIS_COLUMNS * v->rows * sizeof(uint32_t);
   if (by_row & ~module->made)
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "analyses 0x%x are claimed to hold and were never made", by_row & ~module->made);
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "analyses 0x%x are claimed to be fresh, but were never computed", by_row & ~module->made);
   if (!by_row)
     return VYRE_OK;
   uint32_t *memory = allocator->resize(allocator->user, NULL, 0, bytes), *columns[ANALYSIS_COLUMNS];

@@ -1,6 +1,6 @@
-/* The verifier: programs, what they declare, and control.
+/* The verifier: programs, declarations and control.
  *
- * Operands are present and visible when this is called; the walk has checked where rows may be, and jumps.
+ * Operands are present and visible. The walk has checked the positions of rows, and jumps.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -23,7 +23,7 @@ check_program(verifier *k, uint32_t row)
   if (v->imm[row] & ~known)
     vyre_verify_report(k, row, "has unknown mode bits 0x%x", v->imm[row] & ~known);
   if (v->imm_hi[row])
-    vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", v->imm_hi[row]);
+    vyre_verify_report(k, row, "has imm_hi 0x%x, which must be 0", v->imm_hi[row]);
 }
 
 static void
@@ -40,7 +40,7 @@ check_workgroup(verifier *k, uint32_t row)
       vyre_verify_report(k, row, "operand %c is %s, which is not made of constants and spec rows", 'a' + (int)which,
                          vyre_verify_show(k, x, &text));
     else if (op_of(k, x) == VYRE_OP_const && v->imm[x] == 0)
-      vyre_verify_report(k, row, "operand %c is 0, but no side of a workgroup is", 'a' + (int)which);
+      vyre_verify_report(k, row, "operand %c is 0, but the sides of a workgroup are at least 1", 'a' + (int)which);
   }
   vyre_verify_no_payload(k, row);
 }
@@ -66,7 +66,7 @@ check_initializer(verifier *k, uint32_t row, vyre_type_id type, vyre_space space
     return;
   if (space == VYRE_SPACE_WORKGROUP) {
     if (vyre_module_initializer(k->module, info->initializer, &words))
-      vyre_verify_report(k, row, "has an initializer that is not empty: workgroup memory begins as zero, if anything");
+      vyre_verify_report(k, row, "has an initializer that is not empty, but workgroup memory can only be initialized to zero");
     return;
   }
   if (space != VYRE_SPACE_CONSTANT && space != VYRE_SPACE_PRIVATE) {
@@ -74,7 +74,7 @@ check_initializer(verifier *k, uint32_t row, vyre_type_id type, vyre_space space
     return;
   }
   if (type >= 256 && (k->type_facts[type] & TYPE_HAS_ROW))
-    vyre_verify_report(k, row, "has an initializer, and a row gives the length of its type");
+    vyre_verify_report(k, row, "has an initializer, but a row gives the length of its type");
   else if (!vyre_module_initializer(k->module, info->initializer, &words))
     vyre_verify_report(k, row, "has initializer %u, which does not exist", info->initializer);
   else if (vyre_verify_words(k, type) != words)
@@ -106,7 +106,7 @@ check_unset(verifier *k, uint32_t row, vyre_space space)
 {
   const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){row});
   if (space != VYRE_SPACE_PRIVATE)
-    vyre_verify_report(k, row, "is unset, which only private memory is");
+    vyre_verify_report(k, row, "is unset, but only private memory may be unset");
   else if (info && info->initializer != UINT32_MAX)
     vyre_verify_report(k, row, "is unset and has an initializer");
   else if (!(k->view->imm[vyre_program_of(k->view, row)] & VYRE_PROGRAM_RELAXED))
@@ -160,13 +160,13 @@ label_count(const verifier *k, uint32_t labels)
   return labels == 0 ? 0 : op_of(k, labels) == VYRE_OP_tuple ? VYRE_TUPLE_COUNT(k->view->imm[labels]) : 1;
 }
 
-/* One label of a case, put into `keys`: bits, and the index in the switch. */
+/* Adds one label of a case to `keys`. */
 static void
-take_label(verifier *k, uint32_t case_row, uint32_t label, vyre_type type, uint64_t *keys, uint32_t *count, uint32_t capacity)
+add_label(verifier *k, uint32_t case_row, uint32_t label, vyre_type type, uint64_t *keys, uint32_t *count, uint32_t capacity)
 {
   text_buffer text, wanted;
   if (op_of(k, label) != VYRE_OP_const || type_of(k, label) != type) {
-    vyre_verify_report(k, case_row, "has the label %s, which is no constant of the selector's type %s",
+    vyre_verify_report(k, case_row, "has the label %s, which is not a constant of the selector's type %s",
                        vyre_verify_show(k, label, &text), vyre_verify_type_text(type, &wanted));
     return;
   }
@@ -175,7 +175,7 @@ take_label(verifier *k, uint32_t case_row, uint32_t label, vyre_type type, uint6
 }
 
 static void
-take_labels(verifier *k, uint32_t case_row, vyre_type type, uint64_t *keys, uint32_t *count, uint32_t capacity)
+add_labels(verifier *k, uint32_t case_row, vyre_type type, uint64_t *keys, uint32_t *count, uint32_t capacity)
 {
   const vyre_view *v = k->view;
   uint32_t labels = v->a[case_row];
@@ -184,15 +184,15 @@ take_labels(verifier *k, uint32_t case_row, vyre_type type, uint64_t *keys, uint
     const uint32_t parts[3] = {v->a[labels], v->b[labels], v->c[labels]};
     for (unsigned i = 0; i < 3 && i < n && !(i == 2 && n > 3); i++)
       if (parts[i] && row_is_reached(k, parts[i]))
-        take_label(k, case_row, parts[i], type, keys, count, capacity);
+        add_label(k, case_row, parts[i], type, keys, count, capacity);
     if (n <= 3)
       return;
     labels = parts[2];
     if (!row_is_reached(k, labels) || op_of(k, labels) != VYRE_OP_tuple || VYRE_TUPLE_COUNT(v->imm[labels]) != n - 2)
-      return; /* an error of the tuple; counts that go down end the loop whatever the rows hold */
+      return; /* an error of the tuple; decreasing counts end the loop for any contents */
   }
   if (labels && row_is_reached(k, labels))
-    take_label(k, case_row, labels, type, keys, count, capacity);
+    add_label(k, case_row, labels, type, keys, count, capacity);
 }
 
 static int
@@ -202,8 +202,8 @@ by_value(const void *left, const void *right)
   return (*l > *r) - (*l < *r);
 }
 
-/* The child `c` of a switch after row `from`, if the links hold: rising order numbers end the loop whatever the columns hold.
- */
+/* Returns the child `c` of a switch after row `from`, if the links are valid. Increasing order numbers end the loop for any
+ * contents. */
 static uint32_t
 next_case(const verifier *k, uint32_t from, uint32_t c)
 {
@@ -211,7 +211,7 @@ next_case(const verifier *k, uint32_t from, uint32_t c)
 }
 
 static void
-report_twice(verifier *k, uint32_t row, vyre_type type, uint64_t label)
+report_duplicate(verifier *k, uint32_t row, vyre_type type, uint64_t label)
 {
   uint32_t unused = 64 - vyre_kind_bits(VYRE_TYPE_KIND(type));
   if (vyre_kind_is_signed(VYRE_TYPE_KIND(type)))
@@ -220,7 +220,7 @@ report_twice(verifier *k, uint32_t row, vyre_type type, uint64_t label)
     vyre_verify_report(k, row, "has the label %llu twice", (unsigned long long)label);
 }
 
-/* All labels of a switch: constants of the selector's type, each once; one default at most. */
+/* Checks a switch: labels are distinct constants of the selector's type, and there is at most one default. */
 static void
 check_switch(verifier *k, uint32_t row)
 {
@@ -232,7 +232,7 @@ check_switch(verifier *k, uint32_t row)
   text_buffer text;
   vyre_verify_hints(k, row);
   if (!vyre_kind_is_int(VYRE_TYPE_KIND(type)) || VYRE_TYPE_LANES(type) != 1) {
-    vyre_verify_report(k, row, "has the selector %s, which is no integer", vyre_verify_show(k, v->a[row], &text));
+    vyre_verify_report(k, row, "has the selector %s, which is not an integer", vyre_verify_show(k, v->a[row], &text));
     return;
   }
   for (uint32_t c = next_case(k, row, v->first[row]); c; c = next_case(k, c, v->next[c])) {
@@ -242,7 +242,7 @@ check_switch(verifier *k, uint32_t row)
       vyre_verify_report(k, c, "is a second default of its switch");
   }
   if (total > k->rows) {
-    vyre_verify_report(k, row, "has %llu labels, more than there are constants", (unsigned long long)total);
+    vyre_verify_report(k, row, "has %llu labels, which is more than the number of constants", (unsigned long long)total);
     return;
   }
   keys = vyre_verify_alloc(k, total * sizeof *keys);
@@ -250,11 +250,11 @@ check_switch(verifier *k, uint32_t row)
     return;
   for (uint32_t c = next_case(k, row, v->first[row]); c; c = next_case(k, c, v->next[c]))
     if (op_of(k, c) == VYRE_OP_case)
-      take_labels(k, c, type, keys, &count, (uint32_t)total);
+      add_labels(k, c, type, keys, &count, (uint32_t)total);
   qsort(keys, count, sizeof *keys, by_value);
   for (uint32_t i = 1; i < count; i++)
     if (keys[i] == keys[i - 1] && (i < 2 || keys[i - 2] != keys[i]))
-      report_twice(k, row, type, keys[i]);
+      report_duplicate(k, row, type, keys[i]);
   vyre_verify_free(k, keys, total * sizeof *keys);
 }
 
@@ -288,7 +288,7 @@ check_for(verifier *k, uint32_t row)
                        type_of(k, v->b[row]) != type ? 'b' : 'c',
                        vyre_verify_show(k, type_of(k, v->b[row]) != type ? v->b[row] : v->c[row], &text));
   else if (body && row_is_reached(k, body) && op_of(k, body) == VYRE_OP_body && type_of(k, body) != type)
-    vyre_verify_report(k, body, "is the index of %s and has not its type", vyre_verify_show(k, row, &text));
+    vyre_verify_report(k, body, "is the index of %s, but has another type", vyre_verify_show(k, row, &text));
 }
 
 void
@@ -302,7 +302,7 @@ vyre_verify_semantics(verifier *k, uint32_t row, uint32_t order)
   if (VYRE_ORDER_MEMORY(order) > 5)
     vyre_verify_report(k, row, "has memory scope %u, which does not exist", VYRE_ORDER_MEMORY(order));
   if (k->view->imm_hi[row])
-    vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", k->view->imm_hi[row]);
+    vyre_verify_report(k, row, "has imm_hi 0x%x, which must be 0", k->view->imm_hi[row]);
 }
 
 static void
@@ -314,10 +314,10 @@ check_barrier(verifier *k, uint32_t row)
     vyre_verify_report(
         k, row,
         "has execution scope %u; a barrier has Workgroup (2), Device (1) for the whole grid, Subgroup (3), or Invocation "
-        "(4) for memory alone",
+        "(4) to order only memory",
         execution);
   else if (execution == 4 && (VYRE_ORDER_SEMANTICS(order) & 0x1eu) == 0)
-    vyre_verify_report(k, row, "orders nothing: it is for memory alone and has no acquire or release");
+    vyre_verify_report(k, row, "orders nothing: its execution scope is Invocation, and it has neither acquire nor release");
   vyre_verify_semantics(k, row, order);
 }
 
@@ -343,9 +343,9 @@ vyre_verify_control(verifier *k, uint32_t row)
   case VYRE_OP_buffer:
     check_buffer(k, row);
     break;
-  case VYRE_OP_region: /* imm: its role, which the walk checked */
+  case VYRE_OP_region: /* imm is the role, which the walk has checked */
     if (v->imm_hi[row])
-      vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", v->imm_hi[row]);
+      vyre_verify_report(k, row, "has imm_hi 0x%x, which must be 0", v->imm_hi[row]);
     break;
   case VYRE_OP_body:
     if (!is_integer(type_of(k, row)))
@@ -361,7 +361,7 @@ vyre_verify_control(verifier *k, uint32_t row)
   case VYRE_OP_if:
   case VYRE_OP_breakif:
     if (type_of(k, v->a[row]) != VYRE_TYPE(VYRE_BOOL, 1))
-      vyre_verify_report(k, row, "has the condition %s, which is no bool", vyre_verify_show(k, v->a[row], &text));
+      vyre_verify_report(k, row, "has the condition %s, which is not a bool", vyre_verify_show(k, v->a[row], &text));
     if (op_of(k, row) == VYRE_OP_if)
       vyre_verify_hints(k, row);
     else

@@ -1,29 +1,29 @@
-/* The verifier's walk: links, which rows may be where, and jumps.
+/* The verifier's walk: links, the positions of rows, and jumps.
  *
- * One walk in program order over first and next gives each row its order number and each region its extent.  Nothing is trusted: a
- * link is followed only if the row it leads to is in range, alive, not reached before, and names this region and neighbour as its
- * own; else the error is reported and the chain ends there.  So the walk ends for any contents of the columns, and on what it has
- * reached parents are a tree.  O(rows).
+ * One walk in program order over first and next gives each row its order number and each region its extent. A link is followed only
+ * if its target is in range, alive, not reached before, and has this region and neighbour as its own. Otherwise the error is
+ * reported and the chain ends there. So the walk ends for any contents of the columns, and the parents of the reached rows are a
+ * tree. O(rows).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 #include "base/grow.h"
 
-/* What a jump inside the current region may mean. */
+/* The targets of jumps in the current region. */
 typedef struct frame {
-  uint32_t loop;       /* innermost loop that break and continue mean; 0: none */
-  uint32_t continuing; /* innermost continuing region; 0: none */
+  uint32_t loop;       /* innermost loop, the target of break and continue, or 0 */
+  uint32_t continuing; /* innermost continuing region, or 0 */
 } frame;
 
 typedef struct walker {
   verifier *k;
-  uint32_t count;    /* order numbers given */
-  uint32_t region;   /* whose children are walked */
+  uint32_t count;    /* order numbers assigned so far */
+  uint32_t region;   /* the region whose children are walked */
   uint32_t previous; /* the child before the next one */
-  bool cut;          /* the current chain ended at an error */
+  bool cut;          /* an error ended the current chain */
   bool ended;        /* `previous` ends its region */
-  bool direct;       /* the rows in `region` are programs or region rows */
+  bool direct;       /* the children of `region` are programs or region rows */
   frame *frames;     /* one for each open row below row 0 */
   uint32_t depth, capacity;
   uint32_t workgroups; /* workgroup rows of the current program */
@@ -46,7 +46,7 @@ top_frame(const walker *w)
   return w->depth ? w->frames[w->depth - 1] : (frame){0, 0};
 }
 
-/* The frame of the rows in `row`. */
+/* Returns the frame of the rows in `row`. */
 static frame
 frame_inside(const walker *w, uint32_t row)
 {
@@ -71,18 +71,18 @@ frame_inside(const walker *w, uint32_t row)
   return inner;
 }
 
-/* Whether a link leads to a row that may be walked into. */
+/* Returns whether the target of a link may be visited. */
 static inline bool
-link_is_right(const walker *w, uint32_t row)
+is_valid_link(const walker *w, uint32_t row)
 {
   const verifier *k = w->k;
   const vyre_view *v = k->view;
   return row < k->rows && v->op[row] != 0 && k->order[row] == 0 && v->parent[row] == w->region && v->prev[row] == w->previous;
 }
 
-/* The same of the link `which` of `from`: if not, says why. */
+/* Checks the link `which` of `from` again, and reports an error. Returns whether it is valid. */
 VYRE_VERIFY_COLD static bool
-link_holds(walker *w, uint32_t row, const char *which, uint32_t from)
+check_link(walker *w, uint32_t row, const char *which, uint32_t from)
 {
   verifier *k = w->k;
   const vyre_view *v = k->view;
@@ -93,7 +93,7 @@ link_holds(walker *w, uint32_t row, const char *which, uint32_t from)
   else if (v->op[row] == 0)
     vyre_verify_report(k, from, "link '%s' leads to row %u, which is dead", which, row);
   else if (k->order[row] != 0)
-    vyre_verify_report(k, from, "link '%s' leads to %s, which was reached already", which, vyre_verify_name(k, row, &name));
+    vyre_verify_report(k, from, "link '%s' leads to %s, which was already reached", which, vyre_verify_name(k, row, &name));
   else if (v->parent[row] != w->region)
     problem = "parent";
   else if (v->prev[row] != w->previous)
@@ -107,7 +107,7 @@ link_holds(walker *w, uint32_t row, const char *which, uint32_t from)
   return false;
 }
 
-/* How many children the chain that ends with `previous` has: 0, 1, 2, or 3 for more. */
+/* Returns the number of children in the chain that ends with `previous`: 0, 1, 2, or 3 for more. */
 static uint32_t
 children_so_far(const walker *w)
 {
@@ -152,7 +152,7 @@ check_control_child(walker *w, uint32_t row, vyre_opcode control)
                        vyre_op_infos[control].text, roles[role], role);
 }
 
-/* Whether a row may be a child of the current region. */
+/* Checks whether a row may be a child of the current region. */
 static void
 check_place(walker *w, uint32_t row, vyre_opcode op)
 {
@@ -165,7 +165,7 @@ check_place(walker *w, uint32_t row, vyre_opcode op)
       check_control_child(w, row, around);
     else if (op != VYRE_OP_program)
       vyre_verify_report(k, row, "is outside of any program");
-    k->errors->damaged = k->errors->damaged || k->errors->count != before; /* nothing prints there */
+    k->errors->damaged = k->errors->damaged || k->errors->count != before; /* such rows cannot be printed */
     return;
   }
   switch (op) {
@@ -175,7 +175,7 @@ check_place(walker *w, uint32_t row, vyre_opcode op)
   case VYRE_OP_region:
   case VYRE_OP_body:
   case VYRE_OP_case:
-    vyre_verify_report(k, row, "is in a '%s', but it may only be directly in its control row", vyre_op_infos[around].text);
+    vyre_verify_report(k, row, "is in a '%s', but it must be directly in its control row", vyre_op_infos[around].text);
     break;
   case VYRE_OP_workgroup:
   case VYRE_OP_spec:
@@ -206,7 +206,7 @@ check_leave(walker *w, uint32_t row, frame around)
     return; /* an operand error */
   if (op_of(k, target) != VYRE_OP_block && op_of(k, target) != VYRE_OP_switch)
     vyre_verify_report(k, row, "leaves %s, which is neither a block nor a switch", vyre_verify_show(k, target, &name));
-  else if (k->extent[target] != 0) /* closed already: extents are filled on the way out */
+  else if (k->extent[target] != 0) /* already closed, because extents are set when regions are closed */
     vyre_verify_report(k, row, "leaves %s, which does not enclose it", vyre_verify_show(k, target, &name));
   else if (around.continuing && k->order[target] < k->order[around.continuing])
     vyre_verify_report(k, row, "leaves %s from inside of a continuing region", vyre_verify_show(k, target, &name));
@@ -249,7 +249,7 @@ check_jump(walker *w, uint32_t row, vyre_opcode op)
   }
 }
 
-/* All of a region's children are walked: its end. */
+/* Closes the current region after all its children were visited. */
 static void
 close_region(walker *w)
 {
@@ -282,7 +282,7 @@ remember_buffer(verifier *k, uint32_t row)
     k->extent[row] = op_of(k, path) == VYRE_OP_buffer ? path : op_of(k, path) == VYRE_OP_at ? k->extent[path] : 0;
 }
 
-/* One row where it is; true if its children are to be walked. */
+/* Checks one row at its position. Returns true if its children must be visited. */
 static bool
 enter_row(walker *w, uint32_t row)
 {
@@ -292,9 +292,9 @@ enter_row(walker *w, uint32_t row)
   uint16_t flags;
   k->order[row] = ++w->count;
   if ((uint32_t)op >= VYRE_OP__COUNT || !vyre_op_infos[op].text) {
-    vyre_verify_report(k, row, "has opcode %u, which is no op of this version", (unsigned)op);
+    vyre_verify_report(k, row, "has opcode %u, which is not an op of this version", (unsigned)op);
     k->errors->damaged = true;
-    k->order[row] = ORDER_UNLINKED; /* nothing more is reported about it, and as an operand it is in no program */
+    k->order[row] = ORDER_UNLINKED; /* Nothing more is reported about it, and as an operand it is in no program. */
     w->ended = false;
     return false;
   }
@@ -319,9 +319,9 @@ enter_row(walker *w, uint32_t row)
   return false;
 }
 
-/* Updates the state of the region that is walked, as it or its last child changes; no row that has rows in it ends a region. */
+/* Sets the current region and its last child. A row that contains rows does not end a region. */
 static void
-stand_in(walker *w, uint32_t region, uint32_t previous)
+set_region(walker *w, uint32_t region, uint32_t previous)
 {
   w->region = region;
   w->previous = previous;
@@ -329,17 +329,16 @@ stand_in(walker *w, uint32_t region, uint32_t previous)
   w->direct = region == 0 || (vyre_op_infos[op_of(w->k, region)].flags & VYRE_OP_REGIONS) != 0;
 }
 
-/* Whether of a row of that op only the links are checked, if it is not after the end of a region. */
+/* Returns whether rows of the op only need their links checked, unless they follow the end of a region. */
 static inline bool
-stands_anywhere(vyre_opcode op)
+has_free_position(vyre_opcode op)
 {
   const uint32_t special = VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
   return (uint32_t)op < VYRE_OP__COUNT && (op > VYRE_OP_case || op == VYRE_OP_const) && vyre_op_infos[op].text &&
          (vyre_op_infos[op].flags & special) == 0;
 }
 
-/* From `row` on, a child of the region being walked, past all such rows that are valid, as most rows are.  The row after
- * them. */
+/* Walks from `row`, a child of the current region, past all valid rows of such ops. Most rows are. Returns the row after them. */
 static uint32_t
 walk_plain(walker *w, uint32_t row)
 {
@@ -351,7 +350,7 @@ walk_plain(walker *w, uint32_t row)
   uint32_t previous = w->previous, count = w->count;
   while (row && row < rows && order[row] == 0 && parent[row] == region && prev[row] == previous) {
     const vyre_opcode code = (vyre_opcode)VYRE_ROW_OP(op[row]);
-    if (!stands_anywhere(code) || first[row] || last[row])
+    if (!has_free_position(code) || first[row] || last[row])
       break;
     order[row] = ++count;
     if (code == VYRE_OP_at)
@@ -371,9 +370,9 @@ walk(walker *w)
   const vyre_view *v = k->view;
   uint32_t row = v->first[0];
   const char *which = "first";
-  stand_in(w, 0, 0);
+  set_region(w, 0, 0);
   for (;;) {
-    if (row && !link_is_right(w, row) && !link_holds(w, row, which, w->previous ? w->previous : w->region)) {
+    if (row && !is_valid_link(w, row) && !check_link(w, row, which, w->previous ? w->previous : w->region)) {
       w->cut = true;
       row = 0;
     }
@@ -381,7 +380,7 @@ walk(walker *w)
       close_region(w);
       if (w->region == 0)
         return;
-      stand_in(w, v->parent[w->region], w->region);
+      set_region(w, v->parent[w->region], w->region);
       w->depth--;
       w->cut = false;
       row = v->next[w->previous];
@@ -392,7 +391,7 @@ walk(walker *w)
     if (enter_row(w, row)) {
       if (!push_frame(w, frame_inside(w, row)))
         return;
-      stand_in(w, row, 0);
+      set_region(w, row, 0);
       row = v->first[row];
       which = "first";
     } else {
@@ -413,8 +412,8 @@ unlinked_child(const verifier *k, uint32_t row, uint32_t parent)
   return row && row < k->rows && k->order[row] == 0 && v->op[row] != 0 && v->parent[row] == parent ? row : 0;
 }
 
-/* Marks what hangs below a row that was unlinked as a whole: it is no part of any program.  Only rows that name their parent are
- * entered, so that the way up is the way down. */
+/* Marks everything below a row that was unlinked as a whole: it is in no program. Only rows with the right parent are entered, so
+ * that the way up is the reverse of the way down. */
 static void
 mark_unlinked(verifier *k, uint32_t root)
 {
@@ -450,7 +449,7 @@ vyre_verify_links(verifier *k)
   walk(&w);
   if (w.frames)
     allocator->resize(allocator->user, w.frames, w.capacity * sizeof(frame), 0);
-  if (w.count == k->rows - 1) /* all are reached, each once */
+  if (w.count == k->rows - 1) /* every row was reached once */
     return;
   for (uint32_t row = 1; row < k->rows; row++)
     if (k->order[row] == 0 && v->op[row] != 0 && v->parent[row] == 0 && v->prev[row] == 0 && v->next[row] == 0)

@@ -1,6 +1,6 @@
 /* The verifier: rows that access memory and variables, and the locations that they access.
  *
- * Operands are present and visible when this is called.
+ * Operands are present and visible.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -9,7 +9,7 @@
 #define I32  VYRE_TYPE(VYRE_I32, 1)
 #define PATH VYRE_TYPE(VYRE_PATH, 1)
 
-/* The type that a path reaches; 0 if the operand is no path, which is reported. */
+/* Returns the type that a path reaches. Reports an operand that is not a path, and returns 0. */
 static vyre_type_id
 path_type(verifier *k, uint32_t row, char which, uint32_t path)
 {
@@ -20,10 +20,11 @@ path_type(verifier *k, uint32_t row, char which, uint32_t path)
     return 0;
   }
   type = op_of(k, path) == VYRE_OP_buffer ? k->view->imm[path] : k->view->imm_hi[path];
-  return type_id_is_valid(k, type) && (type < 256 || !(k->type_facts[type] & TYPE_BAD)) ? type : 0; /* else reported there */
+  /* otherwise reported at the type */
+  return type_id_is_valid(k, type) && (type < 256 || !(k->type_facts[type] & TYPE_BAD)) ? type : 0;
 }
 
-/* The same, where only a scalar or vector will do. */
+/* Does the same, and requires a scalar or vector. */
 static vyre_type
 value_type(verifier *k, uint32_t row, uint32_t path)
 {
@@ -32,14 +33,14 @@ value_type(verifier *k, uint32_t row, uint32_t path)
   if (type >= 256 && vyre_type_get(k->module, type).form == VYRE_FORM_WORDS)
     return VYRE_TYPE(VYRE_OPAQUE, 1);
   if (type >= 256) {
-    vyre_verify_report(k, row, "accesses %s, which reaches %s: only a scalar or vector can be", vyre_verify_name(k, path, &name),
+    vyre_verify_report(k, row, "accesses %s, which reaches %s: it must reach a scalar or vector", vyre_verify_name(k, path, &name),
                        vyre_verify_memory_type_text(k, type, &text));
     return 0;
   }
   return (vyre_type)type;
 }
 
-/* The access bits of a path: its buffer's, and those of the members on its way. */
+/* Returns the access bits of a path: those of its buffer and of the members on the path. */
 static uint32_t
 path_access(const verifier *k, uint32_t path, uint32_t *out_buffer)
 {
@@ -97,11 +98,12 @@ check_access(verifier *k, uint32_t row, uint32_t path, bool reads, bool writes)
                                                    : "constant");
   else if (writes && (access & VYRE_ACCESS_NO_WRITE))
     vyre_verify_report(k, row, "writes to %s, which is read only", vyre_verify_name(k, buffer, &text));
-  if (reads && (access & VYRE_ACCESS_NO_READ) && !is_relaxed(k, row)) /* some compilers declare that of what they read */
+  /* some compilers declare memory that they read as write only */
+  if (reads && (access & VYRE_ACCESS_NO_READ) && !is_relaxed(k, row))
     vyre_verify_report(k, row, "reads from %s, which is write only", vyre_verify_name(k, buffer, &text));
 }
 
-/* The type that one step into `type` reaches; 0: there is no such step, which is reported. */
+/* Returns the type that one step into `type` reaches. Reports a step that does not exist, and returns 0. */
 static vyre_type_id
 step_type(verifier *k, uint32_t row, vyre_type_id type)
 {
@@ -145,14 +147,14 @@ check_at(verifier *k, uint32_t row)
   if (type_of(k, row) != PATH)
     vyre_verify_report(k, row, "has type %s, but an 'at' is a path", vyre_verify_type_text(type_of(k, row), &text));
   if (!literal && type_of(k, v->b[row]) != U32 && type_of(k, v->b[row]) != I32)
-    vyre_verify_report(k, row, "has the index %s, which is no 32-bit integer", vyre_verify_show(k, v->b[row], &text));
+    vyre_verify_report(k, row, "has the index %s, which is not a 32-bit integer", vyre_verify_show(k, v->b[row], &text));
   if (!literal && v->imm[row])
     vyre_verify_report(k, row, "has both an index row and the literal %u", v->imm[row]);
   if (!type_id_is_valid(k, v->imm_hi[row]))
     k->errors->damaged = true;
   if (type == 0 || (reached = step_type(k, row, type)) == 0 || reached == v->imm_hi[row])
     return;
-  vyre_verify_report(k, row, "reaches %s by its own account, but its path leads to %s",
+  vyre_verify_report(k, row, "has the result type %s, but its path leads to %s",
                      vyre_verify_memory_type_text(k, v->imm_hi[row], &text), vyre_verify_memory_type_text(k, reached, &wanted));
 }
 
@@ -161,8 +163,8 @@ check_result(verifier *k, uint32_t row, vyre_type wanted)
 {
   text_buffer text, want;
   if (wanted && type_of(k, row) != wanted)
-    vyre_verify_report(k, row, "has type %s, but what it accesses makes it %s", vyre_verify_type_text(type_of(k, row), &text),
-                       vyre_verify_type_text(wanted, &want));
+    vyre_verify_report(k, row, "has type %s, but the location that it accesses makes it %s",
+                       vyre_verify_type_text(type_of(k, row), &text), vyre_verify_type_text(wanted, &want));
 }
 
 static void
@@ -170,8 +172,8 @@ check_stored(verifier *k, uint32_t row, char which, uint32_t x, vyre_type wanted
 {
   text_buffer text, want;
   if (wanted && type_of(k, x) != wanted)
-    vyre_verify_report(k, row, "operand %c is %s, but what it accesses has type %s", which, vyre_verify_show(k, x, &text),
-                       vyre_verify_type_text(wanted, &want));
+    vyre_verify_report(k, row, "operand %c is %s, but the location that it accesses has type %s", which,
+                       vyre_verify_show(k, x, &text), vyre_verify_type_text(wanted, &want));
 }
 
 static bool
@@ -214,11 +216,11 @@ check_atomic(verifier *k, uint32_t row)
   if (type && buffer && VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_STORAGE &&
       VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_WORKGROUP)
     vyre_verify_report(k, row, "accesses %s, but atomics are on storage and workgroup buffers", vyre_verify_name(k, buffer, &text));
-  else if (type) /* what is write only may be changed by an atomic, whose old value is no load: GLSL has it so */
+  else if (type) /* As in GLSL, an atomic may change write-only memory, because its old value is not a load. */
     check_access(k, row, v->a[row], op == VYRE_OP_atomic_load, op != VYRE_OP_atomic_load);
 }
 
-/* Checks how a load, store or copy is shared: a scope if it is made available or visible, and only if it is coherent. */
+/* Checks how a load, store or copy is shared. It needs a scope if it is made available or visible, and must then be coherent. */
 static void
 check_sharing(verifier *k, uint32_t row, uint32_t makes)
 {
@@ -231,7 +233,7 @@ check_sharing(verifier *k, uint32_t row, uint32_t makes)
   else if ((bits & VYRE_SHARING) && !(VYRE_ROW_FLAGS(k->view->op[row]) & VYRE_ROW_COHERENT))
     vyre_verify_report(k, row, "is shared (order 0x%x), but not coherent", imm);
   if (k->view->imm_hi[row])
-    vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", k->view->imm_hi[row]);
+    vyre_verify_report(k, row, "has imm_hi 0x%x, which must be 0", k->view->imm_hi[row]);
 }
 
 static void
@@ -248,7 +250,7 @@ check_copy(verifier *k, uint32_t row)
   if (to == 0 || from == 0)
     return;
   if (to != from)
-    vyre_verify_report(k, row, "copies %s to %s: they are not of one type", vyre_verify_memory_type_text(k, from, &text),
+    vyre_verify_report(k, row, "copies %s to %s, which are different types", vyre_verify_memory_type_text(k, from, &text),
                        vyre_verify_memory_type_text(k, to, &other));
   else if (to >= 256 && (k->type_facts[to] & TYPE_HAS_RUNTIME))
     vyre_verify_report(k, row, "copies %s, which has no length of its own", vyre_verify_memory_type_text(k, to, &text));
@@ -265,7 +267,8 @@ check_length(verifier *k, uint32_t row)
   vyre_verify_no_payload(k, row);
   check_result(k, row, U32);
   if (type && (type < 256 || !(vyre_type_get(k->module, type).flags & VYRE_TYPE_RUNTIME)))
-    vyre_verify_report(k, row, "takes the length of %s, which is no runtime array", vyre_verify_memory_type_text(k, type, &text));
+    vyre_verify_report(k, row, "takes the length of %s, which is not a runtime array",
+                       vyre_verify_memory_type_text(k, type, &text));
 }
 
 static void
@@ -307,9 +310,9 @@ vyre_verify_memory(verifier *k, uint32_t row)
   case VYRE_OP_async_copy:
     check_copy(k, row);
     break;
-  case VYRE_OP_async_wait: /* imm: how many copies need not be done */
+  case VYRE_OP_async_wait: /* imm: number of copies that may be pending */
     if (v->imm_hi[row])
-      vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", v->imm_hi[row]);
+      vyre_verify_report(k, row, "has imm_hi 0x%x, which must be 0", v->imm_hi[row]);
     break;
   case VYRE_OP_length:
     check_length(k, row);

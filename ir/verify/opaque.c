@@ -1,7 +1,6 @@
-/* The verifier: types that keep an instruction's words, rows that carry them out, and rows of opaque values.
+/* The verifier: types that keep an instruction's words, rows that execute them, and rows of opaque values.
  *
- * Whether the instruction is one, and right, is for SPIR-V's validator; here it is only whether its words and operands fit
- * together.
+ * SPIR-V's validator checks whether the instruction is valid. Here only its words and operands are compared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -25,7 +24,7 @@ vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *inf
     right = word->access < VYRE_WORD__COUNT && (typed ? valid : word->type == 0);
     if (word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_VALUE)
       right = right && word->offset <= (word->type ? VYRE_MODE_BLOCK : VYRE_MODE_BARE);
-    if (word->access == VYRE_WORD_STRIDE) /* decorates a pointer type: after its words */
+    if (word->access == VYRE_WORD_STRIDE) /* decorates a pointer type, after its words */
       right = right && word->offset && i + 1 == info->count && i == 2 && info->flags == TYPE_POINTER && !info->element;
     if (word->access == VYRE_WORD_LENGTH)
       right = right && word->type >= 256 && vyre_type_get(k->module, word->type).count_row;
@@ -35,11 +34,11 @@ vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *inf
       right = right && type_is_value((vyre_type)word->type) && word->type < 256 && VYRE_TYPE_LANES((vyre_type)word->type) == 1;
   }
   if (!right)
-    vyre_verify_report(k, 0, "type %u: its words are no instruction's", type);
+    vyre_verify_report(k, 0, "type %u: its words are not an instruction", type);
   return right ? facts : TYPE_BAD;
 }
 
-/* Whether one is a pointer to a struct, and the other one the same pointer, which means that struct by its name. */
+/* Returns whether `type` is a pointer to a struct, and `named` the same pointer that refers to the struct by name. */
 static bool
 is_by_name(const verifier *k, vyre_type_id type, vyre_type_id named)
 {
@@ -54,9 +53,9 @@ is_by_name(const verifier *k, vyre_type_id type, vyre_type_id named)
   return to.form == VYRE_FORM_STRUCT && to.name == n.members[1].name;
 }
 
-/* Whether a row of that type may be a part of type `wanted`. */
+/* Returns whether a row may be a part of type `wanted`. */
 static bool
-fits(const verifier *k, uint32_t row, vyre_type_id wanted)
+fits_type(const verifier *k, uint32_t row, vyre_type_id wanted)
 {
   const vyre_type_id is = vyre_row_type_id(k->module, (vyre_row){row});
   return is == wanted || is_by_name(k, is, wanted) || is_by_name(k, wanted, is) ||
@@ -70,7 +69,7 @@ is_words(const verifier *k, vyre_type_id type)
          !vyre_verify_is_bad(k, type);
 }
 
-/* Each operand is of the type of its leaf; if the words do not give its type, it is a value or path. */
+/* Checks that each operand has the type of its leaf. If the words do not give a type, the operand is a value or path. */
 static void
 check_operand_types(verifier *k, uint32_t row, const vyre_type_info *info)
 {
@@ -84,11 +83,11 @@ check_operand_types(verifier *k, uint32_t row, const vyre_type_info *info)
     for (uint32_t leaf = 0; leaf < leaves; leaf++, next++) {
       const uint32_t x = vyre_opaque_operand(k->view, row, next);
       if (x == 0 && next < 2)
-        vyre_verify_report(k, row, "has no operand %u, but later ones", next);
+        vyre_verify_report(k, row, "has no operand %u, but has later ones", next);
       if (x == 0 || !row_is_reached(k, x))
-        return; /* or an error of the tuple's */
+        return; /* or an error of the tuple */
       const vyre_kind kind = VYRE_TYPE_KIND(type_of(k, x));
-      if (word->type ? !fits(k, x, vyre_type_leaf(k->module, word->type, leaf))
+      if (word->type ? !fits_type(k, x, vyre_type_leaf(k->module, word->type, leaf))
                      : !vyre_kind_is_scalar(kind) && kind != VYRE_OPAQUE && kind != VYRE_PATH)
         vyre_verify_report(k, row, "operand %u is %s, which does not fit there", next, vyre_verify_show(k, x, &text));
     }
@@ -104,11 +103,11 @@ vyre_verify_opaque(verifier *k, uint32_t row)
   uint32_t wanted, count;
   text_buffer text, other;
   if (!is_words(k, type)) {
-    vyre_verify_report(k, row, "has type %u as its instruction, which is none", type);
+    vyre_verify_report(k, row, "has type %u as its instruction, which is not an instruction", type);
     return;
   }
   if (v->imm_hi[row])
-    vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", v->imm_hi[row]);
+    vyre_verify_report(k, row, "has imm_hi 0x%x, which must be 0", v->imm_hi[row]);
   info = vyre_type_get(k->module, type);
   wanted = vyre_words_operands(k->module, type);
   count = vyre_opaque_count(v, row);
@@ -132,17 +131,17 @@ vyre_verify_opaque_var(verifier *k, uint32_t row)
 {
   const uint32_t type = k->view->imm[row];
   if (type_of(k, row) != OPAQUE ? type != 0 : !is_words(k, type))
-    vyre_verify_report(k, row, "has type %u as that of its values, which is %s", type,
-                       type_of(k, row) != OPAQUE ? "no opaque one's" : "no opaque type");
+    vyre_verify_report(k, row, "has type %u as that of its values, %s", type,
+                       type_of(k, row) != OPAQUE ? "but its values are not opaque" : "which is not an opaque type");
   if (k->view->imm_hi[row])
-    vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", k->view->imm_hi[row]);
+    vyre_verify_report(k, row, "has imm_hi 0x%x, which must be 0", k->view->imm_hi[row]);
 }
 
 void
 vyre_verify_opaque_stored(verifier *k, uint32_t row, uint32_t x, vyre_type_id wanted)
 {
   text_buffer text;
-  if (wanted >= 256 && type_of(k, x) == OPAQUE && !fits(k, x, wanted))
-    vyre_verify_report(k, row, "operand b is %s, whose opaque type is another than that of what it accesses",
+  if (wanted >= 256 && type_of(k, x) == OPAQUE && !fits_type(k, x, wanted))
+    vyre_verify_report(k, row, "operand b is %s, whose opaque type differs from that of the location that it accesses",
                        vyre_verify_show(k, x, &text));
 }

@@ -1,4 +1,4 @@
-/* The verifier's messages, printed with the programs that they are about.
+/* Prints the verifier's messages in the programs that they are about.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_WHOLE 40u /* lines of a program: of one that has as many, those around messages are shown */
+#define SHOWN_WHOLE 40u /* lines of a program from which on only those around messages are shown */
 #define AROUND      3u  /* lines before a message's row and after the message */
-#define LOOKED_FOR  64u /* messages of a program that are looked for in its text: their number times the text is the time */
+#define LOOKED_FOR  64u /* messages of a program that are searched in its text; the cost is their number times the text */
 
-/* Keys are what to sort by in the upper half, the index in the list in the lower: stable. */
+/* Compares sort keys: the criterion in the upper half, the index in the list in the lower, so that sorting is stable. */
 static int
 by_key(const void *left, const void *right)
 {
@@ -33,7 +33,7 @@ next_line(const char *line)
   return end ? end + 1 : line + strlen(line);
 }
 
-/* The first line, and those around each message; a short text whole. */
+/* Appends the first line and those around each message, or a short text as a whole. */
 static vyre_status
 show_lines(const char *text, vyre_bytes *out)
 {
@@ -78,7 +78,7 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
   allocator->resize(allocator->user, notes, size, 0);
   if (!status && whole.data)
     status = show_lines(whole.data, out);
-  /* The message of a row that has no line of its own (an empty else, a literal) would be lost. */
+  /* A row without a line of its own (an empty else, a literal) does not show its message. */
   for (uint32_t i = first; i < end && i - first < LOOKED_FOR && !status; i++)
     if (!whole.data || !strstr(whole.data, errors->errors[i].message))
       status = vyre_bytes_printf(out, "; error: %s\n", errors->errors[i].message);
@@ -86,7 +86,7 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
   return status;
 }
 
-/* Messages whose rows are not printed. */
+/* Prints messages whose rows are not printed. */
 static vyre_status
 print_bare(const vyre_verify_errors *errors, bool all, vyre_bytes *out)
 {

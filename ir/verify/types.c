@@ -1,6 +1,6 @@
 /* The verifier: the type table, and rows that give lengths.
  *
- * Types name only types before them, so one pass in the order of ids sees each once and ends for any contents.
+ * Types refer only to earlier types, so one pass in the order of ids visits each once and ends for any contents.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"
@@ -28,7 +28,7 @@ facts_of(const verifier *k, vyre_type_id type)
   }
 }
 
-/* The number that its offsets are multiples of. */
+/* Returns the number of which the type's offsets are multiples. */
 static uint32_t
 grain_of(const verifier *k, vyre_type_id type)
 {
@@ -36,7 +36,7 @@ grain_of(const verifier *k, vyre_type_id type)
   return facts & TYPE_HAS_8 ? 8 : facts & TYPE_HAS_4 ? 4 : facts & TYPE_HAS_2 ? 2 : 1;
 }
 
-/* Whether `type`, a part of type `owner`, may be used there. */
+/* Checks whether `type` may be a part of type `owner`. */
 static bool
 part_is_valid(verifier *k, vyre_type_id owner, vyre_type_id type, const char *what, uint32_t index)
 {
@@ -52,7 +52,7 @@ part_is_valid(verifier *k, vyre_type_id owner, vyre_type_id type, const char *wh
   return false;
 }
 
-/* Words of an initializer: scalars of 64 bits have two. */
+/* Returns the words of an initializer. A 64-bit scalar has two. */
 static uint32_t
 words_of(vyre_type type)
 {
@@ -65,7 +65,7 @@ vyre_verify_words(verifier *k, vyre_type_id type)
   return type < 256 ? words_of((vyre_type)type) : k->type_words[type];
 }
 
-/* An array of bindings: its elements are buffers of their own, and of any size. */
+/* Returns whether an array is one of bindings, whose elements are separate buffers of any size. */
 static bool
 is_of_blocks(const verifier *k, vyre_type_id element)
 {
@@ -94,7 +94,7 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
     vyre_verify_report(k, 0, "%s: it has length 0", vyre_verify_memory_type_text(k, type, &text));
     return TYPE_BAD;
   }
-  /* If a row gives the element's length no stride is known: memory without layout has its own. */
+  /* If a row gives the element's length, its stride is unknown: memory without layout has its own. */
   if ((info->stride == 0 || info->stride < extent) && !(facts & TYPE_HAS_ROW) && !descriptors) {
     vyre_verify_report(k, 0, "%s: its stride %u is less than its element's size %u", vyre_verify_memory_type_text(k, type, &text),
                        info->stride, extent);
@@ -105,7 +105,7 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
                        info->count, info->stride);
     return TYPE_BAD;
   }
-  k->type_words[type] = info->count * vyre_verify_words(k, info->element); /* at most one a byte: fits */
+  k->type_words[type] = info->count * vyre_verify_words(k, info->element); /* at most one word for each byte, so the product fits */
   return (uint8_t)(facts | (runtime ? TYPE_HAS_RUNTIME : 0) | (info->count_row ? TYPE_HAS_ROW : 0));
 }
 
@@ -138,7 +138,7 @@ by_offset(const void *left, const void *right)
   return (l->offset > r->offset) - (l->offset < r->offset);
 }
 
-/* Members in the order of their offsets do not overlap. */
+/* Checks that members, in the order of their offsets, do not overlap. */
 static bool
 members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, uint32_t count)
 {
@@ -148,7 +148,7 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
     const uint64_t end = (uint64_t)members[i].offset + extent;
     bool sized = (facts_of(k, members[i].type) & TYPE_HAS_ROW) == 0;
     if (members[i].offset % grain_of(k, members[i].type) != 0)
-      vyre_verify_report(k, 0, "%s: offset %u of a member is no multiple of %u", vyre_verify_memory_type_text(k, type, &text),
+      vyre_verify_report(k, 0, "%s: offset %u of a member is not a multiple of %u", vyre_verify_memory_type_text(k, type, &text),
                          members[i].offset, grain_of(k, members[i].type));
     else if (end > UINT32_MAX)
       vyre_verify_report(k, 0, "%s: a member at offset %u ends beyond 4 GiB", vyre_verify_memory_type_text(k, type, &text),
@@ -240,7 +240,7 @@ vyre_verify_types(verifier *k)
 }
 
 static bool
-push(verifier *k, uint32_t value)
+push_value(verifier *k, uint32_t value)
 {
   if (!vyre_grow(vyre_module_allocator(k->module), &k->stack, &k->stack_capacity, k->stack_count + 1, sizeof *k->stack)) {
     k->out_of_memory = true;
@@ -252,7 +252,7 @@ push(verifier *k, uint32_t value)
 
 enum { CONSTANT_NOT_ASKED, CONSTANT_YES, CONSTANT_NO, CONSTANT_QUEUED };
 
-/* Whether one row may be part of a constant; its operands are queued. */
+/* Returns whether one row may be part of a constant, and queues its operands. */
 static bool
 may_be_in_constant(verifier *k, uint32_t row)
 {
@@ -262,7 +262,7 @@ may_be_in_constant(verifier *k, uint32_t row)
   if (op == VYRE_OP_const || op == VYRE_OP_spec)
     return true;
   if (op < VYRE_OP_tuple || vyre_op_is_subgroup(op) || vyre_op_is_opaque(op) || !(vyre_op_infos[op].flags & VYRE_OP_PURE))
-    return false; /* no function of its operands, or none of values */
+    return false; /* depends on more than its operands, or on memory */
   for (unsigned which = 0; which < 3; which++) {
     uint32_t x = operands[which];
     if (x == 0)
@@ -271,14 +271,14 @@ may_be_in_constant(verifier *k, uint32_t row)
       return false;
     if (k->constant[x] != CONSTANT_NOT_ASKED)
       continue;
-    if (!push(k, x))
+    if (!push_value(k, x))
       return false;
     k->constant[x] = CONSTANT_QUEUED;
   }
   return true;
 }
 
-/* Looks at each row once for all questions. */
+/* Visits each row once over all calls. */
 bool
 vyre_verify_is_constant(verifier *k, uint32_t row)
 {
@@ -290,7 +290,7 @@ vyre_verify_is_constant(verifier *k, uint32_t row)
     return false;
   if (k->constant[row] == CONSTANT_YES || k->constant[row] == CONSTANT_NO)
     return k->constant[row] == CONSTANT_YES;
-  if (!push(k, row))
+  if (!push_value(k, row))
     return false;
   k->constant[row] = CONSTANT_QUEUED;
   for (uint32_t i = base; i < k->stack_count && constant; i++)
@@ -311,7 +311,7 @@ check_length_row(verifier *k, uint32_t buffer, uint32_t row)
     vyre_verify_report(k, buffer, "has a type whose length is %s, which is not before it at the top of its program",
                        vyre_verify_name(k, row, &text));
   else if (type_of(k, row) != VYRE_TYPE(VYRE_U32, 1) && type_of(k, row) != VYRE_TYPE(VYRE_I32, 1))
-    vyre_verify_report(k, buffer, "has a type whose length is %s, which is no 32-bit integer", vyre_verify_show(k, row, &text));
+    vyre_verify_report(k, buffer, "has a type whose length is %s, which is not a 32-bit integer", vyre_verify_show(k, row, &text));
   else if (!vyre_verify_is_constant(k, row))
     vyre_verify_report(k, buffer, "has a type whose length is %s, which is not made of constants and spec rows",
                        vyre_verify_show(k, row, &text));
@@ -320,7 +320,7 @@ check_length_row(verifier *k, uint32_t buffer, uint32_t row)
 static void
 queue_type(verifier *k, uint32_t buffer, vyre_type_id type)
 {
-  if (type < 256 || !(k->type_facts[type] & TYPE_HAS_ROW) || k->type_seen[type] == buffer || !push(k, type))
+  if (type < 256 || !(k->type_facts[type] & TYPE_HAS_ROW) || k->type_seen[type] == buffer || !push_value(k, type))
     return;
   k->type_seen[type] = buffer;
 }

@@ -1,6 +1,6 @@
-/* The verifier: rows that are values whose type has a rule of its own (ops.def: FREE and OWN), op by op.
+/* The verifier: values whose type follows a rule of their own (ops.def: FREE and OWN), op by op.
  *
- * Operands are present and visible when this is called; rules SAME and BOOL are checked already.
+ * Operands are present and visible. Rules SAME and BOOL are already checked.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -31,9 +31,9 @@ operand_of(const verifier *k, uint32_t row, char which)
   return which == 'a' ? v->a[row] : which == 'b' ? v->b[row] : v->c[row];
 }
 
-/* False, and reports it, if operand `which` is not of the wanted kind. */
+/* Reports an operand that is not of the wanted kind. Returns whether it is. */
 static bool
-want(verifier *k, uint32_t row, char which, bool holds, const char *wanted)
+require(verifier *k, uint32_t row, char which, bool holds, const char *wanted)
 {
   text_buffer text;
   if (!holds)
@@ -43,34 +43,34 @@ want(verifier *k, uint32_t row, char which, bool holds, const char *wanted)
 }
 
 static bool
-want_type(verifier *k, uint32_t row, char which, vyre_type type)
+require_type(verifier *k, uint32_t row, char which, vyre_type type)
 {
   text_buffer text;
   bool holds = type_of(k, operand_of(k, row, which)) == type;
-  return holds || want(k, row, which, false, vyre_verify_type_text(type, &text));
+  return holds || require(k, row, which, false, vyre_verify_type_text(type, &text));
 }
 
 static bool
-want_value(verifier *k, uint32_t row, char which)
+require_value(verifier *k, uint32_t row, char which)
 {
-  return want(k, row, which, type_is_value(type_of(k, operand_of(k, row, which))), "a scalar or vector");
+  return require(k, row, which, type_is_value(type_of(k, operand_of(k, row, which))), "a scalar or vector");
 }
 
 static bool
-want_kind(verifier *k, uint32_t row, char which, bool (*is)(vyre_kind), const char *wanted)
+require_kind(verifier *k, uint32_t row, char which, bool (*is)(vyre_kind), const char *wanted)
 {
-  return want(k, row, which, is(kind_of(k, operand_of(k, row, which))), wanted);
+  return require(k, row, which, is(kind_of(k, operand_of(k, row, which))), wanted);
 }
 
 static bool
-want_index(verifier *k, uint32_t row, char which)
+require_index(verifier *k, uint32_t row, char which)
 {
   vyre_type type = type_of(k, operand_of(k, row, which));
-  return want(k, row, which, type == U32 || type == I32, "an index of type u32 or i32");
+  return require(k, row, which, type == U32 || type == I32, "an index of type u32 or i32");
 }
 
 static void
-want_result(verifier *k, uint32_t row, vyre_type wanted)
+require_result(verifier *k, uint32_t row, vyre_type wanted)
 {
   text_buffer text, other;
   if (type_of(k, row) != wanted)
@@ -94,7 +94,7 @@ vyre_verify_result(verifier *k, uint32_t row)
   typed operands[3], result;
   get_operands(k, row, operands);
   result = result_of(op_of(k, row), operands);
-  want_result(k, row, result.type);
+  require_result(k, row, result.type);
   if (result.type == TUPLE && (v->imm[row] != result.imm || v->imm_hi[row]))
     vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, but %u parts of type byte %u make it 0x%x, 0", v->imm[row],
                        v->imm_hi[row], VYRE_TUPLE_COUNT(result.imm), VYRE_TUPLE_TYPE(result.imm), result.imm);
@@ -110,9 +110,9 @@ check_tuple(verifier *k, uint32_t row)
   const uint32_t parts[3] = {v->a[row], v->b[row], v->c[row]};
   vyre_type type = type_of(k, parts[0]);
   text_buffer text;
-  want_result(k, row, TUPLE);
+  require_result(k, row, TUPLE);
   if (v->imm_hi[row] || count == 0) {
-    vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, which is no count and type of parts", v->imm[row], v->imm_hi[row]);
+    vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, which is not a count and type of parts", v->imm[row], v->imm_hi[row]);
     return;
   }
   for (unsigned i = 0; i < 3; i++) {
@@ -127,15 +127,15 @@ check_tuple(verifier *k, uint32_t row)
       return;
     }
     if (i == 2 && count > 3) {
-      if (!want(k, row, 'c', op_of(k, parts[2]) == VYRE_OP_tuple, "the tuple of the other parts"))
+      if (!require(k, row, 'c', op_of(k, parts[2]) == VYRE_OP_tuple, "the tuple of the other parts"))
         return;
       if (VYRE_TUPLE_COUNT(v->imm[parts[2]]) != count - 2)
         vyre_verify_report(k, row, "has %u parts, but operand c has %u instead of %u", count, VYRE_TUPLE_COUNT(v->imm[parts[2]]),
                            count - 2);
       type = VYRE_TUPLE_TYPE(v->imm[parts[2]]) == type ? type : 0;
     } else {
-      const vyre_kind kind = kind_of(k, parts[i]); /* opaque values and paths are operands of opaque rows alone */
-      if (kind != VYRE_OPAQUE && kind != VYRE_PATH && !want_value(k, row, which))
+      const vyre_kind kind = kind_of(k, parts[i]); /* opaque values and paths are operands of opaque rows only */
+      if (kind != VYRE_OPAQUE && kind != VYRE_PATH && !require_value(k, row, which))
         return;
       type = type_of(k, parts[i]) == type ? type : 0;
     }
@@ -145,7 +145,7 @@ check_tuple(verifier *k, uint32_t row)
                        type ? vyre_verify_type_text(type, &text) : "several types", VYRE_TUPLE_OF(count, type));
 }
 
-/* The type of part `index` of a tuple row whose parts are of several types; 0: not known (an error elsewhere). */
+/* Returns the type of part `index` of a tuple row whose parts have several types, or 0 if it is unknown (an error elsewhere). */
 static vyre_type
 mixed_part(const verifier *k, uint32_t tuple, uint32_t index)
 {
@@ -173,14 +173,14 @@ check_part(verifier *k, uint32_t row)
   const vyre_view *v = k->view;
   uint32_t tuple = v->a[row];
   vyre_type type;
-  if (!want(k, row, 'a', type_of(k, tuple) == TUPLE, "a tuple"))
+  if (!require(k, row, 'a', type_of(k, tuple) == TUPLE, "a tuple"))
     return;
   if (vyre_op_is_opaque(op_of(k, tuple))) {
     const vyre_type_id part = vyre_part_type_id(k->module, (vyre_row){tuple}, v->imm[row]);
     if (part == 0 || v->imm_hi[row])
       vyre_verify_report(k, row, "takes part %u, which its instruction's result does not have", v->imm[row]);
     else
-      want_result(k, row, part < 256 ? (vyre_type)part : VYRE_TYPE(VYRE_OPAQUE, 1));
+      require_result(k, row, part < 256 ? (vyre_type)part : VYRE_TYPE(VYRE_OPAQUE, 1));
     return;
   }
   if (v->imm[row] >= VYRE_TUPLE_COUNT(v->imm[tuple]) || v->imm_hi[row]) {
@@ -193,7 +193,7 @@ check_part(verifier *k, uint32_t row)
   if (VYRE_TYPE_KIND(type) == VYRE_PATH)
     vyre_verify_report(k, row, "takes part %u of a tuple, which is a location in memory", v->imm[row]);
   else if (type)
-    want_result(k, row, type);
+    require_result(k, row, type);
 }
 
 static void
@@ -204,8 +204,8 @@ check_join(verifier *k, uint32_t row)
   text_buffer text;
   vyre_kind kind = kind_of(k, v->a[row]);
   vyre_verify_no_payload(k, row);
-  if (!want_value(k, row, 'a') || !want(k, row, 'b', kind_of(k, v->b[row]) == kind, "the kind of operand a") ||
-      (v->c[row] && !want(k, row, 'c', kind_of(k, v->c[row]) == kind, "the kind of operand a")))
+  if (!require_value(k, row, 'a') || !require(k, row, 'b', kind_of(k, v->b[row]) == kind, "the kind of operand a") ||
+      (v->c[row] && !require(k, row, 'c', kind_of(k, v->c[row]) == kind, "the kind of operand a")))
     return;
   get_operands(k, row, operands);
   if (result_joined_lanes(operands) > 4)
@@ -220,10 +220,10 @@ check_lane(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
   bool literal = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
-  if (!want(k, row, 'a', type_is_value(type_of(k, v->a[row])) && lanes_of(k, v->a[row]) > 1, "a vector"))
+  if (!require(k, row, 'a', type_is_value(type_of(k, v->a[row])) && lanes_of(k, v->a[row]) > 1, "a vector"))
     return;
   if (!literal) {
-    want_index(k, row, 'b');
+    require_index(k, row, 'b');
     vyre_verify_no_payload(k, row);
   } else if (v->imm_hi[row]) {
     vyre_verify_report(k, row, "has a lane literal of more than 32 bits");
@@ -236,10 +236,10 @@ check_insert(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
   vyre_verify_no_payload(k, row);
-  if (!want(k, row, 'a', type_is_value(type_of(k, v->a[row])) && lanes_of(k, v->a[row]) > 1, "a vector"))
+  if (!require(k, row, 'a', type_is_value(type_of(k, v->a[row])) && lanes_of(k, v->a[row]) > 1, "a vector"))
     return;
-  want_type(k, row, 'b', VYRE_TYPE(kind_of(k, v->a[row]), 1));
-  want_index(k, row, 'c');
+  require_type(k, row, 'b', VYRE_TYPE(kind_of(k, v->a[row]), 1));
+  require_index(k, row, 'c');
   vyre_verify_result(k, row);
 }
 
@@ -248,13 +248,13 @@ check_shuffle(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
   uint32_t lanes = lanes_of(k, row), left, right;
-  if (!want_value(k, row, 'a') ||
-      (v->b[row] && !want(k, row, 'b', kind_of(k, v->b[row]) == kind_of(k, v->a[row]), "the kind of operand a")))
+  if (!require_value(k, row, 'a') ||
+      (v->b[row] && !require(k, row, 'b', kind_of(k, v->b[row]) == kind_of(k, v->a[row]), "the kind of operand a")))
     return;
   left = lanes_of(k, v->a[row]);
   right = v->b[row] ? lanes_of(k, v->b[row]) : 0;
   if (lanes < 2)
-    vyre_verify_report(k, row, "makes a scalar, which is what 'lane' is for");
+    vyre_verify_report(k, row, "makes a scalar, for which there is 'lane'");
   for (uint32_t i = 0; i < lanes; i++) {
     uint32_t from = VYRE_SHUFFLE_LANE(v->imm[row], i);
     if (from < 4 ? from >= left : from - 4 >= right)
@@ -263,7 +263,7 @@ check_shuffle(verifier *k, uint32_t row)
   }
   if (((v->imm[row] & 0x8888u) | v->imm_hi[row]) || (v->imm[row] >> (4 * lanes)) != 0)
     vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, with more than its %u lanes", v->imm[row], v->imm_hi[row], lanes);
-  want_result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), lanes));
+  require_result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), lanes));
 }
 
 static void
@@ -272,10 +272,10 @@ check_select(verifier *k, uint32_t row)
   const vyre_view *v = k->view;
   uint32_t lanes = lanes_of(k, v->a[row]);
   vyre_verify_no_payload(k, row);
-  if (!want_value(k, row, 'b') || !want_type(k, row, 'c', type_of(k, v->b[row])))
+  if (!require_value(k, row, 'b') || !require_type(k, row, 'c', type_of(k, v->b[row])))
     return;
-  want(k, row, 'a', kind_of(k, v->a[row]) == VYRE_BOOL && (lanes == 1 || lanes == lanes_of(k, v->b[row])),
-       "a bool, or one for each lane");
+  require(k, row, 'a', kind_of(k, v->a[row]) == VYRE_BOOL && (lanes == 1 || lanes == lanes_of(k, v->b[row])),
+          "a bool, or one for each lane");
   vyre_verify_result(k, row);
 }
 
@@ -297,8 +297,8 @@ check_composition(verifier *k, uint32_t row)
     vyre_verify_no_payload(k, row);
     if (lanes_of(k, row) < 2)
       vyre_verify_report(k, row, "makes a scalar of a scalar");
-    if (want(k, row, 'a', type_is_value(type_of(k, v->a[row])) && lanes_of(k, v->a[row]) == 1, "a scalar"))
-      want_result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), lanes_of(k, row)));
+    if (require(k, row, 'a', type_is_value(type_of(k, v->a[row])) && lanes_of(k, v->a[row]) == 1, "a scalar"))
+      require_result(k, row, VYRE_TYPE(kind_of(k, v->a[row]), lanes_of(k, row)));
     break;
   case VYRE_OP_lane:
     check_lane(k, row);
@@ -328,15 +328,15 @@ check_bitfield(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
   vyre_verify_no_payload(k, row);
-  if (!want_kind(k, row, 'a', vyre_kind_is_int, "an integer"))
+  if (!require_kind(k, row, 'a', vyre_kind_is_int, "an integer"))
     return;
   if (op_of(k, row) == VYRE_OP_bfi) {
-    want_type(k, row, 'b', type_of(k, v->a[row]));
-    want(k, row, 'c', type_of(k, v->c[row]) == TUPLE && v->imm[v->c[row]] == VYRE_TUPLE_OF(2, U32),
-         "a tuple of two u32, offset and count");
+    require_type(k, row, 'b', type_of(k, v->a[row]));
+    require(k, row, 'c', type_of(k, v->c[row]) == TUPLE && v->imm[v->c[row]] == VYRE_TUPLE_OF(2, U32),
+            "a tuple of two u32, offset and count");
   } else {
-    want_type(k, row, 'b', U32);
-    want_type(k, row, 'c', U32);
+    require_type(k, row, 'b', U32);
+    require_type(k, row, 'c', U32);
   }
   vyre_verify_result(k, row);
 }
@@ -346,10 +346,10 @@ check_extended(verifier *k, uint32_t row)
 {
   bool is_signed = op_of(k, row) == VYRE_OP_smulx;
   vyre_kind kind = kind_of(k, k->view->a[row]);
-  if (!want(k, row, 'a', vyre_kind_is_int(kind) && vyre_kind_is_signed(kind) == is_signed,
-            is_signed ? "signed integers" : "unsigned integers"))
+  if (!require(k, row, 'a', vyre_kind_is_int(kind) && vyre_kind_is_signed(kind) == is_signed,
+               is_signed ? "signed integers" : "unsigned integers"))
     return;
-  want_type(k, row, 'b', type_of(k, k->view->a[row]));
+  require_type(k, row, 'b', type_of(k, k->view->a[row]));
   vyre_verify_result(k, row);
 }
 
@@ -361,7 +361,7 @@ check_convert(verifier *k, uint32_t row)
   text_buffer text, other;
   bool right;
   vyre_verify_no_payload(k, row);
-  if (!want_kind(k, row, 'a', is_number, "integers or floats"))
+  if (!require_kind(k, row, 'a', is_number, "integers or floats"))
     return;
   right = is_number(VYRE_TYPE_KIND(to));
   if (op_of(k, row) == VYRE_OP_convert)
@@ -379,14 +379,14 @@ check_pack(verifier *k, uint32_t row)
   const vyre_opcode op = op_of(k, row);
   const uint32_t lanes = op == VYRE_OP_packsnorm4x8 || op == VYRE_OP_packunorm4x8 ? 4 : 2;
   vyre_verify_no_payload(k, row);
-  want_type(k, row, 'a', op <= VYRE_OP_packhalf2x16 ? VYRE_TYPE(VYRE_F32, lanes) : U32);
+  require_type(k, row, 'a', op <= VYRE_OP_packhalf2x16 ? VYRE_TYPE(VYRE_F32, lanes) : U32);
   vyre_verify_result(k, row);
 }
 
 static void
 check_split_float(verifier *k, uint32_t row)
 {
-  if (want_kind(k, row, 'a', vyre_kind_is_float, "floats"))
+  if (require_kind(k, row, 'a', vyre_kind_is_float, "floats"))
     vyre_verify_result(k, row);
 }
 
@@ -394,59 +394,59 @@ static void
 check_ldexp(verifier *k, uint32_t row)
 {
   vyre_verify_no_payload(k, row);
-  if (!want_kind(k, row, 'a', vyre_kind_is_float, "floats"))
+  if (!require_kind(k, row, 'a', vyre_kind_is_float, "floats"))
     return;
-  want_type(k, row, 'b', VYRE_TYPE(VYRE_I32, lanes_of(k, k->view->a[row])));
+  require_type(k, row, 'b', VYRE_TYPE(VYRE_I32, lanes_of(k, k->view->a[row])));
   vyre_verify_result(k, row);
 }
 
 /* ---- vectors and matrices ------------------------------------------------------------------------------------------------ */
 
-/* Columns and their type, if the operand is a matrix. */
+/* Returns the columns of an operand and their type. Reports an operand that is not a matrix. */
 static bool
-want_matrix(verifier *k, uint32_t row, char which, uint32_t *out_columns, vyre_type *out_column)
+require_matrix(verifier *k, uint32_t row, char which, uint32_t *out_columns, vyre_type *out_column)
 {
   uint32_t x = operand_of(k, row, which);
   *out_columns = VYRE_TUPLE_COUNT(k->view->imm[x]);
   *out_column = VYRE_TUPLE_TYPE(k->view->imm[x]);
-  return want(k, row, which,
-              type_of(k, x) == TUPLE && *out_columns >= 2 && *out_columns <= 4 && vyre_kind_is_float(VYRE_TYPE_KIND(*out_column)) &&
-                  VYRE_TYPE_LANES(*out_column) >= 2,
-              "a matrix: a tuple of 2 to 4 columns of floats");
+  return require(k, row, which,
+                 type_of(k, x) == TUPLE && *out_columns >= 2 && *out_columns <= 4 &&
+                     vyre_kind_is_float(VYRE_TYPE_KIND(*out_column)) && VYRE_TYPE_LANES(*out_column) >= 2,
+                 "a matrix: a tuple of 2 to 4 columns of floats");
 }
 
 static bool
-want_float_vector(verifier *k, uint32_t row, char which)
+require_float_vector(verifier *k, uint32_t row, char which)
 {
   uint32_t x = operand_of(k, row, which);
-  return want(k, row, which, vyre_kind_is_float(kind_of(k, x)) && lanes_of(k, x) > 1, "a vector of floats");
+  return require(k, row, which, vyre_kind_is_float(kind_of(k, x)) && lanes_of(k, x) > 1, "a vector of floats");
 }
 
-/* Whether the operands are those of the op. */
+/* Checks the operands of a matrix op. */
 static bool
-want_matrices(verifier *k, uint32_t row)
+require_matrices(verifier *k, uint32_t row)
 {
   uint32_t columns, others;
   vyre_type column, other;
   if (op_of(k, row) == VYRE_OP_vecmat) {
-    if (!want_matrix(k, row, 'b', &columns, &column))
+    if (!require_matrix(k, row, 'b', &columns, &column))
       return false;
-    want_type(k, row, 'a', column);
+    require_type(k, row, 'a', column);
     return true;
   }
-  if (!want_matrix(k, row, 'a', &columns, &column))
+  if (!require_matrix(k, row, 'a', &columns, &column))
     return false;
   switch (op_of(k, row)) {
   case VYRE_OP_matvec:
-    want_type(k, row, 'b', VYRE_TYPE(VYRE_TYPE_KIND(column), columns));
+    require_type(k, row, 'b', VYRE_TYPE(VYRE_TYPE_KIND(column), columns));
     return true;
   case VYRE_OP_matmat:
-    return want_matrix(k, row, 'b', &others, &other) &&
-           want(k, row, 'b', VYRE_TYPE_LANES(other) == columns, "a matrix of as many rows as operand a has columns");
+    return require_matrix(k, row, 'b', &others, &other) &&
+           require(k, row, 'b', VYRE_TYPE_LANES(other) == columns, "a matrix of as many rows as operand a has columns");
   case VYRE_OP_transpose:
     return true;
   default: /* determinant, inverse */
-    return want(k, row, 'a', VYRE_TYPE_LANES(column) == columns, "a square matrix");
+    return require(k, row, 'a', VYRE_TYPE_LANES(column) == columns, "a square matrix");
   }
 }
 
@@ -454,7 +454,7 @@ static void
 check_matrix(verifier *k, uint32_t row)
 {
   const vyre_opcode op = op_of(k, row);
-  if (!want_matrices(k, row))
+  if (!require_matrices(k, row))
     return;
   vyre_verify_result(k, row);
   if (op == VYRE_OP_matvec || op == VYRE_OP_vecmat || op == VYRE_OP_determinant)
@@ -469,33 +469,33 @@ check_vector(verifier *k, uint32_t row)
   vyre_type type = type_of(k, v->a[row]);
   switch (op) {
   case VYRE_OP_outer:
-    if (want_float_vector(k, row, 'a') && want_float_vector(k, row, 'b') &&
-        want(k, row, 'b', kind_of(k, v->b[row]) == VYRE_TYPE_KIND(type), "the kind of operand a"))
+    if (require_float_vector(k, row, 'a') && require_float_vector(k, row, 'b') &&
+        require(k, row, 'b', kind_of(k, v->b[row]) == VYRE_TYPE_KIND(type), "the kind of operand a"))
       vyre_verify_result(k, row);
     return;
   case VYRE_OP_cross: /* SAME */
-    want(k, row, 'a', VYRE_TYPE_LANES(type) == 3, "vectors of 3 lanes");
+    require(k, row, 'a', VYRE_TYPE_LANES(type) == 3, "vectors of 3 lanes");
     return;
   case VYRE_OP_dot:
-    if (!want_float_vector(k, row, 'a') || !want_type(k, row, 'b', type))
+    if (!require_float_vector(k, row, 'a') || !require_type(k, row, 'b', type))
       return;
     break;
   case VYRE_OP_norm:
   case VYRE_OP_distance:
-    if (!want_kind(k, row, 'a', vyre_kind_is_float, "floats") || (op == VYRE_OP_distance && !want_type(k, row, 'b', type)))
+    if (!require_kind(k, row, 'a', vyre_kind_is_float, "floats") || (op == VYRE_OP_distance && !require_type(k, row, 'b', type)))
       return;
     break;
   default: /* refract */
-    if (!want_kind(k, row, 'a', vyre_kind_is_float, "floats") || !want_type(k, row, 'b', type))
+    if (!require_kind(k, row, 'a', vyre_kind_is_float, "floats") || !require_type(k, row, 'b', type))
       return;
-    want_type(k, row, 'c', VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
+    require_type(k, row, 'c', VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
     break;
   }
   vyre_verify_result(k, row);
   vyre_verify_no_payload(k, row);
 }
 
-/* The words of a module, and nothing beside them in the program. */
+/* Checks that the row holds the words of a module, and is directly in its program. */
 static void
 check_verbatim(verifier *k, uint32_t row)
 {
@@ -536,7 +536,7 @@ vyre_verify_value(verifier *k, uint32_t row)
   case VYRE_OP_any:
   case VYRE_OP_all:
     vyre_verify_no_payload(k, row);
-    want(k, row, 'a', kind_of(k, k->view->a[row]) == VYRE_BOOL && lanes_of(k, k->view->a[row]) > 1, "a vector of bool");
+    require(k, row, 'a', kind_of(k, k->view->a[row]) == VYRE_BOOL && lanes_of(k, k->view->a[row]) > 1, "a vector of bool");
     vyre_verify_result(k, row);
     break;
   case VYRE_OP_convert:

@@ -1,8 +1,8 @@
 /* The verifier: errors, operands, types by rule, and the entry points.
  *
- * Links and positions first (links.c), which gives order numbers; then each row once in id order, so that errors come out
- * sorted but for those of the walk.  Whether an operand is visible is two comparisons of order numbers: it is before its user,
- * and its user is within the region that it is in.  O(rows), and what labels of a switch and members of a struct need for sorting.
+ * links.c checks links and positions first and assigns order numbers. Then each row is checked once in id order, so that all errors
+ * but those of the walk are found in order. An operand is visible if it precedes its user and its region contains the user, which
+ * are two comparisons of order numbers. O(rows), and the cost of sorting a switch's labels and a struct's members.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -46,7 +46,7 @@ vyre_verify_type_text(vyre_type type, text_buffer *buffer)
   if (kind == VYRE_OPAQUE)
     return "an opaque value";
   if (kind >= VYRE_KIND__COUNT)
-    snprintf(buffer->text, sizeof buffer->text, "type byte %u, which is no type", type);
+    snprintf(buffer->text, sizeof buffer->text, "type byte %u, which is not a type", type);
   else if (VYRE_TYPE_LANES(type) > 1)
     snprintf(buffer->text, sizeof buffer->text, "%sx%u", kinds[kind], VYRE_TYPE_LANES(type));
   else
@@ -162,7 +162,7 @@ report_invisible(verifier *k, uint32_t row, char which, uint32_t x)
   uint32_t around = k->view->parent[x];
   vyre_verify_show(k, x, &name);
   if (op_of(k, x) == VYRE_OP_program || program_of(k, x) != program_of(k, row))
-    vyre_verify_report(k, row, "operand %c is %s of another program", which, name.text);
+    vyre_verify_report(k, row, "operand %c is %s, which is in another program", which, name.text);
   else if (k->order[x] >= k->order[row])
     vyre_verify_report(k, row, "operand %c is %s, which is not before it", which, name.text);
   else
@@ -170,7 +170,7 @@ report_invisible(verifier *k, uint32_t row, char which, uint32_t x)
                        vyre_verify_show(k, around, &region));
 }
 
-/* Which operands may be missing, a bit each. */
+/* Returns the operands that may be missing, a bit for each. */
 static unsigned
 optional_operands(vyre_opcode op, unsigned flags)
 {
@@ -230,8 +230,8 @@ check_operand(verifier *k, uint32_t row, unsigned which, uint32_t x)
   return true;
 }
 
-/* Whether check_operand has nothing to say of it, as a rule; false means nothing.  Numbers of rows that are not reached are no
- * smaller than any number, less one. */
+/* Returns true only if check_operand would report nothing; false decides nothing. For a row that is not reached, the order number
+ * less one is not smaller than that of any row. */
 static inline bool
 operand_is_plain(const verifier *k, uint32_t row, unsigned which, uint32_t x)
 {
@@ -245,7 +245,7 @@ operand_is_plain(const verifier *k, uint32_t row, unsigned which, uint32_t x)
   return VYRE_ROW_OP(word) != VYRE_OP_var || (which == 0 && (op_of(k, row) == VYRE_OP_get || op_of(k, row) == VYRE_OP_set));
 }
 
-/* The same of check_operands. */
+/* Does the same for check_operands. */
 static inline bool
 operands_are_plain(const verifier *k, uint32_t row, const vyre_op_info *info)
 {
@@ -259,7 +259,7 @@ operands_are_plain(const verifier *k, uint32_t row, const vyre_op_info *info)
   return c ? count == 3 && operand_is_plain(k, row, 2, c) : count < 3 || VYRE_ROW_OP(word) == VYRE_OP_join;
 }
 
-/* Presence and visibility of a row's operands. */
+/* Checks that a row's operands are present and visible. */
 static bool
 check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
 {
@@ -320,7 +320,7 @@ vyre_verify_no_payload(verifier *k, uint32_t row)
                        vyre_op_infos[op_of(k, row)].text);
 }
 
-/* Rules SAME and BOOL. */
+/* Checks rules SAME and BOOL. */
 static void
 check_uniform(verifier *k, uint32_t row, const vyre_op_info *info)
 {
@@ -357,13 +357,13 @@ check_flags(verifier *k, uint32_t row, const vyre_op_info *info)
       vyre_op_is_opaque(op) || (op >= VYRE_OP_load && op <= VYRE_OP_copy) || op == VYRE_OP_async_copy || vyre_op_is_atomic(op);
   uint32_t count;
   if (flags & 128u)
-    vyre_verify_report(k, row, "has flag bit 7, which means nothing");
+    vyre_verify_report(k, row, "has flag bit 7, which is undefined");
   if ((flags & VYRE_ROW_IMM) && !(info->flags & VYRE_OP_TAKES_IMM)) {
     vyre_verify_report(k, row, "has a literal operand, but a '%s' takes none", info->text);
     return false;
   }
   if ((flags & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) && !memory)
-    vyre_verify_report(k, row, "is %s, but a '%s' is no access to memory", flags & VYRE_ROW_VOLATILE ? "volatile" : "coherent",
+    vyre_verify_report(k, row, "is %s, but a '%s' does not access memory", flags & VYRE_ROW_VOLATILE ? "volatile" : "coherent",
                        info->text);
   if ((flags & (VYRE_ROW_EXACT | VYRE_ROW_RELAXED | VYRE_ROW_NONUNIFORM)) && op < VYRE_OP_at && op != VYRE_OP_const)
     vyre_verify_report(k, row, "is exact, relaxed or nonuniform (flags 0x%x), but a '%s' computes nothing", flags, info->text);
@@ -396,7 +396,7 @@ check_row(verifier *k, uint32_t row)
     return;
   if (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL) {
     check_uniform(k, row, info);
-    if (VYRE_ROW_OP(word) >= VYRE_OP_gid && VYRE_ROW_OP(word) != VYRE_OP_cross) /* that is all there is to them */
+    if (VYRE_ROW_OP(word) >= VYRE_OP_gid && VYRE_ROW_OP(word) != VYRE_OP_cross) /* these ops have no other rules */
       return;
   }
   if (VYRE_ROW_OP(word) < VYRE_OP_at)
@@ -434,7 +434,7 @@ verify_all(verifier *k)
   vyre_verify_free(k, k->stack, k->stack_capacity * sizeof(uint32_t));
 }
 
-/* Keys are what to sort by in the upper half, the index in the list in the lower: stable. */
+/* Compares sort keys: the criterion in the upper half, the index in the list in the lower, so that sorting is stable. */
 static int
 by_key(const void *left, const void *right)
 {

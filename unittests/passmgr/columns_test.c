@@ -197,7 +197,7 @@ TEST(a_change_ends_them)
 TEST(a_column_that_is_wrongly_preserved_is_named)
 {
   fails(vyre_plugin_query_v1, "user,lie",
-        "the hash of @p (program) is said to be 3, but it is 65539\n"
+        "the hash of @p (program) is recorded as 3, but it is 65539\n"
         "  as 'lie' left it, which says that it preserves that analysis\n"
         "  in pass 'lie', run 2 of the pipeline");
 }
