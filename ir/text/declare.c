@@ -1,4 +1,4 @@
-/* The declarations at the top of a program: spec, buffer, var, workgroup.
+/* Parses the declarations at the top of a program: spec, buffer, var, workgroup.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/subgroup.h"
@@ -47,7 +47,8 @@ finish_declaration(text_parser *p, const text_token *name, vyre_row row)
     text_no_memory(p);
     return false;
   }
-  if (p->computed && !p->in_body && !p->call) { /* the builder would put it before them, and the print would differ from the text */
+  /* the builder inserted it before the computed rows, and the printed order would differ from the text */
+  if (p->computed && !p->in_body && !p->call) {
     vyre_row_unlink(p->module, row);
     vyre_row_insert(p->module, row, (vyre_row){p->program}, VYRE_NONE);
   }
@@ -82,7 +83,7 @@ text_parse_spec(text_parser *p)
   return finish_declaration(p, &name, vyre_build_spec(&p->builder, type, bits, id));
 }
 
-/* One of a function begins as zero each time that it is called, not once. */
+/* A var in a function is set to zero at each call, because calls are inlined and may be in a loop. */
 bool
 text_parse_var(text_parser *p)
 {
@@ -121,6 +122,7 @@ text_parse_workgroup(text_parser *p)
 
 /* ---- initializers ---- */
 
+/* Parses `[a, b, ...]`, the literals of all scalars of the type in layout order. */
 static bool
 parse_initializer(text_parser *p, vyre_type_id type, uint32_t *out)
 {
@@ -177,7 +179,7 @@ typedef struct buffer_words {
   bool has_set, has_binding;
 } buffer_words;
 
-/* `set(0)`; a buffer may also be followed by the statement `set %var, ...`. */
+/* Returns whether the current token begins `set(0)`, and not the statement `set %var, ...` after the buffer. */
 static bool
 is_set_number(const text_parser *p)
 {
@@ -237,7 +239,7 @@ text_parse_buffer(text_parser *p)
   if (!bound && (words.has_set || words.has_binding))
     text_error(p, name.start, name.length, NULL, "a %s buffer has no set and binding", text_space_words[words.space]);
   if (text_is_mark(p, '=')) {
-    if (words.space == VYRE_SPACE_WORKGROUP) { /* zero, whatever it is */
+    if (words.space == VYRE_SPACE_WORKGROUP) { /* the initializer is zero for every type */
       text_lex(&p->lexer);
       if (!text_expect_mark(p, '['))
         return false;

@@ -1,6 +1,6 @@
-/* Messages of the parser, and the small steps over tokens that make most of them.
+/* Error messages of the parser, and the token functions that report most of them.
  *
- * Lines and columns are counted only when there is something to say: O(text) a message, of which there are 20.
+ * Lines and columns are computed only for messages. This is O(text) for each of at most 20 messages.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "literal.h"
@@ -48,7 +48,7 @@ emit(text_parser *p, uint32_t start, uint32_t length, const char *fix, const cha
     p->diagnostics.emit(p->diagnostics.user, &diagnostic);
 }
 
-/* Bytes that would harm a terminal become '?'. */
+/* Replaces control characters, which could change the state of a terminal, by '?'. */
 static void
 make_printable(char *text)
 {
@@ -85,7 +85,8 @@ text_error_token(text_parser *p, const char *fix, const char *format, ...)
   return text_error(p, p->lexer.token.start, p->lexer.token.length, fix, "%s", message);
 }
 
-/* If a list of words was expected, the nearest one to the word that was found. */
+/* Returns a fix with the word of the list `what` that is most similar to the current token, or NULL. `what` is not a list if it
+ * begins with "a" or "the". */
 static const char *
 suggest_word(const text_parser *p, const char *what, char fix[96])
 {

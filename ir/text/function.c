@@ -1,8 +1,8 @@
-/* Functions: a shorthand of the text, put in wherever they are called.
+/* Functions exist only in the text: the parser inlines each call.
  *
- * A call parses the function's body again, in a scope of its own that holds the parameters.  A declaration parses it once too, in a
- * program that is thrown away, so that errors are found, and said once, where they are.  How much text one program may put in is
- * limited, as calls of calls multiply.
+ * A call parses the function's body again, in a new scope that contains the parameters. The declaration parses the body once, into
+ * a temporary program, so that its errors are reported once and at their position. The amount of inlined text is limited for each
+ * program because nested calls multiply.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
@@ -40,7 +40,7 @@ parse_parameter(text_parser *p)
   return true;
 }
 
-/* After the opening brace: finds the end, and whether a jump in it needs a block to leave. */
+/* Skips the body after its opening brace, and determines whether a jump in it needs an enclosing block to leave. */
 static bool
 scan_body(text_parser *p, text_function *function, uint32_t brace)
 {
@@ -105,7 +105,7 @@ parse_head(text_parser *p, text_function *function)
   return true;
 }
 
-/* ---- putting a body in ---- */
+/* ---- inlining ---- */
 
 static bool
 bind_parameters(text_parser *p, const text_function *function, const uint32_t *rows)
@@ -123,7 +123,7 @@ bind_parameters(text_parser *p, const text_function *function, const uint32_t *r
   return true;
 }
 
-/* The parser is in the body now; its results go to `call`. */
+/* Parses a body into the current region and stores its result in `call`. */
 static void
 parse_body(text_parser *p, const text_function *function, text_call *call)
 {
@@ -159,6 +159,7 @@ parse_body(text_parser *p, const text_function *function, text_call *call)
   }
 }
 
+/* Inlines function `index`, called with `rows`, and sets `out` to its result. Returns false if parsing must stop. */
 static bool
 put_in(text_parser *p, uint32_t index, const uint32_t *rows, text_operand *out)
 {
@@ -200,7 +201,7 @@ put_in(text_parser *p, uint32_t index, const uint32_t *rows, text_operand *out)
   return !p->stop;
 }
 
-/* Parses the body for its errors alone. */
+/* Parses the body into a temporary program to report its errors. */
 static void
 check(text_parser *p, uint32_t index)
 {
@@ -211,7 +212,7 @@ check(text_parser *p, uint32_t index)
   p->program = program.id;
   p->scope = p->program_scope = p->next_scope++;
   p->inlined = 0;
-  p->in_body = true; /* nothing is declared there */
+  p->in_body = true; /* the body has no declarations */
   text_symbols_forget(&p->names, p->scope);
   for (uint32_t i = 0; i < function.parameter_count; i++) {
     const text_parameter *parameter = &p->parameters[function.first_parameter + i];
@@ -320,7 +321,7 @@ text_parse_call(text_parser *p, bool is_statement, text_operand *out)
   if (bad) {
     out->bad = true;
     out->type = function.result;
-  } else { /* the stack may move while the body is parsed, but the parameters are bound first */
+  } else { /* the body may move the stack, but the parameters are bound before it is parsed */
     good = put_in(p, index, p->stack.data + base, out);
   }
   p->stack.count = base;

@@ -1,4 +1,4 @@
-/* The words of hints after `if`, `switch`, `for` and `loop`: `loop unroll partial_count(4) {`.
+/* The hints after `if`, `switch`, `for` and `loop`, as in `loop unroll partial_count(4) {`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"

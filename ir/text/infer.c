@@ -1,6 +1,6 @@
-/* The types of rows whose text says none: table/result.c, and what a location in memory holds.
+/* Infers the type of a row from its operands: by table/result.c, or the type of the location for accesses to memory.
  *
- * Checks of the operands only what their result follows from; the verifier checks the rest.
+ * Only operands that determine the result are checked; the verifier checks the rest.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
@@ -33,7 +33,7 @@ text_part_type(const text_parser *p, uint32_t tuple, uint32_t part)
   return type < 256 ? (vyre_type)type : VYRE_TYPE(VYRE_OPAQUE, 1);
 }
 
-/* False after a message. */
+/* Returns false after reporting an error. */
 static bool
 check_matrix(text_parser *p, const text_token *at, const text_operand *operand)
 {
@@ -45,7 +45,7 @@ check_matrix(text_parser *p, const text_token *at, const text_operand *operand)
                     (int)at->length, p->lexer.text + at->start, text_describe(p, operand, text));
 }
 
-/* The scalar or vector that a path reaches. */
+/* Determines the scalar or vector type of the location. Returns false after reporting an error. */
 static bool
 infer_access(text_parser *p, const text_token *at, const text_operand *path, vyre_type *out_type)
 {
@@ -63,7 +63,7 @@ infer_access(text_parser *p, const text_token *at, const text_operand *path, vyr
   return true;
 }
 
-/* The types and positions of location and value are both known here. */
+/* Checks that the type of the value is the type of the location. */
 static bool
 check_store(text_parser *p, const text_token *at, const text_operand *operands)
 {
@@ -76,7 +76,7 @@ check_store(text_parser *p, const text_token *at, const text_operand *operands)
                                                  vyre_text_type(place, place_text), vyre_text_type(operands[1].type, value_text));
 }
 
-/* What the result follows from; false after a message. */
+/* Checks the operands that determine the result. Returns false after reporting an error. */
 static bool
 check_operands(text_parser *p, vyre_opcode op, const text_token *at, const text_operand *operands, const typed types[3])
 {

@@ -1,4 +1,4 @@
-/* The layout that is meant where the text gives none: std430's.  Parser and printer ask here, so that what is left out comes back.
+/* The default layout, which is std430. Parser and printer share it, so that a printed module has the same layout when parsed again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"

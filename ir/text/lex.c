@@ -1,13 +1,13 @@
-/* Tokens of `.vir` text.
+/* The lexer of `.vir` text: one pass, without allocations.
  *
- * A token is a position in the text; literal.c reads the value of a number.  One pass, no memory.
+ * A token is a range of the text; literal.c converts numbers to values.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lex.h"
 
 #include <string.h>
 
-#define WORD  1u /* may be in an identifier */
+#define WORD  1u /* may occur in an identifier */
 #define DIGIT 2u
 #define SPACE 4u
 #define MARK  8u
@@ -131,7 +131,7 @@ skip_space(text_lexer *lexer)
   lexer->token.first_on_line = first;
 }
 
-/* A quoted text from its opening quote on. */
+/* Lexes a quoted text, starting at its opening quote. */
 static void
 lex_quoted(text_lexer *lexer, uint32_t quote)
 {
@@ -196,7 +196,7 @@ lex_name(text_lexer *lexer)
   }
 }
 
-/* Everything that may belong to a number: letters, digits, dots, a sign after an exponent's letter. */
+/* Lexes all characters that may belong to a number: letters, digits, dots, and a sign after the letter of an exponent. */
 static void
 lex_number(text_lexer *lexer)
 {
@@ -240,7 +240,7 @@ lex_bad_byte(text_lexer *lexer)
   lexer->token.kind = TOKEN_BAD;
   lexer->token.problem = "unexpected character";
   do {
-    lexer->cursor++; /* a UTF-8 character is one */
+    lexer->cursor++; /* skips a whole UTF-8 character */
   } while (lexer->cursor < lexer->length && ((uint8_t)lexer->text[lexer->cursor] & 0xc0u) == 0x80u);
 }
 

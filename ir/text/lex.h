@@ -1,4 +1,4 @@
-/* Tokens of `.vir` text, made one at a time from the text itself: no copy, no list.
+/* The lexer of `.vir` text. It produces one token at a time and neither copies the text nor allocates.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_LEX_H
@@ -16,37 +16,37 @@ typedef enum text_token_kind {
   TOKEN_NUMBER, /* 12, 2.0f32, -1i32, nan(0x7fc00000)f32 */
   TOKEN_ARROW,  /* -> */
   TOKEN_MARK,   /* one of { } ( ) [ ] , : = . */
-  TOKEN_BAD,    /* `problem` says what */
+  TOKEN_BAD,    /* `problem` describes the error */
 } text_token_kind;
 
 typedef struct text_token {
   text_token_kind kind;
   char mark;
   bool first_on_line;
-  uint32_t start, length;     /* the whole token in the text */
-  uint32_t name, name_length; /* names and strings: without sigil and quotes */
-  bool escaped;               /* the name holds backslashes */
-  uint32_t number;            /* NUMBERED */
+  uint32_t start, length;     /* range of the whole token, bytes in the text */
+  uint32_t name, name_length; /* range without sigil and quotes, for names and strings */
+  bool escaped;               /* the name contains escapes */
+  uint32_t number;            /* for TOKEN_NUMBERED */
   const char *problem;
 } text_token;
 
 typedef struct text_lexer {
   const char *text;
   uint32_t length;
-  uint32_t cursor; /* after `token` */
-  uint32_t behind; /* end of the token before it */
+  uint32_t cursor; /* position after `token` */
+  uint32_t behind; /* end of the previous token */
   text_token token;
 } text_lexer;
 
-/* Makes the next token the current one. */
+/* Advances to the next token. */
 void text_lex(text_lexer *lexer);
 bool text_is_word_byte(char byte); /* letters, digits, _ and $ */
 bool text_is_identifier(const char *text, size_t length);
-/* As an identifier, but dots may follow the first letter. */
+/* Like text_is_identifier, but dots may follow the first letter. */
 bool text_is_dotted(const char *text, size_t length);
-/* Takes the escapes out of a name; `out` has room for `length` bytes.  Returns the new length. */
+/* Writes a name without its escapes into `out`, which has room for `length` bytes. Returns the new length. */
 uint32_t text_unescape(const char *text, uint32_t length, char *out);
-/* A byte as it is written in a quoted name, not terminated; how many bytes. */
+/* Writes a byte in the form that a quoted name uses, without a terminating zero. Returns the number of bytes. */
 uint32_t text_escape(char byte, char out[8]);
 
 #endif

@@ -1,8 +1,9 @@
-/* Scalar types and literals, to and from text, bit for bit.
+/* Converts scalar types and literals to and from text without loss.
  *
- * Decimal floats are read and written without rounding errors: numbers of few digits by one exact operation, all others by the C
- * library in the "C" locale.  A float is printed as the shortest decimal that reads back as the same bits; f16 is read by way of
- * f64, which can be off by one step only for decimals of more than 17 digits that lie within 2^-53 of the middle between two f16.
+ * Decimal floats are converted without rounding errors: short numbers by one exact operation, all others by the C library in the
+ * "C" locale. A float is printed as the shortest decimal that converts back to the same bits. An f16 is converted from an f64. The
+ * result can differ from the correctly rounded one by one step, but only for decimals with more than 17 digits that lie within
+ * 2^-53 of the midpoint between two f16.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "literal.h"
@@ -102,7 +103,7 @@ half_value(uint32_t bits)
   return bits & 0x8000u ? -value : value;
 }
 
-/* Rounded to nearest even; 0x7c00 if it does not fit. */
+/* Rounds to the nearest half, ties to even. Returns infinity if the value is too large. */
 static uint32_t
 half_bits(double value)
 {
@@ -116,22 +117,22 @@ half_bits(double value)
   frexp(value, &exponent);
   if (exponent < -13)
     exponent = -13;
-  double scaled = nearbyint(ldexp(value, 11 - exponent)); /* up to 2048, exact */
+  double scaled = nearbyint(ldexp(value, 11 - exponent)); /* at most 2048, exact */
   uint32_t steps = (uint32_t)scaled;
   if (exponent == -13)
-    return sign | steps; /* denormal, or the first normal */
+    return sign | steps; /* a denormal, or the smallest normal number */
   return sign | (((uint32_t)(exponent + 13) << 10) + steps);
 }
 
 /* ---- reading floats ---- */
 
-/* Exact, all of them. */
+/* These powers are exact. */
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 #define MOST_POWER 22
 
-/* The f32 nearest to the number that was rounded to `value`.  False: rounding twice may differ, because `value` is halfway between
- * two f32 or at the end of their range. */
+/* Converts `value`, a number rounded to f64, to the f32 nearest to the number. Returns false if double rounding could change the
+ * result: `value` lies halfway between two f32 or near the ends of their range. */
 static bool
 round_to_f32(double value, uint32_t *out)
 {
@@ -144,7 +145,8 @@ round_to_f32(double value, uint32_t *out)
   return true;
 }
 
-/* m 10^e, if that is one rounding of exact operands. */
+/* Converts a number with few digits by one division, which rounds once because both operands are exact. Returns false for other
+ * numbers. */
 static bool
 read_short_float(const char *text, uint32_t length, vyre_kind kind, uint64_t *out)
 {
@@ -179,7 +181,8 @@ read_short_float(const char *text, uint32_t length, vyre_kind kind, uint64_t *ou
   return kind == VYRE_F64;
 }
 
-/* The number in "C" locale; NaN: not read to its end. */
+/* Converts a number by the C library. Sets *out_range to whether the result is finite, and *out_good to whether the whole text was
+ * converted. */
 static uint64_t
 read_long_float(const char *text, uint32_t length, vyre_kind kind, bool *out_range, bool *out_good)
 {
@@ -210,7 +213,7 @@ read_long_float(const char *text, uint32_t length, vyre_kind kind, bool *out_ran
   return bits;
 }
 
-/* digits [. digits] [e digits], or 0x digits [. digits] p digits: the C library accepts more. */
+/* Returns whether the text is digits [. digits] [e digits] or 0x digits [. digits] p digits. The C library accepts more forms. */
 static bool
 is_float_number(const char *text, uint32_t length)
 {
@@ -283,7 +286,7 @@ read_int(const char *text, uint32_t length, vyre_kind kind, uint64_t *out)
   return LITERAL_GOOD;
 }
 
-/* Where the type begins: after the digits, the fraction and the exponent. */
+/* Returns the offset of the type, after digits, fraction and exponent. */
 static uint32_t
 find_type(const char *text, uint32_t length)
 {
@@ -332,7 +335,7 @@ read_nan(const char *text, uint32_t length, text_literal *out)
   return fits && magnitude > infinity_bits(kind) ? LITERAL_GOOD : LITERAL_NAN_BITS;
 }
 
-/* "true", "false", "inff32": a word and then lanes or a type. */
+/* Reads "true", "false", "inf" or "-inf" and the lanes or the type after it. */
 static text_literal_problem
 read_word(const char *text, uint32_t length, text_literal *out)
 {
@@ -417,7 +420,7 @@ text_write_type(vyre_type type, char *out)
   return length;
 }
 
-/* digits d1 d2 ... and the position of the point: 0.d1d2... 10^point. */
+/* Writes 0.d1d2... 10^point, where d1, d2, ... are the `count` digits. Returns the length. */
 static uint32_t
 write_decimal(const char *digits, uint32_t count, int point, char *out)
 {
@@ -449,7 +452,7 @@ write_decimal(const char *digits, uint32_t count, int point, char *out)
   return size;
 }
 
-/* The shortest of the printf forms that reads back as `bits`. */
+/* Writes the first printf form, by increasing precision, that converts back to `bits`. */
 static uint32_t
 write_long_float(double value, uint64_t bits, vyre_kind kind, char *out)
 {
@@ -479,18 +482,18 @@ write_long_float(double value, uint64_t bits, vyre_kind kind, char *out)
   return write_decimal(digits, count, exponent + 1, out);
 }
 
-/* The shortest decimal of an f32, from the first number of digits that gives one; 0: not known without more precision. */
+/* Writes the shortest decimal of an f32. Returns 0 if doubles are not precise enough to determine it. */
 static uint32_t
 write_short_float(double value, uint32_t bits, char *out)
 {
   int exponent;
   frexp(value, &exponent);
-  int place = (exponent - 1) * 30103 / 100000 - (exponent < 1); /* of the first digit, or one less */
+  int place = (exponent - 1) * 30103 / 100000 - (exponent < 1); /* decimal exponent of the first digit, or one less */
   for (int power = -1 - place; power <= 9 - place; power++) {
     if (power > MOST_POWER || power < -MOST_POWER)
       return 0;
     double scaled = power < 0 ? value / powers[-power] : value * powers[power], digits = rint(scaled);
-    if (fabs(digits - scaled) > scaled * 0x1p-24) /* further than the next f32 is */
+    if (fabs(digits - scaled) > scaled * 0x1p-24) /* further away than the adjacent f32 */
       continue;
     uint32_t read;
     if (digits > 0x1p53 || fabs(digits - scaled) == 0.5 ||

@@ -1,6 +1,6 @@
-/* Ops: their operands, flags, types, orders and decorations, by the op table.
+/* Parses ops by the op table: operands, flags, types, memory orders and decorations.
  *
- * Only ops whose text differs have a case of their own: const, at, part, tuple, shuffle, and those that are statements.
+ * Ops with a syntax of their own have special cases: const, at, part, tuple, shuffle, opaque ops and invocation ids.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* ---- finding ops by text ---- */
+/* ---- op names ---- */
 
 static uint32_t
 hash_op(const char *text, uint32_t length)
@@ -120,7 +120,7 @@ text_parse_order(text_parser *p, vyre_opcode op, uint32_t *out)
   return true;
 }
 
-/* deco(decoration, operands...) ...: kept as the decoration, the count and the operands. */
+/* Parses `deco(decoration, operands...)`, repeated. Each is stored as the decoration, the number of operands and the operands. */
 bool
 text_parse_decorations(text_parser *p, uint32_t row)
 {
@@ -143,7 +143,7 @@ text_parse_decorations(text_parser *p, uint32_t row)
   return good;
 }
 
-/* ---- operands by the table ---- */
+/* ---- operands by the op table ---- */
 
 typedef struct op_reader {
   vyre_opcode op;
@@ -152,10 +152,10 @@ typedef struct op_reader {
   bool is_statement;
   uint32_t flags;
   text_operand operands[3];
-  uint32_t count; /* of operands, also of those beyond three */
-  uint32_t lanes; /* shuffle: its numbers, packed; else the one number after the operands */
+  uint32_t count; /* number of operands, including those beyond three */
+  uint32_t lanes; /* packed lanes of a shuffle, or the number after the operands */
   uint32_t lane_count;
-  vyre_type type; /* given after a colon; 0: none */
+  vyre_type type; /* given after a colon, or VYRE_VOID */
 } op_reader;
 
 static bool
@@ -180,7 +180,7 @@ least_operands(vyre_opcode op)
   return op == VYRE_OP_join || vyre_op_is_int_dot(op) ? 2 : op == VYRE_OP_shuffle || op == VYRE_OP_tuple ? 1 : most;
 }
 
-/* One operand.  A tuple's go to the stack: there may be any number of them. */
+/* Parses one operand. The operands of a tuple are pushed onto the stack because their number is not limited. */
 static bool
 parse_one(text_parser *p, op_reader *r)
 {
@@ -196,7 +196,7 @@ parse_one(text_parser *p, op_reader *r)
     return false;
   if (r->op == VYRE_OP_tuple) {
     const vyre_kind kind = VYRE_TYPE_KIND(operand->type);
-    if (kind != VYRE_TUPLE && kind != VYRE_PATH) /* paths are operands of opaque rows */
+    if (kind != VYRE_TUPLE && kind != VYRE_PATH) /* opaque rows have paths as operands */
       text_want_value(p, operand);
     r->operands[0].bad |= operand->bad;
     if (!text_push_word(p, &p->stack, text_row_of(p, operand)))
@@ -250,7 +250,7 @@ check_count(text_parser *p, op_reader *r)
                     r->count == 1 ? "is" : "are", r->count);
 }
 
-/* ---- kinds of operands ---- */
+/* ---- checks of operands ---- */
 
 static void
 check_need(text_parser *p, op_reader *r, uint32_t k)
@@ -274,7 +274,7 @@ check_need(text_parser *p, op_reader *r, uint32_t k)
   operand->bad = true;
 }
 
-/* A literal right operand goes into the row, which does not keep its type: so the type is checked here. */
+/* Checks the type of a literal right operand. It becomes the row's imm, which does not store its type. */
 static void
 check_immediate(text_parser *p, op_reader *r)
 {
@@ -315,6 +315,7 @@ check_operands(text_parser *p, op_reader *r)
 
 /* ---- rows ---- */
 
+/* Sets `out` to a row that was just built. */
 static void
 finish(text_parser *p, text_operand *out, vyre_row row)
 {
@@ -325,7 +326,7 @@ finish(text_parser *p, text_operand *out, vyre_row row)
     text_no_memory(p);
 }
 
-/* Parts on the stack from `base` on; the last may be a tuple, the rest of this one. */
+/* Builds a tuple of the rows on the stack from `base` on. The last part may be a tuple, which becomes the rest of the new tuple. */
 static void
 build_tuple(text_parser *p, op_reader *r, uint32_t base, text_operand *out)
 {
@@ -442,7 +443,7 @@ build_row(text_parser *p, op_reader *r, uint32_t payload, text_operand *out)
   out->type = type;
 }
 
-/* `const` as a statement: a separate row. */
+/* Parses `const` as a statement, which builds a row of its own. */
 static bool
 parse_const(text_parser *p, op_reader *r, text_operand *out)
 {
@@ -458,7 +459,7 @@ parse_const(text_parser *p, op_reader *r, text_operand *out)
   return true;
 }
 
-/* `at %x[%i]`: the path's last step is the row. */
+/* Parses `at %x[%i]`. The row of the path's last step becomes the result. */
 static bool
 parse_at(text_parser *p, op_reader *r, text_operand *out)
 {
@@ -480,12 +481,13 @@ parse_at(text_parser *p, op_reader *r, text_operand *out)
   return true;
 }
 
-/* gid and the like share a row of the program, but for a statement with a name, which stays where it is. */
+/* Parses an op such as gid. Its uses share one row of the program. Uses with flags, and statements with a name or decorations,
+ * build rows of their own. */
 static bool
 parse_invocation(text_parser *p, op_reader *r, text_operand *out)
 {
   bool alone = r->is_statement && !text_is_mark(p, '.');
-  p->in_body = true; /* no declaration is made of what an invocation is */
+  p->in_body = true; /* rows computed from it are not part of the declarations */
   if (r->flags || (alone && (p->named || text_is_word(p, "deco"))))
     build_row(p, r, 0, out);
   else
@@ -513,7 +515,7 @@ parse_special(text_parser *p, op_reader *r, text_operand *out, bool *out_done)
   return true;
 }
 
-/* Field by field: compilers fill the whole by an instruction that takes longer than all else here. */
+/* Sets single fields because compilers clear the whole struct with a slow string instruction, which would dominate the run time. */
 static void
 start_reader(op_reader *r, vyre_opcode op, const text_token *token, bool is_statement)
 {
@@ -545,7 +547,7 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
   uint32_t base = p->stack.count;
   uint32_t payload = 0;
   bool good = parse_operands(p, &r);
-  /* A type after an operand without parentheses is that of the op around it, unless this one needs one. */
+  /* A type after an operand without parentheses belongs to the enclosing op, unless this op requires one. */
   bool takes_type = r.parentheses || p->depth <= 1 || vyre_op_infos[op].rule == VYRE_RULE_FREE;
   if (good && takes_type && text_take_mark(p, ':'))
     good = text_parse_scalar_type(p, &r.type);

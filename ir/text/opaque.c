@@ -1,7 +1,7 @@
-/* The text of what keeps its words: opaque types and opaque rows, for parser and printer.
+/* Parses and prints opaque types and opaque rows, which store the words of their SPIR-V instruction:
  *
- *   spirv TypeImage(type f32, 1, 0, 0, 0, 2, 4)
- *   %v = opaque_read ImageRead(%image, %place, 64, 0i32) : f32x4
+ *     spirv TypeImage(type f32, 1, 0, 0, 0, 2, 4)
+ *     %v = opaque_read ImageRead(%image, %place, 64, 0i32) : f32x4
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
@@ -12,7 +12,7 @@ static const char *const mode_words[] = {"", "layout ", "block "};
 
 /* ---- printing ---- */
 
-/* A type of a module that is refused may name itself. */
+/* Prints "?" for a type that is not older than its owner. Only an invalid module has one, and it could refer to itself. */
 static void
 put_mode_type(text_printer *t, vyre_type_id owner, uint32_t mode, vyre_type_id type)
 {
@@ -189,7 +189,7 @@ parse_string(text_parser *p, vyre_string *out)
   return true;
 }
 
-/* `is_type`: words of a type, which have no values. */
+/* Parses one word. If `is_type`, the word belongs to a type, which has no operands. */
 static bool
 parse_word(text_parser *p, words_reader *r, bool is_type)
 {
@@ -202,7 +202,7 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     return text_expect_integer(p, UINT32_MAX, &word->offset);
   if (text_take_word(p, "type")) {
     uint32_t mode;
-    vyre_type_id made; /* words may move: they are not read while types are parsed */
+    vyre_type_id made; /* parsing the type may move r->words */
     const uint32_t index = r->count - 1;
     if (text_take_word(p, "void")) {
       r->words[index].access = VYRE_WORD_TYPE;
@@ -222,7 +222,7 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
   }
   if (text_take_word(p, "length")) {
     vyre_type_id array;
-    const uint32_t index = r->count - 1; /* words may move */
+    const uint32_t index = r->count - 1; /* parsing the type may move r->words */
     const uint32_t start = p->lexer.token.start;
     if (!text_parse_type(p, &array))
       return false;

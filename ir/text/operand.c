@@ -1,4 +1,4 @@
-/* Operands: names, literals, paths, lanes, and nested expressions.
+/* Parses operands: names, literals, paths, lanes and nested expressions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "literal.h"
@@ -19,7 +19,7 @@ shown(uint32_t length)
   return length < 60 ? (int)length : 60;
 }
 
-/* ---- a row described in words ---- */
+/* ---- descriptions for messages ---- */
 
 const char *
 text_describe(const text_parser *p, const text_operand *operand, char out[160])
@@ -78,7 +78,7 @@ text_is_open(const text_parser *p, uint32_t region)
 {
   if (region == p->builder.region)
     return true;
-  uint32_t low = 0, high = p->frame_count; /* region rows grow with the depth */
+  uint32_t low = 0, high = p->frame_count; /* regions of inner frames have greater rows */
   while (low < high) {
     uint32_t middle = (low + high) / 2;
     if (p->frames[middle].region < region)
@@ -95,7 +95,7 @@ is_visible(const text_parser *p, uint32_t row)
   return text_is_open(p, VYRE_ROW_OP(p->view->op[row]) == VYRE_OP_body ? row : p->view->parent[row]);
 }
 
-/* Numbers of a program are in an array while they are dense; others are ordinary names. */
+/* Returns whether a row number is stored in the `numbers` array. Numbers that would make it sparse are stored like names. */
 static bool
 is_dense(const text_parser *p, const text_token *token)
 {
@@ -141,7 +141,7 @@ text_find_row(text_parser *p)
   uint32_t row = 0;
   if (is_dense(p, token) && token->number < p->numbers.count)
     row = p->numbers.data[token->number];
-  if (row <= p->program || row >= p->view->rows) { /* 0, or of an earlier program */
+  if (row <= p->program || row >= p->view->rows) { /* 0, or a row of an earlier program */
     const text_symbol *symbol = text_symbols_find(&p->names, p->scope, text + token->name, token->name_length);
     if (!symbol) {
       char fix[96];
@@ -254,7 +254,7 @@ lane_of(const char *text, uint32_t length)
   return lane ? (uint32_t)(lane - lanes) : UINT32_MAX;
 }
 
-/* `.name` or `.x` of a path. */
+/* Appends the step `.name` or `.x` to a path. */
 static void
 step_by_name(text_parser *p, text_operand *path, const text_token *name)
 {
@@ -284,7 +284,7 @@ step_by_name(text_parser *p, text_operand *path, const text_token *name)
     add_step(p, path, member, 0, vyre_type_step(p->module, type, member));
 }
 
-/* `[3]` or `[%i]` of a path. */
+/* Appends the step `[3]` or `[%i]` to a path. */
 static void
 step_by_index(text_parser *p, text_operand *path, text_operand *index)
 {
@@ -310,14 +310,14 @@ step_by_index(text_parser *p, text_operand *path, text_operand *index)
                             info.form == VYRE_FORM_STRUCT ? "member" : "column", text);
   } else if (is_literal && (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_MATRIX) && index->bits >= info.count) {
     path->bad = !text_error(p, index->start, index->length, NULL, "%s ends at [%u]", text, info.count - 1);
-  } else if (is_literal) { /* elements and lanes may lie outside: a row index that became a literal */
+  } else if (is_literal) { /* elements and lanes may be out of bounds, as when a pass replaced an index by a literal */
     add_step(p, path, (uint32_t)index->bits, 0, vyre_type_step(p->module, type, (uint32_t)index->bits));
   } else {
     add_step(p, path, 0, index->row, vyre_type_step(p->module, type, 0));
   }
 }
 
-/* What is between brackets: a number without type, or any operand. */
+/* Parses an index between brackets: a number without a type, or any operand. */
 static bool
 parse_index(text_parser *p, text_operand *out)
 {
@@ -334,7 +334,7 @@ parse_index(text_parser *p, text_operand *out)
   return true;
 }
 
-/* `.x` of a value. */
+/* Builds the lane `.x` of a value. */
 static void
 take_lane(text_parser *p, text_operand *value, const text_token *name)
 {
@@ -358,7 +358,7 @@ take_lane(text_parser *p, text_operand *value, const text_token *name)
     text_no_memory(p);
 }
 
-/* An operand's row is checked where a step or a lane is taken: its kind decides which. */
+/* Parses the steps after an operand. The kind of the operand decides between a path's step and a value's lane. */
 static bool
 parse_steps(text_parser *p, text_operand *out)
 {

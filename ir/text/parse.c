@@ -1,7 +1,8 @@
-/* `.vir` text to a module: structs, functions, programs.
+/* Parses `.vir` text into a module: structs, functions, programs.
  *
- * One pass over the text, rows made as they are read, names looked up in a hash table over the text itself.  Memory beside the
- * module: 16 to 43 bytes a name.  Linear, but for an error's line number.  Limits: docs/ir.md, "Errors".
+ * One pass over the text builds the rows; names are found in a hash table of positions in the text. Memory beside the module: 16 to
+ * 43 bytes per name. The run time is linear, except for the line numbers of errors. The section "Errors" of docs/ir.md lists the
+ * limits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op.h"
@@ -25,7 +26,7 @@ parse_modes(text_parser *p)
   return mode;
 }
 
-/* workgroup(64, 1, 1) */
+/* Parses the arguments of workgroup(64, 1, 1). */
 static bool
 parse_size(text_parser *p, uint32_t size[3])
 {
@@ -168,7 +169,8 @@ parse(vyre_module *module, const char *text, size_t length, const char *path, bo
   if (length >= UINT32_MAX - 1)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the text has %zu bytes, at most 4 GiB are read\nFix: split it by programs", shown,
                       length);
-  vyre_module_reserve(module, (uint32_t)length / 2); /* a row has some 25 bytes of text: twelve times what there will be */
+  /* a row has about 25 bytes of text, so this is about twelve times the number of rows */
+  vyre_module_reserve(module, (uint32_t)length / 2);
   text_parser parser = {
       .lexer = {.text = text, .length = (uint32_t)length},
       .path = path,
@@ -186,7 +188,8 @@ parse(vyre_module *module, const char *text, size_t length, const char *path, bo
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
     parser.lexer.cursor = 3;
   text_lex(&parser.lexer);
-  if ((!lines || find_lines(&parser)) && text_push_word(&parser, &parser.stack, 0)) /* so that there is memory for lists */
+  /* allocates the stack, so that `stack.data` is never NULL */
+  if ((!lines || find_lines(&parser)) && text_push_word(&parser, &parser.stack, 0))
     parse_module(&parser);
   release(&parser);
   VYRE_TRY(vyre_module_status(module));

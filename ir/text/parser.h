@@ -1,10 +1,14 @@
-/* The parser's state, for its files: parse.c (module, programs), statement.c (regions, control), operand.c (values),
- * op.c, words.c (ops), infer.c (result types), type.c (types of memory), declare.c (declarations),
- * function.c (functions), error.c (messages).
+/* The state of the parser, shared by its files:
  *
- * Parsing functions return false when they could not make sense of the text, after saying so; the statement is then skipped.  What
- * is understood but wrong (a name that is not known, a type that does not fit) is reported, the value is `bad` and nothing more is
- * said of it.
+ * - parse.c: module and programs.
+ * - statement.c: regions and control.
+ * - operand.c: values. op.c, words.c: ops. infer.c: result types.
+ * - type.c: memory types. declare.c: declarations. function.c: functions.
+ * - error.c: messages and tokens.
+ *
+ * A parsing function that cannot interpret the text reports an error and returns false; the caller then skips the statement. A
+ * semantic error, such as an undefined name or a type that does not match, is reported and the value marked `bad`; later uses of
+ * the value report nothing more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_PARSER_H
@@ -16,12 +20,12 @@
 #include "vyre/text.h"
 
 #define TEXT_MAX_ERRORS  20u
-#define TEXT_MAX_DEPTH   64u /* expressions, calls of functions */
+#define TEXT_MAX_DEPTH   64u /* of expressions and function calls */
 #define TEXT_MAX_REGIONS 1000u
-#define TEXT_MAX_INLINED (16u << 20) /* bytes of function bodies in one program */
+#define TEXT_MAX_INLINED (16u << 20) /* bytes of function bodies inlined into one program */
 #define TEXT_OP_SLOTS    1024u
 
-/* Scopes of the names that belong to the whole text; programs and calls count on from there, a struct's members have those of its
+/* Scopes of the names of the whole text. Programs and calls use numbers from SCOPE_FIRST; the scope of a struct's members is its
  * type. */
 enum { SCOPE_STRUCT = 1, SCOPE_FUNCTION, SCOPE_PROGRAM, SCOPE_FIRST };
 
@@ -41,50 +45,51 @@ typedef enum frame_kind {
 /* An open region. */
 typedef struct text_frame {
   uint8_t kind;
-  bool chained;     /* an else whose `if` follows at once: it ends with that */
-  bool ended;       /* a jump is in it: nothing may follow */
-  uint32_t control; /* the row that it belongs to */
+  bool chained;     /* the else of an `else if`, closed together with that `if` */
+  bool ended;       /* contains a jump, so no statement may follow */
+  uint32_t control; /* the control row that owns the region */
   uint32_t region;  /* the region row */
-  uint32_t at;      /* where it was opened */
+  uint32_t at;      /* offset of its opening brace */
 } text_frame;
 
 typedef struct text_parameter {
-  uint32_t at, length; /* name */
+  uint32_t at, length; /* range of the name */
   vyre_type type;      /* VYRE_PATH for paths */
-  vyre_type_id path;   /* what a path reaches */
+  vyre_type_id path;   /* the type that a path refers to */
 } text_parameter;
 
 typedef struct text_function {
   uint32_t name, name_length;
-  uint32_t body, body_end; /* after the opening brace, after the closing one */
+  uint32_t body, body_end; /* offsets after the opening and after the closing brace */
   uint32_t first_parameter, parameter_count;
-  vyre_type result; /* 0: none */
-  bool early;       /* a return is inside a construct */
-  bool active;      /* being parsed: a call now is a recursion */
+  vyre_type result; /* VYRE_VOID if the function has no result */
+  bool early;       /* has a return inside a construct, or a trap in its outermost region */
+  bool active;      /* being inlined, so a call is a recursion */
   bool bad;
 } text_function;
 
-/* A value, or a literal that is no row yet. */
+/* A slot of the hash table of op names. */
 typedef struct text_op_slot {
-  uint16_t op; /* 0: free */
+  uint16_t op; /* 0 for an empty slot */
   uint16_t length;
 } text_op_slot;
 
+/* A value, or a literal that does not have a row yet. */
 typedef struct text_operand {
   uint32_t row;
   vyre_type type;
   bool literal;
   bool bad;
-  bool fresh; /* the row was made for this very expression */
+  bool fresh; /* the row was built for this expression */
   uint64_t bits;
-  uint32_t start, length; /* in the text */
+  uint32_t start, length; /* range in the text */
 } text_operand;
 
-/* The call that is being put in; NULL: the program itself. */
+/* A call being inlined. */
 typedef struct text_call {
   uint32_t function;
-  size_t base;         /* frames below are the caller's */
-  uint32_t var, block; /* of an early return */
+  size_t base;         /* number of frames that belong to the caller */
+  uint32_t var, block; /* result variable and block of a function with early returns */
   text_operand result;
 } text_call;
 
@@ -94,7 +99,7 @@ typedef struct text_words {
 } text_words;
 
 typedef struct text_parser {
-  text_lexer lexer; /* first, so that the current token is near */
+  text_lexer lexer; /* first, so that the current token has a small offset */
   const char *path;
   vyre_diagnostics diagnostics;
   const vyre_allocator *allocator;
@@ -102,18 +107,18 @@ typedef struct text_parser {
   const vyre_view *view;
   vyre_builder builder;
   uint32_t input;
-  vyre_scope line_scope; /* that lines are in */
-  uint32_t program;      /* 0: between programs */
-  uint32_t scope;        /* of the names in sight */
+  vyre_scope line_scope; /* the scope of all line numbers */
+  uint32_t program;      /* 0 outside of programs */
+  uint32_t scope;        /* of the names being parsed */
   uint32_t next_scope;
   uint32_t program_scope;
-  text_symbols names;   /* rows of the program and of calls in it */
+  text_symbols names;   /* rows of the program and of inlined calls */
   text_symbols globals; /* structs, functions, programs */
-  text_symbols members; /* of structs, by type */
-  text_scalars scalars; /* of types, for initializers */
-  text_words numbers;   /* row of each %12, valid if it is of this program */
-  text_words stack;     /* rows of lists that are being read */
-  text_words lines;     /* where each begins, if rows get their lines; none: they do not */
+  text_symbols members; /* members of structs, by type */
+  text_scalars scalars; /* scalars of types, for initializers */
+  text_words numbers;   /* row of each %12; entries of earlier programs are invalid */
+  text_words stack;     /* temporary lists of rows */
+  text_words lines;     /* offset of each line, or empty if rows do not record lines */
   text_frame *frames;
   uint32_t frame_count, frame_capacity;
   text_function *functions;
@@ -125,25 +130,25 @@ typedef struct text_parser {
   text_call *call;
   uint32_t depth;
   uint32_t inlined;
-  bool named;        /* the statement at hand gives its row a name */
-  uint32_t top_last; /* the program's rows up to this one were looked at */
-  bool computed;     /* rows computed from constants are at the top: declarations go after them, as in the text */
-  bool in_body;      /* ... but the body has begun */
+  bool named;        /* the current statement names its row */
+  uint32_t top_last; /* last row that text_look_at_top examined */
+  bool computed;     /* the program starts with computed rows; later declarations stay after them */
+  bool in_body;      /* the program's declarations have ended */
   uint32_t errors;
-  uint32_t last_error; /* where; one message a position */
-  bool stop;           /* no memory, or too many errors */
+  uint32_t last_error; /* offset + 1 of the last error: one error per position */
+  bool stop;           /* memory exhausted or too many errors */
   text_op_slot ops[TEXT_OP_SLOTS];
 } text_parser;
 
 /* ---- error.c ---- */
-/* At these bytes of the text; `fix` may be NULL.  Returns false. */
+/* Reports an error at a range of the text; `fix` may be NULL. Returns false. */
 bool text_error(text_parser *p, uint32_t start, uint32_t length, const char *fix, const char *format, ...) VYRE_PRINTF(5, 6);
 bool text_error_token(text_parser *p, const char *fix, const char *format, ...) VYRE_PRINTF(3, 4);
-/* "expected X, found Y" at the current token. */
+/* Reports "expected X, found Y" at the current token. Returns false. */
 bool text_expected(text_parser *p, const char *what);
 void text_no_memory(text_parser *p);
 uint32_t text_line_of(const text_parser *p, uint32_t at);
-/* "did you mean 'x'?" into `out`, or NULL. */
+/* Writes "did you mean 'x'?" into `out` and returns it, or returns NULL if there is no name. */
 const char *text_suggest(char out[96], const char *sigil, const char *name, uint32_t length);
 
 /* ---- tokens: error.c ---- */
@@ -154,48 +159,49 @@ text_is_mark(const text_parser *p, char mark)
 }
 
 bool text_is_word(const text_parser *p, const char *word);
-bool text_take_mark(text_parser *p, char mark); /* if it is there */
+bool text_take_mark(text_parser *p, char mark); /* advances if the mark is present */
 bool text_take_word(text_parser *p, const char *word);
 bool text_expect_mark(text_parser *p, char mark);
 bool text_expect_integer(text_parser *p, uint64_t most, uint32_t *out);
 bool text_push_word(text_parser *p, text_words *words, uint32_t word);
-/* Room for one more element; false: no memory. */
+/* Ensures capacity for one more element. Returns false if memory runs out. */
 bool text_grow(text_parser *p, void *array, uint32_t *capacity, uint32_t count, size_t size);
 
 /* ---- operand.c ---- */
 void text_fill_ops(text_parser *p);
-vyre_opcode text_op_at(const text_parser *p, const text_token *token); /* VYRE_OP_null: no op */
+vyre_opcode text_op_at(const text_parser *p, const text_token *token); /* VYRE_OP_null if there is none */
 bool text_parse_operand(text_parser *p, text_operand *out);
-/* At an op; op.c.  A statement's own op runs on to its end, one inside takes its number of operands or has parentheses. */
+/* Parses an op at the current token (in op.c). The op of a statement extends to its end; a nested op needs parentheses unless its
+ * number of operands is fixed. */
 bool text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *out);
-/* The right side of a statement: an op without parentheses may run on. */
+/* Parses the right side of a statement, where an op does not need parentheses. */
 bool text_parse_value(text_parser *p, text_operand *out);
-/* The operand's row, a const row for a literal. */
+/* Returns the operand's row and builds a const row for a literal. Returns 0 for a bad operand. */
 uint32_t text_row_of(text_parser *p, text_operand *operand);
-/* Reports unless the operand is a scalar or vector. */
+/* Reports an operand that is not a scalar or vector, and marks it bad. */
 void text_want_value(text_parser *p, text_operand *operand);
-/* The row that the current name token names; reports errors.  0: bad. */
+/* Returns the row that the current name token refers to, or 0 after reporting an error. */
 uint32_t text_find_row(text_parser *p);
-bool text_is_open(const text_parser *p, uint32_t region); /* rows in it can be seen */
-/* Gives a name to a row (0: an error, so that uses of it are not reported). */
+bool text_is_open(const text_parser *p, uint32_t region); /* rows in it are visible */
+/* Defines a name for a row. Row 0 marks a name whose definition had errors, so that its uses are not reported. */
 void text_define(text_parser *p, const text_token *name, uint32_t row);
 const char *text_describe(const text_parser *p, const text_operand *operand, char out[160]);
-bool text_parse_literal(text_parser *p, vyre_type *out_type, uint64_t *out_bits); /* type 0: reported, go on */
+bool text_parse_literal(text_parser *p, vyre_type *out_type, uint64_t *out_bits); /* type 0 after a reported error */
 bool text_parse_scalar_type(text_parser *p, vyre_type *out);
-/* hints.c: the hints after a control word, kept until the row is made. */
+/* ---- hints.c: the hints after a control keyword, parsed before the control row is built ---- */
 typedef struct text_hints {
   uint32_t bits;
   uint32_t literals[VYRE_HINT_BITS];
 } text_hints;
 bool text_parse_hints(text_parser *p, vyre_opcode op, text_hints *out);
 void text_set_hints(text_parser *p, vyre_row control, const text_hints *hints);
-/* After the operands: orders on the same line, decorations. */
+/* After the operands: memory orders on the same line, decorations. */
 bool text_parse_order(text_parser *p, vyre_opcode op, uint32_t *out);
 bool text_parse_decorations(text_parser *p, uint32_t row);
 vyre_type text_type_of(const text_parser *p, uint32_t row);
 
 /* ---- infer.c ---- */
-/* Result type and payload of an op on these operands, its rule being SAME, BOOL or OWN; false after a message. */
+/* Infers the result type and payload of an op from its operands. Returns false after reporting an error. */
 bool text_infer(text_parser *p, vyre_opcode op, const text_token *at, const text_operand *operands, uint32_t count,
                 vyre_type *out_type, uint32_t *out_imm);
 vyre_type text_part_type(const text_parser *p, uint32_t tuple, uint32_t part);
@@ -203,10 +209,11 @@ vyre_type text_part_type(const text_parser *p, uint32_t tuple, uint32_t part);
 /* ---- type.c ---- */
 bool text_parse_type(text_parser *p, vyre_type_id *out);
 bool text_parse_struct(text_parser *p);
-uint32_t text_take_access(text_parser *p); /* one word's bits, 0: none is there */
-uint32_t text_find_member(const text_parser *p, vyre_type_id type, const char *name, uint32_t length); /* UINT32_MAX: none */
+uint32_t text_take_access(text_parser *p); /* the bits of one keyword, or 0 */
+/* UINT32_MAX if there is none */
+uint32_t text_find_member(const text_parser *p, vyre_type_id type, const char *name, uint32_t length);
 const char *text_describe_type(const text_parser *p, vyre_type_id type, char out[96]);
-/* A name of the text as a string of the module. */
+/* Interns a range of the text as a string of the module. */
 vyre_string text_intern(text_parser *p, uint32_t at, uint32_t length, bool escaped);
 void text_set_name(text_parser *p, uint32_t row, const text_token *name);
 
@@ -220,16 +227,16 @@ bool text_parse_spec(text_parser *p);
 bool text_parse_buffer(text_parser *p);
 bool text_parse_var(text_parser *p);
 bool text_parse_workgroup(text_parser *p);
-/* Between statements of a program: whether its top still lasts. */
+/* Updates `computed` and `in_body` from the program's rows. Called between statements. */
 void text_look_at_top(text_parser *p);
 
 /* ---- layout.c: the default layout, for parser and printer ---- */
 uint32_t text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major);
-/* The offset of a member after one that ends at `end`. */
+/* Returns the default offset of a member that follows one ending at `end`. */
 uint32_t text_default_offset(const vyre_module *module, vyre_type_id type, uint64_t end);
 
 /* ---- statement.c ---- */
-/* Statements until all frames above `base` are closed. */
+/* Parses statements until all frames above `base` are closed. */
 bool text_parse_statements(text_parser *p, uint32_t base);
 bool text_push_frame(text_parser *p, frame_kind kind, uint32_t control, uint32_t region, uint32_t at);
 

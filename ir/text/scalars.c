@@ -1,7 +1,7 @@
-/* The scalars of a memory type, in layout order: what initializers list.
+/* Counts and enumerates the scalars of a memory type in layout order, as initializers list them.
  *
- * Counts are made once a type, inner types first (they have the smaller ids); the walk skips what has none.  O(1) a scalar,
- * amortized over a type's members.
+ * Each type is counted once; inner types have smaller ids and are counted first. The enumeration skips parts without scalars. It
+ * takes amortized O(1) per scalar.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
@@ -52,7 +52,7 @@ text_scalars_update(text_scalars *scalars, const vyre_module *module, const vyre
     return false;
   scalars->allocator = allocator;
   for (uint32_t i = scalars->count; i < count; i++) {
-    scalars->count = i; /* what follows is not known yet */
+    scalars->count = i; /* later types are not counted yet */
     uint64_t scalar_count = count_of(scalars, module, FIRST_TYPE + i);
     scalars->counts[i] = scalar_count;
   }

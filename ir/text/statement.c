@@ -1,7 +1,7 @@
-/* Statements, regions and control.
+/* Parses statements, regions and control.
  *
- * Open regions are in an array of their own, so that the text's nesting costs no stack; at most 1000.  What cannot be parsed is
- * skipped up to the next statement: the next line that begins with a name or word, at the same depth of braces.
+ * Open regions are stored in an array, so nested text does not need recursion; at most 1000 may be open. After an error, the parser
+ * skips to the next statement: the next line at the same brace depth that begins with a name or keyword.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
@@ -28,7 +28,7 @@ text_push_frame(text_parser *p, frame_kind kind, uint32_t control, uint32_t regi
   return true;
 }
 
-/* After the control row was made and the builder went into its region: the opening brace, and its frame. */
+/* Parses the opening brace and pushes its frame, after the control row was built and the builder entered its region. */
 static bool
 open_region(text_parser *p, frame_kind kind, vyre_row control)
 {
@@ -41,7 +41,7 @@ open_region(text_parser *p, frame_kind kind, vyre_row control)
   }
   if (text_push_frame(p, kind, control.id, kind == FRAME_SWITCH ? control.id : p->builder.region, at))
     return true;
-  p->stop = true; /* too deep: what follows would make no sense */
+  p->stop = true; /* the rest of the text could not be interpreted */
   return false;
 }
 
@@ -53,7 +53,7 @@ next_region(text_parser *p, text_frame *frame, frame_kind kind)
   *frame = (text_frame){.kind = (uint8_t)kind, .control = frame->control, .region = region.id, .at = p->lexer.token.start};
 }
 
-/* Closes the frame, and an else that was only there for the `if` in it. */
+/* Pops the frame, and the frames of all `else if` that end with it. */
 static void
 leave_frame(text_parser *p)
 {
@@ -63,7 +63,7 @@ leave_frame(text_parser *p)
     if (frame->kind == FRAME_FUNCTION)
       return;
     if (frame->kind == FRAME_CASE) {
-      p->builder.region = frame->control; /* the switch: it has only cases */
+      p->builder.region = frame->control; /* the switch row, in which only cases may be built */
       p->builder.before = 0;
     } else if (frame->kind != FRAME_PROGRAM) {
       vyre_builder_leave(&p->builder, (vyre_row){frame->control});
@@ -73,7 +73,7 @@ leave_frame(text_parser *p)
 
 static bool parse_if(text_parser *p);
 
-/* The brace after else or continuing. */
+/* Parses the brace after else or continuing. */
 static bool
 reopen(text_parser *p)
 {
@@ -83,7 +83,7 @@ reopen(text_parser *p)
   return false;
 }
 
-/* At a closing brace; true also where an else or continuing follows. */
+/* Parses a closing brace. If else or continuing follows, opens that region. */
 static bool
 close_region(text_parser *p)
 {
@@ -109,7 +109,7 @@ close_region(text_parser *p)
   return true;
 }
 
-/* ---- skipping after errors ---- */
+/* ---- error recovery ---- */
 
 static void
 skip_statement(text_parser *p)
@@ -132,7 +132,7 @@ skip_statement(text_parser *p)
 
 /* ---- control ---- */
 
-/* A condition or the like: a value; a bad one becomes row 0, so that its region is still parsed. */
+/* Parses an operand of a control row, which must be a value. Sets *out to 0 for a bad one, so that the region is still parsed. */
 static bool
 parse_operand_row(text_parser *p, uint32_t *out)
 {
@@ -239,7 +239,7 @@ parse_switch(text_parser *p, const text_token *name)
   return open_region(p, FRAME_SWITCH, row);
 }
 
-/* `case 1u32, 2u32, default`: labels on the stack; the tuple of several is before the switch. */
+/* Parses `1u32, 2u32, default` after `case`. The labels are pushed onto the stack. */
 static bool
 parse_labels(text_parser *p, uint32_t base, bool *out_default)
 {
@@ -260,6 +260,7 @@ parse_labels(text_parser *p, uint32_t base, bool *out_default)
   return p->stack.count - base <= UINT16_MAX || text_error_token(p, NULL, "a case has at most 65535 labels");
 }
 
+/* Returns the row of the labels: the constant, or a tuple built before the switch, or 0 if there are no labels. */
 static uint32_t
 build_labels(text_parser *p, uint32_t base, vyre_row switch_row)
 {
@@ -290,7 +291,7 @@ parse_case(text_parser *p)
     if (!text_take_word(p, "case"))
       return text_expected(p, "'case' or 'default'");
     vyre_builder inside = p->builder;
-    vyre_builder_before(&p->builder, switch_row); /* rows of label expressions may not be in the switch */
+    vyre_builder_before(&p->builder, switch_row); /* the rows of labels may not be in the switch */
     bool good = parse_labels(p, base, &is_default);
     p->builder = inside;
     if (!good) {
@@ -364,7 +365,7 @@ parse_jump(text_parser *p, vyre_opcode op)
 
 /* ---- statements ---- */
 
-/* `%x = ...`, or a value or effect alone. */
+/* Parses `%x = ...`, or an expression or effect without a name. */
 static bool
 parse_plain(text_parser *p, const text_token *name)
 {
@@ -379,7 +380,7 @@ parse_plain(text_parser *p, const text_token *name)
                       p->lexer.text + value.start);
   if (!name && value.literal && !value.bad)
     return text_error(p, value.start, value.length, NULL, "a literal is no statement");
-  if (name && value.literal && !value.bad) /* %c = 2.0f32 is a const with a name */
+  if (name && value.literal && !value.bad) /* `%c = 2.0f32` names a const row */
     value.row = vyre_build(&p->builder, VYRE_OP_const, value.type, 0, (uint32_t)value.bits, (uint32_t)(value.bits >> 32), VYRE_NONE,
                            VYRE_NONE, VYRE_NONE)
                     .id;
@@ -433,7 +434,7 @@ parse_declaration(text_parser *p, vyre_opcode op, bool *out_is_one)
   }
 }
 
-/* A value or an effect, or a word that belongs to something that is not there. */
+/* Parses an expression or effect, or reports a keyword that needs an enclosing construct. */
 static bool
 parse_other(text_parser *p, vyre_opcode op)
 {
@@ -503,7 +504,7 @@ parse_statement(text_parser *p)
   return text_expected(p, "a statement");
 }
 
-/* Rows that are made from here on are of this statement. */
+/* Sets the source position of the rows built from here on to the current token. */
 static void
 note_place(text_parser *p)
 {
@@ -545,7 +546,7 @@ text_parse_statements(text_parser *p, uint32_t base)
       continue;
     p->stack.count = stack;
     if (p->lexer.token.start == cursor && !text_is_mark(p, '}') && p->lexer.token.kind != TOKEN_END && p->frame_count > base)
-      text_lex(&p->lexer); /* surely on */
+      text_lex(&p->lexer); /* guarantees progress */
     if (!text_is_mark(p, '}') && !p->lexer.token.first_on_line)
       skip_statement(p);
   }

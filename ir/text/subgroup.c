@@ -1,4 +1,4 @@
-/* The words after a subgroup row that combines lanes.
+/* Parses and prints the keyword after a subgroup op that combines lanes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "subgroup.h"

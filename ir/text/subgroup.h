@@ -1,4 +1,5 @@
-/* The words after a subgroup row that combines lanes: `inclusive`, `exclusive`, `clustered(4)`; none is the whole subgroup.
+/* The keyword after a subgroup op that combines lanes: `inclusive`, `exclusive` or `clustered(4)`. Without one, the op reduces the
+ * whole subgroup.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_SUBGROUP_H
@@ -9,14 +10,14 @@
 struct text_parser;
 struct text_printer;
 
-/* Whether imm is such a word. */
+/* Returns whether the op's imm is such a group. */
 static inline bool
 text_has_group(vyre_opcode op)
 {
   return subgroup_groups(op) != 1u << VYRE_GROUP_REDUCE;
 }
 
-/* On the same line; false after a message. */
+/* Parses the keyword, which must be on the same line. Returns false after reporting an error. */
 bool text_parse_group(struct text_parser *p, vyre_opcode op, uint32_t *out);
 void text_put_group(struct text_printer *t, uint32_t imm);
 

@@ -1,8 +1,8 @@
-/* Names of a text: open addressing, 16 bytes a name, no copies of texts.  With uthash, 80 bytes a name, parsing a text of names
- * takes 30 % more (bench-ir, "parse (names)").
+/* The hash table of names: open addressing, 16 bytes per name, without copies of the text. With uthash (80 bytes per name), parsing
+ * a text of names takes 30 % longer (bench-ir, "parse (names)").
  *
- * A name's end is not kept: where it begins in the text tells (a quoted one ends at its quote, others where no letter follows).
- * Expected O(1) each; names that one scope defines are compared by text, never by hash alone.
+ * The length of a name is not stored because the text determines its end: a quoted name ends at its quote, others at the first
+ * character that cannot continue them. Each operation takes expected O(1). Names are compared by hash, scope and text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "symbols.h"
@@ -38,7 +38,7 @@ ends_at(const text_symbols *symbols, uint32_t start, uint32_t end)
   return !text_is_word_byte(next) && !(next == '.' && start && symbols->text[start - 1] == '@');
 }
 
-/* %7 is the number of a row without a name, %"7" a name: they are not the same. */
+/* Returns whether a name is quoted. %7 is the number of a row without a name, but %"7" is a name. */
 static bool
 is_quoted(const text_symbols *symbols, const char *name)
 {
@@ -127,9 +127,9 @@ text_symbols_free(text_symbols *symbols)
   symbols->capacity = symbols->count = 0;
 }
 
-/* ---- nearness ---- */
+/* ---- similar names ---- */
 
-#define MAX_NEAR 32u /* longer words are near to nothing */
+#define MAX_NEAR 32u /* longer words are not similar to any other */
 
 uint32_t
 text_near(uint32_t length)
@@ -192,7 +192,7 @@ text_symbols_nearest(const text_symbols *symbols, uint32_t scope, const char *na
     const char *text = symbols->text + entry->at;
     uint32_t size = length_at(symbols, entry->at);
     uint32_t distance = text_distance(name, length, text, size, best);
-    bool first = false; /* of equally near ones, that which begins alike; the same answer whatever the hashes */
+    bool first = false; /* prefers the longer common prefix, then the earlier name, so that the result does not depend on hashes */
     if (distance == best && nearest) {
       uint32_t common = text_common(name, length, text, size), known = text_common(name, length, nearest, *out_length);
       first = common > known || (common == known && text < nearest);

@@ -1,4 +1,4 @@
-/* Types of memory and structs.
+/* Parses memory types and structs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
@@ -22,7 +22,7 @@ const text_bit_word text_access_words[] = {
 #define MAX_DIMENSIONS 32u
 #define FIRST_TYPE     256u
 
-/* ---- types in words ---- */
+/* ---- descriptions for messages ---- */
 
 const char *
 text_describe_type(const text_parser *p, vyre_type_id type, char out[96])
@@ -84,7 +84,7 @@ text_set_name(text_parser *p, uint32_t row, const text_token *name)
   }
 }
 
-/* Members are found by name in scopes of their own, one a type. */
+/* Finds a member by name. Each struct type is a scope of its own. */
 uint32_t
 text_find_member(const text_parser *p, vyre_type_id type, const char *name, uint32_t length)
 {
@@ -97,7 +97,7 @@ text_find_member(const text_parser *p, vyre_type_id type, const char *name, uint
 typedef struct dimension {
   uint32_t start;
   uint32_t count, row;
-  uint32_t stride; /* 0: the default */
+  uint32_t stride; /* 0 for the default */
   bool runtime;
 } dimension;
 
@@ -189,7 +189,7 @@ parse_dimension(text_parser *p, dimension *out)
     text_lex(&p->lexer);
     if (out->row && VYRE_TYPE_KIND(text_type_of(p, out->row)) != VYRE_U32 && VYRE_TYPE_KIND(text_type_of(p, out->row)) != VYRE_I32)
       text_error(p, name.start, name.length, NULL, "the length of an array is a u32 or i32");
-    out->count = out->row == 0; /* a bad one: any length will do */
+    out->count = out->row == 0; /* after an error, use any valid length */
   } else {
     out->runtime = true;
   }
@@ -247,7 +247,7 @@ text_take_access(text_parser *p)
   return 0;
 }
 
-/* The position of the member's name goes to the stack: its type, which is its scope, is known only at the end. */
+/* Parses a member. The position of its name is pushed onto the stack, because its scope, the struct type, does not exist yet. */
 static bool
 parse_member(text_parser *p, uint64_t *end)
 {
@@ -260,7 +260,7 @@ parse_member(text_parser *p, uint64_t *end)
   if (!text_expect_mark(p, ':') || !text_parse_type(p, &member.type))
     return false;
   const text_token *token = &p->lexer.token;
-  if (token->kind == TOKEN_BAD && p->lexer.text[token->start] == '@') { /* @16 is no name, but an offset */
+  if (token->kind == TOKEN_BAD && p->lexer.text[token->start] == '@') { /* @16 is an offset, not a name */
     uint64_t offset;
     if (!text_read_integer(p->lexer.text + token->start + 1, token->length - 1, &offset) || offset >= UINT32_MAX)
       return text_error_token(p, NULL, "the offset of a member is a number below 4294967295");
@@ -283,7 +283,7 @@ parse_member(text_parser *p, uint64_t *end)
   return true;
 }
 
-/* Two equal structs, each of its program, are one type: then the names are there already. */
+/* Adds the names of a struct's members. Equal structs of different programs share a type, so the names may already be present. */
 static bool
 name_members(text_parser *p, vyre_type_id type, const uint32_t *places, uint32_t count)
 {

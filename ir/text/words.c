@@ -1,4 +1,4 @@
-/* The words of ops that parser and printer share, and what an op wants where.
+/* The keywords of ops that parser and printer share, and the kinds of operands that each op requires.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op.h"
@@ -40,7 +40,8 @@ const text_bit_word text_semantics_words[] = {
 uint32_t
 text_barrier_semantics(uint32_t scope)
 {
-  return scope == 1 ? 0x148u : 0x108u; /* acq_rel workgroup_memory; workgroups share uniform_memory (storage) alone */
+  /* acq_rel workgroup_memory. Device scope adds uniform_memory (storage), the only memory that workgroups share. */
+  return scope == 1 ? 0x148u : 0x108u;
 }
 
 uint32_t

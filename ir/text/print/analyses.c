@@ -1,4 +1,4 @@
-/* Analyses as comments beside the rows: those that the view shows.
+/* Prints the analyses in the view as comments beside the rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/print/printer.h"
@@ -11,15 +11,15 @@ put_field(text_printer *t, const char *name, uint32_t number)
   text_put_number(t, number);
 }
 
-/* "9" for a row, "join 9" for a join there. */
+/* Prints "9" for the version of row 9, "join 9" for a join at row 9. */
 static void
 put_version(text_printer *t, uint32_t version)
 {
   put_field(t, vyre_join_of(t->view, version) ? "join " : "", vyre_version_row(t->view, version));
 }
 
-/* "version 9", "version join 9 (4 by 5, join 7 by 8)": what the row sees, and of a join each state and the edge that it comes by.
- */
+/* Prints the version that the row sees. For a join, also prints each incoming version and its edge, as in "version join 9 (4 by 5,
+ * join 7 by 8)". */
 static void
 put_state(text_printer *t, uint32_t version)
 {

@@ -1,8 +1,9 @@
-/* A module to `.vir` text.
+/* Prints a module as `.vir` text.
  *
- * One walk over the rows in program order with a stack of open regions; each row is printed by the op table, structure and memory
- * by cases of their own.  Also prints damaged modules, as far as they can be walked: no link is followed twice, no operand out of
- * the table is read, an operand that has not been printed shows as %?id.  O(rows); 5 bytes a row beside the text.
+ * One walk over the rows in program order, with a stack of open regions. The op table determines the text of a row, except for
+ * structure and memory. Damaged modules are printed as far as they can be walked. Links are followed only once, operands out of
+ * range are not read, and an operand without a printed definition appears as %?id. The printer takes O(rows) time and 5 bytes per
+ * row beside the text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/print/printer.h"
@@ -16,8 +17,9 @@
 
 #include <stdlib.h>
 
-#define MAX_INDENT 64u /* levels; deeper ones stay there, or a text of nested regions would grow with their square */
-#define MAX_CHAIN  64u /* steps of a path that are printed in a row */
+#define MAX_INDENT 64u /* levels; deeper nesting is not indented further, or the text of nested regions would grow quadratically \
+                        */
+#define MAX_CHAIN 64u  /* steps of a path that are printed as one operand */
 
 /* ---- bytes ---- */
 
@@ -87,7 +89,7 @@ text_put_quoted(text_printer *t, const char *text)
   text_put(t, "\"", 1);
 }
 
-/* ---- rows, looked at with care ---- */
+/* ---- rows of modules that may be damaged ---- */
 
 uint32_t
 text_op_of(const text_printer *t, uint32_t row)
@@ -119,7 +121,7 @@ is_plain(const text_printer *t, uint32_t row)
   return (VYRE_ROW_FLAGS(t->view->op[row]) & ~(uint32_t)VYRE_ROW_IMM) == 0 && !vyre_row_name(t->module, (vyre_row){row});
 }
 
-/* Whether the row is printed inside its users. */
+/* Returns whether the row is printed inside its users. */
 bool
 text_is_inline(const text_printer *t, uint32_t row)
 {
@@ -199,13 +201,13 @@ put_step(text_printer *t, uint32_t row)
   if (literal)
     text_put_number(t, v->imm[row]);
   else if (is_chained(t, v->b[row]))
-    text_put_name(t, v->b[row]); /* a path is no index: damaged, and might lead in a circle */
+    text_put_name(t, v->b[row]); /* a path cannot be an index: the module is damaged, and following the path might not end */
   else
     text_put_operand(t, v->b[row]);
   text_put(t, "]", 1);
 }
 
-/* A path from its first row that has a name or number on. */
+/* Prints a path: its first row that has a name or number, and the steps from there. */
 static void
 put_path(text_printer *t, uint32_t row)
 {
@@ -234,7 +236,7 @@ text_put_operand(text_printer *t, uint32_t row)
   case VYRE_OP_at:
     put_path(t, row);
     break;
-  case VYRE_OP_tuple: /* never printed as a row: named by its id only in a damaged module */
+  case VYRE_OP_tuple: /* an inline tuple is never defined by name, so only a damaged module uses it here */
     text_put_name(t, row);
     break;
   default:
@@ -243,12 +245,12 @@ text_put_operand(text_printer *t, uint32_t row)
   }
 }
 
-/* The parts of a tuple, with those of the tuples that are only its rest; `all`: of every rest. */
+/* Prints the parts of a tuple. Rests that are printed inline are flattened; if `all`, every rest is. */
 void
 text_put_parts(text_printer *t, uint32_t tuple, bool all)
 {
   const vyre_view *v = t->view;
-  uint32_t left = v->rows; /* a rest that leads in a circle ends too */
+  uint32_t left = v->rows; /* stops at a cycle of rests */
   for (uint32_t row = tuple; left; left--) {
     uint32_t count = VYRE_TUPLE_COUNT(v->imm[row]);
     if (row != tuple)
@@ -271,7 +273,7 @@ text_put_parts(text_printer *t, uint32_t tuple, bool all)
   }
 }
 
-/* ---- what follows a row ---- */
+/* ---- after a row ---- */
 
 static void
 put_note(text_printer *t, const vyre_text_note *note)
@@ -282,7 +284,7 @@ put_note(text_printer *t, const vyre_text_note *note)
   text_put(t, "\n", 1);
 }
 
-/* The messages of this row.  Notes are sorted; in a module in order each is met once, else they are looked for. */
+/* Prints the notes of this row. Notes are sorted by row, so a binary search finds them. */
 void
 text_put_notes(text_printer *t, uint32_t row)
 {
@@ -299,7 +301,7 @@ text_put_notes(text_printer *t, uint32_t row)
     put_note(t, &options->notes[low]);
 }
 
-/* Comments, the line's end, messages. */
+/* Prints the comment of a row, the line end and the notes. */
 void
 text_end_line(text_printer *t, uint32_t row)
 {
@@ -365,7 +367,7 @@ put_scope(text_printer *t, uint32_t scope)
   return true;
 }
 
-/* Words that read back as these bits, or order(bits). */
+/* Prints the keywords of a memory order, or order(bits) if no keywords express it. */
 static void
 put_order(text_printer *t, vyre_opcode op, uint32_t imm)
 {
@@ -398,9 +400,9 @@ put_order(text_printer *t, vyre_opcode op, uint32_t imm)
   }
 }
 
-/* ---- rows by the table ---- */
+/* ---- rows by the op table ---- */
 
-/* The literal right operand: of the type of the left one. */
+/* Prints the literal right operand, which has the type of the left one. */
 static void
 put_immediate(text_printer *t, uint32_t row)
 {
@@ -438,7 +440,7 @@ put_lane_list(text_printer *t, uint32_t row)
   text_put(t, "]", 1);
 }
 
-/* `%v.x` where that says all. */
+/* Prints a lane as `%v.x`. Returns false if that form would lose information. */
 static bool
 put_lane(text_printer *t, uint32_t row)
 {
@@ -473,7 +475,7 @@ text_put_row(text_printer *t, uint32_t row)
   }
   text_put_text(t, info->text);
   if (info->text == vyre_op_infos[VYRE_OP_null].text)
-    text_put_number(t, op); /* no op has that number */
+    text_put_number(t, op); /* an op number without an op */
   put_flags(t, VYRE_ROW_FLAGS(v->op[row]));
   if (op == VYRE_OP_const) {
     text_put(t, " ", 1);
@@ -517,7 +519,7 @@ mark_tuple(text_printer *t, uint32_t row, uint8_t bit)
     t->bits[row] |= bit;
 }
 
-/* Which tuples are the rest of others or labels alone, which blocks and switches are left by name. */
+/* Finds the tuples that are only rests or labels, and the blocks and switches that a `leave` names. */
 static void
 mark_rows(text_printer *t)
 {

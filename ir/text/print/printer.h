@@ -1,5 +1,5 @@
-/* The printer's state, for its files: print.c (rows, the module), program.c (declarations, control),
- * type.c (types and structs).
+/* The state of the printer, shared by its files: print.c (rows, the module), program.c (declarations, control), type.c (types and
+ * structs).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_PRINT_PRINTER_H
@@ -11,13 +11,13 @@
 
 #include <string.h>
 
-/* Bits of a row, found before printing. */
+/* Properties of a row, computed before printing. */
 enum {
-  SEEN = 1,       /* already printed: the links lead here twice */
-  TUPLE_REST = 2, /* a tuple that is the rest of another, or labels */
-  TUPLE_OWN = 4,  /* ... but something else uses it too */
+  SEEN = 1,       /* already printed: a second visit means damaged links */
+  TUPLE_REST = 2, /* a tuple used as the rest of another, or as labels */
+  TUPLE_OWN = 4,  /* a tuple with other uses */
   TARGET = 8,     /* a block or switch that a `leave` names */
-  LENGTH = 16,    /* an array's length: named there, where no typed literal is allowed */
+  LENGTH = 16,    /* the length of an array: printed by name there, because a typed literal is not allowed */
 };
 
 typedef struct text_printer {
@@ -27,22 +27,22 @@ typedef struct text_printer {
   const vyre_allocator *allocator;
   vyre_bytes *out;
   vyre_status status;
-  uint32_t *numbers; /* of rows without name: 1 more, 0 is none yet */
-  uint8_t *bits;     /* of rows */
+  uint32_t *numbers; /* number + 1 of each row without a name, or 0 before its definition is printed */
+  uint8_t *bits;     /* by row */
   uint32_t next_number;
   uint32_t indent;
   uint32_t next_note;
-  uint32_t workgroup; /* a workgroup row that waits for its operands */
+  uint32_t workgroup; /* a workgroup row whose operands are not yet printed, or 0 */
 
   uint32_t type_count;
-  uint32_t *type_names; /* by type id - 256: where its name begins in `names`; 0 is none */
+  uint32_t *type_names; /* by type id - 256: the offset of a used struct's name in `names` */
   uint8_t *type_bits;
   vyre_bytes names;
   text_scalars scalars;
 } text_printer;
 
 void text_print_no_memory(text_printer *t);
-char *text_put_room(text_printer *t, size_t size); /* so many bytes at the end; NULL: no memory */
+char *text_put_room(text_printer *t, size_t size); /* reserves `size` bytes at the end; NULL if memory runs out */
 
 static inline void
 text_put(text_printer *t, const char *text, size_t size)
@@ -65,27 +65,27 @@ void text_put_value_type(text_printer *t, vyre_type type);
 void text_put_literal(text_printer *t, vyre_type type, uint64_t bits);
 void text_put_indent(text_printer *t);
 void text_put_quoted(text_printer *t, const char *text);
-/* A row where it is used: its name or number; const and the like by their value. */
+/* Prints an operand: the row's name or number, or the expression of a row that is printed inline. */
 void text_put_operand(text_printer *t, uint32_t row);
 
-/* Rows, looked at with care: the module may be damaged. */
+/* Reads of rows that are safe for damaged modules. */
 uint32_t text_op_of(const text_printer *t, uint32_t row);
 vyre_type text_row_type(const text_printer *t, uint32_t row);
-const vyre_op_info *text_info_of(uint32_t op); /* that of null if there is no such op */
+const vyre_op_info *text_info_of(uint32_t op); /* the null op for unknown ops */
 uint64_t text_literal_of(const text_printer *t, uint32_t row);
 bool text_is_inline(const text_printer *t, uint32_t row); /* printed inside its users */
 void text_put_name(text_printer *t, uint32_t row);
-void text_put_definition(text_printer *t, uint32_t row); /* gives a number to what has no name */
+void text_put_definition(text_printer *t, uint32_t row); /* numbers a row without a name */
 void text_put_operands(text_printer *t, uint32_t row, const vyre_op_info *info);
-void text_put_parts(text_printer *t, uint32_t tuple, bool all); /* with those of the tuples that are its rest */
+void text_put_parts(text_printer *t, uint32_t tuple, bool all); /* flattens the rests of the tuple */
 void text_put_hints(text_printer *t, uint32_t row);
 void text_put_decorations(text_printer *t, uint32_t row);
 void text_put_notes(text_printer *t, uint32_t row);
-void text_end_line(text_printer *t, uint32_t row); /* comments, the end of the line, messages */
+void text_end_line(text_printer *t, uint32_t row); /* comments, line end, messages */
 void text_put_row(text_printer *t, uint32_t row);
 
 /* ---- opaque.c ---- */
-void text_put_words(text_printer *t, vyre_type_id type, uint32_t row); /* row 0: of a type */
+void text_put_words(text_printer *t, vyre_type_id type, uint32_t row); /* row 0 prints a type */
 void text_put_opaque(text_printer *t, uint32_t row);
 
 /* ---- analyses.c ---- */
@@ -97,8 +97,8 @@ void text_put_program(text_printer *t, uint32_t program);
 /* ---- type.c ---- */
 bool text_prepare_types(text_printer *t);
 void text_free_types(text_printer *t);
-void text_put_structs(text_printer *t);                       /* those of no program */
-void text_put_structs_of(text_printer *t, vyre_type_id type); /* those of the program that are not yet printed */
+void text_put_structs(text_printer *t);                       /* structs outside of programs */
+void text_put_structs_of(text_printer *t, vyre_type_id type); /* structs of the program that are not yet printed */
 void text_put_type(text_printer *t, vyre_type_id type);
 void text_put_member(text_printer *t, vyre_type_id type, uint32_t member); /* .name or [2] */
 void text_put_access(text_printer *t, uint32_t access);

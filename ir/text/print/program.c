@@ -1,6 +1,6 @@
 /* Prints a program: declarations, the workgroup size, control.
  *
- * The regions that are open are in a list, so that nesting costs no stack; every row is printed once, wherever the links lead.
+ * Open regions are stored in a list, so nesting does not need recursion. Every row is printed once, even if links are damaged.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/lex.h"
@@ -57,7 +57,7 @@ put_buffer(text_printer *t, uint32_t row)
   vyre_type_id type = v->imm[row];
   uint32_t access = v->imm_hi[row];
   vyre_space space = VYRE_BUFFER_SPACE(access);
-  /* The table of buffers is only read. */
+  /* The cast is safe because the info is only read. */
   const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)t->module, (vyre_row){row});
   text_put_structs_of(t, type);
   text_put_indent(t);
@@ -124,7 +124,7 @@ size_operand(const text_printer *t, uint32_t workgroup, uint32_t i)
   return i == 0 ? v->a[workgroup] : i == 1 ? v->b[workgroup] : v->c[workgroup];
 }
 
-/* In the program's head where all three are u32 literals. */
+/* Returns whether the size is printed in the program's head: all three operands are u32 literals. */
 static bool
 is_in_head(const text_printer *t, uint32_t workgroup)
 {
@@ -151,7 +151,7 @@ is_printed(const text_printer *t, uint32_t row)
   return row == 0 || row >= t->view->rows || text_is_inline(t, row) || (t->bits[row] & SEEN);
 }
 
-/* A workgroup row may be before its operands: the statement comes after them. */
+/* Prints the workgroup statement if its operands are printed. The row may precede them in the table. */
 static void
 put_waiting_workgroup(text_printer *t)
 {
@@ -186,7 +186,7 @@ put_program_head(text_printer *t, uint32_t row)
     text_put_quoted(t, vyre_string_text(t->module, entry));
   }
   t->workgroup = 0;
-  uint32_t left = v->rows; /* a list that leads in a circle ends too */
+  uint32_t left = v->rows; /* stops at a cycle of links */
   for (uint32_t child = v->first[row]; child && child < v->rows && left && !t->workgroup; child = v->next[child], left--)
     if (text_op_of(t, child) == VYRE_OP_workgroup)
       t->workgroup = child;
@@ -254,13 +254,13 @@ put_case_head(text_printer *t, uint32_t row)
   }
   text_put_text(t, "case ");
   if (text_op_of(t, labels) == VYRE_OP_tuple)
-    text_put_parts(t, labels, true); /* a tuple by its name is no label */
+    text_put_parts(t, labels, true); /* a label cannot be the name of a tuple */
   else
     text_put_operand(t, labels);
   text_put_text(t, is_default ? ", default {" : " {");
 }
 
-/* Whether anything in the region would be printed: an empty else or continuing region is left out. */
+/* Returns whether nothing in the region would be printed. An empty else or continuing region is omitted. */
 static bool
 is_empty(const text_printer *t, uint32_t region)
 {
@@ -273,7 +273,7 @@ is_empty(const text_printer *t, uint32_t region)
 }
 
 typedef struct print_frame {
-  uint32_t control; /* 0: a program */
+  uint32_t control; /* 0 for a program */
   uint32_t region;
 } print_frame;
 
@@ -294,7 +294,7 @@ push(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
   return true;
 }
 
-/* False for a row that was printed before: then the links are damaged. */
+/* Marks a row as printed. Returns false, and prints a comment, if it was printed before, which means that links are damaged. */
 static bool
 first_time(text_printer *t, uint32_t row)
 {
@@ -307,7 +307,7 @@ first_time(text_printer *t, uint32_t row)
   return true;
 }
 
-/* Opens the region after its control's head, or after the region before it.  Returns the row to go on with, 0: none. */
+/* Opens a region whose head was printed. Returns its first row, or 0 if there is none. */
 static uint32_t
 enter_region(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
 {
@@ -316,7 +316,7 @@ enter_region(text_printer *t, print_stack *stack, uint32_t control, uint32_t reg
   return t->view->first[region];
 }
 
-/* Prints what follows a region's rows: the next region of its control, or the control's end.  Returns the next row. */
+/* Prints the end of a region and, if its control has another one, the head of the next. Returns the next row. */
 static uint32_t
 leave_region(text_printer *t, print_stack *stack)
 {
@@ -351,7 +351,7 @@ leave_region(text_printer *t, print_stack *stack)
   return frame.control ? v->next[frame.control] : 0;
 }
 
-/* Head and first region of a control row.  Returns the row to go on with. */
+/* Prints the head of a control row and opens its first region. Returns the next row. */
 static uint32_t
 enter_control(text_printer *t, print_stack *stack, uint32_t row)
 {
@@ -425,7 +425,7 @@ text_put_program(text_printer *t, uint32_t program)
   uint32_t row = push(t, &stack, 0, program) ? t->view->first[program] : 0;
   while (stack.count && !t->status) {
     if (row == 0 || (text_op_of(t, row) == VYRE_OP_program && row < t->view->rows) || !first_time(t, row)) {
-      if (t->workgroup && stack.count == 1) { /* its operands never came */
+      if (t->workgroup && stack.count == 1) { /* its operands were never printed */
         put_workgroup(t, t->workgroup);
         t->workgroup = 0;
       }

@@ -1,7 +1,7 @@
 /* Prints types and structs.
  *
- * A struct is printed before what uses it, once; one whose arrays take their length from rows is in its program.  Names of
- * structs need not differ in a module, but must in a text: later ones get a suffix.
+ * A struct is printed once, before its first use. A struct with an array whose length is a row is printed in its program. Several
+ * structs of a module may have the same name, but names in a text are unique: later ones get a suffix.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/lex.h"
@@ -18,10 +18,10 @@
 #define FIRST_TYPE 256u
 
 enum {
-  TYPE_USED = 1,  /* some buffer has it, or a type that is used */
-  TYPE_LOCAL = 2, /* a length in it is given by a row */
+  TYPE_USED = 1,  /* a buffer, var, opaque row or used type refers to it */
+  TYPE_LOCAL = 2, /* contains an array whose length is a row */
   TYPE_PRINTED = 4,
-  TYPE_DOUBLED = 8, /* a struct two of whose members have one name: members are taken by number */
+  TYPE_DOUBLED = 8, /* a struct with two members of the same name: members are referenced by number */
 };
 
 static uint8_t *
@@ -45,7 +45,7 @@ has(text_printer *t, vyre_type_id type, uint8_t bit)
   return bits && (*bits & bit);
 }
 
-/* ---- which types, and their names ---- */
+/* ---- used types and their names ---- */
 
 static int
 compare_strings(const void *a, const void *b)
@@ -54,7 +54,7 @@ compare_strings(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Equal names are equal strings. */
+/* Returns whether two members have the same name. Strings are interned, so equal names have equal ids. */
 static bool
 has_doubled_member(text_printer *t, const vyre_type_info *info)
 {
@@ -76,7 +76,7 @@ has_doubled_member(text_printer *t, const vyre_type_info *info)
   return doubled;
 }
 
-/* Inner types have smaller ids: one sweep up for local types, one down for used ones. */
+/* Inner types have smaller ids, so local types are found in increasing order and used types in decreasing order. */
 static void
 mark_types(text_printer *t)
 {
@@ -94,7 +94,7 @@ mark_types(text_printer *t)
   }
   const vyre_view *v = t->view;
   uint32_t first = 0, last = v->rows;
-  if (t->options->program) { /* a sealed program's rows follow it */
+  if (t->options->program) { /* the rows of a sealed program follow it */
     first = t->options->program;
     last = first < v->rows && v->next[first] > first ? v->next[first] : v->rows;
   }
@@ -117,7 +117,7 @@ mark_types(text_printer *t)
   }
 }
 
-/* Appends "@name" and a zero byte to the names; where the name itself begins.  0: no memory. */
+/* Appends "@name" and a zero byte to `names`. Returns the offset of the name after the @ or the quote, or 0 if memory runs out. */
 static uint32_t
 add_name(text_printer *t, const char *base, uint32_t number, uint32_t *out_length)
 {
@@ -144,7 +144,8 @@ add_name(text_printer *t, const char *base, uint32_t number, uint32_t *out_lengt
   return good ? (uint32_t)start + (dotted ? 1 : 2) : 0;
 }
 
-/* The struct's name, or that with the next free number.  `known` holds the names so far, with the last number given to each. */
+/* Assigns a name to a struct: its own, or if that is in use, with the next free number as a suffix. `known` maps the names so far
+ * to the last number that each was given. */
 static bool
 name_struct(text_printer *t, text_symbols *known, uint32_t index, const char *base)
 {
@@ -349,7 +350,8 @@ text_put_structs(text_printer *t)
     text_put(t, "\n", 1);
 }
 
-/* Members first; each local type is looked at once in all, however deep: the list is a stack of types to go into. */
+/* Prints the local structs that a type contains, members first. Each local type is visited once overall; the list replaces
+ * recursion. */
 void
 text_put_structs_of(text_printer *t, vyre_type_id type)
 {
@@ -359,7 +361,7 @@ text_put_structs_of(text_printer *t, vyre_type_id type)
     return;
   for (;;) {
     vyre_type_info info = vyre_type_get(t->module, type);
-    vyre_type_id inner = 0; /* a type inside that has its turn first */
+    vyre_type_id inner = 0; /* a contained type that must be printed first */
     if (info.form == VYRE_FORM_ARRAY && has(t, info.element, TYPE_LOCAL) && !has(t, info.element, TYPE_PRINTED))
       inner = info.element;
     if (info.form == VYRE_FORM_WORDS && has(t, info.element, TYPE_LOCAL) && !has(t, info.element, TYPE_PRINTED))
