@@ -74,10 +74,10 @@ text_parse_spec(text_parser *p)
   char wanted[48];
   char found[48];
   if (literal_type && literal_type != type)
-    text_error(p, literal.start, literal.length, NULL, "the default is %s, the specialization constant %s",
+    text_error(p, literal.start, literal.length, NULL, "the default is %s, but the specialization constant is %s",
                vyre_text_type(literal_type, found), vyre_text_type(type, wanted));
   if (VYRE_TYPE_LANES(type) > 1)
-    text_error(p, name.start, name.length, NULL, "a specialization constant is a scalar");
+    text_error(p, name.start, name.length, NULL, "a specialization constant must be a scalar");
   if (text_take_word(p, "id") && !parse_parenthesised(p, &id))
     return false;
   return finish_declaration(p, &name, vyre_build_spec(&p->builder, type, bits, id));
@@ -149,7 +149,7 @@ parse_initializer(text_parser *p, vyre_type_id type, uint32_t *out)
     char found_text[48];
     char want_text[48];
     if (found && want && found != want)
-      text_error(p, token.start, token.length, NULL, "value %llu of the initializer is %s, here it is %s",
+      text_error(p, token.start, token.length, NULL, "value %llu of the initializer must be %s, but is %s",
                  (unsigned long long)count + 1, vyre_text_type(want, want_text), vyre_text_type(found, found_text));
     if (!text_push_word(p, &p->stack, (uint32_t)bits) ||
         (vyre_kind_bits(VYRE_TYPE_KIND(want)) == 64 && !text_push_word(p, &p->stack, (uint32_t)(bits >> 32))))
@@ -164,7 +164,7 @@ parse_initializer(text_parser *p, vyre_type_id type, uint32_t *out)
   if (walk.deep)
     return text_error(p, start, 1, NULL, "the type nests deeper than %u", TEXT_WALK_DEPTH);
   if (count != wanted)
-    text_error(p, start, 1, NULL, "the initializer has %llu value%s, the type %llu", (unsigned long long)count,
+    text_error(p, start, 1, NULL, "the initializer has %llu value%s, but the type has %llu", (unsigned long long)count,
                count == 1 ? "" : "s", (unsigned long long)wanted);
   *out = vyre_module_add_initializer(p->module, p->stack.data + base, p->stack.count - base);
   p->stack.count = base;
@@ -234,20 +234,21 @@ text_parse_buffer(text_parser *p)
     return false;
   bool bound = words.space == VYRE_SPACE_STORAGE || words.space == VYRE_SPACE_UNIFORM || words.space == VYRE_SPACE_HANDLE;
   if (bound && !words.has_binding)
-    text_error(p, name.start, name.length, "set(0) binding(0), for one", "a %s buffer needs a binding",
+    text_error(p, name.start, name.length, "add set(0) binding(0), for example", "a %s buffer needs a binding",
                text_space_words[words.space]);
   if (!bound && (words.has_set || words.has_binding))
-    text_error(p, name.start, name.length, NULL, "a %s buffer has no set and binding", text_space_words[words.space]);
+    text_error(p, name.start, name.length, "remove them", "a %s buffer cannot have a set or binding",
+               text_space_words[words.space]);
   if (text_is_mark(p, '=')) {
     if (words.space == VYRE_SPACE_WORKGROUP) { /* the initializer is zero for every type */
       text_lex(&p->lexer);
       if (!text_expect_mark(p, '['))
         return false;
       if (!text_take_mark(p, ']'))
-        return text_error_token(p, NULL, "the initializer of a workgroup buffer is []: zero");
+        return text_error_token(p, "write = []", "a workgroup buffer can only be initialized with zero");
       initializer = vyre_module_add_initializer(p->module, NULL, 0);
     } else if (words.space != VYRE_SPACE_CONSTANT && words.space != VYRE_SPACE_PRIVATE)
-      return text_error_token(p, NULL, "a %s buffer has no initializer", text_space_words[words.space]);
+      return text_error_token(p, "remove the initializer", "a %s buffer cannot have an initializer", text_space_words[words.space]);
     else {
       text_lex(&p->lexer);
       if (!parse_initializer(p, type, &initializer))

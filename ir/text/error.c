@@ -195,7 +195,7 @@ text_expect_integer(text_parser *p, uint64_t most, uint32_t *out)
   text_literal literal;
   bool is_integer = text_read_integer(text, token->length, &value);
   if (!is_integer && text_read_literal(text, token->length, &literal) == LITERAL_GOOD)
-    return text_error_token(p, NULL, "a number without type is wanted here");
+    return text_error_token(p, "remove the type", "expected a number without a type");
   bool digits = true;
   for (uint32_t i = 0; i < token->length; i++)
     digits = digits && text[i] >= '0' && text[i] <= '9';

@@ -75,7 +75,7 @@ parse_head(text_parser *p, text_function *function)
   function->name_length = name.length;
   function->first_parameter = p->parameter_count;
   if (text_symbols_find(&p->globals, SCOPE_FUNCTION, text + name.name, name.name_length))
-    return text_error_token(p, NULL, "there are two functions %.*s", shown(name.length), text + name.start);
+    return text_error_token(p, NULL, "function %.*s is defined twice", shown(name.length), text + name.start);
   text_lex(&p->lexer);
   if (!text_expect_mark(p, '('))
     return false;
@@ -113,7 +113,7 @@ bind_parameters(text_parser *p, const text_function *function, const uint32_t *r
   for (uint32_t i = 0; i < function->parameter_count; i++) {
     const text_parameter *parameter = &p->parameters[function->first_parameter + i];
     if (text_symbols_find(&p->names, p->scope, p->lexer.text + parameter->at, parameter->length))
-      return text_error(p, parameter->at, parameter->length, NULL, "there are two parameters %%%.*s", shown(parameter->length),
+      return text_error(p, parameter->at, parameter->length, NULL, "parameter %%%.*s is defined twice", shown(parameter->length),
                         p->lexer.text + parameter->at);
     if (!text_symbols_add(&p->names, p->scope, parameter->at, parameter->length, rows[i])) {
       text_no_memory(p);
@@ -143,8 +143,8 @@ parse_body(text_parser *p, const text_function *function, text_call *call)
     text_parse_statements(p, (uint32_t)call->base);
     bool ended = !p->stop && p->frames[call->base].ended;
     if (function->result && !ended)
-      text_error(p, function->name, function->name_length, "end it with return", "%.*s can end without a value",
-                 shown(function->name_length), p->lexer.text + function->name);
+      text_error(p, function->name, function->name_length, "end it with return and a value",
+                 "%.*s can end without returning a value", shown(function->name_length), p->lexer.text + function->name);
   } else {
     p->stop = true;
   }
@@ -173,8 +173,8 @@ put_in(text_parser *p, uint32_t index, const uint32_t *rows, text_operand *out)
   out->bad = function.bad;
   p->inlined += function.body_end - function.body;
   if (p->inlined > TEXT_MAX_INLINED) {
-    text_error(p, start, length, NULL, "the functions that this program puts in have more than %u MiB of text",
-               TEXT_MAX_INLINED >> 20);
+    text_error(p, start, length, "call fewer or shorter functions",
+               "the functions inlined into this program have more than %u MiB of text", TEXT_MAX_INLINED >> 20);
     p->stop = true;
     return false;
   }
@@ -271,7 +271,7 @@ parse_arguments(text_parser *p, const text_function *function, const text_token 
         text_describe_type(p, parameter->path, wanted);
       else
         vyre_text_type(parameter->type, wanted);
-      argument.bad = !text_error(p, argument.start, argument.length, NULL, "argument %u of %.*s is %s%s, here it is %s", count + 1,
+      argument.bad = !text_error(p, argument.start, argument.length, NULL, "argument %u of %.*s must be %s%s, but is %s", count + 1,
                                  shown(name->length), p->lexer.text + name->start, is_path ? "a path to " : "", wanted,
                                  text_describe(p, &argument, found));
     }
@@ -286,9 +286,9 @@ parse_arguments(text_parser *p, const text_function *function, const text_token 
   if (!text_expect_mark(p, ')'))
     return false;
   if (count != function->parameter_count)
-    *out_bad = !text_error(p, name->start, name->length, NULL, "%.*s takes %u argument%s, here %s %u", shown(name->length),
-                           p->lexer.text + name->start, function->parameter_count, function->parameter_count == 1 ? "" : "s",
-                           count == 1 ? "is" : "are", count);
+    *out_bad =
+        !text_error(p, name->start, name->length, NULL, "%.*s takes %u argument%s, but the call has %u", shown(name->length),
+                    p->lexer.text + name->start, function->parameter_count, function->parameter_count == 1 ? "" : "s", count);
   return true;
 }
 
@@ -303,8 +303,8 @@ text_parse_call(text_parser *p, bool is_statement, text_operand *out)
     char fix[96];
     uint32_t length;
     const char *near = text_symbols_nearest(&p->globals, SCOPE_FUNCTION, text + name.name, name.name_length, &length);
-    return text_error_token(p, near ? text_suggest(fix, "@", near, length) : "functions are declared above their use",
-                            "there is no function %.*s", shown(name.length), text + name.start);
+    return text_error_token(p, near ? text_suggest(fix, "@", near, length) : "declare functions above their first use",
+                            "unknown function %.*s", shown(name.length), text + name.start);
   }
   uint32_t index = symbol->value;
   text_function function = p->functions[index];
@@ -317,7 +317,7 @@ text_parse_call(text_parser *p, bool is_statement, text_operand *out)
   out->length = p->lexer.behind - out->start;
   bool good = true;
   if (!function.result && !is_statement && !bad)
-    bad = !text_error(p, name.start, name.length, NULL, "%.*s gives no value", shown(name.length), text + name.start);
+    bad = !text_error(p, name.start, name.length, NULL, "%.*s does not return a value", shown(name.length), text + name.start);
   if (bad) {
     out->bad = true;
     out->type = function.result;
@@ -338,8 +338,9 @@ text_parse_return(text_parser *p)
   vyre_type result = call ? p->functions[call->function].result : 0;
   if (has_value != (result != 0)) {
     if (has_value)
-      return text_error_token(p, NULL, call ? "the function has no result" : "a program returns no value");
-    return text_error(p, word.start, word.length, NULL, "return needs the value of the function");
+      return text_error_token(p, "remove the value",
+                              call ? "the function does not return a value" : "a program cannot return a value");
+    return text_error(p, word.start, word.length, "add the value", "return needs a value in this function");
   }
   text_operand value = {0};
   if (has_value) {
@@ -349,7 +350,7 @@ text_parse_return(text_parser *p)
     char found[48];
     char wanted[48];
     if (!value.bad && value.type != result)
-      value.bad = !text_error(p, value.start, value.length, NULL, "the function returns %s, this is %s",
+      value.bad = !text_error(p, value.start, value.length, NULL, "the function returns %s, but the value is %s",
                               vyre_text_type(result, wanted), vyre_text_type(value.type, found));
     text_row_of(p, &value);
   }

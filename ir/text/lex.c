@@ -149,7 +149,7 @@ lex_quoted(text_lexer *lexer, uint32_t quote)
       at++;
     } else {
       token->kind = TOKEN_BAD;
-      token->problem = "a backslash in a name is followed by \\, a quote, or x and two hexadecimal digits";
+      token->problem = "a backslash in a name must be followed by \\, a quote, or x and two hexadecimal digits";
     }
   }
   token->name_length = at - token->name;

@@ -99,7 +99,7 @@ text_parse_order(text_parser *p, vyre_opcode op, uint32_t *out)
       semantics |= bit;
     } else if (scope_of_word(p, &scope)) {
       if (scope_count == (op == VYRE_OP_barrier ? 2u : 1u))
-        return text_error_token(p, NULL, "one scope too many");
+        return text_error_token(p, NULL, "too many scopes");
       scopes[scope_count++] = scope;
     } else {
       break;
@@ -244,10 +244,10 @@ check_count(text_parser *p, op_reader *r)
   if (r->count < least && runs_on)
     return text_expected(p, "','");
   if (least == most)
-    return text_error(p, r->token.start, r->token.length, NULL, "%s takes %u operand%s, here %s %u", text, most,
-                      most == 1 ? "" : "s", r->count == 1 ? "is" : "are", r->count);
-  return text_error(p, r->token.start, r->token.length, NULL, "%s takes %u to %u operands, here %s %u", text, least, most,
-                    r->count == 1 ? "is" : "are", r->count);
+    return text_error(p, r->token.start, r->token.length, NULL, "%s takes %u operand%s, but has %u", text, most,
+                      most == 1 ? "" : "s", r->count);
+  return text_error(p, r->token.start, r->token.length, NULL, "%s takes %u to %u operands, but has %u", text, least, most,
+                    r->count);
 }
 
 /* ---- checks of operands ---- */
@@ -268,8 +268,8 @@ check_need(text_parser *p, op_reader *r, uint32_t k)
   if (good)
     return;
   char text[160];
-  const char *fix = need == NEED_PATH && op == VYRE_OP_var ? "get and set are for vars" : NULL;
-  text_error(p, operand->start, operand->length, fix, "%s takes %s here, '%.*s' is %s", vyre_op_infos[r->op].text, wanted[need],
+  const char *fix = need == NEED_PATH && op == VYRE_OP_var ? "use get and set for a var" : NULL;
+  text_error(p, operand->start, operand->length, fix, "%s needs %s here, but '%.*s' is %s", vyre_op_infos[r->op].text, wanted[need],
              operand->length < 60 ? (int)operand->length : 60, p->lexer.text + operand->start, text_describe(p, operand, text));
   operand->bad = true;
 }
@@ -286,15 +286,14 @@ check_immediate(text_parser *p, op_reader *r)
     return;
   if (r->op == VYRE_OP_lane) {
     if (right->type != VYRE_TYPE(VYRE_U32, 1) && right->type != VYRE_TYPE(VYRE_I32, 1))
-      right->bad = !text_error(p, right->start, right->length, NULL, "a lane's number is a u32 or i32, this is %s",
+      right->bad = !text_error(p, right->start, right->length, NULL, "the number of a lane must be u32 or i32, but is %s",
                                vyre_text_type(right->type, right_text));
     return;
   }
   if (right->type == want)
     return;
-  const char *fix =
-      VYRE_TYPE_KIND(want) == VYRE_TYPE_KIND(right->type) ? "x2 to x4 after a literal makes it one of several lanes" : NULL;
-  text_error(p, right->start, right->length, fix, "the left operand of %s is %s, the literal is %s", vyre_op_infos[r->op].text,
+  const char *fix = VYRE_TYPE_KIND(want) == VYRE_TYPE_KIND(right->type) ? "append x2 to x4 to a literal for several lanes" : NULL;
+  text_error(p, right->start, right->length, fix, "the left operand of %s is %s, but the literal is %s", vyre_op_infos[r->op].text,
              vyre_text_type(want, left_text), vyre_text_type(right->type, right_text));
   right->bad = true;
 }
@@ -337,7 +336,7 @@ build_tuple(text_parser *p, op_reader *r, uint32_t base, text_operand *out)
     if (VYRE_TYPE_KIND(text_type_of(p, rows[i])) != VYRE_TUPLE)
       continue;
     if (i + 1 < count || count < 3 || count % 2 == 0) {
-      out->bad = !text_error(p, r->token.start, r->token.length, NULL, "a tuple is no part of a tuple");
+      out->bad = !text_error(p, r->token.start, r->token.length, NULL, "a tuple cannot be a part of a tuple");
       return;
     }
     rest = rows[i];
@@ -380,12 +379,12 @@ build_part(text_parser *p, op_reader *r, text_operand *out)
                        ? vyre_type_leaves(p->module, vyre_type_get(p->module, p->view->imm[tuple]).element)
                        : VYRE_TUPLE_COUNT(p->view->imm[tuple]);
   if (r->lanes >= count || type == VYRE_VOID) {
-    out->bad = !text_error(p, r->token.start, r->token.length, NULL, "the tuple has parts 0 to %u", count ? count - 1 : 0);
+    out->bad = !text_error(p, r->token.start, r->token.length, NULL, "the tuple only has parts 0 to %u", count ? count - 1 : 0);
     return;
   }
   if (VYRE_TYPE_KIND(type) == VYRE_PATH) {
     out->bad =
-        !text_error(p, r->token.start, r->token.length, "name the location itself", "part %u is a location in memory", r->lanes);
+        !text_error(p, r->token.start, r->token.length, "use the location directly", "part %u is a location in memory", r->lanes);
     return;
   }
   finish(p, out, vyre_build(&p->builder, VYRE_OP_part, type, r->flags, r->lanes, 0, (vyre_row){tuple}, VYRE_NONE, VYRE_NONE));
@@ -398,15 +397,18 @@ result_type(text_parser *p, op_reader *r, vyre_type *out_type, uint32_t *out_imm
     *out_type = VYRE_TYPE(VYRE_TYPE_KIND(r->operands[0].type), r->lane_count ? r->lane_count : 1);
     *out_imm = r->lanes;
     if (r->lane_count == 0)
-      return text_error(p, r->token.start, r->token.length, "[0, 1] are the first two lanes", "shuffle has a list of lanes");
+      return text_error(p, r->token.start, r->token.length, "write [0, 1] for the first two lanes",
+                        "shuffle needs a list of lanes");
     if (r->type && r->type != *out_type)
-      return text_error(p, r->token.start, r->token.length, NULL, "shuffle: the type is not that of its %u lanes", r->lane_count);
+      return text_error(p, r->token.start, r->token.length, NULL,
+                        "the type does not match the result of shuffle, which has %u lane%s", r->lane_count,
+                        r->lane_count == 1 ? "" : "s");
     return true;
   }
   if (vyre_op_infos[r->op].rule == VYRE_RULE_FREE) {
     *out_type = r->type;
     *out_imm = 0;
-    return r->type || text_error(p, r->token.start, r->token.length, "give it after a colon: ': f32'",
+    return r->type || text_error(p, r->token.start, r->token.length, "write it after a colon, as in ': f32'",
                                  "%s needs the type of its result", vyre_op_infos[r->op].text);
   }
   return text_infer(p, r->op, &r->token, r->operands, r->count, out_type, out_imm);
@@ -468,7 +470,7 @@ parse_at(text_parser *p, op_reader *r, text_operand *out)
     return false;
   bool is_step = !path.bad && !path.literal && path.fresh && VYRE_TYPE_KIND(path.type) == VYRE_PATH;
   if (!path.bad && !is_step)
-    text_error(p, path.start, path.length, "at %x[0] is one", "at takes a path with a step");
+    text_error(p, path.start, path.length, "write at %x[0], for example", "at needs a path with a step");
   out->bad = !is_step;
   if (out->bad)
     return true;
@@ -511,7 +513,7 @@ parse_special(text_parser *p, op_reader *r, text_operand *out, bool *out_done)
   if (r->op < VYRE_OP_barrier)
     return text_error(p, r->token.start, r->token.length, NULL, "%s is a statement, not a value", vyre_op_infos[r->op].text);
   if (!r->is_statement && vyre_op_infos[r->op].rule == VYRE_RULE_VOID)
-    return text_error(p, r->token.start, r->token.length, NULL, "%s gives no value", vyre_op_infos[r->op].text);
+    return text_error(p, r->token.start, r->token.length, NULL, "%s does not produce a value", vyre_op_infos[r->op].text);
   return true;
 }
 
@@ -558,7 +560,8 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
     good = text_parse_group(p, op, &payload);
   out->length = p->lexer.behind - out->start;
   if (good && r.type && vyre_op_infos[op].rule != VYRE_RULE_FREE)
-    good = text_error(p, r.token.start, r.token.length, NULL, "the type of %s follows from its operands", vyre_op_infos[op].text);
+    good = text_error(p, r.token.start, r.token.length, "remove the type", "the type of %s follows from its operands",
+                      vyre_op_infos[op].text);
   if (good && (!check_count(p, &r) || !check_operands(p, &r)))
     out->bad = true;
   else if (good && op == VYRE_OP_tuple)

@@ -228,7 +228,7 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
       return false;
     r->words[index] = (vyre_member){.access = VYRE_WORD_LENGTH, .type = array};
     return vyre_type_get(p->module, array).count_row ||
-           text_error(p, start, p->lexer.behind - start, NULL, "no array whose length a row gives");
+           text_error(p, start, p->lexer.behind - start, NULL, "length needs an array whose length is a row");
   }
   if (is_type && text_take_word(p, "stride")) {
     word->access = VYRE_WORD_STRIDE;
@@ -315,7 +315,7 @@ text_parse_opaque(text_parser *p, vyre_opcode op, uint32_t flags, text_operand *
     if (!type)
       text_no_memory(p);
     if (vyre_words_operands(p->module, type) != count)
-      out->bad = !text_error(p, start, out->length, NULL, "its composites have other numbers of parts");
+      out->bad = !text_error(p, start, out->length, NULL, "the number of parts does not match the type of a composite");
     vyre_row *rows = p->allocator->resize(p->allocator->user, NULL, 0, (count + 1) * sizeof(*rows));
     for (uint32_t k = 0; rows && k < count; k++)
       rows[k].id = p->stack.data[base + k];

@@ -51,8 +51,11 @@ text_want_value(text_parser *p, text_operand *operand)
   if (!is_var && (vyre_kind_is_scalar(kind) || kind == VYRE_OPAQUE))
     return;
   char text[160];
-  const char *fix = is_var ? "get it first" : kind == VYRE_PATH ? "load it first" : kind == VYRE_TUPLE ? "take a part of it" : NULL;
-  text_error(p, operand->start, operand->length, fix, "a value is wanted here, '%.*s' is %s", shown(operand->length),
+  const char *fix = is_var               ? "read the var with get"
+                    : kind == VYRE_PATH  ? "load it first"
+                    : kind == VYRE_TUPLE ? "read a part of it with part"
+                                         : NULL;
+  text_error(p, operand->start, operand->length, fix, "expected a value, but '%.*s' is %s", shown(operand->length),
              p->lexer.text + operand->start, text_describe(p, operand, text));
   operand->bad = true;
 }
@@ -112,15 +115,15 @@ text_define(text_parser *p, const text_token *name, uint32_t row)
   uint32_t earlier = dense && name->number < numbers->count ? numbers->data[name->number] : 0;
   if (known || (earlier > p->program && earlier < p->view->rows)) {
     if (known)
-      text_error(p, name->start, name->length, "names are unique within a program; what changes is a var",
+      text_error(p, name->start, name->length, "use another name, or a var for a value that changes",
                  "%.*s is defined twice, first in line %u", shown(name->length), text + name->start, text_line_of(p, known->at));
     else
-      text_error(p, name->start, name->length, "names are unique within a program; what changes is a var", "%.*s is defined twice",
+      text_error(p, name->start, name->length, "use another name, or a var for a value that changes", "%.*s is defined twice",
                  shown(name->length), text + name->start);
     return;
   }
   if (name->name_length > UINT16_MAX) {
-    text_error(p, name->start, 60, NULL, "the name has %u bytes: at most 65535", name->name_length);
+    text_error(p, name->start, 60, NULL, "the name has %u bytes, but the limit is 65535", name->name_length);
     return;
   }
   if (dense && row) {
@@ -155,8 +158,8 @@ text_find_row(text_parser *p)
       return 0;
   }
   if (!is_visible(p, row)) {
-    text_error_token(p, "a value is visible in its region and inside; what must outlive it goes through a var",
-                     "%.*s is not visible here: its region has ended", shown(token->length), token_text(p, token));
+    text_error_token(p, "pass the value out of its region in a var", "%.*s is not visible here: its region has ended",
+                     shown(token->length), token_text(p, token));
     return 0;
   }
   return row;
@@ -180,23 +183,23 @@ report_literal(text_parser *p, text_literal_problem problem, const text_literal 
     return text_error_token(p, fix, "the literal %.*s has no type", length, text);
   case LITERAL_BAD_TYPE:
     return text_error(p, token->start + literal->type_start, token->length - literal->type_start,
-                      "bool, i32, u32, f32 and the like, x2 to x4 after it for lanes", "'%.*s' is no type of a number",
+                      "use a type such as u32, f32 or bool, with x2 to x4 for lanes", "'%.*s' is not a scalar or vector type",
                       shown(token->length - literal->type_start), text + literal->type_start);
   case LITERAL_FRACTION:
-    return text_error_token(p, NULL, "%.*s: an integer has no fraction or exponent", length, text);
+    return text_error_token(p, "use a float type such as f32", "the integer %.*s has a fraction or exponent", length, text);
   case LITERAL_RANGE:
     vyre_text_type(VYRE_TYPE(VYRE_TYPE_KIND(literal->type), 1), type);
-    return text_error_token(p, NULL, "%.*s is out of range: %s goes from %s", length, text, type,
+    return text_error_token(p, NULL, "%.*s is out of range: %s ranges from %s", length, text, type,
                             text_range(VYRE_TYPE_KIND(literal->type)));
   case LITERAL_LONG:
-    return text_error_token(p, NULL, "a number of %u bytes: at most %u", token->length, TEXT_MAX_NUMBER);
+    return text_error_token(p, NULL, "the number has %u bytes, but the limit is %u", token->length, TEXT_MAX_NUMBER);
   case LITERAL_NAN_BITS:
-    return text_error_token(p, "nan(0x7fc00000)f32 is one", "%.*s: these are the bits of no NaN", length, text);
+    return text_error_token(p, "write nan(0x7fc00000)f32, for example", "the bits of %.*s do not encode a NaN", length, text);
   case LITERAL_BAD_NUMBER:
   case LITERAL_GOOD:
     break;
   }
-  return text_error_token(p, NULL, "'%.*s' is no literal", length, text);
+  return text_error_token(p, NULL, "'%.*s' is not a literal", length, text);
 }
 
 bool
@@ -303,10 +306,10 @@ step_by_index(text_parser *p, text_operand *path, text_operand *index)
   if (!steps) {
     path->bad = !text_error(p, index->start, index->length, NULL, "%s has no elements", text);
   } else if (!is_index) {
-    path->bad = !text_error(p, index->start, index->length, NULL, "an index is a u32 or i32, this is %s",
+    path->bad = !text_error(p, index->start, index->length, NULL, "an index must be u32 or i32, but is %s",
                             text_describe(p, index, described));
   } else if (!is_literal && (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_MATRIX)) {
-    path->bad = !text_error(p, index->start, index->length, NULL, "the %s of %s is taken by a number, not a value",
+    path->bad = !text_error(p, index->start, index->length, NULL, "a %s of %s can only be selected by a number",
                             info.form == VYRE_FORM_STRUCT ? "member" : "column", text);
   } else if (is_literal && (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_MATRIX) && index->bits >= info.count) {
     path->bad = !text_error(p, index->start, index->length, NULL, "%s ends at [%u]", text, info.count - 1);
@@ -345,9 +348,9 @@ take_lane(text_parser *p, text_operand *value, const text_token *name)
   uint32_t lanes = VYRE_TYPE_LANES(value->type);
   char text[48];
   if (lane >= lanes || lanes == 1) {
-    value->bad =
-        !text_error(p, name->start, name->length, lane > 3 && lanes > 1 ? "take one of x, y, z, w; shuffle takes several" : NULL,
-                    "%s has no lane '%.*s'", vyre_text_type(value->type, text), shown(name->length), p->lexer.text + name->start);
+    value->bad = !text_error(
+        p, name->start, name->length, lane > 3 && lanes > 1 ? "use one of x, y, z, w, or shuffle for several lanes" : NULL,
+        "%s has no lane '%.*s'", vyre_text_type(value->type, text), shown(name->length), p->lexer.text + name->start);
     return;
   }
   uint32_t row = text_row_of(p, value);
@@ -382,7 +385,7 @@ parse_steps(text_parser *p, text_operand *out)
         step_by_index(p, out, &index);
       } else if (!out->bad) {
         char text[160];
-        out->bad = !text_error(p, out->start, out->length, "lane takes a lane by a value",
+        out->bad = !text_error(p, out->start, out->length, "use lane to select a lane by a value",
                                "'%.*s' is %s: only locations in memory have elements", shown(out->length),
                                p->lexer.text + out->start, text_describe(p, out, text));
       }
@@ -402,7 +405,7 @@ unknown_word(text_parser *p)
   const char *text = token_text(p, token);
   const char *nearest = NULL;
   if (text_symbols_find(&p->names, p->scope, text, token->length))
-    return text_error_token(p, "names begin with %", "there is no op '%.*s'", shown(token->length), text);
+    return text_error_token(p, "names of rows begin with %", "unknown op '%.*s'", shown(token->length), text);
   uint32_t best = text_near(token->length) + 1;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const char *name = vyre_op_infos[op].text;
@@ -418,7 +421,7 @@ unknown_word(text_parser *p)
     nearest = name;
   }
   char fix[96];
-  return text_error_token(p, nearest ? text_suggest(fix, "", nearest, (uint32_t)strlen(nearest)) : NULL, "there is no op '%.*s'",
+  return text_error_token(p, nearest ? text_suggest(fix, "", nearest, (uint32_t)strlen(nearest)) : NULL, "unknown op '%.*s'",
                           shown(token->length), text);
 }
 
@@ -467,7 +470,7 @@ parse_any(text_parser *p, bool is_statement, text_operand *out)
 {
   *out = (text_operand){.start = p->lexer.token.start};
   if (p->depth >= TEXT_MAX_DEPTH)
-    return text_error_token(p, "give the inner ones names", "expressions nest deeper than %u", TEXT_MAX_DEPTH);
+    return text_error_token(p, "name the inner expressions", "expressions nest deeper than %u", TEXT_MAX_DEPTH);
   p->depth++;
   bool good = parse_primary(p, is_statement, out);
   out->length = p->lexer.behind - out->start;

@@ -73,7 +73,7 @@ parse_program(text_parser *p)
   if (name.kind != TOKEN_GLOBAL)
     return text_expected(p, "the name of the program, like @main");
   if (name.name_length && text_symbols_find(&p->globals, SCOPE_PROGRAM, text + name.name, name.name_length))
-    text_error_token(p, NULL, "there are two programs %.*s", name.length < 60 ? (int)name.length : 60, text + name.start);
+    text_error_token(p, NULL, "program %.*s is defined twice", name.length < 60 ? (int)name.length : 60, text + name.start);
   else if (!text_symbols_add(&p->globals, SCOPE_PROGRAM, name.name, name.name_length, 1))
     text_no_memory(p);
   text_lex(&p->lexer);
@@ -167,8 +167,8 @@ parse(vyre_module *module, const char *text, size_t length, const char *path, bo
 {
   const char *shown = path ? path : "text";
   if (length >= UINT32_MAX - 1)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the text has %zu bytes, at most 4 GiB are read\nFix: split it by programs", shown,
-                      length);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the text has %zu bytes, but the limit is 4 GiB\nFix: split it into several files",
+                      shown, length);
   /* a row has about 25 bytes of text, so this is about twelve times the number of rows */
   vyre_module_reserve(module, (uint32_t)length / 2);
   text_parser parser = {

@@ -253,7 +253,7 @@ parse_labels(text_parser *p, uint32_t base, bool *out_default)
       return false;
     text_want_value(p, &label);
     if (!label.bad && !label.literal && VYRE_ROW_OP(p->view->op[label.row]) != VYRE_OP_const)
-      text_error(p, label.start, label.length, NULL, "the label of a case is a constant");
+      text_error(p, label.start, label.length, NULL, "the label of a case must be a constant");
     if (!text_push_word(p, &p->stack, text_row_of(p, &label)))
       return false;
   } while (text_take_mark(p, ','));
@@ -335,7 +335,7 @@ parse_leave(text_parser *p)
   for (uint32_t i = p->frame_count; i > call_base(p) && !open; i--)
     open = p->frames[i - 1].control == row && (p->frames[i - 1].kind == FRAME_BLOCK || p->frames[i - 1].kind == FRAME_SWITCH);
   if (!open)
-    text_error(p, name.start, name.length, NULL, "%.*s is no block or switch around this leave",
+    text_error(p, name.start, name.length, NULL, "%.*s is not a block or switch around this leave",
                name.length < 60 ? (int)name.length : 60, text + name.start);
   vyre_build_jump(&p->builder, VYRE_OP_leave, (vyre_row){open ? row : 0});
   return true;
@@ -351,9 +351,9 @@ parse_jump(text_parser *p, vyre_opcode op)
   if ((op == VYRE_OP_break || op == VYRE_OP_continue) && !is_in_loop(p))
     text_error(p, word.start, word.length, NULL, "%s is not in a loop", text);
   if (op == VYRE_OP_fallthrough && in != FRAME_CASE)
-    text_error(p, word.start, word.length, NULL, "fallthrough is the last statement of a case");
+    text_error(p, word.start, word.length, NULL, "fallthrough must be the last statement of a case");
   if (op == VYRE_OP_breakif && in != FRAME_CONTINUING)
-    text_error(p, word.start, word.length, "if %c { break }, for one", "breakif is the last statement of a continuing region");
+    text_error(p, word.start, word.length, "use if %c { break }", "breakif must be the last statement of a continuing region");
   if (op == VYRE_OP_leave)
     return parse_leave(p);
   uint32_t condition = 0;
@@ -376,10 +376,10 @@ parse_plain(text_parser *p, const text_token *name)
     return false;
   bool is_void = !value.bad && !value.literal && VYRE_TYPE_KIND(value.type) == VYRE_VOID;
   if (name && is_void && value.fresh)
-    return text_error(p, name->start, name->length, NULL, "'%.*s' gives no value", value.length < 60 ? (int)value.length : 60,
-                      p->lexer.text + value.start);
+    return text_error(p, name->start, name->length, "remove the name", "'%.*s' does not produce a value",
+                      value.length < 60 ? (int)value.length : 60, p->lexer.text + value.start);
   if (!name && value.literal && !value.bad)
-    return text_error(p, value.start, value.length, NULL, "a literal is no statement");
+    return text_error(p, value.start, value.length, NULL, "a literal is not a statement");
   if (name && value.literal && !value.bad) /* `%c = 2.0f32` names a const row */
     value.row = vyre_build(&p->builder, VYRE_OP_const, value.type, 0, (uint32_t)value.bits, (uint32_t)(value.bits >> 32), VYRE_NONE,
                            VYRE_NONE, VYRE_NONE)
@@ -442,7 +442,7 @@ parse_other(text_parser *p, vyre_opcode op)
       {"else", "an if"}, {"continuing", "a loop"}, {"case", "a switch"}, {"default", "a switch"}};
   for (uint32_t i = 0; i < 4; i++)
     if ((op == VYRE_OP_null || op == VYRE_OP_case) && text_is_word(p, parts[i][0]))
-      return text_error_token(p, NULL, "%s belongs to %s", parts[i][0], parts[i][1]);
+      return text_error_token(p, NULL, "%s without %s", parts[i][0], parts[i][1]);
   return parse_plain(p, NULL);
 }
 
@@ -492,7 +492,7 @@ parse_statement(text_parser *p)
   if (frame->kind == FRAME_SWITCH)
     return parse_case(p);
   if (frame->ended) {
-    text_error_token(p, NULL, "nothing may follow a jump in its region");
+    text_error_token(p, NULL, "a statement cannot follow a jump in the same region");
     frame->ended = false;
   }
   if (kind == TOKEN_NAME || kind == TOKEN_NUMBERED)

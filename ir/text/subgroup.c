@@ -22,7 +22,7 @@ text_parse_group(text_parser *p, vyre_opcode op, uint32_t *out)
     if (!text_is_word(p, group_words[group]))
       continue;
     if (!(subgroup_groups(op) >> group & 1u))
-      return text_error_token(p, NULL, "%s is not %s", vyre_op_infos[op].text, group_words[group]);
+      return text_error_token(p, NULL, "%s cannot be %s", vyre_op_infos[op].text, group_words[group]);
     text_lex(&p->lexer);
     if (group == VYRE_GROUP_CLUSTERED &&
         !(text_expect_mark(p, '(') && text_expect_integer(p, UINT32_MAX >> 8, &cluster) && text_expect_mark(p, ')')))

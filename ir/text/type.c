@@ -108,7 +108,8 @@ unknown_struct(text_parser *p, const text_token *token)
   uint32_t length;
   const char *text = p->lexer.text;
   const char *near = text_symbols_nearest(&p->globals, SCOPE_STRUCT, text + token->name, token->name_length, &length);
-  return text_error(p, token->start, token->length, text_suggest(fix, "@", near, length), "there is no struct %.*s above",
+  return text_error(p, token->start, token->length,
+                    near ? text_suggest(fix, "@", near, length) : "declare structs above their first use", "unknown struct %.*s",
                     token->length < 60 ? (int)token->length : 60, text + token->start);
 }
 
@@ -133,7 +134,7 @@ parse_matrix(text_parser *p, uint32_t columns, vyre_type_id *out)
   if (!text_expect_mark(p, ')'))
     return false;
   if (!vyre_kind_is_float(VYRE_TYPE_KIND(column)) || VYRE_TYPE_LANES(column) == 1)
-    return text_error(p, start, p->lexer.behind - start, NULL, "the columns of a matrix are float vectors");
+    return text_error(p, start, p->lexer.behind - start, NULL, "the columns of a matrix must be float vectors");
   if (!stride)
     stride = text_default_matrix_stride(column, columns, row_major);
   *out = vyre_type_matrix(p->module, column, columns, stride, row_major);
@@ -183,12 +184,12 @@ parse_dimension(text_parser *p, dimension *out)
   } else if (token->kind == TOKEN_NAME || token->kind == TOKEN_NUMBERED) {
     text_token name = *token;
     if (!p->program)
-      return text_error_token(p, "declare it in the program, below the row",
-                              "outside of programs there are no rows that could give a length");
+      return text_error_token(p, "declare the struct in the program, below the row",
+                              "outside of a program, the length of an array must be a number");
     out->row = text_find_row(p);
     text_lex(&p->lexer);
     if (out->row && VYRE_TYPE_KIND(text_type_of(p, out->row)) != VYRE_U32 && VYRE_TYPE_KIND(text_type_of(p, out->row)) != VYRE_I32)
-      text_error(p, name.start, name.length, NULL, "the length of an array is a u32 or i32");
+      text_error(p, name.start, name.length, NULL, "the length of an array must be u32 or i32");
     out->count = out->row == 0; /* after an error, use any valid length */
   } else {
     out->runtime = true;
@@ -205,7 +206,7 @@ add_dimension(text_parser *p, const dimension *d, vyre_type_id *type)
 {
   vyre_type_info element = vyre_type_get(p->module, *type);
   if (element.form == VYRE_FORM_ARRAY && element.flags & VYRE_TYPE_RUNTIME)
-    return text_error(p, d->start, 1, NULL, "a runtime array is no element of an array");
+    return text_error(p, d->start, 1, NULL, "a runtime array cannot be an element of an array");
   uint32_t stride = d->stride ? d->stride : vyre_type_stride(p->module, *type);
   if ((uint64_t)stride * d->count > UINT32_MAX)
     return text_error(p, d->start, 1, NULL, "the array is larger than 4 GiB");
@@ -226,7 +227,7 @@ text_parse_type(text_parser *p, vyre_type_id *out)
     return false;
   while (text_is_mark(p, '[')) {
     if (count == MAX_DIMENSIONS)
-      return text_error_token(p, NULL, "an array of more than %u dimensions", MAX_DIMENSIONS);
+      return text_error_token(p, NULL, "the array has more than %u dimensions", MAX_DIMENSIONS);
     if (!parse_dimension(p, &dimensions[count++]))
       return false;
   }
@@ -263,7 +264,7 @@ parse_member(text_parser *p, uint64_t *end)
   if (token->kind == TOKEN_BAD && p->lexer.text[token->start] == '@') { /* @16 is an offset, not a name */
     uint64_t offset;
     if (!text_read_integer(p->lexer.text + token->start + 1, token->length - 1, &offset) || offset >= UINT32_MAX)
-      return text_error_token(p, NULL, "the offset of a member is a number below 4294967295");
+      return text_error_token(p, NULL, "the offset of a member must be less than 4294967295");
     member.offset = (uint32_t)offset;
     text_lex(&p->lexer);
   }
@@ -293,7 +294,7 @@ name_members(text_parser *p, vyre_type_id type, const uint32_t *places, uint32_t
     if (known == UINT32_MAX && !text_symbols_add(&p->members, type, at, length, i))
       text_no_memory(p);
     if (known != UINT32_MAX && known != i)
-      return text_error(p, at, length, NULL, "there are two members '%.*s'", length < 60 ? (int)length : 60, p->lexer.text + at);
+      return text_error(p, at, length, NULL, "member '%.*s' is defined twice", length < 60 ? (int)length : 60, p->lexer.text + at);
   }
   return !p->stop;
 }
@@ -305,14 +306,14 @@ finish_struct(text_parser *p, const text_token *name, uint32_t flags, uint32_t s
   uint32_t count = p->struct_member_count;
   uint32_t scope = p->program ? p->program_scope : SCOPE_STRUCT;
   if (text_symbols_find(&p->globals, scope, text + name->name, name->name_length))
-    return text_error(p, name->start, name->length, NULL, "there are two structs %.*s", name->length < 60 ? (int)name->length : 60,
-                      text + name->start);
+    return text_error(p, name->start, name->length, NULL, "struct %.*s is defined twice",
+                      name->length < 60 ? (int)name->length : 60, text + name->start);
   vyre_string string = text_intern(p, name->name, name->name_length, name->escaped);
   vyre_type_id type = vyre_type_struct_apart(p->module, string, p->struct_members, count, flags, stride);
   const uint32_t size = vyre_type_get(p->module, type).size;
   if (stride && stride < size)
-    return text_error(p, name->start, name->length, NULL, "a stride of %u is less than the %u bytes that the struct takes", stride,
-                      size);
+    return text_error(p, name->start, name->length, NULL, "the stride of %u bytes is less than the size of the struct, %u bytes",
+                      stride, size);
   if (!type || !text_symbols_add(&p->globals, scope, name->name, name->name_length, type)) {
     text_no_memory(p);
     return false;

@@ -17,9 +17,8 @@
 
 #include <stdlib.h>
 
-#define MAX_INDENT 64u /* levels; deeper nesting is not indented further, or the text of nested regions would grow quadratically \
-                        */
-#define MAX_CHAIN 64u  /* steps of a path that are printed as one operand */
+#define MAX_INDENT 64u /* levels; deeper regions are not indented further, so that the size of the text stays linear */
+#define MAX_CHAIN  64u /* steps of a path that are printed as one operand */
 
 /* ---- bytes ---- */
 
@@ -572,7 +571,7 @@ vyre_text_print(const vyre_module *module, const vyre_text_options *options, vyr
   size_t size = out->size;
   size_t rows = view->rows ? view->rows : 1;
   if (t.options->program >= rows)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "there is no program at row %u: the table has %zu rows", t.options->program, rows);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the program row %u is out of range: the table has %zu rows", t.options->program, rows);
   t.numbers = t.allocator->resize(t.allocator->user, NULL, 0, rows * sizeof(uint32_t));
   t.bits = t.allocator->resize(t.allocator->user, NULL, 0, rows);
   if (t.numbers && t.bits) {
