@@ -113,7 +113,7 @@ TEST(what_is_not_bound_may_not_be_touched)
   launch_ok(&untouched);
   assert_int_equal(y[0], 0);
   launch missing = {.text = HEAD("", "[2]") "  store %y[0u32], load(%b[0u32].first)\n}\n", .buffers = {{"y", y, sizeof y}}};
-  launch_fails(&missing, "buffer %b", "is not bound", "give it data");
+  launch_fails(&missing, "buffer %b", "is not bound", "bind data of the buffer's size");
   launch many = {.text = HEAD("", "[70000]") "  store %y[0u32], load(%b[0u32].first)\n}\n",
                  .buffers = {{"y", y, sizeof y}, {"b[0]", b, sizeof b}}};
   launch_fails(&many, "array of more than 65535 buffers", "make the array shorter", "Fix:");

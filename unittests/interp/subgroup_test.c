@@ -70,7 +70,7 @@ TEST(sizes_are_powers_of_two)
   for (uint32_t size = 3; size <= 256; size += size == 3 ? 253 : 1) {
     char text[8192];
     launch l = prepare(text, "", "store %y[%i], subgroup_size\n", size);
-    launch_fails(&l, "a subgroup cannot have", "lanes", "power of two, 1 to 128");
+    launch_fails(&l, "a subgroup cannot have", "lanes", "power of two from 1 to 128");
   }
 }
 

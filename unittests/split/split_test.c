@@ -366,7 +366,7 @@ TEST(numbers_do_not_run_over)
                    "  buffer %x : u32[] storage set(0) binding(0) buffer %y : u32[] storage set(0) binding(4294967295)\n"
                    "  %v = load %x[0] barrier device store %y[0], %v\n"
                    "}\n",
-                   "(buffer %y): after its binding there is none");
+                   "(buffer %y): the buffer that keeps values across barriers needs a binding after this one");
 }
 
 /* The last row of an op. */
