@@ -7,7 +7,7 @@
 #include "target.h"
 
 #include "bundle.h"
-#include "messages.h"
+#include "../messages.h"
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
 static test_memory memory; /* of the target */

@@ -5,7 +5,7 @@
 #include "target.h"
 
 #include "bundle.h"
-#include "messages.h"
+#include "../messages.h"
 
 #include <dlfcn.h>
 

@@ -108,8 +108,8 @@ TEST(what_else_stops_a_run_is_named)
       {{.text = "program @p workgroup(8, 1, 1) { if eq lindex, 5u32 { trap } }\n"},
        {"(trap", "trap in invocation (5, 0, 0)", "program @p"}},
       {{.text = "program @p {\n  spec %n : u32 = 0u32 id(1)\n  workgroup 4u32, %n, 1u32\n}\n"},
-       {"workgroup", "4 x 0 x 1", "take 1 to 65536"}},
-      {{.text = "program @p workgroup(65536, 65536, 1) { }\n"}, {"workgroup", "65536 x 65536 x 1", "take 1 to 65536"}},
+       {"workgroup", "4 x 0 x 1", "use 1 to 65536"}},
+      {{.text = "program @p workgroup(65536, 65536, 1) { }\n"}, {"workgroup", "65536 x 65536 x 1", "use 1 to 65536"}},
   };
   LAUNCH_CHECK(cases);
 }

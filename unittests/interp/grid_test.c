@@ -55,7 +55,7 @@ TEST(a_grid_barrier_is_for_all_of_the_grid)
        {NULL}},
       {{.text = "program @p workgroup(4, 1, 1) { barrier device %g = gid if ult %g.x, 6u32 { barrier workgroup } }\n",
         .groups = {3, 1, 1}},
-       {"(barrier", "of the workgroup comes", "invocation (2, 0, 0) of workgroup (1, 0, 0), global (6, 0, 0)"}},
+       {"(barrier", "every invocation of the workgroup reaches", "invocation (2, 0, 0) of workgroup (1, 0, 0), global (6, 0, 0)"}},
   };
   LAUNCH_CHECK(cases);
 }
@@ -96,10 +96,9 @@ TEST(a_part_is_of_the_grid_and_does_not_meet)
   static const char text[] = "program @p workgroup(1, 1, 1) {\n}\n";
   static const char meets[] = "program @p workgroup(1, 1, 1) {\n  barrier device\n}\n";
   const launch_case cases[] = {
-      {{.text = text, .groups = {4, 3, 2}, .first = 20, .count = 5},
-       {"@p", "5 workgroups from the one with number 20 on", "a grid of 24"}},
-      {{.text = text, .groups = {4, 3, 2}, .first = UINT64_MAX, .count = 5}, {"@p", "from the one with number", "a grid of 24"}},
-      {{.text = meets, .groups = {4, 1, 1}, .first = 1, .count = 2}, {"@p", "meet at barriers", "whole grid"}},
+      {{.text = text, .groups = {4, 3, 2}, .first = 20, .count = 5}, {"@p", "5 workgroups from number 20 on", "the grid of 24"}},
+      {{.text = text, .groups = {4, 3, 2}, .first = UINT64_MAX, .count = 5}, {"@p", "workgroups from number", "the grid of 24"}},
+      {{.text = meets, .groups = {4, 1, 1}, .first = 1, .count = 2}, {"@p", "cannot run a part of the grid", "whole grid"}},
       {{.text = meets, .groups = {4, 1, 1}, .count = 4}, {NULL}},
   };
   LAUNCH_CHECK(cases);

@@ -70,7 +70,7 @@ TEST(a_full_module_says_so)
   assert_int_equal(build_gid(&b).id, 0);
   assert_int_equal(vyre_build_const(&b, U32, 5).id, 0);
   assert_int_equal(vyre_build_program(m, "q", 0, 0, &b).id, 0);
-  assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "10 rows at most is full");
+  assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "has reached its limit of 10 rows");
   assert_error(vyre_module_seal(m, NULL), VYRE_CODE_INPUT, "");
   vyre_module *copy;
   assert_error(vyre_module_clone(m, &copy), VYRE_CODE_INPUT, "");

@@ -110,7 +110,7 @@ TEST(columns_stay_while_it_is_sealed)
   assert_null(vyre_module_status(m));
   check_same_place(&before, m);
   assert_int_equal(build_gid(&b).id, 0);
-  assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "out of memory: 1048576 rows came of a module that had room for no more");
+  assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "out of memory: a module has 1048576 rows, and no room for more");
   assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "Fix: ");
   check_same_place(&before, m);
   check_rows(m, first.id, last.id);
@@ -185,7 +185,7 @@ TEST(what_is_needed_is_taken_until_nothing_is_left)
   vyre_status status = vyre_module_create(&none, 0, &m);
   assert_null(m);
   assert_non_null(strstr(vyre_status_text(status), "\nFix: "));
-  assert_error(status, VYRE_CODE_INPUT, "no address space");
+  assert_error(status, VYRE_CODE_INPUT, "the address space does not suffice");
 }
 
 /* Sealing may move columns of analyses too. */

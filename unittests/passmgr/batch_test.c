@@ -210,11 +210,11 @@ BATCH_TEST(misuse_is_an_error)
 {
   vyre_builder b;
   vyre_build_program(single, "open", 0, UINT32_MAX, &b);
-  expect_misuse(vyre_batch_add(all, single), "not sealed");
+  expect_misuse(vyre_batch_add(all, single), "only a sealed module");
   assert_null(vyre_module_seal(single, NULL));
   assert_null(vyre_batch_add(all, single));
   vyre_module_clear(single);
-  expect_misuse(vyre_batch_take(all, 0, single), "is sealed"); /* the batch's is not */
+  expect_misuse(vyre_batch_take(all, 0, single), "must be sealed"); /* the batch's is not */
   assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
   expect_misuse(vyre_batch_take(all, 1, single), "entry 1 of a batch of 1");
   assert_null(vyre_batch_take(all, 0, single));
@@ -315,14 +315,16 @@ BATCH_TEST(what_is_no_part_is_an_error)
   const uint32_t borders[][2] = {{first, first}, {first, second + 1}, {first + 1, second},
                                  {0, second},    {second, first},     {first, v->rows + 1}};
   for (size_t i = 0; i < sizeof borders / sizeof *borders; i++)
-    expect_misuse(vyre_batch_add_part(all, single, (vyre_row){borders[i][0]}, (vyre_row){borders[i][1]}), "are no part of it");
+    expect_misuse(vyre_batch_add_part(all, single, (vyre_row){borders[i][0]}, (vyre_row){borders[i][1]}),
+                  "cannot be added to a batch as a part");
   assert_null(vyre_batch_add_part(all, single, (vyre_row){first}, (vyre_row){second}));
   assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
-  expect_misuse(vyre_batch_take_part(all, 1, true, single), "is no part that goes on there");
+  expect_misuse(vyre_batch_take_part(all, 1, true, single), "does not continue the module");
   vyre_module_clear(single);
   assert_null(make(single, 0)); /* an array has its length from a row */
-  expect_misuse(vyre_batch_add_part(all, single, (vyre_row){v->first[0]}, (vyre_row){v->rows}), "are no part of it");
-  expect_misuse(vyre_batch_take_part(all, 0, true, single), "is no part that goes on there");
+  expect_misuse(vyre_batch_add_part(all, single, (vyre_row){v->first[0]}, (vyre_row){v->rows}),
+                "cannot be added to a batch as a part");
+  expect_misuse(vyre_batch_take_part(all, 0, true, single), "does not continue the module");
 }
 
 /* By which a program of one's own knows how large its batches may be. */

@@ -175,22 +175,22 @@ REGISTRY_TEST(wrong_plugin_fields)
   SPOIL(p.plugin.struct_size = 43, "the plugin's descriptor: struct_size is 43, plugin API 1.2 needs at least 44");
   SPOIL(p.plugin.struct_size = UINT32_MAX, "the plugin's descriptor: struct_size is 4294967295");
   SPOIL(p.plugin.struct_size = 46, "the plugin's descriptor: struct_size is 46, which no struct with pointers has");
-  SPOIL(p.plugin.abi = VYRE_PLUGIN_ABI + 6,
-        "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.8, this host offers 1.2; update vyre, or build the plugin for 1.2");
-  SPOIL(p.plugin.abi = VYRE_ABI(2, 0),
-        "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 2.0, this host offers 1.2; update vyre, or build the plugin for 1.2");
+  SPOIL(p.plugin.abi = VYRE_PLUGIN_ABI + 6, "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.8, but this host has 1.2\nFix: "
+                                            "update vyre, or build the plugin for 1.2");
+  SPOIL(p.plugin.abi = VYRE_ABI(2, 0), "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 2.0, but this host has 1.2\nFix: "
+                                       "update vyre, or build the plugin for 1.2");
   SPOIL(p.plugin.abi = VYRE_ABI(0, 2),
-        "plugin 'acme' 2.1 (/abs/libacme.so) was built for plugin API 0.2, this host offers 1.2; build the plugin for 1.2");
+        "plugin 'acme' 2.1 (/abs/libacme.so) was built for plugin API 0.2, but this host has 1.2\nFix: build the plugin for 1.2");
   SPOIL(p.plugin.name = NULL, "the plugin has no name");
   SPOIL(p.plugin.name = "Acme", "the plugin has no name, or one with other than lower-case letters");
   SPOIL(p.plugin.name = "ac.me", "the plugin has no name, or one with other than lower-case letters");
   SPOIL(p.plugin.version = NULL, "plugin 'acme' has no version");
   p.plugin.opset_min = VYRE_OPSET_VERSION + 1;
   SPOIL(p.plugin.opset_max = VYRE_OPSET_ANY, "plugin 'acme' 2.1 needs op set ");
-  SPOIL(p.plugin.opset_max = p.plugin.opset_min - 1, "plugin 'acme' 2.1 has op set 2 as its first and 1 as its last");
+  SPOIL(p.plugin.opset_max = p.plugin.opset_min - 1, "plugin 'acme' 2.1 has 2 as its first and 1 as its last op set");
   SPOIL(p.plugin.passes = NULL, "plugin 'acme' offers 0 passes");
   SPOIL(p.plugin.pass_count = 0, "plugin 'acme' offers 0 passes");
-  SPOIL(p.plugin.pass_count = 4097, "plugin 'acme' offers 4097 passes; 1 to 4096 are possible");
+  SPOIL(p.plugin.pass_count = 4097, "plugin 'acme' has 4097 passes, but a plugin must have 1 to 4096");
   SPOIL(p.list[1] = NULL, "pass 1 of the plugin is NULL");
 }
 
@@ -208,8 +208,8 @@ REGISTRY_TEST(wrong_pass_fields)
   }
   SPOIL(p.passes[1].name = "repeat", "pass name 'repeat' is reserved");
   SPOIL(p.passes[1].long_name = "default", "pass name 'default' is reserved");
-  SPOIL(p.passes[1].name = "beta.two", "pass 'beta.two' has another plugin's name before the dot; this one is 'acme'");
-  SPOIL(p.passes[1].name = "acmeister.two", "pass 'acmeister.two' has another plugin's name before the dot; this one is 'acme'");
+  SPOIL(p.passes[1].name = "beta.two", "pass 'beta.two' must have the plugin's name 'acme' before the dot");
+  SPOIL(p.passes[1].name = "acmeister.two", "pass 'acmeister.two' must have the plugin's name 'acme' before the dot");
   SPOIL(p.passes[1].name = "two", "pass 'two' must be called 'acme.two'");
   SPOIL(p.passes[1].run = NULL, "pass 'acme.two' has no run function");
   SPOIL(p.passes[1].summary = NULL, "pass 'acme.two' has no summary");
@@ -225,8 +225,8 @@ REGISTRY_TEST(wrong_parameters)
   SPOIL(p.params[0].struct_size = 0, "pass 'acme.two', parameter 0: struct_size is 0, plugin API 1.2 needs at least 56");
   SPOIL(p.params[1].struct_size = 48, "pass 'acme.two': parameter 1 has struct_size 48, the first one 56");
   SPOIL(p.params[1].name = NULL, "pass 'acme.two': parameter 1 has no name");
-  SPOIL(p.params[1].name = "a b", "pass 'acme.two': parameter 1 has no name, or one that the pipeline text cannot hold");
-  SPOIL(p.params[1].name = "factor", "pass 'acme.two': two parameters are called 'factor'");
+  SPOIL(p.params[1].name = "a b", "pass 'acme.two': parameter 1 has no name, or a name that is invalid in pipelines");
+  SPOIL(p.params[1].name = "factor", "pass 'acme.two': two parameters have the name 'factor'");
   SPOIL(p.params[1].summary = NULL, "pass 'acme.two': parameter 'mode' has no summary");
   SPOIL(p.params[1].type = 99, "pass 'acme.two': parameter 'mode' has type 99, which this host does not know");
   static const char *const words[] = {NULL, "", "fast|", "|fast", "fa st", "a||b", "3d"};
@@ -244,14 +244,16 @@ REGISTRY_TEST(a_column_is_one_pass_s)
   SPOIL(p.passes[0].provides = 1u << 30 | VYRE_HASHES, "pass 'acme.one' provides columns 0x40000000 that this host does not know\n"
                                                        "  while loading plugin '/abs/libacme.so'\nFix: update vyre");
   SPOIL(p.passes[0].provides = VYRE_VERSIONS, "pass 'acme.one' provides columns 0x1 that this host does not know");
-  SPOIL(p.passes[1].provides = VYRE_HASHES, "pass 'acme.two' provides a column, and so may have no parameters");
+  SPOIL(p.passes[1].provides = VYRE_HASHES, "pass 'acme.two' provides a column, so it cannot have parameters");
   p.passes[0].provides = VYRE_HASHES;
-  SPOIL(p.passes[0].requires_ = VYRE_HASHES, "pass 'acme.one' provides column 0x10 and requires 0x10, which is not made before it");
+  SPOIL(p.passes[0].requires_ = VYRE_HASHES,
+        "pass 'acme.one' provides column 0x10 but requires 0x10, which is not computed before it");
   p.passes[0].provides = VYRE_HASHES;
   SPOIL(p.passes[0].requires_ = VYRE_CLASSES | VYRE_LEVELS,
-        "pass 'acme.one' provides column 0x10 and requires 0x20, which is not made before it");
+        "pass 'acme.one' provides column 0x10 but requires 0x20, which is not computed before it");
   p.passes[0].provides = p.passes[1].provides = VYRE_CLASSES;
-  SPOIL(p.passes[1].param_count = 0, "pass 'acme.two' provides a column that pass 'acme.one' (/abs/libacme.so) provides already");
+  SPOIL(p.passes[1].param_count = 0, "pass 'acme.two' provides a column that pass 'acme.one' (/abs/libacme.so) already "
+                                     "provides\nFix: load only one of the plugins");
   p.passes[0].provides = VYRE_CLASSES;
   p.passes[0].requires_ = VYRE_HASHES | VYRE_LEVELS;
   added();
@@ -261,19 +263,24 @@ REGISTRY_TEST(a_column_is_one_pass_s)
   p.passes[0].name = "beta.one";
   p.passes[1].name = "beta.two";
   p.passes[1].long_name = NULL;
-  SPOIL(p.passes[0].provides = VYRE_CLASSES,
-        "pass 'beta.one' provides a column that pass 'acme.one' (/abs/libacme.so) provides already\n"
-        "  while loading plugin '/abs/libacme.so'");
+  SPOIL(p.passes[0].provides = VYRE_CLASSES, "pass 'beta.one' provides a column that pass 'acme.one' (/abs/libacme.so) already "
+                                             "provides\nFix: load only one of the plugins\n"
+                                             "  while loading plugin '/abs/libacme.so'");
 }
 
 REGISTRY_TEST(names_are_taken_once)
 {
-  SPOIL(p.passes[1].name = "acme.one", "pass 'acme.one' is already provided by '/abs/libacme.so'");
-  SPOIL(p.passes[1].long_name = "acme.one", "pass 'acme.one' is already provided by '/abs/libacme.so'");
-  SPOIL(p.passes[1].long_name = "acme.two", "pass 'acme.two' is already provided by '/abs/libacme.so'");
+  SPOIL(p.passes[1].name = "acme.one",
+        "pass 'acme.one' is already provided by '/abs/libacme.so'\nFix: load only one of the plugins, or rename the pass");
+  SPOIL(p.passes[1].long_name = "acme.one",
+        "pass 'acme.one' is already provided by '/abs/libacme.so'\nFix: load only one of the plugins, or rename the pass");
+  SPOIL(p.passes[1].long_name = "acme.two",
+        "pass 'acme.two' is already provided by '/abs/libacme.so'\nFix: load only one of the plugins, or rename the pass");
   assert_ok(vyre_registry_add(registry, query, "/abs/libacme_old.so", VYRE_ORIGIN_OUTSIDE));
-  refused("pass 'acme.one' is already provided by '/abs/libacme_old.so'\n  while loading plugin '/abs/libacme.so'");
-  SPOIL(p.passes[0].name = "acme.new", "pass 'acme.two' is already provided by '/abs/libacme_old.so'");
+  refused("pass 'acme.one' is already provided by '/abs/libacme_old.so'\nFix: load only one of the plugins, or rename the pass\n  "
+          "while loading plugin '/abs/libacme.so'");
+  SPOIL(p.passes[0].name = "acme.new",
+        "pass 'acme.two' is already provided by '/abs/libacme_old.so'\nFix: load only one of the plugins, or rename the pass");
 }
 
 REGISTRY_TEST(core_names_are_the_core_s)
@@ -284,7 +291,8 @@ REGISTRY_TEST(core_names_are_the_core_s)
   make_good();
   p.passes[0].name = "verify"; /* the manager's own */
   assert_error(vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE), VYRE_CODE_USAGE,
-               "pass 'verify' is already provided by '(built in)'\n  while loading plugin 'core'");
+               "pass 'verify' is already provided by '(built in)'\nFix: load only one of the plugins, or rename the pass\n  while "
+               "loading plugin 'core'");
 }
 
 /* What a newer writer appended is fine as long as it is zero. */
@@ -346,5 +354,5 @@ query_nothing(const vyre_host *host)
 REGISTRY_TEST(a_refusal_is_an_error)
 {
   assert_error(vyre_registry_add(registry, query_nothing, "/abs/no.so", VYRE_ORIGIN_OUTSIDE), VYRE_CODE_USAGE,
-               "plugin '/abs/no.so' refused this host: 'vyre_plugin_query_v1' returned NULL");
+               "plugin '/abs/no.so' refused to load: 'vyre_plugin_query_v1' returned NULL");
 }

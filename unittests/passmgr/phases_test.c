@@ -149,7 +149,7 @@ TEST(wrong_memory_is_refused)
   SPOIL(p.writes[LEVEL] = 1, "they write a column that the pass does not make\n");
   SPOIL(p.memory[MANY].label = "an array has none", unknown);
   SPOIL(p.phases.memory_count = 65, unlike);
-  SPOIL(p.phases.memory_count = 0, "they name no memory");
+  SPOIL(p.phases.memory_count = 0, "they use no memory");
 }
 
 TEST(wrong_phases_are_refused)
@@ -222,7 +222,7 @@ TEST(phases_are_asked_for)
                "pass 't.touch' has no run function");
   p.pass.run = never;
   assert_error(vyre_registry_add(registry, query, "t.so", VYRE_ORIGIN_OUTSIDE), VYRE_CODE_USAGE,
-               "pass 't.touch' has prepare or finish, which are for phases, and no phases");
+               "pass 't.touch' has prepare or finish, but no phases");
   vyre_registry_destroy(registry);
 }
 

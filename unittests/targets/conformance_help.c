@@ -4,7 +4,7 @@
 #include "conformance.h"
 
 #include "bundle.h"
-#include "messages.h"
+#include "../messages.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
 #include "vyre/ptx.h"

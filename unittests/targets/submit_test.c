@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
-#include "asserts.h"
+#include "../messages.h"
 #include "fake.h"
 
 static const uint32_t code[] = {1, 2, 3};

@@ -428,13 +428,13 @@ TEST(what_is_wrong_is_named)
     uint32_t row, wrong;
     const char *message;
   } cases[] = {
-      {v->version, find_name(m, "g"), 1, "the version of %g (u32) is said to be "},
-      {v->loop, y, 0, "the innermost loop around %y (u32) is said to be none, but it is row "},
-      {v->loop_next, 0, 0, "the loop after row 0 is said to be none, but it is row "},
-      {v->loop_exit, v->parent[k], y, " (for) is said to be %y (u32), but it is none"},
-      {v->end, k, y, "the last row in %k (u32) is said to be %y (u32), but it is %g (u32)"},
-      {v->level, y, 7, "the operand level of %y (u32) is said to be 7, but it is 1"},
-      {v->depth, y, 0, "the depth of %y (u32) is said to be 0, but it is 3"},
+      {v->version, find_name(m, "g"), 1, "the version of %g (u32) is recorded as "},
+      {v->loop, y, 0, "the innermost loop around %y (u32) is recorded as none, but it is row "},
+      {v->loop_next, 0, 0, "the loop after row 0 is recorded as none, but it is row "},
+      {v->loop_exit, v->parent[k], y, " (for) is recorded as %y (u32), but it is none"},
+      {v->end, k, y, "the last row in %k (u32) is recorded as %y (u32), but it is %g (u32)"},
+      {v->level, y, 7, "the operand level of %y (u32) is recorded as 7, but it is 1"},
+      {v->depth, y, 0, "the depth of %y (u32) is recorded as 0, but it is 3"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     uint32_t *cell = (uint32_t *)cases[i].column + cases[i].row, right = *cell;
@@ -449,7 +449,7 @@ TEST(what_is_wrong_is_named)
 static void
 expect_other_states(const vyre_module *m)
 {
-  assert_error(vyre_verify_analyses(m, VYRE_VERSIONS), VYRE_CODE_INPUT, "the states that meet at row");
+  assert_error(vyre_verify_analyses(m, VYRE_VERSIONS), VYRE_CODE_INPUT, "the states that are joined at row");
 }
 
 TEST(wrong_parts_of_a_join_are_named)

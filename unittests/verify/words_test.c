@@ -78,16 +78,16 @@ WORDS_TEST(rows_are_what_their_words_say)
   vyre_build_opaque(&b, VYRE_OP_opaque_write, store, both, 2, 0);
   says(NULL);
   set_payload(load(), U32, 0);
-  says("as its instruction, which is none");
+  says("as its instruction, which is not an instruction");
   const vyre_row row = vyre_build_opaque(&b, VYRE_OP_opaque_write, store, (const vyre_row[2]){node, number}, 2, 0);
   set_payload(row, store, 1);
-  says("has imm_hi 0x1, which means nothing there");
+  says("has imm_hi 0x1, which must be 0");
   vyre_build_opaque(&b, VYRE_OP_opaque_write, store, &node, 1, 0);
   says("has 1 operands, but its instruction takes 2");
   vyre_build_opaque(&b, VYRE_OP_opaque_read, read_u32, (const vyre_row[2]){node, number}, 2, 0);
   says("has 2 operands, but its instruction takes 1");
   vyre_build(&b, VYRE_OP_opaque_write, 0, 0, store, 0, VYRE_NONE, number, VYRE_NONE);
-  says("has no operand 0, but later ones");
+  says("has no operand 0, but has later ones");
   vyre_build(&b, VYRE_OP_opaque_read, F32, 0, read_u32, 0, node, VYRE_NONE, VYRE_NONE);
   says("has type f32, but its instruction's result is u32");
   vyre_build(&b, VYRE_OP_opaque, F32, 0, vyre_type_words(m, 65000, 0, VYRE_MODE_BARE, NULL, 0), 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
@@ -129,16 +129,16 @@ WORDS_TEST(composites_are_of_their_parts)
 WORDS_TEST(variables_hold_one_opaque_type)
 {
   vyre_build_opaque_var(&b, U32);
-  says("as that of its values, which is no opaque type");
+  says("as that of its values, which is not an opaque type");
   vyre_build(&b, VYRE_OP_var, OPAQUE, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  says("which is no opaque type");
+  says("which is not an opaque type");
   vyre_row buffer;
   vyre_build_set(&b, vyre_build_opaque_var(&b, sampler), handle(pointer, &buffer));
-  says("whose opaque type is another");
+  says("whose opaque type differs");
   set_payload(vyre_build_var(&b, U32), pointer, 0);
-  says("as that of its values, which is no opaque one's");
+  says("as that of its values, but its values are not opaque");
   set_payload(vyre_build_var(&b, U32), 0, 3);
-  says("has imm_hi 0x3, which means nothing there");
+  says("has imm_hi 0x3, which must be 0");
 }
 
 /* A damaged row is told once, and not followed by those that use it. */
@@ -174,7 +174,7 @@ WORDS_TEST(words_are_an_instruction_s)
   };
   for (uint32_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
     vyre_type_words(m, OP_TYPE_POINTER, 0, VYRE_MODE_BARE, &wrong[k], 1);
-    says("its words are no instruction's");
+    says("its words are not an instruction");
   }
   static const vyre_member of_none[] = {
       {.access = VYRE_WORD_LITERAL}, {.access = VYRE_WORD_TYPE, .type = U32}, {.access = VYRE_WORD_STRIDE}};
@@ -183,8 +183,8 @@ WORDS_TEST(words_are_an_instruction_s)
   static const vyre_member *const misplaced[] = {of_none, of_two};
   for (uint32_t k = 0; k < 2; k++) {
     vyre_type_words(m, OP_TYPE_POINTER, 0, VYRE_MODE_BARE, misplaced[k], 3);
-    says("its words are no instruction's");
+    says("its words are not an instruction");
   }
   vyre_type_words(m, 0x10000, 0, VYRE_MODE_BARE, NULL, 0);
-  says("its words are no instruction's");
+  says("its words are not an instruction");
 }

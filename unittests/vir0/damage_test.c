@@ -155,53 +155,55 @@ static const struct {
   uint32_t kind, word, value; /* a word of a section */
   const char *message;
 } damages[] = {
-    {VYRE_VIR0_OP, 0, 1, "section 'op', entry 0 (byte 1792): row 0 is no row, but has 0x1 there"},
+    {VYRE_VIR0_OP, 0, 1, "section 'op', entry 0 (byte 1792): row 0 must be empty, but has 0x1 there"},
     {VYRE_VIR0_OP, 2, 0xfff0, "while verifying 'f'"},
     {VYRE_VIR0_A, 5, 4000, "while verifying 'f'"},
     {VYRE_VIR0_PARENT, 2, 9, "section 'parent', entry 0"},
     {VYRE_VIR0_NEXT, 3, 2, "the links of rows do not put them in program order"},
     {VYRE_VIR0_NAME, 1, 2, "section 'name', entry 1"},
-    {VYRE_VIR0_NAME, 1, 4000, "4000 is no string"},
+    {VYRE_VIR0_NAME, 1, 4000, "4000 is not a string"},
     {VYRE_VIR0_NAME, 0, 1, "section 'name', entry 0"},
     {VYRE_VIR0_PLACE, 2, 90 << 10, "there are 2 scopes"},
-    {VYRE_VIR0_STRINGS, 0, 0x61616161, "section 'strings', entry 0 (byte 4480): no zero byte"},
-    {VYRE_VIR0_STRINGS, 1, 0, "a text is empty, or there twice"},
+    {VYRE_VIR0_STRINGS, 0, 0x61616161, "section 'strings', entry 0 (byte 4480): a zero byte is missing"},
+    {VYRE_VIR0_STRINGS, 1, 0, "a text is empty or duplicated"},
     {VYRE_VIR0_FILES, 0, 0, "section 'files', entry 0"},
     {VYRE_VIR0_FILES, 1, 12, "section 'files', entry"},
-    {VYRE_VIR0_TYPES, 0, 0, "there is no form 0 with flags 0x1"},
-    {VYRE_VIR0_TYPES, 1, 2, "there is no form 1 with flags 0x2"},
-    {VYRE_VIR0_TYPES, 2, 256, "its element is type 256, which is none before it"},
+    {VYRE_VIR0_TYPES, 0, 0, "form 0 with flags 0x1 is invalid"},
+    {VYRE_VIR0_TYPES, 1, 2, "form 1 with flags 0x2 is invalid"},
+    {VYRE_VIR0_TYPES, 2, 256, "its element is type 256, which does not precede it"},
     {VYRE_VIR0_TYPES, 7, 4, "alignment 16 and size 4 should be 16 and 48"},
     {VYRE_VIR0_TYPES, 4, 1, "it has the lengths 3 and row 1"},
-    {VYRE_VIR0_TYPES, 9 * 2 + 3, 4, "it has 4 members, and 3 are left"},
+    {VYRE_VIR0_TYPES, 9 * 2 + 3, 4, "it has 4 members, but 3 are left"},
     {VYRE_VIR0_TYPES, 9 * 2 + 3, 2, "section 'members', entry 2"},
-    {VYRE_VIR0_MEMBERS, 1, 300, "member 0 is of type 300, which is none before it"},
+    {VYRE_VIR0_MEMBERS, 1, 300, "member 0 is of type 300, which does not precede it"},
     {VYRE_VIR0_MEMBERS, 0, 2, "section 'types', entry 2"},
     {VYRE_VIR0_INPUTS, 0, 2, "section 'inputs', entry 0"},
     {VYRE_VIR0_INPUTS, 4, 0xffffffff, "section 'input words', entry 20 (byte "},
-    {VYRE_VIR0_INPUTS, 13, 4, "0x00020004 starts no whole instruction"},
-    {VYRE_VIR0_INPUT_WORDS, 2, 0x00ff000a, "0x00ff000a starts no whole instruction"},
-    {VYRE_VIR0_INPUT_WORDS, 5, 4, "0x00000004 starts no whole instruction"},
-    {VYRE_VIR0_PROGRAMS, 0, 2, "it is of input 2, and there are 2"},
+    {VYRE_VIR0_INPUTS, 13, 4, "0x00020004 does not start a whole instruction"},
+    {VYRE_VIR0_INPUT_WORDS, 2, 0x00ff000a, "0x00ff000a does not start a whole instruction"},
+    {VYRE_VIR0_INPUT_WORDS, 5, 4, "0x00000004 does not start a whole instruction"},
+    {VYRE_VIR0_PROGRAMS, 0, 2, "it is of input 2, but there are 2"},
     {VYRE_VIR0_PROGRAMS, 1, 2, "section 'programs', entry 0"},
     {VYRE_VIR0_PROGRAM_WORDS, 3, 0x00020010, "section 'program words', entry 3"},
-    {VYRE_VIR0_BUFFERS, 11, 7, "it has initializer 7, and there are 2"},
-    {VYRE_VIR0_INITIALIZERS, 0, 100, "it has 100 words, and 4 are left"},
+    {VYRE_VIR0_BUFFERS, 11, 7, "it has initializer 7, but there are 2"},
+    {VYRE_VIR0_INITIALIZERS, 0, 100, "it has 100 words, but 4 are left"},
     {VYRE_VIR0_INITIALIZERS, 0, 2, "section 'initializer words', entry 3"},
     {VYRE_VIR0_EXTRAS, 0, 0, "section 'extras', entry 0"},
     {VYRE_VIR0_EXTRAS, 0, 5000, "row 5000 after row 0"},
     {VYRE_VIR0_EXTRAS, 3, 0, "section 'programs', entry 1"},
-    {VYRE_VIR0_EXTRAS, 7, 1, "nothing more of a program or buffer is there for row"},
-    {VYRE_VIR0_EXTRAS, 2, 6, "section 'decoration words', entry 6 (byte 5656): it ends, but 6 words more are needed"},
-    {VYRE_VIR0_OP, 2, VYRE_ROW(VYRE_OP_spec, U32, VYRE_ROW_DECO), "section 'op', entry 2 (byte 1800): it has no decorations"},
-    {VYRE_VIR0_OP, 11, VYRE_ROW(VYRE_OP_load, F32, 0), "section 'op', entry 11 (byte 1836): it has decorations without its flag"},
+    {VYRE_VIR0_EXTRAS, 7, 1, "the section of programs or buffers has no entry for row"},
+    {VYRE_VIR0_EXTRAS, 2, 6, "section 'decoration words', entry 6 (byte 5656): it ends, but 6 more words are needed"},
+    {VYRE_VIR0_OP, 2, VYRE_ROW(VYRE_OP_spec, U32, VYRE_ROW_DECO),
+     "section 'op', entry 2 (byte 1800): it has the flag of decorations, but has no decorations"},
+    {VYRE_VIR0_OP, 11, VYRE_ROW(VYRE_OP_load, F32, 0),
+     "section 'op', entry 11 (byte 1836): it has decorations, but not their flag"},
     {VYRE_VIR0_DECORATION_WORDS, 1, 9, "section 'decoration words', entry 0"},
-    {VYRE_VIR0_SCOPES, 10, 2, "a scope is there twice, or what it names is not before it"},
-    {VYRE_VIR0_SCOPES, 10, 9, "a scope is there twice, or what it names is not before it"},
-    {VYRE_VIR0_SCOPES, 45, 0, "a scope is there twice, or what it names is not before it"},
-    {VYRE_VIR0_SCOPES, 22, 3, "a scope is there twice, or what it names is not before it"},
-    {VYRE_VIR0_SCOPES, 42, 5, "a scope is there twice, or what it names is not before it"},
-    {VYRE_VIR0_SCOPES, 42, 9, "a scope is there twice, or what it names is not before it"},
+    {VYRE_VIR0_SCOPES, 10, 2, "a scope is duplicated, or precedes a scope that it names"},
+    {VYRE_VIR0_SCOPES, 10, 9, "a scope is duplicated, or precedes a scope that it names"},
+    {VYRE_VIR0_SCOPES, 45, 0, "a scope is duplicated, or precedes a scope that it names"},
+    {VYRE_VIR0_SCOPES, 22, 3, "a scope is duplicated, or precedes a scope that it names"},
+    {VYRE_VIR0_SCOPES, 42, 5, "a scope is duplicated, or precedes a scope that it names"},
+    {VYRE_VIR0_SCOPES, 42, 9, "a scope is duplicated, or precedes a scope that it names"},
 };
 
 /* Asserts that the file is refused with that message. */
@@ -244,7 +246,7 @@ TEST(texts_end)
   const vyre_vir0_section *strings = section_of(&file, VYRE_VIR0_STRINGS);
   file.data[strings->offset + strings->size - 1] = 'x';
   sample_rehash(&file);
-  assert_refused(&file, "no zero byte");
+  assert_refused(&file, "a zero byte is missing");
   vyre_bytes_free(&file);
   vyre_module_destroy(m);
 }
@@ -255,20 +257,20 @@ static const struct {
   bool hash;
   const char *message;
 } heads[] = {
-    {0, 0, false, "'f' is no VIR0 file: it does not start with VIR0"},
-    {4, 0x04030201, false, "was written on a machine of the other byte order"},
+    {0, 0, false, "'f' is not a VIR0 file: it does not start with VIR0"},
+    {4, 0x04030201, false, "was written on a machine with the other byte order"},
     {4, 0, false, "the byte order mark is 0x00000000 (byte 4)"},
-    {8, 2, false, "has VIR0 version 2, and this vyre reads version 1"},
-    {8, 0, false, "has VIR0 version 0, and this vyre reads version 1"},
-    {12, 99, true, "is written with op set 99, and this vyre knows op set "},
+    {8, 2, false, "has VIR0 version 2, but this vyre reads version 1"},
+    {8, 0, false, "has VIR0 version 0, but this vyre reads version 1"},
+    {12, 99, true, "is written with op set 99, but this vyre knows op set "},
     {12, 99, false, "header and section table do not have the hash 0x"},
     {16, 64, true, "instead of 64 (byte"},
-    {24, 4000, false, "it has no room for a table of 4000 sections (byte 24)"},
+    {24, 4000, false, "it is too small for a table of 4000 sections (byte 24)"},
     {28, 3, true, "words for 3 rows"},
     {32, 63, true, "header and section entries of 63 and 64 bytes"},
     {48, 5, true, "a reserved field is 0x5"},
-    {64, 999, true, "has a section 'op' (kind 999) that its reader must understand, and this one does not\nFix: "},
-    {64, 2, true, "there are two sections 'imm'"},
+    {64, 999, true, "has a section 'op' (kind 999) that its reader must understand, but this one does not\nFix: "},
+    {64, 2, true, "the file has two sections 'imm'"},
     {68, 2, true, "section 'op' has unknown flags 0x2, 0x0 (byte 64)"},
     {72, 0, true, "section 'op' has offset 0"},
     {72, 1860, true, "section 'op' has offset 1860"},
@@ -277,8 +279,8 @@ static const struct {
     {88, 24, true, "section 'op' has the alignment 24"},
     {88, 1, true, "section 'op' has the alignment 1"},
     {92, 1, true, "section 'op' has unknown flags 0x0, 0x1"},
-    {104, 0, true, "section 0 has no proper name"},
-    {124, 0x61616161, true, "section 0 has no proper name"},
+    {104, 0, true, "section 0 has an invalid name"},
+    {124, 0x61616161, true, "section 0 has an invalid name"},
 };
 
 TEST(the_head_is_checked)
@@ -315,7 +317,7 @@ TEST(row_0_is_needed)
     section->size = 0;
   }
   sample_rehash(&file);
-  assert_refused(&file, "there is no row 0");
+  assert_refused(&file, "row 0 is missing");
   vyre_bytes_free(&file);
 }
 

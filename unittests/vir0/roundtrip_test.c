@@ -188,13 +188,14 @@ TEST(what_cannot_be_done_is_said)
   vyre_module *m = sample_new();
   vyre_bytes file = sample_write(m), none = {0};
   assert_error(vyre_vir0_read(m, file.data, file.size, "f", NULL, 0), VYRE_CODE_INPUT,
-               "the one to read it into is not empty\nFix: ");
+               "the module to read it into is not empty\nFix: ");
   vyre_builder b;
   vyre_build_program(m, "late", 0, 0, &b);
   assert_error(vyre_vir0_write(m, NULL, 0, &none), VYRE_CODE_INTERNAL, "");
   vyre_module *small;
   assert_null(vyre_module_create(NULL, 16, &small));
-  assert_error(vyre_vir0_read(small, file.data, file.size, "f", NULL, 0), VYRE_CODE_INPUT, "rows, and the module holds 16\nFix: ");
+  assert_error(vyre_vir0_read(small, file.data, file.size, "f", NULL, 0), VYRE_CODE_INPUT,
+               "rows, but the module may have 16\nFix: ");
   vyre_module_destroy(small);
   vyre_bytes_free(&file);
   vyre_module_destroy(m);
@@ -219,7 +220,7 @@ TEST(nesting_ends)
     if (over) {
       vyre_bytes none = {0};
       assert_error(vyre_vir0_write(m, NULL, 0, &none), VYRE_CODE_INPUT,
-                   over == 1 ? "types that nest at most 255 deep, and type 511 nests deeper" : "rows that nest at most 8191 deep");
+                   over == 1 ? "types to nest 255 deep, but type 511 nests deeper" : "rows to nest 8191 deep");
     } else {
       check_round_trip(m);
     }

@@ -6,7 +6,7 @@
 #include "../budget.h"
 #include "bundle.h"
 #include "fake_vulkan.h"
-#include "messages.h"
+#include "../messages.h"
 #include "vyre/target.h"
 
 #include "watch.inc"

@@ -6,7 +6,7 @@
 
 #include "bundle.h"
 #include "fake_vulkan.h"
-#include "messages.h"
+#include "../messages.h"
 
 #include <inttypes.h>
 

@@ -369,12 +369,12 @@ TEST(an_allocation_that_fails_twice_is_an_error)
   fake->count(NULL); /* so that each function can fail later */
   vyre_target *target = open_fake(0);
   assert_ok(use(target));
-  assert_non_null(target->unused);
+  assert_non_null(target->base.unused);
   fake->set("vkAllocateMemory", VK_ERROR_OUT_OF_DEVICE_MEMORY);
   vyre_status status = ops->allocate(target, 1u << 20, &buffer);
   assert_true(vyre_status_is_out_of_memory(status));
   assert_fails(status, VYRE_CODE_DEVICE, "VK_ERROR_OUT_OF_DEVICE_MEMORY", "");
-  assert_null(target->unused);
+  assert_null(target->base.unused);
   fake->set("", VK_SUCCESS);
   assert_ok(use(target));
   assert_ok(ops->close(target));

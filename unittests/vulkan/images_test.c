@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
-#include "messages.h"
+#include "../messages.h"
 #include "vulkan.h"
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;

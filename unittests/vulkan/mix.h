@@ -5,7 +5,7 @@
 #define VYRE_UNITTESTS_MIX_H
 
 #include "bundle.h"
-#include "messages.h"
+#include "../messages.h"
 #include "vyre/target.h"
 
 #include "mix.inc"

@@ -13,7 +13,7 @@
 
 #include "../budget.h"
 #include "../hang.h"
-#include "messages.h"
+#include "../messages.h"
 #include "vyre/target.h"
 
 #include <sys/wait.h>

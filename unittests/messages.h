@@ -1,25 +1,12 @@
-/* Checks of the statuses of targets and of their messages.
+/* Assertions about the errors of targets.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_MESSAGES_H
 #define VYRE_UNITTESTS_MESSAGES_H
 
-#include "../test.h"
-#include "vyre/status.h"
+#include "status.h"
 
-/* The library that a test's targets are opened with; NULL: the platform's. */
-#ifndef VULKAN_LIBRARY
-#define VULKAN_LIBRARY NULL
-#endif
-
-static inline void
-assert_ok(vyre_status status)
-{
-  if (status)
-    fail_msg("%s", vyre_status_text(status));
-}
-
-/* Returns whether a message says what can be done, without any program's options: no word begins with a dash. */
+/* Returns whether a message has a Fix line and names no program's options: no word begins with a dash. */
 static inline bool
 has_fix(const char *text)
 {
@@ -29,7 +16,7 @@ has_fix(const char *text)
   return strstr(text, "Fix:") != NULL;
 }
 
-/* Requires an error with that code, both texts in its message, and a Fix line. */
+/* Asserts that the status has this code, and that its message contains both texts and a Fix line, and frees the status. */
 static inline void
 assert_fails(vyre_status status, vyre_code code, const char *text1, const char *text2)
 {
