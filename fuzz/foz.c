@@ -1,5 +1,5 @@
-/* Fuzz target: archives of Fossilize's.  Each module is read or refused; those that are read are written in each other's places,
- * and read again from what was written.
+/* Fuzz target: Fossilize archives.  Each module of an archive is read or refused.  The modules that were read are written in each
+ * other's places, and the new archive is read again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

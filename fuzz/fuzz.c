@@ -1,4 +1,4 @@
-/* What the fuzz targets share: see fuzz.h.
+/* Helpers of the fuzz targets: see fuzz.h.
  *
  * Limits: programs of more than 64 invocations a workgroup are not interpreted; each invocation has 4096 steps.
  *

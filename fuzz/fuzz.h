@@ -1,5 +1,5 @@
-/* What the fuzz targets share: modules that are used again, the walk of a verified module through everything that takes one, and
- * mutation of text by whole tokens.
+/* Helpers of the fuzz targets: modules that are used again, a function that passes a verified module to every function that takes
+ * one, and mutation of text by whole tokens.
  *
  * A finding is an abort (with the status' text), a sanitizer's report, or libFuzzer's time or memory limit.
  *

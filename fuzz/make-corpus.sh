@@ -41,7 +41,7 @@ for file in "$root"/examples/shaders/*.comp; do
   glslangValidator --target-env vulkan1.2 -gVS -Od "$file" -o "$out/spirv/$(name "$file").g.spv" >/dev/null || true
   spirv-opt -O "$out/spirv/$(name "$file").spv" -o "$out/spirv/$(name "$file").O.spv"
 done
-# What is refused (exit code 1) is left out.
+# Leaves out files that are refused (exit code 1).
 convert() { # FORM FOLDER FILE...
   "$build/bin/vyre-passmgr" -j 2 -emit="$1" -outdir "$out/$2" "${@:3}" >/dev/null 2>&1 || [ $? -eq 1 ] || {
     echo "make-corpus.sh: vyre-passmgr -emit=$1 failed" >&2
@@ -57,7 +57,7 @@ cp "$root/unittests/vir0/version1.vir0" "$out/vir0/"
 convert vir0 vir0/text "$out"/text/*.vir
 convert vir0 vir0/spirv "$out"/spirv/*.spv
 
-# Archives of the examples' SPIR-V, packed and not.  Without sums, so that what is changed is looked at further.
+# Archives of the examples' SPIR-V, packed and not.  They have no checksums, so that a changed archive is not refused early.
 python3 - "$out/foz" "$out"/spirv/*.comp.O.spv <<'END'
 import pathlib, struct, sys, zlib
 

@@ -1,5 +1,5 @@
-/* Fuzz target: images of the megakernel.  The first byte says of which buffer, the others are the image.  A function that refuses
- * has written nothing; an image that is accepted can be gone through wholly, and what is read of it and written again is the same.
+/* Fuzz target: images of the megakernel.  The first byte chooses the buffer, and the other bytes are the image.  A function that
+ * fails has written nothing.  An accepted image can be read to its end, and writing its parts again gives the same image.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-/* Fuzz target: pipeline text.  What parses prints to text that parses to what prints the same.
+/* Fuzz target: pipeline text.  A pipeline that was parsed is printed, parsed again and printed again: both texts are equal.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

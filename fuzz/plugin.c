@@ -1,7 +1,8 @@
-/* Fuzz target: plugin descriptors.  The input is a list of edits to a good descriptor: 4 bytes each, where (2), which bit or value
- * (1), the value (1).  What is added shows in the list, the help and a pipeline; what is refused leaves the registry as it was.
+/* Fuzz target: plugin descriptors.  The input is a list of edits to a good descriptor: 4 bytes each, for the place
+ * (2), the bit or value (1), and the new value (1).  A plugin that is added appears in the list, the help and a pipeline.  A plugin
+ * that is refused does not change the registry.
  *
- * Pointers are set to texts or NULL, or left: an invalid pointer cannot be told from a valid one.  Counts stay within the
+ * Pointers become texts or NULL, or are not changed, because no check can recognize an invalid pointer.  Counts stay within the
  * tables.  Each struct is in a block of exactly the greatest struct_size that is accepted, so that the address sanitizer
  * sees what is read beyond it.
  *
@@ -42,7 +43,7 @@ static const char *const texts[] = {"acme",
                                     "1.0",
                                     "acme.a-very-long-name"};
 
-/* The phases of a pass.  They stay the plugin's, so they are no blocks. */
+/* The phases of a pass.  The plugin owns them, so they are not in blocks. */
 enum { MEMORIES = 4, PHASES = 2, STEPS = 4 };
 
 static uint32_t

@@ -1,5 +1,5 @@
-/* Fuzz target: PTX, as the simulator of an NVIDIA GPU takes it.  A text is refused with a line and a reason, or each of its kernels
- * runs to an end: with nothing outside of the memory that it was given, and no fault without a text.
+/* Fuzz target: PTX, read by the simulator of an NVIDIA GPU.  A text is refused with a line and a reason, or each of its kernels
+ * runs to its end.  A kernel accesses nothing outside the memory that it was given, and each fault has a text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

@@ -1,5 +1,6 @@
-/* Fuzz target: rules.  What is read is typed so that each of its kinds can be taken and its constants computed, makes the program
- * less, and compiles to tables that can be walked over a program of all sorts of rows; and read again it is the same.
+/* Fuzz target: rules.  Each rule that is read has types for which its constants can be computed, and makes a program cheaper.  The
+ * rules compile to tables that are applied to a program with rows of all kinds.  Rules that are printed and read again are the
+ * same.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

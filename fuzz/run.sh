@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh [--test] BUILD TARGET [RUNS] [libFuzzer options]: runs a fuzz target over a corpus made anew from the tests and the examples.
-#   What it finds new goes to BUILD/fuzz/found/TARGET, and is read again by the next run; inputs that break something to BUILD/fuzz/crashes/.
-#   --test: a fixed seed and RUNS inputs, one VYRE_SHAREth of the corpus among them; nothing is kept.  SPDX-License-Identifier: Apache-2.0
+# run.sh [--test] BUILD TARGET [RUNS] [libFuzzer options]: runs a fuzz target over a new corpus from the tests and the examples.
+#   New inputs go to BUILD/fuzz/found/TARGET, which the next run reads; inputs that cause a failure go to BUILD/fuzz/crashes/.
+#   --test: runs RUNS inputs with a fixed seed, with one VYRE_SHAREth of the corpus, and keeps nothing.  SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
 fixed=

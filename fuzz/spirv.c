@@ -1,5 +1,5 @@
-/* Fuzz target: SPIR-V.  What is read and verifies goes through everything that takes a module; if spirv-val accepts the input, then
- * it is no error: what is read from it verifies, and what is written from that is accepted too.
+/* Fuzz target: SPIR-V.  A module that is read and verifies is passed to every function that takes a module.  If spirv-val accepts
+ * the input, then importing succeeds, the module verifies, and spirv-val accepts the exported module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -135,7 +135,7 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned se
       if (length > 1)
         words[at + 1 + fuzz_random(&random, (uint32_t)length - 1)] ^= 1u << fuzz_random(&random, 32);
       break;
-    default: /* an id, or what is one elsewhere */
+    default: /* an id, or a word that is an id elsewhere */
       if (length > 1)
         words[at + 1 + fuzz_random(&random, (uint32_t)length - 1)] =
             fuzz_random(&random, 2) && to + 1 < count ? words[to + 1] : fuzz_random(&random, words[3] ? words[3] : 1);

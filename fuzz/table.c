@@ -1,9 +1,9 @@
 /* Fuzz target: tables with words changed.  The input is the number of a base program (2 bytes) and a list of changes, 8 bytes each:
- * column (1), how (1), row (2), value (4).  The verifier ends; what it accepts goes through everything that takes a module; what it
- * refuses prints, and can be sealed or not: then again.
+ * column (1), kind of change (1), row (2), value (4).  The verifier terminates.  A module that it accepts is passed to every
+ * function that takes one.  A module that it refuses is printed and sealed; if sealing succeeds, it is verified again.
  *
- * Base programs are the .vir files of the folder VYRE_FUZZ_BASES (environment), by default the text corpus of the build, in the
- * order of their names; those that do not verify are left out.
+ * Base programs are the .vir files of the folder VYRE_FUZZ_BASES (environment), by default the text corpus of the build, sorted
+ * by name.  Files that do not verify are left out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

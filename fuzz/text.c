@@ -1,5 +1,5 @@
-/* Fuzz target: `.vir` text.  What parses and verifies prints to text that parses to what prints the same, and goes through
- * everything else that takes a module.
+/* Fuzz target: `.vir` text.  A module that is parsed and verifies is printed, parsed again and printed again: both texts are
+ * equal.  The module is also passed to every other function that takes one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install-packages.sh [tests|packages|windows]: installs the packages of Debian 12 that are needed to build vyre, and with an argument
-# also those for the tests, for making packages, or for building for Windows (docs/windows.md).  Does nothing if all are installed.
+# install-packages.sh [tests|packages|windows]: installs the packages of Debian 12 that are needed to build vyre.
+# An argument adds those for the tests, for making packages, or for building for Windows (docs/windows.md).  Does nothing if all are installed.
 # Runs as root, or through sudo.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail

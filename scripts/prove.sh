@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# prove.sh [options of vyre-prove]: proves the rules of pm and expand that passes/pm/proofs.ledger does not have yet, with a higher limit
-# than the tests, and updates the ledger.  -fresh proves all rules.
+# prove.sh [options of vyre-prove]: proves the rules of pm and expand that passes/pm/proofs.ledger does not have yet, and updates the
+# ledger.  The time limit is higher than in the tests.  -fresh proves all rules.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
