@@ -63,10 +63,7 @@ leave(cgen *g, uint32_t row, uint32_t target)
 static void
 park(cgen *g, uint32_t row, const char *what, uint32_t target)
 {
-  cgen_begin_line(g);
-  cgen_put(g, "g.where[li] = ");
-  cgen_put_state(g, what, target);
-  cgen_put(g, ";\n");
+  cgen_set_state(g, what, target);
   next_invocation(g, row);
 }
 
@@ -87,8 +84,8 @@ jump_to(cgen *g, uint32_t row, uint32_t target)
   }
 }
 
-void
-cgen_jump(cgen *g, uint32_t row)
+static void
+put_jump(cgen *g, uint32_t row)
 {
   const vyre_opcode op = cgen_op(g, row);
   if (op == VYRE_OP_trap) {
@@ -99,10 +96,7 @@ cgen_jump(cgen *g, uint32_t row)
   } else if (op == VYRE_OP_return) {
     next_invocation(g, row);
   } else if (op == VYRE_OP_breakif) {
-    cgen_begin_line(g);
-    cgen_put(g, "if (");
-    cgen_value(g, g->v->a[row], 0, false);
-    cgen_put(g, ") {\n");
+    cgen_value_line(g, "if (", g->v->a[row], 0, false, ") {");
     g->indent++;
     jump_to(g, row, vyre_jump_target(g->v, row));
     g->indent--;
@@ -133,10 +127,7 @@ open_if(cgen *g, uint32_t row)
   const uint32_t then_region = vyre_region_with(g->v, row, VYRE_THEN), else_region = vyre_region_with(g->v, row, VYRE_ELSE);
   if (g->inside && g->known[g->v->a[row] - g->program] == CGEN_FALSE && !(else_region && g->v->first[else_region]))
     return 0;
-  cgen_begin_line(g);
-  cgen_put(g, "if (");
-  cgen_value(g, g->v->a[row], 0, false);
-  cgen_put(g, ") {\n");
+  cgen_value_line(g, "if (", g->v->a[row], 0, false, ") {");
   return then_region ? then_region : after_then(g, row);
 }
 
@@ -197,10 +188,7 @@ put_labels(cgen *g, uint32_t case_row)
 {
   vyre_labels labels = vyre_labels_of(g->v, case_row);
   for (uint32_t label; (label = vyre_next_label(g->v, &labels)) != 0;) {
-    cgen_begin_line(g);
-    cgen_put(g, "case ");
-    cgen_value(g, label, 0, false);
-    cgen_put(g, ":\n");
+    cgen_value_line(g, "case ", label, 0, false, ":");
   }
   if (g->v->imm[case_row] & VYRE_CASE_DEFAULT)
     cgen_line(g, "default:");
@@ -235,10 +223,7 @@ begin_case(cgen *g, uint32_t row, uint32_t c)
 static uint32_t
 open_switch(cgen *g, uint32_t row)
 {
-  cgen_begin_line(g);
-  cgen_put(g, "switch (");
-  cgen_value(g, g->v->a[row], 0, false);
-  cgen_put(g, ") {\n");
+  cgen_value_line(g, "switch (", g->v->a[row], 0, false, ") {");
   return begin_case(g, row, g->v->first[row]);
 }
 
@@ -358,7 +343,7 @@ cgen_statement(cgen *g, uint32_t row)
   case VYRE_OP_null: case VYRE_OP_workgroup: case VYRE_OP_var: case VYRE_OP_buffer: case VYRE_OP_async_wait: return;
   case VYRE_OP_if: case VYRE_OP_for: case VYRE_OP_loop: case VYRE_OP_switch: case VYRE_OP_block: put_construct(g, row); return;
   case VYRE_OP_return: case VYRE_OP_break: case VYRE_OP_continue: case VYRE_OP_leave: case VYRE_OP_fallthrough: case VYRE_OP_breakif:
-  case VYRE_OP_trap: cgen_jump(g, row); return;
+  case VYRE_OP_trap: put_jump(g, row); return;
   case VYRE_OP_barrier: cgen_fence(g, row); return;
   case VYRE_OP_load: cgen_load(g, row); return;
   case VYRE_OP_store: cgen_store(g, row); return;

@@ -120,7 +120,9 @@ typedef struct cgen {
 #define cgen_put(g, ...)    code_put(&(g)->w, __VA_ARGS__)
 void cgen_line(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3); /* indented, with its end */
 void cgen_begin_line(cgen *g);                                      /* indentation */
-bool cgen_body_has(const cgen *g, const char *word);                /* whether it stands in what is written of a workgroup */
+/* A line with a value between two texts. */
+void cgen_value_line(cgen *g, const char *before, uint32_t value, uint32_t lane, bool tight, const char *after);
+bool cgen_body_has(const cgen *g, const char *word); /* whether it stands in what is written of a workgroup */
 /* A new fault: returns its number.  A comment is put at the end of the line. */
 void cgen_fault(cgen *g, uint32_t row);
 
@@ -147,7 +149,6 @@ void cgen_free_marks(cgen *g, cgen_marks *marks);
 
 /* ---- survey.c ---- */
 void cgen_survey(cgen *g);
-bool cgen_waits(const cgen *g, uint32_t row); /* a row at which invocations wait for each other */
 bool cgen_is_wide(const cgen *g, uint32_t row);
 
 /* ---- names.c ---- */
@@ -254,13 +255,13 @@ void cgen_fence(cgen *g, uint32_t row);
 /* ---- control.c ---- */
 void cgen_region(cgen *g, uint32_t region); /* the rows in it, of one invocation */
 void cgen_statement(cgen *g, uint32_t row);
-void cgen_jump(cgen *g, uint32_t row);
 
 /* ---- wide.c ---- */
 void cgen_wide_region(cgen *g, uint32_t region);
 void cgen_begin_invocations(cgen *g, bool here); /* "for (uint32_t li ..." over all, or those that are here */
 void cgen_end_invocations(cgen *g);
 void cgen_put_state(cgen *g, const char *what, uint32_t row); /* "LEFT_12" */
+void cgen_set_state(cgen *g, const char *what, uint32_t row); /* a line: the invocation is there from now on */
 
 /* ---- subgroups.c ---- */
 void cgen_subgroup(cgen *g, uint32_t row);                      /* a waiting one */

@@ -136,10 +136,7 @@ put_ballot(cgen *g, uint32_t row)
 {
   cgen_line(g, "uint32_t mask[4] = {0};");
   begin_lanes(g);
-  cgen_begin_line(g);
-  cgen_put(g, "mask[(li - first) / 32u] |= (uint32_t)");
-  cgen_value(g, g->v->a[row], 0, true);
-  cgen_put(g, " << ((li - first) & 31u);\n");
+  cgen_value_line(g, "mask[(li - first) / 32u] |= (uint32_t)", g->v->a[row], 0, true, " << ((li - first) & 31u);");
   end_loop(g);
   begin_lanes(g);
   for (uint32_t k = 0; k < 4; k++) {

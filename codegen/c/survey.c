@@ -19,8 +19,9 @@ info_of(const cgen *g, uint32_t row)
 
 /* ---- segments ------------------------------------------------------------------------------------------------------------- */
 
-bool
-cgen_waits(const cgen *g, uint32_t row)
+/* A row at which invocations wait for each other. */
+static bool
+waits(const cgen *g, uint32_t row)
 {
   const vyre_opcode op = cgen_op(g, row);
   if (op == VYRE_OP_barrier)
@@ -39,7 +40,7 @@ find_wide(cgen *g)
 {
   const vyre_view *v = g->v;
   for (uint32_t row = g->program + 1; row < g->end; row++)
-    for (uint32_t around = row; cgen_waits(g, row) && around != g->program && !cgen_is_wide(g, around); around = v->parent[around])
+    for (uint32_t around = row; waits(g, row) && around != g->program && !cgen_is_wide(g, around); around = v->parent[around])
       g->is_wide[around - g->program] = g->wide = true;
   for (uint32_t row = g->program + 1; row < g->end && g->wide; row++) {
     const uint32_t parent = v->parent[row];

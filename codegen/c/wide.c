@@ -87,6 +87,15 @@ cgen_put_state(cgen *g, const char *what, uint32_t row)
   cgen_put(g, row ? "%s_%u" : "%s", what, row - (row ? g->program : 0));
 }
 
+void
+cgen_set_state(cgen *g, const char *what, uint32_t row)
+{
+  cgen_begin_line(g);
+  cgen_put(g, "g.where[li] = ");
+  cgen_put_state(g, what, row);
+  cgen_put(g, ";\n");
+}
+
 static void
 move(cgen *g, const char *from, uint32_t from_row, const char *to, uint32_t to_row)
 {
@@ -113,15 +122,9 @@ static void
 part_by(cgen *g, uint32_t condition, bool on, const char *what, uint32_t row)
 {
   cgen_begin_invocations(g, true);
-  cgen_begin_line(g);
-  cgen_put(g, on ? "if (" : "if (!");
-  cgen_value(g, condition, 0, true);
-  cgen_put(g, ")\n");
+  cgen_value_line(g, on ? "if (" : "if (!", condition, 0, true, ")");
   g->indent++;
-  cgen_begin_line(g);
-  cgen_put(g, "g.where[li] = ");
-  cgen_put_state(g, what, row);
-  cgen_put(g, ";\n");
+  cgen_set_state(g, what, row);
   g->indent--;
   cgen_end_invocations(g);
 }
@@ -184,10 +187,7 @@ put_for(cgen *g, uint32_t row)
   cgen_compare_indices(g, body, v->b[row], vyre_kind_is_signed(kind));
   cgen_put(g, "))\n");
   g->indent++;
-  cgen_begin_line(g);
-  cgen_put(g, "g.where[li] = ");
-  cgen_put_state(g, "LEFT", row);
-  cgen_put(g, ";\n");
+  cgen_set_state(g, "LEFT", row);
   g->indent--;
   cgen_end_invocations(g);
   cgen_begin_line(g);
@@ -217,20 +217,14 @@ put_selection(cgen *g, uint32_t row)
   const vyre_view *v = g->v;
   uint32_t other = 0;
   cgen_begin_invocations(g, true);
-  cgen_begin_line(g);
-  cgen_put(g, "switch (");
-  cgen_value(g, v->a[row], 0, false);
-  cgen_put(g, ") {\n");
+  cgen_value_line(g, "switch (", v->a[row], 0, false, ") {");
   for (uint32_t c = v->first[row]; c; c = v->next[c]) {
     vyre_labels labels = vyre_labels_of(v, c);
     const bool has_labels = labels.left != 0;
     if (v->imm[c] & VYRE_CASE_DEFAULT)
       other = c;
     for (uint32_t label; (label = vyre_next_label(v, &labels)) != 0;) {
-      cgen_begin_line(g);
-      cgen_put(g, "case ");
-      cgen_value(g, label, 0, false);
-      cgen_put(g, ":\n");
+      cgen_value_line(g, "case ", label, 0, false, ":");
     }
     if (has_labels)
       cgen_line(g, "  g.where[li] = IN_%u;\n%*sbreak;", c - g->program, (int)g->indent * 2 + 2, "");

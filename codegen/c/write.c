@@ -29,6 +29,15 @@ cgen_line(cgen *g, const char *format, ...)
 }
 
 void
+cgen_value_line(cgen *g, const char *before, uint32_t value, uint32_t lane, bool tight, const char *after)
+{
+  cgen_begin_line(g);
+  cgen_put(g, "%s", before);
+  cgen_value(g, value, lane, tight);
+  cgen_put(g, "%s\n", after);
+}
+
+void
 cgen_fault(cgen *g, uint32_t row)
 {
   const char *name = vyre_row_name(g->module, (vyre_row){row});

@@ -64,8 +64,8 @@ pgen_case_test(gen *g, uint32_t row, uint32_t region)
   return any;
 }
 
-void
-pgen_fault(gen *g, uint32_t row)
+static void
+put_fault(gen *g, uint32_t row)
 {
   const char *name = vyre_row_name(g->module, (vyre_row){row});
   const reg asked = PRED(g, "setp.ne.u64", g->dispatch, lit(0));
@@ -172,7 +172,7 @@ pgen_jump(gen *g, uint32_t row)
   const vyre_opcode op = op_of(g, row);
   const uint32_t target = vyre_jump_target(g->v, row);
   if (op == VYRE_OP_trap)
-    pgen_fault(g, row);
+    put_fault(g, row);
   if (g->wide && g->is_wide[target - g->program]) { /* never the program itself */
     pgen_wide_jump(g, row);
     return;

@@ -72,8 +72,8 @@ pgen_number_of(gen *g, uint32_t row, uint32_t lane)
   return pgen_number(g, kind, flushes(g, kind) ? pgen_flushed(g, kind, value) : value);
 }
 
-reg
-pgen_right_number(gen *g, uint32_t row, uint32_t lane)
+static reg
+right_number(gen *g, uint32_t row, uint32_t lane)
 {
   const vyre_kind kind = pgen_right_kind(g, row);
   const reg value = pgen_right(g, row, lane);
@@ -117,8 +117,8 @@ pgen_float_result(gen *g, uint32_t row, vyre_kind kind, reg number)
   return g->seen[row - g->program] ? pgen_canonical(g, kind, value) : value;
 }
 
-reg
-pgen_float_step(gen *g, vyre_kind kind, reg number)
+static reg
+step_of(gen *g, vyre_kind kind, reg number)
 {
   return kind == VYRE_F16 ? MAKE32(g, "cvt.f32.f16", value_of(g, kind, number)) : number;
 }
@@ -148,7 +148,7 @@ pgen_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step)
   char text[64];
   pgen_format(text, "%s.%s.%s", name, rounding(g, kind), format_of(kind));
   const reg r = pgen_make(g, number_class(kind), text, REGS(a, b));
-  return step ? pgen_float_step(g, kind, r) : r;
+  return step ? step_of(g, kind, r) : r;
 }
 
 reg
@@ -157,7 +157,7 @@ pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step)
   char text[64];
   pgen_format(text, "%s.%s.%s", name, rounding(g, kind), format_of(kind));
   const reg r = pgen_make(g, number_class(kind), text, REGS(pgen_in_register(g, number_class(kind), a)));
-  return step ? pgen_float_step(g, kind, r) : r;
+  return step ? step_of(g, kind, r) : r;
 }
 
 reg
@@ -251,7 +251,7 @@ static reg
 smooth_step(gen *g, vyre_kind kind, const char *name, reg a, reg b)
 {
   const reg r = pgen_float_op(g, kind, name, a, b, false);
-  return flushes(g, kind) ? pgen_number(g, kind, pgen_flushed(g, kind, value_of(g, kind, r))) : pgen_float_step(g, kind, r);
+  return flushes(g, kind) ? pgen_number(g, kind, pgen_flushed(g, kind, value_of(g, kind, r))) : step_of(g, kind, r);
 }
 
 static reg
@@ -359,7 +359,7 @@ compare(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg *out)
   if (!info->compares)
     return false;
   const reg a = pgen_number_of(g, g->v->a[row], lane);
-  *out = pgen_float_compare(g, kind, relations[VYRE_COMPARES_OUTCOMES(info->compares)], a, pgen_right_number(g, row, lane));
+  *out = pgen_float_compare(g, kind, relations[VYRE_COMPARES_OUTCOMES(info->compares)], a, right_number(g, row, lane));
   return true;
 }
 
@@ -413,7 +413,7 @@ pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out)
   if (compare(g, row, lane, kind, out))
     return true;
   const reg a = pgen_number_of(g, v->a[row], lane);
-  const reg b = op != VYRE_OP_ldexp && (v->b[row] || has_literal(g, row)) ? pgen_right_number(g, row, lane) : (reg){0};
+  const reg b = op != VYRE_OP_ldexp && (v->b[row] || has_literal(g, row)) ? right_number(g, row, lane) : (reg){0};
   const reg c = v->c[row] ? pgen_number_of(g, v->c[row], lane) : (reg){0};
   if (!arithmetic(g, row, lane, kind, a, b, c, &number)) {
     if (g->approximate && kind != VYRE_F64)

@@ -53,8 +53,8 @@ choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
 }
 
 /* -1, MIN and the like, as wide as what is computed with. */
-reg
-pgen_signed_literal(vyre_kind kind, uint64_t bits)
+static reg
+signed_literal(vyre_kind kind, uint64_t bits)
 {
   return lit(is_long(kind) ? bits : (uint32_t)bits);
 }
@@ -86,13 +86,13 @@ divide_signed(gen *g, uint32_t row, vyre_kind kind, reg a, reg b, bool remainder
   b = pgen_signed(g, kind, b);
   if (is_plain_divisor(g, row, kind))
     return pgen_int_op(g, kind, remainder ? "rem" : "div", "s", a, b);
-  const reg zero = test(g, kind, "eq", "s", b, lit(0)), minus = test(g, kind, "eq", "s", b, pgen_signed_literal(kind, UINT64_MAX));
+  const reg zero = test(g, kind, "eq", "s", b, lit(0)), minus = test(g, kind, "eq", "s", b, signed_literal(kind, UINT64_MAX));
   const reg by = choose(g, kind, lit(1), b, PRED(g, "or.pred", zero, minus));
   const reg r = pgen_int_op(g, kind, remainder ? "rem" : "div", "s", a, by);
   if (remainder)
     return r;
   const reg negated = choose(g, kind, unary(g, kind, "neg", "s", a), r, minus);
-  return choose(g, kind, pgen_signed_literal(kind, UINT64_MAX), negated, zero);
+  return choose(g, kind, signed_literal(kind, UINT64_MAX), negated, zero);
 }
 
 static reg
@@ -181,7 +181,7 @@ sign_of(gen *g, vyre_kind kind, reg a)
 {
   a = pgen_signed(g, kind, a);
   const reg some = choose(g, kind, lit(1), lit(0), test(g, kind, "gt", "s", a, lit(0)));
-  return choose(g, kind, pgen_signed_literal(kind, UINT64_MAX), some, test(g, kind, "lt", "s", a, lit(0)));
+  return choose(g, kind, signed_literal(kind, UINT64_MAX), some, test(g, kind, "lt", "s", a, lit(0)));
 }
 
 /* ---- all ------------------------------------------------------------------------------------------------------------------ */

@@ -198,7 +198,6 @@ reg pgen_not(gen *g, reg p);
 
 /* ---- survey.c ---- */
 void pgen_survey(gen *g);
-bool pgen_meets(const gen *g, uint32_t row); /* a row that lanes do together */
 
 /* ---- start.c ---- */
 void pgen_start(gen *g);
@@ -207,7 +206,6 @@ void pgen_invocation(gen *g, uint32_t row);
 reg pgen_lindex(gen *g);
 
 /* ---- rows.c ---- */
-void pgen_row(gen *g, uint32_t row);
 void pgen_region(gen *g, uint32_t region);
 reg pgen_value(gen *g, uint32_t row, uint32_t lane);
 reg pgen_part(gen *g, uint32_t row, uint32_t part, uint32_t lane); /* of a row whose type is a tuple */
@@ -225,7 +223,6 @@ reg pgen_combine_integers(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
 reg pgen_signed(gen *g, vyre_kind kind, reg r);                                            /* extended from 8 or 16 bits */
 reg pgen_cut(gen *g, vyre_kind kind, reg r);                                               /* to 8 or 16 bits */
 reg pgen_int_op(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b); /* "name.s32" by sign and width */
-reg pgen_signed_literal(vyre_kind kind, uint64_t bits);
 
 /* ---- floats.c ---- */
 bool pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out);
@@ -233,12 +230,10 @@ bool pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out);
 reg pgen_number(gen *g, vyre_kind kind, reg value);
 reg pgen_flushed(gen *g, vyre_kind kind, reg value);     /* without denormals, where the program does so */
 reg pgen_number_of(gen *g, uint32_t row, uint32_t lane); /* flushed where the program does so */
-reg pgen_right_number(gen *g, uint32_t row, uint32_t lane);
 reg pgen_number_literal(gen *g, vyre_kind kind, double value);
 /* "add.rn.f32"; rounded to the kind, too, if `step`: then its result goes into another operation. */
 reg pgen_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step);
 reg pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step);
-reg pgen_float_step(gen *g, vyre_kind kind, reg number);
 /* "add.rz.f64" where the kind is rounded toward zero, else .rn: for what is computed in f64 and then rounded to the kind, as that
  * is the right result of one operation only if both round the same way. */
 reg pgen_wide_op(gen *g, vyre_kind kind, const char *name, reg a, reg b);
@@ -329,7 +324,6 @@ void pgen_for_begin(gen *g, uint32_t row);
 void pgen_for_step(gen *g, uint32_t row);
 /* Whether the switch's value is a label of the case; none: it has no labels. */
 reg pgen_case_test(gen *g, uint32_t row, uint32_t region);
-void pgen_fault(gen *g, uint32_t row);
 void pgen_wide_construct(gen *g, uint32_t row);
 void pgen_wide_jump(gen *g, uint32_t row);
 

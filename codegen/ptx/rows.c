@@ -236,8 +236,8 @@ pure(gen *g, uint32_t row)
     compute(g, row);
 }
 
-void
-pgen_row(gen *g, uint32_t row)
+static void
+put_row(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   /* clang-format off */
@@ -265,5 +265,5 @@ void
 pgen_region(gen *g, uint32_t region)
 {
   for (uint32_t row = g->v->first[region]; row && !g->w.status; row = g->v->next[row])
-    pgen_row(g, row);
+    put_row(g, row);
 }

@@ -13,8 +13,9 @@ info_of(const gen *g, uint32_t row)
   return &vyre_op_infos[VYRE_ROW_OP(g->v->op[row])];
 }
 
-bool
-pgen_meets(const gen *g, uint32_t row)
+/* A row that lanes do together. */
+static bool
+meets(const gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   if (op == VYRE_OP_barrier)
@@ -33,9 +34,9 @@ find_wide(gen *g)
 {
   const vyre_view *v = g->v;
   for (uint32_t row = g->program + 1; row < g->end; row++) {
-    for (uint32_t around = v->parent[row]; pgen_meets(g, row) && around != g->program; around = v->parent[around])
+    for (uint32_t around = v->parent[row]; meets(g, row) && around != g->program; around = v->parent[around])
       g->is_wide[around - g->program] = 1;
-    g->wide = g->wide || pgen_meets(g, row);
+    g->wide = g->wide || meets(g, row);
   }
   for (uint32_t row = g->program + 1; row < g->end && g->wide; row++) {
     if (!is_jump(g, row))

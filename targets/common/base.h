@@ -270,7 +270,6 @@ void target_handles_free(const vyre_allocator *allocator, target_handles *handle
 
 /* buffers.c, pool.c */
 vyre_status target_ready(const vyre_target *target);
-uint64_t target_pool_budget(const target_base *base);
 uint64_t target_kept_budget(const target_base *base);
 /* One of just that size, the newest; NULL: there is none.  There is one when it fails: a sum is wrong, and it is the caller's. */
 vyre_status target_pool_take(target_base *base, uint64_t size, target_buffer **out);
@@ -290,7 +289,6 @@ vyre_status target_kept_trim(vyre_target *target, uint64_t bytes);
 /* kernels.c, check.c */
 vyre_status target_check_kernel(const vyre_target *target, const vyre_kernel_desc *desc);
 vyre_status target_check_sequence(const vyre_target *target, const vyre_sequence *sequence);
-vyre_status target_check_repeats(const vyre_target *target, const vyre_sequence *sequence);
 
 /* submit.c: finishes what was begun; each ticket stays for its `wait`, or is forgotten too. */
 void target_tickets_finish(vyre_target *target);

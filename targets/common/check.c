@@ -167,8 +167,8 @@ check_step(const vyre_target *target, const vyre_step *step)
 
 /* ---- sequences ----------------------------------------------------------------------------------------------------------- */
 
-vyre_status
-target_check_repeats(const vyre_target *target, const vyre_sequence *sequence)
+static vyre_status
+check_repeats(const vyre_target *target, const vyre_sequence *sequence)
 {
   const char *name = target_base_of_const(target)->hooks->name;
   uint32_t next = 0;
@@ -238,7 +238,7 @@ target_check_sequence(const vyre_target *target, const vyre_sequence *sequence)
   }
   for (uint32_t i = 0; i < sequence->step_count; i++)
     VYRE_TRY(vyre_status_note(check_step(target, &sequence->steps[i]), "while looking at step %u", i));
-  VYRE_TRY(target_check_repeats(target, sequence));
+  VYRE_TRY(check_repeats(target, sequence));
   for (uint32_t i = 0; i < sequence->read_count; i++)
     VYRE_TRY(target_range_get(target, &sequence->reads[i].range, "read", i, &buffer, &size));
   return VYRE_OK;

@@ -32,8 +32,8 @@ unlink_newest(target_base *base, target_buffer **at)
                           target_subtract(base, &base->counters.buffers_pooled, 1, "buffers of the pool"));
 }
 
-uint64_t
-target_pool_budget(const target_base *base)
+static uint64_t
+pool_budget(const target_base *base)
 {
   return base->has_budgets ? base->pool_budget : base->info.memory / 32;
 }
@@ -70,7 +70,7 @@ vyre_status
 target_pool_put(vyre_target *target, target_buffer *buffer)
 {
   target_base *base = target_base_of(target);
-  const uint64_t budget = target_pool_budget(base);
+  const uint64_t budget = pool_budget(base);
   if (base->lost || buffer->is_imported)
     return target_buffer_destroy(target, buffer);
   if (buffer->size > budget) {

@@ -185,7 +185,6 @@ typedef struct sim_uses {
 } sim_uses;
 
 void sim_uses_add(sim_uses *uses, sim_memory *memory, uint64_t first, uint64_t size, uint8_t access, uint32_t node);
-void sim_uses_free(sim_uses *uses);
 /* It is done: tells what races with it among what was done before, and keeps it for what comes.  The context has it then. */
 void sim_uses_done(sim_context *context, sim_uses *uses);
 /* The same within a graph, of whose nodes `is_ordered` says whether one is before the other. */
@@ -287,8 +286,6 @@ sim_op *sim_op_new(sim_stream *stream);
 void sim_queue_put(sim_stream *stream, sim_op *op);
 /* All that the clock has is done, or the context is lost. */
 bool sim_is_done(const sim_context *context, const sim_clock *clock);
-void sim_want(sim_context *context, const sim_clock *clock);
-cuda_result sim_wait_clock(sim_context *context, const sim_clock *clock);
 cuda_result sim_host_wait(sim_context *context, const sim_clock *clock); /* a call that waits, which is counted */
 cuda_result sim_query_clock(sim_context *context, const sim_clock *clock);
 /* Of all streams. */

@@ -31,8 +31,8 @@ sim_uses_add(sim_uses *uses, sim_memory *memory, uint64_t first, uint64_t size, 
   uses->spans[uses->count++] = (sim_span){.memory = memory, .first = first, .end = first + size, .access = access, .node = node};
 }
 
-void
-sim_uses_free(sim_uses *uses)
+static void
+free_uses(sim_uses *uses)
 {
   for (uint32_t i = 0; i < uses->count; i++) {
     sim_memory_release(uses->spans[i].memory);
@@ -98,7 +98,7 @@ sim_uses_done(sim_context *context, sim_uses *uses)
     return;
   while ((*oldest)->next)
     oldest = &(*oldest)->next;
-  sim_uses_free(*oldest);
+  free_uses(*oldest);
   *oldest = NULL;
 }
 
@@ -148,7 +148,7 @@ sim_uses_prune(sim_context *context, bool all)
     sim_uses *uses = *at;
     if (all || is_before_all(context, uses)) {
       *at = uses->next;
-      sim_uses_free(uses);
+      free_uses(uses);
     } else
       at = &uses->next;
   }

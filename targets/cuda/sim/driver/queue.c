@@ -25,8 +25,8 @@ sim_is_done(const sim_context *context, const sim_clock *clock)
   return true;
 }
 
-void
-sim_want(sim_context *context, const sim_clock *clock)
+static void
+want(sim_context *context, const sim_clock *clock)
 {
   bool changes = false;
   for (uint32_t i = 0; i < SIM_STREAMS; i++)
@@ -38,11 +38,11 @@ sim_want(sim_context *context, const sim_clock *clock)
     pthread_cond_broadcast(&sim.changed);
 }
 
-cuda_result
-sim_wait_clock(sim_context *context, const sim_clock *clock)
+static cuda_result
+wait_clock(sim_context *context, const sim_clock *clock)
 {
   const sim_clock until = *clock; /* what is given meanwhile is not waited for */
-  sim_want(context, &until);
+  want(context, &until);
   sim.waiting++;
   while (!sim_is_done(context, &until))
     pthread_cond_wait(&sim.changed, &sim.lock);
@@ -55,14 +55,14 @@ cuda_result
 sim_host_wait(sim_context *context, const sim_clock *clock)
 {
   sim.counters.waits++;
-  return sim_wait_clock(context, clock);
+  return wait_clock(context, clock);
 }
 
 cuda_result
 sim_query_clock(sim_context *context, const sim_clock *clock)
 {
   const bool is_done = sim_is_done(context, clock);
-  sim_want(context, clock);
+  want(context, clock);
   if (!is_done)
     return CUDA_NOT_READY;
   sim_context_waited(context, clock);
@@ -75,7 +75,7 @@ sim_wait_context(sim_context *context)
   sim_clock all;
   for (uint32_t i = 0; i < SIM_STREAMS; i++)
     all.at[i] = context->queues[i].given;
-  return sim_wait_clock(context, &all);
+  return wait_clock(context, &all);
 }
 
 /* ---- operations ---------------------------------------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ may_run(const sim_stream *stream, sim_op *op)
   const bool is_wanted = stream->closes || context->queues[stream->place].wanted >= op->number;
   if (!sim_is_done(context, &before)) {
     if (is_wanted || !op->is_late)
-      sim_want(context, &before);
+      want(context, &before);
     pthread_cond_wait(&sim.changed, &sim.lock);
     return false;
   }
