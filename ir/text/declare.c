@@ -26,7 +26,7 @@ parse_parenthesised(text_parser *p, uint32_t *out)
 }
 
 void
-text_look_at_top(text_parser *p)
+text_scan_top(text_parser *p)
 {
   const vyre_view *v = p->view;
   bool restart = p->top_last == 0 || VYRE_ROW_OP(v->op[p->top_last]) == VYRE_OP_null;
@@ -112,7 +112,7 @@ text_parse_workgroup(text_parser *p)
   for (uint32_t i = 0; i < 3; i++) {
     if ((i && !text_expect_mark(p, ',')) || !text_parse_operand(p, &sizes[i]))
       return false;
-    text_want_value(p, &sizes[i]);
+    text_require_value(p, &sizes[i]);
     text_row_of(p, &sizes[i]);
   }
   if (!sizes[0].bad && !sizes[1].bad && !sizes[2].bad)

@@ -91,7 +91,7 @@ static const char *
 suggest_word(const text_parser *p, const char *what, char fix[96])
 {
   const text_token *token = &p->lexer.token;
-  uint32_t best = text_near(token->length) + 1;
+  uint32_t best = text_near_limit(token->length) + 1;
   const char *nearest = NULL;
   uint32_t nearest_length = 0;
   if (strncmp(what, "a ", 2) == 0 || strncmp(what, "the ", 4) == 0)

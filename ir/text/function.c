@@ -10,7 +10,7 @@
 #include <string.h>
 
 static int
-shown(uint32_t length)
+shown_length(uint32_t length)
 {
   return length < 60 ? (int)length : 60;
 }
@@ -75,7 +75,7 @@ parse_head(text_parser *p, text_function *function)
   function->name_length = name.length;
   function->first_parameter = p->parameter_count;
   if (text_symbols_find(&p->globals, SCOPE_FUNCTION, text + name.name, name.name_length))
-    return text_error_token(p, NULL, "function %.*s is defined twice", shown(name.length), text + name.start);
+    return text_error_token(p, NULL, "function %.*s is defined twice", shown_length(name.length), text + name.start);
   text_lex(&p->lexer);
   if (!text_expect_mark(p, '('))
     return false;
@@ -113,8 +113,8 @@ bind_parameters(text_parser *p, const text_function *function, const uint32_t *r
   for (uint32_t i = 0; i < function->parameter_count; i++) {
     const text_parameter *parameter = &p->parameters[function->first_parameter + i];
     if (text_symbols_find(&p->names, p->scope, p->lexer.text + parameter->at, parameter->length))
-      return text_error(p, parameter->at, parameter->length, NULL, "parameter %%%.*s is defined twice", shown(parameter->length),
-                        p->lexer.text + parameter->at);
+      return text_error(p, parameter->at, parameter->length, NULL, "parameter %%%.*s is defined twice",
+                        shown_length(parameter->length), p->lexer.text + parameter->at);
     if (!text_symbols_add(&p->names, p->scope, parameter->at, parameter->length, rows[i])) {
       text_no_memory(p);
       return false;
@@ -144,7 +144,7 @@ parse_body(text_parser *p, const text_function *function, text_call *call)
     bool ended = !p->stop && p->frames[call->base].ended;
     if (function->result && !ended)
       text_error(p, function->name, function->name_length, "end it with return and a value",
-                 "%.*s can end without returning a value", shown(function->name_length), p->lexer.text + function->name);
+                 "%.*s can end without returning a value", shown_length(function->name_length), p->lexer.text + function->name);
   } else {
     p->stop = true;
   }
@@ -161,12 +161,12 @@ parse_body(text_parser *p, const text_function *function, text_call *call)
 
 /* Inlines function `index`, called with `rows`, and sets `out` to its result. Returns false if parsing must stop. */
 static bool
-put_in(text_parser *p, uint32_t index, const uint32_t *rows, text_operand *out)
+inline_call(text_parser *p, uint32_t index, const uint32_t *rows, text_operand *out)
 {
   text_function function = p->functions[index];
   uint32_t start = out->start, length = out->length;
   if (function.active)
-    return text_error(p, start, length, "write it as a loop", "%.*s calls itself", shown(function.name_length),
+    return text_error(p, start, length, "write it as a loop", "%.*s calls itself", shown_length(function.name_length),
                       p->lexer.text + function.name);
   out->type = function.result;
   out->fresh = true;
@@ -203,7 +203,7 @@ put_in(text_parser *p, uint32_t index, const uint32_t *rows, text_operand *out)
 
 /* Parses the body into a temporary program to report its errors. */
 static void
-check(text_parser *p, uint32_t index)
+check_function(text_parser *p, uint32_t index)
 {
   text_function function = p->functions[index];
   uint32_t errors = p->errors;
@@ -225,7 +225,7 @@ check(text_parser *p, uint32_t index)
   }
   text_operand out = {.start = function.name, .length = function.name_length};
   if (text_push_frame(p, FRAME_PROGRAM, p->program, p->program, function.name) && !p->stop)
-    put_in(p, index, p->stack.data + base, &out);
+    inline_call(p, index, p->stack.data + base, &out);
   p->frame_count = 0;
   p->stack.count = base;
   p->functions[index].bad = p->errors > errors;
@@ -241,7 +241,7 @@ text_parse_function(text_parser *p)
   if (!parse_head(p, &function))
     return false;
   text_lexer lexer = p->lexer;
-  check(p, p->function_count - 1);
+  check_function(p, p->function_count - 1);
   p->lexer = lexer;
   return !p->stop;
 }
@@ -260,7 +260,7 @@ parse_arguments(text_parser *p, const text_function *function, const text_token 
     const text_parameter *parameter = count < function->parameter_count ? &p->parameters[function->first_parameter + count] : NULL;
     bool is_path = parameter && parameter->path;
     if (!is_path)
-      text_want_value(p, &argument);
+      text_require_value(p, &argument);
     bool fits = !parameter || argument.bad || argument.type == parameter->type;
     if (fits && is_path && !argument.bad)
       fits = vyre_path_type(p->module, (vyre_row){argument.row}) == parameter->path;
@@ -272,7 +272,7 @@ parse_arguments(text_parser *p, const text_function *function, const text_token 
       else
         vyre_text_type(parameter->type, wanted);
       argument.bad = !text_error(p, argument.start, argument.length, NULL, "argument %u of %.*s must be %s%s, but is %s", count + 1,
-                                 shown(name->length), p->lexer.text + name->start, is_path ? "a path to " : "", wanted,
+                                 shown_length(name->length), p->lexer.text + name->start, is_path ? "a path to " : "", wanted,
                                  text_describe(p, &argument, found));
     }
     *out_bad |= argument.bad;
@@ -287,7 +287,7 @@ parse_arguments(text_parser *p, const text_function *function, const text_token 
     return false;
   if (count != function->parameter_count)
     *out_bad =
-        !text_error(p, name->start, name->length, NULL, "%.*s takes %u argument%s, but the call has %u", shown(name->length),
+        !text_error(p, name->start, name->length, NULL, "%.*s takes %u argument%s, but the call has %u", shown_length(name->length),
                     p->lexer.text + name->start, function->parameter_count, function->parameter_count == 1 ? "" : "s", count);
   return true;
 }
@@ -304,7 +304,7 @@ text_parse_call(text_parser *p, bool is_statement, text_operand *out)
     uint32_t length;
     const char *near = text_symbols_nearest(&p->globals, SCOPE_FUNCTION, text + name.name, name.name_length, &length);
     return text_error_token(p, near ? text_suggest(fix, "@", near, length) : "declare functions above their first use",
-                            "unknown function %.*s", shown(name.length), text + name.start);
+                            "unknown function %.*s", shown_length(name.length), text + name.start);
   }
   uint32_t index = symbol->value;
   text_function function = p->functions[index];
@@ -317,12 +317,13 @@ text_parse_call(text_parser *p, bool is_statement, text_operand *out)
   out->length = p->lexer.behind - out->start;
   bool good = true;
   if (!function.result && !is_statement && !bad)
-    bad = !text_error(p, name.start, name.length, NULL, "%.*s does not return a value", shown(name.length), text + name.start);
+    bad =
+        !text_error(p, name.start, name.length, NULL, "%.*s does not return a value", shown_length(name.length), text + name.start);
   if (bad) {
     out->bad = true;
     out->type = function.result;
   } else { /* the body may move the stack, but the parameters are bound before it is parsed */
-    good = put_in(p, index, p->stack.data + base, out);
+    good = inline_call(p, index, p->stack.data + base, out);
   }
   p->stack.count = base;
   return good;
@@ -346,7 +347,7 @@ text_parse_return(text_parser *p)
   if (has_value) {
     if (!text_parse_value(p, &value))
       return false;
-    text_want_value(p, &value);
+    text_require_value(p, &value);
     char found[48];
     char wanted[48];
     if (!value.bad && value.type != result)

@@ -182,7 +182,7 @@ least_operands(vyre_opcode op)
 
 /* Parses one operand. The operands of a tuple are pushed onto the stack because their number is not limited. */
 static bool
-parse_one(text_parser *p, op_reader *r)
+parse_next_operand(text_parser *p, op_reader *r)
 {
   text_operand other;
   text_operand *operand = r->op == VYRE_OP_tuple || r->count >= 3 ? &other : &r->operands[r->count];
@@ -197,7 +197,7 @@ parse_one(text_parser *p, op_reader *r)
   if (r->op == VYRE_OP_tuple) {
     const vyre_kind kind = VYRE_TYPE_KIND(operand->type);
     if (kind != VYRE_TUPLE && kind != VYRE_PATH) /* opaque rows have paths as operands */
-      text_want_value(p, operand);
+      text_require_value(p, operand);
     r->operands[0].bad |= operand->bad;
     if (!text_push_word(p, &p->stack, text_row_of(p, operand)))
       return false;
@@ -219,7 +219,7 @@ parse_operands(text_parser *p, op_reader *r)
     return text_error(p, r->token.start, r->token.length, NULL, "inside an expression %s needs parentheses",
                       vyre_op_infos[r->op].text);
   do {
-    if (!parse_one(p, r))
+    if (!parse_next_operand(p, r))
       return false;
     if (!open_ended && r->count == most)
       return true;
@@ -259,7 +259,7 @@ check_need(text_parser *p, op_reader *r, uint32_t k)
   text_operand *operand = &r->operands[k];
   text_need need = text_need_of(r->op, k);
   if (operand->bad || need == NEED_VALUE) {
-    text_want_value(p, operand);
+    text_require_value(p, operand);
     return;
   }
   uint32_t op = operand->literal ? (uint32_t)VYRE_OP_const : VYRE_ROW_OP(p->view->op[operand->row]);
@@ -316,7 +316,7 @@ check_operands(text_parser *p, op_reader *r)
 
 /* Sets `out` to a row that was just built. */
 static void
-finish(text_parser *p, text_operand *out, vyre_row row)
+set_result(text_parser *p, text_operand *out, vyre_row row)
 {
   out->row = row.id;
   out->fresh = true;
@@ -367,7 +367,7 @@ build_tuple(text_parser *p, op_reader *r, uint32_t base, text_operand *out)
     row = vyre_build(&p->builder, VYRE_OP_tuple, VYRE_TYPE(VYRE_TUPLE, 1), 0, imm, 0, (vyre_row){rows[count - 2]},
                      (vyre_row){rows[count - 1]}, row);
   }
-  finish(p, out, row);
+  set_result(p, out, row);
 }
 
 static void
@@ -387,7 +387,7 @@ build_part(text_parser *p, op_reader *r, text_operand *out)
         !text_error(p, r->token.start, r->token.length, "use the location directly", "part %u is a location in memory", r->lanes);
     return;
   }
-  finish(p, out, vyre_build(&p->builder, VYRE_OP_part, type, r->flags, r->lanes, 0, (vyre_row){tuple}, VYRE_NONE, VYRE_NONE));
+  set_result(p, out, vyre_build(&p->builder, VYRE_OP_part, type, r->flags, r->lanes, 0, (vyre_row){tuple}, VYRE_NONE, VYRE_NONE));
 }
 
 static bool
@@ -441,7 +441,7 @@ build_row(text_parser *p, op_reader *r, uint32_t payload, text_operand *out)
   } else if (text_takes_number(r->op)) {
     imm = r->lanes;
   }
-  finish(p, out, vyre_build(&p->builder, r->op, type, flags, imm, imm_hi, rows[0], rows[1], rows[2]));
+  set_result(p, out, vyre_build(&p->builder, r->op, type, flags, imm, imm_hi, rows[0], rows[1], rows[2]));
   out->type = type;
 }
 
@@ -455,9 +455,9 @@ parse_const(text_parser *p, op_reader *r, text_operand *out)
     return false;
   out->bad = type == 0;
   if (!out->bad)
-    finish(p, out,
-           vyre_build(&p->builder, VYRE_OP_const, type, r->flags, (uint32_t)bits, (uint32_t)(bits >> 32), VYRE_NONE, VYRE_NONE,
-                      VYRE_NONE));
+    set_result(p, out,
+               vyre_build(&p->builder, VYRE_OP_const, type, r->flags, (uint32_t)bits, (uint32_t)(bits >> 32), VYRE_NONE, VYRE_NONE,
+                          VYRE_NONE));
   return true;
 }
 
@@ -479,7 +479,7 @@ parse_at(text_parser *p, op_reader *r, text_operand *out)
   if (r->flags)
     vyre_row_rewrite(p->module, (vyre_row){row}, v->op[row] | r->flags << 24, v->imm[row], v->imm_hi[row], (vyre_row){v->a[row]},
                      (vyre_row){v->b[row]}, VYRE_NONE);
-  finish(p, out, (vyre_row){row});
+  set_result(p, out, (vyre_row){row});
   return true;
 }
 
@@ -493,7 +493,7 @@ parse_invocation(text_parser *p, op_reader *r, text_operand *out)
   if (r->flags || (alone && (p->named || text_is_word(p, "deco"))))
     build_row(p, r, 0, out);
   else
-    finish(p, out, vyre_build_invocation(&p->builder, r->op));
+    set_result(p, out, vyre_build_invocation(&p->builder, r->op));
   return true;
 }
 

@@ -14,7 +14,7 @@ token_text(const text_parser *p, const text_token *token)
 }
 
 static int
-shown(uint32_t length)
+shown_length(uint32_t length)
 {
   return length < 60 ? (int)length : 60;
 }
@@ -42,7 +42,7 @@ text_describe(const text_parser *p, const text_operand *operand, char out[160])
 }
 
 void
-text_want_value(text_parser *p, text_operand *operand)
+text_require_value(text_parser *p, text_operand *operand)
 {
   if (operand->bad || operand->literal)
     return;
@@ -55,7 +55,7 @@ text_want_value(text_parser *p, text_operand *operand)
                     : kind == VYRE_PATH  ? "load it first"
                     : kind == VYRE_TUPLE ? "read a part of it with part"
                                          : NULL;
-  text_error(p, operand->start, operand->length, fix, "expected a value, but '%.*s' is %s", shown(operand->length),
+  text_error(p, operand->start, operand->length, fix, "expected a value, but '%.*s' is %s", shown_length(operand->length),
              p->lexer.text + operand->start, text_describe(p, operand, text));
   operand->bad = true;
 }
@@ -116,10 +116,11 @@ text_define(text_parser *p, const text_token *name, uint32_t row)
   if (known || (earlier > p->program && earlier < p->view->rows)) {
     if (known)
       text_error(p, name->start, name->length, "use another name, or a var for a value that changes",
-                 "%.*s is defined twice, first in line %u", shown(name->length), text + name->start, text_line_of(p, known->at));
+                 "%.*s is defined twice, first in line %u", shown_length(name->length), text + name->start,
+                 text_line_of(p, known->at));
     else
       text_error(p, name->start, name->length, "use another name, or a var for a value that changes", "%.*s is defined twice",
-                 shown(name->length), text + name->start);
+                 shown_length(name->length), text + name->start);
     return;
   }
   if (name->name_length > UINT16_MAX) {
@@ -150,7 +151,8 @@ text_find_row(text_parser *p)
       char fix[96];
       uint32_t length;
       const char *near = text_symbols_nearest(&p->names, p->scope, text + token->name, token->name_length, &length);
-      text_error_token(p, text_suggest(fix, "%", near, length), "%.*s is not defined", shown(token->length), token_text(p, token));
+      text_error_token(p, text_suggest(fix, "%", near, length), "%.*s is not defined", shown_length(token->length),
+                       token_text(p, token));
       return 0;
     }
     row = symbol->value;
@@ -159,7 +161,7 @@ text_find_row(text_parser *p)
   }
   if (!is_visible(p, row)) {
     text_error_token(p, "pass the value out of its region in a var", "%.*s is not visible here: its region has ended",
-                     shown(token->length), token_text(p, token));
+                     shown_length(token->length), token_text(p, token));
     return 0;
   }
   return row;
@@ -172,7 +174,7 @@ report_literal(text_parser *p, text_literal_problem problem, const text_literal 
 {
   const text_token *token = &p->lexer.token;
   const char *text = token_text(p, token);
-  int length = shown(token->length);
+  int length = shown_length(token->length);
   char fix[96];
   char type[48];
   bool is_float = memchr(text, '.', token->length) || memchr(text, 'n', token->length) ||
@@ -184,7 +186,7 @@ report_literal(text_parser *p, text_literal_problem problem, const text_literal 
   case LITERAL_BAD_TYPE:
     return text_error(p, token->start + literal->type_start, token->length - literal->type_start,
                       "use a type such as u32, f32 or bool, with x2 to x4 for lanes", "'%.*s' is not a scalar or vector type",
-                      shown(token->length - literal->type_start), text + literal->type_start);
+                      shown_length(token->length - literal->type_start), text + literal->type_start);
   case LITERAL_FRACTION:
     return text_error_token(p, "use a float type such as f32", "the integer %.*s has a fraction or exponent", length, text);
   case LITERAL_RANGE:
@@ -276,11 +278,11 @@ step_by_name(text_parser *p, text_operand *path, const text_token *name)
     const char *near = member == UINT32_MAX ? text_symbols_nearest(&p->members, type, text, length, &near_length) : NULL;
     if (member == UINT32_MAX)
       text_error(p, name->start, name->length, text_suggest(fix, ".", near, near_length), "%s has no member '%.*s'", described,
-                 shown(length), text);
+                 shown_length(length), text);
   } else if (info.form == VYRE_FORM_VALUE && lane_of(text, length) < info.count && info.count > 1) {
     member = lane_of(text, length);
   } else {
-    text_error(p, name->start, name->length, NULL, "%s has no '%.*s'", described, shown(length), text);
+    text_error(p, name->start, name->length, NULL, "%s has no '%.*s'", described, shown_length(length), text);
   }
   path->bad = member == UINT32_MAX;
   if (!path->bad)
@@ -296,7 +298,7 @@ step_by_index(text_parser *p, text_operand *path, text_operand *index)
   char text[96];
   bool is_literal = index->literal;
   text_describe_type(p, type, text);
-  text_want_value(p, index);
+  text_require_value(p, index);
   path->bad = index->bad;
   if (path->bad)
     return;
@@ -339,9 +341,9 @@ parse_index(text_parser *p, text_operand *out)
 
 /* Builds the lane `.x` of a value. */
 static void
-take_lane(text_parser *p, text_operand *value, const text_token *name)
+build_value_lane(text_parser *p, text_operand *value, const text_token *name)
 {
-  text_want_value(p, value);
+  text_require_value(p, value);
   if (value->bad)
     return;
   uint32_t lane = lane_of(p->lexer.text + name->start, name->length);
@@ -350,7 +352,7 @@ take_lane(text_parser *p, text_operand *value, const text_token *name)
   if (lane >= lanes || lanes == 1) {
     value->bad = !text_error(
         p, name->start, name->length, lane > 3 && lanes > 1 ? "use one of x, y, z, w, or shuffle for several lanes" : NULL,
-        "%s has no lane '%.*s'", vyre_text_type(value->type, text), shown(name->length), p->lexer.text + name->start);
+        "%s has no lane '%.*s'", vyre_text_type(value->type, text), shown_length(name->length), p->lexer.text + name->start);
     return;
   }
   uint32_t row = text_row_of(p, value);
@@ -375,7 +377,7 @@ parse_steps(text_parser *p, text_operand *out)
       if (is_path)
         step_by_name(p, out, &name);
       else if (!out->bad)
-        take_lane(p, out, &name);
+        build_value_lane(p, out, &name);
     } else if (text_is_mark(p, '[') && (is_path || out->bad || !p->lexer.token.first_on_line)) {
       text_lex(&p->lexer);
       text_operand index;
@@ -386,7 +388,7 @@ parse_steps(text_parser *p, text_operand *out)
       } else if (!out->bad) {
         char text[160];
         out->bad = !text_error(p, out->start, out->length, "use lane to select a lane by a value",
-                               "'%.*s' is %s: only locations in memory have elements", shown(out->length),
+                               "'%.*s' is %s: only locations in memory have elements", shown_length(out->length),
                                p->lexer.text + out->start, text_describe(p, out, text));
       }
     } else {
@@ -399,14 +401,14 @@ parse_steps(text_parser *p, text_operand *out)
 /* ---- operands ---- */
 
 static bool
-unknown_word(text_parser *p)
+report_unknown_op(text_parser *p)
 {
   const text_token *token = &p->lexer.token;
   const char *text = token_text(p, token);
   const char *nearest = NULL;
   if (text_symbols_find(&p->names, p->scope, text, token->length))
-    return text_error_token(p, "names of rows begin with %", "unknown op '%.*s'", shown(token->length), text);
-  uint32_t best = text_near(token->length) + 1;
+    return text_error_token(p, "names of rows begin with %", "unknown op '%.*s'", shown_length(token->length), text);
+  uint32_t best = text_near_limit(token->length) + 1;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const char *name = vyre_op_infos[op].text;
     if (!name)
@@ -422,7 +424,7 @@ unknown_word(text_parser *p)
   }
   char fix[96];
   return text_error_token(p, nearest ? text_suggest(fix, "", nearest, (uint32_t)strlen(nearest)) : NULL, "unknown op '%.*s'",
-                          shown(token->length), text);
+                          shown_length(token->length), text);
 }
 
 static bool
@@ -451,7 +453,7 @@ parse_primary(text_parser *p, bool is_statement, text_operand *out)
       return text_parse_op(p, op, is_statement, out);
     text_literal literal;
     if (text_read_literal(token_text(p, token), token->length, &literal) == LITERAL_BAD_NUMBER)
-      return unknown_word(p);
+      return report_unknown_op(p);
     out->literal = true;
     return text_parse_literal(p, &out->type, &out->bits);
   }

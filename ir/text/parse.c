@@ -129,7 +129,7 @@ parse_module(text_parser *p)
 }
 
 static void
-release(text_parser *p)
+free_parser(text_parser *p)
 {
   const vyre_allocator *allocator = p->allocator;
   text_symbols_free(&p->names);
@@ -191,7 +191,7 @@ parse(vyre_module *module, const char *text, size_t length, const char *path, bo
   /* allocates the stack, so that `stack.data` is never NULL */
   if ((!lines || find_lines(&parser)) && text_push_word(&parser, &parser.stack, 0))
     parse_module(&parser);
-  release(&parser);
+  free_parser(&parser);
   VYRE_TRY(vyre_module_status(module));
   if (parser.errors)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s%s", shown, parser.errors, parser.errors == 1 ? "" : "s",

@@ -131,7 +131,7 @@ typedef struct text_parser {
   uint32_t depth;
   uint32_t inlined;
   bool named;        /* the current statement names its row */
-  uint32_t top_last; /* last row that text_look_at_top examined */
+  uint32_t top_last; /* last row that text_scan_top examined */
   bool computed;     /* the program starts with computed rows; later declarations stay after them */
   bool in_body;      /* the program's declarations have ended */
   uint32_t errors;
@@ -179,7 +179,7 @@ bool text_parse_value(text_parser *p, text_operand *out);
 /* Returns the operand's row and builds a const row for a literal. Returns 0 for a bad operand. */
 uint32_t text_row_of(text_parser *p, text_operand *operand);
 /* Reports an operand that is not a scalar or vector, and marks it bad. */
-void text_want_value(text_parser *p, text_operand *operand);
+void text_require_value(text_parser *p, text_operand *operand);
 /* Returns the row that the current name token refers to, or 0 after reporting an error. */
 uint32_t text_find_row(text_parser *p);
 bool text_is_open(const text_parser *p, uint32_t region); /* rows in it are visible */
@@ -228,7 +228,7 @@ bool text_parse_buffer(text_parser *p);
 bool text_parse_var(text_parser *p);
 bool text_parse_workgroup(text_parser *p);
 /* Updates `computed` and `in_body` from the program's rows. Called between statements. */
-void text_look_at_top(text_parser *p);
+void text_scan_top(text_parser *p);
 
 /* ---- layout.c: the default layout, for parser and printer ---- */
 uint32_t text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major);

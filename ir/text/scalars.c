@@ -19,7 +19,7 @@ text_scalar_count(const text_scalars *scalars, const vyre_module *module, vyre_t
 }
 
 static uint64_t
-add(uint64_t a, uint64_t b)
+add_counts(uint64_t a, uint64_t b)
 {
   return a > UINT32_MAX || b > UINT32_MAX || a + b > UINT32_MAX ? UINT64_MAX : a + b;
 }
@@ -38,7 +38,7 @@ count_of(const text_scalars *scalars, const vyre_module *module, vyre_type_id ty
     return each * info.count;
   }
   for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++)
-    count = add(count, text_scalar_count(scalars, module, info.members[i].type));
+    count = add_counts(count, text_scalar_count(scalars, module, info.members[i].type));
   return count;
 }
 
@@ -69,7 +69,7 @@ text_scalars_free(text_scalars *scalars)
 }
 
 static void
-push(text_walk *walk, vyre_type_id type)
+push_type(text_walk *walk, vyre_type_id type)
 {
   uint64_t count = text_scalar_count(walk->scalars, walk->module, type);
   if (count == 0)
@@ -89,7 +89,7 @@ text_walk_start(text_walk *walk, const text_scalars *scalars, const vyre_module 
   walk->scalars = scalars;
   walk->deep = false;
   walk->depth = 0;
-  push(walk, type);
+  push_type(walk, type);
 }
 
 vyre_type
@@ -109,7 +109,7 @@ text_walk_next(text_walk *walk)
     uint32_t index = (*next)++;
     if (matrix || info.form == VYRE_FORM_VALUE)
       return VYRE_TYPE(VYRE_TYPE_KIND((vyre_type)info.element), 1);
-    push(walk, info.form == VYRE_FORM_ARRAY ? info.element : info.members[index].type);
+    push_type(walk, info.form == VYRE_FORM_ARRAY ? info.element : info.members[index].type);
   }
   return 0;
 }

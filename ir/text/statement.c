@@ -10,7 +10,7 @@
 #include <string.h>
 
 static text_frame *
-top(text_parser *p)
+top_frame(text_parser *p)
 {
   return &p->frames[p->frame_count - 1];
 }
@@ -58,7 +58,7 @@ static void
 leave_frame(text_parser *p)
 {
   do {
-    text_frame *frame = top(p);
+    text_frame *frame = top_frame(p);
     p->frame_count--;
     if (frame->kind == FRAME_FUNCTION)
       return;
@@ -68,14 +68,14 @@ leave_frame(text_parser *p)
     } else if (frame->kind != FRAME_PROGRAM) {
       vyre_builder_leave(&p->builder, (vyre_row){frame->control});
     }
-  } while (p->frame_count && top(p)->chained);
+  } while (p->frame_count && top_frame(p)->chained);
 }
 
 static bool parse_if(text_parser *p);
 
 /* Parses the brace after else or continuing. */
 static bool
-reopen(text_parser *p)
+expect_region_brace(text_parser *p)
 {
   if (text_expect_mark(p, '{'))
     return true;
@@ -87,12 +87,12 @@ reopen(text_parser *p)
 static bool
 close_region(text_parser *p)
 {
-  text_frame *frame = top(p);
+  text_frame *frame = top_frame(p);
   text_lex(&p->lexer);
   if (frame->kind == FRAME_THEN && text_take_word(p, "else")) {
     next_region(p, frame, FRAME_ELSE);
     if (!text_is_word(p, "if"))
-      return reopen(p);
+      return expect_region_brace(p);
     uint32_t chained = p->frame_count - 1;
     bool good = parse_if(p);
     if (good)
@@ -103,7 +103,7 @@ close_region(text_parser *p)
   }
   if (frame->kind == FRAME_LOOP && text_take_word(p, "continuing")) {
     next_region(p, frame, FRAME_CONTINUING);
-    return reopen(p);
+    return expect_region_brace(p);
   }
   leave_frame(p);
   return true;
@@ -139,7 +139,7 @@ parse_operand_row(text_parser *p, uint32_t *out)
   text_operand operand;
   if (!text_parse_operand(p, &operand))
     return false;
-  text_want_value(p, &operand);
+  text_require_value(p, &operand);
   *out = text_row_of(p, &operand);
   return true;
 }
@@ -251,7 +251,7 @@ parse_labels(text_parser *p, uint32_t base, bool *out_default)
     text_operand label;
     if (!text_parse_operand(p, &label))
       return false;
-    text_want_value(p, &label);
+    text_require_value(p, &label);
     if (!label.bad && !label.literal && VYRE_ROW_OP(p->view->op[label.row]) != VYRE_OP_const)
       text_error(p, label.start, label.length, NULL, "the label of a case must be a constant");
     if (!text_push_word(p, &p->stack, text_row_of(p, &label)))
@@ -284,7 +284,7 @@ build_labels(text_parser *p, uint32_t base, vyre_row switch_row)
 static bool
 parse_case(text_parser *p)
 {
-  vyre_row switch_row = {top(p)->control};
+  vyre_row switch_row = {top_frame(p)->control};
   uint32_t base = p->stack.count;
   bool is_default = text_take_word(p, "default");
   if (!is_default) {
@@ -302,7 +302,7 @@ parse_case(text_parser *p)
   uint32_t labels = build_labels(p, base, switch_row);
   p->stack.count = base;
   return open_region(p, FRAME_CASE, vyre_build_case(&p->builder, switch_row, (vyre_row){labels}, is_default)) &&
-         (top(p)->control = switch_row.id, true);
+         (top_frame(p)->control = switch_row.id, true);
 }
 
 /* ---- jumps ---- */
@@ -346,7 +346,7 @@ parse_jump(text_parser *p, vyre_opcode op)
 {
   text_token word = p->lexer.token;
   const char *text = vyre_op_infos[op].text;
-  frame_kind in = (frame_kind)top(p)->kind;
+  frame_kind in = (frame_kind)top_frame(p)->kind;
   text_lex(&p->lexer);
   if ((op == VYRE_OP_break || op == VYRE_OP_continue) && !is_in_loop(p))
     text_error(p, word.start, word.length, NULL, "%s is not in a loop", text);
@@ -417,7 +417,7 @@ parse_declaration(text_parser *p, vyre_opcode op, bool *out_is_one)
     *out_is_one = false;
     return true;
   }
-  if (top(p)->kind != FRAME_PROGRAM && (top(p)->kind != FRAME_FUNCTION || op != VYRE_OP_var))
+  if (top_frame(p)->kind != FRAME_PROGRAM && (top_frame(p)->kind != FRAME_FUNCTION || op != VYRE_OP_var))
     return text_error_token(p, NULL, "%.*s must be at the top of a program%s", (int)p->lexer.token.length,
                             p->lexer.text + p->lexer.token.start, op == VYRE_OP_var ? " or function" : "");
   switch (op) {
@@ -485,7 +485,7 @@ parse_word(text_parser *p)
 static bool
 parse_statement(text_parser *p)
 {
-  text_frame *frame = top(p);
+  text_frame *frame = top_frame(p);
   text_token_kind kind = p->lexer.token.kind;
   if (text_is_mark(p, '}'))
     return close_region(p);
@@ -527,17 +527,17 @@ text_parse_statements(text_parser *p, uint32_t base)
 {
   while (p->frame_count > base && !p->stop) {
     if (p->lexer.token.kind == TOKEN_END) {
-      text_error(p, top(p)->at, 1, NULL, "the region that begins here does not end");
+      text_error(p, top_frame(p)->at, 1, NULL, "the region that begins here does not end");
       return false;
     }
     if (p->lexer.token.first_on_line && (text_is_word(p, "program") || text_is_word(p, "func"))) {
-      text_error(p, top(p)->at, 1, NULL, "the region that begins here does not end before line %u",
+      text_error(p, top_frame(p)->at, 1, NULL, "the region that begins here does not end before line %u",
                  text_line_of(p, p->lexer.token.start));
       p->frame_count = base;
       return false;
     }
-    if (!p->in_body && top(p)->kind == FRAME_PROGRAM)
-      text_look_at_top(p);
+    if (!p->in_body && top_frame(p)->kind == FRAME_PROGRAM)
+      text_scan_top(p);
     if (p->lines.count)
       note_place(p);
     uint32_t cursor = p->lexer.token.start;

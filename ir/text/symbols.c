@@ -71,7 +71,7 @@ text_symbols_find(const text_symbols *symbols, uint32_t scope, const char *name,
 }
 
 static void
-put(text_symbols *symbols, text_symbol symbol)
+put_symbol(text_symbols *symbols, text_symbol symbol)
 {
   uint32_t slot = symbol.hash & (symbols->capacity - 1);
   while (symbols->slots[slot].scope && symbols->slots[slot].scope >= symbols->oldest)
@@ -80,7 +80,7 @@ put(text_symbols *symbols, text_symbol symbol)
 }
 
 static bool
-grow(text_symbols *symbols)
+grow_slots(text_symbols *symbols)
 {
   if (symbols->count < symbols->capacity / 4 * 3)
     return true;
@@ -95,7 +95,7 @@ grow(text_symbols *symbols)
   memset(grown.slots, 0, grown.capacity * sizeof(text_symbol));
   for (uint32_t i = 0; i < symbols->capacity; i++)
     if (symbols->slots[i].scope && symbols->slots[i].scope >= symbols->oldest)
-      put(&grown, symbols->slots[i]);
+      put_symbol(&grown, symbols->slots[i]);
   text_symbols_free(symbols);
   *symbols = grown;
   return true;
@@ -104,9 +104,9 @@ grow(text_symbols *symbols)
 bool
 text_symbols_add(text_symbols *symbols, uint32_t scope, uint32_t at, uint32_t length, uint32_t value)
 {
-  if (!grow(symbols))
+  if (!grow_slots(symbols))
     return false;
-  put(symbols, (text_symbol){scope, hash_name(scope, symbols->text + at, length), at, value});
+  put_symbol(symbols, (text_symbol){scope, hash_name(scope, symbols->text + at, length), at, value});
   symbols->count++;
   return true;
 }
@@ -132,7 +132,7 @@ text_symbols_free(text_symbols *symbols)
 #define MAX_NEAR 32u /* longer words are not similar to any other */
 
 uint32_t
-text_near(uint32_t length)
+text_near_limit(uint32_t length)
 {
   return length < 5 ? 1 : length < 9 ? 2 : 3;
 }
@@ -182,7 +182,7 @@ length_at(const text_symbols *symbols, uint32_t at)
 const char *
 text_symbols_nearest(const text_symbols *symbols, uint32_t scope, const char *name, uint32_t length, uint32_t *out_length)
 {
-  uint32_t best = text_near(length) + 1;
+  uint32_t best = text_near_limit(length) + 1;
   const char *nearest = NULL;
   *out_length = 0;
   for (uint32_t i = 0; i < symbols->capacity; i++) {

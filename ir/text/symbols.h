@@ -41,6 +41,6 @@ uint32_t text_distance(const char *a, uint32_t a_length, const char *b, uint32_t
 /* Returns the length of the common prefix. */
 uint32_t text_common(const char *a, uint32_t a_length, const char *b, uint32_t b_length);
 /* Returns the greatest edit distance at which a word of `length` letters counts as similar. */
-uint32_t text_near(uint32_t length);
+uint32_t text_near_limit(uint32_t length);
 
 #endif

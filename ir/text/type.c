@@ -102,7 +102,7 @@ typedef struct dimension {
 } dimension;
 
 static bool
-unknown_struct(text_parser *p, const text_token *token)
+report_unknown_struct(text_parser *p, const text_token *token)
 {
   char fix[96];
   uint32_t length;
@@ -156,7 +156,7 @@ parse_element(text_parser *p, vyre_type_id *out)
     if (!symbol)
       symbol = text_symbols_find(&p->globals, SCOPE_STRUCT, name, token->name_length);
     if (!symbol)
-      return unknown_struct(p, token);
+      return report_unknown_struct(p, token);
     *out = symbol->value;
     text_lex(&p->lexer);
     return true;

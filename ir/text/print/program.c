@@ -283,7 +283,7 @@ typedef struct print_stack {
 } print_stack;
 
 static bool
-push(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
+push_frame(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
 {
   if (!vyre_grow(t->allocator, &stack->frames, &stack->capacity, stack->count + 1, sizeof *stack->frames)) {
     text_print_no_memory(t);
@@ -296,7 +296,7 @@ push(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
 
 /* Marks a row as printed. Returns false, and prints a comment, if it was printed before, which means that links are damaged. */
 static bool
-first_time(text_printer *t, uint32_t row)
+mark_printed(text_printer *t, uint32_t row)
 {
   if (row >= t->view->rows || (t->bits[row] & SEEN)) {
     text_put_indent(t);
@@ -311,7 +311,7 @@ first_time(text_printer *t, uint32_t row)
 static uint32_t
 enter_region(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
 {
-  if (!first_time(t, region) || !push(t, stack, control, region))
+  if (!mark_printed(t, region) || !push_frame(t, stack, control, region))
     return 0;
   return t->view->first[region];
 }
@@ -419,12 +419,12 @@ text_put_program(text_printer *t, uint32_t program)
   print_stack stack = {0};
   t->next_number = 0;
   t->indent = 0;
-  if (!first_time(t, program))
+  if (!mark_printed(t, program))
     return;
   put_program_head(t, program);
-  uint32_t row = push(t, &stack, 0, program) ? t->view->first[program] : 0;
+  uint32_t row = push_frame(t, &stack, 0, program) ? t->view->first[program] : 0;
   while (stack.count && !t->status) {
-    if (row == 0 || (text_op_of(t, row) == VYRE_OP_program && row < t->view->rows) || !first_time(t, row)) {
+    if (row == 0 || (text_op_of(t, row) == VYRE_OP_program && row < t->view->rows) || !mark_printed(t, row)) {
       if (t->workgroup && stack.count == 1) { /* its operands were never printed */
         put_workgroup(t, t->workgroup);
         t->workgroup = 0;

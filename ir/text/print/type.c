@@ -31,7 +31,7 @@ bits_of(text_printer *t, vyre_type_id type)
 }
 
 static void
-mark(text_printer *t, vyre_type_id type, uint8_t bit)
+set_type_bit(text_printer *t, vyre_type_id type, uint8_t bit)
 {
   uint8_t *bits = bits_of(t, type);
   if (bits)
@@ -39,7 +39,7 @@ mark(text_printer *t, vyre_type_id type, uint8_t bit)
 }
 
 static bool
-has(text_printer *t, vyre_type_id type, uint8_t bit)
+has_type_bit(text_printer *t, vyre_type_id type, uint8_t bit)
 {
   const uint8_t *bits = bits_of(t, type);
   return bits && (*bits & bit);
@@ -82,14 +82,14 @@ mark_types(text_printer *t)
 {
   for (uint32_t i = 0; i < t->type_count; i++) {
     vyre_type_info info = vyre_type_get(t->module, FIRST_TYPE + i);
-    if (info.form == VYRE_FORM_ARRAY && (info.count_row || has(t, info.element, TYPE_LOCAL)))
+    if (info.form == VYRE_FORM_ARRAY && (info.count_row || has_type_bit(t, info.element, TYPE_LOCAL)))
       t->type_bits[i] |= TYPE_LOCAL;
-    if (info.form == VYRE_FORM_WORDS && has(t, info.element, TYPE_LOCAL))
+    if (info.form == VYRE_FORM_WORDS && has_type_bit(t, info.element, TYPE_LOCAL))
       t->type_bits[i] |= TYPE_LOCAL;
     if (info.form != VYRE_FORM_STRUCT && info.form != VYRE_FORM_WORDS)
       continue;
     for (uint32_t k = 0; k < info.count; k++)
-      if (has(t, info.members[k].type, TYPE_LOCAL))
+      if (has_type_bit(t, info.members[k].type, TYPE_LOCAL))
         t->type_bits[i] |= TYPE_LOCAL;
   }
   const vyre_view *v = t->view;
@@ -101,17 +101,17 @@ mark_types(text_printer *t)
   for (uint32_t row = first; row < last && row < v->rows; row++)
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer || VYRE_ROW_OP(v->op[row]) == VYRE_OP_var ||
         vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])))
-      mark(t, v->imm[row], TYPE_USED);
+      set_type_bit(t, v->imm[row], TYPE_USED);
   for (uint32_t i = t->type_count; i-- > 0;) {
     if ((t->type_bits[i] & TYPE_USED) == 0)
       continue;
     vyre_type_info info = vyre_type_get(t->module, FIRST_TYPE + i);
     if (info.form == VYRE_FORM_ARRAY || info.form == VYRE_FORM_WORDS)
-      mark(t, info.element, TYPE_USED);
+      set_type_bit(t, info.element, TYPE_USED);
     if (info.count_row < v->rows)
       t->bits[info.count_row] |= LENGTH;
     for (uint32_t k = 0; (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_WORDS) && k < info.count; k++)
-      mark(t, info.members[k].type, TYPE_USED);
+      set_type_bit(t, info.members[k].type, TYPE_USED);
     if (info.form == VYRE_FORM_STRUCT && has_doubled_member(t, &info))
       t->type_bits[i] |= TYPE_DOUBLED;
   }
@@ -218,7 +218,7 @@ text_free_types(text_printer *t)
 static void
 put_struct_name(text_printer *t, vyre_type_id type)
 {
-  bool named = has(t, type, TYPE_USED);
+  bool named = has_type_bit(t, type, TYPE_USED);
   text_put_text(t, named ? t->names.data + t->type_names[type - FIRST_TYPE] : "@?");
 }
 
@@ -283,7 +283,7 @@ text_put_member(text_printer *t, vyre_type_id type, uint32_t member)
   vyre_type_info info = vyre_type_get(t->module, type);
   const char *name =
       info.form == VYRE_FORM_STRUCT && member < info.count ? vyre_string_text(t->module, info.members[member].name) : "";
-  if (*name == '\0' || has(t, type, TYPE_DOUBLED)) {
+  if (*name == '\0' || has_type_bit(t, type, TYPE_DOUBLED)) {
     text_put(t, "[", 1);
     text_put_number(t, member);
     text_put(t, "]", 1);
@@ -316,7 +316,7 @@ put_struct(text_printer *t, vyre_type_id type)
     const vyre_member *member = &info.members[i];
     const char *name = vyre_string_text(t->module, member->name);
     text_put_text(t, i ? ", " : " ");
-    if (has(t, type, TYPE_DOUBLED))
+    if (has_type_bit(t, type, TYPE_DOUBLED))
       text_put(t, "\"\"", 2);
     else if (text_is_identifier(name, strlen(name)))
       text_put_text(t, name);
@@ -332,7 +332,7 @@ put_struct(text_printer *t, vyre_type_id type)
     end = (uint64_t)member->offset + vyre_type_get(t->module, member->type).size;
   }
   text_put_text(t, " }\n");
-  mark(t, type, TYPE_PRINTED);
+  set_type_bit(t, type, TYPE_PRINTED);
 }
 
 void
@@ -357,17 +357,17 @@ text_put_structs_of(text_printer *t, vyre_type_id type)
 {
   uint32_t *list = NULL;
   uint32_t count = 0, capacity = 0;
-  if (!has(t, type, TYPE_LOCAL) || has(t, type, TYPE_PRINTED))
+  if (!has_type_bit(t, type, TYPE_LOCAL) || has_type_bit(t, type, TYPE_PRINTED))
     return;
   for (;;) {
     vyre_type_info info = vyre_type_get(t->module, type);
     vyre_type_id inner = 0; /* a contained type that must be printed first */
-    if (info.form == VYRE_FORM_ARRAY && has(t, info.element, TYPE_LOCAL) && !has(t, info.element, TYPE_PRINTED))
+    if (info.form == VYRE_FORM_ARRAY && has_type_bit(t, info.element, TYPE_LOCAL) && !has_type_bit(t, info.element, TYPE_PRINTED))
       inner = info.element;
-    if (info.form == VYRE_FORM_WORDS && has(t, info.element, TYPE_LOCAL) && !has(t, info.element, TYPE_PRINTED))
+    if (info.form == VYRE_FORM_WORDS && has_type_bit(t, info.element, TYPE_LOCAL) && !has_type_bit(t, info.element, TYPE_PRINTED))
       inner = info.element;
     for (uint32_t i = 0; (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_WORDS) && i < info.count && !inner; i++)
-      if (has(t, info.members[i].type, TYPE_LOCAL) && !has(t, info.members[i].type, TYPE_PRINTED))
+      if (has_type_bit(t, info.members[i].type, TYPE_LOCAL) && !has_type_bit(t, info.members[i].type, TYPE_PRINTED))
         inner = info.members[i].type;
     if (inner) {
       if (!vyre_grow(t->allocator, &list, &capacity, count + 1, sizeof *list)) {
@@ -380,7 +380,7 @@ text_put_structs_of(text_printer *t, vyre_type_id type)
     }
     if (info.form == VYRE_FORM_STRUCT)
       put_struct(t, type);
-    mark(t, type, TYPE_PRINTED);
+    set_type_bit(t, type, TYPE_PRINTED);
     if (count == 0)
       break;
     type = list[--count];
