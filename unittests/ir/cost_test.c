@@ -165,7 +165,8 @@ TEST(what_is_no_text_is_refused)
   char *text = malloc(2 << 20);
   assert_non_null(text);
   memset(text, 'x', 2 << 20);
-  refuses(text, 1 << 20, "my.cost:1:1: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not an op\n"); /* no more of it than can be read */
+  refuses(text, 1 << 20,
+          "my.cost:1:1: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not an op\n"); /* no more of it than can be read */
   refuses(text, (1 << 20) + 1, "my.cost: the cost model has 1048577 bytes; the limit is 1048576\n");
   memset(text, '\n', 1 << 20);
   memcpy(text + (1 << 20) - 1, "y", 1);
