@@ -98,7 +98,8 @@ VYRE_MUST_USE vyre_status vyre_input_load(const char *path, vyre_bytes *out);
  * default options. Emits the messages of the parsers; the status has their number. */
 VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl,
                                           vyre_diagnostics diagnostics, vyre_input_kind *out_kind);
-/* Does the same for bytes in memory. Skips a text's byte order mark. The path is for messages and the rule by name. */
+/* Reads an input like vyre_input_read, but from bytes in memory. Skips the byte order mark of a text. The path appears in messages,
+ * and its name helps to detect the kind. */
 VYRE_MUST_USE vyre_status vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t size,
                                            const vyre_glsl_options *glsl, vyre_diagnostics diagnostics, vyre_input_kind *out_kind);
 

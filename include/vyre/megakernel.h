@@ -522,7 +522,7 @@ VYRE_MUST_USE vyre_status vyre_mega_live_io(vyre_mega_live *live, void **out_ima
  * hangs, a kernel may still write shared memory, so that memory is leaked, and memory that the caller imported must not be
  * freed. */
 VYRE_MUST_USE vyre_status vyre_mega_live_stop(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats);
-/* Does the same, and also stores the pump's statistics. */
+/* Stops like vyre_mega_live_stop, and also stores the statistics of the pump. */
 struct vyre_mega_pump_stats;
 VYRE_MUST_USE vyre_status vyre_mega_live_stop_io(vyre_mega_live *live, vyre_mega_control *control, vyre_mega_stats *stats,
                                                  struct vyre_mega_pump_stats *io);

@@ -70,7 +70,7 @@ vyre_pass_info vyre_registry_pass(const vyre_registry *registry, uint32_t index)
 VYRE_MUST_USE vyre_status vyre_registry_name(const vyre_registry *registry, const char *name, const char **out);
 /* Append the outputs of -list-passes, -list-passes as JSON, and -help-pass=NAME. */
 VYRE_MUST_USE vyre_status vyre_registry_list(const vyre_registry *registry, vyre_bytes *out);
-/* An array of objects with the contents of the plugins' descriptors. */
+/* Appends a JSON array of objects with the contents of the plugins' descriptors. */
 VYRE_MUST_USE vyre_status vyre_registry_list_json(const vyre_registry *registry, vyre_bytes *out);
 VYRE_MUST_USE vyre_status vyre_registry_help(const vyre_registry *registry, const char *name, vyre_bytes *out);
 

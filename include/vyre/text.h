@@ -15,8 +15,8 @@ extern "C" {
 VYRE_MUST_USE vyre_status vyre_text_parse(vyre_module *module, const char *text, size_t length, const char *path,
                                           vyre_diagnostics diagnostics);
 
-/* Does the same, and gives each row the line and column of its statement, for messages at run time (8 bytes for each row and 4 for
- * each line). */
+/* Parses like vyre_text_parse, and stores the line and column of its statement in each row, for messages at run time. Takes 8 bytes
+ * for each row and 4 for each line. */
 VYRE_MUST_USE vyre_status vyre_text_parse_lines(vyre_module *module, const char *text, size_t length, const char *path,
                                                 vyre_diagnostics diagnostics);
 

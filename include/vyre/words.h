@@ -30,7 +30,7 @@ const char *vyre_words_full_name(uint32_t opcode);
 /* Returns bit 0 if the instruction has a result, and bit 1 if it has a result type. */
 uint32_t vyre_words_shape(uint32_t opcode);
 #define VYRE_WORDS_SHAPES 512
-/* The same by opcode, for the instructions that most modules consist of. */
+/* Results of vyre_words_shape by opcode, for the instructions that most modules consist of. */
 extern const uint8_t vyre_words_shapes[VYRE_WORDS_SHAPES];
 /* Returns whether the instruction declares a type. */
 bool vyre_words_is_type(uint32_t opcode);

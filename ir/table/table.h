@@ -379,7 +379,7 @@ table_put_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t wo
   return row;
 }
 
-/* Does the same, and makes room first. Returns 0 if memory runs out. */
+/* Makes a row like table_put_row, but makes room for it first. Returns 0 if memory runs out. */
 static inline uint32_t
 table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
               uint32_t b, uint32_t c)

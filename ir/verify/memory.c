@@ -24,7 +24,7 @@ path_type(verifier *k, uint32_t row, char which, uint32_t path)
   return type_id_is_valid(k, type) && (type < 256 || !(k->type_facts[type] & TYPE_BAD)) ? type : 0;
 }
 
-/* Does the same, and requires a scalar or vector. */
+/* Returns the scalar, vector or opaque type that a path reaches. Reports any other operand, and returns 0. */
 static vyre_type
 value_type(verifier *k, uint32_t row, uint32_t path)
 {

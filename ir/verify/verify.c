@@ -245,7 +245,7 @@ operand_is_plain(const verifier *k, uint32_t row, unsigned which, uint32_t x)
   return VYRE_ROW_OP(word) != VYRE_OP_var || (which == 0 && (op_of(k, row) == VYRE_OP_get || op_of(k, row) == VYRE_OP_set));
 }
 
-/* Does the same for check_operands. */
+/* Returns true only if check_operands would report nothing. */
 static inline bool
 operands_are_plain(const verifier *k, uint32_t row, const vyre_op_info *info)
 {

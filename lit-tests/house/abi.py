@@ -106,7 +106,7 @@ BROKEN = [
     ("phases.h", "  VYRE_STEP_LEVELS,", "  VYRE_STEP_MORE, VYRE_STEP_LEVELS,", False),
     ("phases.h", "  uint32_t end;", "  uint32_t more; uint32_t end;", False),
     ("phases.h", "  uint64_t size;", "  uint64_t size, more;", False),
-    ("phases.h", "/* bytes */", "/* octets */", True),
+    ("phases.h", "/* in bytes */", "/* in octets */", True),
     ("types.h", "#define VYRE_CASE_DEFAULT 1u", "#define VYRE_CASE_DEFAULT 2u", False),
     ("types.h", "#define VYRE_NONE ((vyre_row){0})", "", False),
     ("plugin.h", "__declspec(dllexport)", "__declspec(dllimport)", True),
