@@ -1,4 +1,7 @@
-/* What the SPIR-V importer knows: of the module that it reads, of the functions in it, and of the program that it makes.
+/* Data of the SPIR-V importer: about the module that it reads, the functions in it, and the program that it makes.
+ *
+ * Lists own their elements until the import ends.  A pair `x, x_count` in a struct is a range of the list `x` of `import`.  Words
+ * are indices into `words`, where instructions begin unless noted.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTEND_SPIRV_STATE_H
@@ -10,16 +13,16 @@
 
 #include <spirv/unified1/spirv.h>
 
-#define IMPORT_MAX_DEPTH    1000u /* regions, calls and types in each other */
+#define IMPORT_MAX_DEPTH    1000u /* of nested regions, calls or types */
 #define IMPORT_MAX_LEAVES   4096u /* of one composite value */
-#define IMPORT_LOCAL_LEAVES 64u   /* a variable of more is a private buffer */
-#define IMPORT_COPY_LEAVES  4u    /* what has more of them is copied by one row where that can be */
+#define IMPORT_LOCAL_LEAVES 64u   /* variables with more leaves are private buffers */
+#define IMPORT_COPY_LEAVES  4u    /* values with more leaves are copied by one row where possible */
 #define NONE                UINT32_MAX
 
-/* Instructions that older headers lack (ir/opaque/newer.def). */
+/* Instructions that older SPIR-V headers lack (ir/opaque/newer.def). */
 enum {
   IMPORT_EXT_INST_FORWARD = 4433,        /* OpExtInstWithForwardRefsKHR */
-  IMPORT_CONSTANT_REPLICATE = 4461,      /* OpConstantCompositeReplicateEXT: one constituent is all of them */
+  IMPORT_CONSTANT_REPLICATE = 4461,      /* OpConstantCompositeReplicateEXT, which repeats one constituent */
   IMPORT_SPEC_CONSTANT_REPLICATE = 4462, /* OpSpecConstantCompositeReplicateEXT */
   IMPORT_CONSTRUCT_REPLICATE = 4463,     /* OpCompositeConstructReplicateEXT */
   IMPORT_ABORT = 5121,                   /* OpAbortKHR */
@@ -29,19 +32,19 @@ enum { IMPORT_DECORATION_STRIDE_ID = 5124, IMPORT_DECORATION_OFFSET_ID = 5125 };
 typedef enum id_kind {
   ID_NONE,
   ID_STRING,
-  ID_SET,   /* value: 1 GLSL.std.450, 2 NonSemantic or debug information, 3 NonSemantic.Shader.DebugInfo.100, 0 another */
-  ID_GROUP, /* of decorations; or an instruction of a set: value is 1 + its number, where it is kept */
+  ID_SET,   /* `value`: 1 GLSL.std.450, 2 NonSemantic or debug information, 3 NonSemantic.Shader.DebugInfo.100, 0 another set */
+  ID_GROUP, /* a decoration group; or a kept instruction of a set, whose `value` is 1 + its number */
   ID_TYPE,
-  ID_CONSTANT, /* value: its row or, of several leaves, index of `constant_leaves`; made when first used in a program */
-  ID_GLOBAL,   /* a module's variable; value: index of `pointers` */
-  ID_FUNCTION, /* value: index of `functions` */
-  ID_LABEL,    /* value: index of `blocks` */
-  ID_LOCAL,    /* a result in a function; value: row, index of `leaves`, or index of `pointers`, by its type */
+  ID_CONSTANT, /* `value`: its row or, if it has several leaves, index in `constant_leaves`; made at the first use in a program */
+  ID_GLOBAL,   /* a module-scope variable; `value`: index in `pointers` */
+  ID_FUNCTION, /* `value`: index in `functions` */
+  ID_LABEL,    /* `value`: index in `blocks` */
+  ID_LOCAL,    /* a result in a function; `value`: row, or index in `leaves` or `pointers`, by `holds` */
   ID_KINDS
 } id_kind;
 
-/* What `value` is, if the id has one now: if `epoch` is that of its kind in `epochs`. */
-typedef enum id_holds { HOLDS_LEAVES, HOLDS_ROW, HOLDS_POINTER, HOLDS_MEMORY } id_holds; /* memory: index of `globals` */
+/* The meaning of `value`.  The id has a value only if its `epoch` equals the epoch of its kind in `epochs`. */
+typedef enum id_holds { HOLDS_LEAVES, HOLDS_ROW, HOLDS_POINTER, HOLDS_MEMORY } id_holds; /* HOLDS_MEMORY: index in `globals` */
 
 /* Flags of an id. */
 enum {
@@ -50,42 +53,43 @@ enum {
   ID_NONUNIFORM = 4,
   ID_BLOCK = 8,
   ID_BUFFER_BLOCK = 16,
-  ID_SPEC = 32, /* a constant that specialization changes */
+  ID_SPEC = 32, /* a constant that depends on specialization */
   ID_NAMED = 128,
-  ID_LITERAL = 64,    /* a plain integer constant: `root` is import_literal's */
+  ID_LITERAL = 64,    /* a plain integer constant: `root` is its value, as import_literal returns it */
   ID_ACCESS = 0x3f00, /* vyre_access bits */
 };
 
 struct spv_type;
 
 typedef struct id_info {
-  struct spv_type *t; /* a type: itself; else that of `type`, NULL if it has none */
-  uint32_t def;       /* first word of its instruction; 0: not defined */
-  uint32_t type;      /* id of its type; 0: it has none */
-  uint32_t value;     /* by kind */
-  uint32_t epoch;     /* of value: the program (constants), the instance (locals) */
-  uint32_t root;      /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf, or of memory index of
-                       * `globals`; or a literal */
+  struct spv_type *t; /* the type itself if the id is a type; otherwise the type of `type`, or NULL if it has none */
+  uint32_t def;       /* word of its instruction, or 0 if it is not defined */
+  uint32_t type;      /* id of its type, or 0 if it has none */
+  uint32_t value;     /* by `kind` and `holds` */
+  uint32_t epoch;     /* of `value`: the program (constants) or the instance (locals) */
+  /* pointers: variable or parameter that it leads to, index in `roots`; phis: first leaf, or index in `globals` if in memory; plain
+   * integer constants: value */
+  uint32_t root;
   uint8_t kind;
-  uint8_t holds; /* id_holds; a type: of its values */
+  uint8_t holds; /* id_holds; of a type: id_holds of its values */
   uint16_t flags;
 } id_info;
 
-/* Data of an id that is rarely used. */
+/* Rarely used data of an id. */
 typedef struct id_notes {
-  uint32_t name;        /* first word of its OpName; 0: none */
-  uint32_t decorations; /* first of its list; 0: none */
+  uint32_t name;        /* word of its OpName, or 0 */
+  uint32_t decorations; /* first in `decorations`, or 0 */
 } id_notes;
 
 typedef struct decoration {
   uint32_t next;
-  uint32_t member; /* NONE: the id's own */
+  uint32_t member; /* number, or NONE if the decoration is on the id itself */
   uint32_t kind, value;
 } decoration;
 
 typedef enum type_form {
   FORM_VOID,
-  FORM_VALUE, /* scalar or vector */
+  FORM_VALUE,
   FORM_MATRIX,
   FORM_ARRAY,
   FORM_RUNTIME,
@@ -96,89 +100,92 @@ typedef enum type_form {
 
 typedef struct spv_type {
   uint8_t form;
-  vyre_type value; /* value: itself; matrix: the column */
-  bool sized;      /* the number of leaves is known */
+  vyre_type value; /* FORM_VALUE: the type itself; FORM_MATRIX: the column's type */
+  bool sized;      /* `leaves` is known */
   bool has_pointer, has_runtime;
-  bool has_matrix; /* arrays: of matrices at last */
+  bool has_matrix; /* arrays: the innermost element is a matrix */
   uint8_t depth;
-  uint32_t element;  /* id: component, column, element, pointee, returned */
-  uint32_t count;    /* lanes, columns, elements (0: specialization gives it), members, parameters; pointer: storage class */
-  uint32_t length;   /* array: id of the length */
-  uint32_t members;  /* struct, function: first in `members` */
-  uint32_t leaves;   /* NONE: too many */
-  uint32_t stride;   /* arrays and pointers: ArrayStride; structs: of the first array of them that has one; 0: none */
-  vyre_type_id made; /* in the program `epoch` */
+  uint32_t element; /* id of the component, column, element, pointee or return type */
+  /* lanes, columns, elements (0 if specialization sets the length), members or parameters; pointers: storage class */
+  uint32_t count;
+  uint32_t length;  /* arrays: id of the length */
+  uint32_t members; /* structs, functions: first in `members` */
+  uint32_t leaves;  /* number of leaves; NONE if it is over IMPORT_MAX_LEAVES */
+  /* bytes; arrays and pointers: ArrayStride; structs: ArrayStride of the first member that is an array; 0 if there is none */
+  uint32_t stride;
+  vyre_type_id made; /* type in the module for the program `epoch` */
   uint32_t epoch;
-  bool being_made; /* an opaque type whose words are being read */
-  bool forward;    /* a pointer that is named but not declared yet */
-  bool is_named;   /* a struct that pointers in it mean by its name */
+  bool being_made; /* an opaque type, while its words are read */
+  bool forward;    /* a pointer that is forward declared, but not declared yet */
+  bool is_named;   /* a struct to which pointers in it refer by name */
 } spv_type;
 
 typedef struct spv_member {
   uint32_t type;
-  uint32_t leaf;   /* first, in the struct */
-  uint32_t offset; /* VYRE_OFFSET_AUTO: none given */
+  uint32_t leaf;   /* index of its first leaf in the struct */
+  uint32_t offset; /* bytes, or VYRE_OFFSET_AUTO */
   uint32_t matrix_stride;
   uint32_t access;
-  uint32_t name;    /* first word of its OpMemberName */
-  uint32_t builtin; /* NONE: none */
+  uint32_t name;    /* word of its OpMemberName, or 0 */
+  uint32_t builtin; /* BuiltIn number, or NONE */
   bool row_major;
 } spv_member;
 
-enum { ROOT_DYNAMIC = 1, ROOT_WRITTEN = 2, ROOT_CONSTANT = 4, ROOT_PARTS = 8 }; /* indexed by values; ...; accessed in parts */
+/* dynamically indexed; stored to; see `constant`; accessed in parts */
+enum { ROOT_DYNAMIC = 1, ROOT_WRITTEN = 2, ROOT_CONSTANT = 4, ROOT_PARTS = 8 };
 
-/* All of one variable is stored to another. */
+/* A store of the whole of one variable to another; both are indices in `roots`. */
 typedef struct root_copy {
   uint32_t from, to;
 } root_copy;
 
-/* A variable of the function or private storage class, or a parameter that is a pointer: what all functions scanned do with it. */
+/* A function or private variable, or a pointer parameter: how the functions scanned so far use it. */
 typedef struct root {
   uint32_t id;
-  uint32_t flags; /* ROOT_CONSTANT: all stores so far are of `constant`, whole */
+  uint32_t flags; /* ROOT_CONSTANT: each store so far sets the whole variable to `constant` */
   uint32_t constant;
-  uint32_t global, epoch; /* the buffer that it is in the program `epoch` */
+  uint32_t global, epoch; /* its buffer in the program `epoch`, index in `globals` */
 } root;
 
 typedef struct block {
-  uint32_t label;                       /* id */
+  uint32_t label;
   uint32_t start;                       /* first word after the label */
-  uint32_t merge;                       /* first word of OpLoopMerge or OpSelectionMerge; 0: none */
-  uint32_t end;                         /* first word of the terminator */
-  uint32_t successors, successor_count; /* in `successors`: block indices */
-  uint32_t writes, write_count;         /* in `writes`: words of the instructions that store */
+  uint32_t merge;                       /* word of its OpLoopMerge or OpSelectionMerge, or 0 */
+  uint32_t end;                         /* word of the terminator */
+  uint32_t successors, successor_count; /* block indices */
+  uint32_t writes, write_count;         /* words of the instructions that store */
   uint32_t preds;
-  uint32_t phis;       /* how many, at its start */
-  uint32_t visited;    /* the instance that walked it */
-  uint32_t stamp;      /* of searches */
-  uint32_t case_index; /* of the switch being made, where stamp says so */
+  uint32_t phis;       /* number of phis at its start */
+  uint32_t visited;    /* instance that last walked it */
+  uint32_t stamp;      /* mark of the last search */
+  uint32_t case_index; /* in the switch being made, if `stamp` is current */
   uint32_t function;
-  bool is_loop;   /* merge is an OpLoopMerge */
-  bool is_target; /* a merge block, a continue target or a switch's target */
+  bool is_loop;   /* `merge` is an OpLoopMerge */
+  bool is_target; /* a merge block, a continue target or a switch target */
 } block;
 
 typedef struct function {
-  uint32_t id, start;           /* first word of OpFunction */
-  uint32_t end;                 /* first word of OpFunctionEnd */
-  uint32_t line;                /* the OpLine right before it; 0: none */
-  uint32_t state;               /* 0 read, 1 what it calls is being reached, 2 reached */
-  uint32_t params, param_count; /* in `params`: ids */
+  uint32_t id, start;           /* word of OpFunction */
+  uint32_t end;                 /* word of OpFunctionEnd */
+  uint32_t line;                /* word of the OpLine just before the function, or 0 */
+  uint32_t state;               /* of import_reach: 0 not visited, 1 its callees are being visited, 2 finished */
+  uint32_t params, param_count; /* ids */
   uint32_t blocks, block_count;
-  uint32_t phis, phi_count;                  /* in `phis`: ids */
-  uint32_t privates, private_count;          /* in `privates`: roots of private variables that it or what it calls stores to */
-  uint32_t calls, call_count;                /* in `calls`: words of its calls */
-  enum { CLOSED, OPEN_AT_START, OPEN } open; /* while it is read: in a block, that has phis alone or not */
-  bool leaves_early;                         /* a return that is not the end of the body */
-  bool may_share;                            /* arms.c: arms of some selection may lead to one block */
-  uint32_t debug_words;                      /* in it: without them it is the same */
-  uint64_t inlined;                          /* its words, with those of its callees for each call (growth.c) */
+  uint32_t phis, phi_count;                  /* ids */
+  uint32_t privates, private_count;          /* indices in `roots`: private variables that it or a callee stores to */
+  uint32_t calls, call_count;                /* words of its OpFunctionCalls */
+  enum { CLOSED, OPEN_AT_START, OPEN } open; /* during the scan: outside a block, after only phis in a block, later in a block */
+  bool leaves_early;                         /* has a return that is not at the end of its body */
+  bool may_share;                            /* arms of a selection may lead to one block (arms.c) */
+  uint32_t debug_words;                      /* words of debug instructions in it */
+  uint64_t inlined;                          /* words after inlining, which count callees once per call (growth.c) */
 
   bool active;
-  bool has_last_words; /* memory.c */
+  bool has_last_words; /* `last_words` is set for it (memory.c) */
 } function;
 
 typedef enum pointer_base {
-  BASE_NOTHING, /* an index out of bounds: reads zero */
+  BASE_NOTHING, /* an index out of bounds: reads as zero */
   BASE_LEAVES,
   BASE_BUFFER,
   BASE_VALUE, /* a built-in */
@@ -188,16 +195,16 @@ typedef enum pointer_base {
 
 typedef struct pointer {
   uint8_t base;
-  bool has_lane, lane_literal; /* a component of the vector there; of buffers only after a column */
-  bool has_column;             /* a matrix column that a value picks: `column`, of the `columns` there; or, if these are 0, a
-                                * component of an opaque value */
-  bool single;                 /* it leads to a scalar or vector, whole: */
-  vyre_type value;             /* of this type */
+  bool has_lane, lane_literal; /* it leads to one component of a vector; for buffers, only below a column */
+  /* it leads to a dynamically indexed column: `column` of `columns`; or, if both are 0, to a component of an opaque value */
+  bool has_column;
+  bool single; /* it leads to a whole scalar or vector, of type `value` */
+  vyre_type value;
   uint16_t access;
-  uint32_t type;                  /* id of what it points to */
-  uint32_t first;                 /* leaf; built-in: its number; buffer: index of `globals` */
-  uint32_t column, columns, lane; /* rows, or a literal lane; built-in: column is its variable's id */
-  uint32_t steps, step_count;     /* buffer: in `steps` */
+  uint32_t type;                  /* id of the pointee's type */
+  uint32_t first;                 /* BASE_LEAVES: leaf; BASE_VALUE: BuiltIn number; BASE_BUFFER: index in `globals` */
+  uint32_t column, columns, lane; /* rows, or a literal lane; BASE_VALUE: `column` is the variable's id */
+  uint32_t steps, step_count;     /* BASE_BUFFER only */
   uint32_t path;                  /* the row last made for it */
 } pointer;
 
@@ -209,9 +216,9 @@ typedef struct step {
 /* A variable that is a buffer. */
 typedef struct global {
   uint32_t id;
-  uint32_t row;         /* in the program; 0: not made yet */
-  uint32_t initializer; /* id of a constant, for constant buffers; 0: none */
-  uint32_t members;     /* list of its at rows by member; 0: none */
+  uint32_t row;         /* in the current program, or 0 if it is not made yet */
+  uint32_t initializer; /* id of a constant, for constant buffers, or 0 */
+  uint32_t members;     /* its `at` rows by member, first in `members_made`, or 0 */
   vyre_space space;
 } global;
 
@@ -220,46 +227,46 @@ typedef struct member_made {
 } member_made;
 
 typedef struct leaf {
-  uint32_t current; /* row; 0: in the var */
-  uint32_t var;     /* row; 0: none yet, or none of its own */
-  uint32_t logged;  /* the region in which its change is in the log */
-  uint32_t loop;    /* the innermost loop that may store to it */
+  uint32_t current; /* row of its value, or 0 if the value is in the var */
+  uint32_t var;     /* row, or 0 if it has no var yet or only vars of its lanes */
+  uint32_t logged;  /* serial of the region in which its change is in `log` */
+  uint32_t loop;    /* serial of the innermost loop that may store to it */
   uint32_t edge;    /* mark of searches */
-  uint32_t count;   /* while ways are joined: those that changed it; else 0 */
+  uint32_t count;   /* during a join: edges that changed it; otherwise 0 */
   uint32_t gets;
   uint32_t name;   /* id */
-  uint32_t opaque; /* id of its type, where the module has opaque ones */
-  uint32_t debug;  /* what it is in the source: 1 + the index of a debug_variable; 0: nothing */
+  uint32_t opaque; /* id of its type, if the module has opaque types */
+  uint32_t debug;  /* 1 + index in `debug_variables`, or 0 */
   vyre_type type;
-  bool dirty;   /* the var does not hold current */
-  bool wanted;  /* it is set or read as a var */
-  bool carried; /* lanes.c: its lanes have a var each */
+  bool dirty;   /* the var does not hold `current` */
+  bool wanted;  /* some row sets or gets its var */
+  bool carried; /* each of its lanes has a var (lanes.c) */
 } leaf;
 
-/* A variable of the source, or a part of one, in an instance of its function. */
+/* A source variable, or a part of one, in an instance of its function. */
 typedef struct debug_variable {
-  vyre_scope scope, place; /* itself; where it is declared */
-  uint32_t line;           /* there */
-  pointer_base base;       /* leaf, buffer, or nothing: values alone */
-  uint32_t at;             /* index of it */
-  uint32_t writes;         /* values that it was given */
-  uint32_t after;          /* the rows that there were at the last of them */
-  uint32_t last;           /* index of it in `debug_values` */
-  uint32_t rows, sets;     /* at the end: those that are its values, and the sets among them */
-  bool lost;               /* one of its values cannot be told */
+  vyre_scope scope, place; /* the variable; the place of its declaration */
+  uint32_t line;           /* of its declaration */
+  pointer_base base;       /* leaf, buffer, or nothing if it only has values */
+  uint32_t at;             /* index of the leaf or buffer */
+  uint32_t writes;         /* number of values that it got */
+  uint32_t after;          /* number of rows when it last got a value */
+  uint32_t last;           /* index of its last value in `debug_values` */
+  uint32_t rows, sets;     /* at the end: rows that are its values, and sets among them */
+  bool lost;               /* one of its values cannot be expressed */
 } debug_variable;
 
 typedef struct debug_value {
-  uint32_t variable, row, before; /* `before`: index of the variable's last one; NONE */
-  uint32_t after;                 /* the rows that there were */
+  uint32_t variable, row, before; /* `before`: index of the variable's previous value, or NONE */
+  uint32_t after;                 /* number of rows when it got the value */
   enum {
-    DEBUG_OWN,   /* the row was made for it: since the last store, in the region at hand */
-    DEBUG_FIRST, /* it is older, but nothing was told before, and nothing comes around again */
-    DEBUG_UNSET, /* it is older, or a literal: to be told by a `set` */
-    DEBUG_SET,   /* it has such a `set`, with nothing between */
+    DEBUG_OWN,   /* the row was made for the value: after the last store, in the current region */
+    DEBUG_FIRST, /* an older row, as the variable's first value, outside loops */
+    DEBUG_UNSET, /* an older row, or a literal: needs a `set` */
+    DEBUG_SET,   /* has its `set`, without a row that has an effect between them */
   } kind;
   bool in_loop;
-  bool with_row; /* where the row is run it is given, too, or the variable is not in scope: no loop comes between */
+  bool with_row; /* when the row runs, the variable gets the value or is not in scope: no loop is entered or left between them */
 } debug_value;
 
 typedef struct change {
@@ -272,20 +279,21 @@ typedef enum loop_phase { PHASE_BODY, PHASE_INLINE, PHASE_CONTINUING } loop_phas
 
 typedef struct construct {
   uint8_t kind, phase;
-  bool continued;       /* loop: something goes to its continuing region */
-  uint32_t merge, next; /* blocks; next: the continue target; switch: the case being walked */
+  bool continued;       /* loops: some edge leads to its continuing region */
+  uint32_t merge, next; /* blocks; next: the continue target; switches: the current case */
   uint32_t header;
-  uint32_t row, block_row;    /* block_row: made around it when it must be left from inside; 0: none */
-  uint32_t region;            /* running off the end of this one goes to merge (if, switch, function) or next (loop) */
-  uint32_t depth;             /* of `open` where its regions begin */
-  uint32_t mark;              /* of the log, at its start */
-  uint32_t leaf_limit;        /* leaves from this index on are younger than it */
-  uint32_t edges;             /* to its end; loop: breaks */
-  uint32_t leaves;            /* block, switch: jumps that leave it */
-  uint32_t joined;            /* list of leaves changed on some edge */
-  uint32_t cases, case_count; /* switch: in `cases` */
-  uint32_t fell, fell_leaves; /* switch: the case that the last one falls into, or NONE; the leaves changed on that way */
-  uint32_t case_block;        /* switch: the block in the case being walked that is left to fall into the next one; 0: none */
+  uint32_t row, block_row;    /* block_row: a block around it, made for a jump to its end from inside, or 0 */
+  uint32_t region;            /* its end continues at `merge` (if, switch, function) or `next` (loop) */
+  uint32_t depth;             /* size of `open` where its regions begin */
+  uint32_t mark;              /* size of `log` at its start */
+  uint32_t leaf_limit;        /* leaves from this index on were added after its start */
+  uint32_t edges;             /* number of edges to its end; loops: breaks */
+  uint32_t leaves;            /* blocks, switches: number of jumps that leave it */
+  uint32_t joined;            /* list of leaves that some edge changed, first in `joins` */
+  uint32_t cases, case_count; /* switches only */
+  /* switches: the case that the current one falls into, or NONE; list of leaves that the edges to it changed */
+  uint32_t fell, fell_leaves;
+  uint32_t case_block; /* switches: a block in the current case that a jump leaves to fall into the next case, or 0 */
 } construct;
 
 typedef struct joined {
@@ -294,7 +302,7 @@ typedef struct joined {
 
 typedef struct switch_case {
   uint32_t block;
-  uint32_t labels, label_count; /* list of label_nodes */
+  uint32_t labels, label_count; /* list, first in `case_labels` */
   bool is_default, done;
 } switch_case;
 
@@ -310,15 +318,16 @@ typedef struct set_row {
 typedef struct entry {
   uint32_t id, function, word;
   uint32_t local[3];
-  uint32_t local_ids; /* word of LocalSizeId's first operand; 0: none */
+  uint32_t local_ids; /* word of LocalSizeId's first operand, or 0 */
 } entry;
 
 typedef struct instance {
   uint32_t function;
   uint32_t epoch;
-  uint32_t constructs;           /* where its own begin */
-  uint32_t result, result_count; /* leaves of the result, if it leaves early; NONE: it has none */
-  uint32_t returned;             /* otherwise the index of its rows in `leaves`, or NONE; both index `globals` if it is in memory */
+  uint32_t constructs;           /* first of its own constructs */
+  uint32_t result, result_count; /* leaves of the result if it returns early, or NONE */
+  /* otherwise index of the result's rows in `leaves`, or NONE; both are indices in `globals` if the result is in memory */
+  uint32_t returned;
   bool is_entry;
 } instance;
 
@@ -333,78 +342,78 @@ typedef struct import {
   const vyre_allocator *allocator;
   const char *path;
   vyre_status status;
-  bool has_opaque;      /* some type is opaque */
-  bool volatile_images; /* some variable is volatile */
-  bool has_nonuniform;  /* some id is decorated so */
-  bool shares_memory;   /* some member or variable is coherent or volatile */
-  bool uncovered;       /* status is of a module that is right, but not covered */
+  bool has_opaque;
+  bool volatile_images;
+  bool has_nonuniform;
+  bool shares_memory; /* some member or variable is coherent or volatile */
+  bool uncovered;     /* `status` is about a valid module that vyre does not support */
 
-  uint32_t *words; /* native order */
+  uint32_t *words; /* in the host's byte order */
   uint32_t word_count, bound, version;
   bool words_owned;
-  uint32_t at; /* the instruction being read */
+  uint32_t at; /* word of the current instruction */
   id_info *ids;
-  id_notes *notes; /* by id, after `ids` */
+  id_notes *notes; /* by id; in the allocation of `ids` */
   size_t ids_size;
   bool ids_reserved;
   struct chunk *chunks;
   char *chunk_at;
   size_t chunk_left, chunk_bytes;
-  void *borrowed; /* of the module; NULL: nothing */
+  void *borrowed; /* memory borrowed from the module as the first chunk, or NULL */
 
   list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls,
       root_copies;
   list constants;                  /* ids of specialization constants */
   list modes;                      /* words of OpExecutionMode */
-  list stages;                     /* words of OpEntryPoint, of other stages than compute */
-  uint32_t *last_words;            /* by id: the last word of its function that names it (memory.c); NULL until the first query */
-  uint8_t *marks;                  /* by id, if there are entry points of other stages: stages.c */
-  list variables;                  /* ids of the module's variables */
-  list reflected, reflected_words; /* words of what reflection.c keeps; those of one instruction */
+  list stages;                     /* words of OpEntryPoint, for other stages than compute */
+  uint32_t *last_words;            /* by id: the last word of its function that uses it (memory.c); NULL until the first query */
+  uint8_t *marks;                  /* by id, if there are entry points of other stages (stages.c) */
+  list variables;                  /* ids of module-scope variables */
+  list reflected, reflected_words; /* words of instructions that reflection.c keeps; buffer for one instruction */
   list pointers, steps, leaves, constant_leaves, members_made;
   list debug_variables, debug_values;
-  list debug_sets;   /* set_rows, of variables */
-  list debug_order;  /* at the end, by row: where it is in its program */
-  list debug_places; /* by scope: where in `debug_variables` it was last put; it is there only if that says so */
-  list got;          /* set_rows of the gets */
-  list wanted;       /* leaves that have a var, as they came */
+  list debug_sets;   /* set_rows whose `leaf` is an index in `debug_variables` */
+  list debug_order;  /* at the end, by row: its position in program order */
+  list debug_places; /* by scope: a possible index in `debug_variables`, which must be verified */
+  list got;          /* set_rows of `get` rows */
+  list wanted;       /* leaves that have a var, in order of their first use */
   list locals, log, constructs, open, joins, sets, loop_writes, cases, case_labels, stack;
-  struct escape *escapes;  /* of the program being made: a hash table of locals.c */
-  uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize; 0: none */
-  uint32_t first_function; /* word; 0: none yet */
-  uint32_t nests;          /* merge instructions and calls: bounds the depth of nested code */
-  uint32_t function;       /* the first word of the one being read; 0: none */
+  struct escape *escapes;  /* hash table of locals.c, for the current program */
+  uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize, or 0 */
+  uint32_t first_function; /* word, or 0 before the first function */
+  uint32_t nests;          /* number of merge instructions and calls, which bounds the nesting depth */
+  uint32_t function;       /* word of the OpFunction being read, or 0 */
 
-  /* the program being made */
+  /* The current program. */
   vyre_builder b;
   uint32_t input;
   uint32_t program, program_epoch;
-  uint32_t epochs[ID_KINDS];       /* of values that hold now: constants' is the program, locals' the instance */
-  uint32_t first_decl, first_body; /* marks: rows go before them */
+  uint32_t epochs[ID_KINDS];       /* current epoch of each kind: constants have the program's, locals the instance's */
+  uint32_t first_decl, first_body; /* rows before which declarations and the body's first rows are inserted */
   uint32_t builtins[VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1];
   uint64_t inlined;                /* words of all programs so far, after inlining */
-  uint64_t most_words;             /* growth.c: of them */
-  uint32_t most_rows, most_leaves; /* of the table, and of values in a program */
-  uint32_t copied;                 /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
+  uint64_t most_words;             /* limit of `inlined` (growth.c) */
+  uint32_t most_rows, most_leaves; /* limits of the module's rows, and of leaves in a program */
+  uint32_t copied;                 /* word of an OpStore that copies the pointee of `copied_from`, or 0 */
   uint32_t copied_from, copied_operands;
-  uint32_t rows_before; /* rows from here on are the current instruction's */
+  uint32_t rows_before; /* rows from here on belong to the current instruction */
   uint32_t stored;      /* rows from here on were made after the last OpStore or OpLabel */
-  uint32_t labelled;    /* the same, after the last OpLabel */
-  uint32_t epoch_last;  /* instances */
-  uint32_t serial;      /* the region being filled */
+  uint32_t labelled;    /* rows from here on were made after the last OpLabel */
+  uint32_t epoch_last;  /* last used epoch of an instance */
+  uint32_t serial;      /* of the region being filled */
   uint32_t serial_last;
   uint32_t loop; /* serial of the innermost loop */
   uint32_t stamp;
   uint32_t region;
   uint32_t call_depth;
   uint32_t from;    /* the block being walked */
-  uint32_t decides; /* the condition of the `if` whose arm begins with the edge at hand; 0: none */
+  uint32_t decides; /* condition of the `if` whose arm begins with the current edge, or 0 */
   bool decides_true;
   instance *instance;
-  uint32_t last_line;     /* word of the last OpLine before the functions or between them; 0: none */
-  char dropped[400];      /* what is left out, for a remark */
-  vyre_scope_info where;  /* the scope of what follows; its line is the builder's */
-  vyre_scope_info around; /* where the body being walked was inlined: caller, call_line and call */
+  uint32_t last_line;     /* word of the last OpLine outside functions, or 0 */
+  char dropped[400];      /* names of dropped instructions, for a remark */
+  vyre_scope_info where;  /* current scope; its line is the builder's */
+  vyre_scope_info around; /* where the current body was inlined: caller, call_line and call */
 } import;
 
 #endif
