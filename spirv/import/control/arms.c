@@ -1,11 +1,11 @@
-/* Blocks that both arms of a selection lead to, and that are not its merge block: `if (c) goto X else Y; Y: goto X; X: goto M`.
+/* Finds blocks that both arms of a selection lead to, other than its merge block: `if (c) goto X else Y; Y: goto X; X: goto M`.
  *
- * SPIR-V has rules for where a construct is entered and left, not for what is in it, and tools that simplify control flow write
- * such detours.  The arms end at the first block that they share; what follows it, up to the merge block, is put after
- * the `if`, and both into a `block`, so that a branch from an arm to the merge block can leave it.
+ * SPIR-V restricts the entry and exit of a construct, not the blocks in it, and tools that simplify control flow produce such
+ * shared blocks.  The arms end at the first block that they share.  The rows from there to the merge block follow the `if`, and a
+ * `block` surrounds both, so that a branch from an arm to the merge block can leave it.
  *
- * Limits: a selection whose arms meet at several blocks is not covered.  Cost: none in a function without a block that might
- * be shared; else each selection looks at the blocks that it leads to.
+ * Limits: selections whose arms meet at several blocks are not supported.  Cost: constant in a function that cannot have a shared
+ * block; otherwise each selection visits the blocks that it leads to.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -21,7 +21,7 @@ flow_may_share(const import *m, const function *f)
   return false;
 }
 
-/* Marks the blocks where the constructs around it end or continue. */
+/* Marks the blocks where the enclosing constructs end or continue. */
 static void
 stop_at_constructs(import *m, uint32_t stamp)
 {
@@ -36,8 +36,8 @@ stop_at_constructs(import *m, uint32_t stamp)
   }
 }
 
-/* Marks the blocks that `from` leads to, and stops at those with stamp `stop`.  Blocks with stamp `other` are not followed: the
- * last one that is met is the result, NONE where there is none. */
+/* Marks the blocks reachable from `from`, without those of stamp `stop`.  Does not follow blocks of stamp `other`, and returns the
+ * last such block that it reaches, or NONE. */
 static uint32_t
 mark(import *m, uint32_t from, uint32_t stop, uint32_t other, uint32_t stamp)
 {

@@ -1,12 +1,13 @@
-/* Walking the blocks of a function as the structured constructs that their merge instructions declare.
+/* Walks the blocks of a function as the structured constructs that their merge instructions declare.
  *
- * The construct stack has the constructs around the block being walked.  A branch to the merge block, the continue target or
- * another case of one of them ends the region: by running off its end if that leads there, else by a break, a continue, a
- * leave, a fallthrough. An `if` that is left from inside of a construct within it is put into a `block` when that is found. Any
- * other branch goes on in the same region, once for each block; a second one is not structured, an error.
+ * The construct stack has the constructs around the current block.  A branch to the merge block, the continue target or another
+ * case of one of them ends the region.  It becomes the region's end if that leads there, otherwise a break, continue, leave or
+ * fallthrough. An `if` that is left from a nested construct is put into a `block` when the jump is found.  Any other branch
+ * continues in the same region, once for each block.  A second such branch to a block is unstructured, and an error.
  *
- * Front ends write `a || b` as a branch on not(a) and a phi of a and b.  An `if` on a negation, both of whose arms have rows,
- * becomes one on the negated value, its arms exchanged; a phi of the condition itself is a literal on the edge that it decides on.
+ * Front ends write `a || b` as a branch on not(a) and a phi of a and b.  So an `if` on a negation with rows in both arms becomes an
+ * `if` on the negated value with exchanged arms.  A phi operand that is the condition itself becomes a literal on the condition's
+ * edge.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -67,7 +68,7 @@ flow_push(import *m, construct_kind kind, uint32_t row)
   return m->constructs.count - 1;
 }
 
-/* The last one has ended: its regions are closed. */
+/* Pops the last construct, whose regions are closed. */
 void
 flow_pop(import *m)
 {
@@ -91,7 +92,7 @@ flow_opened(import *m, uint32_t index, uint32_t depth, uint32_t region)
     CONSTRUCT(m, k)->depth++;
 }
 
-/* A block around an `if` or loop row that has begun already. */
+/* Puts a block around an existing `if` or loop row. */
 static void
 wrap(import *m, uint32_t index)
 {
@@ -158,7 +159,7 @@ not_structured(import *m, uint32_t target)
                           AT(block, m->blocks, target)->label);
 }
 
-/* Whether a jump to the end of construct `index` stays inside of every continuing region around it. */
+/* Returns whether a jump to the end of construct `index` leaves no continuing region. */
 static bool
 may_leave(const import *m, uint32_t index)
 {
@@ -184,7 +185,7 @@ goto_continue(import *m, uint32_t index, uint32_t target)
 {
   construct *c = CONSTRUCT(m, index);
   if (c->phase == PHASE_BODY && target != c->header && m->region == c->region && AT(block, m->blocks, target)->preds == 1) {
-    c->phase = PHASE_INLINE; /* nothing else goes there: it is the rest of the body */
+    c->phase = PHASE_INLINE; /* the only edge to it, so it continues the body */
     return target;
   }
   c->continued = true;
@@ -252,7 +253,7 @@ flow_goto(import *m, uint32_t target)
   return target;
 }
 
-/* Whether going there ends the region. */
+/* Returns whether an edge to `target` ends the region. */
 static bool
 is_exit(const import *m, uint32_t target, bool *out_falls)
 {
@@ -287,7 +288,7 @@ flow_next_phi(const import *m, uint32_t at)
   return at;
 }
 
-/* On the edge that a condition decides on, it and what negates it are literals. */
+/* Returns the literal of a row that is known on the current edge: the condition that decides the edge, or its negation. */
 static uint32_t
 decided(import *m, uint32_t row)
 {
@@ -374,7 +375,7 @@ condition(import *m, uint32_t id)
   return row;
 }
 
-/* One arm of the `if` row: the edge to `target`, and what follows it. */
+/* Walks an arm of the `if` row: the edge to `target`, and the blocks after it. */
 static void
 walk_arm(import *m, uint32_t row, uint32_t k, uint32_t target, uint32_t construct_index)
 {
@@ -394,7 +395,7 @@ walk_arm(import *m, uint32_t row, uint32_t k, uint32_t target, uint32_t construc
   m->at = at;
 }
 
-/* `yes`: the region of that arm. */
+/* Walks both arms; `yes_region` is the region of the first. */
 static uint32_t
 selection(import *m, uint32_t row, uint32_t yes_region, uint32_t yes, uint32_t no, uint32_t merge)
 {
@@ -410,7 +411,7 @@ selection(import *m, uint32_t row, uint32_t yes_region, uint32_t yes, uint32_t n
   return failed(m) || edges == 0 ? NONE : flow_goto(m, merge);
 }
 
-/* A selection whose arms meet in `shared`, and go on from there to the merge block. */
+/* Walks a selection whose arms meet at `shared`, from where it continues to the merge block. */
 static uint32_t
 shared_selection(import *m, uint32_t condition_id, uint32_t yes, uint32_t no, uint32_t shared, const block *b)
 {
@@ -437,7 +438,7 @@ shared_selection(import *m, uint32_t condition_id, uint32_t yes, uint32_t no, ui
   return failed(m) || edges == 0 ? NONE : flow_goto(m, merge);
 }
 
-/* The end of a continue construct: back to the header, or out. */
+/* Ends a continue construct: branches to the header or leaves the loop. */
 static bool
 ends_loop(import *m, uint32_t cond, uint32_t yes, uint32_t no)
 {
@@ -476,13 +477,13 @@ branch_conditional(import *m, const block *b, const uint32_t *words)
   const uint32_t shared = selects ? flow_shared(m, yes, no, merge) : NONE;
   if (shared != NONE)
     return shared_selection(m, words[1], yes, no, shared, b);
-  if (yes == no && yes != merge) /* both arms are one */
+  if (yes == no && yes != merge) /* both edges lead to one block */
     cond = vyre_build_const(&m->b, VYRE_TYPE(VYRE_BOOL, 1), 1).id;
   const bool has_arms = selects && (no != merge || AT(block, m->blocks, merge)->phis);
   const bool negated = has_arms && VYRE_ROW_OP(m->view->op[cond]) == VYRE_OP_not;
   if (negated)
     cond = import_visible(m, m->view->a[cond]);
-  uint32_t row = vyre_build_if(&m->b, (vyre_row){cond}).id; /* the arms put the builder where they are */
+  uint32_t row = vyre_build_if(&m->b, (vyre_row){cond}).id; /* the arms set the builder's position */
   if (selects) {
     flow_hints(m, b->merge, row);
     return selection(m, row, negated ? VYRE_ELSE : VYRE_THEN, yes, no, merge);
@@ -525,7 +526,7 @@ terminate(import *m, const block *b)
     return NONE;
   default:
     import_return(m, 0, false);
-    return NONE; /* OpUnreachable: nothing is promised of what is done instead */
+    return NONE; /* OpUnreachable: undefined, so any end is correct */
   }
 }
 

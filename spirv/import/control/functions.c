@@ -1,7 +1,7 @@
-/* Calls: each is replaced by the body of its function.
+/* Inlines each call.
  *
- * A body that returns only at its end goes on in the caller's region; any other is put into a `block`, which a return leaves, and
- * the result is a local variable of the call.
+ * A body that returns only at its end continues in the caller's region.  Any other body is put into a `block`, which its returns
+ * leave, and its result is a local variable of the call.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -23,7 +23,8 @@ add_phis(import *m, const function *f)
   return true;
 }
 
-/* The arguments as the parameters' values; they are the caller's, so this comes before its instance is left. */
+/* Makes the arguments the values of the parameters.  They are the caller's values, so this comes before the switch to the new
+ * instance. */
 static bool
 bind(import *m, const function *f, const uint32_t *args, uint32_t epoch)
 {
@@ -49,7 +50,7 @@ bind(import *m, const function *f, const uint32_t *args, uint32_t epoch)
         param->value = v.leaves[0];
       } else {
         uint32_t *leaves = import_set_leaves(m, id, v.count);
-        if (!leaves || !import_value(m, args[k], &v)) /* it may have moved */
+        if (!leaves || !import_value(m, args[k], &v)) /* `leaves` may have moved */
           return false;
         memcpy(leaves, v.leaves, v.count * sizeof(uint32_t));
       }
@@ -59,7 +60,7 @@ bind(import *m, const function *f, const uint32_t *args, uint32_t epoch)
   return true;
 }
 
-/* The result's rows, after the call. */
+/* Sets the call's result to the rows of the returned value. */
 static bool
 take_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
 {
@@ -83,7 +84,7 @@ take_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
       row = locals_read(m, of->result + k);
     else if (of->returned != NONE)
       row = *AT(uint32_t, m->leaves, of->returned + k);
-    else /* it never returns: what follows is never reached */
+    else /* it never returns, so the rows after it are unreachable */
       row = import_zero(m, type_id, k);
     *AT(uint32_t, m->leaves, first + k) = row;
   }

@@ -1,4 +1,4 @@
-/* Loops: what they may store to, their body, their continuing region.
+/* Loops: the variables that they may store to, their bodies, their continuing regions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -23,8 +23,8 @@ stop_at(import *m, uint32_t index, uint32_t stamp)
     AT(block, m->blocks, index)->stamp = stamp;
 }
 
-/* The loop's blocks, at the end of `stack`: what its header reaches without going through its merge block or where a construct
- * around it ends. */
+/* Pushes the loop's blocks onto `stack`: the blocks reachable from its header, up to its merge block and the ends of enclosing
+ * constructs. */
 static bool
 find_blocks(import *m, uint32_t header, uint32_t merge)
 {
@@ -87,7 +87,7 @@ add_writes_of(import *m, const uint32_t *words, uint32_t serial)
   case SpvOpExtInst:
     add_pointer(m, words[6], serial);
     break;
-  default: { /* a call: scanned, so its operands are right */
+  default: { /* a call, whose operands the scan has checked */
     const function *f = AT(function, m->functions, m->ids[words[3]].value);
     for (uint32_t k = 0; k < f->param_count; k++) {
       const id_info *param = &m->ids[*AT(uint32_t, m->params, f->params + k)];

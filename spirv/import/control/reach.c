@@ -1,7 +1,7 @@
-/* Functions that an entry point reaches: the edges between their blocks, and their calls.
+/* Finds the functions that an entry point reaches, the edges between their blocks, and the effects of their calls.
  *
- * What a function does with a pointer that it is given counts for the variable that its caller gave, so what it calls comes first;
- * a function that reaches itself is an error.
+ * An access through a pointer parameter counts as an access to the caller's variable, so callees are visited first.  A recursive
+ * function is an error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -32,7 +32,7 @@ add_edge(import *m, uint32_t from, uint32_t label)
   return true;
 }
 
-/* Words of the literals of a switch over that selector. */
+/* Returns the words of a literal of a switch over that selector. */
 static uint32_t
 selector_words(const import *m, uint32_t id)
 {
@@ -96,7 +96,7 @@ scan_edges(import *m, uint32_t from)
   }
 }
 
-/* Whether the only return is the end of the outermost chain of blocks. */
+/* Returns whether the function has only one return, at the end of the outermost chain of blocks. */
 static bool
 returns_at_end(import *m, const function *f)
 {
@@ -136,7 +136,7 @@ take_argument(import *m, function *f, uint32_t id, uint32_t given_id)
   return scan_note_private(m, f, m->ids[given_id].root);
 }
 
-/* Takes the effects of the call at m->at from those of its function, which are known. */
+/* Adds the effects of the callee, which are known, to the caller of the call at m->at. */
 static bool
 take_call(import *m, function *f)
 {
@@ -172,7 +172,7 @@ reach_callee(import *m, uint32_t id)
   return import_reach(m, info->value);
 }
 
-/* Functions that it calls first.  Then its private variables, of which it knows its own, begin anew at the end of their list. */
+/* Visits the callees.  Then it moves the function's private variables to the end of their list, and adds those of the callees. */
 static bool
 take_calls(import *m, function *f)
 {
@@ -251,7 +251,8 @@ share_memory(import *m, const root *from, root *to)
   return true;
 }
 
-/* A round goes there and back: a chain of copies in order takes one.  It may leave a variable as values, which is correct too. */
+/* Each round walks the copies forwards and backwards, so one round suffices for a chain in order.  The round limit may leave a
+ * variable as values, which is also correct. */
 void
 import_share_memory(import *m)
 {

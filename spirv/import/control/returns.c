@@ -1,29 +1,29 @@
-/* Early returns of inlined functions, and what else leaves a block or the one case of a switch, as arms.
+/* Turns early returns of inlined functions, and other jumps that leave a block or the one case of a switch, into arms.
  *
- *   block %b {                                   if %c {
- *     if %c { set %r, 1u32  leave %b }             set %r, 1u32
- *     %v = load %x[%i]                           } else {
- *     set %r, %v                           =>      %v = load %x[%i]
- *   }                                              set %r, %v
- *                                                }
+ *  block %b {                                   if %c {
+ *    if %c { set %r, 1u32  leave %b }             set %r, 1u32
+ *    %v = load %x[%i]                           } else {
+ *    set %r, %v                           =>      %v = load %x[%i]
+ *  }                                              set %r, %v
+ *                                               }
  *
- * Where one arm of an `if` returns, what follows it is reached through the other arm alone, and is put at its end; then the return
- * needs no jump.  Where all are such no block is needed, which drivers would take for a switch with flags.  Tools that inline write
- * a switch for it.
+ * If one arm of an `if` returns, only the other arm reaches the rows after the `if`.  These rows move to the end of the other arm,
+ * and the return needs no jump.  A block that no jump leaves any more is removed; drivers would treat it as a switch with flags.
+ * Tools that inline write a switch for such a block.
  *
- * Regions are walked from their last row to their first, so that what follows an `if` has its own returns done when it moves: a
- * row moves once for each return that it follows, MOST times at most.
+ * Regions are walked from their last row to their first, so the returns after an `if` are converted before these rows move.  A row
+ * moves once for each return before it, at most MOST times.
  *
- * Limits: returns in loops and switches stay leaves, and so do those of which both arms may go on.
+ * Limits: returns in loops and switches remain leaves, and so do returns in an `if` whose arms may both continue.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
-enum { MOST = 24 }; /* levels that it adds to a construct */
+enum { MOST = 24 }; /* limit of the nesting that it adds to a construct */
 
 typedef struct whole {
-  uint32_t row;            /* the construct that is left */
-  uint32_t leaves, nested; /* jumps that leave it; those that became arms with what follows them */
+  uint32_t row;            /* the construct that the jumps leave */
+  uint32_t leaves, nested; /* jumps that leave it; jumps that became arms with the rows after them */
 } whole;
 
 static bool
@@ -49,7 +49,7 @@ drop_leave(import *m, uint32_t region, whole *of)
   of->leaves--;
 }
 
-/* What follows the `if` goes to the end of that arm. */
+/* Moves the rows after the `if` to the end of the arm. */
 static void
 move_after(import *m, uint32_t row, uint32_t arm)
 {
@@ -59,7 +59,7 @@ move_after(import *m, uint32_t row, uint32_t arm)
   }
 }
 
-/* The rows up to `row` of a region whose end is that of the construct. */
+/* Converts the rows up to `row` of a region whose end is the end of the construct. */
 static void
 nest(import *m, uint32_t row, whole *of)
 {

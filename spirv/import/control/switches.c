@@ -1,4 +1,4 @@
-/* OpSwitch: one case row for each target, in an order in which a case falls only into the next one.
+/* OpSwitch: one case row for each target, ordered so that a case falls through only to the next one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The case of that block; made if there is none.  NONE: failed. */
+/* Returns the case of the block, which is made if necessary, or NONE on failure. */
 static uint32_t
 case_of(import *m, uint32_t c, uint32_t target, uint32_t stamp)
 {
@@ -45,7 +45,7 @@ compare_literals(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* A switch with one literal twice is not covered: SPIR-V does not say which label counts. */
+/* Checks that no literal occurs twice, because SPIR-V does not define which label is selected. */
 static bool
 has_literals_once(import *m, const uint32_t *words, uint32_t count, vyre_kind kind)
 {
@@ -61,7 +61,7 @@ has_literals_once(import *m, const uint32_t *words, uint32_t count, vyre_kind ki
   return sorted != NULL;
 }
 
-/* Collects the cases.  A literal whose target is the merge block needs a case only if there is a default that it is kept from. */
+/* Collects the cases.  A literal whose target is the merge block needs a case only if the default has another target. */
 static bool
 collect(import *m, uint32_t c, const uint32_t *words, uint32_t count, vyre_kind kind, uint32_t stamp)
 {
@@ -87,7 +87,7 @@ collect(import *m, uint32_t c, const uint32_t *words, uint32_t count, vyre_kind 
   return true;
 }
 
-/* The case that a default without literals falls into, if any: a walk from its block that stops at cases and at the ends of
+/* Returns the case that a default without literals falls through to, if any.  Walks from its block, up to cases and the ends of
  * constructs. */
 static uint32_t
 default_falls_to(import *m, uint32_t c, uint32_t from)
@@ -128,8 +128,8 @@ default_falls_to(import *m, uint32_t c, uint32_t from)
   return found;
 }
 
-/* A case that is left for the next one from inside of a construct within it: all of it so far goes into a block, which is left;
- * after the block it falls through. */
+/* Wraps the current case for a jump from a nested construct to the next case: puts the rows so far into a block, which the jump
+ * leaves.  The case falls through after the block. */
 static void
 wrap_case(import *m, uint32_t index)
 {
@@ -182,7 +182,6 @@ labels_row(import *m, const switch_case *k, vyre_type type)
     return 0;
   for (uint32_t i = k->label_count; i > 0; i--, label = AT(case_label, m->case_labels, label)->next)
     *AT(uint32_t, m->stack, first + i - 1) = vyre_build_const(&m->b, type, AT(case_label, m->case_labels, label)->literal).id;
-  /* a vyre_row is its id */
   uint32_t row = *AT(uint32_t, m->stack, first);
   if (k->label_count > 1) {
     static_assert(sizeof(vyre_row) == sizeof(uint32_t), "rows are passed as ids");
@@ -230,7 +229,7 @@ walk_case(import *m, uint32_t c, uint32_t row, uint32_t index, vyre_type type)
   m->at = at;
 }
 
-/* In their order, but for a case that the last one falls into. */
+/* Walks the cases in order, except that a case which the last one falls through to comes next. */
 static void
 walk_cases(import *m, uint32_t c, uint32_t row, vyre_type type)
 {
@@ -271,7 +270,7 @@ flow_switch(import *m, uint32_t index)
     import_fail(m, "selector %u is no integer", words[1]);
     return NONE;
   }
-  /* phis of the targets: on the way from here, whichever it is, they have what this block gives them */
+  /* Phis of the targets have the same operand on each edge from this block. */
   uint32_t stamp = ++m->stamp;
   for (uint32_t k = 2; k < count && !failed(m); k += 1 + import_literal_words(kind)) {
     block *to = AT(block, m->blocks, import_target(m, words[k]));

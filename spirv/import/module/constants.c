@@ -1,6 +1,6 @@
-/* Constants and specialization constants: checked where they are declared, made in a program when it first uses them.
+/* Constants and specialization constants: checked at their declaration, made at their first use in a program.
  *
- * Limits: an OpSpecConstantOp takes what operations.c and values.c take.
+ * Limits: OpSpecConstantOp accepts the operations that operations.c and values.c accept.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -26,7 +26,7 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
     return count > 3 || import_uncovered(m, "a constant of opaque type without constituents is not covered");
   }
   uint32_t parts = t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 ? 0 : t->count;
-  if (t->form == FORM_ARRAY && parts == 0) /* specialization gives their number */
+  if (t->form == FORM_ARRAY && parts == 0) /* specialization sets their number */
     parts = count - 3;
   const bool replicates = import_is_replicate(words[0] & 0xffffu);
   if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
@@ -36,7 +36,7 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
   if (count - 3 != (replicates ? 1 : parts))
     return import_uncovered(m, "%u constituents, but type %u has %u", count - 3, words[1], parts);
   uint32_t unused;
-  const bool alike = t->form != FORM_STRUCT; /* all parts are of one type */
+  const bool alike = t->form != FORM_STRUCT; /* all parts have the same type */
   const uint32_t first = parts ? import_step_type(m, words[1], 0, &unused) : 0;
   for (uint32_t k = 0; k < (replicates ? 1 : parts); k++) {
     const id_info *part = import_id(m, words[3 + k]);
@@ -73,7 +73,7 @@ import_literal_bits(const uint32_t *words, vyre_kind kind)
   uint32_t bits = vyre_kind_bits(kind);
   if (bits == 64)
     return words[0] | (uint64_t)words[1] << 32;
-  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed ones are sign-extended in their word */
+  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed literals are sign-extended in their word */
 }
 
 static uint32_t
@@ -86,7 +86,7 @@ fit_literal(const uint32_t *words, vyre_kind kind)
   return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Notes what kind of value a constant is, and a plain integer's literal. */
+/* Records how the constant's value is held, and the literal of a plain integer. */
 static void
 note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
 {
@@ -103,7 +103,7 @@ note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
   info->flags |= ID_LITERAL;
 }
 
-/* An operand of OpSpecConstantOp must be a constant before it; some compilers break that. */
+/* Checks that the operands of OpSpecConstantOp are constants defined before it, because some compilers violate that. */
 static bool
 check_operands(import *m, const uint32_t *words, uint32_t count)
 {
@@ -182,14 +182,14 @@ import_declare_constant(import *m, uint32_t op)
   return true;
 }
 
-/* The kind of a scalar constant. */
+/* Returns the kind of a scalar constant. */
 static vyre_kind
 scalar_kind(const import *m, uint32_t id)
 {
   return VYRE_TYPE_KIND(m->ids[id].t->value);
 }
 
-/* The plain bits of a scalar constant. */
+/* Gets the bits of a scalar constant without specialization. */
 static bool
 scalar_bits(const import *m, uint32_t id, uint64_t *out)
 {
@@ -253,7 +253,7 @@ make_vector(import *m, const uint32_t *words, const spv_type *t)
   return vyre_build_join(&b, parts, t->count).id;
 }
 
-/* Leaf rows of a constant of several leaves, into `constant_leaves` from `at` on. */
+/* Writes the leaf rows of a constant of several leaves to `constant_leaves` from `at` on. */
 static bool
 make_leaves(import *m, uint32_t id, const spv_type *t, uint32_t at)
 {
@@ -276,8 +276,8 @@ make_leaves(import *m, uint32_t id, const spv_type *t, uint32_t at)
   return true;
 }
 
-/* An OpSpecConstantOp: the instruction in it, at the program's top.  Validators do not look whether it fits its operands, so what
- * does not is no error. */
+/* Makes an OpSpecConstantOp at the program's start.  Validators do not check its operand types, so a mismatch is reported as
+ * unsupported, not as an error. */
 static bool
 make_operation(import *m, id_info *info, uint32_t id)
 {
@@ -348,7 +348,7 @@ append_words(import *m, list *out, const uint32_t *word, uint32_t count)
 {
   if (out->count + (uint64_t)count > 1u << 24)
     return import_uncovered(m, "an initializer of more than %u scalars is not covered", 1u << 24);
-  if (count == 0) /* of an empty struct */
+  if (count == 0) /* an empty struct */
     return true;
   uint32_t *words = list_add(m, out, sizeof(uint32_t), count);
   for (uint32_t k = 0; words && k < count; k++)
@@ -356,7 +356,7 @@ append_words(import *m, list *out, const uint32_t *word, uint32_t count)
   return words != NULL;
 }
 
-/* A scalar of one word, of which tables are full.  False: it is none, and nothing was done. */
+/* Appends a scalar of one word, the common element of tables.  Returns false, without effect, for other ids. */
 static bool
 append_scalar(import *m, list *out, uint32_t id)
 {
@@ -368,7 +368,7 @@ append_scalar(import *m, list *out, uint32_t id)
   return import_literal_words(kind) == 1 && list_add_word(m, out, (uint32_t)import_literal_bits(words + 3, kind));
 }
 
-/* Words of an initializer of that type: two for each scalar of 64 bits. */
+/* Returns the number of words of an initializer of that type: two for each 64-bit scalar. */
 static uint32_t
 words_in(import *m, uint32_t id)
 {

@@ -1,6 +1,6 @@
-/* One pass over the instructions of a module: declarations are read here, functions by scan.c.
+/* Reads the declarations in one pass over the module's instructions.  scan.c reads the functions.
  *
- * Cost: linear in the words.  That all instructions are within the module is checked here, so later readers need not.
+ * Cost: linear in the words.  Checks that each instruction ends within the module, so later readers need not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -97,7 +97,7 @@ import_flag(uint32_t kind)
   }
 }
 
-/* Forward ids may be decorated: only the bound is checked. */
+/* Records a decoration.  The id may be defined later, so only the bound is checked. */
 static bool
 decorate(import *m, uint32_t id, uint32_t member, uint32_t kind, uint32_t value)
 {
@@ -273,7 +273,7 @@ declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return false;
   if (words[1] == 0 || words[1] >= m->bound)
     return import_fail(m, "id %u is outside of the bound %u", words[1], m->bound);
-  bool ends = words[count - 1] >> 24 == 0; /* as a rule its last byte is its zero */
+  bool ends = words[count - 1] >> 24 == 0; /* usually the last byte is the terminating zero */
   if (!ends && !import_text(m, m->at + text, m->at + count, &length))
     return import_fail(m, "a name without end");
   if (op == SpvOpName) {
@@ -281,7 +281,7 @@ declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     m->ids[words[1]].flags |= ID_NAMED;
     return true;
   }
-  /* kept as a decoration of the member: its value is in the name's word */
+  /* kept as a decoration of the member, whose value is the word of OpMemberName */
   return decorate(m, words[1], words[2], NONE, m->at);
 }
 
@@ -323,7 +323,7 @@ declare_decoration(import *m, uint32_t op, const uint32_t *words, uint32_t count
   }
 }
 
-/* An instruction of a set, outside of functions. */
+/* Reads an OpExtInst outside functions. */
 static bool
 declare_instruction(import *m, const uint32_t *words, uint32_t count)
 {
@@ -340,7 +340,7 @@ declare_instruction(import *m, const uint32_t *words, uint32_t count)
   return true;
 }
 
-/* An instruction before the functions. */
+/* Reads an instruction before the functions. */
 static bool
 declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
 {
@@ -395,12 +395,12 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return declare_variable(m, words);
   case SpvOpExtInst:
     return declare_instruction(m, words, count);
-  case IMPORT_EXT_INST_FORWARD: /* of NonSemantic sets */
+  case IMPORT_EXT_INST_FORWARD: /* only in NonSemantic sets */
     return import_needs(m, 5) && import_define(m, words[2], ID_GROUP, words[1]);
   default:
     break;
   }
-  if (op >= SpvOpTypeVoid && op <= SpvOpTypeForwardPointer) /* most of them */
+  if (op >= SpvOpTypeVoid && op <= SpvOpTypeForwardPointer)
     return import_declare_type(m, op);
   if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpUndef || import_is_replicate(op))
     return import_declare_constant(m, op);
@@ -411,7 +411,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   return import_uncovered(m, "not covered before the functions\nFix: leave out what needs it");
 }
 
-/* At the first one. */
+/* Starts reading the functions, at the first OpFunction. */
 static bool
 begin_functions(import *m)
 {
@@ -419,21 +419,21 @@ begin_functions(import *m)
   return m->stages.count == 0 || import_stages(m);
 }
 
-/* The function at m->at, which is at its end then.  In a module of several stages others than compute shaders' are passed over. */
+/* Reads the function at m->at and sets m->at to its end.  Skips functions that only other stages call. */
 static bool
 read_function(import *m)
 {
   if (!m->marks || import_is_called(m, m->words[m->at + 2]))
     return import_scan(m);
   while (m->at < m->word_count && (m->words[m->at] & 0xffffu) != SpvOpFunctionEnd)
-    m->at += m->words[m->at] >> 16; /* they are within the module: stages.c */
+    m->at += m->words[m->at] >> 16; /* stages.c has checked the word counts */
   return m->at < m->word_count || import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
 }
 
 bool
 import_declare(import *m)
 {
-  if (!list_add(m, &m->roots, sizeof(root), 1)) /* 0 is none */
+  if (!list_add(m, &m->roots, sizeof(root), 1)) /* index 0 means none */
     return false;
   uint32_t count;
   for (m->at = 5; m->at < m->word_count; m->at += count) {

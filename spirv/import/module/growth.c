@@ -1,19 +1,19 @@
-/* Bounds how much a module may grow on its way into the table.
+/* Limits how much larger than its SPIR-V a module may become.
  *
- * Each call is replaced by the function's body, and a composite by its leaves, so that a module of n words may become far larger:
- * of 17 functions that each call the next one twice the last one is in the table 65,536 times.  A module that would become larger
- * than the bound, the greater of VYRE_SPIRV_FREE_WORDS and vyre_module_growth times the module's words, is not covered.
+ * The importer replaces each call by the function's body, and each composite by its leaves.  So 17 functions that each call the
+ * next one twice produce the last one 65,536 times.  The limit is the greater of VYRE_SPIRV_FREE_WORDS and vyre_module_growth times
+ * the module's words.  A module over the limit is not supported.
  *
- * Inlining is counted over the call graph before any function is read: a function's own words, without those of debug information,
- * and those of the functions it calls, so that a module which is refused costs nothing.  Composites are counted as they are made:
- * leaves, and rows, each of which becomes at least two words of SPIR-V.
+ * Words after inlining are counted over the call graph before any function is read, so refusing a module costs nothing.  Words of
+ * debug instructions do not count.  Composites are counted as they are made: leaves, and rows, each of which becomes at least two
+ * words of SPIR-V.
  *
  * Cost: calls.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
-#define MOST_WORDS ((uint64_t)1 << 40) /* where counts stop: no sum of two of them is lost */
+#define MOST_WORDS ((uint64_t)1 << 40) /* counts saturate here, so that sums of two counts do not overflow */
 
 static uint64_t
 sum(uint64_t a, uint64_t b)
@@ -42,7 +42,7 @@ import_count_words(import *m, function *f)
   }
 }
 
-/* One line: it is the module's remark. */
+/* Fails with a message of one line, because it becomes the module's remark. */
 static bool
 too_large(import *m, uint64_t words, const char *what)
 {

@@ -1,7 +1,7 @@
-/* Reading a SPIR-V module: its header and byte order, its declarations, then one program for each compute entry point.
+/* Reads a SPIR-V module: its header and byte order, its declarations, then one program for each compute entry point.
  *
- * Limits: named in import.h, each an error that says so.  Cost: linear in the instructions after inlining; loops add the blocks
- * that they hold once for each loop around them.
+ * Limits: constants of state.h; an error names the limit.  Cost: linear in the instructions after inlining.  Loops add the blocks
+ * in them once per enclosing loop.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -28,7 +28,7 @@ import_fail(import *m, const char *format, ...)
   }
   char place[400] = "";
   for (uint32_t at = m->function; m->function && at < m->at; at += m->words[at] >> 16)
-    import_line(m, at); /* the pass over the words does not look at them */
+    import_line(m, at); /* import_scan does not read line instructions */
   if (m->where.file)
     snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->where.file), m->b.line);
   m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
@@ -36,7 +36,7 @@ import_fail(import *m, const char *format, ...)
   return false;
 }
 
-/* ---- memory: what the module lends, and then chunks that live as long as the import ---- */
+/* ---- memory: a chunk borrowed from the module, then chunks that live until the import ends ---- */
 
 #define CHUNK_BYTES 0x8000u
 
@@ -127,7 +127,7 @@ vyre_spirv_is(const void *data, size_t size)
   return magic == SpvMagicNumber || swapped(magic) == SpvMagicNumber;
 }
 
-/* The words in this machine's order: the caller's memory where it can be read as it is. */
+/* Sets `words` in the host's byte order.  Uses the caller's memory if it is aligned and has that order; otherwise copies it. */
 static bool
 take_words(import *m, const void *data, size_t size)
 {
@@ -160,7 +160,7 @@ take_words(import *m, const void *data, size_t size)
   return true;
 }
 
-/* Zeroed.  A sparse module's ids lie in reserved memory of which only the used pages cost anything. */
+/* Allocates `ids` and `notes`, zeroed.  A sparse module's ids are in reserved memory, of which only used pages are backed. */
 static bool
 make_ids(import *m)
 {
@@ -179,7 +179,7 @@ make_ids(import *m)
     }
   }
   m->notes = (id_notes *)(m->ids + m->bound);
-  m->epochs[ID_TYPE] = NONE; /* they have no value */
+  m->epochs[ID_TYPE] = NONE; /* types have no value */
   import_bound_growth(m);
   return true;
 }
@@ -231,7 +231,7 @@ program_mode(import *m, const entry *e)
   return mode;
 }
 
-/* All execution modes but the size, for the exporter; an entry point is word 0 there. */
+/* Keeps all execution modes except the size, for the exporter.  Word 1 of each, the entry point, becomes 0. */
 static void
 keep_modes(import *m, const entry *e)
 {
@@ -247,7 +247,7 @@ keep_modes(import *m, const entry *e)
   }
 }
 
-/* Component k of the constant that is BuiltIn WorkgroupSize. */
+/* Returns component k of the constant with BuiltIn WorkgroupSize, or 0 on failure. */
 static uint32_t
 size_component(import *m, uint32_t k)
 {
@@ -269,7 +269,7 @@ size_component(import *m, uint32_t k)
   return vyre_build_lane(&b, (vyre_row){import_row(m, id)}, k).id;
 }
 
-/* A side that LocalSizeId names. */
+/* Returns the row of a side that LocalSizeId names, or 0 on failure. */
 static uint32_t
 local_size(import *m, uint32_t id)
 {
@@ -281,7 +281,7 @@ local_size(import *m, uint32_t id)
   return 0;
 }
 
-/* The workgroup size: WorkgroupSize where there is one, else LocalSizeId, else LocalSize. */
+/* Appends the workgroup size: WorkgroupSize if the module has one, otherwise LocalSizeId if present, otherwise LocalSize. */
 static bool
 make_size(import *m, const entry *e)
 {
@@ -304,8 +304,8 @@ make_size(import *m, const entry *e)
   return true;
 }
 
-/* Marks: rows made of constants go before the first var or buffer, addresses and built-ins before the body.  Two rows
- * that are killed at the end mark those positions. */
+/* Begins the entry point's program.  Two rows mark insertion positions, and are killed at the end: rows of constants go before
+ * `first_decl`; addresses and built-ins go before `first_body`. */
 static void
 begin_program(import *m, const entry *e)
 {
@@ -318,7 +318,7 @@ begin_program(import *m, const entry *e)
   if (line) {
     import_line(m, line);
     vyre_row_set_place(m->module, (vyre_row){m->program}, m->b.scope, m->b.line, m->b.column);
-    import_forget_place(m); /* what is made first is of the declarations */
+    import_forget_place(m); /* the first rows belong to the declarations */
   }
   m->epochs[ID_CONSTANT] = m->epochs[ID_GLOBAL] = ++m->program_epoch;
   m->epochs[ID_LOCAL] = NONE;
@@ -359,8 +359,8 @@ begin_program(import *m, const entry *e)
   m->region = m->program;
 }
 
-/* Puts the program's workgroup buffers in the order of their variables, in which drivers lay them out: where each begins decides
- * how its accesses are made wide.  They were made as they were met, those of specialized sizes after these. */
+/* Puts the program's workgroup buffers in the order of their variables.  Drivers lay them out in that order, and a buffer's offset
+ * decides how its accesses are vectorized.  Buffers were made at their first use, those of specialized sizes last. */
 static void
 order_shared(import *m)
 {
@@ -406,7 +406,7 @@ read_entry(import *m, const entry *e)
   return !failed(m);
 }
 
-/* The programs of a module that is declared. */
+/* Makes the programs of a module whose declarations are read. */
 static void
 read_entries(void *argument)
 {
@@ -423,7 +423,7 @@ read_all(import *m, const void *data, size_t size)
 {
   if (!take_words(m, data, size) || !read_header(m))
     return;
-  vyre_module_reserve(m->module, m->word_count * 4); /* a row has some four words: sixteen times what there will be, not inlined */
+  vyre_module_reserve(m->module, m->word_count * 4); /* sixteen rows per instruction of about four words, without inlining */
   if (!make_ids(m) || !add_input(m))
     return;
   import_find_compute(m);
@@ -433,7 +433,7 @@ read_all(import *m, const void *data, size_t size)
   m->status = vyre_status_join(m->status, status);
 }
 
-/* `why`: a module that is to be kept word for word; NULL: one that is to be read. */
+/* Reads the module if `why` is NULL.  Otherwise keeps it verbatim, and `why` is the reason. */
 static vyre_status
 read_or_keep(vyre_module *module, const void *data, size_t size, const char *path, const char *why)
 {

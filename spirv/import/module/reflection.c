@@ -1,11 +1,10 @@
-/* Keeps the reflection of a module, which tools read and which does not change its meaning: decorations that are strings or that
- * name ids (user types, semantics, counter buffers), and instructions of NonSemantic sets before the functions.
+/* Keeps the reflection of a module, which tools read and which does not change its meaning.  Reflection is string decorations,
+ * decorations with ids (user types, semantics, counter buffers), and NonSemantic instructions before the functions.
  *
- * Each is appended to the list of what the input keeps, in a form without the input's ids (words.h).  An instruction that names
- * something other than variables, types, scalar constants, strings, entry points and instructions that are kept is dropped.
+ * Each instruction is appended to the input's list of kept words, in a form without the input's ids (words.h).  Its operands may be
+ * variables, types, scalar constants, strings, entry points and kept instructions.  An instruction with another operand is dropped.
  *
- * Cost: linear in the words of these instructions; a struct is searched for in the types of the module's variables, in at most
- * MOST_STEPS steps for all.
+ * Cost: linear in the words of these instructions, and at most MOST_STEPS steps to find structs in the types of variables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -16,7 +15,7 @@
 
 typedef struct reflector {
   import *m;
-  list record;    /* words of the instruction at hand */
+  list record;    /* words of the current instruction */
   uint32_t *seen; /* by id: the search that last visited the type */
   uint32_t search, steps;
   uint32_t path[256], depth;
@@ -33,7 +32,7 @@ put(reflector *r, vyre_reflected kind, const uint32_t *words, uint32_t count)
   return true;
 }
 
-/* ---- structs: the way to one from a variable ---- */
+/* ---- structs: the path to a struct from a variable ---- */
 
 /* Finds the type `wanted` in `type`, and leaves the steps to it in `path`. */
 static bool
@@ -98,7 +97,7 @@ put_constant(reflector *r, uint32_t id)
   return put(r, VYRE_REFLECTED_CONSTANT, operands, 3);
 }
 
-/* Puts the name of the entry point that is the function `id`. */
+/* Puts the name of the entry point whose function is `id`. */
 static bool
 put_entry(reflector *r, uint32_t id)
 {
@@ -121,7 +120,7 @@ put_variable(reflector *r, uint32_t id)
   return put(r, VYRE_REFLECTED_VARIABLE, &id, 1);
 }
 
-/* Puts an operand.  A struct is found from `variable`, or from the first variable that leads to it if that is 0. */
+/* Puts an operand.  A struct is found from `variable` or, if that is 0, from the first variable that contains it. */
 static bool
 put_id(reflector *r, uint32_t id, uint32_t variable)
 {
@@ -185,7 +184,7 @@ keep_instruction(reflector *r, const uint32_t *words, uint32_t count)
   return right && keep(r, SpvOpExtInst, words[2]);
 }
 
-/* Keeps a decoration of a variable or, as it is found from the variable `from`, of a struct. */
+/* Keeps a decoration of a variable, or of a struct in the variable `from`. */
 static bool
 keep_decoration(reflector *r, const uint32_t *words, uint32_t count, uint32_t from)
 {
@@ -197,7 +196,7 @@ keep_decoration(reflector *r, const uint32_t *words, uint32_t count, uint32_t fr
   return right && keep(r, op, 0);
 }
 
-/* A struct is decorated from each variable that leads to it, because some of these may be removed. */
+/* Keeps a struct's decorations once for each variable that contains it, because variables may be removed. */
 static bool
 keep_decorations(reflector *r, const uint32_t *words, uint32_t count)
 {

@@ -1,5 +1,4 @@
-/* Functions as the one pass over the words meets them: their results, their blocks, what these store to, which variables are
- * indexed by values, what they call.
+/* Scans functions in the one pass over the words: results, blocks, stores, dynamically indexed variables, calls.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -54,7 +53,7 @@ scan_note_copy(import *m, uint32_t to, uint32_t from)
   return copy != NULL;
 }
 
-/* An instruction stores through `to`, `constant` or something else; writes: to a variable that is followed. */
+/* Records a store through `to`.  Sets *writes to whether it may store to a tracked variable. */
 static bool
 scan_store(import *m, function *f, uint32_t to, uint32_t constant, bool *writes)
 {
@@ -87,7 +86,7 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
     uint32_t index = 0, unused;
     if (!t)
       return false;
-    if (import_is_opaque_type(t)) { /* a component of it, which only memory has */
+    if (import_is_opaque_type(t)) { /* a component of an opaque value, which only memory has */
       r->flags |= ROOT_DYNAMIC;
       return true;
     }
@@ -109,7 +108,7 @@ scan_parameter(import *m, function *f, const uint32_t *words)
   return (m->ids[words[2]].holds != HOLDS_POINTER || new_root(m, words[2])) && list_add_word(m, &m->params, words[2]);
 }
 
-/* An unknown instruction may do anything with a variable that it names: so that becomes memory. */
+/* Makes the variables that an unknown instruction uses memory, because it may do anything with them. */
 static bool
 scan_opaque(import *m, function *f, const uint32_t *words, uint32_t count)
 {
@@ -126,15 +125,15 @@ scan_opaque(import *m, function *f, const uint32_t *words, uint32_t count)
 }
 
 static bool
-is_terminator(uint32_t op) /* of those that extensions have */
+is_terminator(uint32_t op) /* of an extension */
 {
   return op == SpvOpTerminateInvocation || op == SpvOpIgnoreIntersectionKHR || op == SpvOpTerminateRayKHR ||
          op == SpvOpEmitMeshTasksEXT || op == IMPORT_ABORT;
 }
 
-/* How scan treats an instruction. */
+/* Kinds of instructions for the scan. */
 typedef enum scan_kind {
-  SCAN_PLAIN, /* in a block, nothing more than its result */
+  SCAN_PLAIN, /* in a block; only defines its result */
   SCAN_VARIABLE,
   SCAN_CHAIN,
   SCAN_STORE,
@@ -146,7 +145,7 @@ typedef enum scan_kind {
   SCAN_PHI,
   SCAN_MERGE,
   SCAN_END,
-  SCAN_OUTSIDE, /* from here on: may be outside of a block */
+  SCAN_OUTSIDE, /* from here on: may be outside a block */
   SCAN_PARAMETER,
   SCAN_LABEL,
   SCAN_FUNCTION,
@@ -213,7 +212,7 @@ scan_phi(import *m, function *f, const uint32_t *words)
   return list_add_word(m, &m->phis, words[2]);
 }
 
-/* Reports the error in a result of a type, after scan_function has found one. */
+/* Reports the error that scan_function has found in the result of an instruction. */
 COLD static bool
 scan_no_result(import *m, const uint32_t *words)
 {
@@ -231,7 +230,7 @@ scan_end(import *m, function *f)
   return true;
 }
 
-/* An instruction in a block that stores to a variable that is followed. */
+/* Records that the current instruction stores to a tracked variable. */
 static bool
 note_write(import *m)
 {
@@ -246,7 +245,7 @@ scan_stored(import *m, function *f, uint32_t to, uint32_t constant)
   return scan_store(m, f, to, constant, &writes) && (!writes || note_write(m));
 }
 
-/* The stored value may be all of a variable, loaded by its OpLoad. */
+/* Records a copy if the stored value is the OpLoad of a whole variable. */
 static bool
 note_loaded(import *m, uint32_t to, uint32_t value)
 {
@@ -264,7 +263,7 @@ scan_call(import *m, function *f)
   return import_needs(m, 4) && list_add_word(m, &m->calls, m->at) && note_write(m);
 }
 
-/* An instruction of a set that says nothing about the meaning. */
+/* Returns whether the OpExtInst is non-semantic, and drops it if it is not debug information. */
 static bool
 says_nothing(import *m, const uint32_t *words, uint32_t count)
 {
@@ -275,14 +274,14 @@ says_nothing(import *m, const uint32_t *words, uint32_t count)
   return true;
 }
 
-/* An instruction that is more than its result. */
+/* Scans an instruction of a kind other than SCAN_PLAIN, or outside a block. */
 static inline bool
 scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   if (kind == SCAN_EXTENDED && says_nothing(m, words, count)) {
     f->debug_words += count;
-    return true; /* wherever it is */
+    return true; /* allowed anywhere */
   }
   if (kind < SCAN_OUTSIDE) {
     if (!f->open)
@@ -305,7 +304,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
     return true;
   case SCAN_COPY_MEMORY:
     return import_needs(m, 3) && scan_note_copy(m, words[1], words[2]) && scan_stored(m, f, words[1], 0);
-  case SCAN_EXTENDED: /* Modf and Frexp with a pointer */
+  case SCAN_EXTENDED: /* Modf and Frexp store through a pointer */
     return count < 7 || (words[4] != GLSLstd450Modf && words[4] != GLSLstd450Frexp) || scan_stored(m, f, words[6], 0);
   case SCAN_CALL:
     return scan_call(m, f);
@@ -337,7 +336,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
   return import_fail(m, "a function inside of a function");
 }
 
-/* The function's instructions, from m->at to its end.  Most are a result, its type and nothing more. */
+/* Scans the function's instructions from m->at to its end.  The fast path is an instruction that only defines its result. */
 static bool
 scan_function(import *m, function *f)
 {

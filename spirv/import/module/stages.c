@@ -1,15 +1,19 @@
-/* Entry points of other stages than compute: they are not read, but kept word for word, with what they need.
+/* Keeps the entry points of other stages than compute verbatim, with everything that they need.
  *
- * A module may hold shaders of all stages.  Only the functions that compute entry points call are read.  What the other
- * entry points need is found by marking ids: the functions that their entry points reach, and the declarations that those name.
- * These instructions go to the input's list of what is kept, in the module's order, after its strings and sources; the exporter
- * writes them again with new ids.
+ * A module may hold shaders of all stages.  Only the functions that compute entry points call are read.  The instructions that the
+ * other entry points need are found by marking ids: the functions that they reach, and the declarations that these use.  The marked
+ * instructions are appended to the input's list of kept words, in the module's order, after its strings and sources.  The exporter
+ * writes them with new ids.
  *
- * Cost: the words of the module, once for each function on the longest chain of calls and each declaration that is used before it
- * is made.
+ * Cost: the words of the module, once for each function on the longest chain of calls and each declaration that is used before its
+ * definition.
  *
- * Limits, where the module goes out word for word: a function that is an entry point of both kinds, a workgroup size that
- * mesh shaders share, decoration groups, switches where integers may have 64 bits, and what the grammar lacks.
+ * A module stays verbatim if it has
+ *   - a function that is an entry point of a compute shader and of another stage,
+ *   - a workgroup size that mesh shaders share,
+ *   - decoration groups,
+ *   - switches, if it may have 64-bit integers, or
+ *   - instructions that the grammar lacks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -17,11 +21,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CALLED = 1, NEEDED = 2, THERE = 4 }; /* by a compute entry point; by another; what is kept defines it */
+/* used by a compute entry point; used by another entry point; defined by a kept instruction */
+enum { CALLED = 1, NEEDED = 2, THERE = 4 };
 
 typedef struct body {
-  uint32_t start, end; /* first word of OpFunction; after OpFunctionEnd */
-  uint8_t walked;      /* its words are marked, for CALLED, NEEDED */
+  uint32_t start, end; /* first word of OpFunction; first word after OpFunctionEnd */
+  uint8_t walked;      /* CALLED and NEEDED bits with which its words are marked */
 } body;
 
 typedef struct declaration {
@@ -95,7 +100,7 @@ declares_wide(import *m)
   return false;
 }
 
-/* All ids of the instruction at m->at. */
+/* Marks all ids of the instruction at m->at. */
 static bool
 mark_ids(stages *s)
 {
@@ -145,7 +150,7 @@ reach(stages *s, uint8_t bit)
   return true;
 }
 
-/* Whether an instruction before the functions belongs to a marked id. */
+/* Returns whether an instruction before the functions belongs to a marked id. */
 static bool
 is_needed(const import *m, uint32_t at)
 {
@@ -155,7 +160,7 @@ is_needed(const import *m, uint32_t at)
   switch (op) {
   case SpvOpEntryPoint:
     return words[1] != SpvExecutionModelGLCompute;
-  case SpvOpString: /* all are kept anyway */
+  case SpvOpString: /* all strings are kept */
   case SpvOpCapability:
   case SpvOpMemoryModel:
   case SpvOpSource:
@@ -178,7 +183,7 @@ is_needed(const import *m, uint32_t at)
   return id < m->bound && (m->marks[id] & NEEDED);
 }
 
-/* Backwards, because declarations come before their uses; but pointers may be used before. */
+/* Walks backwards, because most declarations precede their uses; pointers may be used before. */
 static bool
 mark_declarations(stages *s)
 {
@@ -227,7 +232,7 @@ is_function(const stages *s, uint32_t id)
   return false;
 }
 
-/* Names the kept entry points, for a remark; and checks that shared functions can be kept. */
+/* Names the kept entry points in the remark, and checks that shared functions can be kept. */
 static bool
 name_entries(const stages *s)
 {
@@ -243,7 +248,7 @@ name_entries(const stages *s)
     if (!is_function(s, words[2]))
       return import_fail(m, "id %u is no function", words[2]);
   }
-  for (uint32_t i = 0; i < m->entries.count; i++) { /* another stage's debug instruction may name one, too */
+  for (uint32_t i = 0; i < m->entries.count; i++) { /* debug instructions of another stage may also use a compute entry point */
     const entry *e = AT(entry, m->entries, i);
     m->at = e->word;
     if (m->marks[e->function] & NEEDED)
@@ -255,7 +260,7 @@ name_entries(const stages *s)
   return true;
 }
 
-/* Appends whole instructions to what is kept. */
+/* Appends whole instructions to the kept words. */
 static void
 keep_words(import *m, uint32_t start, uint32_t end)
 {
@@ -263,7 +268,7 @@ keep_words(import *m, uint32_t start, uint32_t end)
   for (uint32_t at = start; at < end; at += m->words[at] >> 16) {
     const uint32_t shape = vyre_words_shape(m->words[at] & 0xffffu);
     if (shape)
-      m->marks[m->words[at + (shape == 3 ? 2 : 1)]] |= THERE; /* all have been in mark_ids */
+      m->marks[m->words[at + (shape == 3 ? 2 : 1)]] |= THERE; /* mark_ids has checked the ids */
   }
 }
 
@@ -283,7 +288,7 @@ keep(const stages *s)
     if (b->walked & NEEDED)
       keep_words(m, b->start, b->end);
   }
-  for (uint32_t id = 1; id < m->bound; id++) /* debug information may name anything */
+  for (uint32_t id = 1; id < m->bound; id++) /* debug instructions may use any id */
     if ((m->marks[id] & (NEEDED | THERE)) == NEEDED)
       return import_uncovered(m, "id %u, which another stage than compute names, is of a compute shader, which is not covered", id);
   return true;

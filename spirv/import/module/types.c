@@ -1,7 +1,7 @@
-/* SPIR-V's types: what values of them are made of, and the types of memory that they become.
+/* SPIR-V types: the leaves of their values, and their types in memory.
  *
- * Limits: bool, integers of 8, 16, 32 and 64 bits, floats of 16, 32 and 64; others are errors at their declaration.  Types nest 255
- * deep, as SPIR-V says.
+ * Limits: bool, integers of 8, 16, 32 and 64 bits, floats of 16, 32 and 64 bits; other types fail at their declaration.  Types nest
+ * at most 255 deep, as in SPIR-V.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -35,7 +35,7 @@ import_large_type(import *m, spv_type *t, uint32_t id)
   return t;
 }
 
-/* The type's parts. */
+/* Returns the type `id` as a part of `t`, and adds its properties to `t`. */
 static spv_type *
 component(import *m, uint32_t id, spv_type *t)
 {
@@ -73,7 +73,7 @@ number_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   if (!import_needs(m, op == SpvOpTypeInt ? 4 : 3))
     return false;
   if (op == SpvOpTypeFloat && words[0] >> 16 > 3)
-    return import_opaque_type(m, t); /* an encoding of its own */
+    return import_opaque_type(m, t); /* another encoding than IEEE 754 */
   for (vyre_kind kind = VYRE_I8; kind < VYRE_KIND__COUNT; kind++) {
     bool is_float = vyre_kind_is_float(kind);
     if (!vyre_kind_is_scalar(kind) || vyre_kind_bits(kind) != words[2] || is_float != (op == SpvOpTypeFloat) ||
@@ -237,7 +237,7 @@ function_type(import *m, const uint32_t *words, uint32_t count, spv_type *t)
   return true;
 }
 
-/* How a value of the type is kept. */
+/* Returns how values of the type are kept. */
 static id_holds
 kept_as(const spv_type *t)
 {
@@ -251,7 +251,7 @@ import_declare_type(import *m, uint32_t op)
   uint32_t count = words[0] >> 16;
   if (!import_needs(m, 2))
     return false;
-  if (words[1] == 0 || words[1] >= m->bound) /* its decorations are looked at before it is defined */
+  if (words[1] == 0 || words[1] >= m->bound) /* its decorations are read before it is defined */
     return import_fail(m, "id %u is outside of the bound %u", words[1], m->bound);
   spv_type *t = import_memory_of(m, sizeof(spv_type));
   bool ok;
@@ -377,7 +377,7 @@ import_leaf_id(import *m, uint32_t id, uint32_t k)
     }
     if (t->form != FORM_STRUCT || t->count == 0)
       return 0;
-    /* the last member that begins at or before it and has leaves */
+    /* the last member that begins at or before leaf k and has leaves */
     uint32_t low = 0, high = t->count;
     while (high - low > 1) {
       uint32_t middle = (low + high) / 2;
@@ -405,7 +405,7 @@ import_same_leaves(import *m, uint32_t a, uint32_t b)
   return true;
 }
 
-/* Types have sizes of 32 bits; no device has the memory that larger ones need. */
+/* Checks the size: type sizes have 32 bits, and no device has the memory for larger types. */
 static bool
 fits(import *m, uint64_t bytes)
 {
@@ -418,7 +418,7 @@ make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
   vyre_type_id element = import_make_type(m, t->element, stride, row_major);
   if (!element)
     return 0;
-  /* spirv-val lets this through where a matrix stride makes it so */
+  /* spirv-val accepts this if a matrix stride causes it */
   if (t->stride && import_type(m, t->element)->sized && vyre_type_extent(m->module, element) > t->stride) {
     import_uncovered(m, "an array of stride %u whose elements of %u bytes overlap is not covered", t->stride,
                      vyre_type_extent(m->module, element));
@@ -449,7 +449,7 @@ name_string(import *m, uint32_t at, uint32_t skip)
   return text && length ? vyre_string_intern(m->module, text, length) : 0;
 }
 
-/* Whether another struct than `id` is called so. */
+/* Returns whether a struct other than `id` has the name. */
 static bool
 is_called(const import *m, uint32_t id, const char *name, size_t length)
 {
@@ -463,7 +463,7 @@ is_called(const import *m, uint32_t id, const char *name, size_t length)
   return false;
 }
 
-/* A struct that is referred to by name has a unique one. */
+/* Returns a unique name if pointers refer to the struct by name. */
 vyre_string
 import_struct_name(import *m, uint32_t id)
 {
@@ -479,7 +479,7 @@ import_struct_name(import *m, uint32_t id)
   }
 }
 
-/* The bytes of the largest scalar in it: offsets are multiples of that under any layout. */
+/* Returns the size in bytes of the largest scalar in the type.  Offsets are multiples of it in any layout. */
 static uint32_t
 grain_of(const import *m, vyre_type_id type)
 {
@@ -488,7 +488,7 @@ grain_of(const import *m, vyre_type_id type)
   const vyre_type_info info = vyre_type_get(m->module, type);
   uint32_t most = 1;
   if (info.form == VYRE_FORM_WORDS)
-    return 8; /* a pointer's */
+    return 8; /* the size of a pointer */
   if (info.form != VYRE_FORM_STRUCT)
     return grain_of(m, info.element);
   for (uint32_t k = 0; k < info.count; k++) {
@@ -498,7 +498,8 @@ grain_of(const import *m, vyre_type_id type)
   return most;
 }
 
-/* Layouts that no rule allows: spirv-val does not look at what only pointers lead to.  `end`: of what members take so far. */
+/* Checks the layout of a member, because spirv-val does not check structs that only pointers lead to.  *end is the size of all
+ * members so far. */
 static bool
 member_is_laid_out(import *m, uint32_t id, const vyre_member *member, const vyre_member *next, uint64_t *end)
 {
@@ -529,7 +530,8 @@ make_struct(import *m, uint32_t id, const spv_type *t)
   vyre_type_id made = 1;
   for (uint32_t k = 0; k < t->count && made; k++) {
     spv_member mb = *AT(spv_member, m->members, t->members + k);
-    if (m->ids[mb.type].flags & (ID_BLOCK | ID_BUFFER_BLOCK)) { /* what holds a buffer becomes a Block, which holds none */
+    /* the outer struct would become a Block, which cannot contain another */
+    if (m->ids[mb.type].flags & (ID_BLOCK | ID_BUFFER_BLOCK)) {
       import_uncovered(m, "struct %u with a Block in it is not covered in memory", id);
       return 0;
     }
@@ -555,8 +557,8 @@ import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major)
   spv_type *found = import_type(m, id);
   if (!found)
     return 0;
-  spv_type t = *found;                                 /* types do not move after the declarations, but this says so */
-  bool plain = t.form == FORM_STRUCT || !t.has_matrix; /* the member that it is in changes nothing */
+  spv_type t = *found;                                 /* a copy, because `found` could move */
+  bool plain = t.form == FORM_STRUCT || !t.has_matrix; /* the layout does not depend on the member that has the type */
   if (plain && t.made && t.epoch == m->program_epoch)
     return t.made;
   vyre_type_id made;

@@ -1,16 +1,15 @@
-/* Modules that are not covered, word for word.
+/* Keeps modules that are not supported.
  *
- * A module that the importer cannot convert is kept whole: each compute entry point becomes a program of one `verbatim` row, which
- * the exporter writes as it is; without one, each entry point of any stage does; without any, as in a library,
- * the module itself does.  Nothing of it is optimized, and the input carries the reason as a remark.  Only that the instructions
- * are within the module is checked, not whether it is valid otherwise.
+ * Each compute entry point becomes a program of one `verbatim` row, which the exporter writes unchanged.  Without compute entry
+ * points, each entry point of any stage does; without any entry point, as in a library, the module itself does.  Such programs are
+ * not optimized, and the input's remark has the reason.  The only check is that all instructions are within the module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
 #include <string.h>
 
-/* Whether all instructions are within the module, so that they may be walked. */
+/* Returns whether all instructions end within the module, so that they can be walked. */
 static bool
 is_whole(const import *m)
 {
@@ -23,7 +22,8 @@ is_whole(const import *m)
   return true;
 }
 
-/* The first instruction of that opcode and operand; 0: there is none, before one of no words. */
+/* Returns the word of the first instruction with that opcode and that operand, or 0 if there is none before an instruction of no
+ * words. */
 static uint32_t
 find(const import *m, uint32_t opcode, uint32_t operand, uint32_t index)
 {
@@ -33,7 +33,7 @@ find(const import *m, uint32_t opcode, uint32_t operand, uint32_t index)
   return 0;
 }
 
-/* The value, or default, of an integer constant; 1 where it is computed. */
+/* Returns the value, or default value, of an integer constant, or 1 if it is computed. */
 static uint32_t
 constant_of(const import *m, uint32_t id)
 {
@@ -45,7 +45,7 @@ constant_of(const import *m, uint32_t id)
   return 1;
 }
 
-/* The workgroup size, if it is known without specialization. */
+/* Finds the workgroup size, ignoring specialization. */
 static void
 find_size(const import *m, uint32_t entry_id, uint32_t out[3])
 {
@@ -70,8 +70,8 @@ find_size(const import *m, uint32_t entry_id, uint32_t out[3])
   }
 }
 
-/* Of the entry point at that word, or of the module where it is 0.  Decorations are a list of (number, count, words): this one has
- * the module's. */
+/* Makes a program for the entry point at word `at`, or for the module if `at` is 0.  `words` is a list of (number, count, words)
+ * with the module as its one decoration. */
 static void
 make_program(import *m, uint32_t at, const uint32_t *words)
 {
@@ -90,7 +90,7 @@ make_program(import *m, uint32_t at, const uint32_t *words)
   vyre_row_set_decorations(m->module, row, words, m->word_count + 2);
 }
 
-/* A program for each entry point of compute, or of any stage.  How many. */
+/* Makes a program for each compute entry point, or for each entry point of any stage.  Returns the number of programs. */
 static uint32_t
 make_programs(import *m, bool compute, const uint32_t *words)
 {
@@ -119,7 +119,7 @@ import_find_compute(import *m)
       return;
     if (op == SpvOpEntryPoint && first == 0)
       first = m->at;
-    if (op >= SpvOpTypeVoid && op <= SpvOpFunction) /* entry points come before all declarations */
+    if (op >= SpvOpTypeVoid && op <= SpvOpFunction) /* entry points precede all declarations */
       break;
   }
   m->at = first ? first : find(m, SpvOpCapability, SpvCapabilityLinkage, 1);
@@ -140,7 +140,7 @@ import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type)
     next = m->view->next[row];
     vyre_row_kill(m->module, (vyre_row){row});
   }
-  vyre_type_forget(m->module, first_type); /* their lengths may be rows of those programs */
+  vyre_type_forget(m->module, first_type); /* array lengths may be rows of those programs */
   size_t bytes = ((size_t)m->word_count + 2) * sizeof(uint32_t);
   uint32_t *words = m->allocator->resize(m->allocator->user, NULL, 0, bytes);
   if (!words) {
