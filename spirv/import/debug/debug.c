@@ -1,8 +1,8 @@
-/* Source lines, and the functions and blocks that they are in: OpLine, and NonSemantic.Shader.DebugInfo.100.
+/* Source lines, and the functions and blocks that contain them: OpLine, and NonSemantic.Shader.DebugInfo.100.
  *
- * The set's instructions before the functions say nothing to the optimizer: the input keeps them as they are (words.h), if all that
- * they name is there before them; what does not fit is left out, and so is what names it.  A scope of the table names one of them.
- * What is inlined has the call's place around its own.
+ * Debug instructions before the functions do not affect optimization.  The input keeps them as words (words.h) if all of their
+ * operands precede them.  Other debug instructions are dropped, and so are their users.  A scope of the table refers to one of the
+ * kept instructions.  Inlined rows have the call's position around their own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -16,7 +16,7 @@ import_says_nothing(const import *m, const uint32_t *words)
          m->ids[words[3]].value >= 2;
 }
 
-/* An instruction of the set with so many words at least; UINT32_MAX: another. */
+/* Returns the number of an instruction of the set with at least `count` words, or UINT32_MAX. */
 static uint32_t
 number_of(const import *m, const uint32_t *words)
 {
@@ -29,9 +29,9 @@ import_is_debug(const import *m, const uint32_t *words, uint32_t instruction, ui
   return words[0] >> 16 >= count && number_of(m, words) == instruction;
 }
 
-/* ---- what is kept ---- */
+/* ---- kept instructions ---- */
 
-/* An operand as it is kept.  False: it is none of that kind. */
+/* Gets the form in which an operand is kept.  Returns false if the operand is not of that kind. */
 static bool
 keep_operand(const import *m, char kind, uint32_t id, uint32_t *out)
 {
@@ -81,7 +81,7 @@ keep(import *m, const uint32_t *words, uint32_t operands)
   return true;
 }
 
-/* Whether it is of a variable that rows may have, which private ones and built-ins are not. */
+/* Returns whether the variable may become a buffer row.  Private variables and built-ins do not. */
 static bool
 is_of_memory(const import *m, const uint32_t *words, uint32_t count)
 {
@@ -95,7 +95,7 @@ import_keep_debug(import *m, const uint32_t *words, uint32_t count)
 {
   const uint32_t number = number_of(m, words);
   if (number == UINT32_MAX || (number >= VYRE_DEBUG_INLINED_AT && number <= VYRE_DEBUG_EXPRESSION && number != VYRE_DEBUG_LOCAL))
-    return; /* scopes are made of them, and values */
+    return; /* they are used by scopes and values */
   if (number == VYRE_DEBUG_GLOBAL && !is_of_memory(m, words, count))
     import_drop(m, "private variables and built-ins of " VYRE_DEBUG_SET);
   else if (keep(m, words, count - 5))
@@ -104,7 +104,7 @@ import_keep_debug(import *m, const uint32_t *words, uint32_t count)
     import_drop(m, "some of " VYRE_DEBUG_SET);
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 static bool
 is_scope(const import *m, uint32_t id)
@@ -113,7 +113,7 @@ is_scope(const import *m, uint32_t id)
   return number != UINT32_MAX && vyre_words_debug_parent(number) != 0;
 }
 
-/* Rows made from here on are there. */
+/* Sets the position of the rows that are made from here on. */
 static void
 set_place(import *m, uint32_t line, uint32_t column)
 {
@@ -139,7 +139,7 @@ import_enter_call(import *m)
   } else {
     m->around = (vyre_scope_info){0};
   }
-  m->where.entity = m->where.caller = 0; /* of its next line */
+  m->where.entity = m->where.caller = 0; /* of the next line */
   return place;
 }
 
@@ -153,7 +153,7 @@ import_leave_call(import *m, const import_place *place)
   m->b.column = place->column;
 }
 
-/* What a scope is inlined into by the input itself, from `id`, a DebugInlinedAt, on: around all of that is the call at hand. */
+/* Returns the scope into which the input has inlined code, from the DebugInlinedAt `id` on.  The current call surrounds it. */
 static vyre_scope_info
 inlined_at(import *m, uint32_t id)
 {
@@ -161,12 +161,12 @@ inlined_at(import *m, uint32_t id)
   for (uint32_t def = m->word_count; id && id < m->bound && count < VYRE_SCOPE_DEPTH; count++) {
     const uint32_t at = m->ids[id].kind == ID_GROUP ? m->ids[id].def : 0, *words = m->words + at;
     if (!at || at >= def || !import_is_debug(m, words, VYRE_DEBUG_INLINED_AT, 7) || !is_scope(m, words[6]))
-      break; /* each is before what names it, so there is no circle */
+      break; /* operands precede their users, so there is no cycle */
     chain[count] = def = at;
     id = words[0] >> 16 > 7 ? words[7] : 0;
   }
   vyre_scope_info around = {0};
-  if (count < VYRE_SCOPE_DEPTH) /* else there is no room for more around it */
+  if (count < VYRE_SCOPE_DEPTH) /* otherwise there is no room for the surrounding scopes */
     around = m->around;
   while (count-- > 0) {
     const uint32_t *words = m->words + chain[count];

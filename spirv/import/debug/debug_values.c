@@ -1,17 +1,16 @@
-/* Variables of the source: which rows are their values (DebugDeclare, DebugValue of NonSemantic.Shader.DebugInfo.100).
+/* Source variables: marks the rows that are their values (DebugDeclare, DebugValue of NonSemantic.Shader.DebugInfo.100).
  *
- * There are no variables among the rows, so a row says itself what it is the value of (vyre_scope_info), and takes that along where
- * passes move it.  A debugger is to see no value that is not the variable's.  So, of a variable that is given
+ * The table has no rows for source variables.  Instead, a row's scope lists the variables whose value the row is (vyre_scope_info),
+ * and passes that move the row keep it.  A debugger must never show a wrong value, so a variable
  *
- *   one value    that value's row is it, wherever it is; but in a loop not where the variable has the one of the iteration before;
- *   several      each has a row of its own, made for it in the region that gives it; or, of a literal or an older value, a
- *                `set` right after, before paths part or where they meet.  Else nothing is told of the variable.
+ *  that gets one value: is the row of that value everywhere, except in a loop that may show the value of the iteration before;
+ *  that gets several values: has a row for each, made for the value in the region that assigns it.  A literal or an older value
+ * needs a `set` just after it, before a branch or at a join.
  *
- * An optimizer may take out such a row, or move it to where it is executed at other times: the exporter finds out by what
- * vyre_scope says of a value, and tells all or nothing.
+ * Other variables have no values for the debugger.  A pass may remove such a row, or move it to where it runs at other times.  The
+ * exporter compares the rows with the scopes, and then shows all values of the variable or none.
  *
- * Cost: linear in the leaves of the variables, and in the values that they are given; for each of several in how deep in control it
- * is.
+ * Cost: linear in the leaves of the variables and in their values, times the nesting depth of variables with several values.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -19,8 +18,8 @@
 #include "vyre/view.h"
 
 enum {
-  MOST_UNSET = 8, /* values before the last that may still wait for a `set` */
-  MOST_NEXT = 64, /* instructions between a value's and the DebugValue that follows it */
+  MOST_UNSET = 8, /* most values before the last that may still wait for a `set` */
+  MOST_NEXT = 64, /* most instructions between a value and its DebugValue */
 };
 
 static debug_variable *
@@ -35,7 +34,7 @@ value_at(const import *m, uint32_t index)
   return AT(debug_value, m->debug_values, index);
 }
 
-/* Its index, where it is known in this program; NONE. */
+/* Returns the variable's index in the current program, or NONE. */
 static uint32_t
 find(const import *m, vyre_scope scope)
 {
@@ -43,7 +42,7 @@ find(const import *m, vyre_scope scope)
   return place < m->debug_variables.count && variable_at(m, place)->scope == scope ? place : NONE;
 }
 
-/* A new one; NONE: no memory, or no scope. */
+/* Adds a variable.  Returns its index, or NONE if there is no memory or no scope. */
 static uint32_t
 add(import *m, vyre_scope scope)
 {
@@ -63,7 +62,7 @@ add(import *m, vyre_scope scope)
   return index;
 }
 
-/* ---- values that it is given ---- */
+/* ---- assigned values ---- */
 
 static bool
 is_literal(const import *m, uint32_t row)
@@ -72,7 +71,7 @@ is_literal(const import *m, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_spec;
 }
 
-/* Whether it may be at the program's start, wherever it is asked for: a literal, a built-in, or what is made of such alone. */
+/* Returns whether the row may be at the program's start: a literal, a built-in, or a row of such operands only. */
 static bool
 is_of_start(const import *m, uint32_t row, uint32_t depth)
 {
@@ -85,7 +84,8 @@ is_of_start(const import *m, uint32_t row, uint32_t depth)
   return all;
 }
 
-/* `made`: the row was made for it, as far as the caller knows; `enters`: the variable's scope is entered. */
+/* Records a value of the variable.  `made`: the caller knows that the row was made for the value; `enters`: the variable's scope
+ * begins. */
 static void
 give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
 {
@@ -111,7 +111,7 @@ give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
   v->after = m->view->rows;
 }
 
-/* Whether since the row was made neither the variable nor another one was given a value, and no branch was left or come to. */
+/* Returns whether no variable got a value and no branch began or ended since the row was made. */
 static bool
 is_new(const import *m, uint32_t variable, uint32_t row)
 {
@@ -124,7 +124,7 @@ import_debug_write(import *m, uint32_t variable, uint32_t row)
   give(m, variable, row, is_new(m, variable, row), false);
 }
 
-/* Whether no row that does something was made from `from` to `end`, where the set is put; so it is in the same region, too. */
+/* Returns whether the rows from `from` to `end`, where the set is inserted, have no effect.  Then they are also in one region. */
 static bool
 is_at_once(const import *m, uint32_t from, uint32_t end)
 {
@@ -156,9 +156,9 @@ import_debug_set(import *m, uint32_t variable, uint32_t set, uint32_t row, uint3
     *s = (set_row){set, variable};
 }
 
-/* ---- what the input says ---- */
+/* ---- debug instructions ---- */
 
-/* The variable `id` in the instance at hand; 0: it was not kept. */
+/* Returns the scope of the variable `id` in the current instance, or 0 if it was not kept. */
 static vyre_scope
 scope_of(import *m, uint32_t id)
 {
@@ -175,7 +175,8 @@ part_of(import *m, vyre_scope variable, uint32_t k)
   return variable ? vyre_scope_intern(m->module, &(vyre_scope_info){.variable = variable, .index = 1 + k}) : 0;
 }
 
-/* Whether the expression is the value itself, and the operands after it are parts, which `scope` is made to lead to. */
+/* Returns whether the expression is the value itself.  Then *scope becomes the part of the variable that the indices after it
+ * select. */
 static bool
 is_plain(import *m, const uint32_t *words, vyre_scope *scope)
 {
@@ -194,9 +195,9 @@ is_plain(import *m, const uint32_t *words, vyre_scope *scope)
 typedef struct walk {
   vyre_scope place;
   uint32_t line;
-  const uint32_t *rows; /* of a DebugValue: the leaves' rows; NULL: the leaves are locals */
-  bool is_next;         /* it follows the instruction that made them */
-  uint32_t leaf;        /* the next one */
+  const uint32_t *rows; /* DebugValue: rows of the leaves; NULL if the leaves are locals */
+  bool is_next;         /* the DebugValue follows the instruction that made the rows */
+  uint32_t leaf;        /* the next leaf */
 } walk;
 
 static void
@@ -210,7 +211,7 @@ take_leaf(import *m, walk *w, vyre_scope scope)
            false);
     return;
   }
-  if (known != NONE) /* two variables are it, of copies of its function */
+  if (known != NONE) /* two copies of the function declare it */
     variable_at(m, known)->lost = true;
   if (AT(leaf, m->locals, at)->debug || VYRE_TYPE_KIND(AT(leaf, m->locals, at)->type) == VYRE_OPAQUE || known != NONE)
     return;
@@ -255,14 +256,14 @@ walk_leaves(import *m, walk *w, uint32_t type, vyre_scope scope)
   }
 }
 
-/* What is left out is told once. */
+/* Reports the dropped debug instruction, once. */
 static void
 leave_out(import *m)
 {
   import_drop(m, "some values of variables of functions of " VYRE_DEBUG_SET);
 }
 
-/* The pointer that a variable, or a parameter, is; NULL: none, or one into something. */
+/* Returns the pointer of a variable or parameter, or NULL if the id is another value or points into a variable. */
 static const pointer *
 whole_pointer(const import *m, uint32_t id)
 {
@@ -289,7 +290,7 @@ import_debug_declare(import *m, const uint32_t *words)
   place.entity = vyre_words_debug_parent(import_kept_number(m, parent)) ? parent : 0;
   uint32_t line = 0;
   if (!import_literal(m, declared[5 + VYRE_DEBUG_LOCAL_LINE], &line) || line == 0)
-    line = 1; /* a place without a line is none */
+    line = 1; /* a position without a line means no position */
   if (p->base == BASE_LEAVES) {
     walk w = {.place = vyre_scope_intern(m->module, &place), .line = line, .leaf = p->first};
     walk_leaves(m, &w, p->type, scope);
@@ -308,8 +309,8 @@ import_debug_declare(import *m, const uint32_t *words)
   v->at = at;
 }
 
-/* Whether nothing but phis and what debug information says stands between that instruction, which makes a row, and the one at hand.
- */
+/* Returns whether only phis and debug instructions are between the instruction at word `def`, which makes a row, and the current
+ * one. */
 static bool
 follows(const import *m, uint32_t def)
 {
@@ -348,7 +349,7 @@ import_debug_value(import *m, const uint32_t *words)
   m->stored = m->view->rows;
 }
 
-/* ---- at the end: rows say what they are ---- */
+/* ---- at the end: marking rows ---- */
 
 static bool
 has_line(const import *m, uint32_t row)
@@ -358,21 +359,21 @@ has_line(const import *m, uint32_t row)
   return row && row < rows && lines[row] != 0;
 }
 
-/* Whether the row has a place to say it in, or gets the variable's: a built-in, say. */
+/* Returns whether the row has a position to add the value to, or may get the variable's position, as built-ins do. */
 static bool
 has_place(const import *m, const debug_variable *v, uint32_t row)
 {
   return v->place || has_line(m, row);
 }
 
-/* Counts the rows that are values of the variable; false: one of its values would be told by none. */
+/* Counts the rows that are values of the variable.  Returns false if one of its values has no row. */
 static bool
 may_tell(import *m, debug_variable *v)
 {
   const bool has_var = v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->gets != 0;
   const debug_value *last = v->last != NONE ? value_at(m, v->last) : NULL;
   v->rows = v->sets = 0;
-  const bool comes_around = has_var && last && last->in_loop; /* it may be asked for before it is given anew */
+  const bool comes_around = has_var && last && last->in_loop; /* a new iteration may read it before it gets a new value */
   if (v->writes == 1 && last->kind != DEBUG_OWN && last->with_row && !comes_around && has_place(m, v, last->row) &&
       !is_literal(m, last->row))
     value_at(m, v->last)->kind = DEBUG_OWN;
@@ -385,7 +386,7 @@ may_tell(import *m, debug_variable *v)
   return !v->lost;
 }
 
-/* Whether the `set` tells something: it is of a value that nothing else tells. */
+/* Returns whether the `set` is a value that no row has. */
 static bool
 tells(import *m, const set_row *s)
 {
@@ -393,7 +394,7 @@ tells(import *m, const set_row *s)
   return !v->lost && (v->writes > 1 || value_at(m, v->last)->kind == DEBUG_SET);
 }
 
-/* Lanes that are carried will have one each. */
+/* Returns the number of `set` rows that replace one of the variable: one per lane if its lanes are split. */
 static uint32_t
 sets_for_one(const import *m, const debug_variable *v)
 {
@@ -401,7 +402,7 @@ sets_for_one(const import *m, const debug_variable *v)
   return l && l->carried ? VYRE_TYPE_LANES(l->type) : 1;
 }
 
-/* What the exporter finds again in a row that stayed where it was: 0, 0, if it may be anywhere. */
+/* The position of a row, by which the exporter recognizes that the row did not move; 0, 0 if it may be anywhere. */
 typedef struct standing {
   uint32_t order, depth;
 } standing;
@@ -418,14 +419,14 @@ static standing
 standing_of(const import *m, const debug_variable *v, uint32_t row)
 {
   standing s = {0, 0};
-  if (v->writes < 2 && !is_in_loop(m, row)) /* in a loop even one value is another one each time around */
+  if (v->writes < 2 && !is_in_loop(m, row)) /* in a loop, even a single value differs in each iteration */
     return s;
   s.order = *AT(uint32_t, m->debug_order, row);
   s.depth = 1 + vyre_row_depth(m->view, row);
   return s;
 }
 
-/* The row is a value of the variable, one of `count`. */
+/* Marks the row as a value of the variable, which has `count` values. */
 static void
 set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable, uint32_t count, standing at)
 {
@@ -438,7 +439,7 @@ set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable,
   uint32_t known = 0;
   for (vyre_scope other = info.values; other; other = vyre_scope_get(m->module, other).values)
     known++;
-  if (known >= VYRE_SCOPE_VALUES) /* then the variable lacks one, and nothing is told of it */
+  if (known >= VYRE_SCOPE_VALUES) /* the variable then lacks a value, so none of its values are shown */
     return;
   info.values = vyre_scope_intern(
       m->module,
@@ -448,7 +449,7 @@ set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable,
     vyre_row_set_place(m->module, (vyre_row){row}, with, line, column);
 }
 
-/* By row: how many are before it in the program; by buffer, how many rows write to it. */
+/* Counts, by row, the rows before it in the program, and, by buffer, the rows that write to it. */
 static void
 find_order(import *m)
 {
@@ -507,7 +508,7 @@ import_debug_lane_var(import *m, uint32_t variable, uint32_t var, uint32_t lane)
     set_value(m, var, v, part_of(m, v->scope, lane), v->rows + v->sets, (standing){0, 0});
 }
 
-/* The lanes' sets come in the place of one that tells a value, so they do. */
+/* The sets of the lanes replace the set, so they get its position. */
 void
 import_debug_lane_set(import *m, uint32_t variable, uint32_t set, uint32_t lane_set, uint32_t lane)
 {

@@ -1,9 +1,9 @@
-/* Atomics: on a scalar of a buffer, with a scope and semantics that are constants.
+/* Atomics on a scalar of a buffer.  The scope and the semantics must be constants.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
-/* The op of an instruction; 0: it is not covered. */
+/* Returns the op of the instruction, or 0 if it is not supported. */
 static vyre_opcode
 atomic_of(uint32_t instruction)
 {
@@ -37,7 +37,7 @@ import_atomic(import *m, uint32_t op, const uint32_t *words)
     return import_uncovered(m, "not covered");
   const bool compares = op == SpvOpAtomicCompareExchange, stores = op == SpvOpAtomicStore;
   const bool counts = op == SpvOpAtomicIIncrement || op == SpvOpAtomicIDecrement;
-  const uint32_t *args = words + (stores ? 1 : 3); /* pointer, scope, semantics and the rest */
+  const uint32_t *args = words + (stores ? 1 : 3); /* pointer, scope, semantics and the other operands */
   const uint32_t values = op == SpvOpAtomicLoad || counts ? 0 : compares ? 3 : 1;
   uint32_t scope, semantics;
   if (!import_needs(m, (stores ? 4 : 6) + values))

@@ -1,20 +1,22 @@
 /* Function variables as values.
  *
- * Each scalar or vector of a variable that only constants index is a leaf, and each OpPhi too: an edge into its block stores to it,
- * the block reads it.  A leaf has a current row while that is known; it is written to a `var` only where paths meet:
+ * Each scalar or vector of a variable with only constant indices is a leaf, and so is each OpPhi: the edges into its block store to
+ * it, and the block reads it.  A leaf has a current row while its value is known.  It is written to a `var` only where control flow
+ * merges:
  *
- *   - what a construct changed on some path to its end is set on each such path, or before the construct where a path did not
- * change it; after it, the value is in the var;
- *   - what a loop may store (flow_loop_writes) is set before it; in its body and its continuing region the value is in the var at
- * first.
+ *  - if a construct changes the leaf on some edge to its end, each such edge sets the var, and a `set` before the construct serves
+ * the other edges.  After the construct, the value is in the var;
+ *  - if a loop may store to the leaf (flow_loop_writes), a `set` precedes the loop; its body and its continuing region begin with
+ * the value in the var.
  *
- * Changes are logged, so that each region begins with what was known before its construct, and leaving it costs time linear in its
+ * Changes are logged.  Each region begins with the values from before its construct, and undoing a region costs time linear in its
  * changes.
  *
- * Which leaves have a var is known at the end, when all gets are there: sets of the others are removed, and operands are filled in
- * then.
+ * All gets must be known to decide which leaves have a var.  So at the end, sets of other leaves are removed, and operands are
+ * filled in.
  *
- * A value that is used where its region has ended (SPIR-V asks for dominance only) escapes: it is set right after its row.
+ * SPIR-V only requires that definitions dominate uses.  A value that is used after its region has ended escapes: it is set just
+ * after its row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -23,7 +25,7 @@
 
 #define HASH_NONFATAL_OOM         1
 #define uthash_malloc(size)       import_memory_of(m, size)
-#define uthash_free(memory, size) /* it goes with the import's memory */
+#define uthash_free(memory, size) /* freed with the import's memory */
 #include <uthash.h>
 
 struct escape {
@@ -39,7 +41,7 @@ leaf_at(import *m, uint32_t index)
 
 /* ---- escapes ---- */
 
-/* The regions around the current one are open, inner ones have greater indices in `open`; most rows are in one of the last. */
+/* Returns whether the row's region is open.  Inner regions have greater indices in `open`, and most rows are in one of the last. */
 static bool
 stands_open(const import *m, uint32_t row)
 {
@@ -53,7 +55,7 @@ stands_open(const import *m, uint32_t row)
   return false;
 }
 
-/* The opaque type of a value.  A `get` has no var yet: its leaf says.  Rows of `got` are in their order. */
+/* Returns the opaque type of a value.  A `get` has no var yet, so its leaf has the type.  Rows of `got` are in ascending order. */
 static vyre_type_id
 opaque_type(import *m, uint32_t row)
 {
@@ -139,7 +141,7 @@ locals_add(import *m, uint32_t type_id, uint32_t name)
   return first;
 }
 
-/* `kind`: a store is what constructs must join. */
+/* Changes the leaf's value and logs the change.  `store`: constructs must join it. */
 static void
 change_leaf(import *m, uint32_t index, uint32_t row, bool dirty, bool store)
 {
@@ -168,7 +170,7 @@ locals_undo(import *m, uint32_t mark)
   }
 }
 
-/* The leaf's var is made at the end, where it is known whether anything reads it; here its index among the others is taken. */
+/* Adds the leaf to those that may have a var.  Vars are made at the end, when all gets are known. */
 static void
 want_var(import *m, uint32_t index)
 {
@@ -207,7 +209,7 @@ locals_get(import *m, uint32_t index)
   return row;
 }
 
-/* flow_loop_writes found all leaves that a loop stores to, or the body would go on with stale values: better an error than that. */
+/* Checks that flow_loop_writes has found the leaf.  An error is better than a loop body with stale values. */
 static bool
 is_foreseen(const import *m, uint32_t index)
 {
@@ -263,7 +265,7 @@ locals_edge(import *m, uint32_t c, uint32_t *l)
     if (!e.store || e.leaf >= limit || changed->edge == seen)
       continue;
     changed->edge = seen;
-    if (changed->dirty) /* and so it stays for other ways: this one ends here */
+    if (changed->dirty) /* and it remains dirty for other edges, because this one ends here */
       set_var(m, &m->b, e.leaf, import_visible(m, changed->current), 0);
     if (l && !add_joined(m, e.leaf, l))
       return;
@@ -289,7 +291,7 @@ locals_join(import *m, uint32_t c)
   for (uint32_t k = first; k && !failed(m); k = AT(joined, m->joins, k)->next) {
     uint32_t index = AT(joined, m->joins, k)->leaf;
     leaf *l = leaf_at(m, index);
-    if (l->count == 0) /* it has had its turn */
+    if (l->count == 0) /* it has been processed */
       continue;
     const bool always = l->count == edges;
     l->count = 0;
@@ -322,7 +324,7 @@ make_var(import *m, leaf *l)
     import_name_row(m, l->var, l->name);
 }
 
-/* The vars that something reads.  Sets of others go: of temporaries that were stored in a loop, say. */
+/* Makes the vars that some row reads, and removes the sets of other leaves, such as temporaries that a loop stores to. */
 void
 locals_finish(import *m)
 {

@@ -1,14 +1,14 @@
 /* Loads, stores, copies, array lengths.
  *
- * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store after it,
- * copy it. A matrix column that a value picks, which no path can say, is read by selects and written by ifs.
+ * Composites are loaded and stored leaf by leaf.  OpCopyMemory, and a load of a large value whose only use is the next store,
+ * become copies.  A dynamically indexed matrix column has no path, so it is loaded by selects and stored by ifs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
-/* Memory operands are kept as the imm of a copy (VYRE_ORDER), with this bit where the access is volatile, ... */
+/* Memory operands are kept as the imm of a copy (VYRE_ORDER).  This bit means that the access is volatile. */
 #define IS_VOLATILE   0x8000u
-#define IS_NONUNIFORM 0x80u /* ... and this one where what is loaded is so decorated */
+#define IS_NONUNIFORM 0x80u /* the loaded value is decorated NonUniform */
 
 static uint32_t
 scope_of(import *m, uint32_t id)
@@ -19,7 +19,7 @@ scope_of(import *m, uint32_t id)
   return scope & 255;
 }
 
-/* Those that begin at word `at`; *out_end: after them. */
+/* Returns the memory operands at word `at`, and sets *out_end to the word after them. */
 static uint32_t
 operands_at(import *m, const uint32_t *words, uint32_t at, uint32_t *out_end)
 {
@@ -51,7 +51,7 @@ import_memory_operands(import *m, const uint32_t *words, uint32_t at)
   return operands | (nonuniform ? VYRE_ORDER(0, 0, IS_NONUNIFORM) : 0);
 }
 
-/* The memory operands of a load, a store, a copy. */
+/* Returns the imm of a load, a store, a copy with these memory operands. */
 static uint32_t
 load_imm(uint32_t operands)
 {
@@ -78,8 +78,8 @@ import_is_read_only(vyre_space space)
   return space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH;
 }
 
-/* A write to NonWritable memory breaks a promise on which passes rely.  Reads of NonReadable memory are common in compilers'
- * output for writeonly. */
+/* Returns the flags of an access.  A write to NonWritable memory is an error, because passes rely on that decoration.  Reads of
+ * NonReadable memory are accepted, because compilers emit them for writeonly buffers. */
 uint32_t
 import_access_flags(import *m, const pointer *p, uint32_t operands, bool writes)
 {
@@ -112,7 +112,7 @@ import_load_single(import *m, uint32_t index, uint32_t operands)
   return path ? vyre_build(&m->b, VYRE_OP_load, type, flags, load_imm(operands), 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id : 0;
 }
 
-/* `row` may have to be made visible. */
+/* Stores a row, which may not be visible here, to a whole scalar or vector. */
 static inline bool
 store_single(import *m, uint32_t index, uint32_t row, uint32_t operands)
 {
@@ -121,8 +121,7 @@ store_single(import *m, uint32_t index, uint32_t row, uint32_t operands)
     locals_write(m, p->first, import_visible(m, row));
   else if (p->base == BASE_VALUE)
     return import_uncovered(m, "a store to a built-in");
-  if (p->base != BASE_BUFFER ||
-      AT(global, m->globals, p->first)->space == VYRE_SPACE_CONSTANT) /* that has its value from the start */
+  if (p->base != BASE_BUFFER || AT(global, m->globals, p->first)->space == VYRE_SPACE_CONSTANT) /* its initializer sets it */
     return !failed(m);
   uint32_t flags = import_access_flags(m, p, operands, true), path = import_path(m, index);
   if (path)
@@ -198,7 +197,7 @@ column_path(import *m, const pointer *p, uint32_t matrix, uint32_t k)
                          : vyre_build_at(&m->b, (vyre_row){path}, (vyre_row){import_visible(m, p->lane)}).id;
 }
 
-/* A scalar or vector in a column that a value picks. */
+/* Loads a scalar or vector from a dynamically indexed column. */
 static uint32_t
 load_column(import *m, uint32_t index, vyre_type type, uint32_t flags, uint32_t imm)
 {
@@ -243,7 +242,7 @@ store_column(import *m, uint32_t index, uint32_t row, uint32_t flags, uint32_t i
   }
 }
 
-/* Loads the leaves of what the pointer leads to onto the stack. */
+/* Pushes the leaves of the pointer's memory onto the stack. */
 static bool
 load_leaves(import *m, uint32_t index, uint32_t operands)
 {
@@ -328,7 +327,7 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
     return !failed(m);
   case BASE_BUFFER: {
     if (AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT)
-      return true; /* it has this value from the start */
+      return true; /* its initializer sets it */
     uint32_t path = import_path(m, index);
     return path && import_tree(m, path, p.type, import_access_flags(m, &p, operands, true), store_imm(operands), &first);
   }
@@ -342,7 +341,7 @@ import_is_plain_path(const pointer *p)
   return p->base == BASE_BUFFER && !p->has_column;
 }
 
-/* If both are in buffers, and of one type with the same layout. */
+/* Copies if both pointers lead to buffers of one type with the same layout. */
 static bool
 try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *out_done)
 {
@@ -363,7 +362,7 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
   return !failed(m);
 }
 
-/* Of an OpCopyMemory: one set for both sides, or one for each; all but scopes is merged for both. */
+/* Returns the memory operands of OpCopyMemory: one set for both sides or one for each.  Merges both, except scopes. */
 static uint32_t
 copy_operands(import *m, const uint32_t *words)
 {
@@ -378,7 +377,7 @@ copy_operands(import *m, const uint32_t *words)
   return VYRE_ORDER(VYRE_ORDER_EXECUTION(from), VYRE_ORDER_MEMORY(to), bits);
 }
 
-/* By one copy if possible, else leaf by leaf. */
+/* Copies by one row if possible, otherwise leaf by leaf. */
 static bool
 move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
 {
@@ -443,7 +442,7 @@ import_store(import *m, const uint32_t *words)
     m->copied = 0;
     return move_memory(m, words[1], m->copied_from, operands | m->copied_operands);
   }
-  /* The common store: a value that is visible here, to all of a scalar or vector. */
+  /* the common store: a value that is visible here, to a whole scalar or vector */
   const id_info *const to = &m->ids[words[1] < m->bound ? words[1] : 0];
   const uint32_t row = import_row_at_hand(m, words[2]);
   if (!row || to->holds != HOLDS_POINTER || to->epoch != m->epochs[to->kind])
@@ -457,7 +456,7 @@ import_store(import *m, const uint32_t *words)
   return !failed(m);
 }
 
-/* An instruction that the program is the same without. */
+/* Returns whether removing the instruction would not change the program. */
 static bool
 is_debug(const import *m, const uint32_t *words)
 {
@@ -465,7 +464,7 @@ is_debug(const import *m, const uint32_t *words)
   return op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || import_says_nothing(m, words);
 }
 
-/* The last position of each id of the function, or of a literal like it. */
+/* Finds the last word of the function that has each id, or a literal of the same value. */
 static bool
 find_last_words(import *m, function *f)
 {
@@ -485,7 +484,7 @@ find_last_words(import *m, function *f)
   return f->has_last_words = true;
 }
 
-/* Whether the id, of this function, is used anywhere after `at` in it. */
+/* Returns whether the id of this function is used after word `at`. */
 static bool
 is_used_behind(import *m, uint32_t id, uint32_t at)
 {
@@ -493,7 +492,7 @@ is_used_behind(import *m, uint32_t id, uint32_t at)
   return (!f->has_last_words && !find_last_words(m, f)) || m->last_words[id] >= at;
 }
 
-/* The OpStore that is the only use of what is loaded here, with only access chains before it; 0: there is none. */
+/* Returns the word of the OpStore that is the only use of the loaded value, with only access chains before it, or 0. */
 static uint32_t
 only_store(import *m, const uint32_t *words)
 {
@@ -521,7 +520,7 @@ import_take_stack(import *m, uint32_t id, uint32_t first)
   return leaves || (made == 0 && !failed(m));
 }
 
-/* A composite: leaf by leaf, in memory, or by the copy that its only store is. */
+/* Loads a composite: leaf by leaf, in memory, or by the copy at its only store. */
 static bool
 load_composite(import *m, const uint32_t *words, uint32_t operands)
 {

@@ -1,15 +1,15 @@
-/* NonUniform: carried from where it is decorated to the access that needs it.
+/* Propagates NonUniform from decorated ids to the accesses that need it.
  *
- * SPIR-V wants the decoration on the operand through which a descriptor is accessed: the access chain, the loaded image, the
- * sampled image. Some compilers put it on the index alone, and a copy of an index may have it where the index has not.  Copies are
- * no rows here, and passes may replace one value by another; so it is spread over ids before rows are made, from an index or a copy
- * of it over access chains, loads of handles and what is made of these, and kept on the path (an `at` row) and on the handle, where
- * no pass changes it.  Decorating more is always right: it only makes a device look at each lane's descriptor.
+ * SPIR-V requires the decoration on the operand through which a descriptor is accessed: the access chain, the loaded image, the
+ * sampled image.  Some compilers decorate only the index, or only a copy of the index.  Rows have no copies, and passes may replace
+ * one value by another.  So the decoration is propagated over ids before rows are made: from an index or its copy, over access
+ * chains and loads of handles, to their users.  It is kept on the path (an `at` row) and on the handle, which passes do not change.
+ * An additional decoration is correct: the device then reads the descriptor of each lane.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
-#define MOST_ROUNDS 8u /* over all functions; a chain that goes further against the order of its instructions is all nonuniform */
+#define MOST_ROUNDS 8u /* over all functions; a longer chain against the order of its instructions makes everything nonuniform */
 
 static bool
 is_nonuniform(const import *m, uint32_t id)
@@ -17,15 +17,15 @@ is_nonuniform(const import *m, uint32_t id)
   return id < m->bound && (m->ids[id].flags & ID_NONUNIFORM) != 0;
 }
 
-/* Whether the instruction's result is, because one of its operands is. */
+/* Returns whether the instruction's result is nonuniform because of an operand. */
 static bool
 carries(const import *m, const uint32_t *words, uint32_t count, bool everything)
 {
-  uint32_t last = 4, each = 1; /* operands from word 3 to `last` */
+  uint32_t last = 4, each = 1; /* operands are words 3 to `last` */
   switch (words[0] & 0xffffu) {
   case SpvOpLoad:
     if (count < 4 || words[1] >= m->bound || !m->ids[words[1]].t || !import_is_opaque_type(m->ids[words[1]].t))
-      return false; /* a buffer's content is another value than its address */
+      return false; /* a buffer's content is independent of its address */
     break;
   case SpvOpCopyObject:
   case SpvOpCopyLogical:
@@ -66,7 +66,7 @@ take(import *m, uint32_t id)
   return true;
 }
 
-/* Arguments to parameters; a function whose result is has the flag itself. */
+/* Propagates from arguments to parameters.  A function with a nonuniform result has the flag itself. */
 static bool
 spread_call(import *m, const uint32_t *words, uint32_t count)
 {

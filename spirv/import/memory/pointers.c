@@ -1,8 +1,7 @@
 /* Pointers: variables and access chains.
  *
- * A pointer is kept as its variable and the steps into it.  In a variable that is values it is a range of leaves; in a buffer its
- * `at` rows are made where it is used, because only there are its indices known to be visible, and kept for the next use in the
- * same block.
+ * A pointer is its variable and the steps into it.  In a variable that is held as values, it is a range of leaves.  In a buffer,
+ * its `at` rows are made at its use, because only there its indices are known to be visible.  They are reused in the same block.
  *
  * Limits: storage, uniform, push constant, workgroup, private and function variables, and built-ins that are scalars or vectors.
  *
@@ -27,7 +26,7 @@ import_no_pointer(import *m, uint32_t id)
   return NULL;
 }
 
-/* The id is the last pointer from here on. */
+/* Makes the last added pointer the id's value. */
 static bool
 name_pointer(import *m, uint32_t id, pointer *p)
 {
@@ -41,7 +40,7 @@ name_pointer(import *m, uint32_t id, pointer *p)
   return true;
 }
 
-/* To a variable.  NULL: failed. */
+/* Adds a pointer to a variable. */
 static pointer *
 add_pointer(import *m, uint32_t id, pointer_base base, uint32_t type, uint32_t first)
 {
@@ -93,7 +92,7 @@ initialize(import *m, const global *g, uint32_t row, uint32_t type)
   if (m->ids[g->initializer].type != type)
     return import_uncovered(m, "initializer %u is not of the variable's type", g->initializer);
   if (import_is_null(m, g->initializer))
-    return true; /* none: it is zero, of any size */
+    return true; /* no initializer: any size is zero */
   bool ok = import_constant_words(m, g->initializer, &words);
   if (ok)
     vyre_buffer_info_of(m->module, (vyre_row){row})->initializer = vyre_module_add_initializer(m->module, words.data, words.count);
@@ -129,7 +128,7 @@ import_global_row(import *m, uint32_t index)
   if (m->ids[g.id].kind == ID_GLOBAL)
     info->spirv_id = g.id;
   if (!import_name_row(m, row, g.id) && !table)
-    (void)import_name_row(m, row, t->element); /* a block without instance name */
+    (void)import_name_row(m, row, t->element); /* a block without an instance name */
   if (g.space == VYRE_SPACE_WORKGROUP && m->words[m->ids[g.id].def] >> 16 > 4)
     info->initializer = vyre_module_add_initializer(m->module, NULL, 0);
   if (g.initializer && !initialize(m, &g, row, type))
@@ -143,7 +142,7 @@ before_body(const import *m)
   return import_builder_at(m, m->first_body);
 }
 
-/* The member of a block: made once for the whole program. */
+/* Returns the path of a block's member, which is made once per program. */
 static uint32_t
 member_row(import *m, uint32_t index, uint32_t row, uint32_t k)
 {
@@ -166,7 +165,7 @@ static uint32_t
 mark_nonuniform(import *m, const pointer *p, uint32_t row)
 {
   const vyre_view *v = m->view;
-  if (p->step_count > 1 || !AT(step, m->steps, p->steps)->literal) /* else it is the member that all share */
+  if (p->step_count > 1 || !AT(step, m->steps, p->steps)->literal) /* otherwise it is the shared path of the member */
     vyre_row_rewrite(m->module, (vyre_row){row}, v->op[row] | (uint32_t)VYRE_ROW_NONUNIFORM << 24, v->imm[row], v->imm_hi[row],
                      (vyre_row){v->a[row]}, (vyre_row){v->b[row]}, VYRE_NONE);
   return row;
@@ -175,7 +174,7 @@ mark_nonuniform(import *m, const pointer *p, uint32_t row)
 uint32_t
 import_path(import *m, uint32_t index)
 {
-  pointer *p = AT(pointer, m->pointers, index); /* none is added here */
+  pointer *p = AT(pointer, m->pointers, index); /* no pointer is added here */
   if (p->path && import_is_visible(m, p->path))
     return p->path;
   uint32_t row = import_global_row(m, p->first);
@@ -190,7 +189,7 @@ import_path(import *m, uint32_t index)
     else
       row = vyre_build_at_literal(&m->b, (vyre_row){row}, s.index).id;
   }
-  if ((p->access & POINTER_NONUNIFORM) && p->step_count && row && !failed(m)) /* the one that all take stays as it is */
+  if ((p->access & POINTER_NONUNIFORM) && p->step_count && row && !failed(m)) /* the shared path stays unchanged */
     row = mark_nonuniform(m, p, row);
   p->path = row;
   return failed(m) ? 0 : row;
@@ -198,7 +197,7 @@ import_path(import *m, uint32_t index)
 
 /* ---- variables ---- */
 
-/* The variable of a built-in that no op gives, as an opaque value: made once for the whole program. */
+/* Returns the variable of a built-in without an op, as an opaque value.  It is made once per program. */
 static vyre_row
 builtin_variable(import *m, uint32_t id, vyre_type type)
 {
@@ -263,7 +262,7 @@ import_builtin(import *m, const pointer *p)
   return other_builtin(m, p);
 }
 
-/* Whether it is a storage buffer as modules before SPIR-V 1.3 have them, or an array of them. */
+/* Returns whether it is a storage buffer in the form before SPIR-V 1.3, or an array of such buffers. */
 static bool
 is_buffer_block(const import *m, uint32_t type)
 {
@@ -295,13 +294,13 @@ make_global(import *m, uint32_t id)
     if (p)
       p->column = id;
     return p != NULL;
-  default: /* private ones by how the program uses them: below */
+  default: /* private variables: see below */
     return true;
   }
   if (space == VYRE_SPACE_UNIFORM && is_buffer_block(m, t->element))
     space = VYRE_SPACE_STORAGE;
   if (space == VYRE_SPACE_HANDLE)
-    access = 0; /* that of the image, not of its handle */
+    access = 0; /* the access of the image, not of its handle */
   if (space == VYRE_SPACE_WORKGROUP) {
     m->at = m->ids[id].def;
     if (m->words[m->at] >> 16 > 4 && !import_is_null(m, m->words[m->at + 4]))
@@ -313,7 +312,7 @@ make_global(import *m, uint32_t id)
   return p != NULL;
 }
 
-/* A function or private variable: values, or a buffer where it is indexed by values, or is large.  A variable that only ever holds
+/* Makes a function or private variable: values, or a buffer if it is dynamically indexed or large.  A variable that always holds
  * one constant is a constant buffer. */
 static bool
 make_variable(import *m, uint32_t id, uint32_t initializer)
@@ -343,7 +342,7 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
     return true;
   bool once = info->kind == ID_GLOBAL || m->instance->is_entry;
   if (base == BASE_BUFFER && once && import_is_null(m, initializer) && m->ids[initializer].type == t->element)
-    return true; /* of any size: a private buffer is zero at the start */
+    return true; /* of any size: private buffers are zero-initialized */
   if (m->ids[initializer < m->bound ? initializer : 0].kind == ID_CONSTANT && import_is_in_memory(m->ids[initializer].t))
     return import_store_aggregate(m, id, initializer, 0);
   spv_value v;
@@ -369,8 +368,8 @@ import_variable(import *m)
   return make_variable(m, words[2], words[0] >> 16 > 4 ? words[4] : 0);
 }
 
-/* Whether the variable stays though unused: the program's caller binds it, or it zeroes memory that others share with it.
- */
+/* Returns whether the variable is kept without uses: the program's caller binds it, or it zeroes memory that other invocations
+ * share. */
 static bool
 stays_unused(const import *m, uint32_t id, const global *g)
 {
@@ -391,7 +390,7 @@ import_make_globals(import *m, const entry *e)
     if (t && t->count == SpvStorageClassPrivate && !make_variable(m, id, m->words[m->at] >> 16 > 4 ? m->words[m->at + 4] : 0))
       return false;
   }
-  /* The interface, used or not: of a single entry point all of it, of several what each names, or uses. */
+  /* The interface: all variables for a single entry point; for several entry points, those that each lists or uses. */
   m->at = e->word;
   size_t length = 0;
   (void)import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length);
@@ -425,7 +424,7 @@ add_step(import *m, pointer *p, uint32_t index, bool literal)
   return true;
 }
 
-/* A value as an index: its row, which may not be visible here; 0: failed. */
+/* Returns the row of an index, which may not be visible here. */
 static uint32_t
 index_row(import *m, uint32_t id)
 {
@@ -444,7 +443,7 @@ index_row(import *m, uint32_t id)
   return vyre_kind_bits(kind) == 32 ? row : import_index(m, import_visible(m, row), false);
 }
 
-/* One step of p into t, its type; its steps are the last ones. */
+/* Appends one step of p into type t, to the last of the steps. */
 static bool
 take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
 {
@@ -488,7 +487,7 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
   return true;
 }
 
-/* The last step of p, into an opaque value: to a component of the type that the result points to. */
+/* Appends the last step of p, from an opaque value to a component of the result's pointee type. */
 static bool
 take_component(import *m, pointer *p, const uint32_t *words, uint32_t k)
 {

@@ -1,10 +1,10 @@
-/* Values that are kept in memory: composites of more than IMPORT_MAX_LEAVES leaves, or whose number of leaves specialization gives.
+/* Values that are kept in memory: composites of more than IMPORT_MAX_LEAVES leaves, or of a number that depends on specialization.
  *
- * Each such value is a buffer of its own, which nothing writes after the instruction that defines the value: a load copies what it
- * loads, and a store copies the buffer.  A plain constant is a constant table; any other one is written where the program begins.
- * Copies and parameters share the buffer of the value that they copy.
+ * Each such value is a buffer of its own, which is not written after the instruction that defines the value.  A load copies the
+ * memory that it loads, and a store copies the buffer.  A plain constant is a constant table; any other constant is stored at the
+ * program's start.  Copies and parameters share the buffer of the value that they copy.
  *
- * Limits: values of arrays that hold opaque values, and operations on constants other than extracts, are not covered.
+ * Limits: arrays of opaque values, and operations on constants other than extracts, are not supported.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -44,8 +44,8 @@ is_interface(const import *m, uint32_t path)
   return space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH;
 }
 
-/* Whether one row can copy a value of the type: without OpCopyLogical, SPIR-V cannot remove the layout of an array whose length
- * specialization gives. */
+/* Returns whether one row can copy a value of the type.  Without OpCopyLogical, SPIR-V cannot change the layout of an array whose
+ * length depends on specialization. */
 static bool
 is_one_copy(const import *m, uint32_t to, uint32_t from, vyre_type_id type)
 {
@@ -55,7 +55,7 @@ is_one_copy(const import *m, uint32_t to, uint32_t from, vyre_type_id type)
 
 static void copy(import *m, uint32_t to, uint32_t from, uint32_t flags, uint32_t imm);
 
-/* Copies each element, by a loop. */
+/* Appends a loop that copies each element. */
 static void
 copy_elements(import *m, uint32_t to, uint32_t from, const vyre_type_info *t, uint32_t flags, uint32_t imm)
 {
@@ -69,7 +69,7 @@ copy_elements(import *m, uint32_t to, uint32_t from, const vyre_type_info *t, ui
   m->b = outside;
 }
 
-/* Copies between two paths of like types, part by part where one row cannot. */
+/* Copies between two paths of similar types.  A part that one row cannot copy is copied part by part. */
 static void
 copy(import *m, uint32_t to, uint32_t from, uint32_t flags, uint32_t imm)
 {
@@ -124,7 +124,7 @@ import_table_type(import *m, uint32_t id)
   return vyre_type_array(m->module, element, count - 3, VYRE_NONE, t->stride);
 }
 
-/* A specialized length must be the number of constituents, so a table may have this number as its length. */
+/* A specialized length must equal the number of constituents, so a table may have this number as its length. */
 bool
 import_may_be_table(const import *m, uint32_t id)
 {
@@ -146,7 +146,7 @@ import_may_be_table(const import *m, uint32_t id)
 
 /* ---- values ---- */
 
-/* A new buffer that is the value of `id`. */
+/* Adds a buffer as the value of `id`. */
 static uint32_t
 add_memory(import *m, uint32_t id, vyre_space space, uint32_t initializer)
 {
@@ -158,7 +158,7 @@ add_memory(import *m, uint32_t id, vyre_space space, uint32_t initializer)
   return made;
 }
 
-/* The row of a new private buffer that is the value of `id`. */
+/* Returns the row of a new private buffer that is the value of `id`. */
 static uint32_t
 add_temporary(import *m, uint32_t id)
 {
@@ -207,7 +207,7 @@ construct_value(import *m, uint32_t id, const uint32_t *args, uint32_t count)
   return row && !failed(m);
 }
 
-/* Makes a constant in this program. */
+/* Makes a constant in the current program. */
 static bool
 make_constant(import *m, uint32_t id)
 {
@@ -229,7 +229,7 @@ make_constant(import *m, uint32_t id)
   return !failed(m);
 }
 
-/* The buffer that is the value `id`, index of `globals`; NONE: failed. */
+/* Returns the index in `globals` of the buffer that is the value `id`, or NONE on failure. */
 static uint32_t
 memory_of(import *m, uint32_t id)
 {
@@ -280,7 +280,7 @@ import_store_memory(import *m, uint32_t to_id, uint32_t id, uint32_t flags, uint
   if (!import_is_plain_path(to))
     return import_uncovered(m, "pointer %u to what is no memory is not covered there", to_id);
   if (AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
-    return true; /* it has this value from the start */
+    return true; /* an initializer sets it */
   const uint32_t path = import_path(m, m->ids[to_id].value), from = path ? import_memory_row(m, id) : 0;
   copy(m, path, from, flags, imm);
   return from && !failed(m);
@@ -288,7 +288,7 @@ import_store_memory(import *m, uint32_t to_id, uint32_t id, uint32_t flags, uint
 
 /* ---- instructions ---- */
 
-/* The path to the part of `path` that literal indices name, and its type. */
+/* Returns the path to the part of `path` at literal indices, and updates its type. */
 static uint32_t
 follow(import *m, uint32_t path, uint32_t *type, const uint32_t *indices, uint32_t count)
 {

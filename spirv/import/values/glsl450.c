@@ -1,4 +1,4 @@
-/* GLSL.std.450: the functions of spirv/ops.def, and those of which no op is the same.
+/* GLSL.std.450: the functions of spirv/ops.def, and those that are not equal to one op.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -6,20 +6,20 @@
 #include <spirv/unified1/GLSL.std.450.h>
 
 typedef enum function_form {
-  FUNCTION_PLAIN,  /* operands of one type, which the result has too */
-  FUNCTION_PACK,   /* of `from` to the result */
-  FUNCTION_SCALAR, /* vectors of one type to their component */
+  FUNCTION_PLAIN,  /* operands and result have one type */
+  FUNCTION_PACK,   /* an operand of type `from`, a result of type `to` */
+  FUNCTION_SCALAR, /* vectors of one type, a result of their component type */
   FUNCTION_LDEXP,
   FUNCTION_REFRACT,
   FUNCTION_MATRIX,
-  FUNCTION_PAIR, /* a struct: modf, frexp */
-  FUNCTION_OUT,  /* the same with a pointer */
+  FUNCTION_PAIR, /* returns a struct: modf, frexp */
+  FUNCTION_OUT,  /* stores the second part through a pointer: modf, frexp */
 } function_form;
 
 typedef struct glsl_function {
-  uint16_t vyre; /* 0: none */
+  uint16_t vyre; /* vyre_opcode, or 0 */
   uint8_t form;
-  vyre_type from, to; /* pack: types */
+  vyre_type from, to; /* FUNCTION_PACK only */
 } glsl_function;
 
 #define U1 VYRE_TYPE(VYRE_U32, 1)
@@ -28,7 +28,7 @@ typedef struct glsl_function {
 #define D1 VYRE_TYPE(VYRE_F64, 1)
 #define U2 VYRE_TYPE(VYRE_U32, 2)
 
-/* By number. */
+/* By number in GLSL.std.450. */
 static const glsl_function functions[] = {
 #define SPV_FUNCTION(op, function, form, writer) [GLSLstd450##function] = {VYRE_OP_##op, FUNCTION_##form, 0, 0},
 #define SPV_PACK(op, function, from, to)         [GLSLstd450##function] = {VYRE_OP_##op, FUNCTION_PACK, from, to},
@@ -77,7 +77,7 @@ matrix_function(import *m, vyre_opcode op, uint32_t type_id, uint32_t id, uint32
   return !failed(m);
 }
 
-/* modf and frexp: a row of two parts. */
+/* Appends modf or frexp, and both parts of its result. */
 static uint32_t
 two_parts(import *m, vyre_opcode op, uint32_t flags, uint32_t row, uint32_t out[2])
 {
@@ -135,7 +135,7 @@ is_float(vyre_type type)
   return vyre_kind_is_float(VYRE_TYPE_KIND(type));
 }
 
-/* Of ldexp, as i32: far beyond what any float's can be, so that one of 64 bits may stop there. */
+/* Converts the exponent of ldexp to i32.  A 64-bit exponent is clamped to a range that exceeds any float's. */
 static uint32_t
 exponent(import *m, uint32_t row)
 {
@@ -150,7 +150,7 @@ exponent(import *m, uint32_t row)
   return vyre_build_convert(&m->b, VYRE_OP_convert, narrow, (vyre_row){row}).id;
 }
 
-/* Those with a result that is a scalar or vector and operands that are rows. */
+/* Translates a function whose operands are rows and whose result is a scalar or vector. */
 static uint32_t
 value_function(import *m, const glsl_function *f, vyre_type type, uint32_t flags, const uint32_t rows[3])
 {

@@ -13,7 +13,7 @@ extended(import *m, const uint32_t *words, uint32_t count)
     return false;
   if (set->kind != ID_SET)
     return import_fail(m, "id %u is no instruction set", words[3]);
-  if (set->value >= 2) { /* says nothing about the meaning: import_says_nothing */
+  if (set->value >= 2) { /* non-semantic or debug information */
     if (import_is_debug(m, words, VYRE_DEBUG_DECLARE, 8))
       import_debug_declare(m, words);
     else if (import_is_debug(m, words, VYRE_DEBUG_VALUE, 8))
@@ -27,7 +27,7 @@ extended(import *m, const uint32_t *words, uint32_t count)
   return import_glsl450(m, words[1], words[2], words[4], words + 5, count - 5);
 }
 
-/* The pointer forms are the variable's own record; others are values. */
+/* OpCopyObject: the copy of a pointer shares the variable's record; other copies are values. */
 static bool
 copy_object(import *m, const uint32_t *words, uint32_t count)
 {
@@ -43,7 +43,7 @@ copy_object(import *m, const uint32_t *words, uint32_t count)
     return import_fail(m, "its type is not that of what it takes");
   m->ids[words[2]].value = m->ids[words[3]].value;
   m->ids[words[2]].epoch = m->epochs[ID_LOCAL];
-  if ((m->ids[words[2]].flags & ID_NONUNIFORM) && !(p->access & POINTER_NONUNIFORM)) { /* decorated itself */
+  if ((m->ids[words[2]].flags & ID_NONUNIFORM) && !(p->access & POINTER_NONUNIFORM)) { /* the copy itself is decorated */
     const pointer copied = *p;
     pointer *own = list_add(m, &m->pointers, sizeof(pointer), 1);
     if (!own)
@@ -75,7 +75,7 @@ undefined(import *m, const uint32_t *words)
   return !failed(m);
 }
 
-/* One constituent that is all of a composite. */
+/* Makes a composite whose constituents are all the same. */
 static bool
 replicate(import *m, const uint32_t *words)
 {
@@ -111,7 +111,8 @@ barrier(import *m, const uint32_t *words, bool control)
   return true;
 }
 
-/* The common load: of a whole scalar or vector; of a variable whose value is known and visible here it is that value. */
+/* Loads a whole scalar or vector, the common case.  If the value of a variable is known and visible here, the load is that value.
+ */
 static inline bool
 load(import *m, const uint32_t *words)
 {

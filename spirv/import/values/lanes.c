@@ -1,14 +1,15 @@
-/* Vectors are carried a lane each: a variable of a vector type is one variable for each lane, and what reads it joins them.
+/* Splits loop-carried vectors: a variable of a vector type becomes one variable per lane, and each `get` becomes a join of the
+ * lanes.
  *
- * Drivers keep a phi of several lanes together, and split and join it in each iteration of a loop, though they split what computes
- * with it anyway.
+ * Drivers keep a phi of several lanes together, and split and join it in each iteration, although they compute with single lanes
+ * anyway.
  *
  * Cost: the variables' sets and gets.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
-/* The lanes of a value as rows. */
+/* Gets the lanes of a value as rows. */
 static void
 take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *out)
 {
@@ -35,7 +36,7 @@ take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *o
       out[n] = op == VYRE_OP_splat ? (vyre_row){operands[0]} : vyre_build_lane(b, (vyre_row){row}, n);
 }
 
-/* Rows made with it come before the row, and have its line; what that is a value of they are not. */
+/* Returns a builder before the row, with the row's line but not its debug values. */
 static vyre_builder
 builder_before(const import *m, uint32_t row)
 {
@@ -49,7 +50,7 @@ builder_before(const import *m, uint32_t row)
   return b;
 }
 
-/* Replaces the get by the join of a get of each lane's variable. */
+/* Replaces the `get` by a join of `get` rows of the lanes' variables. */
 static void
 split_get(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
 {
@@ -58,7 +59,7 @@ split_get(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
   vyre_row lanes[4] = {VYRE_NONE, VYRE_NONE, VYRE_NONE, VYRE_NONE};
   for (uint32_t k = 0; k < count; k++)
     lanes[k] = vyre_build_get(&b, vars[k]);
-  if (count == 4) { /* a join has three operands */
+  if (count == 4) { /* a join has at most three operands */
     lanes[0] = vyre_build_join(&b, lanes, 2);
     lanes[1] = lanes[2];
     lanes[2] = lanes[3];
@@ -82,11 +83,11 @@ split_set(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
   vyre_row_kill(m->module, (vyre_row){row});
 }
 
-/* The variables of a carried leaf's lanes are made when it is first met; `vars` has four for each. */
+/* Returns the variables of a leaf's lanes, which are made at the leaf's first use.  `vars` has four for each leaf. */
 static const vyre_row *
 vars_of(import *m, list *vars, leaf *l)
 {
-  if (l->edge == 0) { /* searches have ended */
+  if (l->edge == 0) { /* unused now, because searches have ended */
     l->edge = vars->count / 4 + 1;
     vyre_row *made = list_add(m, vars, sizeof(vyre_row), 4);
     for (uint32_t k = 0; made && k < VYRE_TYPE_LANES(l->type); k++) {
@@ -106,7 +107,7 @@ locals_split(import *m)
   list vars = {0};
   for (uint32_t k = 0; k < m->locals.count; k++)
     AT(leaf, m->locals, k)->edge = 0;
-  for (uint32_t pass = 0; pass < 2; pass++) { /* gets first: a set of one takes its lanes from the join */
+  for (uint32_t pass = 0; pass < 2; pass++) { /* gets first, so that a set of a get uses the lanes of the join */
     const list *rows = pass == 0 ? &m->got : &m->sets;
     for (uint32_t k = 0; k < rows->count && !failed(m); k++) {
       const set_row *s = AT(set_row, *rows, k);

@@ -1,11 +1,11 @@
-/* Opaque types and instructions, with which vyre does not compute: they keep their words.
+/* Opaque types and instructions, which keep their words because vyre does not compute with them.
  *
- * Images, samplers, pointers to physical storage and the like become opaque types (vyre/opaque.h); an
- * instruction on them, or one that no other file here knows, becomes an opaque row.  Its ids are split: types and instruction
- * sets stay in its words, values become operands, leaf by leaf, and pointers paths.
+ * Images, samplers, pointers to physical storage and the like become opaque types (vyre/opaque.h).  An instruction on them, or an
+ * instruction that no other file here supports, becomes an opaque row.  Types and instruction sets stay in the row's words.  Values
+ * become operands, one per leaf, and pointers become paths.
  *
- * Limits: pointers into opaque values other than to components of variables of the function, and recursive types other than
- * pointers to structs, are not covered.
+ * Limits: pointers into opaque values are only supported to components of function variables, and recursive types only as pointers
+ * to structs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -20,7 +20,7 @@ import_is_opaque_type(const spv_type *t)
   return t->form == FORM_VALUE && VYRE_TYPE_KIND(t->value) == VYRE_OPAQUE;
 }
 
-/* Whether the id is a value or constant of opaque type. */
+/* Returns whether the id is a value or constant of opaque type. */
 static bool
 is_opaque(const import *m, uint32_t id)
 {
@@ -47,7 +47,7 @@ import_opaque_type(import *m, spv_type *t)
   return true;
 }
 
-/* Whether a type has offsets or strides: then it is used where layouts matter. */
+/* Returns the layout mode of the type: explicit if it has offsets or strides. */
 static vyre_mode
 mode_of(const import *m, uint32_t type)
 {
@@ -90,7 +90,7 @@ constant_word(import *m, uint32_t id, vyre_member *out)
   return true;
 }
 
-/* A pointer to a struct that is being made, and may hold it: refers to the struct by name. */
+/* Returns the type of a pointer to a struct that is being made and may contain the pointer.  It refers to the struct by name. */
 static vyre_type_id
 named_pointer(import *m, const uint32_t *words, uint32_t stride)
 {
@@ -141,9 +141,9 @@ import_make_opaque_type(import *m, uint32_t id)
   return t->made;
 }
 
-/* ---- which instructions ---- */
+/* ---- selection of instructions ---- */
 
-/* An instruction that others know, but not with these operands. */
+/* Returns whether an instruction that other files support has operands that they do not support. */
 bool
 import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
 {
@@ -182,7 +182,7 @@ import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_
     return false;
   case SpvOpExtInst:
     return count > 5 && (is_opaque(m, words[2]) || is_opaque(m, words[5]));
-  default: /* the result or the first operand */
+  default: /* decided by the result or the first operand */
     return count > 3 && (is_opaque(m, words[2]) || is_opaque(m, words[3]));
   }
 }
@@ -258,7 +258,7 @@ reads_image(uint32_t op)
   }
 }
 
-/* The memory operands of an access that is kept as it is, whatever is around it. */
+/* Returns whether the memory operands require that the access keeps its words in any context. */
 static bool
 is_special_access(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
 {
@@ -281,7 +281,7 @@ effect_of(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
   return VYRE_OP_opaque;
 }
 
-/* Image operands that say how others see the access. */
+/* Returns the flags of image operands that decide how other invocations see the access. */
 static uint32_t
 image_flags(const import *m, vyre_opcode effect, uint32_t op, const uint32_t *words, uint32_t count)
 {
@@ -369,7 +369,7 @@ id_operand(import *m, uint32_t id, vyre_member *out)
   }
 }
 
-/* The row's results as the id's value. */
+/* Sets the id's value to the row's results. */
 static bool
 set_result(import *m, uint32_t type, uint32_t id, vyre_row row)
 {
@@ -413,7 +413,7 @@ build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, u
   return type ? set_result(m, type, id, row) : row.id != 0;
 }
 
-/* Whether the instruction belongs to the module, not to a function. */
+/* Returns whether the instruction belongs to the module, not to a function. */
 static bool
 is_of_module(uint32_t op)
 {
@@ -452,8 +452,7 @@ import_opaque(import *m)
   return ok;
 }
 
-/* Loads a component of an opaque value from memory, or stores `row` to it.  The pointer is made right before the access, by a row
- * that names the memory. */
+/* Makes the pointer just before the access, by a row that has the memory as an operand. */
 uint32_t
 import_access_component(import *m, uint32_t index, uint32_t row)
 {
@@ -493,7 +492,7 @@ import_matrix_length(import *m, uint32_t type, uint32_t id, uint32_t matrix)
   return !failed(m);
 }
 
-/* A vector, or a cooperative matrix or vector, of which one constituent is all components. */
+/* Makes a constant vector, or cooperative matrix or vector, whose components are all one constituent. */
 static uint32_t
 composite_constant(import *m, const id_info *info)
 {
@@ -530,7 +529,7 @@ import_opaque_constant(import *m, id_info *info, uint32_t id)
     const vyre_type_id type = import_make_type(m, info->type, 0, false);
     const vyre_type_id made = type ? vyre_type_words(m->module, op, type, VYRE_MODE_BARE, how, 3) : 0;
     row = made ? vyre_build_opaque(&m->b, VYRE_OP_opaque_pure, made, NULL, 0, 0).id : 0;
-  } else if (op == SpvOpConstant) { /* of a float with an encoding of its own */
+  } else if (op == SpvOpConstant) { /* a float with another encoding than IEEE 754 */
     const vyre_member bits = {.offset = words[3]};
     const vyre_type_id type = import_make_type(m, info->type, 0, false);
     const vyre_type_id made = type ? vyre_type_words(m->module, op, type, VYRE_MODE_BARE, &bits, 1) : 0;

@@ -1,6 +1,6 @@
-/* Ordinary operations: the instructions of spirv/ops.def and some more, by the few forms that their operands have.
+/* Ordinary operations: the instructions of spirv/ops.def and some others, grouped by the forms of their operands.
  *
- * SPIR-V lets integers of either signedness meet: operands are cast to what the op takes (its class in ops.def), the result to its
+ * SPIR-V allows integer operands of either signedness.  Operands are cast to the class of the op in ops.def, and the result to its
  * type.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -9,14 +9,14 @@
 #include "vyre/dot.h"
 
 typedef enum op_form {
-  OP_PLAIN,   /* n operands of one type, of `read`'s family if there is one; the result by the op's rule */
-  OP_CONVERT, /* `read` is what the operand is read as, the result is what `write` says, then cast */
+  OP_PLAIN,   /* operands of one type, in the family of `read` if set; the result by the op's rule */
+  OP_CONVERT, /* reads the operand as `read`, writes `write`, then casts the result */
   OP_BITCAST,
-  OP_SCALE,  /* vector or matrix by a scalar */
-  OP_REDUCE, /* a bool of a bool vector */
+  OP_SCALE,  /* a vector or matrix times a scalar */
+  OP_REDUCE, /* a bool from a bool vector */
   OP_DOT,
   OP_INT_DOT, /* with an accumulator if there are three operands */
-  OP_PAIR,    /* a struct of two */
+  OP_PAIR,    /* a struct of two results */
   OP_FIELD,   /* bit fields */
   OP_MATVEC,
   OP_VECMAT,
@@ -44,7 +44,7 @@ const operation import_operations[IMPORT_OPERATIONS] = {
     [SpvOpMatrixTimesScalar] = {VYRE_OP_mul, OP_SCALE, 2, 0, 0},
 };
 
-/* Instructions with greater numbers: those of SPV_INTEL_shader_integer_functions2, and integer dot products. */
+/* Instructions above the table: those of SPV_INTEL_shader_integer_functions2, and integer dot products. */
 static const struct {
   uint32_t instruction;
   operation operation;
@@ -68,7 +68,8 @@ import_operation_of(uint32_t op)
   return NULL;
 }
 
-/* Signedness does not count, a bitcast mends it; nor does a class that ops.def does not name. */
+/* Returns whether a kind belongs to the class.  Ignores signedness, which a bitcast changes, and classes without kinds in ops.def.
+ */
 static bool
 is_of_class(vyre_kind kind, vyre_class klass)
 {
@@ -77,7 +78,7 @@ is_of_class(vyre_kind kind, vyre_class klass)
   return vyre_class_has(klass == VYRE_CLASS_UINT || klass == VYRE_CLASS_SINT ? VYRE_CLASS_INT : klass, kind);
 }
 
-/* Integers of that signedness, as wide. */
+/* Returns the integer type of that signedness and the same width. */
 static vyre_type
 of_sign(vyre_type type, bool is_signed)
 {
@@ -130,15 +131,15 @@ splat(import *m, uint32_t scalar, vyre_type type)
   return vyre_build(&m->b, VYRE_OP_splat, type, 0, 0, 0, (vyre_row){scalar}, VYRE_NONE, VYRE_NONE).id;
 }
 
-/* `read` and `write` of the table mean all kinds of their family. */
+/* Returns the type of the same width in the family: `read` and `write` of the table stand for all kinds of their family. */
 static vyre_type
 as_family(uint8_t family, vyre_type type)
 {
   return family == VYRE_F32 ? type : of_sign(type, family == VYRE_I32);
 }
 
-/* Converts, reading the operand as `read` and casting the result.  Between integers the sign only says how to widen:
- * types that a module has in memory alone have no other instruction than this one, and get none. */
+/* Converts the operand, read as `read`, and casts the result.  Between integers, signedness only selects sign or zero extension, so
+ * narrowing and casts of storage-only types need no `convert` kinds of their own. */
 static uint32_t
 convert(import *m, const operation *o, vyre_type type, uint32_t id, uint32_t row)
 {
@@ -328,9 +329,9 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
   return !failed(m);
 }
 
-/* ---- the table's reader ---- */
+/* ---- translation by form ---- */
 
-/* The kinds that `read` of the table lets an operand have. */
+/* Returns whether `read` of the table permits an operand of the kind. */
 static bool
 may_read(const operation *o, vyre_kind kind)
 {
@@ -338,7 +339,7 @@ may_read(const operation *o, vyre_kind kind)
   return !o->read || vyre_class_has((vyre_class)classes[o->read], kind);
 }
 
-/* The common case: one or two operands of the type that the op takes, giving the result's type.  0: it is another. */
+/* Translates the common case, one or two operands of the op's and the result's type.  Returns 0 if it is another case. */
 static inline uint32_t
 plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a, uint32_t b)
 {
@@ -351,7 +352,7 @@ plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a,
   return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
 }
 
-/* The same of operands that are visible here. */
+/* The same for operands that are visible here. */
 static inline bool
 plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
 {
@@ -366,7 +367,7 @@ plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
   return row != 0;
 }
 
-/* Every other. */
+/* Translates all other cases. */
 APART static bool
 operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args)
 {

@@ -1,25 +1,25 @@
 /* Subgroup instructions: OpGroupNonUniform*, and those of SPV_KHR_shader_ballot, SPV_KHR_subgroup_vote and SPV_KHR_subgroup_rotate.
  *
- * limits: scope Subgroup, no partitions.
+ * Limits: scope Subgroup, no partitions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
-/* What follows the scope, and the type of the result. */
+/* Operands after the scope, and type of the result. */
 typedef enum group_form {
-  TAKES_NONE,    /* nothing: a bool */
-  TAKES_TEST,    /* a value: a bool */
-  TAKES_MOVE,    /* a value, and where to take it from, if it has that: the value's type */
-  TAKES_BALLOT,  /* a bool: a mask */
-  TAKES_MASK,    /* a mask, and an index if it has that: a bool or u32 */
-  TAKES_COUNT,   /* a group operation and a mask: u32 */
-  TAKES_COMBINE, /* a group operation and a value, a cluster size: the value's type */
+  TAKES_NONE,    /* no operand; bool */
+  TAKES_TEST,    /* a value; bool */
+  TAKES_MOVE,    /* a value, and its source lane if the instruction has one; the value's type */
+  TAKES_BALLOT,  /* a bool; a mask */
+  TAKES_MASK,    /* a mask, and an index if the instruction has one; bool or u32 */
+  TAKES_COUNT,   /* a group operation and a mask; u32 */
+  TAKES_COMBINE, /* a group operation, a value, a cluster size if clustered; the value's type */
 } group_form;
 
 typedef struct group_op {
   uint16_t op, vyre;
   uint8_t form;
-  bool khr; /* has no scope */
+  bool khr; /* of a KHR extension: has no scope */
 } group_op;
 
 static const group_op group_ops[] = {
@@ -48,7 +48,7 @@ import_is_subgroup(uint32_t op)
   return op >= SpvOpGroupNonUniformElect && find(op) != NULL;
 }
 
-/* The scope after result and type, which must be the subgroup's. */
+/* Checks that the scope, the first operand, is Subgroup. */
 static bool
 check_scope(import *m, uint32_t id)
 {
@@ -70,7 +70,7 @@ takes_group(const group_op *g)
   return g->form == TAKES_COMBINE || g->form == TAKES_COUNT;
 }
 
-/* A group operation, and for Clustered the size after the value. */
+/* Reads a group operation and, if it is clustered, the size after the value. */
 static bool
 group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
 {
@@ -99,7 +99,7 @@ group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
   return true;
 }
 
-/* The operand of a move: a lane, a distance, a direction.  A cluster size goes to *out_imm. */
+/* Returns the operand of a move: a lane, a distance or a direction.  Sets *out_imm to a cluster size. */
 static uint32_t
 move_operand(import *m, const group_op *g, const uint32_t *args, uint32_t count, uint32_t *out_imm)
 {
@@ -122,7 +122,7 @@ move_operand(import *m, const group_op *g, const uint32_t *args, uint32_t count,
   return import_index(m, import_row(m, args[1]), true);
 }
 
-/* Builds the row on its operands and casts it to what the instruction's type is. */
+/* Appends the row, and casts it to the instruction's type. */
 static uint32_t
 build(import *m, const group_op *g, vyre_type result, uint32_t id, const uint32_t *args, uint32_t count)
 {

@@ -1,6 +1,7 @@
-/* Values: an id's leaves, and what takes composites apart and puts them together.
+/* Values: the leaves of ids, and the instructions that build and take apart composites.
  *
- * A composite value is the list of its leaves in order: scalars, vectors, matrix columns.  An id of a scalar or vector is its row.
+ * A composite value is the list of its leaves in order: scalars, vectors, matrix columns.  The value of a scalar or vector is its
+ * row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
@@ -94,7 +95,7 @@ import_cast(import *m, uint32_t row, vyre_type type)
   if (VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_const && VYRE_TYPE_LANES(from) == VYRE_TYPE_LANES(type))
     return vyre_build_const(&m->b, type, m->view->imm[row] | (uint64_t)m->view->imm_hi[row] << 32).id;
   if (VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_bitcast && import_row_type(m, m->view->a[row]) == type)
-    return m->view->a[row]; /* there and back */
+    return m->view->a[row]; /* a cast of a cast back */
   return vyre_build_convert(&m->b, VYRE_OP_bitcast, type, (vyre_row){row}).id;
 }
 
@@ -130,7 +131,7 @@ import_index(import *m, uint32_t row, bool is_unsigned)
   }
   if (vyre_kind_bits(kind) == 32)
     return is_unsigned ? import_cast(m, row, VYRE_TYPE(VYRE_U32, 1)) : row;
-  if (vyre_kind_bits(kind) == 64) { /* below 2^32 it is itself, else out of every bounds */
+  if (vyre_kind_bits(kind) == 64) { /* a value below 2^32 stays; a larger one becomes an index that is always out of bounds */
     row = import_cast(m, row, VYRE_TYPE(VYRE_U64, 1));
     row = row ? vyre_build_imm(&m->b, VYRE_OP_umin, (vyre_row){row}, UINT32_MAX).id : 0;
     return row ? convert_to(m, row, VYRE_U32) : 0;
@@ -149,7 +150,7 @@ import_bit_count(import *m, uint32_t row, vyre_kind kind)
     import_fail(m, "a count of bits is no integer");
     return 0;
   }
-  row = import_cast(m, row, VYRE_TYPE((uint32_t)VYRE_TYPE_KIND(type) | 1u, VYRE_TYPE_LANES(type))); /* unsigned */
+  row = import_cast(m, row, VYRE_TYPE((uint32_t)VYRE_TYPE_KIND(type) | 1u, VYRE_TYPE_LANES(type))); /* the unsigned kind */
   return row ? convert_to(m, row, kind) : 0;
 }
 
@@ -169,7 +170,7 @@ import_matrix(import *m, uint32_t id)
     columns[k].id = import_leaf(m, id, k);
     if (!columns[k].id)
       return 0;
-    /* parts of one row in order are that row */
+    /* a tuple of all parts of one row, in order, is that row */
     bool part = VYRE_ROW_OP(m->view->op[columns[k].id]) == VYRE_OP_part && m->view->imm[columns[k].id] == k;
     uint32_t of = part ? m->view->a[columns[k].id] : 0;
     whole = k == 0 || of == whole ? of : 0;
@@ -216,7 +217,7 @@ set_copy(import *m, uint32_t id, uint32_t type_id, uint32_t from, uint32_t first
   return true;
 }
 
-/* Follows literal indices: the leaf and type that they lead to, and the lane in it (NONE: all of it). */
+/* Follows literal indices.  Gets the leaf and type that they lead to, and its lane, or NONE for the whole leaf. */
 static bool
 follow(import *m, uint32_t type_id, const uint32_t *indices, uint32_t count, uint32_t *out_leaf, uint32_t *out_type,
        uint32_t *out_lane)
@@ -298,7 +299,7 @@ insert(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t 
   return !failed(m);
 }
 
-/* A vector of scalars and vectors. */
+/* Constructs a vector from scalars and vectors. */
 static bool
 construct_vector(import *m, uint32_t id, const spv_type *t, const uint32_t *args, uint32_t count)
 {
@@ -372,7 +373,7 @@ shuffle(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
     import_set(m, id, a);
     return !failed(m);
   }
-  if (!uses_a && uses_b) { /* of b alone */
+  if (!uses_a && uses_b) { /* only lanes of b */
     a = b;
     b = 0;
     packed &= 0x33333333u;
