@@ -1,12 +1,11 @@
-/* What the files of the SPIR-V writer share: its state, and how instructions are appended.
+/* State of the SPIR-V exporter, and functions that append instructions.
  *
- * A module is written in one walk over the rows of each program of the input, in program order.  Every section of a SPIR-V module
- * is a growing array of words; they are put together at the end.  What a row became is in arrays by row (`id`, `aux`, `use`),
- * which are of the program at hand: index row - base.  Types, constants and variables are interned by their words, so that equal
- * ones of several programs are one.
+ * A module is written in one walk over the rows of each program of the input, in program order.  Each section of a SPIR-V module is
+ * a growing array of words; the arrays are joined at the end.  `id`, `aux` and `use` are arrays by row of the current program, with
+ * index row - base.  Types, constants and variables are interned by their words, so that programs share equal ones.
  *
- * Errors: the first one is kept in `status` (or `out_of_memory` is set) and everything after it goes on harmlessly: appending
- * always has room, ids are 0.  The walk looks once a row.
+ * Errors: `status` keeps the first error, or `out_of_memory` is set.  After it, functions continue without effect: appending always
+ * has room, and ids are 0.  The walk checks for errors once per row.  Functions return ids, or 0 on failure, unless noted.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_SPIRV_EXPORT_H
@@ -18,7 +17,7 @@
 #include <spirv/unified1/spirv.h>
 #include <spirv/unified1/GLSL.std.450.h>
 
-/* What is called only where something is wrong. */
+/* A function that is called only on errors. */
 #define VYRE_SPV_COLD __attribute__((cold))
 
 typedef struct vyre_spv_words {
@@ -26,102 +25,101 @@ typedef struct vyre_spv_words {
   size_t count, capacity;
 } vyre_spv_words;
 
-/* `use`: what is known of a row of the program at hand. */
+/* Bits of `use`, for a row of the current program. */
 enum {
-  VYRE_SPV_USED_POINTER = 1,  /* a path that memory is accessed through: needs its access chain */
+  VYRE_SPV_USED_POINTER = 1,  /* a path of a memory access, which needs an access chain */
   VYRE_SPV_USED_MATRIX = 2,   /* a tuple that is used as a matrix */
-  VYRE_SPV_LEFT = 4,          /* a block or switch that some `leave` names */
-  VYRE_SPV_ONE_LANE = 4,      /* a place of which one lane is all that is used; no block is one */
-  VYRE_SPV_WRAPPED = 16,      /* a buffer that is the one member of a struct made for it */
-  VYRE_SPV_IN_BOUNDS = 64,    /* a buffer of which the caller vouches that no access is out of bounds */
-  VYRE_SPV_BRANCH = 32,       /* a path whose guard needs a branch: a runtime array may be empty */
-  VYRE_SPV_EITHER_SIGN = 256, /* an integer in the other sign's type, for users that take either: no instruction */
-  VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or OpSpecConstantOp over such */
-  VYRE_SPV_HAS_TAIL = 512,    /* a construct whose tail each of its edges takes itself (tails.c) */
-  VYRE_SPV_IN_MEMORY = 2048,  /* a var that is a variable of the function (demote.c) */
+  VYRE_SPV_LEFT = 4,          /* a block or switch that some `leave` leaves */
+  VYRE_SPV_ONE_LANE = 4,      /* a built-in of which only one lane is used; never a block, so it shares the bit */
+  VYRE_SPV_WRAPPED = 16,      /* a buffer that is wrapped in a struct as its only member */
+  VYRE_SPV_IN_BOUNDS = 64,    /* a buffer whose accesses the caller guarantees to be in bounds */
+  VYRE_SPV_BRANCH = 32,       /* a path whose guard needs a branch, because a runtime array may be empty */
+  VYRE_SPV_EITHER_SIGN = 256, /* an integer of the other signedness without an instruction, because its users accept either */
+  VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or an OpSpecConstantOp on specialization constants */
+  VYRE_SPV_HAS_TAIL = 512,    /* a construct whose edges all execute its tail (tails.c) */
+  VYRE_SPV_IN_MEMORY = 2048,  /* a var that is a function variable in SPIR-V (demote.c) */
 };
 
-/* gid to subgroup_lt_mask. */
+/* Number of built-ins, gid to subgroup_lt_mask. */
 enum { VYRE_SPV_PLACES = VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1 };
 
 /* A join of the state graph. */
 typedef struct vyre_spv_join {
-  uint32_t var;  /* 0: it is no value */
-  uint32_t id;   /* 0: zero, as at the start */
-  uint32_t same; /* what it always is, as a version; 0: nothing else */
-  uint32_t seen; /* the join that it was last looked at for */
+  uint32_t var;  /* the var, or 0 if the join has no value */
+  uint32_t id;   /* id of its value, or 0 for the var's initial zero */
+  uint32_t same; /* the version that it always equals, or 0 */
+  uint32_t seen; /* header for which it was last visited */
 } vyre_spv_join;
 
-/* A control construct being written that can be left. */
+/* An open construct that jumps can leave. */
 typedef struct vyre_spv_scope {
   uint32_t row;
-  uint32_t kind;                          /* VYRE_SPV_LOOP, VYRE_SPV_SWITCH */
+  uint32_t kind;                          /* VYRE_SPV_LOOP or VYRE_SPV_SWITCH */
   uint32_t merge, next;                   /* labels; next: a loop's continue target */
-  uint32_t known;                         /* ids below it are known wherever it is left; 0: all that there are so far */
-  vyre_spv_words merge_edges, next_edges; /* that lead there */
+  uint32_t known;                         /* smaller ids dominate all jumps out of it; 0: all ids so far do */
+  vyre_spv_words merge_edges, next_edges; /* edges to `merge` and to `next` */
 } vyre_spv_scope;
 
 enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
 
-/* What is known by a few words, and the id that was made of it. */
+/* Kinds of interned results, with the words that are their key: a and b. */
 enum {
   VYRE_SPV_A_SCALAR = 1,     /* bits, kind */
-  VYRE_SPV_A_POINTER,        /* storage class, type's id */
+  VYRE_SPV_A_POINTER,        /* storage class, id of the type */
   VYRE_SPV_A_TYPE,           /* vyre_type_id, mode */
-  VYRE_SPV_LISTED,           /* in the interface of a program: program row, variable's id */
-  VYRE_SPV_A_SET,            /* of instructions: vyre_string */
-  VYRE_SPV_AN_INPUT,         /* that no op gives: built-in's number, pointer's id */
-  VYRE_SPV_A_ZERO,           /* vyre_type_id: 1 + what it has */
-  VYRE_SPV_A_STRUCT,         /* with layout, written: vyre_string of its name */
-  VYRE_SPV_A_STRING,         /* of what the input kept: its id there */
-  VYRE_SPV_A_KEPT,           /* a string or debug instruction's id there: 1 + where it is */
-  VYRE_SPV_A_DEBUG,          /* the same: what was written for it; 0: DebugInfoNone */
-  VYRE_SPV_A_DEBUG_VARIABLE, /* a variable's id there */
-  VYRE_SPV_A_DEFINITION,     /* a function's id there: 1, where its DebugFunctionDefinition was written */
+  VYRE_SPV_LISTED,           /* interface of a program: program row, id of the variable */
+  VYRE_SPV_A_SET,            /* instruction set: vyre_string */
+  VYRE_SPV_AN_INPUT,         /* built-in without an op: BuiltIn number, id of the pointer type */
+  VYRE_SPV_A_ZERO,           /* vyre_type_id; id: 1 + HAS_ bits (zeros.c) */
+  VYRE_SPV_A_STRUCT,         /* written struct with layout: vyre_string of its name */
+  VYRE_SPV_A_STRING,         /* string of the input: its id in the input */
+  VYRE_SPV_A_KEPT,           /* kept string or debug instruction: its id in the input; id: 1 + its index */
+  VYRE_SPV_A_DEBUG,          /* kept debug instruction: its id in the input, 0: DebugInfoNone, UINT32_MAX: DebugExpression */
+  VYRE_SPV_A_DEBUG_VARIABLE, /* id of a variable in the input */
+  VYRE_SPV_A_DEFINITION,     /* id of a function in the input; id: 1 if its DebugFunctionDefinition is written */
   VYRE_SPV_A_SOURCE,         /* vyre_string */
-  VYRE_SPV_VALUES, /* the scope of a variable of the source, program: how many of its values there are; UINT32_MAX: nothing is told
-                      of it */
-  VYRE_SPV_LAST_VALUE,     /* the same: the order of the last one of these */
-  VYRE_SPV_WRITES,         /* a buffer: how many rows write to it */
+  VYRE_SPV_VALUES,     /* program and scope of a source variable; id: number of its values, or UINT32_MAX if they are not shown */
+  VYRE_SPV_LAST_VALUE, /* program and scope of a source variable; id: order of its last value */
+  VYRE_SPV_WRITES,     /* buffer; id: number of rows that write to it */
   VYRE_SPV_AN_INLINED_AT,  /* caller, line, call */
-  VYRE_SPV_A_VARIABLE_ROW, /* a variable's id there: a row of it */
-  VYRE_SPV_AN_ENTRY,       /* program row: its function */
-  VYRE_SPV_A_REFLECTED,    /* the result there of an instruction that tools read: what was written for it */
-  VYRE_SPV_A_DECORATION,   /* one that tools read: its target and number, 1 + member; 1, where it was written */
-  VYRE_SPV_A_VARIABLE,     /* the last, as the set is added: the input's id and pointer's id, binding */
+  VYRE_SPV_A_VARIABLE_ROW, /* id of a variable in the input; id: a row of the variable */
+  VYRE_SPV_AN_ENTRY,       /* program row; id: its function */
+  VYRE_SPV_A_REFLECTED,    /* result of a reflection instruction in the input */
+  VYRE_SPV_A_DECORATION,   /* reflection decoration: target and number, 1 + member; id: 1 if it is written */
+  VYRE_SPV_A_VARIABLE,     /* must be last, because the set is added: id in the input and id of the pointer type, binding */
 };
 #define VYRE_SPV_FIRST_MADE 128u
-#define VYRE_SPV_SMALL      32u /* integers of 32 bits below it are found without a search */
+#define VYRE_SPV_SMALL      32u /* smaller 32-bit integers are found without a search */
 typedef struct vyre_spv_made {
   uint64_t a;
-  uint32_t b, what; /* what 0: the slot is free */
+  uint32_t b, what; /* what: kind, or 0 if the slot is free */
   uint32_t id;
 } vyre_spv_made;
 
 #define VYRE_SPV_DEPTH 1023u /* SPIR-V's universal limit for nested constructs */
 
-/* Where the code being written comes from. */
+/* The source position of the code being written. */
 typedef struct vyre_spv_position {
   vyre_scope scope;
-  uint32_t line, column; /* line 0: nobody knows */
+  uint32_t line, column; /* line: 0 if unknown */
 } vyre_spv_position;
 
 typedef struct vyre_spv {
-  vyre_module *module; /* never changed: side tables are reached through it */
+  vyre_module *module; /* read only, for access to side tables */
   const vyre_view *view;
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c, *parent, *next, *first, *last;
   const vyre_string *row_names;
-  uint32_t named, lined; /* rows that may have a name, a line; 0: none are written */
+  uint32_t named, lined; /* limits of the rows that may have a name, a line; 0 if none are written */
   const vyre_allocator *allocator;
   struct vyre_spv_chunk *chunks;
   char *chunk_at;
   size_t chunk_left;
   vyre_status status;
   bool out_of_memory;
-  bool failed; /* either */
+  bool failed; /* `status` is set, or `out_of_memory` */
   bool strip;
-  uint32_t float_controls;  /* that may be asked for */
-  const uint8_t *in_bounds; /* by row of the module; NULL: none */
+  uint32_t float_controls;  /* float controls that the module may require */
+  const uint8_t *in_bounds; /* by row of the module, or NULL; borrowed */
   bool shared_blocks;       /* the input declares that workgroup memory has layouts */
   uint32_t input;
   uint32_t version;
@@ -131,28 +129,28 @@ typedef struct vyre_spv {
   /* sections, in the module's order */
   vyre_spv_words capabilities, extensions, imports, entries, modes, strings, names, processed, decorations, globals, code;
   bool constant; /* rows become constants and OpSpecConstantOp */
-  bool plain;    /* neither that nor a strict program: an instruction is its words */
+  bool plain;    /* not `constant`, and not a strict program: operations need no further words */
 
   /* interning */
   struct vyre_spv_interned *interned;
   vyre_spv_made *made; /* open addressing: vyre_spv_made_of */
   uint32_t made_count, made_slots;
-  vyre_spv_made first_made[VYRE_SPV_FIRST_MADE]; /* enough for most modules */
-  vyre_spv_made no_made;                         /* where there is no memory */
-  uint32_t small[2][VYRE_SPV_SMALL];             /* ids of i32 and u32 constants; 0: none yet */
+  vyre_spv_made first_made[VYRE_SPV_FIRST_MADE]; /* initial slots, enough for most modules */
+  vyre_spv_made no_made;                         /* result when there is no memory */
+  uint32_t small[2][VYRE_SPV_SMALL];             /* ids of i32 and u32 constants, or 0 */
   uint32_t value_types[256];
   uint32_t glsl;
   uint32_t builtins[VYRE_SPV_PLACES]; /* by op - VYRE_OP_gid */
-  uint32_t workgroup_size;            /* the WorkgroupSize composite, if there is one */
+  uint32_t workgroup_size;            /* the WorkgroupSize composite, or 0 */
   uint32_t workgroup_key[3];
   bool workgroup_seen;
 
-  /* the program at hand */
-  uint32_t program, base, end, count; /* its rows: count of them, from base on, up to end */
+  /* the current program */
+  uint32_t program, base, end, count; /* row numbers: base to end, `count` of them */
   uint32_t row;                       /* being written */
   bool strict, exact;
   bool specialized;    /* it has specialization constants */
-  uint32_t sure_block; /* runs with each pipeline that is made of the module: the first block, of a program alone; 0: none */
+  uint32_t sure_block; /* label of the first block of the only program, which each pipeline executes; otherwise 0 */
   uint32_t *id, *aux;
   uint16_t *use;
   uint32_t capacity;
@@ -160,45 +158,46 @@ typedef struct vyre_spv {
   uint32_t builtins_used;
 
   /* control */
-  uint32_t block;         /* label of the block being written */
-  bool dead;              /* nothing is being written: after a jump */
+  uint32_t block;         /* label of the current block */
+  bool dead;              /* the block has ended with a jump */
   bool fell;              /* the case ended with a fallthrough */
-  uint32_t breakif;       /* the row that ended the continuing region; 0: none */
-  uint32_t continuing;    /* how many continuing regions are around */
-  uint32_t nesting;       /* regions around */
-  uint32_t nests;         /* constructs of the program, by the survey */
-  vyre_state_graph graph; /* of the program's vars; its column has an element for each row of the module */
+  uint32_t breakif;       /* the row that ended the continuing region, or 0 */
+  uint32_t continuing;    /* number of enclosing continuing regions */
+  uint32_t nesting;       /* number of enclosing regions */
+  uint32_t nests;         /* number of constructs in the program, from the survey */
+  vyre_state_graph graph; /* of the program's vars; `version` has an element for each row of the module */
   vyre_spv_join *joins;   /* by join of the graph */
-  vyre_spv_words carried; /* ids that edges bring to the joins after a construct; 0: zero */
-  uint32_t carry;         /* where those of the next edge begin; 0: parts of joins say what it brings */
-  uint64_t phi_words;     /* that all joins may come to */
-  vyre_spv_words crossed; /* pairs, of the survey: a construct, and the target of a leave that goes through its merge block */
-  vyre_spv_words leaving; /* pairs: a target of leaves that go on after the construct being closed, what they carry */
+  vyre_spv_words carried; /* ids that edges bring to the joins after a construct, or 0 for zero */
+  uint32_t carry;         /* index in `carried` of the next edge's values; 0 if the parts of the joins give them */
+  uint64_t phi_words;     /* upper bound for all joins */
+  vyre_spv_words crossed; /* from the survey, pairs: a construct, and the target of a leave that crosses it */
+  /* pairs: a target of leaves that continue after the construct being closed, and the index of their values */
+  vyre_spv_words leaving;
   bool has_vars;
   bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */
-  vyre_spv_words places; /* rows of places that lanes are taken of */
+  vyre_spv_words places; /* rows of built-ins of which lanes are used */
   vyre_spv_scope *scopes;
   uint32_t depth, scope_capacity;
-  vyre_spv_position here, before; /* of what is written next; of what was before the last change, at line_start */
+  vyre_spv_position here, before; /* position of the next instruction; position before the last change at `line_start` */
   vyre_spv_words forward;         /* (id, storage class, stride, vyre_string): pointers to structs that are not written yet */
-  size_t line_start, line_end;    /* of the code, where the last OpLine, or what is in its place, was written */
-  uint32_t debug_set, debug_void; /* 0: the input has no debug instructions */
-  bool has_values;                /* rows of the program are values of variables of the source */
-  bool is_silent;                 /* nothing is told: what is written is an arm of which the edge from its head is all */
+  size_t line_start, line_end;    /* words of `code` with the last OpLine or its equivalent */
+  uint32_t debug_set, debug_void; /* 0 if the input has no debug instructions */
+  bool has_values;                /* rows of the program are values of source variables */
+  bool is_silent;                 /* writes no debug values: the code is of an arm that becomes only an edge */
   vyre_spv_words files;           /* pairs: vyre_string, id */
-  vyre_spv_words kept_strings;    /* pairs: its index in the input's debug list, id */
-  const vyre_word_list *debug;    /* what is kept */
+  vyre_spv_words kept_strings;    /* pairs: index in the input's debug list, id */
+  const vyre_word_list *debug;    /* the input's kept instructions; borrowed */
   vyre_spv_words scratch, marks;
 } vyre_spv;
 
 /* ---- words.c ---- */
 
-/* Memory that lives until the export ends; NULL: out of memory. */
+/* Allocates memory that lives until the export ends.  Returns NULL if out of memory. */
 void *vyre_spv_memory(vyre_spv *s, size_t bytes);
-void vyre_spv_free(vyre_spv *s); /* all of it */
+void vyre_spv_free(vyre_spv *s); /* frees all memory of the export */
 bool vyre_spv_grow(vyre_spv *s, vyre_spv_words *words, size_t count);
 VYRE_SPV_COLD uint32_t *vyre_spv_nowhere(void);
-/* Room for `count` (at most 16) words at the end, always valid. */
+/* Returns room for `count` words at the end; never NULL.  `count` is at most 16. */
 static inline uint32_t *
 vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count)
 {
@@ -208,7 +207,7 @@ vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count)
   words->count += count;
   return at;
 }
-/* Room for any number of words at the end; NULL: out of memory. */
+/* Returns room for any number of words at the end, or NULL if out of memory. */
 static inline uint32_t *
 vyre_spv_reserve(vyre_spv *s, vyre_spv_words *words, size_t count)
 {
@@ -227,13 +226,13 @@ vyre_spv_append(vyre_spv *s, vyre_spv_words *words, const uint32_t *data, size_t
 {
   if (words->capacity - words->count < count && !vyre_spv_grow(s, words, count))
     return;
-  for (size_t i = 0; i < count; i++) /* they are few */
+  for (size_t i = 0; i < count; i++) /* not memcpy, because they are few */
     words->data[words->count + i] = data[i];
   words->count += count;
 }
-/* An instruction with a string after `count` operands. */
+/* Appends an instruction with a string after `count` operands. */
 void vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count, const char *text);
-/* An instruction of any number of operands, and of at most 15. */
+/* Appends an instruction with any number of operands; vyre_spv_instruction accepts at most 15. */
 void vyre_spv_long_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count);
 static inline void
 vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count)
@@ -243,15 +242,16 @@ vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const 
   for (size_t i = 0; i < count; i++)
     at[1 + i] = operands[i];
 }
-/* A result: operands begin with its type if `typed`; `extra` words tell results apart that the instruction does not. */
+/* Returns the id of an interned result.  `operands` begin with its type if `typed`; `extra` words are part of the key. */
 uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operands, size_t count, const uint32_t *extra,
                          size_t extra_count, bool *out_fresh);
-/* A type without result type, new, whose id was given before. */
+/* Interns a new type with an id that was allocated before. */
 void vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, const uint32_t *extra,
                         size_t extra_count, uint32_t id);
 VYRE_SPV_COLD bool vyre_spv_grow_made(vyre_spv *s);
-/* The slot of those words; it moves when others come.  id 0: it is new, and is the caller's to fill.  Its own open addressing, as
- * rows ask for their types here: with uthash export takes 4 % more (bench-shaders, "of import and export"). */
+/* Returns the slot of the key, which is valid until the next call.  In a new slot, `id` is 0, and the caller sets it.  Rows look up
+ * their types here, so it has its own open addressing: with uthash, exports take 4 % longer (bench-shaders, "of import and
+ * export"). */
 static inline vyre_spv_made *
 vyre_spv_made_of(vyre_spv *s, uint32_t what, uint64_t a, uint32_t b)
 {
@@ -303,7 +303,7 @@ vyre_spv_payload(const vyre_spv *s, uint32_t row)
 }
 
 VYRE_SPV_COLD uint32_t vyre_spv_no_value(vyre_spv *s, uint32_t row);
-/* The id of a row that has been written, as an operand. */
+/* Returns the id of a row that has been written, as an operand. */
 static inline uint32_t
 vyre_spv_value(vyre_spv *s, uint32_t row)
 {
@@ -312,7 +312,7 @@ vyre_spv_value(vyre_spv *s, uint32_t row)
     return vyre_spv_no_value(s, row);
   return s->id[at];
 }
-/* Where the id of that constant is kept; NULL: it is not one of those. */
+/* Returns the element of `small` for the constant, or NULL if it has none. */
 static inline uint32_t *
 vyre_spv_small(vyre_spv *s, vyre_type type, uint64_t bits)
 {
@@ -321,7 +321,7 @@ vyre_spv_small(vyre_spv *s, vyre_type type, uint64_t bits)
   return type == VYRE_TYPE(VYRE_U32, 1) ? &s->small[1][bits] : type == VYRE_TYPE(VYRE_I32, 1) ? &s->small[0][bits] : NULL;
 }
 uint32_t vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits);
-/* The right operand: a row's id, or the literal as a constant of `type`. */
+/* Returns the right operand: the id of row b, or the literal as a constant of `type`. */
 static inline uint32_t
 vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type)
 {
@@ -330,23 +330,23 @@ vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type)
   const uint32_t *const small = vyre_spv_small(s, type, vyre_spv_payload(s, row));
   return small && *small ? *small : vyre_spv_splat_here(s, type, vyre_spv_payload(s, row));
 }
-/* Writes a row that gives a value (ops.c). */
+/* Writes a row that has a value (ops.c). */
 void vyre_spv_row(vyre_spv *s, uint32_t row);
-/* What a row becomes with its guards in a strict program; 0: nothing but the plain instruction (guards.c). */
+/* Writes a row with the guards that a strict program needs, or returns 0 if it needs none (guards.c). */
 uint32_t vyre_spv_guarded(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row);
 uint32_t vyre_spv_guarded_insert(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t value, uint32_t index, uint32_t index_row);
 
 uint32_t vyre_spv_convert(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_bitcast(vyre_spv *s, uint32_t row);
-/* A row of an op that SPIR-V has at 32 bits alone, at another width (widths.c); 0: it is none. */
+/* Writes a row of an op that SPIR-V only has at 32 bits, at another width (widths.c).  Returns 0 for other rows. */
 uint32_t vyre_spv_other_width(vyre_spv *s, uint32_t row);
 
-/* A row of an op that SPIR-V has at no width, made of those it has (expand.c). */
+/* Writes a row of an op that SPIR-V does not have, as other instructions (expand.c). */
 uint32_t vyre_spv_expanded(vyre_spv *s, uint32_t row);
-/* The saturating sum of two integer values of a type (expand.c). */
+/* Returns the saturating sum of two integers of a type (expand.c). */
 uint32_t vyre_spv_saturated_sum(vyre_spv *s, vyre_type type, uint32_t a, uint32_t b);
-/* An integer dot product (dot.c). */
+/* Writes an integer dot product (dot.c). */
 uint32_t vyre_spv_int_dot(vyre_spv *s, uint32_t row);
 
 /* ---- opaque.c ---- */
@@ -354,28 +354,28 @@ uint32_t vyre_spv_int_dot(vyre_spv *s, uint32_t row);
 void vyre_spv_opaque(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_opaque_part(vyre_spv *s, uint32_t row);
 void vyre_spv_survey_opaque(vyre_spv *s, uint32_t row);
-/* The struct `id` called `name` is written, with its layout: pointers to it get their types. */
+/* Completes the types of the pointers to the struct `id` called `name`, which has been written with its layout. */
 void vyre_spv_resolve(vyre_spv *s, vyre_string name, uint32_t id);
-/* At the end: the structs that were never written, for nothing leads into them, get a stand-in each. */
+/* At the end: writes empty structs for pointers whose structs were not written, because no access uses them. */
 void vyre_spv_resolve_rest(vyre_spv *s);
-uint32_t vyre_spv_words_type(vyre_spv *s, vyre_type_id type); /* written anew; vyre_spv_type keeps it */
+uint32_t vyre_spv_words_type(vyre_spv *s, vyre_type_id type); /* always writes it; vyre_spv_type reuses it */
 bool vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type);
 
 /* ---- debug.c ---- */
 
-void vyre_spv_debug(vyre_spv *s, const vyre_input *input); /* what was kept of the input's */
-/* The new id of the input's string `id`, which is written now if it was not; 0: there is none. */
+void vyre_spv_debug(vyre_spv *s, const vyre_input *input); /* writes the input's kept debug instructions */
+/* Returns the new id of the input's string `id`, which is written if necessary, or 0 if there is none. */
 uint32_t vyre_spv_string(vyre_spv *s, uint32_t id);
-uint32_t vyre_spv_string_of(vyre_spv *s, vyre_string text); /* an OpString, one a text */
+uint32_t vyre_spv_string_of(vyre_spv *s, vyre_string text); /* one OpString per text */
 void vyre_spv_new_line(vyre_spv *s, uint32_t row);
-/* The line of what is written next is the row's. */
+/* Sets the source position to the row's, for the next instruction. */
 static inline void
 vyre_spv_line(vyre_spv *s, uint32_t row)
 {
   if (s->lined)
     vyre_spv_new_line(s, row);
 }
-/* The name of a row for what was made of it. */
+/* Gives the row's name to the id. */
 static inline void
 vyre_spv_name(vyre_spv *s, uint32_t row, uint32_t id)
 {
@@ -383,7 +383,7 @@ vyre_spv_name(vyre_spv *s, uint32_t row, uint32_t id)
     vyre_spv_text(s, &s->names, SpvOpName, &id, 1, vyre_string_text(s->module, s->row_names[row]));
 }
 void vyre_spv_decorate_as(vyre_spv *s, uint32_t row, uint32_t id);
-/* Decorations and the name of a row, for the instruction or variable that was made for it. */
+/* Adds the row's decorations and name to the id. */
 static inline void
 vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
 {
@@ -391,7 +391,7 @@ vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
     vyre_spv_decorate_as(s, row, id);
   vyre_spv_name(s, row, id);
 }
-void vyre_spv_other_names(vyre_spv *s); /* of built-ins, at the end */
+void vyre_spv_other_names(vyre_spv *s); /* names of built-ins, at the end */
 
 /* ---- demote.c ---- */
 
@@ -399,19 +399,19 @@ void vyre_spv_demoted_var(vyre_spv *s, uint32_t var); /* its OpVariable, at the 
 
 /* ---- stages.c ---- */
 
-/* What the input kept of other stages than compute, after all programs. */
+/* Writes the kept entry points of other stages than compute, after all programs. */
 void vyre_spv_stages(vyre_spv *s, const vyre_input *input);
 
 /* ---- verbatim.c ---- */
 
-/* The module that the input's programs came from, where it was kept word for word; NULL: it was not. */
+/* Returns the words of the module that the input's programs came from, or NULL if the input was not kept verbatim. */
 const uint32_t *vyre_spv_verbatim(vyre_module *module, uint32_t input, uint32_t *out_count);
 
 /* ---- instructions ---- */
 
-/* An operation as a constant, or in a strict program. */
+/* Appends an operation as a constant, or with the decorations of a strict program. */
 uint32_t vyre_spv_special_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);
-/* An instruction of at most 13 operands with a result. */
+/* Appends an operation with at most 13 operands, and returns the id of its result. */
 static inline uint32_t
 vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count)
 {
@@ -424,7 +424,7 @@ vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operand
     words[3 + i] = operands[i];
   return words[2] = s->next_id++;
 }
-/* The same of one, two and three operands, word by word: an array that is filled and copied at once is waited for. */
+/* The same for one, two and three operands.  They write single words, because copying an array that was just filled would wait. */
 static inline uint32_t
 vyre_spv_op1(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a)
 {
@@ -462,7 +462,7 @@ vyre_spv_op3(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b
   return words[2] = s->next_id++;
 }
 uint32_t vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *operands, size_t count);
-/* Scalar bool `condition` as `lanes` lanes, where OpSelect needs it. */
+/* Appends OpSelect.  Extends a scalar `condition` to a vector if OpSelect requires it. */
 uint32_t vyre_spv_select(vyre_spv *s, vyre_type type, uint32_t condition, vyre_type condition_type, uint32_t yes, uint32_t no);
 void vyre_spv_decorate(vyre_spv *s, uint32_t id, uint32_t decoration);
 
@@ -476,7 +476,7 @@ vyre_spv_value_type(vyre_spv *s, vyre_type type)
 }
 uint32_t vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_mode mode);
 uint32_t vyre_spv_opaque_type_of(vyre_spv *s, uint32_t row);
-/* Of a value, opaque ones too. */
+/* Returns the type of a value, which may be opaque. */
 static inline uint32_t
 vyre_spv_type_of_row(vyre_spv *s, uint32_t row)
 {
@@ -484,28 +484,29 @@ vyre_spv_type_of_row(vyre_spv *s, uint32_t row)
   return VYRE_TYPE_KIND(type) == VYRE_OPAQUE ? vyre_spv_opaque_type_of(s, row) : vyre_spv_value_type(s, type);
 }
 uint32_t vyre_spv_matrix_type(vyre_spv *s, vyre_type column, uint32_t columns);
-uint32_t vyre_spv_struct_of(vyre_spv *s, const uint32_t *members, uint32_t count); /* a result of several values */
+/* result type of an instruction with several values */
+uint32_t vyre_spv_struct_of(vyre_spv *s, const uint32_t *members, uint32_t count);
 uint32_t vyre_spv_pointer(vyre_spv *s, uint32_t storage_class, uint32_t type);
 bool vyre_spv_is_descriptor_array(vyre_spv *s, vyre_type_id type);
-/* The struct {type} that a buffer which is no struct is put in. */
+/* Returns the struct {type} that wraps a buffer of another type than a struct. */
 uint32_t vyre_spv_wrapper(vyre_spv *s, vyre_type_id type);
-/* A struct of that name whose members are not needed. */
+/* Writes a struct of that name whose members are not needed. */
 void vyre_spv_stand_in(vyre_spv *s, vyre_string name);
 
 uint32_t vyre_spv_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits);
-uint32_t vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits); /* a splat */
+uint32_t vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits); /* with the same bits in each lane */
 uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
 uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
-/* A constant of the lanes' bits. */
+/* Returns a constant with the bits of each lane. */
 uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
-/* The same where an instruction may be written. What the module may hold in memory alone, as its capabilities are, has no
- * constants: it is converted from 32 bits (convert.c). */
+/* The same if instructions may be written.  Types that the module's capabilities permit only in memory have no constants, so such a
+ * value is converted from 32 bits (convert.c). */
 uint32_t vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
-/* The lanes of a const row, or of joins of such; false: not constant. */
+/* Gets the lanes of a const row, or of joins of const rows.  Returns false for other rows. */
 bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4]);
-/* The words of a literal of that kind, as SPIR-V has it; how many. */
+/* Writes the words of a literal of that kind to `out`, and returns their number. */
 uint32_t vyre_spv_literal(vyre_kind kind, uint64_t bits, uint32_t out[2]);
-/* The unsigned integer of the same width. */
+/* Returns the unsigned integer kind of the same width. */
 static inline vyre_kind
 vyre_spv_bits_kind(vyre_kind kind)
 {
@@ -513,33 +514,33 @@ vyre_spv_bits_kind(vyre_kind kind)
   return bits == 8 ? VYRE_U8 : bits == 16 ? VYRE_U16 : bits == 64 ? VYRE_U64 : VYRE_U32;
 }
 uint32_t vyre_spv_spec(vyre_spv *s, uint32_t row);
-/* specialize.c: ops, of integers and bools, of which a row may become OpSpecConstantOp though nothing needs it to, and whether a
- * row does. */
+/* specialize.c: ops on integers and bools whose rows may become OpSpecConstantOp although no use requires it. */
 extern const bool vyre_spv_may_specialize[VYRE_OP__COUNT];
 bool vyre_spv_is_specialized(const vyre_spv *s, uint32_t row);
-/* The row as a constant of the module: const, spec, or OpSpecConstantOp over them. */
+/* Returns the row as a constant of the module: const, spec, or OpSpecConstantOp on constants. */
 uint32_t vyre_spv_pinned(vyre_spv *s, uint32_t row);
-/* The constant that an initializer's words make of a type without layout. */
+/* Returns the constant of an initializer's words, of a type without layout. */
 uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializer);
 
 /* ---- capabilities.c ---- */
 
-/* What is written needs the capability, and in versions before `version`, the extension: declared, where they are not yet. */
+/* Declares the capability and, in versions before `version`, the extension, unless they are declared. */
 void vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension);
 bool vyre_spv_declares(const vyre_spv *s, uint32_t capability);
-/* Returns the capability for constants and arithmetic of a kind, or 0 if none is needed; the other one of 8 and 16 bits alone. */
+/* Returns the capability for constants and arithmetic of a kind, or 0 if it needs none. */
 uint32_t vyre_spv_kind_capability(vyre_kind kind);
+/* The same for kinds of 8 and 16 bits; 0 for other kinds. */
 static inline uint32_t
 vyre_spv_narrow_capability(vyre_kind kind)
 {
   return vyre_kind_bits(kind) <= 16 ? vyre_spv_kind_capability(kind) : 0;
 }
 
-/* The input's extensions, but for that of non-semantic sets: it goes with the last of them, and comes where one was written. */
+/* Writes the input's extensions, without that of non-semantic sets, which vyre_spv_set_extension writes. */
 void vyre_spv_input_extensions(vyre_spv *s, const vyre_word_list *extensions);
 void vyre_spv_set_extension(vyre_spv *s);
 
-/* Capabilities and extensions that a module from text needs for the types in it. */
+/* Declares the capabilities and extensions of the types in a module from text. */
 void vyre_spv_type_capabilities(vyre_spv *s);
 
 /* ---- memory.c, addresses.c, variables.c, zeros.c ---- */
@@ -547,15 +548,15 @@ void vyre_spv_type_capabilities(vyre_spv *s);
 void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_pointer_to(vyre_spv *s, uint32_t path); /* the id of a path, as an operand */
 void vyre_spv_buffer(vyre_spv *s, uint32_t row);
-/* There is an OpConstantNull of the type that all can read: no pointer is in it, nor an array that specialization sizes. */
+/* Returns whether an OpConstantNull of the type is valid and all tools support it: it has no pointers or specialized arrays. */
 bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type);
-/* The start: private memory without such a null made zero; of strict programs lengths of runtime arrays, and workgroup memory. */
+/* Zeroes private memory whose type has no such null.  Strict programs: also workgroup memory, and reads runtime lengths. */
 void vyre_spv_memory_start(vyre_spv *s);
-/* gid and its like: the value of a built-in variable, or one lane of it. */
+/* Returns the value of a built-in variable, or one lane of it. */
 uint32_t vyre_spv_place(vyre_spv *s, vyre_opcode op);
 uint32_t vyre_spv_place_lane(vyre_spv *s, vyre_opcode op, uint32_t lane);
 
-/* Returns the variable of the built-in of that number in SPIR-V, or 0 if it was not written. */
+/* Returns the variable of the SPIR-V built-in, or 0 if it was not written. */
 uint32_t vyre_spv_builtin(const vyre_spv *s, uint32_t builtin);
 
 /* ---- reflection.c ---- */
@@ -564,22 +565,22 @@ void vyre_spv_reflection(vyre_spv *s); /* after all programs */
 
 /* ---- subgroup.c ---- */
 
-/* A row that combines what lanes have: subgroup_elect to subgroup_xor. */
+/* Writes a subgroup row: subgroup_elect to subgroup_xor. */
 uint32_t vyre_spv_subgroup(vyre_spv *s, uint32_t row);
 
 /* ---- order.c ---- */
 
 typedef struct vyre_spv_order {
   uint32_t scope, semantics;
-  uint32_t unequal; /* of an exchange that fails */
-  bool empty;       /* a barrier that orders nothing: none is written */
+  uint32_t unequal; /* semantics of a compare exchange that fails */
+  bool empty;       /* a barrier that orders nothing, and is not written */
 } vyre_spv_order;
 vyre_spv_order vyre_spv_atomic_order(const vyre_spv *s, vyre_opcode op, uint32_t imm, uint32_t scope_if_none);
 vyre_spv_order vyre_spv_barrier_order(const vyre_spv *s, uint32_t imm);
 
 /* ---- control.c ---- */
 
-/* What is written where, and which rows are used how: one pass over the program's rows. */
+/* Finds in one pass over the program's rows how rows are used. */
 void vyre_spv_survey(vyre_spv *s);
 void vyre_spv_region(vyre_spv *s, uint32_t region);
 
@@ -587,9 +588,8 @@ void vyre_spv_region(vyre_spv *s, uint32_t region);
 
 void vyre_spv_label(vyre_spv *s, uint32_t label);
 void vyre_spv_branch(vyre_spv *s, uint32_t label);
-/* A guard's `if`: the instructions to be done are written between begin and end; the result is a phi of `value` and `otherwise`, if
- * type.
- */
+/* A guard's `if`.  The guarded instructions are written between begin and end.  If `type`, the result is a phi of `value` and
+ * `otherwise`. */
 typedef struct vyre_spv_branching {
   uint32_t head, merge;
 } vyre_spv_branching;

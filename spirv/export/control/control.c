@@ -1,23 +1,23 @@
-/* Structured control flow.
+/* Writes structured control flow.
  *
- * Regions are written in order.  Each merge block, continue target and case has a list of the edges that lead to it; what vars are
- * there is said by the joins of the state graph, which become phis (phis.c).  A loop's header has phis whose second value is
- * patched when the back edge is written.
+ * Regions are written in order.  Each merge block, continue target and case has a list of the edges to it.  The joins of the state
+ * graph give the values of vars there, and become phis (phis.c).  The phis of a loop's header get their second value when the back
+ * edge is written.
  *
- * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside
- * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out leaves the innermost construct that
- * it can; which of the edges to its merge block are such is a flag, a phi, by which control goes on from there.  Where nothing but
- * sets would be between, there is no flag (tails.c).
+ * In SPIR-V, a jump may only leave to the innermost loop (its merge block or continue target), or to the innermost switch inside
+ * that loop.  A `block` becomes a switch with only a default.  A `leave` of an outer construct goes to the merge block of the
+ * innermost construct that a jump may leave.  A flag, a phi over the edges to that merge block, selects the edges that continue
+ * outwards.  If only sets would follow, no flag is needed (tails.c).
  *
- * Cost: rows, and what phis.c says.  Limit: 1023 nested constructs, as SPIR-V has.
+ * Cost: rows, and the cost of phis.c.  Limit: 1023 nested constructs, as in SPIR-V.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
 #include "spirv/export/debug/debug.h"
 
-/* ---- leaving ---- */
+/* ---- jumps out of constructs ---- */
 
-/* The branch that ends the block being written, and its edge. */
+/* Ends the current block with a branch, and records its edge. */
 static void
 jump(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t label)
 {
@@ -26,7 +26,7 @@ jump(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t la
   s->dead = true;
 }
 
-/* From the row `from`, or 0 where `carry` says what the leave brings. */
+/* Writes a leave from the row `from`, or from a merge block if `from` is 0, with the values at `carry`. */
 static void
 write_leave(vyre_spv *s, uint32_t target, uint32_t from)
 {
@@ -44,14 +44,14 @@ write_leave(vyre_spv *s, uint32_t target, uint32_t from)
     vyre_spv_fail(s, "leave of row %u, which is not around it\nFix: verify the module before writing it", target);
     return;
   }
-  /* a switch inside a loop may be left for the loop's end; a loop only so */
+  /* A jump in a switch inside a loop may leave to the loop's end. */
   vyre_spv_scope *first = loop ? loop : selection ? selection : scope;
   jump(s, &first->merge_edges, target, from, first->merge);
 }
 
-/* Lists in `leaving` the targets of the edges to the construct's merge block that go on from there to further out, each with a 0
- * for what it brings.  Not listed are edges for the construct itself, or for `target`, the construct that ends with its tail; true:
- * there are such. */
+/* Lists in `leaving` the targets of the edges to the construct's merge block that continue outwards, each with a 0 as the index of
+ * its values.  Does not list edges for the construct itself or for `target`, the construct that ends with its tail.  Returns
+ * whether there are unlisted edges. */
 static bool
 find_leaving(vyre_spv *s, const vyre_spv_scope *scope, uint32_t target)
 {
@@ -75,7 +75,7 @@ find_leaving(vyre_spv *s, const vyre_spv_scope *scope, uint32_t target)
   return stays;
 }
 
-/* The construct's merge block: leaves that crossed it go on from there. */
+/* Writes the construct's merge block, from which leaves that crossed the construct continue. */
 static void
 close_scope(vyre_spv *s, vyre_spv_scope *scope)
 {
@@ -120,7 +120,7 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
 
 /* ---- constructs ---- */
 
-/* An arm of an `if`: its region in a block, or, where its label is the merge block's, nothing but an edge from the head. */
+/* Writes an arm of an `if`: a block with its region or, if its label is the merge block's, only an edge from the head. */
 static void
 write_arm(vyre_spv *s, uint32_t region, uint32_t label, uint32_t merge, uint32_t head, vyre_spv_words *edges)
 {
@@ -135,7 +135,7 @@ write_arm(vyre_spv *s, uint32_t region, uint32_t label, uint32_t merge, uint32_t
   s->dead = false;
 }
 
-/* The innermost loop. */
+/* Returns the innermost loop. */
 static vyre_spv_scope *
 loop_around(vyre_spv *s)
 {
@@ -145,7 +145,7 @@ loop_around(vyre_spv *s)
   return NULL;
 }
 
-/* `if c { break }`, or continue, or in the other arm, is a branch without a merge block of its own. */
+/* Writes `if c { break }` or `if c { continue }`, in either arm, as a branch without a merge block of its own. */
 static bool
 write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t otherwise)
 {
@@ -165,7 +165,7 @@ write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t 
   return true;
 }
 
-/* Begins the block that `edges` lead to, with the phis of the joins at `row`.  None lead there: nothing follows. */
+/* Begins the block of `edges`, with the phis of the joins at `row`.  Without edges, the block is not written. */
 static void
 begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t row)
 {
@@ -177,12 +177,13 @@ begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t r
   }
 }
 
-/* An arm that only sets needs no block, if the other one has one: the edge from the head brings what it sets.  `a || b` is such:
+/* An arm with only sets needs no block if the other arm has one: the edge from the head brings the values that the arm sets.
+ * `a || b` is an example:
  *
- *   if %a { set %r, true } else { set %r, %b }
+ *  if %a { set %r, true } else { set %r, %b }
  *
- * There the branch is by `!a`, and the edge from the head brings `a`: this is what front ends write, and drivers know it.  By `a`
- * they would make a constant of it, which some (radv) write in a block of its own. */
+ * There the branch is on `!a`, and the edge from the head brings `a`, as front ends write it.  With a branch on `a`, drivers would
+ * fold the value to a constant, which some (radv) write in a block of its own. */
 static void
 write_if(vyre_spv *s, uint32_t row)
 {
@@ -214,7 +215,7 @@ write_if(vyre_spv *s, uint32_t row)
     vyre_spv_tell_lost(s, row, skips ? otherwise : then);
 }
 
-/* Hints that the version lacks are left out. */
+/* Omits hints that the SPIR-V version lacks. */
 static void
 loop_merge(vyre_spv *s, const vyre_spv_scope *scope)
 {
@@ -273,7 +274,7 @@ write_for(vyre_spv *s, uint32_t row)
   close_scope(s, scope);
 }
 
-/* The continuing region and the back edge. */
+/* Writes the continuing region and the back edge. */
 static void
 write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, size_t phis)
 {
@@ -289,7 +290,7 @@ write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, si
   }
   if (vyre_spv_failed(s))
     return;
-  if (live && s->dead) { /* it never ends: its last block, which nothing reaches, holds the back edge that SPIR-V wants */
+  if (live && s->dead) { /* it never ends: its last block is unreachable and has the back edge that SPIR-V requires */
     if (s->code.data[s->code.count - 1] != (1u << 16 | SpvOpUnreachable))
       vyre_spv_fail(s, "a jump out of a continuing region\nFix: verify the module before writing it");
     s->code.count--;
@@ -340,7 +341,7 @@ push_label(vyre_spv *s, vyre_spv_words *words, uint32_t row, uint32_t label)
   vyre_spv_push(s, words, label);
 }
 
-/* The labels of a case: none, a const row, or a tuple of such. */
+/* Appends the labels of a case: no labels, a const row, or a tuple of const rows. */
 static void
 push_labels(vyre_spv *s, vyre_spv_words *words, uint32_t labels, uint32_t label)
 {
@@ -358,7 +359,7 @@ push_labels(vyre_spv *s, vyre_spv_words *words, uint32_t labels, uint32_t label)
     push_label(s, words, parts[k], label);
 }
 
-/* The cases one after another; `next_edges` holds the edge that falls into the next. */
+/* Writes the cases in order; `next_edges` has the edges that fall through to the next case. */
 static void
 write_cases(vyre_spv *s, uint32_t row, uint32_t depth, uint32_t head, uint32_t first_label)
 {
@@ -442,7 +443,7 @@ write_block(vyre_spv *s, uint32_t row)
     close_scope(s, scope);
 }
 
-/* break and continue: of the innermost loop. */
+/* Writes a break or continue of the innermost loop. */
 static void
 write_loop_jump(vyre_spv *s, uint32_t row, bool is_break)
 {
@@ -460,13 +461,13 @@ write_loop_jump(vyre_spv *s, uint32_t row, bool is_break)
 static void
 write_end(vyre_spv *s, uint32_t row)
 {
-  /* A trap is an error of the program: it ends.  Where SPIR-V has no return, it is a place never reached. */
+  /* A trap ends the program.  Where SPIR-V does not allow a return, the place is unreachable. */
   const bool trap = vyre_spv_opcode(s, row) == VYRE_OP_trap;
   vyre_spv_instruction(s, &s->code, trap && s->continuing ? SpvOpUnreachable : SpvOpReturn, NULL, 0);
   s->dead = true;
 }
 
-/* A row of an op before gid: declarations, control, memory. */
+/* Writes a row of an op before gid: declarations, control, memory. */
 static void
 write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
 {
@@ -532,7 +533,7 @@ static void
 write_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
-  const bool is_value = (op == VYRE_OP_get || op == VYRE_OP_set) && !vyre_spv_is_in_memory(s, row); /* nothing is written */
+  const bool is_value = (op == VYRE_OP_get || op == VYRE_OP_set) && !vyre_spv_is_in_memory(s, row); /* writes no instruction */
   if (s->lined && op > VYRE_OP_buffer && !is_value)
     vyre_spv_new_line(s, row);
   if (op < VYRE_OP_gid)
@@ -550,7 +551,7 @@ vyre_spv_region(vyre_spv *s, uint32_t region)
 {
   if (++s->nesting > VYRE_SPV_DEPTH + 1)
     vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
-  /* after a construct with a tail there is only that tail, which needs no instruction */
+  /* the tail after such a construct writes no instruction */
   for (uint32_t row = s->first[region]; row && !s->dead && !s->carry && !vyre_spv_failed(s); row = s->next[row]) {
     s->row = row;
     write_row(s, row);

@@ -1,4 +1,5 @@
-/* What the writer of constructs (control.c), vars as values (phis.c) and as variables (demote.c), and the survey share.
+/* Functions shared by the files that write control flow: constructs (control.c), vars as values (phis.c) and as variables
+ * (demote.c), and the survey.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_SPIRV_CONTROL_H
@@ -6,7 +7,7 @@
 
 #include "spirv/export/export.h"
 
-/* Whether a get or set is of a var that is a variable. */
+/* Returns whether the var of a get or set is a function variable. */
 static inline bool
 vyre_spv_is_in_memory(const vyre_spv *s, uint32_t row)
 {
@@ -23,23 +24,24 @@ void vyre_spv_unreachable(vyre_spv *s);
 /* ---- demote.c ---- */
 
 enum { VYRE_SPV_PHI_WORDS = 3, VYRE_SPV_EDGE_WORDS = 2, VYRE_SPV_GET_WORDS = 4, VYRE_SPV_SET_WORDS = 3 };
-/* A vyre_join_filter: counts the words of the phi that the join may become; of a var that has too many, no more are asked for. */
+/* A vyre_join_filter: counts the words of the phi that the join may become.  Returns false for a var whose phis have too many
+ * words. */
 bool vyre_spv_count_join(void *writer, uint32_t var, uint32_t row, uint32_t edges);
-/* Of what was counted: vars of which there are too many are marked, and all else that is known of the program's rows is forgotten.
- * False: there are none. */
+/* After the count: marks the vars whose phis have too many words, and clears all other data of the program's rows.  Returns false
+ * if there are no such vars. */
 bool vyre_spv_demote(vyre_spv *s);
-void vyre_spv_clear_program(vyre_spv *s); /* what is known by row (module.c) */
+void vyre_spv_clear_program(vyre_spv *s); /* clears the data by row (module.c) */
 void vyre_spv_demoted_get(vyre_spv *s, uint32_t row);
 void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
 
 /* ---- tails.c ---- */
 
-/* From the row on, to the end of its region (also 0, none), are few rows, and none of them is an instruction: gets, sets,
+/* Returns whether the rows from `row` (which may be 0) to the end of its region are few and write no instruction: gets, sets,
  * constants. */
 bool vyre_spv_is_silent(vyre_spv *s, uint32_t row);
-/* Survey: whether what follows the construct is a tail, whose end is that of `target`; then it is marked. */
+/* For the survey: marks the construct if the rows after it are a tail that ends where `target` ends.  Returns whether they are. */
 bool vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target);
-/* The construct whose end is that of this one's tail; 0: it has none. */
+/* Returns the construct that ends where the tail of this construct ends, or 0 if this construct has no tail. */
 static inline uint32_t
 vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
 {
@@ -48,41 +50,45 @@ vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
 
 /* ---- phis.c ---- */
 
-/* Which joins are phis: once the graph is made, and it is known which vars are variables. */
+/* Finds the joins that need phis.  The graph is complete, and the vars that become variables are known. */
 void vyre_spv_find_phis(vyre_spv *s);
 void vyre_spv_get(vyre_spv *s, uint32_t row);
-uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row); /* what a `set` gives its var */
-void vyre_spv_tell_joins(vyre_spv *s, uint32_t row); /* after all phis there: what the joins are values of */
-/* After the `if`, of which nothing was told in that arm: its sets have no value there whose join is not told. */
+uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row); /* returns the id of the value that a `set` gives its var */
+void vyre_spv_tell_joins(vyre_spv *s, uint32_t row); /* writes the debug values of the joins at `row`, after all its phis */
+/* After an `if` whose arm was written without debug values: marks the values of the arm's sets without a phi as undefined. */
 void vyre_spv_tell_lost(vyre_spv *s, uint32_t row, uint32_t arm);
 
-/* A construct that can be left begins.  NULL: no memory.  The pointer holds until the next one begins. */
+/* Opens a construct that jumps can leave.  Returns NULL if out of memory.  The pointer is valid until the next call. */
 vyre_spv_scope *vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind);
-/* From here on, not all that runs in the innermost scope runs whenever that is left. */
+/* From here on, code in the innermost scope does not dominate all jumps out of the scope. */
 void vyre_spv_begin_branches(vyre_spv *s);
 
-/* An edge in a list of those that lead to a block: the construct, or the region at whose head joins are, for which it is; the row
- * that it is in the graph; the block that it comes from; and the index in `carried` of what it brings; 0: parts of joins say it. */
+/* An edge to a block, in a list:
+ *
+ *   - EDGE_TO: the construct, or the region that begins with joins, to which the edge belongs;
+ *   - EDGE_FROM: its row in the graph;
+ *   - EDGE_BLOCK: the block from which it comes;
+ *   - EDGE_VALUES: the index in `carried` of its values, or 0 if the parts of the joins give them. */
 enum { EDGE_TO, EDGE_FROM, EDGE_BLOCK, EDGE_VALUES, EDGE_WORDS };
 void vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t block);
 
-/* The joins of `to` in a block: of what those edges bring which are for it, or for `through`, a construct with a tail. */
+/* The joins of `to` in a block: they merge the edges to `to`, or to `through`, a construct with a tail. */
 typedef struct vyre_spv_meeting {
   const vyre_spv_words *edges;
-  uint32_t known; /* ids below it are known wherever those edges come from */
+  uint32_t known; /* smaller ids dominate all of the edges */
   uint32_t to, through;
 } vyre_spv_meeting;
-/* Their values at the start of the block, with phis where they need some; returns their index in `carried`. */
+/* Writes the phis that the joins need at the block's start.  Returns the index of the joins' values in `carried`. */
 uint32_t vyre_spv_gather(vyre_spv *s, const vyre_spv_meeting *meeting);
 /* The same for the joins of the block itself. */
 void vyre_spv_meet(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row);
-/* Whether the first arm of the `if` brings true, which there is its condition, to a join after it. */
+/* Returns whether the first arm of the `if` brings true, which equals its condition there, to a join after the `if`. */
 bool vyre_spv_brings_condition(vyre_spv *s, uint32_t row);
-/* Whether an edge is for that target, as a phi. */
+/* Returns a phi of whether the edge belongs to the target. */
 uint32_t vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target);
 
-/* The phis of a loop's header, whose back edge is to come; where they begin.  Then the back edge, from the block being written:
- * with those values, or as parts say; it is never taken if not `live`. */
+/* Begins the phis of a loop's header, and returns their word in `code`.  vyre_spv_patch_phis adds the back edge from the current
+ * block, with the values at index `values` or from the parts of the joins.  If not `live`, the back edge is never executed. */
 size_t vyre_spv_header_phis(vyre_spv *s, uint32_t body, uint32_t before);
 void vyre_spv_patch_phis(vyre_spv *s, uint32_t body, size_t start, uint32_t values, bool live);
 

@@ -1,17 +1,15 @@
-/* Vars that go out as variables of the function, with loads and stores, as their phis would come to far more.
+/* Vars that become function variables, with loads and stores, because their phis would be far longer.
  *
- * A var written in one case of a switch of n needs a phi of n values after it: n such vars are n * n values, where their stores
- * were n.  The same goes for the merge blocks of nested constructs, and for the breaks of a loop.  So the words of the phis that
- * the joins of the state graph may need are counted while it is made.  Where they come to no more than FREE_WORDS, or to ROW_WORDS
- * for each row of the program, all vars are values, as they are of nearly all programs.  Else those whose phis come to more than
- * VAR_TIMES the words that the variable, its loads and its stores have become variables, and no parts of their joins are looked
- * for; what is left is linear in the rows.
+ * A var set in one case of a switch of n cases needs a phi of n values after it.  So n such vars need n * n values, but only n
+ * stores. Merge blocks of nested constructs and breaks of a loop have the same effect.  The words of the phis that joins may need
+ * are counted while the state graph is built.  If they are at most FREE_WORDS, or ROW_WORDS per row of the program, all vars are
+ * values, as in nearly all programs.  Otherwise a var becomes a variable if its phis have more than VAR_TIMES the words of the
+ * variable, its loads and its stores.  The parts of its joins are not computed.  The remaining words are linear in the rows.
  *
- * Counted is a phi a join, of two words for each edge to its block; a loop's header has another one; and after the target of
- * leaves that cross constructs, one in the merge block of each of those.
+ * Each join counts as a phi of two words per edge to its block.  A loop's header has one more phi, and a join after the target of
+ * leaves that cross constructs has one in the merge block of each of those.
  *
- * Limits: values of opaque types have no variable, and those of 8 and 16 bits have none where the module knows such values in
- * buffers alone: they stay phis.
+ * Limits: vars of opaque types, and of 8- and 16-bit types that the module may only store in buffers, always remain values.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
@@ -30,13 +28,13 @@ budget(const vyre_spv *s)
 static bool
 may_be_variable(const vyre_spv *s, uint32_t var)
 {
-  const bool any = vyre_module_input(s->module, s->input)->capabilities.count == 0; /* what is used will be declared */
+  const bool any = vyre_module_input(s->module, s->input)->capabilities.count == 0; /* capabilities will be declared as needed */
   const vyre_kind kind = VYRE_TYPE_KIND(vyre_spv_row_type(s, var));
   const uint32_t capability = vyre_spv_narrow_capability(kind);
   return kind != VYRE_OPAQUE && (!capability || any || vyre_spv_declares(s, capability));
 }
 
-/* Whether its phis, whose words `id` of the var counts, come to more than it would as a variable, and there are too many in all. */
+/* Returns whether the var's phis have more words than the var as a variable, if all phis together are over the limit. */
 static bool
 is_too_long(const vyre_spv *s, uint32_t var)
 {

@@ -1,18 +1,17 @@
-/* Vars as SSA values, by the state graph (docs/ir.md, "Versions"): what a get gives is what its version is, a `set`'s value, or the
- * phi of a join.
+/* Vars as SSA values.  By the state graph (docs/ir.md, "Versions"), the value of a get is that of its version: the value of a
+ * `set`, or the phi of a join.
  *
- * A join is at the start of a construct's merge block, a loop's header, a continue target or a case's first block, and its parts
- * say what each edge to that block brings.  SPIR-V differs in three things:
+ * A join is at the start of a construct's merge block, a loop's header, a continue target or a case's first block.  Its parts are
+ * the values of the edges to that block.  SPIR-V differs in three ways:
  *
- *   A leave that crosses constructs goes through the merge blocks of those between (control.c).  In each the joins after its
- * target get what such leaves bring, undefined by all other edges, and the edge that goes on from there has that as its values. The
- * edges of a construct with a tail (tails.c) come to the end of what is around it. A `for` advances its index in a block of its
- * own, where what its rounds bring meets before it comes to the header.
+ *  - A leave that crosses constructs goes through their merge blocks (control.c).  In each, the joins after its target merge the
+ * values of such leaves, and an undefined value for all other edges.  The edge that continues outwards has the merged values.
+ *  - The edges of a construct with a tail (tails.c) lead to the end of the enclosing construct.
+ *  - A `for` increments its index in a block of its own, where the values of its iterations merge before the header.
  *
- * A join of a header that is the same in each round has no phi; nor has another one whose edges bring one value.
+ * A header's join that has the same value in each iteration needs no phi, nor does any join whose edges bring one value.
  *
- * Cost: joins times the edges to their blocks; where that would be far more than the rows, vars are variables instead
- * (demote.c).
+ * Cost: joins times the edges to their blocks.  If that would be far more than the rows, vars become variables (demote.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
@@ -35,7 +34,7 @@ undefined_of(vyre_spv *s, uint32_t var)
   return vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL);
 }
 
-/* The id, or where it is 0 the zero that the var is at the start. */
+/* Returns the id or, if it is 0, the var's initial zero. */
 static uint32_t
 or_zero(vyre_spv *s, uint32_t var, uint32_t id)
 {
@@ -46,7 +45,7 @@ or_zero(vyre_spv *s, uint32_t var, uint32_t id)
 
 /* ---- versions ---- */
 
-/* The get whose value a `set` hands on, of a var that is a value too; 0: it sets something else. */
+/* Returns the get whose value a `set` copies, if its var is a value, or 0 otherwise. */
 static uint32_t
 copied_get(const vyre_spv *s, uint32_t set)
 {
@@ -54,7 +53,7 @@ copied_get(const vyre_spv *s, uint32_t set)
   return vyre_spv_opcode(s, value) == VYRE_OP_get && !vyre_spv_is_in_memory(s, value) ? value : 0;
 }
 
-/* What the version is: the row of a value, a var for the zero at the start, or a join that is nothing else. */
+/* Returns the source of a version: the row of a value, a var for its initial zero, or a join that does not equal another source. */
 static uint32_t
 source_of(vyre_spv *s, uint32_t version)
 {
@@ -75,14 +74,14 @@ source_of(vyre_spv *s, uint32_t version)
     }
   }
   while (!(version & VYRE_JOIN) && vyre_spv_opcode(s, version) == VYRE_OP_set && copied_get(s, version)) {
-    uint32_t *const seen = &s->graph.version[s->b[version]]; /* the next question finds it at once */
+    uint32_t *const seen = &s->graph.version[s->b[version]]; /* shortens the path for the next query */
     version = *seen;
     *seen = result;
   }
   return result;
 }
 
-/* The id of what is given by source_of; 0: zero. */
+/* Returns the id of a source of source_of, or 0 for zero. */
 static uint32_t
 id_of(vyre_spv *s, uint32_t source)
 {
@@ -111,7 +110,7 @@ vyre_spv_set_to(vyre_spv *s, uint32_t row)
 
 /* ---- joins ---- */
 
-/* The row's first join; and whether a join is of that row: the others follow the first. */
+/* Returns the row's first join.  stands_at returns whether a join belongs to the row: its joins are consecutive. */
 static uint32_t
 first_join(const vyre_spv *s, uint32_t row)
 {
@@ -137,8 +136,8 @@ is_header(const vyre_spv *s, uint32_t row)
   return vyre_row_is_loop(s->view, loop) && s->first[loop] == row;
 }
 
-/* The join at a loop's header is the value from before the loop, if all that comes around is that value, or the join itself.  Then
- * all joins between are that value too. */
+/* Removes a join at a loop's header if each back edge brings the value from before the loop, or the join itself.  Then all joins
+ * between have that value, too. */
 static void
 settle_header(vyre_spv *s, uint32_t header)
 {
@@ -164,7 +163,7 @@ settle_header(vyre_spv *s, uint32_t header)
     s->joins[s->marks.data[i]].same = front;
 }
 
-/* The var whose states a join brings together, from the joins before it.  0: none, for no edge leads there. */
+/* Returns the var of a join, from earlier joins, or 0 if the join has no edges. */
 static uint32_t
 var_of(const vyre_spv *s, const vyre_join *join)
 {
@@ -198,7 +197,7 @@ vyre_spv_find_phis(vyre_spv *s)
       settle_header(s, i);
 }
 
-/* By what parts are ordered: the row of the edge; of a region, the row after it. */
+/* Returns the key by which parts are ordered: the row of the edge or, for a region, the row after it. */
 static uint32_t
 place_of(const vyre_spv *s, uint32_t row)
 {
@@ -207,7 +206,8 @@ place_of(const vyre_spv *s, uint32_t row)
   return s->next[row] ? s->next[row] : UINT32_MAX;
 }
 
-/* The version that the edge from that row brings to the join; `part` is a guess at its index, and becomes one for the next. */
+/* Returns the version that the edge from that row brings to the join.  *part is a guess of its index, and is updated for the next
+ * query. */
 static uint32_t
 part_of(const vyre_spv *s, uint32_t join, uint32_t from, uint32_t *part)
 {
@@ -218,7 +218,7 @@ part_of(const vyre_spv *s, uint32_t join, uint32_t from, uint32_t *part)
     *part = low;
   if (parts[*part].edge == from)
     return parts[(*part)++].version;
-  high -= high - low > 1 && parts[rest].edge == s->graph.joins[join].row; /* what all others bring */
+  high -= high - low > 1 && parts[rest].edge == s->graph.joins[join].row; /* the value of all other edges */
   const uint32_t place = place_of(s, from);
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
@@ -285,7 +285,7 @@ is_taken(const vyre_spv_meeting *m, const uint32_t *edge)
   return edge[EDGE_TO] == m->to || edge[EDGE_TO] == m->through;
 }
 
-/* Whether the source is what the condition of the `if` is known to be in that arm. */
+/* Returns whether the source equals the condition of the `if`, and so is known in that arm. */
 static bool
 is_its_condition(const vyre_spv *s, uint32_t row, uint32_t arm, uint32_t source)
 {
@@ -303,7 +303,8 @@ vyre_spv_brings_condition(vyre_spv *s, uint32_t row)
   return false;
 }
 
-/* The id of what an edge brings: of an arm where that is the condition, the condition itself (control.c, write_if). */
+/* Returns the id of a source on an edge: the condition itself if the edge is of an arm where the source is the condition
+ * (write_if). */
 static uint32_t
 id_on_edge(vyre_spv *s, const uint32_t *edge, uint32_t source)
 {
@@ -313,7 +314,7 @@ id_on_edge(vyre_spv *s, const uint32_t *edge, uint32_t source)
   return id_of(s, source);
 }
 
-/* What a taken edge brings to a join after the construct that it leads to. */
+/* Returns the value that a taken edge brings to a join after its construct. */
 static uint32_t
 carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
 {
@@ -322,8 +323,8 @@ carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
   return id_on_edge(s, edge, source_of(s, part_of(s, join, edge[EDGE_FROM], part)));
 }
 
-/* The same, also for edges of `through`, a construct with a tail that ends with `to`: they bring what the region of the tail
- * brings, which may be the join after `through`. */
+/* The same, also for edges of `through`, a construct with a tail that ends with `to`.  They bring the values of the tail's region,
+ * which may include the join after `through`. */
 static uint32_t
 brought(vyre_spv *s, const vyre_spv_meeting *m, const uint32_t *edge, uint32_t join, uint32_t *part)
 {
@@ -336,7 +337,7 @@ brought(vyre_spv *s, const vyre_spv_meeting *m, const uint32_t *edge, uint32_t j
   return id_of(s, source);
 }
 
-/* A phi of `marks`, one for each edge. */
+/* Writes a phi of the ids in `marks`, one per edge. */
 static uint32_t
 write_phi(vyre_spv *s, uint32_t type, const vyre_spv_words *edges)
 {

@@ -1,17 +1,17 @@
-/* Leaves that need no flag, because their target ends right after the construct that they cross.
+/* Leaves that need no flag, because their target ends just after the construct that they cross.
  *
- *   block %b {
- *     switch %k {
- *       case 0u32 { set %r, 1u32  leave %b }
- *       default   { set %f, 2u32 }
- *     }
- *     %v = get %f      ; the tail of the switch
- *     set %r, %v
- *   }
+ *  block %b {
+ *    switch %k {
+ *      case 0u32 { set %r, 1u32  leave %b }
+ *      default   { set %f, 2u32 }
+ *    }
+ *    %v = get %f      ; the tail of the switch
+ *    set %r, %v
+ *  }
  *
- * A construct's tail is what follows it in its region, if that is gets and sets alone and the end of the region is that of
- * the leave's target.  None of it is an instruction: what is known after the target is known in the construct's merge block, to
- * which all edges lead, those of the leave too (phis.c).  Early returns of inlined functions look like that.
+ * A construct's tail is the rest of its region, if that has only gets, sets and constants and ends where the leave's target ends.
+ * A tail writes no instruction.  So all values after the target are known in the construct's merge block, to which all edges lead,
+ * including those of the leave (phis.c).  Early returns of inlined functions have this form.
  *
  * Cost: rows of the tail, at most MOST_ROWS, for each such leave.
  *

@@ -1,15 +1,16 @@
-/* Debug information: what was kept of the input's, lines, the names of ids that are no rows.
+/* Debug information: the input's kept instructions, lines, and the names of ids without rows.
  *
- * The input's OpSource instructions come first, with the strings that they name; a line in a file of that name uses its string.
- * Names go to variables, types and values where those are written (vyre_spv_describe); the entry point and the built-ins have
- * theirs only beside others, so that a module without names gets none.
+ * The input's OpSource instructions are written first, with their strings.  A line in a file of that name uses its string.
+ * Variables, types and values get their names when they are written (vyre_spv_describe).  The entry point and the built-ins get
+ * names only if others have names, so that a module without names gets none.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/debug/debug.h"
 
 #include <string.h>
 
-/* The text of an instruction of the input's debug list that begins with `skip` words; NULL: it does not end there. */
+/* Returns the text after `skip` words of an instruction in the input's debug list, or NULL if it is not terminated in the
+ * instruction. */
 static const char *
 text_of(const uint32_t *words, uint32_t skip)
 {
@@ -18,7 +19,7 @@ text_of(const uint32_t *words, uint32_t skip)
   return vyre_words_string(words + skip, count > skip ? count - skip : 0, &length);
 }
 
-/* Where the string of that id is; UINT32_MAX: there is none. */
+/* Returns the index of the string with that id, or UINT32_MAX if there is none. */
 static uint32_t
 find_string(vyre_spv *s, uint32_t id)
 {
@@ -52,7 +53,7 @@ vyre_spv_string(vyre_spv *s, uint32_t id)
   return vyre_spv_made_of(s, VYRE_SPV_A_STRING, id, 0)->id = made;
 }
 
-/* Whether it has its text too, so that an OpSourceContinued may follow. */
+/* Returns whether the source was written with its text, so that an OpSourceContinued may follow. */
 static bool
 write_source(vyre_spv *s, const uint32_t *words)
 {
@@ -109,7 +110,7 @@ vyre_spv_string_of(vyre_spv *s, vyre_string file)
   return id;
 }
 
-/* An OpLine, or OpNoLine, where neither position has a scope. */
+/* Writes an OpLine or OpNoLine, if neither position has a scope. */
 static void
 put_line(vyre_spv *s, vyre_string file)
 {
@@ -129,7 +130,7 @@ vyre_spv_new_line(vyre_spv *s, uint32_t row)
     to.scope = vyre_row_scope(s->module, (vyre_row){row});
   if (to.line == s->here.line && (to.line == 0 || (to.column == s->here.column && to.scope == s->here.scope)))
     return;
-  if (s->here.line && to.line && s->code.count == s->line_end) { /* nothing was written with the last one */
+  if (s->here.line && to.line && s->code.count == s->line_end) { /* the last line has no instructions */
     s->code.count = s->line_start;
     s->here = s->before;
   }

@@ -1,4 +1,4 @@
-/* NonSemantic.Shader.DebugInfo.100 as it is written, where the input has instructions of it: scopes, and variables of the source.
+/* Writes NonSemantic.Shader.DebugInfo.100, if the input has such instructions: scopes, and values of source variables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_SPIRV_DEBUG_H
@@ -9,25 +9,26 @@
 /* ---- debug_info.c ---- */
 
 void vyre_spv_begin_debug(vyre_spv *s);
-void vyre_spv_end_debug(vyre_spv *s); /* all programs have been written */
+void vyre_spv_end_debug(vyre_spv *s); /* after all programs */
 void vyre_spv_debug_variable(vyre_spv *s, uint32_t row, uint32_t spirv_id, uint32_t id);
-void vyre_spv_debug_definition(vyre_spv *s, uint32_t function); /* of the program at hand */
-/* What goes from one position to the next, if either has a scope.  False: an OpLine, or nothing, is to do that. */
+void vyre_spv_debug_definition(vyre_spv *s, uint32_t function); /* of the current program */
+/* Writes the scope and line changes between two positions.  Returns false if an OpLine can do it, because neither has a scope. */
 bool vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_position *to);
-/* The DebugScope of a place, or of a variable's function; false: `from` is in it. */
+/* Writes the DebugScope of a position or of a variable's function.  Returns false if `from` has that scope. */
 bool vyre_spv_debug_enter(vyre_spv *s, const vyre_spv_position *from, const vyre_scope_info *to);
-/* A function or block, or that of a variable: what was written for it; 0: nothing. */
+/* Returns the id that was written for the scope's function or block, or 0 if there is none. */
 uint32_t vyre_spv_debug_entity(vyre_spv *s, const vyre_scope_info *info);
-uint32_t vyre_spv_debug_local(vyre_spv *s, const vyre_scope_info *info); /* what was written for a variable; 0: nothing */
-/* An instruction of the set, after what is in `to`; its id. */
+/* returns the id that was written for the variable, or 0 */
+uint32_t vyre_spv_debug_local(vyre_spv *s, const vyre_scope_info *info);
+/* Appends an instruction of the set to `to`, and returns its id. */
 uint32_t vyre_spv_debug_put(vyre_spv *s, vyre_spv_words *to, uint32_t instruction, const uint32_t *operands, size_t count);
 
 /* ---- debug_values.c ---- */
 
-void vyre_spv_find_values(vyre_spv *s);       /* at a program's start: which variables have all of their values */
-void vyre_spv_declare_variables(vyre_spv *s); /* those that are in memory */
+void vyre_spv_find_values(vyre_spv *s);       /* at a program's start: finds the variables that still have all of their values */
+void vyre_spv_declare_variables(vyre_spv *s); /* those in memory */
 void vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id);
-/* What the row is a value of has the value `id` from here on. */
+/* Writes that the variables of the row have the value `id` from here on. */
 static inline void
 vyre_spv_tell(vyre_spv *s, uint32_t row, uint32_t id)
 {

@@ -1,11 +1,11 @@
-/* Debug information of NonSemantic.Shader.DebugInfo.100: functions and blocks that rows are in, what was inlined where, types, and
- * variables of the module.
+/* Debug information of NonSemantic.Shader.DebugInfo.100: functions and blocks of rows, inlined calls, types, and module-scope
+ * variables.
  *
- * The input's instructions (words.h) are written again in their order, before the functions; what does not name such as were
- * written goes, with all that names it.  A variable of the module waits for the end, when it is known whether it is there.  Scopes
- * and lines come before the instructions of rows, by the same rule as OpLine: a block begins without.
+ * The input's instructions (words.h) are written in their order, before the functions.  An instruction with an operand that was not
+ * written is dropped, and so are its users.  A module-scope variable is written at the end, when it is known whether it is used.
+ * Scopes and lines precede the instructions of rows, by the same rule as OpLine: a block begins without them.
  *
- * Cost: linear in what the input kept, and in the scopes that rows have.
+ * Cost: linear in the kept instructions of the input, and in the scopes of rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/debug/debug.h"
@@ -18,7 +18,7 @@ slot(vyre_spv *s, uint32_t what, uint32_t key)
   return &vyre_spv_made_of(s, what, key, 0)->id;
 }
 
-/* The kept instruction of that id; NULL: there is none. */
+/* Returns the kept instruction with that id, or NULL if there is none. */
 static const uint32_t *
 kept(vyre_spv *s, uint32_t id)
 {
@@ -38,7 +38,7 @@ vyre_spv_debug_put(vyre_spv *s, vyre_spv_words *to, uint32_t instruction, const 
   return id;
 }
 
-/* DebugInfoNone, once. */
+/* Returns DebugInfoNone, which is written once. */
 static uint32_t
 none(vyre_spv *s)
 {
@@ -50,7 +50,7 @@ none(vyre_spv *s)
   return id;
 }
 
-/* What was made of an operand; 0: nothing. */
+/* Returns the id that was written for an operand, or 0. */
 static uint32_t
 operand(vyre_spv *s, char kind, uint32_t word)
 {
@@ -73,7 +73,7 @@ operand(vyre_spv *s, char kind, uint32_t word)
   }
 }
 
-/* An instruction that was kept, with the module's ids. */
+/* Writes a kept instruction, with the output's ids. */
 static void
 write(vyre_spv *s, const uint32_t *words)
 {
@@ -124,7 +124,7 @@ vyre_spv_end_debug(vyre_spv *s)
 void
 vyre_spv_debug_variable(vyre_spv *s, uint32_t row, uint32_t spirv_id, uint32_t id)
 {
-  if (s->debug->count == 0 || !spirv_id) /* nothing is kept that could name it */
+  if (s->debug->count == 0 || !spirv_id) /* no kept instruction can use it */
     return;
   *slot(s, VYRE_SPV_A_DEBUG_VARIABLE, spirv_id) = id;
   *slot(s, VYRE_SPV_A_VARIABLE_ROW, spirv_id) = row;
@@ -148,7 +148,7 @@ vyre_spv_debug_local(vyre_spv *s, const vyre_scope_info *info)
   return words && vyre_words_is_debug(words) && words[4] == VYRE_DEBUG_LOCAL ? *slot(s, VYRE_SPV_A_DEBUG, info->entity) : 0;
 }
 
-/* The DebugInlinedAt of a scope; 0: it was not inlined.  At most VYRE_SCOPE_DEPTH deep. */
+/* Returns the DebugInlinedAt of a scope, or 0 if it was not inlined.  They nest at most VYRE_SCOPE_DEPTH deep. */
 static uint32_t
 inlined_at(vyre_spv *s, const vyre_scope_info *info)
 {
@@ -166,7 +166,7 @@ inlined_at(vyre_spv *s, const vyre_scope_info *info)
   return id;
 }
 
-/* A DebugSource of that file; 0: there is none. */
+/* Returns a DebugSource of that file, or 0 if there is none. */
 static uint32_t
 source(vyre_spv *s, vyre_string file)
 {
@@ -226,7 +226,7 @@ vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_
   return true;
 }
 
-/* The function that a scope is in, as it is kept; NULL: in none. */
+/* Returns the kept instruction of the function around a scope, or NULL if there is none. */
 static const uint32_t *
 function_of(vyre_spv *s, uint32_t id)
 {
@@ -235,7 +235,7 @@ function_of(vyre_spv *s, uint32_t id)
       return words;
     const uint32_t parent = vyre_words_debug_parent(words[4]);
     around = parent && parent < (words[0] >> 16) - 5 ? kept(s, words[5 + parent]) : NULL;
-    if (around >= words) /* they come before what is in them */
+    if (around >= words) /* outer scopes precede inner ones */
       return NULL;
   }
   return NULL;
@@ -251,7 +251,7 @@ vyre_spv_debug_definition(vyre_spv *s, uint32_t function)
     info = vyre_scope_get(s->module, info.caller);
   const uint32_t *words = info.entity ? function_of(s, info.entity) : NULL;
   const uint32_t operands[2] = {words ? *slot(s, VYRE_SPV_A_DEBUG, words[2]) : 0, function};
-  if (!operands[0] || *slot(s, VYRE_SPV_A_DEFINITION, words[2])) /* of two entry points one has it */
+  if (!operands[0] || *slot(s, VYRE_SPV_A_DEFINITION, words[2])) /* of two entry points, only one gets it */
     return;
   *slot(s, VYRE_SPV_A_DEFINITION, words[2]) = 1;
   vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_DEFINITION, operands, 2);

@@ -1,10 +1,10 @@
-/* Variables of the source: DebugValue where a row is the value of one, DebugDeclare for those in memory (vyre_scope_info).
+/* Source variables: writes DebugValue for rows that are their values, DebugDeclare for those in memory (vyre_scope_info).
  *
- * A value is told after its instruction; a var's where it is set to what nothing else tells, and where paths meet, after the phis.
- * Of a variable of which rows have gone, or have been moved where they are executed at other times, nothing is told: a debugger
- * would show the value before, or one too early.
+ * A DebugValue follows the instruction of its row.  For a var, it is written at sets whose value no other row has, and at joins,
+ * after the phis.  If a variable's rows were removed, or moved to where they run at other times, its values are not written,
+ * because a debugger would show an older or newer value.
  *
- * Cost: linear in the rows, in what they are values of, and for each of several values in how deep in control it is.
+ * Cost: linear in the rows and their values, times the nesting depth for variables with several values.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
@@ -15,14 +15,14 @@
 enum { MOST_PARTS = 32 };
 #define LOST UINT32_MAX
 
-/* How many values of it and its parts there are, or LOST. */
+/* Returns the number of values of the variable and its parts, or LOST. */
 static uint32_t *
 values_of(vyre_spv *s, vyre_scope variable)
 {
   return &vyre_spv_made_of(s, VYRE_SPV_VALUES, (uint64_t)s->program << 32 | variable, 0)->id;
 }
 
-/* How many there are of it as a whole. */
+/* Returns the number of values of the variable as a whole. */
 static uint32_t *
 whole_values_of(vyre_spv *s, vyre_scope variable)
 {
@@ -35,14 +35,14 @@ values_at(const vyre_spv *s, uint32_t row)
   return vyre_scope_get(s->module, vyre_row_scope(s->module, (vyre_row){row})).values;
 }
 
-/* Whether the row holds a variable, rather than being its value for a time. */
+/* Returns whether the row holds a variable, rather than one value of it. */
 static bool
 holds(const vyre_spv *s, uint32_t row)
 {
   return vyre_spv_opcode(s, row) == VYRE_OP_var || vyre_spv_opcode(s, row) == VYRE_OP_buffer;
 }
 
-/* It, and what it is a part of. */
+/* Marks the variable, and the variables of which it is a part, as lost. */
 static void
 lose(vyre_spv *s, vyre_scope variable)
 {
@@ -50,21 +50,21 @@ lose(vyre_spv *s, vyre_scope variable)
     *values_of(s, variable) = LOST;
 }
 
-/* Whether it is a var that is a variable of SPIR-V: that is not stored to wherever the source's is given something (demote.c). */
+/* Returns whether it is a var that is a function variable.  Not every assignment of the source variable stores to it (demote.c). */
 static bool
 is_demoted(const vyre_spv *s, uint32_t row)
 {
   return vyre_spv_opcode(s, row) == VYRE_OP_var && (s->use[row - s->base] & VYRE_SPV_IN_MEMORY) != 0;
 }
 
-/* By buffer: how many rows write to it. */
+/* Returns the number of rows that write to the buffer. */
 static uint32_t *
 writes_to(vyre_spv *s, uint32_t buffer)
 {
   return &vyre_spv_made_of(s, VYRE_SPV_WRITES, buffer, 0)->id;
 }
 
-/* Counts the value; false: its row is not where it was. */
+/* Counts the value.  Returns false if its row has moved. */
 static bool
 count_value(vyre_spv *s, uint32_t row, const vyre_scope_info *value)
 {
@@ -77,7 +77,7 @@ count_value(vyre_spv *s, uint32_t row, const vyre_scope_info *value)
   return value->depth == 0 || (follows && value->depth == 1 + vyre_row_depth(s->view, row));
 }
 
-/* What is a value of the whole is one of its parts, and the other way round. */
+/* Returns whether the variable has `index` values.  A value of the whole is also a value of each part, and vice versa. */
 static bool
 has_all(vyre_spv *s, vyre_scope variable, uint32_t index)
 {
@@ -112,7 +112,7 @@ vyre_spv_find_values(vyre_spv *s)
     }
 }
 
-/* DebugExpression without operations, once. */
+/* Returns the DebugExpression without operations, which is written once. */
 static uint32_t
 expression(vyre_spv *s)
 {
@@ -124,7 +124,7 @@ expression(vyre_spv *s)
   return id;
 }
 
-/* DebugValue, or DebugDeclare, of the variable or part. */
+/* Writes a DebugValue or DebugDeclare of the variable or part. */
 static void
 tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
 {
@@ -143,11 +143,11 @@ tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
   for (uint32_t k = 0; k < count; k++)
     operands[3 + k] = vyre_spv_u32(s, parts[count - 1 - k]);
   if (vyre_spv_debug_enter(s, &s->here, &info))
-    s->here = (vyre_spv_position){variable, UINT32_MAX, 0}; /* on none of its lines */
+    s->here = (vyre_spv_position){variable, UINT32_MAX, 0}; /* not on a source line */
   vyre_spv_debug_put(s, &s->code, instruction, operands, 3 + count);
 }
 
-/* In the order in which the row became them; `left`: how many more at most. */
+/* Writes the variables of the row, oldest first; at most `left`. */
 static void
 tell_all(vyre_spv *s, vyre_scope values, uint32_t id, uint32_t left)
 {

@@ -1,14 +1,13 @@
 /* Addresses.
  *
- * An address is written at its last `at` row, as one access chain over all its steps, if some row accesses memory through
- * it. In a strict program each step that may be out of bounds gives a condition; indices into arrays that are never empty are
- * replaced by 0 where it fails, so that the load is made and a select discards its value; runtime arrays may be empty,
- * and need a branch.
+ * An address is written at its last `at` row, as one access chain over all its steps, if some row accesses memory through it.  In a
+ * strict program, each step that may be out of bounds has a condition.  An index into an array that is never empty is replaced by 0
+ * if the condition is false, so the load executes, and a select discards its value.  A runtime array may be empty, so it needs a
+ * branch.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/memory/memory.h"
 
-/* The type a path reaches, as it is written there. */
 uint32_t
 vyre_spv_pointee(vyre_spv *s, uint32_t path, uint32_t buffer)
 {
@@ -23,13 +22,12 @@ vyre_spv_pointee(vyre_spv *s, uint32_t path, uint32_t buffer)
 
 static uint32_t access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch);
 
-/* OpArrayLength of the runtime array that `path` names. */
 uint32_t
 vyre_spv_array_length(vyre_spv *s, uint32_t path)
 {
   const uint32_t u32 = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, 1));
   const uint32_t buffer = vyre_spv_buffer_of(s, path);
-  if (path == buffer) /* wrapped */
+  if (path == buffer) /* wrapped in a struct */
     return vyre_spv_op2(s, SpvOpArrayLength, u32, vyre_spv_value(s, buffer), 0);
   const uint32_t holder = s->a[path], member = s->imm[path];
   if (holder == buffer)
@@ -39,7 +37,7 @@ vyre_spv_array_length(vyre_spv *s, uint32_t path)
   return vyre_spv_op2(s, SpvOpArrayLength, u32, access_chain(s, holder, &guard, &branch), member);
 }
 
-/* The condition under which a step into `path` by `index` is in bounds; 0: always. */
+/* Returns the condition that a step into `path` by `index` is in bounds, or 0 if it always is. */
 static uint32_t
 step_guard(vyre_spv *s, uint32_t path, uint32_t buffer, uint32_t at, uint32_t index, bool *out_runtime)
 {
@@ -72,7 +70,7 @@ step_guard(vyre_spv *s, uint32_t path, uint32_t buffer, uint32_t at, uint32_t in
   return vyre_spv_op2(s, SpvOpULessThan, bool_id, index, vyre_spv_constant(s, type, limit));
 }
 
-/* An access chain of few steps, in a relaxed program; 0: it is another. */
+/* Writes the common case, an access chain of few steps in a relaxed program.  Returns 0 for other cases. */
 static uint32_t
 plain_chain(vyre_spv *s, uint32_t path, uint32_t buffer)
 {
@@ -151,8 +149,8 @@ any_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
   return id;
 }
 
-/* One access chain over all steps of `path`, nonuniform if one of them is; in a strict program with the condition that it is in
- * bounds. */
+/* Writes one access chain over all steps of `path`, which is nonuniform if one of them is.  In a strict program, it also returns
+ * the condition that the address is in bounds. */
 static uint32_t
 access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
 {
@@ -173,7 +171,7 @@ vyre_spv_pointer_to(vyre_spv *s, uint32_t path)
 void
 vyre_spv_address_of(vyre_spv *s, uint32_t path, vyre_spv_address *out)
 {
-  if (vyre_spv_opcode(s, path) != VYRE_OP_at) { /* a wrapped buffer's one member, or the variable */
+  if (vyre_spv_opcode(s, path) != VYRE_OP_at) { /* the only member of a wrapped buffer, or the variable */
     out->pointer = access_chain(s, path, &out->guard, &out->branch);
     return;
   }

@@ -1,9 +1,9 @@
-/* Rows about memory: loads, stores, copies.
+/* Memory rows: loads, stores, copies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/memory/memory.h"
 
-/* The memory operands of a load or store: how many words. */
+/* Writes the memory operands of a load or store to `out`, and returns their number of words. */
 static uint32_t
 memory_operands(vyre_spv *s, uint32_t row, bool store, uint32_t out[2])
 {
@@ -55,7 +55,7 @@ store(vyre_spv *s, uint32_t row, const vyre_spv_address *to, uint32_t value)
     vyre_spv_if_end(s, branching, 0, 0, 0);
 }
 
-/* A value of one of two forms of a type as the other: with layout, and without. */
+/* Converts a value between the forms of a type with and without layout. */
 static uint32_t
 relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_mode from, vyre_mode to)
 {
@@ -99,7 +99,7 @@ mode_of(const vyre_spv *s, uint32_t path, uint32_t buffer)
   return path == buffer && !(s->use[buffer - s->base] & VYRE_SPV_WRAPPED) ? VYRE_MODE_BLOCK : VYRE_MODE_LAYOUT;
 }
 
-/* Whether a path is a whole table without initializer: zero. */
+/* Returns whether a path is a whole table without initializer, which is zero. */
 static bool
 is_zero_table(vyre_spv *s, uint32_t path)
 {
@@ -150,7 +150,7 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     store(s, row, &at, vyre_spv_value(s, s->b[row]));
     return;
   case VYRE_OP_copy:
-  case VYRE_OP_async_copy: /* done at the copy: nothing is left to wait for */
+  case VYRE_OP_async_copy: /* the copy is complete: there is nothing to wait for */
     write_copy(s, row);
     return;
   case VYRE_OP_async_wait:

@@ -1,4 +1,4 @@
-/* What the files about memory share: variables.c, addresses.c, memory.c, atomics.c, zeros.c.
+/* Functions shared by the files about memory: variables.c, addresses.c, memory.c, atomics.c, zeros.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_SPIRV_MEMORY_H
@@ -19,10 +19,10 @@ bool vyre_spv_has_layout(const vyre_spv *s, uint32_t buffer);
 
 /* ---- addresses.c ---- */
 
-/* An address as an operand: the pointer, and in a strict program the condition that it is in bounds; 0: always. */
+/* An address as an operand: the pointer and, in a strict program, the condition that it is in bounds, or 0 if it always is. */
 typedef struct vyre_spv_address {
   uint32_t pointer, guard;
-  bool branch; /* where the condition fails nothing may be accessed */
+  bool branch; /* no access may be executed if the condition is false */
 } vyre_spv_address;
 
 static inline uint32_t
@@ -32,9 +32,9 @@ vyre_spv_buffer_of(const vyre_spv *s, uint32_t path)
     path = s->a[path];
   return path;
 }
-/* The type a path reaches, as it is written there. */
+/* Returns the id of the type at the end of a path, with its layout in memory. */
 uint32_t vyre_spv_pointee(vyre_spv *s, uint32_t path, uint32_t buffer);
-/* OpArrayLength of the runtime array that `path` names. */
+/* Returns the OpArrayLength of the runtime array at `path`. */
 uint32_t vyre_spv_array_length(vyre_spv *s, uint32_t path);
 void vyre_spv_address_of(vyre_spv *s, uint32_t path, vyre_spv_address *out);
 void vyre_spv_at(vyre_spv *s, uint32_t row);

@@ -1,6 +1,6 @@
-/* Scopes and orders of atomics and barriers as Vulkan's SPIR-V has them.  What a row asks for and SPIR-V cannot say has no
- * meaning there: a load does not release, one invocation alone needs no order, and only the Vulkan memory model knows availability,
- * visibility and queue families.  What comes from a valid module goes out as it came.
+/* Scopes and memory semantics of atomics and barriers in the SPIR-V of Vulkan.  An order that SPIR-V cannot express has no effect
+ * there: loads do not release, a single invocation needs no order, and only the Vulkan memory model has availability, visibility
+ * and queue families.  Scopes and semantics from a valid module are written unchanged.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
@@ -12,7 +12,7 @@
 #define OF_VULKAN_MODEL                                                                                           \
   (SpvMemorySemanticsOutputMemoryMask | SpvMemorySemanticsMakeAvailableMask | SpvMemorySemanticsMakeVisibleMask | \
    SpvMemorySemanticsVolatileMask)
-/* the kinds of memory that Vulkan orders */
+/* The kinds of memory that Vulkan orders. */
 #define MEMORY                                                                                                       \
   (SpvMemorySemanticsUniformMemoryMask | SpvMemorySemanticsWorkgroupMemoryMask | SpvMemorySemanticsImageMemoryMask | \
    SpvMemorySemanticsOutputMemoryMask)
@@ -21,7 +21,7 @@ static vyre_spv_order
 order_of(const vyre_spv *s, uint32_t imm, uint32_t scope_if_none)
 {
   vyre_spv_order result = {.scope = VYRE_ORDER_MEMORY(imm), .semantics = VYRE_ORDER_SEMANTICS(imm)};
-  if (result.scope == SpvScopeCrossDevice) /* which Vulkan has not: none was given */
+  if (result.scope == SpvScopeCrossDevice) /* Vulkan does not have it, so no scope was given */
     result.scope = scope_if_none;
   if (s->memory_model != SpvMemoryModelVulkan) {
     result.semantics &= ~(uint32_t)OF_VULKAN_MODEL;
@@ -31,7 +31,7 @@ order_of(const vyre_spv *s, uint32_t imm, uint32_t scope_if_none)
   return result;
 }
 
-/* `order` instead of those that the semantics have, or none. */
+/* Returns the semantics with `order` instead of their own order. */
 static uint32_t
 with_order(uint32_t semantics, uint32_t order)
 {

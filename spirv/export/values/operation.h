@@ -1,4 +1,4 @@
-/* A row that is made of several instructions of its operands' type: what guards.c and expand.c write them with.
+/* Builds rows from several instructions of their operands' type, for guards.c and expand.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_SPIRV_OPERATION_H
@@ -9,15 +9,15 @@
 typedef struct operation {
   vyre_spv *s;
   vyre_type type;            /* of the operands */
-  uint32_t type_id, bool_id; /* bool_id: a bool for each lane */
-  uint32_t bits;             /* of a lane */
-  uint64_t ones, minimum;    /* of that width: all bits, the top one */
-  uint32_t a, b;             /* b: 0 where there is none */
-  bool is_literal;           /* b is, of this value: */
+  uint32_t type_id, bool_id; /* bool_id: one bool per lane */
+  uint32_t bits;             /* per lane */
+  uint64_t ones, minimum;    /* integers of `bits` bits: all ones, only the top bit */
+  uint32_t a, b;             /* ids; b is 0 if there is none */
+  bool is_literal;           /* b is a literal with this value */
   uint64_t value;
 } operation;
 
-/* Operand b is the caller's. */
+/* Returns the operation of a row.  The caller sets operand b. */
 static inline operation
 operation_of(vyre_spv *s, uint32_t row)
 {
