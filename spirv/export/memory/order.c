@@ -1,6 +1,8 @@
-/* Scopes and memory semantics of atomics and barriers in the SPIR-V of Vulkan.  An order that SPIR-V cannot express has no effect
- * there: loads do not release, a single invocation needs no order, and only the Vulkan memory model has availability, visibility
- * and queue families.  Scopes and semantics from a valid module are written unchanged.
+/* Scopes and memory semantics of atomics and barriers in the SPIR-V of Vulkan.
+ *
+ * An order that SPIR-V cannot express has no effect there.  Loads do not release, and a single invocation needs no order.  Only the
+ * Vulkan memory model has availability, visibility and queue families.  Scopes and semantics from a valid module are written
+ * unchanged.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"

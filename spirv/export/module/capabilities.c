@@ -1,7 +1,7 @@
-/* What a module has to declare: capabilities and extensions.  One from SPIR-V keeps its own, which are enough for its types.
+/* Declares the capabilities and extensions of a module.  A module from SPIR-V keeps its own, which suffice for its types.
  *
- * What an instruction needs is said where it is written.  Of types, arithmetic and storage have capabilities of their own; a
- * buffer's are those of the kinds that its type is made of.
+ * Instructions declare their needs when they are written.  For types, arithmetic and storage have separate capabilities.  A buffer
+ * needs those of the kinds in its type.
  *
  * Cost: one pass over the types of the module, and one over the input's buffers.
  *
@@ -14,7 +14,7 @@ enum { NARROW_8 = 1u << VYRE_I8 | 1u << VYRE_U8, NARROW_16 = 1u << VYRE_I16 | 1u
 
 static const char NON_SEMANTIC[] = "SPV_KHR_non_semantic_info";
 
-/* Whether the instruction has `skip` words, and then a text that begins so. */
+/* Returns whether the instruction has `skip` words, followed by a text with that beginning. */
 static bool
 is_named(const uint32_t *words, uint32_t skip, const char *begin, size_t length)
 {
@@ -24,7 +24,7 @@ is_named(const uint32_t *words, uint32_t skip, const char *begin, size_t length)
   return text && strncmp(text, begin, length) == 0;
 }
 
-/* Whether the words have an instruction like the `count` words at their end. */
+/* Returns whether an instruction before word `start` equals the one from there to the end. */
 static bool
 repeats(const vyre_spv_words *words, size_t start)
 {
@@ -93,7 +93,7 @@ vyre_spv_kind_capability(vyre_kind kind)
   return kind < VYRE_KIND__COUNT ? capabilities[kind] : 0;
 }
 
-/* The kinds, as bits, that each type from 256 on is made of: parts come before what is made of them. */
+/* Returns the kinds, as bits, in a type.  `kinds` has them for types from 256 on; a type's parts precede it. */
 static uint32_t
 kinds_in(const vyre_spv_words *kinds, vyre_type_id type)
 {
@@ -117,7 +117,7 @@ fill_kinds(vyre_spv *s, vyre_spv_words *kinds)
   }
 }
 
-/* The kinds that the input's buffers of each space hold. */
+/* Finds the kinds in the input's buffers of each space. */
 static void
 kinds_of_spaces(vyre_spv *s, uint32_t out[VYRE_SPACE_PUSH + 1])
 {
@@ -160,7 +160,7 @@ vyre_spv_type_capabilities(vyre_spv *s)
   for (size_t i = 0; i < sizeof(storage) / sizeof(storage[0]); i++) {
     if (!(kinds[storage[i].space] & storage[i].narrow))
       continue;
-    const bool bytes = storage[i].narrow == NARROW_8; /* 16 bits are of 1.3 itself */
+    const bool bytes = storage[i].narrow == NARROW_8; /* SPIR-V 1.3 includes 16 bits */
     vyre_spv_need(s, storage[i].capability, 0x10500, bytes ? "SPV_KHR_8bit_storage" : NULL);
   }
 }

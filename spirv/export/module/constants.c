@@ -1,9 +1,9 @@
-/* Constants: literals, specialization constants, and rows over them as OpSpecConstantOp.
+/* Constants: literals, specialization constants, and OpSpecConstantOp on them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
 
-/* Narrow literals fill a word: signed ones by their sign, others with zeros. */
+/* Narrow literals fill a word: signed ones are sign-extended, others zero-extended. */
 uint32_t
 vyre_spv_literal(vyre_kind kind, uint64_t bits, uint32_t out[2])
 {
@@ -75,7 +75,7 @@ vyre_spv_null(vyre_spv *s, uint32_t type)
   return vyre_spv_intern(s, SpvOpConstantNull, true, &type, 1, NULL, 0, NULL);
 }
 
-/* Joins nest at most as deep as lanes are many. */
+/* Gets the lanes of a row; joins nest at most as deep as there are lanes. */
 static bool
 const_lanes(const vyre_spv *s, uint32_t row, uint64_t lanes[4], uint32_t *count, uint32_t depth)
 {
@@ -119,7 +119,7 @@ vyre_spv_spec(vyre_spv *s, uint32_t row)
     id = vyre_spv_intern(s, SpvOpSpecConstant, true, operands, count, &spec_id, 1, &fresh);
   if (fresh) {
     const uint32_t decoration[3] = {id, SpvDecorationSpecId, spec_id};
-    if (spec_id != UINT32_MAX) /* it may have none */
+    if (spec_id != UINT32_MAX) /* it may not have a SpecId */
       vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
     vyre_spv_name(s, row, id);
   }
@@ -198,7 +198,7 @@ write_initializer(vyre_spv *s, vyre_type_id type, initializer_words *from)
   const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)info.element);
   const bool words = info.form == VYRE_FORM_ARRAY && info.element < 256 && VYRE_TYPE_LANES((vyre_type)info.element) == 1 &&
                      vyre_kind_bits(kind) < 64;
-  for (uint32_t i = 0; words && i < info.count && !vyre_spv_failed(s); i++) /* what most tables are */
+  for (uint32_t i = 0; words && i < info.count && !vyre_spv_failed(s); i++) /* the common element of tables */
     vyre_spv_push(s, &s->scratch, vyre_spv_scalar(s, kind, next_word(from)));
   for (uint32_t i = 0; !words && i < info.count && !vyre_spv_failed(s); i++)
     vyre_spv_push(s, &s->scratch, write_initializer(s, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, from));

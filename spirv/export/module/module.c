@@ -1,10 +1,10 @@
-/* The module as a whole: header, entry points, sections, and the walk over the programs of one input.
+/* Writes a module: header, entry points, sections, and the programs of one input.
  *
- * From SPIR-V, a module keeps what its input had of version, capabilities, extensions, memory model and execution modes; from text
- * it is SPIR-V 1.3 for Vulkan: Shader, GLSL450, storage buffers.
+ * A module from SPIR-V keeps the input's version, capabilities, extensions, memory model and execution modes.  A module from text
+ * is SPIR-V 1.3 for Vulkan: Shader, GLSL450, storage buffers.
  *
- * Cost: linear in the rows of the input's programs.  Limits: the workgroup sizes of the programs of an input that has
- * specialization constants in one are the same, as SPIR-V 1.3 has one WorkgroupSize for all.
+ * Cost: linear in the rows of the input's programs.  Limits: if one program of an input has specialization constants in its
+ * workgroup size, all programs have the same size, because SPIR-V 1.3 has one WorkgroupSize for all.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
@@ -29,7 +29,7 @@ write_workgroup(vyre_spv *s, uint32_t row, uint32_t entry)
       literal = false;
     else
       value = s->imm[rows[i]];
-    /* what is written here is overridden where it is specialized: the default, as far as it is a literal or a spec row */
+    /* Specialization overrides this default: a literal, or the default of a spec row. */
     if (vyre_spv_opcode(s, rows[i]) == VYRE_OP_spec && s->imm[rows[i]])
       value = s->imm[rows[i]];
     mode[2 + i] = (uint32_t)value;
@@ -65,7 +65,8 @@ has_mode(const vyre_word_list *modes, uint32_t mode, uint32_t width)
   return false;
 }
 
-/* What a program asks for of floats of a kind: by its modes, and, if it is strict and may, that they be exact. */
+/* Writes the float modes of a kind: those of the program, and those that make floats exact if it is strict and the caller permits
+ * them. */
 static void
 write_float_modes(vyre_spv *s, const vyre_word_list *modes, uint32_t entry, vyre_kind kind)
 {
@@ -95,7 +96,7 @@ write_float_modes(vyre_spv *s, const vyre_word_list *modes, uint32_t entry, vyre
   }
 }
 
-/* Execution modes kept from the input, and those that mode bits of a program from text ask for. */
+/* Writes the input's execution modes, and the modes of a program from text. */
 static void
 write_modes(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
 {
@@ -134,7 +135,7 @@ write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
   if (count > 0xffff)
     vyre_spv_fail(s, "an interface of %zu variables", s->interface.count);
   s->entries.data[start] = (uint32_t)count << 16 | SpvOpEntryPoint;
-  if (s->names.count) /* a module without names gets none */
+  if (s->names.count) /* a module without names gets no built-in names */
     vyre_spv_text(s, &s->names, SpvOpName, &entry, 1, name);
 }
 
@@ -149,7 +150,7 @@ vyre_spv_clear_program(vyre_spv *s)
     s->use[i] |= s->in_bounds[s->base + i] ? VYRE_SPV_IN_BOUNDS : 0;
 }
 
-/* Arrays by row, zero, for the program at hand. */
+/* Begins a program: zeroes the arrays by row. */
 static void
 open_program(vyre_spv *s, uint32_t program, uint32_t rows)
 {
@@ -165,7 +166,7 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
     s->aux = vyre_spv_memory(s, (size_t)s->capacity * 4);
     s->use = vyre_spv_memory(s, (size_t)s->capacity * sizeof(*s->use));
   }
-  if (s->code.capacity - s->code.count < (size_t)count * 4) /* about what most come to */
+  if (s->code.capacity - s->code.count < (size_t)count * 4) /* a usual upper bound */
     (void)vyre_spv_grow(s, &s->code, (size_t)count * 4);
   if (s->out_of_memory)
     return;
@@ -176,10 +177,10 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->dead = s->fell = s->specialized = false;
   s->continuing = s->breakif = 0;
   s->carried.count = 0;
-  vyre_spv_push(s, &s->carried, 0); /* where nothing begins */
+  vyre_spv_push(s, &s->carried, 0); /* index 0 means none */
 }
 
-/* Writes the function and the entry point of a program that is surveyed. */
+/* Writes the function and the entry point of a program, after its survey. */
 static void
 write_function(void *argument)
 {
@@ -233,7 +234,7 @@ write_program(vyre_spv *s)
   s->failed |= s->status != VYRE_OK;
 }
 
-/* Capabilities, extensions, and what is kept of debug information: all that comes from the input. */
+/* Writes the parts that come from the input: capabilities, extensions, kept debug information. */
 static void
 write_head(vyre_spv *s, const vyre_input *input)
 {
@@ -278,7 +279,7 @@ vyre_status
 vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options, vyre_bytes *out)
 {
   VYRE_OWN_ENVIRONMENT;
-  /* The accessors of side tables take a module that may be written to; nothing here does. */
+  /* Accessors of side tables have a non-const parameter; the module is not changed. */
   vyre_module *borrowed = (vyre_module *)(uintptr_t)module;
   const vyre_view *view = vyre_module_view(module);
   if (input >= vyre_module_input_count(module))

@@ -1,7 +1,7 @@
 /* Writes the reflection of the input (spirv/import/module/reflection.c) after the programs, with the ids of the output.
  *
- * An instruction that names a variable, struct or entry point that was not written, or an instruction that was dropped, is dropped.
- * Structs of the input that became one have the decorations of the first.
+ * An instruction is dropped if it uses a variable, struct or entry point that was not written, or a dropped instruction.  If
+ * several structs of the input became one, it has the decorations of the first.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/debug/debug.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Returns the id of the struct to which the steps lead from what a variable points to, or 0 if there is none. */
+/* Returns the id of the struct at the steps from the pointee of a variable, or 0 if there is none. */
 static uint32_t
 find_struct(vyre_spv *s, const uint32_t *words, uint32_t count)
 {
@@ -47,7 +47,7 @@ find_entry(vyre_spv *s, const char *name)
   return 0;
 }
 
-/* Returns the id of the instruction set of that name, which it declares if it is new. */
+/* Returns the id of the instruction set of that name, and declares a new set. */
 static uint32_t
 find_set(vyre_spv *s, const char *name)
 {
@@ -118,7 +118,7 @@ append_operands(vyre_spv *s, const uint32_t *words, uint32_t count, vyre_spv_wor
   return true;
 }
 
-/* Writes an instruction of a set, after the functions because it may name one.  Its first operand is the set's name. */
+/* Writes an instruction of a set, after the functions because it may use one.  Its first operand is the set's name. */
 static void
 write_instruction(vyre_spv *s, const uint32_t *words, uint32_t count)
 {

@@ -1,8 +1,8 @@
-/* Rows over specialization constants alone, which become OpSpecConstantOp: what is known when the pipeline is made is computed
- * then, and no invocation does.
+/* Rows whose operands are all specialization constants become OpSpecConstantOp.  They are computed once, when the pipeline is
+ * created, not by invocations.
  *
- * Limits: in relaxed programs (guards of a strict one are instructions), scalars, and what OpSpecConstantOp has of them in a
- * shader.
+ * Limits: relaxed programs, because guards of strict programs are instructions; scalars; operations that OpSpecConstantOp supports
+ * in shaders.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
@@ -20,7 +20,7 @@ const bool vyre_spv_may_specialize[VYRE_OP__COUNT] = {
     [VYRE_OP_bitcast] = true,
 };
 
-/* A scalar that the module computes with; others it may hold in memory alone. */
+/* Returns whether the type is a scalar on which the module may compute.  It may only store other types in memory. */
 static bool
 is_computed(const vyre_spv *s, vyre_type type)
 {
@@ -31,7 +31,7 @@ is_computed(const vyre_spv *s, vyre_type type)
   return capability ? vyre_spv_declares(s, capability) : kind == VYRE_BOOL || vyre_kind_bits(kind) == 32;
 }
 
-/* Floats are chosen and converted to floats. */
+/* Returns whether OpSpecConstantOp supports the row.  For floats, these are selections and float conversions. */
 static bool
 has_form(const vyre_spv *s, uint32_t row)
 {
@@ -52,7 +52,7 @@ is_constant(const vyre_spv *s, uint32_t row)
          (vyre_spv_opcode(s, row) == VYRE_OP_const || (s->use[row - s->base] & VYRE_SPV_SPECIALIZED) != 0);
 }
 
-/* A row that may be undefined is not made a constant unless it always runs: constants are always computed, with the pipeline. */
+/* A row with undefined cases is only specialized if it always runs, because specialization constants are always computed. */
 bool
 vyre_spv_is_specialized(const vyre_spv *s, uint32_t row)
 {

@@ -1,27 +1,27 @@
-/* Entry points of other stages than compute (spirv/import/module/stages.c), which the input kept with all that they need: written
- * after the programs, as they came but for their ids.
+/* Writes the kept entry points of other stages than compute (spirv/import/module/stages.c) after the programs, with new ids.
  *
- * A type that the programs have is shared, because no type may be declared twice but aggregates and pointers; so is a constant
- * without decorations, and debug information.  Everything else is written again: variables and specialization constants of one
- * binding or number may be several.
+ * A type of the programs is shared, because SPIR-V forbids duplicate types other than aggregates and pointers.  Constants without
+ * decorations and debug information are shared, too.  All other instructions are written again; there may be several variables of
+ * one binding and several specialization constants of one number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/debug/debug.h"
 
 #include <string.h>
 
-enum { DECORATED = 1, FORWARD = 2, STRING = 4, STRIPPED = 8 }; /* FORWARD: named before it is declared; STRIPPED: a set that goes */
+/* FORWARD: used before its declaration; STRIPPED: a set that -strip removes */
+enum { DECORATED = 1, FORWARD = 2, STRING = 4, STRIPPED = 8 };
 
 typedef struct stages {
   vyre_spv *s;
   const vyre_word_list *kept;
-  uint8_t *kinds; /* of the instruction at hand */
+  uint8_t *kinds; /* of the current instruction */
   uint32_t bound;
-  uint32_t *ids; /* by the input's id: the module's; 0: none yet */
+  uint32_t *ids; /* id in the output by id in the input, or 0 */
   uint8_t *marks;
 } stages;
 
-/* Instructions that are always kept: debug.c. */
+/* Returns whether it is an instruction that the input always keeps (debug.c). */
 static bool
 is_debug(const uint32_t *words)
 {
@@ -37,7 +37,8 @@ is_decoration(uint32_t op)
          op == SpvOpMemberDecorateString;
 }
 
-/* Whether all that stages need is of SPIR-V's grammar, and whether there is any; finds the bound.  debug.c writes the rest. */
+/* Returns whether there are kept entry points, and SPIR-V's grammar has all of their instructions.  Finds the id bound.  debug.c
+ * writes the other kept instructions. */
 static bool
 check(stages *g)
 {
@@ -108,7 +109,7 @@ id_of(stages *g, uint32_t id)
   return g->ids[id];
 }
 
-/* Whether equal instructions may, or must, be one. */
+/* Returns whether equal instructions may, or must, be one. */
 static bool
 is_shared(const stages *g, uint32_t op, uint32_t result)
 {
@@ -130,7 +131,7 @@ is_shared(const stages *g, uint32_t op, uint32_t result)
   }
 }
 
-/* What debug_info.c wrote for the set, or for an instruction of a set; 0: nothing. */
+/* Returns the id that debug_info.c wrote for the set, or for an instruction of a set, or 0. */
 static uint32_t
 debug_of(stages *g, const uint32_t *words)
 {
@@ -143,7 +144,7 @@ debug_of(stages *g, const uint32_t *words)
   return name && strcmp(name, VYRE_DEBUG_SET) == 0 ? g->s->debug_set : 0;
 }
 
-/* Whether the instruction goes with -strip. */
+/* Returns whether -strip removes the instruction. */
 static bool
 is_stripped(const stages *g, const uint32_t *words)
 {
@@ -152,7 +153,7 @@ is_stripped(const stages *g, const uint32_t *words)
                          (op == SpvOpExtInst && g->marks[words[3]] & STRIPPED));
 }
 
-/* The instruction with the module's ids, into `to`; or its equal that is there. */
+/* Appends the instruction with new ids to `to`, unless it may be shared and an equal one exists. */
 static void
 put(stages *g, vyre_spv_words *to, const uint32_t *words)
 {
@@ -181,7 +182,7 @@ put(stages *g, vyre_spv_words *to, const uint32_t *words)
     vyre_spv_instruction(g->s, to, op, scratch->data, scratch->count);
 }
 
-/* Where an instruction before the functions goes; NULL: nowhere. */
+/* Returns the section of an instruction before the functions, or NULL if it is not written. */
 static vyre_spv_words *
 section_of(vyre_spv *s, const uint32_t *words)
 {
@@ -208,7 +209,7 @@ vyre_spv_stages(vyre_spv *s, const vyre_input *input)
   stages g = {.s = s, .kept = &input->kept};
   if (vyre_spv_failed(s) || !check(&g) || !make_maps(&g))
     return;
-  for (int declared = 0; declared < 2; declared++) /* first what is declared, which may turn out to be there */
+  for (int declared = 0; declared < 2; declared++) /* declarations first, because they may be shared */
     for (uint32_t at = 0, inside = 0; at < g.kept->count && !vyre_spv_failed(s); at += g.kept->words[at] >> 16) {
       const uint32_t *words = g.kept->words + at, op = words[0] & 0xffffu;
       inside |= op == SpvOpFunction;

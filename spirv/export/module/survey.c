@@ -1,12 +1,12 @@
-/* The survey of a program before it is written: which rows are used how.  One pass over its rows, most of which tell nothing; then
- * the state graph of its vars.
+/* Surveys a program before it is written: finds how rows are used, in one pass over its rows, and then builds the state graph of
+ * its vars.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
 
 #include "vyre/view.h"
 
-/* What the gets and sets of the var come to where it is a variable is counted, in words. */
+/* Counts the words of the var's gets and sets if it becomes a variable. */
 static void
 survey_var(vyre_spv *s, uint32_t row, uint32_t words)
 {
@@ -38,7 +38,7 @@ is_left_by_leave(vyre_opcode op)
   return op == VYRE_OP_loop || op == VYRE_OP_for || op == VYRE_OP_switch || op == VYRE_OP_block;
 }
 
-/* An edge to the construct's merge block. */
+/* Counts an edge to the construct's merge block. */
 static void
 survey_edge(vyre_spv *s, uint32_t construct)
 {
@@ -57,20 +57,20 @@ survey_break(vyre_spv *s, uint32_t row)
     vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
 }
 
-/* An edge to the construct's merge block, for a target further out. */
+/* Counts an edge to the construct's merge block, for an outer target. */
 static void
 survey_crossing(vyre_spv *s, uint32_t construct, uint32_t target)
 {
   survey_edge(s, construct);
-  if (s->id[construct - s->base] == target) /* as the leave before it */
+  if (s->id[construct - s->base] == target) /* the same target as the leave before it */
     return;
   s->id[construct - s->base] = target;
   vyre_spv_push(s, &s->crossed, construct);
   vyre_spv_push(s, &s->crossed, target);
 }
 
-/* A leave has to cross other constructs, where its target is neither the innermost loop nor, where no loop is left, the innermost
- * construct.  Not so if nothing is between the ends of the two but a tail. */
+/* Records the constructs that a leave crosses.  It crosses none if its target is the innermost loop, or the innermost construct if
+ * no loop is left, or if only a tail is between the ends of the two. */
 static void
 survey_leave(vyre_spv *s, uint32_t row)
 {
@@ -98,7 +98,7 @@ survey_leave(vyre_spv *s, uint32_t row)
       survey_crossing(s, at, target);
 }
 
-/* Of the targets of leaves, in `id`: the words of the phis that a join after them may need on the way. */
+/* Counts the words of the phis that joins after the targets of leaves need in crossed merge blocks. */
 static void
 survey_crossed(vyre_spv *s)
 {
@@ -112,7 +112,7 @@ survey_crossed(vyre_spv *s)
   }
 }
 
-/* Place by place, `aux` counts the lanes that are taken of it. */
+/* Counts in `aux` the lanes of a built-in that are used. */
 static void
 survey_lane(vyre_spv *s, uint32_t row)
 {
@@ -123,8 +123,8 @@ survey_lane(vyre_spv *s, uint32_t row)
     vyre_spv_push(s, &s->places, place);
 }
 
-/* A place that one row alone uses, which takes a lane of it.  Of most places either several lanes are taken or none, and equal
- * places are one; where they are not, MANY_PLACES bounds the work. */
+/* Marks built-ins that have one user, which uses one lane.  Usually either several lanes are used or the whole built-in, and equal
+ * built-ins are one row; MANY_PLACES limits the work otherwise. */
 static void
 survey_places(vyre_spv *s)
 {
@@ -140,7 +140,8 @@ survey_places(vyre_spv *s)
   }
 }
 
-/* Of a relaxed program: the guards of a strict one choose between values of one type. */
+/* Marks integers whose sign may change.  Only in relaxed programs, because guards of strict ones select between values of one type.
+ */
 static void
 survey_sign(vyre_spv *s, uint32_t row)
 {
@@ -153,7 +154,7 @@ survey_sign(vyre_spv *s, uint32_t row)
   s->resigned = true;
 }
 
-/* The instruction of a conversion says how it reads an integer of another width, or that of a float. */
+/* Returns whether the row is a conversion to another width or to a float, whose instruction gives the sign of its operand. */
 static bool
 is_converted(const vyre_spv *s, uint32_t row)
 {
@@ -161,7 +162,7 @@ is_converted(const vyre_spv *s, uint32_t row)
   return vyre_spv_opcode(s, row) == VYRE_OP_convert && (vyre_kind_is_float(to) || vyre_kind_bits(from) != vyre_kind_bits(to));
 }
 
-/* A row that takes its operands as they are. */
+/* Clears VYRE_SPV_EITHER_SIGN of the operands of a row whose instruction requires their signs. */
 static void
 survey_exact(vyre_spv *s, uint32_t row)
 {
@@ -171,7 +172,7 @@ survey_exact(vyre_spv *s, uint32_t row)
       s->use[operands[i] - s->base] &= (uint16_t)~VYRE_SPV_EITHER_SIGN;
 }
 
-/* What a row tells the survey; most tell nothing. */
+/* The effects of an op on the survey; most have none. */
 enum {
   NOTHING,
   VAR,
@@ -228,7 +229,7 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
 
 enum { TAKES_ANY = false, TAKES_INT = true, TAKES_EITHER = true };
 
-/* Ops of which no operand is an integer whose sign matters to the instruction. */
+/* Ops without an integer operand whose signedness affects the instruction. */
 static const bool takes_either[VYRE_OP__COUNT] = {
 #define SPV_OP(op, instruction, kinds, operands, sort, form, writer) [VYRE_OP_##op] = TAKES_##kinds,
 #define SPV_ALSO(op, instruction, kinds, operands, sort, form)
@@ -311,7 +312,7 @@ survey_rows(vyre_spv *s)
   survey_places(s);
 }
 
-/* The state graph of the program's vars. */
+/* Builds the state graph of the program's vars. */
 static void
 survey_vars(vyre_spv *s)
 {

@@ -1,4 +1,4 @@
-/* Types: values, pointers, and the memory types of the type table with and without their layout.
+/* Types: values, pointers, and memory types with and without layout.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
@@ -87,7 +87,7 @@ decorate_member(vyre_spv *s, uint32_t id, uint32_t member, uint32_t decoration, 
   vyre_spv_instruction(s, &s->decorations, SpvOpMemberDecorate, operands, has_operand ? 4 : 3);
 }
 
-/* A member that is a matrix, or an array of matrices: stride * 2 + row major; else 0. */
+/* Returns stride * 2 + row major for a matrix or an array of matrices, or 0 for another member. */
 static uint32_t
 matrix_layout(vyre_spv *s, vyre_type_id type)
 {
@@ -114,8 +114,8 @@ decorate_member_layout(vyre_spv *s, uint32_t id, uint32_t index, const vyre_memb
 
 static uint32_t write_type(vyre_spv *s, vyre_type_id type, vyre_mode mode, uint32_t depth);
 
-/* A struct of `count` members; block: 0, or the decoration; apart: its stride in arrays, if that makes it a type of its
- * own. */
+/* Writes a struct of `count` members.  `block` is its decoration or 0; `apart` is the stride of its arrays if that makes it a
+ * separate type. */
 static uint32_t
 write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t count, vyre_mode mode, uint32_t block,
              uint32_t apart, uint32_t depth)
@@ -196,7 +196,7 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_mode mode, uint32_t depth)
   }
   const vyre_type_info info = vyre_type_get(s->module, type);
   if (info.form == VYRE_FORM_WORDS)
-    mode = VYRE_MODE_BARE; /* its words say how their types are declared */
+    mode = VYRE_MODE_BARE; /* its words contain the layout of its types */
   const uint32_t known = vyre_spv_made_of(s, VYRE_SPV_A_TYPE, type, mode)->id;
   if (known)
     return known;

@@ -1,10 +1,10 @@
-/* Variables: buffers and arrays of programs, and the built-in ones.
+/* Variables: buffers and arrays of programs, and built-ins.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/memory/memory.h"
 #include "spirv/export/debug/debug.h"
 
-/* The struct a buffer's type is in the end, through arrays of descriptors. */
+/* Returns the struct inside a buffer's type, below arrays of descriptors. */
 static vyre_type_info
 innermost(vyre_spv *s, vyre_type_id type)
 {
@@ -57,7 +57,7 @@ decorate_buffer(vyre_spv *s, uint32_t row, uint32_t id)
   vyre_spv_describe(s, row, id);
 }
 
-/* A variable of the program alone, with its first contents. */
+/* Writes a variable that only one program uses, with its initializer. */
 static void
 local_variable(vyre_spv *s, uint32_t row)
 {
@@ -75,7 +75,7 @@ local_variable(vyre_spv *s, uint32_t row)
   decorate_buffer(s, row, words[1]);
 }
 
-/* Adds it to the program's interface, once; SPIR-V 1.4 and later list used variables of all storage classes there. */
+/* Adds the variable to the program's interface, once.  SPIR-V 1.4 and later list variables of all storage classes there. */
 static void
 list(vyre_spv *s, uint32_t id)
 {
@@ -87,8 +87,8 @@ list(vyre_spv *s, uint32_t id)
   made->id = id;
 }
 
-/* Vulkan's rule for uniform memory, where no feature lifts it: arrays and matrices have strides of 16, and they and structs are
- * at multiples of that. */
+/* Returns whether the type follows Vulkan's rule for uniform memory, which a feature may lift: arrays and matrices have strides of
+ * 16, and these and structs have offsets that are multiples of 16. */
 static bool
 is_uniform_layout(const vyre_spv *s, vyre_type_id type)
 {
@@ -104,7 +104,7 @@ is_uniform_layout(const vyre_spv *s, vyre_type_id type)
   return true;
 }
 
-/* SPIR-V that was read may rely on a feature that it does not name; text relies on none. */
+/* Checks text only, because SPIR-V may rely on a feature that it does not declare. */
 static void
 check_uniform(vyre_spv *s, uint32_t row)
 {
@@ -121,7 +121,7 @@ check_uniform(vyre_spv *s, uint32_t row)
                 name ? "%" : "", name ? name : "without a name");
 }
 
-/* An array of descriptors whose length is open. */
+/* Declares what a runtime array of descriptors needs. */
 static void
 need_open_array(vyre_spv *s, vyre_type_id type)
 {
@@ -148,7 +148,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
   vyre_spv_made *made = &s->no_made;
   made->id = 0;
-  if (info->spirv_id && info->set <= UINT32_MAX - VYRE_SPV_A_VARIABLE) /* rows of one variable are one again */
+  if (info->spirv_id && info->set <= UINT32_MAX - VYRE_SPV_A_VARIABLE) /* rows of one variable become one again */
     made = vyre_spv_made_of(s, VYRE_SPV_A_VARIABLE + info->set, (uint64_t)info->spirv_id << 32 | pointer, info->binding);
   const bool known = made->id != 0;
   const uint32_t id = made->id = known ? made->id : s->next_id++;
@@ -167,7 +167,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   decorate_buffer(s, row, id);
 }
 
-/* What a built-in of subgroups needs; modules from before SPIR-V 1.3 have some by an extension. */
+/* Declares what a subgroup built-in needs; before SPIR-V 1.3, some need an extension. */
 static void
 need_place(vyre_spv *s, vyre_opcode op)
 {
@@ -198,7 +198,7 @@ vyre_spv_builtin(const vyre_spv *s, uint32_t builtin)
   return 0;
 }
 
-/* The variable of a built-in, and the type of its value. */
+/* Returns the variable of a built-in, and sets *out_type to the type of its value. */
 static uint32_t
 place_variable(vyre_spv *s, vyre_opcode op, uint32_t *out_type)
 {

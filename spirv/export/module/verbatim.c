@@ -1,4 +1,4 @@
-/* Modules that were kept word for word (spirv/import/module/verbatim.c) go out as they came.
+/* Writes modules that were kept verbatim (spirv/import/module/verbatim.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"

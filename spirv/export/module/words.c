@@ -1,7 +1,7 @@
 /* Growing word buffers, interned instructions, errors.
  *
- * An append never fails to its caller: when memory is out, that is remembered and the buffer starts over, so that there is always
- * room and nothing is ever written beyond it.
+ * Appending never fails for the caller.  If memory is exhausted, the error is recorded and the buffer restarts, so there is always
+ * room and no write is out of bounds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
@@ -12,12 +12,12 @@
 
 #define HASH_NONFATAL_OOM         1
 #define uthash_malloc(size)       vyre_spv_memory(s, size)
-#define uthash_free(memory, size) /* it goes with the export's memory */
+#define uthash_free(memory, size) /* freed with the export's memory */
 #include <uthash.h>
 
 #define ROOM 16u
 
-/* Used when there was no memory even for a first buffer.  Written by failing exports only, read by none. */
+/* Used if there is no memory for a first buffer.  Only failing exports write it, and it is never read. */
 static _Thread_local uint32_t nowhere[ROOM];
 
 uint32_t *
@@ -26,7 +26,7 @@ vyre_spv_nowhere(void)
   return nowhere;
 }
 
-/* ---- memory: chunks that live as long as the export ---- */
+/* ---- memory: chunks that live until the export ends ---- */
 
 #define CHUNK_BYTES 0x8000u
 
@@ -105,9 +105,10 @@ vyre_spv_long_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, c
 void
 vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count, const char *text)
 {
-  const size_t most = (0xffff - 1 - count) * 4 - 1; /* an instruction has at most 65535 words, and a string ends with a zero */
+  /* an instruction has at most 65535 words, and a string ends with a zero byte */
+  const size_t most = (0xffff - 1 - count) * 4 - 1;
   size_t length = strlen(text);
-  if (length > most) { /* cut between two characters of UTF-8 */
+  if (length > most) { /* cut between two UTF-8 characters */
     length = most;
     while (length > most - 3 && ((unsigned char)text[length] & 0xc0) == 0x80)
       length--;
@@ -120,7 +121,7 @@ vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_
   *at++ = (uint32_t)all << 16 | opcode;
   for (size_t i = 0; i < count; i++)
     *at++ = operands[i];
-  at[text_words - 1] = 0; /* after its last bytes; a word is filled from its low end, as the importer reads it */
+  at[text_words - 1] = 0; /* zeroes the bytes after the text; bytes fill a word from its low end */
   memcpy(at, text, length);
 }
 
@@ -147,7 +148,7 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
                      vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text, program ? program : "");
 }
 
-/* ---- interning by a few words ---- */
+/* ---- interning by short keys ---- */
 
 bool
 vyre_spv_grow_made(vyre_spv *s)
@@ -173,7 +174,7 @@ vyre_spv_grow_made(vyre_spv *s)
 struct vyre_spv_interned {
   UT_hash_handle hh;
   uint32_t id;
-  uint32_t words[]; /* opcode, operands, what else tells it from others */
+  uint32_t words[]; /* opcode, operands, extra words of the key */
 };
 
 /* They are few. */
@@ -184,7 +185,7 @@ copy_words(uint32_t *to, const uint32_t *from, size_t count)
     to[i] = from[i];
 }
 
-/* A multiplication a word: uthash's own functions take them in parts. */
+/* One multiplication per word; uthash's own functions read single bytes. */
 static uint32_t
 hash_of(const uint32_t *words, size_t count)
 {
@@ -194,7 +195,7 @@ hash_of(const uint32_t *words, size_t count)
   return (uint32_t)(hash >> 32);
 }
 
-/* The entry with these words, added if it is new.  NULL: no memory. */
+/* Returns the entry with these words, which is added if it is new, or NULL if out of memory. */
 static struct vyre_spv_interned *
 find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint32_t *extra, size_t extra_count, bool *out_fresh)
 {
@@ -234,7 +235,7 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
     if (typed)
       *words++ = operands[0];
     *words++ = id;
-    copy_words(words, typed ? operands + 1 : operands, count - typed); /* of no operands there is no array */
+    copy_words(words, typed ? operands + 1 : operands, count - typed); /* there may be no array of operands */
   }
   if (out_fresh)
     *out_fresh = fresh;

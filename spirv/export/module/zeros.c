@@ -1,15 +1,16 @@
-/* The start of a program: memory that is made zero and, of a strict one, lengths that bounds are checked against.
+/* The start of a program: zeroes memory, and reads the lengths that bounds checks of a strict program need.
  *
- * What begins as zero has OpConstantNull as its variable's initializer where that is valid and all can read it.  Of pointers there
- * is none, and of arrays that specialization sizes other tools have none: there, each part that can be zero is stored, in loops.
+ * A variable that is initially zero has OpConstantNull as its initializer if that is valid and all tools support it.  It is invalid
+ * for pointers, and other tools do not support it for arrays of specialized length.  In those cases, loops store zero to each part
+ * that can be zero.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/memory/memory.h"
 
-/* The work to make a type zero. */
+/* The parts of a type, for zeroing. */
 enum {
-  HAS_VALUES = 1, /* something that can be zero: a scalar at last */
-  HAS_OTHERS = 2, /* pointers and what else is opaque, which have no zero, or an array of a length that is not known here */
+  HAS_VALUES = 1, /* a scalar, which can be zero */
+  HAS_OTHERS = 2, /* a pointer or another opaque part, which has no zero, or an array whose length is not known here */
 };
 
 static uint32_t
@@ -67,7 +68,7 @@ zero_array(vyre_spv *s, uint32_t storage_class, uint32_t array, const vyre_type_
   vyre_spv_label(s, merge);
 }
 
-/* Stores zero to all parts that can be zero of what the pointer leads to. */
+/* Stores zero to all parts of the pointer's memory that can be zero. */
 static void
 store_zero(vyre_spv *s, uint32_t storage_class, uint32_t pointer, vyre_type_id type)
 {
@@ -92,7 +93,7 @@ store_zero(vyre_spv *s, uint32_t storage_class, uint32_t pointer, vyre_type_id t
   }
 }
 
-/* Private memory and tables that are zero and whose variable has no initializer for it. */
+/* Zeroes private memory and zero tables whose variables have no initializer. */
 static void
 zero_private(vyre_spv *s)
 {
@@ -107,7 +108,7 @@ zero_private(vyre_spv *s)
   }
 }
 
-/* Workgroup memory is zero at the start: the invocations share the stores, and wait for each other. */
+/* Zeroes workgroup memory: the invocations share the stores, and then wait at a barrier. */
 static void
 zero_workgroup(vyre_spv *s)
 {

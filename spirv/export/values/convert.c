@@ -1,15 +1,15 @@
-/* Conversions, and constants that may be made by an instruction.
+/* Conversions, and constants that an instruction may make.
  *
- * A module may hold kinds of 8 and 16 bits in memory alone, as its capabilities are (SPIR-V 3.31, StorageBuffer16BitAccess and the
- * like).  It has no constants of them and no instructions but those that convert to another width, so constants and changes of sign
- * go through 32 bits, and so do integers that become floats.
+ * A module may have capabilities that permit 8- and 16-bit kinds only in memory (SPIR-V 3.31, StorageBuffer16BitAccess and
+ * similar).  Such kinds have no constants, and no instructions except conversions to another width.  So constants, changes of sign
+ * and conversions from integers to floats go through 32 bits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
 
 #include "vyre/eval.h"
 
-/* Whether the module may hold that kind in memory alone. */
+/* Returns whether the module may use that kind only in memory. */
 static bool
 only_stored(const vyre_spv *s, vyre_kind kind)
 {
@@ -31,7 +31,7 @@ vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
   bool undefined;
   (void)vyre_eval(VYRE_ROW(VYRE_OP_convert, wide, 0), 0, 0, operands, out, &undefined);
   const uint32_t opcode = is_float ? SpvOpFConvert : is_signed ? SpvOpSConvert : SpvOpUConvert;
-  const uint32_t to = vyre_spv_value_type(s, type); /* first, because arguments have no order */
+  const uint32_t to = vyre_spv_value_type(s, type); /* first, because C does not order the evaluation of arguments */
   return vyre_spv_op1(s, opcode, to, vyre_spv_lanes(s, wide, out[0].lane));
 }
 
@@ -46,7 +46,7 @@ vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
 
 /* ---- rows ---- */
 
-/* An integer as the integer of the other sign that `to` is. */
+/* Returns an integer as the integer type `to` of the other signedness. */
 static uint32_t
 resign(vyre_spv *s, vyre_type to, uint32_t value)
 {
@@ -57,7 +57,7 @@ resign(vyre_spv *s, vyre_type to, uint32_t value)
   return vyre_spv_op1(s, vyre_kind_is_signed(VYRE_TYPE_KIND(to)) ? SpvOpSConvert : SpvOpUConvert, type, wide);
 }
 
-/* Integers of one width as those of another.  OpUConvert gives unsigned ones alone, and is no OpSpecConstantOp before 1.4. */
+/* Converts integers between widths.  OpUConvert only has unsigned results, and OpSpecConstantOp lacks it before SPIR-V 1.4. */
 static uint32_t
 resize_integer(vyre_spv *s, vyre_type from, vyre_type to, uint32_t value)
 {
@@ -105,7 +105,7 @@ vyre_spv_convert(vyre_spv *s, uint32_t row)
     return resize_integer(s, from, to, a);
   if (s->use[row - s->base] & VYRE_SPV_EITHER_SIGN && !s->constant)
     return a;
-  if (s->constant) /* OpSpecConstantOp has no OpBitcast in a shader; adding 0 is of either type */
+  if (s->constant) /* OpSpecConstantOp has no OpBitcast in a shader; adding 0 changes the type, too */
     return vyre_spv_op2(s, SpvOpIAdd, type, a, vyre_spv_constant(s, to, 0));
   return resign(s, to, a);
 }

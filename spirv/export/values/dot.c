@@ -22,7 +22,8 @@ vyre_spv_int_dot(vyre_spv *s, uint32_t row)
   const vyre_type operand = vyre_spv_row_type(s, s->a[row]), result = vyre_spv_row_type(s, row);
   const vyre_dot_shape shape = vyre_dot_shape_of(op, operand);
   const bool overflows = vyre_dot_may_overflow(&shape, vyre_kind_bits(VYRE_TYPE_KIND(result)));
-  const bool saturates = s->c[row] && !(s->strict && overflows); /* otherwise the instruction is undefined where the row is not */
+  /* otherwise the instruction has undefined cases that the row does not have */
+  const bool saturates = s->c[row] && !(s->strict && overflows);
   uint32_t operands[4], count = 0;
   operands[count++] = vyre_spv_value(s, s->a[row]);
   operands[count++] = vyre_spv_value(s, s->b[row]);

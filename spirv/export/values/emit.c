@@ -1,5 +1,5 @@
-/* Instructions with a result that are more than their words: as OpSpecConstantOp, where a row is to be a constant, and of strict
- * programs, whose float arithmetic no compiler may contract.
+/* Operations that need more than one instruction's words: OpSpecConstantOp for rows that must be constants, and NoContraction for
+ * the float arithmetic of strict programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"

@@ -1,22 +1,22 @@
-/* Ops that SPIR-V has at no width: high products, saturation, absolute differences, rotation.
+/* Ops that SPIR-V does not have: high products, saturation, absolute differences, rotation.
  *
- * Made of additions, multiplications, shifts, compares and selections of the row's own type alone: these are there at every width,
- * whatever the signedness of the type, and OpSpecConstantOp has them, so that sizes may be given by such rows too.  Only a high
- * product of 32 bits takes the instruction that devices have for it.
+ * They only use additions, multiplications, shifts, comparisons and selections of the row's own type.  These exist at each width
+ * and for either signedness, and OpSpecConstantOp has them, so specialized sizes may use such rows, too.  Only a 32-bit high
+ * product uses the instruction that devices have for it.
  *
- * No call has two arguments that each write something: their order is the C compiler's, and ids would be, too.
+ * No call has two arguments that both write instructions, because C does not order their evaluation, and so the ids.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/values/operation.h"
 
-/* All ones where the value is negative, else 0. */
+/* Returns all ones if the value is negative, otherwise 0. */
 static uint32_t
 sign_of(const operation *e, uint32_t value)
 {
   return op(e, SpvOpShiftRightArithmetic, value, literal(e, e->bits - 1));
 }
 
-/* The limit that an overflow runs into: the greatest value, or, where `value` is negative, the least. */
+/* Returns the result of an overflow: the least value if `value` is negative, otherwise the greatest. */
 static uint32_t
 limit(const operation *e, uint32_t value)
 {
@@ -26,7 +26,7 @@ limit(const operation *e, uint32_t value)
 
 /* ---- products ---- */
 
-/* High half of the unsigned product by products of halves, none of which overflows. */
+/* Returns the high half of the unsigned product, from products of halves that do not overflow. */
 static uint32_t
 high_by_halves(const operation *e)
 {
@@ -53,7 +53,7 @@ high_product(const operation *e, bool is_signed)
   const uint32_t high = high_by_halves(e);
   if (!is_signed)
     return high;
-  /* a negative operand counted 2^bits too much */
+  /* A negative operand counted as 2^bits more. */
   const uint32_t by_a = op(e, SpvOpBitwiseAnd, sign_of(e, e->a), e->b), by_b = op(e, SpvOpBitwiseAnd, sign_of(e, e->b), e->a);
   return op(e, SpvOpISub, op(e, SpvOpISub, high, by_a), by_b);
 }
@@ -62,14 +62,15 @@ static uint32_t
 saturated_product(const operation *e, bool is_signed)
 {
   const uint32_t low = op(e, SpvOpIMul, e->a, e->b), high = high_product(e, is_signed);
-  /* it fits where the high half is only the low one's extension: zero, or copies of its sign */
+  /* The product fits if its high half only extends the low half: zero, or copies of its sign. */
   const uint32_t fits = compare(e, SpvOpIEqual, high, is_signed ? sign_of(e, low) : literal(e, 0));
   return choose(e, fits, low, is_signed ? limit(e, op(e, SpvOpBitwiseXor, e->a, e->b)) : literal(e, UINT64_MAX));
 }
 
 /* ---- sums and differences ---- */
 
-/* Signed: it overflows where both operands' signs (of a difference the other's turned) are not the result's. */
+/* Signed sum or difference.  A sum overflows if the sign of the result differs from those of both operands; a difference is the sum
+ * with the negated operand. */
 static uint32_t
 saturated_signed(const operation *e, bool subtracts)
 {

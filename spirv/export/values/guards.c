@@ -1,6 +1,7 @@
-/* What rows of strict programs need beside their instruction, so that every case has one defined result (docs/ir.md, "Meaning").
+/* Guards that rows of strict programs need in addition to their instruction, so that each case has one defined result (docs/ir.md,
+ * "Meaning").
  *
- * There are guards only where SPIR-V leaves a case open, and not where a literal operand rules that case out.  Addresses:
+ * A row only has guards for the cases that SPIR-V leaves undefined and that no literal operand excludes.  For addresses see
  * addresses.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -30,7 +31,7 @@ unsigned_division(const operation *g, bool remainder)
   return remainder ? result : choose(g, zero, literal(g, g->ones), result);
 }
 
-/* A divisor that never faults: 1 instead of 0, and instead of -1 where the dividend is MIN. */
+/* Returns a divisor without undefined cases: 1 if it is 0, or if it is -1 and the dividend is MIN. */
 static uint32_t
 safe_divisor(const operation *g, uint32_t *out_zero)
 {
@@ -44,7 +45,7 @@ safe_divisor(const operation *g, uint32_t *out_zero)
   return choose(g, faults, literal(g, 1), g->b);
 }
 
-/* x / 0 is -1, MIN / -1 is MIN: MIN / 1. */
+/* x / 0 is -1, and MIN / -1 is MIN, as is MIN / 1. */
 static uint32_t
 signed_division(const operation *g)
 {
@@ -54,7 +55,7 @@ signed_division(const operation *g)
   return zero ? choose(g, zero, literal(g, g->ones), result) : result;
 }
 
-/* x % 0 is 0, MIN % -1 is 0: both come out with the divisor 1.  By division, as not every driver has OpSRem and OpSMod right for
+/* x % 0 and MIN % -1 are 0, as with the divisor 1.  Uses a division, because some drivers compute OpSRem and OpSMod wrongly for
  * negative operands. */
 static uint32_t
 signed_remainder(const operation *g, bool modulo)
@@ -66,7 +67,7 @@ signed_remainder(const operation *g, bool modulo)
   const uint32_t result = op(g, SpvOpISub, g->a, op(g, SpvOpIMul, op(g, SpvOpSDiv, g->a, divisor), divisor));
   if (!modulo)
     return result;
-  /* the sign of the divisor: add it where the signs differ and something remains */
+  /* The result has the divisor's sign: add the divisor if the signs differ and the remainder is not 0. */
   const uint32_t signs = op(g, SpvOpBitwiseXor, result, divisor);
   const uint32_t differ = compare(g, SpvOpSLessThan, signs, literal(g, 0));
   const uint32_t remains = compare(g, SpvOpINotEqual, result, literal(g, 0));
@@ -74,7 +75,7 @@ signed_remainder(const operation *g, bool modulo)
   return choose(g, wrong, op(g, SpvOpIAdd, result, divisor), result);
 }
 
-/* The count is taken modulo the width. */
+/* The shift count is modulo the width. */
 static uint32_t
 shift(const operation *g, uint32_t opcode)
 {
@@ -89,7 +90,7 @@ is_infinite(vyre_kind kind, uint32_t power)
   return kind == VYRE_F16 && power > 15;
 }
 
-/* The bits of 2^power, or of infinity. */
+/* Returns the bits of 2^power, or of infinity if the kind lacks it. */
 static uint64_t
 power_of_two(vyre_kind kind, uint32_t power)
 {
@@ -98,17 +99,16 @@ power_of_two(vyre_kind kind, uint32_t power)
   return kind == VYRE_F32 ? (uint64_t)(power + 127) << 23 : (uint64_t)(power + 1023) << 52;
 }
 
-/* The bits of 3. */
+/* Returns the bits of 3.0. */
 static uint64_t
 three_of(vyre_kind kind)
 {
   return power_of_two(kind, 1) | UINT64_C(1) << (kind == VYRE_F16 ? 9 : kind == VYRE_F32 ? 22 : 51);
 }
 
-/* min(-0, +0) is -0 and max(-0, +0) is +0: of two zeros the result is the bitwise or (min) or and (max).  Zeros are told by their
- * bits, because a device may compare denormals as zeros, and their bits mixed are neither operand.  In a program that flushes
- * they are to be zeros: there what compares equal is mixed, which of others than zeros is either, and flushed by the product with
- * 1. */
+/* min(-0, +0) is -0 and max(-0, +0) is +0: of two zeros, the result is the bitwise or (min) or and (max).  Zeros are recognized by
+ * their bits, because a device may compare denormals as zeros, whose combined bits equal neither operand.  In a program that
+ * flushes denormals, operands that compare equal are combined, and a product with 1 flushes the result. */
 static uint32_t
 float_minmax(const operation *g, uint32_t a, uint32_t b, bool max)
 {
@@ -133,7 +133,7 @@ float_minmax(const operation *g, uint32_t a, uint32_t b, bool max)
   return choose(g, zeros, vyre_spv_op1(s, SpvOpBitcast, g->type_id, mixed), result);
 }
 
-/* SPIR-V's own is undefined where low >= high. */
+/* SPIR-V's SmoothStep is undefined if low >= high. */
 static uint32_t
 smoothstep(const operation *g, uint32_t x)
 {
@@ -147,7 +147,7 @@ smoothstep(const operation *g, uint32_t x)
   return op(g, SpvOpFMul, op(g, SpvOpFMul, t, t), slope);
 }
 
-/* min(max(x, low), high), whatever low and high are. */
+/* min(max(x, low), high), for any low and high. */
 static uint32_t
 clamp(const operation *g, vyre_opcode opcode, uint32_t high)
 {
@@ -160,7 +160,7 @@ clamp(const operation *g, vyre_opcode opcode, uint32_t high)
   return vyre_spv_ext(g->s, is_signed ? GLSLstd450SMin : GLSLstd450UMin, g->type_id, operands, 2);
 }
 
-/* Saturating, NaN gives 0. */
+/* Saturates; NaN gives 0. */
 static uint32_t
 float_to_int(const operation *g, vyre_type to)
 {
@@ -168,8 +168,8 @@ float_to_int(const operation *g, vyre_type to)
   const vyre_kind from = VYRE_TYPE_KIND(g->type);
   const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(to));
   const uint32_t result = vyre_spv_value_type(s, to), value = g->a;
-  /* signed: -2^(n-1), the smallest, and 2^(n-1), the first too large; unsigned: -1, the first too small, and 2^n.  Where the float
-   * has no such power of two its infinity is used, which is itself too small or too large. */
+  /* Limits.  Signed: -2^(n-1), the least value, and 2^(n-1), the first that is too large.  Unsigned: -1, the first that is too
+   * small, and 2^n. If the float kind has no such power of two, infinity is the limit, which is itself out of range. */
   const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(to)), power = is_signed ? bits - 1 : bits;
   const uint64_t high_bits = power_of_two(from, power);
   const uint64_t low_bits = g->minimum | (is_signed ? high_bits : power_of_two(from, 0));
@@ -188,7 +188,7 @@ float_to_int(const operation *g, vyre_type to)
   return vyre_spv_op3(s, SpvOpSelect, result, below, vyre_spv_constant(s, to, UINT64_C(1) << power), whole);
 }
 
-/* Offsets of 32 and more: the field is empty; counts are cut at the end of the word. */
+/* A field at offset 32 or more is empty, and a count ends at the end of the word. */
 static uint32_t
 bit_field(const operation *g, vyre_opcode opcode, uint32_t offset, uint32_t count)
 {
@@ -208,8 +208,8 @@ bit_field(const operation *g, vyre_opcode opcode, uint32_t offset, uint32_t coun
   return vyre_spv_select(s, g->type, inside, boolean, field, literal(g, 0));
 }
 
-/* Whether index < lanes; `out_safe` is the index where it is, else 0.  The compare is unsigned, so negative indices are out of
- * range. */
+/* Returns whether index < lanes, and sets *out_safe to the index if so, otherwise to 0.  The comparison is unsigned, so negative
+ * indices are out of range. */
 static uint32_t
 lane_inside(vyre_spv *s, uint32_t lanes, uint32_t index, uint32_t index_row, uint32_t *out_safe)
 {
@@ -249,14 +249,14 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode opcode = vyre_spv_opcode(s, row);
   const vyre_op_info *info = &vyre_op_infos[opcode];
-  /* round, nmin, nmax and nclamp are always defined, but not by SPIR-V to the bit */
+  /* SPIR-V defines round, nmin, nmax and nclamp for all operands, but not to the bit. */
   if ((info->undefined == VYRE_UNDEFINED_NEVER && opcode != VYRE_OP_round && opcode != VYRE_OP_nmin && opcode != VYRE_OP_nmax &&
        opcode != VYRE_OP_nclamp) ||
       info->undefined == VYRE_UNDEFINED_DOMAIN || info->undefined == VYRE_UNDEFINED_LANE_RANGE ||
       info->undefined == VYRE_UNDEFINED_DOT_OVERFLOW)
     return 0;
   if (info->undefined == VYRE_UNDEFINED_BITFIELD_RANGE && vyre_kind_bits(VYRE_TYPE_KIND(vyre_spv_row_type(s, row))) != 32)
-    return 0; /* widths.c has guards of its own */
+    return 0; /* widths.c has its own guards */
   operation g = operation_of(s, row);
   if (info->operands > 1)
     g.b = vyre_spv_right(s, row, g.type);
@@ -289,7 +289,7 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
   case VYRE_OP_smoothstep:
     return smoothstep(&g, vyre_spv_value(s, s->c[row]));
   case VYRE_OP_round:
-    /* GLSL.std.450 leaves the direction of halves open */
+    /* GLSL.std.450 does not define the rounding direction of halves. */
     return vyre_spv_ext(s, GLSLstd450RoundEven, g.type_id, &g.a, 1);
   case VYRE_OP_convert:
     if (!vyre_kind_is_float(VYRE_TYPE_KIND(g.type)) || vyre_kind_is_float(VYRE_TYPE_KIND(vyre_spv_row_type(s, row))))

@@ -1,6 +1,6 @@
-/* Opaque types and rows: the words that were kept, with ids put in again.
+/* Opaque types and rows: writes their kept words, with new ids.
  *
- * An OpSampledImage may be used in its own block only: it is written where it is used, once a block.
+ * An OpSampledImage may only be used in its own block, so each block with a use writes it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
@@ -30,7 +30,7 @@ instruction_set(vyre_spv *s, vyre_string name)
 
 /* ---- types ---- */
 
-/* A pointer type; one that is decorated with an ArrayStride is another than one that is not. */
+/* Decorates a pointer type with its ArrayStride.  A type with ArrayStride differs from one without it. */
 static void
 decorate_stride(vyre_spv *s, uint32_t pointer, uint32_t stride)
 {
@@ -39,8 +39,8 @@ decorate_stride(vyre_spv *s, uint32_t pointer, uint32_t stride)
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
 }
 
-/* Writes a pointer to a struct.  A physical one is also declared by OpTypeForwardPointer: without that, spirv-val looks through the
- * pointer for elements of 8 and 16 bits, and rejects bitcasts and composites of such pointers where only storage of these is
+/* Writes a pointer to a struct.  A physical pointer is also declared by OpTypeForwardPointer.  Without it, spirv-val searches the
+ * pointee for 8- and 16-bit elements.  It then rejects bitcasts and composites of such pointers if only storage of these widths is
  * declared. */
 static uint32_t
 struct_pointer(vyre_spv *s, uint32_t class_, uint32_t type, uint32_t stride)
@@ -53,13 +53,14 @@ struct_pointer(vyre_spv *s, uint32_t class_, uint32_t type, uint32_t stride)
   decorate_stride(s, id, stride);
   if (class_ != SpvStorageClassPhysicalStorageBuffer)
     return id;
-  s->globals.count -= 4; /* the declaration, which is written again after the forward one */
+  s->globals.count -= 4; /* removes the declaration, which is written again after the forward declaration */
   vyre_spv_instruction(s, &s->globals, SpvOpTypeForwardPointer, (const uint32_t[2]){id, class_}, 2);
   vyre_spv_instruction(s, &s->globals, SpvOpTypePointer, (const uint32_t[3]){id, class_, type}, 3);
   return id;
 }
 
-/* A pointer to a struct that is referred to by name: the struct may contain it, and then its id is known before its type. */
+/* Writes a pointer to a struct that is referred to by name.  The struct may contain the pointer, whose id is then needed before its
+ * type. */
 static uint32_t
 named_pointer(vyre_spv *s, const vyre_type_info *info, uint32_t stride)
 {
@@ -143,7 +144,7 @@ vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
   return id;
 }
 
-/* The opcode that the type, or what an array has, was declared by; 0: it is no opaque type. */
+/* Returns the opcode that declared the type, or the elements of an array type, or 0 if it is not opaque. */
 static uint32_t
 opcode_in(vyre_spv *s, vyre_type_id type)
 {
@@ -173,7 +174,7 @@ is_sampled_image(vyre_spv *s, uint32_t row)
          vyre_type_get(s->module, s->imm[row]).flags == SpvOpSampledImage;
 }
 
-/* The id of an operand that is a row itself. */
+/* Returns the id of an operand that is a row. */
 static uint32_t
 operand(vyre_spv *s, uint32_t row)
 {
@@ -197,7 +198,7 @@ is_constant(vyre_spv *s, uint32_t row)
   return vyre_spv_const_lanes(s, row, lanes);
 }
 
-/* A composite of the row's operands from *next on. */
+/* Returns a composite of the row's operands from *next on. */
 static uint32_t
 composite(vyre_spv *s, uint32_t row, vyre_type_id type, uint32_t mode, uint32_t *next, bool *out_constant)
 {
@@ -258,7 +259,8 @@ write_word(vyre_spv *s, uint32_t row, const vyre_member *word, uint32_t *next)
 
 /* ---- rows ---- */
 
-/* A built-in that is no op: a variable of the module, one for its type and number, in the interface of the programs that use it. */
+/* Writes a built-in without an op: a module-scope variable, one for each type and number, in the interface of the programs that use
+ * it. */
 static void
 write_input(vyre_spv *s, uint32_t row, uint32_t type, uint32_t class_)
 {
@@ -276,7 +278,7 @@ write_input(vyre_spv *s, uint32_t row, uint32_t type, uint32_t class_)
     vyre_spv_instruction(s, &s->globals, SpvOpVariable, variable, 3);
     vyre_spv_describe(s, row, id);
   }
-  vyre_spv_push(s, &s->interface, id); /* in all versions */
+  vyre_spv_push(s, &s->interface, id); /* in all SPIR-V versions */
   s->id[row - s->base] = id;
 }
 
@@ -288,9 +290,9 @@ vyre_spv_opaque(vyre_spv *s, uint32_t row)
   const size_t start = s->scratch.count;
   uint32_t next = 0, id = 0;
   if (is_sampled_image(s, row))
-    return; /* where it is used */
+    return; /* written at its uses */
   uint32_t result = info.element ? type_by_id(s, info.element, info.stride) : 0;
-  if (!result && info.flags == SpvOpExtInst) /* one without a value has a result all the same */
+  if (!result && info.flags == SpvOpExtInst) /* OpExtInst always has a result */
     result = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
   for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {
     const vyre_member word = vyre_type_get(s->module, type).members[i];
@@ -328,7 +330,7 @@ vyre_spv_opaque(vyre_spv *s, uint32_t row)
     vyre_spv_describe(s, row, id);
 }
 
-/* Part k of an opaque row's composite result. */
+/* Returns part k of an opaque row's composite result. */
 uint32_t
 vyre_spv_opaque_part(vyre_spv *s, uint32_t row)
 {
@@ -364,7 +366,7 @@ vyre_spv_opaque_part(vyre_spv *s, uint32_t row)
   return id;
 }
 
-/* The rows that an opaque type has sizes from are constants before they are anything else. */
+/* Makes the rows of an opaque type's sizes constants, before they are written otherwise. */
 static void
 pin_sizes(vyre_spv *s, vyre_type_id type)
 {
@@ -376,7 +378,7 @@ pin_sizes(vyre_spv *s, vyre_type_id type)
   }
 }
 
-/* Paths among the operands need their access chains. */
+/* Marks the paths among the operands, which need access chains. */
 void
 vyre_spv_survey_opaque(vyre_spv *s, uint32_t row)
 {

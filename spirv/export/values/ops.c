@@ -1,13 +1,13 @@
-/* Rows that give a value: the instructions of spirv/ops.def, and the rows that are more than an instruction.
+/* Writes rows that have a value: by the instructions of spirv/ops.def, or by several instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
 
-/* How a row is written: by which function, and with which instruction. */
+/* The function that writes an op, and its instructions. */
 typedef struct op_form {
   uint32_t (*write)(vyre_spv *s, uint32_t row);
-  uint16_t code;       /* for integers and where there is but one; of GLSL.std.450 in a function that writes such */
-  uint16_t float_code; /* 0: as code */
+  uint16_t code;       /* for integers, or the only one; of GLSL.std.450 if `write` writes such functions */
+  uint16_t float_code; /* for floats; 0 if it equals `code` */
   uint16_t bool_code;
 } op_form;
 
@@ -20,7 +20,7 @@ vyre_spv_no_value(vyre_spv *s, uint32_t row)
   return 0;
 }
 
-/* ---- rows that are more than an instruction ---- */
+/* ---- rows of several instructions ---- */
 
 static uint32_t
 code_of(const vyre_spv *s, uint32_t row)
@@ -28,7 +28,7 @@ code_of(const vyre_spv *s, uint32_t row)
   return forms[vyre_spv_opcode(s, row)].code;
 }
 
-/* By the kind of the operands. */
+/* Returns the instruction for the kind of the operands. */
 static uint32_t
 code_for(const vyre_spv *s, uint32_t row, vyre_type operand)
 {
@@ -87,7 +87,7 @@ write_lane(vyre_spv *s, uint32_t row)
   const bool literal = vyre_spv_flag(s, row, VYRE_ROW_IMM);
   if (literal && s->imm[row] < VYRE_TYPE_LANES(vector_type))
     return VYRE_TYPE_LANES(vector_type) == 1 ? vector : vyre_spv_op2(s, SpvOpCompositeExtract, type, vector, s->imm[row]);
-  if (literal) /* out of range: undefined, and 0 in a strict program */
+  if (literal) /* out of range: undefined, or 0 in a strict program */
     return vyre_spv_null(s, type);
   const uint32_t index = vyre_spv_value(s, s->b[row]);
   if (s->strict || VYRE_TYPE_LANES(vector_type) == 1)
@@ -147,7 +147,7 @@ tuple_part(const vyre_spv *s, uint32_t tuple, uint32_t k)
   return k == 0 ? s->a[tuple] : k == 1 ? s->b[tuple] : s->c[tuple];
 }
 
-/* The k-th part of a row of kind tuple: an operand of a tuple row, or a part of a result. */
+/* Writes the k-th part of a tuple: an operand of a tuple row, or a part of a result. */
 static uint32_t
 write_part(vyre_spv *s, uint32_t row)
 {
@@ -165,7 +165,7 @@ matrix_of(vyre_spv *s, uint32_t row)
   return vyre_spv_matrix_type(s, VYRE_TUPLE_TYPE(s->imm[row]), VYRE_TUPLE_COUNT(s->imm[row]));
 }
 
-/* A tuple of columns as a matrix, if some row uses it as one; other tuples are but their parts. */
+/* Writes a tuple of columns as a matrix if a row uses it as a matrix.  Other tuples are not written. */
 static uint32_t
 write_tuple(vyre_spv *s, uint32_t row)
 {
@@ -178,7 +178,7 @@ write_tuple(vyre_spv *s, uint32_t row)
   return vyre_spv_op(s, SpvOpCompositeConstruct, matrix_of(s, row), columns, count);
 }
 
-/* Two results of one instruction, as a struct. */
+/* Writes an instruction with two results, which are a struct. */
 static uint32_t
 write_pair(vyre_spv *s, uint32_t row)
 {
@@ -195,7 +195,7 @@ write_pair(vyre_spv *s, uint32_t row)
   return vyre_spv_op(s, code_of(s, row), result, operands, 2);
 }
 
-/* A vector times a splat is one multiplication by a scalar. */
+/* Writes a vector times a splat as a multiplication by a scalar. */
 static uint32_t
 write_mul(vyre_spv *s, uint32_t row)
 {
@@ -214,7 +214,7 @@ write_mul(vyre_spv *s, uint32_t row)
   return vyre_spv_op2(s, code_for(s, row, result), type, a, vyre_spv_right(s, row, result));
 }
 
-/* Sizes take a minimum by compare and select: GLSL.std.450 has no specialization form. */
+/* Minima of sizes are a comparison and a selection, because GLSL.std.450 has no specialization form. */
 static uint32_t
 write_minmax(vyre_spv *s, uint32_t row)
 {
@@ -266,7 +266,7 @@ write_dot(vyre_spv *s, uint32_t row)
   return vyre_spv_op2(s, scalar ? SpvOpFMul : code_of(s, row), vyre_spv_type_of_row(s, row), a, b);
 }
 
-/* A matrix of one or two operands. */
+/* Writes an operation with a matrix result on one or two operands. */
 static uint32_t
 write_matrix(vyre_spv *s, uint32_t row)
 {
@@ -281,7 +281,7 @@ write_inverse(vyre_spv *s, uint32_t row)
   return vyre_spv_ext(s, code_of(s, row), matrix_of(s, row), &operand, 1);
 }
 
-/* ---- rows that are an instruction of their operands, or a function of GLSL.std.450 ---- */
+/* ---- rows of one instruction or one function of GLSL.std.450 ---- */
 
 static uint32_t
 write_unary(vyre_spv *s, uint32_t row)
@@ -317,7 +317,7 @@ write_function(vyre_spv *s, uint32_t row)
   return vyre_spv_ext(s, code_of(s, row), vyre_spv_value_type(s, vyre_spv_row_type(s, row)), operands, count);
 }
 
-/* Instructions that SPIR-V has at 32 bits alone. */
+/* Writes an instruction that SPIR-V only has at 32 bits. */
 static uint32_t
 write_32(vyre_spv *s, uint32_t row)
 {
@@ -390,7 +390,7 @@ vyre_spv_decorate_as(vyre_spv *s, uint32_t row, uint32_t id)
   }
 }
 
-/* A row that is no plain instruction: one with guards in a strict program, a built-in, a subgroup operation. */
+/* Writes a row that is more than one instruction: with guards in a strict program, a built-in, a subgroup operation. */
 static uint32_t
 write_special(vyre_spv *s, uint32_t row)
 {
@@ -398,7 +398,7 @@ write_special(vyre_spv *s, uint32_t row)
   uint32_t id = 0;
   s->exact = vyre_spv_flag(s, row, VYRE_ROW_EXACT);
   if (vyre_op_is_invocation(op))
-    id = s->use[row - s->base] & VYRE_SPV_ONE_LANE ? 0 : vyre_spv_place(s, op); /* 0: it is the lane's row that reads it */
+    id = s->use[row - s->base] & VYRE_SPV_ONE_LANE ? 0 : vyre_spv_place(s, op); /* 0: the row of the lane reads it */
   else if (vyre_op_is_subgroup(op))
     id = vyre_spv_subgroup(s, row);
   else if (!forms[op].write)
@@ -438,7 +438,7 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
   uint32_t id;
   if (s->strict || !f->write)
     id = write_special(s, row);
-  else if (f->write == write_binary) /* what most are */
+  else if (f->write == write_binary) /* the common case */
     id = write_binary(s, row);
   else
     id = f->write(s, row);

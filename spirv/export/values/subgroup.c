@@ -1,8 +1,8 @@
-/* Subgroup rows: OpGroupNonUniform*, and where the version is older than 1.3, the KHR extensions' few.
+/* Subgroup rows: OpGroupNonUniform*, or the instructions of the KHR extensions before SPIR-V 1.3.
  *
- * A strict program needs guards: a lane that is inactive or none gives 0, so what comes from another lane is taken only where a
- * ballot says that the lane is active; an index that differs between lanes is a shuffle; a cluster larger than the subgroup is the
- * subgroup.  What a device leaves open stays so: the order in which floats are added, and which of two zeros is less.
+ * Strict programs need guards.  An inactive or missing lane gives 0, so a value of another lane is only used if a ballot contains
+ * the lane. A broadcast with an index that differs between lanes is a shuffle.  A cluster larger than the subgroup is the subgroup.
+ * Devices still choose the order of float sums, and which of two zeros is the minimum.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
@@ -12,9 +12,9 @@
 #define U32         VYRE_TYPE(VYRE_U32, 1)
 #define BOOL        VYRE_TYPE(VYRE_BOOL, 1)
 
-/* An op's instruction, and what it needs; 0: there is none. */
+/* An op's instructions and capability, or 0 if there is none. */
 typedef struct group_form {
-  uint16_t code, float_code, bool_code, khr; /* khr: before 1.3 */
+  uint16_t code, float_code, bool_code, khr; /* khr: before SPIR-V 1.3 */
   uint16_t capability;
 } group_form;
 
@@ -35,13 +35,13 @@ static const uint8_t groups[] = {
 #include "spirv/ops.def"
 };
 
-/* The row at hand. */
+/* The current row. */
 typedef struct subgroup {
   vyre_spv *s;
   vyre_opcode op;
-  vyre_type type, value; /* of the result, of operand a */
+  vyre_type type, value; /* of the result; of operand a */
   uint32_t type_id, value_id, bool_id, u32_id;
-  uint32_t a, b; /* 0: it has none */
+  uint32_t a, b; /* ids, or 0 */
   uint32_t imm;
 } subgroup;
 
@@ -51,7 +51,7 @@ literal(const subgroup *g, uint32_t value)
   return vyre_spv_u32(g->s, value);
 }
 
-/* Unsigned arithmetic and its compares. */
+/* Unsigned arithmetic and comparisons. */
 static uint32_t
 number(const subgroup *g, uint32_t opcode, uint32_t a, uint32_t b)
 {
@@ -70,7 +70,7 @@ choose(const subgroup *g, vyre_type type, uint32_t condition, uint32_t yes, uint
   return vyre_spv_select(g->s, type, condition, BOOL, yes, no);
 }
 
-/* ---- instructions and what they need ---- */
+/* ---- instructions and their capabilities ---- */
 
 static void
 need(vyre_spv *s, uint32_t capability)
@@ -84,7 +84,7 @@ form_of(vyre_opcode op)
   return &forms[op - VYRE_OP_subgroup_elect];
 }
 
-/* The instruction of an op, its scope and operands; those that are 0 at the end are left out. */
+/* Appends the instruction of an op with its scope and operands, without trailing operands of 0. */
 static uint32_t
 group_op(const subgroup *g, vyre_opcode op, uint32_t type, uint32_t a, uint32_t b, uint32_t c)
 {
@@ -93,7 +93,7 @@ group_op(const subgroup *g, vyre_opcode op, uint32_t type, uint32_t a, uint32_t 
   return vyre_spv_op(g->s, form_of(op)->code, type, operands, a == 0 ? 1 : b == 0 ? 2 : c == 0 ? 3 : 4);
 }
 
-/* The row's own instruction. */
+/* Appends the row's own instruction. */
 static uint32_t
 plain(const subgroup *g)
 {
@@ -112,7 +112,7 @@ place(const subgroup *g, vyre_opcode what)
   return vyre_spv_place(g->s, what);
 }
 
-/* An operation over the lanes that the row's imm says. */
+/* Appends an operation over the lanes that the row's imm selects. */
 static uint32_t
 arithmetic(const subgroup *g, uint32_t opcode, uint32_t type, uint32_t imm, uint32_t value)
 {
@@ -124,7 +124,7 @@ arithmetic(const subgroup *g, uint32_t opcode, uint32_t type, uint32_t imm, uint
   return vyre_spv_op(g->s, opcode, type, operands, clustered ? 4 : 3);
 }
 
-/* ---- before 1.3 ---- */
+/* ---- before SPIR-V 1.3 ---- */
 
 static uint32_t
 write_khr(const subgroup *g)
@@ -143,7 +143,7 @@ write_khr(const subgroup *g)
 
 /* ---- values of other lanes ---- */
 
-/* Whether the lane is there and active. */
+/* Returns whether the lane exists and is active. */
 static uint32_t
 is_active(const subgroup *g, uint32_t lane)
 {
@@ -155,7 +155,8 @@ is_active(const subgroup *g, uint32_t lane)
   return compare(g, SpvOpLogicalAnd, inside, bit);
 }
 
-/* The lane whose value this one takes, and a condition under which there is one; 0: where it is active. */
+/* Returns the lane whose value this lane gets.  Sets *out_condition to the condition that there is one, or to 0 if it only depends
+ * on whether that lane is active. */
 static uint32_t
 source_lane(const subgroup *g, uint32_t *out_condition)
 {
@@ -174,7 +175,7 @@ source_lane(const subgroup *g, uint32_t *out_condition)
     return turned;
   case VYRE_OP_subgroup_rotate:
     inside = number(g, SpvOpISub, place(g, VYRE_OP_subgroup_size), literal(g, 1));
-    if (VYRE_GROUP_OF(g->imm) == VYRE_GROUP_CLUSTERED) /* one less than a power of two, both: the smaller one */
+    if (VYRE_GROUP_OF(g->imm) == VYRE_GROUP_CLUSTERED) /* both are one less than a power of two, so this is the minimum */
       inside = number(g, SpvOpBitwiseAnd, inside, literal(g, VYRE_GROUP_CLUSTER(g->imm) - 1));
     turned = number(g, SpvOpBitwiseAnd, number(g, SpvOpIAdd, own, g->b), inside);
     return number(g, SpvOpBitwiseOr, number(g, SpvOpBitwiseAnd, own, vyre_spv_op1(g->s, SpvOpNot, g->u32_id, inside)), turned);
@@ -200,7 +201,7 @@ guarded_move(const subgroup *g)
   return choose(g, g->type, active, shuffle(g, safe), vyre_spv_null(g->s, g->type_id));
 }
 
-/* In a relaxed program.  A rotation is a shuffle where the module has no instruction for it, which few devices have. */
+/* Writes a move in a relaxed program.  A rotation is a shuffle if the module lacks the capability for it, as most devices do. */
 static uint32_t
 write_move(const subgroup *g, bool constant_index)
 {
@@ -223,9 +224,9 @@ write_move(const subgroup *g, bool constant_index)
   }
 }
 
-/* ---- sums and the like ---- */
+/* ---- reductions and scans ---- */
 
-/* A NaN counts for nothing, unless there is nothing else. */
+/* Ignores NaN, unless all values are NaN. */
 static uint32_t
 minmax(const subgroup *g, uint32_t opcode, uint32_t imm)
 {
@@ -239,7 +240,7 @@ minmax(const subgroup *g, uint32_t opcode, uint32_t imm)
   const uint32_t nan = vyre_spv_op1(g->s, SpvOpIsNan, bools_id, g->a);
   const uint32_t value = vyre_spv_op3(g->s, SpvOpSelect, g->type_id, nan, vyre_spv_constant(g->s, g->type, identity), g->a);
   const uint32_t result = arithmetic(g, opcode, g->type_id, imm, value);
-  if (VYRE_GROUP_OF(imm) == VYRE_GROUP_EXCLUSIVE) /* which begins with a number */
+  if (VYRE_GROUP_OF(imm) == VYRE_GROUP_EXCLUSIVE) /* whose first value is a number */
     return result;
   const uint32_t numbers = vyre_spv_op1(g->s, SpvOpLogicalNot, bools_id, nan);
   const uint32_t some = arithmetic(g, SpvOpGroupNonUniformLogicalOr, bools_id, imm, numbers);
@@ -290,7 +291,7 @@ count_bits(const subgroup *g, uint32_t imm)
   return vyre_spv_op(g->s, SpvOpGroupNonUniformBallotBitCount, g->u32_id, operands, 3);
 }
 
-/* Strict: all ones for none. */
+/* Strict: all ones if no bit is set. */
 static uint32_t
 find_bit(const subgroup *g)
 {
@@ -301,7 +302,7 @@ find_bit(const subgroup *g)
   return choose(g, U32, some, found, literal(g, UINT32_MAX));
 }
 
-/* Floats are compared as numbers: zeros are equal, and a NaN equals nothing. */
+/* Compares floats by value: zeros are equal, and NaN equals nothing. */
 static uint32_t
 equal_numbers(const subgroup *g)
 {
@@ -317,8 +318,6 @@ equal_numbers(const subgroup *g)
   return compare(g, SpvOpLogicalAnd, equal, all);
 }
 
-/* ---- entry ---- */
-
 static uint32_t
 write_row(const subgroup *g, bool constant_index)
 {
@@ -331,7 +330,7 @@ write_row(const subgroup *g, bool constant_index)
     return plain(g);
   case VYRE_OP_subgroup_alleq:
     return g->s->strict && vyre_kind_is_float(VYRE_TYPE_KIND(g->value)) ? equal_numbers(g) : plain(g);
-  case VYRE_OP_subgroup_inverse_ballot: /* lanes may differ in it */
+  case VYRE_OP_subgroup_inverse_ballot: /* lanes may have different masks */
     return g->s->strict ? write_bit(g, place(g, VYRE_OP_subgroup_lane)) : plain(g);
   case VYRE_OP_subgroup_ballot_bit:
     return write_bit(g, g->b);

@@ -1,12 +1,12 @@
-/* Ops that Vulkan's SPIR-V has for 32 bits alone, at other widths: counts, searches, reversals and fields of bits.
+/* Ops that Vulkan's SPIR-V only has for 32 bits, at other widths: counts, searches, reversals and fields of bits.
  *
- * Narrow integers are computed in 32 bits and cut; 64 bits are two halves, or shifts.  Where a strict program's field is out of
- * range it is cut first (docs/ir.md, "Meaning").  Functions of GLSL.std.450 that take no f64 are refused.
+ * Narrow integers are computed in 32 bits and truncated; 64 bits are two halves, or shifts.  In strict programs, an out-of-range
+ * field is cut first (docs/ir.md, "Meaning").  Functions of GLSL.std.450 without an f64 form are rejected.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
 
-/* The row at hand: `wide` is its unsigned type, `word` u32 of as many lanes. */
+/* The current row.  `wide` is its unsigned type, `word` is u32 with as many lanes. */
 typedef struct shape {
   vyre_spv *s;
   vyre_type type, wide, word;
@@ -50,7 +50,7 @@ as_type(const shape *p, uint32_t value)
   return p->wide == p->type ? value : vyre_spv_op1(p->s, SpvOpBitcast, p->type_id, value);
 }
 
-/* u32 to the row's own type: cut, or with zeros or by its sign. */
+/* Converts u32 to the row's type: truncates, zero-extends, or sign-extends if `by_sign`. */
 static uint32_t
 from_word(const shape *p, uint32_t value, bool by_sign)
 {
@@ -95,7 +95,7 @@ narrow(const shape *p, vyre_opcode op, uint32_t value)
 
 /* ---- 64 bits ---- */
 
-/* (1 << count) - 1 with a count of 1 to 64, 0 for 0. */
+/* Returns (1 << count) - 1, for a count of 0 to 64. */
 static uint32_t
 field_mask(const shape *p, uint32_t count)
 {
@@ -105,7 +105,7 @@ field_mask(const shape *p, uint32_t count)
   return vyre_spv_op3(p->s, SpvOpSelect, p->wide_id, empty, wide_literal(p, 0), mask);
 }
 
-/* Offset and count as values of the type, the offset below 64. */
+/* Offset and count have the row's type; the offset is below 64. */
 static uint32_t
 long_field(const shape *p, vyre_opcode op, uint32_t value, uint32_t insert, uint32_t offset, uint32_t count)
 {
@@ -119,7 +119,7 @@ long_field(const shape *p, vyre_opcode op, uint32_t value, uint32_t insert, uint
   const uint32_t field = wide_op(p, SpvOpBitwiseAnd, wide_op(p, SpvOpShiftRightLogical, plain, offset), mask);
   if (op == VYRE_OP_ubfe)
     return as_type(p, field);
-  /* by the sign of the field's top bit: (field ^ top) - top; top is 0 of an empty field */
+  /* Sign-extends the field from its top bit: (field ^ top) - top.  top is 0 for an empty field. */
   const uint32_t top = wide_op(p, SpvOpBitwiseXor, mask, wide_op(p, SpvOpShiftRightLogical, mask, wide_literal(p, 1)));
   return as_type(p, wide_op(p, SpvOpISub, wide_op(p, SpvOpBitwiseXor, field, top), top));
 }
@@ -174,12 +174,12 @@ field(const shape *p, uint32_t row, vyre_opcode op)
   uint32_t offset = vyre_spv_value(s, offset_row), count = vyre_spv_value(s, count_row), inside = 0;
   const vyre_type u32 = VYRE_TYPE(VYRE_U32, 1), boolean = VYRE_TYPE(VYRE_BOOL, 1);
   const uint32_t u32_id = vyre_spv_value_type(s, u32), bits = vyre_spv_u32(s, p->bits);
-  if (s->strict) { /* as in guards.c: a field that starts beyond the end is empty, one that crosses it is cut */
+  if (s->strict) { /* as in guards.c: a field beyond the end is empty, and a field across the end is cut */
     inside = vyre_spv_op2(s, SpvOpULessThan, vyre_spv_value_type(s, boolean), offset, bits);
     offset = vyre_spv_op3(s, SpvOpSelect, u32_id, inside, offset, vyre_spv_u32(s, 0));
     const uint32_t limits[2] = {count, vyre_spv_op2(s, SpvOpISub, u32_id, bits, offset)};
     count = vyre_spv_ext(s, GLSLstd450UMin, u32_id, limits, 2);
-    count = vyre_spv_op3(s, SpvOpSelect, u32_id, inside, count, vyre_spv_u32(s, 0)); /* empty: 0, or the base */
+    count = vyre_spv_op3(s, SpvOpSelect, u32_id, inside, count, vyre_spv_u32(s, 0)); /* empty: the result is 0, or the base */
   }
   if (p->bits < 32)
     return narrow_field(p, op, vyre_spv_op1(s, SpvOpUConvert, p->word_id, as_wide(p, value)), insert, offset, count);
@@ -199,7 +199,7 @@ vyre_spv_other_width(vyre_spv *s, uint32_t row)
   const vyre_type type = vyre_spv_row_type(s, row);
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t lanes = VYRE_TYPE_LANES(type), bits = vyre_kind_bits(kind);
-  if (op > VYRE_OP_bfi) { /* functions of floats */
+  if (op > VYRE_OP_bfi) { /* float functions */
     if (kind == VYRE_F64 || (op == VYRE_OP_quantize16 && kind != VYRE_F32))
       vyre_spv_fail(s, "SPIR-V has no '%s' of %u bits\nFix: compute it in f32", vyre_op_infos[op].text, bits);
     return 0;
