@@ -138,7 +138,7 @@ end_one(fused *f, uint32_t member)
     return end_call(f, member, printed);
   if (node && vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, pass->name);
-    vyre_run_tell_skipped(r);
+    vyre_run_print_skipped(r);
     drop(f, member);
     return VYRE_OK;
   }
@@ -155,7 +155,7 @@ end_one(fused *f, uint32_t member)
   r->fresh |= pass->provides;
   f->changed |= changed;
   if (node) {
-    vyre_run_tell_result(r, changed);
+    vyre_run_print_result(r, changed);
     r->changes += changed;
     r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   }

@@ -1,4 +1,4 @@
-/* What a pipeline is made of beside passes: repeat, fixpoint, groups.
+/* The nodes of a pipeline that contain others: repeat, fixpoint and groups.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -6,8 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Reports that a fixpoint reached its maximum of rounds, as its on-limit parameter says. */
 static vyre_status
-not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
+report_limit(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
 {
   if (on_limit == VYRE_ON_LIMIT_QUIET)
     return VYRE_OK;
@@ -21,7 +22,7 @@ not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
     const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING,
                                         .file = vyre_context_file(r->module, 0),
                                         .message = message,
-                                        .fix = "raise max, or choose on-limit=quiet if that is expected"};
+                                        .fix = "raise max, or set on-limit=quiet if this is expected"};
     r->options.diagnostics.emit(r->options.diagnostics.user, &diagnostic);
   }
   vyre_bytes_free(&text);
@@ -45,7 +46,7 @@ run_fixpoint(run *r, uint32_t id, bool *out_changed)
   vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
   if (changed)
     vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
-  return changed ? not_settled(r, id, max, values[VYRE_FIXPOINT_ON_LIMIT]) : VYRE_OK;
+  return changed ? report_limit(r, id, max, values[VYRE_FIXPOINT_ON_LIMIT]) : VYRE_OK;
 }
 
 static vyre_status

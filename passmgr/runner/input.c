@@ -1,5 +1,5 @@
-/* Reading whatever a program comes in: .vir text, SPIR-V and its assembly, GLSL, HLSL.  And writing it as it came, where it cannot
- * be written otherwise.
+/* Detects and reads inputs: .vir text, VIR0, SPIR-V and its assembly, GLSL, HLSL.  Writes an input unchanged if vyre cannot write
+ * its module as SPIR-V.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
@@ -39,7 +39,7 @@ starts_with_word(const char *text, size_t size, const char *word)
   return size > length && memcmp(text, word, length) == 0 && strchr(" \t\r\n@", text[length]) != NULL;
 }
 
-/* GLSL wants #version first, but comments may come before it. */
+/* Returns whether a line of the text is #version, which GLSL requires.  Comments may precede it. */
 static bool
 has_version_line(const char *text, size_t size)
 {
@@ -60,7 +60,7 @@ has_version_line(const char *text, size_t size)
   return false;
 }
 
-/* What spirv-dis prints begins with a comment that says so; other texts with an instruction. */
+/* Returns whether the text begins with the comment that spirv-dis prints, or with an instruction. */
 static bool
 is_assembly(const char *text, size_t size)
 {
@@ -81,7 +81,7 @@ vyre_input_detect(const char *path, const void *data, size_t size)
     text += mark;
     size -= (size_t)mark;
   }
-  if (path_ends_with(path, ".hlsl") && !has_version_line(text, size)) /* it may begin with a struct, too */
+  if (path_ends_with(path, ".hlsl") && !has_version_line(text, size)) /* HLSL may begin with `struct`, like .vir */
     return VYRE_INPUT_HLSL;
   size_t start = skip_comments(text, size);
   static const char *const words[] = {"program", "struct", "func"};
@@ -112,7 +112,7 @@ vyre_input_detect_as(const char *path, const void *data, size_t size, vyre_glsl_
   return kinds[language];
 }
 
-/* The first line of `which`. */
+/* Emits a remark that ends with the first line of `which`, without the path at its start. */
 static void
 remark(const char *path, const char *what, const char *which, vyre_diagnostics diagnostics)
 {
@@ -127,11 +127,11 @@ remark(const char *path, const char *what, const char *which, vyre_diagnostics d
   diagnostics.emit(diagnostics.user, &diagnostic);
 }
 
-static const char word_for_word[] = "goes out word for word, not optimized";
+static const char is_unchanged[] = "is written unchanged, not optimized";
 
-/* The table's rules are stricter here and there than SPIR-V's: what breaks one is kept word for word. */
+/* Keeps a module unchanged as a verbatim row if it breaks a rule of the table, because some rules are stricter than SPIR-V's. */
 static vyre_status
-keep_unless_right(vyre_module *module, const char *path, const void *data, size_t size)
+keep_if_invalid(vyre_module *module, const char *path, const void *data, size_t size)
 {
   vyre_verify_errors errors = {0};
   vyre_status status = vyre_verify(module, &errors);
@@ -151,18 +151,18 @@ read_spirv(vyre_module *module, const char *path, const void *data, size_t size,
   VYRE_TRY(vyre_spirv_read(module, data, size, path));
   VYRE_TRY(vyre_module_seal(module, NULL));
   if (alone)
-    VYRE_TRY(keep_unless_right(module, path, data, size));
+    VYRE_TRY(keep_if_invalid(module, path, data, size));
   const vyre_input *input = vyre_module_input(module, vyre_module_input_count(module) - 1);
   if (input->remark)
-    remark(path, word_for_word, vyre_string_text(module, input->remark), diagnostics);
+    remark(path, is_unchanged, vyre_string_text(module, input->remark), diagnostics);
   else if (input->dropped)
     remark(path, "is left out", vyre_string_text(module, input->dropped), diagnostics);
   if (input->stages && !input->remark)
-    remark(path, "go out word for word, not optimized: entry points", vyre_string_text(module, input->stages), diagnostics);
+    remark(path, "are written unchanged, not optimized: entry points", vyre_string_text(module, input->stages), diagnostics);
   return VYRE_OK;
 }
 
-/* Of a text that glslang compiles. */
+/* Returns the options for a text that glslang compiles. */
 static vyre_glsl_options
 options_for(vyre_input_kind kind, const vyre_glsl_options *glsl)
 {
@@ -182,7 +182,7 @@ read_source(vyre_module *module, const char *path, const char *text, size_t size
   if (!status) {
     status = read_spirv(module, path, words.data, words.size, diagnostics);
     if (status && !options.debug) {
-      /* Once more with lines, so that the message can say where; the module is lost either way. */
+      /* Retries with debug lines, so that the message names the line.  The module is lost either way. */
       options.debug = true;
       words.size = 0;
       vyre_module_clear(module);
@@ -199,17 +199,17 @@ read_source(vyre_module *module, const char *path, const char *text, size_t size
   return status;
 }
 
-/* Returns an error if no program came to the module, which had so many inputs before: the output would be empty. */
+/* Returns an error if the input added no program to the module, which had `inputs` inputs before.  The output would be empty. */
 static vyre_status
 check_programs(vyre_module *module, uint32_t inputs, const char *path)
 {
   const uint32_t program = vyre_module_view(module)->last[0];
   if (program && vyre_program_info_of(module, (vyre_row){program})->input >= inputs)
     return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: no program in it\nFix: give a file with a compute program", path);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the file has no program\nFix: use a file with a compute program", path);
 }
 
-/* Moves a text's begin past its byte order mark. */
+/* Skips the byte order mark of a text. */
 static vyre_status
 skip_mark(const char *path, const void **data, size_t *size)
 {
@@ -255,10 +255,10 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
     return read_source(module, path, data, size, options_for(*out_kind, glsl), diagnostics);
   default:
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, "
-                      "struct or func at its start\n"
-                      "Fix: for HLSL or GLSL without #version, -x (glsl, hlsl, spvasm) says it, or a name that ends with "
-                      ".hlsl, .comp or .vir",
+                      "cannot detect the language of '%s': it has no magic number of SPIR-V or VIR0, no #version line, and no "
+                      "program, struct or func at its start\n"
+                      "Fix: for HLSL or GLSL without #version, use -x (glsl, hlsl, spvasm), or a name that ends with .hlsl, "
+                      ".comp or .vir",
                       path);
   }
 }
@@ -285,7 +285,7 @@ vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_op
   if (vyre_status_code(status) != VYRE_CODE_INPUT || vyre_status_is_out_of_memory(status) || source->kind == VYRE_INPUT_VIR ||
       source->kind == VYRE_INPUT_VIR0)
     return status;
-  remark(source->path, word_for_word, vyre_status_text(status), source->diagnostics);
+  remark(source->path, is_unchanged, vyre_status_text(status), source->diagnostics);
   vyre_status_free(status);
   if (source->kind == VYRE_INPUT_SPIRV)
     return vyre_bytes_append(out, source->data, source->size);
@@ -304,9 +304,9 @@ vyre_cost_model_read(const char *path, vyre_cost_model **out)
   if (!path)
     return VYRE_OK;
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &text);
-  if (vyre_status_code(status) == VYRE_CODE_INPUT) { /* it is the command line that is wrong, not an input */
+  if (vyre_status_code(status) == VYRE_CODE_INPUT) { /* an error of the command line, not of an input */
     vyre_status why = status;
-    status = VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: -cost-model=FILE names the text of a cost model", vyre_status_text(why));
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: give the text of a cost model to -cost-model=FILE", vyre_status_text(why));
     vyre_status_free(why);
   }
   if (!status)

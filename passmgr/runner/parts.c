@@ -1,7 +1,7 @@
-/* Docs at parts.h.
+/* Runs of a pipeline over a large module, in parts of whole programs.
  *
- * No pass looks from one program into another (vyre/batch.h), so what comes of a module is what comes of its parts.  The module
- * stays as it is until all parts are done.  A program that is too large by itself is a part, whose passes run on this machine.
+ * Passes work within one program (vyre/batch.h), so the joined results of the parts equal the result of the whole.  The module is
+ * replaced after the last part.  A program that is too large for the device is a part by itself, whose passes run on the CPU.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parts.h"
@@ -17,14 +17,15 @@ typedef struct parts {
   const vyre_pipeline *pipeline;
   vyre_module *module; /* the whole */
   vyre_pipeline_options options;
-  uint32_t most; /* rows of a part */
+  uint32_t most; /* rows that a part may have, if it has several programs */
   vyre_batch *batch;
   vyre_module *joined;
-  bool heard; /* a message */
+  bool has_diagnostic; /* a part emitted one */
 } parts;
 
+/* Returns whether the pipeline has a `print` pass. */
 static bool
-prints(const vyre_pipeline *pipeline)
+has_print(const vyre_pipeline *pipeline)
 {
   for (uint32_t i = 0; i < pipeline->node_count; i++) {
     const vyre_node *node = &pipeline->nodes[i];
@@ -35,24 +36,24 @@ prints(const vyre_pipeline *pipeline)
   return false;
 }
 
-/* A device that is chosen takes no such modules: plain C is not faster with them in parts. */
+/* Returns whether to run in parts.  A device that is chosen by cost is excluded: splitting does not make the CPU faster. */
 static bool
 is_wanted(const vyre_pipeline *pipeline, const vyre_module *module, const vyre_pipeline_options *options)
 {
   const vyre_device *device = options->device;
   const vyre_view *view = vyre_module_view(module);
   return device && device->ops && !device->threads && !device->choices && view->rows > vyre_device_part_rows(device) &&
-         view->first[0] != view->last[0] && !vyre_run_is_observed(options) && !options->print_runs && !prints(pipeline);
+         view->first[0] != view->last[0] && !vyre_run_is_observed(options) && !options->print_runs && !has_print(pipeline);
 }
 
 static void
-hear(void *user, const vyre_diagnostic *diagnostic)
+note_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   (void)diagnostic;
-  ((parts *)user)->heard = true;
+  ((parts *)user)->has_diagnostic = true;
 }
 
-/* As many programs from the row on as a part has room for, one at least: where the next part begins. */
+/* Returns the first row after the part that begins at `first`: as many programs as fit, at least one. */
 static uint32_t
 find_end(const parts *p, uint32_t first)
 {
@@ -86,7 +87,7 @@ run_all(parts *p)
   VYRE_TRY(vyre_module_create(allocator, 0, &p->joined));
   if (p->options.report)
     VYRE_TRY(vyre_report_create_like(p->options.report, allocator, &p->options.report));
-  for (uint32_t first = vyre_module_view(p->module)->first[0], end; first < rows && !p->heard; first = end) {
+  for (uint32_t first = vyre_module_view(p->module)->first[0], end; first < rows && !p->has_diagnostic; first = end) {
     end = find_end(p, first);
     VYRE_TRY(run_part(p, first, end));
   }
@@ -101,10 +102,10 @@ vyre_parts_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pi
     return VYRE_OK;
   vyre_report *report = options->report, *own = NULL;
   parts p = {.pipeline = pipeline, .module = module, .options = *options, .most = vyre_device_part_rows(options->device)};
-  p.options.diagnostics = (vyre_diagnostics){hear, &p};
+  p.options.diagnostics = (vyre_diagnostics){note_diagnostic, &p};
   vyre_status status = run_all(&p);
   own = p.options.report != report ? p.options.report : NULL;
-  *out_done = !status && !p.heard;
+  *out_done = !status && !p.has_diagnostic;
   if (*out_done) {
     vyre_module_swap(module, p.joined);
     if (own)

@@ -1,4 +1,4 @@
-/* A module that has too many rows for a device, in parts of whole programs.
+/* Runs of a pipeline over a module that is too large for a device, in parts of whole programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RUNNER_PARTS_H
@@ -6,9 +6,9 @@
 
 #include "vyre/passmgr.h"
 
-/* Runs the pipeline over each part and puts them together again, where the module has more rows than options->device takes, and
- * more programs than one.  *out_done false: nothing was done, and it is to run over the module as it is; so it is where somebody
- * looks at the module meanwhile, and where there would be something to say of a part, which is to be said of the whole. */
+/* Runs the pipeline over each part and joins the results, if the module has several programs and more rows than a part for
+ * options->device.  Otherwise sets *out_done to false, and the caller must run the pipeline over the whole module.  So it does if
+ * options inspect or print the module between passes, or if a part fails or emits a diagnostic.  The module is then unchanged. */
 VYRE_MUST_USE vyre_status vyre_parts_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options,
                                          bool *out_done);
 

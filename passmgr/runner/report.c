@@ -1,6 +1,6 @@
 /* Times and statistics, summed by name over many runs.
  *
- * Memory that cannot be had loses an entry, never the run.
+ * A failed allocation loses an entry of the report, but never fails the run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/registry/context.h"
@@ -93,7 +93,7 @@ find_timed(vyre_report *report, const char *name)
   return entry;
 }
 
-/* The thread's index among those of the events, which come by thread mostly. */
+/* Returns the index of the thread in report->threads, and appends the thread if it is new. */
 static uint32_t
 find_thread(vyre_report *report, uint32_t id)
 {
@@ -106,7 +106,7 @@ find_thread(vyre_report *report, uint32_t id)
   return report->thread_count++;
 }
 
-/* what.thread is an id. */
+/* Appends an event, whose `thread` is a thread id. */
 static void
 add_event(vyre_report *report, event what)
 {
@@ -131,7 +131,7 @@ vyre_stopwatch_start(vyre_stopwatch *watch, vyre_stopwatch *outer, const char *n
   *watch = (vyre_stopwatch){.name = name, .outer = outer, .wall = clock_now(), .cpu = clock_read(CLOCK_THREAD_CPUTIME_ID)};
 }
 
-/* A fixpoint in a fixpoint: the outer one has its time. */
+/* The outer of two nested watches with the same name counts the time of both. */
 static bool
 is_within_its_like(const vyre_stopwatch *watch)
 {

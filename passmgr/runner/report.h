@@ -1,4 +1,4 @@
-/* What a report holds: report.c sums it, report_print.c writes it.
+/* The entries of a report.  report.c sums them, report_print.c and report_times.c print them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RUNNER_REPORT_H
@@ -8,10 +8,10 @@
 
 typedef struct timed {
   char *name;         /* owned */
-  uint64_t wall, cpu; /* nanoseconds that are its own, */
-  uint64_t total;     /* ... and of the wall with what was done within it */
+  uint64_t wall, cpu; /* nanoseconds without the work nested in it */
+  uint64_t total;     /* nanoseconds of wall time with the work nested in it */
   uint64_t runs, changed;
-  uint64_t skipped; /* it would have found what it found before */
+  uint64_t skipped; /* runs skipped because nothing changed since the last one */
   uint64_t device;  /* nanoseconds of its kernels */
 } timed;
 
@@ -20,7 +20,7 @@ typedef struct counted {
   uint64_t amount;
 } counted;
 
-/* What the devices of one name that a target opened counted, together. */
+/* The counters of a target's devices with the same name and driver, summed. */
 typedef struct metered {
   char *target, *device, *driver; /* owned */
   uint64_t *values;               /* owned; one for each of vyre_target_counters */
@@ -28,11 +28,11 @@ typedef struct metered {
 
 typedef enum event_kind { EVENT_WORK, EVENT_INPUT, EVENT_DEVICE } event_kind;
 
-/* Something that was done, from when to when by CLOCK_MONOTONIC. */
+/* A timed piece of work.  Times are nanoseconds by CLOCK_MONOTONIC. */
 typedef struct event {
   char *name; /* owned */
   uint64_t start, end;
-  uint64_t run; /* of a pass; 0: of none */
+  uint64_t run; /* number of the pass run, or 0 for other work */
   uint32_t thread;
   event_kind kind;
   bool changed;
@@ -40,21 +40,21 @@ typedef struct event {
 
 struct vyre_report {
   vyre_allocator allocator;
-  uint64_t created; /* by CLOCK_MONOTONIC */
+  uint64_t created; /* nanoseconds by CLOCK_MONOTONIC */
   timed *times;     /* in the order of their first run */
   uint32_t time_count, time_capacity;
   counted *counts;
   uint32_t count_count, count_capacity;
   metered *meters;
   uint32_t meter_count, meter_capacity;
-  event *events; /* in the order of their ends, by thread */
+  event *events; /* by end within a thread */
   uint32_t event_count, event_capacity;
-  uint32_t *threads; /* their ids; by index of events */
+  uint32_t *threads; /* thread ids, by event.thread */
   uint32_t thread_count, thread_capacity;
   bool keeps_events;
 };
 
-/* report_times.c: "passes": [...]. */
+/* report_times.c: appends `"passes": [...]` to the JSON text. */
 VYRE_MUST_USE vyre_status vyre_report_json_times(const vyre_report *report, vyre_bytes *out);
 
 #endif

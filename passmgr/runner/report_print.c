@@ -1,6 +1,6 @@
 /* A report's statistics as lines of text, as JSON, and in Prometheus' text exposition format 0.0.4.
  *
- * What a target counts has its names, kinds and texts from vyre_target_counters in all three.
+ * The names, kinds and texts of a target's counters come from vyre_target_counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
@@ -89,7 +89,7 @@ family(vyre_bytes *out, const char *name, const char *type, const char *text)
   return vyre_bytes_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, text, name, type);
 }
 
-/* The format's unit of time is the second; by integers, as the program's locale may have a decimal comma. */
+/* Appends a time in seconds.  Uses integers, because the program's locale may have a decimal comma. */
 static vyre_status
 seconds(vyre_bytes *out, uint64_t nanoseconds)
 {
@@ -166,7 +166,7 @@ vyre_stats_format_parse(const char *text, vyre_stats_format *out)
       *out = (vyre_stats_format)i;
       return VYRE_OK;
     }
-  return VYRE_ERROR(VYRE_CODE_USAGE, "there are no statistics as '%.100s'\nFix: they are text, json or prometheus", text);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "unknown format of statistics '%.100s'\nFix: use text, json or prometheus", text);
 }
 
 vyre_status

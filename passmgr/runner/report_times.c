@@ -1,6 +1,6 @@
-/* A report's times: as a table, as JSON, and as a trace of events, when each thing was done.
+/* Prints a report's times as a table, as JSON, or as a trace of events.
  *
- * All by integers: the program's locale may have a decimal comma.
+ * Prints with integers, because the program's locale may have a decimal comma.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
@@ -21,7 +21,7 @@ print_milliseconds(vyre_bytes *out, uint64_t nanoseconds)
   return vyre_bytes_printf(out, "%8" PRIu64 ".%03" PRIu64 " ", micros / 1000, micros % 1000);
 }
 
-/* What is its own, in percent of all, on the processor, and with what was done within it. */
+/* Appends a line: own time, its percentage of the total, CPU time, and time with nested work. */
 static vyre_status
 print_time(vyre_bytes *out, const timed *of, uint64_t all)
 {
@@ -116,7 +116,8 @@ vyre_report_times_json(const vyre_report *report, vyre_bytes *out)
 
 /* ---- a trace ------------------------------------------------------------------------------------------------------------- */
 
-/* Of an event: threads as they first occur have 1, 3, 5..., and after each is its device. */
+/* Returns the trace's thread number: 1, 3, 5... for threads in the order of their first event, and the next one for a thread's
+ * device. */
 static uint32_t
 lane_of(const event *e)
 {

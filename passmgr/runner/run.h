@@ -1,4 +1,4 @@
-/* One run of a pipeline: what its parts share.
+/* The state of one run of a pipeline, and the functions that its files share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RUNNER_RUN_H
@@ -12,81 +12,85 @@ typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
-  uint64_t number;       /* of pass runs so far */
-  uint32_t fresh;        /* analyses and columns that hold */
-  uint32_t preserved;    /* ... after the last call of a pass, if it changed the module */
-  uint32_t fixpoints;    /* around the pass at hand */
-  uint64_t changes;      /* of the module so far */
-  vyre_stopwatch *watch; /* that runs */
-  bool is_chosen;        /* of a device that is chosen: what is at hand goes there */
-  vyre_device *host;     /* for phases that have no other device; NULL: there were none */
-  uint64_t *settled;     /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
+  uint64_t number;       /* of the current pass run, from 1; 0 before the first */
+  uint32_t fresh;        /* VYRE_ANALYSES and VYRE_COLUMNS that describe the module */
+  uint32_t preserved;    /* the subset of `fresh` that the last pass preserves if it changed the module */
+  uint32_t fixpoints;    /* number of fixpoints around the current pass */
+  uint64_t changes;      /* number of pass runs that changed the module */
+  vyre_stopwatch *watch; /* innermost running watch, borrowed; NULL if there is none */
+  bool is_chosen;        /* the current passes run on the device, which has cost choices (vyre_choose) */
+  vyre_device *host;     /* CPU device, owned, for phases without another device; NULL until the first use */
+  uint64_t *settled;     /* by node: `changes` + 1 when its pass last changed nothing, otherwise 0 */
 } run;
 
 /* running.c */
 
-/* The plugin's code runs between the two, in the run of that number.  The floating-point environment is the default one before it
- * and is restored after it, and so is the state of the process if the pass is not one of vyre's own. */
+/* Begin and end a call of the plugin's code, in the run with that number.  The call runs with the default floating-point
+ * environment, and the caller's environment is restored after it.  For passes of other plugins, the state of the process is
+ * restored, too. */
 void vyre_run_enter(const vyre_pass_record *record, uint64_t number, vyre_foreign_call *out);
 void vyre_run_leave(const vyre_pass_record *record, const vyre_foreign_call *call);
-void vyre_run_none(void);
+/* Records that no run is active in this thread. */
+void vyre_run_clear(void);
+/* Returns whether the pass is one of the manager's own, which inspect the module and always run. */
 bool vyre_run_is_own(const vyre_pass_record *record);
-/* Whether the run of that number is to be done. */
+/* Returns whether the options select the run with that number. */
 bool vyre_run_is_wanted(const run *r, const vyre_pass_record *record, uint64_t number);
-/* options.print_runs */
+/* Prints the run's number and pass if options.print_runs is set. */
 VYRE_MUST_USE vyre_status vyre_run_print(const run *r, const vyre_node *node, uint64_t number);
-/* options.print_work: a line, in two parts */
-void vyre_run_tell(const run *r, const char *what, const char *of);
-/* The same of analyses. */
-void vyre_run_tell_dropped(const run *r, uint32_t analyses);
-/* What came of a run. */
-void vyre_run_tell_result(const run *r, bool changed);
-void vyre_run_tell_skipped(const run *r);
+/* Print lines if options.print_work is set: the two texts joined, dropped analyses, a run's result, and a skipped run. */
+void vyre_run_print_work(const run *r, const char *what, const char *of);
+void vyre_run_print_dropped(const run *r, uint32_t analyses);
+void vyre_run_print_result(const run *r, bool changed);
+void vyre_run_print_skipped(const run *r);
 
 /* runner.c */
 
-/* The clock is read only if times are wanted.  Whoever starts a watch and fails without stopping it ends the run. */
+/* Starts a watch within the running one.  Does nothing without a report.  A function that fails may leave its watch running,
+ * because the failure ends the pipeline's run. */
 void vyre_run_start(run *r, vyre_stopwatch *watch, const char *name);
-/* `number` 0: it is no run of a pass. */
+/* Stops the watch and reports its time.  `number` is the pass run's, or 0 for other work. */
 void vyre_run_stop(run *r, const vyre_stopwatch *watch, uint64_t number, bool changed);
-/* Every column of every row: all that a pass can change but names and lines. */
+/* Returns a hash of all columns of all rows: everything that a pass can change except names and lines. */
 uint64_t vyre_run_hash_module(const vyre_module *module);
 
-/* What a pass gets; vyre_run_finish_call ends it. */
+/* Returns the context for a call of the pass.  vyre_run_finish_call ends the call. */
 vyre_context vyre_run_context(run *r, const vyre_pass_record *record, const uint64_t *values);
-/* What the pass returned: a status from its host, or none; else it is an error that says so. */
+/* Ends a call.  Returns the pass's status if its host made it, otherwise an error about the pass.  Faults of its host calls
+ * are errors, too. */
 VYRE_MUST_USE vyre_status vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status);
-/* Analyses and columns that it requires where it will run. */
+/* Returns the analyses and columns that the pass requires on the device or host where it will run. */
 uint32_t vyre_run_requirements(const run *r, const vyre_pass_record *record);
-/* Sets is_chosen, for passes that run as one sequence. */
+/* Sets r->is_chosen for passes that run as one sequence. */
 VYRE_MUST_USE vyre_status vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count);
-/* Where passes run, if there is a device. */
+/* Returns the schedule options for options.device, which must exist. */
 vyre_schedule_options vyre_run_schedule_options(const run *r);
-/* Calls the pass and checks its result.  The column that it provides is fresh from here on. */
+/* Calls the pass, checks its result, and marks the column that it provides as fresh. */
 VYRE_MUST_USE vyre_status vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out);
-/* Those that do not hold are made; the module shows these and no others. */
+/* Computes the wanted analyses that are not fresh, and hides all others, so that a pass cannot depend on undeclared ones. */
 VYRE_MUST_USE vyre_status vyre_run_make_analyses(run *r, uint32_t wanted);
-/* After a change: r->preserved says what of r->fresh holds; the module is sealed. */
+/* Seals the module after a change, and drops the analyses that r->preserved does not contain or that sealing invalidates. */
 VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r);
-/* After the phases of a pass: rows that died leave their regions. */
+/* Removes the rows that the phases of a pass deleted from their regions. */
 void vyre_run_settle_rows(run *r);
-/* Whether the pass, in a round of a fixpoint, would find nothing to do. */
+/* Returns whether the node is in a fixpoint and its pass last changed nothing in the same module.  The manager's own passes
+ * are never settled. */
 bool vyre_run_is_settled(const run *r, const vyre_node *node);
 
-/* One run of the pass of that node, with all that belongs to it; *out_changed is set where it changed the module. */
+/* Runs the pass of the node, with its analyses, checks, prints and times.  Sets *out_changed if the pass changed the module. */
 VYRE_MUST_USE vyre_status vyre_run_pass(run *r, uint32_t node, bool *out_changed);
 
-/* combinators.c: all that the node has in it. */
+/* combinators.c: runs the children of the node.  Sets *out_changed if one of them changed the module. */
 VYRE_MUST_USE vyre_status vyre_run_children(run *r, uint32_t node, bool *out_changed);
 
-/* twice.c: the run over a copy, before it is done; then whether it left the same. */
+/* twice.c: run the pass over a copy of the module first, and compare the real run's module with the copy's hash. */
 VYRE_MUST_USE vyre_status vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash);
 VYRE_MUST_USE vyre_status vyre_run_check_twin(const run *r, const vyre_node *node, uint64_t hash);
 
-/* fuse.c: whether somebody looks at the module between passes. */
+/* fuse.c: returns whether an option inspects the module between passes. */
 bool vyre_run_is_observed(const vyre_pipeline_options *options);
-/* fuse.c: the passes from this node on that are one sequence on the device.  *out_next is the node after them; `node` itself if
- * there are none, and nothing was done. */
+/* fuse.c: runs the passes from this node on that form one sequence on the device.  *out_next is the node after them, or `node` if
+ * there are no such passes and nothing ran. */
 VYRE_MUST_USE vyre_status vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next);
 
 #endif

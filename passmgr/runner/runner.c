@@ -1,7 +1,7 @@
-/* Running a pipeline: all that is done for every pass alike.  Analyses and columns are made before it, statuses and changes
- * checked after it; sealing, verifying, printing, timing, counting.
+/* Runs a pipeline.  Computes the required analyses before each pass and checks its status and result after it.  Seals, verifies,
+ * prints, times and counts.
  *
- * A module that a pass changed is always sealed here, so that the result does not depend on printing, timing or verifying.
+ * A changed module is always sealed here, so that the result does not depend on printing, timing or verifying.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/registry/context.h"
@@ -26,8 +26,8 @@
 void
 vyre_run_start(run *r, vyre_stopwatch *watch, const char *name)
 {
-  if (name[0] == '(' && strcmp(name, "(look)") != 0 && strcmp(name, "(compare)") != 0) /* which passes have nothing of */
-    vyre_run_tell(r, name, "");
+  if (name[0] == '(' && strcmp(name, "(look)") != 0 && strcmp(name, "(compare)") != 0) /* work of the manager, not a pass */
+    vyre_run_print_work(r, name, "");
   if (!r->options.report)
     return;
   vyre_stopwatch_start(watch, r->watch, name);
@@ -43,7 +43,7 @@ vyre_run_stop(run *r, const vyre_stopwatch *watch, uint64_t number, bool changed
   r->watch = watch->outer;
 }
 
-/* ---- looking at the module ----------------------------------------------------------------------------------------------- */
+/* ---- inspecting the module ------------------------------------------------------------------------------------------------ */
 
 vyre_status
 vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options, bool analyses)
@@ -76,7 +76,7 @@ vyre_module_check(const vyre_module *module, const vyre_pipeline_options *option
   return status;
 }
 
-/* `what` NULL: at the start. */
+/* Calls options.look.  `what` is the node as text, or NULL at the start of the pipeline. */
 static vyre_status
 show(run *r, vyre_look_when when, const vyre_node *node, const char *what, bool changed)
 {
@@ -90,7 +90,6 @@ show(run *r, vyre_look_when when, const vyre_node *node, const char *what, bool 
   return VYRE_OK;
 }
 
-/* Every column of every row: all that a pass can change but names and lines. */
 uint64_t
 vyre_run_hash_module(const vyre_module *module)
 {
@@ -128,10 +127,10 @@ check_claim(run *r, const vyre_pass_record *record, uint64_t before, vyre_result
     return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed",
                       record->pass.name, record->plugin->path, result);
   if (record->pass.provides && result == VYRE_CHANGED)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) provides a column, and said that it changed the module", record->pass.name,
-                      record->plugin->path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) provides a column, but reported that it changed the module",
+                      record->pass.name, record->plugin->path);
   if (r->options.check_changed && result == VYRE_UNCHANGED && hash_if_checked(r) != before)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) reported that it changed nothing, but it changed the module",
                       record->pass.name, record->plugin->path);
   return VYRE_OK;
 }
@@ -152,7 +151,6 @@ vyre_run_context(run *r, const vyre_pass_record *record, const uint64_t *values)
   return context;
 }
 
-/* Checks that the returned status is one from the host, or none. */
 vyre_status
 vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status)
 {
@@ -162,11 +160,11 @@ vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *conte
   vyre_context_give_back(context);
   const char *fault = vyre_module_fault(r->module);
   if (fault)
-    status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' (%s) asked its host for what cannot be: %s%s",
+    status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' (%s) made an invalid call of its host: %s%s",
                                          record->plugin->plugin.name, record->pass.name, record->plugin->path, fault,
-                                         strstr(fault, "\nFix: ") ? "" : "\nFix: it is a fault of the plugin; tell its author"),
+                                         strstr(fault, "\nFix: ") ? "" : "\nFix: report this error of the plugin to its author"),
                               status);
-  /* A builder that had no memory said so to the module alone. */
+  /* Builders record a failed allocation only in the module. */
   return status ? status : vyre_module_status(r->module);
 }
 
@@ -202,7 +200,8 @@ vyre_run_settle_rows(run *r)
   vyre_device_forget(r->options.device, VYRE_VERSIONS);
 }
 
-/* The phases on the device, or here where it has no room for so many rows; then the rows that died are out of their regions. */
+/* Runs the phases on the device, or on the CPU if the device has no room for the rows.  Then removes deleted rows from their
+ * regions. */
 static vyre_status
 run_phases(run *r, vyre_context *context, vyre_result *out)
 {
@@ -217,7 +216,7 @@ run_phases(run *r, vyre_context *context, vyre_result *out)
   if (!is_done) {
     r->is_chosen = false;
     VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
-    vyre_device_forget(r->options.device, DEVICE_ALL); /* who wrote them is not that one */
+    vyre_device_forget(r->options.device, DEVICE_ALL); /* the CPU wrote the columns, so the device's copies are stale */
   }
   VYRE_TRY(vyre_phases_end(context, r->module, out));
   if (*out == VYRE_CHANGED)
@@ -234,7 +233,7 @@ run_plain(run *r, vyre_context *context, vyre_result *out)
   return status;
 }
 
-/* How long it took is what the next choice goes by. */
+/* Runs the pass and records its time for the next choice between device and CPU. */
 static vyre_status
 run_and_learn(run *r, vyre_context *context, vyre_result *out)
 {
@@ -251,7 +250,7 @@ run_and_learn(run *r, vyre_context *context, vyre_result *out)
   return status;
 }
 
-/* A pass whose plugin has a last op set runs where no row is newer. */
+/* Returns an error if the module has a row that is newer than the op sets that the plugin supports. */
 static vyre_status
 check_opset(const run *r, const vyre_pass_record *record)
 {
@@ -261,8 +260,8 @@ check_opset(const run *r, const vyre_pass_record *record)
   if (!row)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_USAGE,
-                    "plugin '%s' %s (%s) knows op sets up to %u, and row %u, %s, has what came later\n"
-                    "Fix: build the plugin with the headers of this vyre, once it knows what is new",
+                    "plugin '%s' %s (%s) supports op sets up to %u, but row %u, %s, needs a newer one\n"
+                    "Fix: build the plugin with the headers of this version of vyre, after adding support for the new operations",
                     plugin->name, plugin->version, record->plugin->path, plugin->opset_max, row,
                     vyre_op_infos[VYRE_ROW_OP(view->op[row])].text);
 }
@@ -291,7 +290,7 @@ vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, vy
   return VYRE_OK;
 }
 
-/* Made by the library, or by the pass that provides it, whose own requirements were made before. */
+/* Computes an analysis, or runs the pass that provides the column.  The requirements of that pass must be fresh. */
 static vyre_status
 make_one(run *r, const vyre_analysis *analysis)
 {
@@ -303,7 +302,7 @@ make_one(run *r, const vyre_analysis *analysis)
   if (analysis->bit & VYRE_COLUMNS) {
     const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
     const bool is_chosen = r->is_chosen;
-    r->is_chosen = false; /* which is of the pass that requires it */
+    r->is_chosen = false; /* the choice is about the pass that requires the column */
     vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
     vyre_status status = vyre_run_call(r, provider, NULL, &unchanged);
     r->is_chosen = is_chosen;
@@ -317,8 +316,6 @@ make_one(run *r, const vyre_analysis *analysis)
   return VYRE_OK;
 }
 
-/* Those that do not hold are made; the pass sees the ones that it requires and no others, so that it cannot live on what happened
- * to hold. */
 vyre_status
 vyre_run_make_analyses(run *r, uint32_t wanted)
 {
@@ -345,17 +342,17 @@ vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
   return VYRE_OK;
 }
 
-/* ---- after it ------------------------------------------------------------------------------------------------------------ */
+/* ---- after a pass -------------------------------------------------------------------------------------------------------- */
 
-/* A change invalidates what the pass does not preserve; renumbering invalidates all but versions, which sealing renumbers too,
- * unless one is of a row that was removed. */
+/* Sealing renumbers rows, which invalidates every analysis except versions.  Sealing renumbers versions, too, but loses them if one
+ * names a removed row. */
 vyre_status
 vyre_run_settle_change(run *r)
 {
   const uint32_t before = r->fresh;
   uint32_t held = before;
   r->fresh &= r->preserved;
-  vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed); /* sealing takes others along */
+  vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed); /* before sealing, which keeps the others */
   held = r->fresh;
   if (!vyre_module_is_sealed(r->module)) {
     vyre_stopwatch watch = {0};
@@ -366,11 +363,12 @@ vyre_run_settle_change(run *r)
     r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
-  vyre_run_tell_dropped(r, before & ~r->fresh);
+  vyre_run_print_dropped(r, before & ~r->fresh);
   return VYRE_OK;
 }
 
-/* A column that is claimed to hold is made again and compared.  The rows are the same: else it would have been dropped. */
+/* Computes a column that a pass claims to preserve again, and compares the two.  The rows have not been renumbered, because
+ * renumbering drops the column. */
 static vyre_status
 verify_column(run *r, const vyre_analysis *column)
 {
@@ -401,18 +399,16 @@ verify_after(run *r, const vyre_pass *pass)
     if (vyre_analyses[i].bit & VYRE_COLUMNS & r->fresh & ~pass->provides)
       status = verify_column(r, &vyre_analyses[i]);
   vyre_run_stop(r, &watch, 0, false);
-  return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
+  return vyre_status_note(status, "after '%s', which declares that it preserves this analysis", pass->name);
 }
 
-/* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it.
- * The manager's own passes (`print`) always run. */
 bool
 vyre_run_is_settled(const run *r, const vyre_node *node)
 {
   return r->fixpoints > 0 && !vyre_run_is_own(node->record) && r->settled[node - r->pipeline->nodes] == r->changes + 1;
 }
 
-/* With all that belongs to it. */
+/* Runs the pass, after computing its analyses, with the checks that the options request. */
 static vyre_status
 run_whole(run *r, const vyre_node *node, bool *out_changed)
 {
@@ -451,13 +447,13 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   VYRE_TRY(show(r, VYRE_LOOK_BEFORE, node, what, false));
   if (vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, name);
-    vyre_run_tell_skipped(r);
+    vyre_run_print_skipped(r);
   } else {
     vyre_stopwatch watch = {0};
     vyre_run_start(r, &watch, name);
     VYRE_TRY(run_whole(r, node, &changed));
     vyre_run_stop(r, &watch, r->number, changed);
-    vyre_run_tell_result(r, changed);
+    vyre_run_print_result(r, changed);
   }
   *out_changed |= changed;
   return show(r, VYRE_LOOK_AFTER, node, what, changed);
@@ -495,7 +491,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   if (!vyre_module_is_sealed(module))
     VYRE_TRY(vyre_module_seal(module, NULL));
   bool is_done;
-  vyre_run_none();
+  vyre_run_clear();
   VYRE_TRY(vyre_parts_run(pipeline, module, options, &is_done));
   if (is_done)
     return VYRE_OK;
@@ -505,8 +501,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   r.settled = vyre_take(allocator, pipeline->node_count * sizeof(*r.settled));
   if (!r.settled)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
-  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
-                            false); /* the caller may have made some, and changed the module since */
+  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false); /* the caller may have changed the module since */
   vyre_device_forget(r.options.device, DEVICE_ALL);
   vyre_status status = vyre_run_children(&r, 0, &changed);
   status = vyre_status_join(status, vyre_device_close(r.host));

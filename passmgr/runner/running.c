@@ -1,4 +1,4 @@
-/* Whose code a thread is in, and in which run of a pipeline: for saying why a process ended.
+/* Records the plugin and the pipeline run whose code a thread executes, for the message after a crash or a timeout.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
+/* Read by a signal handler, so it must not be allocated lazily at its first use. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) vyre_plugin_code running;
 
-static vyre_plugin_code *copy; /* NULL: none is wanted */
+static vyre_plugin_code *copy; /* borrowed, updated with `running`; NULL without vyre_plugin_code_copy */
 
 static void
-note(void)
+update_copy(void)
 {
   if (copy)
     *copy = running;
@@ -36,10 +36,10 @@ void
 vyre_plugin_code_load(const char *path)
 {
   running = (vyre_plugin_code){.path = path};
-  note();
+  update_copy();
 }
 
-/* Only passes of other plugins have a name with a dot. */
+/* Returns whether the pass is vyre's own.  Only passes of other plugins have a name with a dot. */
 static bool
 is_core(const vyre_pass_record *record)
 {
@@ -55,7 +55,7 @@ vyre_run_enter(const vyre_pass_record *record, uint64_t number, vyre_foreign_cal
     vyre_foreign_begin(out);
   running =
       (vyre_plugin_code){record->pass.name, record->plugin->plugin.name, record->plugin->path, number, copy ? clock_now() : 0};
-  note();
+  update_copy();
 }
 
 void
@@ -66,17 +66,16 @@ vyre_run_leave(const vyre_pass_record *record, const vyre_foreign_call *call)
   else
     vyre_foreign_end(call);
   running = (vyre_plugin_code){.run = running.run};
-  note();
+  update_copy();
 }
 
 void
-vyre_run_none(void)
+vyre_run_clear(void)
 {
   running = (vyre_plugin_code){0};
-  note();
+  update_copy();
 }
 
-/* The manager's own passes look at the module, and always run. */
 bool
 vyre_run_is_own(const vyre_pass_record *record)
 {
@@ -109,7 +108,7 @@ vyre_run_print(const run *r, const vyre_node *node, uint64_t number)
 }
 
 void
-vyre_run_tell(const run *r, const char *what, const char *of)
+vyre_run_print_work(const run *r, const char *what, const char *of)
 {
   char line[80];
   if (!r->options.print_work || !r->options.print)
@@ -119,21 +118,21 @@ vyre_run_tell(const run *r, const char *what, const char *of)
 }
 
 void
-vyre_run_tell_dropped(const run *r, uint32_t analyses)
+vyre_run_print_dropped(const run *r, uint32_t analyses)
 {
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
     if (analyses & vyre_analyses[i].bit)
-      vyre_run_tell(r, "drops ", vyre_analyses[i].name);
+      vyre_run_print_work(r, "drops ", vyre_analyses[i].name);
 }
 
 void
-vyre_run_tell_result(const run *r, bool changed)
+vyre_run_print_result(const run *r, bool changed)
 {
-  vyre_run_tell(r, changed ? "changed" : "unchanged", "");
+  vyre_run_print_work(r, changed ? "changed" : "unchanged", "");
 }
 
 void
-vyre_run_tell_skipped(const run *r)
+vyre_run_print_skipped(const run *r)
 {
-  vyre_run_tell(r, "skipped: ", "nothing changed since it last ran");
+  vyre_run_print_work(r, "skipped: ", "nothing changed since it last ran");
 }

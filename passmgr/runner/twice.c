@@ -1,11 +1,11 @@
-/* Runs of passes done twice: what a pass leaves depends on the module and its parameters alone, and not on what it did before, the
- * time or where memory lies.
+/* Checks that a pass is deterministic: runs it over a copy first, and compares the two modules.  The result of a pass may depend
+ * only on the module and its parameters, not on earlier runs, the time or addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/resident/resident.h"
 #include "run.h"
 
-/* Of a copy, here.  `r` is as it was before. */
+/* Runs on the CPU.  Leaves `r` unchanged, except that r->host may be opened. */
 vyre_status
 vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash)
 {
@@ -23,7 +23,7 @@ vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash)
   if (!status && result == VYRE_CHANGED)
     status = vyre_run_settle_change(&twin);
   *out_hash = status ? 0 : vyre_run_hash_module(twin.module);
-  r->host = twin.host; /* it may have been opened */
+  r->host = twin.host; /* may have been opened by the call */
   if (r->host)
     vyre_device_forget(r->host, DEVICE_ALL);
   vyre_module_destroy(twin.module);
@@ -36,7 +36,7 @@ vyre_run_check_twin(const run *r, const vyre_node *node, uint64_t hash)
   if (vyre_run_hash_module(r->module) == hash)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "pass '%s' (%s) left another module when it ran over the same once more\n"
-                    "Fix: what a pass does depends on the module and its parameters alone",
+                    "pass '%s' (%s) produced a different module when it ran twice over the same module\n"
+                    "Fix: let the pass depend only on the module and its parameters, not on static state, time or addresses",
                     node->record->pass.name, node->record->plugin->path);
 }

@@ -198,7 +198,7 @@ TEST(a_column_that_is_wrongly_preserved_is_named)
 {
   fails(vyre_plugin_query_v1, "user,lie",
         "the hash of @p (program) is recorded as 3, but it is 65539\n"
-        "  as 'lie' left it, which says that it preserves that analysis\n"
+        "  after 'lie', which declares that it preserves this analysis\n"
         "  in pass 'lie', run 2 of the pipeline");
 }
 
@@ -223,7 +223,7 @@ TEST(what_was_dropped_does_not_look_right)
 TEST(a_provider_changes_nothing)
 {
   fails(query_spoiler, "spoiler",
-        "pass 'spoiler' (t.so) provides a column, and said that it changed the module\n"
+        "pass 'spoiler' (t.so) provides a column, but reported that it changed the module\n"
         "  in pass 'spoiler', run 1 of the pipeline");
 }
 

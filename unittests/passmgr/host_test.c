@@ -207,7 +207,7 @@ act_dead(vyre_pass_ctx *ctx, vyre_module *m)
 static void
 fails_with(void (*what)(vyre_pass_ctx *ctx, vyre_module *module), const char *message, bool verify_each)
 {
-  static const char start[] = "plugin 't' pass 't.do' (t.so) asked its host for what cannot be: ";
+  static const char start[] = "plugin 't' pass 't.do' (t.so) made an invalid call of its host: ";
   const vyre_pipeline_options options = {.verify_each = verify_each};
   vyre_module *module = parse(text);
   act = what;

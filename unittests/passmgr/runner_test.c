@@ -346,7 +346,7 @@ RUNNER_TEST(a_lie_is_found)
   const vyre_pipeline_options checked = {.check_changed = true};
   fails_with(
       "lie", &checked,
-      "pass 'lie' (t.so) said that it changed nothing, but the module is another one\n  in pass 'lie', run 1 of the pipeline");
+      "pass 'lie' (t.so) reported that it changed nothing, but it changed the module\n  in pass 'lie', run 1 of the pipeline");
 }
 
 RUNNER_TEST(scratch_memory_is_each_pass_s_own)
