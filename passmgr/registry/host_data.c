@@ -1,5 +1,5 @@
-/* The host table: what is kept beside the columns (names, source lines, decorations, hints, types of memory), costs, files that
- * parameters name, and copies of rows.
+/* The host table's functions for names, source lines, decorations, hints, types of memory, costs, files of parameters, and copies
+ * of rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "host.h"
@@ -8,7 +8,7 @@
 
 #include "vyre/io.h"
 
-enum { MOST_NAME = 65535 /* bytes: what the text and VIR0 take */ };
+enum { MOST_NAME = 65535 /* bytes, the limit of the text and VIR0 forms */ };
 
 static bool
 fail(const vyre_module *module, const char *call, const char *what, uint32_t row)
@@ -90,7 +90,7 @@ vyre_host_set_decorations(vyre_module *module, uint32_t row, const uint32_t *wor
     vyre_row_set_decorations(module, (vyre_row){row}, words, count);
   else
     vyre_module_fail(module,
-                     "host->set_decorations: the %u words for row %u are no list of decorations, each with a count of operands",
+                     "host->set_decorations: the %u words for row %u are not a list of decorations, each with a count of operands",
                      count, row);
 }
 
@@ -102,7 +102,7 @@ vyre_host_hints(const vyre_module *module, uint32_t row, uint32_t out_literals[V
     return 0;
   const vyre_view *view = vyre_module_view(module);
   if (!has_hints(view, row))
-    return (void)fail(module, call, "is no control row with hints", row), 0;
+    return (void)fail(module, call, "is not a control row with hints", row), 0;
   uint32_t count, used = 0;
   const uint32_t *literals = vyre_row_hint_literals(module, (vyre_row){row}, &count);
   for (uint32_t k = 0; k < VYRE_HINT_BITS; k++)
@@ -119,7 +119,7 @@ vyre_host_set_hints(vyre_module *module, uint32_t row, uint32_t hints, const uin
       !vyre_host_is_given(module, call, "literals", literals || (hints & VYRE_HINT_LITERALS) == 0))
     return;
   if (!has_hints(vyre_module_view(module), row)) {
-    (void)fail(module, call, "is no control row with hints", row);
+    (void)fail(module, call, "is not a control row with hints", row);
     return;
   }
   for (uint32_t k = 0; k < VYRE_HINT_BITS; k++)
@@ -138,9 +138,9 @@ vyre_host_path_type(const vyre_module *module, uint32_t path)
   return vyre_path_type(module, (vyre_row){path});
 }
 
-/* Writes what the caller knows of the struct. */
+/* Copies as much of the struct as the caller's struct_size has room for. */
 static bool
-give(const vyre_module *module, const char *call, const void *from, size_t size, void *out)
+copy_struct(const vyre_module *module, const char *call, const void *from, size_t size, void *out)
 {
   uint32_t theirs = 0;
   if (out)
@@ -180,7 +180,7 @@ vyre_host_type_info(const vyre_module *module, uint32_t type, vyre_memory_type *
       .size = info.size,
       .name = info.form == VYRE_FORM_STRUCT ? vyre_string_text(module, info.name) : "",
   };
-  return give(module, call, &known, sizeof known, out);
+  return copy_struct(module, call, &known, sizeof known, out);
 }
 
 bool
@@ -197,7 +197,7 @@ vyre_host_member_info(const vyre_module *module, uint32_t type, uint32_t index, 
   const vyre_member *member = &info.members[index];
   const vyre_memory_member known = {
       .type = member->type, .offset = member->offset, .access = member->access, .name = vyre_string_text(module, member->name)};
-  return give(module, call, &known, sizeof known, out);
+  return copy_struct(module, call, &known, sizeof known, out);
 }
 
 /* ---- costs --------------------------------------------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ vyre_host_cost(vyre_pass_ctx *ctx, uint32_t op, vyre_type type, vyre_cost *out)
     return;
   }
   const vyre_cost cost = vyre_cost_of(context->options.cost_model, VYRE_ROW_OP(op), type);
-  (void)give(context->module, call, &cost, sizeof cost, out);
+  (void)copy_struct(context->module, call, &cost, sizeof cost, out);
 }
 
 /* ---- files --------------------------------------------------------------------------------------------------------------- */
@@ -232,7 +232,7 @@ vyre_host_param_file(vyre_pass_ctx *ctx, const char *name, const char **out, siz
   if (context->options.denies_files)
     return vyre_context_own(ctx, VYRE_ERROR(VYRE_CODE_USAGE,
                                             "parameter '%s' names the file '%.300s', and this pipeline is not trusted to read files"
-                                            "\nFix: -trust-reproducer trusts a reproducer, if you know who wrote it",
+                                            "\nFix: use -trust-reproducer if you trust the author of the reproducer",
                                             name, path));
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &bytes);
   char *text = status ? NULL : ctx->host->alloc(ctx, bytes.size + 1);
@@ -250,7 +250,7 @@ vyre_host_param_file(vyre_pass_ctx *ctx, const char *name, const char **out, siz
 
 /* ---- copies of rows ------------------------------------------------------------------------------------------------------ */
 
-/* Whether all in the row is within the map, and what the map says of its operands is there. */
+/* Checks that the rows inside `row` are within the map, and that the map's rows for their operands exist. */
 static bool
 is_covered(const vyre_module *module, const char *call, uint32_t root, const uint32_t *map, uint32_t map_rows)
 {
