@@ -1,9 +1,9 @@
-/* -target=auto: where a sequence runs is chosen by what it would cost here and there.
+/* -target=auto: chooses by estimated cost whether a sequence runs as plain C on the CPU or on the device.
  *
- * Here a pass costs so many nanoseconds a row as when it last ran.  There a sequence costs a wait, its launches, the bytes that go
- * up and come down, and a little for each row that a phase visits: constants of the device, which are measured when it is opened,
- * the last one again with each sequence.  The device is opened when work that it could have had has taken as long here as opening
- * one may take.  So where there is none, or where modules are small, nothing is lost; and never more than twice the least.
+ * On the CPU a pass costs as many nanoseconds a row as in its last run.  On the device a sequence costs a wait, its launches, its
+ * uploads and readbacks, and a constant for each row that a phase visits.  The constants are measured when the device is opened,
+ * and the last one again after each sequence.  The device is opened when the CPU has spent as long on work for a device as opening
+ * one may take.  So small modules never pay for opening it, and the total is at most twice the least possible time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RESIDENT_CHOOSE_H
@@ -13,11 +13,12 @@
 #include "resident.h"
 #include "vyre/view.h"
 
-/* Whether it may pay to run the passes, as one sequence, on the device, which it may open. */
+/* Returns whether the device may be faster for the passes as one sequence.  May open the device. */
 bool vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view);
-/* Then, whether it does.  The view has levels. */
+/* Returns whether to run the passes on the device, after vyre_choose_may returned true.  The view must have levels. */
 bool vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view);
-/* What a pass took here, and what the sequence took that was chosen last.  If memory runs out that is lost, and nothing fails. */
+/* Record the nanoseconds that a pass needed on the CPU, and that the last chosen sequence needed on the device.  A failed
+ * allocation loses the measurement. */
 void vyre_choose_learn_here(vyre_device *device, const vyre_pass_record *record, uint32_t rows, uint64_t ns);
 void vyre_choose_learn_there(vyre_device *device, uint64_t ns);
 

@@ -1,8 +1,8 @@
-/* The phases of passes as steps: what a sequence of a target does, and which of it repeats.
+/* The plan of a sequence: the phases of its passes as steps, and the repeats over steps.
  *
- * A directed phase goes through the rows in an order.  On this machine's processors that is the order of the table, or, where
- * several threads share one large program, level by level; on a device a dispatch a level, or a workgroup a program.  Each gives
- * the same bytes (docs/gpu-passes.md).
+ * A directed phase visits the rows in an order.  On the CPU this is the order of the table, or level by level if several threads
+ * share one large program.  A device runs a dispatch for each level, or a workgroup for each program.  All orders produce the same
+ * bytes (docs/gpu-passes.md).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RESIDENT_PLAN_H
@@ -14,39 +14,39 @@
 
 enum {
   PLAN_MOST_PARTS = 64,
-  PLAN_LEVELS_AT_ONCE = 64 /* that a dispatch by program takes: drivers end what takes long */
+  PLAN_LEVELS_AT_ONCE = 64 /* of a dispatch by program, because drivers end long dispatches */
 };
 
-/* Rows in the order of a key, level by level; made on the host. */
+/* Rows sorted by level.  Made on the host. */
 typedef struct plan_order {
-  const uint32_t *key; /* an element a row: its level */
-  bool by_program;     /* the levels of each program have numbers of their own */
-  uint32_t *rows;      /* owned; all but row 0 */
-  uint32_t *starts;    /* owned; where in `rows` each level begins, and the last one ends */
-  uint32_t *firsts;    /* owned; by program: the number of each program's first level, and how many there are; else NULL */
-  uint32_t levels, programs, longest;     /* levels in all; programs; levels of the program that has most */
-  uint32_t rows_at, starts_at, firsts_at; /* the arena's: arena.c */
+  const uint32_t *key;                    /* level of each row, borrowed */
+  bool by_program;                        /* each program's levels are numbered from its own first one */
+  uint32_t *rows;                         /* owned; all rows except row 0 */
+  uint32_t *starts;                       /* owned; index in `rows` of each level's first row, then the end of the last level */
+  uint32_t *firsts;                       /* owned; by program: its first level and its number of levels; NULL unless by_program */
+  uint32_t levels, programs, longest;     /* levels in total; programs; most levels of a program */
+  uint32_t rows_at, starts_at, firsts_at; /* word offsets in the arena (arena.c) */
 } plan_order;
 
-/* The module, and how its rows are shared out. */
+/* The module, and the division of its rows among threads or workgroups. */
 typedef struct plan_rows {
   const vyre_view *view;
-  uint32_t programs, largest; /* rows of the largest one */
+  uint32_t programs, largest; /* programs; rows of the largest program */
   uint32_t most_iterations;   /* vyre_device_info.max_iterations */
-  uint32_t walk;              /* where there is such a bound: the longest way that one row's invocation has to go */
-  bool on_host;               /* this machine's processors; else a device */
-  bool by_program;            /* on a device: a workgroup takes a program, where there is a kernel for that */
+  uint32_t walk;              /* most iterations that the invocation of a row needs; set if most_iterations is not 0 */
+  bool on_host;               /* the target runs on the CPU, not a device */
+  bool by_program;            /* on a device, a workgroup runs a program if the phase has such a kernel */
   uint32_t threads;
-  /* On the host: parts of whole programs, which threads take; 0: one program is most of the module. */
+  /* On the CPU: parts of whole programs, one for a thread at a time.  0 if one program is most of the module. */
   uint32_t part_count;
-  uint32_t parts[PLAN_MOST_PARTS + 1]; /* the first row of each, and where the last one ends */
+  uint32_t parts[PLAN_MOST_PARTS + 1]; /* first row of each part, then the end of the last one */
 } plan_rows;
 
 typedef struct plan_pass {
   const vyre_phases *phases;
   const vyre_phase_kernels *kernels; /* NULL on the host */
-  const vyre_c_buffer *memory;       /* by the numbering of phases->memory: what is there on the host */
-  bool is_rewired;                   /* a pass before it writes operands: levels may not be what they were */
+  const vyre_c_buffer *memory;       /* host memory, by index of phases->memory */
+  bool is_rewired;                   /* an earlier pass writes operands, so levels may be stale */
 } plan_pass;
 
 typedef enum plan_step_kind {
@@ -58,15 +58,15 @@ typedef enum plan_step_kind {
 
 typedef struct plan_step {
   plan_step_kind kind;
-  uint32_t pass;   /* which one of the sequence */
-  uint32_t number; /* of the phase, of the step, of the repeat while */
-  bool of_levels;  /* PROGRAMS: the number is a step's */
-  bool beside;     /* it may run beside the step before it */
+  uint32_t pass;   /* index in the sequence */
+  uint32_t number; /* number of the phase, of the step of levels, or of the `repeat while` */
+  bool of_levels;  /* PLAN_PROGRAMS: `number` is a step of levels */
+  bool beside;     /* may overlap the previous step */
   uint32_t order;
   uint32_t first, count;
 } plan_step;
 
-/* Steps that repeat until the word that its compare leaves is 0. */
+/* Steps that repeat until their compare writes 0 as the counter's increase. */
 typedef struct plan_repeat {
   uint32_t first, count;
   uint32_t pass, number; /* as in plan_step */
@@ -75,33 +75,33 @@ typedef struct plan_repeat {
 typedef struct plan {
   const vyre_allocator *allocator;
   const plan_rows *rows;
-  plan_order *orders; /* each once; all are there before the first step is */
+  plan_order *orders; /* owned, without duplicates; complete before the first step is added */
   plan_step *steps;
   plan_repeat *repeats;
   uint32_t order_count, order_capacity, step_count, step_capacity, repeat_count, repeat_capacity;
-  bool no_memory; /* something is missing */
+  bool no_memory; /* an allocation failed, so the plan is incomplete */
 } plan;
 
-/* Sets programs, largest, walk and by_program.  Programs are not taken by a driver that bounds iterations: a program is many rows,
- * and such a driver is a processor's, for which a workgroup's barriers cost more than dispatches (bench/README.md). */
+/* Sets programs, largest, walk and by_program.  by_program is false for drivers that bound iterations.  Such a driver runs on a
+ * CPU, where the barriers of a workgroup cost more than dispatches (bench/README.md). */
 void vyre_plan_rows_count(plan_rows *rows);
-/* Whether no invocation that takes one row is left by the driver before it is done. */
+/* Returns whether an invocation for one row stays within the driver's bound of iterations. */
 bool vyre_plan_rows_fit(const plan_rows *rows);
-/* How threads share the rows: by parts of whole programs, or not. */
+/* Sets `threads`, and the parts if the programs are small enough to divide the rows by whole programs. */
 void vyre_plan_rows_part(plan_rows *rows, uint32_t threads);
-/* How many `repeat while` stand before that step; of step_count: how many there are. */
+/* Returns the number of `repeat while` before that step, or their total for `step` == step_count. */
 uint32_t vyre_plan_number_of_while(const vyre_phases *phases, uint32_t step);
-/* Whether its rows are taken from the last one. */
+/* Returns whether the phase visits the rows from last to first. */
 bool vyre_plan_goes_down(const vyre_phase *phase);
-/* Whether they are levels: operands have lower ones. */
+/* Returns whether each row's level is above the levels of its operands. */
 bool vyre_plan_are_levels(const vyre_view *view, const uint32_t *level);
 bool vyre_plan_writes_operands(const vyre_phases *phases);
-/* Whether it goes by levels that are those of operands which may have been written since. */
+/* Returns whether the pass uses levels of operands that an earlier pass may have overwritten. */
 bool vyre_plan_goes_by_old_levels(const plan *p, const plan_pass *pass);
 
-/* Adds the orders that the pass goes by.  False: no memory. */
+/* Adds the orders that the pass uses.  Returns false if an allocation failed. */
 bool vyre_plan_add_orders(plan *p, const plan_pass *pass);
-/* Appends the steps of the sequence's pass of that number. */
+/* Appends the steps of the pass, whose index in the sequence is `number`. */
 void vyre_plan_add(plan *p, const plan_pass *pass, uint32_t number);
 void vyre_plan_free(plan *p);
 

@@ -1,5 +1,4 @@
-/* A run of GPU passes as one sequence on a device: what the device needs goes up, all their steps run, what they changed comes
- * down.
+/* Runs GPU passes as one sequence on a device: uploads their input, runs all steps, and reads changed memory back.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RESIDENT_SEQUENCE_H
@@ -8,9 +7,9 @@
 #include "passmgr/registry/context.h"
 #include "resident.h"
 
-/* The contexts' passes, in this order: all of them are prepared (vyre_phases_begin), and are to be finished when this is done.
- * A device that is lost is made anew, once, and all begins again.  *out_fits is false where the device has no room for so many
- * rows, or where it was chosen and lost twice, and is closed: then nothing was done. */
+/* Runs the contexts' passes in this order.  The caller must call vyre_phases_begin for each pass before, and vyre_phases_end after.
+ * If the device is lost, recovers it once and starts again.  *out_fits is false, and nothing has run, if the device has no room for
+ * the rows.  So it is if a device that was chosen by cost is lost twice, which closes the device. */
 VYRE_MUST_USE vyre_status vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module,
                                             bool *out_fits);
 
