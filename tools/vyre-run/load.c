@@ -69,7 +69,7 @@ no_program(run_program *program, const char *wanted)
     return status;
   }
   if (!view->first[0])
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: no program in it\nFix: give a file with a compute program", program->path);
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: the file has no program\nFix: use a file with a compute program", program->path);
   else if (wanted)
     status = VYRE_ERROR(VYRE_CODE_USAGE, "%s: no program '%s'; there are: %s\nFix: name one of them with -entry", program->path,
                         wanted, names.data);
