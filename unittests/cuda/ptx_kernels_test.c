@@ -82,13 +82,14 @@ static const char *const constants[] = {"0",     "1",          "2",          "31
                                         "65535", "0x7fffffff", "0x80000000", "0xffffffff", "4711", "99999"};
 static const char *const float_constants[] = {"0.5", "1.0", "-3.25", "1e-3", "7.0", "1e10", "0.0", "-1.0"};
 #define LOOP "for (unsigned n@N = 0, e@N = 7u & @u; n@N < e@N; n@N++) {\nu0 += n@N;\n@S@S"
+#define SWITCH \
+  "switch (7u & @u) {\ncase 0:\n@0break;\ncase 1:\n@0__attribute__((fallthrough));\ncase 2:\n@0break;\ncase 3:\n@0break;\n"
 static const char *const statements[] = {
     "if (@i < @i) {\n@S@S} else {\n@S}\n",
     LOOP "}\n",
     LOOP "if (@u < @u) break;\n@0}\n",
     LOOP "if (@u < @u) continue;\n@0}\n",
-    "switch (7u & @u) {\ncase 0:\n@0break;\ncase 1:\n@0__attribute__((fallthrough));\ncase 2:\n@0break;\ncase 3:\n@0break;\n"
-    "case 4:\n@0__attribute__((fallthrough));\ndefault:\n@0}\n",
+    SWITCH "case 4:\n@0__attribute__((fallthrough));\ndefault:\n@0}\n",
 };
 static const char *const plain_statements[] = {
     "@L@2 = @k;\n", "@L@2 = @k;\n", "@L@2 = @k;\n", "@L@2 = @k;\n", "here[7u & @u] = @u;\n", "u@2 = here[7u & @u];\n",
