@@ -67,102 +67,103 @@ enum { BEYOND = 100000, ROWS = 256 };
 #define WORD VYRE_ROW(VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1), 0)
 
 /* name, the call, what the message says of it */
-#define BAD_CALLS(X)                                                                                                       \
-  X(insert_before, h->insert_row(m, BEYOND, WORD, 0, 0, 0, 0, 0),                                                          \
-    "host->insert_row: before is row 100000, but the module has rows 1 to ")                                               \
-  X(insert_null, h->insert_row(m, 0, WORD, 0, 0, 0, 0, 0), "host->insert_row: before is row 0; ")                          \
-  X(insert_program, h->insert_row(m, 1, WORD, 0, 0, 0, 0, 0), "host->insert_row: before is row 1, a program: ")            \
-  X(insert_op, h->insert_row(m, ADD, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->insert_row: there is no op ")                  \
-  X(insert_no_op, h->insert_row(m, ADD, 0xffff, 0, 0, 0, 0, 0), "host->insert_row: there is no op 65535")                  \
-  X(insert_a, h->insert_row(m, ADD, WORD, 0, 0, BEYOND, 0, 0), "host->insert_row: operand a is row 100000; ")              \
-  X(insert_b, h->insert_row(m, ADD, WORD, 0, 0, 0, BEYOND, 0), "host->insert_row: operand b is row 100000; ")              \
-  X(insert_c, h->insert_row(m, ADD, WORD, 0, 0, 0, 0, UINT32_MAX), "host->insert_row: operand c is row 4294967295; ")      \
-  X(append_region, h->append_row(m, BEYOND, WORD, 0, 0, 0, 0, 0), "host->append_row: region is row 100000; ")              \
-  X(append_no_region, h->append_row(m, ADD, WORD, 0, 0, 0, 0, 0), "host->append_row: row ")                                \
-  X(append_control, h->append_row(m, find_op(m, VYRE_OP_if), WORD, 0, 0, 0, 0, 0), "host->append_row: row ")               \
-  X(append_op, h->append_row(m, 1, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->append_row: there is no op ")                    \
-  X(append_a, h->append_row(m, 1, WORD, 0, 0, BEYOND, 0, 0), "host->append_row: operand a is row 100000; ")                \
-  X(buffer_row, h->add_buffer(m, BEYOND, 28, 0, 0, 1, 0), "host->add_buffer: near_row is row 100000; ")                    \
-  X(buffer_type, h->add_buffer(m, ADD, VYRE_TYPE(VYRE_BOOL, 1), 0, 0, 1, 0),                                               \
-    "host->add_buffer: a buffer cannot have elements of type 4")                                                           \
-  X(buffer_path, h->add_buffer(m, ADD, VYRE_TYPE(VYRE_PATH, 1), 0, 0, 1, 0), "host->add_buffer: type 56 is nothing that ") \
-  X(buffer_none, h->add_buffer(m, ADD, 28, 0, VYRE_SPACE_PRIVATE, 0, 0),                                                   \
-    "host->add_buffer: a buffer of 0 elements cannot be in space 4")                                                       \
-  X(buffer_space, h->add_buffer(m, ADD, 28, 4, VYRE_SPACE_PUSH, 0, 0),                                                     \
-    "host->add_buffer: a buffer of 4 elements cannot be in space 2")                                                       \
-  X(buffer_taken, h->add_buffer(m, ADD, 28, 4, 0, 0, 0), "host->add_buffer: set 0, binding 0 is that of row ")             \
-  X(constant_row, h->constant(m, BEYOND, VYRE_TYPE(VYRE_U32, 1), 1), "host->constant: near_row is row 100000; ")           \
-  X(constant_type, h->constant(m, ADD, VYRE_TYPE(VYRE_PATH, 1), 1), "host->constant: type 56 has no literals")             \
-  X(rewrite_row, h->rewrite(m, BEYOND, WORD, 0, 0, 0, 0, 0), "host->rewrite: row is row 100000; ")                         \
-  X(rewrite_op, h->rewrite(m, ADD, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->rewrite: there is no op ")                       \
-  X(rewrite_operand, h->rewrite(m, ADD, WORD, 0, 0, 1, BEYOND, 0), "host->rewrite: operand b is row 100000; ")             \
-  X(operand_row, h->set_operand(m, BEYOND, 0, 1), "host->set_operand: row is row 100000; ")                                \
-  X(operand_which, h->set_operand(m, ADD, 3, 1), "host->set_operand: operand 3 does not exist, only 0 to 2")               \
-  X(operand_operand, h->set_operand(m, ADD, 0, BEYOND), "host->set_operand: operand is row 100000; ")                      \
-  X(move_row, h->move_before(m, BEYOND, ADD), "host->move_before: row is row 100000; ")                                    \
-  X(move_before, h->move_before(m, ADD, BEYOND), "host->move_before: before is row 100000; ")                              \
-  X(move_nowhere, h->move_before(m, ADD, 0), "host->move_before: before is row 0; ")                                       \
-  X(move_inside, h->move_before(m, find_op(m, VYRE_OP_for), find_op(m, VYRE_OP_if)), "host->move_before: row ")            \
-  X(move_into, h->move_before(m, find_op(m, VYRE_OP_for), find_op(m, VYRE_OP_body)), "host->move_before: row ")            \
-  X(kill_row, h->kill(m, BEYOND), "host->kill: row is row 100000; ")                                                       \
-  X(kill_null, h->kill(m, 0), "host->kill: row is row 0; ")                                                                \
-  X(forward_null, h->forward(m, NULL), "host->forward: fwd is NULL")                                                       \
-  X(fold_row, h->fold(m, BEYOND, &type, lanes), "host->fold: row is row 100000; ")                                         \
-  X(fold_null, h->fold(m, ADD, &type, NULL), "host->fold: out_type or out_lanes is NULL")                                  \
-  X(given_row, h->fold_given(m, BEYOND, none, lanes), "host->fold_given: row is row 100000; ")                             \
-  X(given_null, h->fold_given(m, ADD, NULL, lanes), "host->fold_given: given or out_lanes is NULL")                        \
-  X(pinned_null, h->each_pinned(m, NULL, NULL), "host->each_pinned: pin is NULL")                                          \
-  X(cost_op, h->cost(ctx, VYRE_OP__COUNT, VYRE_TYPE(VYRE_U32, 1), &cost), "host->cost: there is no op ")                   \
-  X(cost_type, h->cost(ctx, VYRE_OP_add, VYRE_TYPE(16, 1), &cost), "host->cost: there is no type 64")                      \
-  X(cost_out, h->cost(ctx, VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1), NULL), "host->cost: out, or its struct_size, is NULL")     \
-  X(in_bounds, h->in_bounds(m, BEYOND), "host->in_bounds: path is row 100000; ")                                           \
-  X(ring, (h->set_operand(m, AT, 0, AT), h->in_bounds(m, AT)), "host->in_bounds: path is row ")                            \
-  X(aliases, h->aliases(m, NULL), "host->aliases: out is NULL")                                                            \
-  X(initial_row, h->initial(m, BEYOND, lanes), "host->initial: path is row 100000; ")                                      \
-  X(initial_null, h->initial(m, find_op(m, VYRE_OP_buffer), NULL), "host->initial: out_bits is NULL")                      \
-  X(count_null, h->count(ctx, NULL, 1), "host->count: name is NULL")                                                       \
-  X(param_null, h->param(ctx, NULL), "host->param: the pass has no parameter '(NULL)'")                                    \
-  X(param_other, h->param(ctx, "m"), "host->param: the pass has no parameter 'm'")                                         \
-  X(text_of_number, h->param_text(ctx, "n"), "host->param_text: the pass has no text parameter 'n'")                       \
-  X(name_row, h->name(m, BEYOND), "host->name: row is row 100000; ")                                                       \
-  X(set_name_row, h->set_name(m, 0, "n"), "host->set_name: row is row 0; ")                                                \
-  X(set_name_program, h->set_name(m, 1, "n"), "host->set_name: row 1, program, keeps its name")                            \
-  X(line_row, h->line(m, BEYOND, &word_text, &words[0]), "host->line: row is row 100000; ")                                \
-  X(line_null, h->line(m, ADD, NULL, &words[0]), "host->line: out_file or out_column is NULL")                             \
-  X(line_column, h->line(m, ADD, &word_text, NULL), "host->line: out_file or out_column is NULL")                          \
-  X(deco_row, h->decorations(m, BEYOND, &words[0]), "host->decorations: row is row 100000; ")                              \
-  X(deco_null, h->decorations(m, ADD, NULL), "host->decorations: out_count is NULL")                                       \
-  X(set_deco_row, h->set_decorations(m, BEYOND, words, 2), "host->set_decorations: row is row 100000; ")                   \
-  X(set_deco_null, h->set_decorations(m, ADD, NULL, 2), "host->set_decorations: words is NULL")                            \
-  X(set_deco_odd, h->set_decorations(m, ADD, words, 1), "host->set_decorations: the 1 words for row ")                     \
-  X(set_deco_long, h->set_decorations(m, ADD, words, 2), "host->set_decorations: the 2 words for row ")                    \
-  X(set_deco_count, h->set_decorations(m, ADD, huge, 4), "host->set_decorations: the 4 words for row ")                    \
-  X(set_deco_own, h->set_decorations(m, ADD, own, 2), "host->set_decorations: the 2 words for row ")                       \
-  X(set_deco_loop, h->set_decorations(m, find_op(m, VYRE_OP_loop), NULL, 0), "host->set_decorations: row ")                \
-  X(hints_row, h->hints(m, BEYOND, words), "host->hints: row is row 100000; ")                                             \
-  X(hints_null, h->hints(m, find_op(m, VYRE_OP_for), NULL), "host->hints: out_literals is NULL")                           \
-  X(hints_add, h->hints(m, ADD, words), "host->hints: row ")                                                               \
-  X(set_hints_row, h->set_hints(m, BEYOND, 1, NULL), "host->set_hints: row is row 100000; ")                               \
-  X(set_hints_null, h->set_hints(m, find_op(m, VYRE_OP_for), 32, NULL), "host->set_hints: literals is NULL")               \
-  X(set_hints_add, h->set_hints(m, ADD, 1, NULL), "host->set_hints: row ")                                                 \
-  X(path_row, h->path_type(m, BEYOND), "host->path_type: path is row 100000; ")                                            \
-  X(type_none, h->type_info(m, 0, &info), "host->type_info: there is no type 0")                                           \
-  X(type_beyond, h->type_info(m, BEYOND, &info), "host->type_info: there is no type 100000")                               \
-  X(type_null, h->type_info(m, 4, NULL), "host->type_info: out, or its struct_size, is NULL")                              \
-  X(type_size, h->type_info(m, 4, &no_info), "host->type_info: out, or its struct_size, is NULL")                          \
-  X(member_type, h->member_info(m, BEYOND, 0, &member), "host->member_info: there is no type 100000")                      \
-  X(member_value, h->member_info(m, 4, 0, &member), "host->member_info: type 4 has no member 0")                           \
-  X(clone_row, h->clone(m, BEYOND, ADD, map, ROWS), "host->clone: row is row 100000; ")                                    \
-  X(clone_program, h->clone(m, 1, ADD, map, ROWS), "host->clone: row is row 1, a program: ")                               \
-  X(clone_before, h->clone(m, ADD, 0, map, ROWS), "host->clone: before is row 0; ")                                        \
-  X(clone_null, h->clone(m, ADD, ADD, NULL, ROWS), "host->clone: map is NULL")                                             \
-  X(clone_body, h->clone(m, find_op(m, VYRE_OP_body), ADD, map, ROWS), "host->clone: row ")                                \
-  X(clone_buffer, h->clone(m, find_op(m, VYRE_OP_buffer), ADD, map, ROWS), "host->clone: row ")                            \
-  X(clone_var, h->clone(m, find_op(m, VYRE_OP_var), find_op(m, VYRE_OP_loop), map, ROWS), "host->clone: row ")             \
-  X(clone_inside, h->clone(m, find_op(m, VYRE_OP_for), ADD, map, ROWS), "host->clone: row ")                               \
-  X(clone_away, h->clone(m, find_op(m, VYRE_OP_xor), ADD, map, ROWS), "host->clone: row ")                                 \
-  X(clone_small, h->clone(m, ADD, ADD, map, ADD), "host->clone: row ")                                                     \
-  X(clone_map, (map[v->a[ADD]] = BEYOND, h->clone(m, ADD, ADD, map, ROWS)), "host->clone: an element of map is row 100000; ")
+#define BAD_CALLS(X)                                                                                                   \
+  X(insert_before, h->insert_row(m, BEYOND, WORD, 0, 0, 0, 0, 0),                                                      \
+    "host->insert_row: before is row 100000, but the module has rows 1 to ")                                           \
+  X(insert_null, h->insert_row(m, 0, WORD, 0, 0, 0, 0, 0), "host->insert_row: before is row 0, ")                      \
+  X(insert_program, h->insert_row(m, 1, WORD, 0, 0, 0, 0, 0), "host->insert_row: before is row 1, a program, ")        \
+  X(insert_op, h->insert_row(m, ADD, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->insert_row: there is no op ")              \
+  X(insert_no_op, h->insert_row(m, ADD, 0xffff, 0, 0, 0, 0, 0), "host->insert_row: there is no op 65535")              \
+  X(insert_a, h->insert_row(m, ADD, WORD, 0, 0, BEYOND, 0, 0), "host->insert_row: operand a is row 100000, ")          \
+  X(insert_b, h->insert_row(m, ADD, WORD, 0, 0, 0, BEYOND, 0), "host->insert_row: operand b is row 100000, ")          \
+  X(insert_c, h->insert_row(m, ADD, WORD, 0, 0, 0, 0, UINT32_MAX), "host->insert_row: operand c is row 4294967295, ")  \
+  X(append_region, h->append_row(m, BEYOND, WORD, 0, 0, 0, 0, 0), "host->append_row: region is row 100000, ")          \
+  X(append_no_region, h->append_row(m, ADD, WORD, 0, 0, 0, 0, 0), "host->append_row: row ")                            \
+  X(append_control, h->append_row(m, find_op(m, VYRE_OP_if), WORD, 0, 0, 0, 0, 0), "host->append_row: row ")           \
+  X(append_op, h->append_row(m, 1, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->append_row: there is no op ")                \
+  X(append_a, h->append_row(m, 1, WORD, 0, 0, BEYOND, 0, 0), "host->append_row: operand a is row 100000, ")            \
+  X(buffer_row, h->add_buffer(m, BEYOND, 28, 0, 0, 1, 0), "host->add_buffer: near_row is row 100000, ")                \
+  X(buffer_type, h->add_buffer(m, ADD, VYRE_TYPE(VYRE_BOOL, 1), 0, 0, 1, 0),                                           \
+    "host->add_buffer: a buffer cannot have elements of type 4")                                                       \
+  X(buffer_path, h->add_buffer(m, ADD, VYRE_TYPE(VYRE_PATH, 1), 0, 0, 1, 0),                                           \
+    "host->add_buffer: a buffer cannot have elements of type 56")                                                      \
+  X(buffer_none, h->add_buffer(m, ADD, 28, 0, VYRE_SPACE_PRIVATE, 0, 0),                                               \
+    "host->add_buffer: a buffer of 0 elements cannot be in space 4")                                                   \
+  X(buffer_space, h->add_buffer(m, ADD, 28, 4, VYRE_SPACE_PUSH, 0, 0),                                                 \
+    "host->add_buffer: a buffer of 4 elements cannot be in space 2")                                                   \
+  X(buffer_taken, h->add_buffer(m, ADD, 28, 4, 0, 0, 0), "host->add_buffer: set 0, binding 0 is that of row ")         \
+  X(constant_row, h->constant(m, BEYOND, VYRE_TYPE(VYRE_U32, 1), 1), "host->constant: near_row is row 100000, ")       \
+  X(constant_type, h->constant(m, ADD, VYRE_TYPE(VYRE_PATH, 1), 1), "host->constant: type 56 has no literals")         \
+  X(rewrite_row, h->rewrite(m, BEYOND, WORD, 0, 0, 0, 0, 0), "host->rewrite: row is row 100000, ")                     \
+  X(rewrite_op, h->rewrite(m, ADD, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->rewrite: there is no op ")                   \
+  X(rewrite_operand, h->rewrite(m, ADD, WORD, 0, 0, 1, BEYOND, 0), "host->rewrite: operand b is row 100000, ")         \
+  X(operand_row, h->set_operand(m, BEYOND, 0, 1), "host->set_operand: row is row 100000, ")                            \
+  X(operand_which, h->set_operand(m, ADD, 3, 1), "host->set_operand: operand 3 does not exist, only 0 to 2")           \
+  X(operand_operand, h->set_operand(m, ADD, 0, BEYOND), "host->set_operand: operand is row 100000, ")                  \
+  X(move_row, h->move_before(m, BEYOND, ADD), "host->move_before: row is row 100000, ")                                \
+  X(move_before, h->move_before(m, ADD, BEYOND), "host->move_before: before is row 100000, ")                          \
+  X(move_nowhere, h->move_before(m, ADD, 0), "host->move_before: before is row 0, ")                                   \
+  X(move_inside, h->move_before(m, find_op(m, VYRE_OP_for), find_op(m, VYRE_OP_if)), "host->move_before: row ")        \
+  X(move_into, h->move_before(m, find_op(m, VYRE_OP_for), find_op(m, VYRE_OP_body)), "host->move_before: row ")        \
+  X(kill_row, h->kill(m, BEYOND), "host->kill: row is row 100000, ")                                                   \
+  X(kill_null, h->kill(m, 0), "host->kill: row is row 0, ")                                                            \
+  X(forward_null, h->forward(m, NULL), "host->forward: fwd is NULL")                                                   \
+  X(fold_row, h->fold(m, BEYOND, &type, lanes), "host->fold: row is row 100000, ")                                     \
+  X(fold_null, h->fold(m, ADD, &type, NULL), "host->fold: out_type or out_lanes is NULL")                              \
+  X(given_row, h->fold_given(m, BEYOND, none, lanes), "host->fold_given: row is row 100000, ")                         \
+  X(given_null, h->fold_given(m, ADD, NULL, lanes), "host->fold_given: given or out_lanes is NULL")                    \
+  X(pinned_null, h->each_pinned(m, NULL, NULL), "host->each_pinned: pin is NULL")                                      \
+  X(cost_op, h->cost(ctx, VYRE_OP__COUNT, VYRE_TYPE(VYRE_U32, 1), &cost), "host->cost: there is no op ")               \
+  X(cost_type, h->cost(ctx, VYRE_OP_add, VYRE_TYPE(16, 1), &cost), "host->cost: there is no type 64")                  \
+  X(cost_out, h->cost(ctx, VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1), NULL), "host->cost: out, or its struct_size, is NULL") \
+  X(in_bounds, h->in_bounds(m, BEYOND), "host->in_bounds: path is row 100000, ")                                       \
+  X(ring, (h->set_operand(m, AT, 0, AT), h->in_bounds(m, AT)), "host->in_bounds: path is row ")                        \
+  X(aliases, h->aliases(m, NULL), "host->aliases: out is NULL")                                                        \
+  X(initial_row, h->initial(m, BEYOND, lanes), "host->initial: path is row 100000, ")                                  \
+  X(initial_null, h->initial(m, find_op(m, VYRE_OP_buffer), NULL), "host->initial: out_bits is NULL")                  \
+  X(count_null, h->count(ctx, NULL, 1), "host->count: name is NULL")                                                   \
+  X(param_null, h->param(ctx, NULL), "host->param: the pass has no parameter '(NULL)'")                                \
+  X(param_other, h->param(ctx, "m"), "host->param: the pass has no parameter 'm'")                                     \
+  X(text_of_number, h->param_text(ctx, "n"), "host->param_text: the pass has no text parameter 'n'")                   \
+  X(name_row, h->name(m, BEYOND), "host->name: row is row 100000, ")                                                   \
+  X(set_name_row, h->set_name(m, 0, "n"), "host->set_name: row is row 0, ")                                            \
+  X(set_name_program, h->set_name(m, 1, "n"), "host->set_name: row 1, program, keeps its name")                        \
+  X(line_row, h->line(m, BEYOND, &word_text, &words[0]), "host->line: row is row 100000, ")                            \
+  X(line_null, h->line(m, ADD, NULL, &words[0]), "host->line: out_file or out_column is NULL")                         \
+  X(line_column, h->line(m, ADD, &word_text, NULL), "host->line: out_file or out_column is NULL")                      \
+  X(deco_row, h->decorations(m, BEYOND, &words[0]), "host->decorations: row is row 100000, ")                          \
+  X(deco_null, h->decorations(m, ADD, NULL), "host->decorations: out_count is NULL")                                   \
+  X(set_deco_row, h->set_decorations(m, BEYOND, words, 2), "host->set_decorations: row is row 100000, ")               \
+  X(set_deco_null, h->set_decorations(m, ADD, NULL, 2), "host->set_decorations: words is NULL")                        \
+  X(set_deco_odd, h->set_decorations(m, ADD, words, 1), "host->set_decorations: the 1 words for row ")                 \
+  X(set_deco_long, h->set_decorations(m, ADD, words, 2), "host->set_decorations: the 2 words for row ")                \
+  X(set_deco_count, h->set_decorations(m, ADD, huge, 4), "host->set_decorations: the 4 words for row ")                \
+  X(set_deco_own, h->set_decorations(m, ADD, own, 2), "host->set_decorations: the 2 words for row ")                   \
+  X(set_deco_loop, h->set_decorations(m, find_op(m, VYRE_OP_loop), NULL, 0), "host->set_decorations: row ")            \
+  X(hints_row, h->hints(m, BEYOND, words), "host->hints: row is row 100000, ")                                         \
+  X(hints_null, h->hints(m, find_op(m, VYRE_OP_for), NULL), "host->hints: out_literals is NULL")                       \
+  X(hints_add, h->hints(m, ADD, words), "host->hints: row ")                                                           \
+  X(set_hints_row, h->set_hints(m, BEYOND, 1, NULL), "host->set_hints: row is row 100000, ")                           \
+  X(set_hints_null, h->set_hints(m, find_op(m, VYRE_OP_for), 32, NULL), "host->set_hints: literals is NULL")           \
+  X(set_hints_add, h->set_hints(m, ADD, 1, NULL), "host->set_hints: row ")                                             \
+  X(path_row, h->path_type(m, BEYOND), "host->path_type: path is row 100000, ")                                        \
+  X(type_none, h->type_info(m, 0, &info), "host->type_info: there is no type 0")                                       \
+  X(type_beyond, h->type_info(m, BEYOND, &info), "host->type_info: there is no type 100000")                           \
+  X(type_null, h->type_info(m, 4, NULL), "host->type_info: out, or its struct_size, is NULL")                          \
+  X(type_size, h->type_info(m, 4, &no_info), "host->type_info: out, or its struct_size, is NULL")                      \
+  X(member_type, h->member_info(m, BEYOND, 0, &member), "host->member_info: there is no type 100000")                  \
+  X(member_value, h->member_info(m, 4, 0, &member), "host->member_info: type 4 has no member 0")                       \
+  X(clone_row, h->clone(m, BEYOND, ADD, map, ROWS), "host->clone: row is row 100000, ")                                \
+  X(clone_program, h->clone(m, 1, ADD, map, ROWS), "host->clone: row is row 1, a program, ")                           \
+  X(clone_before, h->clone(m, ADD, 0, map, ROWS), "host->clone: before is row 0, ")                                    \
+  X(clone_null, h->clone(m, ADD, ADD, NULL, ROWS), "host->clone: map is NULL")                                         \
+  X(clone_body, h->clone(m, find_op(m, VYRE_OP_body), ADD, map, ROWS), "host->clone: row ")                            \
+  X(clone_buffer, h->clone(m, find_op(m, VYRE_OP_buffer), ADD, map, ROWS), "host->clone: row ")                        \
+  X(clone_var, h->clone(m, find_op(m, VYRE_OP_var), find_op(m, VYRE_OP_loop), map, ROWS), "host->clone: row ")         \
+  X(clone_inside, h->clone(m, find_op(m, VYRE_OP_for), ADD, map, ROWS), "host->clone: row ")                           \
+  X(clone_away, h->clone(m, find_op(m, VYRE_OP_xor), ADD, map, ROWS), "host->clone: row ")                             \
+  X(clone_small, h->clone(m, ADD, ADD, map, ADD), "host->clone: row ")                                                 \
+  X(clone_map, (map[v->a[ADD]] = BEYOND, h->clone(m, ADD, ADD, map, ROWS)), "host->clone: an element of map is row 100000, ")
 
 #define AS_ACT(name, call, message)                                                                                           \
   static void act_##name(vyre_pass_ctx *ctx, vyre_module *m)                                                                  \
@@ -242,7 +243,7 @@ act_twice(vyre_pass_ctx *ctx, vyre_module *m)
 
 TEST(the_first_fault_is_told)
 {
-  fails_with(act_twice, "host->kill: row is row 100000; ", false);
+  fails_with(act_twice, "host->kill: row is row 100000, but ", false);
 }
 
 /* ---- what is beside the columns ------------------------------------------------------------------------------------------ */

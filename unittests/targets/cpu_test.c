@@ -315,7 +315,7 @@ TEST(imported_memory_is_aligned)
   static _Alignas(16) unsigned char bytes[64];
   vyre_target *target = open_with(1);
   vyre_device_buffer buffer;
-  assert_fails(ops->import(target, bytes + 2, 32, &buffer), VYRE_CODE_INPUT, "cpu: a buffer over memory at", "not a multiple of 4");
+  assert_fails(ops->import(target, bytes + 2, 32, &buffer), VYRE_CODE_INPUT, "cpu: a buffer over memory at", "no multiple of 4");
   assert_ok(ops->import(target, bytes + 4, 32, &buffer));
   assert_ok(ops->close(target));
 }
