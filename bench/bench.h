@@ -39,7 +39,7 @@ void bench_sort(uint64_t *times, size_t count);
 uint64_t bench_median(uint64_t *times, size_t count);
 /* Prints the message and exits with its code, unless it is OK. */
 void bench_check(vyre_status status);
-/* Zeroed memory; exits if there is none. */
+/* Returns zeroed memory.  Exits if an allocation fails. */
 void *bench_take(size_t count, size_t size);
 /* Reads an argument "-name=TEXT" or "-name=N", of numbers from `least` to `most`; false: it is another one. */
 bool bench_text(const char *argument, const char *name, const char **out);

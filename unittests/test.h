@@ -65,4 +65,12 @@ test_random(uint64_t *state, uint32_t below)
   return (uint32_t)(*state >> 33) % below;
 }
 
+/* Returns 64 bits that look random, and changes the state. */
+static inline uint64_t
+test_random_bits(uint64_t *state)
+{
+  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return *state >> 32 | *state << 32;
+}
+
 #endif

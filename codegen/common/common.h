@@ -83,7 +83,7 @@ typedef struct code_writer {
 } code_writer;
 
 /* ---- writer.c ---- */
-/* Resizes memory as the module's allocator does; notes an error if there is none. */
+/* Resizes memory with the module's allocator.  Records an error if that fails. */
 void *code_resize(code_writer *w, void *memory, size_t old_size, size_t new_size);
 /* Notes an error at a row, unless there was one; returns false. */
 bool code_fail(code_writer *w, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
@@ -197,7 +197,7 @@ void code_copy_walk(const code_writer *w, code_copy *c);
 /* Returns false, and notes an error, for a copy of arrays of descriptors. */
 bool code_check_copy(code_writer *w, uint32_t row, const code_place *to, const code_place *from);
 
-/* What a buffer holds at the start: words of its initializer; missing ones are zero. */
+/* The initial words of a buffer, from its initializer.  Words that it does not give are zero. */
 typedef struct code_image {
   const uint32_t *words;
   uint32_t count, next;

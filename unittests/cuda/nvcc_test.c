@@ -35,21 +35,14 @@ static const expression expressions[] = {
 #include "nvcc_kernels.def"
 };
 
-static uint64_t
-next(uint64_t *random)
-{
-  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return *random >> 32 | *random << 32;
-}
-
 /* Numbers of many sizes; no NaN and no infinity, which are open in what is compared. */
 static void
 fill(const expression *e, void *in)
 {
   uint64_t random = 11;
   for (uint32_t i = 0; i < SOURCES; i++) {
-    const uint64_t bits = next(&random) >> next(&random) % 60;
-    const double value = (double)(int32_t)next(&random) / (double)(1u << next(&random) % 31);
+    const uint64_t bits = test_random_bits(&random) >> test_random_bits(&random) % 60;
+    const double value = (double)(int32_t)test_random_bits(&random) / (double)(1u << test_random_bits(&random) % 31);
     const float single = (float)value;
     if (e->type[0] != 'd' && e->type[0] != 'f')
       memcpy((char *)in + i * e->size, &bits, e->size);
@@ -126,7 +119,7 @@ TEST(threads_do_together_what_the_host_does_alone)
   uint32_t in[THREADS], out[THREADS], sums[BLOCKS] = {0}, folded[4] = {0};
   uint64_t random = 3, wide[BLOCKS];
   for (uint32_t i = 0; i < THREADS; i++) {
-    in[i] = (uint32_t)next(&random) >> next(&random) % 30;
+    in[i] = (uint32_t)test_random_bits(&random) >> test_random_bits(&random) % 30;
     sums[i / BLOCK] += in[i];
     folded[0] += in[i];
     folded[1] = in[i] > folded[1] ? in[i] : folded[1];

@@ -68,13 +68,6 @@ write_kernel(const row *t, char *to, size_t size)
   fclose(file);
 }
 
-static uint64_t
-next(uint64_t *random)
-{
-  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return *random >> 32 | *random << 32;
-}
-
 /* Returns corners of the first two sources in all pairs first, then each edge of what counts and lengths are for one source after
  * the other, and then random bits of a random length, and small numbers. */
 static uint64_t
@@ -82,7 +75,7 @@ draw(uint32_t point, uint32_t source, uint32_t bits, uint64_t *random)
 {
   const uint64_t top = UINT64_C(1) << (bits - 1), corners[] = {0, 1, top - 1, top, 2 * top - 1};
   static const uint64_t edges[] = {8, 16, 31, 32, 33, 63, 64, 65, 255, 256};
-  const uint64_t value = next(random);
+  const uint64_t value = test_random_bits(random);
   if (point < 25 && source < 2)
     return corners[source ? point / 5 : point % 5];
   if (point >= 25 && (point - 25) / 10 + 1 == source)
@@ -93,7 +86,7 @@ draw(uint32_t point, uint32_t source, uint32_t bits, uint64_t *random)
   case 1:
     return value / 4 % 80;
   default:
-    return next(random) >> value / 4 % 64;
+    return test_random_bits(random) >> value / 4 % 64;
   }
 }
 

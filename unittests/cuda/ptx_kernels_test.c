@@ -95,25 +95,18 @@ static const char *const plain_statements[] = {
     "@L@2 = @k;\n", "@L@2 = @k;\n", "@L@2 = @k;\n", "@L@2 = @k;\n", "here[7u & @u] = @u;\n", "u@2 = here[7u & @u];\n",
 };
 
-static uint32_t
-draw(generator *g, uint32_t below)
-{
-  g->random = g->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(g->random >> 33) % below;
-}
-
 static void put(generator *g, const char *text, kind k, uint32_t depth);
 
 static void
 put_one(generator *g, const char *const *texts, size_t count, kind k, uint32_t depth)
 {
-  put(g, texts[draw(g, (uint32_t)count)], k, depth);
+  put(g, texts[test_random(&g->random, (uint32_t)count)], k, depth);
 }
 
 static void
 put_expression(generator *g, kind k, uint32_t depth)
 {
-  if (depth == 0 || draw(g, 5) == 0)
+  if (depth == 0 || test_random(&g->random, 5) == 0)
     put_one(g, leaves, COUNT(leaves), k, 0);
   else if (k >= FLOAT)
     put_one(g, floats, COUNT(floats), k, depth - 1);
@@ -124,8 +117,8 @@ put_expression(generator *g, kind k, uint32_t depth)
 static void
 put_statement(generator *g, uint32_t depth)
 {
-  const kind k = (kind)draw(g, KINDS);
-  if (depth && draw(g, 2))
+  const kind k = (kind)test_random(&g->random, KINDS);
+  if (depth && test_random(&g->random, 2))
     put_one(g, statements, COUNT(statements), k, depth - 1);
   else
     put_one(g, plain_statements, COUNT(plain_statements), k, 2);
@@ -135,9 +128,9 @@ static void
 put_constant(generator *g, kind k)
 {
   if (k >= FLOAT)
-    fprintf(g->file, "(%s)%s", types[k], float_constants[draw(g, COUNT(float_constants))]);
+    fprintf(g->file, "(%s)%s", types[k], float_constants[test_random(&g->random, COUNT(float_constants))]);
   else
-    fprintf(g->file, "(%s)%su", types[k], constants[draw(g, COUNT(constants))]);
+    fprintf(g->file, "(%s)%su", types[k], constants[test_random(&g->random, COUNT(constants))]);
 }
 
 /* Writes the text for the kind; `depth` is that of expressions and statements in it. */
@@ -159,11 +152,11 @@ put(generator *g, const char *text, kind k, uint32_t depth)
     else if (mark == 's')
       put_expression(g, is_wide ? WIDE : UNSIGNED, depth);
     else if (mark == 'x')
-      put_expression(g, (kind)draw(g, FLOAT), depth);
+      put_expression(g, (kind)test_random(&g->random, FLOAT), depth);
     else if (mark == 'y')
-      put_expression(g, (kind)draw(g, KINDS), depth);
+      put_expression(g, (kind)test_random(&g->random, KINDS), depth);
     else if (mark == 'z')
-      put_expression(g, draw(g, 2) ? FLOAT : DOUBLE, depth);
+      put_expression(g, test_random(&g->random, 2) ? FLOAT : DOUBLE, depth);
     else if (mark == 'C')
       put_constant(g, k);
     else if (mark == 'S' || mark == '0')
@@ -177,7 +170,7 @@ put(generator *g, const char *text, kind k, uint32_t depth)
     else if (mark == 'F')
       fputs(k == FLOAT ? "f" : "", g->file);
     else
-      fprintf(g->file, "%u", mark == 'N' ? name : draw(g, mark == '2' ? 2 : 64));
+      fprintf(g->file, "%u", mark == 'N' ? name : test_random(&g->random, mark == '2' ? 2 : 64));
   }
 }
 
@@ -188,7 +181,7 @@ put_phase(generator *g, uint32_t number)
           ~number & 1);
   for (kind k = 0; k < KINDS; k++)
     put(g, "@T @L0 = (@T)(t * @#u + @#u), @L1 = (@T)in_@A[t & 63u];\n", k, 0);
-  for (uint32_t count = 4 + draw(g, 5); count > 0; count--)
+  for (uint32_t count = 4 + test_random(&g->random, 5); count > 0; count--)
     put_statement(g, 3);
   fprintf(g->file, "SHARED(to, t) = w0 ^ (unsigned long long)u1 ^ here[t & 7u];\n");
   for (uint32_t i = 0; i < 2 * KINDS; i++)
@@ -246,7 +239,7 @@ generate(FILE *file, uint64_t seed)
             "KERNEL k%u(word *out, const int *in_i, const word *in_w, const float *in_f, const double *in_d, const unsigned char "
             "*in_b) {\nBEGIN\n",
             k);
-    for (uint32_t phases = 1 + draw(&g, 3), p = 0; p < phases; p++)
+    for (uint32_t phases = 1 + test_random(&g.random, 3), p = 0; p < phases; p++)
       put_phase(&g, p);
     fprintf(file, "}\n");
   }
@@ -264,23 +257,16 @@ typedef struct inputs {
   unsigned char b[IN];
 } inputs;
 
-static uint64_t
-next(uint64_t *random)
-{
-  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return *random >> 32 ^ *random;
-}
-
 static void
 fill(inputs *in, uint64_t seed)
 {
   static const float edges[] = {0, -0.0f, 1, -1, 0x1p-149f, 0x1p127f, -0x1p-126f, 1e30f};
   for (uint32_t k = 0; k < IN; k++) {
-    in->i[k] = (int)next(&seed) >> next(&seed) % 32;
-    in->w[k] = next(&seed) >> next(&seed) % 64;
-    in->f[k] = k < 8 ? edges[k] : (float)((double)(int32_t)next(&seed) / 65536);
-    in->d[k] = k < 8 ? (double)edges[7 - k] : (double)(int64_t)next(&seed) / 1e9;
-    in->b[k] = (unsigned char)next(&seed);
+    in->i[k] = (int)test_random_bits(&seed) >> test_random_bits(&seed) % 32;
+    in->w[k] = test_random_bits(&seed) >> test_random_bits(&seed) % 64;
+    in->f[k] = k < 8 ? edges[k] : (float)((double)(int32_t)test_random_bits(&seed) / 65536);
+    in->d[k] = k < 8 ? (double)edges[7 - k] : (double)(int64_t)test_random_bits(&seed) / 1e9;
+    in->b[k] = (unsigned char)test_random_bits(&seed);
   }
 }
 

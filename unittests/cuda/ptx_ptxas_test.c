@@ -207,13 +207,6 @@ TEST(each_form_is_one_of_ptxas)
 
 static uint64_t random_state = 1;
 
-static uint32_t
-draw(uint32_t below)
-{
-  random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(random_state >> 33) % below;
-}
-
 static const char original[] =
     ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".global .align 4 .u32 table[4] = {1, 2, 3, 4};\n"
@@ -265,10 +258,11 @@ mutate(char *out)
 {
   const char *starts[1200];
   uint32_t lengths[1200];
-  const uint32_t count = words_of(original, starts, lengths, 1200), k = draw(count), other = draw(count);
+  const uint32_t count = words_of(original, starts, lengths, 1200), k = test_random(&random_state, count),
+                 other = test_random(&random_state, count);
   const char *end = starts[k] + lengths[k];
   const int before = (int)(starts[k] - original);
-  switch (draw(4)) {
+  switch (test_random(&random_state, 4)) {
   case 0: /* gone */
     sprintf(out, "%.*s%s", before, original, end);
     break;

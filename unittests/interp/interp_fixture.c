@@ -1,7 +1,7 @@
 /* Runs `.vir` texts: what the interpreter's tests share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../test.h"
+#include "../status.h"
 #include "../test_allocator.h"
 #include "interp_fixture.h"
 
@@ -13,14 +13,6 @@ show(void *user, const vyre_diagnostic *diagnostic)
 {
   (void)user;
   print_error("%u:%u: %s\n", diagnostic->line, diagnostic->column, diagnostic->message);
-}
-
-static void
-assert_ok(vyre_status status)
-{
-  if (status)
-    print_error("%s\n", vyre_status_text(status));
-  assert_null(status);
 }
 
 static vyre_row
