@@ -100,6 +100,7 @@ for tool, package in ((config.spirv_val, "spirv-tools"), (config.spirv_as, "spir
 # Kernels are the same in many tests: Mesa keeps what it compiled, where all tests have it, and nothing of it comes from elsewhere.
 config.environment["MESA_SHADER_CACHE_DIR"] = config.vyre_cache
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "HOME", "XDG_RUNTIME_DIR", "VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_LAYER_PATH",
-             "VYRE_NO_VALIDATION", "LP_NUM_THREADS", "MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "XDG_CACHE_HOME"):
+             "VYRE_NO_VALIDATION", "LP_NUM_THREADS", "MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "XDG_CACHE_HOME",
+             "VYRE_COVERAGE"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

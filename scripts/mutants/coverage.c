@@ -1,6 +1,6 @@
 /* Records the blocks that run.  It is linked into each program and shared object of the tree that coverage.py builds.  The record
- * is a file with a byte for each block, so that it survives any end of the process.  FOLDER has `blocks`, the places of the blocks
- * of each program, and `ran`.
+ * is a file with a byte for each block, so that it survives any end of the process.  FOLDER has `blocks`, the addresses of the
+ * blocks of each program.  The environment variable VYRE_COVERAGE names the folder of the records; without it, nothing is recorded.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
@@ -17,9 +17,9 @@
 
 extern const char __ehdr_start[] HIDDEN; /* of this program or shared object, by the linker */
 
-static unsigned char *ran; /* NULL: the file cannot be had */
+static unsigned char *ran; /* NULL if nothing is recorded */
 
-/* A file of this program's or shared object's in a folder: its path with '+' for '/'. */
+/* Opens the file of this program or shared object in `folder`: its name is the object's path with '+' for '/'. */
 static int
 open_own(const char *folder, int flags)
 {
@@ -30,7 +30,7 @@ open_own(const char *folder, int flags)
   for (char *c = own; *c; c++)
     if (*c == '/')
       *c = '+';
-  snprintf(path, sizeof(path), "%s/%s/%s", FOLDER, folder, own);
+  snprintf(path, sizeof(path), "%s/%s", folder, own);
   return open(path, flags | O_CLOEXEC, 0666);
 }
 
@@ -42,7 +42,8 @@ __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end)
   uint32_t count = 0;
   for (uint32_t *guard = start; guard < end; guard++)
     *guard = ++count;
-  const int file = open_own("ran", O_RDWR | O_CREAT);
+  const char *folder = getenv("VYRE_COVERAGE");
+  const int file = folder ? open_own(folder, O_RDWR | O_CREAT) : -1;
   if (file < 0)
     return;
   if (ftruncate(file, count) == 0) {
@@ -63,7 +64,7 @@ __sanitizer_cov_trace_pc_guard(uint32_t *guard)
 HIDDEN void
 __sanitizer_cov_pcs_init(const uintptr_t *start, const uintptr_t *end)
 {
-  const int file = open_own("blocks", O_WRONLY | O_CREAT | O_EXCL);
+  const int file = open_own(FOLDER "/blocks", O_WRONLY | O_CREAT | O_EXCL);
   if (file < 0)
     return;
   for (const uintptr_t *pc = start; pc < end; pc += 2) {

@@ -1,8 +1,9 @@
 # Finds the lines that each test runs: builds the tree with clang so that each block records that it ran (coverage.c), and runs each test
-# once.  build/mutants/coverage.json keeps the result.  A test is run again when it or the code changes.
+# once, some tests at a time.  build/mutants/coverage.json keeps the result.  A test is run again when it or the code changes.
 # SPDX-License-Identifier: Apache-2.0
 import hashlib
 import json
+import multiprocessing
 import os
 import re
 import resource
@@ -38,6 +39,13 @@ def lit_tests(names):
             yield "lit:" + name[len("lit-tests/"):]
 
 
+measured = None  # the Coverage whose tests the processes of a pool run: they have it from the fork, and keep what they read
+
+
+def run_measured(test):
+    return measured.of(test)
+
+
 class Coverage:
     def __init__(self, work, names, all_tests):
         self.names, self.file = names, work / ("coverage-all.json" if all_tests else "coverage.json")
@@ -49,7 +57,7 @@ class Coverage:
         self.where = {}  # by program: of each block its lines
 
     def configure(self):
-        for name in ("blocks", "ran", "tree"):
+        for name in ("blocks", "tree"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         code, log = self.tree.run(["clang", "-O1", "-fPIC", "-D_GNU_SOURCE", f'-DFOLDER="{self.folder}"', "-c", "scripts/mutants/coverage.c", "-o",
                                    self.folder / "coverage.o"], 600)
@@ -61,8 +69,8 @@ class Coverage:
         self.tree.configure(["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", f"-DCMAKE_C_FLAGS_DEBUG={flags}",
                              f"-DCMAKE_CXX_FLAGS_DEBUG={flags}"], str(self.folder / "coverage.o"))
 
-    def measure(self):
-        """Runs the tests that differ from what is known."""
+    def measure(self, jobs):
+        """Runs the tests that differ from what is known, `jobs` at a time."""
         product = product_digest(self.names)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.tree.path.mkdir(exist_ok=True)
@@ -83,11 +91,17 @@ class Coverage:
         code, log = self.tree.run(["ninja", "-C", "b"], 7200)
         if code != 0:
             raise Wrong(f"the tree with coverage does not build: {log[-2000:]}")
-        for test in left:
-            self.known[test] = dict(self.of(test), digest=wanted[test])
-            code = {file: f"{bits:x}" for file, bits in self.code.items()}
-            self.file.with_suffix(".new").write_text(json.dumps({"tests": self.known, "code": code}))
-            self.file.with_suffix(".new").rename(self.file)
+        global measured
+        measured = self
+        self.tree.commands()  # read once, before the fork
+        with multiprocessing.get_context("fork").Pool(jobs) as pool:
+            for test, entry, code in pool.imap_unordered(run_measured, left):
+                self.known[test] = dict(entry, digest=wanted[test])
+                for file, bits in code.items():
+                    self.code[file] = self.code.get(file, 0) | bits
+                written = {file: f"{bits:x}" for file, bits in self.code.items()}
+                self.file.with_suffix(".new").write_text(json.dumps({"tests": self.known, "code": written}))
+                self.file.with_suffix(".new").rename(self.file)
 
     def digest(self, product, test):
         """Of what a test is made of: its folder's sources, or its file and what it reads."""
@@ -103,9 +117,12 @@ class Coverage:
         return hashlib.sha256((product + digest_of(names)).encode()).hexdigest()
 
     def of(self, test):
-        ran = self.folder / "ran"
-        shutil.rmtree(ran)
+        """Runs a test.  Returns it, its entry without digest, and the lines that can run of the files that it ran."""
+        ran = self.folder / f"ran-{os.getpid()}"
+        shutil.rmtree(ran, ignore_errors=True)
         ran.mkdir()
+        self.tree.environment["VYRE_COVERAGE"] = str(ran)
+        self.code = {}
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         code, _ = self.tree.test(test, 3600)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -117,7 +134,8 @@ class Coverage:
                     for file, line in block:
                         lines[file] = lines.get(file, 0) | 1 << line
         print(f"coverage: {test}: {len(lines)} files, {seconds:.1f} s" + ("" if code == 0 else ", fails"), flush=True)
-        return {"seconds": seconds, "lines": {file: f"{bits:x}" for file, bits in lines.items()}}
+        shutil.rmtree(ran)
+        return test, {"seconds": seconds, "lines": {file: f"{bits:x}" for file, bits in lines.items()}}, self.code
 
     def blocks_of(self, ran):
         """Of a program that ran, of each block the lines, as its debug information says."""

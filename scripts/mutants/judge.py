@@ -316,7 +316,7 @@ def run(work, options):
     names = sources()
     draw_of(options)  # a wrong path is an error at once
     known = coverage.Coverage(work, names, options.all_tests)
-    known.measure()
+    known.measure(options.jobs)
     source = known.tree.path  # somebody may edit the tree meanwhile
     judge, trees = Judge(work, draw_of(options, source), known, options), []
     for k in range(options.jobs):
