@@ -188,6 +188,7 @@ check_replaced(const char *what, const char *path, const void *data, size_t size
   assert_int_equal(size_and_check[0], now.size - HEADER);
   assert_int_equal(size_and_check[1], XXH3_64bits(now.data + HEADER, now.size - HEADER));
   vyre_bytes_free(&now);
+  hang_progress();
 }
 
 TEST_WITH(damaged_files_are_replaced, make_folder, remove_folder)
