@@ -1,11 +1,10 @@
-/* The command line of vyre-passmgr: the table of its options, and checks of their combinations.
+/* The command line of vyre-passmgr: the table of its options.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tool_options.h"
 
 #include "base/files/paths.h"
 #include "cli/inputs/patterns.h"
-#include "base/files/same_file.h"
 #include "spirv_opt.h"
 
 #include <string.h>
@@ -394,154 +393,6 @@ count_threads(const option_number *number)
 }
 
 vyre_status
-options_no_target(const char *option, const char *name, const char *more)
-{
-  vyre_bytes names = {0};
-  vyre_status status = VYRE_OK;
-  for (const vyre_target_ops *const *at = vyre_targets; *at && !status; at++)
-    status = vyre_bytes_printf(&names, "%s%s", at == vyre_targets ? "" : ", ", (*at)->name);
-  if (!status)
-    status = VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%.100s'\nFix: -%s is one of %s%s", name, option, names.data, more);
-  vyre_bytes_free(&names);
-  return status;
-}
-
-typedef struct written_file {
-  const char *option, *path;
-} written_file;
-
-enum { WRITTEN_FILES = 7 };
-
-/* Lists the files that options name for writing, the output first.  The path of an absent option is NULL. */
-static void
-list_written(const tool_options *o, written_file out[WRITTEN_FILES])
-{
-  const written_file all[WRITTEN_FILES] = {
-      {"o", o->output},
-      {"html", o->html},
-      {"remarks", o->remarks},
-      {"time-trace", o->time_trace},
-      {"stats-file", o->stats_file},
-      {"MF", o->depfile},
-      {"reduce", o->reduce},
-  };
-  memcpy(out, all, sizeof all);
-}
-
-static vyre_status
-writes_input(const char *option, const char *path)
-{
-  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s would overwrite '%s', which is an input\nFix: name another file", option, path);
-}
-
-vyre_status
-options_check_report(const tool_options *o, const char *path, const char *of)
-{
-  written_file all[WRITTEN_FILES];
-  list_written(o, all);
-  for (size_t i = 1; i < WRITTEN_FILES; i++)
-    if (all[i].path && strcmp(all[i].path, "-") != 0 && same_written(all[i].path, path))
-      return VYRE_ERROR(VYRE_CODE_USAGE, "-%s would overwrite '%s', which is the output of '%s'\nFix: name another file",
-                        all[i].option, all[i].path, of);
-  return VYRE_OK;
-}
-
-/* Refuses two options that write the same file, and options other than -o that write an input.  -o may name its input, because the
- * input is read before the output is written. */
-static vyre_status
-check_written(const tool_options *o)
-{
-  written_file written[WRITTEN_FILES];
-  list_written(o, written);
-  for (size_t i = 0; i < WRITTEN_FILES; i++) {
-    const char *path = written[i].path;
-    if (!path || strcmp(path, "-") == 0)
-      continue;
-    for (size_t k = 0; k < i; k++)
-      if (written[k].path && same_file(path, written[k].path))
-        return VYRE_ERROR(VYRE_CODE_USAGE, "-%s and -%s both write '%s'\nFix: name two files", written[k].option, written[i].option,
-                          path);
-    for (uint32_t k = 0; i > 0 && k < o->inputs.count; k++)
-      if (same_file(path, o->inputs.names[k]))
-        return writes_input(written[i].option, path);
-    for (uint32_t k = 0; i > 0 && k < o->archives.count; k++)
-      if (same_file(path, archives_path_at(&o->archives, k)))
-        return writes_input(written[i].option, path);
-  }
-  return VYRE_OK;
-}
-
-/* Checks -o FILE.foz: the outputs of all inputs, which must come from one archive. */
-static vyre_status
-check_archive(const tool_options *o)
-{
-  const char *of = o->inputs.count ? archives_path(&o->archives, o->inputs.names[0]) : NULL;
-  if (!of && o->inputs.count == 1 && archives_is_name(o->inputs.names[0])) /* reading it reports the error */
-    return VYRE_OK;
-  for (uint32_t i = 0; i < o->inputs.count; i++)
-    if (!of || archives_path(&o->archives, o->inputs.names[i]) != of)
-      return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "the output '%s' is an archive, and input '%s' does not come from the same archive as the other inputs\n"
-                        "Fix: name one archive as the only input, or another output",
-                        o->output, o->inputs.names[i]);
-  if (of && same_file(of, o->output))
-    return writes_input("o", o->output);
-  if (o->emit && strcmp(o->emit, "spirv") != 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "an archive can only hold SPIR-V, not %s\nFix: write files with -outdir=DIR", o->emit);
-  return VYRE_OK;
-}
-
-static vyre_status
-check(const tool_options *o)
-{
-  if (o->stats_file && !o->stats)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file needs -stats\nFix: add -stats");
-  if (o->device_stats && !o->html)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats needs -html\n"
-                                       "Fix: add -html=FILE, or print the figures of a file with vyre-run -device-stats");
-  if (o->device_stats && !vyre_target_find(o->device_stats))
-    return options_no_target("device-stats", o->device_stats, "");
-  if (o->device_stats && !o->passes && !o->passes_file && o->others.size == 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats needs a pipeline\n"
-                                       "Fix: add -passes= or -O, or print the figures of a file with vyre-run -device-stats");
-  const uint32_t inputs = o->inputs.count + (o->run_reproducer ? 1 : 0);
-  if ((o->bisect || o->reduce) && (o->opt_bisect || inputs != 1))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s needs one input, and no -opt-bisect\nFix: name one input, and leave out -opt-bisect",
-                      o->reduce ? "reduce" : "bisect");
-  if (!!o->passes + !!o->passes_file + (o->others.size > 0) > 1)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%s and %s both give the pipeline\nFix: give one of them",
-                      o->passes ? "-passes" : "-passes-file", o->others.size ? "-O and the like" : "-passes-file");
-  if (o->depends && !o->depfile && !o->outdir && (!o->output || strcmp(o->output, "-") == 0))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-MD writes a file beside the output, but the output is standard output\nFix: add -MF=FILE");
-  if ((o->depfile || o->dep_target) && o->outdir)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-%s names one file, but -outdir has many outputs\nFix: use -MD alone, which writes OUTPUT.d for each",
-                      o->depfile ? "MF" : "MT");
-  if (o->output && o->outdir)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir are both given\nFix: give one of them");
-  if (o->output && archives_is_name(o->output))
-    VYRE_TRY(check_archive(o));
-  else if (o->inputs.count > 1 && !o->outdir && !o->list_inputs)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, but one output\nFix: write the outputs into a folder with -outdir=DIR",
-                      o->inputs.count);
-  return check_written(o);
-}
-
-/* Refuses -batch together with -isolate or an option that implies it. */
-static vyre_status
-check_isolation(const tool_options *o)
-{
-  if (o->isolate && o->batch.text)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s processes inputs apart, but -batch combines them\nFix: give one of them",
-                      o->reduce              ? "reduce"
-                      : o->bisect            ? "bisect"
-                      : o->reproducer        ? "reproducer"
-                      : o->pass_timeout.text ? "pass-timeout"
-                                             : "isolate");
-  return VYRE_OK;
-}
-
-vyre_status
 options_parse(int argc, char **argv, tool_options *out)
 {
   *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
@@ -563,11 +414,11 @@ options_parse(int argc, char **argv, tool_options *out)
   if (out->opt_bisect && !out->list_runs)
     VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
   out->depends |= out->depfile || out->dep_target;
-  VYRE_TRY(check(out));
+  out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect || out->reduce;
+  VYRE_TRY(options_check(out));
   if (out->others.size)
     out->passes = out->others.data;
-  out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect || out->reduce;
-  return check_isolation(out);
+  return VYRE_OK;
 }
 
 vyre_status

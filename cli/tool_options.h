@@ -48,6 +48,8 @@ VYRE_MUST_USE vyre_status options_print_shaping(const tool_options *options, vyr
 /* Returns whether an untrusted file may contain the argument. */
 bool options_is_safe(const char *argument);
 void options_free(tool_options *options);
+/* Returns USAGE if options do not fit together, or if one overwrites an input. */
+VYRE_MUST_USE vyre_status options_check(const tool_options *options);
 /* Returns USAGE if an option writes a report to `path`, the output of the input `of`. */
 VYRE_MUST_USE vyre_status options_check_report(const tool_options *options, const char *path, const char *of);
 /* Returns the error that -`option` names an unknown target.  `more` is appended to the list of targets. */
