@@ -3,6 +3,7 @@
  * values, which the offsets of types know nothing of.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/round.h"
 #include "common.h"
 
 #include <string.h>
@@ -49,18 +50,12 @@ own_align(const code_writer *w, vyre_type_id type)
   return type >= 256 ? w->types[type - 256].align : vyre_kind_bytes(VYRE_TYPE_KIND((vyre_type)type));
 }
 
-static uint64_t
-aligned(uint64_t offset, uint32_t align)
-{
-  return align ? (offset + align - 1) / align * align : offset;
-}
-
 uint64_t
 code_own_offset(const code_writer *w, const vyre_type_info *info, uint32_t member)
 {
   uint64_t offset = 0;
   for (uint32_t i = 0; i <= member; i++) {
-    offset = aligned(offset, own_align(w, info->members[i].type));
+    offset = round_up(offset, own_align(w, info->members[i].type));
     offset += i < member ? code_own_size(w, info->members[i].type) : 0;
   }
   return offset;
@@ -79,10 +74,10 @@ measure_struct(const code_writer *w, const vyre_type_info *info, code_type *to)
   for (uint32_t k = 0; k < info->count; k++) {
     const uint32_t align = own_align(w, info->members[k].type);
     to->align = align > to->align ? align : to->align;
-    to->size = aligned(to->size, align) + code_own_size(w, info->members[k].type);
+    to->size = round_up(to->size, align) + code_own_size(w, info->members[k].type);
     to->size = to->size < LARGEST ? to->size : LARGEST;
   }
-  to->size = aligned(to->size, to->align);
+  to->size = round_up(to->size, to->align);
 }
 
 static size_t

@@ -4,12 +4,16 @@
  * between, a module has its reserved room, many times its rows. A process may have little address space in all, so room that is not
  * needed yet is reserved only if as much again could be reserved.
  *
+ * A module's `room` is the number of rows that fit. Its space is one reservation of addresses for all columns. Each column has a
+ * stretch of the space: `stretch` bytes, of which only the first are accessible.
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
 
 #include <pthread.h>
 #include <string.h>
 
+/* Returns the bytes of the stretch of a column with `rows` rows. */
 static size_t
 stretch_of(uint32_t rows)
 {

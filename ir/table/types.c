@@ -5,6 +5,7 @@
  * expected.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/round.h"
 #include "table.h"
 #include "vyre/opaque.h"
 
@@ -19,12 +20,6 @@ static uint32_t
 saturate(uint64_t bytes)
 {
   return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-}
-
-static uint64_t
-round_up(uint64_t bytes, uint32_t align)
-{
-  return align > 1 ? (bytes + align - 1) / align * align : bytes;
 }
 
 static uint32_t

@@ -1,14 +1,8 @@
 /* The default layout, which is std430. Parser and printer share it, so that a printed module has the same layout when parsed again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/round.h"
 #include "parser.h"
-
-static uint32_t
-round_up(uint64_t bytes, uint32_t align)
-{
-  uint64_t rounded = align > 1 ? (bytes + align - 1) / align * align : bytes;
-  return rounded < UINT32_MAX ? (uint32_t)rounded : UINT32_MAX;
-}
 
 uint32_t
 text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major)
@@ -21,5 +15,6 @@ text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major)
 uint32_t
 text_default_offset(const vyre_module *module, vyre_type_id type, uint64_t end)
 {
-  return round_up(end, vyre_type_get(module, type).align);
+  const uint64_t offset = round_up(end, vyre_type_get(module, type).align);
+  return offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
 }

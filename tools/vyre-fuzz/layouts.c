@@ -5,16 +5,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
 
+#include "base/round.h"
 #include "internal.h"
 
 #define MOST_MEMBERS 5u
 #define MOST_BYTES   192u /* before the last member; of an element RANDOM_WORDS words */
-
-static uint32_t
-round_up(uint32_t bytes, uint32_t align)
-{
-  return (bytes + align - 1) / align * align;
-}
 
 static vyre_type
 stored_type(generator *g)
@@ -59,7 +54,7 @@ random_struct(generator *g, uint32_t most)
   for (uint32_t end = 0; count < wanted; count++) {
     const vyre_type_id type = random_member(g, most);
     const vyre_type_info info = vyre_type_get(g->m, type);
-    const uint32_t offset = round_up(end, info.align) + (below(g, 3) ? 0 : info.align);
+    const uint32_t offset = (uint32_t)round_up(end, info.align) + (below(g, 3) ? 0 : info.align);
     if (count && offset + info.size > MOST_BYTES)
       break;
     members[count] = (vyre_member){vyre_string_intern(g->m, names[count], 1), type, offset, 0};
@@ -104,7 +99,7 @@ access_layouts(generator *g)
 {
   const vyre_type_id type = random_struct(g, MOST_MEMBERS);
   const vyre_type_info info = vyre_type_get(g->m, type);
-  const uint32_t stride = round_up(info.size, info.align) + (below(g, 3) ? 0 : info.align), count = 4 + below(g, 6);
+  const uint32_t stride = (uint32_t)round_up(info.size, info.align) + (below(g, 3) ? 0 : info.align), count = 4 + below(g, 6);
   const vyre_row buffer =
       vyre_build_buffer(&g->b, vyre_type_runtime_array(g->m, type, stride), VYRE_SPACE_STORAGE, 0, 0, RANDOM_LAYOUT_BINDING);
   const vyre_row own = vyre_build_imm(&g->b, VYRE_OP_ushr, g->base, 6), element = path(g, buffer, own);

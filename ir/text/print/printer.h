@@ -31,7 +31,6 @@ typedef struct text_printer {
   uint8_t *bits;     /* by row */
   uint32_t next_number;
   uint32_t indent;
-  uint32_t next_note;
   uint32_t workgroup; /* a workgroup row whose operands are not yet printed, or 0 */
 
   uint32_t type_count;

@@ -5,17 +5,12 @@
  * driver keeps 1 KiB of it for each block.  These are the rules of CUDA's occupancy calculator (cuda_occupancy.h of its toolkit).
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/round.h"
 #include "targets/cuda/sim/driver/driver.h"
 
 enum { WARP = 32, PARTS = 4, REGISTER_UNIT = 256, MOST_REGISTERS = 255, MOST_THREADS = 1024 };
 
 __attribute__((visibility("default"))) vyre_cuda_sim_blocks_function vyre_cuda_sim_blocks;
-
-static uint64_t
-round_up(uint64_t value, uint64_t unit)
-{
-  return (value + unit - 1) / unit * unit;
-}
 
 static uint32_t
 least(uint64_t a, uint64_t b)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"
+#include "base/round.h"
 #include "targets/cuda/sim/ptx/eval.h"
 #include "targets/cuda/sim/ptx/parse.h"
 
@@ -223,8 +224,7 @@ add_shared(ptx_parser *p, ptx_variable *v)
 static void
 place_in_lane(ptx_function *f, ptx_variable *v)
 {
-  const uint32_t align = (uint32_t)v->align;
-  v->offset = (f->lane_bytes + align - 1) & ~(align - 1);
+  v->offset = (uint32_t)round_up(f->lane_bytes, v->align);
   f->lane_bytes = v->offset + (uint32_t)v->size;
 }
 

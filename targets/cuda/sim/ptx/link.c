@@ -1,18 +1,13 @@
 /* What kernels reach, and where it is: registers, lanes' memory, shared variables.  And the module's table of contents.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/round.h"
 #include "targets/cuda/sim/ptx/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { FRAME_ALIGN = 128, BLOCK_REGISTERS = 64 << 10 };
-
-static uint32_t
-aligned(uint64_t value, uint64_t align)
-{
-  return (uint32_t)((value + align - 1) & ~(align - 1));
-}
 
 static bool
 passes_agree(const ptx_passed *a, const ptx_passed *b, uint32_t count)
@@ -49,7 +44,7 @@ reach(ptx_parser *p, ptx_kernel *k, ptx_function *f, uint32_t depth)
   if (!frame->is_reached) {
     frame->is_reached = true;
     frame->register_base = k->register_slots;
-    frame->lane_base = aligned(k->lane_bytes, FRAME_ALIGN);
+    frame->lane_base = (uint32_t)round_up(k->lane_bytes, FRAME_ALIGN);
     k->register_slots += f->register_count;
     k->lane_bytes = frame->lane_base + f->lane_bytes;
   }
@@ -78,10 +73,10 @@ place_shared(const ptx_module *m, ptx_kernel *k)
       dynamic_align = v->align > dynamic_align ? v->align : dynamic_align;
       continue;
     }
-    k->shared_offset[i] = aligned(end, v->align);
+    k->shared_offset[i] = (uint32_t)round_up(end, v->align);
     end = k->shared_offset[i] + v->size;
   }
-  k->info.shared_bytes = aligned(end, dynamic_align);
+  k->info.shared_bytes = (uint32_t)round_up(end, dynamic_align);
   for (uint32_t i = 0; i < m->shared_count; i++)
     if (used[i] && m->shared[i]->is_extern)
       k->shared_offset[i] = k->info.shared_bytes;
@@ -100,7 +95,7 @@ link_kernel(ptx_parser *p, ptx_function *f, ptx_kernel *k)
   if (!reach(p, k, f, 1))
     return false;
   place_shared(m, k);
-  k->lane_stride = aligned(k->lane_bytes, FRAME_ALIGN);
+  k->lane_stride = (uint32_t)round_up(k->lane_bytes, FRAME_ALIGN);
   uint32_t words = 0;
   for (uint32_t i = 0; i < f->register_count; i++)
     words += ptx_bits((ptx_word)f->register_types[i]) > 32 ? 2 : 1;
