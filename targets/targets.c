@@ -4,7 +4,7 @@
 #include "vyre/target.h"
 
 #define TARGET(name) &vyre_target_##name,
-const vyre_target_ops *const vyre_targets[] = {VYRE_TARGET_LIST NULL}; /* of CMakeLists.txt */
+const vyre_target_ops *const vyre_targets[] = {VYRE_TARGET_LIST NULL}; /* from CMakeLists.txt */
 
 const vyre_target_ops *
 vyre_target_find(const char *name)

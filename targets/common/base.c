@@ -1,4 +1,4 @@
-/* What a target has from its opening to its end, recovery from a loss, and counters.
+/* The state of a target from `open` to `close`, recovery from a loss, and counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -18,8 +18,8 @@ static vyre_status
 wrong_sum(const target_base *base, const char *action, uint64_t bytes, uint64_t sum, const char *what)
 {
   return VYRE_ERROR(VYRE_CODE_INTERNAL,
-                    "%s: %" PRIu64 " cannot be %s the %" PRIu64 " that are counted as %s\nFix: report this as a bug of vyre",
-                    base->hooks->name, bytes, action, sum, what);
+                    "%s: %" PRIu64 " cannot be %s the count of %s, which is %" PRIu64 "\nFix: report this as a bug of vyre",
+                    base->hooks->name, bytes, action, what, sum);
 }
 
 vyre_status
@@ -35,12 +35,12 @@ vyre_status
 target_subtract(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what)
 {
   if (bytes > *sum)
-    return wrong_sum(base, "taken from", bytes, *sum, what);
+    return wrong_sum(base, "subtracted from", bytes, *sum, what);
   *sum -= bytes;
   return VYRE_OK;
 }
 
-/* ---- from opening to end ------------------------------------------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------------------------------------------------------ */
 
 void
 target_base_init(target_base *base, const target_hooks *hooks, const vyre_allocator *allocator)
@@ -52,7 +52,7 @@ target_base_init(target_base *base, const target_hooks *hooks, const vyre_alloca
   };
 }
 
-/* Everything that was made on the device is destroyed, and every handle is stale. */
+/* Destroys everything on the device and makes every handle stale. */
 static vyre_status
 clear(vyre_target *target)
 {
@@ -120,12 +120,12 @@ target_recover(vyre_target *target)
   VYRE_FOREIGN_CALL;
   target_base *base = target_base_of(target);
   if (!base->lost)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the device '%s' was not lost\nFix: recover it only when it was", base->hooks->name,
-                      base->info.name);
-  if (!base->hooks->reopen)
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "%s: the device '%s' was lost, and this target cannot make it anew\nFix: close the target",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the device '%s' was not lost\nFix: recover a device only after a loss",
                       base->hooks->name, base->info.name);
-  vyre_status_free(clear(target)); /* of a device that is gone */
+  if (!base->hooks->reopen)
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "%s: the device '%s' was lost, and this target cannot open it again\nFix: close the target",
+                      base->hooks->name, base->info.name);
+  vyre_status_free(clear(target)); /* the device is lost, so every error is expected */
   VYRE_TRY(base->hooks->reopen(target));
   base->lost = false;
   base->counters.recoveries++;

@@ -1,4 +1,4 @@
-/* Buffers: allocated one by one or many at once, from the pool where it has one, and freed into it.
+/* Allocates and frees buffers, one or many at once. Freed buffers go into the pool, and allocations use it first.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -15,8 +15,8 @@ vyre_status
 target_no_such_buffer(const vyre_target *target, uint64_t id)
 {
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: %" PRIu64 " is no buffer of this target, or it was freed\n"
-                    "Fix: use what allocate gave, until it is freed",
+                    "%s: %" PRIu64 " is not a buffer of this target, or it was freed\n"
+                    "Fix: use a buffer that was allocated and not freed",
                     target_base_of_const(target)->hooks->name, id);
 }
 
@@ -38,13 +38,13 @@ check_size(const target_base *base, uint64_t size)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a buffer of 0 bytes\nFix: give it a size of at least 1 byte", base->hooks->name);
   if (size > base->info.max_buffer)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: a buffer of %" PRIu64 " bytes, the device '%s' allocates at most %" PRIu64 " at once\n"
+                      "%s: a buffer of %" PRIu64 " bytes, but the device '%s' allocates at most %" PRIu64 " at once\n"
                       "Fix: use smaller buffers, or another device",
                       base->hooks->name, size, base->info.name, base->info.max_buffer);
   return VYRE_OK;
 }
 
-/* Where the device refuses, what the pool and unused kept sets have is given back, and it is asked once more. */
+/* Allocates memory. If the device fails, frees the pool and kept sets without holders, and tries again. */
 static vyre_status
 create_memory(vyre_target *target, uint64_t size, void **out)
 {
@@ -77,7 +77,7 @@ create_buffer(vyre_target *target, uint64_t size, void *imported, target_buffer 
   return status;
 }
 
-/* Gives the buffer a number; it is the pool's again where that fails. */
+/* Makes a handle of the buffer. If that fails, the pool gets the buffer back. */
 static vyre_status
 publish(vyre_target *target, target_buffer *buffer, vyre_device_buffer *out)
 {
@@ -139,16 +139,17 @@ target_import(vyre_target *target, void *data, uint64_t size, vyre_device_buffer
   VYRE_TRY(target_ready(target));
   if (!base->hooks->import)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the device '%s' has no buffers over memory that it did not allocate\n"
-                      "Fix: allocate a buffer, and upload",
+                      "%s: the device '%s' cannot use memory of the caller as a buffer\n"
+                      "Fix: allocate a buffer and upload the data",
                       base->hooks->name, base->info.name);
   VYRE_TRY(check_size(base, size));
   if (!data)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a buffer over no memory\nFix: give the address of its first byte", base->hooks->name);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a buffer over memory at NULL\nFix: pass the address of its first byte",
+                      base->hooks->name);
   if (base->info.storage_align && (uintptr_t)data % base->info.storage_align)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: a buffer over memory at %p, which is no multiple of %u, as kernels may take it to be\n"
-                      "Fix: align it to %u bytes",
+                      "%s: a buffer over memory at %p, which is not aligned to %u bytes\n"
+                      "Fix: align the memory to %u bytes",
                       base->hooks->name, data, base->info.storage_align, base->info.storage_align);
   target_buffer *buffer;
   VYRE_TRY(create_buffer(target, size, data, &buffer));
@@ -177,11 +178,11 @@ target_free(vyre_target *target, vyre_device_buffer handle)
   if (!buffer)
     return target_no_such_buffer(target, handle.id);
   if (buffer->kept)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: buffer %" PRIu64 " is one of a kept set\nFix: drop the set", base->hooks->name,
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: buffer %" PRIu64 " belongs to a kept set\nFix: drop the set instead", base->hooks->name,
                       handle.id);
   if (buffer->in_flight)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: buffer %" PRIu64 " is named by what was begun and not waited for\nFix: wait for that first",
+                      "%s: buffer %" PRIu64 " is used by a submission in flight\nFix: wait for the submission first",
                       base->hooks->name, handle.id);
   return target_buffer_release(target, handle);
 }

@@ -1,7 +1,7 @@
-/* The call of a driver that is under way, for who has to say why the process ended.
+/* The running call of a driver, for reports about a process that ended.
  *
- * A driver crashes in the thread that calls it, or in one of its own; so the last call that any thread began is known beside this
- * thread's.  Everything here may be asked in a signal handler.
+ * A driver crashes in the thread that calls it or in a thread of its own. So the last call that any thread began is recorded
+ * beside the call of each thread. The functions for reading are async-signal-safe.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -9,10 +9,10 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Of this thread.  A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
+/* The call of this thread. A signal handler reads it, so its storage must not be allocated at the first access. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) vyre_driver_call own;
 static _Atomic(const vyre_driver_call *) last; /* of any thread */
-static vyre_driver_call *copy;                 /* NULL: none is wanted */
+static vyre_driver_call *copy;                 /* or NULL */
 
 void
 vyre_driver_calls_copy(vyre_driver_call *where)
@@ -36,7 +36,7 @@ copy_text(char *to, size_t size, const char *from)
   to[length] = '\0';
 }
 
-/* `doing` says last that the texts are there. */
+/* Writes the texts before `doing`, so that a signal handler never reads half of them. */
 void
 target_call_begin(const char *target, const char *driver, vyre_driver_doing doing, const char *what)
 {
@@ -56,14 +56,14 @@ target_call_end(void)
 {
   const vyre_driver_call *mine = &own;
   own.doing = VYRE_DRIVER_IDLE;
-  atomic_compare_exchange_strong(&last, &mine, NULL); /* its memory is this thread's */
+  atomic_compare_exchange_strong(&last, &mine, NULL); /* `own` ends with this thread */
   if (copy)
     copy->doing = VYRE_DRIVER_IDLE;
 }
 
-/* Appends what there is room for. */
+/* Appends as much of the text as there is room for. */
 static void
-say(char **at, const char *end, const char *text)
+append(char **at, const char *end, const char *text)
 {
   while (*text && *at < end)
     *(*at)++ = *text++;
@@ -80,18 +80,18 @@ vyre_driver_call_tell(const vyre_driver_call *call, const char *how, char *out, 
   char *at = out;
   const char *end = out + size - 1;
   const bool has_kernel = call->doing >= VYRE_DRIVER_COMPILES && call->what[0];
-  say(&at, end, "the ");
-  say(&at, end, call->target);
-  say(&at, end, " driver ");
+  append(&at, end, "the ");
+  append(&at, end, call->target);
+  append(&at, end, " driver ");
   if (call->driver[0]) {
-    say(&at, end, "'");
-    say(&at, end, call->driver);
-    say(&at, end, "' ");
+    append(&at, end, "'");
+    append(&at, end, call->driver);
+    append(&at, end, "' ");
   }
-  say(&at, end, how);
-  say(&at, end, call->doing >= VYRE_DRIVER_COMPILES && !has_kernel ? " while it worked" : doings[call->doing]);
+  append(&at, end, how);
+  append(&at, end, call->doing >= VYRE_DRIVER_COMPILES && !has_kernel ? " while it worked" : doings[call->doing]);
   if (has_kernel) {
-    say(&at, end, call->what);
-    say(&at, end, "'");
+    append(&at, end, call->what);
+    append(&at, end, "'");
   }
 }

@@ -1,4 +1,4 @@
-/* Whether a sequence is what the contract allows: looked at whole, before any of it runs.
+/* Checks a whole sequence against the interface and the device's limits before any of it runs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -13,12 +13,12 @@ target_range_get(const vyre_target *target, const vyre_range *range, const char 
   *out_size = 0;
   target_buffer *buffer = target_buffer_get(target, range->buffer);
   if (!buffer)
-    return vyre_status_note(target_no_such_buffer(target, range->buffer.id), "while looking at %s %u", what, index);
+    return vyre_status_note(target_no_such_buffer(target, range->buffer.id), "while checking %s %u", what, index);
   uint64_t size = range->size || range->offset > buffer->size ? range->size : buffer->size - range->offset;
   if (size == 0 || range->offset > buffer->size || size > buffer->size - range->offset)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: %s %u wants %" PRIu64 " bytes from offset %" PRIu64 " of a buffer of %" PRIu64 "\n"
-                      "Fix: keep the range inside its buffer, and not empty",
+                      "%s: %s %u has %" PRIu64 " bytes at offset %" PRIu64 " of a buffer of %" PRIu64 " bytes\n"
+                      "Fix: use a range inside its buffer that is not empty",
                       target_base_of_const(target)->hooks->name, what, index, size, range->offset, buffer->size);
   *out = buffer;
   *out_size = size;
@@ -30,7 +30,7 @@ check_written(const vyre_target *target, const target_buffer *buffer, const char
 {
   if (!buffer->kept)
     return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s %u writes to kept data\nFix: keep other data instead, or use a buffer of your own",
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s %u writes to kept data\nFix: write to a buffer that is not kept",
                     target_base_of_const(target)->hooks->name, what, index);
 }
 
@@ -42,13 +42,13 @@ check_fill(const vyre_target *target, const vyre_fill *fill, uint32_t index)
   VYRE_TRY(target_range_get(target, &fill->range, "fill", index, &buffer, &size));
   if (fill->range.offset % 4 || (size % 4 && fill->range.offset + size != buffer->size))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: fill %u has offset %" PRIu64 " and size %" PRIu64 "\n"
-                      "Fix: fill whole words: multiples of 4, or up to the buffer's end",
+                      "%s: fill %u has offset %" PRIu64 " and size %" PRIu64 ", which are not whole words\n"
+                      "Fix: use multiples of 4, or fill up to the buffer's end",
                       target_base_of_const(target)->hooks->name, index, fill->range.offset, size);
   return check_written(target, buffer, "fill", index);
 }
 
-/* Words of a buffer that the target itself reads. */
+/* Checks a range of words that the target itself reads. */
 static vyre_status
 check_words(const vyre_target *target, const vyre_range *range, uint32_t words, const char *what, uint32_t index)
 {
@@ -58,7 +58,7 @@ check_words(const vyre_target *target, const vyre_range *range, uint32_t words, 
   if (size >= 4 * (uint64_t)words && range->offset % 4 == 0)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: %s %u is %" PRIu64 " bytes from offset %" PRIu64 "\nFix: give %u words, from a multiple of 4 on",
+                    "%s: %s %u has %" PRIu64 " bytes at offset %" PRIu64 "\nFix: use %u words at an offset that is a multiple of 4",
                     target_base_of_const(target)->hooks->name, what, index, size, range->offset, words);
 }
 
@@ -84,13 +84,13 @@ check_binding(const vyre_target *target, const target_kernel *kernel, uint32_t s
   uint32_t align = is_uniform ? info->uniform_align : info->storage_align;
   if (size > limit)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: set %u binding %u is given %" PRIu64 " bytes, the device '%s' binds at most %" PRIu64 " as a %s buffer\n"
-                      "Fix: use a smaller buffer, or another device",
+                      "%s: set %u binding %u has %" PRIu64 " bytes, but the device '%s' binds at most %" PRIu64 " as a %s buffer\n"
+                      "Fix: use a smaller range, or another device",
                       base->hooks->name, slot->set, slot->binding, size, info->name, limit, is_uniform ? "uniform" : "storage");
   if (align && range->offset % align)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: set %u binding %u starts at byte %" PRIu64 " of its buffer, the device '%s' wants a multiple of %u\n"
-                      "Fix: align the range, or give the kernel a buffer of its own",
+                      "%s: set %u binding %u starts at byte %" PRIu64 " of its buffer, but the device '%s' needs a multiple of %u\n"
+                      "Fix: align the range, or use a separate buffer",
                       base->hooks->name, slot->set, slot->binding, range->offset, info->name, align);
   return VYRE_OK;
 }
@@ -102,8 +102,8 @@ check_bindings(const vyre_target *target, const target_kernel *kernel, const vyr
   if (step->buffer_count != kernel->range_count || step->push_size != kernel->push_size || (step->buffer_count && !step->buffers) ||
       (step->push_size && !step->push))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: kernel '%s' takes %u buffers and %u bytes of push constants, and is given %u and %u\n"
-                      "Fix: give one buffer for each descriptor but samplers, and all push constants",
+                      "%s: kernel '%s' has %u buffers and %u bytes of push constants, but its step has %u and %u\n"
+                      "Fix: pass one buffer for each descriptor except samplers, and all push constants",
                       base->hooks->name, kernel->label, kernel->range_count, kernel->push_size,
                       step->buffers ? step->buffer_count : 0, step->push ? step->push_size : 0);
   uint32_t descriptor = 0, range = 0;
@@ -126,17 +126,17 @@ check_part(const target_base *base, const target_kernel *kernel, const vyre_step
   if (step->first == 0 && step->count == 0)
     return VYRE_OK;
   if (!(base->info.capabilities & VYRE_TARGET_PARTS))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' is to run a part of its groups, which the device '%s' cannot\nFix: run all",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s': the device '%s' cannot run a part of the workgroups\nFix: run all of them",
                       base->hooks->name, kernel->label, base->info.name);
   uint64_t groups = (uint64_t)step->groups[0] * step->groups[1];
   groups = step->groups[2] && groups > UINT64_MAX / step->groups[2] ? UINT64_MAX : groups * step->groups[2];
   if (step->count && step->first <= groups && step->count <= groups - step->first && step->indirect.buffer.id == 0)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: kernel '%s' is to run %" PRIu64 " workgroups from %" PRIu64 " on of %" PRIu64 "%s\n"
-                    "Fix: give a part of the groups, and no buffer that says how many there are",
+                    "%s: kernel '%s' has a part of %" PRIu64 " workgroups from number %" PRIu64 " of %" PRIu64 "%s\n"
+                    "Fix: use a part of the grid that is not empty, and no indirect groups",
                     base->hooks->name, kernel->label, step->count, step->first, groups,
-                    step->indirect.buffer.id ? ", or fewer" : "");
+                    step->indirect.buffer.id ? ", with indirect groups" : "");
 }
 
 static vyre_status
@@ -150,7 +150,7 @@ check_step(const vyre_target *target, const vyre_step *step)
   for (uint32_t i = 0; i < 3; i++) {
     if (step->groups[i] > base->info.max_groups[i])
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: kernel '%s' is given %u workgroups in %c, the device '%s' allows %u\n"
+                        "%s: kernel '%s' has %u workgroups in %c, but the device '%s' allows at most %u\n"
                         "Fix: use fewer workgroups",
                         base->hooks->name, kernel->label, step->groups[i], "xyz"[i], base -> info.name, base->info.max_groups[i]);
   }
@@ -159,10 +159,10 @@ check_step(const vyre_target *target, const vyre_step *step)
     return VYRE_OK;
   if (!(base->info.capabilities & VYRE_TARGET_INDIRECT))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: kernel '%s' takes its workgroups from a buffer, which the device '%s' cannot\n"
-                      "Fix: read the buffer, and give the groups",
+                      "%s: kernel '%s' has indirect groups, which the device '%s' does not support\n"
+                      "Fix: read the buffer on the host, and pass the number of groups",
                       base->hooks->name, kernel->label, base->info.name);
-  return check_words(target, &step->indirect, 3, "the buffer of groups", 0);
+  return check_words(target, &step->indirect, 3, "the buffer of indirect groups", 0);
 }
 
 /* ---- sequences ----------------------------------------------------------------------------------------------------------- */
@@ -177,8 +177,8 @@ check_repeats(const vyre_target *target, const vyre_sequence *sequence)
     if (repeat->first < next || repeat->count == 0 || repeat->first > sequence->step_count ||
         repeat->count > sequence->step_count - repeat->first || repeat->times == 0)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: repeat %u is %u steps from %u on of %u, %u times\n"
-                        "Fix: give steps that are there and that no earlier repeat has, and at least one iteration",
+                        "%s: repeat %u has %u steps from step %u of %u steps, %u times\n"
+                        "Fix: use existing steps after those of earlier repeats, and at least one iteration",
                         name, i, repeat->count, repeat->first, sequence->step_count, repeat->times);
     next = repeat->first + repeat->count;
     if (repeat->until.buffer.id)
@@ -191,7 +191,7 @@ static vyre_status
 no_array(const vyre_target *target, const char *what)
 {
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: a sequence has %s, and no memory for them\nFix: give as many as its count says, or 0 of them",
+                    "%s: a sequence has %s, but their pointer is NULL\nFix: pass as many as the count, or set the count to 0",
                     target_base_of_const(target)->hooks->name, what);
 }
 
@@ -227,8 +227,8 @@ target_check_sequence(const vyre_target *target, const vyre_sequence *sequence)
   VYRE_TRY(check_arrays(target, sequence));
   if (sequence->step_count && target_base_of_const(target)->only_looks)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: a sequence has steps, and the target was opened to look at kernels alone\n"
-                      "Fix: run them on one that was opened without the option for statistics",
+                      "%s: a sequence has steps, but the target was opened for statistics only\n"
+                      "Fix: run the steps on a target that was opened without the option for statistics",
                       target_base_of_const(target)->hooks->name);
   for (uint32_t i = 0; i < sequence->fill_count; i++)
     VYRE_TRY(check_fill(target, &sequence->fills[i], i));
@@ -237,7 +237,7 @@ target_check_sequence(const vyre_target *target, const vyre_sequence *sequence)
     VYRE_TRY(check_written(target, buffer, "upload", i));
   }
   for (uint32_t i = 0; i < sequence->step_count; i++)
-    VYRE_TRY(vyre_status_note(check_step(target, &sequence->steps[i]), "while looking at step %u", i));
+    VYRE_TRY(vyre_status_note(check_step(target, &sequence->steps[i]), "while checking step %u", i));
   VYRE_TRY(check_repeats(target, sequence));
   for (uint32_t i = 0; i < sequence->read_count; i++)
     VYRE_TRY(target_range_get(target, &sequence->reads[i].range, "read", i, &buffer, &size));

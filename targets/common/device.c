@@ -1,4 +1,4 @@
-/* Which device an option means.
+/* Matches devices with the option -device.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -29,6 +29,6 @@ target_device_matches(const vyre_device_info *info, const char *wanted)
   const unsigned long index = strtoul(wanted, &end, 10);
   if (isdigit((unsigned char)wanted[0]) && *end == '\0')
     return index == info->index;
-  const char *word = words[info->kind]; /* a name may have such a word in it, too */
+  const char *word = words[info->kind]; /* a name may contain the word of another kind */
   return (word && strcasecmp(word, wanted) == 0) || target_name_contains(info->name, wanted);
 }

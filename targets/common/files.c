@@ -1,4 +1,4 @@
-/* Files of compiled kernels: files.h says what they are.
+/* Implements the disk cache of files.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "files.h"
@@ -21,22 +21,22 @@
 #include <xxhash.h>
 
 #define MOST_FOLDER (UINT64_C(256) << 20)
-#define ABANDONED   3600 /* seconds after which nobody writes a temporary file any more */
+#define ABANDONED   3600 /* seconds after which a temporary file has no writer any more */
 #define REMARK_SIZE 1024
 #define KEY_DIGITS  32
 #define NAME_SIZE   128
 
-/* In this machine's byte order: the version tells that of another. */
+/* In the machine's byte order. A file with the other byte order has a different version. */
 typedef struct file_header {
   char magic[8];
   uint32_t version;
   unsigned char identity[TARGET_FILES_IDENTITY];
   uint64_t key[2]; /* of the kernel */
-  uint64_t size;   /* bytes after the header, */
-  uint64_t check;  /* and their XXH3 */
+  uint64_t size;   /* bytes after the header */
+  uint64_t check;  /* XXH3 of these bytes */
 } file_header;
 
-static_assert(sizeof(file_header) == 72, "a header has no gaps");
+static_assert(sizeof(file_header) == 72, "a file header has padding");
 
 void
 target_files_say(const target_files *files, const char *format, ...)
@@ -53,17 +53,17 @@ target_files_say(const target_files *files, const char *format, ...)
   files->remark(files->remark_user, text);
 }
 
-/* Once: it would be the same for each kernel. */
+/* Reports only the first failure: later kernels would fail in the same way. */
 static void
-say_not_kept(target_files *files, const char *what, int error)
+report_not_kept(target_files *files, const char *what, int error)
 {
-  if (!files->is_told)
-    target_files_say(files, "compiled kernels are not kept: the folder '%.700s' cannot be %s: %s", files->folder, what,
+  if (!files->is_reported)
+    target_files_say(files, "compiled kernels are not cached: the folder '%.700s' cannot be %s: %s", files->folder, what,
                      strerror(error));
-  files->is_told = true;
+  files->is_reported = true;
 }
 
-/* The target's name is in front of its status, too. */
+/* The text of the status may begin with the target's name, which target_files_say adds. */
 void
 target_files_say_status(const target_files *files, vyre_status status, const char *then)
 {
@@ -83,17 +83,17 @@ target_files_open(target_files *files, const vyre_target_options *options)
   files->descriptor = -1;
   files->remark = options->remark;
   files->remark_user = options->remark_user;
-  if (!options->cache || options->statistics) /* what is looked at is compiled anew */
+  if (!options->cache || options->statistics) /* kernels for statistics are compiled anew */
     return VYRE_OK;
   files->folder_size = strlen(options->cache) + strlen(files->target) + 2;
   files->folder = vyre_take(files->allocator, files->folder_size);
   if (!files->folder)
-    return VYRE_OUT_OF_MEMORY("for a target that keeps compiled kernels");
+    return VYRE_OUT_OF_MEMORY("for the cache of compiled kernels");
   snprintf(files->folder, files->folder_size, "%s/%s", options->cache, files->target);
   return VYRE_OK;
 }
 
-/* All folders of the path; one that is there is no error. */
+/* Makes all folders of the path. Existing folders are not an error. */
 static int
 make_folders(char *path)
 {
@@ -113,18 +113,19 @@ make_folders(char *path)
 bool
 target_files_are_kept(target_files *files)
 {
-  if (files->descriptor >= 0 || !files->folder || files->is_told)
+  if (files->descriptor >= 0 || !files->folder || files->is_reported)
     return files->descriptor >= 0;
   if (make_folders(files->folder) == 0)
     files->descriptor = vyre_file_open(VYRE_FILE_HERE, files->folder, VYRE_FILE_FOLDER);
   if (files->descriptor < 0)
-    say_not_kept(files, "made", errno);
+    report_not_kept(files, "created", errno);
   return files->descriptor >= 0;
 }
 
-/* A file of ours: 32 digits and the ending, or with a '.' before and more after it, a temporary one. */
+/* Returns whether the file belongs to the cache: 32 digits and the suffix. A temporary file has a '.' before that and more after
+ * it. */
 static bool
-is_ours(const target_files *files, const char *name, bool *out_temporary)
+is_cache_file(const target_files *files, const char *name, bool *out_temporary)
 {
   *out_temporary = name[0] == '.';
   const char *digits = name + *out_temporary, *end = digits + strspn(digits, "0123456789abcdef");
@@ -139,9 +140,10 @@ is_older(const struct timespec *a, const struct timespec *b)
   return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Bytes of all files, and the one that nobody used for longest; "": there is none.  Temporary ones that somebody left go. */
+/* Returns the bytes of all files, and finds the least recently used one, or "" if there is none. Removes abandoned temporary
+ * files. */
 static uint64_t
-look_at_files(const target_files *files, DIR *entries, char oldest[NAME_SIZE])
+measure_files(const target_files *files, DIR *entries, char oldest[NAME_SIZE])
 {
   struct timespec used = {0};
   uint64_t bytes = 0;
@@ -150,8 +152,8 @@ look_at_files(const target_files *files, DIR *entries, char oldest[NAME_SIZE])
   for (const struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
     struct stat found;
     bool is_temporary;
-    if (!is_ours(files, entry->d_name, &is_temporary) || fstatat(dirfd(entries), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(found.st_mode))
+    if (!is_cache_file(files, entry->d_name, &is_temporary) ||
+        fstatat(dirfd(entries), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(found.st_mode))
       continue;
     if (is_temporary && found.st_mtim.tv_sec < time(NULL) - ABANDONED)
       unlinkat(dirfd(entries), entry->d_name, 0);
@@ -166,15 +168,15 @@ look_at_files(const target_files *files, DIR *entries, char oldest[NAME_SIZE])
   return bytes;
 }
 
-/* As many go as were added, mostly.  Another process may do the same meanwhile: then more go than need to, which costs a
- * compilation each. */
+/* Removes the least recently used files until the rest fits. Two processes that do so at the same time may remove more than
+ * necessary, which costs a compilation for each file. */
 static void
 trim(const target_files *files)
 {
   const int again = vyre_file_open(files->descriptor, ".", VYRE_FILE_FOLDER);
   DIR *entries = again >= 0 ? fdopendir(again) : NULL;
   char oldest[NAME_SIZE];
-  while (entries && look_at_files(files, entries, oldest) > MOST_FOLDER && unlinkat(again, oldest, 0) == 0) {
+  while (entries && measure_files(files, entries, oldest) > MOST_FOLDER && unlinkat(again, oldest, 0) == 0) {
   }
   if (entries)
     closedir(entries);
@@ -195,9 +197,9 @@ target_files_close(target_files *files)
   files->folder = NULL;
 }
 
-/* ---- what a file is of --------------------------------------------------------------------------------------------------- */
+/* ---- the identity of a file ---------------------------------------------------------------------------------------------- */
 
-/* The header of a file of that key on this device, but for its data. */
+/* Returns the header of a file for the key on this device, without the fields of the data. */
 static file_header
 header_of(const target_files *files, const uint64_t key[2])
 {
@@ -207,7 +209,7 @@ header_of(const target_files *files, const uint64_t key[2])
   return header;
 }
 
-/* Those of other devices and drivers have other names. */
+/* Hashes the header, so that the files of other devices and drivers have different names. */
 static void
 name_file(const target_files *files, const file_header *header, char name[NAME_SIZE])
 {
@@ -233,7 +235,7 @@ read_all(int file, void *to, size_t size)
 
 typedef const char *find_foreign(const void *user, const unsigned char *data, uint64_t size);
 
-/* What is wrong with it; NULL: nothing, and the data are the caller's. */
+/* Returns the reason why the file is not valid, or NULL if it is; the caller then owns the data. */
 static const char *
 read_data(const target_files *files, int file, const file_header *wanted, find_foreign *find, const void *user, void **out,
           uint64_t *out_size)
@@ -241,19 +243,19 @@ read_data(const target_files *files, int file, const file_header *wanted, find_f
   struct stat found;
   file_header header;
   if (fstat(file, &found) != 0 || !S_ISREG(found.st_mode))
-    return "it is no file";
+    return "it is not a regular file";
   if (!read_all(file, &header, sizeof header))
-    return "it is cut short";
+    return "it is truncated";
   if (memcmp(header.magic, wanted->magic, sizeof header.magic) != 0 || header.version != wanted->version)
-    return "it is none of this version's";
+    return "another version of vyre wrote it";
   if (memcmp(&header, wanted, offsetof(file_header, size)) != 0)
-    return "it is of another kernel or device";
+    return "it belongs to another kernel or device";
   if (header.size > TARGET_FILES_MOST || (uint64_t)found.st_size != sizeof header + header.size)
-    return "it has another size than it says";
+    return "its size differs from its header";
   unsigned char *data = target_resize(files->allocator, NULL, 0, (size_t)header.size + 1);
   if (!data)
-    return "there is no memory for it";
-  const char *wrong = !read_all(file, data, (size_t)header.size)               ? "it is cut short"
+    return "there is not enough memory to read it";
+  const char *wrong = !read_all(file, data, (size_t)header.size)               ? "it is truncated"
                       : XXH3_64bits(data, (size_t)header.size) != header.check ? "it is damaged"
                       : find                                                   ? find(user, data, header.size)
                                                                                : NULL;
@@ -279,9 +281,10 @@ target_files_read(const target_files *files, const uint64_t key[2], find_foreign
     return false;
   const char *wrong = file < 0 ? strerror(error) : read_data(files, file, &wanted, find, user, out, out_size);
   if (wrong)
-    target_files_say(files, "the compiled kernel '%.500s/%s' is not used: %s; it is made anew", files->folder, name, wrong);
+    target_files_say(files, "the compiled kernel '%.500s/%s' is not used: %s; the kernel is compiled again", files->folder, name,
+                     wrong);
   else
-    futimens(file, NULL); /* where it may be written to */
+    futimens(file, NULL); /* fails if the file is not writable */
   if (file >= 0)
     close(file);
   return !wrong;
@@ -327,6 +330,6 @@ target_files_write(target_files *files, const uint64_t key[2], const void *data,
   if (!is_done && file >= 0)
     unlinkat(files->descriptor, temporary, 0);
   if (!is_done)
-    say_not_kept(files, "written", error);
+    report_not_kept(files, "written", error);
   files->is_written |= is_done;
 }

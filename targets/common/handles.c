@@ -1,14 +1,14 @@
 /* Handle numbers.
  *
- * A table is an array of places with a list of the free ones through it; looking a number up is one compare.  Limit: 2^32 uses of
- * one place.
+ * A table is an array of places, whose free places form a list. A lookup is one comparison. Limit: each place can be used 2^32
+ * times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
 
 #include <stdatomic.h>
 
-/* Tables of this process so far.  An odd factor spreads their first generations over all 32 bits. */
+/* The number of tables that this process made. An odd factor spreads their first generations over all 32 bits. */
 static _Atomic uint32_t table_count;
 
 static vyre_status

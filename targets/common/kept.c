@@ -1,9 +1,9 @@
-/* Read-only data that many sequences use: found again by what it holds.
+/* Kept data: read-only data that many sequences use, found by its contents.
  *
- * A set is found by a hash of its domain, the device's features, and its parts with their sizes, and then compared byte by byte
- * with the host's copy, so that two contents of one hash are two sets.  There are tens of them: the list is walked.  A set has as
- * many holders as `keep` had calls without their `drop`; one with none stays for the next `keep`, within a budget, and never goes
- * while somebody holds it or a begun submission names it.
+ * The key of a set is a hash of its domain, the device's features, and the sizes and bytes of its parts. A set with the same key
+ * is compared byte by byte with the host's copy, so different contents with equal keys are different sets. There are tens of
+ * sets, so the list is searched linearly. The holders of a set are the calls of `keep` without a `drop`. A set without holders
+ * stays for the next `keep` within a budget. A set with holders, or used by a submission in flight, is never removed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -19,11 +19,11 @@ typedef struct target_kept {
   XXH128_hash_t key;
   uint64_t domain;
   uint64_t holders;
-  uint64_t dropped_at; /* when the last holder went, in drops of this base */
+  uint64_t dropped_at; /* when the last holder dropped the set, in drops of this base */
   uint64_t bytes;      /* of all parts */
   uint32_t count;
-  vyre_device_buffer *buffers; /* within the set's own allocation, and */
-  unsigned char *data;         /* the parts, one after the other */
+  vyre_device_buffer *buffers; /* in the set's own allocation */
+  unsigned char *data;         /* in it too: the parts, one after the other */
 } target_kept;
 
 static size_t
@@ -84,7 +84,8 @@ is_idle(const vyre_target *target, const target_kept *set)
   return is_free;
 }
 
-/* The place of the largest set that may go, of equals the one that nobody held for longest.  NULL: there is none. */
+/* Returns the link to the largest set that may be removed, or NULL if there is none. Of equal ones, it is the one dropped
+ * first. */
 static target_kept **
 find_victim(vyre_target *target)
 {
@@ -108,7 +109,7 @@ target_kept_trim(vyre_target *target, uint64_t bytes)
     if (!set)
       break;
     *at = set->next;
-    status = vyre_status_join(status, target_subtract(base, &base->bytes_idle, set->bytes, "bytes of kept sets that nobody holds"));
+    status = vyre_status_join(status, target_subtract(base, &base->bytes_idle, set->bytes, "bytes of kept sets without holders"));
     status = vyre_status_join(status, target_subtract(base, &base->counters.bytes_kept, set->bytes, "bytes of kept sets"));
     status = vyre_status_join(status, target_subtract(base, &base->counters.sets_kept, 1, "kept sets"));
     base->counters.kept_evictions++;
@@ -139,20 +140,20 @@ check_parts(const target_base *base, const vyre_static *parts, uint32_t count, u
 {
   *out_bytes = 0;
   if (count == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a set of no parts is to be kept\nFix: give at least one", base->hooks->name);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a set of kept data has no parts\nFix: pass at least one part", base->hooks->name);
   for (uint32_t i = 0; i < count; i++) {
     if (!parts[i].data || parts[i].size == 0 || parts[i].size > base->info.max_buffer || parts[i].size > SIZE_MAX / 4 - *out_bytes)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: part %u of %u to be kept has %" PRIu64 " bytes, the device '%s' allocates at most %" PRIu64
+                        "%s: part %u of %u of kept data has %" PRIu64 " bytes, but the device '%s' allocates at most %" PRIu64
                         " at once\n"
-                        "Fix: give each part its data, at least 1 byte and not more than that",
+                        "Fix: pass the data of each part, at least 1 byte and not more than the limit",
                         base->hooks->name, i, count, parts[i].data ? parts[i].size : 0, base->info.name, base->info.max_buffer);
     *out_bytes += parts[i].size;
   }
   return VYRE_OK;
 }
 
-/* One sequence for all parts; frees the buffers where it fails. */
+/* Uploads all parts in one sequence. Frees the buffers after a failure. */
 static vyre_status
 upload_parts(vyre_target *target, const vyre_static *parts, uint32_t count, const vyre_device_buffer *buffers)
 {
@@ -241,7 +242,7 @@ target_keep(vyre_target *target, uint64_t domain, const vyre_static *parts, uint
     set = set->next;
   if (set) {
     if (set->holders == 0)
-      VYRE_TRY(target_subtract(base, &base->bytes_idle, bytes, "bytes of kept sets that nobody holds"));
+      VYRE_TRY(target_subtract(base, &base->bytes_idle, bytes, "bytes of kept sets without holders"));
     base->counters.sets_held += set->holders == 0;
     set->holders++;
     base->counters.kept_hits++;
@@ -265,13 +266,13 @@ target_drop(vyre_target *target, const vyre_device_buffer *parts, uint32_t count
   target_kept *set = first ? first->kept : NULL;
   if (!set || set->count != count || memcmp(set->buffers, parts, sizeof *parts * count) != 0 || set->holders == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: %u buffers from %" PRIu64 " on are no set that is held\n"
-                      "Fix: drop the buffers that keep gave, all in their order, as often as it gave them",
+                      "%s: the %u buffers from %" PRIu64 " are not a kept set with holders\n"
+                      "Fix: drop all buffers that one keep returned, in order, once for each keep",
                       base->hooks->name, count, count ? parts[0].id : 0);
   if (--set->holders != 0)
     return VYRE_OK;
   set->dropped_at = ++base->drops;
   base->counters.sets_held--;
-  VYRE_TRY(target_add(base, &base->bytes_idle, set->bytes, "bytes of kept sets that nobody holds"));
+  VYRE_TRY(target_add(base, &base->bytes_idle, set->bytes, "bytes of kept sets without holders"));
   return target_kept_trim(target, target_kept_budget(base));
 }

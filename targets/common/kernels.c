@@ -1,4 +1,4 @@
-/* Kernels: what every target asks of a description, what is kept of one, and their handles.
+/* Kernels: the checks of their descriptions, their common state, and their handles.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -7,14 +7,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_DESCRIPTORS = 1 << 20 /* of a kernel, whatever a device says */ };
+enum { MOST_DESCRIPTORS = 1 << 20 /* of a kernel, whatever the device's limits are */ };
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 refuse(const target_base *base, const vyre_kernel_desc *desc, const char *what, uint64_t wanted, uint64_t limit, const char *fix)
 {
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' needs %" PRIu64 " %s, the device '%s' allows %" PRIu64 "\nFix: %s",
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' needs %" PRIu64 " %s, but the device '%s' allows %" PRIu64 "\nFix: %s",
                     base->hooks->name, desc->label, wanted, what, base->info.name, limit, fix);
 }
 
@@ -31,37 +31,39 @@ check_form(const target_base *base, const vyre_kernel_desc *desc)
       if (base->info.forms >> i & 1u)
         strcat(strcat(list, list[0] ? ", " : ""), names[i]);
     }
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' is %s\nFix: this target takes %s alone", base->hooks->name, desc->label,
-                      is_known ? names[form] : "of no known form", list[0] ? list : "no kernels");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' is %s\nFix: use a form that this target accepts: %s", base->hooks->name,
+                      desc->label, is_known ? names[form] : "of an unknown form", list[0] ? list : "none");
   }
   const size_t size = form == VYRE_KERNEL_C     ? sizeof(vyre_kernel_function)
                       : form == VYRE_KERNEL_VIR ? sizeof(vyre_kernel_program)
                                                 : desc->size;
   const bool needs_entry = form == VYRE_KERNEL_SPIRV || form == VYRE_KERNEL_PTX;
   if (!desc->code || desc->size != size || (needs_entry && !desc->entry))
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: kernel '%s' has no code, no entry point, or code of %zu bytes for %zu\nFix: give all three",
-                      base->hooks->name, desc->label, desc->size, size);
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "%s: kernel '%s' has no code, no entry point, or code of %zu bytes instead of %zu\nFix: set code, size and entry",
+        base->hooks->name, desc->label, desc->size, size);
   return VYRE_OK;
 }
 
 static vyre_status
 check_workgroup(const target_base *base, const vyre_kernel_desc *desc)
 {
-  static const char *const axes[] = {"invocations a workgroup in x", "invocations a workgroup in y",
-                                     "invocations a workgroup in z"};
+  static const char *const axes[] = {"invocations in x of a workgroup", "invocations in y of a workgroup",
+                                     "invocations in z of a workgroup"};
   static const char fix[] =
       "make the workgroup smaller (a specialization constant, or the shader's local_size), or use the interpreter";
   uint64_t product = 1;
   for (uint32_t i = 0; i < 3; i++) {
     if (desc->workgroup[i] == 0)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' has a workgroup of 0 invocations\nFix: give a size of at least 1",
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s: kernel '%s' has a workgroup of 0 invocations\nFix: use a size of at least 1 in each dimension",
                         base->hooks->name, desc->label);
     if (desc->workgroup[i] > base->info.max_workgroup[i])
       return refuse(base, desc, axes[i], desc->workgroup[i], base->info.max_workgroup[i], fix);
-    product *= desc->workgroup[i]; /* below 2^64: what came before is within a limit of 32 bits */
+    product *= desc->workgroup[i]; /* below 2^64: the product so far is within a 32-bit limit */
     if (product > base->info.max_invocations)
-      return refuse(base, desc, "invocations a workgroup", product, base->info.max_invocations, fix);
+      return refuse(base, desc, "invocations of a workgroup", product, base->info.max_invocations, fix);
   }
   return VYRE_OK;
 }
@@ -73,21 +75,22 @@ check_slot(const target_base *base, const vyre_kernel_desc *desc, uint32_t index
   const bool has_kind = slot->kind < VYRE_SLOT__COUNT || (slot->kind == VYRE_SLOT_PUSH && desc->form == VYRE_KERNEL_C);
   if (!has_kind || target_slot_count(slot) > MOST_DESCRIPTORS)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: kernel '%s': set %u binding %u is %u descriptors of kind %u\n"
-                      "Fix: use a vyre_slot_kind, and at most %d of them",
+                      "%s: kernel '%s': set %u binding %u has %u descriptors of kind %u\n"
+                      "Fix: use a vyre_slot_kind, and at most %d descriptors",
                       base->hooks->name, desc->label, slot->set, slot->binding, target_slot_count(slot), (uint32_t)slot->kind,
                       MOST_DESCRIPTORS);
   if (slot->kind >= VYRE_SLOT_STORAGE_TEXELS && slot->kind <= VYRE_SLOT_SAMPLER && !(base->info.capabilities & VYRE_TARGET_IMAGES))
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: kernel '%s': set %u binding %u is texels, an image or a sampler, which the device '%s' has not\n"
-                      "Fix: use buffers, or another device",
-                      base->hooks->name, desc->label, slot->set, slot->binding, base->info.name);
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "%s: kernel '%s': set %u binding %u is texels, an image or a sampler, which the device '%s' does not support\n"
+        "Fix: use buffers, or another device",
+        base->hooks->name, desc->label, slot->set, slot->binding, base->info.name);
   for (uint32_t k = 0; k < index && slot->kind != VYRE_SLOT_PUSH; k++) {
     const vyre_kernel_slot *other = &desc->slots[k];
     if (other->kind != VYRE_SLOT_PUSH && other->set == slot->set && other->binding == slot->binding)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: kernel '%s' is given set %u binding %u twice\n"
-                        "Fix: one slot for each (set, binding)",
+                        "%s: kernel '%s' has two slots for set %u binding %u\n"
+                        "Fix: use one slot for each set and binding",
                         base->hooks->name, desc->label, slot->set, slot->binding);
   }
   return VYRE_OK;
@@ -106,23 +109,24 @@ target_check_kernel(const vyre_target *target, const vyre_kernel_desc *desc)
     descriptors += target_slot_count(&desc->slots[i]);
   }
   if (descriptors > MOST_DESCRIPTORS)
-    return refuse(base, desc, "descriptors", descriptors, MOST_DESCRIPTORS, "use fewer of them");
+    return refuse(base, desc, "descriptors", descriptors, MOST_DESCRIPTORS, "use fewer descriptors");
   if (desc->push_size > base->info.max_push)
     return refuse(base, desc, "bytes of push constants", desc->push_size, base->info.max_push,
                   "move some of them to a uniform buffer");
   if (desc->push_size % 4)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' has %u bytes of push constants\nFix: give a multiple of 4",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' has %u bytes of push constants\nFix: use a multiple of 4",
                       base->hooks->name, desc->label, desc->push_size);
   for (uint32_t i = 0; i < desc->spec_count; i++) {
     uint32_t size = desc->specs[i].size;
     if (size != 1 && size != 2 && size != 4 && size != 8)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s': specialization constant %u is %u bytes\nFix: 1, 2, 4 or 8",
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s: kernel '%s': specialization constant %u has %u bytes\nFix: use a size of 1, 2, 4 or 8 bytes",
                         base->hooks->name, desc->label, desc->specs[i].id, size);
   }
   return VYRE_OK;
 }
 
-/* Its name is there in any case; *named is what is checked and compiled. */
+/* Checks a copy of the description, which always has a label. */
 static vyre_status
 check(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel_desc *named)
 {
@@ -188,8 +192,8 @@ vyre_status
 target_no_such_kernel(const vyre_target *target, uint64_t id)
 {
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: %" PRIu64 " is no kernel of this target, or it was released\n"
-                    "Fix: use what compile gave, until it is released",
+                    "%s: %" PRIu64 " is not a kernel of this target, or it was released\n"
+                    "Fix: use a kernel that was compiled and not released",
                     target_base_of_const(target)->hooks->name, id);
 }
 
@@ -221,7 +225,7 @@ target_release(vyre_target *target, vyre_kernel handle)
   if (!kernel)
     return target_no_such_kernel(target, handle.id);
   if (kernel->in_flight)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' is in what was begun and not waited for\nFix: wait for that first",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' is used by a submission in flight\nFix: wait for the submission first",
                       base->hooks->name, kernel->label);
   target_handles_remove(&base->kernels, handle.id);
   return base->hooks->release(target, kernel);
@@ -233,23 +237,21 @@ target_statistics(vyre_target *target, vyre_kernel handle, void (*emit)(void *us
   const target_base *base = target_base_of(target);
   VYRE_TRY(target_ready(target));
   if (!(base->info.capabilities & VYRE_TARGET_STATISTICS) || !base->hooks->statistics)
-    return VYRE_ERROR(
-        VYRE_CODE_DEVICE,
-        "%s: the device '%s' has no statistics of kernels\n"
-        "Fix: use one whose driver compiles kernels and tells what it made of them (VK_KHR_pipeline_executable_properties "
-        "of Vulkan's)",
-        base->hooks->name, base->info.name);
+    return VYRE_ERROR(VYRE_CODE_DEVICE,
+                      "%s: the driver of the device '%s' has no statistics of kernels\n"
+                      "Fix: use a device whose driver reports statistics (for Vulkan: VK_KHR_pipeline_executable_properties)",
+                      base->hooks->name, base->info.name);
   if (!base->only_looks)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the target was opened to run kernels, which have no statistics then\n"
-                      "Fix: open another one with the option for statistics",
+                      "%s: the target was opened to run kernels, so it has no statistics\n"
+                      "Fix: open a target with the option for statistics",
                       base->hooks->name);
   const target_kernel *kernel = target_kernel_get(target, handle);
   if (!kernel)
     return target_no_such_kernel(target, handle.id);
   emit(user, &(vyre_kernel_figure){.part = "",
                                    .name = "compile_ns",
-                                   .text = "nanoseconds that the driver took to compile it",
+                                   .text = "nanoseconds that the driver took to compile the kernel",
                                    .kind = VYRE_FIGURE_U64,
                                    .u64 = kernel->compile_ns});
   return base->hooks->statistics(target, kernel, emit, user);

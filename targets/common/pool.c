@@ -1,12 +1,13 @@
-/* Buffers that were freed and wait for the next one of just their size.
+/* The pool: freed buffers for later allocations of exactly the same size.
  *
- * The pool is a list of classes, smallest first, each a list of buffers, newest first: there are few sizes, so walking is cheap.  A
- * larger buffer never stands for a smaller one, because kernels take a buffer's size for its data's.
+ * The pool is a list of sizes, smallest first. Each size is a list of buffers, newest first. There are few sizes, so a linear
+ * search is cheap. A larger buffer is never used for a smaller size, because kernels derive the number of elements from a
+ * buffer's size.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
 
-/* Where a class of that size begins, or would. */
+/* Returns the link to the first buffer of a size, or to its place if there is none. */
 static target_buffer **
 find_class(target_base *base, uint64_t size)
 {
@@ -16,7 +17,7 @@ find_class(target_base *base, uint64_t size)
   return at;
 }
 
-/* Takes the newest out of its class. */
+/* Removes the newest buffer of a size. */
 static vyre_status
 unlink_newest(target_base *base, target_buffer **at)
 {
@@ -79,7 +80,7 @@ target_pool_put(vyre_target *target, target_buffer *buffer)
   }
   vyre_status status = target_pool_trim(target, budget - buffer->size);
   status = vyre_status_join(status, target_add(base, &base->counters.bytes_pooled, buffer->size, "bytes of the pool"));
-  if (status) /* a sum is wrong: nothing more goes in */
+  if (status) /* a counter is wrong, so the pool does not accept the buffer */
     return vyre_status_join(status, target_buffer_destroy(target, buffer));
   base->counters.buffers_pooled++;
   target_buffer **at = find_class(base, buffer->size), *next = *at;

@@ -1,11 +1,11 @@
-/* What targets whose device runs a sequence by itself do with it: keep it while its arrays may go, and say how it ended.
+/* Copies of sequences for submissions in flight, and the ends and launches of a sequence.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
 
 #include <string.h>
 
-/* ---- a copy -------------------------------------------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------------------------------------------------------- */
 
 static size_t
 rounded(size_t size)
@@ -13,9 +13,9 @@ rounded(size_t size)
   return (size + 15u) & ~(size_t)15u;
 }
 
-/* The next `size` bytes of the copy, with what is there. */
+/* Copies `size` bytes to the next place in the copy, and returns the place. */
 static void *
-place(void *copy, size_t *at, const void *from, size_t size)
+put(void *copy, size_t *at, const void *from, size_t size)
 {
   void *to = (char *)copy + *at;
   *at += rounded(size);
@@ -35,27 +35,27 @@ target_sequence_copy(const vyre_target *target, const vyre_sequence *from, void 
     size += rounded(sizeof(vyre_range) * sequence.steps[i].buffer_count) + rounded(sequence.steps[i].push_size);
   void *copy = target_resize(&target_base_of_const(target)->allocator, NULL, 0, size);
   if (!copy)
-    return VYRE_OUT_OF_MEMORY("for a submission that is begun");
+    return VYRE_OUT_OF_MEMORY("for a submission in flight");
   size_t at = 0;
-  vyre_step *steps = place(copy, &at, sequence.steps, sizeof *sequence.steps * sequence.step_count);
+  vyre_step *steps = put(copy, &at, sequence.steps, sizeof *sequence.steps * sequence.step_count);
   for (uint32_t i = 0; i < sequence.step_count; i++) {
-    steps[i].buffers = place(copy, &at, sequence.steps[i].buffers, sizeof(vyre_range) * sequence.steps[i].buffer_count);
-    steps[i].push = place(copy, &at, sequence.steps[i].push, sequence.steps[i].push_size);
+    steps[i].buffers = put(copy, &at, sequence.steps[i].buffers, sizeof(vyre_range) * sequence.steps[i].buffer_count);
+    steps[i].push = put(copy, &at, sequence.steps[i].push, sequence.steps[i].push_size);
   }
   *out = sequence;
   out->steps = steps;
-  out->fills = place(copy, &at, sequence.fills, sizeof *sequence.fills * sequence.fill_count);
-  out->uploads = place(copy, &at, sequence.uploads, sizeof *sequence.uploads * sequence.upload_count);
-  out->reads = place(copy, &at, sequence.reads, sizeof *sequence.reads * sequence.read_count);
-  out->repeats = place(copy, &at, sequence.repeats, sizeof *sequence.repeats * sequence.repeat_count);
+  out->fills = put(copy, &at, sequence.fills, sizeof *sequence.fills * sequence.fill_count);
+  out->uploads = put(copy, &at, sequence.uploads, sizeof *sequence.uploads * sequence.upload_count);
+  out->reads = put(copy, &at, sequence.reads, sizeof *sequence.reads * sequence.read_count);
+  out->repeats = put(copy, &at, sequence.repeats, sizeof *sequence.repeats * sequence.repeat_count);
   *out_memory = copy;
   *out_size = size;
   return VYRE_OK;
 }
 
-/* ---- its end ------------------------------------------------------------------------------------------------------------- */
+/* ---- the end of a sequence ----------------------------------------------------------------------------------------------- */
 
-/* Where the steps ended: after the first repeat whose word did not become 0. */
+/* Returns the step after the last one that ran: a repeat whose word did not become 0 ends the steps. */
 static uint32_t
 find_end(const vyre_sequence *sequence, const vyre_repeat_end *ends)
 {

@@ -1,7 +1,7 @@
 /* Submissions: in one call, or begun and waited for.
  *
- * What was begun holds the buffers and kernels that it names: their counts of begun submissions go up, and down when it was
- * finished.  A target without `start` does the work when it is begun, and the ticket has its result.
+ * A submission in flight pins its buffers and kernels: it increments their `in_flight` counts until it is finished. A target
+ * without `start` does the work in `begin`, and the ticket holds the result.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -11,16 +11,16 @@
 #include <inttypes.h>
 
 typedef struct target_ticket {
-  void *work;         /* the hooks' own; NULL: it is finished */
-  vyre_status status; /* owned; of what is finished */
+  void *work;         /* of the hooks, or NULL if it is finished */
+  vyre_status status; /* owned; the result of finished work */
   vyre_timing timing;
-  uint64_t **holds; /* counts that are one higher while it is in flight */
+  uint64_t **holds; /* the counts that this submission incremented */
   size_t hold_count, hold_size;
-  uint64_t host_ns; /* of `begin` */
+  uint64_t host_ns; /* spent in `begin` */
 } target_ticket;
 
 static void
-count(target_base *base, const vyre_timing *timing)
+add_counters(target_base *base, const vyre_timing *timing)
 {
   base->counters.waits += timing->waits;
   base->counters.batches += timing->batches;
@@ -34,7 +34,7 @@ count(target_base *base, const vyre_timing *timing)
   base->counters.device_ns += timing->device_ns;
 }
 
-/* The driver is called for it. */
+/* Records a driver call for a sequence. Without one, the call is a wait. */
 static void
 note_run(const vyre_target *target, const vyre_sequence *sequence)
 {
@@ -42,7 +42,7 @@ note_run(const vyre_target *target, const vyre_sequence *sequence)
   target_call_hook(target_base_of_const(target), VYRE_DRIVER_RUNS, first ? first->label : "");
 }
 
-/* Runs what was checked. */
+/* Runs a checked sequence. */
 static vyre_status
 run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
 {
@@ -54,7 +54,7 @@ run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
   vyre_status status = base->hooks->run(target, sequence, timing);
   target_call_end();
   timing->allocations = (uint32_t)(base->counters.allocations - allocations);
-  count(base, timing);
+  add_counters(base, timing);
   return status;
 }
 
@@ -91,11 +91,11 @@ hold(void *user, const vyre_range *range, bool is_step)
   (void)is_step;
   const holding *held = user;
   target_buffer *buffer = target_buffer_get(held->target, range->buffer);
-  if (buffer) /* no buffer, where one is optional */
+  if (buffer) /* optional ranges may have no buffer */
     held->ticket->holds[held->ticket->hold_count++] = &buffer->in_flight;
 }
 
-/* Notes all that a checked sequence names. */
+/* Pins the buffers and kernels of a checked sequence. */
 static vyre_status
 hold_all(vyre_target *target, const vyre_sequence *sequence, target_ticket *ticket)
 {
@@ -106,7 +106,7 @@ hold_all(vyre_target *target, const vyre_sequence *sequence, target_ticket *tick
   ticket->hold_size = sizeof *ticket->holds * most;
   ticket->holds = vyre_take(&base->allocator, ticket->hold_size);
   if (!ticket->holds)
-    return VYRE_OUT_OF_MEMORY("for a submission that is begun");
+    return VYRE_OUT_OF_MEMORY("for a submission in flight");
   target_each_range(sequence, hold, &(holding){target, ticket});
   for (uint32_t i = 0; i < sequence->step_count; i++)
     ticket->holds[ticket->hold_count++] = &target_kernel_get(target, sequence->steps[i].kernel)->in_flight;
@@ -125,7 +125,7 @@ release_all(const target_base *base, target_ticket *ticket)
   ticket->hold_count = 0;
 }
 
-/* Waits, and the ticket has the result. */
+/* Waits and stores the result in the ticket. */
 static void
 finish(vyre_target *target, target_ticket *ticket)
 {
@@ -138,20 +138,20 @@ finish(vyre_target *target, target_ticket *ticket)
     target_call_end();
     ticket->timing.allocations += (uint32_t)(base->counters.allocations - allocations);
     ticket->work = NULL;
-    count(base, &ticket->timing);
+    add_counters(base, &ticket->timing);
   }
   release_all(base, ticket);
 }
 
 static void
-forget(target_base *base, target_ticket *ticket)
+free_ticket(target_base *base, target_ticket *ticket)
 {
   vyre_status_free(ticket->status);
   release_all(base, ticket);
   vyre_release(&base->allocator, ticket, sizeof *ticket);
 }
 
-/* Begins the work, or does it. */
+/* Begins the work, or does it if the target has no `start`. */
 static vyre_status
 start(vyre_target *target, const vyre_sequence *sequence, target_ticket *ticket)
 {
@@ -180,7 +180,7 @@ target_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *ou
   VYRE_TRY(target_check_sequence(target, sequence));
   target_ticket *ticket = vyre_take(&base->allocator, sizeof *ticket);
   if (!ticket)
-    return VYRE_OUT_OF_MEMORY("for a submission that is begun");
+    return VYRE_OUT_OF_MEMORY("for a submission in flight");
   uint64_t id;
   vyre_status status = target_handles_add(base, &base->tickets, ticket, &id);
   if (!status) {
@@ -193,7 +193,7 @@ target_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *ou
       target_handles_remove(&base->tickets, id);
   }
   if (status) {
-    forget(base, ticket);
+    free_ticket(base, ticket);
     return status;
   }
   base->counters.in_flight++;
@@ -206,8 +206,8 @@ static vyre_status
 no_such_ticket(const target_base *base, vyre_ticket ticket)
 {
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: %" PRIu64 " is no submission that was begun here, or it was waited for\n"
-                    "Fix: wait once for what begin gave",
+                    "%s: %" PRIu64 " is not a submission in flight of this target\n"
+                    "Fix: wait once for each ticket that begin returned",
                     base->hooks->name, ticket.id);
 }
 
@@ -245,8 +245,8 @@ target_wait(vyre_target *target, vyre_ticket handle, vyre_timing *timing)
   base->counters.host_ns += ticket->timing.host_ns;
   if (timing && !status)
     *timing = ticket->timing;
-  forget(base, ticket);
-  return vyre_status_join(status, target_kept_trim(target, target_kept_budget(base))); /* what it held may go now */
+  free_ticket(base, ticket);
+  return vyre_status_join(status, target_kept_trim(target, target_kept_budget(base))); /* its kept sets may be removed now */
 }
 
 void
@@ -265,7 +265,7 @@ target_tickets_forget(vyre_target *target)
   target_base *base = target_base_of(target);
   for (uint32_t i = 0; i < base->tickets.count; i++) {
     if (base->tickets.places[i].item)
-      forget(base, base->tickets.places[i].item);
+      free_ticket(base, base->tickets.places[i].item);
   }
   target_handles_free(&base->allocator, &base->tickets);
   base->counters.in_flight = 0;

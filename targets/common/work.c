@@ -1,4 +1,4 @@
-/* Sequences that a device runs by itself: taken, given back, and told of; shapes, and what was recorded for them.
+/* The work of sequences that a device runs asynchronously, their shapes, and recordings.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
@@ -52,7 +52,7 @@ target_shape_free(const target_base *base, target_shape *shape)
   *shape = (target_shape){0};
 }
 
-/* ---- recorded ------------------------------------------------------------------------------------------------------------ */
+/* ---- recordings ---------------------------------------------------------------------------------------------------------- */
 
 target_recorded *
 target_recorded_find(const target_base *base, const target_work *work)
@@ -74,7 +74,7 @@ target_recorded_destroy(vyre_target *target, target_recorded *recorded)
   vyre_release(&base->allocator, recorded, base->hooks->work->recorded_size);
 }
 
-/* All from there on. */
+/* Destroys the rest of a list of recordings. */
 static void
 destroy_from(vyre_target *target, target_recorded **at)
 {
@@ -125,7 +125,7 @@ target_recorded_use(target_work *work, target_recorded *recorded)
   work->recorded = recorded;
 }
 
-/* ---- taken and given back ------------------------------------------------------------------------------------------------ */
+/* ---- take and return ----------------------------------------------------------------------------------------------------- */
 
 static void
 forget_sequence(const target_base *base, target_work *work)
@@ -200,7 +200,7 @@ prepare(vyre_target *target, const vyre_sequence *sequence, bool is_begun, targe
   return base->hooks->work->prepare(target, work);
 }
 
-/* The unused one that has seen the shape, else the one that was used last. */
+/* Takes the unused work that has a recording for base.shape; otherwise the last used one. */
 static target_work *
 find_unused(target_base *base)
 {
@@ -237,7 +237,7 @@ target_work_give(vyre_target *target, target_work *work)
 {
   target_base *base = target_base_of(target);
   if (base->hangs) {
-    destroy_work(target, work); /* its objects stay */
+    destroy_work(target, work); /* its device objects stay */
     return;
   }
   forget_sequence(base, work);
@@ -256,7 +256,7 @@ target_works_destroy(vyre_target *target)
   }
 }
 
-/* ---- its end ------------------------------------------------------------------------------------------------------------- */
+/* ---- the end of a work --------------------------------------------------------------------------------------------------- */
 
 vyre_status
 target_work_status(target_work *work)
@@ -267,7 +267,7 @@ target_work_status(target_work *work)
 }
 
 static void
-tell_results(const vyre_target *target, target_work *work)
+write_results(const vyre_target *target, target_work *work)
 {
   const target_work_hooks *hooks = target_base_of_const(target)->hooks->work;
   const vyre_sequence *sequence = &work->sequence;
@@ -277,7 +277,7 @@ tell_results(const vyre_target *target, target_work *work)
   }
   for (uint32_t i = 0; i < sequence->step_count && sequence->step_ns; i++)
     sequence->step_ns[i] = work->step_ns[i];
-  /* Those of steps that took their groups from a buffer were counted on the device. */
+  /* The launches of indirect steps were counted on the device. */
   work->timing.launches =
       target_sequence_end(sequence, sequence->ends) + (work->is_controlled ? hooks->controlled_launches(work) : 0);
 }
@@ -291,7 +291,7 @@ target_work_finish(vyre_target *target, void *item, vyre_timing *timing)
   vyre_status status = hooks->complete(target, work);
   if (!status) {
     hooks->take_reads(target, work);
-    tell_results(target, work);
+    write_results(target, work);
   }
   *timing = work->timing;
   timing->allocations = allocations;
@@ -316,7 +316,7 @@ target_work_start(vyre_target *target, const vyre_sequence *sequence, void **out
   return VYRE_OK;
 }
 
-/* ---- what sequences name ------------------------------------------------------------------------------------------------- */
+/* ---- ranges -------------------------------------------------------------------------------------------------------------- */
 
 void
 target_each_range(const vyre_sequence *sequence, target_range_use *use, void *user)
@@ -341,8 +341,9 @@ target_too_many_groups(const vyre_target *target, const vyre_sequence *sequence,
 {
   const vyre_step *step = &sequence->steps[index];
   return vyre_status_note(VYRE_ERROR(VYRE_CODE_INPUT,
-                                     "%s: kernel '%s': its buffer of groups says more than %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                                     ", which the step allows\nFix: a buffer that says less, or a step that allows more",
+                                     "%s: kernel '%s': the buffer of indirect groups has more than %" PRIu32 " x %" PRIu32
+                                     " x %" PRIu32
+                                     ", the limit of the step\nFix: write fewer groups into the buffer, or raise the step's groups",
                                      target_base_of_const(target)->hooks->name, target_kernel_get(target, step->kernel)->label,
                                      step->groups[0], step->groups[1], step->groups[2]),
                           "in step %" PRIu32, index);

@@ -10,7 +10,7 @@
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
-/* The struct, and what has any alignment after it. */
+/* The offset of the data: after the struct, aligned for every type. */
 #define HEAD (sizeof(max_align_t) > sizeof(cpu_memory) ? sizeof(max_align_t) : sizeof(cpu_memory))
 
 static vyre_status
@@ -70,11 +70,11 @@ fill_info(vyre_device_info *out, uint32_t threads)
       .max_storage = memory,
       .max_uniform = memory,
       .max_push = 65536,
-      .max_shared = 4u << 20, /* docs/c.md */
+      .max_shared = 4u << 20, /* the limit in docs/c.md */
       .max_workgroup = {65536, 65536, 65536},
       .max_invocations = 65536,
       .max_groups = {INT32_MAX, 65535, 65535}, /* their product is below 2^63 */
-      .storage_align = sizeof(uint32_t),       /* C's for most; who has wider scalars gives ranges that are aligned for them */
+      .storage_align = sizeof(uint32_t),       /* of 32-bit scalars; callers align ranges of wider ones */
       .uniform_align = sizeof(uint64_t),
       .subgroup = CPU_SUBGROUP,
   };
@@ -86,11 +86,11 @@ static vyre_status
 check_options(const vyre_target_options *options, const char *name)
 {
   if (options->library)
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "cpu: there is no library to open, and '%s' was asked for\nFix: name no library",
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "cpu: cannot open '%s': this target has no library\nFix: leave out the library",
                       options->library);
   if (options->device && strcmp(options->device, "0") != 0 && !target_name_contains(name, options->device))
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "cpu: no device '%s': there is one, 0: %s\nFix: name that one, or none", options->device,
-                      name);
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "cpu: no device '%s': the only device is 0: %s\nFix: choose this device, or leave it out",
+                      options->device, name);
   return VYRE_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Kernels of the CPU target: functions that were compiled from C, and programs that the interpreter runs.
+/* Kernels of the CPU target: functions compiled from C, and programs that the interpreter runs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
@@ -18,12 +18,12 @@ check_function(const vyre_kernel_desc *desc)
   for (uint32_t i = 0; i < desc->slot_count; i++)
     push += desc->slots[i].kind == VYRE_SLOT_PUSH;
   if (!function->run)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cpu: kernel '%s' has no function\nFix: give the one that was compiled from C", desc->label);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cpu: kernel '%s' has no function\nFix: pass the function compiled from C", desc->label);
   if (push > 1)
     return VYRE_ERROR(
         VYRE_CODE_INPUT,
-        "cpu: kernel '%s' has %u slots of push constants\nFix: one at most: a program's push constants are one buffer", desc->label,
-        push);
+        "cpu: kernel '%s' has %u slots of push constants\nFix: use at most one, because a program's push constants are one buffer",
+        desc->label, push);
   return VYRE_OK;
 }
 
@@ -36,10 +36,11 @@ is_binding_row(const vyre_view *view, uint32_t row)
 static const vyre_buffer_info *
 info_of(const vyre_module *module, uint32_t row)
 {
-  return vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){row}); /* which only reads it */
+  return vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){row}); /* only reads the module */
 }
 
-/* The slot that a buffer row is given; slot_count: none.  A uniform block may share a storage slot with other blocks. */
+/* Returns the slot of a buffer row, or slot_count if there is none. A uniform block may use a storage slot, together with other
+ * blocks. */
 static uint32_t
 slot_of(const vyre_module *module, uint32_t row, const vyre_kernel_slot *slots, uint32_t slot_count)
 {
@@ -52,7 +53,7 @@ slot_of(const vyre_module *module, uint32_t row, const vyre_kernel_slot *slots, 
   return slot_count;
 }
 
-/* A buffer of the program has to be given. */
+/* Checks that a buffer of the program has a slot. */
 static vyre_status
 check_buffer(const vyre_kernel_desc *desc, const vyre_kernel_program *program, uint32_t row)
 {
@@ -62,10 +63,9 @@ check_buffer(const vyre_kernel_desc *desc, const vyre_kernel_program *program, u
     return VYRE_OK;
   if (slot_of(program->module, row, desc->slots, desc->slot_count) == desc->slot_count)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cpu: kernel '%s': buffer %%%s of set %" PRIu32 " binding %" PRIu32 " (row %" PRIu32 ") has no slot\n"
-                      "Fix: describe a slot of its kind there",
-                      desc->label, name ? name : "", info_of(program->module, row)->set, info_of(program->module, row)->binding,
-                      row);
+                      "cpu: kernel '%s': buffer %%%s of set %" PRIu32 " binding %" PRIu32 " has no slot\n"
+                      "Fix: describe a slot of its kind for this set and binding",
+                      desc->label, name ? name : "", info_of(program->module, row)->set, info_of(program->module, row)->binding);
   return VYRE_OK;
 }
 
@@ -77,8 +77,8 @@ check_workgroup(const vyre_kernel_desc *desc, const vyre_kernel_program *program
       memcmp(size, desc->workgroup, sizeof size) == 0)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "cpu: kernel '%s' is described with workgroups of %u x %u x %u, its program has %u x %u x %u\n"
-                    "Fix: describe what the program has under these specialization values",
+                    "cpu: kernel '%s' is described with workgroups of %u x %u x %u, but its program has %u x %u x %u\n"
+                    "Fix: use the program's size with these specialization values",
                     desc->label, desc->workgroup[0], desc->workgroup[1], desc->workgroup[2], size[0], size[1], size[2]);
 }
 
@@ -96,20 +96,20 @@ check_program(vyre_target *target, const vyre_kernel_desc *desc)
 {
   const vyre_kernel_program *program = desc->code;
   if (!program->module)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cpu: kernel '%s' has no module\nFix: give the one that its program is of", desc->label);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cpu: kernel '%s' has no module\nFix: pass the module of its program", desc->label);
   const vyre_view *view = vyre_module_view(program->module);
   const uint32_t lanes = program->subgroup;
   if (!vyre_module_is_sealed(program->module) || program->row == 0 || program->row >= view->rows ||
       VYRE_ROW_OP(view->op[program->row]) != VYRE_OP_program)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "cpu: kernel '%s': row %" PRIu32
-                      " is no program of a sealed module\nFix: seal the module, and name one of its "
+                      " is not a program of a sealed module\nFix: seal the module, and pass one of its "
                       "program rows",
                       desc->label, program->row);
   if ((lanes & (lanes - 1)) != 0 || lanes > 128)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cpu: kernel '%s' asks for subgroups of %" PRIu32 " lanes\nFix: a power of two of at most 128, or 0",
-                      desc->label, lanes);
+                      "cpu: kernel '%s' has subgroups of %" PRIu32 " lanes\nFix: use a power of two up to 128, or 0", desc->label,
+                      lanes);
   for (uint32_t row = view->first[program->row]; row; row = view->next[row])
     VYRE_TRY(check_buffer(desc, program, row));
   const vyre_allocator *allocator = &target_base_of(target)->allocator;
@@ -127,7 +127,7 @@ cpu_check_kernel(vyre_target *target, const vyre_kernel_desc *desc)
   return desc->form == VYRE_KERNEL_C ? check_function(desc) : check_program(target, desc);
 }
 
-/* ---- making one ---------------------------------------------------------------------------------------------------------- */
+/* ---- compilation --------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 compile_function(vyre_target *target, const vyre_kernel_desc *desc, cpu_kernel *kernel)
@@ -139,7 +139,7 @@ compile_function(vyre_target *target, const vyre_kernel_desc *desc, cpu_kernel *
   return kernel->buffers && kernel->elements ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a kernel's buffers");
 }
 
-/* How many bindings the program has.  `out` NULL: only counts. */
+/* Returns the number of bindings of the program, and stores them if `out` is not NULL. */
 static uint32_t
 bind_rows(const cpu_kernel *kernel, cpu_binding *out)
 {
@@ -185,7 +185,7 @@ compile_program(vyre_target *target, const vyre_kernel_desc *desc, cpu_kernel *k
 }
 
 static void
-give_back(vyre_target *target, void *memory, size_t size)
+release(vyre_target *target, void *memory, size_t size)
 {
   vyre_release(&target_base_of(target)->allocator, memory, size);
 }
@@ -193,14 +193,14 @@ give_back(vyre_target *target, void *memory, size_t size)
 static void
 free_kernel(vyre_target *target, cpu_kernel *kernel)
 {
-  give_back(target, kernel->push, kernel->base.push_size);
-  give_back(target, kernel->buffers, sizeof *kernel->buffers * ((size_t)kernel->base.slot_count + 1));
-  give_back(target, kernel->elements, sizeof *kernel->elements * ((size_t)kernel->base.range_count + 1));
-  give_back(target, kernel->specs, sizeof *kernel->specs * ((size_t)kernel->spec_count + 1));
-  give_back(target, kernel->bindings, sizeof *kernel->bindings * ((size_t)kernel->binding_count + 1));
-  give_back(target, kernel->bound, sizeof *kernel->bound * ((size_t)kernel->binding_count + 1));
+  release(target, kernel->push, kernel->base.push_size);
+  release(target, kernel->buffers, sizeof *kernel->buffers * ((size_t)kernel->base.slot_count + 1));
+  release(target, kernel->elements, sizeof *kernel->elements * ((size_t)kernel->base.range_count + 1));
+  release(target, kernel->specs, sizeof *kernel->specs * ((size_t)kernel->spec_count + 1));
+  release(target, kernel->bindings, sizeof *kernel->bindings * ((size_t)kernel->binding_count + 1));
+  release(target, kernel->bound, sizeof *kernel->bound * ((size_t)kernel->binding_count + 1));
   target_kernel_free(target, &kernel->base);
-  give_back(target, kernel, sizeof *kernel);
+  release(target, kernel, sizeof *kernel);
 }
 
 static vyre_status

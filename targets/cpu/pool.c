@@ -1,5 +1,5 @@
-/* A pool of threads.  Each takes the next part that nobody took, the caller too, so that uneven parts end at about the same time.
- * A thread that cannot be had is done without: there is always the caller's.
+/* A pool of threads. The caller and each thread take the next unclaimed part, so uneven parts end at about the same time. If a
+ * thread cannot be started, the pool works without it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
@@ -13,19 +13,19 @@
 
 struct cpu_pool {
   vyre_allocator allocator;
-  uint32_t started; /* threads that wait here */
+  uint32_t started; /* threads other than the caller's */
   pthread_t handles[CPU_MOST_THREADS];
-  pthread_mutex_t lock; /* of all below */
+  pthread_mutex_t lock; /* of all fields below */
   pthread_cond_t begin, end;
   void (*run)(void *user, uint32_t part);
   void *user;
-  uint32_t parts, next, left; /* left: parts that are not done */
+  uint32_t parts, next, left; /* left: unfinished parts */
   bool closes;
 };
 
-/* Under the lock, which it gives up while a part runs. */
+/* Runs unclaimed parts. The caller holds the lock, which is released while a part runs. */
 static void
-take_parts(cpu_pool *pool)
+run_parts(cpu_pool *pool)
 {
   while (pool->next < pool->parts) {
     const uint32_t part = pool->next++;
@@ -45,7 +45,7 @@ work(void *user)
   pthread_mutex_lock(&pool->lock);
   while (!pool->closes) {
     if (pool->next < pool->parts)
-      take_parts(pool);
+      run_parts(pool);
     else
       pthread_cond_wait(&pool->begin, &pool->lock);
   }
@@ -130,7 +130,7 @@ cpu_pool_run(cpu_pool *pool, uint32_t parts, void (*run)(void *user, uint32_t pa
   pool->parts = pool->left = parts;
   pool->next = 0;
   pthread_cond_broadcast(&pool->begin);
-  take_parts(pool);
+  run_parts(pool);
   while (pool->left)
     pthread_cond_wait(&pool->end, &pool->lock);
   pthread_mutex_unlock(&pool->lock);

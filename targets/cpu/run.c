@@ -1,8 +1,8 @@
-/* A sequence on the CPU: its entries one after the other, in the call that submits it.
+/* Runs a sequence on the CPU: its entries one after the other, in the call that submits it.
  *
- * Workgroups of a compiled kernel are shared out among the threads in ranges.  Which thread runs which range never shows: kernels
- * may not depend on the order of workgroups, and those that say they do (in_order) are one range.  The interpreter's atomics are
- * plain loads and stores, so a program of .vir runs on one thread.
+ * The workgroups of a compiled kernel are divided into ranges, which the threads share. Results do not depend on the assignment:
+ * kernels may not depend on the order of workgroups, and an in_order kernel is one range. The interpreter's atomics are plain
+ * loads and stores, so a .vir program runs on one thread.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
@@ -12,15 +12,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INVOCATIONS_A_PART = 4096 }; /* fewer are not worth waking a thread for */
+enum { INVOCATIONS_A_PART = 4096 }; /* fewer are not worth waking a thread */
 
 typedef struct cpu_submission {
   vyre_target *target;
   const vyre_sequence *sequence;
   vyre_timing *timing;
-  uint64_t deadline;     /* on vyre_now's clock; 0: there is none */
-  vyre_repeat_end *ends; /* as they will be written, */
-  uint64_t *step_ns;     /* and so these; NULL: nobody asks */
+  uint64_t deadline;     /* by clock_now, or 0 if there is none */
+  vyre_repeat_end *ends; /* owned; written to the caller at the end */
+  uint64_t *step_ns;     /* owned; the same, or NULL if the caller has none */
 } cpu_submission;
 
 static unsigned char *
@@ -43,13 +43,13 @@ word_at(const vyre_target *target, const vyre_range *range, uint32_t index)
 
 /* ---- compiled kernels ---------------------------------------------------------------------------------------------------- */
 
-/* Workgroups that one thread takes. */
+/* A range of workgroups for one thread. */
 typedef struct cpu_part {
   uint64_t first, count;
   uint32_t fault;
 } cpu_part;
 
-/* Parts of one grid. */
+/* The parts of a grid. */
 typedef struct cpu_parts {
   const cpu_kernel *kernel;
   const uint32_t *groups;
@@ -78,7 +78,7 @@ count_parts(const vyre_target *target, const cpu_kernel *kernel, uint64_t groups
   return worth < 4 * threads ? (uint32_t)worth : 4 * threads;
 }
 
-/* What stands in an array of descriptors is such an array of C. */
+/* Binds the step's ranges. The buffer of a slot with several descriptors is an array of vyre_c_buffer. */
 static void
 bind_buffers(const vyre_target *target, cpu_kernel *kernel, const vyre_step *step)
 {
@@ -106,8 +106,9 @@ run_parts(cpu_submission *s, cpu_parts *all)
   for (uint32_t i = 0; i < all->count; i++)
     if (all->parts[i].fault)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "cpu: kernel '%s' stopped at fault %" PRIu32 ": a trap, or a barrier that not all of a workgroup came to\n"
-                        "Fix: keep control from where a comment with this number stands in the kernel's C",
+                        "cpu: kernel '%s' stopped at fault %" PRIu32
+                        ": a trap, or a barrier that only a part of a workgroup reached\n"
+                        "Fix: find the comment with this number in the kernel's C, and avoid this path",
                         all->kernel->base.label, all->parts[i].fault);
   return VYRE_OK;
 }
@@ -115,7 +116,7 @@ run_parts(cpu_submission *s, cpu_parts *all)
 static vyre_status
 run_function(cpu_submission *s, cpu_kernel *kernel, const vyre_step *step, const uint32_t groups[3], uint64_t first, uint64_t count)
 {
-  cpu_parts all; /* most of it is not used: it stays as it is */
+  cpu_parts all; /* not initialized, because most of it is not used */
   all.kernel = kernel;
   all.groups = groups;
   all.count = count_parts(s->target, kernel, count);
@@ -155,7 +156,7 @@ run_program(cpu_submission *s, cpu_kernel *kernel, const vyre_step *step, const 
 
 /* ---- steps --------------------------------------------------------------------------------------------------------------- */
 
-/* The groups of a step whose grid a buffer says. */
+/* Stores the groups of a step, or returns an error if an indirect step has too many. */
 static vyre_status
 read_groups(const cpu_submission *s, const target_kernel *kernel, const vyre_step *step, uint32_t groups[3])
 {
@@ -164,8 +165,8 @@ read_groups(const cpu_submission *s, const target_kernel *kernel, const vyre_ste
     groups[k] = word_at(s->target, &step->indirect, k);
     if (groups[k] > step->groups[k])
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "cpu: kernel '%s': its buffer of groups says %" PRIu32 " in %c, the step allows %" PRIu32 "\n"
-                        "Fix: a buffer that says less, or a step that allows more",
+                        "cpu: kernel '%s': the buffer of indirect groups has %" PRIu32 " in %c, but the step allows %" PRIu32 "\n"
+                        "Fix: write fewer groups into the buffer, or raise the step's groups",
                         kernel->label, groups[k], "xyz"[k], step -> groups[k]);
   }
   return VYRE_OK;
@@ -189,13 +190,14 @@ run_step(cpu_submission *s, const vyre_step *step)
   s->timing->launches++;
   if (s->deadline && clock_now() > s->deadline)
     return VYRE_ERROR(VYRE_CODE_DEVICE,
-                      "cpu: the sequence is not done after %" PRIu32 " seconds, in kernel '%s'\n"
-                      "Fix: less work in a sequence, or a greater timeout",
+                      "cpu: the sequence did not finish within %" PRIu32 " seconds, in kernel '%s'\n"
+                      "Fix: submit less work at once, or raise the timeout",
                       s->target->timeout, kernel->base.label);
   return VYRE_OK;
 }
 
-/* How many steps from this one on are parts of one grid, which run beside each other; 1: it is alone. */
+/* Returns the number of steps, from this one on, that are parts of one grid and may run at the same time. 1 means that the step
+ * runs alone. */
 static uint32_t
 count_beside(const cpu_submission *s, const vyre_step *step, uint32_t most)
 {
@@ -211,12 +213,12 @@ count_beside(const cpu_submission *s, const vyre_step *step, uint32_t most)
   return step->count ? count : 1;
 }
 
-/* Each of them is one part, so that kernels whose groups go in order have several threads too. */
+/* Runs each step as one part. So several threads can run an in_order kernel. */
 static vyre_status
 run_beside(cpu_submission *s, const vyre_step *steps, uint32_t count)
 {
   cpu_kernel *kernel = (cpu_kernel *)(void *)target_kernel_get(s->target, steps->kernel);
-  cpu_parts all; /* most of it is not used: it stays as it is */
+  cpu_parts all; /* not initialized, because most of it is not used */
   all.kernel = kernel;
   all.groups = steps->groups;
   all.count = count;
@@ -236,7 +238,7 @@ run_steps(cpu_submission *s, uint32_t first, uint32_t count)
     const uint64_t start = s->step_ns ? clock_now() : 0;
     VYRE_TRY(vyre_status_note(together > 1 ? run_beside(s, step, together) : run_step(s, step), "in step %" PRIu32, i));
     if (s->step_ns)
-      s->step_ns[i] += clock_now() - start; /* of several at once the first one's */
+      s->step_ns[i] += clock_now() - start; /* steps that run together count for the first */
   }
   return VYRE_OK;
 }
@@ -257,7 +259,7 @@ run_repeat(cpu_submission *s, const vyre_repeat *repeat, vyre_repeat_end *end)
   return VYRE_OK;
 }
 
-/* Where the word of a repeat is not 0 in the end, the steps end there. */
+/* Runs all steps. A repeat whose word is not 0 at its end stops the sequence. */
 static vyre_status
 run_all_steps(cpu_submission *s)
 {
@@ -266,7 +268,7 @@ run_all_steps(cpu_submission *s)
   for (uint32_t i = 0; i < q->repeat_count; i++) {
     VYRE_TRY(run_steps(s, at, q->repeats[i].first - at));
     VYRE_TRY(vyre_status_note(run_repeat(s, &q->repeats[i], &s->ends[i]), "in repeat %" PRIu32, i));
-    if (s->ends[i].word) /* it has not come to its end, and later steps wait for that */
+    if (s->ends[i].word) /* unfinished, so later steps may not run */
       return VYRE_OK;
     at = q->repeats[i].first + q->repeats[i].count;
   }
@@ -313,9 +315,9 @@ run_entries(cpu_submission *s)
   return VYRE_OK;
 }
 
-/* Memory for what is written in the end alone. */
+/* Allocates the results, which are written only after the whole sequence succeeded. */
 static vyre_status
-take_results(cpu_submission *s, size_t ends, size_t times)
+allocate_results(cpu_submission *s, size_t ends, size_t times)
 {
   const vyre_allocator *allocator = &s->target->base.allocator;
   if (ends) {
@@ -340,7 +342,7 @@ cpu_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
                times = sequence->step_ns ? sizeof *sequence->step_ns * sequence->step_count : 0;
   cpu_submission s = {.target = target, .sequence = sequence, .timing = timing};
   s.deadline = target->timeout ? start + target->timeout * UINT64_C(1000000000) : 0;
-  vyre_status status = take_results(&s, ends, times);
+  vyre_status status = allocate_results(&s, ends, times);
   status = status ? status : run_entries(&s);
   vyre_release(allocator, s.ends, ends);
   vyre_release(allocator, s.step_ns, times);

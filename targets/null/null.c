@@ -1,7 +1,7 @@
-/* The null target: a device without processors.  It has memory, which sequences fill, write and read, and takes no kernels.
+/* The null target: a device with memory but without processors. Sequences fill, write and read its memory; it accepts no kernels.
  *
- * It is where a further target begins: copy the folder, replace the hooks one by one, and run the conformance suite against it as
- * you go (docs/targets.md).  It is in no list of targets: nobody has a use for it but who writes the next one, and the tests.
+ * It is the skeleton of a new target. Copy the folder, replace the hooks one by one, and run the conformance suite after each
+ * (docs/targets.md). It is in no list of targets, because only tests use it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
@@ -14,7 +14,7 @@ struct vyre_target {
   target_base base; /* first */
 };
 
-/* A block of memory knows its size, which freeing it asks for. */
+/* The header of a memory block: its size, which freeing needs. */
 typedef union null_memory {
   size_t size;
   max_align_t align;
@@ -23,7 +23,7 @@ typedef union null_memory {
 static vyre_status
 create(vyre_target *target, uint64_t size, void **out_memory)
 {
-  const size_t bytes = sizeof(null_memory) + (size_t)size; /* at most max_buffer */
+  const size_t bytes = sizeof(null_memory) + (size_t)size; /* `size` is at most max_buffer */
   null_memory *memory = target_resize(&target->base.allocator, NULL, 0, bytes);
   if (!memory)
     return VYRE_ERROR(VYRE_CODE_INPUT, "null: out of memory for a buffer of %" PRIu64 " bytes\nFix: use smaller buffers", size);
@@ -40,13 +40,13 @@ destroy(vyre_target *target, void *memory)
   return VYRE_OK;
 }
 
-/* Asked for nothing: info.forms has none, and the check before this hook refuses every kernel by the name of its form. */
+/* Never called: info.forms is empty, so the checks before this hook refuse every kernel. */
 static vyre_status
 compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
 {
   (void)target;
   (void)out;
-  return VYRE_ERROR(VYRE_CODE_INTERNAL, "null: kernel '%s' came through the checks of a target without kernels", desc->label);
+  return VYRE_ERROR(VYRE_CODE_INTERNAL, "null: kernel '%s' passed the checks of a target without kernels", desc->label);
 }
 
 static vyre_status
@@ -65,7 +65,7 @@ bytes_at(const vyre_target *target, const vyre_range *range, uint64_t *out_size)
   return (unsigned char *)((null_memory *)buffer->memory + 1) + range->offset;
 }
 
-/* Fills, uploads, reads: in this order.  There are no steps without kernels. */
+/* Runs fills, uploads and reads in this order. There are no steps, because there are no kernels. */
 static vyre_status
 run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
 {
@@ -110,7 +110,7 @@ close_target(vyre_target *target)
   return status;
 }
 
-/* A target that opens a library says here which of three is missing: the library, a symbol, a device. */
+/* Opens the target. A target with a driver reports here which of three is missing: the library, a symbol, or a device. */
 static vyre_status
 open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
 {

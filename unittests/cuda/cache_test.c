@@ -62,7 +62,7 @@ TEST(a_damaged_file_is_replaced)
   fclose(file);
   assert_compiles(0, 1);
   assert_non_null(strstr(heard, "cuda: the compiled kernel '"));
-  assert_non_null(strstr(heard, "it is damaged; it is made anew"));
+  assert_non_null(strstr(heard, "it is damaged; the kernel is compiled again"));
   assert_compiles(1, 0);
 }
 

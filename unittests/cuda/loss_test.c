@@ -101,7 +101,7 @@ TEST(a_lost_context_is_made_anew)
   test_ok(ops->recover(target));
   assert_false(ops->is_lost(target));
   assert_int_equal(test_metric(target, "recoveries"), 1);
-  test_refused(vyre_target_read(ops, target, before, 0, 4, &out), "no buffer of this target");
+  test_refused(vyre_target_read(ops, target, before, 0, 4, &out), "not a buffer of this target");
   test_works(target);
   test_ok(ops->close(target)); /* the simulator has its messages of the wild access */
 }

@@ -209,7 +209,7 @@ TEST(many_are_allocated_all_or_none)
   assert_ok(target_allocate_many(target, sizes, 3, buffers));
   assert_int_equal(fake->base.counters.bytes_live, 24);
   const vyre_device_buffer twice[] = {buffers[0], buffers[1], buffers[1], buffers[2]};
-  assert_fails(target_free_many(target, twice, 4), VYRE_CODE_INPUT, "no buffer", "buffer 2 of 4");
+  assert_fails(target_free_many(target, twice, 4), VYRE_CODE_INPUT, "not a buffer", "buffer 2 of 4");
   assert_int_equal(fake->base.counters.bytes_live, 0); /* each was tried */
   assert_ok(fake_close(target));
 }

@@ -67,7 +67,7 @@ CONFORM(ranges_stay_in_their_buffers, 0)
       {b, 0, (UINT64_C(1) << 32) + 4},
   };
   for (uint32_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-    refuse_range(c, ranges[i], "of a buffer of 64\nFix: keep the range inside its buffer");
+    refuse_range(c, ranges[i], "of a buffer of 64 bytes\nFix: use a range inside its buffer");
 }
 
 CONFORM(fills_are_of_words, 0)
@@ -92,15 +92,15 @@ CONFORM(handles_are_checked, NEEDS_ITS_OWN)
   assert_true(foreign.id != own.id && foreign.id != freed.id);
   for (uint32_t i = 0; i < sizeof ids / sizeof *ids; i++) {
     const vyre_device_buffer bad = {ids[i]};
-    refuse_range(c, (vyre_range){bad, 0, 4}, "no buffer of this target");
-    refused(c, c->ops->free(c->target, bad), VYRE_CODE_INPUT, "no buffer of this target");
-    refused(c, c->ops->free_many(c->target, &bad, 1), VYRE_CODE_INPUT, "no buffer of this target");
-    refused(c, c->ops->drop(c->target, &bad, 1), VYRE_CODE_INPUT, "no set that is held");
-    refused(c, c->ops->wait(c->target, (vyre_ticket){ids[i]}, NULL), VYRE_CODE_INPUT, "begun here");
-    refused(c, c->ops->release(c->target, (vyre_kernel){ids[i]}), VYRE_CODE_INPUT, "no kernel of this target");
+    refuse_range(c, (vyre_range){bad, 0, 4}, "not a buffer of this target");
+    refused(c, c->ops->free(c->target, bad), VYRE_CODE_INPUT, "not a buffer of this target");
+    refused(c, c->ops->free_many(c->target, &bad, 1), VYRE_CODE_INPUT, "not a buffer of this target");
+    refused(c, c->ops->drop(c->target, &bad, 1), VYRE_CODE_INPUT, "not a kept set with holders");
+    refused(c, c->ops->wait(c->target, (vyre_ticket){ids[i]}, NULL), VYRE_CODE_INPUT, "not a submission in flight");
+    refused(c, c->ops->release(c->target, (vyre_kernel){ids[i]}), VYRE_CODE_INPUT, "not a kernel of this target");
   }
   assert_ok(c->ops->free(c->target, own));
-  refused(c, c->ops->free(c->target, own), VYRE_CODE_INPUT, "no buffer of this target");
+  refused(c, c->ops->free(c->target, own), VYRE_CODE_INPUT, "not a buffer of this target");
   assert_ok(other.ops->free(other.target, foreign));
   assert_ok(other.ops->close(other.target));
 }
@@ -110,12 +110,12 @@ CONFORM(counts_without_arrays_are_refused, 0)
   const vyre_range range = whole(buffer_of(c, 64));
   const vyre_upload upload = {range, NULL};
   const vyre_read read = {range, NULL};
-  refuse(c, (vyre_sequence){.fill_count = 1}, "no memory for them");
-  refuse(c, (vyre_sequence){.upload_count = 1}, "no memory for them");
-  refuse(c, (vyre_sequence){.step_count = 1}, "no memory for them");
-  refuse(c, (vyre_sequence){.read_count = 1}, "no memory for them");
-  refuse(c, (vyre_sequence){UPLOADS(&upload, 1)}, "no memory for them");
-  refuse(c, (vyre_sequence){READS(&read, 1)}, "no memory for them");
+  refuse(c, (vyre_sequence){.fill_count = 1}, "their pointer is NULL");
+  refuse(c, (vyre_sequence){.upload_count = 1}, "their pointer is NULL");
+  refuse(c, (vyre_sequence){.step_count = 1}, "their pointer is NULL");
+  refuse(c, (vyre_sequence){.read_count = 1}, "their pointer is NULL");
+  refuse(c, (vyre_sequence){UPLOADS(&upload, 1)}, "their pointer is NULL");
+  refuse(c, (vyre_sequence){READS(&read, 1)}, "their pointer is NULL");
 }
 
 /* A handle of one kind is none of another. */
@@ -130,21 +130,21 @@ CONFORM(steps_are_what_their_kernels_take, NEEDS_KERNELS)
   const vyre_sequence sequence = {STEPS(&step, 1)};
   submit(c, sequence);
   step.buffer_count = 1;
-  refuse(c, sequence, "takes 2 buffers and 8 bytes of push constants, and is given 1 and 8");
+  refuse(c, sequence, "has 2 buffers and 8 bytes of push constants, but its step has 1 and 8");
   step.buffer_count = 3;
-  refuse(c, sequence, "is given 3 and 8");
+  refuse(c, sequence, "but its step has 3 and 8");
   step = good;
   step.buffers = NULL;
-  refuse(c, sequence, "is given 0 and 8");
+  refuse(c, sequence, "but its step has 0 and 8");
   step = good;
   step.push_size = 4;
-  refuse(c, sequence, "is given 2 and 4");
+  refuse(c, sequence, "but its step has 2 and 4");
   step = good;
   step.push = NULL;
-  refuse(c, sequence, "is given 2 and 0");
+  refuse(c, sequence, "but its step has 2 and 0");
   step = good;
   step.kernel.id = b.id;
-  refuse(c, sequence, "no kernel of this target");
+  refuse(c, sequence, "not a kernel of this target");
   step = good;
   step.groups[1] = c->info.max_groups[1];
   if (step.groups[1] < UINT32_MAX) {
@@ -155,11 +155,11 @@ CONFORM(steps_are_what_their_kernels_take, NEEDS_KERNELS)
   step = good;
   step.buffers = moved;
   if (c->info.storage_align > 1)
-    refuse(c, sequence, "wants a multiple of");
+    refuse(c, sequence, "needs a multiple of");
   moved[0] = (vyre_range){b, 0, 1028};
   refuse(c, sequence, "inside its buffer");
   moved[0] = (vyre_range){{0}, 0, 0};
-  refuse(c, sequence, "no buffer of this target");
+  refuse(c, sequence, "not a buffer of this target");
 }
 
 CONFORM(kernels_of_another_target_are_none, NEEDS_KERNELS)
@@ -170,8 +170,8 @@ CONFORM(kernels_of_another_target_are_none, NEEDS_KERNELS)
   const vyre_kernel foreign = kernel_of(&other, "mark"), own = kernel_of(c, "mark");
   const vyre_step step = step_of(foreign, &range, 1);
   assert_int_not_equal(foreign.id, own.id);
-  refuse(c, (vyre_sequence){STEPS(&step, 1)}, "no kernel of this target");
-  refused(c, c->ops->release(c->target, foreign), VYRE_CODE_INPUT, "no kernel of this target");
+  refuse(c, (vyre_sequence){STEPS(&step, 1)}, "not a kernel of this target");
+  refused(c, c->ops->release(c->target, foreign), VYRE_CODE_INPUT, "not a kernel of this target");
   assert_ok(other.ops->close(other.target));
 }
 
@@ -190,20 +190,20 @@ CONFORM(repeats_are_of_steps_that_are_there, NEEDS_KERNELS)
   vyre_sequence sequence = {STEPS(steps, 3), .repeat_count = 2, .ends = ends};
   for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     sequence.repeats = bad[i];
-    refuse(c, sequence, "no earlier repeat has, and at least one iteration");
+    refuse(c, sequence, "use existing steps after those of earlier repeats, and at least one iteration");
   }
   const vyre_repeat words[] = {{0, 1, 1, {b, 2, 4}}, {0, 1, 1, {b, 60, 2}}};
   for (uint32_t i = 0; i < 2; i++) {
     sequence.repeats = &words[i];
     sequence.repeat_count = 1;
-    refuse(c, sequence, "give 1 words");
+    refuse(c, sequence, "use 1 words");
   }
   const vyre_repeat far = {0, 1, 1, {b, 64, 4}}, good = {0, 1, 1, none};
   sequence.repeats = &far;
   refuse(c, sequence, "inside its buffer");
   sequence.repeats = &good;
   sequence.ends = NULL;
-  refuse(c, sequence, "no memory for them");
+  refuse(c, sequence, "their pointer is NULL");
   assert_int_equal(ends[0].iterations, 5); /* untouched */
   assert_int_equal(ends[1].word, 6);
 }
@@ -218,7 +218,7 @@ CONFORM(parts_are_of_groups_that_are_there, NEEDS_KERNELS)
   for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     step.first = bad[i][0];
     step.count = bad[i][1];
-    refuse(c, (vyre_sequence){STEPS(&step, 1)}, has_parts ? "give a part of the groups" : "run all");
+    refuse(c, (vyre_sequence){STEPS(&step, 1)}, has_parts ? "use a part of the grid" : "run all");
   }
 }
 
@@ -230,7 +230,7 @@ CONFORM(grids_of_buffers_are_three_words, NEEDS_KERNELS)
   vyre_step step = step_of(kernel_of(c, "mark"), &range, 3);
   for (uint32_t i = 0; i < 3; i++) {
     step.indirect = bad[i];
-    refuse(c, (vyre_sequence){STEPS(&step, 1)}, has ? "give 3 words" : "give the groups");
+    refuse(c, (vyre_sequence){STEPS(&step, 1)}, has ? "use 3 words" : "pass the number of groups");
   }
 }
 

@@ -78,7 +78,7 @@ CONFORM(a_set_is_dropped_as_often_as_it_was_kept, NEEDS_ITS_OWN)
 {
   vyre_static parts[2];
   vyre_device_buffer set[2];
-  const char *word = "no set that is held\nFix: drop the buffers that keep gave, all in their order";
+  const char *word = "not a kept set with holders\nFix: drop all buffers that one keep returned, in order";
   fill_parts(parts);
   assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
   refused(c, c->ops->drop(c->target, set, 1), VYRE_CODE_INPUT, word);
@@ -107,9 +107,9 @@ CONFORM(a_set_that_cannot_be_kept_leaves_nothing, NEEDS_ITS_OWN)
 {
   vyre_device_buffer out[3] = {{1}, {2}, {3}};
   const vyre_static empty[] = {{"ab", 2}, {"cd", 0}}, none[] = {{NULL, 4}};
-  refused(c, c->ops->keep(c->target, DOMAIN_A, empty, 2, out, NULL), VYRE_CODE_INPUT, "part 1 of 2 to be kept has 0 bytes");
+  refused(c, c->ops->keep(c->target, DOMAIN_A, empty, 2, out, NULL), VYRE_CODE_INPUT, "part 1 of 2 of kept data has 0 bytes");
   assert_int_equal(out[0].id | out[1].id, 0);
-  refused(c, c->ops->keep(c->target, DOMAIN_A, none, 1, out, NULL), VYRE_CODE_INPUT, "part 0 of 1 to be kept has 0 bytes");
+  refused(c, c->ops->keep(c->target, DOMAIN_A, none, 1, out, NULL), VYRE_CODE_INPUT, "part 0 of 1 of kept data has 0 bytes");
   refused(c, c->ops->keep(c->target, DOMAIN_A, empty, 0, out, NULL), VYRE_CODE_INPUT, "no parts");
   assert_int_equal(metric(c, "buffers_live"), 0);
   assert_int_equal(metric(c, "sets_kept"), 0);

@@ -34,7 +34,7 @@ CONFORM(forms_that_it_does_not_take_are_refused_by_name, 0)
       is_refused(c, &desc, word);
   }
   const vyre_kernel_desc none = {.label = "mine", .form = VYRE_KERNEL_FORM__COUNT, .code = code, .size = 4, .workgroup = {1, 1, 1}};
-  is_refused(c, &none, "no known form");
+  is_refused(c, &none, "an unknown form");
 }
 
 CONFORM(descriptions_that_are_wrong_are_refused, NEEDS_KERNELS)
@@ -54,7 +54,7 @@ CONFORM(descriptions_that_are_wrong_are_refused, NEEDS_KERNELS)
   desc = d.desc;
   desc.workgroup[0] = c->info.max_workgroup[0];
   desc.workgroup[1] = c->info.max_invocations / c->info.max_workgroup[0] + 1;
-  is_refused(c, &desc, "invocations a workgroup");
+  is_refused(c, &desc, "invocations of a workgroup");
   desc = d.desc;
   desc.push_size = c->info.max_push + 4;
   is_refused(c, &desc, "bytes of push constants");
@@ -63,7 +63,7 @@ CONFORM(descriptions_that_are_wrong_are_refused, NEEDS_KERNELS)
   desc = d.desc;
   desc.slots = twice;
   desc.slot_count = 2;
-  is_refused(c, &desc, "twice");
+  is_refused(c, &desc, "two slots");
   desc.slots = unknown;
   desc.slot_count = 1;
   is_refused(c, &desc, "kind 99");
@@ -97,9 +97,9 @@ CONFORM(code_that_is_wrong_is_refused, NEEDS_KERNELS)
     is_refused(c, &d.desc, "256 lanes");
     d.program.subgroup = 0;
     d.program.row++;
-    is_refused(c, &d.desc, "no program");
+    is_refused(c, &d.desc, "not a program");
     d.program.row = 1u << 20;
-    is_refused(c, &d.desc, "no program");
+    is_refused(c, &d.desc, "not a program");
   }
   free_description(&d);
 }
@@ -128,9 +128,9 @@ CONFORM(a_kernel_is_good_from_compile_to_release, NEEDS_KERNELS)
   assert_int_equal(metric(c, "compiles"), compiles + 2);
   submit(c, sequence);
   assert_ok(c->ops->release(c->target, kernel));
-  refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "no kernel of this target");
-  refused(c, c->ops->release(c->target, kernel), VYRE_CODE_INPUT, "no kernel of this target");
-  refused(c, c->ops->release(c->target, (vyre_kernel){0}), VYRE_CODE_INPUT, "no kernel of this target");
+  refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "not a kernel of this target");
+  refused(c, c->ops->release(c->target, kernel), VYRE_CODE_INPUT, "not a kernel of this target");
+  refused(c, c->ops->release(c->target, (vyre_kernel){0}), VYRE_CODE_INPUT, "not a kernel of this target");
   step.kernel = other;
   submit(c, sequence);
   const vyre_kernel again = kernel_of(c, "mark"); /* its number is another one's all the same */
@@ -263,10 +263,10 @@ looks_at_kernels(const conform *c)
   }
   const vyre_range range = whole(buffer_with(&looking, words, 4));
   const vyre_step step = step_of(kernel, &range, 1);
-  refused(c, c->ops->submit(looking.target, &(vyre_sequence){STEPS(&step, 1)}, NULL), VYRE_CODE_INPUT, "to look at kernels");
+  refused(c, c->ops->submit(looking.target, &(vyre_sequence){STEPS(&step, 1)}, NULL), VYRE_CODE_INPUT, "for statistics only");
   assert_ok(c->ops->release(looking.target, kernel));
   figures f = {0};
-  refused(c, c->ops->statistics(looking.target, kernel, take_figure, &f), VYRE_CODE_INPUT, "no kernel of this target");
+  refused(c, c->ops->statistics(looking.target, kernel, take_figure, &f), VYRE_CODE_INPUT, "not a kernel of this target");
   assert_int_equal(f.count, 0);
   free_description(&d);
   assert_ok(c->ops->close(looking.target));

@@ -63,7 +63,7 @@ CONFORM(what_was_freed_is_used_again_for_just_its_size, NEEDS_ITS_OWN)
   const vyre_device_buffer again = buffer_of(c, 64);
   expect(c, (figures){3, 1, 3, 188, 0, 0});
   assert_int_not_equal(again.id, a.id); /* the old handle is stale all the same */
-  refused(c, c->ops->free(c->target, a), VYRE_CODE_INPUT, "no buffer of this target");
+  refused(c, c->ops->free(c->target, a), VYRE_CODE_INPUT, "not a buffer of this target");
   assert_ok(c->ops->free(c->target, b));
   assert_ok(c->ops->free(c->target, smaller));
   assert_ok(c->ops->free(c->target, again));
@@ -95,7 +95,7 @@ CONFORM(freeing_many_frees_all_that_are_there, NEEDS_ITS_OWN)
   vyre_device_buffer out[3];
   assert_ok(c->ops->allocate_many(c->target, sizes, 3, out));
   assert_ok(c->ops->free(c->target, out[1]));
-  refused(c, c->ops->free_many(c->target, out, 3), VYRE_CODE_INPUT, "no buffer of this target");
+  refused(c, c->ops->free_many(c->target, out, 3), VYRE_CODE_INPUT, "not a buffer of this target");
   expect(c, (figures){3, 0, 0, 0, 3, 24});
 }
 
@@ -105,9 +105,9 @@ CONFORM(the_callers_memory_is_a_buffer, NEEDS_ITS_OWN | VYRE_TARGET_IMPORT)
   uint32_t back[4096];
   vyre_device_buffer buffer;
   refused(c, c->ops->import(c->target, words, 0, &buffer), VYRE_CODE_INPUT, "0 bytes");
-  refused(c, c->ops->import(c->target, NULL, 64, &buffer), VYRE_CODE_INPUT, "no memory");
+  refused(c, c->ops->import(c->target, NULL, 64, &buffer), VYRE_CODE_INPUT, "over memory at NULL");
   for (uint32_t apart = c->info.storage_align / 2; apart; apart /= 2)
-    refused(c, c->ops->import(c->target, (char *)words + apart, 64, &buffer), VYRE_CODE_INPUT, "Fix: align it");
+    refused(c, c->ops->import(c->target, (char *)words + apart, 64, &buffer), VYRE_CODE_INPUT, "Fix: align the memory");
   for (uint32_t i = 0; i < 4096; i++)
     words[i] = i * 3;
   assert_ok(c->ops->import(c->target, words, sizeof words, &buffer));
@@ -129,7 +129,7 @@ CONFORM(buffers_have_addresses, VYRE_TARGET_ADDRESSES)
   assert_ok(c->ops->address(c->target, first, &a));
   assert_ok(c->ops->address(c->target, second, &b));
   assert_true(a && b && (a + 64 <= b || b + 64 <= a));
-  refused(c, c->ops->address(c->target, (vyre_device_buffer){0}, &a), VYRE_CODE_INPUT, "no buffer of this target");
+  refused(c, c->ops->address(c->target, (vyre_device_buffer){0}, &a), VYRE_CODE_INPUT, "not a buffer of this target");
 }
 
 /* What is lacked is lacked in every way of asking. */
@@ -140,7 +140,7 @@ CONFORM(what_is_lacked_is_refused, 0)
   if (!(c->info.capabilities & VYRE_TARGET_ADDRESSES))
     assert_null(c->ops->address);
   if (!(c->info.capabilities & VYRE_TARGET_IMPORT) && c->ops->import)
-    refused(c, c->ops->import(c->target, words, sizeof words, &buffer), VYRE_CODE_INPUT, "memory that it did not allocate");
+    refused(c, c->ops->import(c->target, words, sizeof words, &buffer), VYRE_CODE_INPUT, "cannot use memory of the caller");
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------------- */

@@ -158,9 +158,9 @@ CONFORM(what_was_begun_is_waited_for_once, 0)
   assert_int_equal(timing.bytes_down, 64);
   assert_int_equal(timing.waits, 1);
   assert_int_equal(metric(c, "in_flight"), 0);
-  refused(c, c->ops->wait(c->target, ticket, NULL), VYRE_CODE_INPUT, "begun here");
-  refused(c, c->ops->poll(c->target, ticket, &done), VYRE_CODE_INPUT, "begun here");
-  refused(c, c->ops->wait(c->target, (vyre_ticket){0}, NULL), VYRE_CODE_INPUT, "begun here");
+  refused(c, c->ops->wait(c->target, ticket, NULL), VYRE_CODE_INPUT, "not a submission in flight");
+  refused(c, c->ops->poll(c->target, ticket, &done), VYRE_CODE_INPUT, "not a submission in flight");
+  refused(c, c->ops->wait(c->target, (vyre_ticket){0}, NULL), VYRE_CODE_INPUT, "not a submission in flight");
   assert_ok(c->ops->free(c->target, buffer));
 }
 

@@ -51,9 +51,9 @@ submit_step(const fixture *f)
 TEST(limits_of_kernels_are_checked)
 {
   static const vyre_kernel_slot many = {.count = 1 << 20 | 1}, most[] = {{.count = 1 << 20}, {.binding = 1}};
-  static const char *const words[][2] = {{"no entry point", "give all"},
-                                         {"5 invocations a workgroup in z", "allows 4"},
-                                         {"65 invocations a workgroup in x", "allows 64"},
+  static const char *const words[][2] = {{"no entry point", "set code"},
+                                         {"5 invocations in z of a workgroup", "allows 4"},
+                                         {"65 invocations in x of a workgroup", "allows 64"},
                                          {"1048577 descriptors", "at most"},
                                          {"1048577 descriptors", "allows"}};
   vyre_target *target = fake_open(false, NULL);
@@ -90,13 +90,13 @@ TEST(limits_of_steps_are_checked)
   assert_fails(submit_step(&f), VYRE_CODE_INPUT, "2052 bytes", "at most 2048 as a storage");
   f.ranges[0] = was.ranges[0];
   f.step.count = 1;
-  assert_fails(submit_step(&f), VYRE_CODE_INPUT, "a part of its groups", "run all");
+  assert_fails(submit_step(&f), VYRE_CODE_INPUT, "cannot run a part of the workgroups", "run all");
   target_base_of(f.target)->info.capabilities = VYRE_TARGET_PARTS;
   assert_ok(submit_step(&f));
   f.step.indirect = (vyre_range){f.buffer, 0, 0};
-  assert_fails(submit_step(&f), VYRE_CODE_INPUT, "or fewer", "no buffer that says");
+  assert_fails(submit_step(&f), VYRE_CODE_INPUT, "with indirect groups", "no indirect groups");
   f.step.count = 0;
-  assert_fails(submit_step(&f), VYRE_CODE_INPUT, "takes its workgroups from a buffer", "give the groups");
+  assert_fails(submit_step(&f), VYRE_CODE_INPUT, "has indirect groups", "pass the number of groups");
   assert_ok(fake_close(f.target));
 }
 
@@ -119,7 +119,7 @@ TEST(what_was_begun_holds_what_it_names)
   assert_ok(target_begin(f.target, &sequence, &first));
   assert_ok(target_begin(f.target, &(vyre_sequence){.reads = &read_later, .read_count = 1}, &second));
   assert_int_equal(base->counters.in_flight, 2);
-  assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "begun and not waited for", "wait");
+  assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "used by a submission in flight", "wait");
   assert_fails(target_release(f.target, f.kernel), VYRE_CODE_INPUT, "'sum'", "wait");
   assert_ok(target_free(f.target, other));
   assert_ok(target_poll(f.target, first, &done));
@@ -134,10 +134,10 @@ TEST(what_was_begun_holds_what_it_names)
   assert_int_equal(timing.bytes_up, 16);
   assert_int_equal(timing.bytes_down, 16);
   assert_true(timing.host_ns > 0);
-  assert_fails(target_wait(f.target, first, &timing), VYRE_CODE_INPUT, "was waited for", "wait once");
-  assert_fails(target_poll(f.target, first, &done), VYRE_CODE_INPUT, "was waited for", "");
+  assert_fails(target_wait(f.target, first, &timing), VYRE_CODE_INPUT, "not a submission in flight", "wait once");
+  assert_fails(target_poll(f.target, first, &done), VYRE_CODE_INPUT, "not a submission in flight", "");
   assert_ok(target_release(f.target, f.kernel));
-  assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "begun", "wait"); /* the second one's still */
+  assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "in flight", "wait"); /* the second one's still */
   assert_ok(target_flush(f.target));
   assert_int_equal(later[0], 10);
   assert_ok(target_free(f.target, f.buffer));
@@ -172,7 +172,7 @@ TEST(each_entry_holds_its_buffer)
   vyre_ticket ticket;
   assert_ok(target_begin(f.target, &sequence, &ticket));
   for (uint32_t i = 0; i < 6; i++)
-    assert_fails(target_free(f.target, buffers[i]), VYRE_CODE_INPUT, "begun and not waited for", "wait");
+    assert_fails(target_free(f.target, buffers[i]), VYRE_CODE_INPUT, "used by a submission in flight", "wait");
   assert_ok(target_wait(f.target, ticket, NULL));
   assert_ok(target_free_many(f.target, buffers, 6));
   assert_ok(fake_close(f.target));
@@ -208,7 +208,7 @@ TEST(errors_of_what_was_begun_are_waits)
     assert_ok(target_begin(f.target, &sequence, &other)); /* the close waits */
     const uint32_t runs = fake_of(f.target)->runs;
     f.step.buffer_count = 1;
-    assert_fails(target_begin(f.target, &sequence, &ticket), VYRE_CODE_INPUT, "takes 3 buffers", "");
+    assert_fails(target_begin(f.target, &sequence, &ticket), VYRE_CODE_INPUT, "has 3 buffers", "");
     assert_int_equal(fake_of(f.target)->runs, runs);
     f.step.buffer_count = 3;
     assert_ok(fake_close(f.target));
@@ -239,9 +239,9 @@ TEST(a_lost_device_is_made_anew)
   assert_int_equal(fake_of(f.target)->made, fake_of(f.target)->gone);
   assert_int_equal(base->counters.recoveries, 1);
   assert_int_equal(base->counters.bytes_live + base->counters.bytes_kept + base->counters.in_flight, 0);
-  assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "no buffer", "");
-  assert_fails(target_release(f.target, f.kernel), VYRE_CODE_INPUT, "no kernel", "");
-  assert_fails(target_wait(f.target, ticket, NULL), VYRE_CODE_INPUT, "no submission", "");
+  assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "not a buffer", "");
+  assert_fails(target_release(f.target, f.kernel), VYRE_CODE_INPUT, "not a kernel", "");
+  assert_fails(target_wait(f.target, ticket, NULL), VYRE_CODE_INPUT, "not a submission", "");
   bool found = true;
   assert_ok(target_keep(f.target, 0, &(vyre_static){"abc", 3}, 1, &again, &found));
   assert_false(found);
@@ -250,7 +250,7 @@ TEST(a_lost_device_is_made_anew)
   open_fixture(&f, false); /* this one cannot */
   fake_of(f.target)->run_loses = true;
   assert_fails(submit_step(&f), VYRE_CODE_DEVICE, "nothing runs", "");
-  assert_fails(target_recover(f.target), VYRE_CODE_DEVICE, "cannot make it anew", "close");
+  assert_fails(target_recover(f.target), VYRE_CODE_DEVICE, "cannot open it again", "close");
   assert_ok(target_free(f.target, f.buffer)); /* not for the pool */
   assert_int_equal(fake_of(f.target)->gone, 1);
   assert_ok(fake_close(f.target));

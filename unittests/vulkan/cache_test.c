@@ -178,7 +178,7 @@ check_replaced(const char *what, const char *path, const void *data, size_t size
 {
   save(path, data, size);
   const seen s = use(made, 1);
-  if (s.hits != 0 || s.misses != 1 || s.remarks != 1 || !strstr(s.text, words) || !strstr(s.text, "made anew") ||
+  if (s.hits != 0 || s.misses != 1 || s.remarks != 1 || !strstr(s.text, words) || !strstr(s.text, "compiled again") ||
       strchr(s.text, '\n'))
     fail_msg("%s: %d hits, %d misses, %d remarks: '%s'", what, (int)s.hits, (int)s.misses, (int)s.remarks, s.text);
   uint64_t size_and_check[2];
@@ -202,17 +202,17 @@ TEST_WITH(damaged_files_are_replaced, make_folder, remove_folder)
   for (size_t at = 0; at < right.size; at += stride) {
     wrong[at] ^= 0x10;
     check_replaced("one bit", path, wrong, right.size, &right,
-                   at < 12         ? "none of this version's"
-                   : at < SIZE_AT  ? "of another kernel or device"
-                   : at < CHECK_AT ? "another size"
+                   at < 12         ? "another version of vyre"
+                   : at < SIZE_AT  ? "another kernel or device"
+                   : at < CHECK_AT ? "differs from its header"
                                    : "damaged");
     wrong[at] ^= 0x10;
   }
   for (size_t cut = 0, step; cut < right.size; cut += step) {
     step = stride > 1 ? stride : cut + 7 < HEADER ? 7 : 1;
-    check_replaced("cut", path, wrong, cut, &right, cut < HEADER ? "cut short" : "another size");
+    check_replaced("cut", path, wrong, cut, &right, cut < HEADER ? "truncated" : "differs from its header");
   }
-  check_replaced("longer", path, wrong, right.size + 1, &right, "another size");
+  check_replaced("longer", path, wrong, right.size + 1, &right, "differs from its header");
   free(wrong);
   vyre_bytes_free(&right);
 }
@@ -241,7 +241,7 @@ TEST_WITH(files_of_another_device_or_kernel_are_replaced, make_folder, remove_fo
   assert_int_equal(remove(path), 0);
   assert_int_equal(find_files(path2), 1);
   vyre_bytes other = load(path2);
-  check_replaced("another kernel's", path, other.data, other.size, &right, "of another kernel or device");
+  check_replaced("another kernel's", path, other.data, other.size, &right, "another kernel or device");
   assert_int_equal(remove(path), 0);
   assert_int_equal(mkdir(path, 0700), 0);
   const seen s = use(made, 1);

@@ -356,7 +356,7 @@ TEST(a_lost_device_is_made_anew)
   fake->set("", VK_SUCCESS);
   assert_ok(ops->recover(target));
   assert_false(ops->is_lost(target));
-  assert_fails(ops->free(target, buffer), VYRE_CODE_INPUT, "no buffer", "");
+  assert_fails(ops->free(target, buffer), VYRE_CODE_INPUT, "not a buffer", "");
   assert_ok(use(target));
   assert_ok(ops->close(other));
   assert_ok(ops->close(target));

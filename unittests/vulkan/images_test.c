@@ -183,8 +183,8 @@ TEST(descriptions_of_no_image_are_refused)
        "is a storage image of r32f, 4294967295 x 4 x 1 texels, 1 layers, which the device '"},
       {{.kind = VYRE_SLOT_UNIFORM_TEXELS, .images = &wide}, "is uniform texels of r32f, "},
       {{.kind = VYRE_SLOT_UNIFORM_TEXELS}, "an image without size and format"},
-      {{.kind = VYRE_SLOT__COUNT}, "is 1 descriptors of kind 8"},
-      {{.kind = VYRE_SLOT_SAMPLER, .count = UINT32_MAX}, "is 4294967295 descriptors of kind 7"},
+      {{.kind = VYRE_SLOT__COUNT}, "has 1 descriptors of kind 8"},
+      {{.kind = VYRE_SLOT_SAMPLER, .count = UINT32_MAX}, "has 4294967295 descriptors of kind 7"},
   };
   for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
     refuse(&(vyre_kernel_slot){.kind = VYRE_SLOT_STORAGE_IMAGE, .images = &bad[i]}, "is no image");

@@ -60,7 +60,7 @@ TEST(descriptions_that_do_not_fit_the_module_or_the_device_are_refused)
   refuse(target, &bad, "no compute entry point 'mai'", "name one that it has");
   bad = mix_kernel;
   bad.workgroup[1] = 0x40000000;
-  refuse(target, &bad, "invocations a workgroup in y", "allows");
+  refuse(target, &bad, "invocations in y of a workgroup", "allows");
   bad = mix_kernel;
   bad.slots = far;
   bad.slot_count = 2;
