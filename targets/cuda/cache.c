@@ -1,8 +1,7 @@
-/* What the driver compiled of a kernel's text, in this process and on the disk (targets/common/files.h).
+/* Compiled kernels, in this process and on disk (targets/common/files.h).
  *
- * The driver's linker makes a cubin of the text, which is for one architecture and may be given to the driver instead.  It is kept
- * for the text, the driver's version and the architecture.  Where nothing is kept, the driver gets the text and keeps to itself
- * what it makes of it.
+ * The driver's linker compiles the text to a cubin for one architecture. The cubin is cached under the hash of the text, the
+ * driver's version and the architecture. Without a cache the driver gets the text, and may use a cache of its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -36,7 +35,7 @@ cuda_cache_open(vyre_target *target, const vyre_target_options *options)
 
 /* ---- the driver's compiler ----------------------------------------------------------------------------------------------- */
 
-/* What its compiler says of an error. */
+/* The error log of the driver's compiler. */
 typedef struct log {
   char text[LOG_SIZE];
   cuda_jit_option options[2];
@@ -54,24 +53,24 @@ begin_log(log *l)
 }
 
 static vyre_status
-with_log(vyre_status status, log *l)
+add_log(vyre_status status, log *l)
 {
   l->text[sizeof l->text - 1] = '\0';
-  return status && l->text[0] ? vyre_status_note(status, "the driver's compiler says: %s", l->text) : status;
+  return status && l->text[0] ? vyre_status_note(status, "the driver's compiler reports: %s", l->text) : status;
 }
 
-/* Text that ends with a 0, or a cubin. */
+/* Loads zero-terminated text, or a cubin. */
 static vyre_status
 load(vyre_target *target, const char *label, const void *image, cuda_module *out)
 {
   log l;
   begin_log(&l);
   const cuda_result result = target->library.call.cuModuleLoadDataEx(out, image, 2, l.options, l.values);
-  return with_log(cuda_status(target, result, "cuModuleLoadDataEx", "compiling kernel '%s' for sm_%u", label, target->choice.sm),
-                  &l);
+  return add_log(cuda_status(target, result, "cuModuleLoadDataEx", "compiling kernel '%s' for sm_%u", label, target->choice.sm),
+                 &l);
 }
 
-/* Keeps the cubin and loads it. */
+/* Compiles the text to a cubin, loads it, and writes it to the cache. */
 static vyre_status
 finish_link(vyre_target *target, const char *label, const char *text, const uint64_t key[2], cuda_link link, cuda_module *out)
 {
@@ -98,12 +97,12 @@ link_and_keep(vyre_target *target, const char *label, const char *text, const ui
   log l;
   begin_log(&l);
   VYRE_TRY(CUDA_CALL(target, cuLinkCreate_v2, (2, l.options, l.values, &link), "compiling kernel '%s'", label));
-  vyre_status status = with_log(finish_link(target, label, text, key, link, out), &l);
+  vyre_status status = add_log(finish_link(target, label, text, key, link, out), &l);
   const bool is_loaded = !status;
   const cuda_result ended = call->cuLinkDestroy(link);
   status = vyre_status_join(status, cuda_status(target, ended, "cuLinkDestroy", "compiling kernel '%s'", label));
   if (is_loaded && status && !target->base.lost)
-    call->cuModuleUnload(*out); /* nobody is told of it */
+    call->cuModuleUnload(*out); /* the caller does not get the module */
   return status;
 }
 
@@ -122,7 +121,7 @@ cuda_module_load(vyre_target *target, const char *label, const char *text, const
     target->base.counters.cache_hits += !status;
     if (!status || target->base.lost)
       return status;
-    target_files_say_status(&target->files, status, "it is compiled again");
+    target_files_say_status(&target->files, status, "the kernel is compiled again");
   }
   target->base.counters.cache_misses++;
   return link_and_keep(target, label, text, key, out);
@@ -160,11 +159,11 @@ make_loaded(vyre_target *target, const vyre_kernel_desc *desc, const uint64_t ke
 }
 
 vyre_status
-cuda_loaded_take(vyre_target *target, const vyre_kernel_desc *desc, cuda_loaded **out)
+cuda_loaded_acquire(vyre_target *target, const vyre_kernel_desc *desc, cuda_loaded **out)
 {
   const XXH128_hash_t hash = XXH3_128bits(desc->code, desc->size);
   const uint64_t key[2] = {hash.low64, hash.high64};
-  cuda_loaded *loaded = target->base.only_looks ? NULL : target->loaded; /* what is looked at is compiled anew */
+  cuda_loaded *loaded = target->base.only_looks ? NULL : target->loaded; /* kernels for statistics are compiled anew */
   while (loaded && memcmp(loaded->key, key, sizeof key) != 0)
     loaded = loaded->next;
   if (!loaded)
@@ -175,7 +174,7 @@ cuda_loaded_take(vyre_target *target, const vyre_kernel_desc *desc, cuda_loaded 
 }
 
 vyre_status
-cuda_loaded_give(vyre_target *target, cuda_loaded *loaded)
+cuda_loaded_release(vyre_target *target, cuda_loaded *loaded)
 {
   if (--loaded->users)
     return VYRE_OK;

@@ -1,17 +1,14 @@
-/* What steps are told in device memory, and which of them run where a device word says so: repeats until a word is 0, and steps
- * that take their groups from a buffer.
+/* Control memory: data of steps that the device reads and changes, for repeats with `until` and indirect steps.
  *
- * Each step has a vyre_ptx_dispatch (vyre/ptx.h) in the submission's control memory.  A small kernel changes them between steps:
- * before a step it copies the groups that a buffer says; after an iteration it looks at the word, counts, and stops the repeat's
- * steps when it is 0, so that the iterations that were given after it do nothing.  If the word is not 0 after the last iteration
- * that was given, all later steps are stopped, and the host finds that out with the results.  So a repeat costs one wait, whatever
- * its number of iterations is.
+ * Each step has a vyre_ptx_dispatch (vyre/ptx.h) in the submission's control memory. Small kernels change these between steps.
+ * Before an indirect step, a kernel copies the number of groups from the buffer. After an iteration, a kernel reads the repeat's
+ * word, counts the iteration, and stops the repeat's steps if the word is 0. So iterations that were already enqueued do nothing.
+ * If the word is not 0 after the last enqueued iteration, all later steps are stopped, and the host detects this in the results.
+ * So a repeat needs one wait for each CUDA_MOST_ITERATIONS iterations.
  *
- * All of it goes up before the steps and comes down after them:
+ * Control memory is uploaded before the steps and read after them:
  *
- *     stopped | fault | launches | - | for each repeat: iterations, word | to 16 bytes | for each step: vyre_ptx_dispatch
- *
- * limits: CUDA_MOST_ITERATIONS of a repeat given at once; then there are more, with their own wait.
+ *     stopped | fault | launches | - | for each repeat: iterations, word | padding to 16 bytes | for each step: vyre_ptx_dispatch
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -21,7 +18,7 @@
 
 enum { STOPPED, FAULT, LAUNCHES, HEAD_WORDS = 4, REPEAT_WORDS = 2, END_THREADS = 64 };
 
-/* The kernels' parameters: control_text.c. */
+/* The parameters of the kernels in control_text.c. */
 typedef struct prepare_task {
   uint64_t control, step, source;
   uint32_t number, most[3];
@@ -34,7 +31,7 @@ typedef struct end_task {
 
 _Static_assert(sizeof(vyre_ptx_dispatch) == 48 && offsetof(vyre_ptx_dispatch, stops) == 12 &&
                    offsetof(vyre_ptx_dispatch, count) == 24 && sizeof(prepare_task) == 40 && sizeof(end_task) == 56,
-               "as control_text.c has them");
+               "control_text.c has other offsets");
 
 static uint64_t
 repeat_offset(uint32_t repeat)
@@ -61,12 +58,12 @@ cuda_control_dispatch(const cuda_submission *submission, uint32_t step)
 }
 
 bool
-cuda_is_told(const vyre_target *target, const cuda_submission *submission, uint32_t index)
+cuda_has_dispatch(const vyre_target *target, const cuda_submission *submission, uint32_t index)
 {
   const vyre_step *step = &submission->work.sequence.steps[index];
   const cuda_kernel *kernel = cuda_kernel_get(target, step->kernel);
-  return index >= submission->work.first_controlled || step->indirect.buffer.id || step->count || kernel->text.meets ||
-         kernel->text.tells;
+  return index >= submission->work.first_controlled || step->indirect.buffer.id || step->count || kernel->text.has_grid_barriers ||
+         kernel->text.has_faults;
 }
 
 /* ---- memory and kernels -------------------------------------------------------------------------------------------------- */
@@ -77,9 +74,9 @@ load_kernels(vyre_target *target)
   if (!target->control)
     VYRE_TRY(cuda_module_load(target, "cuda's control", cuda_control_text, NULL, &target->control));
   VYRE_TRY(CUDA_CALL(target, cuModuleGetFunction, (&target->control_prepare, target->control, "vyre_control_prepare"),
-                     "asking for a kernel of the target's own"));
+                     "finding a control kernel"));
   return CUDA_CALL(target, cuModuleGetFunction, (&target->control_end, target->control, "vyre_control_end"),
-                   "asking for a kernel of the target's own");
+                   "finding a control kernel");
 }
 
 vyre_status
@@ -96,7 +93,7 @@ cuda_control_ensure(vyre_target *target, cuda_submission *submission)
   const uint64_t size = cuda_control_size(sequence);
   if (size <= submission->control_size)
     return VYRE_OK;
-  target_recorded_destroy_all(target, &submission->work); /* they name it */
+  target_recorded_destroy_all(target, &submission->work); /* recordings contain its address */
   if (submission->control) {
     const cuda_address old = submission->control;
     target->bytes_staged -= submission->control_size;
@@ -110,7 +107,7 @@ cuda_control_ensure(vyre_target *target, cuda_submission *submission)
   return VYRE_OK;
 }
 
-/* ---- what goes up -------------------------------------------------------------------------------------------------------- */
+/* ---- uploads ------------------------------------------------------------------------------------------------------------- */
 
 static void
 write_step(const vyre_step *step, vyre_ptx_dispatch *out)
@@ -119,7 +116,7 @@ write_step(const vyre_step *step, vyre_ptx_dispatch *out)
   *out = (vyre_ptx_dispatch){
       .groups = {step->groups[0], step->groups[1], step->groups[2]},
       .first = step->first,
-      .count = step->count ? step->count : all, /* of an indirect step, until its groups are known */
+      .count = step->count ? step->count : all, /* of an indirect step until its groups are known */
   };
 }
 
@@ -133,13 +130,13 @@ cuda_control_write(const vyre_target *target, cuda_submission *submission)
   if (submission->work.is_first) {
     memset(image, 0, size);
     for (uint32_t i = 0; i < sequence->step_count; i++) {
-      vyre_ptx_dispatch told;
-      write_step(&sequence->steps[i], &told);
-      memcpy(image + step_offset(sequence, i), &told, sizeof told);
+      vyre_ptx_dispatch dispatch;
+      write_step(&sequence->steps[i], &dispatch);
+      memcpy(image + step_offset(sequence, i), &dispatch, sizeof dispatch);
     }
     return;
   }
-  /* A repeat goes on, and with it all later steps. */
+  /* Continues a repeat, and lets it and all later steps run. */
   memcpy(image, submission->down.host, size);
   memset(image + STOPPED * sizeof(uint32_t), 0, sizeof(uint32_t));
   for (uint32_t i = submission->work.at.step; i < sequence->step_count; i++)
@@ -149,15 +146,16 @@ cuda_control_write(const vyre_target *target, cuda_submission *submission)
 /* ---- commands ------------------------------------------------------------------------------------------------------------ */
 
 static vyre_status
-give(vyre_target *target, cuda_submission *submission, cuda_function function, uint32_t threads, const void *task, uint32_t size)
+launch_control(vyre_target *target, cuda_submission *submission, cuda_function function, uint32_t threads, const void *task,
+               uint32_t size)
 {
   const cuda_launch launch = {
       .function = function, .grid = {1, 1, 1}, .block = {threads, 1, 1}, .data = task, .size = size, .parameter_count = 1};
-  return cuda_launch_give(target, submission, &launch, "cuda's control");
+  return cuda_enqueue_launch(target, submission, &launch, "cuda's control");
 }
 
 vyre_status
-cuda_control_give_prepare(vyre_target *target, cuda_submission *submission, uint32_t index)
+cuda_control_enqueue_prepare(vyre_target *target, cuda_submission *submission, uint32_t index)
 {
   const vyre_step *step = &submission->work.sequence.steps[index];
   uint64_t size;
@@ -168,11 +166,11 @@ cuda_control_give_prepare(vyre_target *target, cuda_submission *submission, uint
       .number = index + 1,
       .most = {step->groups[0], step->groups[1], step->groups[2]},
   };
-  return give(target, submission, target->control_prepare, 1, &task, sizeof task);
+  return launch_control(target, submission, target->control_prepare, 1, &task, sizeof task);
 }
 
 vyre_status
-cuda_control_give_end(vyre_target *target, cuda_submission *submission, uint32_t index, bool is_last)
+cuda_control_enqueue_end(vyre_target *target, cuda_submission *submission, uint32_t index, bool is_last)
 {
   const vyre_sequence *sequence = &submission->work.sequence;
   const vyre_repeat *repeat = &sequence->repeats[index];
@@ -188,7 +186,7 @@ cuda_control_give_end(vyre_target *target, cuda_submission *submission, uint32_t
       .later_count = sequence->step_count - end,
       .is_last = is_last,
   };
-  return give(target, submission, target->control_end, END_THREADS, &task, sizeof task);
+  return launch_control(target, submission, target->control_end, END_THREADS, &task, sizeof task);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------- */
@@ -227,8 +225,8 @@ cuda_control_status(const vyre_target *target, const cuda_submission *submission
     const uint32_t fault = word_read(&submission->work, step_offset(sequence, i) + offsetof(vyre_ptx_dispatch, fault));
     if (fault)
       return vyre_status_note(VYRE_ERROR(VYRE_CODE_INPUT,
-                                         "cuda: kernel '%s' came to a trap: fault %" PRIu32 " of its text's\n"
-                                         "Fix: look for the row that the text has at that fault, and mend what leads to it",
+                                         "cuda: kernel '%s' stopped at fault %" PRIu32 " of its PTX text\n"
+                                         "Fix: find the comment with this fault in the text, and avoid this path",
                                          target_kernel_get(target, sequence->steps[i].kernel)->label, fault),
                               "in step %" PRIu32, i);
   }

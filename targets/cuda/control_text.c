@@ -1,13 +1,13 @@
-/* The kernels of control.c, which says what they do.
+/* The kernels of control.c.
  *
- * They are PTX because nothing else is needed for them: two dozen instructions each, none of which depends on an architecture.
+ * They are written in PTX, because they have two dozen instructions each and none depends on an architecture.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
 
-/* One thread: a step takes its groups from a buffer, unless it is not to run.
+/* Copies the groups of an indirect step from its buffer, unless the steps are stopped. Runs as one thread.
  *
- *     task: control, what the step is told, the three words, then the step's number + 1 and the most groups on each axis */
+ *     task: control memory, the step's dispatch, the three words, then the step's number + 1 and the most groups on each axis */
 #define PREPARE                                                          \
   ".visible .entry vyre_control_prepare(.param .align 8 .b8 task[40])\n" \
   "{\n"                                                                  \
@@ -60,10 +60,11 @@
   "  ret;\n"                                                             \
   "}\n"
 
-/* 64 threads: an iteration is done.  Are there more, and if there can be none though the word is not 0, no later step runs.
+/* Ends an iteration. If the word is 0, the repeat's steps are stopped; otherwise, after the last iteration, all later steps. Runs
+ * as 64 threads.
  *
- *     task: control, the repeat's two words, the word that ends it, what its first step and the first later one are told, then how
- *     many steps it has, how many are later, and whether no iteration follows */
+ *     task: control memory, the repeat's two words, the word that ends it, the dispatches of its first step and of the first later
+ *     step, then the number of its steps, the number of later steps, and whether no iteration follows */
 #define END                                                                    \
   ".visible .entry vyre_control_end(.param .align 8 .b8 task[56])\n"           \
   "{\n"                                                                        \

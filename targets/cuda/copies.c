@@ -1,7 +1,7 @@
-/* What goes up and comes down: fills, uploads, reads.
+/* Fills, uploads and reads.
  *
- * Fills are memsets.  Uploads are put into pinned memory before the call returns, so that what was begun keeps none of the caller's
- * bytes, and copied from there; reads come down there and are copied to the caller after the wait.  Neighbours are one copy.
+ * Fills are memsets. Uploads are copied to pinned memory before the call returns, so a submission in flight does not use the
+ * caller's bytes. Reads go to pinned memory, and to the caller after the wait. Neighbouring ranges are one copy.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -21,7 +21,7 @@ cuda_range_address(const vyre_target *target, const vyre_range *range, uint64_t 
 
 /* ---- staging ------------------------------------------------------------------------------------------------------------- */
 
-/* The next copy's place follows the last one's, and is joined with it where both their ends meet.  `at` goes on. */
+/* Appends a copy at the next place, or extends the last copy if both ranges are neighbours. Advances `at`. */
 static void
 add_copy(const vyre_target *target, const vyre_range *range, cuda_copy *copies, uint32_t *count, uint64_t *at)
 {
@@ -38,7 +38,7 @@ add_copy(const vyre_target *target, const vyre_range *range, cuda_copy *copies, 
   *at += size;
 }
 
-/* Where the graphs that were captured find staging, they do not find it when it is another. */
+/* Grows pinned memory. Captured graphs contain its address, so they are destroyed if it moves. */
 static vyre_status
 ensure(vyre_target *target, cuda_submission *submission, cuda_pinned *pinned, uint64_t size)
 {
@@ -66,7 +66,7 @@ cuda_plan_copies(vyre_target *target, cuda_submission *submission)
   return ensure(target, submission, &submission->down, down);
 }
 
-/* Walks ranges as add_copy did: where the next one of that address is in staging. */
+/* A walk over the ranges in the order of add_copy, which finds their places in staging memory. */
 typedef struct walk {
   const cuda_copy *copy;
   uint64_t done; /* bytes of this copy */
@@ -102,7 +102,7 @@ cuda_stage_uploads(const vyre_target *target, cuda_submission *submission)
 }
 
 void
-cuda_take_reads(const vyre_target *target, target_work *work)
+cuda_copy_reads(const vyre_target *target, target_work *work)
 {
   const cuda_submission *submission = cuda_submission_of(work);
   const vyre_sequence *sequence = &work->sequence;
@@ -117,9 +117,9 @@ cuda_take_reads(const vyre_target *target, target_work *work)
 
 /* ---- commands ------------------------------------------------------------------------------------------------------------ */
 
-/* Whole words, and then the bytes that the buffer's end leaves of one. */
+/* Fills whole words, then the remaining bytes at the buffer's end. */
 static vyre_status
-give_fill(vyre_target *target, const cuda_submission *submission, const vyre_fill *fill)
+enqueue_fill(vyre_target *target, const cuda_submission *submission, const vyre_fill *fill)
 {
   uint64_t size;
   const cuda_address address = cuda_range_address(target, &fill->range, &size);
@@ -134,11 +134,11 @@ give_fill(vyre_target *target, const cuda_submission *submission, const vyre_fil
 }
 
 vyre_status
-cuda_give_before(vyre_target *target, const cuda_submission *submission)
+cuda_enqueue_uploads(vyre_target *target, const cuda_submission *submission)
 {
   const vyre_sequence *sequence = &submission->work.sequence;
   for (uint32_t i = 0; i < sequence->fill_count; i++)
-    VYRE_TRY(give_fill(target, submission, &sequence->fills[i]));
+    VYRE_TRY(enqueue_fill(target, submission, &sequence->fills[i]));
   for (uint32_t i = 0; i < submission->upload_count; i++) {
     const cuda_copy *copy = &submission->uploads[i];
     const char *from = (const char *)submission->up.host + copy->place;
@@ -149,7 +149,7 @@ cuda_give_before(vyre_target *target, const cuda_submission *submission)
 }
 
 vyre_status
-cuda_give_reads(vyre_target *target, const cuda_submission *submission)
+cuda_enqueue_reads(vyre_target *target, const cuda_submission *submission)
 {
   for (uint32_t i = 0; i < submission->read_count; i++) {
     const cuda_copy *copy = &submission->reads[i];

@@ -1,7 +1,7 @@
-/* The CUDA target: its table, its hooks in their context, open, close and what happens after a loss.
+/* The CUDA target: its table, its hooks inside their context, open, close, and recovery from a loss.
  *
- * A sticky error ends the context, and often the whole process's use of CUDA: one new context is tried, and where that fails the
- * message says that the process must be restarted.  What a lost context has goes with it.
+ * A sticky error ends the context, and often the process's use of CUDA. Recovery tries one new context. If that fails, the
+ * message says that the process must be restarted. The objects of a lost context are lost with it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -11,14 +11,14 @@
 
 /* ---- hooks --------------------------------------------------------------------------------------------------------------- */
 
-/* A hook, with the target's context as the thread's. */
+/* Calls a hook while the target's context is current. */
 #define IN_CONTEXT(target, call)     \
   do {                               \
     VYRE_TRY(cuda_enter(target));    \
     return cuda_leave(target, call); \
   } while (0)
 
-/* One that ends something: on a context that is gone it has only the host's side to end. */
+/* Calls a hook that frees or finishes something. On a lost context it changes only the host's state. */
 #define ENDS_IN_CONTEXT(target, call)                                              \
   do {                                                                             \
     if ((target)->base.lost || (target)->base.hangs)                               \
@@ -50,7 +50,7 @@ static vyre_status
 poll(vyre_target *target, void *work, bool *out_done)
 {
   if (target->base.lost)
-    return cuda_poll(target, work, out_done); /* which asks nothing then */
+    return cuda_poll(target, work, out_done); /* makes no driver call in this case */
   IN_CONTEXT(target, cuda_poll(target, work, out_done));
 }
 
@@ -60,7 +60,7 @@ run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
   IN_CONTEXT(target, target_work_run(target, sequence, timing));
 }
 
-/* What makes something undoes that where the context cannot be left. */
+/* Hooks that create something: if leaving the context fails, it is destroyed again. */
 static vyre_status
 create(vyre_target *target, uint64_t size, void **out)
 {
@@ -94,9 +94,9 @@ start(vyre_target *target, const vyre_sequence *sequence, void **out)
   return left && !status ? vyre_status_join(left, finish(target, *out, &timing)) : left;
 }
 
-/* ---- from opening to end ------------------------------------------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------------------------------------------------------ */
 
-/* All that sequences leave, and the context. */
+/* Destroys unused works, the control module and the context. */
 static vyre_status
 close_context(vyre_target *target)
 {
@@ -120,10 +120,10 @@ close_target(vyre_target *target)
   if (!target)
     return VYRE_OK;
   if (target->base.hangs)
-    return VYRE_OK; /* what runs on uses all of it until the process ends */
+    return VYRE_OK; /* running work uses everything until the process ends */
   const vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
-  status = cuda_take_messages(target, vyre_status_join(status, close_context(target)));
+  status = cuda_join_messages(target, vyre_status_join(status, close_context(target)));
   target_files_close(&target->files);
   target_shape_free(&target->base, &target->base.shape);
   if (!target->was_left)
@@ -132,15 +132,16 @@ close_target(vyre_target *target)
   return status;
 }
 
-/* What hangs is left as it is. */
+/* Opens a new context. Objects of a hanging context are not freed. */
 static vyre_status
 reopen(vyre_target *target)
 {
   target->was_left = target->was_left || target->base.hangs;
-  vyre_status_free(close_context(target)); /* of a context that is gone */
+  vyre_status_free(close_context(target)); /* the context is lost, so every error is expected */
   target->base.hangs = false;
   vyre_status status = cuda_context_open(target);
-  return status ? vyre_status_note(status, "the context was lost, and the driver makes no new one: the process must be restarted")
+  return status ? vyre_status_note(status,
+                                   "the context was lost, and the driver cannot create a new one: the process must be restarted")
                 : VYRE_OK;
 }
 
@@ -157,7 +158,7 @@ resident(vyre_target *target, vyre_kernel handle, uint64_t *out_groups)
   if (!target_kernel_get(target, handle))
     return target_no_such_kernel(target, handle.id);
   const cuda_kernel *kernel = cuda_kernel_get(target, handle);
-  *out_groups = kernel->text.meets ? kernel->most_blocks : UINT64_MAX;
+  *out_groups = kernel->text.has_grid_barriers ? kernel->most_blocks : UINT64_MAX;
   return VYRE_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Which devices there are, which one is taken, and its context.
+/* Lists the devices, chooses one, and opens its context.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -6,19 +6,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- what a device says -------------------------------------------------------------------------------------------------- */
+/* ---- properties ---------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
-ask(const cuda_library *library, cuda_device device, cuda_device_attribute attribute, uint32_t *out)
+read_attribute(const cuda_library *library, cuda_device device, cuda_device_attribute attribute, uint32_t *out)
 {
   int value = 0;
-  VYRE_TRY(CUDA_ASK(library, cuDeviceGetAttribute, (&value, attribute, device), "asking device %d for attribute %d", device,
-                    (int)attribute));
+  VYRE_TRY(CUDA_QUERY(library, cuDeviceGetAttribute, (&value, attribute, device), "reading attribute %d of device %d",
+                      (int)attribute, device));
   *out = value < 0 ? 0 : (uint32_t)value;
   return VYRE_OK;
 }
 
-/* What codegen/ptx writes for every architecture that it takes: with instructions, or a loop of them. */
+/* Fills in the features that codegen/ptx implements for every architecture. */
 static void
 fill_features(vyre_device_info *info)
 {
@@ -46,18 +46,18 @@ fill_limits(const cuda_library *library, cuda_device device, vyre_device_info *i
   static const cuda_device_attribute blocks[] = {CUDA_MAX_BLOCK_X, CUDA_MAX_BLOCK_Y, CUDA_MAX_BLOCK_Z},
                                      grids[] = {CUDA_MAX_GRID_X, CUDA_MAX_GRID_Y, CUDA_MAX_GRID_Z};
   for (uint32_t i = 0; i < 3; i++) {
-    VYRE_TRY(ask(library, device, blocks[i], &info->max_workgroup[i]));
-    VYRE_TRY(ask(library, device, grids[i], &info->max_groups[i]));
+    VYRE_TRY(read_attribute(library, device, blocks[i], &info->max_workgroup[i]));
+    VYRE_TRY(read_attribute(library, device, grids[i], &info->max_groups[i]));
   }
-  VYRE_TRY(ask(library, device, CUDA_MAX_THREADS_PER_BLOCK, &info->max_invocations));
-  VYRE_TRY(ask(library, device, CUDA_MAX_SHARED_PER_BLOCK, &info->max_shared));
-  VYRE_TRY(ask(library, device, CUDA_WARP_SIZE, &info->subgroup));
+  VYRE_TRY(read_attribute(library, device, CUDA_MAX_THREADS_PER_BLOCK, &info->max_invocations));
+  VYRE_TRY(read_attribute(library, device, CUDA_MAX_SHARED_PER_BLOCK, &info->max_shared));
+  VYRE_TRY(read_attribute(library, device, CUDA_WARP_SIZE, &info->subgroup));
   if (info->max_shared > VYRE_PTX_SHARED)
     info->max_shared = VYRE_PTX_SHARED;
   size_t bytes = 0;
-  VYRE_TRY(CUDA_ASK(library, cuDeviceTotalMem_v2, (&bytes, device), "asking for the memory of device %d", device));
+  VYRE_TRY(CUDA_QUERY(library, cuDeviceTotalMem_v2, (&bytes, device), "reading the memory size of device %d", device));
   info->memory = info->budget = info->max_buffer = info->max_storage = info->max_uniform = bytes;
-  info->max_push = VYRE_PTX_PARAMETERS / 2; /* the rest is left to buffers */
+  info->max_push = VYRE_PTX_PARAMETERS / 2; /* the rest is for buffers */
   info->storage_align = info->uniform_align = VYRE_PTX_ALIGN;
   return VYRE_OK;
 }
@@ -67,14 +67,14 @@ fill_capabilities(const cuda_library *library, cuda_device_choice *choice)
 {
   uint32_t major, minor, mode, cooperative, registers, maps, integrated;
   vyre_device_info *info = &choice->info;
-  VYRE_TRY(ask(library, choice->handle, CUDA_CAPABILITY_MAJOR, &major));
-  VYRE_TRY(ask(library, choice->handle, CUDA_CAPABILITY_MINOR, &minor));
-  VYRE_TRY(ask(library, choice->handle, CUDA_COMPUTE_MODE, &mode));
-  VYRE_TRY(ask(library, choice->handle, CUDA_COOPERATIVE_LAUNCH, &cooperative));
-  VYRE_TRY(ask(library, choice->handle, CUDA_HOST_REGISTER_SUPPORTED, &registers));
-  VYRE_TRY(ask(library, choice->handle, CUDA_CAN_MAP_HOST_MEMORY, &maps));
-  VYRE_TRY(ask(library, choice->handle, CUDA_INTEGRATED, &integrated));
-  VYRE_TRY(ask(library, choice->handle, CUDA_MULTIPROCESSORS, &choice->multiprocessors));
+  VYRE_TRY(read_attribute(library, choice->handle, CUDA_CAPABILITY_MAJOR, &major));
+  VYRE_TRY(read_attribute(library, choice->handle, CUDA_CAPABILITY_MINOR, &minor));
+  VYRE_TRY(read_attribute(library, choice->handle, CUDA_COMPUTE_MODE, &mode));
+  VYRE_TRY(read_attribute(library, choice->handle, CUDA_COOPERATIVE_LAUNCH, &cooperative));
+  VYRE_TRY(read_attribute(library, choice->handle, CUDA_HOST_REGISTER_SUPPORTED, &registers));
+  VYRE_TRY(read_attribute(library, choice->handle, CUDA_CAN_MAP_HOST_MEMORY, &maps));
+  VYRE_TRY(read_attribute(library, choice->handle, CUDA_INTEGRATED, &integrated));
+  VYRE_TRY(read_attribute(library, choice->handle, CUDA_MULTIPROCESSORS, &choice->multiprocessors));
   choice->sm = 10 * major + minor;
   info->kind = integrated ? VYRE_DEVICE_INTEGRATED : VYRE_DEVICE_DISCRETE;
   info->usable =
@@ -92,11 +92,11 @@ static vyre_status
 describe(const cuda_library *library, uint32_t index, cuda_device_choice *choice)
 {
   *choice = (cuda_device_choice){.info.index = index};
-  VYRE_TRY(CUDA_ASK(library, cuDeviceGet, (&choice->handle, (int)index), "asking for device %u", index));
-  VYRE_TRY(CUDA_ASK(library, cuDeviceGetName, (choice->info.name, sizeof choice->info.name, choice->handle),
-                    "asking for the name of device %u", index));
+  VYRE_TRY(CUDA_QUERY(library, cuDeviceGet, (&choice->handle, (int)index), "opening device %u", index));
+  VYRE_TRY(CUDA_QUERY(library, cuDeviceGetName, (choice->info.name, sizeof choice->info.name, choice->handle),
+                      "reading the name of device %u", index));
   choice->info.name[sizeof choice->info.name - 1] = '\0';
-  VYRE_TRY(CUDA_ASK(library, cuDeviceGetUuid_v2, (&choice->uuid, choice->handle), "asking what device %u is", index));
+  VYRE_TRY(CUDA_QUERY(library, cuDeviceGetUuid_v2, (&choice->uuid, choice->handle), "reading the UUID of device %u", index));
   fill_features(&choice->info);
   VYRE_TRY(fill_limits(library, choice->handle, &choice->info));
   return fill_capabilities(library, choice);
@@ -106,9 +106,9 @@ vyre_status
 cuda_devices_emit(const cuda_library *library, void (*emit)(void *user, const cuda_device_choice *choice), void *user)
 {
   int count = 0;
-  VYRE_TRY(CUDA_ASK(library, cuDeviceGetCount, (&count), "asking how many devices there are"));
+  VYRE_TRY(CUDA_QUERY(library, cuDeviceGetCount, (&count), "counting devices"));
   if (count <= 0)
-    return cuda_no_device("the driver is there, and has none");
+    return cuda_no_device("the driver finds none");
   for (uint32_t i = 0; i < (uint32_t)count; i++) {
     cuda_device_choice choice;
     VYRE_TRY(describe(library, i, &choice));
@@ -117,24 +117,24 @@ cuda_devices_emit(const cuda_library *library, void (*emit)(void *user, const cu
   return VYRE_OK;
 }
 
-/* ---- which one is taken -------------------------------------------------------------------------------------------------- */
+/* ---- choice -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct search {
   const char *wanted;
   cuda_device_choice best;
   bool is_found;
-  char names[1024]; /* of all, cut short where there are very many */
+  char names[1024]; /* of all devices, truncated if there are very many */
   size_t length;
 } search;
 
 static void
-look_at(void *user, const cuda_device_choice *choice)
+consider(void *user, const cuda_device_choice *choice)
 {
   search *s = user;
   const vyre_device_info *info = &choice->info;
   const size_t room = sizeof s->names - s->length;
   const int written = snprintf(s->names + s->length, room, "%s%u '%s'%s", s->length ? ", " : "", info->index, info->name,
-                               info->usable ? "" : " (older than sm_75, or not to be used for computing)");
+                               info->usable ? "" : " (older than sm_75, or not usable for computing)");
   s->length += written > 0 && (size_t)written < room ? (size_t)written : 0;
   if (!info->usable || (s->wanted && !target_device_matches(info, s->wanted)))
     return;
@@ -147,7 +147,7 @@ vyre_status
 cuda_device_choose(const cuda_library *library, const char *wanted, cuda_device_choice *out)
 {
   search s = {.wanted = wanted};
-  VYRE_TRY(cuda_devices_emit(library, look_at, &s));
+  VYRE_TRY(cuda_devices_emit(library, consider, &s));
   if (s.is_found) {
     *out = s.best;
     return VYRE_OK;
@@ -167,16 +167,16 @@ cuda_context_open(vyre_target *target)
   VYRE_TRY(CUDA_CALL(target, cuCtxCreate_v2, (&target->context, CUDA_CONTEXT_AUTO | CUDA_CONTEXT_MAP_HOST, target->choice.handle),
                      "opening '%s'", target->choice.info.name));
   size_t left = 0, total = 0;
-  vyre_status status = CUDA_CALL(target, cuMemGetInfo_v2, (&left, &total), "asking how much memory is left");
+  vyre_status status = CUDA_CALL(target, cuMemGetInfo_v2, (&left, &total), "reading the free memory");
   target->choice.info.budget = left;
   target->base.info = target->choice.info;
-  return vyre_status_join(status, CUDA_CALL(target, cuCtxPopCurrent_v2, (&popped), "leaving a context that was made"));
+  return vyre_status_join(status, CUDA_CALL(target, cuCtxPopCurrent_v2, (&popped), "leaving a new context"));
 }
 
 void
 cuda_context_close(vyre_target *target)
 {
-  if (target->context && !target->base.hangs) /* one that hangs is left to the process */
+  if (target->context && !target->base.hangs) /* a hanging context is left to the process */
     target->library.call.cuCtxDestroy_v2(target->context);
   target->context = NULL;
 }
@@ -192,8 +192,8 @@ cuda_leave(vyre_target *target, vyre_status status)
 {
   cuda_context popped;
   const cuda_result result = target->library.call.cuCtxPopCurrent_v2(&popped);
-  if (status && target->base.lost) /* it says the same of every call */
+  if (status && target->base.lost) /* every call of a lost context has the same error */
     return status;
   status = vyre_status_join(status, cuda_status(target, result, "cuCtxPopCurrent_v2", "leaving the target's context"));
-  return cuda_take_messages(target, status);
+  return cuda_join_messages(target, status);
 }

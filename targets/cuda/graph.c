@@ -1,11 +1,12 @@
-/* Sequences that come again are captured once as a graph, and replayed: one launch for all their commands.
+/* Captures repeated sequences as graphs, and replays a graph with one launch for all its commands.
  *
- * A graph is found by its shape: all that its commands depend on but the parameters and grids of launches, word by word.  These are
- * held against what the graph has, and only what differs is changed there.  Staging and control memory are the submission's own,
- * and where they are made anew its graphs go.  A shape that comes for the first time is given command by command, since capturing
- * pays from the third time on alone; so is one with very many launches, and one whose steps' times are asked for.
+ * A graph is found by its shape: everything that its commands depend on, except grids and parameters of launches. Those are
+ * compared with the graph's and updated if they differ. Graphs contain the addresses of the submission's staging and control
+ * memory, so they are destroyed when it moves. At the first use of a shape, commands are enqueued one by one, because capturing
+ * pays only from the third use on. The same holds for sequences with very many launches and for those whose step times are
+ * wanted.
  *
- * No conditional nodes: what sets their condition is a function of the toolkit's library for devices, which users do not have.
+ * Graphs have no conditional nodes, because setting a condition needs the toolkit's device library, which users do not have.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -29,7 +30,7 @@ put_step(vyre_target *target, const vyre_step *step)
 {
   const bool is_empty = step->groups[0] == 0 || step->groups[1] == 0 || step->groups[2] == 0;
   const uint64_t is_part = step->count != 0,
-                 is_indirect = step->indirect.buffer.id != 0; /* which are told more, in control memory */
+                 is_indirect = step->indirect.buffer.id != 0; /* these have more data in control memory */
   target_shape_put(target, cuda_kernel_get(target, step->kernel)->serial << 3 | is_part << 2 | is_indirect << 1 | is_empty);
 }
 
@@ -66,9 +67,9 @@ cuda_shape_make(vyre_target *target, const target_work *work)
   return VYRE_OK;
 }
 
-/* ---- destroyed ------------------------------------------------------------------------------------------------------------ */
+/* ---- destruction ---------------------------------------------------------------------------------------------------------- */
 
-/* What the driver has of it. */
+/* Destroys the driver's graph objects. */
 static void
 drop_graph(vyre_target *target, cuda_recorded *recorded)
 {
@@ -95,7 +96,7 @@ cuda_recorded_destroy(vyre_target *target, target_recorded *item)
 
 /* ---- nodes --------------------------------------------------------------------------------------------------------------- */
 
-/* The launch that was captured last is what the stream goes on from. */
+/* The stream depends only on the launch that was captured last. */
 vyre_status
 cuda_node_add(vyre_target *target, cuda_submission *submission, const cuda_launch *launch)
 {
@@ -145,7 +146,7 @@ cuda_node_update(vyre_target *target, cuda_submission *submission, const cuda_la
   return VYRE_OK;
 }
 
-/* ---- given --------------------------------------------------------------------------------------------------------------- */
+/* ---- submission ---------------------------------------------------------------------------------------------------------- */
 
 static uint64_t
 count_launches(const vyre_target *target, const vyre_sequence *sequence)
@@ -168,9 +169,9 @@ capture(vyre_target *target, cuda_submission *submission)
                      "capturing a sequence of %u steps", submission->work.sequence.step_count));
   submission->mode = CUDA_CAPTURED;
   vyre_status status = cuda_record(target, submission);
-  submission->mode = CUDA_GIVEN;
+  submission->mode = CUDA_ENQUEUED;
   const cuda_result ended =
-      call->cuStreamEndCapture(submission->stream, &recorded->graph); /* in any case: the stream is used again */
+      call->cuStreamEndCapture(submission->stream, &recorded->graph); /* also after an error, because the stream is reused */
   if (!status)
     status =
         cuda_status(target, ended, "cuStreamEndCapture", "capturing a sequence of %u steps", submission->work.sequence.step_count);
@@ -182,9 +183,9 @@ capture(vyre_target *target, cuda_submission *submission)
   return status;
 }
 
-/* A driver that cannot capture something gets it command by command; every other error is one. */
+/* Returns whether the driver cannot capture the commands. Any other error is an error of the sequence. */
 static bool
-is_for_plain(const vyre_target *target, vyre_status status)
+cannot_capture(const vyre_target *target, vyre_status status)
 {
   const char *text = vyre_status_text(status);
   return status && !target->base.lost && (strstr(text, "_CAPTURE_UNSUPPORTED") || strstr(text, "ERROR_NOT_SUPPORTED"));
@@ -205,16 +206,16 @@ update(vyre_target *target, cuda_submission *submission)
   submission->mode = CUDA_UPDATED;
   submission->node = 0;
   vyre_status status = cuda_record(target, submission);
-  submission->mode = CUDA_GIVEN;
+  submission->mode = CUDA_ENQUEUED;
   return status;
 }
 
 vyre_status
-cuda_give(vyre_target *target, cuda_submission *submission)
+cuda_enqueue(vyre_target *target, cuda_submission *submission)
 {
   const vyre_sequence *sequence = &submission->work.sequence;
   const target_position from = submission->work.at;
-  submission->mode = CUDA_GIVEN;
+  submission->mode = CUDA_ENQUEUED;
   if (target->no_graphs || sequence->step_ns || count_launches(target, sequence) > CUDA_MOST_NODES)
     return cuda_record(target, submission);
   target_recorded *recorded = target_recorded_find(&target->base, &submission->work);
@@ -232,7 +233,7 @@ cuda_give(vyre_target *target, cuda_submission *submission)
     return replay(target, submission);
   }
   vyre_status status = capture(target, submission);
-  if (is_for_plain(target, status)) {
+  if (cannot_capture(target, status)) {
     vyre_status_free(status);
     found->is_refused = true;
     submission->work.at = from;

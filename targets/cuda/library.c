@@ -1,7 +1,7 @@
 /* Opens the driver's library, finds its functions by their versioned names, and starts the driver.
  *
- * Three things can be missing, and each has a message of its own: the library, a symbol, a device.  The device `sim` is the
- * simulator: a library that lies in the folder of vyre's own one.
+ * Three things can be missing, and each has its own message: the library, a symbol, or a device. The device `sim` is the
+ * simulator, a library in the folder of vyre's own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_VERSION = 11080 /* its driver is the first one to take PTX 7.8 */ };
+enum { LEAST_VERSION = 11080 /* the first driver that accepts PTX 7.8 */ };
 
 static bool
 wants_simulator(const vyre_target_options *options)
@@ -25,7 +25,7 @@ cuda_wanted_device(const vyre_target_options *options)
   return wants_simulator(options) ? NULL : options->device;
 }
 
-/* Beside the object that this code is in, or below it, as the build and an installation have it. */
+/* Opens the simulator in the folder of the object with this code, or in ../lib, as the build and an installation have it. */
 static void *
 open_simulator(char path[PATH_MAX])
 {
@@ -81,13 +81,13 @@ start_driver(cuda_library *library)
 {
   const cuda_result result = library->call.cuInit(0);
   if (result == CUDA_NO_DEVICE)
-    return cuda_no_device("the driver's library is there, and finds no NVIDIA GPU");
+    return cuda_no_device("the driver's library finds no NVIDIA GPU");
   VYRE_TRY(cuda_library_status(library, NULL, result, "cuInit", "starting the driver"));
-  VYRE_TRY(CUDA_ASK(library, cuDriverGetVersion, (&library->version), "asking for the driver's version"));
+  VYRE_TRY(CUDA_QUERY(library, cuDriverGetVersion, (&library->version), "reading the driver's version"));
   if (library->version >= LEAST_VERSION)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_DEVICE,
-                    "cuda: the driver is for CUDA %d.%d, vyre needs 11.8\nFix: install the NVIDIA driver 520 or later",
+                    "cuda: the driver is for CUDA %d.%d, but vyre needs 11.8\nFix: install the NVIDIA driver 520 or later",
                     library->version / 1000, library->version % 1000 / 10);
 }
 

@@ -1,7 +1,7 @@
-/* Device memory, memory of the caller's, and pinned memory that copies go through.
+/* Device memory, imported memory, and pinned memory for copies.
  *
- * A device that has no memory left is asked again after what unused submissions have was given back; targets/common does the same
- * with the pool and with kept sets that nobody holds.  Then the error says how much was asked for, held and left.
+ * If the device has no memory left, the objects of unused submissions are freed and the allocation is retried. targets/common
+ * does the same with the pool and with kept sets without holders. Otherwise the error has the requested, held and free bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -21,7 +21,7 @@ no_memory(vyre_target *target, cuda_result result, uint64_t size, const char *ap
   if (asked == CUDA_OK)
     snprintf(room, sizeof room, "%" PRIu64 " of %" PRIu64, (uint64_t)left, (uint64_t)total);
   return cuda_status(target, result, api,
-                     "asking for %" PRIu64 " bytes: this target holds %" PRIu64 " in buffers, %" PRIu64 " in its pool and %" PRIu64
+                     "allocating %" PRIu64 " bytes: this target holds %" PRIu64 " in buffers, %" PRIu64 " in its pool and %" PRIu64
                      " for sequences, and the device has %s bytes left",
                      size, counters->bytes_live, counters->bytes_pooled, target->bytes_staged, room);
 }
@@ -38,10 +38,10 @@ cuda_memory_allocate(vyre_target *target, uint64_t size, cuda_address *out)
     result = target->library.call.cuMemAlloc_v2(out, size);
   }
   return result == CUDA_OUT_OF_MEMORY ? no_memory(target, result, size, "cuMemAlloc_v2")
-                                      : cuda_status(target, result, "cuMemAlloc_v2", "asking for %" PRIu64 " bytes", size);
+                                      : cuda_status(target, result, "cuMemAlloc_v2", "allocating %" PRIu64 " bytes", size);
 }
 
-/* What a lost context has goes with it, and what still runs may use anything. */
+/* Frees device memory. A lost context has already lost it, and running work may still use it. */
 vyre_status
 cuda_memory_free(vyre_target *target, cuda_address address)
 {
@@ -77,7 +77,7 @@ unregister(vyre_target *target, void *data)
 {
   if (target->base.lost || target->base.hangs)
     return VYRE_OK;
-  return CUDA_CALL(target, cuMemHostUnregister, (data), "giving imported memory back");
+  return CUDA_CALL(target, cuMemHostUnregister, (data), "unregistering imported memory");
 }
 
 vyre_status
@@ -132,7 +132,7 @@ cuda_pinned_ensure(vyre_target *target, cuda_pinned *pinned, uint64_t size)
   cuda_pinned_destroy(target, pinned);
   target->base.counters.allocations++;
   VYRE_TRY(CUDA_CALL(target, cuMemHostAlloc, (&pinned->host, grown, CUDA_HOST_ALLOC_MAPPED),
-                     "asking for %" PRIu64 " bytes of pinned memory to copy through", grown));
+                     "allocating %" PRIu64 " bytes of pinned memory", grown));
   pinned->size = grown;
   target->bytes_staged += grown;
   return VYRE_OK;

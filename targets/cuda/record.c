@@ -1,6 +1,6 @@
-/* The commands of a sequence in their order: what goes up, steps and their repeats, what comes down.
+/* Produces the commands of a sequence in order: uploads, steps with their repeats, and reads.
  *
- * One walk says them for all three ways to give them (cuda_mode), so that a graph is what the stream would have got.
+ * One walk serves all modes (cuda_mode), so a graph has the same commands as the stream.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -11,7 +11,7 @@
 /* ---- launches ------------------------------------------------------------------------------------------------------------ */
 
 static vyre_status
-give_launch(vyre_target *target, const cuda_submission *submission, const cuda_launch *launch, const char *label)
+enqueue_launch(vyre_target *target, const cuda_submission *submission, const cuda_launch *launch, const char *label)
 {
   void *parameters[3];
   for (uint32_t i = 0; i < launch->parameter_count; i++)
@@ -28,11 +28,11 @@ give_launch(vyre_target *target, const cuda_submission *submission, const cuda_l
 }
 
 vyre_status
-cuda_launch_give(vyre_target *target, cuda_submission *submission, const cuda_launch *launch, const char *label)
+cuda_enqueue_launch(vyre_target *target, cuda_submission *submission, const cuda_launch *launch, const char *label)
 {
   if (submission->mode == CUDA_UPDATED)
     return cuda_node_update(target, submission, launch);
-  VYRE_TRY(give_launch(target, submission, launch, label));
+  VYRE_TRY(enqueue_launch(target, submission, launch, label));
   return submission->mode == CUDA_CAPTURED ? cuda_node_add(target, submission, launch) : VYRE_OK;
 }
 
@@ -40,7 +40,7 @@ cuda_launch_give(vyre_target *target, cuda_submission *submission, const cuda_la
 
 enum { PART_WIDTH = 1 << 30, PUSH_ALIGN = 16 };
 
-/* Blocks of the launch.  Those of a part are numbered by themselves, and those too many do nothing. */
+/* Finds the blocks of the launch. A part has a linear grid, whose excess blocks do nothing. */
 static void
 find_grid(const vyre_step *step, uint32_t out[3])
 {
@@ -68,19 +68,20 @@ cuda_check_step(const vyre_target *target, const vyre_step *step)
     return VYRE_OK;
   find_grid(step, grid);
   const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
-  if (kernel->text.meets && blocks > kernel->most_blocks)
+  if (kernel->text.has_grid_barriers && blocks > kernel->most_blocks)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "cuda: kernel '%s' has barriers for the whole grid of %" PRIu64
-                      " workgroups, and the device '%s' runs %" PRIu64 " of it at once\n"
+                      " workgroups, but the device '%s' runs at most %" PRIu64 " at once\n"
                       "Fix: use fewer workgroups, or smaller ones",
                       kernel->base.label, blocks, info->name, kernel->most_blocks);
   if (step->count && step->count / PART_WIDTH >= info->max_groups[1])
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cuda: kernel '%s' is to run %" PRIu64 " workgroups at once\nFix: run smaller parts",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cuda: kernel '%s' has a part of %" PRIu64 " workgroups, too many for a launch\nFix: run smaller parts",
                       kernel->base.label, step->count);
   return VYRE_OK;
 }
 
-/* The parameters as vyre/ptx.h has them. */
+/* Computes the parameters as vyre/ptx.h specifies. */
 static vyre_status
 fill_parameters(vyre_target *target, cuda_submission *submission, uint32_t index, cuda_launch *launch)
 {
@@ -90,7 +91,7 @@ fill_parameters(vyre_target *target, cuda_submission *submission, uint32_t index
   if (!vyre_grow(&target->base.allocator, &submission->data, &submission->data_capacity, size / 8, 8))
     return VYRE_OUT_OF_MEMORY("for a kernel's parameters");
   char *data = (char *)submission->data;
-  const uint64_t dispatch = cuda_is_told(target, submission, index) ? cuda_control_dispatch(submission, index) : 0;
+  const uint64_t dispatch = cuda_has_dispatch(target, submission, index) ? cuda_control_dispatch(submission, index) : 0;
   memset(data, 0, size);
   memcpy(data, &dispatch, sizeof dispatch);
   launch->offsets[launch->parameter_count++] = 0;
@@ -111,27 +112,28 @@ fill_parameters(vyre_target *target, cuda_submission *submission, uint32_t index
 }
 
 static vyre_status
-give_step(vyre_target *target, cuda_submission *submission, uint32_t index)
+enqueue_step(vyre_target *target, cuda_submission *submission, uint32_t index)
 {
   const vyre_step *step = &submission->work.sequence.steps[index];
   const cuda_kernel *kernel = cuda_kernel_get(target, step->kernel);
-  cuda_launch launch = {.function = kernel->function, .is_cooperative = kernel->text.meets};
+  cuda_launch launch = {.function = kernel->function, .is_cooperative = kernel->text.has_grid_barriers};
   if (step->indirect.buffer.id)
-    VYRE_TRY(cuda_control_give_prepare(target, submission, index));
+    VYRE_TRY(cuda_control_enqueue_prepare(target, submission, index));
   if (!is_empty(step)) {
     find_grid(step, launch.grid);
     memcpy(launch.block, kernel->base.workgroup, sizeof launch.block);
     VYRE_TRY(fill_parameters(target, submission, index, &launch));
-    VYRE_TRY(cuda_launch_give(target, submission, &launch, kernel->base.label));
+    VYRE_TRY(cuda_enqueue_launch(target, submission, &launch, kernel->base.label));
   }
   return cuda_stamp_step(target, submission, index);
 }
 
 /* ---- repeats ------------------------------------------------------------------------------------------------------------- */
 
-/* All iterations of the repeat at which the submission is, or as many as may come at once; the position goes on. */
+/* Enqueues the remaining iterations of the submission's current repeat, at most most_iterations if it has `until`, and advances
+ * the position. */
 static vyre_status
-give_repeat(vyre_target *target, cuda_submission *submission)
+enqueue_repeat(vyre_target *target, cuda_submission *submission)
 {
   target_position *at = &submission->work.at;
   const vyre_repeat *repeat = &submission->work.sequence.repeats[at->repeat];
@@ -140,45 +142,45 @@ give_repeat(vyre_target *target, cuda_submission *submission)
                  end = at->iteration + (has_until && left > most ? most : left);
   while (at->iteration < end) {
     for (uint32_t i = 0; i < repeat->count; i++)
-      VYRE_TRY(give_step(target, submission, repeat->first + i));
+      VYRE_TRY(enqueue_step(target, submission, repeat->first + i));
     at->iteration++;
     if (has_until)
-      VYRE_TRY(cuda_control_give_end(target, submission, at->repeat, at->iteration == end));
+      VYRE_TRY(cuda_control_enqueue_end(target, submission, at->repeat, at->iteration == end));
   }
   *at = (target_position){repeat->first + repeat->count, at->repeat + 1, 0};
   return VYRE_OK;
 }
 
 static vyre_status
-give_steps(vyre_target *target, cuda_submission *submission)
+enqueue_steps(vyre_target *target, cuda_submission *submission)
 {
   const vyre_sequence *sequence = &submission->work.sequence;
   target_position *at = &submission->work.at;
   while (at->step < sequence->step_count) {
     if (at->repeat == sequence->repeat_count || at->step != sequence->repeats[at->repeat].first)
-      VYRE_TRY(give_step(target, submission, at->step++));
+      VYRE_TRY(enqueue_step(target, submission, at->step++));
     else
-      VYRE_TRY(give_repeat(target, submission));
+      VYRE_TRY(enqueue_repeat(target, submission));
   }
   return VYRE_OK;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------------- */
+/* ---- the sequence -------------------------------------------------------------------------------------------------------- */
 
 vyre_status
 cuda_record(vyre_target *target, cuda_submission *submission)
 {
-  const bool gives = submission->mode != CUDA_UPDATED;
-  const uint64_t told = submission->work.is_controlled ? cuda_control_size(&submission->work.sequence) : 0;
-  if (gives && submission->work.is_first)
-    VYRE_TRY(cuda_give_before(target, submission));
-  if (gives && told)
-    VYRE_TRY(CUDA_CALL(target, cuMemcpyHtoDAsync_v2, (submission->control, submission->up.host, told, submission->stream),
-                       "telling steps %" PRIu64 " bytes", told));
+  const bool enqueues = submission->mode != CUDA_UPDATED;
+  const uint64_t control = submission->work.is_controlled ? cuda_control_size(&submission->work.sequence) : 0;
+  if (enqueues && submission->work.is_first)
+    VYRE_TRY(cuda_enqueue_uploads(target, submission));
+  if (enqueues && control)
+    VYRE_TRY(CUDA_CALL(target, cuMemcpyHtoDAsync_v2, (submission->control, submission->up.host, control, submission->stream),
+                       "uploading %" PRIu64 " bytes of control memory", control));
   VYRE_TRY(cuda_stamps_begin(target, submission));
-  VYRE_TRY(give_steps(target, submission));
-  if (gives && told)
-    VYRE_TRY(CUDA_CALL(target, cuMemcpyDtoHAsync_v2, (submission->down.host, submission->control, told, submission->stream),
-                       "asking how steps ended, %" PRIu64 " bytes", told));
-  return gives ? cuda_give_reads(target, submission) : VYRE_OK;
+  VYRE_TRY(enqueue_steps(target, submission));
+  if (enqueues && control)
+    VYRE_TRY(CUDA_CALL(target, cuMemcpyDtoHAsync_v2, (submission->down.host, submission->control, control, submission->stream),
+                       "reading %" PRIu64 " bytes of control memory", control));
+  return enqueues ? cuda_enqueue_reads(target, submission) : VYRE_OK;
 }

@@ -1,4 +1,4 @@
-/* What a sequence needs while it runs: a stream, events, staging, graphs.
+/* The objects that a sequence needs while it runs: a stream, events, staging memory, graphs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -50,9 +50,9 @@ prepare(vyre_target *target, target_work *work)
   const vyre_sequence *sequence = &work->sequence;
   submission->graph = NULL;
   for (uint32_t i = 0; i < sequence->step_count; i++)
-    VYRE_TRY(vyre_status_note(cuda_check_step(target, &sequence->steps[i]), "while looking at step %u", i));
+    VYRE_TRY(vyre_status_note(cuda_check_step(target, &sequence->steps[i]), "while checking step %u", i));
   for (uint32_t i = 0; i < sequence->step_count && !work->is_controlled; i++)
-    work->is_controlled = cuda_is_told(target, submission, i);
+    work->is_controlled = cuda_has_dispatch(target, submission, i);
   if (work->is_controlled)
     VYRE_TRY(cuda_control_ensure(target, submission));
   return cuda_plan_copies(target, submission);
@@ -66,7 +66,7 @@ const target_work_hooks cuda_works = {
     .destroy = destroy,
     .begin = cuda_begin,
     .complete = cuda_complete,
-    .take_reads = cuda_take_reads,
+    .take_reads = cuda_copy_reads,
     .prepare = prepare,
     .make_shape = cuda_shape_make,
     .destroy_recorded = cuda_recorded_destroy,

@@ -1,7 +1,7 @@
-/* A sequence runs: its commands are given to a stream of its own, and the host waits once for the event after them.  Only repeats
- * until a word is 0 that go on for very long take more waits.
+/* Runs a sequence: enqueues its commands in a stream of its own, and waits once for the event after them. Only repeats with
+ * `until` and very many iterations need more waits.
  *
- * What was begun before and names one of its buffers comes first: its stream waits for their events.
+ * The stream first waits for earlier submissions in flight that use one of its buffers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -16,7 +16,7 @@ typedef struct follower {
   vyre_status status;
 } follower;
 
-/* The buffer is this submission's from now on; whoever had it last has to be waited for. */
+/* Waits for the last submission that uses the buffer, and marks the buffer as used by this one. */
 static void
 follow(void *user, const vyre_range *range, bool is_step)
 {
@@ -28,19 +28,18 @@ follow(void *user, const vyre_range *range, bool is_step)
     return;
   for (const cuda_submission *other = f->target->running; other && memory->last && !f->status; other = other->next)
     if (other->number == memory->last)
-      f->status = CUDA_CALL(f->target, cuStreamWaitEvent, (f->submission->stream, other->end, 0),
-                            "to follow a sequence that was begun before");
+      f->status =
+          CUDA_CALL(f->target, cuStreamWaitEvent, (f->submission->stream, other->end, 0), "waiting for an earlier sequence");
   if (!f->status)
     memory->last = f->submission->number;
 }
 
-/* Kernels that know an address may use any buffer. */
+/* Waits for all submissions in flight, because kernels with addresses may use any buffer. */
 static vyre_status
 follow_all(vyre_target *target, const cuda_submission *submission)
 {
   for (const cuda_submission *other = target->running; other; other = other->next)
-    VYRE_TRY(
-        CUDA_CALL(target, cuStreamWaitEvent, (submission->stream, other->end, 0), "to follow a sequence that was begun before"));
+    VYRE_TRY(CUDA_CALL(target, cuStreamWaitEvent, (submission->stream, other->end, 0), "waiting for an earlier sequence"));
   return VYRE_OK;
 }
 
@@ -55,7 +54,7 @@ follow_others(vyre_target *target, cuda_submission *submission)
 }
 
 static void
-leave_running(vyre_target *target, const cuda_submission *submission)
+remove_running(vyre_target *target, const cuda_submission *submission)
 {
   cuda_submission **at = &target->running;
   while (*at && *at != submission)
@@ -64,13 +63,13 @@ leave_running(vyre_target *target, const cuda_submission *submission)
     *at = submission->next;
 }
 
-/* ---- given and waited for ------------------------------------------------------------------------------------------------ */
+/* ---- submission and waiting ---------------------------------------------------------------------------------------------- */
 
 static vyre_status
-give_next(vyre_target *target, cuda_submission *submission)
+submit_next(vyre_target *target, cuda_submission *submission)
 {
   const uint64_t begun = clock_now();
-  if (!submission->work.is_first) /* whose shape it was taken by */
+  if (!submission->work.is_first) /* the first commands have the shape from target_work_take */
     VYRE_TRY(cuda_shape_make(target, &submission->work));
   if (submission->work.is_first)
     cuda_stage_uploads(target, submission);
@@ -78,7 +77,7 @@ give_next(vyre_target *target, cuda_submission *submission)
     cuda_control_write(target, submission);
   VYRE_TRY(cuda_stamps_prepare(target, submission));
   VYRE_TRY(CUDA_CALL(target, cuEventRecord, (submission->start, submission->stream), "starting a sequence"));
-  VYRE_TRY(cuda_give(target, submission));
+  VYRE_TRY(cuda_enqueue(target, submission));
   VYRE_TRY(CUDA_CALL(target, cuEventRecord, (submission->end, submission->stream), "ending a sequence"));
   submission->work.is_first = false;
   submission->work.timing.batches++;
@@ -86,9 +85,9 @@ give_next(vyre_target *target, cuda_submission *submission)
   return VYRE_OK;
 }
 
-/* Looks until it is done or the time is over: CUDA has no wait with a limit. */
+/* Polls until the commands are done or the timeout has passed: CUDA has no wait with a timeout. */
 static cuda_result
-look_until(const vyre_target *target, const cuda_submission *submission)
+poll_end(const vyre_target *target, const cuda_submission *submission)
 {
   const uint64_t begun = clock_now(), limit = (uint64_t)target->timeout * 1000000000u;
   const struct timespec pause = {.tv_nsec = 20000};
@@ -97,7 +96,7 @@ look_until(const vyre_target *target, const cuda_submission *submission)
     const uint64_t passed = clock_now() - begun;
     if (passed > limit)
       return CUDA_TIMEOUT;
-    if (passed > 1000000) /* what is short is not slept for */
+    if (passed > 1000000) /* no sleep during the first millisecond */
       nanosleep(&pause, NULL);
     result = target->library.call.cuEventQuery(submission->end);
   }
@@ -108,7 +107,7 @@ static vyre_status
 wait_for(vyre_target *target, cuda_submission *submission)
 {
   const uint64_t begun = clock_now();
-  cuda_result result = target->timeout ? look_until(target, submission) : CUDA_OK;
+  cuda_result result = target->timeout ? poll_end(target, submission) : CUDA_OK;
   const char *api = "cuEventQuery";
   target->base.hangs = target->base.hangs || result == CUDA_TIMEOUT;
   if (result == CUDA_OK) {
@@ -117,12 +116,12 @@ wait_for(vyre_target *target, cuda_submission *submission)
     submission->work.timing.waits++;
   }
   if (result != CUDA_OK)
-    target->base.lost = true; /* what was given may still be running: its buffers may not be used again */
+    target->base.lost = true; /* the commands may still run, so their buffers must not be reused */
   submission->work.timing.wait_ns += clock_now() - begun;
   return cuda_status(target, result, api, "waiting for %u steps", submission->work.sequence.step_count);
 }
 
-/* Where what is left begins, now that what was given is done.  False: nothing is left. */
+/* Finds the position of the unfinished repeat, now that the commands are done. Returns false if there is none. */
 static bool
 find_next(cuda_submission *submission)
 {
@@ -142,24 +141,24 @@ find_next(cuda_submission *submission)
   return false;
 }
 
-/* `status`, after which nothing of the submission runs any more if it is an error: what it was given may have been a part of it. */
+/* Returns `status`. After an error, some commands may be enqueued already, so it waits for them. */
 static vyre_status
 end_failed(vyre_target *target, const cuda_submission *submission, vyre_status status)
 {
   if (!status || target->base.lost)
     return status;
-  return vyre_status_join(status, CUDA_CALL(target, cuStreamSynchronize, (submission->stream), "ending a sequence that failed"));
+  return vyre_status_join(status, CUDA_CALL(target, cuStreamSynchronize, (submission->stream), "ending a failed sequence"));
 }
 
-/* What was given is done: gives what is left. */
+/* Handles the results of finished commands, and submits the rest of the sequence. */
 static void
-go_on(vyre_target *target, cuda_submission *submission)
+continue_sequence(vyre_target *target, cuda_submission *submission)
 {
   vyre_status status = cuda_stamps_read(target, submission);
   if (!status)
     status = cuda_control_status(target, submission);
   if (!status && find_next(submission)) {
-    status = end_failed(target, submission, give_next(target, submission));
+    status = end_failed(target, submission, submit_next(target, submission));
     if (!status)
       return;
   }
@@ -167,20 +166,20 @@ go_on(vyre_target *target, cuda_submission *submission)
   submission->work.is_done = true;
 }
 
-/* A target that is lost is asked nothing more, and what is not done stays so. */
+/* Waits for all commands of the sequence. A lost target makes no driver calls, and unfinished work stays unfinished. */
 static vyre_status
 complete(vyre_target *target, cuda_submission *submission)
 {
   while (!submission->work.is_done && !target->base.lost) {
     VYRE_TRY(wait_for(target, submission));
-    go_on(target, submission);
+    continue_sequence(target, submission);
   }
   return VYRE_OK;
 }
 
-/* Where the host is to give more of it once a part is done, whoever comes after would come between. */
+/* Returns whether more commands may be submitted after a wait. Commands of a later submission must not run before them. */
 static bool
-may_go_on(const vyre_target *target, const cuda_submission *submission)
+may_continue(const vyre_target *target, const cuda_submission *submission)
 {
   const vyre_sequence *sequence = &submission->work.sequence;
   bool may = false;
@@ -191,21 +190,21 @@ may_go_on(const vyre_target *target, const cuda_submission *submission)
 
 /* ---- hooks --------------------------------------------------------------------------------------------------------------- */
 
-/* Where it fails, nothing of it runs any more. */
+/* Begins a sequence. After a failure, none of its commands run any more. */
 vyre_status
 cuda_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out)
 {
   for (cuda_submission *other = target->running; other; other = other->next)
-    if (may_go_on(target, other))
+    if (may_continue(target, other))
       VYRE_TRY(complete(target, other));
-  VYRE_TRY(target_ready(target)); /* the other may have lost it */
+  VYRE_TRY(target_ready(target)); /* completing the other one may have lost the device */
   target_work *work;
   VYRE_TRY(target_work_take(target, sequence, is_begun, &work));
   cuda_submission *submission = cuda_submission_of(work);
   submission->number = ++target->numbers;
   vyre_status status = follow_others(target, submission);
   if (!status)
-    status = give_next(target, submission);
+    status = submit_next(target, submission);
   status = end_failed(target, submission, status);
   if (status) {
     target_work_give(target, &submission->work);
@@ -225,11 +224,11 @@ cuda_poll(vyre_target *target, void *work, bool *out_done)
     const cuda_result result = target->library.call.cuEventQuery(submission->end);
     if (result == CUDA_NOT_READY)
       return VYRE_OK;
-    VYRE_TRY(cuda_status(target, result, "cuEventQuery", "asking whether %u steps are done", submission->work.sequence.step_count));
+    VYRE_TRY(cuda_status(target, result, "cuEventQuery", "polling %u steps", submission->work.sequence.step_count));
     VYRE_TRY(wait_for(target, submission));
-    go_on(target, submission);
+    continue_sequence(target, submission);
   }
-  *out_done = submission->work.is_done || target->base.lost; /* waiting for it has its error */
+  *out_done = submission->work.is_done || target->base.lost; /* `wait` returns the error */
   return VYRE_OK;
 }
 
@@ -242,9 +241,9 @@ cuda_complete(vyre_target *target, target_work *work)
     status = target_work_status(work);
   else if (!status)
     status = VYRE_ERROR(VYRE_CODE_DEVICE,
-                        "cuda: the device '%s' was lost before %u steps that had been begun were done\n"
-                        "Fix: recover it, and begin them again",
+                        "cuda: the device '%s' was lost before %u steps in flight were finished\n"
+                        "Fix: recover the device, and submit the steps again",
                         target->base.info.name, work->sequence.step_count);
-  leave_running(target, submission);
+  remove_running(target, submission);
   return status;
 }

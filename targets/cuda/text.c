@@ -1,8 +1,8 @@
-/* What is read of a kernel's PTX before the driver sees it.
+/* Reads properties of a kernel's PTX before the driver gets it.
  *
- * The driver takes a kernel's parameters from wherever a launch points to, as many bytes as the text says, and tells of nothing
- * that is wrong there.  So the text's parameters are held against the description: PTX ISA 7.8, "Kernel Function Parameters".
- * Nothing else of PTX is understood here; the rest is the driver's to refuse.
+ * At a launch, the driver copies as many bytes of parameters as the text declares, and detects no mismatch. So the declared
+ * parameters are compared with the description: PTX ISA 7.8, "Kernel Function Parameters". Other errors of the text are left to
+ * the driver.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -48,18 +48,18 @@ skip_space(scan *s)
 }
 
 static bool
-is_of_word(char c)
+is_word_char(char c)
 {
   return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' || c == '%';
 }
 
-/* The next word, or one character that is of none; of nothing when the text is over. */
+/* Reads the next token: a word or a single character. At the end of the text the token is empty. */
 static scan
-take(scan *s)
+next_token(scan *s)
 {
   skip_space(s);
   scan token = {s->at, s->at};
-  while (s->at < s->end && is_of_word(*s->at))
+  while (s->at < s->end && is_word_char(*s->at))
     s->at++;
   if (s->at == token.at && s->at < s->end)
     s->at++;
@@ -68,13 +68,13 @@ take(scan *s)
 }
 
 static bool
-is(scan token, const char *text)
+token_is(scan token, const char *text)
 {
   return (size_t)(token.end - token.at) == strlen(text) && memcmp(token.at, text, strlen(text)) == 0;
 }
 
 static uint64_t
-number(scan token)
+parse_number(scan token)
 {
   uint64_t value = 0;
   for (; token.at < token.end && isdigit((unsigned char)*token.at); token.at++)
@@ -84,14 +84,14 @@ number(scan token)
 
 /* ---- parameters ---------------------------------------------------------------------------------------------------------- */
 
-/* Bytes of ".u64" and the like; 0: it is no type. */
+/* Returns the bytes of a type such as ".u64", or 0 if the token is not a type. */
 static uint64_t
 size_of_type(scan token)
 {
   if (token.end - token.at < 3 || token.at[0] != '.' || !strchr("usbf", token.at[1]))
     return 0;
   const scan bits = {token.at + 2, token.end};
-  const uint64_t size = number(bits);
+  const uint64_t size = parse_number(bits);
   return size % 8 ? 0 : size / 8;
 }
 
@@ -102,17 +102,17 @@ typedef struct parameters {
   uint64_t sizes[MOST_PARAMETERS];
 } parameters;
 
-/* ".param .align 8 .b8 name[16]", up to the comma or the parenthesis after it, which it returns. */
+/* Reads a parameter such as ".param .align 8 .b8 name[16]", and returns the comma or parenthesis after it. */
 static scan
 read_parameter(scan *s, uint64_t *out_size)
 {
-  scan token = take(s);
+  scan token = next_token(s);
   uint64_t size = 0, elements = 1;
-  for (; token.at < token.end && !is(token, ",") && !is(token, ")"); token = take(s)) {
-    if (is(token, ".align") || is(token, ".ptr"))
-      take(s);
-    else if (is(token, "["))
-      elements = number(take(s));
+  for (; token.at < token.end && !token_is(token, ",") && !token_is(token, ")"); token = next_token(s)) {
+    if (token_is(token, ".align") || token_is(token, ".ptr"))
+      next_token(s);
+    else if (token_is(token, "["))
+      elements = parse_number(next_token(s));
     else if (size_of_type(token))
       size = size_of_type(token);
   }
@@ -120,12 +120,12 @@ read_parameter(scan *s, uint64_t *out_size)
   return token;
 }
 
-/* Goes past the entry's name; false: the text has none of that name. */
+/* Skips past the entry's name. Returns false if the text has no such entry. */
 static bool
 find_entry(scan *s, const char *name)
 {
-  for (scan token = take(s); token.at < token.end; token = take(s))
-    if (is(token, ".entry") && is(take(s), name))
+  for (scan token = next_token(s); token.at < token.end; token = next_token(s))
+    if (token_is(token, ".entry") && token_is(next_token(s), name))
       return true;
   return false;
 }
@@ -134,10 +134,10 @@ static parameters
 read_parameters(scan s)
 {
   parameters found = {0};
-  scan token = take(&s);
-  if (!is(token, "("))
+  scan token = next_token(&s);
+  if (!token_is(token, "("))
     return found;
-  while (token.at < token.end && !is(token, ")")) {
+  while (token.at < token.end && !token_is(token, ")")) {
     uint64_t size;
     token = read_parameter(&s, &size);
     if (size && found.count < MOST_PARAMETERS)
@@ -146,15 +146,15 @@ read_parameters(scan s)
   return found;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
+/* ---- the whole text ------------------------------------------------------------------------------------------------------ */
 
-/* Braces that are open at the end, and what comments say. */
+/* Returns the number of braces that are open at the end, not counting those in comments. */
 static int64_t
 count_braces(scan s)
 {
   int64_t depth = 0;
-  for (scan token = take(&s); token.at < token.end; token = take(&s))
-    depth += is(token, "{") ? 1 : is(token, "}") ? -1 : 0;
+  for (scan token = next_token(&s); token.at < token.end; token = next_token(&s))
+    depth += token_is(token, "{") ? 1 : token_is(token, "}") ? -1 : 0;
   return depth;
 }
 
@@ -180,23 +180,24 @@ check_parameters(const vyre_kernel_desc *desc, const parameters *has)
   bool is_same = wanted.count == has->count;
   uint64_t total = 0;
   for (uint32_t i = 0; i < wanted.count; i++) {
-    is_same = is_same && wanted.sizes[i] == (has->sizes[i] + 3) / 4 * 4; /* push constants are given as whole words */
+    is_same = is_same && wanted.sizes[i] == (has->sizes[i] + 3) / 4 * 4; /* push constants are rounded up to whole words */
     total = (total + 15) / 16 * 16 + wanted.sizes[i];
   }
   if (total > VYRE_PTX_PARAMETERS)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cuda: kernel '%s' has %llu bytes of parameters, and CUDA takes %d\n"
-                      "Fix: use fewer buffers, or less push constants",
+                      "cuda: kernel '%s' has %llu bytes of parameters, but CUDA allows %d\n"
+                      "Fix: use fewer buffers or push constants",
                       desc->label, (unsigned long long)total, VYRE_PTX_PARAMETERS);
   if (is_same)
     return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "cuda: kernel '%s': the entry '%s' has %u parameters, of %llu, %llu and %llu bytes, and the description makes "
-                    "them %u, of %llu, %llu and %llu\n"
-                    "Fix: give the slots and push constants of the program that the text was written from",
-                    desc->label, desc->entry, has->count, (unsigned long long)has->sizes[0], (unsigned long long)has->sizes[1],
-                    (unsigned long long)has->sizes[2], wanted.count, (unsigned long long)wanted.sizes[0],
-                    (unsigned long long)wanted.sizes[1], (unsigned long long)wanted.sizes[2]);
+  return VYRE_ERROR(
+      VYRE_CODE_INPUT,
+      "cuda: kernel '%s': the entry '%s' has %u parameters of %llu, %llu and %llu bytes, but the description needs %u of "
+      "%llu, %llu and %llu bytes\n"
+      "Fix: pass the slots and push constants of the program that the text was compiled from",
+      desc->label, desc->entry, has->count, (unsigned long long)has->sizes[0], (unsigned long long)has->sizes[1],
+      (unsigned long long)has->sizes[2], wanted.count, (unsigned long long)wanted.sizes[0], (unsigned long long)wanted.sizes[1],
+      (unsigned long long)wanted.sizes[2]);
 }
 
 vyre_status
@@ -206,17 +207,18 @@ cuda_text_read(const vyre_kernel_desc *desc, cuda_text *out)
   const scan all = {code, code + desc->size};
   scan first = all, entry = all;
   if (memchr(code, '\0', desc->size))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cuda: kernel '%s' has a byte 0 in its PTX\nFix: give its text without an end", desc->label);
-  if (!is(take(&first), ".version") || count_braces(all) != 0)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cuda: kernel '%s' is no whole PTX text: it begins without .version, or a brace is not closed\n"
-                      "Fix: give the text as it was written, all of it",
+                      "cuda: kernel '%s' has a zero byte in its PTX\nFix: pass the text without its terminating zero", desc->label);
+  if (!token_is(next_token(&first), ".version") || count_braces(all) != 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cuda: kernel '%s' is not complete PTX text: it does not begin with .version, or a brace is not closed\n"
+                      "Fix: pass the whole text",
                       desc->label);
   if (!find_entry(&entry, desc->entry))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cuda: kernel '%s' has no entry '%s' in its PTX\nFix: give the name of one that it has",
-                      desc->label, desc->entry);
-  out->meets = contains(all, "// grid barrier");
-  out->tells = contains(all, "// fault");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cuda: kernel '%s' has no entry '%s' in its PTX\nFix: use an entry that it has", desc->label,
+                      desc->entry);
+  out->has_grid_barriers = contains(all, "// grid barrier");
+  out->has_faults = contains(all, "// fault");
   const parameters has = read_parameters(entry);
   return check_parameters(desc, &has);
 }

@@ -1,7 +1,7 @@
-/* What the device's clock says: events around all that is given together, and, where it is asked, after each launch.
+/* Device times: events around the submitted commands, and after each step if step times are wanted.
  *
- * An event's time counts from the first one's.  A step's time is the difference of two such, so that rounding cancels out and the
- * times of steps add up to no more than the whole.
+ * All times count from the first event. A step's time is the difference of two of them, so rounding errors cancel and the sum of
+ * the steps does not exceed the whole.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -13,10 +13,10 @@ nanoseconds(float milliseconds)
 }
 
 static vyre_status
-since_start(vyre_target *target, const cuda_submission *submission, cuda_event event, uint64_t *out)
+read_elapsed(vyre_target *target, const cuda_submission *submission, cuda_event event, uint64_t *out)
 {
   float milliseconds = 0;
-  VYRE_TRY(CUDA_CALL(target, cuEventElapsedTime, (&milliseconds, submission->start, event), "asking how long a sequence took"));
+  VYRE_TRY(CUDA_CALL(target, cuEventElapsedTime, (&milliseconds, submission->start, event), "reading the time of a sequence"));
   *out = nanoseconds(milliseconds);
   return VYRE_OK;
 }
@@ -31,7 +31,7 @@ cuda_stamps_prepare(vyre_target *target, cuda_submission *submission)
   const uint64_t launches = target_sequence_launches(&submission->work.sequence, submission->work.at.step,
                                                      submission->work.at.repeat, target->most_iterations);
   if (launches > CUDA_MOST_STAMPS)
-    return VYRE_OK; /* they stay 0 */
+    return VYRE_OK; /* step times stay 0 */
   submission->stamps_wanted = (uint32_t)launches + 1;
   if (!vyre_grow(&target->base.allocator, &submission->stamps, &submission->stamp_capacity, submission->stamps_wanted,
                  sizeof(cuda_event)) ||
@@ -70,11 +70,11 @@ vyre_status
 cuda_stamps_read(vyre_target *target, cuda_submission *submission)
 {
   uint64_t end, before = 0;
-  VYRE_TRY(since_start(target, submission, submission->end, &end));
+  VYRE_TRY(read_elapsed(target, submission, submission->end, &end));
   submission->work.timing.device_ns += end;
   for (uint32_t i = 0; i < submission->stamp_count; i++) {
     uint64_t now;
-    VYRE_TRY(since_start(target, submission, submission->stamps[i], &now));
+    VYRE_TRY(read_elapsed(target, submission, submission->stamps[i], &now));
     if (i)
       submission->work.step_ns[submission->stamped[i]] += now - before;
     before = now;

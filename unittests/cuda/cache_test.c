@@ -75,7 +75,7 @@ TEST(a_file_that_the_driver_refuses_is_compiled_again)
   sim.make_fail(NULL, 0, CUDA_OK);
   assert_int_equal(test_metric(target, "cache_hits"), 0);
   assert_int_equal(test_metric(target, "cache_misses"), 1);
-  assert_non_null(strstr(heard, "it is compiled again"));
+  assert_non_null(strstr(heard, "the kernel is compiled again"));
   test_close(target);
 }
 
@@ -115,7 +115,7 @@ TEST(an_error_has_the_compilers_message)
   vyre_kernel kernel;
   vyre_status status = ops->compile(target, &desc, &kernel);
   assert_non_null(strstr(vyre_status_text(status), "kernel 'wrong.ptx'"));
-  assert_non_null(strstr(vyre_status_text(status), "the driver's compiler says: line 6: "));
+  assert_non_null(strstr(vyre_status_text(status), "the driver's compiler reports: line 6: "));
   test_refused(status, "CUDA_ERROR_INVALID_PTX (218)");
   test_close(target);
 }
@@ -126,10 +126,10 @@ TEST(parameters_must_be_those_of_the_text)
   static const struct {
     uint32_t slots, push, cut;
     const char *entry, *word;
-  } cases[] = {{1, 4, 0, "add", "has 3 parameters, of 8, 32 and 4 bytes"},
-               {2, 8, 0, "add", "makes them 3, of 8, 32 and 8"},
+  } cases[] = {{1, 4, 0, "add", "has 3 parameters of 8, 32 and 4 bytes"},
+               {2, 8, 0, "add", "needs 3 of 8, 32 and 8 bytes"},
                {2, 4, 0, "ad", "no entry 'ad'"},
-               {2, 4, 3, "add", "no whole PTX text"}};
+               {2, 4, 3, "add", "not complete PTX text"}};
   vyre_target *target = test_open(NULL);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     vyre_kernel kernel;

@@ -261,7 +261,7 @@ TEST(memory_that_is_short_is_told)
   vyre_status none = open_use_close();
   assert_true(vyre_status_is_out_of_memory(none));
   vyre_status_free(none);
-  test_refused(open_use_close(), "asking for 64 bytes: this target holds 0 in buffers, 0 in its pool");
+  test_refused(open_use_close(), "allocating 64 bytes: this target holds 0 in buffers, 0 in its pool");
   sim.make_fail(NULL, 0, CUDA_OK);
 }
 

@@ -233,8 +233,8 @@ CONFORM(what_is_in_flight_is_not_freed, NEEDS_KERNELS | VYRE_TARGET_ASYNC)
   const vyre_step step = step_of(kernel, &range, 64);
   vyre_ticket ticket;
   assert_ok(c->ops->begin(c->target, &(vyre_sequence){STEPS(&step, 1)}, &ticket));
-  refused(c, c->ops->free(c->target, range.buffer), VYRE_CODE_INPUT, "begun");
-  refused(c, c->ops->release(c->target, kernel), VYRE_CODE_INPUT, "begun");
+  refused(c, c->ops->free(c->target, range.buffer), VYRE_CODE_INPUT, "in flight");
+  refused(c, c->ops->release(c->target, kernel), VYRE_CODE_INPUT, "in flight");
   assert_ok(c->ops->wait(c->target, ticket, NULL));
   assert_ok(c->ops->free(c->target, range.buffer));
   assert_ok(c->ops->release(c->target, kernel));

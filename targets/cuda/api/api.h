@@ -1,9 +1,9 @@
-/* What of the CUDA driver API the target uses, and the simulator is: types and numbers of a 64-bit host, as drivers of CUDA 11.8
- * and later have them in their ABI.
+/* The part of the CUDA driver API that the target uses and the simulator implements: types and numbers of a 64-bit host, with the
+ * ABI of drivers for CUDA 11.8 and later.
  *
- * These are our own declarations, so that nothing of NVIDIA's is needed to build; where CMake finds cuda.h,
- * unittests/cuda/api_check.c holds them against it.  Names are our own too, but for those of functions, so that both headers can be
- * included at once.  symbols.def lists the functions.
+ * These are own declarations, so that a build needs no file of NVIDIA. If CMake finds cuda.h, unittests/cuda/api_check.c compares
+ * both. Except for functions, the names differ from NVIDIA's, so that both headers can be included together. symbols.def lists
+ * the functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGETS_CUDA_API_API_H
@@ -21,14 +21,14 @@ typedef struct cuda_link_object *cuda_link;
 typedef struct cuda_stream_object *cuda_stream;
 typedef struct cuda_event_object *cuda_event;
 typedef struct cuda_graph_object *cuda_graph;
-typedef struct cuda_graph_node_object *cuda_graph_node; /* lives as long as its graph */
+typedef struct cuda_graph_node_object *cuda_graph_node; /* exists as long as its graph */
 typedef struct cuda_graph_exec_object *cuda_graph_exec;
 
 typedef struct cuda_uuid {
   char bytes[16];
 } cuda_uuid;
 
-/* The codes that somebody here looks at or returns; a driver has more of them. */
+/* The codes that the target or the simulator uses; a driver has more. */
 typedef enum cuda_result {
   CUDA_OK = 0,
   CUDA_INVALID_VALUE = 1,
@@ -98,7 +98,7 @@ typedef enum cuda_device_attribute {
   CUDA_MAX_GRID_X = 5,
   CUDA_MAX_GRID_Y = 6,
   CUDA_MAX_GRID_Z = 7,
-  CUDA_MAX_SHARED_PER_BLOCK = 8, /* without asking for more */
+  CUDA_MAX_SHARED_PER_BLOCK = 8, /* without opting in to more */
   CUDA_WARP_SIZE = 10,
   CUDA_MULTIPROCESSORS = 16,
   CUDA_INTEGRATED = 18,
@@ -118,18 +118,18 @@ typedef enum cuda_compute_mode {
 } cuda_compute_mode;
 
 typedef enum cuda_function_attribute {
-  CUDA_FUNCTION_MAX_THREADS = 0, /* of a block, by the registers that it takes */
+  CUDA_FUNCTION_MAX_THREADS = 0, /* of a block, limited by the function's registers */
   CUDA_FUNCTION_SHARED = 1,      /* bytes, static */
   CUDA_FUNCTION_LOCAL = 3,       /* bytes of a thread */
   CUDA_FUNCTION_REGISTERS = 4,   /* of a thread */
 } cuda_function_attribute;
 
-/* How a value of a JIT option is passed: as a pointer, or as a number in the pointer's bits. */
+/* How the value of a JIT option is passed: as a pointer, or as a number in the pointer's bits. */
 typedef enum cuda_jit_option {
   CUDA_JIT_INFO_LOG = 3,       /* char * */
-  CUDA_JIT_INFO_LOG_SIZE = 4,  /* number; out: bytes that were written */
+  CUDA_JIT_INFO_LOG_SIZE = 4,  /* number; output: written bytes */
   CUDA_JIT_ERROR_LOG = 5,      /* char * */
-  CUDA_JIT_ERROR_LOG_SIZE = 6, /* number; out: bytes that were written */
+  CUDA_JIT_ERROR_LOG_SIZE = 6, /* number; output: written bytes */
 } cuda_jit_option;
 
 typedef enum cuda_jit_input { CUDA_JIT_INPUT_CUBIN = 0, CUDA_JIT_INPUT_PTX = 1 } cuda_jit_input;
@@ -147,18 +147,18 @@ typedef enum cuda_capture_status {
 } cuda_capture_status;
 
 enum {
-  CUDA_CONTEXT_AUTO = 0,        /* of cuCtxCreate_v2: spin or yield as the host's load says */
-  CUDA_CONTEXT_MAP_HOST = 8,    /* every context does since CUDA 11.0 */
+  CUDA_CONTEXT_AUTO = 0,        /* of cuCtxCreate_v2: waiting spins or yields, depending on the host's load */
+  CUDA_CONTEXT_MAP_HOST = 8,    /* implied since CUDA 11.0 */
   CUDA_STREAM_NON_BLOCKING = 1, /* of cuStreamCreate */
-  CUDA_EVENT_DEFAULT = 0,       /* of cuEventCreate: it has its time */
-  CUDA_EVENT_NO_TIME = 2,       /* of cuEventCreate */
+  CUDA_EVENT_DEFAULT = 0,       /* of cuEventCreate: with timing */
+  CUDA_EVENT_NO_TIME = 2,       /* of cuEventCreate: without timing */
   CUDA_HOST_ALLOC_PORTABLE = 1, /* of cuMemHostAlloc: pinned in every context */
-  CUDA_HOST_ALLOC_MAPPED = 2,   /* of cuMemHostAlloc: kernels see it */
+  CUDA_HOST_ALLOC_MAPPED = 2,   /* of cuMemHostAlloc: accessible to kernels */
   CUDA_HOST_REGISTER_PORTABLE = 1,
   CUDA_HOST_REGISTER_MAPPED = 2,
 };
 
-/* A launch in a graph (CUDA_KERNEL_NODE_PARAMS_v1): what `parameters` point to is copied by the call. */
+/* A launch in a graph (CUDA_KERNEL_NODE_PARAMS_v1). The call copies the values that `parameters` points to. */
 typedef struct cuda_kernel_node {
   cuda_function function;
   unsigned int grid[3], block[3];
@@ -171,13 +171,13 @@ typedef struct cuda_kernel_node {
 #define CUDA_SYM(name, parameters) typedef cuda_result cuda_function_##name parameters;
 #include "symbols.def"
 
-/* All of them, by their names. */
+/* The functions by name. */
 typedef struct cuda_api {
 #define CUDA_SYM(name, parameters) cuda_function_##name *name;
 #include "symbols.def"
 } cuda_api;
 
-/* The simulator: its file, which lies beside vyre's own library, and a symbol that no driver has, by which it is told. */
+/* The simulator: its file beside vyre's own library, and a symbol that identifies it, because no driver has it. */
 #define CUDA_SIM_LIBRARY "libvyre-cuda-sim.so"
 #define CUDA_SIM_SYMBOL  "vyre_cuda_sim_is_here"
 
