@@ -98,11 +98,11 @@ typedef struct target_hooks {
   vyre_status (*ready)(const vyre_target *target);
   /* Checks the target's own requirements of a kernel. */
   vyre_status (*check_kernel)(vyre_target *target, const vyre_kernel_desc *desc);
-  /* Checks a step's range for a slot of texels or images; before it, only the bounds of the range are checked. `slot` is an index
-   * into the kernel's slots, `descriptor` counts over all slots, and `size` is in bytes. */
+  /* Checks a step's range for a slot of texels or images; before this hook, only the bounds of the range are checked. `slot` is
+   * an index into the kernel's slots, `descriptor` counts over all slots, and `size` is in bytes. */
   vyre_status (*check_texels)(const vyre_target *target, const target_kernel *kernel, uint32_t slot, uint32_t descriptor,
                               uint64_t offset, uint64_t size);
-  /* Makes memory over the caller's (VYRE_TARGET_IMPORT); `destroy` frees it. */
+  /* Makes a buffer's memory over the caller's (VYRE_TARGET_IMPORT); `destroy` frees it. */
   vyre_status (*import)(vyre_target *target, void *data, uint64_t size, void **out_memory);
   /* `run` in three calls (VYRE_TARGET_ASYNC); all or none. The arrays of the sequence and its steps may be freed when `start`
    * returns. The memory of uploads, reads and ends stays valid until `finish`. `finish` waits and ends the work, also if it
@@ -276,7 +276,7 @@ uint64_t target_kept_budget(const target_base *base);
 /* Takes the newest buffer of exactly this size from the pool, or stores NULL. If it returns an error and a buffer, a counter is
  * wrong and the caller owns the buffer. */
 vyre_status target_pool_take(target_base *base, uint64_t size, target_buffer **out);
-/* Puts the buffer into the pool, or destroys it if it exceeds the budget. The caller loses it in any case. */
+/* Puts the buffer into the pool, or destroys it if it exceeds the budget. The caller loses the buffer in any case. */
 vyre_status target_pool_put(vyre_target *target, target_buffer *buffer);
 /* Destroys the newest buffer of the largest size until at most `bytes` are left. */
 vyre_status target_pool_trim(vyre_target *target, uint64_t bytes);

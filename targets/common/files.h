@@ -1,9 +1,9 @@
 /* The disk cache: a file for each kernel and device with the driver's compiled code, so that the next process compiles less.
  *
- * A file is a header and the driver's data. It is verified completely before the driver gets any of it, because drivers do not
- * check their own data. A file is written under a temporary name in the same folder and renamed. So a reader sees a whole file or
- * none, and the last of several writers wins. Files are not synced; a file that a crash truncated is detected by its size. A
- * failure here never fails a kernel: the target reports a remark and compiles the kernel without the file.
+ * A file is a header and the driver's data. The file is verified completely before the driver gets any of it, because drivers do
+ * not check their own data. A file is written under a temporary name in the same folder and renamed. So a reader sees a whole
+ * file or none, and the last of several writers wins. Files are not synced; a file that a crash truncated is detected by its
+ * size. A failure here never fails a kernel: the target reports a remark and compiles the kernel without the file.
  *
  * Limits: a file has at most TARGET_FILES_MOST bytes. The folder has 256 MiB; beyond that, the least recently used files are
  * removed.
@@ -44,7 +44,7 @@ void target_files_close(target_files *files);
 bool target_files_are_kept(target_files *files);
 /* Reads the data for a key and makes its file the most recently used one. Returns false if there is no valid file. The data has
  * *out_size bytes; its allocation has one more. `find_foreign` returns the reason why the driver would not accept the data, or
- * NULL if it would; it may be NULL. */
+ * NULL if it would. The callback may be NULL. */
 bool target_files_read(const target_files *files, const uint64_t key[2],
                        const char *(*find_foreign)(const void *user, const unsigned char *data, uint64_t size), const void *user,
                        void **out, uint64_t *out_size);

@@ -84,8 +84,8 @@ is_idle(const vyre_target *target, const target_kept *set)
   return is_free;
 }
 
-/* Returns the link to the largest set that may be removed, or NULL if there is none. Of equal ones, it is the one dropped
- * first. */
+/* Returns the link to the largest set that may be removed, or NULL if there is none. Of sets with equal size, it is the one
+ * dropped first. */
 static target_kept **
 find_victim(vyre_target *target)
 {

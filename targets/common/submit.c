@@ -34,7 +34,7 @@ add_counters(target_base *base, const vyre_timing *timing)
   base->counters.device_ns += timing->device_ns;
 }
 
-/* Records a driver call for a sequence. Without one, the call is a wait. */
+/* Records a driver call for a sequence. Without a sequence, the call is a wait. */
 static void
 note_run(const vyre_target *target, const vyre_sequence *sequence)
 {

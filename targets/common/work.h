@@ -1,7 +1,7 @@
 /* The work of sequences that a device runs asynchronously. Its objects and recorded commands are reused by later sequences.
  *
  * The struct of a target has a target_work as its first member, and target_work_hooks is the device's part. Unused works are in
- * base.unused. A sequence takes the one that recorded commands for its shape.
+ * base.unused. A sequence gets an unused work that recorded commands for its shape, if there is one.
  *
  * A shape is everything that recorded commands depend on, as words. Two sequences with the same shape have the same commands. A
  * target_work keeps the recordings of a few shapes; the least recently used ones are destroyed.

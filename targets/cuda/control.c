@@ -1,10 +1,10 @@
 /* Control memory: data of steps that the device reads and changes, for repeats with `until` and indirect steps.
  *
- * Each step has a vyre_ptx_dispatch (vyre/ptx.h) in the submission's control memory. Small kernels change these between steps.
- * Before an indirect step, a kernel copies the number of groups from the buffer. After an iteration, a kernel reads the repeat's
- * word, counts the iteration, and stops the repeat's steps if the word is 0. So iterations that were already enqueued do nothing.
- * If the word is not 0 after the last enqueued iteration, all later steps are stopped, and the host detects this in the results.
- * So a repeat needs one wait for each CUDA_MOST_ITERATIONS iterations.
+ * Each step has a vyre_ptx_dispatch (vyre/ptx.h) in the submission's control memory. Small kernels change the dispatches between
+ * steps. Before an indirect step, a kernel copies the number of groups from the buffer. After an iteration, a kernel reads the
+ * repeat's word, counts the iteration, and stops the repeat's steps if the word is 0. So iterations that were already enqueued do
+ * nothing. If the word is not 0 after the last enqueued iteration, all later steps are stopped, and the host detects this in the
+ * results. So a repeat needs one wait for each CUDA_MOST_ITERATIONS iterations.
  *
  * Control memory is uploaded before the steps and read after them:
  *

@@ -1,6 +1,6 @@
 /* The kernels of control.c.
  *
- * They are written in PTX, because they have two dozen instructions each and none depends on an architecture.
+ * The kernels are written in PTX, because they have two dozen instructions each and none depends on an architecture.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"

@@ -38,7 +38,7 @@ add_copy(const vyre_target *target, const vyre_range *range, cuda_copy *copies, 
   *at += size;
 }
 
-/* Grows pinned memory. Captured graphs contain its address, so they are destroyed if it moves. */
+/* Grows pinned memory. Captured graphs contain the address, so growing destroys them. */
 static vyre_status
 ensure(vyre_target *target, cuda_submission *submission, cuda_pinned *pinned, uint64_t size)
 {

@@ -18,7 +18,7 @@
     return cuda_leave(target, call); \
   } while (0)
 
-/* Calls a hook that frees or finishes something. On a lost context it changes only the host's state. */
+/* Calls a hook that frees or finishes something. On a lost context the hook changes only the host's state. */
 #define ENDS_IN_CONTEXT(target, call)                                              \
   do {                                                                             \
     if ((target)->base.lost || (target)->base.hangs)                               \
@@ -60,7 +60,7 @@ run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
   IN_CONTEXT(target, target_work_run(target, sequence, timing));
 }
 
-/* Hooks that create something: if leaving the context fails, it is destroyed again. */
+/* Hooks that create something: if leaving the context fails, the new object is destroyed. */
 static vyre_status
 create(vyre_target *target, uint64_t size, void **out)
 {

@@ -1,10 +1,10 @@
 /* Captures repeated sequences as graphs, and replays a graph with one launch for all its commands.
  *
- * A graph is found by its shape: everything that its commands depend on, except grids and parameters of launches. Those are
- * compared with the graph's and updated if they differ. Graphs contain the addresses of the submission's staging and control
- * memory, so they are destroyed when it moves. At the first use of a shape, commands are enqueued one by one, because capturing
- * pays only from the third use on. The same holds for sequences with very many launches and for those whose step times are
- * wanted.
+ * A graph is found by its shape: everything that its commands depend on, except grids and parameters of launches. Launches with
+ * other grids or parameters are updated in the graph. Graphs contain the addresses of the submission's staging and control
+ * memory, so they are destroyed when this memory moves. At the first use of a shape, commands are enqueued one by one, because
+ * capturing pays only from the third use on. The same holds for sequences with very many launches and for those whose step times
+ * are wanted.
  *
  * Graphs have no conditional nodes, because setting a condition needs the toolkit's device library, which users do not have.
  *

@@ -41,7 +41,7 @@ cuda_memory_allocate(vyre_target *target, uint64_t size, cuda_address *out)
                                       : cuda_status(target, result, "cuMemAlloc_v2", "allocating %" PRIu64 " bytes", size);
 }
 
-/* Frees device memory. A lost context has already lost it, and running work may still use it. */
+/* Frees device memory. Does nothing if the context is lost, or if running work may still use the memory. */
 vyre_status
 cuda_memory_free(vyre_target *target, cuda_address address)
 {

@@ -141,7 +141,7 @@ find_next(cuda_submission *submission)
   return false;
 }
 
-/* Returns `status`. After an error, some commands may be enqueued already, so it waits for them. */
+/* Returns `status`. If it is an error, waits for commands that are already enqueued. */
 static vyre_status
 end_failed(vyre_target *target, const cuda_submission *submission, vyre_status status)
 {

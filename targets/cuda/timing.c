@@ -1,7 +1,7 @@
 /* Device times: events around the submitted commands, and after each step if step times are wanted.
  *
- * All times count from the first event. A step's time is the difference of two of them, so rounding errors cancel and the sum of
- * the steps does not exceed the whole.
+ * All times count from the first event. A step's time is the difference of two such times, so rounding errors cancel and the sum
+ * of the steps does not exceed the whole.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"

@@ -1,7 +1,7 @@
 /* The null target: a device with memory but without processors. Sequences fill, write and read its memory; it accepts no kernels.
  *
- * It is the skeleton of a new target. Copy the folder, replace the hooks one by one, and run the conformance suite after each
- * (docs/targets.md). It is in no list of targets, because only tests use it.
+ * This target is the skeleton of a new one. Copy the folder, replace the hooks one by one, and run the conformance suite after
+ * each (docs/targets.md). The null target is in no list of targets, because only tests use it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"

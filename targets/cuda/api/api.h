@@ -1,9 +1,9 @@
-/* The part of the CUDA driver API that the target uses and the simulator implements: types and numbers of a 64-bit host, with the
- * ABI of drivers for CUDA 11.8 and later.
+/* The part of the CUDA driver API that the target uses and the simulator implements. Types and numbers are those of a 64-bit
+ * host, with the ABI of drivers for CUDA 11.8 and later.
  *
- * These are own declarations, so that a build needs no file of NVIDIA. If CMake finds cuda.h, unittests/cuda/api_check.c compares
- * both. Except for functions, the names differ from NVIDIA's, so that both headers can be included together. symbols.def lists
- * the functions.
+ * The declarations are vyre's own, so that a build needs no file of NVIDIA. If CMake finds cuda.h, unittests/cuda/api_check.c
+ * compares both. Except for functions, the names differ from NVIDIA's, so that both headers can be included together. symbols.def
+ * lists the functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGETS_CUDA_API_API_H
