@@ -1,4 +1,4 @@
-/* What the driver made of kernels, kept on the disk: targets/common/files.h.  The data are those that vkGetPipelineCacheData gave.
+/* A cache of compiled kernels on the disk: targets/common/files.h. The data come from vkGetPipelineCacheData.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -27,7 +27,7 @@ vulkan_cache_close(vyre_target *target)
   target_files_close(&target->cache);
 }
 
-/* ---- what a file is of --------------------------------------------------------------------------------------------------- */
+/* ---- keys and data ------------------------------------------------------------------------------------------------------- */
 
 static void
 add_text(XXH3_state_t *state, const char *text)
@@ -35,7 +35,7 @@ add_text(XXH3_state_t *state, const char *text)
   XXH3_128bits_update(state, text, strlen(text) + 1);
 }
 
-/* All that a pipeline is made of. */
+/* Returns a hash of everything from which a pipeline is made. */
 static XXH128_hash_t
 key_of(const vyre_kernel_desc *desc)
 {
@@ -58,31 +58,31 @@ key_of(const vyre_kernel_desc *desc)
   return XXH3_128bits_digest(&state);
 }
 
-/* Vulkan's own header of the data, as every driver writes it.  NULL: it is of this device. */
+/* Checks Vulkan's standard header of the data. Returns NULL if the data belong to this device, otherwise the error. */
 static const char *
 find_foreign(const void *user, const unsigned char *data, uint64_t size)
 {
   VkPipelineCacheHeaderVersionOne header;
   const vulkan_identity *device = user;
   if (size < sizeof header)
-    return "its data have no header of Vulkan's";
+    return "its data are shorter than Vulkan's header";
   memcpy(&header, data, sizeof header);
   if (header.headerSize < sizeof header || header.headerSize > size || header.headerVersion != VK_PIPELINE_CACHE_HEADER_VERSION_ONE)
-    return "its data have another header than Vulkan's";
+    return "its data have an unknown header";
   if (header.vendorID != device->vendor || header.deviceID != device->device ||
       memcmp(header.pipelineCacheUUID, device->uuid, sizeof device->uuid) != 0)
-    return "its data are another device's";
+    return "its data belong to another device or driver";
   return NULL;
 }
 
-/* What the driver has of it now. */
+/* Gets the data of a pipeline cache. The caller frees *out, also after a failure. */
 static vyre_status
 get_data(vyre_target *target, const vulkan_cached *cached, const char *label, void **out, size_t *out_size, size_t *out_capacity)
 {
   *out_capacity = *out_size = 0;
   VYRE_TRY(VULKAN_CALL(target, vkGetPipelineCacheData, (target->device, cached->handle, out_size, NULL), "for kernel '%s'", label));
   if (*out_size > TARGET_FILES_MOST)
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: kernel '%s' has %zu bytes of compiled code", label, *out_size);
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: kernel '%s' has %zu bytes of compiled code, which is too large", label, *out_size);
   *out_capacity = *out_size + 1;
   *out = vyre_take(&target->base.allocator, *out_capacity);
   if (!*out)
@@ -92,7 +92,7 @@ get_data(vyre_target *target, const vulkan_cached *cached, const char *label, vo
 }
 
 static void
-keep(vyre_target *target, const vyre_kernel_desc *desc, const vulkan_cached *cached)
+write_data(vyre_target *target, const vyre_kernel_desc *desc, const vulkan_cached *cached)
 {
   void *data = NULL;
   size_t size, capacity;
@@ -101,7 +101,7 @@ keep(vyre_target *target, const vyre_kernel_desc *desc, const vulkan_cached *cac
   if (status) {
     target_files_say_status(&target->cache, status, "it is not kept");
   } else if (foreign) {
-    target_files_say(&target->cache, "what the driver compiled of kernel '%.500s' is not kept: %s", desc->label, foreign);
+    target_files_say(&target->cache, "the compiled kernel '%.500s' is not kept: %s", desc->label, foreign);
   } else {
     const XXH128_hash_t key = key_of(desc);
     target_files_write(&target->cache, (const uint64_t[]){key.low64, key.high64}, data, size);
@@ -112,13 +112,13 @@ keep(vyre_target *target, const vyre_kernel_desc *desc, const vulkan_cached *cac
 /* ---- around a compilation ------------------------------------------------------------------------------------------------ */
 
 static VkPipelineCache
-make(vyre_target *target, const vyre_kernel_desc *desc, const void *data, uint64_t size, const char *otherwise)
+create_cache(vyre_target *target, const vyre_kernel_desc *desc, const void *data, uint64_t size, const char *otherwise)
 {
   VkPipelineCache made = VK_NULL_HANDLE;
   const VkPipelineCacheCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = (size_t)size, .pInitialData = data};
   vyre_status status = VULKAN_CALL(target, vkCreatePipelineCache, (target->device, &info, NULL, &made),
-                                   "for kernel '%s', %" PRIu64 " bytes that were kept", desc->label, size);
+                                   "for kernel '%s', %" PRIu64 " cached bytes", desc->label, size);
   if (!status)
     return made;
   target_files_say_status(&target->cache, status, otherwise);
@@ -129,10 +129,10 @@ void
 vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *out)
 {
   *out = (vulkan_cached){0};
-  static_assert(sizeof(vulkan_identity) == TARGET_FILES_IDENTITY, "as files have it");
+  static_assert(sizeof(vulkan_identity) == TARGET_FILES_IDENTITY, "the identity in files has the same size");
   memcpy(target->cache.identity, &target->choice.identity, sizeof target->cache.identity);
   if (target->base.only_looks)
-    out->handle = make(target, desc, NULL, 0, "the driver may use its own cache"); /* one that is empty instead of the device's */
+    out->handle = create_cache(target, desc, NULL, 0, "the driver may use its own cache"); /* empty, instead of the device's */
   if (!target_files_are_kept(&target->cache))
     return;
   const XXH128_hash_t key = key_of(desc);
@@ -140,7 +140,7 @@ vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cac
   uint64_t size = 0;
   if (target_files_read(&target->cache, (const uint64_t[]){key.low64, key.high64}, find_foreign, &target->choice.identity, &data,
                         &size)) {
-    out->handle = make(target, desc, data, size, "it is compiled again");
+    out->handle = create_cache(target, desc, data, size, "it is compiled again");
     out->is_found = out->handle != VK_NULL_HANDLE;
     vyre_release(&target->base.allocator, data, (size_t)size + 1);
   }
@@ -149,7 +149,7 @@ vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cac
     return;
   }
   target->base.counters.cache_misses++;
-  out->handle = make(target, desc, NULL, 0, "it is not kept");
+  out->handle = create_cache(target, desc, NULL, 0, "it is not kept");
 }
 
 void
@@ -158,7 +158,7 @@ vulkan_cache_end(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cache
   if (!cached->handle)
     return;
   if (is_compiled && !cached->is_found && !target->base.only_looks)
-    keep(target, desc, cached);
+    write_data(target, desc, cached);
   target->call.vkDestroyPipelineCache(target->device, cached->handle, NULL);
   cached->handle = VK_NULL_HANDLE;
 }

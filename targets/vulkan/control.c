@@ -1,16 +1,17 @@
-/* Which steps run, where a device word says so: repeats until a word is 0, and steps that take their groups from a buffer.
+/* Controlled steps, which depend on data on the device: repeats until a word is 0, and steps with group counts from a buffer.
  *
- * Such steps are dispatched indirectly, with groups from the submission's control buffer, which a small kernel changes between
- * them: before a step it copies the groups that a buffer says; after an iteration it looks at the word, counts, and turns the
- * repeat's steps and itself off when it is 0, so that the iterations that are recorded after it run nothing.  If the word is not 0
- * after the last iteration that is recorded, all later steps are off, and the host finds that out with the results.  So a repeat
- * costs one submission and one wait, whatever its number of iterations is.
+ * Controlled steps are dispatched indirectly with group counts from the submission's control buffer. A small kernel (control.comp)
+ * runs between them and changes the counts. Before a step, the kernel copies counts from the step's buffer. After an iteration, the
+ * kernel reads the word and counts the iteration. If the word is 0, the kernel sets its own counts and those of the repeat's steps
+ * to 0, so that the remaining recorded iterations do nothing. If the word is not 0 after the last recorded iteration, the kernel
+ * sets the counts of all later steps to 0, which the host detects with the results. So a repeat costs one submission and one wait
+ * up to the limit below.
  *
  * The control buffer, in words:
  *
  *     stopped | fault | launches | - | for each repeat: iterations, word, the kernel's groups | for each step: its groups
  *
- * limits: VULKAN_MOST_ITERATIONS of a repeat in one submission; then there is another one, with its own wait.
+ * limits: VULKAN_MOST_ITERATIONS of a repeat in one submission. Further iterations need another submission and wait.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -22,7 +23,7 @@
 
 enum { STOPPED, FAULT, LAUNCHES, HEAD_WORDS = 4, REPEAT_WORDS = 5, GROUPS = 2, STEP_WORDS = 3, PREPARE = 0, END = 1 };
 
-/* control.comp's */
+/* The push constants of control.comp. */
 typedef struct control_task {
   uint32_t kind, from, state;
   uint32_t first, count, later, later_count;
@@ -67,7 +68,7 @@ vulkan_control_ensure(vyre_target *target)
   if (target->control)
     return VYRE_OK;
   const vyre_kernel_desc desc = {
-      .label = "vulkan's control",
+      .label = "control of the Vulkan target",
       .form = VYRE_KERNEL_SPIRV,
       .code = vulkan_control_words,
       .size = sizeof vulkan_control_words,
@@ -82,9 +83,9 @@ vulkan_control_ensure(vyre_target *target)
 
 /* ---- descriptors --------------------------------------------------------------------------------------------------------- */
 
-/* The source is bound from the last place before it that the device can bind; the rest is the task's `from`. */
+/* Rounds an offset down to the alignment of bound buffers. The task's `from` has the remainder in words. */
 static uint64_t
-aligned(const vyre_target *target, uint64_t offset)
+align_down(const vyre_target *target, uint64_t offset)
 {
   const uint32_t align = target->base.info.storage_align;
   return align ? offset - offset % align : offset;
@@ -93,7 +94,7 @@ aligned(const vyre_target *target, uint64_t offset)
 static VkDescriptorBufferInfo
 bound_source(const vyre_target *target, const vyre_range *source)
 {
-  const uint64_t first = aligned(target, source->offset), end = source->offset + 12,
+  const uint64_t first = align_down(target, source->offset), end = source->offset + 12,
                  size = target_buffer_get(target, source->buffer)->size;
   return (VkDescriptorBufferInfo){vulkan_buffer_get(target, source->buffer)->handle, first, (end < size ? end : size) - first};
 }
@@ -108,7 +109,7 @@ vulkan_control_write_set(vyre_target *target, const vulkan_submission *submissio
   const VkWriteDescriptorSet write = {
       .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
       .dstSet = set,
-      .dstBinding = 0, /* and 1, which follows */
+      .dstBinding = 0,
       .descriptorCount = 1,
       .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
       .pBufferInfo = &ranges[0],
@@ -121,7 +122,7 @@ vulkan_control_write_set(vyre_target *target, const vulkan_submission *submissio
 
 /* ---- recording ----------------------------------------------------------------------------------------------------------- */
 
-/* Writes words of the control buffer in parts, as the API takes at most 64 KiB at once. */
+/* Records the initial values of words of the control buffer, in several updates because one may have at most 64 KiB. */
 static void
 record_words(vyre_target *target, const vulkan_submission *submission, uint64_t first, uint64_t end)
 {
@@ -135,7 +136,7 @@ record_words(vyre_target *target, const vulkan_submission *submission, uint64_t 
     uint32_t count = 0;
     const uint64_t from = at;
     for (; count < 1024 && at < end; at++, count++) {
-      if (at < steps) /* one group for each repeat's tasks; all else is 0 */
+      if (at < steps) /* the kernel's groups of each repeat are 1, 1, 1; the other words are 0 */
         words[count] = at >= HEAD_WORDS && (at - HEAD_WORDS) % REPEAT_WORDS >= GROUPS;
       else
         words[count] = sequence->steps[(at - steps) / STEP_WORDS].groups[(at - steps) % STEP_WORDS];
@@ -153,7 +154,7 @@ vulkan_control_record_start(vyre_target *target, const vulkan_submission *submis
   if (at->step == 0 && at->iteration == 0) {
     record_words(target, submission, 0, end);
   } else if (at->repeat < sequence->repeat_count && sequence->repeats[at->repeat].until.buffer.id && at->iteration) {
-    record_words(target, submission, STOPPED, STOPPED + 1); /* it goes on, and with it all later ones */
+    record_words(target, submission, STOPPED, STOPPED + 1); /* resumes the repeat and the steps after it */
     record_words(target, submission, step_word(sequence, at->step), end);
   }
 }
@@ -190,7 +191,7 @@ vulkan_control_use_groups(vyre_target *target, const vulkan_submission *submissi
 static uint32_t
 source_word(const vyre_target *target, const vyre_range *source)
 {
-  return (uint32_t)((source->offset - aligned(target, source->offset)) / 4);
+  return (uint32_t)((source->offset - align_down(target, source->offset)) / 4);
 }
 
 void

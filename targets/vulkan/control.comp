@@ -1,5 +1,5 @@
 #version 450
-/* Decides on the device which steps run: control.c, which has the words' places too.
+/* Decides on the device which steps run. control.c describes the control buffer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 
@@ -13,18 +13,18 @@ layout(std430, set = 0, binding = 1) readonly buffer Source { uint source[]; };
 layout(push_constant) uniform Task
 {
   uint kind;
-  uint from;  /* the first word that is looked at in the source */
-  uint state; /* of the repeat: iterations, its word, the groups that its tasks are run with; 0: none */
-  uint first, count; /* words of groups: of the step, or of the repeat's steps */
-  uint later, later_count; /* those of all later steps */
-  uint is_last; /* no iteration follows */
-  uint step; /* its number + 1 */
+  uint from;  /* index of the first word to read in the source */
+  uint state; /* index of the repeat's words: iterations, word, this kernel's groups; 0 if the step is in no such repeat */
+  uint first, count; /* index and number of group words of the step or of the repeat's steps */
+  uint later, later_count; /* index and number of group words of all later steps */
+  uint is_last; /* 1 if this is the last recorded iteration */
+  uint step; /* number of the step + 1 */
   uint most_x, most_y, most_z;
 };
 
 shared uint clear_first, clear_count;
 
-/* A step takes its groups from the source, unless it is not to run. */
+/* Copies a step's groups from the source. Stops the sequence if they exceed the limits. Sets them to 0 if it was stopped. */
 void
 prepare()
 {
@@ -44,7 +44,7 @@ prepare()
   control[first + 2] = groups.z;
 }
 
-/* An iteration is done: are there more, and if there can be none though the word is not 0, all later steps are off. */
+/* Ends an iteration. If the word is 0, disables the repeat's steps. Otherwise, after the last iteration, disables all later steps. */
 void
 end_iteration()
 {

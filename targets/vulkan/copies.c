@@ -1,18 +1,17 @@
-/* What goes up and comes down: fills, uploads, reads.
+/* Fills, uploads and reads.
  *
- * An upload into a buffer that the host sees and that nothing uses is done by the host, before anything is submitted; all others
- * are copied from staging.  So are reads of what the host waits for at once; those of a sequence that was begun are copied to
- * staging by the device, because what is begun after it may change the buffer before it is waited for.  Neighbouring copies of one
- * buffer are one command.
+ * The host itself copies an upload into a mapped, idle buffer before the submission. All other uploads go through staging. The host
+ * also copies reads from mapped buffers if it waits for the sequence at once. Reads of a begun sequence always go through staging,
+ * because a later sequence may change the buffer before the wait. Consecutive copies of a buffer become one command.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
 #include <string.h>
 
-static const uint64_t BY_HOST = UINT64_MAX; /* instead of a place in staging */
+static const uint64_t BY_HOST = UINT64_MAX; /* instead of an offset in staging */
 
-/* ---- what goes where ----------------------------------------------------------------------------------------------------- */
+/* ---- host or staging ----------------------------------------------------------------------------------------------------- */
 
 static bool
 overlap(const vyre_target *target, const vyre_range *a, const vyre_range *b)
@@ -23,7 +22,7 @@ overlap(const vyre_target *target, const vyre_range *a, const vyre_range *b)
   return a->offset < b->offset + target_range_size(buffer, b) && b->offset < a->offset + target_range_size(buffer, a);
 }
 
-/* Not where something before it in the sequence, which the device does, goes to the same bytes. */
+/* Returns whether the host copies an upload. False if the device writes the same bytes earlier in the sequence. */
 static bool
 is_upload_by_host(const vyre_target *target, const vulkan_submission *submission, uint32_t index)
 {
@@ -85,14 +84,14 @@ vulkan_is_by_host(const vulkan_submission *submission)
 
 /* ---- regions ------------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_REGIONS = 1024 /* of a command */ };
+enum { MOST_REGIONS = 1024 /* in a command */ };
 
-/* Copies between one buffer and a staging buffer, which become one command. */
+/* Copies between one buffer and a staging buffer, collected for one command. */
 typedef struct regions {
   vyre_target *target;
   VkBuffer staging, buffer;
   bool is_upload;
-  uint64_t first, end; /* of the buffer, all of them */
+  uint64_t first, end; /* range of the buffer that contains all copies */
   uint32_t count;
   VkBufferCopy copies[MOST_REGIONS];
 } regions;
@@ -119,7 +118,7 @@ flush(regions *r)
 static void
 add_region(regions *r, VkBuffer buffer, uint64_t at, uint64_t place, uint64_t size)
 {
-  const bool overlaps = r->is_upload && at < r->end && r->first < at + size; /* regions of a command have no order */
+  const bool overlaps = r->is_upload && at < r->end && r->first < at + size; /* regions of a command are unordered */
   if (r->count && (buffer != r->buffer || overlaps || r->count == MOST_REGIONS))
     flush(r);
   r->first = r->count == 0 || at < r->first ? at : r->first;
@@ -129,7 +128,7 @@ add_region(regions *r, VkBuffer buffer, uint64_t at, uint64_t place, uint64_t si
       (VkBufferCopy){.srcOffset = r->is_upload ? place : at, .dstOffset = r->is_upload ? at : place, .size = size};
 }
 
-/* ---- up ------------------------------------------------------------------------------------------------------------------ */
+/* ---- fills and uploads --------------------------------------------------------------------------------------------------- */
 
 static void
 record_fills(vyre_target *target, vulkan_submission *submission)
@@ -169,7 +168,7 @@ vulkan_record_before(vyre_target *target, vulkan_submission *submission, bool *o
   flush(&r);
 }
 
-/* ---- down ---------------------------------------------------------------------------------------------------------------- */
+/* ---- reads --------------------------------------------------------------------------------------------------------------- */
 
 static void
 record_reads(vyre_target *target, vulkan_submission *submission)
@@ -191,7 +190,6 @@ record_reads(vyre_target *target, vulkan_submission *submission)
       vulkan_uses_range(target, &sequence->reads[i].range, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
 }
 
-/* `is_end`: the steps are all done when it runs. */
 void
 vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_end)
 {
@@ -209,7 +207,7 @@ vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_
     record_reads(target, submission);
   vulkan_uses(target, submission->down.handle, 0, size, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   vulkan_sync(target, false);
-  if (submission->down.handle) /* it is used again after the wait alone */
+  if (submission->down.handle) /* staging is used again only after the wait */
     vulkan_hazards_forget(target->hazards, submission->down.handle, 0, UINT64_MAX);
 }
 

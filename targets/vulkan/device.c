@@ -1,7 +1,7 @@
-/* Which devices there are, which one is taken, and the logical device with one compute queue.
+/* Lists the devices, chooses one, and creates the logical device with a compute queue and, if there is one, a transfer queue.
  *
- * Features that kernels may use are enabled where the device has them (features.c); accesses out of bounds are tamed by
- * robustBufferAccess, which every device has.
+ * All features that kernels may use are enabled if the device has them (features.c). robustBufferAccess, which every device has,
+ * keeps accesses out of bounds from harm.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LLVMPIPE_ITERATIONS = 65535 }; /* Mesa 22.3's; the interface does not tell it */
+enum { LLVMPIPE_ITERATIONS = 65535 }; /* of Mesa 22.3; Vulkan has no query for it */
 
 static vyre_device_kind
 kind_of(VkPhysicalDeviceType type)
@@ -28,8 +28,8 @@ kind_of(VkPhysicalDeviceType type)
   }
 }
 
-/* Kernels go to the first family that can run them, copies to one that can do nothing else (those of video copy, too), if there is
- * one. */
+/* Chooses the first queue family with compute for kernels, and the first family that can only copy, if there is one, for copies. A
+ * family with video queues can copy too, but is not chosen. */
 static vyre_status
 find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice)
 {
@@ -76,7 +76,7 @@ fill_limits(const VkPhysicalDeviceLimits *limits, vyre_device_info *out)
   out->uniform_align = (uint32_t)limits->minUniformBufferOffsetAlignment;
 }
 
-/* Whether there is memory of the device that the host reads and writes as fast as its own. */
+/* Returns whether the device has memory that the host reads and writes as fast as its own. */
 static bool
 is_shared(const VkPhysicalDeviceMemoryProperties *memory)
 {
@@ -104,7 +104,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   info->forms = 1u << VYRE_KERNEL_SPIRV;
   info->capabilities =
       VYRE_TARGET_IMAGES | VYRE_TARGET_INDIRECT | VYRE_TARGET_ASYNC | (choice->timestamp_mask ? VYRE_TARGET_DEVICE_TIME : 0);
-  if (basic.apiVersion < VK_API_VERSION_1_2) { /* may not be asked for more */
+  if (basic.apiVersion < VK_API_VERSION_1_2) { /* the queries below need 1.2 */
     snprintf(info->driver, sizeof info->driver, "Vulkan %u.%u", VK_API_VERSION_MAJOR(basic.apiVersion),
              VK_API_VERSION_MINOR(basic.apiVersion));
     return VYRE_OK;
@@ -132,7 +132,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   return VYRE_OK;
 }
 
-/* The array has *out_count elements; the caller frees it with that size.  At least one. */
+/* Returns an array with at least one element. The caller frees it. */
 vyre_status
 vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice **out,
                    uint32_t *out_count)
@@ -142,11 +142,11 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   uint32_t count = 0;
   VULKAN_LEAKS_BEGIN();
   VkResult result =
-      instance->call.vkEnumeratePhysicalDevices(instance->handle, &count, NULL); /* drivers look for devices at the first */
+      instance->call.vkEnumeratePhysicalDevices(instance->handle, &count, NULL); /* drivers search devices in the first call */
   VULKAN_LEAKS_END();
   if (result == VK_ERROR_INITIALIZATION_FAILED || (result == VK_SUCCESS && count == 0))
     return vulkan_no_device();
-  VYRE_TRY(vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "asking how many devices there are"));
+  VYRE_TRY(vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "counting the devices"));
   size_t handles_size = sizeof(VkPhysicalDevice) * count;
   size_t choices_size = sizeof(vulkan_device_choice) * count;
   VkPhysicalDevice *handles = vyre_take(allocator, handles_size);
@@ -154,13 +154,13 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   vyre_status status = handles && choices ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the list of Vulkan devices");
   uint32_t got = count;
   if (!status) {
-    VULKAN_LEAKS_BEGIN(); /* or at this one, where a layer answered the first */
+    VULKAN_LEAKS_BEGIN(); /* or in this call, if a layer handled the first one */
     result = instance->call.vkEnumeratePhysicalDevices(instance->handle, &got, handles);
     VULKAN_LEAKS_END();
-    status = vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "asking for the devices");
+    status = vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "listing the devices");
   }
   if (!status && got != count)
-    status = vulkan_status(NULL, VK_INCOMPLETE, "vkEnumeratePhysicalDevices", "asking for the devices");
+    status = vulkan_status(NULL, VK_INCOMPLETE, "vkEnumeratePhysicalDevices", "listing the devices");
   for (uint32_t i = 0; !status && i < count; i++) {
     choices[i].handle = handles[i];
     status = describe(instance, allocator, i, &choices[i]);
@@ -175,7 +175,7 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   return VYRE_OK;
 }
 
-/* Lower is better. */
+/* Returns the rank of a device kind. A lower rank is better. */
 static uint32_t
 preference(vyre_device_kind kind)
 {
@@ -194,7 +194,7 @@ no_such_device(const vulkan_device_choice *choices, uint32_t count, const char *
   for (uint32_t i = 0; i < count && !status; i++)
     status = vyre_bytes_printf(&names, "%s%u '%s'%s", i ? ", " : "", choices[i].info.index, choices[i].info.name,
                                choices[i].info.usable ? "" : " (lacks compute or Vulkan 1.2)");
-  vyre_status_free(status); /* without memory the list is cut short */
+  vyre_status_free(status); /* if memory runs out, the list is shorter */
   status = VYRE_ERROR(VYRE_CODE_DEVICE,
                       "vulkan: no device: none that fits %s%s%s; there are: %s\n"
                       "Fix: name one of these by index, by its kind or by a part of its name, or use another target",
@@ -229,16 +229,16 @@ vulkan_device_choose(const vulkan_instance *instance, const vyre_allocator *allo
 static vyre_status
 load_device_functions(vyre_target *target)
 {
-  vkGetDeviceProcAddr = target->instance.call.vkGetDeviceProcAddr; /* volk's; another target may have opened since */
+  vkGetDeviceProcAddr = target->instance.call.vkGetDeviceProcAddr; /* volk's variable, which another target may have changed */
   volkLoadDeviceTable(&target->call, target->device);
   const char *missing = NULL;
 #define VULKAN_DEVICE_SYM(name)       \
   if (!target->call.name && !missing) \
     missing = #name;
 #include "symbols.def"
-  if (!missing && vulkan_tells_statistics(target) && !target->call.vkGetPipelineExecutablePropertiesKHR)
+  if (!missing && vulkan_has_statistics(target) && !target->call.vkGetPipelineExecutablePropertiesKHR)
     missing = "vkGetPipelineExecutablePropertiesKHR";
-  if (!missing && vulkan_tells_statistics(target) && !target->call.vkGetPipelineExecutableStatisticsKHR)
+  if (!missing && vulkan_has_statistics(target) && !target->call.vkGetPipelineExecutableStatisticsKHR)
     missing = "vkGetPipelineExecutableStatisticsKHR";
   if (!missing)
     return VYRE_OK;
@@ -285,12 +285,12 @@ vulkan_queue_follow(vyre_target *target, vulkan_queue *queue)
   const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                               .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
   const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
-  return VULKAN_CALL(target, vkCreateSemaphore, (target->device, &info, NULL, &queue->timeline), "to follow a queue");
+  return VULKAN_CALL(target, vkCreateSemaphore, (target->device, &info, NULL, &queue->timeline), "for the batches of a queue");
 }
 
-/* Whether the driver tells its clock and the host's CLOCK_MONOTONIC at once. */
+/* Returns whether the driver can read the device's clock and the host's CLOCK_MONOTONIC together. */
 static bool
-tells_host_time(const vyre_target *target)
+has_host_time(const vyre_target *target)
 {
   VkTimeDomainEXT domains[16];
   uint32_t count = sizeof domains / sizeof *domains, found = 0;
@@ -317,7 +317,7 @@ vulkan_device_open(vyre_target *target)
   VYRE_TRY(load_device_functions(target));
   for (uint32_t i = 0; i < (target->choice.has_transfer ? VULKAN_QUEUES : 1); i++)
     target->call.vkGetDeviceQueue(target->device, target->choice.queue_families[i], 0, &target->queues[i].handle);
-  target->tells_host_time = tells_host_time(target);
+  target->has_host_time = has_host_time(target);
   return VYRE_OK;
 }
 
@@ -325,7 +325,7 @@ void
 vulkan_settle(vyre_target *target)
 {
   if (target->base.lost && !target->base.hangs && target->device)
-    target->call.vkDeviceWaitIdle(target->device); /* if it can */
+    target->call.vkDeviceWaitIdle(target->device); /* its result does not matter */
 }
 
 void

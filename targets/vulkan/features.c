@@ -1,6 +1,6 @@
-/* What a device can do beyond what every device can: its extensions and features, and those that kernels use.
+/* Optional extensions and features of a device that kernels or the target use.
  *
- * Whatever of these a device has is enabled when it is opened, before any kernel is seen; needs.c refuses a kernel that uses more.
+ * Opening a device enables the ones that the device has, before any kernel is known. needs.c rejects a kernel that needs others.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -24,13 +24,13 @@ vulkan_find_extensions(const vulkan_instance *instance, const vyre_allocator *al
 {
   uint32_t count = 0;
   VYRE_TRY(vulkan_status(NULL, instance->call.vkEnumerateDeviceExtensionProperties(choice->handle, NULL, &count, NULL),
-                         "vkEnumerateDeviceExtensionProperties", "asking how many extensions a device has"));
+                         "vkEnumerateDeviceExtensionProperties", "counting a device's extensions"));
   const size_t size = sizeof(VkExtensionProperties) * ((size_t)count + 1);
   VkExtensionProperties *found = vyre_take(allocator, size);
   if (!found)
     return VYRE_OUT_OF_MEMORY("for a Vulkan device's extensions");
   vyre_status status = vulkan_status(NULL, instance->call.vkEnumerateDeviceExtensionProperties(choice->handle, NULL, &count, found),
-                                     "vkEnumerateDeviceExtensionProperties", "asking for a device's extensions");
+                                     "vkEnumerateDeviceExtensionProperties", "listing a device's extensions");
   for (uint32_t i = 0; !status && i < count; i++)
     for (uint32_t k = 0; k < VULKAN_EXTENSION__COUNT; k++)
       if (strcmp(found[i].extensionName, extension_names[k]) == 0)
@@ -90,7 +90,7 @@ vulkan_features_get(const vulkan_instance *instance, const vulkan_device_choice 
   instance->call.vkGetPhysicalDeviceFeatures2(choice->handle, &out->core);
 }
 
-/* Chooses the device's features that kernels use. */
+/* Chooses the features to enable: those in this list that the device has. */
 void
 vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features *has, vulkan_features *out)
 {
@@ -153,10 +153,10 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   TAKE(executables, pipelineExecutableInfo);
 #undef TAKE_BOTH
 #undef TAKE
-  out->v12.timelineSemaphore = VK_TRUE; /* the target's own, which every device of 1.2 has */
+  out->v12.timelineSemaphore = VK_TRUE; /* for the target itself; Vulkan 1.2 requires it of every device */
 }
 
-/* Which float controls kernels may use. */
+/* Stores the float controls that kernels may use. */
 static void
 describe_floats(const vulkan_instance *instance, const vulkan_device_choice *choice, vyre_device_info *out)
 {
@@ -175,7 +175,7 @@ describe_floats(const vulkan_instance *instance, const vulkan_device_choice *cho
                              has.roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
 }
 
-/* The subgroup operations of kernels; none, if the device has subgroups in other stages alone. */
+/* Returns the subgroup operations of kernels, or 0 if only other stages have subgroups. */
 static uint32_t
 subgroup_operations(const vulkan_instance *instance, const vulkan_device_choice *choice)
 {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Those of the commands that there are. */
+/* The stages of all commands that the target records. */
 static const VkPipelineStageFlags known_stages[VULKAN_STAGES] = {VK_PIPELINE_STAGE_TRANSFER_BIT,
                                                                  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                                                  VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, VK_PIPELINE_STAGE_HOST_BIT};
@@ -53,7 +53,7 @@ overlaps(const vulkan_use *a, const vulkan_use *b)
   return is_any_memory(a) || is_any_memory(b) || (is_same_memory(a, b) && a->first < b->end && b->first < a->end);
 }
 
-/* Whether nothing needs to know of `old` once `new` is there: who waits for it waits for that one too. */
+/* Returns whether `new` makes `old` redundant: each command that must wait for `old` also waits for `new`. */
 static bool
 replaces(const vulkan_use *new, const vulkan_use *old)
 {
@@ -71,7 +71,7 @@ add(vulkan_hazards *hazards, const vulkan_use *use)
     hazards->no_memory = true;
 }
 
-/* Joins the reads of each buffer, and its writes. */
+/* Joins uses of the same memory and turn: its reads, and its writes. */
 static void
 join(vulkan_hazards *hazards)
 {
@@ -101,10 +101,9 @@ join(vulkan_hazards *hazards)
     hazards->few = 4 * kept;
 }
 
-static const uint32_t JOINED = UINT32_MAX; /* the turn of a need whose bytes are not all used */
+static const uint32_t JOINED = UINT32_MAX; /* the turn of a need whose range may have unused bytes */
 
-/* Adds what is not written by a command before it, which it is ordered after, to what a use of the same kind says of the bytes
- * beside it. */
+/* Adds the bytes of `use` that no earlier command of the list writes. Extends an adjacent need of the same kind if there is one. */
 static void
 add_need(vulkan_hazards *needs, vulkan_use use)
 {
@@ -139,7 +138,7 @@ add_need(vulkan_hazards *needs, vulkan_use use)
   join(needs);
 }
 
-/* Of the next command: one with what it uses in the same way beside these bytes. */
+/* Adds a use of the next command. Merges it with adjacent or overlapping uses of the same kind. */
 static void
 add_new(vulkan_hazards *hazards, vulkan_use use)
 {
@@ -176,7 +175,7 @@ vulkan_hazards_use_image(vulkan_hazards *hazards, VkImage image, VkPipelineStage
 
 typedef struct collected {
   VkPipelineStageFlags from, to;
-  VkAccessFlags any_from, any_to; /* of images, and of any memory */
+  VkAccessFlags any_from, any_to; /* for images and for any memory */
   uint32_t buffers;
 } collected;
 
@@ -187,7 +186,7 @@ is_ordered(const vulkan_use *old, const vulkan_use *new)
   return is_after && (!old->writes || (new->access & ~old->seen_access) == 0);
 }
 
-/* A barrier orders all commands of its stages, whatever it is there for; and what is ordered before these is, too. */
+/* Notes an execution dependency. It also orders commands that were already ordered before stages in `from`. */
 static void
 pass_barrier(vulkan_hazards *hazards, VkPipelineStageFlags from, VkPipelineStageFlags to)
 {
@@ -201,7 +200,7 @@ pass_barrier(vulkan_hazards *hazards, VkPipelineStageFlags from, VkPipelineStage
       hazards->through[i] |= to;
 }
 
-/* A barrier of the bytes that `old` wrote, or one more reason for it. */
+/* Adds a dependency of `new` on `old` to the barrier. */
 static void
 collect(vulkan_hazards *hazards, vulkan_use *old, const vulkan_use *new, collected *all)
 {
@@ -238,9 +237,9 @@ collect(vulkan_hazards *hazards, vulkan_use *old, const vulkan_use *new, collect
   old->seen_access |= new->access;
 }
 
-/* With what the barriers before it order before it. */
+/* Returns the use with `given` set from the list's barriers so far. */
 static vulkan_use
-given(const vulkan_hazards *hazards, vulkan_use use)
+with_given(const vulkan_hazards *hazards, vulkan_use use)
 {
   for (uint32_t i = 0; i < VULKAN_STAGES; i++)
     if ((use.stages & ~hazards->through[i]) == 0)
@@ -248,10 +247,10 @@ given(const vulkan_hazards *hazards, vulkan_use use)
   return use;
 }
 
-/* What a write covers of a use before it is not that one's any more; if there is something on both sides, it becomes two.  Of its
- * own turn it covers what a barrier after it is enough for. */
+/* Removes the bytes that `new` writes from the use `index`, which may split that use in two. Within a turn, this requires that
+ * `new` has all stages and accesses of the old use. */
 static void
-cut(vulkan_hazards *hazards, uint32_t index, const vulkan_use *new)
+cut_use(vulkan_hazards *hazards, uint32_t index, const vulkan_use *new)
 {
   vulkan_use *old = &hazards->uses[index];
   if (!new->writes || is_any_memory(new) || !is_same_memory(old, new) || !overlaps(old, new) || covers(new, old) ||
@@ -267,7 +266,7 @@ cut(vulkan_hazards *hazards, uint32_t index, const vulkan_use *new)
   }
 }
 
-/* A use takes the place of those that it covers among the first `count`; returns how many are left of them. */
+/* Removes uses that `new` makes redundant among the first `count`. Returns the number of remaining ones. */
 static uint32_t
 replace(vulkan_hazards *hazards, uint32_t count, const vulkan_use *new)
 {
@@ -278,7 +277,7 @@ replace(vulkan_hazards *hazards, uint32_t count, const vulkan_use *new)
   return kept;
 }
 
-/* The uses from `next` on are of one command, and become those of commands before it. */
+/* Adds the uses of the next command, from `next` on, to those of the commands so far. */
 static void
 settle(vulkan_hazards *hazards)
 {
@@ -290,12 +289,12 @@ settle(vulkan_hazards *hazards)
     hazards->uses[i].turn = hazards->turn;
     const vulkan_use use = hazards->uses[i];
     for (uint32_t k = 0; k < hazards->count; k++)
-      if (k < first || k >= count) /* what was cut off is at the end */
-        cut(hazards, k, &use);
-    if (hazards->needs && !use.image) /* what comes before orders images itself: images.c */
-      add_need(hazards->needs, given(hazards, use));
+      if (k < first || k >= count) /* the second parts of split uses are at the end */
+        cut_use(hazards, k, &use);
+    if (hazards->needs && !use.image) /* images.c orders images after earlier commands */
+      add_need(hazards->needs, with_given(hazards, use));
   }
-  for (uint32_t i = first; i < count; i++) { /* the new ones go to the end */
+  for (uint32_t i = first; i < count; i++) { /* moves the new uses to the end */
     const vulkan_use use = hazards->uses[i];
     add(hazards, &use);
   }
@@ -319,9 +318,9 @@ settle(vulkan_hazards *hazards)
   hazards->next = hazards->count;
 }
 
-/* The barrier that the uses from `next` on need. */
+/* Records the barrier for the uses from `next` on. */
 static void
-order(vulkan_hazards *hazards, PFN_vkCmdPipelineBarrier record, VkCommandBuffer command)
+record_barrier(vulkan_hazards *hazards, PFN_vkCmdPipelineBarrier record, VkCommandBuffer command)
 {
   collected all = {0};
   for (uint32_t i = hazards->next; i < hazards->count; i++) {
@@ -344,7 +343,7 @@ void
 vulkan_hazards_sync(vulkan_hazards *hazards, PFN_vkCmdPipelineBarrier record, VkCommandBuffer command, bool is_beside)
 {
   hazards->turn += !is_beside;
-  order(hazards, record, command);
+  record_barrier(hazards, record, command);
   settle(hazards);
 }
 
@@ -356,7 +355,7 @@ vulkan_hazards_enter(vulkan_hazards *hazards, const vulkan_hazards *needs, PFN_v
   for (uint32_t i = 0; i < needs->count; i++)
     add(hazards, &needs->uses[i]);
   hazards->turn++;
-  order(hazards, record, command);
+  record_barrier(hazards, record, command);
   hazards->count = hazards->next;
 }
 
@@ -385,7 +384,7 @@ vulkan_hazards_submitted(vulkan_hazards *hazards, uint64_t batch)
     hazards->uses[i].batch = hazards->uses[i].batch ? hazards->uses[i].batch : batch;
 }
 
-/* Some uses found no memory: of commands that were dropped, or of those before them, which may have written anything. */
+/* Replaces the uses by a write of any memory, because memory ran out and uses of submitted commands may be missing. */
 static void
 restore(vulkan_hazards *hazards)
 {
@@ -396,7 +395,7 @@ restore(vulkan_hazards *hazards)
                                .writes = true};
   hazards->no_memory = false;
   hazards->count = 0;
-  if (hazards->capacity) /* else nothing was ever used */
+  if (hazards->capacity) /* otherwise there was no use */
     add(hazards, &anything);
 }
 

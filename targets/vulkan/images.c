@@ -1,6 +1,6 @@
-/* Images, texel buffers and samplers of a kernel: made when it is compiled, filled from a step's ranges and copied back to them.
+/* Images, texel buffers and samplers of a kernel. They are created with the kernel, filled from a step's ranges, and copied back.
  *
- * Images stay in the general layout, in which a device copies, samples and stores: they are here to be right, not fast.
+ * Images stay in the general layout, which allows copies, sampling and stores. This is simple, but not the fastest way.
  *
  * limits: one level, one sample.
  *
@@ -87,7 +87,7 @@ create_info(vyre_slot_kind kind, const vyre_image *image)
   };
 }
 
-/* An image that can be: so many axes and layers as its kind has. */
+/* Returns whether the image is valid: a known format, and axes and layers that fit its dimension. */
 static bool
 is_image(vyre_slot_kind kind, const vyre_image *image)
 {
@@ -130,14 +130,14 @@ check_image(const vyre_target *target, const vyre_kernel_desc *desc, const vyre_
   if (!is_image(slot->kind, image))
     return VYRE_ERROR(
         VYRE_CODE_INPUT,
-        "vulkan: kernel '%s': set %u binding %u is no image: format %u, dimension %u, %u x %u x %u texels, %u layers\n"
-        "Fix: give it a format, and axes and layers as its dimension has them",
+        "vulkan: kernel '%s': set %u binding %u is not a valid image: format %u, dimension %u, %u x %u x %u texels, %u layers\n"
+        "Fix: give it a format, and axes and layers that fit its dimension",
         desc->label, slot->set, slot->binding, image->format, (uint32_t)image->dim, extent[0], extent[1], extent[2], image->layers);
   if (can_have(target, slot->kind, image))
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "vulkan: kernel '%s': set %u binding %u is %s of %s%s, %u x %u x %u texels, %u layers, which the device '%s' "
-                    "cannot have\nFix: make it smaller, or choose another device",
+                    "does not support\nFix: make it smaller, or choose another device",
                     desc->label, slot->set, slot->binding, kinds[slot->kind], image->is_depth ? "depth " : "",
                     formats[image->format].name, extent[0], extent[1], extent[2], image->layers, target->base.info.name);
 }
@@ -155,7 +155,7 @@ vulkan_check_images(const vyre_target *target, const vyre_kernel_desc *desc, con
   return VYRE_OK;
 }
 
-/* ---- made and destroyed -------------------------------------------------------------------------------------------------- */
+/* ---- creation and destruction -------------------------------------------------------------------------------------------- */
 
 static vyre_status
 create_texels(vyre_target *target, vyre_slot_kind kind, vulkan_image *image)
@@ -191,7 +191,7 @@ create_image(vyre_target *target, vyre_slot_kind kind, vulkan_image *image)
   const struct VolkDeviceTable *call = &target->call;
   const vyre_image *shape = &image->shape;
   const VkImageCreateInfo info = create_info(kind, shape);
-  VYRE_TRY(VULKAN_CALL(target, vkCreateImage, (target->device, &info, NULL, &image->handle), "asking for %" PRIu64 " bytes",
+  VYRE_TRY(VULKAN_CALL(target, vkCreateImage, (target->device, &info, NULL, &image->handle), "for an image of %" PRIu64 " bytes",
                        image->size));
   VkMemoryRequirements needs;
   VkMemoryPropertyFlags flags;
@@ -237,7 +237,7 @@ texel_count(vyre_slot_kind kind, const vyre_image *image)
   return (uint64_t)image->extent[0] * image->extent[1] * image->extent[2] * image->layers;
 }
 
-/* Writes the descriptors of slot `slot` that are no ranges of the step into the kernel's, from `first` on.  They were checked. */
+/* Creates the images, texel buffers and sampler of a checked slot for the kernel's descriptors from `first` on. */
 vyre_status
 vulkan_images_create(vyre_target *target, vulkan_kernel *kernel, const vyre_kernel_slot *slot, uint32_t first)
 {
@@ -266,7 +266,7 @@ vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor)
   if (image->view)
     call->vkDestroyImageView(target->device, image->view, NULL);
   for (uint32_t i = 0; i < VULKAN_QUEUES && image->handle; i++)
-    vulkan_hazards_forget_image(&target->queues[i].hazards, image->handle); /* another one may get its number */
+    vulkan_hazards_forget_image(&target->queues[i].hazards, image->handle); /* a new image may get this handle */
   if (image->handle)
     call->vkDestroyImage(target->device, image->handle, NULL);
   if (image->memory)
@@ -275,7 +275,7 @@ vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor)
     call->vkDestroySampler(target->device, descriptor->sampler, NULL);
 }
 
-/* ---- used ---------------------------------------------------------------------------------------------------------------- */
+/* ---- use in steps -------------------------------------------------------------------------------------------------------- */
 
 vyre_status
 vulkan_check_texels(const vyre_target *target, const target_kernel *kernel, uint32_t slot_index, uint32_t descriptor,
@@ -287,12 +287,13 @@ vulkan_check_texels(const vyre_target *target, const target_kernel *kernel, uint
   if (size == image->size && offset % MOST_TEXEL_BYTES == 0)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "vulkan: set %u binding %u takes %" PRIu64 " bytes of texels, and is given %" PRIu64 " from byte %" PRIu64 "\n"
-                    "Fix: give as many as its size and format need, from a multiple of %d on",
+                    "vulkan: set %u binding %u needs %" PRIu64 " bytes of texels, but its range has %" PRIu64 " from byte %" PRIu64
+                    "\n"
+                    "Fix: give a range with the bytes that its size and format need, at a multiple of %d",
                     slot->set, slot->binding, image->size, size, offset, MOST_TEXEL_BYTES);
 }
 
-/* Whatever it held is lost.  It waits for all that used it before: the layout is made anew for each step. */
+/* Records the transition to the general layout before each step, which discards the contents and waits for all earlier uses. */
 static void
 record_layout(vyre_target *target, const vulkan_image *image)
 {
@@ -312,7 +313,7 @@ record_layout(vyre_target *target, const vulkan_image *image)
   vulkan_hazards_forget_image(target->hazards, image->handle);
 }
 
-/* Between a range of the step and the image. */
+/* Copies a range of the step into the image if `is_filled`, otherwise the image into the range. */
 static void
 record_image(vyre_target *target, const vulkan_image *image, const vyre_range *range, bool is_filled)
 {
@@ -352,7 +353,7 @@ is_stored(vyre_slot_kind kind)
   return kind == VYRE_SLOT_STORAGE_TEXELS || kind == VYRE_SLOT_STORAGE_IMAGE;
 }
 
-/* Copies the step's ranges into the kernel's images, or the images that it may have changed back. */
+/* Records copies of the step's ranges into the kernel's images if `is_filled`, otherwise of its storage images back. */
 void
 vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, bool is_filled)
 {
@@ -364,7 +365,7 @@ vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyr
   }
 }
 
-/* The kernel, which is dispatched next, uses them. */
+/* Declares that the next command, a dispatch of the kernel, uses its images. */
 void
 vulkan_use_images(vyre_target *target, const vulkan_kernel *kernel)
 {

@@ -1,6 +1,7 @@
-/* The loader library, an instance, and the messenger of the validation layer, which checks synchronization and best practices, too.
+/* The loader library, the instance, and the messenger of the validation layer. The layer also checks synchronization and best
+ * practices.
  *
- * limits: Vulkan 1.2, which is what SPIR-V 1.5 needs.
+ * limits: needs Vulkan 1.2, for SPIR-V 1.5.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -26,46 +27,45 @@ vulkan_unlock(void)
   pthread_mutex_unlock(&loading);
 }
 
-/* Advice of the layer that is not taken, by the messages' names (their numbers are hashes of these).  Errors of such a name count.
- */
-static const char *const advice_not_taken[] = {
-    /* The two that the checks themselves need are for debugging, which this is. */
+/* Names of warnings that are ignored. Errors with these names are reported. */
+static const char *const ignored_warnings[] = {
+    /* Validation enables two debugging extensions on purpose. */
     "UNASSIGNED-BestPractices-vkCreateInstance-specialuse-extension-debugging",
-    /* Kernels from before SPIR-V 1.3 name the extensions for subgroups, and a driver may refuse one that is not enabled. */
+    /* Modules older than SPIR-V 1.3 use subgroup extensions. Without them a driver may reject such modules. */
     "UNASSIGNED-BestPractices-vkCreateDevice-deprecated-extension",
-    /* A buffer has memory of its own, which can be given back alone; targets/common keeps what was freed for the next one. */
+    /* Each buffer has its own memory, so that it can be freed separately. targets/common reuses freed buffers. */
     "UNASSIGNED-BestPractices-vkAllocateMemory-small-allocation",
     "UNASSIGNED-BestPractices-vkAllocateMemory-too-many-objects",
     "UNASSIGNED-BestPractices-vkBindMemory-small-dedicated-allocation",
-    /* A step of no workgroups is one that does nothing, to the contract as to Vulkan. */
+    /* The target's contract allows steps with 0 workgroups, which do nothing. */
     "UNASSIGNED-BestPractices-vkCmdDispatch-group-count-zero",
-    /* What a driver tells of kernels is for who develops them, and who asks for it does. */
+    /* Kernel statistics are for developers, and are enabled only on request. */
     "UNASSIGNED-BestPractices-vkCreateDevice-specialuse-extension-devtools",
-    /* A kernel's image stays in the one layout that copies and every kind of its uses take. */
+    /* Images stay in the general layout, which copies and all uses by kernels allow. */
     "UNASSIGNED-CoreValidation-DrawState-InvalidImageLayout",
-    /* Whatever a function returns is told by result.c, or was a question: whether a format is supported. */
+    /* result.c reports errors of functions. A failing query for a format's support is not an error. */
     "UNASSIGNED-BestPractices-Error-Result",
 };
 
 static bool
-is_not_taken(VkDebugUtilsMessageSeverityFlagBitsEXT severity, const char *name)
+is_ignored(VkDebugUtilsMessageSeverityFlagBitsEXT severity, const char *name)
 {
   for (size_t i = 0; name && severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT &&
-                     i < sizeof advice_not_taken / sizeof *advice_not_taken;
+                     i < sizeof ignored_warnings / sizeof *ignored_warnings;
        i++)
-    if (strcmp(name, advice_not_taken[i]) == 0)
+    if (strcmp(name, ignored_warnings[i]) == 0)
       return true;
   return false;
 }
 
-/* Layers may call from any thread of the driver's, but only while one of our calls is under way, and one target is one thread's. */
+/* Appends a message. Needs no lock: layers call it only during a call of the target, and one thread uses a target at a time. */
 static VKAPI_ATTR VkBool32 VKAPI_CALL
 receive_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
                 const VkDebugUtilsMessengerCallbackDataEXT *data, void *user)
 {
   vulkan_messages *messages = user;
   (void)types;
-  if (is_not_taken(severity, data->pMessageIdName))
+  if (is_ignored(severity, data->pMessageIdName))
     return VK_FALSE;
   messages->count++;
   size_t room = sizeof messages->text - messages->length;
@@ -73,7 +73,7 @@ receive_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMes
   if (written > 0 && (size_t)written < room)
     messages->length += (size_t)written;
   else
-    messages->text[messages->length] = '\0'; /* no room: it is counted, and left out whole */
+    messages->text[messages->length] = '\0'; /* without room, the message is only counted */
   return VK_FALSE;
 }
 
@@ -83,7 +83,7 @@ messenger_info(vulkan_messages *messages)
   return (VkDebugUtilsMessengerCreateInfoEXT){
       .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
       .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-      /* Not GENERAL: the loader says there which of the drivers that are installed have no device. */
+      /* Not GENERAL: the loader uses it for installed drivers without a device. */
       .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
       .pfnUserCallback = receive_message,
       .pUserData = messages,
@@ -132,11 +132,10 @@ check_version(void)
     return missing_symbol("vkCreateInstance");
   if (!vkEnumerateInstanceLayerProperties)
     return missing_symbol("vkEnumerateInstanceLayerProperties");
-  if (!vkEnumerateInstanceVersion) /* came with 1.1 */
+  if (!vkEnumerateInstanceVersion) /* since Vulkan 1.1 */
     return missing_symbol("vkEnumerateInstanceVersion");
   uint32_t version = 0;
-  VYRE_TRY(
-      vulkan_status(NULL, vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion", "asking for the loader's version"));
+  VYRE_TRY(vulkan_status(NULL, vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion", "reading the loader's version"));
   if (version < VK_API_VERSION_1_2)
     return VYRE_ERROR(VYRE_CODE_DEVICE,
                       "vulkan: the loader is for Vulkan %u.%u, vyre needs 1.2\n"
@@ -150,7 +149,7 @@ check_layer(const vyre_allocator *allocator)
 {
   uint32_t count = 0;
   VYRE_TRY(vulkan_status(NULL, vkEnumerateInstanceLayerProperties(&count, NULL), "vkEnumerateInstanceLayerProperties",
-                         "asking for the layers that are installed"));
+                         "counting the installed layers"));
   size_t size = sizeof(VkLayerProperties) * ((size_t)count + 1);
   VkLayerProperties *layers = vyre_take(allocator, size);
   if (!layers)
@@ -160,7 +159,7 @@ check_layer(const vyre_allocator *allocator)
   for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++)
     found = found || strcmp(layers[i].layerName, validation_layer) == 0;
   vyre_release(allocator, layers, size);
-  return found ? VYRE_OK : vulkan_status(NULL, VK_ERROR_LAYER_NOT_PRESENT, "vkCreateInstance", "asking for %s", validation_layer);
+  return found ? VYRE_OK : vulkan_status(NULL, VK_ERROR_LAYER_NOT_PRESENT, "vkCreateInstance", "requesting %s", validation_layer);
 }
 
 static vyre_status
@@ -213,7 +212,7 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
     instance->messages = vyre_take(allocator, sizeof *instance->messages);
     if (!instance->messages)
       return VYRE_OUT_OF_MEMORY("for the validation layer's messages");
-    messenger = messenger_info(instance->messages); /* for what happens while the instance is made and destroyed */
+    messenger = messenger_info(instance->messages); /* for messages while the instance is created or destroyed */
     features.pNext = &messenger;
     info.pNext = &features;
     info.enabledLayerCount = 1;
@@ -224,9 +223,9 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
   VULKAN_LEAKS_BEGIN();
   VkResult result = vkCreateInstance(&info, NULL, &instance->handle);
   VULKAN_LEAKS_END();
-  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) /* the loader found no driver at all */
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) /* the loader found no driver */
     return vulkan_no_device();
-  VYRE_TRY(vulkan_status(NULL, result, "vkCreateInstance", "asking for Vulkan 1.2%s",
+  VYRE_TRY(vulkan_status(NULL, result, "vkCreateInstance", "requesting Vulkan 1.2%s",
                          options->validate ? " with the validation layer" : ""));
   VYRE_TRY(copy_functions(instance));
   return options->validate ? open_messenger(instance) : VYRE_OK;

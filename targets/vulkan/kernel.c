@@ -1,8 +1,7 @@
-/* A kernel: descriptor set layouts from its slots, a pipeline layout, specialization, a compute pipeline.
+/* Compiles a kernel: descriptor set layouts from its slots, a pipeline layout, specialization, and a compute pipeline.
  *
- * Drivers, and the validation layer too, trust what they read, so the words are looked at first: a whole header, whole
- * instructions, whole functions, and among them the entry point that is asked for.  What is inside the instructions is the
- * importer's to check.
+ * Drivers and the validation layer do not check the words that they read. So check_code checks the header, that instructions and
+ * functions are complete, and that the entry point exists. The importer checks the contents of instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -27,18 +26,18 @@ static uint32_t
 word_at(const void *code, size_t index)
 {
   uint32_t word;
-  memcpy(&word, (const char *)code + index * 4, 4); /* code may be at any address */
+  memcpy(&word, (const char *)code + index * 4, 4); /* the code may be unaligned */
   return word;
 }
 
 /* The state of a walk over the words. */
 typedef struct code_walk {
-  uint32_t function; /* the id of the entry point's function; 0: no such entry point yet */
-  bool is_inside;    /* of a function */
-  bool has_function; /* the entry point's own was begun */
+  uint32_t function; /* id of the entry point's function, or 0 if the entry point was not found yet */
+  bool is_inside;    /* whether the walk is inside a function */
+  bool has_function; /* whether the entry point's function has begun */
 } code_walk;
 
-/* The instruction at word `at` is `length` words long.  False: a function begins or ends where none can. */
+/* Visits the instruction of `length` words at word `at`. Returns false if a function begins or ends at an invalid place. */
 static bool
 walk_instruction(const vyre_kernel_desc *desc, size_t at, size_t length, code_walk *walk)
 {
@@ -80,7 +79,7 @@ check_code(const vyre_kernel_desc *desc)
     size_t length = word_at(desc->code, at) >> 16;
     if (length == 0 || length > words - at || !walk_instruction(desc, at, length, &walk))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "vulkan: kernel '%s': the instruction at word %zu (opcode %u, %zu words, %zu are left) cannot be there\n"
+                        "vulkan: kernel '%s': invalid instruction at word %zu (opcode %u, %zu words, %zu words left)\n"
                         "Fix: the module is cut off or damaged; make it again",
                         desc->label, at, word_at(desc->code, at) & 0xffffu, length, words - at);
     at += length;
@@ -88,7 +87,7 @@ check_code(const vyre_kernel_desc *desc)
   if (walk.function == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "vulkan: kernel '%s' has no compute entry point '%s'\n"
-                      "Fix: name one that it has",
+                      "Fix: name an entry point of the module",
                       desc->label, desc->entry);
   if (walk.is_inside || !walk.has_function)
     return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -98,7 +97,7 @@ check_code(const vyre_kernel_desc *desc)
   return VYRE_OK;
 }
 
-/* Whether it can reach buffers by their addresses; its words were checked. */
+/* Returns whether the kernel can access buffers by address. Its words must have been checked. */
 static bool
 has_addresses(const vyre_kernel_desc *desc)
 {
@@ -208,7 +207,7 @@ create_layout(vyre_target *target, vulkan_kernel *kernel)
 
 /* ---- the pipeline -------------------------------------------------------------------------------------------------------- */
 
-/* The low `size` bytes of `bits`, as a number of that size in this machine's byte order. */
+/* Stores the low `size` bytes of `bits` as a number of that size in the host's byte order. */
 static void
 put_bits(unsigned char *to, uint32_t size, uint64_t bits)
 {
@@ -242,7 +241,7 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
   };
   VkComputePipelineCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-      .flags = vulkan_tells_statistics(target) ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR : 0,
+      .flags = vulkan_has_statistics(target) ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR : 0,
       .stage =
           {
               .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -267,7 +266,7 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
 static vyre_status
 create_module(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModule *out)
 {
-  uint32_t *words = target_resize(&target->base.allocator, NULL, 0, desc->size); /* aligned, whatever the caller's are */
+  uint32_t *words = target_resize(&target->base.allocator, NULL, 0, desc->size); /* an aligned copy */
   if (!words)
     return VYRE_OUT_OF_MEMORY("for a kernel's words");
   memcpy(words, desc->code, desc->size);
@@ -329,7 +328,7 @@ allocate_arrays(vyre_target *target, vulkan_kernel *kernel)
   return kernel->sets && kernel->descriptors ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
 }
 
-/* A descriptor after the other, with the images and samplers that they need. */
+/* Fills the descriptors in order, and creates their images and samplers unless the target only reports statistics. */
 static vyre_status
 fill_descriptors(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *kernel)
 {
@@ -362,7 +361,7 @@ fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *ke
   VYRE_TRY(create_layout(target, kernel));
   VkShaderModule module = VK_NULL_HANDLE;
   vyre_status status = create_module(target, desc, &module);
-  /* The driver does not compile what the validation layer refuses. */
+  /* Messages of the validation layer end the compilation before the driver creates the pipeline. */
   status = vulkan_take_messages(target->instance.messages, status);
   if (!status)
     status = create_pipeline(target, desc, module, kernel);

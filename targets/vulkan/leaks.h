@@ -1,4 +1,4 @@
-/* What the leak checker is not asked about.
+/* Exceptions for the leak checker.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGETS_VULKAN_LEAKS_H
@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Mesa's drivers do not free all that they make while they look for devices, and are unloaded with their instance, after which a
- * leak checker cannot tell the owner: so leaks of those two calls are not checked. */
+/* Mesa's drivers leak memory while they search for devices. They are unloaded with their instance, so the leak checker cannot name
+ * the library. So allocations between VULKAN_LEAKS_BEGIN and VULKAN_LEAKS_END are not checked. */
 #if defined(__SANITIZE_ADDRESS__)
 #define VULKAN_HAS_ASAN 1
 #elif defined(__has_feature)
@@ -15,7 +15,7 @@
 #define VULKAN_HAS_ASAN 1
 #endif
 #endif
-/* The layer's checks of synchronization do not free all that they make (1.3.239): they are off where leaks are checked. */
+/* The validation layer's synchronization checks leak memory (1.3.239), so they are off if leaks are checked. */
 #if defined(VULKAN_HAS_ASAN)
 #define VULKAN_LEAKS_CHECKED true
 #include <sanitizer/lsan_interface.h>

@@ -1,9 +1,8 @@
-/* Buffers of a device, and staging.
+/* Device buffers and staging buffers.
  *
- * A buffer is an allocation of its own: there are few and large ones, and drivers give 4,096.  Where device memory is memory that
- * the host reads and writes as fast as its own (integrated GPUs, lavapipe), buffers are mapped as long as they live, and what goes
- * up or down is copied by the host at once (copies.c).  Elsewhere it goes through staging: each submission has its own, so that
- * staging goes round with them.
+ * Each buffer has its own allocation. Buffers are few and large, and drivers allow 4,096 allocations. If the host accesses device
+ * memory as fast as its own (integrated GPUs, lavapipe), buffers stay mapped, and the host copies data directly (copies.c).
+ * Otherwise copies go through staging buffers. Each submission has its own, which are reused with it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -11,18 +10,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- what the device has, and what of it this process may have now ------------------------------------------------------ */
+/* ---- the memory budget --------------------------------------------------------------------------------------------------- */
 
 typedef struct heaps {
   uint32_t count;
   VkMemoryHeapFlags flags[VK_MAX_MEMORY_HEAPS];
   uint64_t size[VK_MAX_MEMORY_HEAPS];
-  uint64_t budget[VK_MAX_MEMORY_HEAPS]; /* what it has before others need theirs, with what this process already uses */
-  uint64_t usage[VK_MAX_MEMORY_HEAPS];  /* 0 where the driver does not say */
+  uint64_t budget[VK_MAX_MEMORY_HEAPS]; /* bytes that this process may use, including `usage`; `size` if unknown */
+  uint64_t usage[VK_MAX_MEMORY_HEAPS];  /* bytes that this process uses, or 0 if unknown */
 } heaps;
 
 static void
-ask(const vulkan_instance *instance, const vulkan_device_choice *choice, heaps *out)
+query_heaps(const vulkan_instance *instance, const vulkan_device_choice *choice, heaps *out)
 {
   VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
   VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
@@ -43,7 +42,7 @@ void
 vulkan_budget_describe(const vulkan_instance *instance, vulkan_device_choice *choice)
 {
   heaps found;
-  ask(instance, choice, &found);
+  query_heaps(instance, choice, &found);
   for (uint32_t i = 0; i < found.count; i++)
     if (found.flags[i] & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) {
       choice->info.memory += found.size[i];
@@ -55,7 +54,7 @@ vyre_status
 vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size)
 {
   heaps found;
-  ask(&target->instance, &target->choice, &found);
+  query_heaps(&target->instance, &target->choice, &found);
   const uint32_t heap = target->memory.memoryTypes[memory_type].heapIndex;
   const uint64_t left = found.budget[heap] > found.usage[heap] ? found.budget[heap] - found.usage[heap] : 0;
   if (size <= left)
@@ -63,14 +62,14 @@ vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size)
   return vyre_status_mark_out_of_memory(VYRE_ERROR(VYRE_CODE_DEVICE,
                                                    "vulkan: the device '%s' has %" PRIu64
                                                    " bytes left for this process in memory heap %u, of %" PRIu64
-                                                   " (vkGetPhysicalDeviceMemoryProperties2), asking for %" PRIu64 "\n"
+                                                   " (vkGetPhysicalDeviceMemoryProperties2), but %" PRIu64 " are needed\n"
                                                    "Fix: use smaller buffers, or a device with more memory",
                                                    target->base.info.name, left, heap, found.size[heap], size));
 }
 
 /* ---- Vulkan buffers ------------------------------------------------------------------------------------------------------ */
 
-/* The first memory type among `types` with all of `needed`, and with all of `liked` too if there is one.  UINT32_MAX: none. */
+/* Returns the first memory type of `types` with all of `needed`, preferably with all of `liked`. UINT32_MAX if there is none. */
 static uint32_t
 find_memory(const vyre_target *target, uint32_t types, VkMemoryPropertyFlags needed, VkMemoryPropertyFlags liked)
 {
@@ -92,7 +91,7 @@ allocate(vyre_target *target, const VkMemoryAllocateInfo *info, uint64_t size, V
 {
   VYRE_TRY(vulkan_check_budget(target, info->memoryTypeIndex, info->allocationSize));
   target->base.counters.allocations++;
-  return VULKAN_CALL(target, vkAllocateMemory, (target->device, info, NULL, out), "asking for %" PRIu64 " bytes", size);
+  return VULKAN_CALL(target, vkAllocateMemory, (target->device, info, NULL, out), "allocating %" PRIu64 " bytes", size);
 }
 
 vyre_status
@@ -136,18 +135,18 @@ vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer)
 {
   vulkan_settle(target);
   if (target->base.hangs)
-    return; /* it may be written still */
+    return; /* the device may still write the buffer */
   for (uint32_t i = 0; i < VULKAN_QUEUES && buffer->handle; i++)
-    vulkan_hazards_forget(&target->queues[i].hazards, buffer->handle, 0, UINT64_MAX); /* another one may get its number */
+    vulkan_hazards_forget(&target->queues[i].hazards, buffer->handle, 0, UINT64_MAX); /* a new buffer may get this handle */
   if (buffer->handle)
     target->call.vkDestroyBuffer(target->device, buffer->handle, NULL);
   if (buffer->memory)
-    target->call.vkFreeMemory(target->device, buffer->memory, NULL); /* which unmaps it */
+    target->call.vkFreeMemory(target->device, buffer->memory, NULL); /* also unmaps it */
   *buffer = (vulkan_buffer){0};
 }
 
 static vyre_status
-map(vyre_target *target, vulkan_buffer *buffer)
+map_buffer(vyre_target *target, vulkan_buffer *buffer)
 {
   return VULKAN_CALL(target, vkMapMemory, (target->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped),
                      "for %" PRIu64 " bytes", buffer->size);
@@ -166,8 +165,8 @@ fill_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemo
       .queueFamilyIndexCount = target->choice.has_transfer ? VULKAN_QUEUES : 0,
       .pQueueFamilyIndices = target->choice.queue_families,
   };
-  VYRE_TRY(
-      VULKAN_CALL(target, vkCreateBuffer, (target->device, &info, NULL, &buffer->handle), "asking for %" PRIu64 " bytes", size));
+  VYRE_TRY(VULKAN_CALL(target, vkCreateBuffer, (target->device, &info, NULL, &buffer->handle), "for a buffer of %" PRIu64 " bytes",
+                       size));
   VkMemoryRequirements needs;
   VkMemoryPropertyFlags flags;
   call->vkGetBufferMemoryRequirements(target->device, buffer->handle, &needs);
@@ -178,7 +177,7 @@ fill_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemo
   buffer->serial = ++target->serials;
   const bool is_wanted =
       (needed & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) || (target->is_shared && (flags & VULKAN_SHARED) == VULKAN_SHARED);
-  return is_wanted ? map(target, buffer) : VYRE_OK;
+  return is_wanted ? map_buffer(target, buffer) : VYRE_OK;
 }
 
 vyre_status
@@ -237,7 +236,7 @@ vulkan_address(vyre_target *target, vyre_device_buffer handle, uint64_t *out)
     return target_no_such_buffer(target, handle.id);
   if (!target->features.v12.bufferDeviceAddress)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "vulkan: the device '%s' gives no addresses of buffers (bufferDeviceAddress)\n"
+                      "vulkan: the device '%s' does not support addresses of buffers (bufferDeviceAddress)\n"
                       "Fix: choose another device",
                       target->base.info.name);
   VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,

@@ -1,11 +1,11 @@
-/* Finds out from a kernel's words what it needs of a device: a driver may accept a kernel that uses features that were not
- * enabled, and compute anything.
+/* Checks that a device has the features that a kernel's words need. A driver may accept a kernel that uses features that were not
+ * enabled, and compute wrong results.
  *
- * Capabilities say most.  What an atomic needs depends on the type and the kind of memory behind its pointer, what a subgroup
- * operation needs on its type; for this types are followed: linear in the words, and only where there are such instructions.
+ * Most features follow from capabilities. The feature of an atomic depends on the type and the storage class of its pointer, and
+ * that of a subgroup operation on its type. So kernels with such instructions get a second pass that records types. O(words).
  *
- * limits: pointers that come out of functions' results or phis have types too, so no case is left out; ids up to SPIR-V's universal
- * limit of 4194303.
+ * limits: ids up to SPIR-V's universal limit of 4194303. Pointers that are loaded, cast or made of integers or texels have no
+ * recorded type, so atomics on them are checked by capabilities only.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -21,14 +21,14 @@ static uint32_t
 word_at(const vyre_kernel_desc *desc, size_t index)
 {
   uint32_t word;
-  memcpy(&word, (const char *)desc->code + index * 4, 4); /* code may be at any address */
+  memcpy(&word, (const char *)desc->code + index * 4, 4); /* the code may be unaligned */
   return word;
 }
 
 /* ---- capabilities -------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
-lacks(const vyre_target *target, const vyre_kernel_desc *desc, const char *what, const char *feature)
+missing_feature(const vyre_target *target, const vyre_kernel_desc *desc, const char *what, const char *feature)
 {
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "vulkan: kernel '%s' needs %s, which the device '%s' lacks (%s)\n"
@@ -36,7 +36,7 @@ lacks(const vyre_target *target, const vyre_kernel_desc *desc, const char *what,
                     desc->label, what, target->base.info.name, feature);
 }
 
-/* The field of the device's description in which a capability needs a bit. */
+/* The set of device properties in which a capability needs a bit. OF_NOTHING: no device has it. */
 typedef enum need_of { OF_FEATURES, OF_ATOMICS, OF_SUBGROUP, OF_EXTENSIONS, OF_NOTHING } need_of;
 
 static const struct {
@@ -82,7 +82,7 @@ static const struct {
 #undef NEED
 };
 
-/* Those that say no more than one feature, which is enabled where the device has it. */
+/* Capabilities that need exactly one feature. */
 static const struct {
   uint32_t capability;
   size_t feature; /* its offset in vulkan_features */
@@ -143,16 +143,16 @@ check_capability(const vyre_target *target, const vyre_kernel_desc *desc, uint32
                           [OF_NOTHING] = 0};
   for (size_t i = 0; i < sizeof capability_needs / sizeof capability_needs[0]; i++)
     if (capability_needs[i].capability == capability && !(has[capability_needs[i].of] & capability_needs[i].bits))
-      return lacks(target, desc, capability_needs[i].name, capability_needs[i].vulkan);
+      return missing_feature(target, desc, capability_needs[i].name, capability_needs[i].vulkan);
   for (size_t i = 0; i < sizeof feature_needs / sizeof feature_needs[0]; i++)
     if (feature_needs[i].capability == capability && !has_feature(target, feature_needs[i].feature))
-      return lacks(target, desc, feature_needs[i].name, feature_needs[i].vulkan);
+      return missing_feature(target, desc, feature_needs[i].name, feature_needs[i].vulkan);
   return VYRE_OK;
 }
 
 /* ---- floats -------------------------------------------------------------------------------------------------------------- */
 
-/* Of an execution mode of any entry point. */
+/* Checks an execution mode of any entry point. */
 static vyre_status
 check_float_mode(const vyre_target *target, const vyre_kernel_desc *desc, uint32_t mode, uint32_t width)
 {
@@ -176,21 +176,21 @@ check_float_mode(const vyre_target *target, const vyre_kernel_desc *desc, uint32
   char what[64], feature[64];
   snprintf(what, sizeof what, "%s of %u bits", modes[which].name, width);
   snprintf(feature, sizeof feature, "%sFloat%u", modes[which].vulkan, width);
-  return lacks(target, desc, what, feature);
+  return missing_feature(target, desc, what, feature);
 }
 
 /* ---- types --------------------------------------------------------------------------------------------------------------- */
 
-/* Data of an id: of a type, the type; of a value, its type. */
+/* Properties of an id: a type, or a value of which only the type is recorded. */
 typedef struct known {
-  uint8_t scalar;        /* a vyre_device_atomic for its plain accesses; 0: atomics on it need nothing */
-  bool is_extended;      /* subgroup operations on it, scalar or vector, are a feature of their own */
-  uint8_t storage_class; /* of a pointer */
-  uint32_t type;         /* of a value: its type; of a pointer type: what it points to */
+  uint8_t scalar;        /* the vyre_device_atomic for loads and stores of a scalar type, or 0 if atomics need no feature */
+  bool is_extended;      /* whether subgroup operations on the scalar or vector type need shaderSubgroupExtendedTypes */
+  uint8_t storage_class; /* of a pointer type */
+  uint32_t type;         /* type of a value, or pointee of a pointer type */
 } known;
 
 static void
-learn(const vyre_kernel_desc *desc, size_t at, uint32_t length, known *ids, uint32_t bound)
+record_type(const vyre_kernel_desc *desc, size_t at, uint32_t length, known *ids, uint32_t bound)
 {
   const uint32_t op = 0xffffu & word_at(desc, at);
   const uint32_t first = length > 1 ? word_at(desc, at + 1) : 0, second = length > 2 ? word_at(desc, at + 2) : 0;
@@ -280,10 +280,10 @@ check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at,
   snprintf(feature, sizeof feature, "shader%s%s", shared ? "Shared" : "Buffer", parts[which].name);
   snprintf(what, sizeof what, "an atomic on %s in %s", which == 0 ? "64-bit integers" : "floats",
            shared ? "workgroup memory" : "a storage buffer");
-  return lacks(target, desc, what, feature);
+  return missing_feature(target, desc, what, feature);
 }
 
-/* Whether the result has the operand's type, so that it gives the type. */
+/* Returns whether the op is a subgroup operation that check_group checks by its result type. Ballots have 32-bit results. */
 static bool
 is_group(uint32_t op)
 {
@@ -296,16 +296,17 @@ check_group(const vyre_target *target, const vyre_kernel_desc *desc, size_t at, 
   const uint32_t type = length > 1 ? word_at(desc, at + 1) : 0;
   if (type >= bound || !ids[type].is_extended || (target->base.info.features & VYRE_DEVICE_SUBGROUP_TYPES))
     return VYRE_OK;
-  return lacks(target, desc, "a subgroup operation on integers that are not of 32 bits, or on f16", "shaderSubgroupExtendedTypes");
+  return missing_feature(target, desc, "a subgroup operation on integers that are not of 32 bits, or on f16",
+                         "shaderSubgroupExtendedTypes");
 }
 
-/* Of a variable of that storage class. */
+/* Checks a variable of that storage class with an initializer. */
 static vyre_status
 check_initializer(const vyre_target *target, const vyre_kernel_desc *desc, uint32_t storage_class)
 {
   if (storage_class != SpvStorageClassWorkgroup || target->features.zeros.shaderZeroInitializeWorkgroupMemory)
     return VYRE_OK;
-  return lacks(target, desc, "workgroup memory that begins as zeros", "shaderZeroInitializeWorkgroupMemory");
+  return missing_feature(target, desc, "workgroup memory with initial zeros", "shaderZeroInitializeWorkgroupMemory");
 }
 
 static vyre_status
@@ -314,7 +315,7 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
   const uint32_t bound = word_at(desc, 3);
   if (bound == 0 || bound > MOST_IDS)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "vulkan: kernel '%s' has ids up to %u, SPIR-V allows 4194303\n"
+                      "vulkan: kernel '%s' has ids up to %u, but SPIR-V allows at most 4194303\n"
                       "Fix: the module is damaged; make it again",
                       desc->label, bound);
   known *ids = vyre_take(&target->base.allocator, sizeof *ids * bound);
@@ -328,7 +329,7 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
     else if (is_group(0xffffu & word_at(desc, at)))
       status = check_group(target, desc, at, length, ids, bound);
     else
-      learn(desc, at, length, ids, bound);
+      record_type(desc, at, length, ids, bound);
   }
   vyre_release(&target->base.allocator, ids, sizeof *ids * bound);
   return status;

@@ -1,15 +1,15 @@
-/* Commands of a sequence's steps and their repeats.
+/* Records commands for a sequence's steps and repeats.
  *
- * limits: MOST_LAUNCHES of repeats with a fixed number of iterations before the host waits; a command buffer ends after
- * MOST_IN_COMMANDS launches or MOST_GROUPS workgroups, so that none of them takes as long as drivers let one take: the next one is
- * another batch for the device, without a wait.
+ * limits: MOST_LAUNCHES of repeats with a fixed number of iterations before the host has to wait. A command buffer ends after
+ * MOST_IN_COMMANDS launches or MOST_GROUPS workgroups, because drivers limit its run time. Each further command buffer is
+ * another batch, without a wait.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
 enum { MOST_LAUNCHES = 1 << 16, MOST_IN_COMMANDS = 1 << 12, MOST_GROUPS = 1 << 20 };
 
-/* ---- one command after the other ----------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------------------------------------ */
 
 void
 vulkan_uses(vyre_target *target, VkBuffer buffer, uint64_t first, uint64_t size, VkPipelineStageFlags stages, VkAccessFlags access)
@@ -66,12 +66,12 @@ use_buffers(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *s
                                                                  : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
     vulkan_uses_range(target, &step->buffers[descriptor->range], VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, access);
   }
-  if (kernel->has_addresses) /* of any buffer */
+  if (kernel->has_addresses) /* the kernel may use any buffer */
     vulkan_uses(target, VK_NULL_HANDLE, 0, UINT64_MAX, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                 VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
-/* `may_be_beside`: the step before it is of the same repeat, or both are of none. */
+/* Records a step. `may_be_beside`: the step before it is in the same iteration, or both are outside of repeats. */
 static void
 record_step(vyre_target *target, const vulkan_submission *submission, uint32_t index, bool may_be_beside)
 {
@@ -106,13 +106,13 @@ record_step(vyre_target *target, const vulkan_submission *submission, uint32_t i
     vulkan_record_images(target, kernel, step, false);
 }
 
-/* What is recorded by now: of the recording, and of its last command buffer. */
+/* The state while a command buffer of a recording is filled. */
 typedef struct progress {
   vyre_target *target;
   vulkan_submission *submission;
   vulkan_recording *recording;
-  uint64_t launches;
-  uint64_t launches_here, groups_here;
+  uint64_t launches;                   /* in earlier command buffers */
+  uint64_t launches_here, groups_here; /* in this command buffer */
 } progress;
 
 static void
@@ -132,7 +132,7 @@ add_iteration(progress *p, const vyre_repeat *repeat)
     add_step(p, repeat->first + i, i > 0);
 }
 
-/* The next iteration of the repeat at which the recording is; the position goes on.  False: the host is to wait first. */
+/* Records the next iteration of the current repeat and advances the position. Returns false if the host has to wait first. */
 static bool
 add_repeat(progress *p)
 {
@@ -149,7 +149,7 @@ add_repeat(progress *p)
   p->recording->is_part |= end != repeat->times;
   add_iteration(p, repeat);
   at->iteration++;
-  /* Iterations until a word is 0: as many as may come, up to a bound; the host looks whether that was enough. */
+  /* All possible iterations up to a bound are recorded. The host checks whether more are needed. */
   if (has_until)
     vulkan_control_record_end(p->target, p->submission, at->repeat, at->iteration == end);
   if (at->iteration == end)

@@ -1,9 +1,9 @@
-/* The steps of a sequence as commands that are recorded once, and submitted again whenever the same steps come again.
+/* Records the steps of a sequence once and submits the commands again for each sequence with the same steps.
  *
- * A recording is found by its shape: all that its commands depend on, word by word, so that two sequences of one shape are the same
- * commands.  What goes up and comes down is no part of it, and neither is what is in the buffers.  Descriptor sets are the
- * recording's own, written when it is made: a set for each step costs nothing afterwards, needs no extension, and keeps each step's
- * ranges where validation sees them.  A submission has a few recordings, and those that were not used for longest go.
+ * A recording is found by its shape, the words that determine its commands. Sequences with the same shape have the same commands.
+ * The shape does not include fills, uploads, reads and contents of buffers. Each recording has its own descriptor sets, which are
+ * written when it is made. A set for each step costs nothing later, needs no extension, and lets validation check each step's
+ * ranges. A submission keeps a few recordings and removes the least recently used one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -70,7 +70,7 @@ vulkan_shape_make(vyre_target *target, const target_work *work)
   return VYRE_OK;
 }
 
-/* ---- destroyed ----------------------------------------------------------------------------------------------------------- */
+/* ---- destruction --------------------------------------------------------------------------------------------------------- */
 
 static void
 destroy_objects(vyre_target *target, vulkan_recording *recording)
@@ -100,7 +100,7 @@ vulkan_recording_destroy(vyre_target *target, target_recorded *recorded)
 
 /* ---- descriptors --------------------------------------------------------------------------------------------------------- */
 
-/* Sets and descriptors of all steps and of what control.c looks at. */
+/* Creates a pool with the sets and descriptors of all steps and of the control kernel. */
 static vyre_status
 create_pool(vyre_target *target, const vulkan_submission *submission, VkDescriptorPool *out)
 {
@@ -121,7 +121,7 @@ create_pool(vyre_target *target, const vulkan_submission *submission, VkDescript
     return VYRE_OK;
   VkDescriptorPoolSize sizes[VYRE_SLOT__COUNT];
   for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++)
-    if (kinds[kind] || kind == 0) /* a pool of nothing is none */
+    if (kinds[kind] || kind == 0) /* a pool must have at least one descriptor */
       sizes[size_count++] = (VkDescriptorPoolSize){vulkan_descriptor_type(kind), kinds[kind] ? kinds[kind] : 1};
   const VkDescriptorPoolCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
@@ -181,7 +181,8 @@ write_set(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *ste
   }
 }
 
-/* Sets of steps in order, a step's own and then the one for its groups; then one for each repeat, of some nothing. */
+/* Allocates and writes the sets of each step in order, with the set for its indirect groups last. An element for each repeat
+ * follows, which is unset without `until`. */
 static vyre_status
 write_sets(vyre_target *target, vulkan_submission *submission, VkDescriptorPool pool)
 {
@@ -218,7 +219,7 @@ write_sets(vyre_target *target, vulkan_submission *submission, VkDescriptorPool 
   return VYRE_OK;
 }
 
-/* ---- recorded ------------------------------------------------------------------------------------------------------------ */
+/* ---- recording ----------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 add_commands(vyre_target *target, vulkan_recording *recording, VkCommandBuffer *out)

@@ -1,4 +1,4 @@
-/* What the driver made of a kernel: VK_KHR_pipeline_executable_properties.  A pipeline may be several programs, its executables.
+/* Statistics of compiled kernels: VK_KHR_pipeline_executable_properties. A pipeline may have several programs, its executables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -7,7 +7,7 @@
 
 typedef void emit_figure(void *user, const vyre_kernel_figure *figure);
 
-/* Of one executable. */
+/* One executable, and the receiver of its figures. */
 typedef struct part {
   const vulkan_kernel *kernel;
   uint32_t index;
@@ -49,7 +49,7 @@ emit_statistics(vyre_target *target, const part *p)
   const char *label = p->kernel->base.label;
   uint32_t count = 0;
   VYRE_TRY(vulkan_status(target, target->call.vkGetPipelineExecutableStatisticsKHR(target->device, &info, &count, NULL), api,
-                         "asking how many figures there are of kernel '%s'", label));
+                         "counting the statistics of kernel '%s'", label));
   const size_t size = sizeof(VkPipelineExecutableStatisticKHR) * ((size_t)count + 1);
   VkPipelineExecutableStatisticKHR *got = vyre_take(&target->base.allocator, size);
   if (!got)
@@ -57,7 +57,7 @@ emit_statistics(vyre_target *target, const part *p)
   for (uint32_t i = 0; i < count; i++)
     got[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
   vyre_status status = vulkan_status(target, target->call.vkGetPipelineExecutableStatisticsKHR(target->device, &info, &count, got),
-                                     api, "asking for %u figures of kernel '%s'", count, label);
+                                     api, "reading %u statistics of kernel '%s'", count, label);
   for (uint32_t i = 0; i < count && !status; i++)
     emit_value(p, &got[i]);
   vyre_release(&target->base.allocator, got, size);
@@ -70,7 +70,7 @@ emit_part(vyre_target *target, const part *p, const VkPipelineExecutableProperti
   if (properties->subgroupSize)
     p->emit(p->user, &(vyre_kernel_figure){.part = p->name,
                                            .name = "Subgroup size",
-                                           .text = "lanes of a subgroup, as it was compiled",
+                                           .text = "lanes of a subgroup for which the kernel was compiled",
                                            .kind = VYRE_FIGURE_U64,
                                            .u64 = properties->subgroupSize});
   return emit_statistics(target, p);
@@ -84,7 +84,7 @@ vulkan_statistics(vyre_target *target, const target_kernel *item, emit_figure *e
   static const char api[] = "vkGetPipelineExecutablePropertiesKHR";
   uint32_t count = 0;
   VYRE_TRY(vulkan_status(target, target->call.vkGetPipelineExecutablePropertiesKHR(target->device, &info, &count, NULL), api,
-                         "asking how many programs kernel '%s' became", item->label));
+                         "counting the programs of kernel '%s'", item->label));
   const size_t size = sizeof(VkPipelineExecutablePropertiesKHR) * ((size_t)count + 1);
   VkPipelineExecutablePropertiesKHR *got = vyre_take(&target->base.allocator, size);
   if (!got)
@@ -92,7 +92,7 @@ vulkan_statistics(vyre_target *target, const target_kernel *item, emit_figure *e
   for (uint32_t i = 0; i < count; i++)
     got[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR;
   vyre_status status = vulkan_status(target, target->call.vkGetPipelineExecutablePropertiesKHR(target->device, &info, &count, got),
-                                     api, "asking for the %u programs that kernel '%s' became", count, item->label);
+                                     api, "reading %u programs of kernel '%s'", count, item->label);
   for (uint32_t i = 0; i < count && !status; i++)
     status = emit_part(target, &(part){kernel, i, count > 1 ? got[i].name : "", emit, user}, &got[i]);
   vyre_release(&target->base.allocator, got, size);

@@ -1,15 +1,15 @@
-/* A sequence runs: what is before its steps, its steps, what is after them, given to the device at once, and waited for once.  Very
- * many launches are given in several batches, one after the other; only repeats of very many iterations take more waits.
+/* Submits a sequence: the copies before its steps, the steps, and the copies after them, with one wait. Very many launches are
+ * submitted as several batches. Only repeats with very many iterations need more waits.
  *
- * Each queue has a timeline semaphore, whose value is the number of its last batch that is done.  Where copies have a queue of
- * their own, batches of one queue wait for those of the other by their numbers; within a queue hazards.h orders what needs order.
+ * Each queue has a timeline semaphore, whose value is the number of its last finished batch. Batches of the compute queue and the
+ * transfer queue wait for each other by these numbers. Within a queue, hazards.h orders the commands.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
 #include <inttypes.h>
 
-/* ---- what it needs while it runs ----------------------------------------------------------------------------------------- */
+/* ---- objects of a submission --------------------------------------------------------------------------------------------- */
 
 static vyre_status
 make_commands(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role)
@@ -84,7 +84,7 @@ ensure_control(vyre_target *target, vulkan_submission *submission)
   const uint64_t size = vulkan_control_size(&submission->work.sequence);
   if (size <= submission->control.size)
     return VYRE_OK;
-  target_recorded_destroy_all(target, &submission->work); /* they name it */
+  target_recorded_destroy_all(target, &submission->work); /* recordings use the old control buffer */
   vulkan_buffer_destroy(target, &submission->control);
   return vulkan_buffer_create(target, 2 * size,
                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
@@ -92,7 +92,7 @@ ensure_control(vyre_target *target, vulkan_submission *submission)
                               0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &submission->control);
 }
 
-/* Copies go by their own queue where that lets them go on beside what is running. */
+/* Returns whether the copies should run on the transfer queue, because they may overlap with running kernels. */
 static bool
 is_better_apart(const vyre_target *target, const vulkan_submission *submission)
 {
@@ -131,15 +131,15 @@ const target_work_hooks vulkan_works = {
 /* ---- batches ------------------------------------------------------------------------------------------------------------- */
 
 static vulkan_queue_role
-other(vulkan_queue_role role)
+other_queue(vulkan_queue_role role)
 {
   return role == VULKAN_COMPUTE ? VULKAN_TRANSFER : VULKAN_COMPUTE;
 }
 
-/* One batch, after that batch of the other queue (0: of none). */
+/* Submits a batch, which waits for batch `after` of the other queue unless that is 0. */
 static vyre_status
-give(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role, uint64_t after, const VkCommandBuffer *commands,
-     uint32_t count)
+submit_batch(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role, uint64_t after,
+             const VkCommandBuffer *commands, uint32_t count)
 {
   static const VkPipelineStageFlags stages[] = {[VULKAN_COMPUTE] = VK_PIPELINE_STAGE_TRANSFER_BIT |
                                                                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT |
@@ -159,14 +159,14 @@ give(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role,
       .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
       .pNext = &numbers,
       .waitSemaphoreCount = after != 0,
-      .pWaitSemaphores = after ? &target->queues[other(role)].timeline : NULL,
+      .pWaitSemaphores = after ? &target->queues[other_queue(role)].timeline : NULL,
       .pWaitDstStageMask = after ? &stages[role] : NULL,
       .commandBufferCount = count,
       .pCommandBuffers = commands,
       .signalSemaphoreCount = 1,
       .pSignalSemaphores = &queue->timeline,
   };
-  /* The driver does not run what the validation layer refuses. */
+  /* Nothing that the validation layer rejected is submitted. */
   VYRE_TRY(vulkan_take_messages(target->instance.messages, VYRE_OK));
   VYRE_TRY(VULKAN_CALL(target, vkQueueSubmit, (queue->handle, 1, &info, VK_NULL_HANDLE), "submitting %u steps",
                        submission->work.sequence.step_count));
@@ -178,29 +178,29 @@ give(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role,
   return VYRE_OK;
 }
 
-/* ---- what others use ----------------------------------------------------------------------------------------------------- */
+/* ---- order between queues ------------------------------------------------------------------------------------------------ */
 
 typedef struct range_user {
   vyre_target *target;
   const vulkan_submission *submission;
-  uint64_t *numbers; /* of batches, by queue */
+  uint64_t *numbers; /* of batches, for each queue */
 } range_user;
 
-/* Where a range is used: the steps', or copies'. */
+/* Returns the queue that uses a range of a step or of a copy. */
 static vulkan_queue_role
 role_of(const range_user *user, bool is_step)
 {
   return !is_step && user->submission->is_apart ? VULKAN_TRANSFER : VULKAN_COMPUTE;
 }
 
-/* The last batch of the other queue that names the buffer. */
+/* Raises the number of the range's queue to the last batch of the other queue that names the buffer. */
 static void
 find_last(void *user, const vyre_range *range, bool is_step)
 {
   const range_user *u = user;
   const vulkan_queue_role role = role_of(u, is_step);
   const target_buffer *buffer = target_buffer_get(u->target, range->buffer);
-  const uint64_t last = buffer ? ((const vulkan_buffer *)buffer->memory)->batches[other(role)] : 0;
+  const uint64_t last = buffer ? ((const vulkan_buffer *)buffer->memory)->batches[other_queue(role)] : 0;
   if (last > u->numbers[role])
     u->numbers[role] = last;
 }
@@ -224,7 +224,7 @@ has_addresses(const vyre_target *target, const vyre_sequence *sequence)
   return found;
 }
 
-/* What was begun may still run when the next one is: it says which buffers that one finds in use. */
+/* Notes the buffers that a begun submission uses, because it may still be in flight when the next one begins. */
 static void
 note_begun(vyre_target *target, const vulkan_submission *submission)
 {
@@ -238,8 +238,8 @@ note_begun(vyre_target *target, const vulkan_submission *submission)
     target->addresses_batch = target->queues[VULKAN_COMPUTE].submitted;
 }
 
-/* The numbers that its copies, and its steps, have to wait for on the other queue: what the host knows to be done at least, so that
- * the device sees it too. */
+/* Stores, for each queue, the batch of the other queue for which the submission must wait. At least waits for the batches that the
+ * host knows to be done, so that their writes are visible to the device. */
 static void
 find_others(vyre_target *target, const vulkan_submission *submission, uint64_t out[VULKAN_QUEUES])
 {
@@ -256,21 +256,21 @@ find_others(vyre_target *target, const vulkan_submission *submission, uint64_t o
 
 /* ---- running ------------------------------------------------------------------------------------------------------------- */
 
-/* How far each queue has come, if it is not known to be done. */
+/* Updates the number of finished batches of each queue. */
 static vyre_status
-look(vyre_target *target)
+update_done(vyre_target *target)
 {
   for (uint32_t i = 0; i < VULKAN_QUEUES; i++) {
     vulkan_queue *queue = &target->queues[i];
     if (queue->submitted > queue->done)
       VYRE_TRY(VULKAN_CALL(target, vkGetSemaphoreCounterValue, (target->device, queue->timeline, &queue->done),
-                           "asking how far a queue has come"));
+                           "reading the progress of a queue"));
     vulkan_hazards_waited(&queue->hazards, queue->done);
   }
   return VYRE_OK;
 }
 
-/* Copies on their own queue, before the steps. */
+/* Submits the fills and uploads on the transfer queue, before the steps. */
 static vyre_status
 copy_before(vyre_target *target, vulkan_submission *submission, uint64_t others[VULKAN_QUEUES])
 {
@@ -280,7 +280,7 @@ copy_before(vyre_target *target, vulkan_submission *submission, uint64_t others[
   VYRE_TRY(vulkan_record_end(target, submission));
   if (!has_commands)
     return VYRE_OK;
-  VYRE_TRY(give(target, submission, VULKAN_TRANSFER, others[VULKAN_TRANSFER], &submission->before[VULKAN_TRANSFER], 1));
+  VYRE_TRY(submit_batch(target, submission, VULKAN_TRANSFER, others[VULKAN_TRANSFER], &submission->before[VULKAN_TRANSFER], 1));
   others[VULKAN_COMPUTE] = submission->last_batch;
   return VYRE_OK;
 }
@@ -291,11 +291,11 @@ copy_after(vyre_target *target, vulkan_submission *submission)
   VYRE_TRY(vulkan_record_begin(target, submission->after[VULKAN_TRANSFER], true, &target->queues[VULKAN_TRANSFER].hazards));
   vulkan_record_after(target, submission, true);
   VYRE_TRY(vulkan_record_end(target, submission));
-  return give(target, submission, VULKAN_TRANSFER, target->queues[VULKAN_COMPUTE].submitted, &submission->after[VULKAN_TRANSFER],
-              1);
+  return submit_batch(target, submission, VULKAN_TRANSFER, target->queues[VULKAN_COMPUTE].submitted,
+                      &submission->after[VULKAN_TRANSFER], 1);
 }
 
-/* What is before the steps on the compute queue, and what is after them. */
+/* Records the command buffers before and after the steps on the compute queue. */
 static vyre_status
 record_around(vyre_target *target, vulkan_submission *submission)
 {
@@ -317,9 +317,9 @@ record_around(vyre_target *target, vulkan_submission *submission)
   return vulkan_record_end(target, submission);
 }
 
-/* All of it at once, or, of many launches, a batch for each command buffer. */
+/* Submits everything on the compute queue as one batch or, with several command buffers of steps, as a batch for each. */
 static vyre_status
-give_steps(vyre_target *target, vulkan_submission *submission, uint64_t after)
+submit_steps(vyre_target *target, vulkan_submission *submission, uint64_t after)
 {
   const vulkan_recording *recording = submission->recording;
   VkCommandBuffer commands[3];
@@ -329,7 +329,7 @@ give_steps(vyre_target *target, vulkan_submission *submission, uint64_t after)
     commands[count++] = recording->commands[i];
     if (i + 1 == recording->command_count)
       commands[count++] = submission->after[VULKAN_COMPUTE];
-    VYRE_TRY(give(target, submission, VULKAN_COMPUTE, i == 0 ? after : 0, commands, count));
+    VYRE_TRY(submit_batch(target, submission, VULKAN_COMPUTE, i == 0 ? after : 0, commands, count));
     count = 0;
   }
   return VYRE_OK;
@@ -345,20 +345,20 @@ reset_commands(vyre_target *target, const vulkan_submission *submission)
 }
 
 static vyre_status
-record_and_give(vyre_target *target, vulkan_submission *submission)
+record_and_submit(vyre_target *target, vulkan_submission *submission)
 {
   const uint64_t start = clock_now();
   uint64_t others[VULKAN_QUEUES];
   find_others(target, submission, others);
   VYRE_TRY(reset_commands(target, submission));
-  if (!submission->work.is_first) /* whose shape it was taken by */
+  if (!submission->work.is_first) /* target_work_take made the first shape */
     VYRE_TRY(vulkan_shape_make(target, &submission->work));
   VYRE_TRY(vulkan_recording_take(target, submission));
   if (submission->is_apart && submission->work.is_first)
     VYRE_TRY(copy_before(target, submission, others));
   VYRE_TRY(record_around(target, submission));
   const uint64_t recorded = clock_now();
-  VYRE_TRY(give_steps(target, submission, others[VULKAN_COMPUTE]));
+  VYRE_TRY(submit_steps(target, submission, others[VULKAN_COMPUTE]));
   if (submission->is_apart && submission->work.sequence.read_count &&
       submission->work.at.step == submission->work.sequence.step_count)
     VYRE_TRY(copy_after(target, submission));
@@ -380,7 +380,7 @@ wait_for(vyre_target *target, vulkan_submission *submission)
   };
   VkResult result = target->call.vkWaitSemaphores(target->device, &info, limit);
   if (result != VK_SUCCESS)
-    target->base.lost = true; /* what was submitted may still be running: its buffers may not be used again */
+    target->base.lost = true; /* commands may still run, so their buffers must not be reused */
   else if (queue->done < submission->last_batch)
     queue->done = submission->last_batch;
   vulkan_hazards_waited(&queue->hazards, queue->done);
@@ -389,12 +389,12 @@ wait_for(vyre_target *target, vulkan_submission *submission)
   return vulkan_status(target, result, "vkWaitSemaphores", "waiting for %u steps", submission->work.sequence.step_count);
 }
 
-/* Records and submits what comes next.  Where that fails, nothing of it runs any more. */
+/* Records and submits the next part of the sequence. On failure, waits until submitted batches are done. */
 static vyre_status
 submit_next(vyre_target *target, vulkan_submission *submission)
 {
   const uint32_t batches = submission->work.timing.batches;
-  vyre_status status = record_and_give(target, submission);
+  vyre_status status = record_and_submit(target, submission);
   status = vulkan_take_messages(target->instance.messages, status);
   if (submission->work.timing.batches > batches)
     note_begun(target, submission);
@@ -410,7 +410,7 @@ submit_next(vyre_target *target, vulkan_submission *submission)
   return status;
 }
 
-/* Where what is left begins, now that what was submitted is done.  False: nothing is left. */
+/* Moves the position to the remaining part after a finished submission. Returns false if nothing remains. */
 static bool
 find_next(vulkan_submission *submission)
 {
@@ -426,15 +426,15 @@ find_next(vulkan_submission *submission)
     }
     if (at->step == sequence->step_count)
       return false;
-    *at = (target_position){sequence->step_count, sequence->repeat_count, 0}; /* the reads are left */
+    *at = (target_position){sequence->step_count, sequence->repeat_count, 0}; /* only the reads remain */
     return true;
   }
   return at->step != sequence->step_count;
 }
 
-/* What was submitted is done: submits what is left. */
+/* Continues after a finished submission: reads its results and submits the remaining part, if there is one. */
 static void
-go_on(vyre_target *target, vulkan_submission *submission)
+continue_sequence(vyre_target *target, vulkan_submission *submission)
 {
   vyre_status status = vulkan_stamps_read(target, submission);
   if (!status)
@@ -448,14 +448,13 @@ go_on(vyre_target *target, vulkan_submission *submission)
   submission->work.is_done = true;
 }
 
-/* Of a sequence that needs several submissions all but the last are done before anything else is begun, which is to find what it
- * did. */
+/* Waits for all but the last submission of a sequence, because sequences that begin later must see its effects. */
 static vyre_status
 submit_rest(vyre_target *target, vulkan_submission *submission)
 {
   while (!submission->work.is_done && submission->recording->is_part) {
     VYRE_TRY(wait_for(target, submission));
-    go_on(target, submission);
+    continue_sequence(target, submission);
   }
   return VYRE_OK;
 }
@@ -464,7 +463,7 @@ vyre_status
 vulkan_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out)
 {
   target_work *work = NULL;
-  vyre_status status = look(target);
+  vyre_status status = update_done(target);
   status = status ? status : target_work_take(target, sequence, is_begun, &work);
   if (status)
     return vulkan_take_messages(target->instance.messages, status);
@@ -490,10 +489,10 @@ vulkan_poll(vyre_target *target, void *work, bool *out_done)
 {
   vulkan_submission *submission = work;
   if (!submission->work.is_done) {
-    VYRE_TRY(look(target));
+    VYRE_TRY(update_done(target));
     if (target->queues[submission->last_queue].done < submission->last_batch)
       return VYRE_OK;
-    go_on(target, submission);
+    continue_sequence(target, submission);
   }
   *out_done = submission->work.is_done;
   return VYRE_OK;
@@ -507,12 +506,12 @@ vulkan_complete(vyre_target *target, target_work *work)
   while (!status && !work->is_done && !target->base.hangs) {
     status = wait_for(target, submission);
     if (!status)
-      go_on(target, submission);
+      continue_sequence(target, submission);
   }
   if (!status && work->is_done)
     status = target_work_status(work);
   else if (!status)
-    status = VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: the device '%s' does not finish what was submitted earlier\nFix: recover it",
+    status = VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: the device '%s' does not finish earlier submissions\nFix: recover it",
                         target->base.info.name);
   return vulkan_take_messages(target->instance.messages, status);
 }

@@ -1,8 +1,7 @@
-/* What the device's clock says: timestamps around all that is submitted together, and, where it is asked, after each step.
+/* Device timestamps around each submission and, if requested, after each step.
  *
- * A step's time is from the stamp before it to its own, so that the wait for what it depends on is its time too, and the times of
- * steps add up to the whole.  Where the driver tells both clocks at once (VK_EXT_calibrated_timestamps), the start is told by the
- * host's too.
+ * A step's time is the difference between its timestamp and the previous one. So it includes the wait for its dependencies, and the
+ * times of all steps add up to the total. With VK_EXT_calibrated_timestamps, the start is also converted to the host's clock.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -36,7 +35,7 @@ vulkan_stamps_prepare(vyre_target *target, const vulkan_submission *submission, 
   const uint64_t launches = target_sequence_launches(&submission->work.sequence, submission->work.at.step,
                                                      submission->work.at.repeat, target->most_iterations);
   if (launches > VULKAN_MOST_STAMPS)
-    return VYRE_OK; /* they stay 0 */
+    return VYRE_OK; /* the step times stay 0 */
   recording->query_count = (uint32_t)launches + 1;
   if (!vyre_grow(&target->base.allocator, &recording->stamped, &recording->stamp_capacity, recording->query_count,
                  sizeof *recording->stamped))
@@ -69,7 +68,7 @@ vulkan_stamp_step(vyre_target *target, vulkan_recording *recording, uint32_t ste
                                    recording->stamp_count);
 }
 
-/* ---- read ---------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 read_steps(vyre_target *target, const vulkan_submission *submission)
@@ -91,7 +90,7 @@ read_steps(vyre_target *target, const vulkan_submission *submission)
   return status;
 }
 
-/* When that stamp was, by the host's clock. */
+/* Converts a timestamp to the host's clock. */
 static vyre_status
 host_time(vyre_target *target, uint64_t stamp, uint64_t *out)
 {
@@ -100,7 +99,7 @@ host_time(vyre_target *target, uint64_t stamp, uint64_t *out)
       {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}};
   uint64_t now[2], deviation;
   VYRE_TRY(VULKAN_CALL(target, vkGetCalibratedTimestampsEXT, (target->device, 2, clocks, now, &deviation),
-                       "to tell the device's clock by the host's"));
+                       "reading the device's and the host's clock"));
   *out = now[1] - nanoseconds(target, stamp, now[0]);
   return VYRE_OK;
 }
@@ -115,7 +114,7 @@ vulkan_stamps_read(vyre_target *target, vulkan_submission *submission)
                        (target->device, submission->queries, 0, 2, sizeof stamps, stamps, sizeof stamps[0], VK_QUERY_RESULT_64_BIT),
                        "for two timestamps"));
   submission->work.timing.device_ns += nanoseconds(target, stamps[0], stamps[1]);
-  if (target->tells_host_time && submission->work.timing.device_start_ns == 0)
+  if (target->has_host_time && submission->work.timing.device_start_ns == 0)
     VYRE_TRY(host_time(target, stamps[0], &submission->work.timing.device_start_ns));
   return read_steps(target, submission);
 }

@@ -1,4 +1,4 @@
-/* volk's own source, compiled as a part of ours: it declares Vulkan's functions as pointers and fills them.
+/* Compiles volk's source, which declares Vulkan's functions as pointers and loads them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #define VOLK_IMPLEMENTATION

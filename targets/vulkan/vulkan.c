@@ -13,7 +13,7 @@ close_target(vyre_target *target)
   if (!target)
     return VYRE_OK;
   if (target->base.hangs)
-    return VYRE_OK; /* what runs on uses all of it until the process ends */
+    return VYRE_OK; /* commands that still run may use everything until the process ends */
   vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
   vulkan_cache_close(target);
@@ -27,7 +27,7 @@ close_target(vyre_target *target)
   return status;
 }
 
-/* What hangs on the lost device is left as it is. */
+/* Opens the device again. Objects of a hanging device are not destroyed. */
 static vyre_status
 reopen(vyre_target *target)
 {

@@ -1,7 +1,7 @@
-/* The Vulkan target's own state.  Everything stays in this folder.
+/* The Vulkan target's state. Only this folder uses it.
  *
- * volk's function pointers belong to the process, and a second open with another library would change them under the first; so a
- * target copies what it calls while it holds the lock of `open`, and uses its copies alone.
+ * volk's function pointers are process-wide, and a second `open` with another library overwrites them. So a target copies the
+ * functions that it calls while it holds the lock of `open`, and calls only its copies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGETS_VULKAN_H
@@ -18,41 +18,41 @@
 typedef struct vulkan_instance_functions {
 #define VULKAN_INSTANCE_SYM(name) PFN_##name name;
 #include "symbols.def"
-  PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT vkGetPhysicalDeviceCalibrateableTimeDomainsEXT; /* NULL: there is none */
+  PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT vkGetPhysicalDeviceCalibrateableTimeDomainsEXT; /* may be NULL */
 } vulkan_instance_functions;
 
-/* Messages of the API's checks since they were last taken. */
+/* Messages of the validation layer since the last vulkan_take_messages. */
 typedef struct vulkan_messages {
   uint32_t count;
   size_t length;
-  char text[4096]; /* the first ones, a line each */
+  char text[4096]; /* the first messages, a line each */
 } vulkan_messages;
 
-/* The library, the instance, the messenger: all that is needed to look at devices. */
+/* The library, the instance and the messenger, which suffice to list devices. */
 typedef struct vulkan_instance {
   void *library;
   VkInstance handle;
   vulkan_instance_functions call;
   VkDebugUtilsMessengerEXT messenger;
   PFN_vkDestroyDebugUtilsMessengerEXT destroy_messenger;
-  vulkan_messages *messages; /* owned; NULL unless checked */
+  vulkan_messages *messages; /* owned; NULL without validation */
 } vulkan_instance;
 
-/* Extensions of a device that kernels may use, and those of the target itself. */
+/* Device extensions that kernels or the target may use. */
 typedef enum vulkan_extension {
   VULKAN_EXTENSION_ATOMIC_FLOAT,
   VULKAN_EXTENSION_ATOMIC_FLOAT_2,
-  VULKAN_EXTENSION_SUBGROUP_BALLOT, /* of modules from before SPIR-V 1.3 */
+  VULKAN_EXTENSION_SUBGROUP_BALLOT, /* for modules older than SPIR-V 1.3; so is the next one */
   VULKAN_EXTENSION_SUBGROUP_VOTE,
   VULKAN_EXTENSION_ZERO_WORKGROUP,
   VULKAN_EXTENSION_DOT_PRODUCT,
   VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS,
   VULKAN_EXTENSION_MEMORY_BUDGET,
-  VULKAN_EXTENSION_EXECUTABLES, /* of a target that only looks at kernels */
+  VULKAN_EXTENSION_EXECUTABLES, /* only for a target that is opened for statistics */
   VULKAN_EXTENSION__COUNT
 } vulkan_extension;
 
-/* One chain of Vulkan's structs: it points into itself, and is not to be moved. */
+/* A chain of Vulkan structs. It contains pointers into itself, so it must not be copied. */
 typedef struct vulkan_features {
   VkPhysicalDeviceFeatures2 core;
   VkPhysicalDeviceVulkan11Features v11;
@@ -64,15 +64,15 @@ typedef struct vulkan_features {
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables;
 } vulkan_features;
 
-/* What compiled kernels are good for. */
+/* The device and driver for which compiled kernels are valid. */
 typedef struct vulkan_identity {
   uint32_t vendor, device, driver_version;
-  uint8_t uuid[VK_UUID_SIZE]; /* of pipeline caches */
+  uint8_t uuid[VK_UUID_SIZE]; /* pipelineCacheUUID */
 } vulkan_identity;
 
 typedef enum vulkan_queue_role {
   VULKAN_COMPUTE,
-  VULKAN_TRANSFER, /* of a family that copies alone, so that copies go on beside kernels; not every device has one */
+  VULKAN_TRANSFER, /* a family that can only copy, so that copies overlap with kernels; optional */
   VULKAN_QUEUES
 } vulkan_queue_role;
 
@@ -81,13 +81,13 @@ typedef struct vulkan_device_choice {
   vulkan_identity identity;
   uint32_t queue_families[VULKAN_QUEUES];
   bool has_transfer;
-  uint64_t timestamp_mask; /* the bits of a timestamp that count; 0: the compute queue has none */
+  uint64_t timestamp_mask; /* valid bits of a timestamp, or 0 if the compute queue has no timestamps */
   VkPhysicalDeviceLimits limits;
-  uint32_t extensions; /* bits by vulkan_extension */
+  uint32_t extensions; /* a bit for each vulkan_extension */
   vyre_device_info info;
 } vulkan_device_choice;
 
-/* Memory of the device that the host reads and writes as fast as its own. */
+/* Properties of device memory that the host reads and writes as fast as its own memory. */
 #define VULKAN_SHARED                                                                                                 \
   (VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | \
    VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
@@ -95,86 +95,86 @@ typedef struct vulkan_device_choice {
 typedef struct vulkan_buffer {
   VkBuffer handle;
   VkDeviceMemory memory;
-  uint64_t size;                   /* as asked for; the Vulkan buffer is rounded up to whole words */
-  uint64_t serial;                 /* no other buffer of this target ever has it */
-  void *mapped;                    /* NULL: the host does not see it */
-  uint64_t batches[VULKAN_QUEUES]; /* the last ones that name it, of submissions that were begun */
+  uint64_t size;                   /* requested bytes; the Vulkan buffer is rounded up to whole words */
+  uint64_t serial;                 /* unique among all buffers that this target ever made */
+  void *mapped;                    /* or NULL if the host cannot access the buffer */
+  uint64_t batches[VULKAN_QUEUES]; /* on each queue, the last batch of a begun submission that names the buffer */
 } vulkan_buffer;
 
-/* The device's objects for a kernel's slot of texels or an image. */
+/* The device's objects for a texel buffer or an image of a kernel. */
 typedef struct vulkan_image {
   vyre_image shape;
-  uint64_t size; /* bytes of its texels without gaps */
+  uint64_t size; /* bytes of the texels without gaps */
   VkImage handle;
   VkDeviceMemory memory;
   VkImageView view;
-  vulkan_buffer texels; /* instead, of texel slots */
+  vulkan_buffer texels; /* for texel slots, instead of the image */
   VkBufferView texel_view;
 } vulkan_image;
 
 typedef struct vulkan_descriptor {
   uint32_t slot, element;
-  uint32_t range; /* which of the step's; samplers have none */
+  uint32_t range; /* index into the step's buffers; unused for samplers */
   vulkan_image image;
-  VkSampler sampler; /* the slot's, at its element 0 */
+  VkSampler sampler; /* the slot's sampler; only element 0 has it */
 } vulkan_descriptor;
 
 typedef struct vulkan_kernel {
   target_kernel base;               /* first */
-  uint64_t serial;                  /* no other kernel of this target ever has it */
-  vulkan_descriptor *descriptors;   /* of all slots, in order */
-  uint32_t kinds[VYRE_SLOT__COUNT]; /* descriptors of each kind */
+  uint64_t serial;                  /* unique among all kernels that this target ever made */
+  vulkan_descriptor *descriptors;   /* owned: those of all slots, in order */
+  uint32_t kinds[VYRE_SLOT__COUNT]; /* number of descriptors of each kind */
   bool has_images;
-  bool has_addresses;          /* it may be given buffers by address */
-  VkDescriptorSetLayout *sets; /* by set number; those without a slot are empty */
+  bool has_addresses;          /* whether the kernel may access buffers by address */
+  VkDescriptorSetLayout *sets; /* owned, by set number; sets without a slot are empty */
   uint32_t set_count;
   VkPipelineLayout layout;
   VkPipeline pipeline;
 } vulkan_kernel;
 
-/* The driver's cache for one compilation. */
+/* The pipeline cache of one compilation. */
 typedef struct vulkan_cached {
-  VkPipelineCache handle; /* none: nothing is kept */
-  bool is_found;          /* what was kept is in it */
+  VkPipelineCache handle; /* or VK_NULL_HANDLE for no cache */
+  bool is_found;          /* whether the cache has data from a file */
 } vulkan_cached;
 
-/* The steps of a sequence from some position on, as commands that were recorded once: recording.c. */
+/* Recorded commands for the steps of a sequence from one position on: recording.c. */
 typedef struct vulkan_recording {
   target_recorded base; /* first */
   VkCommandPool pool;
-  VkCommandBuffer *commands; /* owned: one, or more where there are many launches */
+  VkCommandBuffer *commands; /* owned; several if there are many launches */
   uint32_t command_count, command_capacity;
-  bool is_part; /* the host has to look what is left when it is done */
+  bool is_part; /* whether the host must check for remaining steps when the commands are done */
   VkDescriptorPool descriptors;
-  VkQueryPool queries; /* a timestamp at the start and after each launch; 0: nobody asked */
+  VkQueryPool queries; /* timestamps at the start and after each launch, or VK_NULL_HANDLE if none were requested */
   uint32_t *stamped;   /* owned: the step of each launch */
   uint32_t stamp_capacity, stamp_count, query_count;
-  vulkan_hazards needs, left; /* what must be ordered before it, and what it leaves */
-  target_position end;        /* where the next one begins */
+  vulkan_hazards needs, left; /* uses that earlier commands must be ordered before, and uses that later commands see */
+  target_position end;        /* where the next recording begins */
 } vulkan_recording;
 
-/* What one sequence needs while it runs, and what stays of it for the next one. */
+/* The objects of one submission in flight, which later submissions reuse. */
 typedef struct vulkan_submission {
   target_work work; /* first */
   VkCommandPool pools[VULKAN_QUEUES];
-  VkCommandBuffer before[VULKAN_QUEUES], after[VULKAN_QUEUES]; /* copies; recorded each time */
-  VkQueryPool queries;                                         /* two timestamps, if the queue has them */
-  vulkan_buffer up, down;                                      /* staging: mapped */
-  vulkan_buffer control;
-  uint64_t *places; /* owned: of uploads in staging; all ones: the host writes it itself */
+  VkCommandBuffer before[VULKAN_QUEUES], after[VULKAN_QUEUES]; /* copies; recorded for each submission */
+  VkQueryPool queries;                                         /* two timestamps, if the queue has timestamps */
+  vulkan_buffer up, down;                                      /* mapped staging buffers */
+  vulkan_buffer control;                                       /* see control.c */
+  uint64_t *places; /* owned: offset of each upload in staging, or UINT64_MAX if the host copies it directly */
   uint32_t place_capacity;
-  VkDescriptorSet *sets; /* of the recording that is made: of all steps in order, a step's own by number; then one a repeat */
+  VkDescriptorSet *sets; /* owned; while recording: the sets of each step in order, then one for each repeat */
   uint32_t set_capacity;
-  uint32_t *first_sets; /* a step's first one; one element more for the repeats' */
+  uint32_t *first_sets; /* owned: index of each step's first set, then that of the repeats' */
   uint32_t step_capacity;
 
-  /* The sequence that runs. */
+  /* The current sequence. */
   vulkan_recording *recording;
-  uint64_t down_size;            /* of reads in staging; after them is what the host reads of control */
-  bool is_apart;                 /* its copies have a queue of their own */
-  target_position recorded_from; /* where what is recorded now began */
-  vulkan_queue_role last_queue;  /* where it ends, */
-  uint64_t last_batch;           /* and with which batch */
+  uint64_t down_size;            /* bytes of reads in staging; a copy of control's first words follows */
+  bool is_apart;                 /* whether the copies run on the transfer queue */
+  target_position recorded_from; /* where the current recording begins */
+  vulkan_queue_role last_queue;  /* queue of the last batch */
+  uint64_t last_batch;           /* number of the last batch on that queue */
 } vulkan_submission;
 
 static inline vulkan_submission *
@@ -183,12 +183,12 @@ vulkan_submission_of(target_work *work)
   return (vulkan_submission *)(void *)work;
 }
 
-/* A queue and what was given to it.  Each batch signals its number. */
+/* A queue and its batches. Each batch signals its number. */
 typedef struct vulkan_queue {
   VkQueue handle;
   VkSemaphore timeline;
-  uint64_t submitted, done; /* batches; `done` as far as the host has looked */
-  vulkan_hazards hazards;   /* of all that was recorded for it */
+  uint64_t submitted, done; /* numbers of the last submitted batch and of the last one known to be done */
+  vulkan_hazards hazards;   /* of all commands that were recorded for the queue */
 } vulkan_queue;
 
 struct vyre_target {
@@ -196,47 +196,47 @@ struct vyre_target {
   vulkan_instance instance;
   vulkan_device_choice choice;
   VkPhysicalDeviceMemoryProperties memory;
-  vulkan_features features; /* that are enabled */
-  uint32_t timeout;         /* seconds; 0: no limit */
-  bool is_shared;           /* buffers lie in memory that the host sees as fast as its own */
-  bool tells_host_time;     /* timestamps can be told by the host's clock */
-  target_files cache;       /* where compiled kernels are kept */
+  vulkan_features features; /* the enabled ones */
+  uint32_t timeout;         /* seconds, or 0 for no limit */
+  bool is_shared;           /* whether buffers are in memory with VULKAN_SHARED */
+  bool has_host_time;       /* whether device timestamps can be converted to the host's clock */
+  target_files cache;       /* files of compiled kernels */
   uint32_t most_iterations; /* VULKAN_MOST_ITERATIONS; tests set fewer */
   VkDevice device;
   struct VolkDeviceTable call;
   vulkan_queue queues[VULKAN_QUEUES];
-  uint64_t serials;         /* so many were given */
-  uint64_t addresses_batch; /* the last compute batch with kernels that may use any buffer, begun by somebody */
-  VkCommandBuffer command;  /* the one that is being recorded, */
-  vulkan_hazards *hazards;  /* and what orders it */
-  target_kernel *control;   /* control.c's; NULL until it is needed */
-  bool was_left;            /* a device that hung was left: nothing of the instance can be destroyed */
+  uint64_t serials;         /* the last assigned serial */
+  uint64_t addresses_batch; /* the last compute batch of a begun submission whose kernels may use any buffer */
+  VkCommandBuffer command;  /* the command buffer that is being recorded */
+  vulkan_hazards *hazards;  /* the hazards of `command` */
+  target_kernel *control;   /* control.c's kernel; NULL until the first use */
+  bool was_left;            /* whether a hanging device was abandoned, so that the instance cannot be destroyed */
 };
 
-/* It was opened for that, and its driver can. */
+/* Returns whether the target was opened for statistics and the driver reports them. */
 static inline bool
-vulkan_tells_statistics(const vyre_target *target)
+vulkan_has_statistics(const vyre_target *target)
 {
   return target->features.executables.pipelineExecutableInfo;
 }
 
-/* ---- result.c: every VkResult becomes a status here ---------------------------------------------------------------------- */
+/* ---- result.c: turns each VkResult into a status ------------------------------------------------------------------------- */
 
-/* OK for success codes.  `format` says what was asked for.  Device loss is remembered if `target` is not NULL. */
+/* Returns OK for VK_SUCCESS only. `format` is the request, for the message. Records a lost device if `target` is not NULL. */
 vyre_status vulkan_status(vyre_target *target, VkResult result, const char *api, const char *format, ...) VYRE_PRINTF(4, 5);
 /* Calls a function of the device. */
 #define VULKAN_CALL(target, function, arguments, ...) \
   vulkan_status((target), (target)->call.function arguments, #function, __VA_ARGS__)
 vyre_status vulkan_no_device(void);
-/* `status`, or the messages of the API's checks since the last call. */
+/* Returns `status` joined with an error that has the validation layer's messages since the last call, if there are any. */
 vyre_status vulkan_take_messages(vulkan_messages *messages, vyre_status status);
 
 /* ---- instance.c ---------------------------------------------------------------------------------------------------------- */
 
-/* Volk's pointers are the process's: open and list hold this lock while they load. */
+/* Lock volk's process-wide function pointers. `open`, `list` and `recover` hold the lock while they load and copy them. */
 void vulkan_lock(void);
 void vulkan_unlock(void);
-/* Under the lock.  Leaves nothing behind on failure. */
+/* Requires the lock. On failure, frees everything that was made. */
 vyre_status vulkan_instance_open(const vyre_target_options *options, const vyre_allocator *allocator, vulkan_instance *out);
 vyre_status vulkan_instance_close(vulkan_instance *instance, const vyre_allocator *allocator);
 
@@ -246,51 +246,53 @@ vyre_status vulkan_devices_get(const vulkan_instance *instance, const vyre_alloc
                                uint32_t *out_count);
 vyre_status vulkan_device_choose(const vulkan_instance *instance, const vyre_allocator *allocator, const char *wanted,
                                  vulkan_device_choice *out);
-/* The device, its queue, and what submissions use; under the lock. */
+/* Opens the device and gets its queues and functions. Requires the lock. */
 vyre_status vulkan_device_open(vyre_target *target);
 void vulkan_device_close(vyre_target *target);
-/* What a queue's batches signal, which there is from the first one on: a device that only compiles may have no such semaphores. */
+/* Creates the queue's timeline semaphore at the first batch. A device that only compiles may lack such semaphores. */
 vyre_status vulkan_queue_follow(vyre_target *target, vulkan_queue *queue);
-/* Before anything of a lost device is destroyed: waits until nothing uses it any more. */
+/* Waits until a lost device is idle. Must precede the destruction of objects. Does nothing if the device hangs. */
 void vulkan_settle(vyre_target *target);
 
 /* ---- features.c, needs.c ------------------------------------------------------------------------------------------------- */
 
 vyre_status vulkan_find_extensions(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice);
-uint32_t vulkan_extension_names(const vulkan_device_choice *choice, const char *out[VULKAN_EXTENSION__COUNT]); /* how many */
+/* Stores the names of the chosen extensions and returns their number. */
+uint32_t vulkan_extension_names(const vulkan_device_choice *choice, const char *out[VULKAN_EXTENSION__COUNT]);
 void vulkan_features_get(const vulkan_instance *instance, const vulkan_device_choice *choice, vulkan_features *out);
 void vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features *has, vulkan_features *out);
 void vulkan_features_describe(const vulkan_instance *instance, const vulkan_features *has, vulkan_device_choice *choice);
-/* For a kernel whose instructions are known to be within its words. */
+/* Checks that the device has the features that a kernel needs. The words must be whole instructions. */
 vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc);
 
-/* ---- memory.c: hooks, and buffers of the target's own ------------------------------------------------------------------- */
+/* ---- memory.c: hooks, and the target's own buffers ---------------------------------------------------------------------- */
 
-/* The device's memory, and what of it this process may have now. */
+/* Adds the device's memory, and the part that this process may use now, to the device info. */
 void vulkan_budget_describe(const vulkan_instance *instance, vulkan_device_choice *choice);
-/* An error, of memory that ran out, where so many bytes of a memory type are more than is left for this process, or than its heap
- * has where the driver does not say what is left. */
+/* Returns an out-of-memory error if `size` exceeds the memory that the type's heap has left for this process. If the driver does
+ * not report that, the heap's size is the limit. */
 vyre_status vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size);
 vyre_status vulkan_create(vyre_target *target, uint64_t size, void **out);
 vyre_status vulkan_destroy(vyre_target *target, void *memory);
 vyre_status vulkan_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
-/* Of a buffer that is there. */
+/* Returns the Vulkan buffer of a valid handle. */
 static inline vulkan_buffer *
 vulkan_buffer_get(const vyre_target *target, vyre_device_buffer buffer)
 {
   return target_buffer_get(target, buffer)->memory;
 }
-/* Memory for `size` bytes.  Where there is none, what unused submissions have is given back first. */
+/* Allocates memory for `size` bytes, with all of `needed` and preferably all of `liked`. If that fails, frees unused submissions
+ * and tries once more. */
 vyre_status vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, VkMemoryPropertyFlags needed,
                                    VkMemoryPropertyFlags liked, uint64_t size, VkDeviceMemory *out,
                                    VkMemoryPropertyFlags *out_flags);
-/* All or nothing.  It is mapped if the host sees it and may read it fast. */
+/* Creates a buffer with its memory. Maps it if `needed` has HOST_VISIBLE, or if its memory is shared (VULKAN_SHARED). */
 vyre_status vulkan_buffer_create(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags needed,
                                  VkMemoryPropertyFlags liked, vulkan_buffer *out);
 void vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer);
-/* A staging buffer of so many bytes at least; what it held is lost if it has fewer. */
+/* Makes a staging buffer at least `size` bytes large. If the buffer has to grow, its contents are lost. */
 vyre_status vulkan_staging_ensure(vyre_target *target, vulkan_buffer *staging, uint64_t size, bool for_reading);
-/* Whether the host may write it or read it now: nothing that was begun uses it. */
+/* Returns whether no begun submission in flight uses the buffer, so that the host may read and write it. */
 bool vulkan_buffer_is_idle(const vyre_target *target, const vulkan_buffer *buffer);
 
 /* ---- images.c ------------------------------------------------------------------------------------------------------------ */
@@ -323,45 +325,45 @@ vyre_status vulkan_statistics(vyre_target *target, const target_kernel *kernel,
 
 /* ---- cache.c ------------------------------------------------------------------------------------------------------------- */
 
-/* Fails for want of memory alone; vulkan_cache_close is called after a failure, too. */
+/* Fails only if host memory runs out. vulkan_cache_close must follow, also after a failure. */
 vyre_status vulkan_cache_open(vyre_target *target, const vyre_target_options *options);
 void vulkan_cache_close(vyre_target *target);
-/* Around the compilation of a kernel: what was kept of it, and keeping what is new.  Whatever goes wrong is a remark. */
+/* Enclose the compilation of a kernel: the first loads cached code, the second writes new code. Report errors as remarks only. */
 void vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *out);
 void vulkan_cache_end(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *cached, bool is_compiled);
 
 /* ---- record.c: commands -------------------------------------------------------------------------------------------------- */
 
-/* The command that is recorded next uses these bytes. */
+/* Declare bytes that the next recorded command uses. */
 void vulkan_uses(vyre_target *target, VkBuffer buffer, uint64_t first, uint64_t size, VkPipelineStageFlags stages,
                  VkAccessFlags access);
 void vulkan_uses_range(vyre_target *target, const vyre_range *range, VkPipelineStageFlags stages, VkAccessFlags access);
-/* The barrier that it needs. */
+/* Records the barrier that the declared uses need: vulkan_hazards_sync. */
 void vulkan_sync(vyre_target *target, bool is_beside);
 vyre_status vulkan_record_begin(vyre_target *target, VkCommandBuffer command, bool is_once, vulkan_hazards *hazards);
 vyre_status vulkan_record_end(vyre_target *target, const vulkan_submission *submission);
-/* Steps from the submission's position on, to the end, until the host is to wait, or (*out_more) until a command buffer has enough.
- */
+/* Records steps from the submission's position on and advances it, until the end or until the host has to wait. Sets *out_more if
+ * the command buffer is full before that. */
 void vulkan_record_steps(vyre_target *target, vulkan_submission *submission, vulkan_recording *recording, uint64_t *launches,
                          bool *out_more);
 
-/* ---- copies.c: what goes up and comes down ------------------------------------------------------------------------------- */
+/* ---- copies.c: fills, uploads and reads ---------------------------------------------------------------------------------- */
 
-/* Sizes in staging buffers: multiples of 16 bytes. */
+/* Rounds a size in a staging buffer up to 16 bytes. */
 static inline uint64_t
 vulkan_padded(uint64_t size)
 {
   return (size + 15u) & ~(uint64_t)15u;
 }
-/* What goes through staging, and room for it. */
+/* Chooses the copies that go through staging, and makes room for them. */
 vyre_status vulkan_plan_copies(vyre_target *target, vulkan_submission *submission);
-/* Nothing is left to the device: there is no command to wait for. */
+/* Returns whether the host does the whole sequence, without a command for the device. */
 bool vulkan_is_by_host(const vulkan_submission *submission);
-/* Fills and uploads.  *out_commands: whether there are any; the host does some uploads at once. */
+/* Records fills and uploads. The host does some uploads immediately. Stores whether there are any commands. */
 void vulkan_record_before(vyre_target *target, vulkan_submission *submission, bool *out_commands);
-/* What the host looks at afterwards.  `is_end`: the steps are all done by then, and the reads follow. */
+/* Records the copies that the host needs after the steps: the control buffer's first words and, if `is_end`, the reads. */
 void vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_end);
-/* To the caller, once all is done. */
+/* Copies the reads to the caller's memory. All batches must be done. */
 void vulkan_copy_reads(const vyre_target *target, target_work *work);
 
 /* ---- recording.c --------------------------------------------------------------------------------------------------------- */
@@ -369,47 +371,46 @@ void vulkan_copy_reads(const vyre_target *target, target_work *work);
 /* Hooks of works. */
 vyre_status vulkan_shape_make(vyre_target *target, const target_work *work);
 void vulkan_recording_destroy(vyre_target *target, target_recorded *recorded);
-/* The submission's recording of what comes next, whose shape is base.shape, is the one that it has, or a new one; the position
- * goes to its end. */
+/* Selects the submission's recording with the shape base.shape, or makes one. Advances the position to the recording's end. */
 vyre_status vulkan_recording_take(vyre_target *target, vulkan_submission *submission);
 
 /* ---- timing.c ------------------------------------------------------------------------------------------------------------ */
 
-enum { VULKAN_MOST_STAMPS = 1 << 16 /* launches of a recording whose times are told */ };
+enum { VULKAN_MOST_STAMPS = 1 << 16 /* a recording with more launches has no step times */ };
 
-/* The start and the end of what is submitted together. */
+/* Records the timestamp at the start or at the end of a submission's batches. */
 void vulkan_stamp(vyre_target *target, const vulkan_submission *submission, bool is_end);
-/* Before the first step, and after each. */
+/* Prepare and record the timestamps before the first step and after each step. */
 vyre_status vulkan_stamps_prepare(vyre_target *target, const vulkan_submission *submission, vulkan_recording *recording);
 void vulkan_stamps_begin(vyre_target *target, const vulkan_recording *recording);
 void vulkan_stamp_step(vyre_target *target, vulkan_recording *recording, uint32_t step);
-/* Adds what the stamps say of what is done. */
+/* Reads the timestamps of finished batches and adds them to the timing. */
 vyre_status vulkan_stamps_read(vyre_target *target, vulkan_submission *submission);
 
 /* ---- control.c ----------------------------------------------------------------------------------------------------------- */
 
-enum { VULKAN_MOST_ITERATIONS = 1024 /* of a repeat until a word is 0, in one command buffer */ };
+enum { VULKAN_MOST_ITERATIONS = 1024 /* recorded iterations of a repeat that ends when a word is 0 */ };
 
-/* Bytes of the submission's control buffer, and those at its start that the host reads. */
+/* Return the size of the submission's control buffer, and that of its start, which the host reads. */
 uint64_t vulkan_control_size(const vyre_sequence *sequence);
 uint64_t vulkan_control_read_size(const vyre_sequence *sequence);
-/* The kernel, if it is not there yet. */
+/* Compiles the control kernel at the first use. */
 vyre_status vulkan_control_ensure(vyre_target *target);
-/* The descriptor set of a step, or of a repeat's word. */
+/* Writes the control kernel's descriptor set for a step's group counts or for a repeat's word. */
 void vulkan_control_write_set(vyre_target *target, const vulkan_submission *submission, const vyre_range *source,
                               VkDescriptorSet set);
 void vulkan_control_record_start(vyre_target *target, const vulkan_submission *submission);
 void vulkan_control_record_prepare(vyre_target *target, const vulkan_submission *submission, uint32_t step);
-/* The next command takes its groups from the control buffer. */
+/* Declares that the next command reads its group counts from the control buffer. */
 void vulkan_control_use_groups(vyre_target *target, const vulkan_submission *submission);
 void vulkan_control_record_end(vyre_target *target, const vulkan_submission *submission, uint32_t repeat, bool is_last);
-/* Where the groups of a step are in the control buffer. */
+/* Returns the offset in bytes of a step's group counts in the control buffer. */
 uint64_t vulkan_control_groups(const vyre_sequence *sequence, uint32_t step);
-/* How a repeat stands. */
+/* Returns a repeat's iterations so far and its word after the last one. */
 vyre_repeat_end vulkan_control_repeat(const target_work *work, uint32_t repeat);
-/* Kernels whose groups came from a buffer and were not none. */
+/* Returns the number of launches whose group counts came from a buffer and were not 0. */
 uint32_t vulkan_control_launches(const target_work *work);
-/* An error where a buffer said more groups than its step allows. */
+/* Returns an error if group counts in a buffer exceeded the limits of their step. */
 vyre_status vulkan_control_status(const vyre_target *target, const vulkan_submission *submission);
 
 /* ---- submit.c: hooks ----------------------------------------------------------------------------------------------------- */

@@ -233,9 +233,9 @@ TEST_WITH(files_of_another_device_or_kernel_are_replaced, make_folder, remove_fo
   vyre_bytes right = load_file_of_one(path), wrong = load(path);
   wrong.data[HEADER + DEVICE_AT]++;
   seal(wrong.data, wrong.size - HEADER);
-  check_replaced("data of another device", path, wrong.data, wrong.size, &right, "another device's");
+  check_replaced("data of another device", path, wrong.data, wrong.size, &right, "another device or driver");
   seal(wrong.data, FEW);
-  check_replaced("no header of Vulkan's", path, wrong.data, HEADER + FEW, &right, "no header");
+  check_replaced("no header of Vulkan's", path, wrong.data, HEADER + FEW, &right, "shorter than Vulkan's header");
   assert_int_equal(remove(path), 0);
   use(made, 2);
   assert_int_equal(remove(path), 0);

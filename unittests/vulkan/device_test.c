@@ -209,7 +209,7 @@ assert_short(vyre_target *target, uint64_t asked, uint64_t left)
   assert_true(vyre_status_is_out_of_memory(status));
   snprintf(words[0], sizeof words[0], " %" PRIu64 " bytes left for this process in memory heap %u, of ", left,
            target->memory.memoryTypes[type].heapIndex);
-  snprintf(words[1], sizeof words[1], "asking for %" PRIu64 "\n", asked);
+  snprintf(words[1], sizeof words[1], "but %" PRIu64 " are needed\n", asked);
   assert_fails(status, VYRE_CODE_DEVICE, words[0], words[1]);
 }
 

@@ -57,7 +57,7 @@ TEST(descriptions_that_do_not_fit_the_module_or_the_device_are_refused)
   const vyre_kernel_slot far[] = {mix_slot, {.set = UINT32_MAX, .kind = VYRE_SLOT_STORAGE}};
   vyre_kernel_desc bad = mix_kernel;
   bad.entry = "mai";
-  refuse(target, &bad, "no compute entry point 'mai'", "name one that it has");
+  refuse(target, &bad, "no compute entry point 'mai'", "name an entry point of the module");
   bad = mix_kernel;
   bad.workgroup[1] = 0x40000000;
   refuse(target, &bad, "invocations in y of a workgroup", "allows");
