@@ -159,7 +159,7 @@ DRIVER_TEST(contexts_are_a_stack)
   OK(cu.cuCtxCreate_v2(&mine, 0, 0)); /* which makes it current */
   OK(cu.cuCtxGetCurrent(&current));
   assert_ptr_equal(current, mine);
-  REFUSED(cu.cuStreamSynchronize(stream), CUDA_INVALID_HANDLE, "of another context");
+  REFUSED(cu.cuStreamSynchronize(stream), CUDA_INVALID_HANDLE, "belongs to another context");
   assert_int_equal(cu.cuCtxCreate_v2(NULL, 0, 0), CUDA_INVALID_VALUE);
   assert_int_equal(cu.cuCtxCreate_v2(&(cuda_context){0}, 0x100, 0), CUDA_INVALID_VALUE);
   OK(cu.cuCtxPopCurrent_v2(&current));
@@ -169,7 +169,7 @@ DRIVER_TEST(contexts_are_a_stack)
   OK(cu.cuCtxDestroy_v2(mine));
   OK(cu.cuCtxGetCurrent(&current));
   assert_ptr_equal(current, driver_context);
-  REFUSED(cu.cuCtxPushCurrent_v2(mine), CUDA_INVALID_CONTEXT, "was destroyed before");
+  REFUSED(cu.cuCtxPushCurrent_v2(mine), CUDA_INVALID_CONTEXT, "is already destroyed");
   OK(cu.cuCtxPopCurrent_v2(NULL));
   REFUSED(cu.cuCtxSynchronize(), CUDA_INVALID_CONTEXT, "no current context");
   OK(cu.cuCtxPushCurrent_v2(driver_context));
@@ -180,10 +180,10 @@ DRIVER_TEST(handles_are_checked)
 {
   const cuda_stream stream = driver_stream();
   const cuda_event event = driver_event();
-  REFUSED(cu.cuStreamSynchronize((cuda_stream)(void *)event), CUDA_INVALID_HANDLE, "a event is given where a stream is wanted");
+  REFUSED(cu.cuStreamSynchronize((cuda_stream)(void *)event), CUDA_INVALID_HANDLE, "the handle is of kind event instead of stream");
   OK(cu.cuEventDestroy_v2(event));
-  REFUSED(cu.cuEventRecord(event, stream), CUDA_INVALID_HANDLE, "was destroyed before");
-  REFUSED(cu.cuStreamDestroy_v2((cuda_stream)(void *)&state), CUDA_INVALID_HANDLE, "is no stream");
+  REFUSED(cu.cuEventRecord(event, stream), CUDA_INVALID_HANDLE, "is already destroyed");
+  REFUSED(cu.cuStreamDestroy_v2((cuda_stream)(void *)&state), CUDA_INVALID_HANDLE, "is not a handle of kind stream");
   OK(cu.cuStreamDestroy_v2(stream));
 }
 
@@ -216,7 +216,7 @@ DRIVER_TEST(launches_have_limits)
   REFUSED(cu.cuLaunchKernel(driver_kernel("count"), 1, 70000, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_INVALID_VALUE,
           "70000 blocks along axis 1");
   REFUSED(cu.cuLaunchKernel(driver_kernel("count"), 1, 1, 1, 32, 33, 1, 0, NULL, NULL, NULL), CUDA_INVALID_VALUE,
-          "1056 threads of a block");
+          "a block has too many threads, 1056");
   OK(launch("shares", 1, 32, 0));
   REFUSED(launch("shares", 1, 32, 4), CUDA_INVALID_VALUE, "49156 bytes of shared memory");
   REFUSED(launch("add", 1, 32, 0), CUDA_INVALID_VALUE, "parameter 0 of 3 is missing");
@@ -240,7 +240,7 @@ DRIVER_TEST(cooperative_launches_fit)
   OK(cu.cuMemcpyDtoH_v2(&met, words, 4));
   assert_int_equal(met, 8 * 1024);
   REFUSED(cu.cuLaunchCooperativeKernel(meet, 9, 1, 1, 1024, 1, 1, 0, NULL, parameters), CUDA_COOPERATIVE_LAUNCH_TOO_LARGE,
-          "9 blocks, and 8 fit at once");
+          "9 blocks, but only 8 fit at once");
   OK(cu.cuMemFree_v2(words));
 }
 
@@ -268,7 +268,7 @@ DRIVER_TEST(a_watchdog_ends_kernels)
   driver_restart(state, "VYRE_CUDA_SIM_WATCHDOG", "1"); /* of a second */
   driver_mapped(&address);
   OK(driver_launch("bell", 1, NULL, (void *[]){&address})); /* which nobody rings */
-  REFUSED(cu.cuCtxSynchronize(), CUDA_LAUNCH_TIMEOUT, "the watchdog's time is over");
+  REFUSED(cu.cuCtxSynchronize(), CUDA_LAUNCH_TIMEOUT, "the watchdog expired");
   driver_end(CUDA_LAUNCH_TIMEOUT);
 }
 
@@ -297,8 +297,8 @@ DRIVER_TEST(unloaded_modules_are_not_used)
   OK(cu.cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
   OK(cu.cuCtxSynchronize());
   OK(cu.cuModuleUnload(module));
-  REFUSED(cu.cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_INVALID_HANDLE, "was destroyed before");
-  REFUSED(cu.cuModuleUnload(module), CUDA_INVALID_HANDLE, "was destroyed before");
+  REFUSED(cu.cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_INVALID_HANDLE, "is already destroyed");
+  REFUSED(cu.cuModuleUnload(module), CUDA_INVALID_HANDLE, "is already destroyed");
 }
 
 DRIVER_TEST(the_compiler_has_a_log)

@@ -29,8 +29,8 @@ DRIVER_TEST(copies_are_within_bounds)
   OK(cu.cuMemcpyHtoD_v2(memory + 60, words, 4));
   REFUSED(cu.cuMemcpyHtoD_v2(memory + 4, words, 64), CUDA_INVALID_VALUE, "64 bytes from byte 4 of allocation");
   REFUSED(cu.cuMemcpyHtoD_v2(memory + 64, words, 1), CUDA_INVALID_VALUE, "out of its bounds");
-  REFUSED(cu.cuMemcpyHtoD_v2((cuda_address)(uintptr_t)words, words, 4), CUDA_INVALID_VALUE, "looks like a host's");
-  REFUSED(cu.cuMemsetD8Async(memory - 1, 0, 2, NULL), CUDA_INVALID_VALUE, "is no device address");
+  REFUSED(cu.cuMemcpyHtoD_v2((cuda_address)(uintptr_t)words, words, 4), CUDA_INVALID_VALUE, "looks like a host address");
+  REFUSED(cu.cuMemsetD8Async(memory - 1, 0, 2, NULL), CUDA_INVALID_VALUE, "is not a device address");
   REFUSED(cu.cuMemsetD32Async(memory + 2, 0, 1, NULL), CUDA_INVALID_VALUE, "no multiple of 4");
   REFUSED(cu.cuMemcpyHtoD_v2(memory, NULL, 4), CUDA_INVALID_VALUE, "the source is NULL");
   OK(cu.cuMemFree_v2(memory));
@@ -55,7 +55,7 @@ DRIVER_TEST(freed_memory_is_none)
 {
   const cuda_address memory = driver_memory(64);
   uint32_t word = 1;
-  REFUSED(cu.cuMemFree_v2(memory + 4), CUDA_INVALID_VALUE, "not one that cuMemAlloc_v2 gave");
+  REFUSED(cu.cuMemFree_v2(memory + 4), CUDA_INVALID_VALUE, "does not come from cuMemAlloc_v2");
   OK(cu.cuMemFree_v2(memory));
   REFUSED(cu.cuMemcpyHtoD_v2(memory, &word, 4), CUDA_INVALID_VALUE, "which was freed");
   REFUSED(cu.cuMemFree_v2(memory), CUDA_INVALID_VALUE, "which was freed");
@@ -115,7 +115,7 @@ DRIVER_TEST(pinned_memory_is_the_hosts)
 {
   uint32_t *plain = driver_pinned(64);
   cuda_address address;
-  REFUSED(cu.cuMemHostGetDevicePointer_v2(&address, plain, 0), CUDA_INVALID_VALUE, "in no memory that is mapped");
+  REFUSED(cu.cuMemHostGetDevicePointer_v2(&address, plain, 0), CUDA_INVALID_VALUE, "is not in mapped memory");
   uint32_t *words = driver_mapped(&address);
   OK(cu.cuMemHostGetDevicePointer_v2(&address, words + 1, 0));
   assert_true(address != (cuda_address)(uintptr_t)(words + 1));
@@ -125,9 +125,9 @@ DRIVER_TEST(pinned_memory_is_the_hosts)
   OK(cu.cuCtxSynchronize());
   assert_int_equal(words[1], 42);
   assert_int_equal(words[2], 3);
-  REFUSED(cu.cuMemFreeHost(words + 1), CUDA_INVALID_VALUE, "not the beginning of such memory");
+  REFUSED(cu.cuMemFreeHost(words + 1), CUDA_INVALID_VALUE, "is not the start of pinned memory");
   OK(cu.cuMemFreeHost(words));
-  REFUSED(cu.cuMemFreeHost(words), CUDA_INVALID_VALUE, "not the beginning of such memory");
+  REFUSED(cu.cuMemFreeHost(words), CUDA_INVALID_VALUE, "is not the start of pinned memory");
   OK(cu.cuMemFreeHost(plain));
 }
 
@@ -223,7 +223,7 @@ DRIVER_TEST(memory_is_registered_once)
   const cuda_address memory = driver_memory(4096);
   REFUSED(cu.cuMemcpyHtoDAsync_v2(memory, words, 16, NULL), CUDA_INVALID_VALUE, "from byte -4 of the host's registered memory");
   OK(cu.cuMemHostUnregister(words + 1));
-  REFUSED(cu.cuMemHostUnregister(words + 1), CUDA_HOST_MEMORY_NOT_REGISTERED, "not the beginning of such memory");
+  REFUSED(cu.cuMemHostUnregister(words + 1), CUDA_HOST_MEMORY_NOT_REGISTERED, "is not the start of registered memory");
   OK(cu.cuMemFree_v2(memory));
 }
 

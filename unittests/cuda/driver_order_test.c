@@ -281,7 +281,7 @@ STREAMS_TEST(events_have_their_time)
   OK(cu.cuEventElapsedTime(&milliseconds, s.event, end));
   assert_true(milliseconds > 0);
   OK(cu.cuEventRecord(without, s.one));
-  REFUSED(cu.cuEventElapsedTime(&milliseconds, s.event, without), CUDA_INVALID_HANDLE, "without its time");
+  REFUSED(cu.cuEventElapsedTime(&milliseconds, s.event, without), CUDA_INVALID_HANDLE, "without timing");
   OK(cu.cuEventDestroy_v2(end));
   OK(cu.cuEventDestroy_v2(without));
 }
@@ -416,11 +416,11 @@ STREAMS_TEST(launches_of_a_graph_are_changed)
   addend = 1000;
   OK(cu.cuGraphLaunch(exec, s.one));
   assert_int_equal(word(s.memory), 11);
-  REFUSED(cu.cuGraphExecKernelNodeSetParams(exec, fill, &node), CUDA_INVALID_VALUE, "the node is no launch");
+  REFUSED(cu.cuGraphExecKernelNodeSetParams(exec, fill, &node), CUDA_INVALID_VALUE, "the node is not a launch");
   node.block[0] = 2000;
   REFUSED(cu.cuGraphExecKernelNodeSetParams(exec, launch, &node), CUDA_INVALID_VALUE, "2000 threads");
   OK(cu.cuGraphDestroy(graph));
-  REFUSED(cu.cuGraphExecKernelNodeSetParams(exec, launch, &node), CUDA_INVALID_HANDLE, "was destroyed before");
+  REFUSED(cu.cuGraphExecKernelNodeSetParams(exec, launch, &node), CUDA_INVALID_HANDLE, "is already destroyed");
   OK(cu.cuGraphExecDestroy(exec));
 }
 
@@ -448,7 +448,7 @@ STREAMS_TEST(some_calls_end_a_capture)
   REFUSED(cu.cuStreamQuery(s.one), CUDA_STREAM_CAPTURE_UNSUPPORTED, "the stream captures");
   assert_invalid();
   begin();
-  REFUSED(cu.cuMemAlloc_v2(&address, 16), CUDA_STREAM_CAPTURE_UNSUPPORTED, "may do what no capture sees");
+  REFUSED(cu.cuMemAlloc_v2(&address, 16), CUDA_STREAM_CAPTURE_UNSUPPORTED, "effects that the capture does not record");
   assert_invalid();
   begin();
   REFUSED(cu.cuMemcpyHtoDAsync_v2(s.memory, &plain, 4, s.one), CUDA_STREAM_CAPTURE_UNSUPPORTED, "is not pinned");
@@ -485,7 +485,7 @@ STREAMS_TEST(streams_join_a_capture)
 
   begin_both();
   driver_add(s.other, 1, 4, s.two);
-  REFUSED(cu.cuStreamEndCapture(s.one, &graph), CUDA_STREAM_CAPTURE_UNJOINED, "was not waited for");
+  REFUSED(cu.cuStreamEndCapture(s.one, &graph), CUDA_STREAM_CAPTURE_UNJOINED, "work of another stream was not joined");
 
   begin_both();
   driver_add(s.memory, 1, 3, s.one);
@@ -534,7 +534,7 @@ STREAMS_TEST(blocking_streams_capture_alone)
   cuda_graph graph;
   OK(cu.cuStreamCreate(&blocking, 0));
   OK(cu.cuStreamBeginCapture_v2(blocking, CUDA_CAPTURE_RELAXED));
-  REFUSED(cu.cuMemsetD32Async(s.memory, 1, 1, NULL), CUDA_STREAM_CAPTURE_IMPLICIT, "the stream without a handle");
+  REFUSED(cu.cuMemsetD32Async(s.memory, 1, 1, NULL), CUDA_STREAM_CAPTURE_IMPLICIT, "the default stream");
   assert_int_equal(cu.cuStreamEndCapture(blocking, &graph), CUDA_STREAM_CAPTURE_INVALIDATED);
   begin();
   OK(cu.cuMemsetD32Async(s.memory, 1, 1, NULL)); /* which waits for no stream that does not block */

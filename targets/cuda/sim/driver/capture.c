@@ -1,7 +1,8 @@
-/* Capture: a stream's work becomes nodes of a graph, and nothing runs.
+/* Stream capture: work becomes nodes of a graph instead of running.
  *
- * A stream that waits for an event of the capture joins it; all have to come together again in the stream that began.  What the
- * programming guide forbids makes a capture invalid: all that uses it fails until it is ended, and there is no graph.
+ * A stream that waits for an event of a capture joins the capture. At the end, the stream that began the capture must depend on all
+ * its work. A call that the CUDA programming guide forbids invalidates the capture. All further uses of an invalid capture fail
+ * until it ends, and it produces no graph.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -10,9 +11,9 @@
 #include <string.h>
 
 struct sim_capture {
-  uint32_t references; /* one while it is going on, one of each event */
+  uint32_t references; /* one while the capture is active, and one for each event */
   uint64_t id;
-  sim_graph *graph; /* NULL: it is over */
+  sim_graph *graph; /* or NULL if the capture has ended */
   sim_stream *origin;
   cuda_capture_mode mode;
   pthread_t thread;
@@ -20,7 +21,7 @@ struct sim_capture {
   sim_capture *next;
 };
 
-static sim_capture *captures; /* that are going on */
+static sim_capture *captures; /* the active ones */
 
 static void
 release(sim_capture *capture)
@@ -33,7 +34,7 @@ cuda_result
 sim_capture_forbid(sim_capture *capture, cuda_result result, const char *why)
 {
   capture->is_invalid = true;
-  return SIM_REFUSE(result, "%s: not while stream %u captures: %s", sim_call_name(sim_called_now),
+  return SIM_REFUSE(result, "%s: not allowed while stream %u captures: %s", sim_call_name(sim_called_now),
                     capture->origin ? sim_number(capture->origin) : 0, why);
 }
 
@@ -44,7 +45,7 @@ sim_capture_unsafe(void)
   for (sim_capture *capture = captures; capture; capture = capture->next)
     if (capture->mode == CUDA_CAPTURE_GLOBAL ||
         (capture->mode == CUDA_CAPTURE_THREAD_LOCAL && pthread_equal(capture->thread, pthread_self())))
-      result = sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_UNSUPPORTED, "the call may do what no capture sees");
+      result = sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_UNSUPPORTED, "it may have effects that the capture does not record");
   return result;
 }
 
@@ -54,11 +55,11 @@ sim_capture_implicit(const sim_context *context, const sim_stream *stream)
   cuda_result result = CUDA_OK;
   for (sim_capture *capture = captures; capture && stream == context->legacy; capture = capture->next)
     if (capture->origin->is_blocking && capture->origin->object.context == context)
-      result = sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_IMPLICIT, "the stream without a handle waits for it");
+      result = sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_IMPLICIT, "the default stream waits for it");
   return result;
 }
 
-/* ---- the end of a stream's graph: the nodes that whatever comes next is after --------------------------------------------- */
+/* ---- the tail of a capturing stream: the nodes that its next node depends on ---------------------------------------------- */
 
 static void
 set_tail(sim_stream *stream, const uint32_t *nodes, uint32_t count)
@@ -138,7 +139,7 @@ sim_capture_wait(sim_stream *stream, sim_event *event)
     return event->record ? sim_capture_forbid(ours, CUDA_STREAM_CAPTURE_ISOLATION, "the event was not recorded in the capture")
                          : CUDA_OK;
   if (!theirs->graph)
-    return SIM_REFUSE(CUDA_CAPTURED_EVENT, "cuStreamWaitEvent: the event was recorded in a capture, which is over");
+    return SIM_REFUSE(CUDA_CAPTURED_EVENT, "cuStreamWaitEvent: the event was recorded in a capture that has ended");
   if (theirs->is_invalid)
     return CUDA_STREAM_CAPTURE_INVALIDATED;
   if (ours && ours != theirs) {
@@ -146,7 +147,7 @@ sim_capture_wait(sim_stream *stream, sim_event *event)
     return sim_capture_forbid(theirs, CUDA_STREAM_CAPTURE_MERGE, "another capture waits for its event");
   }
   if (stream == stream->object.context->legacy)
-    return sim_capture_forbid(theirs, CUDA_STREAM_CAPTURE_IMPLICIT, "the stream without a handle cannot capture");
+    return sim_capture_forbid(theirs, CUDA_STREAM_CAPTURE_IMPLICIT, "the default stream cannot capture");
   if (!ours) {
     stream->capture = theirs;
     set_tail(stream, NULL, 0);
@@ -162,10 +163,10 @@ SIM_ENTRY(cuStreamBeginCapture_v2, SIM_CURRENT, (cuda_stream stream, cuda_captur
   static uint64_t last_id;
   SIM_FOUND(sim_stream, begins, sim_stream_get(stream));
   if (begins == begins->object.context->legacy)
-    return SIM_REFUSE(CUDA_STREAM_CAPTURE_UNSUPPORTED, "cuStreamBeginCapture_v2: the stream without a handle cannot capture");
+    return SIM_REFUSE(CUDA_STREAM_CAPTURE_UNSUPPORTED, "cuStreamBeginCapture_v2: the default stream cannot capture");
   if (begins->capture || (unsigned)mode > CUDA_CAPTURE_RELAXED)
     return SIM_REFUSE(begins->capture ? CUDA_ILLEGAL_STATE : CUDA_INVALID_VALUE, "cuStreamBeginCapture_v2: %s",
-                      begins->capture ? "the stream captures already" : "there is no such mode");
+                      begins->capture ? "the stream captures already" : "the mode is unknown");
   sim_capture *made = sim_take(sizeof *made);
   made->references = 1;
   made->id = ++last_id;
@@ -182,7 +183,7 @@ SIM_ENTRY(cuStreamBeginCapture_v2, SIM_CURRENT, (cuda_stream stream, cuda_captur
 }
 
 static void
-leave(const sim_capture *capture)
+leave_streams(const sim_capture *capture)
 {
   const sim_context *context = capture->origin->object.context;
   for (uint32_t i = 0; i < SIM_STREAMS; i++)
@@ -190,13 +191,13 @@ leave(const sim_capture *capture)
       context->queues[i].stream->capture = NULL;
 }
 
-/* Its graph is the caller's. */
+/* Ends an active capture and returns its graph, which the caller owns. */
 static sim_graph *
-end(sim_capture *capture)
+end_capture(sim_capture *capture)
 {
   sim_graph *graph = capture->graph;
   sim_capture **at = &captures;
-  leave(capture);
+  leave_streams(capture);
   while (*at != capture)
     at = &(*at)->next;
   *at = capture->next;
@@ -207,7 +208,7 @@ end(sim_capture *capture)
   return graph;
 }
 
-/* Each node comes before the end of the stream that began. */
+/* Returns whether the tail of the stream that began the capture depends on all nodes. */
 static bool
 is_joined(const sim_graph *graph, const sim_stream *origin)
 {
@@ -233,11 +234,11 @@ SIM_ENTRY(cuStreamEndCapture, SIM_CURRENT, (cuda_stream stream, cuda_graph *out)
   if (capture->origin != ends)
     return sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_UNMATCHED, "the capture began in another stream");
   if (capture->mode != CUDA_CAPTURE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
-    return sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_WRONG_THREAD, "another thread began it");
+    return sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_WRONG_THREAD, "another thread began the capture");
   cuda_result result = capture->is_invalid ? CUDA_STREAM_CAPTURE_INVALIDATED : CUDA_OK;
   if (result == CUDA_OK && !is_joined(capture->graph, ends))
-    result = sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_UNJOINED, "another stream's work was not waited for");
-  sim_graph *graph = end(capture);
+    result = sim_capture_forbid(capture, CUDA_STREAM_CAPTURE_UNJOINED, "work of another stream was not joined");
+  sim_graph *graph = end_capture(capture);
   if (result) {
     sim_graph_free(graph);
     return result;
@@ -278,7 +279,7 @@ sim_capture_drop(sim_stream *stream)
 {
   sim_capture *capture = stream->capture;
   if (capture && capture->origin == stream)
-    sim_graph_free(end(capture));
+    sim_graph_free(end_capture(capture));
   else if (capture)
     capture->is_invalid = true;
   stream->capture = NULL;

@@ -1,4 +1,4 @@
-/* Contexts: each thread has a stack of them, whose top one is current.
+/* Contexts. Each thread has a stack of contexts, whose top is current.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -8,7 +8,7 @@
 
 static _Thread_local struct {
   uint32_t count;
-  uint64_t ids[SIM_STACK]; /* a destroyed one may still be there: the number tells */
+  uint64_t ids[SIM_STACK]; /* may include destroyed contexts, because numbers are not reused */
 } stack;
 
 sim_context *
@@ -26,7 +26,7 @@ SIM_ENTRY(cuCtxCreate_v2, SIM_READY, (cuda_context * context, unsigned int flags
   if (sim.lost)
     return sim.lost;
   if (stack.count == SIM_STACK)
-    return SIM_REFUSE(CUDA_OUT_OF_MEMORY, "cuCtxCreate_v2: this thread has pushed %d contexts", SIM_STACK);
+    return SIM_REFUSE(CUDA_OUT_OF_MEMORY, "cuCtxCreate_v2: this thread has already pushed %d contexts", SIM_STACK);
   sim_context *made = sim_object_new(SIM_CONTEXT, NULL, sizeof *made);
   made->device = device;
   made->legacy = sim_stream_new(made, SIM_LEGACY, true);
@@ -46,7 +46,7 @@ SIM_ENTRY(cuCtxPushCurrent_v2, SIM_READY, (cuda_context context), (context))
   if (!pushed)
     return CUDA_INVALID_CONTEXT;
   if (stack.count == SIM_STACK)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuCtxPushCurrent_v2: this thread has pushed %d contexts", SIM_STACK);
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuCtxPushCurrent_v2: this thread has already pushed %d contexts", SIM_STACK);
   stack.ids[stack.count++] = pushed->object.id;
   return CUDA_OK;
 }
@@ -177,7 +177,7 @@ SIM_ENTRY(cuCtxDestroy_v2, SIM_READY, (cuda_context context), (context))
   return error;
 }
 
-/* A library that is still there when the process ends: whoever made these contexts forgot them. */
+/* Reports contexts that still exist when the process ends. */
 __attribute__((destructor)) static void
 tell_contexts(void)
 {

@@ -1,6 +1,6 @@
-/* Devices, which are all alike: an imitation of one of an architecture, with few multiprocessors.
+/* Simulated devices. All are equal: a device of one architecture with few multiprocessors.
  *
- * Limits are those of the CUDA programming guide's table of compute capabilities.
+ * The limits come from the table of compute capabilities in the CUDA programming guide.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -35,7 +35,7 @@ sim_device_fill(uint32_t sm, sim_device *out)
   return false;
 }
 
-/* Of a call that tells something of a device. */
+/* Checks the output pointer and the device of a query. */
 static cuda_result
 check(const void *out, cuda_device device)
 {
@@ -126,7 +126,7 @@ SIM_ENTRY(cuDeviceGetAttribute, SIM_READY, (int *value, cuda_device_attribute at
   SIM_TRY(check(value, device));
   const int64_t found = attribute_of(attribute);
   if (found < 0)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuDeviceGetAttribute: the simulator does not know the attribute %d", (int)attribute);
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuDeviceGetAttribute: the simulator does not support attribute %d", (int)attribute);
   *value = (int)found;
   return CUDA_OK;
 }

@@ -1,4 +1,4 @@
-/* Names and texts of codes, and which of them stick to a context.
+/* Names and texts of error codes, and the sticky ones.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -38,7 +38,7 @@ SIM_ENTRY(cuGetErrorString, SIM_ALWAYS, (cuda_result error, const char **text), 
   return find(error, &name, text);
 }
 
-/* Of these cuda.h says that the process must be terminated to go on using CUDA. */
+/* Returns whether cuda.h says that the process must be terminated to use CUDA again after this error. */
 bool
 sim_is_sticky(cuda_result error)
 {

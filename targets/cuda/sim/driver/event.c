@@ -1,4 +1,4 @@
-/* Events.
+/* The calls for events.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -58,7 +58,7 @@ sim_event_recorded(sim_event *event, uint64_t record)
   event->time = clock_now();
 }
 
-/* One that was recorded in a capture stands for nodes of a graph, and no stream comes to it. */
+/* Gets an event for a query or a wait. An event that was recorded in a capture stands for nodes of a graph and allows neither. */
 static cuda_result
 get_real(cuda_event event, sim_event **out)
 {
@@ -93,7 +93,7 @@ SIM_ENTRY(cuEventElapsedTime, SIM_CURRENT, (float *milliseconds, cuda_event star
   if (result)
     return result;
   if (!first->has_time || !last->has_time)
-    return SIM_REFUSE(CUDA_INVALID_HANDLE, "cuEventElapsedTime: an event was made without its time");
+    return SIM_REFUSE(CUDA_INVALID_HANDLE, "cuEventElapsedTime: an event was created without timing");
   if (!first->record || !last->record)
     return SIM_REFUSE(CUDA_INVALID_HANDLE, "cuEventElapsedTime: an event was never recorded");
   if (first->done != first->record || last->done != last->record)

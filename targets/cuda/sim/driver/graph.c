@@ -1,7 +1,7 @@
-/* Graphs: what a capture made, made executable, and run as one operation of a stream.
+/* Graphs from captures, executable graphs, and their execution as one operation of a stream.
  *
- * What an executable graph is to do it has itself; a launch takes it as it is then.  Nodes run one after the other in any order
- * that their dependencies allow, which the seed draws.
+ * An executable graph has its own list of work, and a launch uses the list as of then. Nodes run one after the other, in an order
+ * that their dependencies allow and that the seed draws.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COMPARED = 4096 }; /* nodes of a graph whose races are looked for */
+enum { MOST_COMPARED = 4096 }; /* larger graphs are not checked for races between nodes */
 
-/* Who is after whom: as it was when the graph was instantiated. */
+/* The dependencies between nodes as of the instantiation. */
 typedef struct shape {
   uint32_t references, count;
-  bool is_chain;     /* each node is after the one before it */
-  uint32_t **after;  /* of each node */
-  uint32_t *numbers; /* how many of them */
+  bool is_chain;     /* whether each node depends on the one before it */
+  uint32_t **after;  /* owned: indices of the nodes that each node depends on */
+  uint32_t *numbers; /* owned: the number of them */
 } shape;
 
 typedef struct exec {
   sim_object object;
   shape *shape;
   sim_work **works;
-  uint64_t *nodes; /* handles in the graph it is of */
-  sim_clock clock; /* of its last launch: it runs once at a time */
+  uint64_t *nodes; /* owned: handles of the nodes in the instantiated graph */
+  sim_clock clock; /* of the last launch, because launches of an executable graph do not overlap */
 } exec;
 
 struct sim_graph_run {
@@ -77,7 +77,7 @@ SIM_ENTRY(cuGraphDestroy, SIM_CURRENT, (cuda_graph graph), (graph))
   return CUDA_OK;
 }
 
-/* ---- executable ones ----------------------------------------------------------------------------------------------------- */
+/* ---- executable graphs --------------------------------------------------------------------------------------------------- */
 
 static void
 release_shape(shape *s)
@@ -168,10 +168,10 @@ SIM_ENTRY(cuGraphExecKernelNodeSetParams, SIM_CURRENT,
   if (!named || !parameters)
     return named ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
   if (named->index >= found->shape->count || found->nodes[named->index] != named->object.id)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is not of the graph that was instantiated", sim_call_name(sim_called_now));
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node does not belong to the instantiated graph", sim_call_name(sim_called_now));
   sim_work **at = &found->works[named->index], *work;
   if ((*at)->kind != SIM_LAUNCH)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is no launch", sim_call_name(sim_called_now));
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is not a launch", sim_call_name(sim_called_now));
   SIM_TRY(sim_launch_work(parameters->function, parameters->grid, parameters->block, parameters->dynamic_shared,
                           parameters->parameters, parameters->extra, (*at)->is_cooperative, &work));
   sim_work_release(*at);
@@ -184,7 +184,7 @@ SIM_ENTRY(cuGraphLaunch, SIM_CURRENT, (cuda_graph_exec handle, cuda_stream strea
   SIM_FOUND(sim_stream, given, sim_stream_get(stream));
   SIM_FOUND(exec, found, sim_object_get(SIM_EXEC, handle));
   if (given->capture)
-    return sim_capture_forbid(given->capture, CUDA_NOT_SUPPORTED, "the simulator has no graphs within graphs");
+    return sim_capture_forbid(given->capture, CUDA_NOT_SUPPORTED, "the simulator does not support nested graphs");
   SIM_TRY(sim_capture_implicit(given->object.context, given));
   const uint32_t count = found->shape->count;
   for (uint32_t i = 0; i < count; i++)
@@ -232,7 +232,7 @@ sim_graph_run_watch(const sim_graph_run *run, sim_context *context, uint32_t pla
     sim_watch_add(context, run->works[i], place, number);
 }
 
-/* Bits by node: all that it is after. */
+/* For each node, a bit set of all nodes that it depends on. */
 typedef struct reach {
   uint32_t words;
   uint64_t *bits;
@@ -257,7 +257,7 @@ look_for_races(const shape *s, const sim_uses *uses)
   if (s->is_chain || s->count > MOST_COMPARED)
     return;
   r.bits = sim_take((size_t)s->count * r.words * sizeof *r.bits);
-  for (uint32_t i = 0; i < s->count; i++) /* each after those that it is after */
+  for (uint32_t i = 0; i < s->count; i++) /* a node's dependencies are before it */
     for (uint32_t k = 0; k < s->numbers[i]; k++) {
       const uint32_t before = s->after[i][k];
       for (uint32_t w = 0; w < r.words; w++)
@@ -277,7 +277,7 @@ is_ready(const shape *s, const bool *done, uint32_t node)
   return !done[node];
 }
 
-/* One of the nodes that can run now.  Of chains it is the next. */
+/* Draws one of the nodes that can run now. In a chain, returns the next node. */
 static uint32_t
 draw_node(const shape *s, const bool *done, uint32_t first)
 {

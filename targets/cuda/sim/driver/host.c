@@ -1,7 +1,7 @@
-/* Pinned host memory: page by page of its own, with a page that nobody may touch before and after; or the caller's, registered.
+/* Pinned memory in its own pages, with a guard page before and after, and the caller's memory if it is registered.
  *
- * Kernels see what is mapped at an address of the device's, not at the host's: a driver may give one that differs.  Memory is the
- * same for both sides, so that what is written atomically or volatile on one side is seen on the other.
+ * Mapped memory has a device address that differs from its host address, as drivers may choose. Both addresses refer to the same
+ * memory, so that each side sees atomic and volatile writes of the other.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The same memory for the device and, between two pages that nobody may touch, for the host.  NULL: there is none. */
+/* Maps the same memory twice: for the device, and for the host between two inaccessible pages. Returns NULL on failure. */
 static uint8_t *
 map_twice(size_t inside, size_t page, uint8_t **out_pages)
 {
@@ -78,7 +78,7 @@ SIM_ENTRY(cuMemHostRegister_v2, SIM_CURRENT | SIM_UNSAFE, (void *memory, size_t 
   return CUDA_OK;
 }
 
-/* The rest of the last page is poisoned, and who writes there wrote too far. */
+/* Reports a host write behind the end of pinned memory. The rest of the last page is poisoned to detect it. */
 static void
 check_rest(const sim_memory *memory)
 {
@@ -91,14 +91,15 @@ check_rest(const sim_memory *memory)
              (unsigned long long)at, memory->number, (unsigned long long)memory->size);
 }
 
-/* That which begins there; what still uses it is told, and waited for: its bytes may go. */
+/* Frees the memory of that kind that begins there. Reports operations that still use it, and waits for them. */
 static cuda_result
-end(void *memory, sim_memory_kind kind, cuda_result none)
+free_host(void *memory, sim_memory_kind kind, cuda_result none)
 {
   sim_context *context = sim_context_current();
   sim_memory *found;
-  if (!sim_pinned_at(context, memory, 1, "what is to be freed", &found) || !found || found->host != memory || found->kind != kind)
-    return SIM_REFUSE(none, "%s: %p is not the beginning of such memory", sim_call_name(sim_called_now), memory);
+  if (!sim_pinned_at(context, memory, 1, "the memory to free", &found) || !found || found->host != memory || found->kind != kind)
+    return SIM_REFUSE(none, "%s: %p is not the start of %s memory", sim_call_name(sim_called_now), memory,
+                      kind == SIM_PINNED ? "pinned" : "registered");
   sim_memory_unused(found);
   if (found->references)
     sim_wait_context(found->context);
@@ -110,12 +111,12 @@ end(void *memory, sim_memory_kind kind, cuda_result none)
 
 SIM_ENTRY(cuMemFreeHost, SIM_CURRENT | SIM_UNSAFE, (void *memory), (memory))
 {
-  return end(memory, SIM_PINNED, CUDA_INVALID_VALUE);
+  return free_host(memory, SIM_PINNED, CUDA_INVALID_VALUE);
 }
 
 SIM_ENTRY(cuMemHostUnregister, SIM_CURRENT | SIM_UNSAFE, (void *memory), (memory))
 {
-  return end(memory, SIM_REGISTERED, CUDA_HOST_MEMORY_NOT_REGISTERED);
+  return free_host(memory, SIM_REGISTERED, CUDA_HOST_MEMORY_NOT_REGISTERED);
 }
 
 SIM_ENTRY(cuMemHostGetDevicePointer_v2, SIM_CURRENT, (cuda_address * address, void *memory, unsigned int flags),
@@ -123,9 +124,9 @@ SIM_ENTRY(cuMemHostGetDevicePointer_v2, SIM_CURRENT, (cuda_address * address, vo
 {
   sim_memory *found;
   if (!address || flags)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemHostGetDevicePointer_v2: flags have to be 0");
-  if (!sim_pinned_at(sim_context_current(), memory, 1, "what has an address", &found) || !found || !found->is_mapped)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemHostGetDevicePointer_v2: %p is in no memory that is mapped", memory);
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemHostGetDevicePointer_v2: flags must be 0");
+  if (!sim_pinned_at(sim_context_current(), memory, 1, "the host address", &found) || !found || !found->is_mapped)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemHostGetDevicePointer_v2: %p is not in mapped memory", memory);
   *address = found->address + (uint64_t)((const uint8_t *)memory - found->host);
   return CUDA_OK;
 }

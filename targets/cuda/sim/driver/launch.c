@@ -1,4 +1,4 @@
-/* Launches: their limits, and kernels as streams run them.
+/* Launches: checks of their limits, and the execution of kernels.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -18,18 +18,18 @@ check_sizes(const sim_function *function, const unsigned grid[3], const unsigned
   const char *name = function->info.name;
   for (int i = 0; i < 3; i++) {
     if (grid[i] == 0 || grid[i] > most_grid[i])
-      return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u blocks along axis %d, and 1 to %u are allowed", name, grid[i], i,
+      return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u blocks along axis %d, but 1 to %u are allowed", name, grid[i], i,
                         most_grid[i]);
     if (block[i] == 0 || block[i] > most_block[i])
-      return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u threads along axis %d, and 1 to %u are allowed", name, block[i], i,
+      return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u threads along axis %d, but 1 to %u are allowed", name, block[i], i,
                         most_block[i]);
     if (function->info.required[i] && block[i] != function->info.required[i])
-      return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u threads along axis %d, and the kernel requires %u", name, block[i], i,
+      return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u threads along axis %d, but the kernel requires %u", name, block[i], i,
                         function->info.required[i]);
   }
   const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
   if (threads > 1024 || (function->info.most_threads && threads > function->info.most_threads))
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %llu threads of a block are too many", name, (unsigned long long)threads);
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: a block has too many threads, %llu", name, (unsigned long long)threads);
   return CUDA_OK;
 }
 
@@ -40,7 +40,7 @@ check_limits(const sim_function *function, const unsigned grid[3], const unsigne
   const char *name = function->info.name;
   SIM_TRY(check_sizes(function, grid, block));
   if ((uint64_t)function->info.shared_bytes + dynamic_shared > sim.device.block_shared)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u bytes of shared memory, and a block may have %u", name,
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: %u bytes of shared memory, but a block may have %u", name,
                       function->info.shared_bytes + dynamic_shared, sim.device.block_shared);
   const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2], threads = (uint64_t)block[0] * block[1] * block[2];
   const uint64_t resident = sim_occupancy(function, threads, dynamic_shared);
@@ -48,7 +48,7 @@ check_limits(const sim_function *function, const unsigned grid[3], const unsigne
     return SIM_REFUSE(CUDA_LAUNCH_OUT_OF_RESOURCES, "launch of %s: a block of %llu threads with %u registers each does not fit",
                       name, (unsigned long long)threads, function->info.registers);
   if (is_cooperative && blocks > resident * sim.device.processors)
-    return SIM_REFUSE(CUDA_COOPERATIVE_LAUNCH_TOO_LARGE, "cooperative launch of %s: %llu blocks, and %llu fit at once", name,
+    return SIM_REFUSE(CUDA_COOPERATIVE_LAUNCH_TOO_LARGE, "cooperative launch of %s: %llu blocks, but only %llu fit at once", name,
                       (unsigned long long)blocks, (unsigned long long)resident * sim.device.processors);
   return CUDA_OK;
 }
@@ -74,7 +74,7 @@ sim_launch_work(cuda_function function, const unsigned int grid[3], const unsign
 {
   SIM_FOUND(sim_function, found, sim_object_get(SIM_FUNCTION, function));
   if (extra)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: the simulator takes parameters one by one, not as a buffer",
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: the simulator does not support parameters as one buffer",
                       found->info.name);
   SIM_TRY(check_limits(found, grid, block, dynamic_shared, is_cooperative));
   char label[SIM_LABEL / 2];
@@ -124,17 +124,18 @@ SIM_ENTRY(cuLaunchCooperativeKernel, SIM_CURRENT,
                 parameters, NULL, true);
 }
 
-/* ---- running: without the lock unless it is said ------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------------------------- */
 
+/* The state of a running kernel. The callbacks of ptx_run (find, is_common, note and goes_on) run without the lock. */
 typedef struct launched {
   sim_context *context;
   sim_map *map;
-  const sim_op *op;       /* it belongs to */
-  uint32_t recent;        /* where in it the last access was */
-  uint8_t **marks;        /* of each memory of the map, made when it is used; NULL: nobody asks */
-  uint64_t until;         /* nanoseconds; 0: there is no watchdog */
-  bool is_late;           /* it came to that */
-  uint64_t address, size; /* of the access that failed */
+  const sim_op *op;       /* the kernel's operation */
+  uint32_t recent;        /* index of the memory of the last access in the map */
+  uint8_t **marks;        /* the accesses to each memory of the map, made at the first use; NULL if none are recorded */
+  uint64_t until;         /* deadline of the watchdog in nanoseconds, or 0 */
+  bool is_late;           /* whether the deadline has passed */
+  uint64_t address, size; /* of the failed access */
 } launched;
 
 static void *
@@ -142,7 +143,7 @@ find(void *user, uint64_t address, uint64_t size, bool is_write)
 {
   launched *l = user;
   if (l->recent >= l->map->count || !sim_memory_has(l->map->memories[l->recent], address, size))
-    l->recent = sim_memories_before(l->map->memories, l->map->count, address) - 1; /* of none: beyond all */
+    l->recent = sim_memories_before(l->map->memories, l->map->count, address) - 1; /* UINT32_MAX if there is none */
   const sim_memory *memory = l->recent < l->map->count ? l->map->memories[l->recent] : NULL;
   if (memory && !sim_memory_has(memory, address, size))
     memory = NULL;
@@ -154,7 +155,7 @@ find(void *user, uint64_t address, uint64_t size, bool is_write)
   return memory->bytes + (address - memory->address);
 }
 
-/* After `find`, which has found it. */
+/* Returns whether the host shares the memory that `find` returned last. */
 static bool
 is_common(void *user)
 {
@@ -162,7 +163,7 @@ is_common(void *user)
   return sim_is_host(l->map->memories[l->recent]);
 }
 
-/* Likewise. */
+/* Records an access to the memory that `find` returned last. */
 static void
 note(void *user, uint64_t address, uint64_t size, bool is_write, bool is_strong)
 {
@@ -176,7 +177,7 @@ note(void *user, uint64_t address, uint64_t size, bool is_write, bool is_strong)
     marks[i] |= (uint8_t)mark;
 }
 
-/* Somebody may still change what the kernel waits for: another stream, or a host that has memory in common with it. */
+/* Returns whether another stream or the host may still change the memory for which the kernel waits. */
 static bool
 may_change(const launched *l)
 {
@@ -185,7 +186,7 @@ may_change(const launched *l)
     if (sim_is_host(l->map->memories[i]))
       return true;
   pthread_mutex_lock(&sim.lock);
-  bool result = !sim.waiting; /* a host that does not wait may give more to other streams */
+  bool result = !sim.waiting; /* a host thread that does not wait may submit more to other streams */
   for (uint32_t i = 0; i < SIM_STREAMS && !result; i++) {
     const sim_op *op = context->queues[i].stream ? context->queues[i].stream->first : NULL;
     sim_clock before = op ? op->clock : (sim_clock){{0}};
@@ -214,7 +215,7 @@ goes_on(void *user, bool spins)
   return true;
 }
 
-/* Under the lock. */
+/* Reports a fault and returns its error. */
 static cuda_result
 tell_fault(const launched *l, const sim_work *work, const ptx_fault *fault)
 {
@@ -227,7 +228,7 @@ tell_fault(const launched *l, const sim_work *work, const ptx_fault *fault)
   }
   sim_tell("%s: line %u, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s", work->label, fault->line, fault->block[0],
            fault->block[1], fault->block[2], fault->thread[0], fault->thread[1], fault->thread[2], fault->text, where,
-           l->is_late ? " (the watchdog's time is over)" : "");
+           l->is_late ? " (the watchdog expired)" : "");
   switch (fault->kind) {
   case PTX_FAULT_ADDRESS:
     return CUDA_ILLEGAL_ADDRESS;
@@ -241,7 +242,7 @@ tell_fault(const launched *l, const sim_work *work, const ptx_fault *fault)
   }
 }
 
-/* Fewer blocks than the grid has, unless all are promised to be there. */
+/* Draws the number of blocks that are resident at once: fewer than the grid has, except for a grid of one block. */
 static uint32_t
 draw_resident(const sim_work *work)
 {

@@ -1,5 +1,5 @@
-/* Links: PTX becomes what stands for a cubin, which only this driver loads: a header, and the text again.  Also the logs of JIT
- * options, and how an image is told from text.
+/* Links, the logs of JIT options, and the detection of images. The result of a link is a header and the PTX text. It stands for a
+ * cubin, and only this driver loads it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -16,14 +16,14 @@
 typedef struct cubin {
   char magic[8];
   uint32_t sm, driver;
-  uint64_t size, digest; /* of the text, which comes next, with its end */
+  uint64_t size, digest; /* of the text that follows, with its terminator */
 } cubin;
 
 typedef struct link {
   sim_object object;
   sim_jit jit;
-  char *text;  /* owned; NULL: none yet */
-  cubin *made; /* owned; NULL: not complete */
+  char *text;  /* owned, or NULL until a text is added */
+  cubin *made; /* owned, or NULL until the link is complete */
 } link;
 
 cuda_result
@@ -31,7 +31,7 @@ sim_jit_options(unsigned int count, const cuda_jit_option *options, void **value
 {
   *out = (sim_jit){0};
   if (count && (!options || !values))
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: there are %u options and no arrays of them", sim_call_name(sim_called_now), count);
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: %u options, but no arrays of them", sim_call_name(sim_called_now), count);
   for (unsigned i = 0; i < count; i++)
     switch (options[i]) {
     case CUDA_JIT_INFO_LOG:
@@ -49,7 +49,7 @@ sim_jit_options(unsigned int count, const cuda_jit_option *options, void **value
       out->error_written = &values[i];
       break;
     default:
-      return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the simulator does not know the option %d", sim_call_name(sim_called_now),
+      return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the simulator does not support option %d", sim_call_name(sim_called_now),
                         (int)options[i]);
     }
   return CUDA_OK;
@@ -62,7 +62,7 @@ say(char *log, size_t size, void **written, const char *text)
   if (log && size)
     snprintf(log, size, "%s", text);
   if (written)
-    *written = (void *)(uintptr_t)(length < size ? length : size); /* NOLINT(performance-no-int-to-ptr): it is a number */
+    *written = (void *)(uintptr_t)(length < size ? length : size); /* NOLINT(performance-no-int-to-ptr): a number */
 }
 
 void
@@ -74,7 +74,7 @@ sim_jit_say(const sim_jit *jit, const char *info, const char *error)
 
 /* ---- PTX and the driver's version ---------------------------------------------------------------------------------------- */
 
-/* What of PTX a driver knows: major * 10 + minor, by the versions that came with CUDA. */
+/* Returns the newest PTX version that the driver supports (major * 10 + minor), by its CUDA version. */
 static uint32_t
 ptx_version(void)
 {
@@ -152,7 +152,7 @@ SIM_ENTRY(cuLinkAddData_v2, SIM_CURRENT,
   SIM_FOUND(link, found, sim_object_get(SIM_LINK, handle));
   SIM_TRY(sim_jit_options(count, options, values, &jit));
   if (kind != CUDA_JIT_INPUT_PTX || !data || size == 0 || found->text)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuLinkAddData_v2: the simulator links one text of PTX");
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuLinkAddData_v2: the simulator links only one PTX text");
   char *text = strndup(data, size);
   if (!text)
     return CUDA_OUT_OF_MEMORY;
@@ -171,7 +171,7 @@ SIM_ENTRY(cuLinkComplete, SIM_CURRENT, (cuda_link handle, void **out, size_t *si
 {
   SIM_FOUND(link, found, sim_object_get(SIM_LINK, handle));
   if (!out || !found->text)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuLinkComplete: there is nothing to link");
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuLinkComplete: no PTX text was added");
   const size_t length = strlen(found->text) + 1;
   free(found->made);
   found->made = sim_take(sizeof(cubin) + length);

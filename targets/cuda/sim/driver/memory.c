@@ -1,7 +1,7 @@
-/* Memory: the table of all allocations, and device memory.
+/* The table of all allocations, and device memory.
  *
- * Addresses have the bit that no address of a host process has, go up and are never used again, with gaps between allocations.
- * Device memory is aligned to 256 bytes, as is promised, and never to more.
+ * Device addresses have a bit that host addresses lack. They increase with gaps between allocations and are never reused. Device
+ * memory is aligned to 256 bytes, as CUDA guarantees, but never to more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -14,10 +14,10 @@
 #define GAP           UINT64_C(0x10000)
 #define ALIGNMENT     256
 #define POISON        0xdb
-enum { MOST_FREED = 4096 }; /* that stay in the table */
+enum { MOST_FREED = 4096 }; /* freed allocations in the table */
 
 static struct {
-  sim_memory **entries; /* by address */
+  sim_memory **entries; /* owned, ordered by address */
   uint32_t count, capacity, freed, made;
   uint64_t next, version;
 } table;
@@ -41,7 +41,7 @@ sim_memory_retain(sim_memory *memory)
 }
 
 static void
-give_back(sim_memory *memory)
+free_bytes(sim_memory *memory)
 {
   if (!sim_is_host(memory))
     free(memory->bytes);
@@ -55,7 +55,7 @@ void
 sim_memory_release(sim_memory *memory)
 {
   if (--memory->references == 0 && memory->is_freed) {
-    give_back(memory);
+    free_bytes(memory);
     if (!memory->is_in_table)
       free(memory);
   }
@@ -98,7 +98,7 @@ enter_table(sim_memory *memory)
   memory->number = ++table.made;
 }
 
-/* Registered memory has its place in a page, as the host's address has. */
+/* Returns a new device address. That of host memory has the host address's offset in a page. */
 static uint64_t
 take_addresses(sim_memory_kind kind, uint64_t size, const uint8_t *bytes)
 {
@@ -154,7 +154,7 @@ sim_memories_before(sim_memory *const *memories, uint32_t count, uint64_t addres
   return low;
 }
 
-/* The last allocation that begins at or before the address; NULL: none. */
+/* Returns the last allocation that begins at or before the address, or NULL. */
 static sim_memory *
 last_before(uint64_t address)
 {
@@ -168,13 +168,13 @@ sim_memory_explain(const sim_context *context, uint64_t address, uint64_t size, 
   const sim_memory *near = last_before(address);
   if (!near || address - near->address > near->size + GAP) {
     const bool is_host = address < UINT64_C(1) << 47;
-    snprintf(text, text_size, "0x%llx is no device address%s", (unsigned long long)address,
-             is_host && address > 0xffff ? " but looks like a host's" : "");
+    snprintf(text, text_size, "0x%llx is not a device address%s", (unsigned long long)address,
+             is_host && address > 0xffff ? ", but looks like a host address" : "");
     return;
   }
   const char *state = near->is_freed                                ? ", which was freed"
-                      : !is_seen(near, context)                     ? ", which is of another context"
-                      : !near->is_mapped                            ? ", which kernels do not see: it is not mapped"
+                      : !is_seen(near, context)                     ? ", which belongs to another context"
+                      : !near->is_mapped                            ? ", which is not mapped for kernels"
                       : address + size > near->address + near->size ? ", out of its bounds"
                                                                     : "";
   snprintf(text, text_size, "%llu bytes from byte %llu of %s %u, which has %llu%s", (unsigned long long)size,
@@ -193,7 +193,7 @@ sim_memory_at(sim_context *context, uint64_t address, uint64_t size, const char 
   return NULL;
 }
 
-/* Nothing else is in the pages of what the driver pinned, and in those before and after them. */
+/* Returns whether a range overlaps the memory or, if it is pinned, its pages and guard pages, which contain nothing else. */
 static bool
 is_near(const sim_memory *memory, const uint8_t *first, const uint8_t *end)
 {
@@ -316,8 +316,7 @@ sim_memory_close(sim_context *context, bool tells)
 SIM_ENTRY(cuMemAlloc_v2, SIM_CURRENT | SIM_UNSAFE, (cuda_address * address, size_t size), (address, size))
 {
   if (!address || size == 0)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemAlloc_v2: %s",
-                      address ? "no bytes are asked for" : "there is no place for the address");
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemAlloc_v2: %s", address ? "the size is 0" : "the pointer for the address is NULL");
   sim_memory *memory;
   if (size > sim.device.memory - sim.allocated)
     return CUDA_OUT_OF_MEMORY;
@@ -332,17 +331,17 @@ SIM_ENTRY(cuMemAlloc_v2, SIM_CURRENT | SIM_UNSAFE, (cuda_address * address, size
 SIM_ENTRY(cuMemFree_v2, SIM_CURRENT | SIM_UNSAFE, (cuda_address address), (address))
 {
   sim_context *context = sim_context_current();
-  sim_memory *memory = sim_memory_at(context, address, 1, "what is to be freed");
+  sim_memory *memory = sim_memory_at(context, address, 1, "the memory to free");
   if (!memory)
     return CUDA_INVALID_VALUE;
   if (memory->kind != SIM_DEVICE || memory->address != address || memory->context != context)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemFree_v2: the address is not one that cuMemAlloc_v2 gave in this context");
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemFree_v2: the address does not come from cuMemAlloc_v2 in this context");
   sim_memory_unused(memory);
   sim_memory_free(memory);
   return CUDA_OK;
 }
 
-/* Drivers wait within such calls; it is told nevertheless, because nothing promises it. */
+/* Most drivers wait in calls that free memory, but CUDA does not guarantee it, so this is reported. */
 void
 sim_memory_unused(sim_memory *memory)
 {

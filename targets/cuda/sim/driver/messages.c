@@ -1,4 +1,4 @@
-/* What was done wrong, and what tests count and let fail.
+/* Messages, counters of calls, and calls that tests make fail.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -23,15 +23,14 @@ static const char *const names[] = {
 static uint64_t counts[SIM_CALLS];
 
 static struct {
-  sim_call call;   /* SIM_CALLS: none */
-  uint64_t number; /* of the call, from 1 on; 0: each */
+  sim_call call;   /* or SIM_CALLS for none */
+  uint64_t number; /* of the call, from 1 on, or 0 for each call */
   uint64_t calls;
   cuda_result code;
   bool has_failed;
 } failure = {.call = SIM_CALLS};
 
-/* `text` is written, `told` is what was last given away. */
-static char *text, *told;
+static char *text, *returned; /* owned: all messages, and the copy that vyre_cuda_sim_messages returned last */
 static size_t length, capacity;
 
 const char *
@@ -115,7 +114,7 @@ sim_fail_from(const char *said)
   failure.code = (cuda_result)strtol(code + 1, NULL, 10);
   failure.has_failed = false;
   if (failure.call == SIM_CALLS)
-    sim_tell("VYRE_CUDA_SIM_FAIL names no call: %s", name);
+    sim_tell("VYRE_CUDA_SIM_FAIL: unknown call '%s'", name);
 }
 
 bool
@@ -148,10 +147,10 @@ vyre_cuda_sim_messages(void)
 {
   pthread_mutex_lock(&sim.lock);
   sim_context_any(sim_watch_tell, NULL);
-  free(told);
-  told = length ? strdup(text) : NULL;
+  free(returned);
+  returned = length ? strdup(text) : NULL;
   pthread_mutex_unlock(&sim.lock);
-  return told ? told : "";
+  return returned ? returned : "";
 }
 
 void
@@ -160,8 +159,8 @@ vyre_cuda_sim_clear(void)
   pthread_mutex_lock(&sim.lock);
   sim_context_any(sim_watch_tell, NULL);
   free(text);
-  free(told);
-  text = told = NULL;
+  free(returned);
+  text = returned = NULL;
   length = capacity = 0;
   memset(counts, 0, sizeof counts);
   memset(&sim.counters, 0, sizeof sim.counters);

@@ -106,7 +106,7 @@ SIM_ENTRY(cuModuleUnload, SIM_CURRENT | SIM_UNSAFE, (cuda_module module), (modul
   SIM_FOUND(sim_module, gone, sim_object_get(SIM_MODULE, module));
   const char *user = sim_pending_launch(gone);
   if (user)
-    sim_tell("cuModuleUnload: the host has not waited for %s, which is of the module", user);
+    sim_tell("cuModuleUnload: the host has not waited for %s, which uses the module", user);
   sim_module_close(gone);
   return CUDA_OK;
 }
@@ -185,7 +185,7 @@ SIM_ENTRY(cuFuncGetAttribute, SIM_CURRENT, (int *value, cuda_function_attribute 
     *value = (int)(found->info.registers < 255 ? found->info.registers : 255);
     return CUDA_OK;
   }
-  return SIM_REFUSE(CUDA_INVALID_VALUE, "cuFuncGetAttribute: the simulator does not know the attribute %d", (int)attribute);
+  return SIM_REFUSE(CUDA_INVALID_VALUE, "cuFuncGetAttribute: the simulator does not support attribute %d", (int)attribute);
 }
 
 uint32_t

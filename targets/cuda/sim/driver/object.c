@@ -1,6 +1,6 @@
-/* Handles: a table of what they stand for.
+/* The table of handles and their objects.
  *
- * A handle is a number with its kind in the uppermost bits and no host address in it.  No number is used again.
+ * A handle is a number with its kind in the uppermost bits. It is not an address, and no number is reused.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -87,11 +87,11 @@ sim_object_get_any(sim_kind kind, const void *handle)
   if (found && found->kind == kind)
     return found;
   if (found)
-    sim_tell("%s: a %s is given where a %s is wanted", sim_call_name(sim_called_now), kinds[found->kind], kinds[kind]);
+    sim_tell("%s: the handle is of kind %s instead of %s", sim_call_name(sim_called_now), kinds[found->kind], kinds[kind]);
   else if (id >> 56 == 0xc0 + (uint64_t)kind && (id >> 4 & 0xfffffffffffff) <= last[kind])
-    sim_tell("%s: the %s %u was destroyed before", sim_call_name(sim_called_now), kinds[kind], (unsigned)(id >> 4 & 0xfffffff));
+    sim_tell("%s: the %s %u is already destroyed", sim_call_name(sim_called_now), kinds[kind], (unsigned)(id >> 4 & 0xfffffff));
   else
-    sim_tell("%s: %p is no %s", sim_call_name(sim_called_now), handle, kinds[kind]);
+    sim_tell("%s: %p is not a handle of kind %s", sim_call_name(sim_called_now), handle, kinds[kind]);
   return NULL;
 }
 
@@ -101,7 +101,7 @@ sim_object_get(sim_kind kind, const void *handle)
   sim_object *found = sim_object_get_any(kind, handle);
   if (!found || found->context == sim_context_current())
     return found;
-  sim_tell("%s: the %s %u is of another context than the thread's current one", sim_call_name(sim_called_now), kinds[kind],
+  sim_tell("%s: the %s %u belongs to another context than the current one", sim_call_name(sim_called_now), kinds[kind],
            sim_number(found));
   return NULL;
 }
@@ -131,6 +131,6 @@ sim_object_each(sim_kind kind, const sim_context *context, void (*visit)(void *o
       found[count++] = object;
   }
   for (uint32_t i = 0; i < count; i++)
-    visit(found[i]); /* which may free it, and others of other kinds */
+    visit(found[i]);
   free(found);
 }

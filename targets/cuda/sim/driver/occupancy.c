@@ -1,8 +1,8 @@
-/* How many blocks a multiprocessor holds at once: the least of what its threads, blocks, registers and shared memory allow.
+/* Computes how many blocks a multiprocessor holds at once, limited by its threads, blocks, registers and shared memory.
  *
- * A multiprocessor has four parts, each with a quarter of the registers, and a warp's registers, 256 at a time, are all in one
- * part: what is left over in each of the four is lost.  Shared memory is given out by the 128 or 256 bytes, and from sm_80 on the
- * driver keeps 1 KiB of it for each block.  These are the rules of CUDA's occupancy calculator (cuda_occupancy.h of its toolkit).
+ * A multiprocessor has four parts with a quarter of the registers each. A warp's registers are in one part, in units of 256, so a
+ * remainder in each part stays unused. Shared memory has units of 128 or 256 bytes. From sm_80 on, the driver reserves 1 KiB of it
+ * for each block. These are the rules of CUDA's occupancy calculator (cuda_occupancy.h in the toolkit).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/round.h"

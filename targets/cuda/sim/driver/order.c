@@ -1,11 +1,11 @@
-/* What orders operations, and which of them race.
+/* The order of operations, and races between unordered ones.
  *
- * An operation is after those of its stream before it, after what its stream was told to wait for, and after all that the host had
- * waited for when it was given.  Two of which neither is after the other race if they use the same bytes and one of them writes;
- * accesses of kernels that are atomic, volatile or relaxed do not race with each other.
+ * An operation is ordered after earlier ones of its stream, after events for which its stream waits, and after all operations for
+ * which the host had waited at the submission. Two unordered operations race if they use the same bytes and one of them writes.
+ * Strong accesses of kernels (atomic, volatile, relaxed, acquire or release) do not race with each other.
  *
- * What an operation used is compared with all that was done before it, and kept until the host has waited for it and whatever is
- * still to come is after it.
+ * The uses of a finished operation are compared with those of earlier unordered ones. They are kept until the host has waited for
+ * the operation and all pending operations are ordered after it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KEPT = 4096 }; /* beyond, the oldest are forgotten */
+enum { MOST_KEPT = 4096 }; /* operations; more replace the oldest ones */
 
 void
 sim_clock_join(sim_clock *clock, const sim_clock *other)
@@ -49,7 +49,7 @@ conflicts(uint8_t a, uint8_t b)
   return a && b && ((a | b) & writes) && ((a | b) & weak);
 }
 
-/* The first byte on which they conflict; UINT64_MAX: there is none. */
+/* Returns the first byte on which the spans conflict, or UINT64_MAX if there is none. */
 static uint64_t
 find_conflict(const sim_span *a, const sim_span *b)
 {
@@ -127,7 +127,7 @@ sim_uses_unwaited(const sim_context *context, const sim_memory *memory)
   return NULL;
 }
 
-/* Whatever is given from now on is after what the host has waited for. */
+/* Returns whether all pending and later operations are ordered after this one. */
 static bool
 is_before_all(const sim_context *context, const sim_uses *uses)
 {

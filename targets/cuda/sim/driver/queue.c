@@ -1,8 +1,9 @@
-/* Streams at work: each has a thread, which does one operation after the other, later than the call that gave it.
+/* The threads of streams. Each runs the operations of its stream in order, after the calls that submitted them have returned.
  *
- * An operation begins when all that it is ordered after is done.  Some then stay until the host waits for them, or until a while is
- * over, for a host may wait in another way: all copies from and to the host, and of the others those that the seed says.  Meanwhile
- * what a copy is going to write to pinned memory is poisoned, and what it is going to read there must not change.
+ * An operation begins when everything that it is ordered after is done. A late operation also waits until the host waits for it. It
+ * begins after a deadline in any case, because the host may wait by other means. All copies from and to the host are late, and the
+ * seed decides about other operations. Meanwhile the pinned destination of a copy is poisoned, and its pinned source must not
+ * change.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -14,7 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define WHILE UINT64_C(1000000) /* nanoseconds, up to four times */
+#define DELAY UINT64_C(1000000) /* nanoseconds: a late operation begins after 1 to 4 times that */
 
 bool
 sim_is_done(const sim_context *context, const sim_clock *clock)
@@ -25,8 +26,9 @@ sim_is_done(const sim_context *context, const sim_clock *clock)
   return true;
 }
 
+/* Requests that the operations of the clock run without delay. */
 static void
-want(sim_context *context, const sim_clock *clock)
+request_clock(sim_context *context, const sim_clock *clock)
 {
   bool changes = false;
   for (uint32_t i = 0; i < SIM_STREAMS; i++)
@@ -41,8 +43,8 @@ want(sim_context *context, const sim_clock *clock)
 static cuda_result
 wait_clock(sim_context *context, const sim_clock *clock)
 {
-  const sim_clock until = *clock; /* what is given meanwhile is not waited for */
-  want(context, &until);
+  const sim_clock until = *clock; /* a copy, because other threads may submit more meanwhile */
+  request_clock(context, &until);
   sim.waiting++;
   while (!sim_is_done(context, &until))
     pthread_cond_wait(&sim.changed, &sim.lock);
@@ -62,7 +64,7 @@ cuda_result
 sim_query_clock(sim_context *context, const sim_clock *clock)
 {
   const bool is_done = sim_is_done(context, clock);
-  want(context, clock);
+  request_clock(context, clock);
   if (!is_done)
     return CUDA_NOT_READY;
   sim_context_waited(context, clock);
@@ -117,7 +119,7 @@ sim_pending_launch(const sim_module *module)
   return find_pending(module->object.context, launches, module);
 }
 
-/* No operation that is to come changes what the copy reads, so that it is the host's fault if that changes. */
+/* Returns whether only the host can change the copy's host source before the copy reads it. */
 static bool
 is_steady(const sim_context *context, const sim_work *work)
 {
@@ -156,6 +158,7 @@ sim_op_new(sim_stream *stream)
   return op;
 }
 
+/* Returns whether the work is a copy that is not between two device allocations. */
 static bool
 is_between(const sim_work *work)
 {
@@ -167,7 +170,7 @@ void
 sim_queue_put(sim_stream *stream, sim_op *op)
 {
   op->is_late = op->work ? is_between(op->work) || sim_draw(2) : op->graph && sim_draw(2);
-  op->deadline = clock_now() + WHILE * (1 + sim_draw(4));
+  op->deadline = clock_now() + DELAY * (1 + sim_draw(4));
   if (op->work && op->work->kind == SIM_COPY && is_steady(stream->object.context, op->work)) {
     op->reads_late = true;
     op->digest = digest(op->work);
@@ -205,7 +208,7 @@ sim_submit(sim_stream *stream, sim_work *work)
 
 /* ---- the thread ---------------------------------------------------------------------------------------------------------- */
 
-/* What kernels use is noted only where there is somebody to race with. */
+/* Returns whether the context has at most one stream in use, so that no kernel can race with another stream. */
 static bool
 is_alone(const sim_context *context)
 {
@@ -240,8 +243,8 @@ run_op(sim_stream *stream, sim_op *op)
   if (context->error || context->stops)
     return;
   if (op->reads_late && digest(op->work) != op->digest)
-    sim_tell("race: the host changed pinned memory %u after it gave %s, which had not read it yet", op->work->from.memory->number,
-             op->work->label);
+    sim_tell("race: the host changed pinned memory %u after it submitted %s, which had not read it yet",
+             op->work->from.memory->number, op->work->label);
   if (!op->work && !op->graph)
     return;
   sim_uses *uses = sim_take(sizeof *uses);
@@ -256,6 +259,7 @@ run_op(sim_stream *stream, sim_op *op)
   sim_context_fail(context, result);
 }
 
+/* Poisons the destination of a late copy, unless it is device memory. */
 static void
 begin_op(const sim_stream *stream, sim_op *op)
 {
@@ -267,7 +271,7 @@ begin_op(const sim_stream *stream, sim_op *op)
   op->has_begun = true;
 }
 
-/* It can run now; if not, the thread has waited for something. */
+/* Returns whether the operation can run now. Otherwise waits for a change first. */
 static bool
 may_run(const sim_stream *stream, sim_op *op)
 {
@@ -279,7 +283,7 @@ may_run(const sim_stream *stream, sim_op *op)
   const bool is_wanted = stream->closes || context->queues[stream->place].wanted >= op->number;
   if (!sim_is_done(context, &before)) {
     if (is_wanted || !op->is_late)
-      want(context, &before);
+      request_clock(context, &before);
     pthread_cond_wait(&sim.changed, &sim.lock);
     return false;
   }

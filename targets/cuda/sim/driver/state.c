@@ -1,4 +1,4 @@
-/* The state of the whole: the lock, how calls enter and leave, what the environment says, what is drawn.
+/* Global state: the lock, entry and exit of calls, the environment, and random draws.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -18,12 +18,12 @@ sim_enter(sim_call call, unsigned needs)
 {
   pthread_mutex_lock(&sim.lock);
   sim_called_now = call;
-  const cuda_result told = sim_called(call);
+  const cuda_result injected = sim_called(call);
   const sim_context *context = needs & SIM_CURRENT ? sim_context_current() : NULL;
-  if (told) {
+  if (injected) {
     if (context)
-      sim_context_fail(sim_context_current(), told);
-    return told;
+      sim_context_fail(sim_context_current(), injected);
+    return injected;
   }
   if (needs && !sim.is_ready)
     return SIM_REFUSE(CUDA_NOT_INITIALIZED, "%s: cuInit was not called", sim_call_name(call));
@@ -62,7 +62,7 @@ read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
   const uint64_t number = strtoull(said, &end, 0);
   if (*end == 0 && number >= least && number <= most)
     return number;
-  sim_tell("%s=%s is no number from %llu to %llu", name, said, (unsigned long long)least, (unsigned long long)most);
+  sim_tell("%s=%s is not a number from %llu to %llu", name, said, (unsigned long long)least, (unsigned long long)most);
   return otherwise;
 }
 
@@ -71,7 +71,7 @@ read_environment(void)
 {
   const uint32_t sm = (uint32_t)read_number("VYRE_CUDA_SIM_SM", 75, 999, 80);
   if (!sim_device_fill(sm, &sim.device)) {
-    sim_tell("VYRE_CUDA_SIM_SM=%u is not known; it is 80", sm);
+    sim_tell("VYRE_CUDA_SIM_SM=%u is unknown; using 80", sm);
     sim_device_fill(80, &sim.device);
   }
   sim.device_count = (uint32_t)read_number("VYRE_CUDA_SIM_DEVICES", 0, SIM_MOST_DEVICES, 1);
@@ -89,7 +89,7 @@ read_environment(void)
 SIM_ENTRY(cuInit, SIM_ALWAYS, (unsigned int flags), (flags))
 {
   if (flags != 0)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuInit: flags have to be 0");
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuInit: flags must be 0");
   if (sim.contexts == 0) {
     sim.draws = 0;
     sim.lost = CUDA_OK;
@@ -105,7 +105,7 @@ SIM_ENTRY(cuDriverGetVersion, SIM_ALWAYS, (int *version), (version))
 {
   if (!version)
     return CUDA_INVALID_VALUE;
-  if (!sim.driver) /* it may be asked before cuInit */
+  if (!sim.driver) /* before cuInit */
     read_environment();
   *version = (int)sim.driver;
   return CUDA_OK;
@@ -113,7 +113,7 @@ SIM_ENTRY(cuDriverGetVersion, SIM_ALWAYS, (int *version), (version))
 
 /* ---- traps --------------------------------------------------------------------------------------------------------------- */
 
-/* Names without their version, which are other functions of older drivers: a program that calls one has the wrong symbol. */
+/* Functions without their version suffix. They differ from those of the same name in cuda.h, so a call is an error. */
 /* clang-format off */
 #define TRAPS(X)                                                                                                          \
   X(cuDeviceGetUuid) X(cuDeviceTotalMem) X(cuCtxCreate) X(cuCtxDestroy) X(cuCtxPushCurrent) X(cuCtxPopCurrent)            \
@@ -122,14 +122,14 @@ SIM_ENTRY(cuDriverGetVersion, SIM_ALWAYS, (int *version), (version))
   X(cuEventDestroy) X(cuModuleGetGlobal) X(cuLinkCreate) X(cuLinkAddData) X(cuStreamBeginCapture) X(cuStreamGetCaptureInfo)
 /* clang-format on */
 
-#define X(name)                                                                                             \
-  __attribute__((visibility("default"))) cuda_result name(void);                                            \
-  cuda_result name(void)                                                                                    \
-  {                                                                                                         \
-    pthread_mutex_lock(&sim.lock);                                                                          \
-    sim_tell(#name ": this is an older function than the one that cuda.h calls so, which is " #name "_v2"); \
-    pthread_mutex_unlock(&sim.lock);                                                                        \
-    return CUDA_NOT_SUPPORTED;                                                                              \
+#define X(name)                                                                                \
+  __attribute__((visibility("default"))) cuda_result name(void);                               \
+  cuda_result name(void)                                                                       \
+  {                                                                                            \
+    pthread_mutex_lock(&sim.lock);                                                             \
+    sim_tell(#name ": the symbol is an older function; cuda.h maps the name to " #name "_v2"); \
+    pthread_mutex_unlock(&sim.lock);                                                           \
+    return CUDA_NOT_SUPPORTED;                                                                 \
   }
 TRAPS(X)
 #undef X

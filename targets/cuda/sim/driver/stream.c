@@ -1,18 +1,17 @@
-/* Streams, as calls have them.
+/* The calls for streams.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
 
 #include <stdlib.h>
 
-/* A stream for a place of the context's. */
 sim_stream *
 sim_stream_new(sim_context *context, uint32_t place, bool is_blocking)
 {
   sim_stream *made = sim_object_new(SIM_STREAM, context, sizeof *made);
   made->place = place;
   made->is_blocking = is_blocking;
-  made->clock = context->host; /* what the place had before is over */
+  made->clock = context->host;
   made->clock.at[place] = context->queues[place].given;
   if (!sim_start_thread(made)) {
     sim_object_free(made);
@@ -32,7 +31,7 @@ SIM_ENTRY(cuStreamCreate, SIM_CURRENT, (cuda_stream * stream, unsigned int flags
   while (place < SIM_STREAMS && context->queues[place].stream)
     place++;
   if (place == SIM_STREAMS)
-    return SIM_REFUSE(CUDA_OUT_OF_MEMORY, "cuStreamCreate: the simulator has %d streams of a context at most", SIM_STREAMS - 1);
+    return SIM_REFUSE(CUDA_OUT_OF_MEMORY, "cuStreamCreate: a context has at most %d streams in the simulator", SIM_STREAMS - 1);
   sim_stream *made = sim_stream_new(context, place, !(flags & CUDA_STREAM_NON_BLOCKING));
   if (!made)
     return CUDA_OUT_OF_MEMORY;
@@ -48,7 +47,7 @@ sim_stream_get(cuda_stream stream)
   return sim_context_current()->legacy;
 }
 
-/* What it still has to do is done. */
+/* The stream's pending operations still run. */
 SIM_ENTRY(cuStreamDestroy_v2, SIM_CURRENT, (cuda_stream stream), (stream))
 {
   sim_stream *gone = stream ? sim_object_get(SIM_STREAM, stream) : NULL;
@@ -59,12 +58,12 @@ SIM_ENTRY(cuStreamDestroy_v2, SIM_CURRENT, (cuda_stream stream), (stream))
   sim_capture_drop(gone);
   gone->object.context->stream_count--;
   gone->closes = gone->is_destroyed = true;
-  sim_object_hide(gone); /* its thread frees it */
+  sim_object_hide(gone); /* the stream's thread frees it */
   pthread_cond_broadcast(&sim.changed);
   return CUDA_OK;
 }
 
-/* A capturing stream is neither to be asked nor waited for. */
+/* Gets a stream for a query or a wait. A capturing stream allows neither. */
 static cuda_result
 get_idle(cuda_stream stream, sim_stream **out)
 {
@@ -95,7 +94,7 @@ SIM_ENTRY(cuStreamWaitEvent, SIM_CURRENT, (cuda_stream stream, cuda_event event,
   SIM_FOUND(sim_stream, waits, sim_stream_get(stream));
   SIM_FOUND(sim_event, found, sim_object_get(SIM_EVENT, event));
   if (flags)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuStreamWaitEvent: flags have to be 0");
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuStreamWaitEvent: flags must be 0");
   if (found->capture || waits->capture)
     return sim_capture_wait(waits, found);
   sim_clock_join(&waits->clock, &found->clock);

@@ -1,8 +1,8 @@
-/* What hosts must not touch yet: pinned memory that a copy is to write, until the host has waited for it.
+/* Detects host accesses to pinned memory that a copy writes, until the host has waited for the copy.
  *
- * Pinned memory is mapped twice, for the host and for the device.  The host's pages that such a copy writes to are taken from it;
- * who touches them comes here, is told if it was one of the copy's bytes, and gets the pages back, with which the rest of that
- * copy is no longer watched.  Memory that was registered is the caller's alone, and is not watched.
+ * Pinned memory is mapped twice, for the host and for the device. The host's pages of such a destination are protected. An access
+ * raises SIGSEGV. The handler notes it if it is to one of the copy's bytes, and unprotects the pages, so that the rest of the copy
+ * is no longer watched. Registered memory is mapped only once and is not watched.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -15,17 +15,17 @@
 
 struct sim_watch {
   sim_watch *next;
-  sim_memory *memory; /* has a reference */
+  sim_memory *memory; /* counted reference */
   uint64_t first, size;
   uint32_t place;
   uint64_t number;
-  bool is_open;    /* the host has its pages again */
-  bool is_touched; /* and used this byte of the memory, which is still to be told */
+  bool is_open;    /* whether the pages are accessible again */
+  bool is_touched; /* whether an access to byte `touched` of the memory is still to be reported */
   uint64_t touched;
   char label[SIM_LABEL];
 };
 
-static struct sigaction before; /* of who handled the signal before */
+static struct sigaction before; /* the previous handler */
 
 static uint8_t *
 pages_of(const uint8_t *host, uint64_t size, size_t *out_size)
@@ -50,7 +50,8 @@ free_watch(sim_watch *watch)
   free(watch);
 }
 
-/* Somebody is on a byte of such a page: the pages are the host's again.  In a signal's handler, where nothing is allocated. */
+/* Handles an access to address `user`: unprotects watched pages that contain it. Returns whether there are any. Runs in a signal
+ * handler, so it must not allocate. */
 static bool
 touch(sim_context *context, const void *user)
 {
@@ -75,14 +76,14 @@ sim_watch_tell(sim_context *context, const void *user)
   (void)user;
   for (sim_watch *watch = context->watches; watch; watch = watch->next) {
     if (watch->is_touched)
-      sim_tell("race: the host uses byte %llu of pinned memory %u, and has not waited for %s, which writes it",
+      sim_tell("race: the host uses byte %llu of pinned memory %u before it has waited for %s, which writes the byte",
                (unsigned long long)watch->touched, watch->memory->number, watch->label);
     watch->is_touched = false;
   }
   return false;
 }
 
-/* The thread is in a program's own code, and has no lock of the driver's. */
+/* Handles SIGSEGV. Acquires the lock, because the interrupted thread runs the program's code and cannot hold it. */
 static void
 handle(int number, siginfo_t *info, void *user)
 {
@@ -96,12 +97,12 @@ handle(int number, siginfo_t *info, void *user)
   else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
     before.sa_handler(number);
   else
-    sigaction(number, &before, NULL); /* it happens again, and ends the process */
+    sigaction(number, &before, NULL); /* the access is repeated and ends the process */
 }
 
-/* Programs may have set one of their own meanwhile. */
+/* Installs the handler, again if the program has replaced it. */
 static void
-take_signal(void)
+install_handler(void)
 {
   struct sigaction now, ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_NODEFER};
   if (sigaction(SIGSEGV, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle))
@@ -117,7 +118,7 @@ sim_watch_add(sim_context *context, const sim_work *work, uint32_t place, uint64
   sim_memory *memory = work->to.memory;
   if (work->kind != SIM_COPY || !memory || memory->kind != SIM_PINNED)
     return;
-  take_signal();
+  install_handler();
   sim_watch *watch = sim_take(sizeof *watch);
   watch->memory = memory;
   sim_memory_retain(memory);
@@ -149,5 +150,5 @@ sim_watch_prune(sim_context *context, bool all)
   }
   for (const sim_watch *watch = context->watches; watch && changes; watch = watch->next)
     if (!watch->is_open)
-      protect(watch, PROT_NONE); /* they may have had pages in common */
+      protect(watch, PROT_NONE); /* the ended watches may share pages with this one */
 }

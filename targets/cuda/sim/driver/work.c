@@ -1,7 +1,7 @@
-/* What streams do: copies and fills, and the calls that give them.
+/* Copies and fills, and the calls that submit them.
  *
- * Memory that nobody pinned is read before the call returns, and written before it returns: so the programming guide has it.  Of
- * what is pinned nothing is read or written before its turn.
+ * Pageable host memory is read and written before the call returns, as the CUDA programming guide describes. Pinned and registered
+ * memory is read and written in stream order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
@@ -52,7 +52,7 @@ bool
 sim_work_check(const sim_work *work)
 {
   if (work->function && work->function->module->is_unloaded) {
-    sim_tell("%s is of a module that was unloaded", work->label);
+    sim_tell("%s uses a module that was unloaded", work->label);
     return false;
   }
   return is_there(&work->to, work) && is_there(&work->from, work);
@@ -75,7 +75,7 @@ static void
 fill(uint8_t *to, uint32_t value, uint32_t width, uint64_t size)
 {
   for (uint64_t i = 0; i < size; i += width)
-    memcpy(to + i, &value, width); /* the lowest bytes first, as the device has them */
+    memcpy(to + i, &value, width); /* assumes a little-endian host, like the device */
 }
 
 static void
@@ -142,7 +142,7 @@ get_host(const void *host, uint64_t size, const char *what, sim_place *out)
   return true;
 }
 
-/* In a capture such memory would be read or written whenever the graph runs. */
+/* Returns false and invalidates the capture if a capturing stream copies pageable memory. */
 static bool
 may_capture(const sim_stream *stream, const sim_place *place)
 {
@@ -220,7 +220,7 @@ fill_with(cuda_address to, uint32_t value, uint32_t width, size_t count, cuda_st
   if (count == 0)
     return CUDA_OK;
   if (to % width || count > SIZE_MAX / width)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the address 0x%llx is no multiple of %u", sim_call_name(sim_called_now),
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the address 0x%llx is not a multiple of %u", sim_call_name(sim_called_now),
                       (unsigned long long)to, width);
   sim_work *work = sim_work_new(SIM_FILL, "a fill");
   work->size = count * width;
