@@ -243,22 +243,22 @@ static const struct {
     {1, PTX_FAULT_MISALIGNED, 9, "8 bytes", BODY("atom.global.add.u64 %x4, [%x1+4], 1;\n")},
     {1, PTX_FAULT_ADDRESS, 10, "local memory", BODY(".local .b32 own[2];\nmov.u64 %x4, own; st.local.u32 [%x4+8], %r1;\n")},
     {32, PTX_FAULT_TRAP, 10, "trap", BODY("setp.eq.u32 %p1, %r1, 5;\n@%p1 trap;\n")},
-    {1, PTX_FAULT_POISON, 9, "a value that is stored", BODY("st.global.u32 [%x3], %r7;\n")},
+    {1, PTX_FAULT_POISON, 9, "a stored value", BODY("st.global.u32 [%x3], %r7;\n")},
     {1, PTX_FAULT_POISON, 9, "a guard", BODY("@%p1 bra over;\nover:\n")},
     {1, PTX_FAULT_POISON, 10, "an address", BODY("add.s64 %x5, %x6, 4;\nld.global.u32 %r4, [%x5];\n")},
-    {1, PTX_FAULT_POISON, 10, "a value that is stored", BODY("ld.shared.u32 %r4, [%r3];\nst.global.u32 [%x3], %r4;\n")},
+    {1, PTX_FAULT_POISON, 10, "a stored value", BODY("ld.shared.u32 %r4, [%r3];\nst.global.u32 [%x3], %r4;\n")},
     {1, PTX_FAULT_POISON, 9, "never written", BODY("atom.shared.add.u32 %r4, [%r3], 1;\n")},
     {2, PTX_FAULT_POISON, 10, "stored", BODY("shfl.sync.idx.b32 %r4, %r1, 7, 31, 0x3;\nst.global.u32 [%x3], %r4;\n")},
     {1, 0, 0, NULL,
      BODY("setp.eq.u32 %p1, %r1, 99; and.pred %p2, %p1, %p3;\n@%p2 trap;\nselp.u32 %r4, %r7, %r1, %p1;\n"
           "st.global.u32 [%x3], %r4;\n")},
-    {2, PTX_FAULT_RACE, 9, "it writes what thread", BODY("st.shared.u32 [%r2], %r1;\n")},
+    {2, PTX_FAULT_RACE, 9, "writes a byte that thread", BODY("st.shared.u32 [%r2], %r1;\n")},
     /* The neighbour's word without a barrier: whichever access is second is reported. */
     {64, PTX_FAULT_RACE, 0, "", BODY("st.shared.u32 [%r3], %r1;\nxor.b32 %r4, %r3, 4;\nld.shared.u32 %r5, [%r4];\n")},
     {64, 0, 0, NULL,
      BODY("st.shared.u32 [%r3], %r1;\nbar.sync 0;\nxor.b32 %r4, %r3, 4;\nld.shared.u32 %r5, [%r4];\nst.global.u32 [%x3], %r5;\n")},
     {32, 0, 0, NULL, BODY("st.shared.u32 [%r3], %r1;\nbar.warp.sync -1;\nxor.b32 %r4, %r3, 4;\nld.shared.u32 %r5, [%r4];\n")},
-    {64, PTX_FAULT_RACE, 0, "what thread",
+    {64, PTX_FAULT_RACE, 0, "a byte that thread",
      BODY("st.shared.u32 [%r3], %r1;\nbar.warp.sync -1;\nxor.b32 %r4, %r3, 128;\nld.shared.u32 %r5, [%r4];\n")},
     {64, PTX_FAULT_DIVERGED, 11, "31 of 32 threads", BODY("setp.ge.u32 %p1, %r1, 31;\n@%p1 ret;\nbar.sync 0, 32;\n")},
     {32, PTX_FAULT_DIVERGED, 14, "different barriers",
@@ -266,7 +266,7 @@ static const struct {
     {32, PTX_FAULT_DIVERGED, 0, "which waits in line",
      BODY("setp.eq.u32 %p1, %r1, 3;\n@%p1 bra over;\nshfl.sync.idx.b32 %r4, %r1, 0, 31, -1;\nbra over2;\nover:\n"
           "bar.warp.sync -1;\nover2:\n")},
-    {1, PTX_FAULT_DIVERGED, 9, "without the lane itself", BODY("vote.sync.ballot.b32 %r4, %p1, 2;\n")},
+    {1, PTX_FAULT_DIVERGED, 9, "does not have the lane itself", BODY("vote.sync.ballot.b32 %r4, %p1, 2;\n")},
 };
 
 TEST(each_fault_is_found_at_its_line)
@@ -370,16 +370,16 @@ TEST(wrong_texts_are_refused)
       {".version 7.8\n.target sm_100\n", "sm_100 needs PTX 8.6"},
       {BODY("redux.sync.add.u32 %r4, %r1, -1;\n"), "line 9: this form of 'redux' needs PTX 7.0 and sm_80"},
       {BODY("wmma.load.a %r4, %r1;\n"), "line 9: unknown word '.load' of 'wmma'"},
-      {BODY(".reg .b8 %b;\n"), "line 9: a register has 16 bits or more"},
-      {BODY(".reg .u8 %b;\n"), "line 9: a register has 16 bits or more"},
-      {BODY(".reg .s8 %b;\n"), "line 9: a register has 16 bits or more"},
+      {BODY(".reg .b8 %b;\n"), "line 9: a register has at least 16 bits"},
+      {BODY(".reg .u8 %b;\n"), "line 9: a register has at least 16 bits"},
+      {BODY(".reg .s8 %b;\n"), "line 9: a register has at least 16 bits"},
       {BODY("5;\n"), "line 9: unexpected '5'"},
       {".version 7.0\n.target sm_75\n.address_size 64\n.global .f32 x = y;\n",
-       "line 4: an address as an initial value is not known here"},
+       "line 4: the simulator does not support addresses as initial values"},
       {".version 7.0\n.target sm_75\n.address_size 64\n.global .f32 x = {;\n", "line 4: an initial value is missing"},
-      {PTX_HEAD ".global .align 2 .b32 g;\n", "an alignment is below that of the type"},
+      {PTX_HEAD ".global .align 2 .b32 g;\n", "the alignment is smaller than the type's"},
       {BODY("bra nowhere;\n"), "line 9: there is no label 'nowhere'"},
-      {BODY("add.u32 %x1, %r1, %r2;\n"), "line 9: operands of 'add' do not agree"},
+      {BODY("add.u32 %x1, %r1, %r2;\n"), "line 9: the operands do not fit 'add'"},
       {PTX_HEAD ".func f()\n{\ncall f, ();\nret;\n}\n.entry k()\n{\ncall f, ();\nret;\n}\n", "calls itself"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

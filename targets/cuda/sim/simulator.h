@@ -21,16 +21,16 @@
 
 #include <stdbool.h>
 
-/* vyre_cuda_sim_fail: makes calls of `name` fail with `code` and have no effect: the call with that number, counted from 1 on
- * from now, or every call if `number` is 0. The names "run:kernel", "run:copy" and "run:fill" stand for the execution of kernels,
- * copies and fills. Sticky codes (700, 716 and so on) stick. If `name` is NULL or "", no call fails. Returns false if the name is
- * unknown. */
+/* vyre_cuda_sim_fail: makes calls of `name` fail with `code`. They have no other effect. Only the call with that number fails,
+ * counted from now with 1 for the next call, or every call if `number` is 0. The names "run:kernel", "run:copy" and "run:fill"
+ * stand for the execution of kernels, copies and fills. Sticky codes (700, 716 and so on) stick. If `name` is NULL or "", no call
+ * fails. Returns false if the name is unknown. */
 typedef bool vyre_cuda_sim_fail_function(const char *name, uint64_t number, cuda_result code);
 /* vyre_cuda_sim_has_failed: returns whether a call failed because of the last vyre_cuda_sim_fail. */
 typedef bool vyre_cuda_sim_has_failed_function(void);
 
-/* vyre_cuda_sim_count: returns the number of calls of an entry point or a name of vyre_cuda_sim_fail, or a counter of
- * driver/counters.def, since vyre_cuda_sim_clear. Failed calls are included. Returns UINT64_MAX if the name is unknown. */
+/* vyre_cuda_sim_count: returns a counter since vyre_cuda_sim_clear. `name` is a name of vyre_cuda_sim_fail, whose calls are counted
+ * with failed ones, or a name in driver/counters.def. Returns UINT64_MAX if the name is unknown. */
 typedef uint64_t vyre_cuda_sim_count_function(const char *name);
 
 /* vyre_cuda_sim_messages: returns the messages since vyre_cuda_sim_clear, a line each, or "" if there are none. The text is valid

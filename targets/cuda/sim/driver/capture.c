@@ -66,7 +66,7 @@ set_tail(sim_stream *stream, const uint32_t *nodes, uint32_t count)
 {
   if (count > stream->tail_capacity) {
     free(stream->tail);
-    stream->tail = sim_take(count * sizeof *stream->tail);
+    stream->tail = sim_allocate(count * sizeof *stream->tail);
     stream->tail_capacity = count;
   }
   if (count)
@@ -77,7 +77,7 @@ set_tail(sim_stream *stream, const uint32_t *nodes, uint32_t count)
 static void
 add_tail(sim_stream *stream, const uint32_t *nodes, uint32_t count)
 {
-  uint32_t *joined = sim_take((stream->tail_count + count) * sizeof *joined), joined_count = stream->tail_count;
+  uint32_t *joined = sim_allocate((stream->tail_count + count) * sizeof *joined), joined_count = stream->tail_count;
   if (stream->tail_count)
     memcpy(joined, stream->tail, stream->tail_count * sizeof *joined);
   for (uint32_t i = 0; i < count; i++) {
@@ -122,7 +122,7 @@ sim_capture_record(sim_stream *stream, sim_event *event)
   event->capture = stream->capture;
   event->capture->references++;
   free(event->nodes);
-  event->nodes = sim_take(stream->tail_count * sizeof *event->nodes);
+  event->nodes = sim_allocate(stream->tail_count * sizeof *event->nodes);
   if (stream->tail_count)
     memcpy(event->nodes, stream->tail, stream->tail_count * sizeof *event->nodes);
   event->node_count = stream->tail_count;
@@ -167,7 +167,7 @@ SIM_ENTRY(cuStreamBeginCapture_v2, SIM_CURRENT, (cuda_stream stream, cuda_captur
   if (begins->capture || (unsigned)mode > CUDA_CAPTURE_RELAXED)
     return SIM_REFUSE(begins->capture ? CUDA_ILLEGAL_STATE : CUDA_INVALID_VALUE, "cuStreamBeginCapture_v2: %s",
                       begins->capture ? "the stream captures already" : "the mode is unknown");
-  sim_capture *made = sim_take(sizeof *made);
+  sim_capture *made = sim_allocate(sizeof *made);
   made->references = 1;
   made->id = ++last_id;
   made->graph = sim_graph_new(begins->object.context);
@@ -212,7 +212,7 @@ end_capture(sim_capture *capture)
 static bool
 is_joined(const sim_graph *graph, const sim_stream *origin)
 {
-  bool *reached = sim_take(graph->count * sizeof *reached), result = true;
+  bool *reached = sim_allocate(graph->count * sizeof *reached), result = true;
   for (uint32_t i = 0; i < origin->tail_count; i++)
     reached[origin->tail[i]] = true;
   for (uint32_t i = graph->count; i-- > 0; result &= reached[i])
@@ -260,7 +260,7 @@ SIM_ENTRY(cuStreamGetCaptureInfo_v2, SIM_CURRENT,
   if (*status != CUDA_CAPTURE_ACTIVE)
     return CUDA_OK;
   free(asked->tail_handles);
-  asked->tail_handles = sim_take(asked->tail_count * sizeof *asked->tail_handles);
+  asked->tail_handles = sim_allocate(asked->tail_count * sizeof *asked->tail_handles);
   for (uint32_t i = 0; i < asked->tail_count; i++)
     asked->tail_handles[i] = sim_handle(capture->graph->nodes[asked->tail[i]]);
   if (id)

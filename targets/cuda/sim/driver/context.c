@@ -110,19 +110,19 @@ sim_context_fail(sim_context *context, cuda_result error)
 /* ---- destruction --------------------------------------------------------------------------------------------------------- */
 
 static void
-tell_leak(void *object)
+report_leak(void *object)
 {
   const sim_object *leaked = object;
   if (object != (void *)leaked->context->legacy)
-    sim_tell("cuCtxDestroy_v2: the %s %u was not destroyed before its context", sim_kind_name(leaked->kind), sim_number(leaked));
+    sim_report("cuCtxDestroy_v2: the %s %u was not destroyed before its context", sim_kind_name(leaked->kind), sim_number(leaked));
 }
 
 static void
-tell_leaks(sim_context *context)
+report_leaks(sim_context *context)
 {
   static const sim_kind kinds[] = {SIM_STREAM, SIM_EVENT, SIM_MODULE, SIM_GRAPH, SIM_EXEC, SIM_LINK};
   for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    sim_object_each(kinds[i], context, tell_leak);
+    sim_object_each(kinds[i], context, report_leak);
 }
 
 static void
@@ -146,7 +146,7 @@ stop(sim_context *context)
   for (uint32_t i = 0; i < SIM_STREAMS; i++)
     runs |= context->queues[i].given != context->queues[i].done;
   if (runs && !context->error)
-    sim_tell("cuCtxDestroy_v2: streams of the context still have work");
+    sim_report("cuCtxDestroy_v2: streams of the context still have work");
   context->stops = true;
   pthread_cond_broadcast(&sim.changed);
   sim_wait_threads(context);
@@ -159,7 +159,7 @@ SIM_ENTRY(cuCtxDestroy_v2, SIM_READY, (cuda_context context), (context))
     return CUDA_INVALID_CONTEXT;
   stop(gone);
   if (!gone->error)
-    tell_leaks(gone);
+    report_leaks(gone);
   sim_uses_prune(gone, true);
   sim_watch_prune(gone, true);
   sim_object_each(SIM_STREAM, gone, free_stream);
@@ -179,8 +179,8 @@ SIM_ENTRY(cuCtxDestroy_v2, SIM_READY, (cuda_context context), (context))
 
 /* Reports contexts that still exist when the process ends. */
 __attribute__((destructor)) static void
-tell_contexts(void)
+report_contexts(void)
 {
   if (sim.contexts)
-    sim_tell("the process ends, and %u contexts were not destroyed", sim.contexts);
+    sim_report("the process ends, and %u contexts were not destroyed", sim.contexts);
 }

@@ -4,10 +4,10 @@
  * a fill or a kernel. All functions require the lock unless their comments say otherwise. sim_host_wait and the sim_wait_*
  * functions release it while they wait. Code that runs without the lock holds references to memory and to the kernel's module.
  *
- * Handles are numbers that are not addresses and are never reused, so that stale handles can be told from invalid ones. The same
- * holds for device addresses, which have a bit that host addresses lack.
+ * Handles are numbers that are not addresses and are never reused, so that stale handles differ from invalid ones. The same holds
+ * for device addresses, which have a bit that host addresses lack.
  *
- * The driver allocates its own data with sim_take, which ends the process if memory runs out. A program's request for too much
+ * The driver allocates its own data with sim_allocate, which ends the process if memory runs out. A program's request for too much
  * memory fails with CUDA_OUT_OF_MEMORY.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -84,7 +84,7 @@ sim_number(const void *object)
 }
 
 /* Returns zeroed memory, or ends the process. Needs no lock. */
-void *sim_take(size_t size);
+void *sim_allocate(size_t size);
 /* Makes room for one more element with vyre_grow, or ends the process. */
 void sim_grow(void *array, uint32_t *capacity, uint32_t count, size_t size);
 
@@ -152,8 +152,8 @@ void sim_memory_unused(sim_memory *memory);
 void sim_memory_free(sim_memory *memory);
 /* Returns whether any of these host bytes is pinned or registered, in any context. */
 bool sim_pinned_overlaps(const void *host, uint64_t size);
-/* Frees all memory of a context. Reports live allocations if `tells`. */
-void sim_memory_close(sim_context *context, bool tells);
+/* Frees all memory of a context. Reports live allocations if `reports`. */
+void sim_memory_close(sim_context *context, bool reports);
 
 void sim_host_unmap(const sim_memory *memory);
 
@@ -351,7 +351,7 @@ typedef struct sim_jit {
   void **info_written, **error_written; /* receive the written sizes; may be NULL */
 } sim_jit;
 cuda_result sim_jit_options(unsigned int count, const cuda_jit_option *options, void **values, sim_jit *out);
-void sim_jit_say(const sim_jit *jit, const char *info, const char *error);
+void sim_jit_write(const sim_jit *jit, const char *info, const char *error);
 cuda_result sim_ptx_compile(const char *text, const sim_jit *jit, ptx_module **out);
 
 /* Makes the work of a launch: checks the launch and copies its parameters. */
@@ -406,7 +406,7 @@ typedef struct sim_watch sim_watch;
 /* Watches the destination of a copy to pinned memory until the host has waited for that operation. Ignores other work. */
 void sim_watch_add(sim_context *context, const sim_work *work, uint32_t place, uint64_t number);
 /* Reports the host's accesses to watched memory, which the signal handler has only noted. Returns false. */
-bool sim_watch_tell(sim_context *context, const void *user);
+bool sim_watch_report(sim_context *context, const void *user);
 /* Ends the watches of operations for which the host has waited, or all of them. */
 void sim_watch_prune(sim_context *context, bool all);
 
@@ -535,9 +535,9 @@ cuda_result sim_called(sim_call call);
 uint64_t sim_draw(uint64_t bound);
 
 /* Adds a message. */
-__attribute__((format(printf, 1, 2))) void sim_tell(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void sim_report(const char *format, ...);
 /* Adds a message and evaluates to `result`. */
-#define SIM_REFUSE(result, ...) (sim_tell(__VA_ARGS__), (result))
+#define SIM_REFUSE(result, ...) (sim_report(__VA_ARGS__), (result))
 /* Applies the value of VYRE_CUDA_SIM_FAIL. */
 void sim_fail_from(const char *text);
 

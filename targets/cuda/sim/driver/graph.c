@@ -47,7 +47,7 @@ sim_graph_add(sim_graph *graph, sim_work *work, const uint32_t *after, uint32_t 
   sim_node *node = sim_object_new(SIM_NODE, graph->object.context, sizeof *node);
   node->index = graph->count;
   node->work = work;
-  node->after = sim_take(count * sizeof *node->after);
+  node->after = sim_allocate(count * sizeof *node->after);
   if (count)
     memcpy(node->after, after, count * sizeof *node->after);
   node->after_count = count;
@@ -94,16 +94,16 @@ release_shape(shape *s)
 static shape *
 make_shape(const sim_graph *graph)
 {
-  shape *s = sim_take(sizeof *s);
+  shape *s = sim_allocate(sizeof *s);
   s->references = 1;
   s->count = graph->count;
   s->is_chain = true;
-  s->after = sim_take(s->count * sizeof *s->after);
-  s->numbers = sim_take(s->count * sizeof *s->numbers);
+  s->after = sim_allocate(s->count * sizeof *s->after);
+  s->numbers = sim_allocate(s->count * sizeof *s->numbers);
   for (uint32_t i = 0; i < s->count; i++) {
     const sim_node *node = graph->nodes[i];
     s->numbers[i] = node->after_count;
-    s->after[i] = sim_take(node->after_count * sizeof *s->after[i]);
+    s->after[i] = sim_allocate(node->after_count * sizeof *s->after[i]);
     bool follows = i == 0;
     for (uint32_t k = 0; k < node->after_count; k++) {
       s->after[i][k] = node->after[k];
@@ -124,8 +124,8 @@ SIM_ENTRY(cuGraphInstantiateWithFlags, SIM_CURRENT, (cuda_graph_exec * out, cuda
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuGraphInstantiateWithFlags: graph %u is still being captured", sim_number(found));
   exec *made = sim_object_new(SIM_EXEC, found->object.context, sizeof *made);
   made->shape = make_shape(found);
-  made->works = sim_take(found->count * sizeof *made->works);
-  made->nodes = sim_take(found->count * sizeof *made->nodes);
+  made->works = sim_allocate(found->count * sizeof *made->works);
+  made->nodes = sim_allocate(found->count * sizeof *made->nodes);
   for (uint32_t i = 0; i < found->count; i++) {
     made->works[i] = found->nodes[i]->work;
     made->works[i]->references++;
@@ -190,10 +190,10 @@ SIM_ENTRY(cuGraphLaunch, SIM_CURRENT, (cuda_graph_exec handle, cuda_stream strea
   for (uint32_t i = 0; i < count; i++)
     if (!sim_work_check(found->works[i]))
       return CUDA_INVALID_VALUE;
-  sim_graph_run *run = sim_take(sizeof *run);
+  sim_graph_run *run = sim_allocate(sizeof *run);
   run->shape = found->shape;
   run->shape->references++;
-  run->works = sim_take(count * sizeof *run->works);
+  run->works = sim_allocate(count * sizeof *run->works);
   for (uint32_t i = 0; i < count; i++) {
     run->works[i] = found->works[i];
     run->works[i]->references++;
@@ -251,12 +251,12 @@ is_ordered(const void *user, uint32_t a, uint32_t b)
 }
 
 static void
-look_for_races(const shape *s, const sim_uses *uses)
+report_races(const shape *s, const sim_uses *uses)
 {
   reach r = {.words = s->count / 64 + 1};
   if (s->is_chain || s->count > MOST_COMPARED)
     return;
-  r.bits = sim_take((size_t)s->count * r.words * sizeof *r.bits);
+  r.bits = sim_allocate((size_t)s->count * r.words * sizeof *r.bits);
   for (uint32_t i = 0; i < s->count; i++) /* a node's dependencies are before it */
     for (uint32_t k = 0; k < s->numbers[i]; k++) {
       const uint32_t before = s->after[i][k];
@@ -292,7 +292,7 @@ cuda_result
 sim_graph_run_all(sim_context *context, const sim_graph_run *run, sim_uses *uses)
 {
   const shape *s = run->shape;
-  bool *done = sim_take(s->count * sizeof *done);
+  bool *done = sim_allocate(s->count * sizeof *done);
   cuda_result result = CUDA_OK;
   sim.counters.graphs++;
   uses->is_alone &= s->is_chain;
@@ -305,6 +305,6 @@ sim_graph_run_all(sim_context *context, const sim_graph_run *run, sim_uses *uses
   }
   free(done);
   if (result == CUDA_OK)
-    look_for_races(s, uses);
+    report_races(s, uses);
   return result;
 }

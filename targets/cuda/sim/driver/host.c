@@ -87,8 +87,8 @@ check_rest(const sim_memory *memory)
   while (at < inside && sim_memory_is_poison(memory->bytes + at))
     at++;
   if (at < inside)
-    sim_tell("cuMemFreeHost: the host wrote to byte %llu of pinned memory %u, which has %llu, out of its bounds",
-             (unsigned long long)at, memory->number, (unsigned long long)memory->size);
+    sim_report("cuMemFreeHost: the host wrote to byte %llu of pinned memory %u, which has %llu, out of its bounds",
+               (unsigned long long)at, memory->number, (unsigned long long)memory->size);
 }
 
 /* Frees the memory of that kind that begins there. Reports operations that still use it, and waits for them. */

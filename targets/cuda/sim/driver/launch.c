@@ -56,7 +56,7 @@ check_limits(const sim_function *function, const unsigned grid[3], const unsigne
 static cuda_result
 copy_parameters(const sim_function *function, void **parameters, sim_work *work)
 {
-  work->parameters = sim_take(function->info.parameter_bytes);
+  work->parameters = sim_allocate(function->info.parameter_bytes);
   for (uint32_t i = 0; i < function->info.parameter_count; i++) {
     uint32_t offset, size;
     if (!parameters || !parameters[i])
@@ -171,7 +171,7 @@ note(void *user, uint64_t address, uint64_t size, bool is_write, bool is_strong)
   const sim_memory *memory = l->map->memories[l->recent];
   const int mark = is_write ? is_strong ? SIM_WRITES_STRONGLY : SIM_WRITES : is_strong ? SIM_READS_STRONGLY : SIM_READS;
   if (!l->marks[l->recent])
-    l->marks[l->recent] = sim_take(memory->size);
+    l->marks[l->recent] = sim_allocate(memory->size);
   uint8_t *marks = l->marks[l->recent] + (address - memory->address);
   for (uint64_t i = 0; i < size; i++)
     marks[i] |= (uint8_t)mark;
@@ -217,7 +217,7 @@ goes_on(void *user, bool spins)
 
 /* Reports a fault and returns its error. */
 static cuda_result
-tell_fault(const launched *l, const sim_work *work, const ptx_fault *fault)
+report_fault(const launched *l, const sim_work *work, const ptx_fault *fault)
 {
   char where[320] = "";
   if (l->context->stops || fault->kind == PTX_FAULT_NONE)
@@ -226,9 +226,9 @@ tell_fault(const launched *l, const sim_work *work, const ptx_fault *fault)
     memcpy(where, ": ", 2);
     sim_memory_explain(l->context, l->address, l->size, where + 2, sizeof where - 2);
   }
-  sim_tell("%s: line %u, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s", work->label, fault->line, fault->block[0],
-           fault->block[1], fault->block[2], fault->thread[0], fault->thread[1], fault->thread[2], fault->text, where,
-           l->is_late ? " (the watchdog expired)" : "");
+  sim_report("%s: line %u, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s", work->label, fault->line, fault->block[0],
+             fault->block[1], fault->block[2], fault->thread[0], fault->thread[1], fault->thread[2], fault->text, where,
+             l->is_late ? " (the watchdog expired)" : "");
   switch (fault->kind) {
   case PTX_FAULT_ADDRESS:
     return CUDA_ILLEGAL_ADDRESS;
@@ -269,7 +269,7 @@ sim_launch_run(sim_context *context, const sim_work *work, sim_uses *uses, uint3
   ptx_counts counts = {0};
   ptx_fault fault = {0};
   if (!uses->is_alone)
-    l.marks = sim_take(l.map->count * sizeof *l.marks);
+    l.marks = sim_allocate(l.map->count * sizeof *l.marks);
   if (sim.watchdog)
     l.until = clock_now() + sim.watchdog;
   ptx_launch launch = {
@@ -294,7 +294,7 @@ sim_launch_run(sim_context *context, const sim_work *work, sim_uses *uses, uint3
   pthread_mutex_lock(&sim.lock);
   sim.counters.instructions += counts.instructions;
   note_marks(&l, uses, node);
-  const cuda_result result = is_good ? CUDA_OK : tell_fault(&l, work, &fault);
+  const cuda_result result = is_good ? CUDA_OK : report_fault(&l, work, &fault);
   sim_map_release(l.map);
   return result;
 }

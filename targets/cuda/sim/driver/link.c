@@ -56,7 +56,7 @@ sim_jit_options(unsigned int count, const cuda_jit_option *options, void **value
 }
 
 static void
-say(char *log, size_t size, void **written, const char *text)
+write_log(char *log, size_t size, void **written, const char *text)
 {
   const size_t length = strlen(text);
   if (log && size)
@@ -66,10 +66,10 @@ say(char *log, size_t size, void **written, const char *text)
 }
 
 void
-sim_jit_say(const sim_jit *jit, const char *info, const char *error)
+sim_jit_write(const sim_jit *jit, const char *info, const char *error)
 {
-  say(jit->info, jit->info_size, jit->info_written, info);
-  say(jit->error, jit->error_size, jit->error_written, error);
+  write_log(jit->info, jit->info_size, jit->info_written, info);
+  write_log(jit->error, jit->error_size, jit->error_written, error);
 }
 
 /* ---- PTX and the driver's version ---------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ sim_ptx_compile(const char *text, const sim_jit *jit, ptx_module **out)
   *out = ptx_module_parse(text, strlen(text), sim.device.sm, ptx_version(), log, sizeof log);
   char info[64];
   snprintf(info, sizeof info, "info: compiled for sm_%u", sim.device.sm);
-  sim_jit_say(jit, *out ? info : "", log);
+  sim_jit_write(jit, *out ? info : "", log);
   if (*out)
     return CUDA_OK;
   return text_version(text) > ptx_version() ? CUDA_UNSUPPORTED_PTX_VERSION : CUDA_INVALID_PTX;
@@ -174,7 +174,7 @@ SIM_ENTRY(cuLinkComplete, SIM_CURRENT, (cuda_link handle, void **out, size_t *si
     return SIM_REFUSE(CUDA_INVALID_VALUE, "cuLinkComplete: no PTX text was added");
   const size_t length = strlen(found->text) + 1;
   free(found->made);
-  found->made = sim_take(sizeof(cubin) + length);
+  found->made = sim_allocate(sizeof(cubin) + length);
   *found->made = (cubin){.magic = MAGIC, .sm = sim.device.sm, .driver = sim.driver, .size = length};
   found->made->digest = XXH3_64bits(found->text, length);
   memcpy(found->made + 1, found->text, length);

@@ -120,7 +120,7 @@ sim_memory_new(sim_context *context, sim_memory_kind kind, uint64_t size, uint8_
     bytes = malloc(size);
   if (!bytes)
     return CUDA_OUT_OF_MEMORY;
-  sim_memory *memory = sim_take(sizeof *memory);
+  sim_memory *memory = sim_allocate(sizeof *memory);
   memory->context = context;
   memory->kind = kind;
   memory->size = size;
@@ -189,7 +189,7 @@ sim_memory_at(sim_context *context, uint64_t address, uint64_t size, const char 
     return found;
   char text[256];
   sim_memory_explain(context, address, size, text, sizeof text);
-  sim_tell("%s: %s: %s", sim_call_name(sim_called_now), what, text);
+  sim_report("%s: %s: %s", sim_call_name(sim_called_now), what, text);
   return NULL;
 }
 
@@ -211,9 +211,9 @@ sim_pinned_at(sim_context *context, const void *host, uint64_t size, const char 
     if (!sim_is_host(memory) || memory->is_freed || !is_seen(memory, context) || !is_near(memory, first, end))
       continue;
     if (first < memory->host || end > memory->host + memory->size) {
-      sim_tell("%s: %s: %llu bytes from byte %lld of the host's %s %u, which has %llu, out of its bounds",
-               sim_call_name(sim_called_now), what, (unsigned long long)size, (long long)(first - memory->host),
-               kinds[memory->kind], memory->number, (unsigned long long)memory->size);
+      sim_report("%s: %s: %llu bytes from byte %lld of the host's %s %u, which has %llu, out of its bounds",
+                 sim_call_name(sim_called_now), what, (unsigned long long)size, (long long)(first - memory->host),
+                 kinds[memory->kind], memory->number, (unsigned long long)memory->size);
       return false;
     }
     *out = memory;
@@ -245,7 +245,7 @@ sim_map_get(sim_context *context)
   }
   if (context->map)
     sim_map_release(context->map);
-  sim_map *map = sim_take(sizeof *map + table.count * sizeof(sim_memory *));
+  sim_map *map = sim_allocate(sizeof *map + table.count * sizeof(sim_memory *));
   map->references = 2; /* the context's, and the caller's */
   map->version = table.version;
   for (uint32_t i = 0; i < table.count; i++) {
@@ -295,7 +295,7 @@ is_of(const sim_memory *memory, uint32_t freed_before, const void *user)
 }
 
 void
-sim_memory_close(sim_context *context, bool tells)
+sim_memory_close(sim_context *context, bool reports)
 {
   if (context->map)
     sim_map_release(context->map);
@@ -304,10 +304,10 @@ sim_memory_close(sim_context *context, bool tells)
     sim_memory *memory = table.entries[i];
     if (memory->context != context || memory->is_freed)
       continue;
-    if (tells && memory->kind != SIM_GLOBAL)
-      sim_tell("cuCtxDestroy_v2: %s %u of %llu bytes was not freed before its context was destroyed",
-               memory->kind == SIM_DEVICE ? "the allocation" : "the pinned memory", memory->number,
-               (unsigned long long)memory->size);
+    if (reports && memory->kind != SIM_GLOBAL)
+      sim_report("cuCtxDestroy_v2: %s %u of %llu bytes was not freed before its context was destroyed",
+                 memory->kind == SIM_DEVICE ? "the allocation" : "the pinned memory", memory->number,
+                 (unsigned long long)memory->size);
     sim_memory_free(memory);
   }
   drop_freed(is_of, context);
@@ -351,7 +351,7 @@ sim_memory_unused(sim_memory *memory)
   if (!user && uses)
     user = uses->label;
   if (user)
-    sim_tell("%s: memory %u is still used: the host has not waited for %s", sim_call_name(sim_called_now), memory->number, user);
+    sim_report("%s: memory %u is still used: the host has not waited for %s", sim_call_name(sim_called_now), memory->number, user);
 }
 
 SIM_ENTRY(cuMemGetInfo_v2, SIM_CURRENT, (size_t * left, size_t *total), (left, total))

@@ -59,7 +59,7 @@ sim_called(sim_call call)
 }
 
 void
-sim_tell(const char *format, ...)
+sim_report(const char *format, ...)
 {
   char line[1024];
   va_list arguments;
@@ -103,7 +103,7 @@ sim_fail_from(const char *said)
     number--;
   const size_t size = number && number > said ? (size_t)(number - said) - 1 : 0;
   if (!size || size >= sizeof name) {
-    sim_tell("VYRE_CUDA_SIM_FAIL=%s is not NAME:NUMBER:CODE", said);
+    sim_report("VYRE_CUDA_SIM_FAIL=%s is not NAME:NUMBER:CODE", said);
     return;
   }
   memcpy(name, said, size);
@@ -114,7 +114,7 @@ sim_fail_from(const char *said)
   failure.code = (cuda_result)strtol(code + 1, NULL, 10);
   failure.has_failed = false;
   if (failure.call == SIM_CALLS)
-    sim_tell("VYRE_CUDA_SIM_FAIL: unknown call '%s'", name);
+    sim_report("VYRE_CUDA_SIM_FAIL: unknown call '%s'", name);
 }
 
 bool
@@ -146,7 +146,7 @@ const char *
 vyre_cuda_sim_messages(void)
 {
   pthread_mutex_lock(&sim.lock);
-  sim_context_any(sim_watch_tell, NULL);
+  sim_context_any(sim_watch_report, NULL);
   free(returned);
   returned = length ? strdup(text) : NULL;
   pthread_mutex_unlock(&sim.lock);
@@ -157,7 +157,7 @@ void
 vyre_cuda_sim_clear(void)
 {
   pthread_mutex_lock(&sim.lock);
-  sim_context_any(sim_watch_tell, NULL);
+  sim_context_any(sim_watch_report, NULL);
   free(text);
   free(returned);
   text = returned = NULL;

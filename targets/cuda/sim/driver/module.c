@@ -32,8 +32,8 @@ static cuda_result
 make_globals(sim_module *module)
 {
   module->global_count = ptx_global_count(module->ptx);
-  module->globals = sim_take(module->global_count * sizeof *module->globals);
-  module->addresses = sim_take(module->global_count * sizeof *module->addresses);
+  module->globals = sim_allocate(module->global_count * sizeof *module->globals);
+  module->addresses = sim_allocate(module->global_count * sizeof *module->addresses);
   for (uint32_t i = 0; i < module->global_count; i++) {
     const ptx_global *global = ptx_global_get(module->ptx, i);
     const uint64_t size = global->size ? global->size : 1;
@@ -106,7 +106,7 @@ SIM_ENTRY(cuModuleUnload, SIM_CURRENT | SIM_UNSAFE, (cuda_module module), (modul
   SIM_FOUND(sim_module, gone, sim_object_get(SIM_MODULE, module));
   const char *user = sim_pending_launch(gone);
   if (user)
-    sim_tell("cuModuleUnload: the host has not waited for %s, which uses the module", user);
+    sim_report("cuModuleUnload: the host has not waited for %s, which uses the module", user);
   sim_module_close(gone);
   return CUDA_OK;
 }

@@ -30,7 +30,7 @@ end_without_memory(size_t size)
 }
 
 void *
-sim_take(size_t size)
+sim_allocate(size_t size)
 {
   void *memory = calloc(1, size ? size : 1);
   if (!memory)
@@ -48,7 +48,7 @@ sim_grow(void *array, uint32_t *capacity, uint32_t count, size_t size)
 void *
 sim_object_new(sim_kind kind, sim_context *context, size_t size)
 {
-  sim_object *object = sim_take(size);
+  sim_object *object = sim_allocate(size);
   object->id = (0xc0 + (uint64_t)kind) << 56 | ++last[kind] << 4;
   object->kind = kind;
   object->context = context ? context : (sim_context *)(void *)object;
@@ -87,11 +87,11 @@ sim_object_get_any(sim_kind kind, const void *handle)
   if (found && found->kind == kind)
     return found;
   if (found)
-    sim_tell("%s: the handle is of kind %s instead of %s", sim_call_name(sim_called_now), kinds[found->kind], kinds[kind]);
+    sim_report("%s: the handle is of kind %s instead of %s", sim_call_name(sim_called_now), kinds[found->kind], kinds[kind]);
   else if (id >> 56 == 0xc0 + (uint64_t)kind && (id >> 4 & 0xfffffffffffff) <= last[kind])
-    sim_tell("%s: the %s %u is already destroyed", sim_call_name(sim_called_now), kinds[kind], (unsigned)(id >> 4 & 0xfffffff));
+    sim_report("%s: the %s %u is already destroyed", sim_call_name(sim_called_now), kinds[kind], (unsigned)(id >> 4 & 0xfffffff));
   else
-    sim_tell("%s: %p is not a handle of kind %s", sim_call_name(sim_called_now), handle, kinds[kind]);
+    sim_report("%s: %p is not a handle of kind %s", sim_call_name(sim_called_now), handle, kinds[kind]);
   return NULL;
 }
 
@@ -101,8 +101,8 @@ sim_object_get(sim_kind kind, const void *handle)
   sim_object *found = sim_object_get_any(kind, handle);
   if (!found || found->context == sim_context_current())
     return found;
-  sim_tell("%s: the %s %u belongs to another context than the current one", sim_call_name(sim_called_now), kinds[kind],
-           sim_number(found));
+  sim_report("%s: the %s %u belongs to another context than the current one", sim_call_name(sim_called_now), kinds[kind],
+             sim_number(found));
   return NULL;
 }
 
@@ -124,7 +124,7 @@ sim_object_each(sim_kind kind, const sim_context *context, void (*visit)(void *o
 {
   sim_object *object, *next;
   uint32_t count = 0;
-  void **found = sim_take(HASH_COUNT(objects) * sizeof *found);
+  void **found = sim_allocate(HASH_COUNT(objects) * sizeof *found);
   HASH_ITER(hh, objects, object, next)
   {
     if (object->kind == kind && object->context == context)

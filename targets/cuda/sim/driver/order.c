@@ -65,10 +65,10 @@ find_conflict(const sim_span *a, const sim_span *b)
 }
 
 static void
-tell_race(const char *first, const char *second, const sim_memory *memory, uint64_t at)
+report_race(const char *first, const char *second, const sim_memory *memory, uint64_t at)
 {
-  sim_tell("race: %s and %s use byte %llu of memory %u, one writes it, and nothing orders them", first, second,
-           (unsigned long long)at, memory->number);
+  sim_report("race: %s and %s use byte %llu of memory %u, one writes it, and nothing orders them", first, second,
+             (unsigned long long)at, memory->number);
 }
 
 static void
@@ -78,7 +78,7 @@ compare(const sim_uses *before, const sim_uses *uses)
     for (uint32_t k = 0; k < uses->count; k++) {
       const uint64_t at = find_conflict(&before->spans[i], &uses->spans[k]);
       if (at != UINT64_MAX) {
-        tell_race(before->label, uses->label, uses->spans[k].memory, at);
+        report_race(before->label, uses->label, uses->spans[k].memory, at);
         return;
       }
     }
@@ -112,8 +112,8 @@ sim_uses_within(const sim_uses *uses, bool (*is_ordered)(const void *user, uint3
         continue;
       const uint64_t at = find_conflict(a, b);
       if (at != UINT64_MAX)
-        sim_tell("race: nodes %u and %u of %s use byte %llu of memory %u, one writes it, and nothing orders them", a->node, b->node,
-                 uses->label, (unsigned long long)at, a->memory->number);
+        sim_report("race: nodes %u and %u of %s use byte %llu of memory %u, one writes it, and nothing orders them", a->node,
+                   b->node, uses->label, (unsigned long long)at, a->memory->number);
     }
 }
 

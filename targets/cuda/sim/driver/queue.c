@@ -144,7 +144,7 @@ sim_op_new(sim_stream *stream)
 {
   sim_context *context = stream->object.context;
   sim_queue *queue = &context->queues[stream->place];
-  sim_op *op = sim_take(sizeof *op);
+  sim_op *op = sim_allocate(sizeof *op);
   sim_clock_join(&stream->clock, &context->host);
   for (uint32_t i = 0; i < SIM_STREAMS; i++) {
     const sim_stream *other = context->queues[i].stream;
@@ -243,11 +243,11 @@ run_op(sim_stream *stream, sim_op *op)
   if (context->error || context->stops)
     return;
   if (op->reads_late && digest(op->work) != op->digest)
-    sim_tell("race: the host changed pinned memory %u after it submitted %s, which had not read it yet",
-             op->work->from.memory->number, op->work->label);
+    sim_report("race: the host changed pinned memory %u after it submitted %s, which had not read it yet",
+               op->work->from.memory->number, op->work->label);
   if (!op->work && !op->graph)
     return;
-  sim_uses *uses = sim_take(sizeof *uses);
+  sim_uses *uses = sim_allocate(sizeof *uses);
   const char *label = op->work ? op->work->label : "a graph";
   snprintf(uses->label, sizeof uses->label, "%s", label);
   uses->place = stream->place;

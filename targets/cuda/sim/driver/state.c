@@ -62,7 +62,7 @@ read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
   const uint64_t number = strtoull(said, &end, 0);
   if (*end == 0 && number >= least && number <= most)
     return number;
-  sim_tell("%s=%s is not a number from %llu to %llu", name, said, (unsigned long long)least, (unsigned long long)most);
+  sim_report("%s=%s is not a number from %llu to %llu", name, said, (unsigned long long)least, (unsigned long long)most);
   return otherwise;
 }
 
@@ -71,7 +71,7 @@ read_environment(void)
 {
   const uint32_t sm = (uint32_t)read_number("VYRE_CUDA_SIM_SM", 75, 999, 80);
   if (!sim_device_fill(sm, &sim.device)) {
-    sim_tell("VYRE_CUDA_SIM_SM=%u is unknown; using 80", sm);
+    sim_report("VYRE_CUDA_SIM_SM=%u is unknown; using 80", sm);
     sim_device_fill(80, &sim.device);
   }
   sim.device_count = (uint32_t)read_number("VYRE_CUDA_SIM_DEVICES", 0, SIM_MOST_DEVICES, 1);
@@ -122,14 +122,14 @@ SIM_ENTRY(cuDriverGetVersion, SIM_ALWAYS, (int *version), (version))
   X(cuEventDestroy) X(cuModuleGetGlobal) X(cuLinkCreate) X(cuLinkAddData) X(cuStreamBeginCapture) X(cuStreamGetCaptureInfo)
 /* clang-format on */
 
-#define X(name)                                                                                \
-  __attribute__((visibility("default"))) cuda_result name(void);                               \
-  cuda_result name(void)                                                                       \
-  {                                                                                            \
-    pthread_mutex_lock(&sim.lock);                                                             \
-    sim_tell(#name ": the symbol is an older function; cuda.h maps the name to " #name "_v2"); \
-    pthread_mutex_unlock(&sim.lock);                                                           \
-    return CUDA_NOT_SUPPORTED;                                                                 \
+#define X(name)                                                                                  \
+  __attribute__((visibility("default"))) cuda_result name(void);                                 \
+  cuda_result name(void)                                                                         \
+  {                                                                                              \
+    pthread_mutex_lock(&sim.lock);                                                               \
+    sim_report(#name ": the symbol is an older function; cuda.h maps the name to " #name "_v2"); \
+    pthread_mutex_unlock(&sim.lock);                                                             \
+    return CUDA_NOT_SUPPORTED;                                                                   \
   }
 TRAPS(X)
 #undef X

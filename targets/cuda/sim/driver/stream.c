@@ -54,7 +54,7 @@ SIM_ENTRY(cuStreamDestroy_v2, SIM_CURRENT, (cuda_stream stream), (stream))
   if (!gone)
     return CUDA_INVALID_HANDLE;
   if (gone->capture)
-    sim_tell("cuStreamDestroy_v2: stream %u still captures", sim_number(gone));
+    sim_report("cuStreamDestroy_v2: stream %u still captures", sim_number(gone));
   sim_capture_drop(gone);
   gone->object.context->stream_count--;
   gone->closes = gone->is_destroyed = true;

@@ -71,13 +71,13 @@ touch(sim_context *context, const void *user)
 }
 
 bool
-sim_watch_tell(sim_context *context, const void *user)
+sim_watch_report(sim_context *context, const void *user)
 {
   (void)user;
   for (sim_watch *watch = context->watches; watch; watch = watch->next) {
     if (watch->is_touched)
-      sim_tell("race: the host uses byte %llu of pinned memory %u before it has waited for %s, which writes the byte",
-               (unsigned long long)watch->touched, watch->memory->number, watch->label);
+      sim_report("race: the host uses byte %llu of pinned memory %u before it has waited for %s, which writes the byte",
+                 (unsigned long long)watch->touched, watch->memory->number, watch->label);
     watch->is_touched = false;
   }
   return false;
@@ -119,7 +119,7 @@ sim_watch_add(sim_context *context, const sim_work *work, uint32_t place, uint64
   if (work->kind != SIM_COPY || !memory || memory->kind != SIM_PINNED)
     return;
   install_handler();
-  sim_watch *watch = sim_take(sizeof *watch);
+  sim_watch *watch = sim_allocate(sizeof *watch);
   watch->memory = memory;
   sim_memory_retain(memory);
   watch->first = work->to.offset;
@@ -136,7 +136,7 @@ void
 sim_watch_prune(sim_context *context, bool all)
 {
   bool changes = false;
-  sim_watch_tell(context, NULL);
+  sim_watch_report(context, NULL);
   for (sim_watch **link = &context->watches; *link;) {
     sim_watch *watch = *link;
     if (!all && context->host.at[watch->place] < watch->number) {

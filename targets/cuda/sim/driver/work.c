@@ -14,7 +14,7 @@ sim_work *
 sim_work_new(sim_work_kind kind, const char *label)
 {
   static uint64_t made;
-  sim_work *work = sim_take(sizeof *work);
+  sim_work *work = sim_allocate(sizeof *work);
   work->kind = kind;
   work->references = 1;
   snprintf(work->label, sizeof work->label, "%s (%s, number %llu)", label, sim_call_name(sim_called_now),
@@ -42,7 +42,7 @@ static bool
 is_there(const sim_place *place, const sim_work *work)
 {
   if (place->memory && place->memory->is_freed) {
-    sim_tell("%s uses memory %u, which was freed", work->label, place->memory->number);
+    sim_report("%s uses memory %u, which was freed", work->label, place->memory->number);
     return false;
   }
   return true;
@@ -52,7 +52,7 @@ bool
 sim_work_check(const sim_work *work)
 {
   if (work->function && work->function->module->is_unloaded) {
-    sim_tell("%s uses a module that was unloaded", work->label);
+    sim_report("%s uses a module that was unloaded", work->label);
     return false;
   }
   return is_there(&work->to, work) && is_there(&work->from, work);
@@ -129,7 +129,7 @@ get_host(const void *host, uint64_t size, const char *what, sim_place *out)
 {
   sim_memory *memory;
   if (!host) {
-    sim_tell("%s: %s is NULL", sim_call_name(sim_called_now), what);
+    sim_report("%s: %s is NULL", sim_call_name(sim_called_now), what);
     return false;
   }
   if (!sim_pinned_at(sim_context_current(), host, size, what, &memory))
@@ -209,7 +209,7 @@ SIM_ENTRY(cuMemcpyDtoDAsync_v2, SIM_CURRENT, (cuda_address to, cuda_address from
   if (!get_device(to, size, "the destination", &work->to) || !get_device(from, size, "the source", &work->from))
     return drop(work, CUDA_INVALID_VALUE);
   if (to < from + size && from < to + size)
-    sim_tell("cuMemcpyDtoDAsync_v2: source and destination overlap");
+    sim_report("cuMemcpyDtoDAsync_v2: source and destination overlap");
   return sim_submit(given, work);
 }
 

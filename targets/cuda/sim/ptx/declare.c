@@ -1,4 +1,4 @@
-/* Registers, variables and parameters.
+/* Parses declarations of registers, variables and parameters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"
@@ -41,7 +41,7 @@ ptx_parse_registers(ptx_parser *p)
   if (!ptx_next(p) || !parse_type(p, &type))
     return false;
   if (type == PTX_b8 || type == PTX_u8 || type == PTX_s8)
-    return ptx_error(p, p->token.line, "a register has 16 bits or more");
+    return ptx_error(p, p->token.line, "a register has at least 16 bits");
   do {
     ptx_token name;
     uint64_t count = 1;
@@ -52,7 +52,7 @@ ptx_parse_registers(ptx_parser *p)
     if (is_range && (!ptx_parse_integer(p, &count) || !ptx_expect_sign(p, '>')))
       return false;
     if (count == 0 || count > MOST_REGISTERS || p->function->register_count > MOST_REGISTERS)
-      return ptx_error(p, name.line, "'%.*s' are too many or no registers", (int)name.length, name.text);
+      return ptx_error(p, name.line, "'%.*s' declares no registers or too many", (int)name.length, name.text);
     ptx_symbol *symbol = ptx_declare(p, &name, is_range ? PTX_SYMBOL_REGISTERS : PTX_SYMBOL_REGISTER);
     if (!symbol || !ptx_add_register(p, type, &first))
       return false;
@@ -109,7 +109,7 @@ parse_value(ptx_parser *p, filling *f, uint32_t depth)
   const bool is_float = ptx_class_of(f->type) == PTX_CLASS_FLOAT;
   uint64_t value = 0;
   if (p->token.kind == PTX_TOKEN_NAME)
-    return ptx_error(p, p->token.line, "an address as an initial value is not known here");
+    return ptx_error(p, p->token.line, "the simulator does not support addresses as initial values");
   if (!is_float)
     return ptx_parse_integer(p, &value) && put_value(p, f, value);
   const bool is_negative = ptx_take_sign(p, '-');
@@ -131,7 +131,7 @@ parse_initial(ptx_parser *p, ptx_variable *v)
 {
   filling f = {.type = v->type, .size = v->size};
   if (v->space != PTX_global && v->space != PTX_const)
-    return ptx_error(p, p->token.line, "'%s' can have no initial value", v->name);
+    return ptx_error(p, p->token.line, "'%s' cannot have an initial value", v->name);
   if (!parse_value(p, &f, 0)) {
     free(f.data);
     return false;
@@ -147,7 +147,7 @@ parse_initial(ptx_parser *p, ptx_variable *v)
 
 /* ---- variables ----------------------------------------------------------------------------------------------------------- */
 
-/* .align N and .v2 or .v4, then the type: what all names of a declaration have. */
+/* Parses the common part of a declaration: .align N, .v2 or .v4, and the type. */
 static bool
 parse_variable_type(ptx_parser *p, ptx_variable *out)
 {
@@ -158,7 +158,7 @@ parse_variable_type(ptx_parser *p, ptx_variable *out)
       if (!ptx_next(p) || !ptx_parse_integer(p, &align))
         return false;
       if (!align || align & (align - 1) || align > MOST_ALIGN)
-        return ptx_error(p, p->token.line, "an alignment is a power of two to %d", MOST_ALIGN);
+        return ptx_error(p, p->token.line, "an alignment must be a power of two up to %d", MOST_ALIGN);
     } else if (ptx_is_word(p, "v2") || ptx_is_word(p, "v4")) {
       vector = ptx_is_word(p, "v2") ? 2 : 4;
       if (!ptx_next(p))
@@ -170,15 +170,15 @@ parse_variable_type(ptx_parser *p, ptx_variable *out)
   if (!parse_type(p, &out->type))
     return false;
   if (out->type == PTX_pred)
-    return ptx_error(p, p->token.line, "a predicate has no memory");
+    return ptx_error(p, p->token.line, "a variable cannot be a predicate");
   out->size = vector * ptx_bits(out->type) / 8;
   out->align = align ? align : out->size;
   if (align && align < ptx_bits(out->type) / 8)
-    return ptx_error(p, p->token.line, "an alignment is below that of the type");
+    return ptx_error(p, p->token.line, "the alignment is smaller than the type's");
   return true;
 }
 
-/* [n] or []; several multiply. */
+/* Parses any number of dimensions, [n] or [], and multiplies them. */
 static bool
 parse_dimensions(ptx_parser *p, ptx_variable *v)
 {
@@ -220,7 +220,7 @@ add_shared(ptx_parser *p, ptx_variable *v)
   return true;
 }
 
-/* In the function's part of a lane's memory. */
+/* Places a variable in the function's frame in a lane's memory. */
 static void
 place_in_lane(ptx_function *f, ptx_variable *v)
 {
@@ -279,7 +279,7 @@ ptx_parse_variables(ptx_parser *p, bool is_extern, bool is_visible)
 
 /* ---- parameters ---------------------------------------------------------------------------------------------------------- */
 
-/* .ptr .space .align N: what a kernel's pointer points to. */
+/* Skips the description of a kernel's pointer parameter: .ptr .space .align N. */
 static bool
 skip_pointer(ptx_parser *p)
 {
@@ -305,7 +305,7 @@ add_passed(ptx_parser *p, bool is_result, const ptx_passed *passed)
   ptx_function *f = p->function;
   ptx_passed **list = is_result ? &f->results : &f->parameters;
   uint32_t *count = is_result ? &f->result_count : &f->parameter_count;
-  uint32_t room = *count; /* exact: there are few */
+  uint32_t room = *count; /* without spare room, because lists are short */
   ptx_passed *grown = realloc(*list, (room + 1) * sizeof *grown);
   if (!grown)
     return ptx_no_memory(p);
@@ -321,7 +321,7 @@ parse_register_parameter(ptx_parser *p, bool is_result)
   ptx_token name;
   ptx_passed passed = {0};
   if (p->function->is_entry)
-    return ptx_error(p, p->token.line, "a kernel has no parameters in registers");
+    return ptx_error(p, p->token.line, "a kernel cannot have parameters in registers");
   if (!ptx_next(p) || !parse_type(p, &type) || !ptx_expect_name(p, &name))
     return false;
   ptx_symbol *symbol = ptx_declare(p, &name, PTX_SYMBOL_REGISTER);

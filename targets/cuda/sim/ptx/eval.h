@@ -1,7 +1,7 @@
-/* Functions of operands: one for each PTX_EVAL row of forms.def, and what they share.
+/* The evaluation functions of the PTX_EVAL rows in forms.def, and their shared helpers.
  *
- * A value of n bits is in the low n bits of a word; what is above is 0 in operands and means nothing in results, but that a signed
- * result of less than 64 bits is sign-extended, for a register that is wider.
+ * A value of n bits is in the low n bits of a word. The bits above are 0 in operands. They are ignored in results, except that a
+ * signed result of less than 64 bits is sign-extended for a wider register.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CUDA_SIM_PTX_EVAL_H
@@ -14,7 +14,7 @@
 #define PTX_EVAL(name, words, operands, version, sm, eval) ptx_eval eval;
 #include "targets/cuda/sim/ptx/forms.def"
 
-/* Defines the function of that name, whose one result is a value of the instruction `i` and the operands `s`. */
+/* Defines an evaluation function with one result, an expression of the instruction `i` and the operands `s`. */
 #define PTX_VALUE(name, value)                                            \
   void ptx_eval_##name(const ptx_insn *i, const uint64_t *s, uint64_t *d) \
   {                                                                       \
@@ -22,7 +22,7 @@
     d[0] = (value);                                                       \
   }
 
-/* Bits of the first type. */
+/* Returns the bits of the instruction's first type. */
 static inline uint32_t
 ptx_width(const ptx_insn *insn)
 {
@@ -47,7 +47,7 @@ ptx_is_signed(ptx_word type)
   return ptx_class_of(type) == PTX_CLASS_SIGNED;
 }
 
-/* ptx_as_X, of its bits, and ptx_X_bits. */
+/* Defines ptx_as_X, which converts from bits, and ptx_X_bits, which converts to bits. */
 #define PTX_BITS_OF(type, word)                        \
   static inline type ptx_as_##type(uint64_t bits)      \
   {                                                    \
@@ -66,13 +66,13 @@ PTX_BITS_OF(float, uint32_t)
 PTX_BITS_OF(double, uint64_t)
 #undef PTX_BITS_OF
 
-/* The value of f16, bf16, f32 or f64 bits, exactly; subnormal f32 and f16 as 0 if `flushes`. */
+/* Returns the exact value of f16, bf16, f32 or f64 bits. If `flushes`, subnormal f32 and f16 values are 0. */
 double ptx_float_value(ptx_word type, uint64_t bits, bool flushes);
-/* A subnormal as the zero of its sign. */
+/* Returns the value, or a zero of its sign if it is subnormal. */
 float ptx_flushed(float value);
-/* The bits of a value in f16, bf16 or f32, rounded once by `round` (PTX_rn to PTX_rp); a NaN is the canonical one. */
+/* Returns the bits of a value in f16, bf16 or f32, rounded once by `round` (PTX_rn to PTX_rp). NaNs become canonical. */
 uint64_t ptx_float_round(ptx_word type, double value, ptx_word round);
-/* a + b as a double that rounds as the exact sum does to any type of 50 bits or less. */
+/* Returns a + b, rounded to odd, so that rounding it to a type with at most 50 bits gives the rounded exact sum. */
 double ptx_sum_to_odd(double a, double b);
 
 #endif

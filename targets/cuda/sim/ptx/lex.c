@@ -1,4 +1,4 @@
-/* Tokens of PTX, and constant expressions.
+/* The lexer of PTX, and constant expressions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/parse.h"
@@ -36,7 +36,7 @@ skip_space(ptx_parser *p)
   return true;
 }
 
-/* 0f and 0d with the bits in hexadecimal. */
+/* Lexes 0f and 0d with the bits in hexadecimal. */
 static bool
 lex_float_bits(ptx_parser *p, ptx_token *out)
 {
@@ -46,7 +46,7 @@ lex_float_bits(ptx_parser *p, ptx_token *out)
   p->at += 2;
   for (uint32_t i = 0; i < digits; i++, p->at++) {
     if (p->at >= p->end || !isxdigit((unsigned char)*p->at))
-      return ptx_error(p, p->line, "a float's bits are %u hexadecimal digits", digits);
+      return ptx_error(p, p->line, "a float's bits must have %u hexadecimal digits", digits);
     const char c = *p->at;
     out->value = out->value << 4 | (uint64_t)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
   }
@@ -85,7 +85,7 @@ lex_number(ptx_parser *p, ptx_token *out)
     end += *end == 'U' || *end == 'u';
   }
   if (*end || errno || !length)
-    return ptx_error(p, p->line, "'%s' is no number", text);
+    return ptx_error(p, p->line, "'%s' is not a number", text);
   return true;
 }
 
@@ -231,7 +231,7 @@ parse_unary(ptx_parser *p, uint64_t *out, uint32_t depth)
   return ptx_next(p);
 }
 
-/* Sums and products alone, which is what compilers write. */
+/* Supports only sums and products, because compilers write no other expressions. */
 bool
 ptx_parse_integer(ptx_parser *p, uint64_t *out)
 {

@@ -1,4 +1,4 @@
-/* What kernels reach, and where it is: registers, lanes' memory, shared variables.  And the module's table of contents.
+/* Lays out the registers, lane memory and shared variables that kernels reach. Also has the queries of a module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/round.h"
@@ -23,20 +23,20 @@ check_call(ptx_parser *p, const ptx_call *call)
 {
   const ptx_function *f = call->callee;
   if (!f->has_body)
-    return ptx_error(p, call->line, "'%s' is called and nowhere defined", f->name);
+    return ptx_error(p, call->line, "'%s' is called, but not defined", f->name);
   if (call->argument_count != f->parameter_count || call->result_count != f->result_count ||
       !passes_agree(call->arguments, f->parameters, f->parameter_count) ||
       !passes_agree(call->results, f->results, f->result_count))
-    return ptx_error(p, call->line, "the call does not agree with '%s'", f->name);
+    return ptx_error(p, call->line, "the call does not fit '%s'", f->name);
   return true;
 }
 
-/* Gives frames to a function and to what it calls.  A function that it is called from is on the way to it: recursion. */
+/* Lays out the frames of a function and of those that it calls. A function that is visited again on one path is recursive. */
 static bool
 reach(ptx_parser *p, ptx_kernel *k, ptx_function *f, uint32_t depth)
 {
   if (f->is_visited)
-    return ptx_error(p, f->line, "'%s' calls itself, which is not known here", f->name);
+    return ptx_error(p, f->line, "'%s' calls itself; the simulator does not support recursion", f->name);
   if (k->call_depth < depth)
     k->call_depth = depth;
   f->is_visited = true;
@@ -55,7 +55,7 @@ reach(ptx_parser *p, ptx_kernel *k, ptx_function *f, uint32_t depth)
   return true;
 }
 
-/* Dynamic memory comes after the rest, at the greatest alignment that it has. */
+/* Lays out shared memory. All dynamic variables begin after the static ones, at the greatest alignment of a dynamic one. */
 static void
 place_shared(const ptx_module *m, ptx_kernel *k)
 {
@@ -105,9 +105,9 @@ link_kernel(ptx_parser *p, ptx_function *f, ptx_kernel *k)
   memcpy(k->info.required, f->required, sizeof f->required);
   k->info.most_threads = f->most_threads;
   k->info.local_bytes = k->lane_bytes;
-  k->info.registers = words < 16 ? 16 : words > 255 ? 255 : words; /* those that live at once are fewer */
+  k->info.registers = words < 16 ? 16 : words > 255 ? 255 : words; /* an upper bound of the live registers */
   const uint32_t required = f->required[0] * f->required[1] * f->required[2], threads = required ? required : f->most_threads;
-  if (threads) { /* the rest is spilled, so that blocks of the size that the text promises fit */
+  if (threads) { /* a compiler spills registers, so that blocks of the declared size fit */
     const uint32_t fitting = BLOCK_REGISTERS / ((threads + 31) / 32 * 32) / 8 * 8;
     k->info.registers = k->info.registers < fitting ? k->info.registers : fitting;
   }
@@ -130,7 +130,7 @@ ptx_link(ptx_parser *p)
   return true;
 }
 
-/* ---- what a module says of itself ---------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------------------------------- */
 
 void
 ptx_module_free(ptx_module *module)

@@ -1,4 +1,4 @@
-/* From an instruction's name, words and operands to a row of the table and a decoded instruction.
+/* Finds the form of an instruction by its name, words and operands, and decodes the instruction.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"
@@ -16,12 +16,12 @@ static const ptx_form forms[] = {
 #include "targets/cuda/sim/ptx/forms.def"
 };
 
-/* What of a form was met, for the message. */
+/* The part of the best form that matches, for the message. */
 typedef enum match { MATCH_NONE, MATCH_NAME, MATCH_WORDS, MATCH_ALL } match;
 
 /* ---- words --------------------------------------------------------------------------------------------------------------- */
 
-/* Whether `text` is one of the alternatives from `at` to its end. */
+/* Returns whether `text` is one of the alternatives between `at` and `end`. */
 static bool
 is_alternative(const char *at, const char *end, const char *text)
 {
@@ -95,7 +95,7 @@ ptx_agrees(ptx_word register_type, ptx_word type)
   return is_integer && (want == PTX_CLASS_UNSIGNED || want == PTX_CLASS_SIGNED || want == PTX_CLASS_PAIR);
 }
 
-/* The rule of ld, st and cvt: integers and bits may be in a wider register. */
+/* Returns whether a register may be an operand of ld, st or cvt, where integers and bits may be in a wider register. */
 static bool
 agrees_wide(ptx_word register_type, ptx_word type)
 {
@@ -143,7 +143,7 @@ add_destination(ptx_insn *insn, uint32_t slot, uint32_t bits)
   return true;
 }
 
-/* A number as an operand of a type. */
+/* Adds a number as a source operand of a type. */
 static bool
 add_number(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type)
 {
@@ -183,7 +183,7 @@ take_destination(ptx_insn *insn, const ptx_operand *o, ptx_word type, bool may_b
          add_destination(insn, o->slot, ptx_bits(o->type));
 }
 
-/* Where nothing may be written to: elements of vectors, one of a pair, an atomic operation's old value. */
+/* Accepts `_` for a discarded result: an element of a vector, one of a pair, or the old value of an atomic operation. */
 static bool
 take_sink(ptx_insn *insn, const ptx_operand *o, ptx_word type)
 {
@@ -204,7 +204,7 @@ take_vector(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, 
   return true;
 }
 
-/* Elements of a vector that mov packs or unpacks. */
+/* Returns the type of the elements of a vector that mov packs or unpacks, or PTX_NO_WORD. */
 static ptx_word
 element_of(ptx_word type, uint32_t count)
 {
@@ -256,7 +256,7 @@ take_predicate(ptx_insn *insn, const ptx_operand *o, bool may_be_negated)
          add_source(insn, o->slot, o->is_negated);
 }
 
-/* p or p|q, and a register with |p. */
+/* Accepts a destination, and after | a second one that is a predicate. */
 static bool
 take_pair(ptx_insn *insn, const ptx_operand *o, ptx_word type)
 {
@@ -274,8 +274,8 @@ take_address(ptx_insn *insn, const ptx_operand *o)
   if (o->base_type && (ptx_bits(o->base_type) < 32 || class == PTX_CLASS_FLOAT || class >= PTX_CLASS_PACKED))
     return false;
   if (o->variable ? insn->space && o->variable->space != insn->space : !o->base_type && insn->space != PTX_local)
-    return false;                                                /* numbers are addresses of local memory alone */
-  const bool is_near = insn->space && insn->space != PTX_global; /* 32 bits are enough */
+    return false;                                                /* a number is an address only of local memory */
+  const bool is_near = insn->space && insn->space != PTX_global; /* an address may have 32 bits */
   if (o->base_type && ptx_bits(o->base_type) < 64 && !is_near)
     return false;
   if (o->variable && o->variable->is_kernel_parameter && insn->action == PTX_DO_STORE)
@@ -381,33 +381,33 @@ match_operands(ptx_parser *p, const ptx_form *form, ptx_insn *insn)
   return k == p->operand_count;
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------------------ */
+/* ---- instructions -------------------------------------------------------------------------------------------------------- */
 
-/* Numbers of barriers and threads that are known. */
+/* Checks constant numbers of barriers and threads. */
 static bool
 check_barrier(ptx_parser *p, const ptx_token *name, const ptx_insn *insn)
 {
   const uint32_t first = ptx_has(insn, PTX_red), last = p->operand_count - first;
   if (p->operands[first].kind == PTX_OPERAND_INTEGER && p->operands[first].value > 15)
-    return ptx_error(p, name->line, "a barrier's number is 0 to 15");
+    return ptx_error(p, name->line, "a barrier's number must be from 0 to 15");
   if (first + 1 < last && p->operands[first + 1].kind == PTX_OPERAND_INTEGER && p->operands[first + 1].value % PTX_WARP)
-    return ptx_error(p, name->line, "a barrier's number of threads is a multiple of 32");
+    return ptx_error(p, name->line, "a barrier's number of threads must be a multiple of 32");
   return true;
 }
 
-/* What the table does not say. */
+/* Checks rules that the table does not contain. */
 static bool
 check(ptx_parser *p, const ptx_token *name, const ptx_insn *insn)
 {
   if (insn->vector && insn->vector * ptx_bits((ptx_word)insn->type[0]) > 128)
-    return ptx_error(p, name->line, "a vector has 128 bits at most");
+    return ptx_error(p, name->line, "a vector has at most 128 bits");
   if (insn->action == PTX_DO_BARRIER && !check_barrier(p, name, insn))
     return false;
   if (insn->eval == ptx_eval_lop3 && p->operands[p->operand_count - 1].value > 255)
-    return ptx_error(p, name->line, "a table of lop3 is 0 to 255");
+    return ptx_error(p, name->line, "the table of lop3 must be from 0 to 255");
   if (insn->eval == ptx_eval_setp && ptx_bits((ptx_word)insn->type[0]) == 32 &&
       (insn->type[0] == PTX_f16x2 || insn->type[0] == PTX_bf16x2) && insn->d_count != 2)
-    return ptx_error(p, name->line, "setp of two halves has two predicates");
+    return ptx_error(p, name->line, "setp of two halves needs two predicates");
   return true;
 }
 
@@ -442,7 +442,7 @@ ptx_match(ptx_parser *p, const ptx_token *name, ptx_insn *insn)
     p->reference_count = references;
   }
   if (best == MATCH_WORDS)
-    return ptx_error(p, name->line, "operands of '%.*s' do not agree with it", (int)name->length, name->text);
+    return ptx_error(p, name->line, "the operands do not fit '%.*s'", (int)name->length, name->text);
   if (newest)
     return ptx_error(p, name->line, "this form of '%.*s' needs PTX %u.%u and sm_%u", (int)name->length, name->text,
                      newest->version / 10u, newest->version % 10u, newest->sm);

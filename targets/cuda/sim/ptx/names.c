@@ -1,4 +1,4 @@
-/* Names of a PTX text: scopes, types, words; and the parser's errors and memory.
+/* The names of a PTX text (scopes, types and words), and the parser's errors and memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/parse.h"
@@ -16,8 +16,8 @@ typedef struct entry {
 } entry;
 
 struct ptx_scope {
-  ptx_scope *parent; /* around it */
-  ptx_scope *next;   /* made before it */
+  ptx_scope *parent; /* the enclosing scope */
+  ptx_scope *next;   /* the scope that was made before this one */
   entry *names;
 };
 
@@ -149,14 +149,14 @@ find_here(const ptx_scope *scope, const char *name, uint32_t length)
   return found;
 }
 
-/* A name of a range, with its number. */
+/* Finds a register by its range's name and its number. */
 static bool
 find_numbered(const ptx_scope *scope, const char *name, uint32_t length, ptx_symbol *out)
 {
   uint32_t digits = 0;
   while (digits < length && digits < 9 && name[length - 1 - digits] >= '0' && name[length - 1 - digits] <= '9')
     digits++;
-  for (uint32_t taken = digits; taken; taken--) { /* a range's own name may end in digits */
+  for (uint32_t taken = digits; taken; taken--) { /* the name of a range may end in digits */
     const char *at = name + length - taken;
     if (taken > 1 && *at == '0')
       continue;

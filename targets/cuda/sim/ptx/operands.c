@@ -1,4 +1,4 @@
-/* The operands of an instruction, as they are written.
+/* Parses the operands of an instruction.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/parse.h"
@@ -16,11 +16,11 @@ static bool
 parse_register(ptx_parser *p, const ptx_token *name, ptx_symbol *out)
 {
   if (!ptx_find(p, p->scope, name->text, name->length, out) || out->kind != PTX_SYMBOL_REGISTER)
-    return ptx_error(p, name->line, "'%.*s' is no register", (int)name->length, name->text);
+    return ptx_error(p, name->line, "'%.*s' is not a register", (int)name->length, name->text);
   return true;
 }
 
-/* %tid.x is a name and a word. */
+/* Parses a special register. Two tokens if it has a dot, such as %tid.x. */
 static bool
 parse_special(ptx_parser *p, const ptx_token *name, ptx_operand *out)
 {
@@ -38,7 +38,7 @@ parse_special(ptx_parser *p, const ptx_token *name, ptx_operand *out)
   return ptx_error(p, name->line, "unknown name '%.*s'", (int)name->length, name->text);
 }
 
-/* What follows a variable's or register's name: + and an integer. */
+/* Parses an optional offset after a variable or register: + and an integer. */
 static bool
 parse_offset(ptx_parser *p, int64_t *out)
 {
@@ -88,7 +88,7 @@ parse_named(ptx_parser *p, ptx_operand *out)
     if (!parse_register(p, &name, &symbol))
       return false;
     if (symbol.type != PTX_pred)
-      return ptx_error(p, name.line, "'%.*s' is no predicate", (int)name.length, name.text);
+      return ptx_error(p, name.line, "'%.*s' is not a predicate", (int)name.length, name.text);
     out->second = symbol.slot;
   }
   return true;
@@ -138,7 +138,7 @@ parse_address(ptx_parser *p, ptx_operand *out)
       if (!parse_offset(p, &out->offset) || !ptx_add_address(p, symbol.variable, 0, &out->slot))
         return false;
     } else {
-      return ptx_error(p, name.line, "'%.*s' has no address here", (int)name.length, name.text);
+      return ptx_error(p, name.line, "'%.*s' does not have an address", (int)name.length, name.text);
     }
   } else {
     uint64_t value;
@@ -157,7 +157,7 @@ parse_vector(ptx_parser *p, ptx_operand *out)
   out->kind = PTX_OPERAND_VECTOR;
   do {
     if (out->count == 8)
-      return ptx_error(p, p->token.line, "a vector has 8 elements at most");
+      return ptx_error(p, p->token.line, "a vector has at most 8 elements");
     memset(&elements[out->count], 0, sizeof *elements);
     if (!parse_operand(p, &elements[out->count++], true))
       return false;
@@ -184,7 +184,7 @@ parse_operand(ptx_parser *p, ptx_operand *out, bool is_element)
     if (!parse_named(p, out))
       return false;
     if (out->kind != PTX_OPERAND_REGISTER || out->type != PTX_pred)
-      return ptx_error(p, out->token.line, "only a predicate is negated");
+      return ptx_error(p, out->token.line, "only predicates can be negated");
     out->is_negated = true;
     return true;
   }
@@ -211,13 +211,13 @@ ptx_parse_operands(ptx_parser *p)
 
 /* ---- constants ----------------------------------------------------------------------------------------------------------- */
 
-/* Constants are numbered after all registers, whose number is known at the function's end: until then they count down from the
- * greatest slot but the one that is none. */
+/* Constants have slots after all registers. Because the number of registers is known only at the function's end, constants count
+ * down from PTX_NO_SLOT - 1 until then. */
 bool
 ptx_add_constant(ptx_parser *p, ptx_constant_kind kind, uint32_t index, uint64_t value, uint32_t *out)
 {
   ptx_function *f = p->function;
-  const uint32_t first = f->constant_count > 64 ? f->constant_count - 64 : 0; /* near ones are often the same */
+  const uint32_t first = f->constant_count > 64 ? f->constant_count - 64 : 0; /* recent constants are often used again */
   for (uint32_t i = first; i < f->constant_count; i++)
     if (f->constants[i].kind == kind && f->constants[i].index == index && f->constants[i].value == value) {
       *out = PTX_NO_SLOT - 1 - i;
@@ -250,7 +250,7 @@ ptx_add_address(ptx_parser *p, ptx_variable *variable, uint64_t offset, uint32_t
   case PTX_global:
   case PTX_const:
     if (variable->is_extern)
-      return ptx_error(p, p->token.line, "'%s' is external, and there is nothing to link with", variable->name);
+      return ptx_error(p, p->token.line, "'%s' is external, but the simulator links only one text", variable->name);
     return ptx_add_constant(p, PTX_CONSTANT_GLOBAL, variable->index, offset, out);
   case PTX_shared:
     return note_shared(p, variable->index) && ptx_add_constant(p, PTX_CONSTANT_SHARED, variable->index, offset, out);

@@ -1,4 +1,4 @@
-/* A module's text: directives, functions and their bodies.
+/* Parses the text of a module: directives, functions and their bodies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/parse.h"
@@ -11,7 +11,7 @@
 /* ---- .version, .target --------------------------------------------------------------------------------------------------- */
 
 typedef struct target_info {
-  uint16_t sm, version; /* the PTX that knows it first */
+  uint16_t sm, version; /* `version` is the first PTX version with the target */
 } target_info;
 
 static const target_info targets[] = {{50, 40}, {52, 41}, {53, 42}, {60, 50}, {61, 50}, {62, 50},  {70, 60},  {72, 61},  {75, 63},
@@ -22,7 +22,7 @@ parse_version(ptx_parser *p)
 {
   if (!ptx_next(p))
     return false;
-  /* The lexer takes 7.8 for a float. */
+  /* The lexer makes 7.8 a float. */
   const char *point = memchr(p->token.text, '.', p->token.length);
   if (p->token.kind != PTX_TOKEN_FLOAT || !point)
     return ptx_error(p, p->token.line, ".version needs two numbers");
@@ -52,7 +52,7 @@ parse_target(ptx_parser *p)
       if (targets[i].version > p->module->version)
         return ptx_error(p, name.line, "sm_%lu needs PTX %u.%u", sm, targets[i].version / 10u, targets[i].version % 10u);
       if (sm > p->sm || (is_exact && sm != p->sm))
-        return ptx_error(p, name.line, "it is for %.*s, and the device is sm_%u", (int)name.length, name.text, p->sm);
+        return ptx_error(p, name.line, "the text is for %.*s, but the device is sm_%u", (int)name.length, name.text, p->sm);
       p->module->sm = (uint32_t)sm;
       p->has_target = true;
       while (ptx_take_sign(p, ','))
@@ -69,10 +69,10 @@ parse_address_size(ptx_parser *p)
   uint64_t size;
   if (!ptx_next(p) || !ptx_parse_integer(p, &size))
     return false;
-  return size == 64 || ptx_error(p, p->token.line, ".address_size is 64 here");
+  return size == 64 || ptx_error(p, p->token.line, ".address_size must be 64");
 }
 
-/* .file and .loc, which end with their line. */
+/* Skips .file and .loc, which end with their line. */
 static bool
 skip_line(ptx_parser *p)
 {
@@ -135,7 +135,7 @@ parse_table(ptx_parser *p, const ptx_token *name)
   return ptx_expect_sign(p, ';');
 }
 
-/* A label, or the instruction that begins with that name. */
+/* Parses a label, or the instruction that begins with the name. */
 static bool
 parse_named(ptx_parser *p)
 {
@@ -189,7 +189,7 @@ parse_body(ptx_parser *p)
       is_good = ptx_next(p) && ptx_scope_open(p);
       depth++;
     } else if (ptx_is_sign(p, '}')) {
-      if (--depth) /* the function's own scope is its head's, too */
+      if (--depth) /* parse_function closes the function's own scope */
         ptx_scope_close(p);
       else if (!ptx_add_end(p))
         return false;
@@ -226,7 +226,7 @@ resolve_labels(ptx_parser *p)
   return true;
 }
 
-/* Constants come after registers. */
+/* Returns the final number of a slot. Constants follow the registers. */
 static uint32_t
 final_slot(const ptx_function *f, uint32_t slot)
 {
@@ -272,7 +272,7 @@ parse_limits(ptx_parser *p)
     uint32_t count = 0;
     do {
       if (count == 3 || !ptx_parse_integer(p, &n[count++]))
-        return ptx_error(p, p->token.line, "one to three numbers are wanted");
+        return ptx_error(p, p->token.line, "expected one to three numbers");
     } while ((is_most || is_required) && ptx_take_sign(p, ','));
     if (n[0] * n[1] * n[2] == 0 || n[0] > 1024 || n[1] > 1024 || n[2] > 1024)
       return ptx_error(p, p->token.line, "a block has 1 to 1024 threads");
@@ -295,7 +295,7 @@ find_function(ptx_parser *p, const ptx_token *name, bool is_entry)
     p->function = symbol->function;
     return true;
   }
-  /* The head's scope is open already: a function's name belongs to the module. */
+  /* The head's scope is already open, but the function's name belongs to the module's scope. */
   ptx_scope *inner = p->scope;
   ptx_scope_close(p);
   symbol = ptx_declare(p, name, PTX_SYMBOL_FUNCTION);
@@ -315,7 +315,7 @@ find_function(ptx_parser *p, const ptx_token *name, bool is_entry)
   return f->name != NULL;
 }
 
-/* The name stands after the results, which are read once it is known whose they are. */
+/* The results come before the name, so they are skipped first and parsed when the function is known. */
 static bool
 parse_head(ptx_parser *p, bool is_entry)
 {
@@ -356,7 +356,7 @@ parse_head(ptx_parser *p, bool is_entry)
   if (ptx_is_sign(p, '(') && !ptx_parse_parameters(p, false))
     return false;
   if (f->parameter_bytes > 32764)
-    return ptx_error(p, name.line, "parameters are too many");
+    return ptx_error(p, name.line, "the parameters have more than 32764 bytes");
   return parse_limits(p);
 }
 
@@ -430,7 +430,7 @@ parse_module(ptx_parser *p)
 ptx_module *
 ptx_module_parse(const char *text, size_t size, uint32_t sm, uint32_t version, char *log, size_t log_size)
 {
-  while (size && !text[size - 1]) /* an end that was counted */
+  while (size && !text[size - 1]) /* `size` may include the terminator */
     size--;
   if (log_size)
     *log = 0;

@@ -1,4 +1,4 @@
-/* Statements of a function's body: instructions and calls, with labels and guards.
+/* Parses statements of a function's body: instructions and calls, with their guards.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/parse.h"
@@ -36,7 +36,7 @@ parse_guard(ptx_parser *p, ptx_insn *insn)
   if (!ptx_expect_name(p, &name))
     return false;
   if (!ptx_find(p, p->scope, name.text, name.length, &symbol) || symbol.kind != PTX_SYMBOL_REGISTER || symbol.type != PTX_pred)
-    return ptx_error(p, name.line, "'%.*s' is no predicate", (int)name.length, name.text);
+    return ptx_error(p, name.line, "'%.*s' is not a predicate", (int)name.length, name.text);
   insn->guard = symbol.slot;
   return true;
 }
@@ -73,7 +73,7 @@ ptx_parse_instruction(ptx_parser *p)
   } else if (!ptx_parse_operands(p) || !ptx_match(p, &name, &insn)) {
     return false;
   }
-  p->at_label = insn.action == PTX_DO_CALL; /* lanes return to what follows */
+  p->at_label = insn.action == PTX_DO_CALL; /* lanes return to the next instruction */
   return add_insn(p, &insn) && ptx_expect_sign(p, ';');
 }
 
@@ -89,7 +89,7 @@ parse_passed(ptx_parser *p, bool is_result, ptx_passed *out)
     uint64_t value;
     out->bits = 64;
     if (is_result)
-      return ptx_error(p, token.line, "a result goes to a variable or a register");
+      return ptx_error(p, token.line, "a result must be a variable or a register");
     return ptx_parse_integer(p, &value) && ptx_add_constant(p, PTX_CONSTANT_VALUE, 0, value, &out->slot);
   }
   if (!ptx_next(p))
@@ -102,7 +102,7 @@ parse_passed(ptx_parser *p, bool is_result, ptx_passed *out)
     return true;
   }
   if (symbol.kind != PTX_SYMBOL_VARIABLE || symbol.variable->space != PTX_param || symbol.variable->is_kernel_parameter)
-    return ptx_error(p, token.line, "'%.*s' cannot be handed over", (int)token.length, token.text);
+    return ptx_error(p, token.line, "'%.*s' cannot be passed to a call", (int)token.length, token.text);
   *out = (ptx_passed){.is_memory = true, .offset = symbol.variable->offset, .size = (uint32_t)symbol.variable->size};
   return true;
 }
@@ -114,7 +114,7 @@ parse_list(ptx_parser *p, bool are_results, ptx_passed **out, uint32_t *out_coun
   uint32_t count = 0;
   while (!ptx_is_sign(p, ')')) {
     if (count == 64)
-      return ptx_error(p, p->token.line, "a call has 64 parameters at most");
+      return ptx_error(p, p->token.line, "a call has at most 64 parameters");
     if (!parse_passed(p, are_results, &list[count++]))
       return false;
     if (!ptx_take_sign(p, ','))
@@ -142,7 +142,7 @@ ptx_parse_call(ptx_parser *p, ptx_insn *insn)
     return false;
   const ptx_symbol *symbol = ptx_find_module(p, &name);
   if (!symbol || symbol->kind != PTX_SYMBOL_FUNCTION || symbol->function->is_entry)
-    return ptx_error(p, name.line, "'%.*s' is no function that can be called; calls through registers are not known here",
+    return ptx_error(p, name.line, "'%.*s' cannot be called; the simulator does not support calls through registers",
                      (int)name.length, name.text);
   call.callee = symbol->function;
   if (ptx_take_sign(p, ',') && (!ptx_expect_sign(p, '(') || !parse_list(p, false, &call.arguments, &call.argument_count)))

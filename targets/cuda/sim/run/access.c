@@ -1,9 +1,9 @@
-/* Loads and stores.
+/* Loads, stores and fences.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
 
-/* ---- where it is --------------------------------------------------------------------------------------------------------- */
+/* ---- addresses ----------------------------------------------------------------------------------------------------------- */
 
 static const char *
 space_name(ptx_word space)
@@ -43,7 +43,7 @@ place_parameter(ptx_bundle *b, uint32_t lane, uint64_t offset, uint32_t size, bo
     return place_lane(b, lane, offset - PTX_LANE_PARAMETERS, size, out);
   if (is_write || offset > bytes || bytes - offset < size)
     return false;
-  /* Only read: a parameter of the kernel's. */
+  /* A parameter of the kernel, which is read-only. */
   out->data = (unsigned char *)(uintptr_t)b->machine->launch->parameters + offset;
   out->poison = NULL;
   out->is_shared = out->is_device = out->is_common = false;
@@ -98,7 +98,7 @@ ptx_reach_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, b
   const ptx_memory *memory = &b->machine->launch->memory;
   if (address & (size - 1))
     return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_MISALIGNED, address,
-                    "%s of %u bytes at an address that is no multiple of %u", is_write ? "a write" : "a read", size, size);
+                    "%s of %u bytes at an address that is not a multiple of %u", is_write ? "a write" : "a read", size, size);
   if (!place(b, lane, address, size, is_write, out))
     return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_ADDRESS, address, "%s of %u bytes outside of %s memory",
                     is_write ? "a write" : "a read", size, space_name((ptx_word)b->insn->space));
@@ -109,7 +109,7 @@ ptx_reach_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, b
 
 /* ---- bytes --------------------------------------------------------------------------------------------------------------- */
 
-/* Whole at once where a host thread may look on. */
+/* Loads bytes atomically, because a host thread may access them. */
 uint64_t
 ptx_get_bytes(const unsigned char *data, uint32_t bytes)
 {
@@ -154,7 +154,7 @@ has_poison(const bool *poison, uint32_t bytes)
   return false;
 }
 
-/* Loads and stores of other lanes see what a weak access did only after a fence. */
+/* Returns whether an access is strong. A weak store may become visible to other lanes only after a fence. */
 static bool
 is_strong(const ptx_insn *insn)
 {
@@ -175,7 +175,7 @@ load_lane(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t *poisoned)
   for (uint32_t k = 0; k < count; k++) {
     uint64_t value = ptx_get_bytes(at.data + k * bytes, bytes);
     if (at.is_device && is_strong(insn))
-      ptx_forget_read(b->warp->block, address + k * bytes); /* what it read before is older */
+      ptx_forget_read(b->warp->block, address + k * bytes); /* later weak loads must not return older values */
     else if (at.is_device && b->machine->is_weak)
       value = ptx_read_again(b->warp->block, address + k * bytes, bytes, value);
     ptx_write(b, k, lane, ptx_is_signed(type) ? (uint64_t)ptx_signed(value, bytes * 8) : value);
@@ -218,7 +218,7 @@ store_lane(ptx_bundle *b, uint32_t lane, uint64_t address)
     const uint64_t value = ptx_low(ptx_read(b, 1 + k, lane), bytes * 8);
     if (at.is_device) {
       if (is_poisoned)
-        return ptx_check_poison(b, insn->s[1 + k], 1u << lane, "a value that is stored");
+        return ptx_check_poison(b, insn->s[1 + k], 1u << lane, "a stored value");
       ptx_store_device(b->machine, b->warp, lane, &(ptx_pending){address + k * bytes, value, at.data + k * bytes, bytes},
                        !is_strong(insn));
       continue;
@@ -252,10 +252,10 @@ ptx_release(ptx_bundle *b)
 {
   ptx_finish_stores(b->machine, b->warp, b->mask);
   ptx_note_release(b->warp, b->mask);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* a host thread may look on */
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* for host threads */
 }
 
-/* Within the block nothing was late for its own lanes. */
+/* An acquire in the scope of a block keeps earlier reads, because stores of the block already remove the ones that they change. */
 void
 ptx_acquire(ptx_bundle *b)
 {

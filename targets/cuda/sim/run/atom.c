@@ -6,8 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* In global memory f32 loses its denormals, before and after; in shared memory it keeps them (PTX ISA 7.8, atom; seen on an H200).
- */
+/* Adds floats. An f32 addition flushes subnormal operands and results, except with .shared (PTX ISA 7.8, atom; seen on an H200). */
 static uint64_t
 add_floats(const ptx_insn *i, uint64_t a, uint64_t b)
 {
@@ -30,7 +29,7 @@ add_floats(const ptx_insn *i, uint64_t a, uint64_t b)
   return result;
 }
 
-/* What the memory holds afterwards. */
+/* Returns the new value of the memory. */
 static uint64_t
 result_of(const ptx_insn *i, uint64_t old, uint64_t a, uint64_t b)
 {
@@ -61,7 +60,7 @@ result_of(const ptx_insn *i, uint64_t old, uint64_t a, uint64_t b)
   }
 }
 
-/* Exchanges the bytes at `data` for what comes of them, and returns what they were. */
+/* Replaces the bytes at `data` atomically by their new value, and returns the old one. */
 #define SWAP(type, data)                                                                                                          \
   type old = __atomic_load_n((type *)(void *)(data), __ATOMIC_RELAXED);                                                           \
   while (!__atomic_compare_exchange_n((type *)(void *)(data), &old, (type)result_of(b->insn, old, x, y), false, __ATOMIC_SEQ_CST, \
@@ -81,8 +80,8 @@ swap(ptx_bundle *b, unsigned char *data, uint32_t bytes, uint64_t x, uint64_t y)
   SWAP(uint64_t, data);
 }
 
-/* On memory that the host has, too, it is atomic among devices' accesses alone: read, then written, even where a compare and swap
- * has failed, and what the host writes in between is lost. */
+/* Does the same in memory that the host shares, but atomically only among kernels. The bytes are read and then written, even if a
+ * compare-and-swap fails, so a host write in between is lost. */
 static uint64_t
 swap_in_common(ptx_bundle *b, unsigned char *data, uint32_t bytes, uint64_t x, uint64_t y)
 {
@@ -110,7 +109,7 @@ ptx_atom(ptx_bundle *b)
   for (uint32_t k = 1; k < insn->s_count; k++)
     if (!ptx_check_poison(b, insn->s[k], b->mask, "an operand of an atomic operation"))
       return false;
-  /* One lane after the other, from a lane on that is drawn. */
+  /* The lanes run one after the other, from a drawn lane on. */
   const bool releases = insn->order == PTX_release || insn->order == PTX_acq_rel;
   if (releases)
     ptx_release(b);

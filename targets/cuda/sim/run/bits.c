@@ -1,4 +1,4 @@
-/* Bits: logic, shifts, fields, permutations; moves and selections.
+/* Logic, shifts, bit fields, permutations, moves and selections.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/eval.h"
@@ -9,7 +9,7 @@ PTX_VALUE(xor, s[0] ^ s[1])
 PTX_VALUE(not, ptx_low(~s[0], ptx_width(i)))
 PTX_VALUE(cnot, s[0] == 0)
 
-/* Bit k of the table is the result where a, b, c are the bits 2, 1, 0 of k. */
+/* Bit k of the table is the result if a, b and c are bits 2, 1 and 0 of k. */
 void
 ptx_eval_lop3(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -21,7 +21,7 @@ ptx_eval_lop3(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[0] = ptx_low(result, 32);
 }
 
-/* Shifts by more than the width are shifts by the width. */
+/* Clamps the shift amount to the width. */
 void
 ptx_eval_shl(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -39,7 +39,7 @@ ptx_eval_shr(const ptx_insn *i, const uint64_t *s, uint64_t *d)
     d[0] = s[1] >= bits ? 0 : s[0] >> s[1];
 }
 
-/* The first operand is the lower word. */
+/* Shifts a pair of words, whose lower word is the first operand. */
 void
 ptx_eval_shf(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -51,7 +51,7 @@ ptx_eval_shf(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 PTX_VALUE(popc, (uint64_t)__builtin_popcountll(s[0]))
 PTX_VALUE(clz, s[0] ? (uint64_t)__builtin_clzll(s[0]) - (64 - ptx_width(i)) : ptx_width(i))
 
-/* Of signed values the highest bit that differs from the sign. */
+/* Finds the highest 1 bit. In a signed value, finds the highest bit that differs from the sign. */
 void
 ptx_eval_bfind(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -67,7 +67,7 @@ ptx_eval_bfind(const ptx_insn *i, const uint64_t *s, uint64_t *d)
     d[0] = 63 - (uint64_t)__builtin_clzll(value);
 }
 
-/* The n-th set bit from a base on, upwards or, for a negative n, downwards; for n = 0 the base itself if it is set. */
+/* Finds the n-th 1 bit from a base on, upward if n > 0 and downward if n < 0. If n is 0, finds the base bit itself if it is 1. */
 void
 ptx_eval_fns(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -97,7 +97,8 @@ ptx_eval_brev(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[0] = result;
 }
 
-/* Position and length are bytes.  What is beyond the top is 0, or the sign: the bit at the field's end, at most the top one. */
+/* Extracts a bit field. Position and length have 8 bits. Bits beyond the top are 0 or, in signed types, copies of the field's last
+ * bit that exists. */
 void
 ptx_eval_bfe(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -107,7 +108,7 @@ ptx_eval_bfe(const ptx_insn *i, const uint64_t *s, uint64_t *d)
     field = ptx_low(field, length);
   if (ptx_is_signed((ptx_word)i->type[0]) && length) {
     const uint32_t top = at + length - 1 < bits - 1 ? at + length - 1 : bits - 1;
-    const uint32_t kept = top >= at ? top - at + 1 : 0; /* bits of the field that there are */
+    const uint32_t kept = top >= at ? top - at + 1 : 0; /* bits of the field below the top */
     if (s[0] >> top & 1)
       field = kept >= 64 ? field : field | UINT64_MAX << kept;
     d[0] = (uint64_t)ptx_signed(ptx_low(field, bits), bits);
@@ -125,7 +126,7 @@ ptx_eval_bfi(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[0] = (s[1] & ~mask) | (at >= bits ? 0 : s[0] << at & mask);
 }
 
-/* `b` ones from bit `a` on. */
+/* Makes a mask of `b` ones from bit `a` on. */
 void
 ptx_eval_bmsk(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -134,7 +135,7 @@ ptx_eval_bmsk(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[0] = at >= 32 ? 0 : ptx_low(((UINT64_C(1) << length) - 1) << at, 32);
 }
 
-/* Keeps `b` bits and extends them. */
+/* Extends the low `b` bits. */
 void
 ptx_eval_szext(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -145,7 +146,7 @@ ptx_eval_szext(const ptx_insn *i, const uint64_t *s, uint64_t *d)
     d[0] = ptx_is_signed((ptx_word)i->type[0]) ? (uint64_t)ptx_signed(s[0], length) : ptx_low(s[0], length);
 }
 
-/* The bytes that a mode picks: four selectors, as prmt without a mode has them. */
+/* Returns the four selectors of a prmt mode, in the format of prmt without a mode. */
 static uint32_t
 selectors(uint32_t mode, uint32_t n)
 {
@@ -169,7 +170,7 @@ ptx_eval_prmt(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   for (uint32_t k = 0; k < 4; k++) {
     const uint32_t pick = picks >> 4 * k & 15;
     uint64_t byte = bytes >> 8 * (pick & 7) & 255;
-    if (pick & 8) /* its sign, eight times */
+    if (pick & 8) /* replicates the sign */
       byte = byte & 128 ? 255 : 0;
     result |= byte << 8 * k;
   }
@@ -178,7 +179,7 @@ ptx_eval_prmt(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 
 /* ---- moves --------------------------------------------------------------------------------------------------------------- */
 
-/* One for one, one apart, or several together: the first element is the lowest. */
+/* Moves a value, unpacks a value to a vector, or packs a vector to a value. The first element is the lowest. */
 void
 ptx_eval_mov(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -206,7 +207,7 @@ void
 ptx_eval_slct(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
   bool is_first = ptx_signed(s[2], 32) >= 0;
-  if (i->type[1] == PTX_f32) /* -0 and a flushed subnormal are 0; a NaN picks the second */
+  if (i->type[1] == PTX_f32) /* -0 and flushed subnormals count as 0; a NaN selects the second operand */
     is_first = ptx_float_value(PTX_f32, s[2], ptx_has(i, PTX_ftz)) >= 0;
   d[0] = is_first ? s[0] : s[1];
 }
@@ -224,7 +225,7 @@ window_of(const ptx_insn *i)
   case PTX_param:
     return PTX_PARAM_WINDOW;
   default:
-    return 0; /* global and const memory is where it is */
+    return 0; /* generic addresses of global and const memory are the same */
   }
 }
 

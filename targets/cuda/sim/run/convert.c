@@ -74,7 +74,7 @@ combine(const ptx_insn *i, bool is_true, uint64_t with)
   }
 }
 
-/* The second predicate is the comparison's opposite, combined in the same way; of two halves it is the upper one's. */
+/* The second predicate is the inverse comparison, combined in the same way. In packed types, it is that of the upper half. */
 void
 ptx_eval_setp(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -138,7 +138,7 @@ to_integral(double value, ptx_word round)
   }
 }
 
-/* Clamped.  A NaN is 0, but where 64 bits are involved, which give the top bit alone. */
+/* Converts with clamping. A NaN becomes 0, or if either type has 64 bits, only the top bit. */
 static uint64_t
 float_to_integer(const ptx_insn *i, ptx_word to, ptx_word from, uint64_t bits)
 {
@@ -172,8 +172,7 @@ finish(const ptx_insn *i, ptx_word to, double value, ptx_word round)
   return bits;
 }
 
-/* Rounded once: what does not fit a double is either f64, or rounds to f32 or f16 by its upper bits and whether there are others.
- */
+/* Converts with one rounding. For f32 and f16, an integer that does not fit a double is first rounded to odd. */
 static uint64_t
 integer_to_float(const ptx_insn *i, ptx_word to, ptx_word from, uint64_t bits)
 {

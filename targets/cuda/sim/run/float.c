@@ -1,4 +1,4 @@
-/* Arithmetic on floats: each operation rounds once, as its words say.
+/* Float arithmetic. Each operation rounds once, in the mode of its words.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/eval.h"
@@ -31,7 +31,7 @@ host_rounding(const ptx_insn *i)
   }
 }
 
-/* The operands are volatile so that the operation stays between the changes of mode. */
+/* The operands are volatile, so that the compiler keeps the operation between the changes of the rounding mode. */
 #define COMPUTE(name, type, fuse, root)                                             \
   static type name(operation op, volatile type a, volatile type b, volatile type c) \
   {                                                                                 \
@@ -59,7 +59,7 @@ finish_f32(const ptx_insn *i, float value)
   if (ptx_has(i, PTX_ftz))
     value = ptx_flushed(value);
   if (ptx_has(i, PTX_sat))
-    value = value > 0 ? value < 1 ? value : 1 : 0; /* a NaN is 0, too */
+    value = value > 0 ? value < 1 ? value : 1 : 0; /* also makes a NaN 0 */
   return isnan(value) ? 0x7fffffff : ptx_float_bits(value);
 }
 
@@ -93,7 +93,7 @@ do_f64(const ptx_insn *i, operation op, const uint64_t *s)
   return isnan(result) ? canonical_f64 : ptx_double_bits(result);
 }
 
-/* Products of halves are exact in double; sums keep what decides the rounding. */
+/* Computes with 16-bit floats. Their products are exact in double, and sums are rounded to odd, so there is one rounding. */
 static uint64_t
 do_half(const ptx_insn *i, operation op, const uint64_t *s, uint32_t shift)
 {
@@ -137,7 +137,7 @@ PTX_VALUE(fsub, arithmetic(i, SUBTRACT, s))
 PTX_VALUE(fmul, arithmetic(i, MULTIPLY, s))
 PTX_VALUE(fma, arithmetic(i, FUSE, s))
 
-/* div.approx gives 0 for divisors above 2^126, as documented; where there is a bound on the error the exact quotient is in it. */
+/* div.approx returns 0 for divisors above 2^126, as documented. Otherwise the exact quotient is within the documented error. */
 void
 ptx_eval_fdiv(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -168,7 +168,7 @@ operand_f32(const ptx_insn *i, uint64_t bits)
   return ptx_has(i, PTX_ftz) ? ptx_flushed(ptx_as_float(bits)) : ptx_as_float(bits);
 }
 
-/* Computed wider and rounded once: within any documented error. */
+/* Computes in double and rounds once, which is within all documented errors. */
 static uint64_t
 approximate(const ptx_insn *i, double (*function)(double), const uint64_t *s)
 {
@@ -198,7 +198,7 @@ ptx_eval_rsqrt(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   }
 }
 
-/* rcp and rsqrt of f64 with .approx.ftz: from the upper words to the upper word. */
+/* Computes rcp or rsqrt of f64 with .approx.ftz, which use only the upper word of the operand and of the result. */
 static uint64_t
 coarse(uint64_t bits, bool is_root)
 {
@@ -220,7 +220,7 @@ PTX_VALUE(lg2, approximate(i, log2, s))
 PTX_VALUE(ex2, approximate(i, exp2, s))
 PTX_VALUE(tanh, approximate(i, tanh, s))
 
-/* ---- signs, least and greatest ------------------------------------------------------------------------------------------- */
+/* ---- signs, minimum and maximum ------------------------------------------------------------------------------------------ */
 
 static uint64_t
 sign_bits(ptx_word type)
@@ -238,7 +238,7 @@ sign_bits(ptx_word type)
   }
 }
 
-/* Subnormals as 0 with their signs, where .ftz says so. */
+/* With .ftz, replaces subnormals by zeros of their signs. */
 static uint64_t
 flush_operand(const ptx_insn *i, uint64_t value)
 {
@@ -255,7 +255,7 @@ flush_operand(const ptx_insn *i, uint64_t value)
 PTX_VALUE(fabs, flush_operand(i, s[0]) & ~sign_bits((ptx_word)i->type[0]))
 PTX_VALUE(fneg, flush_operand(i, s[0]) ^ sign_bits((ptx_word)i->type[0]))
 
-/* Of two values of one width; -0 is below +0. */
+/* Returns the minimum or maximum of two values that are not packed. -0 is less than +0. */
 static uint64_t
 least_or_greatest(const ptx_insn *i, ptx_word type, uint64_t a, uint64_t b, bool wants_less)
 {
@@ -318,7 +318,7 @@ ptx_eval_testp(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   }
 }
 
-/* The first operand's sign, the second one's magnitude. */
+/* Combines the first operand's sign and the second operand's magnitude. */
 void
 ptx_eval_copysign(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {

@@ -17,7 +17,7 @@ saturated_s32(int64_t value)
   return (uint64_t)(value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : value);
 }
 
-/* Sign-extended where the type says so, so that comparing words compares values. */
+/* Sign-extends a value of a signed type. */
 static uint64_t
 extended(const ptx_insn *i, uint64_t value)
 {
@@ -30,7 +30,7 @@ is_below(const ptx_insn *i, uint64_t a, uint64_t b)
   return is_signed(i) ? ptx_signed(a, ptx_width(i)) < ptx_signed(b, ptx_width(i)) : a < b;
 }
 
-/* s[2], where there is one, is the carry. */
+/* s[2] is the carry, if there is one. */
 void
 ptx_eval_add(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -44,7 +44,7 @@ ptx_eval_add(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[1] = (uint64_t)(sum >> bits) & 1;
 }
 
-/* The carry is 1 where something was borrowed. */
+/* The carry is 1 after a borrow. */
 void
 ptx_eval_sub(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -58,14 +58,14 @@ ptx_eval_sub(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[1] = (uint64_t)(difference >> bits) & 1;
 }
 
-/* The whole product's low 64 bits, and what is above them. */
+/* Returns the low 64 bits of the full product, and stores the part above the type's width. */
 static uint64_t
 product(const ptx_insn *i, uint64_t a, uint64_t b, uint64_t *high)
 {
   const uint32_t bits = ptx_width(i);
   u128 all = (u128)a * b;
   if (is_signed(i))
-    all = (u128)ptx_signed(a, bits) * (u128)ptx_signed(b, bits); /* modulo 2^128 the product of the signed values */
+    all = (u128)ptx_signed(a, bits) * (u128)ptx_signed(b, bits); /* the signed product modulo 2^128 */
   *high = (uint64_t)(all >> bits);
   return (uint64_t)all;
 }
@@ -98,7 +98,7 @@ ptx_eval_mad(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[1] = (uint64_t)(sum >> bits) & 1;
 }
 
-/* Of the 48-bit product of 24-bit operands the upper 32 bits, or the lower. */
+/* Returns the upper or lower 32 bits of the 48-bit product of 24-bit operands. */
 void
 ptx_eval_mul24(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -122,7 +122,7 @@ ptx_eval_sad(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[0] = extended(i, ptx_low(s[2] + difference, ptx_width(i)));
 }
 
-/* By 0 the document leaves it open; the hardware's answer is all ones. */
+/* A division by 0 is unspecified; hardware returns all ones. */
 void
 ptx_eval_div(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {
@@ -161,7 +161,7 @@ relu(const ptx_insn *i, uint64_t value, uint32_t bits)
 PTX_VALUE(min, relu(i, extended(i, is_below(i, s[0], s[1]) ? s[0] : s[1]), ptx_width(i)))
 PTX_VALUE(max, relu(i, extended(i, is_below(i, s[0], s[1]) ? s[1] : s[0]), ptx_width(i)))
 
-/* ---- two halves of 16 bits ----------------------------------------------------------------------------------------------- */
+/* ---- pairs of 16-bit integers -------------------------------------------------------------------------------------------- */
 
 PTX_VALUE(add_pair, ((s[0] + s[1]) & 0xffff) | (((s[0] >> 16) + (s[1] >> 16)) & 0xffff) << 16)
 
@@ -199,7 +199,7 @@ ptx_eval_dp4a(const ptx_insn *i, const uint64_t *s, uint64_t *d)
   d[0] = ptx_low(sum, 32);
 }
 
-/* The first operand's 16-bit halves, by the second one's lower or upper bytes. */
+/* Multiplies the first operand's 16-bit halves by the second operand's two lower or upper bytes. */
 void
 ptx_eval_dp2a(const ptx_insn *i, const uint64_t *s, uint64_t *d)
 {

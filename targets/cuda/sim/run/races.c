@@ -1,8 +1,8 @@
-/* Races on shared memory.
+/* Detects races on shared memory.
  *
- * Each byte knows who wrote it last and two threads that read it since; each thread when it last released and acquired (a barrier
- * is both).  An access is ordered after an earlier one if the other thread released after it and this one acquired after it: a race
- * that such an order hides by chance is missed, none is reported wrongly.
+ * Each byte has its last write and the reads of up to two threads since. Each thread has the times of its last release and its last
+ * acquire; a barrier is both. An access is ordered after an earlier one of another thread if that thread released after its access
+ * and this thread acquired after it. The release and the acquire may be unrelated, so a race may be missed, but no report is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
@@ -40,7 +40,8 @@ static bool
 report(ptx_bundle *b, uint32_t lane, uint64_t offset, const ptx_touch *earlier, const char *what, const char *other)
 {
   return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_RACE, PTX_SHARED_START + offset,
-                  "it %s what thread %u %s in line %u, with no barrier between", what, earlier->thread, other, earlier->line);
+                  "the thread %s a byte that thread %u %s in line %u, with no barrier between", what, earlier->thread, other,
+                  earlier->line);
 }
 
 bool

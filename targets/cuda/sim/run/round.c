@@ -1,4 +1,4 @@
-/* Values of floats and their rounding, for types that the host has and for those that it does not.
+/* The values of floats and their rounding, also for types that the host lacks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/ptx/eval.h"
@@ -6,7 +6,7 @@
 #include <fenv.h>
 #include <math.h>
 
-/* Of a format of 16 bits. */
+/* A float format of 16 bits. */
 typedef struct format {
   int32_t mantissa, exponent; /* bits */
 } format;
@@ -48,7 +48,7 @@ ptx_float_value(ptx_word type, uint64_t bits, bool flushes)
   }
 }
 
-/* Whether what was cut off (rest of 2 * half) makes the next larger magnitude. */
+/* Returns whether a value rounds to the next larger magnitude. `rest` is the truncated part, and `half_rest` is half a unit. */
 static bool
 rounds_up(uint64_t quotient, uint64_t rest, uint64_t half_rest, bool is_negative, ptx_word round)
 {
@@ -69,7 +69,7 @@ small_round(format f, double value, ptx_word round)
 {
   const uint64_t bits = ptx_double_bits(value), sign = bits >> 63 << 15;
   const uint64_t infinity = ptx_low(UINT64_MAX, (uint32_t)f.exponent) << f.mantissa;
-  const int32_t bias = (1 << (f.exponent - 1)) - 1, least = 1 - bias - f.mantissa; /* the lowest bit's exponent */
+  const int32_t bias = (1 << (f.exponent - 1)) - 1, least = 1 - bias - f.mantissa; /* exponent of the lowest bit */
   if (isnan(value))
     return 0x7fff;
   if (isinf(value))
@@ -85,7 +85,7 @@ small_round(format f, double value, ptx_word round)
   const int32_t shift = low - (exponent - 53);
   uint64_t quotient = 0, rest = 1, half_rest = 2;
   if (shift < 54) {
-    quotient = significand >> shift; /* shift is 42 at least */
+    quotient = significand >> shift; /* shift is at least 42 */
     rest = ptx_low(significand, (uint32_t)shift);
     half_rest = UINT64_C(1) << (shift - 1);
   }
@@ -112,7 +112,7 @@ ptx_float_round(ptx_word type, double value, ptx_word round)
     return small_round(brain, value, round);
   if (isnan(value))
     return 0x7fffffff;
-  volatile double from = value; /* converted between the changes of mode */
+  volatile double from = value; /* keeps the conversion between the changes of the rounding mode */
   const int mode = host_rounding(round);
   if (mode != FE_TONEAREST)
     fesetround(mode);
@@ -122,8 +122,7 @@ ptx_float_round(ptx_word type, double value, ptx_word round)
   return ptx_float_bits(to);
 }
 
-/* The rounded sum, with its lowest bit set where it is not exact and was even: the neighbour on the exact sum's side whose lowest
- * bit is set. */
+/* If the rounded sum is inexact and its lowest bit is 0, returns its neighbor in the direction of the exact sum. */
 double
 ptx_sum_to_odd(double a, double b)
 {
@@ -135,6 +134,6 @@ ptx_sum_to_odd(double a, double b)
   const uint64_t bits = ptx_double_bits(sum);
   if (error == 0 || bits & 1)
     return sum;
-  const bool is_away = (error > 0) == (sum > 0); /* the exact sum's magnitude is larger */
+  const bool is_away = (error > 0) == (sum > 0); /* whether the exact sum has a larger magnitude */
   return ptx_as_double(is_away ? bits + 1 : bits - 1);
 }

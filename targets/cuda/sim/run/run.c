@@ -1,4 +1,4 @@
-/* A launch: its blocks, in an order that the seed draws, so many at once, and what ends it.
+/* Runs a launch: several blocks at once, in an order that the seed draws.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Turns of warps between two questions to the caller, and two looks for loops that do not end. */
+/* Turns of warps between two calls of goes_on, and between two checks for endless loops. */
 enum { ASK_EVERY = 4096, SPIN_EVERY = 64 };
 
-/* xorshift64*: a state that is not 0. */
+/* xorshift64*. The state is not 0. */
 uint32_t
 ptx_draw(ptx_machine *m)
 {
@@ -202,7 +202,7 @@ divisor(uint64_t a, uint64_t b)
   return a;
 }
 
-/* Blocks come in steps that have no divisor in common with their number, from a first one on: all are met once. */
+/* Draws the first block and a step that is coprime to the number of blocks, so that the steps visit each block once. */
 static void
 draw_order(ptx_machine *m)
 {
@@ -212,7 +212,7 @@ draw_order(ptx_machine *m)
     m->block_step++;
 }
 
-/* Nobody can go on: says where one of those that wait is. */
+/* Fails with a fault at a waiting lane, because no lane can continue. */
 static bool
 report_wait(ptx_machine *m)
 {
@@ -225,16 +225,16 @@ report_wait(ptx_machine *m)
       const uint32_t lane = (uint32_t)__builtin_ctz(waits);
       const ptx_insn *insn = &m->code[warp->pc[lane]];
       if (warp->at_sync >> lane & 1)
-        return ptx_fail(m, warp, lane, insn, PTX_FAULT_DIVERGED, 0, "it waits for lanes 0x%08x, which do not come",
+        return ptx_fail(m, warp, lane, insn, PTX_FAULT_DIVERGED, 0, "the lane waits for lanes 0x%08x, which do not arrive",
                         warp->sync_mask[lane] & warp->live & ~warp->at_sync);
       const ptx_barrier *barrier = &m->blocks[i].barriers[warp->barrier[lane]];
-      return ptx_fail(m, warp, lane, insn, PTX_FAULT_DIVERGED, 0, "%u of %u threads are at barrier %u, and no other comes",
+      return ptx_fail(m, warp, lane, insn, PTX_FAULT_DIVERGED, 0, "%u of %u threads are at barrier %u, and no other arrives",
                       barrier->arrived, barrier->expected, warp->barrier[lane]);
     }
-  return ptx_fail(m, NULL, 0, NULL, PTX_FAULT_HANG, 0, "nothing goes on");
+  return ptx_fail(m, NULL, 0, NULL, PTX_FAULT_HANG, 0, "no lane can continue");
 }
 
-/* A warp that can go on, from one on that is drawn; NULL: there is none. */
+/* Returns the first warp that can run, from a drawn one on, or NULL if there is none. */
 static ptx_warp *
 pick_warp(ptx_machine *m)
 {

@@ -1,10 +1,10 @@
-/* Loops that nobody ends: when memory has not changed for long, lanes are watched at their backward branches.  One whose registers
- * are as they were before, while no memory changed, goes around for ever; if all that could go on do so, the launch hangs.
+/* Detects endless loops. If memory has not changed for long, lanes are watched at their backward branches. A lane whose registers
+ * repeat while no memory changes is in an endless loop. If all lanes that can run are in such loops, the launch hangs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
 
-enum { QUIET = 1 << 18 }; /* instructions of bundles without a change, before lanes are watched */
+enum { QUIET = 1 << 18 }; /* ticks without a change before lanes are watched */
 
 static uint64_t
 state_of(const ptx_bundle *b, uint32_t lane)
@@ -27,7 +27,7 @@ ptx_watch(ptx_bundle *b, uint32_t lanes)
     const uint32_t seen = warp->seen[lane]++;
     if (seen && warp->state[lane] == state)
       warp->spins |= 1u << lane;
-    else if (!(seen & (seen - 1))) /* at powers of two: a loop of any length is found */
+    else if (!(seen & (seen - 1))) /* saves the state at powers of two, so that loops of any length are found */
       warp->state[lane] = state;
   }
 }
@@ -38,7 +38,7 @@ begin_watch(ptx_machine *m)
   m->is_watching = true;
   m->watch_ticks = m->ticks;
   for (uint32_t i = 0; i < m->resident; i++) {
-    ptx_forget_reads(&m->blocks[i]); /* nothing is late for ever */
+    ptx_forget_reads(&m->blocks[i]); /* weak loads must return new values eventually */
     for (uint32_t w = 0; m->blocks[i].is_live && w < m->warps; w++) {
       ptx_warp *warp = &m->blocks[i].warps[w];
       ptx_finish_stores(m, warp, UINT32_MAX);
@@ -49,7 +49,7 @@ begin_watch(ptx_machine *m)
   m->watch_changes = m->changes;
 }
 
-/* All that can go on spin: one of them, or NULL. */
+/* Returns a warp of spinning lanes if all lanes that can run spin, otherwise NULL. Stores the number of lanes. */
 static const ptx_warp *
 all_spin(const ptx_machine *m, uint32_t *out_lanes)
 {
@@ -91,6 +91,6 @@ ptx_check_spin(ptx_machine *m)
     return true;
   const uint32_t lane = (uint32_t)__builtin_ctz(ptx_runnable(warp));
   return ptx_fail(m, warp, lane, &m->code[warp->pc[lane]], PTX_FAULT_HANG, 0,
-                  "%u threads wait in loops for memory that nobody changes; %llu of %llu blocks have not begun", lanes,
+                  "%u threads wait in loops for memory that no thread changes; %llu of %llu blocks have not begun", lanes,
                   (unsigned long long)(m->block_count - m->blocks_begun), (unsigned long long)m->block_count);
 }

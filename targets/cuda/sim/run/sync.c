@@ -1,4 +1,4 @@
-/* Lanes that wait for each other: barriers of a block, and .sync instructions of a warp.
+/* Barriers of a block, and .sync instructions of a warp.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
@@ -11,7 +11,7 @@ is_red(const ptx_insn *insn)
   return ptx_has(insn, PTX_red);
 }
 
-/* Lanes of a warp that come to an aligned barrier must all be at the same one. */
+/* Checks that the lanes of a warp at an aligned barrier are all at the same instruction. */
 static bool
 check_aligned(ptx_machine *m, ptx_warp *warp, uint32_t lanes)
 {
@@ -23,7 +23,7 @@ check_aligned(ptx_machine *m, ptx_warp *warp, uint32_t lanes)
   PTX_EACH_LANE(lane, lanes)
   if (warp->pc[lane] != warp->pc[first])
     return ptx_fail(m, warp, lane, &m->code[warp->pc[lane]], PTX_FAULT_DIVERGED, 0,
-                    "lanes of the warp are at different barriers: this one, and line %u", m->code[warp->pc[first]].line);
+                    "lanes of the warp are at different barriers: this one, and the one in line %u", m->code[warp->pc[first]].line);
   return true;
 }
 
@@ -61,8 +61,8 @@ release(ptx_machine *m, ptx_block *block, uint32_t id)
   return true;
 }
 
-/* A barrier for all of a block's threads is for those that have not ended (CUDA C++ programming guide, synchronization functions,
- * from sm_70 on). */
+/* Returns whether a barrier is complete. A barrier for all threads of a block does not wait for threads that have ended (CUDA C++
+ * programming guide, synchronization functions, from sm_70 on). */
 static bool
 is_complete(const ptx_machine *m, const ptx_block *block, uint32_t id)
 {
@@ -117,7 +117,7 @@ ptx_reach_barrier(ptx_bundle *b)
   const ptx_insn *insn = b->insn;
   const bool has_count = insn->s_count > (is_red(insn) ? 2 : 1);
   if (!ptx_check_poison(b, insn->s[0], b->mask, "a barrier's number") ||
-      (has_count && !ptx_check_poison(b, insn->s[1], b->mask, "a number of threads")))
+      (has_count && !ptx_check_poison(b, insn->s[1], b->mask, "a barrier's number of threads")))
     return false;
   PTX_EACH_LANE(lane, b->mask)
   {
@@ -126,7 +126,7 @@ ptx_reach_barrier(ptx_bundle *b)
       return ptx_fail(b->machine, b->warp, lane, insn, PTX_FAULT_DIVERGED, 0, "there is no barrier %llu", (unsigned long long)id);
     if (has_count && (!count || count % PTX_WARP))
       return ptx_fail(b->machine, b->warp, lane, insn, PTX_FAULT_DIVERGED, 0,
-                      "a barrier's number of threads is a multiple of 32, not %llu", (unsigned long long)count);
+                      "a barrier's number of threads must be a multiple of 32, not %llu", (unsigned long long)count);
     if (!arrive(b, lane, (uint32_t)id, has_count ? (uint32_t)count : b->machine->threads))
       return false;
   }
@@ -135,7 +135,7 @@ ptx_reach_barrier(ptx_bundle *b)
 
 /* ---- .sync of a warp ----------------------------------------------------------------------------------------------------- */
 
-/* Values of the lanes that are in it, each by its own instruction. */
+/* The lanes that execute a .sync instruction together. Each has its own instruction. */
 typedef struct meeting {
   ptx_machine *machine;
   ptx_warp *warp;
@@ -201,7 +201,7 @@ shuffle(meeting *m, const ptx_insn *insn)
     }
     if (!is_in)
       j = at;
-    const bool has_value = m->members >> j & 1; /* else what comes of it is not defined */
+    const bool has_value = m->members >> j & 1; /* otherwise the result is undefined */
     const bool is_bad = poisoned(m, lane, 1) | poisoned(m, lane, 2);
     result(m, lane, 0, value[j], !has_value || (poison >> j & 1) || is_bad);
     result(m, lane, 1, is_in, is_bad);
@@ -287,7 +287,7 @@ reduce(meeting *m, const ptx_insn *insn)
   result(m, lane, 0, all, poison);
 }
 
-/* The leader is any of them: the schedule draws it. */
+/* Draws the leader, which may be any member. */
 static void
 elect(meeting *m)
 {
@@ -301,8 +301,9 @@ elect(meeting *m)
   }
 }
 
+/* Executes the .sync instruction of the members, which have all arrived. */
 static void
-meet(ptx_machine *machine, ptx_warp *warp, uint32_t members)
+execute_sync(ptx_machine *machine, ptx_warp *warp, uint32_t members)
 {
   meeting m = {.machine = machine, .warp = warp, .members = members};
   PTX_EACH_LANE(lane, members)
@@ -341,7 +342,7 @@ is_same(const ptx_insn *a, const ptx_insn *b)
   return a->together == b->together && a->what == b->what && a->type[0] == b->type[0] && a->d_count == b->d_count;
 }
 
-/* Goes on if all that the lane waits for are there. */
+/* Executes the lane's .sync instruction if all lanes of its mask have arrived. */
 static bool
 try_sync(ptx_machine *m, ptx_warp *warp, uint32_t lane)
 {
@@ -350,16 +351,16 @@ try_sync(ptx_machine *m, ptx_warp *warp, uint32_t lane)
   PTX_EACH_LANE(other, members & warp->at_sync)
   {
     const ptx_insn *its = &m->code[warp->pc[other]];
-    /* One that does not wait for this lane may go on without it, and come. */
+    /* A lane that does not wait for this one may continue and arrive later. */
     if (!(warp->sync_mask[other] >> lane & 1))
       return true;
     if (warp->sync_mask[other] != warp->sync_mask[lane] || !is_same(insn, its))
       return ptx_fail(m, warp, lane, insn, PTX_FAULT_DIVERGED, 0,
-                      "it waits for lane %u (mask 0x%08x), which waits in line %u with mask 0x%08x", other, warp->sync_mask[lane],
-                      its->line, warp->sync_mask[other]);
+                      "the lane waits for lane %u (mask 0x%08x), which waits in line %u with mask 0x%08x", other,
+                      warp->sync_mask[lane], its->line, warp->sync_mask[other]);
   }
   if (!(members & ~warp->at_sync))
-    meet(m, warp, members);
+    execute_sync(m, warp, members);
   return true;
 }
 
@@ -386,7 +387,7 @@ ptx_reach_sync(ptx_bundle *b)
   {
     const uint32_t mask = (uint32_t)ptx_read(b, k, lane);
     if (!(mask >> lane & 1))
-      return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_DIVERGED, 0, "its mask 0x%08x is without the lane itself",
+      return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_DIVERGED, 0, "the mask 0x%08x does not have the lane itself",
                       mask);
     b->warp->sync_mask[lane] = mask;
     b->warp->at_sync |= 1u << lane;

@@ -1,4 +1,4 @@
-/* Lanes of a warp go on: instructions that are functions of operands, branches, calls, ends.
+/* Runs lanes of a warp: evaluations, branches, calls and ends.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
@@ -28,12 +28,13 @@ ptx_check_poison(ptx_bundle *b, uint32_t slot, uint32_t lanes, const char *what)
   if (!bad)
     return true;
   return ptx_fail(b->machine, b->warp, (uint32_t)__builtin_ctz(bad), b->insn, PTX_FAULT_POISON, 0,
-                  "%s comes from what was never written", what);
+                  "%s depends on data that was never written", what);
 }
 
-/* ---- functions of operands ----------------------------------------------------------------------------------------------- */
+/* ---- evaluation ---------------------------------------------------------------------------------------------------------- */
 
-/* Which of the lanes that have a poisoned operand have a poisoned result: what is not picked does not count. */
+/* Returns the lanes whose result is poisoned, of `lanes` with a poisoned operand. A poisoned operand of selp, and, or or does not
+ * count if it cannot affect the result. */
 static uint32_t
 poison_left(const ptx_bundle *b, uint32_t lanes)
 {
@@ -166,7 +167,7 @@ read_special(ptx_bundle *b)
 
 /* ---- calls --------------------------------------------------------------------------------------------------------------- */
 
-/* Hands values over between two frames of a lane. */
+/* Copies arguments or results between two frames of a lane. */
 static void
 pass(ptx_bundle *from, ptx_bundle *to, uint32_t lane, const ptx_passed *source, const ptx_passed *target, uint32_t count)
 {
@@ -217,9 +218,9 @@ end_lanes(ptx_bundle *b, uint32_t lanes)
   return ptx_leave_barriers(b->machine, b->warp->block) && (!b->warp->at_sync || ptx_retry_syncs(b->machine, b->warp));
 }
 
-/* Of a kernel's own function it is the end. */
+/* Returns lanes from their function. Ends lanes that are in the kernel's own function. */
 static bool
-leave(ptx_bundle *b)
+return_lanes(ptx_bundle *b)
 {
   uint32_t ended = 0;
   PTX_EACH_LANE(lane, b->mask)
@@ -257,13 +258,13 @@ jump(ptx_warp *warp, uint32_t lanes, uint32_t to)
 static bool
 jump_by_table(ptx_bundle *b)
 {
-  if (!ptx_check_poison(b, b->insn->s[0], b->mask, "an index of a branch"))
+  if (!ptx_check_poison(b, b->insn->s[0], b->mask, "the index of a branch"))
     return false;
   PTX_EACH_LANE(lane, b->mask)
   {
     const uint64_t index = ptx_read(b, 0, lane);
     if (index >= b->insn->target_count)
-      return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_ADDRESS, index, "index %llu of a branch with %u targets",
+      return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_ADDRESS, index, "the index %llu of a branch with %u targets",
                       (unsigned long long)index, b->insn->target_count);
     b->warp->pc[lane] = b->machine->module->tables[b->insn->target + index];
   }
@@ -279,7 +280,7 @@ sleep_lanes(ptx_bundle *b)
   return true;
 }
 
-/* What the lanes do that is not a function of operands, and where they are afterwards. */
+/* Executes an instruction that may change the lanes' control flow, and sets their program counters. */
 static bool
 act(ptx_bundle *b, uint32_t pc)
 {
@@ -296,7 +297,7 @@ act(ptx_bundle *b, uint32_t pc)
     call(b);
     return true;
   case PTX_DO_RETURN:
-    return leave(b);
+    return return_lanes(b);
   case PTX_DO_EXIT:
     return end_lanes(b, b->mask);
   case PTX_DO_TRAP:
@@ -312,7 +313,7 @@ act(ptx_bundle *b, uint32_t pc)
   return b->insn->action != PTX_DO_SLEEP || sleep_lanes(b);
 }
 
-/* The instructions that lanes do where they are, and go on. */
+/* Executes an instruction after which the lanes continue with the next one. */
 static bool
 step(ptx_bundle *b)
 {
@@ -347,7 +348,7 @@ goes_on(ptx_action action)
   return action <= PTX_DO_ATOM || action == PTX_DO_ACTIVE || action == PTX_DO_FENCE || action == PTX_DO_NOTHING;
 }
 
-/* Those of the lanes whose guard is true. */
+/* Stores the lanes whose guard is true. Fails with a fault if the guard is poisoned. */
 static bool
 guarded(ptx_bundle *b, uint32_t lanes, uint32_t *out)
 {
@@ -360,7 +361,8 @@ guarded(ptx_bundle *b, uint32_t lanes, uint32_t *out)
   return true;
 }
 
-/* Lanes that are at one instruction go on until they part, wait, end, may meet others, or did `count` instructions. */
+/* Runs lanes that are at the same instruction until they diverge, wait, end, may converge with others, or have executed `count`
+ * instructions. */
 static bool
 run_bundle(ptx_machine *m, ptx_warp *warp, uint32_t lanes, uint32_t count)
 {
@@ -403,8 +405,8 @@ run_bundle(ptx_machine *m, ptx_warp *warp, uint32_t lanes, uint32_t count)
   return true;
 }
 
-/* The lanes at one place: the first of all in the text, so that others are caught up with, or another lane's; now and then one lane
- * alone. */
+/* Usually chooses the lanes at the first instruction in the text, so that lanes converge. Otherwise chooses those at a drawn lane's
+ * instruction. Sometimes chooses only one lane. */
 bool
 ptx_run_warp(ptx_machine *m, ptx_warp *warp)
 {

@@ -1,7 +1,8 @@
-/* Weak accesses to device memory, which others may see late.
+/* Weak accesses to device memory, which may be delayed.
  *
- * A weak store may stay with its lane until the lane releases, waits at a barrier or ends; what a block read weakly it may read
- * again as it was, until one of its lanes acquires for more than the block.  Whether a launch does so is drawn.
+ * A weak store may be delayed until its lane releases, waits at a barrier, ends, or accesses the bytes. A weak load may return a
+ * value that a lane of the block read earlier, until a lane of the block acquires in a larger scope. Each launch draws whether it
+ * does so.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
@@ -12,7 +13,7 @@ overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
   return a < b + b_size && b < a + a_size;
 }
 
-/* ---- what was read ------------------------------------------------------------------------------------------------------- */
+/* ---- loads --------------------------------------------------------------------------------------------------------------- */
 
 static ptx_stale *
 stale_at(ptx_block *block, uint64_t address)
@@ -49,7 +50,7 @@ ptx_read_again(ptx_block *block, uint64_t address, uint32_t size, uint64_t value
   return value;
 }
 
-/* ---- what was written ---------------------------------------------------------------------------------------------------- */
+/* ---- stores -------------------------------------------------------------------------------------------------------------- */
 
 static void
 finish_store(ptx_machine *m, ptx_warp *warp, const ptx_pending *store)
@@ -77,7 +78,7 @@ ptx_finish_stores(ptx_machine *m, ptx_warp *warp, uint32_t lanes)
     remove_store(m, warp, lane, 0);
 }
 
-/* In their order: a lane sees its own stores. */
+/* Finishes the lane's stores that overlap the bytes, in order, because a lane sees its own stores. */
 void
 ptx_finish_overlapping(ptx_machine *m, ptx_warp *warp, uint32_t lane, uint64_t address, uint32_t size)
 {
@@ -99,7 +100,7 @@ ptx_store_device(ptx_machine *m, ptx_warp *warp, uint32_t lane, const ptx_pendin
     finish_store(m, warp, store);
     return;
   }
-  if (warp->store_count[lane] == PTX_PENDING) /* none overlaps another, so that any may be first */
+  if (warp->store_count[lane] == PTX_PENDING) /* delayed stores do not overlap, so any may be the first to finish */
     remove_store(m, warp, lane, ptx_draw(m) % PTX_PENDING);
   warp->stores[lane][warp->store_count[lane]++] = *store;
   warp->pending |= 1u << lane;
