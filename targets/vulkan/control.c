@@ -3,9 +3,9 @@
  * Controlled steps are dispatched indirectly with group counts from the submission's control buffer. A small kernel (control.comp)
  * runs between them and changes the counts. Before a step, the kernel copies counts from the step's buffer. After an iteration, the
  * kernel reads the word and counts the iteration. If the word is 0, the kernel sets its own counts and those of the repeat's steps
- * to 0, so that the remaining recorded iterations do nothing. If the word is not 0 after the last recorded iteration, the kernel
- * sets the counts of all later steps to 0, which the host detects with the results. So a repeat costs one submission and one wait
- * up to the limit below.
+ * to 0. So the remaining recorded iterations do nothing. If the word is not 0 after the last recorded iteration, the kernel sets
+ * the counts of all later steps to 0. The host detects that with the results. So a repeat costs one submission and one wait up to
+ * the limit below.
  *
  * The control buffer, in words:
  *

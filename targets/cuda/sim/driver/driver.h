@@ -252,7 +252,7 @@ typedef struct sim_op {
   uint64_t number;      /* number in its place */
   sim_clock clock;      /* operations that are ordered before this one, which is included */
   bool is_late;         /* whether the operation is delayed until the host waits or the deadline passes */
-  bool has_begun;       /* whether its destination is poisoned */
+  bool has_begun;       /* whether begin_op was called */
   bool reads_late;      /* whether the host must not change the copy's pinned source, which had `digest` */
   uint64_t digest;
   uint64_t deadline; /* time in nanoseconds at which a late operation begins */

@@ -1,8 +1,8 @@
 /* The order of operations, and races between unordered ones.
  *
- * An operation is ordered after earlier ones of its stream, after events for which its stream waits, and after all operations for
- * which the host had waited at the submission. Two unordered operations race if they use the same bytes and one of them writes.
- * Strong accesses of kernels (atomic, volatile, relaxed, acquire or release) do not race with each other.
+ * An operation is ordered after earlier ones of its stream and events for which the stream waits. It is also ordered after all
+ * operations for which the host waited before the submission. Two unordered operations race if they use the same bytes and one of
+ * them writes. Strong accesses of kernels (atomic, volatile, relaxed, acquire or release) do not race with each other.
  *
  * The uses of a finished operation are compared with those of earlier unordered ones. They are kept until the host has waited for
  * the operation and all pending operations are ordered after it.

@@ -1,8 +1,8 @@
 /* Detects host accesses to pinned memory that a copy writes, until the host has waited for the copy.
  *
  * Pinned memory is mapped twice, for the host and for the device. The host's pages of such a destination are protected. An access
- * raises SIGSEGV. The handler notes it if it is to one of the copy's bytes, and unprotects the pages, so that the rest of the copy
- * is no longer watched. Registered memory is mapped only once and is not watched.
+ * raises SIGSEGV. The handler notes an access to one of the copy's bytes. It also unprotects the pages, so that the rest of the
+ * copy is no longer watched. Registered memory is mapped only once and is not watched.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/driver/driver.h"
