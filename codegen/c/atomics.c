@@ -1,9 +1,8 @@
-/* Atomics, and fences, with the orders that the program gives them.
+/* Atomics and fences.
  *
- * Scopes are not looked at: other threads may run other workgroups, so each order holds for all.  What an order has that the
- * operation cannot have (a release of a load) is left out.  Memory of a workgroup's own is one thread's.  A call with all
- * workgroups has the others' memory to itself, too, and what is ordered there is for other threads' eyes: relaxed ones need be no
- * one step.
+ * Atomics ignore their scope: other threads may run other workgroups, so every order holds for all threads.  Parts of an order
+ * that the operation cannot have, such as a release of a load, are dropped.  A workgroup runs on one thread, so an update of
+ * its own memory is not an atomic instruction.  If one call runs all workgroups, neither is a relaxed update of a buffer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -23,7 +22,7 @@ order_of(uint32_t imm, bool reads, bool writes)
   return acquires ? releases ? "__ATOMIC_ACQ_REL" : "__ATOMIC_ACQUIRE" : releases ? "__ATOMIC_RELEASE" : "__ATOMIC_RELAXED";
 }
 
-/* The bits that are in memory. */
+/* Writes a value as its bits in memory. */
 static void
 put_word(cgen *g, uint32_t row)
 {
@@ -102,7 +101,8 @@ cgen_atomic(cgen *g, uint32_t row)
   cgen_put(g, is_value && narrow ? ");\n" : ";\n");
 }
 
-/* What a barrier says of memory that other workgroups see; within one there is but one thread. */
+/* Writes a barrier's fence for memory that other workgroups see.  A workgroup runs on one thread, so narrower scopes need
+ * none. */
 void
 cgen_fence(cgen *g, uint32_t row)
 {

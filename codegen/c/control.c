@@ -1,17 +1,17 @@
-/* Control of one invocation: C's own, and gotos for what C cannot leave.
+/* Control flow of one invocation: C statements, and gotos where C has no statement.
  *
- *     leave      a label after the construct        left_12:
- *     continue   one before a continuing region     again_12:
- *     return     the next invocation                next_3:
+ *     leave      a label after the construct          left_12:
+ *     continue   a label before a continuing region   again_12:
+ *     return     a label before the next invocation   next_3:
  *
- * A jump that leads out of the segment parks the invocation: `where` says for what it waits.
+ * A jump out of the segment parks the invocation: `where` records the event that it waits for.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 /* ---- jumps ---------------------------------------------------------------------------------------------------------------- */
 
-/* To the end of the iteration that this invocation is: C's `continue` if no loop is in the way. */
+/* Ends this invocation's iteration: by `continue`, or by a goto if a loop encloses the row. */
 static void
 next_invocation(cgen *g, uint32_t row)
 {
@@ -24,7 +24,7 @@ next_invocation(cgen *g, uint32_t row)
   cgen_line(g, "continue;");
 }
 
-/* Whether C's break, here, leaves this construct. */
+/* Returns whether a C `break` at the row leaves the target. */
 static bool
 breaks(const cgen *g, uint32_t row, uint32_t target)
 {
@@ -34,7 +34,7 @@ breaks(const cgen *g, uint32_t row, uint32_t target)
   return around == target && !cgen_is(g, target, VYRE_OP_block);
 }
 
-/* Whether C's continue, here, goes on with this loop as it should. */
+/* Returns whether a C `continue` has the loop's semantics. */
 static bool
 continues(const cgen *g, uint32_t loop)
 {
@@ -42,7 +42,7 @@ continues(const cgen *g, uint32_t loop)
   return !continuing || !g->v->first[continuing];
 }
 
-/* Labels of a workgroup's second part have numbers of their own. */
+/* Returns the number of a label.  Labels of a workgroup's second part have other numbers. */
 static uint32_t
 label_of(const cgen *g, uint32_t row)
 {
@@ -79,7 +79,7 @@ jump_to(cgen *g, uint32_t row, uint32_t target)
   } else if (op == VYRE_OP_continue) {
     g->again[target - g->program] = 1;
     cgen_line(g, "goto again_%u;", target - g->program);
-  } else if (op != VYRE_OP_fallthrough) { /* which is said after the case */
+  } else if (op != VYRE_OP_fallthrough) { /* after_case writes a fallthrough */
     leave(g, row, target);
   }
 }
@@ -108,9 +108,9 @@ put_jump(cgen *g, uint32_t row)
 
 /* ---- constructs ----------------------------------------------------------------------------------------------------------- */
 
-/* A construct is written by `open_construct`, by `close_region` after the rows of each of its regions, and by its label.  Each of
- * the two returns the region whose rows are written next; 0 if that was the construct's last one.  Nothing here calls itself,
- * because constructs nest deeper than a thread's stack may bear. */
+/* `open_construct` writes the start of a construct, and `close_region` the text after each region's rows.  Both return the
+ * region whose rows follow, or 0 after the last region.  Nothing here recurses, because deeply nested constructs would
+ * overflow the stack. */
 
 static uint32_t
 after_then(cgen *g, uint32_t row)
@@ -152,7 +152,7 @@ open_for(cgen *g, uint32_t row)
   return body;
 }
 
-/* Returns the continuing region if there are rows in it. */
+/* Returns the continuing region if it has rows. */
 static uint32_t
 continuing_of(const cgen *g, uint32_t loop)
 {
@@ -201,7 +201,7 @@ ends_in(const cgen *g, uint32_t region, uint32_t flags)
   return last && (vyre_op_infos[cgen_op(g, last)].flags & flags) != 0 && !cgen_is(g, last, VYRE_OP_breakif);
 }
 
-/* Begins the case, or ends the switch after the last one. */
+/* Begins the case, or ends the switch if `c` is 0. */
 static uint32_t
 begin_case(cgen *g, uint32_t row, uint32_t c)
 {

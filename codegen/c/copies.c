@@ -1,4 +1,4 @@
-/* Copies, scalar by scalar: each in its own bounds, as both sides may lie in memory in ways of their own.
+/* Copies, scalar by scalar.  Each scalar is checked by itself, because the layouts of both sides may differ.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 typedef struct copy {
-  code_copy walk; /* first */
+  code_copy walk; /* the first member: callbacks cast its pointer */
   cgen *g;
   cgen_place to, from;
 } copy;
@@ -22,7 +22,7 @@ put_offset(cgen *g, const copy *c, const code_side *s, const char *name, uint64_
     cgen_put(g, " + %" PRIu64, s->fixed + more);
 }
 
-/* " && to + 4 <= x_n" */
+/* Writes " && to + 4 <= x_n", the condition that a scalar is in bounds. */
 static void
 put_measure(cgen *g, const copy *c, const code_side *s, const cgen_place *place, const char *name, uint64_t more)
 {
@@ -88,7 +88,7 @@ end_loop(code_copy *walk, uint64_t count)
   cgen_line(g, "}");
 }
 
-/* "const bool to_in = i < 4u;" and "const size_t to = 4 * (size_t)i;" */
+/* Writes "const bool to_in = i < 4u;" and "const size_t to = 4 * (size_t)i;". */
 static void
 begin_side(cgen *g, const cgen_place *p, const char *name)
 {
@@ -98,7 +98,7 @@ begin_side(cgen *g, const cgen_place *p, const char *name)
   cgen_begin_line(g);
   cgen_mark(g, &g->marks, CGEN_MARK_LINE);
   cgen_put(g, "const bool %s_in = ", name);
-  if (!cgen_put_terms(g, p, false)) /* each scalar is measured by itself */
+  if (!cgen_put_terms(g, p, false)) /* put_measure checks each scalar */
     cgen_put(g, "true");
   cgen_put(g, ";\n");
   cgen_begin_line(g);

@@ -1,4 +1,4 @@
-/* A function's head: what a dispatch brings, memory of the program's own, tables, and the state of a workgroup.
+/* Declarations of a function: the dispatch's buffers, the program's own memory, tables, and the state of a workgroup.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -20,7 +20,7 @@ cgen_is_alone(const cgen *g, uint32_t row)
   return true;
 }
 
-/* " *   buffers[0]: %x, storage, set 0, binding 0", of each. */
+/* Writes " *   buffers[0]: %x, storage, set 0, binding 0" for each. */
 void
 cgen_note_buffers(cgen *g)
 {
@@ -84,7 +84,7 @@ cgen_declare_outside(cgen *g)
 
 typedef struct table {
   cgen *g;
-  vyre_kind kind; /* of all scalars; VOID: several */
+  vyre_kind kind; /* the kind of all scalars; VOID if they differ */
   bool finite, any;
   uint32_t written;
 } table;
@@ -97,7 +97,7 @@ is_finite(vyre_kind kind, uint64_t bits)
 }
 
 static void
-look_at_scalar(void *user, uint64_t offset, vyre_kind kind, uint64_t bits)
+survey_scalar(void *user, uint64_t offset, vyre_kind kind, uint64_t bits)
 {
   table *t = user;
   (void)offset;
@@ -113,7 +113,7 @@ begin_unit(cgen *g, table *t)
   t->written++;
 }
 
-/* Bytes up to there; scalars of one kind have none between them. */
+/* Writes the zero bytes up to the offset.  There are none between scalars of one kind. */
 static void
 put_gap(cgen *g, table *t, uint64_t offset)
 {
@@ -142,7 +142,7 @@ put_scalar(void *user, uint64_t offset, vyre_kind kind, uint64_t bits)
   }
 }
 
-/* What the buffer holds at the start, above the function. */
+/* Writes the buffer's initial contents as a table above the function. */
 static void
 put_table(cgen *g, uint32_t buffer)
 {
@@ -151,10 +151,13 @@ put_table(cgen *g, uint32_t buffer)
   table t = {.g = g, .finite = true};
   code_image image = code_image_of(&g->w, buffer);
   if (code_buffer_size(&g->w, buffer) > CGEN_MOST_STATE) {
-    cgen_fail(g, buffer, "a table of %" PRIu64 " bytes\nFix: make it a buffer of the dispatch", code_buffer_size(&g->w, buffer));
+    cgen_fail(g, buffer,
+              "a table has %" PRIu64 " bytes, but at most 4 MiB are allowed\n"
+              "Fix: pass it as a buffer of the dispatch",
+              code_buffer_size(&g->w, buffer));
     return;
   }
-  code_image_walk(&g->w, &image, g->v->imm[buffer], look_at_scalar, &t);
+  code_image_walk(&g->w, &image, g->v->imm[buffer], survey_scalar, &t);
   const vyre_kind kind = t.kind;
   const uint32_t size = kind == VYRE_VOID ? 1 : vyre_kind_bytes(kind);
   const bool is_float = (kind == VYRE_F32 || kind == VYRE_F64) && t.finite;
@@ -182,7 +185,7 @@ bytes_of(const cgen *g, uint32_t buffer)
   return size ? size : 1;
 }
 
-/* Bytes of a field or array, counted against the stack. */
+/* Declares a field or array of bytes, and adds its size to the stack's use. */
 static void
 declare_bytes(cgen *g, uint32_t buffer, const char *zero)
 {
@@ -330,5 +333,5 @@ cgen_put_states(cgen *g)
   }
   cgen_put(g, " };\n");
   if (count > UINT16_MAX)
-    cgen_fail(g, g->program, "too much control around places where invocations wait for each other\nFix: make the program smaller");
+    cgen_fail(g, g->program, "too much control flow around barriers and subgroup operations\nFix: make the program smaller");
 }

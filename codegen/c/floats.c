@@ -1,14 +1,14 @@
-/* Arithmetic on floats: in float for f32, else in double, rounded once to the kind.  A NaN gets the canonical bits where it becomes
- * a value of the program's, not between operations of one expression.
+/* Arithmetic on floats: in float for f32, otherwise in double and rounded once to the kind.  A NaN becomes canonical when an
+ * expression's value is stored, not between the operations of the expression.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 typedef enum float_sort {
   SORT_OPERATOR,
-  SORT_FUNCTION, /* of C, for float and double */
-  SORT_HELPER,   /* for each kind */
-  SORT_DOUBLE,   /* a helper that takes and gives double */
+  SORT_FUNCTION, /* a C function for float and double */
+  SORT_HELPER,   /* a helper for each kind */
+  SORT_DOUBLE,   /* a helper from double to double */
   SORT_FMOD,
 } float_sort;
 
@@ -52,7 +52,7 @@ static const float_op float_ops[] = {
     {VYRE_OP_ldexp, SORT_DOUBLE, "scale"},
 };
 
-/* What libm has goes by the op's own name. */
+/* Finds the implementation of an op.  Functions of libm have the op's own name. */
 static bool
 find(vyre_opcode op, float_op *out)
 {
@@ -115,7 +115,8 @@ put_right(cgen *g, uint32_t row, uint32_t lane, bool tight)
 
 /* ---- arithmetic ----------------------------------------------------------------------------------------------------------- */
 
-/* GCC 12 makes -x of 0 - x where x cannot be -0, which is -0 for a zero, if it sees how x is made: from an integer, by fabs. */
+/* Returns whether the row is 0 - x.  GCC 12 folds it to -x, which is -0 for x = 0, if it sees that x is not -0: x is a
+ * converted integer or an fabs. */
 static bool
 is_from_zero(const cgen *g, uint32_t row)
 {
@@ -139,7 +140,7 @@ put_raw(cgen *g, uint32_t row, uint32_t lane, const float_op *o)
     cgen_put(g, "%s%s(", o->name, o->sort == SORT_FUNCTION && kind == VYRE_F32 ? "f" : "");
   else if (!has_right)
     cgen_put(g, "%s", o->name);
-  if (is_operator && !has_right) { /* of a negative literal, too */
+  if (is_operator && !has_right) { /* parentheses, because the operand may be a negative literal */
     cgen_put(g, "(");
     cgen_float_operand(g, v->a[row], lane, false);
     cgen_put(g, ")");
@@ -161,7 +162,7 @@ put_raw(cgen *g, uint32_t row, uint32_t lane, const float_op *o)
   cgen_put(g, is_operator ? "" : ")");
 }
 
-/* Ordered comparisons are C's; the others are the negation of their inverse. */
+/* Writes an ordered comparison as C's operator, and others as the negation of their inverse. */
 static void
 compare(cgen *g, uint32_t row, uint32_t lane)
 {

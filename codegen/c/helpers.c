@@ -1,5 +1,5 @@
-/* Helper functions: each is written above the programs, once for each kind, when something first asks for it, and after those that
- * it calls itself.
+/* Helper functions.  Each is written above the programs, once for each kind, on first use, and after the helpers that it
+ * calls.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -8,7 +8,7 @@
 
 static const cgen_helper *const tables[] = {cgen_integer_helpers, cgen_float_helpers, cgen_memory_helpers};
 
-/* The helper of that name and kind, and its number. */
+/* Returns the helper of that name and kind, and its number.  Returns NULL if there is none. */
 static const cgen_helper *
 find(const char *name, size_t length, vyre_kind kind, uint32_t *out_number)
 {
@@ -36,7 +36,7 @@ word_length(const char *text)
   return strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789");
 }
 
-/* "#name_f64" names the function of one kind, "@name" that of the kind at hand. */
+/* Returns the kind of a function's name in a text: "#name_f64" has its own kind, "@name" the kind of the helper. */
 static vyre_kind
 read_name(const char *text, vyre_kind kind, size_t *out_length)
 {
@@ -76,7 +76,7 @@ need_all_in(cgen *g, const char *text, vyre_kind kind)
   }
 }
 
-/* What a letter after $ means. */
+/* Returns the replacement of $ and the letter. */
 static const char *
 placeholder(char letter, vyre_kind kind, char buffer[32])
 {
@@ -150,7 +150,10 @@ need(cgen *g, const char *name, size_t length, vyre_kind kind)
   const cgen_helper *h = find(name, length, kind, &number);
   vyre_bytes *out = g->w.out;
   if (!h || number >= CGEN_HELPERS) {
-    cgen_fail(g, g->program, "vyre has no function '%.*s' of %s to write in C", (int)length, name, cgen_suffix(kind));
+    cgen_fail(g, g->program,
+              "internal error: no C helper function '%.*s' of kind %s\n"
+              "Fix: report this as a bug of vyre",
+              (int)length, name, cgen_suffix(kind));
     return;
   }
   if (g->file->helped[number] >> kind & 1)

@@ -1,8 +1,8 @@
-/* Texts of helper functions on floats.  $T is what a kind is computed in, which for f16 is double: then each step of several is
- * rounded to f16 by itself ($R), as the interpreter does.
+/* Texts of helper functions on floats.  $T is the type in which a kind is computed, double for f16.  Each step of an f16
+ * computation is rounded to f16 ($R), as in the interpreter.
  *
- * What libm computes is computed in double.  Its argument goes through a volatile, so that no compiler puts its own library's value
- * of a constant in place of the one that the machine's library gives.
+ * Functions of libm compute in double.  Their arguments are volatile, so that compilers do not fold calls with their own
+ * library.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -22,19 +22,19 @@ const cgen_helper cgen_float_helpers[] = {
     {"bits", VYRE_F64, "uint64_t\nNAME(double a)\n{\n  uint64_t bits;\n  memcpy(&bits, &a, sizeof bits);\n  return bits;\n}\n"},
     {"of_bits", VYRE_F32, "float\nNAME(uint32_t bits)\n{\n  float a;\n  memcpy(&a, &bits, sizeof a);\n  return a;\n}\n"},
     {"of_bits", VYRE_F64, "double\nNAME(uint64_t bits)\n{\n  double a;\n  memcpy(&a, &bits, sizeof a);\n  return a;\n}\n"},
-    /* an f16's bits as a number */
+    /* converts an f16's bits to a number */
     {"value", VYRE_F16,
      "double\nNAME(uint16_t half)\n{\n  const uint64_t exponent = half >> 10 & 31u, fraction = half & 0x3ffu;\n"
      "  const double magnitude = exponent == 31  ? (double)(fraction ? NAN : INFINITY)\n"
      "                           : exponent == 0 ? (double)fraction * 0x1p-24\n"
      "                                           : #of_bits_f64((exponent + 1008u) << 52 | fraction << 42);\n"
      "  return half & 0x8000u ? -magnitude : magnitude;\n}\n"},
-    /* a result: rounded to its kind, a NaN with the canonical bits */
+    /* a result: rounded to its kind, NaN made canonical */
     {"result", VYRE_F32, "float\nNAME(float a)\n{\n  return isnan(a) ? #of_bits_f32(0x7fc00000u) : a;\n}\n"},
     {"result", VYRE_F64, "double\nNAME(double a)\n{\n  return isnan(a) ? #of_bits_f64(UINT64_C(0x7ff8000000000000)) : a;\n}\n"},
     {"round", VYRE_F32, "float\nNAME(double a)\n{\n  return #result_f32((float)a);\n}\n"},
     {"round", VYRE_F64, "double\nNAME(double a)\n{\n  return #result_f64(a);\n}\n"},
-    /* a power of two whose last bit weighs what the half's will is added and taken away, which rounds there */
+    /* rounds by adding and subtracting a power of two whose last bit has the weight of the half's last bit */
     {"result", VYRE_F16,
      "uint16_t\nNAME(double a)\n{\n  const uint64_t exponents = UINT64_C(0x7ff) << 52, least = UINT64_C(1009) << 52;\n"
      "  const uint32_t sign = signbit(a) ? 0x8000u : 0u;\n  const double magnitude = fabs(a);\n"
@@ -66,7 +66,7 @@ const cgen_helper cgen_float_helpers[] = {
      "$T\nNAME($T a)\n{\n  return isnan(a)            ? a\n"
      "         : fabs((double)a) < 0x1p-14 ? copysign$f(0.0$f, a)\n"
      "                                     : ($T)#value_f16(#result_f16((double)a));\n}\n"},
-    {"fmodulo", VYRE_F64, /* sign of b, also for a zero */
+    {"fmodulo", VYRE_F64, /* sign of b, also for zero */
      "double\nNAME(double a, double b)\n{\n  const double r = fmod(a, b);\n  if (r == 0.0)\n    return copysign(0.0, b);\n"
      "  return !signbit(r) != !signbit(b) ? r + b : r;\n}\n"},
     {"fract", VYRE_F64, "double\nNAME(double a)\n{\n  return a - floor(a);\n}\n"},
@@ -100,7 +100,7 @@ const cgen_helper cgen_float_helpers[] = {
     LIBM(log2),
     LIBM2(atan2),
     LIBM2(pow),
-    /* ---- to integers: toward zero, into the range; a NaN gives 0 ---- */
+    /* ---- to integers: rounds toward zero and saturates; NaN becomes 0 ---- */
     {"of_float_i", VYRE_VOID,
      "$U\nNAME(double a)\n{\n  const double bound = $C;\n  if (isnan(a))\n    return 0;\n"
      "  if (a >= bound)\n    return ($U)(($U) ~($U)0 >> 1);\n"
@@ -114,7 +114,7 @@ const cgen_helper cgen_float_helpers[] = {
      "  return (uint32_t)(int32_t)rintf(#fmin_f32(#fmax_f32(a, low), 1.0f) * scale);\n}\n"},
     {"unpack", VYRE_F32,
      "float\nNAME(float field, float scale)\n{\n  const float a = field / scale;\n  return a < -1.0f ? -1.0f : a;\n}\n"},
-    /* ---- several lanes; sums from the first on ---- */
+    /* ---- several lanes; sums from the first lane to the last ---- */
     {"dot1", VYRE_VOID, "$T\nNAME($T a0, $T b0)\n{\n  return $R(a0 * b0);\n}\n"},
     {"dot2", VYRE_VOID, "$T\nNAME($T a0, $T a1, $T b0, $T b1)\n{\n  return $R($R(a0 * b0) + $R(a1 * b1));\n}\n"},
     {"dot3", VYRE_VOID,
@@ -129,13 +129,13 @@ const cgen_helper cgen_float_helpers[] = {
     {"norm4", VYRE_VOID, "$T\nNAME($T a, $T b, $T c, $T d)\n{\n  return $R(sqrt$f(@dot4(a, b, c, d, a, b, c, d)));\n}\n"},
     {"minus", VYRE_VOID, "$T\nNAME($T a, $T b)\n{\n  return $R(a - b);\n}\n"},
     {"times", VYRE_VOID, "$T\nNAME($T a, $T b)\n{\n  return $R(a * b);\n}\n"},
-    /* one lane, n times i being their dot product */
+    /* one lane; `dot` is the dot product of n and i */
     {"reflect", VYRE_VOID, "$T\nNAME($T i, $T n, $T dot)\n{\n  return i - $R($R(2.0$f * dot) * n);\n}\n"},
     {"refract", VYRE_VOID,
      "$T\nNAME($T i, $T n, $T eta, $T cosine)\n{\n  const $T sine2 = $R(1.0$f - $R(cosine * cosine));\n"
      "  const $T k = $R(1.0$f - $R($R(eta * eta) * sine2));\n  const $T bend = $R($R(eta * cosine) + $R(sqrt$f(k)));\n"
      "  return k < 0.0$f ? 0.0$f : $R($R(eta * i) - $R(bend * n));\n}\n"},
-    /* determinants, column by column; by the first column, minors likewise */
+    /* determinants by columns, expanded along the first column; so are the minors */
     {"det1", VYRE_VOID, "$T\nNAME($T a)\n{\n  return a;\n}\n"},
     {"det2", VYRE_VOID, "$T\nNAME($T a0, $T a1, $T b0, $T b1)\n{\n  return $R($R(a0 * b1) - $R(a1 * b0));\n}\n"},
     {"det3", VYRE_VOID,

@@ -1,4 +1,5 @@
-/* Texts of helper functions on integers.  No signed operation of theirs overflows: what could is done unsigned, or twice as wide.
+/* Texts of helper functions on integers.  Their signed operations never overflow: where they could, operands are unsigned or
+ * wider.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -6,7 +7,7 @@
 const cgen_helper cgen_integer_helpers[] = {
     {"udiv", VYRE_VOID, "$U\nNAME($U a, $U b)\n{\n  return b ? ($U)(a / b) : ($U) ~($U)0;\n}\n"},
     {"umod", VYRE_VOID, "$U\nNAME($U a, $U b)\n{\n  return b ? ($U)(a % b) : ($U)0;\n}\n"},
-    /* also MIN / -1 = MIN: negation wraps */
+    /* MIN / -1 = MIN, because negation wraps */
     {"sdiv", VYRE_VOID,
      "$U\nNAME($U a, $U b)\n{\n  if (b == 0)\n    return ($U) ~($U)0;\n"
      "  return b == ($U) ~($U)0 ? ($U)(0u - a) : ($U)(($S)a / ($S)b);\n}\n"},
@@ -33,7 +34,7 @@ const cgen_helper cgen_integer_helpers[] = {
     {"umulsat", VYRE_VOID,
      "$U\nNAME($U a, $U b)\n{\n  const $Y product = ($Y)a * b;\n"
      "  return product >> $N ? ($U) ~($U)0 : ($U)product;\n}\n"},
-    /* the nearest that $N bits have to an exact result */
+    /* clamps an exact result to the range of $N signed bits */
     {"saturated", VYRE_VOID,
      "$U\nNAME($X exact)\n{\n  const $X top = ($X)(($U) ~($U)0 >> 1);\n"
      "  return ($U)(exact > top ? top : exact < -top - 1 ? -top - 1 : exact);\n}\n"},
@@ -54,7 +55,7 @@ const cgen_helper cgen_integer_helpers[] = {
     {"findlsb", VYRE_VOID, "$U\nNAME($U a)\n{\n  return a ? ($U)__builtin_ctzll(a) : ($U) ~($U)0;\n}\n"},
     {"findumsb", VYRE_VOID, "$U\nNAME($U a)\n{\n  return a ? ($U)(63 - __builtin_clzll(a)) : ($U) ~($U)0;\n}\n"},
     {"findsmsb", VYRE_VOID, "$U\nNAME($U a)\n{\n  return @findumsb(($S)a < 0 ? ($U)~a : a);\n}\n"},
-    /* how many of a field's bits there are */
+    /* the number of a field's bits that exist */
     {"field", VYRE_VOID,
      "uint32_t\nNAME(uint32_t offset, uint32_t count)\n{\n"
      "  return offset >= $N ? 0u : count < $N - offset ? count : $N - offset;\n}\n"},

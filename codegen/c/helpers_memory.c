@@ -1,7 +1,6 @@
-/* Texts of helper functions on memory, on who waits where, and on masks of lanes.
+/* Texts of helper functions on memory, on waiting invocations, and on masks of lanes.
  *
- * Scalars go in and out of bytes by memcpy, so that no type of what lies there matters; atomics need a pointer to one, which may be
- * to anything.
+ * Loads and stores use memcpy, so that the memory may have any type.  Atomics need a typed pointer, which may alias any type.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -17,11 +16,11 @@
     "store", kind, "void\nNAME(uint8_t *to, " type " value)\n{\n  memcpy(to, &value, sizeof value);\n}\n" \
   }
 
-/* What combines a value with what is in memory: `old` is what was there, `new` what comes there.  $M is the integer that holds the
- * kind.  `alone`: no other thread may see it, and nothing of that has to be one step. */
+/* Combines a value with memory: `old` is the previous content, `new` the next.  $M is the integer that holds the kind.
+ * `alone`: no other thread accesses the memory, so the update need not be atomic. */
 #define ATOMIC "$M\nNAME(uint8_t *at, $M value, int order, bool alone)\n{\n  typedef $M __attribute__((may_alias)) word;\n"
 
-/* By the compiler's function. */
+/* Updates memory by a compiler builtin. */
 #define FETCH(name, expression, call)                                                                            \
   {                                                                                                              \
     name, VYRE_VOID,                                                                                             \
@@ -29,7 +28,7 @@
                "  const $M old = *to;\n  *to = " expression ";\n  return old;\n}\n"                              \
   }
 
-/* One that often changes nothing: then a relaxed one is a load, and takes the memory from no other thread. */
+/* Updates that often change nothing.  A relaxed update without change is only a load, which leaves the cache line shared. */
 #define COMBINE_BY(name, expression, change)                                                                               \
   {                                                                                                                        \
     name, VYRE_VOID,                                                                                                       \
@@ -63,11 +62,11 @@ const cgen_helper cgen_memory_helpers[] = {
     STORE(VYRE_F64, "double"),
     {"store", VYRE_BOOL,
      "void\nNAME(uint8_t *to, bool value)\n{\n  const uint32_t word = value;\n  memcpy(to, &word, sizeof word);\n}\n"},
-    /* elements of a runtime array */
+    /* the number of elements of a runtime array */
     {"length", VYRE_U64,
      "uint64_t\nNAME(uint64_t bytes, uint64_t head, uint64_t stride)\n{\n"
      "  return head < bytes ? (bytes - head) / stride : 0;\n}\n"},
-    /* of `count` from `first` on those below the limit */
+    /* how many of the `count` numbers from `first` on are below the limit */
     {"inside", VYRE_U64,
      "uint32_t\nNAME(uint32_t count, uint64_t limit, uint32_t first)\n{\n"
      "  return limit <= first ? 0 : limit - first < count ? (uint32_t)(limit - first) : count;\n}\n"},
@@ -99,20 +98,20 @@ const cgen_helper cgen_memory_helpers[] = {
     COMBINE("atomic_fadd", "$D(@result($I(old) + $I(value)))"),
     COMBINE("atomic_fmin", "$D(@result(@fmin($I(old), $I(value))))"),
     COMBINE("atomic_fmax", "$D(@result(@fmax($I(old), $I(value))))"),
-    /* ---- who waits where: 0 is here ---- */
+    /* ---- states of invocations: 0 is active ---- */
     {"move", VYRE_U16,
      "void\nNAME(uint16_t *where, uint32_t count, uint16_t from, uint16_t to)\n{\n"
      "  for (uint32_t i = 0; i < count; i++)\n    where[i] = where[i] == from ? to : where[i];\n}\n"},
     {"any_here", VYRE_U16,
      "bool\nNAME(const uint16_t *where, uint32_t count)\n{\n  bool any = false;\n"
      "  for (uint32_t i = 0; i < count; i++)\n    any = any || where[i] == 0;\n  return any;\n}\n"},
-    /* whether some are here, and some that have not returned (1) are not */
+    /* whether some are active, and others neither active nor returned (1) */
     {"apart", VYRE_U16,
      "bool\nNAME(const uint16_t *where, uint32_t count)\n{\n  bool here = false, elsewhere = false;\n"
      "  for (uint32_t i = 0; i < count; i++) {\n    here = here || where[i] == 0;\n"
      "    elsewhere = elsewhere || where[i] > 1;\n  }\n  return here && elsewhere;\n}\n"},
     /* ---- masks of lanes: four words of 32 bits ---- */
-    /* a word of the lanes from `from` on, below `to` */
+    /* the bits of a word for the lanes from `from` to before `to` */
     {"lanes", VYRE_U32,
      "uint32_t\nNAME(uint32_t word, uint32_t from, uint32_t to)\n{\n  uint32_t mask = 0;\n"
      "  for (uint32_t bit = 0; bit < 32; bit++)\n"

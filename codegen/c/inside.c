@@ -1,14 +1,14 @@
-/* Workgroups in two parts, so that compilers can vectorize the first: of the invocations that are inside of all that is held
- * against the place in the grid, and of the others.
+/* Writes a workgroup in two parts, so that compilers can vectorize the first.  Its invocations pass all comparisons of the
+ * grid index with uniform limits.
  *
- *     const uint32_t n_r5 = ...                                          what is the same for all stands above
+ *     const uint32_t n_r5 = ...                                          uniform rows precede both parts
  *     uint32_t inside = 64u;
  *     inside = vyre_inside_u64(inside, n_r5, wx * 64u);                  if (i >= n) return;
  *     inside = vyre_inside_u64(inside, vyre_length_u64(...), wx * 64u);  y[i] = ...
  *     for (uint32_t lx = 0; lx < inside; lx++)        the program without these checks
  *     for (uint32_t lx = inside; lx < 64u; lx++)      the program
  *
- * For small programs of a line without loops: what else there is, compilers do not vectorize.
+ * Only for small programs without loops and a one-dimensional workgroup.  Compilers do not vectorize others.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -27,7 +27,7 @@ may_be_split(const cgen *g)
   return true;
 }
 
-/* Whether what the path leads to is the same whenever it is read. */
+/* Returns whether the memory at the path is read-only. */
 static bool
 is_constant_memory(const cgen *g, uint32_t path)
 {
@@ -58,7 +58,7 @@ is_uniform(const cgen *g, uint32_t row)
   return op == VYRE_OP_at || op == VYRE_OP_length || (vyre_op_infos[op].flags & VYRE_OP_PURE) != 0;
 }
 
-/* "inside = vyre_inside_u64(inside, " */
+/* Writes "inside = vyre_inside_u64(inside, ". */
 static void
 begin_limit(cgen *g)
 {
@@ -74,7 +74,7 @@ end_limit(cgen *g)
   cgen_put(g, ", wx * %uu);\n", g->local[0]);
 }
 
-/* An access by the place in the grid to a runtime array. */
+/* Adds the limit of an access to a runtime array at the grid index. */
 static bool
 limit_access(cgen *g, uint32_t row)
 {
@@ -94,7 +94,8 @@ limit_access(cgen *g, uint32_t row)
   return true;
 }
 
-/* i < n and its like, of the place in the grid and what all have in common: where i is less, all of them are known. */
+/* Adds the limit of a comparison such as i < n, of the grid index with a uniform value.  Its result is known for smaller
+ * indices. */
 static bool
 limit_comparison(cgen *g, uint32_t row)
 {

@@ -1,6 +1,7 @@
 /* Arithmetic on integers and bool.
  *
- * C computes 8 and 16 bits in int: there each result is cut back by a cast, and what could overflow an int is unsigned first.
+ * C computes 8 and 16 bits in int.  There each result is cast back, and operands that could overflow an int become unsigned
+ * first.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -44,15 +45,15 @@ operator_of(vyre_opcode op, bool is_bool)
 
 /* ---- comparisons ---------------------------------------------------------------------------------------------------------- */
 
-/* One side: a row's lane, or the literal. */
+/* One side: a row's lane, or a literal. */
 typedef struct side {
   uint32_t row, lane;
   bool constant;
   uint64_t bits;
 } side;
 
-/* Which outcomes there can be: fewer where a side is the least or greatest number there is.  A compiler warns of a comparison that
- * is always true or false for that reason. */
+/* Returns the possible outcomes: fewer if a side is the least or greatest value of its type.  Compilers warn of comparisons
+ * that are always true or false. */
 static uint32_t
 possible(uint32_t compares, vyre_kind kind, const side *l, const side *r)
 {
@@ -80,9 +81,10 @@ put_side(cgen *g, vyre_kind kind, const side *s)
     cgen_value(g, s->row, s->lane, true);
 }
 
-/* A side may come to a literal though its row is none, as a lane of a literal does: what counts is what a compiler sees. */
+/* Marks a side as a literal if its text is one.  Its row may be another, such as a lane of a literal, but compilers see the
+ * text. */
 static void
-look(cgen *g, vyre_kind kind, side *s)
+detect_literal(cgen *g, vyre_kind kind, side *s)
 {
   const size_t start = g->w.out->size;
   put_side(g, kind, s);
@@ -118,8 +120,8 @@ static void
 put_comparison(cgen *g, uint32_t compares, vyre_kind kind, side *l, side *r)
 {
   static const char *const signs[] = {"", "<", "==", "<=", ">", "!=", ">="};
-  look(g, kind, l);
-  look(g, kind, r);
+  detect_literal(g, kind, l);
+  detect_literal(g, kind, r);
   const uint32_t outcomes = VYRE_COMPARES_OUTCOMES(compares), may_be = possible(compares, kind, l, r);
   const bool is_signed = VYRE_COMPARES_ORDER(compares) == VYRE_COMPARES_SIGNED;
   if ((outcomes & may_be) == 0 || (outcomes & may_be) == may_be) {
@@ -157,7 +159,7 @@ compare(cgen *g, uint32_t row, uint32_t lane)
 
 /* ---- arithmetic ----------------------------------------------------------------------------------------------------------- */
 
-/* What was written from `start` on, if it is a decimal number, as a hexadecimal one: clang takes `2 ^ 33` for a power. */
+/* Rewrites the decimal number that was written from `start` on as hexadecimal.  clang warns of `2 ^ 33` as a mistaken power. */
 static void
 make_hexadecimal(cgen *g, size_t start)
 {
@@ -183,7 +185,7 @@ binary(cgen *g, uint32_t row, uint32_t lane, const char *sign)
   cgen_value(g, g->v->a[row], lane, true);
   if (*sign == '^')
     make_hexadecimal(g, left);
-  /* of what is true or false by & and |, which have no branch; but clang warns of them where both sides call functions */
+  /* bool: & and |, which have no branch; but if a side calls functions, && and ||, because clang warns otherwise */
   const bool calls = kind == VYRE_BOOL && !g->w.status && strstr(g->w.out->data + left, "vyre_");
   cgen_put(g, calls && (*sign == '&' || *sign == '|') ? " %s%s " : " %s ", sign, sign);
   cgen_right(g, row, lane, true);
@@ -225,7 +227,7 @@ unary(cgen *g, uint32_t row, uint32_t lane)
   cgen_put(g, narrow ? ")" : "");
 }
 
-/* A function of its op's name, with all operands; scalars count for each lane. */
+/* Writes a call of the op's helper with all operands.  A scalar operand is used for every lane. */
 static void
 call(cgen *g, uint32_t row, uint32_t lane)
 {
@@ -248,11 +250,11 @@ call(cgen *g, uint32_t row, uint32_t lane)
   cgen_put(g, ")");
 }
 
-/* A component of an integer dot product in 64 bits. */
+/* Writes a component of an integer dot product in 64 bits. */
 static void
 put_dot_component(cgen *g, const vyre_dot_shape *shape, uint32_t operand, uint32_t k, bool is_signed)
 {
-  const vyre_kind narrow = VYRE_I8; /* of packed components */
+  const vyre_kind narrow = VYRE_I8; /* type of packed components */
   const vyre_kind kind = shape->packed ? narrow : cgen_kind(g, operand);
   const char *type = shape->packed && !is_signed ? "uint8_t" : signed_type(kind);
   cgen_put(g, "(uint64_t)");
@@ -264,7 +266,7 @@ put_dot_component(cgen *g, const vyre_dot_shape *shape, uint32_t operand, uint32
     cgen_put(g, " >> %uu)", 8 * k);
 }
 
-/* Products and sums modulo 2^64, cut to the result's type; with an accumulator the sum saturates. */
+/* Writes products and sums modulo 2^64, truncated to the result's type.  The sum with an accumulator saturates. */
 static void
 put_int_dot(cgen *g, uint32_t row)
 {
@@ -306,7 +308,7 @@ cgen_integer(cgen *g, uint32_t row, uint32_t lane)
   else if (op == VYRE_OP_neg || op == VYRE_OP_not)
     unary(g, row, lane);
   else if ((op == VYRE_OP_udiv || op == VYRE_OP_umod) && !(code_right_constant(&g->w, row, &right) && right))
-    call(g, row, lane); /* by zero, perhaps */
+    call(g, row, lane); /* the divisor may be zero */
   else if (sign)
     binary(g, row, lane, sign);
   else if (vyre_op_infos[op].flags & VYRE_OP_PURE)

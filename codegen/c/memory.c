@@ -1,4 +1,4 @@
-/* Loads and stores: in bounds they touch the buffer's bytes, else a load gives zero and a store does nothing.
+/* Loads and stores.  Out of bounds a load yields zero, and a store does nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"

@@ -1,23 +1,23 @@
 /* Identifiers.
  *
- * Rows have names that no other row of their program has, or none: then they are v and their number.  A name that C has a use for,
- * that holds what no identifier may, or that might be one that vyre makes (v12, sum_x, sum_n, vyre_load_u32) has its number after
- * it: sum_x becomes sum_x_r12.  So no two identifiers are the same, and none has to be looked for.
+ * A row without a name is v and its number.  Names of rows are unique in their program.  A row's number is appended to a name
+ * that C reserves, that is not an identifier, or that may equal a generated one (v12, sum_x, sum_n, vyre_load_u32): sum_x
+ * becomes sum_x_r12.  So identifiers are unique without a table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 #include <stdio.h>
 
-/* Words of the language and of its headers, and functions that the text calls. */
-static const char taken[] =
+/* Keywords, names of the headers, and functions that the text calls. */
+static const char keywords[] =
     " auto break case char const continue default do double else enum extern float for goto if inline int long register "
     "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof "
     "bool true false memcpy memset fabs fabsf fmod floor floorf ceil ceilf trunc truncf nearbyint nearbyintf sqrt sqrtf "
     "fma fmaf rintf copysign copysignf signbit isnan isinf isfinite ldexp frexp modf sin cos tan asin acos atan sinh cosh tanh "
     "asinh acosh atanh exp exp2 log log2 atan2 pow main linux unix i386 ";
 
-/* Names of the text's own. */
+/* Local variables of the text. */
 static const char own[] =
     " d g gx n alone begin until rest inside at to of to_in of_in li lx ly lz wx wy wz where first last lane from "
     "sum any self vote same mask leader ";
@@ -51,12 +51,12 @@ ends_with(const char *name, const char *end)
 bool
 cgen_is_reserved(const char *name)
 {
-  return is_one_of(taken, name) || strncmp(name, "vyre_", 5) == 0 || name[0] == '_' || ends_with(name, "_t") || /* as int32_t */
-         ends_with(name, "_groups") || ends_with(name, "_state") || ends_with(name, "_n") || /* what belongs to a function */
+  return is_one_of(keywords, name) || strncmp(name, "vyre_", 5) == 0 || name[0] == '_' || ends_with(name, "_t") || /* as int32_t */
+         ends_with(name, "_groups") || ends_with(name, "_state") || ends_with(name, "_n") || /* a function's own definitions */
          strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(name);              /* macros */
 }
 
-/* Whether a row's name might be another one's. */
+/* Returns whether a row's name may equal a generated identifier. */
 static bool
 is_risky(const char *name)
 {

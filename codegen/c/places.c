@@ -1,6 +1,6 @@
-/* Places as text: the condition under which an access is in bounds, and its address.
+/* Writes locations: the condition under which an access is in bounds, and its address.
  *
- * An element of a runtime array needs no second look, as there are only whole ones.
+ * An access within one element of a runtime array needs no check of its end, because the array's length counts whole elements.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -40,7 +40,8 @@ put_pick(cgen *g, const cgen_place *p)
     cgen_put(g, p->at.pick_count ? " + %" PRIu64 : "%" PRIu64, p->at.choice);
 }
 
-/* Each array but an open one holds its own index; whether there is such a descriptor shows in the dispatch. */
+/* Compares the indices of arrays of fixed length here.  The helper `element` compares the whole index with the dispatch's
+ * number of descriptors. */
 void
 cgen_open_place(cgen *g, const cgen_place *p)
 {
@@ -155,7 +156,7 @@ cgen_put_open_length(cgen *g, const cgen_place *p)
   put_length(g, p, p->at.head, p->at.open_stride);
 }
 
-/* Each index below its bound. */
+/* Compares each index with its bound. */
 bool
 cgen_put_terms(cgen *g, const cgen_place *p, bool dry)
 {
@@ -197,7 +198,7 @@ cgen_put_bounds(cgen *g, const cgen_place *p, uint64_t bytes, bool dry)
   return true;
 }
 
-/* Whole elements from there on. */
+/* Writes the number of whole elements from the location to the buffer's end. */
 void
 cgen_length(cgen *g, uint32_t row)
 {

@@ -1,7 +1,7 @@
-/* Removes from written text the definitions that nothing uses: values, variables that are only set, tables and helper functions.
+/* Removes unused definitions from the text: values, variables that are only set, tables and helper functions.
  *
- * A marked part of a text defines or sets a name and has no other effect, except that the call of an atomic stays.  A part is kept
- * if its name is live: unmarked text or a part that is kept mentions the name.  The cost is linear in the text.
+ * A marked part of a text defines or sets a name and has no other effect, except that the call of an atomic stays.  A part is
+ * kept if its name is live: unmarked text or a kept part mentions the name.  The cost is linear in the text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -17,13 +17,13 @@
 #define NONE    UINT32_MAX
 
 typedef struct part {
-  UT_hash_handle hh; /* of the first part of its name */
+  UT_hash_handle hh; /* node of the first part of the name */
   char key[LONGEST]; /* the scope's number, then the name */
   size_t start, end; /* in the text */
   size_t value;      /* the text after "= " */
   uint32_t scope;
   uint32_t next;  /* the next part of the same name, or NONE */
-  uint32_t below; /* the part under it on the stack */
+  uint32_t below; /* the part below it on the stack */
   cgen_mark_kind kind;
   bool is_live;
 } part;
@@ -55,7 +55,7 @@ find(pruner *p, uint32_t scope, const char *name, size_t length)
   return found;
 }
 
-/* Keeps all parts of a name, which is of the scope or of the text before all scopes. */
+/* Keeps all parts of a name that is defined in the scope, or else in the text before all scopes. */
 static void
 use(pruner *p, uint32_t scope, const char *name, size_t length)
 {
@@ -85,7 +85,7 @@ use_all(pruner *p, const char *text, size_t start, size_t end, uint32_t scope)
   }
 }
 
-/* The name stands before the first '=' or '[' of a line, and before the first '(' or '[' of a function or table. */
+/* Finds a part's name: before the first '=' or '[' of a line, or before the first '(' or '[' of a function or table. */
 static void
 read_part(pruner *p, part *q, const char *text)
 {
@@ -170,7 +170,7 @@ append(char *text, size_t to, const char *more, size_t size)
   return to + size;
 }
 
-/* Moves what stays to the front.  The replacement of a part is shorter than the part. */
+/* Moves the kept text to the front.  The replacement of a part is shorter than the part. */
 static void
 compact(const pruner *p, vyre_bytes *text)
 {

@@ -1,4 +1,4 @@
-/* What the lanes of a subgroup do together: consecutive invocations, of which those that are here are active.
+/* Operations of a subgroup, which is consecutive invocations.  Its active lanes are the invocations in state HERE.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -49,7 +49,7 @@ begin_groups(cgen *g, uint32_t size)
     cgen_line(g, "const uint32_t last = first + %uu;", size);
 }
 
-/* Of those that are here. */
+/* Begins a loop over the active lanes. */
 static void
 begin_lanes(cgen *g)
 {
@@ -104,7 +104,7 @@ put_vote(cgen *g, uint32_t row)
   end_loop(g);
 }
 
-/* Floats compare as numbers: a NaN is not even equal to itself. */
+/* Writes a comparison of all lanes with the first active one.  Floats compare as numbers, so a NaN does not equal itself. */
 static void
 put_agreement(cgen *g, uint32_t row)
 {
@@ -148,7 +148,7 @@ put_ballot(cgen *g, uint32_t row)
 
 /* ---- values of other lanes ------------------------------------------------------------------------------------------------ */
 
-/* The lane whose value this one gets, as a uint64_t: one that is none is beyond all. */
+/* Writes the number of the source lane as a uint64_t.  An invalid number is larger than all lanes. */
 static void
 put_source(cgen *g, uint32_t row)
 {
@@ -190,7 +190,7 @@ put_source(cgen *g, uint32_t row)
   }
 }
 
-/* What is read of another invocation is written with that one as `li`. */
+/* Writes a move between lanes.  The source's values are read with `li` set to the source. */
 static void
 put_move(cgen *g, uint32_t row)
 {
@@ -212,7 +212,7 @@ put_move(cgen *g, uint32_t row)
     cgen_put(g, ";\n");
     cgen_line(g, "const bool there = lane < last - first%s;", g->parks ? " && g.where[first + lane] == HERE" : "");
   }
-  cgen_mark(g, &g->marks, CGEN_MARK_SCOPE); /* of `li` and `from`, which a constant does not use */
+  cgen_mark(g, &g->marks, CGEN_MARK_SCOPE); /* `li` and `from`, which a constant does not use */
   if (!leads) {
     cgen_begin_line(g);
     cgen_mark(g, &g->marks, CGEN_MARK_LINE);
@@ -242,7 +242,7 @@ put_move(cgen *g, uint32_t row)
 
 /* ---- sums and the like ---------------------------------------------------------------------------------------------------- */
 
-/* "sum + own", rounded or cut. */
+/* Writes "sum + own", rounded or truncated. */
 static void
 put_step(cgen *g, vyre_opcode step, vyre_kind kind)
 {
@@ -267,7 +267,7 @@ put_step(cgen *g, vyre_opcode step, vyre_kind kind)
   cgen_put(g, sign ? ")" : "))");
 }
 
-/* One part of the vector: lanes are taken from the lowest active one on. */
+/* Combines one component of the vector in the order of lanes. */
 static void
 combine(cgen *g, uint32_t row, uint32_t k)
 {

@@ -1,10 +1,10 @@
-/* Which rows are written where they are used, and which are statements with a name; where invocations wait for each other; and what
- * outlives the loop over invocations that makes it.
+/* Chooses the rows that are inlined and the rows that are named statements.  Finds the rows at which invocations wait for each
+ * other, and the values that outlive the loop over invocations that defines them.
  *
- * Rows are looked at from the last to the first, so that the users of a row are known before it.  A row goes into its user if that
- * is the only one, writes it once, and stands in the same region; if it has no name that the reader would miss; if expressions do
- * not get too deep; and, for a `get`, if nothing is written between it and the statement where it would end up.  Constants, what an
- * invocation is, paths, tuples and lanes always go into their users.
+ * Rows are visited from the last to the first, so that the users of a row precede it.  A row is inlined if it has no name and
+ * one use, in the same region and segment.  The user's text must contain the row once, and the expression must stay shallow.
+ * Between a `get` and the statement nothing may write.  Constants, built-ins, paths, tuples, parts and unnamed lanes
+ * at a literal index are always inlined.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -19,13 +19,13 @@ info_of(const cgen *g, uint32_t row)
 
 /* ---- segments ------------------------------------------------------------------------------------------------------------- */
 
-/* A row at which invocations wait for each other. */
+/* Returns whether invocations wait for each other at the row. */
 static bool
 waits(const cgen *g, uint32_t row)
 {
   const vyre_opcode op = cgen_op(g, row);
   if (op == VYRE_OP_barrier)
-    return VYRE_ORDER_EXECUTION(g->v->imm[row]) != 4; /* an invocation's own orders memory alone */
+    return VYRE_ORDER_EXECUTION(g->v->imm[row]) != 4; /* a barrier of an invocation only orders memory */
   return vyre_op_is_subgroup(op) && (op < VYRE_OP_subgroup_inverse_ballot || op > VYRE_OP_subgroup_ballot_findmsb);
 }
 
@@ -51,7 +51,7 @@ find_wide(cgen *g)
   }
 }
 
-/* Rows of one region in a row, with all that is in them, are a segment, if no invocation waits in it. */
+/* Numbers the segments.  A segment is consecutive rows of one region, with their regions, in which no invocation waits. */
 static void
 find_segments(cgen *g)
 {
@@ -71,7 +71,7 @@ find_segments(cgen *g)
 
 /* ---- forms ---------------------------------------------------------------------------------------------------------------- */
 
-/* Whether the row's value is made lane by lane, so that its text has each lane of an operand once. */
+/* Returns whether the row is computed lane by lane, so that its text has each lane of an operand once. */
 static bool
 is_lanewise(const cgen *g, uint32_t row)
 {
@@ -83,7 +83,7 @@ is_lanewise(const cgen *g, uint32_t row)
   return op == VYRE_OP_join || op == VYRE_OP_lane || op == VYRE_OP_select;
 }
 
-/* Whether the text of the row has that operand in it more than once. */
+/* Returns whether the text of the row contains that operand more than once. */
 static bool
 mentions_twice(const cgen *g, uint32_t row, uint32_t operand)
 {
@@ -134,8 +134,8 @@ goes_inside_always(const cgen *g, uint32_t row)
   }
 }
 
-/* Casts of integers, and `x & 3`, in a comparison: compilers foresee how it comes out, and say so; and gcc moves casts about, and
- * then wonders about their signs. */
+/* Returns whether inlining the row causes warnings: an integer cast, or `x & 3` in a comparison.  Compilers see that such a
+ * comparison has a constant result.  gcc also moves casts, and then warns of sign conversions. */
 static bool
 would_warn(const cgen *g, uint32_t row, uint32_t user)
 {
@@ -173,7 +173,7 @@ choose(cgen *g, uint32_t row)
   g->form[i] = CGEN_INLINE;
 }
 
-/* `operand` is used by `row`, whose own form is known. */
+/* Records the use of `operand` by `row`, whose form is known. */
 static void
 use(cgen *g, uint32_t row, uint32_t operand)
 {
@@ -184,7 +184,7 @@ use(cgen *g, uint32_t row, uint32_t operand)
   const uint32_t seen = inside ? g->seen[user] : g->segment[user];
   g->w.uses[i]++;
   g->twice[i] |= mentions_twice(g, row, operand) || would_warn(g, operand, row);
-  g->twice[i] |= inside && goes_inside_always(g, row) && g->w.uses[user] > 1; /* written wherever its user is */
+  g->twice[i] |= inside && goes_inside_always(g, row) && g->w.uses[user] > 1; /* its text repeats wherever the row's text does */
   g->user[i] = inside && g->user[user] ? g->user[user] : row;
   g->seen[i] = g->seen[i] == 0 || g->seen[i] == seen ? seen : CGEN_MANY;
   g->level[i] = inside ? (uint8_t)(g->level[user] + !goes_inside_always(g, row)) : 0;
@@ -197,7 +197,7 @@ is_root(const cgen *g, uint32_t row)
   return (flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION)) != 0;
 }
 
-/* What is read in another segment than that which makes it; variables and indices of wide loops, which live through several. */
+/* Returns whether the row's value is used in another segment than its own.  Variables and indices of wide loops are, too. */
 static bool
 outlives(const cgen *g, uint32_t row)
 {
@@ -231,7 +231,7 @@ cgen_survey(cgen *g)
       choose(g, row);
     g->spilled[i] = outlives(g, row);
     if (cgen_is(g, row, VYRE_OP_workgroup) || cgen_is(g, row, VYRE_OP_leave) || cgen_is(g, row, VYRE_OP_case))
-      continue; /* literals, and places */
+      continue; /* operands are literals or regions */
     use(g, row, v->a[row]);
     use(g, row, v->b[row]);
     use(g, row, v->c[row]);

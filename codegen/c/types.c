@@ -36,7 +36,7 @@ cgen_plain(vyre_kind kind)
   return vyre_kind_is_int(kind) ? (vyre_kind)((uint32_t)kind | 1u) : kind;
 }
 
-/* The shortest decimal that a compiler reads as this very number; what is none by its bits. */
+/* Writes the shortest decimal that compilers read as this number.  Infinities and NaNs are written as their bits. */
 static void
 put_float(cgen *g, vyre_kind kind, uint64_t bits)
 {
@@ -87,5 +87,5 @@ cgen_literal(cgen *g, vyre_kind kind, uint64_t bits)
   else if (vyre_kind_is_int(kind))
     cgen_put(g, small ? "%" PRIu64 "u" : "0x%" PRIx64 "u", bits);
   else
-    cgen_fail(g, g->program, "a literal of no value's type");
+    cgen_fail(g, g->program, "internal error: a literal of a type without values\nFix: report this as a bug of vyre");
 }

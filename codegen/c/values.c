@@ -13,7 +13,7 @@ is_word(char c)
   return code_is_word(c) || c == '.';
 }
 
-/* Behind the bracket that closes this one. */
+/* Returns the text after the bracket that closes the first one. */
 static const char *
 behind_bracket(const char *text)
 {
@@ -26,8 +26,8 @@ behind_bracket(const char *text)
   return text;
 }
 
-/* Whether the text is a name, a number, a call, or one of these in brackets or after a cast: no operator around it takes it apart.
- */
+/* Returns whether the text is a name, a number or a call, perhaps in brackets or after a cast, so that no operator around it
+ * binds tighter. */
 static bool
 is_tight(const char *text)
 {
@@ -43,7 +43,7 @@ is_tight(const char *text)
   return *text == '\0';
 }
 
-/* Puts parentheses around what was written from `start` on, if it needs them. */
+/* Puts parentheses around the text from `start` on, if it needs them. */
 static void
 tighten(cgen *g, size_t start)
 {
@@ -56,7 +56,7 @@ tighten(cgen *g, size_t start)
   g->w.out->data[start] = '(';
 }
 
-/* ---- what an invocation is ------------------------------------------------------------------------------------------------ */
+/* ---- built-ins ------------------------------------------------------------------------------------------------------------ */
 
 static void
 put_local(cgen *g, uint32_t k)
@@ -227,7 +227,7 @@ put_shuffle(cgen *g, uint32_t row, uint32_t lane)
     cgen_literal(g, cgen_kind(g, row), 0);
 }
 
-/* Of integers by a function that has no branch, as whoever writes a select wants none; of two literals compilers make none. */
+/* Writes a select of integers of 32 and 64 bits as a function without a branch.  Compilers emit none for two literals either. */
 static void
 put_select(cgen *g, uint32_t row, uint32_t lane)
 {
@@ -352,11 +352,11 @@ expression(cgen *g, uint32_t row, uint32_t lane)
     put_invocation(g, op, lane);
   else if (!cgen_subgroup_value(g, row, lane) && !cgen_vector(g, row, lane) && !cgen_float(g, row, lane) &&
            !cgen_integer(g, row, lane))
-    cgen_fail(g, row, "'%s' of these types has no C\nFix: report this: every op of a strict program should",
-              vyre_op_infos[op].text);
+    cgen_fail(g, row, "'%s' of these types cannot be written as C\nFix: report this as a bug of vyre", vyre_op_infos[op].text);
 }
 
-/* Of 8 and 16 bits C computes in int: what comes of a choice is cut back. */
+/* Returns whether the row's text is cast to its type.  C computes 8 and 16 bits in int, and a choice between such values is an
+ * int. */
 static bool
 is_cut(const cgen *g, uint32_t row)
 {

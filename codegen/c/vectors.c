@@ -1,4 +1,4 @@
-/* Functions of several lanes, of matrices, and rows with several results.  A matrix is a tuple of its columns.
+/* Functions on vectors and matrices, and rows with several results.  A matrix is a tuple of its columns.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -27,7 +27,7 @@ columns_of(const cgen *g, uint32_t matrix)
   return VYRE_TUPLE_COUNT(g->v->imm[matrix]);
 }
 
-/* One number of a matrix, to be moved or to be computed with. */
+/* Writes one element of a matrix, as it is in memory if `moved`, otherwise as an operand. */
 static void
 put_element(cgen *g, uint32_t matrix, uint32_t column, uint32_t lane, bool moved)
 {
@@ -109,7 +109,7 @@ put_faceforward(cgen *g, uint32_t row, uint32_t lane)
   cgen_put(g, ")");
 }
 
-/* reflect(i, n, dot(n, i)), refract(i, n, eta, dot(n, i)): one lane. */
+/* Writes one lane of reflect(i, n, dot(n, i)) or refract(i, n, eta, dot(n, i)). */
 static void
 put_bent(cgen *g, uint32_t row, uint32_t lane)
 {
@@ -138,7 +138,7 @@ put_cross(cgen *g, uint32_t row, uint32_t lane)
 
 /* ---- matrices ------------------------------------------------------------------------------------------------------------- */
 
-/* A line of the matrix times a vector: a value's lanes, or a column of another matrix. */
+/* Writes a line of the matrix times a vector: a value's lanes, or a column of another matrix. */
 static void
 put_line_times(cgen *g, uint32_t matrix, uint32_t line, uint32_t other, uint32_t column)
 {
@@ -157,7 +157,7 @@ put_line_times(cgen *g, uint32_t matrix, uint32_t line, uint32_t other, uint32_t
   }
 }
 
-/* The determinant of what is left without one column and one line; UINT32_MAX: of all. */
+/* Writes the determinant of the matrix without one column and one line.  UINT32_MAX removes none. */
 static void
 put_determinant(cgen *g, uint32_t matrix, uint32_t column, uint32_t line)
 {
@@ -252,7 +252,7 @@ put_half_of_product(cgen *g, uint32_t row, uint32_t k, uint32_t lane)
   cgen_put(g, ")");
 }
 
-/* Sum and carry, difference and borrow. */
+/* Writes a sum or its carry, a difference or its borrow. */
 static void
 put_carry(cgen *g, uint32_t row, uint32_t k, uint32_t lane)
 {
@@ -269,7 +269,7 @@ put_carry(cgen *g, uint32_t row, uint32_t k, uint32_t lane)
   cgen_put(g, ")");
 }
 
-/* frexp and modf: a function that gives the one or the other. */
+/* Writes a part of frexp or modf: each part is a helper. */
 static void
 put_split(cgen *g, uint32_t row, uint32_t k, uint32_t lane)
 {
@@ -330,7 +330,6 @@ cgen_part_of(cgen *g, uint32_t row, uint32_t k, uint32_t lane)
     put_cofactor(g, row, k, lane);
     return true;
   default:
-    return cgen_fail(g, row, "'%s' has no C\nFix: report this: every op of a strict program should",
-                     vyre_op_infos[cgen_op(g, row)].text);
+    return cgen_fail(g, row, "'%s' cannot be written as C\nFix: report this as a bug of vyre", vyre_op_infos[cgen_op(g, row)].text);
   }
 }

@@ -1,15 +1,17 @@
-/* Control of a workgroup together: around places at which its invocations wait for each other.
+/* Control flow of a whole workgroup around rows at which its invocations wait for each other.
  *
- * All invocations go through it, each `where` it is: HERE, RETURNED, LEFT_12 or AGAIN_12 (it broke out of row 12, or goes on with
- * it), IN_12 (it has the other arm or a case before it, or after it).  That is how the interpreter does it, with a mask for
- * each; so what waits in divergent control, as a subgroup operation may, finds the same lanes.
+ * All invocations pass through the text together, and `where` is the state of each.  It is active (HERE) or has returned
+ * (RETURNED).  It left construct 12 (LEFT_12), waits for its next iteration (AGAIN_12), or waits for its else region (ELSE_12)
+ * or for case 12 (IN_12).  The interpreter has a mask for each of these states, so a row in divergent control flow, such as a
+ * subgroup operation, has the same active lanes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 /* ---- loops over invocations ----------------------------------------------------------------------------------------------- */
 
-/* A workgroup's first place is a multiple of its size, which divides 2^32: so no sum wraps. */
+/* Defines gx, the grid index.  The workgroup's first index is a multiple of its size, a power of two, so the sum does not
+ * wrap. */
 static void
 begin_grid(cgen *g)
 {
@@ -59,7 +61,7 @@ cgen_end_invocations(cgen *g)
   }
 }
 
-/* The rows from `row` on that are one segment; the first after them. */
+/* Writes the rows of the segment that begins at `row`.  Returns the row after it. */
 static uint32_t
 put_segment(cgen *g, uint32_t row)
 {
@@ -80,7 +82,6 @@ put_segment(cgen *g, uint32_t row)
 
 /* ---- states --------------------------------------------------------------------------------------------------------------- */
 
-/* States have numbers: 0, 1, and for each wide construct 16 for its cases, two arms, and both kinds of jumps. */
 void
 cgen_put_state(cgen *g, const char *what, uint32_t row)
 {
@@ -117,7 +118,7 @@ put_any_here(cgen *g)
 
 /* ---- constructs ----------------------------------------------------------------------------------------------------------- */
 
-/* "if (!c) where = ELSE" for those that are here. */
+/* Writes "if (!c) where = ELSE" for the active invocations. */
 static void
 part_by(cgen *g, uint32_t condition, bool on, const char *what, uint32_t row)
 {
@@ -210,7 +211,7 @@ put_for(cgen *g, uint32_t row)
   move(g, "LEFT", row, "HERE", 0);
 }
 
-/* Each case has a state for those that wait for it. */
+/* Moves each active invocation to the state of its case. */
 static void
 put_selection(cgen *g, uint32_t row)
 {

@@ -1,6 +1,6 @@
-/* Where things lie in memory.  What is given with a dispatch, and workgroup blocks that are `aliased` and so begin at one place,
- * lie as their types say.  Memory of the program's own has each scalar aligned to its size, as lengths may come from specialization
- * values, which the offsets of types know nothing of.
+/* Layout of memory.  Buffers of a dispatch, and `aliased` workgroup blocks, which share their start, have the layout of their
+ * types.  In the program's own memory each scalar is aligned to its size.  Offsets of types do not apply there, because array
+ * lengths may depend on specialization values.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/round.h"
@@ -87,7 +87,7 @@ types_bytes(const code_writer *w)
   return (types > 256 ? types - 256 : 1) * sizeof(*w->types);
 }
 
-/* A type is after its parts in the type table, so one walk along it is enough. */
+/* Visits each type once, because the parts of a type precede it in the type table. */
 bool
 code_lay_out(code_writer *w)
 {
@@ -190,7 +190,7 @@ is_given(const vyre_view *v, bool has_push, uint32_t row)
          (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || (has_push && space == VYRE_SPACE_PUSH));
 }
 
-/* All push constants are one buffer. */
+/* Returns whether two buffers have the same binding.  All push constants are one buffer. */
 static bool
 is_same(const vyre_module *module, uint32_t a, uint32_t b)
 {
@@ -204,7 +204,7 @@ is_same(const vyre_module *module, uint32_t a, uint32_t b)
   return set == y->set && binding == y->binding;
 }
 
-/* The first row that is of one binding with this one. */
+/* Returns the first row with the same binding as this row. */
 static uint32_t
 first_of(const vyre_module *module, uint32_t program, bool has_push, uint32_t row)
 {
@@ -242,7 +242,7 @@ code_descriptors(const code_writer *w, vyre_type_id type)
   return open ? w->open_descriptors : code_count_of(w, type);
 }
 
-/* Returns whether a row is an array of descriptors of open length whose number of elements is not known here. */
+/* Returns whether a row is an array of descriptors of open length, and the length is known only at run time. */
 static bool
 is_unbounded(const code_writer *w, uint32_t buffer)
 {
@@ -250,7 +250,7 @@ is_unbounded(const code_writer *w, uint32_t buffer)
          (vyre_type_get(w->module, w->v->imm[buffer]).flags & VYRE_TYPE_RUNTIME);
 }
 
-/* Returns the number of descriptors that a row has. */
+/* Returns the number of descriptors of a row. */
 static uint64_t
 descriptors_of(const code_writer *w, uint32_t buffer)
 {
@@ -272,7 +272,7 @@ code_is_table(const code_writer *w, uint32_t buffer)
   return table;
 }
 
-/* Returns the number of descriptors of a binding: those of the longest of its rows. */
+/* Returns the number of descriptors of a binding: the largest number among its rows. */
 static uint64_t
 binding_descriptors(const code_writer *w, uint32_t buffer)
 {

@@ -1,4 +1,4 @@
-/* Paths: where they lead, and what their indices are held against.
+/* Resolves paths to locations and the bounds of their indices.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "common.h"
@@ -32,7 +32,7 @@ code_part_stride(const code_writer *w, uint32_t buffer, const vyre_type_info *in
   return info->stride;
 }
 
-/* To a descriptor of an array, or to an array of them in one. */
+/* Adds a step that chooses a descriptor, or an inner array of descriptors, from an array. */
 static const char *
 choose(const code_writer *w, uint32_t row, code_place *p, vyre_type_id array)
 {
@@ -48,7 +48,7 @@ choose(const code_writer *w, uint32_t row, code_place *p, vyre_type_id array)
     return NULL;
   }
   if (p->pick_count == sizeof(p->picks) / sizeof(*p->picks))
-    return "an array of buffers with more than 8 dimensions\nFix: make it flat";
+    return "an array of buffers has more than 8 dimensions\nFix: use an array of fewer dimensions";
   p->picks[p->pick_count++] = (code_term){w->v->b[row], inner, code_descriptors(w, array)};
   return NULL;
 }
@@ -83,7 +83,7 @@ into_part(const code_writer *w, uint32_t row, code_place *p, uint64_t stride, ui
     return NULL;
   }
   if (p->term_count == CODE_MOST_TERMS)
-    return "a path of more than 64 steps\nFix: make it shorter";
+    return "a path has more than 64 dynamic indices\nFix: use fewer nested arrays";
   p->never = p->never || bound == 0;
   p->terms[p->term_count++] = (code_term){w->v->b[row], stride, bound ? bound : 1};
   p->beyond += p->open && bound ? (bound - 1) * stride : 0;

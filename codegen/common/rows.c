@@ -1,4 +1,4 @@
-/* What generators of code ask of rows.
+/* Facts of rows for the generators, and errors that name a row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "common.h"
@@ -41,13 +41,18 @@ code_refuse_opaque(const vyre_module *module, uint32_t program, const char *lang
     const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
     const char *name = vyre_row_instruction(module, (vyre_row){row});
     if (name)
-      return refuse(module, program, row, "Op%s has no %s\nFix: write SPIR-V", name, language);
+      return refuse(module, program, row, "Op%s cannot be written as %s\nFix: write SPIR-V", name, language);
     if (op == VYRE_OP_verbatim)
-      return refuse(module, program, row, "a module that vyre keeps as its words has no %s\nFix: write SPIR-V", language);
+      return refuse(module, program, row,
+                    "a module that vyre keeps unchanged cannot be written as %s\n"
+                    "Fix: write SPIR-V",
+                    language);
     if (!other && (vyre_op_is_opaque(op) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_OPAQUE))
       other = row;
   }
-  return other ? refuse(module, program, other, "images, samplers and pointers have no %s\nFix: write SPIR-V", language) : VYRE_OK;
+  if (!other)
+    return VYRE_OK;
+  return refuse(module, program, other, "images, samplers and pointers cannot be written as %s\nFix: write SPIR-V", language);
 }
 
 uint64_t

@@ -22,7 +22,7 @@ walk_struct(const code_writer *w, code_copy *c, const vyre_type_info *info)
   }
 }
 
-/* Types nest: there is one `code_copy` for all levels, and a level's frame is small. */
+/* Recurses through nested types.  All levels share one `code_copy`, so a level's frame is small. */
 static void
 walk_type(const code_writer *w, code_copy *c, vyre_type_id type)
 {

@@ -1,4 +1,4 @@
-/* A program that is written: its text, its first error, and columns of facts by row.
+/* The program being written: its text, its first error, and columns of facts by row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "common.h"
