@@ -47,7 +47,7 @@
 typedef enum cgen_form {
   CGEN_UNUSED, /* no text */
   CODE_NAMED,  /* a statement that defines a name */
-  CGEN_INLINE, /* an expression in its only user */
+  CGEN_INLINE, /* an expression in its users */
 } cgen_form;
 
 /* The known result of a comparison in the part of a workgroup that is inside. */

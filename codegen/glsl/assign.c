@@ -1,6 +1,7 @@
-/* Whole values: assigned, and made zero.
+/* Assigns whole values, and zero.
  *
- * GLSL neither assigns nor initializes an array whose length specialization gives: such an array is written element by element.
+ * GLSL neither assigns nor initializes an array whose length depends on specialization.  Such an array is written element by
+ * element.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -8,16 +9,16 @@
 #include <string.h>
 
 char *
-glsl_take_text(glsl *g, vyre_bytes *text)
+glsl_detach_text(glsl *g, vyre_bytes *text)
 {
-  char *taken = glsl_resize(g, NULL, 0, text->size + 1);
-  if (taken) {
+  char *copy = glsl_resize(g, NULL, 0, text->size + 1);
+  if (copy) {
     if (text->size)
-      memcpy(taken, text->data, text->size);
-    taken[text->size] = '\0';
+      memcpy(copy, text->data, text->size);
+    copy[text->size] = '\0';
   }
   vyre_bytes_free(text);
-  return taken;
+  return copy;
 }
 
 void
@@ -38,7 +39,7 @@ glsl_is_sized_late(const glsl *g, vyre_type_id type)
   return false;
 }
 
-/* `path` followed by an index or a member; NULL of NULL. */
+/* Returns `path` followed by an index or a member.  Returns NULL if `path` is NULL. */
 static char *
 step_of(glsl *g, const char *path, const char *before, const char *step, const char *behind)
 {
@@ -50,7 +51,7 @@ step_of(glsl *g, const char *path, const char *before, const char *step, const c
   for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
     glsl_put_text(g, parts[i], strlen(parts[i]));
   g->out = out;
-  return glsl_take_text(g, &text);
+  return glsl_detach_text(g, &text);
 }
 
 static void
@@ -131,7 +132,7 @@ glsl_assign(glsl *g, vyre_type_id type, const char *to, const char *from)
 void
 glsl_zero(glsl *g, uint32_t buffer)
 {
-  char *name = step_of(g, glsl_row_name(g, buffer), "", "", ""); /* of its own: that one moves */
+  char *name = step_of(g, glsl_row_name(g, buffer), "", "", ""); /* a copy, because the name may move */
   glsl_assign(g, g->v->imm[buffer], name, NULL);
   glsl_free_text(g, name);
 }

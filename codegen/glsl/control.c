@@ -1,12 +1,12 @@
 /* Regions as statements.
  *
- * `for`, `loop` and `switch` are GLSL's; a `block` that is left is do { } while (false).  `break` ends the innermost of these, and
- * `continue` goes on with the innermost loop or ends a do around it.  A jump further out sets a flag, which is tested
- * after each construct on the way; the flag is declared before the construct that it ends, or at the start of the loop body
- * that it continues, once the first such jump has been met.
+ * `for`, `loop` and `switch` have GLSL statements.  A `block` that a jump leaves is do { } while (false).  GLSL's `break` ends
+ * the innermost of these, and `continue` continues the innermost loop or ends a do inside it.  A jump further out sets a flag,
+ * which is tested after each construct on the way.  The first such jump declares the flag: before the construct that it ends,
+ * or at the start of the loop body that it continues.
  *
- * A loop's continuing region is at the end of its body if no `continue` leads to it, else at its start, where all iterations but
- * the first run it.
+ * A loop's continuing region is at the end of its body if no `continue` jumps to it.  Otherwise it is at the start, and all
+ * iterations but the first execute it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -35,7 +35,7 @@ open_scope(glsl *g, glsl_scope_kind kind, uint32_t row)
   return scope;
 }
 
-/* Inserts a line at an offset of the text: the text after it moves. */
+/* Inserts a line at an offset of the text. */
 static void
 insert_line(glsl *g, size_t offset, uint32_t indent, const char *name)
 {
@@ -65,7 +65,7 @@ add_test(glsl *g, glsl_scope *scope, glsl_flag flag)
   scope->tests[scope->test_count++] = flag;
 }
 
-/* Whether the jump is GLSL's own from here, with `depth` scopes open. */
+/* Returns whether GLSL has the jump, with `depth` open scopes. */
 static bool
 is_direct(const glsl *g, uint32_t depth, uint32_t target, bool goes_on)
 {
@@ -97,7 +97,7 @@ jump(glsl *g, uint32_t target, bool goes_on)
   line(g, "break;");
 }
 
-/* After a construct: the jumps that crossed it go on. */
+/* Ends a construct, and continues the jumps that cross it. */
 static void
 close_scope(glsl *g)
 {
@@ -125,7 +125,7 @@ jump_out(glsl *g, uint32_t row)
       return;
     }
   }
-  glsl_fail(g, row, "a jump out of nothing\nFix: verify the module before writing it");
+  glsl_fail(g, row, "a jump without an enclosing construct\nFix: verify the module before writing it");
 }
 
 /* ---- constructs ---- */
@@ -138,7 +138,7 @@ block_of(glsl *g, uint32_t region)
   g->indent--;
 }
 
-/* [[unroll, partial_count(4)]] */
+/* Writes [[unroll, partial_count(4)]]. */
 static void
 put_hints(glsl *g, uint32_t row)
 {
@@ -177,7 +177,7 @@ write_if(glsl *g, uint32_t row, bool chained)
   glsl_put(g, ") {\n");
   const size_t then_start = g->out->size;
   block_of(g, turned ? otherwise : then);
-  const bool empty = g->out->size == then_start; /* nothing in it is used */
+  const bool empty = g->out->size == then_start; /* none of its rows is used */
   glsl_begin_line(g);
   glsl_put(g, "}");
   if (empty && !chained && !g->status && (turned || !v->first[otherwise])) {
@@ -200,7 +200,7 @@ write_if(glsl *g, uint32_t row, bool chained)
   const size_t inside = g->out->size;
   block_of(g, otherwise);
   if (g->out->size == inside && !g->status) {
-    g->out->size = before; /* nothing that is used */
+    g->out->size = before; /* none of its rows is used */
   } else {
     glsl_begin_line(g);
     glsl_put(g, "}");
@@ -273,7 +273,7 @@ write_loop(glsl *g, uint32_t row)
   close_scope(g);
 }
 
-/* "case 1u:", on a line of its own if it is not the first of its case. */
+/* Writes "case 1u:", on a line of its own unless it is the first label of its case. */
 static void
 put_label(glsl *g, uint32_t label, bool first)
 {
@@ -316,7 +316,7 @@ write_switch(glsl *g, uint32_t row)
   const vyre_kind kind = VYRE_TYPE_KIND(glsl_row_type(g, v->a[row]));
   const bool narrow = vyre_kind_bits(kind) < 32;
   if (vyre_kind_bits(kind) > 32) {
-    glsl_fail(g, row, "a switch over integers of 64 bits, which GLSL has not\nFix: write SPIR-V");
+    glsl_fail(g, row, "GLSL has no switch over integers of 64 bits\nFix: write SPIR-V");
     return;
   }
   if (!open_scope(g, GLSL_SWITCH, row))

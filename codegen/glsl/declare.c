@@ -1,5 +1,5 @@
-/* What is declared above main: specialization constants, structs, blocks, shared memory, tables; and main's own arrays and
- * variables.
+/* Declarations above main: specialization constants, structs, blocks, shared memory, tables.  Declarations in main: private
+ * memory and variables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -14,7 +14,7 @@ glsl_member_name(glsl *g, vyre_type_id type, uint32_t k)
   const vyre_type_info info = vyre_type_get(g->module, type);
   const char *own = vyre_string_text(g->module, info.members[k].name);
   uint32_t *names = &g->member_names[type - 256];
-  if (*names == 0) { /* all of them now, one after another */
+  if (*names == 0) { /* names all members at once */
     const uint32_t first = g->member_count, need = first + info.count;
     if (!glsl_grow(g, &g->members, &g->member_capacity, need, sizeof *g->members))
       return own;
@@ -40,7 +40,7 @@ glsl_struct_name(glsl *g, vyre_type_id type)
   glsl_put(g, "struct %s {\n", *name);
   for (uint32_t k = 0; k < info.count; k++) {
     glsl_put(g, "  ");
-    glsl_declarator(g, info.members[k].type, glsl_member_name(g, type, k)); /* may put structs of its own above */
+    glsl_declarator(g, info.members[k].type, glsl_member_name(g, type, k)); /* may put its own structs above */
     glsl_put(g, ";\n");
   }
   glsl_put(g, "};\n\n");
@@ -70,7 +70,7 @@ put_type(glsl *g, vyre_type_id type)
     glsl_put(g, "%s", glsl_struct_name(g, type));
     return;
   case VYRE_FORM_WORDS:
-    glsl_fail(g, 0, "images, pointers and the like have no GLSL here\nFix: write SPIR-V");
+    glsl_fail(g, 0, "images, pointers and the like cannot be written as GLSL\nFix: write SPIR-V");
     return;
   }
 }
@@ -114,7 +114,7 @@ glsl_is_anonymous(const glsl *g, uint32_t buffer)
 
 enum { COLUMNS = 1, ROWS = 2 };
 
-/* The layout of the matrices in a type: COLUMNS, ROWS, both or neither. */
+/* Returns the layout of the matrices in a type: COLUMNS, ROWS, both or neither. */
 static unsigned
 matrix_order(const glsl *g, vyre_type_id type)
 {
@@ -169,7 +169,7 @@ put_member(glsl *g, vyre_type_id type, const char *name, uint32_t access, uint32
 {
   const unsigned order = matrix_order(g, type);
   if (order == (COLUMNS | ROWS))
-    glsl_fail(g, buffer, "a struct with row-major and column-major matrices, which GLSL cannot say\nFix: write SPIR-V");
+    glsl_fail(g, buffer, "GLSL has no struct with both row-major and column-major matrices\nFix: write SPIR-V");
   glsl_put(g, "  ");
   if (offset != natural)
     glsl_put(g, "layout(offset = %u) ", offset);
@@ -180,7 +180,7 @@ put_member(glsl *g, vyre_type_id type, const char *name, uint32_t access, uint32
   glsl_put(g, ";\n");
 }
 
-/* An empty line, if there is none yet. */
+/* Writes an empty line, unless there is one. */
 static void
 end_paragraph(glsl *g)
 {
@@ -188,7 +188,7 @@ end_paragraph(glsl *g)
     glsl_put(g, "\n");
 }
 
-/* What is bound to a descriptor of the buffer. */
+/* Returns the type that is bound to a descriptor of the buffer. */
 static vyre_type_id
 bound_type(const glsl *g, uint32_t buffer)
 {
@@ -198,7 +198,7 @@ bound_type(const glsl *g, uint32_t buffer)
   return type;
 }
 
-/* An array of descriptors is an array of blocks. */
+/* Writes a block.  An array of descriptors is an array of blocks. */
 static void
 put_block(glsl *g, uint32_t buffer)
 {
@@ -215,9 +215,9 @@ put_block(glsl *g, uint32_t buffer)
     glsl_put(g, "layout(%s, push_constant) ", name);
   else
     glsl_put(g, "layout(%s, set = %u, binding = %u) ", name, place->set, place->binding);
-  const uint32_t said =
-      g->read[buffer - g->program] ? ~(uint32_t)VYRE_ACCESS_NO_READ : ~0u; /* some compilers say it of what they read */
-  put_access(g, v->imm_hi[buffer] & (space == VYRE_SPACE_STORAGE ? said : 0u));
+  const uint32_t declared =
+      g->read[buffer - g->program] ? ~(uint32_t)VYRE_ACCESS_NO_READ : ~0u; /* some compilers declare NonReadable for reads */
+  put_access(g, v->imm_hi[buffer] & (space == VYRE_SPACE_STORAGE ? declared : 0u));
   const char *own = vyre_string_text(g->module, info.name);
   const char *block = glsl_identifier(g, is_struct && *own ? own : "Block", 0);
   glsl_put(g, "%s %s {\n", space == VYRE_SPACE_STORAGE ? "buffer" : "uniform", block);
@@ -226,7 +226,7 @@ put_block(glsl *g, uint32_t buffer)
   for (uint32_t k = 0, at = 0; is_struct && k < info.count; k++) {
     const vyre_member *m = &info.members[k];
     const uint32_t natural = glsl_layout_place(g, m->type, at, layout);
-    put_member(g, m->type, glsl_member_name(g, type, k), m->access & ~v->imm_hi[buffer] & said, m->offset, natural, buffer);
+    put_member(g, m->type, glsl_member_name(g, type, k), m->access & ~v->imm_hi[buffer] & declared, m->offset, natural, buffer);
     at = m->offset + glsl_layout_of(g, m->type, layout).size;
   }
   glsl_put(g, "}");
@@ -241,7 +241,7 @@ put_block(glsl *g, uint32_t buffer)
 
 /* ---- initializers ---- */
 
-/* The value that begins at `words`: how many words it has. */
+/* Writes the value that begins at `words`.  Returns the number of its words. */
 static uint32_t
 put_initializer(glsl *g, vyre_type_id type, const uint32_t *words, uint32_t count)
 {
@@ -269,7 +269,7 @@ put_initializer(glsl *g, vyre_type_id type, const uint32_t *words, uint32_t coun
   return used;
 }
 
-/* A variable that holds memory: "uint t[4] = {}". */
+/* Writes a variable that is memory: "uint t[4] = {}". */
 static void
 put_variable(glsl *g, uint32_t buffer, const char *word, bool zero)
 {
@@ -288,7 +288,7 @@ put_variable(glsl *g, uint32_t buffer, const char *word, bool zero)
   glsl_put(g, ";\n");
 }
 
-/* Whether a buffer is declared in main: a private array, or a table of zeros whose length is not known before. */
+/* Returns whether a buffer is declared in main: private memory, or a table of zeros whose length depends on specialization. */
 static bool
 is_local(const glsl *g, uint32_t row)
 {
@@ -299,7 +299,7 @@ is_local(const glsl *g, uint32_t row)
 
 /* ---- all ---- */
 
-/* The first specialization constant of that number that is written, other than `row`; 0: none. */
+/* Returns the first used specialization constant of that number other than `row`.  Returns 0 if there is none. */
 static uint32_t
 other_of_id(const glsl *g, uint32_t id, uint32_t row)
 {
@@ -309,8 +309,8 @@ other_of_id(const glsl *g, uint32_t id, uint32_t row)
   return 0;
 }
 
-/* Whether the constant is a side of the workgroup whose number another one has too: GLSL takes a number once, and the size has a
- * name of its own. */
+/* Returns whether the constant is a dimension of the workgroup size and another constant has the same number.  GLSL allows a
+ * number once, so the constant is defined by gl_WorkGroupSize. */
 static bool
 is_side(const glsl *g, uint32_t row)
 {
@@ -328,10 +328,10 @@ put_spec(glsl *g, uint32_t row)
   const uint32_t id = vyre_row_spec_id(g->module, (vyre_row){row}), other = other_of_id(g, id, row);
   const vyre_type type = glsl_row_type(g, row);
   if (is_side(g, row))
-    return; /* after the workgroup's size */
+    return; /* put_workgroup defines it */
   if (other && other < row && !is_side(g, other)) {
     if (glsl_row_type(g, other) != type || glsl_payload(g, other) != glsl_payload(g, row))
-      glsl_fail(g, row, "two specialization constants of the number %u with types or values of their own\nFix: write SPIR-V", id);
+      glsl_fail(g, row, "two specialization constants with number %u differ in type or value\nFix: write SPIR-V", id);
     glsl_put(g, "const %s %s = ", glsl_value_type(g, type), glsl_row_name(g, row));
     glsl_put(g, "%s;\n", glsl_row_name(g, other));
     return;
@@ -343,7 +343,7 @@ put_spec(glsl *g, uint32_t row)
   glsl_put(g, ";\n");
 }
 
-/* local_size_x = 64; or of a specialization constant, by its id. */
+/* Writes local_size_x = 64, or the id of a specialization constant. */
 static void
 put_workgroup(glsl *g, uint32_t row)
 {
@@ -352,8 +352,7 @@ put_workgroup(glsl *g, uint32_t row)
   for (uint32_t k = 0; k < 3; k++) {
     const bool spec = glsl_is(g, sizes[k], VYRE_OP_spec) && vyre_row_spec_id(g->module, (vyre_row){sizes[k]}) != UINT32_MAX;
     if (!spec && !glsl_is(g, sizes[k], VYRE_OP_const) && !glsl_is(g, sizes[k], VYRE_OP_spec))
-      glsl_fail(g, row,
-                "a workgroup size that is computed from specialization constants, which GLSL cannot say\nFix: write SPIR-V");
+      glsl_fail(g, row, "GLSL has no workgroup size that is computed from specialization constants\nFix: write SPIR-V");
     glsl_put(g, "%slocal_size_%c = %u", k ? ", " : "", "xyz"[k], g -> v -> imm[sizes[k]]);
     if (spec)
       glsl_put(g, ", local_size_%c_id = %u", "xyz"[k], vyre_row_spec_id(g->module, (vyre_row){sizes[k]}));
@@ -364,7 +363,7 @@ put_workgroup(glsl *g, uint32_t row)
       glsl_put(g, "const uint %s = gl_WorkGroupSize.%c;\n", glsl_row_name(g, sizes[k]), "xyz"[k]);
 }
 
-/* Constants are above the structs, whose lengths may be made of them. */
+/* Writes a constant.  Constants precede the structs, whose lengths may use them. */
 static void
 put_constant(glsl *g, uint32_t row)
 {
@@ -410,7 +409,7 @@ glsl_declare(glsl *g)
   g->out = out;
 }
 
-/* Shared memory is zero at the start of a strict program: the first invocation makes it so. */
+/* Zeroes shared memory in the first invocation of a strict program. */
 static void
 zero_shared(glsl *g)
 {

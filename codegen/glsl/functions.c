@@ -1,9 +1,10 @@
-/* The GLSL functions that main calls: where GLSL has no function for an op, not for all widths, or leaves open what a strict
- * program defines.  Each is written once for each type that is met: for scalars from the text below, for vectors lane by lane.
+/* Helper functions that main calls: for an op without a GLSL function, without one for all widths, or with undefined cases
+ * that a strict program defines.  Each is written once for each type in use: for scalars from the text below, for vectors lane
+ * by lane.
  *
- * In the texts: $T the scalar type, $U and $S the unsigned and signed ones of its width, $W its bits, $0 zero, $L and $H its least
- * and greatest integer, $G the bits of a float and $F the float with bits $G; the parameters are a, b, c, d; `@name` calls another
- * of these functions with the same type, `@U:name` with the unsigned one.
+ * In the texts $T is the scalar type, $U and $S the unsigned and signed types of its width, $W its bits, and $0 zero.  $L and
+ * $H are its least and greatest integer.  $G converts a float to its bits, and $F back.  The parameters are a, b, c, d.
+ * `@name` calls another of these functions with the same type, `@U:name` with the unsigned type.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -13,10 +14,10 @@
 
 typedef struct function_body {
   const char *name;
-  const char *parameters; /* T the type; u a scalar uint, also where T is a vector */
+  const char *parameters; /* T the type; u a scalar uint, even if T is a vector */
   const char *text;
-  const char *text64; /* of integers of 64 bits; NULL: the same */
-  const char *text32; /* of integers of 32 bits; NULL: the same */
+  const char *text64; /* for integers of 64 bits; NULL if the same */
+  const char *text32; /* for integers of 32 bits; NULL if the same */
 } function_body;
 
 static const function_body bodies[] = {
@@ -33,7 +34,8 @@ static const function_body bodies[] = {
     {"greatest", "TT", "return a < b ? b : a;", NULL, NULL},
     {"limit", "TTT", "return @least(@greatest(a, b), c);", NULL, NULL},
     {"nclamp", "TTT", "return @nmin(@nmax(a, b), c);", NULL, NULL},
-    /* min(-0, +0) is -0, max(-0, +0) is +0: of zeros, or and and of their bits; by these, as devices compare denormals as zeros */
+    /* min(-0, +0) is -0 and max(-0, +0) is +0: the `or` and `and` of their bits.  Zeros are found by their bits, because
+     * devices may compare denormals as zeros. */
     {"nmin", "TT", "return isnan(a) ? b : isnan(b) ? a : ($G(a) | $G(b)) << 1 == 0 ? $F($G(a) | $G(b)) : min(a, b);", NULL, NULL},
     {"nmax", "TT", "return isnan(a) ? b : isnan(b) ? a : ($G(a) | $G(b)) << 1 == 0 ? $F($G(a) & $G(b)) : max(a, b);", NULL, NULL},
     {"umulhi", "TT", "return $T(uint(a) * uint(b) >> $W);",
@@ -75,10 +77,10 @@ static const function_body bodies[] = {
      "if (c >= $Wu || d == 0u)\n    return a;\n  uint n = min(d, $Wu - c);\n  $U mask = $U($U(~$U(0)) >> ($Wu - n)) << c;\n"
      "  return $T(($U(a) & ~mask) | (($U(b) << c) & mask));",
      NULL, NULL},
-    /* GLSL's own is undefined where a >= b */
+    /* GLSL's smoothstep is undefined for a >= b */
     {"smoothstep", "TTT", "$T t = (c - a) / (b - a);\n  t = t > $0 ? min(t, $T(1)) : $0;\n  return t * t * ($T(3) - $T(2) * t);",
      NULL, NULL},
-    /* by its bits: some drivers make nothing of unpackHalf2x16(packHalf2x16(a)) */
+    /* on bits, because some drivers remove unpackHalf2x16(packHalf2x16(a)) */
     {"quantize16", "T",
      "uint u = floatBitsToUint(a), m = u & 0x7fffffffu;\n  if (m > 0x7f800000u)\n    return a;\n"
      "  m = m < 0x38800000u ? 0u : (m + 0xfffu + (m >> 13 & 1u)) & 0xffffe000u;\n"
@@ -102,7 +104,7 @@ with_sign(vyre_type type, bool is_signed)
   return vyre_kind_is_int(kind) ? VYRE_TYPE(((unsigned)kind & ~1u) | !is_signed, VYRE_TYPE_LANES(type)) : type;
 }
 
-/* "vyre_name" */
+/* Writes "vyre_name". */
 static void
 put_name(glsl *g, const char *name)
 {
@@ -118,7 +120,7 @@ integer_limit(glsl *g, vyre_type type, bool greatest)
   glsl_literal(g, VYRE_TYPE(VYRE_TYPE_KIND(type), 1), !is_signed ? greatest ? all : 0 : greatest ? sign - 1 : sign);
 }
 
-/* The reinterpretation of a float as bits, and back. */
+/* Returns the function that reinterprets a float as bits, or bits as a float. */
 static const char *
 bits_function(vyre_kind kind, bool back)
 {
@@ -128,13 +130,13 @@ bits_function(vyre_kind kind, bool back)
   return names[kind == VYRE_F16 ? 0 : kind == VYRE_F64 ? 2 : 1][back];
 }
 
-/* Writes the scalar text with its parameters filled in. */
+/* Writes the scalar text with its parameters. */
 static void
 expand(glsl *g, const char *text, vyre_type type)
 {
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   for (const char *p = text; *p; p++) {
-    if (*p == '@') { /* the functions that it calls are written already */
+    if (*p == '@') { /* the called functions are written already */
       glsl_put_text(g, "vyre_", 5);
       p += p[1] == 'U' ? 2 : 0;
       continue;
@@ -180,7 +182,7 @@ signature(glsl *g, const char *name, const char *parameters, vyre_type type)
   glsl_put(g, ")\n{\n");
 }
 
-/* Lane by lane: return uvec2(f(a.x, b.x), f(a.y, b.y)); */
+/* Writes a function on vectors: return uvec2(f(a.x, b.x), f(a.y, b.y)); */
 static void
 write_vector(glsl *g, const char *name, const char *parameters, vyre_type result, vyre_type type)
 {
@@ -200,7 +202,7 @@ write_vector(glsl *g, const char *name, const char *parameters, vyre_type result
 
 static void need_function(glsl *g, const char *name, vyre_type type);
 
-/* Declares the functions that a text calls, before it. */
+/* Writes the functions that a text calls, before it. */
 static void
 need_called(glsl *g, const char *text, vyre_type type)
 {
@@ -222,7 +224,7 @@ need_function(glsl *g, const char *name, vyre_type type)
   const uint32_t bits = vyre_kind_is_int(VYRE_TYPE_KIND(type)) ? vyre_kind_bits(VYRE_TYPE_KIND(type)) : 0;
   char word[48];
   snprintf(word, sizeof(word), "vyre_%s(%s)", name, glsl_value_type(g, type));
-  if (!body || !glsl_take_word(g, word))
+  if (!body || !glsl_reserve_word(g, word))
     return;
   const char *text = bits == 64 && body->text64 ? body->text64 : bits == 32 && body->text32 ? body->text32 : body->text;
   if (type != scalar)
@@ -250,7 +252,7 @@ glsl_call(glsl *g, const char *function, vyre_type type)
   glsl_put(g, "(");
 }
 
-/* ---- float to integer: saturating, 0 for a NaN ---- */
+/* ---- float to integer: saturates, NaN becomes 0 ---- */
 
 static void
 convert_name(char name[32], vyre_type to)
@@ -270,7 +272,7 @@ need_convert(glsl *g, vyre_type from, vyre_type to)
   char name[32], word[64];
   convert_name(name, to);
   snprintf(word, sizeof(word), "vyre_%s(%s)", name, glsl_value_type(g, from));
-  if (!glsl_take_word(g, word))
+  if (!glsl_reserve_word(g, word))
     return;
   if (lanes > 1)
     need_convert(g, VYRE_TYPE(VYRE_TYPE_KIND(from), 1), VYRE_TYPE(VYRE_TYPE_KIND(to), 1));

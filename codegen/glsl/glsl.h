@@ -1,17 +1,19 @@
-/* GLSL out: internals.
+/* Internals of the GLSL generator.
  *
- * survey.c     which rows are written where they are used, and which get a name
- * control.c    regions as statements; leaving from any depth
- * values.c     values as expressions; operators.c those of one type; functions.c the GLSL functions that some of them call
- * subgroups.c  what the lanes of a subgroup do together
- * memory.c     paths, loads, stores, atomics, barriers; assign.c whole values
- * types.c      types and literals; layout.c std140, std430 and scalar; declare.c structs, buffers, constants
- * names.c      identifiers
- * write.c      the whole shader
+ *   survey.c     inlined and named rows
+ *   control.c    regions as statements; jumps from any depth
+ *   values.c     values as expressions; operators.c: operators and functions of one type; functions.c: helper functions
+ *   subgroups.c  subgroup operations
+ *   memory.c     paths, loads, stores, atomics, barriers; assign.c: whole values
+ *   types.c      types and literals; layout.c: std140, std430 and scalar; declare.c: structs, buffers, constants
+ *   names.c      identifiers
+ *   refuse.c     modules that GLSL cannot express
+ *   write.c      the whole shader
  *
- * The text of main is written first, and notes what must be declared above it.
+ * The declarations, the helper functions and main are separate texts.  main adds helper functions and extensions, so the texts
+ * are joined at the end.
  *
- * Errors: the first one is kept in `status`; what is written after it is thrown away.
+ * `status` keeps the first error.  Text written after it is discarded.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_GLSL_GLSL_H
@@ -52,12 +54,12 @@ typedef enum glsl_extension {
 
 /* How a row is written. */
 typedef enum glsl_form {
-  GLSL_UNUSED, /* not at all */
+  GLSL_UNUSED, /* no text */
   GLSL_NAMED,  /* a statement that defines a name */
-  GLSL_INLINE, /* an expression in its user */
+  GLSL_INLINE, /* an expression in its users */
 } glsl_form;
 
-/* How tightly an expression binds; the greater the tighter. */
+/* How tightly an expression binds.  Greater values bind tighter. */
 typedef enum glsl_precedence {
   GLSL_COMMA,
   GLSL_CHOICE,
@@ -75,18 +77,18 @@ typedef enum glsl_scope_kind { GLSL_LOOP, GLSL_SWITCH, GLSL_BLOCK } glsl_scope_k
 
 typedef struct glsl_flag {
   const char *name; /* an identifier */
-  uint32_t depth;   /* of the scope it leaves or goes on with */
-  bool goes_on;     /* continue, not break */
+  uint32_t depth;   /* of the scope that the jump leaves or continues */
+  bool goes_on;     /* a `continue`, not a `break` */
 } glsl_flag;
 
 /* A construct that a jump may leave. */
 typedef struct glsl_scope {
   glsl_scope_kind kind;
   uint32_t row;
-  uint32_t indent;           /* of the line that begins it */
-  size_t before, inside;     /* offsets in the text: before it; a loop: at the start of its body */
-  const char *leave, *go_on; /* identifiers of flags; NULL: none */
-  glsl_flag *tests;          /* what is set in it for scopes further out */
+  uint32_t indent;           /* of its first line */
+  size_t before, inside;     /* offsets in the text: before the scope, and at the start of a loop's body */
+  const char *leave, *go_on; /* identifiers of flags, or NULL */
+  glsl_flag *tests;          /* flags of outer scopes that are set in it */
   uint32_t test_count, test_capacity;
 } glsl_scope;
 
@@ -94,7 +96,7 @@ typedef enum glsl_layout { GLSL_STD430, GLSL_STD140, GLSL_SCALAR, GLSL_LAYOUT__C
 
 typedef struct glsl_placed {
   uint32_t size, align; /* bytes, by a layout */
-  bool fits;            /* the module's type lies so too */
+  bool fits;            /* equal to the module's layout of the type */
 } glsl_placed;
 
 typedef struct glsl {
@@ -102,41 +104,41 @@ typedef struct glsl {
   const vyre_view *v;
   const vyre_allocator *allocator;
   vyre_status status;
-  uint32_t program, end; /* its rows: from program to before end */
+  uint32_t program, end; /* its rows: from `program` to before `end` */
   bool strict;
   uint32_t extensions; /* bits by glsl_extension */
 
-  /* by row less program */
-  uint32_t *uses, *user;       /* how many, and the first of them */
-  uint32_t *place;             /* of a row in its user: the statement where it ends up */
-  uint32_t *writes;            /* rows so far that a read may not be moved over */
-  const char **name, **second; /* identifiers; that of the second result */
+  /* by row - program */
+  uint32_t *uses, *user;       /* the number of users, and the first in program order */
+  uint32_t *place;             /* of an inlined row: the statement that contains its text */
+  uint32_t *writes;            /* number of rows so far over which no read may move */
+  const char **name, **second; /* identifiers: of the row, and of its second result */
   uint8_t *form, *level, *chain;
   uint8_t *twice;   /* its text would be repeated */
-  uint8_t *pinned;  /* a length or the workgroup size depends on it: a constant of the module's */
-  uint8_t *goes_on; /* loops: some `continue` is meant for it */
-  uint8_t *left;    /* blocks and switches: some `leave` is */
-  uint8_t *read;    /* buffers: something reads it */
+  uint8_t *pinned;  /* a length or the workgroup size depends on it, so it is a constant of the module */
+  uint8_t *goes_on; /* of loops: there is a `continue` to it */
+  uint8_t *left;    /* of blocks and switches: there is a `leave` to it */
+  uint8_t *read;    /* of buffers: there is a read of it */
   uint32_t *words_memory, *types_memory;
   const char **names_memory;
   uint8_t *bytes_memory;
-  uint32_t first_body; /* the first row that is no declaration */
+  uint32_t first_body; /* the first row that is not a declaration */
 
   /* text */
-  vyre_bytes *out; /* where put() writes: one of these */
+  vyre_bytes *out; /* destination of glsl_put: one of the texts below */
   vyre_bytes body, functions, declarations, structs, constants;
   uint32_t indent;
-  bool defines_constants; /* definitions are of constants of the module */
-  bool folds;             /* in an expression that compilers compute, in double: literals are exact as doubles too */
+  bool defines_constants; /* the definition being written is a constant of the module */
+  bool folds;             /* in an expression that compilers fold in double, so that literals must be exact as doubles */
 
-  struct glsl_word *words; /* identifiers taken: a hash table of names.c */
+  struct glsl_word *words; /* identifiers in use: a hash table of names.c */
   uint32_t next_unnamed;
 
-  glsl_placed *layouts;      /* by type id less 256, and layout */
-  const char **struct_names; /* by type id less 256: NULL: not declared */
-  uint32_t *member_names;    /* by type id less 256: first of its members' in `members`; 0: none */
-  uint32_t *measured;        /* by type id less 256: its lengths are known to be used */
-  uint32_t *bare;            /* by type id less 256: a block without a name, whose members are called as variables are */
+  glsl_placed *layouts;      /* by type id - 256, and layout */
+  const char **struct_names; /* by type id - 256: NULL if not declared */
+  uint32_t *member_names;    /* by type id - 256: index in `members` of its first member's name, or 0 */
+  uint32_t *measured;        /* by type id - 256: uses of its lengths are recorded */
+  uint32_t *bare;            /* by type id - 256: a block without a name, whose members are global names */
   const char **members;
   uint32_t member_count, member_capacity;
 
@@ -146,20 +148,20 @@ typedef struct glsl {
 
 /* ---- write.c ---- */
 void *glsl_resize(glsl *g, void *memory, size_t old_size, size_t new_size);
-bool glsl_grow(glsl *g, void *array, uint32_t *capacity, uint32_t needed, size_t size); /* as vyre_grow; nothing after an error */
+bool glsl_grow(glsl *g, void *array, uint32_t *capacity, uint32_t needed, size_t size); /* does nothing after an error */
 bool glsl_fail(glsl *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
 void glsl_put(glsl *g, const char *format, ...) VYRE_PRINTF(2, 3);
 void glsl_put_text(glsl *g, const char *text, size_t length);
-void glsl_begin_line(glsl *g); /* indentation */
+void glsl_begin_line(glsl *g); /* writes the indentation */
 void glsl_need(glsl *g, glsl_extension extension);
-void glsl_need_kind(glsl *g, vyre_kind kind); /* what the kind takes */
+void glsl_need_kind(glsl *g, vyre_kind kind); /* requires the kind's extension */
 
-/* ---- names.c: identifiers, which stay where they are until the end ---- */
-/* An identifier like `base` that nothing else in the scope has: 0, or the struct type whose members it is one of. */
+/* ---- names.c: identifiers, which stay valid until the end ---- */
+/* Returns an identifier like `base` that is unique in the scope.  The scope is 0, or a struct type for its members. */
 const char *glsl_identifier(glsl *g, const char *base, uint32_t scope);
-bool glsl_take_word(glsl *g, const char *word); /* false if it is taken already */
+bool glsl_reserve_word(glsl *g, const char *word); /* false if it is in use */
 void glsl_free_words(glsl *g);
-/* That of a row; made from its name when first asked for. */
+/* Returns a row's identifier.  Makes it from the row's name on first use. */
 const char *glsl_row_name(glsl *g, uint32_t row);
 
 /* ---- types.c ---- */
@@ -176,14 +178,14 @@ glsl_opcode(const glsl *g, uint32_t row)
   return (vyre_opcode)VYRE_ROW_OP(g->v->op[row]);
 }
 
-/* Whether the right operand is a literal in the row itself. */
+/* Returns whether the right operand is a literal in the row itself. */
 static inline bool
 glsl_has_literal(const glsl *g, uint32_t row)
 {
   return (VYRE_ROW_FLAGS(g->v->op[row]) & VYRE_ROW_IMM) != 0;
 }
 
-/* Parentheses, if there have to be. */
+/* Writes a parenthesis if there must be one. */
 static inline void
 glsl_open(glsl *g, bool parenthesis)
 {
@@ -201,31 +203,31 @@ glsl_close(glsl *g, bool parenthesis)
 /* ---- layout.c ---- */
 bool glsl_layouts_make(glsl *g);
 glsl_placed glsl_layout_of(const glsl *g, vyre_type_id type, glsl_layout layout);
-/* Where the layout puts a member of that type that comes after `at` bytes. */
+/* Returns the offset at which the layout puts a member of that type after `at` bytes. */
 uint32_t glsl_layout_place(const glsl *g, vyre_type_id type, uint32_t at, glsl_layout layout);
-/* Whether a block of that type, its members given offsets, can be laid out as the module says. */
+/* Returns whether a block of that type with explicit member offsets can have the module's layout. */
 bool glsl_layout_fits_block(const glsl *g, vyre_type_id type, glsl_layout layout);
 
 /* ---- declare.c ---- */
-/* "Particle p[4]": a declarator of the type. */
+/* Writes a declarator of the type: "Particle p[4]". */
 void glsl_declarator(glsl *g, vyre_type_id type, const char *name);
-void glsl_declare(glsl *g); /* all that is above main and its functions, into `declarations` */
+void glsl_declare(glsl *g); /* writes all declarations above main into `declarations` and other texts */
 const char *glsl_struct_name(glsl *g, vyre_type_id type);
 const char *glsl_member_name(glsl *g, vyre_type_id type, uint32_t k);
-/* Whether a block is written without a name of its own, its members as if they were variables: one that is called like its type. */
+/* Returns whether a block has no name of its own, so that its members are global names.  Such a block is named like its type. */
 bool glsl_is_anonymous(const glsl *g, uint32_t buffer);
-/* main's own: private arrays and vars. */
+/* Declares main's private memory and vars. */
 void glsl_declare_locals(glsl *g);
 
 /* ---- refuse.c ---- */
-bool glsl_refuse(glsl *g); /* false, and an error: the text would lose a part of the program's meaning */
+bool glsl_refuse(glsl *g); /* false and an error if GLSL cannot express the program */
 
 /* ---- survey.c ---- */
 void glsl_survey(glsl *g);
-bool glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth); /* depth 0 */
-/* Whether a device may not fuse the row with others. */
+bool glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth); /* callers pass depth 0 */
+/* Returns whether devices must not fuse the row with others. */
 bool glsl_is_precise(const glsl *g, uint32_t row);
-/* Whether a row on vectors is written component by component. */
+/* Returns whether a row on vectors is written component by component. */
 bool glsl_is_componentwise(const glsl *g, uint32_t row);
 
 /* ---- operators.c ---- */
@@ -236,35 +238,36 @@ void glsl_component(glsl *g, uint32_t operand, uint32_t lane); /* "v.x" */
 /* ---- values.c ---- */
 void glsl_operand_literal(glsl *g, vyre_type type, uint64_t bits, glsl_precedence least);
 void glsl_value(glsl *g, uint32_t row, glsl_precedence least);
-/* The right operand, be it a row or a literal. */
+/* Writes the right operand, which is a row or a literal. */
 void glsl_right(glsl *g, uint32_t row, vyre_type type, glsl_precedence least);
 void glsl_expression(glsl *g, uint32_t row, glsl_precedence least);
-/* A row that is a statement: defines its name. */
+/* Writes a statement that defines the row's name. */
 void glsl_define(glsl *g, uint32_t row);
-bool glsl_is_pair(const glsl *g, uint32_t row); /* two results: parts are names */
+bool glsl_is_pair(const glsl *g, uint32_t row); /* it has two results, so its parts are names */
 
-/* ---- functions.c: "name(" of a function that is written above main once it is asked for ---- */
+/* ---- functions.c: writes "name(" of a helper function, and the function above main on first use ---- */
 void glsl_call(glsl *g, const char *function, vyre_type type);
 void glsl_call_convert(glsl *g, vyre_type from, vyre_type to); /* float to integer, saturating */
 
 /* ---- subgroups.c ---- */
-const char *glsl_subgroup_builtin(glsl *g, vyre_opcode op); /* "gl_SubgroupSize"; NULL: it is none */
-bool glsl_subgroup(glsl *g, uint32_t row);                  /* false: the row is none */
+const char *glsl_subgroup_builtin(glsl *g, vyre_opcode op); /* "gl_SubgroupSize", or NULL for other ops */
+bool glsl_subgroup(glsl *g, uint32_t row);                  /* false for other rows */
 
 /* ---- memory.c ---- */
 void glsl_path(glsl *g, uint32_t path);
 void glsl_load(glsl *g, uint32_t row, glsl_precedence least);
 void glsl_memory_statement(glsl *g, uint32_t row);
-/* Whether an atomic reads signed memory as unsigned, or unsigned as signed. */
+/* Returns whether an atomic reads signed memory as unsigned, or unsigned memory as signed. */
 bool glsl_reads_otherwise(const glsl *g, uint32_t row);
 
 /* ---- assign.c ---- */
-/* Whether a length in the type is specialization's: then it is assigned element by element, and has no initializer. */
+/* Returns whether a length in the type depends on specialization.  Such a value is assigned element by element and has no
+ * initializer. */
 bool glsl_is_sized_late(const glsl *g, vyre_type_id type);
-/* Statements, in a block: `to = from;`, or zero (from NULL). */
+/* Writes statements, in a block: `to = from;`, or zero if `from` is NULL. */
 void glsl_assign(glsl *g, vyre_type_id type, const char *to, const char *from);
-void glsl_zero(glsl *g, uint32_t buffer);        /* the same of a whole buffer */
-char *glsl_take_text(glsl *g, vyre_bytes *text); /* as a string of its own, to be freed; NULL: failed */
+void glsl_zero(glsl *g, uint32_t buffer);          /* assigns zero to a whole buffer */
+char *glsl_detach_text(glsl *g, vyre_bytes *text); /* a copy to be freed, or NULL if out of memory; frees `text` */
 void glsl_free_text(glsl *g, char *text);
 
 /* ---- control.c ---- */

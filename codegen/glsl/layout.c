@@ -1,7 +1,7 @@
-/* std140, std430 and scalar layout (OpenGL 4.6 specification, 7.6.2.2; GL_EXT_scalar_block_layout): whether one of them, with
- * offsets given for the members of the block itself, is the layout of the module's type.
+/* The layouts std140, std430 and scalar (OpenGL 4.6 specification, 7.6.2.2; GL_EXT_scalar_block_layout).  Finds a layout that
+ * equals the module's, with explicit offsets for the members of the block itself.
  *
- * A type comes after its parts in the type table, so one walk along the table makes all layouts.
+ * One walk along the type table computes all layouts, because the parts of a type precede it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -31,7 +31,7 @@ glsl_layout_place(const glsl *g, vyre_type_id type, uint32_t at, glsl_layout lay
   return up(at, glsl_layout_of(g, type, layout).align);
 }
 
-/* A struct whose members are where the layout puts them or, with `offsets`, where it may put them if they are given offsets. */
+/* Returns the layout of a struct with implicit member offsets or, if `offsets`, with the module's explicit ones. */
 static glsl_placed
 struct_layout(const glsl *g, const vyre_type_info *info, glsl_layout layout, bool offsets)
 {
@@ -39,7 +39,7 @@ struct_layout(const glsl *g, const vyre_type_info *info, glsl_layout layout, boo
   for (uint32_t k = 0; k < info->count; k++) {
     const glsl_placed member = glsl_layout_of(g, info->members[k].type, layout);
     const uint32_t given = info->members[k].offset, place = up(all.size, member.align);
-    /* a given offset is a multiple of the member's alignment, and beyond the member before it */
+    /* an explicit offset is a multiple of the member's alignment, and beyond the previous member */
     all.fits = all.fits && member.fits && (offsets ? given >= all.size && up(given, member.align) == given : given == place);
     all.size = (offsets ? given : place) + member.size;
     all.align = member.align > all.align ? member.align : all.align;

@@ -1,6 +1,6 @@
 /* Memory: paths, loads, stores, copies, atomics, barriers.
  *
- * In a strict program an access is made only where each index is in bounds.
+ * A strict program makes an access only if each index is in bounds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -29,7 +29,7 @@ buffer_of(const glsl *g, uint32_t path)
   return vyre_path_buffer(g->module, (vyre_row){path}).id;
 }
 
-/* A step's text, after that of the path it continues; members of a block without a name are written alone. */
+/* Writes a step after the path that it continues.  Members of a block without a name are global names. */
 static void
 step(glsl *g, uint32_t at)
 {
@@ -55,7 +55,7 @@ step(glsl *g, uint32_t at)
 void
 glsl_path(glsl *g, uint32_t path)
 {
-  if (glsl_is(g, path, VYRE_OP_at)) { /* as deep as types nest */
+  if (glsl_is(g, path, VYRE_OP_at)) { /* recurses as deep as types nest */
     glsl_path(g, g->v->a[path]);
     step(g, path);
   } else if (!glsl_is_anonymous(g, path)) {
@@ -63,7 +63,7 @@ glsl_path(glsl *g, uint32_t path)
   }
 }
 
-/* Member k of the struct there. */
+/* Writes member k of the struct at the path. */
 static void
 member_of(glsl *g, uint32_t path, uint32_t k)
 {
@@ -74,7 +74,7 @@ member_of(glsl *g, uint32_t path, uint32_t k)
 
 /* ---- bounds ---- */
 
-/* "i < 4u && " for an index that may be out of bounds; whether there was something to say. */
+/* Writes "i < 4u && " for an index that may be out of bounds.  Returns whether the condition has terms. */
 static bool
 put_bound(glsl *g, uint32_t at, bool any)
 {
@@ -104,7 +104,7 @@ put_bound(glsl *g, uint32_t at, bool any)
   }
   if (glsl_is(g, g->v->a[at], VYRE_OP_buffer) && vyre_buffer_descriptor_steps(g->module, g->v->a[at]))
     glsl_fail(g, g->v->a[at],
-              "an array of buffers whose length is open, in a strict program: GLSL cannot ask how many there are\n"
+              "GLSL cannot query how many buffers an array of open length has, as a strict program must\n"
               "Fix: give it a length");
   glsl_put(g, " < uint(");
   glsl_path(g, g->v->a[at]);
@@ -112,7 +112,7 @@ put_bound(glsl *g, uint32_t at, bool any)
   return true;
 }
 
-/* The condition under which the access is in bounds; false: it always is, and nothing was written. */
+/* Writes the condition under which the access is in bounds.  Returns false and writes nothing if it always is. */
 static bool
 put_bounds(glsl *g, uint32_t path, bool any)
 {
@@ -121,8 +121,8 @@ put_bounds(glsl *g, uint32_t path, bool any)
   return any;
 }
 
-/* Whether some literal index is out of bounds, which GLSL does not take.  Such an access is none: it reads zero, and a relaxed
- * program leaves it undefined. */
+/* Returns whether a literal index is out of bounds, which GLSL rejects.  Such an access is not written: it reads zero, and is
+ * undefined in a relaxed program. */
 static bool
 is_outside(const glsl *g, uint32_t path)
 {
@@ -134,12 +134,12 @@ is_outside(const glsl *g, uint32_t path)
     if (info.form == VYRE_FORM_VALUE
             ? literal_index(g, path) >= lanes
             : info.form == VYRE_FORM_ARRAY && literal_index(g, path) >= (info.count ? info.count : 1u << 31))
-      return true; /* no buffer has 2^31 elements, and GLSL takes no such index */
+      return true; /* no buffer has 2^31 elements, and GLSL accepts no such index */
   }
   return false;
 }
 
-/* Writes the condition of a guarded statement: "if (i < 4u) "; false: nothing. */
+/* Writes "if (i < 4u) ", the condition of a guarded statement.  Returns false if there is none. */
 static bool
 guard(glsl *g, uint32_t path, uint32_t other)
 {
@@ -194,7 +194,7 @@ store(glsl *g, uint32_t row)
   glsl_put(g, ";\n");
 }
 
-/* The whole of what is there, or (k not UINT32_MAX) its member k: a new text, to be freed. */
+/* Returns the text of the location, or of its member k if k is not UINT32_MAX.  The caller frees it. */
 static char *
 part_of(glsl *g, uint32_t path, uint32_t k)
 {
@@ -205,10 +205,10 @@ part_of(glsl *g, uint32_t path, uint32_t k)
   else
     member_of(g, path, k);
   g->out = out;
-  return glsl_take_text(g, &text);
+  return glsl_detach_text(g, &text);
 }
 
-/* One assignment of a copy, or (from 0) of zero. */
+/* Writes one assignment of a copy, or of zero if `from` is 0. */
 static void
 assign_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
 {
@@ -232,7 +232,7 @@ assign_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
   glsl_put(g, "}\n");
 }
 
-/* A read out of bounds is zero. */
+/* Writes one assignment of a copy.  A read out of bounds yields zero. */
 static void
 copy_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
 {
@@ -258,7 +258,7 @@ copy_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
   glsl_put(g, "}\n");
 }
 
-/* A block is no value: its members are copied one by one. */
+/* Writes a copy.  A block is not a value, so its members are copied one by one. */
 static void
 copy(glsl *g, uint32_t row)
 {
@@ -298,7 +298,7 @@ scope_name(uint32_t scope)
   return names[scope < 6 ? scope : 1];
 }
 
-/* GL_KHR_memory_scope_semantics: storage and order, as two arguments. */
+/* Writes two arguments of GL_KHR_memory_scope_semantics: storage and order. */
 static void
 put_semantics(glsl *g, uint32_t semantics)
 {
@@ -381,7 +381,7 @@ atomic_name(vyre_opcode op)
   }
 }
 
-/* A load acquires and a store releases; what else an order says means nothing there. */
+/* Returns the semantics that an atomic can have.  A load can only acquire, and a store only release. */
 static uint32_t
 fitting_order(vyre_opcode op, uint32_t semantics)
 {
@@ -391,7 +391,7 @@ fitting_order(vyre_opcode op, uint32_t semantics)
   return (semantics & ~ORDERS) | (order & (part | ACQ_REL | SEQ_CST) ? part : 0);
 }
 
-/* atomicAdd(x[i], v), with scope and semantics where they are not those that GLSL takes without words. */
+/* Writes atomicAdd(x[i], v), with scope and semantics if they are not GLSL's defaults. */
 static void
 put_atomic(glsl *g, uint32_t row)
 {
@@ -407,7 +407,7 @@ put_atomic(glsl *g, uint32_t row)
               kind == VYRE_F16 || op == VYRE_OP_atomic_fmin || op == VYRE_OP_atomic_fmax ? GLSL_ATOMIC_FLOAT2 : GLSL_ATOMIC_FLOAT);
   glsl_put(g, "%s(", atomic_name(op));
   glsl_path(g, v->a[row]);
-  if (op == VYRE_OP_atomic_compare_exchange) { /* the comparator first */
+  if (op == VYRE_OP_atomic_compare_exchange) { /* the comparator is the first argument */
     glsl_put(g, ", ");
     glsl_value(g, v->c[row], GLSL_COMMA);
   }
@@ -442,7 +442,7 @@ glsl_reads_otherwise(const glsl *g, uint32_t row)
   return vyre_kind_is_signed(VYRE_TYPE_KIND((vyre_type)type_of(g, g->v->a[row]))) ? as_unsigned : as_signed;
 }
 
-/* A least or greatest that reads its operands otherwise than their type says: exchanges until one succeeds. */
+/* Writes a min or max of the other signedness than the memory's type: a loop of compare-exchange. */
 static void
 exchange_loop(glsl *g, uint32_t row)
 {
@@ -503,7 +503,7 @@ atomic(glsl *g, uint32_t row)
     glsl_begin_line(g);
     glsl_put(g, "%s %s", glsl_value_type(g, type), glsl_row_name(g, row));
     const size_t start = g->out->size;
-    if (g->strict && put_bounds(g, g->v->a[row], false)) { /* what is out of bounds gives zero */
+    if (g->strict && put_bounds(g, g->v->a[row], false)) { /* out of bounds it yields zero */
       if (!g->status)
         g->out->size = start;
       glsl_put(g, " = ");
@@ -530,7 +530,7 @@ glsl_memory_statement(glsl *g, uint32_t row)
     store(g, row);
     return;
   case VYRE_OP_copy:
-  case VYRE_OP_async_copy: /* done before anyone waits for it */
+  case VYRE_OP_async_copy: /* complete before any wait */
     copy(g, row);
     return;
   case VYRE_OP_async_wait:
@@ -548,7 +548,7 @@ glsl_memory_statement(glsl *g, uint32_t row)
     if (vyre_op_is_atomic(glsl_opcode(g, row)))
       atomic(g, row);
     else
-      glsl_fail(g, row, "there is no GLSL for '%s'\nFix: write SPIR-V", vyre_op_infos[glsl_opcode(g, row)].text);
+      glsl_fail(g, row, "'%s' cannot be written as GLSL\nFix: write SPIR-V", vyre_op_infos[glsl_opcode(g, row)].text);
     return;
   }
 }

@@ -1,7 +1,7 @@
-/* Identifiers: what a row or type is called in GLSL.
+/* Identifiers of rows, types and members.
  *
- * Letters, digits and single underscores are kept; anything else becomes an underscore.  Words of the language, the functions that
- * vyre's text calls, and what is taken already get a number.
+ * Letters, digits and single underscores are kept, and other characters become an underscore.  A number is appended to
+ * keywords, to functions that the text calls, and to identifiers in use.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -21,7 +21,7 @@ typedef struct glsl_word {
   char key[]; /* "word", or "scope.word" */
 } glsl_word;
 
-/* Words that no identifier may be. */
+/* Words that are not identifiers. */
 static const char keywords[] =
     " active asm atomic_uint attribute bool break buffer case cast centroid class coherent common const continue default "
     "discard do double else enum extern external false filter fixed flat float for goto half highp if in inline inout "
@@ -30,7 +30,7 @@ static const char keywords[] =
     "subroutine superp switch template this true typedef uint uniform union unsigned using varying void volatile while "
     "writeonly ";
 
-/* Functions that main may call, which a variable would hide; a member does not. */
+/* Functions that main may call.  A variable would hide them, a member does not. */
 static const char functions[] =
     " abs acos acosh all any asin asinh atan atanh atomicAdd atomicAnd atomicCompSwap atomicExchange atomicLoad atomicMax "
     "atomicMin atomicOr atomicStore atomicXor barrier bitCount bitfieldExtract bitfieldInsert bitfieldReverse ceil clamp "
@@ -44,8 +44,8 @@ static const char functions[] =
     "uint16BitsToFloat16 uint64BitsToDouble uintBitsToFloat umulExtended unpack16 unpack32 unpack8 unpackDouble2x32 "
     "unpackHalf2x16 unpackSnorm2x16 unpackSnorm4x8 unpackUint2x32 unpackUnorm2x16 unpackUnorm4x8 usubBorrow ";
 
-/* Whether it begins as names of GLSL's types do, with or without a letter for the kind before it and a digit, Buffer or Cube
- * after it; or as no name may. */
+/* Returns whether a word begins like a type of GLSL: perhaps a letter, the type's name, and a digit, Buffer or Cube.  Also
+ * returns whether it has another reserved prefix. */
 static bool
 begins_reserved(const char *word)
 {
@@ -86,16 +86,16 @@ size_of(const char *key)
   return sizeof(glsl_word) + strlen(key) + 1;
 }
 
-/* Takes "scope.word" or, in scope 0, "word"; the word. */
+/* Adds "scope.word", or "word" in scope 0.  Returns the word. */
 static const char *
-take(glsl *g, const char *key, size_t scope_length)
+add_word(glsl *g, const char *key, size_t scope_length)
 {
   glsl_word *word = glsl_resize(g, NULL, 0, size_of(key));
   if (!word)
     return "";
   memcpy(word->key, key, strlen(key) + 1);
   HASH_ADD_STR(g->words, key, word);
-  if (!word->hh.tbl) { /* no memory */
+  if (!word->hh.tbl) { /* out of memory */
     glsl_resize(g, word, size_of(key), 0);
     return "";
   }
@@ -103,9 +103,9 @@ take(glsl *g, const char *key, size_t scope_length)
 }
 
 bool
-glsl_take_word(glsl *g, const char *word)
+glsl_reserve_word(glsl *g, const char *word)
 {
-  return !is_taken(g, word) && *take(g, word, 0);
+  return !is_taken(g, word) && *add_word(g, word, 0);
 }
 
 void
@@ -119,7 +119,7 @@ glsl_free_words(glsl *g)
   }
 }
 
-/* `base` without all but letters, digits and single underscores; its length. */
+/* Keeps letters, digits and single underscores of `base`.  Returns the length. */
 static size_t
 clean(const char *base, char *word)
 {
@@ -150,19 +150,19 @@ glsl_identifier(glsl *g, const char *base, uint32_t scope)
     n += 2;
   }
   if (n > 0 && !is_reserved(word, scope) && !is_taken(g, key))
-    return take(g, key, prefix);
+    return add_word(g, key, prefix);
   if (n == 0)
     word[n++] = 'v';
   else if (n < LONGEST && word[n - 1] != '_')
-    word[n++] = '_'; /* what is reserved or taken, or ends in a digit */
+    word[n++] = '_'; /* the word is reserved or in use */
   word[n] = '\0';
   if (n > 1 && !is_reserved(word, scope) && !is_taken(g, key))
-    return take(g, key, prefix);
+    return add_word(g, key, prefix);
   uint32_t first = 0, *number = n == 1 && !scope ? &g->next_unnamed : &first;
   for (;;) {
     snprintf(word + n, 16, "%u", (*number)++);
     if (!is_reserved(word, scope) && !is_taken(g, key))
-      return take(g, key, prefix);
+      return add_word(g, key, prefix);
   }
 }
 

@@ -1,4 +1,4 @@
-/* Operators and functions of one type: arithmetic, compares, bits.
+/* Operators and functions of one type: arithmetic, comparisons, bits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -7,7 +7,7 @@ typedef struct operator_text {
   uint16_t op;
   const char *text;
   glsl_precedence precedence;
-  const char *vectors; /* the function that compares vectors; NULL: the operator is for vectors too */
+  const char *vectors; /* the function that compares vectors; NULL if the operator applies to vectors too */
 } operator_text;
 
 static const operator_text operators[] = {
@@ -54,7 +54,8 @@ kind_of_sign(vyre_kind kind, bool is_signed)
   return (vyre_kind)(((unsigned)kind & ~1u) | !is_signed);
 }
 
-/* Compares and shifts say by their name how they read integers; in GLSL the operands' type does. */
+/* Returns the type in which an op reads integers.  Ops of comparisons and shifts determine the signedness, GLSL's operators do
+ * not. */
 static vyre_type
 type_as_read(vyre_opcode op, vyre_type type)
 {
@@ -66,7 +67,7 @@ type_as_read(vyre_opcode op, vyre_type type)
                                                               : type;
 }
 
-/* An operand, converted to a type if it is of another. */
+/* Writes an operand, converted if its type is another. */
 static void
 as_type(glsl *g, uint32_t row, unsigned which, vyre_type from, vyre_type to, glsl_precedence least)
 {
@@ -98,7 +99,7 @@ infix(glsl *g, uint32_t row, const operator_text *o, glsl_precedence least)
     glsl_put(g, ")");
     return;
   }
-  /* arithmetic takes a scalar beside a vector */
+  /* GLSL's arithmetic accepts a scalar beside a vector */
   const vyre_type right = glsl_has_literal(g, row) ? VYRE_TYPE(VYRE_TYPE_KIND(type), 1) : type;
   glsl_open(g, o->precedence < least);
   as_type(g, row, 0, type, read, chains ? o->precedence : (glsl_precedence)(o->precedence + 1));
@@ -140,7 +141,7 @@ glsl_component(glsl *g, uint32_t operand, uint32_t lane)
     component(g, operand, lane);
 }
 
-/* One lane of a row that GLSL has no vector form of. */
+/* Writes one lane of a row that has no vector form in GLSL. */
 static void
 one_component(glsl *g, uint32_t row, uint32_t lane)
 {
@@ -201,7 +202,7 @@ logic(glsl *g, uint32_t row, glsl_precedence least)
   glsl_close(g, least > GLSL_LOGIC);
 }
 
-/* !(a >= b): less, or unordered. */
+/* Writes !(a >= b), which is less or unordered. */
 static void
 negated(glsl *g, uint32_t row, const operator_text *inverse)
 {
@@ -304,7 +305,7 @@ static const function_text same[] = {
     {VYRE_OP_inverse, "inverse"},
 };
 
-/* Those that vyre writes: GLSL has none, or not for all kinds, or leaves open what vyre defines. */
+/* Helper functions: GLSL has none, or not for all kinds, or leaves cases undefined that vyre defines. */
 static const function_text own[] = {
     {VYRE_OP_udiv, "udiv"},
     {VYRE_OP_umod, "umod"},
@@ -351,7 +352,7 @@ static const function_text own[] = {
     {VYRE_OP_smoothstep, "smoothstep"},
 };
 
-/* GLSL functions for 32 bits, or for floats, if the program does not need vyre's meaning to the last bit. */
+/* GLSL functions for 32 bits, or for floats, if the program does not need vyre's exact results. */
 static const function_text relaxed[] = {
     {VYRE_OP_sabs, "abs"},     {VYRE_OP_ssign, "sign"},   {VYRE_OP_umin, "min"},     {VYRE_OP_smin, "min"},
     {VYRE_OP_umax, "max"},     {VYRE_OP_smax, "max"},     {VYRE_OP_fmin, "min"},     {VYRE_OP_fmax, "max"},
@@ -368,7 +369,7 @@ find(const function_text *list, size_t count, vyre_opcode op)
 }
 #define FIND(list, op) find(list, sizeof(list) / sizeof(*(list)), op)
 
-/* Bit-field operands are uint; `bfi` has its last two in a tuple. */
+/* Writes the arguments.  Operands of bit fields are uint, and the last two of `bfi` are a tuple. */
 void
 glsl_arguments(glsl *g, uint32_t row)
 {
@@ -386,7 +387,7 @@ glsl_arguments(glsl *g, uint32_t row)
   glsl_put(g, ")");
 }
 
-/* Whether GLSL lacks the function for f64. */
+/* Returns whether GLSL has no such function for f64. */
 static bool
 lacks_f64(vyre_opcode op)
 {
@@ -441,5 +442,5 @@ glsl_arithmetic(glsl *g, uint32_t row, glsl_precedence least)
   else if (inverse)
     negated(g, row, inverse);
   else if (!call(g, row))
-    glsl_fail(g, row, "there is no GLSL for '%s'\nFix: write SPIR-V", vyre_op_infos[op].text);
+    glsl_fail(g, row, "'%s' cannot be written as GLSL\nFix: write SPIR-V", vyre_op_infos[op].text);
 }

@@ -1,4 +1,4 @@
-/* Refuses modules with properties that GLSL text cannot express, before anything is written.
+/* Refuses modules with properties that GLSL text cannot express.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -22,7 +22,7 @@ refuse_modes(glsl *g)
                {4421, "SubgroupUniformControlFlowKHR"}};
   const vyre_word_list *modes = &vyre_program_info_of((vyre_module *)g->module, (vyre_row){g->program})->modes;
   if (g->v->imm[g->program] & VYRE_PROGRAM_FLOAT_MODES)
-    return glsl_fail(g, g->program, "GLSL cannot ask for denormals to be flushed, or for rounding toward zero\nFix: write SPIR-V");
+    return glsl_fail(g, g->program, "GLSL cannot request flushed denormals or rounding toward zero\nFix: write SPIR-V");
   if (modes->count < 3)
     return true;
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -33,7 +33,7 @@ refuse_modes(glsl *g)
 
 /* ---- memory ---- */
 
-/* The access bits of all members in a type; of a block without those of its own members, which the text has. */
+/* Returns the access bits of all members in a type.  Excludes those of a block's own members, which the text declares. */
 static uint32_t
 members_access(const glsl *g, vyre_type_id type, bool is_block)
 {
@@ -53,16 +53,16 @@ refuse_buffer(glsl *g, uint32_t row)
   const vyre_space space = VYRE_BUFFER_SPACE(access);
   const bool is_struct = vyre_type_get(g->module, g->v->imm[row]).form == VYRE_FORM_STRUCT;
   if (space == VYRE_SPACE_WORKGROUP && (access & VYRE_ACCESS_ALIASED) != 0 && is_struct)
-    return glsl_fail(g, row, "GLSL as it is written here has no workgroup blocks that share their memory\nFix: write SPIR-V");
+    return glsl_fail(g, row, "GLSL output has no workgroup blocks that share their memory\nFix: write SPIR-V");
   const uint32_t lost = members_access(g, g->v->imm[row], space == VYRE_SPACE_STORAGE) | (space == VYRE_SPACE_STORAGE ? 0 : access);
   if (lost & (space == VYRE_SPACE_WORKGROUP ? (uint32_t)VYRE_ACCESS_VOLATILE : LASTING)) /* shared memory is coherent */
     return glsl_fail(g, row,
-                     "GLSL has no volatile or coherent memory there: it has storage buffers and members of their blocks\n"
+                     "GLSL has volatile and coherent only for storage buffers and members of their blocks\n"
                      "Fix: write SPIR-V");
   return true;
 }
 
-/* The access bits that the text declares for a path. */
+/* Returns the access bits that the text declares for a path. */
 static uint32_t
 declared_access(const glsl *g, uint32_t path)
 {

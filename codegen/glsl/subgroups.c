@@ -1,7 +1,8 @@
 /* Subgroup operations: GL_KHR_shader_subgroup.
  *
- * In a strict program a lane that is inactive or none gives 0, a cluster larger than the subgroup is the subgroup, and an empty
- * ballot has no lane; GLSL leaves that open.  Limit: least and greatest floats, and the equality of floats, of strict programs.
+ * In a strict program an inactive source lane yields 0, a cluster larger than the subgroup is the subgroup, and an empty
+ * ballot has no lane.  GLSL leaves these cases undefined.  Limit: min, max and equality of floats in strict programs are
+ * errors.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -69,7 +70,7 @@ static const subgroup_text functions[] = {
     {VYRE_OP_subgroup_quad_broadcast, GLSL_SUBGROUP_QUAD, "subgroupQuadBroadcast("},
 };
 
-/* subgroupInclusiveAdd(v), subgroupClusteredAdd(v, 4u). */
+/* Writes subgroupInclusiveAdd(v) or subgroupClusteredAdd(v, 4u). */
 static void
 put_combination(glsl *g, uint32_t row, uint32_t imm)
 {
@@ -100,7 +101,7 @@ put_arithmetic(glsl *g, uint32_t row)
   if (op < VYRE_OP_subgroup_add || op > VYRE_OP_subgroup_xor)
     return false;
   if (g->strict && (op == VYRE_OP_subgroup_fmin || op == VYRE_OP_subgroup_fmax)) {
-    glsl_fail(g, row, "GLSL leaves open what '%s' makes of a NaN\nFix: write SPIR-V", vyre_op_infos[op].text);
+    glsl_fail(g, row, "GLSL leaves the result of '%s' for a NaN undefined\nFix: write SPIR-V", vyre_op_infos[op].text);
     return true;
   }
   if (g->strict && VYRE_GROUP_OF(imm) == VYRE_GROUP_CLUSTERED) {
@@ -115,7 +116,7 @@ put_arithmetic(glsl *g, uint32_t row)
 
 /* ---- values of other lanes, in strict programs ---- */
 
-/* vyre_lane(value, lane, there): the value that the lane has, if it is `there` and active; else 0. */
+/* Declares vyre_lane(value, lane, there): the lane's value if it is `there` and active, otherwise 0. */
 static void
 need_lane_function(glsl *g, vyre_type type)
 {
@@ -126,7 +127,7 @@ need_lane_function(glsl *g, vyre_type type)
   glsl_need(g, GLSL_SUBGROUP_BASIC);
   glsl_need(g, GLSL_SUBGROUP_BALLOT);
   glsl_need(g, GLSL_SUBGROUP_SHUFFLE);
-  if (!glsl_take_word(g, word))
+  if (!glsl_reserve_word(g, word))
     return;
   g->out = &g->functions;
   glsl_put(g, "%s vyre_lane(%s a, uint lane, bool there)\n{\n", name, name);
@@ -137,7 +138,7 @@ need_lane_function(glsl *g, vyre_type type)
   g->out = out;
 }
 
-/* The lane that a rotation takes: within the cluster or the subgroup. */
+/* Writes the source lane of a rotation within the cluster or the subgroup. */
 static void
 put_turned_lane(glsl *g, uint32_t row, uint32_t cluster)
 {
@@ -184,7 +185,7 @@ put_guarded_move(glsl *g, uint32_t row)
   /* clang-format on */
 }
 
-/* GLSL had no rotation for long: a shuffle. */
+/* Writes a rotation as a shuffle, because older GLSL has no rotation. */
 static void
 put_rotation(glsl *g, uint32_t row)
 {
@@ -217,7 +218,7 @@ put_count(glsl *g, uint32_t row)
   glsl_put(g, ")");
 }
 
-/* In a strict program, what GLSL leaves open; false: nothing. */
+/* Writes a case that GLSL leaves undefined, in a strict program.  Returns false if there is none. */
 static bool
 put_guarded(glsl *g, uint32_t row)
 {
@@ -234,9 +235,9 @@ put_guarded(glsl *g, uint32_t row)
   case VYRE_OP_subgroup_alleq:
     if (!vyre_kind_is_float(VYRE_TYPE_KIND(glsl_row_type(g, a))))
       return false;
-    glsl_fail(g, row, "GLSL leaves open which floats '%s' takes as equal\nFix: write SPIR-V", vyre_op_infos[op].text);
+    glsl_fail(g, row, "GLSL leaves undefined which floats '%s' considers equal\nFix: write SPIR-V", vyre_op_infos[op].text);
     return true;
-  case VYRE_OP_subgroup_inverse_ballot: /* of a mask of its own in each lane */
+  case VYRE_OP_subgroup_inverse_ballot: /* the mask may differ between lanes */
     glsl_need(g, GLSL_SUBGROUP_BASIC);
     glsl_put(g, "("); glsl_value(g, a, GLSL_POSTFIX);
     glsl_put(g, "[gl_SubgroupInvocationID >> 5u] >> (gl_SubgroupInvocationID & 31u) & 1u) != 0u"); return true;

@@ -1,9 +1,9 @@
-/* Which rows are written where they are used, and which are statements with a name.
+/* Chooses the rows that are inlined and the rows that are named statements.
  *
- * Rows are looked at from the last to the first, so that the users of a row are known before it.  A row goes into its user if that
- * is the only one, writes it once, and is in the same region; if it has no name that the reader would miss; if expressions do
- * not get too deep; and, if it reads, if nothing is written between it and the statement where it would end up.  Constants,
- * built-ins, paths, tuples and lanes always go into their users.
+ * Rows are visited from the last to the first, so that the users of a row precede it.  A row is inlined if it has no name and
+ * one use, in the same region.  The user's text must contain the row once, and the expression must stay shallow.  Between a
+ * read and the statement nothing may write.  Constants, built-ins, paths, tuples, parts, lengths and unnamed lanes at a
+ * literal index are inlined always, except in long chains.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define DEEPEST       4u
-#define LONGEST_CHAIN 64u /* of what always goes into its user */
+#define LONGEST_CHAIN 64u /* of rows that are always inlined */
 
 static const vyre_op_info *
 info_of(const glsl *g, uint32_t row)
@@ -50,7 +50,7 @@ glsl_is_componentwise(const glsl *g, uint32_t row)
   }
 }
 
-/* GLSL compilers compute an expression of constants, and refuse an index that they find out of bounds so. */
+/* GLSL compilers fold constant expressions, and reject an index that is then out of bounds. */
 bool
 glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth)
 {
@@ -59,7 +59,7 @@ glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth)
   if (glsl_is(g, row, VYRE_OP_const) || glsl_is(g, row, VYRE_OP_spec))
     return true;
   if (glsl_is(g, row, VYRE_OP_lane) && glsl_is(g, operands[0], VYRE_OP_const))
-    return true; /* whichever lane it is */
+    return true; /* all its lanes are equal */
   if (!(info->flags & VYRE_OP_PURE) || info->operands == 0 || depth > 2 * DEEPEST)
     return false;
   for (uint32_t k = 0; k < 3; k++)
@@ -68,7 +68,7 @@ glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth)
   return true;
 }
 
-/* Whether the text of the row has that operand in it more than once, or as the name of something that is then changed. */
+/* Returns whether the text of the row repeats that operand, or needs it as a name. */
 static bool
 mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
 {
@@ -85,20 +85,20 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   case VYRE_OP_shuffle:
     return true;
   case VYRE_OP_for:
-    return true; /* what is in its head is computed again and again */
+    return true; /* the operands would be computed in each iteration */
   case VYRE_OP_uaddc:
   case VYRE_OP_usubb:
   case VYRE_OP_umulx:
   case VYRE_OP_smulx:
     return true;
-  case VYRE_OP_bitcast: /* in pieces, maybe */
+  case VYRE_OP_bitcast: /* perhaps in pieces */
     return VYRE_TYPE_LANES(glsl_row_type(g, operand)) > 1 && VYRE_TYPE_LANES(glsl_row_type(g, row)) > 1 &&
            VYRE_TYPE_LANES(glsl_row_type(g, operand)) != VYRE_TYPE_LANES(glsl_row_type(g, row));
   case VYRE_OP_sdot:
   case VYRE_OP_udot:
   case VYRE_OP_sudot:
     return operand != v->c[row];
-  case VYRE_OP_copy: /* which checks the bounds of both its sides */
+  case VYRE_OP_copy: /* checks the bounds of both sides */
     return true;
   default:
     if (g->strict && vyre_op_is_subgroup(VYRE_ROW_OP(v->op[row])))
@@ -141,7 +141,7 @@ glsl_is_precise(const glsl *g, uint32_t row)
   }
 }
 
-/* Whether the row may be written as an expression inside another. */
+/* Returns whether the row may be an expression inside another. */
 static bool
 may_go_inside(const glsl *g, uint32_t row)
 {
@@ -183,7 +183,7 @@ choose(glsl *g, uint32_t row, uint32_t user, bool twice)
   g->form[i] = GLSL_INLINE;
 }
 
-/* `operand` is used by `row`, whose own form is known. */
+/* Records the use of `operand` by `row`, whose form is known. */
 static void
 use(glsl *g, uint32_t row, uint32_t operand)
 {
@@ -197,7 +197,7 @@ use(glsl *g, uint32_t row, uint32_t operand)
   g->user[i] = row;
   g->place[i] = inside && g->place[user] ? g->place[user] : row;
   if (inside && goes_inside_always(g, row) && g->uses[user] > 1)
-    g->twice[i] = true; /* written wherever its user is */
+    g->twice[i] = true; /* its text repeats wherever the row's text does */
   g->chain[i] = inside ? (uint8_t)(g->chain[user] + (g->chain[user] < UINT8_MAX)) : 0;
   g->level[i] = inside && !goes_inside_always(g, row) ? (uint8_t)(g->level[user] + 1) : inside ? g->level[user] : 0;
 }
@@ -209,7 +209,7 @@ is_root(const glsl *g, uint32_t row)
   return (flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_INTERFACE)) != 0 || op == VYRE_OP_var;
 }
 
-/* The rows that give lengths in a type; visits each type once. */
+/* Records the use of rows that are lengths in a type.  Visits each type once. */
 static void
 use_lengths(glsl *g, vyre_type_id type, uint32_t buffer)
 {
@@ -236,7 +236,7 @@ begins_body(const glsl *g, uint32_t row)
            vyre_op_is_invocation(op));
 }
 
-/* Rows of the head that are made of constants and specialization constants are constants themselves. */
+/* Returns whether a row of the head is computed from constants and specialization constants only. */
 static bool
 is_constant(const glsl *g, uint32_t row)
 {
@@ -250,7 +250,7 @@ is_constant(const glsl *g, uint32_t row)
   return true;
 }
 
-/* The first row of the body: a row before it that is no declaration is a constant expression that a declaration uses. */
+/* Finds the first row of the body.  Rows before it are declarations, or constant expressions that declarations use. */
 static void
 find_body(glsl *g)
 {
@@ -273,7 +273,7 @@ find_body(glsl *g)
     }
 }
 
-/* Marks loops that a `continue` leads to, the innermost around it, and constructs that a `leave` leads to. */
+/* Marks loops with a `continue`, and constructs with a `leave`. */
 static void
 find_jumps(glsl *g)
 {
@@ -319,7 +319,7 @@ glsl_survey(glsl *g)
       g->form[i] = GLSL_NAMED;
     else
       choose(g, row, g->user[i], g->twice[i] != 0);
-    if (glsl_is(g, row, VYRE_OP_workgroup)) /* says its operands' values or ids itself */
+    if (glsl_is(g, row, VYRE_OP_workgroup)) /* the declaration has its operands' values or ids */
       continue;
     if (glsl_is(g, row, VYRE_OP_buffer))
       use_lengths(g, v->imm[row], row);

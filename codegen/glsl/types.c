@@ -40,7 +40,7 @@ glsl_need_kind(glsl *g, vyre_kind kind)
     glsl_need(g, (glsl_extension)(needs[kind] - 1));
 }
 
-/* By lanes. */
+/* By kind and lanes. */
 static const char *const type_names[VYRE_KIND__COUNT][4] = {
     [VYRE_VOID] = {"void", "void", "void", "void"},
     [VYRE_BOOL] = {"bool", "bvec2", "bvec3", "bvec4"},
@@ -63,8 +63,7 @@ glsl_value_type(glsl *g, vyre_type type)
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   if (kind >= VYRE_TUPLE) {
     glsl_fail(g, g->program, "%s\nFix: write SPIR-V",
-              kind == VYRE_OPAQUE ? "values that are images, pointers and the like have no GLSL here"
-                                  : "a type that is no value's");
+              kind == VYRE_OPAQUE ? "images, pointers and the like cannot be written as GLSL" : "a type without values");
     return "void";
   }
   glsl_need_kind(g, kind);
@@ -93,7 +92,7 @@ float_bits(glsl *g, vyre_kind kind, uint64_t bits)
   }
 }
 
-/* The decimal that a compiler reads as this very double, whatever the program's locale. */
+/* Formats the decimal that compilers read as this double, in every locale. */
 static void
 put_exact(char text[48], double value)
 {
@@ -113,9 +112,9 @@ float_literal(glsl *g, vyre_kind kind, uint64_t bits)
     return;
   }
   vyre_text_literal(VYRE_TYPE(kind, 1), bits, text);
+  /* glslang truncates decimals that are not halves, and the shortest decimal may be less than the half */
   if (kind == VYRE_F16)
-    put_exact(text,
-              code_half_value((uint32_t)bits)); /* glslang cuts what is no half, and the shortest decimal may be less than it */
+    put_exact(text, code_half_value((uint32_t)bits));
   if (g->folds && kind == VYRE_F32) {
     float value;
     memcpy(&value, &(uint32_t){(uint32_t)bits}, sizeof(value));
@@ -135,7 +134,7 @@ int_literal(glsl *g, vyre_kind kind, uint64_t bits)
   const uint64_t magnitude = negative ? (0 - bits) & mask : bits & mask;
   const char *suffix = width == 64 ? is_signed ? "l" : "ul" : is_signed ? "" : "u";
   glsl_need_kind(g, kind);
-  if (negative && (bits & mask) == minimum && width >= 32) /* its magnitude is no literal of the type */
+  if (negative && (bits & mask) == minimum && width >= 32) /* its magnitude is not a literal of the type */
     glsl_put(g, "%s(0x%" PRIx64 "%s)", type_names[kind][0], minimum, width == 64 ? "ul" : "u");
   else if (width < 32)
     glsl_put(g, "%s(%s%" PRIu64 "%s)", type_names[kind][0], negative ? "-" : "", magnitude, suffix);
@@ -157,7 +156,7 @@ glsl_literal(glsl *g, vyre_type type, uint64_t bits)
   else if (vyre_kind_is_int(kind))
     int_literal(g, kind, bits);
   else
-    glsl_fail(g, g->program, "a literal of no value's type");
+    glsl_fail(g, g->program, "internal error: a literal of a type without values\nFix: report this as a bug of vyre");
   if (vector)
     glsl_put(g, ")");
 }

@@ -39,7 +39,7 @@ glsl_right(glsl *g, uint32_t row, vyre_type type, glsl_precedence least)
 
 /* ---- conversions ---- */
 
-/* The bits of an unsigned or float value, written by `inner`, as another kind of as many bits. */
+/* Opens a conversion of an unsigned or float value to another kind of the same width. */
 static void
 open_reinterpretation(glsl *g, vyre_type from, vyre_type to)
 {
@@ -65,7 +65,7 @@ open_reinterpretation(glsl *g, vyre_type from, vyre_type to)
                                       : "int64BitsToDouble(");
 }
 
-/* `swizzle` of the operand, its parts joined or split: from unsigned integers of one width to those of another. */
+/* Writes `swizzle` of the operand, joined or split: from unsigned integers of one width to those of another. */
 static void
 repack(glsl *g, uint32_t operand, vyre_type from, vyre_type to, const char *swizzle)
 {
@@ -124,7 +124,7 @@ convert(glsl *g, uint32_t row)
 
 /* ---- composition ---- */
 
-/* A matrix operand: joined columns, or a row that is one. */
+/* Writes a matrix operand: a tuple of columns, or a row that is a matrix. */
 static void
 matrix(glsl *g, uint32_t row, glsl_precedence least)
 {
@@ -159,7 +159,7 @@ part(glsl *g, uint32_t row)
   }
 }
 
-/* An index as a uint, to be compared. */
+/* Writes an index as a uint for a comparison. */
 static void
 put_index(glsl *g, uint32_t index)
 {
@@ -185,7 +185,7 @@ lane(glsl *g, uint32_t row, glsl_precedence least)
     put_index(g, g->v->b[row]);
     glsl_put(g, " < %uu ? ", lanes);
   }
-  if (glsl_is(g, g->v->a[row], VYRE_OP_const)) { /* all its lanes are one */
+  if (glsl_is(g, g->v->a[row], VYRE_OP_const)) { /* all its lanes are equal */
     glsl_literal(g, VYRE_TYPE(VYRE_TYPE_KIND(type), 1), glsl_payload(g, g->v->a[row]));
   } else {
     glsl_value(g, g->v->a[row], GLSL_POSTFIX);
@@ -266,7 +266,7 @@ select(glsl *g, uint32_t row, glsl_precedence least)
   glsl_close(g, least > GLSL_COMMA);
 }
 
-/* A component of an integer dot product, as the result's type. */
+/* Writes a component of an integer dot product, in the result's type. */
 static void
 dot_component(glsl *g, const vyre_dot_shape *shape, uint32_t operand, uint32_t k, vyre_type type)
 {
@@ -281,7 +281,7 @@ dot_component(glsl *g, const vyre_dot_shape *shape, uint32_t operand, uint32_t k
   glsl_put(g, ")");
 }
 
-/* Products and sums of the result's type wrap; with an accumulator the sum saturates. */
+/* Writes products and sums of the result's type, which wrap.  The sum with an accumulator saturates. */
 static void
 int_dot(glsl *g, uint32_t row, glsl_precedence least)
 {
@@ -425,7 +425,7 @@ begin_definition(glsl *g, const char *type, const char *name)
   glsl_put(g, "%s %s", type, name);
 }
 
-/* Two names: one result each. */
+/* Defines two names, one for each result. */
 static void
 define_pair(glsl *g, uint32_t row)
 {

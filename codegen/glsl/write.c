@@ -1,6 +1,5 @@
-/* GLSL out: a program as the text of a compute shader.
- *
- * Cost: rows, and the text after inserted flags (control.c).
+/* Writes a program as the text of a compute shader.  The cost is linear in the rows, and in the text after inserted flags
+ * (control.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -44,7 +43,7 @@ static const char *const extension_names[GLSL_EXTENSION__COUNT] = {
 void *
 glsl_resize(glsl *g, void *memory, size_t old_size, size_t new_size)
 {
-  if (new_size == 0 ? !memory : g->status != NULL) /* nothing is made after an error */
+  if (new_size == 0 ? !memory : g->status != NULL) /* fails after an error */
     return NULL;
   void *result = g->allocator->resize(g->allocator->user, memory, old_size, new_size);
   if (!result && new_size && !g->status)
@@ -55,7 +54,7 @@ glsl_resize(glsl *g, void *memory, size_t old_size, size_t new_size)
 bool
 glsl_grow(glsl *g, void *array, uint32_t *capacity, uint32_t needed, size_t size)
 {
-  if (g->status) /* nothing is made after an error */
+  if (g->status) /* fails after an error */
     return false;
   if (!vyre_grow(g->allocator, array, capacity, needed, size))
     g->status = VYRE_OUT_OF_MEMORY("while writing GLSL");
@@ -141,11 +140,11 @@ make_columns(glsl *g)
   g->member_names = g->types_memory;
   g->bare = g->types_memory + types;
   g->measured = g->types_memory + 2 * types;
-  g->member_count = 1; /* 0: none */
+  g->member_count = 1; /* index 0 means none */
   return glsl_layouts_make(g);
 }
 
-/* The program's name as a comment: what no identifier has is left out, as it might end the line, or not end it. */
+/* Writes the program's name as a comment.  Replaces characters that could end or continue the line. */
 static void
 write_name(glsl *g)
 {
@@ -175,7 +174,7 @@ write_program(glsl *g, vyre_bytes *out)
   if (!glsl_refuse(g))
     return;
   glsl_survey(g);
-  glsl_declare(g); /* first, so that what is seen from outside keeps its names */
+  glsl_declare(g); /* first, so that interface names stay unchanged */
   g->out = &g->body;
   g->indent = 1;
   glsl_declare_locals(g);

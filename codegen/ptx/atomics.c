@@ -1,20 +1,20 @@
-/* Atomics.  PTX has those of integers; of floats a loop that exchanges what it computed, which also keeps denormals, as the
- * device's own addition of f32 to global memory does not, and gives a NaN the canonical bits: a relaxed program takes the device's
- * where it has no float mode of its own.
+/* Atomics.  PTX has atomics of integers.  Those of floats are loops of compare-exchange, which keep denormals and make a NaN
+ * canonical.  The device's own f32 addition to global memory flushes denormals, so only relaxed programs without a float mode
+ * use it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 #include <inttypes.h>
 
-/* "acq_rel.gpu"; what an order has that the operation cannot have is left out. */
+/* Formats "acq_rel.gpu".  Drops the parts of an order that the operation cannot have. */
 static const char *
 order_of(uint32_t imm, bool reads, bool writes, char text[64])
 {
   const uint32_t semantics = VYRE_ORDER_SEMANTICS(imm);
   const bool acquires = reads && (semantics & (PTX_ACQUIRE | PTX_ACQ_REL | PTX_SEQ_CST));
   const bool releases = writes && (semantics & (PTX_RELEASE | PTX_ACQ_REL | PTX_SEQ_CST));
-  const uint32_t scope = imm == 0 ? 1 : VYRE_ORDER_MEMORY(imm); /* the device's, if nothing is said */
+  const uint32_t scope = imm == 0 ? 1 : VYRE_ORDER_MEMORY(imm); /* device scope by default */
   return pgen_format(text, "%s.%s",
                      acquires   ? releases ? "acq_rel" : "acquire"
                      : releases ? "release"
@@ -28,7 +28,7 @@ put_access(gen *g, address a)
   pgen_put(g, a.offset ? "[%%d%u+%" PRIu64 "]" : "[%%d%u]", a.base.number, a.offset);
 }
 
-/* As bits, which is what exchanges take. */
+/* Returns a value as bits in a register, the operand of an exchange. */
 static reg
 word_of(gen *g, uint32_t row)
 {
@@ -52,7 +52,7 @@ put_exchange(gen *g, reg old, const char *order, address a, vyre_kind kind, cons
   pgen_put(g, ";\n");
 }
 
-/* What is to be written is computed of what was read, until nobody wrote between. */
+/* Writes a loop that computes the new value from the old one, until the exchange finds the old value unchanged. */
 static void
 put_loop(gen *g, uint32_t row, reg old, const char *order, address a, vyre_kind kind)
 {
@@ -70,7 +70,7 @@ put_loop(gen *g, uint32_t row, reg old, const char *order, address a, vyre_kind 
   pgen_branch_if(g, PRED(g, pgen_format(text, "setp.ne.b%u", vyre_kind_bits(kind)), old, seen), again);
 }
 
-/* Those that PTX has. */
+/* Writes an atomic that PTX has. */
 static void
 put_integer(gen *g, uint32_t row, reg old, const char *order, address a, vyre_kind kind)
 {

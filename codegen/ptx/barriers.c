@@ -1,7 +1,7 @@
 /* Barriers and fences.
  *
- * A grid's barrier counts blocks in the dispatch's words: the last one that arrives begins a new generation, which the others wait
- * for.  Who waits gives up when a fault is noted: then some invocation has ended and may never arrive.
+ * A grid barrier counts blocks in words of the dispatch.  The last block to arrive begins a new generation, on which the
+ * others wait.  A waiting block exits after a fault, because an invocation that ended may never arrive.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -20,9 +20,9 @@ pgen_fence(gen *g, uint32_t semantics, uint32_t scope)
     pgen_code(g, pgen_format(text, "fence.%s.%s", semantics & PTX_SEQ_CST ? "sc" : "acq_rel", pgen_scope(scope)), NULL, 0);
 }
 
-/* The aligned form, for all invocations of a warp come to the same barrier, be it at different times.  That for those that come to
- * different ones, `barrier.sync`, is no alternative: as the linker of drivers compiles it (CUDA 13.0, sm_90), lanes of a warp that
- * came apart may leave it one barrier early. */
+/* Uses the aligned form, because all invocations of a warp execute the same barrier, though perhaps at different times.  The
+ * unaligned `barrier.sync` is wrong here: as drivers' linkers compile it (CUDA 13.0, sm_90), diverged lanes of a warp may
+ * leave it one barrier early. */
 void
 pgen_barrier_of_workgroup(gen *g)
 {
@@ -64,7 +64,7 @@ pgen_barrier(gen *g, uint32_t row)
     put_grid(g);
     return;
   }
-  /* Barriers of PTX order memory for those that meet there. */
+  /* A PTX barrier orders memory only among its participants. */
   const bool farther = execution == 4 || memory < execution || memory == 5 || (semantics & PTX_SEQ_CST) != 0;
   if (farther)
     pgen_fence(g, semantics, memory);

@@ -1,4 +1,4 @@
-/* Bits, bit fields, shifts and comparisons of integers; what bools are made of.
+/* Bits, bit fields, shifts and comparisons of integers; operations on bools.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -15,7 +15,7 @@ make(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b)
   return pgen_int_op(g, kind, name, sign, a, b);
 }
 
-/* An operation whose result is a .u32 whatever it is of: a count or a position; -1 for none. */
+/* Returns a count or a position, or -1 if there is none.  The instruction's result is a .u32 for every kind. */
 static reg
 position(gen *g, vyre_kind kind, const char *name, const char *sign, reg a)
 {
@@ -35,7 +35,7 @@ invert(gen *g, vyre_kind kind, reg a)
 
 /* ---- shifts --------------------------------------------------------------------------------------------------------------- */
 
-/* Modulo the width, as a .u32. */
+/* Returns the count modulo the width, as a .u32. */
 static reg
 count_of(gen *g, uint32_t row, vyre_kind kind, reg b)
 {
@@ -56,7 +56,7 @@ shift(gen *g, uint32_t row, vyre_kind kind, reg a, reg b)
   return pgen_cut(g, kind, make(g, kind, op == VYRE_OP_shl ? "shl" : "shr", op == VYRE_OP_shl ? "b" : "u", a, count));
 }
 
-/* Of 8 and 16 bits several copies are turned in 32. */
+/* Returns a rotated value.  Values of 8 and 16 bits are repeated to 32 bits first. */
 static reg
 rotate(gen *g, uint32_t row, vyre_kind kind, reg a, reg b)
 {
@@ -74,7 +74,7 @@ rotate(gen *g, uint32_t row, vyre_kind kind, reg a, reg b)
 
 /* ---- fields --------------------------------------------------------------------------------------------------------------- */
 
-/* Cut to the bits that there are. */
+/* Clamps a field to the bits of the kind. */
 static void
 field_of(gen *g, vyre_kind kind, reg offset, reg count, reg *out_offset, reg *out_count)
 {

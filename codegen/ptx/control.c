@@ -1,7 +1,7 @@
-/* Control of lanes that need not meet: labels and branches.
+/* Control flow of lanes that need not reconverge: labels and branches.
  *
  *     leave, break   to the label after the construct
- *     continue       to the one before a loop's step or continuing region
+ *     continue       to the label before a loop's step or continuing region
  *     return         the lane exits
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -18,7 +18,7 @@ pgen_body_of(const gen *g, uint32_t row)
   return body;
 }
 
-/* The index is a register of its own, which each iteration changes. */
+/* Defines the index as a register of its own, which each iteration changes. */
 void
 pgen_for_begin(gen *g, uint32_t row)
 {
@@ -68,13 +68,13 @@ static void
 put_fault(gen *g, uint32_t row)
 {
   const char *name = vyre_row_name(g->module, (vyre_row){row});
-  const reg asked = PRED(g, "setp.ne.u64", g->dispatch, lit(0));
+  const reg has_dispatch = PRED(g, "setp.ne.u64", g->dispatch, lit(0));
   bool clean = name != NULL;
   for (const char *c = name; c && *c; c++)
     clean = clean && *c >= ' ' && *c <= '~';
   g->faults++;
-  pgen_put(g, "\t@%%p%u red.relaxed.gpu.global.max.u32 [%%d%u+32], %u; // fault %u: trap%s%s\n", asked.number, g->dispatch.number,
-           g->faults, g->faults, clean ? " %" : "", clean ? name : "");
+  pgen_put(g, "\t@%%p%u red.relaxed.gpu.global.max.u32 [%%d%u+32], %u; // fault %u: trap%s%s\n", has_dispatch.number,
+           g->dispatch.number, g->faults, g->faults, clean ? " %" : "", clean ? name : "");
 }
 
 /* ---- constructs ------------------------------------------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ put_switch(gen *g, uint32_t row, uint32_t exit)
   }
   pgen_branch(g, otherwise);
   for (uint32_t region = g->v->first[row]; region; region = g->v->next[region]) {
-    pgen_label(g, ++label); /* they were made one after the other */
+    pgen_label(g, ++label); /* labels are numbered consecutively */
     g->after_case = g->v->next[region] ? label + 1 : exit;
     pgen_region(g, region);
     pgen_branch(g, exit);
@@ -173,7 +173,7 @@ pgen_jump(gen *g, uint32_t row)
   const uint32_t target = vyre_jump_target(g->v, row);
   if (op == VYRE_OP_trap)
     put_fault(g, row);
-  if (g->wide && g->is_wide[target - g->program]) { /* never the program itself */
+  if (g->wide && g->is_wide[target - g->program]) { /* the target is never the program itself */
     pgen_wide_jump(g, row);
     return;
   }

@@ -9,7 +9,7 @@ width(vyre_kind kind)
   return is_long(kind) ? "64" : "32";
 }
 
-/* PTX saturates to 32 and 64 bits, and leaves open what a NaN gives. */
+/* Converts to an integer.  PTX saturates to 32 and 64 bits, and leaves the result of a NaN undefined. */
 static reg
 float_to_int(gen *g, vyre_kind from, vyre_kind to, reg number)
 {
@@ -27,7 +27,7 @@ float_to_int(gen *g, vyre_kind from, vyre_kind to, reg number)
   return pgen_select(g, klass, lit(0), r, pgen_float_compare(g, from, "nan", number, number));
 }
 
-/* An f16 by way of f32: integers that this rounds are too large for an f16. */
+/* Converts an integer.  An f16 is converted by way of f32, because integers that f32 rounds are too large for an f16. */
 static reg
 int_to_float(gen *g, vyre_kind from, vyre_kind to, reg a)
 {
@@ -72,9 +72,10 @@ pgen_convert(gen *g, uint32_t row, uint32_t lane)
   return pgen_float_result(g, row, to, number);
 }
 
-/* ---- the same bits ---------------------------------------------------------------------------------------------------------- */
+/* ---- bitcasts
+ * --------------------------------------------------------------------------------------------------------------- */
 
-/* As a .b32, zero-extended, or a .b64. */
+/* Returns a zero-extended .b32 or a .b64. */
 static reg
 bits_of(gen *g, uint32_t row, uint32_t lane)
 {

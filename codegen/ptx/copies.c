@@ -1,4 +1,4 @@
-/* Copies, scalar by scalar: each in its own bounds, as both sides may lie in memory in ways of their own.
+/* Copies, scalar by scalar.  Each scalar is checked by itself, because the layouts of both sides may differ.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -6,17 +6,17 @@
 typedef struct side {
   place place;
   address at;
-  reg inside;    /* its indices; none: they are */
-  reg offset;    /* from its buffer's start, where it is measured */
-  bool measured; /* each scalar is held against the buffer's bytes */
+  reg inside;    /* whether its indices are in bounds; REG_NONE: they always are */
+  reg offset;    /* from its buffer's start, if `measured` */
+  bool measured; /* each scalar is compared with the buffer's size */
 } side;
 
 typedef struct copy {
-  code_copy walk; /* first */
+  code_copy walk; /* the first member: callbacks cast its pointer */
   gen *g;
-  reg counters[CODE_DEEPEST]; /* by loop, as labels */
+  reg counters[CODE_DEEPEST]; /* by loop, as are the labels */
   uint32_t labels[CODE_DEEPEST];
-  const char *load, *store; /* the instructions, with their order */
+  const char *load, *store; /* instructions with their order */
   side to, from;
 } copy;
 
@@ -29,7 +29,7 @@ moved(gen *g, const copy *c, const code_side *s, reg from)
   return from;
 }
 
-/* Whether the scalar is in bounds. */
+/* Returns whether the scalar is in bounds. */
 static reg
 guard_of(gen *g, const copy *c, const code_side *way, const side *s, uint64_t end)
 {

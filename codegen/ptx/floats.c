@@ -1,7 +1,8 @@
-/* Arithmetic on floats.  A value becomes a number, the number a result: an f16 is computed with as an f32, each step of several
- * rounded to f16 by itself.  sin, exp and their like are computed in f32 (singles.c), of an f64 in f64.
+/* Arithmetic on floats.  A value is converted to a number, and the number to a result.  An f16 is computed as an f32, and each
+ * step of a composite operation is rounded to f16.  Functions such as sin and exp are computed in f32 (singles.c), those of
+ * f64 in f64.
  *
- * PTX leaves the bits of a NaN open; a result gets the canonical ones where somebody looks at them.
+ * PTX leaves the bits of a NaN undefined.  A result gets the canonical NaN if its bits are used.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -38,7 +39,6 @@ number_class(vyre_kind kind)
 
 /* ---- values and numbers --------------------------------------------------------------------------------------------------- */
 
-/* Without denormals. */
 reg
 pgen_flushed(gen *g, vyre_kind kind, reg value)
 {
@@ -98,7 +98,7 @@ pgen_canonical(gen *g, vyre_kind kind, reg value)
   return pgen_select(g, class_of(kind), lit(bits), value, pgen_float_compare(g, kind, "nan", number, number));
 }
 
-/* A number that has the kind's precision already, or is to be rounded to it. */
+/* Returns a number as a value.  Rounds a number of an f16. */
 static reg
 value_of(gen *g, vyre_kind kind, reg number)
 {
@@ -168,7 +168,7 @@ pgen_wide_op(gen *g, vyre_kind kind, const char *name, reg a, reg b)
   return b.klass == REG_NONE ? MAKE64(g, text, a) : MAKE64(g, text, a, b);
 }
 
-/* min, max, neg, abs: exact. */
+/* Returns the result of min, max, neg or abs, which are exact. */
 static reg
 plain(gen *g, vyre_kind kind, const char *name, reg a, reg b)
 {
@@ -246,7 +246,8 @@ mix(gen *g, vyre_kind kind, reg a, reg b, reg t)
   return pgen_float_op(g, kind, "add", left, right, false);
 }
 
-/* One operation of smoothstep: unlike those of other composite ops it flushes denormals, as in SPIR-V that is written for it. */
+/* Returns the result of a step of smoothstep.  Unlike steps of other composite ops it flushes denormals, as the exported
+ * SPIR-V does. */
 static reg
 smooth_step(gen *g, vyre_kind kind, const char *name, reg a, reg b)
 {
@@ -268,7 +269,7 @@ smooth(gen *g, vyre_kind kind, reg low, reg high, reg a)
 
 /* ---- functions ------------------------------------------------------------------------------------------------------------ */
 
-/* By the device's own instructions, to about 22 bits: none for what has no such instruction. */
+/* Returns an approximation to about 22 bits by one of the device's instructions.  Returns REG_NONE if there is none. */
 static reg
 approximate(gen *g, vyre_opcode op, reg a)
 {
@@ -290,7 +291,7 @@ approximate(gen *g, vyre_opcode op, reg a)
   /* clang-format on */
 }
 
-/* In f32, of an f16 too, which it is rounded to; but not what has one right result that would be rounded twice. */
+/* Computes in f32, for an f16 too.  Excludes correctly rounded functions, which would be rounded twice. */
 static bool
 in_singles(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b, reg *out)
 {
@@ -304,7 +305,7 @@ in_singles(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b, reg *out)
   return true;
 }
 
-/* Of an f64, which is then rounded to the kind. */
+/* Computes in f64.  The caller rounds the result to the kind. */
 static bool
 function(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b, reg *out)
 {
@@ -363,7 +364,7 @@ compare(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg *out)
   return true;
 }
 
-/* Operations that PTX has, and what is made of few. */
+/* Computes operations that are instructions, or short sequences of them. */
 static bool
 arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, reg c, reg *out)
 {

@@ -1,4 +1,4 @@
-/* Arithmetic on integers.  Those of 8 and 16 bits are computed with in 32, and cut.
+/* Arithmetic on integers.  Kinds of 8 and 16 bits are computed in 32 bits and truncated.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -52,7 +52,7 @@ choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
   return pgen_select(g, is_long(kind) ? REG_64 : REG_32, yes, no, p);
 }
 
-/* -1, MIN and the like, as wide as what is computed with. */
+/* Returns -1, MIN and the like, in the width of the computation. */
 static reg
 signed_literal(vyre_kind kind, uint64_t bits)
 {
@@ -61,7 +61,7 @@ signed_literal(vyre_kind kind, uint64_t bits)
 
 /* ---- division ------------------------------------------------------------------------------------------------------------- */
 
-/* What is divided by is known, and neither 0 nor -1. */
+/* Returns whether no division by 0 or -1 needs a defined result. */
 static bool
 is_plain_divisor(const gen *g, uint32_t row, vyre_kind kind)
 {
@@ -78,7 +78,7 @@ divide_unsigned(gen *g, uint32_t row, vyre_kind kind, reg a, reg b, bool remaind
   return choose(g, kind, remainder ? lit(0) : lit(ones(kind)), r, test(g, kind, "eq", "u", b, lit(0)));
 }
 
-/* By 0 and -1 it is divided by 1, and what should have come of it is put in place. */
+/* Divides by 1 instead of 0 and -1, and then selects the defined result. */
 static reg
 divide_signed(gen *g, uint32_t row, vyre_kind kind, reg a, reg b, bool remainder)
 {
@@ -106,7 +106,7 @@ modulo(gen *g, uint32_t row, vyre_kind kind, reg a, reg b)
 
 /* ---- products, saturation ------------------------------------------------------------------------------------------------- */
 
-/* The high half, in the kind's bits. */
+/* Returns the high half of the product, in the kind's bits. */
 static reg
 high(gen *g, vyre_kind kind, bool is_signed, reg a, reg b)
 {
@@ -124,7 +124,7 @@ clamp_narrow(gen *g, vyre_kind kind, reg r)
   return MAKE32(g, "max.s32", MAKE32(g, "min.s32", r, lit(top)), lit(~top));
 }
 
-/* The greatest where `of` is not negative, else the least. */
+/* Returns the greatest value if `of` is not negative, otherwise the least. */
 static reg
 extreme(gen *g, vyre_kind kind, reg of)
 {
@@ -192,7 +192,7 @@ signed_pair(gen *g, vyre_kind kind, const char *name, reg a, reg b)
   return pgen_int_op(g, kind, name, "s", pgen_signed(g, kind, a), pgen_signed(g, kind, b));
 }
 
-/* Its result is not cut yet. */
+/* Computes a result that is not truncated yet. */
 static bool
 arithmetic(gen *g, uint32_t row, vyre_kind kind, reg a, reg b, reg c, reg *out)
 {
@@ -247,7 +247,7 @@ pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out)
   return true;
 }
 
-/* A component of an integer dot product, in the registers of the result's kind. */
+/* Returns a component of an integer dot product, in a register of the result's kind. */
 static reg
 dot_component(gen *g, uint32_t operand, uint32_t k, bool is_signed, vyre_kind to)
 {
@@ -256,7 +256,7 @@ dot_component(gen *g, uint32_t operand, uint32_t k, bool is_signed, vyre_kind to
   return !is_long(to) || is_long(kind) ? r : MAKE64(g, is_signed ? "cvt.s64.s32" : "cvt.u64.u32", pgen_in_register(g, REG_32, r));
 }
 
-/* The low bits of the sum of products. */
+/* Returns the low bits of the sum of products. */
 static reg
 dot_sum(gen *g, uint32_t row, vyre_kind kind, const vyre_dot_shape *shape)
 {

@@ -1,26 +1,27 @@
-/* PTX out: inside.
+/* Internals of the PTX generator.
  *
- * write.c      the whole: a module's head, a kernel's, what cannot be written
- * text.c       registers and instructions as text
- * survey.c     which rows are used, whose bits are looked at, and which constructs lanes go through together
- * start.c      what a kernel begins with: parameters, which workgroup it is, memory of its own
- * rows.c       which function writes a row; composition, built-ins
- * integers.c, bits.c, floats.c, convert.c, vectors.c, pack.c: arithmetic
- * singles.c    what PTX has no instruction for, of f32; exponents.c, angles.c, parts.c of f64
- * paths.c      places as addresses and guards; memory.c, copies.c, atomics.c, barriers.c
- * control.c    control of lanes that need not meet; wide.c of those that must
- * subgroups.c  what lanes do together
+ *   write.c      the whole module, the head of a kernel, unsupported programs
+ *   text.c       registers and instructions as text
+ *   survey.c     used rows, floats whose bits are used, and wide constructs
+ *   start.c      the start of a kernel: parameters, the block's workgroup, the program's own memory
+ *   rows.c       dispatch of rows to their functions; composition, built-ins
+ *   integers.c, bits.c, floats.c, convert.c, vectors.c, pack.c: arithmetic
+ *   math/        functions without an instruction: singles.c of f32; exponents.c and angles.c of f64
+ *   parts.c      remainders, exponents and signs of f64
+ *   paths.c      locations as addresses and guards; memory.c, copies.c, atomics.c, barriers.c
+ *   control.c    control flow of lanes that need not reconverge; wide.c: of lanes that must
+ *   subgroups.c  subgroup operations
  *
- * A scalar is a register: bool a predicate, f16 .b16, what has 64 bits .b64, all others .b32.  Integers of 8 and 16 bits are
- * zero-extended in a .b32, whatever their sign: what reads them as signed extends them.  An f16 is computed with in a .b32 register
- * that holds an f32 (`number`), which is exact for + - * / and sqrt, rounded once when it becomes a value.  Vectors are a register
- * a lane; what only moves lanes about makes no instruction.
+ * A scalar is a register: bool a predicate, f16 .b16, a type of 64 bits .b64, all others .b32.  Integers of 8 and 16 bits are
+ * zero-extended in a .b32, whatever their sign.  Signed uses extend the sign.  An f16 is computed as an f32 in a .b32 register
+ * (`number`), and rounded once to the value.  This is exact for + - * / and sqrt.  A vector is a register for each lane, so
+ * moving lanes needs no instruction.
  *
- * Lanes that must meet (subgroup operations) do so by masks: `mask` is the register with a bit for each lane that goes through the
- * rows being written.  Nothing is asked of the hardware about which lanes are together, so that any schedule gives the same. wide.c
- * has the rest.
+ * Lanes that must reconverge, for a subgroup operation, use masks.  `mask` is the register with a bit for each lane that
+ * executes the rows being written.  The code never queries the hardware's active lanes, so results do not depend on the
+ * schedule (wide.c).
  *
- * Errors: the first one is kept in `status`; what is written after it is thrown away.
+ * `status` keeps the first error.  Text written after it is discarded.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_PTX_INTERNAL_H
@@ -44,7 +45,7 @@ typedef enum reg_class {
   REG_FLOAT,                /* an f32's bits, as a literal of PTX */
   REG_DOUBLE,
   REG_LABEL,
-  REG_SPECIAL, /* %tid.x and the like: an element of pgen_specials */
+  REG_SPECIAL, /* %tid.x and the like, by index */
 } reg_class;
 
 /* An operand of an instruction. */
@@ -56,7 +57,7 @@ typedef struct reg {
 
 enum { TID_X, TID_Y, TID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z, LANEID };
 
-/* What is known of a binding of the kernel's. */
+/* Registers of a binding. */
 typedef struct pgen_slot {
   reg base, bytes;
 } pgen_slot;
@@ -66,21 +67,21 @@ typedef struct gen {
   const vyre_view *v;
   const vyre_ptx_options *options;
   code_writer w;
-  uint32_t program, end; /* its rows: from program to before end */
+  uint32_t program, end; /* its rows: from `program` to before `end` */
   uint32_t local[3], count;
   uint32_t sm;
   bool strict, approximate;
-  bool wide;         /* lanes meet: there are masks */
-  bool grid_barrier; /* all blocks meet */
+  bool wide;         /* lanes must reconverge, so there are masks */
+  bool grid_barrier; /* there is a barrier of the whole grid */
   const char *kernel;
 
-  /* by row less program */
-  uint32_t *values; /* the first of its registers in `regs`, 0: it has none yet */
-  uint8_t *seen;    /* a float whose bits are looked at, not its value alone */
-  uint8_t *is_wide; /* a construct whose lanes meet at its end */
-  uint8_t *leaks;   /* a construct that some lane may leave for further out than its end */
+  /* by row - program */
+  uint32_t *values; /* index in `regs` of its first register, 0 if there is none yet */
+  uint8_t *seen;    /* a float whose bits are used, not only its value */
+  uint8_t *is_wide; /* a construct at whose end lanes reconverge */
+  uint8_t *leaks;   /* a construct with a jump to beyond its end */
 
-  uint32_t *offsets; /* by buffer row less program: of workgroup memory, where it begins */
+  uint32_t *offsets; /* by buffer row - program: the offset in workgroup memory */
   pgen_slot *slots;  /* by binding */
   uint32_t slot_count;
   uint64_t shared_bytes;
@@ -89,19 +90,19 @@ typedef struct gen {
   reg *regs;
   uint32_t reg_count, reg_capacity;
   uint32_t made[REG__COUNT], labels;
-  reg guard; /* of the next instruction: a predicate */
+  reg guard; /* a predicate, of the next instruction */
   bool unless;
   reg mask, where;
   reg wid[3], groups[3], lid[3], lindex, dispatch;
-  uint32_t join;       /* the label that a lane goes to which leaves the innermost wide construct's region */
-  reg stays;           /* of a wide loop: whether its next iteration comes */
-  uint32_t after_case; /* of a narrow switch: the label of the next case */
-  reg next_case;       /* of a wide switch: the number of the case that a lane goes to; and of the one being written */
+  uint32_t join;       /* label of lanes that leave the region of the innermost wide construct */
+  reg stays;           /* of a wide loop: whether the lane executes the next iteration */
+  uint32_t after_case; /* of a narrow switch: label of the next case */
+  reg next_case;       /* of a wide switch: number of the case that a lane executes; at_case is the one being written */
   uint32_t at_case;
-  uint32_t *exits, *agains; /* by row less program: labels of a narrow construct */
+  uint32_t *exits, *agains; /* by row - program: labels of a narrow construct */
   uint32_t faults;
 
-  vyre_bytes body, tables; /* one of these is the writer's `out` */
+  vyre_bytes body, tables; /* the writer's `out` is one of them */
 } gen;
 
 #define pgen_resize(g, ...) code_resize(&(g)->w, __VA_ARGS__)
@@ -137,7 +138,7 @@ class_of(vyre_kind kind)
 /* ---- text.c ---- */
 reg pgen_new(gen *g, reg_class klass);
 void pgen_put_reg(gen *g, reg r);
-/* "op r0, r1, ...;" under the guard, if there is one, which is used up. */
+/* Writes "op r0, r1, ...;".  Uses the guard up if there is one. */
 void pgen_code(gen *g, const char *op, const reg *regs, size_t count);
 reg pgen_make(gen *g, reg_class klass, const char *op, const reg *regs, size_t count);
 #define REGS(...)          (const reg[]){__VA_ARGS__}, sizeof((const reg[]){__VA_ARGS__}) / sizeof(reg)
@@ -146,7 +147,7 @@ reg pgen_make(gen *g, reg_class klass, const char *op, const reg *regs, size_t c
 #define MAKE16(g, op, ...) pgen_make((g), REG_16, (op), REGS(__VA_ARGS__))
 #define MAKE32(g, op, ...) pgen_make((g), REG_32, (op), REGS(__VA_ARGS__))
 #define MAKE64(g, op, ...) pgen_make((g), REG_64, (op), REGS(__VA_ARGS__))
-/* The next instruction is run where p is true; `unless`: false.  No register: always. */
+/* Guards the next instruction: it executes if p is true, or false if `unless`.  A p that is not a register removes the guard. */
 void pgen_when(gen *g, reg p, bool unless);
 uint32_t pgen_new_label(gen *g);
 void pgen_label(gen *g, uint32_t label);
@@ -187,13 +188,13 @@ is_reg(reg r)
   return r.klass > REG_NONE && r.klass < REG__COUNT;
 }
 
-/* A literal of that kind; of a bool and an f16, which have none, a register. */
+/* Returns a literal of the kind.  PTX has none for bool and f16, so these are registers. */
 reg pgen_literal(gen *g, vyre_kind kind, uint64_t bits);
 reg pgen_in_register(gen *g, reg_class klass, reg r);
 void pgen_move(gen *g, reg to, reg from);
-reg pgen_copy(gen *g, reg_class klass, reg from); /* a register of its own */
+reg pgen_copy(gen *g, reg_class klass, reg from); /* a new register */
 reg pgen_select(gen *g, reg_class klass, reg yes, reg no, reg p);
-reg pgen_and(gen *g, reg p, reg q); /* predicates; no register: true */
+reg pgen_and(gen *g, reg p, reg q); /* of predicates; REG_NONE stands for true */
 reg pgen_not(gen *g, reg p);
 
 /* ---- survey.c ---- */
@@ -218,41 +219,41 @@ bool pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out);
 bool pgen_integer_dot(gen *g, uint32_t row);
 bool pgen_integer_pair(gen *g, uint32_t row);
 bool pgen_bits(gen *g, uint32_t row, uint32_t lane, reg *out);
-/* One integer operation, or a logical one of bools, of those that atomics and subgroups combine by. */
+/* Returns the result of an integer or bool operation by which atomics and subgroups combine. */
 reg pgen_combine_integers(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
-reg pgen_signed(gen *g, vyre_kind kind, reg r);                                            /* extended from 8 or 16 bits */
-reg pgen_cut(gen *g, vyre_kind kind, reg r);                                               /* to 8 or 16 bits */
-reg pgen_int_op(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b); /* "name.s32" by sign and width */
+reg pgen_signed(gen *g, vyre_kind kind, reg r);                                            /* sign-extended from 8 or 16 bits */
+reg pgen_cut(gen *g, vyre_kind kind, reg r);                                               /* truncated to 8 or 16 bits */
+reg pgen_int_op(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b); /* "name.s32", by sign and width */
 
 /* ---- floats.c ---- */
 bool pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out);
-/* What a float is computed with: of an f16 an f32. */
+/* Returns the register to compute with: an f32 for an f16. */
 reg pgen_number(gen *g, vyre_kind kind, reg value);
-reg pgen_flushed(gen *g, vyre_kind kind, reg value);     /* without denormals, where the program does so */
-reg pgen_number_of(gen *g, uint32_t row, uint32_t lane); /* flushed where the program does so */
+reg pgen_flushed(gen *g, vyre_kind kind, reg value);     /* denormals are zero if the program flushes them */
+reg pgen_number_of(gen *g, uint32_t row, uint32_t lane); /* flushed if the program flushes */
 reg pgen_number_literal(gen *g, vyre_kind kind, double value);
-/* "add.rn.f32"; rounded to the kind, too, if `step`: then its result goes into another operation. */
+/* Returns the result of "add.rn.f32".  If `step`, rounds it to the kind, because it is an operand of another operation. */
 reg pgen_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step);
 reg pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step);
-/* "add.rz.f64" where the kind is rounded toward zero, else .rn: for what is computed in f64 and then rounded to the kind, as that
- * is the right result of one operation only if both round the same way. */
+/* Returns the result of "add.rz.f64" if the kind rounds toward zero, otherwise of "add.rn.f64".  An f64 result that is rounded
+ * to the kind afterwards is correctly rounded only if both roundings have the same direction. */
 reg pgen_wide_op(gen *g, vyre_kind kind, const char *name, reg a, reg b);
 reg pgen_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg b);
-/* A number becomes the value of a row: rounded, flushed, a NaN with the canonical bits if somebody looks. */
+/* Returns a number as the value of a row: rounded and flushed, and with a canonical NaN if the row's bits are used. */
 reg pgen_float_result(gen *g, uint32_t row, vyre_kind kind, reg number);
 reg pgen_canonical(gen *g, vyre_kind kind, reg value);
 bool pgen_cuts(const gen *g, vyre_kind kind); /* rounds toward zero */
-/* One operation on values, with canonical bits: add, mul, nmin, nmax. */
+/* Returns the result of add, mul, nmin or nmax on values, with a canonical NaN. */
 reg pgen_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
-/* A number as f64 and back. */
+/* Convert a number to f64 and back. */
 reg pgen_widen(gen *g, vyre_kind kind, reg number);
 reg pgen_narrow(gen *g, vyre_kind kind, reg wide);
 
 /* ---- singles.c: rsqrt, sin, exp and the like, of f32 ---- */
-bool pgen_single(gen *g, vyre_opcode op, reg a, reg b, reg *out); /* false: it is none of these */
+bool pgen_single(gen *g, vyre_opcode op, reg a, reg b, reg *out); /* Returns false for other ops. */
 
 /* ---- exponents.c, angles.c, parts.c: of f64 ---- */
-reg pgen_polynomial(gen *g, reg x, const double *coefficients, size_t count); /* the highest first */
+reg pgen_polynomial(gen *g, reg x, const double *coefficients, size_t count); /* the highest coefficient first */
 reg pgen_exp(gen *g, reg x);
 reg pgen_exp2(gen *g, reg x);
 reg pgen_log(gen *g, reg x);
@@ -276,14 +277,14 @@ bool pgen_vector(gen *g, uint32_t row);
 bool pgen_matrix(gen *g, uint32_t row);
 
 /* ---- paths.c ---- */
-/* Where a path leads. */
+/* A resolved path. */
 typedef struct place {
   code_place at;
   vyre_space space;
-  reg base, bytes; /* of what is chosen or bound */
+  reg base, bytes; /* of the chosen or bound buffer */
 } place;
 
-/* Where bytes are: [base + offset]. */
+/* A memory operand: [base + offset]. */
 typedef struct address {
   reg base;
   const char *space; /* "global" */
@@ -291,12 +292,12 @@ typedef struct address {
 } address;
 
 bool pgen_place_of(gen *g, uint32_t path, place *out);
-void pgen_open_place(gen *g, place *p);           /* before what follows: finds the descriptor */
-reg pgen_terms_in_bounds(gen *g, const place *p); /* a predicate; none: always */
+void pgen_open_place(gen *g, place *p);           /* loads the descriptor before the access */
+reg pgen_terms_in_bounds(gen *g, const place *p); /* a predicate, or REG_NONE if always true */
 reg pgen_in_bounds(gen *g, const place *p, uint64_t bytes);
 address pgen_address(gen *g, const place *p);
 address pgen_address_after(gen *g, address a, uint64_t more);
-uint64_t pgen_alignment(const gen *g, const place *p); /* a power of two that the address is a multiple of */
+uint64_t pgen_alignment(const gen *g, const place *p); /* the largest power of two that divides the address */
 void pgen_length(gen *g, uint32_t row);
 
 /* ---- memory.c, copies.c, atomics.c, barriers.c ---- */
@@ -304,7 +305,7 @@ void pgen_load(gen *g, uint32_t row);
 void pgen_store(gen *g, uint32_t row);
 /* Formats "ld", "ld.relaxed.gpu" or "ld.volatile" for an access of that row. */
 const char *pgen_manner(const gen *g, uint32_t row, const place *p, const char *op, char text[64]);
-/* "ld.global" and the like, of one scalar, under a guard; zero where that is false. */
+/* Returns a loaded scalar, by "ld.global" and the like.  Returns zero where the guard is false. */
 reg pgen_load_scalar(gen *g, const char *how, vyre_kind kind, address a, reg guard);
 void pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value, reg guard);
 void pgen_copy_row(gen *g, uint32_t row);
@@ -322,7 +323,7 @@ reg pgen_for_test(gen *g, uint32_t row);
 uint32_t pgen_body_of(const gen *g, uint32_t loop);
 void pgen_for_begin(gen *g, uint32_t row);
 void pgen_for_step(gen *g, uint32_t row);
-/* Whether the switch's value is a label of the case; none: it has no labels. */
+/* Returns whether the selector is a label of the case.  Returns REG_NONE if the case has no labels. */
 reg pgen_case_test(gen *g, uint32_t row, uint32_t region);
 void pgen_wide_construct(gen *g, uint32_t row);
 void pgen_wide_jump(gen *g, uint32_t row);

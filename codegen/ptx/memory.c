@@ -1,12 +1,12 @@
-/* Loads and stores: in bounds they touch the buffer's bytes, else a load gives zero and a store does nothing.  Lanes that lie side
- * by side are one access, as far as its address is known to be a multiple of its size.
+/* Loads and stores.  Out of bounds a load yields zero, and a store does nothing.  Adjacent lanes are one access, if their
+ * address is known to be a multiple of the access's size.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 #include <inttypes.h>
 
-/* How it lies in memory: a bool has 4 bytes. */
+/* Returns the type of a scalar in memory.  A bool has 4 bytes. */
 static const char *
 unit_of(vyre_kind kind)
 {
@@ -57,7 +57,7 @@ vector_of(uint32_t count)
   return count == 4 ? ".v4" : count == 2 ? ".v2" : "";
 }
 
-/* 1, 2 or 4 scalars. */
+/* Loads 1, 2 or 4 scalars. */
 static void
 load_scalars(gen *g, const char *how, vyre_kind kind, address a, reg guard, uint32_t count, reg *out)
 {
@@ -106,7 +106,7 @@ pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value,
   store_scalars(g, how, kind, a, &value, guard, 1);
 }
 
-/* How many lanes from that one on are one access: those before it took as many at a time or more. */
+/* Returns the lanes of the access that begins at `lane`.  Accesses before it have at least as many lanes. */
 static uint32_t
 together(const gen *g, const place *p, vyre_kind kind, uint32_t lane, uint32_t lanes)
 {
@@ -118,7 +118,7 @@ together(const gen *g, const place *p, vyre_kind kind, uint32_t lane, uint32_t l
   return 1;
 }
 
-/* Only memory that other invocations may access meanwhile has an order at all. */
+/* Only memory that other invocations can access has an order. */
 const char *
 pgen_manner(const gen *g, uint32_t row, const place *p, const char *op, char text[64])
 {

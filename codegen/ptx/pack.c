@@ -31,7 +31,7 @@ unpack_lane(gen *g, uint32_t row, uint32_t lane, bool is_signed, uint32_t bits)
   const reg whole = pgen_in_register(g, REG_32, pgen_value(g, g->v->a[row], 0));
   const reg field = MAKE32(g, is_signed ? "bfe.s32" : "bfe.u32", whole, lit(lane * bits), lit(bits));
   const reg number = MAKE32(g, is_signed ? "cvt.rn.f32.s32" : "cvt.rn.f32.u32", field);
-  /* An operation on an integer: no float mode of the program's is its own. */
+  /* The operand is an integer, so no float mode of the program applies. */
   const reg r = MAKE32(g, "div.rn.f32", number, pgen_number_literal(g, VYRE_F32, (double)scale_of(is_signed, bits)));
   return is_signed ? MAKE32(g, "max.f32", r, pgen_number_literal(g, VYRE_F32, -1.0)) : r;
 }

@@ -21,13 +21,13 @@ pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent)
   const reg bias = MAKE32(g, "selp.s32", lit(1022 + 54), lit(1022), small);
   const reg fraction = MAKE64(g, "and.b64", normal, lit(~(UINT64_C(0x7ff) << 52)));
   const reg significand = MAKE64(g, "or.b64", fraction, lit(UINT64_C(1022) << 52));
-  /* A zero, an infinity and a NaN are their own. */
+  /* zeros, infinities and NaNs are their own significand */
   const reg none = PRED(g, "or.pred", test64(g, "eq", x, f64_lit(0.0)), test64(g, "geu", abs64(g, x), f64_lit(INFINITE)));
   *out_significand = pick64(g, none, x, significand);
   *out_exponent = MAKE32(g, "selp.b32", lit(0), MAKE32(g, "sub.s32", field, bias), none);
 }
 
-/* Of a positive number, denormals too; with the bias. */
+/* Returns the biased exponent of a positive number, which may be denormal. */
 static reg
 exponent_of(gen *g, reg x)
 {
@@ -36,10 +36,10 @@ exponent_of(gen *g, reg x)
   return MAKE64(g, "sub.s64", MAKE64(g, "shr.u64", normal, lit(52)), pick64(g, small, lit(54), lit(0)));
 }
 
-/* |x| mod |y|, exactly.  Each iteration subtracts a multiple of t = |y| 2^k, with k such that the quotient has fewer than 53 bits:
- * the remainder of such a division is a number of the same format.  Usually the quotient has at most 49 bits.
+/* Returns |x| mod |y|, exactly.  Each iteration subtracts a multiple of t = |y| 2^k, with k such that the quotient has fewer
+ * than 53 bits.  The remainder of such a division is exact.  Usually the quotient has at most 49 bits.
  *
- * k is at most 2046, twice the greatest exponent of a power that an f64 holds.  The quotient then has at most 52 bits, because the
+ * k is at most 2046, twice the greatest exponent of a power in f64.  The quotient then has at most 52 bits, because the
  * exponents of the greatest number and of the least denormal are 2097 apart. */
 static reg
 magnitude(gen *g, reg x, reg y)
@@ -47,7 +47,7 @@ magnitude(gen *g, reg x, reg y)
   const uint32_t again = pgen_new_label(g), done = pgen_new_label(g);
   const reg r = pgen_copy(g, REG_64, abs64(g, x)), by = abs64(g, y);
   const reg last = exponent_of(g, by);
-  /* Of an infinity, a zero or a NaN, the caller uses nothing or all of it. */
+  /* For an infinity, a zero or a NaN the caller ignores the result or needs all of r. */
   pgen_branch_if(g, test64(g, "equ", r, f64_lit(INFINITE)), done);
   pgen_branch_if(g, test64(g, "equ", by, f64_lit(0.0)), done);
   pgen_label(g, again);

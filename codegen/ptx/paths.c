@@ -1,6 +1,6 @@
-/* Places as registers: the address of an access, and the guard under which it is in bounds.
+/* Locations as registers: the address of an access, and the guard under which it is in bounds.
  *
- * An element of a runtime array is there if it is whole, (index + 1) strides after where the array begins.
+ * An element of a runtime array exists if it is whole: (index + 1) strides after the array's start are in the buffer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -23,7 +23,7 @@ in_32(gen *g, uint32_t row)
   return pgen_in_register(g, REG_32, pgen_value(g, row, 0));
 }
 
-/* Returns the number of the chosen descriptor, counted from `first`; *inside: whether each index is less than its bound. */
+/* Returns the number of the chosen descriptor, counted from `first`.  *inside is whether each index is less than its bound. */
 static reg
 choose(gen *g, const place *p, uint32_t first, reg *inside)
 {
@@ -37,7 +37,7 @@ choose(gen *g, const place *p, uint32_t first, reg *inside)
   return which;
 }
 
-/* The parameter is the memory of the descriptors. */
+/* Loads the chosen descriptor of a table.  The parameter is the table's address. */
 static void
 open_of_table(gen *g, place *p)
 {
@@ -53,7 +53,7 @@ open_of_table(gen *g, place *p)
   p->bytes = pgen_load_scalar(g, "ld", VYRE_U64, pgen_address_after(g, descriptor, 8), inside);
 }
 
-/* A descriptor that the kernel does not have counts as unbound: it has no bytes. */
+/* Loads the chosen descriptor from the parameters.  A descriptor out of range counts as unbound: its size is 0. */
 static void
 open_chosen(gen *g, place *p)
 {
@@ -91,7 +91,7 @@ pgen_open_place(gen *g, place *p)
 
 /* ---- guards --------------------------------------------------------------------------------------------------------------- */
 
-/* Whether the element of the runtime array is whole. */
+/* Returns whether the element of the runtime array is whole. */
 static reg
 open_in_bounds(gen *g, const place *p)
 {
@@ -167,7 +167,7 @@ pgen_address(gen *g, const place *p)
   return a;
 }
 
-/* Each memory begins at a multiple of VYRE_PTX_ALIGN. */
+/* Buffers and memories are aligned to VYRE_PTX_ALIGN. */
 uint64_t
 pgen_alignment(const gen *g, const place *p)
 {
@@ -191,7 +191,7 @@ pgen_address_after(gen *g, address a, uint64_t more)
   return a;
 }
 
-/* Whole elements from there on. */
+/* Defines the number of whole elements from the location to the buffer's end. */
 void
 pgen_length(gen *g, uint32_t row)
 {

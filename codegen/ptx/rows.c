@@ -1,11 +1,12 @@
-/* Rows: which function writes what, and what only moves lanes about.
+/* Dispatches rows to their functions, and moves lanes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
 #include "base/grow.h"
 
-/* ---- what a row's value is ------------------------------------------------------------------------------------------------ */
+/* ---- registers of a row
+ * ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 size_of(const gen *g, uint32_t row)
@@ -25,7 +26,7 @@ slot(gen *g, uint32_t row, uint32_t k)
       g->w.status = g->w.status ? g->w.status : VYRE_OUT_OF_MEMORY(g->w.task);
       return &nowhere;
     }
-    g->reg_count += g->reg_count == 0; /* 0 is none */
+    g->reg_count += g->reg_count == 0; /* index 0 means none */
     *first = g->reg_count;
     memset(g->regs + *first, 0, size * sizeof(*g->regs));
     g->reg_count += size;
@@ -145,7 +146,7 @@ vote(gen *g, uint32_t row)
   pgen_define(g, row, 0, all);
 }
 
-/* A part that somebody made: of a tuple row its operand. */
+/* Defines a part of a row with several results.  A part of a tuple row is its operand. */
 static void
 part(gen *g, uint32_t row)
 {
@@ -184,7 +185,7 @@ compute(gen *g, uint32_t row)
   for (uint32_t k = 0; k < lanes_of(g, row) && !g->w.status; k++) {
     reg r = {0};
     if (!pgen_float(g, row, k, &r) && !pgen_bits(g, row, k, &r) && !pgen_integer(g, row, k, &r)) {
-      pgen_fail(g, row, "'%s' of these types has no PTX\nFix: report this: every op of a strict program should",
+      pgen_fail(g, row, "'%s' of these types cannot be written as PTX\nFix: report this as a bug of vyre",
                 vyre_op_infos[op_of(g, row)].text);
       return;
     }
@@ -199,7 +200,7 @@ convert(gen *g, uint32_t row)
     pgen_define(g, row, k, pgen_convert(g, row, k));
 }
 
-/* Values. */
+/* Writes a row without effects. */
 static void
 pure(gen *g, uint32_t row)
 {

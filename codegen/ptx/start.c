@@ -1,4 +1,4 @@
-/* What a kernel begins with: its parameters, which workgroup the block is, and memory of the program's own.
+/* The start of a kernel: its parameters, the block's workgroup, and the program's own memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -14,7 +14,7 @@ is_used(const gen *g, vyre_opcode op)
   return false;
 }
 
-/* ---- which workgroup the block is ----------------------------------------------------------------------------------------- */
+/* ---- the block's workgroup ------------------------------------------------------------------------------------------------- */
 
 static reg
 block_number(gen *g)
@@ -26,7 +26,7 @@ block_number(gen *g)
   return MAKE64(g, "mad.lo.u64", rows, MAKE64(g, "cvt.u64.u32", width), MAKE64(g, "cvt.u64.u32", x));
 }
 
-/* The number's place in the grid: most grids are a line, and need no division. */
+/* Computes the workgroup's position in the grid from its number.  One-dimensional grids, the most common, need no division. */
 static void
 find_workgroup(gen *g, reg number)
 {
@@ -50,22 +50,22 @@ put_exit_if(gen *g, reg condition)
   pgen_code(g, "exit", NULL, 0);
 }
 
-/* A block that is stopped, or beyond the last one, ends before all else. */
+/* Exits first if the dispatch was stopped, or the block is beyond the last workgroup. */
 static void
 put_dispatch(gen *g)
 {
-  const uint32_t told = pgen_new_label(g), begun = pgen_new_label(g);
+  const uint32_t dispatched = pgen_new_label(g), begun = pgen_new_label(g);
   const bool wants_wid = is_used(g, VYRE_OP_wid) || is_used(g, VYRE_OP_gid), wants_groups = wants_wid || is_used(g, VYRE_OP_groups);
   const reg parameter = pgen_new(g, REG_64), stops = pgen_new(g, REG_32), first = pgen_new(g, REG_64), count = pgen_new(g, REG_64);
   pgen_put(g, "\tld.param.u64 %%d%u, [dispatch];\n", parameter.number);
   g->dispatch = MAKE64(g, "cvta.to.global.u64", parameter);
-  pgen_branch_if(g, PRED(g, "setp.ne.u64", parameter, lit(0)), told);
+  pgen_branch_if(g, PRED(g, "setp.ne.u64", parameter, lit(0)), dispatched);
   for (uint32_t k = 0; k < 3; k++) {
     g->wid[k] = wants_wid ? MAKE32(g, "mov.u32", special(CTAID_X + k)) : (reg){0};
     g->groups[k] = wants_groups ? MAKE32(g, "mov.u32", special(NCTAID_X + k)) : (reg){0};
   }
   pgen_branch(g, begun);
-  pgen_label(g, told);
+  pgen_label(g, dispatched);
   const unsigned d = g->dispatch.number;
   pgen_put(g, "\tld.global.u32 %%r%u, [%%d%u+12];\n", stops.number, d);
   put_exit_if(g, PRED(g, "setp.ne.u32", stops, lit(0)));
@@ -81,7 +81,8 @@ put_dispatch(gen *g)
   pgen_label(g, begun);
 }
 
-/* ---- which invocation it is ------------------------------------------------------------------------------------------------- */
+/* ---- the invocation
+ * --------------------------------------------------------------------------------------------------------- */
 
 static reg
 local_of(gen *g, uint32_t k)
@@ -95,7 +96,7 @@ pgen_lindex(gen *g)
   return g->lindex;
 }
 
-/* Made once, before all else: what is written in a branch is not seen after it. */
+/* Defines the invocation's indices once at the start, because registers of a branch do not dominate later code. */
 static void
 put_invocation(gen *g)
 {
@@ -107,7 +108,7 @@ put_invocation(gen *g)
       g->lindex = MAKE32(g, "mad.lo.u32", g->lid[k], lit(inner), g->lindex);
 }
 
-/* Of a lane's number: below it, or up to it. */
+/* Returns the mask of the lanes below or above the own lane. */
 static reg
 mask_of(gen *g, vyre_opcode op)
 {
@@ -116,7 +117,7 @@ mask_of(gen *g, vyre_opcode op)
   const reg lane = MAKE32(g, "and.b32", g->lindex, lit(31));
   if (op == VYRE_OP_subgroup_eq_mask)
     return MAKE32(g, "shl.b32", lit(1), lane);
-  if (upwards) /* a shift by 32 gives 0 in PTX */
+  if (upwards) /* a shift by 32 yields 0 in PTX */
     return MAKE32(g, "shl.b32", lit(0xffffffffu), inclusive ? lane : MAKE32(g, "add.u32", lane, lit(1)));
   return MAKE32(g, "not.b32", MAKE32(g, "shl.b32", lit(0xffffffffu), inclusive ? MAKE32(g, "add.u32", lane, lit(1)) : lane));
 }
@@ -173,7 +174,7 @@ place_shared(gen *g)
   g->shared_bytes = (g->shared_bytes + 3) & ~UINT64_C(3);
 }
 
-/* Zero, word by word: `step` bytes apart from `begin` on. */
+/* Writes zero words, `step` bytes apart, from `begin` on. */
 static void
 put_zeros(gen *g, const char *space, reg base, reg begin, uint64_t bytes, uint32_t step)
 {
@@ -188,7 +189,8 @@ put_zeros(gen *g, const char *space, reg base, reg begin, uint64_t bytes, uint32
   pgen_label(g, done);
 }
 
-/* A relaxed program's has no value until it is written, but where it has the initializer zero, or is to be robust. */
+/* Clears shared memory, unless the program is relaxed and not robust.  Then it is cleared only if a buffer has a zero
+ * initializer. */
 static void
 clear_shared(gen *g)
 {
@@ -208,7 +210,7 @@ clear_shared(gen *g)
 typedef struct image {
   gen *g;
   code_image words;
-  uint64_t written; /* bytes; UINT64_MAX: it is stored into `base` instead */
+  uint64_t written; /* bytes; UINT64_MAX: the image is stored to `base` instead */
   reg base;
 } image;
 
@@ -276,7 +278,8 @@ pgen_put_memory(gen *g)
                (code_buffer_size(&g->w, row) + 4) & ~UINT64_C(3));
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static void
 put_buffers(gen *g)
@@ -296,7 +299,7 @@ put_buffers(gen *g)
   }
 }
 
-/* The lanes that the subgroup has. */
+/* Defines the mask of the subgroup's lanes. */
 static void
 put_masks(gen *g)
 {

@@ -1,4 +1,4 @@
-/* What the lanes of a subgroup do together: those that the mask has.
+/* Subgroup operations of the lanes in the mask.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -16,7 +16,7 @@ bit_of(gen *g, reg word, reg index)
   return PRED(g, "setp.ne.u32", bit, lit(0));
 }
 
-/* The number of the lowest one; -1: there is none. */
+/* Returns the index of the lowest set bit, or -1 if there is none. */
 static reg
 lowest(gen *g, reg word)
 {
@@ -31,7 +31,7 @@ fetch_word(gen *g, reg word, reg lane)
   return MAKE32(g, "shfl.sync.idx.b32", word, lane, lit(31), g->mask);
 }
 
-/* The value that a lane of the mask has. */
+/* Returns the value in a lane of the mask. */
 static reg
 fetch(gen *g, vyre_kind kind, reg value, reg lane)
 {
@@ -47,7 +47,7 @@ fetch(gen *g, vyre_kind kind, reg value, reg lane)
   return MAKE64(g, "or.b64", MAKE64(g, "cvt.u64.u32", low), MAKE64(g, "shl.b64", MAKE64(g, "cvt.u64.u32", high), lit(32)));
 }
 
-/* The lane whose value this one gets; 32 or more: none. */
+/* Returns the number of the source lane.  32 and more are not lanes. */
 static reg
 source_of(gen *g, uint32_t row)
 {
@@ -56,10 +56,10 @@ source_of(gen *g, uint32_t row)
   switch (VYRE_ROW_OP(g->v->op[row])) {
   case VYRE_OP_subgroup_shuffle_xor:
     return MAKE32(g, "xor.b32", own, b);
-  case VYRE_OP_subgroup_shuffle_up: /* may wrap to a lane that there is */
+  case VYRE_OP_subgroup_shuffle_up: /* the difference may wrap to a valid lane */
     return pgen_select(g, REG_32, MAKE32(g, "sub.u32", own, b), lit(32), PRED(g, "setp.ge.u32", own, b));
   case VYRE_OP_subgroup_shuffle_down: {
-    const reg sum = MAKE32(g, "add.u32", own, b); /* so may this */
+    const reg sum = MAKE32(g, "add.u32", own, b); /* the sum may wrap too */
     return pgen_select(g, REG_32, lit(32), sum, PRED(g, "setp.lt.u32", sum, own));
   }
   case VYRE_OP_subgroup_rotate: {
@@ -85,7 +85,7 @@ move(gen *g, uint32_t row)
   const bool first = op_of(g, row) == VYRE_OP_subgroup_first;
   const reg from = pgen_in_register(g, REG_32, first ? lowest(g, g->mask) : source_of(g, row));
   reg there = {0}, lane = from;
-  if (!first) { /* a lane that is not there gives 0, and is not asked */
+  if (!first) { /* an inactive source yields 0, and is not read */
     there = PRED(g, "and.pred", PRED(g, "setp.lt.u32", from, lit(32)), bit_of(g, g->mask, MAKE32(g, "min.u32", from, lit(31))));
     lane = pgen_select(g, REG_32, from, own_lane(g), there);
   }
@@ -97,7 +97,7 @@ move(gen *g, uint32_t row)
 
 /* ---- votes ------------------------------------------------------------------------------------------------------------------ */
 
-/* Floats compare as numbers: a NaN is not even equal to itself. */
+/* Compares with the lowest lane.  Floats compare as numbers, so a NaN does not equal itself. */
 static reg
 agree(gen *g, uint32_t row)
 {
@@ -120,7 +120,7 @@ agree(gen *g, uint32_t row)
   return PRED(g, "vote.sync.all.pred", all, g->mask);
 }
 
-/* What is asked of a ballot needs no other lane. */
+/* Returns the result of an operation on a ballot, which needs no other lane. */
 static reg
 of_ballot(gen *g, uint32_t row)
 {
@@ -130,7 +130,7 @@ of_ballot(gen *g, uint32_t row)
   switch (VYRE_ROW_OP(g->v->op[row])) {
   case VYRE_OP_subgroup_inverse_ballot:
     return bit_of(g, word, lane);
-  case VYRE_OP_subgroup_ballot_bit: /* a shift by 32 or more gives 0 in PTX */
+  case VYRE_OP_subgroup_ballot_bit: /* a shift by 32 or more yields 0 in PTX */
     return bit_of(g, word, pgen_value(g, g->v->b[row], 0));
   case VYRE_OP_subgroup_ballot_findlsb:
     return lowest(g, word);
@@ -155,7 +155,7 @@ combined(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
   return vyre_kind_is_float(kind) ? pgen_combine_floats(g, by, kind, a, b) : pgen_combine_integers(g, by, kind, a, b);
 }
 
-/* The lanes whose values this one gets: of its cluster, and up to it or below it. */
+/* Returns the mask of the lanes that contribute to this one: those of its cluster, or those below it, perhaps with itself. */
 static reg
 wanted(gen *g, uint32_t row)
 {
@@ -170,7 +170,7 @@ wanted(gen *g, uint32_t row)
   return MAKE32(g, "shl.b32", lit((1u << cluster) - 1), MAKE32(g, "and.b32", lane, lit(~(cluster - 1))));
 }
 
-/* From sm_80 on there is an instruction for 32 bits; NULL: not for this. */
+/* Returns the instruction for 32 bits, which sm_80 and later have.  Returns NULL if it does not apply. */
 static const char *
 reduction_of(const gen *g, uint32_t row)
 {
@@ -193,8 +193,8 @@ reduction_of(const gen *g, uint32_t row)
              : NULL;
 }
 
-/* Lane by lane, from the lowest one on: the order in which floats are to be rounded.  A lane's own value is where it begins, but
- * for an exclusive scan. */
+/* Combines lane by lane from the lowest one, the order in which floats are rounded.  A scan that is not exclusive begins with
+ * the first lane's value. */
 static void
 combine_in_order(gen *g, uint32_t row, uint32_t k)
 {
@@ -219,12 +219,11 @@ combine_in_order(gen *g, uint32_t row, uint32_t k)
   pgen_define(g, row, k, sum);
 }
 
-/* The lanes that a lane's value meets, in steps: the one before it among those of the mask in its cluster, then the one before that
- * one's, two before, and so on, each twice as far as the last. */
+/* The source lanes of a parallel scan.  In step k the source is 2^k active lanes before this one, in its cluster. */
 typedef struct chain {
   uint32_t steps;
-  reg lanes[5], there[5]; /* lanes: its own where there is none */
-  reg last;               /* of its cluster */
+  reg lanes[5], there[5]; /* lanes: itself if there is none */
+  reg last;               /* the last active lane of the cluster */
 } chain;
 
 static void
@@ -242,12 +241,12 @@ link(gen *g, uint32_t row, chain *c)
   for (c->steps = 0; 1u << c->steps < cluster; c->steps++) {
     c->there[c->steps] = PRED(g, "setp.ne.u32", before, lit(UINT32_MAX));
     c->lanes[c->steps] = pgen_select(g, REG_32, before, own, c->there[c->steps]);
-    if (2u << c->steps < cluster) /* of a lane without one before it: still none */
+    if (2u << c->steps < cluster) /* a lane without a predecessor keeps none */
       before = fetch_word(g, before, c->lanes[c->steps]);
   }
 }
 
-/* What comes out the same in any order: sums of all lanes up to this one, of twice as many with each step. */
+/* Combines in any order: after each step a lane has the sum of twice as many lanes, up to itself. */
 static void
 combine(gen *g, uint32_t row, uint32_t k, const chain *c)
 {
@@ -264,7 +263,7 @@ combine(gen *g, uint32_t row, uint32_t k, const chain *c)
   }
   if (group == VYRE_GROUP_EXCLUSIVE) {
     reg before = fetch(g, kind, sum, c->lanes[0]);
-    if (vyre_kind_is_float(kind)) /* which a NaN is not equal to */
+    if (vyre_kind_is_float(kind)) /* makes a NaN the identity, as in a scan that begins with it */
       before = combined(g, op, kind, pgen_in_register(g, class_of(kind), identity), before);
     sum = pgen_select(g, class_of(kind), before, identity, c->there[0]);
   } else if (group != VYRE_GROUP_INCLUSIVE) {

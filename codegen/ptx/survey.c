@@ -1,8 +1,7 @@
-/* What is known of a program before it is written: which rows are used, whose bits are looked at, and which constructs lanes go
- * through together.
+/* Facts of a program before it is written: used rows, floats whose bits are used, and wide constructs.
  *
- * A construct is wide where lanes meet in it; and, in a program where they meet anywhere, where one may leave it for further out
- * than its end, as those that stay must know.
+ * A construct is wide if lanes reconverge in it.  If lanes reconverge anywhere in the program, a construct with a jump to
+ * beyond its end is wide too, because the remaining lanes must know the mask.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -13,7 +12,7 @@ info_of(const gen *g, uint32_t row)
   return &vyre_op_infos[VYRE_ROW_OP(g->v->op[row])];
 }
 
-/* A row that lanes do together. */
+/* Returns whether the lanes of a subgroup execute the row together. */
 static bool
 meets(const gen *g, uint32_t row)
 {
@@ -53,7 +52,7 @@ find_wide(gen *g)
   }
 }
 
-/* Whether the row computes with a float operand, so that one NaN is as good as another to it. */
+/* Returns whether the row computes with the value of a float operand, so that the bits of a NaN do not matter. */
 static bool
 computes(const gen *g, uint32_t row)
 {
@@ -84,7 +83,7 @@ pgen_survey(gen *g)
     if (!is_root && g->w.uses[row - g->program] == 0)
       continue;
     if (op == VYRE_OP_workgroup || op == VYRE_OP_leave || op == VYRE_OP_case)
-      continue; /* literals, and a construct */
+      continue; /* operands are literals or a construct */
     use(g, row, v->a[row]);
     use(g, row, v->b[row]);
     use(g, row, v->c[row]);

@@ -1,4 +1,4 @@
-/* Vectors and matrices of floats, an operation after the other, in the interpreter's order: each is rounded to the kind.
+/* Vectors and matrices of floats.  Operations are in the interpreter's order, and each is rounded to the kind.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -85,7 +85,7 @@ refract(gen *g, vyre_kind kind, const vector *i, const vector *n, reg eta, uint3
 
 /* ---- two results ------------------------------------------------------------------------------------------------------------ */
 
-/* frexp and modf, of f64; both are exact. */
+/* Writes frexp or modf in f64; both are exact. */
 static void
 split(gen *g, uint32_t row, vyre_kind kind)
 {
@@ -186,7 +186,7 @@ pgen_vector(gen *g, uint32_t row)
   return true;
 }
 
-/* ---- matrices: columns ------------------------------------------------------------------------------------------------------ */
+/* ---- matrices by columns --------------------------------------------------------------------------------------------------- */
 
 static bool
 read_matrix(gen *g, uint32_t tuple, uint32_t user, matrix *out)
@@ -194,7 +194,7 @@ read_matrix(gen *g, uint32_t tuple, uint32_t user, matrix *out)
   const vyre_type type = VYRE_TUPLE_TYPE(g->v->imm[tuple]);
   *out = (matrix){.kind = VYRE_TYPE_KIND(type), .columns = VYRE_TUPLE_COUNT(g->v->imm[tuple]), .rows = VYRE_TYPE_LANES(type)};
   if (!vyre_kind_is_float(out->kind) || out->columns == 0 || out->columns > 4)
-    return pgen_fail(g, user, "a matrix of no known type\nFix: report this: every matrix should have one");
+    return pgen_fail(g, user, "internal error: a matrix of unknown type\nFix: report this as a bug of vyre");
   for (uint32_t k = 0; k < out->columns; k++)
     for (uint32_t i = 0; i < out->rows; i++)
       out->at[k][i] = pgen_number(g, out->kind, pgen_flushed(g, out->kind, pgen_part(g, tuple, k, i)));
@@ -211,7 +211,7 @@ matrix_times(gen *g, const matrix *m, const reg *v, reg *out)
   }
 }
 
-/* Without one column and one row. */
+/* Returns the matrix without one column and one row. */
 static matrix
 minor_of(const matrix *m, uint32_t column, uint32_t line)
 {
@@ -227,7 +227,7 @@ minor_of(const matrix *m, uint32_t column, uint32_t line)
   return out;
 }
 
-/* By the first column, minors likewise; depth is at most 4. */
+/* Returns the determinant, expanded along the first column.  Recurses at most 4 deep. */
 static reg
 determinant(gen *g, const matrix *m)
 {

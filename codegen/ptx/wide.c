@@ -1,12 +1,12 @@
-/* Control of a subgroup's lanes together: around places where they meet.
+/* Control flow of a subgroup's lanes together, around rows at which they reconverge.
  *
- * All lanes that enter a wide construct come to its end, whatever they do in it.  A lane that leaves it for further out says so in
- * `where`, goes to the end of the construct that it is in, and from there to that of the one around it, until it is where it wants
- * to be.  At an end all vote which of them are here; that is the mask from there on.  So each mask is made by the very lanes that
- * the mask before it has, and no lane is ever waited for that went elsewhere.  A lane that returns exits at once: votes do not wait
- * for exited lanes, and the others may wait for it at a barrier of the workgroup inside an outer construct.
+ * All lanes that enter a wide construct reach its end.  A lane that jumps beyond the end stores its target in `where`.  It
+ * branches to the end of its construct, then to the end of the enclosing one, and so on up to the target.  At each end all
+ * lanes vote on which of them are active there, and the vote is the mask from there on.  So exactly the lanes of the previous
+ * mask compute the next mask, and no vote waits for a lane that left.  A lane that returns exits at once: votes do not wait
+ * for exited lanes.  The others may wait at a barrier of the workgroup inside an outer construct.
  *
- *     where   0 if the lane is active here; otherwise it left a construct, or continues a loop
+ *     where   0 if the lane is active here; otherwise the target: the end or the next iteration of a construct
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -37,7 +37,7 @@ is_here(gen *g)
   return PRED(g, "setp.eq.u32", g->where, lit(0));
 }
 
-/* Who wanted to come here is here. */
+/* Makes the lanes active whose target is here. */
 static void
 arrive(gen *g, uint32_t code)
 {
@@ -46,7 +46,7 @@ arrive(gen *g, uint32_t code)
   CODE(g, "mov.u32", g->where, lit(0));
 }
 
-/* The end of a construct: `among` are those that entered it. */
+/* Writes the end of a construct, which the lanes of `among` entered. */
 static void
 meet(gen *g, uint32_t row, uint32_t label, reg among, uint32_t outer)
 {
@@ -91,7 +91,7 @@ static void
 put_for(gen *g, uint32_t row, uint32_t end, reg among)
 {
   const uint32_t head = pgen_new_label(g), next = pgen_new_label(g);
-  const reg turn = pgen_copy(g, REG_32, among); /* who begins this iteration, or ends the loop before it */
+  const reg turn = pgen_copy(g, REG_32, among); /* lanes that begin this iteration, or end the loop before it */
   pgen_for_begin(g, row);
   pgen_label(g, head);
   const reg goes = pgen_for_test(g, row), inside = vote(g, goes, turn);
@@ -130,7 +130,7 @@ put_loop(gen *g, uint32_t row, uint32_t end, reg among)
   g->stays = outer;
 }
 
-/* All lanes go by all cases, and into those that are theirs. */
+/* Writes a switch.  All lanes pass all cases, and execute their own. */
 static void
 put_switch(gen *g, uint32_t row, reg among)
 {

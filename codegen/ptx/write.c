@@ -1,6 +1,4 @@
-/* PTX out: programs as kernels.
- *
- * Cost: rows, and the lanes that they have.
+/* Writes programs as PTX kernels.  The cost is linear in the rows and their lanes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -27,7 +25,7 @@ make_columns(gen *g)
   return g->slots != NULL;
 }
 
-/* What no PTX is written for. */
+/* Refuses programs that cannot be written as PTX. */
 static bool
 can_be_written(gen *g)
 {
@@ -37,7 +35,7 @@ can_be_written(gen *g)
   for (uint32_t row = g->program + 1; row < g->end && !g->w.status; row++) {
     const vyre_opcode op = op_of(g, row);
     if (op == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_HANDLE)
-      return pgen_fail(g, row, "images, samplers and pointers have no PTX\nFix: write SPIR-V");
+      return pgen_fail(g, row, "images, samplers and pointers cannot be written as PTX\nFix: write SPIR-V");
     if (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2)
       grid = row;
     returns = returns || op == VYRE_OP_return;
@@ -45,8 +43,8 @@ can_be_written(gen *g)
   g->grid_barrier = grid != 0;
   if (grid && returns)
     return pgen_fail(g, grid,
-                     "a barrier of the whole grid in a program with `return`: who returned would be waited for\n"
-                     "Fix: put what the `return` leaves out into an `if`");
+                     "a barrier waits for the whole grid, but invocations that `return` never arrive\n"
+                     "Fix: put the code after the `return` into an `if`");
   return !g->w.status;
 }
 
@@ -59,10 +57,10 @@ find_sizes(gen *g)
     return pgen_fail(g, g->program, "the workgroup size is not constant");
   const uint64_t plane = (uint64_t)g->local[0] * g->local[1];
   if (plane == 0 || plane > 1024 || g->local[2] == 0 || g->local[2] > 64 || plane * g->local[2] > 1024)
-    return pgen_fail(
-        g, g->program,
-        "a workgroup of %u x %u x %u invocations\nFix: take 1 to 1024, of which at most 64 along z: the device has no larger ones",
-        g->local[0], g->local[1], g->local[2]);
+    return pgen_fail(g, g->program,
+                     "a workgroup has %u x %u x %u invocations, but a device runs 1 to 1024, and at most 64 along z\n"
+                     "Fix: choose another workgroup size",
+                     g->local[0], g->local[1], g->local[2]);
   g->count = (uint32_t)plane * g->local[2];
   if (!code_lay_out(&g->w))
     return false;
@@ -73,12 +71,11 @@ find_sizes(gen *g)
     if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && code_buffer_size(&g->w, row) > g->push_bytes)
       g->push_bytes = code_buffer_size(&g->w, row) < UINT32_MAX ? (uint32_t)code_buffer_size(&g->w, row) : UINT32_MAX;
     if (code_is_bound(&g->w, row) && code_is_table(&g->w, row) && !vyre_buffer_descriptor_steps(g->module, row))
-      return pgen_fail(g, row, "one binding is a buffer and an array of buffers whose length is open\nFix: declare it once");
+      return pgen_fail(g, row, "one binding is both a buffer and an array of buffers whose length is open\nFix: declare it once");
   }
   if (descriptors * 16 + g->push_bytes + 8 > VYRE_PTX_PARAMETERS)
     return pgen_fail(g, g->program,
-                     "%" PRIu64
-                     " buffers and %u bytes of push constants are more than the %u bytes that a kernel's parameters have\n"
+                     "%" PRIu64 " buffers and %u bytes of push constants exceed the %u bytes of a kernel's parameters\n"
                      "Fix: use fewer",
                      descriptors, g->push_bytes, VYRE_PTX_PARAMETERS);
   g->descriptors = (uint32_t)descriptors;
@@ -110,8 +107,8 @@ put_head(gen *g)
     pgen_put(g, ", .param .align 8 .b8 buffers[%u]", g->descriptors * 16);
   if (g->push_bytes)
     pgen_put(g, ", .param .align 16 .b8 push[%u]", g->push_bytes);
-  /* With one block a multiprocessor in mind it takes the registers that the kernel needs, and spills none of them for the sake of
-   * having more blocks there. */
+  /* With at least one block per multiprocessor the assembler uses all registers that the kernel needs.  Otherwise it spills
+   * some to fit more blocks. */
   pgen_put(g, ")\n.reqntid %u, %u, %u\n.minnctapersm 1\n{\n", g->local[0], g->local[1], g->local[2]);
 }
 
@@ -137,7 +134,7 @@ write_kernel(gen *g, vyre_bytes *kernels)
     pgen_label(g, end);
   pgen_code(g, "ret", NULL, 0);
   if (g->shared_bytes > VYRE_PTX_SHARED)
-    pgen_fail(g, g->program, "%" PRIu64 " bytes of workgroup memory are more than %u\nFix: use less", g->shared_bytes,
+    pgen_fail(g, g->program, "%" PRIu64 " bytes of workgroup memory exceed the limit of %u\nFix: use less", g->shared_bytes,
               VYRE_PTX_SHARED);
   g->w.out = kernels;
   code_put_bytes(&g->w, &g->tables);
@@ -187,7 +184,7 @@ write_program(const vyre_module *module, uint32_t program, const vyre_ptx_option
 
 /* ---- names ---------------------------------------------------------------------------------------------------------------- */
 
-/* PTX reserves its instructions' words, and a kernel beside others must not be one of their tables. */
+/* The words of PTX instructions, which names must not equal. */
 static const char reserved[] =
     " abs add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call clz cnot copysign cos cp "
     "createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol isspacep istypep ld "
@@ -196,7 +193,7 @@ static const char reserved[] =
     "sqrt st stackrestore stacksave stmatrix sub subc suld suq sured sust szext tanh tensormap testp tex tld4 trap txq vabsdiff "
     "vadd vmad vmax vmin vote vset vshl vshr vsub wgmma wmma xor WARP_SZ ";
 
-/* Whether nothing had to be changed. */
+/* Makes a kernel's name.  Returns whether it equals the text. */
 static bool
 clean_name(const char *text, char name[CODE_NAME])
 {
@@ -216,9 +213,10 @@ write_programs(const vyre_module *module, vyre_row program, const vyre_ptx_optio
     const bool clean = clean_name(options->name ? options->name : own ? own : "program", name);
     const size_t length = strlen(name);
     if (options->name && !clean)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is no name of a kernel\nFix: letters, digits and _, at most 48, and no instruction",
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "'%s' is not a kernel name\nFix: use at most 48 letters, digits and _, but not an instruction's name",
                         options->name);
-    if (!clean) /* another one might come to the same */
+    if (!clean) /* other names may become the same identifier */
       snprintf(name + length, sizeof(name) - length, "_r%u", row);
     VYRE_TRY(vyre_bytes_printf(kernels, "\n"));
     VYRE_TRY(write_program(module, row, options, name, kernels));
@@ -243,10 +241,10 @@ vyre_ptx_write(const vyre_module *module, vyre_row program, const vyre_ptx_optio
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing PTX of a module that is not sealed");
   if (sm < VYRE_PTX_SM_LEAST)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "sm_%u is older than sm_%u\nFix: take a newer one", sm, VYRE_PTX_SM_LEAST);
-  /* What is newer than sm_100 runs its text. */
+    return VYRE_ERROR(VYRE_CODE_USAGE, "sm_%u is older than sm_%u\nFix: choose a newer one", sm, VYRE_PTX_SM_LEAST);
+  /* Devices newer than sm_100 execute its text. */
   vyre_status status = vyre_bytes_printf(out,
-                                         "// Written by vyre; include/vyre/ptx.h says how it is launched.\n"
+                                         "// Generated by vyre.  include/vyre/ptx.h describes how to launch it.\n"
                                          ".version %s\n.target sm_%u\n.address_size 64\n",
                                          sm >= 100 ? "8.6" : "7.8", sm > 100 ? 100u : sm);
   if (!status)

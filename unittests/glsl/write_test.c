@@ -126,8 +126,8 @@ TEST(random_programs_compute_the_same)
     memory wanted, got;
     run_program(module, seed, "as built", &wanted);
     vyre_status written = vyre_glsl_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &text);
-    if (written && (strstr(vyre_status_text(written), "Fix: write SPIR-V") || /* what GLSL cannot say */
-                    strstr(vyre_status_text(written), "GLSL cannot ask") || strstr(vyre_status_text(written), "GLSL has no"))) {
+    if (written && (strstr(vyre_status_text(written), "Fix: write SPIR-V") || /* GLSL cannot express it */
+                    strstr(vyre_status_text(written), "GLSL cannot query") || strstr(vyre_status_text(written), "GLSL has no"))) {
       vyre_status_free(written);
       vyre_module_destroy(module);
       continue;

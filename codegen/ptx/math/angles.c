@@ -8,7 +8,7 @@
 
 /* ---- sine, cosine ----------------------------------------------------------------------------------------------------------- */
 
-/* Of |r| <= pi / 4, by their series. */
+/* Returns sin r for |r| <= pi / 4, by the Taylor series. */
 static reg
 sin_of(gen *g, reg r, reg square)
 {
@@ -33,8 +33,8 @@ cos_of(gen *g, reg square)
   return pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series));
 }
 
-/* x less a multiple of pi / 2, which is taken away in three parts; and which multiple, modulo 4.  From 2^30 on the parts do not
- * suffice: the angle is wrong then, but is one. */
+/* Subtracts the nearest multiple of pi / 2 from x, in three parts, and stores which multiple, modulo 4.  The parts are too
+ * short for x above 2^30.  The angle is then inaccurate, but still an angle. */
 static reg
 reduce(gen *g, reg x, reg *out_quadrant)
 {
@@ -56,7 +56,7 @@ pgen_sin_cos(gen *g, vyre_opcode op, reg x)
     quadrant = MAKE32(g, "add.u32", quadrant, lit(1));
   const reg odd = PRED(g, "setp.ne.u32", MAKE32(g, "and.b32", quadrant, lit(1)), lit(0));
   const reg turned = PRED(g, "setp.ne.u32", MAKE32(g, "and.b32", quadrant, lit(2)), lit(0));
-  /* An infinite angle has no sine; a zero keeps its sign. */
+  /* sin of infinity is NaN, and a zero keeps its sign */
   const reg finite = test64(g, "lt", abs64(g, x), f64_lit(INFINITE));
   reg value;
   if (op == VYRE_OP_tan) {
@@ -73,7 +73,7 @@ pgen_sin_cos(gen *g, vyre_opcode op, reg x)
 
 /* ---- inverses --------------------------------------------------------------------------------------------------------------- */
 
-/* Of t from 0 to 1: above sqrt(2) - 1 as pi / 4 more than that of (t - 1) / (t + 1). */
+/* Returns atan t for t from 0 to 1.  For t above sqrt(2) - 1, it is pi / 4 + atan((t - 1) / (t + 1)). */
 static reg
 atan_of(gen *g, reg t)
 {
@@ -93,7 +93,7 @@ pgen_atan2(gen *g, reg y, reg x)
 {
   const reg ay = abs64(g, y), ax = abs64(g, x), steep = test64(g, "gt", ay, ax);
   const reg less = pick64(g, steep, ax, ay), more = pick64(g, steep, ay, ax);
-  /* 0 / 0 is no angle, and neither is infinity over infinity, which is that of 1. */
+  /* 0 / 0 has the ratio 0, and infinity / infinity the ratio 1 */
   const reg ratio = pick64(g, test64(g, "eq", less, more), f64_lit(1.0), div64(g, less, more));
   const reg t = pick64(g, test64(g, "eq", ay, f64_lit(0.0)), f64_lit(0.0), ratio);
   const reg flat = atan_of(g, t);

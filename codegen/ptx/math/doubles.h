@@ -1,4 +1,4 @@
-/* Operations on f64 registers, for what is computed of several.
+/* Operations on f64 registers, for functions of several instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_PTX_MATH_DOUBLES_H

@@ -1,13 +1,13 @@
 /* exp, log, pow and the hyperbolic functions, of f64.
  *
- * Errors are a few units in the last place of an f64 (pow's grow with the result's exponent), so that what is rounded to f32 or f16
- * is the right result nearly always.
+ * Errors are a few units in the last place of an f64, and pow's grow with the result's exponent.  A result rounded to f32 or
+ * f16 is almost always the correctly rounded one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/ptx/math/doubles.h"
 
 #define LN2      0x1.62e42fefa39efp-1
-#define LN2_HIGH 0x1.62e42fefa3800p-1 /* with zeros below, so that its products with exponents are exact */
+#define LN2_HIGH 0x1.62e42fefa3800p-1 /* its low bits are zero, so products with exponents are exact */
 #define LN2_LOW  0x1.ef35793c76730p-45
 #define LOG2_E   0x1.71547652b82fep+0
 
@@ -20,15 +20,15 @@ pgen_polynomial(gen *g, reg x, const double *coefficients, size_t count)
   return sum;
 }
 
-/* 2^n of an integer from -1022 to 1023. */
+/* Returns 2^n for an integer from -1022 to 1023. */
 static reg
 power_of_2(gen *g, reg n)
 {
   return MAKE64(g, "shl.b64", MAKE64(g, "cvt.s64.s32", MAKE32(g, "add.s32", n, lit(1023))), lit(52));
 }
 
-/* x 2^n, rounded once.  A power alone may be none that an f64 holds: up to two steps come before the last.  What one of them makes
- * a denormal of is multiplied by 2^-55 or less yet, which leaves 0: it is not rounded twice. */
+/* Returns x 2^n, rounded once.  2^n may exceed the range of an f64, so up to two multiplications precede the last one.  If one
+ * of them yields a denormal, the next factor is at most 2^-55 and the result is 0.  So nothing is rounded twice. */
 reg
 pgen_ldexp(gen *g, vyre_kind kind, reg x, reg n)
 {
@@ -43,7 +43,7 @@ pgen_ldexp(gen *g, vyre_kind kind, reg x, reg n)
   return pgen_wide_op(g, kind, "mul", x, power_of_2(g, n));
 }
 
-/* The same of |n| <= 2200, of a number that has been rounded already: in three steps. */
+/* Returns x 2^n for |n| <= 2200, in three steps.  x is rounded already. */
 static reg
 scale(gen *g, reg x, reg n)
 {
@@ -52,7 +52,7 @@ scale(gen *g, reg x, reg n)
   return mul64(g, mul64(g, mul64(g, x, power), power), power_of_2(g, rest));
 }
 
-/* e^r 2^n, |r| <= ln 2 / 2: by its series. */
+/* Returns e^r 2^n for |r| <= ln 2 / 2, by the Taylor series. */
 static reg
 exp_of(gen *g, reg r, reg n)
 {
@@ -74,7 +74,7 @@ exp_of(gen *g, reg r, reg n)
   return scale(g, pgen_polynomial(g, r, series, sizeof(series) / sizeof(*series)), n);
 }
 
-/* Outside of this every result is 0 or infinite.  A NaN goes through. */
+/* Clamps x to the range outside which every result is 0 or infinite.  Keeps a NaN. */
 static reg
 clamped(gen *g, reg x, double least, double greatest)
 {
@@ -101,7 +101,7 @@ pgen_exp2(gen *g, reg x)
 
 /* ---- logarithms ------------------------------------------------------------------------------------------------------------- */
 
-/* The logarithm of (1 + f) / (1 - f), |f| <= 0.1716: 2 f + 2 f^3 / 3 + ... */
+/* Returns log((1 + f) / (1 - f)) for |f| <= 0.1716: 2 f + 2 f^3 / 3 + ... */
 static reg
 log_of(gen *g, reg f)
 {
@@ -111,13 +111,13 @@ log_of(gen *g, reg f)
   return fma64(g, cube, pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), mul64(g, f, f64_lit(2.0)));
 }
 
-/* x = m 2^e, m from sqrt(1/2) to sqrt(2), of a positive finite x: log m, and e as an f64. */
+/* Returns log m, and stores e as an f64, for a positive finite x = m 2^e with m from sqrt(1/2) to sqrt(2). */
 static reg
 reduce(gen *g, reg x, reg *out_exponent)
 {
   const reg small = test64(g, "lt", x, f64_lit(0x1p-1022));
   const reg normal = pick64(g, small, mul64(g, x, f64_lit(0x1p54)), x);
-  /* What is added brings sqrt(1/2) to where the exponent changes. */
+  /* The addition moves sqrt(1/2) to a change of the exponent. */
   const reg moved = MAKE64(g, "add.u64", normal, lit(UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd)));
   const reg raised = MAKE64(g, "shr.s64", moved, lit(52));
   const reg fraction = MAKE64(g, "and.b64", moved, lit(UINT64_C(0x000fffffffffffff)));
@@ -127,7 +127,7 @@ reduce(gen *g, reg x, reg *out_exponent)
   return log_of(g, div64(g, sub64(g, m, f64_lit(1.0)), add64(g, m, f64_lit(1.0))));
 }
 
-/* What a logarithm is of 0, infinity, a NaN and what is less than 0. */
+/* Returns the value, or the logarithm of 0, infinity, a NaN or a negative x. */
 static reg
 log_or(gen *g, reg x, reg value)
 {
@@ -158,7 +158,7 @@ pgen_log2(gen *g, reg x)
   return log_or(g, x, log2_of(g, x));
 }
 
-/* log(1 + x), x >= 0 or small. */
+/* Returns log(1 + x) for x >= 0 or small |x|. */
 static reg
 log_1_plus(gen *g, reg x)
 {
@@ -170,7 +170,7 @@ log_1_plus(gen *g, reg x)
 
 /* ---- powers ----------------------------------------------------------------------------------------------------------------- */
 
-/* C's pow: also of what is less than 0, to an integer. */
+/* Returns C's pow, which is defined for a negative x to an integer power. */
 reg
 pgen_pow(gen *g, reg x, reg y)
 {
@@ -182,7 +182,7 @@ pgen_pow(gen *g, reg x, reg y)
   const reg negative = PRED(g, "setp.lt.s64", x, lit(0));
   const reg minus = pgen_and(g, negative, odd);
   const reg turned = pick64(g, minus, neg64(g, power), power);
-  /* Less than 0, to no integer; an infinite y is one. */
+  /* a negative x to a power that is not an integer; infinities count as integers */
   const reg fails =
       pgen_and(g, test64(g, "lt", x, f64_lit(0.0)), pgen_and(g, test64(g, "ne", whole, y), test64(g, "gt", x, f64_lit(-INFINITE))));
   const reg result = pick64(g, fails, lit(UINT64_C(0x7ff8000000000000)), turned);
@@ -192,7 +192,7 @@ pgen_pow(gen *g, reg x, reg y)
 
 /* ---- hyperbolic functions --------------------------------------------------------------------------------------------------- */
 
-/* sinh of |x| < 1, by its series. */
+/* Returns sinh x for |x| < 1, by the Taylor series. */
 static reg
 small_sinh(gen *g, reg x)
 {
@@ -213,7 +213,7 @@ reg
 pgen_hyperbolic(gen *g, vyre_opcode op, reg x)
 {
   const reg a = abs64(g, x);
-  const reg root = pgen_exp(g, mul64(g, a, f64_lit(0.5))); /* whose square may be infinite where half of it is not */
+  const reg root = pgen_exp(g, mul64(g, a, f64_lit(0.5))); /* its square may overflow while half of the square does not */
   const reg up = mul64(g, mul64(g, root, f64_lit(0.5)), root);
   const reg down = div64(g, f64_lit(0.25), up);
   const reg cosh = add64(g, up, down);

@@ -1,10 +1,10 @@
-/* sin, cos, tan and their inverses of an f32: singles.h goes before it.
+/* sin, cos, tan and their inverses of an f32.  Include singles.h first.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 
 /* ---- sine, cosine ----------------------------------------------------------------------------------------------------------- */
 
-/* A word of four, by its number; what is beyond them is the last. */
+/* Returns one of four words by number.  Larger numbers select the last. */
 static word
 s_choose(machine *g, word which, uint32_t first, uint32_t second, uint32_t third, uint32_t last)
 {
@@ -12,9 +12,9 @@ s_choose(machine *g, word which, uint32_t first, uint32_t second, uint32_t third
   return w_pick(g, w_eq(g, which, 0), w_lit(g, first), w_pick(g, w_eq(g, which, 1), w_lit(g, second), high));
 }
 
-/* Payne and Hanek's reduction, |x| >= 2^16: only those bits of 2 / pi count whose product with x is neither a multiple of 4 nor too
- * small to matter.  The integer x / 2^k is multiplied by 96 of them exactly; of the product the upper two of 64 bits are the
- * quadrant. No f32 is nearer to a multiple of pi / 2 than 2^-31, so that 30 bits are left at least. */
+/* Reduces |x| >= 2^16 by Payne and Hanek's method.  Only 96 bits of 2 / pi matter: the product of higher bits with x is a
+ * multiple of 4, and that of lower bits is too small.  The integer x / 2^k is multiplied by these bits exactly.  The upper two
+ * of the product's 64 bits are the quadrant.  No f32 is nearer than 2^-31 to a multiple of pi / 2, so at least 30 bits remain. */
 static number
 s_reduce_far(machine *g, number x, word *out_quadrant)
 {
@@ -29,7 +29,7 @@ s_reduce_far(machine *g, number x, word *out_quadrant)
   const word part = w_mul(g, mantissa, middle), r0 = w_add(g, part, w_mul_high(g, mantissa, low));
   const word carry = w_pick(g, w_lt(g, r0, part), w_lit(g, 1), w_lit(g, 0));
   const word r1 = w_add(g, w_add(g, w_mul(g, mantissa, high), w_mul_high(g, mantissa, middle)), carry);
-  /* The part of a quadrant, to the nearest. */
+  /* The fraction of a quadrant, rounded to the nearest quadrant. */
   const word f0 = w_shl(g, r0, 2), f1 = w_funnel(g, r0, r1, w_lit(g, 2));
   const truth beyond = w_negative(g, f1);
   const word turned = w_add(g, w_xor(g, f1, w_lit(g, UINT32_MAX)), w_pick(g, w_eq(g, f0, 0), w_lit(g, 1), w_lit(g, 0)));
@@ -42,8 +42,8 @@ s_reduce_far(machine *g, number x, word *out_quadrant)
   return n_pick(g, t_xor(g, beyond, minus), n_neg(g, r), r);
 }
 
-/* x less a multiple of pi / 2, and which, modulo 4.  Below 2^16 a multiple is taken away in three parts: the first leaves no error.
- */
+/* Returns x minus a multiple of pi / 2, and stores which multiple, modulo 4.  Below 2^16 it is subtracted in three parts, the
+ * first without error. */
 static number
 s_reduce_angle(machine *g, number x, word *out_quadrant)
 {
@@ -60,7 +60,7 @@ s_reduce_angle(machine *g, number x, word *out_quadrant)
   return r;
 }
 
-/* Of |r| <= pi / 4. */
+/* Returns sin r for |r| <= pi / 4. */
 static number
 s_sin_of(machine *g, number r, number square)
 {
@@ -74,7 +74,7 @@ s_cos_of(machine *g, number square)
   return n_fma(g, square, n_fma(g, square, p, n_lit(g, -0.5f)), n_lit(g, 1.0f));
 }
 
-/* An infinite angle has no sine. */
+/* Returns the value, or NaN if x is infinite or a NaN. */
 static number
 s_of_finite(machine *g, number x, number value)
 {
@@ -118,7 +118,7 @@ s_tan(machine *g, number x)
 
 /* ---- inverses --------------------------------------------------------------------------------------------------------------- */
 
-/* Of t from 0 to 1. */
+/* Returns atan t for t from 0 to 1. */
 static number
 s_atan_of(machine *g, number t)
 {
@@ -128,7 +128,7 @@ s_atan_of(machine *g, number t)
   return s_odd(g, t, square, p);
 }
 
-/* pi less the angle; half: pi / 2. */
+/* Returns pi - angle, or pi / 2 - angle if `half`. */
 static number
 s_less_than_pi(machine *g, number angle, bool half)
 {
@@ -151,7 +151,7 @@ s_atan2(machine *g, number y, number x)
   const number ay = n_abs(g, y), ax = n_abs(g, x), zero = n_lit(g, 0.0f);
   const truth steep = n_gt(g, ay, ax);
   const number less = n_pick(g, steep, ax, ay), more = n_pick(g, steep, ay, ax);
-  /* 0 / 0 is no angle, and neither is infinity over infinity, which is that of 1. */
+  /* 0 / 0 has the ratio 0, and infinity / infinity the ratio 1 */
   const number ratio = n_pick(g, n_eq(g, less, more), n_lit(g, 1.0f), n_div(g, less, more));
   const number flat = s_atan_of(g, n_pick(g, n_eq(g, ay, zero), zero, ratio));
   const number angle = n_pick(g, steep, s_less_than_pi(g, flat, true), flat);
@@ -159,7 +159,7 @@ s_atan2(machine *g, number y, number x)
   return n_pick(g, t_or(g, n_nan(g, x), n_nan(g, y)), n_add(g, x, y), s_copysign(g, whole, y));
 }
 
-/* asin |x| up to 1/2, and above it half of pi / 2 - asin |x|, by the half angle; whether it is above. */
+/* Returns asin a up to 1/2, and (pi / 2 - asin a) / 2 above by the half angle.  Stores whether a is above. */
 static number
 s_asin_part(machine *g, number a, truth *out_far)
 {

@@ -37,13 +37,13 @@ UNARY(n_abs, MAKE32, "abs.f32")
 UNARY(n_neg, MAKE32, "neg.f32")
 UNARY(n_near, MAKE32, "cvt.rni.f32.f32")
 UNARY(n_trunc, MAKE32, "cvt.rzi.f32.f32")
-UNARY(n_to_word, MAKE32, "cvt.rni.s32.f32") /* the nearest integer; 0 of a NaN */
+UNARY(n_to_word, MAKE32, "cvt.rni.s32.f32") /* the nearest integer; NaN becomes 0 */
 UNARY(n_of_int, MAKE32, "cvt.rn.f32.s32")
 UNARY(n_of_unsigned, MAKE32, "cvt.rn.f32.u32")
 BINARY(n_lt, PRED, "setp.lt.f32")
 BINARY(n_gt, PRED, "setp.gt.f32")
 BINARY(n_eq, PRED, "setp.eq.f32")
-BINARY(n_ltu, PRED, "setp.ltu.f32") /* or a NaN */
+BINARY(n_ltu, PRED, "setp.ltu.f32") /* true for a NaN too */
 BINARY(w_add, MAKE32, "add.u32")
 BINARY(w_sub, MAKE32, "sub.u32")
 BINARY(w_mul, MAKE32, "mul.lo.u32")
@@ -76,7 +76,7 @@ n_pick(gen *g, reg p, reg yes, reg no)
   return pgen_select(g, REG_32, yes, no, p);
 }
 
-/* By way of f64. */
+/* Computes in f64. */
 static reg
 n_rsqrt_wide(gen *g, reg a)
 {
@@ -125,7 +125,7 @@ w_sar(gen *g, reg a, uint32_t by)
   return MAKE32(g, "shr.s32", a, lit(by));
 }
 
-/* The upper word of high and low, shifted to the left, by 32 at most. */
+/* Returns the upper word of high:low << by, for `by` up to 32. */
 static reg
 w_funnel(gen *g, reg low, reg high, reg by)
 {

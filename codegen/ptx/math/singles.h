@@ -1,13 +1,13 @@
-/* sin, exp, pow and their like of an f32, in operations that PTX rounds exactly: +, *, fma, division, square root, integers.
+/* sin, exp, pow and the like of an f32, in operations that PTX rounds correctly: +, *, fma, division, square root, integers.
  *
- * They are written once, for whoever includes this and defines `number` (an f32), `word` (32 bits), `truth` and `machine`, and what
- * is done with them: singles.c writes instructions, unittests/ptx/singles_test.c computes with the host's arithmetic, so that each
- * function can be measured on every argument.  Errors are those that docs/ptx.md names, well within Vulkan's precision ("Precision
- * and Operation of SPIR-V Instructions").  Denormals count; a NaN goes through.
+ * The including file defines `number` (an f32), `word` (32 bits), `truth`, `machine`, and the operations on them.  singles.c
+ * writes instructions.  unittests/ptx/singles_test.c computes on the host, so that each function can be measured on every
+ * argument.  docs/ptx.md lists the errors, which are well within Vulkan's precision ("Precision and Operation of SPIR-V
+ * Instructions").  Denormals are kept, and a NaN yields a NaN.
  *
- *     WHEN(g, p, statement)     what changes variables by SET(g, variable, value) where p is true, and costs little where it is not
+ *     WHEN(g, p, statement)     changes variables by SET(g, variable, value) where p is true, and is cheap where it is false
  *
- * Polynomials are the best ones with f32 coefficients, by relative error; a number in two parts is their sum.
+ * Polynomials have the f32 coefficients with the least relative error.  A number in two parts is their sum.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 
@@ -25,7 +25,7 @@
 #define SINGLE_NAN          0x7fc00000u
 #define SINGLE_SIGN         0x80000000u
 
-/* The highest coefficient first. */
+/* Evaluates a polynomial, the highest coefficient first. */
 static number
 s_polynomial(machine *g, number x, const float *coefficients, uint32_t count)
 {
@@ -51,7 +51,7 @@ s_copysign(machine *g, number magnitude, number sign)
   return n_of_word(g, w_or(g, w_and(g, n_word(g, magnitude), w_lit(g, ~SINGLE_SIGN)), kept));
 }
 
-/* 2^n, n from -126 to 127. */
+/* Returns 2^n for n from -126 to 127. */
 static number
 s_power_of_2(machine *g, word n)
 {
@@ -60,7 +60,7 @@ s_power_of_2(machine *g, word n)
 
 /* ---- exponentials ----------------------------------------------------------------------------------------------------------- */
 
-/* x 2^n, n from -250 to 250, rounded once. */
+/* Returns x 2^n for n from -250 to 250, rounded once. */
 static number
 s_scale(machine *g, number x, word n)
 {
@@ -68,7 +68,7 @@ s_scale(machine *g, number x, word n)
   return n_mul(g, n_mul(g, x, s_power_of_2(g, half)), s_power_of_2(g, w_sub(g, n, half)));
 }
 
-/* 2^r 2^n, |r| <= 1/2. */
+/* Returns 2^r 2^n for |r| <= 1/2. */
 static number
 s_exp2_of(machine *g, number r, word n)
 {
@@ -91,7 +91,7 @@ s_exp2(machine *g, number x)
   return s_exp2_of(g, n_sub(g, a, k), n_to_word(g, k));
 }
 
-/* e^x 2^more. */
+/* Returns e^x 2^more. */
 static number
 s_exp_times(machine *g, number x, uint32_t more)
 {
@@ -110,7 +110,7 @@ s_exp(machine *g, number x)
 
 /* ---- logarithms ------------------------------------------------------------------------------------------------------------- */
 
-/* x = m 2^e, m from sqrt(1/2) to sqrt(2), of a positive finite x. */
+/* Returns m and stores e, for a positive finite x = m 2^e with m from sqrt(1/2) to sqrt(2). */
 static number
 s_reduce(machine *g, number x, number *out_exponent)
 {
@@ -122,7 +122,7 @@ s_reduce(machine *g, number x, number *out_exponent)
   return n_of_word(g, w_add(g, w_and(g, moved, w_lit(g, 0x7fffff)), w_lit(g, SINGLE_ROOT_HALF)));
 }
 
-/* log(1 + f) less f, 1 + f from sqrt(1/2) to sqrt(2). */
+/* Returns log(1 + f) - f, for 1 + f from sqrt(1/2) to sqrt(2). */
 static number
 s_log_rest(machine *g, number f)
 {
@@ -131,7 +131,7 @@ s_log_rest(machine *g, number f)
   return n_mul(g, n_mul(g, f, f), n_fma(g, f, p, n_lit(g, -0.5f)));
 }
 
-/* log(1 + f) + e log 2. */
+/* Returns log(1 + f) + e log 2. */
 static number
 s_log_sum(machine *g, number f, number e)
 {
@@ -139,7 +139,7 @@ s_log_sum(machine *g, number f, number e)
   return n_fma(g, e, n_lit(g, SINGLE_LN2_HIGH), n_add(g, f, rest));
 }
 
-/* What a logarithm is of 0, infinity, a NaN and what is less than 0. */
+/* Returns the value, or the logarithm of 0, infinity, a NaN or a negative x. */
 static number
 s_log_or(machine *g, number x, number value)
 {
@@ -165,7 +165,7 @@ s_log2(machine *g, number x)
   return s_log_or(g, x, n_add(g, n_fma(g, f, high, low), e));
 }
 
-/* log(1 + x), x from 0 to 2^100. */
+/* Returns log(1 + x), for x from 0 to 2^100. */
 static number
 s_log_1_plus(machine *g, number x)
 {
@@ -177,7 +177,7 @@ s_log_1_plus(machine *g, number x)
 
 /* ---- powers ----------------------------------------------------------------------------------------------------------------- */
 
-/* log2 of a positive finite number in two parts: 2 / log 2 times the series of atanh((m - 1) / (m + 1)), and the exponent. */
+/* Returns log2 of a positive finite x in two parts: 2 / log 2 times the series of atanh((m - 1) / (m + 1)), plus the exponent. */
 static number
 s_log2_parts(machine *g, number x, number *out_low)
 {
@@ -199,7 +199,7 @@ s_log2_parts(machine *g, number x, number *out_low)
   return high;
 }
 
-/* Of a positive finite x and any y. */
+/* Returns x^y for a positive finite x and any y. */
 static number
 s_power(machine *g, number x, number y)
 {
@@ -211,7 +211,7 @@ s_power(machine *g, number x, number y)
   return s_exp2_of(g, n_add(g, n_sub(g, a, k), more), n_to_word(g, k));
 }
 
-/* C's pow: also of what is less than 0, to an integer. */
+/* Returns C's pow, which is defined for a negative x to an integer power. */
 static number
 s_pow(machine *g, number x, number y)
 {
@@ -224,15 +224,15 @@ s_pow(machine *g, number x, number y)
   const number power = n_pick(g, n_eq(g, a, one), one, finite);
   const truth minus = t_and(g, w_negative(g, n_word(g, x)), odd);
   const number turned = n_pick(g, minus, n_neg(g, power), power);
-  /* Less than 0, to no integer; an infinite x is not less in that sense, whose power has a limit. */
+  /* A negative finite x to a power that is not an integer.  Powers of -infinity have limits. */
   const truth fails = t_and(g, t_and(g, n_lt(g, x, zero), t_not(g, endless)), t_not(g, whole));
   const number result = n_pick(g, fails, s_bits(g, SINGLE_NAN), turned);
   const number plain = n_pick(g, t_or(g, n_nan(g, x), n_nan(g, y)), n_add(g, x, y), result);
   return n_pick(g, t_or(g, n_eq(g, x, one), n_eq(g, y, zero)), one, plain);
 }
 
-/* As the evaluator does: the quotient of 1 and the root, rounded once.  What is wrong with a first one is known to 20 bits; where
- * more of them would decide the rounding, all is done in f64. */
+/* Returns 1 divided by the root, rounded once, as the evaluator does.  The error of the first quotient is known to 20 bits.
+ * If more bits would decide the rounding, computes in f64. */
 static number
 s_rsqrt(machine *g, number x)
 {
@@ -250,7 +250,7 @@ s_rsqrt(machine *g, number x)
 
 /* ---- hyperbolic functions --------------------------------------------------------------------------------------------------- */
 
-/* x + x^3 p, p of x^2. */
+/* Returns x + x^3 p, where p is a polynomial of x^2. */
 static number
 s_odd(machine *g, number x, number square, number p)
 {
@@ -282,7 +282,7 @@ s_tanh(machine *g, number x)
   return s_copysign(g, n_pick(g, n_lt(g, a, n_lit(g, 0.55f)), s_odd(g, a, square, p), far), x);
 }
 
-/* log(2 x) of a large x. */
+/* Returns log(2 x) of a large x. */
 static number
 s_log_twice(machine *g, number x)
 {
