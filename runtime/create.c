@@ -1,4 +1,4 @@
-/* A kernel for a target: its text, compiled in the form that the target takes.
+/* Compiles the kernel's text to a form that the target accepts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
@@ -24,8 +24,8 @@ is_once(const vyre_mega *mega)
   return mega->options.program.build == VYRE_MEGA_ONCE;
 }
 
-/* lavapipe (of Mesa 22.3) ends, without a word, the invocations of all subgroups of a workgroup but the first at an atomic
- * operation with an order in a loop that lanes leave one by one. */
+/* Returns the most invocations of a workgroup that the device executes correctly.  lavapipe (Mesa 22.3) silently ends all
+ * subgroups of a workgroup but the first at an ordered atomic, in a loop that lanes leave one by one. */
 static uint32_t
 most_invocations(const vyre_mega *mega)
 {
@@ -34,7 +34,7 @@ most_invocations(const vyre_mega *mega)
   return mega->form == VYRE_KERNEL_SPIRV && i->kind == VYRE_DEVICE_CPU && i->subgroup && i->subgroup < most ? i->subgroup : most;
 }
 
-/* The greatest that divides the slots, of at most 256 and what the device takes. */
+/* Returns the greatest size up to 256 and the device's limit that divides the slots. */
 static uint32_t
 choose_workgroup(const vyre_mega *mega)
 {
@@ -66,18 +66,21 @@ choose_geometry(vyre_mega *mega)
 {
   const uint32_t slots = mega->options.slots;
   if (slots == 0 || slots > VYRE_MEGA_MOST_SLOTS)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " slots; a ring has 1 to %d\nFix: as many as that", slots,
-                      VYRE_MEGA_MOST_SLOTS);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: %" PRIu32 " slots, but a ring has 1 to %d\n"
+                      "Fix: choose a number in this range",
+                      slots, VYRE_MEGA_MOST_SLOTS);
   mega->workgroup = mega->options.workgroup ? mega->options.workgroup : choose_workgroup(mega);
   if (mega->workgroup > most_invocations(mega))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: a workgroup of %" PRIu32 " invocations; of %s they are right up to %" PRIu32 "\n"
-                      "Fix: a smaller workgroup",
+                      "megakernel: a workgroup has %" PRIu32 " invocations, but %s supports at most %" PRIu32 "\n"
+                      "Fix: choose a smaller workgroup",
                       mega->workgroup, mega->info.name, most_invocations(mega));
   if (is_once(mega) && slots % mega->workgroup)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: %" PRIu32 " slots are no multiple of a workgroup's %" PRIu32 "\nFix: slots that are", slots,
-                      mega->workgroup);
+                      "megakernel: %" PRIu32 " slots are not a multiple of the workgroup's %" PRIu32 " invocations\n"
+                      "Fix: choose a multiple",
+                      slots, mega->workgroup);
   mega->groups = choose_groups(mega);
   mega->is_beside = !is_once(mega) && mega->form == VYRE_KERNEL_C;
   return VYRE_OK;
@@ -86,7 +89,7 @@ choose_geometry(vyre_mega *mega)
 /* ---- the program --------------------------------------------------------------------------------------------------------- */
 
 static void
-take_diagnostic(void *user, const vyre_diagnostic *diagnostic)
+collect_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   char text[1024];
   vyre_bytes *all = user;
@@ -97,20 +100,21 @@ take_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 static vyre_status
 parse(const vyre_bytes *text, vyre_module *module)
 {
-  vyre_bytes said = {0};
+  vyre_bytes messages = {0};
   vyre_verify_errors errors = {0};
-  vyre_status status = vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){take_diagnostic, &said});
+  vyre_status status =
+      vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){collect_diagnostic, &messages});
   if (status)
-    status = vyre_status_note(status, "%s", said.data ? said.data : "");
+    status = vyre_status_note(status, "%s", messages.data ? messages.data : "");
   else
     status = vyre_verify(module, &errors);
   vyre_verify_errors_free(&errors);
-  vyre_bytes_free(&said);
+  vyre_bytes_free(&messages);
   return vyre_status_note(status, "in the megakernel's text with the handlers' functions");
 }
 
-/* Each workgroup has slots that no other one looks at.  One that waits for others to end, before it begins, would never begin where
- * these do not end. */
+/* Returns whether workgroups must wait for each other at the start.  Each workgroup has its own slots.  If a workgroup began
+ * only after others end, it would never begin, because a persistent kernel does not end. */
 static bool
 must_meet(const vyre_mega *mega)
 {
@@ -119,17 +123,18 @@ must_meet(const vyre_mega *mega)
          (build == VYRE_MEGA_PERSISTENT || build == VYRE_MEGA_PERSISTENT_BY_PRIORITY);
 }
 
-/* A workgroup takes items by itself, so that all of the grid never comes to a barrier in one. */
+/* Refuses barriers for the whole grid in handlers.  Workgroups execute items independently, so the whole grid never reaches
+ * such a barrier. */
 static vyre_status
 check_barriers(const vyre_module *module, const vyre_mega_form *form)
 {
   if (vyre_grid_barriers(module, (vyre_row){vyre_module_view(module)->first[0]}) == (form->meets ? 1u : 0u))
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "megakernel: a handler, or the fused program, has a barrier for the whole grid, and each workgroup takes items "
-                    "by itself\n"
-                    "Fix: make what follows the barrier an operation of its own, to be published when all items of the first part "
-                    "are done, or run the program as a dispatch of its own");
+                    "megakernel: a handler or the fused program has a barrier for the whole grid, but workgroups execute items "
+                    "independently\n"
+                    "Fix: move the code after the barrier to another operation, and publish it when all items of the first one "
+                    "are done, or run the program as a separate dispatch");
 }
 
 static vyre_status
@@ -186,13 +191,13 @@ choose_form(vyre_mega *mega)
     mega->form = VYRE_KERNEL_VIR;
   else
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: the target %s takes no kernel of the form that there is one of\n"
-                      "Fix: a target that runs SPIR-V, PTX, C or .vir",
+                      "megakernel: the target %s accepts none of the forms of this kernel\n"
+                      "Fix: choose a target that runs SPIR-V, PTX, C or .vir",
                       mega->ops->name);
   return VYRE_OK;
 }
 
-/* In the form that the target takes; it stays, for a target that was made anew. */
+/* Makes the kernel's code in the target's form.  It is kept for a target that is reopened. */
 static vyre_status
 make_code(vyre_mega *mega)
 {
@@ -258,7 +263,7 @@ vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_meg
     return VYRE_OUT_OF_MEMORY("for a megakernel");
   *mega = (vyre_mega){.ops = ops, .target = target, .options = *options};
   ops->describe(target, &mega->info);
-  mega_forget_stale(mega); /* what the target counted before is of others */
+  mega_forget_stale(mega); /* forgets recoveries before this megakernel */
   vyre_status status = choose_form(mega);
   if (!status)
     status = choose_geometry(mega);
@@ -281,7 +286,7 @@ vyre_mega_destroy(vyre_mega *mega)
     return VYRE_OK;
   mega_forget_stale(mega);
   vyre_status status = mega->kernel.id ? mega->ops->release(mega->target, mega->kernel) : VYRE_OK;
-  status = vyre_status_join(status, mega_give_back(mega));
+  status = vyre_status_join(status, mega_free_kept(mega));
   free_mega(mega);
   return status;
 }

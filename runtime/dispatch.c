@@ -1,4 +1,4 @@
-/* Dispatches: rows of buffers, and images of the host's, which become a row.
+/* Dispatches rows of buffers, and images of the host.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
@@ -17,7 +17,7 @@ vyre_mega_rate(uint64_t bytes, uint64_t latency_ns)
     return 0;
   if (!__builtin_mul_overflow(bytes, UINT64_C(1000000000), &product))
     return product / latency_ns;
-  const uint64_t whole = bytes / latency_ns; /* what is left of it is less than a billionth of that */
+  const uint64_t whole = bytes / latency_ns; /* the remainder is less than a billionth of the result */
   return whole > UINT64_MAX / UINT64_C(1000000000) ? UINT64_MAX : whole * UINT64_C(1000000000);
 }
 
@@ -29,7 +29,7 @@ reads_of(const vyre_mega *mega)
   return mega->options.reports_control ? 1 : MEGA_BUFFERS;
 }
 
-/* Reads go to memory of their own, so that an error leaves what was there. */
+/* Memory of one submission.  Readbacks go to separate memory, so that an error does not change the caller's. */
 typedef struct submission {
   vyre_step *steps;
   vyre_upload *uploads;
@@ -60,7 +60,7 @@ make_submission(const vyre_mega *mega, const vyre_mega_row *rows, uint32_t count
   return s->steps && s->uploads && s->reads && s->data ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a dispatch");
 }
 
-/* A range without a size would be read as the buffer's rest, of which nobody here knows how much it is. */
+/* Refuses ranges without a size.  They would mean the rest of the buffer, whose size is unknown here. */
 static vyre_status
 check_row(const vyre_mega *mega, const vyre_mega_row *row)
 {
@@ -70,8 +70,8 @@ check_row(const vyre_mega *mega, const vyre_mega_row *row)
     const uint64_t size = row->buffers[k].size;
     if (row->buffers[k].buffer.id == 0 || size < sizes[k] || size % 4 || ((k == 1 || k == 2) && size != sizes[k]))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "megakernel: its %s has %" PRIu64 " bytes, and needs %s%" PRIu64 "\nFix: a range that says its size",
-                        names[k], size, k == 1 || k == 2 ? "just " : "", sizes[k]);
+                        "megakernel: its %s has %" PRIu64 " bytes, but needs %s %" PRIu64 "\nFix: pass a range of that size",
+                        names[k], size, k == 1 || k == 2 ? "exactly" : "at least", sizes[k]);
   }
   return VYRE_OK;
 }
@@ -149,7 +149,7 @@ mega_submit(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, const vo
 
 /* ---- resident rows ------------------------------------------------------------------------------------------------------- */
 
-/* Where memory ran out in a launch that had begun, perhaps. */
+/* Ends claimed items, because a launch that ran out of memory may have begun. */
 static vyre_status
 end_claimed(const vyre_mega *mega, const vyre_mega_row *row)
 {
@@ -188,7 +188,7 @@ try_rows_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_
   return mega_note_again(again, stats->was_recovered);
 }
 
-/* Rows that are done are not done again by a second try: their slots have ended. */
+/* Dispatches rows, with a second try.  Items that ended are not repeated, because their slots have ended. */
 static vyre_status
 dispatch_rows(vyre_mega *mega, vyre_mega_row *rows, uint32_t count, vyre_mega_output *outputs, vyre_mega_stats *stats)
 {
@@ -225,7 +225,7 @@ vyre_mega_batch_reserve(vyre_mega_batch *batch, uint32_t rows)
   batch->rows = more;
   vyre_mega_output *outputs = realloc(batch->outputs, rows * sizeof *outputs);
   if (!outputs)
-    return VYRE_OUT_OF_MEMORY("for what comes of a batch");
+    return VYRE_OUT_OF_MEMORY("for outputs of a batch");
   memset(outputs + batch->capacity, 0, (rows - batch->capacity) * sizeof *outputs);
   batch->outputs = outputs;
   batch->capacity = rows;
@@ -276,11 +276,11 @@ vyre_mega_output_free(vyre_mega_output *output)
   output->count = 0;
 }
 
-/* ---- images of the host's ------------------------------------------------------------------------------------------------ */
+/* ---- images of the host -------------------------------------------------------------------------------------------------- */
 
-/* Buffers of just these sizes: those of the last dispatch, or new ones. */
+/* Reuses the buffers of the last dispatch if their sizes are equal.  Otherwise allocates new ones. */
 static vyre_status
-take_buffers(vyre_mega *mega, const uint64_t sizes[MEGA_BUFFERS], vyre_mega_stats *stats)
+make_buffers(vyre_mega *mega, const uint64_t sizes[MEGA_BUFFERS], vyre_mega_stats *stats)
 {
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
     if (mega->sizes[k] == sizes[k])
@@ -314,7 +314,7 @@ dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_range users, vyre_m
   const uint64_t sizes[MEGA_BUFFERS] = {input->control_size, input->ring_size, input->debug_size,
                                         input->io ? input->io_size : sizeof mega->no_io};
   vyre_mega_row row = {.buffers = {[MEGA_BUFFERS] = users}};
-  VYRE_TRY(take_buffers(mega, sizes, stats));
+  VYRE_TRY(make_buffers(mega, sizes, stats));
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
     row.buffers[k] = (vyre_range){mega->buffers[k], 0, sizes[k]};
   return mega_submit(mega, &row, 1, data, output, stats);
@@ -340,7 +340,7 @@ vyre_mega_dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_mega_outp
   return VYRE_OK;
 }
 
-/* ---- decoded ------------------------------------------------------------------------------------------------------------- */
+/* ---- decoding ------------------------------------------------------------------------------------------------------------ */
 
 static vyre_status
 decode(const vyre_mega_output *output, vyre_mega_results *out)

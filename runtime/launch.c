@@ -1,10 +1,10 @@
-/* One launch of the kernel as steps of a sequence.
+/* Makes one launch of the kernel as steps of a sequence.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
 
-/* Groups that are threads of a cpu are steps beside each other.  The grid has a second row, which never runs: a call of compiled C
- * with all of a grid would take its buffers for its own, and the host looks on. */
+/* Makes concurrent steps of groups that are threads of a CPU.  The grid has a second row, which never runs.  Otherwise
+ * compiled C would assume that the call owns its buffers, but the host accesses them too. */
 uint32_t
 mega_launch(const vyre_mega *mega, const vyre_range *ranges, vyre_step *out)
 {

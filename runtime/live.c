@@ -1,4 +1,4 @@
-/* A kernel that is live, as its users see it: start, publish, ask, stop.
+/* The interface of a live kernel: start, publish, poll, stop.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
@@ -91,7 +91,7 @@ live_may_be_written(const vyre_mega_live *live)
   return live->way != VYRE_MEGA_MIRRORED && m->ops->hangs && m->ops->hangs(m->target);
 }
 
-/* Images that a kernel may still write are left to the process. */
+/* Frees the kernel.  Leaks images that a kernel may still write. */
 static vyre_status
 free_live(vyre_mega_live *live)
 {
@@ -116,7 +116,7 @@ free_live(vyre_mega_live *live)
   return status;
 }
 
-/* By the pump's thread. */
+/* Called by the pump's thread. */
 static void
 io_ended(void *user)
 {
@@ -145,10 +145,10 @@ start_pump(vyre_mega_live *live)
     live->regions[i] = *region;
     if (live->way == VYRE_MEGA_MIRRORED && (!is_inside || region->size % 4 || region->at % 4))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "megakernel: region %" PRIu32 " is %" PRIu64 " bytes at %" PRIu64 " of a data buffer of %" PRIu64
-                        ", and %s "
-                        "has its own memory\nFix: whole words within the options' `data`",
-                        i, region->size, region->at, data->size, live->mega->ops->name);
+                        "megakernel: region %" PRIu32 " is not whole words within the data buffer of %" PRIu64 " bytes: %" PRIu64
+                        " bytes at offset %" PRIu64 "\n"
+                        "Fix: choose whole words within the options' `data`, because %s has separate memory",
+                        i, data->size, region->size, region->at, live->mega->ops->name);
   }
   return vyre_mega_pump_start(live->images[3], live->sizes[3], &options, &live->pump);
 }
@@ -164,7 +164,7 @@ begin(vyre_mega_live *live)
   if (live->way == VYRE_MEGA_MIRRORED)
     VYRE_TRY(live_upload(live));
   if (pthread_create(&live->thread, NULL, live_drive, live) != 0)
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "megakernel: there is no thread to keep it live\nFix: fewer threads");
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "megakernel: cannot create a thread for the live kernel\nFix: use fewer threads");
   return VYRE_OK;
 }
 
@@ -174,7 +174,8 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
   const vyre_mega_build build = mega->options.program.build;
   *out = NULL;
   if (build != VYRE_MEGA_PERSISTENT && build != VYRE_MEGA_PERSISTENT_BY_PRIORITY)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: it was built for one launch\nFix: a persistent build");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: a live kernel needs a persistent build\n"
+                                       "Fix: set `build` to VYRE_MEGA_PERSISTENT or VYRE_MEGA_PERSISTENT_BY_PRIORITY");
   if (mega->form == VYRE_KERNEL_VIR)
     return VYRE_ERROR(
         VYRE_CODE_INPUT,
@@ -182,10 +183,10 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
         "Fix: use another target (vyre-mega -target=vulkan), or compile the handlers with vyre-megac and set `native`",
         mega->ops->name);
   if (mega->options.program.has_data && options->data.buffer.id == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no buffer of data\nFix: the options' `data`");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the program needs a data buffer\nFix: set the options' `data`");
   if (has_priorities(mega) && mega->options.slots < VYRE_MEGA_LEVELS)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " slots are no part for each priority\nFix: more slots",
-                      mega->options.slots);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " slots are fewer than the %d priorities\nFix: use more slots",
+                      mega->options.slots, VYRE_MEGA_LEVELS);
   vyre_mega_live *live = calloc(1, sizeof *live);
   if (!live)
     return VYRE_OUT_OF_MEMORY("for a live megakernel");
@@ -210,7 +211,7 @@ failure_of(const vyre_mega_live *live)
   return VYRE_ERROR(live->code, "%s", live->message);
 }
 
-/* The bytes that the driving thread copied are counted there. */
+/* Stops the pump.  The driving thread counts the bytes that it copied itself. */
 static void
 stop_pump(vyre_mega_live *live, vyre_mega_pump_stats *out)
 {
@@ -266,10 +267,10 @@ has_ended(uint32_t state)
   return state == VYRE_MEGA_DONE || state == VYRE_MEGA_FAULT;
 }
 
-/* A slot that is free, or whose item nobody waits for and that ended.  Between the look and the swap others may have published such
- * an item there: it is looked at again once it is this caller's. */
+/* Claims a slot that is free, or whose item ended and has no ticket.  Checks the state again after the swap, because others
+ * may have published such an item in between. */
 static bool
-take(vyre_mega_live *live, uint32_t slot)
+claim_slot(vyre_mega_live *live, uint32_t slot)
 {
   uint32_t owner = __atomic_load_n(&live->owners[slot], __ATOMIC_ACQUIRE);
   if (owner == LIVE_TAKEN || (owner == LIVE_FORGOTTEN && !has_ended(status_of(live, slot))))
@@ -282,7 +283,7 @@ take(vyre_mega_live *live, uint32_t slot)
   return false;
 }
 
-/* A slot that may have this priority's items, taken; UINT32_MAX: there is none now. */
+/* Claims a slot for items of this priority.  Returns UINT32_MAX if there is none now. */
 static uint32_t
 find_slot(vyre_mega_live *live, uint32_t priority)
 {
@@ -292,10 +293,10 @@ find_slot(vyre_mega_live *live, uint32_t priority)
   const uint32_t start = __atomic_fetch_add(&live->cursors[level], 1, __ATOMIC_RELAXED);
   for (uint32_t n = 0; n < count; n++) {
     const uint32_t slot = first + (start % count + n) % count;
-    if (!take(live, slot))
+    if (!claim_slot(live, slot))
       continue;
     if (n)
-      __atomic_fetch_add(&live->cursors[level], n, __ATOMIC_RELAXED); /* those between are not free: on after them */
+      __atomic_fetch_add(&live->cursors[level], n, __ATOMIC_RELAXED); /* skips the slots that were not free */
     return slot;
   }
   return UINT32_MAX;
@@ -306,7 +307,7 @@ check_end(const vyre_mega_live *live)
 {
   if (!__atomic_load_n(&live->ended, __ATOMIC_ACQUIRE))
     return VYRE_OK;
-  return live->failed ? failure_of(live) : VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: it was shut down\nFix: start it again");
+  return live->failed ? failure_of(live) : VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the kernel was shut down\nFix: start it again");
 }
 
 void
@@ -326,12 +327,14 @@ vyre_mega_live_publish(vyre_mega_live *live, const vyre_mega_item *item, vyre_me
   VYRE_TRY(check_end(live));
   if (item->op == VYRE_MEGA_OP_LOAD_MISS && live->way == VYRE_MEGA_MIRRORED && !live->pump)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: LOAD_MISS, and the IO queue is the device's own on %s\n"
-                      "Fix: the options' `io`, or a target whose kernels and host have memory in common",
+                      "megakernel: LOAD_MISS needs IO, but the IO queue is in the device's own memory on %s\n"
+                      "Fix: set the options' `io`, or choose a target whose kernels share memory with the host",
                       live->mega->ops->name);
   if (item->priority >= VYRE_MEGA_LEVELS)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: priority %" PRIu32 "; there are %d\nFix: a priority below that", item->priority,
-                      VYRE_MEGA_LEVELS);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: priority %" PRIu32 ", but there are only %d\n"
+                      "Fix: choose a smaller number",
+                      item->priority, VYRE_MEGA_LEVELS);
   const uint32_t slot = find_slot(live, item->priority);
   if (slot == UINT32_MAX)
     return VYRE_OK;
@@ -348,7 +351,7 @@ vyre_mega_live_publish(vyre_mega_live *live, const vyre_mega_item *item, vyre_me
   return VYRE_OK;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------------------- */
+/* ---- polling ------------------------------------------------------------------------------------------------------------- */
 
 vyre_status
 vyre_mega_live_poll(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slot *out, bool *out_ended)
@@ -357,7 +360,7 @@ vyre_mega_live_poll(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slo
   if (ticket.slot >= live->slots || __atomic_load_n(&live->owners[ticket.slot], __ATOMIC_ACQUIRE) != LIVE_TAKEN ||
       __atomic_load_n(&live->turns[ticket.slot], __ATOMIC_RELAXED) != ticket.turn)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: slot %" PRIu32 " is no longer this ticket's\nFix: ask no more of an item that ended",
+                      "megakernel: slot %" PRIu32 " is no longer this ticket's\nFix: do not poll an item after its end",
                       ticket.slot);
   if (!has_ended(status_of(live, ticket.slot)))
     return VYRE_OK;
@@ -367,7 +370,7 @@ vyre_mega_live_poll(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slo
   return VYRE_OK;
 }
 
-/* The longer nothing happens the longer. */
+/* Waits, longer after many waits. */
 static void
 pause_for(uint32_t *spins)
 {
@@ -382,12 +385,12 @@ vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slo
 {
   bool ended = false;
   for (uint32_t spins = 0;; pause_for(&spins)) {
-    const bool was_over = __atomic_load_n(&live->ended, __ATOMIC_ACQUIRE); /* before the slot is looked at for the last time */
+    const bool was_over = __atomic_load_n(&live->ended, __ATOMIC_ACQUIRE); /* before the last read of the slot */
     VYRE_TRY(vyre_mega_live_poll(live, ticket, out, &ended));
     if (ended)
       return VYRE_OK;
     if (was_over)
-      return vyre_status_note(check_end(live), "while an item in slot %" PRIu32 " was waited for", ticket.slot);
+      return vyre_status_note(check_end(live), "while waiting for an item in slot %" PRIu32, ticket.slot);
   }
 }
 
@@ -423,8 +426,8 @@ vyre_mega_live_set(vyre_mega_live *live, uint32_t word, uint32_t value)
 {
   if (word < VYRE_MEGA_MASKS || (word >= VYRE_MEGA_SERVED && word < VYRE_MEGA_SCRATCH))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: control word %" PRIu32 " stays as it is while the kernel is live, or is its own\n"
-                      "Fix: a mask, a quota, scratch or an observable; else stop, and start with other options",
+                      "megakernel: control word %" PRIu32 " cannot be set while the kernel is live\n"
+                      "Fix: set a mask, a quota, scratch or an observable, or restart the kernel with other options",
                       word);
   pthread_mutex_lock(&live->lock);
   vyre_status status = vyre_mega_control_set(live->images[0], live->sizes[0], word, value);
@@ -442,8 +445,8 @@ vyre_mega_live_io(vyre_mega_live *live, void **out_image, size_t *out_size)
 {
   if (live->way == VYRE_MEGA_MIRRORED)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: the IO queue is the device's own on %s\n"
-                      "Fix: a target whose kernels and host have memory in common",
+                      "megakernel: the IO queue is in the device's own memory on %s\n"
+                      "Fix: choose a target whose kernels share memory with the host",
                       live->mega->ops->name);
   *out_image = live->images[3];
   *out_size = live->sizes[3];

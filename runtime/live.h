@@ -1,8 +1,8 @@
-/* A kernel that is live: what its threads share.
+/* A live kernel: state shared by its threads.
  *
- * A slot is the kernel's from PUBLISHED on; among the host's threads `owners` says whose it is.  A publisher takes it by compare
- * and swap, so that no two write one slot.  The thread that drives the kernel sleeps while there is nothing, and is woken by
- * publishers.
+ * The kernel owns a slot from PUBLISHED on.  `owners` coordinates the host's threads: a publisher takes a slot by compare and
+ * swap, so that no two threads write one.  The thread that drives the kernel sleeps while there is no work, and publishers
+ * wake it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_RUNTIME_LIVE_H
@@ -15,10 +15,11 @@
 
 enum { LIVE_SLICE = 64, LIVE_MESSAGE = 2048 };
 
-/* Of MIRRORED, of a slot: the device does not have it; it goes up with this slice; it is there, and `down` has what it became. */
+/* States of a slot in MIRRORED: not on the device; in the current slice's upload; on the device, with its last state in
+ * `down`. */
 enum { LIVE_NOT_THERE, LIVE_GOES_UP, LIVE_IS_THERE };
 
-/* Of a slot: nobody's; a ticket's, or a publisher's who writes it; an item's that nobody waits for, until it ends. */
+/* States of a slot's owner: free; owned by a ticket or the publisher that writes it; an item without a ticket, until it ends. */
 enum { LIVE_FREE, LIVE_TAKEN, LIVE_FORGOTTEN };
 
 struct vyre_mega_live {
@@ -27,50 +28,50 @@ struct vyre_mega_live {
   vyre_mega_live_options options;
   vyre_mega_row row;
   bool has_buffer[MEGA_BUFFERS];
-  uint32_t losses;            /* of the mega's, when they were made */
-  void *images[MEGA_BUFFERS]; /* whole pages each */
-  size_t sizes[MEGA_BUFFERS]; /* of the images: what counts of them */
+  uint32_t losses;            /* the mega's losses when the buffers were made */
+  void *images[MEGA_BUFFERS]; /* whole pages */
+  size_t sizes[MEGA_BUFFERS]; /* used bytes of the images */
   size_t pages[MEGA_BUFFERS];
   uint32_t slots;
   uint32_t *owners, *turns; /* by slot */
   uint32_t first[VYRE_MEGA_LEVELS + 1], cursors[VYRE_MEGA_LEVELS];
-  bool stops;  /* asked for */
-  bool ended;  /* the kernel is not launched again, */
-  bool failed; /* because of this: */
+  bool stops;  /* stop was called */
+  bool ended;  /* the kernel is not launched again */
+  bool failed; /* the driving thread ended with the error `message` */
   char message[LIVE_MESSAGE];
   vyre_code code;
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t woken;
   bool sleeps;
-  vyre_mega_stats stats; /* the thread's until it was joined */
+  vyre_mega_stats stats; /* owned by the driving thread until it is joined */
   uint64_t started;
-  /* Of MIRRORED, by slot: whether the device has it; by control word: the host has set it. */
+  /* For MIRRORED.  By slot: its state above.  By control word: the host has set it. */
   uint8_t *there;
   bool *is_set;
-  unsigned char *down;  /* what was read: a control image, then a ring */
-  vyre_mega_pump *pump; /* NULL: there is none */
+  unsigned char *down;  /* data that was read back: a control image, then a ring */
+  vyre_mega_pump *pump; /* NULL without a pump */
   vyre_mega_pump_stats io_stats;
-  /* Of MIRRORED with a pump: the device's queue as the last slice left it; by slot: the host has taken the request, and the device
-   * is to be told so. */
+  /* For MIRRORED with a pump: the device's queue after the last slice.  By slot: the host has taken the request, and its new
+   * state is not uploaded yet. */
   uint32_t io_down[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_WORDS];
-  bool io_taken[VYRE_MEGA_IO_SLOTS], io_untold[VYRE_MEGA_IO_SLOTS];
-  uint32_t io_words[VYRE_MEGA_IO_SLOTS][2]; /* that go up: bytes and state */
+  bool io_taken[VYRE_MEGA_IO_SLOTS], io_unsent[VYRE_MEGA_IO_SLOTS];
+  uint32_t io_words[VYRE_MEGA_IO_SLOTS][2]; /* words to upload: bytes and state */
   vyre_mega_region *regions;                /* a copy */
   uint32_t region_count;
-  /* Since the last recovery no launch went well, and how many items had ended then: there is no second one before one goes well, or
-   * another item has ended. */
+  /* No launch has succeeded since the last recovery.  A second recovery needs a successful launch, or another ended item since
+   * then. */
   bool has_recovered;
   uint32_t ended_before;
 };
 
 /* ---- live.c -------------------------------------------------------------------------------------------------------------- */
 
-/* Buffers over the images, or on the device and without contents. */
+/* Makes buffers over the images, or buffers without contents on the device. */
 vyre_status live_make_buffers(vyre_mega_live *live);
-/* The device hangs: a kernel that nobody waits for any more may write what is in common. */
+/* Returns whether the device hangs, so that an abandoned kernel may still write shared memory. */
 bool live_may_be_written(const vyre_mega_live *live);
-/* No slot is the kernel's. */
+/* Returns whether the kernel owns no slot. */
 bool live_is_drained(const vyre_mega_live *live);
 void live_wake(vyre_mega_live *live);
 
@@ -79,25 +80,25 @@ void live_wake(vyre_mega_live *live);
 /* The thread's function. */
 void *live_drive(void *live);
 vyre_status live_submit(vyre_mega_live *live, const vyre_sequence *sequence);
-/* How many items came to their end. */
+/* Returns the number of ended items. */
 uint32_t live_count_ended(const vyre_mega_live *live);
 
 /* ---- live_recover.c ------------------------------------------------------------------------------------------------------ */
 
-/* After a launch failed: makes anew what it takes to go on, or returns `status`. */
+/* Recovers after a failed launch, or returns `status`. */
 vyre_status live_recover(vyre_mega_live *live, vyre_status status);
-/* Of MIRRORED: all that the device is to have of the images goes up. */
+/* For MIRRORED: uploads the device's state from the images. */
 vyre_status live_upload(vyre_mega_live *live);
 
-/* ---- live_io.c: of MIRRORED with a pump ---------------------------------------------------------------------------------- */
+/* ---- live_io.c: for MIRRORED with a pump --------------------------------------------------------------------------------- */
 
 enum { LIVE_IO_UPLOADS = 2 * VYRE_MEGA_IO_SLOTS };
 
-/* What the pump did since the last slice goes up: at most LIVE_IO_UPLOADS of them.  Returns how many. */
-uint32_t live_io_put(vyre_mega_live *live, vyre_upload *out);
-/* That slice went well: requests that are done are the device's again, and new ones the pump's. */
-vyre_status live_io_take(vyre_mega_live *live);
-/* After a loss all that was taken is to be told again. */
+/* Lists uploads of the pump's work since the last slice.  Returns their number, at most LIVE_IO_UPLOADS. */
+uint32_t live_io_list_uploads(vyre_mega_live *live, vyre_upload *out);
+/* Updates the queue after a successful slice: completed requests return to the device, and new ones go to the pump. */
+vyre_status live_io_update(vyre_mega_live *live);
+/* After a loss: marks all taken requests for another upload. */
 void live_io_forget(vyre_mega_live *live);
 
 static inline uint32_t

@@ -1,4 +1,4 @@
-/* The thread that keeps a kernel live: launch after launch, asleep while there is nothing to do.
+/* The thread that drives a live kernel: it launches the kernel repeatedly, and sleeps while there is no work.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
@@ -32,7 +32,7 @@ live_submit(vyre_mega_live *live, const vyre_sequence *sequence)
   return VYRE_OK;
 }
 
-/* ---- a ring in common ---------------------------------------------------------------------------------------------------- */
+/* ---- a shared ring ------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 launch(vyre_mega_live *live)
@@ -42,16 +42,16 @@ launch(vyre_mega_live *live)
   return live_submit(live, &sequence);
 }
 
-/* ---- a ring of the device's own ------------------------------------------------------------------------------------------ */
+/* ---- a ring in the device's memory --------------------------------------------------------------------------------------- */
 
 typedef struct slice {
   vyre_upload *uploads;
   vyre_read *reads;
-  uint32_t *words; /* of control */
+  uint32_t *words; /* control words to upload */
   uint32_t upload_count, read_count;
 } slice;
 
-/* Neighbours go up, or come down, together. */
+/* Adds a slot to the uploads or readbacks.  Merges adjacent slots. */
 static void
 add_slot(vyre_mega_live *live, slice *s, uint32_t slot, bool is_up)
 {
@@ -68,7 +68,7 @@ add_slot(vyre_mega_live *live, slice *s, uint32_t slot, bool is_up)
     s->reads[s->read_count++] = (vyre_read){range, live->down + live->sizes[0] + offset};
 }
 
-/* Words that the host has set; the others are the device's. */
+/* Adds uploads of control words that the host has set.  The device owns the others. */
 static void
 add_words(vyre_mega_live *live, slice *s)
 {
@@ -83,10 +83,10 @@ add_words(vyre_mega_live *live, slice *s)
   pthread_mutex_unlock(&live->lock);
 }
 
-/* A word that the host has set meanwhile stays, and so does the doorbell, which is the host's; the kernel is shut down once either
- * says so. */
+/* Copies the device's control words to the image, except the doorbell, which the host owns, and words that the host has set
+ * meanwhile.  Either side may set SHUTDOWN. */
 static void
-take_control(vyre_mega_live *live)
+merge_control(vyre_mega_live *live)
 {
   pthread_mutex_lock(&live->lock);
   for (uint32_t word = 0; word < live->sizes[0] / 4; word++) {
@@ -98,9 +98,9 @@ take_control(vyre_mega_live *live)
   pthread_mutex_unlock(&live->lock);
 }
 
-/* Slots that came to their end; the others stay as they are for the host. */
+/* Copies slots whose items ended to the ring.  The host's view of other slots does not change. */
 static void
-take_slots(vyre_mega_live *live)
+merge_slots(vyre_mega_live *live)
 {
   const unsigned char *ring = live->down + live->sizes[0];
   for (uint32_t slot = 0; slot < live->slots; slot++) {
@@ -133,7 +133,7 @@ run_slice(vyre_mega_live *live, slice *s)
   }
   add_words(live, s);
   if (live->pump) {
-    s->upload_count += live_io_put(live, s->uploads + s->upload_count);
+    s->upload_count += live_io_list_uploads(live, s->uploads + s->upload_count);
     s->reads[s->read_count++] = (vyre_read){{live->row.buffers[3].buffer, 0, sizeof live->io_down}, live->io_down};
   }
   const vyre_sequence sequence = {.uploads = s->uploads,
@@ -143,9 +143,9 @@ run_slice(vyre_mega_live *live, slice *s)
                                   .reads = s->reads,
                                   .read_count = s->read_count};
   VYRE_TRY(live_submit(live, &sequence));
-  take_control(live);
-  take_slots(live);
-  return live->pump ? live_io_take(live) : VYRE_OK;
+  merge_control(live);
+  merge_slots(live);
+  return live->pump ? live_io_update(live) : VYRE_OK;
 }
 
 static vyre_status
@@ -175,13 +175,13 @@ has_rung(vyre_mega_live *live, uint32_t seen)
   return __atomic_load_n((uint32_t *)live->images[0] + VYRE_MEGA_DOORBELL, __ATOMIC_SEQ_CST) != seen || is_over(live);
 }
 
-/* Until something is published, or for a millisecond where something waits that this thread does not see: a mask, a handler that is
- * to be called again, IO. */
+/* Sleeps until an item is published.  Sleeps at most a millisecond if an item waits for an event that this thread does not
+ * see: a mask, a handler's next call, IO. */
 static void
 sleep_for(vyre_mega_live *live, uint32_t seen)
 {
   struct timespec until;
-  for (uint32_t i = 0; i < SPINS; i++, sched_yield()) /* about as long as it takes to wake a thread */
+  for (uint32_t i = 0; i < SPINS; i++, sched_yield()) /* about as long as waking a thread takes */
     if (has_rung(live, seen))
       return;
   clock_gettime(CLOCK_REALTIME, &until);

@@ -1,5 +1,5 @@
-/* The IO queue of a kernel whose device has its own.  Nothing runs there between slices: then requests come down and are the
- * pump's, as CLAIMED as they are on the device, and results go up with the bytes that were read.
+/* The IO queue of a kernel on a device with separate memory.  The device executes nothing between slices.  Then requests are
+ * copied to the pump's queue and are CLAIMED on the device, and results are uploaded with the bytes that were read.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
@@ -26,7 +26,7 @@ is_given_up(const vyre_mega_live *live, uint32_t slot)
   return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + IO_OP) == VYRE_MEGA_IO_GIVEN_UP;
 }
 
-/* The region that an operation has to do with; NULL: there is none, and the pump has refused it. */
+/* Returns the region of an operation.  Returns NULL if there is none, and then the pump refuses the operation. */
 static const vyre_mega_region *
 region_of(const vyre_mega_live *live, const uint32_t *words)
 {
@@ -34,7 +34,7 @@ region_of(const vyre_mega_live *live, const uint32_t *words)
   return number < live->region_count ? &live->regions[number] : NULL;
 }
 
-/* Where so many bytes of it are on the device: no more, as what is behind them is the kernel's. */
+/* Returns the first bytes of a region on the device.  The range ends there, because the kernel owns the bytes behind it. */
 static vyre_range
 range_of(const vyre_mega_live *live, const vyre_mega_region *region, uint32_t bytes)
 {
@@ -43,14 +43,15 @@ range_of(const vyre_mega_live *live, const vyre_mega_region *region, uint32_t by
 }
 
 uint32_t
-live_io_put(vyre_mega_live *live, vyre_upload *out)
+live_io_list_uploads(vyre_mega_live *live, vyre_upload *out)
 {
   uint32_t count = 0;
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS], state = state_of(live, slot);
     uint32_t *words = live->io_words[slot];
-    const bool is_over = state == VYRE_MEGA_EMPTY || (has_result(state) && !is_given_up(live, slot)); /* else it will be EMPTY */
-    if (!live->io_taken[slot] || (!is_over && !live->io_untold[slot]))
+    /* a cancelled request becomes EMPTY later */
+    const bool is_over = state == VYRE_MEGA_EMPTY || (has_result(state) && !is_given_up(live, slot));
+    if (!live->io_taken[slot] || (!is_over && !live->io_unsent[slot]))
       continue;
     words[0] =
         is_over && has_result(state) ? live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + IO_BYTES) : down[IO_BYTES];
@@ -65,7 +66,7 @@ live_io_put(vyre_mega_live *live, vyre_upload *out)
   return count;
 }
 
-/* What is to be written comes down first. */
+/* Reads back the bytes of a WRITE. */
 static vyre_status
 fetch(vyre_mega_live *live, const uint32_t *words)
 {
@@ -84,39 +85,40 @@ publish(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
   VYRE_TRY(vyre_mega_io_read(live->io_down, sizeof live->io_down, slot, &request));
   VYRE_TRY(fetch(live, words));
   if (request.op < VYRE_MEGA_IO_READ || request.op > VYRE_MEGA_IO_FENCE)
-    request = (vyre_mega_io){.op = VYRE_MEGA_IO_READ, .source = UINT32_MAX}; /* which the pump refuses */
+    request = (vyre_mega_io){.op = VYRE_MEGA_IO_READ, .source = UINT32_MAX}; /* the pump refuses it */
   return vyre_mega_io_publish(live->images[3], live->sizes[3], slot, &request);
 }
 
-/* What the slice told is told, and what was given up there is here, too. */
+/* Updates a slot whose state was uploaded, and cancels its request if the device gave it up. */
 static vyre_status
-end_told(vyre_mega_live *live, uint32_t slot)
+end_sent(vyre_mega_live *live, uint32_t slot)
 {
-  const uint32_t op = live->io_down[slot * VYRE_MEGA_IO_WORDS + IO_OP], told = live->io_words[slot][1];
-  live->io_untold[slot] = false;
-  if (has_result(told) || told == VYRE_MEGA_EMPTY)
+  const uint32_t op = live->io_down[slot * VYRE_MEGA_IO_WORDS + IO_OP], sent = live->io_words[slot][1];
+  live->io_unsent[slot] = false;
+  if (has_result(sent) || sent == VYRE_MEGA_EMPTY)
     live->io_taken[slot] = false;
-  if (has_result(told))
+  if (has_result(sent))
     return vyre_mega_io_recycle(live->images[3], live->sizes[3], slot);
   return live->io_taken[slot] && op == VYRE_MEGA_IO_GIVEN_UP && state_of(live, slot) != VYRE_MEGA_EMPTY && !is_given_up(live, slot)
              ? vyre_mega_io_give_up(live->images[3], live->sizes[3], slot)
              : VYRE_OK;
 }
 
-/* All slots are told before one is taken, which may fail: what was told would be told again, to whoever asks there now. */
+/* Updates all uploaded slots before taking new requests, which may fail.  Otherwise a later slice would upload an old state to
+ * a new request's slot. */
 vyre_status
-live_io_take(vyre_mega_live *live)
+live_io_update(vyre_mega_live *live)
 {
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++)
     if (live->io_taken[slot])
-      VYRE_TRY(end_told(live, slot));
+      VYRE_TRY(end_sent(live, slot));
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS];
     if (live->io_taken[slot] || down[IO_STATE] != VYRE_MEGA_PUBLISHED)
       continue;
-    if (down[IO_OP] != VYRE_MEGA_IO_GIVEN_UP) /* which is EMPTY here, and there with the next slice */
+    if (down[IO_OP] != VYRE_MEGA_IO_GIVEN_UP) /* it is EMPTY here, and on the device after the next slice */
       VYRE_TRY(publish(live, slot, down));
-    live->io_taken[slot] = live->io_untold[slot] = true;
+    live->io_taken[slot] = live->io_unsent[slot] = true;
     live->io_words[slot][1] = VYRE_MEGA_CLAIMED;
   }
   return VYRE_OK;
@@ -126,7 +128,7 @@ void
 live_io_forget(vyre_mega_live *live)
 {
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
-    live->io_untold[slot] = live->io_taken[slot];
+    live->io_unsent[slot] = live->io_taken[slot];
     live->io_words[slot][1] = VYRE_MEGA_CLAIMED;
   }
 }

@@ -1,18 +1,18 @@
-/* A live kernel whose device is lost, or has no memory left, goes on where it was.
+/* Recovery of a live kernel whose device is lost or out of memory.
  *
- * MIRRORED: what came down with the last slice that went well is what there is; items that the device had are begun again from
- * there, as if the slice that failed had not been.  Where the ring is in common, items that had ended have; those that were under
- * way are FAULT, because nobody knows how far they came; all others are still to be taken.  So no item is done twice, and none is
- * dropped in silence.
+ * MIRRORED: the state is that of the last successful slice.  Items on the device begin again from there, as if the failed
+ * slice had not run.  In a shared ring, ended items stay ended.  Items in flight become FAULT, because their progress is
+ * unknown, and the others are still to be taken.  So no item runs twice, and none is lost without a report.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
 
 #include <stdlib.h>
 
-/* ---- a ring of the device's own ------------------------------------------------------------------------------------------ */
+/* ---- a ring in the device's memory --------------------------------------------------------------------------------------- */
 
-/* Words that the host sets from now on go up with the next slice; slots that are PUBLISHED here and not there, too. */
+/* Copies the control image.  Control words that the host sets later are uploaded with the next slice.  So are slots that are
+ * PUBLISHED on the host only. */
 static void
 copy_control(vyre_mega_live *live)
 {
@@ -33,7 +33,7 @@ live_upload(vyre_mega_live *live)
   vyre_upload *uploads = calloc((size_t)live->slots + 2, sizeof *uploads);
   uint32_t count = 0;
   if (!uploads)
-    return VYRE_OUT_OF_MEMORY("for a ring that goes up");
+    return VYRE_OUT_OF_MEMORY("for the upload of a ring");
   copy_control(live);
   uploads[count++] = (vyre_upload){to[0], live->down};
   if (live->pump) {
@@ -79,6 +79,6 @@ live_recover(vyre_mega_live *live, vyre_status status)
     VYRE_TRY(mega_note_again(make_anew(live), was_lost));
   if (live->way == VYRE_MEGA_MIRRORED)
     return mega_note_again(live_upload(live), was_lost);
-  mega_end_claimed(live->images, live->sizes, live->slots); /* a launch that ran out of memory may have begun, too */
+  mega_end_claimed(live->images, live->sizes, live->slots); /* a launch that ran out of memory may have begun */
   return VYRE_OK;
 }

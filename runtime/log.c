@@ -1,4 +1,4 @@
-/* The log of items: records with checksums, one after the other.
+/* The log of items: a sequence of records with checksums.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/megakernel_host.h"
@@ -19,7 +19,7 @@
 
 #define MAGIC 0xdeadbeefu
 
-/* Where things are in a record. */
+/* Byte offsets in a record. */
 enum {
   AT_KIND = 4,
   AT_NUMBER = 8,
@@ -93,9 +93,9 @@ may_be_item(uint32_t priority, uint32_t tenant)
   return priority < VYRE_MEGA_LEVELS && tenant < VYRE_MEGA_TENANTS;
 }
 
-/* False: the record makes no sense after those before it. */
+/* Adds a record.  Returns false if it contradicts the records before it. */
 static bool
-take(vyre_mega_logs *logs, const unsigned char *record)
+add_record(vyre_mega_logs *logs, const unsigned char *record)
 {
   const uint64_t number = get64(record, AT_NUMBER);
   vyre_mega_logged *item = &logs->items[number < logs->count ? number : logs->count];
@@ -125,14 +125,14 @@ read_all(const char *path, const vyre_bytes *bytes, vyre_mega_logs *out)
   unsigned char header[VYRE_MEGA_LOG_HEADER];
   make_header(header);
   if (bytes->size < sizeof header || memcmp(data, header, sizeof header) != 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it is no log of a megakernel's items\nFix: a file that vyre-mega -log wrote", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: not a log of a megakernel's items\nFix: choose a file that vyre-mega -log wrote", path);
   const size_t most = (bytes->size - sizeof header) / VYRE_MEGA_LOG_RECORD;
   out->items = calloc(most + 1, sizeof *out->items);
   if (!out->items)
     return VYRE_OUT_OF_MEMORY("for a log");
   size_t n = 0;
   while (n < most && is_good(data + sizeof header + n * VYRE_MEGA_LOG_RECORD) &&
-         take(out, data + sizeof header + n * VYRE_MEGA_LOG_RECORD))
+         add_record(out, data + sizeof header + n * VYRE_MEGA_LOG_RECORD))
     n++;
   out->bytes = sizeof header + n * VYRE_MEGA_LOG_RECORD;
   out->dropped = bytes->size - out->bytes;
@@ -163,10 +163,10 @@ vyre_mega_logs_free(vyre_mega_logs *logs)
 static vyre_status
 failed(const char *path, const char *what)
 {
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it cannot be %s: %s\nFix: a path that can be written to", path, what, strerror(errno));
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: cannot be %s: %s\nFix: choose a writable path", path, what, strerror(errno));
 }
 
-/* What was not written whole is written over by the next one. */
+/* Writes all bytes.  The next record overwrites one that was written in part. */
 static vyre_status
 put(const vyre_mega_log *log, uint64_t at, const unsigned char *data, size_t size)
 {
@@ -196,9 +196,9 @@ begin(vyre_mega_log *log)
     return failed(log->path, "appended to");
   vyre_status status = vyre_mega_log_read(log->path, &logs);
   log->items = logs.count;
-  log->records = logs.bytes / VYRE_MEGA_LOG_RECORD; /* the header is less than one */
+  log->records = logs.bytes / VYRE_MEGA_LOG_RECORD; /* the header is shorter than a record */
   if (!status && ftruncate(log->file, (off_t)logs.bytes) != 0)
-    status = failed(log->path, "cut where it is damaged");
+    status = failed(log->path, "truncated at the damage");
   vyre_mega_logs_free(&logs);
   return status;
 }
@@ -223,7 +223,7 @@ static vyre_status
 append_record(vyre_mega_log *log, unsigned char record[VYRE_MEGA_LOG_RECORD])
 {
   if (log->records >= VYRE_MEGA_LOG_MOST)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the log has %d records, which is all it may have\nFix: another file", log->path,
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the log is full: it has %d records\nFix: use another file", log->path,
                       VYRE_MEGA_LOG_MOST);
   put32(record, 0, MAGIC);
   put64(record, AT_SUM, XXH64(record, AT_SUM, 0));
@@ -239,8 +239,9 @@ vyre_mega_log_item(vyre_mega_log *log, const vyre_mega_item *item, uint64_t *out
   struct timespec now;
   if (!may_be_item(item->priority, item->tenant))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: no item has priority %" PRIu32 " and tenant %" PRIu32 "\nFix: one that can be published", log->path,
-                      item->priority, item->tenant);
+                      "%s: no item has priority %" PRIu32 " and tenant %" PRIu32 "\n"
+                      "Fix: log an item that can be published",
+                      log->path, item->priority, item->tenant);
   clock_gettime(CLOCK_REALTIME, &now);
   put32(record, AT_KIND, VYRE_MEGA_LOG_ITEM);
   put64(record, AT_TIME, (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec);
@@ -281,7 +282,7 @@ vyre_mega_log_close(vyre_mega_log *log)
     return VYRE_OK;
   if (log->file >= 0) {
     if (fsync(log->file) != 0 && errno != EINVAL)
-      status = failed(log->path, "brought to the disk");
+      status = failed(log->path, "synchronized");
     close(log->file);
   }
   pthread_mutex_destroy(&log->lock);

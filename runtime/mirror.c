@@ -1,4 +1,4 @@
-/* Images with buffers on the device: a bit a word of control, and a bit a slot, say what the device has not seen.
+/* Images with buffers on the device.  A bit for each control word and slot marks changes that are not uploaded yet.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
@@ -12,16 +12,16 @@ struct vyre_mega_mirror {
   unsigned char *images[MEGA_BUFFERS], *down[MEGA_BUFFERS];
   size_t sizes[MEGA_BUFFERS];
   vyre_mega_row row;
-  bool *is_set, *is_new; /* by control word, by slot */
-  bool is_reset;         /* the device has none of it, or nobody knows what */
-  uint32_t losses;       /* of the mega's, when the buffers were made */
+  bool *is_set, *is_new; /* by control word; by slot */
+  bool is_reset;         /* the device's contents are missing or unknown, so everything is uploaded */
+  uint32_t losses;       /* the mega's losses when the buffers were made */
   vyre_upload *uploads;
   vyre_read *reads;
 };
 
-/* Buffers of a target that was made anew are not there, whoever noticed. */
+/* Allocates missing buffers.  Buffers of a reopened target are missing, even if another user reopened the target. */
 static vyre_status
-take_buffers(vyre_mega_mirror *m, vyre_mega_stats *stats)
+make_buffers(vyre_mega_mirror *m, vyre_mega_stats *stats)
 {
   if (m->losses != m->mega->losses) {
     for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
@@ -56,7 +56,7 @@ allocate(vyre_mega_mirror *m)
   m->reads = calloc((size_t)m->desc.slots + MEGA_BUFFERS, sizeof *m->reads);
   if (!has_all || !m->is_set || !m->is_new || !m->uploads || !m->reads)
     return VYRE_OUT_OF_MEMORY("for a mirror");
-  VYRE_TRY(take_buffers(m, &(vyre_mega_stats){0}));
+  VYRE_TRY(make_buffers(m, &(vyre_mega_stats){0}));
   return vyre_mega_mirror_reset(m);
 }
 
@@ -65,7 +65,7 @@ vyre_mega_mirror_create(vyre_mega *mega, uint32_t observables, uint32_t tenants,
 {
   *out = NULL;
   if (vyre_mega_control_size(observables) == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: too many observables\nFix: %d at most", VYRE_MEGA_MOST_OBSERVABLES);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: too many observables\nFix: use at most %d", VYRE_MEGA_MOST_OBSERVABLES);
   vyre_mega_mirror *m = calloc(1, sizeof *m);
   if (!m)
     return VYRE_OUT_OF_MEMORY("for a mirror");
@@ -167,7 +167,7 @@ list_uploads(const vyre_mega_mirror *m)
   return count;
 }
 
-/* The first is control, then slots that are active, then what else is asked for. */
+/* Lists readbacks: control, then active slots, then the other images if required. */
 static uint32_t
 list_reads(const vyre_mega_mirror *m)
 {
@@ -183,7 +183,7 @@ list_reads(const vyre_mega_mirror *m)
 }
 
 static void
-take(vyre_mega_mirror *m, uint32_t reads, vyre_mega_stats *stats)
+copy_reads(vyre_mega_mirror *m, uint32_t reads, vyre_mega_stats *stats)
 {
   for (uint32_t i = 0; i < reads; i++) {
     const vyre_read *read = &m->reads[i];
@@ -198,14 +198,14 @@ take(vyre_mega_mirror *m, uint32_t reads, vyre_mega_stats *stats)
   m->is_reset = false;
 }
 
-/* What is on the device after a failure nobody knows: then all of it goes up the next time. */
+/* Dispatches once.  After a failure the device's contents are unknown, so the next dispatch uploads everything. */
 static vyre_status
 dispatch(vyre_mega_mirror *m, vyre_mega_stats *stats)
 {
   vyre_step steps[MEGA_MOST_THREADS];
   vyre_timing timing = {0};
   VYRE_TRY(mega_compile(m->mega));
-  VYRE_TRY(take_buffers(m, stats));
+  VYRE_TRY(make_buffers(m, stats));
   const vyre_sequence sequence = {.uploads = m->uploads,
                                   .upload_count = list_uploads(m),
                                   .steps = steps,
@@ -214,7 +214,7 @@ dispatch(vyre_mega_mirror *m, vyre_mega_stats *stats)
                                   .read_count = list_reads(m)};
   m->is_reset = true;
   VYRE_TRY(m->mega->ops->submit(m->mega->target, &sequence, &timing));
-  take(m, sequence.read_count, stats);
+  copy_reads(m, sequence.read_count, stats);
   stats->input_bytes = timing.bytes_up;
   stats->readback_bytes = timing.bytes_down;
   stats->bytes_moved = timing.bytes_up + timing.bytes_down;

@@ -1,4 +1,4 @@
-/* The programs without handlers, compiled to C when vyre is built.
+/* The programs without handlers, compiled to C during vyre's build.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"

@@ -1,4 +1,4 @@
-/* The thread that does what an IO queue asks for: takes requests, gives them to an engine part by part, tells their end.
+/* The thread that serves an IO queue: it claims requests, passes them to an engine in parts, and completes them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pump.h"
@@ -45,7 +45,7 @@ end(vyre_mega_pump *p, uint32_t slot, int64_t result)
   work->is_there = false;
   p->under_way &= ~bit(slot);
   p->ended++;
-  /* It is claimed by this pump: nothing else is to be said of it. */
+  /* This pump has claimed the slot, so completing it cannot fail. */
   vyre_status_free(vyre_mega_io_complete(p->queue, p->size, &slot, &result, 1));
   for (uint32_t i = 0; i < VYRE_MEGA_IO_SLOTS; i++) {
     pump_work *fence = &p->works[i];
@@ -60,13 +60,13 @@ end(vyre_mega_pump *p, uint32_t slot, int64_t result)
 /* ---- parts --------------------------------------------------------------------------------------------------------------- */
 
 void
-pump_give(vyre_mega_pump *p, uint32_t slot)
+pump_begin_part(vyre_mega_pump *p, uint32_t slot)
 {
   pump_work *work = &p->works[slot];
   const uint32_t most = p->options.part ? p->options.part : PUMP_MOST_PART;
   work->is_given = true;
   p->stats.calls++;
-  p->engine->give(p, slot, work->left < most ? work->left : most);
+  p->engine->begin_part(p, slot, work->left < most ? work->left : most);
 }
 
 void
@@ -88,7 +88,7 @@ pump_part_ended(vyre_mega_pump *p, uint32_t slot, int64_t result)
     end(p, slot, result < 0 ? result : result == 0 && pump_is_write(work) ? -EIO : (int64_t)work->moved);
   else {
     p->stats.continued += result > 0;
-    pump_give(p, slot);
+    pump_begin_part(p, slot);
   }
 }
 
@@ -101,7 +101,7 @@ may(int file, bool is_write)
   return flags >= 0 && (flags & O_ACCMODE) != (is_write ? O_RDONLY : O_WRONLY);
 }
 
-/* 0, or why there is nothing to do. */
+/* Checks a request and fills `work`.  Returns 0, or an errno if there is nothing to do. */
 static int
 prepare(const vyre_mega_pump *p, const vyre_mega_io *request, pump_work *work)
 {
@@ -111,7 +111,7 @@ prepare(const vyre_mega_pump *p, const vyre_mega_io *request, pump_work *work)
                  region = is_write ? request->source : request->destination;
   if (request->op != VYRE_MEGA_IO_READ && !is_write)
     return EINVAL;
-  if (file >= o->file_count || !may(o->files[file], is_write)) /* which of a pipe no wait would tell */
+  if (file >= o->file_count || !may(o->files[file], is_write)) /* a poll of a pipe would not report the wrong access mode */
     return EBADF;
   if (region >= o->region_count)
     return EFAULT;
@@ -143,7 +143,7 @@ begin(vyre_mega_pump *p, uint32_t slot, const vyre_mega_io *request)
   } else if (work->left == 0) {
     end(p, slot, 0);
   } else {
-    pump_give(p, slot);
+    pump_begin_part(p, slot);
   }
 }
 
@@ -158,7 +158,7 @@ begin_fence(vyre_mega_pump *p, uint32_t slot)
 
 /* Claims the slot if it is PUBLISHED. */
 static bool
-take(vyre_mega_pump *p, uint32_t slot, vyre_mega_io *out)
+claim_request(vyre_mega_pump *p, uint32_t slot, vyre_mega_io *out)
 {
   bool is_mine = false;
   vyre_status_free(vyre_mega_io_claim(p->queue, p->size, slot, &is_mine));
@@ -167,9 +167,9 @@ take(vyre_mega_pump *p, uint32_t slot, vyre_mega_io *out)
   return is_mine;
 }
 
-/* What was published before a fence is seen by whoever has seen the fence: it is begun after one more walk. */
+/* Claims new requests.  A fence begins after one more walk, which sees all requests that were published before the fence. */
 static bool
-take_requests(vyre_mega_pump *p)
+claim_requests(vyre_mega_pump *p)
 {
   uint64_t fences = 0;
   bool has_new = false;
@@ -180,8 +180,8 @@ take_requests(vyre_mega_pump *p)
     fences = 0;
     vyre_status_free(vyre_mega_io_poll(p->queue, p->size, slots, &count));
     for (uint32_t i = 0; i < count; i++) {
-      if ((p->under_way & bit(slots[i])) != 0 || !take(p, slots[i], &request))
-        continue; /* under way: what was written over is published anew, and waits for the end of what was there */
+      if ((p->under_way & bit(slots[i])) != 0 || !claim_request(p, slots[i], &request))
+        continue; /* an overwritten slot's new request waits for the end of the old one */
       has_new = true;
       if (request.op == VYRE_MEGA_IO_FENCE)
         fences |= bit(slots[i]);
@@ -195,7 +195,7 @@ take_requests(vyre_mega_pump *p)
   return has_new;
 }
 
-/* What was given up, or is no longer claimed, because its slot was written over. */
+/* Cancels requests that were given up, or are no longer claimed because their slots were overwritten. */
 static void
 cancel(vyre_mega_pump *p, bool all)
 {
@@ -219,7 +219,7 @@ cancel(vyre_mega_pump *p, bool all)
 /* ---- the thread ---------------------------------------------------------------------------------------------------------- */
 
 static void
-tell(vyre_mega_pump *p)
+report_ends(vyre_mega_pump *p)
 {
   if (p->ended && p->options.ended)
     p->options.ended(p->options.user);
@@ -232,26 +232,26 @@ run(void *user)
   VYRE_OWN_ENVIRONMENT;
   vyre_mega_pump *p = user;
   uint32_t rest = SHORT_REST;
-  sigset_t no_reader; /* of a pipe: EPIPE says it, too */
+  sigset_t no_reader; /* of a pipe's write: EPIPE reports it too */
   sigemptyset(&no_reader);
   sigaddset(&no_reader, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &no_reader, NULL);
   while (!__atomic_load_n(&p->stops, __ATOMIC_ACQUIRE)) {
-    const bool has_new = take_requests(p);
+    const bool has_new = claim_requests(p);
     cancel(p, false);
     if (p->under_way)
       p->engine->advance(p);
     else if (!has_new)
       pump_rest(rest);
     rest = has_new || p->under_way ? SHORT_REST : rest < LONG_REST ? rest * 2 : rest;
-    tell(p);
+    report_ends(p);
   }
   while (p->under_way) {
     cancel(p, true);
     if (p->under_way)
       p->engine->advance(p);
   }
-  tell(p);
+  report_ends(p);
   return NULL;
 }
 
@@ -302,7 +302,7 @@ vyre_mega_pump_start(void *queue, size_t size, const vyre_mega_pump_options *opt
   if (pthread_create(&p->thread, NULL, run, p) != 0) {
     p->engine->close(p);
     free_pump(p);
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "megakernel: there is no thread for IO\nFix: fewer threads");
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "megakernel: cannot create a thread for IO\nFix: use fewer threads");
   }
   *out = p;
   return VYRE_OK;

@@ -1,4 +1,4 @@
-/* A pump: what its files share.  The pump knows requests, an engine knows how the system moves bytes.
+/* A pump: declarations shared by its files.  The pump handles requests, and an engine moves bytes by system calls.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_RUNTIME_PUMP_H
@@ -10,17 +10,17 @@
 
 enum { PUMP_MOST_PART = 1 << 30 };
 
-/* A request that is under way. */
+/* A request in flight. */
 typedef struct pump_work {
   bool is_there, is_stream;
   bool is_given;    /* the engine has a part of it */
-  bool is_given_up; /* by its asker, or because the pump stops */
+  bool is_given_up; /* by its requester, or because the pump stops */
   uint32_t op;
   int file;
-  unsigned char *data; /* where the rest goes */
+  unsigned char *data; /* position of the remaining bytes */
   uint64_t offset;
   uint32_t left, moved, region;
-  uint64_t waits_for; /* of a fence: a bit for each slot that it still waits for */
+  uint64_t waits_for; /* of a fence: a bit for each slot that is still in flight */
 } pump_work;
 
 typedef struct pump_engine pump_engine;
@@ -32,22 +32,22 @@ struct vyre_mega_pump {
   const pump_engine *engine;
   struct pump_uring *uring;
   pump_work works[VYRE_MEGA_IO_SLOTS];
-  uint64_t under_way; /* a bit a slot */
-  uint32_t ended;     /* requests since the caller was told last */
+  uint64_t under_way; /* a bit for each slot */
+  uint32_t ended;     /* requests that ended since the last report to the caller */
   bool stops;
   pthread_t thread;
   vyre_mega_pump_stats stats;
 };
 
-/* Works are the pump's, by their slots. */
+/* An engine.  The pump owns the works, which are indexed by slot. */
 struct pump_engine {
-  /* False: the system cannot. */
+  /* Returns false if the system does not support it. */
   bool (*open)(vyre_mega_pump *pump);
   void (*close)(vyre_mega_pump *pump);
-  /* Begins a part of a work: at most `bytes` of it. */
-  void (*give)(vyre_mega_pump *pump, uint32_t slot, uint32_t bytes);
+  /* Begins a part of a work, of at most `bytes` bytes. */
+  void (*begin_part)(vyre_mega_pump *pump, uint32_t slot, uint32_t bytes);
   void (*cancel)(vyre_mega_pump *pump, uint32_t slot);
-  /* Tells pump_part_ended of parts that ended; waits a little for one where none has.  Called while any is under way. */
+  /* Calls pump_part_ended for parts that ended.  Waits briefly if there are none.  Called only while a work is in flight. */
   void (*advance)(vyre_mega_pump *pump);
 };
 
@@ -59,9 +59,9 @@ pump_is_write(const pump_work *work)
 
 extern const pump_engine pump_by_uring, pump_plain;
 
-/* The next part of a work. */
-void pump_give(vyre_mega_pump *pump, uint32_t slot);
-/* Bytes that were moved, or an errno less than 0. */
+/* Begins the next part of a work. */
+void pump_begin_part(vyre_mega_pump *pump, uint32_t slot);
+/* Continues after a part: `result` is the number of bytes moved, or a negative errno. */
 void pump_part_ended(vyre_mega_pump *pump, uint32_t slot, int64_t result);
 void pump_rest(uint32_t microseconds);
 

@@ -1,4 +1,4 @@
-/* IO by pread and pwrite: one part after the other, and of streams those alone that are ready.
+/* IO by pread and pwrite, one part after the other.  Streams are used only when they are ready.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pump.h"
@@ -11,7 +11,7 @@
 enum { MOST_BYTES = 1 << 20, REST = 100 /* microseconds */ };
 
 static void
-give(vyre_mega_pump *p, uint32_t slot, uint32_t bytes)
+begin_part(vyre_mega_pump *p, uint32_t slot, uint32_t bytes)
 {
   (void)p;
   (void)slot;
@@ -81,4 +81,4 @@ close_plain(vyre_mega_pump *p)
   (void)p;
 }
 
-const pump_engine pump_plain = {open_plain, close_plain, give, nothing, advance};
+const pump_engine pump_plain = {open_plain, close_plain, begin_part, nothing, advance};

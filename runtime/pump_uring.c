@@ -1,5 +1,5 @@
-/* IO by io_uring.  The library is opened at run time: where it, or the kernel's part of it, is missing or forbidden, the pump takes
- * the plain engine.
+/* IO by io_uring.  The library is opened at run time.  If the library or the kernel's support is missing or forbidden, the
+ * pump uses the plain engine.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pump.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENTRIES = 2 * VYRE_MEGA_IO_SLOTS /* a part and its cancellation each */, MOST_REGIONS = 1024, WAIT_NS = 100000 };
+enum { ENTRIES = 2 * VYRE_MEGA_IO_SLOTS /* for each slot a part and its cancellation */, MOST_REGIONS = 1024, WAIT_NS = 100000 };
 
 typedef struct pump_uring {
   void *library;
@@ -37,7 +37,7 @@ load(pump_uring *u, const char *library)
   return true;
 }
 
-/* Kernels before 5.6 have io_uring without these. */
+/* Returns whether the kernel has these operations.  io_uring of kernels before 5.6 does not. */
 static bool
 can_all(pump_uring *u)
 {
@@ -49,7 +49,8 @@ can_all(pump_uring *u)
   return can;
 }
 
-/* Where the system does not take them (a limit of locked memory, say) bytes are moved all the same. */
+/* Registers the regions.  If the system refuses, for example because of the limit of locked memory, bytes are moved without
+ * registration. */
 static void
 register_regions(pump_uring *u, const vyre_mega_pump_options *o)
 {
@@ -91,7 +92,7 @@ close_uring(vyre_mega_pump *p)
   free(p->uring);
 }
 
-/* There is room for one, unless the system did not take what it was given: then after that. */
+/* Returns an entry.  There is a free one unless the system has not accepted earlier entries; then submits them first. */
 static struct io_uring_sqe *
 get_entry(pump_uring *u)
 {
@@ -103,12 +104,12 @@ get_entry(pump_uring *u)
 }
 
 static void
-give(vyre_mega_pump *p, uint32_t slot, uint32_t bytes)
+begin_part(vyre_mega_pump *p, uint32_t slot, uint32_t bytes)
 {
   pump_uring *u = p->uring;
   pump_work *work = &p->works[slot];
   struct io_uring_sqe *entry = get_entry(u);
-  const uint64_t offset = work->is_stream ? UINT64_MAX : work->offset; /* on where it is */
+  const uint64_t offset = work->is_stream ? UINT64_MAX : work->offset; /* the stream's current position */
   work->is_given = entry != NULL;
   if (!entry)
     return;
@@ -143,8 +144,8 @@ advance(vyre_mega_pump *p)
   struct __kernel_timespec time = {.tv_nsec = WAIT_NS};
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++)
     if (p->works[slot].is_there && p->works[slot].left && !p->works[slot].is_given)
-      pump_give(p, slot);
-  u->io_uring_submit(&u->ring); /* what it does not take now it takes the next time */
+      pump_begin_part(p, slot);
+  u->io_uring_submit(&u->ring); /* entries that the system does not accept now are submitted the next time */
   u->io_uring_wait_cqe_timeout(&u->ring, cqes, &time);
   const unsigned count = u->io_uring_peek_batch_cqe(&u->ring, cqes, ENTRIES);
   for (unsigned i = 0; i < count; i++) {
@@ -158,4 +159,4 @@ advance(vyre_mega_pump *p)
   io_uring_cq_advance(&u->ring, count);
 }
 
-const pump_engine pump_by_uring = {open_uring, close_uring, give, cancel, advance};
+const pump_engine pump_by_uring = {open_uring, close_uring, begin_part, cancel, advance};

@@ -1,9 +1,9 @@
-/* Recovery: what a failure leaves to try, by what the target says of it and not by its text.
+/* Recovery from a failure, chosen by the target's state and not by the error's text:
  *
- *   the device is lost   a new one is made; kernel and buffers are made anew and uploaded when the dispatch begins again
- *   it was made anew     by another megakernel on the same target, with the same end
- *   memory ran out       what is kept for the next dispatch is given back
- *   anything else        is an error at once
+ *   the device is lost      it is reopened; kernel and buffers are made again by the second try
+ *   it was reopened         by another megakernel on the same target: the same follows
+ *   memory ran out          buffers that are kept for the next dispatch are freed
+ *   any other failure       is reported at once
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 vyre_status
-mega_give_back(vyre_mega *mega)
+mega_free_kept(vyre_mega *mega)
 {
   vyre_status status = VYRE_OK;
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
@@ -30,7 +30,7 @@ is_lost(const vyre_mega *mega)
 }
 
 static void
-take_recoveries(void *user, const char *name, uint64_t value)
+read_recoveries(void *user, const char *name, uint64_t value)
 {
   if (strcmp(name, "recoveries") == 0)
     *(uint64_t *)user = value;
@@ -41,7 +41,7 @@ was_made_anew(const vyre_mega *mega, uint64_t *out_recoveries)
 {
   *out_recoveries = mega->recoveries;
   if (mega->ops->metrics)
-    mega->ops->metrics(mega->target, take_recoveries, out_recoveries);
+    mega->ops->metrics(mega->target, read_recoveries, out_recoveries);
   return *out_recoveries != mega->recoveries;
 }
 
@@ -82,7 +82,7 @@ mega_try_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_
   *out_was_lost = false;
   if (r->is_off || !can || (!was_lost && !vyre_status_is_out_of_memory(status)))
     return status;
-  vyre_status again = was_lost ? make_anew(mega, rows, count, are_theirs) : mega_give_back(mega);
+  vyre_status again = was_lost ? make_anew(mega, rows, count, are_theirs) : mega_free_kept(mega);
   if (again)
     return vyre_status_join(status, again);
   vyre_status_free(status);
@@ -93,11 +93,11 @@ mega_try_again(vyre_mega *mega, vyre_status status, vyre_mega_row *rows, uint32_
 vyre_status
 mega_note_again(vyre_status status, bool was_lost)
 {
-  return vyre_status_note(status, was_lost ? "on a device that was lost before, and made anew for one more try"
-                                           : "after memory had run out before, and what could be was given back for one more try");
+  return vyre_status_note(status, was_lost ? "on a device that was lost, and reopened for a second try"
+                                           : "after memory ran out, and kept buffers were freed for a second try");
 }
 
-/* What an item asked the IO queue for, which now nobody waits for.  The tag says that it is still this item's. */
+/* Cancels an item's request in the IO queue.  The tag shows whether the slot still belongs to the item. */
 static void
 give_up_io(void *image, size_t size, uint32_t slot, const uint32_t *words)
 {
@@ -105,7 +105,7 @@ give_up_io(void *image, size_t size, uint32_t slot, const uint32_t *words)
   vyre_mega_io asked;
   if (words[VYRE_MEGA_SLOT_OP] != VYRE_MEGA_OP_LOAD_MISS || request == 0 || request > VYRE_MEGA_IO_SLOTS)
     return;
-  /* What is EMPTY by now is refused, and all is well. */
+  /* Cancelling an EMPTY slot fails, which is fine. */
   vyre_status status = vyre_mega_io_read(image, size, request - 1, &asked);
   if (!status && asked.tag == slot)
     status = vyre_mega_io_give_up(image, size, request - 1);

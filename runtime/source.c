@@ -1,4 +1,4 @@
-/* The kernel's text, put together of those in runtime/kernel: words that begin with a dollar are replaced.
+/* Assembles the kernel's text from the files of runtime/kernel.  Words that begin with a dollar are replaced.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
@@ -33,7 +33,7 @@ has_priorities(const vyre_mega_program *p)
   return p->build == VYRE_MEGA_BY_PRIORITY || p->build == VYRE_MEGA_PERSISTENT_BY_PRIORITY;
 }
 
-/* ---- what an operation does ---------------------------------------------------------------------------------------------- */
+/* ---- operations ---------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 put_call(const writer *w, const char *function)
@@ -44,7 +44,7 @@ put_call(const writer *w, const char *function)
 
 static vyre_status put_text(const writer *w, const char *text);
 
-/* The protocol's, and its own for each handler.  The compiler may make a table of it: no code is tried after the other. */
+/* Writes a switch over the protocol's op codes and the handlers' ones.  A switch allows the compiler to make a jump table. */
 static vyre_status
 put_switch(const writer *w)
 {
@@ -94,7 +94,7 @@ put_word(const writer *w, const char *word, size_t length)
 #define IS(text) (length == sizeof(text) - 1 && memcmp(word, text, length) == 0)
   if (IS("SCOPE"))
     return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device");
-  if (IS("RELAXED")) /* a row that says `cross_device` and no more is one that says nothing, and is the device's */
+  if (IS("RELAXED")) /* an atomic of device scope without an order has no `cross_device`, so the memory must be named */
     return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device uniform_memory");
   if (IS("PARAMETERS"))
     return vyre_bytes_printf(w->out, "%%control : path u32[], %%ring : path u32[], %%debug : path u32[], %%io : path u32[]%s",
@@ -126,7 +126,10 @@ put_word(const writer *w, const char *word, size_t length)
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strlen(words[i].name) == length && memcmp(words[i].name, word, length) == 0)
       return vyre_bytes_printf(w->out, "%" PRIu32, words[i].value);
-  return VYRE_ERROR(VYRE_CODE_INTERNAL, "megakernel: its text has the word $%.*s\nFix: report this", (int)length, word);
+  return VYRE_ERROR(VYRE_CODE_INTERNAL,
+                    "megakernel: internal error: unknown word $%.*s in its text\n"
+                    "Fix: report this as a bug of vyre",
+                    (int)length, word);
 }
 
 static bool
@@ -150,9 +153,9 @@ put_text(const writer *w, const char *text)
   return vyre_bytes_append(w->out, text, strlen(text));
 }
 
-/* ---- what may be asked for ----------------------------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
-/* A name that stands for itself in the text: nothing else can be said by it. */
+/* Returns whether the text is a name and nothing else, so that inserting it into the text is safe. */
 static bool
 is_name(const char *text)
 {
@@ -168,24 +171,24 @@ static vyre_status
 check(const vyre_mega_program *p)
 {
   if ((uint32_t)p->build >= VYRE_MEGA_BUILD__COUNT)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no build %d\nFix: one of vyre_mega_build", (int)p->build);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: unknown build %d\nFix: use a value of vyre_mega_build", (int)p->build);
   if (p->fused && !is_name(p->fused))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: '%s' is no function's name\nFix: letters, digits, dots and _", p->fused);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: '%s' is not a function name\nFix: use letters, digits, dots and _", p->fused);
   for (uint32_t i = 0; i < p->handler_count; i++) {
     const vyre_mega_handler *h = &p->handlers[i];
     if (vyre_mega_op_is_system(h->op))
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "megakernel: handler %" PRIu32 " is for the op code 0x%" PRIx32 ", which is reserved\n"
-                        "Fix: 8 to 0xffef, or from 0x10000 on without the high bit",
+                        "Fix: use 8 to 0xffef, or a code from 0x10000 on without the high bit",
                         i, h->op);
     if (!is_name(h->function))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "megakernel: handler %" PRIu32 " has no function's name, but '%s'\n"
-                        "Fix: letters, digits, dots and _",
+                        "megakernel: handler %" PRIu32 " has '%s', which is not a function name\n"
+                        "Fix: use letters, digits, dots and _",
                         i, h->function ? h->function : "");
     for (uint32_t k = 0; k < i; k++)
       if (p->handlers[k].op == h->op)
-        return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: two handlers for the op code %" PRIu32 "\nFix: one", h->op);
+        return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: two handlers for the op code %" PRIu32 "\nFix: keep one of them", h->op);
   }
   return VYRE_OK;
 }

@@ -1,4 +1,4 @@
-/* The texts that the kernel is made of: runtime/kernel/NAME.vir, terminated.
+/* The texts of the kernel: runtime/kernel/NAME.vir, NUL-terminated.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_RUNTIME_SOURCE_H

@@ -1,4 +1,4 @@
-/* A live kernel's figures, as they are now and in between, and as text.
+/* Telemetry of a live kernel: current values, differences, and text for Prometheus.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/environment.h"
@@ -55,7 +55,7 @@ put(vyre_bytes *out, const char *name, const char *kind, const char *text, uint3
                            kind, name, value);
 }
 
-/* Of those that are not 0. */
+/* Writes the values of a table, without zeros if the entries have no names. */
 static vyre_status
 put_table(vyre_bytes *out, const char *name, const char *kind, const char *text, const char *label, const uint32_t *values,
           uint32_t count, const char *(*name_of)(uint32_t))

@@ -1,5 +1,5 @@
-/* Tenants of a live kernel.  Of each a word has whether it is there, revoked, and how many items are under way: one compare and
- * swap takes room for an item, or finds that there is none.
+/* Tenants of a live kernel.  A word for each tenant has flags for existing and revoked tenants, and the number of items in
+ * flight.  One compare and swap reserves room for an item, or finds that there is none.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/megakernel_host.h"
@@ -36,7 +36,7 @@ check(const vyre_mega_tenants *t, uint32_t tenant)
 {
   if (word_of(t, tenant) & IS_THERE)
     return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no tenant %" PRIu32 "\nFix: one that was added", tenant);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no tenant %" PRIu32 "\nFix: use a tenant that was added", tenant);
 }
 
 vyre_status
@@ -60,10 +60,13 @@ vyre_mega_tenants_add(vyre_mega_tenants *t, uint32_t most, uint32_t quota, uint3
 {
   *out_tenant = 0;
   if (most == 0 || most > COUNT)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: a tenant of %" PRIu32 " items at once\nFix: 1 to %d", most, COUNT);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: a tenant cannot have %" PRIu32 " items at once\n"
+                      "Fix: choose 1 to %d",
+                      most, COUNT);
   for (uint32_t tenant = 1; tenant < VYRE_MEGA_TENANTS; tenant++) {
     uint32_t none = 0;
-    /* Revoked until all is said of it. */
+    /* revoked until its quota and mask are set */
     if (!__atomic_compare_exchange_n(&t->words[tenant], &none, IS_THERE | IS_REVOKED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       continue;
     t->most[tenant] = most;
@@ -74,11 +77,11 @@ vyre_mega_tenants_add(vyre_mega_tenants *t, uint32_t most, uint32_t quota, uint3
     *out_tenant = status ? 0 : tenant;
     return status;
   }
-  return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there are %d tenants already\nFix: revoke one, and wait until it is quiet",
+  return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there are %d tenants already\nFix: revoke one and quiesce it",
                     VYRE_MEGA_TENANTS - 1);
 }
 
-/* Room for one more item.  False: there is none, or it was revoked meanwhile. */
+/* Reserves room for one more item.  Returns false if there is none, or the tenant is revoked. */
 static bool
 reserve(vyre_mega_tenants *t, uint32_t tenant)
 {
@@ -99,13 +102,16 @@ vyre_mega_tenants_publish(vyre_mega_tenants *t, uint32_t tenant, const vyre_mega
   *out = VYRE_MEGA_IS_HELD_BACK;
   VYRE_TRY(check(t, tenant));
   if (word_of(t, tenant) & IS_REVOKED)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: tenant %" PRIu32 " was revoked\nFix: another tenant", tenant);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: tenant %" PRIu32 " was revoked\nFix: use another tenant", tenant);
   if (item->op - vyre_mega_window(tenant) >= VYRE_MEGA_WINDOW_SIZE)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: the op code 0x%" PRIx32 " is none of tenant %" PRIu32 "'s\nFix: 0x%" PRIx32 " to 0x%" PRIx32,
+                      "megakernel: the op code 0x%" PRIx32 " does not belong to tenant %" PRIu32 "\n"
+                      "Fix: use 0x%" PRIx32 " to 0x%" PRIx32,
                       item->op, tenant, vyre_mega_window(tenant), vyre_mega_window(tenant) + VYRE_MEGA_WINDOW_SIZE - 1);
   if (!ticket)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: an item of tenant %" PRIu32 " without a ticket would never end\nFix: a ticket",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: an item of tenant %" PRIu32 " without a ticket would never end\n"
+                      "Fix: pass a ticket",
                       tenant);
   if (!reserve(t, tenant))
     return VYRE_OK;
@@ -126,8 +132,9 @@ vyre_mega_tenants_poll(vyre_mega_tenants *t, uint32_t tenant, vyre_mega_ticket t
   if (ticket.slot >= t->live->slots ||
       live_word(t->live->images[1], (size_t)ticket.slot * VYRE_MEGA_SLOT_WORDS + VYRE_MEGA_SLOT_TENANT) != tenant)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: the item in slot %" PRIu32 " is none of tenant %" PRIu32 "'s\nFix: its own tickets", ticket.slot,
-                      tenant);
+                      "megakernel: the item in slot %" PRIu32 " does not belong to tenant %" PRIu32 "\n"
+                      "Fix: use the tenant's own tickets",
+                      ticket.slot, tenant);
   VYRE_TRY(vyre_mega_live_poll(t->live, ticket, out, out_ended));
   if (*out_ended)
     __atomic_fetch_sub(&t->words[tenant], 1, __ATOMIC_ACQ_REL);
@@ -172,8 +179,8 @@ vyre_mega_tenants_quiesce(vyre_mega_tenants *t, uint32_t tenant, uint32_t millis
       return VYRE_OK;
     if (clock_now() >= end)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "megakernel: tenant %" PRIu32 " has %" PRIu32 " items under way still, after %" PRIu32 " ms\n"
-                        "Fix: ask for the end of each, or give it more time",
+                        "megakernel: tenant %" PRIu32 " still has %" PRIu32 " items in flight after %" PRIu32 " ms\n"
+                        "Fix: poll each until its end, or wait longer",
                         tenant, quiet & COUNT, milliseconds);
     park(turns);
   }

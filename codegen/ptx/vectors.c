@@ -186,7 +186,7 @@ pgen_vector(gen *g, uint32_t row)
   return true;
 }
 
-/* ---- matrices by columns --------------------------------------------------------------------------------------------------- */
+/* ---- matrices by columns ---------------------------------------------------------------------------------------------------- */
 
 static bool
 read_matrix(gen *g, uint32_t tuple, uint32_t user, matrix *out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUTPUT=FILE.c -DINPUTS=a.vir;b.vir -P embed.cmake: each text as an array, mega_text_NAME, with a zero at its end.
-set(text "/* Made of the .vir files of runtime/kernel. */\n#include \"source.h\"\n\n")
+# cmake -DOUTPUT=FILE.c -DINPUTS=a.vir;b.vir -P embed.cmake: writes each text as an array, mega_text_NAME, NUL-terminated.
+set(text "/* Generated from the .vir files of runtime/kernel. */\n#include \"source.h\"\n\n")
 foreach(input ${INPUTS})
   get_filename_component(name ${input} NAME_WE)
   file(READ ${input} bytes HEX)

@@ -1,4 +1,4 @@
-/* The control buffer: switches, tables by tenant, by op code and by priority, and the results of items.
+/* The control buffer: switches, tables by tenant, op code and priority, and results of items.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
@@ -11,8 +11,9 @@ check(const void *image, size_t size)
   VYRE_TRY(words_check(image, size, "control image"));
   if (size < VYRE_MEGA_CONTROL_WORDS * 4 || size > vyre_mega_control_size(VYRE_MEGA_MOST_OBSERVABLES))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: a control image of %zu bytes; it has %d at least\nFix: one that was encoded here", size,
-                      VYRE_MEGA_CONTROL_WORDS * 4);
+                      "megakernel: a control image has %zu bytes, but needs %d to %zu\n"
+                      "Fix: use an image of vyre_mega_control_encode",
+                      size, VYRE_MEGA_CONTROL_WORDS * 4, vyre_mega_control_size(VYRE_MEGA_MOST_OBSERVABLES));
   return VYRE_OK;
 }
 
@@ -22,7 +23,7 @@ vyre_mega_control_size(uint32_t observables)
   return observables > VYRE_MEGA_MOST_OBSERVABLES ? 0 : ((size_t)VYRE_MEGA_CONTROL_WORDS + observables) * 4;
 }
 
-/* A fifth for each priority, and NORMAL has what is left. */
+/* Gives each priority a fifth of the slots, and NORMAL the remainder too. */
 static void
 put_partitions(void *image, uint32_t slots)
 {
@@ -38,8 +39,10 @@ vyre_mega_control_encode(const vyre_mega_control_desc *desc, void *image, size_t
 {
   VYRE_TRY(words_check_just(image, size, vyre_mega_control_size(desc->observables), "control image"));
   if (desc->slots > VYRE_MEGA_MOST_SLOTS)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " slots; a ring has %d at most\nFix: fewer slots", desc->slots,
-                      VYRE_MEGA_MOST_SLOTS);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: %" PRIu32 " slots, but a ring has at most %d\n"
+                      "Fix: use fewer slots",
+                      desc->slots, VYRE_MEGA_MOST_SLOTS);
   memset(image, 0, size);
   word_put(image, VYRE_MEGA_SHUTDOWN, desc->is_shut_down);
   word_put(image, VYRE_MEGA_TENANT_BASE, VYRE_MEGA_MASKS);
@@ -52,7 +55,7 @@ vyre_mega_control_encode(const vyre_mega_control_desc *desc, void *image, size_t
 }
 
 static void
-take_words(const void *image, uint32_t first, uint32_t count, uint32_t *out)
+get_words(const void *image, uint32_t first, uint32_t count, uint32_t *out)
 {
   for (uint32_t i = 0; i < count; i++)
     out[i] = word_get(image, first + i);
@@ -74,12 +77,12 @@ vyre_mega_control_decode(const void *image, size_t size, vyre_mega_control *out)
       .doorbell = word_get(image, VYRE_MEGA_DOORBELL),
       .observables = (uint32_t)(size / 4) - VYRE_MEGA_CONTROL_WORDS,
   };
-  take_words(image, VYRE_MEGA_MASKS, VYRE_MEGA_TENANTS, out->masks);
-  take_words(image, VYRE_MEGA_QUOTAS, VYRE_MEGA_TABLE, out->quotas);
-  take_words(image, VYRE_MEGA_SERVED, VYRE_MEGA_TABLE, out->served);
-  take_words(image, VYRE_MEGA_METRICS, VYRE_MEGA_TABLE, out->metrics);
-  take_words(image, VYRE_MEGA_PARTITIONS, VYRE_MEGA_LEVELS + 1, out->partitions);
-  take_words(image, VYRE_MEGA_PRIORITIES, VYRE_MEGA_LEVELS, out->priorities);
+  get_words(image, VYRE_MEGA_MASKS, VYRE_MEGA_TENANTS, out->masks);
+  get_words(image, VYRE_MEGA_QUOTAS, VYRE_MEGA_TABLE, out->quotas);
+  get_words(image, VYRE_MEGA_SERVED, VYRE_MEGA_TABLE, out->served);
+  get_words(image, VYRE_MEGA_METRICS, VYRE_MEGA_TABLE, out->metrics);
+  get_words(image, VYRE_MEGA_PARTITIONS, VYRE_MEGA_LEVELS + 1, out->partitions);
+  get_words(image, VYRE_MEGA_PRIORITIES, VYRE_MEGA_LEVELS, out->priorities);
   return VYRE_OK;
 }
 
@@ -88,7 +91,9 @@ check_word(const void *image, size_t size, uint64_t word)
 {
   VYRE_TRY(check(image, size));
   if (word >= size / 4)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: a control image of %zu words has no word %" PRIu64 "\nFix: more observables",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: a control image of %zu words has no word %" PRIu64 "\n"
+                      "Fix: encode more observables",
                       size / 4, word);
   return VYRE_OK;
 }
@@ -130,8 +135,8 @@ vyre_mega_control_validate(const void *image, size_t size, uint32_t slots)
   VYRE_TRY(check(image, size));
   if (word_get(image, VYRE_MEGA_TENANT_BASE) != VYRE_MEGA_MASKS)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: control word %d says that masks of tenants begin at word %" PRIu32 ", and they do at %d\n"
-                      "Fix: an image that was encoded here",
+                      "megakernel: control word %d has %" PRIu32 " as the first word of the tenants' masks, but that is %d\n"
+                      "Fix: use an image of vyre_mega_control_encode",
                       VYRE_MEGA_TENANT_BASE, word_get(image, VYRE_MEGA_TENANT_BASE), VYRE_MEGA_MASKS);
   if (slots == 0)
     return VYRE_OK;
@@ -141,9 +146,9 @@ vyre_mega_control_validate(const void *image, size_t size, uint32_t slots)
     const bool is_end = level == 0 || level == VYRE_MEGA_LEVELS;
     if (next < at || (is_end && next != (level ? slots : 0)))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "megakernel: control word %" PRIu32 " is %" PRIu32 ", and the priorities do not share out %" PRIu32
+                        "megakernel: control word %" PRIu32 " is %" PRIu32 ", so the priorities' partitions do not cover %" PRIu32
                         " slots\n"
-                        "Fix: partitions from 0 to the slots, each from the last one's end",
+                        "Fix: begin the first partition at 0, each other at the previous one's end, and end the last at the slots",
                         VYRE_MEGA_PARTITIONS + level, next, slots);
     at = next;
   }

@@ -21,8 +21,8 @@ vyre_mega_debug_validate(const void *image, size_t size)
   VYRE_TRY(words_check_just(image, size, VYRE_MEGA_DEBUG_BYTES, "debug log"));
   if (word_acquire(image, 0) % RECORD_WORDS)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: the debug log says that %" PRIu32 " words were written, and records have %d\n"
-                      "Fix: a log that only kernels write",
+                      "megakernel: the debug log has %" PRIu32 " words, which is not a multiple of a record's %d\n"
+                      "Fix: let only kernels write to the log",
                       word_acquire(image, 0), RECORD_WORDS);
   return VYRE_OK;
 }

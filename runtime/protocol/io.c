@@ -1,9 +1,9 @@
-/* The IO queue.  A slot has one owner: EMPTY whoever asks, PUBLISHED whoever claims it first, CLAIMED who did, OK and ERROR again
- * who asked; and if that one gave up, those who do requests.
+/* The IO queue.  A slot has one owner.  EMPTY: any requester.  PUBLISHED: the first server that claims it.  CLAIMED: that
+ * server.  OK and ERROR: the requester again, or the server if the requester gave up.
  *
- * A device's atomics need not be atomic towards the host: one that fails writes back what it read, over what the host stored
- * meanwhile.  So a device's lanes only load and store what is here, and keep each other out by control words
- * (VYRE_MEGA_IO_CLAIMS); compare and swap is the host's threads' among themselves.
+ * A device's atomics need not be atomic with the host: a failing one writes back the value that it read, over a store of the
+ * host.  So lanes of a device only load and store the queue, and exclude each other by control words (VYRE_MEGA_IO_CLAIMS).
+ * Only threads of the host use compare and swap.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
@@ -19,8 +19,9 @@ check(const void *image, size_t size)
   VYRE_TRY(words_check(image, size, "IO queue"));
   if (size == 0 || size % VYRE_MEGA_IO_BYTES || size / VYRE_MEGA_IO_BYTES > VYRE_MEGA_IO_SLOTS)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: an IO queue of %zu bytes; it has 1 to %d slots of %d\nFix: one that was encoded here", size,
-                      VYRE_MEGA_IO_SLOTS, VYRE_MEGA_IO_BYTES);
+                      "megakernel: an IO queue has %zu bytes, but needs 1 to %d slots of %d\n"
+                      "Fix: use a queue of vyre_mega_io_encode",
+                      size, VYRE_MEGA_IO_SLOTS, VYRE_MEGA_IO_BYTES);
   return VYRE_OK;
 }
 
@@ -41,12 +42,12 @@ check_slot(const void *image, size_t size, uint32_t slot)
 {
   VYRE_TRY(check(image, size));
   if (slot >= size / VYRE_MEGA_IO_BYTES)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: an IO queue of %zu slots has no slot %" PRIu32 "\nFix: one of its slots",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: an IO queue of %zu slots has no slot %" PRIu32 "\nFix: use one of its slots",
                       size / VYRE_MEGA_IO_BYTES, slot);
   const uint32_t state = word_acquire(image, (size_t)slot * VYRE_MEGA_IO_WORDS + IO_STATE);
   if (!is_state(state))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: IO slot %" PRIu32 " has the state %" PRIu32 ", which there is not\nFix: a queue that only "
+                      "megakernel: IO slot %" PRIu32 " has the state %" PRIu32 ", which does not exist\nFix: use a queue that only "
                       "kernels and these functions write",
                       slot, state);
   return VYRE_OK;
@@ -55,7 +56,7 @@ check_slot(const void *image, size_t size, uint32_t slot)
 static vyre_status
 refuse(uint32_t slot, uint32_t state, const char *wanted)
 {
-  return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " is %s\nFix: a slot that is %s", slot, state_text(state),
+  return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " is %s\nFix: use a slot that is %s", slot, state_text(state),
                     wanted);
 }
 
@@ -104,7 +105,10 @@ vyre_mega_io_publish(void *image, size_t size, uint32_t slot, const vyre_mega_io
   const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
   VYRE_TRY(check_slot(image, size, slot));
   if (request->op < VYRE_MEGA_IO_READ || request->op > VYRE_MEGA_IO_FENCE)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no IO operation %" PRIu32 "\nFix: READ, WRITE or FENCE", request->op);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: there is no IO operation %" PRIu32 "\n"
+                      "Fix: use READ, WRITE or FENCE",
+                      request->op);
   if (!word_swap(image, base + IO_STATE, VYRE_MEGA_EMPTY, VYRE_MEGA_CLAIMED))
     return refuse(slot, word_acquire(image, base + IO_STATE), "EMPTY");
   word_put(image, base + IO_OP, request->op);
@@ -118,7 +122,8 @@ vyre_mega_io_publish(void *image, size_t size, uint32_t slot, const vyre_mega_io
   return VYRE_OK;
 }
 
-/* By those who do requests: OK and ERROR are looked at after they were written here, and PUBLISHED is nobody's yet. */
+/* Frees a slot that was given up.  Called by servers: after they wrote OK or ERROR, and for PUBLISHED slots, which have no
+ * claimer yet. */
 static void
 free_given_up(void *image, uint32_t slot)
 {
@@ -129,7 +134,7 @@ free_given_up(void *image, uint32_t slot)
     word_swap(image, base + IO_STATE, state, VYRE_MEGA_EMPTY);
 }
 
-/* Whoever wrote over it: who waits for the slot hears of it, and all other slots go on. */
+/* Ends a slot with an invalid state by an error for its requester, so that the other slots continue. */
 static void
 end_damaged(void *image, uint32_t slot)
 {
@@ -172,11 +177,13 @@ check_complete(void *image, size_t size, const uint32_t *slots, const int64_t *r
   if (state != VYRE_MEGA_CLAIMED)
     return refuse(slots[i], state, "CLAIMED");
   if (results[i] > UINT32_MAX || results[i] < -(int64_t)MOST_ERRNO)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " came to %" PRId64 "\nFix: bytes that were moved, or -errno",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: IO slot %" PRIu32 " has the invalid result %" PRId64 "\n"
+                      "Fix: pass the bytes moved, or -errno",
                       slots[i], results[i]);
   for (uint32_t k = 0; k < i; k++)
     if (slots[k] == slots[i])
-      return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " is completed twice\nFix: each slot once", slots[i]);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: IO slot %" PRIu32 " is completed twice\nFix: pass each slot once", slots[i]);
   return VYRE_OK;
 }
 
@@ -213,7 +220,7 @@ vyre_mega_io_give_up(void *image, size_t size, uint32_t slot)
   VYRE_TRY(check_slot(image, size, slot));
   const uint32_t state = word_acquire(image, base + IO_STATE);
   if (state == VYRE_MEGA_EMPTY || word_acquire(image, base + IO_OP) == VYRE_MEGA_IO_GIVEN_UP)
-    return refuse(slot, state, "asked for");
+    return refuse(slot, state, "requested");
   if (state == VYRE_MEGA_IO_OK || state == VYRE_MEGA_IO_ERROR)
     return vyre_mega_io_recycle(image, size, slot);
   word_release(image, base + IO_OP, VYRE_MEGA_IO_GIVEN_UP);

@@ -1,4 +1,4 @@
-/* What states, priorities and reasons are called, and which op codes are whose.
+/* Names of states, priorities and reasons, and the classes of op codes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/megakernel.h"
@@ -35,11 +35,11 @@ vyre_mega_reason_text(uint32_t reason)
       [VYRE_MEGA_REASON_WORD] = "a control word that items may not use",
       [VYRE_MEGA_REASON_OBSERVABLE] = "there are too few observables for the result",
       [VYRE_MEGA_REASON_PACKED] = "a packed slot whose operations do not fit",
-      [VYRE_MEGA_REASON_PERMISSION] = "only tenant 0 may",
+      [VYRE_MEGA_REASON_PERMISSION] = "only tenant 0 may do this",
       [VYRE_MEGA_REASON_IO] = "the read failed",
-      [VYRE_MEGA_REASON_IO_PATIENCE] = "nobody did the read in time",
-      [VYRE_MEGA_REASON_RESULT] = "a handler gave what is no result",
-      [VYRE_MEGA_REASON_LOST] = "the device was lost while it was under way",
+      [VYRE_MEGA_REASON_IO_PATIENCE] = "the read was not served in time",
+      [VYRE_MEGA_REASON_RESULT] = "a handler returned a value that is not a result",
+      [VYRE_MEGA_REASON_LOST] = "the device was lost or out of memory while the item ran",
   };
   const uint32_t code = reason & 0xffff;
   return code < VYRE_MEGA_REASON__COUNT ? texts[code] : code >= VYRE_MEGA_REASON_USER ? "the handler's own reason" : "unknown";

@@ -1,4 +1,4 @@
-/* The ring: slots of items.  A slot is the host's while it is EMPTY, DONE or FAULT, else the kernel's.
+/* The ring: slots of items.  The host owns a slot that is EMPTY, DONE or FAULT, otherwise the kernel does.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
@@ -11,8 +11,9 @@ check(const void *image, size_t size)
   VYRE_TRY(words_check(image, size, "ring"));
   if (size == 0 || size % VYRE_MEGA_SLOT_BYTES || size / VYRE_MEGA_SLOT_BYTES > VYRE_MEGA_MOST_SLOTS)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: a ring of %zu bytes; it has 1 to %d slots of %d\nFix: one that was encoded here", size,
-                      VYRE_MEGA_MOST_SLOTS, VYRE_MEGA_SLOT_BYTES);
+                      "megakernel: a ring has %zu bytes, but needs 1 to %d slots of %d\n"
+                      "Fix: use a ring of vyre_mega_ring_encode",
+                      size, VYRE_MEGA_MOST_SLOTS, VYRE_MEGA_SLOT_BYTES);
   return VYRE_OK;
 }
 
@@ -21,12 +22,12 @@ check_slot(const void *image, size_t size, uint64_t slot)
 {
   VYRE_TRY(check(image, size));
   if (slot >= size / VYRE_MEGA_SLOT_BYTES)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: a ring of %zu slots has no slot %" PRIu64 "\nFix: more slots",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: a ring of %zu slots has no slot %" PRIu64 "\nFix: use more slots",
                       size / VYRE_MEGA_SLOT_BYTES, slot);
   const uint32_t state = word_acquire(image, (size_t)slot * VYRE_MEGA_SLOT_WORDS);
   if (state >= VYRE_MEGA_STATE__COUNT)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: slot %" PRIu64 " has the state %" PRIu32 ", which there is not\nFix: a ring that only "
+                      "megakernel: slot %" PRIu64 " has the state %" PRIu32 ", which does not exist\nFix: use a ring that only "
                       "kernels and these functions write",
                       slot, state);
   return VYRE_OK;
@@ -69,20 +70,24 @@ check_publish(const void *image, size_t size, uint64_t slot, const vyre_mega_ite
   VYRE_TRY(check_slot(image, size, slot));
   const uint32_t state = word_acquire(image, (size_t)slot * VYRE_MEGA_SLOT_WORDS);
   if (!is_free(state))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: slot %" PRIu64 " is %s\nFix: a slot that is EMPTY, DONE or FAULT", slot,
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: slot %" PRIu64 " is %s\nFix: use a slot that is EMPTY, DONE or FAULT", slot,
                       vyre_mega_state_text(state));
   const bool may = vyre_mega_op_is_builtin(item->op) || (has_io && item->op == VYRE_MEGA_OP_LOAD_MISS);
   if (vyre_mega_op_is_system(item->op) && !may)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: the op code 0x%" PRIx32 " is reserved\nFix: a user's op code, 8 to 0xffef or from 0x10000 "
+                      "megakernel: the op code 0x%" PRIx32 " is reserved\nFix: use 8 to 0xffef, or a code from 0x10000 "
                       "on without the high bit",
                       item->op);
   if (item->tenant >= VYRE_MEGA_TENANTS)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: tenant %" PRIu32 "; there are %d\nFix: a tenant below that", item->tenant,
-                      VYRE_MEGA_TENANTS);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: tenant %" PRIu32 ", but there are only %d\n"
+                      "Fix: choose a smaller number",
+                      item->tenant, VYRE_MEGA_TENANTS);
   if (item->priority >= VYRE_MEGA_LEVELS)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: priority %" PRIu32 "; there are %d\nFix: a priority below that", item->priority,
-                      VYRE_MEGA_LEVELS);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: priority %" PRIu32 ", but there are only %d\n"
+                      "Fix: choose a smaller number",
+                      item->priority, VYRE_MEGA_LEVELS);
   return VYRE_OK;
 }
 
@@ -125,7 +130,7 @@ vyre_mega_publish_many(void *image, size_t size, uint32_t first, const vyre_mega
   return VYRE_OK;
 }
 
-/* ---- looking at it ------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 vyre_status
 vyre_mega_slot_read(const void *image, size_t size, uint32_t slot, vyre_mega_slot *out)
@@ -164,7 +169,7 @@ vyre_mega_recycle(void *image, size_t size, uint32_t slot)
   VYRE_TRY(check_slot(image, size, slot));
   const uint32_t state = word_acquire(image, (size_t)slot * VYRE_MEGA_SLOT_WORDS);
   if (state != VYRE_MEGA_DONE && state != VYRE_MEGA_FAULT)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: slot %" PRIu32 " is %s\nFix: wait until it is DONE or FAULT", slot,
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: slot %" PRIu32 " is %s\nFix: wait until the slot is DONE or FAULT", slot,
                       vyre_mega_state_text(state));
   word_release(image, (size_t)slot * VYRE_MEGA_SLOT_WORDS, VYRE_MEGA_EMPTY);
   return VYRE_OK;

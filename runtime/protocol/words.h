@@ -1,4 +1,4 @@
-/* Words of an image, which a kernel or another thread may look at.
+/* Words of an image, which a kernel or another thread may access concurrently.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_RUNTIME_WORDS_H
@@ -9,11 +9,11 @@
 #include <endian.h>
 #include <inttypes.h>
 
-/* Words of a ring slot in which LOAD_MISS keeps its state: the rounds that are left, and its slot in the IO queue from 1. */
+/* Words of a ring slot in which LOAD_MISS keeps its state: the remaining rounds, and its slot in the IO queue plus 1. */
 enum { SLOT_PATIENCE = 13, SLOT_REQUEST = 14 };
 /* Words of an IO slot. */
 enum { IO_OP, IO_SOURCE, IO_DESTINATION, IO_LOW, IO_HIGH, IO_BYTES, IO_STATE, IO_TAG, IO_WORDS };
-/* Logarithms of how many words a slot has. */
+/* Logarithms of the number of words of a slot. */
 enum { SLOT_SHIFT = 4, IO_SHIFT = 3 };
 _Static_assert(VYRE_MEGA_SLOT_WORDS == 1 << SLOT_SHIFT && VYRE_MEGA_IO_WORDS == 1 << IO_SHIFT &&
                    (int)IO_WORDS == (int)VYRE_MEGA_IO_WORDS,
@@ -50,30 +50,30 @@ word_swap(void *image, size_t word, uint32_t expected, uint32_t value)
   return __atomic_compare_exchange_n((uint32_t *)image + word, &old, htole32(value), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* An image of whole words at an address of a word's. */
+/* Refuses an image that is not whole, aligned words. */
 static inline vyre_status
 words_check(const void *image, size_t size, const char *what)
 {
   if (!image)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no %s\nFix: an image that its encoder made", what);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: there is no %s\nFix: pass an image of its encoder", what);
   if (size % 4)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the %s has %zu bytes, which are no whole words\nFix: an image of whole words",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: the %s has %zu bytes, which is not a multiple of 4\n"
+                      "Fix: use an image of whole words",
                       what, size);
   if ((uintptr_t)image % 4)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the %s is at an address that is no word's\nFix: memory aligned to 4 bytes",
-                      what);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the %s is not aligned to 4 bytes\nFix: use memory aligned to 4 bytes", what);
   return VYRE_OK;
 }
 
-/* The image that an encoder writes to. */
+/* Refuses an image that does not have the size. */
 static inline vyre_status
 words_check_just(const void *image, size_t size, size_t wanted, const char *what)
 {
   VYRE_TRY(words_check(image, size, what));
   if (wanted == 0 || size != wanted)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: the %s has %zu bytes, and %zu were to be\nFix: as many as its size function says", what, size,
-                      wanted);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the %s has %zu bytes, but needs %zu\nFix: use the size of its size function",
+                      what, size, wanted);
   return VYRE_OK;
 }
 

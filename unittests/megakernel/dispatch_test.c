@@ -147,8 +147,8 @@ TEST(images_that_are_wrong_never_reach_the_device)
     size_t control, ring, debug, io;
     const char *message;
   } cases[] = {{636, 2 * RING, DEBUG, IO, "636 bytes"},
-               {CONTROL, RING, DEBUG, IO, "128 were to be"},
-               {CONTROL, 2 * RING, 1024, IO, "1028 were to be"},
+               {CONTROL, RING, DEBUG, IO, "needs 128"},
+               {CONTROL, 2 * RING, 1024, IO, "needs 1028"},
                {CONTROL, 2 * RING, DEBUG, 48, "48 bytes"},
                {CONTROL, 2 * RING, DEBUG, IO, "state 12"}};
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {

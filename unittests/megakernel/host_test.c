@@ -85,7 +85,7 @@ TEST(tenants_have_windows_that_fit)
   assert_int_equal(tenant, 0);
   const uint32_t wrong[] = {0, 8, vyre_mega_window(3) - 1, vyre_mega_window(4), VYRE_MEGA_OP_SHUT_DOWN};
   for (uint32_t i = 0; i < 5; i++)
-    refused(vyre_mega_tenants_publish(tenants, 3, &ITEM(.op = wrong[i]), &ticket, &published), "none of tenant 3's");
+    refused(vyre_mega_tenants_publish(tenants, 3, &ITEM(.op = wrong[i]), &ticket, &published), "does not belong to tenant 3");
   refused(vyre_mega_tenants_publish(tenants, 0, &ITEM(.op = 0), &ticket, &published), "no tenant 0");
   refused(vyre_mega_tenants_publish(tenants, 29, &ITEM(.op = 0), &ticket, &published), "no tenant 29");
   publish(28, VYRE_MEGA_IS_PUBLISHED, &ticket);
@@ -137,9 +137,9 @@ TEST(tickets_are_their_tenants)
   publish(tenant, VYRE_MEGA_IS_PUBLISHED, &ticket);
   ok(vyre_mega_live_publish(w->live, &ITEM(.op = 0), &hosts, &ended));
   ok(vyre_mega_live_drain(w->live));
-  refused(vyre_mega_tenants_poll(tenants, other, ticket, &slot, &ended), "none of tenant 2's");
-  refused(vyre_mega_tenants_poll(tenants, other, hosts, &slot, &ended), "none of tenant 2's");
-  refused(vyre_mega_tenants_poll(tenants, other, (vyre_mega_ticket){.slot = SLOTS}, &slot, &ended), "none of tenant 2's");
+  refused(vyre_mega_tenants_poll(tenants, other, ticket, &slot, &ended), "does not belong to tenant 2");
+  refused(vyre_mega_tenants_poll(tenants, other, hosts, &slot, &ended), "does not belong to tenant 2");
+  refused(vyre_mega_tenants_poll(tenants, other, (vyre_mega_ticket){.slot = SLOTS}, &slot, &ended), "does not belong to tenant 2");
   assert_false(ended);
   are_under_way(other, 0);
   await(tenant, ticket);
@@ -159,7 +159,7 @@ TEST(what_is_revoked_becomes_quiet_and_its_number_is_free)
   refused(vyre_mega_tenants_quiesce(tenants, tenant, 1), "still publishes");
   ok(vyre_mega_tenants_revoke(tenants, tenant));
   refused(vyre_mega_tenants_publish(tenants, tenant, &ITEM(.op = vyre_mega_window(tenant)), &more, &published), "was revoked");
-  refused(vyre_mega_tenants_quiesce(tenants, tenant, 1), "has 1 items under way still");
+  refused(vyre_mega_tenants_quiesce(tenants, tenant, 1), "still has 1 items in flight");
   live_set(w, VYRE_MEGA_MASKS + tenant, 1);
   await(tenant, ticket);
   ok(vyre_mega_tenants_quiesce(tenants, tenant, 0));
@@ -371,8 +371,8 @@ TEST(damage_ends_a_log_and_no_more)
     vyre_mega_logs logs;
     vyre_mega_log *log;
     if (at < 32) {
-      refused(vyre_mega_log_read(path, &logs), "no log of a megakernel's items");
-      refused(vyre_mega_log_open(path, &log), "no log of a megakernel's items");
+      refused(vyre_mega_log_read(path, &logs), "not a log of a megakernel's items");
+      refused(vyre_mega_log_open(path, &log), "not a log of a megakernel's items");
       assert_null(log);
     } else {
       const size_t records = (at - 32) / 104;

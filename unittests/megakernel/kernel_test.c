@@ -449,11 +449,11 @@ TEST(what_is_wrong_with_handlers_is_said)
     const char *message;
   } cases[] = {
       {{{7, "note"}}, 1, 4, 0, "0x7, which is reserved"},
-      {{{8, "note() return"}}, 1, 4, 0, "no function's name"},
+      {{{8, "note() return"}}, 1, 4, 0, "not a function name"},
       {{{8, "note"}, {8, "note"}}, 2, 4, 0, "two handlers for the op code 8"},
       {{{8, "nobody"}}, 1, 4, 0, "nobody"},
       {{{8, "note"}}, 1, 0, 0, "0 slots"},
-      {{{8, "note"}}, 1, 6, 4, "no multiple"},
+      {{{8, "note"}}, 1, 6, 4, "not a multiple"},
       {{{8, "note"}}, 1, 1 << 20, 1 << 20, "1048576 invocations"},
   };
   world *w = world_make(4, 0);

@@ -88,10 +88,10 @@ TEST(a_full_ring_says_so_and_masks_hold_items_back)
   live_set(w, VYRE_MEGA_MASKS + 3, 1);
   ok(vyre_mega_live_drain(w->live));
   live_run(w, ITEM(.tenant = 4));
-  refused(vyre_mega_live_set(w->live, VYRE_MEGA_SHUTDOWN, 1), "stays as it is");
-  refused(vyre_mega_live_set(w->live, VYRE_MEGA_PARTITIONS + 5, 1), "stays as it is");
-  refused(vyre_mega_live_set(w->live, VYRE_MEGA_SERVED, 1), "stays as it is");
-  refused(vyre_mega_live_set(w->live, VYRE_MEGA_DOORBELL, 1), "stays as it is");
+  refused(vyre_mega_live_set(w->live, VYRE_MEGA_SHUTDOWN, 1), "cannot be set");
+  refused(vyre_mega_live_set(w->live, VYRE_MEGA_PARTITIONS + 5, 1), "cannot be set");
+  refused(vyre_mega_live_set(w->live, VYRE_MEGA_SERVED, 1), "cannot be set");
+  refused(vyre_mega_live_set(w->live, VYRE_MEGA_DOORBELL, 1), "cannot be set");
   refused(vyre_mega_live_set(w->live, 160, 1), "no word 160");
   live_stop(w, &control, NULL);
   assert_int_equal(control.done, 17);

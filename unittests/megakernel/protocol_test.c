@@ -143,13 +143,13 @@ TEST(control_images_that_are_wrong_are_refused)
   assert_int_equal(vyre_mega_control_size(1048576), 640 + 4 * 1048576);
   assert_int_equal(vyre_mega_control_size(1048577), 0);
   ok(vyre_mega_control_encode(&(vyre_mega_control_desc){.slots = 10, .observables = 1}, words, sizeof words));
-  refused(vyre_mega_control_validate(words, 639, 0), "no whole words");
+  refused(vyre_mega_control_validate(words, 639, 0), "not a multiple of 4");
   refused(vyre_mega_control_validate(words, 636, 0), "636 bytes");
-  refused(vyre_mega_control_validate((char *)words + 1, 640, 0), "no word's");
+  refused(vyre_mega_control_validate((char *)words + 1, 640, 0), "not aligned");
   refused(vyre_mega_control_validate(NULL, 640, 0), "there is no control image");
   refused(vyre_mega_control_word(words, 8, 0, &value), "8 bytes");
-  refused(vyre_mega_control_encode(&(vyre_mega_control_desc){.slots = 10}, words, sizeof words), "640 were to be");
-  refused(vyre_mega_control_encode(&(vyre_mega_control_desc){.observables = UINT32_MAX}, words, sizeof words), "were to be");
+  refused(vyre_mega_control_encode(&(vyre_mega_control_desc){.slots = 10}, words, sizeof words), "needs 640");
+  refused(vyre_mega_control_encode(&(vyre_mega_control_desc){.observables = UINT32_MAX}, words, sizeof words), "but needs");
   refused(vyre_mega_control_encode(&(vyre_mega_control_desc){.slots = 1048577, .observables = 1}, words, sizeof words),
           "1048577 slots");
   ok(vyre_mega_control_validate(words, sizeof words, 10));
@@ -282,9 +282,9 @@ TEST(rings_that_are_wrong_are_refused)
   uint32_t words[32] = {0}, counts[8];
   assert_int_equal(vyre_mega_ring_size(1048577), 0);
   assert_int_equal(vyre_mega_ring_size(0), 0);
-  refused(vyre_mega_ring_encode(1, words, 128), "64 were to be");
-  refused(vyre_mega_ring_encode(0, words, 0), "0 were to be");
-  refused(vyre_mega_ring_validate(words, 128, 3), "192 were to be");
+  refused(vyre_mega_ring_encode(1, words, 128), "needs 64");
+  refused(vyre_mega_ring_encode(0, words, 0), "needs 0");
+  refused(vyre_mega_ring_validate(words, 128, 3), "needs 192");
   refused(vyre_mega_ring_count(words, 100, counts), "100 bytes");
   refused(vyre_mega_ring_count(words, 0, counts), "0 bytes");
   words[16] = 8;
@@ -388,8 +388,8 @@ TEST(debug_records_are_decoded)
   assert_int_equal(records[63].base, 256);
   words[0] = 6;
   refused(vyre_mega_debug_decode(words, sizeof words, records, &count), "6 words");
-  refused(vyre_mega_debug_validate(words, 1024), "1028 were to be");
-  refused(vyre_mega_debug_encode(words, 1024), "1028 were to be");
+  refused(vyre_mega_debug_validate(words, 1024), "needs 1028");
+  refused(vyre_mega_debug_encode(words, 1024), "needs 1028");
 }
 
 /* ---- IO queue ------------------------------------------------------------------------------------------------------------ */
@@ -440,8 +440,8 @@ TEST(an_io_slot_goes_through_its_states)
   assert_int_equal(words[6], 2);
   ok(vyre_mega_io_claim(words, 96, 2, &claimed));
   refused(vyre_mega_io_complete(words, 96, (uint32_t[]){0, 0}, (int64_t[]){1, 1}, 2), "twice");
-  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, -4096}, 2), "IO slot 2 came to -4096");
-  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){INT64_C(1) << 32, 1}, 2), "IO slot 0 came to");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, -4096}, 2), "IO slot 2 has the invalid result -4096");
+  refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){INT64_C(1) << 32, 1}, 2), "IO slot 0 has the invalid result");
   assert_int_equal(words[6], 2);
   refused(vyre_mega_io_recycle(words, 96, 0), "CLAIMED");
   ok(vyre_mega_io_complete(words, 96, slots, (int64_t[]){UINT32_MAX, -4095}, 2));
@@ -500,8 +500,8 @@ TEST(io_queues_that_are_wrong_are_refused)
   uint32_t words[520] = {0}, count;
   vyre_mega_io out;
   bool claimed;
-  refused(vyre_mega_io_encode(0, words, 0), "0 were to be");
-  refused(vyre_mega_io_encode(2, words, 32), "64 were to be");
+  refused(vyre_mega_io_encode(0, words, 0), "needs 0");
+  refused(vyre_mega_io_encode(2, words, 32), "needs 64");
   refused(vyre_mega_io_validate(words, 0), "0 bytes");
   refused(vyre_mega_io_validate(words, 48), "48 bytes");
   refused(vyre_mega_io_validate(words, 65 * 32), "2080 bytes");

@@ -96,7 +96,7 @@ TEST(a_second_loss_is_an_error_and_the_callers_results_stay)
   world *w = start();
   ok(dispatch(w));
   frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_LOST_AFTER);
-  both_told(dispatch(w), "it is gone", "made anew for one more try");
+  both_told(dispatch(w), "it is gone", "reopened for a second try");
   assert_int_equal(frail_of(w->target)->calls[FRAIL_SUBMIT], 3);
   assert_int_equal(w->output.count, 4);
   is_right(&w->output, 1);
@@ -126,7 +126,7 @@ TEST(where_memory_ran_out_it_is_tried_once_more)
   ok(dispatch(w));
   assert_int_equal(w->stats.device_allocation_events, 4);
   frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_NO_MEMORY);
-  both_told(dispatch(w), "there is no room", "was given back");
+  both_told(dispatch(w), "there is no room", "kept buffers were freed");
   assert_int_equal(frail_of(w->target)->recoveries, 0);
   ok(dispatch(w));
   world_free(w);
