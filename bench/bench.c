@@ -33,7 +33,7 @@ bench_check(vyre_status status)
 }
 
 void *
-bench_take(size_t count, size_t size)
+bench_allocate(size_t count, size_t size)
 {
   void *memory = calloc(count, size);
   if (!memory)
@@ -76,7 +76,7 @@ read_size(const char *argument, const char *name, uint32_t *out)
 void
 bench_parse(int count, char **arguments, bench_options *options)
 {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20); /* as vyre-passmgr does; for what it is compared with, too */
+  mallopt(M_MMAP_THRESHOLD, 32 << 20); /* as vyre-passmgr does; the peers in this process use it too */
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   for (int i = 1; i < count; i++) {
     const char *argument = arguments[i];
@@ -114,7 +114,7 @@ bench_median(uint64_t *times, size_t count)
   return times[count / 2];
 }
 
-/* As many rounds as asked for, but less where one takes long. */
+/* Returns the number of rounds: fewer for large sizes. */
 static uint32_t
 rounds_for(const bench_options *options, uint32_t size)
 {
@@ -133,7 +133,7 @@ print_line(const char *name, uint32_t size, double median, double spread, double
          (double)size / median * 1e3, relative, growth);
 }
 
-/* The first case again, half a round later: right after itself it would find all caches warm. */
+/* Inserts the first case again, half a round later.  Directly after itself it would have warm caches. */
 static uint32_t
 add_twin(bench_case *chosen, uint32_t count, uint32_t *base)
 {
@@ -150,7 +150,7 @@ slope_of(double from, double to, uint32_t from_size, uint32_t to_size)
   return log(to / from) / log((double)to_size / from_size);
 }
 
-/* How the time of each case grew from the least size to the greatest, beside that of memory alone. */
+/* Prints the growth of each case's time from the least size to the greatest, relative to the baseline's. */
 static bool
 print_growth(const bench_case *cases, uint32_t count, uint32_t base, const double *from, const double *to, uint32_t from_size,
              uint32_t to_size, double most)
@@ -236,12 +236,12 @@ bench_run_copy(void *user, uint32_t rows)
   if (size != (size_t)rows * BYTES_A_ROW) {
     size = (size_t)rows * BYTES_A_ROW;
     free(memory);
-    memory = bench_take(2, size);
+    memory = bench_allocate(2, size);
     memset(memory, 1, 2 * size);
   }
   const uint64_t start = bench_now();
   memcpy(memory, memory + size, size);
-  __asm__ volatile("" : : "r"(memory) : "memory"); /* the copy has a reader */
+  __asm__ volatile("" : : "r"(memory) : "memory"); /* a reader of the copy */
   return bench_now() - start;
 }
 

@@ -1,11 +1,11 @@
-/* Many shaders as one module against one at a time: the same pipeline over the same programs, on a target.
+/* Compares many shaders in one module with one at a time: the same pipeline over the same programs, on a target.
  *
  *   bench-batch [-passes=PIPELINE] [-target=NAME] [-rows=N] [-rounds=N] FILE.spv|FILE.comp|FILE.vir ...
  *
- * A round runs the pipeline over each shader by itself, over batches of N rows at most (default: as many as the device takes), and
- * over each by itself again (A/A).  Reading is not counted; what a batch costs beside the pipeline, to put shaders in and to take
- * them out, is.  Times are medians: of this thread's processor time as plain C, of the wall clock on a target.  What vyre cannot
- * read is left out, and counted.
+ * A round runs the pipeline over each shader by itself, over batches of at most N rows (default: the device's limit), and over
+ * each by itself again (A/A).  Reading is not measured.  Putting shaders into a batch and taking them out is measured.  Times
+ * are medians: of this thread's processor time as plain C, of wall time on a target.  Files that vyre cannot read are counted
+ * and left out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -26,7 +26,7 @@ enum { ONE_BY_ONE, TOGETHER, AGAIN, ADD, TAKE, PARTS };
 
 typedef struct bench {
   vyre_pipeline *pipeline;
-  vyre_device *device; /* NULL: plain C */
+  vyre_device *device; /* NULL for plain C */
   vyre_module *module;
   vyre_batch *batch;
   vyre_bytes *files; /* VIR0 */
@@ -40,7 +40,7 @@ now(const bench *b)
   return b->device ? clock_now() : bench_now();
 }
 
-/* Every shader is kept as VIR0, which is read fast. */
+/* Reads a shader and keeps it as VIR0, which is fast to read. */
 static bool
 read_file(bench *b, const char *path)
 {
@@ -121,7 +121,7 @@ measure(bench *b, uint32_t rounds)
 {
   static const char *const names[PARTS] = {"one by one", "together", "A/A: one by one", "together: put in", "together: take out"};
   double median[PARTS];
-  run_each(b); /* a device compiles its kernels */
+  run_each(b); /* warms up, so that a device compiles its kernels */
   for (uint32_t round = 0; round < rounds; round++) {
     b->times[ONE_BY_ONE][round] = run_each(b);
     run_together(b, round);
@@ -139,7 +139,7 @@ open_device(bench *b, const char *name)
   const vyre_target_options one_thread = {.threads = 1};
   const vyre_target_ops *target = vyre_target_find(name);
   if (!target)
-    bench_check(VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'", name));
+    bench_check(VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%.100s'\nFix: choose cpu, vulkan or cuda", name));
   bench_check(vyre_device_open(target, &one_thread, NULL, &b->device));
 }
 
@@ -150,7 +150,7 @@ main(int argc, char **argv)
   const char *passes = "default<O2>", *target = NULL;
   uint32_t rounds = 11, left_out = 0;
   vyre_registry *registry = bench_registry();
-  b.files = bench_take((size_t)argc, sizeof *b.files);
+  b.files = bench_allocate((size_t)argc, sizeof *b.files);
   b.module = bench_module();
   bench_check(vyre_batch_create(NULL, &b.batch));
   for (int i = 1; i < argc; i++)

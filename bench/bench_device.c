@@ -1,14 +1,15 @@
-/* What passes cost on a device, against what the device can do at best.
+/* Measures the cost of passes on a device, relative to the device's limits.
  *
  *   bench-device [-target=NAME] [-device=NAME] [-rounds=N] [-min=ROWS] [-max=ROWS] [-bytes=N]
  *
- * First, in the same run, what sets the bounds: the floor, a warm sequence of one kernel of one workgroup (what a submission and a
- * wait cost); and the bandwidth, what a kernel that copies -bytes=N reaches, 16 bytes an invocation.  Then
- * for each number of rows, as one program and as programs of 1,000: canon,cf,shash,cid,pm,dce on the device and by phases on all of
- * this machine's processors, and the short sequence canon,cf,shash,cid.  Times are medians of warm runs; `device` and the share of
- * the bandwidth (44 bytes of columns a row, read once and written once, against the copy) are of the kernels alone.  Per pass the
- * last table has the device's time. Lines that begin with "1,000 rows" have the latency of small sequences as so many floors.
- * From 1,000,000 rows on there are at most 3 rounds.
+ * The same run first measures the bounds.  The floor is a warm sequence of one kernel of one workgroup: the cost of a
+ * submission and a wait.  The bandwidth is that of a kernel that copies -bytes=N, 16 bytes an invocation.
+ *
+ * Each number of rows is then one program, and programs of 1,000.  The pipelines are canon,cf,shash,cid,pm,dce and the short
+ * canon,cf,shash,cid.  They run on the device, and by phases on all processors of this machine.  Times are medians of warm
+ * runs.  `device` and the share of the bandwidth are of the kernels alone: 44 bytes of columns a row, read once and written
+ * once, relative to the copy.  The last table has the device's time for each pass.  Lines that begin with "1,000 rows" express
+ * the latency of small sequences in floors.  From 1,000,000 rows on there are at most 3 rounds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -38,7 +39,7 @@ typedef struct setup {
   const vyre_target_ops *ops;
   vyre_target_options options;
   uint32_t rounds, min, max, bytes;
-  double floor_us, bandwidth; /* bytes a second, each read and each written one counted */
+  double floor_us, bandwidth; /* bytes a second, reads plus writes */
   vyre_registry *registry;
   vyre_module *module;
   vyre_device *device, *processors;
@@ -46,7 +47,7 @@ typedef struct setup {
 
 /* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
-/* Of the device's own time where it tells, else of the wall clock. */
+/* Measures the floor and the bandwidth.  Uses the device's time if it reports one, otherwise wall time. */
 static void
 measure_bounds(setup *s)
 {
@@ -103,7 +104,7 @@ static uint64_t
 median_run(const setup *s, vyre_device *device, const char *text, uint32_t rows, uint32_t each, vyre_report *report)
 {
   uint64_t times[BENCH_MOST_ROUNDS];
-  run(s, device, text, rows, each, NULL); /* compiles and takes memory */
+  run(s, device, text, rows, each, NULL); /* compiles kernels and allocates memory */
   for (uint32_t i = 0; i < rounds_of(s, rows); i++)
     times[i] = run(s, device, text, rows, each, report);
   return bench_median(times, rounds_of(s, rows));

@@ -1,7 +1,6 @@
-/* How many rows the interpreter executes a second: programs of one kind of row each, as tests have them, in workgroups of 64; and
- * alone.
+/* Measures the rows that the interpreter executes a second: loops of one kind of row each, in workgroups of 64, and alone.
  *
- * A size is row executions: of one row by one invocation.
+ * A size is a number of row executions: one row by one invocation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -21,7 +20,7 @@ typedef struct program {
   uint32_t invocations; /* of its workgroup */
   vyre_interp_options options;
   vyre_module *module;
-  uint64_t rows_a_turn; /* of its loop, by all invocations; 0: not looked at yet */
+  uint64_t rows_a_turn; /* row executions of one iteration, by all invocations; 0 if not measured yet */
 } program;
 
 static uint32_t memory[WORDS];
@@ -47,7 +46,7 @@ open_program(program *p)
   vyre_bytes_free(&text);
 }
 
-/* That many turns of the loop; row executions. */
+/* Runs the loop `turns` times.  Returns the number of row executions. */
 static uint64_t
 run_turns(program *p, uint64_t turns, uint64_t *out_time)
 {
@@ -81,7 +80,7 @@ run_program(program *p, uint32_t rows)
 #define INTEGERS "%a = mul %i, 3u32\n %b = add %a, %k\n %c = xor %b, 77u32\n %d = ushr %c, 3u32\n set %s, %d\n"
 #define SHARES   "store %tile[%i], %k\n barrier\n %a = load %tile[xor(%i, 1u32)]\n barrier\n"
 
-/* PROGRAM(name, invocations, whether races are looked for, body of the loop) */
+/* PROGRAM(name, invocations, whether races are detected, body of the loop) */
 #define PROGRAMS(PROGRAM)                                                                                                          \
   PROGRAM(integers, 64, false, INTEGERS)                                                                                           \
   PROGRAM(alone, 1, false, INTEGERS)                                                                                               \

@@ -1,12 +1,12 @@
-/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, VIR0, verifying and the
- * interpreter, at 10k to 10M rows; and bytes a row.
+/* Measures the table and its walks, at 10k to 10M rows: rows a second of building, sealing, copying, printing, parsing, VIR0,
+ * verifying and the interpreter, and bytes a row.
  *
  *   bench-ir [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=CASE]
  *
- * Ends with 1 where a case does not grow linearly, or a row takes more memory than it may.
+ * Exits with 1 if a case does not grow linearly, or a row takes more memory than the limit.
  *
- * The base is a copy loop over as many rows of 44 bytes: what memory alone would take.  "seal (mixed)" seals a program whose
- * constants and variables were made while its body grew, so that every row moves; "seal (dropped)" drops a fifth of the rows.
+ * The baseline is a copy loop over as many rows of 44 bytes: the cost of memory alone.  "seal (mixed)" seals a program whose
+ * constants and variables were made while its body grew, so that every row moves.  "seal (dropped)" drops a fifth of the rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -28,10 +28,10 @@ const char bench_name[] = "bench-ir";
 enum { TABLE_LIMIT = 64, PARSE_LIMIT = 160 };
 
 typedef struct bench {
-  vyre_module *module; /* used again and again: its memory is there */
+  vyre_module *module; /* reused, so that its memory is allocated */
   vyre_module *source; /* sealed, of source_rows */
   uint32_t source_rows;
-  vyre_module *flat; /* sealed, of flat_rows, without control */
+  vyre_module *flat; /* sealed, of flat_rows, without control flow */
   uint32_t flat_rows;
   vyre_bytes text;   /* of source */
   vyre_bytes file;   /* of source, VIR0 */
@@ -53,12 +53,12 @@ need_source(bench *b, uint32_t rows)
   bench_check(vyre_vir0_write(b->source, NULL, 0, &b->file));
   b->source_rows = rows;
   free(b->scratch);
-  b->scratch = bench_take((size_t)rows + 64, sizeof(*b->scratch));
+  b->scratch = bench_allocate((size_t)rows + 64, sizeof(*b->scratch));
 }
 
 /* ---- cases ---- */
 
-/* Reads the clock around a statement, after what prepares it. */
+/* Defines a case that reads the clock around a statement, after its preparation. */
 #define CASE(name, prepare, statement)                  \
   static uint64_t run_##name(void *user, uint32_t rows) \
   {                                                     \
@@ -105,7 +105,7 @@ drop_some(bench *b, uint32_t rows)
       vyre_row_kill(b->module, (vyre_row){row});
 }
 
-/* Moves a row to where it is: all rows must be looked at, and none moves. */
+/* Moves a row to its own position: sealing then visits all rows, but moves none. */
 static void
 move_nowhere(bench *b, uint32_t rows)
 {
@@ -166,7 +166,7 @@ CASE(forward, number_rows(b, rows), vyre_module_forward(b->source, b->scratch))
 CASE(print, need_empty(b, rows, &b->text), bench_check(vyre_text_print(b->source, NULL, &b->text)))
 CASE(parse, need_cleared(b, rows), parse(b, &b->text))
 
-/* The same text, each row of which has a name. */
+/* Parses the same text with a name for each row. */
 static uint64_t
 run_parse_names(void *user, uint32_t rows)
 {
@@ -201,7 +201,7 @@ analyze(const bench *b, uint32_t analysis)
 }
 
 CASE(vir0_write, need_empty(b, rows, &b->file), bench_check(vyre_vir0_write(b->source, NULL, 0, &b->file)))
-/* With all checks, the verifier's too. */
+/* with all checks, and the verifier's */
 CASE(vir0_read, need_cleared(b, rows), bench_check(vyre_vir0_read(b->module, b->file.data, b->file.size, "bench.vir0", NULL, 0)))
 CASE(verify, need_source(b, rows), verify(b))
 CASE(versions, need_source(b, rows), analyze(b, VYRE_VERSIONS))
@@ -209,7 +209,7 @@ CASE(loops, need_source(b, rows), analyze(b, VYRE_LOOPS))
 CASE(dominance, need_source(b, rows), analyze(b, VYRE_DOMINANCE))
 CASE(levels, need_source(b, rows), analyze(b, VYRE_LEVELS))
 
-/* A program without control, so that each row is executed once, by a workgroup of that many invocations. */
+/* Runs a program without control flow in one workgroup of `width` invocations, so that each invocation executes each row once. */
 static uint64_t
 run_interpreter(bench *b, uint32_t rows, uint32_t width)
 {
@@ -253,7 +253,7 @@ run_interpreter_16(void *user, uint32_t rows)
 /* ---- memory ---- */
 
 typedef struct meter {
-  size_t now, peak; /* bytes, committed ones too */
+  size_t now, peak; /* bytes, with committed ones */
 } meter;
 
 static void
@@ -293,7 +293,7 @@ meter_release(void *user, void *memory, size_t bytes)
   vyre_allocator_default()->release(vyre_allocator_default()->user, memory, bytes);
 }
 
-/* The memory of a table and the peak of parsing its text, in bytes a row, the text not counted. */
+/* Prints the memory of a table and the peak of parsing its text, in bytes a row, without the text. */
 static bool
 print_memory(bench *b, const bench_options *options)
 {
@@ -309,7 +309,7 @@ print_memory(bench *b, const bench_options *options)
     double rows = (double)vyre_module_view(module)->rows;
     double table = (double)vyre_module_bytes(module) / rows, parsing = (double)m.peak / rows;
     printf("%-22s %9" PRIu64 " %9.1f %9.1f\n", "", size, table, parsing);
-    good &= (size < 100000 || table < TABLE_LIMIT) && parsing < PARSE_LIMIT; /* small ones: what is there without rows */
+    good &= (size < 100000 || table < TABLE_LIMIT) && parsing < PARSE_LIMIT; /* in small tables the fixed part dominates */
     vyre_module_destroy(module);
   }
   printf("%s: the table takes less than %d bytes a row, parsing less than %d and the text\n", good ? "within" : "NOT WITHIN",

@@ -1,13 +1,12 @@
-/* The megakernel: what an item costs from publication to its end, live against a launch an item and against launches of many, how
- * many items end a second, and how long it takes to start and to stop; with a baseline of plain C.
+/* Measures the megakernel: the cost of an item from publication to its end, the rate of items, and the time to start and stop.
+ * The ways are a live kernel, a launch for each item, launches of many items, and plain C as the baseline.
  *
  *   bench-mega [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N] [-groups=N] [-items=N]
- *   bench-mega -rows                     of the kernel itself, before default<O2> and after it
+ *   bench-mega -rows                     rows of the kernel, before default<O2> and after it
  *
- * No kernel is live while others are measured: a device would share its time between them.  Medians are of the wall clock, and
- * ratios are of medians of one run.  An item adds 1 to a word of the results, and the baseline does that, too: as many threads as
- * there are processors take items from an array that is there before the clock starts, with an atomic addition each, and nothing is
- * allocated meanwhile.
+ * No kernel is live while other ways are measured, because a device would share its time between them.  Medians are of wall
+ * time, and ratios are of medians of one run.  An item adds 1 to a word of the results.  The baseline does the same: as many
+ * threads as processors process items of an existing array with an atomic addition each, and allocate nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -33,11 +32,11 @@ enum { MOST_ROUNDS = 10001, WORDS = 64, MOST_THREADS = 64, PUBLISHERS = 4, REPEA
 typedef struct setup {
   const vyre_target_ops *ops;
   vyre_target *target;
-  vyre_mega *once, *each, *persistent; /* of all slots, of one slot */
+  vyre_mega *once, *each, *persistent; /* `once` and `persistent` have all slots, `each` has one */
   vyre_mega_mirror *mirror, *one;
   vyre_mega_live *live;
   vyre_mega_item *items;
-  vyre_mega_stats stats; /* of live kernels, in all */
+  vyre_mega_stats stats; /* sum over all live kernels */
   uint32_t slots, groups, rounds, many, threads, words[WORDS];
 } setup;
 
@@ -58,9 +57,9 @@ stop_live(setup *s)
   s->stats.bytes_moved += stats.bytes_moved;
 }
 
-/* ---- the ways: each takes `count` items to their end, and returns the nanoseconds ------------------------------------------ */
+/* ---- the ways: each runs `count` items to their end, and returns the nanoseconds ------------------------------------------- */
 
-/* The last one is waited for by its ticket, the others by the counters: a drain. */
+/* Publishes the items.  Waits for the last by its ticket, and for the others by a drain. */
 static uint64_t
 live(setup *s, uint32_t count)
 {
@@ -79,7 +78,7 @@ live(setup *s, uint32_t count)
   return clock_now() - start;
 }
 
-/* One launch of all, with buffers that are there: what was published goes up, and what came of it down. */
+/* Launches all items once, with existing buffers: uploads published slots and reads the results. */
 static uint64_t
 launch(setup *s, uint32_t count)
 {
@@ -134,7 +133,7 @@ plain(setup *s, uint32_t count)
 static const struct {
   const char *name;
   uint64_t (*run)(setup *s, uint32_t count);
-  uint32_t most; /* items: more would take too long */
+  uint32_t most; /* items; more would take too long */
   bool is_live;
 } ways[] = {{"live", live, UINT32_MAX, true},
             {"one launch of all", launch, UINT32_MAX, false},
@@ -145,7 +144,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 /* ---- tables -------------------------------------------------------------------------------------------------------------- */
 
-/* Of so many runs of a way, in their order; none but these are under way. */
+/* Measures the way `rounds` times, and sorts the times.  No other way runs at that time. */
 static void
 measure(setup *s, uint32_t k, uint32_t count, uint64_t *times, uint32_t rounds)
 {
@@ -163,7 +162,7 @@ measure(setup *s, uint32_t k, uint32_t count, uint64_t *times, uint32_t rounds)
 static void
 print_latency(setup *s)
 {
-  uint64_t *times = bench_take(s->rounds, sizeof *times);
+  uint64_t *times = bench_allocate(s->rounds, sizeof *times);
   printf("From publication to the end, one item, %" PRIu32 " times:\n\n", s->rounds);
   printf("| way | median us | p99 us | x live |\n| --- | ---: | ---: | ---: |\n");
   double first = 0;
@@ -240,7 +239,7 @@ print_stream(setup *s)
          (double)s->many / seconds);
 }
 
-/* A kernel that has done an item and found nothing since for a millisecond. */
+/* Starts a kernel, runs an item, and stops the kernel after a millisecond without work. */
 static void
 print_start_and_stop(setup *s)
 {
@@ -251,20 +250,20 @@ print_start_and_stop(setup *s)
     live(s, 1);
     starts[i] = clock_now() - begun;
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    const uint64_t asked = clock_now();
+    const uint64_t stop_start = clock_now();
     stop_live(s);
-    stops[i] = clock_now() - asked;
+    stops[i] = clock_now() - stop_start;
   }
   bench_sort(starts, REPEATS);
   bench_sort(stops, REPEATS);
-  printf("from start to the end of the first item: median %.0f us; from stop until all is over and given back: median %.0f us, "
+  printf("from start to the end of the first item: median %.0f us; from stop until all resources are freed: median %.0f us, "
          "longest %.0f us (of %d)\n",
          (double)starts[REPEATS / 2] / 1e3, (double)stops[REPEATS / 2] / 1e3, (double)stops[REPEATS - 1] / 1e3, REPEATS);
 }
 
-/* ---- the kernel itself --------------------------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------------------------------------ */
 
-/* Without those that nothing is made of: the module is sealed. */
+/* Returns the rows of the sealed module, before and after the passes. */
 static uint32_t
 rows_of(const vyre_pipeline *pipeline, vyre_mega_build build, bool is_together, uint32_t *out_after)
 {
@@ -338,7 +337,7 @@ make(setup *s, const char *device)
   bench_check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = 1}, &s->each));
   bench_check(vyre_mega_mirror_create(s->each, WORDS, VYRE_MEGA_TENANTS, &s->one));
   bench_check(vyre_mega_mirror_set(s->one, VYRE_MEGA_QUOTAS, UINT32_MAX));
-  s->items = bench_take(s->slots, sizeof *s->items);
+  s->items = bench_allocate(s->slots, sizeof *s->items);
   for (uint32_t i = 0; i < s->slots; i++)
     s->items[i] = (vyre_mega_item){.op = VYRE_MEGA_OP_ADD, .args = {1, VYRE_MEGA_OBSERVABLES + i % WORDS}};
 }
@@ -359,7 +358,7 @@ main(int count, char **arguments)
     fprintf(stderr, "usage: bench-mega [-rows] [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N] [-groups=N] [-items=N]\n");
     return 2;
   }
-  setvbuf(stdout, NULL, _IOLBF, 0); /* what was measured is there, whatever comes then */
+  setvbuf(stdout, NULL, _IOLBF, 0); /* so that measured lines are visible even if a later step fails */
   make(&s, device);
   vyre_device_info info;
   s.ops->describe(s.target, &info);

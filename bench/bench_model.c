@@ -1,12 +1,12 @@
-/* A model of what passes cost on a GPU where none is at hand; docs/cuda.md tells what follows from it.
+/* Models the cost of passes on a GPU without one.  docs/cuda.md has the conclusions.
  *
  *   bench-model [-ptxas=FILE] [-arch=sm_NN] [-rows=N]
  *
- * Each pass runs on the simulator over programs of 1,000 rows, N in all, warm, and what it counts is printed: instructions of
- * lanes, launches, waits, bytes.  Where there is a ptxas it tells the registers of the pass' kernels, of which the threads that fit
- * on a multiprocessor follow by the simulator's occupancy, which is held against NVIDIA's calculator.  The last columns are a
- * model, not a measurement: launches times a launch in a graph, and the greater of what the instructions take at the rate that
- * `devices` has, and the columns at its bandwidth.
+ * Each pass runs warm on the simulator, over programs of 1,000 rows, N in all.  The simulator counts instructions of lanes,
+ * launches, waits and bytes.  With a ptxas the registers of the pass' kernels are known.  The threads that fit on a
+ * multiprocessor follow from the simulator's occupancy, which is tested against NVIDIA's calculator.  The last columns are a
+ * model, not a measurement.  They add the launches in a graph, and the greater of two times: the instructions at the rate of
+ * `devices`, and the columns at its bandwidth.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -25,15 +25,17 @@ const char bench_name[] = "bench-model";
 
 enum { PROGRAM = 1000, COLUMNS = 44 };
 
-/* An example of each architecture.  None of this is measured.
- *   threads     at once on a multiprocessor: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
- *   lanes       32-bit integer additions a clock and multiprocessor: the same guide, "Throughput of Native Arithmetic
- * Instructions", has 64 for 7.x; for 8.0 and 9.0 they follow from the peak of 32-bit integers in the white papers of A100 (19.5
- *               TOPS) and H100 (33.5 TOPS): processors * lanes * clock, a multiplication with its addition counted as two
- *   clock       GHz, the boost clock of data sheet or white paper; of H200 the one that its 67 TFLOPS of 32-bit floats come to:
+/* An example of each architecture.  None of these numbers is measured.
+ *
+ *   threads     resident on a multiprocessor: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
+ *   lanes       32-bit integer additions a clock and multiprocessor: the same guide has 64 for 7.x ("Throughput of Native
+ *               Arithmetic Instructions").  For 8.0 and 9.0 they follow from the peak of 32-bit integers in the white papers
+ *               of A100 (19.5 TOPS) and H100 (33.5 TOPS): processors * lanes * clock, with a multiply-add counted as two
+ *   clock       GHz, the boost clock of the data sheet or white paper.  For H200 it follows from 67 TFLOPS of 32-bit floats:
  *               132 multiprocessors * 128 lanes * 2
  *   bandwidth   GB/s, of the data sheet
- * These were read in quotations of the documents.  The last row is assumed: nothing was found to hold it against. */
+ *
+ * These numbers were read in quotations of the documents.  The last row is assumed, without a source. */
 static const struct {
   const char *arch, *example;
   uint32_t sm, threads, processors;
@@ -42,12 +44,12 @@ static const struct {
                {"sm_80", "A100 40 GB", 80, 2048, 108, 64, 1.41, 1555},
                {"sm_90", "H200", 90, 2048, 132, 64, 1.98, 4800},
                {"sm_100", "B200, assumed", 100, 2048, 148, 64, 1.85, 8000}};
-/* Assumed: what a launch in a graph takes, and the share of the peak that such branching code reaches. */
+/* Assumed: the time of a launch in a graph, and the share of the peak that branching code reaches. */
 static const double launch_us = 1.5, share = 0.25;
 
 static const char *const passes[] = {"canon", "cf", "shash", "cid", "pm", "dce"};
 
-/* The simulator's own functions. */
+/* Functions of the simulator's library. */
 typedef uint64_t count_function(const char *name);
 typedef uint32_t blocks_function(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared);
 static count_function *counted;
@@ -62,12 +64,12 @@ find_simulator(void)
     *(void **)(void *)&blocks_at_once = dlsym(library, "vyre_cuda_sim_blocks");
   }
   if (!counted || !blocks_at_once)
-    bench_check(VYRE_ERROR(VYRE_CODE_DEVICE, "the simulator is not there\nFix: it lies in the folder of libvyre.so"));
+    bench_check(VYRE_ERROR(VYRE_CODE_DEVICE, "the simulator is missing\nFix: put libvyre-cuda-sim.so beside libvyre.so"));
 }
 
 typedef struct fit {
-  uint32_t registers, spilled; /* of the worst kernel; registers 0: nobody told */
-  uint32_t threads;            /* of the kernel of which fewest fit */
+  uint32_t registers, spilled; /* most registers of a kernel, 0 if unknown; spilled bytes of all kernels */
+  uint32_t threads;            /* of the kernel with the fewest resident threads */
 } fit;
 
 static void
@@ -83,8 +85,8 @@ fit_kernel(const vyre_phase_kernel *kernel, const char *ptxas, uint32_t device, 
   vyre_status_free(status);
   snprintf(command, sizeof command, "%s -v -arch=%s -o /dev/null %s 2>&1; grep -o -m1 '.reqntid [0-9]*' %s", ptxas,
            devices[device].arch, path, path);
-  FILE *said = is_written ? popen(command, "r") : NULL;
-  while (said && fgets(line, sizeof line, said)) {
+  FILE *output = is_written ? popen(command, "r") : NULL;
+  while (output && fgets(line, sizeof line, output)) {
     const char *at = strstr(line, "Used ");
     if (at)
       sscanf(at, "Used %u registers", &registers);
@@ -95,8 +97,8 @@ fit_kernel(const vyre_phase_kernel *kernel, const char *ptxas, uint32_t device, 
       sscanf(at, "bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stored, &loaded);
     sscanf(line, ".reqntid %u", &block);
   }
-  if (said)
-    pclose(said);
+  if (output)
+    pclose(output);
   unlink(path);
   rmdir(folder);
   if (!registers)
@@ -169,8 +171,9 @@ main(int count, char **arguments)
     const double instructions = (double)(counted("instructions") - before) / rows;
     const uint64_t launches = vyre_report_count(report, "(device)", "kernels launched");
     const fit kernels = ptxas ? fit_pass(registry, passes[i], ptxas, device) : (fit){0};
-    const double rate = devices[device].processors * devices[device].lanes * devices[device].clock * share, /* a nanosecond */
-        work = instructions / rate, columns = 2.0 * COLUMNS / devices[device].bandwidth,
+    /* instructions a nanosecond */
+    const double rate = devices[device].processors * devices[device].lanes * devices[device].clock * share,
+                 work = instructions / rate, columns = 2.0 * COLUMNS / devices[device].bandwidth,
                  ns = (double)launches * launch_us * 1e3 / 1e7 + (work > columns ? work : columns);
     sum += ns;
     printf("| %s | %.0f | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %u | %u | %u of %u | %.3f |\n", passes[i],

@@ -1,13 +1,13 @@
-/* The passes, as the manager runs them: with the analyses and columns that they need, and with sealing.
+/* Measures the passes as the manager runs them: with the analyses and columns that they need, and with sealing.
  *
  *   bench-passes [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=CASE]
  *   bench-passes [-rounds=N] FILE.spv ...
  *
- * Each pipeline runs over one program of all the rows, and over programs of 1,000 rows ("in 1000s").  Ends with 1 where one does
- * not grow linearly.  The base is a copy loop over as many rows of 44 bytes: what memory alone would take.
+ * Each pipeline runs over one program of all the rows, and over programs of 1,000 rows ("in 1000s").  Exits with 1 if a
+ * pipeline does not grow linearly.  The baseline is a copy loop over as many rows of 44 bytes: the cost of memory alone.
  *
- * With files: the default pipelines over each file in turn, in one module that is cleared, by the rows that were imported, and what
- * each pass has of that.
+ * With files, the default pipelines run over each file in turn, in one module that is cleared.  Times are relative to the
+ * imported rows, and each pass has its share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -24,7 +24,7 @@ const char bench_name[] = "bench-passes";
 enum { SMALL = 1000 };
 
 typedef struct bench {
-  vyre_module *module; /* used again and again: its memory is there */
+  vyre_module *module; /* reused, so that its memory is allocated */
   vyre_registry *registry;
 } bench;
 
@@ -77,7 +77,7 @@ PIPELINES(FUNCTIONS)
 
 /* ---- real shaders -------------------------------------------------------------------------------------------------------- */
 
-/* The pipeline's nanoseconds over all files; the rows that came in and went out. */
+/* Returns the pipeline's nanoseconds over all files.  Stores the rows before and after it. */
 static uint64_t
 run_files(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, vyre_report *report,
           uint64_t rows[2])
@@ -99,7 +99,7 @@ run_files(bench *b, const vyre_bytes *files, char **names, int count, const vyre
   return time;
 }
 
-/* The share of each pass in the whole: of wall time, which is all that the manager's report has. */
+/* Prints the share of each pass in the whole, of wall time, because the manager's report has no other. */
 static void
 print_shares(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, uint32_t rounds)
 {
@@ -121,7 +121,7 @@ bench_files(bench *b, char **names, int count, uint32_t rounds)
   static const char *const texts[] = {"default<O1>", "default<O2>"};
   uint64_t times[2][BENCH_MOST_ROUNDS], rows[2][2];
   vyre_pipeline *pipelines[2];
-  vyre_bytes *files = bench_take((size_t)count, sizeof(*files));
+  vyre_bytes *files = bench_allocate((size_t)count, sizeof(*files));
   for (int i = 0; i < count; i++)
     bench_check(vyre_file_read(names[i], &files[i]));
   for (int k = 0; k < 2; k++)

@@ -1,10 +1,10 @@
-/* GPU passes in their two forms, as the manager runs them: plain C, and phases compiled to C.
+/* Compares the two forms of GPU passes as the manager runs them: plain C, and phases compiled to C.
  *
  *   bench-phases [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=PASS]
  *
- * Each run of a round begins with a fresh module: of one program of all the rows, and of programs of 1,000 rows ("in 1000s").  In
- * turn: plain C, its phases by one thread, by two, and plain C again (A/A, which is what noise alone makes).  Analyses that a form
- * requires are in its time, sealing too.  Ends with 1 where the forms leave different modules.
+ * Each run begins with a fresh module: one program of all the rows, or programs of 1,000 rows ("in 1000s").  A round runs
+ * plain C, the phases by one thread and by two, and plain C again (A/A, which shows the noise).  Times include the analyses
+ * that a form requires, and sealing.  Exits with 1 if the forms produce different modules.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -20,13 +20,13 @@ const char bench_name[] = "bench-phases";
 
 enum { SMALL = 1000, FORMS = 4 };
 
-static const uint32_t threads[FORMS] = {0, 1, 2, 0}; /* of the phases; 0: plain C */
+static const uint32_t threads[FORMS] = {0, 1, 2, 0}; /* of the phases; 0 for plain C */
 static vyre_device *devices[FORMS];
 
-/* Those that have both forms, and shash, which has phases alone. */
+/* The passes with both forms, and shash, which has phases only. */
 static const char *const passes[] = {"canon", "cf", "pm", "shash", "cid", "dce", "simplify"};
 
-/* Nanoseconds; `out` gets the module that is left. */
+/* Returns the nanoseconds.  Stores the resulting module in `out` unless it is NULL. */
 static uint64_t
 run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t form,
          vyre_bytes *out)
@@ -38,7 +38,7 @@ run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_
   return time;
 }
 
-/* Whether all forms leave the same. */
+/* Returns whether all forms produce the same module. */
 static bool
 compare_forms(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program)
 {

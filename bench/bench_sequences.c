@@ -1,12 +1,12 @@
-/* Sequences of GPU passes: what one costs on each target, beside what its passes do.
+/* Measures the cost of sequences of GPU passes on each target, besides the work of their passes.
  *
  *   bench-sequences [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=PIPELINE] [-program=ROWS]
  *
- * A module of programs of 500 rows, or as many as -program says, goes through a pipeline of neighbouring GPU passes: as plain C, by
- * phases on this machine's processors, and on the Vulkan device that is chosen first, where passes are one sequence, or each is one
- * of its own.  Forms take turns; medians are of the wall clock; `cold` is the first run on a device, which compiles kernels and
- * takes memory; `device` is the mean of what the device says that the kernels took.  The bytes are those that went up and came
- * down, and what columns alone would take: of each column that the passes name once up, of each that they write once down.
+ * A module of programs of 500 rows, or of -program=ROWS, goes through a pipeline of neighbouring GPU passes.  The forms are
+ * plain C, phases on this machine's processors, and the first Vulkan device, with all passes as one sequence or each as its
+ * own.  Forms take turns, and medians are of wall time.  `cold` is the first run on a device, which compiles kernels and
+ * allocates memory.  `device` is the mean of the device's own time of the kernels.  The bytes are uploads and readbacks,
+ * relative to the least: each column that the passes name once up, each column that they write once down.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -24,7 +24,7 @@ static bench_options options = {.rounds = 11, .min = 1000, .max = 10000, .unit =
 
 typedef struct form {
   const char *name;
-  const vyre_target_ops *target; /* NULL: plain C */
+  const vyre_target_ops *target; /* NULL for plain C */
   bool alone;
   vyre_device *device;
   uint64_t cold, times[BENCH_MOST_ROUNDS];
@@ -38,7 +38,7 @@ static form forms[] = {{.name = "plain C"},
                        {.name = "A/A: plain C"}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* The first does next to nothing. */
+/* The first does almost nothing. */
 static const char *const pipelines[] = {"limits", "canon", "canon,cf,pm", "shash,cid", "simplify,dce"};
 
 static uint64_t
@@ -49,7 +49,7 @@ run(const vyre_registry *registry, vyre_module *module, const char *text, uint32
   return bench_run_pipeline(registry, module, text, &how, clock_now);
 }
 
-/* Names after that word, in the lines of the schedule. */
+/* Returns the number of names after that word in the lines of the schedule. */
 static uint64_t
 columns_in(const char *schedule, const char *word)
 {
@@ -60,7 +60,7 @@ columns_in(const char *schedule, const char *word)
   return columns;
 }
 
-/* Bytes of columns, of the pipeline as one sequence. */
+/* Returns the bytes of columns in that direction, with the pipeline as one sequence. */
 static uint64_t
 least_bytes(const vyre_registry *registry, const char *text, uint32_t rows, const char *word)
 {

@@ -1,13 +1,13 @@
-/* Shaders through vyre and through libSPIRV-Tools-opt, in one process: what is left of them, and interleaved how long it takes;
- * import, passes and export against parse, the like passes and emit.
+/* Compares vyre with libSPIRV-Tools-opt on shaders, in one process.  Measures the size of the output, and interleaved times of
+ * import, passes and export against the peer's parse, like passes and emit.
  *
  *   bench-shaders [-passes=PIPELINE] [-rounds=N] [-each] [-ops] [-batch=N] FILE.spv|FILE.comp ...
  *
- * Sizes are of instructions and of lanes (reduction.c), -each: of each shader, -ops: by instruction.  Times are medians over the
- * rounds of the sum over all files, none with -rounds=0; one module is cleared for each file and the passes are loaded once,
- * as in a program that optimizes many.  What vyre or a peer refuses is counted and not compared.  -batch: the files again and again
- * into one table of up to N programs, sealed once, and out again one by one.  The A/A line is vyre against itself: what the noise
- * is.
+ * Sizes are instructions and lanes (reduction.c): of each shader with -each, by instruction with -ops.  Times are medians over
+ * the rounds of the sum over all files, none with -rounds=0.  One module is cleared for each file and the passes are loaded
+ * once, as in a program that optimizes many.  Modules that vyre or a peer refuses are counted and not compared.  -batch reads
+ * the files repeatedly into one table of up to N programs, seals it once, and writes each program.  The A/A line compares vyre
+ * with itself and shows the noise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -43,7 +43,7 @@ read_shader(shader *s)
   vyre_bytes_free(&text);
 }
 
-/* The parts of the time of import and export, in order. */
+/* The parts of import and export, in order. */
 enum { PART_CLEAR, PART_IMPORT, PART_SEAL, PART_EXPORT, PARTS };
 
 static void
@@ -54,7 +54,7 @@ add_part(uint64_t parts[PARTS], int part, uint64_t *start)
   *start = now;
 }
 
-/* Import and export in parts.  Reading the clock takes time, too, so the whole is measured apart. */
+/* Measures import and export in parts.  Reading the clock takes time, so the whole is measured separately. */
 static void
 time_parts(vyre_module *module, const shader *shaders, size_t count, uint64_t parts[PARTS])
 {
@@ -114,7 +114,7 @@ run_kind(int kind, vyre_module *module, const shader *shaders, size_t count, con
   }
 }
 
-/* A few times to warm up, as each kind finds caches and heap as the one before left them; then once measured. */
+/* Runs a kind three times to warm up caches and heap, and then measures it once. */
 static uint64_t
 time_kind(int kind, vyre_module *module, const shader *shaders, size_t count, const vyre_pipeline *pipeline)
 {
@@ -128,14 +128,14 @@ time_kind(int kind, vyre_module *module, const shader *shaders, size_t count, co
   return end - start;
 }
 
-/* The medians over the rounds, in nanoseconds a body instruction. */
+/* Prints the medians over the rounds, in nanoseconds for an instruction in a body. */
 static void
 print_parts(vyre_module *module, const shader *shaders, size_t count, unsigned rounds, size_t body)
 {
   static const char *const names[PARTS] = {"clear", "import", "seal", "export"};
   uint64_t *times[PARTS], parts[PARTS];
   for (int part = 0; part < PARTS; part++)
-    times[part] = bench_take(rounds, sizeof(uint64_t));
+    times[part] = bench_allocate(rounds, sizeof(uint64_t));
   for (unsigned round = 0; round < rounds + 2; round++) { /* the first two warm up */
     time_parts(module, shaders, count, parts);
     for (int part = 0; part < PARTS && round >= 2; part++)
@@ -149,7 +149,7 @@ print_parts(vyre_module *module, const shader *shaders, size_t count, unsigned r
   printf(" ns/inst\n");
 }
 
-/* Into one table, and out.  The second round has its memory. */
+/* Imports all programs into one table and exports them.  The second round reuses the memory. */
 static void
 run_batch(const shader *shaders, size_t count, size_t programs)
 {
@@ -201,7 +201,7 @@ measure(void *user, const uint32_t *words, size_t count)
   reduction_measure(m->result, m->at, m->form, words, count);
 }
 
-/* Each shader as it came, and as each leaves it. */
+/* Measures each shader before, after vyre, and after each peer. */
 static void
 measure_all(vyre_module *module, const shader *shaders, const vyre_pipeline *pipeline, reduction *r)
 {
@@ -225,7 +225,7 @@ measure_all(vyre_module *module, const shader *shaders, const vyre_pipeline *pip
   vyre_bytes_free(&out);
 }
 
-/* Leaves out what cannot be timed on both sides; the instructions of the others. */
+/* Keeps the shaders that both sides can process.  Returns the sum of their instructions. */
 static size_t
 keep_compared(shader *shaders, const reduction *r, size_t *count)
 {
@@ -243,7 +243,8 @@ keep_compared(shader *shaders, const reduction *r, size_t *count)
   return body;
 }
 
-/* ---- how long it takes ------------------------------------------------------------------------------------------------------- */
+/* ---- times
+ * ------------------------------------------------------------------------------------------------------------------- */
 
 static void
 print_times(vyre_module *module, const shader *shaders, size_t count, const vyre_pipeline *pipeline, unsigned rounds, size_t body)
@@ -252,7 +253,7 @@ print_times(vyre_module *module, const shader *shaders, size_t count, const vyre
                                       "spirv-opt: the like passes"};
   uint64_t *times[KINDS], median[KINDS];
   for (int kind = 0; kind < KINDS; kind++)
-    times[kind] = bench_take(rounds, sizeof(uint64_t));
+    times[kind] = bench_allocate(rounds, sizeof(uint64_t));
   for (unsigned round = 0; round < rounds; round++)
     for (int kind = 0; kind < KINDS; kind++)
       times[kind][round] = time_kind(kind, module, shaders, count, pipeline);
@@ -277,8 +278,8 @@ main(int argc, char **argv)
   size_t count = 0, body;
   bool each = false, ops = false;
   const char *passes = "default<O2>";
-  shader *shaders = bench_take((size_t)argc, sizeof *shaders);
-  reduction *left = bench_take(1, sizeof *left);
+  shader *shaders = bench_allocate((size_t)argc, sizeof *shaders);
+  reduction *left = bench_allocate(1, sizeof *left);
   vyre_registry *registry = bench_registry();
   vyre_pipeline *pipeline;
   vyre_module *module = bench_module();
@@ -301,7 +302,7 @@ main(int argc, char **argv)
   for (size_t i = 0; i < count; i++)
     read_shader(&shaders[i]);
 
-  left->entries = bench_take(count, sizeof *left->entries);
+  left->entries = bench_allocate(count, sizeof *left->entries);
   left->count = count;
   measure_all(module, shaders, pipeline, left);
   printf("%zu files, -passes='%s'\n", count, passes);

@@ -1,11 +1,10 @@
-/* What a submission to the Vulkan device costs that is chosen first, whatever it is of: nothing, copies, kernels that do next to
- * nothing.
+/* Measures the cost of a submission to the first Vulkan device: of nothing, copies, and kernels that do almost nothing.
  *
  *   bench-submit [-rounds=N] [-min=BYTES] [-max=BYTES] [-only=CASE]
  *
- * Cases take turns; medians are of the wall clock.  `recording`, `submitting` and `waiting` are the host's shares of a submission,
- * `device` is what the device says.  A copy by the host of the same bytes tells what the memory takes, so that what is left is the
- * driver's and the target's: what a sequence of passes costs beyond that (bench-sequences) is its kernels'.
+ * Cases take turns, and medians are of wall time.  `recording`, `submitting` and `waiting` are the host's shares of a
+ * submission.  `device` is the device's own time.  A copy of the same bytes by the host shows the cost of memory.  The rest is
+ * the driver's and the target's, and the further cost of a sequence of passes (bench-sequences) is its kernels'.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -34,12 +33,13 @@ typedef struct setup {
   vyre_kernel kernel;
   vyre_device_buffer from, to;
   vyre_range ranges[2];
-  vyre_step copy, *steps; /* of all bytes; MANY of a workgroup */
+  vyre_step copy, *steps; /* `copy` copies all bytes; `steps` are MANY of one workgroup */
   unsigned char *up, *down;
   uint32_t bytes;
 } setup;
 
-/* ---- the cases: each fills `timing` as far as there is something to tell ------------------------------------------------- */
+/* ---- the cases: each fills `timing` if it has one
+ * --------------------------------------------------------------------------- */
 
 static void
 submit(const setup *s, bool up, uint32_t steps, bool down, vyre_timing *timing)
@@ -91,7 +91,7 @@ up_copy_down(const setup *s, vyre_timing *timing)
   submit(s, true, 1, true, timing);
 }
 
-/* Several begun before the first is waited for; a case is one of them. */
+/* Begins several submissions before waiting for the first.  Times are of one of them. */
 static void
 in_flight(const setup *s, vyre_timing *timing)
 {
@@ -137,9 +137,9 @@ static void
 make_buffers(setup *s, uint32_t bytes)
 {
   s->bytes = bytes;
-  s->up = bench_take(bytes, 1);
-  s->down = bench_take(bytes, 1);
-  s->steps = bench_take(MANY, sizeof *s->steps);
+  s->up = bench_allocate(bytes, 1);
+  s->down = bench_allocate(bytes, 1);
+  s->steps = bench_allocate(MANY, sizeof *s->steps);
   memset(s->up, 1, bytes);
   memset(s->down, 2, bytes);
   bench_check(ops->allocate(s->target, bytes, &s->from));
@@ -162,7 +162,7 @@ free_buffers(setup *s)
   free(s->steps);
 }
 
-/* Times of the rounds so far, and the shares of the last one. */
+/* Times of all rounds, and the shares of the last one. */
 typedef struct measured {
   uint64_t times[BENCH_MOST_ROUNDS];
   vyre_timing last;
@@ -173,7 +173,7 @@ measure(const setup *s, const bench_options *options)
 {
   static measured all[CASES];
   const uint32_t rounds = options->rounds;
-  for (uint32_t i = 0; i < CASES; i++) /* what is taken at the first time stays */
+  for (uint32_t i = 0; i < CASES; i++) /* warms up: later rounds reuse memory and recordings */
     cases[i].run(s, &all[i].last);
   for (uint32_t round = 0; round < rounds; round++)
     for (uint32_t i = 0; i < CASES; i++) {

@@ -1,4 +1,4 @@
-/* libSPIRV-Tools-opt as the peer to measure against; C++ behind a C interface.
+/* libSPIRV-Tools-opt as the peer of measurements: C++ behind a C interface.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BENCH_PEER_H
@@ -16,13 +16,14 @@ typedef enum peer_passes {
   PEER_NONE, /* parse and emit */
   PEER_LIKE, /* the like of default<O2>: inlining, SSA, simplification, constants, redundancy, loop invariants, branches, dead code
               */
-  PEER_O,    /* -O, its own choice */
+  PEER_O,    /* -O, its own choice of passes */
 } peer_passes;
 
-/* Receives the result; the words are freed when it returns. */
+/* Receives the result.  The words are valid only during the call. */
 typedef void (*peer_visit)(void *user, const uint32_t *words, size_t count);
 
-/* Without its validator.  visit: NULL, or called once.  False: it refused. */
+/* Optimizes without the peer's validator.  Calls `visit` once, unless it is NULL.  Returns false if the peer refuses the
+ * module. */
 bool peer_optimize(const uint32_t *words, size_t count, peer_passes passes, peer_visit visit, void *user);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The program that benchmarks of the table and of passes walk.
+/* The generated program for benchmarks of the table and of passes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "program.h"
@@ -13,7 +13,7 @@ enum { RECENT = 8 };
 typedef struct grower {
   vyre_builder b;
   vyre_row in, out, var, index;
-  vyre_row recent[BENCH_DEEPEST + 1][RECENT]; /* floats that may be used, by nesting depth */
+  vyre_row recent[BENCH_DEEPEST + 1][RECENT]; /* floats in scope, by nesting depth */
   vyre_row controls[BENCH_DEEPEST + 1];
   uint32_t depth, seed;
 } grower;

@@ -1,4 +1,4 @@
-/* The program that benchmarks of the table and of passes walk.
+/* The generated program for benchmarks of the table and of passes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BENCH_PROGRAM_H
@@ -6,10 +6,10 @@
 
 #include "vyre/ir.h"
 
-enum { BENCH_DEEPEST = 6, BENCH_WIDTH_ID = 0 /* of the workgroup's width */ };
+enum { BENCH_DEEPEST = 6, BENCH_WIDTH_ID = 0 /* specialization id of the workgroup's width */ };
 
-/* A program of about that many rows after the present ones: arithmetic, loads and stores, ifs and loops up to `deepest` deep,
- * a variable; a third of it dead.  Out of memory is left to vyre_module_status. */
+/* Appends a program of about that many rows: arithmetic, loads and stores, ifs and loops up to `deepest` deep, and a variable.
+ * A third of it is dead.  vyre_module_status reports if memory runs out. */
 void bench_grow(vyre_module *module, uint32_t rows, uint32_t deepest);
 
 #endif

@@ -1,9 +1,10 @@
-/* Counts instructions and lanes of SPIR-V modules, and compares what vyre leaves with what its peers leave.
+/* Counts instructions and lanes of SPIR-V modules, and compares vyre's output with the peers' output.
  *
- * A lane is one number that an invocation computes or moves: an operation whose result is a vector of four counts four, a matrix,
- * an array or a struct its scalars, a store or copy those it stores, and an instruction without a result one.  Free is what only
- * renames values (composites built, extracted from and shuffled, copies of values, undefined values) and what only says where
- * blocks are (labels, merges, jumps, returns), local variables, lines and debug information.
+ * A lane is one number that an invocation computes or moves.  An operation whose result is a vector of four counts four, and
+ * one with a matrix, an array or a struct counts its scalars.  A store or copy counts the stored scalars, and an instruction
+ * without a result counts one.  Instructions that only rename values are free: composites built, extracted from and shuffled,
+ * copies of values, undefined values.  So are instructions that only mark blocks (labels, merges, jumps, returns), local
+ * variables, lines and debug information.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reduction.h"
@@ -59,7 +60,7 @@ is_free(uint32_t op)
          (op >= OP_LOOP_MERGE && op <= OP_BRANCH) || (op >= OP_RETURN && op <= OP_UNREACHABLE);
 }
 
-/* Data of an id: a type's lanes and what it points to; a value's type; a constant's bits. */
+/* Data of an id: a type's lanes and pointee; a value's type; a constant's bits. */
 typedef struct meaning {
   uint32_t lanes, points_to, type, bits;
 } meaning;
@@ -92,7 +93,7 @@ learn(const uint32_t *words, uint32_t op, uint32_t length, meaning *of)
   }
 }
 
-/* The lanes of the value that an instruction makes or stores; notes the type of its result. */
+/* Returns the lanes of the value that an instruction computes or stores.  Records the type of its result. */
 static uint32_t
 lanes_of(const uint32_t *words, uint32_t op, uint32_t length, meaning *of, uint8_t *kinds)
 {
@@ -114,7 +115,7 @@ reduction_measure(reduction *r, size_t at, reduction_form form, const uint32_t *
   meaning *of = calloc(bound, sizeof *of);
   uint8_t *kinds = malloc(UINT16_MAX);
   bool inside = false;
-  uint32_t debug = 0; /* the import of debug instructions */
+  uint32_t debug = 0; /* id of the imported debug instructions */
   memset(size, 0, sizeof *size);
   for (uint32_t id = 0; id < bound; id++)
     of[id].lanes = 1;
@@ -196,7 +197,7 @@ print_sums(const reduction *r, reduction_form peer)
          its->lanes, change(before->lanes, its->lanes), helped, equal, worse, refused);
 }
 
-/* Prints first the shaders where vyre leaves the most lanes more than the peer. */
+/* Prints the shaders for which vyre has the most lanes more than the peer, worst first. */
 static void
 print_worst(const reduction *r, reduction_form peer)
 {

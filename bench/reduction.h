@@ -1,4 +1,4 @@
-/* How much of a shader is left: its size before, after vyre, and after each peer; per shader, in sum, and by instruction.
+/* Sizes of shaders before, after vyre, and after each peer: for each shader, in sum, and by instruction.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BENCH_REDUCTION_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The forms of a shader that are measured. */
+/* The measured forms of a shader. */
 typedef enum reduction_form {
   REDUCTION_BEFORE,
   REDUCTION_VYRE,
@@ -18,26 +18,26 @@ typedef enum reduction_form {
 } reduction_form;
 
 typedef struct reduction_size {
-  size_t instructions; /* in function bodies; labels and what frames functions not counted */
+  size_t instructions; /* in function bodies, without labels and function frames */
   size_t lanes;        /* operations times the lanes of their results; composites and structure are free */
 } reduction_size;
 
 typedef struct reduction_entry {
   const char *path;
   reduction_size sizes[REDUCTION_FORMS];
-  bool refused[REDUCTION_FORMS]; /* by vyre, or by that peer: not compared */
+  bool refused[REDUCTION_FORMS]; /* by vyre or by that peer; not compared */
 } reduction_entry;
 
 typedef struct reduction {
   reduction_entry *entries; /* borrowed */
   size_t count;
-  size_t by_op[REDUCTION_FORMS][1 << 16]; /* lanes by instruction, of all entries */
+  size_t by_op[REDUCTION_FORMS][1 << 16]; /* lanes by instruction, summed over all entries */
 } reduction;
 
 /* Measures a module as `form` of entry `at`. */
 void reduction_measure(reduction *r, size_t at, reduction_form form, const uint32_t *words, size_t count);
-/* The sums, and how many shaders vyre leaves smaller, as small and larger than each peer; the ten worst of each by name.  each: a
- * line a shader before that.  ops: lanes by instruction after it. */
+/* Prints the sums, and the numbers of shaders that vyre makes smaller, as small or larger than each peer.  Then prints the ten
+ * worst of each peer by name.  `each` prints a line for each shader before that, `ops` the lanes by instruction after it. */
 void reduction_print(const reduction *r, bool each, bool ops);
 
 #endif
