@@ -2,7 +2,7 @@
  *
  *   bench-sequences [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=PIPELINE] [-program=ROWS]
  *
- * A module of programs of 500 rows, or of -program=ROWS, goes through a pipeline of neighbouring GPU passes.  The forms are
+ * A module of programs of 500 rows, or of -program=ROWS, is optimized by a pipeline of neighbouring GPU passes.  The forms are
  * plain C, phases on this machine's processors, and the first Vulkan device, with all passes as one sequence or each as its
  * own.  Forms take turns, and medians are of wall time.  `cold` is the first run on a device, which compiles kernels and
  * allocates memory.  `device` is the mean of the device's own time of the kernels.  The bytes are uploads and readbacks,

@@ -1,6 +1,6 @@
 /* A live kernel: state shared by its threads.
  *
- * The kernel owns a slot from PUBLISHED on.  `owners` coordinates the host's threads: a publisher takes a slot by compare and
+ * The kernel owns a slot from PUBLISHED on.  `owners` coordinates the host's threads: a publisher claims a slot by compare and
  * swap, so that no two threads write one.  The thread that drives the kernel sleeps while there is no work, and publishers
  * wake it.
  *
@@ -52,7 +52,7 @@ struct vyre_mega_live {
   unsigned char *down;  /* data that was read back: a control image, then a ring */
   vyre_mega_pump *pump; /* NULL without a pump */
   vyre_mega_pump_stats io_stats;
-  /* For MIRRORED with a pump: the device's queue after the last slice.  By slot: the host has taken the request, and its new
+  /* For MIRRORED with a pump: the device's queue after the last slice.  By slot: the host has claimed the request, and its new
    * state is not uploaded yet. */
   uint32_t io_down[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_WORDS];
   bool io_taken[VYRE_MEGA_IO_SLOTS], io_unsent[VYRE_MEGA_IO_SLOTS];
@@ -98,7 +98,7 @@ enum { LIVE_IO_UPLOADS = 2 * VYRE_MEGA_IO_SLOTS };
 uint32_t live_io_list_uploads(vyre_mega_live *live, vyre_upload *out);
 /* Updates the queue after a successful slice: completed requests return to the device, and new ones go to the pump. */
 vyre_status live_io_update(vyre_mega_live *live);
-/* After a loss: marks all taken requests for another upload. */
+/* After a loss: marks all claimed requests for another upload. */
 void live_io_forget(vyre_mega_live *live);
 
 static inline uint32_t

@@ -2,7 +2,7 @@
  *
  * MIRRORED: the state is that of the last successful slice.  Items on the device begin again from there, as if the failed
  * slice had not run.  In a shared ring, ended items stay ended.  Items in flight become FAULT, because their progress is
- * unknown, and the others are still to be taken.  So no item runs twice, and none is lost without a report.
+ * unknown, and the others are unclaimed.  So no item runs twice, and none is lost without a report.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"

@@ -94,7 +94,7 @@ put_word(const writer *w, const char *word, size_t length)
 #define IS(text) (length == sizeof(text) - 1 && memcmp(word, text, length) == 0)
   if (IS("SCOPE"))
     return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device");
-  if (IS("RELAXED")) /* an atomic of device scope without an order has no `cross_device`, so the memory must be named */
+  if (IS("RELAXED")) /* `cross_device` alone is 0, which means device scope */
     return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device uniform_memory");
   if (IS("PARAMETERS"))
     return vyre_bytes_printf(w->out, "%%control : path u32[], %%ring : path u32[], %%debug : path u32[], %%io : path u32[]%s",

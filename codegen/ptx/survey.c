@@ -1,7 +1,7 @@
 /* Facts of a program before it is written: used rows, floats whose bits are used, and wide constructs.
  *
  * A construct is wide if lanes reconverge in it.  If lanes reconverge anywhere in the program, a construct with a jump to
- * beyond its end is wide too, because the remaining lanes must know the mask.
+ * beyond its end is wide too, because the remaining lanes need the correct mask.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
