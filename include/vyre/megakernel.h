@@ -28,13 +28,13 @@ enum {
   VYRE_MEGA_TENANT_BASE = 2,   /* the first word of the masks: 3 */
   VYRE_MEGA_MASKS = 3,         /* if the mask of tenant t is 0, its items stay PUBLISHED */
   VYRE_MEGA_QUOTAS = 32,       /* items that tenant t may still begin; all ones for any number */
-  VYRE_MEGA_SERVED = 64,       /* items of tenant t that were begun in this round (fairness) */
+  VYRE_MEGA_SERVED = 64,       /* items of tenant t that ended in this round (fairness) */
   VYRE_MEGA_IO_CLAIMS = 93,    /* two words for devices only: bits of the IO queue slots that a lane is about to claim */
   VYRE_MEGA_METRICS = 96,      /* completed items and packed operations by op code, 0 to 31 */
   VYRE_MEGA_EPOCH = 128,       /* number of batch fences */
   VYRE_MEGA_PARTITIONS = 129,  /* first slots of the five priorities, then the end */
   VYRE_MEGA_STARVATION = 135,  /* consecutive items of the two upper priorities */
-  VYRE_MEGA_PRIORITIES = 136,  /* items begun, by priority */
+  VYRE_MEGA_PRIORITIES = 136,  /* items that ended, by priority */
   VYRE_MEGA_DEBUG_LOST = 141,  /* debug records that were lost because the log was full */
   VYRE_MEGA_FAULT_COUNT = 142, /* items that ended FAULT */
   VYRE_MEGA_SLICE = 143,       /* rounds after which a live kernel ends; it also ends after a round without work; 0 for no limit */
