@@ -1,4 +1,4 @@
-/* GLSL to SPIR-V: words come out, messages have file and line, includes and defines work, and nothing is left in `out` on failure.
+/* GLSL to SPIR-V: shaders compile, messages have file and line, includes and defines work, and a failure leaves `out` empty.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the last compilation said first, and what it wrote. */
+/* The first diagnostic of the last compilation, the number of its diagnostics, and its output. */
 static struct {
   uint32_t count;
   char file[256];
@@ -44,7 +44,7 @@ compile(const char *text, const char *path, const vyre_glsl_options *options)
   return code;
 }
 
-TEST(a_shader_becomes_words)
+TEST(compiles_a_shader_to_spirv)
 {
   assert_int_equal(compile("#version 450\nlayout(local_size_x = 4) in;\nvoid main() {}\n", "a.comp", NULL), VYRE_CODE_OK);
   uint32_t header[2];
@@ -67,7 +67,7 @@ TEST(an_error_has_file_line_and_text)
   assert_int_equal(out.size, 0);
 }
 
-TEST(noise_is_an_error)
+TEST(rejects_invalid_text)
 {
   static const char *const texts[] = {"", "\x01\x02\xff\xfe", "#version 99999\n", "void main( {",
                                       "#version 450\n#include \"nowhere.glsl\"\nvoid main(){}"};
@@ -78,7 +78,7 @@ TEST(noise_is_an_error)
   }
 }
 
-TEST(defines_reach_the_shader)
+TEST(defines_are_visible_in_the_shader)
 {
   static const char *const defines[] = {"WIDTH=64", "QUICK"};
   const vyre_glsl_options options = {.defines = defines, .define_count = 2};
@@ -115,7 +115,7 @@ TEST(includes_are_found_beside_the_file_and_by_option)
   const vyre_glsl_options options = {.include_dirs = folders, .include_dir_count = 1};
   assert_int_equal(compile(system, "elsewhere.comp", &options), VYRE_CODE_OK);
 
-  /* A message in an included file names that file. */
+  /* A message about an included file names the included file. */
   static const char bad[] = "#version 450\n#include \"two.glsl\"\nvoid main() { two(); }\n";
   assert_int_equal(compile(bad, path, NULL), VYRE_CODE_INPUT);
   assert_non_null(strstr(seen.file, "two.glsl"));
@@ -130,11 +130,11 @@ TEST(includes_are_found_beside_the_file_and_by_option)
   assert_int_equal(rmdir(folder), 0);
 }
 
-/* ---- the processes behind it ---------------------------------------------------------------------------------------------- */
+/* ---- compiler processes --------------------------------------------------------------------------------------------------- */
 
 static const char good[] = "#version 450\nvoid main() {}\n";
 
-/* This process's children; the last one's id goes to `last`. */
+/* Counts the child processes of this process, and writes the id of the last one to `last`. */
 static uint32_t
 count_children(pid_t *last)
 {
@@ -151,31 +151,31 @@ count_children(pid_t *last)
 }
 
 static void
-compiles(void)
+assert_compiles(void)
 {
   assert_int_equal(compile(good, "g.comp", NULL), VYRE_CODE_OK);
   assert_true(out.size > 20);
 }
 
-TEST(one_process_serves_one_thread)
+TEST(one_compiler_process_serves_one_thread)
 {
   pid_t first = 0, later = 0;
-  compiles();
+  assert_compiles();
   assert_int_equal(count_children(&first), 1);
-  compiles();
+  assert_compiles();
   assert_int_equal(count_children(&later), 1);
   assert_int_equal(first, later);
   assert_true(first > 0);
-  kill(first, SIGKILL); /* as by another program */
-  compiles();
+  kill(first, SIGKILL); /* as another program might */
+  assert_compiles();
   assert_int_equal(count_children(&later), 1);
   assert_int_not_equal(first, later);
 }
 
-TEST(a_forked_process_starts_its_own)
+TEST(a_forked_process_starts_its_own_compiler)
 {
   pid_t ours = 0, theirs = 0;
-  compiles();
+  assert_compiles();
   assert_int_equal(count_children(&ours), 1);
   const pid_t child = fork();
   assert_true(child >= 0);
@@ -186,16 +186,16 @@ TEST(a_forked_process_starts_its_own)
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  compiles();
+  assert_compiles();
 }
 
-/* Names are relative to where the caller is, and nothing that lies there is taken for the compiler. */
-TEST(the_current_folder_is_the_caller_s)
+/* Names are relative to the caller's current folder.  A program there with the compiler's name is not executed. */
+TEST(resolves_names_in_the_current_folder_of_the_caller)
 {
   char folder[] = "/tmp/vyre-glsl-XXXXXX", before[4096];
   pid_t child = 0;
   static const char text[] = "#version 450\n#include \"here.glsl\"\nvoid main() { here(); }\n";
-  compiles();
+  assert_compiles();
   assert_non_null(getcwd(before, sizeof before));
   assert_non_null(mkdtemp(folder));
   assert_int_equal(chdir(folder), 0);

@@ -1,5 +1,5 @@
-/* GLSL out: what is written compiles, computes the same, and runs into nothing that SPIR-V leaves undefined where the program was
- * strict.  VYRE_SEED and VYRE_RUNS in the environment give more random programs.
+/* GLSL output: the text compiles, computes the same values, and executes nothing that SPIR-V leaves undefined if the program was
+ * strict.  VYRE_SEED and VYRE_RUNS in the environment set the first seed and the number of random programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -9,7 +9,7 @@
 #include "vyre/spirv.h"
 
 static void
-say(void *user, const vyre_diagnostic *diagnostic)
+print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   (void)user;
   print_error("%u: %s\n", diagnostic->line, diagnostic->message);
@@ -18,13 +18,13 @@ say(void *user, const vyre_diagnostic *diagnostic)
 static void
 assert_written(vyre_status status, const char *what, uint32_t seed, const vyre_bytes *text)
 {
-  for (size_t at = 0; status && at < text->size; at += 1000) /* cmocka's messages end there */
+  for (size_t at = 0; status && at < text->size; at += 1000) /* cmocka cuts longer messages */
     print_error("%.1000s", text->data + at);
   assert_ok(status, what, seed);
 }
 
-/* In a strict program too, what a function that is not exact gives outside its domain, and what a subgroup gives for inactive lanes
- * and NaNs, is the device's. */
+/* Returns whether the device defines the undefined result that the status reports, also in a strict program.  Such results are
+ * those of inexact functions outside their domain, and of subgroup ops with inactive lanes or NaNs. */
 static bool
 is_of_the_device(vyre_status status)
 {
@@ -51,7 +51,7 @@ assert_defined(const vyre_module *module, uint32_t seed, const vyre_bytes *text)
     assert_written(status, "as written", seed, text);
 }
 
-/* A relaxed program that is undefined somewhere may come out with another value there. */
+/* Returns whether the relaxed program executes an undefined row.  Its compiled text may then compute other values. */
 static bool
 is_undefined(const vyre_module *module, uint32_t seed)
 {
@@ -62,8 +62,8 @@ is_undefined(const vyre_module *module, uint32_t seed)
   return undefined;
 }
 
-/* Whether a function that is not exact has constant operands: glslang folds it with the C library's, in double, and
- * rounds small numbers to a zero of the wrong sign. */
+/* Returns whether an inexact function, round or roundeven has constant operands.  glslang folds such functions in double by the C
+ * library, and rounds small numbers to a zero of the wrong sign. */
 static bool
 folds_a_function(const vyre_module *module)
 {
@@ -84,7 +84,7 @@ folds_a_function(const vyre_module *module)
   return found;
 }
 
-/* The bits of a NaN are open: glslang, which folds constants, has others. */
+/* Compares the outputs.  All NaNs are equal, because glslang folds constants to NaNs with other bits. */
 static bool
 agree(const memory *left, const memory *right)
 {
@@ -96,7 +96,7 @@ agree(const memory *left, const memory *right)
   return true;
 }
 
-/* The text as a module. */
+/* Compiles the text and imports the result as a module. */
 static vyre_module *
 compile(const vyre_bytes *text, uint32_t seed)
 {
@@ -104,8 +104,9 @@ compile(const vyre_bytes *text, uint32_t seed)
   vyre_bytes words = {0};
   vyre_verify_errors errors = {0};
   vyre_module *module;
-  assert_written(vyre_glsl_compile(text->data, text->size, "written.glsl", &options, (vyre_diagnostics){say, NULL}, &words),
-                 "compile", seed, text);
+  assert_written(
+      vyre_glsl_compile(text->data, text->size, "written.glsl", &options, (vyre_diagnostics){print_diagnostic, NULL}, &words),
+      "compile", seed, text);
   assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
   assert_written(vyre_spirv_read(module, words.data, words.size, "written.glsl"), "import", seed, text);
   assert_ok(vyre_module_seal(module, NULL), "seal", seed);
@@ -126,7 +127,7 @@ TEST(random_programs_compute_the_same)
     memory wanted, got;
     run_program(module, seed, "as built", &wanted);
     vyre_status written = vyre_glsl_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &text);
-    if (written && (strstr(vyre_status_text(written), "Fix: write SPIR-V") || /* GLSL cannot express it */
+    if (written && (strstr(vyre_status_text(written), "Fix: write SPIR-V") || /* not expressible in GLSL */
                     strstr(vyre_status_text(written), "GLSL cannot query") || strstr(vyre_status_text(written), "GLSL has no"))) {
       vyre_status_free(written);
       vyre_module_destroy(module);

@@ -1,4 +1,4 @@
-/* Atomics on floats: what each combines, in which order, and under float modes.  Those on integers are compared with other targets
+/* Atomics on floats: their results, their order, and float modes.  Integer atomics are compared with other targets
  * (lit-tests/Export/c-memory.vir) and with C (unittests/spirv/import_memory.c, import_types.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -45,15 +45,15 @@ TEST(atomics_on_floats)
   assert_memory_equal(d, doubles, sizeof d);
   const uint16_t halves[4] = {0x4f40, 0xc700, 0x4700, 0x6800};
   assert_memory_equal(h, halves, sizeof h);
-  /* by invocation, in order; the second workgroup comes after the first, whose last word is 7 */
+  /* by invocation, in order; the second workgroup follows the first, whose last word is 7 */
   const float seen[8] = {1 + 1024 * 3,       1 + 1024 * 3,        2 + 1024 * 4,        4 + 1024 * 5,
                          7 + 1024 * (7 + 7), 11 + 1024 * (4 + 7), 16 + 1024 * (5 + 7), 22 + 1024 * (6 + 7)};
   assert_memory_equal(old, seen, sizeof old);
 }
 
-TEST(atomics_keep_to_float_modes)
+TEST(atomics_follow_float_modes)
 {
-  /* in turn: a sum that rounds up, a denormal sum, a denormal operand, a denormal that is there already, a sum of denormals */
+  /* in turn: a sum that rounds up, a denormal sum, a denormal operand, a denormal in memory, a sum of denormals */
   static const char text[] = "program @modes %s workgroup(1, 1, 1) {\n"
                              "  buffer %%y : f32[] storage set(0) binding(0) %%a = atomic_fadd %%y[0], 0x1.8p-24f32\n"
                              "  %%b = atomic_fadd %%y[1], -0x1p-126f32 %%c = atomic_fmax %%y[2], 0x1p-130f32\n"

@@ -1,4 +1,4 @@
-/* Values known before the run, and how deep a program may nest.
+/* Constants of a program before its run, and the limit of nesting.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -24,7 +24,7 @@ build(const vyre_allocator *allocator)
   out.program = vyre_build_program(m, "p", 0, vyre_module_add_input(m, "p.vir"), &b);
   const vyre_row n = vyre_build_spec(&b, U32, 4, 7), one = vyre_build_const(&b, U32, 1);
   vyre_row deep = n;
-  for (int i = 0; i < 5000; i++) /* deep, and 2^5000 paths through it */
+  for (int i = 0; i < 5000; i++) /* 5000 rows deep, with 2^5000 paths */
     deep = vyre_build_binary(&b, VYRE_OP_add, deep, deep);
   out.size = vyre_build_imm(&b, VYRE_OP_mul, n, 2);
   out.flag = vyre_build_imm(&b, VYRE_OP_ugt, n, 5);
@@ -67,7 +67,7 @@ TEST(constants_follow_specialization)
   assert_int_equal(value, 1);
   assert_true(vyre_constant_value(p.module, p.truth, NULL, 0, &value));
   assert_int_equal(value, 0);
-  assert_true(vyre_constant_value(p.module, p.truth, given, 3, &value)); /* whatever is not 0 */
+  assert_true(vyre_constant_value(p.module, p.truth, given, 3, &value)); /* any value except 0 is true */
   assert_int_equal(value, 1);
   assert_true(vyre_constant_value(p.module, p.pair, given, 2, &value));
   assert_int_equal(value, 3);
@@ -78,7 +78,7 @@ TEST(constants_follow_specialization)
   vyre_module_destroy(p.module);
 }
 
-TEST(deep_and_shared_expressions_cost_their_rows)
+TEST(shared_subexpressions_are_evaluated_once)
 {
   const built p = build(NULL);
   uint64_t value = 1;
@@ -87,7 +87,7 @@ TEST(deep_and_shared_expressions_cost_their_rows)
   vyre_module_destroy(p.module);
 }
 
-TEST(what_varies_is_not_constant)
+TEST(varying_rows_are_not_constant)
 {
   const built p = build(NULL);
   uint64_t value;
@@ -101,8 +101,8 @@ TEST(what_varies_is_not_constant)
   vyre_module_destroy(p.module);
 }
 
-/* What no verified module has: a tuple's part beyond its last, a row that is made of itself. */
-TEST(what_is_wrong_is_not_constant)
+/* Rows that a verified module cannot have: a part after the last one of a tuple, and a cycle of operands. */
+TEST(invalid_rows_are_not_constant)
 {
   vyre_module *m;
   vyre_builder b;
@@ -122,7 +122,7 @@ TEST(what_is_wrong_is_not_constant)
   vyre_module_destroy(m);
 }
 
-/* A store within so many blocks. */
+/* Runs a store inside `depth` nested blocks. */
 static vyre_status
 run_nested(uint32_t depth, uint32_t *y)
 {

@@ -1,11 +1,10 @@
-/* Control that stops a run, and the numbers of invocations.  That each invocation goes its own way is tested by
- * unittests/spirv/import_control.c.
+/* Control flow that ends a run, and the ids of invocations.  unittests/spirv/import_control.c tests divergent control flow.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
 #include "interp_fixture.h"
 
-TEST(ids_count_the_grid)
+TEST(ids_enumerate_the_grid)
 {
   uint32_t out[2 * 3 * 2 * 4 * 2][4];
   launch l = {.text = "program @p workgroup(4, 2, 1) {\n"
@@ -25,7 +24,7 @@ TEST(ids_count_the_grid)
   }
 }
 
-TEST(ids_count_a_workgroup_of_three_axes)
+TEST(ids_enumerate_a_workgroup_of_three_axes)
 {
   uint32_t out[24][4];
   launch l = {.text = "program @p workgroup(2, 3, 4) {\n"
@@ -42,24 +41,24 @@ TEST(ids_count_a_workgroup_of_three_axes)
   }
 }
 
-/* ---- what stops a run ----------------------------------------------------------------------------------------------- */
+/* ---- errors that end a run ------------------------------------------------------------------------------------------ */
 
 TEST(a_barrier_that_not_all_reach_is_an_error)
 {
   const launch_case cases[] = {
       {{.text = "program @half workgroup(96, 2, 1) { %l = lid if ult %l.x, 70u32 { barrier workgroup } }\n", .groups = {3, 1, 1}},
        {"program @half, row", "(barrier", "not reached by invocation (70, 0, 0) of workgroup (0, 0, 0), global (70, 0, 0)"}},
-      /* In a loop that some have left already. */
+      /* Some invocations have left the loop already. */
       {{.text = "program @p workgroup(8, 1, 1) { %i = lindex for %k = 0u32 to add(%i, 1u32) { barrier workgroup } }\n"},
        {"barrier", "non-uniform control flow", "invocation (0, 0, 0)"}},
-      /* A condition that is the same for all of a workgroup is uniform; a memory barrier does not wait. */
+      /* A condition that is equal in all invocations of a workgroup is uniform.  A memory barrier does not wait. */
       {{.text = "program @p workgroup(8, 1, 1) {\n"
                 "  %w = wid if eq %w.x, 1u32 { barrier workgroup }\n"
                 "  if eq lindex, 1u32 { barrier invocation workgroup acq_rel workgroup_memory }\n"
                 "}\n",
         .groups = {3, 1, 1}},
        {NULL}},
-      /* Those that returned are not waited for. */
+      /* The barrier does not wait for returned invocations. */
       {{.text = "program @p workgroup(96, 1, 1) { if eq umod(lindex, 5u32), 2u32 { return } barrier workgroup }\n"}, {NULL}},
   };
   LAUNCH_CHECK(cases);
@@ -78,7 +77,7 @@ TEST(an_endless_loop_ends_at_the_step_budget)
        {"endless", "(loop", "1000 rows"}},
       {{.text = "program @p workgroup(1, 1, 1) { for %k = 0u32 to 4u32 step 0u32 { } }\n", .options = {.steps = 1000}},
        {"endless", "(for", "1000 rows"}},
-      /* The budget is each invocation's own: both arms together need more than it. */
+      /* The budget is per invocation: both arms together exceed it. */
       {{.text = "program @p workgroup(2, 1, 1) {\n"
                 "  var %s : u32\n"
                 "  if eq lindex, 0u32 { for %k = 0u32 to 100u32 { set %s, %k } } else { for %j = 0u32 to 100u32 { set %s, %j } }\n"
@@ -87,7 +86,7 @@ TEST(an_endless_loop_ends_at_the_step_budget)
        {NULL}},
   };
   LAUNCH_CHECK(cases);
-  /* So many are allowed, and not one more. */
+  /* The budget is exact: one row less ends the run. */
   launch straight = {.text = "program @p workgroup(1, 1, 1) {\n  %a = add(lindex, 1u32)\n  %b = add(%a, 1u32)\n}\n"};
   launch_ok(&straight);
   straight.options.steps = straight.stats.rows;
@@ -96,7 +95,7 @@ TEST(an_endless_loop_ends_at_the_step_budget)
   launch_fails(&straight, "still running", "rows", "invocation (0, 0, 0)");
 }
 
-TEST(what_else_stops_a_run_is_named)
+TEST(traps_and_invalid_workgroup_sizes_are_errors)
 {
   const launch_case cases[] = {
       {{.text = "program @p workgroup(2, 3, 4) {\n"

@@ -1,4 +1,4 @@
-/* Arrays of descriptors, descriptors that are bound to nothing, and workgroup memory that nothing wrote.
+/* Arrays of descriptors, unbound descriptors, and unwritten workgroup memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -27,7 +27,7 @@ TEST(elements_are_chosen_by_index)
   assert_int_equal(b0[2], 12);
 }
 
-TEST(arrays_of_arrays_and_open_ones_have_their_elements)
+TEST(nested_and_unsized_arrays_of_buffers_are_bound_by_element)
 {
   uint32_t y[16] = {0}, b[6][2] = {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}};
   launch nested = {.text =
@@ -49,8 +49,8 @@ TEST(arrays_of_arrays_and_open_ones_have_their_elements)
   launch_fails(&open, "(load", "the access to buffer %b is out of bounds", "in invocation (2, 0, 0)");
 }
 
-/* An element that reaches beyond the end of its buffer is out of bounds, though it begins inside. */
-TEST(accesses_end_with_their_element)
+/* An element that begins inside its buffer and ends after it is out of bounds. */
+TEST(an_element_across_the_end_is_out_of_bounds)
 {
   uint32_t y[4] = {9, 9, 9, 9}, b[4] = {1, 2, 3, 4};
   launch l = {.text = "struct @V block { v : u32x4 }\n"
@@ -63,7 +63,7 @@ TEST(accesses_end_with_their_element)
   launch_fails(&l, "(load", "the access to buffer %b[1] is out of bounds", "in invocation (0, 0, 0)");
 }
 
-TEST(two_elements_may_have_one_memory)
+TEST(two_elements_may_share_memory)
 {
   uint32_t y[16] = {0}, b[4] = {0};
   launch l = {.text = HEAD("", "[2]") "  if eq %i, 0u32 {\n    store %b[0u32].n[1u32], 5u32\n    store %b[1u32].n[1u32], 7u32\n"
@@ -81,7 +81,7 @@ TEST(two_elements_may_have_one_memory)
   launch_ok(&apart);
 }
 
-TEST(what_is_not_bound_may_not_be_touched)
+TEST(accesses_to_unbound_buffers_are_undefined)
 {
   uint32_t y[16] = {0}, b[4] = {9, 9, 9, 9};
   static const struct {
@@ -127,11 +127,11 @@ TEST(what_is_not_bound_may_not_be_touched)
   "  buffer %p : u32x2[4] private\n"                  \
   "  %i = lindex\n"
 
-TEST(unwritten_workgroup_memory_has_no_value)
+TEST(unwritten_workgroup_memory_is_undefined)
 {
   uint32_t y[16];
   static const struct {
-    const char *text, *op, *message; /* NULL: it runs */
+    const char *text, *op, *message; /* NULL if the run succeeds */
   } cases[] = {
       {"store %y[%i], load(%t[%i].x)", "(store", "a stored value comes from row"},
       {"store %t[%i].x, 1u32 store %y[%i], load(%t[%i].y)", "(store", "a stored value comes from row"},
@@ -163,8 +163,8 @@ TEST(unwritten_workgroup_memory_has_no_value)
   }
 }
 
-/* A workgroup does not see what the one before wrote. */
-TEST(each_workgroup_begins_without_values)
+/* A workgroup does not read the values that the previous workgroup wrote. */
+TEST(workgroup_memory_does_not_outlive_its_workgroup)
 {
   uint32_t y[16];
   launch l = {.text = TILE "  if eq(wid.x, 0u32) { store %t[%i].x, %i }\n  store %y[%i], load(%t[%i].x)\n}\n",

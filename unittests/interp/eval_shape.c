@@ -1,4 +1,4 @@
-/* What operands an op may have, and bits to fill them with: for laws over the whole op table.
+/* The operands that an op may have, and bits to fill them with, for laws over the whole op table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "eval_shape.h"
@@ -26,7 +26,7 @@ eval_cut(vyre_kind kind, uint64_t bits)
   return width >= 64 ? bits : bits & ((UINT64_C(1) << width) - 1);
 }
 
-/* The evaluator looks at the op for the sign, so it takes both kinds of integers. */
+/* Accepts integers of both signs for either integer class, because the evaluator takes the sign from the op. */
 static bool
 class_has(vyre_class klass, vyre_kind kind)
 {

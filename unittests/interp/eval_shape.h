@@ -1,4 +1,4 @@
-/* What operands an op may have, and bits to fill them with: for laws over the whole op table.
+/* The operands that an op may have, and bits to fill them with, for laws over the whole op table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef EVAL_SHAPE_H
@@ -6,7 +6,7 @@
 
 #include "vyre/eval.h"
 
-/* Operands of one op, and its result's type. */
+/* The operands of an op, and the type of its result. */
 typedef struct eval_sample {
   vyre_value values[3][4];
   vyre_eval_operand operands[3];
@@ -17,14 +17,15 @@ typedef struct eval_sample {
 enum { EVAL_EDGES = 38 };
 extern const uint64_t eval_edges[EVAL_EDGES];
 
-/* Whether the op is a function that takes operands of the kind; if so, which operands it has with so many lanes (matrices are
- * square). */
+/* Returns whether the op is a function of operands of the kind. */
 bool eval_takes(vyre_opcode op, vyre_kind kind);
+/* Sets the shape of the op's operands and of its result, with `lanes` lanes.  Matrices are square. */
 void eval_shape(eval_sample *s, vyre_opcode op, vyre_kind kind, uint32_t lanes);
-/* Random bits, and often an edge, in every operand. */
+/* Fills every operand with values of eval_random. */
 void eval_randomize(eval_sample *s);
+/* Returns random bits, and in a quarter of all calls one of eval_edges. */
 uint64_t eval_random(void);
-/* The bits that the kind has. */
+/* Returns the low bits that the kind has. */
 uint64_t eval_cut(vyre_kind kind, uint64_t bits);
 
 #endif

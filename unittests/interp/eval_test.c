@@ -1,5 +1,5 @@
-/* The meaning of pure ops: cases by hand of those that fold by libm's functions, laws over the whole table, and totality.  The
- * meaning of all others is compared with z3's by unittests/folds.
+/* The meaning of pure ops: cases by hand of ops that fold by libm's functions, laws over the whole table, and totality.
+ * unittests/folds compares the meaning of all other ops with z3's.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -15,7 +15,7 @@
 
 /* clang-format off */
 
-/* f32 by bits */
+/* bits of f32 values */
 enum {
   ZERO = 0, LEAST = 1 /* denormal */, HALF = 0x3f000000, ONE = 0x3f800000, ONE_5 = 0x3fc00000, TWO = 0x40000000,
   TWO_5 = 0x40200000, THREE = 0x40400000, FOUR = 0x40800000, FIVE = 0x40a00000, FIVE_5 = 0x40b00000, SIX = 0x40c00000,
@@ -28,7 +28,7 @@ enum {
 typedef struct scalar_case {
   vyre_opcode op;
   uint32_t a, b, c, want;
-  bool is_undefined; /* for a relaxed program */
+  bool is_undefined; /* in a relaxed program */
 } scalar_case;
 
 #define F1(op, a, want)        {VYRE_OP_##op, a, 0, 0, want, false}
@@ -61,7 +61,7 @@ static const scalar_case scalar_cases[] = {
 
 /* ---- vectors, matrices, pairs --------------------------------------------------------------------------------------- */
 
-/* An operand or a result: a scalar or vector, or a tuple of `parts` of them. */
+/* An operand or a result: a scalar, a vector, or a tuple of `parts` of them. */
 typedef struct shape {
   vyre_type type;
   uint32_t parts;
@@ -86,7 +86,7 @@ typedef struct shaped_case {
 
 static const shaped_case shaped_cases[] = {
   {VYRE_OP_dot, {V3(ONE, TWO, THREE), V3(FOUR, FIVE, SIX)}, S(0x42000000) /* 4 + 10 + 18 = 32 */, false},
-  /* Every product is rounded, the first too: 4097 squared is 16785409, as f32 16785408. */
+  /* Every product is rounded, also the first: 4097 squared is 16785409, as f32 16785408. */
   {VYRE_OP_dot, {V2(0x45800800, ONE), V2(0x45800800, 0xcb801000)}, S(ZERO), false},
   {VYRE_OP_norm, {V2(THREE, FOUR)}, S(FIVE), false},
   {VYRE_OP_norm, {S(MINUS(THREE))}, S(THREE), false},
@@ -96,10 +96,10 @@ static const shaped_case shaped_cases[] = {
   {VYRE_OP_normalize, {V2(ZERO, ZERO)}, V2(QNAN, QNAN), false},
   {VYRE_OP_faceforward, {V2(ONE, ZERO), V2(ZERO, ONE), V2(ZERO, ONE)}, V2(MINUS(ONE), MINUS(ZERO)), false},
   {VYRE_OP_faceforward, {V2(ONE, ZERO), V2(ZERO, MINUS(ONE)), V2(ZERO, ONE)}, V2(ONE, ZERO), false},
-  {VYRE_OP_faceforward, {V2(ONE, ZERO), V2(ZERO, ONE), V2(ONE, ZERO)}, V2(MINUS(ONE), MINUS(ZERO)) /* neither side: away */, false},
+  {VYRE_OP_faceforward, {V2(ONE, ZERO), V2(ZERO, ONE), V2(ONE, ZERO)}, V2(MINUS(ONE), MINUS(ZERO)) /* dot product 0 */, false},
   {VYRE_OP_reflect, {V2(ONE, MINUS(ONE)), V2(ZERO, ONE)}, V2(ONE, ONE), false},
-  /* Straight down goes on straight down, whatever the index.  Along the surface it goes on between equal indices, and is all
-   * reflected from the dense side. */
+  /* A ray along the normal keeps its direction for every index.  A ray along the surface keeps it between equal indices, and is
+   * reflected totally from the dense side. */
   {VYRE_OP_refract, {V2(ZERO, MINUS(ONE)), V2(ZERO, ONE), S(HALF)}, V2(ZERO, MINUS(ONE)), false},
   {VYRE_OP_refract, {V2(ONE, ZERO), V2(ZERO, ONE), S(ONE)}, V2(ONE, ZERO), false},
   {VYRE_OP_refract, {V2(ONE, ZERO), V2(ZERO, ONE), S(TWO)}, V2(ZERO, ZERO), false},
@@ -122,7 +122,7 @@ static const shaped_case shaped_cases[] = {
 
 /* clang-format on */
 
-/* Evaluates the op and compares the lanes (of each part) that its result has. */
+/* Evaluates the op, and compares the lanes of each part of its result. */
 static void
 check(const shaped_case *c)
 {
@@ -173,7 +173,7 @@ TEST(ops_that_do_not_fold_have_no_value)
       assert_false(vyre_eval(VYRE_ROW(op, U32, 0), 0, 0, (vyre_eval_operand[3]){{0}}, out, &undefined));
 }
 
-TEST(inverses)
+TEST(inverses_of_singular_matrices_and_permutations)
 {
   const vyre_value singular[2] = {{{ONE, TWO}}, {{TWO, FOUR}}}, cycle[3] = {{{ZERO, ONE}}, {{ZERO, ZERO, ONE}}, {{ONE}}};
   vyre_value out[VYRE_EVAL_PARTS];
@@ -198,8 +198,8 @@ is_plain_nan(vyre_kind kind, uint64_t lane)
                             : kind == VYRE_F64 && (lane & INT64_MAX) > UINT64_C(0x7ff0000000000000);
 }
 
-/* Random and edge bits into every op, on every kind and width it takes: a result that keeps to its width, the same again, and if
- * the op computes floats, no NaN but the canonical one.  Sanitizers look on. */
+/* Evaluates every op on random bits and edges, for each kind and width that it accepts.  The result keeps to its width and is the
+ * same in a second evaluation.  If the op computes floats, its only NaN is the canonical one. */
 TEST(every_op_is_total)
 {
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
@@ -255,7 +255,7 @@ TEST(commuting_ops_are_symmetric)
       }
 }
 
-TEST(associative_ops_are)
+TEST(associative_ops_are_associative)
 {
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U64; kind++)

@@ -1,12 +1,12 @@
-/* What is done together: barriers of the whole grid, and async copies.
+/* Barriers of the whole grid, parts of a grid, and async copies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
 #include "interp_fixture.h"
 
-/* Values go round through other workgroups' memory and this one's; each workgroup has its own tile, each invocation its own array.
- */
-TEST(workgroups_meet_at_a_grid_barrier)
+/* Values circulate through memory of the own and of other workgroups.  Each workgroup has its own tile, each invocation its own
+ * array. */
+TEST(a_grid_barrier_orders_all_workgroups)
 {
   uint32_t x[96] = {0}, y[96][4], wanted[96], next[96];
   launch l = {.text = "program @p workgroup(4, 2, 1) {\n"
@@ -40,9 +40,8 @@ TEST(workgroups_meet_at_a_grid_barrier)
   }
 }
 
-/* Whole workgroups may be elsewhere at a barrier of a workgroup, none at one of the grid; returned invocations are not waited for.
- */
-TEST(a_grid_barrier_is_for_all_of_the_grid)
+/* Whole workgroups may skip a workgroup barrier, but not a grid barrier.  No barrier waits for returned invocations. */
+TEST(all_of_the_grid_must_reach_a_grid_barrier)
 {
   const launch_case cases[] = {
       {{.text = "program @half workgroup(4, 1, 1) { %w = wid if eq %w.x, 1u32 { barrier device } }\n", .groups = {3, 1, 1}},
@@ -60,7 +59,7 @@ TEST(a_grid_barrier_is_for_all_of_the_grid)
   LAUNCH_CHECK(cases);
 }
 
-TEST(a_grid_that_meets_has_a_limit)
+TEST(a_grid_with_a_grid_barrier_has_a_limit)
 {
   static const char text[] = "program @p workgroup(1024, 1, 1) {\n  barrier device\n}\n";
   const launch_case cases[] = {
@@ -71,7 +70,7 @@ TEST(a_grid_that_meets_has_a_limit)
   LAUNCH_CHECK(cases);
 }
 
-TEST(a_part_of_a_grid_is_those_workgroups_alone)
+TEST(a_part_of_a_grid_runs_only_its_workgroups)
 {
   const uint64_t parts[][2] = {{0, 1}, {0, 24}, {5, 0}, {3, 11}, {23, 1}, {24, 0}, {0, 0}};
   for (uint32_t k = 0; k < 7; k++) {
@@ -91,20 +90,20 @@ TEST(a_part_of_a_grid_is_those_workgroups_alone)
   }
 }
 
-TEST(a_part_is_of_the_grid_and_does_not_meet)
+TEST(a_part_lies_in_its_grid_and_has_no_grid_barrier)
 {
   static const char text[] = "program @p workgroup(1, 1, 1) {\n}\n";
-  static const char meets[] = "program @p workgroup(1, 1, 1) {\n  barrier device\n}\n";
+  static const char barrier[] = "program @p workgroup(1, 1, 1) {\n  barrier device\n}\n";
   const launch_case cases[] = {
       {{.text = text, .groups = {4, 3, 2}, .first = 20, .count = 5}, {"@p", "5 workgroups from number 20 on", "the grid of 24"}},
       {{.text = text, .groups = {4, 3, 2}, .first = UINT64_MAX, .count = 5}, {"@p", "workgroups from number", "the grid of 24"}},
-      {{.text = meets, .groups = {4, 1, 1}, .first = 1, .count = 2}, {"@p", "cannot run a part of the grid", "whole grid"}},
-      {{.text = meets, .groups = {4, 1, 1}, .count = 4}, {NULL}},
+      {{.text = barrier, .groups = {4, 1, 1}, .first = 1, .count = 2}, {"@p", "cannot run a part of the grid", "whole grid"}},
+      {{.text = barrier, .groups = {4, 1, 1}, .count = 4}, {NULL}},
   };
   LAUNCH_CHECK(cases);
 }
 
-TEST(async_copies_are_there_behind_their_wait)
+TEST(async_copies_are_complete_after_their_wait)
 {
   uint32_t x[32], y[32] = {0};
   for (uint32_t i = 0; i < 32; i++)

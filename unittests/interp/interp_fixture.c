@@ -1,4 +1,4 @@
-/* Runs `.vir` texts: what the interpreter's tests share.
+/* Runs `.vir` texts for the tests of the interpreter.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../status.h"
@@ -9,7 +9,7 @@
 #include "vyre/verify.h"
 
 static void
-show(void *user, const vyre_diagnostic *diagnostic)
+print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   (void)user;
   print_error("%u:%u: %s\n", diagnostic->line, diagnostic->column, diagnostic->message);
@@ -36,7 +36,7 @@ element_named(const char *name)
   return index ? (uint32_t)strtoul(index + 1, NULL, 10) : 0;
 }
 
-/* A launch's module, and how it is run. */
+/* The module of a launch, and its dispatch. */
 typedef struct prepared {
   vyre_module *module;
   vyre_binding bindings[6];
@@ -48,7 +48,7 @@ prepare(const launch *l, const vyre_allocator *allocator, prepared *out)
 {
   uint32_t count = 0;
   assert_ok(vyre_module_create(allocator, 0, &out->module));
-  assert_ok(vyre_text_parse_lines(out->module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){show, NULL}));
+  assert_ok(vyre_text_parse_lines(out->module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){print_diagnostic, NULL}));
   vyre_verify_errors errors = {0};
   assert_ok(vyre_verify(out->module, &errors));
   vyre_verify_errors_free(&errors);
@@ -114,9 +114,9 @@ launch_fails(launch *l, const char *word1, const char *word2, const char *word3)
   const char *text = vyre_status_text(status);
   for (uint32_t i = 0; i < 3; i++)
     if (!strstr(text, words[i]))
-      fail_msg("\"%s\" does not say \"%s\"", text, words[i]);
+      fail_msg("\"%s\" does not contain \"%s\"", text, words[i]);
   if (!strstr(text, "\nFix: "))
-    fail_msg("\"%s\" says no fix", text);
+    fail_msg("\"%s\" has no line that begins with Fix", text);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
   vyre_status_free(status);
 }

@@ -1,4 +1,4 @@
-/* Runs `.vir` texts: what the interpreter's tests share.
+/* Runs `.vir` texts for the tests of the interpreter.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef INTERP_FIXTURE_H
@@ -6,7 +6,7 @@
 
 #include "vyre/run.h"
 
-/* One buffer of the program, by name, and what it holds before and after. */
+/* A buffer of the program, by name, and the memory that is bound to it. */
 typedef struct bound {
   const char *name; /* "b", or "b[2]" of an array of descriptors; NULL ends the list */
   void *data;
@@ -19,22 +19,22 @@ typedef struct launch {
   bound buffers[6];
   vyre_spec_value specs[4];
   uint32_t spec_count;
-  uint64_t first, count; /* of the workgroups */
+  uint64_t first, count; /* range of workgroups, or 0 for all */
   vyre_interp_options options;
   vyre_interp_stats stats; /* out */
 } launch;
 
-/* The run's status: the text itself must be without fault. */
+/* Runs the text, which must be valid, and returns the status of the run. */
 vyre_status launch_run(launch *l);
-/* Must succeed. */
+/* Runs a launch that must succeed. */
 void launch_ok(launch *l);
-/* Must fail, with all of these in the message, and a "Fix:" line. */
+/* Runs a launch that must fail, with all of the words and a "Fix:" line in the message. */
 void launch_fails(launch *l, const char *word1, const char *word2, const char *word3);
 
-/* Runs again and again, of which each finds one allocation more than the one before; all is given back by each. */
+/* Runs the launch until it succeeds; in the n-th run the n-th allocation fails.  Each run frees all of its memory. */
 void launch_without_memory(const launch *l);
 
-/* A run, and words of the message that ends it; NULL if it succeeds. */
+/* A run, and words of its error message, which are NULL if it succeeds. */
 typedef struct launch_case {
   launch launch;
   const char *words[3];

@@ -1,4 +1,4 @@
-/* Memory: what is there, of which size, and what stays apart.  Layouts, copies and tables are compared with other targets
+/* Memory: contents, sizes, and separation of buffers.  Layouts, copies and tables are compared with other targets
  * (lit-tests/Export/c-memory.vir).
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -13,16 +13,16 @@
   "  store %y[2], load(%x[add(%i, 1u32)]) store %x[%i], load(%x[0])\n"
 
 enum { WORDS = 16 };
-#define E 0xeeeeeeeeu /* nothing was stored */
+#define E 0xeeeeeeeeu /* not stored to */
 
-/* %x holds words before and after the run, %y holds E before it. */
+/* `x` is in %x before and after the run, `y` in %y after the run.  %y is filled with E before. */
 typedef struct words_case {
   const char *name, *text;
   uint32_t groups, x_words, x[WORDS], y[WORDS];
 } words_case;
 
 static const words_case cases[] = {
-    {"a part of an element is no element, though its bytes are there",
+    {"a part of an element at the end of the buffer is out of bounds",
      "program @p workgroup(1, 1, 1) {\n"
      "  buffer %x : u32x2[] storage set(0) binding(0) buffer %y : u32[] storage set(0) binding(1)\n"
      "  store %y[0], length(%x) store %y[1], load(%x[wid.x][0]) store %y[2], load(%x[add(wid.x, 1u32)][0])\n"
@@ -31,7 +31,7 @@ static const words_case cases[] = {
      3,
      {1, 2, 3},
      {1, 1, 0, E, E, E, E, E, E, E, E, E, E, E, E, E}},
-    {"the last column ends with the buffer: two rows, 16 bytes apart, are 24 bytes",
+    {"a buffer may end with its last column: two rows, 16 bytes apart, are 24 bytes",
      "struct @M { m : mat2(f32x2, stride 16, row_major) }\n"
      "program @p workgroup(1, 1, 1) {\n"
      "  buffer %x : @M storage ro set(0) binding(0) buffer %y : f32x2[] storage set(0) binding(1)\n"
@@ -41,18 +41,18 @@ static const words_case cases[] = {
      6,
      {1, 2, 0, 0, 3, 4},
      {2, 4, E, E, E, E, E, E, E, E, E, E, E, E, E, E}},
-    {"rows of one set and binding share its memory, and no others",
+    {"buffers with equal set and binding share memory, others do not",
      "program @p workgroup(1, 1, 1) {\n"
      "  buffer %y : u32[] storage set(0) binding(1)\n"
      "  buffer %x : u32[] storage set(1) binding(1)\n"
-     "  buffer %same : u32[] storage set(1) binding(1)\n" /* nothing is bound by this name */
+     "  buffer %same : u32[] storage set(1) binding(1)\n" /* not bound itself */
      "  store %y[1], 7u32 store %y[0], load(%same[0])\n"
      "}\n",
      1,
      2,
      {5, 6},
      {5, 7, E, E, E, E, E, E, E, E, E, E, E, E, E, E}},
-    {"private memory is each invocation's own, and zero again in the next workgroup",
+    {"private memory is separate for each invocation, and zero again in the next workgroup",
      "program @p workgroup(4, 1, 1) {\n"
      "  buffer %x : u32[4] storage set(0) binding(0) buffer %y : u32[] storage set(0) binding(1)\n"
      "  buffer %mine : u32[4] private var %s : u32 %i = lindex\n"
@@ -63,13 +63,13 @@ static const words_case cases[] = {
      4,
      {0},
      {5, 6, 7, 8, 5, 6, 7, 8, E, E, E, E, E, E, E, E}},
-    {"a vector of which a part alone is bound is out of bounds as a whole",
+    {"a vector that is bound only in part is out of bounds as a whole",
      XY "}\n",
      1,
      10,
      {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
      {E, E, E, E, 0, 0, 0, 0, 0, 0, 0, 0, E, E, E, E}},
-    {"rows of a matrix that is not square, with gaps: all of it is copied, and nothing beside it",
+    {"a copy of a row-major matrix that is not square writes no gaps",
      "struct @T block { c : mat3(f32x2, stride 16, row_major), d : u32 @32 }\n"
      "program @p workgroup(1, 1, 1) {\n"
      "  buffer %x : @T storage set(0) binding(0) buffer %y : @T storage set(0) binding(1)\n"
@@ -81,7 +81,7 @@ static const words_case cases[] = {
      {100, 101, 102, E, 104, 105, 106, E, 108, E, E, E, E, E, E, E}},
 };
 
-TEST(memory_holds_its_words)
+TEST(programs_store_the_expected_words)
 {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     const words_case *c = &cases[k];
@@ -97,7 +97,7 @@ TEST(memory_holds_its_words)
   }
 }
 
-TEST(buffers_that_are_short_or_missing_are_named)
+TEST(short_and_missing_buffers_are_named)
 {
   uint32_t x[16] = {0}, y[16];
   const launch_case failing[] = {
@@ -109,16 +109,16 @@ TEST(buffers_that_are_short_or_missing_are_named)
   LAUNCH_CHECK(failing);
 }
 
-TEST(float_modes_are_about_f32_arithmetic_alone)
+TEST(f32_float_modes_affect_only_f32_arithmetic)
 {
   uint64_t y[6] = {0};
   launch l = {.text = "program @p flush_f32 rtz_f32 workgroup(1, 1, 1) {\n"
                       "  buffer %y : u64[] storage set(0) binding(0)\n"
                       "  %f = bitcast add(wid.x, 5u32) : f32\n"
-                      "  %cut = bitcast add(wid.x, 1069547521u32) : f32\n" /* 0x3fc00001: its square lies between two */
+                      "  %cut = bitcast add(wid.x, 1069547521u32) : f32\n" /* 0x3fc00001: its square is not an f32 */
                       "  %square = mul %cut, %cut\n"
                       "  %wide = convert add(wid.x, 1u32) : f64\n"
-                      "  %tenth = fdiv %wide, 10.0f64\n" /* rounds up: f64 is not cut */
+                      "  %tenth = fdiv %wide, 10.0f64\n" /* rounds up: f64 is not truncated */
                       "%kept = select eq(wid.x, 0u32), %f, 1.0f32 %pair = join %f, %f %turned = transpose tuple(%pair, %pair)\n"
                       "%part = part %turned, 1 %outer = outer join(%cut, 1.0e-30f32), join(%cut, 1.0e-10f32)\n"
                       "%first = part %outer, 0 %second = part %outer, 1 %minus = mul %f, -1.0f32\n"
@@ -128,7 +128,7 @@ TEST(float_modes_are_about_f32_arithmetic_alone)
               .buffers = {{"y", y, sizeof y}}};
   launch_ok(&l);
   assert_int_equal((uint32_t)y[0], 0x40100001);
-  assert_int_equal(y[0] >> 32, 5); /* moved, not computed */
+  assert_int_equal(y[0] >> 32, 5); /* copied, not computed */
   assert_int_equal(y[1], 0x3fb999999999999a);
   assert_int_equal(y[2], (uint64_t)5 << 32 | 5);
   assert_int_equal((uint32_t)y[3], 0x40100001);

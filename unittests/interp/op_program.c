@@ -149,7 +149,7 @@ op_memory_bind(op_memory *m, const vyre_module *module, vyre_dispatch *dispatch,
 
 /* ---- all operations --------------------------------------------------------------------------------------------------------- */
 
-/* Finds the types that the result is made of. */
+/* Finds the types of the parts of the result. */
 static void
 find_parts(op_trial *t)
 {
@@ -165,7 +165,7 @@ find_parts(op_trial *t)
     t->part_types[1] = VYRE_TYPE(VYRE_I32, VYRE_TYPE_LANES(type));
 }
 
-/* Returns the kind after `to` that convert or bitcast can give, or 0 if there is none. */
+/* Returns the next kind after `to` that convert or bitcast can produce, or 0 if there is none. */
 static uint32_t
 next_kind(vyre_opcode op, vyre_kind from, uint32_t to)
 {
@@ -226,7 +226,7 @@ add_signs(uint64_t *out, uint32_t count, uint64_t magnitude, uint64_t sign)
   return count + 2;
 }
 
-/* Fills the table; the first TRIPLE_EXTREMES of a float are those that operations of three operands are tried with. */
+/* Fills the table and returns the count.  Operations of three operands use only the first TRIPLE_EXTREMES. */
 static uint32_t
 float_extremes(vyre_kind kind, uint64_t out[MOST_EXTREMES])
 {
@@ -275,7 +275,7 @@ extremes_of(const op_trial *t, uint32_t operand, uint64_t out[MOST_EXTREMES])
   return t->sample.operands[2].value && count > TRIPLE_EXTREMES ? TRIPLE_EXTREMES : count;
 }
 
-/* The combinations of one invocation: one per lane of the operand with most lanes. */
+/* Returns the number of combinations that an invocation tests: one for each lane of the first operand. */
 static uint32_t
 lanes_of(const op_trial *t)
 {

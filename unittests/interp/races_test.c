@@ -1,4 +1,4 @@
-/* Data races: programs that have one, named with both rows and invocations; and their neighbours that have none.
+/* Data races: programs with a race, whose report names both rows and invocations, and similar programs without a race.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -20,7 +20,7 @@ static uint32_t x[64], f[64];
 static uint8_t b[64];
 
 static launch
-of(const char *text, uint32_t groups)
+launch_of(const char *text, uint32_t groups)
 {
   memset(x, 0, sizeof x);
   memset(f, 0, sizeof f);
@@ -33,15 +33,15 @@ of(const char *text, uint32_t groups)
 static void
 clean(const char *text, uint32_t groups)
 {
-  launch l = of(text, groups);
+  launch l = launch_of(text, groups);
   vyre_status status = launch_run(&l);
   if (status)
     fail_msg("%s\n%s", vyre_status_text(status), text);
 }
 
-/* The text with $1 and $2 put in; until the next call. */
+/* Returns the text with $1 and $2 replaced.  The text is valid until the next call. */
 static const char *
-with(const char *text, const char *first, const char *second)
+fill_template(const char *text, const char *first, const char *second)
 {
   static char out[4096];
   size_t size = 0;
@@ -54,13 +54,13 @@ with(const char *text, const char *first, const char *second)
   return out;
 }
 
-/* Both sides, in this order. */
+/* Asserts that the report names both accesses in this order, and that the program runs if races are not checked. */
 static void
 races(const char *text, uint32_t groups, const char *where, const char *before, const char *after)
 {
-  launch l = of(text, groups);
+  launch l = launch_of(text, groups);
   launch_fails(&l, where, before, after);
-  l = of(text, groups);
+  l = launch_of(text, groups);
   l.options.check_races = false;
   launch_ok(&l);
 }
@@ -78,7 +78,7 @@ TEST(a_missing_barrier_is_a_race)
              "  %v = load %tile[umod(add(%i, 1u32), 4u32)]\n"
              "}\n",
         2);
-  /* what the next iteration of a loop writes */
+  /* the store of the next iteration */
   races(HEAD "  for %k = 0u32 to 3u32 {\n"
              "    store %tile[%i], %k\n"
              "    barrier\n"
@@ -103,20 +103,20 @@ TEST(stores_race_with_each_other)
   races(HEAD "  store %x[%i], %i\n}\n", 2, "byte 0 of buffer %x", "of invocation (0, 0, 0) of workgroup (0, 0, 0)",
         "by invocation (0, 0, 0) of workgroup (1, 0, 0), global (4, 0, 0)");
   clean(HEAD "  store %x[%g], %i\n  store %x[%g], %g\n  %v = load %x[%g]\n}\n", 4);
-  clean(HEAD "  %v = load %x[0]\n  %u = load %x[0]\n}\n", 4);                  /* all read */
-  clean(HEAD "  store %own[0], %i\n  store %tile[%i], %i\n}\n", 4);            /* each its own */
-  clean(HEAD "  store %x[add(%g, 1000u32)], %i\n  store %x[100], %i\n}\n", 4); /* out of bounds: nothing is done */
+  clean(HEAD "  %v = load %x[0]\n  %u = load %x[0]\n}\n", 4);                  /* only reads */
+  clean(HEAD "  store %own[0], %i\n  store %tile[%i], %i\n}\n", 4);            /* separate memory */
+  clean(HEAD "  store %x[add(%g, 1000u32)], %i\n  store %x[100], %i\n}\n", 4); /* out of bounds: not stored */
   races(HEAD "  if eq %w, 1u32 { store %x[2], %i } else { %v = load %x[2] }\n}\n", 2, "read by row", "(load %v", "then written");
 }
 
-/* Another buffer row of the same memory is the same memory. */
-TEST(aliases_are_one_memory)
+/* Buffer rows of one set and binding share their memory. */
+TEST(aliased_buffers_race)
 {
   races(HEAD "  store %f[%i], %i\n  %v = load %y[0]\n}\n", 1, "data race on byte 0 of buffer %y", "written by row", "(store");
 }
 
-/* Columns of a matrix by rows lie between each other. */
-TEST(columns_by_rows_are_apart)
+/* The columns of a row-major matrix are interleaved in memory. */
+TEST(columns_of_a_row_major_matrix_do_not_race)
 {
   clean("struct @M { m : mat2(f32x2, stride 16, row_major) }\nprogram @p workgroup(2, 1, 1) {\n"
         "  buffer %x : @M storage set(0) binding(0)\n  buffer %f : u32[] storage set(0) binding(1)\n"
@@ -125,7 +125,7 @@ TEST(columns_by_rows_are_apart)
         1);
 }
 
-TEST(bytes_are_told_apart)
+TEST(races_are_found_per_byte)
 {
   clean(HEAD "  store %b[%g], 1u8\n}\n", 4);
   races(HEAD "  store %b[ushr(%g, 1u32)], 1u8\n}\n", 1, "data race on byte 0 of buffer %b", "invocation (0, 0, 0)",
@@ -133,7 +133,7 @@ TEST(bytes_are_told_apart)
   races(HEAD "  store %b[add(udiv(%g, 3u32), 6u32)], 1u8\n}\n", 1, "data race on byte 6 of buffer %b", "written", "written");
 }
 
-TEST(barriers_order_what_they_name)
+TEST(barriers_order_the_memory_that_they_name)
 {
   static const char shape[] = HEAD "  store %x[%i], %i\n"
                                    "  store %tile[%i], %i\n"
@@ -147,16 +147,16 @@ TEST(barriers_order_what_they_name)
       {"barrier", "buffer %x"},
       {"barrier workgroup workgroup acq_rel uniform_memory workgroup_memory", NULL},
       {"barrier workgroup device acq_rel uniform_memory", "buffer %tile"},
-      {"barrier workgroup workgroup", "buffer %tile"}, /* meets, and orders nothing */
+      {"barrier workgroup workgroup", "buffer %tile"}, /* waits, but orders no memory */
       {"barrier workgroup invocation acq_rel uniform_memory workgroup_memory", "buffer %tile"},
-      {"barrier invocation device acq_rel uniform_memory workgroup_memory", "buffer %tile"}, /* no invocations meet */
+      {"barrier invocation device acq_rel uniform_memory workgroup_memory", "buffer %tile"}, /* does not wait */
       {"barrier invocation device acq_rel uniform_memory\n  barrier", NULL},
       {"barrier\n  barrier invocation device acq_rel uniform_memory", NULL},
       {"barrier device", NULL},
       {"barrier device workgroup acq_rel uniform_memory workgroup_memory", NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const char *text = with(shape, cases[i].barriers, "");
+    const char *text = fill_template(shape, cases[i].barriers, "");
     if (cases[i].races_on)
       races(text, 1, cases[i].races_on, "written by row", "(store");
     else
@@ -170,35 +170,35 @@ TEST(only_a_barrier_of_the_grid_orders_workgroups)
                                    "  $1\n"
                                    "  %v = load %x[umod(add(%g, 4u32), 12u32)]\n"
                                    "}\n";
-  clean(with(shape, "barrier device", ""), 3);
-  races(with(shape, "barrier workgroup device acq_rel uniform_memory", ""), 3, "data race on byte 16 of buffer %x: read by row",
-        "of workgroup (0, 0, 0)", "of workgroup (1, 0, 0)");
-  races(with(shape, "barrier device workgroup acq_rel uniform_memory", ""), 3, "data race on byte 16 of buffer %x",
+  clean(fill_template(shape, "barrier device", ""), 3);
+  races(fill_template(shape, "barrier workgroup device acq_rel uniform_memory", ""), 3,
+        "data race on byte 16 of buffer %x: read by row", "of workgroup (0, 0, 0)", "of workgroup (1, 0, 0)");
+  races(fill_template(shape, "barrier device workgroup acq_rel uniform_memory", ""), 3, "data race on byte 16 of buffer %x",
         "of workgroup (1, 0, 0)", "of workgroup (0, 0, 0)");
-  /* the rows after it are not ordered by it */
+  /* The barrier does not order the rows after it. */
   races(HEAD "  barrier device\n  store %x[%g], %i\n  %v = load %x[umod(add(%g, 4u32), 12u32)]\n}\n", 3,
         "data race on byte 16 of buffer %x: written by row", "of workgroup (1, 0, 0)",
         "by invocation (0, 0, 0) of workgroup (0, 0, 0)");
 }
 
-/* A barrier of a subgroup is one for its own lanes. */
-TEST(subgroups_are_ordered_by_theirs)
+/* A subgroup barrier orders only the lanes of its subgroup. */
+TEST(a_subgroup_barrier_orders_its_subgroup)
 {
   static const char shape[] = HEAD "  store %tile[%i], %i\n  store %x[%g], %i\n  $1\n"
                                    "  %v = load %tile[xor(%i, $2)]\n  %u = load %x[xor(%g, $2)]\n}\n";
   static const char both[] = "barrier subgroup subgroup acq_rel uniform_memory workgroup_memory";
   for (uint32_t size = 2; size <= 4; size += 2) {
-    launch l = of(with(shape, both, size == 2 ? "1u32" : "2u32"), 2);
+    launch l = launch_of(fill_template(shape, both, size == 2 ? "1u32" : "2u32"), 2);
     l.options.subgroup = size;
     launch_ok(&l);
-    l = of(with(shape, "barrier subgroup", size == 2 ? "1u32" : "2u32"), 2); /* orders workgroup memory alone */
+    l = launch_of(fill_template(shape, "barrier subgroup", size == 2 ? "1u32" : "2u32"), 2); /* orders only workgroup memory */
     l.options.subgroup = size;
     launch_fails(&l, "data race", "buffer %x", "invocation (0, 0, 0)");
-    l = of(with(shape, "barrier workgroup subgroup acq_rel uniform_memory workgroup_memory", "1u32"), 2);
+    l = launch_of(fill_template(shape, "barrier workgroup subgroup acq_rel uniform_memory workgroup_memory", "1u32"), 2);
     l.options.subgroup = size;
-    launch_fails(&l, "data race", "buffer %tile", "invocation (0, 0, 0)"); /* they meet, and it orders less than they are */
+    launch_fails(&l, "data race", "buffer %tile", "invocation (0, 0, 0)"); /* it waits for more invocations than it orders */
   }
-  launch l = of(with(shape, both, "2u32"), 2);
+  launch l = launch_of(fill_template(shape, both, "2u32"), 2);
   l.options.subgroup = 2;
   launch_fails(&l, "data race", "buffer %tile", "invocation (2, 0, 0)");
 }
@@ -212,15 +212,15 @@ TEST(atomics_do_not_race_with_atomics)
         "then written atomically");
   races(HEAD "  %v = load %x[0]\n  if eq %g, 9u32 { %a = atomic_add %x[0], 1u32 }\n}\n", 3, "read by row", "(load",
         "then written atomically");
-  /* an exchange that fails only reads */
+  /* A failed exchange only reads. */
   clean(HEAD "  %v = load %x[0]\n  %a = atomic_compare_exchange %x[0], 1u32, 77u32\n}\n", 2);
   races(HEAD "  %v = load %x[0]\n  %a = atomic_compare_exchange %x[0], 1u32, 0u32\n}\n", 2, "read by row", "(load",
         "then written atomically");
   clean(HEAD "  %v = load %x[0]\n  %a = atomic_load %x[0]\n}\n", 2);
 }
 
-/* A release that an acquire sees orders what was before it, from workgroup to workgroup. */
-TEST(acquire_sees_release)
+/* A release orders earlier accesses before an acquire that reads its value, also in another workgroup. */
+TEST(an_acquire_is_ordered_after_its_release)
 {
   static const char shape[] = HEAD "  if eq %w, 0u32 {\n"
                                    "    if eq %i, 0u32 {\n"
@@ -251,13 +251,13 @@ TEST(acquire_sees_release)
        "barrier invocation device acquire uniform_memory\n %s = atomic_load %f[0]", true},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const char *text = with(shape, cases[i].release, cases[i].acquire);
+    const char *text = fill_template(shape, cases[i].release, cases[i].acquire);
     if (cases[i].races)
       races(text, 2, "data race on byte 20 of buffer %x", "of workgroup (0, 0, 0)", "of workgroup (1, 0, 0)");
     else
       clean(text, 2);
   }
-  /* invocations that meet in a workgroup are ordered by what one of them has acquired */
+  /* A workgroup barrier passes on the order that one of the invocations has acquired. */
   clean(HEAD "  if eq %w, 0u32 {\n"
              "    if eq %i, 2u32 { store %x[5], 9u32  atomic_store %f[0], 1u32 device release uniform_memory }\n"
              "  } else {\n"
@@ -270,8 +270,8 @@ TEST(acquire_sees_release)
         2);
 }
 
-/* The reader that a write meets may be any of several; each was noted. */
-TEST(every_reader_counts)
+/* The write races with any one of several readers, because the shadow records each of them. */
+TEST(every_reader_is_recorded)
 {
   for (uint32_t reader = 0; reader < 8; reader++)
     for (uint32_t writer = 0; writer < 8; writer++) {
@@ -281,12 +281,12 @@ TEST(every_reader_counts)
       snprintf(readers, sizeof readers, "or(eq(%%g, %uu32), eq(%%g, %uu32))", reader, writer);
       snprintf(of_writer, sizeof of_writer, "eq(%%g, %uu32)", writer);
       snprintf(name, sizeof name, "by invocation (%u, 0, 0) of workgroup (%u, 0, 0)", writer % 4, writer / 4);
-      races(with(HEAD "  if $1 { %v = load %x[0] }\n"
-                      "  barrier device invocation acq_rel uniform_memory\n" /* so that they run together */
-                      "  if $2 { %u = load %x[0] }\n"
-                      "  if $2 { store %x[0], 1u32 }\n"
-                      "}\n",
-                 readers, of_writer),
+      races(fill_template(HEAD "  if $1 { %v = load %x[0] }\n"
+                               "  barrier device invocation acq_rel uniform_memory\n" /* makes the workgroups run side by side */
+                               "  if $2 { %u = load %x[0] }\n"
+                               "  if $2 { store %x[0], 1u32 }\n"
+                               "}\n",
+                          readers, of_writer),
             2, "read by row", "then written", name);
     }
 }
@@ -302,7 +302,7 @@ TEST(async_copies_last_until_their_wait)
   races(HEAD "  async_copy %own[1], %x[%g]\n  store %x[%g], 4u32\n}\n", 1, "byte 0 of buffer %x: read until its wait",
         "then written", "invocation (0, 0, 0)");
   clean(HEAD "  async_copy %own[1], %x[%g]\n  %v = load %x[%g]\n  async_copy %own[2], %x[%g]\n}\n", 1);
-  /* the wait counts */
+  /* async_wait 1 does not wait for the last copy. */
   clean(HEAD "  async_copy %own[0], %x[0]\n  async_copy %own[1], %x[1]\n  async_wait 1\n  %v = load %own[0]\n  async_wait\n"
              "  %u = load %own[1]\n}\n",
         1);
@@ -310,7 +310,7 @@ TEST(async_copies_last_until_their_wait)
         "test.vir:14:3", "(async_copy, test.vir:12:3)", "then read");
   races(HEAD "  async_copy %own[0], %x[0]\n  async_wait 1\n  %v = load %own[0]\n}\n", 1, "test.vir:13:3", "written until its wait",
         "then read");
-  /* others need a barrier after the wait */
+  /* Other invocations need a barrier after the wait. */
   races(HEAD "  async_copy %tile[%i], %x[%g]\n  async_wait\n  %v = load %tile[sub(3u32, %i)]\n}\n", 1, "written by row",
         "(async_copy", "then read");
   clean(HEAD "  async_copy %tile[%i], %x[%g]\n  async_wait\n  barrier\n  %v = load %tile[sub(3u32, %i)]\n}\n", 2);
@@ -318,10 +318,10 @@ TEST(async_copies_last_until_their_wait)
         "(async_copy", "then read");
   races(HEAD "  async_copy %tile[%i], %x[%g]\n  barrier\n  %v = load %tile[sub(3u32, %i)]\n}\n", 1, "written until its wait",
         "(async_copy", "then read");
-  /* what it meets at its start */
+  /* The start of a copy races with earlier stores. */
   races(HEAD "  store %tile[%i], 1u32\n  async_copy %tile[sub(3u32, %i)], %x[%g]\n}\n", 1, "(async_copy, test.vir:12:3)",
         "written by row", "then written");
-  clean(HEAD "  async_copy %tile[%i], %x[%g]\n}\n", 3); /* done when its workgroup is, whose memory the next has not */
+  clean(HEAD "  async_copy %tile[%i], %x[%g]\n}\n", 3); /* ends with its workgroup; the next workgroup has another tile */
   clean(HEAD "  for %k = 0u32 to 20u32 { async_copy %own[0], %x[%k]  async_copy %own[1], %x[%k]  async_wait }\n}\n", 3);
 }
 
@@ -331,8 +331,8 @@ TEST(copies_are_accesses)
         "(copy, test.vir:11:3)", "then read");
 }
 
-/* Blocks of the shadow are added as memory is touched, and the names of bytes stay right. */
-TEST(large_memory_is_followed)
+/* Blocks of the shadow are added at the first access to their memory, and reports name the right bytes. */
+TEST(races_in_large_memory_are_found)
 {
   enum { WORDS = 100000 };
   static uint32_t big[WORDS];
@@ -345,7 +345,7 @@ TEST(large_memory_is_followed)
   launch_fails(&l, "data race on byte 310800 of buffer %x", "of invocation (0, 0, 0)", "by invocation (99, 0, 0)");
 }
 
-/* ---- want of memory ------------------------------------------------------------------------------------------------- */
+/* ---- out of memory -------------------------------------------------------------------------------------------------- */
 
 TEST(each_allocation_of_a_run_may_fail)
 {

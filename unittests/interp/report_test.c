@@ -1,4 +1,4 @@
-/* What the interpreter reports where it is asked to: undefined rows of relaxed programs, accesses out of bounds.
+/* Reports of the interpreter that are optional: undefined rows of relaxed programs, and accesses out of bounds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -6,7 +6,7 @@
 
 static uint32_t y[8];
 
-/* A run of a relaxed program over y, by 8 invocations. */
+/* A launch of a relaxed program on y, with 8 invocations. */
 #define RELAXED(...)                                                                                                    \
   {                                                                                                                     \
     .text = "program @p relaxed workgroup(8, 1, 1) {\n  buffer %y : u32[8] storage set(0) binding(0)\n  var %s : u32\n" \
@@ -16,7 +16,7 @@ static uint32_t y[8];
     }                                                                                                                   \
   }
 
-TEST(undefined_rows_are_reported_where_they_matter)
+TEST(undefined_rows_with_an_effect_are_reported)
 {
   const launch_case cases[] = {
       {RELAXED("  %d = udiv 100u32, %i\n  %e = add %d, 1u32\n  store %y[%i], %e\n"),
@@ -28,14 +28,14 @@ TEST(undefined_rows_are_reported_where_they_matter)
       {RELAXED("  %d = umod 4u32, %i\n  store %y[%d], %i\n"), {"(store", "an address comes from", "(umod %d"}},
       {RELAXED("  set %s, udiv(1u32, %i)\n  %t = get %s\n  store %y[%i], %t\n"), {"(store", "(udiv", "in invocation (0, 0, 0)"}},
       {RELAXED("  for %k = 0u32 to udiv(4u32, %i) { }\n"), {"(for", "a loop bound comes from", "(udiv"}},
-      /* the first one is named */
+      /* The message names the first undefined row. */
       {RELAXED("  %first = udiv 100u32, %i\n  %second = shl %first, add(%i, 40u32)\n  store %y[%i], %second\n"),
        {"(store", "(udiv %first", "in invocation (0, 0, 0)"}},
   };
   LAUNCH_CHECK(cases);
 }
 
-TEST(undefined_rows_that_do_not_matter_are_silent)
+TEST(undefined_rows_without_an_effect_are_not_reported)
 {
   const launch_case cases[] = {
       {RELAXED("  %d = udiv 100u32, %i\n  if ne %i, 0u32 { store %y[%i], %d }\n"), {NULL}},
@@ -45,7 +45,7 @@ TEST(undefined_rows_that_do_not_matter_are_silent)
   LAUNCH_CHECK(cases);
   for (uint32_t i = 0; i < 8; i++)
     assert_int_equal(y[i], i ? 100 / i : 0xffffffff);
-  /* Without the report the strict meaning holds, and strict programs have nothing to report. */
+  /* Without the report, the program has its strict meaning.  Strict programs have no undefined rows. */
   launch strict = {.text = "program @p workgroup(8, 1, 1) {\n  buffer %y : u32[8] storage set(0) binding(0)\n  %i = lindex\n"
                            "  store %y[%i], udiv(100u32, %i)\n  store %y[add(%i, 8u32)], 1u32\n}\n",
                    .buffers = {{"y", y, sizeof y}},
@@ -68,7 +68,7 @@ TEST(the_report_changes_no_value)
     launch l = {.text = "program @p relaxed flush_f32 rtz_f32 workgroup(8, 1, 1) {\n"
                         "  buffer %y : f32x2[8] storage set(0) binding(0)\n"
                         "  %tiny = bitcast add(lindex, 5u32) : f32\n"
-                        "  %cut = convert add(lindex, 16777219u32) : f32\n" /* 2^24 + 3: between two that an f32 holds */
+                        "  %cut = convert add(lindex, 16777219u32) : f32\n" /* 2^24 + 3 is not an f32 */
                         "  store %y[lindex], join(fmin(%tiny, 1.0f32), %cut)\n"
                         "}\n",
                 .buffers = {{"y", pairs, sizeof pairs}},
@@ -81,8 +81,8 @@ TEST(the_report_changes_no_value)
   }
 }
 
-/* In a strict program too, each kind of access, by the buffer that it leaves. */
-TEST(bounds_are_checked_where_asked_for)
+/* Checks each kind of access in a strict program.  The message names the buffer. */
+TEST(bounds_are_checked_on_request)
 {
   static const struct {
     const char *access, *buffer, *op;
@@ -93,7 +93,7 @@ TEST(bounds_are_checked_where_asked_for)
                {"copy %y[add(%i, 5u32)], %t[%i]", "buffer %y", "(copy, test.vir:6:3)"},
                {"async_copy %t[add(%i, 5u32)], %y[%i]", "buffer %t", "(async_copy, test.vir:6:3)"}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-    char text[1024], said[128];
+    char text[1024], expected[128];
     snprintf(text, sizeof text,
              "program @p workgroup(4, 1, 1) {\n"
              "  buffer %%y : u32[8] storage set(0) binding(0)\n"
@@ -106,7 +106,7 @@ TEST(bounds_are_checked_where_asked_for)
     launch l = {.text = text, .buffers = {{"y", y, sizeof y}}};
     launch_ok(&l);
     l.options.check_bounds = true;
-    snprintf(said, sizeof said, ": the access to %s is out of bounds in invocation (3, 0, 0)", cases[k].buffer);
-    launch_fails(&l, "program @p, row", cases[k].op, said);
+    snprintf(expected, sizeof expected, ": the access to %s is out of bounds in invocation (3, 0, 0)", cases[k].buffer);
+    launch_fails(&l, "program @p, row", cases[k].op, expected);
   }
 }

@@ -1,6 +1,6 @@
-/* Float arithmetic against exact integers: + - * / sqrt fma, remainders, ldexp and conversions of f16, f32 and f64, rounded to
- * nearest and toward zero, with denormals and without, for all triples of extreme values, at random points, and where the exact
- * result lies next to the middle of two floats.
+/* Float arithmetic compared with exact integers: + - * / sqrt fma, remainders, ldexp and conversions of f16, f32 and f64.  The
+ * operands are all triples of extreme values, random points, and points whose exact result is close to the middle of two floats.
+ * All rounding and denormal modes are tested.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -22,7 +22,7 @@ enum { ADD, SUB, MUL, DIV, SQRT, FMA, FROM_F64, FROM_I64, FROM_U64, REM, MOD, LD
 
 /* ---- exact values --------------------------------------------------------------------------------------------------- */
 
-/* (-1)^negative * (m + less than 1 if there is more) * 2^e */
+/* (-1)^negative * (m + a fraction between 0 and 1 if `more`) * 2^e */
 typedef struct exact {
   bool negative, is_nan, is_infinite, more;
   uint128 m;
@@ -76,13 +76,13 @@ encode(const format *f, exact x, bool to_zero)
     return infinity | (fraction_mask(f) + 1) >> 1;
   if (x.is_infinite)
     return sign | infinity;
-  int last = x.e + length_of(x.m) - (int)f->digits; /* weight of the last bit that is kept */
+  int last = x.e + length_of(x.m) - (int)f->digits; /* exponent of the last bit that is kept */
   if (last < f->least)
     last = f->least;
   uint128 kept = x.m;
   const int drop = last - x.e;
   if (drop > 127) {
-    kept = 0; /* and nearly nothing was there */
+    kept = 0; /* all of m is below half of the last bit */
   } else if (drop > 0) {
     const uint128 rest = x.m & (((uint128)1 << drop) - 1), half = (uint128)1 << (drop - 1);
     kept = x.m >> drop;
@@ -113,7 +113,8 @@ product(exact x, exact y)
       .negative = x.negative != y.negative, .is_infinite = x.is_infinite || y.is_infinite, .m = x.m * y.m, .e = x.e + y.e};
 }
 
-/* The terms have 106 bits at most: where the one does not reach the other's last bit, it only leaves "more". */
+/* Returns the sum.  Bits of the smaller term that are below the last bit of the result only set `more`.  The terms have at most
+ * 106 bits. */
 static exact
 sum(exact x, exact y)
 {
@@ -158,7 +159,7 @@ quotient(exact x, exact y)
   q.is_infinite = x.is_infinite || (!y.is_infinite && !y.m);
   if (q.is_infinite || y.is_infinite)
     return q;
-  const int shift = 127 - length_of(x.m); /* all digits, and more */
+  const int shift = 127 - length_of(x.m); /* the quotient has more digits than any format */
   q.m = (x.m << shift) / y.m;
   q.more = (x.m << shift) % y.m != 0;
   q.e = x.e - shift - y.e;
@@ -184,7 +185,7 @@ root(exact x)
   return (exact){.m = low, .more = low * low != m, .e = (x.e - shift) / 2};
 }
 
-/* x - n y, n being x / y toward zero: one bit of the quotient after the other. */
+/* Returns x - n y, where n is x / y rounded toward zero.  Computes one bit of the quotient after the other. */
 static exact
 remainder_of(exact x, exact y)
 {
@@ -204,7 +205,7 @@ remainder_of(exact x, exact y)
   return x;
 }
 
-/* The same with the quotient rounded down: it has the sign of y. */
+/* Returns the remainder of the quotient that is rounded down.  Its sign is that of y. */
 static exact
 modulo_of(exact x, exact y)
 {
@@ -229,7 +230,7 @@ integer(uint64_t bits, bool is_signed)
 
 #define POINTS 8192
 
-static uint64_t points[4][POINTS]; /* x, y, z, and a f64 or integer */
+static uint64_t points[4][POINTS]; /* x, y, z, and an f64 or integer */
 static uint64_t results[POINTS * OPS];
 static uint8_t packed[4][POINTS * 8], packed_results[POINTS * OPS * 8];
 
@@ -261,7 +262,7 @@ exact_of(double value)
 
 enum { EDGES = 28, TRIPLES = EDGES * EDGES * EDGES };
 
-/* The k-th extreme value of the format. */
+/* Returns the k-th extreme value of the format. */
 static uint64_t
 edge(const format *f, uint32_t k)
 {
@@ -292,14 +293,14 @@ any_float(const format *f)
   switch (random_bits() % 4) {
   case 0:
     return edge(f, (uint32_t)(random_bits() % EDGES));
-  case 1: /* near 1, so that sums and differences meet */
+  case 1: /* near 1, so that the exponents are close to each other */
     return sign | (one + ((random_bits() % 16 - 8) << (f->digits - 1)) + (random_bits() & fraction_mask(f)));
   default:
     return random_bits() & mask;
   }
 }
 
-/* The middle of two neighbours, exactly or with a little beside it. */
+/* Returns the middle of two neighbours, or a value next to it. */
 static exact
 near_middle(const format *f)
 {
@@ -324,20 +325,20 @@ make_points(const format *f)
     const exact minus =
         product(x, (exact){.negative = !y.negative, .is_nan = y.is_nan, .is_infinite = y.is_infinite, .m = y.m, .e = y.e});
     switch (i % 8) {
-    case 1: /* x / y is near it */
+    case 1: /* x / y is near the middle */
       points[0][i] = encode(f, (exact){.m = (middle.m >> 20) * (y.m ? y.m : 1), .e = middle.e + 20 + y.e}, false);
       break;
-    case 2: /* its root is */
+    case 2: /* the root of x is near the middle */
       points[0][i] = encode(f, (exact){.m = (middle.m >> 20) * (middle.m >> 20), .e = 2 * (middle.e + 20)}, false);
       break;
-    case 3: /* x y + z is, or z takes most of x y away */
+    case 3: /* z cancels most of x y */
     case 4:
       points[2][i] = encode(f, minus, false);
       break;
-    case 5:
+    case 5: /* x y + z is near the middle */
       points[2][i] = encode(f, sum((exact){.m = middle.m >> 20, .e = middle.e + 20}, minus), false);
       break;
-    case 6: /* x y + z is beside it by less than twice the digits show */
+    case 6: /* x y + z is next to the middle; its distance needs more than twice the digits */
       points[0][i] = encode(f, (exact){.m = unit + 1, .e = (int)(random_bits() % 4) - (int)f->digits}, false);
       points[1][i] = encode(f, (exact){.negative = i & 8, .m = unit - 1, .e = -(int)f->digits}, false);
       points[2][i] = encode(
@@ -352,7 +353,7 @@ make_points(const format *f)
   }
 }
 
-/* Triples of extreme values from the first-th on. */
+/* Makes points of triples of extreme values, from triple number `first` on. */
 static void
 make_triples(const format *f, uint32_t first)
 {
@@ -419,7 +420,7 @@ without_denormal(const format *f, uint64_t bits)
   return bits & exponents ? bits : bits & UINT64_C(1) << (f->bits - 1);
 }
 
-/* The i32 in the low bits; beyond 5000 all give an infinity or zero. */
+/* Returns the i32 in the low bits, clamped to 5000.  All exponents from 5000 on result in infinity or zero. */
 static int
 clamped_exponent(uint64_t bits)
 {
@@ -470,7 +471,7 @@ check_points(const format *f)
     for (uint32_t i = 0; i < POINTS; i++)
       for (uint32_t op = 0; op < OPS; op++) {
         const uint64_t want = wanted(f, op, i, flush, to_zero), got = results[i * OPS + op];
-        if (got != want && !(op == MOD && f == &formats[1])) /* the sum of an f32's remainder and y is rounded to an f64 first */
+        if (got != want && !(op == MOD && f == &formats[1])) /* fmod of f32 rounds the sum of remainder and y to an f64 first */
           fail_msg("%s %s of %s: 0x%llx, 0x%llx, 0x%llx; 0x%llx give 0x%llx, exactly 0x%llx", modes, names[op], f->name,
                    (unsigned long long)points[0][i], (unsigned long long)points[1][i], (unsigned long long)points[2][i],
                    (unsigned long long)points[3][i], (unsigned long long)got, (unsigned long long)want);
@@ -489,14 +490,14 @@ check_format(const format *f)
   }
 }
 
-TEST(each_format_is_rounded_once)
+TEST(each_format_rounds_once)
 {
   for (uint32_t k = 0; k < 3; k++)
     check_format(&formats[k]);
 }
 
-/* The reference itself, where the processor computes the same. */
-TEST(the_exact_way_agrees_with_the_processor)
+/* Compares the exact functions with the processor's f64 operations. */
+TEST(the_exact_functions_agree_with_the_processor)
 {
   make_points(&formats[2]);
   for (uint32_t i = 0; i < POINTS; i++) {

@@ -1,5 +1,5 @@
-/* The interpreter computes rows for a whole workgroup at once, in ways of its own for speed: each op must give each invocation the
- * value of vyre_eval for its operands.
+/* Each op in the interpreter computes vyre_eval's value for each invocation.  The interpreter computes a row for a whole
+ * workgroup at once, by faster code than vyre_eval's.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -7,7 +7,7 @@
 #include "vyre/eval.h"
 #include "vyre/ir.h"
 
-/* Chooses operands; lanes that lane and insert name are mostly there. */
+/* Chooses operands.  For lane and insert, the lane exists in seven of eight invocations. */
 static void
 choose_operands(op_trial *t, uint32_t invocation)
 {
@@ -56,7 +56,7 @@ check(op_trial *t)
   vyre_module_destroy(module);
 }
 
-TEST(every_op_gives_each_invocation_its_value)
+TEST(every_op_agrees_with_vyre_eval)
 {
   op_trial t;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)

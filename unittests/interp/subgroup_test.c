@@ -1,4 +1,4 @@
-/* Subgroup rows: the values of other lanes, which lanes are active, and what is undefined.
+/* Subgroup rows: values of other lanes, active lanes, and undefined results.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -57,7 +57,7 @@ small(uint32_t i)
 
 /* ---- built-ins ------------------------------------------------------------------------------------------------------ */
 
-TEST(subgroups_have_32_lanes_unless_said_otherwise)
+TEST(subgroups_have_32_lanes_by_default)
 {
   run("store %y[%i], or(subgroup_lane, shl(subgroup_size, 8u32))\n", 0);
   assert_int_equal(results[33], 1 | 32 << 8);
@@ -76,7 +76,7 @@ TEST(sizes_are_powers_of_two)
 
 /* ---- votes and ballots ---------------------------------------------------------------------------------------------- */
 
-TEST(masks_are_read_from_both_ends)
+TEST(ballots_find_the_first_and_last_lane)
 {
   run("%none = subgroup_ballot ne(%v, %v)\n"
       "store %y[%i], and(subgroup_ballot_findmsb(%none), subgroup_ballot_findlsb(%none))\n",
@@ -86,11 +86,11 @@ TEST(masks_are_read_from_both_ends)
       "store %y[%i], or(shl(%all, 16u32), or(subgroup_ballot_findlsb(%t), shl(subgroup_ballot_findmsb(%t), 8u32)))\n",
       16);
   assert_int_equal(results[0], 3 | 15 << 8 | 16 << 16);    /* more bits than lanes */
-  assert_int_equal(results[N - 1], 3 | 7 << 8 | 16 << 16); /* the last one has 8 lanes */
+  assert_int_equal(results[N - 1], 3 | 7 << 8 | 16 << 16); /* the last subgroup has 8 lanes */
 }
 
-/* Zeros of both signs are equal, a NaN not even to itself, in any lane of a vector. */
-TEST(floats_agree_as_numbers)
+/* Zeros of both signs are equal.  A NaN in any lane of a vector is not equal to itself. */
+TEST(alleq_compares_floats_as_numbers)
 {
   run("%zero = select(ult(%i, 3u32), 0.0f32, -0.0f32) %nan = select(eq(%i, 17u32), nan(0x7fc00000)f32, 1.0f32)\n"
       "%a = subgroup_alleq %zero %b = subgroup_alleq join(%zero, %nan)\n"
@@ -102,11 +102,11 @@ TEST(floats_agree_as_numbers)
 
 /* ---- values of other lanes ------------------------------------------------------------------------------------------ */
 
-/* Of %v, given %k = a value of the lane's own. */
+/* Moves of %v, where %k is a value of each lane. */
 enum { SHUFFLE, BROADCAST, XOR, UP, DOWN, ROTATE, ROTATE_4, QUAD, QUAD_H, QUAD_V, QUAD_D, MOVES };
 static const char *const moves[MOVES] = {
     [SHUFFLE] = "subgroup_shuffle %v, %k",
-    [BROADCAST] = "subgroup_broadcast %v, %k", /* strict: each lane's own */
+    [BROADCAST] = "subgroup_broadcast %v, %k", /* in a strict program each lane uses its own %k */
     [XOR] = "subgroup_shuffle_xor %v, %k",
     [UP] = "subgroup_shuffle_up %v, %k",
     [DOWN] = "subgroup_shuffle_down %v, %k",
@@ -144,8 +144,8 @@ source_of(uint32_t move, uint32_t lane, uint32_t k, uint32_t size)
   }
 }
 
-/* All lanes, then every third asleep; indices near, far, and beyond everything. */
-TEST(values_come_from_the_right_lane)
+/* All lanes are active, or every third one is inactive.  Indices are small, beyond the subgroup, and near the greatest u32. */
+TEST(moves_read_the_right_lane)
 {
   static const uint32_t sizes[] = {1, 2, 8, 16, 64};
   static const char *const indices[] = {"umod(%v, 5u32)", "umod(%v, 70u32)", "0xffffffffu32", "not(%i)"};
@@ -170,8 +170,8 @@ TEST(values_come_from_the_right_lane)
       }
 }
 
-/* Vectors and other kinds move as they are. */
-TEST(all_kinds_move)
+/* Moves do not change the bits of vectors and of other kinds. */
+TEST(moves_keep_the_bits_of_all_kinds)
 {
   fill_values(scattered);
   run("%w = join(%v, not(%v), neg(%v)) %m = subgroup_shuffle_xor %w, 1u32 %b = subgroup_shuffle_xor eq(%m, %w), 1u32\n"
@@ -185,7 +185,7 @@ TEST(all_kinds_move)
   }
 }
 
-/* ---- sums and the like ---------------------------------------------------------------------------------------------- */
+/* ---- reductions and scans ------------------------------------------------------------------------------------------- */
 
 static uint32_t
 bits_of(float value)
@@ -195,7 +195,7 @@ bits_of(float value)
   return bits;
 }
 
-/* Rounded after each lane, from the lowest on: 2^24 + 1 + 1 is 2^24, 1 + 1 + 2^24 is not. */
+/* The sum is rounded after each lane, from the lowest on: 2^24 + 1 + 1 is 2^24, 1 + 1 + 2^24 is not. */
 TEST(floats_add_in_order)
 {
   run("%big = select(eq(subgroup_lane, 0u32), 16777216.0f32, 1.0f32)\n"
@@ -212,7 +212,7 @@ TEST(floats_add_in_order)
   }
 }
 
-TEST(minima_take_the_other_for_a_nan)
+TEST(minima_and_maxima_ignore_nans)
 {
   run("%f = select(eq(subgroup_lane, 1u32), nan(0x7fa00001)f32, convert(add(%i, 1u32) : f32)) %a = subgroup_fmin %f\n"
       "%b = subgroup_fmax %f exclusive %c = subgroup_fmin nan(0x7fa00001)f32\n"
@@ -229,7 +229,7 @@ TEST(minima_take_the_other_for_a_nan)
   }
 }
 
-/* Lanes of all four words of a mask. */
+/* Uses lanes of all four words of a mask. */
 TEST(the_largest_subgroup_has_128_lanes)
 {
   static uint32_t y[8 * 128];
@@ -253,8 +253,8 @@ TEST(the_largest_subgroup_has_128_lanes)
   }
 }
 
-/* Denormals are flushed on the way in and out, sums cut, as everywhere in such a program. */
-TEST(float_modes_hold)
+/* Additions flush denormal operands and results, and truncate sums.  A shuffle changes no bits. */
+TEST(subgroup_ops_follow_float_modes)
 {
   char text[8192];
   launch l = prepare(text, "flush_f32",
@@ -266,7 +266,7 @@ TEST(float_modes_hold)
   assert_int_equal(results[45], 0x00080000u);
   l = prepare(text, "flush_f32", "%a = subgroup_add 0x1p-127f32\nstore %y[%i], bitcast(%a : u32)\n", 4);
   launch_ok(&l);
-  assert_int_equal(results[5], 0); /* the sum of four would be no denormal */
+  assert_int_equal(results[5], 0); /* the sum of all four is not a denormal */
   l = prepare(text, "flush_f32",
               "%a = subgroup_alleq select(eq(subgroup_lane, 0u32), 0x1p-130f32, -0x1p-131f32)\n"
               "store %y[%i], select(%a, 3u32, 4u32)\n",
@@ -283,8 +283,8 @@ TEST(float_modes_hold)
 
 /* ---- active lanes ---------------------------------------------------------------------------------------------------- */
 
-/* A return from an arm in a loop is for good. */
-TEST(returned_lanes_stay_away)
+/* A return from an arm in a loop is final. */
+TEST(returned_lanes_stay_inactive)
 {
   fill_values(small);
   run("for %k = 0u32 to 3u32 {\n"
@@ -300,8 +300,8 @@ TEST(returned_lanes_stay_away)
   }
 }
 
-/* Workgroups that run together are subgroups apart; a barrier of the subgroup may be in an arm. */
-TEST(subgroups_end_with_their_workgroup)
+/* Workgroups that run together have separate subgroups.  A subgroup barrier may be in an arm. */
+TEST(a_subgroup_is_part_of_one_workgroup)
 {
   static uint32_t out[60];
   launch l = {.text = "program @p workgroup(10, 2, 1) {\n"
@@ -318,12 +318,12 @@ TEST(subgroups_end_with_their_workgroup)
     assert_int_equal(out[i], (i % 20 < 16 ? 16 : 4) | (i % 20 % 16) << 8 | i % 20 / 16 << 16);
 }
 
-/* ---- what is undefined ---------------------------------------------------------------------------------------------- */
+/* ---- undefined results ---------------------------------------------------------------------------------------------- */
 
 #define BAD "%bad = select(eq(%i, 2u32), shl(%v, 32u32), %v)\n"
 
-/* Relaxed programs, with subgroups of so many lanes: the row and the place that the report names, or NULL if nothing is undefined.
- */
+/* Relaxed programs with subgroups of `size` lanes, and the row and place that the report names.  Both are NULL if nothing is
+ * undefined. */
 static const struct {
   const char *text;
   uint32_t size;
@@ -366,7 +366,7 @@ static const struct {
     {"if ult %i, 20u32 {\n%r = subgroup_broadcast %v, 0u32\nstore %y[%i], %r\n}\n", 16, NULL, NULL},
 };
 
-TEST(relaxed_programs_are_reported)
+TEST(undefined_results_are_reported)
 {
   fill_values(small);
   for (size_t k = 0; k < sizeof reports / sizeof *reports; k++) {
