@@ -1,4 +1,4 @@
-/* The builder: where rows are put, and what they hold.
+/* The builder: positions and contents of rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "program_test.h"
@@ -65,25 +65,25 @@ BUILD_TEST(a_program_has_a_workgroup_row)
   assert_null(vyre_row_name(m, second));
 }
 
-BUILD_TEST(a_workgroup_row_stands_behind_its_operands)
+BUILD_TEST(a_workgroup_row_follows_its_operands)
 {
   uint32_t workgroup = v->last[program.id], one = v->first[program.id];
   vyre_row n = vyre_build_spec(&b, U32, 8, 3), size = vyre_build_const(&b, U32, 64);
   vyre_build_workgroup(&b, n, size, size);
   check_row(row_of(workgroup), VYRE_ROW(VYRE_OP_workgroup, 0, 0), 0, 0, n.id, size.id, size.id);
-  assert_int_equal(v->op[one], 0); /* nothing else used it */
+  assert_int_equal(v->op[one], 0); /* it had no other use */
   assert_int_equal(v->next[size.id], workgroup);
   vyre_row twice = vyre_build_imm(&b, VYRE_OP_mul, n, 2);
   vyre_row x = vyre_build_var(&b, F32);
   vyre_build_workgroup(&b, size, twice, n);
   assert_int_equal(v->prev[workgroup], twice.id);
   vyre_row y = vyre_build_var(&b, F32);
-  assert_int_equal(v->prev[y.id], x.id); /* the last declaration is still where they go */
+  assert_int_equal(v->prev[y.id], x.id); /* declarations are still appended after the last one */
   assert_null(vyre_module_seal(m, NULL));
   check_sealed(m);
 }
 
-BUILD_TEST(a_constant_that_was_given_out_outlives_the_workgroup)
+BUILD_TEST(a_shared_constant_outlives_the_workgroup_row)
 {
   vyre_row one = vyre_build_const(&b, U32, 1), size = vyre_build_const(&b, U32, 64);
   vyre_build_workgroup(&b, size, size, size);
@@ -92,17 +92,17 @@ BUILD_TEST(a_constant_that_was_given_out_outlives_the_workgroup)
   vyre_row second = vyre_build_program(m, "q", 0, 0, &g);
   uint32_t its = v->first[second.id], workgroup = v->last[second.id];
   size = vyre_build_const(&g, U32, 64);
-  vyre_build_workgroup(&g, size, size, row_of(its)); /* as it was in z alone */
+  vyre_build_workgroup(&g, size, size, row_of(its)); /* the old constant stays in z */
   check_row(row_of(its), VYRE_ROW(VYRE_OP_const, U32, 0), 1, 0, 0, 0, 0);
   check_row(row_of(workgroup), VYRE_ROW(VYRE_OP_workgroup, 0, 0), 0, 0, size.id, size.id, its);
 }
 
-BUILD_TEST(the_workgroup_row_is_found_behind_a_late_spec)
+BUILD_TEST(the_workgroup_row_is_found_after_a_late_spec)
 {
   vyre_build_var(&b, F32);
   vyre_row n = vyre_build_spec(&b, U32, 8, 3);
   vyre_row_unlink(m, n);
-  vyre_row_insert(m, n, program, VYRE_NONE); /* as a text may have it: after a declaration */
+  vyre_row_insert(m, n, program, VYRE_NONE); /* as in a parsed text: after a declaration */
   vyre_build_workgroup(&b, n, n, n);
   uint32_t map[64], workgroups = 0;
   seal(map);
@@ -113,7 +113,7 @@ BUILD_TEST(the_workgroup_row_is_found_behind_a_late_spec)
   assert_int_equal(workgroups, 1);
 }
 
-BUILD_TEST(a_lost_workgroup_row_is_made_anew)
+BUILD_TEST(a_killed_workgroup_row_is_built_again)
 {
   vyre_row_kill(m, row_of(v->last[program.id]));
   vyre_row size = vyre_build_const(&b, U32, 32);
@@ -122,12 +122,12 @@ BUILD_TEST(a_lost_workgroup_row_is_made_anew)
   check_row(row_of(workgroup), VYRE_ROW(VYRE_OP_workgroup, 0, 0), 0, 0, size.id, size.id, size.id);
 }
 
-BUILD_TEST(declarations_stand_at_the_top)
+BUILD_TEST(declarations_are_at_the_top)
 {
   vyre_row body = build_gid(&b);
   vyre_row test = vyre_build_if(&b, body);
   vyre_row in = build_gid(&b);
-  vyre_row x = vyre_build_var(&b, F32); /* from deep inside */
+  vyre_row x = vyre_build_var(&b, F32); /* the builder is inside the if */
   vyre_row y = vyre_build_buffer(&b, F32X3, VYRE_SPACE_UNIFORM, VYRE_ACCESS_NO_WRITE, 2, 5);
   vyre_row n = vyre_build_spec(&b, F32, TWO_F32, 9);
   vyre_row c = vyre_build_const(&b, F32, ONE_F32), d = vyre_build_const(&b, I32, 2);
@@ -144,7 +144,7 @@ BUILD_TEST(declarations_stand_at_the_top)
   assert_int_equal(v->parent[in.id], vyre_region_of(m, test, 0).id);
 }
 
-BUILD_TEST(constants_are_shared_in_their_program_alone)
+BUILD_TEST(constants_are_shared_only_inside_their_program)
 {
   vyre_row c = vyre_build_const(&b, F32, ONE_F32);
   assert_int_equal(vyre_build_const(&b, F32, ONE_F32).id, c.id);
@@ -157,12 +157,12 @@ BUILD_TEST(constants_are_shared_in_their_program_alone)
   vyre_row theirs = vyre_build_const(&g, F32, ONE_F32);
   assert_int_not_equal(theirs.id, c.id);
   assert_int_equal(v->parent[theirs.id], other.id);
-  vyre_builder h = {.module = m}; /* finds its program when it needs it */
+  vyre_builder h = {.module = m}; /* finds its program at the first use */
   vyre_builder_before(&h, row_of(v->last[program.id]));
   assert_int_equal(vyre_build_const(&h, F32, ONE_F32).id, c.id);
 }
 
-BUILD_TEST(changed_constants_are_not_given_out)
+BUILD_TEST(changed_constants_are_not_shared)
 {
   enum { KINDS = 4 };
   vyre_row c[KINDS], again[KINDS];
@@ -171,7 +171,7 @@ BUILD_TEST(changed_constants_are_not_given_out)
   vyre_row body = build_value(&b), behind = build_value(&b);
   vyre_row_rewrite(m, c[0], VYRE_ROW(VYRE_OP_const, U32, 0), 999, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   vyre_row_kill(m, c[1]);
-  vyre_row_move_before(m, c[2], behind); /* still in the program itself, but not at its top */
+  vyre_row_move_before(m, c[2], behind); /* still a child of the program, but below the declarations */
   vyre_row_unlink(m, c[3]);
   vyre_row_insert(m, c[3], program, VYRE_NONE);
   for (uint32_t i = 0; i < KINDS; i++) {
@@ -186,7 +186,7 @@ BUILD_TEST(changed_constants_are_not_given_out)
   assert_true(map[c[2].id] > map[body.id]);
 }
 
-BUILD_TEST(the_top_is_found_again_after_sealing)
+BUILD_TEST(declarations_are_found_again_after_sealing)
 {
   vyre_row body = build_value(&b);
   vyre_row c = vyre_build_const(&b, F32, ONE_F32), x = vyre_build_var(&b, F32);
@@ -218,7 +218,7 @@ BUILD_TEST(the_top_is_found_again_after_sealing)
   }
 }
 
-BUILD_TEST(a_top_without_constants_begins_anew)
+BUILD_TEST(constants_precede_a_variable_without_other_constants)
 {
   vyre_build_const(&b, F32, ONE_F32);
   vyre_build(&b, VYRE_OP_neg, F32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
@@ -234,7 +234,7 @@ BUILD_TEST(a_top_without_constants_begins_anew)
   assert_int_equal(v->next[var.id], 2);
 }
 
-/* A built-in has one row for all its users, at the top; sealing, moving and rewriting keep it that one. */
+/* A built-in has one row for all its users, at the top.  Sealing, moving and rewriting do not add another row. */
 BUILD_TEST(built_ins_are_one_row)
 {
   vyre_row gid = vyre_build_invocation(&b, VYRE_OP_gid), lindex = vyre_build_invocation(&b, VYRE_OP_lindex);
@@ -253,7 +253,7 @@ BUILD_TEST(built_ins_are_one_row)
   assert_int_not_equal(vyre_build_invocation(&b, VYRE_OP_lindex).id, again.id);
   seal(NULL);
   check_sealed(m);
-  vyre_build_const(&b, F32, ONE_F32); /* found after them */
+  vyre_build_const(&b, F32, ONE_F32); /* found after the built-ins */
   (void)one;
   assert_true(vyre_module_is_sealed(m));
 }
@@ -269,7 +269,7 @@ BUILD_TEST(many_constants_are_fast)
       vyre_row_kill(m, row_of(first + i));
       continue;
     }
-    vyre_row_unlink(m, row_of(first + i)); /* to where it is no longer before all */
+    vyre_row_unlink(m, row_of(first + i)); /* moved to the end, where it no longer dominates all rows */
     vyre_row_insert(m, row_of(first + i), program, VYRE_NONE);
   }
   for (uint32_t i = 0; i < COUNT; i++)
@@ -281,7 +281,7 @@ BUILD_TEST(many_constants_are_fast)
     assert_int_equal(row, v->rows - 1);
     assert_int_equal(vyre_build_const(&g, F32, 10).id, row);
   }
-  seal(NULL); /* the tops are found again once, not for each constant */
+  seal(NULL); /* finds the constants again once, not for each new constant */
   for (uint32_t i = 0; i < 30000; i++)
     assert_true(vyre_build_const(&b, F32, 0x10000000u + i).id != 0);
 }
@@ -319,7 +319,7 @@ BUILD_TEST(values_have_their_types)
   check_row(vyre_build_barrier(&b, 0x1080202), VYRE_ROW(VYRE_OP_barrier, 0, 0), 0x1080202, 0, 0, 0, 0);
 }
 
-BUILD_TEST(joins_take_any_parts)
+BUILD_TEST(joins_accept_any_parts)
 {
   vyre_row x = vyre_build_convert(&b, VYRE_OP_convert, F32, build_value(&b)), y = vyre_build_unary(&b, VYRE_OP_neg, x);
   vyre_row xy = vyre_build_join(&b, (vyre_row[]){x, y}, 2);
@@ -362,7 +362,7 @@ BUILD_TEST(tuples_have_any_number_of_parts)
   check_row(vyre_build_part(&b, matrix, 1, F32X2), VYRE_ROW(VYRE_OP_part, F32X2, 0), 1, 0, matrix.id, 0, 0);
 }
 
-BUILD_TEST(paths_know_what_they_reach)
+BUILD_TEST(paths_have_the_type_of_their_target)
 {
   vyre_type_id matrix = vyre_type_matrix(m, F32X3, 4, 0, false);
   const vyre_member members[] = {{0, F32X2, VYRE_OFFSET_AUTO, 0}, {0, matrix, VYRE_OFFSET_AUTO, 0}};
@@ -437,7 +437,7 @@ BUILD_TEST(control_has_its_regions)
   assert_int_equal(v->next[between.id], choice.id);
 }
 
-BUILD_TEST(rows_can_go_in_front_of_others)
+BUILD_TEST(rows_can_be_built_before_others)
 {
   vyre_row first = build_gid(&b), last = build_gid(&b);
   vyre_builder_before(&b, last);

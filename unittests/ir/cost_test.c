@@ -1,4 +1,4 @@
-/* Cost models: what their text says, and what is wrong in it.
+/* Cost models: the meaning of their texts, and errors in texts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -36,7 +36,7 @@ is_same(const vyre_cost_model *model, uint32_t op, vyre_type type)
   check(model, op, type, cost.issue, cost.latency, cost.registers);
 }
 
-TEST(lines_replace_what_they_name)
+TEST(lines_replace_the_costs_that_they_name)
 {
   static const char text[] = "; mine\n"
                              "mul,atomic_*\tu32,f32   7 - 3 ; a comment\r\n"
@@ -46,19 +46,19 @@ TEST(lines_replace_what_they_name)
                              "mul u32 8 - -";
   vyre_cost_model *model = parsed_bytes(text, sizeof(text) - 1);
   const vyre_cost was = vyre_cost_of(NULL, VYRE_OP_mul, U32), atomic = vyre_cost_of(NULL, VYRE_OP_atomic_or, U32);
-  check(model, VYRE_OP_mul, U32, 8, was.latency, 3); /* the later line */
+  check(model, VYRE_OP_mul, U32, 8, was.latency, 3); /* of the later line */
   check(model, VYRE_OP_mul, VYRE_TYPE(VYRE_F32, 1), 7, vyre_cost_of(NULL, VYRE_OP_mul, VYRE_TYPE(VYRE_F32, 1)).latency, 3);
   check(model, VYRE_OP_atomic_or, U32, 7, atomic.latency, 3);
   is_same(model, VYRE_OP_mul, VYRE_TYPE(VYRE_I32, 1));
   is_same(model, VYRE_OP_umulhi, U32);
   check(model, VYRE_OP_add, VYRE_TYPE(VYRE_VOID, 1), 65535, 0, 0);
   check(model, VYRE_OP_add, VYRE_TYPE(VYRE_F64, 1), 65535, 9, 0);
-  /* By lanes, but for the time that one takes. */
+  /* Issue and registers are multiplied by the lanes, latency is not. */
   check(model, VYRE_OP_mul, VYRE_TYPE(VYRE_U32, 3), 24, was.latency, 9);
   vyre_cost_model_destroy(model);
 }
 
-TEST(nothing_said_is_the_default)
+TEST(an_empty_text_is_the_default)
 {
   vyre_cost_model *model = parsed_bytes("", 0);
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
@@ -68,8 +68,8 @@ TEST(nothing_said_is_the_default)
   vyre_cost_model_destroy(NULL);
 }
 
-/* What passes count on, and the order of things that anybody would expect. */
-TEST(the_default_is_sane)
+/* Costs that passes depend on, and their expected order. */
+TEST(default_costs_are_in_the_expected_order)
 {
   const vyre_type f32 = VYRE_TYPE(VYRE_F32, 1), f64 = VYRE_TYPE(VYRE_F64, 1), u64 = VYRE_TYPE(VYRE_U64, 1);
   check(NULL, VYRE_OP_add, U32, 4, 5, 1); /* the unit */
@@ -82,14 +82,14 @@ TEST(the_default_is_sane)
   assert_true(vyre_cost_of(NULL, VYRE_OP_fma, f64).issue > vyre_cost_of(NULL, VYRE_OP_fma, f32).issue);
   assert_true(vyre_cost_of(NULL, VYRE_OP_udiv, u64).issue > vyre_cost_of(NULL, VYRE_OP_udiv, U32).issue);
   assert_true(vyre_cost_of(NULL, VYRE_OP_join, f32).issue == 0);
-  /* A computation takes time, whatever it is of: nothing was forgotten. */
+  /* Every computation has an issue cost, for each kind. */
   for (uint32_t op = VYRE_OP_add; op <= VYRE_OP_inverse; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
       if (vyre_op_infos[op].text && op != VYRE_OP_neg && op != VYRE_OP_fabs && op != VYRE_OP_bitcast && op != VYRE_OP_transpose)
         assert_true(vyre_cost_of(NULL, op, VYRE_TYPE(kind, 1)).issue > 0);
 }
 
-TEST(a_row_works_on_its_widest_values)
+TEST(a_row_has_the_cost_of_its_widest_values)
 {
   const uint32_t op[] = {0,
                          VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_F64, 2), 0),
@@ -105,14 +105,14 @@ TEST(a_row_works_on_its_widest_values)
   assert_int_equal(vyre_row_works_on(&v, 4), VYRE_TYPE(VYRE_F64, 2));
   assert_int_equal(vyre_row_works_on(&v, 5), VYRE_TYPE(VYRE_BOOL, 2));
   assert_int_equal(vyre_row_works_on(&v, 6), VYRE_TYPE(VYRE_VOID, 1));
-  assert_int_equal(vyre_row_works_on(&v, 7), VYRE_TYPE(VYRE_U64, 2)); /* as wide: the result's */
+  assert_int_equal(vyre_row_works_on(&v, 7), VYRE_TYPE(VYRE_U64, 2)); /* equal widths: the result's kind */
 }
 
 static void
 refuses(const char *text, size_t length, const char *message)
 {
   vyre_cost_model *model = (vyre_cost_model *)&model;
-  char *own = malloc(length ? length : 1); /* so that a sanitizer sees what reads beyond */
+  char *own = malloc(length ? length : 1); /* lets a sanitizer find reads beyond the text */
   assert_non_null(own);
   memcpy(own, text, length);
   vyre_status status = vyre_cost_model_parse(own, length, "my.cost", NULL, &model);
@@ -127,7 +127,7 @@ refuses(const char *text, size_t length, const char *message)
 
 #define REFUSES(text, message) refuses(text, sizeof(text) - 1, message)
 
-TEST(what_is_wrong_is_said_with_its_place)
+TEST(errors_have_line_and_column)
 {
   REFUSES("add u32 4 5 1\nadf u32 4 5 1\n", "my.cost:2:1: 'adf' is not an op\n");
   REFUSES("add,nothing_* u32 4 5 1", "my.cost:1:5: 'nothing_*' is not an op\n");
@@ -150,7 +150,7 @@ TEST(what_is_wrong_is_said_with_its_place)
   REFUSES("add u32 ; 4 5 1", "my.cost:1:9: the line ends before its issue\n");
 }
 
-TEST(what_is_no_text_is_refused)
+TEST(binary_and_too_long_texts_are_refused)
 {
   REFUSES("add\0 u32 4 5 1", "my.cost:1:1: 'add?' is not an op\n");
   REFUSES("add\0xxxx u32 4 5 1", "my.cost:1:1: 'add?xxxx' is not an op\n");
@@ -165,8 +165,7 @@ TEST(what_is_no_text_is_refused)
   char *text = malloc(2 << 20);
   assert_non_null(text);
   memset(text, 'x', 2 << 20);
-  refuses(text, 1 << 20,
-          "my.cost:1:1: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not an op\n"); /* no more of it than can be read */
+  refuses(text, 1 << 20, "my.cost:1:1: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not an op\n"); /* long words are cut */
   refuses(text, (1 << 20) + 1, "my.cost: the cost model has 1048577 bytes; the limit is 1048576\n");
   memset(text, '\n', 1 << 20);
   memcpy(text + (1 << 20) - 1, "y", 1);

@@ -33,10 +33,10 @@ EDIT_TEST(operands_that_become_constants_become_literals)
   assert_int_equal(v->op[sum.id], VYRE_ROW(VYRE_OP_add, U32, 0));
   assert_int_equal(v->b[sum.id], y.id);
   assert_int_equal(v->imm[sum.id], 0);
-  vyre_row_set_operand(m, sum, 0, seven); /* left operands stay rows */
+  vyre_row_set_operand(m, sum, 0, seven); /* left operands do not become literals */
   assert_int_equal(v->a[sum.id], seven.id);
   vyre_row_set_operand(m, sum, 0, x);
-  vyre_row_set_operand(m, sum, 1, f32_one); /* not of the right type: stays, for the verifier to see */
+  vyre_row_set_operand(m, sum, 1, f32_one); /* a constant of the wrong type stays an operand, which the verifier reports */
   assert_int_equal(v->b[sum.id], f32_one.id);
   vyre_row_rewrite(m, sum, VYRE_ROW(VYRE_OP_mul, U32, VYRE_ROW_EXACT), 0, 0, x, seven, VYRE_NONE);
   assert_true(has_literal(sum, 7));
@@ -47,14 +47,14 @@ EDIT_TEST(operands_that_become_constants_become_literals)
   const uint32_t decoration[] = {42, 0};
   uint32_t words;
   vyre_row_set_decorations(m, sum, decoration, 2);
-  vyre_row_rewrite(m, sum, v->op[sum.id], 8, 9, x, y, f32_one); /* still decorated */
+  vyre_row_rewrite(m, sum, v->op[sum.id], 8, 9, x, y, f32_one); /* keeps the flag and the decorations */
   assert_non_null(vyre_row_decorations(m, sum, &words));
-  vyre_row_rewrite(m, sum, VYRE_ROW(VYRE_OP_fma, F32, 0), 8, 9, x, y, f32_one); /* without the flag without them */
+  vyre_row_rewrite(m, sum, VYRE_ROW(VYRE_OP_fma, F32, 0), 8, 9, x, y, f32_one); /* drops both */
   assert_null(vyre_row_decorations(m, sum, &words));
   vyre_row both = vyre_build_join(&b, (vyre_row[]){x, y}, 2);
-  vyre_row_set_operand(m, both, 1, seven); /* join takes none */
+  vyre_row_set_operand(m, both, 1, seven); /* join accepts no literal */
   assert_int_equal(v->b[both.id], seven.id);
-  vyre_row_set_operand(m, sum, 3, seven); /* there is none */
+  vyre_row_set_operand(m, sum, 3, seven); /* no such operand */
   vyre_row_set_operand(m, VYRE_NONE, 0, seven);
   assert_int_equal(v->a[0], 0);
   vyre_row_rewrite(m, VYRE_NONE, VYRE_ROW(VYRE_OP_gid, U32, 0), 1, 1, x, x, x);
@@ -67,7 +67,7 @@ EDIT_TEST(paths_keep_their_type)
   vyre_row buffer = vyre_build_buffer(&b, vyre_type_runtime_array(m, F32X4, 0), VYRE_SPACE_STORAGE, 0, 0, 0);
   vyre_row at = vyre_build_at(&b, buffer, x);
   assert_int_equal(v->imm_hi[at.id], F32X4);
-  vyre_row_set_operand(m, at, 1, five); /* i32 counts as an index */
+  vyre_row_set_operand(m, at, 1, five); /* an i32 is a valid index */
   assert_int_equal(v->imm[at.id], 5);
   assert_int_equal(v->imm_hi[at.id], F32X4);
   assert_int_equal(VYRE_ROW_FLAGS(v->op[at.id]), VYRE_ROW_IMM);
@@ -79,7 +79,7 @@ EDIT_TEST(paths_keep_their_type)
   assert_int_equal(vyre_row_right_type(m, VYRE_ROW(VYRE_OP_at, VYRE_TYPE(VYRE_PATH, 1), 0), buffer), U32);
 }
 
-EDIT_TEST(right_types_are_those_of_the_left)
+EDIT_TEST(the_right_type_follows_from_the_left_operand)
 {
   assert_int_equal(vyre_row_right_type(m, VYRE_ROW(VYRE_OP_add, U32, 0), x), U32);
   assert_int_equal(vyre_row_right_type(m, VYRE_ROW(VYRE_OP_ult, BOOL, 0), x), U32);
@@ -90,7 +90,7 @@ EDIT_TEST(right_types_are_those_of_the_left)
   assert_int_equal(vyre_row_right_type(m, 0xffffu, x), VYRE_VOID);
 }
 
-EDIT_TEST(rows_are_unlinked_and_put_back)
+EDIT_TEST(unlinked_rows_can_be_inserted_again)
 {
   vyre_row test = vyre_build_if(&b, x);
   vyre_row in = build_gid(&b), last = build_gid(&b);
@@ -99,7 +99,7 @@ EDIT_TEST(rows_are_unlinked_and_put_back)
   vyre_row_unlink(m, test);
   assert_int_equal(check_links(m), all - 5);
   assert_int_equal(v->parent[test.id] | v->prev[test.id] | v->next[test.id], 0);
-  vyre_row_unlink(m, test); /* twice is once */
+  vyre_row_unlink(m, test); /* a second unlink has no effect */
   assert_int_equal(check_links(m), all - 5);
   vyre_row_insert(m, test, program, y);
   assert_int_equal(check_links(m), all);
@@ -123,7 +123,7 @@ EDIT_TEST(rows_are_unlinked_and_put_back)
   assert_int_equal(check_links(m), all);
 }
 
-EDIT_TEST(killing_kills_what_is_inside)
+EDIT_TEST(killing_a_construct_kills_the_rows_in_it)
 {
   uint32_t all = check_links(m);
   vyre_row loop = vyre_build_loop(&b);
@@ -164,7 +164,7 @@ EDIT_TEST(forwarding_follows_chains)
   assert_int_equal(v->a[sum.id], x.id);
   assert_int_equal(v->b[sum.id], x.id);
   assert_int_equal(v->a[select.id], x.id);
-  assert_int_equal(v->c[select.id], seven.id); /* select takes no literal */
+  assert_int_equal(v->c[select.id], seven.id); /* select accepts no literal */
   assert_int_equal(v->a[test.id], x.id);
   assert_true(has_literal(diff, 7));
   assert_true(has_literal(literal, 3));
@@ -173,7 +173,7 @@ EDIT_TEST(forwarding_follows_chains)
   assert_int_equal(fwd[chain[3].id], x.id);
 }
 
-EDIT_TEST(forwarding_is_linear_and_survives_nonsense)
+EDIT_TEST(forwarding_is_linear_and_ignores_invalid_rows)
 {
   enum { COUNT = 200000 };
   uint32_t first = build_gid(&b).id;
@@ -181,7 +181,7 @@ EDIT_TEST(forwarding_is_linear_and_survives_nonsense)
     build_gid(&b);
   vyre_row user = vyre_build_select(&b, row_of(first), row_of(first + COUNT / 2), row_of(first + COUNT - 1));
   uint32_t *fwd = test_malloc(v->rows * sizeof(*fwd));
-  for (int down = 0; down < 2; down++) { /* one chain through all, in both directions */
+  for (int down = 0; down < 2; down++) { /* one chain through all rows, in both directions */
     for (uint32_t row = 0; row < v->rows; row++)
       fwd[row] = row;
     for (uint32_t row = first; row + 1 < first + COUNT; row++)
@@ -192,12 +192,12 @@ EDIT_TEST(forwarding_is_linear_and_survives_nonsense)
     assert_true(v->a[user.id] == end && v->b[user.id] == end && v->c[user.id] == end);
   }
   for (uint32_t row = 0; row < v->rows; row++)
-    fwd[row] = UINT32_MAX - row; /* no rows: nothing is forwarded */
+    fwd[row] = UINT32_MAX - row; /* not rows: ignored */
   vyre_module_forward(m, fwd);
   assert_int_equal(v->a[user.id], first);
   for (uint32_t row = 0; row < v->rows; row++)
     fwd[row] = row;
-  fwd[first] = first + 1; /* a cycle ends somewhere in it */
+  fwd[first] = first + 1; /* a cycle is followed to one of its rows */
   fwd[first + 1] = first;
   vyre_module_forward(m, fwd);
   assert_true(v->a[user.id] == first || v->a[user.id] == first + 1);

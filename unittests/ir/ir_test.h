@@ -1,4 +1,4 @@
-/* What the tests of ir/ share: rows to build with, and checks of links and of the order of rows.
+/* Rows to build with, and checks of links and of the order of rows, for the tests of ir/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEST_H
@@ -9,7 +9,7 @@
 #define ONE_F32 0x3f800000u
 #define TWO_F32 0x40000000u
 
-/* Appends a row without operands that nothing folds or shares. */
+/* Appends a row without operands that is neither folded nor shared. */
 static inline vyre_row
 build_gid(vyre_builder *at)
 {

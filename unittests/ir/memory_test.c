@@ -1,11 +1,11 @@
-/* Every allocation, reservation and commit failing once: a status, no crash, no leak.
+/* Each allocation, reservation and commit fails once.  The module returns a status, does not crash and leaks nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
 #include "../test_allocator.h"
 #include "ir_test.h"
 
-/* Does something of everything that allocates.  Failures are looked at in the end. */
+/* Calls every function of a module that allocates.  Checks for failures at the end. */
 static vyre_status
 work(const vyre_allocator *allocator, void *user)
 {
@@ -60,7 +60,7 @@ work(const vyre_allocator *allocator, void *user)
   }
   if (!status)
     status = vyre_module_clone(m, &copy);
-  if (status) { /* it can be used again */
+  if (status) { /* a cleared module works again */
     vyre_module_clear(m);
     vyre_builder b;
     vyre_build_program(m, "p", 0, 0, &b);
@@ -75,12 +75,12 @@ TEST(every_allocation_may_fail_once)
   assert_true(test_each_failure(work, NULL, false, budget_step()) > 100 / budget_step());
 }
 
-TEST(memory_may_end_anywhere)
+TEST(memory_may_run_out_anywhere)
 {
   assert_true(test_each_failure(work, NULL, true, budget_step()) > 100 / budget_step());
 }
 
-TEST(after_a_failure_nothing_is_made)
+TEST(after_a_failure_nothing_is_built)
 {
   test_memory c;
   const vyre_allocator allocator = test_allocator(&c, 0);
@@ -92,7 +92,7 @@ TEST(after_a_failure_nothing_is_made)
   assert_int_not_equal(last.id, 0);
   c.fail_at = c.calls + 1;
   assert_int_equal(vyre_string_intern(m, "text", 4), 0);
-  assert_int_equal(build_gid(&b).id, 0); /* though there would be room for a row */
+  assert_int_equal(build_gid(&b).id, 0); /* though the table has room for a row */
   assert_int_equal(vyre_build_const(&b, U32, 1).id, 0);
   assert_int_equal(vyre_build_if(&b, last).id, 0);
   assert_int_equal(vyre_string_intern(m, "text", 4), 0);
@@ -105,7 +105,7 @@ TEST(after_a_failure_nothing_is_made)
   assert_int_equal(c.out, 0);
 }
 
-TEST(scratch_is_lent_to_one_and_kept)
+TEST(scratch_memory_has_one_borrower_and_is_kept)
 {
   vyre_module *m;
   size_t size, again;
@@ -114,7 +114,7 @@ TEST(scratch_is_lent_to_one_and_kept)
   assert_true(size >= 1000);
   assert_null(vyre_module_borrow(m, 1, &again));
   assert_int_equal(again, 0);
-  vyre_module_give_back(m, 5000); /* it would have liked more */
+  vyre_module_give_back(m, 5000); /* the next borrower gets that much */
   for (int i = 0; i < 2; i++) {
     void *memory = vyre_module_borrow(m, 1, &size);
     assert_true(size >= 5000);
@@ -122,7 +122,7 @@ TEST(scratch_is_lent_to_one_and_kept)
     vyre_module_give_back(m, 0);
   }
   assert_non_null(vyre_module_borrow(m, 1, &size));
-  vyre_module_give_back(m, (size_t)1 << 40); /* so much is never kept */
+  vyre_module_give_back(m, (size_t)1 << 40); /* too large to be kept */
   assert_non_null(vyre_module_borrow(m, 1, &size));
   assert_true(size < 5000);
   vyre_module_give_back(m, 0);
@@ -138,42 +138,42 @@ append_bytes(const vyre_allocator *allocator, void *user)
   for (int i = 0; i < 2000 && !status; i++)
     status = i % 2 ? vyre_bytes_append(&bytes, "0123456789", 10) : vyre_bytes_printf(&bytes, "%010d", i);
   assert_true(bytes.size == 0 || bytes.data[bytes.size] == '\0');
-  assert_int_equal(bytes.size % 10, 0); /* all of a text or nothing */
+  assert_int_equal(bytes.size % 10, 0); /* a text is appended whole or not at all */
   vyre_bytes_free(&bytes);
   return status;
 }
 
-TEST(bytes_may_fail)
+TEST(appending_bytes_may_fail)
 {
   assert_true(test_each_failure(append_bytes, NULL, false, 1) >= 7);
 }
 
-TEST(a_small_module_asks_little)
+TEST(a_small_module_allocates_little)
 {
   test_memory c;
   const vyre_allocator allocator = test_allocator(&c, 0);
   vyre_module *m;
   assert_null(vyre_module_create(&allocator, 0, &m));
-  assert_int_equal(c.calls, 14); /* itself, the address space, whether as much is left, a page for each column */
+  assert_int_equal(c.calls, 14); /* the module, its address space, a check of free space, a page for each column */
   vyre_builder b;
   vyre_build_program(m, NULL, 0, 0, &b);
   uint64_t calls = c.calls;
   for (int i = 0; i < 500; i++)
     build_gid(&b);
-  assert_int_equal(c.calls, calls); /* rows cost none */
+  assert_int_equal(c.calls, calls); /* no allocations for rows */
   vyre_row loop = vyre_build_for(&b, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   vyre_build_block(&b);
   build_gid(&b);
   vyre_builder_leave(&b, loop);
   build_gid(&b);
   assert_null(vyre_module_seal(m, NULL));
-  assert_int_equal(c.calls, calls); /* nor does sealing what is in order */
+  assert_int_equal(c.calls, calls); /* none for sealing rows that are in order */
   vyre_module_clear(m);
   calls = c.calls;
   vyre_build_program(m, NULL, 0, 0, &b);
   for (int i = 0; i < 500; i++)
     build_gid(&b);
-  assert_int_equal(c.calls, calls); /* nor does what was there before */
+  assert_int_equal(c.calls, calls); /* none after clearing */
   vyre_module_destroy(m);
   assert_int_equal(c.out, 0);
 }

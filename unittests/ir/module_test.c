@@ -1,5 +1,4 @@
-/* A module as a whole, and what is kept beside its columns: strings, inputs, programs, buffers, names, lines, spec ids,
- * decorations.
+/* A module as a whole, and the data beside its columns: strings, inputs, programs, buffers, names, lines, spec ids, decorations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "program_test.h"
@@ -31,8 +30,8 @@ TEST(every_op_is_found_by_its_text)
   assert_int_equal(vyre_op_find("", 0), VYRE_OP_null);
 }
 
-/* What passes, the verifier and the interpreter go by: kinds of ops, one of each. */
-TEST(op_flags_say_what_ops_do)
+/* Flags that passes, the verifier and the interpreter depend on, for an op of each kind. */
+TEST(ops_have_the_expected_flags)
 {
   static const struct {
     vyre_opcode op;
@@ -60,7 +59,7 @@ TEST(op_flags_say_what_ops_do)
       fail_msg("%s has flags 0x%x, not 0x%x", vyre_op_infos[want[i].op].text, vyre_op_infos[want[i].op].flags, want[i].flags);
 }
 
-TEST(a_full_module_says_so)
+TEST(a_full_module_returns_an_error)
 {
   assert_ok(vyre_module_create(NULL, 10, &m));
   vyre_build_program(m, "p", 0, 0, &b);
@@ -75,7 +74,7 @@ TEST(a_full_module_says_so)
   vyre_module *copy;
   assert_error(vyre_module_clone(m, &copy), VYRE_CODE_INPUT, "");
   assert_null(copy);
-  vyre_module_clear(m); /* it works again */
+  vyre_module_clear(m); /* a cleared module works again */
   assert_null(vyre_module_status(m));
   assert_int_equal(vyre_build_program(m, "p", 0, 0, &b).id, 1);
   assert_null(vyre_module_seal(m, NULL));
@@ -91,7 +90,7 @@ MODULE_TEST(texts_are_interned)
   vyre_string ab = vyre_string_intern(m, "abc", 2), abc = vyre_string_intern(m, "abc", 3);
   assert_int_not_equal(ab, abc);
   assert_string_equal(vyre_string_text(m, ab), "ab");
-  assert_int_equal(vyre_string_intern(m, "ab\0c", 4), ab); /* ends at its zero byte */
+  assert_int_equal(vyre_string_intern(m, "ab\0c", 4), ab); /* the text ends at its zero byte */
   char text[32];
   vyre_string ids[5000];
   size_t bytes = vyre_module_bytes(m);
@@ -103,7 +102,7 @@ MODULE_TEST(texts_are_interned)
     assert_string_equal(vyre_string_text(m, ids[i]), text);
   }
   assert_true(vyre_module_bytes(m) > bytes + 5000 * 9);
-  for (uint32_t i = 0; i < 5000; i++) { /* out of the buffer that may move meanwhile */
+  for (uint32_t i = 0; i < 5000; i++) { /* from the buffer itself, which may move during the call */
     const char *own = vyre_string_text(m, ids[i]);
     vyre_string tail = vyre_string_intern(m, own + 1, strlen(own) - 1);
     snprintf(text, sizeof(text), "ame%u", i);
@@ -125,7 +124,7 @@ MODULE_TEST(inputs_and_infos_are_kept)
   assert_string_equal(vyre_string_text(m, vyre_module_input(m, 7)->path), "odd.spv");
   assert_int_equal(vyre_module_input(m, 99)->capabilities.count, 99);
   assert_int_equal(vyre_module_input(m, 99)->capabilities.words[98], 98);
-  assert_int_equal(vyre_module_input(m, 100)->path, 0); /* there is none: an empty one */
+  assert_int_equal(vyre_module_input(m, 100)->path, 0); /* no such input: an empty one */
   vyre_row programs[50], buffers[50];
   for (uint32_t i = 0; i < 50; i++) {
     programs[i] = vyre_build_program(m, "p", 0, i, &b);
@@ -142,9 +141,9 @@ MODULE_TEST(inputs_and_infos_are_kept)
     const vyre_buffer_info *info = vyre_buffer_info_of(m, row_of(map[buffers[i].id]));
     assert_true(info->set == i && info->binding == i + 1 && info->spirv_id == i && info->initializer == UINT32_MAX);
   }
-  assert_int_equal(vyre_buffer_info_of(m, row_of(1))->initializer, UINT32_MAX); /* no buffer: a throw-away one */
+  assert_int_equal(vyre_buffer_info_of(m, row_of(1))->initializer, UINT32_MAX); /* not a buffer: a dummy */
   assert_int_equal(vyre_program_info_of(m, row_of(2))->modes.count, 0);
-  vyre_word_list_append(m, &vyre_program_info_of(m, row_of(2))->modes, map, 3); /* lost, not leaked */
+  vyre_word_list_append(m, &vyre_program_info_of(m, row_of(2))->modes, map, 3); /* discarded without a leak */
 }
 
 MODULE_TEST(initializers_are_kept)
@@ -183,7 +182,7 @@ PROGRAM_TEST(lines_are_kept)
   }
   vyre_row_set_line(m, rows[5], files[0], 0, 0);
   assert_false(vyre_row_line(m, rows[5], &file, &line, &column));
-  assert_false(vyre_row_line(m, row_of(1), &file, &line, &column)); /* made without one */
+  assert_false(vyre_row_line(m, row_of(1), &file, &line, &column)); /* built without a line */
   assert_false(vyre_row_line(m, row_of(1 << 30), &file, &line, &column));
 }
 
@@ -202,7 +201,7 @@ PROGRAM_TEST(spec_ids_and_decorations_are_kept)
   vyre_row_set_decorations(m, z, words, 5);
   assert_memory_equal(vyre_row_decorations(m, z, &count), words, sizeof(words));
   assert_int_equal(count, 5);
-  vyre_row_set_decorations(m, y, vyre_row_decorations(m, z, &count), 5); /* one row's for another */
+  vyre_row_set_decorations(m, y, vyre_row_decorations(m, z, &count), 5); /* the words of another row */
   for (int i = 0; i < 50; i++)
     vyre_row_set_decorations(m, build_gid(&b), vyre_row_decorations(m, z, &count), 5);
   assert_memory_equal(vyre_row_decorations(m, y, &count), words, sizeof(words));
@@ -215,7 +214,7 @@ PROGRAM_TEST(spec_ids_and_decorations_are_kept)
   vyre_row_set_decorations(m, x, NULL, 0);
 }
 
-PROGRAM_TEST(names_are_given_and_taken)
+PROGRAM_TEST(names_are_set_and_removed)
 {
   vyre_row x = build_gid(&b), y = build_gid(&b);
   assert_null(vyre_row_name(m, x));
@@ -223,19 +222,19 @@ PROGRAM_TEST(names_are_given_and_taken)
   assert_null(vyre_row_name(m, row_of(1 << 30)));
   vyre_row_set_name(m, x, "long name", 4);
   assert_string_equal(vyre_row_name(m, x), "long");
-  vyre_row_set_name(m, y, vyre_row_name(m, x), 4); /* another row's text */
+  vyre_row_set_name(m, y, vyre_row_name(m, x), 4); /* the text of another row */
   assert_string_equal(vyre_row_name(m, y), "long");
   vyre_row_set_name(m, x, "", 0);
   assert_null(vyre_row_name(m, x));
   assert_string_equal(vyre_row_name(m, y), "long");
   vyre_row_set_name(m, VYRE_NONE, "no", 2);
   assert_null(vyre_row_name(m, VYRE_NONE));
-  vyre_row_set_name(m, x, vyre_row_name(m, y), 2); /* its own text */
+  vyre_row_set_name(m, x, vyre_row_name(m, y), 2); /* a text of the module itself */
   assert_string_equal(vyre_row_name(m, x), "lo");
   assert_null(vyre_module_seal(m, NULL));
 }
 
-/* Builds a little of everything. */
+/* Builds a program with rows and data of most kinds. */
 static void
 fill(void)
 {
@@ -294,7 +293,7 @@ check_filled(void)
   assert_int_equal(seen, 3);
 }
 
-/* Has `m` be the other module. */
+/* Makes `other` the module of the test. */
 static void
 change_to(vyre_module *other)
 {
@@ -302,7 +301,7 @@ change_to(vyre_module *other)
   v = vyre_module_view(m);
 }
 
-MODULE_TEST(a_copy_is_equal_and_apart)
+MODULE_TEST(a_copy_is_equal_and_independent)
 {
   vyre_module *original = m, *copy;
   fill();
@@ -319,11 +318,11 @@ MODULE_TEST(a_copy_is_equal_and_apart)
     assert_memory_equal(ours[i], theirs[i], v->rows * sizeof(uint32_t));
   vyre_module_destroy(original);
   check_filled();
-  fill(); /* its tables grow on their own */
+  fill(); /* its tables grow independently of the original */
   assert_ok(vyre_module_seal(m, NULL));
 }
 
-MODULE_TEST(a_cleared_module_is_as_new)
+MODULE_TEST(a_cleared_module_is_empty)
 {
   for (int i = 0; i < 3; i++) {
     fill();
@@ -336,7 +335,7 @@ MODULE_TEST(a_cleared_module_is_as_new)
     assert_int_equal(vyre_type_count(m), 256);
     check_sealed(m);
     assert_true(vyre_module_bytes(m) <= bytes);
-    vyre_build_program(m, "", 0, 0, &b); /* no name, line or spec id is left behind */
+    vyre_build_program(m, "", 0, 0, &b); /* no name, line or spec id remains */
     for (uint32_t k = 0; k < 100; k++) {
       vyre_row row = build_gid(&b);
       uint32_t count;
@@ -378,13 +377,13 @@ moving_resize(void *user, void *memory, size_t old_size, size_t new_size)
   if (moved && memory)
     memcpy(moved, memory, old_size < new_size ? old_size : new_size);
   if (memory && (moved || new_size == 0)) {
-    memset(memory, 0xdd, old_size); /* a stale read shows it */
+    memset(memory, 0xdd, old_size); /* makes stale reads visible */
     plain->resize(plain->user, memory, old_size, 0);
   }
   return moved;
 }
 
-TEST(tables_that_move_take_their_own_texts_and_words)
+TEST(tables_that_move_can_copy_their_own_texts_and_words)
 {
   vyre_allocator moving = *vyre_allocator_default();
   moving.resize = moving_resize;

@@ -1,5 +1,5 @@
-/* The laws of ops.def against what the evaluator computes: those listed hold, and none is
- * missing.  Integers of 8 bits, all pairs; bools; halves of every sort.
+/* The laws in ops.def compared with the evaluator: each listed law holds, and each law that holds is listed.  Tested on all pairs
+ * of 8-bit integers, on bools, and on f16 values of every class.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir_test.h"
@@ -10,7 +10,7 @@
 
 static const uint64_t halves[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x3c00, 0xbc00, 0x4000, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00};
 
-/* What the op gives for two scalars of a kind. */
+/* Returns the result of the op for two scalars of a kind. */
 static uint64_t
 computed(vyre_opcode op, vyre_kind kind, uint64_t x, uint64_t y)
 {
@@ -55,19 +55,19 @@ absorbs_holds(vyre_opcode op, vyre_kind kind, uint64_t values, vyre_absorbs abso
   return true;
 }
 
-TEST(ops_on_equal_operands_and_literals_are_what_the_table_says)
+TEST(laws_of_equal_operands_and_absorbing_literals_hold)
 {
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
     const vyre_kind kind = is_binary(op) ? narrow_int((vyre_class)info->klass) : VYRE_VOID;
     if (kind == VYRE_VOID && (info->self || info->absorbs))
-      fail_msg("%s: a law of integers, and it takes none", info->text);
+      fail_msg("%s has a law of integers, but accepts no integers", info->text);
     for (uint32_t self = VYRE_SELF_ZERO; kind && self <= VYRE_SELF_LEFT; self++)
       if (self_holds((vyre_opcode)op, kind, 256, (vyre_self)self) != (info->self == self))
         fail_msg("%s of equal operands: not %u", info->text, info->self);
     for (uint32_t it = VYRE_ABSORBS_ZERO; kind && it <= VYRE_ABSORBS_GREATEST; it++)
       if (((info->flags & VYRE_OP_COMMUTES) != 0 && absorbs_holds((vyre_opcode)op, kind, 256, (vyre_absorbs)it)) !=
-          (info->absorbs == it)) /* 0 % x is 0, too, and in relaxed programs x % 0 is undefined */
+          (info->absorbs == it)) /* 0 % x is 0 too, but x % 0 is undefined in relaxed programs */
         fail_msg("%s does not absorb %u", info->text, info->absorbs);
     if (kind == VYRE_VOID || !vyre_class_has((vyre_class)info->klass, VYRE_BOOL))
       continue;
@@ -76,7 +76,7 @@ TEST(ops_on_equal_operands_and_literals_are_what_the_table_says)
   }
 }
 
-/* How x and y compare, one bit; NaNs are those halves that lie beyond the infinities. */
+/* Returns the order of x and y, one bit.  NaNs are the f16 values beyond the infinities. */
 static uint32_t
 outcome(uint32_t order, uint64_t x, uint64_t y)
 {
@@ -102,7 +102,7 @@ check_comparison(vyre_opcode op, vyre_kind kind, uint32_t order, uint64_t x, uin
     fail_msg("%s of %u and %u is %u", info->text, (unsigned)x, (unsigned)y, (unsigned)is);
 }
 
-TEST(comparisons_are_what_the_table_says)
+TEST(laws_of_comparisons_hold)
 {
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
@@ -122,8 +122,9 @@ TEST(comparisons_are_what_the_table_says)
   }
 }
 
-/* Their names end in the op's: atomic_umin, umin.  Of floats those that step over a NaN. */
-TEST(what_combines_names_its_op)
+/* The name of such an op ends in the name of the op that it combines by: atomic_umin, umin.  Float minima and maxima ignore
+ * NaNs. */
+TEST(atomics_and_reductions_name_the_op_that_they_combine_by)
 {
   static const char *const exchanges[] = {"atomic_load", "atomic_store", "atomic_exchange", "atomic_compare_exchange"};
   static const char *const floats[][2] = {{"fadd", "add"}, {"fmin", "nmin"}, {"fmax", "nmax"}};
@@ -142,8 +143,8 @@ TEST(what_combines_names_its_op)
   }
 }
 
-/* Every op of a rule has a cost: rewriting ends by that. */
-TEST(what_computes_costs)
+/* Every op that rules rewrite has a cost, because rewriting ends by decreasing costs. */
+TEST(ops_of_rules_have_a_cost)
 {
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];

@@ -40,7 +40,7 @@ end_module(void **state)
   return 0;
 }
 
-/* Seals the module and has `b` append to the first program.  `map` may be NULL. */
+/* Seals the module and sets `b` to append to the first program.  `map` may be NULL. */
 static inline void
 seal(uint32_t *map)
 {

@@ -1,4 +1,4 @@
-/* Address space of a module: how much is reserved, when columns move, and what comes of a refusal.
+/* Address space of a module: the amount that is reserved, moves of columns, and refused reservations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -12,7 +12,7 @@
 
 #define MEGA (1u << 20)
 
-/* Returns a module whose allocator has so many bytes of address space. */
+/* Returns a module whose allocator has `most` bytes of address space. */
 static vyre_module *
 module_within(test_memory *memory, size_t most)
 {
@@ -34,7 +34,7 @@ bytes_a_row(void)
   return bytes;
 }
 
-/* A chain: each row adds its number to the one before. */
+/* Appends a chain of rows, each of which adds its number to the previous row. */
 static vyre_row
 add_rows(vyre_builder *b, vyre_row last, uint32_t count)
 {
@@ -52,7 +52,7 @@ check_rows(const vyre_module *m, uint32_t first, uint32_t last)
       fail_msg("row %u is (%u, %u)", row, v->a[row], v->imm[row]);
 }
 
-TEST(a_new_module_takes_little)
+TEST(a_new_module_reserves_little)
 {
   const uint32_t row = bytes_a_row();
   vyre_module *m = new_module();
@@ -63,8 +63,8 @@ TEST(a_new_module_takes_little)
   vyre_module_destroy(m);
 }
 
-/* A module that is built may be of any size; sealed, it has room for sixteen times as much. */
-TEST(columns_move_while_it_is_built)
+/* A module that is being built may have any size.  A sealed module has room for sixteen times its rows. */
+TEST(columns_move_while_a_module_is_built)
 {
   const uint32_t row = bytes_a_row();
   vyre_module *m = new_module();
@@ -81,13 +81,13 @@ TEST(columns_move_while_it_is_built)
   assert_null(vyre_module_clone(m, &copy));
   check_rows(copy, first.id, last.id);
   vyre_module_destroy(copy);
-  vyre_module_clear(m); /* and again, in what there is */
+  vyre_module_clear(m); /* builds again in the same room */
   vyre_build_program(m, "p", 0, 0, &b);
   check_rows(m, first.id, add_rows(&b, build_value(&b), MEGA).id);
   vyre_module_destroy(m);
 }
 
-/* Each column but `rows`. */
+/* Asserts that no column moved. */
 static void
 check_same_place(const vyre_view *before, const vyre_module *m)
 {
@@ -96,7 +96,7 @@ check_same_place(const vyre_view *before, const vyre_module *m)
   assert_memory_equal(before, &after, sizeof(after));
 }
 
-TEST(columns_stay_while_it_is_sealed)
+TEST(columns_of_a_sealed_module_do_not_move)
 {
   vyre_module *m = new_module();
   vyre_builder b;
@@ -106,7 +106,7 @@ TEST(columns_stay_while_it_is_sealed)
   const vyre_view before = *vyre_module_view(m);
   b = (vyre_builder){.module = m};
   vyre_builder_at_end(&b, row_of(1));
-  const vyre_row last = add_rows(&b, first, MEGA - first.id - 1); /* a million, of five */
+  const vyre_row last = add_rows(&b, first, MEGA - first.id - 1); /* a million rows after five */
   assert_null(vyre_module_status(m));
   check_same_place(&before, m);
   assert_int_equal(build_gid(&b).id, 0);
@@ -118,7 +118,7 @@ TEST(columns_stay_while_it_is_sealed)
   vyre_module_destroy(m);
 }
 
-/* Grown from seal to seal, it never comes near its end; asked for, more is built at once. */
+/* A module that grows from seal to seal never fills its room.  vyre_module_reserve makes more room at once. */
 TEST(sealing_makes_room)
 {
   vyre_module *m = new_module();
@@ -142,8 +142,8 @@ TEST(sealing_makes_room)
   vyre_module_destroy(m);
 }
 
-/* Room that is a wish leaves as much again to the rest of the program. */
-TEST(less_is_taken_where_it_is_refused)
+/* Room that is not needed yet leaves as much address space to the rest of the program. */
+TEST(a_refused_reservation_is_reduced)
 {
   const size_t row = bytes_a_row();
   test_memory s;
@@ -152,7 +152,7 @@ TEST(less_is_taken_where_it_is_refused)
   assert_true(s.refused > 0);
   vyre_builder b;
   vyre_build_program(m, "p", 0, 0, &b);
-  const vyre_row first = build_value(&b), last = add_rows(&b, first, MEGA / 8); /* sixteen times that cannot be had: */
+  const vyre_row first = build_value(&b), last = add_rows(&b, first, MEGA / 8); /* without sixteenfold room */
   assert_null(vyre_module_seal(m, NULL));
   assert_true(vyre_module_reserved_bytes(m) >= row * last.id);
   check_rows(m, first.id, last.id);
@@ -160,7 +160,7 @@ TEST(less_is_taken_where_it_is_refused)
   assert_int_equal(s.reserved, 0);
 }
 
-TEST(what_is_needed_is_taken_until_nothing_is_left)
+TEST(rows_fail_when_no_address_space_is_left)
 {
   const size_t row = bytes_a_row();
   test_memory s;
@@ -169,11 +169,11 @@ TEST(what_is_needed_is_taken_until_nothing_is_left)
   vyre_build_program(m, "p", 0, 0, &b);
   const vyre_row first = build_value(&b), last = add_rows(&b, first, MEGA);
   assert_int_equal(last.id, 0);
-  const uint32_t rows = vyre_module_view(m)->rows; /* the old room and the new one exist at once */
+  const uint32_t rows = vyre_module_view(m)->rows; /* the old room and the new room exist at once */
   assert_in_range(rows, MEGA / 20, MEGA / 4);
   check_rows(m, first.id, rows - 1);
   assert_error(vyre_module_status(m), VYRE_CODE_INPUT, "out of memory");
-  vyre_module_clear(m); /* and it is good for smaller ones */
+  vyre_module_clear(m); /* works for a smaller program */
   vyre_build_program(m, "p", 0, 0, &b);
   check_rows(m, first.id, add_rows(&b, build_value(&b), 1000).id);
   assert_null(vyre_module_seal(m, NULL));
@@ -188,8 +188,8 @@ TEST(what_is_needed_is_taken_until_nothing_is_left)
   assert_error(status, VYRE_CODE_INPUT, "the address space does not suffice");
 }
 
-/* Sealing may move columns of analyses too. */
-TEST(analyses_come_along)
+/* Sealing may move columns of analyses, too. */
+TEST(columns_of_analyses_move_with_the_others)
 {
   const size_t row = bytes_a_row();
   test_memory s;
@@ -206,7 +206,7 @@ TEST(analyses_come_along)
   vyre_module_show_analyses(m, VYRE_LEVELS | VYRE_HASHES);
   const vyre_view *v = vyre_module_view(m);
   const uint32_t *before = v->level;
-  s.most = row * 16 * MEGA; /* now there is more */
+  s.most = row * 16 * MEGA; /* more room is available now */
   assert_null(vyre_module_seal(m, NULL));
   assert_ptr_not_equal(v->level, before);
   assert_null(v->loop);
@@ -217,8 +217,8 @@ TEST(analyses_come_along)
   vyre_module_destroy(m);
 }
 
-/* Code that builds holds no addresses: the parser, with the least room there may be, makes the same module. */
-TEST(parsing_may_move_at_every_row)
+/* The parser keeps no addresses of columns: with the least possible room it builds the same module. */
+TEST(columns_may_move_at_every_row_of_a_parse)
 {
   static const char head[] = "struct @S { a : f32x4, b : u32[8] }\n"
                              "func @f(%x : f32, %p : path @S) -> f32 { if flt %x, 0.0f32 { return 1.0f32 } store %p.a[1], %x\n"
@@ -239,7 +239,7 @@ TEST(parsing_may_move_at_every_row)
     vyre_module *m, *copy;
     s.most_reservations = tight ? 1 : UINT32_MAX;
     assert_ok(vyre_module_create(&allocator, 0, &m));
-    s.most_reservations = tight ? 2 : UINT32_MAX; /* the old room and the new one: no more than needed is given */
+    s.most_reservations = tight ? 2 : UINT32_MAX; /* the old room and the new room: each request is reduced to the need */
     parse_into(m, source.data);
     texts[tight] = print(m, NULL);
     s.most_reservations = UINT32_MAX;
@@ -253,7 +253,7 @@ TEST(parsing_may_move_at_every_row)
   vyre_bytes_free(&source);
 }
 
-/* A module of `rows` rows in which each side column and each column of analyses holds something. */
+/* Returns a module of `rows` rows that has values in each side column and each column of analyses. */
 static vyre_module *
 full_module(uint32_t rows)
 {
@@ -271,7 +271,7 @@ full_module(uint32_t rows)
   return m;
 }
 
-/* The tests of kept memory have no sense in a build with sanitizers, which keeps none. */
+/* Skips a test of kept memory in a build with sanitizers, which keeps no memory. */
 static void
 skip_without_kept_memory(void)
 {
@@ -280,8 +280,8 @@ skip_without_kept_memory(void)
 #endif
 }
 
-/* A new module gets the memory of a destroyed one, which is zero again. */
-TEST(memory_of_a_destroyed_module_is_used_again)
+/* A new module gets the memory of a destroyed one, cleared to zero. */
+TEST(memory_of_a_destroyed_module_is_reused)
 {
   enum { ROWS = 5000 };
   skip_without_kept_memory();
@@ -308,7 +308,7 @@ TEST(memory_of_a_destroyed_module_is_used_again)
   vyre_module_destroy(m);
 }
 
-/* Bytes of address space of this process. */
+/* Returns the bytes of address space of this process. */
 static size_t
 address_space(void)
 {
@@ -320,7 +320,7 @@ address_space(void)
   return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Destroyed modules keep four spaces at most, and none that was much used. */
+/* At most four spaces of destroyed modules are kept, and none of which much was used. */
 TEST(little_memory_of_destroyed_modules_is_kept)
 {
   enum { MODULES = 12, LARGE = 100000 };
@@ -343,7 +343,7 @@ TEST(little_memory_of_destroyed_modules_is_kept)
   assert_true(address_space() + one / 2 < kept);
 }
 
-/* Spaces of an unusual size do not stay for ever: the one that was kept first makes place for the last. */
+/* Spaces of an unusual size are not kept permanently: the oldest space is replaced by the last one. */
 TEST(the_last_memory_is_kept)
 {
   enum { OTHERS = 6 };
@@ -359,8 +359,8 @@ TEST(the_last_memory_is_kept)
   }
 }
 
-/* Where address space is short, what is kept does not make it shorter. */
-TEST(kept_memory_is_released_where_address_space_is_short)
+/* Kept memory is released if address space is short. */
+TEST(kept_memory_is_released_if_address_space_is_short)
 {
   skip_without_kept_memory();
   vyre_module *modules[4], *m;
@@ -379,7 +379,7 @@ TEST(kept_memory_is_released_where_address_space_is_short)
   vyre_module_destroy(m);
 }
 
-/* Memory for a forked process, in which that of a sanitizer may be locked; nothing is freed. */
+/* Allocates static memory for a forked process, in which the lock of a sanitizer's allocator may be held.  Nothing is freed. */
 static void *
 resize_static(void *user, void *memory, size_t old_size, size_t new_size)
 {
@@ -396,7 +396,7 @@ resize_static(void *user, void *memory, size_t old_size, size_t new_size)
 }
 
 static void *
-make_modules(void *user)
+create_modules(void *user)
 {
   atomic_bool *ends = user;
   while (!atomic_load(ends))
@@ -404,8 +404,8 @@ make_modules(void *user)
   return NULL;
 }
 
-/* A process that is forked while other threads make modules can make modules. */
-TEST(a_forked_process_makes_modules)
+/* A process that is forked while other threads create modules can create modules. */
+TEST(a_forked_process_creates_modules)
 {
   enum { FORKS = 400, SECONDS = 10, THREADS = 4 };
   pthread_t threads[THREADS];
@@ -413,7 +413,7 @@ TEST(a_forked_process_makes_modules)
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.resize = resize_static;
   for (uint32_t i = 0; i < THREADS; i++)
-    assert_int_equal(pthread_create(&threads[i], NULL, make_modules, &ends), 0);
+    assert_int_equal(pthread_create(&threads[i], NULL, create_modules, &ends), 0);
   for (uint32_t i = 0; i < FORKS; i++) {
     const pid_t child = fork();
     assert_true(child >= 0);

@@ -1,15 +1,15 @@
-/* Sealing against a model that knows nothing of the table: a tree of nodes, edited at random as the module is.
+/* Sealing compared with a model that is independent of the table: a tree of nodes with the same random edits as the module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir_test.h"
 
 enum { MOST_NODES = 4000 };
 
-/* A row as the model sees it: a child list by sibling order, operands by node. */
+/* The model of a row: a list of children in order, and operands by node. */
 typedef struct node {
-  int parent, first, last, prev, next; /* -1: none */
+  int parent, first, last, prev, next; /* -1 if there is none */
   bool alive, linked;
-  uint32_t mark; /* what the row holds in imm: its identity */
+  uint32_t mark; /* the row's imm, which identifies the row */
   int a, c;
 } node;
 
@@ -72,7 +72,7 @@ is_inside(const model *t, int i, int root)
   return false;
 }
 
-/* Walks the model and the table side by side; writes which node is which row now. */
+/* Compares the model with the table.  Writes the row of each node, or 0 if the node was dropped. */
 static void
 check_against(const model *t, const vyre_module *m, uint32_t *ids)
 {
@@ -100,7 +100,7 @@ check_against(const model *t, const vyre_module *m, uint32_t *ids)
   for (int i = 1; i < t->count; i++) {
     if (!ids[i])
       continue;
-    assert_int_equal(v->a[ids[i]], t->nodes[i].a < 0 ? 0 : ids[t->nodes[i].a]); /* what was dropped is 0 */
+    assert_int_equal(v->a[ids[i]], t->nodes[i].a < 0 ? 0 : ids[t->nodes[i].a]); /* a dropped operand is 0 */
     assert_int_equal(v->c[ids[i]], t->nodes[i].c < 0 ? 0 : ids[t->nodes[i].c]);
     char name[16];
     snprintf(name, sizeof(name), "n%u", t->nodes[i].mark);
@@ -183,7 +183,7 @@ edit_once(model *t, vyre_module *m, uint32_t *seed)
   }
 }
 
-/* The map says the same as the model; what is dropped is dropped by the model too. */
+/* Asserts that the map agrees with `ids`, and drops the nodes and operands whose rows were dropped. */
 static void
 follow_seal(model *t, const uint32_t *ids, const uint32_t *map)
 {
@@ -203,7 +203,7 @@ follow_seal(model *t, const uint32_t *ids, const uint32_t *map)
 }
 
 static void
-lose_once(model *t, vyre_module *m, uint32_t *seed)
+remove_once(model *t, vyre_module *m, uint32_t *seed)
 {
   const int i = 1 + (int)(next_random(seed) % (uint32_t)t->count);
   if (i >= t->count || !t->nodes[i].alive || t->ids[i] == 0)
@@ -220,7 +220,7 @@ lose_once(model *t, vyre_module *m, uint32_t *seed)
     model_kill(t, i);
 }
 
-/* Of row 0 alone. */
+/* Returns a module that has only row 0, and its model. */
 static vyre_module *
 new_model(model *t)
 {
@@ -230,7 +230,7 @@ new_model(model *t)
   return new_module();
 }
 
-/* The module is what the model says, which takes its rows' new names. */
+/* Seals the module, compares it with the model, and updates the rows of the model. */
 static void
 seal_both(model *t, vyre_module *m, uint32_t ids[MOST_NODES], uint32_t map[MOST_NODES + 1])
 {
@@ -240,7 +240,7 @@ seal_both(model *t, vyre_module *m, uint32_t ids[MOST_NODES], uint32_t map[MOST_
   follow_seal(t, ids, map);
 }
 
-TEST(random_edits_seal_to_what_a_model_says)
+TEST(random_edits_agree_with_a_model)
 {
   static model t;
   static uint32_t ids[MOST_NODES], map[MOST_NODES + 1];
@@ -267,8 +267,8 @@ TEST(random_edits_seal_to_what_a_model_says)
   }
 }
 
-/* Where nothing but that happens, those that are left move up in place. */
-TEST(rows_that_go_leave_the_others_in_order)
+/* Without additions and moves, sealing moves the remaining rows up in place. */
+TEST(removed_rows_leave_the_others_in_order)
 {
   static model t;
   static uint32_t ids[MOST_NODES], map[MOST_NODES + 1];
@@ -279,7 +279,7 @@ TEST(rows_that_go_leave_the_others_in_order)
       add_node(&t, m, (int)(next_random(&seed) % (uint32_t)t.count), -1, &seed);
     for (uint32_t step = 0; step < 40; step++) {
       for (uint32_t i = step ? 1 + step % 4 : 0; i > 0; i--)
-        lose_once(&t, m, &seed);
+        remove_once(&t, m, &seed);
       seal_both(&t, m, ids, map);
     }
     vyre_module_destroy(m);

@@ -1,4 +1,4 @@
-/* Sealing: names; versions; damaged links; ten million rows.  Which order it gives: seal_model_test.c.
+/* Sealing: names, versions, damaged links, ten million rows.  seal_model_test.c tests the order of rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-/* ---- what sealing keeps ---- */
+/* ---- data that sealing keeps  */
 
 PROGRAM_TEST(versions_follow_their_rows)
 {
@@ -21,7 +21,7 @@ PROGRAM_TEST(versions_follow_their_rows)
   plain = row_of(map[plain.id]), last = row_of(map[last.id]);
   assert_null(vyre_module_make_analyses(m, VYRE_VERSIONS));
   assert_int_equal(v->version[get.id], set.id);
-  ((uint32_t *)(uintptr_t)v->version)[lost.id] = dead.id; /* what no analysis says */
+  ((uint32_t *)(uintptr_t)v->version)[lost.id] = dead.id; /* no analysis computes this version */
   vyre_row_kill(m, dead);
   assert_null(vyre_module_seal(m, map));
   assert_int_not_equal(map[set.id], set.id);
@@ -47,7 +47,7 @@ PROGRAM_TEST(versions_follow_their_rows)
   assert_true(vyre_module_lost_versions(m)); /* of the first get */
 }
 
-PROGRAM_TEST(what_reads_no_more_has_no_version)
+PROGRAM_TEST(a_row_that_no_longer_reads_has_no_version)
 {
   vyre_row var = vyre_build_var(&b, F32), get = vyre_build_get(&b, var), other = vyre_build_get(&b, var);
   assert_null(vyre_module_seal(m, NULL));
@@ -57,12 +57,12 @@ PROGRAM_TEST(what_reads_no_more_has_no_version)
   assert_int_equal(v->version[other.id], var.id);
 }
 
-PROGRAM_TEST(a_row_rewritten_to_null_is_dropped_with_all_in_it)
+PROGRAM_TEST(a_row_rewritten_to_null_is_dropped_with_its_regions)
 {
   vyre_row x = build_gid(&b), test = vyre_build_if(&b, x), in = build_gid(&b);
   vyre_builder_leave(&b, test);
   vyre_row user = vyre_build_unary(&b, VYRE_OP_not, in);
-  assert_null(vyre_module_seal(m, NULL)); /* dense already */
+  assert_null(vyre_module_seal(m, NULL)); /* ids are dense already */
   uint32_t map[32];
   vyre_row_rewrite(m, test, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   assert_false(vyre_module_is_sealed(m));
@@ -80,7 +80,7 @@ MODULE_TEST(programs_follow_one_another)
   vyre_row programs[3];
   for (int i = 0; i < 3; i++)
     programs[i] = vyre_build_program(m, "p", 0, 0, &at[i]);
-  for (int k = 0; k < 50; k++) /* rows of all three mixed */
+  for (int k = 0; k < 50; k++) /* mixes the rows of all three */
     for (int i = 0; i < 3; i++)
       vyre_build_imm(&at[i], VYRE_OP_add, build_value(&at[i]), (uint32_t)i);
   uint32_t map[512];
@@ -93,8 +93,8 @@ MODULE_TEST(programs_follow_one_another)
   }
 }
 
-/* Rows that constants push down take their names along, and leave none where they were. */
-PROGRAM_TEST(names_go_where_their_rows_go)
+/* Rows that constants move down keep their names, and leave no names behind. */
+PROGRAM_TEST(names_move_with_their_rows)
 {
   vyre_row rows[6];
   for (int i = 0; i < 6; i++)
@@ -120,19 +120,19 @@ MODULE_TEST(names_become_unique_in_program_order)
 {
   vyre_builder at[2];
   vyre_row x[2][5], p[2];
-  const char *as_programs[2] = {"main_1", "main"}; /* a program's name is no row's */
+  const char *as_programs[2] = {"main_1", "main"}; /* rows may have the name of a program */
   for (int i = 0; i < 2; i++) {
     p[i] = vyre_build_program(m, "main", 0, 0, &at[i]);
     for (int k = 0; k < 5; k++)
       x[i][k] = build_gid(&at[i]);
-    vyre_row_set_name(m, x[i][3], "x", 1); /* given in another order than program order */
+    vyre_row_set_name(m, x[i][3], "x", 1); /* not in program order */
     vyre_row_set_name(m, x[i][0], "x", 1);
     vyre_row_set_name(m, x[i][1], "x", 1);
     vyre_row_set_name(m, x[i][2], "x_1", 3);
     vyre_row_set_name(m, x[i][4], as_programs[i], strlen(as_programs[i]));
   }
   assert_false(vyre_module_is_sealed(m));
-  assert_null(vyre_module_seal(m, NULL)); /* already in order: ids stay */
+  assert_null(vyre_module_seal(m, NULL)); /* rows are in order: ids do not change */
   assert_string_equal(vyre_row_name(m, p[0]), "main");
   assert_string_equal(vyre_row_name(m, p[1]), "main_1");
   for (int i = 0; i < 2; i++) {
@@ -143,7 +143,7 @@ MODULE_TEST(names_become_unique_in_program_order)
     assert_string_equal(vyre_row_name(m, x[i][4]), as_programs[i]);
   }
   vyre_row_set_name(m, build_gid(&at[0]), "x", 1);
-  vyre_row_unlink(m, x[1][1]); /* from one program into the other */
+  vyre_row_unlink(m, x[1][1]); /* moved into the other program */
   vyre_row_insert(m, x[1][1], p[0], VYRE_NONE);
   uint32_t map[64];
   assert_null(vyre_module_seal(m, map));
@@ -151,7 +151,7 @@ MODULE_TEST(names_become_unique_in_program_order)
   assert_string_equal(vyre_row_name(m, row_of(map[x[1][1].id] - 1)), "x_4");
 }
 
-MODULE_TEST(names_are_looked_at_again_only_when_they_may_double)
+MODULE_TEST(names_are_made_unique_again_after_edits)
 {
   vyre_builder c;
   vyre_build_program(m, "p", 0, 0, &b);
@@ -172,7 +172,7 @@ MODULE_TEST(names_are_looked_at_again_only_when_they_may_double)
   assert_string_equal(vyre_row_name(m, row_of(map[x.id])), "x_1");
 }
 
-PROGRAM_TEST(doubled_names_cost_no_more_than_others)
+PROGRAM_TEST(equal_names_are_made_unique_in_linear_time)
 {
   enum { COUNT = 200000 };
   vyre_row last = VYRE_NONE;
@@ -196,9 +196,9 @@ PROGRAM_TEST(deep_nesting_seals)
   test_free(map);
 }
 
-/* ---- links that no edit makes ---- */
+/* ---- links that no edit can make - */
 
-/* Where rows only went, links follow from parents. */
+/* If rows were only removed, sealing derives links from parents. */
 PROGRAM_TEST(a_damaged_parent_is_an_error)
 {
   vyre_row dead = build_gid(&b), row = build_gid(&b);
@@ -224,13 +224,13 @@ TEST(damaged_links_are_an_error)
       uint32_t *link = (uint32_t *)(uintptr_t)&links[next_random(&seed) % 5][next_random(&seed) % v->rows];
       *link = next_random(&seed) % 8 ? next_random(&seed) % v->rows : next_random(&seed) << 8;
     }
-    vyre_row_set_operand(m, row_of(4), 0, row_of(3)); /* not sealed: */
+    vyre_row_set_operand(m, row_of(4), 0, row_of(3)); /* makes the module unsealed */
     vyre_status status = vyre_module_seal(m, NULL);
     refused += status != NULL;
     if (status)
       assert_error(status, VYRE_CODE_INTERNAL, "tree");
     else
-      check_sealed(m); /* what could be walked was linked anew */
+      check_sealed(m); /* the rows that were reached are linked again */
     vyre_module_destroy(m);
   }
   assert_true(refused > budget_part(300));
@@ -274,7 +274,7 @@ MODULE_TEST(ten_million_rows_build_and_seal)
   assert_null(vyre_module_seal(m, NULL));
   double sealed = seconds();
   assert_true(v->rows > rows - rows / 60 && v->rows < rows);
-  for (uint32_t row = 1; row < v->rows; row++) /* every link of a chain stayed */
+  for (uint32_t row = 1; row < v->rows; row++) /* the operands of each chain are intact */
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add)
       assert_true(v->a[row] < row && v->b[row] < row && v->b[row] != 0);
   assert_true(vyre_module_is_sealed(m));
@@ -282,8 +282,8 @@ MODULE_TEST(ten_million_rows_build_and_seal)
                 (double)vyre_module_bytes(m) / rows);
 }
 
-/* New rows take the ids of dropped ones, and nothing of their side tables. */
-PROGRAM_TEST(what_dropped_rows_had_is_gone)
+/* New rows get the ids of dropped rows, but not the contents of their side tables. */
+PROGRAM_TEST(names_and_lines_of_dropped_rows_are_removed)
 {
   vyre_row rows[4];
   for (int i = 0; i < 4; i++) {

@@ -15,7 +15,7 @@ TEST(a_status_is_its_message)
   vyre_status_free(VYRE_OK);
 }
 
-TEST(notes_stand_before_the_fix)
+TEST(notes_precede_the_fix)
 {
   vyre_status status = VYRE_ERROR(VYRE_CODE_INPUT, "bad\nFix: better");
   status = vyre_status_note(status, "while doing %d", 1);
@@ -38,8 +38,8 @@ TEST(the_first_error_wins)
   vyre_status_free(status);
 }
 
-/* Of the first error, as its code is. */
-TEST(that_memory_ran_out_can_be_told)
+/* The property belongs to the first error, as the code does. */
+TEST(a_status_of_exhausted_memory_is_recognized)
 {
   assert_false(vyre_status_is_out_of_memory(VYRE_OK));
   assert_null(vyre_status_mark_out_of_memory(VYRE_OK));
@@ -67,7 +67,7 @@ check_diagnostic(const vyre_diagnostic *diagnostic, const char *expected)
   size_t length = vyre_diagnostic_format(diagnostic, text, sizeof(text));
   assert_string_equal(text, expected);
   assert_int_equal(length, strlen(expected));
-  for (size_t capacity = 0; capacity <= length; capacity++) { /* cut like snprintf, never written beyond */
+  for (size_t capacity = 0; capacity <= length; capacity++) { /* cut as by snprintf, without writes beyond */
     memset(text, '#', sizeof(text));
     assert_int_equal(vyre_diagnostic_format(diagnostic, capacity ? text : NULL, capacity), length);
     if (capacity) {
@@ -88,7 +88,7 @@ TEST(diagnostics_have_place_caret_and_fix)
   check_diagnostic(&(vyre_diagnostic){VYRE_NOTE, NULL, 0, 0, 0, "n", NULL, 0, "f"}, "note: n\nFix: f\n");
 }
 
-TEST(the_caret_follows_tabs_and_characters)
+TEST(the_caret_is_placed_by_tabs_and_characters)
 {
   const char *tabs = "\t\t%x = add";
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 8, 3, "m", tabs, strlen(tabs), NULL},
@@ -98,7 +98,7 @@ TEST(the_caret_follows_tabs_and_characters)
                    "t:1:13: error: m\n\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\" \xc3\xb6\xc3\xb6z\n      ^~~\n");
 }
 
-TEST(the_caret_may_stand_at_or_behind_the_end)
+TEST(the_caret_may_be_at_or_after_the_end)
 {
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 4, 9, "m", "abc", 3, NULL}, "t:1:4: error: m\nabc\n   ^\n");
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 99, 9, "m", "abc", 3, NULL}, "t:1:99: error: m\nabc\n   ^\n");
@@ -107,7 +107,7 @@ TEST(the_caret_may_stand_at_or_behind_the_end)
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 1, 1, "m", "", 0, NULL}, "t:1:1: error: m\n\n^\n");
 }
 
-/* 1000 x, the caret below a y: at most 240 bytes of the line are printed. */
+/* A line of 1000 x with the caret below a y.  At most 240 bytes of the line are printed. */
 static void
 check_long_line(uint32_t column, size_t before, size_t after)
 {
@@ -130,7 +130,7 @@ TEST(a_long_line_is_cut_around_the_caret)
   check_long_line(500, 120, 119);
   check_long_line(881, 120, 119);
   check_long_line(1000, 239, 0);
-  char line[480]; /* only whole characters: 160 times one of three bytes */
+  char line[480]; /* 160 characters of three bytes; only whole characters are printed */
   for (size_t i = 0; i < sizeof(line); i += 3)
     memcpy(line + i, "\xe2\x82\xac", 3);
   char text[2048];
@@ -167,7 +167,7 @@ TEST(texts_of_any_length_are_printed_whole)
   char text[201];
   memset(text, 'x', sizeof text - 1);
   text[sizeof text - 1] = '\0';
-  for (int length = 0; length <= 200; length++) { /* those that just fit what is there, too */
+  for (int length = 0; length <= 200; length++) { /* also lengths that just fit the capacity */
     vyre_bytes bytes = {0};
     assert_null(vyre_bytes_printf(&bytes, "a"));
     assert_null(vyre_bytes_printf(&bytes, "%.*s", length, text));
@@ -178,7 +178,7 @@ TEST(texts_of_any_length_are_printed_whole)
   }
 }
 
-TEST(bytes_refuse_what_cannot_be)
+TEST(bytes_refuse_impossible_sizes)
 {
   vyre_bytes bytes = {0};
   assert_null(vyre_bytes_append(&bytes, "abc", 3));
@@ -192,7 +192,7 @@ TEST(bytes_refuse_what_cannot_be)
   vyre_bytes_free(&bytes);
 }
 
-TEST(reserved_memory_is_zero_and_stays)
+TEST(reserved_memory_is_zero_and_does_not_move)
 {
   const vyre_allocator *a = vyre_allocator_default();
   const size_t size = (size_t)1 << 34, page = 65536;

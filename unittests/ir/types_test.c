@@ -12,7 +12,7 @@ check_layout(vyre_type_id type, uint32_t align, uint32_t size, uint32_t stride)
   assert_int_equal(info.stride, stride);
 }
 
-MODULE_TEST(scalars_and_vectors_lie_as_std430_says)
+MODULE_TEST(scalars_and_vectors_have_std430_layout)
 {
   check_layout(F32, 4, 4, 4);
   check_layout(F32X2, 8, 8, 4);
@@ -24,12 +24,12 @@ MODULE_TEST(scalars_and_vectors_lie_as_std430_says)
   check_layout(VYRE_TYPE(VYRE_U8, 4), 4, 4, 1);
   check_layout(VYRE_TYPE(VYRE_F16, 2), 4, 4, 2);
   assert_int_equal(vyre_type_get(m, F32X3).form, VYRE_FORM_VALUE);
-  assert_int_equal(vyre_type_get(m, 255).size, 0); /* no scalar */
+  assert_int_equal(vyre_type_get(m, 255).size, 0); /* not a scalar */
   assert_int_equal(vyre_type_get(m, 4000000).size, 0);
   assert_int_equal(vyre_type_count(m), 256);
 }
 
-MODULE_TEST(arrays_and_matrices_lie_as_std430_says)
+MODULE_TEST(arrays_and_matrices_have_std430_layout)
 {
   check_layout(vyre_type_array(m, F32, 10, VYRE_NONE, 0), 4, 40, 4);
   check_layout(vyre_type_array(m, F32X3, 4, VYRE_NONE, 0), 16, 64, 16);
@@ -46,7 +46,7 @@ MODULE_TEST(arrays_and_matrices_lie_as_std430_says)
   check_layout(vyre_type_array(m, F32X4, UINT32_MAX, VYRE_NONE, 0), 16, UINT32_MAX, 16); /* saturates */
 }
 
-MODULE_TEST(structs_lie_as_std430_says)
+MODULE_TEST(structs_have_std430_layout)
 {
   vyre_string name = vyre_string_intern(m, "S", 1), first = vyre_string_intern(m, "a", 1), second = vyre_string_intern(m, "b", 1);
   const vyre_member inner_members[] = {{first, F32X3, VYRE_OFFSET_AUTO, 0}, {second, F32, VYRE_OFFSET_AUTO, VYRE_ACCESS_NO_WRITE}};
@@ -114,7 +114,7 @@ PROGRAM_TEST(equal_types_have_equal_ids)
     assert_int_equal(ids[1][i], 256 + i);
   }
   assert_int_equal(vyre_type_count(m), 256 + 18);
-  assert_int_equal(vyre_type_array(m, F32, 4, VYRE_NONE, 4), ids[0][0]); /* the same stride, said */
+  assert_int_equal(vyre_type_array(m, F32, 4, VYRE_NONE, 4), ids[0][0]); /* the same stride, given explicitly */
   for (uint32_t i = 0; i < 5000; i++)
     assert_int_equal(vyre_type_array(m, F32, i + 100, VYRE_NONE, 0), 256 + 18 + i);
   for (uint32_t i = 0; i < 5000; i++)
@@ -139,10 +139,10 @@ MODULE_TEST(a_path_steps_to_parts)
   assert_int_equal(vyre_type_step(m, 999, 0), 0);
 }
 
-PROGRAM_TEST(types_may_nest_without_end)
+PROGRAM_TEST(types_may_nest_200000_deep)
 {
   vyre_type_id type = F32;
-  for (int i = 0; i < 200000; i++) { /* a walk over all parts would take 2^200000 steps, and as many frames as there are types */
+  for (int i = 0; i < 200000; i++) { /* a walk over all parts would need 2^200000 steps, and a recursion a frame for each type */
     const vyre_member members[] = {{0, type, 0, 0}, {0, type, 0, 0}};
     type = vyre_type_struct(m, 0, members, 2, 0);
   }
@@ -165,7 +165,7 @@ PROGRAM_TEST(lengths_that_are_rows_follow_the_seal)
   assert_true(map[n.id] < map[twice.id] && map[twice.id] < map[x.id] && map[x.id] < map[y.id]);
   assert_int_equal(vyre_type_get(m, by_spec).count_row, map[n.id]);
   assert_int_equal(vyre_type_get(m, by_row).count_row, map[twice.id]);
-  assert_int_equal(vyre_type_array(m, F32, 0, row_of(map[twice.id]), 0), by_row); /* still found */
+  assert_int_equal(vyre_type_array(m, F32, 0, row_of(map[twice.id]), 0), by_row); /* found by the new id */
   assert_int_equal(vyre_type_array(m, F32, 0, row_of(map[n.id]), 0), by_spec);
   vyre_row z = vyre_build_buffer(&b, nested, VYRE_SPACE_WORKGROUP, 0, 0, 0);
   assert_null(vyre_module_seal(m, map));

@@ -1,7 +1,7 @@
-/* Classes are what the definition says, whatever the hashes are; bad hashes cost a bounded number of comparisons; cse leaves no row
- * that an equal one dominates.
+/* Classes agree with their definition for all hashes, bad hashes cost a bounded number of comparisons, and cse leaves no row that
+ * is dominated by an equal one.
  *
- * The definition is carried out here row by row against every class of the program before it, in quadratic time.
+ * classes_by_definition compares each row with every earlier class of its program, in quadratic time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_run.h"
@@ -67,7 +67,7 @@ run_check(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* After cse nothing is left to merge. */
+/* Asserts that no row dominates an equal one. */
 static vyre_status
 run_merged(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -80,7 +80,7 @@ run_merged(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static uint32_t hash_bits; /* that the bad hash has */
+static uint32_t hash_bits; /* number of bits of the bad hash */
 
 static vyre_status
 run_bad_hash(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
@@ -126,7 +126,7 @@ query_bad_hash(const vyre_host *host)
   return &plugin;
 }
 
-/* ---- running them -------------------------------------------------------------------------------------------------------- */
+/* ---- running passes ------------------------------------------------------------------------------------------------------ */
 
 static vyre_registry *
 open_registry(bool bad_hash)
@@ -162,10 +162,10 @@ free_report(void **state)
   return 0;
 }
 
-/* Defines a test with an empty report, and without a bit of hashes. */
+/* Defines a test that starts with an empty report and with hashes of 0 bits. */
 #define CLASSES_TEST(name) TEST_WITH(name, open_report, free_report)
 
-/* Runs the passes of the text over the module, which it destroys. */
+/* Runs the pipeline `text` on the module, and destroys the module. */
 static void
 run_over(const vyre_registry *registry, const char *text, vyre_module *module, uint32_t seed)
 {
@@ -189,7 +189,7 @@ begin(vyre_builder *b, vyre_row *x)
   return module;
 }
 
-/* Two random programs in one module. */
+/* Returns a module of two random programs. */
 static vyre_module *
 make_random(uint32_t seed)
 {
@@ -200,7 +200,7 @@ make_random(uint32_t seed)
   return module;
 }
 
-CLASSES_TEST(classes_are_what_the_definition_says)
+CLASSES_TEST(classes_agree_with_their_definition)
 {
   vyre_registry *good = open_registry(false), *bad = open_registry(true);
   const uint32_t first = budget_number("VYRE_SEED", 1), runs = budget_runs(200);
@@ -211,16 +211,16 @@ CLASSES_TEST(classes_are_what_the_definition_says)
   assert_true(classes_seen > 50 * (uint64_t)runs);
   assert_true(hashes_shared <= 1 + classes_seen / 100000);
   for (uint32_t seed = first; seed != first + runs; seed++) {
-    hash_bits = seed % 4; /* none: all are equal */
+    hash_bits = seed % 4; /* with 0 bits all hashes are equal */
     run_over(bad, "check,cse,merged", make_random(seed), seed);
   }
   vyre_registry_destroy(good);
   vyre_registry_destroy(bad);
 }
 
-/* Pairs of rows that differ in one thing each: the order of operands, the third one, the type, a flag, a half of the literal,
+/* Each pair of rows has one difference: the order of operands, the third operand, the type, a flag, a half of the literal, or
  * decorations. */
-CLASSES_TEST(rows_that_differ_in_one_thing_are_not_equal)
+CLASSES_TEST(rows_with_one_difference_are_not_equal)
 {
   static const char text[] =
       "program @p { %x = lindex %y = subgroup_lane %c = ult %x, %y %d = ult %y, %x %s0 = sub %x, %y %s1 = sub %y, %x\n"
@@ -241,7 +241,7 @@ CLASSES_TEST(rows_that_differ_in_one_thing_are_not_equal)
   }
 }
 
-/* Rows that all have one hash and differ in their highest bits alone. */
+/* All rows have the same hash and differ only in their high bits. */
 CLASSES_TEST(bad_hashes_cost_a_bounded_number_of_comparisons)
 {
   enum { ROWS = 20000, MOST_A_ROW = 24 + 192 };
@@ -258,7 +258,7 @@ CLASSES_TEST(bad_hashes_cost_a_bounded_number_of_comparisons)
   vyre_registry_destroy(bad);
 }
 
-/* Sums of all pairs, then of all pairs the other way round: each is found, also beyond the few slots of the table. */
+/* Adds all pairs in both orders.  Each pair is found, also beyond the few slots of the table. */
 CLASSES_TEST(either_order_is_found_among_rows_of_one_hash)
 {
   enum { LEAVES = 12, PAIRS = LEAVES * (LEAVES - 1) / 2 };
@@ -280,8 +280,8 @@ CLASSES_TEST(either_order_is_found_among_rows_of_one_hash)
   vyre_registry_destroy(bad);
 }
 
-/* The hash of passes/simplify/values.c, of a row with one operand and an immediate: with another hash the rows below would not
- * meet in one slot, and the test would only show that equal ones are found. */
+/* Returns the hash that passes/simplify/values.c computes for a row with one operand and an immediate.  The test needs the same
+ * hash so that its rows collide in one slot. */
 static uint32_t
 hash_in_simplify(uint32_t op, uint32_t imm, uint32_t a)
 {
@@ -294,8 +294,8 @@ hash_in_simplify(uint32_t op, uint32_t imm, uint32_t a)
   return (uint32_t)hash;
 }
 
-/* Rows chosen so that all meet in one slot of simplify's table. */
-CLASSES_TEST(simplify_finds_equal_rows_that_meet_in_one_slot)
+/* All rows collide in one slot of simplify's table. */
+CLASSES_TEST(simplify_finds_equal_rows_in_one_slot)
 {
   enum { SUMS = 300, SLOTS = 1024 };
   vyre_registry *registry = open_registry(false);

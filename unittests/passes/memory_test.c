@@ -1,6 +1,6 @@
-/* Each piece of memory that a pass asks its host for fails once, over a whole default<O2> and the passes that are not in it: the
- * pass says so, nothing is leaked, and what is left of the module can be thrown away.  (The host takes memory by chunks, so that
- * few of these ever reach an allocator: unittests/whole fails those.)
+/* Each allocation that a pass makes through its host fails once, in default<O2> and in the passes outside of it.  The pass
+ * reports the failure, nothing is leaked, and the module can be destroyed.  The host allocates in chunks, so few of these
+ * allocations reach an allocator; unittests/whole fails the allocator's.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -22,24 +22,24 @@ static const char *const names[] = {EACH(NAME)};
 
 static const vyre_pass *real[PASSES];
 static vyre_pass wrapped[PASSES];
-static uint64_t asked, fail_at;
-static uint32_t failures[PASSES]; /* by pass: how many of its requests failed */
+static uint64_t requests, fail_at;
+static uint32_t failures[PASSES]; /* failed requests, by pass */
 static uint32_t running;
-static vyre_host host; /* the real one, but for what fails */
+static vyre_host host; /* the real host, except for alloc */
 static void *(*real_alloc)(vyre_pass_ctx *ctx, size_t bytes);
 
 static void *
 alloc(vyre_pass_ctx *ctx, size_t bytes)
 {
-  if (++asked != fail_at)
+  if (++requests != fail_at)
     return real_alloc(ctx, bytes);
   failures[running]++;
   return NULL;
 }
 
-/* From here on the pass asks for memory of the host that fails; gives back the real one. */
+/* Replaces the host of the pass by the one that fails, and returns the real host. */
 static const vyre_host *
-take_over(uint32_t pass, vyre_pass_ctx *ctx)
+replace_host(uint32_t pass, vyre_pass_ctx *ctx)
 {
   const vyre_host *own = ctx->host;
   host = *own;
@@ -53,7 +53,7 @@ take_over(uint32_t pass, vyre_pass_ctx *ctx)
 static vyre_status
 run(uint32_t pass, vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
-  const vyre_host *own = take_over(pass, ctx);
+  const vyre_host *own = replace_host(pass, ctx);
   vyre_status status = real[pass]->run(ctx, module, out);
   ctx->host = own;
   return status;
@@ -62,13 +62,13 @@ run(uint32_t pass, vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 static vyre_status
 prepare(uint32_t pass, vyre_pass_ctx *ctx, const vyre_module *module)
 {
-  const vyre_host *own = take_over(pass, ctx);
+  const vyre_host *own = replace_host(pass, ctx);
   vyre_status status = real[pass]->prepare(ctx, module);
   ctx->host = own;
   return status;
 }
 
-/* A pass does not say which it is, so each has functions of its own. */
+/* Defines functions for each pass, because a pass has no parameter that identifies it. */
 #define FUNCTIONS(name)                                                             \
   static vyre_status run_##name(vyre_pass_ctx *c, vyre_module *m, vyre_result *out) \
   {                                                                                 \
@@ -109,7 +109,7 @@ query(const vyre_host *given)
   return &plugin;
 }
 
-/* With the n-th request failing.  False: there is no n-th. */
+/* Runs the pipeline with a failing n-th request.  Returns false if there were fewer than n requests. */
 static bool
 fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
 {
@@ -119,13 +119,13 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
   assert_null(vyre_module_create(&allocator, 1u << 16, &module));
   random_program_build(module, seed, RANDOM_WIDE | (seed & 1));
   assert_null(vyre_module_seal(module, NULL));
-  asked = 0;
+  requests = 0;
   fail_at = n;
   vyre_pipeline_options options = {.device = NULL};
   if (phases)
     assert_null(vyre_device_open(&vyre_target_cpu, &(vyre_target_options){.threads = 1}, &allocator, &options.device));
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
-  const bool failed = asked >= n;
+  const bool failed = requests >= n;
   if (failed && (vyre_status_code(status) != VYRE_CODE_INPUT || !strstr(vyre_status_text(status), "memory")))
     fail_msg("seed %u, request %u, of '%s': '%s'", seed, (unsigned)n, names[running], vyre_status_text(status));
   if (!failed)
@@ -139,7 +139,7 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
   return failed;
 }
 
-TEST(passes_without_memory)
+TEST(passes_report_failed_allocations)
 {
   static const char text[] = "limits,canon,cf,pm,cse,default<O2>,remainder,expand,contract,shash,cid,dce";
   vyre_registry *registry;
@@ -151,12 +151,12 @@ TEST(passes_without_memory)
     for (uint64_t n = 1; fail_one(pipeline, seed > 6, seed % 6 + 1, n); n++)
       ;
   for (uint32_t i = 0; i < PASSES; i++) {
-    static const char *const silent[] = {"canon", "shash", "early", "cf" /* seldom */};
-    bool asks = true;
+    static const char *const silent[] = {"canon", "shash", "early", "cf" /* allocates rarely */};
+    bool allocates = true;
     for (size_t k = 0; k < sizeof silent / sizeof silent[0]; k++)
-      asks &= strcmp(names[i], silent[k]) != 0;
+      allocates &= strcmp(names[i], silent[k]) != 0;
     print_message("%s: %u requests failed\n", names[i], failures[i]);
-    assert_true(failures[i] > 0 || !asks);
+    assert_true(failures[i] > 0 || !allocates);
   }
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
@@ -172,8 +172,8 @@ is_named(const char *file)
   return false;
 }
 
-/* A pass that is built is in EACH. */
-TEST(no_pass_is_forgotten)
+/* Every pass that is built is in EACH. */
+TEST(every_pass_is_tested)
 {
   uint32_t found = 0;
   DIR *folder = opendir(VYRE_TEST_PASSES);

@@ -1,4 +1,4 @@
-/* Pipelines of all passes, which tests of random programs run.
+/* Pipelines of all passes, for tests of random programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_PASSES_PIPELINES_H
@@ -8,7 +8,7 @@
 
 #include "vyre/passmgr.h"
 
-/* Parses `count` texts of pipelines.  Their passes are those of vyre and those of the plugin that probes. */
+/* Parses `count` texts of pipelines.  Their passes are those of vyre and those of the probe plugin. */
 static inline vyre_registry *
 parse_pipelines(const char *const *texts, uint32_t count, vyre_pipeline **out)
 {

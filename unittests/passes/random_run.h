@@ -1,4 +1,4 @@
-/* Running random programs, and saying which one went wrong: what their tests share.
+/* Runs random programs.  Messages name the seed of a program that fails.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_PASSES_RANDOM_RUN_H

@@ -1,9 +1,9 @@
-/* Random programs compute the same before and after each pass, and pipelines of them.
+/* Random programs compute the same before and after each pass and each pipeline.
  *
- * Compared are the bytes of all buffers after a run on the interpreter; a relaxed program is evaluated the strict way on both
- * sides, which passes keep that neither have rules nor follow memory; and where nothing undefined ran before, nothing undefined
- * runs after.  Every pass is verified, and its report of changes is checked.  VYRE_SEED and VYRE_RUNS in the environment give
- * more.
+ * The test compares the bytes of all buffers after runs on the interpreter, which gives relaxed programs their strict meaning.  If
+ * a pass has rules or follows memory, it compares only programs that execute nothing undefined.  If a program executed nothing
+ * undefined before, it executes nothing undefined after.  Every pass is verified, and its report of changes is checked.
+ * VYRE_SEED and VYRE_RUNS in the environment set the first seed and the number of programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipelines.h"
@@ -16,10 +16,10 @@ static const char *const pipelines[] = {
     "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)", "default<O1>", "default<O2>", "pm", "expand", "canon,pm,dce",
     "fixpoint(canon,cf,pm,expand,dce)", "fixpoint(canon,cprop,cf,pm,cse,licm,expand,dce)", "early,simplify,dce",
     "simplify,remainder,simplify,expand,dce", "default<O3>", "simplify", "simplify,dbe,dce", "fixpoint(licm,simplify,dse)",
-    /* passes of a test's plugin that live on analyses */
+    /* passes of a test plugin that use analyses */
     "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 
-/* Changes that passes must have made: once in so many programs at least. */
+/* Changes that passes must have made, at least once in `programs` programs. */
 static const struct {
   const char *pass, *name;
   uint32_t programs;
@@ -40,7 +40,7 @@ static const struct {
               {"dse", "unread stores", 4},
               {"dse", "stores of the present value", 300}};
 
-/* Whether nothing undefined runs. */
+/* Returns whether the program executes nothing undefined. */
 static bool
 is_defined(const vyre_module *module, uint32_t seed)
 {
@@ -58,7 +58,7 @@ refines(const char *pipeline)
          strstr(pipeline, "default");
 }
 
-/* One program through one pipeline; rows that it takes away are counted. */
+/* Compares one program before and after one pipeline, and counts removed rows. */
 static void
 check_pipeline(const vyre_module *before, const memory *wanted, bool defined, const vyre_pipeline *pipeline, const char *text,
                uint32_t seed, vyre_report *report, uint64_t *removed)
@@ -70,12 +70,12 @@ check_pipeline(const vyre_module *before, const memory *wanted, bool defined, co
   assert_ok(vyre_pipeline_run(pipeline, after, &options), text, seed);
   run_program(after, seed, text, &got);
   if (defined && !is_defined(after, seed)) {
-    print_error("seed %u, %s: something undefined runs that did not before\n", seed, text);
+    print_error("seed %u, %s: an undefined row is executed that was not executed before\n", seed, text);
     print_module(before);
     print_module(after);
     fail();
   }
-  if (refines(text) && (seed & 1) && !defined) { /* what was undefined may be chosen anew */
+  if (refines(text) && (seed & 1) && !defined) { /* the pipeline may choose other values of undefined rows */
     vyre_module_destroy(after);
     return;
   }
@@ -91,7 +91,7 @@ check_pipeline(const vyre_module *before, const memory *wanted, bool defined, co
   vyre_module_destroy(after);
 }
 
-TEST(passes_keep_what_programs_compute)
+TEST(passes_preserve_results)
 {
   enum { COUNT = sizeof pipelines / sizeof pipelines[0] };
   vyre_pipeline *parsed[COUNT];
@@ -113,9 +113,9 @@ TEST(passes_keep_what_programs_compute)
       check_pipeline(module, &wanted, defined, parsed[p], pipelines[p], seed, report, &removed[p]);
     vyre_module_destroy(module);
   }
-  assert_true(removed[2] > 10 * (uint64_t)runs); /* the programs have something to remove: dce alone, */
+  assert_true(removed[2] > 10 * (uint64_t)runs); /* dce alone removes rows */
   assert_true(defined_count * 60 > runs);        /* relaxed, and nothing undefined ran */
-  assert_true(removed[3] > removed[2]);          /* and more of it once constants are folded */
+  assert_true(removed[3] > removed[2]);          /* folding lets dce remove more */
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     const uint64_t count = vyre_report_count(report, counts[i].pass, counts[i].name);
     print_message("%s: %llu %s\n", counts[i].pass, (unsigned long long)count, counts[i].name);
@@ -125,7 +125,7 @@ TEST(passes_keep_what_programs_compute)
   free_pipelines(registry, parsed, COUNT);
 }
 
-/* The module's bytes. */
+/* Returns the binary form of the module. */
 static vyre_bytes
 bytes_of(const vyre_module *module, uint32_t seed)
 {
@@ -134,7 +134,7 @@ bytes_of(const vyre_module *module, uint32_t seed)
   return bytes;
 }
 
-TEST(default_pipelines_find_nothing_the_second_time)
+TEST(default_pipelines_are_idempotent)
 {
   static const char *const text = "default<O2>";
   vyre_pipeline *pipeline;
@@ -147,7 +147,7 @@ TEST(default_pipelines_find_nothing_the_second_time)
     assert_ok(vyre_pipeline_run(pipeline, module, NULL), text, seed);
     vyre_bytes twice = bytes_of(module, seed);
     if (once.size != twice.size || memcmp(once.data, twice.data, once.size) != 0) {
-      print_error("seed %u: the second time default<O2> makes of what it made the first time:\n", seed);
+      print_error("seed %u: a second default<O2> changes the module to:\n", seed);
       print_module(module);
       fail();
     }

@@ -1,8 +1,8 @@
-/* What debug information calls a variable's value is it, after each pass, and pipelines of them.
+/* The values of variables in debug information stay correct in each pass and each pipeline.
  *
- * In a random program rows of its outermost region, which each invocation runs once at most, are made values of a variable each.
- * Wherever a pass has moved or copied such a row, what it gives there must be what the row gave before.  VYRE_SEED and VYRE_RUNS in
- * the environment give more.
+ * The test makes rows of the outermost region of a random program values of one variable each.  An invocation executes such a row
+ * at most once.  Wherever a pass moves or copies the row, it must compute the same value.  VYRE_SEED and VYRE_RUNS in the
+ * environment set the first seed and the number of programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipelines.h"
@@ -48,7 +48,7 @@ may_be_value(const vyre_view *v, uint32_t row)
           VYRE_TYPE_KIND(type) == VYRE_BOOL);
 }
 
-/* How many there are. */
+/* Makes rows values of variables, and returns the number of variables. */
 static uint32_t
 make_values(vyre_module *module)
 {
@@ -65,7 +65,7 @@ make_values(vyre_module *module)
   return count;
 }
 
-/* The variable of a row's value, from 1; 0: it has none. */
+/* Returns the number of the variable whose value the row is, from 1, or 0 if there is none. */
 static uint32_t
 variable_of(const vyre_module *module, uint32_t row)
 {
@@ -75,7 +75,7 @@ variable_of(const vyre_module *module, uint32_t row)
 
 /* ---- running ---- */
 
-/* By invocation and variable: how often it had a value, and the last one's bits. */
+/* By invocation and variable: 1 if the variable had a value, and the bits of its last value. */
 typedef struct seen {
   uint32_t words[RANDOM_INVOCATIONS][MOST_VARIABLES][2];
 } seen;
@@ -91,9 +91,9 @@ bits_of(vyre_builder *b, uint32_t row)
   return vyre_build_convert(b, VYRE_OP_bitcast, word, (vyre_row){row});
 }
 
-/* A store of each value after its row, into `buffer`. */
+/* Inserts a store into a new buffer after the row of each value. */
 static void
-watch(vyre_module *module, vyre_row *out_buffer)
+store_values(vyre_module *module, vyre_row *out_buffer)
 {
   const vyre_view *v = vyre_module_view(module);
   const uint32_t rows = v->rows;
@@ -128,7 +128,7 @@ run_watched(const vyre_module *module, uint32_t seed, const char *what, seen *ou
   vyre_row buffer;
   vyre_binding bindings[RANDOM_BINDINGS + 1];
   assert_ok(vyre_module_clone(module, &watched), what, seed);
-  watch(watched, &buffer);
+  store_values(watched, &buffer);
   assert_ok(vyre_module_status(watched), what, seed);
   assert_ok(vyre_module_seal(watched, NULL), what, seed);
   const vyre_view *v = vyre_module_view(watched);
@@ -157,7 +157,7 @@ is_same(uint32_t a, uint32_t b)
   return a == b || (isnan(x) && isnan(y));
 }
 
-/* Compares what both saw; how many there were. */
+/* Compares the values that both runs have, and returns their number. */
 static uint32_t
 compare(const seen *before, const seen *after, const vyre_module *was, const vyre_module *is, const char *what, uint32_t seed)
 {
@@ -173,10 +173,10 @@ compare(const seen *before, const seen *after, const vyre_module *was, const vyr
                   before->words[i][k][1]);
       for (uint32_t row = 1; row < vyre_module_view(is)->rows; row++)
         if (variable_of(is, row) == k + 1)
-          print_error("row %u says so\n", row);
+          print_error("its value is row %u\n", row);
       for (uint32_t row = 1; row < vyre_module_view(was)->rows; row++)
         if (variable_of(was, row) == k + 1)
-          print_error("of row %u\n", row);
+          print_error("its value was row %u\n", row);
       print_module(was);
       print_module(is);
       fail();
@@ -184,7 +184,7 @@ compare(const seen *before, const seen *after, const vyre_module *was, const vyr
   return count;
 }
 
-TEST(values_stay_what_they_are)
+TEST(values_of_variables_are_preserved)
 {
   enum { COUNT = sizeof(pipelines) / sizeof(pipelines[0]) };
   vyre_pipeline *parsed[COUNT];

@@ -1,7 +1,7 @@
-/* Versions hold: rows that are equal by their columns, version and all, have equal values.
+/* Versions are sound: rows with equal columns and equal versions have equal values.
  *
- * In random programs every row that equals one above it is replaced by that one, and the program computes what it did.  This is
- * what a pass does that merges equal values, without being one: it asks for nothing but the rule in docs/ir.md, "Versions".
+ * In random programs, the test replaces every row that equals a visible earlier row by that row.  The program must compute the
+ * same.  The test uses only the rule in docs/ir.md, "Versions", and no pass.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_run.h"
@@ -20,7 +20,7 @@ are_equal(const vyre_view *v, uint32_t x, uint32_t y)
          v->a[x] == v->a[y] && v->b[x] == v->b[y] && v->c[x] == v->c[y];
 }
 
-/* Whether `row`, which is after x, is where x is visible. */
+/* Returns whether x is visible at `row`, which is after x. */
 static bool
 sees(const vyre_view *v, uint32_t row, uint32_t x)
 {
@@ -30,7 +30,7 @@ sees(const vyre_view *v, uint32_t row, uint32_t x)
   return region != 0;
 }
 
-/* Replaces rows by equal ones above them; counts reads of memory and of lanes.  False: there were none. */
+/* Maps rows to equal rows above them, and counts merged reads of memory and of lanes.  Returns false if it merged no row. */
 static bool
 merge(vyre_module *module, uint32_t *fwd, uint64_t merged[2])
 {
@@ -50,7 +50,7 @@ merge(vyre_module *module, uint32_t *fwd, uint64_t merged[2])
   return any;
 }
 
-/* Merged rows are dead then; the ids of the others stay, and so do versions. */
+/* Merges rows until no equal rows remain, and kills merged rows.  The ids and versions of other rows do not change. */
 static void
 merge_all(vyre_module *module, uint64_t merged[2])
 {
