@@ -1,4 +1,5 @@
-/* Many modules in one and out again: each as it went in, or as the same edits leave it alone; whatever allocation fails.
+/* Batches: modules are combined into one module and taken out again, unchanged or with the edits that each module gets alone.
+ * Each allocation may fail.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../module.h"
@@ -10,7 +11,7 @@
 #include "vyre/view.h"
 #include "vyre/vir0.h"
 
-/* Types in different orders, of one shape and of a program's own length; names that meet; what is beside the columns. */
+/* Programs with equal types in different orders, types with lengths of their own, equal names, and data beside the columns. */
 static const char *const texts[] = {
     "struct @S { a : u32, b : f32 }\n"
     "program @main workgroup(8, 1, 1) {\n"
@@ -56,7 +57,7 @@ end_batch(void **state)
 
 enum { TEXTS = sizeof texts / sizeof *texts, LENGTHS = TEXTS, INPUTS, ENTRIES };
 
-/* Lengths of arrays that went: their types are equal now, and two; no verifier would have it. */
+/* Makes a module whose array types have lost their length rows.  Two types are then equal, which the verifier reports. */
 static vyre_status
 make_lengths(vyre_module *module)
 {
@@ -76,7 +77,7 @@ make_lengths(vyre_module *module)
   return VYRE_OK;
 }
 
-/* The last entry is two inputs, and a program of none. */
+/* Makes entry number `entry`.  The last entry has two inputs, and a program without an input. */
 static vyre_status
 make(vyre_module *module, uint32_t entry)
 {
@@ -97,7 +98,7 @@ make(vyre_module *module, uint32_t entry)
   return vyre_module_seal(module, NULL);
 }
 
-/* What a pass might do: in every program rows called %d go, and one comes. */
+/* Edits each program as a pass might: kills rows named %d, except mul, and appends a barrier. */
 static vyre_status
 edit(vyre_module *module)
 {
@@ -167,9 +168,9 @@ check_entries(vyre_batch *batch, vyre_module *module, bool edited)
   }
 }
 
-BATCH_TEST(each_comes_out_as_alone)
+BATCH_TEST(entries_equal_modules_that_were_edited_alone)
 {
-  for (int round = 0; round < 2; round++) { /* the second in what the first has left */
+  for (int round = 0; round < 2; round++) { /* the second round reuses the memory of the first */
     assert_null(fill(all, single));
     assert_int_equal(vyre_batch_count(all), ENTRIES);
     check_entries(all, single, false);
@@ -181,7 +182,7 @@ BATCH_TEST(each_comes_out_as_alone)
   }
 }
 
-/* Types of entries that are equal are one there, as passes expect of a module. */
+/* Equal types of entries are one type in the batch, as passes expect of a module. */
 BATCH_TEST(equal_types_are_one)
 {
   assert_null(make(single, 2));
@@ -214,7 +215,7 @@ BATCH_TEST(misuse_is_an_error)
   assert_null(vyre_module_seal(single, NULL));
   assert_null(vyre_batch_add(all, single));
   vyre_module_clear(single);
-  expect_misuse(vyre_batch_take(all, 0, single), "must be sealed"); /* the batch's is not */
+  expect_misuse(vyre_batch_take(all, 0, single), "must be sealed"); /* the module of the batch is not */
   assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
   expect_misuse(vyre_batch_take(all, 1, single), "entry 1 of a batch of 1");
   assert_null(vyre_batch_take(all, 0, single));
@@ -222,7 +223,7 @@ BATCH_TEST(misuse_is_an_error)
   vyre_batch_destroy(NULL);
 }
 
-/* Two inputs, one of them with lines, and a program of none. */
+/* Makes a module of two inputs, one of which has lines, and of a program without an input. */
 static void
 make_three(vyre_module *module)
 {
@@ -234,9 +235,9 @@ make_three(vyre_module *module)
   assert_null(vyre_module_seal(module, NULL));
 }
 
-/* Each part, of so many programs, is edited by itself. */
+/* Puts parts of `programs` programs into a batch one after the other, edits each if `edited` is true, and joins them in `out`. */
 static vyre_status
-go_by_parts(const vyre_allocator *allocator, const vyre_module *whole, uint32_t programs, bool edited, vyre_module *out)
+process_parts(const vyre_allocator *allocator, const vyre_module *whole, uint32_t programs, bool edited, vyre_module *out)
 {
   const vyre_view *v = vyre_module_view(whole);
   vyre_batch *batch;
@@ -268,8 +269,8 @@ assert_bytes(const vyre_module *module, const vyre_bytes *wanted)
   vyre_bytes_free(&got);
 }
 
-/* The whole is a batch, too, whose programs have other names while they are in it. */
-TEST(parts_are_one_again)
+/* The whole module is a batch, too, whose programs are renamed while they are in the batch. */
+TEST(parts_are_joined_again)
 {
   for (uint32_t programs = 1; programs <= 7; programs++) {
     const bool edited = programs % 2 != 0;
@@ -284,7 +285,7 @@ TEST(parts_are_one_again)
     assert_null(vyre_batch_add(batch, module));
     whole = vyre_batch_module(batch);
     assert_null(vyre_module_seal(whole, NULL));
-    assert_null(go_by_parts(NULL, whole, programs, edited, out));
+    assert_null(process_parts(NULL, whole, programs, edited, out));
     if (edited) {
       assert_null(edit(whole));
       assert_null(edit(module));
@@ -307,7 +308,7 @@ TEST(parts_are_one_again)
   }
 }
 
-BATCH_TEST(what_is_no_part_is_an_error)
+BATCH_TEST(invalid_parts_are_errors)
 {
   make_three(single);
   const vyre_view *v = vyre_module_view(single);
@@ -321,19 +322,19 @@ BATCH_TEST(what_is_no_part_is_an_error)
   assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
   expect_misuse(vyre_batch_take_part(all, 1, true, single), "does not continue the module");
   vyre_module_clear(single);
-  assert_null(make(single, 0)); /* an array has its length from a row */
+  assert_null(make(single, 0)); /* the length of an array is a row */
   expect_misuse(vyre_batch_add_part(all, single, (vyre_row){v->first[0]}, (vyre_row){v->rows}),
                 "cannot be added to a batch as a part");
   expect_misuse(vyre_batch_take_part(all, 0, true, single), "does not continue the module");
 }
 
-/* By which a program of one's own knows how large its batches may be. */
-TEST(a_device_says_how_many_rows)
+/* Programs that make their own batches limit them to this number of rows. */
+TEST(a_device_reports_its_greatest_number_of_rows)
 {
   vyre_device device = {.info = {.max_storage = UINT64_MAX, .max_buffer = 24 << 20}};
-  assert_int_equal(vyre_device_most_rows(&device), 0); /* it is not open */
+  assert_int_equal(vyre_device_most_rows(&device), 0); /* the device is not open */
   device.ops = &vyre_target_cpu;
-  assert_int_equal(vyre_device_most_rows(&device), 1 << 20); /* six columns at least */
+  assert_int_equal(vyre_device_most_rows(&device), 1 << 20); /* a buffer holds at least six columns */
   device.info.max_buffer = UINT64_MAX;
   assert_int_equal(vyre_device_most_rows(&device), UINT32_MAX);
   device.threads = 1;
@@ -341,7 +342,7 @@ TEST(a_device_says_how_many_rows)
 }
 
 static vyre_status
-go_through(const vyre_allocator *allocator, vyre_module *module, vyre_batch *batch)
+process_batch(const vyre_allocator *allocator, vyre_module *module, vyre_batch *batch)
 {
   vyre_module *out;
   VYRE_TRY(fill(batch, module));
@@ -355,13 +356,13 @@ go_through(const vyre_allocator *allocator, vyre_module *module, vyre_batch *bat
   if (!status)
     status = make(module, 2);
   if (!status)
-    status = go_by_parts(allocator, module, 1, false, out);
+    status = process_parts(allocator, module, 1, false, out);
   vyre_module_destroy(out);
   return status;
 }
 
 static vyre_status
-go_within(const vyre_allocator *allocator, void *user)
+run_with(const vyre_allocator *allocator, void *user)
 {
   vyre_module *module;
   vyre_batch *batch = NULL;
@@ -369,7 +370,7 @@ go_within(const vyre_allocator *allocator, void *user)
   VYRE_TRY(vyre_module_create(allocator, 0, &module));
   vyre_status status = vyre_batch_create(allocator, &batch);
   if (!status)
-    status = go_through(allocator, module, batch);
+    status = process_batch(allocator, module, batch);
   vyre_batch_destroy(batch);
   vyre_module_destroy(module);
   return status;
@@ -377,5 +378,5 @@ go_within(const vyre_allocator *allocator, void *user)
 
 TEST(every_allocation_may_fail)
 {
-  assert_true(test_each_failure(go_within, NULL, false, 1) > 100);
+  assert_true(test_each_failure(run_with, NULL, false, 1) > 100);
 }

@@ -1,19 +1,19 @@
-/* Columns that passes provide: made for passes that require them, once while they are fresh, seen by no others, compared and
- * poisoned where changes are checked, and refused from passes that may not provide them.
- *
+/* Columns that passes provide.  They are computed for passes that require them, once while they are valid, and are hidden from
+ * other passes.  Checks of changes compare and poison them.  Passes that may not provide columns are refused.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../pipeline.h"
 #include "../test_allocator.h"
 
 /* ---- the passes -------------------------------------------------------------------------------------------------------- */
 
-/* Hashes are three times the row and the program's mode, classes follow from hashes.  Each run is a letter in `ran`. */
+/* The hash of a row is three times its number plus the mode of the program in the high half.  Classes follow from hashes.  Each
+ * run appends a letter to `ran`. */
 
 static char ran[100];
 static size_t ran_count;
 static bool leave_a_gap;
 static uint32_t seen;        /* the hash of row 2 */
-static const uint32_t *held; /* classes that a pass holds on to */
+static const uint32_t *held; /* classes that a pass keeps after its run */
 
 static void
 note(char letter)
@@ -35,9 +35,9 @@ run_hasher(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_view *v = ctx->host->view(module);
   *out = VYRE_UNCHANGED;
   note('h');
-  assert_null(v->hash); /* what it fills it may see, but it is not shown what it does not require */
+  assert_null(v->hash); /* the view has only required columns, not the column that the pass fills */
   assert_null(v->canonical);
-  assert_null(ctx->host->column(ctx, VYRE_CLASSES)); /* another's */
+  assert_null(ctx->host->column(ctx, VYRE_CLASSES)); /* provided by another pass */
   assert_null(ctx->host->column(ctx, VYRE_COLUMNS));
   assert_null(ctx->host->column(ctx, 0));
   uint32_t *hash = ctx->host->column(ctx, VYRE_HASHES);
@@ -92,7 +92,7 @@ run_look(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* The mode of the program changes, and the row's hash with it. */
+/* Changes the mode of the program, and thereby the hash of its row. */
 static vyre_status
 run_change(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -142,7 +142,7 @@ query_spoiler(const vyre_host *host)
   return &plugin;
 }
 
-/* ---- running them -------------------------------------------------------------------------------------------------------- */
+/* ---- running passes ------------------------------------------------------------------------------------------------------ */
 
 static vyre_status
 run_with(vyre_plugin_query query, const char *text, const vyre_pipeline_options *options)
@@ -177,21 +177,21 @@ fails(vyre_plugin_query query, const char *text, const char *message)
   vyre_status_free(status);
 }
 
-TEST(columns_are_made_for_who_requires_them)
+TEST(columns_are_computed_for_passes_that_require_them)
 {
   runs("user", "hcu");
   runs("sorter", "hc");
-  runs("hasher,sorter,user", "hcu"); /* the work is done once */
+  runs("hasher,sorter,user", "hcu"); /* the columns are computed once */
   runs("user,user", "hcuu");
   runs("sorter,look,user", "hcu"); /* a fresh column is hidden from a pass that does not require it */
 }
 
-TEST(a_change_ends_them)
+TEST(a_change_invalidates_columns)
 {
   runs("user,change,user", "hcuhcu");
   runs("user,keep,user", "hcuu");    /* classes are preserved, */
   runs("user,keep,sorter", "hcuhc"); /* hashes are not */
-  runs("user,grow,user", "hcuhcu");  /* rows are renumbered, whatever is said to be preserved */
+  runs("user,grow,user", "hcuhcu");  /* rows are renumbered, so no column is preserved */
 }
 
 TEST(a_column_that_is_wrongly_preserved_is_named)
@@ -202,7 +202,7 @@ TEST(a_column_that_is_wrongly_preserved_is_named)
         "  in pass 'lie', run 2 of the pipeline");
 }
 
-TEST(what_is_left_unfilled_shows)
+TEST(unfilled_cells_are_poisoned)
 {
   leave_a_gap = true;
   vyre_status status = run_with(vyre_plugin_query_v1, "sorter", &checked);
@@ -211,23 +211,23 @@ TEST(what_is_left_unfilled_shows)
   assert_int_equal(seen, UINT32_MAX);
 }
 
-TEST(what_was_dropped_does_not_look_right)
+TEST(dropped_columns_are_poisoned)
 {
-  const vyre_pipeline_options unverified = {.check_changed = true}; /* a check of columns would use their memory again */
+  const vyre_pipeline_options unverified = {.check_changed = true}; /* verification would reuse the memory of columns */
   assert_null(run_with(vyre_plugin_query_v1, "user,look", &unverified));
   assert_int_equal(seen, 1);
   assert_null(run_with(vyre_plugin_query_v1, "user,change,look", &unverified));
   assert_int_equal(seen, UINT32_MAX);
 }
 
-TEST(a_provider_changes_nothing)
+TEST(a_provider_must_not_change_the_module)
 {
   fails(query_spoiler, "spoiler",
         "pass 'spoiler' (t.so) provides a column, but reported that it changed the module\n"
         "  in pass 'spoiler', run 1 of the pipeline");
 }
 
-TEST(who_requires_what_nobody_provides_is_told_so)
+TEST(a_required_column_without_provider_is_an_error)
 {
   fails(query_alone, "user",
         "-passes:1:1: pass 'user' requires hashes, which no pass provides\n"

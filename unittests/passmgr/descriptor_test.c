@@ -1,4 +1,4 @@
-/* Plugin descriptors: each wrong field has its message, and nothing of a wrong plugin stays in the registry.
+/* Plugin descriptors: each wrong field has its message, and a refused plugin adds nothing to the registry.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../status.h"
@@ -15,7 +15,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* What each case spoils: a plugin of two passes, the second with two parameters.  `query` hands it out. */
+/* The descriptor that `query` returns and that each case changes: a plugin of two passes, the second with three parameters. */
 static struct {
   vyre_plugin plugin;
   vyre_pass passes[2];
@@ -77,13 +77,13 @@ refused(const char *message)
   uint32_t before = vyre_registry_pass_count(registry);
   vyre_status status = vyre_registry_add(registry, query, "/abs/libacme.so", VYRE_ORIGIN_OUTSIDE);
   if (strncmp(vyre_status_text(status), message, strlen(message)) != 0)
-    assert_string_equal(vyre_status_text(status), message); /* shows both */
+    assert_string_equal(vyre_status_text(status), message); /* prints both texts */
   assert_error(status, VYRE_CODE_USAGE, "/abs/libacme.so");
   assert_int_equal(vyre_registry_pass_count(registry), before);
   make_good();
 }
 
-/* Spoils one field: the plugin is refused with that message. */
+/* Changes one field, and asserts that the plugin is refused with the message. */
 #define SPOIL(assignment, message) \
   do {                             \
     assignment;                    \
@@ -96,11 +96,11 @@ added(void)
   assert_ok(vyre_registry_add(registry, query, "/abs/libacme.so", VYRE_ORIGIN_OUTSIDE));
 }
 
-REGISTRY_TEST(a_good_one_is_copied)
+REGISTRY_TEST(a_valid_descriptor_is_copied)
 {
   added();
   make_good();
-  memset(&p.params, 0xff, sizeof(p.params)); /* the registry has its own */
+  memset(&p.params, 0xff, sizeof(p.params)); /* the registry has copies */
   memset(&p.passes, 0xff, sizeof(p.passes));
   assert_string_equal(vyre_registry_pass(registry, 0).pass->name, "acme.one");
   vyre_pass_info info = vyre_registry_pass(registry, 1);
@@ -111,16 +111,16 @@ REGISTRY_TEST(a_good_one_is_copied)
   assert_string_equal(info.path, "/abs/libacme.so");
 }
 
-/* Older plugins: what they do not know is looked for when they run. */
-REGISTRY_TEST(one_for_an_op_set_before_this_one_is_added)
+/* The rows that an older plugin does not know are searched for when it runs. */
+REGISTRY_TEST(a_plugin_for_an_older_op_set_is_added)
 {
   p.plugin.opset_min = VYRE_OPSET_VERSION - 1;
   p.plugin.opset_max = VYRE_OPSET_VERSION - 1;
   added();
 }
 
-/* VYRE_PLUGIN's: what a plugin for a newer host is that can do without what this one lacks. */
-REGISTRY_TEST(one_that_needs_less_than_its_header_has_is_added)
+/* The descriptor is VYRE_PLUGIN's of a newer header.  Its additional fields are 0, so the plugin does not need the newer host. */
+REGISTRY_TEST(a_plugin_with_a_newer_header_is_added)
 {
   static struct {
     vyre_plugin known;
@@ -136,8 +136,8 @@ REGISTRY_TEST(one_that_needs_less_than_its_header_has_is_added)
                "  while loading plugin '/abs/libnewer.so'\nFix: update vyre");
 }
 
-/* Rows are newer by their op, by their kind, or by a flag. */
-REGISTRY_TEST(rows_that_are_newer_are_found)
+/* A row is newer by its op, by its kind, or by a flag. */
+REGISTRY_TEST(newer_rows_are_found)
 {
   const vyre_op_info infos[] = {{.text = "null", .opset = 1}, {.text = "old", .opset = 1}, {.text = "new", .opset = 2}};
   uint32_t op[] = {0, VYRE_ROW(1, VYRE_TYPE(VYRE_OPAQUE, 4), 0x7f), VYRE_ROW(1, 0, 0), VYRE_ROW(1, 0, 0)};
@@ -151,12 +151,12 @@ REGISTRY_TEST(rows_that_are_newer_are_found)
   assert_int_equal(vyre_opset_first_newer(&view, 1), 3);
   op[3] = VYRE_ROW(1, 0, 0x80);
   assert_int_equal(vyre_opset_first_newer(&view, 1), 3);
-  op[1] = VYRE_ROW(0, 0, 0); /* dead rows are nobody's */
+  op[1] = VYRE_ROW(0, 0, 0); /* dead rows are ignored */
   assert_int_equal(vyre_opset_first_newer(&view, 0), 3);
 }
 
-/* The facts of ops have the stride that the view says. */
-REGISTRY_TEST(op_facts_have_a_stride)
+/* The view contains the stride of the op infos. */
+REGISTRY_TEST(op_infos_have_a_stride)
 {
   const struct {
     vyre_op_info known;
@@ -169,7 +169,7 @@ REGISTRY_TEST(op_facts_have_a_stride)
   assert_false(vyre_row_is_pure(&view, 1));
 }
 
-REGISTRY_TEST(wrong_plugin_fields)
+REGISTRY_TEST(wrong_plugin_fields_are_refused)
 {
   SPOIL(p.plugin.struct_size = 0, "the plugin's descriptor: struct_size is 0, but plugin API 1.2 needs at least 44");
   SPOIL(p.plugin.struct_size = 43, "the plugin's descriptor: struct_size is 43, but plugin API 1.2 needs at least 44");
@@ -193,7 +193,7 @@ REGISTRY_TEST(wrong_plugin_fields)
   SPOIL(p.list[1] = NULL, "pass 1 of the plugin is NULL");
 }
 
-REGISTRY_TEST(wrong_pass_fields)
+REGISTRY_TEST(wrong_pass_fields_are_refused)
 {
   SPOIL(p.passes[1].struct_size = 8, "pass 1 of the plugin: struct_size is 8, but plugin API 1.2 needs at least 72");
   SPOIL(p.passes[1].name = NULL, "pass 1 of the plugin has no name");
@@ -219,7 +219,7 @@ REGISTRY_TEST(wrong_pass_fields)
   SPOIL(p.passes[1].param_count = 257, "pass 'acme.two': 257 parameters are too many");
 }
 
-REGISTRY_TEST(wrong_parameters)
+REGISTRY_TEST(wrong_parameters_are_refused)
 {
   SPOIL(p.params[0].struct_size = 0, "pass 'acme.two', parameter 0: struct_size is 0, but plugin API 1.2 needs at least 56");
   SPOIL(p.params[1].struct_size = 48, "pass 'acme.two': parameter 1 has struct_size 48, the first one 56");
@@ -238,7 +238,7 @@ REGISTRY_TEST(wrong_parameters)
   SPOIL(p.params[2].fallback = 2, "pass 'acme.two': the default of flag 'quiet' is neither 0 nor 1");
 }
 
-REGISTRY_TEST(a_column_is_one_pass_s)
+REGISTRY_TEST(a_column_has_one_provider)
 {
   SPOIL(p.passes[0].provides = 1u << 30 | VYRE_HASHES, "pass 'acme.one' provides columns 0x40000000 that this host does not know\n"
                                                        "  while loading plugin '/abs/libacme.so'\nFix: update vyre");
@@ -267,7 +267,7 @@ REGISTRY_TEST(a_column_is_one_pass_s)
                                              "  while loading plugin '/abs/libacme.so'");
 }
 
-REGISTRY_TEST(names_are_taken_once)
+REGISTRY_TEST(names_are_unique)
 {
   SPOIL(p.passes[1].name = "acme.one", "pass 'acme.one' is already provided by '/abs/libacme.so'");
   SPOIL(p.passes[1].long_name = "acme.one", "pass 'acme.one' is already provided by '/abs/libacme.so'");
@@ -278,20 +278,20 @@ REGISTRY_TEST(names_are_taken_once)
   SPOIL(p.passes[0].name = "acme.new", "pass 'acme.two' is already provided by '/abs/libacme_old.so'");
 }
 
-REGISTRY_TEST(core_names_are_the_core_s)
+REGISTRY_TEST(core_passes_need_no_plugin_name)
 {
   p.passes[0].name = "one";
   p.passes[1].long_name = NULL;
   assert_ok(vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE));
   make_good();
-  p.passes[0].name = "verify"; /* the manager's own */
+  p.passes[0].name = "verify"; /* built into the manager */
   assert_error(vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE), VYRE_CODE_USAGE,
                "pass 'verify' is already provided by '(built in)'\n  while "
                "loading plugin 'core'");
 }
 
-/* What a newer writer appended is fine as long as it is zero. */
-REGISTRY_TEST(larger_structs)
+/* Fields that a newer header has appended are accepted if they are zero. */
+REGISTRY_TEST(larger_structs_are_accepted_if_zero)
 {
   static struct {
     vyre_param known;
@@ -322,8 +322,8 @@ REGISTRY_TEST(larger_structs)
   SPOIL(p.list[0] = &pass.known, "pass 0 of the plugin: the descriptor uses 8 bytes that this host does not know");
 }
 
-/* Phases stay the plugin's, and what is said of them is said of all its structs. */
-REGISTRY_TEST(larger_phases)
+/* Phases with fields that this host does not know are refused, also if another struct of the phases is larger. */
+REGISTRY_TEST(larger_phases_are_refused)
 {
   static const vyre_phase_memory memory = {"op", NULL, VYRE_MEMORY_COLUMN, 1};
   static struct {
@@ -346,7 +346,7 @@ query_nothing(const vyre_host *host)
   return NULL;
 }
 
-REGISTRY_TEST(a_refusal_is_an_error)
+REGISTRY_TEST(a_query_that_returns_null_is_an_error)
 {
   assert_error(vyre_registry_add(registry, query_nothing, "/abs/no.so", VYRE_ORIGIN_OUTSIDE), VYRE_CODE_USAGE,
                "plugin '/abs/no.so' refused to load: 'vyre_plugin_query_v1' returned NULL");

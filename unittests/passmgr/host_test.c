@@ -1,5 +1,5 @@
-/* What a plugin may not ask of its host: each call with each argument that names nothing ends the run with an error that names
- * plugin, pass and call, and does nothing; random calls, sound and not, never end the process.
+/* Invalid calls of the host.  Each call with an invalid argument has no effect, and ends the run with an error that names plugin,
+ * pass and call.  Random calls, valid and invalid, never end the process.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../pipeline.h"
@@ -20,7 +20,7 @@ static const char text[] = "program @p workgroup(64, 1, 1) {\n"
                            "  }\n"
                            "}\n";
 
-/* What the pass does: set by each test. */
+/* The action of the pass, set by each test. */
 static void (*act)(vyre_pass_ctx *ctx, vyre_module *module);
 
 static vyre_status
@@ -58,7 +58,7 @@ end(void **state)
   return 0;
 }
 
-/* ---- one call, one wrong argument ---------------------------------------------------------------------------------------- */
+/* ---- calls with one wrong argument --------------------------------------------------------------------------------------- */
 
 enum { BEYOND = 100000, ROWS = 256 };
 
@@ -66,7 +66,7 @@ enum { BEYOND = 100000, ROWS = 256 };
 #define AT   find_op(m, VYRE_OP_at)
 #define WORD VYRE_ROW(VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1), 0)
 
-/* name, the call, what the message says of it */
+/* name, call, beginning of its message */
 #define BAD_CALLS(X)                                                                                                   \
   X(insert_before, h->insert_row(m, BEYOND, WORD, 0, 0, 0, 0, 0),                                                      \
     "host->insert_row: before is row 100000, but the module has rows 1 to ")                                           \
@@ -213,11 +213,11 @@ fails_with(void (*what)(vyre_pass_ctx *ctx, vyre_module *module), const char *me
   vyre_module *module = parse(text);
   act = what;
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
-  const char *said = vyre_status_text(status);
-  if (strncmp(said, start, sizeof(start) - 1) != 0 || strncmp(said + sizeof(start) - 1, message, strlen(message)) != 0)
-    fail_msg("'%s' was said, not '%s%s'", said, start, message);
+  const char *got = vyre_status_text(status);
+  if (strncmp(got, start, sizeof(start) - 1) != 0 || strncmp(got + sizeof(start) - 1, message, strlen(message)) != 0)
+    fail_msg("the message is '%s', not '%s%s'", got, start, message);
   assert_error(status, VYRE_CODE_INPUT, "\nFix: ");
-  vyre_module_clear(module); /* and it is as new */
+  vyre_module_clear(module); /* makes the module usable again */
   assert_null(vyre_module_status(module));
   vyre_module_destroy(module);
 }
@@ -232,7 +232,7 @@ TEST(wrong_arguments_are_named)
   }
 }
 
-/* The first fault is told, the later calls do what they can. */
+/* Only the first invalid call is reported.  Later calls have no effect. */
 static void
 act_twice(vyre_pass_ctx *ctx, vyre_module *m)
 {
@@ -241,12 +241,12 @@ act_twice(vyre_pass_ctx *ctx, vyre_module *m)
   assert_int_equal(ctx->host->insert_row(m, find_op(m, VYRE_OP_add), WORD, 0, 0, 0, 0, 0), 0);
 }
 
-TEST(the_first_fault_is_told)
+TEST(the_first_invalid_call_is_reported)
 {
   fails_with(act_twice, "host->kill: row is row 100000, but ", false);
 }
 
-/* ---- what is beside the columns ------------------------------------------------------------------------------------------ */
+/* ---- data beside the columns --------------------------------------------------------------------------------------------- */
 
 static void
 act_with_data(vyre_pass_ctx *ctx, vyre_module *m)
@@ -265,7 +265,7 @@ act_with_data(vyre_pass_ctx *ctx, vyre_module *m)
   assert_null(h->decorations(m, get, &count));
   assert_int_equal(VYRE_ROW_FLAGS(v->op[get]), 0);
   h->set_decorations(m, get, two, 6);
-  /* hints: literals by the number of their bit; what a damaged row lacks is 0 */
+  /* hints: literals by the number of their bit; a literal that a damaged row lacks is 0 */
   assert_int_equal(h->hints(m, loop, literals), VYRE_HINT_MAX_ITERATIONS);
   assert_int_equal(literals[5], 9);
   assert_int_equal(literals[4], 0);
@@ -301,7 +301,8 @@ act_with_data(vyre_pass_ctx *ctx, vyre_module *m)
   assert_string_equal(file, "");
 }
 
-/* A struct of the asker's: of an older one its beginning alone is written, of a newer one what is not known is 0. */
+/* Calls with structs of other sizes.  The host writes only the fields of an older struct, and clears the unknown fields of a
+ * newer one. */
 static void
 act_with_types(vyre_pass_ctx *ctx, vyre_module *m)
 {
@@ -313,7 +314,7 @@ act_with_types(vyre_pass_ctx *ctx, vyre_module *m)
   } info = {{.struct_size = sizeof info}, 5};
   uint32_t buffer = 0;
   for (uint32_t row = 1; row < v->rows; row++)
-    buffer = vyre_op_of(v, row) == VYRE_OP_buffer ? row : buffer; /* the last one */
+    buffer = vyre_op_of(v, row) == VYRE_OP_buffer ? row : buffer; /* the last buffer */
   const uint32_t array = h->path_type(m, buffer);
   assert_int_equal(h->path_type(m, find_op(m, VYRE_OP_for)), 0);
   assert_true(h->type_info(m, array, &info.known));
@@ -337,7 +338,7 @@ act_with_types(vyre_pass_ctx *ctx, vyre_module *m)
   assert_false(h->member_info(m, element, 2, &member));
 }
 
-/* A loop with all that is in it, twice; the copies are alike, and have names, lines and decorations. */
+/* Clones a loop twice.  Both copies have the rows, names, lines and decorations of the loop. */
 static void
 act_clone(vyre_pass_ctx *ctx, vyre_module *m)
 {
@@ -354,7 +355,7 @@ act_clone(vyre_pass_ctx *ctx, vyre_module *m)
     const uint32_t inner = map[get];
     assert_true(inner >= rows);
     assert_true(v->parent[v->parent[inner]] == clone);
-    assert_int_equal(v->a[inner], v->a[get]); /* the var, which is not in it */
+    assert_int_equal(v->a[inner], v->a[get]); /* the var, which is outside of the loop */
     assert_string_equal(h->name(m, inner), "g");
     assert_int_equal(h->line(m, inner, &file, &column), 12);
     assert_string_equal(file, "x.comp");
@@ -368,7 +369,7 @@ act_clone(vyre_pass_ctx *ctx, vyre_module *m)
   }
 }
 
-/* An operand that becomes a literal is one in the normal form; a row may be copied to before itself. */
+/* An operand that is mapped to a constant becomes a literal in normal form.  A row may be cloned in front of itself. */
 static void
 act_clone_with_literal(vyre_pass_ctx *ctx, vyre_module *m)
 {
@@ -382,11 +383,11 @@ act_clone_with_literal(vyre_pass_ctx *ctx, vyre_module *m)
   assert_int_equal(v->a[clone], v->a[less]);
   assert_int_equal(v->b[clone], 0);
   assert_int_equal(VYRE_ROW_FLAGS(v->op[clone]), VYRE_ROW_IMM);
-  assert_int_equal(vyre_row_imm(v, clone), 9); /* of u32 */
+  assert_int_equal(vyre_row_imm(v, clone), 9); /* truncated to u32 */
 }
 
 static void
-runs_well(void (*what)(vyre_pass_ctx *ctx, vyre_module *module))
+succeeds_with(void (*what)(vyre_pass_ctx *ctx, vyre_module *module))
 {
   const vyre_pipeline_options options = {.verify_each = true};
   vyre_module *module = parse(text);
@@ -395,11 +396,11 @@ runs_well(void (*what)(vyre_pass_ctx *ctx, vyre_module *module))
   vyre_module_destroy(module);
 }
 
-TEST(what_is_beside_the_columns_is_read_and_set)
+TEST(data_beside_the_columns_is_read_and_set)
 {
-  runs_well(act_with_data);
-  runs_well(act_clone);
-  runs_well(act_clone_with_literal);
+  succeeds_with(act_with_data);
+  succeeds_with(act_clone);
+  succeeds_with(act_clone_with_literal);
   fails_with(act_with_types, "host->member_info: type ", true);
 }
 
@@ -407,7 +408,7 @@ TEST(what_is_beside_the_columns_is_read_and_set)
 
 static uint64_t random_state;
 
-/* Mostly a row that is there, sometimes none, sometimes one beyond. */
+/* Returns mostly a row of the module, sometimes 0, and sometimes a row beyond its end. */
 static uint32_t
 some_row(const vyre_view *v)
 {

@@ -1,4 +1,5 @@
-/* Files: all or nothing, links and modes kept, devices and FIFOs never replaced; what an input is.
+/* Files: writes are complete or have no effect, links and modes are kept, devices and FIFOs are not replaced; the kinds of
+ * inputs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../status.h"
@@ -50,7 +51,7 @@ check_fails(vyre_status status, const char *message)
   assert_error(status, VYRE_CODE_INPUT, "");
 }
 
-/* No temporary file is left. */
+/* Asserts that no temporary file is left. */
 static void
 check_clean(void)
 {
@@ -82,8 +83,8 @@ mode_of(const char *path)
   return file.st_mode & 0777;
 }
 
-/* As of a pass in another thread: the file is created between the beginning and the end of its call. */
-TEST(the_umask_of_foreign_code_is_not_that_of_a_file)
+/* The umask is changed as by a pass in another thread: the files are written between the beginning and the end of its call. */
+TEST(umasks_of_foreign_code_do_not_affect_files)
 {
   vyre_foreign_call outer, inner;
   sigset_t all, signals;
@@ -104,7 +105,7 @@ TEST(the_umask_of_foreign_code_is_not_that_of_a_file)
   assert_int_equal(mode_of("strict"), 0644);
   assert_int_equal(mode_of("loose"), 0644);
   assert_int_equal(umask(027), 022);
-  assert_null(vyre_file_write("later", "text", 4)); /* the program's own change counts */
+  assert_null(vyre_file_write("later", "text", 4)); /* a change by the program itself is effective */
   assert_int_equal(mode_of("later"), 0640);
   umask(022);
 }
@@ -119,12 +120,12 @@ TEST(an_old_file_is_replaced_with_its_mode)
   check_content("old", "new");
   assert_int_equal(stat("old", &after), 0);
   assert_int_equal(after.st_mode & 0777, 0755);
-  assert_int_not_equal(before.st_ino, after.st_ino); /* a reader of the old one goes on reading it */
+  assert_int_not_equal(before.st_ino, after.st_ino); /* readers of the old file keep reading it */
   check_clean();
 }
 
-/* What a program was allowed to do, its replacement is not; where the folder takes no new file either. */
-TEST(setuid_does_not_stay)
+/* The new content does not keep the setuid and setgid bits of the old file, also if the folder accepts no new file. */
+TEST(setuid_bits_are_not_kept)
 {
   struct stat file;
   assert_int_equal(mkdir("shut", 0777), 0);
@@ -133,7 +134,7 @@ TEST(setuid_does_not_stay)
     assert_null(vyre_file_write(path, "long text", 9));
     assert_int_equal(chmod(path, 06755), 0);
     if (closed)
-      assert_int_equal(chmod("shut", 0555), 0); /* root writes beside all the same */
+      assert_int_equal(chmod("shut", 0555), 0); /* root can create files there anyway */
     assert_null(vyre_file_write(path, "new", 3));
     check_content(path, "new");
     assert_int_equal(stat(path, &file), 0);
@@ -150,7 +151,7 @@ end_abandoning(int number)
   _exit(7);
 }
 
-/* A signal in the middle of a write: SIGXFSZ comes when the second piece would be too much. */
+/* Sends a signal in the middle of a write: SIGXFSZ arrives when the second piece exceeds the limit. */
 TEST(a_temporary_file_can_be_abandoned)
 {
   static char big[100000];
@@ -172,7 +173,7 @@ TEST(a_temporary_file_can_be_abandoned)
   check_clean();
 }
 
-TEST(a_link_stays_a_link)
+TEST(links_are_kept)
 {
   struct stat link;
   assert_null(vyre_file_write("target", "old", 3));
@@ -191,7 +192,7 @@ TEST(a_link_stays_a_link)
   check_clean();
 }
 
-TEST(a_failed_write_leaves_what_was)
+TEST(a_failed_write_keeps_the_old_file)
 {
   assert_null(vyre_file_write("kept", "old", 3));
   struct rlimit limit = {1000, RLIM_INFINITY}, before;
@@ -210,7 +211,7 @@ TEST(a_failed_write_leaves_what_was)
   check_clean();
 }
 
-TEST(places_that_take_no_file)
+TEST(writing_to_invalid_places_is_an_error)
 {
   assert_int_equal(mkdir("folder", 0777), 0);
   check_fails(vyre_file_write("folder", "x", 1), "cannot write 'folder': Is a directory");
@@ -221,8 +222,8 @@ TEST(places_that_take_no_file)
   check_clean();
 }
 
-/* As a user without write permission: a folder that takes no files, a file that takes no writing. */
-TEST(permissions_are_asked)
+/* Writes as a user who may not create files in a folder, or may not write a file. */
+TEST(permissions_are_respected)
 {
   bool root = geteuid() == 0;
   assert_int_equal(chmod(".", 0755), 0);
@@ -238,7 +239,7 @@ TEST(permissions_are_asked)
   if (root)
     assert_int_equal(seteuid(65534), 0);
   vyre_status fresh = vyre_file_write("closed/fresh", "x", 1), locked = vyre_file_write("open/locked", "x", 1);
-  vyre_status in_place = vyre_file_write("closed/open-file", "new", 3); /* it cannot be replaced, but written */
+  vyre_status in_place = vyre_file_write("closed/open-file", "new", 3); /* not replaceable, but writable */
   if (root)
     assert_int_equal(seteuid(0), 0);
   check_fails(fresh, "cannot write 'closed/fresh': Permission denied");
@@ -249,7 +250,7 @@ TEST(permissions_are_asked)
   assert_int_equal(chmod("closed", 0755), 0);
 }
 
-/* Devices of the test's own, because a fault would replace the machine's; only root can make any, or replace those. */
+/* Makes a device of the test, because a fault would replace a device of the machine.  Only root can make or replace devices. */
 static void
 make_device(const char *name, unsigned number)
 {
@@ -290,7 +291,7 @@ TEST(a_fifo_is_written_directly)
   assert_true(S_ISFIFO(fifo.st_mode));
 }
 
-/* A name for an open descriptor is that descriptor: what it is open to is neither replaced nor cut. */
+/* A name for an open descriptor is that descriptor: its file is neither replaced nor truncated. */
 TEST(a_descriptor_is_written_directly)
 {
   int fd = open("through", O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -303,12 +304,12 @@ TEST(a_descriptor_is_written_directly)
   check_content("through", "first second");
 }
 
-TEST(reading_what_cannot_be_read)
+TEST(reading_unreadable_files_is_an_error)
 {
   vyre_bytes bytes = {0};
   check_fails(vyre_file_read("is-not", &bytes), "cannot read 'is-not': No such file or directory");
   check_fails(vyre_file_read("/", &bytes), "cannot read '/': Is a directory");
-  /* None of these is opened: each would wait, or never end. */
+  /* None of these files is opened, because the call would block or would read without an end. */
   assert_int_equal(mkfifo("no-writer", 0666), 0);
   assert_int_equal(symlink("/dev/zero", "endless"), 0);
   static const char fix[] = "\nFix: give a file, or - with the contents on standard input";
@@ -322,8 +323,8 @@ TEST(reading_what_cannot_be_read)
   vyre_bytes_free(&bytes);
 }
 
-/* A FIFO that is open already, as a shell gives it. */
-TEST(a_descriptor_is_read_as_it_is)
+/* Reads a FIFO that is already open, as a shell passes it. */
+TEST(a_descriptor_is_read_directly)
 {
   int ends[2];
   char name[32];
@@ -349,8 +350,8 @@ TEST(reading_appends)
   vyre_bytes_free(&bytes);
 }
 
-/* A plain file is read under each name; no stream is, and "-" is a file's name. */
-TEST(a_plain_file_is_no_stream)
+/* A plain file is read under each name.  Streams are refused, and "-" is the name of a file. */
+TEST(a_plain_file_is_not_a_stream)
 {
   int ends[2];
   char name[32], message[200];
@@ -368,7 +369,7 @@ TEST(a_plain_file_is_no_stream)
   close(ends[1]);
 }
 
-TEST(a_plain_file_replaces_what_has_its_name)
+TEST(a_plain_file_replaces_links_and_fifos)
 {
   struct stat file;
   umask(022);
@@ -394,7 +395,7 @@ TEST(a_text_has_no_byte_order_mark)
   static const struct {
     const char *bytes;
     size_t size;
-    const char *text; /* NULL: UTF-16 */
+    const char *text; /* NULL for UTF-16 */
   } cases[] = {{"\xef\xbb\xbfone", 6, "one"},
                {"\xef\xbb\xbf", 3, ""},
                {"\xef\xbb", 2, "\xef\xbb"},
@@ -416,13 +417,13 @@ TEST(a_text_has_no_byte_order_mark)
     if (cases[i].text)
       assert_string_equal(bytes.data + 4, cases[i].text);
     bytes.size = 0;
-    assert_null(vyre_file_read("marked", &bytes)); /* bytes have it */
+    assert_null(vyre_file_read("marked", &bytes)); /* a read of bytes keeps the mark */
     assert_int_equal(bytes.size, cases[i].size);
     vyre_bytes_free(&bytes);
   }
 }
 
-TEST(opening_neither_waits_nor_follows)
+TEST(opening_does_not_block_or_follow_links)
 {
   assert_int_equal(mkfifo("open-fifo", 0666), 0);
   assert_int_equal(symlink("open-new", "open-link"), 0);
@@ -448,12 +449,12 @@ TEST(opening_neither_waits_nor_follows)
   close(made);
 }
 
-TEST(inputs_are_told_by_content)
+TEST(input_kinds_follow_from_contents)
 {
   static const struct {
     const char *path, *text;
     vyre_input_kind kind;
-    size_t size; /* 0: the text's */
+    size_t size; /* 0 for the length of the text */
   } cases[] = {
       {"a.comp", "program @a workgroup(1, 1, 1) {}", VYRE_INPUT_VIR, 0},
       {"a", "; program of no kind\n\n \t; more\nstruct @s { x : f32 }", VYRE_INPUT_VIR, 0},

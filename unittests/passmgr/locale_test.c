@@ -1,4 +1,4 @@
-/* A program that has set a locale with a decimal comma: every float that vyre writes has a point, and every float that it reads.
+/* In a program that has set a locale with a decimal comma, vyre writes and reads floats with a decimal point.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <locale.h>
@@ -27,7 +27,7 @@ static const char shader[] = "#version 450\nlayout(local_size_x = 1) in;\nlayout
                              "void main() { x = x * 0.75 + 1.5e-3; }\n";
 
 static void *
-take(void *user, size_t bytes)
+allocate(void *user, size_t bytes)
 {
   void **blocks = user;
   while (*blocks)
@@ -35,7 +35,7 @@ take(void *user, size_t bytes)
   return *blocks = calloc(1, bytes);
 }
 
-/* All that has floats in it, one text after the other. */
+/* Writes all kinds of output that contain floats, one after the other. */
 static void
 write_all(vyre_bytes *out)
 {
@@ -54,7 +54,7 @@ write_all(vyre_bytes *out)
   vyre_report_add_time(report, "read", 0, 1234567);
   vyre_report_add_time(report, "write", 0, 1999999);
   assert_null(vyre_report_times(report, out));
-  out->size = (size_t)(strstr(out->data, "  total\n") - out->data); /* what passed is another time each time */
+  out->size = (size_t)(strstr(out->data, "  total\n") - out->data); /* the total depends on the time of the test */
   vyre_report_destroy(report);
 
   assert_null(vyre_glsl_compile(shader, sizeof(shader) - 1, "s.comp", NULL, (vyre_diagnostics){0}, &words));
@@ -62,7 +62,7 @@ write_all(vyre_bytes *out)
   vyre_bytes_free(&words);
 }
 
-/* The constant of `mul(x, 0.5) => x`. */
+/* Returns the bits of the constant in `mul(x, 0.5) => x`. */
 static uint64_t
 rule_constant(void)
 {
@@ -70,7 +70,7 @@ rule_constant(void)
   void *blocks[64] = {NULL};
   rules_set set = {0};
   rules_error error = {0};
-  if (!rules_parse((rules_memory){take, blocks}, "test", rule, sizeof(rule) - 1, &set, &error))
+  if (!rules_parse((rules_memory){allocate, blocks}, "test", rule, sizeof(rule) - 1, &set, &error))
     fail_msg("%s", error.message);
   const rules_rule *r = &set.rules[0];
   const uint64_t bits = r->nodes[r->nodes[r->pattern].operand[1]].bits;
@@ -79,7 +79,7 @@ rule_constant(void)
   return bits;
 }
 
-TEST(a_point_is_a_point)
+TEST(floats_have_a_decimal_point_in_every_locale)
 {
   vyre_bytes before = {0}, after = {0};
   char comma[16];
@@ -89,7 +89,7 @@ TEST(a_point_is_a_point)
   assert_non_null(strstr(before.data, "       1.235   38.2        0.000        1.235 "));
   assert_non_null(setlocale(LC_ALL, "de_DE.UTF-8"));
   snprintf(comma, sizeof(comma), "%.1f", 0.5);
-  assert_string_equal(comma, "0,5"); /* or nothing is shown here */
+  assert_string_equal(comma, "0,5"); /* otherwise the test shows nothing */
   write_all(&after);
   assert_int_equal(before.size, after.size);
   assert_memory_equal(before.data, after.data, before.size);

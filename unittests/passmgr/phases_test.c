@@ -1,4 +1,4 @@
-/* Passes with phases: what a descriptor may say of them, the memory that they are given, and what comes of their steps.
+/* Passes with phases: their descriptors, their memory, and the results of their steps.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../pipeline.h"
@@ -9,9 +9,9 @@ enum { OP, LEVEL, FLAGS, SIDE, TABLE, COUNTER, MANY, VERDICT, MEMORIES };
 
 static uint32_t calls, rows_seen;
 static bool writes_op;
-static uint32_t least_turns; /* the phase adds to its counter in so many calls */
+static uint32_t least_turns; /* number of calls in which the phase adds to its counter */
 
-/* What a phase compiled to C is: it gets its memory in the order of its uses. */
+/* A phase as if compiled to C: its buffers are in the order of its uses. */
 static uint32_t
 touch(const vyre_c_dispatch *d)
 {
@@ -46,8 +46,8 @@ static struct {
   vyre_plugin plugin;
 } p;
 
-static const char *asked; /* of the host, before the phases and after them; NULL: nothing */
-static const char *asked_after;
+static const char *refused_before; /* a name that the host refuses before the phases, or NULL */
+static const char *refused_after;  /* a name that the host refuses after the phases, or NULL */
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
@@ -58,9 +58,9 @@ prepare(vyre_pass_ctx *ctx, const vyre_module *module)
   if (!table || !many)
     return ctx->host->out_of_memory(ctx);
   table[2] = 77;
-  assert_ptr_equal(ctx->host->memory(ctx, "many", 5), many); /* it is there */
-  if (asked)
-    assert_null(ctx->host->memory(ctx, asked, 0));
+  assert_ptr_equal(ctx->host->memory(ctx, "many", 5), many); /* a second call returns the same memory */
+  if (refused_before)
+    assert_null(ctx->host->memory(ctx, refused_before, 0));
   return VYRE_OK;
 }
 
@@ -70,8 +70,8 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
   (void)module;
   assert_non_null(ctx->host->memory(ctx, "counter", 0));
   assert_non_null(ctx->host->memory(ctx, "many", 0));
-  if (asked_after)
-    assert_null(ctx->host->memory(ctx, asked_after, 0));
+  if (refused_after)
+    assert_null(ctx->host->memory(ctx, refused_after, 0));
   return VYRE_OK;
 }
 
@@ -98,7 +98,7 @@ make_good(void)
   calls = rows_seen = 0;
   least_turns = 0;
   writes_op = false;
-  asked = asked_after = NULL;
+  refused_before = refused_after = NULL;
 }
 
 static const vyre_plugin *
@@ -124,7 +124,7 @@ refused(const char *why)
   make_good();
 }
 
-/* Spoils one field: the phases are refused for that reason. */
+/* Changes one field, and asserts that the phases are refused with the reason. */
 #define SPOIL(assignment, why) \
   do {                         \
     assignment;                \
@@ -175,18 +175,18 @@ TEST(wrong_steps_are_refused)
     bool is_flat;
   } cases[] = {
       {1, {{VYRE_STEP_RUN, 1, 0, 0, 0}}, false},                                           /* there is no second phase */
-      {1, {{VYRE_STEP_LEVELS, 0, 0, 0, 0}}, false},                                        /* it ends before itself */
-      {2, {{VYRE_STEP_LEVELS, 0, 0, 0, 3}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},           /* ... after the last one */
+      {1, {{VYRE_STEP_LEVELS, 0, 0, 0, 0}}, false},                                        /* the end is before the step */
+      {2, {{VYRE_STEP_LEVELS, 0, 0, 0, 3}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},           /* the end is after the last step */
       {2, {{VYRE_STEP_LEVELS, 0, 0, 0, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, true},            /* a flat phase has no levels */
       {3, {{VYRE_STEP_LEVELS, 0, 0, 0, 3}, {VYRE_STEP_LEVELS, 0, 0, 0, 3}, {0}}, false},   /* levels in levels */
-      {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, SIDE, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},  /* a side column counts nothing */
-      {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, MANY, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},  /* nor does an array */
+      {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, SIDE, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},  /* a side column is not a counter */
+      {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, MANY, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},  /* an array is not a counter */
       {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, 99, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},    /* there is no such memory */
-      {2, {{VYRE_STEP_REPEAT_WHILE + 1, 0, 0, 0, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false}, /* nor such a step */
+      {2, {{VYRE_STEP_REPEAT_WHILE + 1, 0, 0, 0, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false}, /* there is no such step */
       {3,                                                                                  /* repeat while in repeat while */
        {{VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 3}, {VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 3}, {VYRE_STEP_RUN, 0, 0, 0, 0}},
        false},
-      {4, /* ... through levels */
+      {4, /* the same, with levels in between */
        {{VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 4},
         {VYRE_STEP_LEVELS, 0, 0, 0, 4},
         {VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 4},
@@ -212,7 +212,7 @@ never(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-TEST(phases_are_asked_for)
+TEST(a_pass_needs_phases_or_a_run_function)
 {
   vyre_registry *registry;
   make_good();
@@ -228,7 +228,7 @@ TEST(phases_are_asked_for)
 
 /* ---- runs ---------------------------------------------------------------------------------------------------------------- */
 
-/* Runs the pass over the program, and returns its error and its report. */
+/* Runs the pass on the program, and returns its status and its report. */
 static vyre_status
 run_over(const char *text, uint32_t threads, vyre_report **out_report)
 {
@@ -256,7 +256,7 @@ run(vyre_report **out_report)
                   1, out_report);
 }
 
-/* Whether it changed the module, as it said. */
+/* Runs the pass, and returns whether it reported a change. */
 static bool
 runs(void)
 {
@@ -268,7 +268,7 @@ runs(void)
   return changed != 0;
 }
 
-TEST(a_pass_may_be_phases_alone)
+TEST(a_pass_may_consist_of_phases)
 {
   make_good();
   assert_false(runs());
@@ -276,8 +276,8 @@ TEST(a_pass_may_be_phases_alone)
   assert_true(rows_seen > 5);
 }
 
-/* A count is a change where the phases write columns of the table. */
-TEST(what_is_counted_is_a_change)
+/* A count of a labelled counter is a change if the phases write columns of the table. */
+TEST(counters_report_changes)
 {
   make_good();
   least_turns = 1;
@@ -318,8 +318,8 @@ TEST(repeats_end)
   vyre_report_destroy(report);
 }
 
-/* Each row has its turn, level by level, in lists. */
-TEST(levels_have_all_rows)
+/* Lists of rows visit each row once, level by level. */
+TEST(levels_visit_all_rows)
 {
   make_good();
   p.phases.step_count = 2;
@@ -335,14 +335,14 @@ TEST(levels_have_all_rows)
 static _Atomic uint32_t parts;
 
 static uint32_t
-take_part(const vyre_c_dispatch *d)
+count_part(const vyre_c_dispatch *d)
 {
   parts += d->count > 4000;
   return 0;
 }
 
-/* Two threads share a program that is all of the module, of a directed phase its levels. */
-TEST(one_program_is_shared)
+/* Two threads share the only program of a module.  In a directed phase they share its levels. */
+TEST(threads_share_one_program)
 {
   enum { ROWS = 10000 };
   vyre_bytes text = {0};
@@ -353,7 +353,7 @@ TEST(one_program_is_shared)
   assert_ok(vyre_bytes_printf(&text, "}\n"));
   for (uint32_t directed = 0; directed < 2; directed++) {
     make_good();
-    p.phase.rows = p.phase.listed = take_part;
+    p.phase.rows = p.phase.listed = count_part;
     p.phase.direction = directed ? VYRE_DIRECTION_UP : VYRE_DIRECTION_FLAT;
     parts = 0;
     assert_ok(run_over(text.data, 2, &report));
@@ -373,8 +373,8 @@ TEST(other_memory_is_refused)
     char message[200];
     vyre_report *report;
     make_good();
-    asked = i < count ? name : NULL;
-    asked_after = i < count ? NULL : name;
+    refused_before = i < count ? name : NULL;
+    refused_after = i < count ? NULL : name;
     snprintf(message, sizeof message, "made an invalid call of its host: host->memory: '%s' is no table or side column", name);
     assert_error(run(&report), VYRE_CODE_INPUT, message);
     vyre_report_destroy(report);

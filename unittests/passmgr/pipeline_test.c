@@ -49,7 +49,7 @@ end_registry(void **state)
   return 0;
 }
 
-/* Parses; false: it is no pipeline, and its message begins with the position. */
+/* Parses the text and prints its pipeline.  Returns false if the text is invalid; then its message begins with the position. */
 static bool
 parse_and_print(const char *text, size_t length, vyre_bytes *out)
 {
@@ -99,7 +99,7 @@ any_param(uint64_t *random)
   return texts[test_random(random, sizeof(texts) / sizeof(texts[0]))];
 }
 
-/* A random pipeline in the grammar, blanks and comments included (parameters may be given twice: an error then). */
+/* Writes a random pipeline with blanks and comments.  A parameter may occur twice, which is an error. */
 static void
 write_random(uint64_t *random, int depth, vyre_bytes *out)
 {
@@ -155,8 +155,8 @@ TEST(printing_is_a_fixed_point)
   assert_true(accepted > 1000);
 }
 
-/* Bytes changed, dropped and doubled in texts that are right: it parses and is a fixed point, or it is a message. */
-TEST(mutated_text_is_text_or_a_message)
+/* Changes, drops and doubles bytes of valid texts.  Each result is a pipeline whose print is a fixed point, or has a message. */
+TEST(mutated_texts_parse_or_have_a_message)
 {
   static const char seed[] =
       "dce,cf<zeta=0x10;quiet;mode=\"fast\";a=1>,repeat<2>((dce),cf<careful=false>),# c\nfixpoint<max=8>(dead-code,),";
@@ -183,7 +183,7 @@ TEST(mutated_text_is_text_or_a_message)
       }
     }
     vyre_bytes once = {0};
-    size_t start = i % 2 ? 0 : test_random(&random, (uint32_t)length); /* a tail of it, too */
+    size_t start = i % 2 ? 0 : test_random(&random, (uint32_t)length); /* the whole text, or a tail of it */
     if (parse_and_print(text + start, length - start, &once)) {
       accepted++;
       check_fixed_point(&once);
@@ -193,7 +193,7 @@ TEST(mutated_text_is_text_or_a_message)
   assert_true(accepted > 500);
 }
 
-/* A text that is no word is quoted, and none is cut. */
+/* A text that is not a word is quoted, and no text is cut. */
 TEST(texts_are_printed_whole)
 {
   static const char *const texts[][2] = {

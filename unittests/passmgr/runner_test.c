@@ -1,4 +1,4 @@
-/* Running pipelines: order and counts against a model, what passes return and claim, analyses, folding, memory.
+/* Runs of pipelines: order and counts compared with a model, results and claims of passes, analyses, folding, memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
@@ -6,7 +6,7 @@
 #include "../pipeline.h"
 #include "../test_allocator.h"
 
-/* ---- the passes: each run is a letter in `ran`; `t.b` says changed as long as `changes` lasts ---------------------------- */
+/* ---- passes: each run appends a letter to `ran`; pass b reports a change while `changes` is not 0 ------------------------ */
 
 static char ran[20000];
 static size_t ran_count;
@@ -48,11 +48,11 @@ run_error(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   *out = VYRE_UNCHANGED;
   vyre_status first = ctx->host->error(ctx, 0, "not this one");
   (void)first;
-  for (int i = 0; i < 40; i++) { /* more than the manager keeps */
+  for (int i = 0; i < 40; i++) { /* more statuses than the manager keeps */
     vyre_status dropped = ctx->host->error(ctx, 0, "nor this");
     (void)dropped;
   }
-  return ctx->host->error(ctx, 1000000, "it is broken"); /* a row that is none */
+  return ctx->host->error(ctx, 1000000, "it is broken"); /* not a row */
 }
 
 static vyre_status
@@ -75,7 +75,7 @@ run_foreign(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return (vyre_status)(void *)&nothing;
 }
 
-/* Adds a row, and says nothing of it. */
+/* Adds a row, but reports no change. */
 static vyre_status
 run_lie(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -107,7 +107,7 @@ run_huge(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return ctx->host->alloc(ctx, SIZE_MAX - 3) ? VYRE_OK : ctx->host->out_of_memory(ctx);
 }
 
-/* Allocated memory is zero and not shared, whatever earlier passes left in it. */
+/* Asserts that allocated memory is zero and not shared, for any contents that earlier passes left. */
 static vyre_status
 run_scratch(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -145,7 +145,7 @@ PASS(huge, "huge");
 PASS(scratch, "scratch");
 VYRE_PLUGIN("t", "1", &a, &b, &error, &dropped_error, &foreign, &lie, &grow, &huge, &scratch)
 
-/* ---- the house ----------------------------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------------------------------------------------------- */
 
 static vyre_registry *registry;
 static char warning[700];
@@ -206,12 +206,12 @@ fails_with(const char *text, const vyre_pipeline_options *options, const char *m
   assert_error(status, VYRE_CODE_INPUT, "");
 }
 
-/* ---- order: random pipelines against a model that runs while it writes the text ------------------------------------------ */
+/* ---- order: random pipelines compared with a model ----------------------------------------------------------------------- */
 
 typedef struct model {
   uint64_t random;
   uint32_t changes;
-  uint32_t fixpoints; /* around the node at hand */
+  uint32_t fixpoints; /* number of fixpoints around the current node */
   uint32_t epoch;     /* changes so far */
   char text[8000];
   char expected[sizeof(ran)];
@@ -221,7 +221,7 @@ typedef struct model {
 typedef struct tree {
   char kind; /* a, b, ( group, r repeat, f fixpoint */
   uint32_t times;
-  uint32_t settled; /* 1 + the epoch in which it last found nothing to do */
+  uint32_t settled; /* 1 + the epoch of its last run without a change, or 0 */
   struct tree *children[3];
   uint32_t count;
 } tree;
@@ -293,7 +293,7 @@ model_run(model *m, tree *t)
   return changed;
 }
 
-RUNNER_TEST(passes_run_as_the_model_says)
+RUNNER_TEST(passes_run_in_the_order_of_a_model)
 {
   static model m;
   m.random = 3;
@@ -313,7 +313,7 @@ RUNNER_TEST(passes_run_as_the_model_says)
   }
 }
 
-RUNNER_TEST(fixpoint_says_when_it_does_not_settle)
+RUNNER_TEST(fixpoint_reports_a_change_in_its_last_round)
 {
   const vyre_pipeline_options options = {.diagnostics = {emit, NULL}};
   changes = 100;
@@ -330,18 +330,18 @@ RUNNER_TEST(fixpoint_says_when_it_does_not_settle)
   fails_with("fixpoint<2;on-limit=error>(b)", &options, "fixpoint<max=2;on-limit=error>(b) still changed the module in round 2");
 }
 
-/* ---- what passes return -------------------------------------------------------------------------------------------------- */
+/* ---- results of passes --------------------------------------------------------------------------------------------------- */
 
-RUNNER_TEST(statuses_are_the_host_s_or_none)
+RUNNER_TEST(errors_of_passes_are_reported)
 {
   fails_with("a,error", NULL, "pass 'error': it is broken\n  in pass 'error', run 2 of the pipeline");
   fails_with("foreign", NULL, "plugin 't' pass 'foreign' failed without a message\n  in pass 'foreign', run 1 of the pipeline");
   fails_with("huge", NULL, "out of memory in pass 'huge'\n  in pass 'huge', run 1 of the pipeline");
-  assert_null(run_text("dropped-error,a", NULL)); /* what it does not return is no failure */
+  assert_null(run_text("dropped-error,a", NULL)); /* a status that the pass does not return is not an error */
   assert_string_equal(ran, "aa");
 }
 
-RUNNER_TEST(a_lie_is_found)
+RUNNER_TEST(an_unreported_change_is_found)
 {
   const vyre_pipeline_options checked = {.check_changed = true};
   fails_with(
@@ -349,12 +349,12 @@ RUNNER_TEST(a_lie_is_found)
       "pass 'lie' (t.so) reported that it changed nothing, but it changed the module\n  in pass 'lie', run 1 of the pipeline");
 }
 
-RUNNER_TEST(scratch_memory_is_each_pass_s_own)
+RUNNER_TEST(scratch_memory_is_zero_and_not_shared)
 {
   assert_null(run_text("repeat<20>(scratch,a,grow,scratch)", NULL));
 }
 
-RUNNER_TEST(what_is_counted)
+RUNNER_TEST(runs_rounds_and_counters_are_reported)
 {
   vyre_report *report;
   assert_null(vyre_report_create(NULL, &report));
@@ -386,7 +386,7 @@ run_in_thread(void *argument)
   return status;
 }
 
-/* One pipeline, a module each. */
+/* The threads run one pipeline on a module each. */
 RUNNER_TEST(threads_share_a_pipeline)
 {
   vyre_pipeline *pipeline;
@@ -411,7 +411,8 @@ look_at_nothing(void *user, const vyre_look *at)
   return VYRE_OK;
 }
 
-/* A run under an allocator whose fail_at-th call fails; `reported`: with a report.  Gives whether it said that all went well. */
+/* Runs with an allocator whose fail_at-th call fails, and with a report if `reported` is true.  Returns whether the run
+ * succeeded. */
 static bool
 run_with_failure(test_memory *memory, uint64_t fail_at, bool reported)
 {
@@ -438,14 +439,14 @@ run_with_failure(test_memory *memory, uint64_t fail_at, bool reported)
   const vyre_pipeline_options options = {.report = report, .look = look_at_nothing};
   if (!status)
     status = vyre_pipeline_run(pipeline, module, &options);
-  bool well = !status;
+  const bool success = !status;
   vyre_status_free(status);
   vyre_report_destroy(report);
   vyre_module_destroy(module);
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(mine);
   assert_int_equal(memory->out, 0);
-  return well;
+  return success;
 }
 
 RUNNER_TEST(every_allocation_may_fail)
@@ -459,7 +460,7 @@ RUNNER_TEST(every_allocation_may_fail)
       lost += run_with_failure(&memory, fail_at, reported) && memory.calls >= fail_at && memory.refused == 0;
     } while (memory.calls >= fail_at);
     assert_true(fail_at > 20);
-    /* Only entries of a report may be lost without a word. */
+    /* A failure without an error may only lose entries of a report. */
     assert_true(reported ? lost > 0 && lost < 16 : lost == 0);
   }
 }
@@ -479,7 +480,7 @@ host_query(const vyre_host *table)
   return &host_plugin;
 }
 
-/* Asserts what %r is in a program of that mode with those rows: a value of the type, or nothing known if the type is 0. */
+/* Asserts that %r folds to lanes of the type in a program with the mode and the rows, or does not fold if the type is 0. */
 static void
 folds(const char *mode, const char *rows, vyre_type type, const uint64_t *lanes)
 {
@@ -513,12 +514,12 @@ RUNNER_TEST(literals_fold)
       {"%p = umulx 0xffffffffu32, 0xffffffffu32 %r = part %p, 0", U32, {1}},
       {"%p = umulx 0xffffffffu32, 0xffffffffu32 %r = part %p, 1", U32, {0xfffffffe}},
       {"%r = bfi 0u32, 0xffffffffu32, tuple(4u32, 2u32)", U32, {0x30}},
-      {"%r = umulx 0xffffffffu32, 0xffffffffu32", 0, {0}}, /* its parts do */
+      {"%r = umulx 0xffffffffu32, 0xffffffffu32", 0, {0}}, /* only its parts fold */
       {"%r = const 2u32", 0, {0}},
       {"%r = tuple 4u32, 2u32", 0, {0}},
       {"spec %r : u32 = 5u32 id(1)", 0, {0}},
       {"spec %s : u32 = 5u32 id(1) %r = add %s, 3u32", 0, {0}},
-      {"%r = sin 0.5f32", 0, {0}}, /* libm's */
+      {"%r = sin 0.5f32", 0, {0}}, /* computed by libm */
       {"%r = add 2u32, 3u32 deco(42)", 0, {0}},
   };
   assert_ok(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
@@ -526,7 +527,7 @@ RUNNER_TEST(literals_fold)
     folds("", cases[i].rows, cases[i].type, cases[i].lanes);
 }
 
-RUNNER_TEST(float_modes_stop_folds_of_floats_alone)
+RUNNER_TEST(float_modes_prevent_only_folds_of_floats)
 {
   static const char *const modes[] = {"flush_f16", "rtz_f16", "flush_f32", "rtz_f32", "flush_f64", "rtz_f64"};
   static const fold_case cases[] = {

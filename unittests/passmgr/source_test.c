@@ -1,5 +1,5 @@
-/* What an embedding program reads and writes again: as it came where the table cannot hold it, or SPIR-V cannot express what
- * it became; never because memory ran out.
+/* Files that an embedding program reads and writes again.  A file is written unchanged if the table cannot hold it, or if SPIR-V
+ * cannot express the result, but never because memory runs out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../module.h"
@@ -28,9 +28,9 @@ count_remarks(void *user, const vyre_diagnostic *diagnostic)
   ++*(uint32_t *)user;
 }
 
-/* Reads the words, which are a vyre_bytes, and writes them again. */
+/* Reads the words, a vyre_bytes, and writes them again. */
 static vyre_status
-go_through(const vyre_allocator *allocator, void *words)
+read_and_write(const vyre_allocator *allocator, void *words)
 {
   vyre_bytes out = {.allocator = allocator};
   uint32_t remarks = 0;
@@ -51,12 +51,12 @@ go_through(const vyre_allocator *allocator, void *words)
 TEST(memory_that_runs_out_is_an_error)
 {
   vyre_bytes words = make_words();
-  assert_in_range(test_each_failure(go_through, &words, false, 1), 10, 5000);
+  assert_in_range(test_each_failure(read_and_write, &words, false, 1), 10, 5000);
   vyre_bytes_free(&words);
 }
 
-/* Its program is gone, so there is nothing to write. */
-TEST(what_cannot_be_written_comes_as_it_came)
+/* The program was removed, so the module has nothing to write. */
+TEST(an_unwritable_module_is_written_as_it_was_read)
 {
   vyre_bytes words = make_words(), out = {0};
   uint32_t remarks = 0;
@@ -70,7 +70,7 @@ TEST(what_cannot_be_written_comes_as_it_came)
   assert_int_equal(out.size, words.size);
   assert_memory_equal(out.data, words.data, words.size);
   out.size = 0;
-  source.kind = VYRE_INPUT_VIR; /* that did not come as SPIR-V */
+  source.kind = VYRE_INPUT_VIR; /* not read from SPIR-V */
   assert_error(vyre_source_write(module, 0, NULL, &source, &out), VYRE_CODE_INPUT, "");
   assert_int_equal(out.size, 0);
   assert_int_equal(remarks, 1);
@@ -79,14 +79,14 @@ TEST(what_cannot_be_written_comes_as_it_came)
   vyre_bytes_free(&out);
 }
 
-/* A module may be kept whatever it is, and its programs say so. */
-TEST(a_module_is_kept_for_a_reason_of_ones_own)
+/* Any module may be kept for a reason of the caller.  Its remark contains the reason. */
+TEST(a_module_is_kept_for_a_reason_of_the_caller)
 {
   vyre_bytes words = make_words(), out = {0};
   vyre_module *module = new_module();
-  assert_null(vyre_spirv_keep(module, words.data, words.size, "a.spv", "as it was asked for"));
+  assert_null(vyre_spirv_keep(module, words.data, words.size, "a.spv", "on request"));
   assert_null(vyre_module_seal(module, NULL));
-  assert_string_equal(vyre_string_text(module, vyre_module_input(module, 0)->remark), "a.spv: as it was asked for");
+  assert_string_equal(vyre_string_text(module, vyre_module_input(module, 0)->remark), "a.spv: on request");
   assert_null(vyre_spirv_write(module, 0, NULL, &out));
   assert_same_bytes(out, words);
   vyre_module_destroy(module);
