@@ -1,10 +1,10 @@
-/* Every rule of the bank, by execution: whatever is added to passes/pm is tested here without more ado.
+/* Tests every rule of the bank by execution.  A rule that is added to passes/pm is tested without further changes.
  *
- * For each rule, and each choice of kinds that it applies at (many: some of them), programs are made whose one value is the rule's
- * pattern over variables, in strict and relaxed programs, on one lane and several, with its commuting ops either way round, and
- * with constants for which its conditions hold.  They go through pm and expand.  The rule must have been used; and at edge and
- * random values of the variables the value must be what it was: always in strict programs, where it was defined in relaxed ones.
- * VYRE_SEED and VYRE_POINTS in the environment give more; VYRE_RULE names one rule.
+ * For each rule and each choice of kinds (a sample if there are many), the test builds programs whose value is the rule's pattern
+ * over variables.  They are strict and relaxed, have one lane and several, both orders of commuting operands, and constants for
+ * which the conditions hold.  pm and expand run on them, and must use the rule.  At edges and random values of the variables, the
+ * value must not change, except where it was undefined in a relaxed program.  VYRE_SEED and VYRE_POINTS in the environment set
+ * the seed and the number of points; VYRE_RULE names one rule.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -39,8 +39,8 @@ typedef struct bench {
   uint32_t flips;
   instance instances[MOST_PROGRAMS];
   uint32_t programs;
-  uint64_t used[2][2]; /* how often the rule was used: by order of commuting operands, by one lane and several */
-  uint32_t unused;     /* where a rule should have been used, and was not */
+  uint64_t used[2][2]; /* uses of the rule: by order of commuting operands, by one lane and several */
+  uint32_t unused;     /* number of cases in which a rule was not used */
 } bench;
 
 /* ---- values ---------------------------------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ type_at(const bench *b, uint32_t id)
   return VYRE_TYPE(b->kinds[b->rule->nodes[id].kind], b->lanes[b->rule->nodes[id].lanes]);
 }
 
-/* How many lanes a constant operand has. */
+/* Returns the number of lanes of a constant operand. */
 static uint32_t
 operand_lanes(const bench *b, uint32_t parent, uint32_t k)
 {
@@ -158,7 +158,7 @@ build_term(const bench *b, vyre_builder *builder, uint32_t parent, uint32_t k, u
   return vyre_build(builder, (vyre_opcode)node->op, type_at(b, id), 0, 0, 0, operands[0], operands[1], operands[2]);
 }
 
-/* set %result, pattern(get %v0, get %v1, ...) */
+/* Builds `set %result, pattern(get %v0, get %v1, ...)`. */
 static void
 build_program(bench *b, const instance *at)
 {
@@ -193,7 +193,7 @@ conditions_hold(const bench *b, const instance *at)
   return true;
 }
 
-/* Constants for which the rule applies; false: none were found. */
+/* Chooses constants for which the conditions hold.  Returns false if it found none. */
 static bool
 choose_constants(bench *b, instance *out)
 {
@@ -216,13 +216,13 @@ has_constants(const rules_rule *rule)
   return false;
 }
 
-/* ---- what a program computes ----------------------------------------------------------------------------------------- */
+/* ---- results of programs --------------------------------------------------------------------------------------------- */
 
 typedef struct point {
   vyre_value variables[RULES_VARIABLES];
 } point;
 
-/* The row's value and whether it is undefined, from its operands': `get` rows are variables, by the index of their var. */
+/* Evaluates the row and its operands, and finds whether it is undefined.  A `get` is the variable with the index of its var. */
 static bool
 evaluate(const bench *b, const vyre_view *v, uint32_t row, const point *at, vyre_value out[VYRE_EVAL_PARTS], bool *out_undefined)
 {
@@ -276,7 +276,7 @@ evaluate(const bench *b, const vyre_view *v, uint32_t row, const point *at, vyre
   return true;
 }
 
-/* What the program's last `set` sets. */
+/* Returns the value of the program's last `set`. */
 static uint32_t
 result_row(const vyre_view *v, uint32_t program)
 {
@@ -307,7 +307,7 @@ compare_program(bench *b, uint32_t before, uint32_t after, const instance *at)
       for (uint32_t lane = 0; lane < 4; lane++)
         p.variables[k].lane[lane] = any_value(b, b->kinds[b->rule->nodes[b->rule->variables[k].node].kind]);
     for (uint32_t k = 1; k < b->rule->variable_count && next_random(b) % 4 == 0; k++)
-      p.variables[k] = p.variables[0]; /* edges of compares; kinds of other widths are cut by the ops */
+      p.variables[k] = p.variables[0]; /* edges of comparisons; ops truncate values of other widths */
     for (uint32_t k = 0; k < b->rule->variable_count; k++)
       for (uint32_t lane = 0; lane < 4; lane++)
         p.variables[k].lane[lane] &= mask_of(b->kinds[b->rule->nodes[b->rule->variables[k].node].kind]);
@@ -339,7 +339,8 @@ assert_ok(const bench *b, vyre_status status)
     fail_msg("rule %s: %s", b->rule->name, vyre_status_text(status));
 }
 
-/* All instances of one rule, its kinds, its lanes and its order: how often it was used. */
+/* Runs all instances of the rule with its kinds, lanes and order.  Returns the number of uses, or UINT64_MAX if the lanes are
+ * invalid. */
 static uint64_t
 run_module(bench *b)
 {
@@ -352,7 +353,7 @@ run_module(bench *b)
   assert_ok(b, vyre_module_seal(b->before, NULL));
   vyre_status invalid = vyre_verify(b->before, &errors);
   vyre_verify_errors_free(&errors);
-  if (invalid) { /* not these lanes */
+  if (invalid) { /* these lanes are not possible */
     vyre_status_free(invalid);
     return UINT64_MAX;
   }
@@ -396,7 +397,8 @@ has_commuting(const rules_rule *rule)
   return false;
 }
 
-/* One lane, several, and one of the classes with one: the condition of a select. */
+/* Tests one lane in all classes, several lanes, and several lanes with one lane in one class, as for the condition of a
+ * select. */
 static void
 test_typing(bench *b)
 {
@@ -457,7 +459,7 @@ open_bank(bench *b)
   assert_null(vyre_module_create(NULL, 1u << 16, &b->before));
 }
 
-TEST(every_rule_keeps_what_programs_compute)
+TEST(every_rule_preserves_results)
 {
   const char *only = getenv("VYRE_RULE"), *seed = getenv("VYRE_SEED");
   bench b = {.random = (seed ? strtoull(seed, NULL, 0) : 1) * UINT64_C(0x9e3779b97f4a7c15),

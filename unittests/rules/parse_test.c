@@ -1,4 +1,4 @@
-/* Rules as text: their trees, their types, and what is refused and where.
+/* Rules as text: their trees, their types, and errors with their positions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules_fixture.h"
@@ -25,7 +25,7 @@ count_typings(const rules_rule *rule)
   return count;
 }
 
-TEST(rules_are_trees)
+TEST(rules_are_parsed_to_trees)
 {
   arena a = {0};
   const rules_set set = read_rules(&a, "; a comment\n"
@@ -54,14 +54,14 @@ TEST(rules_are_trees)
   arena_free(&a);
 }
 
-TEST(a_rule_applies_at_each_kind_that_fits)
+TEST(a_rule_applies_to_each_kind_that_fits)
 {
   static const struct {
     const char *text;
     uint32_t typings;
   } cases[] = {
       {"a (int): add(x, 0) => x", 8},
-      {"a: not(not(x)) => x", 9}, /* integers and bool, by the op */
+      {"a: not(not(x)) => x", 9}, /* integers and bool, as the op accepts */
       {"a: umin(x, x) => x", 4},
       {"a (u32|i8): add(x, 0) => x", 2},
       {"a (float): nmin(x, x) => x", 3},
@@ -80,7 +80,7 @@ TEST(a_rule_applies_at_each_kind_that_fits)
   }
 }
 
-TEST(constants_are_computed_at_their_type)
+TEST(constants_are_computed_in_their_type)
 {
   arena a = {0};
   const rules_set set =
@@ -123,8 +123,8 @@ TEST(constants_are_computed_at_their_type)
   arena_free(&a);
 }
 
-/* All dividends of 8 bits, and edges of the wider ones. */
-TEST(magic_divides)
+/* Tests all dividends of 8 bits, and inverses at all widths. */
+TEST(divisions_by_magic_numbers_are_exact)
 {
   for (uint32_t d = 3; d < 256; d++) {
     if ((d & (d - 1)) == 0)
@@ -152,7 +152,7 @@ TEST(magic_divides)
     }
 }
 
-TEST(what_is_wrong_is_told_with_its_place)
+TEST(errors_have_line_and_column)
 {
   static const struct {
     const char *text;
@@ -227,7 +227,7 @@ no_memory(void *user, size_t bytes)
   return NULL;
 }
 
-TEST(no_memory_is_an_error)
+TEST(exhausted_memory_is_an_error)
 {
   rules_set set = {0};
   rules_error error;

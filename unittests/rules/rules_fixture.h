@@ -1,4 +1,4 @@
-/* Reading rules in tests.
+/* Memory for rules in tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_RULES_FIXTURE_H
@@ -7,7 +7,7 @@
 #include "../test.h"
 #include "rules.h"
 
-/* Memory that a test gives back at its end. */
+/* Memory that a test frees at its end. */
 typedef struct arena {
   void *blocks[64];
   uint32_t count;

@@ -1,5 +1,5 @@
-/* The module as a whole: versions, what an input gave that is no SPIR-V, options, and what is refused.  What else is around
- * programs is shown by lit-tests/Export/module.test.
+/* The module as a whole: versions, kept words that are not SPIR-V, options, and errors.  lit-tests/Export/module.test shows the
+ * other contents around programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -44,7 +44,7 @@ expect_error(export_case *c, const char *part)
   export_close(c);
 }
 
-/* What each version of SPIR-V wants: interfaces, storage classes, extensions for narrow memory.  An older one has its own. */
+/* The module has the interfaces, storage classes and extensions for narrow memory that its version of SPIR-V requires. */
 TEST(every_version_is_valid)
 {
   for (uint32_t version = 0x10300; version <= 0x10500; version += 0x100) {
@@ -74,7 +74,8 @@ TEST(every_version_is_valid)
   }
 }
 
-/* Two entry points over one variable where they had one, each with its own interface, where rows of one variable are one. */
+/* Two entry points that shared a variable still share it.  Each has its own interface, and rows of one variable are one
+ * variable. */
 TEST(programs_share_variables)
 {
   for (uint32_t version = 0x10300; version <= 0x10500; version += 0x200) {
@@ -101,12 +102,12 @@ TEST(programs_share_variables)
   }
 }
 
-/* One input's module has nothing of another's. */
-TEST(other_inputs_stay_out)
+/* The module of an input contains nothing of other inputs. */
+TEST(other_inputs_are_not_written)
 {
   export_case c;
   export_open(&c, 0);
-  const vyre_row byte = vyre_build_convert(&c.b, VYRE_OP_convert, VYRE_TYPE(VYRE_U8, 1), c.gid); /* computes with bytes */
+  const vyre_row byte = vyre_build_convert(&c.b, VYRE_OP_convert, VYRE_TYPE(VYRE_U8, 1), c.gid); /* 8-bit arithmetic */
   export_output(&c, vyre_build_convert(&c.b, VYRE_OP_convert, U32, byte));
   vyre_builder b;
   vyre_build_program(c.module, "second", 0, vyre_module_add_input(c.module, "second.vir"), &b);
@@ -119,8 +120,8 @@ TEST(other_inputs_stay_out)
   export_close(&c);
 }
 
-/* What an input keeps of other stages may come from a file of vyre's own, and be no SPIR-V. */
-TEST(kept_words_that_are_wrong_are_refused)
+/* The words that an input keeps for other stages may come from a .vir file, and need not be valid SPIR-V. */
+TEST(invalid_kept_words_are_refused)
 {
   static const struct {
     uint32_t words[4], count;
@@ -140,10 +141,10 @@ TEST(kept_words_that_are_wrong_are_refused)
   }
 }
 
-/* Buffers that are vouched for have neither guards nor a length; others keep theirs. */
-TEST(vouched_accesses_are_plain)
+/* Accesses to buffers that the options declare in bounds have no guards, and need no length.  Other accesses keep them. */
+TEST(accesses_in_bounds_have_no_guards)
 {
-  for (uint32_t vouched = 0; vouched < 3; vouched++) {
+  for (uint32_t declared = 0; declared < 3; declared++) {
     export_case c;
     parse(&c, "program @main {\n"
               "  buffer %in : u32[] storage ro set(0) binding(0) buffer %out : u32[] storage rw set(0) binding(1)\n"
@@ -155,17 +156,17 @@ TEST(vouched_accesses_are_plain)
     assert_true(v->rows <= sizeof in_bounds);
     for (uint32_t row = v->first[v->first[0]]; row; row = v->next[row])
       if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
-        in_bounds[row] = count++ < vouched;
+        in_bounds[row] = count++ < declared;
     const vyre_spirv_options options = {.in_bounds = in_bounds};
     export_must(vyre_spirv_write(c.module, 0, &options, &c.code));
     export_validate(&c.code);
-    assert_int_equal(export_count(&c, SpvOpArrayLength), 2 - vouched);
-    assert_int_equal(export_count(&c, SpvOpSelectionMerge), vouched == 0 ? 3 : vouched == 1 ? 2 : 0);
+    assert_int_equal(export_count(&c, SpvOpArrayLength), 2 - declared);
+    assert_int_equal(export_count(&c, SpvOpSelectionMerge), declared == 0 ? 3 : declared == 1 ? 2 : 0);
     export_close(&c);
   }
 }
 
-TEST(what_is_refused)
+TEST(modules_that_spirv_cannot_express_are_refused)
 {
   static const struct {
     const char *text, *message;
@@ -182,16 +183,16 @@ TEST(what_is_refused)
   }
   export_case empty = {0};
   export_must(vyre_module_create(NULL, 1u << 10, &empty.module));
-  vyre_module_add_input(empty.module, "empty.vir"); /* without a program */
+  vyre_module_add_input(empty.module, "empty.vir"); /* an input without a program */
   expect_error(&empty, "empty.vir");
 }
 
 /* ---- every allocation fails once ---- */
 
-TEST(out_of_memory)
+TEST(each_allocation_may_fail)
 {
   static const char head[] = "struct @S { p : f32x3, m : mat2(f32x2), n : u32[3] }\n";
-  static const char text[] = /* program after program, as small ones fit into one piece of memory */
+  static const char text[] = /* many programs, because small ones fit into one allocation */
       "buffer %x : @S[] storage rw set(0) binding(0) buffer %t : u32[16] workgroup buffer %q : u32[4] private var %v : u32\n"
       "%i = gid.x\n"
       "block %b {\n"

@@ -1,4 +1,4 @@
-/* Every pure op, strict and relaxed, on each kind and number of lanes that it takes: validated, run, and compared.
+/* Every pure op, strict and relaxed, on each kind and number of lanes that it accepts: validated, run, and compared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -11,7 +11,8 @@
 static const vyre_kind kinds[] = {VYRE_BOOL, VYRE_I32, VYRE_U32, VYRE_F32};
 static const vyre_kind other_kinds[] = {VYRE_I8, VYRE_U8, VYRE_I16, VYRE_U16, VYRE_F16, VYRE_F64, VYRE_I64, VYRE_U64};
 
-/* Relaxed programs are compared only where ops.def gives a result for all operands and the device computes it exactly. */
+/* Returns 0 if the results must be equal, UINT32_MAX if they are not compared.  Relaxed programs are compared only if ops.def
+ * gives a result for all operands and the device computes it exactly. */
 static uint32_t
 tolerance_of(vyre_opcode op, uint32_t mode)
 {
@@ -20,14 +21,14 @@ tolerance_of(vyre_opcode op, uint32_t mode)
     return UINT32_MAX;
   if (mode == VYRE_PROGRAM_RELAXED && info->undefined != VYRE_UNDEFINED_NEVER)
     return UINT32_MAX;
-  /* open in SPIR-V: halves, signs of zero, rounding of a division */
+  /* not specified by SPIR-V: ties, signs of zero, clamps of NaN */
   if (mode == VYRE_PROGRAM_RELAXED && (op == VYRE_OP_round || op == VYRE_OP_nmin || op == VYRE_OP_nmax || op == VYRE_OP_nclamp))
     return UINT32_MAX;
   return 0;
 }
 
-/* Signs of zero are open on a device: which of -0 and +0 is less, and what a driver for processors without vectors of 512 bits
- * makes of -0 when it rounds doubles by way of integers. */
+/* Returns whether -0 and +0 are equal.  The order of -0 and +0 depends on the device, and so does the sign of a double that a
+ * driver for processors without vectors of 512 bits rounds through integers. */
 static bool
 zeros_agree(vyre_opcode op, vyre_kind kind)
 {
@@ -35,16 +36,16 @@ zeros_agree(vyre_opcode op, vyre_kind kind)
   return vyre_kind_is_float(kind) && (op < VYRE_OP_fmin || (kind == VYRE_F64 && rounds));
 }
 
-/* What Vulkan leaves to a device: 2.5 ULP of a division, at most 5 steps where they become finer, while the divisor is of a range;
- * of 1 / inversesqrt of a number that is 2 ULP off. */
+/* Returns the error that Vulkan allows a device.  A division has 2.5 ULP, at most 5 steps where steps become finer, for divisors
+ * in a range.  A root is 1 / inversesqrt, whose result is 2 ULP off. */
 static uint32_t
 device_tolerance(vyre_opcode op)
 {
   return op == VYRE_OP_fdiv ? 5 : op == VYRE_OP_sqrt ? 10 : 0;
 }
 
-/* Under DenormPreserve arithmetic keeps them.  So do FAbs, FSign, comparisons, minima and maxima by Vulkan's list; NVIDIA's driver
- * 580 flushes their operands. */
+/* Under DenormPreserve, arithmetic keeps denormals.  By Vulkan's list, FAbs, FSign, comparisons, minima and maxima keep them too,
+ * but NVIDIA's driver 580 flushes their operands. */
 static export_denormals
 denormals_of(vyre_opcode op)
 {
@@ -52,7 +53,7 @@ denormals_of(vyre_opcode op)
   return arithmetic ? EXPORT_DENORMALS_KEPT : EXPORT_DENORMALS_FLUSHED;
 }
 
-/* Whether a word, as an unsigned number, is from one to another. */
+/* Returns whether a word, as an unsigned number, lies between two numbers. */
 static vyre_row
 is_within(export_case *c, vyre_row value, uint64_t from, uint64_t to)
 {
@@ -62,9 +63,9 @@ is_within(export_case *c, vyre_row value, uint64_t from, uint64_t to)
   return vyre_build(&c->b, VYRE_OP_ule, result, 0, 0, 0, above, vyre_build_const(&c->b, type, to - from), VYRE_NONE);
 }
 
-/* Vulkan tells the error of a division by 2^-126 to 2^126, of halves by 2^-14 to 2^14. */
+/* Returns whether Vulkan specifies the error of a division by the value: from 2^-126 to 2^126, for f16 from 2^-14 to 2^14. */
 static vyre_row
-is_fair_divisor(export_case *c, vyre_row value, vyre_type type)
+has_specified_error(export_case *c, vyre_row value, vyre_type type)
 {
   const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(type)), fraction = bits == 16 ? 10 : bits == 32 ? 23 : 52;
   const uint64_t bias = bits == 16 ? 15 : bits == 32 ? 127 : 1023, most = bits == 16 ? 14 : 126;
@@ -74,7 +75,7 @@ is_fair_divisor(export_case *c, vyre_row value, vyre_type type)
   return is_within(c, size, (bias - most) << fraction, (bias + most) << fraction);
 }
 
-/* The op on rows, and with literals on its right. */
+/* Outputs the op on rows, and with literals as its right operand. */
 static void
 uniform_op(export_case *c, uint32_t op, vyre_type type, uint32_t mode, const vyre_row operands[3])
 {
@@ -89,7 +90,7 @@ uniform_op(export_case *c, uint32_t op, vyre_type type, uint32_t mode, const vyr
   c->to_come.device_tolerance = device_tolerance((vyre_opcode)op);
   c->to_come.denormals = denormals_of((vyre_opcode)op);
   c->to_come.zeros_agree = zeros_agree((vyre_opcode)op, kind);
-  export_fixed_where(c, op == VYRE_OP_fdiv ? is_fair_divisor(c, operands[1], type) : VYRE_NONE);
+  export_fixed_where(c, op == VYRE_OP_fdiv ? has_specified_error(c, operands[1], type) : VYRE_NONE);
   export_output(c, vyre_build(&c->b, (vyre_opcode)op, result, 0, 0, 0, operands[0], info->operands > 1 ? operands[1] : VYRE_NONE,
                               info->operands > 2 ? operands[2] : VYRE_NONE));
   export_fixed_where(c, VYRE_NONE);
@@ -113,7 +114,7 @@ open_with_inputs(export_case *c, uint32_t mode, vyre_type type, vyre_row operand
     operands[i] = export_input(c, type);
 }
 
-/* GLSL.std.450 has some functions for f16 and f32 alone, SPIR-V quantization for f32. */
+/* Returns whether SPIR-V has the function: some of GLSL.std.450 exist only for f16 and f32, quantization only for f32. */
 static bool
 has_width(vyre_opcode op, vyre_kind kind)
 {
@@ -122,18 +123,18 @@ has_width(vyre_opcode op, vyre_kind kind)
   return kind != VYRE_F64 || op < VYRE_OP_radians || op > VYRE_OP_pow;
 }
 
-/* Words of output that a program of ops of one kind has room for.  Of 64-bit integers there are few in one that goes to a device:
- * NVIDIA's driver 580 gets saturating sums wrong beside divisions. */
+/* Returns the output words for which a program has room.  Programs of 64-bit integers that run on a device are short, because
+ * NVIDIA's driver 580 computes wrong saturating sums next to divisions. */
 static uint32_t
 room_for(vyre_kind kind, bool here)
 {
-  enum { MOST = 44 }; /* of one op: four lanes of 64 bits, five times, and a word a lane */
+  enum { MOST = 44 }; /* words of one op: four lanes of 64 bits, five times, and a word for each lane */
   return here && (kind == VYRE_I64 || kind == VYRE_U64) ? 24 : EXPORT_SLOTS - MOST;
 }
 
-/* Ops whose operands all have one type: as many of them in a program as it has room for.  A driver takes vectors apart, and
- * compiling them takes it most of the test's time: of each kind it has scalars, and, unless a share is tested, strict vectors of
- * one size; of GLSL the scalars. */
+/* Tests ops whose operands all have one type, as many in a program as it has room for.  Most of the test's time is the driver's
+ * compilation, which splits vectors.  So the device runs only scalars and, in a full test without GLSL, strict vectors of one
+ * size for each kind. */
 static void
 uniform_ops(uint32_t mode, vyre_type type)
 {
@@ -161,14 +162,14 @@ uniform_ops(uint32_t mode, vyre_type type)
   export_close(&c);
 }
 
-TEST(ops_of_one_type_strict)
+TEST(strict_ops_of_one_type)
 {
   for (size_t k = 0; k < 4; k++)
     for (uint32_t lanes = 1; lanes <= 4; lanes++)
       uniform_ops(0, VYRE_TYPE(kinds[k], lanes));
 }
 
-TEST(ops_of_one_type_relaxed)
+TEST(relaxed_ops_of_one_type)
 {
   for (size_t k = 0; k < 4; k++)
     for (uint32_t lanes = 1; lanes <= 4; lanes++)
@@ -190,7 +191,7 @@ build(export_case *c, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, 
   return vyre_build(&c->b, op, type, 0, imm, 0, a, b, third);
 }
 
-/* An index that is in range half of the time. */
+/* Returns an index that is in range half of the time. */
 static vyre_row
 small_index(export_case *c, vyre_type type)
 {
@@ -199,7 +200,7 @@ small_index(export_case *c, vyre_type type)
   return type == U32 ? small : vyre_build_convert(&c->b, VYRE_OP_bitcast, type, small);
 }
 
-TEST(lanes_taken_and_put)
+TEST(lanes_extracted_and_inserted)
 {
   for (uint32_t lanes = 2; lanes <= 4; lanes++) {
     for (size_t k = 0; k < 4; k++) {
@@ -243,7 +244,7 @@ TEST(vectors_joined_and_shuffled)
   }
 }
 
-TEST(choices)
+TEST(selections)
 {
   for (size_t k = 0; k < 4; k++) {
     export_case c;
@@ -281,7 +282,8 @@ TEST(conversions)
   export_close(&c);
 }
 
-/* Of vectors and of packed integers, to every wider type, alone and added to a number; where relaxed, only sums that fit. */
+/* Dot products of vectors and of packed integers, to every wider type, alone and added to a number.  In relaxed programs only
+ * sums that cannot overflow. */
 TEST(integer_dot_products)
 {
   for (uint32_t mode = 0; mode <= VYRE_PROGRAM_RELAXED; mode += VYRE_PROGRAM_RELAXED)
@@ -310,7 +312,7 @@ TEST(integer_dot_products)
       }
 }
 
-/* At every width of integers; counts and offsets beyond the width too. */
+/* Integers of every width, with counts and offsets that may exceed the width. */
 TEST(bit_fields)
 {
   for (vyre_kind kind = VYRE_I8; kind <= VYRE_U64; kind++) {
@@ -319,7 +321,7 @@ TEST(bit_fields)
     for (uint32_t lanes = 1; lanes <= 3; lanes++) {
       const vyre_type type = VYRE_TYPE(kind, lanes);
       const vyre_row base = export_input(&c, type), insert = export_input(&c, type);
-      for (int i = 0; i < 2; i++) { /* any, and such that mostly fit */
+      for (int i = 0; i < 2; i++) { /* any offset and count, then mostly valid ones */
         const vyre_row words[2] = {export_input(&c, U32), export_input(&c, U32)};
         const vyre_row place[2] = {i ? vyre_build_imm(&c.b, VYRE_OP_and, words[0], 15) : words[0],
                                    i ? vyre_build_imm(&c.b, VYRE_OP_umod, words[1], 11) : words[1]};
@@ -333,7 +335,7 @@ TEST(bit_fields)
   }
 }
 
-TEST(pairs)
+TEST(operations_with_two_results)
 {
   static const vyre_opcode ops[4] = {VYRE_OP_uaddc, VYRE_OP_usubb, VYRE_OP_umulx, VYRE_OP_smulx};
   export_case c;
@@ -351,9 +353,9 @@ TEST(pairs)
   export_close(&c);
 }
 
-/* Results of floats that Vulkan gives some error: inputs of everyday size, and a tolerance. */
+/* Fills the input with floats between 0.25 and 2, for functions to which Vulkan allows an error. */
 static void
-everyday(uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS])
+fill_moderate_floats(uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS])
 {
   for (uint32_t i = 0; i < EXPORT_INVOCATIONS * EXPORT_SLOTS; i++) {
     const float value = 0.25f + (float)((i * 37u) % 101u) / 64.0f;
@@ -365,7 +367,7 @@ TEST(float_functions)
 {
   static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
   const vyre_type tuple = VYRE_TYPE(VYRE_TUPLE, 1);
-  everyday(words);
+  fill_moderate_floats(words);
   export_case c;
   export_open(&c, 0);
   c.to_come.tolerance = 64;
@@ -402,7 +404,7 @@ TEST(packing)
              {VYRE_OP_packunorm2x16, 2},
              {VYRE_OP_packhalf2x16, 2}};
   static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
-  everyday(words);
+  fill_moderate_floats(words);
   export_case c;
   export_open(&c, 0);
   for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
@@ -410,14 +412,14 @@ TEST(packing)
     const vyre_row packed = build(&c, ops[i].op, U32, 0, export_input(&c, type), VYRE_NONE, VYRE_NONE);
     c.to_come.device_tolerance = 0;
     export_output(&c, packed);
-    c.to_come.device_tolerance = device_tolerance(VYRE_OP_fdiv); /* which GLSL.std.450 unpacks by */
+    c.to_come.device_tolerance = device_tolerance(VYRE_OP_fdiv); /* GLSL.std.450 unpacks by a division */
     export_output(&c, build(&c, (vyre_opcode)(ops[i].op + 5), type, 0, packed, VYRE_NONE, VYRE_NONE));
   }
   export_run(&c, words);
   export_close(&c);
 }
 
-/* A matrix is a tuple of its columns. */
+/* Builds a matrix input, a tuple of its columns. */
 static vyre_row
 matrix_input(export_case *c, uint32_t columns, uint32_t rows)
 {
@@ -441,9 +443,9 @@ matrix_op(export_case *c, vyre_opcode op, uint32_t columns, uint32_t rows, vyre_
   return build(c, op, VYRE_TYPE(VYRE_TUPLE, 1), VYRE_TUPLE_OF(columns, VYRE_TYPE(VYRE_F32, rows)), a, b, VYRE_NONE);
 }
 
-/* Ties, both limits of a half, and what lies next to them, but not what a device may round up to the least normal half.  To SPIR-V
- * all that is larger than the largest half is an infinity; NVIDIA's driver 580 takes that by the letter, before it rounds. */
-TEST(halves)
+/* Ties, both limits of f16, and their neighbours, except values that a device may round up to the least normal f16.  In SPIR-V
+ * all values above the largest f16 become infinities, and NVIDIA's driver 580 does so before it rounds. */
+TEST(quantization_to_f16)
 {
   static const uint32_t edges[] = {0x3f801000, 0x3f803000, 0x3f801001, 0x3f802fff, 0x387fc000, 0x38800000, 0x38801000, 0x38803000,
                                    0x477fe000, 0x477fefff, 0x477ff000, 0x47800000, 0x7f800000, 0x80000001, 0x7f800001, 0xc7802000};
@@ -466,7 +468,7 @@ TEST(halves)
 TEST(matrices)
 {
   static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
-  everyday(words);
+  fill_moderate_floats(words);
   for (uint32_t columns = 2; columns <= 4; columns++) {
     for (uint32_t rows = 2; rows <= 4; rows++) {
       export_case c;
@@ -482,7 +484,7 @@ TEST(matrices)
       export_output(&c, build(&c, VYRE_OP_matvec, VYRE_TYPE(VYRE_F32, columns), 0, turned, down, VYRE_NONE));
       matrix_output(&c, matrix_op(&c, VYRE_OP_outer, columns, rows, down, across), columns, rows);
       if (columns == rows) {
-        c.to_come.tolerance = UINT32_MAX; /* ill conditioned */
+        c.to_come.tolerance = UINT32_MAX; /* ill-conditioned */
         export_output(&c, build(&c, VYRE_OP_determinant, F32, 0, m, VYRE_NONE, VYRE_NONE));
         matrix_output(&c, matrix_op(&c, VYRE_OP_inverse, columns, rows, m, VYRE_NONE), columns, rows);
       }
@@ -493,7 +495,7 @@ TEST(matrices)
   }
 }
 
-/* A vector times one number is one instruction, and strict arithmetic is kept as written. */
+/* A vector times a splat is one instruction, and strict arithmetic is decorated NoContraction. */
 TEST(multiplication_by_a_splat)
 {
   for (uint32_t mode = 0; mode < 2; mode++) {

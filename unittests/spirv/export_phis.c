@@ -1,5 +1,5 @@
-/* Vars whose phis would come to far more than their stores go out as variables of the function; others are phis.  Told by words and
- * instructions, and by what the module computes before and after.
+/* Vars whose phis would be much larger than their stores are written as variables of the function, others as phis.  The test
+ * counts words and instructions, and runs the module before and after.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -8,7 +8,7 @@
 
 #define HEAD IMPORT_HEAD "%bool = OpTypeBool\n%pf = OpTypePointer Function %u\n%k2 = OpConstant %u 2\n%k31 = OpConstant %u 31\n"
 
-/* main up to where x is the buffer's first word, and y that of each of `vars` variables y0, y1, ... */
+/* Begins `main`: x is the buffer's first word, and the variables y0, y1, ... have that value. */
 static void
 begin(vyre_bytes *text, uint32_t vars, uint32_t constants)
 {
@@ -25,7 +25,7 @@ begin(vyre_bytes *text, uint32_t vars, uint32_t constants)
     PUT(text, "OpStore %%y%u %%x\n", k);
 }
 
-/* The words of all variables, mixed, are stored in the buffer's first word. */
+/* Stores a hash of all variables in the buffer's first word. */
 static void
 put_hash(vyre_bytes *text, uint32_t vars)
 {
@@ -40,7 +40,7 @@ static vyre_bytes
 assemble(vyre_bytes *text)
 {
   vyre_bytes words = import_assemble_made(text);
-  memcpy(words.data + 4, &(uint32_t){0x00010300}, 4); /* of SPIR-V 1.3 */
+  memcpy(words.data + 4, &(uint32_t){0x00010300}, 4); /* SPIR-V 1.3 */
   return words;
 }
 
@@ -63,7 +63,7 @@ put_switch(vyre_bytes *text, uint32_t count)
   PUT(text, "%%m = OpLabel\n");
 }
 
-/* A switch of `count` cases, of which each writes its own variable. */
+/* Makes a switch of `count` cases, each of which writes its own variable. */
 static vyre_bytes
 switch_of(uint32_t count)
 {
@@ -73,10 +73,10 @@ switch_of(uint32_t count)
   return end(&text, count);
 }
 
-/* The same, and a function whose result is written where it returns from a case and where all other cases end: the buffer's second
- * word. */
+/* Makes the same switch, and a function whose result goes to the buffer's second word.  The function returns early from one case;
+ * all other cases write the result and end. */
 static vyre_bytes
-early_return_beside(uint32_t count)
+switch_with_early_return(uint32_t count)
 {
   vyre_bytes text = {0};
   begin(&text, count, count);
@@ -94,7 +94,7 @@ early_return_beside(uint32_t count)
   return assemble(&text);
 }
 
-/* `depth` loops of one iteration and more around writes of `count` variables. */
+/* Makes `depth` nested loops of one or two iterations around writes of `count` variables. */
 static vyre_bytes
 loops_of(uint32_t depth, uint32_t count)
 {
@@ -117,7 +117,8 @@ loops_of(uint32_t depth, uint32_t count)
   return end(&text, count);
 }
 
-/* What one of them makes of x: each variable is `steps` times changed, in a switch that whose case it is. */
+/* Returns the hash that such a program computes of x.  Each variable is changed `steps` times, in a switch only that of case
+ * x. */
 static uint32_t
 hash_of(uint32_t x, uint32_t count, uint32_t steps, bool is_switch)
 {
@@ -141,7 +142,7 @@ count_words(const vyre_bytes *words, uint32_t op, uint32_t storage)
 }
 
 typedef struct shape {
-  uint32_t depth, count; /* of loops around; of variables */
+  uint32_t depth, count; /* nested loops; variables */
   bool is_large, has_early_return;
 } shape;
 
@@ -155,7 +156,8 @@ computes(const vyre_module *module, const shape *s, uint32_t x)
     assert_int_equal(data[1], x == 0 ? 2 : x >= s->count ? 31 : x * (3 + 7 * x));
 }
 
-/* Written and written again it computes the same.  Of small ones all are values; of large ones that whose one phi is short. */
+/* Writes the module twice, and compares its results.  A small module has only phis; a large one only variables and a short
+ * phi. */
 static void
 check(vyre_bytes words, const shape *s)
 {
@@ -194,10 +196,10 @@ TEST(nested_loops_around_many_variables_are_linear)
     check(loops_of(shapes[k].depth, shapes[k].count), &shapes[k]);
 }
 
-/* The result's `set` after the construct that is left is a store, so it stays there and the leave has its flag. */
-TEST(an_early_return_beside_them_keeps_its_value)
+/* The `set` of the result after the construct is a store, so it stays there, and the leave has its flag. */
+TEST(an_early_return_keeps_its_value)
 {
   const shape shapes[] = {{.count = 20, .has_early_return = true}, {.count = 400, .is_large = true, .has_early_return = true}};
   for (int k = 0; k < 2; k++)
-    check(early_return_beside(shapes[k].count), &shapes[k]);
+    check(switch_with_early_return(shapes[k].count), &shapes[k]);
 }

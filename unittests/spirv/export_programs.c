@@ -1,6 +1,6 @@
-/* Programs of the lit tests, and random ones: written, read back, run wherever that can be, and compared.
+/* Programs of the lit tests and random programs: written, read back, run on the interpreter and the device, and compared.
  *
- *   unit-spirv-export-programs [FIRST COUNT]    so many random programs from that seed on
+ * unit-spirv-export-programs [FIRST COUNT] runs COUNT random programs from seed FIRST on
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -17,9 +17,9 @@ static uint32_t first_seed = 1, seed_count;
 
 /* ---- runs ---------------------------------------------------------------------------------------------------------------- */
 
-/* The module's program, in two workgroups; the case owns the module from now on. */
+/* Makes a case of the module's program with two workgroups.  The case owns the module. */
 static void
-take(export_case *c, vyre_module *module)
+make_case(export_case *c, vyre_module *module)
 {
   *c = (export_case){.module = module, .groups = 2, .may_lack = true};
   c->program.id = vyre_module_view(module)->first[0];
@@ -40,7 +40,8 @@ has_domain(const vyre_module *module, uint32_t row)
   return vyre_op_infos[VYRE_ROW_OP(v->op[row])].undefined == VYRE_UNDEFINED_DOMAIN;
 }
 
-/* Whether a device may compute something else, or lacks the row.  Which invocation is the first at an atomic in storage is open. */
+/* Returns whether a device may compute another result for the row, or lack it.  The order of atomics in storage is not
+ * specified. */
 static bool
 is_of_the_device(const vyre_module *module, uint32_t row)
 {
@@ -79,8 +80,8 @@ has_row(const export_case *c, bool (*is_such)(const vyre_module *module, uint32_
   return row < v->rows;
 }
 
-/* Seals it, writes it, runs it wherever that can be, and compares.  False: it does not run over that memory to its end by itself,
- * races, has other buffers, does what a relaxed program may not do, or has what SPIR-V has not. */
+/* Seals the module, writes it, runs it everywhere, and compares.  Returns false if the program does not end, races, has other
+ * buffers, executes undefined rows, or has rows that SPIR-V lacks. */
 static bool
 run_over(export_case *c, const export_memory *memory)
 {
@@ -90,7 +91,7 @@ run_over(export_case *c, const export_memory *memory)
   const vyre_interp_options options = {.steps = 1u << 14, .check_races = true, .report_undefined = is_relaxed(c)};
   vyre_status status = export_interpret(c, memory, &expected, options);
   while (status && c->groups > 1) {
-    c->groups--; /* workgroups race */
+    c->groups--; /* the workgroups may race with each other */
     vyre_status_free(status);
     status = export_interpret(c, memory, &expected, options);
   }
@@ -98,7 +99,7 @@ run_over(export_case *c, const export_memory *memory)
   if (runs)
     status = vyre_spirv_write(c->module, 0, NULL, &c->code);
   vyre_bytes_free(&c->code);
-  if (runs && status && !strstr(vyre_status_text(status), " has no ")) /* SPIR-V has all that runs, but for this */
+  if (runs && status && !strstr(vyre_status_text(status), " has no ")) /* the only error of a valid program */
     export_must(status);
   if (!export_is_direct() && has_row(c, is_specialized_buffer))
     status = vyre_status_join(status, VYRE_ERROR(VYRE_CODE_INPUT, "GLSL has no such sizes of arrays"));
@@ -112,7 +113,7 @@ run_over(export_case *c, const export_memory *memory)
   export_write(c);
   const uint32_t modes = vyre_module_view(c->module)->imm[c->program.id] & VYRE_PROGRAM_FLOAT_MODES;
   c->interpreted = modes || has_row(c, is_of_the_device);
-  if (c->code.size && (export_is_direct() || !has_row(c, is_float))) /* glslang folds floats in ways of its own */
+  if (c->code.size && (export_is_direct() || !has_row(c, is_float))) /* glslang folds floats differently */
     export_run_everywhere(c, memory, &expected);
   return true;
 }
@@ -121,7 +122,7 @@ run_over(export_case *c, const export_memory *memory)
 
 static uint32_t compared, skipped;
 
-/* Small integers: they are indices, bounds of loops and floats with exact sums, too. */
+/* Fills the memory with small integers, which serve as indices, bounds of loops, and floats with exact sums. */
 static void
 fill(export_memory *memory)
 {
@@ -130,8 +131,8 @@ fill(export_memory *memory)
       memory->words[k][i] = (i + k) % 13;
 }
 
-/* Appends all of a file's text but programs other than that one; false if there are not so many.  Programs begin and end at the
- * begin of a line. */
+/* Appends the text of a file without its programs except number `number`.  Returns false if there is no such program.  Programs
+ * begin and end at the beginning of a line. */
 static bool
 keep_program(const char *text, uint32_t number, vyre_bytes *out)
 {
@@ -147,7 +148,7 @@ keep_program(const char *text, uint32_t number, vyre_bytes *out)
   return found;
 }
 
-/* Runs one program of the text, as it is or relaxed; false if there are not so many. */
+/* Runs one program of the text, unchanged or relaxed.  Returns false if there is no such program. */
 static bool
 check_program(const char *path, const char *text, uint32_t number, uint32_t mode)
 {
@@ -163,7 +164,7 @@ check_program(const char *path, const char *text, uint32_t number, uint32_t mode
     print_message("%s: @%s\n", path, vyre_row_name(module, (vyre_row){v->first[0]}));
     ((uint32_t *)(uintptr_t)v->imm)[v->first[0]] |= mode;
     fill(&memory);
-    take(&c, module);
+    make_case(&c, module);
     const bool runs = run_over(&c, &memory);
     compared += runs;
     skipped += !runs;
@@ -173,8 +174,8 @@ check_program(const char *path, const char *text, uint32_t number, uint32_t mode
   return found;
 }
 
-/* A bundle has the lit tests beside the program. */
-TEST(programs_of_lit_tests)
+/* A bundle contains the lit tests beside the test program. */
+TEST(programs_of_lit_tests_compute_the_same)
 {
   char folder[PATH_MAX], path[PATH_MAX + 256];
   const bool is_bundle = access(test_file("lit-tests/Export/shapes.vir"), R_OK) == 0;
@@ -200,7 +201,7 @@ TEST(programs_of_lit_tests)
 
 /* ---- random programs ----------------------------------------------------------------------------------------------------- */
 
-TEST(random_programs)
+TEST(random_programs_compute_the_same)
 {
   uint32_t runs = 0;
   for (uint32_t seed = first_seed; seed < first_seed + seed_count; seed++) {
@@ -210,7 +211,7 @@ TEST(random_programs)
     vyre_module *module;
     export_must(vyre_module_create(NULL, 1u << 20, &module));
     random_program_build(module, seed, seed % 4 == 0 ? RANDOM_RELAXED : 0);
-    take(&c, module);
+    make_case(&c, module);
     random_program_fill(&made, seed);
     memcpy(memory.words[0], made.out, sizeof made.out);
     memcpy(memory.words[1], made.in, sizeof made.in);
@@ -226,8 +227,8 @@ TEST(random_programs)
 
 /* ---- depth --------------------------------------------------------------------------------------------------------------- */
 
-/* Deeper than SPIR-V allows is an error; so deep is not.  The validator needs most of a minute for the deepest, so it sees a less
- * deep one. */
+/* Nesting beyond SPIR-V's limit is an error, nesting up to the limit is not.  Only a less deep program is validated, because the
+ * validator needs most of a minute for the deepest. */
 TEST(nesting_has_a_limit)
 {
   static const int depths[] = {250, 1022, 1042};

@@ -1,5 +1,5 @@
-/* Subgroup rows: every op on every kind that it takes, with every way to combine lanes, where some lanes are not active; strict
- * with any operands, relaxed with those that have a meaning.  Validated, run, and compared.
+/* Subgroup rows: every op on every kind that it accepts, with every group operation, and with some lanes inactive.  Strict
+ * programs have any operands, relaxed programs only defined ones.  Validated, run, and compared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export_support.h"
@@ -12,7 +12,7 @@ build(export_case *c, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, 
   return vyre_build(&c->b, op, type, 0, imm, 0, a, b, VYRE_NONE);
 }
 
-/* Floats whose sums and products are exact, in whatever order. */
+/* Returns an input whose sums and products are exact in any order. */
 static vyre_row
 input(export_case *c, vyre_opcode op, vyre_type type)
 {
@@ -23,7 +23,7 @@ input(export_case *c, vyre_opcode op, vyre_type type)
   return vyre_build_convert(&c->b, VYRE_OP_convert, type, vyre_build_imm(&c->b, VYRE_OP_add, word, 1));
 }
 
-/* The rows of an op; `b` is the lane, the distance and so on. */
+/* Outputs the rows of an op.  `b` is the lane, the distance or the mask. */
 static void
 moved(export_case *c, vyre_opcode op, vyre_type type, vyre_row b)
 {
@@ -49,7 +49,7 @@ combined(export_case *c, vyre_opcode op, vyre_type type)
   c->to_come.denormals = EXPORT_DENORMALS_FLUSHED;
 }
 
-/* In a branch that lanes 2, 7 and 12 do not take, nor any that a random word holds back. */
+/* Opens a branch that lanes 2, 7 and 12 do not enter, nor lanes that a random word selects. */
 static vyre_row
 open_branch(export_case *c, uint32_t mode)
 {
@@ -67,7 +67,7 @@ close_branch(export_case *c, vyre_row branch)
   export_close(c);
 }
 
-TEST(values_of_other_lanes)
+TEST(moves_of_strict_programs)
 {
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
     const vyre_type type = VYRE_TYPE(kind, 1 + kind % 4);
@@ -91,7 +91,7 @@ TEST(values_of_other_lanes)
   }
 }
 
-TEST(sums_and_their_like)
+TEST(reductions_and_scans)
 {
   for (uint32_t mode = 0; mode < 2; mode++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
@@ -106,7 +106,7 @@ TEST(sums_and_their_like)
     }
 }
 
-TEST(clusters)
+TEST(clustered_reductions)
 {
   static const vyre_opcode ops[] = {VYRE_OP_subgroup_add, VYRE_OP_subgroup_umax, VYRE_OP_subgroup_smin, VYRE_OP_subgroup_fmin,
                                     VYRE_OP_subgroup_or};
@@ -128,7 +128,7 @@ TEST(clusters)
   }
 }
 
-/* Relaxed: the instructions themselves, where they have a meaning. */
+/* Relaxed programs use the instructions themselves, here with defined operands. */
 TEST(moves_of_relaxed_programs)
 {
   export_case c;
@@ -138,7 +138,7 @@ TEST(moves_of_relaxed_programs)
   const vyre_row five = vyre_build_imm(&c.b, VYRE_OP_and, vyre_build_imm(&c.b, VYRE_OP_or, c.gid, UINT32_MAX), 5);
   for (uint32_t t = 0; t < 3; t++) {
     moved(&c, VYRE_OP_subgroup_broadcast, types[t], export_u32(&c, 6));
-    moved(&c, VYRE_OP_subgroup_broadcast, types[t], five); /* no constant: a shuffle */
+    moved(&c, VYRE_OP_subgroup_broadcast, types[t], five); /* not a constant: written as a shuffle */
     moved(&c, VYRE_OP_subgroup_shuffle, types[t], vyre_build_imm(&c.b, VYRE_OP_and, export_input(&c, U32), 7));
     moved(&c, VYRE_OP_subgroup_shuffle_xor, types[t], vyre_build_imm(&c.b, VYRE_OP_and, export_input(&c, U32), 7));
     moved(&c, VYRE_OP_subgroup_shuffle_up, types[t], vyre_build_binary(&c.b, VYRE_OP_umin, lane, export_u32(&c, 3)));

@@ -9,7 +9,7 @@
 #include <spirv-tools/libspirv.h>
 #include <spirv/unified1/spirv.h>
 
-static vyre_target *device; /* NULL: the tests at hand opened none, they look at what is written alone */
+static vyre_target *device; /* NULL if the tests of the program use no device */
 
 int
 export_device_open(void **state)
@@ -20,7 +20,7 @@ export_device_open(void **state)
   if (failed)
     print_error("%s\n", vyre_status_text(status));
   vyre_status_free(status);
-  return failed ? -1 : 0; /* then no test of the group runs, and it fails */
+  return failed ? -1 : 0; /* a failure skips all tests of the group, and fails it */
 }
 
 int
@@ -110,10 +110,10 @@ export_input(export_case *c, vyre_type type)
     lanes[i] = vyre_build_load(&c->b, vyre_build_at(&c->b, c->in, word_index(c, c->loads++)), 0);
     if (kind == VYRE_BOOL) {
       lanes[i] = vyre_build_imm(&c->b, VYRE_OP_ne, lanes[i], 0);
-    } else if (vyre_kind_bits(kind) == 64) { /* a word is both halves, so that it is an edge of 64 bits too */
+    } else if (vyre_kind_bits(kind) == 64) { /* both halves are the same word, so that edges occur in 64 bits too */
       const vyre_row halves[2] = {lanes[i], lanes[i]};
       lanes[i] = vyre_build_convert(&c->b, VYRE_OP_bitcast, VYRE_TYPE(kind, 1), vyre_build_join(&c->b, halves, 2));
-    } else if (vyre_kind_bits(kind) < 32) { /* its low part or its high one */
+    } else if (vyre_kind_bits(kind) < 32) { /* the low part of a word or the high one */
       const vyre_kind plain = vyre_kind_bits(kind) == 8 ? VYRE_U8 : VYRE_U16;
       if (i & 1)
         lanes[i] = vyre_build_imm(&c->b, VYRE_OP_ushr, lanes[i], 32 - vyre_kind_bits(kind));
@@ -138,7 +138,7 @@ export_output(export_case *c, vyre_row value)
   vyre_type type = type_of(c, value);
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t bits = vyre_kind_bits(kind), fixed = c->fixed;
-  if (bits == 64 && VYRE_TYPE_LANES(type) > 1) { /* a lane at a time, each as two words */
+  if (bits == 64 && VYRE_TYPE_LANES(type) > 1) { /* stores one lane at a time, each as two words */
     for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++, c->fixed += fixed != 0)
       export_output(c, vyre_build_lane(&c->b, value, i));
     c->fixed = fixed;
@@ -207,13 +207,13 @@ export_validate(const vyre_bytes *code)
 
 #ifdef EXPORT_THROUGH_GLSL
 static void
-say(void *user, const vyre_diagnostic *diagnostic)
+print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   (void)user;
   print_error("%u: %s\n", diagnostic->line, diagnostic->message);
 }
 
-/* SPIR-V by way of GLSL text; none of what GLSL cannot say. */
+/* Writes SPIR-V through GLSL.  Leaves the code empty if GLSL cannot express the program. */
 static void
 write_through_glsl(export_case *c)
 {
@@ -225,8 +225,8 @@ write_through_glsl(export_case *c)
     return;
   }
   export_must(status);
-  status = vyre_glsl_compile(text.data, text.size, "written.glsl", &options, (vyre_diagnostics){say, NULL}, &c->code);
-  for (size_t at = 0; status && at < text.size; at += 1000) /* cmocka's messages end there */
+  status = vyre_glsl_compile(text.data, text.size, "written.glsl", &options, (vyre_diagnostics){print_diagnostic, NULL}, &c->code);
+  for (size_t at = 0; status && at < text.size; at += 1000) /* cmocka cuts longer messages */
     print_error("%.1000s", text.data + at);
   export_must(status);
   vyre_bytes_free(&text);
@@ -248,7 +248,7 @@ export_write(export_case *c)
   const vyre_spirv_options options = {.float_controls = c->not_on_device ? 0 : export_device()->float_controls};
   export_must(vyre_spirv_write(c->module, 0, &options, &c->code));
   export_validate(&c->code);
-  /* the same bytes again */
+  /* a second write gives the same bytes */
   vyre_bytes again = {0};
   export_must(vyre_spirv_write(c->module, 0, &options, &again));
   assert_int_equal(again.size, c->code.size);
@@ -279,7 +279,7 @@ export_is_direct(void)
 
 /* ---- running ---- */
 
-/* Returns whether the program has buffers of other than these bindings, and binds those. */
+/* Binds the buffers of bindings 0 to 2 in set 0.  Returns true if the program has any other buffer. */
 static bool
 has_other_buffers(const export_case *c, export_memory *memory, vyre_binding bindings[16], uint32_t *out_count)
 {
@@ -312,7 +312,7 @@ export_interpret(const export_case *c, const export_memory *in, export_memory *o
   return vyre_interp_run(c->module, &dispatch, &options, NULL);
 }
 
-/* False: the device lacks something that the program needs, as it may. */
+/* Runs the program on the device.  Returns false if the device lacks something that the case allows it to lack. */
 static bool
 run_on_device(const export_case *c, const export_memory *in, export_memory *out)
 {
@@ -356,7 +356,7 @@ run_on_device(const export_case *c, const export_memory *in, export_memory *out)
   return true;
 }
 
-/* A value of a width of floats. */
+/* Returns a float of `bits` bits from its words. */
 static uint64_t
 value_at(const uint32_t *words, uint32_t bits)
 {
@@ -369,14 +369,14 @@ magnitude(uint32_t bits, uint64_t value)
   return value & ((UINT64_C(1) << (bits - 1)) - 1);
 }
 
-/* Infinity's is the largest that is no NaN. */
+/* NaNs are greater than an infinity. */
 static bool
 is_nan(uint32_t bits, uint64_t value)
 {
   return magnitude(bits, value) > (bits == 16 ? 0x7c00u : bits == 32 ? 0x7f800000u : 0x7ff0000000000000u);
 }
 
-/* Zero, or a denormal. */
+/* Returns whether the value is a zero or a denormal. */
 static bool
 is_tiny(uint32_t bits, uint64_t value)
 {
@@ -404,9 +404,9 @@ agree(const export_slot *slot, uint32_t tolerance, uint64_t a, uint64_t b)
   return (left > right ? (uint64_t)left - (uint64_t)right : (uint64_t)right - (uint64_t)left) <= tolerance;
 }
 
-/* Whether the module asks for denormals of that width to be kept. */
+/* Returns whether the module has DenormPreserve for floats of that width. */
 static bool
-asks_for_denormals(const export_case *c, uint32_t bits)
+preserves_denormals(const export_case *c, uint32_t bits)
 {
   const uint32_t *words = (const uint32_t *)(const void *)c->code.data;
   for (size_t at = 5; at < c->code.size / 4; at += words[at] >> 16)
@@ -415,7 +415,7 @@ asks_for_denormals(const export_case *c, uint32_t bits)
   return false;
 }
 
-/* What Vulkan leaves to a device that is no processor.  `flushed`: what a program without denormals computes. */
+/* Returns whether Vulkan allows the result to a device that is not a processor.  `flushed` is the result without denormals. */
 static bool
 device_may(const export_case *c, const export_slot *slot, uint64_t expected, uint64_t flushed, uint64_t found)
 {
@@ -426,7 +426,7 @@ device_may(const export_case *c, const export_slot *slot, uint64_t expected, uin
   case EXPORT_DENORMALS_ALIKE:
     return is_tiny(slot->bits, expected) && is_tiny(slot->bits, found);
   case EXPORT_DENORMALS_KEPT:
-    if (asks_for_denormals(c, slot->bits))
+    if (preserves_denormals(c, slot->bits))
       return false;
     break;
   default:
@@ -435,7 +435,7 @@ device_may(const export_case *c, const export_slot *slot, uint64_t expected, uin
   return agree(slot, tolerance, flushed, found);
 }
 
-/* The words of binding 1 by their slots, others exactly.  `flushed`: NULL where results are exact. */
+/* Compares the words of binding 1 by their slots, and all other words exactly.  `flushed` is NULL if results must be exact. */
 static void
 compare(const export_case *c, const char *what, const export_memory *expected, const export_memory *flushed,
         const export_memory *found)
@@ -445,7 +445,7 @@ compare(const export_case *c, const char *what, const export_memory *expected, c
     static const export_slot unused = {.bits = 32};
     const uint32_t binding = i / EXPORT_WORDS, at = i % EXPORT_WORDS, number = at % EXPORT_SLOTS;
     const export_slot *slot = binding == 1 && number < c->stores ? &c->slots[number] : &unused;
-    if (slot->bits == 0) /* the second word of two */
+    if (slot->bits == 0) /* the second word of a 64-bit value */
       continue;
     const uint64_t right = value_at(expected->words[binding] + at, slot->bits),
                    got = value_at(found->words[binding] + at, slot->bits);
@@ -461,7 +461,7 @@ compare(const export_case *c, const char *what, const export_memory *expected, c
   assert_int_equal(differ, 0);
 }
 
-/* Values that find what is wrong with an op: ends of ranges, zeros, NaN, infinities, small integers, and noise. */
+/* Fills the input with values that often reveal errors: ends of ranges, zeros, NaN, infinities, small integers, and noise. */
 static void
 edge_cases(uint32_t words[EXPORT_WORDS])
 {
@@ -475,7 +475,7 @@ edge_cases(uint32_t words[EXPORT_WORDS])
   }
 }
 
-/* As it would be, did the program ask for floats without denormals. */
+/* Interprets the program with flushed denormals. */
 static void
 interpret_flushed(const export_case *c, const export_memory *in, export_memory *out)
 {
@@ -486,7 +486,7 @@ interpret_flushed(const export_case *c, const export_memory *in, export_memory *
   *mode = own;
 }
 
-/* Read back, run there, and written again. */
+/* Reads the module back, runs it, and writes it again. */
 static void
 round_trip(const export_case *c, const export_memory *in, const export_memory *expected)
 {
@@ -507,7 +507,7 @@ round_trip(const export_case *c, const export_memory *in, const export_memory *e
   export_must(status);
   vyre_verify_errors_free(&errors);
   again.program.id = vyre_module_view(again.module)->first[0];
-  /* a strict program brings all that it needs to leave nothing undefined, but where functions have a domain */
+  /* a strict program contains all guards against undefined results, except for functions with a domain */
   bool defined = !c->has_domain && !(vyre_module_view(c->module)->imm[c->program.id] & VYRE_PROGRAM_RELAXED);
   for (uint32_t i = 0; i < c->stores; i++)
     defined = defined && c->slots[i].tolerance != UINT32_MAX;
@@ -519,8 +519,8 @@ round_trip(const export_case *c, const export_memory *in, const export_memory *e
   vyre_module_destroy(again.module);
 }
 
-/* Whether the case at hand runs on the device, too, whose driver takes longest.  Under a sanitizer its compiler takes three times
- * as long, minutes a test, for nothing: there one of some is enough. */
+/* Returns whether the case also runs on the device.  Under a sanitizer only one case of 16 does, because the driver's compiler
+ * needs three times as long there. */
 static bool
 runs_on_device(const export_case *c)
 {
@@ -540,7 +540,7 @@ export_run_everywhere(export_case *c, const export_memory *in, const export_memo
   round_trip(c, in, expected);
   if (!runs_on_device(c) || !run_on_device(c, in, &found))
     return;
-  const bool is_processor = export_device()->kind == VYRE_DEVICE_CPU; /* which computes as the interpreter does, to the bit */
+  const bool is_processor = export_device()->kind == VYRE_DEVICE_CPU; /* computes exactly what the interpreter computes */
   if (!is_processor)
     interpret_flushed(c, in, &flushed);
   compare(c, "Vulkan", expected, is_processor ? NULL : &flushed, &found);

@@ -1,5 +1,5 @@
-/* Programs made by tests, or of files: written as SPIR-V, accepted by spirv-val, and run on the interpreter and on Vulkan where
- * there is a device.
+/* Programs that tests build or read from files.  They are written as SPIR-V, validated by spirv-val, and run on the interpreter
+ * and, if there is a device, on Vulkan.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef EXPORT_SUPPORT_H
@@ -22,23 +22,23 @@
 #define F32  VYRE_TYPE(VYRE_F32, 1)
 #define BOOL VYRE_TYPE(VYRE_BOOL, 1)
 
-/* What a device that is no processor may make of denormals; others keep them. */
+/* The treatment of denormals that is allowed to a device that is not a processor.  Processors keep denormals. */
 typedef enum export_denormals {
-  EXPORT_DENORMALS_FLUSHED, /* what the interpreter makes of the program when it flushes them, too */
-  EXPORT_DENORMALS_KEPT,    /* the same, but where the module says DenormPreserve */
-  EXPORT_DENORMALS_ALIKE,   /* a zero or any of them for one of them, too: some of the lanes' are flushed */
+  EXPORT_DENORMALS_FLUSHED, /* kept, or flushed as by the interpreter */
+  EXPORT_DENORMALS_KEPT,    /* the same, but kept if the module has DenormPreserve */
+  EXPORT_DENORMALS_ALIKE,   /* also any zero or denormal for another one: some lanes may be flushed */
 } export_denormals;
 
-/* A word of output, and what it is compared by. */
+/* A word of output, and the rules by which it is compared. */
 typedef struct export_slot {
-  uint32_t tolerance; /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
-  bool zeros_agree;   /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
-  /* On a device that is no processor, where Vulkan leaves more open ("Precision and Operation of SPIR-V Instructions"): */
+  uint32_t tolerance; /* largest difference of floats in the last place; UINT32_MAX if the word is not compared */
+  bool zeros_agree;   /* whether -0 equals +0: Vulkan promises neither without SignedZeroInfNanPreserve */
+  /* For a device that is not a processor, to which Vulkan allows more ("Precision and Operation of SPIR-V Instructions"): */
   uint32_t device_tolerance; /* as `tolerance` */
   export_denormals denormals;
-  uint32_t fixed;    /* the number of a word and 1: where that is 0, anything; 0: there is none */
-  uint32_t bits;     /* of the float: 16, 32 (and of what is none), 64 with the next word, whose own are 0 */
-  const char *label; /* what a difference is reported under */
+  uint32_t fixed;    /* 1 + the number of the word that is 0 if any result is allowed, or 0 if there is no such word */
+  uint32_t bits;     /* width of the float: 16, 32 (also of other values), or 64 with the next word, whose own bits are 0 */
+  const char *label; /* name of the op for messages */
 } export_slot;
 
 /* The bytes of bindings 0, 1 and 2 of set 0. */
@@ -46,58 +46,58 @@ typedef struct export_memory {
   uint32_t words[EXPORT_BINDINGS][EXPORT_WORDS];
 } export_memory;
 
-/* A module with one program: buffers `in` and `out`, u32[], at bindings 0 and 1, and the first of the invocation's words in both.
- */
+/* A module with one program.  Its buffers `in` and `out`, u32[], have bindings 0 and 1; `base` is the first word of the
+ * invocation in both. */
 typedef struct export_case {
   vyre_module *module;
   vyre_builder b;
   vyre_row program, in, out, gid, base;
   uint32_t workgroup[3], groups;
-  uint32_t sizes[EXPORT_BINDINGS]; /* in bytes; 0: of all words */
-  uint32_t loads, stores;          /* words of `in` and `out` that are used */
-  export_slot to_come;             /* what holds for the outputs to come, but `bits` and `fixed` */
-  uint32_t fixed;                  /* export_fixed_where */
-  bool not_on_device;              /* which lacks what the program needs */
-  bool interpreted;                /* only: the device runs others of its kind */
-  bool may_lack;                   /* likewise, which is known only when the device compiles it */
-  bool has_domain;                 /* of functions, outside of which a strict program leaves open what it computes */
+  uint32_t sizes[EXPORT_BINDINGS]; /* in bytes, or 0 for all words */
+  uint32_t loads, stores;          /* used words of `in` and `out` */
+  export_slot to_come;             /* slot of the next outputs, except for `bits` and `fixed` */
+  uint32_t fixed;                  /* set by export_fixed_where */
+  bool not_on_device;              /* the device lacks something that the program needs */
+  bool interpreted;                /* only interpreted, because the device runs similar cases */
+  bool may_lack;                   /* the device may lack something, which its compiler reports */
+  bool has_domain;                 /* some functions are undefined outside a domain in strict programs too */
   export_slot slots[EXPORT_SLOTS];
-  vyre_bytes code; /* after export_write */
+  vyre_bytes code; /* set by export_write */
 } export_case;
 
-/* mode: 0 strict, VYRE_PROGRAM_RELAXED.  Workgroups of four. */
+/* Begins a case with workgroups of four invocations.  `mode` is 0 for strict, or VYRE_PROGRAM_RELAXED. */
 void export_open(export_case *c, uint32_t mode);
-/* One workgroup of all invocations, for what is done in subgroups. */
+/* Begins a case with one workgroup of all invocations, for subgroup rows. */
 void export_open_wide(export_case *c, uint32_t mode);
-/* The device at hand; one with all operations if there is none. */
+/* Returns the open device, or one with all operations if there is none. */
 const vyre_device_info *export_device(void);
 void export_close(export_case *c);
-/* The next input words as a value; bool: not zero. */
+/* Loads a value from the next input words.  A bool is true if its word is not zero. */
 vyre_row export_input(export_case *c, vyre_type type);
-/* A value to the next output words. */
+/* Stores a value in the next output words. */
 void export_output(export_case *c, vyre_row value);
-/* Of the outputs to come, which have as many lanes: where a lane of these bools is false, Vulkan leaves that of a device that is no
- * processor open.  VYRE_NONE: nowhere. */
+/* Applies to the next outputs, which have as many lanes as `where`: if a lane of `where` is false, a device that is not a
+ * processor may compute any value there.  VYRE_NONE ends the effect. */
 void export_fixed_where(export_case *c, vyre_row where);
 vyre_row export_u32(export_case *c, uint32_t value);
 void export_must(vyre_status status);
-/* Seals, writes, and has it validated. */
+/* Seals, verifies and writes the module, and validates the written one. */
 void export_write(export_case *c);
-/* The same; then runs it wherever that can be, and compares.  `words` may be NULL: inputs are then made to be edge cases. */
+/* Calls export_write, runs the program everywhere, and compares.  If `words` is NULL, the inputs are edge cases. */
 void export_run(export_case *c, const uint32_t *words);
-/* Interprets it over the bytes of `in`, which stay; options.subgroup is the device's.  An error if it has buffers that are not of
- * export_memory. */
+/* Interprets the program on a copy of `in`, with the device's subgroup size.  Returns an error if the program has buffers outside
+ * of export_memory. */
 vyre_status export_interpret(const export_case *c, const export_memory *in, export_memory *out, vyre_interp_options options);
-/* Runs what was written wherever that can be, and compares. */
+/* Runs the written module on the interpreter and on the device, and compares. */
 void export_run_everywhere(export_case *c, const export_memory *in, const export_memory *expected);
-/* How often an opcode occurs in the written module. */
+/* Returns how often an opcode occurs in the written module. */
 uint32_t export_count(const export_case *c, uint32_t opcode);
-/* Whether that is what vyre's own SPIR-V writer wrote, whose opcodes can be counted. */
+/* Returns whether vyre's SPIR-V writer wrote the module, so that its opcodes can be counted. */
 bool export_is_direct(void);
 /* Opens and closes the Vulkan device for all tests of a program. */
 int export_device_open(void **state);
 int export_device_close(void **state);
-/* spirv-val's verdict; prints the module if it is not accepted. */
+/* Runs spirv-val, and prints the module if it is invalid. */
 void export_validate(const vyre_bytes *code);
 
 #endif

@@ -1,11 +1,11 @@
-/* SPIR-V that no front end writes but that is valid, by assembly: phis, odd branches, mixed signedness, byte order.
+/* Valid SPIR-V that no front end writes, as assembly: phis, unusual branches, mixed signedness, byte order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
 
-/* Shaders keep the lines that they have. */
+/* Shaders keep their line breaks. */
 /* clang-format off */
-/* y[gid] = body(x[gid]): %x is the value, %i its index, %y what is stored; the body ends in the block of OpStore. */
+/* y[gid] = body(x[gid]): %x is the value, %i its index, %y the value to store.  The body ends in the block of OpStore. */
 #define HEAD(entry_modes, decorations, types)                                                                                          \
   "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n"                                     \
   "OpEntryPoint GLCompute %main \"main\" %gid\n" entry_modes                                                                           \
@@ -57,7 +57,7 @@ COMPUTES(phis_of_a_loop_swap, BODY("OpBranch %head\n%head = OpLabel\n%a = OpPhi 
          "OpBranch %head\n%done = OpLabel\n%t = OpIMul %uint %a %u10\n%y = OpIAdd %uint %t %b\n" STORE),
          i % 2 ? x * 10 + 1 : 10 + x)
 
-TEST(loop_of_one_block)
+TEST(a_loop_of_one_block)
 {
   vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %x %entry %k1 %head\n%k1 = OpIAdd %uint %k %u3\n"
                             "%c = OpULessThan %bool %k1 %u10\nOpLoopMerge %done %head None\nOpBranchConditional %c %head %done\n"
@@ -71,9 +71,9 @@ TEST(loop_of_one_block)
   vyre_module_destroy(m);
 }
 
-TEST(back_edge_that_leaves)
+TEST(a_back_edge_may_leave_the_loop)
 {
-  /* a continue construct reached twice, which ends the loop when true, and when false */
+  /* a continue construct with two predecessors, which ends the loop if the condition is true, or if it is false */
   for (int way = 0; way < 2; way++) {
     char text[8192];
     snprintf(text, sizeof(text), "%s%s%s", BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %u0 %entry %k1 %next\n%s = OpPhi %uint %u0 %entry %s1 %next\n"
@@ -89,7 +89,7 @@ TEST(back_edge_that_leaves)
   }
 }
 
-/* from the inner selection straight to the outer merge block, past the inner one */
+/* a branch from the inner selection to the outer merge block, past the inner one */
 COMPUTES_AND_HAS(leaving_an_outer_selection, BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %outer None\n"
          "OpBranchConditional %a %one %outer\n%one = OpLabel\nOpSelectionMerge %inner None\nOpBranchConditional %b %two %three\n"
          "%two = OpLabel\n%v = OpIMul %uint %x %u3\nOpBranch %outer\n%three = OpLabel\nOpBranch %inner\n%inner = OpLabel\n"
@@ -97,10 +97,10 @@ COMPUTES_AND_HAS(leaving_an_outer_selection, BODY("%a = OpUGreaterThan %bool %x 
          x > 7 ? x * 3 : x > 2 ? x + 10 : 5,
          {VYRE_OP_leave, 1})
 
-TEST(negated_conditions_have_their_arms_exchanged)
+TEST(negated_conditions_exchange_the_arms)
 {
-  /* `or` and `implies` as front ends write them: the condition is a literal on the edge that skips the other operand, and
-   * itself after it */
+  /* `or` and `implies` as front ends write them: the condition is constant on the edge that skips the other operand, and
+   * unchanged after the merge */
   vyre_module *m = run(BODY("%c = OpUGreaterThan %bool %x %u4\n%n = OpLogicalNot %bool %c\nOpSelectionMerge %m1 None\n"
                             "OpBranchConditional %n %a1 %m1\n%a1 = OpLabel\n%d = OpUGreaterThan %bool %i %u3\nOpBranch %m1\n%m1 = OpLabel\n"
                             "%p = OpPhi %bool %c %entry %d %a1\nOpSelectionMerge %m2 None\nOpBranchConditional %c %a2 %m2\n%a2 = OpLabel\n"
@@ -124,8 +124,8 @@ TEST(negated_conditions_have_their_arms_exchanged)
   vyre_module_destroy(m);
 }
 
-/* An arm without rows stays the second one. */
-TEST(one_arm_stays_the_first)
+/* The arm without rows is the second one. */
+TEST(a_single_arm_is_the_first_one)
 {
   vyre_module *m = run(BODY("OpStore %px %x\n%c = OpUGreaterThan %bool %x %u4\n%n = OpLogicalNot %bool %c\nOpSelectionMerge %m None\n"
                             "OpBranchConditional %n %a %m\n%a = OpLabel\nOpStore %px %u5\nOpBranch %m\n%m = OpLabel\n"
@@ -143,7 +143,7 @@ COMPUTES(both_arms_are_one_block, BODY("%a = OpUGreaterThan %bool %x %u2\n%b = O
          "%more = OpLabel\nOpBranch %done\n%done = OpLabel\n%y = OpPhi %uint %v %both %u5 %more\n" STORE),
          x > 7 ? x * 3 : 5)
 
-TEST(value_used_behind_its_loop)
+TEST(a_value_used_after_its_loop)
 {
   vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %u0 %entry %k1 %next\n%sq = OpIMul %uint %k %k\n"
                             "OpLoopMerge %done %next None\nOpBranch %body\n%body = OpLabel\n%add = OpIAdd %uint %sq %i\n"
@@ -156,7 +156,7 @@ TEST(value_used_behind_its_loop)
       k++;
     assert_int_equal(out[i], ((k * k + i) * 10 + k * k) ^ (k * k));
   }
-  assert_int_equal(import_count(m, VYRE_OP_set), 4); /* of %k before the loop and in it, and of what is used after it, each once */
+  assert_int_equal(import_count(m, VYRE_OP_set), 4); /* %k before and in the loop, and both values that are used after it */
   vyre_module_destroy(m);
 }
 
@@ -262,14 +262,14 @@ TEST(byte_order_and_alignment)
   vyre_bytes_free(&swapped);
 }
 
-/* x is what was left of it */
+/* x is the value before the atomics */
 COMPUTES(atomics_count_up_and_down, BODY("%a = OpAtomicIIncrement %uint %px %u1 %u0\n%b = OpAtomicIDecrement %uint %px %u1 %u0\n"
          "%c = OpAtomicIDecrement %uint %px %u1 %u0\n%d = OpLoad %uint %px\n%e = OpIMul %uint %a %u10\n"
          "%f = OpIAdd %uint %e %b\n%g = OpIMul %uint %f %u10\n%h = OpIAdd %uint %g %c\n%j = OpIMul %uint %h %u10\n"
          "%y = OpIAdd %uint %j %d\n" STORE),
          (((x + 1) * 10 + x + 2) * 10 + x + 1) * 10 + x)
 
-/* The older forms write their second result through a pointer. */
+/* The older forms of modf and frexp write their second result through a pointer. */
 COMPUTES(parts_of_floats_go_through_pointers, HEAD(SIZE, "",
          "%ffloat = OpTypePointer Function %float\n%fint = OpTypePointer Function %int\n%f34 = OpConstant %float 0.75\n%f4 = OpConstant %float 4\n")
          BEGIN "%vm = OpVariable %ffloat Function\n%ve = OpVariable %fint Function\n" LOAD
@@ -281,8 +281,9 @@ COMPUTES(parts_of_floats_go_through_pointers, HEAD(SIZE, "",
          "%y = OpIAdd %uint %g %s\n" STORE,
          (((x * 10 + (x < 1 ? 0 : x < 2 ? 1 : x < 4 ? 2 : x < 8 ? 3 : 4)) * 10) + 3) * 10 + 1)
 
-/* Scopes and semantics of barriers, without the bit that SPIR-V leaves open; instructions without meaning; an undefined value is zero here. */
-TEST(barriers_and_remarks)
+/* Scopes and semantics of barriers, without the bit that SPIR-V ignores; instructions without an effect; undefined values become
+ * zero. */
+TEST(barriers_remarks_and_undefined_values)
 {
   vyre_module *m = run(
     "OpCapability Shader\nOpExtension \"SPV_KHR_non_semantic_info\"\n%glsl = OpExtInstImport \"GLSL.std.450\"\n"

@@ -1,7 +1,7 @@
-/* Control flow through the importer: each case is one text that is C and GLSL at once; what C computes is what the interpreter
- * must.
+/* Control flow through the importer.  Each case is one text that is both C and GLSL; the interpreter must compute the results of
+ * the C.
  *
- * Each runs as glslang writes it, as spirv-opt -O leaves it, and both as the exporter writes them again.
+ * Each case runs as compiled by glslang and as optimized by spirv-opt -O, each also after the exporter has written it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -15,11 +15,11 @@
 #endif
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 
-/* glslang's names */
+/* the names of glslang */
 typedef uint32_t glsl_uint;
 #define uint glsl_uint
 
-/* Shaders keep the lines that they have. */
+/* Shaders keep their line breaks. */
 /* clang-format off */
 #define CASES                                                                                                                        \
   CASE(straight, uint a = x * 3u; a += i; uint b = a ^ x; a = b + a; return a;)                                                       \
@@ -93,7 +93,7 @@ typedef uint32_t glsl_uint;
   CASE(calls_in_condition, uint k = 0u; while (helper_early(k, x) < 9u && k < 12u) k++; return k;)                                       \
   CASE(calls_in_step, uint s = 0u; for (uint k = 0u; k < 30u; k += helper_loop(k & 3u) + 1u) { if (k == x) continue; s += k; } return s;)
 
-/* What both languages see. */
+/* Helpers in both languages. */
 #define HELPERS                                                                                                                        \
   static uint helper_early(uint a, uint b) { if (a < 4u) return b; for (uint k = 0u; k < a; k++) { if (k * b > 12u) return k; }           \
     return a + 1u; }                                                                                                                   \
@@ -133,9 +133,9 @@ static const control_case cases[] = {
 #undef CASE
 };
 
-#define ELEMENTS 300u /* two workgroups: more than two words of a mask, and no multiple of one */
+#define ELEMENTS 300u /* two workgroups of 150: more than two words of a mask, and not a multiple of a word */
 
-/* Runs it.  What was read is written again. */
+/* Runs the case and compares its results.  Returns the module as it is written again. */
 static vyre_bytes
 compare(const control_case *c, const vyre_bytes *words, const char *how)
 {

@@ -1,4 +1,4 @@
-/* NonSemantic.Shader.DebugInfo.100 as it is read: what rows are in, and what is damaged.
+/* The import of NonSemantic.Shader.DebugInfo.100: scopes and values of rows, and damaged instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -8,7 +8,7 @@
 
 #include <spirv/unified1/spirv.h>
 
-/* Shaders keep the lines that they have. */
+/* Shaders keep their line breaks. */
 /* clang-format off */
 #define HEAD                                                                                                                           \
   "OpCapability Shader\nOpExtension \"SPV_KHR_non_semantic_info\"\n%set = OpExtInstImport \"NonSemantic.Shader.DebugInfo.100\"\n"      \
@@ -47,7 +47,7 @@ static vyre_bytes
 assemble(const char *text)
 {
   vyre_bytes words = import_assemble(text);
-  ((uint32_t *)(void *)words.data)[1] = 0x10300; /* where buffers are not of the interface */
+  ((uint32_t *)(void *)words.data)[1] = 0x10300; /* in which buffers are not part of the interface */
   return words;
 }
 
@@ -68,7 +68,7 @@ scope_of(const vyre_module *m, vyre_opcode op)
   return vyre_scope_get(m, vyre_row_scope(m, (vyre_row){row_of(m, op)}));
 }
 
-TEST(calls_are_around_what_is_inlined)
+TEST(inlined_rows_have_their_calls_as_callers)
 {
   vyre_bytes words = assemble(whole);
   vyre_module *m = import_read(&words);
@@ -78,7 +78,7 @@ TEST(calls_are_around_what_is_inlined)
   assert_int_equal(in_main.caller, 0);
   assert_int_equal(vyre_scope_get(m, in_block.caller).entity, in_main.entity);
   assert_int_equal(in_block.call_line, 7);
-  const vyre_scope_info around_g = vyre_scope_get(m, in_g.caller); /* as the input says, and around that the call */
+  const vyre_scope_info around_g = vyre_scope_get(m, in_g.caller); /* from the input, with the call around it */
   assert_int_equal(in_g.call_line, 3);
   assert_int_equal(around_g.entity, in_block.entity);
   assert_int_equal(around_g.call_line, 7);
@@ -91,7 +91,7 @@ TEST(calls_are_around_what_is_inlined)
   vyre_bytes_free(&words);
 }
 
-/* The last of what the row is a value of, and how many such rows there are. */
+/* Returns the last value that the row is, and writes the number of rows of that value. */
 static vyre_scope_info
 value_of(const vyre_module *m, vyre_opcode op, uint32_t *out_rows)
 {
@@ -100,7 +100,7 @@ value_of(const vyre_module *m, vyre_opcode op, uint32_t *out_rows)
   return vyre_scope_get(m, value.variable);
 }
 
-TEST(rows_are_values)
+TEST(rows_are_values_of_variables)
 {
   vyre_bytes words = assemble(whole);
   vyre_module *m = import_read(&words);
@@ -108,7 +108,7 @@ TEST(rows_are_values)
   const vyre_scope_info product = value_of(m, VYRE_OP_mul, &rows);
   assert_int_equal(rows, 1);
   assert_int_not_equal(product.entity, 0);
-  assert_int_equal(product.caller, scope_of(m, VYRE_OP_mul).caller); /* in that call */
+  assert_int_equal(product.caller, scope_of(m, VYRE_OP_mul).caller); /* of the same call */
   const vyre_scope_info element = value_of(m, VYRE_OP_load, &rows);
   assert_int_equal(rows, 1);
   assert_int_equal(element.index, 2); /* element 1 */
@@ -118,8 +118,8 @@ TEST(rows_are_values)
   vyre_bytes_free(&words);
 }
 
-/* What is no function or block is no scope. */
-TEST(types_are_no_scopes)
+/* Only functions and blocks are scopes. */
+TEST(types_are_not_scopes)
 {
   char text[sizeof(whole)];
   memcpy(text, whole, sizeof(whole));
@@ -134,8 +134,8 @@ TEST(types_are_no_scopes)
   vyre_bytes_free(&words);
 }
 
-/* Longer than callers nest: the outermost are left out. */
-TEST(chains_end)
+/* A chain that is longer than the depth of callers loses its outermost callers. */
+TEST(chains_of_callers_are_cut)
 {
   enum { LENGTH = 3000 };
   vyre_bytes text = {0};
@@ -158,9 +158,9 @@ TEST(chains_end)
   vyre_bytes_free(&text);
 }
 
-/* Reads it, and writes it where it can be read. */
+/* Reads the words, and if they are valid writes the module.  Returns whether they are valid. */
 static bool
-goes_through(vyre_module *m, const vyre_bytes *words)
+read_and_write(vyre_module *m, const vyre_bytes *words)
 {
   vyre_bytes written = {0};
   vyre_verify_errors errors = {0};
@@ -177,13 +177,13 @@ goes_through(vyre_module *m, const vyre_bytes *words)
   return right;
 }
 
-/* Each word of each instruction of the set, with what may go wrong in its place: the rows are as they were, or it is refused. */
-TEST(damaged_instructions)
+/* Replaces each word of each debug instruction by other ids and numbers.  The module is refused, or its rows do not change. */
+TEST(damaged_debug_instructions_change_no_rows)
 {
   vyre_bytes words = assemble(whole);
   vyre_module *m;
   assert_null(vyre_module_create(NULL, 0, &m));
-  assert_true(goes_through(m, &words));
+  assert_true(read_and_write(m, &words));
   const uint32_t rows = vyre_module_view(m)->rows;
   uint32_t *all = (uint32_t *)(void *)words.data, read = 0;
   const uint32_t count = (uint32_t)(words.size / 4), bound = all[3];
@@ -192,7 +192,7 @@ TEST(damaged_instructions)
       const uint32_t before = all[at + k], other[] = {0, 200, bound, UINT32_MAX};
       for (uint32_t i = 0; i < bound + 4; i++) {
         all[at + k] = i < bound ? i : other[i - bound];
-        if (!goes_through(m, &words))
+        if (!read_and_write(m, &words))
           continue;
         assert_int_equal(vyre_module_view(m)->rows, rows);
         read++;
@@ -204,8 +204,8 @@ TEST(damaged_instructions)
   vyre_bytes_free(&words);
 }
 
-/* What is wrong elsewhere is said, with the lines around it looked at once more. */
-TEST(damaged_functions)
+/* Replaces the words of other instructions in functions by other ids.  Damaged modules are refused. */
+TEST(damaged_functions_are_refused)
 {
   vyre_bytes words = assemble(whole);
   vyre_module *m;
@@ -218,7 +218,7 @@ TEST(damaged_functions)
       const uint32_t before = all[at + k];
       for (uint32_t id = 0; id <= bound; id++) {
         all[at + k] = id;
-        refused += !goes_through(m, &words);
+        refused += !read_and_write(m, &words);
       }
       all[at + k] = before;
     }

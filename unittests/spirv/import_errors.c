@@ -1,4 +1,4 @@
-/* What the importer refuses, and how it says so; damaged modules of all kinds.
+/* Modules that the importer refuses, with their messages, and damaged modules of all kinds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -17,7 +17,7 @@
 #define END       "OpReturn\nOpFunctionEnd\n"
 #define BODY(...) MODULE ENTRY TYPES MAIN __VA_ARGS__ END
 
-/* An entry point of another stage. */
+/* An entry point of another stage than compute. */
 #define OTHER           "OpEntryPoint Vertex %other \"other\"\n"
 #define OTHER_MAIN(...) "%other = OpFunction %void None %fn\n%other_entry = OpLabel\n" __VA_ARGS__ END
 
@@ -25,19 +25,19 @@
   BODY("OpBranch %h\n%h = OpLabel\nOpLoopMerge %m %c " control \
        "\nOpBranchConditional %true %m %c\n%c = OpLabel\nOpBranch %h\n%m = OpLabel\n")
 
-/* A loop whose continuing region, which two branches lead to, may go to that label. */
+/* A loop whose continuing region, which has two predecessors, may branch to `label`. */
 #define CONTINUES_TO(label)                                                                               \
   "%h = OpLabel\nOpLoopMerge %m %c None\nOpBranchConditional %true %b1 %b2\n%b1 = OpLabel\nOpBranch %c\n" \
   "%b2 = OpLabel\nOpBranchConditional %true %m %c\n%c = OpLabel\nOpBranchConditional %true " label " %h\n"
 
-/* A buffer %b whose only member is declared so, with %p leading to it. */
+/* A buffer %b whose only member has the decoration `how`, and a pointer %p to it. */
 #define DECLARED(how, ...)                                                                                    \
   MODULE ENTRY "OpDecorate %s BufferBlock\nOpMemberDecorate %s 0 Offset 0\nOpMemberDecorate %s 0 " how        \
                "\nOpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\n" TYPES                             \
                "%s = OpTypeStruct %uint\n%ps = OpTypePointer Uniform %s\n%pu = OpTypePointer Uniform %uint\n" \
                "%b = OpVariable %ps Uniform\n" MAIN "%p = OpAccessChain %pu %b %u0\n" __VA_ARGS__ END
 
-/* A struct %s of a vec2 and a uint that only a pointer leads to. */
+/* A struct %s of a vec2 and a uint, which is accessed only through a pointer. */
 #define MODULE_FAR(layout)                                                                                              \
   "OpCapability Shader\nOpCapability PhysicalStorageBufferAddresses\nOpExtension \"SPV_KHR_physical_storage_buffer\"\n" \
   "OpMemoryModel PhysicalStorageBuffer64 GLSL450\n" ENTRY "OpDecorate %s Block\n" layout                                \
@@ -47,7 +47,7 @@
   "%pu = OpTypePointer PhysicalStorageBuffer %uint\n" MAIN                                                              \
   "%p = OpAccessChain %pps %push %u0\n%at = OpLoad %ps %p\n%m = OpAccessChain %pu %at %u1\n%l = OpLoad %uint %m Aligned 4\n" END
 
-/* Not covered, and why: these go out word for word. */
+/* Modules that are not covered, with the reason.  They are written word for word. */
 static const struct {
   const char *text, *message;
 } kept[] = {
@@ -64,7 +64,7 @@ static const struct {
     {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not covered"},
     {"OpCapability FPGALoopControlsINTEL\nOpExtension \"SPV_INTEL_fpga_loop_controls\"\n" LOOP("Unroll|MaxConcurrencyINTEL 4"),
      "control 0x20001 has bits that are not covered"},
-    /* promises that are broken: spirv-val approves of it */
+    /* a violated decoration that spirv-val accepts */
     {MODULE ENTRY
      "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset "
      "0\nOpDecorate %all ArrayStride 64\nOpMemberDecorate %each 0 Offset 0\nOpMemberDecorate %each 0 ColMajor\n"
@@ -89,7 +89,7 @@ static const struct {
                   "%v3 = OpTypeVector %uint 3\n%size = OpConstantComposite %v3 %u1 %u1 %u1\n" MAIN END OTHER_MAIN(
                       "%x = OpCompositeExtract %uint %size 0\n"),
      "a WorkgroupSize that several stages share is not covered"},
-    /* whether they are valid is not looked at here */
+    /* entry points whose validity is not checked here */
     {MODULE "OpEntryPoint Vertex %main \"main\"\n" TYPES MAIN END,
      "OpEntryPoint at word 16: this and all other entry points are of other stages than compute"},
     {MODULE "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 8 0 1\n" TYPES MAIN END,
@@ -98,7 +98,7 @@ static const struct {
     {BODY("OpBranch %entry\n%l = OpLabel\n"), "does not follow the rules of structured control flow"},
     {BODY("OpBranchConditional %true %a %b\n%a = OpLabel\nOpBranch %c\n%b = OpLabel\nOpBranch %c\n%c = OpLabel\n"),
      "does not follow the rules of structured control flow"},
-    /* from a loop's continuing region to the end of a selection, and of a loop, around it */
+    /* from a loop's continuing region to the merge of a selection or a loop around it */
     {BODY("OpSelectionMerge %out None\nOpBranchConditional %true %a %out\n%a = OpLabel\nOpBranch %h\n" CONTINUES_TO(
          "%out") "%m = OpLabel\nOpBranch %out\n%out = OpLabel\n"),
      "does not follow the rules of structured control flow"},
@@ -188,7 +188,7 @@ static const struct {
      "its parameters and result are not those of its type"},
 };
 
-TEST(each_is_refused_with_its_place)
+TEST(invalid_modules_are_refused_with_the_instruction)
 {
   int wrong = 0;
   for (size_t k = 0; k < sizeof(refused) / sizeof(*refused); k++)
@@ -196,7 +196,7 @@ TEST(each_is_refused_with_its_place)
   assert_int_equal(wrong, 0);
 }
 
-TEST(each_is_kept_word_for_word)
+TEST(uncovered_modules_are_kept_word_for_word)
 {
   int wrong = 0;
   for (size_t k = 0; k < sizeof(kept) / sizeof(*kept); k++)
@@ -204,8 +204,8 @@ TEST(each_is_kept_word_for_word)
   assert_int_equal(wrong, 0);
 }
 
-/* What a module that is kept as it is says of its programs: names and sizes, for running it. */
-TEST(kept_programs_have_their_sizes)
+/* The names and workgroup sizes of programs in a kept module, which are needed to run it. */
+TEST(kept_programs_have_names_and_sizes)
 {
   static const struct {
     const char *modes, *decorations, *constants;
@@ -246,20 +246,20 @@ TEST(kept_programs_have_their_sizes)
     for (uint32_t i = 0; i < 3; i++)
       assert_int_equal(v->imm[rows[i]], cases[k].size[i]);
     vyre_module_destroy(module);
-    ((uint32_t *)(void *)words.data)[words.size / 4 - 1] += 1u << 16; /* an instruction that ends beyond the module */
+    ((uint32_t *)(void *)words.data)[words.size / 4 - 1] += 1u << 16; /* an instruction that exceeds the module */
     assert_true(import_refuses(&words, ""));
     vyre_bytes_free(&words);
   }
 }
 
-TEST(places_have_source_lines)
+TEST(remarks_have_source_lines)
 {
   assert_true(import_keeps_assembly(MODULE ENTRY "%file = OpString \"dir/a.comp\"\n" TYPES MAIN
                                                  "OpLine %file 42 7\n%a = OpExtInst %float %glsl InterpolateAtCentroid %f1\n" END,
                                     "(dir/a.comp:42): function 76"));
 }
 
-TEST(headers)
+TEST(invalid_headers_are_refused)
 {
   enum { MAGIC = 0x07230203, TYPE_VOID = 2u << 16 | 19 };
   static const struct {
@@ -275,7 +275,7 @@ TEST(headers)
       {MAGIC, 0x10700, 10, {0}, 20, "SPIR-V version word 0x00010700 is not covered"},
       {MAGIC, 0x10600, 0, {0}, 20, "an id bound of 0"},
       {MAGIC, 0x10600, 0x400001, {0}, 20, "an id bound of 4194305"},
-      {MAGIC, 0x10600, 0x400000, {0}, 20, "no entry point"}, /* as many ids as there may be cost nothing */
+      {MAGIC, 0x10600, 0x400000, {0}, 20, "no entry point"}, /* the greatest bound costs nothing */
       {MAGIC, 0x10600, 0x400000, {TYPE_VOID, 1}, 32, "no entry point"},
       {MAGIC, 0x10600, 10, {0x00040011, 0}, 32, "OpCapability at word 5: 4 words, but 3 are left of the module"},
       {MAGIC, 0x10600, 10, {0x00000011, 0}, 32, "OpCapability at word 5: 0 words"},
@@ -289,7 +289,7 @@ TEST(headers)
   }
 }
 
-TEST(calls_and_constructs_nest_so_deep)
+TEST(nesting_of_calls_and_constructs_has_a_limit)
 {
   vyre_bytes text = {0};
   PUT(&text, "%s", MODULE ENTRY TYPES MAIN);
@@ -305,7 +305,7 @@ TEST(calls_and_constructs_nest_so_deep)
     PUT(&text, "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void %%g%d\n" END, k, k, k, k + 1);
   PUT(&text, "%%g1200 = OpFunction %%void None %%fn\n%%l1200 = OpLabel\n" END);
   assert_true(import_keeps_assembly(text.data, "functions call each other more than 1000 deep"));
-  /* each calls the next twice: 2^40 calls */
+  /* Each function calls the next one twice: 2^40 calls. */
   text.size = 0;
   PUT(&text, "%s", MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %g0\n" END);
   for (int k = 0; k < 40; k++)
@@ -318,11 +318,11 @@ TEST(calls_and_constructs_nest_so_deep)
   vyre_bytes_free(&text);
 }
 
-/* Refused or taken, but never more than that; what is taken passes the verifier, or is reported as not covered. */
+/* Reads, seals and verifies the words, which may fail but not crash. */
 static void
 try_words(vyre_module *module, const uint32_t *words, uint32_t count)
 {
-  uint32_t *exact = malloc(count ? count * sizeof(uint32_t) : 1); /* a sanitizer sees what is read beyond the last word */
+  uint32_t *exact = malloc(count ? count * sizeof(uint32_t) : 1); /* lets a sanitizer find reads after the last word */
   assert_non_null(exact);
   memcpy(exact, words, count * sizeof(uint32_t));
   vyre_module_clear(module);
@@ -356,7 +356,7 @@ static const char shader[] =
     "p.a;\n"
     "  y[i] = atomicAdd(t[0], g) + f(p, t[1]) + uint(v[i & 1u]) + (v.x > 1.0 && g > 3u ? 1u : 2u); }\n";
 
-TEST(damaged_modules)
+TEST(damaged_modules_do_not_crash)
 {
   vyre_bytes words = import_compile(shader);
   const uint32_t count = (uint32_t)(words.size / sizeof(uint32_t));
@@ -366,7 +366,7 @@ TEST(damaged_modules)
   for (uint32_t k = 0; k < count; k++)
     try_words(module, (const uint32_t *)(const void *)words.data, k);
   memcpy(copy, words.data, words.size);
-  for (uint32_t at = 5, length; at < count; at += length) { /* an instruction that says it ends where the module does */
+  for (uint32_t at = 5, length; at < count; at += length) { /* shorter instructions, after which the module ends */
     length = copy[at] >> 16;
     for (uint32_t k = 1; k < length && k < 5; k++) {
       copy[at] = (copy[at] & 0xffffu) | k << 16;
@@ -404,7 +404,7 @@ TEST(damaged_modules)
 }
 
 /* Every allocation fails once. */
-TEST(no_memory)
+TEST(each_allocation_may_fail)
 {
   vyre_bytes words = import_compile(shader);
   bool done = false;

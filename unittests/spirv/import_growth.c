@@ -1,4 +1,5 @@
-/* How much a module may come to: calls that inlining would multiply, composites of many leaves, in words and rows, never in time.
+/* The growth of a module: calls that inlining would multiply, and composites of many leaves.  Growth is bounded in words and
+ * rows, not in time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -8,7 +9,7 @@
 #define MAIN "%main = OpFunction %void None %fn\n%lm = OpLabel\n%p = OpAccessChain %pu %b %k0 %k0\n%x = OpLoad %u %p\n"
 #define END  "OpReturn\nOpFunctionEnd\n"
 
-/* The words as a module that may come to so many times its own. */
+/* Reads the words into a module that may grow to `growth` times its words. */
 static vyre_module *
 read_with(const vyre_bytes *words, uint32_t growth)
 {
@@ -27,7 +28,7 @@ is_kept(const vyre_bytes *words, uint32_t growth)
   vyre_module *module = read_with(words, growth);
   const bool kept = import_count(module, VYRE_OP_verbatim) == 1;
   const vyre_string remark = vyre_module_input(module, 0)->remark;
-  if (kept) { /* it costs nothing */
+  if (kept) { /* without the cost of inlining */
     assert_true(vyre_module_view(module)->rows < 16);
     assert_non_null(strstr(vyre_string_text(module, remark), "-max-growth=N"));
   } else {
@@ -37,7 +38,7 @@ is_kept(const vyre_bytes *words, uint32_t growth)
   return kept;
 }
 
-/* A chain of functions that each call the next one `twice`: so many of the last one after inlining. */
+/* Makes a chain of functions that each call the next one twice: the last one is called 2^functions times. */
 static vyre_bytes
 chain(uint32_t functions)
 {
@@ -56,24 +57,24 @@ chain(uint32_t functions)
   return import_assemble_made(&text);
 }
 
-/* Every length from one that is inlined to one that counts would overflow for. */
+/* The lengths range from inlined chains to chains whose counts would overflow. */
 TEST(calls_that_multiply_are_not_inlined)
 {
   const struct {
     uint32_t functions;
-    bool kept, kept_where_more_may_be;
+    bool kept, kept_at_growth_20000;
   } cases[] = {{10, false, false}, {16, false, false}, {17, true, false}, {25, true, true},
                {40, true, true},   {64, true, true},   {200, true, true}, {900, true, true}};
   for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
     vyre_bytes words = chain(cases[k].functions);
     assert_int_equal(is_kept(&words, VYRE_MODULE_GROWTH), cases[k].kept);
-    assert_int_equal(is_kept(&words, 20000), cases[k].kept_where_more_may_be);
+    assert_int_equal(is_kept(&words, 20000), cases[k].kept_at_growth_20000);
     vyre_bytes_free(&words);
   }
 }
 
-/* What is inlined computes what the calls do. */
-TEST(what_is_inlined_computes_the_same)
+/* Inlined calls compute what the calls compute. */
+TEST(inlined_calls_compute_the_same)
 {
   const uint32_t lengths[2] = {6, 14};
   for (int k = 0; k < 2; k++) {
@@ -87,7 +88,7 @@ TEST(what_is_inlined_computes_the_same)
   }
 }
 
-/* `calls` of one function of so many additions, of 5 words each, and 10 words around; in as many programs as there are entries. */
+/* Makes `entries` programs with `count` calls of one function, which has `additions` additions of 5 words and 10 other words. */
 static vyre_bytes
 calls(uint32_t entries, uint32_t count, uint32_t additions)
 {
@@ -112,8 +113,9 @@ calls(uint32_t entries, uint32_t count, uint32_t additions)
   return import_assemble_made(&text);
 }
 
-/* Small modules may grow by much; the bound of large ones follows their words, and holds for all programs of a module together. */
-TEST(the_bound_is_of_the_module)
+/* Small modules may grow much.  The bound of large modules follows their words, and holds for all programs of a module
+ * together. */
+TEST(growth_is_bounded_for_the_whole_module)
 {
   const struct {
     uint32_t entries, count, additions, growth;
@@ -135,7 +137,7 @@ TEST(the_bound_is_of_the_module)
   }
 }
 
-/* Structs of so many members, each copied from its variable to the next, with one member changed if `insert`. */
+/* Makes `count` copies of structs of `members` members, each to the next element, with one member changed if `insert` is true. */
 static vyre_bytes
 copies(uint32_t members, uint32_t count, bool insert)
 {
@@ -167,7 +169,7 @@ copies(uint32_t members, uint32_t count, bool insert)
   return import_assemble_made(&text);
 }
 
-/* A composite taken apart is a row and more for each of its leaves. */
+/* A composite that is split has a row and more for each of its leaves. */
 TEST(composites_of_many_leaves_are_bounded)
 {
   vyre_bytes few = copies(200, 400, true), many = copies(200, 5000, true);
@@ -178,7 +180,7 @@ TEST(composites_of_many_leaves_are_bounded)
   vyre_bytes_free(&many);
 }
 
-/* Whether what is loaded is only stored is known without a search of what follows each load, so there may be any number. */
+/* The reader needs no search to find that a loaded value is only stored, so the number of copies is not limited. */
 TEST(copies_are_one_row_each)
 {
   vyre_bytes words = copies(20, 12000, false);

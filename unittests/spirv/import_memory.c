@@ -1,10 +1,10 @@
-/* Memory, types and operations through the importer: GLSL programs, the same computed in C, and what must not be left of
- * them.
+/* Memory, types and operations through the importer: GLSL programs compared with the same computation in C, and the rows that the
+ * importer must remove.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
 
-/* Shaders keep the lines that they have. */
+/* Shaders keep their line breaks. */
 /* clang-format off */
 #define HEAD                                                                                                                           \
   "#version 450\nlayout(local_size_x = 4) in;\n"                                                                                       \
@@ -16,7 +16,7 @@ enum { N = 16 };
 
 static uint32_t in[N], out[N];
 
-/* Runs it on x[i] = 5 i + 3, plain and optimized; the module as compiled. */
+/* Runs the shader on x[i] = 5 i + 3, as compiled and optimized.  Returns the module as compiled. */
 static vyre_module *
 run_with(const char *glsl, const import_buffer *more, uint32_t count)
 {
@@ -107,7 +107,7 @@ COMPUTES(matrices, HEAD MAIN(float f = float(x[i]); mat3 a = mat3(1.0, 2.0, 3.0,
 
 TEST(layouts_of_blocks)
 {
-  /* std140: float arrays in 16-byte steps; rows of a row-major matrix; a struct in an array */
+  /* std140: float arrays in 16-byte steps, rows of a row-major matrix, a struct in an array */
   float uniform[64] = {0};
   for (int k = 0; k < 64; k++)
     uniform[k] = (float)k;
@@ -171,8 +171,8 @@ TEST(atomics)
   vyre_module_destroy(m);
 }
 
-/* GLSL lets atomics change what is write only, though they give the old value. */
-TEST(atomics_of_what_is_write_only)
+/* In GLSL, atomics may change write-only memory, although they return its old value. */
+TEST(atomics_on_write_only_memory)
 {
   uint32_t more[4] = {7, 9, 0, 0};
   const import_buffer b = {2, more, sizeof(more)};

@@ -68,7 +68,7 @@ import_assemble_made(vyre_bytes *text)
   return words;
 }
 
-/* spirv-opt, as a program: it comes with spirv-as. */
+/* Runs spirv-opt, which is installed together with spirv-as. */
 vyre_bytes
 import_optimize(const vyre_bytes *words)
 {
@@ -155,14 +155,14 @@ import_keeps_assembly(const char *text, const char *part)
   vyre_module *module = import_read(&words);
   const vyre_string remark = vyre_module_input(module, 0)->remark;
   must(vyre_spirv_write(module, 0, NULL, &written));
-  const bool said = strstr(vyre_string_text(module, remark), part) != NULL && import_count(module, VYRE_OP_verbatim) == 1;
+  const bool has_remark = strstr(vyre_string_text(module, remark), part) != NULL && import_count(module, VYRE_OP_verbatim) == 1;
   const bool same = written.size == words.size && memcmp(written.data, words.data, words.size) == 0;
-  if (!said || !same)
+  if (!has_remark || !same)
     print_error("'%s' is not in: %s, or the words differ\n", part, vyre_string_text(module, remark));
   vyre_bytes_free(&words);
   vyre_bytes_free(&written);
   vyre_module_destroy(module);
-  return said && same;
+  return has_remark && same;
 }
 
 bool

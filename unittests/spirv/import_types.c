@@ -1,5 +1,5 @@
-/* Integers of 8, 16 and 64 bits and floats of 16 and 64: GLSL through the importer, run, against the same computed in C;
- * written and read again.
+/* Integers of 8, 16 and 64 bits and floats of 16 and 64: GLSL through the importer compared with the same computation in C, also
+ * after the module is written and read again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -12,7 +12,7 @@
 
 enum { N = 16 };
 
-/* Runs it plain, optimized, and written and read again: the same bytes each time. */
+/* Runs the shader as compiled, as optimized, and as written and read again.  All runs store the same bytes. */
 static void
 run(const char *glsl, void *in, size_t in_size, void *out, size_t out_size)
 {
@@ -168,7 +168,7 @@ TEST(floats_of_16_bits)
   assert_int_equal(out[9].whole, 3);
 }
 
-/* Selectors, indices, shift counts and lengths of other widths, which GLSL does not write. */
+/* Selectors, indices, shift counts and lengths of widths that GLSL does not have. */
 TEST(other_widths_where_glsl_has_32_bits)
 {
   static const char text[] =
@@ -199,7 +199,7 @@ TEST(other_widths_where_glsl_has_32_bits)
       "%sum = OpIAdd %uint %shifted %r\n%dst = OpAccessChain %puint %out %u0 %li\nOpStore %dst %sum\n"
       "OpReturn\nOpFunctionEnd\n";
   vyre_bytes words = import_assemble(text);
-  words.data[5] = 3; /* version 1.3 */
+  words.data[5] = 3; /* SPIR-V 1.3 */
   uint32_t in[N], out[N];
   for (uint32_t i = 0; i < N; i++)
     in[i] = i * 7 + 1;
@@ -261,7 +261,7 @@ TEST(atomics_of_64_bits_and_floats)
           atomicMin(h[1], -float16_t(g)); atomicMax(h[2], float16_t(g)););
   run(glsl, in, sizeof(in), &out, sizeof(out));
   const uint64_t high = UINT64_C(1) << 32;
-  /* the last workgroup's invocations are 12 to 15; barriers are of a workgroup, and workgroups come one after the other */
+  /* the last workgroup has invocations 12 to 15; workgroups run one after the other, and barriers are for a workgroup */
   const uint64_t u[6] = {16 * high + 120, high, high + 15, high + 15, high, high};
   assert_memory_equal(out.u, u, sizeof(u));
   assert_true(out.s[0] == -(int64_t)(high + 15) && out.s[1] == 0);

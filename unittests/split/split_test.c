@@ -1,7 +1,7 @@
-/* Segments compute what the whole program does: random programs with barriers for the whole grid put in anywhere at their top, and
- * in blocks there, and what a caller is told of segments.
+/* Segments compute what the whole program computes.  Random programs get grid barriers at their top level and in blocks there.
+ * Other tests cover the properties of segments.
  *
- * VYRE_SEED and VYRE_RUNS in the environment give other programs, and more.
+ * VYRE_SEED and VYRE_RUNS in the environment set the first seed and the number of programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -33,7 +33,7 @@ ok(vyre_status status, const vyre_module *module)
   if (!status)
     return;
   if (module)
-    print(module, "of this module");
+    print(module, "the module of the error");
   fail_msg("%s", vyre_status_text(status));
 }
 
@@ -52,7 +52,7 @@ verify(const vyre_module *module)
 
 /* ---- random programs ------------------------------------------------------------------------------------------------------- */
 
-/* A few before rows behind the declarations; one of three in a block of its own. */
+/* Inserts a few barriers before rows after the declarations, one of three in a block of its own. */
 static void
 put_barriers(vyre_module *module, uint64_t seed)
 {
@@ -132,14 +132,14 @@ compare(const vyre_module *module, const vyre_segments *segments, uint64_t seed)
     print(module, "the whole");
     for (uint32_t i = 0; i < segments->count; i++)
       print(segments->modules[i], "a segment");
-    fail_msg("seed %" PRIu64 ": the whole says '%s', its %u segments '%s', or they leave other memory", seed,
+    fail_msg("seed %" PRIu64 ": the status of the whole is '%s', of its %u segments '%s', or their memory differs", seed,
              vyre_status_text(status), segments->count, vyre_status_text(split));
   }
   vyre_status_free(status);
   vyre_status_free(split);
 }
 
-/* Strict and relaxed ones, of all types. */
+/* Strict and relaxed programs with all types. */
 TEST(random_programs_compute_the_same_in_segments)
 {
   const uint32_t runs = budget_runs(200), first = budget_number("VYRE_SEED", 1);
@@ -210,7 +210,7 @@ last_program(const vyre_module *module)
   return vyre_module_view(module)->last[0];
 }
 
-/* In the form that the target takes; SPIR-V stays in `words`, and the program where it is. */
+/* Compiles the segment in a form that the target accepts.  `words` owns the SPIR-V, and `vir` refers to the program. */
 static vyre_kernel
 compile(const vyre_target_ops *ops, vyre_target *target, const vyre_segments *segments, uint32_t index, vyre_bytes *words,
         vyre_kernel_program *vir)
@@ -236,7 +236,7 @@ compile(const vyre_target_ops *ops, vyre_target *target, const vyre_segments *se
   return kernel;
 }
 
-/* All segments over and over, until one of them says that it is enough: one sequence, one wait. */
+/* Repeats all segments until one of them ends the repeat, in one sequence with one wait. */
 static void
 repeat_on(const vyre_target_ops *ops)
 {
@@ -248,7 +248,7 @@ repeat_on(const vyre_target_ops *ops)
   vyre_target *target;
   ok(vyre_split_grid(module, (vyre_row){last_program(module)}, &segments), module);
   assert_int_equal(segments.count, 3);
-  assert_int_equal(segments.invocation_words, 2); /* %v, and who returned; the rest is made of built-ins */
+  assert_int_equal(segments.invocation_words, 2); /* %v and a flag for returned invocations; the rest is computed again */
   assert_int_equal(segments.group_words, 0);
   assert_int_equal(segments.binding, 2);
   assert_true(vyre_segments_bytes(&segments, groups, workgroup, &bytes));
@@ -293,13 +293,13 @@ repeat_on(const vyre_target_ops *ops)
   vyre_module_destroy(module);
 }
 
-TEST(segments_are_steps_that_repeat)
+TEST(segments_can_be_repeated)
 {
   repeat_on(&vyre_target_cpu);
   repeat_on(&vyre_target_vulkan);
 }
 
-/* ---- what a caller is told ------------------------------------------------------------------------------------------------- */
+/* ---- properties of segments ------------------------------------------------------------------------------------------------ */
 
 TEST(bytes_are_counted_or_refused)
 {
@@ -312,13 +312,13 @@ TEST(bytes_are_counted_or_refused)
   assert_true(vyre_segments_bytes(&both, small, many, &bytes));
   assert_int_equal(bytes, (6 * 64 + 6 * 3) * 4);
   assert_true(vyre_segments_bytes(&both, nothing, many, &bytes));
-  assert_int_equal(bytes, 4); /* a buffer has some */
+  assert_int_equal(bytes, 4); /* a buffer has at least 4 bytes */
   assert_false(vyre_segments_bytes(&two, large, one, &bytes));
   assert_false(vyre_segments_bytes(&both, large, many, &bytes));
   assert_false(vyre_segments_bytes(&two, large, large, &bytes)); /* 2^64 invocations */
 }
 
-/* A program without barriers is one segment, which needs no buffer; other programs of the module are left out. */
+/* A program without barriers is one segment, which needs no buffer.  Other programs of the module are not in it. */
 TEST(a_program_without_barriers_is_one_segment)
 {
   vyre_module *module = parse("program @a workgroup(1, 1, 1) {\n"
@@ -347,13 +347,13 @@ split_is_refused(const char *text, const char *word)
   vyre_segments segments;
   vyre_status status = vyre_split_grid(module, (vyre_row){vyre_module_view(module)->first[0]}, &segments);
   if (!status || !strstr(vyre_status_text(status), word) || !strstr(vyre_status_text(status), "\nFix: "))
-    fail_msg("'%s' was to be said, and this was: %s", word, vyre_status_text(status));
+    fail_msg("'%s' is not in the message: %s", word, vyre_status_text(status));
   vyre_status_free(status);
   vyre_module_destroy(module);
 }
 
-/* Words and bindings that would begin at 0 again, and be others'. */
-TEST(numbers_do_not_run_over)
+/* Numbers of words and bindings that would wrap around are refused. */
+TEST(overflowing_words_and_bindings_are_refused)
 {
   split_is_refused("program @a workgroup(1, 1, 1) {\n"
                    "  buffer %x : u32[] storage set(0) binding(0) buffer %a : u32[1000000000] private\n"
@@ -369,7 +369,7 @@ TEST(numbers_do_not_run_over)
                    "(buffer %y): the buffer that keeps values across barriers needs a binding after this one");
 }
 
-/* The last row of an op. */
+/* Returns the last row of an op. */
 static uint32_t
 last_of(const vyre_module *module, vyre_opcode op)
 {
@@ -380,8 +380,8 @@ last_of(const vyre_module *module, vyre_opcode op)
   return found;
 }
 
-/* Memory that a row behind a barrier accesses by a tuple, or by a pointer, that stands before it, is kept. */
-TEST(memory_that_is_accessed_by_what_was_made_before_is_kept)
+/* Memory is kept if a row after a barrier accesses it through a tuple or a pointer from before the barrier. */
+TEST(memory_behind_earlier_pointers_is_kept)
 {
   vyre_module *module = parse("program @a workgroup(1, 1, 1) {\n"
                               "  buffer %x : u32[] storage set(0) binding(0) buffer %own : u32[2] private\n"
@@ -397,7 +397,7 @@ TEST(memory_that_is_accessed_by_what_was_made_before_is_kept)
   uint32_t first = second - 1;
   while (VYRE_ROW_OP(v->op[first]) != VYRE_OP_opaque)
     first--;
-  vyre_row_set_operand(module, (vyre_row){second}, 2, (vyre_row){v->c[first]}); /* as where equal rows are merged */
+  vyre_row_set_operand(module, (vyre_row){second}, 2, (vyre_row){v->c[first]}); /* as if equal rows had been merged */
   vyre_row_set_operand(module, (vyre_row){second}, 0, (vyre_row){v->a[first]});
   vyre_row_kill(module, (vyre_row){late});
   ok(vyre_module_seal(module, NULL), module);
