@@ -1,4 +1,4 @@
-/* Each message of the parser, with its position and its fix; limits; going on after an error.
+/* Each message of the parser with its position and fix, limits, and parsing after an error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_test.h"
@@ -26,7 +26,7 @@ count_lines(const vyre_bytes *text)
   return lines;
 }
 
-/* Returns the messages about the text, to be freed; the status must count them. */
+/* Returns the messages about the text, to be freed.  Asserts that the status counts them. */
 static vyre_bytes
 messages_of(const char *text, size_t length)
 {
@@ -40,7 +40,7 @@ messages_of(const char *text, size_t length)
   return messages;
 }
 
-TEST(each_error_is_named_at_its_place)
+TEST(each_error_has_its_position)
 {
   for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
     vyre_bytes messages = messages_of(wrong[i].text, wrong[i].length);
@@ -50,7 +50,7 @@ TEST(each_error_is_named_at_its_place)
   }
 }
 
-/* prefix, `part` so many times, suffix */
+/* Returns `prefix`, `times` times `part`, and `suffix`. */
 static vyre_bytes
 repeated(const char *prefix, const char *part, uint32_t times, const char *suffix)
 {
@@ -83,7 +83,7 @@ TEST(long_names_are_refused)
   check_message(&text, "5:3: the name has 65536 bytes, but the limit is 65535\n");
 }
 
-/* One more is an error of errors.def. */
+/* errors.def has a deeper expression, which is an error. */
 TEST(expressions_nest_64_deep)
 {
   vyre_bytes good =
@@ -106,7 +106,7 @@ TEST(regions_nest_1000_deep)
   check_message(&text, "1004:9: regions nest deeper than 1000\n");
 }
 
-TEST(functions_that_multiply_are_refused)
+TEST(functions_with_too_much_inlined_text_are_refused)
 {
   vyre_bytes text = {0};
   assert_null(vyre_bytes_printf(&text, "func @f0(%%a : u32) -> u32 { return add(%%a, 1u32) }\n"));
@@ -118,7 +118,7 @@ TEST(functions_that_multiply_are_refused)
   vyre_bytes_free(&text);
 }
 
-TEST(twenty_errors_are_said)
+TEST(twenty_errors_are_reported)
 {
   vyre_bytes text = repeated(PROGRAM, "  xyzzy 1\n", 40, "}\n");
   vyre_bytes messages = messages_of(text.data, text.size);
@@ -132,7 +132,7 @@ TEST(twenty_errors_are_said)
   vyre_bytes_free(&text);
 }
 
-/* What is wrong is said once: values that come of it are silent, statements after it are read. */
+/* Each error is reported once.  Values that depend on it are not reported, and later statements are parsed. */
 TEST(errors_do_not_cascade)
 {
   static const char text[] = PROGRAM "  %a = ad %i, 1u32\n"
@@ -182,7 +182,7 @@ TEST(the_line_is_shown_with_a_caret)
   vyre_module_destroy(module);
 }
 
-TEST(nothing_and_comments_are_no_error)
+TEST(empty_texts_and_comments_are_valid)
 {
   static const char *const texts[] = {"", "\n", "; only a comment", "\xef\xbb\xbf; a mark of UTF-8\n", "\xef\xbb\xbf"};
   for (size_t i = 0; i < 5; i++)

@@ -1,4 +1,4 @@
-/* Hostile texts, and memory that runs out: a clear status, no leak, no stray access.
+/* Invalid texts and exhausted memory result in a clear status, without leaks or invalid accesses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -39,7 +39,7 @@ insert(char *text, size_t size, size_t at, const char *piece, size_t length)
   return size + length;
 }
 
-/* Changes bytes, drops, doubles and moves pieces, puts in words of the language. */
+/* Changes bytes, drops, repeats and cuts pieces, and inserts words of the language. */
 static size_t
 mutate(char *text, size_t size)
 {
@@ -85,7 +85,7 @@ format(void *user, const vyre_diagnostic *diagnostic)
   vyre_diagnostic_format(diagnostic, text, sizeof(text));
 }
 
-/* What reads must also print and read again; the exact size of the copy lets a sanitizer see every byte too far. */
+/* A text that parses must also print and parse again.  The copy has the exact size, so that a sanitizer finds reads beyond it. */
 static void
 try_text(const char *text, size_t size)
 {
@@ -104,7 +104,7 @@ try_text(const char *text, size_t size)
   free(copy);
 }
 
-TEST(mutated_texts_do_no_harm)
+TEST(mutated_texts_do_not_crash)
 {
   char *text = malloc(1u << 16);
   assert_non_null(text);
@@ -120,7 +120,7 @@ TEST(mutated_texts_do_no_harm)
   free(text);
 }
 
-TEST(noise_does_no_harm)
+TEST(noise_does_not_crash)
 {
   char text[512];
   for (uint32_t i = 0; i < 500; i++) {
@@ -131,8 +131,8 @@ TEST(noise_does_no_harm)
   }
 }
 
-/* Every prefix of a text: what is cut off anywhere. */
-TEST(cut_texts_do_no_harm)
+/* Every third prefix of a text. */
+TEST(cut_texts_do_not_crash)
 {
   vyre_bytes source = read_corpus("memory");
   for (size_t size = 0; size < source.size; size += 3)
@@ -140,7 +140,7 @@ TEST(cut_texts_do_no_harm)
   vyre_bytes_free(&source);
 }
 
-/* ---- memory that runs out ---- */
+/* ---- exhausted memory -------- */
 
 /* Parses and prints the text, which is a vyre_bytes. */
 static vyre_status

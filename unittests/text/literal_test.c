@@ -1,4 +1,4 @@
-/* Literals to and from text, bit for bit.
+/* Literals are printed and read without a change of bits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text/literal.h"
@@ -25,13 +25,13 @@ next_random(uint64_t *state)
   return *state;
 }
 
-TEST(every_half_comes_back)
+TEST(every_f16_is_read_as_printed)
 {
   for (uint32_t bits = 0; bits < 0x10000; bits++)
     check(VYRE_TYPE(VYRE_F16, 1), bits);
 }
 
-TEST(floats_come_back)
+TEST(floats_are_read_as_printed)
 {
   uint64_t random = 0x123456789abcdef1u;
   for (uint32_t exponent = 0; exponent < 256; exponent++)
@@ -45,7 +45,7 @@ TEST(floats_come_back)
     check(VYRE_TYPE(VYRE_F32, 1), (uint32_t)next_random(&random));
     check(VYRE_TYPE(VYRE_F64, 1), next_random(&random));
   }
-  for (uint32_t i = 0; i < 20000; i++) { /* what people write: few digits */
+  for (uint32_t i = 0; i < 20000; i++) { /* few digits, as in written programs */
     float value = (float)(next_random(&random) % 100000) / (i % 2 ? 100.0f : 10000.0f);
     uint32_t bits;
     memcpy(&bits, &value, sizeof(bits));
@@ -53,7 +53,7 @@ TEST(floats_come_back)
   }
 }
 
-TEST(integers_and_bools_come_back)
+TEST(integers_and_bools_are_read_as_printed)
 {
   uint64_t random = 7;
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U64; kind++) {
@@ -68,7 +68,7 @@ TEST(integers_and_bools_come_back)
   }
 }
 
-/* The digits after the sign, without point, exponent and zeros at the ends. */
+/* Counts the digits after the sign, without exponent and zeros at the ends. */
 static uint32_t
 digits_of(const char *text)
 {
@@ -82,14 +82,14 @@ digits_of(const char *text)
   return count;
 }
 
-/* No decimal of fewer digits reads as the same float. */
-TEST(floats_are_printed_short)
+/* No decimal with a digit less reads as the same float. */
+TEST(floats_are_printed_with_the_fewest_digits)
 {
   uint64_t random = 99;
   for (uint32_t i = 0; i < 20000; i++) {
     uint32_t bits = (uint32_t)next_random(&random) & 0x7fffffffu;
     float value;
-    if (i % 2) { /* short ones */
+    if (i % 2) { /* values with few digits */
       value = (float)(next_random(&random) % 1000000) / 1000.0f;
       memcpy(&bits, &value, sizeof(bits));
     }
@@ -117,13 +117,13 @@ static const struct {
     {"0x1p-149f32", 1},
     {"1e-45f32", 1},
     {"7e-46f32", 0},               /* below half of the smallest */
-    {"16777217.0f32", 0x4b800000}, /* the middle: to even */
+    {"16777217.0f32", 0x4b800000}, /* the middle: rounded to even */
     {"16777219.0f32", 0x4b800002},
     {"1.00000017881393432617187499f32", 0x3f800001}, /* just below a middle */
     {"1.00000017881393432617187500f32", 0x3f800002}, /* the middle */
-    {"0.5000000298023224f32", 0x3f000001},           /* just above a middle, and rounded to f64 first the middle */
+    {"0.5000000298023224f32", 0x3f000001},           /* just above a middle, to which rounding to f64 would round it */
     {"3.4028235e38f32", 0x7f7fffff},
-    {"3.4028235677973367e38f32", UINT64_MAX}, /* the first that is too large */
+    {"3.4028235677973367e38f32", UINT64_MAX}, /* the least that is too large */
     {"inff32", 0x7f800000},
     {"-inff16", 0xfc00},
     {"65519.99f16", 0x7bff},
@@ -148,7 +148,7 @@ TEST(decimals_are_rounded_once)
   }
 }
 
-TEST(types_have_their_names)
+TEST(types_are_printed_and_read)
 {
   char text[48];
   assert_string_equal(vyre_text_type(VYRE_TYPE(VYRE_F32, 4), text), "f32x4");

@@ -1,4 +1,4 @@
-/* What the printer is asked for beyond the text itself: comments, messages at rows, one program; and modules that are damaged.
+/* Options of the printer: comments, messages at rows, one program; and damaged modules.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/table.h"
@@ -44,7 +44,7 @@ TEST(one_program_is_printed_with_its_structs)
   vyre_module_destroy(module);
 }
 
-TEST(rows_and_lines_are_comments)
+TEST(rows_and_lines_are_printed_as_comments)
 {
   vyre_module *module = parse(two_programs);
   uint32_t store = find_op(module, VYRE_OP_store);
@@ -57,13 +57,13 @@ TEST(rows_and_lines_are_comments)
   options.rows = false;
   vyre_bytes lines = print(module, &options);
   assert_non_null(strstr(lines.data, "    store %a[%i].x, 1.0f32 ; \"a \\\"b\\\".comp\":12:3\n"));
-  vyre_module_destroy(parse(text.data)); /* comments are nothing to the parser */
+  vyre_module_destroy(parse(text.data)); /* the parser ignores comments */
   vyre_bytes_free(&text);
   vyre_bytes_free(&lines);
   vyre_module_destroy(module);
 }
 
-TEST(messages_stand_at_their_rows)
+TEST(messages_are_printed_at_their_rows)
 {
   vyre_module *module = parse(two_programs);
   uint32_t program = vyre_module_view(module)->first[0];
@@ -96,7 +96,7 @@ TEST(messages_stand_at_their_rows)
   vyre_module_destroy(module);
 }
 
-/* Structs of one name but different members are told apart, members of one name are taken by number. */
+/* Structs of one name but different members get different names.  Members of one name are printed by number. */
 TEST(names_of_structs_are_made_unique)
 {
   vyre_module *module = new_module();
@@ -131,8 +131,7 @@ TEST(names_of_structs_are_made_unique)
   vyre_module_destroy(module);
 }
 
-/* Rows of every kind with operands that lead nowhere, to themselves or out of the table: printed somehow, never followed for ever.
- */
+/* Rows of every kind with operands that are dead, themselves or out of range are printed without an endless walk. */
 TEST(damaged_rows_are_printed)
 {
   for (size_t file = 0; file < CORPUS_COUNT; file++) {
@@ -162,7 +161,7 @@ TEST(damaged_rows_are_printed)
   }
 }
 
-/* Labels are constants: a tuple that has other users too is printed with its parts. */
+/* Labels are constants.  A tuple that has other users, too, is printed by its parts. */
 TEST(labels_are_printed_one_by_one)
 {
   static const char text[] = "program @p workgroup(1, 1, 1) {\n"
@@ -183,7 +182,7 @@ TEST(labels_are_printed_one_by_one)
   vyre_bytes_free(&printed);
 }
 
-/* A length that is a const row stays one, and is no literal of an array's. */
+/* A length that is a const row is printed as a row, not as the literal length of an array. */
 TEST(a_const_row_may_be_a_length)
 {
   vyre_module *module = new_module();

@@ -1,11 +1,11 @@
-/* print(parse(x)) is a fixed point, over the corpus, in which every op of the table occurs; small texts and what they print as.
+/* print(parse(x)) is a fixed point over the corpus, which contains every op of the table, and over small texts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_test.h"
 #include "vyre/verify.h"
 
-/* The texts mean what they say: only the literals are of types that nothing can compute with yet. */
-TEST(the_corpus_is_a_fixed_point_and_verified)
+/* The verifier accepts the texts, except literals, which have types that no op accepts. */
+TEST(the_corpus_is_a_fixed_point_and_valid)
 {
   for (size_t i = 0; i < CORPUS_COUNT; i++) {
     vyre_module *module = parse_corpus(corpus[i]);
@@ -20,7 +20,7 @@ TEST(the_corpus_is_a_fixed_point_and_verified)
   }
 }
 
-/* So that a new op without its text is found: each is parsed, printed, and read back. */
+/* Finds new ops without a text in the corpus.  Each op is parsed, printed, and parsed again. */
 TEST(every_op_is_in_the_corpus)
 {
   bool seen[VYRE_OP__COUNT] = {false};
@@ -40,8 +40,8 @@ TEST(every_op_is_in_the_corpus)
       fail_msg("no text of the corpus has the op %s", vyre_op_infos[op].text);
 }
 
-/* Each op of a fixed number of values, made by the builder on operands that need not be right: the text takes them as they are. */
-TEST(plain_ops_come_back_as_they_were)
+/* Builds each op with a fixed number of values on operands of any type.  The text keeps the operands. */
+TEST(plain_ops_are_read_as_printed)
 {
   for (uint32_t op = VYRE_OP_add; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
@@ -90,7 +90,7 @@ static const struct {
      "  %0 = add %i, 1u32\n  %1 = load %x[%i]\n  %2 = mul %1, 2.0f32\n  store %x[%0], %2\n"},
     {"if ult %i, 3u32 { }", "  %0 = ult %i, 3u32\n  if %0 {\n  }\n"},
     {"%a = select(eq(%i, 0u32), %i, neg %i)", "  %0 = eq %i, 0u32\n  %1 = neg %i\n  %a = select %0, %i, %1\n"},
-    /* literals: right operands in the row, others as rows of their own that print where they are used */
+    /* literals: right operands in the row, others as rows of their own that are printed at their uses */
     {"%a = sub 3u32, %i", "  %a = sub 3u32, %i\n"},
     {"%c = const 3u32\n%a = sub %c, %i\n%b = sub %i, %c", "  %c = const 3u32\n  %a = sub %c, %i\n  %b = sub %i, 3u32\n"},
     {"%c = 3u32", "  %c = const 3u32\n"},
@@ -113,7 +113,7 @@ static const struct {
     {"%t = tuple %i, %i, %i, %i, %i, %i, %i", "  %t = tuple %i, %i, %i, %i, %i, %i, %i\n"},
     {"%r = tuple %i, %i\n%t = tuple %i, %i, %r\n%u = part %t, 3\n%w = part %r, 0",
      "  %r = tuple %i, %i\n  %t = tuple %i, %i, %r\n  %u = part %t, 3\n  %w = part %r, 0\n"},
-    /* words that may be left out */
+    /* optional words */
     {"barrier", "  barrier workgroup\n"},
     {"barrier workgroup", "  barrier workgroup\n"},
     {"barrier device", "  barrier device\n"},
@@ -155,14 +155,14 @@ static const struct {
     {"%a = subgroup_add %i inclusive\n%b = subgroup_add %i exclusive\n%c = subgroup_add %i clustered(4)\n%d = subgroup_add %i",
      "  %a = subgroup_add %i inclusive\n  %b = subgroup_add %i exclusive\n  %c = subgroup_add %i clustered(4)\n"
      "  %d = subgroup_add %i\n"},
-    /* rows that say more than their short form would */
+    /* rows with more flags or types than their short form has */
     {"%5 = gid relaxed\n%a = %5.x", "  %0 = gid relaxed\n  %a = %0.x\n"},
     {"%a = lane relaxed gid, 1u32", "  %a = lane relaxed gid, 1u32\n"},
     {"%a = lane gid, 1i32", "  %a = gid.y\n"},
     {"%5 = tuple %i, %i\n%6 = tuple %i, %i, %5\n%u = part %6, 3\n%w = part %5, 0",
      "  %0 = tuple %i, %i\n  %1 = tuple %i, %i, %0\n  %u = part %1, 3\n  %w = part %0, 0\n"},
     {"%w = convert %i : u64\n%a = add %w, 4294967298u64", "  %w = convert %i : u64\n  %a = add %w, 4294967298u64\n"},
-    /* names that need quotes, also where they end with an escape, and such that begin like another */
+    /* names that need quotes, also names that end with an escape, and names that begin like another */
     {"%\"a\\x1e\" = neg %i", "  %\"a\\x1e\" = neg %i\n"},
     {"%\"a\\x7f\" = neg %i", "  %\"a\\x7f\" = neg %i\n"},
     {"%\"9x\" = neg %i", "  %\"9x\" = neg %i\n"},
@@ -172,7 +172,7 @@ static const struct {
     {"%s = switch %i { default { leave %s } }", "  %s = switch %i {\n    default {\n      leave %s\n    }\n  }\n"},
 };
 
-TEST(forms_print_as_they_should)
+TEST(statements_print_in_their_canonical_form)
 {
   static const char head[] = "program @p workgroup(1, 1, 1) {\n  buffer %x : f32[] storage rw set(0) binding(0)\n  %i = lindex\n";
   for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
@@ -187,7 +187,7 @@ TEST(forms_print_as_they_should)
   }
 }
 
-/* Whole texts, and the form in which they are printed if that is another one. */
+/* Whole texts, and their printed form if it differs. */
 static const struct {
   const char *text, *printed;
 } wholes[] = {
@@ -260,7 +260,7 @@ static const struct {
      "  set %0, 1u32\n"
      "}\n",
      NULL},
-    /* A return that is not the last statement leaves a block; one that is gives the value itself. */
+    /* A return before the last statement leaves a block.  A return as the last statement is the value itself. */
     {"func @early(%c : bool, %v : u32) -> u32 { if %c { return 1u32 }\n return %v }\n"
      "func @late(%v : u32) -> u32 { return neg(%v) }\n"
      "program @p { buffer %x : u32[] storage rw set(0) binding(0)\n %i = lindex\n"
@@ -268,23 +268,24 @@ static const struct {
      "program @p workgroup(1, 1, 1) {\n  buffer %x : u32[] storage rw set(0) binding(0)\n  var %0 : u32\n  %i = lindex\n"
      "  %1 = eq %i, 0u32\n  block %2 {\n    if %1 {\n      set %0, 1u32\n      leave %2\n    }\n    set %0, %i\n    leave %2\n  }\n"
      "  %3 = get %0\n  store %x[0], %3\n  %4 = neg %i\n  store %x[1], %4\n}\n"},
-    /* What is computed from constants for the declarations after it stays where it is, and so do they. */
+    /* Rows that compute constants for later declarations keep their places, and so do the declarations. */
     {"program @p workgroup(1, 1, 1) {\n  spec %n : u32 = 4u32 id(0)\n  buffer %a : u32[%n] workgroup\n  %m = add %n, 1u32\n"
      "  %j = join 1i32, 0i32\n  buffer %b : u32[%m] workgroup\n  buffer %c : u32 workgroup\n  var %v : u32\n  %k = mul %m, %n\n"
      "  buffer %d : u32[%k] workgroup\n  store %c, %k\n}\n",
      NULL},
-    /* A declaration that comes too late goes to the top, also where others that came in time follow what was computed for them. */
+    /* A late declaration moves to the top, also if earlier declarations follow the rows that were computed for them. */
     {"program @p { %i = lindex\n buffer %a : u32 workgroup\n store %a, %i }",
      "program @p workgroup(1, 1, 1) {\n  buffer %a : u32 workgroup\n  %i = lindex\n  store %a, %i\n}\n"},
     {"program @p { spec %n : u32 = 4u32 id(0)\n %m = add %n, 1u32\n buffer %a : u32[%m] workgroup\n %i = lindex\n"
      " buffer %b : u32 workgroup\n store %b, %i }",
      "program @p workgroup(1, 1, 1) {\n  spec %n : u32 = 4u32 id(0)\n  %m = add %n, 1u32\n  buffer %b : u32 workgroup\n"
      "  buffer %a : u32[%m] workgroup\n  %i = lindex\n  store %b, %i\n}\n"},
-    /* `set` is a statement and a word of buffers; a workgroup buffer, which has no set, may be the last declaration before it. */
+    /* `set` is a statement and a word of buffers.  A workgroup buffer has no set, and may be the declaration before the
+     * statement. */
     {"program @p workgroup(1, 1, 1) {\n  var %v : u32\n  buffer %a : u32 workgroup\n  set %v, 1u32\n}\n", NULL},
 };
 
-TEST(whole_texts_print_as_they_should)
+TEST(whole_texts_print_in_their_canonical_form)
 {
   for (size_t i = 0; i < sizeof(wholes) / sizeof(*wholes); i++) {
     vyre_module *module = parse(wholes[i].text);
@@ -293,8 +294,8 @@ TEST(whole_texts_print_as_they_should)
   }
 }
 
-/* A value that several rows use through an inline path is one row after reading, and prints the same. */
-TEST(rows_of_one_file_share_gid)
+/* A value that several rows use in place is one row, and prints the same. */
+TEST(rows_of_one_program_share_gid)
 {
   static const char text[] = "program @p {\n  %a = gid.x\n  %b = gid.y\n  %c = lid.x\n}\n";
   vyre_module *module = parse(text);
@@ -317,7 +318,7 @@ TEST(texts_add_to_a_module)
   vyre_module_destroy(module);
 }
 
-/* Layout is kept as it is written: what is left out stays left out. */
+/* A printed layout has only the parts that the text had. */
 TEST(layouts_print_as_written)
 {
   static const char text[] = "struct @S block { r : mat3(f32x3, stride 32, row_major), m : mat3(f32x3), v : f32x3, s : f32 }\n\n"
@@ -330,8 +331,8 @@ TEST(layouts_print_as_written)
   vyre_module_destroy(module);
 }
 
-/* What is left out of a text is std430, with offsets and strides that were worked out by hand. */
-TEST(layouts_left_out_are_std430)
+/* Omitted layouts are std430.  The expected offsets and strides were computed by hand. */
+TEST(omitted_layouts_are_std430)
 {
   static const char text[] = "struct @S { a : f32, v : f32x3, b : f32, p : f32x3[2], r : mat2(f32x4, row_major), c : mat2(f32x4), "
                              "h : f32, t : mat4(f32x2, row_major), w : mat3(f32x2), at : f32 @400, next : f32, tail : f32x3[] }\n\n"

@@ -1,4 +1,4 @@
-/* What the tests of the text share: the corpus, and texts that read back.
+/* The corpus and checks of printed texts, for the tests of the text form.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TEXT_TEST_H
@@ -30,7 +30,7 @@ parse_corpus(const char *name)
   return module;
 }
 
-/* Asserts that the printed text reads back to a module that prints alike, and returns the text, to be freed. */
+/* Asserts that the printed text parses to a module that prints alike, and returns the text, to be freed. */
 static inline vyre_bytes
 check_fixed_point(const vyre_module *module)
 {
@@ -45,7 +45,7 @@ check_fixed_point(const vyre_module *module)
   return text;
 }
 
-/* Asserts that the module prints as wanted, and that the text reads back to a module that prints alike. */
+/* Asserts that the module prints as wanted, and that the text parses to a module that prints alike. */
 static inline void
 check_prints(const vyre_module *module, const char *wanted)
 {

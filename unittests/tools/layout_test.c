@@ -1,4 +1,4 @@
-/* vyre-run's walk over the scalars of a buffer, and their text.
+/* The walk of vyre-run over the scalars of a buffer, and the text of scalars.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -54,7 +54,7 @@ assert_no_value(vyre_kind kind, const char *text)
   assert_false(run_scalar_parse(text, strlen(text), kind, &bits));
 }
 
-TEST(texts_parse_as_their_type_or_not_at_all)
+TEST(texts_parse_only_as_valid_values_of_their_type)
 {
   assert_parses(VYRE_F32, "0.1", 0x3dcccccd);
   assert_parses(VYRE_F32, "-inf", 0xff800000);
@@ -90,7 +90,7 @@ TEST(texts_parse_as_their_type_or_not_at_all)
   assert_no_value(VYRE_BOOL, "2");
 }
 
-TEST(bits_go_through_memory)
+TEST(scalars_are_stored_and_loaded)
 {
   for (unsigned kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
     unsigned char memory[12];
@@ -112,7 +112,7 @@ typedef struct seen {
 } seen;
 
 static bool
-see(void *user, uint64_t index, uint64_t offset, vyre_kind kind)
+record(void *user, uint64_t index, uint64_t offset, vyre_kind kind)
 {
   seen *s = user;
   assert_int_equal(index, s->count);
@@ -162,16 +162,16 @@ TEST(a_struct_is_walked_in_order_and_inside_its_bytes)
       0,  16, 20, 24, 32, 36,  40,  44,  48,  52, /* row major: by column, one row after the other */
       64, 80, 96, 68, 84, 100, 112, 116, 120, 124};
   seen s = {0};
-  assert_int_equal(run_layout_each(&layout, block, 112 + 16 + 7, see, &s), 20); /* 7 bytes are no element */
+  assert_int_equal(run_layout_each(&layout, block, 112 + 16 + 7, record, &s), 20); /* 7 bytes are not a whole element */
   assert_int_equal(s.count, 20);
   for (uint32_t i = 0; i < 20; i++) {
     assert_int_equal(s.offsets[i], expected[i]);
     assert_int_equal(s.kinds[i], i == 0 ? VYRE_U32 : VYRE_F32);
   }
   s = (seen){.stop_at = 3};
-  assert_int_equal(run_layout_each(&layout, block, 128, see, &s), 3);
+  assert_int_equal(run_layout_each(&layout, block, 128, record, &s), 3);
   s = (seen){0};
-  assert_int_equal(run_layout_each(&layout, block, 30, see, &s), 4); /* cut off: what lies whole in it */
+  assert_int_equal(run_layout_each(&layout, block, 30, record, &s), 4); /* a short buffer: only its whole scalars */
   assert_path(&layout, block, 0, ".n");
   assert_path(&layout, block, 24, ".p.z");
   assert_path(&layout, block, 44, ".c[1].y");
@@ -180,7 +180,7 @@ TEST(a_struct_is_walked_in_order_and_inside_its_bytes)
   vyre_module_destroy(module);
 }
 
-TEST(lengths_from_specialization_constants_are_taken)
+TEST(lengths_may_be_specialization_constants)
 {
   vyre_module *module;
   assert_null(vyre_module_create(NULL, 0, &module));
@@ -195,7 +195,7 @@ TEST(lengths_from_specialization_constants_are_taken)
   assert_int_equal(run_layout_shape(&with, array).fixed, 20);
   assert_int_equal(run_layout_shape(&with, array).stride, 0);
   seen s = {0};
-  assert_int_equal(run_layout_each(&with, array, 20, see, &s), 5);
+  assert_int_equal(run_layout_each(&with, array, 20, record, &s), 5);
   assert_path(&with, array, 16, "[4]");
   vyre_module_destroy(module);
 }

@@ -1,8 +1,8 @@
-/* Loops, dominance, levels: the programs where a careless analysis goes wrong; random programs against definitions that walk links;
- * what is shown, dropped, poisoned, and a wrong value noticed.
+/* Loops, dominance, levels: programs that a careless analysis handles wrongly, and random programs compared with definitions by
+ * links; columns that are shown, dropped and poisoned, and reports of wrong values.
  *
- * In the texts a value's name says what is expected of it in the innermost loop around it: yes.. surely runs, no.. does not; move..
- * may be before the loop, stay.. may not.
+ * In the texts, the name of a value states its expected property in its innermost loop.  yes.. runs in each iteration, no.. does
+ * not; move.. may be hoisted, stay.. may not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -11,7 +11,7 @@
 #include "vyre/verify.h"
 #include "vyre/view.h"
 
-/* Returns the module of a text, which must be right, with all analyses. */
+/* Returns the module of a valid text with all analyses. */
 static vyre_module *
 analyse(const char *text)
 {
@@ -25,7 +25,7 @@ analyse(const char *text)
 
 /* ---- loops ---------------------------------------------------------------------------------------------------------------- */
 
-/* Holds each name of the program to what it says; returns how many said something. */
+/* Checks the properties that the names of the program state, and returns their number. */
 static uint32_t
 check_names(const char *text)
 {
@@ -56,7 +56,7 @@ check_names(const char *text)
 typedef struct body {
   bool relaxed;
   const char *text;
-  uint32_t names; /* that say something */
+  uint32_t names; /* number of names that state a property */
 } body;
 
 static void
@@ -69,14 +69,14 @@ check_bodies(const body *bodies, size_t count)
   }
 }
 
-TEST(trips)
+TEST(rows_of_loop_bodies_that_surely_run)
 {
   static const body bodies[] = {
       {false, "loop { %yes = add %i, 1u32 } continuing { %no = add %i, 2u32 breakif %c }", 2},
       {false, "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 }", 1},
       {false, "for %k = 4u32 to 4u32 { %no = add %k, 1u32 }", 1},
       {false, "for %k = 0u32 to %n { %no = add %k, 1u32 }", 1},
-      {false, "for %k = -1i32 to 0i32 { %yes = add %k, 1i32 }", 1}, /* as the type is read */
+      {false, "for %k = -1i32 to 0i32 { %yes = add %k, 1i32 }", 1}, /* bounds are compared in their type */
       {false, "for %k = 0i32 to -1i32 { %no = add %k, 1i32 }", 1},
       {false, "for %k = 0u32 to 0xffffffffu32 { %yes = add %k, 1u32 }", 1},
       {false, "for %k = 0u32 to 4u32 { if %c { %no = add %k, 1u32 } %yes = add %k, 2u32 }", 2},
@@ -84,7 +84,7 @@ TEST(trips)
   check_bodies(bodies, sizeof bodies / sizeof *bodies);
 }
 
-TEST(exits)
+TEST(rows_after_exits_do_not_surely_run)
 {
   static const body bodies[] = {
       {false, "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 if %c { break } %no = add %k, 2u32 }", 2},
@@ -92,14 +92,14 @@ TEST(exits)
       {false, "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 if %c { trap } %no = add %k, 2u32 }", 2},
       /* through a switch and a block */
       {false, "for %k = 0u32 to 4u32 { switch %i { case 1u32 { block %b { if %c { break } } } } %no = add %k, 2u32 }", 1},
-      /* an inner loop's own break and continue end no iteration of the outer; a return does */
+      /* break and continue of an inner loop do not end an iteration of the outer loop, but a return does */
       {false, "for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { if %c { break } %no = add %l, 1u32 } %yes = add %k, 2u32 }", 2},
       {false, "for %k = 0u32 to 4u32 { loop { if %c { continue } } continuing { breakif %c } %yes = add %k, 2u32 }", 1},
       {false,
        "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 for %l = 0u32 to 4u32 { %yes1 = add %l, 1u32 for %m = 0u32 to %n { if %c { "
        "return } } %no = add %l, 1u32 } %no1 = add %k, 2u32 }",
        4},
-      /* a leave ends what is in its block, and no more */
+      /* a leave ends only its block */
       {false, "for %k = 0u32 to 4u32 { block %b { if %c { leave %b } store %x[0], %k } %yes = add %k, 2u32 }", 1},
       {false, "block %b { for %k = 0u32 to 4u32 { %yes = add %k, 1u32 if %c { leave %b } %no = add %k, 2u32 } }", 2},
       {false,
@@ -108,7 +108,7 @@ TEST(exits)
       {false,
        "%q = switch %i { case 1u32 { for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { if %c { leave %q } } %no = add %k, 2u32 } } }",
        1},
-      /* the first of several counts, also where an inner loop's comes to light later */
+      /* the first of several exits counts, also if that of an inner loop is found later */
       {false,
        "for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { if %c { return } } %no = add %k, 2u32 if %c { break } %no1 = add %k, 3u32 "
        "}",
@@ -118,10 +118,10 @@ TEST(exits)
   check_bodies(bodies, sizeof bodies / sizeof *bodies);
 }
 
-TEST(moves)
+TEST(rows_that_may_be_hoisted)
 {
   static const body bodies[] = {
-      /* what can do harm runs first, or stays; strictly nothing can, and a value alone does none */
+      /* a row that may be undefined is hoisted only if it surely runs; in strict programs no row is undefined */
       {true, "for %k = 0u32 to %n { %stay = load %w[%n] }", 1},
       {false, "for %k = 0u32 to %n { %move = load %w[%n] }", 1},
       {true, "for %k = 0u32 to 4u32 { %move = load %w[%n] if %c { break } %stay = load %w[%n] }", 2},
@@ -134,13 +134,13 @@ TEST(moves)
        "} }",
        4},
       {true, "for %k = 0u32 to %n { %stay = lane gid, %n %move = lane gid, 2u32 %stay1 = lane gid, 3u32 }", 3},
-      /* what is read is what was written before the loop: a set, a join, a head, a set in an arm, a loop inside */
+      /* a read is hoisted if its version is outside the loop: a set, a join, a head, a set in an arm, an inner loop */
       {false, "for %k = 0u32 to 4u32 { %stay = get %s %up = add %stay, 1u32 set %s, %up %move = get %t }", 2},
       {false, "for %k = 0u32 to 4u32 { if %c { set %s, %k } %stay = get %s }", 1},
       {false, "for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { %move = get %s } %stay = get %s set %s, %k }", 2},
       {false, "set %s, %i for %k = 0u32 to 4u32 { %move = get %s if %c { %move1 = get %s } }", 2},
       {false, "for %k = 0u32 to 4u32 { %stay = load %x[0] %move = load %w[0] store %x[1], %k }", 2},
-      /* a spin loop reads anew, a barrier in it lets others write */
+      /* a spin loop must read again, and a barrier in a loop makes writes of others visible */
       {false, "loop { %stay = load %f[0] } continuing { breakif %c }", 1},
       {false, "loop { %stay = load volatile %w[0] } continuing { breakif %c }", 1},
       {false, "for %k = 0u32 to 4u32 { %stay = load %x[0] barrier device acq_rel uniform_memory }", 1},
@@ -150,7 +150,7 @@ TEST(moves)
   check_bodies(bodies, sizeof bodies / sizeof *bodies);
 }
 
-/* ---- random programs, against definitions --------------------------------------------------------------------------------- */
+/* ---- random programs compared with definitions ---------------------------------------------------------------------------- */
 
 static bool
 is_loop(const vyre_view *v, uint32_t row)
@@ -159,7 +159,7 @@ is_loop(const vyre_view *v, uint32_t row)
 }
 
 static bool
-stands_in(const vyre_view *v, uint32_t row, uint32_t around)
+is_inside(const vyre_view *v, uint32_t row, uint32_t around)
 {
   for (row = v->parent[row]; row; row = v->parent[row])
     if (row == around)
@@ -181,9 +181,9 @@ dominates(const vyre_view *v, uint32_t x, uint32_t y)
   if (x == y)
     return false;
   if (vyre_op_infos[VYRE_ROW_OP(v->op[x])].flags & VYRE_OP_REGION)
-    return stands_in(v, y, x);
+    return is_inside(v, y, x);
   for (uint32_t next = x; next; next = v->next[next])
-    if (next == y || stands_in(v, y, next))
+    if (next == y || is_inside(v, y, next))
       return true;
   return false;
 }
@@ -208,7 +208,7 @@ ends_trip(const vyre_view *v, uint32_t jump, uint32_t loop)
   case VYRE_OP_continue:
     return loop_around(v, jump) == loop;
   case VYRE_OP_leave:
-    return stands_in(v, loop, v->a[jump]);
+    return is_inside(v, loop, v->a[jump]);
   case VYRE_OP_return:
   case VYRE_OP_trap:
     return true;
@@ -222,7 +222,7 @@ exit_of(const vyre_view *v, uint32_t loop)
 {
   for (uint32_t region = v->first[loop]; region; region = v->next[region])
     for (uint32_t row = v->first[region]; row; row = v->next[row])
-      for (uint32_t jump = row; jump < v->rows && (jump == row || stands_in(v, jump, row)); jump++)
+      for (uint32_t jump = row; jump < v->rows && (jump == row || is_inside(v, jump, row)); jump++)
         if (ends_trip(v, jump, loop))
           return row;
   return 0;
@@ -252,7 +252,7 @@ check_random(uint32_t seed, uint32_t *exits_seen)
       assert_int_equal(vyre_row_dominates(v, row, other), dominates(v, row, other));
   }
   for (uint32_t loop = v->loop_next[0]; loop; loop = v->loop_next[loop], count++) {
-    assert_true(count == 0 || stands_in(v, before, loop) || before < loop);
+    assert_true(count == 0 || is_inside(v, before, loop) || before < loop);
     before = loop;
   }
   assert_int_equal(count, loops);
@@ -260,7 +260,7 @@ check_random(uint32_t seed, uint32_t *exits_seen)
   return loops;
 }
 
-TEST(random_programs)
+TEST(random_programs_agree_with_definitions)
 {
   uint32_t loops = 0, seen = 0;
   for (uint32_t seed = 1; seed <= budget_part(40); seed++)
@@ -270,8 +270,8 @@ TEST(random_programs)
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
-/* Inner joins come before outer ones, though the outer one is found first. */
-TEST(parts_come_before_their_joins)
+/* Inner joins precede outer joins, though the outer join is found first. */
+TEST(inner_joins_precede_outer_joins)
 {
   vyre_module *m =
       analyse("program @a { var %s : f32 var %t : f32 %c = ult lindex, 4u32 if %c { if %c { set %s, 1.0f32 } } %g = get %s\n"
@@ -286,7 +286,7 @@ TEST(parts_come_before_their_joins)
   vyre_module_destroy(m);
 }
 
-/* Each case of a switch sets a variable of its own: the join of each variable has two parts. */
+/* Each case of a switch sets another variable, so the join of each variable has two parts. */
 TEST(a_switch_of_many_vars_has_few_parts)
 {
   enum { CASES = 3000 };
@@ -308,11 +308,11 @@ TEST(a_switch_of_many_vars_has_few_parts)
   vyre_bytes_free(&text);
 }
 
-/* ---- what is shown -------------------------------------------------------------------------------------------------------- */
+/* ---- shown columns -------------------------------------------------------------------------------------------------------- */
 
 static const char small[] = "program @a { var %s : u32 for %k = 0u32 to 4u32 { %x = add %k, 1u32 %y = add %k, 2u32 %g = get %s } }";
 
-TEST(what_is_shown)
+TEST(columns_are_shown_and_dropped)
 {
   vyre_module *m = analyse(small);
   const vyre_view *v = vyre_module_view(m);
@@ -321,13 +321,13 @@ TEST(what_is_shown)
   vyre_module_show_analyses(m, VYRE_LOOPS);
   assert_true(v->loop && v->loop_next && v->loop_exit && !v->end && !v->level && !v->depth);
   vyre_module_show_analyses(m, VYRE_ANALYSES);
-  assert_ptr_equal(v->level, level); /* columns never move */
+  assert_ptr_equal(v->level, level); /* columns do not move */
   vyre_module_drop_analyses(m, VYRE_LEVELS, false);
   vyre_module_show_analyses(m, VYRE_ANALYSES);
   assert_true(v->loop && v->end && !v->level && !v->depth);
   assert_ok(vyre_module_make_analyses(m, VYRE_LEVELS));
   assert_true(v->loop && v->end && v->level == level);
-  /* rows made since have none, whatever was there before */
+  /* new rows have zero cells, for any earlier contents */
   vyre_builder b = {.module = m};
   vyre_builder_before(&b, (vyre_row){find_name(m, "g")});
   const vyre_row made = vyre_build_imm(&b, VYRE_OP_add, (vyre_row){find_name(m, "y")}, 3);
@@ -336,7 +336,7 @@ TEST(what_is_shown)
   assert_false(vyre_row_dominates(v, find_name(m, "x"), made.id));
   assert_false(vyre_row_dominates(v, made.id, find_name(m, "g")));
   assert_true(vyre_loops_contain(v, v->parent[find_name(m, "k")], made.id));
-  assert_ok(vyre_module_seal(m, NULL)); /* renumbers: nothing holds */
+  assert_ok(vyre_module_seal(m, NULL)); /* renumbers rows, so no analysis is valid */
   assert_true(!v->loop && !v->loop_next && !v->loop_exit && !v->end && !v->level && !v->depth);
   assert_ok(vyre_module_make_analyses(m, VYRE_LEVELS | VYRE_LOOPS));
   vyre_row_kill(m, (vyre_row){find_name(m, "x")});
@@ -352,8 +352,8 @@ TEST(what_is_shown)
   vyre_module_destroy(m);
 }
 
-/* A module that grows while its analyses are there: their columns grow along, zero. */
-TEST(columns_grow_along)
+/* The columns of analyses grow with the module, and their new cells are zero. */
+TEST(columns_grow_with_the_module)
 {
   vyre_module *m = analyse(small);
   const vyre_view *v = vyre_module_view(m);
@@ -375,7 +375,7 @@ scarce_commit(void *user, void *memory, size_t old_size, size_t new_size)
   return commits_left-- > 0 && vyre_allocator_default()->commit(vyre_allocator_default()->user, memory, old_size, new_size);
 }
 
-TEST(without_memory)
+TEST(analyses_may_run_out_of_memory)
 {
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.commit = scarce_commit;
@@ -393,13 +393,13 @@ TEST(without_memory)
     vyre_status_free(status);
     vyre_module_destroy(m);
     if (enough) {
-      assert_int_equal(at, 6); /* a column each */
+      assert_int_equal(at, 6); /* one commit for each column */
       return;
     }
   }
 }
 
-TEST(what_is_dropped_is_poisoned)
+TEST(dropped_columns_are_poisoned)
 {
   vyre_module *m = analyse(small);
   const vyre_view *v = vyre_module_view(m);
@@ -418,7 +418,7 @@ TEST(what_is_dropped_is_poisoned)
   vyre_module_destroy(m);
 }
 
-TEST(what_is_wrong_is_named)
+TEST(wrong_cells_are_reported)
 {
   vyre_module *m = analyse(small);
   const vyre_view *v = vyre_module_view(m);
@@ -452,7 +452,7 @@ expect_other_states(const vyre_module *m)
   assert_error(vyre_verify_analyses(m, VYRE_VERSIONS), VYRE_CODE_INPUT, "the states that are joined at row");
 }
 
-TEST(wrong_parts_of_a_join_are_named)
+TEST(wrong_parts_of_a_join_are_reported)
 {
   vyre_module *m =
       analyse("program @a { var %s : u32 %c = ult lindex, 4u32 if %c { set %s, 1u32 } else { set %s, 2u32 } %g = get %s }");

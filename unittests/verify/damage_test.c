@@ -1,7 +1,7 @@
-/* The verifier on damaged tables: random words in random columns.  It ends, and never accepts a table that a walk in program order
- * cannot handle.
+/* The verifier on damaged tables: random words in random columns.  The verifier ends, and never accepts a table that a walk in
+ * program order cannot handle.
  *
- * VYRE_SEED and VYRE_RUNS in the environment give more of it.
+ * VYRE_SEED and VYRE_RUNS in the environment set the seed and the number of tables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -33,7 +33,7 @@ add_control(fixture *x)
   vyre_build_barrier(&x->b, VYRE_ORDER(2, 2, 0x108));
 }
 
-/* A word that is likely to get far: small numbers, rows, bits of what was there. */
+/* Returns a word that the first checks are likely to accept: a small number, a row, or a small change of the old word. */
 static uint32_t
 damaged_word(uint32_t word, uint32_t rows)
 {
@@ -51,7 +51,7 @@ damaged_word(uint32_t word, uint32_t rows)
   }
 }
 
-/* A module that was accepted can be walked: links are a tree in which each row is reached once. */
+/* Asserts that an accepted module can be walked: links are a tree in which each row is reached once. */
 static void
 check_walk(const vyre_view *v)
 {
@@ -100,11 +100,11 @@ TEST(damage_is_found_or_harmless)
     vyre_verify_errors_free(&errors);
     vyre_module_destroy(x.m);
   }
-  assert_in_range(accepted, 1, runs / 2); /* neither blind nor refusing all */
+  assert_in_range(accepted, 1, runs / 2); /* some damage is harmless, most is found */
 }
 
-/* Many rows with cycles in every link: the time stays linear. */
-TEST(cycles_end)
+/* Many rows have cycles in every link.  The verifier stays linear. */
+TEST(cycles_of_links_are_found_in_linear_time)
 {
   fixture x;
   vyre_verify_errors errors = {0};

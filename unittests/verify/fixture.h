@@ -1,4 +1,4 @@
-/* A program with one of everything, for tests that break one thing in it.
+/* A program with a row of every kind, for tests that break one thing in it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_VERIFY_FIXTURE_H
@@ -15,7 +15,7 @@ typedef struct fixture {
   vyre_module *m;
   const vyre_view *v;
   vyre_builder b;
-  vyre_row program, workgroup, other; /* other: a row of another program */
+  vyre_row program, workgroup, other; /* `other` is a row of another program */
   vyre_type_id floats, uints, particle;
   vyre_row in, out, counters, wo, uniform, tile, particles; /* buffers */
   vyre_row var, spec;
@@ -93,7 +93,7 @@ fixture_open(fixture *x)
   x->pair = vyre_build_tuple(&x->b, (const vyre_row[]){x->u, x->u}, 2);
 }
 
-/* Writes a column behind the module's back. */
+/* Writes a cell of a column without the module's functions. */
 static inline void
 put(const uint32_t *column, vyre_row row, uint32_t value)
 {

@@ -1,4 +1,5 @@
-/* The verifier and the versions without memory: each allocation fails once; the status says so, nothing is leaked or half done.
+/* Each allocation of the verifier and of versions fails once.  The status reports the failure, and nothing is leaked or half
+ * done.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -6,7 +7,7 @@
 
 static test_memory memory;
 
-/* A module with something of all that takes memory: nested regions, labels, length rows, members out of order, writes in a loop. */
+/* Builds a module for which each step allocates: nested regions, labels, length rows, members out of order, writes in a loop. */
 static vyre_module *
 build(bool broken)
 {
@@ -38,7 +39,7 @@ build(bool broken)
       put(x.v->imm, vyre_build_unary(&x.b, VYRE_OP_not, x.u), 1);
   vyre_builder_leave(&x.b, loop);
   vyre_build_get(&x.b, x.var);
-  if (broken) /* found by the walk, so that errors come unsorted */
+  if (broken) /* an error of the walk, so that errors are not in order */
     op0(&x, VYRE_OP_region, 0);
   assert_null(vyre_module_status(x.m));
   assert_null(vyre_module_seal(x.m, NULL));
@@ -83,7 +84,7 @@ verify(vyre_module *module)
   return VYRE_OK;
 }
 
-TEST(verifying_without_memory)
+TEST(verifying_may_run_out_of_memory)
 {
   for (uint32_t broken = 0; broken < 2; broken++) {
     is_broken = broken != 0;
@@ -104,7 +105,7 @@ print_errors(vyre_module *module)
   return status;
 }
 
-TEST(printing_without_memory)
+TEST(printing_may_run_out_of_memory)
 {
   vyre_module *m = build(true);
   vyre_status_free(vyre_verify(m, &found));
@@ -114,7 +115,7 @@ TEST(printing_without_memory)
   vyre_module_destroy(m);
 }
 
-TEST(versions_without_memory)
+TEST(versions_may_run_out_of_memory)
 {
   bool fails = true;
   for (uint64_t at = 1; fails; at++) {
@@ -133,7 +134,7 @@ TEST(versions_without_memory)
   }
 }
 
-TEST(versions_of_an_unsealed_module)
+TEST(versions_of_an_unsealed_module_are_an_error)
 {
   fixture x;
   fixture_open(&x);

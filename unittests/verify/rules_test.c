@@ -1,4 +1,4 @@
-/* The verifier's rules, each broken alone: the one error is at the right row and says the right thing.
+/* Violations of the verifier's rules, one at a time: the only error has the right row and message.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
@@ -103,7 +103,7 @@ built(fixture *x, vyre_opcode op, vyre_type type, uint32_t flags, uint32_t imm, 
 static const struct {
   const char *name, *text;
   uint32_t (*breaks)(fixture *x);
-  const char *program; /* instead of `breaks` */
+  const char *program; /* NULL if `breaks` is set */
 } cases[] = {
 #define RULE(name, message, ...)                 {#name, message, name, NULL},
 #define ROW(name, message, ...)                  {#name, message, name, NULL},
@@ -112,7 +112,7 @@ static const struct {
 #include "rules.def"
 };
 
-TEST(a_sound_module_has_no_errors)
+TEST(a_valid_module_has_no_errors)
 {
   fixture x;
   vyre_verify_errors errors = {0};
@@ -124,7 +124,7 @@ TEST(a_sound_module_has_no_errors)
   vyre_module_destroy(x.m);
 }
 
-/* One broken rule may show at several rows; the first error about it is the one looked for, at its row. */
+/* Each violation has an error with the right row and message.  Only damaged links may cause more than one error. */
 TEST(each_rule_is_checked)
 {
   uint32_t failures = 0;

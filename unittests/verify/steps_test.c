@@ -1,6 +1,6 @@
-/* How many steps versions take in nests: at most so many for each row and each level of the nest.
+/* The steps of versions in nested constructs: at most MOST_STEPS for each row and each level of the nest.
  *
- * The parts of the state graph are compiled a second time for this test, so that each edge between their basic blocks is counted.
+ * The parts of the state graph are compiled again for this test with a counter at each edge between basic blocks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -20,12 +20,12 @@ __sanitizer_cov_trace_pc(void)
 }
 
 typedef struct family {
-  const char *name, *open, *close; /* one level; `#` is its number, `$` that of a variable */
+  const char *name, *open, *close; /* of one level; `#` is the level, `$` the number of another level's variable */
 } family;
 
 static const family families[] = {
     {"for, a set before", "for %k# = 0u32 to %i { set %v#, add(get(%v$), %k#)\n", "}\n"},
-    {"for, a set behind", "for %k# = 0u32 to %i {\n", "set %v#, add(get(%v$), 1u32) }\n"},
+    {"for, a set after", "for %k# = 0u32 to %i {\n", "set %v#, add(get(%v$), 1u32) }\n"},
     {"loop", "loop { if uge(get(%v#), %i) { break }\n", "} continuing { set %v#, add(get(%v$), 1u32) }\n"},
     {"if", "if ult(%i, #u32) { set %v#, add(get(%v$), 1u32)\n", "} else { set %v#, 2u32 }\n"},
     {"else if", "if eq(%i, #u32) { set %v#, add(get(%v$), 1u32) } else {\n", "}\n"},
@@ -59,7 +59,7 @@ write_nest(vyre_bytes *out, const family *f, uint32_t depth)
   append(out, "}\n", 0, 1);
 }
 
-TEST(versions_take_steps_by_rows_and_depth)
+TEST(steps_of_versions_are_bounded_by_rows_times_depth)
 {
   static const uint32_t depths[] = {50, 100, 200, 400, 800};
   for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)

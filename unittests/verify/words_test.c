@@ -1,4 +1,4 @@
-/* What the verifier says of opaque types, rows and variables that do not fit together.
+/* Errors that the verifier reports about opaque types, rows and variables that do not fit together.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../module.h"
@@ -11,7 +11,7 @@ enum { OP_TYPE_POINTER = 32, OP_TYPE_SAMPLER = 26, OP_LOAD = 61, OP_STORE = 62, 
 
 static vyre_module *m;
 static vyre_builder b;
-static vyre_type_id pointer, sampler, read_u32, store; /* read_u32: through an opaque pointer */
+static vyre_type_id pointer, sampler, read_u32, store; /* read_u32: a load through an opaque pointer */
 static vyre_row node, number;
 
 static int
@@ -41,9 +41,10 @@ end(void **state)
 
 #define WORDS_TEST(name) TEST_WITH(name, start, end)
 
-/* Asserts that a message of the verifier about the module has this part, or that there is none if it is NULL.  Begins anew. */
+/* Asserts that an error about the module contains `part`, or that there is no error if `part` is NULL.  Then begins a new
+ * module. */
 static void
-says(const char *part)
+expect_error(const char *part)
 {
   vyre_verify_errors errors = {0};
   bool found = false;
@@ -72,29 +73,29 @@ set_payload(vyre_row row, uint32_t imm, uint32_t imm_hi)
   vyre_row_rewrite(m, row, v->op[row.id], imm, imm_hi, row_of(v->a[row.id]), row_of(v->b[row.id]), row_of(v->c[row.id]));
 }
 
-WORDS_TEST(rows_are_what_their_words_say)
+WORDS_TEST(opaque_rows_agree_with_their_words)
 {
   const vyre_row both[2] = {node, load()};
   vyre_build_opaque(&b, VYRE_OP_opaque_write, store, both, 2, 0);
-  says(NULL);
+  expect_error(NULL);
   set_payload(load(), U32, 0);
-  says("as its instruction, which is not an instruction");
+  expect_error("as its instruction, which is not an instruction");
   const vyre_row row = vyre_build_opaque(&b, VYRE_OP_opaque_write, store, (const vyre_row[2]){node, number}, 2, 0);
   set_payload(row, store, 1);
-  says("has imm_hi 0x1, which must be 0");
+  expect_error("has imm_hi 0x1, which must be 0");
   vyre_build_opaque(&b, VYRE_OP_opaque_write, store, &node, 1, 0);
-  says("has 1 operands, but its instruction takes 2");
+  expect_error("has 1 operands, but its instruction takes 2");
   vyre_build_opaque(&b, VYRE_OP_opaque_read, read_u32, (const vyre_row[2]){node, number}, 2, 0);
-  says("has 2 operands, but its instruction takes 1");
+  expect_error("has 2 operands, but its instruction takes 1");
   vyre_build(&b, VYRE_OP_opaque_write, 0, 0, store, 0, VYRE_NONE, number, VYRE_NONE);
-  says("has no operand 0, but has later ones");
+  expect_error("has no operand 0, but has later ones");
   vyre_build(&b, VYRE_OP_opaque_read, F32, 0, read_u32, 0, node, VYRE_NONE, VYRE_NONE);
-  says("has type f32, but its instruction's result is u32");
+  expect_error("has type f32, but its instruction's result is u32");
   vyre_build(&b, VYRE_OP_opaque, F32, 0, vyre_type_words(m, 65000, 0, VYRE_MODE_BARE, NULL, 0), 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  says("has type f32, but its instruction's result is no type");
+  expect_error("has type f32, but its instruction's result is no type");
 }
 
-/* Returns a buffer of handles, and its handle. */
+/* Returns a handle, and its buffer in `out_buffer`. */
 static vyre_row
 handle(vyre_type_id type, vyre_row *out_buffer)
 {
@@ -102,17 +103,17 @@ handle(vyre_type_id type, vyre_row *out_buffer)
   return vyre_build(&b, VYRE_OP_load, OPAQUE, 0, 0, 0, *out_buffer, VYRE_NONE, VYRE_NONE);
 }
 
-WORDS_TEST(handles_have_their_own_memory)
+WORDS_TEST(handles_are_only_in_handle_space)
 {
   vyre_row buffer;
   const vyre_row value = handle(sampler, &buffer);
   vyre_build_store(&b, buffer, value, 0);
-  says("which holds handles");
+  expect_error("which holds handles");
   vyre_build_buffer(&b, F32, VYRE_SPACE_HANDLE, 0, 0, 0);
-  says("handle space holds opaque types and arrays of them");
+  expect_error("handle space holds opaque types and arrays of them");
 }
 
-WORDS_TEST(composites_are_of_their_parts)
+WORDS_TEST(composites_have_matching_parts)
 {
   for (uint32_t wrong = 0; wrong < 2; wrong++) {
     const vyre_member members[2] = {{0, F32, VYRE_OFFSET_AUTO, 0}, {0, U32, VYRE_OFFSET_AUTO, 0}};
@@ -122,27 +123,27 @@ WORDS_TEST(composites_are_of_their_parts)
     const vyre_row one = vyre_build_const(&b, F32, 0x3f800000);
     const vyre_row parts[2] = {wrong ? number : one, number};
     vyre_build_opaque(&b, VYRE_OP_opaque, words, parts, 2, 0);
-    says(wrong ? "which does not fit there" : NULL);
+    expect_error(wrong ? "which does not fit there" : NULL);
   }
 }
 
 WORDS_TEST(variables_hold_one_opaque_type)
 {
   vyre_build_opaque_var(&b, U32);
-  says("as that of its values, which is not an opaque type");
+  expect_error("as that of its values, which is not an opaque type");
   vyre_build(&b, VYRE_OP_var, OPAQUE, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  says("which is not an opaque type");
+  expect_error("which is not an opaque type");
   vyre_row buffer;
   vyre_build_set(&b, vyre_build_opaque_var(&b, sampler), handle(pointer, &buffer));
-  says("whose opaque type differs");
+  expect_error("whose opaque type differs");
   set_payload(vyre_build_var(&b, U32), pointer, 0);
-  says("as that of its values, but its values are not opaque");
+  expect_error("as that of its values, but its values are not opaque");
   set_payload(vyre_build_var(&b, U32), 0, 3);
-  says("has imm_hi 0x3, which must be 0");
+  expect_error("has imm_hi 0x3, which must be 0");
 }
 
-/* A damaged row is told once, and not followed by those that use it. */
-WORDS_TEST(loads_from_nowhere_are_not_followed)
+/* A damaged row is reported once, and not at the rows that use it. */
+WORDS_TEST(loads_of_invalid_rows_are_not_followed)
 {
   vyre_row buffer;
   vyre_build_set(&b, vyre_build_opaque_var(&b, pointer), handle(pointer, &buffer));
@@ -160,11 +161,11 @@ WORDS_TEST(loads_from_nowhere_are_not_followed)
   vyre_verify_errors_free(&errors);
 }
 
-WORDS_TEST(words_are_an_instruction_s)
+WORDS_TEST(words_must_form_an_instruction)
 {
   static const vyre_member wrong[] = {
       {.access = VYRE_WORD_LENGTH, .type = U32},
-      {.access = VYRE_WORD_LENGTH, .type = 256}, /* no array */
+      {.access = VYRE_WORD_LENGTH, .type = 256}, /* not an array */
       {.access = VYRE_WORD__COUNT},
       {.access = VYRE_WORD_LITERAL, .type = U32},
       {.access = VYRE_WORD_TYPE, .type = U32, .offset = VYRE_MODE_BLOCK + 1},
@@ -174,7 +175,7 @@ WORDS_TEST(words_are_an_instruction_s)
   };
   for (uint32_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
     vyre_type_words(m, OP_TYPE_POINTER, 0, VYRE_MODE_BARE, &wrong[k], 1);
-    says("its words are not an instruction");
+    expect_error("its words are not an instruction");
   }
   static const vyre_member of_none[] = {
       {.access = VYRE_WORD_LITERAL}, {.access = VYRE_WORD_TYPE, .type = U32}, {.access = VYRE_WORD_STRIDE}};
@@ -183,8 +184,8 @@ WORDS_TEST(words_are_an_instruction_s)
   static const vyre_member *const misplaced[] = {of_none, of_two};
   for (uint32_t k = 0; k < 2; k++) {
     vyre_type_words(m, OP_TYPE_POINTER, 0, VYRE_MODE_BARE, misplaced[k], 3);
-    says("its words are not an instruction");
+    expect_error("its words are not an instruction");
   }
   vyre_type_words(m, 0x10000, 0, VYRE_MODE_BARE, NULL, 0);
-  says("its words are not an instruction");
+  expect_error("its words are not an instruction");
 }

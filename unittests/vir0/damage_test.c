@@ -1,4 +1,4 @@
-/* A damaged file is refused, with what and where; one that was damaged with care, hashes and all, makes a right module or none.
+/* A damaged file is refused with message and position.  A damaged file with right hashes is refused or results in a valid module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -22,7 +22,7 @@ free_target(void **state)
   return 0;
 }
 
-/* Whether it is refused, as input, with a Fix line or by the verifier; the module is empty then. */
+/* Returns whether the file is refused as input, with a Fix line or by the verifier.  The module is then empty. */
 static bool
 refused(const char *data, size_t size)
 {
@@ -36,7 +36,7 @@ refused(const char *data, size_t size)
   return true;
 }
 
-/* A copy of exactly that size, so that sanitizers see a byte too many. */
+/* Calls refused() on a copy of exactly that size, so that sanitizers find reads beyond it. */
 static bool
 refused_copy(const char *data, size_t size)
 {
@@ -57,7 +57,7 @@ small_file(void)
   return file;
 }
 
-TEST(every_byte_counts)
+TEST(every_changed_byte_is_found)
 {
   vyre_bytes file = small_file();
   assert_false(refused(file.data, file.size));
@@ -66,19 +66,19 @@ TEST(every_byte_counts)
     for (int i = 0; i < 3; i++) {
       file.data[at] = (char)(file.data[at] ^ (char)bits[i]);
       if (!refused(file.data, file.size))
-        fail_msg("byte %zu changed by 0x%x is taken", at, bits[i]);
+        fail_msg("byte %zu changed by 0x%x is accepted", at, bits[i]);
       file.data[at] = (char)(file.data[at] ^ (char)bits[i]);
     }
   }
   for (size_t size = 0; size < file.size; size += budget_step())
     if (!refused_copy(file.data, size))
-      fail_msg("the first %zu bytes are taken", size);
+      fail_msg("the first %zu bytes are accepted", size);
   assert_null(vyre_bytes_append(&file, "\0\0\0\0", 4));
   assert_true(refused(file.data, file.size));
   vyre_bytes_free(&file);
 }
 
-/* What is not refused must be as good as any module: it prints, it is written, and it comes back. */
+/* Asserts that a module that was read can be printed, and written and read again. */
 static void
 use_target(void)
 {
@@ -95,7 +95,7 @@ use_target(void)
 }
 
 static void
-try_word(vyre_bytes *file, size_t at, uint32_t value, uint32_t *taken)
+try_word(vyre_bytes *file, size_t at, uint32_t value, uint32_t *accepted)
 {
   uint32_t before;
   memcpy(&before, file->data + at, 4);
@@ -105,39 +105,39 @@ try_word(vyre_bytes *file, size_t at, uint32_t value, uint32_t *taken)
   sample_rehash(file);
   if (!refused(file->data, file->size)) {
     use_target();
-    ++*taken;
+    ++*accepted;
   }
   memcpy(file->data + at, &before, 4);
 }
 
-/* Every word of every section, and of the section table, set to what may go wrong, under right hashes. */
-TEST(hashes_are_not_believed)
+/* Sets every word of every section and of the section table to suspicious values, and corrects the hashes. */
+TEST(damage_with_right_hashes_is_handled)
 {
   vyre_module *m = sample_new();
   if (*state)
     sample_add_scopes(m);
   vyre_bytes file = sample_write(m);
   const uint32_t rows = m->view.rows;
-  uint32_t taken = 0;
+  uint32_t accepted = 0;
   for (size_t at = 8; at + 4 <= file.size; at += 4 * budget_step()) {
     if (at == offsetof(vyre_vir0_header, sections))
-      continue; /* how much there is to hash */
+      continue; /* the number of sections determines the size of the hashed part */
     uint32_t word;
     memcpy(&word, file.data + at, 4);
     const uint32_t values[] = {0,          1,           3,         255, rows - 1, rows, word + 1, word - 1, word ^ 0x80000000u,
                                UINT32_MAX, 0x7fffffffu, word + 256};
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
-      try_word(&file, at, values[i], &taken);
+      try_word(&file, at, values[i], &accepted);
   }
-  assert_true(taken > 0); /* a name, a line, a binding */
+  assert_true(accepted > 0); /* for example another name, line or binding */
   sample_rehash(&file);
   assert_false(refused(file.data, file.size));
   vyre_bytes_free(&file);
   vyre_module_destroy(m);
 }
-TEST_OF(hashes_are_not_believed, target);
+TEST_OF(damage_with_right_hashes_is_handled, target);
 
-/* ---- what is said ---- */
+/* ---- messages -------- */
 
 static vyre_vir0_section *
 section_of(vyre_bytes *file, uint32_t kind)
@@ -206,7 +206,7 @@ static const struct {
     {VYRE_VIR0_SCOPES, 42, 9, "a scope is duplicated, or precedes a scope that it names"},
 };
 
-/* Asserts that the file is refused with that message. */
+/* Asserts that the file is refused with the message. */
 static void
 assert_refused(const vyre_bytes *file, const char *message)
 {
@@ -215,8 +215,8 @@ assert_refused(const vyre_bytes *file, const char *message)
   assert_int_equal(target->view.rows, 1);
 }
 
-/* Changes one word of a file of the sample, which is refused with that message.  The word is at byte `at` of the file, or, if
- * `kind` is not 0, of that section. */
+/* Changes one word of a file of the sample, and asserts that the file is refused with the message.  The word is at byte `at` of
+ * the file or, if `kind` is not 0, of the section. */
 static void
 assert_damage_refused(uint32_t kind, size_t at, uint32_t value, bool hash, const char *message)
 {
@@ -232,14 +232,14 @@ assert_damage_refused(uint32_t kind, size_t at, uint32_t value, bool hash, const
   vyre_module_destroy(m);
 }
 
-TEST(the_place_is_said)
+TEST(messages_have_section_and_entry)
 {
   for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++)
     assert_damage_refused(damages[i].kind, 4 * (size_t)damages[i].word, damages[i].value, true, damages[i].message);
 }
 
-/* What reads a text stops at a zero byte, so there must be one. */
-TEST(texts_end)
+/* Readers of a text stop at a zero byte, so the file must have one at the end of texts. */
+TEST(texts_must_end_with_a_zero_byte)
 {
   vyre_module *m = sample_new();
   vyre_bytes file = sample_write(m);
@@ -251,7 +251,7 @@ TEST(texts_end)
   vyre_module_destroy(m);
 }
 
-/* Header and section table: a word at that byte of the file. */
+/* Words of the header and of the section table, by their byte in the file. */
 static const struct {
   uint32_t at, value;
   bool hash;
@@ -283,13 +283,13 @@ static const struct {
     {124, 0x61616161, true, "section 0 has an invalid name"},
 };
 
-TEST(the_head_is_checked)
+TEST(header_and_section_table_are_checked)
 {
   for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
     assert_damage_refused(0, heads[i].at, heads[i].value, heads[i].hash, heads[i].message);
 }
 
-/* An unknown kind that may be skipped is. */
+/* A section of an unknown kind is skipped if it is optional. */
 TEST(optional_kinds_are_skipped)
 {
   vyre_module *m = sample_new();
@@ -306,8 +306,8 @@ TEST(optional_kinds_are_skipped)
   vyre_module_destroy(m);
 }
 
-/* Whose columns are all empty: row 0 is there always. */
-TEST(row_0_is_needed)
+/* All columns are empty, but row 0 must exist. */
+TEST(row_0_is_required)
 {
   vyre_bytes file = small_file();
   ((vyre_vir0_header *)(void *)file.data)->rows = 0;

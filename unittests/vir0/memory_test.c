@@ -1,4 +1,5 @@
-/* Every allocation of writing and reading failing once: a status, no crash, no leak, and the module can be used again.
+/* Each allocation of writing and reading fails once.  The call returns a status, does not crash and leaks nothing, and the module
+ * can be used again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -6,7 +7,7 @@
 
 static test_memory memory;
 
-/* Asserts that a call in which the allocation `at` was to fail gave an error if it came so far.  Returns whether it came so far. */
+/* Asserts that a call in which allocation `at` fails returns an error, if it made that allocation.  Returns whether it did. */
 static bool
 has_failed(vyre_status status, uint64_t at)
 {
@@ -19,7 +20,7 @@ has_failed(vyre_status status, uint64_t at)
   return fails;
 }
 
-/* Returns a module whose allocator is `allocator`, which is to fail the allocation `at` from now on. */
+/* Returns a module with the allocator, whose allocation `at` fails from now on. */
 static vyre_module *
 module_that_fails(vyre_allocator *allocator, bool is_filled, uint64_t at)
 {

@@ -1,6 +1,6 @@
-/* A module, written and read, is the module; the bytes depend on nothing else; version 1 stays what it was.
+/* A module is unchanged after writing and reading, its bytes depend on nothing else, and version 1 is frozen.
  *
- * `unit-vir0-roundtrip freeze` writes version1.vir0 and version1.vir anew, which only a new version may need.
+ * `unit-vir0-roundtrip freeze` writes version1.vir0 and version1.vir.  Only a new version may need that.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sample.h"
@@ -28,7 +28,7 @@ read_input(const char *folder, const char *name, const char *end)
   return m;
 }
 
-TEST(texts_come_back)
+TEST(texts_are_unchanged)
 {
   static const char *const names[] = {"ops", "control", "memory", "functions", "names", "literals"};
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -38,8 +38,8 @@ TEST(texts_come_back)
   }
 }
 
-/* With lines; and the SPIR-V by way of VIR0 is that without. */
-TEST(examples_come_back)
+/* With lines.  The SPIR-V of the read module equals that of the original. */
+TEST(examples_are_unchanged)
 {
   static const char *const names[] = {"saxpy",  "matmul",     "reduce", "scan",     "histogram",
                                       "sha256", "mandelbrot", "blur",   "particles"};
@@ -57,17 +57,17 @@ TEST(examples_come_back)
   }
 }
 
-TEST(everything_comes_back)
+TEST(the_sample_is_unchanged)
 {
   vyre_module *m = sample_new();
   check_round_trip(m);
   vyre_module_clear(m);
-  check_round_trip(m); /* nothing does, too */
+  check_round_trip(m); /* an empty module */
   vyre_module_destroy(m);
 }
 
-/* A scope as it is read has its callers, which come before it whatever order they had. */
-TEST(scopes_come_back)
+/* A scope that is read keeps its callers, which precede it in the file in any original order. */
+TEST(scopes_are_unchanged)
 {
   vyre_module *m = sample_new();
   sample_add_scopes(m);
@@ -82,8 +82,8 @@ TEST(scopes_come_back)
   vyre_module_destroy(m);
 }
 
-/* What is read can be worked with: names, strings, types and constants are found again. */
-TEST(a_module_goes_on)
+/* A module that is read can be edited: names, strings, types and constants are found again. */
+TEST(a_read_module_can_be_edited)
 {
   vyre_module *m = sample_new();
   vyre_bytes file = sample_write(m);
@@ -99,7 +99,7 @@ TEST(a_module_goes_on)
   vyre_builder_at_end(&b, (vyre_row){1});
   uint32_t rows = n->view.rows;
   vyre_row one = vyre_build_const(&b, U32, 1);
-  assert_int_equal(n->view.rows, rows); /* it was there */
+  assert_int_equal(n->view.rows, rows); /* the constant existed */
   vyre_row_set_line(n, one, vyre_string_intern(n, "other.glsl", 10), 1, 1);
   assert_int_equal(n->scope_count, scopes);
   vyre_row_set_name(n, vyre_build_unary(&b, VYRE_OP_not, one), "n", 1);
@@ -110,7 +110,7 @@ TEST(a_module_goes_on)
   vyre_module_destroy(m);
 }
 
-TEST(history_leaves_no_trace)
+TEST(bytes_do_not_depend_on_history)
 {
   vyre_module *m = sample_new(), *n, *copy;
   vyre_bytes first = sample_write(m);
@@ -118,7 +118,7 @@ TEST(history_leaves_no_trace)
     assert_memory_not_equal(at, "dropped", 7);
     assert_memory_not_equal(at, "nobody's", 8);
   }
-  /* other strings and types were there before, and versions are known */
+  /* with other strings and types from before a clear, and with versions */
   n = parse("program @main { %dropped = lindex }");
   vyre_string_intern(n, "first.spv", 9);
   vyre_module_clear(n);
@@ -129,7 +129,7 @@ TEST(history_leaves_no_trace)
   assert_null(vyre_module_make_analyses(n, VYRE_VERSIONS));
   assert_null(vyre_module_clone(n, &copy));
   vyre_bytes second = sample_write(n), third = {0};
-  assert_null(vyre_bytes_append(&third, "x", 1)); /* appended, at an odd address */
+  assert_null(vyre_bytes_append(&third, "x", 1)); /* the file begins at an odd address */
   assert_null(vyre_vir0_write(copy, NULL, 0, &third));
   assert_int_equal(first.size, second.size);
   assert_memory_equal(first.data, second.data, first.size);
@@ -146,7 +146,7 @@ TEST(history_leaves_no_trace)
   vyre_module_destroy(m);
 }
 
-TEST(named_sections_are_carried)
+TEST(named_sections_are_kept)
 {
   vyre_module *m = sample_new(), *n;
   const vyre_vir0_named named[] = {{"loops.trips", "12345", 5, true}, {"must.know", "", 0, false}, {"last", "\1\2\3", 3, true}};
@@ -162,14 +162,14 @@ TEST(named_sections_are_carried)
   assert_memory_equal(data, "12345", 5);
   assert_non_null(vyre_vir0_find(file.data, file.size, "must.know", &size));
   assert_int_equal(size, 0);
-  assert_null(vyre_vir0_find(file.data, file.size, "op", &size)); /* ours are not named ones */
+  assert_null(vyre_vir0_find(file.data, file.size, "op", &size)); /* vyre's own sections are not found by name */
   assert_null(vyre_vir0_find(file.data, file.size - 1, "last", &size));
   vyre_module_clear(n);
   assert_error(vyre_vir0_read(n, file.data, file.size, "f", known, 1), VYRE_CODE_INPUT,
                "has a section 'must.know' (kind 65536) that its reader must understand");
   vyre_bytes_free(&file);
   assert_null(vyre_vir0_write(m, named, 1, &file));
-  assert_null(vyre_vir0_read(n, file.data, file.size, "f", NULL, 0)); /* an optional one is skipped */
+  assert_null(vyre_vir0_read(n, file.data, file.size, "f", NULL, 0)); /* the section is optional, so it is skipped */
   static const vyre_vir0_named bad[] = {{"", "", 0, true},      {"a\n", "", 0, true}, {"abcdefghijklmnopqrstuvwx", "", 0, true},
                                         {"d\x7f", "", 0, true}, {NULL, "", 0, true},  {"twice", "", 0, true},
                                         {"twice", "", 0, true}};
@@ -183,7 +183,7 @@ TEST(named_sections_are_carried)
   vyre_module_destroy(m);
 }
 
-TEST(what_cannot_be_done_is_said)
+TEST(invalid_calls_are_errors)
 {
   vyre_module *m = sample_new();
   vyre_bytes file = sample_write(m), none = {0};
@@ -201,8 +201,8 @@ TEST(what_cannot_be_done_is_said)
   vyre_module_destroy(m);
 }
 
-/* As deep as may be comes back, one more is not written. */
-TEST(nesting_ends)
+/* The greatest depth is written and read.  A greater depth is not written. */
+TEST(nesting_has_a_limit)
 {
   for (uint32_t over = 0; over < 3; over++) {
     vyre_module *m = new_module();
@@ -230,7 +230,7 @@ TEST(nesting_ends)
 
 /* ---- version 1 ---- */
 
-/* Leaves out what may differ: the op set is the writer's, and the header's hash covers it. */
+/* Clears the op set, which is the writer's, and the header's hash, which covers it. */
 static void
 clear_op_set(const vyre_bytes *file)
 {
@@ -249,11 +249,11 @@ TEST(the_first_version_is_read)
   uint32_t order;
   memcpy(&order, file.data + 4, 4);
   if (order != VYRE_VIR0_BYTE_ORDER)
-    skip(); /* a machine of the other byte order: it refuses the file */
+    skip(); /* a machine of the other byte order refuses the file */
   vyre_module *m = sample_read(&file), *sample = sample_new();
   sample_compare(m, sample);
   assert_null(vyre_text_print(m, NULL, &text));
-  assert_non_null(strstr(wanted.data, text.data)); /* after a comment */
+  assert_non_null(strstr(wanted.data, text.data)); /* the file has a comment before it */
   vyre_bytes again = sample_write(sample);
   assert_int_equal(again.size, file.size);
   clear_op_set(&file);
@@ -272,8 +272,8 @@ freeze(void)
 {
   vyre_module *m = sample_new();
   vyre_bytes file = sample_write(m), text = {0};
-  assert_null(
-      vyre_bytes_printf(&text, "; What version1.vir0 holds, as far as text tells.\n; SPDX-License-Identifier: Apache-2.0\n\n"));
+  assert_null(vyre_bytes_printf(
+      &text, "; The contents of version1.vir0 that a text can express.\n; SPDX-License-Identifier: Apache-2.0\n\n"));
   assert_null(vyre_text_print(m, NULL, &text));
   assert_null(vyre_file_write(FROZEN ".vir0", file.data, file.size));
   assert_null(vyre_file_write(FROZEN ".vir", text.data, text.size));

@@ -1,4 +1,4 @@
-/* A module with something of everything that VIR0 carries.
+/* A module with everything that VIR0 can contain.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sample.h"
@@ -32,7 +32,7 @@ add_input(vyre_module *m, const char *path, uint32_t version)
   return index;
 }
 
-/* A program of all forms of types. */
+/* Builds a program with all forms of types. */
 static void
 build_first(vyre_module *m, uint32_t input)
 {
@@ -69,10 +69,10 @@ build_first(vyre_module *m, uint32_t input)
   vyre_row_set_line(m, i, 0, 5, 0);
   vyre_build_set(&b, var, load);
   vyre_row test = vyre_build_if(&b, vyre_build_imm(&b, VYRE_OP_ult, i, 8));
-  vyre_row place = vyre_build_lane(&b, load, 0); /* dropped: it leaves no trace */
+  vyre_row place = vyre_build_lane(&b, load, 0); /* dropped without a trace */
   name(m, place, "dropped");
   vyre_row_kill(m, place);
-  vyre_row get = vyre_build_get(&b, var); /* one row a statement: frozen in their order */
+  vyre_row get = vyre_build_get(&b, var); /* one row in each statement, so that the order of rows is fixed */
   vyre_row value = vyre_build_binary(&b, VYRE_OP_mul, get, load);
   vyre_row_set_line(m, value, text(m, "gone.glsl"), 3, 1);
   vyre_row_set_place(m, value, b.scope, 21, 1);
@@ -92,7 +92,7 @@ sample_build(vyre_module *m)
   build_first(m, second);
   vyre_build_program(m, "main", 0, first, &b); /* becomes main_1 */
   vyre_row out = vyre_build_buffer(&b, vyre_type_array(m, U32, 4, VYRE_NONE, 0), VYRE_SPACE_STORAGE, 0, 0, 1);
-  vyre_module_add_initializer(m, (const uint32_t[]){5}, 1); /* nobody's */
+  vyre_module_add_initializer(m, (const uint32_t[]){5}, 1); /* unused */
   vyre_row start = vyre_build_buffer(&b, U32, VYRE_SPACE_PRIVATE, 0, 0, 0);
   vyre_buffer_info_of(m, start)->initializer = vyre_module_add_initializer(m, (const uint32_t[]){9}, 1);
   vyre_row first_value = vyre_build_load(&b, start, 0);

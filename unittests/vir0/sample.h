@@ -1,4 +1,4 @@
-/* What the tests of VIR0 share: a module with something of everything, reading, writing, comparing.
+/* A module with everything that VIR0 can contain, and its reading, writing and comparing, for the tests of VIR0.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_VIR0_SAMPLE_H
@@ -12,18 +12,18 @@
 #include "vyre/verify.h"
 #include "vyre/vir0.h"
 
-/* Frozen: names, lines, spec ids, decorations, two inputs, execution modes, every form of type, initializers.  Sealed, and right.
- */
+/* Builds the sample: names, lines, spec ids, decorations, two inputs, execution modes, every form of type, initializers.  The
+ * sample is frozen by version1.vir0.  It is valid after sealing. */
 void sample_build(vyre_module *module);
 vyre_module *sample_new(void);
-/* Puts rows with lines into functions, of which one is inlined into the other, that debug instructions of input 0 describe. */
+/* Puts rows with lines into functions that debug instructions of input 0 describe.  One function is inlined into the other. */
 void sample_add_scopes(vyre_module *module);
-/* The module as VIR0 and back, which must go well. */
+/* Write and read VIR0, which must succeed. */
 vyre_bytes sample_write(const vyre_module *module);
 vyre_module *sample_read(const vyre_bytes *bytes);
-/* Hashes anew what was changed in a file. */
+/* Corrects the hashes of a changed file. */
 void sample_rehash(vyre_bytes *bytes);
-/* Fails if two modules differ in anything but unused strings. */
+/* Fails if two modules differ in anything except unused strings. */
 void sample_compare(vyre_module *x, vyre_module *y);
 
 #endif

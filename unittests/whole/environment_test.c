@@ -1,5 +1,5 @@
-/* A program whose threads compute in another floating-point environment: all that vyre writes has the same bytes, no exception
- * traps in vyre, and the program has its environment back.
+/* A program whose threads compute in another floating-point environment: all output of vyre has the same bytes, no exception
+ * traps in vyre, and the environment of the program is restored.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -18,7 +18,7 @@ enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 /* ---- environments -------------------------------------------------------------------------------------------------------- */
 
-/* SSE's or the processor's control register, with flags where it has them. */
+/* Returns the control register of SSE or of the processor, with exception flags if the register has them. */
 static uint64_t
 read_control(void)
 {
@@ -105,9 +105,9 @@ read_environment(void)
   return e;
 }
 
-/* ---- what is computed ---------------------------------------------------------------------------------------------------- */
+/* ---- computations -------------------------------------------------------------------------------------------------------- */
 
-/* The text, or the refusal. */
+/* Appends the message of a status, if there is one, and frees it. */
 static void
 append(vyre_bytes *out, vyre_status status)
 {
@@ -125,7 +125,7 @@ write_other_code(whole *w)
   }
 }
 
-/* The functions that evaluate one value, and a report. */
+/* Evaluates a value, prints a literal, and appends a report of times. */
 static void
 evaluate(whole *w)
 {
@@ -145,7 +145,7 @@ evaluate(whole *w)
   vyre_report_add_time(report, "write", 0, 1999999);
   const size_t size = w->out.size;
   assert_null(vyre_report_times(report, &w->out));
-  w->out.size = (size_t)(strstr(w->out.data + size, "  total\n") - w->out.data); /* the time that passed differs */
+  w->out.size = (size_t)(strstr(w->out.data + size, "  total\n") - w->out.data); /* the total depends on the time of the test */
   vyre_report_destroy(report);
 }
 
@@ -164,7 +164,7 @@ run(const char *path)
   return made;
 }
 
-TEST(the_environment_of_the_caller_changes_nothing_and_stays)
+TEST(the_environment_of_the_caller_has_no_effect_and_is_kept)
 {
   vyre_bytes expected[INPUTS];
   for (uint32_t i = 0; i < INPUTS; i++)

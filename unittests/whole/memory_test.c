@@ -1,5 +1,5 @@
-/* Every allocation, reservation and commit on a module's way through everything fails once, alone or with all after it: a status
- * that says so, nothing leaked, no half-made output; and what a failed step only read is as good as before.
+/* Each allocation, reservation and commit in the steps of a module fails once, alone or with all later ones.  The status reports
+ * the failure, nothing is leaked, and no output is incomplete.  Data that a failed step only read can be used again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-/* Steps that change nothing of what they are given. */
+/* Returns whether the step does not change its inputs. */
 static bool
 is_repeatable(const char *step)
 {
@@ -31,8 +31,8 @@ require(vyre_status status, const char *what)
     fail_msg("%s: %s", what, vyre_status_text(status));
 }
 
-/* Runs step `k` with the n-th allocation in it failing; where that is address space, a module may do with less.  False: it has no
- * n-th. */
+/* Runs step `k` with its n-th allocation failing.  If that reserves address space, a module may succeed with less.  Returns false
+ * if the step made fewer than n allocations. */
 static bool
 fail_one(const char *path, unsigned k, uint64_t n, bool sticky)
 {
@@ -79,12 +79,12 @@ sweep(const char *path)
   }
 }
 
-TEST(text_without_memory)
+TEST(steps_of_a_text_may_run_out_of_memory)
 {
   sweep(VYRE_TEST_SOURCES "/unittests/text/corpus/memory.vir");
 }
 
-/* A vertex shader beside it, of a function that the module's words have room for nowhere but at their ends. */
+/* Adds a vertex shader, whose function can only be inserted at the ends of the module's words. */
 static void
 add_stage(vyre_bytes *words)
 {
@@ -103,15 +103,15 @@ add_stage(vyre_bytes *words)
       5u << 16 | SpvOpFunction,   nothing, id, 0, function, 2u << 16 | SpvOpLabel, id + 1, 1u << 16 | SpvOpReturn,
       1u << 16 | SpvOpFunctionEnd};
   require(vyre_bytes_append(&out, header, sizeof(header)), "a header");
-  require(vyre_bytes_append(&out, from + 5, (modes - 5) * sizeof(uint32_t)), "what is before");
-  require(vyre_bytes_append(&out, entry, sizeof(entry)), "an entry point");
+  require(vyre_bytes_append(&out, from + 5, (modes - 5) * sizeof(uint32_t)), "the part before entry points");
+  require(vyre_bytes_append(&out, entry, sizeof(entry)), "the entry point");
   require(vyre_bytes_append(&out, from + modes, (count - modes) * sizeof(uint32_t)), "the rest");
   require(vyre_bytes_append(&out, body, sizeof(body)), "a function");
   vyre_bytes_free(words);
   *words = out;
 }
 
-TEST(spirv_without_memory)
+TEST(steps_of_spirv_may_run_out_of_memory)
 {
   char path[] = "/tmp/vyre-memory-XXXXXX";
   vyre_bytes text = {0}, words = {0};

@@ -1,5 +1,5 @@
-/* Threads that each take modules of their own through everything at once: what they make is what one thread makes.  Under the
- * thread sanitizer (preset tsan) this shows that nothing is shared.
+/* Threads that run all steps on their own modules at once produce the same as one thread.  Under the thread sanitizer (preset
+ * tsan) this shows that modules share nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -33,9 +33,9 @@ count_message(void *user, const vyre_diagnostic *diagnostic)
   vyre_diagnostic_format(diagnostic, text, sizeof(text));
 }
 
-/* An error is reported to the thread it belongs to. */
+/* Parses broken inputs.  Each error is reported to its own thread. */
 static vyre_status
-take_broken(worker *me)
+parse_broken(worker *me)
 {
   static const char *const broken[] = {"program @p { %x = add 1u32, }", "#version 450\nvoid main() { int x = y; }\n", "VIR0....",
                                        "x"};
@@ -47,13 +47,13 @@ take_broken(worker *me)
     vyre_status status = vyre_input_parse(module, "broken.comp", broken[i], strlen(broken[i]), NULL, diagnostics, &kind);
     vyre_module_destroy(module);
     if (!status)
-      return VYRE_ERROR(VYRE_CODE_INTERNAL, "'%s' was taken", broken[i]);
+      return VYRE_ERROR(VYRE_CODE_INTERNAL, "'%s' was accepted", broken[i]);
     vyre_status_free(vyre_status_note(status, "in thread %u", me->number));
   }
   return VYRE_OK;
 }
 
-/* All inputs, each thread from another one on. */
+/* Runs all inputs, beginning at another one in each thread. */
 static void *
 work(void *user)
 {
@@ -66,12 +66,12 @@ work(void *user)
     w.out = (vyre_bytes){0};
     whole_free(&w);
     if (!me->status)
-      me->status = take_broken(me);
+      me->status = parse_broken(me);
   }
   return NULL;
 }
 
-/* The threads come first: what is made once in a process is made by several at once then. */
+/* Runs the threads first, so that several threads at once make the things that a process makes once. */
 static void
 run(const vyre_pipeline *shared)
 {
@@ -100,12 +100,12 @@ run(const vyre_pipeline *shared)
       vyre_bytes_free(&workers[i].made[k]);
 }
 
-TEST(threads_with_a_registry_each)
+TEST(threads_may_have_their_own_registries)
 {
   run(NULL);
 }
 
-TEST(threads_with_one_registry)
+TEST(threads_may_share_a_registry)
 {
   static const char text[] = "repeat<3>(cf,dce),default<O2>";
   vyre_registry *registry;

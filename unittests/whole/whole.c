@@ -54,7 +54,7 @@ read_input(whole *w)
   return vyre_module_status(w->module);
 }
 
-/* Rows that are elsewhere than they were made, and dead ones; more than the columns had room for. */
+/* Makes moved rows and dead rows, more than the columns have room for, and seals. */
 static vyre_status
 seal(whole *w)
 {
@@ -98,7 +98,7 @@ clone(whole *w)
   return vyre_module_clone(w->module, &w->copy);
 }
 
-/* In the module's own memory. */
+/* Prints with the module's allocator. */
 static vyre_status
 print_module(void *user, const vyre_look *at)
 {
@@ -155,7 +155,7 @@ write_glsl(whole *w)
     vyre_status status = vyre_glsl_write(w->read, (vyre_row){program}, &w->out);
     if (status && strstr(vyre_status_text(status), "out of memory"))
       return vyre_bytes_undo(&w->out, size, status);
-    vyre_status_free(status); /* not all can be said in GLSL */
+    vyre_status_free(status); /* GLSL cannot express all programs */
   }
   return VYRE_OK;
 }
@@ -170,7 +170,7 @@ interpret_program(whole *w, uint32_t program)
   for (uint32_t row = v->first[program]; row && dispatch.binding_count < MOST_BINDINGS; row = v->next[row]) {
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(v->imm_hi[row]) > VYRE_SPACE_PUSH)
       continue;
-    size_t bytes = (size_t)vyre_type_get(w->copy, v->imm[row]).size + 256; /* 256: elements of a runtime array */
+    size_t bytes = (size_t)vyre_type_get(w->copy, v->imm[row]).size + 256; /* 256 bytes for elements of a runtime array */
     bindings[dispatch.binding_count++] = (vyre_binding){{row}, calloc(1, bytes), bytes, 0};
   }
   vyre_status status = vyre_interp_run(w->copy, &dispatch, &options, NULL);
@@ -191,7 +191,7 @@ interpret(whole *w)
   return VYRE_OK;
 }
 
-/* A barrier at the end of each program's top, and then the segments. */
+/* Puts a barrier before the last row of each program, and splits the first program. */
 static vyre_status
 split_grid(whole *w)
 {

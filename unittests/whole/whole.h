@@ -1,4 +1,4 @@
-/* The way of a module through everything that takes one, step by step.
+/* All steps of a module, one after the other.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TEST_WHOLE_H
@@ -8,14 +8,14 @@
 
 typedef struct whole {
   const char *path;                /* of the input */
-  const vyre_allocator *allocator; /* NULL: the default */
-  const vyre_pipeline *shared;     /* another owner's; NULL: the steps make one */
+  const vyre_allocator *allocator; /* NULL for the default */
+  const vyre_pipeline *shared;     /* borrowed; if NULL, the steps make a pipeline */
   vyre_diagnostics diagnostics;
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   vyre_module *module, *copy, *read;
   vyre_bytes file; /* VIR0 */
-  vyre_bytes out;  /* what all steps made, one after the other */
+  vyre_bytes out;  /* output of all steps, in their order */
 } whole;
 
 typedef struct whole_step {
@@ -23,11 +23,11 @@ typedef struct whole_step {
   vyre_status (*run)(whole *w);
 } whole_step;
 
-/* In this order; each needs those before it. */
+/* The steps in their order.  Each step needs all earlier ones. */
 extern const whole_step whole_steps[];
 extern const unsigned whole_step_count;
 
-vyre_status whole_run(whole *w); /* all of them; the error says in which one */
+vyre_status whole_run(whole *w); /* runs all steps; the error names the step */
 void whole_free(whole *w);
 
 #endif
