@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-/* ---- data that sealing keeps  */
+/* ---- data that sealing keeps ---- */
 
 PROGRAM_TEST(versions_follow_their_rows)
 {
@@ -196,7 +196,7 @@ PROGRAM_TEST(deep_nesting_seals)
   test_free(map);
 }
 
-/* ---- links that no edit can make - */
+/* ---- links that no edit can make ---- */
 
 /* If rows were only removed, sealing derives links from parents. */
 PROGRAM_TEST(a_damaged_parent_is_an_error)
