@@ -1,6 +1,6 @@
-/* Barriers of the Vulkan target: random sequences through a library that watches what the device is given.  Every hazard has its
- * barrier, no barrier is idle (watch_log.h says how strict that is), and results are those of the contract.  On lavapipe, and on a
- * device with memory and a queue of its own.
+/* Barriers of the Vulkan target: random sequences through a library that watches the device's commands.  Every hazard has its
+ * barrier, no barrier is idle (watch_log.h states how strictly), and results follow the contract.  The tests run on lavapipe, and
+ * on a simulated device with its own memory and a second queue.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -11,7 +11,7 @@
 
 #include "watch.inc"
 
-enum { BUFFERS = 4, WORDS = 16, MOST_STEPS = 6, MOST_BEGUN = 5, GROUPS = 3 /* the buffer that has them */ };
+enum { BUFFERS = 4, WORDS = 16, MOST_STEPS = 6, MOST_BEGUN = 5, GROUPS = 3 /* the buffer of indirect groups */ };
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 
@@ -19,7 +19,7 @@ typedef struct push {
   uint32_t at, from, factor, is_beside;
 } push;
 
-/* A sequence with its arrays. */
+/* A random sequence with its arrays. */
 typedef struct drawn {
   vyre_fill fills[2];
   vyre_upload uploads[3];
@@ -41,7 +41,7 @@ typedef struct fixture {
   vyre_kernel kernel;
   vyre_device_buffer buffers[BUFFERS];
   uint32_t resources[BUFFERS];
-  uint32_t words[BUFFERS][WORDS]; /* the model's */
+  uint32_t words[BUFFERS][WORDS]; /* contents by the model */
   uint32_t random;
 } fixture;
 
@@ -134,8 +134,8 @@ run_model(fixture *f, drawn *d)
 
 /* ---- sequences ----------------------------------------------------------------------------------------------------------- */
 
-/* Whole buffers are bound, because storage is bound from multiples of 16 words or so.  Steps that are beside each other only add,
- * and read a buffer that no step writes. */
+/* Draws random steps.  Whole buffers are bound, because storage offsets must be multiples of about 16 words.  Steps beside each
+ * other only add, and read a buffer that no step writes. */
 static void
 draw_steps(fixture *f, drawn *d)
 {
@@ -164,7 +164,7 @@ draw_steps(fixture *f, drawn *d)
   }
   if (s->step_count == 0 || draw(f, 4))
     return;
-  const uint32_t last = s->step_count - 1; /* follows itself */
+  const uint32_t last = s->step_count - 1; /* repeated, so it follows itself */
   d->repeat = (vyre_repeat){last, 1, 1 + draw(f, 4), {{0}, 0, 0}};
   d->steps[last].beside = false;
   d->pushes[last].is_beside = 0;
@@ -205,7 +205,7 @@ check_results(const drawn *d)
     assert_memory_equal(d->got[i], d->expected[i], d->reads[i].range.size);
 }
 
-/* The host reads shared memory without a copy. */
+/* Logs the host's reads of shared memory, which need no copy. */
 static void
 add_host_reads(const fixture *f, const drawn *d)
 {
@@ -250,7 +250,7 @@ begin_several(fixture *f)
   }
 }
 
-/* Adds what the watcher reports to `all`. */
+/* Runs a round, and adds the watcher's counts to `all`. */
 static void
 run_round(const char *path, uint32_t random, bool begins, watch_report *all)
 {
@@ -276,7 +276,7 @@ run_round(const char *path, uint32_t random, bool begins, watch_report *all)
   assert_ok(ops->close(f.target));
 }
 
-/* Returns the number of semaphores' waits that are needed. */
+/* Runs rounds, and returns the number of needed semaphore waits. */
 static uint32_t
 run_rounds(const char *library, bool begins)
 {

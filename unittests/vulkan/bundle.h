@@ -1,4 +1,4 @@
-/* What tests ask for where they run: in the build's folder, or in a bundle of it on a machine that has nothing else.
+/* Paths and settings of tests that run in the build's folder, or in a bundle of it on a machine that has nothing else.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_BUNDLE_H
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The file or folder of that name, which is told as to printf, below the build's folder or the bundle's: found from where the test
- * program lies, which is `unittests` there.  The text stays until the thread's next call. */
+/* Returns the path of a file or folder below the build's folder or the bundle's, with a format as for printf.  That folder is the
+ * parent of `unittests`, which has the test program.  The text is valid until the thread's next call. */
 __attribute__((format(printf, 1, 2))) static inline const char *
 test_file(const char *format, ...)
 {
@@ -35,14 +35,14 @@ test_file(const char *format, ...)
   return path;
 }
 
-/* Whether tests of the CUDA target are for the machine's own driver, as gpu-check.sh has them, and not for the simulator. */
+/* Returns whether tests of the CUDA target use the machine's driver, as in gpu-check.sh, instead of the simulator. */
 static inline bool
 test_on_device(void)
 {
   return getenv("VYRE_TEST_ON_DEVICE") != NULL;
 }
 
-/* The file of a library that a target is opened with; NULL is the platform's, which takes the simulator's place where
+/* Returns the library that a target is opened with.  NULL is the platform's library, which replaces the simulator if
  * test_on_device. */
 static inline const char *
 test_library(const char *name)
@@ -50,7 +50,7 @@ test_library(const char *name)
   return !name || (test_on_device() && strstr(name, "cuda-sim")) ? NULL : test_file("%s", name);
 }
 
-/* Whether an API's own checks are asked for: always, but where who runs the tests says that there are none. */
+/* Returns whether tests use the validation of the API: always, except if VYRE_NO_VALIDATION is set. */
 static inline bool
 test_validates(void)
 {

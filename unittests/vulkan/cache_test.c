@@ -1,5 +1,5 @@
-/* The compiled kernels that the Vulkan target keeps in files: the next target uses them.  A damaged file, an unusable folder or a
- * driver's call that fails is a remark, and the kernel is compiled all the same.
+/* The Vulkan target's cache of compiled kernels in files, which the next target uses.  If a file is damaged, the folder is
+ * unusable or a driver's call fails, the target emits a remark and compiles the kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_vulkan.h"
@@ -17,14 +17,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* The layout of a file: a header, whose last 16 bytes are the size and the XXH3 of the data, and the data.  These begin with
- * Vulkan's own header, which has the device's number. */
+/* The layout of a file: a header, whose last 16 bytes are the size and the XXH3 of the data, and the data.  The data begin with
+ * Vulkan's header, which contains the device's number. */
 enum { HEADER = 72, SIZE_AT = 56, CHECK_AT = 64, DEVICE_AT = 12, MOST_PATH = 256 };
 
 static const fake_vulkan *fake;
-static char folder[64]; /* of a test, in which the target makes its own */
-static char made[80];   /* that one */
-static char inside[96]; /* where its files are */
+static char folder[64]; /* of the test */
+static char made[80];   /* the folder that the target creates */
+static char inside[96]; /* the folder of its files */
 
 static int
 make_folder(void **state)
@@ -57,7 +57,7 @@ typedef struct seen {
 } seen;
 
 static void
-hear(void *user, const char *text)
+keep_remark(void *user, const char *text)
 {
   seen *s = user;
   s->remarks++;
@@ -65,7 +65,7 @@ hear(void *user, const char *text)
 }
 
 static void
-take_metric(void *user, const char *name, uint64_t value)
+keep_metric(void *user, const char *name, uint64_t value)
 {
   seen *s = user;
   if (strcmp(name, "cache_hits") == 0)
@@ -76,19 +76,19 @@ take_metric(void *user, const char *name, uint64_t value)
     s->compiles = value;
 }
 
-/* Opens a target, compiles that number of different kernels, runs the last one, and closes the target. */
+/* Opens a target, compiles `kernels` different kernels, runs the last one, and closes the target. */
 static seen
 use(const char *cache, uint32_t kernels)
 {
   seen s = {0};
   const vyre_target_options options = {
-      .library = test_file("unittests/libfake-vulkan.so"), .cache = cache, .remark = hear, .remark_user = &s};
+      .library = test_file("unittests/libfake-vulkan.so"), .cache = cache, .remark = keep_remark, .remark_user = &s};
   vyre_target *target;
   vyre_kernel kernel = {0};
   vyre_device_buffer buffer;
   assert_ok(ops->open(&options, NULL, &target));
   for (uint32_t i = 0; i < kernels; i++) {
-    const vyre_kernel_spec spec = {.id = 7, .size = 4, .bits = i}; /* the code does not have the constant */
+    const vyre_kernel_spec spec = {.id = 7, .size = 4, .bits = i}; /* not a constant of the code */
     vyre_kernel_desc desc = mix_kernel;
     desc.specs = &spec;
     desc.spec_count = 1;
@@ -103,13 +103,13 @@ use(const char *cache, uint32_t kernels)
   const vyre_read read = {all, &word};
   assert_ok(ops->submit(target, &(vyre_sequence){NULL, 0, &upload, 1, &step, 1, &read, 1, NULL, 0, NULL, NULL}, NULL));
   assert_int_equal(word, 17);
-  ops->metrics(target, take_metric, &s);
+  ops->metrics(target, keep_metric, &s);
   assert_ok(ops->close(target));
   assert_int_equal(s.compiles, kernels);
   return s;
 }
 
-/* Uses that number of kernels, and requires these counts and these words in the last remark. */
+/* Uses `kernels` kernels, and requires these counts, and `words` in the last remark. */
 static void
 check_use(const char *when, const char *cache, uint32_t kernels, uint64_t hits, uint64_t misses, uint32_t remarks,
           const char *words)
@@ -171,8 +171,8 @@ TEST_WITH(compiled_kernels_are_used_again, make_folder, remove_folder)
   check_use("without a folder", NULL, 2, 0, 0, 0, "");
 }
 
-/* The kernel's one file has these bytes.  It is not used, one remark says why, and the file is whole and of that kernel again: not
- * every driver compiles a kernel twice to the same bytes. */
+/* Writes these bytes as the kernel's only file.  The target does not use the file, reports the reason in one remark, and writes
+ * the file again.  Not every driver compiles a kernel twice to the same bytes. */
 static void
 check_replaced(const char *what, const char *path, const void *data, size_t size, const vyre_bytes *right, const char *words)
 {
@@ -195,7 +195,7 @@ TEST_WITH(damaged_files_are_replaced, make_folder, remove_folder)
 {
   char path[MOST_PATH];
   vyre_bytes right = load_file_of_one(path);
-  unsigned char *wrong = calloc(1, right.size + 1); /* the same, but for what a test changes */
+  unsigned char *wrong = calloc(1, right.size + 1); /* the right file, except for one change */
   assert_non_null(wrong);
   memcpy(wrong, right.data, right.size);
   const uint32_t stride = sweep_stride((uint32_t)right.size);
@@ -225,7 +225,7 @@ seal(char *file, uint64_t size)
   memcpy(file + SIZE_AT, size_and_check, sizeof size_and_check);
 }
 
-/* These files are whole, and no driver may get them. */
+/* The files are undamaged, but must not be passed to the driver. */
 TEST_WITH(files_of_another_device_or_kernel_are_replaced, make_folder, remove_folder)
 {
   enum { FEW = 20 };
@@ -246,7 +246,7 @@ TEST_WITH(files_of_another_device_or_kernel_are_replaced, make_folder, remove_fo
   assert_int_equal(mkdir(path, 0700), 0);
   const seen s = use(made, 1);
   assert_int_equal(s.misses, 1);
-  assert_int_equal(s.remarks, 2); /* that it is not read, and not written */
+  assert_int_equal(s.remarks, 2); /* one for the read, and one for the write */
   vyre_bytes_free(&right);
   vyre_bytes_free(&wrong);
   vyre_bytes_free(&other);
@@ -260,7 +260,7 @@ TEST_WITH(an_unusable_folder_is_reported_once, make_folder, remove_folder)
   snprintf(path, sizeof path, "%s/file", folder);
   save(path, "x", 1);
   check_use("a file", path, 3, 0, 0, 1, "cannot be made: Not a directory");
-  /* No byte may be written, as on a full disk. */
+  /* No byte can be written, as on a full disk. */
   const struct rlimit none = {0, RLIM_INFINITY};
   struct rlimit before;
   signal(SIGXFSZ, SIG_IGN);
@@ -272,13 +272,13 @@ TEST_WITH(an_unusable_folder_is_reported_once, make_folder, remove_folder)
   assert_non_null(strstr(s.text, "cannot be written: File too large"));
   assert_int_equal(find_files(path), 0);
   if (geteuid() == 0)
-    return; /* may write anywhere */
+    return; /* root may write anywhere */
   assert_int_equal(chmod(inside, 0500), 0);
   check_use("a read-only folder", made, 3, 0, 3, 1, "");
   assert_int_equal(chmod(inside, 0700), 0);
 }
 
-/* Kernels compile all the same. */
+/* Kernels are compiled if calls for kept kernels fail. */
 TEST_WITH(calls_for_kept_kernels_may_fail, make_folder, remove_folder)
 {
   static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_UNKNOWN, VK_INCOMPLETE};
@@ -293,15 +293,15 @@ TEST_WITH(calls_for_kept_kernels_may_fail, make_folder, remove_folder)
   fake->set("", VK_SUCCESS);
   use(made, 2);
   fake->set(calls[0], VK_ERROR_UNKNOWN);
-  check_use("the files are refused", made, 2, 0, 2, 4, calls[0]); /* neither with the file's data nor without */
+  check_use("the files are refused", made, 2, 0, 2, 4, calls[0]); /* both with and without the file's data */
 }
 
 /* ---- processes ----------------------------------------------------------------------------------------------------------- */
 
 enum { SHARED_KERNELS = 40 };
 
-/* Processes that all write the same files, and read those of the others.  They are programs of their own: no driver has to work in
- * a copy of a process that has used it. */
+/* Processes that write the same files, and read each other's.  They run new programs, because no driver needs to work in a forked
+ * process that has used it. */
 TEST_WITH(processes_share_the_folder, make_folder, remove_folder)
 {
   enum { PROCESSES = 3 };
@@ -324,7 +324,7 @@ TEST_WITH(processes_share_the_folder, make_folder, remove_folder)
   check_use("afterwards", made, SHARED_KERNELS, SHARED_KERNELS, 0, 0, "");
 }
 
-/* ---- the least recently used --------------------------------------------------------------------------------------------- */
+/* ---- least recently used files ------------------------------------------------------------------------------------------- */
 
 static void
 set_age(const char *path, time_t seconds)
@@ -333,7 +333,7 @@ set_age(const char *path, time_t seconds)
   assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* Makes a file without blocks, last used that number of seconds ago. */
+/* Makes a sparse file that was last used `ago` seconds ago. */
 static void
 make_file(const char *name, off_t size, time_t ago)
 {
@@ -347,7 +347,7 @@ make_file(const char *name, off_t size, time_t ago)
 }
 
 static bool
-is_there(const char *name)
+file_exists(const char *name)
 {
   char path[MOST_PATH];
   snprintf(path, sizeof path, "%s/%s", inside, name);
@@ -365,7 +365,7 @@ TEST_WITH(least_recently_used_files_are_removed, make_folder, remove_folder)
                {"00000000000000000000000000000002.pipeline", 100 << 20, 5000, false},
                {"00000000000000000000000000000003.pipeline", 100 << 20, 200, true},
                {".00000000000000000000000000000004.pipeline.1.2", 10, 5000, false},
-               {"somebody else's", 400 << 20, 9000, true}};
+               {"foreign file", 400 << 20, 9000, true}};
   char path[MOST_PATH];
   use(made, 1);
   assert_int_equal(find_files(path), 1);
@@ -374,9 +374,9 @@ TEST_WITH(least_recently_used_files_are_removed, make_folder, remove_folder)
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     make_file(files[i].name, files[i].size, files[i].ago);
   check_use("one is damaged", made, 1, 0, 1, 1, ""); /* its file is written again, and is the newest */
-  assert_true(is_there(kept));
+  assert_true(file_exists(kept));
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    if (is_there(files[i].name) != files[i].stays)
+    if (file_exists(files[i].name) != files[i].stays)
       fail_msg("'%s' %s", files[i].name, files[i].stays ? "is removed" : "stays");
 }
 
@@ -388,9 +388,9 @@ TEST_WITH(a_used_file_is_not_the_least_recently_used, make_folder, remove_folder
   assert_int_equal(find_files(path), 1);
   set_age(path, 9000);
   make_file(young, (256 << 20) - 1, 100);
-  check_use("one is there", made, 2, 1, 1, 0, ""); /* uses the first file, and writes another */
+  check_use("one file exists", made, 2, 1, 1, 0, ""); /* uses the first file, and writes another */
   assert_int_equal(access(path, F_OK), 0);
-  assert_false(is_there(young));
+  assert_false(file_exists(young));
 }
 
 /* Arguments: the name of a test, or "share" and the folder that this process shares with others. */

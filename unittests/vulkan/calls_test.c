@@ -1,4 +1,4 @@
-/* The calls of the driver: one submit and one wait a sequence, and nothing is made for a sequence that was submitted before.
+/* Calls of the driver: one submit and one wait for a sequence, and no new objects for a sequence that was submitted before.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -46,7 +46,7 @@ count_down_from(uint32_t times)
   m.sequence.fill_count = 1;
 }
 
-/* Submits the sequence, which repeats its steps `times` times, and counts the calls of that. */
+/* Submits the sequence, whose steps are repeated `times` times, and checks its results and its counts of calls. */
 static void
 check(uint32_t times)
 {
@@ -61,7 +61,7 @@ check(uint32_t times)
 }
 
 static void
-assert_nothing_is_made(void)
+assert_nothing_is_created(void)
 {
   static const char *const calls[] = {"vkCreate", "vkAllocate", "vkMapMemory", "vkUpdateDescriptorSets"};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
@@ -70,7 +70,7 @@ assert_nothing_is_made(void)
   assert_int_equal(fake->count("vkBeginCommandBuffer"), 2); /* for the commands before the steps, and after them */
 }
 
-TEST_WITH(a_sequence_that_comes_again_is_one_submit_and_one_wait, open_mix, close_mix)
+TEST_WITH(a_repeated_sequence_is_one_submit_and_one_wait, open_mix, close_mix)
 {
   count_down_from(9);
   check(9);
@@ -81,18 +81,18 @@ TEST_WITH(a_sequence_that_comes_again_is_one_submit_and_one_wait, open_mix, clos
     assert_int_equal(fake->count("vkQueueSubmit"), 1);
     assert_int_equal(fake->count("vkWaitSemaphores"), 1);
     assert_int_equal(m.timing.allocations, 0);
-    assert_nothing_is_made();
+    assert_nothing_is_created();
   }
-  m.pushes[0].term = 4; /* push constants are */
+  m.pushes[0].term = 4; /* push constants are part of the recording */
   check(7);
   assert_int_equal(fake->count("vkBeginCommandBuffer"), 3);
   assert_int_equal(fake->count("vkAllocateMemory"), 0);
   m.pushes[0].term = 3;
   check(7);
-  assert_nothing_is_made(); /* both are kept */
+  assert_nothing_is_created(); /* both recordings are kept */
 }
 
-TEST_WITH(a_bound_that_was_not_enough_submits_again, open_mix, close_mix)
+TEST_WITH(an_insufficient_bound_submits_again, open_mix, close_mix)
 {
   count_down_from(4);
   m.target->most_iterations = 1;
@@ -106,7 +106,7 @@ TEST_WITH(a_bound_that_was_not_enough_submits_again, open_mix, close_mix)
   assert_int_equal(fake->count("vkCreate"), 0);
   m.target->most_iterations = 3; /* the repeat ends in the middle of the second part */
   m.before[0] = 5;
-  m.repeats[0].times = 4999; /* another shape */
+  m.repeats[0].times = 4999; /* a sequence of another shape */
   check(5);
   assert_int_equal(m.timing.batches, 2);
 }
@@ -117,12 +117,12 @@ TEST_WITH(many_launches_are_several_batches_and_one_wait, open_mix, close_mix)
   m.repeats[0].until = (vyre_range){{0}, 0, 0};
   check(5000);
   assert_int_equal(m.timing.waits, 1);
-  assert_int_equal(m.timing.batches, 3); /* of 4096 launches at most */
+  assert_int_equal(m.timing.batches, 3); /* of at most 4096 launches */
   assert_int_equal(m.timing.launches, 10000);
 }
 
-/* Copies use a queue of their own, if there is one, while a sequence is in flight, and only then.  The driver does not report how
- * far the device is, so that only waits show it. */
+/* Copies use a separate queue, if there is one, only while a sequence is in flight.  The driver does not report progress, so only
+ * waits show that a sequence is done. */
 TEST_WITH(copies_beside_a_sequence_in_flight_have_their_own_queue, open_mix, close_mix)
 {
   fake->set("vkGetSemaphoreCounterValue", VK_SUCCESS);
@@ -144,7 +144,7 @@ TEST_WITH(copies_beside_a_sequence_in_flight_have_their_own_queue, open_mix, clo
     assert_int_equal(m.timing.batches, 1);
     assert_int_equal(m.after[1], 3);
     assert_int_equal(later[1], 3);
-    assert_ok(ops->submit(m.target, &m.sequence, &m.timing)); /* nothing is in flight after it */
+    assert_ok(ops->submit(m.target, &m.sequence, &m.timing)); /* nothing is in flight */
     assert_int_equal(m.timing.batches, 1);
   }
 }

@@ -1,4 +1,4 @@
-/* The devices of the Vulkan target: what it reports of them, which one it opens, and the errors of opening one.
+/* Devices of the Vulkan target: reported properties, the choice of a device, and errors of opening one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -42,7 +42,7 @@ refuse(const char *file, const char *wanted, const char *word1, const char *word
   assert_null(target);
 }
 
-/* ---- which one ----------------------------------------------------------------------------------------------------------- */
+/* ---- choice of a device -------------------------------------------------------------------------------------------------- */
 
 typedef struct listing {
   uint32_t count;
@@ -50,7 +50,7 @@ typedef struct listing {
 } listing;
 
 static void
-take_info(void *user, const vyre_device_info *info)
+add_info(void *user, const vyre_device_info *info)
 {
   listing *list = user;
   assert_int_equal(info->index, list->count);
@@ -60,8 +60,8 @@ take_info(void *user, const vyre_device_info *info)
 
 enum { SLOW, OLD, DRAWING, GOOD, GUEST, LATE, SIMULATOR, DEVICES };
 
-/* A discrete device comes before an integrated one, then a virtual one, then the processor, of those with compute and Vulkan 1.2.
- */
+/* Usable devices have compute and Vulkan 1.2.  A discrete device comes first, then an integrated one, a virtual one, and the
+ * processor. */
 static const struct {
   fake_vulkan_device device;
   vyre_device_kind kind;
@@ -76,14 +76,14 @@ static const struct {
     [SIMULATOR] = {{"Discrete Simulator", VK_PHYSICAL_DEVICE_TYPE_CPU, VK_API_VERSION_1_3, true}, VYRE_DEVICE_CPU, true},
 };
 
-TEST(the_best_usable_device_is_opened_or_the_one_that_is_named)
+TEST(the_best_usable_device_or_the_named_one_is_opened)
 {
   static const struct {
     const char *wanted;
     uint32_t index;
   } named[] = {
       {NULL, GOOD}, {"GUEST", GUEST}, {"Virtual", GUEST}, {"integrated", GOOD},   {"cpu", SLOW},
-      {"5", LATE},  {"good", GOOD},   {"late", LATE},     {"discrete", SIMULATOR}}; /* by its name: no usable one is discrete */
+      {"5", LATE},  {"good", GOOD},   {"late", LATE},     {"discrete", SIMULATOR}}; /* a name: no usable device is discrete */
   static const char *const refused[][2] = {{"old", "1 'old one' (lacks compute or Vulkan 1.2)"},
                                            {"2", "none that fits '2'"},
                                            {"7", "none that fits '7'"},
@@ -95,7 +95,7 @@ TEST(the_best_usable_device_is_opened_or_the_one_that_is_named)
   for (uint32_t i = 0; i < DEVICES; i++)
     devices[i] = known[i].device;
   fake->devices(&list);
-  assert_ok(ops->list(&options, take_info, &seen));
+  assert_ok(ops->list(&options, add_info, &seen));
   assert_int_equal(seen.count, DEVICES);
   for (uint32_t i = 0; i < DEVICES; i++)
     if (seen.infos[i].usable != known[i].is_usable || seen.infos[i].kind != known[i].kind)
@@ -121,7 +121,7 @@ TEST(the_best_usable_device_is_opened_or_the_one_that_is_named)
 TEST(listed_devices_are_opened_by_index_and_by_name)
 {
   listing list = {0};
-  assert_ok(ops->list(NULL, take_info, &list));
+  assert_ok(ops->list(NULL, add_info, &list));
   assert_true(list.count > 0);
   for (uint32_t i = 0; i < list.count; i++) {
     const vyre_device_info *listed = &list.infos[i];
@@ -131,7 +131,7 @@ TEST(listed_devices_are_opened_by_index_and_by_name)
       continue;
     snprintf(part, sizeof part, "%u", i);
     assert_ok(ops->close(open_device(part, false, &info)));
-    info.budget = listed->budget; /* other processes use the device meanwhile */
+    info.budget = listed->budget; /* other processes may use the device */
     assert_memory_equal(&info, listed, sizeof info);
     snprintf(part, sizeof part, "%.6s", listed->name);
     for (char *c = part; *c; c++)
@@ -187,7 +187,7 @@ own_memory_type(const vyre_target *target)
   return type;
 }
 
-/* Returns the sum of the device's own heaps, where no heap counts more than `most`. */
+/* Returns the sum of the device's own heaps, each counted as at most `most`. */
 static uint64_t
 sum_of_own_heaps(const vyre_target *target, uint64_t most)
 {
@@ -201,32 +201,32 @@ sum_of_own_heaps(const vyre_target *target, uint64_t most)
 }
 
 static void
-assert_short(vyre_target *target, uint64_t asked, uint64_t left)
+assert_short(vyre_target *target, uint64_t requested, uint64_t left)
 {
   char words[2][100];
   const uint32_t type = own_memory_type(target);
-  vyre_status status = vulkan_check_budget(target, type, asked);
+  vyre_status status = vulkan_check_budget(target, type, requested);
   assert_true(vyre_status_is_out_of_memory(status));
   snprintf(words[0], sizeof words[0], " %" PRIu64 " bytes left for this process in memory heap %u, of ", left,
            target->memory.memoryTypes[type].heapIndex);
-  snprintf(words[1], sizeof words[1], "but %" PRIu64 " are needed\n", asked);
+  snprintf(words[1], sizeof words[1], "but %" PRIu64 " are needed\n", requested);
   assert_fails(status, VYRE_CODE_DEVICE, words[0], words[1]);
 }
 
-/* Other processes may use memory between two queries of what is left. */
+/* Other processes may use memory between two queries of the budget. */
 TEST(a_device_reports_its_queues_and_its_memory)
 {
   vyre_device_info info;
   vyre_target *target = open_device(NULL, test_validates(), &info);
-  const bool tells = target->choice.extensions >> VULKAN_EXTENSION_MEMORY_BUDGET & 1u;
+  const bool has_budget = target->choice.extensions >> VULKAN_EXTENSION_MEMORY_BUDGET & 1u;
   const uint32_t type = own_memory_type(target);
   const uint64_t size = target->memory.memoryHeaps[target->memory.memoryTypes[type].heapIndex].size;
   assert_int_equal(info.queues, VYRE_DEVICE_QUEUE_COMPUTE | (target->choice.has_transfer ? VYRE_DEVICE_QUEUE_TRANSFER : 0));
-  assert_true(info.kind != VYRE_DEVICE_CPU || (!target->choice.has_transfer && !tells)); /* lavapipe */
+  assert_true(info.kind != VYRE_DEVICE_CPU || (!target->choice.has_transfer && !has_budget)); /* lavapipe */
   assert_int_equal(info.memory, sum_of_own_heaps(target, UINT64_MAX));
   assert_true(info.memory > 300 * MIB);
-  assert_true(tells ? info.budget && info.budget <= info.memory : info.budget == info.memory);
-  assert_ok(vulkan_check_budget(target, type, tells ? 1 : size));
+  assert_true(has_budget ? info.budget && info.budget <= info.memory : info.budget == info.memory);
+  assert_ok(vulkan_check_budget(target, type, has_budget ? 1 : size));
   vyre_status status = vulkan_check_budget(target, type, size + 1);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
   vyre_status_free(status);
@@ -237,20 +237,20 @@ TEST(a_device_with_a_budget_and_a_queue_for_transfers_reports_them)
 {
   vyre_device_info info;
   fake->say(&(fake_vulkan_says){.heap_budget = 300 * MIB, .heap_usage = 200 * MIB, .transfers = true});
-  vyre_target *target = open_device(NULL, false, &info); /* the validation layer knows the real device */
+  vyre_target *target = open_device(NULL, false, &info); /* without the validation layer, which knows the real device */
   assert_int_equal(info.queues, VYRE_DEVICE_QUEUE_COMPUTE | VYRE_DEVICE_QUEUE_TRANSFER);
-  /* Lavapipe has one family.  The two that follow decode and copy, and only copy. */
+  /* Lavapipe has one queue family.  The fake adds family 1, which decodes and copies, and family 2, which only copies. */
   assert_true(info.kind != VYRE_DEVICE_CPU || target->choice.queue_families[VULKAN_TRANSFER] == 2);
   assert_int_equal(info.budget, sum_of_own_heaps(target, 300 * MIB));
   assert_ok(vulkan_check_budget(target, own_memory_type(target), 100 * MIB));
   assert_short(target, 100 * MIB + 1, 100 * MIB);
-  fake->say(&(fake_vulkan_says){.heap_budget = 100, .heap_usage = 200}); /* other processes use more meanwhile */
+  fake->say(&(fake_vulkan_says){.heap_budget = 100, .heap_usage = 200}); /* other processes now use more */
   assert_short(target, 1, 0);
   fake->say(&(fake_vulkan_says){0});
   assert_ok(ops->close(target));
 }
 
-/* Two writes of one range, and between them a barrier that the driver never gets. */
+/* Writes one range twice, with a barrier between that the driver does not get. */
 TEST(the_validation_layer_reports_a_missing_barrier)
 {
   if (!test_validates() || VULKAN_LEAKS_CHECKED)
@@ -259,7 +259,7 @@ TEST(the_validation_layer_reports_a_missing_barrier)
     vyre_device_info info;
     vyre_device_buffer buffer;
     uint32_t word = 7, got = 0;
-    fake->set(is_missing ? "vkCmdPipelineBarrier" : "", VK_NOT_READY); /* does nothing */
+    fake->set(is_missing ? "vkCmdPipelineBarrier" : "", VK_NOT_READY); /* the call does nothing */
     vyre_target *target = open_device(NULL, true, &info);
     assert_ok(ops->allocate(target, 4, &buffer));
     const vyre_range all = {buffer, 0, 0};

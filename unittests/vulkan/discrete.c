@@ -1,5 +1,5 @@
-/* A device that lavapipe is not, made of it: memory that the host does not see and memory of the host's, a queue family that copies
- * alone, storage ranges of 64 KiB.  Both queues are the real one.
+/* A simulated discrete device on lavapipe: memory that is not host-visible, memory of the host, a queue family that only copies,
+ * and storage ranges of 64 KiB.  Both queues are the same real queue.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_vulkan.h"
@@ -9,7 +9,7 @@
 
 enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY, FAMILIES, MOST_HIDDEN = 4096 };
 
-/* Of an instance they are the loader's; of a device its own, which depend on the layers. */
+/* Hooks of an instance call the loader's functions.  Hooks of a device call its own functions, which depend on the layers. */
 /* clang-format off */
 #define INSTANCE_HOOKS(X)                \
   X(vkGetPhysicalDeviceMemoryProperties) X(vkGetPhysicalDeviceMemoryProperties2) \
@@ -34,9 +34,9 @@ enum { MOST_DEVICES = 64 };
 static device_functions devices[MOST_DEVICES];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Those of a device, whose number may be one of an earlier device; those of devices from long ago go. */
+/* Returns the functions of a device.  The handle may be that of an earlier device.  Entries of old devices are reused. */
 static device_functions *
-of(VkDevice device)
+functions_of(VkDevice device)
 {
   static uint32_t next;
   pthread_mutex_lock(&mutex);
@@ -49,10 +49,10 @@ of(VkDevice device)
   return &devices[i];
 }
 
-/* Memory that the host does not see. */
+/* Memory that is not host-visible. */
 static VkDeviceMemory hidden[MOST_HIDDEN];
 
-/* False: it is not there. */
+/* Replaces `old` by `new` in the hidden memory.  Returns false if `old` is not in it. */
 static bool
 replace_hidden(VkDeviceMemory old, VkDeviceMemory new)
 {
@@ -77,7 +77,7 @@ fake_vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice device, VkPhysicalDevi
       VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, HOST_MEMORY};
 }
 
-/* Without what drivers say of their budgets. */
+/* Replaces the heaps and types.  Budgets in the chain of structs are the driver's. */
 static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetPhysicalDeviceMemoryProperties2(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out)
 {
@@ -111,7 +111,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL
 fake_vkCreateDevice(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
 {
   VkDeviceCreateInfo changed = *info;
-  changed.queueCreateInfoCount = 1; /* the compute queue's comes first */
+  changed.queueCreateInfoCount = 1; /* the first one is the compute queue's */
   return real.vkCreateDevice(device, &changed, allocator, out);
 }
 
@@ -119,7 +119,7 @@ static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetDeviceQueue(VkDevice device, uint32_t family, uint32_t index, VkQueue *out)
 {
   (void)family;
-  of(device)->vkGetDeviceQueue(device, COMPUTE_FAMILY, index, out);
+  functions_of(device)->vkGetDeviceQueue(device, COMPUTE_FAMILY, index, out);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -128,31 +128,31 @@ fake_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo *info, c
 {
   VkCommandPoolCreateInfo changed = *info;
   changed.queueFamilyIndex = COMPUTE_FAMILY;
-  return of(device)->vkCreateCommandPool(device, &changed, allocator, out);
+  return functions_of(device)->vkCreateCommandPool(device, &changed, allocator, out);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
 fake_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info, const VkAllocationCallbacks *allocator, VkBuffer *out)
 {
   if (info->sharingMode != VK_SHARING_MODE_CONCURRENT || info->queueFamilyIndexCount != FAMILIES)
-    return VK_ERROR_UNKNOWN; /* both queues use it */
+    return VK_ERROR_UNKNOWN; /* both queues must be able to use it */
   VkBufferCreateInfo changed = *info;
   changed.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   changed.queueFamilyIndexCount = 0;
-  return of(device)->vkCreateBuffer(device, &changed, allocator, out);
+  return functions_of(device)->vkCreateBuffer(device, &changed, allocator, out);
 }
 
 static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetBufferMemoryRequirements(VkDevice device, VkBuffer buffer, VkMemoryRequirements *out)
 {
-  of(device)->vkGetBufferMemoryRequirements(device, buffer, out);
+  functions_of(device)->vkGetBufferMemoryRequirements(device, buffer, out);
   out->memoryTypeBits = 1u << DEVICE_MEMORY | 1u << HOST_MEMORY;
 }
 
 static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetImageMemoryRequirements(VkDevice device, VkImage image, VkMemoryRequirements *out)
 {
-  of(device)->vkGetImageMemoryRequirements(device, image, out);
+  functions_of(device)->vkGetImageMemoryRequirements(device, image, out);
   out->memoryTypeBits = 1u << DEVICE_MEMORY;
 }
 
@@ -162,7 +162,7 @@ fake_vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info, const V
 {
   VkMemoryAllocateInfo changed = *info;
   changed.memoryTypeIndex = 0;
-  const VkResult result = of(device)->vkAllocateMemory(device, &changed, allocator, out);
+  const VkResult result = functions_of(device)->vkAllocateMemory(device, &changed, allocator, out);
   if (result == VK_SUCCESS && info->memoryTypeIndex == DEVICE_MEMORY)
     replace_hidden(VK_NULL_HANDLE, *out);
   return result;
@@ -172,7 +172,7 @@ static VKAPI_ATTR void VKAPI_CALL
 fake_vkFreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks *allocator)
 {
   replace_hidden(memory, VK_NULL_HANDLE);
-  of(device)->vkFreeMemory(device, memory, allocator);
+  functions_of(device)->vkFreeMemory(device, memory, allocator);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -180,7 +180,7 @@ fake_vkMapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, Vk
 {
   if (replace_hidden(memory, memory))
     return VK_ERROR_MEMORY_MAP_FAILED;
-  return of(device)->vkMapMemory(device, memory, offset, size, flags, out);
+  return functions_of(device)->vkMapMemory(device, memory, offset, size, flags, out);
 }
 
 PFN_vkVoidFunction
@@ -199,10 +199,10 @@ discrete_wrap(const char *name, PFN_vkVoidFunction function)
 PFN_vkVoidFunction
 discrete_wrap_device(VkDevice device, const char *name, PFN_vkVoidFunction function)
 {
-#define X(hook)                               \
-  if (function && strcmp(name, #hook) == 0) { \
-    of(device)->hook = (PFN_##hook)function;  \
-    return (PFN_vkVoidFunction)fake_##hook;   \
+#define X(hook)                                        \
+  if (function && strcmp(name, #hook) == 0) {          \
+    functions_of(device)->hook = (PFN_##hook)function; \
+    return (PFN_vkVoidFunction)fake_##hook;            \
   }
   DEVICE_HOOKS(X)
 #undef X

@@ -1,5 +1,5 @@
-/* The Vulkan target when the library or the driver fails: each function that the target calls is missing once, and each that can
- * fail does so once.  Every time the error names the function, nothing stays allocated, and the leak checker reports nothing.
+/* Failures of the library and the driver below the Vulkan target: each function is missing once, and each function that can fail
+ * fails once.  Every error names the function, nothing stays allocated, and the leak checker reports nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -24,11 +24,12 @@ prepare(void **state)
   return fake ? 0 : -1;
 }
 
-/* ---- all that the target can do ------------------------------------------------------------------------------------------ */
+/* ---- all uses of a target ------------------------------------------------------------------------------------------------ */
 
 enum { SLOTS = 4, IN_ONE = 16, ALL = 79 };
 
-/* A step that sets the first word of the buffer to `term`; `texels` are those of its images. */
+/* A step that sets the first word of its buffer to the push constant `term`.  ranges[1] and ranges[2] are the texels of its
+ * images. */
 typedef struct used {
   vyre_target *target;
   vyre_range ranges[SLOTS - 1];
@@ -59,7 +60,7 @@ make_used(vyre_target *target, used *u)
   return VYRE_OK;
 }
 
-/* The second submission uses what the first one left. */
+/* The second submission reuses the objects of the first one. */
 static vyre_status
 submit_twice(used *u)
 {
@@ -77,7 +78,7 @@ submit_twice(used *u)
   return VYRE_OK;
 }
 
-/* Several are begun, so that copies use a queue of their own where there is one. */
+/* Begins several sequences, so that copies use the separate queue, if there is one. */
 static vyre_status
 begin_several(used *u)
 {
@@ -99,11 +100,11 @@ begin_several(used *u)
   return VYRE_OK;
 }
 
-/* A sequence in five submissions, which the device decides on. */
+/* Begins a repeat whose end the device determines, in five submissions. */
 static vyre_status
 begin_repeat(used *u)
 {
-  static vyre_repeat_end end; /* may be written by closing, too */
+  static vyre_repeat_end end; /* closing the target may also write it */
   const uint32_t word = 5;
   const vyre_upload upload = {{u->ranges[0].buffer, 4, 4}, &word};
   const vyre_repeat repeat = {0, 1, ALL, {u->ranges[0].buffer, 4, 4}};
@@ -139,7 +140,7 @@ open_fake(uint32_t timeout)
   return target;
 }
 
-/* ---- what is left -------------------------------------------------------------------------------------------------------- */
+/* ---- leaks --------------------------------------------------------------------------------------------------------------- */
 
 static int
 count_library(struct dl_phdr_info *info, size_t size, void *user)
@@ -162,8 +163,8 @@ count_entries(const char *folder)
   return entries;
 }
 
-/* What was made is destroyed, and the process has as many files, threads and libraries as after the first time, unless the missing
- * function is one that destroys. */
+/* Requires that all created objects are destroyed, and that files, threads and libraries are not more than after the first call.
+ * Requires neither if the missing function destroys devices or instances. */
 static void
 assert_nothing_left(const char *missing)
 {
@@ -173,12 +174,12 @@ assert_nothing_left(const char *missing)
   const bool can_destroy = strcmp(missing, "vkDestroyDevice") != 0 && strcmp(missing, "vkDestroyInstance") != 0;
   dl_iterate_phdr(count_library, &now[2]);
   if (can_destroy && fake->left())
-    fail_msg("not all is destroyed that %s made", fake->left());
+    fail_msg("not every object that %s created is destroyed", fake->left());
   for (uint32_t i = 0; i < 3; i++) {
     if (before[i] == 0 || !can_destroy)
       before[i] = now[i];
-    if (now[i] > before[i] && !sweep_is_sparse()) /* whose drivers keep what they like */
-      fail_msg("there are %u %s, and were %u", now[i], names[i], before[i]);
+    if (now[i] > before[i] && !sweep_is_sparse()) /* drivers of GPUs keep some */
+      fail_msg("there are %u %s instead of %u", now[i], names[i], before[i]);
   }
 }
 
@@ -213,12 +214,12 @@ assert_named(const char *name, VkResult result, const char *text)
   hang_progress();
 }
 
-TEST(with_nothing_failing_all_goes_well)
+TEST(a_use_without_failures_succeeds)
 {
   assert_ok(open_use_close(""));
 }
 
-TEST(each_function_that_is_missing_is_named)
+TEST(each_missing_function_is_named)
 {
   static const char *const names[] = {
 #define VULKAN_INSTANCE_SYM(name) #name,
@@ -243,7 +244,7 @@ static const char *const failing[] = {
 /* clang-format on */
 enum { FAILING = sizeof failing / sizeof failing[0] };
 
-TEST(each_function_that_fails_is_named_with_its_code)
+TEST(each_failing_function_is_named_with_its_code)
 {
   static const struct {
     VkResult result;
@@ -256,8 +257,8 @@ TEST(each_function_that_fails_is_named_with_its_code)
     assert_named(failing[i % FAILING], codes[i / FAILING].result, codes[i / FAILING].text);
 }
 
-/* Makes the call of that function after `passes` of its calls fail, and returns whether there was such a call.  If memory is short
- * the target may find some. */
+/* Fails the call of `name` after `passes` others, and returns whether there was such a call.  After a failed allocation the
+ * target may free unused memory and succeed. */
 static bool
 fail_call(const char *name, uint32_t passes)
 {
@@ -275,10 +276,10 @@ fail_call(const char *name, uint32_t passes)
   return failed;
 }
 
-/* Each call of each function fails once, wherever in the use of the target it is. */
-TEST(each_call_that_fails_is_named)
+/* Fails each call of each function once, anywhere in the use of the target. */
+TEST(each_failing_call_is_named)
 {
-  const uint32_t most_calls = validates || sweep_is_sparse() ? 4 : 16; /* of functions that are called that often, and by polling */
+  const uint32_t most_calls = validates || sweep_is_sparse() ? 4 : 16; /* of each function, as polling calls some often */
   const uint32_t stride = sweep_stride(FAILING * most_calls);
   bool ended[FAILING] = {false};
   for (uint32_t i = 0; i < FAILING * most_calls; i += stride)
@@ -286,20 +287,20 @@ TEST(each_call_that_fails_is_named)
   fake->set("", VK_SUCCESS);
 }
 
-/* The validation layer reports what is left when its device is destroyed. */
-TEST(nothing_is_left_by_a_failure)
+/* The validation layer reports remaining objects when its device is destroyed. */
+TEST(failures_leave_no_objects)
 {
   if (!test_validates())
-    skip(); /* the same as the test before */
+    skip(); /* the same as the previous test */
   validates = true;
-  each_call_that_fails_is_named(state);
+  each_failing_call_is_named(state);
   validates = false;
 }
 
 /* ---- loss ---------------------------------------------------------------------------------------------------------------- */
 
-/* Nothing of the device can be destroyed, because it may still run: the leak checker is off. */
-TEST(a_device_that_hangs_is_left)
+/* No object of the device can be destroyed, because the device may still run, so the leak checker is off. */
+TEST(a_hanging_device_is_not_destroyed)
 {
   fake->set("vkWaitSemaphores", VK_TIMEOUT);
   fake->count(NULL);
@@ -314,11 +315,11 @@ TEST(a_device_that_hangs_is_left)
   }
   assert_ok(ops->close(target));
   VULKAN_LEAKS_END();
-  assert_int_equal(fake->count("vkDestroyDevice"), *state ? 1 : 0); /* the one that was made anew */
+  assert_int_equal(fake->count("vkDestroyDevice"), *state ? 1 : 0); /* the recreated device */
 }
 
 static bool is_recovering;
-TEST_OF(a_device_that_hangs_is_left, is_recovering);
+TEST_OF(a_hanging_device_is_not_destroyed, is_recovering);
 
 TEST(a_lost_device_stays_lost)
 {
@@ -336,7 +337,7 @@ TEST(a_lost_device_stays_lost)
   }
 }
 
-TEST(a_lost_device_is_made_anew)
+TEST(a_lost_device_can_be_recovered)
 {
   fake->set("vkWaitSemaphores", VK_ERROR_DEVICE_LOST);
   vyre_target *target = open_fake(0), *other;
@@ -349,7 +350,7 @@ TEST(a_lost_device_is_made_anew)
   vyre_status_free(use(target));
   assert_true(ops->is_lost(target));
   fake->set("", VK_SUCCESS);
-  assert_ok(ops->open(NULL, NULL, &other)); /* by another library, whose functions are not this target's */
+  assert_ok(ops->open(NULL, NULL, &other)); /* another library, which must not replace this target's functions */
   fake->set("vkCmdCopyBuffer", VK_SUCCESS);
   assert_fails(ops->recover(target), VYRE_CODE_DEVICE, "lacks vkCmdCopyBuffer", "");
   assert_true(ops->is_lost(target));
@@ -362,11 +363,11 @@ TEST(a_lost_device_is_made_anew)
   assert_ok(ops->close(target));
 }
 
-/* An allocation that fails is tried again after the memory of unused submissions is freed. */
+/* A failed allocation is tried again after the memory of unused submissions is freed. */
 TEST(an_allocation_that_fails_twice_is_an_error)
 {
   vyre_device_buffer buffer;
-  fake->count(NULL); /* so that each function can fail later */
+  fake->count(NULL); /* lets functions of the opened device fail later */
   vyre_target *target = open_fake(0);
   assert_ok(use(target));
   assert_non_null(target->base.unused);

@@ -1,8 +1,8 @@
-/* A Vulkan library for tests: the real one, whose calls are counted and can fail, whose devices can be others, and which can be
- * watched.
+/* A Vulkan library for tests that wraps the real one: calls are counted and can fail, devices can be replaced, and commands can
+ * be watched.
  *
- * A function that is counted or that fails gets an entry point of its own, which passes on whatever it is given.  That works with
- * the usual calling conventions for up to ten arguments that are no floats, and is for tests alone.
+ * A function that is counted or may fail has its own entry point, which passes all arguments on.  Passing them on works with the
+ * usual calling conventions for up to ten arguments that are not floats, and is only for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_vulkan.h"
@@ -13,7 +13,7 @@
 
 static PFN_vkGetDeviceProcAddr real_device;
 static const fake_vulkan_list *listed;
-static uint32_t asked; /* queries of devices' properties since the devices were listed */
+static uint32_t queried; /* queries of devices' properties since the devices were listed */
 static PFN_vkEnumeratePhysicalDevices real_enumerate;
 static PFN_vkGetPhysicalDeviceProperties real_properties;
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
@@ -27,7 +27,7 @@ static fake_vulkan_says says;
 typedef uint64_t any_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h,
                               uint64_t i, uint64_t j);
 
-/* The functions that are counted and that can fail: those that the target calls, and their numbers. */
+/* The functions that the target calls, and their numbers.  Their calls are counted, and can fail. */
 #define MORE_FUNCTIONS(X)       \
   X(vkCreateInstance)           \
   X(vkEnumerateInstanceVersion) \
@@ -42,11 +42,10 @@ enum {
 };
 
 static any_function *reals[FUNCTIONS];
-static uint32_t calls[FUNCTIONS],
-    objects[FUNCTIONS + 1]; /* objects: made or destroyed by these calls; none by an unknown function */
+static uint32_t calls[FUNCTIONS], objects[FUNCTIONS + 1]; /* objects: created or destroyed; 0 for an unknown function */
 static bool counts;
 
-/* The function that fails: its calls of the numbers from `first` on, `count` of them. */
+/* The failing function: `count` of its calls fail, beginning with number `first`. */
 static struct {
   char name[64];
   VkResult result;
@@ -105,7 +104,7 @@ begins(const char *text, const char *prefix)
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Returns whether a call made or destroyed an object. */
+/* Returns whether a call created or destroyed an object. */
 static bool
 has_effect(const char *name, uint64_t result, uint64_t a, uint64_t b)
 {
@@ -153,13 +152,13 @@ find(const char *name)
   return n;
 }
 
-/* Returns the entry point of a function, if its calls are counted or may fail; NULL if it is missing. */
+/* Returns NULL if the function is missing, its entry point if its calls are counted or may fail, and `real` otherwise. */
 static PFN_vkVoidFunction
 calls_wrap(const char *name, PFN_vkVoidFunction real)
 {
   const uint32_t n = find(name);
   const bool is_chosen = strcmp(name, failure.name) == 0;
-  const bool may_lose = !FAKE_DISCRETE && n == NUMBER_vkQueueSubmit; /* when lose() is called later */
+  const bool may_lose = !FAKE_DISCRETE && n == NUMBER_vkQueueSubmit; /* lose() may be called later */
   if (!real || (is_chosen && failure.result == VK_SUCCESS))
     return NULL;
   if (n < FUNCTIONS && (counts || is_chosen || may_lose)) {
@@ -208,7 +207,7 @@ set_devices(const fake_vulkan_list *list)
 }
 
 static void
-say(const fake_vulkan_says *what)
+set_properties(const fake_vulkan_says *what)
 {
   says = *what;
 }
@@ -216,7 +215,7 @@ say(const fake_vulkan_says *what)
 static VKAPI_ATTR VkResult VKAPI_CALL
 enumerate(VkInstance instance, uint32_t *count, VkPhysicalDevice *out)
 {
-  asked = 0;
+  queried = 0;
   if (!listed)
     return real_enumerate(instance, count, out);
   const uint32_t there = out ? listed->count_again : listed->count;
@@ -239,9 +238,9 @@ properties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
   real_properties(device, out);
   if (says.max_storage)
     out->limits.maxStorageBufferRange = says.max_storage;
-  if (!listed || asked >= listed->count)
+  if (!listed || queried >= listed->count)
     return;
-  const fake_vulkan_device *fake = &listed->devices[asked++];
+  const fake_vulkan_device *fake = &listed->devices[queried++];
   out->deviceType = fake->type;
   out->apiVersion = fake->version;
   strncpy(out->deviceName, fake->name, sizeof out->deviceName - 1);
@@ -257,11 +256,11 @@ families(VkPhysicalDevice device, uint32_t *count, VkQueueFamilyProperties *out)
     if (out)
       out[*count] = (VkQueueFamilyProperties){.queueFlags = more[i], .queueCount = 1};
   for (uint32_t i = 0; listed && out && i < *count; i++)
-    if (asked && !listed->devices[asked - 1].computes)
+    if (queried && !listed->devices[queried - 1].computes)
       out[i].queueFlags &= ~(VkQueueFlags)VK_QUEUE_COMPUTE_BIT;
 }
 
-/* If the real device has the extension, too, it is listed twice. */
+/* Adds the extension, also if the real device lists it already. */
 static VKAPI_ATTR VkResult VKAPI_CALL
 extensions(VkPhysicalDevice device, const char *layer, uint32_t *count, VkExtensionProperties *out)
 {
@@ -294,7 +293,7 @@ memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out)
   }
 }
 
-/* The real device may lack the extension. */
+/* Removes the extension, which the real device may lack. */
 static VKAPI_ATTR VkResult VKAPI_CALL
 create(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
 {
@@ -316,7 +315,7 @@ parts(VkDevice device, const VkPipelineInfoKHR *info, uint32_t *count, VkPipelin
   *count = says.parts;
   for (uint32_t i = 0; out && i < says.parts; i++) {
     snprintf(out[i].name, sizeof out[i].name, "part %u", i);
-    out[i].subgroupSize = i * 8; /* unknown for the first */
+    out[i].subgroupSize = i * 8; /* 0 is unknown */
   }
   return VK_SUCCESS;
 }
@@ -401,4 +400,5 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
 }
 
 __attribute__((visibility("default"))) extern const fake_vulkan fake_vulkan_functions;
-const fake_vulkan fake_vulkan_functions = {set, set_once, has_failed, lose, set_devices, say, count_calls, left, &the_watcher};
+const fake_vulkan fake_vulkan_functions = {set,         set_once, has_failed,  lose, set_devices, set_properties,
+                                           count_calls, left,     &the_watcher};

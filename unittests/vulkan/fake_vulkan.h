@@ -1,4 +1,4 @@
-/* The interface of the library of fake_vulkan.c, which tests open in place of the Vulkan library.
+/* The interface of the library of fake_vulkan.c, which tests open instead of the Vulkan library.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_FAKE_VULKAN_H
@@ -20,42 +20,41 @@ typedef struct fake_vulkan_device {
 
 typedef struct fake_vulkan_list {
   const fake_vulkan_device *devices;
-  uint32_t count, count_again; /* the number of devices that the first query reports, and the second one */
+  uint32_t count, count_again; /* numbers of devices that the first and the second query report */
 } fake_vulkan_list;
 
-/* Properties that the real device does not have.  All zero: the real device's. */
+/* Properties that the real device lacks.  All are zero for the properties of the real device. */
 typedef struct fake_vulkan_says {
-  uint64_t heap_budget, heap_usage; /* of each heap, by VK_EXT_memory_budget; 0: without the extension */
-  bool transfers;                   /* two more queue families: for transfers and video, and for transfers alone */
-  uint32_t max_storage;             /* bytes of a storage buffer's range; 0: the real device's */
-  uint32_t parts; /* executables of a pipeline, "part 0" and so on, with a statistic of each format; 0: the real ones */
+  uint64_t heap_budget, heap_usage; /* of each heap, by VK_EXT_memory_budget, or 0 without the extension */
+  bool transfers;                   /* two more queue families: for transfers and video, and only for transfers */
+  uint32_t max_storage;             /* bytes of a storage buffer's range, or 0 for the real device's */
+  uint32_t parts;                   /* executables of a pipeline, "part 0" and so on, with a statistic of each format, or 0 */
 } fake_vulkan_says;
 
 /* The library's functions. */
 typedef struct fake_vulkan {
-  /* Makes each later call of that function do nothing but return the result, of devices that are opened afterwards, and of others
-   * whose calls are counted.  If the result is VK_SUCCESS, devices that are opened afterwards lack the function.  "": no function.
-   */
+  /* Makes each later call of `name` only return `result`.  Devices that are opened later are affected, and devices whose calls
+   * are counted.  If `result` is VK_SUCCESS, devices that are opened later lack the function.  The name "" ends the failure. */
   void (*set)(const char *name, VkResult result);
-  /* The same for one call alone, after `passes` that succeed. */
+  /* Makes one call of `name` fail, after `passes` calls that succeed. */
   void (*set_once)(const char *name, VkResult result, uint32_t passes);
   bool (*has_failed)(void);
-  /* Makes `count` submissions after the first ones lose the device.  The environment variable FAKE_VULKAN_LOSE=FIRST,COUNT does,
-   * too, and FAKE_VULKAN_STORAGE=BYTES is max_storage. */
+  /* Makes `count` submissions lose the device, after `first` that succeed.  The environment variable FAKE_VULKAN_LOSE=FIRST,COUNT
+   * has the same effect, and FAKE_VULKAN_STORAGE=BYTES sets max_storage. */
   void (*lose)(uint32_t first, uint32_t count);
-  /* Replaces the real devices: each device is the first real one under another name.  NULL: the real ones.  They are recognized by
-   * the order of the queries of their properties. */
+  /* Replaces the real devices, or restores them if `list` is NULL.  Each device is the first real one under another name.  The
+   * order of the queries of properties identifies the devices. */
   void (*devices)(const fake_vulkan_list *list);
   void (*say)(const fake_vulkan_says *says);
-  /* Returns the number of calls of functions whose names begin with `prefix` since count(NULL).  Calls of devices that are opened
-   * after the first count() are counted, with or without layers, but not of both kinds at a time. */
+  /* Returns the number of calls, since count(NULL), of functions whose names begin with `prefix`.  Only devices opened after the
+   * first count() are counted, either all with layers or all without. */
   uint32_t (*count)(const char *prefix);
-  /* Returns a function that made more objects than were destroyed since count(NULL), or fewer.  Returns NULL if there is none. */
+  /* Returns a function whose created objects are not as many as the destroyed ones since count(NULL), or NULL. */
   const char *(*left)(void);
   const watcher *watcher;
 } fake_vulkan;
 
-/* Returns the functions of the library in that file. */
+/* Opens the library, and returns its functions, or NULL. */
 static inline const fake_vulkan *
 fake_vulkan_open(const char *path)
 {

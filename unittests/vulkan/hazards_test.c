@@ -1,5 +1,5 @@
-/* The lists of targets/vulkan/hazards.h by themselves: random commands, batches, waits of the host, and commands that were recorded
- * by themselves, against the model of watch_log.h, which is first compared with the specification.
+/* Tests targets/vulkan/hazards.h alone: barriers of random commands, batches, waits of the host, and separately recorded commands
+ * are checked by the model of watch_log.h.  The model is first compared with the specification.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -19,15 +19,15 @@ enum {
   BUFFERS = 3,
 };
 
-/* ---- the model by itself ------------------------------------------------------------------------------------------------- */
+/* ---- the model alone ----------------------------------------------------------------------------------------------------- */
 
 /* An entry of a log over one resource. */
 typedef struct made {
   watch_kind kind;
   uint32_t queue;
-  uint64_t first, end;           /* bytes of a command or of a memory barrier; none of a barrier: it orders alone */
-  VkPipelineStageFlags from, to; /* a command's stage is `from` */
-  VkAccessFlags before, after;   /* a command's access is `before` */
+  uint64_t first, end;           /* bytes of a command or a memory barrier; empty for an execution barrier */
+  VkPipelineStageFlags from, to; /* `from` is also a command's stage */
+  VkAccessFlags before, after;   /* `before` is also a command's access */
   uint64_t value;
   uint32_t group;
 } made;
@@ -43,7 +43,7 @@ typedef struct made {
 
 enum { MOST_MADE = 5, GOOD = 0, HAZARD, IDLE };
 
-/* The entries end with one without a stage and a value. */
+/* A case ends before the first entry without a stage and a value. */
 static const struct {
   uint32_t outcome;
   const char *what;
@@ -109,9 +109,9 @@ TEST(the_model_follows_the_specification)
   }
 }
 
-/* ---- the lists against it ------------------------------------------------------------------------------------------------ */
+/* ---- the lists compared with the model ----------------------------------------------------------------------------------- */
 
-static watch_log *recorded; /* by the function that the list calls */
+static watch_log *recorded; /* written by record() */
 
 static VKAPI_ATTR void VKAPI_CALL
 record(VkCommandBuffer command, VkPipelineStageFlags from, VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t memory_count,
@@ -131,7 +131,7 @@ record(VkCommandBuffer command, VkPipelineStageFlags from, VkPipelineStageFlags 
                                 buffers[i].srcAccessMask, buffers[i].dstAccessMask, false});
 }
 
-/* MANY: so many that a list joins them, and some of any memory, whose barriers need not be exact. */
+/* MANY adds so many uses that a list joins them, and some of any memory.  The barriers of MANY need not be exact. */
 typedef enum round_kind { ALONE, REPLAYED, MANY } round_kind;
 
 typedef struct fixture {
@@ -159,7 +159,7 @@ use_one(fixture *f, uint32_t buffers, VkPipelineStageFlags stage, VkAccessFlags 
   watch_add_use(&f->commands, use);
 }
 
-/* A kernel that may use whatever there is. */
+/* Adds a kernel that may use any memory. */
 static void
 use_any(fixture *f)
 {
@@ -167,7 +167,7 @@ use_any(fixture *f)
   watch_add_use(&f->commands, (watch_use){WATCH_ANY, 0, UINT64_MAX, COMPUTE, LOAD | STORE, true});
 }
 
-/* A copy, or a kernel, which may take its groups from a buffer that it does not use besides. */
+/* Adds a copy or a kernel.  A kernel may read its groups from a buffer that it does not use otherwise. */
 static void
 use_some(fixture *f)
 {
@@ -186,7 +186,7 @@ use_some(fixture *f)
   }
 }
 
-/* Its barrier comes first, which the list knows when it has the uses. */
+/* Adds a random command, before which the list records its barrier. */
 static void
 add_random_command(fixture *f, bool is_atomic, bool is_beside)
 {
@@ -206,7 +206,7 @@ add_random_command(fixture *f, bool is_atomic, bool is_beside)
   watch_free(&f->commands);
 }
 
-/* Some are beside each other: those only do atomics. */
+/* Adds random commands.  Commands beside each other are atomics. */
 static void
 add_random_commands(fixture *f, uint32_t count)
 {
@@ -219,7 +219,7 @@ add_random_commands(fixture *f, uint32_t count)
 }
 
 static void
-give_batch(fixture *f)
+submit_batch(fixture *f)
 {
   vulkan_hazards_submitted(&f->queue, ++f->submitted);
   watch_add(&f->log, WATCH_SIGNAL, 0, "batch")->value = f->submitted;
@@ -230,7 +230,7 @@ give_batch(fixture *f)
   }
 }
 
-/* Commands that were recorded once run `times` times, with others before them. */
+/* Runs commands that were recorded once `times` times, each time with other commands before and after. */
 static void
 replay(fixture *f, uint32_t times)
 {
@@ -249,14 +249,14 @@ replay(fixture *f, uint32_t times)
     watch_append(&f->log, &own, 0);
     vulkan_hazards_leave(&f->queue, &f->left);
     add_random_commands(f, draw(f, 2));
-    give_batch(f);
+    submit_batch(f);
   }
   vulkan_hazards_free(&f->needs);
   vulkan_hazards_free(&f->left);
   watch_free(&own);
 }
 
-/* Runs rounds of that kind, and requires at least that number of barriers. */
+/* Runs `count` rounds, and requires more than `least` barriers. */
 static void
 run_rounds(round_kind kind, uint32_t count, uint32_t least)
 {
@@ -270,7 +270,7 @@ run_rounds(round_kind kind, uint32_t count, uint32_t least)
       if (kind != ALONE)
         replay(&f, 1 + draw(&f, 3));
       add_random_commands(&f, kind == MANY ? 100 : 8);
-      give_batch(&f);
+      submit_batch(&f);
     }
     watch_report report;
     watch_check(&f.log, kind != MANY, &report);
@@ -285,17 +285,17 @@ run_rounds(round_kind kind, uint32_t count, uint32_t least)
   assert_true(all.barriers > least && (kind == MANY || (all.parts > least && all.pure > 50)));
 }
 
-TEST(each_barrier_of_a_list_is_needed_and_none_is_missing)
+TEST(barriers_of_a_list_are_needed_and_complete)
 {
   run_rounds(ALONE, 200, 1000);
 }
 
-TEST(so_is_each_barrier_around_and_in_a_recording)
+TEST(barriers_of_recordings_are_needed_and_complete)
 {
   run_rounds(REPLAYED, 100, 1000);
 }
 
-TEST(none_is_missing_where_uses_are_joined)
+TEST(barriers_of_joined_uses_are_complete)
 {
   run_rounds(MANY, 5, 500);
 }

@@ -1,5 +1,5 @@
-/* Images of the Vulkan target: what is uploaded into one is read from it, for each format and shape; descriptions and ranges that
- * are wrong are refused.
+/* Images of the Vulkan target.  For each format and shape, reads return the uploaded bytes.  Invalid descriptions and ranges are
+ * refused.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
@@ -43,7 +43,7 @@ prepare(void **state)
   return 0;
 }
 
-/* The list of uses has none of images, because all kernels were released. */
+/* Closes the target.  Its list of uses must have no images, because all kernels were released. */
 static int
 finish(void **state)
 {
@@ -70,10 +70,9 @@ compile(const vyre_kernel_slot *slots, uint32_t count, vyre_kernel *out)
   return ops->compile(target, &desc, out);
 }
 
-/* ---- what comes back ----------------------------------------------------------------------------------------------------- */
+/* ---- uploads and reads --------------------------------------------------------------------------------------------------- */
 
-/* Uploads two images, and reads them after a kernel that changes nothing.  Before the step the range has other bytes than those
- * that are read after it. */
+/* Uploads two images, and reads them after a kernel that changes nothing. */
 static void
 check_bytes(vyre_slot_kind kind, const vyre_image *image, vyre_kernel kernel)
 {
@@ -99,9 +98,9 @@ check_bytes(vyre_slot_kind kind, const vyre_image *image, vyre_kernel kernel)
   assert_ok(ops->free(target, buffer));
 }
 
-/* Returns whether the device supports the image. */
+/* Checks the bytes of an image.  Returns false if the device does not support the image. */
 static bool
-comes_back(vyre_slot_kind kind, const vyre_image *image)
+keeps_bytes(vyre_slot_kind kind, const vyre_image *image)
 {
   const vyre_image images[] = {*image, *image};
   const vyre_kernel_slot slots[] = {{.binding = 1, .kind = kind, .count = 2, .images = images, .sampler = VYRE_SAMPLER_LINEAR},
@@ -125,7 +124,7 @@ TEST(images_of_each_format_keep_their_bytes)
     uint32_t count = 0;
     for (uint32_t format = 1; format < FORMATS; format++) {
       const vyre_image image = {IMAGE(2D, format, 7, 5, 1, 1)};
-      count += comes_back(kinds[k], &image);
+      count += keeps_bytes(kinds[k], &image);
     }
     assert_true(count >= 15); /* not every device has every format */
   }
@@ -143,11 +142,11 @@ TEST(images_of_each_shape_keep_their_bytes)
   };
   static const vyre_image depth = {IMAGE(2D, R32F, 4, 4, 1, 1), .is_depth = true};
   for (uint32_t i = 0; i < sizeof images / sizeof images[0]; i++)
-    assert_true(comes_back(VYRE_SLOT_STORAGE_IMAGE, &images[i]));
-  assert_true(comes_back(VYRE_SLOT_COMBINED, &depth));
+    assert_true(keeps_bytes(VYRE_SLOT_STORAGE_IMAGE, &images[i]));
+  assert_true(keeps_bytes(VYRE_SLOT_COMBINED, &depth));
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------------------------------- */
+/* ---- refused descriptions ------------------------------------------------------------------------------------------------ */
 
 static void
 refuse(const vyre_kernel_slot *slot, const char *word)
@@ -156,7 +155,7 @@ refuse(const vyre_kernel_slot *slot, const char *word)
   assert_fails(compile(slot, 1, &kernel), VYRE_CODE_INPUT, word, "");
 }
 
-TEST(descriptions_of_no_image_are_refused)
+TEST(invalid_descriptions_are_refused)
 {
   static const vyre_image bad[] = {
       {IMAGE(2D, 0, 4, 4, 1, 1)},

@@ -1,5 +1,5 @@
-/* Host memory that fails once, at each allocation in turn: of a target from its opening to its end, of which nothing is left; and
- * of a submission, after which the target works as if nothing had failed.
+/* Failures of host memory, at each allocation in turn.  A target that fails between its opening and its closing leaks nothing,
+ * and a target works normally after a failed submission.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -35,7 +35,7 @@ use(vyre_target *target)
   return ops->wait(target, ticket, NULL);
 }
 
-/* The allocation of that number fails; 0: none does. */
+/* Opens, uses and closes a target whose allocation number `failing` fails.  No allocation fails if `failing` is 0. */
 static vyre_status
 open_use_close(uint64_t failing)
 {
@@ -51,7 +51,7 @@ open_use_close(uint64_t failing)
   return status;
 }
 
-TEST(a_target_that_runs_out_of_memory_leaves_nothing)
+TEST(a_target_without_memory_leaks_nothing)
 {
   assert_ok(open_use_close(0));
   const uint32_t places = (uint32_t)memory.calls, stride = sweep_stride(places);
@@ -78,8 +78,8 @@ typedef struct many {
   vyre_sequence sequence;
 } many;
 
-/* Each buffer's word becomes twice itself and one, one buffer after the other, and then once more, so that each of the later steps
- * waits for an earlier one. */
+/* Opens a target, and builds a sequence that sets the word of each buffer to twice its value plus one, two times.  Each step of
+ * the second time waits for a step of the first time. */
 static void
 open_many(many *f)
 {
@@ -113,13 +113,13 @@ check_many(many *f)
   assert_ok(ops->submit(f->target, &f->sequence, NULL));
   for (uint32_t i = 0; i < BUFFERS; i++)
     assert_int_equal(f->after[i], 4 * i + 3);
-  f->sequence.step_count = 1; /* other commands, which use the list of uses as it was left */
+  f->sequence.step_count = 1; /* other commands after the same list of uses */
   f->sequence.read_count = 1;
   assert_ok(ops->submit(f->target, &f->sequence, NULL));
   assert_int_equal(f->after[0], 1);
 }
 
-/* Submits once with the allocation of that number failing, 0: none, and returns whether that failed the submission. */
+/* Submits once while allocation number `failing` fails, if it is not 0.  Returns whether the submission failed. */
 static bool
 submit_many(uint64_t failing, uint32_t *places)
 {

@@ -1,5 +1,5 @@
 #version 450
-/* Each invocation: a word times a factor plus a term; with the factor 1 it is an atomic.
+/* Each invocation sets a word to itself times a factor plus a term, by an atomic if the factor is 1.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 

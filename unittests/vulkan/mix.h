@@ -14,7 +14,7 @@ enum { MIX_WORDS = 64, MIX_STEPS = 12, MIX_REPEATS = 3 };
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 
-/* The word at `at` becomes itself times `factor` and `term` more; by an atomic if the factor is 1. */
+/* Push constants.  The kernel sets the word at `at` to itself times `factor` plus `term`, by an atomic if `factor` is 1. */
 typedef struct mix_push {
   uint32_t at, factor, term;
 } mix_push;
@@ -58,7 +58,7 @@ mix_words_at(const mix *m, uint32_t at, uint32_t count)
   return (vyre_range){m->buffer, 4 * (uint64_t)at, 4 * (uint64_t)count};
 }
 
-/* Begins the sequence anew, without steps. */
+/* Restarts the sequence, without steps. */
 static inline void
 mix_begin(mix *m)
 {

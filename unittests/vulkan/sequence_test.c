@@ -1,5 +1,5 @@
-/* Sequences of the Vulkan target that decide on the device what runs: random ones against a model of the contract, repeats of more
- * iterations than are recorded at once, and sequences that are begun and waited for.  All under the validation layer.
+/* Sequences of the Vulkan target in which the device decides the steps that run.  Random sequences are compared with a model of
+ * the contract.  Some repeats have more iterations than are recorded at once.  All tests use the validation layer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -39,7 +39,7 @@ model_step(const vyre_step *step)
   expected_launches += groups != 0;
 }
 
-/* Runs the steps in order, as the contract of vyre_sequence says. */
+/* Runs the steps in order, according to the contract of vyre_sequence. */
 static void
 run_model(void)
 {
@@ -77,7 +77,7 @@ check_results(uint32_t waits)
   assert_int_equal(m.timing.waits, waits);
 }
 
-/* Submits the sequence, compares its results with the model's, and requires that number of waits. */
+/* Submits the sequence, compares its results with the model's, and requires `waits` waits. */
 static void
 check(uint32_t waits)
 {
@@ -173,14 +173,14 @@ TEST_WITH(a_fixed_number_of_iterations_has_no_limit, open_mix, close_mix)
   mix_add_repeat(&m, 1, 70000, MIX_WORDS);
   mix_add_step(&m, (mix_push){1, 5, 7});
   check(2);
-  m.before[3] = 3; /* the first repeat is not enough: none of the others run, and the reads do */
+  m.before[3] = 3; /* the first repeat reaches its limit: later steps do not run, but reads do */
   m.repeats[1].times = 1u << 31;
   check(2);
   assert_int_equal(m.timing.launches, 2);
 }
 
-/* What a submission keeps for the next one grows: descriptor sets, the words of its steps, and staging, which begins with a page.
- */
+/* Objects that a submission keeps for the next one must grow: descriptor sets, words of its steps, and staging, which begins with
+ * one page. */
 TEST_WITH(a_larger_sequence_follows_a_smaller_one, open_mix, close_mix)
 {
   enum { STEPS = 700, BYTES = 4096 };
@@ -208,7 +208,7 @@ TEST_WITH(a_larger_sequence_follows_a_smaller_one, open_mix, close_mix)
   assert_int_equal(m.timing.allocations, 0);
 }
 
-/* ---- begun --------------------------------------------------------------------------------------------------------------- */
+/* ---- begun sequences ----------------------------------------------------------------------------------------------------- */
 
 static void
 poll_until_done(vyre_ticket ticket)
@@ -218,7 +218,7 @@ poll_until_done(vyre_ticket ticket)
     assert_ok(ops->poll(m.target, ticket, &done));
 }
 
-/* The second part of the iterations is submitted by the wait, after the arrays are gone. */
+/* The wait submits the second part of the iterations, after the arrays were overwritten. */
 TEST_WITH(a_wait_continues_a_repeat_without_the_arrays_of_its_sequence, open_mix, close_mix)
 {
   m.before[3] = 1500;
@@ -250,7 +250,7 @@ TEST_WITH(polling_continues_a_repeat, open_mix, close_mix)
   check_results(3);
 }
 
-/* Polling reports no error: the wait does. */
+/* Polling does not report an error, but the wait does. */
 TEST_WITH(a_wait_reports_an_error_of_a_begun_sequence, open_mix, close_mix)
 {
   vyre_ticket ticket, left;
@@ -267,13 +267,13 @@ TEST_WITH(a_wait_reports_an_error_of_a_begun_sequence, open_mix, close_mix)
 /* ---- buffers ------------------------------------------------------------------------------------------------------------- */
 
 static void
-take_allocations(void *user, const char *name, uint64_t value)
+keep_allocations(void *user, const char *name, uint64_t value)
 {
   if (strcmp(name, "allocations") == 0)
     *(uint64_t *)user = value;
 }
 
-/* The target allocates for buffers, and where memory is not shared for staging up and down. */
+/* The target allocates memory for buffers and, if memory is not shared, for staging in both directions. */
 TEST_WITH(allocations_are_counted, open_mix, close_mix)
 {
   vyre_device_info info;
@@ -284,6 +284,6 @@ TEST_WITH(allocations_are_counted, open_mix, close_mix)
   assert_ok(ops->keep(m.target, 1, &(vyre_static){"abcd", 4}, 1, &kept, NULL));
   assert_ok(vyre_target_read(ops, m.target, kept, 0, 4, got));
   assert_memory_equal(got, "abcd", 4);
-  ops->metrics(m.target, take_allocations, &allocations);
+  ops->metrics(m.target, keep_allocations, &allocations);
   assert_int_equal(allocations, info.capabilities & VYRE_TARGET_SHARED ? 2 : 4);
 }

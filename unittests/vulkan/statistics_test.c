@@ -1,5 +1,5 @@
-/* What a driver made of kernels, by AMD's driver in Mesa, whose null device needs no card and runs nothing: each figure of each
- * part is reported, and each call that fails is named.
+/* Statistics of compiled kernels, by AMD's driver in Mesa, whose null device needs no GPU and runs nothing.  Each figure of each
+ * part is reported, and each failing call is named.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -18,14 +18,14 @@ prepare(void **state)
   setenv("RADV_FORCE_FAMILY", "navi21", 1);
   setenv("VK_ICD_FILENAMES", RADV, 1);
   setenv("VK_DRIVER_FILES", RADV, 1);
-  assert_non_null(dlopen("libvulkan_radeon.so", RTLD_NOW | RTLD_LOCAL)); /* stays: what its globals hold is no leak */
+  assert_non_null(dlopen("libvulkan_radeon.so", RTLD_NOW | RTLD_LOCAL)); /* stays open, so that its globals are not leaks */
   fake = fake_vulkan_open(test_file(FAKE_VULKAN));
   return fake ? 0 : -1;
 }
 
 typedef struct figure {
   char part[32], name[64], text[64];
-  vyre_kernel_figure is; /* its texts are not valid any more */
+  vyre_kernel_figure is; /* its texts are no longer valid */
 } figure;
 
 typedef struct seen {
@@ -34,7 +34,7 @@ typedef struct seen {
 } seen;
 
 static void
-see(void *user, const vyre_kernel_figure *is)
+keep_figure(void *user, const vyre_kernel_figure *is)
 {
   seen *s = user;
   assert_true(s->count < 128);
@@ -55,7 +55,7 @@ open_radv(bool statistics, vyre_target **out)
 }
 
 static vyre_status
-ask(const vyre_kernel_desc *desc, seen *out)
+read_figures(const vyre_kernel_desc *desc, seen *out)
 {
   vyre_target *target;
   vyre_kernel kernel;
@@ -63,7 +63,7 @@ ask(const vyre_kernel_desc *desc, seen *out)
   VYRE_TRY(open_radv(true, &target));
   vyre_status status = ops->compile(target, desc, &kernel);
   if (!status)
-    status = ops->statistics(target, kernel, see, out);
+    status = ops->statistics(target, kernel, keep_figure, out);
   return vyre_status_join(status, ops->close(target));
 }
 
@@ -71,7 +71,7 @@ TEST(amds_compiler_reports_its_figures)
 {
   static const char *const wanted[] = {"Subgroup size", "SGPRs", "VGPRs", "Code size", "Instructions", "Latency"};
   seen s;
-  assert_ok(ask(&mix_kernel, &s));
+  assert_ok(read_figures(&mix_kernel, &s));
   assert_string_equal(s.items[0].name, "compile_ns");
   assert_true(s.items[0].is.u64 > 0);
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -82,8 +82,8 @@ TEST(amds_compiler_reports_its_figures)
         continue;
       found++;
       assert_int_equal(f->is.kind, VYRE_FIGURE_U64);
-      assert_true(f->is.u64 > (strcmp(f->name, "Instructions") == 0)); /* one alone would be a kernel that does nothing */
-      assert_string_equal(f->part, "");                                /* it is one program */
+      assert_true(f->is.u64 > (strcmp(f->name, "Instructions") == 0)); /* an empty kernel has one instruction */
+      assert_string_equal(f->part, "");                                /* a single program has no parts */
       assert_true(f->text[0] != '\0');
     }
     assert_int_equal(found, 1);
@@ -94,9 +94,9 @@ TEST(each_kind_of_figure_of_each_part_is_reported)
 {
   seen s;
   fake->say(&(fake_vulkan_says){.parts = 2});
-  assert_ok(ask(&mix_kernel, &s));
+  assert_ok(read_figures(&mix_kernel, &s));
   fake->say(&(fake_vulkan_says){0});
-  assert_int_equal(s.count, 1 + 4 + 5); /* the subgroup size is known of the second part alone */
+  assert_int_equal(s.count, 1 + 4 + 5); /* only the second part has a subgroup size */
   assert_string_equal(s.items[0].part, "");
   for (uint32_t i = 1; i < s.count; i++)
     assert_string_equal(s.items[i].part, i < 5 ? "part 0" : "part 1");
@@ -113,8 +113,8 @@ TEST(each_kind_of_figure_of_each_part_is_reported)
   }
 }
 
-/* The device has no memory for an image, which a kernel that does not run does not need. */
-TEST(images_are_not_made)
+/* The device has no memory for an image, but the kernel does not run and needs none. */
+TEST(images_are_not_created)
 {
   static const vyre_image image = {.dim = VYRE_IMAGE_2D, .format = 33, .extent = {64, 64, 1}, .layers = 1};
   static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE},
@@ -123,7 +123,7 @@ TEST(images_are_not_made)
   seen s;
   desc.slots = slots;
   desc.slot_count = 2;
-  assert_ok(ask(&desc, &s));
+  assert_ok(read_figures(&desc, &s));
   assert_true(s.count > 5);
 }
 
@@ -134,21 +134,21 @@ TEST(a_target_that_runs_kernels_has_no_figures)
   seen s = {0};
   assert_ok(open_radv(false, &target));
   assert_ok(ops->compile(target, &mix_kernel, &kernel));
-  assert_fails(ops->statistics(target, kernel, see, &s), VYRE_CODE_INPUT, "opened to run kernels", "");
+  assert_fails(ops->statistics(target, kernel, keep_figure, &s), VYRE_CODE_INPUT, "opened to run kernels", "");
   assert_int_equal(s.count, 0);
   assert_ok(ops->close(target));
 }
 
-TEST(each_call_that_fails_is_named)
+TEST(each_failing_call_is_named)
 {
   static const char *const called[] = {"vkGetPipelineExecutablePropertiesKHR", "vkGetPipelineExecutableStatisticsKHR"};
   seen s;
   for (size_t i = 0; i < 2; i++) {
     fake->set(called[i], VK_SUCCESS);
-    assert_fails(ask(&mix_kernel, &s), VYRE_CODE_DEVICE, "vulkan: no symbol: ", called[i]);
-    for (uint32_t passes = 0; passes < 3; passes++) { /* one call asks for their number, and one for the figures */
+    assert_fails(read_figures(&mix_kernel, &s), VYRE_CODE_DEVICE, "vulkan: no symbol: ", called[i]);
+    for (uint32_t passes = 0; passes < 3; passes++) { /* one call returns the number, and one the entries */
       fake->set_once(called[i], VK_ERROR_OUT_OF_HOST_MEMORY, passes);
-      vyre_status status = ask(&mix_kernel, &s);
+      vyre_status status = read_figures(&mix_kernel, &s);
       assert_int_equal(fake->has_failed(), passes < 2);
       if (passes < 2)
         assert_fails(status, VYRE_CODE_DEVICE, called[i], "");
@@ -160,7 +160,7 @@ TEST(each_call_that_fails_is_named)
   fake->set("", VK_SUCCESS);
 }
 
-TEST(running_out_of_memory_leaves_nothing)
+TEST(exhausted_memory_leaks_nothing)
 {
   vyre_target *target;
   vyre_kernel kernel;
@@ -171,7 +171,7 @@ TEST(running_out_of_memory_leaves_nothing)
     seen s = {0};
     memory.calls = 0;
     memory.fail_at = place;
-    vyre_status status = ops->statistics(target, kernel, see, &s);
+    vyre_status status = ops->statistics(target, kernel, keep_figure, &s);
     memory.fail_at = 0;
     assert_int_equal(vyre_status_is_out_of_memory(status), place < 3);
     assert_int_equal(status != NULL, place < 3);

@@ -1,11 +1,11 @@
 /* Tests that open many targets.
  *
- * A sweep makes one place after the other fail, and opens a device for each.  A GPU's driver takes as long to open one as lavapipe
- * for a hundred, and a sweep tests the target, not the driver.  So on a GPU a sweep tries some of the places, spread over all of
- * them.
+ * A sweep fails one place after the other, and opens a device for each place.  A driver of a GPU opens one device in the time in
+ * which lavapipe opens a hundred, and a sweep tests the target, not the driver.  So a sweep on a GPU only tries some places,
+ * spread over all of them.
  *
- * After some thirty instances in one process, destroyed one after the other, NVIDIA's driver 580 makes no more.  So such tests have
- * a process each.  It is a new program, because no driver has to work in a copy of a process that has used it.
+ * NVIDIA's driver 580 creates no more instances after about thirty in one process, even if they are destroyed.  So each test has
+ * its own process, which runs a new program, because no driver needs to work in a forked process that has used the driver.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_SWEEP_H
@@ -46,9 +46,8 @@ sweep_stride(uint32_t places)
   return stride;
 }
 
-/* Runs each test in a process of its own, or, if the program has an argument, the test of that name here.  Returns what main
- * returns.
- */
+/* Runs each test in its own process, or, if the program has an argument, only the test of that name, in this process.  Returns
+ * the exit status of the program. */
 static inline int
 run_alone(int argc, char **argv, CMFixtureFunction prepare)
 {

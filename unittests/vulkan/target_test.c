@@ -1,5 +1,5 @@
-/* Kernels that the Vulkan target refuses: modules that are damaged, that need what the device lacks, or that the validation layer
- * reports.
+/* Kernels that the Vulkan target refuses: damaged modules, modules with needs that the device lacks, and modules that the
+ * validation layer reports.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -37,18 +37,18 @@ refuse(vyre_target *by, const vyre_kernel_desc *desc, const char *word1, const c
 
 /* ---- damaged ------------------------------------------------------------------------------------------------------------- */
 
-TEST(modules_that_are_not_whole_are_refused)
+TEST(incomplete_modules_are_refused)
 {
   vyre_kernel_desc bad = mix_kernel;
   bad.size = 4 * 5 - 1;
   refuse(target, &bad, "not SPIR-V", "'mix'");
-  bad.code = "this is no SPIR-V module";
+  bad.code = "not a valid SPIR-V file!";
   bad.size = 24;
   refuse(target, &bad, "not SPIR-V", "magic number");
   bad = mix_kernel;
   bad.size -= 4;
   refuse(target, &bad, "ends before", "entry point 'main'");
-  for (; bad.size > 0; bad.size -= 4) /* cut off anywhere: neither the layer nor the driver gets the module */
+  for (; bad.size > 0; bad.size -= 4) /* truncated modules do not reach the layer or the driver */
     refuse(target, &bad, "vulkan: kernel 'mix'", "Fix");
 }
 
@@ -67,7 +67,7 @@ TEST(descriptions_that_do_not_fit_the_module_or_the_device_are_refused)
   refuse(target, &bad, "descriptor sets", "allows");
 }
 
-/* The first set that is not allowed is refused, and the sets before it are not; a binding may have its number in each set. */
+/* The first set beyond the limit is refused, but no set before it.  Each set may use the same binding numbers. */
 TEST(sets_up_to_the_limit_are_accepted)
 {
   vyre_kernel_slot slots[] = {mix_slot, {.set = 1, .kind = VYRE_SLOT_STORAGE}};
@@ -84,9 +84,9 @@ TEST(sets_up_to_the_limit_are_accepted)
   assert_fails(status, VYRE_CODE_INPUT, needed, allowed);
 }
 
-/* ---- needs --------------------------------------------------------------------------------------------------------------- */
+/* ---- missing features ---------------------------------------------------------------------------------------------------- */
 
-/* Opens a device that has nothing, because that function of the driver does nothing. */
+/* Opens a device without features or properties, because `function` of the driver does nothing. */
 static vyre_target *
 open_without(const char *function)
 {
@@ -103,7 +103,7 @@ open_without(const char *function)
 #define FEATURES   "vkGetPhysicalDeviceFeatures2"
 #define PROPERTIES "vkGetPhysicalDeviceProperties2"
 
-/* The kernel of mix.comp with one instruction more, before all others, is refused. */
+/* Requires that the kernel of mix.comp with `instruction` before all others is refused. */
 static void
 refuse_with(vyre_target *by, const uint32_t *instruction, const char *word)
 {
@@ -148,7 +148,7 @@ TEST(a_capability_that_the_device_lacks_is_named)
     assert_ok(ops->close(without[i]));
 }
 
-/* The first atomic, on 32 bits, needs nothing. */
+/* The first atomic, on 32 bits, needs no feature. */
 static const char atomic_text[] =
     "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %%main \"main\"\n"
     "OpExecutionMode %%main LocalSize 1 1 1\n"
@@ -164,7 +164,7 @@ static const char atomic_text[] =
     "%%main = OpFunction %%void None %%function\n%%entry = OpLabel\n"
     "%%old = OpAtomicIAdd %%u32 %%x %%two %%zero %%one\n%%at = OpAccessChain %%f32_ptr %%y %%one\n%s\nOpReturn\nOpFunctionEnd\n";
 
-/* No capability shows that a kernel needs these: its instructions do. */
+/* Only instructions show these needs, not capabilities. */
 TEST(an_instruction_that_the_device_lacks_is_named)
 {
   static const struct {
@@ -204,13 +204,13 @@ TEST(a_report_of_the_validation_layer_fails_its_call)
     skip(); /* the layer is not installed: bundle.h */
   memcpy(wrong, mix_words, sizeof wrong);
   for (uint32_t at = 5; at < sizeof wrong / 4; at += wrong[at] >> 16)
-    wrong[at] += (wrong[at] & 0xffffu) == INTEGER_MULTIPLY; /* of the same operands */
+    wrong[at] += (wrong[at] & 0xffffu) == INTEGER_MULTIPLY; /* has the same operands */
   desc.code = wrong;
   assert_fails(ops->compile(target, &desc, &kernel), VYRE_CODE_DEVICE, "validation layer has", "FMul");
   desc = mix_kernel;
-  desc.slots = &other; /* the buffer is used and not declared */
+  desc.slots = &other; /* the kernel uses an undeclared buffer */
   assert_fails(ops->compile(target, &desc, &kernel), VYRE_CODE_DEVICE, "validation layer has", "Set 0");
-  assert_ok(ops->compile(target, &mix_kernel, &kernel)); /* the earlier reports are not this call's */
+  assert_ok(ops->compile(target, &mix_kernel, &kernel)); /* earlier reports do not fail this call */
 }
 
 TEST_MAIN(prepare, finish)

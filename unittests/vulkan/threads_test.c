@@ -1,5 +1,5 @@
-/* Vulkan targets of several threads at once, one for each, and a target that several threads use in turn.  The preset tsan checks
- * them; the driver and the loader need no suppression.
+/* Vulkan targets of several threads at once, one for each thread, and a target that several threads use in turn.  The preset tsan
+ * checks the tests, without suppressions for the driver and the loader.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -10,15 +10,15 @@
 enum { THREADS = 4, TURNS = 3 };
 
 typedef struct worker {
-  vyre_target *target; /* NULL: the thread opens its own */
+  vyre_target *target; /* NULL if the thread opens its own */
   uint32_t number;
   vyre_status status; /* owned */
   uint32_t got;
   pthread_t thread;
 } worker;
 
-/* Word `number` becomes three times itself and one, by two submissions of which the second is begun before the first is done.
- * Returns statuses alone, because cmocka's checks are for one thread. */
+/* Multiplies word `number` by three and adds one, twice, in two submissions.  The second one begins before the first one is done.
+ * Only returns statuses, because cmocka's checks work in one thread. */
 static vyre_status
 work_on(vyre_target *target, worker *w)
 {
@@ -71,7 +71,7 @@ check(const worker *w)
   assert_int_equal(w->got, (w->number * 3 + 1) * 3 + 1);
 }
 
-TEST(threads_have_targets_of_their_own)
+TEST(threads_use_their_own_targets)
 {
   worker workers[THREADS];
   for (uint32_t i = 0; i < THREADS; i++) {

@@ -1,5 +1,5 @@
 #version 450
-/* Each invocation adds a word of what it reads to a word of what it changes: alone, or by atomics, which can be beside others.
+/* Each invocation multiplies a word by a factor and adds a word of another buffer, by an atomic if the factor is 1.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 

@@ -1,4 +1,4 @@
-/* Docs at watch_log.h.
+/* See watch_log.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "watch_log.h"
@@ -82,20 +82,20 @@ enum { TRANSFER, COMPUTE, INDIRECT, HOST, STAGES };
 static const VkPipelineStageFlags stage_bits[STAGES] = {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                                         VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, VK_PIPELINE_STAGE_HOST_BIT};
 
-/* A use of some bytes that a later one has to look at. */
+/* A use of some bytes that later uses are checked against. */
 typedef struct kept_use {
   uint32_t entry, group, queue;
   VkPipelineStageFlags stage;
   VkAccessFlags access;
-  bool writes, is_available, is_known; /* by the host to be done */
-  uint32_t hidden_by;                  /* a group's write: only others of that group have to look at it */
-  bool is_hidden;                      /* by the other queue: only its own has to look at it */
+  bool writes, is_available, is_known; /* is_known: the host knows that the use is done */
+  uint32_t hidden_by;                  /* the group whose write hides it from other groups; 0 if there is none */
+  bool is_hidden;                      /* by a write of the other queue, except from its own queue */
   VkPipelineStageFlags after[WATCH_QUEUES];
   VkAccessFlags visible[WATCH_QUEUES][STAGES];
-  uint64_t signalled[WATCH_QUEUES]; /* with this value; 0: not yet */
+  uint64_t signalled[WATCH_QUEUES]; /* the first value signalled after it; 0 if there is none */
 } kept_use;
 
-/* Bytes between two neighbouring ends of ranges: whatever is in the log is of all of them or of none. */
+/* Bytes between two neighbouring ends of ranges.  Each use and part of the log covers all of them or none. */
 typedef struct piece {
   uint32_t resource;
   uint64_t first, end;
@@ -107,9 +107,9 @@ typedef struct machine {
   const watch_log *log;
   piece *pieces;
   uint32_t piece_count, piece_capacity;
-  uint32_t omitted, omitted_part; /* an entry, and of it one part or all (UINT32_MAX) */
+  uint32_t omitted, omitted_part; /* an entry, and one of its parts; UINT32_MAX for all */
   uint32_t hazards;
-  char *text; /* NULL: nobody asks */
+  char *text; /* NULL if no text is needed */
   size_t room;
 } machine;
 
@@ -119,7 +119,7 @@ touches(const piece *p, uint32_t resource, uint64_t first, uint64_t end)
   return resource == WATCH_ANY || (resource == p->resource && first < p->end && p->first < end);
 }
 
-/* Makes `at` an end of pieces. */
+/* Splits the piece that contains `at`. */
 static void
 cut(machine *m, uint32_t resource, uint64_t at)
 {
@@ -174,7 +174,7 @@ is_ordered(const kept_use *old, const watch_entry *entry, const watch_use *use)
 }
 
 static void
-say(machine *m, const kept_use *old, uint32_t index, const piece *p)
+report_hazard(machine *m, const kept_use *old, uint32_t index, const piece *p)
 {
   m->hazards++;
   if (!m->text || m->hazards > 1)
@@ -200,7 +200,7 @@ check_use(machine *m, uint32_t index, const watch_use *use)
       const bool is_beside = entry->group && entry->group == old->group;
       const bool is_seen = (!old->hidden_by || old->hidden_by == entry->group) && (!old->is_hidden || old->queue == entry->queue);
       if ((old->writes || use->writes) && !is_beside && is_seen && !is_ordered(old, entry, use))
-        say(m, old, index, p);
+        report_hazard(m, old, index, p);
     }
   }
 }
@@ -216,7 +216,7 @@ keep_use(piece *p, uint32_t index, const watch_entry *entry, const watch_use *us
       old->is_hidden = true;
     } else if (use->writes && !is_beside) {
       if (!entry->group || (old->hidden_by && old->hidden_by != entry->group))
-        continue; /* who waits for this one waits for that one too */
+        continue; /* uses ordered after the new write are ordered after the old use */
       old->hidden_by = entry->group;
     }
     p->uses[kept++] = *old;
@@ -231,9 +231,9 @@ keep_use(piece *p, uint32_t index, const watch_entry *entry, const watch_use *us
                                    .writes = use->writes};
 }
 
-/* Regions of a copy have no order. */
+/* Returns whether two uses by a copy, whose regions have no order, overlap and one of them writes. */
 static bool
-meet(const watch_use *a, const watch_use *b)
+overlap(const watch_use *a, const watch_use *b)
 {
   return a->stage == VK_PIPELINE_STAGE_TRANSFER_BIT && (a->writes || b->writes) && a->resource == b->resource &&
          a->first < b->end && b->first < a->end;
@@ -247,8 +247,8 @@ run_command(machine *m, uint32_t index)
   for (uint32_t i = 0; i < entry->count; i++) {
     check_use(m, index, &uses[i]);
     for (uint32_t k = 0; k < i; k++)
-      if (meet(&uses[k], &uses[i]) && m->hazards++ == 0 && m->text)
-        snprintf(m->text, m->room, "%s (entry %" PRIu32 "): its regions meet", entry->name, index);
+      if (overlap(&uses[k], &uses[i]) && m->hazards++ == 0 && m->text)
+        snprintf(m->text, m->room, "%s (entry %" PRIu32 "): its regions overlap", entry->name, index);
   }
   for (uint32_t i = 0; i < entry->count; i++)
     for (uint32_t k = 0; k < m->piece_count; k++)
@@ -268,7 +268,7 @@ make_visible(kept_use *use, const watch_entry *entry, const watch_part *part, bo
       use->visible[entry->queue][s] |= part->to;
 }
 
-/* The layout is a write by the barrier itself, which what is before it must be ordered before. */
+/* Runs the layout change of a barrier, which is a write and must be ordered after all earlier uses. */
 static void
 make_layout(machine *m, uint32_t index, const watch_part *part, piece *p)
 {
@@ -277,7 +277,7 @@ make_layout(machine *m, uint32_t index, const watch_part *part, piece *p)
     const kept_use *old = &p->uses[k];
     const bool is_before = (old->queue == entry->queue && (old->stage & entry->from)) || (old->after[entry->queue] & entry->from);
     if (!(is_before || old->is_known) || (old->writes && !old->is_available && !(old->access & part->from)))
-      say(m, old, index, p);
+      report_hazard(m, old, index, p);
   }
   p->count = 0;
   const watch_use layout = {.stage = entry->to, .access = part->to, .writes = true};
@@ -323,7 +323,7 @@ run_signal(const watch_entry *entry, kept_use *use)
     use->signalled[entry->queue] = entry->value;
 }
 
-/* The batch waits for the other queue. */
+/* Runs the wait of a batch for the other queue. */
 static void
 run_wait(const watch_entry *entry, kept_use *use)
 {
@@ -342,7 +342,7 @@ run_known(const machine *m, const watch_entry *entry, piece *p)
   uint32_t kept = 0;
   for (uint32_t k = 0; k < p->count; k++) {
     kept_use *use = &p->uses[k];
-    const bool is_host = use->stage == VK_PIPELINE_STAGE_HOST_BIT && !use->signalled[use->queue]; /* it read just now */
+    const bool is_host = use->stage == VK_PIPELINE_STAGE_HOST_BIT && !use->signalled[use->queue]; /* logged by the wait itself */
     if (is_host || (use->signalled[entry->queue] && use->signalled[entry->queue] <= entry->value))
       use->is_known = true;
     const bool is_staging = p->resource < 64 && (m->log->staging >> p->resource & 1u);
@@ -373,7 +373,7 @@ run_entry(machine *m, uint32_t index)
   }
 }
 
-/* How many hazards there are without that part. */
+/* Runs the log without the omitted part, and returns the number of hazards. */
 static uint32_t
 run(machine *m, uint32_t omitted, uint32_t part)
 {
@@ -382,7 +382,7 @@ run(machine *m, uint32_t omitted, uint32_t part)
   m->hazards = 0;
   for (uint32_t i = 0; i < m->piece_count; i++)
     m->pieces[i].count = 0;
-  const bool is_one = omitted != UINT32_MAX; /* is enough then */
+  const bool is_one = omitted != UINT32_MAX; /* one hazard is enough */
   for (uint32_t i = 0; i < m->log->entry_count && !(is_one && m->hazards); i++)
     if (i != omitted || part != UINT32_MAX)
       run_entry(m, i);

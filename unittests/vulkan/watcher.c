@@ -1,4 +1,4 @@
-/* Docs at watch_log.h.
+/* See watch_log.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_vulkan.h"
@@ -15,7 +15,7 @@ typedef struct variable {
   bool is_read_only, is_uniform;
 } variable;
 
-/* What a module says of its variables; a pipeline's is that of its module. */
+/* Variables of a module.  A pipeline has a copy of its module's. */
 typedef struct shader {
   variable variables[SETS * BINDINGS];
   uint32_t count;
@@ -33,9 +33,9 @@ typedef struct set {
 typedef struct commands {
   watch_log log;
   shader *pipeline;
-  set sets[SETS]; /* as they were when they were bound: they are written before */
+  set sets[SETS]; /* copied when they are bound, because they are written before */
   uint32_t beside;
-  const shader *last; /* the pipeline of the dispatch before */
+  const shader *last; /* the pipeline of the previous dispatch */
 } commands;
 
 typedef enum object_kind { BUFFER, IMAGE, VIEW, SHADER, PIPELINE, SET, COMMANDS, SEMAPHORE } object_kind;
@@ -43,7 +43,7 @@ typedef enum object_kind { BUFFER, IMAGE, VIEW, SHADER, PIPELINE, SET, COMMANDS,
 typedef struct object {
   object_kind kind;
   uint64_t handle;
-  uint32_t number; /* of a resource, also that of a view; of a semaphore, its queue */
+  uint32_t number; /* of a resource or of a view's resource; of a semaphore, its queue */
   uint64_t size;   /* of a buffer */
   void *data;      /* owned */
 } object;
@@ -55,7 +55,7 @@ static watch_log log_;
 static watch_use host_reads[16];
 static uint32_t host_read_count;
 
-/* The last one with that handle: handles are given again. */
+/* Returns the last object with the handle, because handles are reused, or NULL. */
 static object *
 find(object_kind kind, uint64_t handle)
 {
@@ -91,7 +91,7 @@ add_resource(object_kind kind, uint64_t handle, uint64_t size, bool is_staging)
 
 #define HANDLE(handle) ((uint64_t)(uintptr_t)(handle))
 
-/* Functions of the device: `real` has what the hooks call. */
+/* Hooked functions of the device; `real` has the functions that the hooks call. */
 /* clang-format off */
 #define HOOKS(X)                                                                                                     \
   X(vkCreateBuffer)                                                                                                  \
@@ -257,7 +257,7 @@ watch_vkUpdateDescriptorSets(VkDevice device, uint32_t count, const VkWriteDescr
     const VkWriteDescriptorSet *write = &writes[i];
     object *at = find(SET, HANDLE(write->dstSet));
     if (write->dstArrayElement || write->dstBinding >= BINDINGS || write->descriptorCount != 1)
-      abort(); /* tests have none of these */
+      abort(); /* tests do not use these */
     if (!at)
       at = add(SET, HANDLE(write->dstSet), 0, sizeof(set));
     bound *to = &((set *)at->data)->bindings[write->dstBinding];
@@ -277,7 +277,7 @@ watch_vkUpdateDescriptorSets(VkDevice device, uint32_t count, const VkWriteDescr
 /* ---- commands ------------------------------------------------------------------------------------------------------------ */
 
 static commands *
-of(VkCommandBuffer handle)
+commands_of(VkCommandBuffer handle)
 {
   return find(COMMANDS, HANDLE(handle))->data;
 }
@@ -292,7 +292,7 @@ watch_vkBeginCommandBuffer(VkCommandBuffer handle, const VkCommandBufferBeginInf
 static VKAPI_ATTR void VKAPI_CALL
 watch_vkCmdBindPipeline(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
 {
-  of(handle)->pipeline = find(PIPELINE, HANDLE(pipeline))->data;
+  commands_of(handle)->pipeline = find(PIPELINE, HANDLE(pipeline))->data;
   real.vkCmdBindPipeline(handle, point, pipeline);
 }
 
@@ -302,7 +302,7 @@ watch_vkCmdBindDescriptorSets(VkCommandBuffer handle, VkPipelineBindPoint point,
 {
   for (uint32_t i = 0; i < count; i++) {
     const object *at = find(SET, HANDLE(sets[i]));
-    of(handle)->sets[first + i] = at ? *(set *)at->data : (set){0};
+    commands_of(handle)->sets[first + i] = at ? *(set *)at->data : (set){0};
   }
   real.vkCmdBindDescriptorSets(handle, point, layout, first, count, sets, offset_count, offsets);
 }
@@ -313,14 +313,14 @@ watch_vkCmdPushConstants(VkCommandBuffer handle, VkPipelineLayout layout, VkShad
 {
   uint32_t last;
   memcpy(&last, (const char *)values + size - sizeof last, sizeof last);
-  of(handle)->beside = size == beside_size && last;
+  commands_of(handle)->beside = size == beside_size && last;
   real.vkCmdPushConstants(handle, layout, stages, offset, size, values);
 }
 
 static void
 add_dispatch(VkCommandBuffer handle, const char *name)
 {
-  commands *to = of(handle);
+  commands *to = commands_of(handle);
   watch_log *log = &to->log;
   const watch_entry *before = log->entry_count ? &log->entries[log->entry_count - 1] : NULL;
   const bool is_beside = beside_size ? to->beside : before && before->group && to->last == to->pipeline;
@@ -345,7 +345,7 @@ use(VkCommandBuffer handle, object_kind kind, uint64_t resource, uint64_t first,
     VkAccessFlags access)
 {
   const bool writes = access == VK_ACCESS_TRANSFER_WRITE_BIT;
-  watch_add_use(&of(handle)->log, (watch_use){find(kind, resource)->number, first, first + size, stage, access, writes});
+  watch_add_use(&commands_of(handle)->log, (watch_use){find(kind, resource)->number, first, first + size, stage, access, writes});
 }
 
 static VKAPI_ATTR void VKAPI_CALL
@@ -373,7 +373,7 @@ use_by_copy(VkCommandBuffer handle, object_kind kind, uint64_t resource, uint64_
 static VKAPI_ATTR void VKAPI_CALL
 watch_vkCmdFillBuffer(VkCommandBuffer handle, VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size, uint32_t value)
 {
-  watch_add(&of(handle)->log, WATCH_COMMAND, 0, "fill");
+  watch_add(&commands_of(handle)->log, WATCH_COMMAND, 0, "fill");
   use_by_copy(handle, BUFFER, HANDLE(buffer), offset, size, true);
   real.vkCmdFillBuffer(handle, buffer, offset, size, value);
 }
@@ -381,7 +381,7 @@ watch_vkCmdFillBuffer(VkCommandBuffer handle, VkBuffer buffer, VkDeviceSize offs
 static VKAPI_ATTR void VKAPI_CALL
 watch_vkCmdUpdateBuffer(VkCommandBuffer handle, VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size, const void *data)
 {
-  watch_add(&of(handle)->log, WATCH_COMMAND, 0, "update");
+  watch_add(&commands_of(handle)->log, WATCH_COMMAND, 0, "update");
   use_by_copy(handle, BUFFER, HANDLE(buffer), offset, size, true);
   real.vkCmdUpdateBuffer(handle, buffer, offset, size, data);
 }
@@ -389,7 +389,7 @@ watch_vkCmdUpdateBuffer(VkCommandBuffer handle, VkBuffer buffer, VkDeviceSize of
 static VKAPI_ATTR void VKAPI_CALL
 watch_vkCmdCopyBuffer(VkCommandBuffer handle, VkBuffer from, VkBuffer to, uint32_t count, const VkBufferCopy *copies)
 {
-  watch_add(&of(handle)->log, WATCH_COMMAND, 0, "copy");
+  watch_add(&commands_of(handle)->log, WATCH_COMMAND, 0, "copy");
   for (uint32_t i = 0; i < count; i++) {
     use_by_copy(handle, BUFFER, HANDLE(from), copies[i].srcOffset, copies[i].size, false);
     use_by_copy(handle, BUFFER, HANDLE(to), copies[i].dstOffset, copies[i].size, true);
@@ -397,7 +397,7 @@ watch_vkCmdCopyBuffer(VkCommandBuffer handle, VkBuffer from, VkBuffer to, uint32
   real.vkCmdCopyBuffer(handle, from, to, count, copies);
 }
 
-/* Tests have texels of 4 bytes. */
+/* Returns the bytes of the copied texels, which have 4 bytes each in tests. */
 static uint64_t
 texel_bytes(const VkBufferImageCopy *copy)
 {
@@ -409,7 +409,7 @@ static VKAPI_ATTR void VKAPI_CALL
 watch_vkCmdCopyBufferToImage(VkCommandBuffer handle, VkBuffer from, VkImage to, VkImageLayout layout, uint32_t count,
                              const VkBufferImageCopy *copies)
 {
-  watch_add(&of(handle)->log, WATCH_COMMAND, 0, "copy to an image");
+  watch_add(&commands_of(handle)->log, WATCH_COMMAND, 0, "copy to an image");
   use_by_copy(handle, BUFFER, HANDLE(from), copies->bufferOffset, texel_bytes(copies), false);
   use_by_copy(handle, IMAGE, HANDLE(to), 0, 1, true);
   real.vkCmdCopyBufferToImage(handle, from, to, layout, count, copies);
@@ -419,7 +419,7 @@ static VKAPI_ATTR void VKAPI_CALL
 watch_vkCmdCopyImageToBuffer(VkCommandBuffer handle, VkImage from, VkImageLayout layout, VkBuffer to, uint32_t count,
                              const VkBufferImageCopy *copies)
 {
-  watch_add(&of(handle)->log, WATCH_COMMAND, 0, "copy from an image");
+  watch_add(&commands_of(handle)->log, WATCH_COMMAND, 0, "copy from an image");
   use_by_copy(handle, IMAGE, HANDLE(from), 0, 1, false);
   use_by_copy(handle, BUFFER, HANDLE(to), copies->bufferOffset, texel_bytes(copies), true);
   real.vkCmdCopyImageToBuffer(handle, from, layout, to, count, copies);
@@ -430,7 +430,7 @@ watch_vkCmdPipelineBarrier(VkCommandBuffer handle, VkPipelineStageFlags from, Vk
                            uint32_t memory_count, const VkMemoryBarrier *memory, uint32_t buffer_count,
                            const VkBufferMemoryBarrier *buffers, uint32_t image_count, const VkImageMemoryBarrier *images)
 {
-  watch_log *log = &of(handle)->log;
+  watch_log *log = &commands_of(handle)->log;
   watch_entry *entry = watch_add(log, WATCH_BARRIER, 0, "barrier");
   entry->from = from;
   entry->to = to;
@@ -448,7 +448,7 @@ watch_vkCmdPipelineBarrier(VkCommandBuffer handle, VkPipelineStageFlags from, Vk
 
 /* ---- queues -------------------------------------------------------------------------------------------------------------- */
 
-/* What the batch copied to staging, which the host reads. */
+/* Logs the host's reads of the staging that the batch wrote. */
 static void
 read_staging(uint32_t queue, uint32_t first, uint32_t end)
 {
@@ -469,7 +469,7 @@ watch_vkQueueSubmit(VkQueue handle, uint32_t count, const VkSubmitInfo *infos, V
   if (infos->waitSemaphoreCount)
     watch_add(&log_, WATCH_WAIT, queue, "semaphore")->value = numbers->pWaitSemaphoreValues[0];
   for (uint32_t i = 0; i < infos->commandBufferCount; i++)
-    watch_append(&log_, &of(infos->pCommandBuffers[i])->log, queue);
+    watch_append(&log_, &commands_of(infos->pCommandBuffers[i])->log, queue);
   read_staging(queue, first, log_.use_count);
   watch_add(&log_, WATCH_SIGNAL, queue, "batch")->value = numbers->pSignalSemaphoreValues[0];
   return real.vkQueueSubmit(handle, count, infos, fence);
