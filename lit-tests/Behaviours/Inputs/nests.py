@@ -20,12 +20,12 @@ def results(count):
 
 
 def change(j, n):
-    """Sets variable j to a function of another one."""
+    """Sets variable j to a function of another variable."""
     return f'set %v{j}, add(get(%v{j * 7 % n}), {j + 1}u32)\n'
 
 
 def nest(n, opens, inner, closes, head=None, tail=None):
-    """A program of n nested constructs; the arguments are functions of the level."""
+    """Returns a program of n nested constructs; the arguments are functions of the level."""
     text = HEAD + (variables(n) if head is None else head)
     text += ''.join(opens(j) for j in range(n)) + inner
     text += ''.join(closes(j) for j in reversed(range(n)))
@@ -50,7 +50,7 @@ def plain_loops(n):
 
 
 def ifs(n):
-    """Nested `if` with sets before, behind and in the else region."""
+    """Nested `if` with sets before, after and in the else region."""
     return nest(n, lambda j: f'if ult(%i, {3 * j + 7}u32) {{ {change(j, n)}', '',
                 lambda j: f'}} else {{ set %v{j}, {j}u32 }}\n')
 
@@ -61,18 +61,18 @@ def else_ifs(n):
 
 
 def switches(n):
-    """Nested `switch` in a case that is fallen into."""
+    """Nested `switch` in a case after a `fallthrough`."""
     return nest(n, lambda j: f'switch %i {{ case {j}u32 {{ {change(j, n)} fallthrough }} case {j + 1}u32 {{\n', '',
                 lambda j: f'}} default {{ set %v{j}, 9u32 }} }}\n')
 
 
 def blocks(n):
-    """Nested blocks, each with a `leave` of the outermost one."""
+    """Nested blocks, each with a `leave` of the outermost block."""
     return nest(n, lambda j: f'block %b{j} {{ {change(j, n)} if eq(get(%v{j}), {j}u32) {{ leave %b0 }}\n', '', lambda j: '}\n')
 
 
 def left_blocks(n):
-    """Nested blocks that the innermost region leaves all."""
+    """Nested blocks, with a `leave` of each in the innermost region."""
     leaves = ''.join(f'if eq(%i, {j}u32) {{ set %v{j}, 5u32 leave %b{j} }}\n' for j in range(n))
     return nest(n, lambda j: f'block %b{j} {{ {change(j, n)}', leaves, lambda j: '}\n')
 
@@ -94,7 +94,7 @@ def continues(n):
 
 
 def one_set(n):
-    """Nested loops that all of n variables pass, each set in the innermost one."""
+    """Nested loops around n variables, which the innermost loop sets."""
     return nest(n, lambda j: f'for %k{j} = 0u32 to %i {{\n', ''.join(change(j, n) for j in range(n)), lambda j: '}\n')
 
 
@@ -118,7 +118,7 @@ def accesses(n):
 
 
 def buffers(n):
-    """Nested loops that each store to a buffer of their own and load all buffers in turn."""
+    """Nested loops that each store to one buffer and load all buffers in turn."""
     head = ''.join(f'buffer %m{j} : u32[4] private\n' for j in range(n))
     tail = ''.join(f'store %y[{j}], load(%m{j}[0])\n' for j in range(n))
     return nest(n, lambda j: f'for %k{j} = 0u32 to %i {{ store %m{j}[0], load(%m{j * 7 % n}[and(%k{j}, 3u32)])\n', '',
@@ -126,14 +126,14 @@ def buffers(n):
 
 
 def tables(n):
-    """Nested ifs around accesses to memory whose bounds are declared."""
+    """Nested ifs around accesses to memory with declared bounds."""
     head = 'buffer %m : u32[16] private\n'
     return nest(n, lambda j: f'if ult(load(%m[{j % 16}]), {j}u32) {{ store %m[{j * 3 % 16}], {j}u32\n', '',
                 lambda j: '}\n', head, 'store %y[%i], load(%m[and(%i, 15u32)])\n')
 
 
 def invariants(n):
-    """An innermost loop with rows that each loop around them lets out."""
+    """An innermost loop with rows that are invariant in every enclosing loop."""
     inner = ''.join(f'store %y[{j}], mul(add(%i, {2 * j + 3}u32), add(load(%x[{j}]), %k{j}))\n' for j in range(n))
     return nest(n, lambda j: f'for %k{j} = 0u32 to %i {{\n', inner, lambda j: '}\n', '', '')
 
@@ -145,7 +145,7 @@ def equal_rows(n):
 
 
 def conditions(n):
-    """Nested ifs with conditions that follow from those around them."""
+    """Nested ifs whose conditions follow from the enclosing conditions."""
     return nest(n, lambda j: f'if eq(load(%x[{j}]), 3u32) {{ if %c {{ set %v{j}, load(%x[{j}])\n', '',
                 lambda j: '} }\n')
 
@@ -164,7 +164,7 @@ def subgroups(n):
 
 
 def mixed(n):
-    """Constructs of all kinds, one in the other."""
+    """Nested constructs of all kinds."""
     opens = [lambda j: f'if ult(%i, {j}u32) {{ {change(j, n)}', lambda j: f'for %k{j} = 0u32 to %i {{ {change(j, n)}',
              lambda j: f'loop {{ if uge(get(%v{j}), %i) {{ break }}\n', lambda j: f'switch %i {{ case {j}u32 {{ {change(j, n)}',
              lambda j: f'block %b{j} {{ {change(j, n)} if eq(get(%v{j}), {j}u32) {{ leave %b{j} }}\n']
@@ -187,7 +187,7 @@ def wide_ifs(n):
 
 
 def wide_variables(n):
-    """Variables that are all set at each end of an if."""
+    """An if whose arm sets all variables."""
     return HEAD + variables(n) + 'if %c {\n' + ''.join(change(j, n) for j in range(n)) + '}\n' + results(n) + '}\n'
 
 
@@ -220,20 +220,20 @@ def wide_barriers(n):
 
 
 def chain(n):
-    """Values one on top of the other."""
+    """A chain of values."""
     text = HEAD + '%r0 = load %x[%i]\n'
     ops = ['add', 'mul', 'xor', 'sub', 'umin', 'or']
     return text + ''.join(f'%r{j + 1} = {ops[j % 6]} %r{j}, %i\n' for j in range(n)) + f'store %y[%i], %r{n}\n}}\n'
 
 
 def lane_chain(n):
-    """Vectors that are made of lanes of the vector before."""
+    """Vectors of lanes of the previous vector."""
     text = HEAD + '%r0 = load %x[%i]\n%s0 = splat %r0 : u32x4\n'
     return text + ''.join(f'%s{j + 1} = insert %s{j}, add(lane(%s{j}, {j % 4}u32), %i), {(j + 1) % 4}u32\n' for j in range(n)) + f'store %y[%i], lane(%s{n}, 0u32)\n}}\n'
 
 
 def structs(n):
-    """Structs one in the other, with an array in each."""
+    """Nested structs with an array in each."""
     text = 'struct @S0 { a : u32, b : u32 }\n' + ''.join(f'struct @S{j + 1} {{ a : @S{j}[1], b : u32 }}\n' for j in range(n))
     path = '.a[0]' * n
     return text + HEAD + f'buffer %s : @S{n} storage rw set(0) binding(2)\nbuffer %t : @S{n} private\n' + \
