@@ -1,4 +1,4 @@
-// Debug information counts nothing where the bound is what calls come to.
+// Debug information does not count towards the limit on the growth by inlined calls.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: rm -rf %t && mkdir %t && cp %s %t/a.comp && %passmgr %t/a.comp -o %t/a.vir && %passmgr -gV %t/a.comp -o %t/b.vir 2>%t/said
 // RUN: sed 's/ id(.*//' %t/a.vir >%t/a && sed 's/ id(.*//' %t/b.vir >%t/b && cmp %t/a %t/b

@@ -1,4 +1,4 @@
-// -gV: functions, blocks and calls, as NonSemantic.Shader.DebugInfo.100, through all passes; -gVS: the source's text, too; -g: lines alone.
+// -gV keeps functions, blocks and calls (NonSemantic.Shader.DebugInfo.100) through all passes; -gVS adds source text; -g keeps lines.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: rm -rf %t && mkdir %t && cp %s %t/a.comp
 // RUN: %passmgr -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
@@ -6,11 +6,11 @@
 // SAID:     remark: is left out: private variables and built-ins of NonSemantic.Shader.DebugInfo.100{{$}}
 // SAID-NOT: remark
 
-// It is the same shader: stripped it is what it is without.
+// After -strip the module is the same as without -gV.
 // RUN: %passmgr -gV -passes='default<O2>' -strip %t/a.comp -o %t/b.spv 2>/dev/null
 // RUN: %passmgr -passes='default<O2>' -strip %t/a.comp -o %t/c.spv && cmp %t/b.spv %t/c.spv
 
-// By way of VIR0, of clones and of a batch it is the same; so it is read again.
+// The output is the same through VIR0, clones and a batch.  It can be read again.
 // RUN: %passmgr -gV %t/a.comp -o %t/d.vir0 && %passmgr -passes='default<O2>' %t/d.vir0 -o %t/d.spv && cmp %t/a.spv %t/d.spv
 // RUN: %passmgr -gV -passes='default<O2>' -roundtrip-each=clone %t/a.comp -o %t/e.spv && cmp %t/a.spv %t/e.spv
 // RUN: cp %t/a.comp %t/z.comp && %passmgr -gV -passes='default<O2>' -batch %t/z.comp %t/a.comp -outdir %t/out && cmp %t/a.spv %t/out/a.spv

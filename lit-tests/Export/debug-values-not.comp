@@ -1,4 +1,4 @@
-// -gV: what is not told of a variable, for a debugger would show a value that the variable does not have there.
+// -gV: a variable has no DebugValue where a debugger would show a value that the variable does not have.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %passmgr -gV -D AROUND -passes=no-op %s -o %t.spv && %spirv-val %t.spv && %spirv-dis %t.spv | FileCheck %s --check-prefixes=NAME,NOT
 // RUN: %passmgr -gV -D START -passes=no-op %s -o %t.spv && %spirv-val %t.spv && %spirv-dis %t.spv | FileCheck %s --check-prefixes=NAME,NOT
@@ -30,11 +30,11 @@ layout(set = 0, binding = 0) buffer X { uint x[]; };
 layout(set = 0, binding = 1, r32ui) uniform uimage2D image;
 void main() {
   uint n = x[40];
-#ifdef AROUND /* in each iteration it is what it got in the one before, until it gets what was loaded */
+#ifdef AROUND /* holds the previous iteration's value until the loaded value is assigned */
   uint v;
   for (uint i = 0; i < n; i++) { uint t = x[i]; x[i + 50] = t - v; v = t; }
 #endif
-#ifdef START /* a constant is there from the start on */
+#ifdef START /* a constant has no position of its own */
   uvec2 v = uvec2(n, x[1]); x[2] = v.x + v.y;
   v = uvec2(1, 2); x[3] = v.x * x[4] + v.y;
 #endif
@@ -42,13 +42,13 @@ void main() {
   uint v = n; x[2] = v * 3;
   v = gl_LocalInvocationIndex; x[3] = v;
 #endif
-#ifdef LATE /* before paths part it is used */
+#ifdef LATE /* the assigned constant is used before the branch */
   uint v = x[0]; x[1] = v;
   v = 5; x[2] = v; x[3] = x[4];
   if (n > 7) v = x[9];
   x[5] = v;
 #endif
-#ifdef ONEWAY /* out of the loop alone */
+#ifdef ONEWAY /* the value is used only after the loop's exit */
   uint k = x[5], v = x[6];
   for (uint i = 0; i < n; i++) {
     v = x[i]; x[i + 50] = v; bool ends = v == 7;
@@ -57,20 +57,20 @@ void main() {
     x[i + 60] = v; v = x[i + 2]; x[i + 61] = v; }
   x[7] = v;
 #endif
-#ifdef LANES /* nothing is left of the first vector as a whole */
+#ifdef LANES /* the first vector no longer exists as a whole */
   uvec2 v = uvec2(x[1], x[2]); uint sum = 0;
   for (uint i = 0; i < n; i++) { v = v.yx + uvec2(i, 1); sum += v.x; v = uvec2(sum, x[i]); }
   x[3] = sum + v.x * v.y;
 #endif
-#ifdef ARRAY /* stores that nobody sees are taken out */
+#ifdef ARRAY /* dead stores are removed */
   uint v[4]; v[n & 3] = 5; x[1] = v[x[2] & 3];
   v[0] = 7; v[1] = 7; v[2] = 7; v[3] = 7; x[3] = n;
 #endif
-#ifdef LITERAL /* what becomes a literal is told where it was computed */
+#ifdef LITERAL /* a value that becomes a literal is reported where it was computed */
   uint v = x[0]; x[1] = v;
   v = n & 0; x[2] = v; x[3] = x[4];
 #endif
-#ifdef SILENT /* the arm has no block, and nobody asks what comes of it */
+#ifdef SILENT /* the arm has no block, and its value is never used */
   uint v = x[0]; x[1] = v;
   if (n > 3) v = 7; else x[9] = 1;
   x[2] = n; v = x[12];

@@ -1,4 +1,4 @@
-// -gV: a value is told where the variable gets it, however the instruction that makes it came to be where it is.
+// -gV: a DebugValue is where the variable gets the value, wherever the instruction that computes the value is.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %passmgr -gV -D LEFT -passes=no-op %s -o %t.spv && %spirv-dis %t.spv | FileCheck %s --check-prefix=LEFT
 // RUN: %passmgr -gV -D COPIED -passes=no-op %s -o %t.spv && %spirv-dis %t.spv | FileCheck %s --check-prefix=COPIED
@@ -9,7 +9,7 @@ layout(local_size_x = 1) in;
 layout(set = 0, binding = 0) buffer X { int x[]; };
 void main() {
 #ifdef LEFT
-  // What it gets in the loop was read before its test, of which it may not come back.
+  // The assigned value was read before the loop's test, which may end the loop.
   // LEFT:      [[NAME:%[0-9]+]] = OpString "last"
   // LEFT:      [[LAST:%[0-9]+]] = OpExtInst %void %1 DebugLocalVariable [[NAME]]
   // LEFT:      OpLoopMerge
@@ -25,7 +25,7 @@ void main() {
   x[2] = last;
 #endif
 #ifdef COPIED
-  // `tried` has another value each time around, `kept` has not.
+  // `tried` has another value in each iteration, `kept` has not.
   // COPIED:     [[NAME:%[0-9]+]] = OpString "kept"
   // COPIED:     [[KEPT:%[0-9]+]] = OpExtInst %void %1 DebugLocalVariable [[NAME]]
   // COPIED:     [[TRIED:%[0-9]+]] = OpIMul %int {{.*}} %int_3
@@ -41,7 +41,7 @@ void main() {
   }
 #endif
 #ifdef HOISTED
-  // In a loop it would get its second value each time around, but be told it before the first.
+  // A DebugValue at the hoisted instruction would precede the first iteration, and the assignment is at the end of each iteration.
   // STANDS:      [[NAME:%[0-9]+]] = OpString "value"
   // STANDS:      [[VALUE:%[0-9]+]] = OpExtInst %void %1 DebugLocalVariable [[NAME]]
   // STANDS:      OpLoopMerge

@@ -1,20 +1,20 @@
-// -gV: what variables of functions are, through all passes: DebugValue, and DebugDeclare for those in memory.
+// -gV: values of local variables through all passes: DebugValue, and DebugDeclare for variables in memory.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: rm -rf %t && mkdir %t && cp %s %t/a.comp
 // RUN: %passmgr -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID <%t/said
 // SAID: remark: is left out: {{.*}}some values of variables of functions of NonSemantic.Shader.DebugInfo.100{{$}}
 
-// It is the same shader.
+// After -strip the module is the same as without -gV.
 // RUN: %passmgr -gV -passes='default<O2>' -strip %t/a.comp -o %t/b.spv 2>/dev/null
 // RUN: %passmgr -passes='default<O2>' -strip %t/a.comp -o %t/c.spv && cmp %t/b.spv %t/c.spv
 
-// By way of VIR0, of clones and of a batch it is the same; and it can be read again.
+// The output is the same through VIR0, clones and a batch.  It can be read again.
 // RUN: %passmgr -gV %t/a.comp -o %t/d.vir0 && %passmgr -passes='default<O2>' %t/d.vir0 -o %t/d.spv && cmp %t/a.spv %t/d.spv
 // RUN: %passmgr -gV -passes='default<O2>' -roundtrip-each=clone %t/a.comp -o %t/e.spv && cmp %t/a.spv %t/e.spv
 // RUN: cp %t/a.comp %t/z.comp && %passmgr -gV -passes='default<O2>' -batch %t/z.comp %t/a.comp -outdir %t/out && cmp %t/a.spv %t/out/a.spv
 // RUN: %passmgr -passes=no-op %t/a.spv -o %t/f.spv && %spirv-val %t/f.spv
-// Of what passes moved a second reading loses more; then it stays.
+// A second reading loses more of the values that passes moved; a third reading loses none.
 // RUN: %passmgr -passes=no-op %t/f.spv -o %t/g.spv && %passmgr -passes=no-op %t/g.spv -o %t/i.spv && cmp %t/g.spv %t/i.spv
 // RUN: %passmgr -passes=no-op -strip %t/a.spv -o %t/h.spv && %spirv-dis %t/h.spv | FileCheck %s --check-prefix=BARE
 // BARE-NOT: Debug
@@ -26,7 +26,7 @@
 // PLAIN:      [[ID:%[0-9]+]] = OpLoad %v3uint %gl_GlobalInvocationID
 // PLAIN:      DebugValue [[LOCAL]] [[ID]]
 
-// What a pass moves out of a loop would be told before what stays there.
+// A DebugValue of a row that a pass moved out of a loop would precede the rows that stay in the loop.
 // RUN: %passmgr -gV -passes=licm %t/a.comp -o %t/j.spv 2>/dev/null && %spirv-dis %t/j.spv | FileCheck %s --check-prefix=MOVED
 // RUN: %spirv-dis %t/i.spv | FileCheck %s --check-prefix=STAYS
 // MOVED:      [[NAME:%[0-9]+]] = OpString "moved"
@@ -37,7 +37,7 @@
 // STAYS:      DebugValue [[VAR]]
 // STAYS:      DebugValue [[VAR]]
 
-// Names by their strings:
+// Variables are found by the strings of their names:
 // CHECK-DAG: [[N_MAIN:%[0-9]+]] = OpString "main"
 // CHECK-DAG: [[N_HALF:%[0-9]+]] = OpString "halved"
 // CHECK-DAG: [[N_P:%[0-9]+]] = OpString "p"
@@ -63,19 +63,19 @@
 // CHECK-DAG: [[ALL:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugExpression{{$}}
 // CHECK-DAG: [[CALL:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugInlinedAt %uint_112 [[MAIN]]
 
-// An array that values index is in memory.
+// An array with a dynamic index is in memory.
 // CHECK:      %main = OpFunction
 // CHECK:      %table = OpVariable
 // CHECK:      DebugScope [[MAIN]]
 // CHECK-NEXT: DebugDeclare [[TABLE]] %table [[ALL]]{{$}}
 
-// What has one value has it; a member of a struct is a part.
+// A variable with one value has its DebugValue; a member of a struct is a part.
 // CHECK:      [[V:%[0-9]+]] = OpFMul %float {{.*}} %float_3
 // CHECK-NEXT: DebugValue [[ONCE]] [[V]] [[ALL]]{{$}}
 // CHECK-NEXT: DebugValue [[SAME]] [[V]] [[ALL]]{{$}}
 // CHECK:      DebugValue [[PAIR]] {{%[0-9]+}} [[ALL]] %uint_1{{$}}
 
-// What goes around a loop: first, then where it comes around, and what it becomes there.  Lanes are parts.
+// A variable that a loop carries: its first value, its value at the head, and the value that the body sets.  Lanes are parts.
 // CHECK-NOT:  DebugValue [[LEFT]]
 // CHECK:      DebugValue [[SUM]] %float_0 [[ALL]]{{$}}
 // CHECK:      OpPhi
@@ -83,19 +83,19 @@
 // CHECK-DAG:  DebugValue [[COLOR]] {{%[0-9]+}} [[ALL]] %uint_2{{$}}
 // CHECK:      OpLoopMerge
 // CHECK:      DebugValue [[COLOR]] {{%[0-9]+}} [[ALL]]{{$}}
-// An argument, in the function that was inlined.
+// An argument, in the scope of the inlined function.
 // CHECK:      DebugScope [[HALF]] [[CALL]]
 // CHECK-NEXT: DebugValue [[P]] {{%[0-9]+}} [[ALL]]{{$}}
 // CHECK:      [[NEXT:%[0-9]+]] = OpFAdd %float {{.*}}[[AROUND]]
 // CHECK-NEXT: DebugValue [[SUM]] [[NEXT]] [[ALL]]{{$}}
 
-// Where arms meet.
+// A variable at the join of two arms.
 // CHECK:      DebugValue [[EITHER]] [[YES:%[0-9]+]]
 // CHECK:      DebugValue [[EITHER]] [[NO:%[0-9]+]]
 // CHECK:      [[BOTH:%[0-9]+]] = OpPhi %float [[YES]] {{%[0-9]+}} [[NO]]
 // CHECK:      DebugValue [[EITHER]] [[BOTH]] [[ALL]]{{$}}
 
-// Two that change places are values that were there before: then there is no row to say so.
+// Two swapped variables have values from before the swap: no instruction is at the position of the assignment.
 // CHECK-NOT:  DebugValue [[LEFT]]
 #version 450
 layout(local_size_x = 64) in;

@@ -1,5 +1,5 @@
-// Early returns of an inlined function come out as arms of ifs, without a switch to leave and without flags: what follows an `if` one of whose arms
-// returns goes into the other arm.  Where both arms may go on, and in a loop, the return leaves the function's block.
+// Early returns of an inlined function become arms of ifs, without a switch or flags.  Rows after an `if` with an arm that returns
+// move into the other arm.  If both arms may continue, or in a loop, the return leaves the function's block.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: glslangValidator --quiet -V --target-env vulkan1.1 -DARMS %s -o %t.arms.spv
 // RUN: %passmgr -passes=no-op -verify-each %t.arms.spv -o %t.arms.no.spv && %spirv-val --target-env vulkan1.1 %t.arms.no.spv
@@ -15,7 +15,7 @@
 // ARMS-NOT: OpSwitch
 // ARMS:     OpFunctionEnd
 
-// The third return is in the arm of the second, and that one in the arm of the first.
+// The third return is in the arm of the second return, which is in the arm of the first.
 // TEXT-NOT:  block %
 // TEXT:      if %
 // TEXT:        set %[[R:.+]], %

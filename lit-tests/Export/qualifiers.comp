@@ -1,5 +1,5 @@
 #version 450
-// Qualifiers of buffers, and names, are those of the shader.
+// Buffers keep the qualifiers and names of the shader.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %passmgr -passes=no-op %s -emit=vir -o - | FileCheck %s
 // CHECK-DAG: struct @A block { a : u32[] ro }

@@ -1,4 +1,4 @@
-// `a || b` comes out as front ends write it: a branch by !a, and a phi that brings a.  Drivers know that, and need no block for a constant.
+// `a || b` is written as front ends write it: a branch on !a, and a phi of a.  Drivers recognize it without a block for a constant.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %passmgr %s -o %t.spv && %spirv-val --target-env vulkan1.2 %t.spv
 // RUN: %spirv-dis --no-color %t.spv | FileCheck %s --check-prefix=ASIS
