@@ -1,4 +1,4 @@
-// Subgroup operations of every kind but clustered ones, many in a branch that not all lanes take, and after a return that some take.
+// Subgroup operations except clustered ones, many in a branch of some lanes, and after a return in some lanes.
 // SPDX-License-Identifier: Apache-2.0
 #version 450
 #extension GL_KHR_shader_subgroup_basic : require

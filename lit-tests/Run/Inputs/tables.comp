@@ -4,7 +4,7 @@
 #ifndef LARGE
 #define LARGE 4100
 #endif
-// Arrays that are given a value whole: of a length that specialization gives, and too long to be values.
+// Arrays that are assigned as a whole: one with a specialized length, and one too long for values.
 layout(local_size_x = 4) in;
 layout(constant_id = 0) const uint N = 4;
 layout(set = 0, binding = 0) buffer B { uint x[]; };

@@ -1,4 +1,4 @@
-// Every width of integer and float, in memory and computed with.
+// Every width of integer and float, in memory and in computations.
 // SPDX-License-Identifier: Apache-2.0
 #version 450
 #extension GL_EXT_shader_explicit_arithmetic_types : require
