@@ -1,6 +1,6 @@
 #version 460
-// Components of cooperative matrices are accessed by pointers into variables: a pointer is made right before each access, and all
-// around the accesses is optimized.
+// Components of cooperative matrices are accessed by pointers into variables: a pointer is computed directly before each access,
+// and rows around the accesses are optimized.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %passmgr -O -target-env=vulkan1.3 %s -o %t.spv 2>&1 | FileCheck %s --allow-empty --check-prefix=REMARK
 // RUN: %spirv-val --target-env vulkan1.3 %t.spv

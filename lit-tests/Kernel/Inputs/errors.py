@@ -48,7 +48,7 @@ CASES = [
      "the phases of levels must have one direction, which is not flat"),
     ("counter %n\n" + PHASE + "sequence { repeat while %n { repeat while %n { @p } } }\n", "3:37", WHILES),
     ("counter %n\nphase @p up (%i) { }\nsequence { repeat while %n { levels { repeat 2 { repeat while %n { @p } } } } }\n", "3:57", WHILES),
-    # one after the other they may stand
+    # one after the other is allowed
     ("counter %n\n" + PHASE + "sequence { repeat while %n { @p } repeat while %n { until } }\n", "3:53",
      "expected a phase, levels or repeat, found 'until'"),
     (PHASE + "sequence { @p }\nsequence { @p }\n", "3:1", "there are two sequences"),
@@ -59,7 +59,7 @@ CASES = [
     ("phase @p flat (%i) -> u32 { return 1u32 }\n", "1:20", "expected '{', found '->'"),
     ("constant @x = 0x100000000\n", "1:15", "expected a number from 0 to 4294967295"),
     ("constant @x = 0xfg\n", "1:15", "expected a number from 0 to 4294967295"),
-    # the row at hand is known by its name, and a column's name becomes one of C
+    # a phase's row has its own name, and a column's name becomes a name in C
     ("phase @p flat (%i) { %\"the row\" = load %imm[%i] }\n", "1:22", "a kernel file cannot have names in quotes"),
     ("side %\"a b\" : u32\n", "1:6", "a kernel file cannot have names in quotes"),
     ("func @\"f g\"() { }\n", "1:6", "a kernel file cannot have names in quotes"),
@@ -68,7 +68,7 @@ CASES = [
     ("phase @p (%i)\nconstant @x = 0xfg\n", "1:10", "expected flat, up, down, inward or outward, found '('"),
     ("phase @p other (%i) { }\nconstant @x = 0xfg\n", "1:10", "expected flat, up, down, inward or outward, found 'other'"),
     ("include", "1:8", "expected the path of a file in quotes, but the text ends"),
-    # limits; some functions are there already: *
+    # limits; * because some functions exist already
     ("".join(f"side %x{i} : u32\n" for i in range(70)), "35:6", "there are more than 64 names"),
     ("".join(f"constant @x{i} = 1\n" for i in range(300)), "257:10", "there are more than 256 constants"),
     ("".join(f"func @f{i}() {{ }}\n" for i in range(1100)), "*:6", "there are more than 1024 functions and phases"),

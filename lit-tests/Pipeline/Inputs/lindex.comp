@@ -1,5 +1,5 @@
 #version 450
-// What an invocation is, as an operand beside what was computed before.
+// A built-in as an operand beside a row that is computed before it.
 // SPDX-License-Identifier: Apache-2.0
 layout(local_size_x = 64) in;
 layout(set = 0, binding = 0) buffer Out { uint o[]; };
