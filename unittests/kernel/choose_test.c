@@ -60,7 +60,7 @@ run(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *devic
     *out = (figures){vyre_report_count(report, "(device)", "sequences"), vyre_report_count(report, "(device)", "kernels launched"),
                      vyre_report_count(report, "(device)", "bytes up"), vyre_report_count(report, "(device)", "bytes down")};
   if (seen)
-    *seen = vyre_report_count(report, "sweeps.seen", "what analyses say");
+    *seen = vyre_report_count(report, "sweeps.seen", "sum of analyses");
   vyre_report_destroy(report);
   return bytes;
 }

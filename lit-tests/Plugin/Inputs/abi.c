@@ -1,4 +1,4 @@
-/* Plugins of other times, and what is none: one variant each, chosen by a macro.
+/* Plugins of other API versions, and libraries that are not plugins: one variant for each macro.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -28,14 +28,14 @@ vyre_plugin_query_v2(const void *host)
 #else
 
 #ifdef OLDER_OPSET
-enum { VYRE_OP__COUNT }; /* the name is free: vyre/plugin.h has no count of ops that a plugin could size anything by */
+enum { VYRE_OP__COUNT }; /* the name is free: vyre/plugin.h has no count of ops that could be an array size */
 #endif
 
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
 #ifdef OLDER_OPSET
-  /* One that was built when `at` was the last op there was: others are known by their flags alone, and have room all the same. */
+  /* A plugin built when `at` was the last op: it knows later ops only by their flags, but has room for them. */
   const vyre_view *v = ctx->host->view(module);
   static const bool known[VYRE_OP__ROOM] = {[VYRE_OP_program] = true, [VYRE_OP_buffer] = true, [VYRE_OP_at] = true};
   uint64_t ops[VYRE_OP__ROOM] = {0}, kinds[VYRE_KIND__ROOM] = {0};
@@ -48,10 +48,10 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   }
   for (uint32_t op = 1; op < VYRE_OP__ROOM; op++)
     if (ops[op])
-      ctx->host->count(ctx, op < v->op_count ? vyre_op_info_of(v, op)->text : "none of the host's", ops[op]);
+      ctx->host->count(ctx, op < v->op_count ? vyre_op_info_of(v, op)->text : "not an op of the host", ops[op]);
   ctx->host->count(ctx, "of u32", kinds[VYRE_U32]);
 #elif defined(NEWER)
-  /* The table of a host of a later version, which has one function more. */
+  /* The table of a later host, which has one more function. */
   typedef struct later_host {
     uint32_t struct_size;
     char known[sizeof(vyre_host) - sizeof(uint32_t)];
@@ -61,11 +61,12 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   if (VYRE_HAS(later_host, host, later))
     host->later(module);
   else
-    ctx->host->remark(ctx, 0, "it does without what is newer");
+    ctx->host->remark(ctx, 0, "the host lacks the newer function");
 #else
   (void)module;
 #endif
-  ctx->host->remark(ctx, 0, VYRE_HAS(vyre_host, ctx->host, clone) ? "it runs" : "it runs without what it knows");
+  ctx->host->remark(ctx, 0,
+                    VYRE_HAS(vyre_host, ctx->host, clone) ? "the pass runs" : "the pass runs without a function that it knows");
   *out = VYRE_UNCHANGED;
   return VYRE_OK;
 }
@@ -105,7 +106,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 #endif
 
 #ifdef OLDER
-/* All that a plugin needs; what follows must not be read. */
+/* The required fields; the host must not read fields after them. */
 #define SIZE      (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
 #define PASS_SIZE (offsetof(vyre_pass, run) + sizeof run_here)
 #else
@@ -117,20 +118,20 @@ static vyre_status (*const run_here)(vyre_pass_ctx *ctx, vyre_module *module, vy
 static const vyre_pass pass = {
     .struct_size = PASS_SIZE,
     .name = PASS,
-    .summary = "of another time",
+    .summary = "a pass of another version",
     .run = run,
 #ifdef OLDER
     .phases = (const vyre_phases *)1,
 #endif
 };
 #ifdef HALF
-static const vyre_pass second = {.struct_size = sizeof(vyre_pass), .name = "old.second", .summary = "it cannot run"};
+static const vyre_pass second = {.struct_size = sizeof(vyre_pass), .name = "old.second", .summary = "a pass without a function"};
 static const vyre_pass *const passes[] = {&pass, &second};
 #else
 static const vyre_pass *const passes[] = {&pass};
 #endif
 
-/* What a newer plugin's descriptor has after what this one's has. */
+/* A field of a newer plugin's descriptor after all fields of this version. */
 #ifdef UNKNOWN_BYTES
 enum { NEWER_FIELD = 5 };
 #else

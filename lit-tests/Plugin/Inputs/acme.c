@@ -1,9 +1,9 @@
-/* A plugin whose passes do what the tests of the manager need: work, fail, and lie, each in its own way.
+/* A plugin with passes for the tests of the manager: passes that work, fail, or report false results.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-/* beta exports the same name: neither may see the other's. */
+/* beta exports the same name: each plugin must call its own function. */
 VYRE_PLUGIN_EXPORT const char *plugin_motto(void);
 const char *
 plugin_motto(void)
@@ -11,7 +11,7 @@ plugin_motto(void)
   return "acme was here";
 }
 
-/* The first row of that op, 0: there is none. */
+/* Returns the first row of `op`, or 0 if there is none. */
 static uint32_t
 first_of(const vyre_view *v, uint32_t op)
 {
@@ -30,7 +30,7 @@ nothing(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Says what its parameters are. */
+/* Reports its parameters. */
 static vyre_status
 unroll(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -46,7 +46,7 @@ unroll(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* One less in the first `add` with a literal over 0: changes as many times as that says. */
+/* Decrements the literal of the first `add` with a literal over 0, and so changes the module as many times as the literal. */
 static vyre_status
 step(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -63,7 +63,7 @@ step(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* A `not(not(x))` before the first store, which then stores that: makes rows, so the manager must seal. */
+/* Replaces the value of the first store by `not(not(x))`: the new rows make the manager seal the module. */
 static vyre_status
 grow(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -81,7 +81,7 @@ grow(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Kills the first store. */
+/* Removes the first store. */
 static vyre_status
 drop(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -96,7 +96,7 @@ static vyre_status
 fail(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   *out = VYRE_UNCHANGED;
-  return ctx->host->error(ctx, first_of(ctx->host->view(module), VYRE_OP_mul), "multiplication is not for us");
+  return ctx->host->error(ctx, first_of(ctx->host->view(module), VYRE_OP_mul), "multiplication is not supported");
 }
 
 static vyre_status
@@ -107,7 +107,7 @@ fail_silently(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return ctx->host->error(ctx, 0, "");
 }
 
-/* A status that no host made. */
+/* Returns a status that no host created. */
 static vyre_status
 fail_wildly(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -142,7 +142,7 @@ babble(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* The first `add` becomes one of a row that does not come before it. */
+/* Sets an operand of the first `add` to a row that does not precede it. */
 static vyre_status
 spoil(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -153,7 +153,7 @@ spoil(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Fails if the loads have no versions, which it requires. */
+/* Fails if loads have no versions, although the pass requires them. */
 static vyre_status
 need_versions(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -171,7 +171,7 @@ need_versions(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Scratch memory is zero, and this run's alone. */
+/* Fails unless scratch memory is zero at the start of each run. */
 static vyre_status
 scratch(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -194,7 +194,7 @@ static const vyre_param unroll_params[] = {
     {sizeof(vyre_param), VYRE_PARAM_UINT, "factor", "copies of the body", 1, 64, 2, 0},
     {sizeof(vyre_param), VYRE_PARAM_FLAG, "quiet", "no remarks", 0, 0, 0, 0},
     {sizeof(vyre_param), VYRE_PARAM_FLAG, "careful", "look twice", 0, 0, 1, 0},
-    {sizeof(vyre_param), VYRE_PARAM_WORD, "mode", "what to prefer", 0, 0, 0, "fast|small"},
+    {sizeof(vyre_param), VYRE_PARAM_WORD, "mode", "optimize for speed or size", 0, 0, 0, "fast|small"},
 };
 
 #define PASS(id, text, about, kept)    \
@@ -205,7 +205,7 @@ static const vyre_pass unroll_pass = {
     .struct_size = sizeof(vyre_pass),
     .name = "acme.unroll",
     .long_name = "acme.unroll-loops",
-    .summary = "say the parameters",
+    .summary = "report the parameters",
     .help = "It unrolls nothing.",
     .params = unroll_params,
     .param_count = sizeof(unroll_params) / sizeof(unroll_params[0]),
@@ -214,21 +214,21 @@ static const vyre_pass unroll_pass = {
 static const vyre_pass need_versions_pass = {
     .struct_size = sizeof(vyre_pass),
     .name = "acme.need-versions",
-    .summary = "look at the loads' versions",
+    .summary = "count loads with a version",
     .requires_ = VYRE_VERSIONS,
     .preserves = VYRE_VERSIONS,
     .run = need_versions,
 };
 PASS(nothing, "acme.nothing", "do nothing", VYRE_VERSIONS);
-PASS(step, "acme.step", "count one literal down", VYRE_VERSIONS);
+PASS(step, "acme.step", "decrement a literal", VYRE_VERSIONS);
 PASS(grow, "acme.grow", "make rows", 0);
-PASS(drop, "acme.drop", "kill a store", 0);
+PASS(drop, "acme.drop", "remove a store", 0);
 PASS(fail, "acme.fail", "fail at the first mul", 0);
 PASS(fail_silently, "acme.fail-silently", "fail with an empty message", 0);
-PASS(fail_wildly, "acme.fail-wildly", "return no status", 0);
-PASS(run_out, "acme.run-out", "fail for memory", 0);
-PASS(lie, "acme.lie", "change, and deny it", 0);
-PASS(babble, "acme.babble", "return a result that means nothing", 0);
+PASS(fail_wildly, "acme.fail-wildly", "return an invalid status", 0);
+PASS(run_out, "acme.run-out", "run out of memory", 0);
+PASS(lie, "acme.lie", "change the module and report no change", 0);
+PASS(babble, "acme.babble", "return an invalid result", 0);
 PASS(spoil, "acme.spoil", "break the module", 0);
 PASS(scratch, "acme.scratch", "use scratch memory", VYRE_VERSIONS);
 

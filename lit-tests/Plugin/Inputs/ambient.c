@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Makes the processor flush denormals to zero, on the processors whose way is known here. */
+/* Makes the processor flush denormals to zero, on known processors. */
 static void
 flush_denormals(void)
 {
@@ -70,7 +70,7 @@ CHANGES(trap, feenableexcept(FE_ALL_EXCEPT))
 CHANGES(set_umask, umask((mode_t)ctx->host->param(ctx, "mode")))
 CHANGES(block, block_signals())
 
-/* Folds each row in an environment of its own. */
+/* Folds each row in a changed floating-point environment. */
 static vyre_status
 fold(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -104,7 +104,7 @@ fold(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* The state as it is, in a remark. */
+/* Reports the current state in a remark. */
 static vyre_status
 report(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -129,8 +129,9 @@ report(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-#define PASS(id, text) \
-  static const vyre_pass id##_pass = {.struct_size = sizeof(vyre_pass), .name = "ambient." text, .summary = "changes it", .run = id}
+#define PASS(id, text)                 \
+  static const vyre_pass id##_pass = { \
+      .struct_size = sizeof(vyre_pass), .name = "ambient." text, .summary = "changes the state", .run = id}
 PASS(flush, "flush");
 PASS(round_up, "round-up");
 PASS(trap, "trap");

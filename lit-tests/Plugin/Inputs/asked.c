@@ -1,4 +1,4 @@
-/* A plugin that does not answer what it is: VYRE_ASKED says what it does instead.
+/* A plugin whose query does not return.  VYRE_ASKED selects a crash, an exit or a hang.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"

@@ -1,4 +1,4 @@
-/* A second plugin with a pass of the same short name as one of acme's.
+/* A second plugin, with a pass that has the short name of a pass in acme.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -28,7 +28,10 @@ miss(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static const vyre_pass unroll = {.struct_size = sizeof(vyre_pass), .name = "beta.unroll", .summary = "another one", .run = run};
-static const vyre_pass only = {.struct_size = sizeof(vyre_pass), .name = "beta.only", .summary = "not in acme", .run = run};
-static const vyre_pass sorry = {.struct_size = sizeof(vyre_pass), .name = "beta.sorry", .summary = "it could not", .run = miss};
+static const vyre_pass unroll = {
+    .struct_size = sizeof(vyre_pass), .name = "beta.unroll", .summary = "a pass with a name of acme", .run = run};
+static const vyre_pass only = {
+    .struct_size = sizeof(vyre_pass), .name = "beta.only", .summary = "a pass that acme lacks", .run = run};
+static const vyre_pass sorry = {
+    .struct_size = sizeof(vyre_pass), .name = "beta.sorry", .summary = "report a missed loop", .run = miss};
 VYRE_PLUGIN("beta", "1", &unroll, &only, &sorry)

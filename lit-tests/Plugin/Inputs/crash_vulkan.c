@@ -1,8 +1,8 @@
-/* A Vulkan library for tests: the real one, but that its compiler crashes, or worse.
+/* A Vulkan library for tests: the real library, with a compiler that crashes or ends the process.
  *
- * VYRE_CRASH_AT is the compute pipeline of the process at which it does, counted from 1.  VYRE_CRASH_BY says what happens: segv
- * (the default), abort, exit, kill, thread (another thread crashes).  VYRE_CRASH_ONCE names a file, which is made then: where it is
- * there, nothing happens.
+ * VYRE_CRASH_AT is the number of the process's compute pipeline that crashes, from 1.  VYRE_CRASH_BY selects the event: segv
+ * (the default), abort, exit, kill, thread (another thread crashes).  VYRE_CRASH_ONCE names a file, which the
+ * crash creates: no crash happens if the file exists.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
@@ -44,7 +44,7 @@ end(const char *by)
     pthread_join(thread, NULL);
 }
 
-/* Nobody has done it yet. */
+/* Returns whether no process has crashed before.  Creates `file`, if there is one. */
 static int
 is_first(const char *file)
 {

@@ -1,4 +1,4 @@
-/* plugin.h alone, in C++17, by a plugin that needs the least and takes rows that it does not know.
+/* A plugin in C++17 that includes only plugin.h, needs API 1.0, and accepts rows of unknown ops.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #define VYRE_PLUGIN_NEEDS  VYRE_ABI(1, 0)
@@ -20,7 +20,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* By name: C++17 has no designated initializers, and later versions append fields. */
+/* Returns the descriptor.  Fields are set by name: C++17 has no designated initializers, and later versions append fields. */
 constexpr vyre_pass
 describe()
 {

@@ -1,9 +1,9 @@
-/* A plugin whose passes are wrong, each in another way, for vyre-fuzz to find.
+/* A plugin with wrong passes, which vyre-fuzz must find.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-/* x - y is not y - x. */
+/* Swaps the operands of a `sub`: x - y is not y - x. */
 static vyre_status
 exchange(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -17,7 +17,7 @@ exchange(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* The load that an arm begins with runs before its `if`: also where the arm does not. */
+/* Hoists the load at the start of an arm before the `if`, so that it runs even if the arm does not. */
 static vyre_status
 speculate(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -35,7 +35,7 @@ speculate(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* A value is used where it is not visible. */
+/* Uses a value outside its scope. */
 static vyre_status
 escape(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -55,7 +55,7 @@ escape(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* What it does depends on how often it did it. */
+/* Changes the module in every second call only. */
 static vyre_status
 moody(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -67,9 +67,9 @@ moody(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 #define PASS(id, text, about) \
   static const vyre_pass id##_pass = {.struct_size = sizeof(vyre_pass), .name = text, .summary = about, .run = id}
 
-PASS(exchange, "fault.exchange", "exchange operands that may not be");
-PASS(speculate, "fault.speculate", "run what did not run");
-PASS(escape, "fault.escape", "use what is not visible");
-PASS(moody, "fault.moody", "do something else each time");
+PASS(exchange, "fault.exchange", "swap the operands of a sub");
+PASS(speculate, "fault.speculate", "hoist a load out of an arm");
+PASS(escape, "fault.escape", "use a value outside its scope");
+PASS(moody, "fault.moody", "change the module in every second call");
 
 VYRE_PLUGIN("fault", "1.0", &exchange_pass, &speculate_pass, &escape_pass, &moody_pass)

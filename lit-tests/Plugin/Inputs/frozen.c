@@ -1,4 +1,4 @@
-/* A plugin of API 1.0, built from the frozen copy of its headers: what it does is done by every 1.x.
+/* A plugin of API 1.0, built from the frozen copy of its headers: every host of 1.x must run it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -7,7 +7,7 @@
 #error "these are not the headers of 1.0"
 #endif
 
-/* Multiplications by 2 become additions, through most of what the host offers. */
+/* Replaces multiplications by 2 by additions, with most functions of the host. */
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -32,16 +32,16 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     host->count(ctx, "multiplications", host->param(ctx, "each"));
     *out = VYRE_CHANGED;
   }
-  /* The rows that were made are elements of the map, too. */
+  /* The map also has elements for the new rows. */
   if (*out == VYRE_CHANGED)
     host->forward(module, fwd);
   return VYRE_OK;
 }
 
-static const vyre_param params[] = {{sizeof(vyre_param), VYRE_PARAM_UINT, "each", "what one counts", 1, 8, 1, 0}};
+static const vyre_param params[] = {{sizeof(vyre_param), VYRE_PARAM_UINT, "each", "the count of one multiplication", 1, 8, 1, 0}};
 static const vyre_pass pass = {.struct_size = sizeof(vyre_pass),
                                .name = "frozen.sums",
-                               .summary = "doubles are sums",
+                               .summary = "replace multiplications by 2 by additions",
                                .params = params,
                                .param_count = 1,
                                .run = run};

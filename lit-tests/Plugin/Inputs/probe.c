@@ -1,13 +1,13 @@
-/* A plugin whose passes live on analyses: use them, report them, and lie about them.
+/* A plugin with passes that use analyses, report them, and claim to preserve them falsely.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
 #include <stdio.h>
 
-/* ---- hoist: rows that a loop does not change move before it ---------------------------------------------------------------
+/* ---- hoist: moves rows that a loop does not change before the loop --------------------------------------------------------
  *
- * Inner loops first, each body in program order, so that an operand has already moved when its user is looked at. */
+ * Visits inner loops first and each body in program order, so that operands move before their users. */
 
 static bool
 is_invariant(const vyre_view *v, uint32_t row, uint32_t loop)
@@ -34,7 +34,7 @@ hoist(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* ---- merge: uses of a row become uses of the nearest equal one that dominates it; O(rows^2) -------------------------------- */
+/* ---- merge: replaces a row by the nearest equal row that dominates it; O(rows^2) ------------------------------------------- */
 
 static bool
 are_equal(const vyre_view *v, const uint32_t *fwd, uint32_t x, uint32_t y)
@@ -99,7 +99,7 @@ show_levels(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Follows the states that a read may see back to the writes and the start that they are, through the joins of edges. */
+/* Follows `version` back through joins to writes and the program's start, and counts writes, joins and edges. */
 static void
 follow(const vyre_view *v, uint32_t version, uint8_t *seen, uint32_t *writes, uint32_t *joins, uint32_t *edges)
 {
@@ -131,14 +131,14 @@ show_states(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     if (!seen)
       return ctx->host->out_of_memory(ctx);
     follow(v, v->version[row], seen, &writes, &joins, &edges);
-    snprintf(text, sizeof(text), "sees a state of %s: %u writes by %u edges of %u joins",
+    snprintf(text, sizeof(text), "state of %s: %u writes, %u edges, %u joins",
              vyre_op_info_of(v, vyre_op_of(v, vyre_version_row(v, v->version[row])))->text, writes, edges, joins);
     ctx->host->remark(ctx, row, text);
   }
   return VYRE_OK;
 }
 
-/* What is beside the columns: of each row with a name its line, its type of memory, its decorations, its hints. */
+/* Reports side data of rows: lines, types of memory, decorations and hints. */
 static vyre_status
 show_data(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -181,20 +181,20 @@ show_data(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* It requires nothing, so it may see nothing. */
+/* Fails if the view has an analysis, because the pass requires none. */
 static vyre_status
 look(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   *out = VYRE_UNCHANGED;
   if (v->version || v->loop || v->loop_next || v->loop_exit || v->end || v->level || v->depth)
-    return ctx->host->error(ctx, 0, "an analysis that is not required is seen");
+    return ctx->host->error(ctx, 0, "the view has an analysis that the pass does not require");
   return VYRE_OK;
 }
 
 /* ---- changes -------------------------------------------------------------------------------------------------------------- */
 
-/* An add becomes one of the add before it in its region: its level is another then. */
+/* Sets an operand of an add to the add before it in its region, which changes the level of the row. */
 static vyre_status
 relevel(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -218,18 +218,18 @@ relevel(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   static const vyre_pass id##_pass = {      \
       .struct_size = sizeof(vyre_pass), .name = text, .summary = about, .requires_ = (needed), .preserves = (kept), .run = id}
 
-PASS(hoist, "probe.hoist", "move what a loop does not change before it", VYRE_LOOPS | VYRE_VERSIONS, VYRE_VERSIONS);
-PASS(merge, "probe.merge", "use equal rows that dominate", VYRE_DOMINANCE | VYRE_VERSIONS,
+PASS(hoist, "probe.hoist", "move rows that a loop does not change before it", VYRE_LOOPS | VYRE_VERSIONS, VYRE_VERSIONS);
+PASS(merge, "probe.merge", "replace rows by equal rows that dominate them", VYRE_DOMINANCE | VYRE_VERSIONS,
      VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE);
-PASS(show_loops, "probe.show-loops", "say what loops there are", VYRE_LOOPS, VYRE_ANALYSES);
-PASS(show_levels, "probe.show-levels", "say the rows' levels", VYRE_LEVELS, VYRE_ANALYSES);
-PASS(show_states, "probe.show-states", "say what reads see", VYRE_VERSIONS, VYRE_ANALYSES);
-PASS(show_data, "probe.show-data", "say what is beside the columns", 0, VYRE_ANALYSES);
-PASS(look, "probe.look", "fail where analyses are seen", 0, VYRE_ANALYSES);
+PASS(show_loops, "probe.show-loops", "report the loops", VYRE_LOOPS, VYRE_ANALYSES);
+PASS(show_levels, "probe.show-levels", "report the rows' levels", VYRE_LEVELS, VYRE_ANALYSES);
+PASS(show_states, "probe.show-states", "report the states of reads", VYRE_VERSIONS, VYRE_ANALYSES);
+PASS(show_data, "probe.show-data", "report side data", 0, VYRE_ANALYSES);
+PASS(look, "probe.look", "fail if an analysis is visible", 0, VYRE_ANALYSES);
 PASS(relevel, "probe.relevel", "change a level", 0, VYRE_ANALYSES & ~VYRE_LEVELS);
 static const vyre_pass liar_pass = {.struct_size = sizeof(vyre_pass),
                                     .name = "probe.liar",
-                                    .summary = "change a level, and preserve it",
+                                    .summary = "change a level, and claim to preserve it",
                                     .requires_ = VYRE_LEVELS,
                                     .preserves = VYRE_ANALYSES,
                                     .run = relevel};

@@ -1,4 +1,4 @@
-/* A plugin whose passes end what they should return from, each in another way; and one that lets others run out of memory.
+/* A plugin whose passes end the thread or process in different ways, and a pass that uses up all memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -22,7 +22,7 @@ end_it(void)
 }
 #endif
 
-/* Of a module with a program @fine nothing is ended. */
+/* A pass returns normally if the module has a program @fine. */
 static bool is_named(vyre_pass_ctx *ctx, const vyre_module *module, const char *name);
 
 #define QUITS(id, statement)                                                       \
@@ -44,7 +44,7 @@ descend(volatile int depth)
   return depth < 0 ? 0 : descend(depth + 1) + room[0];
 }
 
-/* A child of its own may end as it likes. */
+/* Forks a child that exits, which is not an error of the pass. */
 static void
 fork_one(void)
 {
@@ -54,7 +54,7 @@ fork_one(void)
   waitpid(child, NULL, 0);
 }
 
-/* Many threads at once, each by itself. */
+/* Many threads that exit at the same time. */
 static pthread_barrier_t all_there;
 
 static void *
@@ -78,7 +78,7 @@ crowd(void)
     pthread_join(threads[i], NULL);
 }
 
-/* What a destructor wants is too late: the program has ended. */
+/* A destructor that exits: too late, because the program has ended. */
 static bool exits_last;
 
 __attribute__((destructor)) static void
@@ -88,7 +88,7 @@ exit_last(void)
     exit(0);
 }
 
-/* Where its column has room, but no row. */
+/* Writes to a column beyond its last row, in reserved memory. */
 static void
 write_outside(vyre_pass_ctx *ctx, const vyre_module *module)
 {
@@ -106,7 +106,7 @@ is_named(vyre_pass_ctx *ctx, const vyre_module *module, const char *name)
   return false;
 }
 
-/* It takes its time, and is done. */
+/* Sleeps, and succeeds. */
 static vyre_status
 nap(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -123,11 +123,11 @@ fail(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   (void)module;
   *out = VYRE_UNCHANGED;
   exits_last = true;
-  return ctx->host->error(ctx, 0, "it does not want to");
+  return ctx->host->error(ctx, 0, "the pass always fails");
 }
 static const vyre_pass fail_pass = {.struct_size = sizeof(vyre_pass), .name = "quits.fail", .summary = "fail", .run = fail};
 
-/* Not by the symbol that the program has. */
+/* Calls libc's exit, not the symbol in the program. */
 static void
 end_by_libc(void)
 {
@@ -154,7 +154,7 @@ QUITS(by_writing, write_outside(ctx, module))
 QUITS(child, fork_one())
 QUITS(elsewhere, out = chdir("/") == 0 ? out : NULL)
 
-/* No more address space, and of what malloc has no more than `leave` bytes in one piece. */
+/* Uses up the address space and malloc's memory, except `leave` bytes in one piece. */
 static vyre_status
 starve(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -173,7 +173,8 @@ starve(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static const vyre_param leave[] = {{sizeof(vyre_param), VYRE_PARAM_UINT, "leave", "bytes that stay", 0, 1u << 30, 0, NULL}};
+static const vyre_param leave[] = {
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "leave", "bytes that stay available", 0, 1u << 30, 0, NULL}};
 static const vyre_pass starve_pass = {.struct_size = sizeof(vyre_pass),
                                       .name = "quits.starve",
                                       .summary = "take all memory",

@@ -1,4 +1,4 @@
-/* Passes that have phases alone.  One computes what they should have come to, and fails if they did not.
+/* Passes with phases only.  One pass computes the expected results, and fails if they differ.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -27,7 +27,7 @@ prepare(vyre_pass_ctx *ctx, const vyre_module *module)
   return VYRE_OK;
 }
 
-/* The columns that the phases make, in the order of their sums. */
+/* The columns that the phases compute, in the order of their sums. */
 typedef struct columns {
   uint32_t *column[SUMS];
   uint32_t *peers, deepest, waits;
@@ -103,7 +103,8 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
   if (!good)
     return host->out_of_memory(ctx);
   if (deep != UINT32_MAX)
-    return (deep & 15u) == 3 ? host->error(ctx, deep >> 4, "too much is around this row") : differs(ctx, "code", 0, deep & 15u, 3);
+    return (deep & 15u) == 3 ? host->error(ctx, deep >> 4, "too many regions enclose this row")
+                             : differs(ctx, "code", 0, deep & 15u, 3);
   compute(v, &k);
   VYRE_TRY(check_sums(ctx, v, &k));
   for (uint32_t program = v->first[0]; program; program = v->next[program])
@@ -113,25 +114,25 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
   if (waits != k.waits)
     return differs(ctx, "waits, of", v->rows - 1, waits, k.waits);
   const uint32_t iterations = *host->memory(ctx, "iterations", 0),
-                 should = programs * (k.deepest + 1); /* the last one finds nothing */
+                 should = programs * (k.deepest + 1); /* the last iteration changes nothing */
   return iterations == should ? VYRE_OK : differs(ctx, "iterations, of", programs, iterations, should);
 }
 
 static const vyre_param params[] = {{.struct_size = sizeof(vyre_param),
                                      .type = VYRE_PARAM_FLAG,
                                      .name = "level",
-                                     .summary = "each row has its level",
+                                     .summary = "give each row a level",
                                      .fallback = 1},
                                     {.struct_size = sizeof(vyre_param),
                                      .type = VYRE_PARAM_UINT,
                                      .name = "around",
-                                     .summary = "regions and what has them, around a row",
+                                     .summary = "the most regions and constructs around a row",
                                      .maximum = 1u << 20,
                                      .fallback = 1u << 20}};
 
 static const vyre_pass check = {.struct_size = sizeof(vyre_pass),
                                 .name = "sweeps.check",
-                                .summary = "compare what phases come to with what they should",
+                                .summary = "compare results of phases with computed results",
                                 .params = params,
                                 .param_count = 2,
                                 .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
@@ -141,7 +142,7 @@ static const vyre_pass check = {.struct_size = sizeof(vyre_pass),
 
 static const vyre_pass rewire = {.struct_size = sizeof(vyre_pass),
                                  .name = "sweeps.rewire",
-                                 .summary = "give rows other operands, and go up over them",
+                                 .summary = "set operands, and visit rows upwards",
                                  .requires_ = VYRE_LEVELS,
                                  .phases = &rewires_phases};
 
@@ -165,14 +166,14 @@ count_odd(vyre_pass_ctx *ctx, const vyre_module *module)
 
 static const vyre_pass everything = {.struct_size = sizeof(vyre_pass),
                                      .name = "sweeps.everything",
-                                     .summary = "do all that phases may, and add up what comes of it",
+                                     .summary = "use every feature of phases, and sum the results",
                                      .phases = &everything_phases,
                                      .prepare = give_weights,
                                      .finish = count_odd};
 
 static const vyre_pass seen = {.struct_size = sizeof(vyre_pass),
                                .name = "sweeps.seen",
-                               .summary = "add up what analyses say of the rows",
+                               .summary = "sum the values of analyses",
                                .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
                                .phases = &seen_phases};
 VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything, &seen)

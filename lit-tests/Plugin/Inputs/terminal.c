@@ -1,4 +1,4 @@
-/* Preloaded, it makes isatty call all files terminals.
+/* A preloaded library whose isatty reports every file as a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <unistd.h>

@@ -1,9 +1,9 @@
-/* A plugin that calls what is nowhere.
+/* A plugin that calls an undefined function.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-extern vyre_status nobody_has_this(void);
+extern vyre_status undefined_function(void);
 
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
@@ -11,7 +11,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   (void)ctx;
   (void)module;
   *out = VYRE_UNCHANGED;
-  return nobody_has_this();
+  return undefined_function();
 }
 
 static const vyre_pass pass = {.struct_size = sizeof(vyre_pass), .name = "undefined.pass", .summary = "cannot load", .run = run};
