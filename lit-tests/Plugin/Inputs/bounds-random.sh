@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bounds-random.sh BIN PLUGIN FIRST LAST: for the random program of each seed, checks that acme.bounds-check of the plugin records an access
-# if and only if -check-bounds of the interpreter reports one.  SPDX-License-Identifier: Apache-2.0
+# bounds-random.sh BIN PLUGIN FIRST LAST: runs the random program of each seed.  acme.bounds-check of the plugin must record an access if
+# and only if -check-bounds of the interpreter reports one.  SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 for seed in $(seq "$3" "$4"); do
   "$1/vyre-fuzz" -print -seed="$seed" >random.vir

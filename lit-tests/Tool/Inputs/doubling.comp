@@ -1,5 +1,5 @@
 #version 450
-// Each function calls the one before it twice, so that inlining doubles what it comes to.
+// Each function calls the previous function twice, so that inlining doubles the code at each level.
 // SPDX-License-Identifier: Apache-2.0
 layout(local_size_x = 1) in;
 layout(std430, binding = 0) buffer Data {

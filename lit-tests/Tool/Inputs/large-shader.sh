@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# large-shader.sh FOLDER: writes wide.comp, of many statements, and deep.comp, of one expression that is too deep for recursion.
+# large-shader.sh FOLDER: writes wide.comp, with many statements, and deep.comp, with one expression too deep for recursion.
 head='#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) buffer B { uint x; };\nvoid main() {\n'
 {
   printf "$head"
