@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the plugin interface of today has all of a frozen one: what a plugin was built with still means the same.
+"""Checks that the current plugin interface contains a frozen one, so that plugins built with the frozen headers still work.
 
-Of the frozen headers each enum's constants have their values, each struct its fields in their order (and more only after them, where
-its first field is struct_size or its arrays have a stride), each macro its text, each type its definition, each op of ops.def its
-number and its facts.  Comments, and the bodies of inline functions, may change.
+For each item of the frozen headers: enum constants keep their values, structs their fields in order (with more fields only at the end,
+if the first field is struct_size or arrays have a stride), macros their text, types their definition, and ops of ops.def their
+number and facts.  Comments, and the bodies of inline functions, may change.
 
-usage: abi.py FROZEN CURRENT           two folders of headers, of which plugin.h and all that it includes count
-       abi.py itself FROZEN CURRENT    breaks copies of the current ones in every way, and sees that it is told
+usage: abi.py FROZEN CURRENT           two folders of headers; plugin.h and its includes are compared
+       abi.py itself FROZEN CURRENT    changes copies of the current headers, and checks that each change is reported
 """
 import pathlib
 import re
@@ -15,19 +15,19 @@ import shutil
 import sys
 import tempfile
 
-# These say which version a header is of, or name all there are.
+# Macros with a header's version, or with a list of all items.
 VERSIONS = {"VYRE_PLUGIN_ABI", "VYRE_OPSET_VERSION", "VYRE_ANALYSES", "VYRE_COLUMNS", "VYRE_SEMANTICS", "VYRE_SHARING"}
 STRIDED = {"vyre_op_info"}
 
 
 def plain(text):
-    """Without comments and line continuations, each run of white space one space."""
+    """Returns the text without comments and line continuations, with single spaces."""
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S).replace("\\\n", " ")
     return re.sub(r"[ \t]+", " ", text)
 
 
 def enum_values(body):
-    """Constant -> its value's text; those without one count on from the last that has one."""
+    """Returns the text of each constant's value; a constant without a value counts on from the last value."""
     values, base, step = {}, "0", 0
     for part in filter(None, (part.strip() for part in body.split(","))):
         if part.startswith("#"):
@@ -48,7 +48,7 @@ def headers(folder):
 
 
 def read(folder):
-    """(kind, name) -> what the headers say of it."""
+    """Returns the definitions of the headers by (kind, name)."""
     found = {}
     for path in headers(folder):
         text = plain(path.read_text())
@@ -57,7 +57,7 @@ def read(folder):
                 found["op", int(number)] = facts.replace(" ", "")
             continue
         for name, body in re.findall(r"^ ?# ?define (\w+(?:\([^)]*\))?) ?(.*)$", text, re.M):
-            found.setdefault(("macro", name), []).append(body.strip())  # by platform there may be several
+            found.setdefault(("macro", name), []).append(body.strip())  # one for each platform
         text = re.sub(r"^ ?#.*$", "", text, flags=re.M)
         for name, body in re.findall(r"\benum (\w+) ?\{(.*?)\}", text, re.S):
             found["enum", name] = enum_values(re.sub(r"\s+", " ", body))
@@ -77,25 +77,25 @@ def is_kept(kind, name, then, now):
         grows = then[0] == "uint32_t struct_size" or name in STRIDED
         return now == then or (grows and now[: len(then)] == then)
     if kind == "macro":
-        return [text for text in now if text in then] == then  # another platform may have come
+        return [text for text in now if text in then] == then  # a new platform may add one
     return now == then
 
 
 def check(frozen, current):
-    """What is not as it was, and how much there is of each kind."""
+    """Returns the differences, and the number of items of each kind."""
     then, now = read(frozen), read(current)
     errors = []
     for (kind, name), what in then.items():
         if kind == "macro" and (name in VERSIONS or name.startswith(("VYRE_LAYOUT", "VYRE_OP("))):
             continue
         if (kind, name) not in now:
-            errors.append(f"the {kind} '{name}' is gone\nFix: plugins have it, as {frozen} shows; put it back")
+            errors.append(f"the {kind} '{name}' is missing\nFix: restore it as {frozen} defines it, because plugins use it")
         elif not is_kept(kind, name, what, now[kind, name]):
-            errors.append(f"the {kind} '{name}' is another one\n  then: {what}\n  now: {now[kind, name]}\nFix: leave it as it was, and add what is new after it")
+            errors.append(f"the {kind} '{name}' has changed\n  frozen: {what}\n  now: {now[kind, name]}\nFix: restore the frozen definition, and add new parts after it")
     return errors, {kind: sum(1 for k, _ in then if k == kind) for kind, _ in then}
 
 
-# Header, what stands there, what is put there instead; and whether plugins would still be right.
+# Header, old text, new text, and whether plugins still work.
 BROKEN = [
     ("plugin.h", "VYRE_PARAM_UINT = 2", "VYRE_PARAM_UINT = 5", False),
     ("plugin.h", "VYRE_PARAM_TEXT = 4,", "VYRE_PARAM_TEXT = 4, VYRE_PARAM_MORE = 5,", True),
@@ -124,14 +124,14 @@ def itself(frozen, current):
             text = (copy / name).read_text()
             (copy / name).write_text(text.replace(old, new, 1))
             if old not in text or (not check(frozen, copy)[0]) != is_right:
-                wrong.append(f"{name}: '{old}' as '{new}' is {'told' if is_right else 'not told'}, or not there")
+                wrong.append(f"{name}: '{old}' as '{new}' is {'reported' if is_right else 'not reported'}, or the text is missing")
     return wrong
 
 
 def main(arguments):
     frozen, current = (pathlib.Path(path) for path in arguments[-2:])
     if arguments[0] == "itself":
-        errors, counts = itself(frozen, current), {"way to break it": len(BROKEN)}
+        errors, counts = itself(frozen, current), {"change": len(BROKEN)}
     else:
         errors, counts = check(frozen, current)
         errors += [f"there are no {kind}s" for kind in ("op", "enum", "struct", "type", "macro", "inline function") if counts.get(kind, 0) < 3]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# batched.py BIN SPIRV-AS SCRATCH FOLDER... -- PIPELINE...: whatever is in the folders, right or wrong, gives the same outputs, messages and
-# exit code in batches as one by one: texts, GLSL, assembled SPIR-V, and what comes out of all that as VIR0 and SPIR-V, in every form.
-# With VYRE_SHARE=N it takes one of N files.
-# Prints for each pipeline how many outputs it compared, and what differs.
+# batched.py BIN SPIRV-AS SCRATCH FOLDER... -- PIPELINE...: checks that all inputs of the folders, valid or not, have the same
+# outputs, messages and exit code in batches as one by one.  The inputs are texts, GLSL, assembled SPIR-V, and these as VIR0 and
+# SPIR-V, in every form.  With VYRE_SHARE=N, every Nth file is an input.  Prints the number of outputs and the differences for each
+# pipeline.
 import os
 import subprocess
 import sys
@@ -18,13 +18,13 @@ def files_of(*roots):
 
 
 def run(options, paths, out):
-    """What it says, its exit code, and each output by its path in `out`."""
+    """Returns the messages, the exit code, and the outputs by path in `out`."""
     done = subprocess.run([program, *options, "-outdir", out, *paths], capture_output=True, timeout=600)
     return done.stderr, done.returncode, {os.path.relpath(path, out): open(path, "rb").read() for path in files_of(out)}
 
 
 def assemble(paths):
-    """Those that are assembled alone stay; the same name in two folders is two files."""
+    """Assembles the files and returns the modules; files with one name in two folders become two modules."""
     os.makedirs(os.path.join(scratch, "assembled"))
     for number, path in enumerate(paths):
         out = os.path.join(scratch, "assembled", f"{number}.spv")

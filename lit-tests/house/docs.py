@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the documentation is true: its commands run, it names what there is, and folders include what
-docs/architecture.md lets them.
+"""Checks the documentation: its commands run, the names in it exist, and folders include only what
+docs/architecture.md allows.
 
-Commands of README.md and docs/*.md: the lines of `sh` blocks and those after `$ `, and code in the text that begins with a program of vyre's or
-with cc.  They run in a folder that has the example shaders, examples/ and build/, one document after another, with build/bin in PATH and a HOME of
-their own.  A block after a line that is a file's name in backquotes and a colon is that file.  Code with `...`, brackets or a word in capitals is a
+Commands of README.md and docs/*.md: the lines of `sh` blocks and those after `$ `, and code in the text that begins with a program of vyre or
+with cc.  They run in a folder that has the example shaders, examples/ and build/, one document after another, with build/bin in PATH and a separate
+HOME.  A block after a line with a file name in backquotes and a colon is that file.  Code with `...`, brackets or a word in capitals is a
 form, not a command.
 
 usage: docs.py commands|host|includes|passes|symbols|targets SOURCE BUILD
@@ -19,18 +19,18 @@ import subprocess
 import sys
 import tempfile
 
-# What is not run here: begins so, because.
-ELSEWHERE = {"real-shaders.md": "its commands are over the public shaders that it tells of"}
+# Commands that do not run here: their beginning, and the reason.
+ELSEWHERE = {"real-shaders.md": "its commands need public shaders"}
 NOT_RUN = {
-    "scripts/": "they build or prove everything: scripts/test.sh is what runs this test, scripts/demo.sh has the examples' tests",
-    "vyre-passmgr -watch": "it ends by ^C: lit-tests/Tool/watch.test gives it one",
-    "gpu-bundle/": "the test gpu-bundle makes one and runs what is in it",
+    "scripts/": "they build or prove everything: scripts/test.sh runs this test, and scripts/demo.sh has tests in examples/",
+    "vyre-passmgr -watch": "it ends by ^C, which lit-tests/Tool/watch.test sends",
+    "gpu-bundle/": "the test gpu-bundle makes a bundle and runs its contents",
 }
 PROGRAMS = r"(?:vyre-passmgr|vyre-run|vyre-fuzz|vyre-prove|vyre-kernelc|cc) "
 
 
 def is_form(command):
-    """Not to be typed as it is: it has placeholders, or mentions one option."""
+    """Returns whether the command is a form: it has placeholders, or is a single option."""
     if re.fullmatch(r"vyre-\w+ -(?!help|list|version)\S+", command):
         return True
     arguments = re.sub(r"'[^']*'|\$\w+", "", command)
@@ -38,7 +38,7 @@ def is_form(command):
 
 
 def parts(text):
-    """(kind, content) in their order: a file as ("NAME", text), a command as (None, line)."""
+    """Returns the parts of a document in order: a file as ("NAME", text), a command as (None, line)."""
     lines = text.split("\n")
     i = 0
     while i < len(lines):
@@ -76,13 +76,13 @@ def commands(source, build):
     with tempfile.TemporaryDirectory() as name:
         home = pathlib.Path(name)
         environment = dict(os.environ, HOME=str(home), PATH=f"{build}/bin:{os.environ['PATH']}")
-        environment.setdefault("RUSTUP_HOME", os.path.expanduser("~/.rustup"))  # a rustc that is rustup's finds itself there
+        environment.setdefault("RUSTUP_HOME", os.path.expanduser("~/.rustup"))  # rustup's rustc is found there
         for document in documents(source):
             folder = home / document.stem
             shutil.copytree(source / "examples/shaders", folder)
             for link, target in (("examples", source / "examples"), ("build", build)):
                 (folder / link).symlink_to(target)
-            # exports and cd hold for the lines after them
+            # exports and cd apply to later lines
             script = []
             for file, content in parts(document.read_text()):
                 if file:
@@ -106,24 +106,24 @@ def host(source, build):
     fields = re.findall(r"^  \w[\w ]*\*?\(\*(\w+)\)\(", table, re.M)
     rows = re.search(r"\n## Host functions\n(.*?)\n## ", (source / "docs/plugins.md").read_text(), re.S).group(1)
     said = [name for row in re.findall(r"^\| (`.*?) \|", rows, re.M) for name in re.findall(r"`(\w+)`", row)]
-    errors = [f"docs/plugins.md: the host offers {name}, and no row says so" for name in fields if name not in said]
-    errors += [f"docs/plugins.md: the host does not offer {name}" for name in said if name not in fields]
+    errors = [f"docs/plugins.md: no row names the host function {name}" for name in fields if name not in said]
+    errors += [f"docs/plugins.md: the host has no function {name}" for name in said if name not in fields]
     return errors, f"{len(fields)} functions", len(fields) > 20
 
 
 def passes(source, build):
-    """Each pass of the core has a section in docs/passes.md, whose heading names it."""
+    """Checks that each core pass has a section in docs/passes.md whose heading names the pass."""
     cmake = (source / "passes/CMakeLists.txt").read_text()
     names = [name for name in re.findall(r"^vyre_add_(?:rules_)?pass\((\w+) ", cmake, re.M)]
     headings = re.findall(r"^## ([\w, ]+):", (source / "docs/passes.md").read_text(), re.M)
     said = [name for heading in headings for name in heading.split(", ")]
-    errors = [f"docs/passes.md: no section tells of the pass {name}\nFix: add '## {name}: what it does'" for name in names if name not in said]
+    errors = [f"docs/passes.md: no section describes the pass {name}\nFix: add '## {name}: DESCRIPTION'" for name in names if name not in said]
     errors += [f"docs/passes.md: there is no pass {name}" for name in said if name not in names]
     return errors, f"{len(names)} passes", len(names) > 10
 
 
 def targets(source, build):
-    """Checks that docs/targets.md has a row for each counter of counters.def, and that the tests that it names exist."""
+    """Checks that docs/targets.md has a row for each counter of counters.def, and that the tests named there exist."""
     text = (source / "docs/targets.md").read_text()
     counters = re.findall(r'^TARGET_COUNTER\((\w+), ', (source / "targets/common/counters.def").read_text(), re.M)
     rows = re.search(r"\n## Metrics\n(.*?)\n## ", text, re.S).group(1)
@@ -136,7 +136,7 @@ def targets(source, build):
 
 
 def may_include(text):
-    """Folder -> the folders it may include, by the table of docs/architecture.md.  A folder may have several rows."""
+    """Returns for each folder the folders that it may include, by the table of docs/architecture.md.  A folder may have several rows."""
     table = re.search(r"\n## Folders\n(.*?)\n## ", text, re.S).group(1)
     rules = {}
     for folders, allowed in re.findall(r"^\| ((?:`[\w/-]+`(?:, )?)+) \|[^|]*\|([^|]*)\|$", table, re.M):
@@ -146,18 +146,18 @@ def may_include(text):
 
 
 def doors(text):
-    """Folder -> the one header of it that the others include."""
+    """Returns for each folder the one header that other folders include."""
     table = re.search(r"\n### Folders with one public header\n(.*?)\n## ", text, re.S).group(1)
     return {folder: folder + header for folder, header in re.findall(r"^\| `([\w/]+/)` \| `([\w.]+)` \|$", table, re.M)}
 
 
 def is_shut(name, other, rooms):
-    """Whether a file of a room with one door, not the door, is included from outside, not by a test."""
+    """Returns whether a file outside the folder includes a header that is not its public one.  Tests may do so."""
     return any(other.startswith(room) and other != door and not name.startswith((room, "fuzz/", "unittests/")) for room, door in rooms.items())
 
 
 def cycle(rules):
-    """Folders of which each includes the next one and the last one the first one; empty: there are none."""
+    """Returns a cycle of folders in which each includes the next; empty if there is none."""
     done = set()
 
     def search(folder, path):
@@ -176,7 +176,7 @@ INTERPOSED = {"exit", "quick_exit", "_exit", "_Exit"}  # the C library's, which 
 
 
 def symbols(source, build):
-    """Checks by the symbols of the objects of the product that no folders depend on each other."""
+    """Checks by the symbols of the product's objects that no folders depend on each other."""
     rules = may_include((source / "docs/architecture.md").read_text())
     folders, defined, used = {}, {}, []
     for entry in json.loads((build / "compile_commands.json").read_text()):
@@ -204,12 +204,12 @@ def includes(source, build):
     names = subprocess.run(["git", "-C", source, "ls-files", "*.c", "*.h", "*.cpp", "*.def"], check=True, capture_output=True, text=True).stdout.split()
     text = (source / "docs/architecture.md").read_text()
     rules, rooms = may_include(text), doors(text)
-    errors, count = [f"docs/architecture.md: {door} is not there" for door in rooms.values() if door not in names], 0
+    errors, count = [f"docs/architecture.md: {door} does not exist" for door in rooms.values() if door not in names], 0
     if circle := cycle(rules):
-        errors.append(f"docs/architecture.md lets folders include each other: {' -> '.join(circle)}")
+        errors.append(f"docs/architecture.md allows folders to include each other: {' -> '.join(circle)}")
 
     def folder_of(name):
-        """The longest of the table's folders that it is in."""
+        """Returns the innermost folder of the table that contains the file."""
         return max((folder for folder in rules if name.startswith(folder + "/")), key=len, default=None)
 
     for name in names:
@@ -221,7 +221,7 @@ def includes(source, build):
             continue
         content = (source / name).read_text()
         if "_WIN32" in content and not name.startswith("windows/") and name != "include/vyre/plugin.h":
-            errors.append(f"{name} asks whether it is built for Windows\nFix: put what is otherwise there in windows/")
+            errors.append(f"{name} tests for Windows\nFix: move the code for Windows to windows/")
         for path in re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', content, re.M):
             beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
             if path.startswith("vyre/"):
@@ -231,15 +231,15 @@ def includes(source, build):
             elif path in names:  # from the root
                 found = [path]
             else:
-                found = [other for other in names if other.endswith("/" + path) and not other.startswith("windows/posix/")]  # which are the system's names
+                found = [other for other in names if other.endswith("/" + path) and not other.startswith("windows/posix/")]  # files with names of system headers
             if not found:
-                continue  # the system's, or made by the build
+                continue  # a header of the system, or a generated header
             count += 1
             if all(is_shut(name, other, rooms) for other in found):
                 errors.append(f"{name} includes {path} ({found[0]}), which is not the one header of its folder that other folders include")
             allowed = rules[here] | {here}
             if not any(folder_of(other) in allowed or other in {f"include/{file}" for file in allowed} for other in found):
-                errors.append(f"{name} includes {path} ({found[0]}), which docs/architecture.md does not let {here} do")
+                errors.append(f"{name} includes {path} ({found[0]}), which docs/architecture.md does not allow {here}")
     return errors, f"{count} includes", count > 500
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that vyre's code opens files by vyre_file_open (include/vyre/io.h) alone, which neither waits nor follows where it must not.
+"""Checks that only vyre_file_open (include/vyre/io.h) opens files, which neither blocks on FIFOs nor follows links by mistake.
 
-Looks for calls of the C library's and the system's functions that open or make files.  Tests may call them.
+Looks for calls of functions of the C library and the system that open or create files.  Tests may call them.
 
 usage: files.py SOURCE | files.py --self-test
 """
@@ -11,29 +11,29 @@ import re
 import sys
 
 CALLS = "open|open64|openat|creat|fopen|fopen64|freopen|mkstemp|mkostemp|tmpfile|tmpnam|tempnam|CreateFileA|CreateFileW|_open|_wopen|_wfopen"
-# Not a member (x->open), nor a function that is defined here: its name begins a line.
+# Not a member (x->open), and not a function defined in the file, whose name begins a line.
 CALL = re.compile(rf"(?<![\w.>:])(?:::|std::)?\b({CALLS})\s*\(|\bstd::(?:basic_)?[io]?f(?:ile)?stream\b", re.M)
 TESTS = ("unittests/", "fuzz/", "lit-tests/", "scripts/")
 ALLOWED = {
-    "base/files/open.c": "it is the function",
-    "windows/io.c": "it is the function, on Windows",
-    "windows/files.c": "it is stat() on Windows, which takes an open file",
-    "ir/cost/generate.c": "it runs while vyre is built, before there is a library, over a file of the source",
+    "base/files/open.c": "the function itself",
+    "windows/io.c": "the function itself, on Windows",
+    "windows/files.c": "stat() on Windows, which needs an open file",
+    "ir/cost/generate.c": "runs during the build, before the library exists, on a source file",
     "ir/opaque/words_generate.c": "likewise",
     "passes/rules/generate.c": "likewise",
-    "examples/expected.c": "it makes the data of tests",
+    "examples/expected.c": "creates the data of tests",
 }
 
 
 def without_comments(text):
-    """The text with blanks for comments and strings, so that lines keep their numbers."""
+    """Returns the text with blanks for comments and strings, so that lines keep their numbers."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match.group())
     return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
 
 
 def find_calls(text):
-    """Line numbers and functions."""
+    """Yields line numbers and function names."""
     for match in CALL.finditer(without_comments(text)):
         begins_line = match.start() == 0 or text[match.start() - 1] == "\n"
         if not (begins_line and match.group(1)):
@@ -50,7 +50,7 @@ def check(root):
             used.add(name)
             if name not in ALLOWED:
                 errors.append(f"{name}:{line}: '{call}' opens a file\nFix: vyre_file_read_as, vyre_file_write_as or vyre_file_open")
-    errors += [f"{name}: nothing there opens a file\nFix: take it out of ALLOWED" for name in ALLOWED if name not in used]
+    errors += [f"{name}: the file opens no file\nFix: remove its entry from ALLOWED" for name in ALLOWED if name not in used]
     return errors
 
 

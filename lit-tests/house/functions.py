@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """functions.py BIN SPIRV-VAL DIR COUNT SEED PIPELINE [OPTION OF VYRE-RUN...]
 
-Random GLSL with helper functions: early returns out of loops and switches, breaks and continues, cases that fall through, parameters of every
-direction, globals that helpers change, conditions with effects, arrays and structs.  An evaluator of its own, which knows GLSL and nothing
-of vyre, computes what each invocation stores; the shader as it is, and what the pipeline makes of it, must store the same.
+Tests random GLSL with helper functions: early returns from loops and switches, breaks, continues, fallthroughs, parameters of every
+direction, globals that helpers change, conditions with effects, arrays and structs.  An evaluator of GLSL, which shares no code with
+vyre, computes the stores of each invocation; the shader must store these values before and after the pipeline.
 """
 import random
 import subprocess
@@ -11,7 +11,7 @@ import sys
 
 MASK = 0xFFFFFFFF
 INVOCATIONS = 8
-FUEL = 4000  # steps of an invocation: a program that takes more is not used
+FUEL = 4000  # steps of an invocation: a program with more is not used
 OPERATORS = {
     "+": lambda a, b: (a + b) & MASK, "-": lambda a, b: (a - b) & MASK, "*": lambda a, b: (a * b) & MASK,
     "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
@@ -35,11 +35,11 @@ class TooLong(Exception):
     pass
 
 
-# ---- programs: nodes are tuples, the first element says which ------------------------------------------------------------------
+# ---- programs: nodes are tuples, the first element is the kind ------------------------------------------------------------------
 
 
 class Generator:
-    """One program: functions that call earlier ones, and main."""
+    """A program: functions that call earlier functions, and main."""
 
     def __init__(self, seed):
         self.r = random.Random(seed)
@@ -66,7 +66,7 @@ class Generator:
             return ("shift", self.pick("<<", ">>"), self.expression(scope, depth - 1), self.r.randrange(32))
         return ("binary", self.r.choice(list(OPERATORS)), self.expression(scope, depth - 1), self.expression(scope, depth - 1))
 
-    # A condition may call a helper: where && and || have their order, only they are around it.
+    # A condition may call a helper: then only && and ||, which have an order, are around the call.
     def condition(self, scope, depth=1, calls=False):
         what = self.r.randrange(6)
         if depth and what == 0:
@@ -81,7 +81,7 @@ class Generator:
                 return ("compare", self.r.choice(list(COMPARES)), call, ("const", self.pick(0, 1, 3)))
         return ("compare", self.r.choice(list(COMPARES)), self.expression(scope, depth), self.expression(scope, depth))
 
-    # What goes in and out are distinct local variables: the order in which they are written back does not matter.
+    # Arguments of inout parameters are distinct local variables, so the order of write-backs does not matter.
     def call(self, scope):
         function = self.r.choice(self.functions)
         outs = [p for p in function[2] if p[0] != "in"]
@@ -121,7 +121,7 @@ class Generator:
         return ("return", self.expression(scope, 1) if scope["returns"] else None)
 
     def block(self, scope, depth):
-        """Declares a variable at times, which is there to its end; ends after a jump."""
+        """Returns statements.  Some declare a variable, which is visible to the end of the block; a jump ends the block."""
         scope = dict(scope, read=list(scope["read"]), write=list(scope["write"]), local=list(scope["local"]))
         out = []
         for _ in range(self.r.randrange(1, 4)):
@@ -230,11 +230,11 @@ def shader_text(generator, main):
     return "\n".join(out) + "\n"
 
 
-# ---- what it computes -----------------------------------------------------------------------------------------------------------
+# ---- evaluation -----------------------------------------------------------------------------------------------------------------
 
 
 class Run:
-    """One invocation."""
+    """An invocation."""
 
     def __init__(self, identity):
         self.memory = {"g": 0, "h": 1, "s.x": 2, "a": [0, 1, 2, 3], "s.w": [0] * 4}
@@ -294,7 +294,7 @@ class Run:
             self.statement(s, frame)
 
     def loop(self, body, frame):
-        """Whether it goes on."""
+        """Executes a statement and returns whether the invocation continues."""
         self.step()
         try:
             self.block(body, frame)
@@ -364,7 +364,7 @@ class Run:
 
 
 def wanted(main):
-    """None: some invocation takes too long."""
+    """Returns None if an invocation exceeds the fuel."""
     try:
         return [Run(i).whole(main) for i in range(INVOCATIONS)]
     except TooLong:
@@ -405,9 +405,9 @@ def main():
         for path in (shader, after):
             found = stored(binary, path, options)
             if found != values:
-                sys.exit(f"{path}, of seed {seed - 1}, stores {found}, and should store {values}")
+                sys.exit(f"{path}, of seed {seed - 1}, stores {found}, but must store {values}")
         done += 1
-    print(f"{count} programs compute what they should")
+    print(f"{count} programs have the expected results")
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what editors are given for .vir text: it is what editors/grammar.c makes, and it knows every word that stands in the project's .vir files.
+"""Checks the editors' grammars of .vir text: editors/grammar.c generates them, and they match every word in the project's .vir files.
 
 usage: grammar.py SOURCE VYRE-GRAMMAR VERSION
 """
@@ -10,12 +10,12 @@ import re
 import subprocess
 import sys
 
-# Words that are no vyre's: what is in opaque rows and types is SPIR-V's, and begins with a capital.
+# Generated files.  Words of SPIR-V in opaque rows and types begin with a capital and need no colour.
 MADE = {"vim": "editors/vim/syntax/vir.vim", "vscode": "editors/vscode/syntaxes/vir.tmLanguage.json"}
 
 
 def unknown(text, patterns):
-    """Words of a program to which the patterns give no colour, as an editor goes through a line: the first pattern that matches, from left to right."""
+    """Returns the words without a colour.  Like an editor, it applies the first match from left to right in each line."""
     found = []
     for line in text.split("\n"):
         at = 0
@@ -33,7 +33,7 @@ def main(source, grammar, version):
     for kind, name in MADE.items():
         made = subprocess.run([grammar, kind], check=True, capture_output=True, text=True).stdout
         if (source / name).read_text() != made:
-            errors.append(f"{name} is not what vyre-grammar {kind} says\nFix: cmake --build build --target grammars")
+            errors.append(f"{name} differs from the output of vyre-grammar {kind}\nFix: cmake --build build --target grammars")
     package = json.loads((source / "editors/vscode/package.json").read_text())
     if package["version"] != version:
         errors.append(f"editors/vscode/package.json: its version is {package['version']}, vyre's {version}")
@@ -42,7 +42,7 @@ def main(source, grammar, version):
     for path in [*(source / "lit-tests" / "Passes").rglob("*.vir"), *(source / "unittests/text/corpus").glob("*.vir"), *(source / "passes").rglob("*.vir")]:
         text = path.read_text()
         words += len(text.split())
-        errors += [f"{path.relative_to(source)}: nothing is known of '{word}'" for word in dict.fromkeys(unknown(text, patterns))]
+        errors += [f"{path.relative_to(source)}: no pattern matches '{word}'" for word in dict.fromkeys(unknown(text, patterns))]
     print("\n".join([*errors[:40], f"{words} words, {len(errors)} errors"]))
     return 1 if errors or words < 10000 else 0
 

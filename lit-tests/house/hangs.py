@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A lit test that hangs fails after the limit, its processes end, and the tests beside it still pass.
+"""Checks that a hanging lit test fails after the limit, that its processes end, and that the other tests still pass.
 
 usage: hangs.py LIT
 """
@@ -18,13 +18,13 @@ config.name = "hangs"
 config.suffixes = [".test"]
 config.test_format = shell_test.ShTest({folder!r}, [], 5)
 """
-# Killing the shell alone would leave the processes that it starts: one is its child, the other a daemon.
+# Killing only the shell would leave its processes: a child and a daemon.
 TESTS = {"hangs.test": '# RUN: sh -c "sleep 300 & echo $! > {folder}/child; setsid sh -c \'echo $$ > {folder}/daemon; sleep 300\' & wait"\n',
          "passes.test": "# RUN: echo passes\n"}
 
 
 def is_running(process):
-    """Returns whether a process has not ended; one that ended and that nobody waited for (state Z) has."""
+    """Returns whether a process has not ended; a zombie (state Z) has ended."""
     try:
         return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that compute what they say, as they are and after each pass, each alone and the default pipelines.
+"""Checks programs against their expected values: unchanged, after each pass, and after the default pipelines.
 
-Above each program of a .vir file is what it leaves in its buffer %out, and options of vyre-run if it needs some:
+A line above each program of a .vir file has the expected values of its buffer %out, and options of vyre-run if needed:
 
     ; @name -buffer in=iota: 1 2 3
     program @name ...
 
-Every run stops at a data race, and at what is undefined in a relaxed program.  The output is a line for each run that gives
-something else.  A program that a pass leaves as an earlier pass did is not run again.
+Every run stops at a data race, and at undefined behaviour of a relaxed program.  Prints a line for each run with other values.
+A program with the text of an earlier result does not run again.
 
 usage: holds.py "FOLDER-OF-PROGRAMS [options of vyre-passmgr]" FILE FILE-TO-WRITE [more pipelines]
 """
@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-# `contract` is asked to compute floats otherwise.
+# `contract` changes results of floats by design.
 NO_REWRITE = ("contract", "limits", "no-op", "print", "shash", "cid", "verify")
 OPTIONS = ["-groups=1", "-size", "out=16", "-buffer", "out=zero", "-undefined=report", "-check-races", "-print=out"]
 
@@ -49,7 +49,7 @@ def main(folder, file, written, *more):
               for name, options, values in re.findall(r"^; @([\w.]+)( -.*?)?: (.*)\nprogram @\1\b", text, re.M)]
     silent = set(re.findall(r"^program @([\w.]+)", text, re.M)) - {name for name, _, values in wanted if values}
     if silent or not wanted:
-        sys.exit(f"{file}: no line above it says what a program computes: {' '.join(sorted(silent))}")
+        sys.exit(f"{file}: a program has no line with its expected values: {' '.join(sorted(silent))}")
     passmgr = f"{folder}/vyre-passmgr"
     passes = re.findall(r"^([\w-]+)", output(passmgr, "-list-passes").split("\n\n")[0], re.M)
     wrong, results = 0, {}

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Finds checks in lit tests that check nothing.
+"""Finds ineffective checks in lit tests.
 
-FileCheck ignores what it does not know: a misspelt suffix (CHECK-NXT:), a missing colon (CHECK foo), a misspelt prefix.
-Each is an error here; so are a `RUN:` line that lit would not see, a test without one, and a program in a .vir test that
-pipes to FileCheck which no check line names (a regression in it would go unseen; `lint: no-check @name` says it is meant).  A test may depend on the kind of build (debug, sanitized), not on
-what the machine has: one that quietly does not run shows nothing.
+FileCheck ignores unknown directives: a misspelt suffix (CHECK-NXT:), a missing colon (CHECK foo), a misspelt prefix.
+Each is an error here.  Also errors: a misspelt `RUN:` line, a test without a `RUN:` line, and a program in a .vir test that pipes
+to FileCheck without a check line for the program.  `lint: no-check @name` allows it.  A test may depend on the kind of build (debug,
+sanitized), but not on tools of the machine, because a skipped test would hide errors.
 
 usage: lint.py FOLDER | lint.py --self-test
 """
@@ -27,7 +27,7 @@ def distance(a, b):
 
 
 def prefixes_of(text):
-    """Prefixes that the RUN lines give to FileCheck; CHECK where one gives none."""
+    """Returns the prefixes of FileCheck in the RUN lines; CHECK if a line has none."""
     found = set()
     commands = re.sub(r"\\\n[^\n]*?RUN:", " ", text)
     for line in re.findall(r"RUN:(.*)", commands):
@@ -62,15 +62,15 @@ def directive_errors(number, line, prefixes):
     if name.startswith("RUN") and not colon:
         yield number, f"'{name}' without a colon"
     if name in ("REQUIRES", "UNSUPPORTED", "XFAIL") and colon and not re.fullmatch(r".*: (debug|sanitized|all)", body):
-        yield number, f"'{name}' of other than the kind of build: what is missing is a failure (lit.cfg.py)"
+        yield number, f"'{name}' may only name the kind of build: a missing tool is a failure (lit.cfg.py)"
     if name in ("RUN", "REQUIRES", "UNSUPPORTED", "XFAIL", "END"):
         return
     if colon and not known(name, prefixes):
         near = [p for p in prefixes if name.startswith(p + "-") or distance(name.split("-")[0], p.split("-")[0]) <= 2]
         if near or distance(name, "RUN") <= 1:
-            yield number, f"'{name}:' is no directive of the prefixes {', '.join(sorted(prefixes)) or '(none)'}"
+            yield number, f"'{name}:' is not a directive of the prefixes {', '.join(sorted(prefixes)) or '(none)'}"
     if not colon and prefixes and known(name, prefixes):
-        yield number, f"'{name}' without a colon checks nothing"
+        yield number, f"'{name}' without a colon has no effect"
 
 
 def lint(path, text):
@@ -102,8 +102,8 @@ def self_test():
         "; RUN: x | FileCheck %s --check-prefix=ERR\n; ERR: a\n; ERRR: b\n": "ERRR",
         "; RUN: x | FileCheck %s --check-prefixes=A1,B1\n; A1: a\n": "prefix 'B1'",
         "; RUN: x | FileCheck %s\n; CHECK: a\nprogram @lost {}\n": "@lost",
-        "; RUN: x\n; REQUIRES: z3\n": "what is missing is a failure",
-        "; RUN: x\n; UNSUPPORTED: debug, root\n": "what is missing is a failure",
+        "; RUN: x\n; REQUIRES: z3\n": "a missing tool is a failure",
+        "; RUN: x\n; UNSUPPORTED: debug, root\n": "a missing tool is a failure",
         "; RNU: x | FileCheck %s\n": "no RUN line",
         "; RUN: x\n; RUN y\n": "without a colon",
     }

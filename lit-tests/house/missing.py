@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests need and the machine lacks is a failure that names the package: of lit, of the configuration, of the examples, of vyre-prove.
+"""Checks that a missing tool is a failure that names the package: in lit, the configuration, the examples and vyre-prove.
 
 usage: missing.py SOURCE BUILD LIT CMAKE
 """
@@ -15,16 +15,16 @@ SOURCE, BUILD, LIT, CMAKE = map(pathlib.Path, sys.argv[1:])
 
 
 def expect(what, command, package, environment=None):
-    """An error of what the command says unless it fails and names the package."""
+    """Returns an error unless the command fails and names the package."""
     done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
     said = re.sub(r"\s+", " ", done.stdout + done.stderr)
     if done.returncode != 0 and re.search(r"Fix: install the package " + re.escape(package) + r"\b", said):
         return []
-    return [f"{what}: exit code {done.returncode}, and no word of the package {package}:\n{said[-600:]}"]
+    return [f"{what}: exit code {done.returncode}, and the output does not name the package {package}:\n{said[-600:]}"]
 
 
 def without_in_lit(folder, name):
-    """The configured lit tests as if the tool had not been found."""
+    """Returns a command that runs the configured lit tests without the tool."""
     text = (BUILD / "lit-tests" / "lit.site.cfg.py").read_text()
     changed = re.sub(rf'(?m)^(config\.{name} = ").*"$', r'\1/nowhere/of-that-name"', text)
     assert changed != text, name
@@ -49,7 +49,7 @@ def main():
         script = folder / "need.cmake"
         script.write_text(f"include({SOURCE}/cmake/vyre-need.cmake)\nvyre_need(some-tools find_program TOOL no-tool-of-that-name)\n")
         errors += expect("the configuration without a tool", [CMAKE, "-P", script], "some-tools")
-    print("\n".join([*errors, f"{len(errors)} of 8 go unsaid"]))
+    print("\n".join([*errors, f"{len(errors)} of 8 are not reported"]))
     return 1 if errors else 0
 
 

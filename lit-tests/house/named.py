@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that documents name are there: the behaviours of docs/testing.md, with each @program, and all of lit-tests/Behaviours is named;
-the items of docs/design-notes.md, each of which names a test.
+"""Checks that tests named in documents exist.  docs/testing.md names all programs of lit-tests/Behaviours, each as @program, and each item
+of docs/design-notes.md names a test.
 
 usage: named.py ROOT
 """
@@ -11,7 +11,7 @@ import sys
 
 
 def tests(line):
-    """(file, its @programs) of a line."""
+    """Returns each file of a line with its @programs."""
     return re.findall(r"`((?:lit-tests|unittests|cmake)/[^`]*\.\w+)`((?:,? @\w+)*)", line)
 
 
@@ -21,7 +21,7 @@ def behaviours(root):
         for file, programs in tests(line):
             text = (root / file).read_text() if (root / file).is_file() else None
             if text is None:
-                errors.append(f"{file} is not there")
+                errors.append(f"{file} does not exist")
             for program in re.findall(r"@\w+", programs):
                 named.add((file, program))
                 if text is not None and not re.search(rf"^program {program}\b", text, re.M):
@@ -38,7 +38,7 @@ def complaints(root):
     items, errors = re.findall(r"^- \*\*(.*?)\n(?=- |#|\n|$)", text, re.M | re.S), []
     for item in items:
         named = [file for file, _ in tests(" ".join(item.split()))]
-        errors += [f"{file} is not there" for file in named if not (root / file).is_file()]
+        errors += [f"{file} does not exist" for file in named if not (root / file).is_file()]
         if not named:
             errors.append(f"no test is named for '{' '.join(item.split('**')[0].split())}'")
     return len(items), errors

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Options are what the programs' tables say: each one is in a RUN line of a lit test of the program and, if users have the program, in its document,
-the first column of whose tables names none that is not there.
+"""Checks that each option of a program is in a RUN line of a lit test and, for installed programs, in its document.
+Checks also that the first column of the document's tables names only existing options.
 
 usage: options.py SOURCE BUILD
 """
@@ -34,13 +34,13 @@ def check(source, build, program):
     tested = "\n".join(run_lines(source, word))
     for flag in re.findall(r'^SPIRV_OPT\("([^"]+)"', (source / "cli/spirv_opt.def").read_text(), re.M) if program == "vyre-passmgr" else []:
         if f"`--{flag}`" not in (source / document).read_text():
-            names.append(flag)  # to be missed there
+            names.append(flag)  # reported as missing below
     errors = [f"-{name} is in no RUN line with {word}" for name in names if not occurs(name, tested)]
     if document:
         told = (source / document).read_text()
         errors += [f"-{name} is not in {document}" for name in names if not occurs(name, told)]
         for cell in re.findall(r"^\| (`-[^|]*(?:\\\|[^|]*)*)\|", told, re.M):
-            errors += [f"{document} has -{name}, which is no option" for name in re.findall(r"`-([\w][\w-]*)", cell) if name not in names]
+            errors += [f"{document} has -{name}, which is not an option" for name in re.findall(r"`-([\w][\w-]*)", cell) if name not in names]
     return len(names), errors
 
 

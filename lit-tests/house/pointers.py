@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """pointers.py BIN SPIRV-AS SPIRV-DIS SPIRV-VAL DIR COUNT SEED PIPELINE
 
-Random programs over physical pointers whose types differ in their ArrayStride: each is optimized, and the addresses and values of both
-modules are computed by an evaluator of its own, which knows SPIR-V's words and nothing of vyre.  What is in memory at the end must agree.
+Tests random programs over physical pointers whose types differ in their ArrayStride.  Each is optimized, and an evaluator of SPIR-V,
+which shares no code with vyre, computes the memory of both modules.  Addresses and values must be equal at the end.
 """
 import random
 import subprocess
@@ -75,7 +75,7 @@ def generate(r):
 
 
 class Machine:
-    """Runs the text of one module: addresses are integers, a word of memory that nothing wrote is identified by its address."""
+    """Executes the text of a module: addresses are integers, and an unwritten word of memory is identified by its address."""
 
     def __init__(self, text, given):
         self.types, self.typed, self.values, self.stride, self.offset, self.memory = {}, {}, {}, {}, {}, {}
@@ -139,7 +139,7 @@ class Machine:
 
     def chain(self, op, args):
         base = self.value(args[1])
-        if isinstance(base, tuple):  # of push constants: by the member's offset
+        if isinstance(base, tuple):  # push constants: by the member's offset
             return ("push", self.offset[base[1], self.value(args[2])])
         kind = self.typed[args[1]]
         pointee, indices, at = self.types[kind][2], args[2:], base
@@ -173,9 +173,9 @@ def main():
             ends.append(Machine(run(disassembler, "--no-color", "--raw-id", module), given).memory)
         if ends[0] != ends[1]:
             differ = sorted(at for at in set(ends[0]) | set(ends[1]) if ends[0].get(at) != ends[1].get(at))
-            sys.exit(f"pointers.py: {path}.spv: {pipeline} changes what is stored at 0x{differ[0]:x}: {ends[0].get(differ[0])}, "
+            sys.exit(f"pointers.py: {path}.spv: {pipeline} changes the word at 0x{differ[0]:x}: {ends[0].get(differ[0])}, "
                      f"then {ends[1].get(differ[0])}")
-    print(f"{count} programs compute the same after {pipeline}")
+    print(f"{count} programs have the same results after {pipeline}")
 
 
 main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lit's format of shell tests, without those that excluded.txt leaves out of a variant of the run, and with an end for tests that hang."""
+"""Lit's format of shell tests, without the tests that excluded.txt excludes in a variant, and with a limit for tests that hang."""
 import ctypes
 import os
 import signal
@@ -10,7 +10,7 @@ import lit.Test
 
 
 def read(root, variants):
-    """By path, the reasons of what is left out in any of the variants."""
+    """Returns the reason for each path that is excluded in one of the variants."""
     reasons = {}
     with open(os.path.join(root, "excluded.txt"), encoding="utf-8") as file:
         for line in file:
@@ -19,7 +19,7 @@ def read(root, variants):
             name, _, reason = line.strip().partition(": ")
             variant, path = name.split()
             if not reason or not os.path.exists(os.path.join(root, path)):
-                raise ValueError(f"excluded.txt: no such test, or no reason: {line.strip()}")
+                raise ValueError(f"excluded.txt: the test or the reason is missing: {line.strip()}")
             if variant in variants:
                 reasons[path] = reason
     return reasons
@@ -29,7 +29,7 @@ PR_SET_CHILD_SUBREAPER = 36  # of <sys/prctl.h>
 
 
 def children_of(process):
-    """Returns the processes that a process started, in any of its threads; none if it has ended."""
+    """Returns the processes that a process started, in any of its threads; an empty list if the process has ended."""
     children = []
     try:
         for task in os.listdir(f"/proc/{process}/task"):
@@ -41,18 +41,18 @@ def children_of(process):
 
 
 def kill_descendants(process):
-    """Kills a process and all that it started.  It is stopped meanwhile, so that it starts no others."""
+    """Kills a process and its descendants.  Stops the process first, so that it starts no others."""
     try:
         os.kill(process, signal.SIGSTOP)
         for child in children_of(process):
             kill_descendants(child)
         os.kill(process, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # it has ended
+        pass  # the process has ended
 
 
 class ShTest(lit.formats.ShTest):
-    """`limit`: seconds after which a test counts as hanging.  Lit's own limit needs a package of Python that Debian does not install with it."""
+    """`limit`: seconds after which a test counts as hanging.  Lit's limit needs a Python package that Debian does not install with lit."""
 
     def __init__(self, root, variants, limit):
         super().__init__(execute_external=False)
@@ -66,7 +66,7 @@ class ShTest(lit.formats.ShTest):
         ended = threading.Event()
         hung = []
 
-        def watch():  # all processes that this worker started are of this test; one that it starts after the first kill ends, too
+        def watch():  # all children of this worker belong to this test; children started after the first kill end, too
             while not ended.wait(1 if hung else self.limit):
                 hung.append(True)
                 for child in children_of("self"):

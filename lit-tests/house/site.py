@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the site of the documents (scripts/site.py) and reads it: each page is well formed and in each navigation, no link or anchor is dead,
-each plot is there and has a dot for each number.  Then that documents which do not fit are told of.
+"""Makes the site of the documents (scripts/site.py) and checks it: each page is well formed and in each navigation, no link or anchor is
+dead, and each plot has a dot for each number.  Then checks that documents with errors are reported.
 
 usage: site.py SOURCE BUILD
 """
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 EMPTY = {"meta", "link", "br", "hr", "img"}
-# Page, rows of its plot in their order, series: figures from the tables as they stood when this was written may grow, not vanish.
+# Page, the plot's rows in order, series.  Tables may have more numbers than these, not fewer.
 PLOTS = [("bench/index.html", 15, 3), ("bench/index.html", 8, 2), ("docs/cuda.html", 7, 2), ("docs/real-shaders.html", 7, 3)]
 
 
@@ -54,13 +54,13 @@ def make(source, *arguments):
 
 
 def read(folder):
-    """Errors of the pages in the folder, and the plots: [(page, what is drawn)]."""
+    """Returns errors of the pages in the folder, and the plots: [(page, drawing)]."""
     pages = {path: Page(path.read_text()) for path in sorted(folder.rglob("*.html"))}
     errors = []
     for path, page in pages.items():
         name = path.relative_to(folder)
         errors += [f"{name}: {error}" for error in page.errors]
-        errors += [f"{name}: id {id} is there {n} times" for id, n in collections.Counter(page.ids).items() if n > 1]
+        errors += [f"{name}: id {id} occurs {n} times" for id, n in collections.Counter(page.ids).items() if n > 1]
         reached = set()
         for link in page.links:
             if re.match(r"(https?|data):", link):
@@ -82,12 +82,12 @@ def plots_are_there(found):
     if [page for page, _ in found] != [page for page, _, _ in PLOTS]:
         return [f"plots are in {[page for page, _ in found]}"]
     for (page, rows, series), (_, drawn) in zip(PLOTS, found):
-        # A series has a dot more than rows: that of the legend.
+        # A series has one dot more than rows, in the legend.
         dots = [drawn[f"s{i}"] - 1 for i in range(3)]
         if dots != [dots[0] if i < series else -1 for i in range(3)] or dots[0] < rows or drawn["span"] != dots[0]:
             errors.append(f"{page}: a plot has {dots} dots of {series} series in {rows} rows or more")
         if not (drawn["role"] and drawn["title"] == 1 and drawn["desc"] == 1 and drawn["text"] > rows + series + 2):
-            errors.append(f"{page}: a plot is without its text")
+            errors.append(f"{page}: a plot has no text")
     return errors
 
 
@@ -103,7 +103,7 @@ LIKE_GITHUB_HTML = ['<h2 id="twice-ab">', '<h2 id="twice-ab-1">', "<code>a | b</
 
 
 def as_github_does(source, folder):
-    """Names of headings that are there twice, and | in a table's code."""
+    """Checks names of duplicate headings, and | in a table's code."""
     path = folder / "source/docs/ir.md"
     path.write_text((source / "docs/ir.md").read_text() + LIKE_GITHUB)
     code, output = make(source, folder / "github", folder / "source")
@@ -113,7 +113,7 @@ def as_github_does(source, folder):
 
 
 def wrong_documents(source, folder):
-    """Each change of a document fails with a message."""
+    """Checks that each wrong change of a document fails with a message."""
     errors = []
     copy = folder / "source"
     cases = [
@@ -144,7 +144,7 @@ def wrong_documents(source, folder):
 def main(source, build):
     source, folder = pathlib.Path(source).resolve(), pathlib.Path(build).resolve() / "docs-site"
     shutil.rmtree(folder, ignore_errors=True)
-    # All of the sources, with documents that may be changed, and in the place of Doxygen's reference a page.
+    # Links to all sources, copies of the documents, and a page instead of Doxygen's reference.
     (folder / "source/bench").mkdir(parents=True)
     for path in source.iterdir():
         if path.name not in ("docs", "bench", "README.md", "build") and not path.name.startswith("."):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# through-text.py BIN SCRATCH FOLDER... -- PIPELINE...: each pipeline makes the same of a program and of its printed text, for each
-# program of the folders that vyre-passmgr reads.  Prints for each pipeline how many it compared, and what differs.
+# through-text.py BIN SCRATCH FOLDER... -- PIPELINE...: checks that each pipeline has the same result from a program and from its
+# printed text, for all programs of the folders that vyre-passmgr reads.  Prints the number of comparisons and the differences for
+# each pipeline.
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ folders, pipelines = sys.argv[3 : sys.argv.index("--")], sys.argv[sys.argv.index
 
 
 def optimize(paths, pipeline, out):
-    """The texts that come out, by path in `out`; those that are refused have none.  One run for all, as a run costs more than most
+    """Returns the output texts by path in `out`; refused inputs have none.  One run does all inputs, because a run costs more than most
     programs."""
     includes = {os.path.join(os.path.dirname(path), "include") for path in paths}
     options = [option for folder in sorted(includes) if os.path.isdir(folder) for option in ("-I", folder)]

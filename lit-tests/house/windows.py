@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds vyre for Windows, installs it, and runs it there: under Wine, with nothing but what was installed.  Over a corpus its outputs and messages are
-byte for byte those of this system's; a plugin is compiled and loaded; paths, line ends, exit codes and what ends a plugin are as docs/windows.md says.
+"""Builds vyre for Windows, installs it, and runs the installed files under Wine.  Over a corpus, outputs and messages are
+byte for byte those of this system.  A plugin is compiled and loaded; paths, line ends, exit codes and ends of plugins are as in docs/windows.md.
 
 usage: windows.py SOURCE BUILD CMAKE WINE DLLS
-  BUILD: of this system, complete; WINE: wine64; DLLS: the folder of Wine's own .dll files
+  BUILD: a complete build for this system; WINE: wine64; DLLS: the folder of Wine's .dll files
 """
 import os
 import pathlib
@@ -19,7 +19,7 @@ HERE = BUILD / "windows"
 PREFIX, WORK = HERE / "prefix", HERE / "work"
 NATIVE = BUILD / "bin/vyre-passmgr"
 COMPILER, OBJDUMP = "x86_64-w64-mingw32-gcc-posix", "x86_64-w64-mingw32-objdump"
-# Of Wine, too, that nothing is asked, drawn or written outside of the prefix.
+# Settings for Wine: no dialogs, no display, and no files outside the prefix.
 ENVIRONMENT = dict(os.environ, WINEPREFIX=str(HERE / "wine"), WINEDEBUG="-all", HOME=str(HERE / "home"), LC_ALL="C.UTF-8")
 ENVIRONMENT.pop("DISPLAY", None)
 SYSTEM = {"KERNEL32.dll", "msvcrt.dll"}
@@ -61,7 +61,7 @@ def must(*command):
 
 
 def build():
-    """Into PREFIX, which is then moved, to see that it may be."""
+    """Builds and installs into PREFIX, and moves the prefix, which must work."""
     must(CMAKE, "-S", SOURCE, "-B", HERE, "-G", "Ninja", f"--toolchain={SOURCE}/cmake/mingw-w64.cmake", f"-DVYRE_NATIVE_BUILD={BUILD}",
          "-DVYRE_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Release")
     must(CMAKE, "--build", HERE, "--parallel", "2")
@@ -72,7 +72,7 @@ def build():
 
 
 def begin_wine():
-    """A prefix that has Wine's files where they are, and no copies of them; it is made by hand, so nothing has to be waited for."""
+    """Creates a Wine prefix that links to Wine's files, without copies and without Wine's slow setup."""
     windows = HERE / "wine/drive_c/windows"
     windows.mkdir(parents=True)
     (HERE / "wine/.update-timestamp").write_text("disable\n")
@@ -96,7 +96,7 @@ class Tools:
             self.errors.append(what)
 
     def expect(self, arguments, code, says=None, stdin=b"", gives=None):
-        """Exit code, a pattern of its messages, standard output."""
+        """Checks the exit code, the messages by a pattern, and standard output."""
         done = self.windows(*arguments, stdin=stdin)
         said = done.stderr.decode(errors="replace").replace("\r\n", "\n")
         told = f"{' '.join(arguments)}: exit code {done.returncode}, said: {said[-500:]}"
@@ -107,7 +107,7 @@ class Tools:
             self.check(done.stdout == gives, f"{told}\n  and other output: {done.stdout[:300]!r}, not {gives[:300]!r}")
 
     def alike(self, name, arguments, inputs):
-        """The same run of both: outputs, messages, exit code.  Gives how many outputs there were."""
+        """Compares outputs, messages and exit code on both systems, and returns the number of outputs."""
         results = []
         for run in (self.windows, self.native):
             done = run(*arguments, "-outdir", "out", *inputs)
@@ -124,7 +124,7 @@ class Tools:
 
 
 def make_corpus(t):
-    """What the tests have, as text, VIR0 and SPIR-V; what is wrong by intent is left out."""
+    """Converts valid inputs of the tests to text, VIR0 and SPIR-V, and returns the files by kind."""
     names = must("git", "-C", SOURCE, "ls-files", "lit-tests/*.vir", "unittests/*.vir", "examples/*.vir", "examples/*.comp", "lit-tests/*.comp",
                  "lit-tests/*.spvasm").split()
     for name in names:
@@ -136,14 +136,14 @@ def make_corpus(t):
 
 
 def make_sums():
-    """Products and sums to be folded: some at random, some that nearly cancel, some denormal."""
+    """Returns products and sums to fold: random ones, some that nearly cancel, and some denormal."""
     chance, lines = random.Random(1), []
     for i in range(3000):
         kind, digits, most = (("f64", 53, 400), ("f32", 24, 40))[i % 2]
         a, b = (chance.getrandbits(digits) | 1 << (digits - 1) for _ in range(2))
         p, q = (chance.randint(-most, most) for _ in range(2))
         c, r = chance.getrandbits(digits) | 1, p + q + chance.randint(-8, digits + 8)
-        if i % 3 == 0:  # all of the product but for its last bits
+        if i % 3 == 0:  # all of the product except its last bits
             c, r = -((a * b) >> digits) or 1, p + q + digits
         lines.append(f"  %v{i} = fma 0x{a:x}.0p{p}{kind}, 0x{b:x}.0p{q}{kind}, {'-' if c < 0 else ''}0x{abs(c):x}.0p{r}{kind}\n  store %{kind}[{i}u32], %v{i}\n")
     (WORK / "vir/sums.vir").write_text(
@@ -181,7 +181,7 @@ def check_plugins(t, prefix):
     scale = str(SOURCE / "examples/plugins/scale.vir")
     must("cc", "-O2", "-shared", "-fPIC", "-I", SOURCE / "include", SOURCE / "examples/plugins/acme.c", "-o", "acme.so")
     changed = t.native("-load", "acme.so", "-passes=acme.mul-to-shl", scale).stdout
-    t.check(b"shl" in changed, "the plugin changes nothing here")
+    t.check(b"shl" in changed, "the plugin does not change this input")
     t.expect(["-load=acme.dll", "-passes=acme.mul-to-shl", scale], 0, gives=changed)
     t.expect(["-load", ".\\acme.dll", "-load=acme.dll", "-passes=acme.mul-to-shl", scale], 0, gives=changed)
     t.expect(["-plugin-dir=.", "-passes=acme.mul-to-shl", scale], 0, gives=changed)
@@ -191,13 +191,13 @@ def check_plugins(t, prefix):
     t.expect(["-load", str(prefix / "bin/libvyre.dll"), scale], 2, "is not a vyre plugin: it does not export 'vyre_plugin_query_v1'")
     for name, says in (("crash", r"crashed \(access violation\)"), ("leave", "the process was ended by exit"), ("stop", r"signal 22 \(abort\)")):
         t.expect(["-load=ends.dll", f"-passes=dce,ends.{name}", scale, "-o", "ended.vir"], 2, rf"{says} in pass 'ends\.{name}' \(.*ends\.dll\), run 2")
-    deep = t.windows("-load=ends.dll", "-passes=ends.deep", scale, "-o", "ended.vir").returncode  # Wine leaves no stack to tell it on
+    deep = t.windows("-load=ends.dll", "-passes=ends.deep", scale, "-o", "ended.vir").returncode  # Wine has no stack left for a message
     t.check(deep != 0, "a stack that overflows is exit code 0")
     t.check(not (WORK / "ended.vir").exists() and not list(WORK.glob(".vyre-*")), "a process that a plugin ended left a file")
 
 
 def check_files(t, corpus):
-    """Names, line ends, bytes."""
+    """Checks names, line ends and bytes."""
     vir = WORK / next(name for name in corpus["vir"] if name.endswith("scale.vir.vir"))
     spv = (WORK / next(name for name in corpus["spirv"] if b"\n" in (WORK / name).read_bytes() and b"\r" in (WORK / name).read_bytes())).read_bytes()
     text = vir.read_bytes()
@@ -208,7 +208,7 @@ def check_files(t, corpus):
     whole = "Z:" + str(WORK).replace("/", "\\")
     t.expect([whole + "\\crlf.vir", "-o", whole + "\\a.vir"], 0)
     t.check((WORK / "a.vir").read_bytes() == text, "-o C:\\... wrote something else")
-    t.expect([whole + "\\crlf.vir", "-o", "a.vir"], 0)  # over what is there
+    t.expect([whole + "\\crlf.vir", "-o", "a.vir"], 0)  # over an existing file
     (WORK / "in/one").mkdir(parents=True)
     (WORK / "in/two").mkdir()
     for name in ("in/one/a.vir", "in/two/a.vir", "in/two/sch\u00f6n.vir"):
@@ -245,7 +245,7 @@ def check_errors(t):
     for option in absent:
         t.expect(["crlf.vir", option], 2, rf"option '{option.split('=')[0]}' is not supported on Windows\nFix: leave it out")
     document = (SOURCE / "docs/windows.md").read_text()
-    t.check(all(f"`-{name}`" in document for name in names), "docs/windows.md does not say which options are not there")
+    t.check(all(f"`-{name}`" in document for name in names), "docs/windows.md does not list all unsupported options")
 
 
 def main():
