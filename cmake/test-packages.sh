@@ -44,7 +44,7 @@ check() {
   dpkg-deb -x "$deb" "$root"
 }
 check vyre "libvyre$abi \(= $version\), $libc, zlib1g \(.*\)" \
-  /usr/bin/vyre-passmgr /usr/bin/vyre-run /usr/share/man/man1/vyre-passmgr.1 /usr/share/bash-completion/completions/vyre-passmgr \
+  /usr/bin/vyre-passmgr /usr/bin/vyre-run /usr/bin/vyre-wrap /usr/share/man/man1/vyre-passmgr.1 /usr/share/bash-completion/completions/vyre-passmgr \
   /usr/share/zsh/site-functions/_vyre-run /usr/share/fish/vendor_completions.d/vyre-run.fish /usr/share/doc/vyre/README.md /usr/share/doc/vyre/CHANGELOG.md
 check "libvyre$abi" "vyre-passes \(= $version\), $libc, libgcc-s1 \(.*\), libstdc\+\+6 \(.*\)" \
   "$lib/libvyre\\.so\\.$version" "$lib/libvyre\\.so\\.$abi" "$lib/vyre/vyre-glsl"

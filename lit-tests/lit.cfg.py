@@ -65,6 +65,7 @@ config.substitutions += [
     ("%megac", program("vyre-megac")),
     ("%mega", program("vyre-mega")),
     ("%run", program("vyre-run")),
+    ("%wrap", program("vyre-wrap")),
     ("%fuzz", program("vyre-fuzz")),
     ("%spirv-val", config.spirv_val),
     ("%spirv-as", config.spirv_as),

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 DOCUMENTS = {"vyre-passmgr": ("%passmgr", "docs/passmgr.md"), "vyre-run": ("%run", "docs/vyre-run.md"), "vyre-fuzz": ("%fuzz", None),
-             "vyre-kernelc": ("%kernelc", None), "vyre-prove": ("%prove", None), "vyre-mega": ("%mega ", None), "vyre-megac": ("%megac ", None),
+             "vyre-kernelc": ("%kernelc", None), "vyre-prove": ("%prove", None), "vyre-mega": ("%mega ", None), "vyre-megac": ("%megac ", None), "vyre-wrap": ("%wrap ", None),
              "vyre-new-pass": ("%new-pass", "docs/writing-passes.md")}
 
 

@@ -126,7 +126,7 @@ class Tree:
         # The plugin is opened at run time: a test that needs it need not be linked with it.
         if test.startswith("unit-"):
             return own + ["vyre_glsl"]
-        programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "vyre-kernelc", "vyre-mega", "vyre-megac", "vyre_cuda_sim", "passes/all", "vyre_glsl"]
+        programs = ["vyre-passmgr", "vyre-run", "vyre-wrap", "vyre-fuzz", "vyre-prove", "vyre-kernelc", "vyre-mega", "vyre-megac", "vyre_cuda_sim", "passes/all", "vyre_glsl"]
         return own + programs + (["lit-tests/all"] if is_lit(test) else ["examples/all"])
 
     def build(self, *tests):

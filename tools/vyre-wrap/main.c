@@ -25,8 +25,8 @@ check_level(const char *level)
 {
   return level[0] && strchr("0123s", level[0]) && !level[1]
              ? VYRE_OK
-             : VYRE_ERROR(VYRE_CODE_USAGE, "the level of optimization is O0, O1, O2, O3 or Os, not 'O%.100s'\nFix: use one of these",
-                          level);
+             : VYRE_ERROR(VYRE_CODE_USAGE,
+                          "the level of optimization is O0, O1, O2, O3 or Os, not 'O%.100s'\nFix: use one of these", level);
 }
 
 static vyre_status
@@ -176,9 +176,10 @@ main(int argc, char **argv)
   if (!status && o.help)
     status = console_help(&table, o.help, VYRE_VERSION);
   else if (!status && o.version)
-    printf("vyre %s\n", VYRE_VERSION);
+    printf("vyre-wrap %s\n", VYRE_VERSION);
   else if (!status && own >= argc)
-    status = VYRE_ERROR(VYRE_CODE_USAGE, "no compiler\nFix: name it with its arguments: vyre-wrap -- glslc shader.comp -o shader.spv");
+    status =
+        VYRE_ERROR(VYRE_CODE_USAGE, "no compiler\nFix: name it with its arguments: vyre-wrap -- glslc shader.comp -o shader.spv");
   else if (!status)
     status = wrap(&o, argv + own, &code);
   option_table_free(&table, &o);

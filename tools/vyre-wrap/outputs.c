@@ -1,7 +1,8 @@
 /* The files that a compiler wrote.
  *
- * No list of compilers' options is kept here.  Each argument is taken for a path, and so is what follows '=' or the letters of a short
- * option in it.  A file is an output if it is a SPIR-V module and differs from the file that was there before the compiler ran.
+ * No list of compilers' options is kept here.  Each argument is taken for a path, and so is what follows '=' or the letters of a
+ * short option in it.  A file is an output if it is a SPIR-V module and differs from the file that was there before the compiler
+ * ran.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wrap.h"
@@ -73,8 +74,8 @@ add(wrap_files *files, const char *name, const char *ending)
   return VYRE_OK;
 }
 
-/* Adds the paths that the argument may contain: x.spv of "x.spv", "-ox.spv", "-Fox.spv" and "--output=x.spv".  Of an input "d/x.comp" a
- * compiler may write x.comp.spv and x.spv. */
+/* Adds the paths that the argument may contain: x.spv of "x.spv", "-ox.spv", "-Fox.spv" and "--output=x.spv".  Of an input
+ * "d/x.comp" a compiler may write x.comp.spv and x.spv. */
 static vyre_status
 add_argument(wrap_files *files, const char *argument)
 {
@@ -94,8 +95,8 @@ add_argument(wrap_files *files, const char *argument)
   return status;
 }
 
-/* Adds the arguments of a response file, which blanks and line ends separate.  Adds nothing if it cannot be read: the compiler reports
- * that. */
+/* Adds the arguments of a response file, which blanks and line ends separate.  Adds nothing if it cannot be read: the compiler
+ * reports that. */
 static vyre_status
 add_response(wrap_files *files, const char *path, uint32_t depth)
 {
@@ -107,7 +108,8 @@ add_response(wrap_files *files, const char *path, uint32_t depth)
     return VYRE_OK;
   }
   status = vyre_bytes_append(&text, "", 1);
-  for (char *word = status ? NULL : strtok_r(text.data, " \t\r\n\"'", &rest); word && !status; word = strtok_r(NULL, " \t\r\n\"'", &rest))
+  for (char *word = status ? NULL : strtok_r(text.data, " \t\r\n\"'", &rest); word && !status;
+       word = strtok_r(NULL, " \t\r\n\"'", &rest))
     status = word[0] == '@' && depth < MOST_NESTING ? add_response(files, word + 1, depth + 1) : add_argument(files, word);
   vyre_bytes_free(&text);
   return status;
@@ -117,7 +119,7 @@ vyre_status
 wrap_files_list(char *const *arguments, wrap_files *out)
 {
   /* without -o, glslc writes a.spv, and glslangValidator a file named after the stage */
-  static const char *const names[] = {"a",     "vert", "tesc",  "tese",  "geom",  "frag", "comp", "rgen",
+  static const char *const names[] = {"a",    "vert",  "tesc",  "tese",  "geom",  "frag", "comp", "rgen",
                                       "rint", "rahit", "rchit", "rmiss", "rcall", "mesh", "task"};
   *out = (wrap_files){0};
   vyre_status status = VYRE_OK;

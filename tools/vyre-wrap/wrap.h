@@ -33,13 +33,13 @@ bool wrap_is_spirv(const void *bytes, size_t size);
 
 /* ---- run.c: programs ----------------------------------------------------------------------------------------------------- */
 
-/* Runs the compiler.  Copies its standard output to this process's, except for a SPIR-V module, which is kept in `module`.  A terminal
- * is not copied: the compiler writes to it.  Sets *code to the exit code, or to 128 + N if signal N ended the compiler.  Returns
- * USAGE if the compiler cannot be started. */
+/* Runs the compiler.  Copies its standard output to this process's, except for a SPIR-V module, which is kept in `module`.  A
+ * terminal is not copied: the compiler writes to it.  Sets *code to the exit code, or to 128 + N if signal N ended the compiler.
+ * Returns USAGE if the compiler cannot be started. */
 VYRE_MUST_USE vyre_status wrap_run_compiler(char *const *arguments, int *code, vyre_bytes *module);
-/* Runs the optimizer, with the bytes of `input` as standard input, and its standard output appended to `output`.  Both may be NULL.  Its
- * messages appear only if `is_verbose` is set.  Sets *passed to whether it ended with exit code 0.  Returns an error if it cannot be
- * started. */
+/* Runs the optimizer, with the bytes of `input` as standard input, and its standard output appended to `output`.  Both may be NULL.
+ * Its messages appear only if `is_verbose` is set.  Sets *passed to whether it ended with exit code 0.  Returns an error if it
+ * cannot be started. */
 VYRE_MUST_USE vyre_status wrap_run_optimizer(char *const *arguments, bool is_verbose, const vyre_bytes *input, vyre_bytes *output,
                                              bool *passed);
 
