@@ -20,7 +20,7 @@
 
 // RUN: %passmgr -gVS %t/a.comp -o %t/h.spv && %spirv-val %t/h.spv && %spirv-dis %t/h.spv | FileCheck %s --check-prefix=TEXT
 // TEXT: [[FILE:%[0-9]+]] = OpString "{{.*}}a.comp"
-// TEXT: [[TEXT:%[0-9]+]] = OpString "// -gV: functions,
+// TEXT: [[TEXT:%[0-9]+]] = OpString "// -gV keeps functions,
 // TEXT: DebugSource [[FILE]] [[TEXT]]
 // RUN: %passmgr -g %t/a.comp -o %t/i.spv && %spirv-dis %t/i.spv | FileCheck %s --check-prefix=LINES
 // LINES-NOT: NonSemantic

@@ -225,7 +225,7 @@ cuda_control_status(const vyre_target *target, const cuda_submission *submission
     const uint32_t fault = word_read(&submission->work, step_offset(sequence, i) + offsetof(vyre_ptx_dispatch, fault));
     if (fault)
       return vyre_status_note(VYRE_ERROR(VYRE_CODE_INPUT,
-                                         "cuda: kernel '%s' stopped at fault %" PRIu32 " of its PTX text\n"
+                                         "cuda: kernel '%s' stopped at a trap: fault %" PRIu32 " of its PTX text\n"
                                          "Fix: find the comment with this fault in the text, and avoid this path",
                                          target_kernel_get(target, sequence->steps[i].kernel)->label, fault),
                               "in step %" PRIu32, i);

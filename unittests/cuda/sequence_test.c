@@ -411,7 +411,7 @@ TEST(a_trap_of_a_program_is_an_error)
   const vyre_step two = test_step(kernel, &range, 2, NULL), one = test_step(kernel, &range, 1, NULL);
   for (uint32_t round = 0; round < 3; round++) {
     uint32_t out = 77;
-    test_refused(test_submit(target, &two, range, &out), "kernel 'trap_at' stopped at fault 3");
+    test_refused(test_submit(target, &two, range, &out), "kernel 'trap_at' stopped at a trap: fault 3");
     assert_int_equal(out, 77);
     test_ok(test_submit(target, &one, range, &out));
     assert_int_equal(out, 9);

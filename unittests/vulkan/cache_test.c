@@ -259,7 +259,7 @@ TEST_WITH(an_unusable_folder_is_reported_once, make_folder, remove_folder)
   char path[MOST_PATH];
   snprintf(path, sizeof path, "%s/file", folder);
   save(path, "x", 1);
-  check_use("a file", path, 3, 0, 0, 1, "cannot be made: Not a directory");
+  check_use("a file", path, 3, 0, 0, 1, "cannot be created: Not a directory");
   /* No byte can be written, as on a full disk. */
   const struct rlimit none = {0, RLIM_INFINITY};
   struct rlimit before;
