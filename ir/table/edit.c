@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
+#include "vyre/view.h"
 
 vyre_type
 vyre_row_right_type(const vyre_module *module, uint32_t op, vyre_row a)
@@ -131,11 +132,7 @@ vyre_module_settle_rows(vyre_module *module)
 uint32_t
 vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root)
 {
-  if (view->first[row])
-    return view->first[row];
-  while (row != root && !view->next[row])
-    row = view->parent[row];
-  return row != root ? view->next[row] : 0;
+  return vyre_body_next(view, root, row);
 }
 
 uint32_t
