@@ -28,7 +28,7 @@ sim_device_fill(uint32_t sm, sim_device *out)
     if (architectures[i].sm != sm)
       continue;
     *out = architectures[i];
-    out->processor_registers = out->block_registers = REGISTERS;
+    out->processor_registers = REGISTERS;
     out->block_shared = BLOCK_SHARED;
     return true;
   }

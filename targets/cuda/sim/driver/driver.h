@@ -203,7 +203,7 @@ void sim_uses_prune(sim_context *context, bool all);
 typedef struct sim_module sim_module;
 typedef struct sim_function sim_function;
 
-typedef enum sim_work_kind { SIM_COPY, SIM_FILL, SIM_LAUNCH, SIM_NOTHING } sim_work_kind;
+typedef enum sim_work_kind { SIM_COPY, SIM_FILL, SIM_LAUNCH } sim_work_kind;
 
 /* Source or destination of a copy: an allocation, or pageable host memory. */
 typedef struct sim_place {
@@ -440,7 +440,7 @@ typedef struct sim_device {
   uint32_t sm;
   uint32_t processors; /* multiprocessors */
   uint32_t processor_threads, processor_blocks, processor_registers, processor_shared;
-  uint32_t block_registers, block_shared;
+  uint32_t block_shared;
   uint64_t memory;
 } sim_device;
 

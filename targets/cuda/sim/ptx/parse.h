@@ -89,7 +89,7 @@ typedef struct ptx_parser {
   ptx_token token; /* the next one */
   ptx_module *module;
   uint32_t sm, version; /* the device's architecture and the newest PTX version of the driver */
-  bool has_target, has_address_size;
+  bool has_target;
   char *log;
   size_t log_size;
   bool has_failed;
