@@ -286,7 +286,6 @@ copy(glsl *g, uint32_t row)
 #define SEQ_CST   0x10u
 #define ORDERS    (ACQUIRE | RELEASE | ACQ_REL | SEQ_CST)
 #define UNIFORM   0x40u
-#define SUBGROUP  0x80u
 #define WORKGROUP 0x100u
 #define IMAGE     0x800u
 

@@ -20,7 +20,6 @@ const text_bit_word text_access_words[] = {
 };
 
 #define MAX_DIMENSIONS 32u
-#define FIRST_TYPE     256u
 
 /* ---- descriptions for messages ---- */
 

@@ -9,7 +9,6 @@
 
 #define U32   VYRE_TYPE(VYRE_U32, 1)
 #define I32   VYRE_TYPE(VYRE_I32, 1)
-#define F32   VYRE_TYPE(VYRE_F32, 1)
 #define TUPLE VYRE_TYPE(VYRE_TUPLE, 1)
 
 static vyre_kind

@@ -24,7 +24,7 @@ typedef struct rules_writer {
   uint8_t node_register[RULES_NODES], variable_register[RULES_VARIABLES];
   uint32_t registers;
   uint32_t kinds_known; /* 1 << kind variable for those that a register determines */
-  uint32_t expressions[RULES_NODES], expression_kinds[RULES_NODES];
+  uint32_t expressions[RULES_NODES];
   const char *wrong; /* the error, NULL if there is none; borrowed */
 } rules_writer;
 

@@ -5,8 +5,6 @@
 #include "vyre/run.h"
 
 #define U32  VYRE_TYPE(VYRE_U32, 1)
-#define I32  VYRE_TYPE(VYRE_I32, 1)
-#define F32  VYRE_TYPE(VYRE_F32, 1)
 #define BOOL VYRE_TYPE(VYRE_BOOL, 1)
 
 typedef struct built {

@@ -99,11 +99,7 @@ typedef uint32_t glsl_uint;
     return a + 1u; }                                                                                                                   \
   static uint helper_loop(uint a) { uint r = 0u; for (uint k = 0u; k <= a; k++) r += k; return r % 17u; }
 
-#define int_of (int)
-#define uint_of (uint)
 HELPERS
-#undef int_of
-#undef uint_of
 #define int_of(v) ((int)(v))
 #define uint_of(v) ((uint)(v))
 #define CASE(name, ...)                                                                                                                \

@@ -184,7 +184,7 @@ enum {
 
 typedef struct id {
   uint32_t set, binding, pointee;
-  bool is_variable, is_read_only, is_buffer_block, is_pointer;
+  bool is_read_only, is_buffer_block;
 } id;
 
 static void
