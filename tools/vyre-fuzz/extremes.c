@@ -5,13 +5,6 @@
 
 #include "internal.h"
 
-static uint32_t
-draw(uint64_t *random, uint32_t n)
-{
-  *random = *random * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)((*random >> 33) % n);
-}
-
 uint64_t
 random_extreme(uint64_t *random, vyre_kind kind)
 {
@@ -20,11 +13,11 @@ random_extreme(uint64_t *random, vyre_kind kind)
   const uint32_t reach = mantissa < bias ? mantissa : bias - 1;
   const uint32_t exponents[] = {0, 0, 1, 2, bias - reach, bias - 1, bias, bias + 1, bias + reach, greatest - 1, greatest, greatest};
   const uint64_t ones = (UINT64_C(1) << mantissa) - 1;
-  const uint64_t any = ((uint64_t)draw(random, 0x7fffffffu) << 31 ^ draw(random, 0x7fffffffu)) & ones;
+  const uint64_t any = ((uint64_t)random_below(random, 0x7fffffffu) << 31 ^ random_below(random, 0x7fffffffu)) & ones;
   const uint64_t mantissas[] = {0, 1, ones, ones ^ ones >> 1, any, any};
-  const uint64_t sign = draw(random, 4) ? 0 : UINT64_C(1) << (bits - 1);
-  const uint32_t exponent = draw(random, 4) ? exponents[draw(random, 12)] : draw(random, greatest + 1);
-  return sign | (uint64_t)exponent << mantissa | mantissas[draw(random, 6)];
+  const uint64_t sign = random_below(random, 4) ? 0 : UINT64_C(1) << (bits - 1);
+  const uint32_t exponent = random_below(random, 4) ? exponents[random_below(random, 12)] : random_below(random, greatest + 1);
+  return sign | (uint64_t)exponent << mantissa | mantissas[random_below(random, 6)];
 }
 
 static vyre_row

@@ -13,13 +13,6 @@ typedef struct writer {
   size_t length;
 } writer;
 
-static uint32_t
-draw(writer *w, uint32_t n)
-{
-  w->random = w->random * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)((w->random >> 33) % n);
-}
-
 static void
 put(writer *w, const char *text)
 {
@@ -51,7 +44,7 @@ static const char *
 any_pass(writer *w)
 {
   for (;;) {
-    const vyre_pass_info info = vyre_registry_pass(w->registry, draw(w, vyre_registry_pass_count(w->registry)));
+    const vyre_pass_info info = vyre_registry_pass(w->registry, random_below(&w->random, vyre_registry_pass_count(w->registry)));
     if (is_drawn(info.pass))
       return info.pass->name;
   }
@@ -71,8 +64,8 @@ random_pipeline(const vyre_registry *registry, uint64_t seed, char text[MOST_PIP
 {
   writer w = {.registry = registry, .random = seed ^ UINT64_C(0x9e3779b97f4a7c15), .text = text};
   text[0] = '\0';
-  draw(&w, 1);
-  switch (draw(&w, 8)) {
+  random_below(&w.random, 1);
+  switch (random_below(&w.random, 8)) {
   case 0:
     put(&w, "default<O1>");
     break;
@@ -84,18 +77,18 @@ random_pipeline(const vyre_registry *registry, uint64_t seed, char text[MOST_PIP
     break;
   case 3:
     put(&w, "fixpoint<on-limit=quiet>(");
-    put_passes(&w, 2 + draw(&w, 5));
+    put_passes(&w, 2 + random_below(&w.random, 5));
     put(&w, ")");
     break;
   case 4:
-    put_passes(&w, 1 + draw(&w, 3));
+    put_passes(&w, 1 + random_below(&w.random, 3));
     put(&w, ",fixpoint<max=3;on-limit=quiet>(");
-    put_passes(&w, 2 + draw(&w, 3));
+    put_passes(&w, 2 + random_below(&w.random, 3));
     put(&w, "),");
-    put_passes(&w, 1 + draw(&w, 3));
+    put_passes(&w, 1 + random_below(&w.random, 3));
     break;
   default:
-    put_passes(&w, 1 + draw(&w, 8));
+    put_passes(&w, 1 + random_below(&w.random, 8));
     break;
   }
 }

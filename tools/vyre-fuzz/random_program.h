@@ -15,6 +15,14 @@
 #define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
 #define RANDOM_IN          64u
 
+/* Returns a random number below `n`, and advances the state. */
+static inline uint32_t
+random_below(uint64_t *random, uint32_t n)
+{
+  *random = *random * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)((*random >> 33) % n);
+}
+
 /* The contents of the bindings, by their number: 0, 1, 2, 3, elements of 4, 5, 6; and push constants. */
 typedef struct random_memory {
   uint32_t out[RANDOM_OUT];

@@ -1,13 +1,14 @@
 /* Random values: types, constants, and expressions of what is visible.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "random_program.h"
+
 #include "internal.h"
 
 uint32_t
 below(generator *g, uint32_t n)
 {
-  g->random = g->random * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)((g->random >> 33) % n);
+  return random_below(&g->random, n);
 }
 
 vyre_kind
