@@ -81,11 +81,10 @@ right_number(gen *g, uint32_t row, uint32_t lane)
 }
 
 reg
-pgen_number_literal(gen *g, vyre_kind kind, double value)
+pgen_number_literal(vyre_kind kind, double value)
 {
   const float single = (float)value;
   uint32_t bits;
-  (void)g;
   memcpy(&bits, &single, sizeof bits);
   return kind == VYRE_F64 ? f64_lit(value) : f32_lit(bits);
 }
@@ -202,8 +201,8 @@ choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
 static reg
 sign_of(gen *g, vyre_kind kind, reg a)
 {
-  const reg zero = pgen_number_literal(g, kind, 0.0), one = pgen_number_literal(g, kind, 1.0);
-  const reg least = choose(g, kind, pgen_number_literal(g, kind, -1.0), a, pgen_float_compare(g, kind, "lt", a, zero));
+  const reg zero = pgen_number_literal(kind, 0.0), one = pgen_number_literal(kind, 1.0);
+  const reg least = choose(g, kind, pgen_number_literal(kind, -1.0), a, pgen_float_compare(g, kind, "lt", a, zero));
   const reg signs = choose(g, kind, one, least, pgen_float_compare(g, kind, "gt", a, zero));
   return choose(g, kind, zero, signs, pgen_float_compare(g, kind, "nan", a, a));
 }
@@ -235,13 +234,13 @@ quantize(gen *g, vyre_kind kind, reg a)
   const reg back = pgen_make(g, number_class(kind), kind == VYRE_F64 ? "cvt.f64.f16" : "cvt.f32.f16", REGS(half));
   const reg zero = kind == VYRE_F64 ? MAKE64(g, "and.b64", a, lit(UINT64_C(1) << 63)) : MAKE32(g, "and.b32", a, lit(0x80000000u));
   const reg magnitude = plain(g, kind, "abs", a, (reg){0});
-  return choose(g, kind, zero, back, pgen_float_compare(g, kind, "lt", magnitude, pgen_number_literal(g, kind, 0x1p-14)));
+  return choose(g, kind, zero, back, pgen_float_compare(g, kind, "lt", magnitude, pgen_number_literal(kind, 0x1p-14)));
 }
 
 static reg
 mix(gen *g, vyre_kind kind, reg a, reg b, reg t)
 {
-  const reg rest = pgen_float_op(g, kind, "sub", pgen_number_literal(g, kind, 1.0), t, true);
+  const reg rest = pgen_float_op(g, kind, "sub", pgen_number_literal(kind, 1.0), t, true);
   const reg left = pgen_float_op(g, kind, "mul", a, rest, true), right = pgen_float_op(g, kind, "mul", b, t, true);
   return pgen_float_op(g, kind, "add", left, right, false);
 }
@@ -260,10 +259,9 @@ smooth(gen *g, vyre_kind kind, reg low, reg high, reg a)
 {
   const reg over = smooth_step(g, kind, "sub", a, low), whole = smooth_step(g, kind, "sub", high, low);
   const reg ratio = smooth_step(g, kind, "div", over, whole);
-  const reg t =
-      plain(g, kind, "min", plain(g, kind, "max", ratio, pgen_number_literal(g, kind, 0.0)), pgen_number_literal(g, kind, 1.0));
-  const reg twice = smooth_step(g, kind, "mul", t, pgen_number_literal(g, kind, 2.0));
-  const reg slope = smooth_step(g, kind, "sub", pgen_number_literal(g, kind, 3.0), twice);
+  const reg t = plain(g, kind, "min", plain(g, kind, "max", ratio, pgen_number_literal(kind, 0.0)), pgen_number_literal(kind, 1.0));
+  const reg twice = smooth_step(g, kind, "mul", t, pgen_number_literal(kind, 2.0));
+  const reg slope = smooth_step(g, kind, "sub", pgen_number_literal(kind, 3.0), twice);
   return pgen_float_op(g, kind, "mul", smooth_step(g, kind, "mul", t, t), slope, false);
 }
 
@@ -354,7 +352,7 @@ compare(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg *out)
     const double infinity = (double)__builtin_inff();
     *out = op == VYRE_OP_isnan
                ? pgen_float_compare(g, kind, "nan", a, a)
-               : pgen_float_compare(g, kind, "eq", plain(g, kind, "abs", a, (reg){0}), pgen_number_literal(g, kind, infinity));
+               : pgen_float_compare(g, kind, "eq", plain(g, kind, "abs", a, (reg){0}), pgen_number_literal(kind, infinity));
     return true;
   }
   if (!info->compares)
@@ -388,7 +386,7 @@ arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, re
   case VYRE_OP_ceil: *out = to_integral(g, kind, "rpi", a); return true;
   case VYRE_OP_sqrt: *out = pgen_float_unary(g, kind, "sqrt", a, false); return true;
   case VYRE_OP_step:
-    *out = choose(g, kind, pgen_number_literal(g, kind, 0.0), pgen_number_literal(g, kind, 1.0), pgen_float_compare(g, kind, "lt", b, a));
+    *out = choose(g, kind, pgen_number_literal(kind, 0.0), pgen_number_literal(kind, 1.0), pgen_float_compare(g, kind, "lt", b, a));
     return true;
   case VYRE_OP_quantize16: *out = quantize(g, kind, a); return true;
   case VYRE_OP_fmix: *out = mix(g, kind, a, b, c); return true;

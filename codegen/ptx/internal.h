@@ -231,7 +231,7 @@ bool pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out);
 reg pgen_number(gen *g, vyre_kind kind, reg value);
 reg pgen_flushed(gen *g, vyre_kind kind, reg value);     /* denormals are zero if the program flushes them */
 reg pgen_number_of(gen *g, uint32_t row, uint32_t lane); /* flushed if the program flushes */
-reg pgen_number_literal(gen *g, vyre_kind kind, double value);
+reg pgen_number_literal(vyre_kind kind, double value);
 /* Returns the result of "add.rn.f32".  If `step`, rounds it to the kind, because it is an operand of another operation. */
 reg pgen_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step);
 reg pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step);

@@ -12,9 +12,9 @@ scale_of(bool is_signed, uint32_t bits)
 static reg
 pack_lane(gen *g, uint32_t row, uint32_t lane, bool is_signed, uint32_t bits)
 {
-  const reg low = pgen_number_literal(g, VYRE_F32, is_signed ? -1.0 : 0.0), a = pgen_number_of(g, g->v->a[row], lane);
-  const reg clamped = MAKE32(g, "min.f32", MAKE32(g, "max.f32", a, low), pgen_number_literal(g, VYRE_F32, 1.0));
-  const reg scaled = MAKE32(g, "mul.rn.f32", clamped, pgen_number_literal(g, VYRE_F32, (double)scale_of(is_signed, bits)));
+  const reg low = pgen_number_literal(VYRE_F32, is_signed ? -1.0 : 0.0), a = pgen_number_of(g, g->v->a[row], lane);
+  const reg clamped = MAKE32(g, "min.f32", MAKE32(g, "max.f32", a, low), pgen_number_literal(VYRE_F32, 1.0));
+  const reg scaled = MAKE32(g, "mul.rn.f32", clamped, pgen_number_literal(VYRE_F32, (double)scale_of(is_signed, bits)));
   return MAKE32(g, "and.b32", MAKE32(g, "cvt.rni.s32.f32", scaled), lit((1u << bits) - 1));
 }
 
@@ -32,8 +32,8 @@ unpack_lane(gen *g, uint32_t row, uint32_t lane, bool is_signed, uint32_t bits)
   const reg field = MAKE32(g, is_signed ? "bfe.s32" : "bfe.u32", whole, lit(lane * bits), lit(bits));
   const reg number = MAKE32(g, is_signed ? "cvt.rn.f32.s32" : "cvt.rn.f32.u32", field);
   /* The operand is an integer, so no float mode of the program applies. */
-  const reg r = MAKE32(g, "div.rn.f32", number, pgen_number_literal(g, VYRE_F32, (double)scale_of(is_signed, bits)));
-  return is_signed ? MAKE32(g, "max.f32", r, pgen_number_literal(g, VYRE_F32, -1.0)) : r;
+  const reg r = MAKE32(g, "div.rn.f32", number, pgen_number_literal(VYRE_F32, (double)scale_of(is_signed, bits)));
+  return is_signed ? MAKE32(g, "max.f32", r, pgen_number_literal(VYRE_F32, -1.0)) : r;
 }
 
 static reg

@@ -73,7 +73,7 @@ choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
 static void
 refract(gen *g, vyre_kind kind, const vector *i, const vector *n, reg eta, uint32_t lanes, vector *out)
 {
-  const reg one = pgen_number_literal(g, kind, 1.0), zero = pgen_number_literal(g, kind, 0.0);
+  const reg one = pgen_number_literal(kind, 1.0), zero = pgen_number_literal(kind, 0.0);
   const reg cosine = dot(g, kind, n->x, i->x, lanes);
   const reg sine2 = sub(g, kind, one, mul(g, kind, cosine, cosine));
   const reg k = sub(g, kind, one, mul(g, kind, mul(g, kind, eta, eta), sine2));
@@ -147,13 +147,13 @@ compute(gen *g, uint32_t row, vyre_kind kind, uint32_t lanes, vector *r)
     return;
   }
   case VYRE_OP_faceforward: {
-    const reg away = pgen_float_compare(g, kind, "lt", dot(g, kind, c.x, b.x, lanes), pgen_number_literal(g, kind, 0.0));
+    const reg away = pgen_float_compare(g, kind, "lt", dot(g, kind, c.x, b.x, lanes), pgen_number_literal(kind, 0.0));
     for (uint32_t k = 0; k < lanes; k++)
       r->x[k] = choose(g, kind, a.x[k], unary(g, kind, "neg", a.x[k]), away);
     return;
   }
   case VYRE_OP_reflect: {
-    const reg twice = mul(g, kind, dot(g, kind, b.x, a.x, lanes), pgen_number_literal(g, kind, 2.0));
+    const reg twice = mul(g, kind, dot(g, kind, b.x, a.x, lanes), pgen_number_literal(kind, 2.0));
     for (uint32_t k = 0; k < lanes; k++)
       r->x[k] = sub(g, kind, a.x[k], mul(g, kind, twice, b.x[k]));
     return;
@@ -255,7 +255,7 @@ inverse(gen *g, uint32_t row, const matrix *m)
     reg column[4];
     for (uint32_t i = 0; i < m->rows; i++) {
       const matrix rest = minor_of(m, i, k); /* transposed */
-      const reg cofactor = m->columns == 1 ? pgen_number_literal(g, m->kind, 0.0) : determinant(g, &rest);
+      const reg cofactor = m->columns == 1 ? pgen_number_literal(m->kind, 0.0) : determinant(g, &rest);
       column[i] = pgen_float_op(g, m->kind, "div", (i + k) & 1 ? unary(g, m->kind, "neg", cofactor) : cofactor, whole, true);
     }
     put_column(g, row, m, k, column, m->rows);
