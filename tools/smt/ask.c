@@ -33,18 +33,10 @@ smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
     close(file);
     return NULL;
   }
-  FILE *answer = fdopen(file, "r");
-  size_t length = 0, room = 1 << 16;
-  char *text = malloc(room);
-  for (size_t got; text && answer && (got = fread(text + length, 1, room - length - 1, answer)) > 0;) {
-    length += got;
-    if (length + 1 == room)
-      text = realloc(text, room *= 2);
-  }
-  if (!text)
+  const off_t size = lseek(file, 0, SEEK_END);
+  char *text = size < 0 ? NULL : calloc((size_t)size + 1, 1);
+  if (!text || pread(file, text, (size_t)size, 0) != size)
     abort();
-  text[length] = 0;
-  if (answer)
-    fclose(answer);
+  close(file);
   return text;
 }
