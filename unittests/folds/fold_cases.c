@@ -4,6 +4,7 @@
 #include "fold.h"
 
 #include "../interp/eval_shape.h"
+#include "base/grow.h"
 #include "smt/smt.h"
 
 #include <stdlib.h>
@@ -84,12 +85,8 @@ FILE *
 fold_begin(fold_list *list, vyre_opcode op, vyre_kind kind, vyre_type type, uint32_t parts, vyre_type part_type,
            const fold_operand operands[3], bool raw)
 {
-  if (list->count == list->capacity) {
-    list->capacity = list->capacity ? list->capacity * 2 : 64;
-    list->cases = realloc(list->cases, list->capacity * sizeof *list->cases);
-    if (!list->cases)
-      abort();
-  }
+  if (!vyre_grow(NULL, &list->cases, &list->capacity, list->count + 1, sizeof *list->cases))
+    abort();
   fold_case *c = &list->cases[list->count++];
   *c = (fold_case){.op = op, .kind = kind, .type = type, .raw = raw};
   memcpy(c->operands, operands, sizeof c->operands);
