@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Returns the number that the environment variable has, and `fallback` without the variable. */
+/* Returns the number in the environment variable, or `fallback` without the variable. */
 static inline uint32_t
 budget_number(const char *name, uint32_t fallback)
 {
@@ -22,13 +22,13 @@ budget_number(const char *name, uint32_t fallback)
   char *end;
   const unsigned long number = strtoul(text, &end, 0);
   if (end == text || *end || number > UINT32_MAX) {
-    fprintf(stderr, "%s is '%s', which is no number\n", name, text);
+    fprintf(stderr, "%s is '%s', which is not a number\n", name, text);
     exit(2);
   }
   return (uint32_t)number;
 }
 
-/* Returns N of VYRE_SHARE=N, 1 without the variable. */
+/* Returns N of VYRE_SHARE=N, or 1 without the variable. */
 static inline uint32_t
 budget_share(void)
 {
@@ -36,8 +36,8 @@ budget_share(void)
   return share ? share : 1;
 }
 
-/* Returns `all` divided by VYRE_SHARE, at least 1: for numbers of programs, rows or points, and for numbers that a check expects of
- * them. */
+/* Returns `all` divided by VYRE_SHARE, at least 1.  Divides numbers of programs, rows or points, and the results that checks
+ * expect of them. */
 static inline uint32_t
 budget_part(uint32_t all)
 {
@@ -45,15 +45,15 @@ budget_part(uint32_t all)
   return part ? part : 1;
 }
 
-/* Returns the number of random programs to try, of `all` that the complete test tries. */
+/* Returns the number of random programs to try.  The complete test tries `all`. */
 static inline uint32_t
 budget_runs(uint32_t all)
 {
   return budget_number("VYRE_RUNS", budget_part(all));
 }
 
-/* Returns the distance between two places that fail or are damaged.  It is odd, so that the places are not all at the first byte of
- * a word. */
+/* Returns the distance between two places that fail or are damaged.  It is odd, so that the places are not all at the first byte
+ * of a word. */
 static inline uint32_t
 budget_step(void)
 {

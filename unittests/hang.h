@@ -1,8 +1,8 @@
 /* Ends a test program whose test case hangs, instead of ctest's time limit.
  *
- * A case hangs if its process computes for HANG_SECONDS without progress, or for HANG_IDLE_SECONDS computes nothing.  Progress is
- * the begin of a case and each call of hang_progress(), which only loops of a known number of items make.  Processor time depends
- * on the load of the machine little, and a process that waits for a turn gets one within seconds.  VYRE_TEST_VERBOSE=1 prints the
+ * A case hangs if its process computes for HANG_SECONDS without progress, or uses no processor time for HANG_IDLE_SECONDS.
+ * Progress is the beginning of a case, and each call of hang_progress(), which only loops over a known number of items make.
+ * Processor time depends little on the machine's load, and a ready process runs within seconds.  VYRE_TEST_VERBOSE=1 prints the
  * longest processor time without progress of each case.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined VYRE_SANITIZED /* which makes the cases several times slower */
+#if defined VYRE_SANITIZED /* sanitizers make cases several times slower */
 enum { HANG_SECONDS = 40 };
-#elif defined MEGA_CPU /* without a driver, whose compiler takes seconds */
+#elif defined MEGA_CPU /* no driver, whose compiler takes seconds */
 enum { HANG_SECONDS = 3 };
 #else
 enum { HANG_SECONDS = 10 };
@@ -27,12 +27,12 @@ enum {
   HANG_IDLE_SECONDS = 10,
   HANG_MOST_CASES = 64,
   HANG_PERIOD_MS = 100,
-  HANG_IDLE_MS = 20 /* of processor time in HANG_IDLE_SECONDS */
+  HANG_IDLE_MS = 20 /* processor time of an idle process in HANG_IDLE_SECONDS, at most */
 };
 
 static struct {
-  const struct CMUnitTest *cases; /* as the program declares them */
-  atomic_uint at;                 /* the case that runs is cases[at - 1] */
+  const struct CMUnitTest *cases; /* of the program */
+  atomic_uint at;                 /* the running case is cases[at - 1]; 0 before the first */
   atomic_ullong progress_ms;      /* processor time of the process at the last progress */
   atomic_ullong longest_ms;       /* the longest processor time without progress in this case */
   atomic_bool is_running;         /* false between two calls of hang_run(), when the process may wait for work */
@@ -63,7 +63,7 @@ hang_end_process(const char *why)
   _exit(1);
 }
 
-/* The watching thread.  It lives as long as the process. */
+/* Ends the process if the running case hangs.  Runs in its own thread until the process ends. */
 static inline void *
 hang_watch(void *unused)
 {
@@ -93,7 +93,7 @@ hang_watch(void *unused)
   return NULL;
 }
 
-/* The setup of each case: the case's own follows. */
+/* Begins a case, and calls its own setup. */
 static inline int
 hang_begin_case(void **state)
 {
@@ -130,7 +130,7 @@ hang_run(const char *name, const struct CMUnitTest *cases, size_t count, CMFixtu
   return failed;
 }
 
-/* A program that includes this file has its tests watched. */
+/* Watches the tests of a program that includes this file. */
 __attribute__((constructor)) static void
 hang_watch_tests(void)
 {

@@ -1,4 +1,4 @@
-/* Modules in tests: made from texts, printed, and searched for rows.  Each function fails the test if it cannot do that.
+/* Modules in tests: parses, prints and searches them.  Each function fails the test on an error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_MODULE_H
@@ -57,7 +57,7 @@ parse(const char *text)
   return module;
 }
 
-/* Returns the text of the module, to be freed. */
+/* Returns the text of the module, owned by the caller. */
 static inline vyre_bytes
 print(const vyre_module *module, const vyre_text_options *options)
 {

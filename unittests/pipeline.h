@@ -19,7 +19,7 @@ registry_with(vyre_plugin_query query, const char *path, vyre_origin origin)
   return registry;
 }
 
-/* Runs the passes of a text over the module. */
+/* Runs the passes of a pipeline's text over the module. */
 static inline vyre_status
 run_passes(const vyre_registry *registry, const char *text, vyre_module *module, const vyre_pipeline_options *options)
 {
@@ -30,7 +30,7 @@ run_passes(const vyre_registry *registry, const char *text, vyre_module *module,
   return status;
 }
 
-/* Returns the module in its binary form, to be freed. */
+/* Returns the module in its binary form, owned by the caller. */
 static inline vyre_bytes
 binary_of(const vyre_module *module)
 {

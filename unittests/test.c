@@ -1,4 +1,4 @@
-/* The tests of a program, as their constructors add them.
+/* The tests of a program, which their constructors add.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"

@@ -1,7 +1,7 @@
 /* A unit test program: cmocka, and the headers that it needs or that most tests use.
  *
- * TEST defines a test and adds it to its program.  The tests of a program run in the order of their definitions.  A program without
- * a main of its own runs them by test_main.c.
+ * TEST defines a test and adds it to its program.  The tests of a program run in the order of their definitions.  A program
+ * without a main of its own runs them by test_main.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TEST_H
@@ -49,8 +49,8 @@ void test_add(struct CMUnitTest test);
 /* Returns the tests of this program. */
 const struct CMUnitTest *test_all(size_t *count);
 
-/* Runs them between a setup and a teardown of the program, which may be NULL.  Returns the number of tests that failed; a program
- * without tests fails. */
+/* Runs the program's tests between its setup and its teardown, which may be NULL.  Returns the number of failed tests, or 1 if
+ * there are no tests. */
 int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 
 /* The function that runs tests: cmocka's, or hang.h's. */

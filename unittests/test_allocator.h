@@ -75,9 +75,9 @@ test_allocator(test_memory *memory, uint64_t fail_at)
   return (vyre_allocator){test_resize, test_reserve, test_commit, test_release, memory};
 }
 
-/* Calls `work` under an allocator whose first call fails, then under one whose second call fails, and so on, until none fails.
- * Asserts that each failure is an error, unless a module takes less address space instead, and that no memory is left in use.
- * Returns the number of failures. */
+/* Calls `work` with an allocator whose first call fails, then with one whose call 1 + step fails, and so on, until none fails.
+ * With `sticky`, all later calls fail too.  Asserts that each failure is an error, unless a module reserves less address space
+ * instead, and that no memory stays in use.  Returns the number of failures. */
 static inline uint64_t
 test_each_failure(vyre_status (*work)(const vyre_allocator *allocator, void *user), void *user, bool sticky, uint64_t step)
 {

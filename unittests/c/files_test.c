@@ -1,7 +1,7 @@
-/* The examples and the inputs of lit tests compute the same as C as they do in the interpreter.
+/* Compares the examples and the inputs of lit tests as C to the interpreter.
  *
- * Each program that reads, verifies and runs in a few steps is taken, on buffers with small integers and on buffers with floats.
- * What C refuses is counted; so is what needs an order that is open (which invocation is first at an atomic).
+ * Runs each valid program that ends in a few steps, on buffers with small integers and on buffers with floats.  Counts programs
+ * that C cannot express.  Also counts runs with other results if the program has atomics, whose order among invocations is open.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_c.h"
@@ -34,7 +34,8 @@ fill(test_memory *memory, bool floats)
     }
 }
 
-/* Rows of one binding have its memory; three elements of an array of descriptors. */
+/* Binds memory to each binding of the program, and to three elements of each array of descriptors.  Returns the number of
+ * bindings. */
 static uint32_t
 bind(const vyre_module *module, uint32_t program, test_memory *memory, vyre_binding *bindings)
 {
@@ -76,7 +77,7 @@ check_program(const char *path, void *library, const vyre_module *module, uint32
     fill(&wanted, floats);
     status = vyre_interp_run(module, &dispatch, &options, NULL);
   }
-  if (status) { /* it needs other buffers, traps, races, or runs long */
+  if (status) { /* the program needs other buffers, traps, has a race or runs long */
     skipped++;
     vyre_status_free(status);
     return;
@@ -123,7 +124,7 @@ check_file(const char *path)
     vyre_module_destroy(module);
     return;
   }
-  for (uint32_t row = v->first[0], k = 0; row; row = v->next[row], k++) { /* names that C takes as they are */
+  for (uint32_t row = v->first[0], k = 0; row; row = v->next[row], k++) { /* names that the C writer does not change */
     char name[32];
     snprintf(name, sizeof name, "program_%ua", k);
     vyre_row_set_name(module, (vyre_row){row}, name, strlen(name));
@@ -155,14 +156,14 @@ ends_with(const char *text, const char *end)
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* Returns N if one of N files is tried: a third of VYRE_SHARE, because there are only a hundred files. */
+/* Returns N if one file of N is tested: a third of VYRE_SHARE, because there are only a hundred files. */
 static uint32_t
 file_share(void)
 {
   return (budget_share() + 2) / 3;
 }
 
-/* Returns whether the file is of the part that is tried. */
+/* Returns whether the file is in the tested part. */
 static bool
 is_of_part(const char *name)
 {

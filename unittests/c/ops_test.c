@@ -1,5 +1,5 @@
-/* Each float op on all combinations of extreme values, as C, against the interpreter: the same bits, because both use the machine's
- * libm.
+/* Compares each float op as C to the interpreter, on all combinations of extreme values.  The bits are equal, because both use
+ * the machine's libm.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op_program.h"
@@ -61,7 +61,7 @@ check_trial(void *library, const vyre_module *module, vyre_row program, op_trial
   }
 }
 
-TEST(each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extremes)
+TEST(float_ops_equal_the_interpreter_on_all_combinations_of_extreme_values)
 {
   gathered all = {.trials = calloc(MOST_TRIALS, sizeof(op_trial))};
   vyre_bytes c = {0};

@@ -1,4 +1,4 @@
-/* Programs as C, compiled and run: buffers that the caller vouches for, atomics of one call and of threads, and parts of a grid.
+/* Options of programs as C: buffers that the caller declares in bounds, atomics of one call and of threads, and parts of a grid.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_c.h"
@@ -32,7 +32,8 @@ fill(uint32_t words[][WORDS], uint32_t count)
       words[b][i] = i * 7 % 19 + b;
 }
 
-/* One program of `count` buffers on the words, by the interpreter and as C.  Whether the C has the text. */
+/* Asserts that a program with `count` buffers computes the same in the interpreter and as C.  Returns whether the C contains
+ * `has`. */
 static bool
 compare(const char *text, const vyre_c_options *options, uint32_t count, bool parts, const char *has)
 {
@@ -61,7 +62,7 @@ compare(const char *text, const vyre_c_options *options, uint32_t count, bool pa
   return found;
 }
 
-/* Of %y and %z some are out of bounds; what the type of an array says is checked, too. */
+/* Some accesses to %y and %z are out of bounds.  The index of %t has the bound of the array's type. */
 static const char checked[] = "program @p workgroup(4, 1, 1) {\n"
                               "  buffer %x : u32[] storage rw set(0) binding(0) buffer %y : u32[] storage rw set(0) binding(1)\n"
                               "  buffer %z : u32[8] storage rw set(0) binding(2)\n"
@@ -69,7 +70,7 @@ static const char checked[] = "program @p workgroup(4, 1, 1) {\n"
                               "  atomic_add %x[%i], load(%t[lid.x]) store %y[mul(%i, 2u32)], add(%v, load(%z[%i]))\n"
                               "}\n";
 
-/* A byte a row of the module, zero. */
+/* Returns a zero byte for each row of the module, owned by the caller. */
 static uint8_t *
 no_bounds(const vyre_module *module)
 {
@@ -78,7 +79,7 @@ no_bounds(const vyre_module *module)
   return in_bounds;
 }
 
-TEST(vouched_buffers_are_not_checked)
+TEST(accesses_to_in_bounds_buffers_are_not_checked)
 {
   vyre_module *module = parse(checked);
   const vyre_view *v = vyre_module_view(module);
@@ -103,8 +104,8 @@ static const char two_paths[] = "program @p {\n"
                                 "  store %x[and(gid.x, 3u32)], load(%x[add(gid.x, 4u32)])\n"
                                 "}\n";
 
-/* One path into a buffer is, another one is not. */
-TEST(vouched_paths_are_not_checked)
+/* The store's path is in bounds by the option; the load's path of the same buffer is checked. */
+TEST(accesses_by_in_bounds_paths_are_not_checked)
 {
   vyre_module *module = parse(two_paths);
   const vyre_view *v = vyre_module_view(module);
@@ -126,7 +127,7 @@ static const char copied[] = "program @p {\n"
                              "  copy %y[gid.x], %x[and(gid.x, 7u32)]\n"
                              "}\n";
 
-TEST(vouched_copies_are_not_checked)
+TEST(copies_from_in_bounds_buffers_are_not_checked)
 {
   vyre_module *module = parse(copied);
   uint8_t *in_bounds = no_bounds(module);
@@ -137,7 +138,7 @@ TEST(vouched_copies_are_not_checked)
   free(in_bounds);
 }
 
-/* An invocation a workgroup: the order is known, and so is what each atomic gives. */
+/* Each workgroup has one invocation, so the order and the result of each atomic are known. */
 static const char atomics[] = "program @p {\n"
                               "  buffer %x : u32[] storage rw set(0) binding(0) buffer %y : i32[] storage rw set(0) binding(1)\n"
                               "  buffer %f : f32[] storage rw set(0) binding(2) buffer %out : u32[] storage rw set(0) binding(3)\n"
@@ -155,7 +156,7 @@ static const char atomics[] = "program @p {\n"
                               "  store %out[%g], add(add(%sum, add(%q, %r)), xor(%both, %bits))\n"
                               "}\n";
 
-TEST(atomics_of_one_call_and_of_parts_are_the_same)
+TEST(atomics_of_one_call_and_of_parts_compute_the_same)
 {
   assert_true(compare(atomics, NULL, 4, false, "__ATOMIC_RELAXED, alone)"));
   assert_true(compare(atomics, NULL, 4, true, "__ATOMIC_ACQ_REL, false)"));
@@ -183,8 +184,8 @@ run_part(void *user)
   return NULL;
 }
 
-/* Each thread has a part of the grid. */
-TEST(threads_lose_no_atomic)
+/* Each thread runs a part of the grid. */
+TEST(threads_lose_no_atomic_operations)
 {
   vyre_module *module = parse(shared);
   vyre_bytes c = {0};
@@ -219,8 +220,8 @@ static const char grid[] = "program @grid {\n"
                            "  %at = add gid.x, mul(add(gid.y, mul(gid.z, 2u32)), 3u32) atomic_add %out[%at], add(%at, 1u32)\n"
                            "}\n";
 
-/* Each workgroup is run once, wherever in a line a part begins and ends. */
-TEST(parts_make_up_the_grid)
+/* The parts have each size from 1 to 12, so they begin and end anywhere in a line of the grid. */
+TEST(parts_run_each_workgroup_once)
 {
   vyre_module *module = parse(grid);
   vyre_bytes c = {0};

@@ -1,8 +1,8 @@
-/* Random programs compute the same as C as they do in the interpreter: the same bytes of all buffers.
+/* Compares random programs as C to the interpreter: all buffers have the same bytes.
  *
- * Programs are written to one text for many of them, compiled with all warnings as errors, opened, and run.  A relaxed program is
- * written the strict way, and so is it interpreted here.  VYRE_SEED and VYRE_RUNS in the environment give others and more; run_c.h
- * says how another compiler, or another of its options (sanitizers, say), is taken.
+ * BATCH programs are one text, compiled with all warnings as errors.  C and the interpreter run a relaxed program by strict
+ * rules. VYRE_SEED and VYRE_RUNS in the environment are the first seed and the number of programs.  run_c.h describes the
+ * variables for another compiler or other options, such as sanitizers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -15,7 +15,7 @@
 
 #define BATCH 50u
 
-/* One program; `subgroup` as it was written. */
+/* Compares a program whose C has subgroups of that size. */
 static void
 check_program(void *library, const vyre_module *module, uint32_t program, uint64_t seed, uint32_t subgroup)
 {
@@ -45,7 +45,8 @@ check_program(void *library, const vyre_module *module, uint32_t program, uint64
   vyre_status_free(status);
 }
 
-/* Programs whose floats are of another mode have no C. */
+/* Builds a batch of random programs, and removes those with float modes, which C cannot express.  Returns the number of programs
+ * left. */
 static uint32_t
 build_batch(vyre_module *module, uint64_t seed, uint32_t count)
 {
@@ -68,7 +69,7 @@ build_batch(vyre_module *module, uint64_t seed, uint32_t count)
   return left;
 }
 
-TEST(random_programs_compute_the_same)
+TEST(random_programs_compute_the_same_as_the_interpreter)
 {
   const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1);
   uint32_t compared = 0;
@@ -92,7 +93,7 @@ TEST(random_programs_compute_the_same)
     dlclose(library);
     vyre_bytes_free(&text);
   }
-  print_message("%u programs compared, %.1f ms each, of which %.1f ms are the C compiler's\n", compared,
+  print_message("%u programs compared, %.1f ms each, of which the C compiler took %.1f ms\n", compared,
                 1e3 * (seconds_now() - start) / compared, 1e3 * compile_seconds / compared);
   vyre_module_destroy(module);
 }

@@ -49,7 +49,7 @@ compile_c(const vyre_bytes *text, uint32_t number)
            "%s -std=c17 -Wall -Wextra -Wconversion -Werror %s -ffp-contract=off -fPIC -shared -o %s %s -lm",
            text_from_environment("VYRE_TEST_CC", VYRE_TEST_CC), text_from_environment("VYRE_TEST_CFLAGS", "-O1"), object, source);
   if (system(command) != 0)
-    fail_msg("this failed: %s", command);
+    fail_msg("command failed: %s", command);
   void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
   if (!library)
     fail_msg("%s", dlerror());
@@ -61,7 +61,7 @@ compile_c(const vyre_bytes *text, uint32_t number)
   return library;
 }
 
-/* A dispatch's bindings as those of C: the elements of an array of descriptors side by side. */
+/* Converts a dispatch's bindings to those of C.  The elements of an array of descriptors are adjacent. */
 static void
 fill_buffers(const vyre_module *module, const vyre_dispatch *d, vyre_c_buffer *buffers, vyre_c_buffer *elements)
 {

@@ -1,4 +1,4 @@
-/* Programs as C, compiled and run: what their tests share.
+/* Compiles programs as C, and runs them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_C_RUN_C_H
@@ -15,12 +15,14 @@ typedef uint32_t (*program_function)(const vyre_c_dispatch *);
 void assert_ok(vyre_status status, const char *what);
 double seconds_now(void);
 
-/* Compiles the text with all warnings as errors, and opens it; VYRE_TEST_CC and VYRE_TEST_CFLAGS in the environment say how else.
- * VYRE_TEST_KEEP there keeps the files. */
+/* Compiles the text with all warnings as errors, and returns the open library.  In the environment, VYRE_TEST_CC is another
+ * compiler, VYRE_TEST_CFLAGS its options instead of -O1, and VYRE_TEST_KEEP keeps the files.  `number` makes their names
+ * unique. */
 void *compile_c(const vyre_bytes *text, uint32_t number);
 extern double compile_seconds;
 
-/* Runs it on these bindings, in two calls if it is to be in parts, which makes atomics of it.  Its fault. */
+/* Runs the dispatch.  With `parts`, runs it in two calls, so that its relaxed atomics are not plain loads and stores.  Returns
+ * the fault, or 0 if there is none. */
 uint32_t run_c(void *library, const vyre_module *module, const vyre_dispatch *dispatch, bool parts);
 void print_program(const vyre_module *module, uint32_t program);
 
