@@ -1,7 +1,7 @@
 /* Compares random programs as C to the interpreter: all buffers have the same bytes.
  *
  * BATCH programs are one text, compiled with all warnings as errors.  C and the interpreter run a relaxed program by strict
- * rules. VYRE_SEED and VYRE_RUNS in the environment are the first seed and the number of programs.  run_c.h describes the
+ * rules.  VYRE_SEED and VYRE_RUNS in the environment are the first seed and the number of programs.  run_c.h describes the
  * variables for another compiler or other options, such as sanitizers.
  *
  * SPDX-License-Identifier: Apache-2.0 */

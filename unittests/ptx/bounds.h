@@ -1,4 +1,4 @@
-/* How far the functions of an f32 that PTX text computes may be from the right result, in units of its last place.
+/* The greatest errors that functions of an f32 may have in PTX.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_PTX_BOUNDS_H
@@ -6,7 +6,8 @@
 
 #include "vyre/ir.h"
 
-/* What singles_test.c finds, rounded up; docs/ptx.md has the same numbers. */
+/* Returns the bound on the operation's error, in units in the last place of the exact result.  Bounds are the measurements of
+ * singles_test.c, rounded up.  docs/ptx.md lists them. */
 static inline double
 ulps_of(vyre_opcode op)
 {

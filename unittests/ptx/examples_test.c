@@ -1,4 +1,4 @@
-/* What ptxas makes of the examples' shaders: it takes each for each architecture, and no kernel spills registers.
+/* ptxas compiles the examples' shaders for each architecture without register spills.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -6,11 +6,11 @@
 
 #include <glob.h>
 
-enum { MOST = 1 << 20 };
+enum { MOST = 1 << 20 }; /* bytes of a text */
 
 static const uint32_t architectures[] = {75, 80, 90, 100};
 
-/* As vyre-passmgr writes it after the default passes. */
+/* Runs vyre-passmgr with the default passes.  Returns the size of the PTX. */
 static size_t
 write_shader(const char *path, uint32_t sm, char *text)
 {
@@ -20,12 +20,12 @@ write_shader(const char *path, uint32_t sm, char *text)
   assert_non_null(pipe);
   const size_t size = fread(text, 1, MOST, pipe);
   if (pclose(pipe) != 0)
-    fail_msg("%s: it failed", command);
+    fail_msg("command failed: %s", command);
   assert_in_range(size, 1, MOST - 1);
   return size;
 }
 
-TEST(no_example_spills)
+TEST(no_example_shader_spills_registers)
 {
   glob_t found;
   if (!needs_ptxas())

@@ -1,10 +1,11 @@
-/* Each pure op on each kind that it takes, under each float mode, as PTX that the simulator runs, against the interpreter: the same
- * bits where there is one right result, otherwise within the last bit of what libm gives in double.  And ptxas compiles each of
- * them.  Float ops are also run on all combinations of extreme values.
+/* Compares each pure op on each kind and under each float mode, as PTX in the simulator, to the interpreter.  Results have equal
+ * bits, except for functions such as sin and pow, which are within the bounds of bounds.h.  Float ops also run on all
+ * combinations of extreme values.  ptxas compiles each op.
  *
- * A program is one op (op_program.h).  Ops that take a literal are written with one, too.  VYRE_RUNS in the environment: for how
- * many architectures ptxas compiles each; one, in turn, by default.  VYRE_PARTS, VYRE_PART: so many parts of the programs, and that
- * one alone is run.
+ * A program is one op (op_program.h).  Ops that take a literal have a second program with one.
+ *
+ *   VYRE_RUNS=N               ptxas compiles each op for N architectures; the default is one, in turn
+ *   VYRE_PARTS=N VYRE_PART=K  runs only part K of N parts of the programs
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bounds.h"
@@ -22,12 +23,12 @@
 #define TO_ZERO (VYRE_PROGRAM_TO_ZERO_16 | VYRE_PROGRAM_TO_ZERO_32 | VYRE_PROGRAM_TO_ZERO_64)
 
 static const uint32_t architectures[] = {75, 80, 90, 100};
-/* The last two: of one kind alone, whose conversions have the other's mode on one side. */
+/* The last two are modes of one kind, so a conversion between kinds has different modes on both sides. */
 static const uint32_t modes[] = {0, FLUSH, TO_ZERO, FLUSH | TO_ZERO, VYRE_PROGRAM_TO_ZERO_32, VYRE_PROGRAM_FLUSH_32};
 
 /* ---- results ---------------------------------------------------------------------------------------------------------------- */
 
-/* The greatest number instead of infinity, which rounding toward zero gives where it is rounded at all. */
+/* Returns `x`, or the greatest number instead of infinity.  Rounding toward zero returns it for an overflow. */
 static double
 bounded(vyre_kind kind, double x)
 {
@@ -35,8 +36,8 @@ bounded(vyre_kind kind, double x)
   return isinf(x) ? copysign(greatest, x) : x;
 }
 
-/* Whether it is within the bounds of bounds.h of what libm gives, an f16 but for the last bit; an f64, which nobody rounds, for a
- * few.  One more where results are cut. */
+/* Returns whether `is` is near enough to libm's result `want` for operands `x` and `y`.  An f32 may differ by the bounds of
+ * bounds.h, an f16 by its last bit, and an f64 by a few bits.  Rounding toward zero adds a unit in the last place. */
 static bool
 is_near(vyre_opcode op, vyre_kind kind, uint32_t mode, uint64_t is, uint64_t want, uint64_t x, uint64_t y)
 {
@@ -58,7 +59,7 @@ is_near(vyre_opcode op, vyre_kind kind, uint32_t mode, uint64_t is, uint64_t wan
     return true;
   if (isnan(a) || isnan(b) || isinf(b) || isinf(a))
     return op == VYRE_OP_pow && isinf(a) != isinf(b) && !isnan(a) && !isnan(b) && fabs(isinf(a) ? b : a) > 1e300;
-  if (op == VYRE_OP_pow && kind == VYRE_F64) /* whose error grows with the exponent */
+  if (op == VYRE_OP_pow && kind == VYRE_F64) /* the error grows with the exponent */
     return fabs(a - b) <= fabs(b) * 0x1p-41 + least;
   return fabs(a - b) <= fabs(b) * step * 1.01 + least * 1.01 + (turns && kind == VYRE_F64 ? 0x1p-53 : 0.0);
 }
@@ -81,7 +82,7 @@ check_result(const op_trial *t, const op_memory *m, const op_memory *wanted, uin
     }
 }
 
-/* x and n with x 2^n a denormal f64 next to the middle of two. */
+/* Sets x and n so that x * 2^n is next to the middle of two denormal f64 numbers. */
 static void
 near_middle(vyre_value *x, vyre_value *n, uint32_t lane)
 {
@@ -90,7 +91,7 @@ near_middle(vyre_value *x, vyre_value *n, uint32_t lane)
   n->lane[lane] = (uint32_t)-80 - (uint32_t)more;
 }
 
-/* Any bits, and in turns numbers that are near each other, and exponents that leave numbers. */
+/* Sets the operands to random bits.  In some turns, they are near each other, or ldexp gets exponents with finite results. */
 static void
 randomize(op_trial *t, uint32_t run, uint32_t turn)
 {
@@ -111,7 +112,7 @@ randomize(op_trial *t, uint32_t run, uint32_t turn)
     s->values[1][0].lane[k] = t->bits;
 }
 
-/* Compiles the program of a trial, and runs it on operands that `set` chooses for each invocation of each of `runs` runs. */
+/* Compiles the program of a trial, and compares `runs` runs.  `set` chooses the operands of each invocation. */
 static void
 check_trial(vyre_module *module, op_trial *t, uint32_t seed, uint32_t runs,
             void (*set)(op_trial *t, uint32_t run, uint32_t invocation))
@@ -145,7 +146,7 @@ check_trial(vyre_module *module, op_trial *t, uint32_t seed, uint32_t runs,
   vyre_bytes_free(&text);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------------------ */
+/* ---- all ops ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct gathered {
   vyre_module *module;
@@ -168,7 +169,7 @@ add_one(void *user, op_trial *t)
   op_program_build(all->module, t, all->count++);
 }
 
-TEST(each_op_computes_what_the_interpreter_does)
+TEST(each_op_computes_the_same_as_the_interpreter)
 {
   gathered all = {0};
   assert_ok(vyre_module_create(NULL, 0, &all.module), "module");
@@ -188,8 +189,8 @@ run_extremes(void *user, op_trial *t)
       check_trial(all->module, t, all->count, op_extreme_runs(t), op_extreme_operands);
 }
 
-/* A random pair of operands almost never has both a very large and a very small exponent. */
-TEST(each_float_op_computes_what_the_interpreter_does_for_all_combinations_of_extremes)
+/* Random operands almost never have both a very large and a very small exponent. */
+TEST(float_ops_equal_the_interpreter_on_all_combinations_of_extreme_values)
 {
   gathered all = {0};
   assert_ok(vyre_module_create(NULL, 0, &all.module), "module");

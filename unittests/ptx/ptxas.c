@@ -1,4 +1,4 @@
-/* What ptxas makes of a text.
+/* Compiles PTX with ptxas and reads its output.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -11,12 +11,12 @@ needs_ptxas(void)
 {
   if (VYRE_PTXAS[0] == '/' && access(VYRE_PTXAS, X_OK) == 0)
     return true;
-  print_message("ptxas is missing: nothing is said about what it makes of the texts\n");
+  print_message("ptxas is missing: the texts are not compiled\n");
   skip();
   return false;
 }
 
-/* With -v it tells of each kernel's spills, and then of its registers. */
+/* Reads a line of output.  With -v, ptxas prints the spills of each kernel in a line, and its registers in the next. */
 static void
 read_line(const char *line, ptxas_result *out)
 {
@@ -56,9 +56,9 @@ check_ptxas(const char *text, size_t size, uint32_t sm, const char *options, con
 {
   run_ptxas(text, size, sm, options, out);
   if (!out->takes)
-    fail_msg("%s: ptxas for sm_%u said: %s", what, sm, out->said[0] ? out->said : "nothing");
+    fail_msg("%s: ptxas for sm_%u fails: %s", what, sm, out->said[0] ? out->said : "no error is printed");
   if (strstr(options, "-v") && !out->kernels)
-    fail_msg("%s: ptxas for sm_%u said nothing of registers", what, sm);
+    fail_msg("%s: ptxas for sm_%u does not report registers", what, sm);
 }
 
 int

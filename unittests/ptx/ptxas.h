@@ -1,4 +1,4 @@
-/* What ptxas makes of a text, where it is installed: what the tests share that ask it.
+/* Compiles PTX with ptxas if it is installed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_PTX_PTXAS_H
@@ -9,21 +9,21 @@
 #include <stdint.h>
 
 typedef struct ptxas_result {
-  bool takes;
-  char said[512];   /* its first error */
-  uint32_t kernels; /* with -v: how many it told of */
-  uint32_t most;    /* registers of the one with the most */
-  uint32_t spilled; /* bytes of stores and loads of spills, of all */
+  bool takes;       /* ptxas accepted the text */
+  char said[512];   /* the first error, empty if there is none */
+  uint32_t kernels; /* with -v, the number of reported kernels */
+  uint32_t most;    /* with -v, the most registers of a kernel */
+  uint32_t spilled; /* with -v, bytes of spill stores and loads of all kernels */
 } ptxas_result;
 
-/* False: there is no ptxas; skips the test and says so. */
+/* Returns whether ptxas is installed.  Otherwise skips the test with a message. */
 bool needs_ptxas(void);
-/* Compiles it for that architecture, with options like "-O1 -v". */
+/* Compiles the text for the architecture `sm`, with options such as "-O1 -v". */
 void run_ptxas(const char *text, size_t size, uint32_t sm, const char *options, ptxas_result *out);
-/* The same, and fails the test, by that name, if ptxas does not take it. */
+/* Compiles the text, and fails the test with the name `what` if ptxas refuses it. */
 void check_ptxas(const char *text, size_t size, uint32_t sm, const char *options, const char *what, ptxas_result *out);
 
-/* Runs the tests of this program: with an argument only those of ptxas, without one the others. */
+/* Runs the tests whose names begin with `ptxas` if the program has an argument, and the others otherwise. */
 int run_ptx_tests(int argc);
 
 #endif

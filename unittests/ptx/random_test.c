@@ -1,8 +1,8 @@
-/* Random programs compute the same as PTX, run by the simulator under schedules of the seed's, as they do in the interpreter: the
- * same bytes of all buffers.  And ptxas compiles them.
+/* Compares random programs as PTX in the simulator to the interpreter: all buffers have the same bytes.  The seed selects the
+ * simulator's schedule.  ptxas compiles the programs.
  *
- * Relaxed programs are run where the interpreter finds nothing undefined in them.  VYRE_SEED and VYRE_RUNS in the environment give
- * others and more.
+ * Relaxed programs run only if the interpreter reports no undefined behavior.  VYRE_SEED and VYRE_RUNS in the environment are the
+ * first seed and the number of programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptxas.h"
@@ -28,7 +28,7 @@ print_program(const vyre_module *module, uint32_t program, const vyre_bytes *ptx
   vyre_bytes_free(&text);
 }
 
-/* Each strict one, and of relaxed ones those that random_program.h says are made with care. */
+/* Returns the flags of a random program.  A seed whose relaxed program may have undefined behavior builds a strict one. */
 static uint32_t
 flags_of(uint64_t seed)
 {
@@ -36,8 +36,8 @@ flags_of(uint64_t seed)
   return (seed % 4 ? RANDOM_WIDE : 0) | (seed % 8 == 7 && careful ? RANDOM_RELAXED : 0);
 }
 
-/* What libm computes in the interpreter has its last bits from another function here: ops_test.c holds it against bounds.  Other
- * operations of as many operands take its room. */
+/* Builds a random program without functions whose last bits differ between PTX and the interpreter.  Other operations with as
+ * many operands replace them.  ops_test.c checks their bounds. */
 static void
 build_exact(vyre_module *module, uint64_t seed)
 {
@@ -103,7 +103,7 @@ check_program(vyre_module *module, uint64_t seed)
   vyre_bytes_free(&text);
 }
 
-TEST(random_programs_compute_the_same)
+TEST(random_programs_compute_the_same_as_the_interpreter)
 {
   const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1);
   vyre_module *module;
@@ -114,7 +114,7 @@ TEST(random_programs_compute_the_same)
   vyre_module_destroy(module);
 }
 
-/* Many programs a text, as starting ptxas takes longer than most of them. */
+/* A text has many programs, because starting ptxas takes longer than compiling most programs. */
 TEST(ptxas_compiles_random_programs)
 {
   const uint32_t runs = budget_runs(200), seed = budget_number("VYRE_SEED", 1), batch = 25;

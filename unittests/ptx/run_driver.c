@@ -11,7 +11,7 @@ enum { MOST_RANGES = 128, MOST_PARAMETERS = 3, ALIGN = 256, OLDEST = 75 };
 
 static struct {
   cuda_api call;
-  cuda_context context; /* NULL: nothing was opened yet */
+  cuda_context context; /* NULL until open_driver */
   uint32_t architecture;
   cuda_address memory;
   uint64_t size;

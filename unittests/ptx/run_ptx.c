@@ -1,4 +1,4 @@
-/* Programs as PTX, run.
+/* Runs programs as PTX.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_ptx.h"
@@ -15,7 +15,7 @@ assert_ok(vyre_status status, const char *what)
   assert_null(status);
 }
 
-/* A driver's memory has no room for tables here. */
+/* Returns whether arrays with an open length are tables.  run_driver.h has no memory for tables. */
 static bool
 has_tables(uint32_t sm)
 {
@@ -49,7 +49,7 @@ free_ptx(ptx_program *ptx)
 
 /* ---- runs ------------------------------------------------------------------------------------------------------------------- */
 
-/* The addresses of the device are the host's own here, but only what is bound is there. */
+/* Memory of the simulated device.  Its addresses are the host's, and only these ranges are accessible. */
 typedef struct device {
   struct {
     const char *data;
@@ -119,8 +119,8 @@ typedef struct descriptor_tables {
   uint32_t lengths[4], count;
 } descriptor_tables;
 
-/* Stores the parameters as ptx.h lays them out, with the addresses of what is bound, the offset of each parameter, and the tables
- * if there are to be any.  Returns the number of parameters. */
+/* Stores the parameters in the layout of ptx.h, with the addresses of the bindings, and the offset of each parameter.  Fills the
+ * tables unless `tables` is NULL.  Returns the number of parameters. */
 static uint32_t
 fill_parameters(const vyre_module *module, const vyre_dispatch *dispatch, uint64_t words, const uint64_t *addresses,
                 descriptor_tables *tables, uint8_t *out, uint32_t offsets[3])
@@ -160,7 +160,8 @@ fill_parameters(const vyre_module *module, const vyre_dispatch *dispatch, uint64
   return count + (offsets[count] != 0);
 }
 
-/* Of the grid: all of it, or by two launches. */
+/* Sets `words` to the next launch: the whole grid or, with `parts`, the first block, then the others.  Returns false at the
+ * end. */
 static bool
 next_part(vyre_ptx_dispatch *words, uint64_t blocks, bool parts)
 {
@@ -177,7 +178,7 @@ run_on_driver(const ptx_program *ptx, const vyre_module *module, const vyre_disp
   driver_range ranges[MOST_BINDINGS + 1] = {{words, sizeof *words, 0}};
   uint64_t addresses[MOST_BINDINGS];
   uint32_t block[3], of[MOST_BINDINGS], count = 1, offsets[3] = {0};
-  for (uint32_t i = 0; i < dispatch->binding_count; i++) { /* what is bound twice has one copy */
+  for (uint32_t i = 0; i < dispatch->binding_count; i++) { /* memory that is bound twice has one copy */
     for (of[i] = 0; of[i] < count && ranges[of[i]].data != dispatch->bindings[i].data; of[i]++)
       ;
     if (of[i] == count)
@@ -185,7 +186,7 @@ run_on_driver(const ptx_program *ptx, const vyre_module *module, const vyre_disp
   }
   assert_true(vyre_workgroup_size(module, dispatch->program, NULL, 0, block));
   while (next_part(words, blocks, parts)) {
-    const uint32_t grid[3] = {(uint32_t)words->count + 1, 1, 1}; /* one block that has nothing to do */
+    const uint32_t grid[3] = {(uint32_t)words->count + 1, 1, 1}; /* the last block does nothing */
     driver_copy(ranges, count);
     for (uint32_t i = 0; i < dispatch->binding_count; i++)
       addresses[i] = ranges[of[i]].address;
@@ -227,7 +228,7 @@ run_on_simulator(const ptx_program *ptx, const vyre_module *module, const vyre_d
   }
   assert_true(vyre_workgroup_size(module, dispatch->program, NULL, 0, launch.block));
   while (next_part(words, blocks, parts)) {
-    launch.grid[0] = (uint32_t)words->count + (uint32_t)(seed % 2); /* one block that has nothing to do */
+    launch.grid[0] = (uint32_t)words->count + (uint32_t)(seed % 2); /* with an odd seed, the last block does nothing */
     launch.grid[1] = launch.grid[2] = 1;
     if (!ptx_run(&launch, &counts, &fault))
       fail_msg("%s: line %u, block %u, thread %u: %s", what, fault.line, fault.block[0], fault.thread[0], fault.text);

@@ -1,10 +1,10 @@
-/* sin, exp, pow and their like of an f32 (codegen/ptx/math/singles.h), computed with the host's arithmetic, against libm in double:
- * the greatest error of each, in units of the last place of the right result.  What codegen/ptx writes is the same operations,
- * which unit-ptx-ops runs; here they are run on many more arguments.
+/* Measures the errors of sin, exp, pow and similar functions of an f32 (codegen/ptx/math/singles.h), computed with the host's
+ * arithmetic, by libm in double.  Reports each function's greatest error in units in the last place of the right result.
+ * unit-ptx-ops runs the same operations as PTX, on far fewer arguments.
  *
- * VYRE_STEP in the environment: the number of neighbouring arguments of which one random argument is tried; 1 tries all 2^32.  The
- * default is 251 times VYRE_SHARE.  Where a function is near a line or a constant, or repeats itself, the number is 16 times as
- * large.
+ * VYRE_STEP=N in the environment tries one random argument of N neighbours; 1 tries all 2^32.  The default is 251 times
+ * VYRE_SHARE.  For magnitudes outside of 2^-32 to 2^32, where functions are nearly linear, constant or periodic, one of 16 N is
+ * tried.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bounds.h"
@@ -98,11 +98,11 @@ typedef struct greatest {
   uint32_t a, b;
 } greatest;
 
-/* In units of the last place that an f32 has at the right result. */
+/* Returns the error in units in the last place of an f32 at the right result, 1e30 if it is of another class or sign. */
 static double
 error_of(float is, double want)
 {
-  const double most = 0x1.ffffffp127; /* from here on it is rounded to infinity */
+  const double most = 0x1.ffffffp127; /* the least number that rounds to infinity */
   if (isnan(want) || isnan(is))
     return isnan(want) && isnan(is) ? 0.0 : 1e30;
   if ((signbit(want) != 0) != (signbit(is) != 0))
@@ -157,7 +157,7 @@ report(vyre_opcode op, const greatest *all)
     fail_msg("%s: an error of %f, of 0x%08x 0x%08x", vyre_op_infos[op].text, all->error, all->a, all->b);
 }
 
-/* The next one: more of those from 2^-32 to 2^32. */
+/* Returns the next argument after `at`.  Arguments from 2^-32 to 2^32 are denser than others. */
 static uint64_t
 next_argument(uint64_t at, uint32_t bits, uint32_t step)
 {
@@ -166,7 +166,7 @@ next_argument(uint64_t at, uint32_t bits, uint32_t step)
   return at + (step == 1 || is_dense ? step : UINT64_C(16) * step);
 }
 
-TEST(functions_of_one_number_keep_their_bounds)
+TEST(functions_of_one_argument_are_within_their_bounds)
 {
   const uint32_t step = budget_number("VYRE_STEP", 251 * budget_share());
   for (uint32_t k = 0; k < sizeof unaries / sizeof *unaries; k++) {
@@ -183,8 +183,8 @@ TEST(functions_of_one_number_keep_their_bounds)
   }
 }
 
-/* Some arguments are any, most such that the results are neither 0 nor infinite. */
-TEST(functions_of_two_numbers_keep_their_bounds)
+/* Few arguments have random bits.  Most are chosen so that the results are neither 0 nor infinite. */
+TEST(functions_of_two_arguments_are_within_their_bounds)
 {
   const uint32_t step = budget_number("VYRE_STEP", 251 * budget_share());
   greatest angle = {0}, power = {0};
@@ -209,7 +209,7 @@ TEST(functions_of_two_numbers_keep_their_bounds)
   report(VYRE_OP_pow, &power);
 }
 
-TEST(special_arguments_have_their_results)
+TEST(results_of_special_arguments_are_within_the_bounds)
 {
   static const float all[] = {0.0f,    1.0f,           0.5f,     2.0f, 3.0f, 0x1p-149f, 0x1p-126f, 0x1.fffffep127f,
                               0x1p24f, 0x1.fffffep23f, INFINITY, NAN};

@@ -1,5 +1,5 @@
-/* Programs as `.vir` text, one for each combination of an op with kinds, groups and float modes that it may have: the simulator has
- * the interpreter's bytes.  And the PTX has the instructions that are meant to be in it.
+/* Compares programs of `.vir` text as PTX in the simulator to the interpreter.  Each combination of an op with its kinds, groups
+ * and float modes is a program.  Also checks the instructions in the PTX.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "eval_shape.h"
@@ -22,7 +22,7 @@ static const struct named {
 static const uint32_t architectures[] = {75, 80, 90, 100};
 static const char *const modes[] = {"", FLUSH, CUT, FLUSH CUT};
 
-/* By binding: 0 and 2 are of the kind, 1 of u32. */
+/* By binding: bindings 0 and 2 have elements of the tested kind, binding 1 has u32. */
 typedef struct memory {
   _Alignas(16) uint8_t bytes[3][COUNT * 40];
 } memory;
@@ -42,7 +42,7 @@ fill(memory *m, vyre_kind kind)
     memcpy(m->bytes[0] + at, &x, size);
     memcpy(m->bytes[2] + at, &y, size);
   }
-  for (uint32_t at = 0; at < sizeof m->bytes[1]; at += 4) { /* many lanes, few, and all */
+  for (uint32_t at = 0; at < sizeof m->bytes[1]; at += 4) { /* flags: all of 32 lanes, then about a fourth of 32 */
     const uint32_t few = at / 4 % 64 < 32 ? 0 : 3, flag = (eval_random() >> 8 & few) == 0;
     memcpy(m->bytes[1] + at, &flag, 4);
   }
@@ -56,7 +56,8 @@ read(const memory *m, vyre_kind kind, uint32_t at)
   return bits;
 }
 
-/* A relaxed program's NaN has any bits, and where it adds f32 atomically denormals may be zeros: both operands and the sum. */
+/* Returns whether two results are equal.  A NaN of a relaxed program may have any bits.  Its atomic additions of f32 may flush
+ * denormal operands and sums to zero. */
 static bool
 is_same(vyre_kind kind, bool relaxed, uint64_t a, uint64_t b)
 {
@@ -81,7 +82,7 @@ run(const vyre_module *module, const ptx_program *ptx, memory *m, uint32_t seed,
     assert_ok(vyre_interp_run(module, &dispatch, NULL, NULL), text);
 }
 
-/* has, has_not: what is in the PTX, and what is not; NULL: nothing is said. */
+/* Compares a program, and asserts that its PTX contains `has` and does not contain `has_not`, either of which may be NULL. */
 static void
 check(const char *text, vyre_kind kind, uint32_t sm, const char *has, const char *has_not)
 {
@@ -99,9 +100,9 @@ check(const char *text, vyre_kind kind, uint32_t sm, const char *has, const char
   write_ptx(module, program, sm, &out);
   assert_ok(vyre_bytes_append(&out, "", 1), "memory");
   if (has && !strstr(out.data, has))
-    fail_msg("no %s in what is written of\n%s\n%s", has, text, out.data);
+    fail_msg("no %s in the PTX of\n%s\n%s", has, text, out.data);
   if (has_not && strstr(out.data, has_not))
-    fail_msg("a %s in what is written of\n%s\n%s", has_not, text, out.data);
+    fail_msg("there is %s in the PTX of\n%s\n%s", has_not, text, out.data);
   out.size--;
   ptx_program ptx = parse_ptx(&out, sm);
   run(module, &ptx, &is, seed++, text);
@@ -116,10 +117,9 @@ check(const char *text, vyre_kind kind, uint32_t sm, const char *has, const char
 
 /* ---- subgroups -------------------------------------------------------------------------------------------------------------- */
 
-/* Of which kinds: integers, floats, those with a sign. */
 static const struct combination {
   const char *text;
-  bool integers, floats, in_steps;
+  bool integers, floats, in_steps; /* kinds of the operand, and whether lanes combine in steps, not in a loop over the lanes */
 } combinations[] = {{"add", true, false, true},  {"add", false, true, false}, {"mul", true, false, true},
                     {"mul", false, true, false}, {"umin", true, false, true}, {"umax", true, false, true},
                     {"smin", true, false, true}, {"smax", true, false, true}, {"fmin", false, true, true},
@@ -129,7 +129,7 @@ static const struct combination {
 static void
 check_combination(const struct combination *c, const struct named *kind, const char *mode, const char *group, uint32_t sm)
 {
-  char text[1024]; /* of sm_90 the second subgroup has 8 lanes */
+  char text[1024]; /* for sm_90, the second subgroup has 8 lanes */
   const bool is_short = vyre_kind_bits(kind->kind) == 32 && c->integers && sm >= 80 && !*group && strcmp(c->text, "mul") != 0;
   snprintf(text, sizeof text,
            "program @p %sworkgroup(%u, 1, 1) {\n"
@@ -139,11 +139,11 @@ check_combination(const struct combination *c, const struct named *kind, const c
            "  if ne %%g, 0u32 {\n    %%r = subgroup_%s(%%x) %s\n"
            "    store %%out[%%i], lane(%%r, 0u32)\n    store %%out[add(%%i, %uu32)], lane(%%r, 1u32)\n  }\n}\n",
            mode, sm == 90 ? 40 : 64, kind->text, kind->text, COUNT, c->text, group, COUNT);
-  /* Which lane is next in a loop over them is found by that. */
+  /* A loop over the lanes finds the next lane by neg.s32. */
   check(text, kind->kind, sm, is_short ? "redux.sync" : "shfl.sync.idx", c->in_steps ? "neg.s32" : NULL);
 }
 
-TEST(lanes_are_combined_as_the_interpreter_does)
+TEST(lanes_combine_as_in_the_interpreter)
 {
   static const char *const groups[] = {"", "inclusive", "exclusive", "clustered(1)", "clustered(2)", "clustered(8)"};
   uint32_t count = 0;
@@ -173,8 +173,8 @@ check_atomic(const char *op, const struct named *kind, const char *mode, bool re
   check(text, kind->kind, 75, has, has_not);
 }
 
-/* A relaxed program takes the device's addition, if no float mode asks for another. */
-TEST(atomics_of_floats_keep_modes)
+/* A relaxed program uses the device's atomic addition unless it has a float mode. */
+TEST(float_atomics_keep_float_modes)
 {
   static const char *const native[] = {"add.noftz.f16", "add.f32", "add.f64"};
   for (uint32_t k = 0; k < 3; k++)
@@ -191,7 +191,7 @@ TEST(atomics_of_floats_keep_modes)
       }
 }
 
-TEST(atomics_of_integers_combine_as_the_interpreter_does)
+TEST(integer_atomics_combine_as_in_the_interpreter)
 {
   static const char *const ops[] = {"add", "sub", "and", "or", "xor", "exchange", "umin", "umax", "smin", "smax"};
   for (uint32_t k = 4; k < 8; k++)
@@ -202,7 +202,8 @@ TEST(atomics_of_integers_combine_as_the_interpreter_does)
 
 /* ---- vectors ---------------------------------------------------------------------------------------------------------------- */
 
-/* Where a vector's bytes are: an element of an array, one after a number of bytes, in memory of the kernel's own. */
+/* Compares copies of vectors in an array at offset `head` with a stride, through private or workgroup memory.  Checks the width
+ * of the accesses. */
 static void
 check_vector(const struct named *kind, uint32_t lanes, uint32_t head, uint32_t stride, const char *own, bool is_guarded)
 {
@@ -226,7 +227,7 @@ check_vector(const struct named *kind, uint32_t lanes, uint32_t head, uint32_t s
   check(text, kind->kind, 75, access, width == 1 ? "global.v" : NULL);
 }
 
-TEST(vectors_are_one_access_where_they_are_aligned)
+TEST(aligned_vectors_are_one_access)
 {
   static const uint32_t heads[] = {4, 8, 16, 24}, strides[] = {8, 12, 16, 20, 24, 32};
   for (uint32_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -237,8 +238,8 @@ TEST(vectors_are_one_access_where_they_are_aligned)
 
 /* ---- bits ------------------------------------------------------------------------------------------------------------------- */
 
-/* Bits as lanes of another width, from each number of lanes to each that has as many bits. */
-TEST(lanes_of_one_width_are_those_of_another)
+/* Casts each number of lanes of each kind to each kind and number of lanes with as many bits. */
+TEST(bitcasts_between_lane_widths_keep_all_bits)
 {
   for (uint32_t from = 0; from < sizeof kinds / sizeof *kinds; from++)
     for (uint32_t to = 0; to < sizeof kinds / sizeof *kinds; to++)
@@ -260,7 +261,7 @@ TEST(lanes_of_one_width_are_those_of_another)
 
 /* ---- matrices --------------------------------------------------------------------------------------------------------------- */
 
-/* Columns, elements, and copies of whole matrices, which have one type. */
+/* Compares accesses to columns and elements.  Matrices of the same type are also copied whole. */
 static void
 check_matrix(const struct named *kind, uint32_t columns, uint32_t rows, const char *from, const char *to)
 {
@@ -289,7 +290,8 @@ TEST(matrices_are_read_and_written_in_both_layouts)
 
 /* ---- descriptors ------------------------------------------------------------------------------------------------------------ */
 
-/* Elements that are bound, that are not, and that are beyond the end; of sm_75 as parameters, of sm_90 as a table. */
+/* Some elements are bound, some are not, and some are beyond the end.  Descriptors are parameters for sm_75, and a table for
+ * sm_90. */
 TEST(elements_of_open_arrays_of_buffers_are_found)
 {
   static const char text[] = "struct @B block { n : u32, all : u32[] }\n"
@@ -307,8 +309,7 @@ TEST(elements_of_open_arrays_of_buffers_are_found)
 
 /* ---- orders ----------------------------------------------------------------------------------------------------------------- */
 
-/* An access of memory that others may access meanwhile: what the buffer, its member and the row say, and the instructions' order.
- */
+/* Checks the orders of accesses to global and shared memory, with words at the buffers, a member or the rows. */
 static void
 check_access(const char *buffer, const char *member, const char *row, const char *global, const char *shared)
 {
@@ -330,7 +331,7 @@ check_access(const char *buffer, const char *member, const char *row, const char
   }
 }
 
-TEST(accesses_have_the_order_that_the_row_the_buffer_or_the_member_asks_for)
+TEST(accesses_have_the_order_of_their_row_buffer_or_member)
 {
   check_access("", "", "", "", "");
   for (uint32_t k = 0; k < 3; k++) {
@@ -344,8 +345,8 @@ TEST(accesses_have_the_order_that_the_row_the_buffer_or_the_member_asks_for)
   }
 }
 
-/* An atomic of storage by each order and scope; the instruction's order is that of `loads` where it only reads, of `stores` where
- * it only writes. */
+/* Atomics of storage buffers by order.  The instruction's order is `loads` if it only reads, `stores` if it only writes, and
+ * `both` otherwise; NULL if the combination is invalid. */
 static const struct ordered {
   const char *words, *loads, *stores, *both, *fence;
 } ordered[] = {{"", "relaxed", "relaxed", "relaxed", NULL},
@@ -393,8 +394,8 @@ TEST(atomics_have_the_order_and_scope_of_their_row)
   check_ordered("%w = atomic_add %out[%i], %v", "atom", "relaxed", &ordered[0], &(struct scoped){"", "gpu"});
 }
 
-/* A barrier by execution and memory scope: fences where memory is that of more than those who meet, on both sides of the meeting.
- */
+/* Barriers by execution and memory scope.  Fences are on both sides of the barrier if the memory scope is wider than the
+ * execution scope, or the order is seq_cst. */
 TEST(barriers_order_the_memory_of_their_scope)
 {
   static const struct {
